@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bump allocation. Everything the compiler makes for one session (AST, types, diagnostics, side
+// tables) lives in one arena and is freed with it; passes use marks for scratch memory.
+#ifndef TILE_BASE_ARENA_H
+#define TILE_BASE_ARENA_H
+
+#include "base/attrs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+struct arena;
+
+struct arena_mark {
+  void *chunk;
+  size_t used;
+};
+
+// NULL when memory is out. Not thread-safe: one arena belongs to one thread at a time.
+struct arena *arena_create(void);
+void arena_destroy(struct arena *a); // accepts NULL
+
+// When memory is out, an allocation jumps to `on_oom` (value 1). Library entry points set it, so
+// that running out of memory is an error value and never an abort. Without it, allocation
+// returns NULL.
+void arena_set_oom(struct arena *a, jmp_buf *on_oom);
+
+// Zeroed memory; `align` a power of two up to 64.
+void *arena_alloc(struct arena *a, size_t size, size_t align);
+#define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T), _Alignof(T)))
+#define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (n), _Alignof(T)))
+
+void *arena_dup(struct arena *a, const void *src, size_t size, size_t align);
+char *arena_strdup(struct arena *a, const char *s);
+char *arena_strndup(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
+
+// Scratch: everything allocated since the mark is freed by the release.
+struct arena_mark arena_mark(struct arena *a);
+void arena_release(struct arena *a, struct arena_mark m);
+size_t arena_bytes(const struct arena *a);
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// TILE_DEBUG=word,word,... switches internal tracing on; TILE_DEBUG=help lists the words. The table
+// is the only place that names them. Library code asks debug_on() and writes through debug_log(),
+// which is silent unless the word is on.
+#ifndef TILE_BASE_DEBUG_H
+#define TILE_BASE_DEBUG_H
+
+#include "base/attrs.h"
+
+#define DEBUG_WORDS(X)                                                                             \
+  X(DEBUG_PASSES, "passes", "each pass as it runs, and whether it changed anything")               \
+  X(DEBUG_LAYOUTS, "layouts", "layouts chosen by assign-layouts and coalesce")                     \
+  X(DEBUG_CACHE, "cache", "cache hits, misses, refused and damaged entries")                       \
+  X(DEBUG_LAUNCH, "launch", "each launch with its grid and specialisation")                        \
+  X(DEBUG_DRIVER, "driver", "each CUDA driver call and its result")                                \
+  X(DEBUG_HOST, "host", "the host executor's choices")
+
+enum debug_word {
+#define X(id, name, doc) id,
+  DEBUG_WORDS(X)
+#undef X
+      DEBUG_WORD_COUNT
+};
+
+bool debug_on(enum debug_word w);
+void debug_log(enum debug_word w, const char *fmt, ...) PRINTF(2, 3); // one line on stderr
+// The `help` text: one line a word.
+const char *debug_help(void);
+
+#endif

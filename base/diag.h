@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Diagnostics: every error, warning and remark of every stage is recorded here and rendered once,
+// sorted by place. Nothing prints on its own. Codes, their one-line titles and `--explain` texts
+// are rows of base/diag_codes.def.
+//
+//   struct diag *d = diag_error(eng, span, E0214, "cannot broadcast %s to %s", a, b);
+//   diag_label(d, other_span, "%s", a);
+//   diag_help(d, "keep the reduced axis: `sum(x, axis=1, keep_dims=True)`");
+#ifndef TILE_BASE_DIAG_H
+#define TILE_BASE_DIAG_H
+
+#include "base/arena.h"
+#include "base/source.h"
+
+enum diag_code {
+#define DIAG(code, title, section, explain) code,
+#include "base/diag_codes.def"
+#undef DIAG
+  DIAG_CODE_COUNT
+};
+
+enum diag_severity { DIAG_ERROR, DIAG_WARNING, DIAG_REMARK };
+
+#define DIAG_PRINT_LIMIT 20 // errors rendered before "and N more"
+
+struct diag_engine;
+struct diag;
+
+// Everything is allocated on `a`. Not thread-safe: one engine per session.
+struct diag_engine *diag_engine_create(struct arena *a);
+
+// Never NULL while memory lasts. The message: lower case, no full stop, backticks round code.
+struct diag *diag_error(struct diag_engine *e, struct span at, enum diag_code code, const char *fmt,
+                        ...) PRINTF(4, 5);
+struct diag *diag_warning(struct diag_engine *e, struct span at, enum diag_code code,
+                          const char *fmt, ...) PRINTF(4, 5);
+// Optimisation remarks ("loop not pipelined: ..."); `topic` groups them, e.g. "coalesce".
+struct diag *diag_remark(struct diag_engine *e, struct span at, const char *topic, const char *fmt,
+                         ...) PRINTF(4, 5);
+
+// The next four accept d == NULL.
+void diag_label(struct diag *d, struct span at, const char *fmt, ...) PRINTF(3, 4); // "~~~ text"
+void diag_primary_label(struct diag *d, const char *fmt, ...) PRINTF(2, 3); // text after "^^^"
+void diag_note(struct diag *d, struct span at, const char *fmt, ...)
+    PRINTF(3, 4); // may be SPAN_NONE
+void diag_help(struct diag *d, const char *fmt, ...) PRINTF(2, 3);
+// A machine-applicable replacement of `at`; shown in the help line and in JSON.
+void diag_fixit(struct diag *d, struct span at, const char *replacement);
+
+unsigned diag_error_count(const struct diag_engine *e);
+unsigned diag_count(const struct diag_engine *e); // of all severities
+// First error's text without place ("" if none): for callers that want one line.
+const char *diag_first_error(const struct diag_engine *e);
+enum diag_code diag_first_error_code(const struct diag_engine *e); // DIAG_CODE_COUNT if none
+
+struct diag_style {
+  bool color;
+  bool remarks; // also render remarks
+};
+
+// Appends the rendering of all records, sorted by place, errors capped at DIAG_PRINT_LIMIT.
+void diag_render_text(const struct diag_engine *e, struct diag_style style, struct strbuf *out);
+// One JSON document {"diagnostics": [{severity, code, message, file, line, column, end_line,
+// end_column, labels, notes, help, fixits}]}.
+void diag_render_json(const struct diag_engine *e, struct strbuf *out);
+
+const char *diag_code_name(enum diag_code c);    // "E0214"
+const char *diag_code_title(enum diag_code c);   // one line
+const char *diag_code_section(enum diag_code c); // of lang/REFERENCE.md, or of docs/
+const char *diag_code_explain(enum diag_code c); // paragraphs
+bool diag_code_find(struct str name, enum diag_code *ret);
+
+#endif

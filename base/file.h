@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: whole-file reads with a limit, atomic writes, directories. Errors are errno values.
+#ifndef TILE_BASE_FILE_H
+#define TILE_BASE_FILE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+
+// Reads all of `path` ("-" is standard input) into the arena, NUL-terminated past the end.
+// Returns 0, or an errno value; EFBIG when longer than `limit`, EISDIR for folders.
+NODISCARD int file_read(struct arena *a, const char *path, size_t limit, struct str *ret);
+
+// Writes to a temporary name beside `path` and renames, so that a failure leaves no half file.
+// "-" is standard output. 0 or errno.
+NODISCARD int file_write(const char *path, const void *data, size_t size);
+
+NODISCARD int dir_create(const char *path, unsigned mode); // with parents; 0 if it exists
+bool file_exists(const char *path);
+// First executable of that name on PATH, or NULL.
+const char *file_find_program(struct arena *a, const char *name);
+
+#endif

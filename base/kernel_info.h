@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a compiled kernel is, apart from its code: parameters, launch options, resources. Made by
+// the compiler, kept in caches and packs, read by the runtime. The one structure both sides know.
+#ifndef TILE_BASE_KERNEL_INFO_H
+#define TILE_BASE_KERNEL_INFO_H
+
+#include "base/arena.h"
+#include "base/dtype.h"
+#include "base/json.h"
+
+// A run-time parameter, in the order of the kernel's arguments. Compile-time parameters are not
+// listed: their values are part of the kernel.
+struct kernel_param {
+  const char *name;
+  bool is_pointer;
+  enum dtype dtype;      // of the scalar, or of what the pointer points to
+  uint32_t divisible_by; // promised by the caller: address in bytes, or integer value; 1: nothing
+  bool is_const;         // pointer never stored through
+};
+
+struct kernel_info {
+  const char *name;   // also the symbol in PTX and host code
+  const char *target; // "sm_90a", "host"
+  uint32_t num_warps;
+  uint32_t num_stages;
+  uint32_t shared_bytes; // dynamic shared memory per CTA
+  bool uses_collectives; // host: threads must run as fibers (barriers, shuffles, shared memory)
+  uint32_t param_count;
+  struct kernel_param *params;
+};
+
+// JSON with fixed key order, so that equal infos give equal text.
+void kernel_info_write(const struct kernel_info *info, struct json_writer *w);
+// False when a field is missing or of the wrong kind. Strings are copied to `a`.
+bool kernel_info_read(struct arena *a, const struct json *j, struct kernel_info *ret);
+
+#endif

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Typed growable array on an arena: `VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.len`.
+// Old storage is left to the arena when it grows.
+#ifndef TILE_BASE_VEC_H
+#define TILE_BASE_VEC_H
+
+#include "base/arena.h"
+
+#define VEC(T)                                                                                     \
+  struct {                                                                                         \
+    T *at;                                                                                         \
+    size_t len, cap;                                                                               \
+  }
+
+#define vec_push(a, v, ...)                                                                        \
+  (vec_reserve_((a), (void **)&(v)->at, &(v)->cap, (v)->len + 1, sizeof(*(v)->at)),                \
+   (void)((v)->at[(v)->len++] = (__VA_ARGS__)))
+#define vec_reserve(a, v, n) vec_reserve_((a), (void **)&(v)->at, &(v)->cap, (n), sizeof(*(v)->at))
+#define vec_pop(v) ((v)->at[--(v)->len])
+#define vec_last(v) ((v)->at[(v)->len - 1])
+
+// Grows *at to hold at least `want` elements of `size` bytes. Used by the macros only.
+void vec_reserve_(struct arena *a, void **at, size_t *cap, size_t want, size_t size);
+
+#endif

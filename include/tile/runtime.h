@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tile runtime: devices, memory, streams, modules, launches. C89-clean, usable from C++.
+ *
+ * Conventions. Every call that can fail returns a tile_status; on success TILE_OK, and only then
+ * are ret_ parameters written. tile_error_message() gives the calling thread's last failure in
+ * words. Handles come from create/open calls and are given back with destroy/close, which accept
+ * NULL. Nothing here exits, aborts or prints. Calls on different handles may run in different
+ * threads; one device may be used by several threads; a stream by one at a time. Sizes are bytes.
+ */
+#ifndef TILE_RUNTIME_H
+#define TILE_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TILE_API __attribute__((visibility("default")))
+#else
+#define TILE_API
+#endif
+
+typedef enum tile_status {
+  TILE_OK = 0,
+  TILE_INVALID_ARGUMENT, /* a NULL, a size or a name that cannot be */
+  TILE_COMPILE_ERROR,    /* the source was wrong: tile_error_message() holds the diagnostics */
+  TILE_NO_DEVICE,        /* no GPU, no driver, or no such device */
+  TILE_DRIVER_TOO_OLD,   /* the CUDA driver lacks what is needed */
+  TILE_OUT_OF_MEMORY,    /* host memory */
+  TILE_OUT_OF_DEVICE_MEMORY,
+  TILE_LAUNCH_FAILED, /* the device refused or broke off a launch */
+  TILE_CHECK_FAILED,  /* host device with checks: the kernel did something forbidden */
+  TILE_NOT_FOUND,     /* file, kernel or symbol */
+  TILE_IO_ERROR,
+  TILE_LIMIT,   /* a documented limit was reached */
+  TILE_INTERNAL /* a bug in this library */
+} tile_status;
+
+TILE_API const char *tile_status_name(tile_status status);
+/* The calling thread's last failure, "" when there was none. Valid until its next failing call. */
+TILE_API const char *tile_error_message(void);
+TILE_API const char *tile_version(void); /* "0.1.0" */
+
+/* ---- devices ---- */
+typedef struct tile_device tile_device;
+
+typedef struct tile_device_properties {
+  char name[128];  /* "NVIDIA H200", or the processor's name */
+  char target[16]; /* "sm_90a", "host": what to compile for */
+  int is_host;
+  int multiprocessors; /* host: worker threads */
+  int driver_version;  /* 13000 for 13.0; 0 on the host */
+  size_t memory;       /* bytes in all */
+  size_t l2_bytes;     /* 0 when unknown */
+  size_t shared_limit; /* bytes of shared memory a CTA may use */
+  double memory_gbs;   /* peak memory bandwidth by clock and bus width, GB/s; 0 when unknown */
+} tile_device_properties;
+
+/* `name`: "auto" (or NULL: the first GPU, else the host), "host", "cuda", "cuda:1". */
+TILE_API tile_status tile_device_open(const char *name, tile_device **ret_device);
+TILE_API void tile_device_close(tile_device *device);
+TILE_API tile_status tile_device_get_properties(tile_device *device, tile_device_properties *ret);
+TILE_API int tile_device_count(void); /* GPUs; 0 without a driver */
+
+/* ---- memory: device pointers are plain addresses on that device ---- */
+TILE_API tile_status tile_malloc(tile_device *device, size_t size, void **ret_pointer);
+TILE_API tile_status tile_free(tile_device *device, void *pointer); /* accepts NULL */
+
+/* ---- streams and events; a NULL stream is the device's default one ---- */
+typedef struct tile_stream tile_stream;
+typedef struct tile_event tile_event;
+TILE_API tile_status tile_stream_create(tile_device *device, tile_stream **ret_stream);
+TILE_API void tile_stream_destroy(tile_stream *stream);
+TILE_API tile_status tile_stream_synchronize(tile_device *device, tile_stream *stream);
+TILE_API tile_status tile_event_create(tile_device *device, tile_event **ret_event);
+TILE_API void tile_event_destroy(tile_event *event);
+TILE_API tile_status tile_event_record(tile_device *device, tile_event *event, tile_stream *stream);
+/* Milliseconds between two recorded events; waits for the second. */
+TILE_API tile_status tile_event_elapsed(tile_event *start, tile_event *stop, float *ret_ms);
+/* Copies return when host memory may be reused; they are ordered in the stream. */
+TILE_API tile_status tile_copy_to_device(tile_device *device, tile_stream *stream, void *to,
+                                         const void *from, size_t size);
+TILE_API tile_status tile_copy_to_host(tile_device *device, tile_stream *stream, void *to,
+                                       const void *from, size_t size);
+TILE_API tile_status tile_copy_on_device(tile_device *device, tile_stream *stream, void *to,
+                                         const void *from, size_t size);
+TILE_API tile_status tile_memset(tile_device *device, tile_stream *stream, void *to, int byte,
+                                 size_t size);
+
+/* ---- arguments ---- */
+typedef enum tile_type {
+  TILE_I1,
+  TILE_I8,
+  TILE_I16,
+  TILE_I32,
+  TILE_I64,
+  TILE_U8,
+  TILE_U16,
+  TILE_U32,
+  TILE_U64,
+  TILE_F8E5,
+  TILE_F8E4NV,
+  TILE_F16,
+  TILE_BF16,
+  TILE_F32,
+  TILE_F64
+} tile_type;
+
+/* One kernel argument: a device pointer with its element type, or a scalar. Make them with the
+ * functions below. */
+typedef struct tile_arg {
+  int is_pointer;
+  tile_type type;
+  union {
+    void *pointer;
+    int64_t integer; /* I1 to U64 */
+    double real;     /* F8E5 to F64 */
+  } value;
+} tile_arg;
+
+TILE_API tile_arg tile_arg_pointer(void *device_pointer, tile_type element);
+TILE_API tile_arg tile_arg_int(tile_type type, int64_t value);
+TILE_API tile_arg tile_arg_i32(int32_t value);
+TILE_API tile_arg tile_arg_i64(int64_t value);
+TILE_API tile_arg tile_arg_f32(float value);
+TILE_API tile_arg tile_arg_f64(double value);
+
+typedef struct tile_grid {
+  unsigned x, y, z; /* programs along each axis; 0 counts as 1 */
+} tile_grid;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

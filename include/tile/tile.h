@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tile: compile .tile kernels at run time and launch them. C89-clean, usable from C++.
+ *
+ *   tile_device *device; tile_kernel *add;
+ *   tile_device_open("auto", &device);
+ *   tile_kernel_open(device, "add.tile", NULL, &add);
+ *   tile_kernel_set_constant(add, "BLOCK", "1024");
+ *   tile_launch(add, NULL, grid, args, 4);
+ *
+ * The first launch with new argument types or hints compiles (a few ms; then cached in memory and
+ * on disk); later ones are a table look-up. See runtime.h for the conventions. */
+#ifndef TILE_TILE_H
+#define TILE_TILE_H
+
+#include <tile/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tile_kernel tile_kernel;
+
+/* A kernel of a .tile file; `name` may be NULL where the file has one kernel. Reads and parses now;
+ * types and code wait for the first launch. */
+TILE_API tile_status tile_kernel_open(tile_device *device, const char *path, const char *name,
+                                      tile_kernel **ret_kernel);
+/* The same from text; `file_name` appears in messages. */
+TILE_API tile_status tile_kernel_from_source(tile_device *device, const char *file_name,
+                                             const char *text, size_t size, const char *name,
+                                             tile_kernel **ret_kernel);
+TILE_API void tile_kernel_close(tile_kernel *kernel);
+
+/* Value of a compile-time parameter, as on the command line ("128", "1.5", "True", "float16"). */
+TILE_API tile_status tile_kernel_set_constant(tile_kernel *kernel, const char *name,
+                                              const char *value);
+TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_warps); /* default 4 */
+TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
+                                            unsigned num_stages); /* default 3 */
+/* Host device only: report out-of-bounds accesses (TILE_CHECK_FAILED from the launch). */
+TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
+
+/* Launches with the kernel's run-time parameters in order (compile-time ones left out).
+ * Asynchronous on a GPU. Thread-safe. */
+TILE_API tile_status tile_launch(tile_kernel *kernel, tile_stream *stream, tile_grid grid,
+                                 const tile_arg *args, size_t arg_count);
+/* Compiles for these arguments without launching. */
+TILE_API tile_status tile_kernel_prepare(tile_kernel *kernel, const tile_arg *args,
+                                         size_t arg_count);
+
+/* The artifact of the specialisation for these arguments: PTX text, or a host object. Valid until
+ * the kernel is closed. */
+TILE_API tile_status tile_kernel_get_code(tile_kernel *kernel, const tile_arg *args,
+                                          size_t arg_count, const char **ret_code,
+                                          size_t *ret_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

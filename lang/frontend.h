@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The language's front door: source text to a checked `tile` module.
+#ifndef TILE_LANG_FRONTEND_H
+#define TILE_LANG_FRONTEND_H
+
+#include "base/diag.h"
+#include "mlir-dialects/ir.h"
+
+struct ast_module; // lang/ast.h
+
+// What a launch, --signature or -D says about one parameter. A parameter's own annotation
+// (`x: ptr[f32]`, `n: i32 % 16`, `BLOCK: constexpr = 1024`) serves where nothing is said here.
+enum lang_binding_kind { BIND_POINTER, BIND_SCALAR, BIND_CONSTANT };
+struct lang_binding {
+  const char *name;
+  enum lang_binding_kind kind;
+  enum dtype dtype;      // BIND_POINTER: of what it points to; BIND_SCALAR: its own
+  uint32_t divisible_by; // 1: nothing known
+  bool is_one; // BIND_SCALAR that equals 1: becomes the constant 1, and no run-time parameter
+  // BIND_CONSTANT: the text of a literal as on a command line: 128, 0x10, 1.5, True, "relu", or a
+  // type name (float16, tl.float16) or None
+  const char *text;
+};
+
+// Parses a file; NULL only if it could not be read as tokens at all. Errors are in `diag`; several
+// are collected. The tree lives on `a`.
+struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
+                              const struct source *source);
+void ast_print(const struct ast_module *m,
+               struct strbuf *out); // S-expressions, one statement a line
+
+// Names of the kernels of a file (functions marked as such), in order.
+size_t lang_kernels(const struct ast_module *m, const char *const **ret_names);
+
+// One parameter of a kernel as the source declares it, for callers that must choose bindings.
+struct lang_param {
+  const char *name;
+  bool is_constexpr;
+  bool has_default;
+  bool is_typed;         // annotation gives its type
+  bool is_pointer;       // if typed
+  enum dtype dtype;      // if typed
+  uint32_t divisible_by; // from the annotation's hint, else 1
+  struct span span;
+};
+// The parameters of kernel `name` (NULL: the only one). False with a diagnostic (E0401 unknown,
+// E0402 several and none named) if there is no such kernel.
+bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
+                        const char *name, const char **ret_name, struct lang_param **ret_params,
+                        size_t *ret_count);
+
+struct lang_options {
+  const char *kernel; // NULL: the only one
+  const struct lang_binding *bindings;
+  size_t binding_count;
+  const char *target; // for compile-time questions of the source
+  uint32_t num_warps;
+  bool debug;                  // keep device_assert
+  struct strbuf *static_print; // where static_print writes; NULL: nowhere
+};
+
+// Types, shapes, compile-time evaluation, emission of `tile` IR for one kernel. A null module after
+// errors. The kernel's func.func has tile.kernel, and on each argument tile.name (string),
+// tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32) and tile.const
+// (unit, never stored through) where known.
+MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
+                     const struct lang_options *options);
+
+#endif

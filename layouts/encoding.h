@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layout encodings of tensors: parsed form, attribute form, and each as a linear layout.
+//
+//   #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [8, 4],
+//   warps_per_cta = [4, 1]}> #tilegpu.slice<{dim = 0, parent = #tilegpu.blocked<...>}>
+//   #tilegpu.linear<{register = [[0, 1]], lane = [...], warp = [...], block = []}>
+//   #tilegpu.mma<{version = 2, instr_shape = [16, 8], warps_per_cta = [4, 1]}>          (version 3:
+//   [16, N, K]) #tilegpu.dot_op<{op_idx = 0, parent = #tilegpu.mma<...>, k_width = 2}>
+//   #tilegpu.shared<{vec = 8, per_phase = 1, max_phase = 8, order = [1, 0]}>
+//   #tilegpu.nvmma_shared<{swizzle = 128, transposed = false, element_bits = 16}>
+#ifndef TILE_LAYOUTS_ENCODING_H
+#define TILE_LAYOUTS_ENCODING_H
+
+#include "base/arena.h"
+#include "layouts/linear.h"
+
+enum encoding_kind {
+  ENC_BLOCKED,
+  ENC_SLICE,
+  ENC_LINEAR,
+  ENC_MMA,
+  ENC_DOT_OP,
+  ENC_SHARED,
+  ENC_NVMMA_SHARED
+};
+
+struct encoding {
+  enum encoding_kind kind;
+  unsigned rank; // of the tensors it lays out
+  union {
+    struct { // strided tile a thread, a warp, a CTA; order[0] is the fastest dimension
+      uint32_t size_per_thread[LL_MAX_OUT], threads_per_warp[LL_MAX_OUT], warps_per_cta[LL_MAX_OUT];
+      uint32_t order[LL_MAX_OUT];
+    } blocked;
+    struct {
+      unsigned dim; // removed from the parent
+      const struct encoding *parent;
+    } slice;
+    struct linear_layout linear; // over exactly its own sizes
+    struct {
+      unsigned version;        // 2: mma.sync, 3: wgmma
+      uint32_t instr_shape[3]; // {16, 8} or {16, N, K}
+      uint32_t warps_per_cta[LL_MAX_OUT];
+    } mma;
+    struct {
+      unsigned op_idx, k_width;
+      const struct encoding *parent;
+    } dot;
+    struct {
+      uint32_t vec, per_phase, max_phase, order[LL_MAX_OUT];
+    } shared;
+    struct {
+      uint32_t swizzle; // bytes: 0, 32, 64, 128
+      bool transposed;
+      uint32_t element_bits;
+    } nvmma;
+  };
+};
+
+// The linear layout of a tensor of `shape` (powers of two) under `e`. Distributed encodings map
+// (register, lane, warp) -> coordinates, shared ones (offset) -> coordinates, offset in elements.
+// False (and *ret_why set to a static text) when the encoding cannot lay out that shape.
+bool encoding_to_linear(const struct encoding *e, unsigned rank, const int64_t *shape,
+                        struct linear_layout *ret, const char **ret_why);
+bool encoding_equal(const struct encoding *a, const struct encoding *b);
+// Parses the text form above (what stands after "#tilegpu."; '#tilegpu.' itself may be there, and
+// tilec --layout passes what the user typed). NULL on error, then *ret_error is a message on `a`
+// and *ret_at the byte where it went wrong.
+const struct encoding *encoding_parse(struct arena *a, struct str text, const char **ret_error,
+                                      size_t *ret_at);
+void encoding_print(const struct encoding *e, struct strbuf *out); // the full text form
+
+// The default for a shape: lanes, then warps along `order` (order[0] fastest), each clamped to what
+// is left of the shape; size_per_thread as given.
+struct encoding encoding_blocked(unsigned rank, const int64_t *shape,
+                                 const uint32_t *size_per_thread, const uint32_t *order,
+                                 unsigned num_warps);
+// Swizzle for a dot operand in shared memory (reference: mma.sync operands by ldmatrix).
+struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_t *shape,
+                                        const uint32_t *order, unsigned element_bits);
+
+#endif

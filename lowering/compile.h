@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler as one call: source text and a specialisation in, an artifact out.
+#ifndef TILE_LOWERING_COMPILE_H
+#define TILE_LOWERING_COMPILE_H
+
+#include "base/diag.h"
+#include "base/kernel_info.h"
+#include "lang/frontend.h"
+#include "lowering/pass.h"
+
+enum emit_kind {
+  EMIT_AST,
+  EMIT_TILE,
+  EMIT_TILEGPU,
+  EMIT_LLVM,
+  EMIT_PTX,
+  EMIT_OBJECT,
+  EMIT_KIND_COUNT
+};
+const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
+
+struct compile_request {
+  const struct source *source;
+  const char *kernel;            // NULL: the only one of the file
+  struct lang_binding *bindings; // what is known about the parameters
+  size_t binding_count;
+  const struct target *target;
+  uint32_t num_warps, num_stages; // 0: default (4, 3)
+  enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the host, or an earlier stage
+  bool check;          // host: check every access (tile_host_check)
+  bool debug;          // device_assert is kept (as with --check)
+  struct pass_options passes;
+};
+
+struct compile_timing {
+  double parse_ms, frontend_ms, passes_ms, emit_ms, codegen_ms;
+};
+
+struct compile_result {
+  struct str output;       // text of the stage, or the object file; on the arena
+  struct kernel_info info; // filled from EMIT_TILEGPU on
+  struct compile_timing timing;
+};
+
+// True when `diag` has no errors. Everything it makes lives on `a`, LLVM's and MLIR's memory is
+// freed before it returns. Thread-safe for distinct arenas. `diag` lives on `a` too.
+bool compile_kernel(struct arena *a, struct diag_engine *diag,
+                    const struct compile_request *request, struct compile_result *ret);
+
+// Version text that is part of every cache key: project version, LLVM version, build id.
+const char *compiler_version(void);
+
+#endif

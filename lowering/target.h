@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Targets: what differs between GPU generations and the host, as data and function pointers.
+#ifndef TILE_LOWERING_TARGET_H
+#define TILE_LOWERING_TARGET_H
+
+#include "base/str.h"
+
+struct target {
+  const char *name; // "sm_90a", "host"
+  bool is_host;
+  unsigned sm;                      // 80, 86, 89, 90, 100; 0 for host
+  unsigned ptx_version;             // 87 for PTX 8.7
+  unsigned max_vector_bits;         // widest global access
+  unsigned shared_limit;            // bytes a CTA may use
+  unsigned max_warps;               // per CTA
+  const struct target_hooks *hooks; // emission; lowering/llvm/hooks.h
+};
+
+// NULL when unknown. `names` lists all, NULL-terminated.
+const struct target *target_find(struct str name);
+const char *const *target_names(void);
+
+#endif

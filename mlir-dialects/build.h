@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builders: one function per op, result types inferred. All insert before `before` in `block` (at
+// its end when `before` is null) at location `loc`.
+#ifndef TILE_MLIR_DIALECTS_BUILD_H
+#define TILE_MLIR_DIALECTS_BUILD_H
+
+#include "mlir-dialects/ir.h"
+
+struct builder {
+  struct ir_context *c;
+  MlirBlock block;
+  MlirOperation before; // null: append
+  MlirLocation loc;
+};
+
+struct builder builder_at_end(struct ir_context *c, MlirBlock block, MlirLocation loc);
+struct builder builder_before(struct ir_context *c, MlirOperation op); // takes op's location
+struct builder builder_after(struct ir_context *c, MlirOperation op);
+
+// Any op of the table by id, for what has no builder of its own.
+MlirOperation build_op(struct builder *b, enum op_id id, size_t operand_count,
+                       const MlirValue *operands, size_t result_count, const MlirType *results,
+                       size_t attr_count, const MlirNamedAttribute *attrs);
+MlirNamedAttribute named_attr(struct ir_context *c, const char *name, MlirAttribute a);
+
+// ---- constants: scalar when `type` is a scalar, splat when it is a tensor ----
+MlirValue build_const_int(struct builder *b, MlirType type, int64_t value);
+MlirValue build_const_float(struct builder *b, MlirType type, double value);
+
+// ---- elementwise ----
+// Same-typed operands and result (arith.addi, arith.maxnumf, math.exp2, math.fma, ...).
+MlirValue build_unary(struct builder *b, enum op_id id, MlirValue x);
+MlirValue build_binary(struct builder *b, enum op_id id, MlirValue x, MlirValue y);
+MlirValue build_ternary(struct builder *b, enum op_id id, MlirValue x, MlirValue y, MlirValue z);
+// Result has `element` as element type, shape and encoding of x (casts, bitcast, fp_to_fp, ...).
+MlirValue build_cast(struct builder *b, enum op_id id, MlirValue x, MlirType element);
+MlirValue build_fp_to_fp(struct builder *b, MlirValue x, MlirType element, const char *rounding);
+// MLIR's predicate numbers: cmpi 0 eq 1 ne 2 slt 3 sle 4 sgt 5 sge 6 ult 7 ule 8 ugt 9 uge;
+// cmpf 1 oeq 2 ogt 3 oge 4 olt 5 ole 6 one 7 ord 8 ueq 9 ugt 10 uge 11 ult 12 ule 13 une 14 uno.
+MlirValue build_cmpi(struct builder *b, int predicate, MlirValue x, MlirValue y);
+MlirValue build_cmpf(struct builder *b, int predicate, MlirValue x, MlirValue y);
+MlirValue build_select(struct builder *b, MlirValue cond, MlirValue x, MlirValue y);
+MlirValue build_clampf(struct builder *b, MlirValue x, MlirValue lo, MlirValue hi,
+                       bool propagate_nan);
+
+// ---- program and shape ----
+MlirValue build_program_id(struct builder *b, int axis);
+MlirValue build_num_programs(struct builder *b, int axis);
+MlirValue build_make_range(struct builder *b, int32_t start, int32_t end);
+MlirValue build_splat(struct builder *b, MlirValue scalar, unsigned rank, const int64_t *shape);
+MlirValue build_expand_dims(struct builder *b, MlirValue x, unsigned axis);
+MlirValue build_broadcast(struct builder *b, MlirValue x, unsigned rank, const int64_t *shape);
+MlirValue build_reshape(struct builder *b, MlirValue x, unsigned rank, const int64_t *shape,
+                        bool allow_reorder);
+MlirValue build_trans(struct builder *b, MlirValue x, unsigned rank, const int32_t *order);
+
+// ---- memory; null values for an absent mask or other ----
+MlirValue build_addptr(struct builder *b, MlirValue ptr, MlirValue offset);
+MlirValue build_load(struct builder *b, MlirValue ptr, MlirValue mask, MlirValue other,
+                     const char *cache, const char *evict, bool is_volatile);
+void build_store(struct builder *b, MlirValue ptr, MlirValue value, MlirValue mask,
+                 const char *cache, const char *evict);
+MlirValue build_atomic_rmw(struct builder *b, const char *kind, MlirValue ptr, MlirValue value,
+                           MlirValue mask, const char *sem, const char *scope);
+
+// ---- debugging and hints ----
+void build_print(struct builder *b, const char *prefix, bool hex, size_t n, const MlirValue *values,
+                 const int32_t *is_signed);
+void build_assert(struct builder *b, MlirValue cond, const char *message);
+void build_assume(struct builder *b, MlirValue cond);
+void build_barrier(struct builder *b);
+
+// ---- layouts ----
+MlirValue build_convert_layout(struct builder *b, MlirValue x, MlirAttribute encoding);
+
+// ---- structure ----
+MlirModule build_module(struct ir_context *c, MlirLocation loc);
+// A func.func with one entry block; `kernel` adds the unit attribute tile.kernel.
+MlirOperation build_func(struct ir_context *c, MlirModule m, const char *name, size_t arg_count,
+                         const MlirType *args, size_t result_count, const MlirType *results,
+                         bool kernel, MlirLocation loc);
+MlirBlock func_entry(MlirOperation func);
+void build_return(struct builder *b, size_t n, const MlirValue *values);
+// Blocks are created empty, without terminators; the caller fills them and ends them with
+// build_yield / build_condition. Any ret_ pointer may be NULL.
+MlirOperation build_if(struct builder *b, MlirValue cond, size_t result_count,
+                       const MlirType *results, MlirBlock *ret_then, MlirBlock *ret_else);
+// Body block arguments: induction variable, then one per init.
+MlirOperation build_for(struct builder *b, MlirValue lower, MlirValue upper, MlirValue step,
+                        size_t init_count, const MlirValue *inits, MlirBlock *ret_body);
+// before: one argument per init; ends with build_condition. after: one argument per value the
+// condition passes on (`pass_types`); ends with build_yield.
+MlirOperation build_while(struct builder *b, size_t init_count, const MlirValue *inits,
+                          size_t pass_count, const MlirType *pass_types, MlirBlock *ret_before,
+                          MlirBlock *ret_after);
+void build_yield(struct builder *b, size_t n, const MlirValue *values);
+void build_condition(struct builder *b, MlirValue cond, size_t n, const MlirValue *values);
+
+#endif

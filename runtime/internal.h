@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the runtime's files and the rooms above it (jit, tools): modules made from artifacts, raw
+// launches, error setting.
+#ifndef TILE_RUNTIME_INTERNAL_H
+#define TILE_RUNTIME_INTERNAL_H
+
+#include "base/host_abi.h"
+#include "base/kernel_info.h"
+
+#include <tile/runtime.h>
+
+// Sets the calling thread's message and returns `status`, so that `return status_set(...)` reads
+// well.
+tile_status status_set(tile_status status, const char *fmt, ...) PRINTF(2, 3);
+
+// A loaded kernel: GPU function or host function. `info` must outlive it.
+struct module;
+// From PTX text (NUL-terminated) or a cubin: the driver loads it, compiling PTX.
+tile_status module_load(tile_device *device, const void *code, size_t size,
+                        const struct kernel_info *info, struct module **ret);
+// From host code that the caller keeps alive; `release(user)` is called when the module goes.
+tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,
+                             void (*release)(void *user), void *user, struct module **ret);
+void module_destroy(struct module *m);
+
+// `values[i]` points to the i-th run-time parameter's value in its own type. `check`: host only.
+tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
+                          void *const *values, bool check);
+
+// Registers of a GPU kernel, bytes spilled (local memory a thread); 0 on the host.
+tile_status module_resources(struct module *m, int *ret_registers, int *ret_local_bytes);
+
+bool device_is_host(const tile_device *d);
+const char *device_target(const tile_device *d); // "sm_90a", "host"
+
+// Host device: where device_print writes (default: standard error through this hook only when set)
+// and names and sizes of buffers for the checker's messages.
+void host_device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
+struct host_violation { // one finding of a checked launch
+  struct host_place place;
+  int32_t param; // index of the run-time parameter, -1 unknown
+  enum host_access access;
+  int64_t element;   // index into the parameter's buffer, in elements; may be negative
+  uint64_t elements; // the buffer's length in elements, 0 unknown
+  int32_t program_id[3], thread_id;
+  bool is_assert;
+  char message[256]; // of a device_assert
+};
+// Findings of the device's last checked launch (at most 16 kept, `*ret_total` counts all).
+size_t host_device_violations(tile_device *d, const struct host_violation **ret,
+                              uint64_t *ret_total);
+
+// ---- on-disk cache (runtime/cache.c): content-addressed, one file an entry ----
+struct disk_cache;
+// NULL when there is no usable folder (no HOME, not ours, world-writable, read-only): then nothing
+// is cached. *ret_why (may be NULL) is a static text or NULL.
+struct disk_cache *disk_cache_open(const char **ret_why);
+void disk_cache_close(struct disk_cache *c);
+// `key` is a SHA-256. False on a miss; damaged entries are removed and count as misses. The bytes
+// live on `a`.
+bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32],
+                    struct str *ret_info, struct str *ret_code);
+void disk_cache_put(struct disk_cache *c, const uint8_t key[32], struct str info,
+                    struct str code); // failures are silent
+
+#endif
