@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+# Thin targets over Meson. `make demo` and `make test` install what a bare Debian 12 lacks.
+BUILD ?= build
+MESON_ARGS ?=
+
+all: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja: | deps
+	meson setup $(BUILD) $(MESON_ARGS)
+
+# Installs missing packages by apt; silent and offline when everything is there.
+deps:
+	@tools/install-deps.sh
+
+demo: all
+	$(BUILD)/tilec --doctor || true
+	cd tutorials/01-vector-add && ../../$(BUILD)/tutorials/01-vector-add/vector-add
+
+test: all
+	tests/run-suite $(BUILD)
+
+# The release program: LLVM linked in, stripped.
+static: | deps
+	test -f build-static/build.ninja || meson setup build-static -Dllvm_link=static --buildtype=release -Db_ndebug=true
+	ninja -C build-static tilec
+
+bench: all
+	meson test -C $(BUILD) --benchmark --verbose
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all
+	meson install -C $(BUILD)
+
+clean:
+	rm -rf $(BUILD) build-static
+
+.PHONY: all deps demo test static bench format install clean
