@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Axis info: what is known about how the values of a tile run along each of its dimensions. It
+// answers how wide a memory access may be and in which order a tile should be laid out.
+//
+// For dimension d of a value, all powers of two:
+//   contiguity    each aligned group of that many elements along d counts up by one
+//   divisibility  the first element of each such group is a multiple of it (pointers: of bytes)
+//   constancy     each aligned group of that many elements along d is equal
+// Pointers count in elements of their pointee. Every entry is a lower bound: 1 is always true. A
+// scalar is described as a tile of one dimension of size 1.
+//
+// Address arithmetic in 32 or 64 bits is taken not to overflow; narrower arithmetic may.
+#ifndef TILE_LOWERING_ANALYSIS_AXIS_INFO_H
+#define TILE_LOWERING_ANALYSIS_AXIS_INFO_H
+
+#include "layouts/linear.h"
+#include "lowering/target.h"
+#include "mlir-dialects/ir.h"
+
+struct axis_info {
+  unsigned rank; // 1 for scalars
+  int64_t contiguity[LL_MAX_OUT];
+  int64_t divisibility[LL_MAX_OUT];
+  int64_t constancy[LL_MAX_OUT];
+  bool is_constant; // every element is `constant`
+  int64_t constant;
+  bool is_nonnegative; // every element is known to be >= 0
+};
+
+struct axis_analysis;
+
+// Analyses everything under `root` (a function or a module). The answers live on `a` and hold
+// until the IR changes; layouts do not matter to them.
+struct axis_analysis *axis_analyse(struct ir_context *c, MlirOperation root, struct arena *a);
+
+// Never NULL: a value the analysis has not seen gets all ones.
+const struct axis_info *axis_info_of(struct axis_analysis *x, MlirValue v);
+
+int64_t axis_contiguity(struct axis_analysis *x, MlirValue v, unsigned dim);
+int64_t axis_constancy(struct axis_analysis *x, MlirValue v, unsigned dim);
+// The dimension along which `ptr` runs longest; the last one of several.
+unsigned axis_fastest_dim(struct axis_analysis *x, MlirValue ptr);
+// How many elements along `dim` may be accessed at once through `ptr`: aligned and contiguous.
+int64_t axis_pointer_alignment(struct axis_analysis *x, MlirValue ptr, unsigned dim);
+// The same as far as the access's mask allows it; a null mask allows everything (INT64_MAX).
+int64_t axis_mask_alignment(struct axis_analysis *x, MlirValue mask, unsigned dim);
+
+// Elements of one vector access of the tile.load or tile.store `op` whose pointer, value and mask
+// have the layout `l`: each aligned group of that many registers (r, r+1, ...) holds neighbours in
+// memory with the same mask, at an address aligned to the whole group. At least 1; 1 for scalars
+// (pass NULL) and for other ops. *ret_dim (may be NULL) is the dimension they run along.
+unsigned axis_vector_width(struct axis_analysis *x, MlirOperation op, const struct target *target,
+                           const struct linear_layout *l, unsigned *ret_dim);
+
+// One line for each op result and block argument, in program order:
+//   "tile.make_range: contiguity [1024] divisibility [4611686018427387904] constancy [1]"
+// For tests and for reading along.
+void axis_describe(struct axis_analysis *x, MlirOperation root, struct strbuf *out);
+
+#endif
