@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of `--arg NAME=SPEC`: a .npy file, a generated array, or a number.
+#ifndef TILE_TOOLS_ARG_SPEC_H
+#define TILE_TOOLS_ARG_SPEC_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/dtype.h"
+
+#define ARRAY_MAX_RANK 8
+
+// A dense row-major array in host memory.
+struct array {
+  enum dtype dtype;
+  unsigned rank;
+  uint64_t shape[ARRAY_MAX_RANK];
+  uint64_t count; // elements
+  void *data;     // malloc'ed, count * dtype_bytes(dtype) bytes; array_finish frees
+};
+void array_finish(struct array *a);
+
+struct arg_value {
+  bool is_array;
+  struct array array;
+  // scalars: the number as written; an integer fits `integer` (is_integer), else `real`
+  bool is_integer;
+  int64_t integer;
+  double real;
+  // `f32:1.5`, `i64:7`: a scalar with its type; DTYPE_NONE when only the number was written
+  enum dtype scalar_type;
+};
+
+// SPEC: `@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL] | NUMBER | TYPE `:` NUMBER | True |
+// False FILL: zeros (default) ones iota fill(V) rand(SEED[,LO,HI]) randn(SEED[,MEAN,STD]) `as` is
+// the element type that a .npy of uint16 or uint8 shall be read as (bf16, fp8), DTYPE_NONE: take
+// the file's own. False with a diagnostic (E0710..E0719) at `where`: a span in a source made of the
+// command-line text.
+bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
+                    enum dtype as, struct arg_value *ret);
+
+// The generator behind rand and randn, counter-based: element i of seed s is a pure function of (s,
+// i).
+double random_uniform(uint64_t seed, uint64_t index); // [0, 1)
+double random_normal(uint64_t seed, uint64_t index);
+
+#endif

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// `--grid X[,Y[,Z]]`: integer expressions over scalar arguments and compile-time parameters.
+#ifndef TILE_TOOLS_GRID_EXPR_H
+#define TILE_TOOLS_GRID_EXPR_H
+
+#include "base/diag.h"
+
+// Value of a name, false when unknown. `names` lists what there is, for suggestions.
+struct grid_names {
+  const char *const *names;
+  const int64_t *values;
+  size_t count;
+};
+
+// Grammar: + - * / // % unary -, parentheses, min(a,b), max(a,b), cdiv(a,b); division truncates.
+// ret[0..2] default to 1. False with a diagnostic (E0720..E0725): bad syntax, unknown name (with a
+// suggestion), division by zero, overflow, a result below 1 or above 2^31-1.
+bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
+                    uint32_t ret[3]);
+
+#endif
