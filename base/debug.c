@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// TILE_DEBUG: internal tracing to standard error. The one place of the libraries that writes there.
+#include "base/debug.h"
+
+#include "base/str.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEBUG_READ 0x80000000u // the environment has been looked at
+
+static unsigned read_words(void) {
+#define X(id, name, doc) name,
+  static const char *const names[] = {DEBUG_WORDS(X)};
+#undef X
+  unsigned words = DEBUG_READ;
+  const char *text = getenv("TILE_DEBUG");
+  struct str rest = str_from(text ? text : ""), word;
+  while (rest.ptr && rest.len) {
+    rest = str_split(rest, ',', &word);
+    for (unsigned i = 0; i < DEBUG_WORD_COUNT; i++)
+      if (str_is(str_trim(word), names[i]) || str_is(word, "all"))
+        words |= 1u << i;
+  }
+  return words;
+}
+
+bool debug_on(enum debug_word w) {
+  // A cache of the environment, the same for every thread: launches ask on their fast path.
+  static atomic_uint words;
+  unsigned now = atomic_load_explicit(&words, memory_order_relaxed);
+  if (!now) {
+    now = read_words();
+    atomic_store_explicit(&words, now, memory_order_relaxed);
+  }
+  return now >> w & 1;
+}
+
+void debug_log(enum debug_word w, const char *fmt, ...) {
+  if (!debug_on(w))
+    return;
+#define X(id, name, doc) name,
+  static const char *const names[] = {DEBUG_WORDS(X)};
+#undef X
+  struct strbuf line = {0};
+  strbuf_printf(&line, "[%s] ", names[w]);
+  va_list ap;
+  va_start(ap, fmt);
+  strbuf_vprintf(&line, fmt, ap);
+  va_end(ap);
+  strbuf_putc(&line, '\n');
+  // One write a line, so that lines of several threads do not mix.
+  fwrite(strbuf_cstr(&line), 1, line.len, stderr);
+  strbuf_finish(&line);
+}
+
+const char *debug_help(void) {
+#define X(id, name, doc) "  " name ": " doc "\n"
+  return "TILE_DEBUG=word,word,... with\n" DEBUG_WORDS(X) "  all: everything\n";
+#undef X
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Growth of the typed arrays of base/vec.h.
+#include "base/vec.h"
+
+#include <string.h>
+
+void vec_reserve_(struct arena *a, void **at, size_t *cap, size_t want, size_t size) {
+  if (want <= *cap)
+    return;
+  size_t grown = *cap ? *cap * 2 : 8;
+  if (grown < want)
+    grown = want;
+  uint64_t bytes;
+  // An impossible size is asked of the arena as it is, which then reports that memory is out.
+  if (!checked_mul(grown, size, &bytes))
+    bytes = SIZE_MAX;
+  void *p = arena_alloc(a, (size_t)bytes, _Alignof(max_align_t));
+  if (p && *at)
+    memcpy(p, *at, *cap * size);
+  *at = p;
+  *cap = p ? grown : 0;
+}
