@@ -47,6 +47,7 @@ struct ir_context {
   struct diag_engine *diag; // borrowed
   struct map sources;       // file name -> struct source *, to turn locations into spans
   struct ir_tables *tables; // private: op ids, pointer types, parsed encodings
+  void *layouts;            // private to layouts/attr.c: encodings of attributes
 };
 
 // Loads the dialects; NULL only when memory is out. MLIR's own diagnostics (verifier, parser) go to
