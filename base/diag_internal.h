@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The diagnostics engine's records, shared by diag.c (making) and diag_text.c, diag_json.c
+// (showing).
+#ifndef TILE_BASE_DIAG_INTERNAL_H
+#define TILE_BASE_DIAG_INTERNAL_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+
+// A place with a text: label, note or fix-it.
+struct diag_part {
+  struct span at;
+  const char *text;
+};
+
+typedef VEC(struct diag_part) diag_parts;
+typedef VEC(const char *) diag_texts;
+
+struct diag {
+  struct diag_engine *engine;
+  enum diag_severity severity;
+  enum diag_code code; // DIAG_CODE_COUNT for remarks
+  const char *topic;   // remarks only
+  struct span at;
+  const char *message;
+  const char *primary_label; // NULL: none
+  diag_parts labels, notes, fixits;
+  diag_texts helps;
+};
+
+typedef VEC(struct diag *) diag_list;
+
+struct diag_engine {
+  struct arena *a;
+  diag_list records; // in the order they were made
+  unsigned errors;
+};
+
+const char *diag_severity_name(enum diag_severity s);
+// The records sorted by source (in order of first appearance), then place, then age; records
+// without a place come first. Exact repetitions are left out. malloc'd; NULL when memory is out.
+struct diag **diag_sorted(const struct diag_engine *e, size_t *ret_count);
+
+#endif
