@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA driver's entry points, opened at run time: neither headers nor libraries of the CUDA
+// toolkit are needed to build or to start. One table gives name, symbol and prototype of every
+// call; handles are plain pointers and results plain ints here.
+#ifndef TILE_RUNTIME_CUDA_API_H
+#define TILE_RUNTIME_CUDA_API_H
+
+#include "runtime/internal.h"
+
+// field, symbol, parameters; all return CUresult. Device addresses are integers, as in cuda.h.
+#define CUDA_CALLS(X)                                                                              \
+  X(init, cuInit, (unsigned flags))                                                                \
+  X(driver_version, cuDriverGetVersion, (int *version))                                            \
+  X(error_name, cuGetErrorName, (int error, const char **name))                                    \
+  X(error_text, cuGetErrorString, (int error, const char **text))                                  \
+  X(device_count, cuDeviceGetCount, (int *count))                                                  \
+  X(device_get, cuDeviceGet, (int *device, int ordinal))                                           \
+  X(device_name, cuDeviceGetName, (char *name, int size, int device))                              \
+  X(device_attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))               \
+  X(device_memory, cuDeviceTotalMem_v2, (size_t * bytes, int device))                              \
+  X(context_retain, cuDevicePrimaryCtxRetain, (void **context, int device))                        \
+  X(context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                   \
+  X(context_get, cuCtxGetCurrent, (void **context))                                                \
+  X(context_set, cuCtxSetCurrent, (void *context))                                                 \
+  X(mem_alloc, cuMemAlloc_v2, (uint64_t * address, size_t size))                                   \
+  X(mem_free, cuMemFree_v2, (uint64_t address))                                                    \
+  X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                          \
+    (uint64_t to, const void *from, size_t size, void *stream))                                    \
+  X(copy_to_host, cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t size, void *stream))      \
+  X(copy_on_device, cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t size, void *stream)) \
+  X(fill_bytes, cuMemsetD8Async, (uint64_t to, unsigned char byte, size_t count, void *stream))    \
+  X(stream_create, cuStreamCreate, (void **stream, unsigned flags))                                \
+  X(stream_destroy, cuStreamDestroy_v2, (void *stream))                                            \
+  X(stream_wait, cuStreamSynchronize, (void *stream))                                              \
+  X(event_create, cuEventCreate, (void **event, unsigned flags))                                   \
+  X(event_destroy, cuEventDestroy_v2, (void *event))                                               \
+  X(event_record, cuEventRecord, (void *event, void *stream))                                      \
+  X(event_wait, cuEventSynchronize, (void *event))                                                 \
+  X(event_elapsed, cuEventElapsedTime, (float *ms, void *start, void *stop))                       \
+  X(module_load, cuModuleLoadDataEx,                                                               \
+    (void **module, const void *image, unsigned count, int *options, void **values))               \
+  X(module_unload, cuModuleUnload, (void *module))                                                 \
+  X(module_function, cuModuleGetFunction, (void **function, void *module, const char *name))       \
+  X(function_get, cuFuncGetAttribute, (int *value, int attribute, void *function))                 \
+  X(function_set, cuFuncSetAttribute, (void *function, int attribute, int value))                  \
+  X(launch, cuLaunchKernel,                                                                        \
+    (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,          \
+     unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream, void **params,       \
+     void **extra))
+
+struct cuda_api {
+#define X(field, symbol, params) int(*field) params;
+  CUDA_CALLS(X)
+#undef X
+};
+
+enum cuda_call {
+#define X(field, symbol, params) CUDA_CALL_##field,
+  CUDA_CALLS(X)
+#undef X
+      CUDA_CALL_COUNT
+};
+
+// Opens libcuda.so.1 (or the file that TILE_LIBCUDA names, which set-user-id programs ignore),
+// finds every symbol and initialises the driver. TILE_NO_DEVICE without a driver,
+// TILE_DRIVER_TOO_OLD naming the symbol that is missing. The library stays loaded for good.
+tile_status cuda_api_load(struct cuda_api *ret);
+
+// A failed call as status and message: what was wanted, the call, the driver's error name, a hint.
+tile_status cuda_failure(const struct cuda_api *api, enum cuda_call call, int result);
+
+// `CUDA_TRY(api, mem_alloc, (&p, n))` returns from the caller with the status if the call fails.
+#define CUDA_TRY(api, field, args)                                                                 \
+  do {                                                                                             \
+    int cuda_result_ = (api)->field args;                                                          \
+    if (cuda_result_ != 0)                                                                         \
+      return cuda_failure((api), CUDA_CALL_##field, cuda_result_);                                 \
+  } while (0)
+
+// Attributes of cuDeviceGetAttribute, cuFuncGetAttribute and options of cuModuleLoadDataEx that
+// are used here, by their numbers in the driver's interface.
+enum {
+  CUDA_DEVICE_MAX_GRID_X = 5,
+  CUDA_DEVICE_MAX_GRID_Y = 6,
+  CUDA_DEVICE_MAX_GRID_Z = 7,
+  CUDA_DEVICE_MULTIPROCESSORS = 16,
+  CUDA_DEVICE_MEMORY_CLOCK_KHZ = 36,
+  CUDA_DEVICE_MEMORY_BUS_BITS = 37,
+  CUDA_DEVICE_L2_BYTES = 38,
+  CUDA_DEVICE_CAPABILITY_MAJOR = 75,
+  CUDA_DEVICE_CAPABILITY_MINOR = 76,
+  CUDA_DEVICE_SHARED_OPTIN = 97,
+};
+enum { CUDA_FUNCTION_LOCAL_BYTES = 3, CUDA_FUNCTION_REGISTERS = 4, CUDA_FUNCTION_MAX_SHARED = 8 };
+enum {
+  CUDA_JIT_INFO_LOG = 3,
+  CUDA_JIT_INFO_LOG_BYTES = 4,
+  CUDA_JIT_ERROR_LOG = 5,
+  CUDA_JIT_ERROR_LOG_BYTES = 6,
+  CUDA_JIT_LINE_INFO = 13,
+};
+
+// An open GPU over `api`, which is copied: the way in for tests with a driver of their own.
+tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret);
+
+#endif

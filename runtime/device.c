@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public calls on devices, memory, streams and events: arguments are checked here once for all
+// kinds of devices, then the device's own table does the work.
+#include "runtime/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tile_status no_device_given(const char *call) {
+  return status_set(TILE_INVALID_ARGUMENT, "%s: the device is NULL", call);
+}
+
+static tile_status null_argument(const char *call, const char *what) {
+  return status_set(TILE_INVALID_ARGUMENT, "%s: `%s` is NULL", call, what);
+}
+
+// "cuda", "cuda:3"; false when it is neither.
+static bool parse_cuda_name(const char *name, int *ret_ordinal) {
+  if (strncmp(name, "cuda", 4) != 0)
+    return false;
+  *ret_ordinal = 0;
+  if (name[4] == '\0')
+    return true;
+  if (name[4] != ':' || name[5] == '\0')
+    return false;
+  int n = 0;
+  for (const char *p = name + 5; *p; p++) {
+    if (*p < '0' || *p > '9' || n > 9999)
+      return false;
+    n = n * 10 + (*p - '0');
+  }
+  *ret_ordinal = n;
+  return true;
+}
+
+tile_status tile_device_open(const char *name, tile_device **ret_device) {
+  if (!ret_device)
+    return null_argument("tile_device_open", "ret_device");
+  if (!name || strcmp(name, "auto") == 0) {
+    tile_device *gpu = NULL;
+    if (cuda_device_open(0, &gpu) == TILE_OK) {
+      *ret_device = gpu;
+      return TILE_OK;
+    }
+    return host_device_open(ret_device);
+  }
+  int ordinal;
+  if (strcmp(name, "host") == 0)
+    return host_device_open(ret_device);
+  if (parse_cuda_name(name, &ordinal))
+    return cuda_device_open(ordinal, ret_device);
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "no device is called `%s`; use `auto`, `host`, `cuda` or `cuda:N`", name);
+}
+
+void tile_device_close(tile_device *device) {
+  if (device)
+    device->ops->close(device);
+}
+
+int tile_device_count(void) { return cuda_device_count(); }
+
+tile_status tile_device_get_properties(tile_device *device, tile_device_properties *ret) {
+  if (!device)
+    return no_device_given("tile_device_get_properties");
+  if (!ret)
+    return null_argument("tile_device_get_properties", "ret");
+  tile_device_properties p = {0};
+  tile_status s = device->ops->properties(device, &p);
+  if (s == TILE_OK)
+    *ret = p;
+  return s;
+}
+
+bool device_is_host(const tile_device *d) { return d->is_host; }
+const char *device_target(const tile_device *d) { return d->target; }
+
+// ---- memory ----
+
+tile_status tile_malloc(tile_device *device, size_t size, void **ret_pointer) {
+  if (!device)
+    return no_device_given("tile_malloc");
+  if (!ret_pointer)
+    return null_argument("tile_malloc", "ret_pointer");
+  // An empty buffer still gets an address of its own, so that NULL always means failure.
+  return device->ops->alloc(device, size ? size : 1, ret_pointer);
+}
+
+tile_status tile_free(tile_device *device, void *pointer) {
+  if (!pointer)
+    return TILE_OK;
+  if (!device)
+    return no_device_given("tile_free");
+  return device->ops->release(device, pointer);
+}
+
+// ---- streams and events ----
+
+// The handle of `stream`, which must belong to `device`.
+static tile_status stream_handle(tile_device *device, const tile_stream *stream, const char *call,
+                                 void **ret) {
+  if (!device)
+    return no_device_given(call);
+  if (stream && stream->device != device)
+    return status_set(TILE_INVALID_ARGUMENT, "%s: the stream belongs to another device", call);
+  *ret = stream ? stream->handle : NULL;
+  return TILE_OK;
+}
+
+tile_status tile_stream_create(tile_device *device, tile_stream **ret_stream) {
+  if (!device)
+    return no_device_given("tile_stream_create");
+  if (!ret_stream)
+    return null_argument("tile_stream_create", "ret_stream");
+  tile_stream *s = calloc(1, sizeof *s);
+  if (!s)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a stream");
+  s->device = device;
+  tile_status status = device->ops->stream_create(device, &s->handle);
+  if (status != TILE_OK) {
+    free(s);
+    return status;
+  }
+  *ret_stream = s;
+  return TILE_OK;
+}
+
+void tile_stream_destroy(tile_stream *stream) {
+  if (!stream)
+    return;
+  stream->device->ops->stream_destroy(stream->device, stream->handle);
+  free(stream);
+}
+
+tile_status tile_stream_synchronize(tile_device *device, tile_stream *stream) {
+  void *handle = NULL;
+  tile_status s = stream_handle(device, stream, "tile_stream_synchronize", &handle);
+  return s == TILE_OK ? device->ops->stream_wait(device, handle) : s;
+}
+
+tile_status tile_event_create(tile_device *device, tile_event **ret_event) {
+  if (!device)
+    return no_device_given("tile_event_create");
+  if (!ret_event)
+    return null_argument("tile_event_create", "ret_event");
+  tile_event *e = calloc(1, sizeof *e);
+  if (!e)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for an event");
+  e->device = device;
+  tile_status status = device->ops->event_create(device, &e->handle);
+  if (status != TILE_OK) {
+    free(e);
+    return status;
+  }
+  *ret_event = e;
+  return TILE_OK;
+}
+
+void tile_event_destroy(tile_event *event) {
+  if (!event)
+    return;
+  event->device->ops->event_destroy(event->device, event->handle);
+  free(event);
+}
+
+tile_status tile_event_record(tile_device *device, tile_event *event, tile_stream *stream) {
+  void *handle = NULL;
+  tile_status s = stream_handle(device, stream, "tile_event_record", &handle);
+  if (s != TILE_OK)
+    return s;
+  if (!event)
+    return null_argument("tile_event_record", "event");
+  if (event->device != device)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "tile_event_record: the event belongs to another device");
+  s = device->ops->event_record(device, event->handle, handle);
+  if (s == TILE_OK)
+    event->recorded = true;
+  return s;
+}
+
+tile_status tile_event_elapsed(tile_event *start, tile_event *stop, float *ret_ms) {
+  if (!start || !stop || !ret_ms)
+    return null_argument("tile_event_elapsed", !start ? "start" : !stop ? "stop" : "ret_ms");
+  if (start->device != stop->device)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "tile_event_elapsed: the events belong to different devices");
+  if (!start->recorded || !stop->recorded)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_event_elapsed: the %s event was never recorded",
+                      start->recorded ? "second" : "first");
+  return start->device->ops->event_elapsed(start->device, start->handle, stop->handle, ret_ms);
+}
+
+// ---- copies ----
+
+static tile_status copy(const char *call, enum copy_kind kind, tile_device *device,
+                        tile_stream *stream, void *to, const void *from, size_t size) {
+  void *handle = NULL;
+  tile_status s = stream_handle(device, stream, call, &handle);
+  if (s != TILE_OK || size == 0)
+    return s;
+  if (!to || !from)
+    return null_argument(call, to ? "from" : "to");
+  return device->ops->copy(device, kind, handle, to, from, size);
+}
+
+tile_status tile_copy_to_device(tile_device *device, tile_stream *stream, void *to,
+                                const void *from, size_t size) {
+  return copy("tile_copy_to_device", COPY_TO_DEVICE, device, stream, to, from, size);
+}
+
+tile_status tile_copy_to_host(tile_device *device, tile_stream *stream, void *to, const void *from,
+                              size_t size) {
+  return copy("tile_copy_to_host", COPY_TO_HOST, device, stream, to, from, size);
+}
+
+tile_status tile_copy_on_device(tile_device *device, tile_stream *stream, void *to,
+                                const void *from, size_t size) {
+  return copy("tile_copy_on_device", COPY_ON_DEVICE, device, stream, to, from, size);
+}
+
+tile_status tile_memset(tile_device *device, tile_stream *stream, void *to, int byte, size_t size) {
+  void *handle = NULL;
+  tile_status s = stream_handle(device, stream, "tile_memset", &handle);
+  if (s != TILE_OK || size == 0)
+    return s;
+  if (!to)
+    return null_argument("tile_memset", "to");
+  return device->ops->fill(device, handle, to, byte, size);
+}

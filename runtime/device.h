@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a kind of device has to provide. The public calls in device.c check arguments and forward
+// to this table; cuda_device.c and host_device.c fill it. Streams, events and modules are small
+// records of ours around a handle that only the device's kind can read.
+#ifndef TILE_RUNTIME_DEVICE_H
+#define TILE_RUNTIME_DEVICE_H
+
+#include "runtime/internal.h"
+
+enum copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE };
+
+struct device_ops {
+  void (*close)(tile_device *d);
+  tile_status (*properties)(tile_device *d, tile_device_properties *ret);
+  tile_status (*alloc)(tile_device *d, size_t size, void **ret); // size > 0
+  tile_status (*release)(tile_device *d, void *p);               // p is not NULL
+  // Handles of streams and events; a NULL stream handle is the default stream.
+  tile_status (*stream_create)(tile_device *d, void **ret);
+  void (*stream_destroy)(tile_device *d, void *stream);
+  tile_status (*stream_wait)(tile_device *d, void *stream);
+  tile_status (*event_create)(tile_device *d, void **ret);
+  void (*event_destroy)(tile_device *d, void *event);
+  tile_status (*event_record)(tile_device *d, void *event, void *stream);
+  tile_status (*event_elapsed)(tile_device *d, void *start, void *stop, float *ret_ms);
+  tile_status (*copy)(tile_device *d, enum copy_kind kind, void *stream, void *to, const void *from,
+                      size_t size);
+  tile_status (*fill)(tile_device *d, void *stream, void *to, int byte, size_t size);
+  // Modules: `m` has device and info set; load fills handle and function.
+  tile_status (*module_load)(struct module *m, const void *code, size_t size);
+  void (*module_unload)(struct module *m);
+  tile_status (*launch)(struct module *m, void *stream, tile_grid grid, void *const *values,
+                        bool check);
+  tile_status (*resources)(struct module *m, int *ret_registers, int *ret_local_bytes);
+};
+
+// First member of every device.
+struct tile_device {
+  const struct device_ops *ops;
+  bool is_host;
+  char target[16];
+};
+
+struct tile_stream {
+  tile_device *device;
+  void *handle;
+};
+
+struct tile_event {
+  tile_device *device;
+  void *handle;
+  bool recorded;
+};
+
+struct module {
+  tile_device *device;
+  const struct kernel_info *info;
+  void *handle, *function; // GPU: CUmodule, CUfunction
+  host_kernel_fn host_fn;  // host
+  void (*release)(void *user);
+  void *release_user;
+};
+
+tile_status cuda_device_open(int ordinal, tile_device **ret);
+int cuda_device_count(void); // 0 without a driver
+tile_status host_device_open(tile_device **ret);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker of the host device: every access of a checked kernel is compared with the bounds of
+// the buffer that its pointer parameter points into. Findings are kept in the order of programs
+// and threads, whatever order the workers ran them in.
+#include "runtime/host_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool host_check_begin(struct host_launch *l) {
+  const struct kernel_info *info = l->module->info;
+  struct host_device *d = l->device;
+  pthread_mutex_lock(&d->lock);
+  l->bounds = calloc(info->param_count + 1, sizeof *l->bounds);
+  l->buffers = malloc((d->buffer_count + 1) * sizeof *l->buffers);
+  bool ok = l->bounds && l->buffers;
+  if (ok) {
+    memcpy(l->buffers, d->buffers, d->buffer_count * sizeof *l->buffers);
+    l->buffer_count = d->buffer_count;
+  }
+  pthread_mutex_unlock(&d->lock);
+  if (!ok) {
+    free(l->bounds);
+    free(l->buffers);
+    return false;
+  }
+  l->all_known = true;
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    if (!info->params[i].is_pointer)
+      continue;
+    struct host_bounds *b = &l->bounds[i];
+    memcpy(&b->pointer, l->values[i], sizeof b->pointer);
+    size_t at = host_buffer_find(l->buffers, l->buffer_count, b->pointer);
+    b->known = at < l->buffer_count;
+    if (b->known) {
+      b->begin = l->buffers[at].base;
+      b->end = b->begin + l->buffers[at].size;
+    } else if (b->pointer) {
+      l->all_known = false;
+    } else {
+      b->known = true; // NULL: no access is right
+    }
+  }
+  return true;
+}
+
+// ---- recording ----
+
+// Order of programs as the grid counts them, then of threads.
+static bool comes_before(const struct host_violation *a, const struct host_violation *b) {
+  for (int i = 2; i >= 0; i--)
+    if (a->program_id[i] != b->program_id[i])
+      return a->program_id[i] < b->program_id[i];
+  return a->thread_id < b->thread_id;
+}
+
+static void record(struct host_launch *l, const struct host_violation *v) {
+  pthread_mutex_lock(&l->lock);
+  l->violation_total++;
+  size_t at = l->violation_count;
+  while (at > 0 && comes_before(v, &l->violations[at - 1]))
+    at--;
+  if (at < HOST_MAX_VIOLATIONS) {
+    size_t kept = l->violation_count;
+    if (kept == HOST_MAX_VIOLATIONS)
+      kept--; // the last one falls out
+    memmove(&l->violations[at + 1], &l->violations[at], (kept - at) * sizeof *v);
+    l->violations[at] = *v;
+    l->violation_count = kept + 1;
+  }
+  pthread_mutex_unlock(&l->lock);
+}
+
+static struct host_violation finding(const struct host_thread *t, const struct host_place *place) {
+  struct host_violation v = {.param = -1, .thread_id = t->thread_id};
+  if (place)
+    v.place = *place;
+  memcpy(v.program_id, t->program_id, sizeof v.program_id);
+  return v;
+}
+
+// ---- the calls of generated code ----
+
+static bool inside(uintptr_t address, uint32_t bytes, uintptr_t begin, uintptr_t end) {
+  return address >= begin && address <= end && bytes <= end - address;
+}
+
+bool tile_host_check(struct host_thread *t, const struct host_place *place, int32_t param,
+                     const void *addr, uint32_t bytes, int32_t access) {
+  struct host_launch *l = t->cta->launch;
+  if (!l->check)
+    return true;
+  const struct kernel_info *info = l->module->info;
+  uintptr_t address = (uintptr_t)addr;
+  struct host_violation v = finding(t, place);
+  v.access = (enum host_access)access;
+  if (param >= 0 && (uint32_t)param < info->param_count) {
+    const struct host_bounds *b = &l->bounds[param];
+    if (!b->known || inside(address, bytes, b->begin, b->end))
+      return true;
+    int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
+    int64_t away = (int64_t)(address - b->pointer);
+    v.param = param;
+    v.element = away >= 0 ? away / size : -((-away + size - 1) / size);
+    v.elements = (b->end - b->pointer) / (uint64_t)size;
+  } else {
+    size_t at = host_buffer_find(l->buffers, l->buffer_count, address);
+    if (!l->all_known ||
+        (at < l->buffer_count && bytes <= l->buffers[at].base + l->buffers[at].size - address))
+      return true;
+  }
+  record(l, &v);
+  return false;
+}
+
+void tile_host_assert_fail(struct host_thread *t, const struct host_place *place,
+                           const char *message) {
+  struct host_violation v = finding(t, place);
+  v.is_assert = true;
+  snprintf(v.message, sizeof v.message, "%s", message ? message : "");
+  record(t->cta->launch, &v);
+  host_cta_stop(t);
+}
+
+// ---- after the launch ----
+
+static void describe(const struct host_launch *l, char *text, size_t size) {
+  static const char *const verbs[] = {"load from", "store to", "atomic on"};
+  const struct kernel_info *info = l->module->info;
+  const struct host_violation *v = &l->violations[0];
+  char place[160] = "", what[448], more[64] = "";
+  if (v->place.file)
+    snprintf(place, sizeof place, "%.100s:%u:%u: ", v->place.file, v->place.line, v->place.col);
+  const char *verb = (unsigned)v->access < COUNT_OF(verbs) ? verbs[v->access] : "access to";
+  if (v->is_assert)
+    snprintf(what, sizeof what, "assertion failed: %s", v->message);
+  else if (v->param >= 0)
+    snprintf(what, sizeof what, "out-of-bounds %s `%s`: element %lld of %llu", verb,
+             info->params[v->param].name, (long long)v->element, (unsigned long long)v->elements);
+  else
+    snprintf(what, sizeof what, "%s an address outside every buffer", verb);
+  if (l->violation_total > 1)
+    snprintf(more, sizeof more, "; %llu findings in all", (unsigned long long)l->violation_total);
+  snprintf(text, size, "%s%s (kernel `%s`, program (%d, %d, %d), thread %d)%s", place, what,
+           info->name, v->program_id[0], v->program_id[1], v->program_id[2], v->thread_id, more);
+}
+
+// The findings outlive the kernel's code, so its texts are copied.
+static void publish(struct host_launch *l) {
+  struct host_device *d = l->device;
+  struct arena *texts = l->violation_count ? arena_create() : NULL;
+  pthread_mutex_lock(&d->lock);
+  arena_destroy(d->report_arena);
+  d->report_arena = texts;
+  memcpy(d->violations, l->violations, sizeof d->violations);
+  d->violation_count = l->violation_count;
+  d->violation_total = l->violation_total;
+  for (size_t i = 0; i < d->violation_count; i++) {
+    const char **file = &d->violations[i].place.file;
+    *file = texts && *file ? arena_strdup(texts, *file) : NULL;
+  }
+  pthread_mutex_unlock(&d->lock);
+}
+
+tile_status host_check_end(struct host_launch *l, tile_status status) {
+  free(l->bounds);
+  free(l->buffers);
+  if (l->check || l->violation_total)
+    publish(l);
+  if (l->violation_total == 0 || status != TILE_OK)
+    return status;
+  char text[768];
+  describe(l, text, sizeof text);
+  return status_set(TILE_CHECK_FAILED, "%s", text);
+}
+
+size_t host_device_violations(tile_device *d, const struct host_violation **ret,
+                              uint64_t *ret_total) {
+  struct host_device *h = host_of(d);
+  pthread_mutex_lock(&h->lock);
+  size_t count = h->violation_count;
+  *ret = h->violations;
+  *ret_total = h->violation_total;
+  pthread_mutex_unlock(&h->lock);
+  return count;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a launch on the host: CTAs over the thread pool; within a CTA, threads one after another
+// where the kernel has no collectives, else as fibers that meet at barriers and shuffles. Threads
+// that would wait for ever for others are found and reported instead.
+#include "base/debug.h"
+#include "runtime/host_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARP 32
+#define SHARED_ALIGN 1024 // what TMA boxes with 128-byte swizzle need
+
+enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, ENDED };
+
+// One CUDA thread of a CTA run by fibers. Generated code sees the first member only.
+struct cta_thread {
+  struct host_thread t;
+  enum thread_state state;
+  uint32_t value, source_lane; // of the shuffle it waits at
+};
+
+// ---- ending early ----
+
+static void launch_fail(struct host_launch *l, tile_status status, const char *message) {
+  pthread_mutex_lock(&l->lock);
+  if (l->status == TILE_OK) {
+    l->status = status;
+    snprintf(l->message, sizeof l->message, "%s", message);
+  }
+  pthread_mutex_unlock(&l->lock);
+  atomic_store_explicit(&l->stop, true, memory_order_relaxed);
+}
+
+_Noreturn void host_cta_stop(struct host_thread *t) {
+  struct host_cta *cta = t->cta;
+  cta->stopped = true;
+  atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
+  if (!cta->fibers)
+    longjmp(cta->leave, 1);
+  // The scheduler sees `stopped` and never comes back.
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+  UNREACHABLE();
+}
+
+static void not_collective(struct host_thread *t, const char *what) {
+  struct host_launch *l = t->cta->launch;
+  char text[256];
+  snprintf(text, sizeof text, "kernel `%s` uses a %s but was not compiled for collectives",
+           l->module->info->name, what);
+  launch_fail(l, TILE_INTERNAL, text);
+  host_cta_stop(t);
+}
+
+// ---- the calls of generated code ----
+
+void tile_host_barrier(struct host_thread *t) {
+  struct host_cta *cta = t->cta;
+  if (!cta->fibers)
+    not_collective(t, "barrier");
+  cta->worker->threads[t->thread_id].state = AT_BARRIER;
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+}
+
+uint32_t tile_host_shuffle(struct host_thread *t, uint32_t value, uint32_t source_lane) {
+  struct host_cta *cta = t->cta;
+  if (!cta->fibers)
+    not_collective(t, "shuffle");
+  struct cta_thread *self = &cta->worker->threads[t->thread_id];
+  self->value = value;
+  self->source_lane = source_lane;
+  self->state = AT_SHUFFLE;
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+  return self->value; // exchange_lanes put the other lane's here
+}
+
+// ---- a CTA as fibers ----
+
+static void thread_main(void *user) {
+  struct cta_thread *self = user;
+  const struct host_launch *l = self->t.cta->launch;
+  l->module->host_fn(&self->t, l->values);
+  self->state = ENDED;
+}
+
+static void exchange_lanes(struct cta_thread *warp) {
+  uint32_t given[WARP];
+  for (unsigned i = 0; i < WARP; i++)
+    given[i] = warp[i].value;
+  for (unsigned i = 0; i < WARP; i++) {
+    warp[i].value = given[warp[i].source_lane % WARP];
+    warp[i].state = RUNNABLE;
+  }
+}
+
+// The first thread of [from, to) in the state, or -1.
+static int first_in(const struct cta_thread *threads, unsigned from, unsigned to,
+                    enum thread_state state) {
+  for (unsigned i = from; i < to; i++)
+    if (threads[i].state == state)
+      return (int)i;
+  return -1;
+}
+
+static void report_divergence(struct host_cta *cta, int waiting, const char *at, int absent) {
+  struct host_launch *l = cta->launch;
+  bool ended = cta->worker->threads[absent].state == ENDED;
+  char text[384];
+  snprintf(text, sizeof text,
+           "kernel `%s`: divergence in program (%d, %d, %d): thread %d waits at a %s that thread "
+           "%d does not reach (it %s)",
+           l->module->info->name, cta->program_id[0], cta->program_id[1], cta->program_id[2],
+           waiting, at, absent, ended ? "has ended" : "waits elsewhere");
+  cta->stopped = true;
+  launch_fail(l, l->check ? TILE_CHECK_FAILED : TILE_LAUNCH_FAILED, text);
+}
+
+// Runs one warp until each lane is at the barrier or has ended.
+static void run_warp(struct host_cta *cta, unsigned first) {
+  struct host_worker *w = cta->worker;
+  for (;;) {
+    unsigned at_shuffle = 0;
+    for (unsigned i = first; i < first + WARP; i++) {
+      if (w->threads[i].state != RUNNABLE)
+        continue;
+      fiber_resume(w->fibers, i);
+      if (cta->stopped)
+        return;
+      at_shuffle += w->threads[i].state == AT_SHUFFLE;
+    }
+    if (at_shuffle == 0)
+      return;
+    if (at_shuffle < WARP) {
+      int absent = first_in(w->threads, first, first + WARP, ENDED);
+      if (absent < 0)
+        absent = first_in(w->threads, first, first + WARP, AT_BARRIER);
+      report_divergence(cta, first_in(w->threads, first, first + WARP, AT_SHUFFLE), "shuffle",
+                        absent);
+      return;
+    }
+    exchange_lanes(&w->threads[first]);
+  }
+}
+
+static void run_fibers(struct host_cta *cta, const struct host_thread *proto) {
+  struct host_worker *w = cta->worker;
+  for (unsigned i = 0; i < cta->threads; i++) {
+    w->threads[i] = (struct cta_thread){.t = *proto, .state = RUNNABLE};
+    w->threads[i].t.thread_id = (int32_t)i;
+    fiber_start(w->fibers, i, thread_main, &w->threads[i]);
+  }
+  for (;;) {
+    for (unsigned first = 0; first < cta->threads; first += WARP) {
+      run_warp(cta, first);
+      if (cta->stopped)
+        return;
+    }
+    int waiting = first_in(w->threads, 0, cta->threads, AT_BARRIER);
+    int ended = first_in(w->threads, 0, cta->threads, ENDED);
+    if (waiting < 0)
+      return; // all have ended
+    if (ended >= 0) {
+      report_divergence(cta, waiting, "barrier", ended);
+      return;
+    }
+    for (unsigned i = 0; i < cta->threads; i++)
+      w->threads[i].state = RUNNABLE;
+  }
+}
+
+static void run_in_turn(struct host_cta *cta, struct host_thread *t) {
+  const struct host_launch *l = cta->launch;
+  if (setjmp(cta->leave))
+    return;
+  for (unsigned i = 0; i < cta->threads; i++) {
+    t->thread_id = (int32_t)i;
+    l->module->host_fn(t, l->values);
+  }
+}
+
+// ---- a worker's memory ----
+
+static void worker_clear(struct host_worker *w) {
+  free(w->shared);
+  free(w->threads);
+  fiber_pool_destroy(w->fibers);
+  *w = (struct host_worker){0};
+}
+
+void host_workers_free(struct host_device *d) {
+  for (unsigned i = 0; d->workers && i < d->worker_count; i++)
+    worker_clear(&d->workers[i]);
+  free(d->workers);
+}
+
+static bool worker_reserve(struct host_worker *w, const struct kernel_info *info) {
+  if (info->shared_bytes > w->shared_bytes) {
+    size_t bytes = (info->shared_bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+    free(w->shared);
+    w->shared = aligned_alloc(SHARED_ALIGN, bytes);
+    w->shared_bytes = w->shared ? bytes : 0;
+    if (!w->shared)
+      return false;
+  }
+  unsigned threads = info->num_warps * WARP;
+  if (!info->uses_collectives || threads <= w->thread_cap)
+    return true;
+  fiber_pool_destroy(w->fibers);
+  free(w->threads);
+  w->fibers = fiber_pool_create(threads);
+  w->threads = calloc(threads, sizeof *w->threads);
+  w->thread_cap = w->fibers && w->threads ? threads : 0;
+  return w->thread_cap != 0;
+}
+
+static void run_cta(void *user, uint64_t index, unsigned worker) {
+  struct host_launch *l = user;
+  const struct kernel_info *info = l->module->info;
+  if (atomic_load_explicit(&l->stop, memory_order_relaxed))
+    return;
+  struct host_worker *w = &l->device->workers[worker];
+  if (!worker_reserve(w, info)) {
+    launch_fail(l, TILE_OUT_OF_MEMORY, "out of memory for the stacks of a CTA's threads");
+    return;
+  }
+  uint64_t row = index / l->grid.x;
+  struct host_cta cta = {
+      .launch = l,
+      .worker = w,
+      .program_id = {(int32_t)(index % l->grid.x), (int32_t)(row % l->grid.y),
+                     (int32_t)(row / l->grid.y)},
+      .fibers = info->uses_collectives,
+      .threads = info->num_warps * WARP,
+  };
+  struct host_thread t = {
+      .num_programs = {(int32_t)l->grid.x, (int32_t)l->grid.y, (int32_t)l->grid.z},
+      .shared = w->shared,
+      .cta = &cta,
+  };
+  memcpy(t.program_id, cta.program_id, sizeof t.program_id);
+  if (l->check && info->shared_bytes)
+    memset(w->shared, HOST_POISON, info->shared_bytes);
+  if (cta.fibers)
+    run_fibers(&cta, &t);
+  else
+    run_in_turn(&cta, &t);
+}
+
+// ---- launches ----
+
+static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint64_t *ret_count) {
+  uint64_t count;
+  if (g.x > INT32_MAX || g.y > INT32_MAX || g.z > INT32_MAX ||
+      !checked_mul((uint64_t)g.x * g.y, g.z, &count) || count > (uint64_t)1 << 40)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "launch of `%s`: a grid of %u x %u x %u programs is beyond the host's limit "
+                      "of 2^31-1 an axis and 2^40 in all",
+                      info->name, g.x, g.y, g.z);
+  *ret_count = count;
+  return TILE_OK;
+}
+
+// The pool and the workers' records, made by the first launch.
+static tile_status start_workers(struct host_device *d) {
+  tile_status s = TILE_OK;
+  pthread_mutex_lock(&d->lock);
+  if (!d->pool) {
+    struct thread_pool *pool = thread_pool_create(d->thread_count);
+    unsigned count = pool ? thread_pool_size(pool) : 0;
+    struct host_worker *workers = pool ? calloc(count, sizeof *workers) : NULL;
+    if (workers) {
+      d->pool = pool;
+      d->workers = workers;
+      d->worker_count = count;
+    } else {
+      thread_pool_destroy(pool);
+      s = status_set(TILE_OUT_OF_MEMORY, "cannot start the host device's worker threads");
+    }
+  }
+  pthread_mutex_unlock(&d->lock);
+  return s;
+}
+
+tile_status host_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
+                            bool check) {
+  (void)stream; // everything before has finished
+  struct host_device *d = host_of(m->device);
+  uint64_t count = 0;
+  tile_status s = check_grid(m->info, grid, &count);
+  if (s == TILE_OK && m->info->shared_bytes > HOST_SHARED_LIMIT)
+    s = status_set(TILE_LIMIT, "kernel `%s` needs %u bytes of shared memory; the host allows %u",
+                   m->info->name, m->info->shared_bytes, HOST_SHARED_LIMIT);
+  if (s == TILE_OK)
+    s = start_workers(d);
+  if (s != TILE_OK)
+    return s;
+  struct host_launch l = {.device = d, .module = m, .values = values, .grid = grid, .check = check};
+  pthread_mutex_init(&l.lock, NULL);
+  if (check && !host_check_begin(&l))
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
+  if (s == TILE_OK) {
+    debug_log(DEBUG_HOST, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
+              m->info->uses_collectives ? "as fibers" : "in turn");
+    thread_pool_for(d->pool, count, run_cta, &l);
+    s = l.status == TILE_OK ? TILE_OK : status_set(l.status, "%s", l.message);
+    s = host_check_end(&l, s);
+  }
+  pthread_mutex_destroy(&l.lock);
+  return s;
+}

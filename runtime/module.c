@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loaded kernels and their launches, for any kind of device.
+#include "base/debug.h"
+#include "runtime/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct module *module_new(tile_device *device, const struct kernel_info *info) {
+  struct module *m = calloc(1, sizeof *m);
+  if (m) {
+    m->device = device;
+    m->info = info;
+  }
+  return m;
+}
+
+tile_status module_load(tile_device *device, const void *code, size_t size,
+                        const struct kernel_info *info, struct module **ret) {
+  if (device->is_host || !device->ops->module_load)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "kernel `%s` was compiled for %s; the host device runs host code only",
+                      info->name, info->target);
+  struct module *m = module_new(device, info);
+  if (!m)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
+  tile_status s = device->ops->module_load(m, code, size);
+  if (s != TILE_OK) {
+    free(m);
+    return s;
+  }
+  *ret = m;
+  return TILE_OK;
+}
+
+tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,
+                             void (*release)(void *user), void *user, struct module **ret) {
+  if (!device->is_host)
+    return status_set(TILE_INVALID_ARGUMENT, "kernel `%s` was compiled for the host, not for %s",
+                      info->name, device->target);
+  struct module *m = module_new(device, info);
+  if (!m)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
+  m->host_fn = fn;
+  m->release = release;
+  m->release_user = user;
+  *ret = m;
+  return TILE_OK;
+}
+
+void module_destroy(struct module *m) {
+  if (!m)
+    return;
+  if (m->device->ops->module_unload)
+    m->device->ops->module_unload(m);
+  if (m->release)
+    m->release(m->release_user);
+  free(m);
+}
+
+tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
+                          void *const *values, bool check) {
+  if (stream && stream->device != m->device)
+    return status_set(TILE_INVALID_ARGUMENT, "launch of `%s`: the stream belongs to another device",
+                      m->info->name);
+  grid.x += grid.x == 0;
+  grid.y += grid.y == 0;
+  grid.z += grid.z == 0;
+  if (debug_on(DEBUG_LAUNCH))
+    debug_log(DEBUG_LAUNCH, "%s grid (%u, %u, %u) warps %u shared %u", m->info->name, grid.x,
+              grid.y, grid.z, m->info->num_warps, m->info->shared_bytes);
+  return m->device->ops->launch(m, stream ? stream->handle : NULL, grid, values, check);
+}
+
+tile_status module_resources(struct module *m, int *ret_registers, int *ret_local_bytes) {
+  if (!m->device->ops->resources) {
+    *ret_registers = *ret_local_bytes = 0;
+    return TILE_OK;
+  }
+  return m->device->ops->resources(m, ret_registers, ret_local_bytes);
+}
