@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// See fake_cuda.h.
+#include "fake_cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+#define X(field, symbol, params) EXPORT int symbol params;
+CUDA_CALLS(X)
+#undef X
+
+extern struct fake_cuda fake_cuda_state;
+EXPORT struct fake_cuda fake_cuda_state = {.device_count = 1, .major = 9, .minor = 0};
+static struct fake_cuda *const fake = &fake_cuda_state;
+
+static int context_object;
+static _Thread_local void *current;
+
+// Counts the call and gives the result it was told to give.
+#define ENTRY(field)                                                                               \
+  do {                                                                                             \
+    __atomic_fetch_add(&fake->calls[CUDA_CALL_##field], 1, __ATOMIC_RELAXED);                      \
+    if (fake->fail[CUDA_CALL_##field])                                                             \
+      return fake->fail[CUDA_CALL_##field];                                                        \
+  } while (0)
+
+// Calls that the driver refuses without a context.
+#define ENTRY_IN_CONTEXT(field)                                                                    \
+  do {                                                                                             \
+    ENTRY(field);                                                                                  \
+    if (current != &context_object)                                                                \
+      return 201;                                                                                  \
+  } while (0)
+
+static void *at(uint64_t address) { return (void *)(uintptr_t)address; }
+static void change(int *counter, int by) { __atomic_fetch_add(counter, by, __ATOMIC_RELAXED); }
+
+int cuInit(unsigned flags) {
+  ENTRY(init);
+  return flags ? 1 : 0;
+}
+
+int cuDriverGetVersion(int *version) {
+  ENTRY(driver_version);
+  *version = 13000;
+  return 0;
+}
+
+int cuGetErrorName(int error, const char **name) {
+  ENTRY(error_name);
+  *name = error == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_FAKE";
+  return 0;
+}
+
+int cuGetErrorString(int error, const char **text) {
+  ENTRY(error_text);
+  *text = error == 2 ? "out of memory" : "made up by the test";
+  return 0;
+}
+
+int cuDeviceGetCount(int *count) {
+  ENTRY(device_count);
+  *count = fake->device_count;
+  return 0;
+}
+
+int cuDeviceGet(int *device, int ordinal) {
+  ENTRY(device_get);
+  *device = ordinal;
+  return 0;
+}
+
+int cuDeviceGetName(char *name, int size, int device) {
+  ENTRY(device_name);
+  snprintf(name, (size_t)size, "Fake GPU %d", device);
+  return 0;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+  ENTRY(device_attribute);
+  (void)device;
+  switch (attribute) {
+  case CUDA_DEVICE_MAX_GRID_X: *value = 0x7fffffff; break;
+  case CUDA_DEVICE_MAX_GRID_Y:
+  case CUDA_DEVICE_MAX_GRID_Z: *value = 65535; break;
+  case CUDA_DEVICE_MULTIPROCESSORS: *value = 132; break;
+  case CUDA_DEVICE_MEMORY_CLOCK_KHZ: *value = 3201000; break;
+  case CUDA_DEVICE_MEMORY_BUS_BITS: *value = 6144; break;
+  case CUDA_DEVICE_L2_BYTES: *value = 60 << 20; break;
+  case CUDA_DEVICE_CAPABILITY_MAJOR: *value = fake->major; break;
+  case CUDA_DEVICE_CAPABILITY_MINOR: *value = fake->minor; break;
+  case CUDA_DEVICE_SHARED_OPTIN: *value = 227 << 10; break;
+  default: return 1;
+  }
+  return 0;
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+  ENTRY(device_memory);
+  (void)device;
+  *bytes = (size_t)1 << 37;
+  return 0;
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device) {
+  ENTRY(context_retain);
+  (void)device;
+  *context = &context_object;
+  change(&fake->live_contexts, 1);
+  return 0;
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device) {
+  ENTRY(context_release);
+  (void)device;
+  change(&fake->live_contexts, -1);
+  current = NULL;
+  return 0;
+}
+
+int cuCtxGetCurrent(void **context) {
+  ENTRY(context_get);
+  *context = current;
+  return 0;
+}
+
+int cuCtxSetCurrent(void *context) {
+  ENTRY(context_set);
+  current = context;
+  return 0;
+}
+
+int cuMemAlloc_v2(uint64_t *address, size_t size) {
+  ENTRY_IN_CONTEXT(mem_alloc);
+  void *p = size > (size_t)1 << 36 ? NULL : malloc(size);
+  if (!p)
+    return 2;
+  *address = (uint64_t)(uintptr_t)p;
+  change(&fake->live_allocations, 1);
+  return 0;
+}
+
+int cuMemFree_v2(uint64_t address) {
+  ENTRY_IN_CONTEXT(mem_free);
+  free(at(address));
+  change(&fake->live_allocations, -1);
+  return 0;
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream) {
+  ENTRY_IN_CONTEXT(copy_to_device);
+  (void)stream;
+  memcpy(at(to), from, size);
+  return 0;
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stream) {
+  ENTRY_IN_CONTEXT(copy_to_host);
+  (void)stream;
+  memcpy(to, at(from), size);
+  return 0;
+}
+
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) {
+  ENTRY_IN_CONTEXT(copy_on_device);
+  (void)stream;
+  memmove(at(to), at(from), size);
+  return 0;
+}
+
+int cuMemsetD8Async(uint64_t to, unsigned char byte, size_t count, void *stream) {
+  ENTRY_IN_CONTEXT(fill_bytes);
+  (void)stream;
+  memset(at(to), byte, count);
+  return 0;
+}
+
+// Streams, events and modules are bare allocations, so that leaks and double frees show.
+static int make(void **ret, int *counter) {
+  *ret = malloc(1);
+  change(counter, 1);
+  return *ret ? 0 : 2;
+}
+
+static int drop(void *object, int *counter) {
+  free(object);
+  change(counter, -1);
+  return 0;
+}
+
+int cuStreamCreate(void **stream, unsigned flags) {
+  ENTRY_IN_CONTEXT(stream_create);
+  (void)flags;
+  return make(stream, &fake->live_streams);
+}
+
+int cuStreamDestroy_v2(void *stream) {
+  ENTRY_IN_CONTEXT(stream_destroy);
+  return drop(stream, &fake->live_streams);
+}
+
+int cuStreamSynchronize(void *stream) {
+  ENTRY_IN_CONTEXT(stream_wait);
+  (void)stream;
+  return 0;
+}
+
+int cuEventCreate(void **event, unsigned flags) {
+  ENTRY_IN_CONTEXT(event_create);
+  (void)flags;
+  return make(event, &fake->live_events);
+}
+
+int cuEventDestroy_v2(void *event) {
+  ENTRY_IN_CONTEXT(event_destroy);
+  return drop(event, &fake->live_events);
+}
+
+int cuEventRecord(void *event, void *stream) {
+  ENTRY_IN_CONTEXT(event_record);
+  (void)event;
+  (void)stream;
+  return 0;
+}
+
+int cuEventSynchronize(void *event) {
+  ENTRY_IN_CONTEXT(event_wait);
+  (void)event;
+  return 0;
+}
+
+int cuEventElapsedTime(float *ms, void *start, void *stop) {
+  ENTRY_IN_CONTEXT(event_elapsed);
+  (void)start;
+  (void)stop;
+  *ms = 1.5f;
+  return 0;
+}
+
+int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options,
+                       void **values) {
+  for (unsigned i = 0; i < count; i++)
+    if (options[i] == CUDA_JIT_ERROR_LOG && fake->error_log)
+      strcpy(values[i], fake->error_log);
+  ENTRY_IN_CONTEXT(module_load);
+  if (!image)
+    return 200;
+  return make(module, &fake->live_modules);
+}
+
+int cuModuleUnload(void *module) {
+  ENTRY_IN_CONTEXT(module_unload);
+  return drop(module, &fake->live_modules);
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name) {
+  ENTRY_IN_CONTEXT(module_function);
+  (void)name;
+  *function = module;
+  return 0;
+}
+
+int cuFuncGetAttribute(int *value, int attribute, void *function) {
+  ENTRY_IN_CONTEXT(function_get);
+  (void)function;
+  *value = attribute == CUDA_FUNCTION_REGISTERS ? 40 : 16;
+  return 0;
+}
+
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+  ENTRY_IN_CONTEXT(function_set);
+  (void)function;
+  if (attribute == CUDA_FUNCTION_MAX_SHARED)
+    fake->max_shared = value;
+  return 0;
+}
+
+#if !defined(FAKE_WITHOUT_LAUNCH)
+int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                   void *stream, void **params, void **extra) {
+  ENTRY_IN_CONTEXT(launch);
+  (void)function;
+  (void)block_y;
+  (void)block_z;
+  (void)extra;
+  if (!fake->param_count)
+    return 0; // timing: nothing but the call
+  fake->grid[0] = grid_x;
+  fake->grid[1] = grid_y;
+  fake->grid[2] = grid_z;
+  fake->block = block_x;
+  fake->shared_bytes = shared_bytes;
+  fake->stream = stream;
+  for (unsigned i = 0; i < fake->param_count; i++)
+    memcpy(&fake->params[i], params[i], sizeof fake->params[i]);
+  return 0;
+}
+#endif

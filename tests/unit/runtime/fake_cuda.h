@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tests' own CUDA driver: a shared library with the driver's entry points over host memory,
+// which fails on demand and notes what it was asked. TILE_LIBCUDA leads the loader to it.
+#ifndef TILE_TESTS_FAKE_CUDA_H
+#define TILE_TESTS_FAKE_CUDA_H
+
+#include "runtime/cuda_api.h"
+
+#define FAKE_MAX_PARAMS 16
+
+struct fake_cuda {
+  int fail[CUDA_CALL_COUNT];  // result to give instead of working; 0: work
+  int calls[CUDA_CALL_COUNT]; // how often each was called
+  int device_count;           // 1
+  int major, minor;           // 9.0
+  const char *error_log;      // what cuModuleLoadDataEx says when it fails
+  int live_allocations, live_streams, live_events, live_modules, live_contexts;
+  unsigned grid[3], block, shared_bytes; // of the last launch
+  void *stream;
+  unsigned param_count;             // how many parameters to copy at a launch
+  uint64_t params[FAKE_MAX_PARAMS]; // their first eight bytes
+  int max_shared;                   // what cuFuncSetAttribute was given
+};
+
+// The library's state, found by dlsym.
+#define FAKE_CUDA_STATE "fake_cuda_state"
+
+#endif

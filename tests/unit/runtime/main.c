@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the runtime's unit tests.
+#include "suites.h"
+
+#include <stdlib.h>
+
+int main(void) {
+  // No test may see this machine's driver or its user's cache.
+  setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
+  setenv("TILE_CACHE_DIR", "", 1);
+  SRunner *r = srunner_create(suite_device());
+  srunner_add_suite(r, suite_cuda());
+  srunner_add_suite(r, suite_fiber());
+  srunner_add_suite(r, suite_host_cta());
+  srunner_add_suite(r, suite_host_check());
+  srunner_add_suite(r, suite_cache());
+  srunner_run_all(r, CK_ENV);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

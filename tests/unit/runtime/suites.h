@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runtime's test suites, one a file.
+#ifndef TILE_TESTS_RUNTIME_SUITES_H
+#define TILE_TESTS_RUNTIME_SUITES_H
+
+#include <check.h>
+
+Suite *suite_device(void);
+Suite *suite_cuda(void);
+Suite *suite_fiber(void);
+Suite *suite_host_cta(void);
+Suite *suite_host_check(void);
+Suite *suite_cache(void);
+
+#endif
