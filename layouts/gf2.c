@@ -31,6 +31,32 @@ bool gf2_add(struct gf2_span *s, uint64_t v, uint64_t tag) {
   return true;
 }
 
+void gf2_dual(unsigned n, const uint64_t *vectors, uint64_t *ret_masks) {
+  // Gauss-Jordan: rows = combination * vectors with an identity at the pivots. The masks need the
+  // transpose of the combinations, placed at the pivots.
+  uint64_t rows[32], combination[32];
+  unsigned pivot[32];
+  for (unsigned i = 0; i < n; i++) {
+    rows[i] = vectors[i];
+    combination[i] = 1ull << i;
+    ret_masks[i] = 0;
+  }
+  for (unsigned i = 0; i < n; i++) {
+    if (rows[i] == 0)
+      continue; // not independent: no mask can tell it apart
+    pivot[i] = log2_floor(rows[i]);
+    for (unsigned k = 0; k < n; k++)
+      if (k != i && rows[k] >> pivot[i] & 1) {
+        rows[k] ^= rows[i];
+        combination[k] ^= combination[i];
+      }
+  }
+  for (unsigned k = 0; k < n; k++)
+    for (unsigned i = 0; i < n; i++)
+      if (rows[k] != 0 && combination[k] >> i & 1)
+        ret_masks[i] |= 1ull << pivot[k];
+}
+
 bool gf2_columns_of(const struct linear_layout *l, struct gf2_columns *ret) {
   ret->count = 0;
   if (ll_total_in_bits(l) > 64 || ll_total_out_bits(l) > 64)

@@ -22,6 +22,10 @@ static inline bool gf2_contains(const struct gf2_span *s, uint64_t v) {
   return gf2_reduce(s, v, NULL) == 0;
 }
 
+// Masks with parity(ret_masks[i] & vectors[j]) = (i == j): coordinates along `n` <= 32 independent
+// vectors. On what lies outside their span the masks are arbitrary but linear.
+void gf2_dual(unsigned n, const uint64_t *vectors, uint64_t *ret_masks);
+
 static inline uint32_t gf2_parity(uint64_t v) { return (uint32_t)__builtin_parityll(v); }
 
 // A layout's bases as columns: the inputs in order, first lowest; coordinates flattened row-major,
