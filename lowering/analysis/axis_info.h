@@ -53,8 +53,8 @@ unsigned axis_vector_width(struct axis_analysis *x, MlirOperation op, const stru
                            const struct linear_layout *l, unsigned *ret_dim);
 
 // One line for each op result and block argument, in program order:
-//   "tile.make_range: contiguity [1024] divisibility [4611686018427387904] constancy [1]"
-// For tests and for reading along.
+//   "tile.make_range: contiguity [1024] divisibility [any] constancy [1]"
+// ("any": zero). For tests and for reading along.
 void axis_describe(struct axis_analysis *x, MlirOperation root, struct strbuf *out);
 
 #endif

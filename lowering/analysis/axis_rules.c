@@ -1,0 +1,638 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transfer functions of the axis analysis. Each rule must be a lower bound for every input: the
+// emission turns these numbers into vector accesses, so a wrong one reads the wrong memory.
+//
+// Invariants the rules lean on: all entries are powers of two no larger than the dimension, groups
+// are aligned to their size, so a group of g <= contiguity starts at a multiple of
+// min(divisibility, g) and never crosses a multiple of g when g divides the divisibility.
+#include "lowering/analysis/axis_rules.h"
+
+typedef struct axis_info info_t;
+
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t product(int64_t a, int64_t b) {
+  int64_t r;
+  return __builtin_mul_overflow(a, b, &r) || r > AXIS_ANY ? AXIS_ANY : r;
+}
+
+int64_t axis_power_of_two(int64_t v) {
+  if (v == 0)
+    return AXIS_ANY;
+  uint64_t u = (uint64_t)v;
+  uint64_t low = u & (~u + 1);
+  return low > (uint64_t)AXIS_ANY ? AXIS_ANY : (int64_t)low;
+}
+
+static unsigned rank_of(MlirType t) {
+  unsigned rank = type_is_tensor(t) ? tensor_rank(t) : 1;
+  return rank == 0 ? 1 : rank > LL_MAX_OUT ? LL_MAX_OUT : rank;
+}
+
+// The largest group a dimension can hold.
+static int64_t dim_limit(MlirType t, unsigned d) {
+  return type_is_tensor(t) && d < tensor_rank(t) ? axis_power_of_two(tensor_dim(t, d)) : 1;
+}
+
+int64_t axis_element_bytes(struct ir_context *c, MlirType type) {
+  MlirType e = element_type(type);
+  if (!type_is_ptr(c, e))
+    return 1;
+  unsigned bits = type_bits(c, ptr_pointee(c, e));
+  return bits <= 8 ? 1 : (int64_t)bits / 8;
+}
+
+info_t axis_unknown(MlirType type) {
+  info_t r = {.rank = rank_of(type)};
+  for (unsigned d = 0; d < r.rank; d++)
+    r.contiguity[d] = r.divisibility[d] = r.constancy[d] = 1;
+  return r;
+}
+
+info_t axis_of_constant(MlirType type, int64_t v) {
+  info_t r = axis_unknown(type);
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.divisibility[d] = axis_power_of_two(v);
+    r.constancy[d] = dim_limit(type, d);
+  }
+  r.is_constant = true;
+  r.constant = v;
+  r.is_nonnegative = v >= 0;
+  return r;
+}
+
+bool axis_equal(const info_t *a, const info_t *b) {
+  if (a->rank != b->rank || a->is_constant != b->is_constant ||
+      a->is_nonnegative != b->is_nonnegative || (a->is_constant && a->constant != b->constant))
+    return false;
+  for (unsigned d = 0; d < a->rank; d++)
+    if (a->contiguity[d] != b->contiguity[d] || a->divisibility[d] != b->divisibility[d] ||
+        a->constancy[d] != b->constancy[d])
+      return false;
+  return true;
+}
+
+// What divides the element at every multiple of `group` along d. `bytes` is the step between
+// neighbours.
+static int64_t divides_at(const info_t *x, unsigned d, int64_t group, int64_t bytes) {
+  return group >= x->contiguity[d] ? x->divisibility[d]
+                                   : min64(x->divisibility[d], product(group, bytes));
+}
+
+// What divides every element.
+static int64_t divides_all(const info_t *x, int64_t bytes) {
+  int64_t best = 1;
+  for (unsigned d = 0; d < x->rank; d++)
+    best = max64(best, divides_at(x, d, 1, bytes));
+  return best;
+}
+
+info_t axis_join(struct ir_context *c, MlirType type, const info_t *a, const info_t *b) {
+  if (a->rank != b->rank)
+    return axis_unknown(type);
+  int64_t bytes = axis_element_bytes(c, type);
+  info_t r = {.rank = a->rank};
+  for (unsigned d = 0; d < r.rank; d++) {
+    int64_t group = min64(a->contiguity[d], b->contiguity[d]);
+    r.contiguity[d] = group;
+    r.divisibility[d] = min64(divides_at(a, d, group, bytes), divides_at(b, d, group, bytes));
+    r.constancy[d] = min64(a->constancy[d], b->constancy[d]);
+  }
+  r.is_constant = a->is_constant && b->is_constant && a->constant == b->constant;
+  r.constant = r.is_constant ? a->constant : 0;
+  r.is_nonnegative = a->is_nonnegative && b->is_nonnegative;
+  return r;
+}
+
+// ---- one transfer ----
+
+struct transfer {
+  struct ir_context *c;
+  MlirOperation op;
+  enum op_id id;
+  MlirType type;    // of the result
+  unsigned bits;    // of the result's elements, 0 for floats
+  const info_t *in; // one for each operand
+};
+
+static MlirType operand_type(const struct transfer *t, unsigned i) {
+  return mlirValueGetType(mlirOperationGetOperand(t->op, (intptr_t)i));
+}
+
+static int64_t wrap(int64_t v, unsigned bits) {
+  if (bits == 0 || bits >= 64)
+    return v;
+  return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
+}
+
+// Arithmetic in fewer than 32 bits may wrap in the middle of a run: only the part of a run that
+// starts aligned is safe from that.
+static void guard_narrow(const struct transfer *t, info_t *r) {
+  if (t->bits == 0 || t->bits >= 32)
+    return;
+  for (unsigned d = 0; d < r->rank; d++) {
+    int64_t safe = min64(r->divisibility[d], (int64_t)1 << t->bits);
+    r->contiguity[d] = min64(r->contiguity[d], safe);
+    r->divisibility[d] = min64(r->divisibility[d], max64(r->contiguity[d], safe));
+  }
+  r->is_nonnegative = r->is_constant && r->constant >= 0;
+}
+
+// Any function of the operands taken element by element.
+static info_t rule_pointwise(const struct transfer *t) {
+  info_t r = axis_unknown(t->type);
+  intptr_t n = mlirOperationGetNumOperands(t->op);
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.constancy[d] = dim_limit(t->type, d);
+    for (intptr_t i = 0; i < n; i++)
+      if (t->in[i].rank == r.rank)
+        r.constancy[d] = min64(r.constancy[d], t->in[i].constancy[d]);
+  }
+  return r;
+}
+
+static info_t rule_add(const struct transfer *t, bool subtract) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  if (x->is_constant && y->is_constant && t->id != OP_TILE_ADDPTR) {
+    uint64_t a = (uint64_t)x->constant, b = (uint64_t)y->constant;
+    return axis_of_constant(t->type, wrap((int64_t)(subtract ? a - b : a + b), t->bits));
+  }
+  // A pointer counts in bytes, its offset in elements.
+  int64_t bytes = axis_element_bytes(t->c, t->type);
+  info_t r = rule_pointwise(t);
+  for (unsigned d = 0; d < r.rank; d++) {
+    int64_t group = min64(x->contiguity[d], y->constancy[d]);
+    if (!subtract)
+      group = max64(group, min64(x->constancy[d], y->contiguity[d]));
+    r.contiguity[d] = group;
+    r.divisibility[d] =
+        min64(divides_at(x, d, group, bytes), product(divides_at(y, d, group, 1), bytes));
+  }
+  r.is_nonnegative = !subtract && x->is_nonnegative && y->is_nonnegative;
+  guard_narrow(t, &r);
+  return r;
+}
+
+static info_t rule_mul(const struct transfer *t) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  if (x->is_constant && y->is_constant)
+    return axis_of_constant(
+        t->type, wrap((int64_t)((uint64_t)x->constant * (uint64_t)y->constant), t->bits));
+  if (x->is_constant && x->constant == 1)
+    return *y;
+  if (y->is_constant && y->constant == 1)
+    return *x;
+  info_t r = rule_pointwise(t);
+  int64_t all = product(divides_all(x, 1), divides_all(y, 1));
+  for (unsigned d = 0; d < r.rank; d++)
+    r.divisibility[d] = all;
+  r.is_nonnegative = x->is_nonnegative && y->is_nonnegative;
+  guard_narrow(t, &r);
+  return r;
+}
+
+// Groups of x along d that stay within one multiple of the divisor y.
+static int64_t same_quotient(const info_t *x, const info_t *y, unsigned d) {
+  int64_t group = min64(min64(x->contiguity[d], x->divisibility[d]), y->constancy[d]);
+  return min64(group, divides_all(y, 1));
+}
+
+// floor(x / y): a run within one multiple of y has one quotient. Division that truncates is the
+// same only where x is not negative.
+static info_t divide(const struct transfer *t, const info_t *y, bool floors) {
+  const info_t *x = &t->in[0];
+  info_t r = rule_pointwise(t);
+  int64_t exact = 1;
+  if (y->is_constant && y->constant > 0 && is_pow2((uint64_t)y->constant))
+    exact = max64(divides_all(x, 1) / y->constant, 1);
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.constancy[d] = min64(x->constancy[d], y->constancy[d]);
+    if (floors)
+      r.constancy[d] = max64(r.constancy[d], same_quotient(x, y, d));
+    r.divisibility[d] = exact;
+  }
+  r.is_nonnegative = x->is_nonnegative && y->is_nonnegative;
+  return r;
+}
+
+static info_t rule_div(const struct transfer *t) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  bool is_unsigned = t->id == OP_ARITH_DIVUI;
+  if (y->is_constant && y->constant == 1)
+    return *x;
+  if (x->is_constant && y->is_constant && x->constant >= 0 && y->constant > 0)
+    return axis_of_constant(t->type, x->constant / y->constant);
+  return divide(t, y, is_unsigned || x->is_nonnegative);
+}
+
+static info_t remainder_of(const struct transfer *t, const info_t *y, bool floors) {
+  const info_t *x = &t->in[0];
+  if (y->is_constant && y->constant > 0 && is_pow2((uint64_t)y->constant) &&
+      divides_all(x, 1) >= y->constant)
+    return axis_of_constant(t->type, 0);
+  info_t r = rule_pointwise(t);
+  for (unsigned d = 0; d < r.rank; d++) {
+    int64_t group = floors ? same_quotient(x, y, d) : 1;
+    r.constancy[d] = min64(x->constancy[d], y->constancy[d]);
+    r.contiguity[d] = group;
+    r.divisibility[d] = min64(divides_at(x, d, group, 1), divides_all(y, 1));
+  }
+  r.is_nonnegative = x->is_nonnegative || (floors && y->is_nonnegative);
+  return r;
+}
+
+static info_t rule_rem(const struct transfer *t) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  bool is_unsigned = t->id == OP_ARITH_REMUI;
+  if (x->is_constant && y->is_constant && x->constant >= 0 && y->constant > 0)
+    return axis_of_constant(t->type, x->constant % y->constant);
+  return remainder_of(t, y, is_unsigned || x->is_nonnegative);
+}
+
+static info_t rule_shift(const struct transfer *t) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  bool left = t->id == OP_ARITH_SHLI;
+  if (!y->is_constant || y->constant < 0 || y->constant >= (int64_t)t->bits || y->constant >= 62) {
+    info_t r = rule_pointwise(t);
+    for (unsigned d = 0; left && d < r.rank; d++)
+      r.divisibility[d] = divides_all(x, 1);
+    return r;
+  }
+  if (y->constant == 0)
+    return *x;
+  info_t power = *y;
+  power.constant = (int64_t)1 << y->constant;
+  for (unsigned d = 0; d < power.rank; d++)
+    power.divisibility[d] = power.constant;
+  if (left) {
+    info_t pair[2] = {*x, power};
+    struct transfer as_mul = *t;
+    as_mul.in = pair;
+    return rule_mul(&as_mul);
+  }
+  if (x->is_constant && x->constant >= 0)
+    return axis_of_constant(t->type, x->constant >> y->constant);
+  info_t r = divide(t, &power, true); // both right shifts round down
+  r.is_nonnegative = x->is_nonnegative || t->id == OP_ARITH_SHRUI;
+  return r;
+}
+
+// x & (2^k - 1) is x mod 2^k, x & -2^k clears low bits; in two's complement for any sign.
+static info_t rule_and(const struct transfer *t) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  info_t pair[2] = {*x, *y};
+  if (x->is_constant) {
+    pair[0] = *y;
+    pair[1] = *x;
+    x = &pair[0];
+    y = &pair[1];
+  }
+  if (x->is_constant && y->is_constant)
+    return axis_of_constant(t->type, x->constant & y->constant);
+  bool nonnegative = x->is_nonnegative || y->is_nonnegative;
+  struct transfer swapped = *t;
+  swapped.in = pair;
+  info_t r;
+  if (y->is_constant && y->constant > 0 && is_pow2((uint64_t)y->constant + 1) && t->bits > 1) {
+    info_t power = axis_of_constant(t->type, y->constant + 1);
+    r = remainder_of(&swapped, &power, true);
+  } else {
+    r = rule_pointwise(&swapped);
+    int64_t all = max64(divides_all(x, 1), divides_all(y, 1));
+    for (unsigned d = 0; d < r.rank; d++) {
+      r.divisibility[d] = all;
+      if (y->is_constant && y->constant < 0 && is_pow2((uint64_t)-y->constant) && t->bits > 1)
+        r.constancy[d] =
+            max64(r.constancy[d], min64(min64(x->contiguity[d], x->divisibility[d]), -y->constant));
+    }
+  }
+  r.is_nonnegative = nonnegative;
+  return r;
+}
+
+static info_t rule_or(const struct transfer *t) {
+  info_t r = rule_pointwise(t);
+  int64_t all = min64(divides_all(&t->in[0], 1), divides_all(&t->in[1], 1));
+  for (unsigned d = 0; d < r.rank; d++)
+    r.divisibility[d] = all;
+  r.is_nonnegative = t->in[0].is_nonnegative && t->in[1].is_nonnegative;
+  return r;
+}
+
+// x < y and x >= y do not change within a run of x as long as it starts at a multiple of its
+// length and y is a multiple of it too.
+static info_t rule_compare(const struct transfer *t) {
+  enum { EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE };
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  info_t r = rule_pointwise(t);
+  int64_t p = op_attr_int(t->op, "predicate", -1);
+  unsigned bits = type_bits(t->c, element_type(operand_type(t, 0)));
+  bool left_runs = p == SLT || p == SGE || p == ULT || p == UGE;
+  bool right_runs = p == SGT || p == SLE || p == UGT || p == ULE;
+  for (unsigned d = 0; d < r.rank; d++) {
+    int64_t group = 1;
+    if (left_runs)
+      group = same_quotient(x, y, d);
+    if (right_runs)
+      group = same_quotient(y, x, d);
+    // x <= k is x < k + 1, which may be the rounder number.
+    if (right_runs && y->is_constant && y->constant < INT64_MAX &&
+        wrap(y->constant + 1, bits) > y->constant) {
+      info_t next = axis_of_constant(operand_type(t, 1), y->constant + 1);
+      group = max64(group, same_quotient(x, &next, d));
+    }
+    r.constancy[d] = max64(r.constancy[d], group);
+  }
+  return r;
+}
+
+// One of two values, the choice being the same over `choice` elements.
+static info_t choose(const struct transfer *t, const info_t *x, const info_t *y,
+                     const info_t *choice) {
+  int64_t bytes = axis_element_bytes(t->c, t->type);
+  info_t r = rule_pointwise(t);
+  for (unsigned d = 0; d < r.rank; d++) {
+    int64_t group = min64(x->contiguity[d], y->contiguity[d]);
+    if (choice)
+      group = min64(group, choice->constancy[d]);
+    r.contiguity[d] = group;
+    r.divisibility[d] = min64(divides_at(x, d, group, bytes), divides_at(y, d, group, bytes));
+  }
+  return r;
+}
+
+static info_t rule_select(const struct transfer *t) {
+  const info_t *cond = &t->in[0], *x = &t->in[1], *y = &t->in[2];
+  if (cond->is_constant)
+    return cond->constant != 0 ? *x : *y;
+  info_t r = choose(t, x, y, cond);
+  r.is_nonnegative = x->is_nonnegative && y->is_nonnegative;
+  return r;
+}
+
+static info_t rule_min_max(const struct transfer *t) {
+  const info_t *x = &t->in[0], *y = &t->in[1];
+  // Two runs side by side keep their distance, so one of them wins over the whole group.
+  info_t r = choose(t, x, y, NULL);
+  bool either = t->id == OP_ARITH_MAXSI || t->id == OP_ARITH_MINUI;
+  r.is_nonnegative =
+      either ? x->is_nonnegative || y->is_nonnegative : x->is_nonnegative && y->is_nonnegative;
+  guard_narrow(t, &r);
+  return r;
+}
+
+static info_t rule_cast(const struct transfer *t) {
+  info_t r = t->in[0];
+  unsigned from = type_bits(t->c, element_type(operand_type(t, 0)));
+  if (from == 1) { // a boolean has no runs, and two spellings of true
+    r = rule_pointwise(t);
+    r.is_nonnegative = t->id == OP_ARITH_EXTUI;
+    return r;
+  }
+  if (t->id == OP_ARITH_TRUNCI) {
+    r.is_nonnegative = false;
+    if (r.is_constant)
+      return axis_of_constant(t->type, wrap(r.constant, t->bits));
+    guard_narrow(t, &r);
+  }
+  if (t->id == OP_ARITH_EXTUI) {
+    r.is_nonnegative = true;
+    if (r.is_constant)
+      return axis_of_constant(t->type, r.constant & (int64_t)(UINT64_MAX >> (64 - from)));
+  }
+  return r;
+}
+
+// Reinterpretations between pointers and integers: a run survives only where the unit is the same.
+static info_t rule_pointer_cast(const struct transfer *t) {
+  int64_t from = axis_element_bytes(t->c, operand_type(t, 0));
+  int64_t to = axis_element_bytes(t->c, t->type);
+  info_t r = t->in[0];
+  bool from_ptr = type_is_ptr(t->c, element_type(operand_type(t, 0)));
+  bool to_ptr = type_is_ptr(t->c, element_type(t->type));
+  if (!from_ptr && !to_ptr && t->id == OP_TILE_BITCAST)
+    return rule_pointwise(t);
+  r.is_constant = false;
+  if (from == to)
+    return r;
+  int64_t all = divides_all(&t->in[0], from);
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.contiguity[d] = 1;
+    r.divisibility[d] = all;
+  }
+  return r;
+}
+
+// ---- shape ----
+
+static info_t rule_make_range(const struct transfer *t) {
+  int64_t start = op_attr_int(t->op, "start", 0);
+  if (tensor_numel(t->type) == 1)
+    return axis_of_constant(t->type, start);
+  info_t r = axis_unknown(t->type);
+  r.contiguity[0] = dim_limit(t->type, 0);
+  r.divisibility[0] = axis_power_of_two(start);
+  r.is_nonnegative = start >= 0;
+  return r;
+}
+
+static info_t rule_splat(const struct transfer *t) {
+  const info_t *x = &t->in[0];
+  info_t r = *x;
+  r.rank = rank_of(t->type);
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.contiguity[d] = 1;
+    r.divisibility[d] = x->divisibility[0];
+    r.constancy[d] = dim_limit(t->type, d);
+  }
+  return r;
+}
+
+static info_t rule_expand_dims(const struct transfer *t) {
+  const info_t *x = &t->in[0];
+  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
+  int64_t all = divides_all(x, axis_element_bytes(t->c, t->type));
+  info_t r = *x;
+  r.rank = rank_of(t->type);
+  for (unsigned d = 0, from = 0; d < r.rank; d++) {
+    bool is_new = d == axis;
+    r.contiguity[d] = is_new ? 1 : x->contiguity[from];
+    r.divisibility[d] = is_new ? all : x->divisibility[from];
+    r.constancy[d] = is_new ? 1 : x->constancy[from];
+    from += !is_new;
+  }
+  return r;
+}
+
+static info_t rule_broadcast(const struct transfer *t) {
+  info_t r = t->in[0];
+  for (unsigned d = 0; d < r.rank; d++)
+    if (tensor_dim(operand_type(t, 0), d) == 1)
+      r.constancy[d] = dim_limit(t->type, d);
+  return r;
+}
+
+static info_t rule_trans(const struct transfer *t) {
+  const info_t *x = &t->in[0];
+  int32_t order[LL_MAX_OUT];
+  size_t n = op_attr_i32_array(t->op, "order", LL_MAX_OUT, order);
+  info_t r = *x;
+  for (unsigned d = 0; d < r.rank && d < n; d++) {
+    unsigned from = (unsigned)order[d] < x->rank ? (unsigned)order[d] : 0;
+    r.contiguity[d] = x->contiguity[from];
+    r.divisibility[d] = x->divisibility[from];
+    r.constancy[d] = x->constancy[from];
+  }
+  return r;
+}
+
+// Equal elements at steps of `stride` in the row-major order of x, in aligned groups of at most
+// `limit` steps. A dimension that is equal throughout hands on to the next one outside it.
+static int64_t constancy_at(const info_t *x, MlirType type, int64_t stride, int64_t limit) {
+  int64_t group = 1, inner = 1;
+  for (unsigned d = x->rank; d-- > 0;) {
+    int64_t size = tensor_dim(type, d);
+    if (stride < inner * size) {
+      int64_t skip = stride > inner ? stride / inner : 1; // indices of d to a step
+      group = product(group, max64(x->constancy[d] / skip, 1));
+      if (x->constancy[d] < size)
+        break;
+    }
+    inner *= size;
+  }
+  return min64(group, limit);
+}
+
+static info_t rule_reshape(const struct transfer *t) {
+  const info_t *x = &t->in[0];
+  MlirType from = operand_type(t, 0);
+  int64_t bytes = axis_element_bytes(t->c, t->type);
+  info_t r = axis_unknown(t->type);
+  if (x->is_constant)
+    return axis_of_constant(t->type, x->constant);
+  bool reorders = op_attr_bool(t->op, "allow_reorder");
+  int64_t all = divides_all(x, bytes), stride = 1;
+  for (unsigned d = r.rank; d-- > 0;) {
+    int64_t limit = dim_limit(t->type, d), from_stride = 1;
+    r.divisibility[d] = all;
+    for (unsigned s = x->rank; !reorders && s-- > 0;) {
+      if (from_stride == stride && tensor_dim(from, s) > 1) { // both step through the same elements
+        r.contiguity[d] = min64(x->contiguity[s], limit);
+        r.divisibility[d] = max64(all, divides_at(x, s, r.contiguity[d], bytes));
+        break;
+      }
+      from_stride *= tensor_dim(from, s);
+    }
+    r.constancy[d] = reorders ? 1 : constancy_at(x, from, stride, limit);
+    stride *= tensor_dim(t->type, d);
+  }
+  r.is_nonnegative = x->is_nonnegative;
+  return r;
+}
+
+// ---- dispatch ----
+
+// Loads through equal addresses under equal masks give equal values, nothing more.
+static info_t rule_load(const struct transfer *t) {
+  return op_attr_bool(t->op, "is_volatile") ? axis_unknown(t->type) : rule_pointwise(t);
+}
+
+static info_t rule_constant(const struct transfer *t) {
+  int64_t v;
+  MlirValue result = mlirOperationGetResult(t->op, 0);
+  if (value_const_int(t->c, result, &v))
+    return axis_of_constant(t->type, v);
+  info_t r = axis_unknown(t->type);
+  MlirAttribute value = op_attr(t->op, "value");
+  if (!mlirAttributeIsADenseElements(value) || mlirDenseElementsAttrIsSplat(value))
+    for (unsigned d = 0; d < r.rank; d++)
+      r.constancy[d] = dim_limit(t->type, d);
+  return r;
+}
+
+static info_t transfer_shape(const struct transfer *t) {
+  switch (t->id) {
+  case OP_TILE_MAKE_RANGE: return rule_make_range(t);
+  case OP_TILE_SPLAT: return rule_splat(t);
+  case OP_TILE_EXPAND_DIMS: return rule_expand_dims(t);
+  case OP_TILE_BROADCAST: return rule_broadcast(t);
+  case OP_TILE_TRANS: return rule_trans(t);
+  case OP_TILE_RESHAPE: return rule_reshape(t);
+  default: // OP_GPU_CONVERT_LAYOUT
+    return t->in[0];
+  }
+}
+
+static info_t transfer_pointwise(const struct transfer *t) {
+  switch (t->id) {
+  case OP_ARITH_ADDI:
+  case OP_TILE_ADDPTR: return rule_add(t, false);
+  case OP_ARITH_SUBI: return rule_add(t, true);
+  case OP_ARITH_MULI: return rule_mul(t);
+  case OP_ARITH_DIVSI:
+  case OP_ARITH_DIVUI: return rule_div(t);
+  case OP_ARITH_REMSI:
+  case OP_ARITH_REMUI: return rule_rem(t);
+  case OP_ARITH_SHLI:
+  case OP_ARITH_SHRSI:
+  case OP_ARITH_SHRUI: return rule_shift(t);
+  case OP_ARITH_ANDI: return rule_and(t);
+  case OP_ARITH_ORI:
+  case OP_ARITH_XORI: return rule_or(t);
+  case OP_ARITH_CMPI: return rule_compare(t);
+  case OP_ARITH_SELECT: return rule_select(t);
+  case OP_ARITH_MAXSI:
+  case OP_ARITH_MAXUI:
+  case OP_ARITH_MINSI:
+  case OP_ARITH_MINUI: return rule_min_max(t);
+  case OP_ARITH_EXTSI:
+  case OP_ARITH_EXTUI:
+  case OP_ARITH_TRUNCI: return rule_cast(t);
+  case OP_TILE_BITCAST:
+  case OP_TILE_INT_TO_PTR:
+  case OP_TILE_PTR_TO_INT: return rule_pointer_cast(t);
+  default: return rule_pointwise(t);
+  }
+}
+
+info_t axis_transfer(struct ir_context *c, MlirOperation op, const info_t *in) {
+  struct transfer t = {.c = c, .op = op, .id = op_id(c, op)};
+  t.type = mlirValueGetType(mlirOperationGetResult(op, 0));
+  t.in = in;
+  MlirType element = element_type(t.type);
+  if (mlirTypeIsAInteger(element))
+    t.bits = type_bits(c, element);
+  // A scalar operand of an op on tiles (the condition of a select) stands for all its elements.
+  info_t spread[4];
+  intptr_t n = mlirOperationGetNumOperands(op);
+  if ((op_flags(c, op) & OP_EW) && type_is_tensor(t.type) && n <= 4) {
+    for (intptr_t i = 0; i < n; i++) {
+      spread[i] = in[i];
+      if (!type_is_tensor(operand_type(&t, (unsigned)i))) {
+        struct transfer splat = t;
+        splat.in = &in[i];
+        spread[i] = rule_splat(&splat);
+      }
+    }
+    t.in = spread;
+  }
+  switch (t.id) {
+  case OP_TILE_MAKE_RANGE:
+  case OP_TILE_SPLAT:
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_BROADCAST:
+  case OP_TILE_TRANS:
+  case OP_TILE_RESHAPE:
+  case OP_GPU_CONVERT_LAYOUT: return transfer_shape(&t);
+  case OP_ARITH_CONSTANT: return rule_constant(&t);
+  case OP_TILE_LOAD: return rule_load(&t);
+  case OP_TILE_PROGRAM_ID:
+  case OP_TILE_NUM_PROGRAMS: {
+    info_t r = axis_unknown(t.type);
+    r.is_nonnegative = true;
+    return r;
+  }
+  default: return op_flags(c, op) & OP_EW ? transfer_pointwise(&t) : axis_unknown(t.type);
+  }
+}

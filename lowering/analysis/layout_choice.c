@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chooses layouts by relaxation: a queue of tiles whose wish has grown, each passing it on to its
+// neighbours. Wishes only grow, in (weight, votes), so the queue runs dry.
+#include "lowering/analysis/layout_choice.h"
+
+#include "base/vec.h"
+#include "lowering/analysis/layout_flow.h"
+
+enum { LIGHT = 1 }; // the weight of a wish that recomputable tiles pass on to their users
+
+struct anchor {
+  MlirOperation op;
+  MlirAttribute encoding;
+  int64_t weight;
+};
+
+// A tile; the values a loop carries through one slot are one tile.
+struct tile {
+  MlirValue value;        // the representative
+  MlirAttribute encoding; // null: no wish yet
+  int64_t weight, votes;
+  struct anchor *load; // the access it is the result of
+  bool fixed;          // not ours to choose
+  bool cheap;          // can be recomputed anywhere: no memory, no loop behind it
+  bool queued;
+};
+
+struct layout_choice {
+  struct ir_context *c;
+  MlirOperation root;
+  const struct target *target;
+  struct arena *arena;
+  struct axis_analysis *axis;
+  struct map anchors; // MlirOperation.ptr -> struct anchor *
+  struct map tiles;   // MlirValue.ptr -> struct tile *
+  struct map votes;   // MlirAttribute.ptr -> int64_t *: elements accessed in that layout
+  VEC(struct anchor *) order;
+  VEC(struct tile *) queue;
+};
+
+int64_t layout_loop_factor(struct ir_context *c, MlirBlock block) {
+  unsigned depth = 0;
+  MlirOperation op = mlirBlockGetParentOperation(block);
+  while (!mlirOperationIsNull(op)) {
+    depth += op_is(c, op, OP_SCF_FOR) || op_is(c, op, OP_SCF_WHILE);
+    op = mlirOperationGetParentOperation(op);
+  }
+  return (int64_t)1 << (2 * (depth > 4 ? 4 : depth));
+}
+
+static MlirBlock region_block(MlirOperation op, intptr_t region) {
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
+}
+
+// Results of loops stand for what the loop carries.
+static MlirValue representative(struct ir_context *c, MlirValue v) {
+  if (mlirValueIsABlockArgument(v))
+    return v;
+  MlirOperation op = mlirOpResultGetOwner(v);
+  intptr_t at = mlirOpResultGetResultNumber(v);
+  if (op_is(c, op, OP_SCF_FOR))
+    return mlirBlockGetArgument(region_block(op, 0), at + 1);
+  if (op_is(c, op, OP_SCF_WHILE))
+    return mlirBlockGetArgument(region_block(op, 1), at);
+  return v;
+}
+
+static bool is_cheap(struct layout_choice *x, MlirValue v) {
+  MlirOperation def = value_def(v);
+  if (mlirOperationIsNull(def))
+    return false;
+  switch (op_id(x->c, def)) {
+  case OP_TILE_MAKE_RANGE:
+  case OP_TILE_SPLAT:
+  case OP_ARITH_CONSTANT: return true;
+  default: break;
+  }
+  if (!layout_flows_through(x->c, def))
+    return false;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
+    MlirValue operand = mlirOperationGetOperand(def, i);
+    const struct tile *t = ptrmap_get(&x->tiles, representative(x->c, operand).ptr);
+    if (type_is_tensor(mlirValueGetType(operand)) && (!t || !t->cheap))
+      return false;
+  }
+  return true;
+}
+
+static struct tile *tile_of(struct layout_choice *x, MlirValue v) {
+  v = representative(x->c, v);
+  struct tile *t = ptrmap_get(&x->tiles, v.ptr);
+  if (t)
+    return t;
+  t = arena_new(x->arena, struct tile);
+  t->value = v;
+  t->cheap = is_cheap(x, v);
+  MlirOperation def = value_def(v);
+  if (!mlirOperationIsNull(def)) {
+    struct anchor *a = ptrmap_get(&x->anchors, def.ptr);
+    t->load = a;
+    t->fixed = a && !op_is(x->c, def, OP_TILE_LOAD);
+  }
+  ptrmap_put(x->arena, &x->tiles, v.ptr, t);
+  return t;
+}
+
+// ---- anchors ----
+
+static bool note_access(MlirOperation op, void *user) {
+  struct layout_choice *x = user;
+  MlirAttribute encoding = layout_of_access(x->c, op);
+  if (mlirAttributeIsNull(encoding))
+    return true;
+  int64_t numel = tensor_numel(mlirValueGetType(mlirOperationGetOperand(op, 0)));
+  struct anchor *a = arena_new(x->arena, struct anchor);
+  a->op = op;
+  a->encoding = encoding;
+  a->weight = numel * layout_loop_factor(x->c, mlirOperationGetBlock(op));
+  ptrmap_put(x->arena, &x->anchors, op.ptr, a);
+  vec_push(x->arena, &x->order, a);
+  int64_t *votes = ptrmap_get(&x->votes, encoding.ptr);
+  if (!votes) {
+    votes = arena_new(x->arena, int64_t);
+    ptrmap_put(x->arena, &x->votes, encoding.ptr, votes);
+  }
+  *votes += a->weight;
+  return true;
+}
+
+struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation root,
+                                          const struct target *target, struct arena *a) {
+  struct layout_choice *x = arena_new(a, struct layout_choice);
+  x->c = c;
+  x->root = root;
+  x->target = target;
+  x->arena = a;
+  x->axis = axis_analyse(c, root, a);
+  ir_walk(root, note_access, x);
+  return x;
+}
+
+static int64_t votes_for(const struct layout_choice *x, MlirAttribute encoding) {
+  const int64_t *votes = ptrmap_get(&x->votes, encoding.ptr);
+  return votes ? *votes : 0;
+}
+
+// ---- what a load costs ----
+
+static const struct linear_layout *linear_with(struct layout_choice *x, MlirType type,
+                                               MlirAttribute encoding) {
+  return linear_of_type(x->c, type_with_encoding(type, encoding));
+}
+
+// Transfers of 128 bytes that a warp makes for the load in that layout.
+static int64_t load_cost(struct layout_choice *x, MlirOperation load, MlirAttribute encoding) {
+  MlirType type = mlirValueGetType(mlirOperationGetResult(load, 0));
+  const struct linear_layout *l = linear_with(x, type, encoding);
+  if (!l)
+    return INT64_MAX / 4;
+  unsigned dim;
+  unsigned width = axis_vector_width(x->axis, load, x->target, l, &dim);
+  if (width == 1)
+    dim = axis_fastest_dim(x->axis, mlirOperationGetOperand(load, 0));
+  unsigned bits = type_bits(x->c, element_type(type));
+  uint32_t bytes = bits < 8 ? 1 : bits / 8;
+  int64_t run = axis_contiguity(x->axis, mlirOperationGetOperand(load, 0), dim);
+  int64_t sectors = (width * bytes + 31) / 32;
+  int lane = ll_find_in(l, LL_LANE);
+  for (unsigned b = 0; lane >= 0 && b < l->in_bits[lane]; b++) {
+    const uint32_t *at = l->basis[lane][b];
+    bool elsewhere = false;
+    for (unsigned d = 0; d < l->out_count; d++)
+      elsewhere |= d != dim && at[d] != 0;
+    bool same_sector = !elsewhere && at[dim] < run && at[dim] * bytes < 32;
+    sectors <<= !same_sector;
+  }
+  unsigned registers = layout_registers(x->c, type_with_encoding(type, encoding));
+  int64_t accesses = (registers + width - 1) / width;
+  return accesses * ((sectors + 3) / 4);
+}
+
+static bool load_gives_way(struct layout_choice *x, const struct anchor *a,
+                           MlirAttribute encoding) {
+  MlirValue result = mlirOperationGetResult(a->op, 0);
+  MlirType type = type_with_encoding(mlirValueGetType(result), a->encoding);
+  if (op_attr_bool(a->op, "is_volatile"))
+    return false;
+  int64_t convert = layout_convert_cost(x->c, type, encoding);
+  return load_cost(x, a->op, encoding) <= load_cost(x, a->op, a->encoding) + convert;
+}
+
+// ---- relaxation ----
+
+static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, int64_t weight) {
+  MlirType type = mlirValueGetType(v);
+  if (!type_is_tensor(type) || mlirAttributeIsNull(encoding))
+    return;
+  struct tile *t = tile_of(x, v);
+  int64_t votes = votes_for(x, encoding);
+  bool same = mlirAttributeEqual(t->encoding, encoding);
+  if (t->fixed || weight < t->weight ||
+      (weight == t->weight && (same || t->load || votes <= t->votes)))
+    return;
+  if (!same) {
+    if (!linear_with(x, type, encoding))
+      return;
+    if (t->load) {
+      if (!load_gives_way(x, t->load, encoding))
+        return;
+      t->load->encoding = encoding;
+    }
+  }
+  t->encoding = encoding;
+  t->weight = weight;
+  t->votes = votes;
+  if (!t->queued)
+    vec_push(x->arena, &x->queue, t);
+  t->queued = true;
+}
+
+static void wish_operands(struct layout_choice *x, MlirOperation op, MlirAttribute encoding,
+                          int64_t weight) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
+    wish(x, mlirOperationGetOperand(op, i), encoding, weight);
+}
+
+// The value that operand `at` of a terminator of `op`'s region flows into.
+static MlirValue yield_target(struct ir_context *c, MlirOperation terminator, intptr_t at) {
+  MlirOperation op = mlirOperationGetParentOperation(terminator);
+  MlirValue none = {NULL};
+  switch (op_id(c, op)) {
+  case OP_SCF_FOR: return mlirBlockGetArgument(region_block(op, 0), at + 1);
+  case OP_SCF_IF: return mlirOperationGetResult(op, at);
+  case OP_SCF_WHILE:
+    if (!op_is(c, terminator, OP_SCF_CONDITION))
+      return mlirBlockGetArgument(region_block(op, 0), at);
+    return at == 0 ? none : mlirBlockGetArgument(region_block(op, 1), at - 1);
+  default: return none;
+  }
+}
+
+// The value that takes operand `at` of `op` over as it is; null if there is none.
+static MlirValue carried_to(struct ir_context *c, MlirOperation op, intptr_t at) {
+  MlirValue none = {NULL};
+  switch (op_id(c, op)) {
+  case OP_SCF_FOR: return at < 3 ? none : mlirBlockGetArgument(region_block(op, 0), at - 2);
+  case OP_SCF_WHILE: return mlirBlockGetArgument(region_block(op, 0), at);
+  case OP_SCF_YIELD:
+  case OP_SCF_CONDITION: return yield_target(c, op, at);
+  default: return none;
+  }
+}
+
+static void spread_to_users(struct layout_choice *x, const struct tile *t, MlirValue v) {
+  int64_t weight = t->cheap ? LIGHT : t->weight;
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    MlirValue carried = carried_to(x->c, user, mlirOpOperandGetOperandNumber(use));
+    if (!mlirValueIsNull(carried))
+      wish(x, carried, t->encoding, weight);
+    else if (layout_flows_through(x->c, user))
+      wish(x, mlirOperationGetResult(user, 0), layout_of_result(x->c, user, t->encoding), weight);
+  }
+}
+
+static void spread_to_argument(struct layout_choice *x, const struct tile *t) {
+  MlirBlock block = mlirBlockArgumentGetOwner(t->value);
+  MlirOperation op = mlirBlockGetParentOperation(block);
+  intptr_t at = mlirBlockArgumentGetArgNumber(t->value);
+  if (op_is(x->c, op, OP_SCF_FOR)) {
+    MlirOperation yield = mlirBlockGetTerminator(block);
+    wish(x, mlirOperationGetOperand(op, at + 2), t->encoding, t->weight);
+    wish(x, mlirOperationGetOperand(yield, at - 1), t->encoding, t->weight);
+    spread_to_users(x, t, mlirOperationGetResult(op, at - 1));
+  } else if (op_is(x->c, op, OP_SCF_WHILE)) {
+    MlirBlock before = region_block(op, 0), after = region_block(op, 1);
+    if (mlirBlockEqual(block, before)) {
+      wish(x, mlirOperationGetOperand(op, at), t->encoding, t->weight);
+      wish(x, mlirOperationGetOperand(mlirBlockGetTerminator(after), at), t->encoding, t->weight);
+    } else {
+      wish(x, mlirOperationGetOperand(mlirBlockGetTerminator(before), at + 1), t->encoding,
+           t->weight);
+      spread_to_users(x, t, mlirOperationGetResult(op, at));
+    }
+  }
+}
+
+static void spread_to_definition(struct layout_choice *x, const struct tile *t) {
+  MlirOperation def = mlirOpResultGetOwner(t->value);
+  if (t->load) {
+    wish_operands(x, def, t->encoding, t->weight);
+  } else if (op_is(x->c, def, OP_SCF_IF)) {
+    intptr_t at = mlirOpResultGetResultNumber(t->value);
+    for (intptr_t r = 0; r < 2; r++) {
+      MlirOperation yield = mlirBlockGetTerminator(region_block(def, r));
+      wish(x, mlirOperationGetOperand(yield, at), t->encoding, t->weight);
+    }
+  } else if (layout_flows_through(x->c, def)) {
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
+      MlirValue operand = mlirOperationGetOperand(def, i);
+      MlirType type = mlirValueGetType(operand);
+      if (type_is_tensor(type))
+        wish(x, operand, layout_of_operand(x->c, def, t->encoding, tensor_encoding(type)),
+             t->weight);
+    }
+  }
+}
+
+// What an op outside the table does with its tiles is unknown: their layouts stay.
+static bool fix_strangers(MlirOperation op, void *user) {
+  struct layout_choice *x = user;
+  bool known = op_id(x->c, op) != OP_UNKNOWN && !op_is(x->c, op, OP_FUNC_CALL) &&
+               !op_is(x->c, op, OP_FUNC_RETURN);
+  bool converts = op_is(x->c, op, OP_GPU_CONVERT_LAYOUT); // one that the caller left in place
+  for (intptr_t i = 0; !known && i < mlirOperationGetNumOperands(op); i++)
+    if (type_is_tensor(mlirValueGetType(mlirOperationGetOperand(op, i))))
+      tile_of(x, mlirOperationGetOperand(op, i))->fixed = true;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    if (!type_is_tensor(mlirValueGetType(result)))
+      continue;
+    struct tile *t = tile_of(x, result); // also: definitions before uses, for `cheap`
+    t->fixed |= !known || converts;
+  }
+  return true;
+}
+
+void layout_choice_solve(struct layout_choice *x) {
+  ir_walk(x->root, fix_strangers, x);
+  for (size_t i = 0; i < x->order.len; i++) {
+    struct anchor *a = x->order.at[i];
+    if (mlirOperationGetNumResults(a->op) > 0) {
+      struct tile *t = tile_of(x, mlirOperationGetResult(a->op, 0));
+      t->encoding = a->encoding;
+      t->weight = a->weight;
+      t->votes = votes_for(x, a->encoding);
+      t->queued = true;
+      vec_push(x->arena, &x->queue, t);
+    } else {
+      wish_operands(x, a->op, a->encoding, a->weight);
+    }
+  }
+  for (size_t i = 0; i < x->queue.len; i++) {
+    struct tile *t = x->queue.at[i];
+    t->queued = false;
+    spread_to_users(x, t, t->value);
+    if (mlirValueIsABlockArgument(t->value))
+      spread_to_argument(x, t);
+    else
+      spread_to_definition(x, t);
+  }
+}
+
+// ---- answers ----
+
+MlirAttribute layout_chosen(struct layout_choice *x, MlirValue v) {
+  const struct tile *t = tile_of(x, v);
+  return mlirAttributeIsNull(t->encoding) || (t->fixed && !t->load)
+             ? tensor_encoding(mlirValueGetType(v))
+             : t->encoding;
+}
+
+MlirAttribute layout_wanted(struct layout_choice *x, MlirOperation op, intptr_t i) {
+  MlirValue operand = mlirOperationGetOperand(op, i);
+  if (!type_is_tensor(mlirValueGetType(operand)))
+    return mlirAttributeGetNull();
+  const struct anchor *a = ptrmap_get(&x->anchors, op.ptr);
+  if (a)
+    return a->encoding;
+  MlirValue carried = carried_to(x->c, op, i);
+  if (!mlirValueIsNull(carried))
+    return layout_chosen(x, carried);
+  if (!layout_flows_through(x->c, op))
+    return mlirAttributeGetNull();
+  return layout_of_operand(x->c, op, layout_chosen(x, mlirOperationGetResult(op, 0)),
+                           layout_chosen(x, operand));
+}

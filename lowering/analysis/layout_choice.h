@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// One layout for every tile of a kernel, chosen so that few conversions are needed and the large
+// ones not at all. Memory accesses ("anchors") ask for their coalesced layout; the wish spreads
+// along uses and definitions, and where wishes meet the heavier one wins: the one of the larger
+// tile, of the deeper loop, of the layout more accesses share.
+//
+// A load of a small tile gives way to a heavier wish when loading it that way is no dearer than
+// converting it: a row of biases is loaded as a slice of the tile it is added to.
+#ifndef TILE_LOWERING_ANALYSIS_LAYOUT_CHOICE_H
+#define TILE_LOWERING_ANALYSIS_LAYOUT_CHOICE_H
+
+#include "lowering/analysis/axis_info.h"
+
+struct layout_choice;
+
+// Notes the accesses under `root` with the layouts they have now. The answers live on `a`.
+struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation root,
+                                          const struct target *target, struct arena *a);
+// Solves. In between the caller removes the conversions it wants to have decided anew.
+void layout_choice_solve(struct layout_choice *x);
+
+// The layout chosen for a tile; what its type says for one that no access reaches.
+MlirAttribute layout_chosen(struct layout_choice *x, MlirValue tile);
+// The layout that `op` wants its operand `i` in, given the choices; null when any will do.
+MlirAttribute layout_wanted(struct layout_choice *x, MlirOperation op, intptr_t i);
+// 4 to the power of the number of loops around `block`, up to four of them.
+int64_t layout_loop_factor(struct ir_context *c, MlirBlock block);
+
+#endif

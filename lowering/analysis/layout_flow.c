@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of layout propagation. Shape ops keep the elements where they are, so the layout on one
+// side follows from the other; where no structured encoding says it, a linear one does.
+#include "lowering/analysis/layout_flow.h"
+
+MlirAttribute layout_default(struct ir_context *c, MlirType tensor, uint32_t num_warps) {
+  unsigned rank = tensor_rank(tensor);
+  int64_t shape[LL_MAX_OUT];
+  uint32_t one[LL_MAX_OUT], order[LL_MAX_OUT];
+  for (unsigned d = 0; d < rank; d++) {
+    shape[d] = tensor_dim(tensor, d);
+    one[d] = 1;
+    order[d] = rank - 1 - d;
+  }
+  struct encoding e = encoding_blocked(rank, shape, one, order, num_warps);
+  return encoding_attr(c, &e);
+}
+
+MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned dim) {
+  const struct encoding *p = encoding_of_attr(c, parent);
+  if (!p)
+    return mlirAttributeGetNull();
+  struct encoding e = {.kind = ENC_SLICE, .rank = p->rank - 1};
+  e.slice.dim = dim;
+  e.slice.parent = p;
+  return encoding_attr(c, &e);
+}
+
+static MlirAttribute linear_attr(struct ir_context *c, const struct linear_layout *l) {
+  struct encoding e = {.kind = ENC_LINEAR, .rank = l->out_count, .linear = *l};
+  return encoding_attr(c, &e);
+}
+
+static const struct linear_layout *linear_with(struct ir_context *c, MlirType tensor,
+                                               MlirAttribute encoding) {
+  return linear_of_type(c, type_with_encoding(tensor, encoding));
+}
+
+bool layout_same(struct ir_context *c, MlirType tensor, MlirAttribute a, MlirAttribute b) {
+  if (mlirAttributeEqual(a, b))
+    return true;
+  if (mlirAttributeIsNull(a) || mlirAttributeIsNull(b))
+    return false;
+  const struct linear_layout *la = linear_with(c, tensor, a), *lb = linear_with(c, tensor, b);
+  return la && lb && ll_equal(la, lb);
+}
+
+// Layout of a tile whose dimension i is dimension order[i] of a tile of type `from` laid out by
+// `encoding`. A blocked layout stays blocked.
+static MlirAttribute transposed(struct ir_context *c, MlirType from, MlirAttribute encoding,
+                                const unsigned *order) {
+  const struct encoding *e = encoding_of_attr(c, encoding);
+  unsigned rank = tensor_rank(from);
+  if (!e)
+    return mlirAttributeGetNull();
+  if (e->kind != ENC_BLOCKED) {
+    const struct linear_layout *l = linear_with(c, from, encoding);
+    if (!l)
+      return mlirAttributeGetNull();
+    struct linear_layout t = ll_transpose_outs(l, order);
+    return linear_attr(c, &t);
+  }
+  struct encoding t = *e;
+  for (unsigned d = 0; d < rank; d++) {
+    t.blocked.size_per_thread[d] = e->blocked.size_per_thread[order[d]];
+    t.blocked.threads_per_warp[d] = e->blocked.threads_per_warp[order[d]];
+    t.blocked.warps_per_cta[d] = e->blocked.warps_per_cta[order[d]];
+    for (unsigned k = 0; k < rank; k++)
+      if (order[k] == e->blocked.order[d])
+        t.blocked.order[d] = k;
+  }
+  return encoding_attr(c, &t);
+}
+
+// Layout of a tile of type `to` whose elements, in row-major order, lie where those of a tile of
+// type `from` lie under `encoding`. `current`, when it says the same, is preferred.
+static MlirAttribute reshaped(struct ir_context *c, MlirType from, MlirAttribute encoding,
+                              MlirType to, MlirAttribute current) {
+  const struct linear_layout *l = linear_with(c, from, encoding);
+  unsigned bits[LL_MAX_OUT];
+  struct linear_layout r;
+  for (unsigned d = 0; d < tensor_rank(to); d++)
+    bits[d] = log2_floor((uint64_t)tensor_dim(to, d));
+  if (!l || !ll_reshape_outs(l, tensor_rank(to), bits, &r))
+    return mlirAttributeGetNull();
+  if (!mlirAttributeIsNull(current)) {
+    const struct linear_layout *now = linear_with(c, to, current);
+    if (now && ll_equal(now, &r))
+      return current;
+  }
+  return linear_attr(c, &r);
+}
+
+// The layout of the operand of a broadcast whose result is laid out by `encoding`. A linear layout
+// fits one size only: its steps along the grown dimensions become replicas.
+static MlirAttribute squeezed(struct ir_context *c, MlirAttribute encoding, MlirType operand) {
+  const struct encoding *e = encoding_of_attr(c, encoding);
+  if (!e || e->kind != ENC_LINEAR)
+    return encoding;
+  struct linear_layout l = e->linear;
+  for (unsigned d = 0; d < l.out_count; d++) {
+    if (tensor_dim(operand, d) != 1)
+      continue;
+    l.out_bits[d] = 0;
+    for (unsigned i = 0; i < l.in_count; i++)
+      for (unsigned b = 0; b < l.in_bits[i]; b++)
+        l.basis[i][b][d] = 0;
+  }
+  return linear_attr(c, &l);
+}
+
+static bool trans_order(MlirOperation op, unsigned *ret_order, unsigned *ret_inverse) {
+  int32_t order[LL_MAX_OUT];
+  size_t n = op_attr_i32_array(op, "order", LL_MAX_OUT, order);
+  for (size_t i = 0; i < n; i++) {
+    ret_order[i] = (unsigned)order[i];
+    ret_inverse[order[i]] = (unsigned)i;
+  }
+  return n > 0;
+}
+
+static MlirType operand_type(MlirOperation op) {
+  return mlirValueGetType(mlirOperationGetOperand(op, 0));
+}
+
+static MlirType result_type(MlirOperation op) {
+  return mlirValueGetType(mlirOperationGetResult(op, 0));
+}
+
+bool layout_flows_through(struct ir_context *c, MlirOperation op) {
+  if (mlirOperationGetNumResults(op) != 1 || !type_is_tensor(result_type(op)))
+    return false;
+  switch (op_id(c, op)) {
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_BROADCAST:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS: return true;
+  default: return (op_flags(c, op) & OP_EW) != 0;
+  }
+}
+
+MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttribute operand) {
+  unsigned order[LL_MAX_OUT], inverse[LL_MAX_OUT];
+  switch (op_id(c, op)) {
+  case OP_TILE_EXPAND_DIMS: {
+    const struct encoding *e = encoding_of_attr(c, operand);
+    if (!e || e->kind != ENC_SLICE || (int64_t)e->slice.dim != op_attr_int(op, "axis", -1))
+      return mlirAttributeGetNull();
+    return encoding_attr(c, e->slice.parent);
+  }
+  case OP_TILE_RESHAPE:
+    return reshaped(c, operand_type(op), operand, result_type(op),
+                    tensor_encoding(result_type(op)));
+  case OP_TILE_TRANS:
+    if (!trans_order(op, order, inverse))
+      return mlirAttributeGetNull();
+    return transposed(c, operand_type(op), operand, order);
+  default: return operand;
+  }
+}
+
+MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttribute result,
+                                MlirAttribute current) {
+  unsigned order[LL_MAX_OUT], inverse[LL_MAX_OUT];
+  switch (op_id(c, op)) {
+  case OP_TILE_EXPAND_DIMS: return layout_slice(c, result, (unsigned)op_attr_int(op, "axis", 0));
+  case OP_TILE_RESHAPE: return reshaped(c, result_type(op), result, operand_type(op), current);
+  case OP_TILE_TRANS:
+    if (!trans_order(op, order, inverse))
+      return mlirAttributeGetNull();
+    return transposed(c, result_type(op), result, inverse);
+  case OP_TILE_BROADCAST: return squeezed(c, result, operand_type(op));
+  default: return result;
+  }
+}
+
+void layout_set(struct ir_context *c, MlirValue v, MlirAttribute encoding) {
+  MlirType type = type_with_encoding(mlirValueGetType(v), encoding);
+  mlirValueSetType(v, type);
+  MlirOperation def = value_def(v);
+  if (mlirOperationIsNull(def) || !op_is(c, def, OP_ARITH_CONSTANT))
+    return;
+  MlirAttribute value = op_attr(def, "value");
+  mlirOperationSetAttributeByName(def, mlirStringRefCreateFromCString("value"),
+                                  mlirDenseElementsAttrReshapeGet(value, type));
+}
+
+MlirAttribute layout_of_access(struct ir_context *c, MlirOperation op) {
+  if (!(op_flags(c, op) & OP_ANCHOR) || mlirOperationGetNumOperands(op) == 0 ||
+      !type_is_tensor(operand_type(op)))
+    return mlirAttributeGetNull();
+  return tensor_encoding(operand_type(op));
+}
+
+unsigned layout_registers(struct ir_context *c, MlirType tensor) {
+  const struct linear_layout *l = linear_of_type(c, tensor);
+  if (!l)
+    return 1;
+  uint32_t duplicates[LL_NO_IN];
+  ll_free_masks(l, duplicates);
+  unsigned bits = ll_in_bits(l, LL_REGISTER);
+  return 1u << (bits - (unsigned)__builtin_popcount(duplicates[LL_REGISTER]));
+}
+
+static bool convert_plan(struct ir_context *c, MlirType tensor, MlirAttribute to,
+                         struct convert_plan *ret) {
+  const struct linear_layout *src = linear_of_type(c, tensor);
+  const struct linear_layout *dst = linear_with(c, tensor, to);
+  return src && dst && convert_plan_make(src, dst, ret);
+}
+
+unsigned layout_convert_cost(struct ir_context *c, MlirType tensor, MlirAttribute to) {
+  struct convert_plan plan;
+  if (!convert_plan(c, tensor, to, &plan))
+    return 1u << 20; // not a conversion anyone should choose
+  return convert_plan_cost(&plan, type_bits(c, element_type(tensor)));
+}
+
+enum convert_kind layout_convert_kind(struct ir_context *c, MlirType tensor, MlirAttribute to) {
+  struct convert_plan plan;
+  return convert_plan(c, tensor, to, &plan) ? plan.kind : CONVERT_SHARED;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How layouts travel through operations: given the layout on one side of an op, the layout the
+// other side must have. The layout passes and their cost model share these rules.
+#ifndef TILE_LOWERING_ANALYSIS_LAYOUT_FLOW_H
+#define TILE_LOWERING_ANALYSIS_LAYOUT_FLOW_H
+
+#include "layouts/attr.h"
+#include "layouts/convert_plan.h"
+#include "mlir-dialects/ir.h"
+
+// The blocked layout every tile of that shape starts with: one element a thread, the last
+// dimension fastest.
+MlirAttribute layout_default(struct ir_context *c, MlirType tensor, uint32_t num_warps);
+
+// The layout of a slice of `parent` with dimension `dim` removed.
+MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned dim);
+
+// `op` is elementwise or a shape op (expand_dims, broadcast, reshape, trans) with a tile result.
+// The layout its result has when its tile operand has layout `operand`; null when that does not
+// determine one.
+MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttribute operand);
+// The layout its tile operands must have for the result to have layout `result`; never null for
+// these ops and a fitting layout. `current` (may be null) is what the operand has now: it is
+// returned when it will do.
+MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttribute result,
+                                MlirAttribute current);
+
+// True for the ops that the two functions above understand.
+bool layout_flows_through(struct ir_context *c, MlirOperation op);
+
+// Do both lay out a tile of that shape and element type alike, whatever their spelling?
+bool layout_same(struct ir_context *c, MlirType tensor, MlirAttribute a, MlirAttribute b);
+
+// Gives `v` (a tile) layout `encoding`; the value of an arith.constant follows.
+void layout_set(struct ir_context *c, MlirValue v, MlirAttribute encoding);
+
+// The layout a memory access works in: its pointer's. Null for scalar accesses and other ops.
+MlirAttribute layout_of_access(struct ir_context *c, MlirOperation op);
+
+// Distinct elements a thread holds of a tile of that type.
+unsigned layout_registers(struct ir_context *c, MlirType tensor);
+// Rough cost in instructions a thread of converting a tile of that type to layout `to`.
+unsigned layout_convert_cost(struct ir_context *c, MlirType tensor, MlirAttribute to);
+// How such a conversion is done.
+enum convert_kind layout_convert_kind(struct ir_context *c, MlirType tensor, MlirAttribute to);
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows pointers back to the kernel's parameters. Straight chains are followed in place; where
+// paths meet (selects, branches, loops) both go on a worklist, with the places already seen.
+#include "lowering/analysis/provenance.h"
+
+enum { MAX_MEETINGS = 64 };
+
+struct search {
+  struct ir_context *c;
+  MlirValue todo[2 * MAX_MEETINGS], seen[MAX_MEETINGS];
+  unsigned todo_count, seen_count;
+  int argument; // -1: none yet
+  bool lost;
+};
+
+// True the first time; loses the search when there are too many places to remember.
+static bool first_visit(struct search *s, MlirValue v) {
+  for (unsigned i = 0; i < s->seen_count; i++)
+    if (mlirValueEqual(s->seen[i], v))
+      return false;
+  if (s->seen_count == MAX_MEETINGS) {
+    s->lost = true;
+    return false;
+  }
+  s->seen[s->seen_count++] = v;
+  return true;
+}
+
+static void follow(struct search *s, MlirValue v) {
+  if (s->todo_count == COUNT_OF(s->todo))
+    s->lost = true;
+  else
+    s->todo[s->todo_count++] = v;
+}
+
+static void meet(struct search *s, MlirValue at, MlirValue a, MlirValue b) {
+  if (!first_visit(s, at))
+    return;
+  follow(s, a);
+  follow(s, b);
+}
+
+static MlirOperation terminator(MlirOperation op, intptr_t region) {
+  return mlirBlockGetTerminator(mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region)));
+}
+
+static void trace_argument(struct search *s, MlirValue v) {
+  MlirBlock block = mlirBlockArgumentGetOwner(v);
+  MlirOperation parent = mlirBlockGetParentOperation(block);
+  intptr_t at = mlirBlockArgumentGetArgNumber(v);
+  switch (op_id(s->c, parent)) {
+  case OP_FUNC_FUNC:
+    s->lost |= s->argument >= 0 && s->argument != (int)at;
+    s->argument = (int)at;
+    return;
+  case OP_SCF_FOR:
+    if (at == 0)
+      s->lost = true;
+    else
+      meet(s, v, mlirOperationGetOperand(parent, at + 2),
+           mlirOperationGetOperand(terminator(parent, 0), at - 1));
+    return;
+  case OP_SCF_WHILE:
+    if (mlirBlockEqual(block, mlirRegionGetFirstBlock(mlirOperationGetRegion(parent, 0))))
+      meet(s, v, mlirOperationGetOperand(parent, at),
+           mlirOperationGetOperand(terminator(parent, 1), at));
+    else if (first_visit(s, v))
+      follow(s, mlirOperationGetOperand(terminator(parent, 0), at + 1));
+    return;
+  default: s->lost = true;
+  }
+}
+
+static void trace_result(struct search *s, MlirValue v) {
+  MlirOperation op = mlirOpResultGetOwner(v);
+  intptr_t at = mlirOpResultGetResultNumber(v);
+  switch (op_id(s->c, op)) {
+  case OP_TILE_ADDPTR:
+  case OP_TILE_SPLAT:
+  case OP_TILE_BROADCAST:
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS:
+  case OP_GPU_CONVERT_LAYOUT: follow(s, mlirOperationGetOperand(op, 0)); return;
+  case OP_TILE_BITCAST:
+    if (type_is_ptr(s->c, element_type(mlirValueGetType(mlirOperationGetOperand(op, 0)))))
+      follow(s, mlirOperationGetOperand(op, 0));
+    else
+      s->lost = true;
+    return;
+  case OP_ARITH_SELECT:
+    meet(s, v, mlirOperationGetOperand(op, 1), mlirOperationGetOperand(op, 2));
+    return;
+  case OP_SCF_IF:
+    meet(s, v, mlirOperationGetOperand(terminator(op, 0), at),
+         mlirOperationGetOperand(terminator(op, 1), at));
+    return;
+  case OP_SCF_FOR: // what the loop carries, or what it starts with
+    meet(s, v, mlirOperationGetOperand(op, at + 3), mlirOperationGetOperand(terminator(op, 0), at));
+    return;
+  case OP_SCF_WHILE:
+    if (first_visit(s, v))
+      follow(s, mlirOperationGetOperand(terminator(op, 0), at + 1));
+    return;
+  default: s->lost = true;
+  }
+}
+
+int pointer_argument(struct ir_context *c, MlirValue ptr) {
+  struct search s = {.c = c, .argument = -1};
+  follow(&s, ptr);
+  while (s.todo_count > 0 && !s.lost) {
+    MlirValue v = s.todo[--s.todo_count];
+    if (mlirValueIsABlockArgument(v))
+      trace_argument(&s, v);
+    else
+      trace_result(&s, v);
+  }
+  return s.lost ? -1 : s.argument;
+}

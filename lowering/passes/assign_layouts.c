@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// assign-layouts: from `tile` to `tilegpu`. Every tile gets the default blocked layout of its
+// shape, so elementwise ops agree at once; around shape ops, whose two sides are tied to each
+// other, conversions are inserted. Later passes choose better layouts and remove them.
+//
+//   %e = tile.expand_dims %r {axis = 1}        %c = tilegpu.convert_layout %r : blocked -> slice<1>
+//                                        =>    %e = tile.expand_dims %c {axis = 1}
+#include "base/vec.h"
+#include "lowering/analysis/layout_flow.h"
+#include "lowering/pass.h"
+#include "mlir-dialects/build.h"
+
+struct state {
+  struct pass_context *p;
+  VEC(MlirOperation) shape_ops;
+};
+
+static void assign(struct state *s, MlirValue v) {
+  MlirType type = mlirValueGetType(v);
+  if (!type_is_tensor(type) || !mlirAttributeIsNull(tensor_encoding(type)))
+    return;
+  layout_set(s->p->c, v, layout_default(s->p->c, type, s->p->num_warps));
+}
+
+static bool assign_op(MlirOperation op, void *user) {
+  struct state *s = user;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
+    assign(s, mlirOperationGetResult(op, i));
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+    for (; !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); i++)
+        assign(s, mlirBlockGetArgument(block, i));
+  }
+  switch (op_id(s->p->c, op)) {
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_BROADCAST:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS: vec_push(s->p->scratch, &s->shape_ops, op); return true;
+  default: return true;
+  }
+}
+
+// expand_dims and broadcast fetch their operand in the layout that the result dictates.
+static void convert_operand(struct state *s, MlirOperation op) {
+  struct ir_context *c = s->p->c;
+  MlirValue operand = mlirOperationGetOperand(op, 0);
+  MlirAttribute now = tensor_encoding(mlirValueGetType(operand));
+  MlirAttribute result = tensor_encoding(mlirValueGetType(mlirOperationGetResult(op, 0)));
+  MlirAttribute need = layout_of_operand(c, op, result, now);
+  if (mlirAttributeEqual(now, need))
+    return;
+  struct builder b = builder_before(c, op);
+  mlirOperationSetOperand(op, 0, build_convert_layout(&b, operand, need));
+}
+
+// reshape and trans leave the elements where they are; their result is converted to the default.
+static void convert_result(struct state *s, MlirOperation op) {
+  struct ir_context *c = s->p->c;
+  MlirValue operand = mlirOperationGetOperand(op, 0), result = mlirOperationGetResult(op, 0);
+  MlirAttribute want = tensor_encoding(mlirValueGetType(result));
+  MlirAttribute have = layout_of_result(c, op, tensor_encoding(mlirValueGetType(operand)));
+  if (mlirAttributeIsNull(have) || mlirAttributeEqual(have, want))
+    return;
+  layout_set(c, result, have);
+  struct builder b = builder_after(c, op);
+  MlirValue converted = build_convert_layout(&b, result, want);
+  mlirValueReplaceAllUsesOfWith(result, converted);
+  mlirOperationSetOperand(value_def(converted), 0, result);
+}
+
+static void set_module_attributes(struct pass_context *p) {
+  MlirOperation module = mlirModuleGetOperation(p->module);
+  struct ir_context *c = p->c;
+  mlirOperationSetAttributeByName(module, mlirStringRefCreateFromCString("tilegpu.num_warps"),
+                                  attr_i32(c, (int32_t)p->num_warps));
+  mlirOperationSetAttributeByName(
+      module, mlirStringRefCreateFromCString("tilegpu.threads_per_warp"), attr_i32(c, 32));
+  mlirOperationSetAttributeByName(module, mlirStringRefCreateFromCString("tilegpu.target"),
+                                  attr_str(c, p->target->name));
+}
+
+enum pass_result pass_assign_layouts(struct pass_context *p) {
+  struct state s = {.p = p};
+  set_module_attributes(p);
+  ir_walk(mlirModuleGetOperation(p->module), assign_op, &s);
+  for (size_t i = 0; i < s.shape_ops.len; i++) {
+    MlirOperation op = s.shape_ops.at[i];
+    if (op_is(p->c, op, OP_TILE_RESHAPE) || op_is(p->c, op, OP_TILE_TRANS))
+      convert_result(&s, op);
+    else
+      convert_operand(&s, op);
+  }
+  return PASS_CHANGED;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// coalesce: gives every access through a tile of pointers the layout in which neighbouring threads
+// touch neighbouring addresses, each with the widest vector that alignment and mask allow. The
+// access is wrapped in conversions; remove-layout-conversions then spreads the layout.
+//
+// Accesses of one shape and order share one layout, the one of the widest vector, so that values
+// flow from loads to stores without a conversion.
+#include "base/vec.h"
+#include "lowering/analysis/axis_info.h"
+#include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/provenance.h"
+#include "lowering/pass.h"
+#include "mlir-dialects/build.h"
+
+enum { VECTOR_BITS = 128 }; // one access of a thread, on every target
+
+struct access {
+  MlirOperation op;
+  MlirType type; // of the tile of pointers
+  uint32_t order[LL_MAX_OUT];
+  int64_t wanted; // elements a full vector would have
+  int64_t width;  // elements it may have
+};
+
+struct state {
+  struct pass_context *p;
+  struct axis_analysis *axis;
+  VEC(struct access) accesses;
+};
+
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static MlirValue mask_of(struct ir_context *c, MlirOperation op) {
+  intptr_t at = op_is(c, op, OP_TILE_LOAD) ? 1 : 2;
+  MlirValue none = {NULL};
+  return mlirOperationGetNumOperands(op) > at ? mlirOperationGetOperand(op, at) : none;
+}
+
+// Dimensions by falling contiguity; among equals the last one is the fastest.
+static void choose_order(struct state *s, MlirValue ptr, unsigned rank, uint32_t *ret) {
+  for (unsigned i = 0; i < rank; i++) {
+    uint32_t d = rank - 1 - i;
+    unsigned at = i;
+    int64_t run = axis_contiguity(s->axis, ptr, d);
+    while (at > 0 && axis_contiguity(s->axis, ptr, ret[at - 1]) < run) {
+      ret[at] = ret[at - 1];
+      at--;
+    }
+    ret[at] = d;
+  }
+}
+
+static unsigned pointee_bits(struct ir_context *c, MlirType tile_of_pointers) {
+  unsigned bits = type_bits(c, ptr_pointee(c, element_type(tile_of_pointers)));
+  return bits < 8 ? 8 : bits;
+}
+
+// ---- remarks: why an access is narrower than it could be ----
+
+static const char *parameter_name(struct state *s, MlirOperation op, MlirValue ptr) {
+  int arg = pointer_argument(s->p->c, ptr);
+  if (arg < 0)
+    return NULL;
+  MlirOperation parent = mlirOperationGetParentOperation(op);
+  while (!mlirOperationIsNull(parent) && !op_is(s->p->c, parent, OP_FUNC_FUNC))
+    parent = mlirOperationGetParentOperation(parent);
+  if (mlirOperationIsNull(parent))
+    return NULL;
+  MlirAttribute name = func_arg_attr(parent, (unsigned)arg, "tile.name");
+  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
+    return NULL;
+  MlirStringRef text = mlirStringAttrGetValue(name);
+  return arena_strndup(s->p->scratch, text.data, text.length);
+}
+
+static void explain(struct state *s, const struct access *a) {
+  struct ir_context *c = s->p->c;
+  MlirValue ptr = mlirOperationGetOperand(a->op, 0), mask = mask_of(c, a->op);
+  bool is_load = op_is(c, a->op, OP_TILE_LOAD);
+  if (a->width >= a->wanted || op_is(c, a->op, OP_TILE_ATOMIC_RMW))
+    return;
+  const char *name = parameter_name(s, a->op, ptr);
+  const char *what =
+      arena_printf(s->p->scratch, name ? "%s `%s`" : "%s", is_load ? "load of" : "store to", name);
+  if (!name)
+    what = is_load ? "load" : "store";
+  unsigned dim = a->order[0];
+  const char *elements = a->width == 1 ? "element" : "elements";
+  int64_t run = axis_contiguity(s->axis, ptr, dim);
+  if (run < a->wanted)
+    pass_remark(s->p, a->op, "coalesce",
+                "%s is %d %s wide, not %d: its addresses are not known to be consecutive", what,
+                (int)a->width, elements, (int)a->wanted);
+  else if (axis_pointer_alignment(s->axis, ptr, dim) < a->wanted)
+    pass_remark(s->p, a->op, "coalesce",
+                "%s is %d %s wide, not %d: the pointer's offset is not known to be divisible by %d",
+                what, (int)a->width, elements, (int)a->wanted, (int)a->wanted);
+  else if (axis_mask_alignment(s->axis, mask, dim) < a->wanted)
+    pass_remark(s->p, a->op, "coalesce",
+                "%s is %d %s wide, not %d: its mask is not known to be the same for %d neighbours",
+                what, (int)a->width, elements, (int)a->wanted, (int)a->wanted);
+}
+
+// ---- choice ----
+
+static bool collect(MlirOperation op, void *user) {
+  struct state *s = user;
+  struct ir_context *c = s->p->c;
+  if (mlirAttributeIsNull(layout_of_access(c, op)))
+    return true;
+  MlirValue ptr = mlirOperationGetOperand(op, 0);
+  if (!type_is_ptr(c, element_type(mlirValueGetType(ptr))))
+    return true;
+  struct access a = {.op = op, .type = mlirValueGetType(ptr)};
+  unsigned rank = tensor_rank(a.type);
+  choose_order(s, ptr, rank, a.order);
+  int64_t threads = (int64_t)s->p->num_warps * 32;
+  int64_t share = max64(tensor_numel(a.type) / threads, 1);
+  a.wanted = VECTOR_BITS / pointee_bits(c, a.type);
+  a.wanted = min64(min64(a.wanted, tensor_dim(a.type, a.order[0])), share);
+  a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]),
+                  axis_mask_alignment(s->axis, mask_of(c, op), a.order[0]));
+  a.width = min64(a.width, a.wanted);
+  if (op_is(c, op, OP_TILE_ATOMIC_RMW))
+    a.width = 1; // one element at a time; lanes side by side are best
+  explain(s, &a);
+  vec_push(s->p->scratch, &s->accesses, a);
+  return true;
+}
+
+static bool alike(const struct access *a, const struct access *b) {
+  unsigned rank = tensor_rank(a->type);
+  if (rank != tensor_rank(b->type))
+    return false;
+  for (unsigned d = 0; d < rank; d++)
+    if (tensor_dim(a->type, d) != tensor_dim(b->type, d) || a->order[d] != b->order[d])
+      return false;
+  return true;
+}
+
+static MlirAttribute choose_layout(struct state *s, const struct access *a) {
+  unsigned rank = tensor_rank(a->type);
+  int64_t shape[LL_MAX_OUT];
+  uint32_t size_per_thread[LL_MAX_OUT];
+  for (unsigned d = 0; d < rank; d++) {
+    shape[d] = tensor_dim(a->type, d);
+    size_per_thread[d] = 1;
+  }
+  int64_t width = 1;
+  for (size_t i = 0; i < s->accesses.len; i++)
+    if (alike(a, &s->accesses.at[i]))
+      width = max64(width, s->accesses.at[i].width);
+  size_per_thread[a->order[0]] = (uint32_t)width;
+  struct encoding e = encoding_blocked(rank, shape, size_per_thread, a->order, s->p->num_warps);
+  return encoding_attr(s->p->c, &e);
+}
+
+// ---- rewriting ----
+
+static bool relayout(struct ir_context *c, MlirOperation op, MlirAttribute encoding) {
+  bool changed = false;
+  struct builder before = builder_before(c, op);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
+    MlirValue v = mlirOperationGetOperand(op, i);
+    MlirType type = mlirValueGetType(v);
+    if (!type_is_tensor(type) || mlirAttributeEqual(tensor_encoding(type), encoding))
+      continue;
+    mlirOperationSetOperand(op, i, build_convert_layout(&before, v, encoding));
+    changed = true;
+  }
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    MlirAttribute old = tensor_encoding(mlirValueGetType(result));
+    if (mlirAttributeEqual(old, encoding))
+      continue;
+    layout_set(c, result, encoding);
+    changed = true;
+    if (!value_has_uses(result))
+      continue;
+    struct builder after = builder_after(c, op);
+    MlirValue back = build_convert_layout(&after, result, old);
+    mlirValueReplaceAllUsesOfWith(result, back);
+    mlirOperationSetOperand(value_def(back), 0, result);
+  }
+  return changed;
+}
+
+enum pass_result pass_coalesce(struct pass_context *p) {
+  struct state s = {.p = p};
+  MlirOperation module = mlirModuleGetOperation(p->module);
+  s.axis = axis_analyse(p->c, module, p->scratch);
+  ir_walk(module, collect, &s);
+  bool changed = false;
+  for (size_t i = 0; i < s.accesses.len; i++)
+    changed |= relayout(p->c, s.accesses.at[i].op, choose_layout(&s, &s.accesses.at[i]));
+  return changed ? PASS_CHANGED : PASS_UNCHANGED;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// reorder: within each block, moves conversions down to their first use and loads up, with the
+// address arithmetic they need, so that all loads of a stretch are on their way before the first
+// result is waited for.
+//
+//   %a = load   %x = mulf %a   %b = load   =>   %a = load   %b = load   %x = mulf %a
+//
+// A stretch ends at every op with an effect (stores, atomics, assertions, loops and branches):
+// nothing crosses it.
+#include "base/vec.h"
+#include "lowering/pass.h"
+
+struct state {
+  struct pass_context *p;
+  struct ir_context *c;
+  struct map early; // MlirOperation.ptr of the stretch -> non-NULL: a load or what one needs
+  VEC(MlirBlock) blocks;
+  VEC(MlirOperation) stretch;
+  bool changed;
+};
+
+static bool collect_blocks(MlirOperation op, void *user) {
+  struct state *s = user;
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+    for (; !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      vec_push(s->p->scratch, &s->blocks, block);
+  }
+  return true;
+}
+
+// ---- conversions down ----
+
+// The op of `block` that contains `op`, `op` itself included; null if there is none.
+static MlirOperation ancestor_in(MlirBlock block, MlirOperation op) {
+  while (!mlirOperationIsNull(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block))
+    op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+static void sink(struct state *s, MlirOperation op) {
+  MlirBlock block = mlirOperationGetBlock(op);
+  MlirOperation first = {NULL};
+  MlirValue result = mlirOperationGetResult(op, 0);
+  for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = ancestor_in(block, mlirOpOperandGetOwner(use));
+    if (mlirOperationIsNull(user))
+      return;
+    if (mlirOperationIsNull(first) || mlirOperationIsBeforeInBlock(user, first))
+      first = user;
+  }
+  if (mlirOperationIsNull(first))
+    return;
+  MlirOperation next = mlirOperationGetNextInBlock(op);
+  while (op_is(s->c, next, OP_GPU_CONVERT_LAYOUT) && !mlirOperationEqual(next, first))
+    next = mlirOperationGetNextInBlock(next);
+  if (mlirOperationEqual(next, first))
+    return; // only other conversions are in between
+  mlirOperationMoveBefore(op, first);
+  s->changed = true;
+}
+
+// From the end of the block, so that a conversion used by a conversion follows it.
+static void sink_conversions(struct state *s, MlirBlock block) {
+  VEC(MlirOperation) conversions = {0};
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (op_is(s->c, op, OP_GPU_CONVERT_LAYOUT))
+      vec_push(s->p->scratch, &conversions, op);
+  for (size_t i = conversions.len; i-- > 0;)
+    sink(s, conversions.at[i]);
+}
+
+// ---- loads up ----
+
+static bool is_movable_load(struct ir_context *c, MlirOperation op) {
+  return op_is(c, op, OP_TILE_LOAD) && !op_attr_bool(op, "is_volatile");
+}
+
+// An assumption has no effect at run time.
+static bool ends_stretch(struct ir_context *c, MlirOperation op) {
+  return !is_movable_load(c, op) && !op_is(c, op, OP_TILE_ASSUME) &&
+         (mlirOperationGetNumRegions(op) > 0 || (op_flags(c, op) & OP_TERM) || !op_is_pure(c, op));
+}
+
+// Marks, from the end, loads and everything of the stretch that a marked op uses.
+static bool mark_early(struct state *s) {
+  bool any = false;
+  s->early = (struct map){0};
+  for (size_t i = s->stretch.len; i-- > 0;) {
+    MlirOperation op = s->stretch.at[i];
+    if (is_movable_load(s->c, op)) {
+      ptrmap_put(s->p->scratch, &s->early, op.ptr, op.ptr);
+      any = true;
+    }
+    if (!ptrmap_get(&s->early, op.ptr))
+      continue;
+    for (intptr_t k = 0; k < mlirOperationGetNumOperands(op); k++) {
+      MlirOperation def = value_def(mlirOperationGetOperand(op, k));
+      if (!mlirOperationIsNull(def))
+        ptrmap_put(s->p->scratch, &s->early, def.ptr, def.ptr);
+    }
+  }
+  return any;
+}
+
+static void hoist_loads(struct state *s) {
+  if (!mark_early(s))
+    return;
+  MlirOperation late = {NULL}; // the first op that the early ones overtake
+  for (size_t i = 0; i < s->stretch.len; i++) {
+    MlirOperation op = s->stretch.at[i];
+    bool is_early = ptrmap_get(&s->early, op.ptr) != NULL;
+    if (!is_early && mlirOperationIsNull(late))
+      late = op;
+    if (!is_early || mlirOperationIsNull(late))
+      continue;
+    mlirOperationMoveBefore(op, late);
+    s->changed = true;
+  }
+}
+
+static void hoist_in_block(struct state *s, MlirBlock block) {
+  MlirOperation next;
+  s->stretch.len = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = next) {
+    next = mlirOperationGetNextInBlock(op);
+    if (!ends_stretch(s->c, op)) {
+      vec_push(s->p->scratch, &s->stretch, op);
+      continue;
+    }
+    hoist_loads(s);
+    s->stretch.len = 0;
+  }
+  hoist_loads(s);
+}
+
+enum pass_result pass_reorder(struct pass_context *p) {
+  struct state s = {.p = p, .c = p->c};
+  ir_walk(mlirModuleGetOperation(p->module), collect_blocks, &s);
+  for (size_t i = 0; i < s.blocks.len; i++) {
+    sink_conversions(&s, s.blocks.at[i]);
+    hoist_in_block(&s, s.blocks.at[i]);
+  }
+  return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
+}
