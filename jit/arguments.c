@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launch arguments against declared parameters: errors that name the parameter, the key of the
+// specialisation, and what the compiler is told about each parameter.
+#include "jit/kernel.h"
+
+#include <string.h>
+
+// Public types and the compiler's are one enumeration under two names.
+#define X(id, name, language_name, bits, kind)                                                     \
+  _Static_assert((int)id == (int)TILE_##id, "tile_type and enum dtype differ");
+#define TILE_DTYPE_I1 TILE_I1
+#define TILE_DTYPE_I8 TILE_I8
+#define TILE_DTYPE_I16 TILE_I16
+#define TILE_DTYPE_I32 TILE_I32
+#define TILE_DTYPE_I64 TILE_I64
+#define TILE_DTYPE_U8 TILE_U8
+#define TILE_DTYPE_U16 TILE_U16
+#define TILE_DTYPE_U32 TILE_U32
+#define TILE_DTYPE_U64 TILE_U64
+#define TILE_DTYPE_F8E5 TILE_F8E5
+#define TILE_DTYPE_F8E4NV TILE_F8E4NV
+#define TILE_DTYPE_F16 TILE_F16
+#define TILE_DTYPE_BF16 TILE_BF16
+#define TILE_DTYPE_F32 TILE_F32
+#define TILE_DTYPE_F64 TILE_F64
+DTYPES(X)
+#undef X
+
+#define HINT 16 // the divisibility that is specialised on
+
+// ---- errors ----
+
+static tile_status wrong_count(const tile_kernel *k, size_t count) {
+  return status_set(TILE_INVALID_ARGUMENT, "kernel `%s` takes %zu argument%s, got %zu", k->name,
+                    k->param_count, k->param_count == 1 ? "" : "s", count);
+}
+
+static tile_status wrong_type(const tile_kernel *k, size_t i, const tile_arg *arg) {
+  const struct lang_param *p = &k->params[i];
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "kernel `%s`: argument %zu (`%s`) must be %s%s, got %s%s", k->name, i + 1,
+                    p->name, p->is_pointer ? "a pointer to " : "", dtype_name(p->dtype),
+                    arg->is_pointer ? "a pointer to " : "", dtype_name((enum dtype)arg->type));
+}
+
+static tile_status out_of_range(const tile_kernel *k, size_t i, const tile_arg *arg) {
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "kernel `%s`: argument %zu (`%s`) is %lld, which does not fit %s", k->name,
+                    i + 1, k->params[i].name, (long long)arg->value.integer,
+                    dtype_name((enum dtype)arg->type));
+}
+
+static tile_status not_divisible(const tile_kernel *k, size_t i, const tile_arg *arg) {
+  const struct lang_param *p = &k->params[i];
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "kernel `%s`: argument %zu (`%s`) is declared a multiple of %u; %lld is not",
+                    k->name, i + 1, p->name, p->divisible_by,
+                    arg->is_pointer ? (long long)(intptr_t)arg->value.pointer
+                                    : (long long)arg->value.integer);
+}
+
+// ---- the key ----
+
+static bool fits(enum dtype t, int64_t v) {
+  static const struct {
+    int64_t low, high;
+  } ranges[] = {
+      [DTYPE_I1] = {0, 1},
+      [DTYPE_I8] = {INT8_MIN, INT8_MAX},
+      [DTYPE_I16] = {INT16_MIN, INT16_MAX},
+      [DTYPE_I32] = {INT32_MIN, INT32_MAX},
+      [DTYPE_I64] = {INT64_MIN, INT64_MAX},
+      [DTYPE_U8] = {0, UINT8_MAX},
+      [DTYPE_U16] = {0, UINT16_MAX},
+      [DTYPE_U32] = {0, UINT32_MAX},
+      [DTYPE_U64] = {INT64_MIN, INT64_MAX}, // the same 64 bits
+  };
+  return v >= ranges[t].low && v <= ranges[t].high;
+}
+
+static bool is_int(int type) { return type <= (int)DTYPE_U64; }
+
+// Whether the argument keeps the promise of its annotation.
+static bool keeps_promise(const struct lang_param *p, const tile_arg *arg) {
+  uint64_t value =
+      arg->is_pointer ? (uint64_t)(uintptr_t)arg->value.pointer : (uint64_t)arg->value.integer;
+  return p->divisible_by <= 1 || value % p->divisible_by == 0;
+}
+
+static tile_status key_byte(const tile_kernel *k, size_t i, const tile_arg *arg, uint8_t *ret) {
+  const struct lang_param *p = &k->params[i];
+  if ((unsigned)arg->type >= DTYPE_COUNT)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "kernel `%s`: argument %zu (`%s`) has no known type (%d)", k->name, i + 1,
+                      p->name, (int)arg->type);
+  if (p->is_typed && (p->is_pointer != (arg->is_pointer != 0) || (int)p->dtype != (int)arg->type))
+    return wrong_type(k, i, arg);
+  unsigned byte = (unsigned)arg->type;
+  if (arg->is_pointer) {
+    byte |= KEY_POINTER;
+    if ((uintptr_t)arg->value.pointer % HINT == 0)
+      byte |= KEY_DIVISIBLE_16;
+  } else if (is_int((int)arg->type)) {
+    if (!fits((enum dtype)arg->type, arg->value.integer))
+      return out_of_range(k, i, arg);
+    if (arg->value.integer == 1 && arg->type != TILE_I1)
+      byte |= KEY_IS_ONE;
+    else if ((uint64_t)arg->value.integer % HINT == 0 && arg->type != TILE_I1)
+      byte |= KEY_DIVISIBLE_16;
+  } else {
+    *ret = (uint8_t)byte;
+    return TILE_OK;
+  }
+  if (!keeps_promise(p, arg))
+    return not_divisible(k, i, arg);
+  *ret = (uint8_t)byte;
+  return TILE_OK;
+}
+
+static uint64_t hash_bytes(const uint8_t *bytes, size_t count) {
+  uint64_t h = 0x9e3779b97f4a7c15u ^ count;
+  for (size_t i = 0; i < count; i += 8) {
+    uint64_t word;
+    memcpy(&word, bytes + i, sizeof word);
+    h = (h ^ word) * 0xff51afd7ed558ccdu;
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t count,
+                         struct jit_key *ret) {
+  if (count != k->param_count)
+    return wrong_count(k, count);
+  if (count && !args)
+    return status_set(TILE_INVALID_ARGUMENT, "kernel `%s`: `args` is NULL", k->name);
+  for (size_t i = 0; i < count; i++) {
+    tile_status s = key_byte(k, i, &args[i], &ret->bytes[i]);
+    if (s != TILE_OK)
+      return s;
+  }
+  // The hash reads whole words.
+  for (size_t i = count; i % 8; i++)
+    ret->bytes[i] = 0;
+  ret->count = count;
+  ret->hash = hash_bytes(ret->bytes, count);
+  return TILE_OK;
+}
+
+// ---- for the compiler ----
+
+static struct lang_binding run_time_binding(const struct lang_param *p, uint8_t key) {
+  uint32_t known = key & KEY_DIVISIBLE_16 ? HINT : 1;
+  return (struct lang_binding){
+      .name = p->name,
+      .kind = key & KEY_POINTER ? BIND_POINTER : BIND_SCALAR,
+      .dtype = (enum dtype)jit_key_type(key),
+      .divisible_by = p->divisible_by > known ? p->divisible_by : known,
+      .is_one = (key & KEY_IS_ONE) != 0,
+  };
+}
+
+struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
+                                  const uint8_t *key, struct arena *a, size_t *ret_count) {
+  struct lang_binding *b = arena_array(a, struct lang_binding, k->declared_count + 1);
+  size_t n = 0, arg = 0;
+  for (size_t i = 0; i < k->declared_count; i++) {
+    const struct lang_param *p = &k->declared[i];
+    if (!p->is_constexpr)
+      b[n++] = run_time_binding(p, key[arg++]);
+    else if (config->constants[i])
+      b[n++] = (struct lang_binding){.name = p->name,
+                                     .kind = BIND_CONSTANT,
+                                     .dtype = DTYPE_NONE,
+                                     .divisible_by = 1,
+                                     .text = config->constants[i]};
+  }
+  *ret_count = n;
+  return b;
+}
+
+void jit_store_value(const tile_arg *arg, uint64_t *into) {
+  if (arg->is_pointer) {
+    *into = (uint64_t)(uintptr_t)arg->value.pointer;
+    return;
+  }
+  switch (arg->type) {
+  case TILE_F64: memcpy(into, &arg->value.real, sizeof(double)); break;
+  case TILE_F32: {
+    float f = (float)arg->value.real;
+    memcpy(into, &f, sizeof f);
+    break;
+  }
+  case TILE_F8E5:
+  case TILE_F8E4NV:
+  case TILE_F16:
+  case TILE_BF16: dtype_store((enum dtype)arg->type, into, arg->value.real); break;
+  case TILE_I1:
+  case TILE_I8:
+  case TILE_I16:
+  case TILE_I32:
+  case TILE_I64:
+  case TILE_U8:
+  case TILE_U16:
+  case TILE_U32:
+  case TILE_U64:
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(into, &arg->value.integer, sizeof(int64_t)); // the low bytes come first
+#else
+#error "integers narrower than 64 bits are taken from the front of the value"
+#endif
+    break;
+  }
+}

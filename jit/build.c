@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a specialisation: the disk cache is asked first, then the compiler. Whatever the way, the
+// kernel's description passes through its JSON form, so that both give the same.
+#include "base/debug.h"
+#include "base/sha256.h"
+#include "jit/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define KEY_FORMAT "tile kernel 1" // changes with anything that the key below does not cover
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
+  enum diag_code code = diag_first_error_code(diag);
+  tile_status status = code == E0401 ? TILE_NOT_FOUND : TILE_COMPILE_ERROR;
+  if (reported)
+    return status_set(status, "%s", diag_first_error(diag));
+  struct strbuf text = {0};
+  diag_render_text(diag, (struct diag_style){0}, &text);
+  status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the compilation failed");
+  strbuf_finish(&text);
+  return status;
+}
+
+// ---- the key on disk ----
+
+static void field_text(struct sha256 *h, const char *text) {
+  sha256_field(h, text ? text : "", text ? strlen(text) : 0);
+}
+
+static void field_number(struct sha256 *h, uint32_t number) {
+  uint8_t bytes[4] = {(uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16),
+                      (uint8_t)(number >> 24)};
+  sha256_field(h, bytes, sizeof bytes);
+}
+
+static void disk_key(const tile_kernel *k, const struct compile_request *r, uint8_t key[32]) {
+  struct sha256 h;
+  sha256_init(&h);
+  field_text(&h, KEY_FORMAT);
+  field_text(&h, compiler_version());
+  field_text(&h, r->target->name);
+  if (r->target->is_host) { // generated for this very processor
+    char *host = orc_host_description();
+    field_text(&h, host);
+    free(host);
+  }
+  field_text(&h, k->source->name); // in line information and messages
+  sha256_field(&h, k->source->text.ptr, k->source->text.len);
+  field_text(&h, k->name);
+  field_number(&h, (uint32_t)r->binding_count);
+  for (size_t i = 0; i < r->binding_count; i++) {
+    const struct lang_binding *b = &r->bindings[i];
+    field_text(&h, b->name);
+    field_number(&h, b->kind);
+    field_number(&h, b->dtype);
+    field_number(&h, b->divisible_by);
+    field_number(&h, b->is_one);
+    field_text(&h, b->text);
+  }
+  field_number(&h, r->num_warps);
+  field_number(&h, r->num_stages);
+  field_number(&h, r->check);
+  field_number(&h, r->debug);
+  sha256_final(&h, key);
+}
+
+// ---- filling a specialisation ----
+
+// Which argument each run-time parameter is, by name. False when one is unknown.
+static bool map_params(const tile_kernel *k, struct jit_spec *spec) {
+  spec->arg_of_param = arena_array(spec->arena, uint16_t, spec->info.param_count + 1);
+  for (uint32_t p = 0; p < spec->info.param_count; p++) {
+    size_t i = 0;
+    while (i < k->param_count && strcmp(k->params[i].name, spec->info.params[p].name) != 0)
+      i++;
+    if (i == k->param_count)
+      return false;
+    spec->arg_of_param[p] = (uint16_t)i;
+  }
+  return true;
+}
+
+// `code` need not live on the specialisation's arena.
+static bool fill(const tile_kernel *k, struct jit_spec *spec, struct str info, struct str code) {
+  struct json_error where;
+  struct json *j = json_parse(spec->arena, info, &where);
+  if (!j || !kernel_info_read(spec->arena, j, &spec->info) || !map_params(k, spec))
+    return false;
+  char *copy = arena_strndup(spec->arena, code.ptr, code.len);
+  spec->code = (struct str){copy, code.len};
+  return true;
+}
+
+static struct compile_request request_for(const tile_kernel *k, const struct jit_spec *spec,
+                                          struct arena *a) {
+  const struct config *c = spec->config;
+  struct compile_request r = {
+      .source = k->source,
+      .kernel = k->name,
+      .target = c->target,
+      .num_warps = c->num_warps,
+      .num_stages = c->num_stages,
+      .emit = c->target->is_host ? EMIT_OBJECT : EMIT_PTX,
+      .check = c->check,
+      .debug = c->check,
+  };
+  r.bindings = jit_bindings(k, c, spec->key, a, &r.binding_count);
+  if (k->passes)
+    r.passes = *k->passes;
+  return r;
+}
+
+static tile_status compile(tile_kernel *k, struct jit_spec *spec,
+                           const struct compile_request *request, struct arena *a,
+                           const struct jit_report *report, const uint8_t *key) {
+  struct compile_result result = {0};
+  struct arena *home = report ? report->arena : a;
+  struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
+  if (!compile_kernel(home, diag, request, &result))
+    return jit_diag_failure(diag, report != NULL);
+  spec->timing.compile = result.timing;
+  struct strbuf info = {0};
+  struct json_writer w = {.out = &info};
+  kernel_info_write(&result.info, &w);
+  tile_status s = TILE_OK;
+  if (info.failed)
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", k->name);
+  else if (!fill(k, spec, (struct str){info.ptr, info.len}, result.output))
+    s = status_set(TILE_INTERNAL, "the compiler's description of kernel `%s` is malformed",
+                   k->name);
+  else if (key)
+    disk_cache_put(k->cache, key, (struct str){info.ptr, info.len}, result.output);
+  strbuf_finish(&info);
+  return s;
+}
+
+static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
+                         const struct jit_report *report) {
+  struct compile_request request = request_for(k, spec, a);
+  if (!k->cache || k->passes)
+    return compile(k, spec, &request, a, report, NULL);
+  uint8_t key[32];
+  struct str info, code;
+  disk_key(k, &request, key);
+  if (disk_cache_get(k->cache, a, key, &info, &code) && fill(k, spec, info, code)) {
+    spec->timing.from_disk = true;
+    return TILE_OK;
+  }
+  return compile(k, spec, &request, a, report, key);
+}
+
+tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report) {
+  double start = now_ms();
+  struct arena *a = arena_create();
+  jmp_buf out_of_memory;
+  tile_status s;
+  if (!a || setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory compiling kernel `%s`", k->name);
+  } else {
+    arena_set_oom(a, &out_of_memory);
+    arena_set_oom(spec->arena, &out_of_memory);
+    s = build(k, spec, a, report);
+  }
+  arena_set_oom(spec->arena, NULL);
+  arena_destroy(a);
+  spec->timing.find_ms = now_ms() - start;
+  debug_log(DEBUG_LAUNCH, "`%s` for %s: %s in %.1f ms", k->name, spec->config->target->name,
+            s != TILE_OK             ? "failed"
+            : spec->timing.from_disk ? "found on disk"
+                                     : "compiled",
+            spec->timing.find_ms);
+  return s;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// From source to launched kernel, for the rooms above (tools, later autotune and graph): what
+// include/tile/tile.h offers, with the diagnostics, the specialisation and the timings in reach.
+#ifndef TILE_JIT_JIT_H
+#define TILE_JIT_JIT_H
+
+#include "lowering/compile.h"
+#include "runtime/internal.h"
+
+#include <tile/tile.h>
+
+// A kernel compiled for given argument types and hints. Lives as long as its tile_kernel.
+struct jit_spec;
+
+// Where diagnostics go that would else be rendered into tile_error_message(): an engine, and the
+// arena it lives on, which must outlive the kernel (places point into it).
+struct jit_report {
+  struct arena *arena;
+  struct diag_engine *diag;
+};
+
+// Opens a kernel, as tile_kernel_from_source does; with a report (may be NULL) the caller gets
+// errors and warnings as records.
+tile_status jit_kernel_open(tile_device *device, const char *file_name, struct str text,
+                            const char *kernel, const struct jit_report *report, tile_kernel **ret);
+
+// Compiles for another target than the device's own ("sm_80" on Hopper). TILE_INVALID_ARGUMENT for
+// an unknown one, or host against GPU.
+tile_status tile_kernel_set_target(tile_kernel *kernel, const char *target);
+// Not to be consulted nor filled: for measuring compilations.
+void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
+// Where a compilation shows its passes; also keeps it from the disk cache.
+void jit_kernel_set_passes(tile_kernel *kernel, const struct pass_options *options);
+
+// Declared run-time parameters (compile-time ones left out), in the order of the arguments.
+const struct lang_param *jit_kernel_params(const tile_kernel *kernel, size_t *ret_count);
+const char *jit_kernel_name(const tile_kernel *kernel);
+
+// The specialisation for these arguments, compiled now if need be. `report` may be NULL; a
+// compilation that another thread had begun leaves no records in it.
+tile_status jit_specialise(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
+                           const struct jit_report *report, struct jit_spec **ret);
+
+const struct kernel_info *jit_spec_info(const struct jit_spec *spec);
+struct str jit_spec_code(const struct jit_spec *spec); // NUL-terminated
+
+struct jit_timing {
+  struct compile_timing compile; // zero when the code came from the disk
+  double find_ms;                // all of it: cache look-up, compilation, storing
+  double load_ms;                // driver or linker; 0 before the first load
+  bool from_disk;
+};
+struct jit_timing jit_spec_timing(const struct jit_spec *spec);
+
+// Loaded on the kernel's device, at the first call.
+tile_status jit_spec_module(tile_kernel *kernel, struct jit_spec *spec, struct module **ret);
+
+// The name of run-time parameter `index` of the specialisation for these arguments, which may have
+// fewer than the source (arguments equal to 1 are compiled in); NULL when there is none such.
+const char *tile_kernel_param_name(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
+                                   int32_t index);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The insides of a tile_kernel, shared by opening and settings (kernel.c), arguments
+// (arguments.c), specialisations (specialise.c), their making (build.c) and launching (launch.c).
+//
+// A kernel has a list of configurations (constants, warps, ...), one of them current, each with a
+// table of specialisations. Launches read the table without a lock: entries are published whole
+// with a release store and never removed before the kernel is closed.
+#ifndef TILE_JIT_KERNEL_H
+#define TILE_JIT_KERNEL_H
+
+#include "jit/jit.h"
+#include "jit/orc.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define JIT_MAX_ARGS 256
+
+// What one argument adds to the key of a specialisation: its tile_type in four bits, and these.
+enum { KEY_TYPE = 15, KEY_POINTER = 16, KEY_DIVISIBLE_16 = 32, KEY_IS_ONE = 64 };
+
+struct jit_key {
+  size_t count;
+  uint64_t hash;
+  uint8_t bytes[JIT_MAX_ARGS]; // those beyond `count` up to a multiple of 8 are zero
+};
+
+struct jit_spec {
+  uint64_t hash;
+  size_t key_count;
+  uint8_t *key;
+  struct kernel_info info;
+  uint16_t *arg_of_param; // index of the argument that is run-time parameter i
+  struct str code;
+  struct config *config;
+  _Atomic(struct module *) module; // NULL: not loaded yet
+  struct arena *arena;             // holds all of this
+  struct jit_timing timing;
+  struct jit_spec *next; // of all or, while it is made, of the pending ones
+};
+
+struct spec_table { // open addressing; replaced as a whole when it grows
+  size_t cap;       // a power of two
+  struct spec_table *older;
+  _Atomic(struct jit_spec *) slots[];
+};
+
+struct config {
+  struct config *next;
+  const struct target *target;
+  uint32_t num_warps, num_stages; // 0: default
+  bool check;
+  const char **constants; // by declared parameter; NULL: not set
+  _Atomic(struct spec_table *) table;
+  size_t spec_count;
+};
+
+struct tile_kernel {
+  tile_device *device;
+  struct arena *arena; // what lives as long as the kernel; under `lock` after opening
+  struct source *source;
+  const char *name;
+  struct lang_param *declared; // all parameters
+  size_t declared_count;
+  struct lang_param *params; // those that are arguments
+  size_t param_count;
+  struct disk_cache *cache; // NULL: none
+  const struct pass_options *passes;
+  _Atomic(struct config *) config; // the current one
+
+  pthread_mutex_t lock; // guards what follows
+  pthread_cond_t built; // a pending specialisation was finished or given up
+  struct config *configs;
+  struct jit_spec *specs, *pending;
+  struct orc *orc;
+};
+
+static inline uint8_t jit_key_type(uint8_t byte) { return byte & KEY_TYPE; }
+
+// ---- arguments.c ----
+// Checks the arguments against the declared parameters and makes the key.
+tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t count,
+                         struct jit_key *ret);
+// Bindings of all declared parameters for the compiler, from a key and a configuration.
+struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
+                                  const uint8_t *key, struct arena *a, size_t *ret_count);
+// Writes argument i's value in its own type to `into`.
+void jit_store_value(const tile_arg *arg, uint64_t *into);
+
+// ---- specialise.c ----
+struct jit_spec *jit_find(const struct config *c, const struct jit_key *key);
+tile_status jit_find_or_build(tile_kernel *k, const struct jit_key *key,
+                              const struct jit_report *report, struct jit_spec **ret);
+// Waits for no one: the caller knows that nobody uses the kernel any more.
+void jit_specs_free(tile_kernel *k);
+
+// ---- build.c ----
+// From the disk cache or the compiler. `spec` has arena, key and config.
+tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report);
+
+// The status for what `diag` holds. As the thread's message it is rendered in full, or in one line
+// where the caller has the records (`reported`).
+tile_status jit_diag_failure(const struct diag_engine *diag, bool reported);
+
+#endif

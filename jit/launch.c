@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launching: key, table, values, module. The path of a launch that was seen before takes no lock
+// and allocates nothing.
+#include "jit/kernel.h"
+
+#include <time.h>
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+// ---- loading ----
+
+static tile_status load_host(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
+  tile_status s = k->orc ? TILE_OK : orc_create(&k->orc);
+  host_kernel_fn fn = NULL;
+  if (s == TILE_OK)
+    s = orc_load(k->orc, spec->code, spec->info.name, &fn);
+  // The code goes with the kernel's JIT, after its modules.
+  return s == TILE_OK ? module_from_host(k->device, fn, &spec->info, NULL, NULL, ret) : s;
+}
+
+static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
+  tile_status s = TILE_OK;
+  pthread_mutex_lock(&k->lock);
+  struct module *m = atomic_load_explicit(&spec->module, memory_order_relaxed);
+  if (!m) {
+    double start = now_ms();
+    if (device_is_host(k->device))
+      s = load_host(k, spec, &m);
+    else
+      s = module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);
+    spec->timing.load_ms = now_ms() - start;
+    if (s == TILE_OK)
+      atomic_store_explicit(&spec->module, m, memory_order_release);
+  }
+  pthread_mutex_unlock(&k->lock);
+  *ret = m;
+  return s;
+}
+
+tile_status jit_spec_module(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
+  struct module *m = atomic_load_explicit(&spec->module, memory_order_acquire);
+  if (!m)
+    return load(k, spec, ret);
+  *ret = m;
+  return TILE_OK;
+}
+
+// ---- specialisations ----
+
+static inline tile_status specialise(tile_kernel *k, const tile_arg *args, size_t count,
+                                     const struct jit_report *report, struct jit_spec **ret) {
+  struct jit_key key;
+  tile_status s = jit_key_make(k, args, count, &key);
+  if (s != TILE_OK)
+    return s;
+  *ret = jit_find(atomic_load_explicit(&k->config, memory_order_acquire), &key);
+  return *ret ? TILE_OK : jit_find_or_build(k, &key, report, ret);
+}
+
+tile_status jit_specialise(tile_kernel *k, const tile_arg *args, size_t arg_count,
+                           const struct jit_report *report, struct jit_spec **ret) {
+  return specialise(k, args, arg_count, report, ret);
+}
+
+const struct kernel_info *jit_spec_info(const struct jit_spec *spec) { return &spec->info; }
+struct str jit_spec_code(const struct jit_spec *spec) {
+  return spec->code;
+}
+struct jit_timing jit_spec_timing(const struct jit_spec *spec) {
+  return spec->timing;
+}
+
+const char *tile_kernel_param_name(tile_kernel *k, const tile_arg *args, size_t arg_count,
+                                   int32_t index) {
+  struct jit_spec *spec;
+  if (specialise(k, args, arg_count, NULL, &spec) != TILE_OK || index < 0 ||
+      (uint32_t)index >= spec->info.param_count)
+    return NULL;
+  return spec->info.params[index].name;
+}
+
+// ---- the public calls ----
+
+tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, const tile_arg *args,
+                        size_t arg_count) {
+  if (!k)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_launch: the kernel is NULL");
+  struct jit_spec *spec;
+  struct module *m;
+  tile_status s = specialise(k, args, arg_count, NULL, &spec);
+  if (s == TILE_OK)
+    s = jit_spec_module(k, spec, &m);
+  if (s != TILE_OK)
+    return s;
+  uint64_t values[JIT_MAX_ARGS];
+  void *pointers[JIT_MAX_ARGS];
+  for (uint32_t i = 0; i < spec->info.param_count; i++) {
+    jit_store_value(&args[spec->arg_of_param[i]], &values[i]);
+    pointers[i] = &values[i];
+  }
+  return module_launch(m, stream, grid, pointers, spec->config->check);
+}
+
+tile_status tile_kernel_prepare(tile_kernel *k, const tile_arg *args, size_t arg_count) {
+  if (!k)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_prepare: the kernel is NULL");
+  struct jit_spec *spec;
+  struct module *m;
+  tile_status s = specialise(k, args, arg_count, NULL, &spec);
+  return s == TILE_OK ? jit_spec_module(k, spec, &m) : s;
+}
+
+tile_status tile_kernel_get_code(tile_kernel *k, const tile_arg *args, size_t arg_count,
+                                 const char **ret_code, size_t *ret_size) {
+  if (!k || !ret_code || !ret_size)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_get_code: `%s` is NULL",
+                      !k          ? "kernel"
+                      : !ret_code ? "ret_code"
+                                  : "ret_size");
+  struct jit_spec *spec;
+  tile_status s = specialise(k, args, arg_count, NULL, &spec);
+  if (s != TILE_OK)
+    return s;
+  *ret_code = spec->code.ptr;
+  *ret_size = spec->code.len;
+  return TILE_OK;
+}
