@@ -10,6 +10,8 @@
 #include "base/source.h"
 #include "base/str.h"
 
+#define AST_MAX_HEIGHT 1000
+
 // ---- Operators ----
 
 enum ast_op {
@@ -134,8 +136,9 @@ enum comprehension_kind {
 
 struct expr {
   enum expr_kind kind;
-  bool in_parens; // written (e): `(x)` alone; a tuple with its parentheses has it too
-  struct span span;
+  bool in_parens;   // written (e): `(x)` alone; a tuple with its parentheses has it too
+  uint16_t height;  // longest path to a leaf, at most AST_MAX_HEIGHT: recursion is safe
+  struct span span; // of a parenthesised expression other than a tuple: without the parentheses
   union {
     const char *name; // EXPR_NAME
     struct {          // EXPR_INT
@@ -370,6 +373,10 @@ struct ast_module {
   struct ast_import *imports;
   size_t import_count;
   bool has_jit; // some function is decorated with jit
+  // Of the functions that are kernels and that no other one calls; of all kernels if each is
+  // called.
+  const char **kernel_names;
+  size_t kernel_count;
 };
 
 // The last definition of that name, as in Python; NULL if there is none.

@@ -39,7 +39,8 @@ struct lang_param {
   bool has_default;
   bool is_typed;         // annotation gives its type
   bool is_pointer;       // if typed
-  enum dtype dtype;      // if typed
+  bool is_const;         // const_ptr[...]: never stored through
+  enum dtype dtype;      // if typed; of what a pointer points to
   uint32_t divisible_by; // from the annotation's hint, else 1
   struct span span;
 };
