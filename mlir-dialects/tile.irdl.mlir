@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structure of the dialects `tile` and `tilegpu`: operands, attributes and results of every op.
+// What IRDL cannot say stands elsewhere: effects in ops.def, shapes and element types in verify.c.
+// Every parameter needs an irdl.any of its own, because one name used twice would mean "equal".
+irdl.dialect @tile {
+  // !tile.ptr<T>: a pointer to T in global memory.
+  irdl.type @ptr {
+    %pointee = irdl.any
+    irdl.parameters(pointee: %pointee)
+  }
+  irdl.operation @get_program_id {
+    %result = irdl.is i32
+    %axis_attr = irdl.any
+    irdl.attributes {"axis" = %axis_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @get_num_programs {
+    %result = irdl.is i32
+    %axis_attr = irdl.any
+    irdl.attributes {"axis" = %axis_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @make_range {
+    %result = irdl.any
+    %start_attr = irdl.any
+    %end_attr = irdl.any
+    irdl.attributes {"start" = %start_attr, "end" = %end_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @splat {
+    %scalar = irdl.any
+    %result = irdl.any
+    irdl.operands(scalar: %scalar)
+    irdl.results(result: %result)
+  }
+  irdl.operation @expand_dims {
+    %tile = irdl.any
+    %result = irdl.any
+    %axis_attr = irdl.any
+    irdl.operands(tile: %tile)
+    irdl.attributes {"axis" = %axis_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @broadcast {
+    %tile = irdl.any
+    %result = irdl.any
+    irdl.operands(tile: %tile)
+    irdl.results(result: %result)
+  }
+  irdl.operation @reshape {
+    %tile = irdl.any
+    %result = irdl.any
+    %allow_reorder_attr = irdl.any
+    irdl.operands(tile: %tile)
+    irdl.attributes {"allow_reorder" = %allow_reorder_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @trans {
+    %tile = irdl.any
+    %result = irdl.any
+    %order_attr = irdl.any
+    irdl.operands(tile: %tile)
+    irdl.attributes {"order" = %order_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @addptr {
+    %ptr = irdl.any
+    %offset = irdl.any
+    %result = irdl.any
+    irdl.operands(ptr: %ptr, offset: %offset)
+    irdl.results(result: %result)
+  }
+  irdl.operation @load {
+    %ptr = irdl.any
+    %mask = irdl.any
+    %other = irdl.any
+    %result = irdl.any
+    %cache_attr = irdl.any
+    %evict_attr = irdl.any
+    %is_volatile_attr = irdl.any
+    irdl.operands(ptr: %ptr, mask: optional %mask, other: optional %other)
+    irdl.attributes {"cache" = %cache_attr, "evict" = %evict_attr, "is_volatile" = %is_volatile_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @store {
+    %ptr = irdl.any
+    %value = irdl.any
+    %mask = irdl.any
+    %cache_attr = irdl.any
+    %evict_attr = irdl.any
+    irdl.operands(ptr: %ptr, value: %value, mask: optional %mask)
+    irdl.attributes {"cache" = %cache_attr, "evict" = %evict_attr}
+  }
+  irdl.operation @atomic_rmw {
+    %ptr = irdl.any
+    %value = irdl.any
+    %mask = irdl.any
+    %result = irdl.any
+    %kind_attr = irdl.any
+    %sem_attr = irdl.any
+    %scope_attr = irdl.any
+    irdl.operands(ptr: %ptr, value: %value, mask: optional %mask)
+    irdl.attributes {"kind" = %kind_attr, "sem" = %sem_attr, "scope" = %scope_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @bitcast {
+    %x = irdl.any
+    %result = irdl.any
+    irdl.operands(x: %x)
+    irdl.results(result: %result)
+  }
+  irdl.operation @int_to_ptr {
+    %x = irdl.any
+    %result = irdl.any
+    irdl.operands(x: %x)
+    irdl.results(result: %result)
+  }
+  irdl.operation @ptr_to_int {
+    %ptr = irdl.any
+    %result = irdl.any
+    irdl.operands(ptr: %ptr)
+    irdl.results(result: %result)
+  }
+  irdl.operation @fp_to_fp {
+    %x = irdl.any
+    %result = irdl.any
+    %rounding_attr = irdl.any
+    irdl.operands(x: %x)
+    irdl.attributes {"rounding" = %rounding_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @clampf {
+    %x = irdl.any
+    %lo = irdl.any
+    %hi = irdl.any
+    %result = irdl.any
+    %propagate_nan_attr = irdl.any
+    irdl.operands(x: %x, lo: %lo, hi: %hi)
+    irdl.attributes {"propagate_nan" = %propagate_nan_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @mulhiui {
+    %a = irdl.any
+    %b = irdl.any
+    %result = irdl.any
+    irdl.operands(a: %a, b: %b)
+    irdl.results(result: %result)
+  }
+  irdl.operation @precise_sqrt {
+    %x = irdl.any
+    %result = irdl.any
+    irdl.operands(x: %x)
+    irdl.results(result: %result)
+  }
+  irdl.operation @precise_divf {
+    %x = irdl.any
+    %y = irdl.any
+    %result = irdl.any
+    irdl.operands(x: %x, y: %y)
+    irdl.results(result: %result)
+  }
+  irdl.operation @print {
+    %values = irdl.any
+    %prefix_attr = irdl.any
+    %hex_attr = irdl.any
+    %is_signed_attr = irdl.any
+    irdl.operands(values: variadic %values)
+    irdl.attributes {"prefix" = %prefix_attr, "hex" = %hex_attr, "is_signed" = %is_signed_attr}
+  }
+  irdl.operation @assert {
+    %condition = irdl.any
+    %message_attr = irdl.any
+    irdl.operands(condition: %condition)
+    irdl.attributes {"message" = %message_attr}
+  }
+  irdl.operation @assume {
+    %condition = irdl.any
+    irdl.operands(condition: %condition)
+  }
+  irdl.operation @debug_barrier {
+  }
+}
+
+// Layouts: one dictionary each, read by layouts/.
+irdl.dialect @tilegpu {
+  irdl.attribute @blocked {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.attribute @slice {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.attribute @linear {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.attribute @mma {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.attribute @dot_op {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.attribute @shared {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.attribute @nvmma_shared {
+    %parameters = irdl.any
+    irdl.parameters(parameters: %parameters)
+  }
+  irdl.operation @convert_layout {
+    %tile = irdl.any
+    %result = irdl.any
+    irdl.operands(tile: %tile)
+    irdl.results(result: %result)
+  }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Types: scalars, pointers, tensors with encodings. The parameter of a dynamic type cannot be read
+// through the C API, so a table remembers the pointee of each pointer type; one that came from
+// parsed text is read from its printed form, once.
+#include "mlir-dialects/ir_internal.h"
+
+#include <mlir-c/BuiltinTypes.h>
+
+static MlirType scalar_of_dtype(MlirContext m, enum dtype t) {
+  switch (t) {
+  case DTYPE_F8E5: return mlirFloat8E5M2TypeGet(m);
+  case DTYPE_F8E4NV: return mlirFloat8E4M3FNTypeGet(m);
+  case DTYPE_F16: return mlirF16TypeGet(m);
+  case DTYPE_BF16: return mlirBF16TypeGet(m);
+  case DTYPE_F32: return mlirF32TypeGet(m);
+  case DTYPE_F64: return mlirF64TypeGet(m);
+  default: return mlirIntegerTypeGet(m, dtype_bits(t));
+  }
+}
+
+bool types_init(struct ir_context *c) {
+  for (int t = 0; t < DTYPE_COUNT; t++)
+    c->tables->scalars[t] = scalar_of_dtype(c->mlir, (enum dtype)t);
+  MlirType any_ptr = mlirTypeParseGet(c->mlir, ref_of("!tile.ptr<i8>"));
+  if (mlirTypeIsNull(any_ptr))
+    return false;
+  c->tables->ptr_type_id = mlirTypeGetTypeID(any_ptr);
+  return true;
+}
+
+MlirType mlir_of_dtype(struct ir_context *c, enum dtype t) { return c->tables->scalars[t]; }
+
+enum dtype dtype_of_mlir(MlirType t) {
+  if (mlirTypeIsAInteger(t)) {
+    switch (mlirIntegerTypeGetWidth(t)) {
+    case 1: return DTYPE_I1;
+    case 8: return DTYPE_I8;
+    case 16: return DTYPE_I16;
+    case 32: return DTYPE_I32;
+    case 64: return DTYPE_I64;
+    default: return DTYPE_NONE;
+    }
+  }
+  if (mlirTypeIsAF32(t))
+    return DTYPE_F32;
+  if (mlirTypeIsAF16(t))
+    return DTYPE_F16;
+  if (mlirTypeIsABF16(t))
+    return DTYPE_BF16;
+  if (mlirTypeIsAF64(t))
+    return DTYPE_F64;
+  if (mlirTypeIsAFloat8E5M2(t))
+    return DTYPE_F8E5;
+  if (mlirTypeIsAFloat8E4M3FN(t))
+    return DTYPE_F8E4NV;
+  return DTYPE_NONE;
+}
+
+// ---- text of types and attributes ----
+
+void ir_print_callback(MlirStringRef text, void *strbuf) {
+  strbuf_put(strbuf, text.data, text.length);
+}
+
+static const char *text_of(struct ir_context *c, struct strbuf *b) {
+  const char *text = arena_strdup(c->arena, strbuf_cstr(b));
+  strbuf_finish(b);
+  return text ? text : "";
+}
+
+const char *ir_type_text(struct ir_context *c, MlirType t) {
+  struct strbuf b = {0};
+  mlirTypePrint(t, ir_print_callback, &b);
+  return text_of(c, &b);
+}
+
+const char *ir_attr_text(struct ir_context *c, MlirAttribute a) {
+  struct strbuf b = {0};
+  mlirAttributePrint(a, ir_print_callback, &b);
+  return text_of(c, &b);
+}
+
+// What stands between the first '<' and the last '>'.
+static struct str between_angles(struct str text) {
+  const char *open = memchr(text.ptr, '<', text.len);
+  if (!open || !str_ends(text, ">"))
+    return (struct str){NULL, 0};
+  return (struct str){open + 1, (size_t)(text.ptr + text.len - open) - 2};
+}
+
+// ---- pointers ----
+
+static void remember_ptr(struct ir_context *c, MlirType ptr, MlirType pointee) {
+  // MLIR's handles are pointers to const; the map stores them as they are and gives them back.
+  ptrmap_put(c->arena, &c->tables->ptr_of, pointee.ptr, (void *)(uintptr_t)ptr.ptr);
+  ptrmap_put(c->arena, &c->tables->pointee_of, ptr.ptr, (void *)(uintptr_t)pointee.ptr);
+}
+
+MlirType ptr_type(struct ir_context *c, MlirType pointee) {
+  const void *known = ptrmap_get(&c->tables->ptr_of, pointee.ptr);
+  if (known)
+    return (MlirType){known};
+  const char *text = arena_printf(c->arena, "!tile.ptr<%s>", ir_type_text(c, pointee));
+  MlirType ptr = mlirTypeParseGet(c->mlir, ref_of(text));
+  if (!mlirTypeIsNull(ptr))
+    remember_ptr(c, ptr, pointee);
+  return ptr;
+}
+
+bool type_is_ptr(struct ir_context *c, MlirType t) {
+  return mlirTypeIDEqual(mlirTypeGetTypeID(t), c->tables->ptr_type_id);
+}
+
+MlirType ptr_pointee(struct ir_context *c, MlirType ptr) {
+  const void *known = ptrmap_get(&c->tables->pointee_of, ptr.ptr);
+  if (known)
+    return (MlirType){known};
+  struct str inside = between_angles(str_from(ir_type_text(c, ptr)));
+  MlirType pointee = mlirTypeParseGet(c->mlir, mlirStringRefCreate(inside.ptr, inside.len));
+  if (!mlirTypeIsNull(pointee))
+    remember_ptr(c, ptr, pointee);
+  return pointee;
+}
+
+// ---- tensors ----
+
+bool type_is_tensor(MlirType t) { return mlirTypeIsARankedTensor(t); }
+
+unsigned tensor_rank(MlirType t) {
+  return type_is_tensor(t) ? (unsigned)mlirShapedTypeGetRank(t) : 0;
+}
+
+int64_t tensor_dim(MlirType t, unsigned i) { return mlirShapedTypeGetDimSize(t, i); }
+
+int64_t tensor_numel(MlirType t) {
+  int64_t n = 1;
+  for (unsigned i = 0, rank = tensor_rank(t); i < rank; i++)
+    n *= tensor_dim(t, i);
+  return n;
+}
+
+MlirType tensor_type(unsigned rank, const int64_t *shape, MlirType element,
+                     MlirAttribute encoding) {
+  return mlirRankedTensorTypeGet(rank, shape, element, encoding);
+}
+
+MlirType element_type(MlirType t) {
+  return type_is_tensor(t) ? mlirShapedTypeGetElementType(t) : t;
+}
+
+MlirAttribute tensor_encoding(MlirType t) {
+  return type_is_tensor(t) ? mlirRankedTensorTypeGetEncoding(t) : mlirAttributeGetNull();
+}
+
+// The shape of `t` with another element type and encoding.
+static MlirType reshaped(MlirType t, MlirType element, MlirAttribute encoding) {
+  int64_t shape[TENSOR_RANK_LIMIT];
+  unsigned rank = tensor_rank(t);
+  if (rank > COUNT_OF(shape))
+    return (MlirType){NULL};
+  for (unsigned i = 0; i < rank; i++)
+    shape[i] = tensor_dim(t, i);
+  return tensor_type(rank, shape, element, encoding);
+}
+
+MlirType type_with_element(MlirType t, MlirType element) {
+  return type_is_tensor(t) ? reshaped(t, element, tensor_encoding(t)) : element;
+}
+
+MlirType type_with_encoding(MlirType t, MlirAttribute encoding) {
+  return reshaped(t, element_type(t), encoding);
+}
+
+unsigned type_bits(struct ir_context *c, MlirType scalar) {
+  if (type_is_ptr(c, scalar))
+    return 64;
+  if (mlirTypeIsAInteger(scalar))
+    return mlirIntegerTypeGetWidth(scalar);
+  enum dtype t = dtype_of_mlir(scalar);
+  return t == DTYPE_NONE ? 0 : dtype_bits(t);
+}
+
+// ---- encodings, as far as this folder reads them ----
+
+const struct encoding_text *encoding_text_of(struct ir_context *c, MlirAttribute a) {
+  if (mlirAttributeIsNull(a))
+    return NULL;
+  struct encoding_text *known = ptrmap_get(&c->tables->encodings, a.ptr);
+  if (known)
+    return known;
+  struct str text = str_from(ir_attr_text(c, a)), head;
+  if (!str_starts(text, "#tilegpu."))
+    return NULL;
+  struct str inside = between_angles(text);
+  str_split((struct str){text.ptr + 9, text.len - 9}, '<', &head);
+  struct encoding_text *e = arena_new(c->arena, struct encoding_text);
+  e->kind = arena_strndup(c->arena, head.ptr, head.len);
+  e->parameters = mlirAttributeParseGet(c->mlir, mlirStringRefCreate(inside.ptr, inside.len));
+  ptrmap_put(c->arena, &c->tables->encodings, a.ptr, e);
+  return e;
+}

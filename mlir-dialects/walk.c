@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Walking and rewriting. The walks tolerate that the visited op is erased or replaced.
+#include "mlir-dialects/ir_internal.h"
+
+#include <stdlib.h>
+
+typedef bool (*walk_fn)(MlirOperation op, void *user);
+
+// Whether `op` still stands in `block` (asked only for ops with regions, which are few).
+static bool block_holds(MlirBlock block, MlirOperation op) {
+  for (MlirOperation o = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(o);
+       o = mlirOperationGetNextInBlock(o))
+    if (mlirOperationEqual(o, op))
+      return true;
+  return false;
+}
+
+static bool walk_children(MlirOperation op, walk_fn fn, void *user);
+
+static bool walk_block(MlirBlock block, walk_fn fn, void *user) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block), next; !mlirOperationIsNull(op);
+       op = next) {
+    next = mlirOperationGetNextInBlock(op);
+    bool nested = mlirOperationGetNumRegions(op) > 0;
+    if (!fn(op, user))
+      return false;
+    if (nested && block_holds(block, op) && !walk_children(op, fn, user))
+      return false;
+  }
+  return true;
+}
+
+static bool walk_children(MlirOperation op, walk_fn fn, void *user) {
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+    for (; !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      if (!walk_block(block, fn, user))
+        return false;
+  }
+  return true;
+}
+
+void ir_walk(MlirOperation root, walk_fn fn, void *user) {
+  if (fn(root, user))
+    walk_children(root, fn, user);
+}
+
+static bool walk_post(MlirOperation op, walk_fn fn, void *user);
+
+// From the block's end. There is no link to the previous op in the C API, so the ops are listed
+// first; without memory for the list the block is left out.
+static bool walk_block_post(MlirBlock block, walk_fn fn, void *user) {
+  size_t n = 0, i = 0;
+  MlirOperation first = mlirBlockGetFirstOperation(block);
+  for (MlirOperation op = first; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    n++;
+  MlirOperation *list = n ? malloc(n * sizeof(*list)) : NULL;
+  if (!list)
+    return true;
+  for (MlirOperation op = first; i < n; op = mlirOperationGetNextInBlock(op))
+    list[i++] = op;
+  bool go_on = true;
+  while (go_on && i-- > 0)
+    go_on = walk_post(list[i], fn, user);
+  free(list);
+  return go_on;
+}
+
+static bool walk_post(MlirOperation op, walk_fn fn, void *user) {
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
+    MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+    for (; !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      if (!walk_block_post(block, fn, user))
+        return false;
+  }
+  return fn(op, user);
+}
+
+void ir_walk_post(MlirOperation root, walk_fn fn, void *user) { walk_post(root, fn, user); }
+
+bool value_has_uses(MlirValue v) { return !mlirOpOperandIsNull(mlirValueGetFirstUse(v)); }
+
+unsigned value_use_count(MlirValue v) {
+  unsigned n = 0;
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    n++;
+  return n;
+}
+
+void op_erase(MlirOperation op) { mlirOperationDestroy(op); }
+
+void value_replace(MlirValue of, MlirValue with) { mlirValueReplaceAllUsesOfWith(of, with); }
+
+struct purity {
+  struct ir_context *c;
+  bool pure;
+};
+
+static bool note_effect(MlirOperation op, void *user) {
+  struct purity *p = user;
+  p->pure = (op_flags(p->c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) == 0;
+  return p->pure;
+}
+
+bool op_is_pure(struct ir_context *c, MlirOperation op) {
+  struct purity p = {c, true};
+  ir_walk(op, note_effect, &p);
+  return p.pure;
+}
+
+MlirOperation module_kernel(struct ir_context *c, MlirModule m) {
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(m));
+  while (!mlirOperationIsNull(op) &&
+         !(op_is(c, op, OP_FUNC_FUNC) && !mlirAttributeIsNull(op_attr(op, "tile.kernel"))))
+    op = mlirOperationGetNextInBlock(op);
+  return op;
+}
