@@ -33,8 +33,8 @@ struct arg_value {
 // SPEC: `@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL] | NUMBER | TYPE `:` NUMBER | True |
 // False FILL: zeros (default) ones iota fill(V) rand(SEED[,LO,HI]) randn(SEED[,MEAN,STD]) `as` is
 // the element type that a .npy of uint16 or uint8 shall be read as (bf16, fp8), DTYPE_NONE: take
-// the file's own. False with a diagnostic (E0710..E0719) at `where`: a span in a source made of the
-// command-line text.
+// the file's own. False with a diagnostic (E0720, E0714, or of npy_read) at `where`: a span in a
+// source made of the command-line text.
 bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret);
 

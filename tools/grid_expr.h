@@ -13,7 +13,7 @@ struct grid_names {
 };
 
 // Grammar: + - * / // % unary -, parentheses, min(a,b), max(a,b), cdiv(a,b); division truncates.
-// ret[0..2] default to 1. False with a diagnostic (E0720..E0725): bad syntax, unknown name (with a
+// ret[0..2] default to 1. False with a diagnostic (E0724, E0725): bad syntax, unknown name (with a
 // suggestion), division by zero, overflow, a result below 1 or above 2^31-1.
 bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
                     uint32_t ret[3]);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suites of this executable, and what they share: an arena, a diagnostics engine, and the text
+// of the command line that places point into.
+#ifndef TESTS_UNIT_TOOLS_SUITES_H
+#define TESTS_UNIT_TOOLS_SUITES_H
+
+#include "base/diag.h"
+
+#include <check.h>
+
+#define SUITES(X) X(arg_spec) X(array_fill) X(grid_expr) X(npy) X(compare)
+
+#define X(name) TCase *name##_tests(void);
+SUITES(X)
+#undef X
+
+struct session {
+  struct arena *a;
+  struct diag_engine *diag;
+};
+// A checked fixture.
+extern struct session session;
+void session_setup(void);
+void session_teardown(void);
+
+// A span over all of `text`, as the command line gives it.
+struct span session_text(const char *text);
+// The code of the only error, after which the engine is empty again. Fails the test when there is
+// none or more than one.
+enum diag_code session_error(void);
+// The rendered messages must be exactly these.
+void session_expect(const char *want);
+
+#endif

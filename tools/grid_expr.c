@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grid expressions, evaluated while they are parsed. All arithmetic is checked; errors point at the
+// operator or name on the command line.
+#include "tools/grid_expr.h"
+
+#include "base/str.h"
+
+#define MAX_DEPTH 256
+
+struct grid_parser {
+  struct diag_engine *diag;
+  struct span where;
+  struct str text;
+  size_t at;
+  unsigned depth;
+  const struct grid_names *names;
+};
+
+static struct span span_at(const struct grid_parser *p, size_t begin, size_t end) {
+  uint32_t base = p->where.begin;
+  return (struct span){p->where.source, base + (uint32_t)begin, base + (uint32_t)end};
+}
+
+#define WRONG(p, begin, end, ...)                                                                  \
+  diag_error((p)->diag, span_at((p), (begin), (end)), E0724, __VA_ARGS__)
+
+static int peek(struct grid_parser *p) {
+  while (p->at < p->text.len && (p->text.ptr[p->at] == ' ' || p->text.ptr[p->at] == '\t'))
+    p->at++;
+  return p->at < p->text.len ? (unsigned char)p->text.ptr[p->at] : -1;
+}
+
+static bool accept(struct grid_parser *p, char c) {
+  if (peek(p) != c)
+    return false;
+  p->at++;
+  return true;
+}
+
+static bool unexpected(struct grid_parser *p, const char *wanted) {
+  int c = peek(p);
+  if (c < 0)
+    WRONG(p, p->at, p->at, "the grid ends where %s is expected", wanted);
+  else
+    WRONG(p, p->at, p->at + 1, "expected %s, not `%c`", wanted, c >= 0x20 && c < 0x7f ? c : '?');
+  return false;
+}
+
+static bool is_name_char(int c) {
+  return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c > 127;
+}
+
+static struct str scan_word(struct grid_parser *p) {
+  size_t begin = p->at;
+  while (p->at < p->text.len && is_name_char((unsigned char)p->text.ptr[p->at]))
+    p->at++;
+  return (struct str){p->text.ptr + begin, p->at - begin};
+}
+
+static bool parse_sum(struct grid_parser *p, int64_t *ret);
+
+// a op b into *ret; the operator stands at `begin`. 'c' is cdiv, '<' and '>' are min and max.
+static bool apply(struct grid_parser *p, size_t begin, size_t end, char op, int64_t a, int64_t b,
+                  int64_t *ret) {
+  bool overflow = false;
+  bool divides = op == '/' || op == '%' || op == 'c';
+  if (divides && b == 0) {
+    WRONG(p, begin, end, "division by zero");
+    return false;
+  }
+  if (divides && b == -1 && a == INT64_MIN)
+    overflow = true;
+  else if (op == '+')
+    overflow = __builtin_add_overflow(a, b, ret);
+  else if (op == '-')
+    overflow = __builtin_sub_overflow(a, b, ret);
+  else if (op == '*')
+    overflow = __builtin_mul_overflow(a, b, ret);
+  else if (op == '/')
+    *ret = a / b;
+  else if (op == '%')
+    *ret = a % b;
+  else if (op == 'c') // up to the next integer, so up only where the exact quotient is positive
+    *ret = a / b + (a % b != 0 && (a < 0) == (b < 0));
+  else
+    *ret = (op == '<') == (a < b) ? a : b;
+  if (overflow)
+    WRONG(p, begin, end, "the result does not fit into 64 bits");
+  return !overflow;
+}
+
+// call = ( 'cdiv' | 'min' | 'max' ) '(' sum ',' sum ')', the name already read
+static bool parse_call(struct grid_parser *p, struct str name, size_t begin, int64_t *ret) {
+  static const char *const functions[] = {"cdiv", "min", "max"};
+  static const char ops[] = "c<>";
+  size_t f = 0;
+  while (f < COUNT_OF(functions) && !str_is(name, functions[f]))
+    f++;
+  if (f == COUNT_OF(functions)) {
+    const char *near = str_nearest(name, functions, COUNT_OF(functions));
+    struct diag *d = WRONG(p, begin, begin + name.len, "unknown function `%.*s`", STR_ARG(name));
+    if (near)
+      diag_help(d, "did you mean `%s`?", near);
+    else
+      diag_help(d, "functions are `cdiv(a, b)`, `min(a, b)` and `max(a, b)`");
+    return false;
+  }
+  int64_t a, b;
+  if (!parse_sum(p, &a))
+    return false;
+  if (!accept(p, ','))
+    return unexpected(p, "`,`");
+  if (!parse_sum(p, &b))
+    return false;
+  if (!accept(p, ')'))
+    return unexpected(p, "`)`");
+  return apply(p, begin, p->at, ops[f], a, b, ret);
+}
+
+static bool parse_name(struct grid_parser *p, struct str name, size_t begin, int64_t *ret) {
+  for (size_t i = 0; i < p->names->count; i++)
+    if (str_is(name, p->names->names[i])) {
+      *ret = p->names->values[i];
+      return true;
+    }
+  struct diag *d = WRONG(p, begin, begin + name.len, "unknown name `%.*s`", STR_ARG(name));
+  const char *near = str_nearest(name, p->names->names, p->names->count);
+  if (near)
+    diag_help(d, "did you mean `%s`?", near);
+  else
+    diag_help(d,
+              "integer arguments and compile-time parameters can be used; `-D %.*s=VALUE` "
+              "defines one",
+              STR_ARG(name));
+  return false;
+}
+
+// primary = number | name | call | '(' sum ')'
+static bool parse_primary(struct grid_parser *p, int64_t *ret) {
+  int c = peek(p);
+  size_t begin = p->at;
+  if (accept(p, '(')) {
+    if (!parse_sum(p, ret))
+      return false;
+    return accept(p, ')') || unexpected(p, "`)`");
+  }
+  if (c < 0 || !is_name_char(c))
+    return unexpected(p, "a number or a name");
+  struct str word = scan_word(p);
+  if (c >= '0' && c <= '9') {
+    if (str_to_i64(word, ret))
+      return true;
+    WRONG(p, begin, p->at, "`%.*s` is not a number", STR_ARG(word));
+    return false;
+  }
+  return accept(p, '(') ? parse_call(p, word, begin, ret) : parse_name(p, word, begin, ret);
+}
+
+// unary = { '+' | '-' } primary
+static bool parse_unary(struct grid_parser *p, int64_t *ret) {
+  bool negative = false;
+  size_t begin;
+  for (;;) {
+    begin = p->at;
+    if (accept(p, '-'))
+      negative = !negative;
+    else if (!accept(p, '+'))
+      break;
+  }
+  if (!parse_primary(p, ret))
+    return false;
+  return !negative || apply(p, begin, p->at, '-', 0, *ret, ret);
+}
+
+// product = unary { ( '*' | '/' | '//' | '%' ) unary }
+static bool parse_product(struct grid_parser *p, int64_t *ret) {
+  if (!parse_unary(p, ret))
+    return false;
+  for (;;) {
+    int op = peek(p);
+    size_t begin = p->at;
+    if (op != '*' && op != '/' && op != '%')
+      return true;
+    p->at++;
+    if (op == '/')
+      accept(p, '/');
+    size_t end = p->at;
+    int64_t right;
+    if (!parse_unary(p, &right) || !apply(p, begin, end, (char)op, *ret, right, ret))
+      return false;
+  }
+}
+
+// sum = product { ( '+' | '-' ) product }
+static bool parse_sum(struct grid_parser *p, int64_t *ret) {
+  if (p->depth == MAX_DEPTH) {
+    WRONG(p, p->at, p->at, "the grid is nested too deeply");
+    return false;
+  }
+  p->depth++;
+  bool ok = parse_product(p, ret);
+  while (ok) {
+    int op = peek(p);
+    size_t begin = p->at;
+    if (op != '+' && op != '-')
+      break;
+    p->at++;
+    int64_t right;
+    ok = parse_product(p, &right) && apply(p, begin, begin + 1, (char)op, *ret, right, ret);
+  }
+  p->depth--;
+  return ok;
+}
+
+static bool check_range(struct grid_parser *p, size_t begin, int axis, int64_t value) {
+  int64_t limit = axis == 0 ? INT32_MAX : 65535;
+  if (value >= 1 && value <= limit)
+    return true;
+  struct diag *d = diag_error(p->diag, span_at(p, begin, p->at), E0725,
+                              "a grid of %lld programs along axis %d", (long long)value, axis);
+  if (value < 1)
+    diag_help(d, "a launch needs at least one program along each axis");
+  else
+    diag_help(d, "at most %lld programs are possible along this axis", (long long)limit);
+  return false;
+}
+
+bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
+                    uint32_t ret[3]) {
+  struct grid_parser p = {.diag = diag, .where = where, .names = names};
+  p.text = (struct str){where.source->text.ptr + where.begin, where.end - where.begin};
+  uint32_t grid[3] = {1, 1, 1};
+  for (int axis = 0;; axis++) {
+    int64_t value;
+    (void)peek(&p); // the place of the axis begins after blanks
+    size_t begin = p.at;
+    if (axis == 3) {
+      WRONG(&p, begin, p.text.len, "a grid has at most three axes");
+      return false;
+    }
+    if (!parse_sum(&p, &value) || !check_range(&p, begin, axis, value))
+      return false;
+    grid[axis] = (uint32_t)value;
+    if (!accept(&p, ','))
+      break;
+  }
+  if (peek(&p) >= 0)
+    return unexpected(&p, "an operator or `,`");
+  memcpy(ret, grid, sizeof grid);
+  return true;
+}

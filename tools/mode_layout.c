@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tilec --layout SPEC`: draws a layout as text, as SVG (`-o FILE.svg`) or as JSON (`--json`).
+#include "layouts/draw.h"
+#include "tools/tool.h"
+
+// The place of byte `at` of the spec, when its text stands on the command line as it is.
+static struct span spec_span(const struct tool *t, size_t at) {
+  struct span all = t->o.mode_at;
+  size_t length = strlen(t->o.mode_argument);
+  if (!all.source)
+    return all;
+  if (all.begin + length > all.source->text.len ||
+      memcmp(all.source->text.ptr + all.begin, t->o.mode_argument, length) != 0)
+    return all;
+  uint32_t begin = all.begin + (uint32_t)(at < length ? at : length);
+  uint32_t end = begin;
+  while (end < all.begin + length && all.source->text.ptr[end] != ' ')
+    end++;
+  return (struct span){all.source, begin, end};
+}
+
+int mode_layout(struct tool *t) {
+  bool svg = t->o.output && str_ends(str_from(t->o.output), ".svg");
+  enum draw_format format = t->o.json ? DRAW_JSON : svg ? DRAW_SVG : DRAW_TEXT;
+  struct strbuf out = {0};
+  const char *error = NULL;
+  size_t at = 0;
+  int status = EXIT_WRONG;
+  if (!layout_draw_spec(t->arena, t->o.mode_argument, format, &out, &error, &at)) {
+    diag_help(
+        diag_error(t->diag, spec_span(t, at), E0740, "%s", error),
+        "write for example `--layout 'mma_v2 16x8'` or `--layout 'blocked<{size_per_thread = "
+        "[1, 4], threads_per_warp = [8, 4], warps_per_cta = [4, 1], order = [1, 0]}> 32x16'`");
+  } else if (out.failed) {
+    diag_error(t->diag, SPAN_NONE, E0991, "no memory for the drawing");
+    status = EXIT_LIMIT;
+  } else {
+    status = tool_write(t, strbuf_cstr(&out), out.len);
+  }
+  strbuf_finish(&out);
+  return status;
+}
