@@ -21,7 +21,9 @@ struct reach {
 // l with exactly the inputs register, lane, warp; missing bits of the latter are replication.
 static struct linear_layout with_inputs(const struct linear_layout *l, unsigned lane_bits,
                                         unsigned warp_bits) {
-  struct linear_layout r = *l;
+  static const enum ll_in inputs[] = {LL_REGISTER, LL_LANE, LL_WARP};
+  static const unsigned dims[LL_MAX_OUT] = {0, 1, 2, 3, 4, 5, 6, 7};
+  struct linear_layout r = ll_sublayout(l, COUNT_OF(inputs), inputs, l->out_count, dims);
   ll_add_in(&r, LL_REGISTER);
   r = ll_resize_in(&r, LL_LANE, lane_bits);
   return ll_resize_in(&r, LL_WARP, warp_bits);
@@ -113,8 +115,9 @@ bool convert_plan_make(const struct linear_layout *src, const struct linear_layo
   warps = ll_in_bits(dst, LL_WARP) > warps ? ll_in_bits(dst, LL_WARP) : warps;
   struct linear_layout from = with_inputs(src, lanes, warps), to = with_inputs(dst, lanes, warps);
   struct gf2_columns source, target;
-  if (from.in_count != 3 || to.in_count != 3 || !gf2_columns_of(&from, &source) ||
-      !gf2_columns_of(&to, &target))
+  // Elements of other CTAs are out of reach.
+  if (ll_in_bits(src, LL_BLOCK) != 0 || ll_in_bits(dst, LL_BLOCK) != 0 ||
+      !gf2_columns_of(&from, &source) || !gf2_columns_of(&to, &target))
     return false;
   struct reach reach = reach_of(&from, &source);
   struct linear_layout map = ll_empty(3, from.in_bits);
