@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compiler for the tests of the JIT: it answers at once (or slowly, or not at all), counts how
+// often it was asked and notes what for. It stands in for front end and lowering in this
+// executable.
+#ifndef TILE_TESTS_FAKE_COMPILER_H
+#define TILE_TESTS_FAKE_COMPILER_H
+
+#include "jit/jit.h"
+
+#include <stdatomic.h>
+
+#define FAKE_DECLARED 32
+
+struct fake_compiler {
+  struct lang_param params[FAKE_DECLARED]; // of the one kernel there is
+  size_t param_count;
+  atomic_int compilations;
+  atomic_int fail;    // how many of the next compilations shall fail
+  unsigned delay_us;  // how long each takes
+  char bindings[512]; // of the last compilation: "x:*f32%16 n:i32=1 BLOCK='128'"
+  uint32_t num_warps, num_stages;
+  bool check;
+  enum emit_kind emit;
+  char target[16];
+};
+
+extern struct fake_compiler fake_compiler;
+
+#endif
