@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the command line to a launch: device, kernel, arguments, grid.
+#include "tools/launch.h"
+
+#include "jit/jit.h"
+#include "lang/ast.h"
+#include "runtime/internal.h"
+#include "tools/grid_expr.h"
+
+#include <stdlib.h>
+
+int launch_failed(struct tool *t, struct span where, tile_status status) {
+  switch (status) {
+  case TILE_OK: return EXIT_DONE;
+  case TILE_NO_DEVICE:
+    diag_help(diag_error(t->diag, where, E0810, "%s", tile_error_message()),
+              "`--target host` runs the kernel on the processor");
+    return EXIT_NO_DEVICE;
+  case TILE_DRIVER_TOO_OLD:
+    diag_error(t->diag, where, E0811, "%s", tile_error_message());
+    return EXIT_NO_DEVICE;
+  case TILE_OUT_OF_DEVICE_MEMORY:
+    diag_error(t->diag, where, E0812, "%s", tile_error_message());
+    return EXIT_LIMIT;
+  case TILE_OUT_OF_MEMORY:
+    diag_error(t->diag, where, E0991, "%s", tile_error_message());
+    return EXIT_LIMIT;
+  case TILE_LIMIT: diag_error(t->diag, where, E0813, "%s", tile_error_message()); return EXIT_LIMIT;
+  case TILE_INTERNAL:
+    diag_error(t->diag, where, E0990, "%s", tile_error_message());
+    return EXIT_INTERNAL;
+  case TILE_COMPILE_ERROR:
+    if (diag_error_count(t->diag) == 0) // rendered already
+      strbuf_puts(&t->log, tile_error_message());
+    return tool_error_status(t);
+  default: diag_error(t->diag, where, E0813, "%s", tile_error_message()); return EXIT_WRONG;
+  }
+}
+
+static int open_device(struct tool *t, struct launch *l) {
+  const char *wanted = t->o.target;
+  bool host = wanted && strcmp(wanted, "host") == 0;
+  tile_status status = tile_device_open(!wanted ? "auto" : host ? "host" : "cuda", &l->device);
+  if (status != TILE_OK)
+    return launch_failed(t, t->o.target_at, status);
+  status = tile_device_get_properties(l->device, &l->properties);
+  if (status != TILE_OK)
+    return launch_failed(t, t->o.target_at, status);
+  if (t->o.check && !l->properties.is_host) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "`--check` works on the host only"),
+              "add `--target host`");
+    return EXIT_USAGE;
+  }
+  return EXIT_DONE;
+}
+
+static int open_kernel(struct tool *t, struct launch *l) {
+  struct jit_report report = {t->arena, t->diag};
+  tile_status status = jit_kernel_open(l->device, l->source->name, l->source->text, l->kernel_name,
+                                       &report, &l->kernel);
+  for (size_t i = 0; status == TILE_OK && i < t->o.defines.len; i++) {
+    const struct assignment *d = &t->o.defines.at[i];
+    status = tile_kernel_set_constant(l->kernel, d->name,
+                                      arena_strndup(t->arena, d->value.ptr, d->value.len));
+  }
+  if (status == TILE_OK && t->o.num_warps)
+    status = tile_kernel_set_warps(l->kernel, t->o.num_warps);
+  if (status == TILE_OK && t->o.num_stages)
+    status = tile_kernel_set_stages(l->kernel, t->o.num_stages);
+  if (status == TILE_OK && t->o.check)
+    status = tile_kernel_set_check(l->kernel, 1);
+  if (status == TILE_OK && t->o.target && !l->properties.is_host)
+    status = tile_kernel_set_target(l->kernel, t->o.target);
+  const struct pass_options *p = &t->o.passes;
+  if (status == TILE_OK &&
+      (p->print_after || p->dump_dir || p->verify_each || p->time_passes || t->o.explain_perf))
+    jit_kernel_set_passes(l->kernel, p);
+  return launch_failed(t, t->o.file_at, status);
+}
+
+// The tile_type of a dtype: both enumerations have the same order.
+static tile_type type_of(enum dtype d) { return (tile_type)d; }
+
+// A scalar argument's type: the annotation's, the one written with the value, or the smallest of
+// the defaults that holds it.
+static enum dtype scalar_type(const struct launch_arg *a) {
+  if (a->param->is_typed && !a->param->is_pointer)
+    return a->param->dtype;
+  if (a->value.scalar_type != DTYPE_NONE)
+    return a->value.scalar_type;
+  if (!a->value.is_integer)
+    return DTYPE_F32;
+  return a->value.integer >= INT32_MIN && a->value.integer <= INT32_MAX ? DTYPE_I32 : DTYPE_I64;
+}
+
+static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
+  if (a->value.is_array) {
+    if (a->param->is_typed && !a->param->is_pointer) {
+      diag_error(t->diag, a->where, E0723, "`%s` is a scalar, not an array", a->param->name);
+      return EXIT_WRONG;
+    }
+    *ret = tile_arg_pointer(a->buffer, type_of(a->value.array.dtype));
+    return EXIT_DONE;
+  }
+  if (a->param->is_typed && a->param->is_pointer) {
+    diag_help(diag_error(t->diag, a->where, E0723, "`%s` is a pointer and needs an array",
+                         a->param->name),
+              "write for example `--arg '%s=%s[1000]:rand(0)'`", a->param->name,
+              dtype_name(a->param->dtype));
+    return EXIT_WRONG;
+  }
+  enum dtype type = scalar_type(a);
+  double real = a->value.is_integer ? (double)a->value.integer : a->value.real;
+  if (dtype_is_float(type))
+    *ret = type == DTYPE_F32 ? tile_arg_f32((float)real) : tile_arg_f64(real);
+  else if (a->value.is_integer)
+    *ret = tile_arg_int(type_of(type), a->value.integer);
+  else {
+    diag_error(t->diag, a->where, E0723, "`%s` is an integer (%s), not %g", a->param->name,
+               dtype_name(type), real);
+    return EXIT_WRONG;
+  }
+  if (dtype_is_float(type) && type != DTYPE_F32)
+    ret->type = type_of(type);
+  return EXIT_DONE;
+}
+
+struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,
+                               struct span where) {
+  const char **names = arena_array(t->arena, const char *, l->arg_count + 1);
+  for (size_t i = 0; i < l->arg_count; i++) {
+    names[i] = l->args[i].param->name;
+    if (strcmp(names[i], name) == 0)
+      return &l->args[i];
+  }
+  struct diag *d = diag_error(t->diag, where, E0721, "kernel `%s` has no run-time parameter `%s`",
+                              l->kernel_name, name);
+  const char *near = str_nearest(str_from(name), names, l->arg_count);
+  if (near)
+    diag_help(d, "did you mean `%s`?", near);
+  return NULL;
+}
+
+// Run-time parameters of the kernel become l->args; every --arg must name one, every one needs an
+// --arg.
+static int match_arguments(struct tool *t, struct launch *l, const struct lang_param *params,
+                           size_t count) {
+  l->args = arena_array(t->arena, struct launch_arg, count + 1);
+  l->packed = arena_array(t->arena, tile_arg, count + 1);
+  bool *is_set = arena_array(t->arena, bool, count + 1);
+  for (size_t i = 0; i < count; i++)
+    if (!params[i].is_constexpr)
+      l->args[l->arg_count++].param = &params[i];
+  for (size_t i = 0; i < t->o.args.len; i++) {
+    const struct assignment *given = &t->o.args.at[i];
+    for (size_t k = 0; k < count; k++)
+      if (params[k].is_constexpr && strcmp(params[k].name, given->name) == 0) {
+        diag_help(diag_error(t->diag, given->where, E0723, "`%s` is a compile-time parameter",
+                             given->name),
+                  "give it as `-D %s=%.*s`", given->name, STR_ARG(given->value));
+        return EXIT_WRONG;
+      }
+    struct launch_arg *a = launch_find(t, l, given->name, given->where);
+    if (!a)
+      return EXIT_WRONG;
+    a->where = given->where;
+    enum dtype as = a->param->is_typed && a->param->is_pointer ? a->param->dtype : DTYPE_NONE;
+    if (!arg_spec_parse(t->arena, t->diag, given->where, given->value, as, &a->value))
+      return tool_error_status(t);
+    is_set[a - l->args] = true;
+  }
+  int status = EXIT_DONE;
+  for (size_t i = 0; i < l->arg_count; i++)
+    if (!is_set[i]) {
+      const struct lang_param *p = l->args[i].param;
+      diag_help(diag_error(t->diag, p->span, E0722, "no value for parameter `%s`", p->name),
+                p->is_typed && !p->is_pointer ? "add `--arg %s=1000`"
+                                              : "add `--arg '%s=f32[1000]:rand(0)'`",
+                p->name);
+      status = EXIT_WRONG;
+    }
+  return status;
+}
+
+int launch_upload(struct tool *t, struct launch *l) {
+  for (size_t i = 0; i < l->arg_count; i++) {
+    struct launch_arg *a = &l->args[i];
+    size_t size = a->value.is_array ? a->value.array.count * dtype_bytes(a->value.array.dtype) : 0;
+    if (size == 0)
+      continue;
+    tile_status status = tile_copy_to_device(l->device, NULL, a->buffer, a->value.array.data, size);
+    if (status != TILE_OK)
+      return launch_failed(t, a->where, status);
+  }
+  return EXIT_DONE;
+}
+
+static int allocate(struct tool *t, struct launch *l) {
+  for (size_t i = 0; i < l->arg_count; i++) {
+    struct launch_arg *a = &l->args[i];
+    if (a->value.is_array) {
+      tile_status status = tile_malloc(
+          l->device, a->value.array.count * dtype_bytes(a->value.array.dtype), &a->buffer);
+      if (status != TILE_OK)
+        return launch_failed(t, a->where, status);
+    }
+    int status = pack(t, a, &l->packed[i]);
+    if (status != EXIT_DONE)
+      return status;
+  }
+  return launch_upload(t, l);
+}
+
+// An integer default of a compile-time parameter, as a name for the grid.
+static bool default_value(const struct ast_module *m, const char *kernel, const char *param,
+                          int64_t *ret) {
+  const struct ast_function *f = ast_find_function(m, kernel);
+  for (size_t i = 0; f && i < f->param_count; i++) {
+    const struct expr *value = f->params[i].default_value;
+    if (strcmp(f->params[i].name, param) == 0 && value && value->kind == EXPR_INT &&
+        !value->integer.overflow) {
+      *ret = (int64_t)value->integer.value;
+      return true;
+    }
+  }
+  return false;
+}
+
+static int evaluate_grid(struct tool *t, struct launch *l, const struct ast_module *m,
+                         const struct lang_param *params, size_t count) {
+  size_t capacity = count + t->o.defines.len + 1;
+  const char **names = arena_array(t->arena, const char *, capacity);
+  int64_t *values = arena_array(t->arena, int64_t, capacity);
+  struct grid_names known = {names, values, 0};
+  for (size_t i = 0; i < t->o.defines.len; i++)
+    if (str_to_i64(t->o.defines.at[i].value, &values[known.count]))
+      names[known.count++] = t->o.defines.at[i].name;
+  for (size_t i = 0; i < l->arg_count; i++)
+    if (!l->args[i].value.is_array && l->args[i].value.is_integer) {
+      values[known.count] = l->args[i].value.integer;
+      names[known.count++] = l->args[i].param->name;
+    }
+  for (size_t i = 0; i < count; i++)
+    if (params[i].is_constexpr &&
+        default_value(m, l->kernel_name, params[i].name, &values[known.count]))
+      names[known.count++] = params[i].name; // after -D: the first of a name wins
+  uint32_t grid[3] = {1, 1, 1};
+  if (t->o.grid.ptr && !grid_expr_eval(t->diag, t->o.grid_at, &known, grid))
+    return EXIT_WRONG;
+  if (!t->o.grid.ptr) {
+    diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),
+              "add for example `--grid 'cdiv(n,BLOCK)'`");
+    return EXIT_USAGE;
+  }
+  l->grid = (tile_grid){grid[0], grid[1], grid[2]};
+  return EXIT_DONE;
+}
+
+int launch_open(struct tool *t, struct launch *l) {
+  int status = EXIT_DONE;
+  l->source = tool_source(t, &status);
+  if (!l->source)
+    return status;
+  struct ast_module *m = lang_parse(t->arena, t->diag, l->source);
+  struct lang_param *params;
+  size_t count;
+  if (!m || diag_error_count(t->diag) ||
+      !lang_kernel_params(t->arena, t->diag, m, t->o.kernel, &l->kernel_name, &params, &count))
+    return tool_error_status(t);
+  status = match_arguments(t, l, params, count);
+  if (status == EXIT_DONE)
+    status = evaluate_grid(t, l, m, params, count);
+  if (status == EXIT_DONE)
+    status = open_device(t, l);
+  if (status == EXIT_DONE)
+    status = open_kernel(t, l);
+  if (status == EXIT_DONE)
+    status = allocate(t, l);
+  return status;
+}
+
+void launch_close(struct launch *l) {
+  tile_kernel_close(l->kernel);
+  for (size_t i = 0; i < l->arg_count; i++) {
+    if (l->device)
+      tile_free(l->device, l->args[i].buffer);
+    if (l->args[i].value.is_array)
+      array_finish(&l->args[i].value.array);
+  }
+  tile_device_close(l->device);
+}
+
+// One finding of --check as a diagnostic at its source line.
+static void report_violation(struct tool *t, struct launch *l, const struct host_violation *v) {
+  uint32_t at = source_offset(l->source, v->place.line, v->place.col);
+  struct span where = {l->source, at, at + 1};
+  const char *thread = arena_printf(t->arena, "program (%d, %d, %d), thread %d", v->program_id[0],
+                                    v->program_id[1], v->program_id[2], v->thread_id);
+  if (v->is_assert) {
+    diag_note(diag_error(t->diag, where, E0804, "assertion failed: %s", v->message), SPAN_NONE,
+              "in %s", thread);
+    return;
+  }
+  // The run-time parameter's name: violations count the parameters the kernel was launched with.
+  const char *name =
+      v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
+  const char *verb = v->access == HOST_LOAD    ? "load reads"
+                     : v->access == HOST_STORE ? "store writes"
+                                               : "atomic operation touches";
+  enum diag_code code = v->access == HOST_LOAD ? E0801 : v->access == HOST_STORE ? E0802 : E0803;
+  const char *side = v->element < 0 ? "before the start of" : "past the end of";
+  struct diag *d;
+  if (!name) {
+    d = diag_error(t->diag, where, code, "%s outside of every buffer", verb);
+    diag_primary_label(d, "%s", thread);
+  } else {
+    d = diag_error(t->diag, where, code, "%s %s `%s`", verb, side, name);
+    diag_primary_label(d, "`%s` has %llu elements; %s touches index %lld", name,
+                       (unsigned long long)v->elements, thread, (long long)v->element);
+  }
+  diag_help(d, "mask the lanes that stick out: `mask=i < n`");
+}
+
+int launch_compile(struct tool *t, struct launch *l) {
+  struct jit_report report = {t->arena, t->diag};
+  struct module *module;
+  tile_status status = jit_specialise(l->kernel, l->packed, l->arg_count, &report, &l->spec);
+  if (status == TILE_OK)
+    status = jit_spec_module(l->kernel, l->spec, &module);
+  if (status == TILE_OK)
+    status = module_resources(module, &l->registers, &l->local_bytes);
+  return launch_failed(t, t->o.file_at, status);
+}
+
+int launch_run(struct tool *t, struct launch *l) {
+  tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
+  if (status == TILE_OK)
+    status = tile_stream_synchronize(l->device, NULL);
+  if (status != TILE_CHECK_FAILED)
+    return launch_failed(t, t->o.file_at, status);
+  const struct host_violation *found;
+  uint64_t total;
+  size_t kept = host_device_violations(l->device, &found, &total);
+  uint32_t last_line = 0, last_col = 0;
+  for (size_t i = 0; i < kept; i++) { // one report a place
+    if (found[i].place.line != last_line || found[i].place.col != last_col)
+      report_violation(t, l, &found[i]);
+    last_line = found[i].place.line;
+    last_col = found[i].place.col;
+  }
+  if (kept == 0)
+    diag_error(t->diag, t->o.file_at, E0813, "%s", tile_error_message());
+  return EXIT_WRONG;
+}
+
+int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret) {
+  struct array a = l->args[i].value.array;
+  size_t size = a.count * dtype_bytes(a.dtype);
+  a.data = malloc(size ? size : 1);
+  if (!a.data) {
+    diag_error(t->diag, l->args[i].where, E0991, "no memory for a copy of `%s`",
+               l->args[i].param->name);
+    return EXIT_LIMIT;
+  }
+  tile_status status =
+      size ? tile_copy_to_host(l->device, NULL, a.data, l->args[i].buffer, size) : TILE_OK;
+  if (status != TILE_OK) {
+    array_finish(&a);
+    return launch_failed(t, l->args[i].where, status);
+  }
+  *ret = a;
+  return EXIT_DONE;
+}

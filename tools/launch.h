@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What --run and --bench share: a kernel, a device, arguments made from --arg, a grid.
+#ifndef TILE_TOOLS_LAUNCH_H
+#define TILE_TOOLS_LAUNCH_H
+
+#include "jit/jit.h"
+#include "tools/arg_spec.h"
+#include "tools/tool.h"
+
+#include <tile/tile.h>
+
+struct launch_arg {
+  const struct lang_param *param;
+  struct span where;      // of its --arg
+  struct arg_value value; // arrays: what the device buffer started with
+  void *buffer;           // device memory of an array, else NULL
+};
+
+struct launch {
+  struct source *source;
+  const char *kernel_name;
+  tile_device *device;
+  tile_device_properties properties;
+  tile_kernel *kernel;
+  struct launch_arg *args; // run-time parameters in order
+  tile_arg *packed;        // the same, as the runtime takes them
+  size_t arg_count;
+  tile_grid grid;
+  struct jit_spec *spec;      // after launch_compile
+  int registers, local_bytes; // likewise; GPUs only
+};
+
+// Opens the device and the kernel, makes and uploads the arguments, evaluates the grid. EXIT_DONE,
+// or the status of a failure that is recorded; launch_close in either case.
+int launch_open(struct tool *t, struct launch *l);
+void launch_close(struct launch *l);
+// Compiles and loads for the arguments: l->spec, registers, local_bytes.
+int launch_compile(struct tool *t, struct launch *l);
+// Launches and waits. Failures and findings of --check are recorded; the exit status.
+int launch_run(struct tool *t, struct launch *l);
+// Puts the initial values of all arrays on the device again.
+int launch_upload(struct tool *t, struct launch *l);
+// Copies argument `i` (an array) back into a fresh host array (array_finish).
+int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);
+// Records a failed runtime call at `where` and returns its exit status.
+int launch_failed(struct tool *t, struct span where, tile_status status);
+// The argument of that name, or NULL with a diagnostic (E0721) at `where`.
+struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,
+                               struct span where);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
+// text of the wanted stage.
+#include "runtime/internal.h"
+#include "tools/tool.h"
+
+// The target to compile for where none is named: the GPU that is there, else the host.
+static const struct target *default_target(void) {
+  tile_device *device;
+  tile_device_properties properties;
+  const struct target *target = target_find(STR("host"));
+  if (tile_device_open("auto", &device) != TILE_OK)
+    return target;
+  if (tile_device_get_properties(device, &properties) == TILE_OK)
+    target = target_find(str_from(properties.target));
+  tile_device_close(device);
+  return target;
+}
+
+static void print_timing(struct tool *t, const struct compile_timing *m) {
+  strbuf_printf(&t->log,
+                "  parse %8.3f ms\n  front end %4.3f ms\n  passes %7.3f ms\n  emission %5.3f ms\n  "
+                "codegen %6.3f ms\n",
+                m->parse_ms, m->frontend_ms, m->passes_ms, m->emit_ms, m->codegen_ms);
+}
+
+static void write_json(const struct compile_request *r, const struct compile_result *result,
+                       struct strbuf *out) {
+  struct json_writer w = {.out = out};
+  json_begin_object(&w);
+  json_key(&w, "target"), json_cstring(&w, r->target->name);
+  json_key(&w, "emit"), json_cstring(&w, emit_kind_name(r->emit));
+  if (result->info.name)
+    json_key(&w, "kernel"), kernel_info_write(&result->info, &w);
+  json_key(&w, "output"), json_string(&w, result->output);
+  json_key(&w, "timing_ms"), json_begin_object(&w);
+  json_key(&w, "parse"), json_double(&w, result->timing.parse_ms);
+  json_key(&w, "frontend"), json_double(&w, result->timing.frontend_ms);
+  json_key(&w, "passes"), json_double(&w, result->timing.passes_ms);
+  json_key(&w, "emit"), json_double(&w, result->timing.emit_ms);
+  json_key(&w, "codegen"), json_double(&w, result->timing.codegen_ms);
+  json_end_object(&w);
+  json_end_object(&w);
+  strbuf_putc(out, '\n');
+}
+
+int mode_compile(struct tool *t) {
+  int status;
+  struct source *source = tool_source(t, &status);
+  if (!source)
+    return status;
+  struct compile_request r = {.source = source,
+                              .kernel = t->o.kernel,
+                              .target = t->o.target ? target_find(str_from(t->o.target)) : NULL,
+                              .num_warps = t->o.num_warps,
+                              .num_stages = t->o.num_stages,
+                              .emit = t->o.emit,
+                              .check = t->o.check,
+                              .debug = t->o.check,
+                              .passes = t->o.passes};
+  bool mlir = str_ends(str_from(source->name), ".mlir");
+  if (!r.target) // IR text needs no device; its passes need some GPU's facts
+    r.target = mlir || r.emit == EMIT_AST ? target_find(STR("sm_80")) : default_target();
+  if (!t->o.emit_given)
+    r.emit = mlir ? EMIT_TILEGPU : r.target->is_host ? EMIT_LLVM : EMIT_PTX;
+  if (r.emit == EMIT_PTX && r.target->is_host) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "the host target has no PTX"),
+              "name a GPU (`--target sm_90a`), or emit `llvm` or `object`");
+    return EXIT_USAGE;
+  }
+  if (r.emit == EMIT_OBJECT && !r.target->is_host) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "object code is made for the host only"),
+              "use `--emit=ptx` for a GPU, or `--target host`");
+    return EXIT_USAGE;
+  }
+  if (!tool_bindings(t, &r.bindings, &r.binding_count))
+    return EXIT_USAGE;
+  struct compile_result result = {0};
+  bool ok = mlir ? compile_mlir(t->arena, t->diag, &r, &result)
+                 : compile_kernel(t->arena, t->diag, &r, &result);
+  if (!ok)
+    return tool_error_status(t);
+  if (t->o.passes.time_passes)
+    print_timing(t, &result.timing);
+  if (!t->o.json)
+    return tool_write(t, result.output.ptr, result.output.len);
+  struct strbuf out = {0};
+  write_json(&r, &result, &out);
+  status = tool_write(t, strbuf_cstr(&out), out.len);
+  strbuf_finish(&out);
+  return status;
+}

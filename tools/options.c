@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line: one table, one loop. Options may stand in any order; `--name=value` and `--name
+// value` mean the same, `-Dname=value` and `-D name=value` too.
+#include "tools/tool.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+enum option_id {
+#define OPTION(id, spelling, argument, group, help) OPTION_##id,
+#include "tools/options.def"
+#undef OPTION
+  OPTION_COUNT
+};
+
+struct option {
+  const char *spelling, *argument, *group, *help;
+};
+
+static const struct option table[] = {
+#define OPTION(id, spelling, argument, group, help) {spelling, argument, group, help},
+#include "tools/options.def"
+#undef OPTION
+};
+
+static const char *const spellings[] = {
+#define OPTION(id, spelling, argument, group, help) spelling,
+#include "tools/options.def"
+#undef OPTION
+};
+
+// One option as it stood on the command line.
+struct given {
+  enum option_id id;
+  struct str value;
+  struct span where; // of the value, or of the option itself
+};
+
+static bool usage(struct tool *t, struct span where, enum diag_code code, const char *what,
+                  const char *help) {
+  struct diag *d = diag_error(t->diag, where, code, "%s", what);
+  if (help)
+    diag_help(d, "%s", help);
+  return false;
+}
+
+// NAME=VALUE into `ret`.
+static bool split_assignment(struct tool *t, const struct given *g, struct assignment *ret) {
+  struct str name, value = str_split(g->value, '=', &name);
+  if (!value.ptr || name.len == 0)
+    return usage(t, g->where, E0707,
+                 arena_printf(t->arena, "`%s` wants %s, not `%.*s`", table[g->id].spelling,
+                              table[g->id].argument, STR_ARG(g->value)),
+                 NULL);
+  ret->name = arena_strndup(t->arena, name.ptr, name.len);
+  ret->value = value;
+  ret->where = g->where;
+  ret->where.begin += (uint32_t)name.len + 1;
+  return true;
+}
+
+static bool number(struct tool *t, const struct given *g, uint64_t limit, uint64_t *ret) {
+  if (str_to_u64(g->value, ret) && *ret >= 1 && *ret <= limit)
+    return true;
+  return usage(t, g->where, E0702,
+               arena_printf(t->arena, "`%s` wants a number from 1 to %llu, not `%.*s`",
+                            table[g->id].spelling, (unsigned long long)limit, STR_ARG(g->value)),
+               NULL);
+}
+
+static bool real_number(struct tool *t, const struct given *g, double *ret) {
+  if (str_to_f64(g->value, ret) && *ret >= 0)
+    return true;
+  return usage(t, g->where, E0702,
+               arena_printf(t->arena, "`%s` wants a number of at least 0, not `%.*s`",
+                            table[g->id].spelling, STR_ARG(g->value)),
+               NULL);
+}
+
+// Index of the value among `n` words, or -1 with a diagnostic.
+static int one_of(struct tool *t, const struct given *g, size_t n, const char *const *words) {
+  for (size_t i = 0; i < n; i++)
+    if (str_is(g->value, words[i]))
+      return (int)i;
+  struct strbuf list = {0};
+  for (size_t i = 0; i < n; i++)
+    strbuf_printf(&list, "%s`%s`", i ? ", " : "", words[i]);
+  const char *near = str_nearest(g->value, words, n);
+  usage(t, g->where, E0702,
+        arena_printf(t->arena, "unknown value `%.*s` of `%s`", STR_ARG(g->value),
+                     table[g->id].spelling),
+        near ? arena_printf(t->arena, "did you mean `%s`?", near)
+             : arena_printf(t->arena, "one of %s", strbuf_cstr(&list)));
+  strbuf_finish(&list);
+  return -1;
+}
+
+static bool set_mode(struct tool *t, const struct given *g, enum tool_mode mode) {
+  if (t->o.mode != MODE_COMPILE && t->o.mode != mode)
+    return usage(t, g->where, E0703, "two modes at once",
+                 "give one of --run, --bench, --layout, --doctor, ...");
+  t->o.mode = mode;
+  t->o.mode_argument = g->value.ptr ? arena_strndup(t->arena, g->value.ptr, g->value.len) : NULL;
+  t->o.mode_at = g->where;
+  return true;
+}
+
+static const char *copy(struct tool *t, struct str s) {
+  return arena_strndup(t->arena, s.ptr, s.len);
+}
+
+static bool apply_assignment(struct tool *t, const struct given *g) {
+  struct assignment a;
+  if (!split_assignment(t, g, &a))
+    return false;
+  switch (g->id) {
+  case OPTION_DEFINE: vec_push(t->arena, &t->o.defines, a); break;
+  case OPTION_ARG: vec_push(t->arena, &t->o.args, a); break;
+  case OPTION_OUT: vec_push(t->arena, &t->o.outs, a); break;
+  default: vec_push(t->arena, &t->o.expects, a); break;
+  }
+  return true;
+}
+
+static bool apply_number(struct tool *t, const struct given *g) {
+  uint64_t n = 0;
+  uint64_t limit = g->id == OPTION_NUM_WARPS    ? 32
+                   : g->id == OPTION_NUM_STAGES ? 16
+                   : g->id == OPTION_BYTES      ? INT64_MAX
+                                                : 1000000;
+  if (!number(t, g, limit, &n))
+    return false;
+  switch (g->id) {
+  case OPTION_NUM_WARPS:
+    if (!is_pow2(n))
+      return usage(t, g->where, E0702, "`--num-warps` must be a power of two",
+                   "use 1, 2, 4, 8, 16 or 32");
+    t->o.num_warps = (uint32_t)n;
+    break;
+  case OPTION_NUM_STAGES: t->o.num_stages = (uint32_t)n; break;
+  case OPTION_REPEATS: t->o.repeats = n; break;
+  default: t->o.bytes = n; break;
+  }
+  return true;
+}
+
+static bool apply_choice(struct tool *t, const struct given *g) {
+  static const char *const forms[] = {"text", "json"}, *const colors[] = {"auto", "always",
+                                                                          "never"};
+  const char *kinds[EMIT_KIND_COUNT];
+  for (int k = 0; k < EMIT_KIND_COUNT; k++)
+    kinds[k] = emit_kind_name((enum emit_kind)k);
+  int i = g->id == OPTION_EMIT    ? one_of(t, g, EMIT_KIND_COUNT, kinds)
+          : g->id == OPTION_COLOR ? one_of(t, g, COUNT_OF(colors), colors)
+                                  : one_of(t, g, COUNT_OF(forms), forms);
+  if (i < 0)
+    return false;
+  if (g->id == OPTION_EMIT) {
+    t->o.emit = (enum emit_kind)i;
+    t->o.emit_given = true;
+  } else if (g->id == OPTION_COLOR) {
+    t->o.color = i == 0 ? COLOR_AUTO : i == 1 ? COLOR_ALWAYS : COLOR_NEVER;
+  } else {
+    t->o.diagnostics_json = i == 1;
+  }
+  return true;
+}
+
+static bool apply_target(struct tool *t, const struct given *g) {
+  if (!str_is(g->value, "auto") && !target_find(g->value)) {
+    const char *const *names = target_names();
+    size_t n = 0;
+    struct strbuf list = {0};
+    for (; names[n]; n++)
+      strbuf_printf(&list, "`%s`, ", names[n]);
+    const char *near = str_nearest(g->value, names, n);
+    struct diag *d =
+        diag_error(t->diag, g->where, E0704, "unknown target `%.*s`", STR_ARG(g->value));
+    if (near)
+      diag_help(d, "did you mean `%s`?", near);
+    else
+      diag_help(d, "one of %s`auto`", strbuf_cstr(&list));
+    strbuf_finish(&list);
+    return false;
+  }
+  t->o.target = str_is(g->value, "auto") ? NULL : copy(t, g->value);
+  t->o.target_at = g->where;
+  return true;
+}
+
+static bool apply(struct tool *t, const struct given *g) {
+  struct options *o = &t->o;
+  switch (g->id) {
+  case OPTION_RUN: return set_mode(t, g, MODE_RUN);
+  case OPTION_BENCH: return set_mode(t, g, MODE_BENCH);
+  case OPTION_LAYOUT: return set_mode(t, g, MODE_LAYOUT);
+  case OPTION_DOCTOR: return set_mode(t, g, MODE_DOCTOR);
+  case OPTION_LIST_PASSES: return set_mode(t, g, MODE_LIST_PASSES);
+  case OPTION_EXPLAIN: return set_mode(t, g, MODE_EXPLAIN);
+  case OPTION_VERSION: return set_mode(t, g, MODE_VERSION);
+  case OPTION_HELP: return set_mode(t, g, MODE_HELP);
+  case OPTION_DEFINE:
+  case OPTION_ARG:
+  case OPTION_OUT:
+  case OPTION_EXPECT: return apply_assignment(t, g);
+  case OPTION_NUM_WARPS:
+  case OPTION_NUM_STAGES:
+  case OPTION_REPEATS:
+  case OPTION_BYTES: return apply_number(t, g);
+  case OPTION_EMIT:
+  case OPTION_COLOR:
+  case OPTION_DIAGNOSTICS: return apply_choice(t, g);
+  case OPTION_TARGET: return apply_target(t, g);
+  case OPTION_RTOL: return o->rtol_given = real_number(t, g, &o->rtol);
+  case OPTION_ATOL: return o->atol_given = real_number(t, g, &o->atol);
+  case OPTION_FLOPS: return real_number(t, g, &o->flops);
+  case OPTION_KERNEL: o->kernel = copy(t, g->value); break;
+  case OPTION_OUTPUT: o->output = copy(t, g->value); break;
+  case OPTION_SIGNATURE:
+    o->signature = g->value;
+    o->signature_at = g->where;
+    break;
+  case OPTION_GRID:
+    o->grid = g->value;
+    o->grid_at = g->where;
+    break;
+  case OPTION_PRINT_IR_AFTER: o->passes.print_after = copy(t, g->value); break;
+  case OPTION_DUMP_DIR: o->passes.dump_dir = copy(t, g->value); break;
+  case OPTION_STOP_AFTER: o->passes.stop_after = copy(t, g->value); break;
+  case OPTION_PASSES: o->passes.only = copy(t, g->value); break;
+  case OPTION_CHECK: o->check = true; break;
+  case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
+  case OPTION_VERIFY_EACH: o->passes.verify_each = true; break;
+  case OPTION_EXPLAIN_PERF: o->explain_perf = true; break;
+  case OPTION_JSON: o->json = true; break;
+  case OPTION_COUNT: break;
+  }
+  return true;
+}
+
+// Finds the option of a word; *ret_value is what is joined to it by '=' (or follows -D, -o
+// directly).
+static bool find_option(struct str word, enum option_id *ret, struct str *ret_value) {
+  struct str head, tail = str_split(word, '=', &head);
+  for (int i = 0; i < OPTION_COUNT; i++) {
+    struct str s = str_from(table[i].spelling);
+    bool is_short = s.len == 2;
+    *ret = (enum option_id)i;
+    if (is_short && word.len > 2 && str_starts(word, s.ptr)) {
+      *ret_value = (struct str){word.ptr + 2, word.len - 2};
+      return true;
+    }
+    if (str_eq(is_short ? word : head, s)) {
+      *ret_value = is_short ? (struct str){0} : tail;
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool unknown_option(struct tool *t, struct str word, struct span where) {
+  struct str name;
+  (void)str_split(word, '=', &name);
+  struct diag *d = diag_error(t->diag, where, E0701, "unknown option `%.*s`", STR_ARG(name));
+  const char *near = str_nearest(name, spellings, COUNT_OF(spellings));
+  if (near)
+    diag_help(d, "did you mean `%s`?", near);
+  else
+    diag_help(d, "`tilec --help` lists the options");
+  return false;
+}
+
+// The words joined by blanks; starts[i] is the offset of word i.
+static void join_words(struct tool *t, int argc, char **argv, uint32_t *starts) {
+  struct strbuf line = {0};
+  for (int i = 0; i < argc; i++) {
+    if (i)
+      strbuf_putc(&line, ' ');
+    starts[i] = (uint32_t)line.len;
+    strbuf_puts(&line, i ? argv[i] : "tilec");
+  }
+  t->command_line = source_create(t->arena, "command line", str_from(strbuf_cstr(&line)));
+  strbuf_finish(&line);
+}
+
+bool options_parse(struct tool *t, int argc, char **argv) {
+  uint32_t *starts = arena_array(t->arena, uint32_t, (size_t)argc + 1);
+  join_words(t, argc, argv, starts);
+  bool ok = true;
+  for (int i = 1; i < argc; i++) {
+    struct str word = str_from(argv[i]);
+    struct given g = {0};
+    g.where = (struct span){t->command_line, starts[i], starts[i] + (uint32_t)word.len};
+    if (word.len < 2 || word.ptr[0] != '-') {
+      if (t->o.mode == MODE_LAYOUT) // the SPEC may be several words
+        t->o.mode_argument = arena_printf(t->arena, "%s %s", t->o.mode_argument, argv[i]);
+      else if (t->o.file)
+        ok = usage(t, g.where, E0703, "more than one input file", NULL);
+      else {
+        t->o.file = argv[i];
+        t->o.file_at = g.where;
+      }
+      continue;
+    }
+    if (!find_option(word, &g.id, &g.value)) {
+      ok = unknown_option(t, word, g.where);
+      continue;
+    }
+    if (table[g.id].argument && !g.value.ptr && i + 1 < argc) {
+      i++;
+      g.value = str_from(argv[i]);
+      g.where = (struct span){t->command_line, starts[i], starts[i] + (uint32_t)g.value.len};
+    } else if (g.value.ptr) {
+      g.where.begin = g.where.end - (uint32_t)g.value.len;
+    }
+    if (table[g.id].argument && !g.value.ptr) {
+      ok = usage(t, g.where, E0702,
+                 arena_printf(t->arena, "`%s` wants %s after it", table[g.id].spelling,
+                              table[g.id].argument),
+                 NULL);
+      continue;
+    }
+    if (!table[g.id].argument && g.value.ptr) {
+      ok = usage(t, g.where, E0702,
+                 arena_printf(t->arena, "`%s` takes no value", table[g.id].spelling), NULL);
+      continue;
+    }
+    ok &= apply(t, &g);
+  }
+  return ok;
+}
+
+void options_help(struct strbuf *out) {
+  strbuf_puts(
+      out, "tilec: compiles .tile kernels (the Triton kernel language) to PTX and runs them\n"
+           "\n"
+           "  tilec add.tile --target sm_90a --emit=ptx          compile to standard output\n"
+           "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
+           "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
+           "  tilec --bench add.tile ...                         the same arguments, timed\n"
+           "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
+           "  tilec --explain E0201                              what a message means\n");
+  static const struct {
+    const char *group, *title;
+  } groups[] = {{"mode", "Modes (without one: compile)"},
+                {"compile", "Compiling"},
+                {"run", "Running (--run, --bench)"},
+                {"bench", "Timing (--bench)"},
+                {"inside", "Looking inside"},
+                {"output", "Messages and results"}};
+  for (size_t g = 0; g < COUNT_OF(groups); g++) {
+    strbuf_printf(out, "\n%s\n", groups[g].title);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+      if (strcmp(table[i].group, groups[g].group) != 0)
+        continue;
+      char left[64];
+      snprintf(left, sizeof(left), "%s%s%s", table[i].spelling, table[i].argument ? " " : "",
+               table[i].argument ? table[i].argument : "");
+      strbuf_printf(out, strlen(left) > 30 ? "  %s\n  %31s%s\n" : "  %-31s%s%s\n", left, "",
+                    table[i].help);
+    }
+  }
+  strbuf_puts(
+      out,
+      "\nExit status: 0 done; 1 wrong input or failed comparison; 2 usage; 69 no such device;\n"
+      "70 internal error; 73 output cannot be written; 74 read or write failed; 75 a limit was "
+      "reached.\n"
+      "TILE_DEBUG=help lists debugging words; TILE_CACHE_DIR moves the cache.\n");
+}

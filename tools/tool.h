@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the modes of tilec share: the parsed command line, the session, and how results and messages
+// leave the program. Only this folder prints and exits.
+#ifndef TILE_TOOLS_TOOL_H
+#define TILE_TOOLS_TOOL_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "lowering/compile.h"
+
+// Exit statuses, as in docs/cli.md.
+enum exit_status {
+  EXIT_DONE = 0,
+  EXIT_WRONG = 1, // the input was wrong or a comparison failed
+  EXIT_USAGE = 2,
+  EXIT_NO_DEVICE = 69,
+  EXIT_INTERNAL = 70,
+  EXIT_CANNOT_WRITE = 73,
+  EXIT_IO = 74,
+  EXIT_LIMIT = 75
+};
+
+enum tool_mode {
+  MODE_COMPILE,
+  MODE_RUN,
+  MODE_BENCH,
+  MODE_LAYOUT,
+  MODE_DOCTOR,
+  MODE_LIST_PASSES,
+  MODE_EXPLAIN,
+  MODE_VERSION,
+  MODE_HELP
+};
+
+// NAME=VALUE of -D, --arg, --out, --expect; `where` spans the value on the command line.
+struct assignment {
+  const char *name;
+  struct str value;
+  struct span where;
+};
+
+struct options {
+  enum tool_mode mode;
+  const char *file; // NULL when none was given
+  struct span file_at;
+  const char *mode_argument; // SPEC of --layout (all remaining words), CODE of --explain
+  struct span mode_at;
+  const char *kernel;
+  const char *target; // as given; NULL: auto
+  struct span target_at;
+  VEC(struct assignment) defines, args, outs, expects;
+  struct str signature, grid;
+  struct span signature_at, grid_at;
+  uint32_t num_warps, num_stages; // 0: default
+  enum emit_kind emit;
+  bool emit_given;
+  const char *output; // NULL: standard output
+  double rtol, atol;
+  bool rtol_given, atol_given;
+  bool check;
+  uint64_t repeats, bytes;
+  double flops;
+  struct pass_options passes;
+  bool explain_perf, json, diagnostics_json;
+  enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
+};
+
+struct tool {
+  struct arena *arena;
+  struct diag_engine *diag;
+  struct source *command_line; // argv joined by blanks, for places in messages
+  struct options o;
+  struct strbuf log; // pass prints and timings, written to standard error at the end
+};
+
+// Parses argv into t->o. False after a usage error, with diagnostics (E0701..E0708).
+bool options_parse(struct tool *t, int argc, char **argv);
+void options_help(struct strbuf *out);
+
+// ---- the modes: each returns the exit status ----
+int mode_compile(struct tool *t);
+int mode_run(struct tool *t);
+int mode_bench(struct tool *t);
+int mode_layout(struct tool *t);
+int mode_doctor(struct tool *t);
+int mode_list_passes(struct tool *t);
+int mode_explain(struct tool *t);
+int mode_version(struct tool *t);
+
+// ---- shared by modes ----
+// Reads o.file as a source. NULL with a diagnostic (E0710 unreadable, E0901 too
+// large); *ret_status.
+struct source *tool_source(struct tool *t, int *ret_status);
+// Writes to o.output or standard output. Returns EXIT_DONE or the status of the failure (reported).
+int tool_write(struct tool *t, const void *data, size_t size);
+// The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
+// EXIT_WRONG.
+int tool_error_status(const struct tool *t);
+// Bindings of the kernel's parameters from --signature and -D.
+bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
+
+#endif
