@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pass manager: checks what a pass needs, runs it, verifies, prints, dumps, times. The one
+// place from which passes are called.
+#include "base/debug.h"
+#include "base/file.h"
+#include "base/sha256.h"
+#include "lowering/pass.h"
+
+#include <time.h>
+
+static const struct pass passes[] = {
+#define PASS(id, flag, doc, needs, gives, breaks) {flag, doc, pass_##id, needs, gives, breaks},
+#include "lowering/passes.def"
+#undef PASS
+};
+
+static const char *const flags[] = {
+#define PASS(id, flag, doc, needs, gives, breaks) flag,
+#include "lowering/passes.def"
+#undef PASS
+};
+
+const struct pass *pass_info(enum pass_id id) { return &passes[id]; }
+
+bool pass_find(struct str flag, enum pass_id *ret) {
+  for (int i = 0; i < PASS_COUNT; i++)
+    if (str_is(flag, passes[i].flag)) {
+      *ret = (enum pass_id)i;
+      return true;
+    }
+  return false;
+}
+
+void pass_remark(struct pass_context *p, MlirOperation op, const char *topic, const char *fmt,
+                 ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(p->c->arena, fmt, ap);
+  va_end(ap);
+  diag_remark(p->c->diag, op_span(p->c, op), topic, "%s", text);
+}
+
+// ---- names given by the user ----
+
+// The pass of that name, or false with a diagnostic.
+static bool find_named(struct pass_context *p, struct str name, enum pass_id *ret) {
+  if (pass_find(name, ret))
+    return true;
+  struct diag *d = diag_error(p->c->diag, SPAN_NONE, E0603, "unknown pass `%.*s`", STR_ARG(name));
+  const char *near = str_nearest(name, flags, COUNT_OF(flags));
+  if (near)
+    diag_help(d, "did you mean `%s`?", near);
+  else
+    diag_help(d, "`tilec --list-passes` lists them");
+  return false;
+}
+
+static bool check_names(struct pass_context *p, const struct pass_options *o) {
+  enum pass_id id;
+  struct str after = str_from(o->print_after);
+  if (after.ptr && !str_is(after, "all") && !str_is(after, "change") && !find_named(p, after, &id))
+    return false;
+  return !o->stop_after || find_named(p, str_from(o->stop_after), &id);
+}
+
+// "a,b" as ids on the context's arena.
+static bool parse_only(struct pass_context *p, const char *only, const enum pass_id **ret,
+                       size_t *ret_count) {
+  size_t capacity = strlen(only) + 1, n = 0;
+  enum pass_id *ids = arena_array(p->c->arena, enum pass_id, capacity);
+  for (struct str rest = str_from(only), name; rest.ptr && rest.len;) {
+    rest = str_split(rest, ',', &name);
+    name = str_trim(name);
+    if (name.len && !find_named(p, name, &ids[n++]))
+      return false;
+  }
+  *ret = ids;
+  *ret_count = n;
+  return true;
+}
+
+// ---- services around a pass ----
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static void digest_module(MlirModule m, uint8_t ret[32]) {
+  struct strbuf text = {0};
+  ir_print(mlirModuleGetOperation(m), false, &text);
+  struct sha256 h;
+  sha256_init(&h);
+  sha256_update(&h, strbuf_cstr(&text), text.len);
+  sha256_final(&h, ret);
+  strbuf_finish(&text);
+}
+
+static void print_after(struct pass_context *p, const struct pass_options *o,
+                        const struct pass *pass, enum pass_result result) {
+  struct str wanted = str_from(o->print_after);
+  if (!wanted.ptr || !o->log)
+    return;
+  if (!str_is(wanted, "all") && !str_is(wanted, pass->flag) &&
+      !(str_is(wanted, "change") && result == PASS_CHANGED))
+    return;
+  strbuf_printf(o->log, "// ---- after %s%s ----\n", pass->flag,
+                result == PASS_CHANGED ? "" : " (unchanged)");
+  ir_print(mlirModuleGetOperation(p->module), false, o->log);
+}
+
+// DIR/NN-pass.mlir. False with a diagnostic.
+static bool dump(struct pass_context *p, const struct pass_options *o, size_t index,
+                 const struct pass *pass) {
+  if (!o->dump_dir)
+    return true;
+  struct strbuf text = {0};
+  ir_print(mlirModuleGetOperation(p->module), true, &text);
+  const char *path =
+      arena_printf(p->c->arena, "%s/%02zu-%s.mlir", o->dump_dir, index + 1, pass->flag);
+  int error = dir_create(o->dump_dir, 0777);
+  if (error == 0)
+    error = file_write(path, strbuf_cstr(&text), text.len);
+  strbuf_finish(&text);
+  if (error != 0)
+    diag_error(p->c->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, strerror(error));
+  return error == 0;
+}
+
+// ---- running ----
+
+struct run {
+  struct pass_context *p;
+  const struct pass_options *o;
+  unsigned facts;
+  bool check_facts; // not for --passes, whose input may be anything
+};
+
+// A pass that says "unchanged" must not have touched the module; looked at when passes are traced.
+static bool run_checked(struct run *r, const struct pass *pass, enum pass_result *ret) {
+  if (!debug_on(DEBUG_PASSES)) {
+    *ret = pass->run(r->p);
+    return true;
+  }
+  uint8_t before[32], after[32];
+  digest_module(r->p->module, before);
+  *ret = pass->run(r->p);
+  digest_module(r->p->module, after);
+  bool same = memcmp(before, after, sizeof(before)) == 0;
+  debug_log(DEBUG_PASSES, "%s: %s", pass->flag,
+            *ret == PASS_FAILED    ? "failed"
+            : *ret == PASS_CHANGED ? "changed"
+                                   : "unchanged");
+  if (*ret == PASS_UNCHANGED && !same) {
+    diag_error(r->p->c->diag, SPAN_NONE, E0990, "pass `%s` changed the IR and said that it did not",
+               pass->flag);
+    return false;
+  }
+  return true;
+}
+
+static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms) {
+  const struct pass *pass = &passes[id];
+  if (r->check_facts && (pass->needs & ~r->facts)) {
+    diag_error(r->p->c->diag, SPAN_NONE, E0990, "pass `%s` runs before what it needs", pass->flag);
+    return false;
+  }
+  double start = now_ms();
+  enum pass_result result;
+  struct arena_mark mark = arena_mark(r->p->scratch);
+  bool ok = run_checked(r, pass, &result);
+  arena_release(r->p->scratch, mark);
+  *ret_ms = now_ms() - start;
+  if (!ok)
+    return false;
+  if (result == PASS_FAILED) {
+    if (diag_error_count(r->p->c->diag) == 0)
+      diag_error(r->p->c->diag, SPAN_NONE, E0990, "pass `%s` failed without saying why",
+                 pass->flag);
+    return false;
+  }
+  r->facts = (r->facts & ~pass->breaks) | pass->gives;
+  print_after(r->p, r->o, pass, result);
+  if (!dump(r->p, r->o, index, pass))
+    return false;
+  return !r->o->verify_each || ir_verify(r->p->c, mlirModuleGetOperation(r->p->module));
+}
+
+bool passes_run(struct pass_context *p, const struct pass_options *options, bool *ret_stopped) {
+  static const struct pass_options none;
+  const struct pass_options *o = options ? options : &none;
+  size_t count;
+  const enum pass_id *order = pipeline_for(p->target, &count);
+  if (!check_names(p, o) || (o->only && !parse_only(p, o->only, &order, &count)))
+    return false;
+  struct run r = {.p = p, .o = o, .facts = FACT_TILE, .check_facts = o->only == NULL};
+  double total = 0;
+  *ret_stopped = false;
+  if (o->time_passes && o->log)
+    strbuf_puts(o->log, "     ms  pass\n");
+  for (size_t i = 0; i < count; i++) {
+    double ms = 0;
+    bool ok = run_one(&r, i, order[i], &ms);
+    total += ms;
+    if (o->time_passes && o->log)
+      strbuf_printf(o->log, "%7.3f  %s\n", ms, passes[order[i]].flag);
+    if (!ok)
+      return false;
+    if (o->stop_after && strcmp(o->stop_after, passes[order[i]].flag) == 0) {
+      *ret_stopped = true;
+      break;
+    }
+  }
+  if (o->time_passes && o->log)
+    strbuf_printf(o->log, "%7.3f  all passes\n", total);
+  return true;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of passes for a target, on one screen.
+#include "lowering/pass.h"
+
+static const enum pass_id pipeline[] = {
+    // tile: values without layouts
+    PASS_canonicalize,
+    PASS_combine,
+    PASS_cse,
+    PASS_reorder_broadcast,
+    PASS_canonicalize,
+    PASS_licm,
+    PASS_dce,
+    // tilegpu: who holds what
+    PASS_assign_layouts,
+    PASS_coalesce,
+    PASS_remove_layout_conversions,
+    PASS_canonicalize,
+    PASS_cse,
+    PASS_licm,
+    PASS_reorder,
+    PASS_dce,
+};
+
+const enum pass_id *pipeline_for(const struct target *t, size_t *ret_count) {
+  (void)t; // every target takes the same road so far
+  *ret_count = COUNT_OF(pipeline);
+  return pipeline;
+}
