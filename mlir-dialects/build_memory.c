@@ -63,12 +63,28 @@ MlirValue build_atomic_rmw(struct builder *b, const char *kind, MlirValue ptr, M
 
 // ---- debugging and hints ----
 
+#define PRINT_OPERANDS 16 // optional operands of tile.print in tile.irdl.mlir
+
+static void build_print_some(struct builder *b, const char *prefix, bool hex, size_t n,
+                             const MlirValue *values, const int32_t *is_signed) {
+  int32_t sizes[PRINT_OPERANDS] = {0};
+  for (size_t i = 0; i < n; i++)
+    sizes[i] = 1;
+  MlirNamedAttribute a[] = {
+      named_attr(b->c, "prefix", attr_str(b->c, prefix)),
+      named_attr(b->c, "hex", attr_bool(b->c, hex)),
+      named_attr(b->c, "is_signed", attr_i32_array(b->c, n, is_signed)),
+      named_attr(b->c, "operandSegmentSizes", attr_i32_array(b->c, PRINT_OPERANDS, sizes)),
+  };
+  build_op(b, OP_TILE_PRINT, n, values, 0, NULL, 4, a);
+}
+
 void build_print(struct builder *b, const char *prefix, bool hex, size_t n, const MlirValue *values,
                  const int32_t *is_signed) {
-  MlirNamedAttribute a[] = {named_attr(b->c, "prefix", attr_str(b->c, prefix)),
-                            named_attr(b->c, "hex", attr_bool(b->c, hex)),
-                            named_attr(b->c, "is_signed", attr_i32_array(b->c, n, is_signed))};
-  build_op(b, OP_TILE_PRINT, n, values, 0, NULL, 3, a);
+  size_t first = n < PRINT_OPERANDS ? n : PRINT_OPERANDS;
+  build_print_some(b, prefix, hex, first, values, is_signed);
+  if (n > first)
+    build_print(b, "", hex, n - first, values + first, is_signed + first);
 }
 
 void build_assert(struct builder *b, MlirValue cond, const char *message) {

@@ -87,11 +87,10 @@ static bool load_dialects(struct ir_context *c) {
                                  mlirGetDialectHandle__irdl__()};
   for (size_t i = 0; i < COUNT_OF(handles); i++)
     mlirDialectHandleLoadDialect(handles[i], c->mlir);
-  MlirOperation text = mlirOperationCreateParse(
-      c->mlir, mlirStringRefCreate(tile_irdl_text, tile_irdl_text_len), ref_of("tile.irdl.mlir"));
-  if (mlirOperationIsNull(text))
+  MlirModule module =
+      mlirModuleCreateParse(c->mlir, mlirStringRefCreate(tile_irdl_text, tile_irdl_text_len));
+  if (mlirModuleIsNull(module))
     return false;
-  MlirModule module = mlirModuleFromOperation(text);
   bool loaded = mlirLogicalResultIsSuccess(mlirLoadIRDLDialects(module));
   mlirModuleDestroy(module);
   return loaded;

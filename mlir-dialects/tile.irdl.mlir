@@ -159,12 +159,32 @@ irdl.dialect @tile {
     irdl.operands(x: %x, y: %y)
     irdl.results(result: %result)
   }
+  // One name would mean one type for all, so there are sixteen; see build_print.
   irdl.operation @print {
-    %values = irdl.any
+    %v0 = irdl.any
+    %v1 = irdl.any
+    %v2 = irdl.any
+    %v3 = irdl.any
+    %v4 = irdl.any
+    %v5 = irdl.any
+    %v6 = irdl.any
+    %v7 = irdl.any
+    %v8 = irdl.any
+    %v9 = irdl.any
+    %v10 = irdl.any
+    %v11 = irdl.any
+    %v12 = irdl.any
+    %v13 = irdl.any
+    %v14 = irdl.any
+    %v15 = irdl.any
     %prefix_attr = irdl.any
     %hex_attr = irdl.any
     %is_signed_attr = irdl.any
-    irdl.operands(values: variadic %values)
+    irdl.operands(
+      v0: optional %v0, v1: optional %v1, v2: optional %v2, v3: optional %v3,
+      v4: optional %v4, v5: optional %v5, v6: optional %v6, v7: optional %v7,
+      v8: optional %v8, v9: optional %v9, v10: optional %v10, v11: optional %v11,
+      v12: optional %v12, v13: optional %v13, v14: optional %v14, v15: optional %v15)
     irdl.attributes {"prefix" = %prefix_attr, "hex" = %hex_attr, "is_signed" = %is_signed_attr}
   }
   irdl.operation @assert {

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// A module that uses every op of the table once at least, made with the builders.
+#include "suites.h"
+
+#define NONE ((MlirValue){NULL})
+
+static MlirAttribute parse_attr(struct ir_context *c, const char *text) {
+  return mlirAttributeParseGet(c->mlir, mlirStringRefCreateFromCString(text));
+}
+
+static void elementwise(struct builder *b, MlirValue i, MlirValue f) {
+  struct ir_context *c = b->c;
+  for (enum op_id id = OP_ARITH_ADDI; id <= OP_ARITH_MINUI; id++)
+    build_binary(b, id, i, i);
+  for (enum op_id id = OP_ARITH_ADDF; id <= OP_ARITH_MINIMUMF; id++)
+    if (id != OP_ARITH_NEGF)
+      build_binary(b, id, f, f);
+  build_unary(b, OP_ARITH_NEGF, f);
+  for (enum op_id id = OP_MATH_ABSF; id <= OP_MATH_TANH; id++)
+    build_unary(b, id, id == OP_MATH_ABSI ? i : f);
+  build_ternary(b, OP_MATH_FMA, f, f, f);
+  MlirValue lt = build_cmpi(b, 2, i, i);
+  build_cmpf(b, 1, f, f);
+  build_select(b, lt, f, f);
+  build_clampf(b, f, f, f, true);
+  build_binary(b, OP_TILE_MULHIUI, i, i);
+  build_unary(b, OP_TILE_PRECISE_SQRT, f);
+  build_binary(b, OP_TILE_PRECISE_DIVF, f, f);
+  MlirType i64 = mlir_of_dtype(c, DTYPE_I64), f64 = mlir_of_dtype(c, DTYPE_F64);
+  MlirType i16 = mlir_of_dtype(c, DTYPE_I16), i32 = mlir_of_dtype(c, DTYPE_I32);
+  build_cast(b, OP_ARITH_EXTSI, i, i64);
+  build_cast(b, OP_ARITH_EXTUI, i, i64);
+  build_cast(b, OP_ARITH_TRUNCI, i, i16);
+  build_cast(b, OP_ARITH_EXTF, f, f64);
+  build_cast(b, OP_ARITH_TRUNCF, f, mlir_of_dtype(c, DTYPE_BF16));
+  build_cast(b, OP_ARITH_SITOFP, i, f64);
+  build_cast(b, OP_ARITH_UITOFP, i, f64);
+  build_cast(b, OP_ARITH_FPTOSI, f, i64);
+  build_cast(b, OP_ARITH_FPTOUI, f, i64);
+  build_cast(b, OP_ARITH_BITCAST, f, i32);
+  build_cast(b, OP_TILE_BITCAST, f, i32);
+  build_fp_to_fp(b, f, mlir_of_dtype(c, DTYPE_F8E4NV), "rtne");
+}
+
+static void shapes(struct builder *b) {
+  int64_t square[] = {32, 32}, flat[] = {1024};
+  MlirValue row = build_expand_dims(b, build_make_range(b, 0, 32), 0);
+  MlirValue tile = build_broadcast(b, row, 2, square);
+  build_reshape(b, tile, 1, flat, false);
+  build_trans(b, tile, 2, (int32_t[]){1, 0});
+  build_convert_layout(b, tile,
+                       parse_attr(b->c, "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, "
+                                        "4], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>"));
+}
+
+static void memory(struct builder *b, MlirValue ptr, MlirValue range, MlirValue mask) {
+  struct ir_context *c = b->c;
+  int64_t shape[] = {32};
+  MlirValue ptrs = build_addptr(b, build_splat(b, ptr, 1, shape), range);
+  MlirValue x = build_load(b, ptrs, NONE, NONE, "", "", false);
+  build_load(b, ptrs, mask, NONE, "ca", "", false);
+  build_load(b, ptrs, mask, x, "cg", "evict_first", true);
+  build_load(b, ptr, NONE, NONE, "", "", false);
+  build_store(b, ptrs, x, NONE, "", "");
+  build_store(b, ptrs, x, mask, "wb", "evict_last");
+  build_atomic_rmw(b, "fadd", ptrs, x, mask, "acq_rel", "gpu");
+  MlirValue address = build_cast(b, OP_TILE_PTR_TO_INT, ptrs, mlir_of_dtype(c, DTYPE_I64));
+  build_cast(b, OP_TILE_INT_TO_PTR, address, ptr_type(c, mlir_of_dtype(c, DTYPE_F16)));
+  build_print(b, "x: \"quoted\"", true, 2, (MlirValue[]){x, range}, (int32_t[]){1, 0});
+  build_assert(b, mask, "out of range");
+}
+
+static MlirValue control(struct builder *b, MlirValue n) {
+  struct ir_context *c = b->c;
+  MlirType i32 = mlir_of_dtype(c, DTYPE_I32);
+  MlirValue zero = build_const_int(b, i32, 0), one = build_const_int(b, i32, 1);
+  MlirBlock body, then_block, else_block, before, after;
+  MlirOperation loop = build_for(b, zero, n, one, 1, &zero, &body);
+  struct builder in = builder_at_end(c, body, b->loc);
+  MlirValue sum = build_binary(&in, OP_ARITH_ADDI, mlirBlockGetArgument(body, 0),
+                               mlirBlockGetArgument(body, 1));
+  build_yield(&in, 1, &sum);
+  MlirValue total = mlirOperationGetResult(loop, 0);
+
+  MlirValue positive = build_cmpi(b, 4, total, zero);
+  build_assume(b, positive);
+  MlirOperation choice = build_if(b, positive, 1, &i32, &then_block, &else_block);
+  in = builder_at_end(c, then_block, b->loc);
+  build_yield(&in, 1, &total);
+  in = builder_at_end(c, else_block, b->loc);
+  build_yield(&in, 1, &zero);
+
+  MlirValue start = mlirOperationGetResult(choice, 0);
+  MlirOperation repeat = build_while(b, 1, &start, 1, &i32, &before, &after);
+  in = builder_at_end(c, before, b->loc);
+  MlirValue arg = mlirBlockGetArgument(before, 0);
+  build_condition(&in, build_cmpi(&in, 2, arg, n), 1, &arg);
+  in = builder_at_end(c, after, b->loc);
+  MlirValue next = build_binary(&in, OP_ARITH_ADDI, mlirBlockGetArgument(after, 0), one);
+  build_yield(&in, 1, &next);
+
+  build_if(b, positive, 0, NULL, &then_block, NULL);
+  in = builder_at_end(c, then_block, b->loc);
+  build_barrier(&in);
+  build_yield(&in, 0, NULL);
+  return mlirOperationGetResult(repeat, 0);
+}
+
+static void callee(struct ir_context *c, MlirModule m, MlirLocation loc) {
+  MlirType f32 = mlir_of_dtype(c, DTYPE_F32);
+  MlirOperation f = build_func(c, m, "same", 1, &f32, 1, &f32, false, loc);
+  struct builder b = builder_at_end(c, func_entry(f), loc);
+  MlirValue arg = mlirBlockGetArgument(func_entry(f), 0);
+  build_return(&b, 1, &arg);
+}
+
+MlirModule every_op(struct ir_context *c) {
+  struct source *s = source_create(c->arena, "k.tile", STR("kernel text\nsecond line\n"));
+  MlirLocation loc = loc_from_span(c, (struct span){s, 7, 11});
+  MlirModule m = build_module(c, loc);
+  callee(c, m, loc);
+  MlirType f32 = mlir_of_dtype(c, DTYPE_F32);
+  MlirType args[] = {ptr_type(c, f32), mlir_of_dtype(c, DTYPE_I32)};
+  MlirOperation f = build_func(c, m, "k", 2, args, 0, NULL, true, loc);
+  func_set_arg_attr(c, f, 0, "tile.divisibility", attr_i32(c, 16));
+  func_set_arg_attr(c, f, 1, "tile.name", attr_str(c, "n"));
+  struct builder b = builder_at_end(c, func_entry(f), loc_from_span(c, (struct span){s, 12, 18}));
+  MlirValue ptr = mlirBlockGetArgument(func_entry(f), 0);
+  MlirValue n = mlirBlockGetArgument(func_entry(f), 1);
+  int64_t shape[] = {32};
+  MlirValue range = build_make_range(&b, 0, 32);
+  MlirValue floats = build_const_float(&b, tensor_type(1, shape, f32, mlirAttributeGetNull()), 1.5);
+  MlirValue mask = build_cmpi(&b, 2, range, build_splat(&b, n, 1, shape));
+  build_program_id(&b, 0);
+  build_num_programs(&b, 2);
+  elementwise(&b, range, floats);
+  shapes(&b);
+  memory(&b, ptr, range, mask);
+  control(&b, n);
+  MlirValue one = build_const_float(&b, f32, 1);
+  MlirNamedAttribute to = named_attr(
+      c, "callee", mlirFlatSymbolRefAttrGet(c->mlir, mlirStringRefCreateFromCString("same")));
+  build_op(&b, OP_FUNC_CALL, 1, &one, 1, &f32, 1, &to);
+  build_return(&b, 0, NULL);
+  return m;
+}
