@@ -53,6 +53,8 @@ struct fiber {
 #endif
 };
 
+#define FIBER_MAX (1u << 16) // far above the threads of a CTA
+
 struct fiber_pool {
   unsigned count;
   size_t page;
@@ -75,6 +77,8 @@ static bool protect_guards(struct fiber_pool *p) {
 }
 
 struct fiber_pool *fiber_pool_create(unsigned count) {
+  if (count > FIBER_MAX)
+    return NULL;
   struct fiber_pool *p = calloc(1, sizeof *p);
   if (!p)
     return NULL;

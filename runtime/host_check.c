@@ -15,7 +15,7 @@ bool host_check_begin(struct host_launch *l) {
   l->bounds = calloc(info->param_count + 1, sizeof *l->bounds);
   l->buffers = malloc((d->buffer_count + 1) * sizeof *l->buffers);
   bool ok = l->bounds && l->buffers;
-  if (ok) {
+  if (ok && d->buffer_count) {
     memcpy(l->buffers, d->buffers, d->buffer_count * sizeof *l->buffers);
     l->buffer_count = d->buffer_count;
   }

@@ -185,10 +185,9 @@ static int make(void **ret, int *counter) {
   return *ret ? 0 : 2;
 }
 
-static int drop(void *object, int *counter) {
+static void drop(void *object, int *counter) {
   free(object);
   change(counter, -1);
-  return 0;
 }
 
 int cuStreamCreate(void **stream, unsigned flags) {
@@ -198,8 +197,9 @@ int cuStreamCreate(void **stream, unsigned flags) {
 }
 
 int cuStreamDestroy_v2(void *stream) {
+  drop(stream, &fake->live_streams); // even if it is to fail: nobody would try again
   ENTRY_IN_CONTEXT(stream_destroy);
-  return drop(stream, &fake->live_streams);
+  return 0;
 }
 
 int cuStreamSynchronize(void *stream) {
@@ -215,8 +215,9 @@ int cuEventCreate(void **event, unsigned flags) {
 }
 
 int cuEventDestroy_v2(void *event) {
+  drop(event, &fake->live_events); // even if it is to fail: nobody would try again
   ENTRY_IN_CONTEXT(event_destroy);
-  return drop(event, &fake->live_events);
+  return 0;
 }
 
 int cuEventRecord(void *event, void *stream) {
@@ -252,8 +253,9 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
 }
 
 int cuModuleUnload(void *module) {
+  drop(module, &fake->live_modules); // even if it is to fail: nobody would try again
   ENTRY_IN_CONTEXT(module_unload);
-  return drop(module, &fake->live_modules);
+  return 0;
 }
 
 int cuModuleGetFunction(void **function, void *module, const char *name) {

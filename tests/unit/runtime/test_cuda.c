@@ -129,9 +129,13 @@ static tile_status use_everything(void) {
   STEP(tile_event_elapsed(e0, e1, &ms));
   STEP(tile_copy_to_host(d, stream, bytes, b, 64));
   STEP(tile_stream_synchronize(d, stream));
-  STEP(tile_free(d, a));
-  STEP(tile_free(d, b));
+  if (s == TILE_OK && (s = tile_free(d, a)) == TILE_OK)
+    a = NULL;
+  if (s == TILE_OK && (s = tile_free(d, b)) == TILE_OK)
+    b = NULL;
 #undef STEP
+  free(a); // the fake GPU's memory is ours
+  free(b);
   module_destroy(m);
   tile_event_destroy(e0);
   tile_event_destroy(e1);

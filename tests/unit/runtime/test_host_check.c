@@ -72,13 +72,13 @@ END_TEST
 
 // x[-1] of program 0, and an access that begins inside and ends outside in program 1.
 static void edges(struct host_thread *t, void *const *args) {
-  float *x = *(float *const *)args[0];
+  uintptr_t x = *(const uintptr_t *)args[0];
   if (t->thread_id != 0)
     return;
   if (t->program_id[0] == 0)
-    tile_host_check(t, &place, 0, x - 1, 4, HOST_LOAD);
+    tile_host_check(t, &place, 0, (const void *)(x - 4), 4, HOST_LOAD);
   else
-    tile_host_check(t, &place, 0, (char *)x + 398, 4, HOST_ATOMIC);
+    tile_host_check(t, &place, 0, (const void *)(x + 398), 4, HOST_ATOMIC);
 }
 
 START_TEST(edges_of_a_buffer) {
