@@ -234,10 +234,12 @@ bool at_match(const struct parser *p) {
 
 static struct stmt *skip_forbidden(struct parser *p) {
   size_t first = p->pos;
+  bool has_else = parser_peek(p) == TOK_TRY || parser_peek(p) == TOK_ASYNC;
   parser_report(p, parser_token_span(p), E0111, "`%.*s` is not part of the language",
                 STR_ARG(parser_token_text(p)));
   parser_skip_statement(p);
-  while (parser_peek(p) == TOK_EXCEPT || parser_peek(p) == TOK_FINALLY)
+  while (parser_peek(p) == TOK_EXCEPT || parser_peek(p) == TOK_FINALLY ||
+         (has_else && parser_peek(p) == TOK_ELSE))
     parser_skip_statement(p);
   return stmt_new(p, STMT_ERROR, first);
 }
@@ -263,6 +265,8 @@ static struct stmt *parse_nested_function(struct parser *p) {
   size_t first = p->pos;
   expr_vec decorators = {0};
   parse_decorators(p, &decorators);
+  if (parser_peek(p) == TOK_CLASS || parser_peek(p) == TOK_ASYNC)
+    return skip_forbidden(p);
   if (parser_peek(p) != TOK_DEF) {
     parser_report(p, parser_span_from(p, first), E0116, "no function follows this decorator");
     return stmt_new(p, STMT_ERROR, first);
