@@ -350,7 +350,7 @@ unsigned axis_vector_width(struct axis_analysis *x, MlirOperation op, const stru
 // ---- description ----
 
 static void describe_list(const char *what, const int64_t *values, unsigned n, struct strbuf *out) {
-  strbuf_printf(out, " %s [", what);
+  strbuf_printf(out, "%s [", what);
   for (unsigned i = 0; i < n; i++) {
     strbuf_puts(out, i ? ", " : "");
     if (values[i] >= AXIS_ANY)
@@ -361,14 +361,15 @@ static void describe_list(const char *what, const int64_t *values, unsigned n, s
   strbuf_putc(out, ']');
 }
 
-static void describe_value(struct axis_analysis *x, MlirValue v, struct strbuf *out) {
+void axis_describe_value(struct axis_analysis *x, MlirValue v, struct strbuf *out) {
   const struct axis_info *i = get(x, v);
   describe_list("contiguity", i->contiguity, i->rank, out);
+  strbuf_putc(out, ' ');
   describe_list("divisibility", i->divisibility, i->rank, out);
+  strbuf_putc(out, ' ');
   describe_list("constancy", i->constancy, i->rank, out);
   if (i->is_constant)
     strbuf_printf(out, " constant %lld", (long long)i->constant);
-  strbuf_putc(out, '\n');
 }
 
 struct describe_state {
@@ -380,16 +381,18 @@ static bool describe_op(MlirOperation op, void *user) {
   struct describe_state *s = user;
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
-    strbuf_printf(s->out, "%.*s:", (int)name.length, name.data);
-    describe_value(s->x, mlirOperationGetResult(op, i), s->out);
+    strbuf_printf(s->out, "%.*s: ", (int)name.length, name.data);
+    axis_describe_value(s->x, mlirOperationGetResult(op, i), s->out);
+    strbuf_putc(s->out, '\n');
   }
   for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
     MlirBlock block = region_block(op, r);
     if (mlirBlockIsNull(block))
       continue;
     for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); i++) {
-      strbuf_printf(s->out, "%.*s argument %d:", (int)name.length, name.data, (int)i);
-      describe_value(s->x, mlirBlockGetArgument(block, i), s->out);
+      strbuf_printf(s->out, "%.*s argument %d: ", (int)name.length, name.data, (int)i);
+      axis_describe_value(s->x, mlirBlockGetArgument(block, i), s->out);
+      strbuf_putc(s->out, '\n');
     }
   }
   return true;

@@ -52,9 +52,11 @@ int64_t axis_mask_alignment(struct axis_analysis *x, MlirValue mask, unsigned di
 unsigned axis_vector_width(struct axis_analysis *x, MlirOperation op, const struct target *target,
                            const struct linear_layout *l, unsigned *ret_dim);
 
-// One line for each op result and block argument, in program order:
-//   "tile.make_range: contiguity [1024] divisibility [any] constancy [1]"
-// ("any": zero). For tests and for reading along.
+// "contiguity [1024] divisibility [any] constancy [1]", with " constant 7" where it is one; "any"
+// is the divisibility of zero.
+void axis_describe_value(struct axis_analysis *x, MlirValue v, struct strbuf *out);
+// One line for each op result and block argument, in program order, each after its op's name. For
+// tests and for reading along.
 void axis_describe(struct axis_analysis *x, MlirOperation root, struct strbuf *out);
 
 #endif
