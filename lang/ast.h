@@ -242,7 +242,10 @@ enum stmt_kind {
   STMT_WITH,
   STMT_DEF,
   STMT_IMPORT,
-  STMT_ERROR, // an error was already reported here
+  // An error was already reported here; or, with `unsupported`, a statement the language does not
+  // have under an `if`, where a condition known at compile time may leave it out: an error (E0111)
+  // when it is reached.
+  STMT_ERROR,
   STMT_KIND_COUNT
 };
 
@@ -262,8 +265,9 @@ struct stmt {
   enum stmt_kind kind;
   struct span span; // of a compound statement: its header line only
   union {
-    struct expr *expr; // STMT_EXPR
-    struct {           // STMT_ASSIGN: a = (b, c) = value has two targets
+    const char *unsupported; // STMT_ERROR: "raise", or NULL
+    struct expr *expr;       // STMT_EXPR
+    struct {                 // STMT_ASSIGN: a = (b, c) = value has two targets
       struct expr_list targets;
       struct expr *value;
     } assign;

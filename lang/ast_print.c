@@ -342,7 +342,12 @@ static void print_statement(struct printer *p, const struct stmt *s) {
       print_import(&s->import.items[i], p->out);
     break;
   case STMT_ERROR:
-  case STMT_KIND_COUNT: strbuf_puts(p->out, "(error)"); break;
+    if (s->unsupported)
+      strbuf_printf(p->out, "(unsupported %s)", s->unsupported);
+    else
+      strbuf_puts(p->out, "(error)");
+    break;
+  case STMT_KIND_COUNT: break;
   }
 }
 

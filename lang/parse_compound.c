@@ -66,6 +66,13 @@ static void parse_loop_body(struct parser *p, const char *owner, struct span hea
 
 // ---- if ----
 
+static void parse_branch(struct parser *p, const char *owner, struct span header,
+                         struct stmt_list *ret) {
+  p->if_depth++;
+  parse_block(p, owner, header, ret);
+  p->if_depth--;
+}
+
 // branch = "elif" named block | "else" block. `else if` is understood and reported.
 static bool at_else_if(const struct parser *p) {
   return parser_peek(p) == TOK_ELSE && parser_peek_at(p, 1) == TOK_IF;
@@ -104,7 +111,7 @@ static struct stmt *parse_if(struct parser *p) {
     struct stmt *s = stmt_new(p, STMT_IF, first);
     s->if_stmt.condition = parse_named(p);
     s->span = parser_span_from(p, first);
-    parse_block(p, inner ? "elif" : "if", s->span, &s->if_stmt.body);
+    parse_branch(p, inner ? "elif" : "if", s->span, &s->if_stmt.body);
     if (inner) {
       inner->if_stmt.orelse.at = arena_dup(p->arena, &s, sizeof s, _Alignof(struct stmt *));
       inner->if_stmt.orelse.len = 1;
@@ -121,7 +128,9 @@ static struct stmt *parse_if(struct parser *p) {
     if (!accept_elif(p))
       break;
   }
+  p->if_depth++;
   parse_else(p, &inner->if_stmt.orelse);
+  p->if_depth--;
   return outer;
 }
 
@@ -233,15 +242,13 @@ bool at_match(const struct parser *p) {
 }
 
 static struct stmt *skip_forbidden(struct parser *p) {
-  size_t first = p->pos;
   bool has_else = parser_peek(p) == TOK_TRY || parser_peek(p) == TOK_ASYNC;
-  parser_report(p, parser_token_span(p), E0111, "`%.*s` is not part of the language",
-                STR_ARG(parser_token_text(p)));
+  struct stmt *s = stmt_unsupported(p, p->pos);
   parser_skip_statement(p);
   while (parser_peek(p) == TOK_EXCEPT || parser_peek(p) == TOK_FINALLY ||
          (has_else && parser_peek(p) == TOK_ELSE))
     parser_skip_statement(p);
-  return stmt_new(p, STMT_ERROR, first);
+  return s;
 }
 
 // `elif` or `else` that continues nothing; its block is checked all the same.

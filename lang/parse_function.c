@@ -148,10 +148,11 @@ struct ast_function *parse_function(struct parser *p, const expr_vec *decorators
   if (parser_accept(p, TOK_ARROW))
     f->returns = parse_expr(p);
   f->span = parser_span_from(p, first);
-  unsigned loops = p->loop_depth;
-  p->loop_depth = 0;
+  unsigned loops = p->loop_depth, branches = p->if_depth;
+  p->loop_depth = p->if_depth = 0;
   parse_block(p, "def", f->span, &f->body);
   p->loop_depth = loops;
+  p->if_depth = branches;
   find_docstring(f);
   return f;
 }

@@ -230,14 +230,25 @@ static struct stmt *parse_assert(struct parser *p) {
   return s;
 }
 
+// A statement that the language does not have. It may be there under an `if` that is decided at
+// compile time (`else: raise`), so there it is an error only when it is reached.
+struct stmt *stmt_unsupported(struct parser *p, size_t first) {
+  struct str word = parser_token_text(p);
+  struct stmt *s = stmt_new(p, STMT_ERROR, first);
+  s->span = parser_token_span(p);
+  if (p->if_depth > 0)
+    s->unsupported = parser_intern(p, word, s->span);
+  else
+    parser_report(p, s->span, E0111, "`%.*s` is not part of the language", STR_ARG(word));
+  return s;
+}
+
 static struct stmt *parse_forbidden(struct parser *p) {
-  size_t first = p->pos;
-  parser_report(p, parser_token_span(p), E0111, "`%s` is not part of the language",
-                token_kind_text(parser_peek(p)));
+  struct stmt *s = stmt_unsupported(p, p->pos);
   while (parser_peek(p) != TOK_NEWLINE && parser_peek(p) != TOK_SEMICOLON &&
          parser_peek(p) != TOK_EOF)
     p->pos++;
-  return stmt_new(p, STMT_ERROR, first);
+  return s;
 }
 
 // simple = "pass" | "break" | "continue" | return | assert | import | expression_statement

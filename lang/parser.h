@@ -28,6 +28,7 @@ struct parser {
   struct ast_module *module;
   unsigned nesting;
   unsigned loop_depth; // loops of this function around the statement
+  unsigned if_depth;   // branches of this function around it
   bool quiet;          // host code is tried: errors are counted, not reported
   bool panic;
   unsigned error_count;
@@ -127,6 +128,7 @@ bool at_compound(const struct parser *p);
 void parse_block(struct parser *p, const char *owner, struct span header, struct stmt_list *ret);
 bool parse_import(struct parser *p, struct stmt *s);
 bool at_match(const struct parser *p);
+struct stmt *stmt_unsupported(struct parser *p, size_t first);
 struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first);
 void parse_decorators(struct parser *p, expr_vec *out);
 struct ast_function *parse_function(struct parser *p, const expr_vec *decorators);
