@@ -99,6 +99,14 @@ static int pack(struct tool *t, struct launch_arg *a, tile_arg *ret) {
       diag_error(t->diag, a->where, E0723, "`%s` is a scalar, not an array", a->param->name);
       return EXIT_WRONG;
     }
+    enum dtype declared = a->param->is_typed ? a->param->dtype : a->value.array.dtype;
+    if (declared != a->value.array.dtype) {
+      diag_help(diag_error(t->diag, a->where, E0714, "`%s` points to %s, not to %s", a->param->name,
+                           dtype_name(declared), dtype_name(a->value.array.dtype)),
+                "give an array of `%s`, or change the annotation of `%s`", dtype_name(declared),
+                a->param->name);
+      return EXIT_WRONG;
+    }
     *ret = tile_arg_pointer(a->buffer, type_of(a->value.array.dtype));
     return EXIT_DONE;
   }

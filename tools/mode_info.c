@@ -69,7 +69,7 @@ int mode_explain(struct tool *t) {
     if (*section >= '0' && *section <= '9')
       strbuf_printf(&out, "\nLanguage reference (lang/REFERENCE.md), section %s.\n", section);
     else if (*section)
-      strbuf_printf(&out, "\nSee docs/%s.md.\n", section);
+      strbuf_printf(&out, "\nSee %s.\n", section);
   }
   return print(t, &out);
 }

@@ -13,7 +13,7 @@ struct statistics {
 };
 
 static struct statistics statistics_of(const struct array *a) {
-  struct statistics s = {INFINITY, -INFINITY, 0, 0};
+  struct statistics s = {.min = (double)INFINITY, .max = -(double)INFINITY};
   double sum = 0;
   const char *p = a->data;
   for (uint64_t i = 0; i < a->count; i++) {
@@ -26,7 +26,7 @@ static struct statistics statistics_of(const struct array *a) {
     s.max = v > s.max ? v : s.max;
     sum += v;
   }
-  s.mean = a->count > s.nans ? sum / (double)(a->count - s.nans) : NAN;
+  s.mean = a->count > s.nans ? sum / (double)(a->count - s.nans) : (double)NAN;
   return s;
 }
 

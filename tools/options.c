@@ -188,6 +188,42 @@ static bool apply_target(struct tool *t, const struct given *g) {
   return true;
 }
 
+// `name`, a part of the option's value, must be a pass.
+static bool known_pass(struct tool *t, const struct given *g, struct str name) {
+  enum pass_id id;
+  if (pass_find(name, &id))
+    return true;
+  const char *flags[PASS_COUNT];
+  for (int i = 0; i < PASS_COUNT; i++)
+    flags[i] = pass_info((enum pass_id)i)->flag;
+  uint32_t begin = g->where.begin + (uint32_t)(name.ptr - g->value.ptr);
+  struct span where = {g->where.source, begin, begin + (uint32_t)name.len};
+  const char *near = str_nearest(name, flags, PASS_COUNT);
+  return usage(t, where, E0705, arena_printf(t->arena, "unknown pass `%.*s`", STR_ARG(name)),
+               near ? arena_printf(t->arena, "did you mean `%s`?", near)
+                    : "`tilec --list-passes` lists them");
+}
+
+static bool apply_passes(struct tool *t, const struct given *g) {
+  struct pass_options *p = &t->o.passes;
+  const char *value = copy(t, g->value);
+  if (g->id == OPTION_PRINT_IR_AFTER) {
+    p->print_after = value;
+    return str_is(g->value, "all") || str_is(g->value, "change") || known_pass(t, g, g->value);
+  }
+  if (g->id == OPTION_STOP_AFTER) {
+    p->stop_after = value;
+    return known_pass(t, g, g->value);
+  }
+  p->only = value;
+  for (struct str rest = g->value, name; rest.ptr;) {
+    rest = str_split(rest, ',', &name);
+    if (!known_pass(t, g, name))
+      return false;
+  }
+  return true;
+}
+
 static bool apply(struct tool *t, const struct given *g) {
   struct options *o = &t->o;
   switch (g->id) {
@@ -224,10 +260,10 @@ static bool apply(struct tool *t, const struct given *g) {
     o->grid = g->value;
     o->grid_at = g->where;
     break;
-  case OPTION_PRINT_IR_AFTER: o->passes.print_after = copy(t, g->value); break;
+  case OPTION_PRINT_IR_AFTER:
+  case OPTION_STOP_AFTER:
+  case OPTION_PASSES: return apply_passes(t, g);
   case OPTION_DUMP_DIR: o->passes.dump_dir = copy(t, g->value); break;
-  case OPTION_STOP_AFTER: o->passes.stop_after = copy(t, g->value); break;
-  case OPTION_PASSES: o->passes.only = copy(t, g->value); break;
   case OPTION_CHECK: o->check = true; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
   case OPTION_VERIFY_EACH: o->passes.verify_each = true; break;

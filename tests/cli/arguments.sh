@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# --arg, --grid, --out, --expect on the host.
+
+add_with() { # add_with NAME STATUS PATTERN X OUT N GRID [more]: vector add with some arguments replaced
+  local name=$1 status=$2 patterns=$3 x=$4 out=$5 n=$6 grid=$7
+  shift 7
+  check "$name" "$status" "$patterns" --run "$add" --target host --arg "x=$x" --arg 'y=f32[100]:rand(1)' \
+    --arg "out=$out" --arg "n=$n" --grid "$grid" -D BLOCK=64 "$@"
+}
+x='f32[100]:rand(0)' out='f32[100]:zeros' grid='cdiv(n,BLOCK)'
+
+add_with "runs" 0 'out +f32\[100\]' "$x" "$out" 100 "$grid"
+add_with "runs, as JSON" 0 '^\{"kernel": "add"
+"out": \{"dtype": "f32", "shape": \[100\]' "$x" "$out" 100 "$grid" --json
+add_with "checked" 0 'checked' "$x" "$out" 100 "$grid" --check
+
+# Arguments.
+add_with "malformed argument" 1 'rnad.*\[E0720\]
+did you mean `rand`' 'f32[100]:rnad(0)' "$out" 100 "$grid"
+add_with "absurd array" 75 '\[E0911\]' 'f32[999999x999999x999999]' "$out" 100 "$grid"
+add_with "no memory for an array" 75 '\[E0991\]' 'f32[17592186044415]' "$out" 100 "$grid"
+add_with "unknown argument" 1 'no run-time parameter `z` \[E0721\]' "$x" "$out" 100 "$grid" --arg z=1
+add_with "misspelled argument" 1 'did you mean `out`' "$x" "$out" 100 "$grid" --arg 'oout=f32[1]'
+check "argument missing" 1 'no value for parameter `n` \[E0722\]' --run "$add" --target host --arg "x=$x" \
+  --arg 'y=f32[100]' --arg "out=$out" --grid 2
+add_with "array where a number is wanted" 1 '\[E0723\]' "$x" "$out" 'i32[4]:iota' 2
+add_with "number where an array is wanted" 1 '\[E0723\]' 5 "$out" 100 "$grid"
+add_with "elements of another type" 1 'points to f32, not to f16 \[E0714\]' 'f16[100]' "$out" 100 "$grid"
+add_with "real number where an integer is wanted" 1 '\[E0723\]' "$x" "$out" 1.5 2
+add_with "compile-time parameter as argument" 1 '-D BLOCK=' "$x" "$out" 100 "$grid" --arg BLOCK=64
+
+# Grids.
+add_with "unknown name in the grid" 1 'unknown name `BLCK` \[E0724\]
+did you mean `BLOCK`' "$x" "$out" 100 'cdiv(n,BLCK)'
+add_with "empty grid" 1 '\[E0725\]' "$x" "$out" 0 "$grid"
+check "no grid" 2 '--grid' --run "$add" --target host --arg "x=$x" --arg 'y=f32[100]' --arg "out=$out" --arg n=100
+
+# Files.
+add_with "array file not found" 1 '\[E0710\]' @missing.npy "$out" 100 "$grid"
+printf 'no array' > bad.npy
+add_with "not an array file" 1 '\[E0712\]' @bad.npy "$out" 100 "$grid"
+header="{'descr': '>f4', 'fortran_order': False, 'shape': (100,), }"
+{ printf '\x93NUMPY\x01\x00\x3c\x00%s\n' "$(printf '%-59s' "$header")"; head -c 400 /dev/zero; } > big-endian.npy
+add_with "big-endian array file" 1 'big-endian \[E0713\]' @big-endian.npy "$out" 100 "$grid"
+add_with "writes a result" 0 '' "$x" "$out" 100 "$grid" --out out=@sum.npy
+add_with "expects it again" 0 'out +as expected' "$x" "$out" 100 "$grid" --expect out=@sum.npy
+add_with "expects something else" 1 'differs from the expected values in (99|100) of 100 elements \[E0730\]
+first at \[0\]: got
+tolerance: rtol' 'f32[100]:rand(7)' "$out" 100 "$grid" --expect out=@sum.npy
+add_with "with a tolerance" 0 'as expected' 'f32[100]:rand(7)' "$out" 100 "$grid" --expect out=@sum.npy --atol 1
+add_with "expects another shape" 1 'another shape .*\[E0730\]' "$x" 'f32[10x10]' 100 "$grid" --expect out=@sum.npy
+add_with "expects a missing file" 1 '\[E0710\]' "$x" "$out" 100 "$grid" --expect out=@missing.npy
+add_with "writes an unknown argument" 1 '\[E0721\]' "$x" "$out" 100 "$grid" --out sum=@sum.npy
+add_with "writes into no folder" 73 '\[E0711\]' "$x" "$out" 100 "$grid" --out out=@no/folder/x.npy
+add_with "reads what it wrote" 0 'x +f32\[100\]' @sum.npy "$out" 100 "$grid"

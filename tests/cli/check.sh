@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# --check on the host: accesses outside of buffers, assertions; and devices that are not there.
+
+run_checked() { # run_checked NAME STATUS PATTERN FILE [more]
+  local name=$1 status=$2 patterns=$3 file=$4
+  shift 4
+  check "$name" "$status" "$patterns" --run "$file" --target host --check --arg 'x=f32[100]:rand(0)' \
+    --arg 'out=f32[100]:zeros' --arg n=100 --grid 2 "$@"
+}
+
+cat > load.tile << 'TILE'
+@jit
+def f(x: ptr[f32], out: ptr[f32], n: i32):
+    i = program_id(0) * 64 + arange(0, 64)
+    v = load(x + i)
+    store(out + i, v, mask=i < n)
+TILE
+run_checked "load past the end" 1 'load.tile:4:.*: error: load reads past the end of `x` \[E0801\]
+100 elements
+mask' load.tile
+
+sed 's/load(x + i)/load(x + i, mask=i < n)/; s/, mask=i < n)$/)/' load.tile | sed 's/load(x + i)/load(x + i, mask=i < n)/' > store.tile
+run_checked "store past the end" 1 'store.tile:5:.*: error: store writes past the end of `out` \[E0802\]' store.tile
+
+sed 's/load(x + i)/load(x + i - 1, mask=i < n)/' load.tile > before.tile
+run_checked "load before the start" 1 'before the start of `x` \[E0801\]
+index -1' before.tile
+
+sed 's/load(x + i)/load(x + i, mask=i < n)/; s/store(out + i, v, mask=i < n)/atomic_add(out + i, v)/' load.tile > atomic.tile
+run_checked "atomic operation past the end" 1 'atomic.tile:5:.*`out` \[E0803\]' atomic.tile
+
+sed 's/load(x + i)/load(x + i, mask=i < n)/' load.tile > right.tile
+run_checked "a masked kernel is clean" 0 'checked
+!error' right.tile
+
+sed '4i\    device_assert(i < 70, "too far")' right.tile > assert.tile
+run_checked "assertion" 1 'assert.tile:4:.*too far.*\[E0804\]' assert.tile
+
+if "$tilec" --doctor 2> /dev/null | grep -q 'cuda:0'; then
+  skip "no GPU" "there is one"
+else
+  check "no GPU" 69 '\[E0810\]
+--target host' --run right.tile --target sm_90a --arg 'x=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 2
+fi

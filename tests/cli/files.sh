@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sources and outputs that cannot be read or written.
+
+check "source not found" 1 'no such file: `missing.tile` \[E0710\]' missing.tile
+mkdir -p folder.tile
+check "source is a folder" 74 '\[E0710\]' folder.tile
+head -c $((16 * 1024 * 1024 + 1)) /dev/zero | tr '\0' '#' > large.tile
+check "source too large" 75 '\[E0901\]' large.tile
+rm -f large.tile
+stdin=$add check "source from standard input" 0 '\.visible \.entry add' - --target sm_80 --emit=ptx
+check "output folder missing" 73 '\[E0711\]' "$add" --target sm_80 --emit=tile -o no/such/folder/x
+check "output device full" 73 '\[E0711\]' "$add" --target sm_80 --emit=tile -o /dev/full
+check "output to a file" 0 '!.' "$add" --target sm_80 --emit=ptx -o out.ptx
+log=/dev/null
+grep -q '\.visible \.entry add' out.ptx; report $? "and the file holds it"
+echo keep > kept
+printf 'def f(:\n' > wrong.tile
+check "a failed compile" 1 'wrong.tile:1:' wrong.tile --target sm_80 -o kept
+[ "$(cat kept)" = keep ]; report $? "leaves the earlier output alone"
+check "two results of one input are equal" 0 '' "$add" --target sm_90a --emit=ptx -o again.ptx
+"$tilec" "$add" --target sm_90a --emit=ptx -o twice.ptx && cmp -s again.ptx twice.ptx
+report $? "byte by byte"
