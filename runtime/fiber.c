@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32)
+// FIBER_UCONTEXT: the portable way even here, for its test.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) && !defined(FIBER_UCONTEXT)
 #define FIBER_ASM 1
 #else
 #define FIBER_ASM 0

@@ -9,6 +9,7 @@ int main(void) {
   setenv("TILE_CACHE_DIR", "", 1);
   SRunner *r = srunner_create(suite_specialise());
   srunner_add_suite(r, suite_launch_path());
+  srunner_add_suite(r, suite_orc());
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);
   srunner_free(r);
