@@ -258,8 +258,10 @@ static void read_element(struct param_reader *r, const struct expr *annotation,
 #undef X
   };
   r->failed = true;
-  struct diag *d = diag_error(r->diag, element ? element->span : annotation->span, E0404,
-                              "a pointer parameter needs the type it points to");
+  struct diag *d =
+      element ? diag_error(r->diag, element->span, E0404, "this is not the type of an element")
+              : diag_error(r->diag, annotation->span, E0404,
+                           "a pointer parameter needs the type it points to");
   const char *near = element && element->kind == EXPR_NAME
                          ? str_nearest(str_from(element->name), names, COUNT_OF(names))
                          : NULL;

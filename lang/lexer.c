@@ -353,6 +353,8 @@ static void start_line(struct lexer *lx) {
     open_block(lx, in);
   else
     close_blocks(lx, in);
+  if (!consistent)
+    push_error(lx, lx->pos);
 }
 
 static void end_line(struct lexer *lx) {
@@ -398,6 +400,12 @@ static void lex_string(struct lexer *lx, uint32_t prefix) {
   if (result != STRING_CLOSED) {
     report_open_string(lx, begin, result);
     push_error(lx, begin);
+    // The rest of the line went with the string, and the ends of the brackets opened on it.
+    uint32_t line = begin;
+    while (line > 0 && lx->text.ptr[line - 1] != '\n')
+      line--;
+    while (lx->depth > 0 && lx->brackets[lx->depth - 1].offset >= line)
+      lx->depth--;
     return;
   }
   bool is_format = false;

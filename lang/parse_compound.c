@@ -48,10 +48,12 @@ void parse_block(struct parser *p, const char *owner, struct span header, struct
     while (parser_peek(p) != TOK_DEDENT && parser_peek(p) != TOK_EOF)
       parse_statement(p, &body);
     parser_accept(p, TOK_DEDENT);
-  } else if (!broken) {
-    struct diag *d = parser_report(p, parser_token_span(p), E0105,
-                                   "expected an indented block after `%s`", owner);
-    diag_label(d, header, "the block of this line");
+  } else if (!broken && parser_peek(p) != TOK_ERROR) {
+    bool is_last = parser_peek(p) == TOK_DEDENT || parser_peek(p) == TOK_EOF;
+    struct span at = is_last ? parser_end_span(p) : parser_token_span(p);
+    struct diag *d = parser_report(p, at, E0105, "expected an indented block after `%s`", owner);
+    if (!is_last)
+      diag_label(d, header, "the block of this line");
     diag_help(d, "write `pass` in a block that does nothing");
   }
   *ret = (struct stmt_list){body.at, body.len};

@@ -42,6 +42,7 @@ static struct expr *parse_field_expr(struct parser *p, uint32_t begin, uint32_t 
   struct parser field = *p;
   field.pos = 0;
   field.panic = false;
+  field.in_field = true;
   field.error_count = 0;
   struct expr *e;
   unsigned errors = diag_error_count(p->diag);

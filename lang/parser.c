@@ -181,6 +181,8 @@ static void unknown_character(struct parser *p) {
   struct diag *d;
   if (code < 0x20 || code == 0x7f)
     d = parser_error(p, at, E0002, "control character U+%04X", (unsigned)code);
+  else if (code == '`')
+    d = parser_error(p, at, E0002, "a backtick is not part of the language");
   else if (code < 0x80)
     d = parser_error(p, at, E0002, "`%.*s` is not part of the language", STR_ARG(text));
   else
@@ -272,6 +274,8 @@ static bool foreign_token(struct parser *p) {
 // How a message names the current token.
 static const char *describe(const struct parser *p) {
   struct token t = parser_token(p);
+  if (t.kind == TOK_EOF && p->in_field)
+    return "the end of the replacement field";
   if (is_layout(t.kind))
     return token_kind_text(t.kind);
   struct str text = text_of(p, t);

@@ -29,6 +29,7 @@ struct parser {
   unsigned nesting;
   unsigned loop_depth; // loops of this function around the statement
   unsigned if_depth;   // branches of this function around it
+  bool in_field;       // the tokens are those of a field of an f-string
   bool quiet;          // host code is tried: errors are counted, not reported
   bool panic;
   unsigned error_count;
