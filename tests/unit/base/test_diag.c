@@ -286,6 +286,45 @@ START_TEST(codes) {
 }
 END_TEST
 
+static uint32_t next_random(uint64_t *state) {
+  *state = *state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(*state >> 33);
+}
+
+// Whatever the text and the spans, rendering ends and lets no control character through.
+START_TEST(random_text_and_spans) {
+  uint64_t state = 1;
+  static const char alphabet[] = "ab \t\n\n(\r\xc3\xa9\xe6\xbc\xa2\xff\x1b\x01";
+  for (int round = 0; round < 300; round++) {
+    char bytes[700];
+    size_t n = next_random(&state) % sizeof bytes;
+    for (size_t i = 0; i < n; i++)
+      bytes[i] = alphabet[next_random(&state) % (sizeof alphabet - 1)];
+    struct source *s = source_create(a, "k.tile", (struct str){bytes, n});
+    struct span spans[8];
+    for (int i = 0; i < 8; i++) {
+      uint32_t begin = next_random(&state) % (uint32_t)(n + 3); // past the end as well
+      spans[i] = (struct span){s, begin, begin + next_random(&state) % 40};
+    }
+    e = diag_engine_create(a);
+    struct diag *d = diag_error(e, spans[0], E0701, "message");
+    diag_primary_label(d, "primary");
+    for (int i = 1; i < 6; i++)
+      diag_label(d, spans[i], "%s", i % 2 ? "label" : "");
+    diag_note(d, spans[6], "note");
+    struct strbuf text = {0}, json = {0};
+    diag_render_text(e, (struct diag_style){.remarks = true}, &text);
+    for (size_t i = 0; i < text.len; i++)
+      ck_assert((unsigned char)text.ptr[i] >= 0x20 || text.ptr[i] == '\n');
+    diag_render_json(e, &json);
+    struct json_error error;
+    ck_assert_ptr_nonnull(json_parse(a, (struct str){json.ptr, json.len}, &error));
+    strbuf_finish(&text);
+    strbuf_finish(&json);
+  }
+}
+END_TEST
+
 TCase *diag_tests(void) {
   TCase *t = tcase_create("diag");
   tcase_add_checked_fixture(t, setup, teardown);
@@ -303,6 +342,7 @@ TCase *diag_tests(void) {
   tcase_add_test(t, capped);
   tcase_add_test(t, colour);
   tcase_add_test(t, as_json);
+  tcase_add_test(t, random_text_and_spans);
   tcase_add_test(t, codes);
   return t;
 }

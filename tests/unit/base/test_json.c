@@ -101,6 +101,33 @@ START_TEST(every_prefix_is_refused) {
 }
 END_TEST
 
+// Changed documents are read or refused at a place within the text.
+START_TEST(mutations) {
+  static const char whole[] =
+      "{\"key\": [1.5e3, \"a\\u0041\\n\", {\"x\": null}], \"y\": [true, -0]}";
+  static const char bytes[] = "{}[]\",:\\u0e-+.tfn \x00\xff";
+  uint64_t state = 3;
+  unsigned accepted = 0;
+  for (int round = 0; round < 20000; round++) {
+    char *text = malloc(sizeof whole - 1); // exact, so that a sanitizer sees reads past the end
+    memcpy(text, whole, sizeof whole - 1);
+    for (int change = 0; change <= round % 3; change++) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      text[(state >> 40) % (sizeof whole - 1)] = bytes[(state >> 33) % (sizeof bytes - 1)];
+    }
+    struct json_error error;
+    struct arena_mark m = arena_mark(a);
+    struct json *j = json_parse(a, (struct str){text, sizeof whole - 1}, &error);
+    accepted += j != NULL;
+    if (!j)
+      ck_assert_uint_le(error.offset, sizeof whole - 1);
+    arena_release(a, m);
+    free(text);
+  }
+  ck_assert(accepted > 100 && accepted < 10000);
+}
+END_TEST
+
 START_TEST(writes) {
   struct strbuf out = {0};
   struct json_writer w = {.out = &out};
@@ -136,6 +163,7 @@ TCase *json_tests(void) {
   tcase_add_test(t, refuses_malformed_text);
   tcase_add_test(t, depth_is_limited);
   tcase_add_test(t, every_prefix_is_refused);
+  tcase_add_test(t, mutations);
   tcase_add_test(t, writes);
   return t;
 }
