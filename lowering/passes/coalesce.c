@@ -3,8 +3,8 @@
 // touch neighbouring addresses, each with the widest vector that alignment and mask allow. The
 // access is wrapped in conversions; remove-layout-conversions then spreads the layout.
 //
-// Accesses of one shape and order share one layout, the one of the widest vector, so that values
-// flow from loads to stores without a conversion.
+// Accesses of a kernel with one shape and order share one layout, the one of the widest vector, so
+// that values flow from loads to stores without a conversion.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/layout_flow.h"
@@ -15,7 +15,7 @@
 enum { VECTOR_BITS = 128 }; // one access of a thread, on every target
 
 struct access {
-  MlirOperation op;
+  MlirOperation op, func;
   MlirType type; // of the tile of pointers
   uint32_t order[LL_MAX_OUT];
   int64_t wanted; // elements a full vector would have
@@ -58,16 +58,17 @@ static unsigned pointee_bits(struct ir_context *c, MlirType tile_of_pointers) {
 
 // ---- remarks: why an access is narrower than it could be ----
 
-static const char *parameter_name(struct state *s, MlirOperation op, MlirValue ptr) {
+static MlirOperation enclosing_func(struct ir_context *c, MlirOperation op) {
+  while (!mlirOperationIsNull(op) && !op_is(c, op, OP_FUNC_FUNC))
+    op = mlirOperationGetParentOperation(op);
+  return op;
+}
+
+static const char *parameter_name(struct state *s, const struct access *a, MlirValue ptr) {
   int arg = pointer_argument(s->p->c, ptr);
-  if (arg < 0)
+  if (arg < 0 || mlirOperationIsNull(a->func))
     return NULL;
-  MlirOperation parent = mlirOperationGetParentOperation(op);
-  while (!mlirOperationIsNull(parent) && !op_is(s->p->c, parent, OP_FUNC_FUNC))
-    parent = mlirOperationGetParentOperation(parent);
-  if (mlirOperationIsNull(parent))
-    return NULL;
-  MlirAttribute name = func_arg_attr(parent, (unsigned)arg, "tile.name");
+  MlirAttribute name = func_arg_attr(a->func, (unsigned)arg, "tile.name");
   if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
     return NULL;
   MlirStringRef text = mlirStringAttrGetValue(name);
@@ -80,11 +81,9 @@ static void explain(struct state *s, const struct access *a) {
   bool is_load = op_is(c, a->op, OP_TILE_LOAD);
   if (a->width >= a->wanted || op_is(c, a->op, OP_TILE_ATOMIC_RMW))
     return;
-  const char *name = parameter_name(s, a->op, ptr);
-  const char *what =
-      arena_printf(s->p->scratch, name ? "%s `%s`" : "%s", is_load ? "load of" : "store to", name);
-  if (!name)
-    what = is_load ? "load" : "store";
+  const char *name = parameter_name(s, a, ptr), *what = is_load ? "load" : "store";
+  if (name)
+    what = arena_printf(s->p->scratch, "%s `%s`", is_load ? "load of" : "store to", name);
   unsigned dim = a->order[0];
   const char *elements = a->width == 1 ? "element" : "elements";
   int64_t run = axis_contiguity(s->axis, ptr, dim);
@@ -112,7 +111,7 @@ static bool collect(MlirOperation op, void *user) {
   MlirValue ptr = mlirOperationGetOperand(op, 0);
   if (!type_is_ptr(c, element_type(mlirValueGetType(ptr))))
     return true;
-  struct access a = {.op = op, .type = mlirValueGetType(ptr)};
+  struct access a = {.op = op, .func = enclosing_func(c, op), .type = mlirValueGetType(ptr)};
   unsigned rank = tensor_rank(a.type);
   choose_order(s, ptr, rank, a.order);
   int64_t threads = (int64_t)s->p->num_warps * 32;
@@ -131,7 +130,7 @@ static bool collect(MlirOperation op, void *user) {
 
 static bool alike(const struct access *a, const struct access *b) {
   unsigned rank = tensor_rank(a->type);
-  if (rank != tensor_rank(b->type))
+  if (rank != tensor_rank(b->type) || !mlirOperationEqual(a->func, b->func))
     return false;
   for (unsigned d = 0; d < rank; d++)
     if (tensor_dim(a->type, d) != tensor_dim(b->type, d) || a->order[d] != b->order[d])

@@ -1,0 +1,87 @@
+// RUN: tilec %s --passes=assign-layouts | FileCheck %s
+// assign-layouts: every tile has a layout afterwards, and both sides of every op agree.
+
+// The machine that the layouts are made for is noted on the module.
+// CHECK: module attributes {tilegpu.num_warps = 4 : i32, tilegpu.target = "sm_90a", tilegpu.threads_per_warp = 32 : i32}
+
+// A tile starts with one element a thread, lanes first, then warps.
+// CHECK-LABEL: func.func @elementwise
+// CHECK: tile.make_range{{.*}} -> tensor<1024xi32, [[L:#tilegpu.blocked<{order = \[0\], size_per_thread = \[1\], threads_per_warp = \[32\], warps_per_cta = \[4\]}>]]>
+// CHECK: tile.splat{{.*}} -> tensor<1024xi32, [[L]]>
+// CHECK: arith.constant dense<7> : tensor<1024xi32, [[L]]>
+// CHECK: arith.addi {{.*}} : tensor<1024xi32, [[L]]>
+// CHECK: arith.cmpi slt, {{.*}} : tensor<1024xi32, [[L]]>
+// CHECK-NOT: convert_layout
+func.func @elementwise(%n: i32) {
+  %r = "tile.make_range"() {start = 0 : i32, end = 1024 : i32} : () -> tensor<1024xi32>
+  %ns = "tile.splat"(%n) : (i32) -> tensor<1024xi32>
+  %k = arith.constant dense<7> : tensor<1024xi32>
+  %x = arith.addi %r, %k : tensor<1024xi32>
+  %m = arith.cmpi slt, %x, %ns : tensor<1024xi32>
+  return
+}
+
+// The operand of expand_dims is fetched as a slice of the result's layout.
+// CHECK-LABEL: func.func @expand
+// CHECK: [[R:%.+]] = "tile.make_range"
+// CHECK: [[S:%.+]] = "tilegpu.convert_layout"([[R]]) : (tensor<64xi32, #tilegpu.blocked<{{.*}}>>) -> tensor<64xi32, #tilegpu.slice<{dim = 1 : i64, parent = [[P:#tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[1, 1\], threads_per_warp = \[32, 1\], warps_per_cta = \[4, 1\]}>]]}>>
+// CHECK: "tile.expand_dims"([[S]]) {axis = 1 : i32} : {{.*}} -> tensor<64x1xi32, [[P]]>
+func.func @expand() {
+  %r = "tile.make_range"() {start = 0 : i32, end = 64 : i32} : () -> tensor<64xi32>
+  %x = "tile.expand_dims"(%r) {axis = 1 : i32} : (tensor<64xi32>) -> tensor<64x1xi32>
+  return
+}
+
+// Operand and result of a broadcast have one layout.
+// CHECK-LABEL: func.func @broadcast
+// CHECK: [[S:%.+]] = "tile.splat"
+// CHECK: [[C:%.+]] = "tilegpu.convert_layout"([[S]]) : {{.*}} -> tensor<64x1xi32, [[L:#tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[1, 1\], threads_per_warp = \[1, 32\], warps_per_cta = \[4, 1\]}>]]>
+// CHECK: "tile.broadcast"([[C]]) : (tensor<64x1xi32, [[L]]>) -> tensor<64x32xi32, [[L]]>
+func.func @broadcast(%n: i32) {
+  %s = "tile.splat"(%n) : (i32) -> tensor<64x1xi32>
+  %x = "tile.broadcast"(%s) : (tensor<64x1xi32>) -> tensor<64x32xi32>
+  return
+}
+
+// A transposed blocked layout is blocked; users get the default.
+// CHECK-LABEL: func.func @transpose
+// CHECK: [[T:%.+]] = "tile.trans"{{.*}} -> tensor<64x32xf32, #tilegpu.blocked<{order = [0, 1], size_per_thread = [1, 1], threads_per_warp = [32, 1], warps_per_cta = [2, 2]}>>
+// CHECK: "tilegpu.convert_layout"([[T]]) : {{.*}} -> tensor<64x32xf32, #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 1], threads_per_warp = [1, 32], warps_per_cta = [4, 1]}>>
+func.func @transpose(%v: f32) {
+  %x = "tile.splat"(%v) : (f32) -> tensor<32x64xf32>
+  %t = "tile.trans"(%x) {order = array<i32: 1, 0>} : (tensor<32x64xf32>) -> tensor<64x32xf32>
+  %y = arith.negf %t : tensor<64x32xf32>
+  return
+}
+
+// A reshape leaves the elements with their threads: row-major layouts stay that way.
+// CHECK-LABEL: func.func @reshape
+// CHECK: "tile.reshape"{{.*}} -> tensor<64x16xf32, [[L:#tilegpu.blocked<.*>]]>
+// CHECK-NOT: convert_layout
+// CHECK: arith.negf {{.*}} : tensor<64x16xf32, [[L]]>
+func.func @reshape(%v: f32) {
+  %x = "tile.splat"(%v) : (f32) -> tensor<16x64xf32>
+  %y = "tile.reshape"(%x) {allow_reorder = false} : (tensor<16x64xf32>) -> tensor<64x16xf32>
+  %z = arith.negf %y : tensor<64x16xf32>
+  return
+}
+
+// What loops and branches carry has a layout too.
+// CHECK-LABEL: func.func @control
+// CHECK: scf.for {{.*}} -> (tensor<128xf32, [[L:#tilegpu.blocked<.*>]]>)
+// CHECK: scf.if {{.*}} -> (tensor<128xf32, [[L]]>)
+// CHECK: scf.yield {{.*}} : tensor<128xf32, [[L]]>
+func.func @control(%v: f32, %n: i32, %c: i1) {
+  %k = arith.constant 1 : i32
+  %x = "tile.splat"(%v) : (f32) -> tensor<128xf32>
+  %y = scf.for %i = %k to %n step %k iter_args(%a = %x) -> (tensor<128xf32>) : i32 {
+    %z = scf.if %c -> (tensor<128xf32>) {
+      scf.yield %a : tensor<128xf32>
+    } else {
+      %w = arith.addf %a, %x : tensor<128xf32>
+      scf.yield %w : tensor<128xf32>
+    }
+    scf.yield %z : tensor<128xf32>
+  }
+  return
+}
