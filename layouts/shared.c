@@ -39,6 +39,10 @@ bool shared_to_linear(const struct encoding *e, const struct shape_bits *shape,
 bool nvmma_to_linear(const struct encoding *e, const struct shape_bits *shape,
                      struct linear_layout *ret, const char **ret_why) {
   unsigned rank = shape->rank, element_bits = e->nvmma.element_bits;
+  if (rank == 0) {
+    *ret_why = "a tensor in shared memory has at least one dimension";
+    return false;
+  }
   unsigned inner = e->nvmma.transposed ? 0 : rank - 1;
   uint32_t swizzle = e->nvmma.swizzle, tile_bytes = swizzle ? swizzle : 16;
   unsigned tile_bits = log2_floor(tile_bytes * 8 / element_bits);
