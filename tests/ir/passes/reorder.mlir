@@ -56,6 +56,7 @@ module {
 // CHECK-NEXT: scf.for
 // CHECK-NEXT: tile.load
 // CHECK-NEXT: tile.store
+// CHECK-SAME: -> ()
 // CHECK-NEXT: }
 // CHECK-NEXT: tile.load
   func.func @fences(%p: !p, %x: !v, %c: i1, %k: i32) -> (!v, !v, !v) {
