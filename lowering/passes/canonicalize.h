@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of canonicalize share. A rule looks at one op and answers the value that replaces
+// its result, or a null value when it does not apply; it may build ops before the op it looks at.
+#ifndef TILE_LOWERING_PASSES_CANONICALIZE_H
+#define TILE_LOWERING_PASSES_CANONICALIZE_H
+
+#include "mlir-dialects/build.h"
+
+struct canon {
+  struct ir_context *c;
+  struct arena *scratch;
+};
+
+static inline MlirValue no_value(void) { return (MlirValue){NULL}; }
+static inline MlirValue operand(MlirOperation op, intptr_t i) {
+  return mlirOperationGetOperand(op, i);
+}
+static inline MlirType result_type(MlirOperation op) {
+  return mlirValueGetType(mlirOperationGetResult(op, 0));
+}
+// `v` is the result of an op `id`; its op then, else null.
+static inline MlirOperation def_of(struct ir_context *c, MlirValue v, enum op_id id) {
+  MlirOperation def = value_def(v);
+  return !mlirOperationIsNull(def) && op_is(c, def, id) ? def : (MlirOperation){NULL};
+}
+
+// canonicalize_fold.c: the op on constants.
+MlirValue canon_fold(struct canon *k, MlirOperation op, enum op_id id);
+// canonicalize_int.c: integer identities, comparisons, select, integer casts, addptr.
+MlirValue canon_int(struct canon *k, MlirOperation op, enum op_id id);
+// canonicalize_float.c: float identities and casts, bitcasts.
+MlirValue canon_float(struct canon *k, MlirOperation op, enum op_id id);
+// canonicalize_shape.c: splat, expand_dims, broadcast, reshape, trans, convert_layout, and
+// elementwise ops whose operands are all splats.
+MlirValue canon_shape(struct canon *k, MlirOperation op, enum op_id id);
+// canonicalize_control.c: ops with regions or without results (scf, masks of loads and stores,
+// asserts). True when it replaced or erased the op.
+bool canon_control(struct canon *k, MlirOperation op, enum op_id id);
+
+// A constant of `type` holding the integer `value`, before `op`.
+MlirValue canon_int_constant(struct canon *k, MlirOperation op, MlirType type, int64_t value);
+bool is_const_int(struct canon *k, MlirValue v, int64_t value);
+int64_t sign_extend(int64_t v, unsigned bits);
+uint64_t zero_extend(int64_t v, unsigned bits);
+// One of the ten predicates of arith.cmpi on two integers of that width.
+bool compare_ints(int predicate, int64_t x, int64_t y, unsigned bits);
+
+#endif

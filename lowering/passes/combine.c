@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// combine: brings addresses and masked loads into the forms that later passes read best. Pointers
+// are 64 bits wide, so moving an offset between additions to them never changes the address.
+//
+//   addptr(addptr(splat %p, %tile), splat %s)    ->   addptr(splat(addptr %p, %s), %tile)
+//   select(%m, load(%p, %m), %other)             ->   load(%p, %m, %other)
+//   load(%p, %m, splat 0)                        ->   load(%p, %m)
+#include "lowering/pass.h"
+#include "mlir-dialects/build.h"
+
+struct combine {
+  struct ir_context *c;
+  struct arena *scratch;
+  bool changed;
+};
+
+static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGetOperand(op, i); }
+
+static MlirOperation def_of(struct ir_context *c, MlirValue v, enum op_id id) {
+  MlirOperation def = value_def(v);
+  return !mlirOperationIsNull(def) && op_is(c, def, id) ? def : (MlirOperation){NULL};
+}
+
+static void replace(struct combine *s, MlirOperation op, MlirValue with) {
+  value_replace(mlirOperationGetResult(op, 0), with);
+  op_erase(op);
+  s->changed = true;
+}
+
+// ---- addresses ----
+
+// The one offset of all lanes, as a scalar built before `op`; null when lanes differ.
+static MlirValue uniform_offset(struct combine *s, MlirOperation op, MlirValue offset) {
+  int64_t constant;
+  MlirOperation splat = def_of(s->c, offset, OP_TILE_SPLAT);
+  if (!mlirOperationIsNull(splat))
+    return operand(splat, 0);
+  if (!value_const_int(s->c, offset, &constant))
+    return (MlirValue){NULL};
+  struct builder b = builder_before(s->c, op);
+  return build_const_int(&b, element_type(mlirValueGetType(offset)), constant);
+}
+
+// The uniform offset joins the scalar base pointer.
+static void combine_addptr(struct combine *s, MlirOperation op) {
+  MlirOperation inner = def_of(s->c, operand(op, 0), OP_TILE_ADDPTR);
+  if (mlirOperationIsNull(inner) || !type_is_tensor(mlirValueGetType(operand(op, 0))))
+    return;
+  MlirOperation base = def_of(s->c, operand(inner, 0), OP_TILE_SPLAT);
+  if (mlirOperationIsNull(base))
+    return;
+  MlirValue scalar = uniform_offset(s, op, operand(op, 1));
+  if (mlirValueIsNull(scalar))
+    return;
+  struct builder b = builder_before(s->c, op);
+  MlirValue pointer = build_addptr(&b, operand(base, 0), scalar);
+  MlirType type = mlirValueGetType(operand(inner, 0));
+  MlirOperation splat = build_op(&b, OP_TILE_SPLAT, 1, &pointer, 1, &type, 0, NULL);
+  replace(s, op, build_addptr(&b, mlirOperationGetResult(splat, 0), operand(inner, 1)));
+}
+
+// ---- masked loads ----
+
+struct load_operands {
+  MlirValue ptr, mask, other; // null where absent
+};
+
+static struct load_operands load_operands(MlirOperation load) {
+  int32_t sizes[3] = {1, 0, 0};
+  struct load_operands o = {.ptr = operand(load, 0)};
+  if (op_attr_i32_array(load, "operandSegmentSizes", 3, sizes) != 3)
+    return o;
+  if (sizes[1])
+    o.mask = operand(load, 1);
+  if (sizes[2])
+    o.other = operand(load, 1 + sizes[1]);
+  return o;
+}
+
+static MlirValue rebuild_load(struct combine *s, MlirOperation load, MlirValue other) {
+  struct load_operands o = load_operands(load);
+  struct str cache = op_attr_str(load, "cache"), evict = op_attr_str(load, "evict");
+  struct builder b = builder_before(s->c, load);
+  return build_load(&b, o.ptr, o.mask, other, arena_strndup(s->scratch, cache.ptr, cache.len),
+                    arena_strndup(s->scratch, evict.ptr, evict.len),
+                    op_attr_bool(load, "is_volatile"));
+}
+
+// `v` as it can be used before `op`: itself when it is defined before, a copy if it is a constant;
+// else null.
+static MlirValue available_before(struct combine *s, MlirValue v, MlirOperation op) {
+  MlirOperation def = value_def(v);
+  if (mlirOperationIsNull(def))
+    return v; // a block argument of a block around the load: select and load share the block
+  if (op_is(s->c, def, OP_ARITH_CONSTANT)) {
+    MlirOperation copy = mlirOperationClone(def);
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, copy);
+    return mlirOperationGetResult(copy, 0);
+  }
+  if (!mlirBlockEqual(mlirOperationGetBlock(def), mlirOperationGetBlock(op)))
+    return v; // it dominates the select from a block around it
+  return mlirOperationIsBeforeInBlock(def, op) ? v : (MlirValue){NULL};
+}
+
+static void combine_select(struct combine *s, MlirOperation op) {
+  MlirValue loaded = operand(op, 1);
+  MlirOperation load = def_of(s->c, loaded, OP_TILE_LOAD);
+  if (mlirOperationIsNull(load) || value_use_count(loaded) != 1 ||
+      !mlirBlockEqual(mlirOperationGetBlock(load), mlirOperationGetBlock(op)))
+    return;
+  struct load_operands o = load_operands(load);
+  if (mlirValueIsNull(o.mask) || !mlirValueEqual(o.mask, operand(op, 0)))
+    return;
+  MlirValue other = available_before(s, operand(op, 2), load);
+  if (mlirValueIsNull(other))
+    return;
+  MlirValue v = rebuild_load(s, load, other);
+  replace(s, op, v);
+  op_erase(load);
+}
+
+// Masked-off lanes are zero by themselves. -0.0 is another value.
+static void drop_zero_other(struct combine *s, MlirOperation load) {
+  int64_t i;
+  double f;
+  struct load_operands o = load_operands(load);
+  if (mlirValueIsNull(o.other))
+    return;
+  bool zero = (value_const_int(s->c, o.other, &i) && i == 0) ||
+              (value_const_float(s->c, o.other, &f) && f == 0 && !__builtin_signbit(f));
+  if (zero)
+    replace(s, load, rebuild_load(s, load, (MlirValue){NULL}));
+}
+
+static bool visit(MlirOperation op, void *user) {
+  struct combine *s = user;
+  switch (op_id(s->c, op)) {
+  case OP_TILE_ADDPTR: combine_addptr(s, op); break;
+  case OP_ARITH_SELECT: combine_select(s, op); break;
+  case OP_TILE_LOAD: drop_zero_other(s, op); break;
+  default: break;
+  }
+  return true;
+}
+
+enum pass_result pass_combine(struct pass_context *p) {
+  struct combine s = {p->c, p->scratch, false};
+  ir_walk(mlirModuleGetOperation(p->module), visit, &s);
+  return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
+}
