@@ -161,8 +161,10 @@ static struct expr *parse_power(struct parser *p) {
     expr_adopt(p, e, inner);
   }
   struct span op_span = parser_token_span(p);
-  if (parser_accept(p, TOK_DOUBLE_STAR)) {
+  if (parser_peek(p) == TOK_DOUBLE_STAR && parser_enter(p)) {
+    parser_accept(p, TOK_DOUBLE_STAR);
     struct expr *exponent = parse_unary(p);
+    parser_leave(p);
     e = binary_node(p, OP_POW, op_span, e, exponent, first);
   }
   return e;

@@ -71,6 +71,10 @@ static void statement_goes_on(struct parser *p, const struct stmt *last) {
     statement_after_word(p, str_from(last->expr->name), last->expr->span);
     return;
   }
+  if (kind == TOK_ASSIGN) {
+    parser_error(p, parser_token_span(p), E0106, "`=` cannot follow here");
+    return;
+  }
   if (parser_starts_expression(kind)) {
     diag_help(parser_error(p, parser_token_span(p), E0114,
                            "expected the end of the statement, found %s",

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions behind builtins.def, one file a family.
+#ifndef TILE_LANG_BUILTINS_H
+#define TILE_LANG_BUILTINS_H
+
+#include "lang/consteval.h"
+
+enum math_fn {
+  MATH_FN_EXP,
+  MATH_FN_EXP2,
+  MATH_FN_LOG,
+  MATH_FN_LOG2,
+  MATH_FN_SIN,
+  MATH_FN_COS,
+  MATH_FN_TANH,
+  MATH_FN_ERF,
+  MATH_FN_SIGMOID,
+  MATH_FN_SQRT,
+  MATH_FN_SQRT_RN,
+  MATH_FN_RSQRT,
+  MATH_FN_FLOOR,
+  MATH_FN_CEIL
+};
+enum atomic_fn {
+  ATOMIC_FN_ADD,
+  ATOMIC_FN_MAX,
+  ATOMIC_FN_MIN,
+  ATOMIC_FN_AND,
+  ATOMIC_FN_OR,
+  ATOMIC_FN_XOR,
+  ATOMIC_FN_XCHG
+};
+enum hint { HINT_DIVISIBILITY, HINT_CONTIGUITY, HINT_CONSTANCY };
+
+typedef struct value builtin_fn(struct emitter *e, struct call *c);
+
+// builtins_python.c
+builtin_fn builtin_len, builtin_range, builtin_minmax, builtin_isinstance, builtin_hasattr,
+    builtin_getattr, builtin_number, builtin_str, builtin_tuple, builtin_enumerate, builtin_zip;
+// builtins_static.c
+builtin_fn builtin_static_assert, builtin_static_print, builtin_constexpr, builtin_dtype,
+    builtin_pointer_type, builtin_condition, builtin_next_power_of_2, builtin_target,
+    builtin_type_question, builtin_type_is;
+// builtins_create.c
+builtin_fn builtin_program_id, builtin_arange, builtin_full, builtin_zeros, builtin_zeros_like,
+    builtin_cast, builtin_to_tensor;
+// builtins_shape.c
+builtin_fn builtin_broadcast, builtin_broadcast_to, builtin_expand_dims, builtin_squeeze,
+    builtin_reshape, builtin_ravel, builtin_trans;
+// builtins_elementwise.c
+builtin_fn builtin_where, builtin_minimum, builtin_clamp, builtin_operator, builtin_logical,
+    builtin_cdiv, builtin_fma, builtin_fdiv, builtin_umulhi, builtin_abs;
+// builtins_math.c
+builtin_fn builtin_math;
+// builtins_memory.c
+builtin_fn builtin_load, builtin_store;
+// builtins_atomic.c
+builtin_fn builtin_atomic;
+// builtins_debug.c
+builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
+    builtin_device_assert, builtin_print;
+
+// minimum (maximum) of two values, folded where both are known.
+struct value emit_minimum(struct emitter *e, struct operand a, struct operand b, bool maximum,
+                          bool propagate_nan, struct span at);
+// The element type an argument names, as a type; reports everything else.
+bool need_type(struct emitter *e, struct operand x, const char *what, struct type *ret);
+// An optional string argument that must be one of `allowed` (NULL-terminated); "" when absent.
+bool need_choice(struct emitter *e, struct call *c, unsigned i, const char *what,
+                 const char *const *allowed, const char **ret);
+// A mask as i1 in the shape of `like`; a null value for `None`. False if it was reported.
+bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue *ret);
+// The pointee of a scalar or tile of pointers, else E0507.
+bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee);
+
+#endif

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscripts and attributes: new axes of tiles, elements of tuples, what types and tiles know of
+// themselves, methods.
+#include "lang/consteval.h"
+
+// ---- subscripts ----
+
+static bool is_full_slice(const struct expr *x) {
+  return x->kind == EXPR_SLICE && !x->slice.lo && !x->slice.hi && !x->slice.step;
+}
+
+static struct value bad_subscript(struct emitter *e, const struct expr *item, struct type t) {
+  struct diag *d =
+      emit_error(e, item->span, E0212, "%s takes `None` and `:` as subscripts", type_text(e->a, t));
+  diag_help(d, "elements of a tile have no address; select by `tl.where`, or load what you need");
+  return VALUE_ERROR;
+}
+
+static struct value subscript_tile(struct emitter *e, const struct expr *x, struct value v) {
+  const struct expr_list *items = &x->subscript.items;
+  unsigned used = 0, added = 0;
+  for (size_t i = 0; i < items->len; i++) {
+    used += is_full_slice(items->at[i]);
+    added += items->at[i]->kind == EXPR_NONE;
+  }
+  if (used > v.type.rank) {
+    struct diag *d = emit_error(e, x->span, E0212, "%u `:` for %s of rank %u", used,
+                                type_text(e->a, v.type), v.type.rank);
+    diag_help(d, "each `:` stands for one axis of the tile, each `None` for a new one");
+    return VALUE_ERROR;
+  }
+  if (v.type.rank + added > TYPE_MAX_RANK) {
+    emit_error(e, x->span, E0207, "the result would have %u dimensions; tiles have at most %d",
+               v.type.rank + added, TYPE_MAX_RANK);
+    return VALUE_ERROR;
+  }
+  emit_at(e, x->span);
+  unsigned hidden = v.type.rank - used; // axes that an ellipsis stands for
+  for (size_t i = 0, axis = 0; i < items->len; i++) {
+    const struct expr *item = items->at[i];
+    if (item->kind == EXPR_NONE)
+      v = emit_expand_dims(e, v, (unsigned)axis++);
+    else if (item->kind == EXPR_ELLIPSIS)
+      axis += hidden, hidden = 0;
+    else if (is_full_slice(item))
+      axis++;
+    else
+      return bad_subscript(e, item, v.type);
+  }
+  return v;
+}
+
+static bool slice_bound(struct emitter *e, const struct expr *x, int64_t len, int64_t absent,
+                        int64_t *ret) {
+  *ret = absent;
+  if (!x || x->kind == EXPR_NONE)
+    return true;
+  if (!need_const_int(e, (struct operand){emit_expr(e, x), x->span}, "a bound of a slice", ret))
+    return false;
+  if (*ret < 0)
+    *ret += len;
+  *ret = *ret < 0 ? 0 : *ret > len ? len : *ret;
+  return true;
+}
+
+static struct value subscript_tuple(struct emitter *e, const struct expr *x, struct tuple t) {
+  const struct expr *item = x->subscript.items.at[0];
+  int64_t len = (int64_t)t.len, i, lo, hi, step = 1;
+  if (x->subscript.items.len != 1) {
+    emit_error(e, x->span, E0212, "a tuple takes one subscript");
+    return VALUE_ERROR;
+  }
+  if (item->kind != EXPR_SLICE) {
+    if (!need_const_int(e, (struct operand){emit_expr(e, item), item->span}, "the index of a tuple",
+                        &i))
+      return VALUE_ERROR;
+    if (i < -len || i >= len) {
+      emit_error(e, item->span, E0212, "index %lld of a tuple of %lld", (long long)i,
+                 (long long)len);
+      return VALUE_ERROR;
+    }
+    return t.at[i < 0 ? i + len : i];
+  }
+  if (item->slice.step &&
+      !need_const_int(e, (struct operand){emit_expr(e, item->slice.step), item->slice.step->span},
+                      "the step of a slice", &step))
+    return VALUE_ERROR;
+  if (step < 1) {
+    emit_error(e, item->span, E0212, "slices of tuples take a positive step");
+    return VALUE_ERROR;
+  }
+  if (!slice_bound(e, item->slice.lo, len, 0, &lo) ||
+      !slice_bound(e, item->slice.hi, len, len, &hi))
+    return VALUE_ERROR;
+  size_t n = 0;
+  struct value *r = arena_array(e->a, struct value, t.len ? t.len : 1);
+  for (i = lo; i < hi; i += step) {
+    r[n++] = t.at[i];
+    if (step > hi - i)
+      break;
+  }
+  return value_tuple(r, n);
+}
+
+struct value emit_subscript(struct emitter *e, const struct expr *x) {
+  struct value v = emit_expr(e, x->subscript.object);
+  switch ((int)v.kind) {
+  case VALUE_POISON: return v;
+  case VALUE_RT: return subscript_tile(e, x, v);
+  case VALUE_TUPLE: return subscript_tuple(e, x, v.tuple);
+  case VALUE_INT:
+  case VALUE_FLOAT:
+  case VALUE_BOOL:
+    v = to_runtime(e, (struct operand){v, x->subscript.object->span}, "the subscripted value");
+    return value_is_poison(v) ? v : subscript_tile(e, x, v);
+  }
+  struct diag *d = emit_error(e, x->span, E0212, "%s has no elements", value_describe(e, v));
+  if (v.kind == VALUE_FUNC)
+    diag_help(d, "kernels are launched by the host; inside a kernel call the function directly");
+  return VALUE_ERROR;
+}
+
+// ---- attributes ----
+
+static struct value bind_method(struct emitter *e, const struct builtin *b, struct value v) {
+  struct value *receiver = arena_new(e->a, struct value);
+  *receiver = v;
+  return (struct value){.kind = VALUE_BOUND, .bound = {b, receiver}};
+}
+
+static bool tile_attribute(struct emitter *e, struct value v, const char *name, struct value *ret) {
+  if (strcmp(name, "dtype") == 0)
+    *ret = value_type(type_elem(v.type));
+  else if (strcmp(name, "type") == 0)
+    *ret = value_type(v.type);
+  else if (strcmp(name, "shape") == 0)
+    *ret = value_of_shape(e, v.type);
+  else if (strcmp(name, "numel") == 0)
+    *ret = value_int(type_numel(v.type));
+  else if (strcmp(name, "ndim") == 0)
+    *ret = value_int(v.type.rank);
+  else
+    return false;
+  return true;
+}
+
+static bool type_attribute(struct emitter *e, struct type t, const char *name, struct value *ret) {
+  unsigned bits = t.ptr ? 64 : dtype_bits(t.dtype);
+  if (strcmp(name, "element_ty") == 0)
+    *ret = value_type(t.rank ? type_elem(t) : type_pointee(t));
+  else if (strcmp(name, "scalar") == 0)
+    *ret = value_type(type_elem(t));
+  else if (strcmp(name, "shape") == 0)
+    *ret = value_of_shape(e, t);
+  else if (strcmp(name, "numel") == 0)
+    *ret = value_int(type_numel(t));
+  else if (strcmp(name, "primitive_bitwidth") == 0 || strcmp(name, "int_bitwidth") == 0)
+    *ret = value_int(bits);
+  else if (strcmp(name, "itemsize") == 0)
+    *ret = value_int(bits < 8 ? 1 : bits / 8);
+  else if (strcmp(name, "name") == 0)
+    *ret = value_str(str_from(t.ptr ? type_text(e->a, t) : dtype_language_name(t.dtype)));
+  else
+    return false;
+  return true;
+}
+
+static struct value unknown_attribute(struct emitter *e, struct operand x, const char *name,
+                                      struct span at) {
+  struct diag *d =
+      emit_error(e, at, E0211, "%s has no attribute `%s`", value_describe(e, x.v), name);
+  const char *near = x.v.kind == VALUE_RT ? builtin_nearest(e, name, true) : NULL;
+  if (near) {
+    diag_help(d, "did you mean `%s`?", near);
+    diag_fixit(d, at, near);
+  }
+  return VALUE_ERROR;
+}
+
+struct value emit_attribute(struct emitter *e, struct operand x, const char *name, struct span at) {
+  struct value v = x.v, r;
+  const struct builtin *method = builtin_find(e, name);
+  switch (v.kind) {
+  case VALUE_POISON: return v;
+  case VALUE_MODULE: return module_attribute(e, v.module, name, at);
+  case VALUE_RT:
+    if (tile_attribute(e, v, name, &r))
+      return r;
+    if (strcmp(name, "T") == 0)
+      return builtin_call(e, builtin_find(e, "trans"), &x, NULL, 1, at, at);
+    if (method && method->flags & BUILTIN_METHOD)
+      return bind_method(e, method, v);
+    break;
+  case VALUE_INT:
+  case VALUE_FLOAT:
+  case VALUE_BOOL:
+    if (strcmp(name, "value") == 0)
+      return v;
+    if (method && method->flags & BUILTIN_METHOD)
+      return bind_method(e, method, v);
+    break;
+  case VALUE_TYPE:
+    if (type_attribute(e, v.type, name, &r))
+      return r;
+    if (method && method->flags & BUILTIN_TYPE)
+      return bind_method(e, method, v);
+    break;
+  case VALUE_NONE:
+  case VALUE_STR:
+  case VALUE_TUPLE:
+    if (strcmp(name, "value") == 0)
+      return v;
+    break;
+  case VALUE_FUNC:
+  case VALUE_BUILTIN:
+  case VALUE_BOUND:
+  case VALUE_RANGE:
+  case VALUE_SLICE:
+  case VALUE_ABSENT: break;
+  }
+  return unknown_attribute(e, x, name, at);
+}

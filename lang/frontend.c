@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// lang_emit: one kernel with what is known of its parameters becomes a module.
+#include "lang/frontend.h"
+
+#include "lang/consteval.h"
+
+// One parameter with everything said about it put together.
+struct kernel_param {
+  const struct ast_param *ast;
+  const struct lang_param *declared;
+  const struct lang_binding *binding; // NULL: nothing was said
+  bool is_runtime;
+  struct type type;
+  uint32_t divisible_by;
+  struct value constant;
+};
+
+struct kernel {
+  const struct ast_function *function;
+  struct kernel_param *params;
+  size_t count;
+};
+
+static struct span here(const struct kernel_param *p) { return p->ast->span; }
+
+// ---- what a parameter is ----
+
+static void check_binding_names(struct emitter *e, const struct kernel *k) {
+  const struct lang_options *o = e->options;
+  const char **names = arena_array(e->a, const char *, k->count + 1);
+  for (size_t i = 0; i < k->count; i++)
+    names[i] = k->params[i].ast->name;
+  for (size_t b = 0; b < o->binding_count; b++) {
+    bool known = false;
+    for (size_t i = 0; i < k->count && !known; i++)
+      known = strcmp(names[i], o->bindings[b].name) == 0;
+    if (known)
+      continue;
+    struct diag *d =
+        diag_error(e->diag, k->function->name_span, E0412, "`%s` has no parameter `%s`",
+                   k->function->name, o->bindings[b].name);
+    const char *near = str_nearest(str_from(o->bindings[b].name), names, k->count);
+    if (near)
+      diag_help(d, "did you mean `%s`?", near);
+    else if (k->count)
+      diag_help(d, "its parameters are named as in its `def` line");
+  }
+}
+
+static void bind_constant(struct emitter *e, struct kernel_param *p) {
+  const struct lang_binding *b = p->binding;
+  if (const_parse(e->a, str_from(b->text ? b->text : ""), &p->constant))
+    return;
+  struct diag *d = emit_error(e, here(p), E0413, "`%s` is not a value for `%s`",
+                              b->text ? b->text : "", b->name);
+  diag_help(d, "a number, True, False, None, a type such as float16, or a string");
+  p->constant = VALUE_ERROR;
+}
+
+static void missing_constant(struct emitter *e, struct kernel_param *p) {
+  struct diag *d =
+      emit_error(e, here(p), E0411, "missing value of compile-time parameter `%s`", p->ast->name);
+  diag_help(d, "pass `-D %s=...`", p->ast->name);
+  p->constant = VALUE_ERROR;
+}
+
+// A type that the annotation gives and one that the launch gives must agree.
+static void check_type(struct emitter *e, const struct kernel_param *p) {
+  const struct lang_param *a = p->declared;
+  if (!a->is_typed || (a->is_pointer == (p->type.ptr > 0) && a->dtype == p->type.dtype))
+    return;
+  struct type declared = {.dtype = a->dtype, .ptr = a->is_pointer};
+  struct diag *d = emit_error(e, here(p), E0413, "`%s` is declared %s but given as %s",
+                              p->ast->name, type_text(e->a, declared), type_text(e->a, p->type));
+  diag_help(d, "change the annotation, or the argument");
+}
+
+static void bind_typed(struct emitter *e, struct kernel_param *p) {
+  const struct lang_binding *b = p->binding;
+  if (p->declared->is_constexpr) {
+    struct diag *d =
+        emit_error(e, here(p), E0413, "`%s` is a compile-time parameter and cannot be an argument",
+                   p->ast->name);
+    diag_help(d, "pass `-D %s=...`", p->ast->name);
+    p->constant = VALUE_ERROR;
+    return;
+  }
+  p->type = (struct type){
+      .dtype = b->dtype, .ptr = b->kind == BIND_POINTER, .is_const = p->declared->is_const};
+  check_type(e, p);
+  if (b->kind == BIND_SCALAR && b->is_one) {
+    p->constant = value_int(1);
+    return;
+  }
+  p->is_runtime = true;
+  p->divisible_by =
+      b->divisible_by > p->declared->divisible_by ? b->divisible_by : p->declared->divisible_by;
+}
+
+static void resolve_param(struct emitter *e, struct kernel_param *p) {
+  const struct lang_param *a = p->declared;
+  if (p->binding && p->binding->kind == BIND_CONSTANT) {
+    bind_constant(e, p);
+  } else if (p->binding) {
+    bind_typed(e, p);
+  } else if (a->is_constexpr || (!a->is_typed && p->ast->default_value)) {
+    if (p->ast->default_value)
+      p->constant = emit_expr(e, p->ast->default_value);
+    else
+      missing_constant(e, p);
+  } else if (a->is_typed) {
+    p->type = (struct type){.dtype = a->dtype, .ptr = a->is_pointer, .is_const = a->is_const};
+    p->is_runtime = true;
+    p->divisible_by = a->divisible_by;
+  } else {
+    struct diag *d =
+        emit_error(e, here(p), E0410, "the type of parameter `%s` is not known", p->ast->name);
+    diag_help(d,
+              "write it in the file, `%s: ptr[f32]` or `%s: i32`, or pass `--signature "
+              "%s=*f32`",
+              p->ast->name, p->ast->name, p->ast->name);
+    p->constant = VALUE_ERROR;
+  }
+}
+
+static const struct lang_binding *find_binding(const struct lang_options *o, const char *name) {
+  for (size_t i = 0; i < o->binding_count; i++)
+    if (strcmp(o->bindings[i].name, name) == 0)
+      return &o->bindings[i];
+  return NULL;
+}
+
+// ---- the function ----
+
+static void build_kernel(struct emitter *e, struct kernel *k) {
+  MlirType *types = arena_array(e->a, MlirType, k->count + 1);
+  size_t n = 0;
+  for (size_t i = 0; i < k->count; i++)
+    if (k->params[i].is_runtime)
+      types[n++] = type_to_mlir(e->c, k->params[i].type);
+  MlirLocation loc = loc_from_span(e->c, k->function->name_span);
+  e->ir = build_module(e->c, loc);
+  e->func = build_func(e->c, e->ir, k->function->name, n, types, 0, NULL, true, loc);
+  e->b = builder_at_end(e->c, func_entry(e->func), loc);
+  e->span = SPAN_NONE;
+}
+
+static void bind_params(struct emitter *e, const struct kernel *k) {
+  for (size_t i = 0, arg = 0; i < k->count; i++) {
+    const struct kernel_param *p = &k->params[i];
+    struct value v = p->constant;
+    if (p->is_runtime) {
+      unsigned n = (unsigned)arg++;
+      v = value_rt(mlirBlockGetArgument(func_entry(e->func), (intptr_t)n), p->type);
+      func_set_arg_attr(e->c, e->func, n, "tile.name", attr_str(e->c, p->ast->name));
+      func_set_arg_attr(e->c, e->func, n, "tile.dtype", attr_str(e->c, dtype_name(p->type.dtype)));
+      if (p->divisible_by > 1)
+        func_set_arg_attr(e->c, e->func, n, "tile.divisibility",
+                          attr_i32(e->c, (int32_t)p->divisible_by));
+      if (p->type.is_const)
+        func_set_arg_attr(e->c, e->func, n, "tile.const", mlirUnitAttrGet(e->c->mlir));
+    }
+    scope_assign(e, p->ast->name, p->ast->name_span, v);
+  }
+}
+
+static bool read_kernel(struct emitter *e, struct kernel *k) {
+  struct lang_param *declared;
+  const char *name;
+  if (!lang_kernel_params(e->a, e->diag, e->module, e->options->kernel, &name, &declared,
+                          &k->count))
+    return false;
+  k->function = ast_find_function(e->module, name);
+  k->params = arena_array(e->a, struct kernel_param, k->count + 1);
+  for (size_t i = 0; i < k->count; i++) {
+    struct kernel_param *p = &k->params[i];
+    p->ast = &k->function->params[i];
+    p->declared = &declared[i];
+    p->binding = find_binding(e->options, p->ast->name);
+  }
+  return true;
+}
+
+MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
+                     const struct lang_options *options) {
+  unsigned errors = diag_error_count(c->diag);
+  MlirModule none = {NULL};
+  struct emitter e = {.c = c, .a = c->arena, .diag = c->diag, .options = options, .module = m};
+  struct kernel k = {0};
+  if (!read_kernel(&e, &k))
+    return none;
+  builtins_register(&e);
+  struct frame frame = {.module = m, .function = k.function};
+  e.frame = &frame;
+  e.b.c = c;
+  check_binding_names(&e, &k);
+  for (size_t i = 0; i < k.count; i++)
+    resolve_param(&e, &k.params[i]);
+  build_kernel(&e, &k);
+  bind_params(&e, &k);
+  emit_body(&e, &frame);
+  e.b.loc = loc_from_span(c, k.function->name_span);
+  build_return(&e.b, 0, NULL);
+  if (diag_error_count(c->diag) == errors && ir_verify(c, mlirModuleGetOperation(e.ir)))
+    return e.ir;
+  mlirModuleDestroy(e.ir);
+  return none;
+}

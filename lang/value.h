@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an expression stands for while a kernel is emitted: a value of the IR, or something known at
+// compile time. Passed by copy; what is long lives on the session's arena.
+#ifndef TILE_LANG_VALUE_H
+#define TILE_LANG_VALUE_H
+
+#include "lang/types.h"
+
+__extension__ typedef __int128 int_const; // compile-time integers: i64 and u64 both fit
+__extension__ typedef unsigned __int128 uint_const;
+
+enum value_kind {
+  VALUE_ABSENT, // an optional argument that was not given; a variable without a value
+  VALUE_POISON, // stands for something already reported; silences what follows from it
+  VALUE_RT,     // run-time tile or scalar
+  VALUE_INT,
+  VALUE_FLOAT,
+  VALUE_BOOL,
+  VALUE_NONE,
+  VALUE_STR,
+  VALUE_TYPE,    // an element type, or a tile's type (`x.type`)
+  VALUE_TUPLE,   // also lists
+  VALUE_FUNC,    // a function of the language
+  VALUE_MODULE,  // `tl`, `triton`, `tl.math`, ...
+  VALUE_BUILTIN, // a row of builtins.def
+  VALUE_BOUND,   // a builtin with its first argument: `x.to`
+  VALUE_RANGE,   // range(...), tl.range(...), tl.static_range(...)
+  VALUE_SLICE    // `a:b` inside a subscript
+};
+
+struct value;
+struct builtin;
+struct function;
+
+struct tuple {
+  struct value *at;
+  size_t len;
+};
+
+struct bound_method {
+  const struct builtin *builtin;
+  struct value *receiver;
+};
+
+struct range {
+  struct value *lower, *upper, *step;
+  bool is_static; // fully unrolled
+};
+
+enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA };
+
+struct value {
+  enum value_kind kind;
+  struct type type; // VALUE_RT: of the value; VALUE_TYPE: the type itself
+  union {
+    MlirValue rt;
+    int_const i;
+    double f;
+    bool b;
+    struct str s;
+    struct tuple tuple;
+    const struct function *func;
+    enum module_id module;
+    const struct builtin *builtin;
+    struct bound_method bound;
+    struct range range;
+  };
+};
+
+static inline struct value value_of_kind(enum value_kind k) { return (struct value){.kind = k}; }
+#define VALUE_ERROR value_of_kind(VALUE_POISON)
+static inline struct value value_rt(MlirValue v, struct type t) {
+  return (struct value){.kind = VALUE_RT, .type = t, .rt = v};
+}
+static inline struct value value_int(int_const i) {
+  return (struct value){.kind = VALUE_INT, .i = i};
+}
+static inline struct value value_float(double f) {
+  return (struct value){.kind = VALUE_FLOAT, .f = f};
+}
+static inline struct value value_bool(bool b) { return (struct value){.kind = VALUE_BOOL, .b = b}; }
+static inline struct value value_str(struct str s) {
+  return (struct value){.kind = VALUE_STR, .s = s};
+}
+static inline struct value value_type(struct type t) {
+  return (struct value){.kind = VALUE_TYPE, .type = t};
+}
+static inline struct value value_tuple(struct value *at, size_t len) {
+  return (struct value){.kind = VALUE_TUPLE, .tuple = {at, len}};
+}
+
+static inline bool value_is_poison(struct value v) { return v.kind == VALUE_POISON; }
+static inline bool value_is_rt(struct value v) { return v.kind == VALUE_RT; }
+// A number known at compile time.
+static inline bool value_is_number(struct value v) {
+  return v.kind == VALUE_INT || v.kind == VALUE_FLOAT || v.kind == VALUE_BOOL;
+}
+// An integer or a boolean known at compile time, as an integer.
+static inline bool value_as_int(struct value v, int_const *ret) {
+  if (v.kind == VALUE_BOOL)
+    return *ret = v.b, true;
+  if (v.kind == VALUE_INT)
+    return *ret = v.i, true;
+  return false;
+}
+static inline double value_as_double(struct value v) {
+  return v.kind == VALUE_FLOAT ? v.f : v.kind == VALUE_BOOL ? (double)v.b : (double)v.i;
+}
+
+#endif
