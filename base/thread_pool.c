@@ -70,10 +70,14 @@ static void *worker_main(void *arg) {
   return NULL;
 }
 
-// Starts up to `want` workers. They leave signals to the program's own threads.
+// Starts up to `want` workers. They leave signals to the program's own threads, but for those that
+// a thread raises itself: blocked, these would end the process whatever handler it has.
 static unsigned start_workers(struct thread_pool *p, unsigned want) {
+  static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
   sigset_t all, before;
   sigfillset(&all);
+  for (size_t i = 0; i < COUNT_OF(own); i++)
+    sigdelset(&all, own[i]);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   unsigned n = 0;
   for (; n < want; n++) {

@@ -6,6 +6,7 @@
 #include "lang/ast.h"
 #include "runtime/internal.h"
 #include "tools/grid_expr.h"
+#include "tools/reproducer.h"
 
 #include <stdlib.h>
 
@@ -341,9 +342,11 @@ int launch_compile(struct tool *t, struct launch *l) {
 }
 
 int launch_run(struct tool *t, struct launch *l) {
+  reproducer_kernel_runs(l->properties.is_host && !t->o.check);
   tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
   if (status == TILE_OK)
     status = tile_stream_synchronize(l->device, NULL);
+  reproducer_kernel_runs(false);
   if (status != TILE_CHECK_FAILED)
     return launch_failed(t, t->o.file_at, status);
   const struct host_violation *found;

@@ -3,7 +3,7 @@
 // turns errors into an exit status.
 #include "base/debug.h"
 #include "base/file.h"
-#include "tools/tool.h"
+#include "tools/reproducer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +19,11 @@ struct source *tool_source(struct tool *t, int *ret_status) {
     return NULL;
   }
   int error = file_read(t->arena, t->o.file, SOURCE_MAX_BYTES, &text);
-  if (error == 0)
-    return source_create(t->arena, t->o.file, text);
+  if (error == 0) {
+    struct source *source = source_create(t->arena, t->o.file, text);
+    reproducer_input(source);
+    return source;
+  }
   *ret_status = error == EFBIG ? EXIT_LIMIT : error == ENOENT ? EXIT_WRONG : EXIT_IO;
   if (error == ENOENT)
     diag_error(t->diag, t->o.file_at, E0710, "no such file: `%s`", t->o.file);
@@ -108,9 +111,13 @@ int main(int argc, char **argv) {
     fputs(strbuf_cstr(&help), stderr);
     strbuf_finish(&help);
   } else if (options_parse(&t, argc, argv)) {
+    reproducer_install(&t, argc, argv);
     status = run_mode(&t);
   }
   print_messages(&t);
+  const char *folder = status == EXIT_INTERNAL ? reproducer_write() : NULL;
+  if (folder)
+    fprintf(stderr, "  = help: please report it with the folder `%s`\n", folder);
   strbuf_finish(&t.log);
   arena_destroy(t.arena);
   return status;

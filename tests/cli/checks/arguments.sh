@@ -2,10 +2,10 @@
 # --arg, --grid, --out, --expect on the host.
 
 add_with() { # add_with NAME STATUS PATTERN X OUT N GRID [more]: vector add with some arguments replaced
-  local name=$1 status=$2 patterns=$3 x=$4 out=$5 n=$6 grid=$7
+  local name=$1 status=$2 patterns=$3 x=$4 out=$5 length=$6 grid=$7
   shift 7
   check "$name" "$status" "$patterns" --run "$add" --target host --arg "x=$x" --arg 'y=f32[100]:rand(1)' \
-    --arg "out=$out" --arg "n=$n" --grid "$grid" -D BLOCK=64 "$@"
+    --arg "out=$out" --arg "n=$length" --grid "$grid" -D BLOCK=64 "$@"
 }
 x='f32[100]:rand(0)' out='f32[100]:zeros' grid='cdiv(n,BLOCK)'
 

@@ -20,3 +20,19 @@ check "a failed compile" 1 'wrong.tile:1:' wrong.tile --target sm_80 -o kept
 check "two results of one input are equal" 0 '' "$add" --target sm_90a --emit=ptx -o again.ptx
 "$tilec" "$add" --target sm_90a --emit=ptx -o twice.ptx && cmp -s again.ptx twice.ptx
 report $? "byte by byte"
+
+# A signal that tilec did not expect leaves a folder that reproduces it. The program waits for its
+# input meanwhile.
+mkfifo pipe
+"$tilec" - --target sm_80 --emit=ast < pipe > stdout 2> stderr &
+pid=$!
+exec 3> pipe
+sleep 0.3
+kill -SEGV $pid
+wait $pid 2> /dev/null
+status=$?
+exec 3>&-
+log=stderr
+[ $status = 70 ]; report $? "a crash ends with status 70"
+grep -q 'internal error: segmentation fault \[E0990\]' stderr; report $? "with a message"
+grep -q -- "--emit=ast" tilec-crash-*/command.txt; report $? "and a folder that holds the command"
