@@ -1,0 +1,53 @@
+// RUN: tilec %s --passes=combine,dce | FileCheck %s
+module {
+  // CHECK-LABEL: func.func @addresses(
+  // CHECK-SAME: %[[P:.*]]: !tile.ptr<f32>, %[[S:.*]]: i32, %[[O:.*]]: tensor<32xi32>
+  // CHECK: %[[Q:.*]] = "tile.addptr"(%[[P]], %[[S]]) : (!tile.ptr<f32>, i32)
+  // CHECK-NEXT: %[[B:.*]] = "tile.splat"(%[[Q]])
+  // CHECK-NEXT: %[[R:.*]] = "tile.addptr"(%[[B]], %[[O]])
+  // CHECK-NEXT: return %[[R]]
+  func.func @addresses(%p: !tile.ptr<f32>, %s: i32, %o: tensor<32xi32>) -> tensor<32x!tile.ptr<f32>> {
+    %base = "tile.splat"(%p) : (!tile.ptr<f32>) -> tensor<32x!tile.ptr<f32>>
+    %step = "tile.splat"(%s) : (i32) -> tensor<32xi32>
+    %a = "tile.addptr"(%base, %o) : (tensor<32x!tile.ptr<f32>>, tensor<32xi32>) -> tensor<32x!tile.ptr<f32>>
+    %b = "tile.addptr"(%a, %step) : (tensor<32x!tile.ptr<f32>>, tensor<32xi32>) -> tensor<32x!tile.ptr<f32>>
+    return %b : tensor<32x!tile.ptr<f32>>
+  }
+
+  // CHECK-LABEL: func.func @select(
+  // CHECK-SAME: %[[P:.*]]: tensor<32x!tile.ptr<f32>>, %[[M:.*]]: tensor<32xi1>
+  // CHECK: %[[ONE:.*]] = arith.constant dense<1.0
+  // CHECK-NEXT: %[[X:.*]] = "tile.load"(%[[P]], %[[M]], %[[ONE]])
+  // CHECK-NEXT: return %[[X]]
+  func.func @select(%p: tensor<32x!tile.ptr<f32>>, %m: tensor<32xi1>) -> tensor<32xf32> {
+    %x = "tile.load"(%p, %m) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<32x!tile.ptr<f32>>, tensor<32xi1>) -> tensor<32xf32>
+    %one = arith.constant dense<1.0> : tensor<32xf32>
+    %y = arith.select %m, %x, %one : tensor<32xi1>, tensor<32xf32>
+    return %y : tensor<32xf32>
+  }
+
+  // Zero is what masked-off lanes have; -0.0 is not zero.
+  // CHECK-LABEL: func.func @zero(
+  // CHECK-SAME: %[[P:.*]]: tensor<32x!tile.ptr<f32>>, %[[M:.*]]: tensor<32xi1>
+  // CHECK: "tile.load"(%[[P]], %[[M]]) {cache = "cg"
+  // CHECK: "tile.load"(%[[P]], %[[M]], %{{.*}})
+  func.func @zero(%p: tensor<32x!tile.ptr<f32>>, %m: tensor<32xi1>) -> (tensor<32xf32>, tensor<32xf32>) {
+    %z = arith.constant dense<0.0> : tensor<32xf32>
+    %n = arith.constant dense<-0.0> : tensor<32xf32>
+    %x = "tile.load"(%p, %m, %z) {cache = "cg", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<32x!tile.ptr<f32>>, tensor<32xi1>, tensor<32xf32>) -> tensor<32xf32>
+    %y = "tile.load"(%p, %m, %n) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<32x!tile.ptr<f32>>, tensor<32xi1>, tensor<32xf32>) -> tensor<32xf32>
+    return %x, %y : tensor<32xf32>, tensor<32xf32>
+  }
+
+  // Another mask, or a value that comes after the load: nothing to combine.
+  // CHECK-LABEL: func.func @different
+  // CHECK-COUNT-2: arith.select
+  func.func @different(%p: tensor<32x!tile.ptr<f32>>, %m: tensor<32xi1>, %k: tensor<32xi1>, %o: tensor<32xf32>) -> (tensor<32xf32>, tensor<32xf32>) {
+    %x = "tile.load"(%p, %m) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<32x!tile.ptr<f32>>, tensor<32xi1>) -> tensor<32xf32>
+    %a = arith.select %k, %x, %o : tensor<32xi1>, tensor<32xf32>
+    %y = "tile.load"(%p, %m) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<32x!tile.ptr<f32>>, tensor<32xi1>) -> tensor<32xf32>
+    %late = arith.addf %o, %o : tensor<32xf32>
+    %b = arith.select %m, %y, %late : tensor<32xi1>, tensor<32xf32>
+    return %a, %b : tensor<32xf32>, tensor<32xf32>
+  }
+}

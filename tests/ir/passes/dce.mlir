@@ -1,0 +1,54 @@
+// RUN: tilec %s --passes=dce | FileCheck %s
+module {
+  // Chains go, and loads nobody reads; volatile ones, stores and asserts stay.
+  // CHECK-LABEL: func.func @chains
+  // CHECK-NEXT: "tile.load"{{.*}}is_volatile = true
+  // CHECK-NEXT: "tile.assert"
+  // CHECK-NEXT: return
+  func.func @chains(%p: !tile.ptr<i32>, %x: i32, %c: i1) {
+    %a = arith.addi %x, %x : i32
+    %b = arith.muli %a, %a : i32
+    %l = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<i32>) -> i32
+    %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<i32>) -> i32
+    "tile.assert"(%c) {message = "m"} : (i1) -> ()
+    return
+  }
+
+  // A carried value that only feeds itself, and the result of an if that nobody reads.
+  // CHECK-LABEL: func.func @carried
+  // CHECK: %[[R:.*]] = scf.for %{{.*}} iter_args(%[[ACC:[^ ]*]] = %{{[^,)]*}}) -> (i32)
+  // CHECK-NEXT: %[[IF:.*]] = scf.if %{{.*}} -> (i32) {
+  // CHECK-NEXT: scf.yield
+  // CHECK-NEXT: } else {
+  // CHECK: %[[N:.*]] = arith.addi %[[ACC]], %[[IF]]
+  // CHECK-NEXT: scf.yield %[[N]] : i32
+  // CHECK: return %[[R]]
+  func.func @carried(%n: i32, %c: i1) -> i32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %c0, %count = %c1) -> (i32, i32) : i32 {
+      %b:2 = scf.if %c -> (i32, i32) {
+        %t = arith.muli %i, %i : i32
+        scf.yield %i, %t : i32, i32
+      } else {
+        scf.yield %c1, %c0 : i32, i32
+      }
+      %s = arith.addi %acc, %b#0 : i32
+      scf.yield %s, %count : i32, i32
+    }
+    return %r#0 : i32
+  }
+
+  // Nothing in the loop has an effect.
+  // CHECK-LABEL: func.func @pure_loop
+  // CHECK-NEXT: return
+  func.func @pure_loop(%n: i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %c0) -> (i32) : i32 {
+      %s = arith.addi %acc, %i : i32
+      scf.yield %s : i32
+    }
+    return
+  }
+}
