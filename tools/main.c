@@ -2,55 +2,11 @@
 // tilec: parses the command line, runs the mode, prints the recorded messages. The only place that
 // turns errors into an exit status.
 #include "base/debug.h"
-#include "base/file.h"
 #include "tools/reproducer.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-struct source *tool_source(struct tool *t, int *ret_status) {
-  struct str text;
-  if (!t->o.file) {
-    diag_help(diag_error(t->diag, SPAN_NONE, E0703, "no input file"),
-              "name a .tile file: `tilec add.tile --emit=ptx`; `tilec --help` shows more");
-    *ret_status = EXIT_USAGE;
-    return NULL;
-  }
-  int error = file_read(t->arena, t->o.file, SOURCE_MAX_BYTES, &text);
-  if (error == 0) {
-    struct source *source = source_create(t->arena, t->o.file, text);
-    reproducer_input(source);
-    return source;
-  }
-  *ret_status = error == EFBIG ? EXIT_LIMIT : error == ENOENT ? EXIT_WRONG : EXIT_IO;
-  if (error == ENOENT)
-    diag_error(t->diag, t->o.file_at, E0710, "no such file: `%s`", t->o.file);
-  else if (error == EFBIG)
-    diag_error(t->diag, t->o.file_at, E0901, "`%s` is larger than %u MiB", t->o.file,
-               SOURCE_MAX_BYTES >> 20);
-  else
-    diag_error(t->diag, t->o.file_at, E0710, "cannot read `%s`: %s", t->o.file, strerror(error));
-  return NULL;
-}
-
-int tool_write(struct tool *t, const void *data, size_t size) {
-  const char *path = t->o.output ? t->o.output : "-";
-  int error = file_write(path, data, size);
-  if (error == 0)
-    return EXIT_DONE;
-  diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, strerror(error));
-  return EXIT_CANNOT_WRITE;
-}
-
-int tool_error_status(const struct tool *t) {
-  const char *name =
-      diag_error_count(t->diag) ? diag_code_name(diag_first_error_code(t->diag)) : "";
-  if (strcmp(name, "E0990") == 0)
-    return EXIT_INTERNAL;
-  return strncmp(name, "E09", 3) == 0 ? EXIT_LIMIT : EXIT_WRONG;
-}
 
 static bool want_color(const struct tool *t) {
   const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
