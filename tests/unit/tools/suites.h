@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-#define SUITES(X) X(arg_spec) X(array_fill) X(grid_expr) X(npy) X(compare)
+#define SUITES(X) X(arg_spec) X(array_fill) X(grid_expr) X(npy) X(compare) X(options) X(launch)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
