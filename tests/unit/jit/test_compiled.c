@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JIT with the real compiler: kernels on the host device, and PTX handed to the fake driver.
+#include "../runtime/fake_cuda.h"
+#include "jit/jit.h"
+
+#include <check.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char add_text[] = "@jit\n"
+                               "def add(x, y, out, n, BLOCK: constexpr):\n"
+                               "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+                               "    mask = i < n\n"
+                               "    a = load(x + i, mask=mask)\n"
+                               "    b = load(y + i, mask=mask)\n"
+                               "    store(out + i, a + b, mask=mask)\n"
+                               "\n"
+                               "@jit\n"
+                               "def careless(x, out, stride, BLOCK: constexpr):\n"
+                               "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+                               "    store(out + i, load(x + i * stride) * 2)\n";
+
+static tile_device *device;
+
+static void open_host(void) {
+  setenv("TILE_HOST_THREADS", "3", 1);
+  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+}
+
+static void open_fake_gpu(void) { ck_assert_int_eq(tile_device_open("cuda", &device), TILE_OK); }
+static void close_device(void) { tile_device_close(device); }
+
+static tile_kernel *open_kernel(const char *name, const char *block) {
+  tile_kernel *k = NULL;
+  tile_status s =
+      tile_kernel_from_source(device, "add.tile", add_text, sizeof add_text - 1, name, &k);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  ck_assert_int_eq(tile_kernel_set_constant(k, "BLOCK", block), TILE_OK);
+  return k;
+}
+
+static void *buffer(size_t bytes) {
+  void *p = NULL;
+  ck_assert_int_eq(tile_malloc(device, bytes, &p), TILE_OK);
+  return p;
+}
+
+static tile_status launch_add(tile_kernel *k, void *x, void *y, void *out, tile_type type, int n,
+                              unsigned block) {
+  tile_arg args[] = {tile_arg_pointer(x, type), tile_arg_pointer(y, type),
+                     tile_arg_pointer(out, type), tile_arg_i32(n)};
+  return tile_launch(k, NULL, (tile_grid){((unsigned)n + block - 1) / block, 1, 1}, args, 4);
+}
+
+START_TEST(adds_floats_of_any_length) {
+  static const int sizes[] = {1, 127, 128, 129, 1000, 9973};
+  tile_kernel *k = open_kernel("add", "128");
+  for (size_t at = 0; at < COUNT_OF(sizes); at++)
+    for (size_t offset = 0; offset < 2; offset++) {
+      size_t n = (size_t)sizes[at];
+      float *x = buffer((n + 1) * 4), *y = buffer((n + 1) * 4), *out = buffer((n + 1) * 4);
+      for (size_t i = 0; i < n + 1; i++) {
+        x[i] = (float)i * 0.37f;
+        y[i] = 1.0f / (float)(i + 1);
+      }
+      tile_status s = launch_add(k, x + offset, y + offset, out + offset, TILE_F32, (int)n, 128);
+      ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+      for (size_t i = offset; i < n + offset; i++)
+        ck_assert(out[i] == (float)((double)x[i] + (double)y[i]));
+      ck_assert(offset ? out[0] != out[0] : out[n] != out[n]); // still the poison
+      tile_free(device, x);
+      tile_free(device, y);
+      tile_free(device, out);
+    }
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(adds_other_types) {
+  tile_kernel *k = open_kernel("add", "64");
+  int64_t *x = buffer(800), *y = buffer(800), *out = buffer(800);
+  for (int i = 0; i < 100; i++) {
+    x[i] = INT64_MAX - i;
+    y[i] = -3 * i;
+  }
+  tile_status s = launch_add(k, x, y, out, TILE_I64, 100, 64);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  for (int i = 0; i < 100; i++)
+    ck_assert_int_eq(out[i], INT64_MAX - 4 * i);
+  tile_free(device, x);
+  tile_free(device, y);
+  tile_free(device, out);
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(an_argument_equal_to_one_is_compiled_in) {
+  tile_kernel *k = open_kernel("careless", "64");
+  float *x = buffer(128 * 4), *out = buffer(64 * 4);
+  for (int i = 0; i < 128; i++)
+    x[i] = (float)i;
+  for (int stride = 1; stride <= 2; stride++) {
+    tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
+                       tile_arg_i32(stride)};
+    struct jit_spec *spec = NULL;
+    ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_OK);
+    ck_assert_int_eq(jit_specialise(k, args, 3, NULL, &spec), TILE_OK);
+    ck_assert_uint_eq(jit_spec_info(spec)->param_count, stride == 1 ? 2 : 3);
+    for (int i = 0; i < 64; i++)
+      ck_assert(out[i] == (float)(2 * i * stride));
+  }
+  tile_free(device, x);
+  tile_free(device, out);
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(checks_name_line_and_buffer) {
+  tile_kernel *k = open_kernel("careless", "64");
+  float *x = buffer(100 * 4), *out = buffer(128 * 4);
+  tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
+                     tile_arg_i32(1)};
+  ck_assert_int_eq(tile_kernel_set_check(k, 1), TILE_OK);
+  ck_assert_int_eq(tile_kernel_set_warps(k, 2), TILE_OK); // one thread an element
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){2, 1, 1}, args, 3), TILE_CHECK_FAILED);
+  ck_assert_msg(strstr(tile_error_message(),
+                       "add.tile:12:20: out-of-bounds load from `x`: element 100 of 100"),
+                "%s", tile_error_message());
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 16);
+  ck_assert_uint_eq(total, 28);
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_OK);
+  tile_free(device, x);
+  tile_free(device, out);
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(errors_are_diagnostics) {
+  tile_kernel *k = NULL;
+  static const char text[] = "@jit\n"
+                             "def f(x, BLOCK: constexpr):\n"
+                             "    store(x + arange(0, BLOCK), undefined_name)\n";
+  ck_assert_int_eq(tile_kernel_from_source(device, "f.tile", text, sizeof text - 1, NULL, &k),
+                   TILE_OK);
+  float *x = buffer(256);
+  tile_arg args[] = {tile_arg_pointer(x, TILE_F32)};
+  // BLOCK has no value, then the name is unknown.
+  ck_assert_int_eq(tile_kernel_prepare(k, args, 1), TILE_COMPILE_ERROR);
+  ck_assert_msg(strstr(tile_error_message(), "BLOCK"), "%s", tile_error_message());
+  ck_assert_int_eq(tile_kernel_set_constant(k, "BLOCK", "64"), TILE_OK);
+  ck_assert_int_eq(tile_kernel_prepare(k, args, 1), TILE_COMPILE_ERROR);
+  ck_assert_msg(strstr(tile_error_message(), "f.tile:3:33: error:") &&
+                    strstr(tile_error_message(), "undefined_name"),
+                "%s", tile_error_message());
+  tile_free(device, x);
+  tile_kernel_close(k);
+}
+END_TEST
+
+static void *launch_shared(void *user) {
+  tile_kernel *k = user;
+  float *x = buffer(4000), *out = buffer(4000);
+  for (int i = 0; i < 1000; i++)
+    x[i] = (float)i;
+  bool right = true;
+  for (int round = 0; round < 10; round++) {
+    right &= launch_add(k, x, x, out, TILE_F32, 1000, 128) == TILE_OK;
+    for (int i = 0; i < 1000; i++)
+      right &= out[i] == 2.0f * (float)i;
+  }
+  tile_free(device, x);
+  tile_free(device, out);
+  return right ? user : NULL;
+}
+
+START_TEST(threads_launch_one_new_kernel) {
+  tile_kernel *k = open_kernel("add", "128");
+  pthread_t t[4];
+  for (int i = 0; i < 4; i++)
+    pthread_create(&t[i], NULL, launch_shared, k);
+  for (int i = 0; i < 4; i++) {
+    void *result = NULL;
+    pthread_join(t[i], &result);
+    ck_assert_ptr_eq(result, k);
+  }
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(host_objects_come_back_from_disk) {
+  char folder[] = "tile-jit-XXXXXX", command[64];
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  setenv("TILE_CACHE_DIR", folder, 1);
+  for (int round = 0; round < 2; round++) {
+    tile_kernel *k = open_kernel("add", "128");
+    float *x = buffer(400), *out = buffer(400);
+    for (int i = 0; i < 100; i++)
+      x[i] = (float)i;
+    ck_assert_int_eq(launch_add(k, x, x, out, TILE_F32, 100, 128), TILE_OK);
+    ck_assert(out[99] == 198.0f);
+    tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(x, TILE_F32),
+                       tile_arg_pointer(out, TILE_F32), tile_arg_i32(100)};
+    struct jit_spec *spec = NULL;
+    ck_assert_int_eq(jit_specialise(k, args, 4, NULL, &spec), TILE_OK);
+    ck_assert_int_eq(jit_spec_timing(spec).from_disk, round == 1);
+    tile_free(device, x);
+    tile_free(device, out);
+    tile_kernel_close(k);
+  }
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
+// ---- PTX ----
+
+START_TEST(ptx_fits_its_launch) {
+  struct fake_cuda *cuda = dlsym(dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL), FAKE_CUDA_STATE);
+  tile_kernel *k = open_kernel("add", "1024");
+  float *x = (float *)(uintptr_t)0x10000;
+  tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(x, TILE_F32),
+                     tile_arg_pointer(x, TILE_F32), tile_arg_i32(4096)};
+  const char *code = NULL;
+  size_t size = 0;
+  cuda->param_count = 4;
+  tile_status s = tile_launch(k, NULL, (tile_grid){4, 1, 1}, args, 4);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  ck_assert_uint_eq(cuda->block, 128);
+  ck_assert_uint_eq(cuda->params[0], 0x10000);
+  ck_assert_uint_eq((uint32_t)cuda->params[3], 4096);
+  ck_assert_int_eq(tile_kernel_get_code(k, args, 4, &code, &size), TILE_OK);
+  ck_assert_uint_eq(strlen(code), size);
+  ck_assert_ptr_nonnull(strstr(code, ".target sm_90a"));
+  ck_assert_ptr_nonnull(strstr(code, ".entry add"));
+  ck_assert_ptr_nonnull(strstr(code, "ld.global.v4"));
+  // Pointers with the alignment of an element only: no vectors.
+  for (int i = 0; i < 3; i++)
+    args[i] = tile_arg_pointer(x + 1, TILE_F32);
+  ck_assert_int_eq(tile_kernel_get_code(k, args, 4, &code, &size), TILE_OK);
+  ck_assert_ptr_null(strstr(code, "ld.global.v4"));
+  ck_assert_int_eq(tile_kernel_set_target(k, "sm_80"), TILE_OK);
+  ck_assert_int_eq(tile_kernel_get_code(k, args, 4, &code, &size), TILE_OK);
+  ck_assert_ptr_nonnull(strstr(code, ".target sm_80"));
+  tile_kernel_close(k);
+}
+END_TEST
+
+int main(void) {
+  setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
+  setenv("TILE_CACHE_DIR", "", 1);
+  Suite *s = suite_create("compiled");
+  TCase *host = tcase_create("host");
+  tcase_add_checked_fixture(host, open_host, close_device);
+  tcase_set_timeout(host, 120);
+  tcase_add_test(host, adds_floats_of_any_length);
+  tcase_add_test(host, adds_other_types);
+  tcase_add_test(host, an_argument_equal_to_one_is_compiled_in);
+  tcase_add_test(host, checks_name_line_and_buffer);
+  tcase_add_test(host, errors_are_diagnostics);
+  tcase_add_test(host, threads_launch_one_new_kernel);
+  tcase_add_test(host, host_objects_come_back_from_disk);
+  suite_add_tcase(s, host);
+  TCase *ptx = tcase_create("ptx");
+  tcase_add_checked_fixture(ptx, open_fake_gpu, close_device);
+  tcase_add_test(ptx, ptx_fits_its_launch);
+  suite_add_tcase(s, ptx);
+  SRunner *r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
