@@ -30,6 +30,7 @@ struct compile_request {
   bool check;          // host: check every access (tile_host_check)
   bool debug;          // device_assert is kept (as with --check)
   struct pass_options passes;
+  struct strbuf *static_print; // where static_print writes; NULL: nowhere
 };
 
 struct compile_timing {
@@ -46,6 +47,12 @@ struct compile_result {
 // freed before it returns. Thread-safe for distinct arenas. `diag` lives on `a` too.
 bool compile_kernel(struct arena *a, struct diag_engine *diag,
                     const struct compile_request *request, struct compile_result *ret);
+
+// The same from the text of IR (`request->source` is an .mlir file): parsed, verified, then either
+// the passes of `request->passes.only`, or what the stage asked for still needs: the pipeline, if
+// there are tiles without layouts. `kernel` and `bindings` are not used.
+bool compile_mlir(struct arena *a, struct diag_engine *diag, const struct compile_request *request,
+                  struct compile_result *ret);
 
 // Version text that is part of every cache key: project version, LLVM version, build id.
 const char *compiler_version(void);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilegpu` IR to LLVM IR: the emitter's state, shared by the files of this folder. A tensor value
-// is an array of LLVM values, one for each register its layout gives a thread (duplicates included,
-// in register order); a scalar is an array of one.
+// `tilegpu` IR to LLVM IR: the emitter's state and the functions that the files of this folder and
+// of lowering/targets share. A tensor value is an array of LLVM values, one for each register its
+// layout gives a thread, in register order; registers that only replicate (a zero basis) share one
+// value. A scalar is an array of one.
+//
+// Emission functions that can fail return false after a diagnostic. All build at e->b.
 #ifndef TILE_LOWERING_LLVM_EMIT_H
 #define TILE_LOWERING_LLVM_EMIT_H
 
@@ -10,6 +13,9 @@
 #include "lowering/target.h"
 
 #include <llvm-c/Core.h>
+
+struct axis_analysis;
+struct debug_info;
 
 struct emitted {
   unsigned count;
@@ -20,57 +26,190 @@ struct emitter {
   struct ir_context *c;
   const struct target *target;
   struct arena *arena; // of the emission
+  struct axis_analysis *axis;
   LLVMContextRef llvm;
   LLVMModuleRef module;
   LLVMBuilderRef b;
+  LLVMBuilderRef entry; // appends to the entry block: what depends on the thread alone
   LLVMValueRef function;
   MlirOperation kernel;
+  const struct kernel_info *info;
   uint32_t num_warps;
   bool check;            // host: guard every access
-  bool uses_collectives; // set by emission when a barrier, shuffle or shared memory was needed
+  bool uses_collectives; // a barrier, shuffle or shared memory was needed
   uint32_t shared_bytes; // scratch needed so far
   struct map values;     // MlirValue -> struct emitted *
+  struct map strings;    // text -> its global
+  LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64;
+  LLVMTypeRef ptr;                    // to global memory
+  LLVMTypeRef generic_ptr;            // address space 0
   LLVMValueRef thread_id, lane, warp; // i32, in the entry block
-  struct emit_private *p;             // debug info, string tables, places
+  struct linear_memo *memo;           // values made by linear_of_thread
+  LLVMValueRef host_thread;           // host: the struct host_thread
+  struct host_places *places;         // host: rows of NAME__places
+  struct debug_info *debug;           // NULL: none
 };
 
-// Hooks a target implements (lowering/targets/ptx.c, host.c). All emit at e->b.
+// One access of a thread to global memory, as hooks see it.
+struct access {
+  MlirOperation op; // for its place, provenance and cache hints
+  LLVMValueRef ptr;
+  LLVMValueRef pred;         // i1; NULL: always
+  unsigned count, word_bits; // words of 8, 16, 32 or 64 bits
+  unsigned align;            // bytes, of the whole access
+};
+
+struct print_record {
+  const char *prefix;
+  unsigned rank;                         // 0: a scalar
+  LLVMValueRef coords[LL_MAX_OUT], flat; // indices of the element; its row-major offset
+  LLVMValueRef value;                    // i64 or f64
+  bool is_float, is_signed, hex;
+};
+
+// What targets implement (lowering/targets/ptx.c, host.c).
 struct target_hooks {
-  void (*begin_module)(struct emitter *e);
-  // Creates e->function with its parameters and e->thread_id, lane, warp; ret_args gets the values
+  // Creates e->function with its entry block, e->thread_id, lane and warp; ret_args gets the values
   // of the kernel's run-time parameters.
-  void (*begin_kernel)(struct emitter *e, const struct kernel_info *info, LLVMValueRef *ret_args);
-  void (*end_kernel)(struct emitter *e, const struct kernel_info *info);
+  void (*begin_kernel)(struct emitter *e, LLVMValueRef *ret_args);
+  void (*end_kernel)(struct emitter *e); // after the last block, before verification
   LLVMValueRef (*program_id)(struct emitter *e, int axis);
   LLVMValueRef (*num_programs)(struct emitter *e, int axis);
   LLVMValueRef (*shuffle)(struct emitter *e, LLVMValueRef i32_value, LLVMValueRef source_lane);
   void (*barrier)(struct emitter *e);
   LLVMValueRef (*shared_base)(struct emitter *e); // pointer to the CTA's scratch
-  // `count` words of `word_bits` bits (count * word_bits <= max_vector_bits) at ptr, as integers.
-  // pred: i1 or NULL. other: `count` words or NULL (zero). op: for source place and provenance.
-  void (*load)(struct emitter *e, MlirOperation op, LLVMValueRef ptr, LLVMValueRef pred,
-               unsigned count, unsigned word_bits, const LLVMValueRef *other, LLVMValueRef *ret);
-  void (*store)(struct emitter *e, MlirOperation op, LLVMValueRef ptr, LLVMValueRef pred,
-                unsigned count, unsigned word_bits, const LLVMValueRef *words);
-  LLVMValueRef (*atomic_rmw)(struct emitter *e, MlirOperation op, LLVMValueRef ptr,
-                             LLVMValueRef pred, LLVMValueRef value);
-  // f32 math in hardware: OP_MATH_EXP2, LOG2, SQRT, RSQRT, TANH; TILE_PRECISE_SQRT,
-  // TILE_PRECISE_DIVF; OP_ARITH_DIVF (fast f32 division)
-  LLVMValueRef (*math)(struct emitter *e, enum op_id id, size_t n, const LLVMValueRef *operands);
-  LLVMValueRef (*convert_float)(struct emitter *e, LLVMValueRef x, enum dtype from, enum dtype to,
-                                bool toward_zero); // fp8, bf16, rtz
-  void (*print)(struct emitter *e, MlirOperation op);
-  void (*assert_true)(struct emitter *e, MlirOperation op, LLVMValueRef cond);
+  // Words as integers. other: `count` words or NULL (zero) for a false predicate.
+  void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
+               LLVMValueRef *ret);
+  void (*store)(struct emitter *e, const struct access *a, const LLVMValueRef *words);
+  // The old value (undefined where the predicate is false); NULL after a diagnostic.
+  LLVMValueRef (*atomic_rmw)(struct emitter *e, const struct access *a, struct str kind,
+                             enum dtype dtype, LLVMValueRef value);
+  // f32: OP_MATH_EXP2, LOG2, SQRT, RSQRT, TANH, OP_TILE_PRECISE_SQRT, PRECISE_DIVF and
+  // OP_ARITH_DIVF; f64: SQRT and RSQRT.
+  LLVMValueRef (*math)(struct emitter *e, enum op_id id, LLVMTypeRef type, const LLVMValueRef *x);
+  LLVMValueRef (*remainder)(struct emitter *e, LLVMTypeRef type, LLVMValueRef x, LLVMValueRef y);
+  // By instruction, NULL where there is none: f32 to f8e4nv (i8, rounded to nearest even,
+  // saturating), and f8e4nv (i8) to f16.
+  LLVMValueRef (*float_to_e4m3)(struct emitter *e, LLVMValueRef x);
+  LLVMValueRef (*e4m3_to_half)(struct emitter *e, LLVMValueRef x);
+  // One record of device_print.
+  void (*print)(struct emitter *e, const struct print_record *p);
+  void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
 };
 
-// The module for a kernel in `tilegpu` form. False with a diagnostic on what cannot be lowered.
-// On success *ret_info is complete and the caller owns *ret_module (in context `llvm`).
-bool emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
-               uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
-               LLVMModuleRef *ret_module, struct kernel_info *ret_info);
-// Optimises the module and generates PTX or an object file into `out`. Runs LLVM's new-pass-manager
-// pipeline of the target.
-bool codegen(LLVMModuleRef module, const struct target *target, bool optimise, struct arena *a,
-             struct diag_engine *diag, struct str *out);
+extern const struct target_hooks ptx_hooks, host_hooks;
+
+// ---- values.c: types, the value table ----
+LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t); // fp8: i8
+LLVMTypeRef type_of_mlir(struct emitter *e, MlirType scalar);
+// NULL for scalars.
+const struct linear_layout *layout_of(struct emitter *e, MlirType t);
+unsigned register_count(const struct linear_layout *l); // 1 for NULL
+// Bits of a register index whose basis is zero.
+uint32_t register_replicas(const struct linear_layout *l);
+const struct emitted *value_of(struct emitter *e, MlirValue v);
+// Room for the registers of `v`, bound to it; the caller fills all.
+struct emitted *value_bind(struct emitter *e, MlirValue v);
+static inline const struct emitted *operand_of(struct emitter *e, MlirOperation op, unsigned i) {
+  return value_of(e, mlirOperationGetOperand(op, (intptr_t)i));
+}
+static inline struct emitted *result_of(struct emitter *e, MlirOperation op, unsigned i) {
+  return value_bind(e, mlirOperationGetResult(op, (intptr_t)i));
+}
+static inline MlirType operand_type(MlirOperation op, unsigned i) {
+  return mlirValueGetType(mlirOperationGetOperand(op, (intptr_t)i));
+}
+static inline MlirType result_type(MlirOperation op, unsigned i) {
+  return mlirValueGetType(mlirOperationGetResult(op, (intptr_t)i));
+}
+LLVMValueRef const_i32(struct emitter *e, uint32_t v);
+LLVMValueRef const_int(LLVMTypeRef type, uint64_t v);
+// Call of an intrinsic; `overloads` are the types in its name, if any.
+LLVMValueRef intrinsic(struct emitter *e, const char *name, unsigned overload_count,
+                       LLVMTypeRef *overloads, unsigned n, LLVMValueRef *args);
+// A declared function of the run-time environment, called.
+LLVMValueRef call_routine(struct emitter *e, const char *name, LLVMTypeRef result, unsigned n,
+                          LLVMValueRef *args);
+// A NUL-terminated constant text, as a generic pointer.
+LLVMValueRef text_pointer(struct emitter *e, const char *text);
+// The word as one integer of its own width, and back.
+LLVMValueRef to_bits(struct emitter *e, LLVMValueRef x);
+LLVMValueRef from_bits(struct emitter *e, LLVMValueRef bits, LLVMTypeRef type);
+bool emit_unsupported(struct emitter *e, MlirOperation op, const char *fmt, ...) PRINTF(3, 4);
+// Builds `if (cond)`: what follows is built in the branch until branch_end.
+struct branch {
+  LLVMBasicBlockRef from, after;
+};
+struct branch branch_begin(struct emitter *e, LLVMValueRef cond);
+void branch_end(struct emitter *e, const struct branch *br);
+
+// ---- indices.c: layouts as arithmetic on the thread's number ----
+enum { THREAD_BITS = 10, LANE_BITS = 5 };
+// The xor of image[b] over the set bits b of the thread's number (lane below, warp above).
+LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BITS]);
+// Coordinate `dim` of each register's element, or (dim < 0) its row-major offset in the tensor.
+void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, LLVMValueRef *ret);
+// i1: this thread is the first of those that hold the same elements; NULL if each is the only
+// holder. NULL layout: a scalar, held by all.
+LLVMValueRef owner_predicate(struct emitter *e, const struct linear_layout *l);
+// Registers among several of one thread that hold the same element: bits that must be 0.
+uint32_t owner_registers(const struct linear_layout *l);
+
+// ---- one file an op family ----
+bool emit_block(struct emitter *e, MlirBlock block); // emit.c; without the terminator
+bool emit_elementwise(struct emitter *e, MlirOperation op);
+LLVMValueRef emit_math(struct emitter *e, MlirOperation op, const LLVMValueRef *x);
+LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, enum dtype to,
+                           bool toward_zero);
+bool emit_constant(struct emitter *e, MlirOperation op);
+bool emit_program(struct emitter *e, MlirOperation op);
+bool emit_shape(struct emitter *e, MlirOperation op);
+bool emit_load(struct emitter *e, MlirOperation op);
+bool emit_store(struct emitter *e, MlirOperation op);
+bool emit_atomic_rmw(struct emitter *e, MlirOperation op);
+bool emit_convert_layout(struct emitter *e, MlirOperation op);
+bool emit_print(struct emitter *e, MlirOperation op);
+bool emit_assert(struct emitter *e, MlirOperation op);
+bool emit_if(struct emitter *e, MlirOperation op);
+bool emit_for(struct emitter *e, MlirOperation op);
+bool emit_while(struct emitter *e, MlirOperation op);
+
+// values: registers in layout `from`; ret: in layout `to`.
+bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
+                    const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret);
+// Gives every thread the elements that owners (owner: i1 or NULL) hold in `from` registers, in the
+// layout `to`, through the CTA's scratch. NULL layouts: a scalar.
+void exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
+                             const struct linear_layout *to, LLVMValueRef owner,
+                             const LLVMValueRef *values, LLVMValueRef *ret);
+
+// ---- debug_info.c ----
+struct place {
+  const char *file;
+  unsigned line, col;
+};
+struct place place_of(struct emitter *e, MlirLocation loc); // file NULL: unknown
+void debug_info_begin(struct emitter *e);                   // after begin_kernel
+void debug_info_at(struct emitter *e, MlirOperation op);
+void debug_info_end(struct emitter *e);
+
+// ---- emit.c ----
+// The kernel's facts, all but what the emission finds out (shared memory, collectives). They live
+// on the arena of `c`.
+bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
+                     uint32_t num_warps, uint32_t num_stages, struct kernel_info *ret);
+// The module for a kernel in `tilegpu` form, in context `llvm`; NULL after diagnostics on what
+// cannot be lowered. ret_info is complete then, on the arena of `c`.
+LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
+                        uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
+                        struct kernel_info *ret_info);
+
+// ---- codegen.c ----
+// Optimises the module and generates PTX or an object file on `a`.
+bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
+             struct diag_engine *diag, struct str *ret);
+// The module as text, on `a`.
+struct str llvm_text(LLVMModuleRef module, struct arena *a);
 
 #endif

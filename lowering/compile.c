@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The road from source text to an artifact: stage after stage, stopping where the request says.
+#include "lowering/compile.h"
+
+#include "lowering/build_id.h"
+#include "lowering/llvm/emit.h"
+#include "lowering/llvm/version.h" // made by Meson
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <time.h>
+
+enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = 16, MANY_REGISTERS = 256 };
+
+const char *emit_kind_name(enum emit_kind k) {
+  static const char *const names[EMIT_KIND_COUNT] = {
+      [EMIT_AST] = "ast",   [EMIT_TILE] = "tile", [EMIT_TILEGPU] = "tilegpu",
+      [EMIT_LLVM] = "llvm", [EMIT_PTX] = "ptx",   [EMIT_OBJECT] = "object"};
+  return (unsigned)k < EMIT_KIND_COUNT ? names[k] : "?";
+}
+
+// ---- version ----
+
+static char version_text[160];
+
+static void make_version(void) {
+  char id[BUILD_ID_TEXT];
+  unsigned major, minor, patch;
+  build_id_text(id);
+  LLVMGetVersion(&major, &minor, &patch);
+  snprintf(version_text, sizeof version_text, "tile %s, LLVM %u.%u.%u, build %s", TILE_VERSION,
+           major, minor, patch, id);
+}
+
+const char *compiler_version(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_version);
+  return version_text;
+}
+
+// ---- one compilation ----
+
+struct session {
+  struct arena *a;
+  struct diag_engine *diag;
+  const struct compile_request *request;
+  struct compile_result *ret;
+  uint32_t num_warps, num_stages;
+  struct ir_context *c;
+  MlirModule module;
+  LLVMContextRef llvm;
+};
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+// Adds the time since *at to *total and moves *at.
+static void lap(double *at, double *total) {
+  double now = now_ms();
+  *total += now - *at;
+  *at = now;
+}
+
+static bool no_errors(struct session *s) { return diag_error_count(s->diag) == 0; }
+
+static void take_text(struct session *s, struct strbuf *b) {
+  s->ret->output = (struct str){arena_strndup(s->a, strbuf_cstr(b), b->len), b->len};
+  if (b->failed)
+    diag_error(s->diag, SPAN_NONE, E0991, "out of memory for the output");
+  strbuf_finish(b);
+}
+
+static bool finish_with_ir(struct session *s) {
+  struct strbuf text = {0};
+  ir_print(mlirModuleGetOperation(s->module), false, &text);
+  take_text(s, &text);
+  return no_errors(s);
+}
+
+static bool check_options(struct session *s) {
+  const struct compile_request *r = s->request;
+  s->num_warps = r->num_warps ? r->num_warps : DEFAULT_WARPS;
+  s->num_stages = r->num_stages ? r->num_stages : DEFAULT_STAGES;
+  if (!is_pow2(s->num_warps) || s->num_warps > r->target->max_warps)
+    diag_help(diag_error(s->diag, SPAN_NONE, E0606, "a program cannot have %u warps", s->num_warps),
+              "the number of warps is a power of two up to %u", r->target->max_warps);
+  if (s->num_stages > MAX_STAGES)
+    diag_help(diag_error(s->diag, SPAN_NONE, E0606, "a loop cannot have %u stages", s->num_stages),
+              "the number of stages is from 1 to %d", MAX_STAGES);
+  return no_errors(s);
+}
+
+// ---- stages ----
+
+static bool open_context(struct session *s) {
+  s->c = ir_context_create(s->a, s->diag);
+  if (!s->c && no_errors(s))
+    diag_error(s->diag, SPAN_NONE, E0991, "out of memory for the compiler's context");
+  return s->c != NULL;
+}
+
+static bool run_passes(struct session *s, const struct pass_options *options, bool *ret_stopped) {
+  struct pass_context p = {.c = s->c,
+                           .module = s->module,
+                           .target = s->request->target,
+                           .num_warps = s->num_warps,
+                           .num_stages = s->num_stages,
+                           .scratch = arena_create()};
+  if (!p.scratch) {
+    diag_error(s->diag, SPAN_NONE, E0991, "out of memory for the passes");
+    return false;
+  }
+  double at = now_ms();
+  bool ok = passes_run(&p, options, ret_stopped);
+  arena_destroy(p.scratch);
+  lap(&at, &s->ret->timing.passes_ms);
+  return ok && no_errors(s);
+}
+
+struct widest {
+  struct ir_context *c;
+  MlirOperation op;
+  unsigned registers;
+};
+
+static bool see_registers(MlirOperation op, void *user) {
+  struct widest *w = user;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
+    const struct linear_layout *l = type_is_tensor(t) ? linear_of_type(w->c, t) : NULL;
+    if (l && register_count(l) > w->registers) {
+      w->registers = register_count(l);
+      w->op = op;
+    }
+  }
+  return true;
+}
+
+static void warn_of_registers(struct session *s) {
+  struct widest w = {.c = s->c};
+  ir_walk(mlirModuleGetOperation(s->module), see_registers, &w);
+  if (w.registers <= MANY_REGISTERS)
+    return;
+  struct diag *d = diag_warning(s->diag, op_span(s->c, w.op), E0607,
+                                "each thread holds %u elements of this tile", w.registers);
+  diag_help(d, "use smaller blocks, or more warps than %u (`--num-warps`)", s->num_warps);
+}
+
+static bool check_shared_memory(struct session *s) {
+  const struct kernel_info *info = &s->ret->info;
+  const struct target *t = s->request->target;
+  if (info->shared_bytes <= t->shared_limit)
+    return true;
+  struct diag *d = diag_error(s->diag, op_span(s->c, module_kernel(s->c, s->module)), E0605,
+                              "kernel `%s` needs %u bytes of shared memory, `%s` has %u",
+                              info->name, info->shared_bytes, t->name, t->shared_limit);
+  diag_help(d, "use smaller blocks or a narrower element type");
+  return false;
+}
+
+// From tilegpu IR to the artifact.
+static bool lower(struct session *s) {
+  const struct compile_request *r = s->request;
+  struct compile_timing *t = &s->ret->timing;
+  warn_of_registers(s);
+  double at = now_ms();
+  s->llvm = LLVMContextCreate();
+  LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
+                                   r->check, s->llvm, &s->ret->info);
+  lap(&at, &t->emit_ms);
+  if (!module)
+    return false;
+  bool ok = check_shared_memory(s);
+  if (ok && r->emit == EMIT_LLVM)
+    s->ret->output = llvm_text(module, s->a);
+  else if (ok && r->emit > EMIT_LLVM)
+    ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
+  LLVMDisposeModule(module);
+  lap(&at, &t->codegen_ms);
+  return ok;
+}
+
+static bool compile_source(struct session *s) {
+  const struct compile_request *r = s->request;
+  struct compile_timing *t = &s->ret->timing;
+  double at = now_ms();
+  struct ast_module *ast = lang_parse(s->a, s->diag, r->source);
+  lap(&at, &t->parse_ms);
+  if (!ast || !no_errors(s))
+    return false;
+  if (r->emit == EMIT_AST) {
+    struct strbuf text = {0};
+    ast_print(ast, &text);
+    take_text(s, &text);
+    return no_errors(s);
+  }
+  if (!open_context(s))
+    return false;
+  struct lang_options options = {.kernel = r->kernel,
+                                 .bindings = r->bindings,
+                                 .binding_count = r->binding_count,
+                                 .target = r->target->name,
+                                 .num_warps = s->num_warps,
+                                 .debug = r->debug,
+                                 .static_print = r->static_print};
+  s->module = lang_emit(s->c, ast, &options);
+  lap(&at, &t->frontend_ms);
+  if (mlirModuleIsNull(s->module) || !no_errors(s))
+    return false;
+  if (r->emit == EMIT_TILE && !r->passes.only)
+    return finish_with_ir(s);
+  bool stopped = false;
+  if (!run_passes(s, &r->passes, &stopped))
+    return false;
+  if (stopped || r->passes.only || r->emit == EMIT_TILE)
+    return finish_with_ir(s);
+  if (r->emit == EMIT_TILEGPU) {
+    warn_of_registers(s);
+    return finish_with_ir(s) &&
+           describe_kernel(s->c, s->module, r->target, s->num_warps, s->num_stages, &s->ret->info);
+  }
+  return lower(s);
+}
+
+static bool needs_layout(MlirOperation op, void *user) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
+    if (type_is_tensor(t) && mlirAttributeIsNull(tensor_encoding(t)))
+      *(bool *)user = true;
+  }
+  return true;
+}
+
+static bool compile_ir(struct session *s) {
+  const struct compile_request *r = s->request;
+  double at = now_ms();
+  if (!open_context(s))
+    return false;
+  s->module = ir_parse(s->c, r->source->name, r->source->text);
+  lap(&at, &s->ret->timing.parse_ms);
+  if (mlirModuleIsNull(s->module) || !no_errors(s) ||
+      !ir_verify(s->c, mlirModuleGetOperation(s->module)))
+    return false;
+  bool is_tile = false, stopped = false;
+  ir_walk(mlirModuleGetOperation(s->module), needs_layout, &is_tile);
+  if (r->passes.only || (r->emit > EMIT_TILE && is_tile)) {
+    if (!run_passes(s, &r->passes, &stopped))
+      return false;
+  }
+  if (stopped || r->passes.only || r->emit <= EMIT_TILEGPU)
+    return finish_with_ir(s);
+  return lower(s);
+}
+
+// ---- entry points ----
+
+static void close_session(struct session *s) {
+  if (s->llvm)
+    LLVMContextDispose(s->llvm);
+  if (!mlirModuleIsNull(s->module))
+    mlirModuleDestroy(s->module);
+  ir_context_destroy(s->c);
+}
+
+static bool compile_with(struct arena *a, struct diag_engine *diag,
+                         const struct compile_request *request, struct compile_result *ret,
+                         bool (*body)(struct session *s)) {
+  *ret = (struct compile_result){0};
+  // On the arena, so that its fields survive the jump.
+  struct session *s = arena_new(a, struct session);
+  jmp_buf on_oom;
+  if (!s)
+    return false;
+  *s = (struct session){.a = a, .diag = diag, .request = request, .ret = ret};
+  bool ok = false;
+  if (setjmp(on_oom) == 0) {
+    arena_set_oom(a, &on_oom);
+    ok = check_options(s) && body(s);
+    arena_set_oom(a, NULL);
+  } else {
+    arena_set_oom(a, NULL);
+    diag_error(diag, SPAN_NONE, E0991, "out of memory");
+    ok = false;
+  }
+  close_session(s);
+  return ok && diag_error_count(diag) == 0;
+}
+
+bool compile_kernel(struct arena *a, struct diag_engine *diag,
+                    const struct compile_request *request, struct compile_result *ret) {
+  return compile_with(a, diag, request, ret, compile_source);
+}
+
+bool compile_mlir(struct arena *a, struct diag_engine *diag, const struct compile_request *request,
+                  struct compile_result *ret) {
+  return compile_with(a, diag, request, ret, compile_ir);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// LLVM IR to PTX or object code: one target machine a call, a short pass pipeline, the code
+// generator. The pipeline is what kernels of this shape need and no more: the emission makes SSA
+// form without memory, so that inlining, SROA on aggregates and the vectorisers have nothing to do.
+#include "lowering/llvm/emit.h"
+
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+
+#include <pthread.h>
+
+static const char pipeline[] =
+    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
+    "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,dce)";
+
+static void initialise_targets(void) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+}
+
+static bool report(struct diag_engine *diag, const char *what, const char *text) {
+  diag_error(diag, SPAN_NONE, E0990, "LLVM %s: %s", what, text);
+  return false;
+}
+
+static LLVMTargetMachineRef machine_for(const struct target *t, struct arena *a,
+                                        struct diag_engine *diag) {
+  char *triple = NULL, *cpu = NULL, *features = NULL, *message = NULL;
+  LLVMTargetRef target;
+  LLVMTargetMachineRef machine = NULL;
+  if (t->is_host) {
+    triple = LLVMGetDefaultTargetTriple();
+    cpu = LLVMGetHostCPUName();
+    features = LLVMGetHostCPUFeatures();
+  }
+  const char *name = t->is_host ? triple : "nvptx64-nvidia-cuda";
+  if (LLVMGetTargetFromTriple(name, &target, &message)) {
+    report(diag, "knows no code generator for this machine", message);
+  } else {
+    machine =
+        LLVMCreateTargetMachine(target, name, t->is_host ? cpu : t->name,
+                                t->is_host ? features : arena_printf(a, "+ptx%u", t->ptx_version),
+                                t->is_host ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelAggressive,
+                                LLVMRelocPIC, LLVMCodeModelDefault);
+    if (!machine)
+      report(diag, "makes no code generator for the target", t->name);
+  }
+  LLVMDisposeMessage(message);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  return machine;
+}
+
+static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, struct diag_engine *diag) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef error = LLVMRunPasses(module, pipeline, machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!error)
+    return true;
+  char *text = LLVMGetErrorMessage(error);
+  report(diag, "passes failed", text);
+  LLVMDisposeErrorMessage(text);
+  return false;
+}
+
+static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const struct target *t,
+                     struct arena *a, struct diag_engine *diag, struct str *ret) {
+  LLVMMemoryBufferRef buffer = NULL;
+  char *message = NULL;
+  if (LLVMTargetMachineEmitToMemoryBuffer(
+          machine, module, t->is_host ? LLVMObjectFile : LLVMAssemblyFile, &message, &buffer)) {
+    report(diag, "code generation failed", message);
+    LLVMDisposeMessage(message);
+    return false;
+  }
+  ret->len = LLVMGetBufferSize(buffer);
+  // With a final NUL, since the CUDA driver takes PTX as a C string.
+  char *copy = arena_alloc(a, ret->len + 1, 16);
+  memcpy(copy, LLVMGetBufferStart(buffer), ret->len);
+  ret->ptr = copy;
+  LLVMDisposeMemoryBuffer(buffer);
+  return true;
+}
+
+bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
+             struct diag_engine *diag, struct str *ret) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, initialise_targets);
+  LLVMTargetMachineRef machine = machine_for(target, a, diag);
+  if (!machine)
+    return false;
+  char *triple = LLVMGetTargetMachineTriple(machine);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+  LLVMSetTarget(module, triple);
+  LLVMSetModuleDataLayout(module, layout);
+  bool ok = optimise(module, machine, diag) && generate(module, machine, target, a, diag, ret);
+  LLVMDisposeTargetData(layout);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeTargetMachine(machine);
+  return ok;
+}
+
+struct str llvm_text(LLVMModuleRef module, struct arena *a) {
+  char *text = LLVMPrintModuleToString(module);
+  struct str s = {arena_strdup(a, text), strlen(text)};
+  LLVMDisposeMessage(text);
+  return s;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Line tables: every instruction carries the innermost place of the operation it was made for, so
+// that PTX has `.file` and `.loc` and profilers and compute-sanitizer name lines of the .tile file.
+#include "lowering/llvm/emit.h"
+
+#include <llvm-c/DebugInfo.h>
+
+struct debug_info {
+  LLVMDIBuilderRef builder;
+  LLVMMetadataRef function, file;
+  const char *file_name;
+  struct map scopes; // file name -> LLVMMetadataRef
+};
+
+// Only `.loc` and `.file` directives: LLVM's enumeration of emission kinds has this value, its C
+// header not yet. (Full line tables would mark the PTX as `debug`, which makes ptxas stop
+// optimising.)
+#define EMIT_DIRECTIVES_ONLY ((LLVMDWARFEmissionKind)3)
+
+struct place place_of(struct emitter *e, MlirLocation loc) {
+  for (;;) {
+    if (mlirLocationIsAFileLineColRange(loc)) {
+      MlirStringRef name = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(loc));
+      return (struct place){arena_strndup(e->c->arena, name.data, name.length),
+                            (unsigned)mlirLocationFileLineColRangeGetStartLine(loc),
+                            (unsigned)mlirLocationFileLineColRangeGetStartColumn(loc)};
+    }
+    if (mlirLocationIsACallSite(loc)) {
+      loc = mlirLocationCallSiteGetCallee(loc);
+    } else if (mlirLocationIsAName(loc)) {
+      loc = mlirLocationNameGetChildLoc(loc);
+    } else if (mlirLocationIsAFused(loc) && mlirLocationFusedGetNumLocations(loc) > 0) {
+      MlirLocation *all =
+          arena_array(e->arena, MlirLocation, mlirLocationFusedGetNumLocations(loc));
+      mlirLocationFusedGetLocations(loc, all);
+      loc = all[0];
+    } else {
+      return (struct place){NULL, 0, 0};
+    }
+  }
+}
+
+static LLVMMetadataRef file_of(struct debug_info *d, const char *name) {
+  return LLVMDIBuilderCreateFile(d->builder, name, strlen(name), "", 0);
+}
+
+void debug_info_begin(struct emitter *e) {
+  struct place at = place_of(e, mlirOperationGetLocation(e->kernel));
+  if (!at.file || e->target->is_host)
+    return;
+  struct debug_info *d = arena_new(e->arena, struct debug_info);
+  d->builder = LLVMCreateDIBuilder(e->module);
+  d->file_name = at.file;
+  d->file = file_of(d, at.file);
+  LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, d->file, "tilec", 5, true,
+                                 "", 0, 0, "", 0, EMIT_DIRECTIVES_ONLY, 0, false, false, "", 0, "",
+                                 0);
+  LLVMMetadataRef type =
+      LLVMDIBuilderCreateSubroutineType(d->builder, d->file, NULL, 0, LLVMDIFlagZero);
+  const char *name = e->info->name;
+  d->function = LLVMDIBuilderCreateFunction(d->builder, d->file, name, strlen(name), name,
+                                            strlen(name), d->file, at.line, type, false, true,
+                                            at.line, LLVMDIFlagZero, true);
+  LLVMSetSubprogram(e->function, d->function);
+  LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18,
+                    LLVMValueAsMetadata(const_i32(e, LLVMDebugMetadataVersion())));
+  e->debug = d;
+}
+
+// The function itself, or for a place in another file a scope that names that file.
+static LLVMMetadataRef scope_of(struct emitter *e, const char *file) {
+  struct debug_info *d = e->debug;
+  if (strcmp(file, d->file_name) == 0)
+    return d->function;
+  LLVMMetadataRef scope = map_get(&d->scopes, str_from(file));
+  if (!scope) {
+    scope = LLVMDIBuilderCreateLexicalBlockFile(d->builder, d->function, file_of(d, file), 0);
+    map_put(e->arena, &d->scopes, str_from(file), scope);
+  }
+  return scope;
+}
+
+void debug_info_at(struct emitter *e, MlirOperation op) {
+  if (!e->debug)
+    return;
+  struct place at = place_of(e, mlirOperationGetLocation(op));
+  LLVMMetadataRef loc = NULL;
+  if (at.file)
+    loc = LLVMDIBuilderCreateDebugLocation(e->llvm, at.line, at.col, scope_of(e, at.file), NULL);
+  LLVMSetCurrentDebugLocation2(e->b, loc);
+}
+
+void debug_info_end(struct emitter *e) {
+  if (!e->debug)
+    return;
+  LLVMDIBuilderFinalize(e->debug->builder);
+  LLVMDisposeDIBuilder(e->debug->builder);
+  e->debug = NULL;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The walk: a kernel's blocks in program order, each operation handed to its family's file.
+#include "lowering/llvm/emit.h"
+
+#include "lowering/analysis/axis_info.h"
+
+#include <llvm-c/Analysis.h>
+
+typedef bool (*emit_fn)(struct emitter *e, MlirOperation op);
+
+static bool emit_nothing(struct emitter *e, MlirOperation op) {
+  (void)e, (void)op;
+  return true;
+}
+
+static bool emit_assume(struct emitter *e, MlirOperation op) {
+  LLVMValueRef cond = operand_of(e, op, 0)->at[0];
+  intrinsic(e, "llvm.assume", 0, NULL, 1, &cond);
+  return true;
+}
+
+static bool emit_barrier(struct emitter *e, MlirOperation op) {
+  (void)op;
+  e->uses_collectives = true;
+  e->target->hooks->barrier(e);
+  return true;
+}
+
+// Ops that are not elementwise. Terminators are read by the op around them.
+static const emit_fn families[OP_ID_COUNT] = {
+    [OP_TILE_PROGRAM_ID] = emit_program,
+    [OP_TILE_NUM_PROGRAMS] = emit_program,
+    [OP_TILE_MAKE_RANGE] = emit_program,
+    [OP_ARITH_CONSTANT] = emit_constant,
+    [OP_TILE_SPLAT] = emit_shape,
+    [OP_TILE_EXPAND_DIMS] = emit_shape,
+    [OP_TILE_BROADCAST] = emit_shape,
+    [OP_TILE_RESHAPE] = emit_shape,
+    [OP_TILE_TRANS] = emit_shape,
+    [OP_TILE_LOAD] = emit_load,
+    [OP_TILE_STORE] = emit_store,
+    [OP_TILE_ATOMIC_RMW] = emit_atomic_rmw,
+    [OP_TILE_PRINT] = emit_print,
+    [OP_TILE_ASSERT] = emit_assert,
+    [OP_TILE_ASSUME] = emit_assume,
+    [OP_TILE_BARRIER] = emit_barrier,
+    [OP_GPU_CONVERT_LAYOUT] = emit_convert_layout,
+    [OP_SCF_IF] = emit_if,
+    [OP_SCF_FOR] = emit_for,
+    [OP_SCF_WHILE] = emit_while,
+    [OP_SCF_YIELD] = emit_nothing,
+    [OP_SCF_CONDITION] = emit_nothing,
+    [OP_FUNC_RETURN] = emit_nothing,
+};
+
+// A tile without a layout, or with one that does not fit, cannot be emitted.
+static bool check_types(struct emitter *e, MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
+    if (type_is_tensor(t) && !layout_of(e, t))
+      return emit_unsupported(e, op, "the tile has no layout that fits its shape");
+  }
+  return true;
+}
+
+bool emit_block(struct emitter *e, MlirBlock block) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    enum op_id id = op_id(e->c, op);
+    debug_info_at(e, op);
+    if (!check_types(e, op))
+      return false;
+    if (op_flags(e->c, op) & OP_EW) {
+      if (!emit_elementwise(e, op))
+        return false;
+    } else if (families[id]) {
+      if (!families[id](e, op))
+        return false;
+    } else {
+      MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+      return emit_unsupported(e, op, "`%.*s` has no lowering", (int)name.length, name.data);
+    }
+  }
+  return true;
+}
+
+// ---- kernel facts ----
+
+static const char *text_attr(struct ir_context *c, MlirAttribute a, const char *otherwise) {
+  if (mlirAttributeIsNull(a) || !mlirAttributeIsAString(a))
+    return otherwise;
+  MlirStringRef s = mlirStringAttrGetValue(a);
+  return arena_strndup(c->arena, s.data, s.length);
+}
+
+static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, unsigned i) {
+  MlirType type = mlirValueGetType(mlirBlockGetArgument(
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0)), (intptr_t)i));
+  MlirAttribute divisibility = func_arg_attr(kernel, i, "tile.divisibility");
+  struct kernel_param p = {
+      .name =
+          text_attr(c, func_arg_attr(kernel, i, "tile.name"), arena_printf(c->arena, "arg%u", i)),
+      .is_pointer = type_is_ptr(c, type),
+      .divisible_by = 1,
+      .is_const = !mlirAttributeIsNull(func_arg_attr(kernel, i, "tile.const")),
+  };
+  if (!mlirAttributeIsNull(divisibility) && mlirAttributeIsAInteger(divisibility))
+    p.divisible_by = (uint32_t)mlirIntegerAttrGetValueInt(divisibility);
+  p.dtype = dtype_of_mlir(p.is_pointer ? ptr_pointee(c, type) : type);
+  // Signedness is only in the attribute.
+  const char *name = text_attr(c, func_arg_attr(kernel, i, "tile.dtype"), NULL);
+  enum dtype named;
+  if (name && dtype_parse(str_from(name), &named) && dtype_bits(named) == dtype_bits(p.dtype))
+    p.dtype = named;
+  return p;
+}
+
+bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
+                     uint32_t num_warps, uint32_t num_stages, struct kernel_info *ret) {
+  MlirOperation kernel = module_kernel(c, module);
+  if (mlirOperationIsNull(kernel)) {
+    diag_error(c->diag, op_span(c, mlirModuleGetOperation(module)), E0604,
+               "the module has no kernel: a `func.func` with the attribute `tile.kernel`");
+    return false;
+  }
+  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
+  unsigned n = (unsigned)mlirBlockGetNumArguments(entry);
+  *ret = (struct kernel_info){
+      .name = text_attr(c, op_attr(kernel, "sym_name"), "kernel"),
+      .target = target->name,
+      .num_warps = num_warps,
+      .num_stages = num_stages,
+      .param_count = n,
+      .params = arena_array(c->arena, struct kernel_param, n + 1),
+  };
+  for (unsigned i = 0; i < n; i++) {
+    ret->params[i] = param_of(c, kernel, i);
+    if (ret->params[i].dtype == DTYPE_NONE) {
+      diag_error(c->diag, op_span(c, kernel), E0604,
+                 "parameter `%s` is of a type that no launch can pass", ret->params[i].name);
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- the module ----
+
+static void set_types(struct emitter *e) {
+  LLVMContextRef c = e->llvm;
+  e->i1 = LLVMInt1TypeInContext(c);
+  e->i8 = LLVMInt8TypeInContext(c);
+  e->i16 = LLVMInt16TypeInContext(c);
+  e->i32 = LLVMInt32TypeInContext(c);
+  e->i64 = LLVMInt64TypeInContext(c);
+  e->f16 = LLVMHalfTypeInContext(c);
+  e->bf16 = LLVMBFloatTypeInContext(c);
+  e->f32 = LLVMFloatTypeInContext(c);
+  e->f64 = LLVMDoubleTypeInContext(c);
+  e->ptr = LLVMPointerTypeInContext(c, e->target->is_host ? 0 : 1);
+  e->generic_ptr = LLVMPointerTypeInContext(c, 0);
+}
+
+// The entry block holds what depends on the thread alone; the body follows it.
+static bool emit_kernel(struct emitter *e) {
+  unsigned n = e->info->param_count;
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(e->kernel, 0));
+  LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, n + 1);
+  e->target->hooks->begin_kernel(e, args);
+  LLVMBasicBlockRef entry = LLVMGetInsertBlock(e->b);
+  LLVMPositionBuilderAtEnd(e->entry, entry);
+  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->llvm, e->function, "body");
+  LLVMPositionBuilderAtEnd(e->b, body);
+  debug_info_begin(e);
+  for (unsigned i = 0; i < n; i++)
+    value_bind(e, mlirBlockGetArgument(block, (intptr_t)i))->at[0] = args[i];
+  bool ok = emit_block(e, block);
+  if (ok) {
+    LLVMBuildRetVoid(e->b);
+    LLVMBuildBr(e->entry, body);
+    e->target->hooks->end_kernel(e);
+  }
+  debug_info_end(e);
+  return ok;
+}
+
+static bool check_module(struct emitter *e) {
+  char *message = NULL;
+  bool bad = LLVMVerifyModule(e->module, LLVMReturnStatusAction, &message);
+  if (bad)
+    diag_error(e->c->diag, op_span(e->c, e->kernel), E0990, "malformed LLVM IR: %s", message);
+  LLVMDisposeMessage(message);
+  return !bad;
+}
+
+LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
+                        uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
+                        struct kernel_info *ret_info) {
+  if (!describe_kernel(c, module, target, num_warps, num_stages, ret_info))
+    return NULL;
+  MlirOperation kernel = module_kernel(c, module);
+  struct emitter e = {
+      .c = c,
+      .target = target,
+      .arena = c->arena,
+      .axis = axis_analyse(c, kernel, c->arena),
+      .llvm = llvm,
+      .module = LLVMModuleCreateWithNameInContext(ret_info->name, llvm),
+      .b = LLVMCreateBuilderInContext(llvm),
+      .entry = LLVMCreateBuilderInContext(llvm),
+      .kernel = kernel,
+      .info = ret_info,
+      .num_warps = num_warps,
+      .check = check,
+  };
+  set_types(&e);
+  bool ok = emit_kernel(&e) && check_module(&e);
+  ret_info->shared_bytes = e.shared_bytes;
+  ret_info->uses_collectives = e.uses_collectives || e.shared_bytes != 0;
+  LLVMDisposeBuilder(e.b);
+  LLVMDisposeBuilder(e.entry);
+  if (ok)
+    return e.module;
+  LLVMDisposeModule(e.module);
+  return NULL;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structured control flow as blocks and phis. Conditions and bounds are scalars, so that all
+// threads of a CTA take the same way and collectives inside are safe.
+#include "lowering/llvm/emit.h"
+
+static LLVMBasicBlockRef new_block(struct emitter *e, const char *name) {
+  return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
+}
+
+static void begin_block(struct emitter *e, LLVMBasicBlockRef b) {
+  LLVMPositionBuilderAtEnd(e->b, b);
+}
+
+// One phi a register that is no replica, for a value of v's type; binds v to them.
+static struct emitted *bind_phis(struct emitter *e, MlirValue v) {
+  struct emitted *x = value_bind(e, v);
+  MlirType t = mlirValueGetType(v);
+  LLVMTypeRef type = type_of_mlir(e, element_type(t));
+  uint32_t replicas = register_replicas(layout_of(e, t));
+  for (uint32_t r = 0; r < x->count; r++)
+    x->at[r] = r & replicas ? x->at[r & ~replicas] : LLVMBuildPhi(e->b, type, "");
+  return x;
+}
+
+static void add_incoming(struct emitter *e, const struct emitted *phis, MlirType t,
+                         const struct emitted *x, LLVMBasicBlockRef from) {
+  uint32_t replicas = register_replicas(layout_of(e, t));
+  for (uint32_t r = 0; r < phis->count; r++)
+    if (!(r & replicas))
+      LLVMAddIncoming(phis->at[r], &x->at[r], &from, 1);
+}
+
+static void incoming_of(struct emitter *e, MlirValue phi, MlirValue v, LLVMBasicBlockRef from) {
+  add_incoming(e, value_of(e, phi), mlirValueGetType(phi), value_of(e, v), from);
+}
+
+static void bind_same(struct emitter *e, MlirValue v, MlirValue as) {
+  ptrmap_put(e->arena, &e->values, v.ptr, ptrmap_get(&e->values, as.ptr));
+}
+
+static MlirBlock region_block(MlirOperation op, intptr_t i) {
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, i));
+}
+
+// ---- if ----
+
+// The values a branch yields, added to the phis at the end.
+static bool emit_arm(struct emitter *e, MlirBlock arm, LLVMBasicBlockRef merge,
+                     LLVMBasicBlockRef *ret_end) {
+  if (!mlirBlockIsNull(arm) && !emit_block(e, arm))
+    return false;
+  *ret_end = LLVMGetInsertBlock(e->b);
+  LLVMBuildBr(e->b, merge);
+  return true;
+}
+
+bool emit_if(struct emitter *e, MlirOperation op) {
+  LLVMValueRef cond = operand_of(e, op, 0)->at[0];
+  MlirBlock arms[2] = {region_block(op, 0), region_block(op, 1)};
+  LLVMBasicBlockRef blocks[2] = {new_block(e, "then"), new_block(e, "else")}, ends[2];
+  LLVMBasicBlockRef merge = new_block(e, "endif");
+  LLVMBuildCondBr(e->b, cond, blocks[0], blocks[1]);
+  for (int i = 0; i < 2; i++) {
+    begin_block(e, blocks[i]);
+    if (!emit_arm(e, arms[i], merge, &ends[i]))
+      return false;
+  }
+  begin_block(e, merge);
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(op); r++) {
+    MlirValue result = mlirOperationGetResult(op, r);
+    bind_phis(e, result);
+    for (int i = 0; i < 2; i++)
+      incoming_of(e, result, mlirOperationGetOperand(mlirBlockGetTerminator(arms[i]), r), ends[i]);
+  }
+  return true;
+}
+
+// ---- for ----
+
+bool emit_for(struct emitter *e, MlirOperation op) {
+  MlirBlock body = region_block(op, 0);
+  LLVMValueRef lower = operand_of(e, op, 0)->at[0], upper = operand_of(e, op, 1)->at[0];
+  LLVMValueRef step = operand_of(e, op, 2)->at[0];
+  bool is_unsigned = !mlirAttributeIsNull(op_attr(op, "unsignedCmp"));
+  intptr_t n = mlirOperationGetNumResults(op);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), header = new_block(e, "for");
+  LLVMBasicBlockRef inside = new_block(e, "for.body"), after = new_block(e, "for.end");
+  LLVMBuildBr(e->b, header);
+
+  begin_block(e, header);
+  struct emitted *iv = bind_phis(e, mlirBlockGetArgument(body, 0));
+  LLVMAddIncoming(iv->at[0], &lower, &before, 1);
+  for (intptr_t i = 0; i < n; i++) {
+    MlirValue arg = mlirBlockGetArgument(body, i + 1);
+    bind_phis(e, arg);
+    incoming_of(e, arg, mlirOperationGetOperand(op, i + 3), before);
+    bind_same(e, mlirOperationGetResult(op, i), arg);
+  }
+  LLVMIntPredicate less = is_unsigned ? LLVMIntULT : LLVMIntSLT;
+  LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, less, iv->at[0], upper, ""), inside, after);
+
+  begin_block(e, inside);
+  if (!emit_block(e, body))
+    return false;
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  LLVMValueRef next = LLVMBuildAdd(e->b, iv->at[0], step, "");
+  if (LLVMIsAInstruction(next)) // the language's loops do not wrap around
+    (is_unsigned ? LLVMSetNUW : LLVMSetNSW)(next, true);
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+  LLVMAddIncoming(iv->at[0], &next, &latch, 1);
+  for (intptr_t i = 0; i < n; i++)
+    incoming_of(e, mlirBlockGetArgument(body, i + 1), mlirOperationGetOperand(yield, i), latch);
+  LLVMBuildBr(e->b, header);
+  begin_block(e, after);
+  return true;
+}
+
+// ---- while ----
+
+bool emit_while(struct emitter *e, MlirOperation op) {
+  MlirBlock before = region_block(op, 0), body = region_block(op, 1);
+  LLVMBasicBlockRef entry = LLVMGetInsertBlock(e->b), header = new_block(e, "while");
+  LLVMBasicBlockRef inside = new_block(e, "while.body"), after = new_block(e, "while.end");
+  LLVMBuildBr(e->b, header);
+
+  begin_block(e, header);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(before); i++) {
+    MlirValue arg = mlirBlockGetArgument(before, i);
+    bind_phis(e, arg);
+    incoming_of(e, arg, mlirOperationGetOperand(op, i), entry);
+  }
+  if (!emit_block(e, before))
+    return false;
+  MlirOperation condition = mlirBlockGetTerminator(before);
+  // What the condition passes on goes to the body and, in the end, to the results.
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue passed = mlirOperationGetOperand(condition, i + 1);
+    bind_same(e, mlirOperationGetResult(op, i), passed);
+    bind_same(e, mlirBlockGetArgument(body, i), passed);
+  }
+  LLVMBuildCondBr(e->b, operand_of(e, condition, 0)->at[0], inside, after);
+
+  begin_block(e, inside);
+  if (!emit_block(e, body))
+    return false;
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(before); i++)
+    incoming_of(e, mlirBlockGetArgument(before, i), mlirOperationGetOperand(yield, i), latch);
+  LLVMBuildBr(e->b, header);
+  begin_block(e, after);
+  return true;
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving a tile from one layout to another, the way the plan of layouts/convert_plan.h says:
+// registers renamed, lanes of a warp exchanged, or through the CTA's scratch memory.
+#include "layouts/shuffle_plan.h"
+#include "lowering/llvm/emit.h"
+
+// ---- shuffles ----
+
+// i1: the parity of the thread's number under the mask.
+static LLVMValueRef parity(struct emitter *e, uint32_t mask) {
+  uint32_t image[THREAD_BITS];
+  for (unsigned b = 0; b < THREAD_BITS; b++)
+    image[b] = mask >> b & 1;
+  LLVMValueRef bit = linear_of_thread(e, image);
+  return LLVMBuildICmp(e->b, LLVMIntNE, bit, const_i32(e, 0), "");
+}
+
+static void run_stages(struct emitter *e, const struct shuffle_stage *stages, unsigned count,
+                       LLVMValueRef *x, unsigned n) {
+  for (unsigned s = 0; s < count; s++) {
+    LLVMValueRef swap = parity(e, stages[s].thread_mask);
+    for (uint32_t i = 0; i < n; i++) {
+      uint32_t j = i ^ stages[s].flip;
+      if (i > j)
+        continue;
+      LLVMValueRef a = x[i], b = x[j];
+      if (a == b)
+        continue;
+      x[i] = LLVMBuildSelect(e->b, swap, b, a, "");
+      x[j] = LLVMBuildSelect(e->b, swap, a, b, "");
+    }
+  }
+}
+
+// A value of any type from another lane, in words of 32 bits.
+static LLVMValueRef shuffle_value(struct emitter *e, LLVMValueRef x, LLVMValueRef lane) {
+  LLVMTypeRef type = LLVMTypeOf(x);
+  LLVMValueRef bits = to_bits(e, x);
+  LLVMTypeRef bits_type = LLVMTypeOf(bits);
+  unsigned width = LLVMGetIntTypeWidth(bits_type);
+  e->uses_collectives = true;
+  if (width <= 32) {
+    LLVMValueRef word = width < 32 ? LLVMBuildZExt(e->b, bits, e->i32, "") : bits;
+    word = e->target->hooks->shuffle(e, word, lane);
+    return from_bits(e, width < 32 ? LLVMBuildTrunc(e->b, word, bits_type, "") : word, type);
+  }
+  LLVMValueRef half = LLVMConstInt(e->i64, 32, false);
+  LLVMValueRef low = LLVMBuildTrunc(e->b, bits, e->i32, "");
+  LLVMValueRef high = LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, bits, half, ""), e->i32, "");
+  low = LLVMBuildZExt(e->b, e->target->hooks->shuffle(e, low, lane), e->i64, "");
+  high = LLVMBuildZExt(e->b, e->target->hooks->shuffle(e, high, lane), e->i64, "");
+  bits = LLVMBuildOr(e->b, low, LLVMBuildShl(e->b, high, half, ""), "");
+  return from_bits(e, bits, type);
+}
+
+static LLVMValueRef base_lane(struct emitter *e, const struct shuffle_plan *s) {
+  uint32_t image[THREAD_BITS] = {0};
+  for (unsigned b = 0; b < THREAD_BITS; b++)
+    for (unsigned i = 0; i < SHUFFLE_LANE_BITS; i++)
+      image[b] |= (s->lane_mask[i] >> b & 1) << i;
+  return linear_of_thread(e, image);
+}
+
+static LLVMValueRef shuffle_choices(struct emitter *e, const struct shuffle_plan *s,
+                                    const LLVMValueRef *x, uint32_t send, LLVMValueRef lane) {
+  LLVMValueRef got[1 << SHUFFLE_LANE_BITS];
+  uint32_t n = 1u << s->choice_count;
+  for (uint32_t c = 0; c < n; c++) {
+    uint32_t from = send;
+    for (unsigned i = 0; i < s->choice_count; i++)
+      from ^= c >> i & 1 ? s->choice[i].flip : 0;
+    got[c] = shuffle_value(e, x[from], lane);
+  }
+  // Halve the subsets, deciding the highest bit first.
+  for (unsigned i = s->choice_count; i-- > 0;) {
+    LLVMValueRef set = parity(e, s->choice[i].thread_mask);
+    for (uint32_t c = 0; c < 1u << i; c++)
+      got[c] = LLVMBuildSelect(e->b, set, got[c | 1u << i], got[c], "");
+  }
+  return got[0];
+}
+
+static bool convert_by_shuffles(struct emitter *e, const struct convert_plan *p,
+                                const LLVMValueRef *values, LLVMValueRef *ret) {
+  struct shuffle_plan s;
+  if (!shuffle_plan_make(p, &s))
+    return false;
+  unsigned n = 1u << s.src_bits, m = 1u << s.dst_bits;
+  LLVMValueRef *x = arena_dup(e->arena, values, n * sizeof *x, _Alignof(LLVMValueRef));
+  run_stages(e, s.pre, s.pre_count, x, n);
+  LLVMValueRef base = base_lane(e, &s);
+  for (uint32_t r = 0; r < m; r++) {
+    struct shuffle_round round = shuffle_plan_round(&s, r);
+    if (round.same_as != r) {
+      ret[r] = ret[round.same_as];
+    } else if (round.is_move) {
+      ret[r] = x[round.send];
+    } else {
+      LLVMValueRef lane = base;
+      if (round.lane_flip)
+        lane = LLVMBuildXor(e->b, base, const_i32(e, round.lane_flip), "");
+      ret[r] = shuffle_choices(e, &s, x, round.send, lane);
+    }
+  }
+  run_stages(e, s.post, s.post_count, ret, m);
+  return true;
+}
+
+// ---- shared memory ----
+
+static void shared_offsets(struct emitter *e, const struct linear_layout *l, LLVMValueRef *ret) {
+  if (l)
+    layout_indices(e, l, -1, ret);
+  else
+    ret[0] = const_i32(e, 0);
+}
+
+static void barrier(struct emitter *e) {
+  e->uses_collectives = true;
+  e->target->hooks->barrier(e);
+}
+
+void exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
+                             const struct linear_layout *to, LLVMValueRef owner,
+                             const LLVMValueRef *values, LLVMValueRef *ret) {
+  unsigned n = register_count(from), m = register_count(to);
+  uint32_t copies = owner_registers(from), replicas = register_replicas(to);
+  LLVMValueRef *offsets = arena_array(e->arena, LLVMValueRef, n > m ? n : m);
+  LLVMTypeRef stored = LLVMGetTypeKind(type) == LLVMPointerTypeKind ? e->i64
+                       : type == e->i1                              ? e->i8
+                                                                    : type;
+  unsigned bytes = stored == e->i8                                             ? 1
+                   : stored == e->i16 || stored == e->f16 || stored == e->bf16 ? 2
+                   : stored == e->i64 || stored == e->f64                      ? 8
+                                                                               : 4;
+  unsigned total = bytes << (from ? ll_total_out_bits(from) : 0);
+  e->shared_bytes = total > e->shared_bytes ? total : e->shared_bytes;
+  LLVMValueRef base = e->target->hooks->shared_base(e);
+  shared_offsets(e, from, offsets);
+  struct branch br;
+  if (owner)
+    br = branch_begin(e, owner);
+  for (uint32_t r = 0; r < n; r++) {
+    if (r & copies)
+      continue;
+    LLVMValueRef v = values[r];
+    if (stored != type)
+      v = type == e->i1 ? LLVMBuildZExt(e->b, v, e->i8, "") : to_bits(e, v);
+    LLVMBuildStore(e->b, v, LLVMBuildGEP2(e->b, stored, base, &offsets[r], 1, ""));
+  }
+  if (owner)
+    branch_end(e, &br);
+  barrier(e);
+  shared_offsets(e, to, offsets);
+  for (uint32_t r = 0; r < m; r++) {
+    if (r & replicas) {
+      ret[r] = ret[r & ~replicas];
+      continue;
+    }
+    LLVMValueRef at = LLVMBuildGEP2(e->b, stored, base, &offsets[r], 1, "");
+    LLVMValueRef v = LLVMBuildLoad2(e->b, stored, at, "");
+    ret[r] = type == e->i1 ? LLVMBuildTrunc(e->b, v, e->i1, "") : from_bits(e, v, type);
+  }
+  barrier(e); // the scratch is free again
+}
+
+// ---- any of them ----
+
+bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
+                    const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret) {
+  struct convert_plan p;
+  if (!convert_plan_make(from, to, &p))
+    return emit_unsupported(e, op, "`%s` between layouts of different tiles",
+                            op_info(op_id(e->c, op))->name);
+  switch (p.kind) {
+  case CONVERT_NOTHING:
+  case CONVERT_REGISTERS:
+    for (uint32_t r = 0; r < register_count(to); r++) {
+      uint32_t index[LL_NO_IN] = {[LL_REGISTER] = r}, source[LL_MAX_OUT];
+      ll_apply(&p.source_of, index, source);
+      ret[r] = values[source[0]];
+    }
+    return true;
+  case CONVERT_SHUFFLES:
+    if (convert_by_shuffles(e, &p, values, ret))
+      return true;
+    break;
+  case CONVERT_SHARED: break;
+  }
+  exchange_through_shared(e, LLVMTypeOf(values[0]), from, to, owner_predicate(e, from), values,
+                          ret);
+  return true;
+}
+
+bool emit_convert_layout(struct emitter *e, MlirOperation op) {
+  const struct emitted *x = operand_of(e, op, 0);
+  struct emitted *r = result_of(e, op, 0);
+  return convert_values(e, op, layout_of(e, operand_type(op, 0)), layout_of(e, result_type(op, 0)),
+                        x->at, r->at);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operations: one scalar lowering an op, looked up by op id and applied to each
+// register. The layouts of operands and result are equal, so that registers correspond.
+#include "lowering/llvm/emit.h"
+
+typedef LLVMValueRef (*scalar_fn)(struct emitter *e, MlirOperation op, const LLVMValueRef *x);
+
+// ---- integers ----
+
+#define INT_BINARY(name, build)                                                                    \
+  static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
+    (void)op;                                                                                      \
+    return build(e->b, x[0], x[1], "");                                                            \
+  }
+INT_BINARY(addi, LLVMBuildAdd)
+INT_BINARY(subi, LLVMBuildSub)
+INT_BINARY(muli, LLVMBuildMul)
+INT_BINARY(andi, LLVMBuildAnd)
+INT_BINARY(ori, LLVMBuildOr)
+INT_BINARY(xori, LLVMBuildXor)
+INT_BINARY(shli, LLVMBuildShl)
+INT_BINARY(shrsi, LLVMBuildAShr)
+INT_BINARY(shrui, LLVMBuildLShr)
+
+// A division by zero gives some number on a GPU but a trap on most CPUs, and so does the one signed
+// quotient that does not fit: the host divides by 1 instead. Zero divisors then give -1, as on
+// GPUs.
+static LLVMValueRef divide(struct emitter *e, LLVMOpcode opcode, const LLVMValueRef *x) {
+  if (!e->target->is_host)
+    return LLVMBuildBinOp(e->b, opcode, x[0], x[1], "");
+  LLVMTypeRef t = LLVMTypeOf(x[0]);
+  unsigned width = LLVMGetIntTypeWidth(t);
+  LLVMValueRef zero = LLVMBuildICmp(e->b, LLVMIntEQ, x[1], const_int(t, 0), ""), bad = zero;
+  if (opcode == LLVMSDiv || opcode == LLVMSRem) {
+    LLVMValueRef lowest = const_int(t, UINT64_C(1) << (width - 1));
+    LLVMValueRef overflow =
+        LLVMBuildAnd(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, x[0], lowest, ""),
+                     LLVMBuildICmp(e->b, LLVMIntEQ, x[1], const_int(t, UINT64_MAX), ""), "");
+    bad = LLVMBuildOr(e->b, zero, overflow, "");
+  }
+  LLVMValueRef safe = LLVMBuildSelect(e->b, bad, const_int(t, 1), x[1], "");
+  LLVMValueRef r = LLVMBuildBinOp(e->b, opcode, x[0], safe, "");
+  LLVMValueRef of_zero = opcode == LLVMSDiv || opcode == LLVMUDiv ? const_int(t, UINT64_MAX) : x[0];
+  return LLVMBuildSelect(e->b, zero, of_zero, r, "");
+}
+
+#define INT_DIVISION(name, opcode)                                                                 \
+  static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
+    (void)op;                                                                                      \
+    return divide(e, opcode, x);                                                                   \
+  }
+INT_DIVISION(divsi, LLVMSDiv)
+INT_DIVISION(divui, LLVMUDiv)
+INT_DIVISION(remsi, LLVMSRem)
+INT_DIVISION(remui, LLVMURem)
+
+#define OVERLOADED(fn, name, n)                                                                    \
+  static LLVMValueRef fn(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {             \
+    (void)op;                                                                                      \
+    LLVMTypeRef t = LLVMTypeOf(x[0]);                                                              \
+    LLVMValueRef args[3];                                                                          \
+    memcpy(args, x, (n) * sizeof *args);                                                           \
+    return intrinsic(e, name, 1, &t, n, args);                                                     \
+  }
+OVERLOADED(maxsi, "llvm.smax", 2)
+OVERLOADED(maxui, "llvm.umax", 2)
+OVERLOADED(minsi, "llvm.smin", 2)
+OVERLOADED(minui, "llvm.umin", 2)
+
+static LLVMValueRef absi(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  (void)op;
+  LLVMTypeRef t = LLVMTypeOf(x[0]);
+  LLVMValueRef args[] = {x[0], const_int(e->i1, 0)};
+  return intrinsic(e, "llvm.abs", 1, &t, 2, args);
+}
+
+static LLVMValueRef mulhiui(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  (void)op;
+  LLVMTypeRef t = LLVMTypeOf(x[0]);
+  unsigned width = LLVMGetIntTypeWidth(t);
+  LLVMTypeRef wide = LLVMIntTypeInContext(e->llvm, 2 * width);
+  LLVMValueRef product = LLVMBuildMul(e->b, LLVMBuildZExt(e->b, x[0], wide, ""),
+                                      LLVMBuildZExt(e->b, x[1], wide, ""), "");
+  LLVMValueRef high = LLVMBuildLShr(e->b, product, LLVMConstInt(wide, width, false), "");
+  return LLVMBuildTrunc(e->b, high, t, "");
+}
+
+// MLIR counts its predicates as LLVM does, from another start.
+static LLVMValueRef cmpi(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  static const LLVMIntPredicate predicates[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT, LLVMIntSLE,
+                                                LLVMIntSGT, LLVMIntSGE, LLVMIntULT, LLVMIntULE,
+                                                LLVMIntUGT, LLVMIntUGE};
+  size_t p = (size_t)op_attr_int(op, "predicate", 0);
+  return p < COUNT_OF(predicates) ? LLVMBuildICmp(e->b, predicates[p], x[0], x[1], "") : NULL;
+}
+
+// ---- floats ----
+
+// A product and a sum may become one fma, as CUDA compilers do by default.
+static LLVMValueRef fusable(LLVMValueRef v) {
+  if (LLVMIsAInstruction(v))
+    LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
+  return v;
+}
+
+#define FLOAT_BINARY(name, build)                                                                  \
+  static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
+    (void)op;                                                                                      \
+    return fusable(build(e->b, x[0], x[1], ""));                                                   \
+  }
+FLOAT_BINARY(addf, LLVMBuildFAdd)
+FLOAT_BINARY(subf, LLVMBuildFSub)
+FLOAT_BINARY(mulf, LLVMBuildFMul)
+OVERLOADED(maxnumf, "llvm.maxnum", 2)
+OVERLOADED(minnumf, "llvm.minnum", 2)
+OVERLOADED(maximumf, "llvm.maximum", 2)
+OVERLOADED(minimumf, "llvm.minimum", 2)
+OVERLOADED(absf, "llvm.fabs", 1)
+OVERLOADED(ceilf_, "llvm.ceil", 1)
+OVERLOADED(floorf_, "llvm.floor", 1)
+OVERLOADED(fmaf_, "llvm.fma", 3)
+
+static LLVMValueRef negf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  (void)op;
+  return LLVMBuildFNeg(e->b, x[0], "");
+}
+
+static LLVMValueRef cmpf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  int64_t p = op_attr_int(op, "predicate", 0); // numbered as in LLVM
+  return p >= LLVMRealPredicateFalse && p <= LLVMRealPredicateTrue
+             ? LLVMBuildFCmp(e->b, (LLVMRealPredicate)p, x[0], x[1], "")
+             : NULL;
+}
+
+static LLVMValueRef clampf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  bool nan = op_attr_bool(op, "propagate_nan");
+  LLVMTypeRef t = LLVMTypeOf(x[0]);
+  LLVMValueRef low[] = {x[0], x[1]};
+  LLVMValueRef high[] = {intrinsic(e, nan ? "llvm.maximum" : "llvm.maxnum", 1, &t, 2, low), x[2]};
+  return intrinsic(e, nan ? "llvm.minimum" : "llvm.minnum", 1, &t, 2, high);
+}
+
+// ---- conversions ----
+
+#define CAST(name, build)                                                                          \
+  static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
+    return build(e->b, x[0], type_of_mlir(e, element_type(result_type(op, 0))), "");               \
+  }
+CAST(extsi, LLVMBuildSExt)
+CAST(extui, LLVMBuildZExt)
+CAST(trunci, LLVMBuildTrunc)
+CAST(sitofp, LLVMBuildSIToFP)
+CAST(uitofp, LLVMBuildUIToFP)
+CAST(fptosi, LLVMBuildFPToSI)
+CAST(fptoui, LLVMBuildFPToUI)
+
+static LLVMValueRef float_to_float(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  return convert_float(e, x[0], dtype_of_mlir(element_type(operand_type(op, 0))),
+                       dtype_of_mlir(element_type(result_type(op, 0))),
+                       str_is(op_attr_str(op, "rounding"), "rtz"));
+}
+
+static LLVMValueRef bitcast(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  LLVMTypeRef to = type_of_mlir(e, element_type(result_type(op, 0)));
+  if (LLVMTypeOf(x[0]) == to)
+    return x[0];
+  return from_bits(e, to_bits(e, x[0]), to);
+}
+
+static LLVMValueRef select_(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  (void)op;
+  return LLVMBuildSelect(e->b, x[0], x[1], x[2], "");
+}
+
+// ---- pointers ----
+
+static LLVMValueRef addptr(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  MlirType pointee = ptr_pointee(e->c, element_type(result_type(op, 0)));
+  LLVMTypeRef t = type_of_mlir(e, pointee), offset = LLVMTypeOf(x[1]);
+  LLVMValueRef index = x[1];
+  if (LLVMGetIntTypeWidth(offset) < 64)
+    index = LLVMBuildSExt(e->b, index, e->i64, "");
+  return LLVMBuildGEP2(e->b, t == e->i1 ? e->i8 : t, x[0], &index, 1, "");
+}
+
+static LLVMValueRef int_to_ptr(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  (void)op;
+  return LLVMBuildIntToPtr(e->b, x[0], e->ptr, "");
+}
+
+static LLVMValueRef ptr_to_int(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  (void)op;
+  return LLVMBuildPtrToInt(e->b, x[0], e->i64, "");
+}
+
+// ---- the table ----
+
+// fp8 values are bytes to LLVM: most float operations must not see them.
+struct lowering {
+  scalar_fn fn;
+  bool takes_fp8;
+};
+
+static const struct lowering lowerings[OP_ID_COUNT] = {
+    [OP_TILE_ADDPTR] = {addptr, true},
+    [OP_TILE_BITCAST] = {bitcast, true},
+    [OP_TILE_INT_TO_PTR] = {int_to_ptr, true},
+    [OP_TILE_PTR_TO_INT] = {ptr_to_int, true},
+    [OP_TILE_FP_TO_FP] = {float_to_float, true},
+    [OP_TILE_CLAMPF] = {clampf, false},
+    [OP_TILE_MULHIUI] = {mulhiui, true},
+    [OP_TILE_PRECISE_SQRT] = {emit_math, false},
+    [OP_TILE_PRECISE_DIVF] = {emit_math, false},
+    [OP_ARITH_ADDI] = {addi, true},
+    [OP_ARITH_SUBI] = {subi, true},
+    [OP_ARITH_MULI] = {muli, true},
+    [OP_ARITH_DIVSI] = {divsi, true},
+    [OP_ARITH_DIVUI] = {divui, true},
+    [OP_ARITH_REMSI] = {remsi, true},
+    [OP_ARITH_REMUI] = {remui, true},
+    [OP_ARITH_ANDI] = {andi, true},
+    [OP_ARITH_ORI] = {ori, true},
+    [OP_ARITH_XORI] = {xori, true},
+    [OP_ARITH_SHLI] = {shli, true},
+    [OP_ARITH_SHRSI] = {shrsi, true},
+    [OP_ARITH_SHRUI] = {shrui, true},
+    [OP_ARITH_MAXSI] = {maxsi, true},
+    [OP_ARITH_MAXUI] = {maxui, true},
+    [OP_ARITH_MINSI] = {minsi, true},
+    [OP_ARITH_MINUI] = {minui, true},
+    [OP_ARITH_ADDF] = {addf, false},
+    [OP_ARITH_SUBF] = {subf, false},
+    [OP_ARITH_MULF] = {mulf, false},
+    [OP_ARITH_DIVF] = {emit_math, false},
+    [OP_ARITH_REMF] = {emit_math, false},
+    [OP_ARITH_NEGF] = {negf, false},
+    [OP_ARITH_MAXNUMF] = {maxnumf, false},
+    [OP_ARITH_MINNUMF] = {minnumf, false},
+    [OP_ARITH_MAXIMUMF] = {maximumf, false},
+    [OP_ARITH_MINIMUMF] = {minimumf, false},
+    [OP_ARITH_CMPI] = {cmpi, true},
+    [OP_ARITH_CMPF] = {cmpf, false},
+    [OP_ARITH_SELECT] = {select_, true},
+    [OP_ARITH_EXTSI] = {extsi, true},
+    [OP_ARITH_EXTUI] = {extui, true},
+    [OP_ARITH_TRUNCI] = {trunci, true},
+    [OP_ARITH_EXTF] = {float_to_float, true},
+    [OP_ARITH_TRUNCF] = {float_to_float, true},
+    [OP_ARITH_SITOFP] = {sitofp, false},
+    [OP_ARITH_UITOFP] = {uitofp, false},
+    [OP_ARITH_FPTOSI] = {fptosi, false},
+    [OP_ARITH_FPTOUI] = {fptoui, false},
+    [OP_ARITH_BITCAST] = {bitcast, true},
+    [OP_MATH_ABSF] = {absf, false},
+    [OP_MATH_ABSI] = {absi, true},
+    [OP_MATH_CEIL] = {ceilf_, false},
+    [OP_MATH_FLOOR] = {floorf_, false},
+    [OP_MATH_EXP2] = {emit_math, false},
+    [OP_MATH_LOG2] = {emit_math, false},
+    [OP_MATH_SQRT] = {emit_math, false},
+    [OP_MATH_RSQRT] = {emit_math, false},
+    [OP_MATH_TANH] = {emit_math, false},
+    [OP_MATH_FMA] = {fmaf_, false},
+};
+
+enum { MAX_OPERANDS = 3 };
+
+static bool is_fp8(MlirType t) {
+  enum dtype d = dtype_of_mlir(element_type(t));
+  return d == DTYPE_F8E5 || d == DTYPE_F8E4NV;
+}
+
+static bool operands_repeat(const struct emitted *const *x, unsigned n, unsigned r) {
+  for (unsigned i = 0; i < n; i++)
+    if (x[i]->at[r] != x[i]->at[0])
+      return false;
+  return true;
+}
+
+bool emit_elementwise(struct emitter *e, MlirOperation op) {
+  enum op_id id = op_id(e->c, op);
+  const char *name = op_info(id)->name;
+  const struct lowering *l = &lowerings[id];
+  unsigned n = (unsigned)mlirOperationGetNumOperands(op);
+  if (!l->fn || n == 0 || n > MAX_OPERANDS)
+    return emit_unsupported(e, op, "`%s` has no lowering", name);
+  const struct emitted *x[MAX_OPERANDS];
+  for (unsigned i = 0; i < n; i++) {
+    if (!l->takes_fp8 && is_fp8(operand_type(op, i)))
+      return emit_unsupported(e, op, "`%s` of 8-bit floats: convert them first", name);
+    x[i] = operand_of(e, op, i);
+  }
+  if (!l->takes_fp8 && is_fp8(result_type(op, 0)))
+    return emit_unsupported(e, op, "`%s` to 8-bit floats: use `tile.fp_to_fp`", name);
+  struct emitted *ret = result_of(e, op, 0);
+  uint32_t replicas = register_replicas(layout_of(e, result_type(op, 0)));
+  for (unsigned r = 0; r < ret->count; r++) {
+    if (r & replicas) {
+      ret->at[r] = ret->at[r & ~replicas];
+      continue;
+    }
+    // arith.select may take one condition for all.
+    LLVMValueRef args[MAX_OPERANDS];
+    for (unsigned i = 0; i < n; i++)
+      args[i] = x[i]->at[x[i]->count == 1 ? 0 : r];
+    bool splat = r > 0 && x[0]->count == ret->count && operands_repeat(x, n, r);
+    ret->at[r] = splat ? ret->at[0] : l->fn(e, op, args);
+    if (!ret->at[r])
+      return emit_unsupported(e, op, "`%s` of `%s` has no lowering on `%s`", name,
+                              dtype_name(dtype_of_mlir(element_type(operand_type(op, 0)))),
+                              e->target->name);
+  }
+  return true;
+}

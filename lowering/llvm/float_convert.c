@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversions between floats. 8-bit floats are bytes to LLVM: they are decoded to f16 and encoded
+// from f32 in integer arithmetic, exactly as base/dtype.c does (nearest even; f8e4nv saturates,
+// f8e5 overflows to infinity), or by the target's instructions where these agree.
+#include "lowering/llvm/emit.h"
+
+static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; }
+
+// ---- decoding ----
+
+static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
+  LLVMValueRef word = LLVMBuildZExt(e->b, x, e->i16, "");
+  if (from == DTYPE_F8E5) // the upper half of an f16
+    return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, word, const_int(e->i16, 8), ""), e->f16, "");
+  LLVMValueRef half = e->target->hooks->e4m3_to_half(e, x);
+  if (half)
+    return half;
+  // Exponent and digits in an f16's places stand for a value 2^-8 times as large; one
+  // multiplication makes good for that, for subnormals too.
+  LLVMValueRef magnitude = LLVMBuildAnd(e->b, word, const_int(e->i16, 0x7f), "");
+  LLVMValueRef placed = LLVMBuildShl(e->b, magnitude, const_int(e->i16, 7), "");
+  LLVMValueRef value = LLVMBuildFMul(e->b, LLVMBuildBitCast(e->b, placed, e->f16, ""),
+                                     LLVMConstReal(e->f16, 256.0), "");
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, value, e->i16, "");
+  LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntEQ, magnitude, const_int(e->i16, 0x7f), "");
+  bits = LLVMBuildSelect(e->b, is_nan, const_int(e->i16, 0x7e00), bits, "");
+  LLVMValueRef sign = LLVMBuildAnd(e->b, word, const_int(e->i16, 0x80), "");
+  sign = LLVMBuildShl(e->b, sign, const_int(e->i16, 8), "");
+  return LLVMBuildBitCast(e->b, LLVMBuildOr(e->b, bits, sign, ""), e->f16, "");
+}
+
+// ---- encoding ----
+
+struct fp8_format {
+  unsigned digits, bias;
+  uint32_t largest, overflow; // largest encoding of a number; what larger ones become
+};
+
+// Rounds at the last digit: adding half of it (less one if the digit is even) carries into the
+// exponent where it must.
+static LLVMValueRef encode_normal(struct emitter *e, const struct fp8_format *f, LLVMValueRef u) {
+  unsigned shift = 23 - f->digits;
+  uint32_t rebias = (f->bias - 127u) << 23;
+  LLVMValueRef odd = LLVMBuildLShr(e->b, u, const_i32(e, shift), "");
+  odd = LLVMBuildAnd(e->b, odd, const_i32(e, 1), "");
+  LLVMValueRef sum = LLVMBuildAdd(e->b, u, const_i32(e, rebias + (1u << (shift - 1)) - 1), "");
+  sum = LLVMBuildAdd(e->b, sum, odd, "");
+  return LLVMBuildLShr(e->b, sum, const_i32(e, shift), "");
+}
+
+// Adding a power of two whose last digit is the smallest subnormal leaves the count of these in the
+// low bits, rounded by the addition itself.
+static LLVMValueRef encode_subnormal(struct emitter *e, const struct fp8_format *f,
+                                     LLVMValueRef u) {
+  uint32_t magic = (127 + 23 + 1 - f->bias - f->digits) << 23;
+  LLVMValueRef x = LLVMBuildBitCast(e->b, u, e->f32, "");
+  LLVMValueRef big = LLVMConstBitCast(const_i32(e, magic), e->f32);
+  LLVMValueRef sum = LLVMBuildBitCast(e->b, LLVMBuildFAdd(e->b, x, big, ""), e->i32, "");
+  return LLVMBuildSub(e->b, sum, const_i32(e, magic), "");
+}
+
+static LLVMValueRef encode(struct emitter *e, LLVMValueRef x, enum dtype to) {
+  static const struct fp8_format e5m2 = {2, 15, 0x7b, 0x7c}, e4m3 = {3, 7, 0x7e, 0x7e};
+  const struct fp8_format *f = to == DTYPE_F8E5 ? &e5m2 : &e4m3;
+  LLVMValueRef byte = to == DTYPE_F8E4NV ? e->target->hooks->float_to_e4m3(e, x) : NULL;
+  if (byte)
+    return byte;
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, x, e->i32, "");
+  LLVMValueRef u = LLVMBuildAnd(e->b, bits, const_i32(e, 0x7fffffff), "");
+  LLVMValueRef smallest_normal = const_i32(e, (128 - f->bias) << 23);
+  LLVMValueRef r = LLVMBuildSelect(e->b, LLVMBuildICmp(e->b, LLVMIntULT, u, smallest_normal, ""),
+                                   encode_subnormal(e, f, u), encode_normal(e, f, u), "");
+  LLVMValueRef over = LLVMBuildICmp(e->b, LLVMIntUGT, r, const_i32(e, f->largest), "");
+  r = LLVMBuildSelect(e->b, over, const_i32(e, f->overflow), r, "");
+  LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntUGT, u, const_i32(e, 0x7f800000), "");
+  r = LLVMBuildSelect(e->b, is_nan, const_i32(e, 0x7f), r, "");
+  LLVMValueRef sign = LLVMBuildLShr(e->b, bits, const_i32(e, 24), "");
+  sign = LLVMBuildAnd(e->b, sign, const_i32(e, 0x80), "");
+  return LLVMBuildTrunc(e->b, LLVMBuildOr(e->b, r, sign, ""), e->i8, "");
+}
+
+// ---- rounding toward zero ----
+
+// Rounds to nearest and, where that went away from zero, takes the neighbour.
+static LLVMValueRef truncate_toward_zero(struct emitter *e, LLVMValueRef x, LLVMTypeRef to) {
+  LLVMTypeRef from = LLVMTypeOf(x);
+  LLVMValueRef nearest = LLVMBuildFPTrunc(e->b, x, to, "");
+  LLVMValueRef back = LLVMBuildFPExt(e->b, nearest, from, "");
+  LLVMValueRef above =
+      LLVMBuildFCmp(e->b, LLVMRealOGT, intrinsic(e, "llvm.fabs", 1, &from, 1, &back),
+                    intrinsic(e, "llvm.fabs", 1, &from, 1, &x), "");
+  LLVMValueRef bits = to_bits(e, nearest);
+  LLVMValueRef down = LLVMBuildSub(e->b, bits, const_int(LLVMTypeOf(bits), 1), "");
+  return from_bits(e, LLVMBuildSelect(e->b, above, down, bits, ""), to);
+}
+
+// f64 to f32 so that rounding once more is as good as rounding once: toward zero, with the last
+// digit set where something was cut off ("round to odd").
+static LLVMValueRef truncate_to_odd(struct emitter *e, LLVMValueRef x) {
+  LLVMValueRef cut = truncate_toward_zero(e, x, e->f32);
+  LLVMValueRef inexact =
+      LLVMBuildFCmp(e->b, LLVMRealONE, LLVMBuildFPExt(e->b, cut, e->f64, ""), x, "");
+  LLVMValueRef bits =
+      LLVMBuildOr(e->b, to_bits(e, cut), LLVMBuildZExt(e->b, inexact, e->i32, ""), "");
+  return LLVMBuildBitCast(e->b, bits, e->f32, "");
+}
+
+// ---- any of them ----
+
+LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, enum dtype to,
+                           bool toward_zero) {
+  if (from == to)
+    return x;
+  if (is_fp8(from)) {
+    x = decode(e, x, from);
+    from = DTYPE_F16;
+  }
+  if (is_fp8(to)) {
+    x = from == DTYPE_F64   ? truncate_to_odd(e, x)
+        : from == DTYPE_F32 ? x
+                            : LLVMBuildFPExt(e->b, x, e->f32, "");
+    return encode(e, x, to);
+  }
+  LLVMTypeRef type = type_of_dtype(e, to);
+  unsigned from_bits_count = dtype_bits(from), to_bits_count = dtype_bits(to);
+  if (from == to)
+    return x;
+  if (from_bits_count == to_bits_count) { // f16 and bf16
+    x = LLVMBuildFPExt(e->b, x, e->f32, "");
+    from_bits_count = 32;
+  }
+  if (to_bits_count > from_bits_count)
+    return LLVMBuildFPExt(e->b, x, type, "");
+  return toward_zero ? truncate_toward_zero(e, x, type) : LLVMBuildFPTrunc(e->b, x, type, "");
+}

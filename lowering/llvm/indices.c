@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layouts as arithmetic: where the elements of a thread's registers are in their tensor. A layout
+// is linear, so an index is one value that depends on the thread alone, xor a constant for each
+// register; where they have no bits in common (nearly always) the xor is written as an addition,
+// which LLVM folds into addresses.
+#include "lowering/llvm/emit.h"
+
+struct linear_memo {
+  struct linear_memo *next;
+  uint32_t image[THREAD_BITS];
+  LLVMValueRef value;
+};
+
+// One term for all bits that move by the same distance.
+static LLVMValueRef shifted_bits(struct emitter *e, uint32_t bits, int left, uint32_t all) {
+  LLVMValueRef x = e->thread_id;
+  if (bits != all)
+    x = LLVMBuildAnd(e->entry, x, const_i32(e, bits), "");
+  if (left > 0) {
+    x = LLVMBuildShl(e->entry, x, const_i32(e, (uint32_t)left), "");
+    LLVMSetNUW(x, true);
+    LLVMSetNSW(x, true);
+  } else if (left < 0) {
+    x = LLVMBuildLShr(e->entry, x, const_i32(e, (uint32_t)-left), "");
+  }
+  return x;
+}
+
+static LLVMValueRef add_or_xor(LLVMBuilderRef b, LLVMValueRef x, LLVMValueRef y, bool disjoint) {
+  if (!disjoint)
+    return LLVMBuildXor(b, x, y, "");
+  LLVMValueRef sum = LLVMBuildAdd(b, x, y, "");
+  if (LLVMIsAInstruction(sum)) {
+    LLVMSetNUW(sum, true);
+    LLVMSetNSW(sum, true);
+  }
+  return sum;
+}
+
+static LLVMValueRef build_linear(struct emitter *e, const uint32_t image[THREAD_BITS]) {
+  uint32_t all = 32 * e->num_warps - 1;
+  LLVMValueRef sum = NULL;
+  uint32_t seen = 0; // output bits of the sum so far
+  for (int left = 31; left > -THREAD_BITS; left--) {
+    uint32_t bits = 0, moved = 0;
+    for (int b = 0; b < THREAD_BITS && (all >> b & 1); b++) {
+      int to = b + left;
+      if (to >= 0 && to < 32 && (image[b] >> to & 1)) {
+        bits |= 1u << b;
+        moved |= 1u << to;
+      }
+    }
+    if (!bits)
+      continue;
+    LLVMValueRef term = shifted_bits(e, bits, left, all);
+    sum = sum ? add_or_xor(e->entry, sum, term, (seen & moved) == 0) : term;
+    seen |= moved;
+  }
+  return sum ? sum : const_i32(e, 0);
+}
+
+LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BITS]) {
+  for (struct linear_memo *m = e->memo; m; m = m->next)
+    if (memcmp(m->image, image, sizeof m->image) == 0)
+      return m->value;
+  struct linear_memo *m = arena_new(e->arena, struct linear_memo);
+  memcpy(m->image, image, sizeof m->image);
+  m->value = build_linear(e, image);
+  m->next = e->memo;
+  e->memo = m;
+  return m->value;
+}
+
+// Images of the bits of lane and warp in output `dim`, and the union of their bits.
+static uint32_t thread_images(const struct linear_layout *l, unsigned dim,
+                              uint32_t ret[THREAD_BITS]) {
+  uint32_t bits = 0;
+  memset(ret, 0, THREAD_BITS * sizeof *ret);
+  for (unsigned i = 0; i < l->in_count; i++) {
+    unsigned first = l->in[i] == LL_LANE ? 0 : LANE_BITS;
+    if (l->in[i] != LL_LANE && l->in[i] != LL_WARP)
+      continue;
+    for (unsigned b = 0; b < l->in_bits[i] && first + b < THREAD_BITS; b++)
+      bits |= ret[first + b] = l->basis[i][b][dim];
+  }
+  return bits;
+}
+
+void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, LLVMValueRef *ret) {
+  struct linear_layout flat = dim < 0 ? ll_flatten_outs(l) : *l;
+  unsigned out = dim < 0 ? 0 : (unsigned)dim;
+  uint32_t image[THREAD_BITS], thread_bits = thread_images(&flat, out, image);
+  LLVMValueRef base = linear_of_thread(e, image);
+  for (uint32_t r = 0; r < register_count(l); r++) {
+    uint32_t index[LL_NO_IN] = {[LL_REGISTER] = r}, at[LL_MAX_OUT];
+    ll_apply(&flat, index, at);
+    ret[r] = at[out] == 0
+                 ? base
+                 : add_or_xor(e->b, base, const_i32(e, at[out]), (at[out] & thread_bits) == 0);
+  }
+}
+
+LLVMValueRef owner_predicate(struct emitter *e, const struct linear_layout *l) {
+  uint32_t bits = 32 * e->num_warps - 1;
+  if (l) {
+    // Threads beyond what the layout mentions hold copies as well.
+    uint32_t free_bits[LL_NO_IN];
+    ll_free_masks(l, free_bits);
+    uint32_t lanes = free_bits[LL_LANE] | ~(ll_in_size(l, LL_LANE) - 1);
+    uint32_t warps = free_bits[LL_WARP] | ~(ll_in_size(l, LL_WARP) - 1);
+    bits &= (lanes & 31) | warps << LANE_BITS;
+  }
+  if (bits == 0)
+    return NULL;
+  LLVMValueRef own = e->thread_id;
+  if (bits != 32 * e->num_warps - 1)
+    own = LLVMBuildAnd(e->entry, own, const_i32(e, bits), "");
+  return LLVMBuildICmp(e->entry, LLVMIntEQ, own, const_i32(e, 0), "owner");
+}
+
+uint32_t owner_registers(const struct linear_layout *l) {
+  uint32_t free_bits[LL_NO_IN] = {0};
+  if (l)
+    ll_free_masks(l, free_bits);
+  return free_bits[LL_REGISTER];
+}

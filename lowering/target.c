@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The targets' facts, one row each.
+#include "lowering/target.h"
+
+#include "lowering/llvm/emit.h"
+
+enum { KIB = 1024 };
+
+// Shared memory is what one CTA may opt in to. PTX versions are the lowest ones that have what the
+// emission uses there, since drivers refuse versions newer than themselves.
+static const struct target targets[] = {
+    {"host", true, 0, 0, 128, 227 * KIB, 32, &host_hooks},
+    {"sm_80", false, 80, 80, 128, 163 * KIB, 32, &ptx_hooks},
+    {"sm_86", false, 86, 80, 128, 99 * KIB, 32, &ptx_hooks},
+    {"sm_89", false, 89, 81, 128, 99 * KIB, 32, &ptx_hooks},
+    {"sm_90a", false, 90, 83, 128, 227 * KIB, 32, &ptx_hooks},
+    {"sm_100a", false, 100, 86, 128, 227 * KIB, 32, &ptx_hooks},
+};
+
+static const char *const names[] = {"host", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", NULL};
+
+const struct target *target_find(struct str name) {
+  for (size_t i = 0; i < COUNT_OF(targets); i++)
+    if (str_is(name, targets[i].name))
+      return &targets[i];
+  return NULL;
+}
+
+const char *const *target_names(void) { return names; }

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU as a GPU: the same kernel, one call a CUDA thread (base/host_abi.h). Predicated accesses
+// are branches; collectives and everything that reports call the executor.
+#include "base/host_abi.h"
+#include "base/vec.h"
+#include "lowering/analysis/provenance.h"
+#include "lowering/llvm/emit.h"
+
+// ---- the kernel ----
+
+static LLVMValueRef thread_field(struct emitter *e, LLVMBuilderRef b, size_t offset,
+                                 LLVMTypeRef type) {
+  LLVMValueRef at = LLVMConstInt(e->i64, offset, false);
+  return LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, e->i8, e->host_thread, &at, 1, ""), "");
+}
+
+// What does not change during the call is read in the entry block.
+static LLVMValueRef fixed_field(struct emitter *e, size_t offset) {
+  return thread_field(e, e->entry, offset, e->i32);
+}
+
+static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
+  const struct kernel_info *info = e->info;
+  LLVMTypeRef types[] = {e->generic_ptr, e->generic_ptr};
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, 2, false);
+  e->function = LLVMAddFunction(e->module, info->name, type);
+  e->host_thread = LLVMGetParam(e->function, 0);
+  LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    const struct kernel_param *p = &info->params[i];
+    LLVMValueRef index = LLVMConstInt(e->i64, i, false);
+    LLVMValueRef slot =
+        LLVMBuildGEP2(e->b, e->generic_ptr, LLVMGetParam(e->function, 1), &index, 1, "");
+    LLVMValueRef at = LLVMBuildLoad2(e->b, e->generic_ptr, slot, "");
+    bool is_bool = !p->is_pointer && p->dtype == DTYPE_I1;
+    LLVMTypeRef t = p->is_pointer ? e->ptr : is_bool ? e->i8 : type_of_dtype(e, p->dtype);
+    LLVMValueRef v = LLVMBuildLoad2(e->b, t, at, p->name);
+    ret_args[i] = is_bool ? LLVMBuildICmp(e->b, LLVMIntNE, v, const_int(e->i8, 0), "") : v;
+  }
+  e->thread_id = thread_field(e, e->b, offsetof(struct host_thread, thread_id), e->i32);
+  e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
+  e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
+}
+
+static LLVMValueRef program_id(struct emitter *e, int axis) {
+  return fixed_field(e, offsetof(struct host_thread, program_id) + 4 * (size_t)axis);
+}
+
+static LLVMValueRef num_programs(struct emitter *e, int axis) {
+  return fixed_field(e, offsetof(struct host_thread, num_programs) + 4 * (size_t)axis);
+}
+
+static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
+  LLVMValueRef args[] = {e->host_thread, value, lane};
+  return call_routine(e, "tile_host_shuffle", e->i32, 3, args);
+}
+
+static void barrier(struct emitter *e) {
+  LLVMValueRef args[] = {e->host_thread};
+  call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 1, args);
+}
+
+static LLVMValueRef shared_base(struct emitter *e) {
+  return thread_field(e, e->entry, offsetof(struct host_thread, shared), e->generic_ptr);
+}
+
+// ---- places ----
+
+struct host_places {
+  LLVMTypeRef row;
+  LLVMValueRef table; // stands in for NAME__places until its length is known
+  VEC(LLVMValueRef) rows;
+};
+
+static LLVMTypeRef place_type(struct emitter *e) {
+  LLVMTypeRef members[] = {e->generic_ptr, e->i32, e->i32};
+  return LLVMStructTypeInContext(e->llvm, members, 3, false);
+}
+
+static struct host_places *places(struct emitter *e) {
+  if (!e->places) {
+    e->places = arena_new(e->arena, struct host_places);
+    e->places->row = place_type(e);
+    e->places->table =
+        LLVMAddGlobal(e->module, LLVMArrayType2(e->places->row, 0), "places_to_come");
+  }
+  return e->places;
+}
+
+static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
+  struct host_places *p = places(e);
+  struct place at = place_of(e, mlirOperationGetLocation(op));
+  LLVMValueRef members[] = {at.file ? text_pointer(e, at.file) : LLVMConstNull(e->generic_ptr),
+                            const_i32(e, at.line), const_i32(e, at.col)};
+  LLVMValueRef row = LLVMConstStructInContext(e->llvm, members, 3, false);
+  size_t i = 0;
+  while (i < p->rows.len && p->rows.at[i] != row)
+    i++;
+  if (i == p->rows.len)
+    vec_push(e->arena, &p->rows, row);
+  LLVMValueRef index = LLVMConstInt(e->i64, i, false);
+  return LLVMConstGEP2(p->row, p->table, &index, 1);
+}
+
+static void end_kernel(struct emitter *e) {
+  struct host_places *p = e->places;
+  size_t count = p ? p->rows.len : 0;
+  LLVMTypeRef row = place_type(e);
+  const char *name = e->info->name;
+  if (e->check || count) {
+    LLVMValueRef table = LLVMAddGlobal(e->module, LLVMArrayType2(row, count),
+                                       arena_printf(e->arena, "%s__places", name));
+    LLVMSetInitializer(table, LLVMConstArray2(row, p ? p->rows.at : NULL, count));
+    LLVMSetGlobalConstant(table, true);
+    LLVMValueRef length =
+        LLVMAddGlobal(e->module, e->i32, arena_printf(e->arena, "%s__place_count", name));
+    LLVMSetInitializer(length, const_i32(e, (uint32_t)count));
+    LLVMSetGlobalConstant(length, true);
+    if (p) {
+      LLVMReplaceAllUsesWith(p->table, table);
+      LLVMDeleteGlobal(p->table);
+    }
+  }
+}
+
+// ---- accesses ----
+
+// Buffers on the host need not have the alignment that the kernel was promised: vector accesses are
+// unaligned ones, which cost nothing on today's CPUs.
+
+static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum host_access kind) {
+  int argument = pointer_argument(e->c, mlirOperationGetOperand(a->op, 0));
+  LLVMValueRef args[] = {e->host_thread,
+                         place_pointer(e, a->op),
+                         const_i32(e, (uint32_t)argument),
+                         a->ptr,
+                         const_i32(e, a->count * a->word_bits / 8),
+                         const_i32(e, kind)};
+  LLVMValueRef ok = call_routine(e, "tile_host_check", e->i8, 6, args);
+  return LLVMBuildICmp(e->b, LLVMIntNE, ok, const_int(e->i8, 0), "");
+}
+
+// Up to two branches around an access: its predicate, and the check of its address.
+struct guards {
+  unsigned count;
+  struct branch at[2];
+};
+
+static struct guards guards_begin(struct emitter *e, const struct access *a,
+                                  enum host_access kind) {
+  struct guards g = {0};
+  if (a->pred)
+    g.at[g.count++] = branch_begin(e, a->pred);
+  if (e->check) {
+    LLVMValueRef ok = check_call(e, a, kind);
+    g.at[g.count++] = branch_begin(e, ok);
+  }
+  return g;
+}
+
+// Ends the branches; the result is `inside` where all were taken, else `otherwise`. Both may be
+// NULL.
+static LLVMValueRef guards_end(struct emitter *e, struct guards *g, LLVMValueRef inside,
+                               LLVMValueRef otherwise) {
+  while (g->count) {
+    const struct branch *br = &g->at[--g->count];
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b), skipped = br->from;
+    branch_end(e, br);
+    if (!inside)
+      continue;
+    LLVMValueRef phi = LLVMBuildPhi(e->b, LLVMTypeOf(inside), "");
+    LLVMAddIncoming(phi, &inside, &from, 1);
+    LLVMAddIncoming(phi, &otherwise, &skipped, 1);
+    inside = phi;
+  }
+  return inside;
+}
+
+static LLVMTypeRef words_type(struct emitter *e, const struct access *a) {
+  LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, a->word_bits);
+  return a->count == 1 ? word : LLVMVectorType(word, a->count);
+}
+
+static LLVMValueRef join_words(struct emitter *e, const struct access *a,
+                               const LLVMValueRef *words) {
+  if (a->count == 1)
+    return words[0];
+  LLVMValueRef v = LLVMGetPoison(words_type(e, a));
+  for (unsigned i = 0; i < a->count; i++)
+    v = LLVMBuildInsertElement(e->b, v, words[i], const_i32(e, i), "");
+  return v;
+}
+
+static void load(struct emitter *e, const struct access *a, const LLVMValueRef *other,
+                 LLVMValueRef *ret) {
+  LLVMTypeRef type = words_type(e, a);
+  LLVMValueRef otherwise = other ? join_words(e, a, other) : LLVMConstNull(type);
+  struct guards g = guards_begin(e, a, HOST_LOAD);
+  LLVMValueRef v = LLVMBuildLoad2(e->b, type, a->ptr, "");
+  LLVMSetAlignment(v, 1);
+  LLVMSetVolatile(v, op_attr_bool(a->op, "is_volatile"));
+  v = guards_end(e, &g, v, otherwise);
+  for (unsigned i = 0; i < a->count; i++)
+    ret[i] = a->count == 1 ? v : LLVMBuildExtractElement(e->b, v, const_i32(e, i), "");
+}
+
+static void store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
+  LLVMValueRef v = join_words(e, a, words);
+  struct guards g = guards_begin(e, a, HOST_STORE);
+  LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), 1);
+  guards_end(e, &g, NULL, NULL);
+}
+
+static bool atomic_opcode(struct str kind, LLVMAtomicRMWBinOp *ret) {
+  static const struct {
+    const char *kind;
+    LLVMAtomicRMWBinOp op;
+  } ops[] = {{"add", LLVMAtomicRMWBinOpAdd},   {"fadd", LLVMAtomicRMWBinOpFAdd},
+             {"and", LLVMAtomicRMWBinOpAnd},   {"or", LLVMAtomicRMWBinOpOr},
+             {"xor", LLVMAtomicRMWBinOpXor},   {"max", LLVMAtomicRMWBinOpMax},
+             {"min", LLVMAtomicRMWBinOpMin},   {"umax", LLVMAtomicRMWBinOpUMax},
+             {"umin", LLVMAtomicRMWBinOpUMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
+  for (size_t i = 0; i < COUNT_OF(ops); i++)
+    if (str_is(kind, ops[i].kind)) {
+      *ret = ops[i].op;
+      return true;
+    }
+  return false;
+}
+
+// Any order asked for is met by the strongest one.
+static LLVMValueRef atomic_rmw(struct emitter *e, const struct access *a, struct str kind,
+                               enum dtype dtype, LLVMValueRef value) {
+  LLVMAtomicRMWBinOp op;
+  LLVMTypeRef type = LLVMTypeOf(value);
+  bool is_float = dtype != DTYPE_NONE && dtype_is_float(dtype), takes_any = str_is(kind, "xchg");
+  if (!atomic_opcode(kind, &op) || (!takes_any && is_float != str_is(kind, "fadd")) ||
+      (dtype != DTYPE_NONE && dtype_bits(dtype) < (str_is(kind, "fadd") ? 16 : 32)))
+    return NULL;
+  LLVMValueRef operand = takes_any ? to_bits(e, value) : value;
+  struct guards g = guards_begin(e, a, HOST_ATOMIC);
+  LLVMValueRef old = LLVMBuildAtomicRMW(e->b, op, a->ptr, operand,
+                                        LLVMAtomicOrderingSequentiallyConsistent, false);
+  old = guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(operand)));
+  return takes_any ? from_bits(e, old, type) : old;
+}
+
+// ---- mathematics ----
+
+static LLVMValueRef math(struct emitter *e, enum op_id id, LLVMTypeRef type,
+                         const LLVMValueRef *x) {
+  LLVMValueRef arg = x[0];
+  bool root = id == OP_MATH_SQRT || id == OP_MATH_RSQRT || id == OP_TILE_PRECISE_SQRT;
+  if (type == e->f64 && !root)
+    return NULL; // as on GPUs
+  switch (id) {
+  case OP_MATH_EXP2: return intrinsic(e, "llvm.exp2", 1, &type, 1, &arg);
+  case OP_MATH_LOG2: return intrinsic(e, "llvm.log2", 1, &type, 1, &arg);
+  case OP_MATH_SQRT:
+  case OP_TILE_PRECISE_SQRT: return intrinsic(e, "llvm.sqrt", 1, &type, 1, &arg);
+  case OP_MATH_RSQRT:
+    return LLVMBuildFDiv(e->b, LLVMConstReal(type, 1), intrinsic(e, "llvm.sqrt", 1, &type, 1, &arg),
+                         "");
+  case OP_MATH_TANH: return intrinsic(e, "llvm.tanh", 1, &type, 1, &arg);
+  case OP_ARITH_DIVF:
+  case OP_TILE_PRECISE_DIVF: return LLVMBuildFDiv(e->b, x[0], x[1], "");
+  default: return NULL;
+  }
+}
+
+static LLVMValueRef remainder_(struct emitter *e, LLVMTypeRef type, LLVMValueRef x,
+                               LLVMValueRef y) {
+  (void)type;
+  return LLVMBuildFRem(e->b, x, y, "");
+}
+
+static LLVMValueRef no_instruction(struct emitter *e, LLVMValueRef x) {
+  (void)e, (void)x;
+  return NULL;
+}
+
+// ---- printing and assertions ----
+
+static void print(struct emitter *e, const struct print_record *p) {
+  LLVMTypeRef none = LLVMVoidTypeInContext(e->llvm);
+  LLVMValueRef args[] = {e->host_thread, text_pointer(e, p->prefix), p->flat, p->value, NULL};
+  if (p->is_float) {
+    call_routine(e, "tile_host_print_f64", none, 4, args);
+    return;
+  }
+  args[4] =
+      const_i32(e, (p->hex ? HOST_PRINT_HEX : 0u) | (p->is_signed ? 0u : HOST_PRINT_UNSIGNED));
+  call_routine(e, "tile_host_print_i64", none, 5, args);
+}
+
+static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
+  LLVMValueRef args[] = {e->host_thread, place_pointer(e, op), text_pointer(e, message)};
+  call_routine(e, "tile_host_assert_fail", LLVMVoidTypeInContext(e->llvm), 3, args);
+}
+
+const struct target_hooks host_hooks = {
+    .begin_kernel = begin_kernel,
+    .end_kernel = end_kernel,
+    .program_id = program_id,
+    .num_programs = num_programs,
+    .shuffle = shuffle,
+    .barrier = barrier,
+    .shared_base = shared_base,
+    .load = load,
+    .store = store,
+    .atomic_rmw = atomic_rmw,
+    .math = math,
+    .remainder = remainder_,
+    .float_to_e4m3 = no_instruction,
+    .e4m3_to_half = no_instruction,
+    .print = print,
+    .assert_fail = assert_fail,
+};

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVIDIA GPUs. Special registers, shuffles and barriers are LLVM intrinsics, approximate functions
+// inline PTX. Memory accesses: ptx_memory.c.
+#include "lowering/targets/ptx.h"
+
+#include "lowering/targets/remainder.h"
+
+enum { PTX_KERNEL_CALLING_CONVENTION = 71, SHARED_SPACE = 3 };
+
+// ---- attributes ----
+
+static void add_enum_attribute(struct emitter *e, LLVMAttributeIndex at, const char *name,
+                               uint64_t value) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(e->function, at, LLVMCreateEnumAttribute(e->llvm, kind, value));
+}
+
+static void add_text_attribute(struct emitter *e, const char *name, const char *value) {
+  LLVMAddAttributeAtIndex(e->function, LLVMAttributeFunctionIndex,
+                          LLVMCreateStringAttribute(e->llvm, name, (unsigned)strlen(name), value,
+                                                    (unsigned)strlen(value)));
+}
+
+// The value is in [0, end).
+static LLVMValueRef with_range(struct emitter *e, LLVMValueRef call, uint32_t end) {
+  LLVMMetadataRef bounds[] = {LLVMValueAsMetadata(const_i32(e, 0)),
+                              LLVMValueAsMetadata(const_i32(e, end))};
+  LLVMMetadataRef node = LLVMMDNodeInContext2(e->llvm, bounds, 2);
+  LLVMSetMetadata(call, LLVMGetMDKindIDInContext(e->llvm, "range", 5),
+                  LLVMMetadataAsValue(e->llvm, node));
+  return call;
+}
+
+// ---- the kernel ----
+
+static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
+  const struct kernel_info *info = e->info;
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, info->param_count + 1);
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    const struct kernel_param *p = &info->params[i];
+    types[i] = p->is_pointer ? e->ptr : p->dtype == DTYPE_I1 ? e->i8 : type_of_dtype(e, p->dtype);
+  }
+  LLVMTypeRef type =
+      LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, info->param_count, false);
+  e->function = LLVMAddFunction(e->module, info->name, type);
+  LLVMSetFunctionCallConv(e->function, PTX_KERNEL_CALLING_CONVENTION);
+  add_enum_attribute(e, LLVMAttributeFunctionIndex, "nounwind", 0);
+  add_text_attribute(e, "nvvm.reqntid", arena_printf(e->arena, "%u", 32 * e->num_warps));
+  LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    const struct kernel_param *p = &info->params[i];
+    LLVMValueRef arg = LLVMGetParam(e->function, i);
+    LLVMSetValueName2(arg, p->name, strlen(p->name));
+    if (p->is_pointer && is_pow2(p->divisible_by) && p->divisible_by > 1)
+      add_enum_attribute(e, i + 1, "align", p->divisible_by);
+    if (p->is_pointer && p->is_const)
+      add_enum_attribute(e, i + 1, "readonly", 0);
+    ret_args[i] = !p->is_pointer && p->dtype == DTYPE_I1
+                      ? LLVMBuildICmp(e->b, LLVMIntNE, arg, const_int(e->i8, 0), "")
+                      : arg;
+  }
+  e->thread_id = with_range(e, intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL),
+                            32 * e->num_warps);
+  e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
+  e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
+}
+
+static void end_kernel(struct emitter *e) { (void)e; }
+
+static LLVMValueRef program_id(struct emitter *e, int axis) {
+  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.ctaid.x",
+                                      "llvm.nvvm.read.ptx.sreg.ctaid.y",
+                                      "llvm.nvvm.read.ptx.sreg.ctaid.z"};
+  return intrinsic(e, names[axis], 0, NULL, 0, NULL);
+}
+
+static LLVMValueRef num_programs(struct emitter *e, int axis) {
+  static const char *const names[] = {"llvm.nvvm.read.ptx.sreg.nctaid.x",
+                                      "llvm.nvvm.read.ptx.sreg.nctaid.y",
+                                      "llvm.nvvm.read.ptx.sreg.nctaid.z"};
+  return intrinsic(e, names[axis], 0, NULL, 0, NULL);
+}
+
+static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
+  LLVMValueRef args[] = {const_i32(e, UINT32_MAX), value, lane, const_i32(e, 31)};
+  return intrinsic(e, "llvm.nvvm.shfl.sync.idx.i32", 0, NULL, 4, args);
+}
+
+static void barrier(struct emitter *e) {
+  LLVMValueRef id = const_i32(e, 0);
+  intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &id);
+}
+
+// Dynamic shared memory: its size is said at the launch.
+static LLVMValueRef shared_base(struct emitter *e) {
+  static const char name[] = "global_smem";
+  LLVMValueRef global = LLVMGetNamedGlobal(e->module, name);
+  if (!global) {
+    global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), name, SHARED_SPACE);
+    LLVMSetLinkage(global, LLVMExternalLinkage);
+    LLVMSetAlignment(global, 128);
+  }
+  return global;
+}
+
+// ---- mathematics ----
+
+static LLVMValueRef pure_asm(struct emitter *e, const char *text, const char *constraints,
+                             LLVMTypeRef result, const LLVMValueRef *args, unsigned n) {
+  LLVMTypeRef types[3];
+  LLVMValueRef copy[3];
+  for (unsigned i = 0; i < n; i++) {
+    copy[i] = args[i];
+    types[i] = LLVMTypeOf(args[i]);
+  }
+  LLVMTypeRef type = LLVMFunctionType(result, types, n, false);
+  LLVMValueRef fn = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
+                                     false, false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef call = LLVMBuildCall2(e->b, type, fn, copy, n, "");
+  // It computes from its operands alone: LLVM may merge, move and drop it.
+  static const char *const facts[] = {"nounwind", "willreturn", "nocallback"};
+  for (size_t i = 0; i < COUNT_OF(facts); i++) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(facts[i], strlen(facts[i]));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                             LLVMCreateEnumAttribute(e->llvm, kind, 0));
+  }
+  unsigned memory = LLVMGetEnumAttributeKindForName("memory", 6);
+  LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                           LLVMCreateEnumAttribute(e->llvm, memory, /*none=*/0));
+  return call;
+}
+
+static LLVMValueRef math(struct emitter *e, enum op_id id, LLVMTypeRef type,
+                         const LLVMValueRef *x) {
+  LLVMValueRef arg = x[0];
+  if (type == e->f64) {
+    if (id != OP_MATH_SQRT && id != OP_MATH_RSQRT && id != OP_TILE_PRECISE_SQRT)
+      return NULL;
+    LLVMValueRef root = intrinsic(e, "llvm.sqrt", 1, &type, 1, &arg);
+    return id == OP_MATH_RSQRT ? LLVMBuildFDiv(e->b, LLVMConstReal(type, 1), root, "") : root;
+  }
+  switch (id) {
+  case OP_MATH_EXP2: return pure_asm(e, "ex2.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_LOG2: return pure_asm(e, "lg2.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_SQRT: return pure_asm(e, "sqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_RSQRT: return pure_asm(e, "rsqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_TANH: return pure_asm(e, "tanh.approx.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_ARITH_DIVF: return pure_asm(e, "div.full.f32 $0, $1, $2;", "=f,f,f", type, x, 2);
+  case OP_TILE_PRECISE_SQRT: return intrinsic(e, "llvm.sqrt", 1, &type, 1, &arg);
+  case OP_TILE_PRECISE_DIVF: return LLVMBuildFDiv(e->b, x[0], x[1], "");
+  default: return NULL;
+  }
+}
+
+// f32 is computed in f64, which holds its remainders exactly.
+static LLVMValueRef remainder_(struct emitter *e, LLVMTypeRef type, LLVMValueRef x,
+                               LLVMValueRef y) {
+  if (type == e->f64)
+    return remainder_call(e, x, y);
+  LLVMValueRef r =
+      remainder_call(e, LLVMBuildFPExt(e->b, x, e->f64, ""), LLVMBuildFPExt(e->b, y, e->f64, ""));
+  return LLVMBuildFPTrunc(e->b, r, type, "");
+}
+
+// The instructions convert pairs; the other half is zero.
+static LLVMValueRef float_to_e4m3(struct emitter *e, LLVMValueRef x) {
+  if (e->target->sm < 89)
+    return NULL;
+  LLVMValueRef args[] = {LLVMConstNull(e->f32), x};
+  LLVMValueRef pair =
+      pure_asm(e, "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;", "=h,f,f", e->i16, args, 2);
+  return LLVMBuildTrunc(e->b, pair, e->i8, "");
+}
+
+static LLVMValueRef e4m3_to_half(struct emitter *e, LLVMValueRef x) {
+  if (e->target->sm < 89)
+    return NULL;
+  LLVMValueRef pair = LLVMBuildZExt(e->b, x, e->i16, "");
+  LLVMValueRef halves = pure_asm(e, "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h", e->i32, &pair, 1);
+  return LLVMBuildBitCast(e->b, LLVMBuildTrunc(e->b, halves, e->i16, ""), e->f16, "");
+}
+
+// ---- printing and assertions: the driver's vprintf and __assertfail ----
+
+// The buffer of arguments is in the entry block, so that loops do not grow the stack.
+static LLVMValueRef print_buffer(struct emitter *e, LLVMTypeRef type) {
+  LLVMValueRef buffer = LLVMBuildAlloca(e->entry, type, "");
+  LLVMSetAlignment(buffer, 8);
+  return buffer;
+}
+
+static void print(struct emitter *e, const struct print_record *p) {
+  struct strbuf format = {0};
+  LLVMValueRef values[LL_MAX_OUT + 4];
+  LLVMTypeRef types[LL_MAX_OUT + 4];
+  unsigned n = 0;
+  for (int axis = 0; axis < 3; axis++)
+    values[n++] = program_id(e, axis);
+  strbuf_puts(&format, "pid (%d, %d, %d) idx (");
+  for (unsigned d = 0; d < p->rank; d++) {
+    strbuf_puts(&format, d ? ", %d" : "%d");
+    values[n++] = p->coords[d];
+  }
+  strbuf_puts(&format, ") ");
+  for (const char *s = p->prefix; *s; s++)
+    strbuf_puts(&format, *s == '%' ? "%%" : (char[]){*s, 0});
+  strbuf_puts(&format, p->is_float    ? ": %g\n"
+                       : p->hex       ? ": 0x%llx\n"
+                       : p->is_signed ? ": %lld\n"
+                                      : ": %llu\n");
+  values[n++] = p->value;
+  for (unsigned i = 0; i < n; i++)
+    types[i] = LLVMTypeOf(values[i]);
+  LLVMTypeRef record = LLVMStructTypeInContext(e->llvm, types, n, false);
+  LLVMValueRef buffer = print_buffer(e, record);
+  for (unsigned i = 0; i < n; i++)
+    LLVMBuildStore(e->b, values[i], LLVMBuildStructGEP2(e->b, record, buffer, i, ""));
+  const char *text = arena_strdup(e->arena, strbuf_cstr(&format));
+  strbuf_finish(&format);
+  LLVMValueRef args[] = {text_pointer(e, text), buffer};
+  call_routine(e, "vprintf", e->i32, 2, args);
+}
+
+static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
+  struct place at = place_of(e, mlirOperationGetLocation(op));
+  LLVMValueRef args[] = {text_pointer(e, message), text_pointer(e, at.file ? at.file : "unknown"),
+                         const_i32(e, at.line), text_pointer(e, e->info->name),
+                         LLVMConstInt(e->i64, 1, false)};
+  call_routine(e, "__assertfail", LLVMVoidTypeInContext(e->llvm), 5, args);
+}
+
+const struct target_hooks ptx_hooks = {
+    .begin_kernel = begin_kernel,
+    .end_kernel = end_kernel,
+    .program_id = program_id,
+    .num_programs = num_programs,
+    .shuffle = shuffle,
+    .barrier = barrier,
+    .shared_base = shared_base,
+    .load = ptx_load,
+    .store = ptx_store,
+    .atomic_rmw = ptx_atomic_rmw,
+    .math = math,
+    .remainder = remainder_,
+    .float_to_e4m3 = float_to_e4m3,
+    .e4m3_to_half = e4m3_to_half,
+    .print = print,
+    .assert_fail = assert_fail,
+};
