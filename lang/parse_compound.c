@@ -30,6 +30,32 @@ static void parse_colon(struct parser *p, const char *owner) {
   }
 }
 
+static void missing_block(struct parser *p, const char *owner, struct span header) {
+  bool is_last = parser_peek(p) == TOK_DEDENT || parser_peek(p) == TOK_EOF;
+  struct span at = is_last ? parser_end_span(p) : parser_token_span(p);
+  struct diag *d = parser_report(p, at, E0105, "expected an indented block after `%s`", owner);
+  if (!is_last)
+    diag_label(d, header, "the block of this line");
+  diag_help(d, "write `pass` in a block that does nothing");
+}
+
+// On the line of the header: `if a: b = 1`.
+static void parse_inline_block(struct parser *p, stmt_vec *body) {
+  if (!at_compound(p)) {
+    parse_simple_line(p, body);
+    return;
+  }
+  parser_report(p, parser_token_span(p), E0114, "`%s` needs a line of its own",
+                token_kind_text(parser_peek(p)));
+  if (!parser_enter(p)) {
+    p->panic = false;
+    parser_accept(p, TOK_NEWLINE);
+    return;
+  }
+  parse_compound(p, body);
+  parser_leave(p);
+}
+
 // block = ":" ( simple_line | NEWLINE INDENT statement {statement} DEDENT )
 void parse_block(struct parser *p, const char *owner, struct span header, struct stmt_list *ret) {
   stmt_vec body = {0};
@@ -37,24 +63,13 @@ void parse_block(struct parser *p, const char *owner, struct span header, struct
   bool broken = p->panic;
   p->panic = false;
   if (!parser_accept(p, TOK_NEWLINE)) {
-    if (at_compound(p)) {
-      parser_report(p, parser_token_span(p), E0114, "`%s` needs a line of its own",
-                    token_kind_text(parser_peek(p)));
-      parse_compound(p, &body);
-    } else {
-      parse_simple_line(p, &body);
-    }
+    parse_inline_block(p, &body);
   } else if (parser_accept(p, TOK_INDENT)) {
     while (parser_peek(p) != TOK_DEDENT && parser_peek(p) != TOK_EOF)
       parse_statement(p, &body);
     parser_accept(p, TOK_DEDENT);
   } else if (!broken && parser_peek(p) != TOK_ERROR) {
-    bool is_last = parser_peek(p) == TOK_DEDENT || parser_peek(p) == TOK_EOF;
-    struct span at = is_last ? parser_end_span(p) : parser_token_span(p);
-    struct diag *d = parser_report(p, at, E0105, "expected an indented block after `%s`", owner);
-    if (!is_last)
-      diag_label(d, header, "the block of this line");
-    diag_help(d, "write `pass` in a block that does nothing");
+    missing_block(p, owner, header);
   }
   *ret = (struct stmt_list){body.at, body.len};
 }

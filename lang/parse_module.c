@@ -178,10 +178,9 @@ static void parse_decorated(struct parser *p, struct module_parts *m, struct sco
   if (parser_peek(p) == TOK_DEF) {
     parse_outer_function(p, m, scope, &d);
   } else if (parser_peek(p) != TOK_CLASS && parser_peek(p) != TOK_ASYNC) {
-    p->pos = first;
-    parser_skip_line(p);
-    parser_report(p, parser_span_from(p, first), E0116, "no function follows this decorator");
-    parser_accept(p, TOK_NEWLINE);
+    struct token at = p->tokens.at[first];
+    parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
+                  "no function follows this decorator");
   }
 }
 

@@ -336,9 +336,8 @@ void parser_close(struct parser *p, enum token_kind kind, size_t open) {
 
 bool parser_enter(struct parser *p) {
   if (p->nesting >= PARSER_MAX_NESTING) {
-    diag_help(
-        parser_error(p, parser_token_span(p), E0902, "expressions are nested too deeply here"),
-        "name intermediate results");
+    diag_help(parser_error(p, parser_token_span(p), E0902, "this is nested too deeply"),
+              "name intermediate results");
     return false;
   }
   p->nesting++;

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suites of this executable: text to tree, which needs no MLIR.
+#ifndef TESTS_UNIT_LANG_SUITES_H
+#define TESTS_UNIT_LANG_SUITES_H
+
+#include <check.h>
+
+Suite *lexer_suite(void);
+Suite *parser_suite(void);
+Suite *kernels_suite(void);
+Suite *goldens_suite(void);
+Suite *hostile_suite(void);
+
+#endif
