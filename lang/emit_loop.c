@@ -281,7 +281,7 @@ static void emit_counted(struct emitter *e, const struct stmt *s, const struct r
   leave_flow(e, &c.flow);
 }
 
-void emit_for(struct emitter *e, const struct stmt *s) {
+void emit_for_loop(struct emitter *e, const struct stmt *s) {
   struct value iter = emit_expr(e, s->for_stmt.iter);
   if (s->for_stmt.orelse.len)
     emit_error(e, s->span, E0227, "`else` of a loop is not supported");
@@ -382,7 +382,7 @@ static void unroll_while(struct emitter *e, const struct stmt *s) {
   leave_flow(e, &l);
 }
 
-void emit_while(struct emitter *e, const struct stmt *s) {
+void emit_while_loop(struct emitter *e, const struct stmt *s) {
   if (s->while_stmt.orelse.len)
     emit_error(e, s->span, E0227, "`else` of a loop is not supported");
   if (e->frame->function->is_constexpr_function) {

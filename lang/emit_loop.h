@@ -5,8 +5,8 @@
 
 #include "lang/consteval.h"
 
-void emit_for(struct emitter *e, const struct stmt *s);
-void emit_while(struct emitter *e, const struct stmt *s);
+void emit_for_loop(struct emitter *e, const struct stmt *s);
+void emit_while_loop(struct emitter *e, const struct stmt *s);
 // The hidden variables of the function's control flow, which a statement that leaves early changes.
 void flow_variables(struct emitter *e, struct variable_list *l);
 

@@ -162,6 +162,7 @@ void emit_assign_target(struct emitter *e, const struct expr *target, struct val
   case EXPR_NAME: scope_assign(e, target->name, target->span, v); return;
   case EXPR_TUPLE:
   case EXPR_LIST: emit_unpack(e, target, v); return;
+  case EXPR_STARRED: emit_assign_target(e, target->inner, v); return;
   case EXPR_ERROR: return;
   }
   struct diag *d = emit_error(e, target->span, E0108, "cannot assign to this expression");
@@ -263,8 +264,8 @@ static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq 
   case STMT_AUG_ASSIGN: emit_aug_assign(e, s); return false;
   case STMT_ANN_ASSIGN: emit_ann_assign(e, s); return false;
   case STMT_IF: return emit_if(e, s, rest);
-  case STMT_FOR: emit_for(e, s); return false;
-  case STMT_WHILE: emit_while(e, s); return false;
+  case STMT_FOR: emit_for_loop(e, s); return false;
+  case STMT_WHILE: emit_while_loop(e, s); return false;
   case STMT_RETURN: emit_return_stmt(e, s); return false;
   case STMT_BREAK:
   case STMT_CONTINUE: emit_break(e, s); return false;
