@@ -88,7 +88,7 @@ struct value builtin_atomic(struct emitter *e, struct call *c) {
   }
   if (c->args[0].v.type.is_const) {
     struct diag *d = emit_error(e, c->args[0].at, E0506, "atomic access through a const pointer");
-    diag_help(d, "declare the parameter without `const`");
+    diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
     return VALUE_ERROR;
   }
   struct operand value = c->args[1];

@@ -106,7 +106,7 @@ struct value builtin_cast(struct emitter *e, struct call *c) {
   if (value_is_poison(x.v))
     return x.v;
   if (bitcast)
-    return emit_bitcast(e, x, elem);
+    return emit_bitcast(e, (struct operand){x.v, c->at}, elem);
   bool down = type_is_float(x.v.type) && type_is_float(elem) &&
               dtype_bits(elem.dtype) < dtype_bits(x.v.type.dtype);
   if (*rounding && !down) {

@@ -70,8 +70,15 @@ struct value builtin_debug_barrier(struct emitter *e, struct call *c) {
 
 // ---- printing ----
 
+#define PRINT_MAX_VALUES 16
+
 static struct value print_values(struct emitter *e, struct str prefix, const struct operand *args,
                                  size_t n, bool hex) {
+  if (n > PRINT_MAX_VALUES) {
+    emit_error(e, args[PRINT_MAX_VALUES].at, E0501, "`device_print` takes at most %d values",
+               PRINT_MAX_VALUES);
+    return VALUE_ERROR;
+  }
   MlirValue *values = arena_array(e->a, MlirValue, n ? n : 1);
   int32_t *is_signed = arena_array(e->a, int32_t, n ? n : 1);
   for (size_t i = 0; i < n; i++) {
@@ -113,8 +120,11 @@ struct value builtin_device_assert(struct emitter *e, struct call *c) {
   bool truth;
   if (arg_given(c, 1) && !need_const_str(e, c->args[1], "the message of an assertion", &msg))
     return VALUE_ERROR;
-  if (const_truth(cond.v, &truth))
-    cond.v = value_bool(truth);
+  if (const_truth(cond.v, &truth)) {
+    if (truth)
+      return value_of_kind(VALUE_NONE);
+    cond.v = value_bool(false);
+  }
   cond.v = to_runtime(e, cond, "the condition of an assertion");
   cond.v = emit_truth_tile(e, cond.v);
   if (value_is_poison(cond.v) || !e->options->debug)

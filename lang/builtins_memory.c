@@ -111,18 +111,20 @@ struct value builtin_store(struct emitter *e, struct call *c) {
     return VALUE_ERROR;
   if (c->args[0].v.type.is_const) {
     struct diag *d = emit_error(e, c->args[0].at, E0506, "store through a const pointer");
-    diag_help(d, "declare the parameter without `const`");
+    diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
     return VALUE_ERROR;
   }
   struct operand value = c->args[1];
-  value.v = arg_runtime(e, c, 1);
-  if (!value_is_poison(value.v) && value.v.type.ptr != pointee.ptr) {
+  bool is_literal = value_is_number(value.v) && !pointee.ptr;
+  if (!is_literal)
+    value.v = arg_runtime(e, c, 1);
+  if (value.v.kind == VALUE_RT && value.v.type.ptr != pointee.ptr) {
     emit_error(e, value.at, E0503, "cannot store %s through %s", type_text(e->a, value.v.type),
                type_text(e->a, type_elem(c->args[0].v.type)));
     return VALUE_ERROR;
   }
-  if (value_is_number(c->args[1].v) && !pointee.ptr)
-    value.v = literal_as(e, c->args[1], pointee);
+  if (is_literal)
+    value.v = literal_as(e, value, pointee);
   else if (!value_is_poison(value.v))
     value.v = emit_cast(e, value.v, type_elem(pointee), NULL);
   if (!value_is_poison(value.v) && type_is_bool(pointee))

@@ -11,10 +11,10 @@ struct value builtin_static_assert(struct emitter *e, struct call *c) {
   struct str msg = STR("");
   if (arg_given(c, 1) && c->args[1].v.kind == VALUE_STR)
     msg = c->args[1].v.s;
-  struct diag *d = msg.len
-                       ? emit_error(e, c->at, E0303, "static assertion failed: %.*s", STR_ARG(msg))
-                       : emit_error(e, c->at, E0303, "static assertion failed");
-  diag_label(d, c->args[0].at, "this is false");
+  if (msg.len)
+    emit_error(e, c->args[0].at, E0303, "static assertion failed: %.*s", STR_ARG(msg));
+  else
+    emit_error(e, c->args[0].at, E0303, "static assertion failed");
   return VALUE_ERROR;
 }
 

@@ -56,8 +56,6 @@ static bool bind_positional(struct binding *b, const struct operand *args, const
   for (size_t i = 0; i < count; i++) {
     if (names && names[i])
       continue;
-    while (next < f->param_count && b->bound[next])
-      next++;
     enum param_kind kind = next < f->param_count ? f->params[next].kind : PARAM_KEYWORD_ONLY;
     if (kind == PARAM_STAR) {
       size_t n = 0;
@@ -73,7 +71,7 @@ static bool bind_positional(struct binding *b, const struct operand *args, const
       diag_label(d, f->span, "takes %zu", f->param_count);
       return false;
     }
-    bind(b, next, args[i]);
+    bind(b, next++, args[i]);
   }
   return true;
 }
@@ -184,10 +182,12 @@ struct value emit_inline(struct emitter *e, const struct function *f, const stru
                           .call_span = at,
                           .is_std = f->is_std};
   struct binding b = {e, f, frame, arena_array(e->a, bool, f->ast->param_count + 1), at};
+  if (!bind_positional(&b, args, names, count))
+    return VALUE_ERROR;
   for (size_t i = 0; i < count; i++)
     if (names && names[i] && !bind_keyword(&b, names[i], args[i]))
       return VALUE_ERROR;
-  if (!bind_positional(&b, args, names, count) || !bind_defaults(&b))
+  if (!bind_defaults(&b))
     return VALUE_ERROR;
   MlirLocation loc = e->b.loc;
   e->frame = frame;

@@ -46,10 +46,15 @@ struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, 
   const char *text = arena_vprintf(e->a, fmt, ap);
   va_end(ap);
   struct diag *d = diag_error(e->diag, at, code, "%s", text);
+  uint32_t last = UINT32_MAX; // a recursion is shown once
   unsigned shown = 0;
-  for (; f && f->caller && shown < 4; f = f->caller)
-    if (!f->is_std && f->call_span.source && ++shown)
-      diag_note(d, f->call_span, "in the call of `%s`", f->function->name);
+  for (; f && f->caller && shown < 4; f = f->caller) {
+    if (f->is_std || !f->call_span.source || f->call_span.begin == last)
+      continue;
+    last = f->call_span.begin;
+    shown++;
+    diag_note(d, f->call_span, "in the call of `%s`", f->function->name);
+  }
   return d;
 }
 

@@ -144,12 +144,51 @@ static struct value cast_pointer(struct emitter *e, struct value v, struct type 
   return cast_op(e, OP_TILE_INT_TO_PTR, emit_cast(e, v, type_scalar(DTYPE_I64), NULL), elem);
 }
 
+// The constant of type t that an integer constant becomes; its bits as a signed number of 64.
+static int64_t wrap(int64_t i, enum dtype t) {
+  unsigned bits = dtype_bits(t);
+  if (bits == 64)
+    return i;
+  uint64_t u = (uint64_t)i & (((uint64_t)1 << bits) - 1);
+  if (dtype_is_signed(t) && u >> (bits - 1))
+    u |= ~(((uint64_t)1 << bits) - 1);
+  return (int64_t)u;
+}
+
+// Casts of constants, as literals become by promotion, leave no operation behind.
+static bool cast_constant(struct emitter *e, struct value v, struct type elem, struct value *ret) {
+  struct type t = type_shaped(elem, v.type);
+  int64_t i;
+  double f;
+  if (type_is_fp8(v.type) || type_is_fp8(elem))
+    return false;
+  if (type_is_int(v.type) && value_const_int(e->c, v.rt, &i)) {
+    i = wrap(i, v.type.dtype);
+    bool is_unsigned = v.type.dtype == DTYPE_U64;
+    if (type_is_float(elem))
+      f = is_unsigned ? (double)(uint64_t)i : (double)i;
+    else
+      i = type_is_bool(elem) ? i != 0 : wrap(i, elem.dtype);
+  } else if (type_is_float(v.type) && type_is_float(elem) && value_const_float(e->c, v.rt, &f)) {
+    i = 0;
+  } else {
+    return false;
+  }
+  MlirType type = type_to_mlir(e->c, t);
+  *ret = value_rt(
+      type_is_float(elem) ? build_const_float(&e->b, type, f) : build_const_int(&e->b, type, i), t);
+  return true;
+}
+
 struct value emit_cast(struct emitter *e, struct value v, struct type elem, const char *rounding) {
   if (value_is_poison(v) || type_elem_eq(v.type, elem))
     return v;
   elem = type_elem(elem);
   if (v.type.ptr || elem.ptr)
     return cast_pointer(e, v, elem);
+  struct value constant;
+  if (!rounding && cast_constant(e, v, elem, &constant))
+    return constant;
   bool from_float = type_is_float(v.type), to_float = type_is_float(elem);
   if (from_float && to_float)
     return cast_float(e, v, elem, rounding);
@@ -279,7 +318,9 @@ bool promote_elements(struct emitter *e, struct operand *a, struct operand *b, u
     if (x.ptr && y.ptr && !type_elem_eq(x, y))
       return bad_operands(e, *a, *b, what, at, NULL);
     if (type_is_float(x) || type_is_float(y))
-      return bad_operands(e, *a, *b, what, at, "offsets are integers: `.to(tl.int32)`");
+      return bad_operands(e, *a, *b, what, at,
+                          what[0] == '+' || what[0] == '-' ? "offsets are integers: `.to(tl.int32)`"
+                                                           : NULL);
     a->v = to_runtime(e, *a, what);
     b->v = to_runtime(e, *b, what);
     return !value_is_poison(a->v) && !value_is_poison(b->v);

@@ -75,11 +75,17 @@ struct value emit_expand_dims(struct emitter *e, struct value v, unsigned axis) 
 struct value emit_splat(struct emitter *e, struct value scalar, struct type shape_of) {
   if (!shape_of.rank)
     return scalar;
+  struct type t = type_shaped(scalar.type, shape_of);
+  int64_t n;
+  double f;
+  if (!t.ptr && value_const_int(e->c, scalar.rt, &n))
+    return value_rt(build_const_int(&e->b, type_to_mlir(e->c, t), n), t);
+  if (!t.ptr && value_const_float(e->c, scalar.rt, &f))
+    return value_rt(build_const_float(&e->b, type_to_mlir(e->c, t), f), t);
   int64_t shape[TYPE_MAX_RANK];
   for (unsigned i = 0; i < shape_of.rank; i++)
     shape[i] = shape_of.shape[i];
-  return value_rt(build_splat(&e->b, scalar.rt, shape_of.rank, shape),
-                  type_shaped(scalar.type, shape_of));
+  return value_rt(build_splat(&e->b, scalar.rt, shape_of.rank, shape), t);
 }
 
 static bool fits(struct type from, struct type to) {
