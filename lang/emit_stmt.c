@@ -275,9 +275,12 @@ static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq 
     scope_assign(e, s->def->name, s->def->name_span,
                  emit_function_value(e, s->def, e->frame->module, e->frame));
     return false;
+  case STMT_ERROR:
+    if (s->unsupported)
+      emit_error(e, s->span, E0111, "`%s` is not part of the language", s->unsupported);
+    return false;
   case STMT_PASS:
   case STMT_IMPORT:
-  case STMT_ERROR:
   case STMT_KIND_COUNT: return false;
   }
   return false;
