@@ -6,7 +6,9 @@
 #include <check.h>
 
 #define SUITES(X)                                                                                  \
-  X(gf2) X(linear) X(algebra) X(encoding) X(mma) X(shared) X(banks) X(convert) X(draw) X(attr)
+  X(gf2)                                                                                           \
+  X(linear) X(algebra) X(encoding) X(mma) X(shared) X(banks) X(convert) X(exchange) X(draw)        \
+      X(attr)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
