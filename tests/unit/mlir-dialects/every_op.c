@@ -48,9 +48,24 @@ static void shapes(struct builder *b) {
   MlirValue tile = build_broadcast(b, row, 2, square);
   build_reshape(b, tile, 1, flat, false);
   build_trans(b, tile, 2, (int32_t[]){1, 0});
-  build_convert_layout(b, tile,
-                       parse_attr(b->c, "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, "
-                                        "4], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>"));
+}
+
+static void layouts(struct builder *b) {
+  MlirAttribute blocked = parse_attr(
+      b->c, "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [8, "
+            "4], warps_per_cta = [4, 1]}>");
+  MlirAttribute slice = parse_attr(
+      b->c, "#tilegpu.slice<{dim = 0, parent = #tilegpu.blocked<{order = [1, 0], size_per_thread = "
+            "[1, 4], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>}>");
+  ck_assert(!mlirAttributeIsNull(blocked) && !mlirAttributeIsNull(slice));
+  int64_t shape[] = {32}, square[] = {32, 32};
+  MlirType type = tensor_type(1, shape, mlir_of_dtype(b->c, DTYPE_I32), slice);
+  MlirValue row = build_expand_dims(b, build_const_int(b, type, 7), 0);
+  ck_assert(mlirAttributeEqual(tensor_encoding(mlirValueGetType(row)), blocked));
+  MlirValue tile = build_broadcast(b, row, 2, square);
+  build_convert_layout(
+      b, tile,
+      parse_attr(b->c, "#tilegpu.linear<{block = [], lane = [[0, 1]], register = [[1, 0]]}>"));
 }
 
 static void memory(struct builder *b, MlirValue ptr, MlirValue range, MlirValue mask) {
@@ -135,6 +150,7 @@ MlirModule every_op(struct ir_context *c) {
   build_num_programs(&b, 2);
   elementwise(&b, range, floats);
   shapes(&b);
+  layouts(&b);
   memory(&b, ptr, range, mask);
   control(&b, n);
   MlirValue one = build_const_float(&b, f32, 1);

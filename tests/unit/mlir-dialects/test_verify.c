@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verifier: each wrong op is reported, at its place, in words that say what is wrong.
+#include "suites.h"
+
+#define A                                                                                          \
+  "#tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], "                \
+  "warps_per_cta = [1]}>"
+#define B                                                                                          \
+  "#tilegpu.blocked<{order = [0], size_per_thread = [2], threads_per_warp = [32], "                \
+  "warps_per_cta = [1]}>"
+#define P "tensor<32x!tile.ptr<f32>>"
+#define HINTS "{cache = \"\", evict = \"\"}"
+#define LOAD(sizes)                                                                                \
+  "{cache = \"\", evict = \"\", is_volatile = false, operandSegmentSizes = array<i32: " sizes ">}"
+
+// One op on these arguments, and words of the complaint about it.
+struct wrong {
+  const char *op, *message;
+};
+
+static const struct wrong wrongs[] = {
+    {"%r = \"tile.get_program_id\"() {axis = 3 : i32} : () -> i32", "axes 0 to 2"},
+    {"%r = \"tile.get_num_programs\"() {axis = 1 : i64} : () -> i32", "i32 attribute `axis`"},
+    {"%r = \"tile.make_range\"() {start = 0 : i32, end = 16 : i32} : () -> tensor<32xi32>",
+     "from 0 to 16"},
+    {"%r = \"tile.make_range\"() {start = 0 : i32, end = 24 : i32} : () -> tensor<24xi32>",
+     "no power of two"},
+    {"%r = \"tile.make_range\"() {start = 0 : i32, end = 32 : i32} : () -> tensor<32xi64>",
+     "elements of type `i32`"},
+    {"%r = \"tile.splat\"(%t) : (tensor<32xf32>) -> tensor<32xf32>", "of a scalar"},
+    {"%r = \"tile.splat\"(%x) : (f32) -> tensor<32xf16>", "elements of type `f32`"},
+    {"%r = \"tile.splat\"(%x) : (f32) -> tensor<f32>", "without dimensions"},
+    {"%r = \"tile.splat\"(%i) : (i32) -> tensor<32xi32, \"mine\">", "none of `tilegpu`"},
+    {"%r = \"tile.expand_dims\"(%t) {axis = 2 : i32} : (tensor<32xf32>) -> tensor<1x32xf32>",
+     "cannot put axis 2"},
+    {"%r = \"tile.expand_dims\"(%t) {axis = 0 : i32} : (tensor<32xf32>) -> tensor<32x1xf32>",
+     "cannot put axis 0"},
+    {"%r = \"tile.expand_dims\"(%l) {axis = 0 : i32} : (tensor<32xf32, " A
+     ">) -> tensor<1x32xf32, " A ">",
+     "slice of the result's layout"},
+    {"%r = \"tile.broadcast\"(%t) : (tensor<32xf32>) -> tensor<64xf32>",
+     "only dimensions of size 1"},
+    {"%r = \"tile.broadcast\"(%l) : (tensor<32xf32, " A ">) -> tensor<32xf32, " B ">",
+     "keeps the layout"},
+    {"%r = \"tile.reshape\"(%t) {allow_reorder = false} : (tensor<32xf32>) -> tensor<16xf32>",
+     "number of elements"},
+    {"%r = \"tile.reshape\"(%t) {allow_reorder = 1 : i32} : (tensor<32xf32>) -> tensor<4x8xf32>",
+     "boolean attribute"},
+    {"%r = \"tile.trans\"(%t2) {order = array<i32: 0, 0>} : (tensor<4x8xf32>) -> tensor<8x4xf32>",
+     "by its `order`"},
+    {"%r = \"tile.trans\"(%t2) {order = array<i32: 1, 0>} : (tensor<4x8xf32>) -> tensor<4x8xf32>",
+     "by its `order`"},
+    {"%r = \"tile.addptr\"(%t, %o) : (tensor<32xf32>, tensor<32xi32>) -> tensor<32xf32>",
+     "needs a pointer"},
+    {"%r = \"tile.addptr\"(%p, %t) : (" P ", tensor<32xf32>) -> " P, "integer offset"},
+    {"%r = \"tile.addptr\"(%p, %i) : (" P ", i32) -> " P, "different shape or layout"},
+    {"%r = \"tile.load\"(%p) " LOAD("1, 0, 0") " : (" P ") -> tensor<32xi32>",
+     "elements of type `f32`"},
+    {"%r = \"tile.load\"(%p, %o) " LOAD("1, 1, 0") " : (" P ", tensor<32xi32>) -> tensor<32xf32>",
+     "elements of type `i1`"},
+    {"%r = \"tile.load\"(%p, %t) " LOAD("1, 0, 1") " : (" P ", tensor<32xf32>) -> tensor<32xf32>",
+     "but no mask"},
+    {"%r = \"tile.load\"(%p, %m, %x) " LOAD("1, 1, 1") " : (" P
+                                                       ", tensor<32xi1>, f32) -> tensor<32xf32>",
+     "needs equal types"},
+    {"\"tile.store\"(%p, %x) " HINTS " : (" P ", f32) -> ()", "different shape or layout"},
+    {"\"tile.store\"(%p, %t, %b) " HINTS " : (" P ", tensor<32xf32>, i1) -> ()",
+     "different shape or layout"},
+    {"%r = \"tile.atomic_rmw\"(%p, %t) {kind = \"mul\", sem = \"\", scope = \"\"} : (" P
+     ", tensor<32xf32>) -> tensor<32xf32>",
+     "none of: add"},
+    {"%r = \"tile.atomic_rmw\"(%p, %t) {kind = \"add\", sem = \"\", scope = \"\"} : (" P
+     ", tensor<32xf32>) -> tensor<32xf32>",
+     "cannot work on"},
+    {"%r = \"tile.bitcast\"(%x) : (f32) -> i64", "changes the width"},
+    {"%r = \"tile.int_to_ptr\"(%i) : (i32) -> !tile.ptr<f32>", "elements of type `i64`"},
+    {"%r = \"tile.ptr_to_int\"(%i) : (i32) -> i64", "needs a pointer"},
+    {"%r = \"tile.fp_to_fp\"(%x) {rounding = \"up\"} : (f32) -> f16", "none of: rtne rtz"},
+    {"%r = \"tile.fp_to_fp\"(%i) {rounding = \"rtz\"} : (i32) -> f16", "works on floats"},
+    {"%r = \"tile.clampf\"(%t, %t, %x) {propagate_nan = true} : (tensor<32xf32>, tensor<32xf32>, "
+     "f32) -> tensor<32xf32>",
+     "different shape or layout"},
+    {"%r = \"tile.mulhiui\"(%x, %x) : (f32, f32) -> f32", "works on integers"},
+    {"%r = \"tile.precise_sqrt\"(%h) : (f16) -> f16", "elements of type `f32`"},
+    {"%r = math.exp2 %h : f16", "elements of type `f32`"},
+    {"\"tile.assert\"(%i) {message = \"\"} : (i32) -> ()", "elements of type `i1`"},
+    {"\"tile.assume\"(%m) : (tensor<32xi1>) -> ()", "takes one condition"},
+    {"%r = \"tilegpu.convert_layout\"(%t) : (tensor<32xf32>) -> tensor<32xf32, " A ">",
+     "layout on both sides"},
+    {"%r = \"tilegpu.convert_layout\"(%l) : (tensor<32xf32, " A ">) -> tensor<64xf32, " A ">",
+     "different shape or layout"},
+    {"%r = arith.constant dense<0> : tensor<3xi32>", "no power of two"},
+};
+
+START_TEST(wrong_op_is_reported) {
+  const struct wrong *w = &wrongs[_i];
+  struct session s = session_open();
+  const char *text =
+      arena_printf(s.arena,
+                   "func.func @f(%%x: f32, %%h: f16, %%i: i32, %%b: i1, %%t: tensor<32xf32>, %%o: "
+                   "tensor<32xi32>, %%m: tensor<32xi1>, %%p: " P ", %%t2: tensor<4x8xf32>, %%l: "
+                   "tensor<32xf32, " A ">) {\n  %s\n  return\n}\n",
+                   w->op);
+  MlirModule m = ir_parse(s.c, "wrong.mlir", str_from(text));
+  ck_assert_msg(!mlirModuleIsNull(m), "%s: %s", w->op, diag_first_error(s.diag));
+  ck_assert_msg(!ir_verify(s.c, mlirModuleGetOperation(m)), "%s is accepted", w->op);
+  ck_assert_msg(strstr(diag_first_error(s.diag), w->message) != NULL, "%s: %s", w->op,
+                diag_first_error(s.diag));
+  ck_assert_int_eq(diag_first_error_code(s.diag), E0602);
+  struct strbuf out = {0};
+  diag_render_text(s.diag, (struct diag_style){0}, &out);
+  ck_assert_msg(strstr(strbuf_cstr(&out), "wrong.mlir:2:") != NULL, "%s", strbuf_cstr(&out));
+  strbuf_finish(&out);
+  mlirModuleDestroy(m);
+  session_close(&s);
+}
+END_TEST
+
+START_TEST(all_problems_are_reported) {
+  struct session s = session_open();
+  MlirModule m = ir_parse(s.c, "two.mlir",
+                          STR("func.func @f(%x: f32) {\n"
+                              "  %a = \"tile.bitcast\"(%x) : (f32) -> i64\n"
+                              "  %b = \"tile.splat\"(%x) : (f32) -> tensor<8xf16>\n"
+                              "  return\n}\n"));
+  ck_assert(!mlirModuleIsNull(m));
+  ck_assert(!ir_verify(s.c, mlirModuleGetOperation(m)));
+  ck_assert_uint_eq(diag_error_count(s.diag), 2);
+  mlirModuleDestroy(m);
+  session_close(&s);
+}
+END_TEST
+
+// Text that is no module: what MLIR says comes through as E0601, at its place.
+static void check_parse_error(const char *text, const char *place, const char *words) {
+  struct session s = session_open();
+  MlirModule m = ir_parse(s.c, "bad.mlir", str_from(text));
+  ck_assert_msg(mlirModuleIsNull(m), "%s", text);
+  ck_assert_int_eq(diag_first_error_code(s.diag), E0601);
+  struct strbuf out = {0};
+  diag_render_text(s.diag, (struct diag_style){0}, &out);
+  ck_assert_msg(strstr(strbuf_cstr(&out), place) != NULL, "%s", strbuf_cstr(&out));
+  ck_assert_msg(strstr(strbuf_cstr(&out), words) != NULL, "%s", strbuf_cstr(&out));
+  strbuf_finish(&out);
+  session_close(&s);
+}
+
+START_TEST(parse_errors) {
+  check_parse_error("module {\n  func.func @f() {\n    nonsense\n  }\n}\n",
+                    "bad.mlir:3:", "nonsense");
+  check_parse_error("// only a comment\n", "bad.mlir", "");
+  check_parse_error("module {\n  %0 = \"tile.splat\"() : () -> i32\n}\n", "bad.mlir:2:", "operand");
+  check_parse_error("\n// c\nfunc.func @f(%x: i32) {\n  %a = arith.addi %x : i32\n}\n",
+                    "bad.mlir:4:", "");
+  check_parse_error("func.func @f() {\n  \"tile.unheard_of\"() : () -> ()\n  return\n}\n",
+                    "bad.mlir:2:", "unheard_of");
+}
+END_TEST
+
+TCase *verify_tests(void) {
+  TCase *t = tcase_create("verify");
+  tcase_add_loop_test(t, wrong_op_is_reported, 0, COUNT_OF(wrongs));
+  tcase_add_test(t, all_problems_are_reported);
+  tcase_add_test(t, parse_errors);
+  return t;
+}
