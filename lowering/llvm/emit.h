@@ -171,9 +171,9 @@ bool emit_atomic_rmw(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
 bool emit_print(struct emitter *e, MlirOperation op);
 bool emit_assert(struct emitter *e, MlirOperation op);
-bool emit_if(struct emitter *e, MlirOperation op);
-bool emit_for(struct emitter *e, MlirOperation op);
-bool emit_while(struct emitter *e, MlirOperation op);
+bool emit_scf_if(struct emitter *e, MlirOperation op);
+bool emit_scf_for(struct emitter *e, MlirOperation op);
+bool emit_scf_while(struct emitter *e, MlirOperation op);
 
 // values: registers in layout `from`; ret: in layout `to`.
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,

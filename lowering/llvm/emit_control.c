@@ -54,7 +54,7 @@ static bool emit_arm(struct emitter *e, MlirBlock arm, LLVMBasicBlockRef merge,
   return true;
 }
 
-bool emit_if(struct emitter *e, MlirOperation op) {
+bool emit_scf_if(struct emitter *e, MlirOperation op) {
   LLVMValueRef cond = operand_of(e, op, 0)->at[0];
   MlirBlock arms[2] = {region_block(op, 0), region_block(op, 1)};
   LLVMBasicBlockRef blocks[2] = {new_block(e, "then"), new_block(e, "else")}, ends[2];
@@ -77,7 +77,7 @@ bool emit_if(struct emitter *e, MlirOperation op) {
 
 // ---- for ----
 
-bool emit_for(struct emitter *e, MlirOperation op) {
+bool emit_scf_for(struct emitter *e, MlirOperation op) {
   MlirBlock body = region_block(op, 0);
   LLVMValueRef lower = operand_of(e, op, 0)->at[0], upper = operand_of(e, op, 1)->at[0];
   LLVMValueRef step = operand_of(e, op, 2)->at[0];
@@ -117,7 +117,7 @@ bool emit_for(struct emitter *e, MlirOperation op) {
 
 // ---- while ----
 
-bool emit_while(struct emitter *e, MlirOperation op) {
+bool emit_scf_while(struct emitter *e, MlirOperation op) {
   MlirBlock before = region_block(op, 0), body = region_block(op, 1);
   LLVMBasicBlockRef entry = LLVMGetInsertBlock(e->b), header = new_block(e, "while");
   LLVMBasicBlockRef inside = new_block(e, "while.body"), after = new_block(e, "while.end");
