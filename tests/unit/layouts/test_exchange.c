@@ -6,7 +6,7 @@
 #include "layouts/exchange_plan.h"
 #include "suites.h"
 
-enum { MAX_ELEMENTS = 1 << 12, NOTHING = ~0u };
+enum { MAX_ELEMENTS = 1 << 12, NOTHING = MAX_ELEMENTS };
 
 static uint32_t offset_of(const struct exchange_side *s, uint32_t reg, uint32_t lane,
                           uint32_t warp) {
