@@ -3,13 +3,13 @@
 #include "jit/orc.h"
 
 #include "jit/host_symbols.h"
+#include "lowering/target.h"
 #include "runtime/internal.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Orc.h>
-#include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
 #include <pthread.h>
@@ -33,18 +33,8 @@ static void take_report(void *user, LLVMErrorRef error) {
   LLVMDisposeErrorMessage(text);
 }
 
-static void init_native(void) {
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
-}
-
-static void init_native_once(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, init_native);
-}
-
 tile_status orc_create(struct orc **ret) {
-  init_native_once();
+  targets_initialise();
   struct orc *o = calloc(1, sizeof *o);
   if (!o)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for the host JIT");
@@ -168,7 +158,7 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_
 }
 
 char *orc_host_description(void) {
-  init_native_once();
+  targets_initialise();
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
   struct strbuf b = {0};
   strbuf_printf(&b, "%s %s", cpu, features);

@@ -20,4 +20,8 @@ struct target {
 const struct target *target_find(struct str name);
 const char *const *target_names(void);
 
+// Registers LLVM's code generators. Thread-safe and idempotent; whoever uses LLVM's target registry
+// calls it first, since registration itself is not thread-safe (llvm/codegen.c).
+void targets_initialise(void);
+
 #endif

@@ -14,13 +14,18 @@ static const char pipeline[] =
     "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
     "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,dce)";
 
-static void initialise_targets(void) {
+static void register_targets(void) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
+}
+
+void targets_initialise(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, register_targets);
 }
 
 static bool report(struct diag_engine *diag, const char *what, const char *text) {
@@ -45,7 +50,7 @@ static LLVMTargetMachineRef machine_for(const struct target *t, struct arena *a,
     machine =
         LLVMCreateTargetMachine(target, name, t->is_host ? cpu : t->name,
                                 t->is_host ? features : arena_printf(a, "+ptx%u", t->ptx_version),
-                                t->is_host ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelAggressive,
+                                t->is_host ? LLVMCodeGenLevelLess : LLVMCodeGenLevelAggressive,
                                 LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);
@@ -90,8 +95,7 @@ static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const s
 
 bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
              struct diag_engine *diag, struct str *ret) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, initialise_targets);
+  targets_initialise();
   LLVMTargetMachineRef machine = machine_for(target, a, diag);
   if (!machine)
     return false;

@@ -6,7 +6,6 @@
 
 #include <llvm-c/Core.h>
 #include <llvm-c/IRReader.h>
-#include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 
 #include <pthread.h>
@@ -21,8 +20,6 @@ static void tear_down(void) { orc_destroy(orc); }
 // LLVM IR text to a position-independent object file.
 static LLVMMemoryBufferRef assemble(const char *ir) {
   char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
   LLVMContextRef context = LLVMContextCreate();
   LLVMMemoryBufferRef text = LLVMCreateMemoryBufferWithMemoryRangeCopy(ir, strlen(ir), "ir");
   LLVMModuleRef module = NULL;
