@@ -2,12 +2,18 @@
 // Layout encodings of tensors: parsed form, attribute form, and each as a linear layout.
 //
 //   #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [8, 4],
-//   warps_per_cta = [4, 1]}> #tilegpu.slice<{dim = 0, parent = #tilegpu.blocked<...>}>
-//   #tilegpu.linear<{register = [[0, 1]], lane = [...], warp = [...], block = []}>
-//   #tilegpu.mma<{version = 2, instr_shape = [16, 8], warps_per_cta = [4, 1]}>          (version 3:
-//   [16, N, K]) #tilegpu.dot_op<{op_idx = 0, parent = #tilegpu.mma<...>, k_width = 2}>
-//   #tilegpu.shared<{vec = 8, per_phase = 1, max_phase = 8, order = [1, 0]}>
-//   #tilegpu.nvmma_shared<{swizzle = 128, transposed = false, element_bits = 16}>
+//                     warps_per_cta = [4, 1]}>
+//   #tilegpu.slice<{dim = 0, parent = #tilegpu.blocked<...>}>
+//   #tilegpu.linear<{block = [], lane = [...], register = [[0, 1]], warp = [...]}>
+//   #tilegpu.mma<{instr_shape = [16, 8], version = 2, warps_per_cta = [4, 1]}>
+//   #tilegpu.mma<{instr_shape = [16, N, K], version = 3, warps_per_cta = [4, 1]}>
+//   #tilegpu.dot_op<{k_width = 2, op_idx = 0, parent = #tilegpu.mma<...>}>
+//   #tilegpu.shared<{max_phase = 8, order = [1, 0], per_phase = 1, vec = 8}>
+//   #tilegpu.nvmma_shared<{element_bits = 16, swizzle = 128, transposed = false}>
+//
+// Distributed encodings are tiles: a larger tensor repeats them in further registers (blocked along
+// `order`, mma along N then M, dot_op along K first), a smaller one leaves lanes and warps with
+// copies; registers that would be copies are dropped. docs/layouts.md explains each.
 #ifndef TILE_LAYOUTS_ENCODING_H
 #define TILE_LAYOUTS_ENCODING_H
 
@@ -26,7 +32,7 @@ enum encoding_kind {
 
 struct encoding {
   enum encoding_kind kind;
-  unsigned rank; // of the tensors it lays out
+  unsigned rank; // of the tensors it lays out (nvmma_shared: any rank)
   union {
     struct { // strided tile a thread, a warp, a CTA; order[0] is the fastest dimension
       uint32_t size_per_thread[LL_MAX_OUT], threads_per_warp[LL_MAX_OUT], warps_per_cta[LL_MAX_OUT];

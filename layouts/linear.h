@@ -21,7 +21,7 @@ enum ll_in { LL_REGISTER, LL_LANE, LL_WARP, LL_BLOCK, LL_OFFSET, LL_NO_IN };
 
 struct linear_layout {
   unsigned in_count;
-  enum ll_in in[LL_MAX_IN];      // which input dimensions, in order
+  enum ll_in in[LL_MAX_IN];      // which input dimensions, in the order of enum ll_in
   unsigned in_bits[LL_MAX_IN];   // log2 of their sizes
   unsigned out_count;            // rank
   unsigned out_bits[LL_MAX_OUT]; // log2 of the tensor's dimensions
@@ -33,7 +33,7 @@ struct linear_layout {
 
 struct linear_layout ll_empty(unsigned out_count, const unsigned *out_bits); // no inputs yet
 void ll_add_in(struct linear_layout *l, enum ll_in in);                      // with 0 bits
-// Appends one basis to input `in` (added if missing).
+// Appends one basis to input `in` (added if missing). At most LL_MAX_BITS fit; more are ignored.
 void ll_push_basis(struct linear_layout *l, enum ll_in in, const uint32_t *coords);
 int ll_find_in(const struct linear_layout *l, enum ll_in in);      // index or -1
 unsigned ll_in_bits(const struct linear_layout *l, enum ll_in in); // 0 when absent
@@ -46,6 +46,7 @@ unsigned ll_total_out_bits(const struct linear_layout *l);
 // ret[0..out_count): coordinates of the element at the given input indices (by enum ll_in; absent
 // inputs are ignored).
 void ll_apply(const struct linear_layout *l, const uint32_t index[LL_NO_IN], uint32_t *ret);
+// The same map of the same shape; inputs with 0 bits count as absent.
 bool ll_equal(const struct linear_layout *a, const struct linear_layout *b);
 bool ll_is_surjective(const struct linear_layout *l);
 bool ll_is_injective(const struct linear_layout *l);
@@ -72,12 +73,14 @@ bool ll_pseudo_invert(const struct linear_layout *l, struct linear_layout *ret);
 // bits.
 bool ll_invert_and_compose(const struct linear_layout *a, const struct linear_layout *b,
                            struct linear_layout *ret);
-// l = tile * q: divides a tile off the low (left) or high (right) end. False when it is no factor.
+// l = tile * q (left) or q * tile (right): divides a tile off the low or the high end. False when
+// it is no factor. The quotient has l's inputs, those that are used up with 0 bits.
 bool ll_divide_left(const struct linear_layout *l, const struct linear_layout *tile,
                     struct linear_layout *ret_q);
 bool ll_divide_right(const struct linear_layout *l, const struct linear_layout *tile,
                      struct linear_layout *ret_q);
 // Drops input `in` when l is (identity on in) * rest, for maps whose outputs are named like inputs.
+// The output `out_dim` stays, with 0 bits.
 bool ll_quotient(const struct linear_layout *l, enum ll_in in, unsigned out_dim,
                  struct linear_layout *ret);
 // Keeps only the listed inputs and outputs (others' bases and coordinates dropped).
@@ -92,6 +95,7 @@ struct linear_layout ll_flatten_outs(const struct linear_layout *l); // to one d
 struct linear_layout ll_remove_out(const struct linear_layout *l, unsigned dim);
 struct linear_layout ll_insert_out(const struct linear_layout *l, unsigned dim); // of size 1
 struct linear_layout ll_remove_zero_bases(const struct linear_layout *l, enum ll_in in);
+// Drops the highest bits, or adds zero bases.
 struct linear_layout ll_resize_in(const struct linear_layout *l, enum ll_in in, unsigned bits);
 
 // ---- questions ----
@@ -99,7 +103,7 @@ struct linear_layout ll_resize_in(const struct linear_layout *l, enum ll_in in, 
 // of lower ones). Their threads or registers are duplicates: predicate stores with them off.
 void ll_free_masks(const struct linear_layout *l, uint32_t ret_masks[LL_NO_IN]);
 // Longest run 2^k of consecutive indices of `in` that are consecutive in the flattened output whose
-// fastest dimension is `fast_dim`.
+// fastest dimension is `fast_dim` and start at a multiple of 2^k. Returns 2^k, at least 1.
 unsigned ll_consecutive(const struct linear_layout *l, enum ll_in in, unsigned fast_dim);
 
 // "register: [[0,1],[0,2]], lane: [...]" as in the `linear` encoding.
