@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Axis info: small kernels, each with what must be known about the tile it prints. Besides the
-// table, a brute-force check evaluates integer kernels and compares every claim with the values.
+// Axis info: small kernels, each with what must be known about its last value; vector widths and
+// the provenance of pointers likewise.
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/provenance.h"
 #include "mlir-dialects/build.h"
