@@ -37,7 +37,13 @@ static void print_shape(const struct array *a, struct strbuf *out) {
   strbuf_puts(out, "]");
 }
 
-static void show_array(const char *name, const struct array *a, struct strbuf *out) {
+// The launch left every byte as it was.
+static bool unchanged(const struct array *before, const struct array *after) {
+  return memcmp(before->data, after->data, after->count * dtype_bytes(after->dtype)) == 0;
+}
+
+static void show_array(const char *name, const struct array *a, const struct array *before,
+                       struct strbuf *out) {
   strbuf_printf(out, "  %-10s ", name);
   print_shape(a, out);
   struct statistics s = statistics_of(a);
@@ -50,10 +56,11 @@ static void show_array(const char *name, const struct array *a, struct strbuf *o
                 s.max, s.mean);
   if (s.nans)
     strbuf_printf(out, "  NaN %llu", (unsigned long long)s.nans);
-  strbuf_putc(out, '\n');
+  strbuf_puts(out, unchanged(before, a) ? "  (unchanged)\n" : "\n");
 }
 
-static void json_array(const char *name, const struct array *a, struct json_writer *w) {
+static void json_array(const char *name, const struct array *a, const struct array *before,
+                       struct json_writer *w) {
   struct statistics s = statistics_of(a);
   json_key(w, name);
   json_begin_object(w);
@@ -66,6 +73,7 @@ static void json_array(const char *name, const struct array *a, struct json_writ
   json_key(w, "max"), json_double(w, s.max);
   json_key(w, "mean"), json_double(w, s.mean);
   json_key(w, "nans"), json_int(w, (int64_t)s.nans);
+  json_key(w, "changed"), json_bool(w, !unchanged(before, a));
   json_end_object(w);
 }
 
@@ -89,16 +97,31 @@ static struct launch_arg *array_argument(struct tool *t, struct launch *l,
   return arg;
 }
 
-static int write_outputs(struct tool *t, struct launch *l, const struct array *results) {
-  for (size_t i = 0; i < t->o.outs.len; i++) {
-    const struct assignment *o = &t->o.outs.at[i];
-    struct launch_arg *arg = array_argument(t, l, o);
-    const char *path = arg ? file_of(t, o) : NULL;
+// --out and --expect with their arguments and files, looked up before anything runs.
+struct wanted {
+  const struct assignment *at;
+  const char *path;
+  size_t arg; // index into the launch's arguments
+};
+
+static bool look_up(struct tool *t, struct launch *l, const struct assignment *assignments,
+                    size_t count, struct wanted *ret) {
+  for (size_t i = 0; i < count; i++) {
+    struct launch_arg *arg = array_argument(t, l, &assignments[i]);
+    const char *path = arg ? file_of(t, &assignments[i]) : NULL;
     if (!path)
-      return EXIT_WRONG;
-    int error = npy_write(path, &results[arg - l->args]);
+      return false;
+    ret[i] = (struct wanted){&assignments[i], path, (size_t)(arg - l->args)};
+  }
+  return true;
+}
+
+static int write_outputs(struct tool *t, const struct wanted *outs, const struct array *results) {
+  for (size_t i = 0; i < t->o.outs.len; i++) {
+    int error = npy_write(outs[i].path, &results[outs[i].arg]);
     if (error != 0) {
-      diag_error(t->diag, o->where, E0711, "cannot write `%s`: %s", path, strerror(error));
+      diag_error(t->diag, outs[i].at->where, E0711, "cannot write `%s`: %s", outs[i].path,
+                 strerror(error));
       return EXIT_CANNOT_WRITE;
     }
   }
@@ -138,18 +161,14 @@ static void report_mismatch(struct tool *t, const struct assignment *e, const st
   strbuf_finish(&worst);
 }
 
-static int compare_outputs(struct tool *t, struct launch *l, const struct array *results,
-                           struct strbuf *out) {
+static int compare_outputs(struct tool *t, const struct wanted *expects,
+                           const struct array *results, struct strbuf *out) {
   int status = EXIT_DONE;
   for (size_t i = 0; i < t->o.expects.len; i++) {
-    const struct assignment *e = &t->o.expects.at[i];
-    struct launch_arg *arg = array_argument(t, l, e);
-    const char *path = arg ? file_of(t, e) : NULL;
-    if (!path)
-      return EXIT_WRONG;
+    const struct assignment *e = expects[i].at;
     struct array expected;
-    const struct array *actual = &results[arg - l->args];
-    if (!npy_read(t->arena, t->diag, e->where, path, actual->dtype, &expected))
+    const struct array *actual = &results[expects[i].arg];
+    if (!npy_read(t->arena, t->diag, e->where, expects[i].path, actual->dtype, &expected))
       return tool_error_status(t);
     double rtol, atol;
     compare_defaults(actual->dtype, &rtol, &atol);
@@ -182,8 +201,8 @@ static void summarise(struct tool *t, struct launch *l, const struct array *resu
     json_key(&w, "checked"), json_bool(&w, t->o.check);
     json_key(&w, "arguments"), json_begin_object(&w);
     for (size_t i = 0; i < l->arg_count; i++)
-      if (l->args[i].value.is_array)
-        json_array(l->args[i].param->name, &results[i], &w);
+      if (results[i].data)
+        json_array(l->args[i].param->name, &results[i], &l->args[i].value.array, &w);
     json_end_object(&w);
     json_end_object(&w);
     strbuf_putc(out, '\n');
@@ -194,16 +213,52 @@ static void summarise(struct tool *t, struct launch *l, const struct array *resu
                 timing.from_disk ? "from the cache" : "compiled", timing.find_ms,
                 t->o.check ? ", every access checked" : "");
   for (size_t i = 0; i < l->arg_count; i++)
-    if (l->args[i].value.is_array)
-      show_array(l->args[i].param->name, &results[i], out);
+    if (results[i].data)
+      show_array(l->args[i].param->name, &results[i], &l->args[i].value.array, out);
 }
 
-static int download_all(struct tool *t, struct launch *l, struct array *results) {
+// True unless the kernel takes argument `i` through a const pointer.
+static bool is_written(const struct launch *l, size_t i) {
+  const struct kernel_info *info = jit_spec_info(l->spec);
+  for (uint32_t p = 0; p < info->param_count; p++)
+    if (strcmp(info->params[p].name, l->args[i].param->name) == 0)
+      return !info->params[p].is_const;
+  return true;
+}
+
+// Fetches the arrays that the kernel may have written and those that --out and --expect name; the
+// others stay without data.
+static int download(struct tool *t, struct launch *l, const struct wanted *wanted,
+                    size_t wanted_count, struct array *results) {
   int status = EXIT_DONE;
-  for (size_t i = 0; status == EXIT_DONE && i < l->arg_count; i++)
-    if (l->args[i].value.is_array)
+  for (size_t i = 0; status == EXIT_DONE && i < l->arg_count; i++) {
+    bool fetch = is_written(l, i);
+    for (size_t k = 0; k < wanted_count; k++)
+      fetch |= wanted[k].arg == i;
+    if (l->args[i].value.is_array && fetch)
       status = launch_download(t, l, i, &results[i]);
+  }
   return status;
+}
+
+static int run_and_report(struct tool *t, struct launch *l, struct array *results,
+                          struct strbuf *out) {
+  size_t outs = t->o.outs.len, expects = t->o.expects.len;
+  struct wanted *wanted = arena_array(t->arena, struct wanted, outs + expects + 1);
+  if (!look_up(t, l, t->o.outs.at, outs, wanted) ||
+      !look_up(t, l, t->o.expects.at, expects, wanted + outs))
+    return EXIT_WRONG;
+  int status = launch_compile(t, l);
+  if (status == EXIT_DONE)
+    status = launch_run(t, l);
+  if (status == EXIT_DONE)
+    status = download(t, l, wanted, outs + expects, results);
+  if (status != EXIT_DONE)
+    return status;
+  summarise(t, l, results, out);
+  status = compare_outputs(t, wanted + outs, results, out);
+  int write_status = write_outputs(t, wanted, results);
+  return status == EXIT_DONE ? write_status : status;
 }
 
 int mode_run(struct tool *t) {
@@ -211,19 +266,9 @@ int mode_run(struct tool *t) {
   struct strbuf out = {0};
   struct array *results = NULL;
   int status = launch_open(t, &l);
-  if (status == EXIT_DONE)
-    status = launch_compile(t, &l);
-  if (status == EXIT_DONE)
-    status = launch_run(t, &l);
   if (status == EXIT_DONE) {
     results = arena_array(t->arena, struct array, l.arg_count + 1);
-    status = download_all(t, &l, results);
-  }
-  if (status == EXIT_DONE) {
-    summarise(t, &l, results, &out);
-    status = compare_outputs(t, &l, results, &out);
-    int write_status = write_outputs(t, &l, results);
-    status = status == EXIT_DONE ? write_status : status;
+    status = run_and_report(t, &l, results, &out);
   }
   if (out.len) {
     int write_status = tool_write(t, strbuf_cstr(&out), out.len);

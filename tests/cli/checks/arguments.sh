@@ -51,5 +51,16 @@ add_with "with a tolerance" 0 'as expected' 'f32[100]:rand(7)' "$out" 100 "$grid
 add_with "expects another shape" 1 'another shape .*\[E0730\]' "$x" 'f32[10x10]' 100 "$grid" --expect out=@sum.npy
 add_with "expects a missing file" 1 '\[E0710\]' "$x" "$out" 100 "$grid" --expect out=@missing.npy
 add_with "writes an unknown argument" 1 '\[E0721\]' "$x" "$out" 100 "$grid" --out sum=@sum.npy
+add_with "writes an argument that the kernel only reads" 0 'x +f32\[100\]' "$x" "$out" 100 "$grid" --out x=@x.npy
 add_with "writes into no folder" 73 '\[E0711\]' "$x" "$out" 100 "$grid" --out out=@no/folder/x.npy
-add_with "reads what it wrote" 0 'x +f32\[100\]' @sum.npy "$out" 100 "$grid"
+add_with "reads what it wrote" 0 'x +f32\[100\].*\(unchanged\)' @sum.npy "$out" 100 "$grid"
+
+# What is behind a const pointer is not shown, unless it is asked for.
+cat > copy.tile << 'TILE'
+@jit
+def copy(x: const_ptr[f32], out: ptr[f32], n: i32):
+    i = program_id(0) * 64 + arange(0, 64)
+    store(out + i, load(x + i, mask=i < n), mask=i < n)
+TILE
+check "shows what can be written" 0 'out +f32\[64\]  \[0, 1, 2, 3, \.\.\.\]  min 0  max 63  mean 31\.5$
+!x +f32' --run copy.tile --target host --arg 'x=f32[64]:iota' --arg 'out=f32[64]' --arg n=64 --grid 1
