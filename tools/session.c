@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every mode needs around its work: reading the source, writing the result, and the exit status
-// that fits the recorded errors.
+// What every mode needs around its work: reading the source, writing the result, and the exit
+// status that fits the recorded errors.
 #include "base/file.h"
 #include "tools/reproducer.h"
 
