@@ -320,31 +320,30 @@ int64_t axis_mask_alignment(struct axis_analysis *x, MlirValue mask, unsigned di
   return mlirValueIsNull(mask) ? INT64_MAX : axis_constancy(x, mask, dim);
 }
 
-unsigned axis_vector_width(struct axis_analysis *x, MlirOperation op, const struct target *target,
-                           const struct linear_layout *l, unsigned *ret_dim) {
-  if (ret_dim)
-    *ret_dim = 0;
-  bool is_load = op_is(x->c, op, OP_TILE_LOAD);
-  if (!l || !(is_load || op_is(x->c, op, OP_TILE_STORE)))
-    return 1;
-  MlirValue ptr = mlirOperationGetOperand(op, 0), mask = {NULL};
-  intptr_t mask_at = is_load ? 1 : 2;
-  if (mlirOperationGetNumOperands(op) > mask_at)
-    mask = mlirOperationGetOperand(op, mask_at);
+static MlirValue mask_of_access(struct axis_analysis *x, MlirOperation op) {
+  intptr_t at = op_is(x->c, op, OP_TILE_LOAD) ? 1 : 2;
+  return mlirOperationGetNumOperands(op) > at ? mlirOperationGetOperand(op, at) : (MlirValue){NULL};
+}
+
+struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
+                                  const struct target *target, const struct linear_layout *l) {
+  struct axis_vector v = {.width = 1, .dim = 0, .uniform = true};
+  if (!l || !(op_is(x->c, op, OP_TILE_LOAD) || op_is(x->c, op, OP_TILE_STORE)))
+    return v;
+  MlirValue ptr = mlirOperationGetOperand(op, 0);
   int64_t element_bits = 8 * axis_element_bytes(x->c, mlirValueGetType(ptr));
-  int64_t widest = max64((int64_t)target->max_vector_bits / element_bits, 1), best = 1;
+  int64_t widest = max64((int64_t)target->max_vector_bits / element_bits, 1);
   for (unsigned d = l->out_count; d-- > 0;) {
     int64_t size = (int64_t)1 << l->out_bits[d];
     int64_t run = min64((int64_t)ll_consecutive(l, LL_REGISTER, d), size);
-    int64_t width = min64(min64(axis_pointer_alignment(x, ptr, d), axis_mask_alignment(x, mask, d)),
-                          min64(run, widest));
-    if (width > best) {
-      best = width;
-      if (ret_dim)
-        *ret_dim = d;
+    int64_t width = min64(axis_pointer_alignment(x, ptr, d), min64(run, widest));
+    if (width > v.width) {
+      v.width = (unsigned)width;
+      v.dim = d;
+      v.uniform = axis_mask_alignment(x, mask_of_access(x, op), d) >= width;
     }
   }
-  return (unsigned)best;
+  return v;
 }
 
 // ---- description ----

@@ -45,12 +45,18 @@ int64_t axis_pointer_alignment(struct axis_analysis *x, MlirValue ptr, unsigned 
 // The same as far as the access's mask allows it; a null mask allows everything (INT64_MAX).
 int64_t axis_mask_alignment(struct axis_analysis *x, MlirValue mask, unsigned dim);
 
-// Elements of one vector access of the tile.load or tile.store `op` whose pointer, value and mask
-// have the layout `l`: each aligned group of that many registers (r, r+1, ...) holds neighbours in
-// memory with the same mask, at an address aligned to the whole group. At least 1; 1 for scalars
-// (pass NULL) and for other ops. *ret_dim (may be NULL) is the dimension they run along.
-unsigned axis_vector_width(struct axis_analysis *x, MlirOperation op, const struct target *target,
-                           const struct linear_layout *l, unsigned *ret_dim);
+// A vector access of one thread.
+struct axis_vector {
+  unsigned width; // elements, at least 1
+  unsigned dim;   // the dimension they run along
+  bool uniform;   // the mask is known to be the same for all of them; otherwise vectors that it
+                  // cuts must be accessed element by element
+};
+// The vectors of the tile.load or tile.store `op` whose pointer, value and mask have the layout
+// `l`: each aligned group of `width` registers (r, r+1, ...) holds neighbours in memory, at an
+// address aligned to the whole group. Width 1 for scalars (pass NULL) and for other ops.
+struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
+                                  const struct target *target, const struct linear_layout *l);
 
 // "contiguity [1024] divisibility [any] constancy [1]", with " constant 7" where it is one; "any"
 // is the divisibility of zero.

@@ -157,8 +157,8 @@ static int64_t load_cost(struct layout_choice *x, MlirOperation load, MlirAttrib
   const struct linear_layout *l = linear_with(x, type, encoding);
   if (!l)
     return INT64_MAX / 4;
-  unsigned dim;
-  unsigned width = axis_vector_width(x->axis, load, x->target, l, &dim);
+  struct axis_vector vector = axis_vector_of(x->axis, load, x->target, l);
+  unsigned width = vector.width, dim = vector.dim;
   if (width == 1)
     dim = axis_fastest_dim(x->axis, mlirOperationGetOperand(load, 0));
   unsigned bits = type_bits(x->c, element_type(type));

@@ -70,11 +70,6 @@ static void unpack(struct emitter *e, const struct packing *p, const LLVMValueRe
 
 enum { MAX_WIDTH = 32 };
 
-static unsigned access_width(struct emitter *e, MlirOperation op, const struct linear_layout *l) {
-  unsigned width = axis_vector_width(e->axis, op, e->target, l, NULL);
-  return width < MAX_WIDTH ? width : MAX_WIDTH;
-}
-
 static struct access access_of(MlirOperation op, const struct packing *p, LLVMValueRef ptr,
                                LLVMValueRef pred) {
   return (struct access){.op = op,
@@ -101,44 +96,133 @@ static LLVMValueRef mask_at(const struct emitted *mask, unsigned r) {
   return LLVMIsAConstantInt(m) && LLVMConstIntGetZExtValue(m) != 0 ? NULL : m;
 }
 
+// One tile.load or tile.store: what its groups of registers share.
+struct transfer {
+  MlirOperation op;
+  const struct linear_layout *layout;
+  struct packing packing, single; // of a group, of one element
+  const struct emitted *ptr, *mask;
+  uint32_t skip;      // registers that only repeat others
+  LLVMValueRef owner; // stores: this thread writes; NULL: all do
+  bool cut;           // the mask may differ within a group
+};
+
+static struct transfer transfer_of(struct emitter *e, MlirOperation op, MlirType element,
+                                   unsigned mask_at_operand) {
+  struct transfer t = {.op = op, .layout = layout_of(e, operand_type(op, 0))};
+  struct axis_vector vector = axis_vector_of(e->axis, op, e->target, t.layout);
+  unsigned width = vector.width < MAX_WIDTH ? vector.width : MAX_WIDTH;
+  t.packing = packing_of(e, element, width);
+  t.single = packing_of(e, element, 1);
+  t.ptr = operand_of(e, op, 0);
+  t.mask = optional_operand(e, op, mask_at_operand);
+  t.cut = t.mask && !vector.uniform && width > 1;
+  return t;
+}
+
+// The mask of the group at `r`: that of its first register, or where it may be cut, that all are
+// on.
+static LLVMValueRef group_mask(struct emitter *e, const struct transfer *t, unsigned r) {
+  LLVMValueRef all = mask_at(t->mask, r);
+  for (unsigned i = 1; t->cut && i < t->packing.width; i++)
+    all = both(e, all, mask_at(t->mask, r + i));
+  return all;
+}
+
+// Register r is on, but not its whole group (whose mask is `all`; NULL: always on).
+static LLVMValueRef rest_mask(struct emitter *e, const struct transfer *t, unsigned r,
+                              LLVMValueRef all) {
+  LLVMValueRef off = all ? LLVMBuildNot(e->b, all, "") : LLVMConstInt(e->i1, 0, false);
+  return both(e, mask_at(t->mask, r), off);
+}
+
+// This thread has a register to access alone.
+static LLVMValueRef any_rest(struct emitter *e, const struct transfer *t, unsigned count) {
+  LLVMValueRef any = NULL;
+  for (unsigned r = 0; r < count; r += t->packing.width) {
+    if (r & t->skip)
+      continue;
+    LLVMValueRef all = group_mask(e, t, r);
+    for (unsigned i = r; i < r + t->packing.width; i++) {
+      LLVMValueRef rest = rest_mask(e, t, i, all);
+      any = any ? LLVMBuildOr(e->b, any, rest, "") : rest;
+    }
+  }
+  return both(e, any, t->owner);
+}
+
+// `width` neighbours from register r on; `other` holds what masked-off ones get (NULL: zero).
+static void load_group(struct emitter *e, const struct transfer *t, const struct packing *p,
+                       unsigned r, LLVMValueRef pred, const LLVMValueRef *other,
+                       LLVMValueRef *ret) {
+  LLVMValueRef words[MAX_WIDTH], others[MAX_WIDTH];
+  struct access a = access_of(t->op, p, t->ptr->at[r], pred);
+  if (other && pred)
+    pack(e, p, other, others);
+  e->target->hooks->load(e, &a, other && pred ? others : NULL, words);
+  unpack(e, p, words, ret);
+}
+
+// The elements of groups that the mask cuts, one by one; the others keep what they have.
+static void load_rest(struct emitter *e, const struct transfer *t, struct emitted *ret) {
+  struct branch br = branch_begin(e, any_rest(e, t, ret->count));
+  LLVMValueRef *fresh = arena_array(e->arena, LLVMValueRef, ret->count);
+  for (unsigned r = 0; r < ret->count; r++)
+    if (!(r & t->skip))
+      load_group(e, t, &t->single, r,
+                 rest_mask(e, t, r, group_mask(e, t, r & ~(t->packing.width - 1))), &ret->at[r],
+                 &fresh[r]);
+  LLVMBasicBlockRef from[] = {br.from, LLVMGetInsertBlock(e->b)};
+  branch_end(e, &br);
+  for (unsigned r = 0; r < ret->count; r++)
+    if (!(r & t->skip)) {
+      LLVMValueRef values[] = {ret->at[r], fresh[r]};
+      ret->at[r] = LLVMBuildPhi(e->b, t->packing.element, "");
+      LLVMAddIncoming(ret->at[r], values, from, 2);
+    }
+}
+
 bool emit_load(struct emitter *e, MlirOperation op) {
-  const struct linear_layout *l = layout_of(e, operand_type(op, 0));
-  struct packing p = packing_of(e, element_type(result_type(op, 0)), access_width(e, op, l));
-  const struct emitted *ptr = operand_of(e, op, 0), *mask = optional_operand(e, op, 1);
+  struct transfer t = transfer_of(e, op, element_type(result_type(op, 0)), 1);
   const struct emitted *other = optional_operand(e, op, 2);
   struct emitted *ret = result_of(e, op, 0);
-  uint32_t replicas = register_replicas(l);
-  for (unsigned r = 0; r < ret->count; r += p.width) {
-    if (r & replicas) {
-      for (unsigned i = r; i < r + p.width; i++)
-        ret->at[i] = ret->at[i & ~replicas];
-      continue;
-    }
-    LLVMValueRef words[MAX_WIDTH], others[MAX_WIDTH];
-    struct access a = access_of(op, &p, ptr->at[r], mask_at(mask, r));
-    if (other && a.pred)
-      pack(e, &p, other->at + r, others);
-    e->target->hooks->load(e, &a, other && a.pred ? others : NULL, words);
-    unpack(e, &p, words, ret->at + r);
-  }
+  t.skip = register_replicas(t.layout);
+  for (unsigned r = 0; r < ret->count; r += t.packing.width)
+    if (!(r & t.skip))
+      load_group(e, &t, &t.packing, r, group_mask(e, &t, r), other ? other->at + r : NULL,
+                 ret->at + r);
+  if (t.cut)
+    load_rest(e, &t, ret);
+  for (unsigned r = 0; r < ret->count; r++)
+    ret->at[r] = ret->at[r & ~t.skip];
   return true;
 }
 
+static void store_group(struct emitter *e, const struct transfer *t, const struct packing *p,
+                        unsigned r, LLVMValueRef pred, const LLVMValueRef *elements) {
+  LLVMValueRef words[MAX_WIDTH];
+  pack(e, p, elements, words);
+  struct access a = access_of(t->op, p, t->ptr->at[r], pred);
+  e->target->hooks->store(e, &a, words);
+}
+
 bool emit_store(struct emitter *e, MlirOperation op) {
-  const struct linear_layout *l = layout_of(e, operand_type(op, 0));
-  struct packing p = packing_of(e, element_type(operand_type(op, 1)), access_width(e, op, l));
-  const struct emitted *ptr = operand_of(e, op, 0), *value = operand_of(e, op, 1);
-  const struct emitted *mask = optional_operand(e, op, 2);
-  LLVMValueRef owner = owner_predicate(e, l);
-  uint32_t copies = owner_registers(l);
-  for (unsigned r = 0; r < ptr->count; r += p.width) {
-    if (r & copies)
-      continue;
-    LLVMValueRef words[MAX_WIDTH];
-    pack(e, &p, value->at + r, words);
-    struct access a = access_of(op, &p, ptr->at[r], both(e, mask_at(mask, r), owner));
-    e->target->hooks->store(e, &a, words);
-  }
+  struct transfer t = transfer_of(e, op, element_type(operand_type(op, 1)), 2);
+  const struct emitted *value = operand_of(e, op, 1);
+  t.owner = owner_predicate(e, t.layout);
+  t.skip = owner_registers(t.layout);
+  for (unsigned r = 0; r < value->count; r += t.packing.width)
+    if (!(r & t.skip))
+      store_group(e, &t, &t.packing, r, both(e, group_mask(e, &t, r), t.owner), value->at + r);
+  if (!t.cut)
+    return true;
+  struct branch br = branch_begin(e, any_rest(e, &t, value->count));
+  for (unsigned r = 0; r < value->count; r++)
+    if (!(r & t.skip))
+      store_group(e, &t, &t.single, r,
+                  rest_mask(e, &t, r, group_mask(e, &t, r & ~(t.packing.width - 1))),
+                  value->at + r);
+  branch_end(e, &br);
   return true;
 }
 

@@ -79,7 +79,7 @@ static void explain(struct state *s, const struct access *a) {
   struct ir_context *c = s->p->c;
   MlirValue ptr = mlirOperationGetOperand(a->op, 0), mask = mask_of(c, a->op);
   bool is_load = op_is(c, a->op, OP_TILE_LOAD);
-  if (a->width >= a->wanted || op_is(c, a->op, OP_TILE_ATOMIC_RMW))
+  if (op_is(c, a->op, OP_TILE_ATOMIC_RMW))
     return;
   const char *name = parameter_name(s, a, ptr), *what = is_load ? "load" : "store";
   if (name)
@@ -95,10 +95,12 @@ static void explain(struct state *s, const struct access *a) {
     pass_remark(s->p, a->op, "coalesce",
                 "%s is %d %s wide, not %d: the pointer's offset is not known to be divisible by %d",
                 what, (int)a->width, elements, (int)a->wanted, (int)a->wanted);
-  else if (axis_mask_alignment(s->axis, mask, dim) < a->wanted)
-    pass_remark(s->p, a->op, "coalesce",
-                "%s is %d %s wide, not %d: its mask is not known to be the same for %d neighbours",
-                what, (int)a->width, elements, (int)a->wanted, (int)a->wanted);
+  else if (a->wanted > 1 && axis_mask_alignment(s->axis, mask, dim) < a->wanted)
+    pass_remark(
+        s->p, a->op, "coalesce",
+        "%s is %d elements wide, and element by element where the mask cuts a vector: it is "
+        "not known to be the same for %d neighbours",
+        what, (int)a->width, (int)a->wanted);
 }
 
 // ---- choice ----
@@ -118,9 +120,7 @@ static bool collect(MlirOperation op, void *user) {
   int64_t share = max64(tensor_numel(a.type) / threads, 1);
   a.wanted = VECTOR_BITS / pointee_bits(c, a.type);
   a.wanted = min64(min64(a.wanted, tensor_dim(a.type, a.order[0])), share);
-  a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]),
-                  axis_mask_alignment(s->axis, mask_of(c, op), a.order[0]));
-  a.width = min64(a.width, a.wanted);
+  a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]), a.wanted);
   if (op_is(c, op, OP_TILE_ATOMIC_RMW))
     a.width = 1; // one element at a time; lanes side by side are best
   explain(s, &a);

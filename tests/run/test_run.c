@@ -121,22 +121,21 @@ static double r_lt(double a, double b) { return a < b ? a : b; }
 static double r_ge(double a, double b) { return a >= b ? a : b; }
 static double r_eq(double a, double b) { return a == b ? a : -b; }
 static double r_clamp(double a, double b) { return (void)b, fmin(fmax(a, -0.5), 0.5); }
-static double r_fma(double a, double b) { return a * b + a; }
+static double r_fma(double a, double b) { return fma(a, b, a); }
 static double r_abs(double a, double b) { return (void)b, fabs(a); }
 static double r_floor(double a, double b) { return (void)b, floor(a); }
 static double r_ceil(double a, double b) { return (void)b, ceil(a); }
 static double r_exp(double a, double b) { return (void)b, exp(a); }
 static double r_exp2(double a, double b) { return (void)b, exp2(a); }
-static double r_log(double a, double b) { return (void)b, log(fabs(a) + 0.001); }
-static double r_log2(double a, double b) { return (void)b, log2(fabs(a) + 0.001); }
+static double r_log(double a, double b) { return (void)b, log(fabs(a)); }
+static double r_log2(double a, double b) { return (void)b, log2(fabs(a)); }
 static double r_sin(double a, double b) { return (void)b, sin(a); }
 static double r_cos(double a, double b) { return (void)b, cos(a); }
 static double r_tanh(double a, double b) { return (void)b, tanh(a); }
 static double r_sqrt(double a, double b) { return (void)b, sqrt(fabs(a)); }
-static double r_rsqrt(double a, double b) { return (void)b, 1 / sqrt(fabs(a) + 0.001); }
+static double r_rsqrt(double a, double b) { return (void)b, 1 / sqrt(fabs(a)); }
 static double r_erf(double a, double b) { return (void)b, erf(a); }
 static double r_sigmoid(double a, double b) { return (void)b, 1 / (1 + exp(-a)); }
-static double r_cast(double a, double b) { return (void)b, a; }
 
 static const struct operation operations[] = {
     {"add", r_add, ANY, "fiu", 8, 0.5, 0},
@@ -165,13 +164,13 @@ static const struct operation operations[] = {
     {"ceil", r_ceil, ANY, "f", 100, 0, 0},
     {"exp", r_exp, ANY, "f", 10, 16, 0},
     {"exp2", r_exp2, ANY, "f", 10, 3, 0},
-    {"log", r_log, ANY, "f", 10, 4, 2.5e-7},
-    {"log2", r_log2, ANY, "f", 10, 4, 2.5e-7},
+    {"log", r_log, NONZERO, "f", 10, 4, 2.5e-7},
+    {"log2", r_log2, NONZERO, "f", 10, 4, 2.5e-7},
     {"sin", r_sin, ANY, "f", 30, 4, 3e-7},
     {"cos", r_cos, ANY, "f", 30, 4, 3e-7},
     {"tanh", r_tanh, ANY, "f", 5, 8, 0},
     {"sqrt", r_sqrt, ANY, "f", 10, 2, 0},
-    {"rsqrt", r_rsqrt, ANY, "f", 10, 4, 0},
+    {"rsqrt", r_rsqrt, NONZERO, "f", 10, 4, 0},
     {"erf", r_erf, ANY, "f", 3, 8, 3e-7},
     {"sigmoid", r_sigmoid, ANY, "f", 10, 16, 0},
 };
