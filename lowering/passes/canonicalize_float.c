@@ -7,7 +7,7 @@
 
 static bool is_const(struct canon *k, MlirValue v, double value) {
   double f;
-  return value_const_float(k->c, v, &f) && f == value && signbit(f) == signbit(value);
+  return value_const_float(k->c, v, &f) && f == value && !signbit(f) == !signbit(value);
 }
 
 static bool types_equal(MlirValue x, MlirType t) { return mlirTypeEqual(mlirValueGetType(x), t); }

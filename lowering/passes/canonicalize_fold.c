@@ -72,7 +72,8 @@ static struct number read_number(struct canon *k, MlirValue v) {
 static bool divide(enum op_id id, int64_t a, int64_t b, unsigned bits, int64_t *ret) {
   uint64_t ua = zero_extend(a, bits), ub = zero_extend(b, bits);
   bool is_signed = id == OP_ARITH_DIVSI || id == OP_ARITH_REMSI;
-  if (b == 0 || (is_signed && b == -1)) // no value, or one that may overflow
+  bool overflows = is_signed && b == -1 && ua == UINT64_C(1) << (bits - 1);
+  if (b == 0 || overflows) // no value
     return false;
   switch (id) {
   case OP_ARITH_DIVSI: *ret = a / b; break;

@@ -3,6 +3,8 @@
 // are 64 bits wide, so moving an offset between additions to them never changes the address.
 //
 //   addptr(addptr(splat %p, %tile), splat %s)    ->   addptr(splat(addptr %p, %s), %tile)
+//   addptr(splat %p, addi(splat %s, %tile))      ->   addptr(splat(addptr %p, %s), %tile)    (i64)
+//   addptr(%p, extsi %tile)                      ->   addptr(%p, %tile)
 //   select(%m, load(%p, %m), %other)             ->   load(%p, %m, %other)
 //   load(%p, %m, splat 0)                        ->   load(%p, %m)
 #include "lowering/pass.h"
@@ -41,22 +43,63 @@ static MlirValue uniform_offset(struct combine *s, MlirOperation op, MlirValue o
   return build_const_int(&b, element_type(mlirValueGetType(offset)), constant);
 }
 
-// The uniform offset joins the scalar base pointer.
-static void combine_addptr(struct combine *s, MlirOperation op) {
+static MlirValue splat_as(struct builder *b, MlirValue scalar, MlirType type) {
+  return mlirOperationGetResult(build_op(b, OP_TILE_SPLAT, 1, &scalar, 1, &type, 0, NULL), 0);
+}
+
+// addptr(addptr(splat %p, %tile), uniform): the uniform offset joins the scalar base.
+static bool join_outer(struct combine *s, MlirOperation op) {
   MlirOperation inner = def_of(s->c, operand(op, 0), OP_TILE_ADDPTR);
-  if (mlirOperationIsNull(inner) || !type_is_tensor(mlirValueGetType(operand(op, 0))))
-    return;
+  if (mlirOperationIsNull(inner))
+    return false;
   MlirOperation base = def_of(s->c, operand(inner, 0), OP_TILE_SPLAT);
-  if (mlirOperationIsNull(base))
-    return;
-  MlirValue scalar = uniform_offset(s, op, operand(op, 1));
+  MlirValue scalar =
+      mlirOperationIsNull(base) ? (MlirValue){NULL} : uniform_offset(s, op, operand(op, 1));
   if (mlirValueIsNull(scalar))
-    return;
+    return false;
   struct builder b = builder_before(s->c, op);
   MlirValue pointer = build_addptr(&b, operand(base, 0), scalar);
-  MlirType type = mlirValueGetType(operand(inner, 0));
-  MlirOperation splat = build_op(&b, OP_TILE_SPLAT, 1, &pointer, 1, &type, 0, NULL);
-  replace(s, op, build_addptr(&b, mlirOperationGetResult(splat, 0), operand(inner, 1)));
+  MlirValue tile = splat_as(&b, pointer, mlirValueGetType(operand(inner, 0)));
+  replace(s, op, build_addptr(&b, tile, operand(inner, 1)));
+  return true;
+}
+
+// addptr(splat %p, addi(uniform, %tile)) of 64-bit offsets, whose sum wraps as addresses do.
+static bool join_sum(struct combine *s, MlirOperation op) {
+  MlirOperation base = def_of(s->c, operand(op, 0), OP_TILE_SPLAT);
+  MlirOperation sum = def_of(s->c, operand(op, 1), OP_ARITH_ADDI);
+  if (mlirOperationIsNull(base) || mlirOperationIsNull(sum) ||
+      type_bits(s->c, element_type(mlirValueGetType(operand(op, 1)))) != 64)
+    return false;
+  for (intptr_t i = 0; i < 2; i++) {
+    MlirValue scalar = uniform_offset(s, op, operand(sum, i));
+    if (mlirValueIsNull(scalar))
+      continue;
+    struct builder b = builder_before(s->c, op);
+    MlirValue pointer = build_addptr(&b, operand(base, 0), scalar);
+    MlirValue tile = splat_as(&b, pointer, mlirValueGetType(operand(op, 0)));
+    replace(s, op, build_addptr(&b, tile, operand(sum, 1 - i)));
+    return true;
+  }
+  return false;
+}
+
+// addptr extends its offset by the sign itself.
+static bool drop_extension(struct combine *s, MlirOperation op) {
+  MlirOperation extension = def_of(s->c, operand(op, 1), OP_ARITH_EXTSI);
+  if (mlirOperationIsNull(extension) ||
+      type_bits(s->c, element_type(mlirValueGetType(operand(extension, 0)))) < 8)
+    return false;
+  struct builder b = builder_before(s->c, op);
+  replace(s, op, build_addptr(&b, operand(op, 0), operand(extension, 0)));
+  return true;
+}
+
+static void combine_addptr(struct combine *s, MlirOperation op) {
+  bool tiles = type_is_tensor(mlirValueGetType(operand(op, 0)));
+  bool done = tiles && (join_outer(s, op) || join_sum(s, op));
+  if (!done)
+    drop_extension(s, op);
 }
 
 // ---- masked loads ----
@@ -144,7 +187,12 @@ static bool visit(MlirOperation op, void *user) {
 }
 
 enum pass_result pass_combine(struct pass_context *p) {
-  struct combine s = {p->c, p->scratch, false};
-  ir_walk(mlirModuleGetOperation(p->module), visit, &s);
-  return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
+  struct combine s = {p->c, p->scratch, true};
+  bool any = false;
+  while (s.changed) { // each rule leaves fewer additions, extensions, selects or operands
+    s.changed = false;
+    ir_walk(mlirModuleGetOperation(p->module), visit, &s);
+    any |= s.changed;
+  }
+  return any ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -14,6 +14,33 @@ module {
     return %b : tensor<32x!tile.ptr<f32>>
   }
 
+  // A 64-bit row offset joins the base, and the column offset need not be extended.
+  // CHECK-LABEL: func.func @rows(
+  // CHECK-SAME: %[[P:.*]]: !tile.ptr<f32>, %[[ROW:.*]]: i64, %[[O:.*]]: tensor<32xi32>
+  // CHECK: %[[Q:.*]] = "tile.addptr"(%[[P]], %[[ROW]]) : (!tile.ptr<f32>, i64)
+  // CHECK-NEXT: %[[B:.*]] = "tile.splat"(%[[Q]])
+  // CHECK-NEXT: %[[R:.*]] = "tile.addptr"(%[[B]], %[[O]]) : {{.*}}tensor<32xi32>)
+  // CHECK-NEXT: return %[[R]]
+  func.func @rows(%p: !tile.ptr<f32>, %row: i64, %o: tensor<32xi32>) -> tensor<32x!tile.ptr<f32>> {
+    %base = "tile.splat"(%p) : (!tile.ptr<f32>) -> tensor<32x!tile.ptr<f32>>
+    %rows = "tile.splat"(%row) : (i64) -> tensor<32xi64>
+    %e = arith.extsi %o : tensor<32xi32> to tensor<32xi64>
+    %sum = arith.addi %rows, %e : tensor<32xi64>
+    %a = "tile.addptr"(%base, %sum) : (tensor<32x!tile.ptr<f32>>, tensor<32xi64>) -> tensor<32x!tile.ptr<f32>>
+    return %a : tensor<32x!tile.ptr<f32>>
+  }
+
+  // A 32-bit sum may wrap where the address would not: it stays.
+  // CHECK-LABEL: func.func @narrow
+  // CHECK: arith.addi
+  func.func @narrow(%p: !tile.ptr<f32>, %row: i32, %o: tensor<32xi32>) -> tensor<32x!tile.ptr<f32>> {
+    %base = "tile.splat"(%p) : (!tile.ptr<f32>) -> tensor<32x!tile.ptr<f32>>
+    %rows = "tile.splat"(%row) : (i32) -> tensor<32xi32>
+    %sum = arith.addi %rows, %o : tensor<32xi32>
+    %a = "tile.addptr"(%base, %sum) : (tensor<32x!tile.ptr<f32>>, tensor<32xi32>) -> tensor<32x!tile.ptr<f32>>
+    return %a : tensor<32x!tile.ptr<f32>>
+  }
+
   // CHECK-LABEL: func.func @select(
   // CHECK-SAME: %[[P:.*]]: tensor<32x!tile.ptr<f32>>, %[[M:.*]]: tensor<32xi1>
   // CHECK: %[[ONE:.*]] = arith.constant dense<1.0

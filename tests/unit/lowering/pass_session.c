@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pass_session.h"
+
+#include <check.h>
+
+struct pass_session pass_session_open(const char *text) {
+  struct pass_session s = {.arena = arena_create()};
+  s.diag = diag_engine_create(s.arena);
+  struct ir_context *c = ir_context_create(s.arena, s.diag);
+  ck_assert_ptr_nonnull(c);
+  MlirModule m = ir_parse(c, "test.mlir", str_from(text));
+  ck_assert_msg(!mlirModuleIsNull(m) && ir_verify(c, mlirModuleGetOperation(m)), "%s",
+                diag_first_error(s.diag));
+  s.context = (struct pass_context){.c = c,
+                                    .module = m,
+                                    .target = target_find(STR("sm_90a")),
+                                    .num_warps = 4,
+                                    .num_stages = 3,
+                                    .scratch = arena_create()};
+  return s;
+}
+
+void pass_session_close(struct pass_session *s) {
+  mlirModuleDestroy(s->context.module);
+  ir_context_destroy(s->context.c);
+  arena_destroy(s->context.scratch);
+  arena_destroy(s->arena);
+  strbuf_finish(&s->log);
+}
+
+bool pass_session_run(struct pass_session *s, struct pass_options options, bool *ret_stopped) {
+  bool stopped = false;
+  options.log = &s->log;
+  bool ok = passes_run(&s->context, &options, &stopped);
+  if (ret_stopped)
+    *ret_stopped = stopped;
+  return ok;
+}
+
+char *pass_session_text(struct pass_session *s) {
+  struct strbuf b = {0};
+  ir_print(mlirModuleGetOperation(s->context.module), false, &b);
+  char *text = arena_strdup(s->arena, strbuf_cstr(&b));
+  strbuf_finish(&b);
+  return text;
+}

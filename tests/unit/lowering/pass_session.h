@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A module and everything a run of passes over it needs, for the tests of passes.
+#ifndef TEST_LOWERING_PASS_SESSION_H
+#define TEST_LOWERING_PASS_SESSION_H
+
+#include "lowering/pass.h"
+
+struct pass_session {
+  struct arena *arena;
+  struct diag_engine *diag;
+  struct pass_context context;
+  struct strbuf log;
+};
+
+struct pass_session pass_session_open(const char *text); // fails the test if it is no sound module
+void pass_session_close(struct pass_session *s);
+bool pass_session_run(struct pass_session *s, struct pass_options options, bool *ret_stopped);
+char *pass_session_text(struct pass_session *s); // the module's, on the arena
+
+#endif

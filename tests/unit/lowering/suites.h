@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suites of lowering/, one a test file.
+#ifndef TEST_LOWERING_SUITES_H
+#define TEST_LOWERING_SUITES_H
+
+#include <check.h>
+
+#define SUITES(X) X(axis_info) X(axis_soundness) X(canonicalize) X(pass_manager)
+
+#define X(name) TCase *name##_tests(void);
+SUITES(X)
+#undef X
+
+#endif
