@@ -31,7 +31,7 @@ struct value emit_truth_tile(struct emitter *e, struct value v) {
     v = emit_cast(e, v, type_scalar(DTYPE_F32), NULL);
   v = as_int(e, v);
   struct value zero = zero_like(e, v);
-  MlirValue r = type_is_float(v.type) ? build_cmpf(&e->b, 14, v.rt, zero.rt)
+  MlirValue r = type_is_float(v.type) ? build_cmpf(&e->b, 13, v.rt, zero.rt)
                                       : build_cmpi(&e->b, 1, v.rt, zero.rt);
   return value_rt(r, type_with_dtype(v.type, DTYPE_I1));
 }
@@ -200,7 +200,7 @@ static int int_predicate(enum ast_op op, bool is_signed) {
 static int float_predicate(enum ast_op op) {
   switch ((int)op) {
   case OP_EQ: return 1;
-  case OP_NE: return 14;
+  case OP_NE: return 13;
   case OP_LT: return 4;
   case OP_LE: return 5;
   case OP_GT: return 2;

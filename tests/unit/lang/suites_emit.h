@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Test cases of lang/ that need MLIR, one file each.
+#ifndef TILE_TESTS_UNIT_LANG_SUITES_EMIT_H
+#define TILE_TESTS_UNIT_LANG_SUITES_EMIT_H
+
+#include <check.h>
+#include <stdio.h>
+
+#define SUITES_EMIT(X)                                                                             \
+  X(types)                                                                                         \
+  X(consteval)                                                                                     \
+  X(promote)                                                                                       \
+  X(emit)                                                                                          \
+  X(control)
+
+#define X(name) TCase *name##_tests(void);
+SUITES_EMIT(X)
+#undef X
+
+#endif
