@@ -126,6 +126,12 @@ static int64_t wrap(int64_t v, unsigned bits) {
   return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
 }
 
+// Seen as unsigned, a run that steps from -1 to 0 breaks there; an aligned part never does.
+static void guard_unsigned(info_t *r, bool is_nonnegative) {
+  for (unsigned d = 0; !is_nonnegative && d < r->rank; d++)
+    r->contiguity[d] = min64(r->contiguity[d], r->divisibility[d]);
+}
+
 // Arithmetic in fewer than 32 bits may wrap in the middle of a run: only the part of a run that
 // starts aligned is safe from that.
 static void guard_narrow(const struct transfer *t, info_t *r) {
@@ -373,8 +379,13 @@ static info_t rule_select(const struct transfer *t) {
 
 static info_t rule_min_max(const struct transfer *t) {
   const info_t *x = &t->in[0], *y = &t->in[1];
+  info_t runs[2] = {*x, *y};
+  if (t->id == OP_ARITH_MAXUI || t->id == OP_ARITH_MINUI) {
+    guard_unsigned(&runs[0], x->is_nonnegative);
+    guard_unsigned(&runs[1], y->is_nonnegative);
+  }
   // Two runs side by side keep their distance, so one of them wins over the whole group.
-  info_t r = choose(t, x, y, NULL);
+  info_t r = choose(t, &runs[0], &runs[1], NULL);
   bool either = t->id == OP_ARITH_MAXSI || t->id == OP_ARITH_MINUI;
   r.is_nonnegative =
       either ? x->is_nonnegative || y->is_nonnegative : x->is_nonnegative && y->is_nonnegative;
@@ -397,6 +408,7 @@ static info_t rule_cast(const struct transfer *t) {
     guard_narrow(t, &r);
   }
   if (t->id == OP_ARITH_EXTUI) {
+    guard_unsigned(&r, r.is_nonnegative);
     r.is_nonnegative = true;
     if (r.is_constant)
       return axis_of_constant(t->type, r.constant & (int64_t)(UINT64_MAX >> (64 - from)));

@@ -145,6 +145,10 @@ static const struct {
     {"zero extension keeps a run",
      "%x = arith.extui %offs : tensor<64xi32> to tensor<64xi64>\n" WATCH,
      "contiguity [64] divisibility [64] constancy [1]"},
+    {"zero extension breaks a run that may pass zero",
+     "%y = arith.addi %r, %ns : tensor<64xi32>\n"
+     "%x = arith.extui %y : tensor<64xi32> to tensor<64xi64>\n" WATCH,
+     "contiguity [16] divisibility [16] constancy [1]"},
     {"64-bit offsets",
      "%w = arith.extsi %r : tensor<64xi32> to tensor<64xi64>\n"
      "%ls = \"tile.splat\"(%l) : (i64) -> tensor<64xi64>\n"
