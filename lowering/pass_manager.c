@@ -134,8 +134,58 @@ struct run {
   struct pass_context *p;
   const struct pass_options *o;
   unsigned facts;
-  bool check_facts; // not for --passes, whose input may be anything
 };
+
+struct layout_census {
+  size_t with, without; // tiles
+};
+
+static bool count_layouts(MlirOperation op, void *user) {
+  struct layout_census *n = user;
+  for (intptr_t i = 0, count = mlirOperationGetNumResults(op); i < count; i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
+    if (!type_is_tensor(t))
+      continue;
+    n->with += !mlirAttributeIsNull(tensor_encoding(t));
+    n->without += mlirAttributeIsNull(tensor_encoding(t));
+  }
+  return true;
+}
+
+// What is true of the module before the first pass: with --passes it may be the output of others.
+static unsigned facts_of(MlirModule m) {
+  struct layout_census n = {0, 0};
+  ir_walk(mlirModuleGetOperation(m), count_layouts, &n);
+  return (n.with ? 0u : FACT_TILE) | (n.without ? 0u : FACT_LAYOUTS);
+}
+
+static const char *fact_text(unsigned facts) {
+  if (facts & FACT_TILE)
+    return "tiles without layouts";
+  return facts & FACT_LAYOUTS ? "a layout for every tile" : "coalesced memory accesses";
+}
+
+// The pass, if there is one, that makes these facts true.
+static const char *giver_of(unsigned facts) {
+  for (size_t i = 0; i < COUNT_OF(passes); i++)
+    if (passes[i].gives & facts)
+      return passes[i].flag;
+  return NULL;
+}
+
+static bool check_facts(struct run *r, const struct pass *pass) {
+  unsigned missing = pass->needs & ~r->facts;
+  if (!missing)
+    return true;
+  struct diag *d = diag_error(r->p->c->diag, SPAN_NONE, E0603, "pass `%s` needs %s", pass->flag,
+                              fact_text(missing));
+  const char *giver = giver_of(missing);
+  if (giver)
+    diag_help(d, "run `%s` before it", giver);
+  else
+    diag_help(d, "run it before `%s`", giver_of(FACT_LAYOUTS));
+  return false;
+}
 
 // A pass that says "unchanged" must not have touched the module; looked at when passes are traced.
 static bool run_checked(struct run *r, const struct pass *pass, enum pass_result *ret) {
@@ -162,10 +212,8 @@ static bool run_checked(struct run *r, const struct pass *pass, enum pass_result
 
 static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms) {
   const struct pass *pass = &passes[id];
-  if (r->check_facts && (pass->needs & ~r->facts)) {
-    diag_error(r->p->c->diag, SPAN_NONE, E0990, "pass `%s` runs before what it needs", pass->flag);
+  if (!check_facts(r, pass))
     return false;
-  }
   double start = now_ms();
   enum pass_result result;
   struct arena_mark mark = arena_mark(r->p->scratch);
@@ -194,7 +242,7 @@ bool passes_run(struct pass_context *p, const struct pass_options *options, bool
   const enum pass_id *order = pipeline_for(p->target, &count);
   if (!check_names(p, o) || (o->only && !parse_only(p, o->only, &order, &count)))
     return false;
-  struct run r = {.p = p, .o = o, .facts = FACT_TILE, .check_facts = o->only == NULL};
+  struct run r = {.p = p, .o = o, .facts = facts_of(p->module)};
   double total = 0;
   *ret_stopped = false;
   if (o->time_passes && o->log)

@@ -111,7 +111,7 @@ START_TEST(stops_early) {
 }
 END_TEST
 
-static void check_unknown(struct pass_options options, const char *suggestion) {
+static void check_refused(struct pass_options options, const char *suggestion) {
   struct pass_session s = pass_session_open(add);
   const char *before = pass_session_text(&s);
   ck_assert(!pass_session_run(&s, options, NULL));
@@ -125,9 +125,25 @@ static void check_unknown(struct pass_options options, const char *suggestion) {
 }
 
 START_TEST(unknown_names) {
-  check_unknown((struct pass_options){.only = "canonicalize,cze"}, "`cse`");
-  check_unknown((struct pass_options){.stop_after = "canonicalise"}, "`canonicalize`");
-  check_unknown((struct pass_options){.print_after = "quite-different"}, "--list-passes");
+  check_refused((struct pass_options){.only = "canonicalize,cze"}, "`cse`");
+  check_refused((struct pass_options){.stop_after = "canonicalise"}, "`canonicalize`");
+  check_refused((struct pass_options){.print_after = "quite-different"}, "--list-passes");
+}
+END_TEST
+
+// Layout passes want layouts, tile passes want none; the message says what to run instead.
+START_TEST(needs_are_checked) {
+  check_refused((struct pass_options){.only = "coalesce"}, "run `assign-layouts` before it");
+  struct pass_session s = pass_session_open(add);
+  ck_assert(!pass_session_run(&s, (struct pass_options){.only = "assign-layouts,combine"}, NULL));
+  ck_assert_str_eq(diag_first_error(s.diag), "pass `combine` needs tiles without layouts");
+  pass_session_close(&s);
+  s = pass_session_open(add);
+  ck_assert(pass_session_run(&s, (struct pass_options){.only = "assign-layouts"}, NULL));
+  // In a run of its own, on what the other left.
+  ck_assert(pass_session_run(&s, (struct pass_options){.only = "coalesce"}, NULL));
+  ck_assert(!pass_session_run(&s, (struct pass_options){.only = "assign-layouts"}, NULL));
+  pass_session_close(&s);
 }
 END_TEST
 
@@ -190,6 +206,7 @@ TCase *pass_manager_tests(void) {
   tcase_add_test(t, prints);
   tcase_add_test(t, stops_early);
   tcase_add_test(t, unknown_names);
+  tcase_add_test(t, needs_are_checked);
   tcase_add_test(t, dumps);
   tcase_add_test(t, dump_that_cannot_be_written);
   tcase_add_test(t, passes_settle);
