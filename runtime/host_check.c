@@ -55,20 +55,38 @@ static bool comes_before(const struct host_violation *a, const struct host_viola
   return a->thread_id < b->thread_id;
 }
 
-static void record(struct host_launch *l, const struct host_violation *v) {
-  pthread_mutex_lock(&l->lock);
-  l->violation_total++;
+// Threads of a CTA may hold the same element; one of them speaks for all.
+static bool is_repetition(const struct host_launch *l, const struct host_violation *v) {
+  for (size_t i = 0; i < l->violation_count && !v->is_assert; i++) {
+    const struct host_violation *o = &l->violations[i];
+    if (o->element == v->element && o->param == v->param && o->param >= 0 &&
+        o->access == v->access && o->place.line == v->place.line && o->place.col == v->place.col &&
+        memcmp(o->program_id, v->program_id, sizeof v->program_id) == 0)
+      return true;
+  }
+  return false;
+}
+
+// Puts the finding where it belongs; beyond the capacity the last one falls out.
+static void keep(struct host_launch *l, const struct host_violation *v) {
   size_t at = l->violation_count;
   while (at > 0 && comes_before(v, &l->violations[at - 1]))
     at--;
-  if (at < HOST_MAX_VIOLATIONS) {
-    size_t kept = l->violation_count;
-    if (kept == HOST_MAX_VIOLATIONS)
-      kept--; // the last one falls out
-    memmove(&l->violations[at + 1], &l->violations[at], (kept - at) * sizeof *v);
-    l->violations[at] = *v;
-    l->violation_count = kept + 1;
-  }
+  if (at == HOST_MAX_VIOLATIONS)
+    return;
+  size_t kept = l->violation_count;
+  if (kept == HOST_MAX_VIOLATIONS)
+    kept--;
+  memmove(&l->violations[at + 1], &l->violations[at], (kept - at) * sizeof *v);
+  l->violations[at] = *v;
+  l->violation_count = kept + 1;
+}
+
+static void record(struct host_launch *l, const struct host_violation *v) {
+  pthread_mutex_lock(&l->lock);
+  l->violation_total++;
+  if (!is_repetition(l, v))
+    keep(l, v);
   pthread_mutex_unlock(&l->lock);
 }
 

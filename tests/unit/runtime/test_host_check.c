@@ -113,6 +113,29 @@ START_TEST(edges_of_a_buffer) {
 }
 END_TEST
 
+// Each element by two threads, as where a tile is smaller than the CTA.
+static void fill_twice(struct host_thread *t, void *const *args) {
+  float *x = *(float *const *)args[0] + t->program_id[0] * 16 + t->thread_id % 16;
+  if (tile_host_check(t, &place, 0, x, 4, HOST_STORE))
+    *x = 1.0f;
+}
+
+START_TEST(replicated_elements_are_kept_once) {
+  float *x = NULL;
+  int n = 100;
+  void *values[] = {&x, &n};
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_int_eq(tile_malloc(device, 400, (void **)&x), TILE_OK);
+  ck_assert_int_eq(launch(fill_twice, 7, values, true), TILE_CHECK_FAILED);
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 12);
+  ck_assert_uint_eq(total, 24);
+  for (int i = 0; i < 12; i++)
+    ck_assert_int_eq(v[i].element, 100 + i);
+  tile_free(device, x);
+}
+END_TEST
+
 START_TEST(memory_from_elsewhere_is_not_judged) {
   float own[32], *x = own;
   int n = 32;
@@ -212,6 +235,7 @@ Suite *suite_host_check(void) {
   tcase_add_checked_fixture(t, open_host, close_host);
   tcase_add_test(t, accesses_outside_are_found_and_skipped);
   tcase_add_test(t, edges_of_a_buffer);
+  tcase_add_test(t, replicated_elements_are_kept_once);
   tcase_add_test(t, memory_from_elsewhere_is_not_judged);
   tcase_add_test(t, unknown_parameter_may_be_any_buffer);
   tcase_add_test(t, assertions);
