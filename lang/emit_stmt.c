@@ -296,7 +296,10 @@ void emit_seq(struct emitter *e, const struct seq *s) {
         return; // unreachable
       if (skip.kind == VALUE_RT) {
         struct seq rest = {.kind = s->kind, .list = s->list, .from = i, .next = s->next};
-        emit_guarded(e, &rest);
+        if (emit_enter(e, flow->skip->span)) {
+          emit_guarded(e, &rest);
+          emit_leave(e);
+        }
         return;
       }
       if (s->kind == SEQ_END_FUNCTION) {
