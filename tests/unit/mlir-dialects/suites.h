@@ -7,7 +7,7 @@
 
 #include <check.h>
 
-#define SUITES(X) X(round_trip) X(ir) X(verify)
+#define SUITES(X) X(round_trip) X(ir) X(readme) X(verify)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

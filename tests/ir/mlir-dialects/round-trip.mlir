@@ -1,0 +1,21 @@
+// RUN: tilec %s --passes=licm > %t.1.mlir && tilec %t.1.mlir --passes=licm > %t.2.mlir && cmp %t.1.mlir %t.2.mlir
+// RUN: tilec %s --passes=licm | FileCheck %s
+// What is printed parses to the same module (licm finds no loop here).
+// CHECK: module
+// CHECK-LABEL: func.func @kernel
+// CHECK-SAME: {tile.divisibility = 16 : i32}
+// CHECK-SAME: attributes {tile.kernel}
+func.func @kernel(%p: !tile.ptr<!tile.ptr<f16>> {tile.divisibility = 16 : i32}, %n: i32) attributes {tile.kernel} {
+  // CHECK: "tile.make_range"() {end = 64 : i32, start = 0 : i32} : () -> tensor<64xi32, #tilegpu.slice<{dim = 0 : i32, parent = #tilegpu.blocked<{order = [1, 0]
+  %r = "tile.make_range"() {start = 0 : i32, end = 64 : i32} : () -> tensor<64xi32, #tilegpu.slice<{dim = 0 : i32, parent = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>}>>
+  // CHECK: "tile.expand_dims"
+  %e = "tile.expand_dims"(%r) {axis = 0 : i32} : (tensor<64xi32, #tilegpu.slice<{dim = 0 : i32, parent = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>}>>) -> tensor<1x64xi32, #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>>
+  // CHECK: "tile.print"(%{{.*}}, %{{.*}}) {hex = false, is_signed = array<i32: 1, 0>
+  "tile.print"(%e, %n) {prefix = "e ", hex = false, is_signed = array<i32: 1, 0>, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>} : (tensor<1x64xi32, #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [2, 16], warps_per_cta = [4, 1]}>>, i32) -> ()
+  // CHECK: "tile.load"(%{{.*}}) {{.*}} : (!tile.ptr<!tile.ptr<f16>>) -> !tile.ptr<f16>
+  %q = "tile.load"(%p) {cache = "ca", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<!tile.ptr<f16>>) -> !tile.ptr<f16>
+  %x = arith.constant 1.5 : f16
+  // CHECK: "tile.atomic_rmw"(%{{.*}}, %{{.*}}) {kind = "fadd", scope = "gpu", sem = "relaxed"}
+  %old = "tile.atomic_rmw"(%q, %x) {kind = "fadd", sem = "relaxed", scope = "gpu"} : (!tile.ptr<f16>, f16) -> f16
+  return
+}
