@@ -191,6 +191,18 @@ static bool load_gives_way(struct layout_choice *x, const struct anchor *a,
 
 // ---- relaxation ----
 
+// Can `v` come in that layout from where it is defined? Elementwise ops always can.
+static bool is_possible(struct layout_choice *x, MlirValue v, MlirAttribute encoding) {
+  if (!linear_with(x, mlirValueGetType(v), encoding))
+    return false;
+  MlirOperation def = value_def(v);
+  if (mlirOperationIsNull(def) || !layout_flows_through(x->c, def) || (op_flags(x->c, def) & OP_EW))
+    return true;
+  MlirType operand = mlirValueGetType(mlirOperationGetOperand(def, 0));
+  MlirAttribute need = layout_of_operand(x->c, def, encoding, tensor_encoding(operand));
+  return !mlirAttributeIsNull(need) && linear_with(x, operand, need);
+}
+
 static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, int64_t weight) {
   MlirType type = mlirValueGetType(v);
   if (!type_is_tensor(type) || mlirAttributeIsNull(encoding))
@@ -202,7 +214,7 @@ static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, i
       (weight == t->weight && (same || t->load || votes <= t->votes)))
     return;
   if (!same) {
-    if (!linear_with(x, type, encoding))
+    if (!is_possible(x, v, encoding))
       return;
     if (t->load) {
       if (!load_gives_way(x, t->load, encoding))

@@ -91,24 +91,6 @@ static MlirAttribute reshaped(struct ir_context *c, MlirType from, MlirAttribute
   return linear_attr(c, &r);
 }
 
-// The layout of the operand of a broadcast whose result is laid out by `encoding`. A linear layout
-// fits one size only: its steps along the grown dimensions become replicas.
-static MlirAttribute squeezed(struct ir_context *c, MlirAttribute encoding, MlirType operand) {
-  const struct encoding *e = encoding_of_attr(c, encoding);
-  if (!e || e->kind != ENC_LINEAR)
-    return encoding;
-  struct linear_layout l = e->linear;
-  for (unsigned d = 0; d < l.out_count; d++) {
-    if (tensor_dim(operand, d) != 1)
-      continue;
-    l.out_bits[d] = 0;
-    for (unsigned i = 0; i < l.in_count; i++)
-      for (unsigned b = 0; b < l.in_bits[i]; b++)
-        l.basis[i][b][d] = 0;
-  }
-  return linear_attr(c, &l);
-}
-
 static bool trans_order(MlirOperation op, unsigned *ret_order, unsigned *ret_inverse) {
   int32_t order[LL_MAX_OUT];
   size_t n = op_attr_i32_array(op, "order", LL_MAX_OUT, order);
@@ -169,7 +151,8 @@ MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttr
     if (!trans_order(op, order, inverse))
       return mlirAttributeGetNull();
     return transposed(c, result_type(op), result, inverse);
-  case OP_TILE_BROADCAST: return squeezed(c, result, operand_type(op));
+  case OP_TILE_BROADCAST: // a linear layout fits one size only
+    return linear_with(c, operand_type(op), result) ? result : mlirAttributeGetNull();
   default: return result;
   }
 }

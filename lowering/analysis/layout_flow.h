@@ -19,8 +19,8 @@ MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned 
 // The layout its result has when its tile operand has layout `operand`; null when that does not
 // determine one.
 MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttribute operand);
-// The layout its tile operands must have for the result to have layout `result`; never null for
-// these ops and a fitting layout. `current` (may be null) is what the operand has now: it is
+// The layout its tile operands must have for the result to have layout `result`; null when no
+// layout of the operands gives it that. `current` (may be null) is what the operand has now: it is
 // returned when it will do.
 MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttribute result,
                                 MlirAttribute current);

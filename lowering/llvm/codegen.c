@@ -50,7 +50,7 @@ static LLVMTargetMachineRef machine_for(const struct target *t, struct arena *a,
     machine =
         LLVMCreateTargetMachine(target, name, t->is_host ? cpu : t->name,
                                 t->is_host ? features : arena_printf(a, "+ptx%u", t->ptx_version),
-                                t->is_host ? LLVMCodeGenLevelLess : LLVMCodeGenLevelAggressive,
+                                t->is_host ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelAggressive,
                                 LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);

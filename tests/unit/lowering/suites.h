@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#define SUITES(X) X(axis_info) X(axis_soundness) X(canonicalize) X(pass_manager)
+#define SUITES(X) X(axis_info) X(axis_soundness) X(canonicalize) X(emit) X(emit_layouts) X(pass_manager)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
