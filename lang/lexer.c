@@ -50,6 +50,7 @@ struct lexer {
   struct indent indents[LEXER_MAX_NESTING];
   unsigned level;
   struct indent statement; // indentation of the statement that is being read
+  size_t statement_token;  // its first token
   unsigned rewinds;
   bool is_field; // inside an f-string: no lines, no indentation
   bool stopped;  // a limit was passed
@@ -226,6 +227,23 @@ static void close_unclosed(struct lexer *lx) {
   push(lx, TOK_NEWLINE, lx->pos, lx->pos);
 }
 
+// `def f(x:` at the end of a line: most likely the header ends here and a block follows.
+static bool after_header(const struct lexer *lx) {
+  if (lx->statement_token >= lx->tokens.len || last_kind(lx) != TOK_COLON)
+    return false;
+  switch (lx->tokens.at[lx->statement_token].kind) {
+  case TOK_DEF:
+  case TOK_IF:
+  case TOK_ELIF:
+  case TOK_ELSE:
+  case TOK_FOR:
+  case TOK_WHILE:
+  case TOK_WITH:
+  case TOK_CLASS: return true;
+  default: return false;
+  }
+}
+
 // A new line inside brackets: remembers it as a place to resume from if it is not indented more
 // than the statement. True if the line shows that a bracket was left open.
 static bool line_inside_brackets(struct lexer *lx) {
@@ -236,7 +254,7 @@ static bool line_inside_brackets(struct lexer *lx) {
   if (is_blank || lx->is_field)
     return false;
   bool is_outside = in.width <= lx->statement.width;
-  if (is_outside && c != ')' && c != ']' && c != '}') {
+  if ((is_outside && c != ')' && c != ']' && c != '}') || after_header(lx)) {
     for (unsigned i = lx->depth; i > 0 && !lx->brackets[i - 1].can_resume; i--) {
       lx->brackets[i - 1].can_resume = true;
       lx->brackets[i - 1].resume = (struct resume){line, lx->tokens.len};
@@ -337,6 +355,7 @@ static void start_line(struct lexer *lx) {
     skip_line_break(lx);
   }
   lx->statement = in;
+  lx->statement_token = SIZE_MAX;
   struct indent current = lx->indents[lx->level];
   bool wider = in.width > current.width, narrower = in.width < current.width;
   bool consistent = wider      ? in.narrow > current.narrow
@@ -355,6 +374,7 @@ static void start_line(struct lexer *lx) {
     close_blocks(lx, in);
   if (!consistent)
     push_error(lx, lx->pos);
+  lx->statement_token = lx->tokens.len;
 }
 
 static void end_line(struct lexer *lx) {

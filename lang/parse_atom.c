@@ -311,7 +311,8 @@ struct expr *parse_call(struct parser *p, struct expr *callee, size_t first) {
   struct call_state state = {SPAN_NONE};
   while (parser_peek(p) != TOK_RPAREN) {
     struct ast_arg arg = parse_argument(p);
-    check_argument(p, args.at, args.len, &arg, &state);
+    if (parser_peek(p) == TOK_COMMA || parser_peek(p) == TOK_RPAREN)
+      check_argument(p, args.at, args.len, &arg, &state);
     vec_push(p->arena, &args, arg);
     if (!parser_accept(p, TOK_COMMA))
       break;

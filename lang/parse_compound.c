@@ -273,15 +273,18 @@ static struct stmt *parse_stray_branch(struct parser *p) {
   size_t first = p->pos;
   enum token_kind kind = parser_peek(p);
   const char *text = token_kind_text(kind);
-  struct diag *d =
-      parser_report(p, parser_token_span(p), E0113, "`%s` without an `if` before it", text);
-  diag_help(d, "indent it like the `if` it belongs to");
+  if (!p->after_broken) {
+    struct diag *d =
+        parser_report(p, parser_token_span(p), E0113, "`%s` without an `if` before it", text);
+    diag_help(d, "indent it like the `if` it belongs to");
+  }
   struct stmt_list dropped;
   if (accept_elif(p))
     parse_named(p);
   else
     parser_accept(p, kind);
   parse_block(p, text, parser_span_from(p, first), &dropped);
+  p->after_broken = true;
   return stmt_new(p, STMT_ERROR, first);
 }
 

@@ -75,6 +75,12 @@ static void statement_goes_on(struct parser *p, const struct stmt *last) {
     parser_error(p, parser_token_span(p), E0106, "`=` cannot follow here");
     return;
   }
+  if (kind == TOK_COLON && parser_peek_at(p, 1) == TOK_NEWLINE) {
+    diag_help(
+        parser_error(p, last->span, E0114, "this line ends like a header, but has no keyword"),
+        "begin it with `if`, `for` or `while`");
+    return;
+  }
   if (parser_starts_expression(kind)) {
     diag_help(parser_error(p, parser_token_span(p), E0114,
                            "expected the end of the statement, found %s",
@@ -101,9 +107,12 @@ static const struct {
 };
 
 static bool augmented_op(enum token_kind kind, enum ast_op *ret) {
-  for (size_t i = 0; i < COUNT_OF(augmented); i++)
-    if (augmented[i].token == kind)
-      return *ret = augmented[i].op, true;
+  for (size_t i = 0; i < COUNT_OF(augmented); i++) {
+    if (augmented[i].token == kind) {
+      *ret = augmented[i].op;
+      return true;
+    }
+  }
   return false;
 }
 
@@ -292,6 +301,7 @@ static void recover(struct parser *p) {
     parse_statement(p, &dropped);
   p->loop_depth--;
   parser_accept(p, TOK_DEDENT);
+  p->after_broken = true;
 }
 
 // simple_line = simple {";" simple} [";"] NEWLINE
@@ -319,6 +329,8 @@ void parse_simple_line(struct parser *p, stmt_vec *out) {
 
 // statement = compound | simple_line
 void parse_statement(struct parser *p, stmt_vec *out) {
+  if (parser_peek(p) != TOK_ELIF && parser_peek(p) != TOK_ELSE)
+    p->after_broken = false;
   if (parser_peek(p) == TOK_INDENT) {
     struct diag *d = parser_report(p, parser_token_span(p), E0104,
                                    "this line is indented, but no block begins here");

@@ -43,6 +43,7 @@ static struct expr *parse_field_expr(struct parser *p, uint32_t begin, uint32_t 
   field.pos = 0;
   field.panic = false;
   field.in_field = true;
+  field.line_first = field.line_end = 0;
   field.error_count = 0;
   struct expr *e;
   unsigned errors = diag_error_count(p->diag);

@@ -136,10 +136,26 @@ bool parser_starts_expression(enum token_kind kind) {
 
 // ---- Errors ----
 
+// Has the lexer reported something in the line of the current token? Then more would be an echo.
+static bool line_is_reported(struct parser *p) {
+  if (p->pos >= p->line_first && p->pos < p->line_end)
+    return p->line_has_error;
+  const struct token *t = p->tokens.at;
+  p->line_first = p->pos;
+  while (p->line_first > 0 && t[p->line_first - 1].kind != TOK_NEWLINE)
+    p->line_first--;
+  p->line_end = p->line_first;
+  p->line_has_error = false;
+  do
+    p->line_has_error |= t[p->line_end].kind == TOK_ERROR;
+  while (++p->line_end < p->tokens.len && t[p->line_end - 1].kind != TOK_NEWLINE);
+  return p->line_has_error;
+}
+
 static struct diag *record(struct parser *p, struct span at, enum diag_code code, const char *fmt,
                            va_list ap) {
   p->error_count++;
-  if (p->quiet)
+  if (p->quiet || line_is_reported(p))
     return NULL;
   return diag_error(p->diag, at, code, "%s", arena_vprintf(p->arena, fmt, ap));
 }

@@ -32,7 +32,11 @@ struct parser {
   bool in_field;       // the tokens are those of a field of an f-string
   bool quiet;          // host code is tried: errors are counted, not reported
   bool panic;
+  bool after_broken; // the statement before was broken: its branches may seem to have no `if`
   unsigned error_count;
+  // A logical line that was asked about, and whether the lexer has reported something in it.
+  size_t line_first, line_end;
+  bool line_has_error;
 };
 
 // ---- Tokens (lang/parser.c) ----

@@ -96,7 +96,7 @@ END_TEST
 START_TEST(diagnostics) {
   ck_assert_uint_ge(for_each(TESTS_DIR "/diagnostics", "E00", check_diagnostics), 10);
   ck_assert_uint_ge(for_each(TESTS_DIR "/diagnostics", "E01", check_diagnostics), 20);
-  ck_assert_uint_ge(for_each(TESTS_DIR "/diagnostics", "E04", check_diagnostics), 6);
+  ck_assert_uint_ge(for_each(TESTS_DIR "/diagnostics", "E040", check_diagnostics), 6);
 }
 END_TEST
 
