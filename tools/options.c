@@ -174,6 +174,9 @@ static bool apply_target(struct tool *t, const struct given *g) {
     for (; names[n]; n++)
       strbuf_printf(&list, "`%s`, ", names[n]);
     const char *near = str_nearest(g->value, names, n);
+    for (size_t i = 0; i < n; i++) // `sm_90` means `sm_90a`
+      if (g->value.len && strncmp(names[i], g->value.ptr, g->value.len) == 0)
+        near = names[i];
     struct diag *d =
         diag_error(t->diag, g->where, E0704, "unknown target `%.*s`", STR_ARG(g->value));
     if (near)

@@ -27,8 +27,8 @@ def triton_add(x, y, out, n, BLOCK: tl.constexpr):
     tl.store(out + i, tl.load(x + i, mask=mask) + tl.load(y + i, mask=mask), mask=mask)
 
 
-def put(name, **figures):
-    print(json.dumps({"name": name, **{k: round(v, 4) if isinstance(v, float) else v for k, v in figures.items()}}), flush=True)
+def put(what, **figures):
+    print(json.dumps({"what": what, **{k: round(v, 4) if isinstance(v, float) else v for k, v in figures.items()}}), flush=True)
 
 
 def alternate(cases, rounds=7, reps=12):
@@ -159,6 +159,6 @@ def first_call(tile):
 if __name__ == "__main__":
     modes = sys.argv[1:] or ["first_call", "launch_overhead", "vector_add", "bias_gelu_residual"]
     tile = Tile()
-    put("device", name=torch.cuda.get_device_name(), torch=torch.__version__, triton=triton.__version__)
+    put("device", model=torch.cuda.get_device_name(), torch=torch.__version__, triton=triton.__version__)
     for mode in modes:
         globals()[mode](tile)

@@ -3,9 +3,9 @@
 run=(tilec --run "$ADD" --target host --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros')
 status 1 "${run[@]}" --arg n=8 --arg 'x=f32[8' --grid 1
 has err '[E0720]'
-status 1 "${run[@]}" --arg n=8 --arg 'x=f32[8]:ones' --arg 'xx=f32[8]:ones' --grid 1
+status 1 "${run[@]}" --arg n=8 --arg 'x=f32[8]:ones' --arg 'outt=f32[8]:ones' --grid 1
 has err '[E0721]'
-has err 'did you mean `x`?'
+has err 'did you mean `out`?'
 status 1 "${run[@]}" --arg n=8 --grid 1
 has err '[E0722]'
 status 1 "${run[@]}" --arg n=8 --arg x=3 --grid 1

@@ -18,7 +18,7 @@ status 1 "${run[@]}" --arg x=@c.npy
 has err '[E0713]'
 printf '\x93NUMPY\x01\x00\x46\x00%-69s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (8,), }" > short.npy
 status 1 "${run[@]}" --arg x=@short.npy
-has err '[E0714]'
+has err 'has fewer elements than its shape says'
 dd if=/dev/zero of=big.tile bs=1M count=17 2> /dev/null
 status 75 tilec big.tile --emit=ast
 has err '[E0901]'

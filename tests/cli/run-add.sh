@@ -12,4 +12,4 @@ status 1 tilec --run "$ADD" --target host --arg x=@x.npy --arg 'y=f32[1000]:rand
 has err '[E0730]'
 has err 'first at [0]'
 status 0 tilec --run "$ADD" --target host "${args[@]}" --json
-has out '"checked":false'
+has out '"checked": false'

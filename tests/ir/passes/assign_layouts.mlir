@@ -1,4 +1,4 @@
-// RUN: tilec %s --passes=assign-layouts | FileCheck %s
+// RUN: tilec %s --passes=assign-layouts --target=sm_90a | FileCheck %s
 // assign-layouts: every tile has a layout afterwards, and both sides of every op agree.
 
 // The machine that the layouts are made for is noted on the module.
