@@ -338,6 +338,15 @@ static bool fix_strangers(MlirOperation op, void *user) {
   return true;
 }
 
+// A store takes its pointers in the spelling they have when that is the layout it wanted.
+static void respell(struct layout_choice *x, struct anchor *a) {
+  MlirValue ptr = mlirOperationGetOperand(a->op, 0);
+  MlirAttribute chosen = layout_chosen(x, ptr);
+  if (mlirOperationGetNumResults(a->op) == 0 &&
+      layout_same(x->c, mlirValueGetType(ptr), chosen, a->encoding))
+    a->encoding = chosen;
+}
+
 void layout_choice_solve(struct layout_choice *x) {
   ir_walk(x->root, fix_strangers, x);
   for (size_t i = 0; i < x->order.len; i++) {
@@ -362,6 +371,8 @@ void layout_choice_solve(struct layout_choice *x) {
     else
       spread_to_definition(x, t);
   }
+  for (size_t i = 0; i < x->order.len; i++)
+    respell(x, x->order.at[i]);
 }
 
 // ---- answers ----

@@ -140,8 +140,8 @@ enum pass_result pass_reorder(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c};
   ir_walk(mlirModuleGetOperation(p->module), collect_blocks, &s);
   for (size_t i = 0; i < s.blocks.len; i++) {
-    sink_conversions(&s, s.blocks.at[i]);
     hoist_in_block(&s, s.blocks.at[i]);
+    sink_conversions(&s, s.blocks.at[i]);
   }
   return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
 }
