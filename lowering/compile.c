@@ -150,18 +150,6 @@ static void warn_of_registers(struct session *s) {
   diag_help(d, "use smaller blocks, or more warps than %u (`--num-warps`)", s->num_warps);
 }
 
-static bool check_shared_memory(struct session *s) {
-  const struct kernel_info *info = &s->ret->info;
-  const struct target *t = s->request->target;
-  if (info->shared_bytes <= t->shared_limit)
-    return true;
-  struct diag *d = diag_error(s->diag, op_span(s->c, module_kernel(s->c, s->module)), E0605,
-                              "kernel `%s` needs %u bytes of shared memory, `%s` has %u",
-                              info->name, info->shared_bytes, t->name, t->shared_limit);
-  diag_help(d, "use smaller blocks or a narrower element type");
-  return false;
-}
-
 // From tilegpu IR to the artifact.
 static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
@@ -174,10 +162,10 @@ static bool lower(struct session *s) {
   lap(&at, &t->emit_ms);
   if (!module)
     return false;
-  bool ok = check_shared_memory(s);
-  if (ok && r->emit == EMIT_LLVM)
+  bool ok = true;
+  if (r->emit == EMIT_LLVM)
     s->ret->output = llvm_text(module, s->a);
-  else if (ok && r->emit > EMIT_LLVM)
+  else
     ok = codegen(module, r->target, s->a, s->diag, &s->ret->output);
   LLVMDisposeModule(module);
   lap(&at, &t->codegen_ms);

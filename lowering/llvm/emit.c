@@ -68,6 +68,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
        op = mlirOperationGetNextInBlock(op)) {
     enum op_id id = op_id(e->c, op);
     debug_info_at(e, op);
+    e->op = op;
     if (!check_types(e, op))
       return false;
     if (op_flags(e->c, op) & OP_EW) {
@@ -193,6 +194,19 @@ static bool check_module(struct emitter *e) {
   return !bad;
 }
 
+// Resources are checked before LLVM spends time on the kernel.
+static bool check_shared_memory(struct emitter *e) {
+  const struct target *t = e->target;
+  if (e->shared_bytes <= t->shared_limit)
+    return true;
+  struct diag *d =
+      diag_error(e->c->diag, op_span(e->c, e->shared_op), E0605,
+                 "exchanging this between threads needs %u bytes of shared memory; `%s` has %u",
+                 e->shared_bytes, t->name, t->shared_limit);
+  diag_help(d, "use smaller blocks or a narrower element type");
+  return false;
+}
+
 LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
                         uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
                         struct kernel_info *ret_info) {
@@ -214,7 +228,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .check = check,
   };
   set_types(&e);
-  bool ok = emit_kernel(&e) && check_module(&e);
+  bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_module(&e);
   ret_info->shared_bytes = e.shared_bytes;
   ret_info->uses_collectives = e.uses_collectives || e.shared_bytes != 0;
   LLVMDisposeBuilder(e.b);

@@ -35,11 +35,13 @@ struct emitter {
   MlirOperation kernel;
   const struct kernel_info *info;
   uint32_t num_warps;
-  bool check;            // host: guard every access
-  bool uses_collectives; // a barrier, shuffle or shared memory was needed
-  uint32_t shared_bytes; // scratch needed so far
-  struct map values;     // MlirValue -> struct emitted *
-  struct map strings;    // text -> its global
+  bool check;              // host: guard every access
+  bool uses_collectives;   // a barrier, shuffle or shared memory was needed
+  uint32_t shared_bytes;   // scratch needed so far
+  MlirOperation op;        // being emitted
+  MlirOperation shared_op; // the one that needs most scratch
+  struct map values;       // MlirValue -> struct emitted *
+  struct map strings;      // text -> its global
   LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64;
   LLVMTypeRef ptr;                    // to global memory
   LLVMTypeRef generic_ptr;            // address space 0

@@ -134,7 +134,10 @@ void exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct l
                    : stored == e->i64 || stored == e->f64                      ? 8
                                                                                : 4;
   unsigned total = bytes << (from ? ll_total_out_bits(from) : 0);
-  e->shared_bytes = total > e->shared_bytes ? total : e->shared_bytes;
+  if (total > e->shared_bytes) {
+    e->shared_bytes = total;
+    e->shared_op = e->op;
+  }
   LLVMValueRef base = e->target->hooks->shared_base(e);
   shared_offsets(e, from, offsets);
   struct branch br;
