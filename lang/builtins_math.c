@@ -43,6 +43,6 @@ struct value builtin_math(struct emitter *e, struct call *c) {
   const char *name =
       is_f64 ? functions[c->builtin->tag].f64_std : functions[c->builtin->tag].f32_std;
   struct value r = op != OP_UNKNOWN ? value_rt(build_unary(&e->b, op, x.rt), x.type)
-                                    : emit_std(e, name, 1, &x, c->at);
+                                    : emit_std(e, is_f64, name, 1, &x, c->at);
   return value_is_poison(r) ? r : emit_cast(e, r, given, NULL);
 }

@@ -8,7 +8,7 @@ struct value emit_function_value(struct emitter *e, const struct ast_function *f
   struct function *fn = closure ? NULL : ptrmap_get(&e->functions, f);
   if (!fn) {
     fn = arena_new(e->a, struct function);
-    *fn = (struct function){f, m, closure, m == e->std};
+    *fn = (struct function){f, m, closure, m == e->std[0] || m == e->std[1]};
     if (!closure)
       ptrmap_put(e->a, &e->functions, f, fn);
   }
@@ -201,13 +201,17 @@ struct value emit_inline(struct emitter *e, const struct function *f, const stru
   return take_result(e, frame, at);
 }
 
-struct value emit_std(struct emitter *e, const char *name, size_t n, const struct value *args,
-                      struct span at) {
-  if (!e->std) {
-    struct str text = {lang_std_math, lang_std_math_len};
-    e->std = lang_parse(e->a, e->diag, source_create(e->a, "std/math.tile", text));
+struct value emit_std(struct emitter *e, bool is_f64, const char *name, size_t n,
+                      const struct value *args, struct span at) {
+  struct ast_module **m = &e->std[is_f64];
+  if (!*m) {
+    struct str f32 = {lang_std_math_f32, lang_std_math_f32_len};
+    struct str f64 = {lang_std_math_f64, lang_std_math_f64_len};
+    *m = lang_parse(e->a, e->diag,
+                    source_create(e->a, is_f64 ? "std/math_f64.tile" : "std/math_f32.tile",
+                                  is_f64 ? f64 : f32));
   }
-  const struct ast_function *f = e->std ? ast_find_function(e->std, name) : NULL;
+  const struct ast_function *f = *m ? ast_find_function(*m, name) : NULL;
   if (!f) {
     emit_error(e, at, E0502, "the standard library has no `%s`", name);
     return VALUE_ERROR;
@@ -215,7 +219,7 @@ struct value emit_std(struct emitter *e, const char *name, size_t n, const struc
   struct operand *operands = arena_array(e->a, struct operand, n ? n : 1);
   for (size_t i = 0; i < n; i++)
     operands[i] = (struct operand){args[i], at};
-  struct value v = emit_function_value(e, f, e->std, NULL);
+  struct value v = emit_function_value(e, f, *m, NULL);
   return emit_inline(e, v.func, operands, NULL, n, at);
 }
 

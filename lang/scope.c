@@ -139,7 +139,7 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
   struct frame f = {.caller = e->frame,
                     .module = m,
                     .call_loc = e->b.loc,
-                    .is_std = e->frame && e->frame->is_std && m == e->std};
+                    .is_std = e->frame && e->frame->is_std};
   struct frame *saved = e->frame;
   f.caller = NULL;
   e->frame = &f;

@@ -5,7 +5,9 @@
 
 #include "base/str.h"
 
-extern const char lang_std_math[];
-extern const size_t lang_std_math_len;
+extern const char lang_std_math_f32[];
+extern const size_t lang_std_math_f32_len;
+extern const char lang_std_math_f64[];
+extern const size_t lang_std_math_f64_len;
 
 #endif
