@@ -5,7 +5,10 @@
 
 #include <check.h>
 
-#define SUITES(X) X(axis_info) X(axis_soundness) X(canonicalize) X(emit) X(emit_layouts) X(pass_manager)
+#define SUITES(X)                                                                                  \
+  X(axis_info)                                                                                     \
+  X(axis_soundness)                                                                                \
+  X(canonicalize) X(emit) X(emit_layouts) X(layout_passes) X(pass_manager) X(pass_soundness)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
