@@ -3,8 +3,10 @@
 // touch neighbouring addresses, each with the widest vector that alignment and mask allow. The
 // access is wrapped in conversions; remove-layout-conversions then spreads the layout.
 //
-// Accesses of a kernel with one shape and order share one layout, the one of the widest vector, so
-// that values flow from loads to stores without a conversion.
+// Accesses of a kernel with one shape and order share one layout, so that values flow from loads to
+// stores without a conversion: that of the widest vector, but with no more elements a thread than
+// one store can write. A warp that stores every other 16 bytes wastes half of each transaction;
+// loads in two steps find the rest in the cache.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/layout_flow.h"
@@ -146,10 +148,16 @@ static MlirAttribute choose_layout(struct state *s, const struct access *a) {
     shape[d] = tensor_dim(a->type, d);
     size_per_thread[d] = 1;
   }
-  int64_t width = 1;
-  for (size_t i = 0; i < s->accesses.len; i++)
-    if (alike(a, &s->accesses.at[i]))
-      width = max64(width, s->accesses.at[i].width);
+  int64_t width = 1, most = INT64_MAX;
+  for (size_t i = 0; i < s->accesses.len; i++) {
+    const struct access *other = &s->accesses.at[i];
+    if (!alike(a, other))
+      continue;
+    width = max64(width, other->width);
+    if (op_flags(s->p->c, other->op) & OP_WRITE)
+      most = min64(most, VECTOR_BITS / pointee_bits(s->p->c, other->type));
+  }
+  width = min64(width, most);
   size_per_thread[a->order[0]] = (uint32_t)width;
   struct encoding e = encoding_blocked(rank, shape, size_per_thread, a->order, s->p->num_warps);
   return encoding_attr(s->p->c, &e);

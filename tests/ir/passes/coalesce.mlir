@@ -75,11 +75,27 @@ func.func @columns_first(%p: !p32 {tile.divisibility = 16 : i32}, %n: i32 {tile.
   return
 }
 
-// Accesses of one shape share the widest layout, so that values flow from f16 to f32.
-// CHECK-LABEL: func.func @mixed
-// CHECK: tile.load{{.*}} -> tensor<1024xf16, #tilegpu.blocked<{order = [0], size_per_thread = [8]
-// CHECK: tile.store{{.*}} : (tensor<1024x!tile.ptr<f32>, #tilegpu.blocked<{order = [0], size_per_thread = [8]
-func.func @mixed(%p: !p16 {tile.divisibility = 16 : i32}, %q: !p32 {tile.divisibility = 16 : i32}) {
+// Accesses of one shape share the widest layout, so that values flow from f32 to f16.
+// CHECK-LABEL: func.func @narrowing
+// CHECK: tile.load{{.*}} -> tensor<1024xf32, #tilegpu.blocked<{order = [0], size_per_thread = [8]
+// CHECK: tile.store{{.*}} : (tensor<1024x!tile.ptr<f16>, #tilegpu.blocked<{order = [0], size_per_thread = [8]
+func.func @narrowing(%p: !p32 {tile.divisibility = 16 : i32}, %q: !p16 {tile.divisibility = 16 : i32}) {
+  %r = "tile.make_range"() {start = 0 : i32, end = 1024 : i32} : () -> !i
+  %s = "tile.splat"(%p) : (!p32) -> !t32
+  %a = "tile.addptr"(%s, %r) : (!t32, !i) -> !t32
+  %v = "tile.load"(%a) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!t32) -> tensor<1024xf32>
+  %w = arith.truncf %v : tensor<1024xf32> to tensor<1024xf16>
+  %t = "tile.splat"(%q) : (!p16) -> !t16
+  %b = "tile.addptr"(%t, %r) : (!t16, !i) -> !t16
+  "tile.store"(%b, %w) {cache = "", evict = "", operandSegmentSizes = array<i32: 1, 1, 0>} : (!t16, tensor<1024xf16>) -> ()
+  return
+}
+
+// No more elements a thread than one store writes: 128 bits of f32.
+// CHECK-LABEL: func.func @widening
+// CHECK: tile.load{{.*}} -> tensor<1024xf16, #tilegpu.blocked<{order = [0], size_per_thread = [4]
+// CHECK: tile.store{{.*}} : (tensor<1024x!tile.ptr<f32>, #tilegpu.blocked<{order = [0], size_per_thread = [4]
+func.func @widening(%p: !p16 {tile.divisibility = 16 : i32}, %q: !p32 {tile.divisibility = 16 : i32}) {
   %r = "tile.make_range"() {start = 0 : i32, end = 1024 : i32} : () -> !i
   %s = "tile.splat"(%p) : (!p16) -> !t16
   %a = "tile.addptr"(%s, %r) : (!t16, !i) -> !t16
