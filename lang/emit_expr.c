@@ -308,7 +308,9 @@ static struct value emit_binary_expr(struct emitter *e, const struct expr *x) {
 static struct value emit_expr_kind(struct emitter *e, const struct expr *x) {
   switch (x->kind) {
   case EXPR_NAME: return scope_lookup(e, x->name, x->span);
-  case EXPR_INT: return x->integer.overflow ? VALUE_ERROR : value_int((int_const)x->integer.value);
+  case EXPR_INT:
+    e->damaged = e->damaged || x->integer.overflow;
+    return value_int((int_const)x->integer.value);
   case EXPR_FLOAT: return value_float(x->floating.value);
   case EXPR_STRING:
     return x->string.is_bytes ? not_supported(e, x, "bytes are") : value_str(x->string.value);
@@ -344,7 +346,7 @@ static struct value emit_expr_kind(struct emitter *e, const struct expr *x) {
   case EXPR_YIELD: return not_supported(e, x, "`yield` is");
   case EXPR_SLICE: return value_of_kind(VALUE_SLICE);
   case EXPR_ERROR:
-  case EXPR_KIND_COUNT: return VALUE_ERROR;
+  case EXPR_KIND_COUNT: e->damaged = true; return VALUE_ERROR;
   }
   return VALUE_ERROR;
 }
@@ -354,5 +356,8 @@ struct value emit_expr(struct emitter *e, const struct expr *x) {
     return VALUE_ERROR;
   struct value v = emit_expr_kind(e, x);
   emit_leave(e);
+  // An error that nobody reported would be a kernel that silently does less.
+  if (value_is_poison(v) && !e->damaged && diag_error_count(e->diag) == e->errors)
+    emit_error(e, x->span, E0990, "an expression failed without a message");
   return v;
 }

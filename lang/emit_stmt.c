@@ -278,6 +278,8 @@ static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq 
   case STMT_ERROR:
     if (s->unsupported)
       emit_error(e, s->span, E0111, "`%s` is not part of the language", s->unsupported);
+    else
+      e->damaged = true;
     return false;
   case STMT_PASS:
   case STMT_IMPORT:

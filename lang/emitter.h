@@ -99,7 +99,9 @@ struct emitter {
   struct ast_module *std[2]; // the library for f32 and f64, parsed when first needed
   unsigned depth, call_depth;
   unsigned statements;
-  bool stopped; // too much was emitted: nothing more
+  bool stopped;    // too much was emitted: nothing more
+  bool damaged;    // the tree holds errors of the parser: no module comes out
+  unsigned errors; // reported before emission began
 };
 
 // ---- places and messages (emitter.c) ----

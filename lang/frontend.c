@@ -183,9 +183,13 @@ static bool read_kernel(struct emitter *e, struct kernel *k) {
 
 MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
                      const struct lang_options *options) {
-  unsigned errors = diag_error_count(c->diag);
   MlirModule none = {NULL};
-  struct emitter e = {.c = c, .a = c->arena, .diag = c->diag, .options = options, .module = m};
+  struct emitter e = {.c = c,
+                      .a = c->arena,
+                      .diag = c->diag,
+                      .options = options,
+                      .module = m,
+                      .errors = diag_error_count(c->diag)};
   struct kernel k = {0};
   if (!read_kernel(&e, &k))
     return none;
@@ -201,7 +205,8 @@ MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
   emit_body(&e, &frame);
   e.b.loc = loc_from_span(c, k.function->name_span);
   build_return(&e.b, 0, NULL);
-  if (diag_error_count(c->diag) == errors && ir_verify(c, mlirModuleGetOperation(e.ir)))
+  if (!e.damaged && diag_error_count(c->diag) == e.errors &&
+      ir_verify(c, mlirModuleGetOperation(e.ir)))
     return e.ir;
   mlirModuleDestroy(e.ir);
   return none;

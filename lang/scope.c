@@ -129,25 +129,30 @@ struct value module_attribute(struct emitter *e, enum module_id m, const char *n
 // ---- the module that the text stands in ----
 
 static struct value constant_value(struct emitter *e, const struct ast_module *m,
-                                   const struct ast_constant *k) {
+                                   const struct ast_constant *k, struct span at) {
   struct value *known = ptrmap_get(&e->module_values, k);
+  if (known && known->kind == VALUE_ABSENT) {
+    emit_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name);
+    return VALUE_ERROR;
+  }
   if (known)
     return *known;
-  known = arena_new(e->a, struct value);
-  *known = VALUE_ERROR; // while it is computed: a constant that needs itself
+  known = arena_new(e->a, struct value); // absent while it is computed
   ptrmap_put(e->a, &e->module_values, k, known);
-  struct frame f = {.caller = e->frame,
-                    .module = m,
-                    .call_loc = e->b.loc,
-                    .is_std = e->frame && e->frame->is_std};
+  struct frame f = {.module = m, .call_loc = e->b.loc, .is_std = e->frame->is_std};
   struct frame *saved = e->frame;
-  f.caller = NULL;
   e->frame = &f;
-  *known = emit_expr(e, k->value);
+  struct value v = emit_expr(e, k->value);
   e->frame = saved;
-  if (!value_is_const(*known) && !value_is_poison(*known))
-    *known = VALUE_ERROR;
-  return *known;
+  if (!value_is_const(v) && !value_is_poison(v)) {
+    struct diag *d = emit_error(e, at, E0301,
+                                "the module constant `%s` is not known at compile "
+                                "time",
+                                k->name);
+    diag_label(d, k->value->span, "%s", value_type_text(e, v));
+    v = VALUE_ERROR;
+  }
+  return *known = v;
 }
 
 // `import triton.language as tl`, `from triton.language.extra import libdevice`, ...
@@ -175,11 +180,11 @@ static bool imported(struct emitter *e, const struct ast_module *m, const char *
   return false;
 }
 
-static bool module_lookup(struct emitter *e, const char *name, struct value *ret) {
+static bool module_lookup(struct emitter *e, const char *name, struct span at, struct value *ret) {
   const struct ast_module *m = e->frame->module;
   const struct ast_constant *k = ast_find_constant(m, name);
   if (k) {
-    *ret = constant_value(e, m, k);
+    *ret = constant_value(e, m, k, at);
     return true;
   }
   const struct ast_function *f = ast_find_function(m, name);
@@ -236,7 +241,7 @@ struct value scope_lookup(struct emitter *e, const char *name, struct span at) {
       return scope_read(e, v, at);
   }
   struct value v;
-  if (module_lookup(e, name, &v))
+  if (module_lookup(e, name, at, &v))
     return v;
   const struct builtin *b = builtin_find_bare(e, name);
   if (b)
