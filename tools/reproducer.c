@@ -63,7 +63,7 @@ static const char *signal_name(int number) {
   }
 }
 
-static void on_fatal_signal(int number) {
+UNUSED static void on_fatal_signal(int number) { // sanitizers keep their own handlers
   if (state.kernel_runs) {
     say("error: the kernel ended with a ");
     say(signal_name(number));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Vector add from C: opens the best device, compiles add.tile at run time, launches it, checks the
  * result against double precision and prints a timing. usage: vector-add [FILE.tile] [N] */
+#include <tile/tile.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tile/tile.h>
 
 #define TRY(call)                                                                                  \
   do {                                                                                             \

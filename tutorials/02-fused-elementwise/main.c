@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fused bias + GELU + residual in half precision from C, checked against double precision.
  * usage: fused-elementwise [FILE.tile] [ROWS COLUMNS] */
+#include <tile/tile.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tile/tile.h>
 
 #define TRY(call)                                                                                  \
   do {                                                                                             \
@@ -31,7 +32,7 @@ static uint16_t half_of(float f) {
 
 static double double_of(uint16_t h) {
   int exponent = (h >> 10) & 31, fraction = h & 1023;
-  double v = exponent == 31 ? (fraction ? NAN : INFINITY)
+  double v = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
              : exponent     ? ldexp(1024 + fraction, exponent - 25)
                             : ldexp(fraction, -24);
   return h & 0x8000 ? -v : v;
