@@ -59,14 +59,18 @@ bool emit_print(struct emitter *e, MlirOperation op) {
   return true;
 }
 
+// Reported by one of the threads that hold the element; the report ends the launch for all.
 bool emit_assert(struct emitter *e, MlirOperation op) {
   const struct emitted *x = operand_of(e, op, 0);
-  LLVMValueRef all = x->at[0];
+  LLVMValueRef all = x->at[0], owner = owner_predicate(e, layout_of(e, operand_type(op, 0)));
   for (unsigned r = 1; r < x->count; r++)
     if (x->at[r] != x->at[r - 1])
       all = LLVMBuildAnd(e->b, all, x->at[r], "");
+  LLVMValueRef failed = LLVMBuildNot(e->b, all, "");
+  if (owner)
+    failed = LLVMBuildAnd(e->b, failed, owner, "");
   struct str message = op_attr_str(op, "message");
-  struct branch br = branch_begin(e, LLVMBuildNot(e->b, all, ""));
+  struct branch br = branch_begin(e, failed);
   e->target->hooks->assert_fail(e, op, arena_strndup(e->arena, message.ptr, message.len));
   branch_end(e, &br);
   return true;
