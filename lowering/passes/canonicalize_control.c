@@ -50,6 +50,21 @@ static bool select_instead(struct canon *k, MlirOperation op) {
   return true;
 }
 
+// A result that both branches give the same value, from outside, is that value.
+static bool forward_common(MlirOperation op) {
+  bool changed = false;
+  for (intptr_t i = 0, n = mlirOperationGetNumResults(op); i < n; i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    MlirValue x = operand(mlirBlockGetTerminator(block_of(op, 0)), i);
+    if (!value_has_uses(result) ||
+        !mlirValueEqual(x, operand(mlirBlockGetTerminator(block_of(op, 1)), i)))
+      continue;
+    value_replace(result, x);
+    changed = true;
+  }
+  return changed;
+}
+
 static bool canon_if(struct canon *k, MlirOperation op) {
   int64_t known;
   MlirBlock no = block_of(op, 1);
@@ -58,7 +73,7 @@ static bool canon_if(struct canon *k, MlirOperation op) {
                 (mlirBlockIsNull(no) || is_empty(no));
     if (idle)
       op_erase(op);
-    return idle || select_instead(k, op);
+    return idle || select_instead(k, op) || forward_common(op);
   }
   if (known)
     inline_block(op, block_of(op, 0));

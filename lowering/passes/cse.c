@@ -61,7 +61,9 @@ static uint64_t hash_of(struct ir_context *c, MlirOperation op) {
   h = mix(h, sum);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
     h = mix(h, (uint64_t)(uintptr_t)mlirValueGetType(mlirOperationGetResult(op, i)).ptr);
-  return mix(h, (uint64_t)mlirOperationGetNumAttributes(op));
+  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(op); i++)
+    h = mix(h, (uint64_t)(uintptr_t)mlirOperationGetAttribute(op, i).attribute.ptr);
+  return h;
 }
 
 static bool same_operands(struct ir_context *c, MlirOperation a, MlirOperation b) {

@@ -195,6 +195,22 @@ module {
     return %a, %b, %d : i32, i32, i32
   }
 
+  // Both branches give %x.
+  // CHECK-LABEL: func.func @common(
+  // CHECK-SAME: %{{.*}}: i1, %[[X:.*]]: i32
+  // CHECK: %[[R:.*]]:2 = scf.if
+  // CHECK: return %[[R]]#0, %[[X]]
+  func.func @common(%c: i1, %x: i32, %p: !tile.ptr<i32>) -> (i32, i32) {
+    %r:2 = scf.if %c -> (i32, i32) {
+      "tile.store"(%p, %x) {cache = "", evict = ""} : (!tile.ptr<i32>, i32) -> ()
+      %a = arith.addi %x, %x : i32
+      scf.yield %a, %x : i32, i32
+    } else {
+      scf.yield %x, %x : i32, i32
+    }
+    return %r#0, %r#1 : i32, i32
+  }
+
   // What a loop carries without changing it is its initial value; one iteration is no loop.
   // CHECK-LABEL: func.func @loops(
   // CHECK-SAME: %[[N:.*]]: i32, %[[X:.*]]: i32
