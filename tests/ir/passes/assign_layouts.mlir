@@ -85,3 +85,10 @@ func.func @control(%v: f32, %n: i32, %c: i1) {
   }
   return
 }
+
+// The type of a function follows.
+// CHECK-LABEL: func.func @signature(%arg0: tensor<128xf32, #tilegpu.blocked<{{.*}}>>) -> tensor<2x64xf32, #tilegpu.blocked<
+func.func @signature(%x: tensor<128xf32>) -> tensor<2x64xf32> {
+  %y = "tile.reshape"(%x) {allow_reorder = false} : (tensor<128xf32>) -> tensor<2x64xf32>
+  return %y : tensor<2x64xf32>
+}

@@ -4,7 +4,7 @@ status 0 tilec --version
 has out 'tilec 0.'
 status 0 tilec --help
 has out '--print-ir-after'
-for code in $(sed -nE 's/^DIAG\((E[0-9]+),.*/\1/p' "$HERE/../../base/diag_codes.def"); do
+for code in $(sed -nE 's/^DIAG\((E[0-9]+),.*/\1/p' "$HERE/../../../base/diag_codes.def"); do
   status 0 tilec --explain $code
   has out "$code: "
 done
