@@ -95,7 +95,10 @@ static struct tile *tile_of(struct layout_choice *x, MlirValue v) {
   t->value = v;
   t->cheap = is_cheap(x, v);
   MlirOperation def = value_def(v);
-  if (!mlirOperationIsNull(def)) {
+  if (mlirOperationIsNull(def)) {
+    MlirOperation parent = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v));
+    t->fixed = op_is(x->c, parent, OP_FUNC_FUNC); // part of the function's type
+  } else {
     struct anchor *a = ptrmap_get(&x->anchors, def.ptr);
     t->load = a;
     t->fixed = a && !op_is(x->c, def, OP_TILE_LOAD);

@@ -22,6 +22,31 @@ static void assign(struct state *s, MlirValue v) {
   layout_set(s->p->c, v, layout_default(s->p->c, type, s->p->num_warps));
 }
 
+// The type of a function follows its arguments; what it returns gets the default layouts that
+// every tile in it has.
+static void retype_function(struct state *s, MlirOperation func) {
+  struct ir_context *c = s->p->c;
+  MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0));
+  MlirAttribute attr = op_attr(func, "function_type");
+  if (mlirBlockIsNull(entry) || mlirAttributeIsNull(attr))
+    return;
+  MlirType old = mlirTypeAttrGetValue(attr);
+  intptr_t arg_count = mlirBlockGetNumArguments(entry);
+  intptr_t result_count = mlirFunctionTypeGetNumResults(old);
+  MlirType *args = arena_array(s->p->scratch, MlirType, (size_t)arg_count + 1);
+  MlirType *results = arena_array(s->p->scratch, MlirType, (size_t)result_count + 1);
+  for (intptr_t i = 0; i < arg_count; i++)
+    args[i] = mlirValueGetType(mlirBlockGetArgument(entry, i));
+  for (intptr_t i = 0; i < result_count; i++) {
+    results[i] = mlirFunctionTypeGetResult(old, i);
+    if (type_is_tensor(results[i]) && mlirAttributeIsNull(tensor_encoding(results[i])))
+      results[i] = type_with_encoding(results[i], layout_default(c, results[i], s->p->num_warps));
+  }
+  MlirType type = mlirFunctionTypeGet(c->mlir, arg_count, args, result_count, results);
+  mlirOperationSetAttributeByName(func, mlirStringRefCreateFromCString("function_type"),
+                                  mlirTypeAttrGet(type));
+}
+
 static bool assign_op(MlirOperation op, void *user) {
   struct state *s = user;
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
@@ -33,6 +58,7 @@ static bool assign_op(MlirOperation op, void *user) {
         assign(s, mlirBlockGetArgument(block, i));
   }
   switch (op_id(s->p->c, op)) {
+  case OP_FUNC_FUNC: retype_function(s, op); return true;
   case OP_TILE_EXPAND_DIMS:
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:

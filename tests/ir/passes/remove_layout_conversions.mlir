@@ -1,4 +1,5 @@
 // RUN: tilec %s --passes=assign-layouts,coalesce,remove-layout-conversions | FileCheck %s
+// RUN: tilec %s --passes=assign-layouts,coalesce,remove-layout-conversions --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
 // remove-layout-conversions: tiles take the layout of the accesses they come from or go to.
 !h = !tile.ptr<f16>
 !f = !tile.ptr<f32>
@@ -158,7 +159,23 @@ module {
     return
   }
 
+// The layout of a function's argument is part of its type: the load is converted instead.
+// CHECK-LABEL: func.func @boundary
+// CHECK-SAME: (%arg0: tensor<1024xf32, [[B:#tilegpu.blocked<{order = \[0\], size_per_thread = \[1\], threads_per_warp = \[32\], warps_per_cta = \[4\]}>]]>
+// CHECK: [[V:%.+]] = "tile.load"
+// CHECK: [[C:%.+]] = "tilegpu.convert_layout"([[V]]) : {{.*}} -> tensor<1024xf32, [[B]]>
+// CHECK: arith.addf %arg0, [[C]] : tensor<1024xf32, [[B]]>
+  func.func @boundary(%x: tensor<1024xf32>, %p: !f {tile.divisibility = 16 : i32}) -> tensor<1024xf32> {
+    %r = "tile.make_range"() {start = 0 : i32, end = 1024 : i32} : () -> tensor<1024xi32>
+    %s = "tile.splat"(%p) : (!f) -> tensor<1024x!f>
+    %a = "tile.addptr"(%s, %r) : (tensor<1024x!f>, tensor<1024xi32>) -> tensor<1024x!f>
+    %v = "tile.load"(%a) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<1024x!f>) -> tensor<1024xf32>
+    %w = arith.addf %x, %v : tensor<1024xf32>
+    return %w : tensor<1024xf32>
+  }
+
 // A loop and a store that want different layouts: the conversion stands behind the loop.
+// WHY: remark: a tile of 4096 elements changes its layout here through shared memory [layout]
 // CHECK-LABEL: func.func @convert_behind_loop
 // CHECK-NOT: convert_layout
 // CHECK: scf.for
