@@ -200,6 +200,8 @@ struct value emit_attribute(struct emitter *e, struct operand x, const char *nam
       return bind_method(e, method, v);
     break;
   case VALUE_TYPE:
+    if (strcmp(name, "value") == 0)
+      return v;
     if (type_attribute(e, v.type, name, &r))
       return r;
     if (method && method->flags & BUILTIN_TYPE)
@@ -208,10 +210,10 @@ struct value emit_attribute(struct emitter *e, struct operand x, const char *nam
   case VALUE_NONE:
   case VALUE_STR:
   case VALUE_TUPLE:
+  case VALUE_FUNC:
     if (strcmp(name, "value") == 0)
       return v;
     break;
-  case VALUE_FUNC:
   case VALUE_BUILTIN:
   case VALUE_BOUND:
   case VALUE_RANGE:

@@ -208,7 +208,22 @@ static void consider(struct nearest *n, const char *candidate) {
     n->best = near, n->distance = d;
 }
 
+// A name that an import of the host binds; its line, or SPAN_NONE.
+static struct span host_import(const struct ast_module *m, const char *name) {
+  for (size_t i = 0; i < m->import_count; i++)
+    if (m->imports[i].bound && strcmp(m->imports[i].bound, name) == 0)
+      return m->imports[i].span;
+  return SPAN_NONE;
+}
+
 static struct value report_unknown(struct emitter *e, const char *name, struct span at) {
+  struct span import = host_import(e->frame->module, name);
+  if (import.source) {
+    struct diag *d = emit_error(e, at, E0201, "`%s` is imported for the host", name);
+    diag_label(d, import, "other files are not read");
+    diag_help(d, "functions that kernels call stand in the same file");
+    return VALUE_ERROR;
+  }
   struct diag *d = emit_error(e, at, E0201, "unknown name `%s`", name);
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {
