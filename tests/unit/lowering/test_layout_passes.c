@@ -269,6 +269,7 @@ static void build_kernel(struct pass_session *s, uint64_t seed) {
 }
 
 START_TEST(random_kernels) {
+  unsigned before = 0, after = 0;
   for (uint64_t seed = (uint64_t)_i * 50 + 1; seed <= (uint64_t)_i * 50 + 50; seed++) {
     struct pass_session s = pass_session_open("module {}");
     s.context.num_warps = 1u << seed % 4;
@@ -284,12 +285,14 @@ START_TEST(random_kernels) {
     check_module(&s, seed, "reorder");
     ck_assert_uint_eq(removed.loads, assigned.loads);
     ck_assert_uint_eq(removed.stores, assigned.stores);
-    ck_assert_msg(removed.conversions <= coalesced.conversions, "kernel %llu: %u from %u",
-                  (unsigned long long)seed, removed.conversions, coalesced.conversions);
+    before += coalesced.conversions;
+    after += removed.conversions;
     ck_assert_msg(pass_reorder(&s.context) == PASS_UNCHANGED, "kernel %llu is reordered again",
                   (unsigned long long)seed);
     pass_session_close(&s);
   }
+  // Not of every kernel: one conversion of a large tile may be traded for two of small ones.
+  ck_assert_msg(after * 4 < before, "%u conversions of %u are left", after, before);
 }
 END_TEST
 
