@@ -51,4 +51,58 @@ module {
     }
     return
   }
+
+  // A counter nobody reads but its own next value, through a branch; attributes of loops stay.
+  // CHECK-LABEL: func.func @cycles
+  // CHECK: %[[W:.*]] = scf.while (%[[A:[^ ]*]] = %{{[^,)]*}}) : (i32) -> i32 {
+  // CHECK: scf.condition(%{{.*}}) %[[A]] : i32
+  // CHECK: ^bb0(%[[B:[^:,]*]]: i32):
+  // CHECK-NEXT: %[[N:.*]] = arith.addi %[[B]]
+  // CHECK-NEXT: scf.yield %[[N]] : i32
+  // CHECK: scf.for {{.*}} iter_args(%{{[^,]*}}) -> (i32)
+  // CHECK-NOT: arith.muli
+  // CHECK: } {tile.num_stages = 2 : i32}
+  // CHECK: return
+  func.func @cycles(%n: i32, %c: i1) -> (i32, i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %w:2 = scf.while (%a = %c0, %count = %c1) : (i32, i32) -> (i32, i32) {
+      %go = arith.cmpi slt, %a, %n : i32
+      scf.condition(%go) %a, %count : i32, i32
+    } do {
+    ^bb0(%b: i32, %k: i32):
+      %next = arith.addi %b, %c1 : i32
+      %more = arith.addi %k, %b : i32
+      scf.yield %next, %more : i32, i32
+    }
+    %f:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %w#0, %dead = %c1) -> (i32, i32) : i32 {
+      %t = arith.addi %s, %i : i32
+      %u = scf.if %c -> (i32) {
+        %v = arith.muli %dead, %i : i32
+        scf.yield %v : i32
+      } else {
+        scf.yield %dead : i32
+      }
+      scf.yield %t, %u : i32, i32
+    } {tile.num_stages = 2 : i32}
+    return %w#0, %f#0 : i32, i32
+  }
+
+  // A while that carries in another order than it passes on.
+  // CHECK-LABEL: func.func @swapped
+  // CHECK: scf.while (%[[A:[^ ]*]] = %{{[^,]*}}, %[[B:[^ ]*]] = %{{[^,)]*}}) : (i32, i32) -> (i32, i32)
+  // CHECK: scf.condition(%{{.*}}) %[[B]], %[[A]] : i32, i32
+  func.func @swapped(%n: i32) -> i32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %w:3 = scf.while (%a = %c0, %b = %c1, %z = %n) : (i32, i32, i32) -> (i32, i32, i32) {
+      %go = arith.cmpi slt, %a, %n : i32
+      scf.condition(%go) %b, %z, %a : i32, i32, i32
+    } do {
+    ^bb0(%x: i32, %zz: i32, %y: i32):
+      %next = arith.addi %x, %y : i32
+      scf.yield %next, %x, %zz : i32, i32, i32
+    }
+    return %w#0 : i32
+  }
 }
