@@ -10,6 +10,7 @@ struct kernel_param {
   const struct lang_param *declared;
   const struct lang_binding *binding; // NULL: nothing was said
   bool is_runtime;
+  bool is_one; // a constant of its type: what a kernel computes must not depend on that
   struct type type;
   uint32_t divisible_by;
   struct value constant;
@@ -88,11 +89,8 @@ static void bind_typed(struct emitter *e, struct kernel_param *p) {
   p->type = (struct type){
       .dtype = b->dtype, .ptr = b->kind == BIND_POINTER, .is_const = p->declared->is_const};
   check_type(e, p);
-  if (b->kind == BIND_SCALAR && b->is_one) {
-    p->constant = value_int(1);
-    return;
-  }
-  p->is_runtime = true;
+  p->is_one = b->kind == BIND_SCALAR && b->is_one && type_is_int(p->type);
+  p->is_runtime = !p->is_one;
   p->divisible_by =
       b->divisible_by > p->declared->divisible_by ? b->divisible_by : p->declared->divisible_by;
 }
@@ -149,6 +147,8 @@ static void bind_params(struct emitter *e, const struct kernel *k) {
   for (size_t i = 0, arg = 0; i < k->count; i++) {
     const struct kernel_param *p = &k->params[i];
     struct value v = p->constant;
+    if (p->is_one)
+      v = value_rt(build_const_int(&e->b, type_to_mlir(e->c, p->type), 1), p->type);
     if (p->is_runtime) {
       unsigned n = (unsigned)arg++;
       v = value_rt(mlirBlockGetArgument(func_entry(e->func), (intptr_t)n), p->type);

@@ -38,7 +38,12 @@ START_TEST(bindings) {
   struct lang_options o = {.bindings = b, .binding_count = COUNT_OF(b), .static_print = &printed};
   MlirModule m = lang_emit(c, lang_parse(a, diag, s), &o);
   ck_assert(!mlirModuleIsNull(m));
-  ck_assert_str_eq(strbuf_cstr(&printed), "ptr[bf16] u32 1 64 None\n");
+  ck_assert_str_eq(strbuf_cstr(&printed), "ptr[bf16] u32 i32 64 None\n");
+  // The argument that equals 1 is a constant of its type: no parameter, and no other meaning.
+  struct strbuf ir = {0};
+  ir_print(mlirModuleGetOperation(m), false, &ir);
+  ck_assert_ptr_nonnull(strstr(strbuf_cstr(&ir), "arith.constant 1 : i32"));
+  strbuf_finish(&ir);
   MlirOperation kernel = module_kernel(c, m);
   MlirType type = mlirTypeAttrGetValue(op_attr(kernel, "function_type"));
   ck_assert_int_eq(mlirFunctionTypeGetNumInputs(type), 2);
