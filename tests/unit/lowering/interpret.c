@@ -229,6 +229,30 @@ static void run_for(struct machine *m, MlirOperation op) {
     set(m, mlirOperationGetResult(op, i), carried[i]);
 }
 
+static void run_while(struct machine *m, MlirOperation op) {
+  MlirBlock before = block_of(op, 0), after = block_of(op, 1);
+  intptr_t passed = mlirOperationGetNumResults(op);
+  struct tile *values[16];
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
+    values[i] = get(m, operand(op, i));
+  for (;;) {
+    for (intptr_t i = 0; i < mlirBlockGetNumArguments(before); i++)
+      set(m, mlirBlockGetArgument(before, i), values[i]);
+    MlirOperation condition = run_block(m, before);
+    for (intptr_t i = 0; i < passed; i++)
+      values[i] = get(m, operand(condition, 1 + i));
+    if (!get(m, operand(condition, 0))->at[0])
+      break;
+    for (intptr_t i = 0; i < passed; i++)
+      set(m, mlirBlockGetArgument(after, i), values[i]);
+    MlirOperation yield = run_block(m, after);
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(yield); i++)
+      values[i] = get(m, operand(yield, i));
+  }
+  for (intptr_t i = 0; i < passed; i++)
+    set(m, mlirOperationGetResult(op, i), values[i]);
+}
+
 // ---- ops ----
 
 static void fill(struct machine *m, MlirOperation op, enum op_id id) {
@@ -258,6 +282,7 @@ static void run_op(struct machine *m, MlirOperation op) {
   case OP_TILE_STORE: store(m, op); break;
   case OP_SCF_IF: run_if(m, op); break;
   case OP_SCF_FOR: run_for(m, op); break;
+  case OP_SCF_WHILE: run_while(m, op); break;
   default: fill(m, op, id); break;
   }
 }

@@ -142,11 +142,52 @@ static void fill_block(struct generator *g, const struct scope *outer, MlirBlock
   g->b = saved;
 }
 
+// Counts up to a small bound; passes values on in another order than it carries them.
+static void add_while(struct generator *g, struct scope *s, MlirValue base) {
+  MlirValue inits[] = {build_const_int(&g->b, g->types[I32], roll(g, 3)), pick(g, s, TILE),
+                       pick(g, s, I32)};
+  MlirType passed[] = {g->types[TILE], g->types[I32], g->types[I32]};
+  MlirValue bound = build_const_int(&g->b, g->types[I32], roll(g, 5));
+  MlirBlock before, after;
+  MlirOperation op = build_while(&g->b, 3, inits, 3, passed, &before, &after);
+  struct builder saved = g->b;
+  struct scope inner = *s;
+  MlirValue count = mlirBlockGetArgument(before, 0), extra = mlirBlockGetArgument(before, 2);
+  g->b = builder_at_end(saved.c, before, saved.loc);
+  add(g, &inner, TILE, mlirBlockGetArgument(before, 1));
+  add(g, &inner, I32, extra);
+  g->depth++;
+  add_ops(g, &inner, base, 2);
+  MlirValue go = build_cmpi(&g->b, 2, count, bound);
+  MlirValue pass[] = {pick(g, &inner, TILE), count, roll(g, 2) ? extra : pick(g, &inner, I32)};
+  build_condition(&g->b, go, 3, pass);
+
+  inner = *s;
+  g->b = builder_at_end(saved.c, after, saved.loc);
+  add(g, &inner, TILE, mlirBlockGetArgument(after, 0));
+  add(g, &inner, I32, mlirBlockGetArgument(after, 2));
+  add_ops(g, &inner, base, 4);
+  g->depth--;
+  MlirValue one = build_const_int(&g->b, g->types[I32], 1);
+  MlirValue next = build_binary(&g->b, OP_ARITH_ADDI, mlirBlockGetArgument(after, 1), one);
+  MlirValue out[] = {next, pick(g, &inner, TILE), pick(g, &inner, I32)};
+  build_yield(&g->b, 3, out);
+  g->b = saved;
+  for (intptr_t i = 0; i < 3; i++)
+    if (roll(g, 2))
+      add(g, s, i == 0 ? TILE : I32, mlirOperationGetResult(op, i));
+}
+
 static void add_control(struct generator *g, struct scope *s, MlirValue base) {
   MlirType results[] = {g->types[I32], g->types[TILE]};
   MlirBlock one, two;
   MlirOperation op;
-  if (roll(g, 2)) {
+  unsigned what = roll(g, 3);
+  if (what == 2) {
+    add_while(g, s, base);
+    return;
+  }
+  if (what) {
     MlirValue cond = build_cmpi(&g->b, (int)roll(g, 10), pick(g, s, I32), pick(g, s, I32));
     op = build_if(&g->b, cond, 2, results, &one, &two);
     fill_block(g, s, one, base, NULL);
