@@ -198,6 +198,19 @@ START_TEST(passes_settle) {
 }
 END_TEST
 
+START_TEST(every_pass_is_documented) {
+  struct arena *a = arena_create();
+  struct str text;
+  ck_assert_int_eq(file_read(a, PASSES_DOC, 1u << 20, &text), 0);
+  for (int i = 0; i < PASS_COUNT; i++) {
+    const char *flag = pass_info((enum pass_id)i)->flag;
+    ck_assert_msg(strstr(text.ptr, arena_printf(a, "**`%s`**", flag)) != NULL,
+                  "docs/ir.md lacks %s", flag);
+  }
+  arena_destroy(a);
+}
+END_TEST
+
 TCase *pass_manager_tests(void) {
   TCase *t = tcase_create("pass_manager");
   tcase_add_test(t, names);
@@ -210,5 +223,6 @@ TCase *pass_manager_tests(void) {
   tcase_add_test(t, dumps);
   tcase_add_test(t, dump_that_cannot_be_written);
   tcase_add_test(t, passes_settle);
+  tcase_add_test(t, every_pass_is_documented);
   return t;
 }
