@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The interpreter: one function per kind of op, values in a map from MLIR values to arrays.
 #include "interpret.h"
 
 #include "mlir-dialects/build.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opening, running and printing a module for the tests of passes.
 #include "pass_session.h"
 
 #include <check.h>
