@@ -158,6 +158,24 @@ LLVMValueRef owner_predicate(struct emitter *e, const struct linear_layout *l);
 // Registers among several of one thread that hold the same element: bits that must be 0.
 uint32_t owner_registers(const struct linear_layout *l);
 
+// ---- packing.c: elements as words of memory ----
+struct packing {
+  LLVMTypeRef element; // as a value; i1 is a byte in memory, a pointer 64 bits
+  unsigned bits;       // of an element in memory
+  unsigned width;      // elements an access
+  unsigned word_bits, word_count, per_word;
+};
+struct packing packing_of(struct emitter *e, LLVMTypeRef element, unsigned width);
+// elements[width] to ret[word_count], and back.
+void pack_elements(struct emitter *e, const struct packing *p, const LLVMValueRef *elements,
+                   LLVMValueRef *ret);
+void unpack_elements(struct emitter *e, const struct packing *p, const LLVMValueRef *words,
+                     LLVMValueRef *ret);
+// Several words as one vector, one as itself, and back.
+LLVMTypeRef words_type(struct emitter *e, unsigned count, unsigned word_bits);
+LLVMValueRef join_words(struct emitter *e, unsigned count, const LLVMValueRef *words);
+void split_words(struct emitter *e, unsigned count, LLVMValueRef joined, LLVMValueRef *ret);
+
 // ---- one file an op family ----
 bool emit_block(struct emitter *e, MlirBlock block); // emit.c; without the terminator
 bool emit_elementwise(struct emitter *e, MlirOperation op);
@@ -180,9 +198,10 @@ bool emit_scf_while(struct emitter *e, MlirOperation op);
 // values: registers in layout `from`; ret: in layout `to`.
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
                     const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret);
-// Gives every thread the elements that owners (owner: i1 or NULL) hold in `from` registers, in the
-// layout `to`, through the CTA's scratch. NULL layouts: a scalar.
-void exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
+// ---- exchange.c: through the CTA's scratch ----
+// Gives every thread the elements that owners (owner: i1 or NULL) hold in registers of `from`, in
+// the layout `to`. values and ret may be the same. NULL layouts: a scalar.
+bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
                              const struct linear_layout *to, LLVMValueRef owner,
                              const LLVMValueRef *values, LLVMValueRef *ret);
 

@@ -106,67 +106,6 @@ static bool convert_by_shuffles(struct emitter *e, const struct convert_plan *p,
   return true;
 }
 
-// ---- shared memory ----
-
-static void shared_offsets(struct emitter *e, const struct linear_layout *l, LLVMValueRef *ret) {
-  if (l)
-    layout_indices(e, l, -1, ret);
-  else
-    ret[0] = const_i32(e, 0);
-}
-
-static void barrier(struct emitter *e) {
-  e->uses_collectives = true;
-  e->target->hooks->barrier(e);
-}
-
-void exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
-                             const struct linear_layout *to, LLVMValueRef owner,
-                             const LLVMValueRef *values, LLVMValueRef *ret) {
-  unsigned n = register_count(from), m = register_count(to);
-  uint32_t copies = owner_registers(from), replicas = register_replicas(to);
-  LLVMValueRef *offsets = arena_array(e->arena, LLVMValueRef, n > m ? n : m);
-  LLVMTypeRef stored = LLVMGetTypeKind(type) == LLVMPointerTypeKind ? e->i64
-                       : type == e->i1                              ? e->i8
-                                                                    : type;
-  unsigned bytes = stored == e->i8                                             ? 1
-                   : stored == e->i16 || stored == e->f16 || stored == e->bf16 ? 2
-                   : stored == e->i64 || stored == e->f64                      ? 8
-                                                                               : 4;
-  unsigned total = bytes << (from ? ll_total_out_bits(from) : 0);
-  if (total > e->shared_bytes) {
-    e->shared_bytes = total;
-    e->shared_op = e->op;
-  }
-  LLVMValueRef base = e->target->hooks->shared_base(e);
-  shared_offsets(e, from, offsets);
-  struct branch br;
-  if (owner)
-    br = branch_begin(e, owner);
-  for (uint32_t r = 0; r < n; r++) {
-    if (r & copies)
-      continue;
-    LLVMValueRef v = values[r];
-    if (stored != type)
-      v = type == e->i1 ? LLVMBuildZExt(e->b, v, e->i8, "") : to_bits(e, v);
-    LLVMBuildStore(e->b, v, LLVMBuildGEP2(e->b, stored, base, &offsets[r], 1, ""));
-  }
-  if (owner)
-    branch_end(e, &br);
-  barrier(e);
-  shared_offsets(e, to, offsets);
-  for (uint32_t r = 0; r < m; r++) {
-    if (r & replicas) {
-      ret[r] = ret[r & ~replicas];
-      continue;
-    }
-    LLVMValueRef at = LLVMBuildGEP2(e->b, stored, base, &offsets[r], 1, "");
-    LLVMValueRef v = LLVMBuildLoad2(e->b, stored, at, "");
-    ret[r] = type == e->i1 ? LLVMBuildTrunc(e->b, v, e->i1, "") : from_bits(e, v, type);
-  }
-  barrier(e); // the scratch is free again
-}
-
 // ---- any of them ----
 
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
@@ -190,9 +129,8 @@ bool convert_values(struct emitter *e, MlirOperation op, const struct linear_lay
     break;
   case CONVERT_SHARED: break;
   }
-  exchange_through_shared(e, LLVMTypeOf(values[0]), from, to, owner_predicate(e, from), values,
-                          ret);
-  return true;
+  return exchange_through_shared(e, LLVMTypeOf(values[0]), from, to, owner_predicate(e, from),
+                                 values, ret);
 }
 
 bool emit_convert_layout(struct emitter *e, MlirOperation op) {

@@ -1,70 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of global memory. Registers that hold neighbours in memory are accessed
-// together, as words: elements narrower than 32 bits are packed, so that a target sees only
-// "so many words of so many bits".
+// together, as words (packing.c).
 #include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
-
-// How the elements of one vector access become words.
-struct packing {
-  LLVMTypeRef element; // as a value; i1 is a byte in memory
-  unsigned bits;       // of an element in memory
-  unsigned width;      // elements an access
-  unsigned word_bits, word_count, per_word;
-};
-
-static struct packing packing_of(struct emitter *e, MlirType element, unsigned width) {
-  struct packing p = {.element = type_of_mlir(e, element), .width = width};
-  unsigned bits = type_bits(e->c, element);
-  p.bits = bits < 8 ? 8 : bits;
-  unsigned total = p.bits * width;
-  p.word_bits = p.bits == 64 ? 64 : total < 32 ? total : 32;
-  p.word_count = total / p.word_bits;
-  p.per_word = p.word_bits / p.bits;
-  return p;
-}
-
-static LLVMValueRef element_bits(struct emitter *e, const struct packing *p, LLVMValueRef x) {
-  return p->element == e->i1 ? LLVMBuildZExt(e->b, x, e->i8, "") : to_bits(e, x);
-}
-
-static void pack(struct emitter *e, const struct packing *p, const LLVMValueRef *elements,
-                 LLVMValueRef *ret) {
-  LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, p->word_bits);
-  for (unsigned w = 0; w < p->word_count; w++) {
-    const LLVMValueRef *x = elements + w * p->per_word;
-    if (p->per_word == 1) {
-      ret[w] = element_bits(e, p, x[0]);
-      continue;
-    }
-    LLVMTypeRef part = LLVMIntTypeInContext(e->llvm, p->bits);
-    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(part, p->per_word));
-    for (unsigned i = 0; i < p->per_word; i++)
-      v = LLVMBuildInsertElement(e->b, v, element_bits(e, p, x[i]), const_i32(e, i), "");
-    ret[w] = LLVMBuildBitCast(e->b, v, word, "");
-  }
-}
-
-static LLVMValueRef element_of_bits(struct emitter *e, const struct packing *p, LLVMValueRef bits) {
-  if (p->element == e->i1)
-    return LLVMBuildICmp(e->b, LLVMIntNE, bits, const_int(e->i8, 0), "");
-  return from_bits(e, bits, p->element);
-}
-
-static void unpack(struct emitter *e, const struct packing *p, const LLVMValueRef *words,
-                   LLVMValueRef *ret) {
-  for (unsigned w = 0; w < p->word_count; w++) {
-    LLVMValueRef *x = ret + w * p->per_word;
-    if (p->per_word == 1) {
-      x[0] = element_of_bits(e, p, words[w]);
-      continue;
-    }
-    LLVMTypeRef part = LLVMIntTypeInContext(e->llvm, p->bits);
-    LLVMValueRef v = LLVMBuildBitCast(e->b, words[w], LLVMVectorType(part, p->per_word), "");
-    for (unsigned i = 0; i < p->per_word; i++)
-      x[i] = element_of_bits(e, p, LLVMBuildExtractElement(e->b, v, const_i32(e, i), ""));
-  }
-}
 
 // ---- accesses ----
 
@@ -112,8 +50,8 @@ static struct transfer transfer_of(struct emitter *e, MlirOperation op, MlirType
   struct transfer t = {.op = op, .layout = layout_of(e, operand_type(op, 0))};
   struct axis_vector vector = axis_vector_of(e->axis, op, e->target, t.layout);
   unsigned width = vector.width < MAX_WIDTH ? vector.width : MAX_WIDTH;
-  t.packing = packing_of(e, element, width);
-  t.single = packing_of(e, element, 1);
+  t.packing = packing_of(e, type_of_mlir(e, element), width);
+  t.single = packing_of(e, type_of_mlir(e, element), 1);
   t.ptr = operand_of(e, op, 0);
   t.mask = optional_operand(e, op, mask_at_operand);
   t.cut = t.mask && !vector.uniform && width > 1;
@@ -158,9 +96,9 @@ static void load_group(struct emitter *e, const struct transfer *t, const struct
   LLVMValueRef words[MAX_WIDTH], others[MAX_WIDTH];
   struct access a = access_of(t->op, p, t->ptr->at[r], pred);
   if (other && pred)
-    pack(e, p, other, others);
+    pack_elements(e, p, other, others);
   e->target->hooks->load(e, &a, other && pred ? others : NULL, words);
-  unpack(e, p, words, ret);
+  unpack_elements(e, p, words, ret);
 }
 
 // The elements of groups that the mask cuts, one by one; the others keep what they have.
@@ -201,7 +139,7 @@ bool emit_load(struct emitter *e, MlirOperation op) {
 static void store_group(struct emitter *e, const struct transfer *t, const struct packing *p,
                         unsigned r, LLVMValueRef pred, const LLVMValueRef *elements) {
   LLVMValueRef words[MAX_WIDTH];
-  pack(e, p, elements, words);
+  pack_elements(e, p, elements, words);
   struct access a = access_of(t->op, p, t->ptr->at[r], pred);
   e->target->hooks->store(e, &a, words);
 }
@@ -229,7 +167,7 @@ bool emit_store(struct emitter *e, MlirOperation op) {
 bool emit_atomic_rmw(struct emitter *e, MlirOperation op) {
   const struct linear_layout *l = layout_of(e, operand_type(op, 0));
   enum dtype dtype = dtype_of_mlir(element_type(operand_type(op, 1)));
-  struct packing p = packing_of(e, element_type(operand_type(op, 1)), 1);
+  struct packing p = packing_of(e, type_of_mlir(e, element_type(operand_type(op, 1))), 1);
   const struct emitted *ptr = operand_of(e, op, 0), *value = operand_of(e, op, 1);
   const struct emitted *mask = optional_operand(e, op, 2);
   struct emitted *ret = result_of(e, op, 0);
@@ -248,6 +186,6 @@ bool emit_atomic_rmw(struct emitter *e, MlirOperation op) {
   }
   // Only owners know what was there before.
   if ((owner || copies) && value_has_uses(mlirOperationGetResult(op, 0)))
-    exchange_through_shared(e, LLVMTypeOf(ret->at[0]), l, l, owner, ret->at, ret->at);
+    return exchange_through_shared(e, LLVMTypeOf(ret->at[0]), l, l, owner, ret->at, ret->at);
   return true;
 }

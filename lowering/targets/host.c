@@ -176,36 +176,20 @@ static LLVMValueRef guards_end(struct emitter *e, struct guards *g, LLVMValueRef
   return inside;
 }
 
-static LLVMTypeRef words_type(struct emitter *e, const struct access *a) {
-  LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, a->word_bits);
-  return a->count == 1 ? word : LLVMVectorType(word, a->count);
-}
-
-static LLVMValueRef join_words(struct emitter *e, const struct access *a,
-                               const LLVMValueRef *words) {
-  if (a->count == 1)
-    return words[0];
-  LLVMValueRef v = LLVMGetPoison(words_type(e, a));
-  for (unsigned i = 0; i < a->count; i++)
-    v = LLVMBuildInsertElement(e->b, v, words[i], const_i32(e, i), "");
-  return v;
-}
-
 static void load(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                  LLVMValueRef *ret) {
-  LLVMTypeRef type = words_type(e, a);
-  LLVMValueRef otherwise = other ? join_words(e, a, other) : LLVMConstNull(type);
+  LLVMTypeRef type = words_type(e, a->count, a->word_bits);
+  LLVMValueRef otherwise = other ? join_words(e, a->count, other) : LLVMConstNull(type);
   struct guards g = guards_begin(e, a, HOST_LOAD);
   LLVMValueRef v = LLVMBuildLoad2(e->b, type, a->ptr, "");
   LLVMSetAlignment(v, 1);
   LLVMSetVolatile(v, op_attr_bool(a->op, "is_volatile"));
   v = guards_end(e, &g, v, otherwise);
-  for (unsigned i = 0; i < a->count; i++)
-    ret[i] = a->count == 1 ? v : LLVMBuildExtractElement(e->b, v, const_i32(e, i), "");
+  split_words(e, a->count, v, ret);
 }
 
 static void store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
-  LLVMValueRef v = join_words(e, a, words);
+  LLVMValueRef v = join_words(e, a->count, words);
   struct guards g = guards_begin(e, a, HOST_STORE);
   LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), 1);
   guards_end(e, &g, NULL, NULL);

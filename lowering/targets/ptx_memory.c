@@ -36,11 +36,6 @@ static const char *cache_suffix(struct emitter *e, MlirOperation op) {
   return evict.len ? arena_printf(e->arena, ".L1::%.*s", STR_ARG(evict)) : "";
 }
 
-static LLVMTypeRef vector_of_words(struct emitter *e, const struct access *a) {
-  LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, a->word_bits);
-  return a->count == 1 ? word : LLVMVectorType(word, a->count);
-}
-
 // "$first" or "{$first, ..., $last}"
 static void put_operands(struct strbuf *b, unsigned first, unsigned count) {
   strbuf_puts(b, count > 1 ? "{" : "");
@@ -60,10 +55,9 @@ static const char *vector_suffix(unsigned count) {
 }
 
 static void plain_load(struct emitter *e, const struct access *a, LLVMValueRef *ret) {
-  LLVMValueRef v = LLVMBuildLoad2(e->b, vector_of_words(e, a), a->ptr, "");
+  LLVMValueRef v = LLVMBuildLoad2(e->b, words_type(e, a->count, a->word_bits), a->ptr, "");
   LLVMSetAlignment(v, a->align);
-  for (unsigned i = 0; i < a->count; i++)
-    ret[i] = a->count == 1 ? v : LLVMBuildExtractElement(e->b, v, const_i32(e, i), "");
+  split_words(e, a->count, v, ret);
 }
 
 // The destination registers hold `other` beforehand (operands tied to the results).
@@ -117,13 +111,7 @@ void ptx_load(struct emitter *e, const struct access *a, const LLVMValueRef *oth
 }
 
 static void plain_store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
-  LLVMValueRef v = words[0];
-  if (a->count > 1) {
-    v = LLVMGetPoison(vector_of_words(e, a));
-    for (unsigned i = 0; i < a->count; i++)
-      v = LLVMBuildInsertElement(e->b, v, words[i], const_i32(e, i), "");
-  }
-  LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), a->align);
+  LLVMSetAlignment(LLVMBuildStore(e->b, join_words(e, a->count, words), a->ptr), a->align);
 }
 
 static void asm_store(struct emitter *e, const struct access *a, const char *suffix,

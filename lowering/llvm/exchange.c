@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements handed from thread to thread through the CTA's scratch memory: stored from one layout,
+// loaded into another, with places chosen by layouts/exchange_plan.h so that both sides are wide
+// and free of bank conflicts. Exchanges follow each other in the same memory, a barrier between.
+#include "layouts/exchange_plan.h"
+#include "lowering/llvm/emit.h"
+
+enum { MAX_ELEMENTS = 1 << EXCHANGE_VEC_BITS };
+
+static void barrier(struct emitter *e) {
+  e->uses_collectives = true;
+  e->target->hooks->barrier(e);
+}
+
+static void reserve(struct emitter *e, unsigned bytes) {
+  if (bytes > e->shared_bytes) {
+    e->shared_bytes = bytes;
+    e->shared_op = e->op;
+  }
+}
+
+// What the accesses of one side share.
+struct side {
+  const struct exchange_side *plan;
+  struct packing packing;
+  LLVMValueRef base, *offsets;
+  unsigned count; // registers
+};
+
+static struct side side_of(struct emitter *e, const struct exchange_side *plan,
+                           const struct packing *packing, LLVMValueRef base) {
+  struct side s = {.plan = plan, .packing = *packing, .base = base};
+  s.count = register_count(&plan->offsets);
+  s.offsets = arena_array(e->arena, LLVMValueRef, s.count);
+  layout_indices(e, &plan->offsets, 0, s.offsets);
+  return s;
+}
+
+static LLVMValueRef address(struct emitter *e, const struct side *s, uint32_t r) {
+  LLVMTypeRef element = LLVMIntTypeInContext(e->llvm, s->packing.bits);
+  return LLVMBuildGEP2(e->b, element, s->base, &s->offsets[r], 1, "");
+}
+
+static uint32_t register_in_vector(const struct side *s, uint32_t r, unsigned i) {
+  for (unsigned k = 0; i >> k; k++)
+    r += (i >> k & 1) << s->plan->vec_register[k];
+  return r;
+}
+
+static void store_side(struct emitter *e, const struct side *s, const LLVMValueRef *values) {
+  const struct packing *p = &s->packing;
+  for (uint32_t r = 0; r < s->count; r++) {
+    if (r & s->plan->skip_mask)
+      continue;
+    LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
+    for (unsigned i = 0; i < p->width; i++)
+      elements[i] = values[register_in_vector(s, r, i)];
+    pack_elements(e, p, elements, words);
+    LLVMValueRef store =
+        LLVMBuildStore(e->b, join_words(e, p->word_count, words), address(e, s, r));
+    LLVMSetAlignment(store, p->bits / 8 * p->width);
+  }
+}
+
+// The registers without copies of register r's element, for registers that only repeat others.
+static uint32_t original(const struct linear_layout *offsets, uint32_t copies, uint32_t r) {
+  uint32_t index[LL_NO_IN] = {[LL_REGISTER] = r}, wanted[LL_MAX_OUT], at[LL_MAX_OUT];
+  if (!(r & copies))
+    return r;
+  ll_apply(offsets, index, wanted);
+  for (uint32_t k = 0; k < r; k++) {
+    index[LL_REGISTER] = k;
+    ll_apply(offsets, index, at);
+    if (!(k & copies) && at[0] == wanted[0])
+      return k;
+  }
+  return r;
+}
+
+static void copy_registers(const struct linear_layout *offsets, LLVMValueRef *ret) {
+  uint32_t copies = owner_registers(offsets), of_bit[LL_MAX_BITS] = {0};
+  unsigned bits = ll_in_bits(offsets, LL_REGISTER);
+  for (unsigned b = 0; b < bits; b++)
+    of_bit[b] = copies >> b & 1 ? original(offsets, copies, 1u << b) : 0;
+  for (uint32_t r = 0; r < 1u << bits; r++) {
+    uint32_t from = r & ~copies;
+    for (unsigned b = 0; b < bits; b++)
+      from ^= r >> b & 1 ? of_bit[b] : 0;
+    ret[r] = ret[from];
+  }
+}
+
+static void load_side(struct emitter *e, const struct side *s, LLVMValueRef *ret) {
+  const struct packing *p = &s->packing;
+  for (uint32_t r = 0; r < s->count; r++) {
+    if (r & s->plan->skip_mask)
+      continue;
+    LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
+    LLVMTypeRef type = words_type(e, p->word_count, p->word_bits);
+    LLVMValueRef v = LLVMBuildLoad2(e->b, type, address(e, s, r), "");
+    LLVMSetAlignment(v, p->bits / 8 * p->width);
+    split_words(e, p->word_count, v, words);
+    unpack_elements(e, p, words, elements);
+    for (unsigned i = 0; i < p->width; i++)
+      ret[register_in_vector(s, r, i)] = elements[i];
+  }
+  copy_registers(&s->plan->offsets, ret);
+}
+
+// One element, from the owner to all.
+static void exchange_scalar(struct emitter *e, const struct packing *p, LLVMValueRef owner,
+                            LLVMValueRef value, LLVMValueRef *ret) {
+  LLVMValueRef base = e->target->hooks->shared_base(e), word;
+  struct branch br = branch_begin(e, owner);
+  pack_elements(e, p, &value, &word);
+  LLVMBuildStore(e->b, word, base);
+  branch_end(e, &br);
+  barrier(e);
+  word = LLVMBuildLoad2(e->b, LLVMTypeOf(word), base, "");
+  unpack_elements(e, p, &word, ret);
+  barrier(e);
+}
+
+bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
+                             const struct linear_layout *to, LLVMValueRef owner,
+                             const LLVMValueRef *values, LLVMValueRef *ret) {
+  struct packing one = packing_of(e, type, 1);
+  reserve(e, (one.bits / 8) << (from ? ll_total_out_bits(from) : 0));
+  struct exchange_plan plan;
+  if (!from || !to) {
+    exchange_scalar(e, &one, owner, values[0], ret);
+    return true;
+  }
+  if (!exchange_plan_make(from, to, one.bits, &plan))
+    return emit_unsupported(e, e->op, "layouts that do not cover their tile");
+  struct packing p = packing_of(e, type, 1u << plan.vec_bits);
+  LLVMValueRef base = e->target->hooks->shared_base(e);
+  struct side store = side_of(e, &plan.store, &p, base);
+  struct branch br;
+  if (owner)
+    br = branch_begin(e, owner);
+  store_side(e, &store, values);
+  if (owner)
+    branch_end(e, &br);
+  barrier(e);
+  struct side load = side_of(e, &plan.load, &p, base);
+  load_side(e, &load, ret);
+  barrier(e); // the scratch is free again
+  return true;
+}

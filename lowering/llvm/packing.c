@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elements as words of memory: elements narrower than 32 bits are packed into one or more words, so
+// that those who emit accesses see only "so many words of so many bits".
+#include "lowering/llvm/emit.h"
+
+static unsigned bits_in_memory(struct emitter *e, LLVMTypeRef t) {
+  switch (LLVMGetTypeKind(t)) {
+  case LLVMIntegerTypeKind: return t == e->i1 ? 8 : LLVMGetIntTypeWidth(t);
+  case LLVMPointerTypeKind:
+  case LLVMDoubleTypeKind: return 64;
+  case LLVMFloatTypeKind: return 32;
+  default: return 16;
+  }
+}
+
+struct packing packing_of(struct emitter *e, LLVMTypeRef element, unsigned width) {
+  struct packing p = {.element = element, .bits = bits_in_memory(e, element), .width = width};
+  unsigned total = p.bits * width;
+  p.word_bits = p.bits == 64 ? 64 : total < 32 ? total : 32;
+  p.word_count = total / p.word_bits;
+  p.per_word = p.word_bits / p.bits;
+  return p;
+}
+
+static LLVMValueRef element_bits(struct emitter *e, const struct packing *p, LLVMValueRef x) {
+  return p->element == e->i1 ? LLVMBuildZExt(e->b, x, e->i8, "") : to_bits(e, x);
+}
+
+void pack_elements(struct emitter *e, const struct packing *p, const LLVMValueRef *elements,
+                   LLVMValueRef *ret) {
+  LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, p->word_bits);
+  for (unsigned w = 0; w < p->word_count; w++) {
+    const LLVMValueRef *x = elements + w * p->per_word;
+    if (p->per_word == 1) {
+      ret[w] = element_bits(e, p, x[0]);
+      continue;
+    }
+    LLVMTypeRef part = LLVMIntTypeInContext(e->llvm, p->bits);
+    LLVMValueRef v = LLVMGetPoison(LLVMVectorType(part, p->per_word));
+    for (unsigned i = 0; i < p->per_word; i++)
+      v = LLVMBuildInsertElement(e->b, v, element_bits(e, p, x[i]), const_i32(e, i), "");
+    ret[w] = LLVMBuildBitCast(e->b, v, word, "");
+  }
+}
+
+static LLVMValueRef element_of_bits(struct emitter *e, const struct packing *p, LLVMValueRef bits) {
+  if (p->element == e->i1)
+    return LLVMBuildICmp(e->b, LLVMIntNE, bits, const_int(e->i8, 0), "");
+  return from_bits(e, bits, p->element);
+}
+
+void unpack_elements(struct emitter *e, const struct packing *p, const LLVMValueRef *words,
+                     LLVMValueRef *ret) {
+  for (unsigned w = 0; w < p->word_count; w++) {
+    LLVMValueRef *x = ret + w * p->per_word;
+    if (p->per_word == 1) {
+      x[0] = element_of_bits(e, p, words[w]);
+      continue;
+    }
+    LLVMTypeRef part = LLVMIntTypeInContext(e->llvm, p->bits);
+    LLVMValueRef v = LLVMBuildBitCast(e->b, words[w], LLVMVectorType(part, p->per_word), "");
+    for (unsigned i = 0; i < p->per_word; i++)
+      x[i] = element_of_bits(e, p, LLVMBuildExtractElement(e->b, v, const_i32(e, i), ""));
+  }
+}
+
+// ---- vectors of words ----
+
+LLVMTypeRef words_type(struct emitter *e, unsigned count, unsigned word_bits) {
+  LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, word_bits);
+  return count == 1 ? word : LLVMVectorType(word, count);
+}
+
+LLVMValueRef join_words(struct emitter *e, unsigned count, const LLVMValueRef *words) {
+  if (count == 1)
+    return words[0];
+  LLVMValueRef v = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(words[0]), count));
+  for (unsigned i = 0; i < count; i++)
+    v = LLVMBuildInsertElement(e->b, v, words[i], const_i32(e, i), "");
+  return v;
+}
+
+void split_words(struct emitter *e, unsigned count, LLVMValueRef joined, LLVMValueRef *ret) {
+  for (unsigned i = 0; i < count; i++)
+    ret[i] = count == 1 ? joined : LLVMBuildExtractElement(e->b, joined, const_i32(e, i), "");
+}
