@@ -152,6 +152,7 @@ static bool line_is_reported(struct parser *p) {
   return p->line_has_error;
 }
 
+PRINTF(4, 0)
 static struct diag *record(struct parser *p, struct span at, enum diag_code code, const char *fmt,
                            va_list ap) {
   p->error_count++;

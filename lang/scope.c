@@ -69,9 +69,9 @@ static bool module_constant(const char *name, struct value *ret) {
     if (strcmp(name, numbers[i].name) == 0)
       return *ret = value_float(numbers[i].value), true;
   if (strcmp(name, "inf") == 0)
-    return *ret = value_float(INFINITY), true;
+    return *ret = value_float((double)INFINITY), true;
   if (strcmp(name, "nan") == 0)
-    return *ret = value_float(NAN), true;
+    return *ret = value_float((double)NAN), true;
   return false;
 }
 
