@@ -140,7 +140,7 @@ static bool check_types(struct checked *k) {
 // ---- program and shape ----
 
 static bool check_axis(struct checked *k) {
-  int64_t axis;
+  int64_t axis = 0;
   if (!need_i32(k, "axis", &axis))
     return false;
   return (axis >= 0 && axis < 3) ||
@@ -148,7 +148,7 @@ static bool check_axis(struct checked *k) {
 }
 
 static bool check_make_range(struct checked *k) {
-  int64_t start, end;
+  int64_t start = 0, end = 0;
   if (!need_i32(k, "start", &start) || !need_i32(k, "end", &end))
     return false;
   MlirType t = result_type(k);
@@ -190,7 +190,7 @@ static bool check_expand_layout(struct checked *k, int64_t axis) {
 }
 
 static bool check_expand_dims(struct checked *k) {
-  int64_t axis;
+  int64_t axis = 0;
   if (!need_tiles(k) || !need_i32(k, "axis", &axis))
     return false;
   MlirType from = operand_type(k, 0), to = result_type(k);

@@ -157,7 +157,7 @@ int mode_bench(struct tool *t) {
     status = launch_run(t, &l);
   if (status == EXIT_DONE) {
     uint64_t bytes = t->o.bytes ? t->o.bytes : argument_bytes(&l);
-    struct spread kernel, copy;
+    struct spread kernel = {0}, copy = {0};
     tile_status measured = prepare(&l, &b, bytes);
     if (measured == TILE_OK)
       measured = measure(t, &l, &b, &kernel, &copy);
