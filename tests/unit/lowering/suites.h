@@ -8,7 +8,8 @@
 #define SUITES(X)                                                                                  \
   X(axis_info)                                                                                     \
   X(axis_soundness)                                                                                \
-  X(canonicalize) X(emit) X(emit_layouts) X(layout_passes) X(pass_manager) X(pass_soundness)
+  X(canonicalize)                                                                                  \
+  X(compile) X(emit) X(emit_layouts) X(layout_passes) X(pass_manager) X(pass_soundness)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
