@@ -34,23 +34,79 @@ static struct str with_module(struct ir_context *c, struct str text) {
   return str_from(arena_printf(c->arena, "module {%.*s\n}\n", STR_ARG(text)));
 }
 
-MlirModule ir_parse(struct ir_context *c, const char *name, struct str text) {
-  MlirModule none = {NULL};
-  unsigned errors = diag_error_count(c->diag);
-  text = with_module(c, text);
-  struct source *source = source_create(c->arena, name, text);
-  map_put(c->arena, &c->sources, str_from(name), source);
-  MlirOperation op = mlirOperationCreateParse(
-      c->mlir, mlirStringRefCreate(source->text.ptr, source->text.len), ref_of(name));
-  if (mlirOperationIsNull(op)) {
-    if (diag_error_count(c->diag) == errors)
-      diag_error(c->diag, SPAN_NONE, E0601, "`%s` is not a module of IR", name);
-    return none;
+#define NESTING_LIMIT 256
+
+// The byte after the string or comment that begins at `at`, or `at` itself.
+static size_t skip_opaque(struct str text, size_t at) {
+  if (text.ptr[at] == '"') {
+    size_t end = at + 1;
+    while (end < text.len && text.ptr[end] != '"' && text.ptr[end] != '\n')
+      end += text.ptr[end] == '\\' ? 2 : 1;
+    return end + 1;
   }
+  if (text.ptr[at] != '/' || at + 1 >= text.len || text.ptr[at + 1] != '/')
+    return at;
+  const char *line_end = memchr(text.ptr + at, '\n', text.len - at);
+  return line_end ? (size_t)(line_end - text.ptr) : text.len;
+}
+
+// MLIR's parser recurses as its text nests: the place where that goes too far, or the length.
+static size_t too_deep_at(struct str text) {
+  size_t depth = 0;
+  for (size_t i = 0, next; i < text.len; i = next) {
+    next = skip_opaque(text, i);
+    if (next != i)
+      continue;
+    next = i + 1;
+    char ch = text.ptr[i];
+    bool opens = ch == '(' || ch == '[' || ch == '{' || ch == '<';
+    bool arrow = ch == '>' && i > 0 && text.ptr[i - 1] == '-';
+    bool closes = (ch == ')' || ch == ']' || ch == '}' || ch == '>') && !arrow;
+    depth += opens;
+    depth -= closes && depth > 0;
+    if (depth > NESTING_LIMIT)
+      return i;
+  }
+  return text.len;
+}
+
+// What MLIR's parser should not be given. False with a diagnostic.
+static bool check_limits(struct ir_context *c, const struct source *source) {
+  size_t deep = too_deep_at(source->text);
+  if (deep == source->text.len)
+    return true;
+  struct span at = {source, (uint32_t)deep, (uint32_t)deep + 1};
+  diag_error(c->diag, at, E0601, "nested more than %d levels deep", NESTING_LIMIT);
+  return false;
+}
+
+static MlirModule module_of(struct ir_context *c, MlirOperation op) {
   if (op_is(c, op, OP_BUILTIN_MODULE))
     return mlirModuleFromOperation(op);
   diag_error(c->diag, op_span(c, op), E0601, "expected a `module` at the top, found `%.*s`",
              STR_ARG(str_of_ref(mlirIdentifierStr(mlirOperationGetName(op)))));
   mlirOperationDestroy(op);
+  return (MlirModule){NULL};
+}
+
+MlirModule ir_parse(struct ir_context *c, const char *name, struct str text) {
+  MlirModule none = {NULL};
+  unsigned errors = diag_error_count(c->diag);
+  text = with_module(c, text);
+  if (text.len > SOURCE_MAX_BYTES) {
+    diag_error(c->diag, SPAN_NONE, E0901, "`%s` is larger than %u MiB", name,
+               SOURCE_MAX_BYTES >> 20);
+    return none;
+  }
+  struct source *source = source_create(c->arena, name, text);
+  map_put(c->arena, &c->sources, str_from(name), source);
+  if (!check_limits(c, source))
+    return none;
+  MlirOperation op = mlirOperationCreateParse(
+      c->mlir, mlirStringRefCreate(source->text.ptr, source->text.len), ref_of(name));
+  if (!mlirOperationIsNull(op))
+    return module_of(c, op);
+  if (diag_error_count(c->diag) == errors)
+    diag_error(c->diag, SPAN_NONE, E0601, "`%s` is not a module of IR", name);
   return none;
 }

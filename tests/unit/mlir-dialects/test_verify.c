@@ -157,10 +157,37 @@ START_TEST(parse_errors) {
 }
 END_TEST
 
+// Text that nests deeper than a parser's stack is refused, strings and comments do not count.
+START_TEST(deep_nesting) {
+  struct strbuf deep = {0};
+  strbuf_puts(&deep, "module {\n// ((((\n");
+  for (int i = 0; i < 100000; i++)
+    strbuf_puts(&deep, "\"a.b\"() ({\n");
+  check_parse_error(strbuf_cstr(&deep), "bad.mlir:130:", "nested more than 256 levels");
+  strbuf_clear(&deep);
+  strbuf_puts(&deep, "func.func @f(%x: !tile.ptr<");
+  for (int i = 0; i < 100000; i++)
+    strbuf_puts(&deep, "!tile.ptr<");
+  check_parse_error(strbuf_cstr(&deep), "bad.mlir:1:", "nested more than 256 levels");
+  strbuf_clear(&deep);
+  strbuf_puts(&deep, "func.func @f(%c: i1) {\n");
+  for (int i = 0; i < 300; i++) // as many, but one after the other
+    strbuf_puts(&deep, "  \"tile.assert\"(%c) {message = \"\\22(([[<<\"} : (i1) -> () // {{\n");
+  strbuf_puts(&deep, "  return\n}\n");
+  struct session s = session_open();
+  MlirModule m = ir_parse(s.c, "flat.mlir", (struct str){deep.ptr, deep.len});
+  ck_assert_msg(!mlirModuleIsNull(m), "%s", diag_first_error(s.diag));
+  mlirModuleDestroy(m);
+  session_close(&s);
+  strbuf_finish(&deep);
+}
+END_TEST
+
 TCase *verify_tests(void) {
   TCase *t = tcase_create("verify");
   tcase_add_loop_test(t, wrong_op_is_reported, 0, COUNT_OF(wrongs));
   tcase_add_test(t, all_problems_are_reported);
   tcase_add_test(t, parse_errors);
+  tcase_add_test(t, deep_nesting);
   return t;
 }
