@@ -116,6 +116,33 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
   return p;
 }
 
+// Symbols that kernels must not define: what generated code refers to, and PTX's own names.
+static const char *const reserved[] = {
+    "WARP_SZ", "__assertfail", "_",      "exp2f", "fma",   "fmaf",           "fmod",        "fmodf",
+    "floor",   "floorf",       "ceil",   "ceilf", "trunc", "truncf",         "global_smem", "log2f",
+    "memcpy",  "memmove",      "memset", "tanhf", "text",  "tile_remainder", "vprintf"};
+
+// The kernel's name as a symbol: Python's letters beyond ASCII are written as `_uXX`, byte by byte,
+// which PTX can take.
+static const char *symbol_of(struct arena *a, const char *name) {
+  struct strbuf b = {0};
+  for (const char *p = name; *p; p++) {
+    bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
+    if (plain || *p == '_')
+      strbuf_putc(&b, *p);
+    else
+      strbuf_printf(&b, "_u%02x", (unsigned)(unsigned char)*p);
+  }
+  bool taken = str_starts(str_from(name), "tile_host_");
+  for (size_t i = 0; i < COUNT_OF(reserved); i++)
+    taken |= strcmp(name, reserved[i]) == 0;
+  if (taken)
+    strbuf_puts(&b, "_kernel");
+  const char *symbol = arena_strdup(a, strbuf_cstr(&b));
+  strbuf_finish(&b);
+  return symbol;
+}
+
 bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,
                      uint32_t num_warps, uint32_t num_stages, struct kernel_info *ret) {
   MlirOperation kernel = module_kernel(c, module);
@@ -127,7 +154,7 @@ bool describe_kernel(struct ir_context *c, MlirModule module, const struct targe
   MlirBlock entry = mlirRegionGetFirstBlock(mlirOperationGetRegion(kernel, 0));
   unsigned n = (unsigned)mlirBlockGetNumArguments(entry);
   *ret = (struct kernel_info){
-      .name = text_attr(c, op_attr(kernel, "sym_name"), "kernel"),
+      .name = symbol_of(c->arena, text_attr(c, op_attr(kernel, "sym_name"), "kernel")),
       .target = target->name,
       .num_warps = num_warps,
       .num_stages = num_stages,

@@ -439,6 +439,38 @@ START_TEST(kernel_facts_come_from_the_arguments) {
 }
 END_TEST
 
+// Names that would meet those of routines, or that PTX cannot spell.
+START_TEST(kernel_names_become_symbols) {
+  static const char *const names[][2] = {{"add", "add"},
+                                         {"_private_2", "_private_2"},
+                                         {"fmod", "fmod_kernel"},
+                                         {"tile_host_barrier", "tile_host_barrier_kernel"},
+                                         {"_", "__kernel"},
+                                         {"gr\xc3\xb6\xc3\x9f"
+                                          "e",
+                                          "gr_uc3_ub6_uc3_u9fe"}};
+  for (size_t i = 0; i < COUNT_OF(names); i++) {
+    struct compile_result r;
+    const char *ir = arena_printf(
+        run.arena,
+        "module { func.func @\"%s\"(%%p: !tile.ptr<f64>) attributes {tile.kernel} {\n"
+        "%%x = arith.constant 7.5 : f64\n%%y = arith.constant 2.0 : f64\n"
+        "%%r = arith.remf %%x, %%y : f64\n"
+        "\"tile.store\"(%%p, %%r) {cache = \"\", evict = \"\"} : (!tile.ptr<f64>, f64) -> ()\n"
+        "return } }\n",
+        names[i][0]);
+    ck_assert(host_run_compile(&run, ir, "sm_90a", 1, EMIT_PTX, false, &r));
+    ck_assert_str_eq(r.info.name, names[i][1]);
+    const char *entry = arena_printf(run.arena, ".entry %s(", names[i][1]);
+    ck_assert_ptr_nonnull(strstr(r.output.ptr, entry));
+    double out = 0;
+    void *p = &out, *args[] = {&p};
+    ck_assert_int_eq(host_run_ir(&run, ir, 1, 1, false, args), TILE_OK);
+    ck_assert(out == 1.5);
+  }
+}
+END_TEST
+
 START_TEST(the_version_names_all_parts) {
   const char *v = compiler_version();
   ck_assert_ptr_nonnull(strstr(v, "tile "));
@@ -462,6 +494,7 @@ TCase *emit_tests(void) {
   tcase_add_test(t, too_much_shared_memory_is_found_before_llvm);
   tcase_add_test(t, many_registers_are_warned_of);
   tcase_add_test(t, kernel_facts_come_from_the_arguments);
+  tcase_add_test(t, kernel_names_become_symbols);
   tcase_add_test(t, the_version_names_all_parts);
   return t;
 }
