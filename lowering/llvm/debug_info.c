@@ -40,8 +40,13 @@ struct place place_of(struct emitter *e, MlirLocation loc) {
   }
 }
 
-static LLVMMetadataRef file_of(struct debug_info *d, const char *name) {
-  return LLVMDIBuilderCreateFile(d->builder, name, strlen(name), "", 0);
+// PTX's `.file` takes no escapes: what would need one is replaced.
+static LLVMMetadataRef file_of(struct emitter *e, struct debug_info *d, const char *name) {
+  char *plain = arena_strdup(e->arena, name);
+  for (char *p = plain; *p; p++)
+    if (*p == '"' || *p == '\\' || (unsigned char)*p < ' ')
+      *p = '_';
+  return LLVMDIBuilderCreateFile(d->builder, plain, strlen(plain), "", 0);
 }
 
 void debug_info_begin(struct emitter *e) {
@@ -51,7 +56,7 @@ void debug_info_begin(struct emitter *e) {
   struct debug_info *d = arena_new(e->arena, struct debug_info);
   d->builder = LLVMCreateDIBuilder(e->module);
   d->file_name = at.file;
-  d->file = file_of(d, at.file);
+  d->file = file_of(e, d, at.file);
   LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, d->file, "tilec", 5, true,
                                  "", 0, 0, "", 0, EMIT_DIRECTIVES_ONLY, 0, false, false, "", 0, "",
                                  0);
@@ -74,7 +79,7 @@ static LLVMMetadataRef scope_of(struct emitter *e, const char *file) {
     return d->function;
   LLVMMetadataRef scope = map_get(&d->scopes, str_from(file));
   if (!scope) {
-    scope = LLVMDIBuilderCreateLexicalBlockFile(d->builder, d->function, file_of(d, file), 0);
+    scope = LLVMDIBuilderCreateLexicalBlockFile(d->builder, d->function, file_of(e, d, file), 0);
     map_put(e->arena, &d->scopes, str_from(file), scope);
   }
   return scope;
