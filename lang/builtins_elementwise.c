@@ -174,6 +174,8 @@ struct value builtin_fdiv(struct emitter *e, struct call *c) {
     return VALUE_ERROR;
   if (!type_is_float(x.v.type))
     return need_floats(e, c, x.v);
+  if (type_is_fp8(x.v.type)) // the quotient in f32 is exact enough for either
+    return emit_binary(e, OP_DIV, x, y, c->at);
   bool precise = exact && x.v.type.dtype == DTYPE_F32;
   enum op_id op = precise ? OP_TILE_PRECISE_DIVF : OP_ARITH_DIVF;
   return value_rt(build_binary(&e->b, op, x.v.rt, y.v.rt), x.v.type);

@@ -62,11 +62,9 @@ static struct value pointer_binary(struct emitter *e, enum ast_op op, struct ope
 
 // ---- arithmetic ----
 
-static struct value divide(struct emitter *e, struct value a, struct value b) {
-  if (!type_is_float(a.type)) {
-    a = emit_cast(e, a, type_scalar(DTYPE_F32), NULL);
-    b = emit_cast(e, b, type_scalar(DTYPE_F32), NULL);
-  }
+static struct value divide_ints(struct emitter *e, struct value a, struct value b) {
+  a = emit_cast(e, a, type_scalar(DTYPE_F32), NULL);
+  b = emit_cast(e, b, type_scalar(DTYPE_F32), NULL);
   return op2(e, OP_ARITH_DIVF, a, b);
 }
 
@@ -99,6 +97,7 @@ static enum op_id int_op(enum ast_op op, bool is_signed) {
 
 static enum op_id float_op(enum ast_op op) {
   switch ((int)op) {
+  case OP_DIV: return OP_ARITH_DIVF;
   case OP_ADD: return OP_ARITH_ADDF;
   case OP_SUB: return OP_ARITH_SUBF;
   case OP_MUL: return OP_ARITH_MULF;
@@ -133,8 +132,8 @@ struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, st
     return VALUE_ERROR;
   if (x.v.type.ptr || y.v.type.ptr)
     return pointer_binary(e, op, x, y, at);
-  if (op == OP_DIV)
-    return divide(e, x.v, y.v);
+  if (!type_is_float(x.v.type) && op == OP_DIV)
+    return divide_ints(e, x.v, y.v);
   if (!type_is_float(x.v.type))
     return op2(e, int_op(op, dtype_is_signed(x.v.type.dtype)), x.v, y.v);
   if (float_op(op) == OP_UNKNOWN)

@@ -125,11 +125,26 @@ static LLVMValueRef negf(struct emitter *e, MlirOperation op, const LLVMValueRef
   return LLVMBuildFNeg(e->b, x[0], "");
 }
 
+// MLIR puts `uno` behind the other unordered predicates, LLVM before them.
 static LLVMValueRef cmpf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
-  int64_t p = op_attr_int(op, "predicate", 0); // numbered as in LLVM
-  return p >= LLVMRealPredicateFalse && p <= LLVMRealPredicateTrue
-             ? LLVMBuildFCmp(e->b, (LLVMRealPredicate)p, x[0], x[1], "")
-             : NULL;
+  static const LLVMRealPredicate predicates[] = {LLVMRealPredicateFalse,
+                                                 LLVMRealOEQ,
+                                                 LLVMRealOGT,
+                                                 LLVMRealOGE,
+                                                 LLVMRealOLT,
+                                                 LLVMRealOLE,
+                                                 LLVMRealONE,
+                                                 LLVMRealORD,
+                                                 LLVMRealUEQ,
+                                                 LLVMRealUGT,
+                                                 LLVMRealUGE,
+                                                 LLVMRealULT,
+                                                 LLVMRealULE,
+                                                 LLVMRealUNE,
+                                                 LLVMRealUNO,
+                                                 LLVMRealPredicateTrue};
+  size_t p = (size_t)op_attr_int(op, "predicate", 0);
+  return p < COUNT_OF(predicates) ? LLVMBuildFCmp(e->b, predicates[p], x[0], x[1], "") : NULL;
 }
 
 static LLVMValueRef clampf(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {

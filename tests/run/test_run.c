@@ -124,6 +124,7 @@ static double r_max(double a, double b) { return fmax(a, b); }
 static double r_lt(double a, double b) { return a < b ? a : b; }
 static double r_ge(double a, double b) { return a >= b ? a : b; }
 static double r_eq(double a, double b) { return a == b ? a : -b; }
+static double r_ne(double a, double b) { return a != b ? a : -b; }
 static double r_clamp(double a, double b) { return (void)b, fmin(fmax(a, -0.5), 0.5); }
 static double r_fma(double a, double b) { return fma(a, b, a); }
 static double r_abs(double a, double b) { return (void)b, fabs(a); }
@@ -161,6 +162,7 @@ static const struct operation operations[] = {
     {"where_lt", r_lt, ANY, "fiu", 100, 0, 0},
     {"where_ge", r_ge, ANY, "fiu", 100, 0, 0},
     {"where_eq", r_eq, ANY, "fi", 3, 0, 0},
+    {"where_ne", r_ne, ANY, "fi", 3, 0, 0},
     {"clamp", r_clamp, ANY, "f", 1, 0, 0},
     {"fma", r_fma, ANY, "f", 3, 0.5, 0},
     {"abs", r_abs, ANY, "fi", 100, 0, 0},
