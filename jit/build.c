@@ -113,8 +113,10 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .debug = c->check,
   };
   r.bindings = jit_bindings(k, c, spec->key, a, &r.binding_count);
-  if (k->passes)
+  if (k->passes) {
     r.passes = *k->passes;
+    r.static_print = r.passes.log;
+  }
   return r;
 }
 

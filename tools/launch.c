@@ -8,6 +8,7 @@
 #include "tools/grid_expr.h"
 #include "tools/reproducer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 int launch_failed(struct tool *t, struct span where, tile_status status) {
@@ -38,6 +39,12 @@ int launch_failed(struct tool *t, struct span where, tile_status status) {
   }
 }
 
+// What device_print says on the host; on a GPU the driver prints it.
+static void print_text(void *user, const char *text) {
+  const struct tool *t = user;
+  fputs(text, t->o.json ? stderr : stdout);
+}
+
 static int open_device(struct tool *t, struct launch *l) {
   const char *wanted = t->o.target;
   bool host = wanted && strcmp(wanted, "host") == 0;
@@ -47,6 +54,8 @@ static int open_device(struct tool *t, struct launch *l) {
   status = tile_device_get_properties(l->device, &l->properties);
   if (status != TILE_OK)
     return launch_failed(t, t->o.target_at, status);
+  if (l->properties.is_host)
+    host_device_set_print(l->device, print_text, t);
   if (t->o.check && !l->properties.is_host) {
     diag_help(diag_error(t->diag, t->o.target_at, E0703, "`--check` works on the host only"),
               "add `--target host`");
@@ -346,6 +355,7 @@ int launch_run(struct tool *t, struct launch *l) {
   tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
   if (status == TILE_OK)
     status = tile_stream_synchronize(l->device, NULL);
+  fflush(stdout); // before the results, which are written past stdio
   reproducer_kernel_runs(false);
   if (status != TILE_CHECK_FAILED)
     return launch_failed(t, t->o.file_at, status);

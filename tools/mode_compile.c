@@ -4,12 +4,11 @@
 #include "runtime/internal.h"
 #include "tools/tool.h"
 
-// The target to compile for where none is named: the GPU that is there, else the host.
-static const struct target *default_target(void) {
+const struct target *tool_target(const struct tool *t) {
+  const struct target *target = target_find(t->o.target ? str_from(t->o.target) : STR("host"));
   tile_device *device;
   tile_device_properties properties;
-  const struct target *target = target_find(STR("host"));
-  if (tile_device_open("auto", &device) != TILE_OK)
+  if (t->o.target || tile_device_open("auto", &device) != TILE_OK)
     return target;
   if (tile_device_get_properties(device, &properties) == TILE_OK)
     target = target_find(str_from(properties.target));
@@ -57,10 +56,11 @@ int mode_compile(struct tool *t) {
                               .emit = t->o.emit,
                               .check = t->o.check,
                               .debug = t->o.check,
-                              .passes = t->o.passes};
+                              .passes = t->o.passes,
+                              .static_print = &t->log};
   bool mlir = str_ends(str_from(source->name), ".mlir");
   if (!r.target) // IR text needs no device; its passes need some GPU's facts
-    r.target = mlir || r.emit == EMIT_AST ? target_find(STR("sm_80")) : default_target();
+    r.target = mlir || r.emit == EMIT_AST ? target_find(STR("sm_80")) : tool_target(t);
   if (!t->o.emit_given)
     r.emit = mlir ? EMIT_TILEGPU : r.target->is_host ? EMIT_LLVM : EMIT_PTX;
   if (r.emit == EMIT_PTX && r.target->is_host) {
