@@ -116,11 +116,24 @@ static struct kernel_param param_of(struct ir_context *c, MlirOperation kernel, 
   return p;
 }
 
-// Symbols that kernels must not define: what generated code refers to, and PTX's own names.
+// Symbols that kernels must not define: what generated code may refer to (the mathematical
+// functions also with an `f` behind), and PTX's own names.
 static const char *const reserved[] = {
-    "WARP_SZ", "__assertfail", "_",      "exp2f", "fma",   "fmaf",           "fmod",        "fmodf",
-    "floor",   "floorf",       "ceil",   "ceilf", "trunc", "truncf",         "global_smem", "log2f",
-    "memcpy",  "memmove",      "memset", "tanhf", "text",  "tile_remainder", "vprintf"};
+    "WARP_SZ", "_",       "__assertfail", "acos", "asin",           "atan",  "atan2",  "ceil",
+    "cos",     "cosh",    "erf",          "exp",  "exp2",           "expm1", "floor",  "fma",
+    "fmax",    "fmin",    "fmod",         "log",  "global_smem",    "log10", "log1p",  "log2",
+    "memcpy",  "memmove", "memset",       "pow",  "nearbyint",      "rint",  "round",  "sin",
+    "sinh",    "sqrt",    "tan",          "tanh", "tile_remainder", "trunc", "vprintf"};
+
+static bool is_reserved(struct str name) {
+  for (size_t i = 0; i < COUNT_OF(reserved); i++) {
+    struct str r = str_from(reserved[i]);
+    if (str_starts(name, r.ptr) &&
+        (name.len == r.len || (name.len == r.len + 1 && name.ptr[r.len] == 'f')))
+      return true;
+  }
+  return str_starts(name, "tile_host_");
+}
 
 // The kernel's name as a symbol: Python's letters beyond ASCII are written as `_uXX`, byte by byte,
 // which PTX can take.
@@ -133,10 +146,7 @@ static const char *symbol_of(struct arena *a, const char *name) {
     else
       strbuf_printf(&b, "_u%02x", (unsigned)(unsigned char)*p);
   }
-  bool taken = str_starts(str_from(name), "tile_host_");
-  for (size_t i = 0; i < COUNT_OF(reserved); i++)
-    taken |= strcmp(name, reserved[i]) == 0;
-  if (taken)
+  if (is_reserved(str_from(name)))
     strbuf_puts(&b, "_kernel");
   const char *symbol = arena_strdup(a, strbuf_cstr(&b));
   strbuf_finish(&b);
