@@ -121,6 +121,11 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   return ok && no_errors(s);
 }
 
+static void show_module(struct session *s) {
+  if (s->request->inspect)
+    s->request->inspect(s->request->inspect_user, s->c, s->module);
+}
+
 struct widest {
   struct ir_context *c;
   MlirOperation op;
@@ -204,6 +209,7 @@ static bool compile_source(struct session *s) {
   bool stopped = false;
   if (!run_passes(s, &r->passes, &stopped))
     return false;
+  show_module(s);
   if (stopped || r->passes.only || r->emit == EMIT_TILE)
     return finish_with_ir(s);
   if (r->emit == EMIT_TILEGPU) {
@@ -239,6 +245,8 @@ static bool compile_ir(struct session *s) {
     if (!run_passes(s, &r->passes, &stopped))
       return false;
   }
+  if (r->passes.only || r->emit > EMIT_TILE)
+    show_module(s);
   if (stopped || r->passes.only || r->emit <= EMIT_TILEGPU)
     return finish_with_ir(s);
   return lower(s);

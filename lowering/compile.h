@@ -31,6 +31,11 @@ struct compile_request {
   bool debug;          // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
+  // Called with the module once the passes are done, before it is printed or emitted, for tools
+  // that look at values; not for `ast`, nor for `tile` when no passes run. The module is only to be
+  // read; it and `c` end with the compilation, so what is kept is copied. NULL: nobody looks.
+  void (*inspect)(void *user, struct ir_context *c, MlirModule module);
+  void *inspect_user;
 };
 
 struct compile_timing {

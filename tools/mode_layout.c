@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec --layout SPEC`: draws a layout as text, as SVG (`-o FILE.svg`) or as JSON (`--json`).
 #include "layouts/draw.h"
-#include "tools/tool.h"
+#include "tools/layout_of_kernel.h"
 
-// The place of byte `at` of the spec, when its text stands on the command line as it is.
-static struct span spec_span(const struct tool *t, size_t at) {
+struct span layout_spec_span(const struct tool *t, size_t at) {
   struct span all = t->o.mode_at;
   size_t length = strlen(t->o.mode_argument);
   if (!all.source)
@@ -20,6 +19,8 @@ static struct span spec_span(const struct tool *t, size_t at) {
 }
 
 int mode_layout(struct tool *t) {
+  if (layout_spec_is_kernel(t->o.mode_argument))
+    return layout_of_kernel(t);
   bool svg = t->o.output && str_ends(str_from(t->o.output), ".svg");
   enum draw_format format = t->o.json ? DRAW_JSON : svg ? DRAW_SVG : DRAW_TEXT;
   struct strbuf out = {0};
@@ -28,7 +29,7 @@ int mode_layout(struct tool *t) {
   int status = EXIT_WRONG;
   if (!layout_draw_spec(t->arena, t->o.mode_argument, format, &out, &error, &at)) {
     diag_help(
-        diag_error(t->diag, spec_span(t, at), E0740, "%s", error),
+        diag_error(t->diag, layout_spec_span(t, at), E0740, "%s", error),
         "write for example `--layout 'mma_v2 16x8'` or `--layout 'blocked<{size_per_thread = "
         "[1, 4], threads_per_warp = [8, 4], warps_per_cta = [4, 1], order = [1, 0]}> 32x16'`");
   } else if (out.failed) {

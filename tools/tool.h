@@ -96,6 +96,8 @@ int tool_write(struct tool *t, const void *data, size_t size);
 // The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
 // EXIT_WRONG.
 int tool_error_status(const struct tool *t);
+// The target that was named, else that of the GPU that is there, else the host.
+const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
 

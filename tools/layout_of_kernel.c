@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layouts of a kernel's tensors: without a line a table of all of them, with one a drawing of
+// each layout that the values made there have.
+#include "tools/layout_of_kernel.h"
+
+#include "base/file.h"
+#include "layouts/attr.h"
+#include "layouts/draw.h"
+#include "lowering/analysis/axis_info.h"
+#include "lowering/llvm/emit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { TEXT_ROWS = 32, TEXT_COLS = 16, PICTURE_CELLS = 64, LINES_IN_HELP = 16 };
+
+// A tensor that an operation makes, or that a store takes.
+struct value {
+  uint32_t order; // in the program
+  struct span at;
+  struct line_col begin;
+  const char *op;
+  MlirType type; // of this compilation: to tell values apart while it lasts
+  struct str type_text, encoding;
+  const char *element;
+  unsigned rank, element_bits;
+  int64_t shape[LL_MAX_OUT];
+  struct linear_layout layout;
+  unsigned vector; // elements one access moves; 0: no access
+};
+
+struct spec {
+  const char *path;
+  uint32_t line, col; // 0: any
+  size_t line_at;     // in the argument
+  bool by_thread;
+};
+
+struct survey {
+  struct arena *arena;
+  const struct source *source;
+  const struct target *target;
+  struct ir_context *c;
+  struct axis_analysis *axis;
+  VEC(struct value *) values;
+};
+
+// ---- what was asked for ----
+
+// Without a trailing word `threads`.
+static struct str without_threads(struct str s, bool *ret_by_thread) {
+  s = str_trim(s);
+  *ret_by_thread = s.len > 8 && str_ends(s, " threads");
+  return *ret_by_thread ? str_trim((struct str){s.ptr, s.len - 8}) : s;
+}
+
+bool layout_spec_is_kernel(const char *spec) {
+  bool by_thread;
+  struct str path;
+  (void)str_split(without_threads(str_from(spec), &by_thread), ':', &path);
+  if (str_ends(path, ".tile") || str_ends(path, ".py") || str_ends(path, ".mlir"))
+    return true;
+  char name[4096];
+  if (path.len == 0 || path.len >= sizeof name)
+    return false;
+  memcpy(name, path.ptr, path.len);
+  name[path.len] = '\0';
+  return file_exists(name);
+}
+
+static bool parse_place(struct tool *t, struct str text, uint32_t *ret) {
+  uint64_t n;
+  if (str_to_u64(text, &n) && n >= 1 && n <= UINT32_MAX) {
+    *ret = (uint32_t)n;
+    return true;
+  }
+  size_t at = (size_t)(text.ptr - t->o.mode_argument);
+  diag_help(diag_error(t->diag, layout_spec_span(t, at), E0740,
+                       "`%.*s` is no line or column: they count from 1", STR_ARG(text)),
+            "write `--layout FILE`, `--layout FILE:LINE` or `--layout FILE:LINE:COLUMN`");
+  return false;
+}
+
+static bool parse_spec(struct tool *t, struct spec *ret) {
+  struct str path, line, rest, all = str_from(t->o.mode_argument);
+  *ret = (struct spec){0};
+  rest = str_split(without_threads(all, &ret->by_thread), ':', &path);
+  ret->path = arena_strndup(t->arena, path.ptr, path.len);
+  if (!rest.ptr)
+    return true;
+  ret->line_at = (size_t)(rest.ptr - all.ptr);
+  rest = str_split(rest, ':', &line);
+  return parse_place(t, line, &ret->line) && (!rest.ptr || parse_place(t, rest, &ret->col));
+}
+
+// ---- the values ----
+
+// The innermost place in the file itself: an operation of a library function counts as made where
+// that is called.
+static struct span place_in(struct survey *s, MlirLocation loc) {
+  if (mlirLocationIsACallSite(loc)) {
+    struct span inner = place_in(s, mlirLocationCallSiteGetCallee(loc));
+    return inner.source ? inner : place_in(s, mlirLocationCallSiteGetCaller(loc));
+  }
+  struct span at = loc_to_span(s->c, loc);
+  return at.source && strcmp(at.source->name, s->source->name) == 0 ? at : SPAN_NONE;
+}
+
+static const char *element_name(struct survey *s, MlirType element) {
+  if (type_is_ptr(s->c, element))
+    return arena_printf(s->arena, "ptr<%s>", dtype_name(dtype_of_mlir(ptr_pointee(s->c, element))));
+  return dtype_name(dtype_of_mlir(element));
+}
+
+static struct str keep(struct survey *s, struct strbuf *text) {
+  struct str kept = {arena_strndup(s->arena, strbuf_cstr(text), text->len), text->len};
+  strbuf_finish(text);
+  return kept;
+}
+
+static bool is_known(const struct survey *s, const struct value *v) {
+  for (size_t i = 0; i < s->values.len; i++) {
+    const struct value *w = s->values.at[i];
+    if (w->at.begin == v->at.begin && w->at.end == v->at.end && strcmp(w->op, v->op) == 0 &&
+        mlirTypeEqual(w->type, v->type) && w->vector == v->vector)
+      return true;
+  }
+  return false;
+}
+
+static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
+  const struct linear_layout *l = type_is_tensor(type) ? linear_of_type(s->c, type) : NULL;
+  struct span at = place_in(s, mlirOperationGetLocation(op));
+  if (!l || !at.source)
+    return;
+  struct value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};
+  v.begin = source_line_col(at.source, at.begin);
+  v.op = op_info(op_id(s->c, op))->name;
+  if (op_is(s->c, op, OP_TILE_LOAD) || op_is(s->c, op, OP_TILE_STORE))
+    v.vector = axis_vector_of(s->axis, op, s->target, l).width;
+  if (is_known(s, &v))
+    return;
+  v.element = element_name(s, element_type(type));
+  v.element_bits = type_bits(s->c, element_type(type));
+  v.rank = tensor_rank(type);
+  struct strbuf text = {0};
+  for (unsigned d = 0; d < v.rank; d++) {
+    v.shape[d] = tensor_dim(type, d);
+    strbuf_printf(&text, "%" PRId64 "x", v.shape[d]);
+  }
+  strbuf_puts(&text, v.element);
+  v.type_text = keep(s, &text);
+  encoding_print(encoding_of_attr(s->c, tensor_encoding(type)), &text);
+  v.encoding = keep(s, &text);
+  struct value *kept = arena_new(s->arena, struct value);
+  *kept = v;
+  vec_push(s->arena, &s->values, kept);
+}
+
+static bool see_operation(MlirOperation op, void *user) {
+  struct survey *s = user;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
+    see_tensor(s, op, mlirValueGetType(mlirOperationGetResult(op, i)));
+  if (op_is(s->c, op, OP_TILE_STORE))
+    see_tensor(s, op, mlirValueGetType(mlirOperationGetOperand(op, 1)));
+  return true;
+}
+
+static int by_place(const void *a, const void *b) {
+  const struct value *v = *(struct value *const *)a, *w = *(struct value *const *)b;
+  if (v->begin.line != w->begin.line)
+    return v->begin.line < w->begin.line ? -1 : 1;
+  if (v->begin.col != w->begin.col)
+    return v->begin.col < w->begin.col ? -1 : 1;
+  return v->order < w->order ? -1 : v->order > w->order;
+}
+
+static void survey_module(void *user, struct ir_context *c, MlirModule module) {
+  struct survey *s = user;
+  s->c = c;
+  s->axis = axis_analyse(c, mlirModuleGetOperation(module), s->arena);
+  ir_walk(mlirModuleGetOperation(module), see_operation, s);
+  if (s->values.len)
+    qsort(s->values.at, s->values.len, sizeof *s->values.at, by_place);
+}
+
+static bool compile(struct tool *t, struct survey *s) {
+  bool mlir = str_ends(str_from(s->source->name), ".mlir");
+  struct compile_request r = {.source = s->source,
+                              .kernel = t->o.kernel,
+                              .target =
+                                  mlir && !t->o.target ? target_find(STR("sm_80")) : tool_target(t),
+                              .num_warps = t->o.num_warps,
+                              .num_stages = t->o.num_stages,
+                              .emit = EMIT_TILEGPU,
+                              .check = t->o.check,
+                              .debug = t->o.check,
+                              .passes = t->o.passes,
+                              .inspect = survey_module,
+                              .inspect_user = s};
+  struct compile_result result = {0};
+  s->target = r.target;
+  return tool_bindings(t, &r.bindings, &r.binding_count) &&
+         (mlir ? compile_mlir : compile_kernel)(t->arena, t->diag, &r, &result);
+}
+
+// ---- the place ----
+
+static bool spans_place(const struct value *v, const struct spec *spec) {
+  if (v->begin.line != spec->line || spec->col == 0)
+    return v->begin.line == spec->line;
+  return v->begin.col <= spec->col && v->at.end - v->at.begin > spec->col - v->begin.col;
+}
+
+// Keeps the values of the place. Where a column is given, those that begin there, or else the
+// smallest expressions around it.
+static void select_values(struct survey *s, const struct spec *spec) {
+  uint32_t smallest = UINT32_MAX;
+  bool exact = false;
+  for (size_t i = 0; i < s->values.len; i++) {
+    const struct value *v = s->values.at[i];
+    if (!spans_place(v, spec))
+      continue;
+    exact |= v->begin.col == spec->col;
+    smallest = v->at.end - v->at.begin < smallest ? v->at.end - v->at.begin : smallest;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < s->values.len; i++) {
+    struct value *v = s->values.at[i];
+    if (spans_place(v, spec) && (spec->col == 0 || (exact ? v->begin.col == spec->col
+                                                          : v->at.end - v->at.begin == smallest)))
+      s->values.at[n++] = v;
+  }
+  s->values.len = n;
+}
+
+// "7, 8 and 11": where there are tensors; of the line, if it has some at other columns.
+static const char *places_with_tensors(struct survey *s, uint32_t line) {
+  struct strbuf text = {0};
+  uint32_t last = 0, shown = 0;
+  for (size_t i = 0; i < s->values.len && shown <= LINES_IN_HELP; i++) {
+    const struct value *v = s->values.at[i];
+    uint32_t place = line ? v->begin.col : v->begin.line;
+    if ((line && v->begin.line != line) || place == last)
+      continue;
+    last = place;
+    if (++shown > LINES_IN_HELP)
+      strbuf_puts(&text, ", ...");
+    else
+      strbuf_printf(&text, "%s%u", shown > 1 ? ", " : "", place);
+  }
+  return keep(s, &text).ptr;
+}
+
+static int no_tensors(struct tool *t, struct survey *s, const struct spec *spec) {
+  if (spec->line == 0) {
+    diag_error(t->diag, layout_spec_span(t, 0), E0741, "the kernel has no tensors with a layout");
+    return EXIT_WRONG;
+  }
+  struct span at = layout_spec_span(t, spec->line_at);
+  const char *columns = spec->col ? places_with_tensors(s, spec->line) : "";
+  const char *lines = places_with_tensors(s, 0);
+  struct diag *d =
+      spec->col ? diag_error(t->diag, at, E0741, "no tensor is made at line %u, column %u of `%s`",
+                             spec->line, spec->col, spec->path)
+                : diag_error(t->diag, at, E0741, "no tensor is made on line %u of `%s`", spec->line,
+                             spec->path);
+  if (*columns)
+    diag_help(d, "columns of line %u that have some: %s", spec->line, columns);
+  else if (*lines)
+    diag_help(d, "lines that have some: %s; `--layout %s` lists the tensors", lines, spec->path);
+  else
+    diag_help(d, "the kernel has no tensors with a layout at all");
+  return EXIT_WRONG;
+}
+
+// ---- output ----
+
+static const char *place_text(struct survey *s, const struct value *v) {
+  return arena_printf(s->arena, "%u:%u", v->begin.line, v->begin.col);
+}
+
+// In text the name of the dialect says nothing; --layout takes both spellings.
+static struct str short_encoding(const struct value *v) {
+  size_t prefix = str_starts(v->encoding, "#tilegpu.") ? strlen("#tilegpu.") : 0;
+  return (struct str){v->encoding.ptr + prefix, v->encoding.len - prefix};
+}
+
+static int larger(int a, size_t b) { return a > (int)b ? a : (int)b; }
+
+static void print_table(struct survey *s, struct strbuf *out) {
+  int place = 5, op = 9, type = 4;
+  for (size_t i = 0; i < s->values.len; i++) {
+    const struct value *v = s->values.at[i];
+    place = larger(place, strlen(place_text(s, v)));
+    op = larger(op, strlen(v->op));
+    type = larger(type, v->type_text.len);
+  }
+  strbuf_printf(out, "%-*s  %-*s  %-*s  registers  vector  layout\n", place, "place", op,
+                "operation", type, "type");
+  for (size_t i = 0; i < s->values.len; i++) {
+    const struct value *v = s->values.at[i];
+    strbuf_printf(out, "%-*s  %-*s  %-*.*s  %9u  ", place, place_text(s, v), op, v->op, type,
+                  STR_ARG(v->type_text), register_count(&v->layout));
+    if (v->vector)
+      strbuf_printf(out, "%6u", v->vector);
+    else
+      strbuf_printf(out, "%6s", "-");
+    strbuf_printf(out, "  %.*s\n", STR_ARG(short_encoding(v)));
+  }
+}
+
+static bool same_drawing(const struct value *v, const struct value *w) {
+  return v->rank == w->rank && str_eq(v->encoding, w->encoding) &&
+         memcmp(v->shape, w->shape, sizeof v->shape) == 0;
+}
+
+// The first value with the drawing of `v`.
+static bool is_first(const struct survey *s, size_t i) {
+  for (size_t k = 0; k < i; k++)
+    if (same_drawing(s->values.at[k], s->values.at[i]))
+      return false;
+  return true;
+}
+
+static void print_heading(const struct survey *s, const struct value *v, struct strbuf *out) {
+  unsigned n = register_count(&v->layout);
+  strbuf_printf(out, "%s:%u:%u: %s: %.*s, %u register%s a thread", s->source->name, v->begin.line,
+                v->begin.col, v->op, STR_ARG(v->type_text), n, n == 1 ? "" : "s");
+  if (v->vector)
+    strbuf_printf(out, ", %u element%s an access", v->vector, v->vector == 1 ? "" : "s");
+  strbuf_putc(out, '\n');
+}
+
+// Every layout once, below the values that have it.
+static void print_drawings(const struct survey *s, bool by_thread, struct strbuf *out) {
+  for (size_t i = 0; i < s->values.len; i++) {
+    const struct value *v = s->values.at[i];
+    if (!is_first(s, i))
+      continue;
+    if (i)
+      strbuf_putc(out, '\n');
+    for (size_t k = i; k < s->values.len; k++)
+      if (same_drawing(v, s->values.at[k]))
+        print_heading(s, s->values.at[k], out);
+    struct draw_options opt = {.element_bits = v->element_bits,
+                               .max_rows = TEXT_ROWS,
+                               .max_cols = TEXT_COLS,
+                               .by_thread = by_thread};
+    strbuf_printf(out, "%.*s\n", STR_ARG(short_encoding(v)));
+    layout_draw_text(&v->layout, v->rank, v->shape, opt, out);
+  }
+}
+
+// One layout: that of an access, if there is one.
+static void print_picture(struct tool *t, const struct survey *s, const struct spec *spec,
+                          struct strbuf *out) {
+  const struct value *v = s->values.at[0];
+  size_t count = 0;
+  for (size_t i = 0; i < s->values.len; i++) {
+    count += is_first(s, i);
+    if (!v->vector && s->values.at[i]->vector)
+      v = s->values.at[i];
+  }
+  struct draw_options opt = {.element_bits = v->element_bits,
+                             .max_rows = PICTURE_CELLS,
+                             .max_cols = PICTURE_CELLS,
+                             .by_thread = spec->by_thread};
+  layout_draw_svg(&v->layout, v->rank, v->shape, opt, out);
+  if (count > 1)
+    diag_help(diag_warning(t->diag, v->at, E0742, "the picture shows one of %zu layouts: `%s`",
+                           count, v->op),
+              "name another place as `%s:LINE:COLUMN`; as text all of them are drawn", spec->path);
+}
+
+static void write_bases(const struct linear_layout *l, struct json_writer *w) {
+  json_begin_object(w);
+  for (unsigned i = 0; i < l->in_count; i++) {
+    json_key(w, ll_in_name(l->in[i])), json_begin_array(w);
+    for (unsigned b = 0; b < l->in_bits[i]; b++) {
+      json_begin_array(w);
+      for (unsigned d = 0; d < l->out_count; d++)
+        json_int(w, l->basis[i][b][d]);
+      json_end_array(w);
+    }
+    json_end_array(w);
+  }
+  json_end_object(w);
+}
+
+static void write_json(const struct survey *s, struct strbuf *out) {
+  struct json_writer w = {.out = out};
+  json_begin_object(&w);
+  json_key(&w, "file"), json_cstring(&w, s->source->name);
+  json_key(&w, "target"), json_cstring(&w, s->target->name);
+  json_key(&w, "values"), json_begin_array(&w);
+  for (size_t i = 0; i < s->values.len; i++) {
+    const struct value *v = s->values.at[i];
+    json_begin_object(&w);
+    json_key(&w, "line"), json_int(&w, v->begin.line);
+    json_key(&w, "column"), json_int(&w, v->begin.col);
+    json_key(&w, "operation"), json_cstring(&w, v->op);
+    json_key(&w, "shape"), json_begin_array(&w);
+    for (unsigned d = 0; d < v->rank; d++)
+      json_int(&w, v->shape[d]);
+    json_end_array(&w);
+    json_key(&w, "element"), json_cstring(&w, v->element);
+    json_key(&w, "registers"), json_int(&w, register_count(&v->layout));
+    if (v->vector)
+      json_key(&w, "vector"), json_int(&w, v->vector);
+    json_key(&w, "encoding"), json_string(&w, v->encoding);
+    json_key(&w, "bases"), write_bases(&v->layout, &w);
+    json_end_object(&w);
+  }
+  json_end_array(&w);
+  json_end_object(&w);
+  strbuf_putc(out, '\n');
+}
+
+static int write_values(struct tool *t, struct survey *s, const struct spec *spec, bool picture) {
+  struct strbuf out = {0};
+  if (t->o.json)
+    write_json(s, &out);
+  else if (picture)
+    print_picture(t, s, spec, &out);
+  else if (spec->line)
+    print_drawings(s, spec->by_thread, &out);
+  else
+    print_table(s, &out);
+  int status = EXIT_LIMIT;
+  if (out.failed)
+    diag_error(t->diag, SPAN_NONE, E0991, "no memory for the drawing");
+  else
+    status = tool_write(t, strbuf_cstr(&out), out.len);
+  strbuf_finish(&out);
+  return status;
+}
+
+int layout_of_kernel(struct tool *t) {
+  struct spec spec;
+  int status;
+  if (!parse_spec(t, &spec))
+    return EXIT_WRONG;
+  bool picture = !t->o.json && t->o.output && str_ends(str_from(t->o.output), ".svg");
+  if (picture && !spec.line) {
+    diag_help(diag_error(t->diag, layout_spec_span(t, 0), E0703,
+                         "a picture shows one layout, not those of a whole kernel"),
+              "add a line: `--layout %s:LINE`; without `-o` the tensors are listed", spec.path);
+    return EXIT_USAGE;
+  }
+  t->o.file = spec.path;
+  t->o.file_at = layout_spec_span(t, 0);
+  struct survey s = {.arena = t->arena, .source = tool_source(t, &status)};
+  if (!s.source)
+    return status;
+  if (!compile(t, &s))
+    return tool_error_status(t);
+  size_t all = s.values.len;
+  struct value **values = arena_array(t->arena, struct value *, all + 1);
+  if (all)
+    memcpy(values, s.values.at, all * sizeof *values);
+  if (spec.line)
+    select_values(&s, &spec);
+  if (s.values.len)
+    return write_values(t, &s, &spec, picture);
+  s.values.at = values;
+  s.values.len = all;
+  return no_tensors(t, &s, &spec);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tilec --layout FILE[:LINE[:COL]]`: the layouts of the values of a kernel.
+#ifndef TILE_TOOLS_LAYOUT_OF_KERNEL_H
+#define TILE_TOOLS_LAYOUT_OF_KERNEL_H
+
+#include "tools/tool.h"
+
+// Whether the argument of --layout names a file: what stands before its first `:` (and before the
+// word `threads`) ends in .tile, .py or .mlir, or is a file.
+bool layout_spec_is_kernel(const char *spec);
+// Compiles the kernel up to the `tilegpu` stage and lists its tensors, or draws those of a place.
+int layout_of_kernel(struct tool *t);
+// The place of byte `at` of the spec, when its text stands on the command line as it is.
+struct span layout_spec_span(const struct tool *t, size_t at);
+
+#endif
