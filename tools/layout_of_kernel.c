@@ -135,7 +135,8 @@ static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
     return;
   struct value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};
   v.begin = source_line_col(at.source, at.begin);
-  v.op = op_info(op_id(s->c, op))->name;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  v.op = arena_strndup(s->arena, name.data, name.length); // the name ends with the context
   if (op_is(s->c, op, OP_TILE_LOAD) || op_is(s->c, op, OP_TILE_STORE))
     v.vector = axis_vector_of(s->axis, op, s->target, l).width;
   if (is_known(s, &v))

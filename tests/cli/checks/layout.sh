@@ -60,6 +60,13 @@ check "an SVG of a whole kernel" 2 '\[E0703\]
 :LINE' --layout turn.tile --kernel turn -o all.svg
 "$tilec" turn.tile --kernel turn --target sm_90a --emit=tilegpu -o turn.mlir
 check "lists the tensors of IR text" 0 'tile.load +64x64xf32 +32 +4  blocked<' --layout turn.mlir
+cat > foreign.mlir <<'END'
+func.func @f(%x: tensor<32xi32, #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], warps_per_cta = [4]}>>) {
+  %0 = arith.ceildivsi %x, %x : tensor<32xi32, #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], warps_per_cta = [4]}>>
+  return
+}
+END
+check "names operations that are not ours" 0 '^2:8 +arith.ceildivsi +32xi32 +1 +-' --layout foreign.mlir
 check "no tensor on the line" 1 'error: no tensor is made on line 2 of `turn.tile` \[E0741\]
 help: lines that have some: 3, 4, 5, 6;' --layout turn.tile:2 --kernel turn --target sm_90a
 check "no tensor at the column" 1 'at line 4, column 3 of `turn.tile` \[E0741\]

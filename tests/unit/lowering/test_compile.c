@@ -84,6 +84,49 @@ START_TEST(static_print_goes_where_it_was_asked_to) {
 }
 END_TEST
 
+// What an inspector saw.
+struct seen {
+  unsigned calls, loads;
+};
+
+static bool count_load(MlirOperation op, void *user) {
+  struct seen *seen = user;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  bool is_load = name.length == strlen("tile.load") && !memcmp(name.data, "tile.load", name.length);
+  if (is_load &&
+      !mlirAttributeIsNull(tensor_encoding(mlirValueGetType(mlirOperationGetResult(op, 0)))))
+    seen->loads++;
+  return true;
+}
+
+static void inspect(void *user, struct ir_context *c, MlirModule module) {
+  ((struct seen *)user)->calls++;
+  ck_assert(!mlirOperationIsNull(module_kernel(c, module)));
+  ir_walk(mlirModuleGetOperation(module), count_load, user);
+}
+
+START_TEST(inspectors_see_the_module_with_layouts) {
+  static const struct {
+    enum emit_kind emit;
+    unsigned calls;
+  } stages[] = {{EMIT_AST, 0}, {EMIT_TILE, 0}, {EMIT_TILEGPU, 1}, {EMIT_PTX, 1}};
+  for (size_t i = 0; i < COUNT_OF(stages); i++) {
+    struct arena *a = arena_create();
+    struct seen seen = {0};
+    struct compile_request r = {.source = source_create(a, "add.tile", str_from(add)),
+                                .target = target_find(STR("sm_80")),
+                                .emit = stages[i].emit,
+                                .inspect = inspect,
+                                .inspect_user = &seen};
+    struct compile_result result;
+    ck_assert(compile_kernel(a, diag_engine_create(a), &r, &result));
+    ck_assert_uint_eq(seen.calls, stages[i].calls);
+    ck_assert_uint_eq(seen.loads, 2 * stages[i].calls);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 START_TEST(errors_give_no_output) {
   ck_assert_ptr_null(
       compile("@jit\ndef f(x: ptr[f32]):\n    store(x, y)\n", "sm_80", EMIT_PTX, NULL, NULL, NULL));
@@ -144,6 +187,7 @@ TCase *compile_tests(void) {
   tcase_add_test(t, stages_give_their_text);
   tcase_add_test(t, host_code_is_an_object_file);
   tcase_add_test(t, static_print_goes_where_it_was_asked_to);
+  tcase_add_test(t, inspectors_see_the_module_with_layouts);
   tcase_add_test(t, errors_give_no_output);
   tcase_add_test(t, threads_compile_the_same_bytes);
   tcase_add_test(t, targets_are_found_by_name);
