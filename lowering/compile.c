@@ -11,7 +11,13 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = 16, MANY_REGISTERS = 256 };
+enum {
+  DEFAULT_WARPS = 4,
+  DEFAULT_STAGES = 3,
+  MAX_STAGES = 16,
+  MANY_REGISTERS = 256,
+  MAX_REGISTERS = 1024
+};
 
 const char *emit_kind_name(enum emit_kind k) {
   static const char *const names[EMIT_KIND_COUNT] = {
@@ -145,21 +151,31 @@ static bool see_registers(MlirOperation op, void *user) {
   return true;
 }
 
-static void warn_of_registers(struct session *s) {
+// Code grows with the elements a thread holds, and the time to compile it faster than that: too
+// many are an error, many a warning.
+static bool check_registers(struct session *s) {
   struct widest w = {.c = s->c};
   ir_walk(mlirModuleGetOperation(s->module), see_registers, &w);
   if (w.registers <= MANY_REGISTERS)
-    return;
-  struct diag *d = diag_warning(s->diag, op_span(s->c, w.op), E0607,
-                                "each thread holds %u elements of this tile", w.registers);
+    return true;
+  struct span at = op_span(s->c, w.op);
+  bool ok = w.registers <= MAX_REGISTERS;
+  struct diag *d =
+      ok ? diag_warning(s->diag, at, E0607, "each thread holds %u elements of this tile",
+                        w.registers)
+         : diag_error(s->diag, at, E0608,
+                      "each thread would hold %u elements of this tile; at most %d are possible",
+                      w.registers, MAX_REGISTERS);
   diag_help(d, "use smaller blocks, or more warps than %u (`--num-warps`)", s->num_warps);
+  return ok;
 }
 
 // From tilegpu IR to the artifact.
 static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
   struct compile_timing *t = &s->ret->timing;
-  warn_of_registers(s);
+  if (!check_registers(s))
+    return false;
   double at = now_ms();
   s->llvm = LLVMContextCreate();
   LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
@@ -213,7 +229,8 @@ static bool compile_source(struct session *s) {
   if (stopped || r->passes.only || r->emit == EMIT_TILE)
     return finish_with_ir(s);
   if (r->emit == EMIT_TILEGPU) {
-    warn_of_registers(s);
+    if (!check_registers(s))
+      return false;
     return finish_with_ir(s) &&
            describe_kernel(s->c, s->module, r->target, s->num_warps, s->num_stages, &s->ret->info);
   }
