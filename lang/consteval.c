@@ -53,6 +53,8 @@ bool const_equal(struct value a, struct value b) {
   case VALUE_TUPLE:
     if (a.tuple.len != b.tuple.len)
       return false;
+    if (a.tuple.at == b.tuple.at)
+      return true;
     for (size_t i = 0; i < a.tuple.len; i++)
       if (!const_equal(a.tuple.at[i], b.tuple.at[i]))
         return false;
@@ -190,14 +192,24 @@ static struct value float_binary(struct emitter *e, enum ast_op op, double x, do
   return value_of_kind(VALUE_ABSENT);
 }
 
-static struct value concat(struct emitter *e, struct value a, struct value b) {
-  if (a.kind == VALUE_STR)
-    return value_str(str_from(arena_printf(e->a, "%.*s%.*s", STR_ARG(a.s), STR_ARG(b.s))));
+enum { MAX_STRING = 64 << 10 };
+
+static struct value concat(struct emitter *e, struct value a, struct value b, struct span at) {
+  if (a.kind == VALUE_STR) {
+    if (a.s.len + b.s.len <= MAX_STRING)
+      return value_str(str_from(arena_printf(e->a, "%.*s%.*s", STR_ARG(a.s), STR_ARG(b.s))));
+    emit_error(e, at, E0903, "the string is longer than %d bytes", MAX_STRING);
+    return VALUE_ERROR;
+  }
   size_t n = a.tuple.len + b.tuple.len;
-  struct value *at = arena_array(e->a, struct value, n ? n : 1);
+  if (n > EMIT_MAX_UNROLL) {
+    emit_error(e, at, E0309, "a sequence of more than %d values", EMIT_MAX_UNROLL);
+    return VALUE_ERROR;
+  }
+  struct value *r = arena_array(e->a, struct value, n ? n : 1);
   for (size_t i = 0; i < n; i++)
-    at[i] = i < a.tuple.len ? a.tuple.at[i] : b.tuple.at[i - a.tuple.len];
-  return value_tuple(at, n);
+    r[i] = i < a.tuple.len ? a.tuple.at[i] : b.tuple.at[i - a.tuple.len];
+  return value_tuple(r, n);
 }
 
 // (x, y) * 3
@@ -227,7 +239,7 @@ struct value const_binary(struct emitter *e, enum ast_op op, struct operand a, s
     r = float_binary(e, op, value_as_double(a.v), value_as_double(b.v), b, at);
   } else if (op == OP_ADD && a.v.kind == b.v.kind &&
              (a.v.kind == VALUE_STR || a.v.kind == VALUE_TUPLE)) {
-    r = concat(e, a.v, b.v);
+    r = concat(e, a.v, b.v, at);
   } else if (op == OP_MUL && a.v.kind == VALUE_TUPLE && value_as_int(b.v, &y)) {
     r = repeat(e, op, a.v.tuple, y, at);
   } else if (op == OP_MUL && b.v.kind == VALUE_TUPLE && value_as_int(a.v, &x)) {
