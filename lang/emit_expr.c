@@ -178,7 +178,18 @@ struct value_list {
   size_t len, cap;
 };
 
-static struct value emit_items(struct emitter *e, const struct expr_list *items) {
+// Counts the values in a sequence and in those within it, giving up past the limit: shared parts
+// can stand in it any number of times.
+static void count_values(const struct value *v, size_t *count) {
+  if (v->kind != VALUE_TUPLE) {
+    ++*count;
+    return;
+  }
+  for (size_t i = 0; i < v->tuple.len && *count <= EMIT_MAX_UNROLL; i++)
+    count_values(&v->tuple.at[i], count);
+}
+
+static struct value emit_items(struct emitter *e, const struct expr_list *items, struct span at) {
   struct value_list l = {0};
   vec_reserve(e->a, &l, items->len ? items->len : 1);
   for (size_t i = 0; i < items->len; i++) {
@@ -193,7 +204,13 @@ static struct value emit_items(struct emitter *e, const struct expr_list *items)
     for (size_t k = 0; k < t.len; k++)
       vec_push(e->a, &l, t.at[k]);
   }
-  return value_tuple(l.at, l.len);
+  struct value result = value_tuple(l.at, l.len);
+  size_t count = 0;
+  count_values(&result, &count);
+  if (count > EMIT_MAX_UNROLL)
+    return emit_error(e, at, E0309, "a sequence of more than %d values", EMIT_MAX_UNROLL),
+           VALUE_ERROR;
+  return result;
 }
 
 static bool emit_clauses(struct emitter *e, const struct expr *x, size_t clause,
@@ -328,7 +345,7 @@ static struct value emit_expr_kind(struct emitter *e, const struct expr *x) {
   }
   case EXPR_SUBSCRIPT: return emit_subscript(e, x);
   case EXPR_TUPLE:
-  case EXPR_LIST: return emit_items(e, &x->items);
+  case EXPR_LIST: return emit_items(e, &x->items, x->span);
   case EXPR_TERNARY: return emit_ternary(e, x);
   case EXPR_COMPREHENSION: return emit_comprehension(e, x);
   case EXPR_WALRUS: {
