@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making a specialisation: the disk cache is asked first, then the compiler. Whatever the way, the
 // kernel's description passes through its JSON form, so that both give the same.
+#include "base/clock.h"
 #include "base/debug.h"
 #include "base/sha256.h"
 #include "jit/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define KEY_FORMAT "tile kernel 1" // changes with anything that the key below does not cover
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
   enum diag_code code = diag_first_error_code(diag);
@@ -160,7 +154,7 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
 }
 
 tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report) {
-  double start = now_ms();
+  double start = clock_ms();
   struct arena *a = arena_create();
   jmp_buf out_of_memory;
   tile_status s;
@@ -173,7 +167,7 @@ tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_re
   }
   arena_set_oom(spec->arena, NULL);
   arena_destroy(a);
-  spec->timing.find_ms = now_ms() - start;
+  spec->timing.find_ms = clock_ms() - start;
   debug_log(DEBUG_LAUNCH, "`%s` for %s: %s in %.1f ms", k->name, spec->config->target->name,
             s != TILE_OK             ? "failed"
             : spec->timing.from_disk ? "found on disk"

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launching: key, table, values, module. The path of a launch that was seen before takes no lock
 // and allocates nothing.
+#include "base/clock.h"
 #include "jit/kernel.h"
-
-#include <time.h>
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
 
 // ---- loading ----
 
@@ -27,12 +20,12 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
   pthread_mutex_lock(&k->lock);
   struct module *m = atomic_load_explicit(&spec->module, memory_order_relaxed);
   if (!m) {
-    double start = now_ms();
+    double start = clock_ms();
     if (device_is_host(k->device))
       s = load_host(k, spec, &m);
     else
       s = module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);
-    spec->timing.load_ms = now_ms() - start;
+    spec->timing.load_ms = clock_ms() - start;
     if (s == TILE_OK)
       atomic_store_explicit(&spec->module, m, memory_order_release);
   }

@@ -2,6 +2,7 @@
 // The road from source text to an artifact: stage after stage, stopping where the request says.
 #include "lowering/compile.h"
 
+#include "base/clock.h"
 #include "lowering/build_id.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson
@@ -9,7 +10,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include <time.h>
 
 enum {
   DEFAULT_WARPS = 4,
@@ -58,15 +58,9 @@ struct session {
   LLVMContextRef llvm;
 };
 
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 // Adds the time since *at to *total and moves *at.
 static void lap(double *at, double *total) {
-  double now = now_ms();
+  double now = clock_ms();
   *total += now - *at;
   *at = now;
 }
@@ -120,7 +114,7 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
     diag_error(s->diag, SPAN_NONE, E0991, "out of memory for the passes");
     return false;
   }
-  double at = now_ms();
+  double at = clock_ms();
   bool ok = passes_run(&p, options, ret_stopped);
   arena_destroy(p.scratch);
   lap(&at, &s->ret->timing.passes_ms);
@@ -176,7 +170,7 @@ static bool lower(struct session *s) {
   struct compile_timing *t = &s->ret->timing;
   if (!check_registers(s))
     return false;
-  double at = now_ms();
+  double at = clock_ms();
   s->llvm = LLVMContextCreate();
   LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
                                    r->check, s->llvm, &s->ret->info);
@@ -196,7 +190,7 @@ static bool lower(struct session *s) {
 static bool compile_source(struct session *s) {
   const struct compile_request *r = s->request;
   struct compile_timing *t = &s->ret->timing;
-  double at = now_ms();
+  double at = clock_ms();
   struct ast_module *ast = lang_parse(s->a, s->diag, r->source);
   lap(&at, &t->parse_ms);
   if (!ast || !no_errors(s))
@@ -248,7 +242,7 @@ static bool needs_layout(MlirOperation op, void *user) {
 
 static bool compile_ir(struct session *s) {
   const struct compile_request *r = s->request;
-  double at = now_ms();
+  double at = clock_ms();
   if (!open_context(s))
     return false;
   s->module = ir_parse(s->c, r->source->name, r->source->text);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pass manager: checks what a pass needs, runs it, verifies, prints, dumps, times. The one
 // place from which passes are called.
+#include "base/clock.h"
 #include "base/debug.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lowering/pass.h"
-
-#include <time.h>
 
 static const struct pass passes[] = {
 #define PASS(id, flag, doc, needs, gives, breaks) {flag, doc, pass_##id, needs, gives, breaks},
@@ -80,12 +79,6 @@ static bool parse_only(struct pass_context *p, const char *only, const enum pass
 }
 
 // ---- services around a pass ----
-
-static double now_ms(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 static void digest_module(MlirModule m, uint8_t ret[32]) {
   struct strbuf text = {0};
@@ -214,12 +207,12 @@ static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms
   const struct pass *pass = &passes[id];
   if (!check_facts(r, pass))
     return false;
-  double start = now_ms();
+  double start = clock_ms();
   enum pass_result result;
   struct arena_mark mark = arena_mark(r->p->scratch);
   bool ok = run_checked(r, pass, &result);
   arena_release(r->p->scratch, mark);
-  *ret_ms = now_ms() - start;
+  *ret_ms = clock_ms() - start;
   if (!ok)
     return false;
   if (result == PASS_FAILED) {
