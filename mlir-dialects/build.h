@@ -70,6 +70,39 @@ void build_assert(struct builder *b, MlirValue cond, const char *message);
 void build_assume(struct builder *b, MlirValue cond);
 void build_barrier(struct builder *b);
 
+// ---- across elements; `combine` and `function` name private functions of scalars ----
+enum { COLLECTIVE_MAX_VALUES = 8 };
+void build_reduce(struct builder *b, size_t n, const MlirValue *values, unsigned axis,
+                  const char *combine, MlirValue *ret);
+void build_scan(struct builder *b, size_t n, const MlirValue *values, unsigned axis,
+                const char *combine, bool reverse, MlirValue *ret);
+// values[0] gives the results their shape.
+void build_map(struct builder *b, size_t n, const MlirValue *values, const char *function,
+               unsigned pack, size_t result_count, const MlirType *elements, MlirValue *ret);
+void build_inline_asm(struct builder *b, const char *text, const char *constraints, unsigned pack,
+                      bool is_pure, size_t n, const MlirValue *values, size_t result_count,
+                      const MlirType *results, MlirValue *ret);
+MlirValue build_gather(struct builder *b, MlirValue source, MlirValue index, unsigned axis);
+MlirValue build_histogram(struct builder *b, MlirValue x, MlirValue mask, int64_t bins);
+MlirValue build_join(struct builder *b, MlirValue x, MlirValue y);
+void build_split(struct builder *b, MlirValue x, MlirValue ret[2]);
+MlirValue build_unsplat(struct builder *b, MlirValue x);
+
+// ---- programs and devices ----
+MlirValue build_atomic_cas(struct builder *b, MlirValue ptr, MlirValue compare, MlirValue value,
+                           const char *sem, const char *scope);
+MlirValue build_special_register(struct builder *b, const char *name, enum dtype type);
+void build_grid_dependency(struct builder *b, const char *kind); // "wait", "launch_dependents"
+void build_call(struct builder *b, const char *function, size_t n, const MlirValue *values,
+                size_t result_count, const MlirType *results, MlirValue *ret);
+
+// ---- shared memory ----
+// A buffer for a tile whose type has a shared encoding; x (may be null) fills it.
+MlirValue build_local_alloc(struct builder *b, MlirValue x, MlirType tile);
+MlirValue build_local_load(struct builder *b, MlirValue buffer, MlirAttribute encoding);
+void build_local_store(struct builder *b, MlirValue x, MlirValue buffer);
+void build_gpu_barrier(struct builder *b);
+
 // ---- layouts ----
 MlirValue build_convert_layout(struct builder *b, MlirValue x, MlirAttribute encoding);
 

@@ -77,6 +77,10 @@ enum dtype dtype_of_mlir(MlirType scalar); // DTYPE_NONE for pointers and anythi
 MlirType ptr_type(struct ir_context *c, MlirType pointee); // !tile.ptr<pointee>
 bool type_is_ptr(struct ir_context *c, MlirType t);
 MlirType ptr_pointee(struct ir_context *c, MlirType ptr);
+// !tilegpu.memdesc<tile>: a tile in shared memory, of a tensor type with a shared encoding.
+MlirType memdesc_type(struct ir_context *c, MlirType tile);
+bool type_is_memdesc(struct ir_context *c, MlirType t);
+MlirType memdesc_tile(struct ir_context *c, MlirType memdesc);
 bool type_is_tensor(MlirType t);
 unsigned tensor_rank(MlirType t);
 int64_t tensor_dim(MlirType t, unsigned i);
@@ -120,6 +124,9 @@ void op_erase(MlirOperation op); // unlinks and destroys; must have no uses
 void value_replace(MlirValue of, MlirValue with);
 // The first kernel of the module (func.func with the unit attribute tile.kernel).
 MlirOperation module_kernel(struct ir_context *c, MlirModule m);
+// The function that the symbol attribute `name` of `op` means (combine, function, callee); null if
+// the module has none of that name.
+MlirOperation op_function(struct ir_context *c, MlirOperation op, const char *name);
 
 // ---- text ----
 // Prints with locations when `debug_info`. The text parses back to the same module.

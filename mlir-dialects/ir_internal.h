@@ -9,12 +9,16 @@
 
 #define TENSOR_RANK_LIMIT 16 // of what the helpers handle; the language allows less
 
+// The types !tile.ptr<T> or !tilegpu.memdesc<T>, both ways.
+struct wrapper {
+  struct map outer_of, inner_of; // T -> the type, the type -> T
+  MlirTypeID id;
+};
+
 struct ir_tables {
-  struct map op_ids;      // identifier of an op name -> enum op_id
-  struct map ptr_of;      // pointee type -> !tile.ptr of it
-  struct map pointee_of;  // !tile.ptr -> pointee type
-  struct map encodings;   // encoding attribute -> struct encoding_text *
-  MlirTypeID ptr_type_id; // of every !tile.ptr
+  struct map op_ids;    // identifier of an op name -> enum op_id
+  struct map encodings; // encoding attribute -> struct encoding_text *
+  struct wrapper ptr, memdesc;
   MlirType scalars[DTYPE_COUNT];
   MlirDiagnosticHandlerID handler;
 };

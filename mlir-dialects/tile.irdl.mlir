@@ -199,6 +199,185 @@ irdl.dialect @tile {
   }
   irdl.operation @debug_barrier {
   }
+  // Several values of any types: as many optional ones as the limit of ops.def; see build_collective.c.
+  irdl.operation @reduce {
+    %v0 = irdl.any
+    %v1 = irdl.any
+    %v2 = irdl.any
+    %v3 = irdl.any
+    %v4 = irdl.any
+    %v5 = irdl.any
+    %v6 = irdl.any
+    %v7 = irdl.any
+    %r0 = irdl.any
+    %r1 = irdl.any
+    %r2 = irdl.any
+    %r3 = irdl.any
+    %r4 = irdl.any
+    %r5 = irdl.any
+    %r6 = irdl.any
+    %r7 = irdl.any
+    %axis_attr = irdl.any
+    %combine_attr = irdl.any
+    irdl.operands(
+      v0: optional %v0, v1: optional %v1, v2: optional %v2, v3: optional %v3,
+      v4: optional %v4, v5: optional %v5, v6: optional %v6, v7: optional %v7)
+    irdl.attributes {"axis" = %axis_attr, "combine" = %combine_attr}
+    irdl.results(
+      r0: optional %r0, r1: optional %r1, r2: optional %r2, r3: optional %r3,
+      r4: optional %r4, r5: optional %r5, r6: optional %r6, r7: optional %r7)
+  }
+  irdl.operation @scan {
+    %v0 = irdl.any
+    %v1 = irdl.any
+    %v2 = irdl.any
+    %v3 = irdl.any
+    %v4 = irdl.any
+    %v5 = irdl.any
+    %v6 = irdl.any
+    %v7 = irdl.any
+    %r0 = irdl.any
+    %r1 = irdl.any
+    %r2 = irdl.any
+    %r3 = irdl.any
+    %r4 = irdl.any
+    %r5 = irdl.any
+    %r6 = irdl.any
+    %r7 = irdl.any
+    %axis_attr = irdl.any
+    %combine_attr = irdl.any
+    %reverse_attr = irdl.any
+    irdl.operands(
+      v0: optional %v0, v1: optional %v1, v2: optional %v2, v3: optional %v3,
+      v4: optional %v4, v5: optional %v5, v6: optional %v6, v7: optional %v7)
+    irdl.attributes {"axis" = %axis_attr, "combine" = %combine_attr, "reverse" = %reverse_attr}
+    irdl.results(
+      r0: optional %r0, r1: optional %r1, r2: optional %r2, r3: optional %r3,
+      r4: optional %r4, r5: optional %r5, r6: optional %r6, r7: optional %r7)
+  }
+  irdl.operation @map_elementwise {
+    %v0 = irdl.any
+    %v1 = irdl.any
+    %v2 = irdl.any
+    %v3 = irdl.any
+    %v4 = irdl.any
+    %v5 = irdl.any
+    %v6 = irdl.any
+    %v7 = irdl.any
+    %r0 = irdl.any
+    %r1 = irdl.any
+    %r2 = irdl.any
+    %r3 = irdl.any
+    %r4 = irdl.any
+    %r5 = irdl.any
+    %r6 = irdl.any
+    %r7 = irdl.any
+    %function_attr = irdl.any
+    %pack_attr = irdl.any
+    irdl.operands(
+      v0: optional %v0, v1: optional %v1, v2: optional %v2, v3: optional %v3,
+      v4: optional %v4, v5: optional %v5, v6: optional %v6, v7: optional %v7)
+    irdl.attributes {"function" = %function_attr, "pack" = %pack_attr}
+    irdl.results(
+      r0: optional %r0, r1: optional %r1, r2: optional %r2, r3: optional %r3,
+      r4: optional %r4, r5: optional %r5, r6: optional %r6, r7: optional %r7)
+  }
+  irdl.operation @inline_asm {
+    %v0 = irdl.any
+    %v1 = irdl.any
+    %v2 = irdl.any
+    %v3 = irdl.any
+    %v4 = irdl.any
+    %v5 = irdl.any
+    %v6 = irdl.any
+    %v7 = irdl.any
+    %v8 = irdl.any
+    %v9 = irdl.any
+    %v10 = irdl.any
+    %v11 = irdl.any
+    %v12 = irdl.any
+    %v13 = irdl.any
+    %v14 = irdl.any
+    %v15 = irdl.any
+    %r0 = irdl.any
+    %r1 = irdl.any
+    %r2 = irdl.any
+    %r3 = irdl.any
+    %r4 = irdl.any
+    %r5 = irdl.any
+    %r6 = irdl.any
+    %r7 = irdl.any
+    %asm_attr = irdl.any
+    %constraints_attr = irdl.any
+    %pack_attr = irdl.any
+    %is_pure_attr = irdl.any
+    irdl.operands(
+      v0: optional %v0, v1: optional %v1, v2: optional %v2, v3: optional %v3,
+      v4: optional %v4, v5: optional %v5, v6: optional %v6, v7: optional %v7,
+      v8: optional %v8, v9: optional %v9, v10: optional %v10, v11: optional %v11,
+      v12: optional %v12, v13: optional %v13, v14: optional %v14, v15: optional %v15)
+    irdl.attributes {"asm" = %asm_attr, "constraints" = %constraints_attr, "pack" = %pack_attr, "is_pure" = %is_pure_attr}
+    irdl.results(
+      r0: optional %r0, r1: optional %r1, r2: optional %r2, r3: optional %r3,
+      r4: optional %r4, r5: optional %r5, r6: optional %r6, r7: optional %r7)
+  }
+  irdl.operation @gather {
+    %source = irdl.any
+    %index = irdl.any
+    %result = irdl.any
+    %axis_attr = irdl.any
+    irdl.operands(source: %source, index: %index)
+    irdl.attributes {"axis" = %axis_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @histogram {
+    %x = irdl.any
+    %mask = irdl.any
+    %result = irdl.any
+    irdl.operands(x: %x, mask: optional %mask)
+    irdl.results(result: %result)
+  }
+  irdl.operation @join {
+    %a = irdl.any
+    %b = irdl.any
+    %result = irdl.any
+    irdl.operands(a: %a, b: %b)
+    irdl.results(result: %result)
+  }
+  irdl.operation @split {
+    %x = irdl.any
+    %first = irdl.any
+    %second = irdl.any
+    irdl.operands(x: %x)
+    irdl.results(first: %first, second: %second)
+  }
+  irdl.operation @unsplat {
+    %x = irdl.any
+    %result = irdl.any
+    irdl.operands(x: %x)
+    irdl.results(result: %result)
+  }
+  irdl.operation @atomic_cas {
+    %ptr = irdl.any
+    %compare = irdl.any
+    %value = irdl.any
+    %result = irdl.any
+    %sem_attr = irdl.any
+    %scope_attr = irdl.any
+    irdl.operands(ptr: %ptr, compare: %compare, value: %value)
+    irdl.attributes {"sem" = %sem_attr, "scope" = %scope_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @special_register {
+    %result = irdl.any
+    %name_attr = irdl.any
+    irdl.attributes {"name" = %name_attr}
+    irdl.results(result: %result)
+  }
+  irdl.operation @grid_dependency {
+    %kind_attr = irdl.any
+    irdl.attributes {"kind" = %kind_attr}
+  }
 }
 
 // Layouts: one dictionary each, read by layouts/.
@@ -231,10 +410,34 @@ irdl.dialect @tilegpu {
     %parameters = irdl.any
     irdl.parameters(parameters: %parameters)
   }
+  // !tilegpu.memdesc<tensor<64x64xf16, #tilegpu.shared<...>>>: a tile in shared memory.
+  irdl.type @memdesc {
+    %tile = irdl.any
+    irdl.parameters(tile: %tile)
+  }
   irdl.operation @convert_layout {
     %tile = irdl.any
     %result = irdl.any
     irdl.operands(tile: %tile)
     irdl.results(result: %result)
+  }
+  irdl.operation @local_alloc {
+    %tile = irdl.any
+    %result = irdl.any
+    irdl.operands(tile: optional %tile)
+    irdl.results(result: %result)
+  }
+  irdl.operation @local_load {
+    %buffer = irdl.any
+    %result = irdl.any
+    irdl.operands(buffer: %buffer)
+    irdl.results(result: %result)
+  }
+  irdl.operation @local_store {
+    %tile = irdl.any
+    %buffer = irdl.any
+    irdl.operands(tile: %tile, buffer: %buffer)
+  }
+  irdl.operation @barrier {
   }
 }

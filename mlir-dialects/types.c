@@ -21,10 +21,12 @@ static MlirType scalar_of_dtype(MlirContext m, enum dtype t) {
 bool types_init(struct ir_context *c) {
   for (int t = 0; t < DTYPE_COUNT; t++)
     c->tables->scalars[t] = scalar_of_dtype(c->mlir, (enum dtype)t);
-  MlirType any_ptr = mlirTypeParseGet(c->mlir, ref_of("!tile.ptr<i8>"));
-  if (mlirTypeIsNull(any_ptr))
+  MlirType ptr = mlirTypeParseGet(c->mlir, ref_of("!tile.ptr<i8>"));
+  MlirType memdesc = mlirTypeParseGet(c->mlir, ref_of("!tilegpu.memdesc<i8>"));
+  if (mlirTypeIsNull(ptr) || mlirTypeIsNull(memdesc))
     return false;
-  c->tables->ptr_type_id = mlirTypeGetTypeID(any_ptr);
+  c->tables->ptr.id = mlirTypeGetTypeID(ptr);
+  c->tables->memdesc.id = mlirTypeGetTypeID(memdesc);
   return true;
 }
 
@@ -88,38 +90,52 @@ static struct str between_angles(struct str text) {
   return (struct str){open + 1, (size_t)(text.ptr + text.len - open) - 2};
 }
 
-// ---- pointers ----
+// ---- pointers and buffers: types with one parameter that is a type ----
 
-static void remember_ptr(struct ir_context *c, MlirType ptr, MlirType pointee) {
+static void remember(struct ir_context *c, struct wrapper *w, MlirType outer, MlirType inner) {
   // MLIR's handles are pointers to const; the map stores them as they are and gives them back.
-  ptrmap_put(c->arena, &c->tables->ptr_of, pointee.ptr, (void *)(uintptr_t)ptr.ptr);
-  ptrmap_put(c->arena, &c->tables->pointee_of, ptr.ptr, (void *)(uintptr_t)pointee.ptr);
+  ptrmap_put(c->arena, &w->outer_of, inner.ptr, (void *)(uintptr_t)outer.ptr);
+  ptrmap_put(c->arena, &w->inner_of, outer.ptr, (void *)(uintptr_t)inner.ptr);
+}
+
+static MlirType wrap(struct ir_context *c, struct wrapper *w, const char *name, MlirType inner) {
+  const void *known = ptrmap_get(&w->outer_of, inner.ptr);
+  if (known)
+    return (MlirType){known};
+  const char *text = arena_printf(c->arena, "%s<%s>", name, ir_type_text(c, inner));
+  MlirType outer = mlirTypeParseGet(c->mlir, ref_of(text));
+  if (!mlirTypeIsNull(outer))
+    remember(c, w, outer, inner);
+  return outer;
+}
+
+static MlirType unwrap(struct ir_context *c, struct wrapper *w, MlirType outer) {
+  const void *known = ptrmap_get(&w->inner_of, outer.ptr);
+  if (known)
+    return (MlirType){known};
+  struct str inside = between_angles(str_from(ir_type_text(c, outer)));
+  MlirType inner = mlirTypeParseGet(c->mlir, mlirStringRefCreate(inside.ptr, inside.len));
+  if (!mlirTypeIsNull(inner))
+    remember(c, w, outer, inner);
+  return inner;
 }
 
 MlirType ptr_type(struct ir_context *c, MlirType pointee) {
-  const void *known = ptrmap_get(&c->tables->ptr_of, pointee.ptr);
-  if (known)
-    return (MlirType){known};
-  const char *text = arena_printf(c->arena, "!tile.ptr<%s>", ir_type_text(c, pointee));
-  MlirType ptr = mlirTypeParseGet(c->mlir, ref_of(text));
-  if (!mlirTypeIsNull(ptr))
-    remember_ptr(c, ptr, pointee);
-  return ptr;
+  return wrap(c, &c->tables->ptr, "!tile.ptr", pointee);
 }
-
 bool type_is_ptr(struct ir_context *c, MlirType t) {
-  return mlirTypeIDEqual(mlirTypeGetTypeID(t), c->tables->ptr_type_id);
+  return mlirTypeIDEqual(mlirTypeGetTypeID(t), c->tables->ptr.id);
 }
+MlirType ptr_pointee(struct ir_context *c, MlirType ptr) { return unwrap(c, &c->tables->ptr, ptr); }
 
-MlirType ptr_pointee(struct ir_context *c, MlirType ptr) {
-  const void *known = ptrmap_get(&c->tables->pointee_of, ptr.ptr);
-  if (known)
-    return (MlirType){known};
-  struct str inside = between_angles(str_from(ir_type_text(c, ptr)));
-  MlirType pointee = mlirTypeParseGet(c->mlir, mlirStringRefCreate(inside.ptr, inside.len));
-  if (!mlirTypeIsNull(pointee))
-    remember_ptr(c, ptr, pointee);
-  return pointee;
+MlirType memdesc_type(struct ir_context *c, MlirType tile) {
+  return wrap(c, &c->tables->memdesc, "!tilegpu.memdesc", tile);
+}
+bool type_is_memdesc(struct ir_context *c, MlirType t) {
+  return mlirTypeIDEqual(mlirTypeGetTypeID(t), c->tables->memdesc.id);
+}
+MlirType memdesc_tile(struct ir_context *c, MlirType memdesc) {
+  return unwrap(c, &c->tables->memdesc, memdesc);
 }
 
 // ---- tensors ----

@@ -116,3 +116,21 @@ MlirOperation module_kernel(struct ir_context *c, MlirModule m) {
     op = mlirOperationGetNextInBlock(op);
   return op;
 }
+
+MlirOperation op_function(struct ir_context *c, MlirOperation op, const char *name) {
+  MlirAttribute symbol = op_attr(op, name);
+  if (mlirAttributeIsNull(symbol) || !mlirAttributeIsAFlatSymbolRef(symbol))
+    return (MlirOperation){NULL};
+  MlirStringRef wanted = mlirFlatSymbolRefAttrGetValue(symbol);
+  while (!mlirOperationIsNull(mlirOperationGetParentOperation(op)))
+    op = mlirOperationGetParentOperation(op);
+  MlirOperation f =
+      mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)));
+  for (; !mlirOperationIsNull(f); f = mlirOperationGetNextInBlock(f)) {
+    MlirAttribute found = op_attr(f, "sym_name");
+    if (op_is(c, f, OP_FUNC_FUNC) && !mlirAttributeIsNull(found) &&
+        mlirStringRefEqual(mlirStringAttrGetValue(found), wanted))
+      return f;
+  }
+  return (MlirOperation){NULL};
+}

@@ -203,3 +203,12 @@ size_t host_device_violations(tile_device *d, const struct host_violation **ret,
   pthread_mutex_unlock(&h->lock);
   return count;
 }
+
+void tile_host_shared_check(struct host_thread *t, const struct host_place *place, const void *addr,
+                            uint32_t bytes, int32_t access) {
+  const struct host_launch *l = t->cta->launch;
+  uintptr_t base = (uintptr_t)t->shared;
+  (void)place, (void)access;
+  if (l->check && !inside((uintptr_t)addr, bytes, base, base + l->module->info->shared_bytes))
+    host_cta_stop(t);
+}

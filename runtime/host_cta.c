@@ -55,7 +55,8 @@ static void not_collective(struct host_thread *t, const char *what) {
 
 // ---- the calls of generated code ----
 
-void tile_host_barrier(struct host_thread *t) {
+void tile_host_barrier(struct host_thread *t, const struct host_place *place) {
+  (void)place;
   struct host_cta *cta = t->cta;
   if (!cta->fibers)
     not_collective(t, "barrier");

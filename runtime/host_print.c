@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_print on the host: one line a value, handed to whoever asked for the output.
+#include "base/clock.h"
 #include "runtime/host_device.h"
 
 #include <inttypes.h>
@@ -45,4 +46,9 @@ void tile_host_print_f64(struct host_thread *t, const char *prefix, int32_t inde
   char text[64];
   snprintf(text, sizeof text, "%g", value);
   print_line(t, prefix, index, text);
+}
+
+int64_t tile_host_clock(struct host_thread *t) {
+  (void)t;
+  return (int64_t)(clock_ms() * 1e6);
 }

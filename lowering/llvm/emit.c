@@ -21,36 +21,24 @@ static bool emit_assume(struct emitter *e, MlirOperation op) {
 
 static bool emit_barrier(struct emitter *e, MlirOperation op) {
   (void)op;
-  e->uses_collectives = true;
-  e->target->hooks->barrier(e);
+  cta_barrier(e);
   return true;
 }
 
 // Ops that are not elementwise. Terminators are read by the op around them.
 static const emit_fn families[OP_ID_COUNT] = {
-    [OP_TILE_PROGRAM_ID] = emit_program,
-    [OP_TILE_NUM_PROGRAMS] = emit_program,
-    [OP_TILE_MAKE_RANGE] = emit_program,
-    [OP_ARITH_CONSTANT] = emit_constant,
-    [OP_TILE_SPLAT] = emit_shape,
-    [OP_TILE_EXPAND_DIMS] = emit_shape,
-    [OP_TILE_BROADCAST] = emit_shape,
-    [OP_TILE_RESHAPE] = emit_shape,
-    [OP_TILE_TRANS] = emit_shape,
-    [OP_TILE_LOAD] = emit_load,
-    [OP_TILE_STORE] = emit_store,
-    [OP_TILE_ATOMIC_RMW] = emit_atomic_rmw,
-    [OP_TILE_PRINT] = emit_print,
-    [OP_TILE_ASSERT] = emit_assert,
-    [OP_TILE_ASSUME] = emit_assume,
-    [OP_TILE_BARRIER] = emit_barrier,
-    [OP_GPU_CONVERT_LAYOUT] = emit_convert_layout,
-    [OP_SCF_IF] = emit_scf_if,
-    [OP_SCF_FOR] = emit_scf_for,
-    [OP_SCF_WHILE] = emit_scf_while,
-    [OP_SCF_YIELD] = emit_nothing,
-    [OP_SCF_CONDITION] = emit_nothing,
-    [OP_FUNC_RETURN] = emit_nothing,
+    [OP_TILE_PROGRAM_ID] = emit_program, [OP_TILE_NUM_PROGRAMS] = emit_program,
+    [OP_TILE_MAKE_RANGE] = emit_program, [OP_ARITH_CONSTANT] = emit_constant,
+    [OP_TILE_SPLAT] = emit_shape,        [OP_TILE_EXPAND_DIMS] = emit_shape,
+    [OP_TILE_BROADCAST] = emit_shape,    [OP_TILE_RESHAPE] = emit_shape,
+    [OP_TILE_TRANS] = emit_shape,        [OP_TILE_LOAD] = emit_load,
+    [OP_TILE_STORE] = emit_store,        [OP_TILE_ATOMIC_RMW] = emit_atomic_rmw,
+    [OP_TILE_PRINT] = emit_print,        [OP_TILE_ASSERT] = emit_assert,
+    [OP_TILE_ASSUME] = emit_assume,      [OP_TILE_BARRIER] = emit_barrier,
+    [OP_GPU_BARRIER] = emit_barrier,     [OP_GPU_CONVERT_LAYOUT] = emit_convert_layout,
+    [OP_SCF_IF] = emit_scf_if,           [OP_SCF_FOR] = emit_scf_for,
+    [OP_SCF_WHILE] = emit_scf_while,     [OP_SCF_YIELD] = emit_nothing,
+    [OP_SCF_CONDITION] = emit_nothing,   [OP_FUNC_RETURN] = emit_nothing,
 };
 
 // A tile without a layout, or with one that does not fit, cannot be emitted.

@@ -79,7 +79,10 @@ struct target_hooks {
   LLVMValueRef (*num_programs)(struct emitter *e, int axis);
   LLVMValueRef (*shuffle)(struct emitter *e, LLVMValueRef i32_value, LLVMValueRef source_lane);
   void (*barrier)(struct emitter *e);
-  LLVMValueRef (*shared_base)(struct emitter *e); // pointer to the CTA's scratch
+  LLVMValueRef (*shared_base)(struct emitter *e); // pointer to the CTA's shared memory
+  // Reports a wrong access of `bytes` at `ptr` in shared memory; built with e->check only. NULL:
+  // the target does not check.
+  void (*shared_check)(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write);
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);
@@ -198,6 +201,16 @@ bool emit_scf_while(struct emitter *e, MlirOperation op);
 // values: registers in layout `from`; ret: in layout `to`.
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
                     const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret);
+// ---- shared.c: the op's scratch in shared memory (lowering/analysis/scratch.h) ----
+// Pointer to the scratch of `op`. The op writes, meets at cta_barrier, reads, calls scratch_end.
+LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
+void cta_barrier(struct emitter *e);
+// The op's threads may still read; the memory's next user comes behind a barrier.
+void scratch_end(struct emitter *e);
+// One access of `bytes` by this thread, aligned to its size; checked where the target can.
+LLVMValueRef shared_load(struct emitter *e, LLVMTypeRef type, LLVMValueRef ptr, unsigned bytes);
+void shared_store(struct emitter *e, LLVMValueRef value, LLVMValueRef ptr, unsigned bytes);
+
 // ---- exchange.c: through the CTA's scratch ----
 // Gives every thread the elements that owners (owner: i1 or NULL) hold in registers of `from`, in
 // the layout `to`. values and ret may be the same. NULL layouts: a scalar.

@@ -7,18 +7,6 @@
 
 enum { MAX_ELEMENTS = 1 << EXCHANGE_VEC_BITS };
 
-static void barrier(struct emitter *e) {
-  e->uses_collectives = true;
-  e->target->hooks->barrier(e);
-}
-
-static void reserve(struct emitter *e, unsigned bytes) {
-  if (bytes > e->shared_bytes) {
-    e->shared_bytes = bytes;
-    e->shared_op = e->op;
-  }
-}
-
 // What the accesses of one side share.
 struct side {
   const struct exchange_side *plan;
@@ -56,9 +44,7 @@ static void store_side(struct emitter *e, const struct side *s, const LLVMValueR
     for (unsigned i = 0; i < p->width; i++)
       elements[i] = values[register_in_vector(s, r, i)];
     pack_elements(e, p, elements, words);
-    LLVMValueRef store =
-        LLVMBuildStore(e->b, join_words(e, p->word_count, words), address(e, s, r));
-    LLVMSetAlignment(store, p->bits / 8 * p->width);
+    shared_store(e, join_words(e, p->word_count, words), address(e, s, r), p->bits / 8 * p->width);
   }
 }
 
@@ -97,8 +83,7 @@ static void load_side(struct emitter *e, const struct side *s, LLVMValueRef *ret
       continue;
     LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
     LLVMTypeRef type = words_type(e, p->word_count, p->word_bits);
-    LLVMValueRef v = LLVMBuildLoad2(e->b, type, address(e, s, r), "");
-    LLVMSetAlignment(v, p->bits / 8 * p->width);
+    LLVMValueRef v = shared_load(e, type, address(e, s, r), p->bits / 8 * p->width);
     split_words(e, p->word_count, v, words);
     unpack_elements(e, p, words, elements);
     for (unsigned i = 0; i < p->width; i++)
@@ -110,22 +95,21 @@ static void load_side(struct emitter *e, const struct side *s, LLVMValueRef *ret
 // One element, from the owner to all.
 static void exchange_scalar(struct emitter *e, const struct packing *p, LLVMValueRef owner,
                             LLVMValueRef value, LLVMValueRef *ret) {
-  LLVMValueRef base = e->target->hooks->shared_base(e), word;
+  LLVMValueRef base = scratch_begin(e, e->op, p->bits / 8), word;
   struct branch br = branch_begin(e, owner);
   pack_elements(e, p, &value, &word);
-  LLVMBuildStore(e->b, word, base);
+  shared_store(e, word, base, p->bits / 8);
   branch_end(e, &br);
-  barrier(e);
-  word = LLVMBuildLoad2(e->b, LLVMTypeOf(word), base, "");
+  cta_barrier(e);
+  word = shared_load(e, LLVMTypeOf(word), base, p->bits / 8);
   unpack_elements(e, p, &word, ret);
-  barrier(e);
+  scratch_end(e);
 }
 
 bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
                              const struct linear_layout *to, LLVMValueRef owner,
                              const LLVMValueRef *values, LLVMValueRef *ret) {
   struct packing one = packing_of(e, type, 1);
-  reserve(e, (one.bits / 8) << (from ? ll_total_out_bits(from) : 0));
   struct exchange_plan plan;
   if (!from || !to) {
     exchange_scalar(e, &one, owner, values[0], ret);
@@ -134,7 +118,7 @@ bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct l
   if (!exchange_plan_make(from, to, one.bits, &plan))
     return emit_unsupported(e, e->op, "layouts that do not cover their tile");
   struct packing p = packing_of(e, type, 1u << plan.vec_bits);
-  LLVMValueRef base = e->target->hooks->shared_base(e);
+  LLVMValueRef base = scratch_begin(e, e->op, (one.bits / 8) << ll_total_out_bits(from));
   struct side store = side_of(e, &plan.store, &p, base);
   struct branch br;
   if (owner)
@@ -142,9 +126,9 @@ bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct l
   store_side(e, &store, values);
   if (owner)
     branch_end(e, &br);
-  barrier(e);
+  cta_barrier(e);
   struct side load = side_of(e, &plan.load, &p, base);
   load_side(e, &load, ret);
-  barrier(e); // the scratch is free again
+  scratch_end(e);
   return true;
 }

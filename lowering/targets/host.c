@@ -55,11 +55,6 @@ static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef 
   return call_routine(e, "tile_host_shuffle", e->i32, 3, args);
 }
 
-static void barrier(struct emitter *e) {
-  LLVMValueRef args[] = {e->host_thread};
-  call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 1, args);
-}
-
 static LLVMValueRef shared_base(struct emitter *e) {
   return thread_field(e, e->entry, offsetof(struct host_thread, shared), e->generic_ptr);
 }
@@ -100,6 +95,22 @@ static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
     vec_push(e->arena, &p->rows, row);
   LLVMValueRef index = LLVMConstInt(e->i64, i, false);
   return LLVMConstGEP2(p->row, p->table, &index, 1);
+}
+
+// Where the op stands, for kernels compiled with checks; else NULL.
+static LLVMValueRef checked_place(struct emitter *e) {
+  return e->check ? place_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
+}
+
+static void barrier(struct emitter *e) {
+  LLVMValueRef args[] = {e->host_thread, checked_place(e)};
+  call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 2, args);
+}
+
+static void shared_check(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write) {
+  LLVMValueRef args[] = {e->host_thread, checked_place(e), ptr, const_i32(e, bytes),
+                         const_i32(e, is_write ? HOST_STORE : HOST_LOAD)};
+  call_routine(e, "tile_host_shared_check", LLVMVoidTypeInContext(e->llvm), 5, args);
 }
 
 static void end_kernel(struct emitter *e) {
@@ -290,6 +301,7 @@ const struct target_hooks host_hooks = {
     .shuffle = shuffle,
     .barrier = barrier,
     .shared_base = shared_base,
+    .shared_check = shared_check,
     .load = load,
     .store = store,
     .atomic_rmw = atomic_rmw,

@@ -78,6 +78,8 @@ static void memory(struct builder *b, MlirValue ptr, MlirValue range, MlirValue 
   build_load(b, ptr, NONE, NONE, "", "", false);
   build_store(b, ptrs, x, NONE, "", "");
   build_store(b, ptrs, x, mask, "wb", "evict_last");
+  MlirValue words = build_cast(b, OP_TILE_BITCAST, ptrs, ptr_type(c, mlir_of_dtype(c, DTYPE_I32)));
+  build_atomic_cas(b, words, range, range, "acq_rel", "gpu");
   build_atomic_rmw(b, "fadd", ptrs, x, mask, "acq_rel", "gpu");
   MlirValue address = build_cast(b, OP_TILE_PTR_TO_INT, ptrs, mlir_of_dtype(c, DTYPE_I64));
   build_cast(b, OP_TILE_INT_TO_PTR, address, ptr_type(c, mlir_of_dtype(c, DTYPE_F16)));
@@ -121,6 +123,67 @@ static MlirValue control(struct builder *b, MlirValue n) {
   return mlirOperationGetResult(repeat, 0);
 }
 
+static void collectives(struct builder *b, MlirValue i, MlirValue f, MlirValue mask) {
+  struct ir_context *c = b->c;
+  int64_t square[] = {32, 32};
+  MlirType f32 = mlir_of_dtype(c, DTYPE_F32), i32 = mlir_of_dtype(c, DTYPE_I32);
+  MlirType range = mlirValueGetType(i);
+  MlirValue both[] = {f, i}, two[2], one;
+  build_reduce(b, 1, &f, 0, "add", &one);
+  build_reduce(b, 2, both, 0, "pick", two);
+  build_scan(b, 2, both, 0, "pick", true, two);
+  MlirValue tile = build_broadcast(b, build_expand_dims(b, f, 0), 2, square);
+  build_reduce(b, 1, &tile, 1, "add", &one);
+  build_map(b, 2, both, "choose", 1, 1, &f32, &one);
+  build_inline_asm(b, "mov.b32 $0, $1;", "=r,r", 1, true, 1, &i, 1, &range, &one);
+  build_inline_asm(b, "nop;", "=r,r", 1, false, 1, &i, 1, &range, &one);
+  build_gather(b, f, i, 0);
+  build_histogram(b, i, NONE, 64);
+  build_histogram(b, i, mask, 64);
+  build_split(b, build_join(b, f, f), two);
+  int64_t single[] = {1};
+  build_unsplat(b, build_splat(b, build_const_int(b, i32, 3), 1, single));
+  build_special_register(b, "globaltimer", DTYPE_I64);
+  build_special_register(b, "smid", DTYPE_I32);
+  build_grid_dependency(b, "wait");
+}
+
+static void shared(struct builder *b) {
+  MlirAttribute lanes = parse_attr(
+      b->c, "#tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], "
+            "warps_per_cta = [4]}>");
+  MlirAttribute swizzled =
+      parse_attr(b->c, "#tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>");
+  int64_t shape[] = {128};
+  MlirType element = mlir_of_dtype(b->c, DTYPE_F32);
+  MlirValue x = build_const_float(b, tensor_type(1, shape, element, lanes), 2);
+  MlirType tile = tensor_type(1, shape, element, swizzled);
+  MlirValue buffer = build_local_alloc(b, x, tile);
+  build_local_alloc(b, NONE, tile);
+  ck_assert(type_is_memdesc(b->c, mlirValueGetType(buffer)));
+  ck_assert(mlirTypeEqual(memdesc_tile(b->c, mlirValueGetType(buffer)), tile));
+  build_gpu_barrier(b);
+  build_local_store(b, build_local_load(b, buffer, lanes), buffer);
+}
+
+// A private function of `n` scalars to the first `results` of them.
+static void combine(struct ir_context *c, MlirModule m, const char *name, unsigned n,
+                    const MlirType *types, unsigned results, MlirLocation loc) {
+  MlirOperation f = build_func(c, m, name, n, types, results, types, false, loc);
+  struct builder b = builder_at_end(c, func_entry(f), loc);
+  MlirValue args[4];
+  for (unsigned i = 0; i < results; i++)
+    args[i] = mlirBlockGetArgument(func_entry(f), i);
+  build_return(&b, results, args);
+}
+
+static void combines(struct ir_context *c, MlirModule m, MlirLocation loc) {
+  MlirType f32 = mlir_of_dtype(c, DTYPE_F32), i32 = mlir_of_dtype(c, DTYPE_I32);
+  combine(c, m, "add", 2, (MlirType[]){f32, f32}, 1, loc);
+  combine(c, m, "pick", 4, (MlirType[]){f32, i32, f32, i32}, 2, loc);
+  combine(c, m, "choose", 2, (MlirType[]){f32, i32}, 1, loc);
+}
+
 static void callee(struct ir_context *c, MlirModule m, MlirLocation loc) {
   MlirType f32 = mlir_of_dtype(c, DTYPE_F32);
   MlirOperation f = build_func(c, m, "same", 1, &f32, 1, &f32, false, loc);
@@ -134,6 +197,7 @@ MlirModule every_op(struct ir_context *c) {
   MlirLocation loc = loc_from_span(c, (struct span){s, 7, 11});
   MlirModule m = build_module(c, loc);
   callee(c, m, loc);
+  combines(c, m, loc);
   MlirType f32 = mlir_of_dtype(c, DTYPE_F32);
   MlirType args[] = {ptr_type(c, f32), mlir_of_dtype(c, DTYPE_I32)};
   MlirOperation f = build_func(c, m, "k", 2, args, 0, NULL, true, loc);
@@ -153,10 +217,10 @@ MlirModule every_op(struct ir_context *c) {
   layouts(&b);
   memory(&b, ptr, range, mask);
   control(&b, n);
+  collectives(&b, range, floats, mask);
+  shared(&b);
   MlirValue one = build_const_float(&b, f32, 1);
-  MlirNamedAttribute to = named_attr(
-      c, "callee", mlirFlatSymbolRefAttrGet(c->mlir, mlirStringRefCreateFromCString("same")));
-  build_op(&b, OP_FUNC_CALL, 1, &one, 1, &f32, 1, &to);
+  build_call(&b, "same", 1, &one, 1, &f32, &one);
   build_return(&b, 0, NULL);
   return m;
 }

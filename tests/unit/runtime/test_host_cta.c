@@ -108,14 +108,14 @@ static void sum_cta(struct host_thread *t, void *const *args) {
     v += (int)tile_host_shuffle(t, (uint32_t)v, lane ^ step);
   if (lane == 0)
     shared[warp] = v;
-  tile_host_barrier(t);
+  tile_host_barrier(t, NULL);
   if (t->thread_id == 0) {
     int total = 0;
     for (unsigned w = 0; w < warps; w++)
       total += shared[w];
     shared[warps] = total;
   }
-  tile_host_barrier(t);
+  tile_host_barrier(t, NULL);
   out[(unsigned)t->program_id[0] * warps * 32 + (unsigned)t->thread_id] = shared[warps];
 }
 
@@ -166,7 +166,7 @@ END_TEST
 static void barrier_of_some(struct host_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id < 40)
-    tile_host_barrier(t);
+    tile_host_barrier(t, NULL);
 }
 
 static void shuffle_of_some(struct host_thread *t, void *const *args) {
@@ -178,7 +178,7 @@ static void shuffle_of_some(struct host_thread *t, void *const *args) {
 static void shuffle_against_barrier(struct host_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id < 5)
-    tile_host_barrier(t);
+    tile_host_barrier(t, NULL);
   else
     tile_host_shuffle(t, 1, 0);
 }
