@@ -2,6 +2,8 @@
 // The table of functions: lookup by hash, binding of arguments to the parameters of a row.
 #include "lang/builtins.h"
 
+#include "lang/std_module.h"
+
 static struct value builtin_later(struct emitter *e, struct call *c) {
   struct diag *d =
       emit_error(e, c->callee, E0502, "`tl.%s` is not supported yet", c->builtin->name);
@@ -11,9 +13,13 @@ static struct value builtin_later(struct emitter *e, struct call *c) {
 
 static const struct builtin table[] = {
 #define BUILTIN(name, params, flags, fn, tag) {name, params, flags, fn, tag},
+#define MATH(name, params, flags) {name, params, (flags) | BUILTIN_MATH, builtin_math, MATH_FN_STD},
+#define STD(name, flags) {name, NULL, flags, NULL, 0},
 #define LATER(name, flags) {name, "*args", flags, NULL, 0},
 #include "lang/builtins.def"
 #undef BUILTIN
+#undef MATH
+#undef STD
 #undef LATER
 };
 
@@ -132,17 +138,28 @@ static bool bind_arguments(struct emitter *e, struct call *c, const struct param
   return true;
 }
 
+static struct value call_std(struct emitter *e, const struct builtin *b, const struct operand *args,
+                             const char *const *names, size_t count, struct span at) {
+  struct value f;
+  if (std_value(e, b->name, &f))
+    return emit_inline(e, f.func, args, names, count, at);
+  emit_error(e, at, E0502, "the standard library has no `%s`", b->name);
+  return VALUE_ERROR;
+}
+
 struct value builtin_call(struct emitter *e, const struct builtin *b, const struct operand *args,
                           const char *const *names, size_t count, struct span at,
                           struct span callee) {
   struct operand bound[MAX_PARAMS] = {{.at = at}};
   struct param params[MAX_PARAMS];
   struct call c = {.builtin = b, .args = bound, .at = at, .callee = callee};
-  if (!b->emit)
+  if (b->params && !b->emit)
     return builtin_later(e, &c);
   for (size_t i = 0; i < count; i++)
     if (value_is_poison(args[i].v))
       return VALUE_ERROR;
+  if (!b->params)
+    return call_std(e, b, args, names, count, at);
   c.count = split_params(b->params, params);
   for (size_t i = 0; i < c.count; i++)
     c.args[i].at = at;

@@ -6,15 +6,9 @@
 #include "lang/consteval.h"
 
 enum math_fn {
-  MATH_FN_EXP,
+  MATH_FN_STD, // NAME_f32 and NAME_f64 of lang/std
   MATH_FN_EXP2,
-  MATH_FN_LOG,
   MATH_FN_LOG2,
-  MATH_FN_SIN,
-  MATH_FN_COS,
-  MATH_FN_TANH,
-  MATH_FN_ERF,
-  MATH_FN_SIGMOID,
   MATH_FN_SQRT,
   MATH_FN_SQRT_RN,
   MATH_FN_RSQRT,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls: arguments, inlining of functions of the language and of its standard library.
 #include "lang/consteval.h"
-#include "lang/std.h"
+#include "lang/std_module.h"
 
 struct value emit_function_value(struct emitter *e, const struct ast_function *f,
                                  const struct ast_module *m, struct frame *closure) {
   struct function *fn = closure ? NULL : ptrmap_get(&e->functions, f);
   if (!fn) {
     fn = arena_new(e->a, struct function);
-    *fn = (struct function){f, m, closure, m == e->std[0] || m == e->std[1]};
+    *fn = (struct function){f, m, closure, std_owns(e, m)};
     if (!closure)
       ptrmap_put(e->a, &e->functions, f, fn);
   }
@@ -41,7 +41,8 @@ static void bind(struct binding *b, size_t i, struct operand x) {
     struct diag *d = emit_error(e, x.at, E0301, "`%s` of `%s` must be known at compile time",
                                 p->name, b->f->ast->name);
     diag_primary_label(d, "%s", type_text(e->a, x.v.type));
-    diag_label(d, p->span, "declared constexpr");
+    if (!b->f->is_std)
+      diag_label(d, p->span, "declared constexpr");
     x.v = VALUE_ERROR;
   }
   struct variable *v = arena_new(e->a, struct variable);
@@ -68,7 +69,8 @@ static bool bind_positional(struct binding *b, const struct operand *args, const
     }
     if (kind != PARAM_NORMAL && kind != PARAM_POSITIONAL_ONLY) {
       struct diag *d = emit_error(b->e, args[i].at, E0501, "too many arguments for `%s`", f->name);
-      diag_label(d, f->span, "takes %zu", f->param_count);
+      if (!b->f->is_std)
+        diag_label(d, f->span, "takes %zu", f->param_count);
       return false;
     }
     bind(b, next++, args[i]);
@@ -115,7 +117,8 @@ static bool bind_defaults(struct binding *b) {
     } else if (p->kind != PARAM_DOUBLE_STAR) {
       struct diag *d =
           emit_error(b->e, b->at, E0501, "argument `%s` of `%s` is missing", p->name, f->name);
-      diag_label(d, p->span, "declared here");
+      if (!b->f->is_std)
+        diag_label(d, p->span, "declared here");
       return false;
     }
   }
@@ -199,28 +202,6 @@ struct value emit_inline(struct emitter *e, const struct function *f, const stru
   e->span = SPAN_NONE;
   e->b.loc = loc;
   return take_result(e, frame, at);
-}
-
-struct value emit_std(struct emitter *e, bool is_f64, const char *name, size_t n,
-                      const struct value *args, struct span at) {
-  struct ast_module **m = &e->std[is_f64];
-  if (!*m) {
-    struct str f32 = {lang_std_math_f32, lang_std_math_f32_len};
-    struct str f64 = {lang_std_math_f64, lang_std_math_f64_len};
-    *m = lang_parse(e->a, e->diag,
-                    source_create(e->a, is_f64 ? "std/math_f64.tile" : "std/math_f32.tile",
-                                  is_f64 ? f64 : f32));
-  }
-  const struct ast_function *f = *m ? ast_find_function(*m, name) : NULL;
-  if (!f) {
-    emit_error(e, at, E0502, "the standard library has no `%s`", name);
-    return VALUE_ERROR;
-  }
-  struct operand *operands = arena_array(e->a, struct operand, n ? n : 1);
-  for (size_t i = 0; i < n; i++)
-    operands[i] = (struct operand){args[i], at};
-  struct value v = emit_function_value(e, f, *m, NULL);
-  return emit_inline(e, v.func, operands, NULL, n, at);
 }
 
 // ---- call expressions ----

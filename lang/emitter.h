@@ -90,13 +90,13 @@ struct emitter {
   struct builder b;
   struct span span; // b.loc was made from it
   struct frame *frame;
-  struct map builtins;       // name -> const struct builtin *
-  struct map bare;           // the same for Python's own functions
-  struct map reported;       // places that already have an error: the same is not said twice
-  struct map assigned;       // statement -> struct name_list *
-  struct map functions;      // ast_function -> struct function *
-  struct map module_values;  // ast_constant -> struct value *
-  struct ast_module *std[2]; // the library for f32 and f64, parsed when first needed
+  struct map builtins;      // name -> const struct builtin *
+  struct map bare;          // the same for Python's own functions
+  struct map reported;      // places that already have an error: the same is not said twice
+  struct map assigned;      // statement -> struct name_list *
+  struct map functions;     // ast_function -> struct function *
+  struct map module_values; // ast_constant -> struct value *
+  struct map std_modules;   // row of std_table -> struct ast_module *, of what was needed
   unsigned depth, call_depth;
   unsigned statements;
   bool stopped;    // too much was emitted: nothing more
@@ -204,9 +204,6 @@ struct value emit_inline(struct emitter *e, const struct function *f, const stru
                          const char *const *names, size_t count, struct span at);
 // Emits the body of a function whose parameters are bound; its result is left in the frame.
 void emit_body(struct emitter *e, struct frame *f);
-// Calls a function of the standard library by name.
-struct value emit_std(struct emitter *e, bool is_f64, const char *name, size_t n,
-                      const struct value *args, struct span at);
 struct value emit_function_value(struct emitter *e, const struct ast_function *f,
                                  const struct ast_module *m, struct frame *closure);
 
@@ -276,7 +273,7 @@ enum builtin_flags {
 
 struct builtin {
   const char *name;
-  const char *params; // "x axis=0 *rest": required, optional, and the rest
+  const char *params; // "x axis=0 *rest": required, optional, and the rest; NULL: see lang/std
   unsigned flags;
   struct value (*emit)(struct emitter *e, struct call *c); // NULL: known, not supported yet
   int tag; // tells apart builtins that share a function

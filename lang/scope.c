@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: variables of the functions being inlined, and what a module gives a meaning to.
 #include "lang/consteval.h"
+#include "lang/std_module.h"
 
 #include <math.h>
 
@@ -192,6 +193,8 @@ static bool module_lookup(struct emitter *e, const char *name, struct span at, s
     *ret = emit_function_value(e, f, m, NULL);
     return true;
   }
+  if (e->frame->is_std && std_value(e, name, ret))
+    return true;
   return imported(e, m, name, ret);
 }
 
