@@ -50,6 +50,8 @@ builtin_fn builtin_math;
 builtin_fn builtin_load, builtin_store;
 // builtins_atomic.c
 builtin_fn builtin_atomic;
+// builtins_collective.c
+builtin_fn builtin_reduce, builtin_scan, builtin_map_elementwise;
 // builtins_debug.c
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
     builtin_device_assert, builtin_print;
@@ -64,6 +66,10 @@ bool need_choice(struct emitter *e, struct call *c, unsigned i, const char *what
                  const char *const *allowed, const char **ret);
 // A mask as i1 in the shape of `like`; a null value for `None`. False if it was reported.
 bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue *ret);
+// An axis of a tile; negative ones count from the end.
+bool need_axis(struct emitter *e, struct operand x, unsigned rank, unsigned *ret);
+// The same elements in row-major order; `t` has as many.
+struct value emit_reshape(struct emitter *e, struct value x, struct type t, bool can_reorder);
 // The pointee of a scalar or tile of pointers, else E0507.
 bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee);
 

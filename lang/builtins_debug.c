@@ -127,7 +127,7 @@ struct value builtin_device_assert(struct emitter *e, struct call *c) {
   }
   cond.v = to_runtime(e, cond, "the condition of an assertion");
   cond.v = emit_truth_tile(e, cond.v);
-  if (value_is_poison(cond.v) || !e->options->debug)
+  if (value_is_poison(cond.v) || !e->options->debug || e->is_pure)
     return value_of_kind(VALUE_NONE);
   if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
     struct operand off = {emit_unary(e, OP_NOT, c->args[2], c->at), c->args[2].at};

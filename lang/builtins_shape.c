@@ -15,7 +15,7 @@ static struct operand rest_as_tuple(struct emitter *e, struct call *c) {
   return (struct operand){value_tuple(at, c->rest_count), span};
 }
 
-static bool need_axis(struct emitter *e, struct operand x, unsigned rank, unsigned *ret) {
+bool need_axis(struct emitter *e, struct operand x, unsigned rank, unsigned *ret) {
   int64_t axis;
   if (!need_const_int(e, x, "the axis", &axis))
     return false;
@@ -74,7 +74,7 @@ struct value builtin_expand_dims(struct emitter *e, struct call *c) {
   return x;
 }
 
-static struct value reshape(struct emitter *e, struct value x, struct type t, bool can_reorder) {
+struct value emit_reshape(struct emitter *e, struct value x, struct type t, bool can_reorder) {
   t = type_shaped(type_elem(x.type), t);
   if (type_shape_eq(x.type, t))
     return x;
@@ -100,7 +100,7 @@ struct value builtin_squeeze(struct emitter *e, struct call *c) {
   t.rank--;
   for (unsigned i = axis; i < t.rank; i++)
     t.shape[i] = t.shape[i + 1];
-  return reshape(e, x, t, false);
+  return emit_reshape(e, x, t, false);
 }
 
 struct value builtin_reshape(struct emitter *e, struct call *c) {
@@ -119,7 +119,7 @@ struct value builtin_reshape(struct emitter *e, struct call *c) {
                        (long long)type_numel(t));
     return VALUE_ERROR;
   }
-  return reshape(e, x, t, can_reorder);
+  return emit_reshape(e, x, t, can_reorder);
 }
 
 struct value builtin_ravel(struct emitter *e, struct call *c) {
@@ -129,7 +129,7 @@ struct value builtin_ravel(struct emitter *e, struct call *c) {
       (arg_given(c, 1) && !need_const_bool(e, c->args[1], "`can_reorder`", &can_reorder)))
     return VALUE_ERROR;
   struct type t = {.rank = 1, .shape = {(int32_t)type_numel(x.type)}};
-  return reshape(e, x, t, can_reorder);
+  return emit_reshape(e, x, t, can_reorder);
 }
 
 struct value builtin_trans(struct emitter *e, struct call *c) {

@@ -5,12 +5,11 @@
 
 struct value emit_function_value(struct emitter *e, const struct ast_function *f,
                                  const struct ast_module *m, struct frame *closure) {
-  struct function *fn = closure ? NULL : ptrmap_get(&e->functions, f);
-  if (!fn) {
+  struct function *fn = ptrmap_get(&e->functions, f);
+  if (!fn || fn->closure != closure) {
     fn = arena_new(e->a, struct function);
     *fn = (struct function){f, m, closure, std_owns(e, m)};
-    if (!closure)
-      ptrmap_put(e->a, &e->functions, f, fn);
+    ptrmap_put(e->a, &e->functions, f, fn);
   }
   return (struct value){.kind = VALUE_FUNC, .func = fn};
 }
@@ -176,14 +175,17 @@ struct value emit_inline(struct emitter *e, const struct function *f, const stru
   if (!can_inline(e, f, at))
     return VALUE_ERROR;
   emit_at(e, at);
+  bool is_entered = e->frame->region == e->region;
   struct frame *frame = arena_new(e->a, struct frame);
   *frame = (struct frame){.caller = e->frame,
                           .closure = f->closure,
                           .module = f->module,
                           .function = f->ast,
-                          .call_loc = e->b.loc,
                           .call_span = at,
-                          .is_std = f->is_std};
+                          .is_std = f->is_std,
+                          .region = e->region};
+  if (is_entered || f->is_std) // the first function of a func.func has places of its own
+    frame->call_loc = e->b.loc;
   struct binding b = {e, f, frame, arena_array(e->a, bool, f->ast->param_count + 1), at};
   if (!bind_positional(&b, args, names, count))
     return VALUE_ERROR;
@@ -240,25 +242,30 @@ static bool emit_arguments(struct emitter *e, const struct expr *x, struct argum
   return true;
 }
 
-struct value emit_call(struct emitter *e, const struct expr *x) {
-  struct operand callee = {emit_expr(e, x->call.callee), x->call.callee->span};
-  struct arguments l = {0};
-  if (callee.v.kind == VALUE_BOUND)
-    add_argument(e, &l, NULL, (struct operand){*callee.v.bound.receiver, callee.at});
-  if (!emit_arguments(e, x, &l) || value_is_poison(callee.v))
-    return VALUE_ERROR;
+struct value emit_call_value(struct emitter *e, struct operand callee, const struct operand *args,
+                             const char *const *names, size_t count, struct span at) {
   switch ((int)callee.v.kind) {
-  case VALUE_FUNC: return emit_inline(e, callee.v.func, l.at, l.names, l.len, x->span);
-  case VALUE_BUILTIN:
-    return builtin_call(e, callee.v.builtin, l.at, l.names, l.len, x->span, callee.at);
-  case VALUE_BOUND:
-    return builtin_call(e, callee.v.bound.builtin, l.at, l.names, l.len, x->span, callee.at);
+  case VALUE_POISON: return callee.v;
+  case VALUE_FUNC: return emit_inline(e, callee.v.func, args, names, count, at);
+  case VALUE_BUILTIN: return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);
   case VALUE_TYPE: { // tl.float32(x)
-    struct operand args[2] = {l.len ? l.at[0] : callee, callee};
-    if (l.len == 1)
-      return builtin_call(e, builtin_find(e, "cast"), args, NULL, 2, x->span, callee.at);
+    struct operand cast[2] = {count ? args[0] : callee, callee};
+    if (count == 1)
+      return builtin_call(e, builtin_find(e, "cast"), cast, NULL, 2, at, callee.at);
   }
   }
   emit_error(e, callee.at, E0232, "%s cannot be called", value_describe(e, callee.v));
   return VALUE_ERROR;
+}
+
+struct value emit_call(struct emitter *e, const struct expr *x) {
+  struct operand callee = {emit_expr(e, x->call.callee), x->call.callee->span};
+  struct arguments l = {0};
+  if (callee.v.kind == VALUE_BOUND) {
+    add_argument(e, &l, NULL, (struct operand){*callee.v.bound.receiver, callee.at});
+    callee.v = (struct value){.kind = VALUE_BUILTIN, .builtin = callee.v.bound.builtin};
+  }
+  if (!emit_arguments(e, x, &l))
+    return VALUE_ERROR;
+  return emit_call_value(e, callee, l.at, l.names, l.len, x->span);
 }

@@ -60,10 +60,16 @@ struct frame {
   struct map variables;  // interned name -> struct variable *
   MlirLocation call_loc; // null for the kernel
   struct span call_span;
-  bool is_std; // of the standard library: its operations have the place of the call
+  bool is_std;     // of the standard library: its operations have the place of the call
+  unsigned region; // which func.func its operations belong to
   struct variable result;
   struct variable returned;
   struct flow *flow;
+};
+
+struct leaves {
+  MlirValue *at;
+  size_t len, cap;
 };
 
 struct function {
@@ -71,6 +77,13 @@ struct function {
   const struct ast_module *module;
   struct frame *closure;
   bool is_std;
+};
+
+// A function emitted as a func.func of its own, beside the kernel: what calls name by symbol.
+struct outlined {
+  const char *symbol;
+  struct value result;  // its form: run-time leaves stand for the results, and have their types
+  struct leaves leaves; // the results as values of its body
 };
 
 // A value and the text it came from.
@@ -90,14 +103,17 @@ struct emitter {
   struct builder b;
   struct span span; // b.loc was made from it
   struct frame *frame;
-  struct map builtins;      // name -> const struct builtin *
-  struct map bare;          // the same for Python's own functions
-  struct map reported;      // places that already have an error: the same is not said twice
-  struct map assigned;      // statement -> struct name_list *
-  struct map functions;     // ast_function -> struct function *
+  struct map builtins;  // name -> const struct builtin *
+  struct map bare;      // the same for Python's own functions
+  struct map reported;  // places that already have an error: the same is not said twice
+  struct map assigned;  // statement -> struct name_list *
+  struct map functions; // ast_function -> struct function *
+  struct outline_cache *outlined;
   struct map module_values; // ast_constant -> struct value *
   struct map std_modules;   // row of std_table -> struct ast_module *, of what was needed
   unsigned depth, call_depth;
+  unsigned region, region_count; // the func.func being filled; 0: the kernel
+  bool is_pure;                  // in a function that may have no effects
   unsigned statements;
   bool stopped;    // too much was emitted: nothing more
   bool damaged;    // the tree holds errors of the parser: no module comes out
@@ -202,10 +218,29 @@ struct value emit_call(struct emitter *e, const struct expr *x);
 // Inlines a function. `names[i]` NULL: positional. Values are bound as they are.
 struct value emit_inline(struct emitter *e, const struct function *f, const struct operand *args,
                          const char *const *names, size_t count, struct span at);
+// Calls whatever can be called.
+struct value emit_call_value(struct emitter *e, struct operand callee, const struct operand *args,
+                             const char *const *names, size_t count, struct span at);
 // Emits the body of a function whose parameters are bound; its result is left in the frame.
 void emit_body(struct emitter *e, struct frame *f);
 struct value emit_function_value(struct emitter *e, const struct ast_function *f,
                                  const struct ast_module *m, struct frame *closure);
+
+// ---- functions beside the kernel (outline.c) ----
+struct outline {
+  struct operand callee;
+  const struct operand *args; // run-time leaves become parameters; of theirs only the types count
+  const char *const *names;   // as of emit_inline
+  size_t count;
+  bool is_pure;               // effects are an error
+  const struct type *results; // what it must return, or NULL: anything
+  size_t result_count;
+  const char *what; // "the combine function", for messages
+  struct span at;
+};
+// The private function for these types and constants, emitted when first asked for. False if that
+// failed, which was reported.
+bool emit_outlined(struct emitter *e, const struct outline *o, struct outlined *ret);
 
 // ---- operators (operators.c) ----
 struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, struct operand b,

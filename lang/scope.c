@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: variables of the functions being inlined, and what a module gives a meaning to.
-#include "lang/consteval.h"
+#include "lang/ssa.h"
 #include "lang/std_module.h"
 
 #include <math.h>
@@ -140,7 +140,8 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
     return *known;
   known = arena_new(e->a, struct value); // absent while it is computed
   ptrmap_put(e->a, &e->module_values, k, known);
-  struct frame f = {.module = m, .call_loc = e->b.loc, .is_std = e->frame->is_std};
+  struct frame f = {
+      .module = m, .call_loc = e->b.loc, .is_std = e->frame->is_std, .region = e->region};
   struct frame *saved = e->frame;
   e->frame = &f;
   struct value v = emit_expr(e, k->value);
@@ -252,9 +253,23 @@ static struct value report_unknown(struct emitter *e, const char *name, struct s
   return VALUE_ERROR;
 }
 
+// A function that is not inlined cannot see what the one around it computes.
+static struct value report_outer(struct emitter *e, const struct variable *v, struct span at) {
+  struct diag *d =
+      emit_error(e, at, E0312, "`%s` belongs to the function around this one", v->name);
+  diag_label(d, v->span, "%s", value_type_text(e, v->value));
+  diag_help(d,
+            "a function that is not inlined sees values known at compile time only: pass `%s` "
+            "as an argument",
+            v->name);
+  return VALUE_ERROR;
+}
+
 struct value scope_lookup(struct emitter *e, const char *name, struct span at) {
   for (struct frame *f = e->frame; f; f = f->closure) {
     struct variable *v = scope_find(f, name);
+    if (v && f->region != e->region && ssa_is_runtime(v->value))
+      return report_outer(e, v, at);
     if (v)
       return scope_read(e, v, at);
   }

@@ -84,6 +84,14 @@ bool ssa_has_poison(struct value v) {
   return v.kind == VALUE_POISON;
 }
 
+bool ssa_is_runtime(struct value v) {
+  if (v.kind == VALUE_TUPLE)
+    for (size_t i = 0; i < v.tuple.len; i++)
+      if (ssa_is_runtime(v.tuple.at[i]))
+        return true;
+  return v.kind == VALUE_RT;
+}
+
 void ssa_set_mismatch(struct emitter *e, struct variable *v, const struct variable *a,
                       const struct variable *b) {
   const char *ta = value_type_text(e, a->value), *tb = value_type_text(e, b->value);

@@ -7,11 +7,6 @@
 
 #include "lang/consteval.h"
 
-struct leaves {
-  MlirValue *at;
-  size_t len, cap;
-};
-
 // Appends to `block` from now on.
 void ssa_enter(struct emitter *e, MlirBlock block);
 
@@ -26,6 +21,7 @@ bool ssa_literal_adopts(struct value literal, struct type t);
 // Appends the leaves of `x` in the form of `like`; false if it has another form.
 bool ssa_match(struct emitter *e, struct value like, struct operand x, struct leaves *out);
 bool ssa_has_poison(struct value v);
+bool ssa_is_runtime(struct value v); // it, or a part of it
 // `v` has no value any more, because the values of `a` and `b` do not go together.
 void ssa_set_mismatch(struct emitter *e, struct variable *v, const struct variable *a,
                       const struct variable *b);

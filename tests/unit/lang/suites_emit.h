@@ -11,7 +11,8 @@
   X(consteval)                                                                                     \
   X(promote)                                                                                       \
   X(emit)                                                                                          \
-  X(control)
+  X(control)                                                                                       \
+  X(collective)
 
 #define X(name) TCase *name##_tests(void);
 SUITES_EMIT(X)
