@@ -8,6 +8,13 @@ module {
     %b = "tile.broadcast"(%t) : (tensor<32xf32>) -> tensor<64xf32>
     // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}has a dimension that is no power of two: `tensor<48xf32>` [E0602]
     %c = "tile.splat"(%x) : (f32) -> tensor<48xf32>
+    // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tile.reduce` cannot use its `combine` of type `(f32) -> f32` [E0602]
+    %d = "tile.reduce"(%t) {axis = 0 : i32, combine = @one, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<32xf32>) -> f32
+    // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tilegpu.local_alloc` needs a tile laid out in shared memory, not `!tilegpu.memdesc<tensor<32xf32>>` [E0602]
+    %e = "tilegpu.local_alloc"() : () -> !tilegpu.memdesc<tensor<32xf32>>
     return
+  }
+  func.func private @one(%x: f32) -> f32 {
+    return %x : f32
   }
 }

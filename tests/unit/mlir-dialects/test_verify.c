@@ -8,14 +8,152 @@
 #define B                                                                                          \
   "#tilegpu.blocked<{order = [0], size_per_thread = [2], threads_per_warp = [32], "                \
   "warps_per_cta = [1]}>"
+#define AA                                                                                         \
+  "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 1], threads_per_warp = [4, 8], "        \
+  "warps_per_cta = [1, 1]}>"
 #define P "tensor<32x!tile.ptr<f32>>"
 #define HINTS "{cache = \"\", evict = \"\"}"
 #define LOAD(sizes)                                                                                \
   "{cache = \"\", evict = \"\", is_volatile = false, operandSegmentSizes = array<i32: " sizes ">}"
 
+#define MANY(n)                                                                                    \
+  "operandSegmentSizes = array<i32: " n ">, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, " \
+  "0>"
+#define ONE MANY("1, 0, 0, 0, 0, 0, 0, 0")
+#define TWO MANY("1, 1, 0, 0, 0, 0, 0, 0")
+#define ASM                                                                                        \
+  "operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, "             \
+  "resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>"
+#define NO_RESULT_ASM                                                                              \
+  "operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, "             \
+  "resultSegmentSizes = array<i32: 0, 0, 0, 0, 0, 0, 0, 0>"
+#define S "#tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>"
+
 // One op on these arguments, and words of the complaint about it.
 struct wrong {
   const char *op, *message;
+};
+
+// Those of the ops across elements, of foreign code, devices and shared memory.
+static const struct wrong collective_wrongs[] = {
+    {"%r = \"tile.reduce\"(%x) {axis = 0 : i32, combine = @add, " ONE "} : (f32) -> f32",
+     "works on tiles"},
+    {"%r = \"tile.reduce\"(%t) {axis = 1 : i32, combine = @add, " ONE "} : (tensor<32xf32>) -> f32",
+     "has axis 1"},
+    {"%r = \"tile.reduce\"(%t) {axis = 0 : i64, combine = @add, " ONE "} : (tensor<32xf32>) -> f32",
+     "i32 attribute `axis`"},
+    {"%r = \"tile.reduce\"(%t, %o) {axis = 0 : i32, combine = @add, " TWO
+     "} : (tensor<32xf32>, tensor<32xi32>) -> f32",
+     "one result for each"},
+    {"%r = \"tile.reduce\"(%t2) {axis = 0 : i32, combine = @add, " ONE
+     "} : (tensor<4x8xf32>) -> tensor<4xf32>",
+     "along axis 0"},
+    {"%r = \"tile.reduce\"(%t) {axis = 0 : i32, combine = @add, " ONE
+     "} : (tensor<32xf32>) -> tensor<1xf32>",
+     "cannot give"},
+    {"%r = \"tile.reduce\"(%l2) {axis = 1 : i32, combine = @add, " ONE "} : (tensor<4x8xf32, " AA
+     ">) -> tensor<4xf32, #tilegpu.slice<{dim = 0 : i32, parent = " AA "}>>",
+     "along axis 1"},
+    {"%r = \"tile.reduce\"(%t) {axis = 0 : i32, combine = @missing, " ONE
+     "} : (tensor<32xf32>) -> f32",
+     "function of the module in `combine`"},
+    {"%r = \"tile.reduce\"(%o) {axis = 0 : i32, combine = @add, " ONE "} : (tensor<32xi32>) -> i32",
+     "cannot use its `combine` of type `(f32, f32) -> f32`"},
+    {"%r = \"tile.reduce\"(%t) {axis = 0 : i32, combine = @neg, " ONE "} : (tensor<32xf32>) -> f32",
+     "cannot use its `combine`"},
+    {"%r = \"tile.scan\"(%t) {axis = 0 : i32, combine = @add, reverse = 1 : i32, " ONE
+     "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "boolean attribute `reverse`"},
+    {"%r = \"tile.scan\"(%t) {axis = 0 : i32, combine = @add, reverse = false, " ONE
+     "} : (tensor<32xf32>) -> tensor<32xf16>",
+     "needs equal types"},
+    {"%r = \"tile.scan\"(%t) {axis = 0 : i32, combine = @neg, reverse = false, " ONE
+     "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "cannot use its `combine`"},
+    {"%r:2 = \"tile.scan\"(%t, %t2) {axis = 0 : i32, combine = @add, reverse = false, "
+     "operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, "
+     "1, "
+     "0, 0, 0, 0, 0, 0>} : (tensor<32xf32>, tensor<4x8xf32>) -> (tensor<32xf32>, tensor<4x8xf32>)",
+     "different shape or layout"},
+    {"%r = \"tile.map_elementwise\"(%t) {function = @neg, pack = 3 : i32, " ONE
+     "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "not 3"},
+    {"%r = \"tile.map_elementwise\"(%t) {function = @add, pack = 1 : i32, " ONE
+     "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "cannot use its `function`"},
+    {"%r = \"tile.map_elementwise\"(%t) {function = @neg, pack = 2 : i32, " ONE
+     "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "cannot use its `function`"},
+    {"%r = \"tile.map_elementwise\"(%t, %x) {function = @add, pack = 1 : i32, " TWO
+     "} : (tensor<32xf32>, f32) -> tensor<32xf32>",
+     "different shape or layout"},
+    {"%r = \"tile.inline_asm\"(%t) {asm = \"\", constraints = \"=r,r\", pack = 0 : i32, is_pure = "
+     "true, " ASM "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "not 0"},
+    {"%r = \"tile.inline_asm\"(%t) {asm = \"\", constraints = 1 : i32, pack = 1 : i32, is_pure = "
+     "true, " ASM "} : (tensor<32xf32>) -> tensor<32xf32>",
+     "string attribute `constraints`"},
+    {"\"tile.inline_asm\"(%t) {asm = \"\", constraints = \"r\", pack = 1 : i32, is_pure = "
+     "true, " NO_RESULT_ASM "} : (tensor<32xf32>) -> ()",
+     "needs a result"},
+    {"%r = \"tile.gather\"(%t, %m) {axis = 0 : i32} : (tensor<32xf32>, tensor<32xi1>) -> "
+     "tensor<32xf32>",
+     "integers for indices"},
+    {"%r = \"tile.gather\"(%t2, %o) {axis = 0 : i32} : (tensor<4x8xf32>, tensor<32xi32>) -> "
+     "tensor<32xf32>",
+     "cannot take elements"},
+    {"%r = \"tile.gather\"(%t, %o) {axis = 0 : i32} : (tensor<32xf32>, tensor<32xi32>) -> "
+     "tensor<32xi32>",
+     "elements of type `f32`"},
+    {"%r = \"tile.gather\"(%t, %o) {axis = 0 : i32} : (tensor<32xf32>, tensor<32xi32>) -> "
+     "tensor<16xf32>",
+     "different shape"},
+    {"%r = \"tile.gather\"(%t, %o) {axis = 1 : i32} : (tensor<32xf32>, tensor<32xi32>) -> "
+     "tensor<32xf32>",
+     "has axis 1"},
+    {"%r = \"tile.histogram\"(%t) : (tensor<32xf32>) -> tensor<8xi32>", "counts the integers"},
+    {"%r = \"tile.histogram\"(%o) : (tensor<32xi32>) -> tensor<8xi64>", "elements of type `i32`"},
+    {"%r = \"tile.histogram\"(%o) : (tensor<32xi32>) -> tensor<4x2xi32>", "of rank 1"},
+    {"%r = \"tile.histogram\"(%o, %b) : (tensor<32xi32>, i1) -> tensor<8xi32>",
+     "different shape or layout"},
+    {"%r = \"tile.join\"(%t, %o) : (tensor<32xf32>, tensor<32xi32>) -> tensor<32x2xf32>",
+     "needs equal types"},
+    {"%r = \"tile.join\"(%t, %t) : (tensor<32xf32>, tensor<32xf32>) -> tensor<2x32xf32>",
+     "cannot give"},
+    {"%r:2 = \"tile.split\"(%t) : (tensor<32xf32>) -> (tensor<16xf32>, tensor<16xf32>)",
+     "cannot give"},
+    {"%r:2 = \"tile.split\"(%t) : (tensor<32xf32>) -> (f32, f16)", "needs equal types"},
+    {"%r = \"tile.unsplat\"(%t) : (tensor<32xf32>) -> f32", "of one element"},
+    {"%r = \"tile.atomic_cas\"(%p, %t, %o) {sem = \"\", scope = \"\"} : (" P
+     ", tensor<32xf32>, tensor<32xi32>) -> tensor<32xf32>",
+     "elements of type `f32`"},
+    {"%r = \"tile.atomic_cas\"(%p, %t, %t) {sem = \"\", scope = \"grid\"} : (" P
+     ", tensor<32xf32>, tensor<32xf32>) -> tensor<32xf32>",
+     "none of: cta gpu sys"},
+    {"%r = \"tile.atomic_cas\"(%p1, %b, %b) {sem = \"\", scope = \"\"} : (!tile.ptr<i1>, i1, i1) "
+     "-> i1",
+     "16, 32 or 64 bits"},
+    {"%r = \"tile.special_register\"() {name = \"laneid\"} : () -> i32", "none of: globaltimer"},
+    {"%r = \"tile.special_register\"() {name = \"globaltimer\"} : () -> i32", "needs equal types"},
+    {"\"tile.grid_dependency\"() {kind = \"start\"} : () -> ()", "none of: wait"},
+    {"%r = \"tilegpu.local_alloc\"(%l) : (tensor<32xf32, " A ">) -> tensor<32xf32, " A ">",
+     "gives a buffer"},
+    {"%r = \"tilegpu.local_alloc\"(%l) : (tensor<32xf32, " A
+     ">) -> !tilegpu.memdesc<tensor<64xf32, " S ">>",
+     "cannot keep"},
+    {"%r = \"tilegpu.local_alloc\"() : () -> !tilegpu.memdesc<tensor<32xf32, " A ">>",
+     "laid out in shared memory"},
+    {"%r = \"tilegpu.local_alloc\"() : () -> !tilegpu.memdesc<tensor<24xf32, " S ">>",
+     "no power of two"},
+    {"%r = \"tilegpu.convert_layout\"(%l) : (tensor<32xf32, " A ">) -> tensor<32xf32, " S ">",
+     "by a layout of shared memory"},
+    {"%r = \"tilegpu.local_load\"(%l) : (tensor<32xf32, " A ">) -> tensor<32xf32, " A ">",
+     "needs a buffer"},
+    {"%r = \"tilegpu.local_load\"(%s) : (!tilegpu.memdesc<tensor<32xf32, " S
+     ">>) -> tensor<32xi32, " A ">",
+     "cannot keep"},
+    {"\"tilegpu.local_store\"(%x, %s) : (f32, !tilegpu.memdesc<tensor<32xf32, " S ">>) -> ()",
+     "cannot keep"},
 };
 
 static const struct wrong wrongs[] = {
@@ -90,16 +228,27 @@ static const struct wrong wrongs[] = {
     {"%r = \"tilegpu.convert_layout\"(%l) : (tensor<32xf32, " A ">) -> tensor<64xf32, " A ">",
      "different shape or layout"},
     {"%r = arith.constant dense<0> : tensor<3xi32>", "no power of two"},
+    {"%r = \"tile.load\"(%p) {cache = \"wt\", evict = \"\", is_volatile = false, "
+     "operandSegmentSizes = array<i32: 1, 0, 0>} : (" P ") -> tensor<32xf32>",
+     "none of: ca cg cs cv"},
+    {"\"tile.store\"(%p, %t) {cache = \"\", evict = \"last\"} : (" P ", tensor<32xf32>) -> ()",
+     "none of: evict_normal"},
+    {"%r = \"tile.atomic_rmw\"(%p, %t) {kind = \"fadd\", sem = \"weak\", scope = \"\"} : (" P
+     ", tensor<32xf32>) -> tensor<32xf32>",
+     "none of: relaxed"},
 };
 
-START_TEST(wrong_op_is_reported) {
-  const struct wrong *w = &wrongs[_i];
+// The functions that the op may name stand behind it.
+static void check_wrong(const struct wrong *w) {
   struct session s = session_open();
   const char *text =
       arena_printf(s.arena,
                    "func.func @f(%%x: f32, %%h: f16, %%i: i32, %%b: i1, %%t: tensor<32xf32>, %%o: "
                    "tensor<32xi32>, %%m: tensor<32xi1>, %%p: " P ", %%t2: tensor<4x8xf32>, %%l: "
-                   "tensor<32xf32, " A ">) {\n  %s\n  return\n}\n",
+                   "tensor<32xf32, " A ">, %%l2: tensor<4x8xf32, " AA ">, %%p1: !tile.ptr<i1>, "
+                   "%%s: !tilegpu.memdesc<tensor<32xf32, " S ">>) {\n  %s\n  return\n}\n"
+                   "func.func private @add(%%x: f32, %%y: f32) -> f32 {\n  return %%x : f32\n}\n"
+                   "func.func private @neg(%%x: f32) -> f32 {\n  return %%x : f32\n}\n",
                    w->op);
   MlirModule m = ir_parse(s.c, "wrong.mlir", str_from(text));
   ck_assert_msg(!mlirModuleIsNull(m), "%s: %s", w->op, diag_first_error(s.diag));
@@ -114,6 +263,10 @@ START_TEST(wrong_op_is_reported) {
   mlirModuleDestroy(m);
   session_close(&s);
 }
+
+START_TEST(wrong_op_is_reported) { check_wrong(&wrongs[_i]); }
+END_TEST
+START_TEST(wrong_collective_is_reported) { check_wrong(&collective_wrongs[_i]); }
 END_TEST
 
 START_TEST(all_problems_are_reported) {
@@ -186,6 +339,7 @@ END_TEST
 TCase *verify_tests(void) {
   TCase *t = tcase_create("verify");
   tcase_add_loop_test(t, wrong_op_is_reported, 0, COUNT_OF(wrongs));
+  tcase_add_loop_test(t, wrong_collective_is_reported, 0, COUNT_OF(collective_wrongs));
   tcase_add_test(t, all_problems_are_reported);
   tcase_add_test(t, parse_errors);
   tcase_add_test(t, deep_nesting);
