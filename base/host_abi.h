@@ -35,23 +35,27 @@ struct host_place {
 
 enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC };
 
-// Called by generated code; implemented in runtime/host_cta.c, host_check.c and host_print.c.
+// Called by generated code; implemented in runtime/host_cta.c, host_check.c,
+// host_shared.c and host_print.c.
 //   barrier     all threads of the CTA meet; `place` (NULL without checks) is where it stands
-//   shuffle     every lane of the warp gives `value` and gets that of lane `source_lane` (0..31)
+//   shuffle     every lane of the warp gives `value` and gets that of lane `source_lane` (0..31);
+//               `place` as of a barrier
 //   check       before an access of `bytes` at `addr`, derived from parameter `param` (-1:
 //   unknown);
 //               returns false when the access must be skipped (it was reported)
 //   shared_check
 //               before an access of `bytes` at `addr` in the CTA's shared memory: reports what lies
 //               outside, was never written, or is touched by another thread without a barrier
-//               between
+//               between; a store follows at once, and may write what is there already
 //   clock       nanoseconds, as globaltimer
 //   print       one record of device_print; `format` has one %-directive per value, widened to
 //               double or long long
 //   assert_fail reports; the launch ends with an error
 #define HOST_ROUTINES(X)                                                                           \
   X(tile_host_barrier, void, (struct host_thread * t, const struct host_place *place))             \
-  X(tile_host_shuffle, uint32_t, (struct host_thread * t, uint32_t value, uint32_t source_lane))   \
+  X(tile_host_shuffle, uint32_t,                                                                   \
+    (struct host_thread * t, uint32_t value, uint32_t source_lane,                                 \
+     const struct host_place *place))                                                              \
   X(tile_host_check, bool,                                                                         \
     (struct host_thread * t, const struct host_place *place, int32_t param, const void *addr,      \
      uint32_t bytes, int32_t access))                                                              \

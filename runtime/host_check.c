@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checker of the host device: every access of a checked kernel is compared with the bounds of
-// the buffer that its pointer parameter points into. Findings are kept in the order of programs
-// and threads, whatever order the workers ran them in.
+// the buffer that its pointer parameter points into. Findings, those of shared memory
+// (host_shared.c) and of divergence (host_cta.c) too, are kept in the order of programs and
+// threads, whatever order the workers ran them in.
 #include "runtime/host_device.h"
 
 #include <stdio.h>
@@ -55,16 +56,26 @@ static bool comes_before(const struct host_violation *a, const struct host_viola
   return a->thread_id < b->thread_id;
 }
 
-// Threads of a CTA may hold the same element; one of them speaks for all.
-static bool is_repetition(const struct host_launch *l, const struct host_violation *v) {
-  for (size_t i = 0; i < l->violation_count && !v->is_assert; i++) {
-    const struct host_violation *o = &l->violations[i];
-    if (o->element == v->element && o->param == v->param && o->param >= 0 &&
-        o->access == v->access && o->place.line == v->place.line && o->place.col == v->place.col &&
-        memcmp(o->program_id, v->program_id, sizeof v->program_id) == 0)
-      return true;
-  }
-  return false;
+static bool same_place(const struct host_place *a, const struct host_place *b) {
+  return a->line == b->line && a->col == b->col;
+}
+
+// Threads of a CTA may hold the same element; one of them speaks for all. What is wrong with
+// collectives shows in every program and at many bytes; the first program speaks for all.
+static bool is_repetition(const struct host_violation *a, const struct host_violation *b) {
+  if (a->kind != b->kind || a->access != b->access || !same_place(&a->place, &b->place))
+    return false;
+  if (a->kind == HOST_OUTSIDE)
+    return a->param >= 0 && a->element == b->element && a->param == b->param &&
+           memcmp(a->program_id, b->program_id, sizeof a->program_id) == 0;
+  return a->kind != HOST_ASSERTION && a->other_access == b->other_access &&
+         same_place(&a->other_place, &b->other_place);
+}
+
+static void drop(struct host_launch *l, size_t at) {
+  l->violation_count--;
+  memmove(&l->violations[at], &l->violations[at + 1],
+          (l->violation_count - at) * sizeof l->violations[0]);
 }
 
 // Puts the finding where it belongs; beyond the capacity the last one falls out.
@@ -82,16 +93,26 @@ static void keep(struct host_launch *l, const struct host_violation *v) {
   l->violation_count = kept + 1;
 }
 
-static void record(struct host_launch *l, const struct host_violation *v) {
+void host_check_record(struct host_launch *l, const struct host_violation *v) {
   pthread_mutex_lock(&l->lock);
   l->violation_total++;
-  if (!is_repetition(l, v))
+  bool is_news = true;
+  for (size_t i = 0; is_news && i < l->violation_count; i++)
+    if (is_repetition(&l->violations[i], v)) {
+      is_news = comes_before(v, &l->violations[i]);
+      if (is_news)
+        drop(l, i);
+      break;
+    }
+  if (is_news)
     keep(l, v);
   pthread_mutex_unlock(&l->lock);
 }
 
-static struct host_violation finding(const struct host_thread *t, const struct host_place *place) {
-  struct host_violation v = {.param = -1, .thread_id = t->thread_id};
+struct host_violation host_check_finding(const struct host_thread *t, enum host_finding kind,
+                                         const struct host_place *place) {
+  struct host_violation v = {
+      .kind = kind, .param = -1, .thread_id = t->thread_id, .other_thread = -1};
   if (place)
     v.place = *place;
   memcpy(v.program_id, t->program_id, sizeof v.program_id);
@@ -111,7 +132,7 @@ bool tile_host_check(struct host_thread *t, const struct host_place *place, int3
     return true;
   const struct kernel_info *info = l->module->info;
   uintptr_t address = (uintptr_t)addr;
-  struct host_violation v = finding(t, place);
+  struct host_violation v = host_check_finding(t, HOST_OUTSIDE, place);
   v.access = (enum host_access)access;
   if (param >= 0 && (uint32_t)param < info->param_count) {
     const struct host_bounds *b = &l->bounds[param];
@@ -128,40 +149,76 @@ bool tile_host_check(struct host_thread *t, const struct host_place *place, int3
         (at < l->buffer_count && bytes <= l->buffers[at].base + l->buffers[at].size - address))
       return true;
   }
-  record(l, &v);
+  host_check_record(l, &v);
   return false;
 }
 
 void tile_host_assert_fail(struct host_thread *t, const struct host_place *place,
                            const char *message) {
-  struct host_violation v = finding(t, place);
-  v.is_assert = true;
+  struct host_violation v = host_check_finding(t, HOST_ASSERTION, place);
   snprintf(v.message, sizeof v.message, "%s", message ? message : "");
-  record(t->cta->launch, &v);
+  host_check_record(t->cta->launch, &v);
   host_cta_stop(t);
 }
 
 // ---- after the launch ----
 
-static void describe(const struct host_launch *l, char *text, size_t size) {
+static const char *verb_of(enum host_access access) {
   static const char *const verbs[] = {"load from", "store to", "atomic on"};
+  return (unsigned)access < COUNT_OF(verbs) ? verbs[access] : "access to";
+}
+
+static void place_text(const struct host_place *p, const char *after, char *text, size_t size) {
+  if (p->file)
+    snprintf(text, size, "%.100s:%u:%u%s", p->file, p->line, p->col, after);
+  else
+    text[0] = '\0';
+}
+
+static void describe_what(const struct kernel_info *info, const struct host_violation *v,
+                          char *text, size_t size) {
+  const char *verb = verb_of(v->access);
+  long long element = v->element;
+  char other[160];
+  switch (v->kind) {
+  case HOST_ASSERTION: snprintf(text, size, "assertion failed: %s", v->message); break;
+  case HOST_DIVERGENCE: snprintf(text, size, "divergence: %s", v->message); break;
+  case HOST_SHARED_OUTSIDE:
+    snprintf(text, size, "%s shared memory outside of its %llu bytes: byte %lld", verb,
+             (unsigned long long)v->elements, element);
+    break;
+  case HOST_SHARED_UNWRITTEN:
+    snprintf(text, size, "%s shared memory that nothing wrote: byte %lld", verb, element);
+    break;
+  case HOST_SHARED_RACE:
+    place_text(&v->other_place, " ", other, sizeof other);
+    snprintf(text, size, "race in shared memory: %s byte %lld, and %s%s it by thread %d", verb,
+             element, other, verb_of(v->other_access), v->other_thread);
+    break;
+  case HOST_OUTSIDE:
+    if (v->param >= 0)
+      snprintf(text, size, "out-of-bounds %s `%s`: element %lld of %llu", verb,
+               info->params[v->param].name, element, (unsigned long long)v->elements);
+    else
+      snprintf(text, size, "%s an address outside every buffer", verb);
+    break;
+  }
+}
+
+static void describe(const struct host_launch *l, char *text, size_t size) {
   const struct kernel_info *info = l->module->info;
   const struct host_violation *v = &l->violations[0];
-  char place[160] = "", what[448], more[64] = "";
-  if (v->place.file)
-    snprintf(place, sizeof place, "%.100s:%u:%u: ", v->place.file, v->place.line, v->place.col);
-  const char *verb = (unsigned)v->access < COUNT_OF(verbs) ? verbs[v->access] : "access to";
-  if (v->is_assert)
-    snprintf(what, sizeof what, "assertion failed: %s", v->message);
-  else if (v->param >= 0)
-    snprintf(what, sizeof what, "out-of-bounds %s `%s`: element %lld of %llu", verb,
-             info->params[v->param].name, (long long)v->element, (unsigned long long)v->elements);
-  else
-    snprintf(what, sizeof what, "%s an address outside every buffer", verb);
+  char place[160], what[448], more[64] = "";
+  place_text(&v->place, ": ", place, sizeof place);
+  describe_what(info, v, what, sizeof what);
   if (l->violation_total > 1)
     snprintf(more, sizeof more, "; %llu findings in all", (unsigned long long)l->violation_total);
   snprintf(text, size, "%s%s (kernel `%s`, program (%d, %d, %d), thread %d)%s", place, what,
            info->name, v->program_id[0], v->program_id[1], v->program_id[2], v->thread_id, more);
+}
+
+static void copy_file(struct arena *texts, struct host_place *p) {
+  p->file = texts && p->file ? arena_strdup(texts, p->file) : NULL;
 }
 
 // The findings outlive the kernel's code, so its texts are copied.
@@ -175,8 +232,8 @@ static void publish(struct host_launch *l) {
   d->violation_count = l->violation_count;
   d->violation_total = l->violation_total;
   for (size_t i = 0; i < d->violation_count; i++) {
-    const char **file = &d->violations[i].place.file;
-    *file = texts && *file ? arena_strdup(texts, *file) : NULL;
+    copy_file(texts, &d->violations[i].place);
+    copy_file(texts, &d->violations[i].other_place);
   }
   pthread_mutex_unlock(&d->lock);
 }
@@ -202,13 +259,4 @@ size_t host_device_violations(tile_device *d, const struct host_violation **ret,
   *ret_total = h->violation_total;
   pthread_mutex_unlock(&h->lock);
   return count;
-}
-
-void tile_host_shared_check(struct host_thread *t, const struct host_place *place, const void *addr,
-                            uint32_t bytes, int32_t access) {
-  const struct host_launch *l = t->cta->launch;
-  uintptr_t base = (uintptr_t)t->shared;
-  (void)place, (void)access;
-  if (l->check && !inside((uintptr_t)addr, bytes, base, base + l->module->info->shared_bytes))
-    host_cta_stop(t);
 }

@@ -18,7 +18,8 @@ enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, ENDED };
 struct cta_thread {
   struct host_thread t;
   enum thread_state state;
-  uint32_t value, source_lane; // of the shuffle it waits at
+  uint32_t value, source_lane;    // of the shuffle it waits at
+  const struct host_place *place; // of what it waits at
 };
 
 // ---- ending early ----
@@ -36,7 +37,8 @@ static void launch_fail(struct host_launch *l, tile_status status, const char *m
 _Noreturn void host_cta_stop(struct host_thread *t) {
   struct host_cta *cta = t->cta;
   cta->stopped = true;
-  atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
+  if (!cta->launch->check) // else the other programs' findings would depend on the timing
+    atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
   if (!cta->fibers)
     longjmp(cta->leave, 1);
   // The scheduler sees `stopped` and never comes back.
@@ -56,21 +58,24 @@ static void not_collective(struct host_thread *t, const char *what) {
 // ---- the calls of generated code ----
 
 void tile_host_barrier(struct host_thread *t, const struct host_place *place) {
-  (void)place;
   struct host_cta *cta = t->cta;
   if (!cta->fibers)
     not_collective(t, "barrier");
-  cta->worker->threads[t->thread_id].state = AT_BARRIER;
+  struct cta_thread *self = &cta->worker->threads[t->thread_id];
+  self->place = place;
+  self->state = AT_BARRIER;
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
 }
 
-uint32_t tile_host_shuffle(struct host_thread *t, uint32_t value, uint32_t source_lane) {
+uint32_t tile_host_shuffle(struct host_thread *t, uint32_t value, uint32_t source_lane,
+                           const struct host_place *place) {
   struct host_cta *cta = t->cta;
   if (!cta->fibers)
     not_collective(t, "shuffle");
   struct cta_thread *self = &cta->worker->threads[t->thread_id];
   self->value = value;
   self->source_lane = source_lane;
+  self->place = place;
   self->state = AT_SHUFFLE;
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
   return self->value; // exchange_lanes put the other lane's here
@@ -104,17 +109,42 @@ static int first_in(const struct cta_thread *threads, unsigned from, unsigned to
   return -1;
 }
 
+// Thread `waiting` waits where thread `absent` does not come.
 static void report_divergence(struct host_cta *cta, int waiting, const char *at, int absent) {
   struct host_launch *l = cta->launch;
-  bool ended = cta->worker->threads[absent].state == ENDED;
-  char text[384];
-  snprintf(text, sizeof text,
-           "kernel `%s`: divergence in program (%d, %d, %d): thread %d waits at a %s that thread "
-           "%d does not reach (it %s)",
-           l->module->info->name, cta->program_id[0], cta->program_id[1], cta->program_id[2],
-           waiting, at, absent, ended ? "has ended" : "waits elsewhere");
+  const struct cta_thread *w = &cta->worker->threads[waiting], *a = &cta->worker->threads[absent];
+  struct host_violation v = host_check_finding(&w->t, HOST_DIVERGENCE, w->place);
+  v.other_thread = absent;
+  if (a->state != ENDED && a->place)
+    v.other_place = *a->place;
+  snprintf(v.message, sizeof v.message,
+           "thread %d waits at a %s that thread %d does not reach (it %s)", waiting, at, absent,
+           a->state == ENDED ? "has ended" : "waits elsewhere");
   cta->stopped = true;
-  launch_fail(l, l->check ? TILE_CHECK_FAILED : TILE_LAUNCH_FAILED, text);
+  if (l->check) {
+    host_check_record(l, &v);
+    return;
+  }
+  char text[384];
+  snprintf(text, sizeof text, "kernel `%s`: divergence in program (%d, %d, %d): %s",
+           l->module->info->name, cta->program_id[0], cta->program_id[1], cta->program_id[2],
+           v.message);
+  launch_fail(l, TILE_LAUNCH_FAILED, text);
+}
+
+static bool same_place(const struct host_place *a, const struct host_place *b) {
+  return a == b || (a && b && a->line == b->line && a->col == b->col);
+}
+
+// With checks: all of [from, from + count) must wait at one place.
+static bool wait_together(struct host_cta *cta, unsigned from, unsigned count, const char *at) {
+  const struct cta_thread *threads = cta->worker->threads;
+  for (unsigned i = from + 1; i < from + count; i++)
+    if (!same_place(threads[i].place, threads[from].place)) {
+      report_divergence(cta, (int)from, at, (int)i);
+      return false;
+    }
+  return true;
 }
 
 // Runs one warp until each lane is at the barrier or has ended.
@@ -140,6 +170,8 @@ static void run_warp(struct host_cta *cta, unsigned first) {
                         absent);
       return;
     }
+    if (cta->launch->check && !wait_together(cta, first, WARP, "shuffle"))
+      return;
     exchange_lanes(&w->threads[first]);
   }
 }
@@ -165,6 +197,10 @@ static void run_fibers(struct host_cta *cta, const struct host_thread *proto) {
       report_divergence(cta, waiting, "barrier", ended);
       return;
     }
+    if (cta->launch->check && !wait_together(cta, 0, cta->threads, "barrier"))
+      return;
+    if (cta->shadow)
+      host_shadow_barrier(cta);
     for (unsigned i = 0; i < cta->threads; i++)
       w->threads[i].state = RUNNABLE;
   }
@@ -186,6 +222,7 @@ static void worker_clear(struct host_worker *w) {
   free(w->shared);
   free(w->threads);
   fiber_pool_destroy(w->fibers);
+  host_shadow_free(w->shadow);
   *w = (struct host_worker){0};
 }
 
@@ -221,7 +258,8 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
   if (atomic_load_explicit(&l->stop, memory_order_relaxed))
     return;
   struct host_worker *w = &l->device->workers[worker];
-  if (!worker_reserve(w, info)) {
+  bool shadow = l->check && info->shared_bytes;
+  if (!worker_reserve(w, info) || (shadow && !host_shadow_reserve(w, info->shared_bytes))) {
     launch_fail(l, TILE_OUT_OF_MEMORY, "out of memory for the stacks of a CTA's threads");
     return;
   }
@@ -232,6 +270,7 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
       .program_id = {(int32_t)(index % l->grid.x), (int32_t)(row % l->grid.y),
                      (int32_t)(row / l->grid.y)},
       .fibers = info->uses_collectives,
+      .shadow = shadow,
       .threads = info->num_warps * WARP,
   };
   struct host_thread t = {
@@ -240,12 +279,16 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
       .cta = &cta,
   };
   memcpy(t.program_id, cta.program_id, sizeof t.program_id);
-  if (l->check && info->shared_bytes)
+  if (shadow) {
     memset(w->shared, HOST_POISON, info->shared_bytes);
+    host_shadow_begin_cta(&cta);
+  }
   if (cta.fibers)
     run_fibers(&cta, &t);
   else
     run_in_turn(&cta, &t);
+  if (shadow)
+    host_shadow_barrier(&cta);
 }
 
 // ---- launches ----

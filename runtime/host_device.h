@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host device's insides, shared by the files that make it up: the device and its table of
-// buffers (host_device.c), launches and CTAs (host_cta.c), the checker (host_check.c) and
-// device_print (host_print.c).
+// buffers (host_device.c), launches and CTAs (host_cta.c), the checker (host_check.c;
+// of shared memory: host_shared.c) and device_print (host_print.c).
 #ifndef TILE_RUNTIME_HOST_DEVICE_H
 #define TILE_RUNTIME_HOST_DEVICE_H
 
@@ -35,6 +35,7 @@ struct host_worker {
   struct fiber_pool *fibers;
   struct cta_thread *threads; // one a fiber
   unsigned thread_cap;
+  struct host_shadow *shadow; // of `shared`, once a launch was checked
 };
 
 struct host_device {
@@ -91,6 +92,7 @@ struct host_cta {
   struct host_worker *worker;
   int32_t program_id[3];
   bool fibers;      // threads are fibers; else they run one after another
+  bool shadow;      // accesses to shared memory are checked
   bool stopped;     // an assertion failed or a thread broke the rules
   jmp_buf leave;    // without fibers: out of the kernel
   unsigned threads; // 32 * num_warps
@@ -110,7 +112,17 @@ _Noreturn void host_cta_stop(struct host_thread *t);
 // ---- host_check.c ----
 // Snapshot of buffers and bounds before a checked launch; false when memory is out.
 bool host_check_begin(struct host_launch *l);
+struct host_violation host_check_finding(const struct host_thread *t, enum host_finding kind,
+                                         const struct host_place *place);
+void host_check_record(struct host_launch *l, const struct host_violation *v);
 // Publishes what was found and puts the first finding into words.
 tile_status host_check_end(struct host_launch *l, tile_status status);
+
+// ---- host_shared.c ----
+// Shadow of `bytes` of shared memory, made or grown; false when memory is out.
+bool host_shadow_reserve(struct host_worker *w, size_t bytes);
+void host_shadow_free(struct host_shadow *s); // accepts NULL
+void host_shadow_begin_cta(struct host_cta *cta);
+void host_shadow_barrier(struct host_cta *cta); // all threads meet, or the CTA ends
 
 #endif

@@ -36,17 +36,30 @@ const char *device_target(const tile_device *d); // "sm_90a", "host"
 // Host device: where device_print writes (default: standard error through this hook only when set)
 // and names and sizes of buffers for the checker's messages.
 void host_device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
+enum host_finding {
+  HOST_OUTSIDE,          // of the buffer of `param`, or of every buffer
+  HOST_ASSERTION,        // a device_assert did not hold: `message`
+  HOST_DIVERGENCE,       // the thread waits where the other does not come: `message`
+  HOST_SHARED_OUTSIDE,   // of the CTA's shared memory
+  HOST_SHARED_UNWRITTEN, // shared memory read that no thread of the CTA wrote
+  HOST_SHARED_RACE,      // shared memory touched by both threads, no barrier between
+};
 struct host_violation { // one finding of a checked launch
+  enum host_finding kind;
   struct host_place place;
   int32_t param; // index of the run-time parameter, -1 unknown
   enum host_access access;
-  int64_t element;   // index into the parameter's buffer, in elements; may be negative
+  int64_t element;   // index into the buffer, in elements (bytes in shared memory); may be negative
   uint64_t elements; // the buffer's length in elements, 0 unknown
   int32_t program_id[3], thread_id;
-  bool is_assert;
-  char message[256]; // of a device_assert
+  // Of a race: who touched it before. Of a divergence: who is missing, and where it waits if so.
+  int32_t other_thread;
+  enum host_access other_access;
+  struct host_place other_place;
+  char message[256];
 };
-// Findings of the device's last checked launch (at most 16 kept, `*ret_total` counts all).
+// Findings of the device's last checked launch, by program and thread (at most 16 kept,
+// `*ret_total` counts all).
 size_t host_device_violations(tile_device *d, const struct host_violation **ret,
                               uint64_t *ret_total);
 

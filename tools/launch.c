@@ -5,6 +5,7 @@
 #include "jit/jit.h"
 #include "lang/ast.h"
 #include "runtime/internal.h"
+#include "tools/findings.h"
 #include "tools/grid_expr.h"
 #include "tools/reproducer.h"
 
@@ -308,35 +309,11 @@ void launch_close(struct launch *l) {
   tile_device_close(l->device);
 }
 
-// One finding of --check as a diagnostic at its source line.
 static void report_violation(struct tool *t, struct launch *l, const struct host_violation *v) {
-  uint32_t at = source_offset(l->source, v->place.line, v->place.col);
-  struct span where = {l->source, at, at + 1};
-  const char *thread = arena_printf(t->arena, "program (%d, %d, %d), thread %d", v->program_id[0],
-                                    v->program_id[1], v->program_id[2], v->thread_id);
-  if (v->is_assert) {
-    diag_note(diag_error(t->diag, where, E0804, "assertion failed: %s", v->message), SPAN_NONE,
-              "in %s", thread);
-    return;
-  }
   // The run-time parameter's name: violations count the parameters the kernel was launched with.
   const char *name =
       v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
-  const char *verb = v->access == HOST_LOAD    ? "load reads"
-                     : v->access == HOST_STORE ? "store writes"
-                                               : "atomic operation touches";
-  enum diag_code code = v->access == HOST_LOAD ? E0801 : v->access == HOST_STORE ? E0802 : E0803;
-  const char *side = v->element < 0 ? "before the start of" : "past the end of";
-  struct diag *d;
-  if (!name) {
-    d = diag_error(t->diag, where, code, "%s outside of every buffer", verb);
-    diag_primary_label(d, "%s", thread);
-  } else {
-    d = diag_error(t->diag, where, code, "%s %s `%s`", verb, side, name);
-    diag_primary_label(d, "`%s` has %llu elements; %s touches index %lld", name,
-                       (unsigned long long)v->elements, thread, (long long)v->element);
-  }
-  diag_help(d, "mask the lanes that stick out: `mask=i < n`");
+  finding_report(t->diag, l->source, v, name);
 }
 
 int launch_compile(struct tool *t, struct launch *l) {
@@ -362,13 +339,9 @@ int launch_run(struct tool *t, struct launch *l) {
   const struct host_violation *found;
   uint64_t total;
   size_t kept = host_device_violations(l->device, &found, &total);
-  uint32_t last_line = 0, last_col = 0;
-  for (size_t i = 0; i < kept; i++) { // one report a place
-    if (found[i].place.line != last_line || found[i].place.col != last_col)
+  for (size_t i = 0; i < kept; i++) // one report a place
+    if (i == 0 || !finding_repeats(&found[i - 1], &found[i]))
       report_violation(t, l, &found[i]);
-    last_line = found[i].place.line;
-    last_col = found[i].place.col;
-  }
   if (kept == 0)
     diag_error(t->diag, t->o.file_at, E0813, "%s", tile_error_message());
   return EXIT_WRONG;

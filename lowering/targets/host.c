@@ -50,11 +50,6 @@ static LLVMValueRef num_programs(struct emitter *e, int axis) {
   return fixed_field(e, offsetof(struct host_thread, num_programs) + 4 * (size_t)axis);
 }
 
-static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
-  LLVMValueRef args[] = {e->host_thread, value, lane};
-  return call_routine(e, "tile_host_shuffle", e->i32, 3, args);
-}
-
 static LLVMValueRef shared_base(struct emitter *e) {
   return thread_field(e, e->entry, offsetof(struct host_thread, shared), e->generic_ptr);
 }
@@ -82,9 +77,21 @@ static struct host_places *places(struct emitter *e) {
   return e->places;
 }
 
+// The innermost place in the kernel's own file: of what a library function does, the call of it.
+static struct place own_place(struct emitter *e, MlirOperation op) {
+  struct place kernel = place_of(e, mlirOperationGetLocation(e->kernel));
+  MlirLocation loc = mlirOperationGetLocation(op);
+  for (; mlirLocationIsACallSite(loc); loc = mlirLocationCallSiteGetCaller(loc)) {
+    struct place at = place_of(e, mlirLocationCallSiteGetCallee(loc));
+    if (at.file && kernel.file && strcmp(at.file, kernel.file) == 0)
+      return at;
+  }
+  return place_of(e, loc);
+}
+
 static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
   struct host_places *p = places(e);
-  struct place at = place_of(e, mlirOperationGetLocation(op));
+  struct place at = own_place(e, op);
   LLVMValueRef members[] = {at.file ? text_pointer(e, at.file) : LLVMConstNull(e->generic_ptr),
                             const_i32(e, at.line), const_i32(e, at.col)};
   LLVMValueRef row = LLVMConstStructInContext(e->llvm, members, 3, false);
@@ -100,6 +107,11 @@ static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
 // Where the op stands, for kernels compiled with checks; else NULL.
 static LLVMValueRef checked_place(struct emitter *e) {
   return e->check ? place_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
+}
+
+static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
+  LLVMValueRef args[] = {e->host_thread, value, lane, checked_place(e)};
+  return call_routine(e, "tile_host_shuffle", e->i32, 4, args);
 }
 
 static void barrier(struct emitter *e) {

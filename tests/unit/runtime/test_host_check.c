@@ -190,7 +190,7 @@ static void assert_in_turn_or_fibers(bool fibers) {
   const struct host_violation *v;
   uint64_t total;
   ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
-  ck_assert(v[0].is_assert);
+  ck_assert(v[0].kind == HOST_ASSERTION);
   ck_assert_str_eq(v[0].message, "n must be positive");
   n = 1;
   ck_assert_int_eq(launch(assert_positive, 1, values, false), TILE_OK);
@@ -202,6 +202,261 @@ static void assert_in_turn_or_fibers(bool fibers) {
 START_TEST(assertions) {
   assert_in_turn_or_fibers(false);
   assert_in_turn_or_fibers(true);
+}
+END_TEST
+
+// ---- shared memory ----
+
+static const struct host_place here = {"sum.tile", 3, 5}, there = {"sum.tile", 4, 9};
+
+static struct kernel_info cta_info = {
+    .name = "cta", .num_warps = 2, .shared_bytes = 256, .uses_collectives = true};
+
+static void write_word(struct host_thread *t, const struct host_place *at, int i, int v) {
+  int *p = (int *)t->shared + i;
+  tile_host_shared_check(t, at, p, 4, HOST_STORE);
+  *p = v;
+}
+
+static int read_word(struct host_thread *t, const struct host_place *at, int i) {
+  const int *p = (int *)t->shared + i;
+  tile_host_shared_check(t, at, p, 4, HOST_LOAD);
+  return *p;
+}
+
+static tile_status launch_cta(host_kernel_fn fn, unsigned programs, bool check) {
+  struct module *m = NULL;
+  ck_assert_int_eq(module_from_host(device, fn, &cta_info, NULL, NULL, &m), TILE_OK);
+  tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, NULL, check);
+  module_destroy(m);
+  return s;
+}
+
+// The only finding kept of a launch of three programs, all of which do the same.
+static struct host_violation only_finding(host_kernel_fn fn) {
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_int_eq(launch_cta(fn, 3, true), TILE_CHECK_FAILED);
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_ge(total, 3);
+  ck_assert_int_eq(v->program_id[0], 0);
+  ck_assert_int_eq(launch_cta(fn, 3, false), TILE_OK);
+  return *v;
+}
+
+// Thread i gives its number to thread i + 1: what race-free code looks like.
+static void rotate(struct host_thread *t, void *const *args) {
+  (void)args;
+  int own = t->thread_id, next = (own + 1) % 64;
+  for (int round = 0; round < 3; round++) {
+    write_word(t, &here, own, own);
+    tile_host_barrier(t, &here);
+    read_word(t, &there, next);
+    tile_host_barrier(t, &there);
+  }
+}
+
+START_TEST(barriers_keep_accesses_apart) {
+  ck_assert_int_eq(launch_cta(rotate, 50, true), TILE_OK);
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 0);
+}
+END_TEST
+
+START_TEST(without_barriers_all_is_a_race) {
+  setenv("TILE_HOST_NO_BARRIERS", "1", 1);
+  ck_assert_int_eq(launch_cta(rotate, 1, true), TILE_CHECK_FAILED);
+  unsetenv("TILE_HOST_NO_BARRIERS");
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 2);
+  ck_assert_int_eq(v[0].kind, HOST_SHARED_RACE);
+}
+END_TEST
+
+static void read_too_early(struct host_thread *t, void *const *args) {
+  (void)args;
+  write_word(t, &here, t->thread_id, 1);
+  tile_host_shuffle(t, 0, 0, NULL); // orders no memory
+  if (t->thread_id == 9)
+    read_word(t, &there, 8);
+}
+
+START_TEST(read_after_write) {
+  struct host_violation v = only_finding(read_too_early);
+  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
+  ck_assert_int_eq(v.access, HOST_LOAD);
+  ck_assert_int_eq(v.thread_id, 9);
+  ck_assert_int_eq(v.element, 32);
+  ck_assert_uint_eq(v.place.line, 4);
+  ck_assert_int_eq(v.other_access, HOST_STORE);
+  ck_assert_int_eq(v.other_thread, 8);
+  ck_assert_uint_eq(v.other_place.line, 3);
+  ck_assert_str_eq(v.other_place.file, "sum.tile");
+  launch_cta(read_too_early, 1, true);
+  const char *m = tile_error_message();
+  ck_assert_msg(strstr(m, "sum.tile:4:9: race in shared memory: load from byte 32, and "
+                          "sum.tile:3:5 store to it by thread 8 (kernel `cta`, program (0, 0, 0), "
+                          "thread 9)"),
+                "%s", m);
+}
+END_TEST
+
+static void write_too_early(struct host_thread *t, void *const *args) {
+  (void)args;
+  write_word(t, &here, t->thread_id, 1);
+  tile_host_barrier(t, &here);
+  if (t->thread_id < 4)
+    read_word(t, &here, 20); // threads 0 to 3; then thread 3 may not write
+  if (t->thread_id == 3)
+    write_word(t, &there, 20, 2);
+}
+
+START_TEST(write_after_reads) {
+  struct host_violation v = only_finding(write_too_early);
+  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
+  ck_assert_int_eq(v.access, HOST_STORE);
+  ck_assert_int_eq(v.thread_id, 3);
+  ck_assert_int_eq(v.element, 80);
+  ck_assert_int_eq(v.other_access, HOST_LOAD);
+  ck_assert_int_eq(v.other_thread, 0);
+}
+END_TEST
+
+// Its own word again: read, written and read by one thread alone.
+static void keep_to_oneself(struct host_thread *t, void *const *args) {
+  (void)args;
+  write_word(t, &here, t->thread_id, 1);
+  read_word(t, &here, t->thread_id);
+  write_word(t, &there, t->thread_id, 2);
+}
+
+static void write_the_same(struct host_thread *t, void *const *args) {
+  (void)args;
+  write_word(t, &here, t->thread_id % 8, t->thread_id % 8);
+}
+
+static void write_different(struct host_thread *t, void *const *args) {
+  (void)args;
+  write_word(t, &here, 0, t->thread_id == 40);
+}
+
+START_TEST(write_after_write) {
+  ck_assert_int_eq(launch_cta(keep_to_oneself, 3, true), TILE_OK);
+  ck_assert_int_eq(launch_cta(write_the_same, 3, true), TILE_OK);
+  struct host_violation v = only_finding(write_different);
+  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
+  ck_assert_int_eq(v.thread_id, 40);
+  ck_assert_int_eq(v.other_thread, 39);
+  ck_assert_int_eq(v.other_access, HOST_STORE);
+}
+END_TEST
+
+static void count_atomically(struct host_thread *t, void *const *args) {
+  (void)args;
+  if (t->thread_id == 0)
+    write_word(t, &here, 0, 0);
+  tile_host_barrier(t, &here);
+  tile_host_shared_check(t, &there, t->shared, 4, HOST_ATOMIC);
+  ++*(int *)t->shared;
+}
+
+static void count_and_look(struct host_thread *t, void *const *args) {
+  count_atomically(t, args);
+  if (t->thread_id == 63)
+    read_word(t, &here, 0);
+}
+
+START_TEST(atomic_operations_do_not_race) {
+  ck_assert_int_eq(launch_cta(count_atomically, 3, true), TILE_OK);
+  struct host_violation v = only_finding(count_and_look);
+  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
+  ck_assert_int_eq(v.access, HOST_LOAD);
+  ck_assert_int_eq(v.other_access, HOST_ATOMIC);
+  ck_assert_int_eq(v.other_thread, 0);
+}
+END_TEST
+
+// Program 0 writes, those after it on the same worker do not.
+static void read_foreign(struct host_thread *t, void *const *args) {
+  (void)args;
+  if (t->program_id[0] == 0)
+    write_word(t, &here, t->thread_id, 1);
+  tile_host_barrier(t, &here);
+  read_word(t, &there, t->thread_id);
+}
+
+START_TEST(unwritten_bytes) {
+  ck_assert_int_eq(launch_cta(read_foreign, 1, true), TILE_OK);
+  ck_assert_int_eq(launch_cta(read_foreign, 100, true), TILE_CHECK_FAILED);
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(total, 99 * 64);
+  ck_assert_int_eq(v->kind, HOST_SHARED_UNWRITTEN);
+  ck_assert_int_eq(v->program_id[0], 1);
+  ck_assert_int_eq(v->thread_id, 0);
+  ck_assert_uint_eq(v->place.line, 4);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "shared memory that nothing wrote: byte 0"));
+}
+END_TEST
+
+static void write_behind(struct host_thread *t, void *const *args) {
+  (void)args;
+  write_word(t, &here, t->thread_id + 1, 0); // thread 63 writes byte 256
+}
+
+static void read_before(struct host_thread *t, void *const *args) {
+  (void)args;
+  if (t->thread_id == 33)
+    read_word(t, &here, -1);
+}
+
+START_TEST(bytes_outside) {
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_int_eq(launch_cta(write_behind, 5, true), TILE_CHECK_FAILED);
+  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(total, 5); // the others ran too
+  ck_assert_int_eq(v->kind, HOST_SHARED_OUTSIDE);
+  ck_assert_int_eq(v->thread_id, 63);
+  ck_assert_int_eq(v->element, 256);
+  ck_assert_uint_eq(v->elements, 256);
+  ck_assert_int_eq(launch_cta(read_before, 5, true), TILE_CHECK_FAILED);
+  host_device_violations(device, &v, &total);
+  ck_assert_int_eq(v->element, -4);
+  cta_info.shared_bytes = 0;
+  ck_assert_int_eq(launch_cta(write_behind, 1, true), TILE_CHECK_FAILED);
+  cta_info.shared_bytes = 256;
+  ck_assert_ptr_nonnull(
+      strstr(tile_error_message(), "store to shared memory outside of its 0 bytes: byte 4"));
+}
+END_TEST
+
+static void barrier_in_branch(struct host_thread *t, void *const *args) {
+  (void)args;
+  tile_host_barrier(t, t->thread_id < 50 ? &here : &there);
+}
+
+static void shuffle_in_branch(struct host_thread *t, void *const *args) {
+  (void)args;
+  tile_host_shuffle(t, 1, 0, t->thread_id % 32 != 5 ? &here : &there);
+}
+
+START_TEST(divergence) {
+  struct host_violation v = only_finding(barrier_in_branch);
+  ck_assert_int_eq(v.kind, HOST_DIVERGENCE);
+  ck_assert_int_eq(v.thread_id, 0);
+  ck_assert_int_eq(v.other_thread, 50);
+  ck_assert_uint_eq(v.place.line, 3);
+  ck_assert_uint_eq(v.other_place.line, 4);
+  ck_assert_str_eq(v.message, "thread 0 waits at a barrier that thread 50 does not reach (it waits "
+                              "elsewhere)");
+  v = only_finding(shuffle_in_branch);
+  ck_assert_int_eq(v.kind, HOST_DIVERGENCE);
+  ck_assert_int_eq(v.other_thread, 5);
+  ck_assert_ptr_nonnull(strstr(v.message, "at a shuffle"));
 }
 END_TEST
 
@@ -240,6 +495,18 @@ Suite *suite_host_check(void) {
   tcase_add_test(t, unknown_parameter_may_be_any_buffer);
   tcase_add_test(t, assertions);
   tcase_add_test(t, prints_go_to_the_hook);
+  suite_add_tcase(s, t);
+  t = tcase_create("shared memory");
+  tcase_add_checked_fixture(t, open_host, close_host);
+  tcase_add_test(t, barriers_keep_accesses_apart);
+  tcase_add_test(t, without_barriers_all_is_a_race);
+  tcase_add_test(t, read_after_write);
+  tcase_add_test(t, write_after_reads);
+  tcase_add_test(t, write_after_write);
+  tcase_add_test(t, atomic_operations_do_not_race);
+  tcase_add_test(t, unwritten_bytes);
+  tcase_add_test(t, bytes_outside);
+  tcase_add_test(t, divergence);
   suite_add_tcase(s, t);
   return s;
 }

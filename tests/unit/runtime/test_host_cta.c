@@ -105,7 +105,7 @@ static void sum_cta(struct host_thread *t, void *const *args) {
   unsigned lane = (unsigned)t->thread_id % 32, warp = (unsigned)t->thread_id / 32;
   int v = x[(unsigned)t->program_id[0] * warps * 32 + (unsigned)t->thread_id];
   for (unsigned step = 16; step; step /= 2)
-    v += (int)tile_host_shuffle(t, (uint32_t)v, lane ^ step);
+    v += (int)tile_host_shuffle(t, (uint32_t)v, lane ^ step, NULL);
   if (lane == 0)
     shared[warp] = v;
   tile_host_barrier(t, NULL);
@@ -148,7 +148,7 @@ END_TEST
 static void shuffle_any(struct host_thread *t, void *const *args) {
   uint32_t *out = *(uint32_t *const *)args[0];
   uint32_t source = (uint32_t)(t->thread_id * 5 + 3); // lanes above 31 wrap
-  out[t->thread_id] = tile_host_shuffle(t, (uint32_t)t->thread_id * 10, source);
+  out[t->thread_id] = tile_host_shuffle(t, (uint32_t)t->thread_id * 10, source, NULL);
 }
 
 START_TEST(shuffle_gives_any_lane) {
@@ -172,7 +172,7 @@ static void barrier_of_some(struct host_thread *t, void *const *args) {
 static void shuffle_of_some(struct host_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id % 32 != 7)
-    tile_host_shuffle(t, 1, 0);
+    tile_host_shuffle(t, 1, 0, NULL);
 }
 
 static void shuffle_against_barrier(struct host_thread *t, void *const *args) {
@@ -180,7 +180,7 @@ static void shuffle_against_barrier(struct host_thread *t, void *const *args) {
   if (t->thread_id < 5)
     tile_host_barrier(t, NULL);
   else
-    tile_host_shuffle(t, 1, 0);
+    tile_host_shuffle(t, 1, 0, NULL);
 }
 
 static void expect_divergence(host_kernel_fn fn, const char *waits, const char *other) {

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker of shared memory: for every byte, who wrote and who read it last, and in which epoch.
+// A barrier begins a new epoch; two threads that touch a byte in one epoch, one of them writing,
+// race. Shuffles do not order memory. Two threads may write the same bytes, as those that hold
+// copies of an element do; so a second write is judged when the memory shows what it wrote.
+//
+// TILE_HOST_NO_BARRIERS=1 judges as if there were no barriers, which shows that the checker would
+// find one that is missing.
+#include "runtime/host_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What is known about one byte. Epochs count through all CTAs of a worker, so that what an earlier
+// CTA did is recognised as old and nothing is cleared in between.
+struct shared_byte {
+  const struct host_place *write_place, *read_place;
+  uint32_t write_epoch, read_epoch; // 0: never
+  // Two threads of the epoch, which is enough to know one that is not the present one: of atomic
+  // operations and of reads several follow each other. The same thread twice while there is one.
+  unsigned writers_0 : 10, writers_1 : 10, write_access : 2;
+  unsigned readers_0 : 10, readers_1 : 10;
+};
+
+#define WRITE_MAX 128 // bytes of the widest store
+
+// A write to bytes that another thread wrote in this epoch, about to happen.
+struct second_write {
+  uint32_t bytes; // 0: none
+  const unsigned char *addr;
+  unsigned char before[WRITE_MAX];
+  struct host_violation race; // if the bytes change
+};
+
+struct host_shadow {
+  size_t size;
+  uint32_t epoch, first_epoch; // now; of the CTA
+  bool ignores_barriers;
+  struct second_write second;
+  struct shared_byte bytes[];
+};
+
+bool host_shadow_reserve(struct host_worker *w, size_t bytes) {
+  if (w->shadow && w->shadow->size >= bytes)
+    return true;
+  host_shadow_free(w->shadow);
+  struct host_shadow *s = calloc(1, sizeof *s + bytes * sizeof s->bytes[0]);
+  w->shadow = s;
+  if (!s)
+    return false;
+  const char *text = getenv("TILE_HOST_NO_BARRIERS");
+  s->ignores_barriers = text && strcmp(text, "1") == 0;
+  s->size = bytes;
+  return true;
+}
+
+void host_shadow_free(struct host_shadow *s) { free(s); }
+
+// The second write has happened by now.
+static void settle(struct host_cta *cta) {
+  struct second_write *w = &cta->worker->shadow->second;
+  if (w->bytes && memcmp(w->before, w->addr, w->bytes) != 0)
+    host_check_record(cta->launch, &w->race);
+  w->bytes = 0;
+}
+
+void host_shadow_begin_cta(struct host_cta *cta) {
+  struct host_shadow *s = cta->worker->shadow;
+  if (s->epoch > UINT32_MAX / 2) {
+    memset(s->bytes, 0, s->size * sizeof s->bytes[0]);
+    s->epoch = 0;
+  }
+  s->second.bytes = 0;
+  s->first_epoch = ++s->epoch;
+}
+
+void host_shadow_barrier(struct host_cta *cta) {
+  struct host_shadow *s = cta->worker->shadow;
+  settle(cta);
+  if (!s->ignores_barriers)
+    s->epoch++;
+}
+
+// ---- one access ----
+
+struct access {
+  struct host_thread *t;
+  const struct host_place *place;
+  uint16_t thread;
+  enum host_access how;
+  bool raced, unwritten;      // one finding of a kind an access
+  size_t rewrites, rewritten; // bytes [rewrites, rewritten) that another thread wrote
+  struct host_violation rewrite;
+};
+
+static void set_place(struct host_place *ret, const struct host_place *place) {
+  *ret = place ? *place : (struct host_place){0};
+}
+
+static struct host_violation race_of(const struct access *a, size_t offset, uint16_t other,
+                                     enum host_access other_access,
+                                     const struct host_place *other_place) {
+  struct host_violation v = host_check_finding(a->t, HOST_SHARED_RACE, a->place);
+  v.access = a->how;
+  v.element = (int64_t)offset;
+  v.other_thread = other;
+  v.other_access = other_access;
+  set_place(&v.other_place, other_place);
+  return v;
+}
+
+// A write that follows another thread's write waits for `settle`; every other pair is a race now.
+static void against_writer(struct access *a, const struct host_shadow *s, size_t offset) {
+  const struct shared_byte *b = &s->bytes[offset];
+  uint16_t writer = b->writers_0 != a->thread ? b->writers_0 : b->writers_1;
+  if (b->write_epoch != s->epoch || writer == a->thread || a->raced)
+    return;
+  enum host_access other = (enum host_access)b->write_access;
+  if (a->how == HOST_ATOMIC && other == HOST_ATOMIC)
+    return;
+  bool both_store = a->how == HOST_STORE && other == HOST_STORE;
+  if (both_store && a->rewritten) {
+    a->rewritten = offset + 1;
+    return;
+  }
+  struct host_violation v = race_of(a, offset, writer, other, b->write_place);
+  if (both_store) {
+    a->rewrites = offset;
+    a->rewritten = offset + 1;
+    a->rewrite = v;
+    return;
+  }
+  host_check_record(a->t->cta->launch, &v);
+  a->raced = true;
+}
+
+static void against_readers(struct access *a, const struct host_shadow *s, size_t offset) {
+  const struct shared_byte *b = &s->bytes[offset];
+  uint16_t reader = b->readers_0 != a->thread ? b->readers_0 : b->readers_1;
+  if (a->how == HOST_LOAD || b->read_epoch != s->epoch || reader == a->thread || a->raced)
+    return;
+  struct host_violation v = race_of(a, offset, reader, HOST_LOAD, b->read_place);
+  host_check_record(a->t->cta->launch, &v);
+  a->raced = true;
+}
+
+static void against_poison(struct access *a, const struct host_shadow *s, size_t offset) {
+  if (a->how == HOST_STORE || s->bytes[offset].write_epoch >= s->first_epoch || a->unwritten)
+    return;
+  struct host_violation v = host_check_finding(a->t, HOST_SHARED_UNWRITTEN, a->place);
+  v.access = a->how;
+  v.element = (int64_t)offset;
+  host_check_record(a->t->cta->launch, &v);
+  a->unwritten = true;
+}
+
+static void note_write(const struct access *a, const struct host_shadow *s, struct shared_byte *b) {
+  bool joins = a->how == HOST_ATOMIC && b->write_access == HOST_ATOMIC &&
+               b->write_epoch == s->epoch && b->writers_0 != a->thread;
+  if (!joins)
+    b->writers_0 = a->thread;
+  b->writers_1 = a->thread;
+  b->write_epoch = s->epoch;
+  b->write_access = (unsigned)a->how & 3;
+  b->write_place = a->place;
+}
+
+static void note_read(const struct access *a, const struct host_shadow *s, struct shared_byte *b) {
+  if (b->read_epoch != s->epoch) {
+    b->readers_0 = a->thread;
+    b->read_epoch = s->epoch;
+    b->read_place = a->place;
+  } else if (b->readers_0 == a->thread) {
+    return;
+  }
+  b->readers_1 = a->thread;
+}
+
+static _Noreturn void outside(struct access *a, int64_t offset, uint64_t size) {
+  struct host_violation v = host_check_finding(a->t, HOST_SHARED_OUTSIDE, a->place);
+  v.access = a->how;
+  v.element = offset;
+  v.elements = size;
+  host_check_record(a->t->cta->launch, &v);
+  host_cta_stop(a->t);
+}
+
+static void expect_rewrite(const struct access *a, struct second_write *ret) {
+  size_t bytes = a->rewritten - a->rewrites;
+  ret->bytes = bytes < WRITE_MAX ? (uint32_t)bytes : WRITE_MAX;
+  ret->addr = (unsigned char *)a->t->shared + a->rewrites;
+  memcpy(ret->before, ret->addr, ret->bytes);
+  ret->race = a->rewrite;
+}
+
+void tile_host_shared_check(struct host_thread *t, const struct host_place *place, const void *addr,
+                            uint32_t bytes, int32_t access) {
+  struct host_cta *cta = t->cta;
+  const struct host_launch *l = cta->launch;
+  if (!l->check || bytes == 0)
+    return;
+  struct access a = {.t = t,
+                     .place = place,
+                     .thread = (uint16_t)(t->thread_id & 1023),
+                     .how = (enum host_access)access};
+  uint64_t size = l->module->info->shared_bytes;
+  int64_t offset = (int64_t)((uintptr_t)addr - (uintptr_t)t->shared);
+  struct host_shadow *s = cta->worker->shadow;
+  if (size)
+    settle(cta);
+  if (offset < 0 || (uint64_t)offset > size || bytes > size - (uint64_t)offset)
+    outside(&a, offset, size);
+  for (size_t i = (size_t)offset; i < (size_t)offset + bytes; i++) {
+    against_writer(&a, s, i);
+    against_readers(&a, s, i);
+    against_poison(&a, s, i);
+    if (a.how == HOST_LOAD)
+      note_read(&a, s, &s->bytes[i]);
+    else
+      note_write(&a, s, &s->bytes[i]);
+  }
+  if (a.rewritten && !a.raced)
+    expect_rewrite(&a, &s->second);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The findings of the host's checker put into words. Those of global memory and assertions are the
+// kernel's own; those of shared memory and barriers are, as a rule, this compiler's.
+#include "tools/findings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct span span_of(const struct source *s, const struct host_place *p) {
+  if (!p->file || !s || strcmp(p->file, s->name) != 0)
+    return SPAN_NONE;
+  uint32_t at = source_offset(s, p->line, p->col);
+  return (struct span){s, at, at + 1};
+}
+
+static void thread_text(const struct host_violation *v, char *text, size_t size) {
+  snprintf(text, size, "program (%d, %d, %d), thread %d", v->program_id[0], v->program_id[1],
+           v->program_id[2], v->thread_id);
+}
+
+static void report_outside(struct diag_engine *diag, struct span where, const char *thread,
+                           const struct host_violation *v, const char *param) {
+  const char *verb = v->access == HOST_LOAD    ? "load reads"
+                     : v->access == HOST_STORE ? "store writes"
+                                               : "atomic operation touches";
+  enum diag_code code = v->access == HOST_LOAD ? E0801 : v->access == HOST_STORE ? E0802 : E0803;
+  const char *side = v->element < 0 ? "before the start of" : "past the end of";
+  struct diag *d;
+  if (!param) {
+    d = diag_error(diag, where, code, "%s outside of every buffer", verb);
+    diag_primary_label(d, "%s", thread);
+  } else {
+    d = diag_error(diag, where, code, "%s %s `%s`", verb, side, param);
+    diag_primary_label(d, "`%s` has %llu elements; %s touches index %lld", param,
+                       (unsigned long long)v->elements, thread, (long long)v->element);
+  }
+  diag_help(d, "mask the lanes that stick out: `mask=i < n`");
+}
+
+static const char *verb_of(enum host_access access) {
+  return access == HOST_LOAD ? "reads" : access == HOST_STORE ? "writes" : "changes atomically";
+}
+
+static void report_race(struct diag_engine *diag, const struct source *source, struct span where,
+                        const struct host_violation *v) {
+  struct diag *d =
+      diag_error(diag, where, E0805, "race in shared memory: no barrier between two accesses");
+  diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
+                     v->program_id[1], v->program_id[2], v->thread_id, verb_of(v->access),
+                     (long long)v->element);
+  struct span other = span_of(source, &v->other_place);
+  const char *verb = verb_of(v->other_access);
+  if (other.source && other.begin != where.begin)
+    diag_label(d, other, "thread %d %s it", v->other_thread, verb);
+  else
+    diag_note(d, SPAN_NONE, "thread %d %s it%s", v->other_thread, verb,
+              other.source ? ", at the same place" : "");
+}
+
+static void report_divergence(struct diag_engine *diag, const struct source *source,
+                              struct span where, const char *thread,
+                              const struct host_violation *v) {
+  struct diag *d = diag_error(diag, where, E0808, "threads diverge: %s", v->message);
+  diag_primary_label(d, "%s", thread);
+  struct span other = span_of(source, &v->other_place);
+  if (other.source && other.begin != where.begin)
+    diag_label(d, other, "thread %d waits here", v->other_thread);
+}
+
+void finding_report(struct diag_engine *diag, const struct source *source,
+                    const struct host_violation *v, const char *param) {
+  struct span where = span_of(source, &v->place);
+  char thread[96];
+  thread_text(v, thread, sizeof thread);
+  struct diag *d;
+  switch (v->kind) {
+  case HOST_OUTSIDE: report_outside(diag, where, thread, v, param); break;
+  case HOST_ASSERTION:
+    d = diag_error(diag, where, E0804, "assertion failed: %s", v->message);
+    diag_note(d, SPAN_NONE, "in %s", thread);
+    break;
+  case HOST_DIVERGENCE: report_divergence(diag, source, where, thread, v); break;
+  case HOST_SHARED_OUTSIDE:
+    d = diag_error(diag, where, E0807, "access outside of the shared memory of a program");
+    diag_primary_label(d, "%s %s byte %lld of %llu", thread, verb_of(v->access),
+                       (long long)v->element, (unsigned long long)v->elements);
+    break;
+  case HOST_SHARED_UNWRITTEN:
+    d = diag_error(diag, where, E0806, "shared memory is read that nothing wrote");
+    diag_primary_label(d, "%s %s byte %lld", thread, verb_of(v->access), (long long)v->element);
+    break;
+  case HOST_SHARED_RACE: report_race(diag, source, where, v); break;
+  }
+}
+
+bool finding_repeats(const struct host_violation *a, const struct host_violation *b) {
+  return a->kind == b->kind && a->place.line == b->place.line && a->place.col == b->place.col;
+}
