@@ -5,27 +5,6 @@
 
 #include <string.h>
 
-// Public types and the compiler's are one enumeration under two names.
-#define X(id, name, language_name, bits, kind)                                                     \
-  _Static_assert((int)id == (int)TILE_##id, "tile_type and enum dtype differ");
-#define TILE_DTYPE_I1 TILE_I1
-#define TILE_DTYPE_I8 TILE_I8
-#define TILE_DTYPE_I16 TILE_I16
-#define TILE_DTYPE_I32 TILE_I32
-#define TILE_DTYPE_I64 TILE_I64
-#define TILE_DTYPE_U8 TILE_U8
-#define TILE_DTYPE_U16 TILE_U16
-#define TILE_DTYPE_U32 TILE_U32
-#define TILE_DTYPE_U64 TILE_U64
-#define TILE_DTYPE_F8E5 TILE_F8E5
-#define TILE_DTYPE_F8E4NV TILE_F8E4NV
-#define TILE_DTYPE_F16 TILE_F16
-#define TILE_DTYPE_BF16 TILE_BF16
-#define TILE_DTYPE_F32 TILE_F32
-#define TILE_DTYPE_F64 TILE_F64
-DTYPES(X)
-#undef X
-
 #define HINT 16 // the divisibility that is specialised on
 
 // ---- errors ----
@@ -61,23 +40,6 @@ static tile_status not_divisible(const tile_kernel *k, size_t i, const tile_arg 
 
 // ---- the key ----
 
-static bool fits(enum dtype t, int64_t v) {
-  static const struct {
-    int64_t low, high;
-  } ranges[] = {
-      [DTYPE_I1] = {0, 1},
-      [DTYPE_I8] = {INT8_MIN, INT8_MAX},
-      [DTYPE_I16] = {INT16_MIN, INT16_MAX},
-      [DTYPE_I32] = {INT32_MIN, INT32_MAX},
-      [DTYPE_I64] = {INT64_MIN, INT64_MAX},
-      [DTYPE_U8] = {0, UINT8_MAX},
-      [DTYPE_U16] = {0, UINT16_MAX},
-      [DTYPE_U32] = {0, UINT32_MAX},
-      [DTYPE_U64] = {INT64_MIN, INT64_MAX}, // the same 64 bits
-  };
-  return v >= ranges[t].low && v <= ranges[t].high;
-}
-
 static bool is_int(int type) { return type <= (int)DTYPE_U64; }
 
 // Whether the argument keeps the promise of its annotation.
@@ -101,7 +63,7 @@ static tile_status key_byte(const tile_kernel *k, size_t i, const tile_arg *arg,
     if ((uintptr_t)arg->value.pointer % HINT == 0)
       byte |= KEY_DIVISIBLE_16;
   } else if (is_int((int)arg->type)) {
-    if (!fits((enum dtype)arg->type, arg->value.integer))
+    if (!arg_fits(arg))
       return out_of_range(k, i, arg);
     if (arg->value.integer == 1 && arg->type != TILE_I1)
       byte |= KEY_IS_ONE;
@@ -177,38 +139,4 @@ struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *con
   }
   *ret_count = n;
   return b;
-}
-
-void jit_store_value(const tile_arg *arg, uint64_t *into) {
-  if (arg->is_pointer) {
-    *into = (uint64_t)(uintptr_t)arg->value.pointer;
-    return;
-  }
-  switch (arg->type) {
-  case TILE_F64: memcpy(into, &arg->value.real, sizeof(double)); break;
-  case TILE_F32: {
-    float f = (float)arg->value.real;
-    memcpy(into, &f, sizeof f);
-    break;
-  }
-  case TILE_F8E5:
-  case TILE_F8E4NV:
-  case TILE_F16:
-  case TILE_BF16: dtype_store((enum dtype)arg->type, into, arg->value.real); break;
-  case TILE_I1:
-  case TILE_I8:
-  case TILE_I16:
-  case TILE_I32:
-  case TILE_I64:
-  case TILE_U8:
-  case TILE_U16:
-  case TILE_U32:
-  case TILE_U64:
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(into, &arg->value.integer, sizeof(int64_t)); // the low bytes come first
-#else
-#error "integers narrower than 64 bits are taken from the front of the value"
-#endif
-    break;
-  }
 }

@@ -10,6 +10,7 @@
 
 #include "jit/jit.h"
 #include "jit/orc.h"
+#include "runtime/args.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,8 +85,6 @@ tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t coun
 // Bindings of all declared parameters for the compiler, from a key and a configuration.
 struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
                                   const uint8_t *key, struct arena *a, size_t *ret_count);
-// Writes argument i's value in its own type to `into`.
-void jit_store_value(const tile_arg *arg, uint64_t *into);
 
 // ---- specialise.c ----
 struct jit_spec *jit_find(const struct config *c, const struct jit_key *key);

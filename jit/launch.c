@@ -92,7 +92,7 @@ tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, con
   uint64_t values[JIT_MAX_ARGS];
   void *pointers[JIT_MAX_ARGS];
   for (uint32_t i = 0; i < spec->info.param_count; i++) {
-    jit_store_value(&args[spec->arg_of_param[i]], &values[i]);
+    arg_store(&args[spec->arg_of_param[i]], &values[i]);
     pointers[i] = &values[i];
   }
   return module_launch(m, stream, grid, pointers, spec->config->check);

@@ -22,6 +22,7 @@
   X(context_release, cuDevicePrimaryCtxRelease_v2, (int device))                                   \
   X(context_get, cuCtxGetCurrent, (void **context))                                                \
   X(context_set, cuCtxSetCurrent, (void *context))                                                 \
+  X(context_device, cuCtxGetDevice, (int *device))                                                 \
   X(mem_alloc, cuMemAlloc_v2, (uint64_t * address, size_t size))                                   \
   X(mem_free, cuMemFree_v2, (uint64_t address))                                                    \
   X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                          \

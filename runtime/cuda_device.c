@@ -14,6 +14,7 @@ struct cuda_device {
   struct cuda_api api;
   int device; // CUdevice
   void *context;
+  bool owns_context; // retained here, to be released; else the caller's
   int shared_limit;
   unsigned max_grid[3];
 };
@@ -84,6 +85,7 @@ static tile_status read_limits(struct cuda_device *c) {
                       "supported",
                       major, minor);
   snprintf(c->base.target, sizeof c->base.target, "%s", target);
+  c->base.capability = (unsigned)(major * 10 + minor);
   return TILE_OK;
 }
 
@@ -99,15 +101,61 @@ static tile_status open_ordinal(struct cuda_device *c, int ordinal) {
   if (s != TILE_OK)
     return s;
   CUDA_TRY(&c->api, context_retain, (&c->context, c->device));
+  c->owns_context = true;
+  return TILE_OK;
+}
+
+// The device of a context that the caller keeps alive; NULL: the calling thread's current one,
+// which stays current.
+static tile_status open_context(struct cuda_device *c, void *context) {
+  void *before = NULL;
+  CUDA_TRY(&c->api, context_get, (&before));
+  c->context = context ? context : before;
+  if (!c->context)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "tile_device_from_context: this thread has no current CUDA context\n"
+                      "  = help: make one current, or open the device by name");
+  if (c->context != before)
+    CUDA_TRY(&c->api, context_set, (c->context));
+  int result = c->api.context_device(&c->device);
+  if (c->context != before)
+    CUDA_TRY(&c->api, context_set, (before));
+  return result == 0 ? read_limits(c) : cuda_failure(&c->api, CUDA_CALL_context_device, result);
+}
+
+static struct cuda_device *device_new(const struct cuda_api *api) {
+  struct cuda_device *c = calloc(1, sizeof *c);
+  if (c) {
+    c->base.ops = &cuda_ops;
+    c->api = *api;
+  } else {
+    status_set(TILE_OUT_OF_MEMORY, "out of memory for a device");
+  }
+  return c;
+}
+
+tile_status cuda_device_from_context(void *context, tile_device **ret) {
+  struct cuda_api api;
+  tile_status s = cuda_api_load(&api);
+  if (s != TILE_OK)
+    return s;
+  struct cuda_device *c = device_new(&api);
+  if (!c)
+    return TILE_OUT_OF_MEMORY;
+  s = open_context(c, context);
+  if (s != TILE_OK) {
+    free(c);
+    return s;
+  }
+  debug_log(DEBUG_DRIVER, "a context given, for %s", c->base.target);
+  *ret = &c->base;
   return TILE_OK;
 }
 
 tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret) {
-  struct cuda_device *c = calloc(1, sizeof *c);
+  struct cuda_device *c = device_new(api);
   if (!c)
-    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a device");
-  c->base.ops = &cuda_ops;
-  c->api = *api;
+    return TILE_OUT_OF_MEMORY;
   tile_status s = open_ordinal(c, ordinal);
   if (s != TILE_OK) {
     free(c);
@@ -134,7 +182,8 @@ int cuda_device_count(void) {
 
 static void cuda_close(tile_device *d) {
   struct cuda_device *c = cuda_of(d);
-  c->api.context_release(c->device);
+  if (c->owns_context)
+    c->api.context_release(c->device);
   free(c);
 }
 

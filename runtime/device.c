@@ -53,6 +53,12 @@ tile_status tile_device_open(const char *name, tile_device **ret_device) {
                     "no device is called `%s`; use `auto`, `host`, `cuda` or `cuda:N`", name);
 }
 
+tile_status tile_device_from_context(void *cuda_context, tile_device **ret_device) {
+  if (!ret_device)
+    return null_argument("tile_device_from_context", "ret_device");
+  return cuda_device_from_context(cuda_context, ret_device);
+}
+
 void tile_device_close(tile_device *device) {
   if (device)
     device->ops->close(device);
@@ -125,10 +131,28 @@ tile_status tile_stream_create(tile_device *device, tile_stream **ret_stream) {
   return TILE_OK;
 }
 
+tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
+                                    tile_stream **ret_stream) {
+  if (!device)
+    return no_device_given("tile_stream_from_handle");
+  if (!ret_stream)
+    return null_argument("tile_stream_from_handle", "ret_stream");
+  if (device->is_host)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "tile_stream_from_handle: the host device has no CUDA streams");
+  tile_stream *s = calloc(1, sizeof *s);
+  if (!s)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a stream");
+  *s = (tile_stream){.device = device, .handle = cuda_stream, .is_foreign = true};
+  *ret_stream = s;
+  return TILE_OK;
+}
+
 void tile_stream_destroy(tile_stream *stream) {
   if (!stream)
     return;
-  stream->device->ops->stream_destroy(stream->device, stream->handle);
+  if (!stream->is_foreign)
+    stream->device->ops->stream_destroy(stream->device, stream->handle);
   free(stream);
 }
 

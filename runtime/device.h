@@ -38,11 +38,13 @@ struct tile_device {
   const struct device_ops *ops;
   bool is_host;
   char target[16];
+  unsigned capability; // 90 for 9.0; 0 on the host
 };
 
 struct tile_stream {
   tile_device *device;
   void *handle;
+  bool is_foreign; // somebody else's, who destroys it
 };
 
 struct tile_event {
@@ -61,6 +63,7 @@ struct module {
 };
 
 tile_status cuda_device_open(int ordinal, tile_device **ret);
+tile_status cuda_device_from_context(void *context, tile_device **ret);
 int cuda_device_count(void); // 0 without a driver
 tile_status host_device_open(tile_device **ret);
 

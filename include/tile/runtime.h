@@ -61,6 +61,9 @@ typedef struct tile_device_properties {
 
 /* `name`: "auto" (or NULL: the first GPU, else the host), "host", "cuda", "cuda:1". */
 TILE_API tile_status tile_device_open(const char *name, tile_device **ret_device);
+/* For programs with CUDA contexts of their own: the GPU of a CUcontext, which must outlive the
+ * device; NULL takes the calling thread's current one. */
+TILE_API tile_status tile_device_from_context(void *cuda_context, tile_device **ret_device);
 TILE_API void tile_device_close(tile_device *device);
 TILE_API tile_status tile_device_get_properties(tile_device *device, tile_device_properties *ret);
 TILE_API int tile_device_count(void); /* GPUs; 0 without a driver */
@@ -73,6 +76,9 @@ TILE_API tile_status tile_free(tile_device *device, void *pointer); /* accepts N
 typedef struct tile_stream tile_stream;
 typedef struct tile_event tile_event;
 TILE_API tile_status tile_stream_create(tile_device *device, tile_stream **ret_stream);
+/* A CUstream of the device's context; destroying the tile_stream leaves the CUstream alone. */
+TILE_API tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
+                                             tile_stream **ret_stream);
 TILE_API void tile_stream_destroy(tile_stream *stream);
 TILE_API tile_status tile_stream_synchronize(tile_device *device, tile_stream *stream);
 TILE_API tile_status tile_event_create(tile_device *device, tile_event **ret_event);

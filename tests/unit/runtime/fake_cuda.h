@@ -19,6 +19,8 @@ struct fake_cuda {
   void *stream;
   unsigned param_count;             // how many parameters to copy at a launch
   uint64_t params[FAKE_MAX_PARAMS]; // their first eight bytes
+  bool refuse_cubins;               // modules that begin as ELF get CUDA_ERROR_NO_BINARY_FOR_GPU
+  char launched[64];                // the first bytes of the module whose kernel was launched
   int max_shared;                   // what cuFuncSetAttribute was given
 };
 

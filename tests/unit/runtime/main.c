@@ -14,6 +14,8 @@ int main(void) {
   srunner_add_suite(r, suite_host_cta());
   srunner_add_suite(r, suite_host_check());
   srunner_add_suite(r, suite_cache());
+  srunner_add_suite(r, suite_pack());
+  srunner_add_suite(r, suite_pack_function());
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);
   srunner_free(r);

@@ -96,7 +96,7 @@ END_TEST
 
 // Every public operation once; the first failure ends it.
 static tile_status use_everything(void) {
-  tile_device *d = NULL;
+  tile_device *d = NULL, *same = NULL;
   tile_device_properties p;
   tile_stream *stream = NULL;
   tile_event *e0 = NULL, *e1 = NULL;
@@ -129,6 +129,8 @@ static tile_status use_everything(void) {
   STEP(tile_event_elapsed(e0, e1, &ms));
   STEP(tile_copy_to_host(d, stream, bytes, b, 64));
   STEP(tile_stream_synchronize(d, stream));
+  if (!fake->fail[CUDA_CALL_context_get]) // the one call that cannot do without
+    STEP(tile_device_from_context(NULL, &same));
   if (s == TILE_OK && (s = tile_free(d, a)) == TILE_OK)
     a = NULL;
   if (s == TILE_OK && (s = tile_free(d, b)) == TILE_OK)
@@ -140,6 +142,7 @@ static tile_status use_everything(void) {
   tile_event_destroy(e0);
   tile_event_destroy(e1);
   tile_stream_destroy(stream);
+  tile_device_close(same);
   tile_device_close(d);
   return s;
 }

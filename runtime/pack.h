@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs: what a checked one holds (pack_read.c), and how one is made (pack_write.c, which is not
+// part of libtile-rt).
+#ifndef TILE_RUNTIME_PACK_H
+#define TILE_RUNTIME_PACK_H
+
+#include "base/kernel_info.h"
+#include "runtime/pack_format.h"
+
+#include <tile/pack.h>
+
+// ---- reading: all fields were checked, so that these need not be ----
+
+struct tile_pack {
+  const uint8_t *data;
+  size_t size;
+  void *owned;                        // to be freed; NULL: the caller's bytes
+  const uint8_t *tables[PACK_TABLES]; // where each begins
+  uint32_t counts[PACK_TABLES];
+};
+
+// A view of sound tables over `data`, or TILE_INVALID_ARGUMENT. Codes are checked when they are
+// used.
+tile_status pack_read(const void *data, size_t size, struct tile_pack *ret);
+// The bytes of code `index`, compared with their hash.
+tile_status pack_code(const struct tile_pack *p, uint32_t index, const void **ret,
+                      size_t *ret_size);
+
+static inline const uint8_t *pack_entry(const struct tile_pack *p, enum pack_table table,
+                                        uint32_t index) {
+  static const uint8_t bytes[] = {PACK_KERNEL_BYTES, PACK_PARAM_BYTES, PACK_VARIANT_BYTES,
+                                  PACK_HINT_BYTES,   PACK_CODE_BYTES,  1};
+  return p->tables[table] + (size_t)index * bytes[table];
+}
+static inline const char *pack_text(const struct tile_pack *p, uint32_t offset) {
+  return (const char *)p->tables[PACK_TEXT] + offset;
+}
+
+// ---- writing ----
+
+struct pack_code {
+  const char *symbol, *target;
+  enum pack_format format;
+  uint32_t capability;
+  bool is_specific; // sm_90a and the like: runs on this capability only
+  uint32_t shared_bytes;
+  uint32_t registers, spill_stores; // PACK_UNKNOWN
+  struct str bytes;                 // PTX without its final NUL
+};
+
+struct pack_variant {
+  const uint32_t *hints; // one a parameter of the kernel: 0: equals 1, else divisible by it
+  uint32_t num_warps, num_stages;
+  const struct pack_code *codes;
+  uint32_t code_count;
+};
+
+struct pack_kernel {
+  const char *name, *source_name, *constants;
+  const struct kernel_param *params; // of the general variant
+  uint32_t param_count;
+  const struct pack_variant *variants; // most specific first
+  uint32_t variant_count;
+};
+
+// The bytes of a pack; `out->failed` when memory ran out. Equal input gives equal bytes.
+void pack_write(const struct pack_kernel *kernels, uint32_t count, struct strbuf *out);
+
+#endif

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// A kernel of a pack on a device: which specialisation a call gets, which binary that is on this
+// GPU, and the launch. Specialisations stand in the pack with the most specific first, so that the
+// first one whose promises hold is the right one. A launch of what was loaded before takes no lock.
+#include "base/debug.h"
+#include "runtime/args.h"
+#include "runtime/device.h"
+#include "runtime/pack.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+// One specialisation on this device.
+struct variant {
+  uint32_t index;                  // in the pack
+  struct kernel_info info;         // of the code that was loaded
+  _Atomic(struct module *) module; // NULL: not loaded yet
+};
+
+struct tile_function {
+  const tile_pack *pack;
+  tile_device *device;
+  const char *name;
+  uint32_t first_param, param_count;
+  pthread_mutex_t lock; // held while a variant is loaded
+  size_t variant_count;
+  struct variant variants[]; // those that run on this device
+};
+
+// ---- binaries ----
+
+// Machine code runs on GPUs of its generation that are not older (Tegra, 8.7, takes none that was
+// made for others); that of an `a` target on its own capability. PTX runs on all that are not
+// older, again but for `a` targets.
+static bool runs_on(const uint8_t *code, unsigned capability) {
+  unsigned made_for = pack_u32(code + PACK_CODE_CAPABILITY);
+  if (made_for == capability)
+    return true;
+  if (pack_u32(code + PACK_CODE_SPECIFIC) || made_for > capability)
+    return false;
+  return pack_u32(code + PACK_CODE_FORMAT) == PACK_PTX ||
+         (made_for / 10 == capability / 10 && capability != 87);
+}
+
+// The newer the better, machine code before PTX. Above 0.
+static unsigned rank_of(const uint8_t *code) {
+  return pack_u32(code + PACK_CODE_CAPABILITY) * 4 + pack_u32(code + PACK_CODE_SPECIFIC) * 2 +
+         (pack_u32(code + PACK_CODE_FORMAT) == PACK_CUBIN);
+}
+
+// Index of the best code of a variant whose rank is below `below`; false when there is none.
+static bool best_code(const tile_pack *p, uint32_t variant, unsigned capability, unsigned below,
+                      uint32_t *ret) {
+  const uint8_t *v = pack_entry(p, PACK_VARIANTS, variant);
+  uint32_t first = pack_u32(v + PACK_VARIANT_FIRST_CODE);
+  unsigned best = 0;
+  for (uint32_t i = 0; i < pack_u32(v + PACK_VARIANT_CODE_COUNT); i++) {
+    const uint8_t *code = pack_entry(p, PACK_CODES, first + i);
+    unsigned rank = rank_of(code);
+    if (rank >= below || rank <= best || !runs_on(code, capability))
+      continue;
+    best = rank;
+    *ret = first + i;
+  }
+  return best != 0;
+}
+
+// ---- getting a function ----
+
+static const uint8_t *find_kernel(const tile_pack *p, const char *name) {
+  for (uint32_t i = 0; i < p->counts[PACK_KERNELS]; i++) {
+    const uint8_t *k = pack_entry(p, PACK_KERNELS, i);
+    if (strcmp(pack_text(p, pack_u32(k + PACK_KERNEL_NAME)), name) == 0)
+      return k;
+  }
+  return NULL;
+}
+
+static tile_status no_such_function(const tile_pack *p, const char *name) {
+  struct strbuf names = {0};
+  for (uint32_t i = 0; i < p->counts[PACK_KERNELS] && i < 8; i++)
+    strbuf_printf(&names, "%s`%s`", i ? ", " : "", tile_pack_name(p, i));
+  tile_status s = status_set(TILE_NOT_FOUND, "the pack has no function `%s`\n  = help: it has %s%s",
+                             name, names.len ? strbuf_cstr(&names) : "none at all",
+                             p->counts[PACK_KERNELS] > 8 ? ", ..." : "");
+  strbuf_finish(&names);
+  return s;
+}
+
+static tile_status runs_nowhere(const tile_pack *p, const uint8_t *kernel, tile_device *d) {
+  uint32_t first = pack_u32(kernel + PACK_KERNEL_FIRST_VARIANT);
+  const uint8_t *v = pack_entry(p, PACK_VARIANTS, first);
+  struct strbuf list = {0};
+  for (uint32_t i = 0; i < pack_u32(v + PACK_VARIANT_CODE_COUNT); i++) {
+    const uint8_t *c = pack_entry(p, PACK_CODES, pack_u32(v + PACK_VARIANT_FIRST_CODE) + i);
+    strbuf_printf(&list, "%s%s for %s", i ? ", " : "",
+                  pack_u32(c + PACK_CODE_FORMAT) == PACK_PTX ? "PTX" : "machine code",
+                  pack_text(p, pack_u32(c + PACK_CODE_TARGET)));
+  }
+  const char *name = pack_text(p, pack_u32(kernel + PACK_KERNEL_NAME));
+  tile_status s =
+      d->is_host
+          ? status_set(TILE_NOT_FOUND,
+                       "packs hold code for GPUs, and this device is the host: `%s` has %s\n"
+                       "  = help: libtile runs the kernel's source on the host",
+                       name, strbuf_cstr(&list))
+          : status_set(TILE_NOT_FOUND,
+                       "`%s` has nothing that runs on compute capability %u.%u: it has %s\n"
+                       "  = help: make the pack with `--target %s` too",
+                       name, d->capability / 10, d->capability % 10, strbuf_cstr(&list), d->target);
+  strbuf_finish(&list);
+  return s;
+}
+
+tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, const char *name,
+                                   tile_function **ret_function) {
+  if (!pack || !device || !name || !ret_function)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_pack_get_function: `%s` is NULL",
+                      !pack     ? "pack"
+                      : !device ? "device"
+                      : !name   ? "name"
+                                : "ret_function");
+  const uint8_t *k = find_kernel(pack, name);
+  if (!k)
+    return no_such_function(pack, name);
+  uint32_t count = pack_u32(k + PACK_KERNEL_VARIANT_COUNT);
+  uint32_t first = pack_u32(k + PACK_KERNEL_FIRST_VARIANT);
+  tile_function *f = calloc(1, sizeof *f + count * sizeof f->variants[0]);
+  if (!f)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", name);
+  f->pack = pack;
+  f->device = device;
+  f->name = tile_pack_name(pack, (size_t)(k - pack->tables[PACK_KERNELS]) / PACK_KERNEL_BYTES);
+  f->first_param = pack_u32(k + PACK_KERNEL_FIRST_PARAM);
+  f->param_count = pack_u32(k + PACK_KERNEL_PARAM_COUNT);
+  for (uint32_t i = 0; i < count && !device->is_host; i++) {
+    uint32_t code;
+    if (best_code(pack, first + i, device->capability, ~0u, &code))
+      f->variants[f->variant_count++].index = first + i;
+  }
+  if (f->variant_count == 0) {
+    free(f);
+    return runs_nowhere(pack, k, device);
+  }
+  pthread_mutex_init(&f->lock, NULL);
+  *ret_function = f;
+  return TILE_OK;
+}
+
+void tile_function_close(tile_function *f) {
+  if (!f)
+    return;
+  for (size_t i = 0; i < f->variant_count; i++)
+    module_destroy(atomic_load_explicit(&f->variants[i].module, memory_order_relaxed));
+  pthread_mutex_destroy(&f->lock);
+  free(f);
+}
+
+// ---- loading ----
+
+// Whether the driver did not want this binary, so that the next one may do.
+static bool was_refused(tile_status s) {
+  return s == TILE_DRIVER_TOO_OLD || s == TILE_INVALID_ARGUMENT || s == TILE_INTERNAL;
+}
+
+static tile_status load_code(tile_function *f, struct variant *v, uint32_t index,
+                             struct module **ret) {
+  const tile_pack *p = f->pack;
+  const void *code;
+  size_t size;
+  const uint8_t *c = pack_entry(p, PACK_CODES, index);
+  tile_status s = pack_code(p, index, &code, &size);
+  if (s != TILE_OK)
+    return status_set(TILE_IO_ERROR, "function `%s`: %s", f->name, tile_error_message());
+  v->info = (struct kernel_info){
+      .name = pack_text(p, pack_u32(c + PACK_CODE_SYMBOL)),
+      .target = pack_text(p, pack_u32(c + PACK_CODE_TARGET)),
+      .num_warps = pack_u32(pack_entry(p, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
+      .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
+  };
+  // The driver takes machine code at addresses that suit its fields.
+  void *aligned = NULL;
+  if ((uintptr_t)code % 16 != 0) {
+    if (posix_memalign(&aligned, PACK_ALIGN, size) != 0)
+      return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
+    memcpy(aligned, code, size);
+    code = aligned;
+  }
+  s = module_load(f->device, code, size, &v->info, ret);
+  free(aligned);
+  debug_log(DEBUG_LAUNCH, "`%s`, specialisation %u, %s for %s: %s", f->name, v->index,
+            pack_u32(c + PACK_CODE_FORMAT) == PACK_PTX ? "PTX" : "machine code", v->info.target,
+            tile_status_name(s));
+  return s;
+}
+
+// The variant's binaries, best first, until the driver takes one.
+static tile_status load_any(tile_function *f, struct variant *v, struct module **ret) {
+  unsigned below = ~0u;
+  uint32_t code = 0;
+  tile_status s = TILE_INTERNAL;
+  while (best_code(f->pack, v->index, f->device->capability, below, &code)) {
+    s = load_code(f, v, code, ret);
+    if (s == TILE_OK || !was_refused(s))
+      return s;
+    below = rank_of(pack_entry(f->pack, PACK_CODES, code));
+  }
+  return s;
+}
+
+static tile_status module_of(tile_function *f, struct variant *v, struct module **ret) {
+  *ret = atomic_load_explicit(&v->module, memory_order_acquire);
+  if (*ret)
+    return TILE_OK;
+  pthread_mutex_lock(&f->lock);
+  *ret = atomic_load_explicit(&v->module, memory_order_relaxed);
+  tile_status s = *ret ? TILE_OK : load_any(f, v, ret);
+  if (s == TILE_OK)
+    atomic_store_explicit(&v->module, *ret, memory_order_release);
+  pthread_mutex_unlock(&f->lock);
+  return s;
+}
+
+// ---- arguments ----
+
+static const uint8_t *param_at(const tile_function *f, uint32_t i) {
+  return pack_entry(f->pack, PACK_PARAMS, f->first_param + i);
+}
+
+static const char *param_name(const tile_function *f, uint32_t i) {
+  return pack_text(f->pack, pack_u32(param_at(f, i) + PACK_PARAM_NAME));
+}
+
+static const uint8_t *hints_of(const tile_function *f, const struct variant *v) {
+  const uint8_t *e = pack_entry(f->pack, PACK_VARIANTS, v->index);
+  return pack_entry(f->pack, PACK_HINTS, pack_u32(e + PACK_VARIANT_FIRST_HINT));
+}
+
+static tile_status check_types(const tile_function *f, const tile_arg *args, size_t count) {
+  if (count != f->param_count)
+    return status_set(TILE_INVALID_ARGUMENT, "function `%s` takes %u argument%s, got %zu", f->name,
+                      f->param_count, f->param_count == 1 ? "" : "s", count);
+  if (count && !args)
+    return status_set(TILE_INVALID_ARGUMENT, "function `%s`: `args` is NULL", f->name);
+  for (uint32_t i = 0; i < count; i++) {
+    const uint8_t *p = param_at(f, i);
+    bool pointer = p[PACK_PARAM_IS_POINTER];
+    if ((args[i].is_pointer != 0) != pointer || (unsigned)args[i].type != p[PACK_PARAM_DTYPE])
+      return status_set(
+          TILE_INVALID_ARGUMENT, "function `%s`: argument %u (`%s`) must be %s%s, got %s%s",
+          f->name, i + 1, param_name(f, i), pointer ? "a pointer to " : "",
+          dtype_name((enum dtype)p[PACK_PARAM_DTYPE]), args[i].is_pointer ? "a pointer to " : "",
+          dtype_name((enum dtype)args[i].type));
+    if (!pointer && dtype_is_int((enum dtype)p[PACK_PARAM_DTYPE]) && !arg_fits(&args[i]))
+      return status_set(TILE_INVALID_ARGUMENT,
+                        "function `%s`: argument %u (`%s`) is %lld, which does not fit %s", f->name,
+                        i + 1, param_name(f, i), (long long)args[i].value.integer,
+                        dtype_name((enum dtype)args[i].type));
+  }
+  return TILE_OK;
+}
+
+// Whether the argument keeps what a hint promises.
+static bool keeps(const tile_arg *arg, uint32_t hint) {
+  if (hint == 1)
+    return true;
+  if (arg->is_pointer)
+    return hint != 0 && (uintptr_t)arg->value.pointer % hint == 0;
+  return hint == 0 ? arg->value.integer == 1 : (uint64_t)arg->value.integer % hint == 0;
+}
+
+// Index of the first argument that breaks a promise of the variant; `count` when all hold.
+static uint32_t first_broken(const uint8_t *hints, const tile_arg *args, uint32_t count) {
+  uint32_t i = 0;
+  while (i < count && keeps(&args[i], pack_u32(hints + i * PACK_HINT_BYTES)))
+    i++;
+  return i;
+}
+
+static tile_status promise_broken(const tile_function *f, const tile_arg *args) {
+  const uint8_t *hints = hints_of(f, &f->variants[f->variant_count - 1]);
+  uint32_t i = first_broken(hints, args, f->param_count);
+  uint32_t hint = pack_u32(hints + i * PACK_HINT_BYTES);
+  long long value = args[i].is_pointer ? (long long)(intptr_t)args[i].value.pointer
+                                       : (long long)args[i].value.integer;
+  if (hint == 0)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "function `%s`: argument %u (`%s`) is promised to be 1; it is %lld", f->name,
+                      i + 1, param_name(f, i), value);
+  return status_set(TILE_INVALID_ARGUMENT,
+                    "function `%s`: argument %u (`%s`) is promised to be a multiple of %u; %lld is "
+                    "not",
+                    f->name, i + 1, param_name(f, i), hint, value);
+}
+
+static tile_status choose(tile_function *f, const char *call, const tile_arg *args, size_t count,
+                          struct variant **ret) {
+  if (!f)
+    return status_set(TILE_INVALID_ARGUMENT, "%s: `function` is NULL", call);
+  tile_status s = check_types(f, args, count);
+  if (s != TILE_OK)
+    return s;
+  for (size_t i = 0; i < f->variant_count; i++)
+    if (first_broken(hints_of(f, &f->variants[i]), args, f->param_count) == f->param_count) {
+      *ret = &f->variants[i];
+      return TILE_OK;
+    }
+  return promise_broken(f, args);
+}
+
+// ---- the public calls ----
+
+tile_status tile_function_launch(tile_function *f, tile_stream *stream, tile_grid grid,
+                                 const tile_arg *args, size_t arg_count) {
+  struct variant *v;
+  struct module *m;
+  tile_status s = choose(f, "tile_function_launch", args, arg_count, &v);
+  if (s == TILE_OK)
+    s = module_of(f, v, &m);
+  if (s != TILE_OK)
+    return s;
+  const uint8_t *hints = hints_of(f, v);
+  uint64_t values[PACK_MAX_PARAMS];
+  void *pointers[PACK_MAX_PARAMS];
+  size_t n = 0;
+  for (uint32_t i = 0; i < f->param_count; i++) {
+    if (pack_u32(hints + i * PACK_HINT_BYTES) == 0)
+      continue; // compiled in
+    arg_store(&args[i], &values[n]);
+    pointers[n] = &values[n];
+    n++;
+  }
+  return module_launch(m, stream, grid, pointers, false);
+}
+
+tile_status tile_function_prepare(tile_function *f) {
+  if (!f)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_function_prepare: `function` is NULL");
+  tile_status s = TILE_OK;
+  struct module *m;
+  for (size_t i = 0; i < f->variant_count && s == TILE_OK; i++)
+    s = module_of(f, &f->variants[i], &m);
+  return s;
+}
+
+static int known_or_minus_one(uint32_t n) { return n > INT32_MAX ? -1 : (int)n; }
+
+tile_status tile_function_choose(tile_function *f, const tile_arg *args, size_t arg_count,
+                                 tile_function_choice *ret_choice) {
+  struct variant *v;
+  uint32_t code = 0;
+  tile_status s = choose(f, "tile_function_choose", args, arg_count, &v);
+  if (s != TILE_OK)
+    return s;
+  if (!ret_choice)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_function_choose: `ret_choice` is NULL");
+  best_code(f->pack, v->index, f->device->capability, ~0u, &code);
+  const uint8_t *c = pack_entry(f->pack, PACK_CODES, code);
+  *ret_choice = (tile_function_choice){
+      .specialisation = (size_t)(v - f->variants),
+      .specialisations = f->variant_count,
+      .target = pack_text(f->pack, pack_u32(c + PACK_CODE_TARGET)),
+      .is_binary = pack_u32(c + PACK_CODE_FORMAT) == PACK_CUBIN,
+      .num_warps = pack_u32(pack_entry(f->pack, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
+      .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
+      .registers = known_or_minus_one(pack_u32(c + PACK_CODE_REGISTERS)),
+      .spilled = known_or_minus_one(pack_u32(c + PACK_CODE_SPILL_STORES)),
+  };
+  return TILE_OK;
+}
