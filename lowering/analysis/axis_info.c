@@ -245,15 +245,17 @@ static void visit_func(struct axis_analysis *x, MlirOperation op) {
 
 static void visit_simple(struct axis_analysis *x, MlirOperation op) {
   intptr_t n = mlirOperationGetNumOperands(op);
-  if (mlirOperationGetNumResults(op) != 1 || n > MAX_OPERANDS)
+  if (n > MAX_OPERANDS)
     return; // what is not in the table is unknown
   struct axis_info in[MAX_OPERANDS];
   for (intptr_t i = 0; i < n; i++)
     in[i] = *get(x, mlirOperationGetOperand(op, i));
-  MlirValue result = mlirOperationGetResult(op, 0);
-  struct axis_info info = axis_transfer(x->c, op, in);
-  apply_op_hints(op, mlirValueGetType(result), &info);
-  set(x, result, info);
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    struct axis_info info = axis_transfer(x->c, op, i, in);
+    apply_op_hints(op, mlirValueGetType(result), &info);
+    set(x, result, info);
+  }
 }
 
 static void visit_op(struct axis_analysis *x, MlirOperation op) {

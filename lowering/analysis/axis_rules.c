@@ -543,6 +543,101 @@ static info_t rule_reshape(const struct transfer *t) {
   return r;
 }
 
+// ---- across elements ----
+
+// Rows that are equal are combined to equal results, in integers: floats may be combined in another
+// order in another row.
+static info_t rule_reduce(const struct transfer *t) {
+  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
+  info_t r = axis_unknown(t->type);
+  if (!type_is_tensor(t->type) || t->bits == 0)
+    return r;
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.constancy[d] = dim_limit(t->type, d);
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(t->op); i++)
+      r.constancy[d] = min64(r.constancy[d], t->in[i].constancy[d + (d >= axis)]);
+  }
+  return r;
+}
+
+static info_t rule_scan(const struct transfer *t) {
+  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
+  info_t r = t->bits ? rule_pointwise(t) : axis_unknown(t->type);
+  if (axis < r.rank)
+    r.constancy[axis] = 1;
+  return r;
+}
+
+// out[.., i, ..] = source[.., index[.., i, ..], ..]: along the axis only the index varies.
+static info_t rule_gather(const struct transfer *t) {
+  const info_t *source = &t->in[0], *index = &t->in[1];
+  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
+  int64_t all = divides_all(source, axis_element_bytes(t->c, t->type));
+  info_t r = axis_unknown(t->type);
+  for (unsigned d = 0; d < r.rank; d++) {
+    r.constancy[d] =
+        d == axis ? index->constancy[d] : min64(index->constancy[d], source->constancy[d]);
+    r.divisibility[d] = all;
+  }
+  r.is_nonnegative = source->is_nonnegative;
+  return r;
+}
+
+// Along the last dimension of 2 stand the two operands.
+static info_t rule_join(const struct transfer *t) {
+  int64_t bytes = axis_element_bytes(t->c, t->type);
+  info_t r = axis_unknown(t->type);
+  if (!type_is_tensor(operand_type(t, 0)))
+    return r;
+  info_t both = axis_join(t->c, operand_type(t, 0), &t->in[0], &t->in[1]);
+  unsigned last = both.rank;
+  for (unsigned d = 0; d < last; d++) {
+    r.contiguity[d] = both.contiguity[d];
+    r.divisibility[d] = both.divisibility[d];
+    r.constancy[d] = both.constancy[d];
+  }
+  r.divisibility[last] = min64(divides_all(&t->in[0], bytes), divides_all(&t->in[1], bytes));
+  r.is_nonnegative = both.is_nonnegative;
+  return r;
+}
+
+static info_t rule_split(const struct transfer *t) {
+  info_t r = t->in[0];
+  if (!type_is_tensor(t->type)) {
+    r = axis_unknown(t->type);
+    r.divisibility[0] = divides_all(&t->in[0], axis_element_bytes(t->c, t->type));
+    r.is_nonnegative = t->in[0].is_nonnegative;
+    return r;
+  }
+  r.rank--;
+  return r;
+}
+
+static info_t rule_unsplat(const struct transfer *t) {
+  info_t r = t->in[0];
+  r.rank = 1;
+  r.contiguity[0] = r.constancy[0] = 1;
+  r.divisibility[0] = divides_all(&t->in[0], axis_element_bytes(t->c, t->type));
+  return r;
+}
+
+static info_t transfer_across(const struct transfer *t) {
+  switch (t->id) {
+  case OP_TILE_REDUCE: return rule_reduce(t);
+  case OP_TILE_SCAN: return rule_scan(t);
+  case OP_TILE_GATHER: return rule_gather(t);
+  case OP_TILE_JOIN: return rule_join(t);
+  case OP_TILE_SPLIT: return rule_split(t);
+  default: return rule_unsplat(t);
+  }
+}
+
+// Functions of several neighbours tell these apart; assembly with an effect may be a clock.
+static info_t rule_foreign(const struct transfer *t) {
+  bool pointwise = op_attr_int(t->op, "pack", 1) == 1 && (op_flags(t->c, t->op) & OP_PURE);
+  return pointwise ? rule_pointwise(t) : axis_unknown(t->type);
+}
+
 // ---- dispatch ----
 
 // Loads through equal addresses under equal masks give equal values, nothing more.
@@ -608,9 +703,9 @@ static info_t transfer_pointwise(const struct transfer *t) {
   }
 }
 
-info_t axis_transfer(struct ir_context *c, MlirOperation op, const info_t *in) {
+info_t axis_transfer(struct ir_context *c, MlirOperation op, intptr_t result, const info_t *in) {
   struct transfer t = {.c = c, .op = op, .id = op_id(c, op)};
-  t.type = mlirValueGetType(mlirOperationGetResult(op, 0));
+  t.type = mlirValueGetType(mlirOperationGetResult(op, result));
   t.in = in;
   MlirType element = element_type(t.type);
   if (mlirTypeIsAInteger(element))
@@ -637,8 +732,17 @@ info_t axis_transfer(struct ir_context *c, MlirOperation op, const info_t *in) {
   case OP_TILE_TRANS:
   case OP_TILE_RESHAPE:
   case OP_GPU_CONVERT_LAYOUT: return transfer_shape(&t);
+  case OP_TILE_REDUCE:
+  case OP_TILE_SCAN:
+  case OP_TILE_GATHER:
+  case OP_TILE_JOIN:
+  case OP_TILE_SPLIT:
+  case OP_TILE_UNSPLAT: return transfer_across(&t);
+  case OP_TILE_MAP:
+  case OP_TILE_INLINE_ASM: return rule_foreign(&t);
   case OP_ARITH_CONSTANT: return rule_constant(&t);
   case OP_TILE_LOAD: return rule_load(&t);
+  case OP_TILE_HISTOGRAM:
   case OP_TILE_PROGRAM_ID:
   case OP_TILE_NUM_PROGRAMS: {
     info_t r = axis_unknown(t.type);

@@ -22,8 +22,9 @@ int64_t axis_power_of_two(int64_t v);
 // Bytes between neighbours of a tile of pointers; 1 for integers.
 int64_t axis_element_bytes(struct ir_context *c, MlirType type);
 
-// Information about the single result of `op`, which is none of the region ops. in[i] describes
+// Information about result `result` of `op`, which is none of the region ops. in[i] describes
 // operand i.
-struct axis_info axis_transfer(struct ir_context *c, MlirOperation op, const struct axis_info *in);
+struct axis_info axis_transfer(struct ir_context *c, MlirOperation op, intptr_t result,
+                               const struct axis_info *in);
 
 #endif

@@ -21,6 +21,7 @@ struct tile {
   int64_t weight, votes;
   struct anchor *load; // the access it is the result of
   bool fixed;          // not ours to choose
+  bool follows;        // the result of a reduction: a slice of the operands' layout
   bool cheap;          // can be recomputed anywhere: no memory, no loop behind it
   bool queued;
 };
@@ -52,7 +53,7 @@ static MlirBlock region_block(MlirOperation op, intptr_t region) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, region));
 }
 
-// Results of loops stand for what the loop carries.
+// Results of loops stand for what the loop carries, the first result of other ops for all.
 static MlirValue representative(struct ir_context *c, MlirValue v) {
   if (mlirValueIsABlockArgument(v))
     return v;
@@ -62,7 +63,7 @@ static MlirValue representative(struct ir_context *c, MlirValue v) {
     return mlirBlockGetArgument(region_block(op, 0), at + 1);
   if (op_is(c, op, OP_SCF_WHILE))
     return mlirBlockGetArgument(region_block(op, 1), at);
-  return v;
+  return layout_flows_through(c, op) ? mlirOperationGetResult(op, 0) : v; // all are laid out alike
 }
 
 static bool is_cheap(struct layout_choice *x, MlirValue v) {
@@ -73,9 +74,12 @@ static bool is_cheap(struct layout_choice *x, MlirValue v) {
   case OP_TILE_MAKE_RANGE:
   case OP_TILE_SPLAT:
   case OP_ARITH_CONSTANT: return true;
+  case OP_TILE_MAP:
+  case OP_TILE_INLINE_ASM: return false;
   default: break;
   }
-  if (!layout_flows_through(x->c, def))
+  if (!layout_flows_through(x->c, def) || (op_flags(x->c, def) & OP_ANCHOR) ||
+      mlirOperationGetNumResults(def) != 1)
     return false;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
     MlirValue operand = mlirOperationGetOperand(def, i);
@@ -102,6 +106,7 @@ static struct tile *tile_of(struct layout_choice *x, MlirValue v) {
     struct anchor *a = ptrmap_get(&x->anchors, def.ptr);
     t->load = a;
     t->fixed = a && !op_is(x->c, def, OP_TILE_LOAD);
+    t->follows = op_is(x->c, def, OP_TILE_REDUCE);
   }
   ptrmap_put(x->arena, &x->tiles, v.ptr, t);
   return t;
@@ -201,9 +206,16 @@ static bool is_possible(struct layout_choice *x, MlirValue v, MlirAttribute enco
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || !layout_flows_through(x->c, def) || (op_flags(x->c, def) & OP_EW))
     return true;
-  MlirType operand = mlirValueGetType(mlirOperationGetOperand(def, 0));
+  intptr_t tied = layout_ties_operand(x->c, def, 0) ? 0 : 1;
+  MlirType operand = mlirValueGetType(mlirOperationGetOperand(def, tied));
   MlirAttribute need = layout_of_operand(x->c, def, encoding, tensor_encoding(operand));
   return !mlirAttributeIsNull(need) && linear_with(x, operand, need);
+}
+
+static void enqueue(struct layout_choice *x, struct tile *t) {
+  if (!t->queued)
+    vec_push(x->arena, &x->queue, t);
+  t->queued = true;
 }
 
 static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, int64_t weight) {
@@ -213,7 +225,7 @@ static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, i
   struct tile *t = tile_of(x, v);
   int64_t votes = votes_for(x, encoding);
   bool same = mlirAttributeEqual(t->encoding, encoding);
-  if (t->fixed || weight < t->weight ||
+  if (t->fixed || t->follows || weight < t->weight ||
       (weight == t->weight && (same || t->load || votes <= t->votes)))
     return;
   if (!same) {
@@ -228,9 +240,7 @@ static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, i
   t->encoding = encoding;
   t->weight = weight;
   t->votes = votes;
-  if (!t->queued)
-    vec_push(x->arena, &x->queue, t);
-  t->queued = true;
+  enqueue(x, t);
 }
 
 static void wish_operands(struct layout_choice *x, MlirOperation op, MlirAttribute encoding,
@@ -266,6 +276,36 @@ static MlirValue carried_to(struct ir_context *c, MlirOperation op, intptr_t at)
   }
 }
 
+// Operands of one layout that is nobody's result: the one that is hardest to get decides.
+static MlirValue leader_of(struct layout_choice *x, MlirOperation op) {
+  MlirValue leader = mlirOperationGetOperand(op, 0);
+  for (intptr_t i = mlirOperationGetNumOperands(op); i-- > 0;)
+    if (!tile_of(x, mlirOperationGetOperand(op, i))->cheap)
+      leader = mlirOperationGetOperand(op, i);
+  return leader;
+}
+
+// Reductions and histograms take their operands as they come, if only in one layout.
+static bool is_led(struct ir_context *c, MlirOperation op) {
+  return op_is(c, op, OP_TILE_REDUCE) || op_is(c, op, OP_TILE_HISTOGRAM);
+}
+
+static void spread_from_leader(struct layout_choice *x, MlirOperation op, const struct tile *t,
+                               int64_t weight) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
+    wish(x, mlirOperationGetOperand(op, i), t->encoding, weight);
+  if (!op_is(x->c, op, OP_TILE_REDUCE) || !layout_flows_through(x->c, op))
+    return;
+  struct tile *result = tile_of(x, mlirOperationGetResult(op, 0));
+  MlirAttribute slice = layout_of_result(x->c, op, t->encoding);
+  if (mlirAttributeEqual(result->encoding, slice) && result->weight >= t->weight)
+    return;
+  result->encoding = slice;
+  result->weight = t->weight;
+  result->votes = votes_for(x, slice);
+  enqueue(x, result);
+}
+
 static void spread_to_users(struct layout_choice *x, const struct tile *t, MlirValue v) {
   int64_t weight = t->cheap ? LIGHT : t->weight;
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
@@ -274,9 +314,20 @@ static void spread_to_users(struct layout_choice *x, const struct tile *t, MlirV
     MlirValue carried = carried_to(x->c, user, mlirOpOperandGetOperandNumber(use));
     if (!mlirValueIsNull(carried))
       wish(x, carried, t->encoding, weight);
-    else if (layout_flows_through(x->c, user))
+    else if (is_led(x->c, user)) {
+      if (mlirValueEqual(leader_of(x, user), v))
+        spread_from_leader(x, user, t, weight);
+    } else if (layout_ties_operand(x->c, user, mlirOpOperandGetOperandNumber(use)))
       wish(x, mlirOperationGetResult(user, 0), layout_of_result(x->c, user, t->encoding), weight);
   }
+}
+
+static void spread_to_all_users(struct layout_choice *x, const struct tile *t) {
+  MlirOperation def = mlirOpResultGetOwner(t->value);
+  intptr_t n = layout_flows_through(x->c, def) ? mlirOperationGetNumResults(def) : 0;
+  spread_to_users(x, t, t->value);
+  for (intptr_t i = 1; i < n; i++)
+    spread_to_users(x, t, mlirOperationGetResult(def, i));
 }
 
 static void spread_to_argument(struct layout_choice *x, const struct tile *t) {
@@ -311,22 +362,21 @@ static void spread_to_definition(struct layout_choice *x, const struct tile *t) 
       MlirOperation yield = mlirBlockGetTerminator(region_block(def, r));
       wish(x, mlirOperationGetOperand(yield, at), t->encoding, t->weight);
     }
-  } else if (layout_flows_through(x->c, def)) {
+  } else if (!t->follows) {
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
       MlirValue operand = mlirOperationGetOperand(def, i);
       MlirType type = mlirValueGetType(operand);
-      if (type_is_tensor(type))
+      if (layout_ties_operand(x->c, def, i))
         wish(x, operand, layout_of_operand(x->c, def, t->encoding, tensor_encoding(type)),
              t->weight);
     }
   }
 }
 
-// What an op outside the table does with its tiles is unknown: their layouts stay.
+// What foreign ops take and give keeps its layout.
 static bool fix_strangers(MlirOperation op, void *user) {
   struct layout_choice *x = user;
-  bool known = op_id(x->c, op) != OP_UNKNOWN && !op_is(x->c, op, OP_FUNC_CALL) &&
-               !op_is(x->c, op, OP_FUNC_RETURN);
+  bool known = !layout_is_foreign(x->c, op);
   bool converts = op_is(x->c, op, OP_GPU_CONVERT_LAYOUT); // one that the caller left in place
   for (intptr_t i = 0; !known && i < mlirOperationGetNumOperands(op); i++)
     if (type_is_tensor(mlirValueGetType(mlirOperationGetOperand(op, i))))
@@ -368,11 +418,13 @@ void layout_choice_solve(struct layout_choice *x) {
   for (size_t i = 0; i < x->queue.len; i++) {
     struct tile *t = x->queue.at[i];
     t->queued = false;
-    spread_to_users(x, t, t->value);
-    if (mlirValueIsABlockArgument(t->value))
+    if (mlirValueIsABlockArgument(t->value)) {
+      spread_to_users(x, t, t->value);
       spread_to_argument(x, t);
-    else
+    } else {
+      spread_to_all_users(x, t);
       spread_to_definition(x, t);
+    }
   }
   for (size_t i = 0; i < x->order.len; i++)
     respell(x, x->order.at[i]);
@@ -382,6 +434,8 @@ void layout_choice_solve(struct layout_choice *x) {
 
 MlirAttribute layout_chosen(struct layout_choice *x, MlirValue v) {
   const struct tile *t = tile_of(x, v);
+  if (t->follows)
+    return layout_of_result(x->c, value_def(v), layout_chosen(x, leader_of(x, value_def(v))));
   return mlirAttributeIsNull(t->encoding) || (t->fixed && !t->load)
              ? tensor_encoding(mlirValueGetType(v))
              : t->encoding;
@@ -397,7 +451,9 @@ MlirAttribute layout_wanted(struct layout_choice *x, MlirOperation op, intptr_t 
   MlirValue carried = carried_to(x->c, op, i);
   if (!mlirValueIsNull(carried))
     return layout_chosen(x, carried);
-  if (!layout_flows_through(x->c, op))
+  if (is_led(x->c, op))
+    return layout_chosen(x, leader_of(x, op));
+  if (!layout_ties_operand(x->c, op, i))
     return mlirAttributeGetNull();
   return layout_of_operand(x->c, op, layout_chosen(x, mlirOperationGetResult(op, 0)),
                            layout_chosen(x, operand));

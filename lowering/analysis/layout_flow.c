@@ -109,27 +109,146 @@ static MlirType result_type(MlirOperation op) {
   return mlirValueGetType(mlirOperationGetResult(op, 0));
 }
 
+// ---- join and split: the halves side by side in a thread ----
+
+// Inserts the register bit of the new dimension below the others.
+static MlirAttribute joined_linear(struct ir_context *c, const struct linear_layout *l) {
+  struct linear_layout j = ll_insert_out(l, l->out_count);
+  unsigned last = j.out_count - 1;
+  int at = ll_find_in(&j, LL_REGISTER);
+  if (at < 0 || j.in_bits[at] == LL_MAX_BITS)
+    return mlirAttributeGetNull();
+  memmove(j.basis[at][1], j.basis[at][0], j.in_bits[at] * sizeof(j.basis[at][0]));
+  memset(j.basis[at][0], 0, sizeof(j.basis[at][0]));
+  j.basis[at][0][last] = 1;
+  j.in_bits[at]++;
+  j.out_bits[last] = 1;
+  return linear_attr(c, &j);
+}
+
+// Register 1 holds what stands beside register 0 along the last dimension, and no other bit of the
+// layout moves along it.
+static bool holds_pairs(const struct linear_layout *l) {
+  unsigned last = l->out_count - 1;
+  int at = ll_find_in(l, LL_REGISTER);
+  if (l->out_bits[last] != 1 || at < 0 || l->in_bits[at] == 0)
+    return false;
+  for (unsigned i = 0; i < l->in_count; i++)
+    for (unsigned b = 0; b < l->in_bits[i]; b++)
+      if ((l->basis[i][b][last] != 0) != ((int)i == at && b == 0))
+        return false;
+  for (unsigned d = 0; d < last; d++)
+    if (l->basis[at][0][d] != 0)
+      return false;
+  return true;
+}
+
+// The layout of a half of a tile laid out by `encoding`; null when its pairs do not stand together.
+static MlirAttribute half_of(struct ir_context *c, MlirType tile, MlirAttribute encoding) {
+  const struct encoding *e = encoding_of_attr(c, encoding);
+  const struct linear_layout *l = linear_with(c, tile, encoding);
+  if (!e || !l || !holds_pairs(l))
+    return mlirAttributeGetNull();
+  unsigned last = l->out_count - 1;
+  bool whole = e->kind == ENC_BLOCKED && e->blocked.threads_per_warp[last] == 1 &&
+               e->blocked.warps_per_cta[last] == 1;
+  if (!whole)
+    return layout_slice(c, encoding, last);
+  struct encoding h = *e;
+  h.rank = last;
+  for (unsigned d = 0, n = 0; d <= last; d++)
+    if (e->blocked.order[d] != last)
+      h.blocked.order[n++] = e->blocked.order[d];
+  return encoding_attr(c, &h);
+}
+
+MlirAttribute layout_of_pair(struct ir_context *c, uint32_t num_warps) {
+  uint32_t first[1] = {0}, two[1] = {2};
+  struct encoding e = encoding_blocked(1, (int64_t[]){2}, two, first, num_warps);
+  return encoding_attr(c, &e);
+}
+
+// A tile of `half` with a last dimension of 2.
+static MlirType doubled(MlirType half) {
+  int64_t shape[LL_MAX_OUT + 1];
+  unsigned rank = tensor_rank(half);
+  for (unsigned d = 0; d < rank; d++)
+    shape[d] = tensor_dim(half, d);
+  shape[rank] = 2;
+  return tensor_type(rank + 1, shape, element_type(half), mlirAttributeGetNull());
+}
+
+// `encoding` with one dimension more, the last one, whose two elements are registers 2i and 2i+1.
+static MlirAttribute joined(struct ir_context *c, MlirType from, MlirAttribute encoding) {
+  const struct encoding *e = encoding_of_attr(c, encoding);
+  unsigned rank = tensor_rank(from);
+  if (!e || rank == LL_MAX_OUT)
+    return mlirAttributeGetNull();
+  if (e->kind == ENC_SLICE && e->slice.dim == rank) {
+    MlirAttribute parent = encoding_attr(c, e->slice.parent);
+    if (mlirAttributeEqual(half_of(c, doubled(from), parent), encoding))
+      return parent;
+  }
+  if (e->kind != ENC_BLOCKED) {
+    const struct linear_layout *l = linear_with(c, from, encoding);
+    return l ? joined_linear(c, l) : mlirAttributeGetNull();
+  }
+  struct encoding j = *e;
+  j.rank = rank + 1;
+  j.blocked.size_per_thread[rank] = 2;
+  j.blocked.threads_per_warp[rank] = j.blocked.warps_per_cta[rank] = 1;
+  j.blocked.order[0] = rank;
+  for (unsigned d = 0; d < rank; d++)
+    j.blocked.order[d + 1] = e->blocked.order[d];
+  return encoding_attr(c, &j);
+}
+
 bool layout_flows_through(struct ir_context *c, MlirOperation op) {
-  if (mlirOperationGetNumResults(op) != 1 || !type_is_tensor(result_type(op)))
+  if (mlirOperationGetNumResults(op) == 0 || !type_is_tensor(result_type(op)))
     return false;
   switch (op_id(c, op)) {
   case OP_TILE_EXPAND_DIMS:
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:
-  case OP_TILE_TRANS: return true;
+  case OP_TILE_TRANS:
+  case OP_TILE_REDUCE:
+  case OP_TILE_SCAN:
+  case OP_TILE_GATHER:
+  case OP_TILE_SPLIT: return true;
+  case OP_TILE_JOIN: return type_is_tensor(operand_type(op));
   default: return (op_flags(c, op) & OP_EW) != 0;
   }
+}
+
+bool layout_is_foreign(struct ir_context *c, MlirOperation op) {
+  switch (op_id(c, op)) {
+  case OP_UNKNOWN:
+  case OP_FUNC_CALL:
+  case OP_FUNC_RETURN: return true;
+  case OP_TILE_JOIN: return !type_is_tensor(operand_type(op));
+  case OP_TILE_SPLIT: return !type_is_tensor(result_type(op));
+  default: return false;
+  }
+}
+
+bool layout_ties_operand(struct ir_context *c, MlirOperation op, intptr_t i) {
+  return layout_flows_through(c, op) &&
+         type_is_tensor(mlirValueGetType(mlirOperationGetOperand(op, i))) &&
+         !(i == 0 && op_is(c, op, OP_TILE_GATHER)); // elements of the source come from anywhere
+}
+
+// The layout that `slice` is a slice of along the op's axis; null when it is none.
+static MlirAttribute parent_of_slice(struct ir_context *c, MlirOperation op, MlirAttribute slice) {
+  const struct encoding *e = encoding_of_attr(c, slice);
+  if (!e || e->kind != ENC_SLICE || (int64_t)e->slice.dim != op_attr_int(op, "axis", -1))
+    return mlirAttributeGetNull();
+  return encoding_attr(c, e->slice.parent);
 }
 
 MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttribute operand) {
   unsigned order[LL_MAX_OUT], inverse[LL_MAX_OUT];
   switch (op_id(c, op)) {
-  case OP_TILE_EXPAND_DIMS: {
-    const struct encoding *e = encoding_of_attr(c, operand);
-    if (!e || e->kind != ENC_SLICE || (int64_t)e->slice.dim != op_attr_int(op, "axis", -1))
-      return mlirAttributeGetNull();
-    return encoding_attr(c, e->slice.parent);
-  }
+  case OP_TILE_EXPAND_DIMS: return parent_of_slice(c, op, operand);
   case OP_TILE_RESHAPE:
     return reshaped(c, operand_type(op), operand, result_type(op),
                     tensor_encoding(result_type(op)));
@@ -137,6 +256,9 @@ MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttri
     if (!trans_order(op, order, inverse))
       return mlirAttributeGetNull();
     return transposed(c, operand_type(op), operand, order);
+  case OP_TILE_REDUCE: return layout_slice(c, operand, (unsigned)op_attr_int(op, "axis", 0));
+  case OP_TILE_JOIN: return joined(c, operand_type(op), operand);
+  case OP_TILE_SPLIT: return half_of(c, operand_type(op), operand);
   default: return operand;
   }
 }
@@ -151,6 +273,9 @@ MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttr
     if (!trans_order(op, order, inverse))
       return mlirAttributeGetNull();
     return transposed(c, result_type(op), result, inverse);
+  case OP_TILE_REDUCE: return parent_of_slice(c, op, result);
+  case OP_TILE_JOIN: return half_of(c, result_type(op), result);
+  case OP_TILE_SPLIT: return joined(c, result_type(op), result);
   case OP_TILE_BROADCAST: // a linear layout fits one size only
     return linear_with(c, operand_type(op), result) ? result : mlirAttributeGetNull();
   default: return result;
@@ -169,10 +294,15 @@ void layout_set(struct ir_context *c, MlirValue v, MlirAttribute encoding) {
 }
 
 MlirAttribute layout_of_access(struct ir_context *c, MlirOperation op) {
-  if (!(op_flags(c, op) & OP_ANCHOR) || mlirOperationGetNumOperands(op) == 0 ||
-      !type_is_tensor(operand_type(op)))
-    return mlirAttributeGetNull();
-  return tensor_encoding(operand_type(op));
+  switch (op_id(c, op)) {
+  case OP_TILE_LOAD:
+  case OP_TILE_STORE:
+  case OP_TILE_ATOMIC_RMW:
+  case OP_TILE_ATOMIC_CAS: break;
+  default: return mlirAttributeGetNull();
+  }
+  bool tiles = type_is_tensor(operand_type(op));
+  return tiles ? tensor_encoding(operand_type(op)) : mlirAttributeGetNull();
 }
 
 unsigned layout_registers(struct ir_context *c, MlirType tensor) {

@@ -15,18 +15,27 @@ MlirAttribute layout_default(struct ir_context *c, MlirType tensor, uint32_t num
 // The layout of a slice of `parent` with dimension `dim` removed.
 MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned dim);
 
-// `op` is elementwise or a shape op (expand_dims, broadcast, reshape, trans) with a tile result.
-// The layout its result has when its tile operand has layout `operand`; null when that does not
+// `op` ties its operands to its results: it is elementwise, a scan, a shape op (expand_dims,
+// broadcast, reshape, trans), a join or a split, a reduction (results are slices) or a gather (its
+// index). All its results have one layout, and so have its tied operands.
+// The layout of the results when the operands have layout `operand`; null when that does not
 // determine one.
 MlirAttribute layout_of_result(struct ir_context *c, MlirOperation op, MlirAttribute operand);
-// The layout its tile operands must have for the result to have layout `result`; null when no
-// layout of the operands gives it that. `current` (may be null) is what the operand has now: it is
-// returned when it will do.
+// The layout the tied operands must have for the results to have layout `result`; null when no
+// layout of the operands gives them that. `current` (may be null) is what the operand has now: it
+// is returned when it will do.
 MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttribute result,
                                 MlirAttribute current);
 
 // True for the ops that the two functions above understand.
 bool layout_flows_through(struct ir_context *c, MlirOperation op);
+// Is operand `i` a tile whose layout is tied to the results'? Others may have any.
+bool layout_ties_operand(struct ir_context *c, MlirOperation op, intptr_t i);
+
+// What such an op takes and gives keeps the layout it has: calls, returns, ops of others, and joins
+// and splits of scalars (a tile of 2 that every thread holds: layout_of_pair).
+bool layout_is_foreign(struct ir_context *c, MlirOperation op);
+MlirAttribute layout_of_pair(struct ir_context *c, uint32_t num_warps);
 
 // Do both lay out a tile of that shape and element type alike, whatever their spelling?
 bool layout_same(struct ir_context *c, MlirType tensor, MlirAttribute a, MlirAttribute b);

@@ -81,12 +81,18 @@ static void trace_result(struct search *s, MlirValue v) {
   case OP_TILE_EXPAND_DIMS:
   case OP_TILE_RESHAPE:
   case OP_TILE_TRANS:
+  case OP_TILE_SPLIT:
+  case OP_TILE_UNSPLAT:
+  case OP_TILE_GATHER:
   case OP_GPU_CONVERT_LAYOUT: follow(s, mlirOperationGetOperand(op, 0)); return;
   case OP_TILE_BITCAST:
     if (type_is_ptr(s->c, element_type(mlirValueGetType(mlirOperationGetOperand(op, 0)))))
       follow(s, mlirOperationGetOperand(op, 0));
     else
       s->lost = true;
+    return;
+  case OP_TILE_JOIN:
+    meet(s, v, mlirOperationGetOperand(op, 0), mlirOperationGetOperand(op, 1));
     return;
   case OP_ARITH_SELECT:
     meet(s, v, mlirOperationGetOperand(op, 1), mlirOperationGetOperand(op, 2));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // assign-layouts: from `tile` to `tilegpu`. Every tile gets the default blocked layout of its
-// shape, so elementwise ops agree at once; around shape ops, whose two sides are tied to each
-// other, conversions are inserted. Later passes choose better layouts and remove them.
+// shape, so elementwise ops agree at once; around shape ops and reductions, whose two sides are
+// tied to each other, conversions are inserted. Later passes choose better layouts and remove them.
 //
 //   %e = tile.expand_dims %r {axis = 1}        %c = tilegpu.convert_layout %r : blocked -> slice<1>
 //                                        =>    %e = tile.expand_dims %c {axis = 1}
@@ -62,37 +62,49 @@ static bool assign_op(MlirOperation op, void *user) {
   case OP_TILE_EXPAND_DIMS:
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:
-  case OP_TILE_TRANS: vec_push(s->p->scratch, &s->shape_ops, op); return true;
+  case OP_TILE_TRANS:
+  case OP_TILE_REDUCE:
+  case OP_TILE_JOIN:
+  case OP_TILE_SPLIT: vec_push(s->p->scratch, &s->shape_ops, op); return true;
   default: return true;
   }
 }
 
-// expand_dims and broadcast fetch their operand in the layout that the result dictates.
+// expand_dims, broadcast and split fetch their operand in the layout that the result dictates.
 static void convert_operand(struct state *s, MlirOperation op) {
   struct ir_context *c = s->p->c;
   MlirValue operand = mlirOperationGetOperand(op, 0);
   MlirAttribute now = tensor_encoding(mlirValueGetType(operand));
   MlirAttribute result = tensor_encoding(mlirValueGetType(mlirOperationGetResult(op, 0)));
-  MlirAttribute need = layout_of_operand(c, op, result, now);
+  MlirAttribute need = layout_is_foreign(c, op) ? layout_of_pair(c, s->p->num_warps)
+                                                : layout_of_operand(c, op, result, now);
   if (mlirAttributeEqual(now, need))
     return;
   struct builder b = builder_before(c, op);
   mlirOperationSetOperand(op, 0, build_convert_layout(&b, operand, need));
 }
 
-// reshape and trans leave the elements where they are; their result is converted to the default.
-static void convert_result(struct state *s, MlirOperation op) {
+// reshape, trans, join and reduce leave the elements where they are; their results are converted to
+// the default.
+static void convert_results(struct state *s, MlirOperation op) {
   struct ir_context *c = s->p->c;
-  MlirValue operand = mlirOperationGetOperand(op, 0), result = mlirOperationGetResult(op, 0);
-  MlirAttribute want = tensor_encoding(mlirValueGetType(result));
-  MlirAttribute have = layout_of_result(c, op, tensor_encoding(mlirValueGetType(operand)));
+  MlirType operand = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
+  if (!type_is_tensor(type))
+    return; // reduced to scalars
+  MlirAttribute want = tensor_encoding(type);
+  MlirAttribute have = layout_is_foreign(c, op) ? layout_of_pair(c, s->p->num_warps)
+                                                : layout_of_result(c, op, tensor_encoding(operand));
   if (mlirAttributeIsNull(have) || mlirAttributeEqual(have, want))
     return;
-  layout_set(c, result, have);
-  struct builder b = builder_after(c, op);
-  MlirValue converted = build_convert_layout(&b, result, want);
-  mlirValueReplaceAllUsesOfWith(result, converted);
-  mlirOperationSetOperand(value_def(converted), 0, result);
+  for (intptr_t i = mlirOperationGetNumResults(op); i-- > 0;) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    layout_set(c, result, have);
+    struct builder b = builder_after(c, op);
+    MlirValue converted = build_convert_layout(&b, result, want);
+    mlirValueReplaceAllUsesOfWith(result, converted);
+    mlirOperationSetOperand(value_def(converted), 0, result);
+  }
 }
 
 static void set_module_attributes(struct pass_context *p) {
@@ -112,10 +124,11 @@ enum pass_result pass_assign_layouts(struct pass_context *p) {
   ir_walk(mlirModuleGetOperation(p->module), assign_op, &s);
   for (size_t i = 0; i < s.shape_ops.len; i++) {
     MlirOperation op = s.shape_ops.at[i];
-    if (op_is(p->c, op, OP_TILE_RESHAPE) || op_is(p->c, op, OP_TILE_TRANS))
-      convert_result(&s, op);
-    else
+    if (op_is(p->c, op, OP_TILE_EXPAND_DIMS) || op_is(p->c, op, OP_TILE_BROADCAST) ||
+        op_is(p->c, op, OP_TILE_SPLIT))
       convert_operand(&s, op);
+    else
+      convert_results(&s, op);
   }
   return PASS_CHANGED;
 }

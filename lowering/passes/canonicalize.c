@@ -45,7 +45,7 @@ static bool visit(MlirOperation op, void *user) {
     s->changed = true;
     return true;
   }
-  if (!(op_info(id)->flags & OP_PURE)) {
+  if (!(op_flags(s->k.c, op) & OP_PURE)) {
     s->changed |= canon_control(&s->k, op, id);
     return true;
   }

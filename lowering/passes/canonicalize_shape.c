@@ -50,7 +50,8 @@ static MlirValue uniform_as(struct canon *k, MlirOperation op, MlirValue v, Mlir
 // An elementwise op on uniform tiles: computed once, then splat.
 static MlirValue scalar_op(struct canon *k, MlirOperation op, enum op_id id) {
   intptr_t n = mlirOperationGetNumOperands(op);
-  if (!(op_info(id)->flags & OP_EW) || !type_is_tensor(result_type(op)) || n < 1 || n > 3)
+  if (!(op_info(id)->flags & OP_EW) || !type_is_tensor(result_type(op)) || n < 1 || n > 3 ||
+      id == OP_TILE_MAP || id == OP_TILE_INLINE_ASM) // those may have several results
     return no_value();
   for (intptr_t i = 0; i < n; i++)
     if (!is_uniform(k, operand(op, i)))
@@ -123,6 +124,38 @@ static MlirValue trans(struct canon *k, MlirOperation op) {
   return build_as(k, op, OP_TILE_TRANS, operand(inner, 0), result_type(op), 1, &a);
 }
 
+// split(join(a, b)) is a and b again, where the layouts agree.
+static MlirValue split(struct canon *k, MlirOperation op) {
+  MlirOperation join = def_of(k->c, operand(op, 0), OP_TILE_JOIN);
+  if (mlirOperationIsNull(join) ||
+      !mlirTypeEqual(mlirValueGetType(operand(join, 0)), result_type(op)))
+    return no_value();
+  value_replace(mlirOperationGetResult(op, 1), operand(join, 1));
+  return operand(join, 0);
+}
+
+static MlirValue unsplat(struct canon *k, MlirOperation op) {
+  if (is_uniform(k, operand(op, 0)))
+    return lane_of(k, op, operand(op, 0));
+  MlirOperation def = value_def(operand(op, 0));
+  if (mlirOperationIsNull(def))
+    return no_value();
+  switch (op_id(k->c, def)) { // the one element, by another name
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS:
+  case OP_GPU_CONVERT_LAYOUT:
+    return build_as(k, op, OP_TILE_UNSPLAT, operand(def, 0), result_type(op), 0, NULL);
+  default: return no_value();
+  }
+}
+
+// Every element of a uniform source is the same.
+static MlirValue gather(struct canon *k, MlirOperation op) {
+  MlirValue source = operand(op, 0);
+  return is_uniform(k, source) ? uniform_as(k, op, source, result_type(op)) : no_value();
+}
+
 // ---- layouts ----
 
 static MlirValue convert_layout(struct canon *k, MlirOperation op) {
@@ -159,6 +192,9 @@ MlirValue canon_shape(struct canon *k, MlirOperation op, enum op_id id) {
   case OP_TILE_BROADCAST: return broadcast(k, op);
   case OP_TILE_RESHAPE: return reshape(k, op);
   case OP_TILE_TRANS: return trans(k, op);
+  case OP_TILE_SPLIT: return split(k, op);
+  case OP_TILE_UNSPLAT: return unsplat(k, op);
+  case OP_TILE_GATHER: return gather(k, op);
   case OP_GPU_CONVERT_LAYOUT: return convert_layout(k, op);
   default: return scalar_op(k, op, id);
   }

@@ -81,7 +81,7 @@ static void explain(struct state *s, const struct access *a) {
   struct ir_context *c = s->p->c;
   MlirValue ptr = mlirOperationGetOperand(a->op, 0), mask = mask_of(c, a->op);
   bool is_load = op_is(c, a->op, OP_TILE_LOAD);
-  if (op_is(c, a->op, OP_TILE_ATOMIC_RMW))
+  if (!is_load && !op_is(c, a->op, OP_TILE_STORE))
     return;
   const char *name = parameter_name(s, a, ptr), *what = is_load ? "load" : "store";
   if (name)
@@ -123,7 +123,7 @@ static bool collect(MlirOperation op, void *user) {
   a.wanted = VECTOR_BITS / pointee_bits(c, a.type);
   a.wanted = min64(min64(a.wanted, tensor_dim(a.type, a.order[0])), share);
   a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]), a.wanted);
-  if (op_is(c, op, OP_TILE_ATOMIC_RMW))
+  if (!op_is(c, op, OP_TILE_LOAD) && !op_is(c, op, OP_TILE_STORE))
     a.width = 1; // one element at a time; lanes side by side are best
   explain(s, &a);
   vec_push(s->p->scratch, &s->accesses, a);

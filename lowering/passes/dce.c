@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dce: keeps what an effect depends on and removes the rest: pure operations, loads that are not
 // volatile, whole loops and branches, and single values that an scf.if, scf.for or scf.while yields
-// or carries. A value that only feeds its own next iteration goes too, by whatever detour.
+// or carries. A value that only feeds its own next iteration goes too, by whatever detour. Private
+// functions that nothing alive names go.
 //
 //   %1 = arith.addi %a, %b   (unused)                  ->   (nothing)
 //   %r:2 = scf.for ... iter_args(%s, %count)           ->   %r = scf.for ... iter_args(%s)
@@ -39,7 +40,19 @@ static void mark_value(struct dce *d, MlirValue v) {
   vec_push(d->arena, &d->work, v);
 }
 
-// The op is needed: the operands it cannot do without, and the ops around it.
+static void mark_function(struct dce *d, MlirOperation function);
+
+// A function that the op names is needed with it.
+static void mark_named(struct dce *d, MlirOperation op) {
+  static const char *const names[] = {"combine", "function", "callee"};
+  for (size_t i = 0; i < COUNT_OF(names); i++) {
+    MlirAttribute name = op_attr(op, names[i]);
+    if (!mlirAttributeIsNull(name) && mlirAttributeIsAFlatSymbolRef(name))
+      mark_function(d, op_function(d->c, op, names[i]));
+  }
+}
+
+// The op is needed: the operands it cannot do without, the functions it names, the ops around it.
 static void mark_op(struct dce *d, MlirOperation op) {
   if (op_is_live(d, op))
     return;
@@ -57,6 +70,7 @@ static void mark_op(struct dce *d, MlirOperation op) {
   }
   for (intptr_t i = 0; i < n; i++)
     mark_value(d, operand(op, i));
+  mark_named(d, op);
   MlirOperation parent = mlirOperationGetParentOperation(op);
   if (!mlirOperationIsNull(parent))
     mark_op(d, parent);
@@ -110,7 +124,7 @@ static bool has_effect(struct ir_context *c, MlirOperation op) {
   enum op_id id = op_id(c, op);
   if (id == OP_TILE_LOAD)
     return op_attr_bool(op, "is_volatile");
-  return id == OP_FUNC_RETURN || (op_info(id)->flags & (OP_READ | OP_WRITE | OP_EFFECT)) != 0;
+  return id == OP_FUNC_RETURN || (op_flags(c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) != 0;
 }
 
 static bool mark_effect(MlirOperation op, void *user) {
@@ -120,8 +134,25 @@ static bool mark_effect(MlirOperation op, void *user) {
   return true;
 }
 
+static void mark_function(struct dce *d, MlirOperation function) {
+  if (mlirOperationIsNull(function) || op_is_live(d, function))
+    return;
+  mark_op(d, function);
+  ir_walk(function, mark_effect, d);
+}
+
+static bool is_private(struct ir_context *c, MlirOperation op) {
+  return op_is(c, op, OP_FUNC_FUNC) && str_is(op_attr_str(op, "sym_visibility"), "private");
+}
+
 static void mark(struct dce *d, MlirOperation root) {
-  ir_walk(root, mark_effect, d);
+  mark_op(d, root);
+  MlirOperation op = mlirBlockGetFirstOperation(block_of(root, 0));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (op_is(d->c, op, OP_FUNC_FUNC) && !is_private(d->c, op))
+      mark_function(d, op);
+    else if (!op_is(d->c, op, OP_FUNC_FUNC))
+      ir_walk(op, mark_effect, d);
   while (d->work.len) {
     MlirValue v = vec_pop(&d->work);
     if (mlirValueIsABlockArgument(v))
@@ -264,8 +295,7 @@ static void sweep_op(struct dce *d, MlirOperation op) {
   enum op_id id = op_id(d->c, op);
   if (op_info(id)->flags & OP_TERM)
     return;
-  bool holds_code = id == OP_FUNC_FUNC || id == OP_BUILTIN_MODULE;
-  if (!op_is_live(d, op) && !holds_code) {
+  if (!op_is_live(d, op)) {
     op_erase(op);
     d->changed = true;
     return;

@@ -59,11 +59,9 @@ static bool collect_conversion(MlirOperation op, void *user) {
 // Users that say which layout they want; others keep the conversion they were given.
 static bool users_are_known(struct ir_context *c, MlirValue v) {
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    enum op_id id = op_id(c, mlirOpOperandGetOwner(use));
-    if (id == OP_UNKNOWN || id == OP_FUNC_CALL || id == OP_FUNC_RETURN)
+       use = mlirOpOperandGetNextUse(use))
+    if (layout_is_foreign(c, mlirOpOperandGetOwner(use)))
       return false;
-  }
   return true;
 }
 
@@ -147,9 +145,12 @@ static int64_t element_cost(struct ir_context *c, MlirOperation op) {
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:
   case OP_TILE_TRANS:
+  case OP_TILE_JOIN:
   case OP_TILE_BITCAST:
   case OP_ARITH_BITCAST: return 0;
   case OP_TILE_MAKE_RANGE: return CHEAP;
+  case OP_TILE_MAP:
+  case OP_TILE_INLINE_ASM: return -1;
   case OP_ARITH_DIVSI:
   case OP_ARITH_DIVUI:
   case OP_ARITH_REMSI:
@@ -191,7 +192,7 @@ static int64_t recompute_cost(struct state *s, MlirValue v, MlirAttribute encodi
     return cost; // make_range, splat, constant
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
     MlirValue operand = source_of(s, mlirOperationGetOperand(def, i));
-    if (!type_is_tensor(mlirValueGetType(operand)))
+    if (!layout_ties_operand(s->c, def, i))
       continue;
     MlirAttribute need = layout_of_operand(s->c, def, encoding, layout_of(operand));
     if (mlirAttributeIsNull(need))
@@ -236,7 +237,7 @@ static MlirValue recompute(struct state *s, MlirValue v, MlirAttribute encoding)
   if (layout_flows_through(s->c, def))
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
       MlirValue operand = source_of(s, mlirOperationGetOperand(def, i));
-      if (!type_is_tensor(mlirValueGetType(operand)))
+      if (!layout_ties_operand(s->c, def, i))
         continue;
       MlirAttribute need = layout_of_operand(s->c, def, encoding, layout_of(operand));
       mlirOperationSetOperand(copy, i, satisfy(s, operand, need));

@@ -72,11 +72,15 @@ static MlirValue small_operand(struct reorder *r, struct builder *b, MlirValue v
   return mlirOperationGetResult(small, 0);
 }
 
+// An op on groups of elements means something else on tiles of another shape.
+static bool packs(MlirOperation op) { return op_attr_int(op, "pack", 1) != 1; }
+
 static bool visit(MlirOperation op, void *user) {
   struct reorder *r = user;
   intptr_t n = mlirOperationGetNumOperands(op);
   unsigned flags = op_flags(r->c, op);
-  if (!(flags & OP_EW) || !(flags & OP_PURE) || n < 1 || n > MAX_OPERANDS)
+  if (!(flags & OP_EW) || !(flags & OP_PURE) || n < 1 || n > MAX_OPERANDS ||
+      mlirOperationGetNumResults(op) != 1 || packs(op))
     return true;
   MlirType shaped = source_type(r, op, n);
   if (mlirTypeIsNull(shaped))

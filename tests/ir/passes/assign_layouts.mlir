@@ -92,3 +92,45 @@ func.func @signature(%x: tensor<128xf32>) -> tensor<2x64xf32> {
   %y = "tile.reshape"(%x) {allow_reorder = false} : (tensor<128xf32>) -> tensor<2x64xf32>
   return %y : tensor<2x64xf32>
 }
+
+// A reduction leaves a slice of its operands' layout; users get the default. Functions of scalars
+// stay as they are.
+// CHECK-LABEL: func.func private @add(%arg0: f32, %arg1: f32) -> f32
+// CHECK-LABEL: func.func @reduce
+// CHECK: [[X:%.+]] = "tile.splat"({{.*}}) : (f32) -> tensor<64x32xf32, [[L:#tilegpu.blocked<.*>]]>
+// CHECK: [[R:%.+]] = "tile.reduce"([[X]]) {{.*}} : (tensor<64x32xf32, [[L]]>) -> tensor<64xf32, #tilegpu.slice<{dim = 1 : i64, parent = [[L]]}>>
+// CHECK: [[C:%.+]] = "tilegpu.convert_layout"([[R]]) : {{.*}} -> tensor<64xf32, #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], warps_per_cta = [4]}>>
+// CHECK: arith.negf [[C]]
+// CHECK-NOT: convert_layout
+// CHECK: "tile.reduce"({{.*}} -> f32
+// CHECK-NOT: convert_layout
+// CHECK: return
+func.func private @add(%a: f32, %b: f32) -> f32 {
+  %c = arith.addf %a, %b : f32
+  return %c : f32
+}
+func.func @reduce(%v: f32) -> f32 {
+  %x = "tile.splat"(%v) : (f32) -> tensor<64x32xf32>
+  %r = "tile.reduce"(%x) {axis = 1 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64x32xf32>) -> tensor<64xf32>
+  %n = arith.negf %r : tensor<64xf32>
+  %s = "tile.reduce"(%n) {axis = 0 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64xf32>) -> f32
+  return %s : f32
+}
+
+// A scan keeps its layout. The halves that join puts together lie side by side in a thread, and
+// split asks for them there; pairs of scalars are held by every thread.
+// CHECK-LABEL: func.func @pairs
+// CHECK: "tile.scan"({{.*}}) {{.*}} : (tensor<64xf32, [[L:#tilegpu.blocked<{order = \[0\], size_per_thread = \[1\], threads_per_warp = \[32\], warps_per_cta = \[4\]}>]]>) -> tensor<64xf32, [[L]]>
+// CHECK: "tile.join"({{.*}}) : {{.*}} -> tensor<64x2xf32, [[P:#tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[1, 2\], threads_per_warp = \[32, 1\], warps_per_cta = \[4, 1\]}>]]>
+// CHECK: [[B:%.+]] = "tilegpu.convert_layout"({{.*}}) : {{.*}} -> tensor<64x2xf32, [[P]]>
+// CHECK: "tile.split"([[B]]) : (tensor<64x2xf32, [[P]]>) -> (tensor<64xf32, [[L]]>, tensor<64xf32, [[L]]>)
+// CHECK: "tile.join"({{.*}}) : (f32, f32) -> tensor<2xf32, #tilegpu.blocked<{order = [0], size_per_thread = [2], threads_per_warp = [32], warps_per_cta = [4]}>>
+func.func @pairs(%v: f32, %w: f32) {
+  %x = "tile.splat"(%v) : (f32) -> tensor<64xf32>
+  %y = "tile.scan"(%x) {axis = 0 : i32, combine = @add, reverse = false, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64xf32>) -> tensor<64xf32>
+  %j = "tile.join"(%x, %y) : (tensor<64xf32>, tensor<64xf32>) -> tensor<64x2xf32>
+  %k = arith.negf %j : tensor<64x2xf32>
+  %a, %b = "tile.split"(%k) : (tensor<64x2xf32>) -> (tensor<64xf32>, tensor<64xf32>)
+  %p = "tile.join"(%v, %w) : (f32, f32) -> tensor<2xf32>
+  return
+}

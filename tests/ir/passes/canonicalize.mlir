@@ -244,4 +244,30 @@ module {
     %c = "tilegpu.convert_layout"(%r) : (tensor<32xi32, #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], warps_per_cta = [4]}>>) -> tensor<32xi32, #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [4]}>>
     return %b, %c : tensor<32xf32, #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], warps_per_cta = [4]}>>, tensor<32xi32, #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], warps_per_cta = [4]}>>
   }
+
+  // CHECK-LABEL: func.func @pairs(
+  // CHECK-SAME: %[[A:[^:]*]]: tensor<8xi32>, %[[B:[^:]*]]: tensor<8xi32>, %[[N:[^:]*]]: i32
+  // CHECK-NOT: tile.
+  // CHECK: return %[[B]], %[[A]], %[[N]]
+  func.func @pairs(%a: tensor<8xi32>, %b: tensor<8xi32>, %n: i32) -> (tensor<8xi32>, tensor<8xi32>, i32) {
+    %j = "tile.join"(%a, %b) : (tensor<8xi32>, tensor<8xi32>) -> tensor<8x2xi32>
+    %x, %y = "tile.split"(%j) : (tensor<8x2xi32>) -> (tensor<8xi32>, tensor<8xi32>)
+    %s = "tile.splat"(%n) : (i32) -> tensor<1xi32>
+    %t = "tile.expand_dims"(%s) {axis = 0 : i32} : (tensor<1xi32>) -> tensor<1x1xi32>
+    %u = "tile.unsplat"(%t) : (tensor<1x1xi32>) -> i32
+    return %y, %x, %u : tensor<8xi32>, tensor<8xi32>, i32
+  }
+
+  // A uniform source has one element to pick; assembly with an effect stays, used or not.
+  // CHECK-LABEL: func.func @uniform_source(
+  // CHECK: "tile.inline_asm"
+  // CHECK: %[[S:.*]] = "tile.splat"(%{{.*}}) : (i32) -> tensor<8xi32>
+  // CHECK-NOT: tile.gather
+  // CHECK: return %[[S]]
+  func.func @uniform_source(%i: tensor<8xi32>, %n: i32) -> tensor<8xi32> {
+    %a = "tile.inline_asm"(%n) {asm = "mov.u32 $0, %clock;", constraints = "=r,r", pack = 1 : i32, is_pure = false, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (i32) -> i32
+    %s = "tile.splat"(%n) : (i32) -> tensor<32xi32>
+    %g = "tile.gather"(%s, %i) {axis = 0 : i32} : (tensor<32xi32>, tensor<8xi32>) -> tensor<8xi32>
+    return %g : tensor<8xi32>
+  }
 }

@@ -105,4 +105,31 @@ module {
     }
     return %w#0 : i32
   }
+
+  // Private functions that nothing alive names go, with what only they name; an effect inside one
+  // keeps nothing alive.
+  // CHECK-NOT: func.func private
+  // CHECK: func.func private @kept
+  // CHECK-NOT: func.func private
+  // CHECK-LABEL: func.func @named
+  // CHECK: combine = @kept
+  // CHECK-NOT: tile.reduce
+  // CHECK: return
+  func.func private @gone(%a: i32, %b: i32) -> i32 {
+    %c = func.call @only_from_gone(%a, %b) : (i32, i32) -> i32
+    return %c : i32
+  }
+  func.func private @only_from_gone(%a: i32, %b: i32) -> i32 {
+    return %a : i32
+  }
+  func.func private @kept(%a: i32, %b: i32) -> i32 {
+    %dead = arith.muli %a, %b : i32
+    %c = arith.addi %a, %b : i32
+    return %c : i32
+  }
+  func.func @named(%x: tensor<8xi32>) -> i32 {
+    %r = "tile.reduce"(%x) {axis = 0 : i32, combine = @kept, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<8xi32>) -> i32
+    %s = "tile.reduce"(%x) {axis = 0 : i32, combine = @gone, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<8xi32>) -> i32
+    return %r : i32
+  }
 }

@@ -62,4 +62,30 @@ module {
     }
     return %r : i32
   }
+
+  // A reduction leaves the loop unless its function divides by what may be zero.
+  // CHECK-LABEL: func.func @reductions
+  // CHECK: combine = @safe
+  // CHECK: scf.for
+  // CHECK: combine = @divides
+  func.func private @safe(%a: i32, %b: i32) -> i32 {
+    %c = arith.addi %a, %b : i32
+    return %c : i32
+  }
+  func.func private @divides(%a: i32, %b: i32) -> i32 {
+    %c = arith.divsi %a, %b : i32
+    return %c : i32
+  }
+  func.func @reductions(%x: tensor<8xi32>, %n: i32) -> i32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %f = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %c0) -> (i32) : i32 {
+      %r = "tile.reduce"(%x) {axis = 0 : i32, combine = @safe, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<8xi32>) -> i32
+      %s = "tile.reduce"(%x) {axis = 0 : i32, combine = @divides, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<8xi32>) -> i32
+      %t = arith.addi %r, %s : i32
+      %u = arith.addi %t, %acc : i32
+      scf.yield %u : i32
+    }
+    return %f : i32
+  }
 }

@@ -27,6 +27,10 @@
 // Ends the kernel. The test asks about the result of the last op.
 #define WATCH "return } }\n"
 
+#define ONE_VALUE                                                                                  \
+  "operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, "                                     \
+  "resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>"
+
 #define POINTERS(ptr, type)                                                                        \
   "%ps = \"tile.splat\"(" ptr ") : (!tile.ptr<" type ">) -> tensor<64x!tile.ptr<" type ">>\n"      \
   "%x = \"tile.addptr\"(%ps, %offs) : (tensor<64x!tile.ptr<" type ">>, tensor<64xi32>) -> "        \
@@ -277,6 +281,46 @@ static const struct {
      "scf.condition(%cond) %o : tensor<64xi32> } do { ^bb0(%o: tensor<64xi32>):\n"
      "%next = arith.addi %o, %ns : tensor<64xi32>\nscf.yield %next : tensor<64xi32> }\n" WATCH,
      "contiguity [64] divisibility [16] constancy [1]"},
+    {"equal rows have equal sums",
+     "%y = arith.divsi %offs, %ns : tensor<64xi32>\n"
+     "%e = \"tile.expand_dims\"(%y) {axis = 1 : i32} : (tensor<64xi32>) -> tensor<64x1xi32>\n"
+     "%z = \"tile.broadcast\"(%e) : (tensor<64x1xi32>) -> tensor<64x8xi32>\n"
+     "%x = \"tile.reduce\"(%z) {axis = 1 : i32, combine = @f, " ONE_VALUE
+     "} : (tensor<64x8xi32>) -> tensor<64xi32>\n" WATCH,
+     "contiguity [1] divisibility [1] constancy [16]"},
+    {"a scan tells the elements along its axis apart",
+     "%e = \"tile.expand_dims\"(%ns) {axis = 1 : i32} : (tensor<64xi32>) -> tensor<64x1xi32>\n"
+     "%z = \"tile.broadcast\"(%e) : (tensor<64x1xi32>) -> tensor<64x8xi32>\n"
+     "%x = \"tile.scan\"(%z) {axis = 1 : i32, combine = @f, reverse = false, " ONE_VALUE
+     "} : (tensor<64x8xi32>) -> tensor<64x8xi32>\n" WATCH,
+     "contiguity [1, 1] divisibility [1, 1] constancy [64, 1]"},
+    {"a gather is equal where its index is",
+     "%y = arith.divsi %offs, %ns : tensor<64xi32>\n"
+     "%z = arith.muli %offs, %ns : tensor<64xi32>\n"
+     "%x = \"tile.gather\"(%z, %y) {axis = 0 : i32} : (tensor<64xi32>, tensor<64xi32>) -> "
+     "tensor<64xi32>\n" WATCH,
+     "contiguity [1] divisibility [16] constancy [16]"},
+    {"both halves of a join run",
+     "%s = arith.addi %r, %ns : tensor<64xi32>\n"
+     "%x = \"tile.join\"(%s, %offs) : (tensor<64xi32>, tensor<64xi32>) -> tensor<64x2xi32>\n" WATCH,
+     "contiguity [64, 1] divisibility [16, 1] constancy [1, 1]"},
+    {"a half runs as the whole does",
+     "%s = arith.addi %r, %ns : tensor<64xi32>\n"
+     "%j = \"tile.join\"(%s, %offs) : (tensor<64xi32>, tensor<64xi32>) -> tensor<64x2xi32>\n"
+     "%x, %y = \"tile.split\"(%j) : (tensor<64x2xi32>) -> (tensor<64xi32>, tensor<64xi32>)\n" WATCH,
+     "contiguity [64] divisibility [16] constancy [1]"},
+    {"the only element of a tile",
+     "%o = \"tile.splat\"(%n) : (i32) -> tensor<1xi32>\n"
+     "%x = \"tile.unsplat\"(%o) : (tensor<1xi32>) -> i32\n" WATCH,
+     "contiguity [1] divisibility [16] constancy [1]"},
+    {"a function of pairs tells neighbours apart",
+     "%x = \"tile.map_elementwise\"(%ns) {function = @f, pack = 2 : i32, " ONE_VALUE
+     "} : (tensor<64xi32>) -> tensor<64xi32>\n" WATCH,
+     "contiguity [1] divisibility [1] constancy [1]"},
+    {"a function of single elements does not",
+     "%x = \"tile.map_elementwise\"(%ns) {function = @f, pack = 1 : i32, " ONE_VALUE
+     "} : (tensor<64xi32>) -> tensor<64xi32>\n" WATCH,
+     "contiguity [1] divisibility [1] constancy [64]"},
 };
 
 struct session {

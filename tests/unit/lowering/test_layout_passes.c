@@ -29,21 +29,35 @@ static bool same_places(const struct linear_layout *x, const struct linear_layou
   return ll_equal(&a, &b);
 }
 
-static bool elementwise_agrees(struct audit *a, MlirOperation op) {
-  MlirAttribute first = {NULL};
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op) + mlirOperationGetNumResults(op); i++) {
-    intptr_t n = mlirOperationGetNumOperands(op);
-    MlirValue v = i < n ? mlirOperationGetOperand(op, i) : mlirOperationGetResult(op, i - n);
-    MlirType type = mlirValueGetType(v);
+// Do the tiles among n values have one layout?
+static bool alike(MlirOperation op, intptr_t n, MlirValue (*at)(MlirOperation, intptr_t),
+                  MlirAttribute *first) {
+  for (intptr_t i = 0; i < n; i++) {
+    MlirType type = mlirValueGetType(at(op, i));
     if (!type_is_tensor(type))
       continue;
-    if (mlirAttributeIsNull(first))
-      first = tensor_encoding(type);
-    if (mlirAttributeIsNull(first) || !mlirAttributeEqual(first, tensor_encoding(type)))
+    if (mlirAttributeIsNull(*first))
+      *first = tensor_encoding(type);
+    if (mlirAttributeIsNull(*first) || !mlirAttributeEqual(*first, tensor_encoding(type)))
       return false;
   }
-  (void)a;
   return true;
+}
+
+static bool operands_agree(MlirOperation op) {
+  MlirAttribute first = {NULL};
+  return alike(op, mlirOperationGetNumOperands(op), mlirOperationGetOperand, &first);
+}
+
+static bool results_agree(MlirOperation op) {
+  MlirAttribute first = {NULL};
+  return alike(op, mlirOperationGetNumResults(op), mlirOperationGetResult, &first);
+}
+
+static bool elementwise_agrees(MlirOperation op) {
+  MlirAttribute first = {NULL};
+  return alike(op, mlirOperationGetNumOperands(op), mlirOperationGetOperand, &first) &&
+         alike(op, mlirOperationGetNumResults(op), mlirOperationGetResult, &first);
 }
 
 static bool shape_op_agrees(struct audit *a, MlirOperation op) {
@@ -64,7 +78,62 @@ static bool shape_op_agrees(struct audit *a, MlirOperation op) {
     moved = ll_transpose_outs(&from, dims);
     return ll_equal(&moved, &to);
   default: // broadcast
-    return elementwise_agrees(a, op);
+    return elementwise_agrees(op);
+  }
+}
+
+// Where the halves of `tile` are: its pairs stand in neighbouring registers of one thread.
+static bool halves_agree(const struct linear_layout *tile, const struct linear_layout *half) {
+  unsigned last = tile->out_count - 1;
+  int at = ll_find_in(tile, LL_REGISTER);
+  struct linear_layout without = *tile;
+  if (at < 0 || tile->in_bits[at] == 0 || tile->basis[at][0][last] != 1)
+    return false;
+  memset(without.basis[at][0], 0, sizeof(without.basis[at][0]));
+  for (unsigned i = 0; i < tile->in_count; i++)
+    for (unsigned b = 0; b < tile->in_bits[i]; b++)
+      if (without.basis[i][b][last] != 0)
+        return false;
+  without = ll_remove_out(&without, last);
+  return same_places(&without, half);
+}
+
+// A reduction leaves its operands' layout without the axis; scalars come from any layout.
+static bool reduce_agrees(struct audit *a, MlirOperation op) {
+  MlirType from = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    if (!mlirAttributeEqual(tensor_encoding(from),
+                            tensor_encoding(mlirValueGetType(mlirOperationGetOperand(op, i)))))
+      return false;
+    if (!type_is_tensor(mlirValueGetType(result)))
+      continue;
+    struct linear_layout rest = *layout(a, mlirOperationGetOperand(op, 0));
+    rest = ll_remove_out(&rest, (unsigned)op_attr_int(op, "axis", -1));
+    if (!same_places(&rest, layout(a, result)))
+      return false;
+  }
+  return true;
+}
+
+static bool agrees(struct audit *a, MlirOperation op) {
+  switch (op_id(a->c, op)) {
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS:
+  case OP_TILE_BROADCAST: return shape_op_agrees(a, op);
+  case OP_TILE_REDUCE: return reduce_agrees(a, op);
+  case OP_TILE_JOIN:
+    return operands_agree(op) && halves_agree(layout(a, mlirOperationGetResult(op, 0)),
+                                              layout(a, mlirOperationGetOperand(op, 0)));
+  case OP_TILE_SPLIT:
+    return results_agree(op) && halves_agree(layout(a, mlirOperationGetOperand(op, 0)),
+                                             layout(a, mlirOperationGetResult(op, 0)));
+  case OP_TILE_GATHER:
+    return mlirAttributeEqual(tensor_encoding(mlirValueGetType(mlirOperationGetOperand(op, 1))),
+                              tensor_encoding(mlirValueGetType(mlirOperationGetResult(op, 0))));
+  case OP_TILE_HISTOGRAM: return operands_agree(op);
+  default: return !(op_flags(a->c, op) & (OP_EW | OP_ANCHOR)) || elementwise_agrees(op);
   }
 }
 
@@ -80,11 +149,7 @@ static bool audit_op(MlirOperation op, void *user) {
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
     if (type_is_tensor(mlirValueGetType(mlirOperationGetResult(op, i))))
       ok &= layout(a, mlirOperationGetResult(op, i)) != NULL;
-  if (ok && (id == OP_TILE_EXPAND_DIMS || id == OP_TILE_RESHAPE || id == OP_TILE_TRANS ||
-             id == OP_TILE_BROADCAST))
-    ok = shape_op_agrees(a, op);
-  else if (ok && (op_flags(a->c, op) & (OP_EW | OP_ANCHOR)))
-    ok = elementwise_agrees(a, op);
+  ok = ok && agrees(a, op);
   if (!ok)
     snprintf(a->problem, sizeof(a->problem), "%s does not agree with itself", op_info(id)->name);
   return ok;
@@ -113,7 +178,8 @@ struct kernel {
 };
 
 // Tiles of one rank but many shapes would never meet; these few do.
-static const int64_t shapes[][2] = {{64, 0}, {16, 64}, {64, 16}, {1, 64}, {64, 1}, {1024, 0}};
+static const int64_t shapes[][2] = {{64, 0}, {16, 64},  {64, 16}, {1, 64},
+                                    {64, 1}, {1024, 0}, {64, 2}};
 
 static uint32_t roll(struct kernel *k, uint32_t n) {
   k->seed ^= k->seed << 13;
@@ -192,6 +258,43 @@ static void add_shape_op(struct kernel *k) {
   }
 }
 
+// Ops across elements: one or two values reduced or scanned along either axis, pairs, gathers.
+static void add_collective(struct kernel *k) {
+  MlirValue v[2], r[2];
+  unsigned shape = 1 + roll(k, 2), axis = roll(k, 2), n = 1 + roll(k, 2);
+  v[0] = pick(k, shape);
+  v[1] = pick(k, shape);
+  switch (roll(k, 8)) {
+  case 0:
+  case 1:
+  case 2:
+    axis = shape == 1 ? 0 : 1; // what is left is 64 long
+    build_reduce(&k->b, n, v, axis, n == 1 ? "one" : "two", r);
+    push(k, r[n - 1]);
+    return;
+  case 3:
+    build_scan(&k->b, n, v, axis, n == 1 ? "one" : "two", false, r);
+    push(k, r[n - 1]);
+    return;
+  case 4: push(k, build_join(&k->b, pick(k, 0), pick(k, 0))); return;
+  case 5:
+    build_split(&k->b, pick(k, 6), r);
+    push(k, r[0]);
+    push(k, r[1]);
+    return;
+  case 6: push(k, build_gather(&k->b, v[0], v[1], axis)); return;
+  default:
+    v[0] = pick(k, 5);
+    v[1] = pick(k, 5);
+    if (roll(k, 2)) {
+      push(k, build_histogram(&k->b, v[0], mask(k, 5), 64));
+      return;
+    }
+    build_reduce(&k->b, n, v, 0, n == 1 ? "one" : "two", r);
+    push(k, build_splat(&k->b, r[0], 1, shapes[0]));
+  }
+}
+
 static void add_steps(struct kernel *k, unsigned steps, unsigned depth);
 
 // What a region computes is visible inside it only.
@@ -232,7 +335,7 @@ static void add_control(struct kernel *k, unsigned depth) {
 static void add_steps(struct kernel *k, unsigned steps, unsigned depth) {
   for (unsigned i = 0; i < steps && k->count + 8 < MAX_TILES; i++) {
     unsigned shape = roll(k, COUNT_OF(shapes));
-    switch (roll(k, 10)) {
+    switch (roll(k, 12)) {
     case 0:
     case 1: add_load(k, shape); break;
     case 2: add_store(k, shape); break;
@@ -240,6 +343,8 @@ static void add_steps(struct kernel *k, unsigned steps, unsigned depth) {
     case 4:
     case 5: add_shape_op(k); break;
     case 6:
+    case 7: add_collective(k); break;
+    case 8:
       if (depth < 2)
         add_control(k, depth);
       break;
@@ -251,11 +356,28 @@ static void add_steps(struct kernel *k, unsigned steps, unsigned depth) {
   }
 }
 
+// A private function that adds n values to n others.
+static void build_combine(struct ir_context *c, MlirModule m, const char *name, size_t n) {
+  MlirLocation loc = mlirLocationUnknownGet(c->mlir);
+  MlirType i32 = mlir_of_dtype(c, DTYPE_I32), types[] = {i32, i32, i32, i32};
+  MlirOperation f = build_func(c, m, name, 2 * n, types, n, types, false, loc);
+  mlirOperationSetAttributeByName(f, mlirStringRefCreateFromCString("sym_visibility"),
+                                  attr_str(c, "private"));
+  struct builder b = builder_at_end(c, func_entry(f), loc);
+  MlirValue sums[2];
+  for (size_t i = 0; i < n; i++)
+    sums[i] = build_binary(&b, OP_ARITH_ADDI, mlirBlockGetArgument(func_entry(f), (intptr_t)i),
+                           mlirBlockGetArgument(func_entry(f), (intptr_t)(n + i)));
+  build_return(&b, n, sums);
+}
+
 static void build_kernel(struct pass_session *s, uint64_t seed) {
   struct ir_context *c = s->context.c;
   MlirLocation loc = mlirLocationUnknownGet(c->mlir);
   MlirType i32 = mlir_of_dtype(c, DTYPE_I32);
   MlirType types[2] = {ptr_type(c, i32), i32};
+  build_combine(c, s->context.module, "one", 1);
+  build_combine(c, s->context.module, "two", 2);
   MlirOperation func = build_func(c, s->context.module, "k", 2, types, 0, NULL, true, loc);
   if (seed % 3)
     func_set_arg_attr(c, func, 0, "tile.divisibility", attr_i32(c, 16));
