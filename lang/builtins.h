@@ -49,12 +49,16 @@ builtin_fn builtin_math;
 // builtins_memory.c
 builtin_fn builtin_load, builtin_store;
 // builtins_atomic.c
-builtin_fn builtin_atomic;
+builtin_fn builtin_atomic, builtin_atomic_cas, builtin_atomic_poll;
 // builtins_collective.c
 builtin_fn builtin_reduce, builtin_scan, builtin_map_elementwise;
+// builtins_elements.c
+builtin_fn builtin_join, builtin_split, builtin_item, builtin_gather, builtin_histogram;
+// builtins_device.c
+builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
 // builtins_debug.c
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
-    builtin_device_assert, builtin_print;
+    builtin_device_assert, builtin_expect_zero, builtin_print;
 
 // minimum (maximum) of two values, folded where both are known.
 struct value emit_minimum(struct emitter *e, struct operand a, struct operand b, bool maximum,

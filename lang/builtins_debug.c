@@ -139,3 +139,13 @@ struct value builtin_device_assert(struct emitter *e, struct call *c) {
   build_assert(&e->b, cond.v.rt, arena_strndup(e->a, msg.ptr, msg.len));
   return value_of_kind(VALUE_NONE);
 }
+
+// x is 0 wherever the mask holds: an assertion.
+struct value builtin_expect_zero(struct emitter *e, struct call *c) {
+  struct operand zero = {value_int(0), c->at};
+  struct operand args[3] = {{emit_comparison(e, OP_EQ, c->args[0], zero, c->at), c->args[0].at},
+                            {value_str(STR("expected zero")), c->at},
+                            c->args[1]};
+  size_t n = arg_given(c, 1) ? 3 : 2;
+  return builtin_call(e, builtin_find(e, "device_assert"), args, NULL, n, c->at, c->callee);
+}

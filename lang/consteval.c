@@ -51,7 +51,7 @@ bool const_equal(struct value a, struct value b) {
   case VALUE_STR: return str_eq(a.s, b.s);
   case VALUE_TYPE: return type_eq(a.type, b.type);
   case VALUE_TUPLE:
-    if (a.tuple.len != b.tuple.len)
+    if (a.tuple.len != b.tuple.len || a.tuple.record != b.tuple.record)
       return false;
     if (a.tuple.at == b.tuple.at)
       return true;

@@ -102,12 +102,33 @@ static struct value subscript_tuple(struct emitter *e, const struct expr *x, str
   return value_tuple(r, n);
 }
 
+// The last row of the key, as in Python.
+static struct value subscript_dict(struct emitter *e, const struct expr *x, struct tuple t) {
+  const struct expr_list *items = &x->subscript.items;
+  struct value key = emit_expr(e, items->at[0]);
+  if (items->len > 1) {
+    struct value *at = arena_array(e->a, struct value, items->len);
+    at[0] = key;
+    for (size_t i = 1; i < items->len; i++)
+      at[i] = emit_expr(e, items->at[i]);
+    key = value_tuple(at, items->len);
+  }
+  for (size_t i = t.len; i-- > 0;)
+    if (const_equal(t.at[i].tuple.at[0], key))
+      return t.at[i].tuple.at[1];
+  if (!value_is_poison(key))
+    emit_error(e, x->span, E0212, "the dictionary has no %s", value_describe(e, key));
+  return VALUE_ERROR;
+}
+
 struct value emit_subscript(struct emitter *e, const struct expr *x) {
   struct value v = emit_expr(e, x->subscript.object);
   switch ((int)v.kind) {
   case VALUE_POISON: return v;
   case VALUE_RT: return subscript_tile(e, x, v);
-  case VALUE_TUPLE: return subscript_tuple(e, x, v.tuple);
+  case VALUE_TUPLE:
+    return value_is_record(v, RECORD_DICT) ? subscript_dict(e, x, v.tuple)
+                                           : subscript_tuple(e, x, v.tuple);
   case VALUE_INT:
   case VALUE_FLOAT:
   case VALUE_BOOL:

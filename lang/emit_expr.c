@@ -260,6 +260,32 @@ static struct value emit_comprehension(struct emitter *e, const struct expr *x) 
   return ok ? value_tuple(l.at, l.len) : VALUE_ERROR;
 }
 
+// A table known at compile time.
+static struct value emit_dict(struct emitter *e, const struct expr *x) {
+  static const struct record dict = {.kind = RECORD_DICT};
+  struct value *rows = arena_array(e->a, struct value, x->dict.count ? x->dict.count : 1);
+  for (size_t i = 0; i < x->dict.count; i++) {
+    const struct dict_item *item = &x->dict.items[i];
+    if (!item->key) {
+      emit_error(e, x->span, E0231, "`**` in dictionaries is not part of the language");
+      return VALUE_ERROR;
+    }
+    struct value *row = arena_array(e->a, struct value, 2);
+    row[0] = emit_expr(e, item->key);
+    row[1] = emit_expr(e, item->value);
+    if (value_is_poison(row[0]) || value_is_poison(row[1]))
+      return VALUE_ERROR;
+    if (!value_is_const(row[0])) {
+      emit_error(e, item->key->span, E0301, "the key of a dictionary is not known at compile time");
+      return VALUE_ERROR;
+    }
+    rows[i] = value_tuple(row, 2);
+  }
+  struct value v = value_tuple(rows, x->dict.count);
+  v.tuple.record = &dict;
+  return v;
+}
+
 // ---- f-strings ----
 
 static bool format_parts(struct emitter *e, const struct fstring_part *parts, size_t n,
@@ -353,8 +379,8 @@ static struct value emit_expr_kind(struct emitter *e, const struct expr *x) {
     scope_assign(e, x->walrus.name, x->span, v);
     return v;
   }
-  case EXPR_SET:
-  case EXPR_DICT: return not_supported(e, x, "sets and dictionaries are");
+  case EXPR_DICT: return emit_dict(e, x);
+  case EXPR_SET: return not_supported(e, x, "sets are");
   case EXPR_LAMBDA: return not_supported(e, x, "lambda is");
   case EXPR_IMAGINARY: return not_supported(e, x, "complex numbers are");
   case EXPR_STARRED: return not_supported(e, x, "`*` in this place is");

@@ -26,7 +26,7 @@ static bool alike(struct value a, struct value b) {
     return type_eq(a.type, b.type) && a.type.is_const == b.type.is_const;
   if (a.kind != VALUE_TUPLE)
     return const_equal(a, b);
-  bool same = a.tuple.len == b.tuple.len;
+  bool same = a.tuple.len == b.tuple.len && a.tuple.record == b.tuple.record;
   for (size_t i = 0; i < a.tuple.len && same; i++)
     same = alike(a.tuple.at[i], b.tuple.at[i]);
   return same;

@@ -89,11 +89,20 @@ static bool language_module(const char *name, struct value *ret) {
   static const struct {
     const char *name;
     enum module_id module;
-  } modules[] = {
-      {"tl", MODULE_TL},        {"triton", MODULE_TRITON},     {"language", MODULE_TL},
-      {"math", MODULE_MATH},    {"core", MODULE_TL},           {"standard", MODULE_TL},
-      {"extra", MODULE_EXTRA},  {"cuda", MODULE_EXTRA},        {"libdevice", MODULE_EXTRA},
-      {"tl_math", MODULE_MATH}, {"PropagateNan", MODULE_EXTRA}};
+  } modules[] = {{"tl", MODULE_TL},
+                 {"triton", MODULE_TRITON},
+                 {"language", MODULE_TL},
+                 {"math", MODULE_MATH},
+                 {"core", MODULE_TL},
+                 {"standard", MODULE_TL},
+                 {"extra", MODULE_EXTRA},
+                 {"cuda", MODULE_EXTRA},
+                 {"libdevice", MODULE_EXTRA},
+                 {"tl_math", MODULE_MATH},
+                 {"PropagateNan", MODULE_EXTRA},
+                 {"random", MODULE_TL},
+                 {"hip", MODULE_EXTRA},
+                 {"target_info", MODULE_TL}};
   for (size_t i = 0; i < COUNT_OF(modules); i++)
     if (strcmp(name, modules[i].name) == 0) {
       *ret = (struct value){.kind = VALUE_MODULE, .module = modules[i].module};
@@ -168,6 +177,8 @@ static bool imported(struct emitter *e, const struct ast_module *m, const char *
       *ret = (struct value){.kind = VALUE_MODULE, .module = MODULE_MATH};
       return true;
     }
+    if (im->name && strcmp(im->name, "libdevice") == 0)
+      return language_module(im->name, ret);
     if (strncmp(im->module, "triton", 6) != 0)
       return false;
     if (im->name) {

@@ -42,7 +42,7 @@ struct value ssa_materialize(struct emitter *e, struct value v, struct span at) 
   struct value *t = arena_array(e->a, struct value, v.tuple.len ? v.tuple.len : 1);
   for (size_t i = 0; i < v.tuple.len; i++)
     t[i] = ssa_materialize(e, v.tuple.at[i], at);
-  return value_tuple(t, v.tuple.len);
+  return value_with_items(v, t);
 }
 
 // A literal may take the type of a scalar that it meets on another path.
@@ -66,7 +66,8 @@ bool ssa_match(struct emitter *e, struct value like, struct operand x, struct le
     return true;
   }
   if (like.kind == VALUE_TUPLE) {
-    if (v.kind != VALUE_TUPLE || v.tuple.len != like.tuple.len)
+    if (v.kind != VALUE_TUPLE || v.tuple.len != like.tuple.len ||
+        v.tuple.record != like.tuple.record)
       return false;
     for (size_t i = 0; i < v.tuple.len; i++)
       if (!ssa_match(e, like.tuple.at[i], (struct operand){v.tuple.at[i], x.at}, out))

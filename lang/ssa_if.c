@@ -34,7 +34,7 @@ static struct value filler(struct emitter *e, struct value like) {
     struct value *t = arena_array(e->a, struct value, like.tuple.len ? like.tuple.len : 1);
     for (size_t i = 0; i < like.tuple.len; i++)
       t[i] = filler(e, like.tuple.at[i]);
-    return value_tuple(t, like.tuple.len);
+    return value_with_items(like, t);
   }
   if (like.kind != VALUE_RT)
     return like;
@@ -48,10 +48,10 @@ static bool merge_values(struct merge *m, struct operand v[2], struct value *ret
   struct emitter *e = m->e;
   if (v[0].v.kind == VALUE_TUPLE && v[1].v.kind == VALUE_TUPLE) {
     size_t n = v[0].v.tuple.len;
-    if (n != v[1].v.tuple.len)
+    if (n != v[1].v.tuple.len || v[0].v.tuple.record != v[1].v.tuple.record)
       return false;
     struct value *t = arena_array(e->a, struct value, n ? n : 1);
-    *ret = value_tuple(t, n);
+    *ret = value_with_items(v[0].v, t);
     for (size_t i = 0; i < n; i++) {
       struct operand item[2] = {{v[0].v.tuple.at[i], v[0].at}, {v[1].v.tuple.at[i], v[1].at}};
       if (!merge_values(m, item, &t[i]))

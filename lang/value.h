@@ -30,11 +30,24 @@ enum value_kind {
 
 struct value;
 struct builtin;
+struct ast_class;
 struct function;
+
+// What makes a tuple more than one.
+enum record_kind {
+  RECORD_CLASS,        // its elements are the fields of a class of the file
+  RECORD_DICT,         // pairs of a key and a value, known at compile time
+  RECORD_BLOCK_POINTER // of make_block_ptr
+};
+struct record {
+  enum record_kind kind;
+  const struct ast_class *ast; // RECORD_CLASS
+};
 
 struct tuple {
   struct value *at;
   size_t len;
+  const struct record *record; // NULL: a tuple
 };
 
 struct bound_method {
@@ -86,7 +99,15 @@ static inline struct value value_type(struct type t) {
   return (struct value){.kind = VALUE_TYPE, .type = t};
 }
 static inline struct value value_tuple(struct value *at, size_t len) {
-  return (struct value){.kind = VALUE_TUPLE, .tuple = {at, len}};
+  return (struct value){.kind = VALUE_TUPLE, .tuple = {at, len, NULL}};
+}
+// The same kind of tuple with other elements.
+static inline struct value value_with_items(struct value v, struct value *at) {
+  v.tuple.at = at;
+  return v;
+}
+static inline bool value_is_record(struct value v, enum record_kind kind) {
+  return v.kind == VALUE_TUPLE && v.tuple.record && v.tuple.record->kind == kind;
 }
 
 static inline bool value_is_poison(struct value v) { return v.kind == VALUE_POISON; }

@@ -12,7 +12,8 @@
   X(promote)                                                                                       \
   X(emit)                                                                                          \
   X(control)                                                                                       \
-  X(collective)
+  X(collective)                                                                                    \
+  X(elements)
 
 #define X(name) TCase *name##_tests(void);
 SUITES_EMIT(X)
