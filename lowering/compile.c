@@ -11,13 +11,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-enum {
-  DEFAULT_WARPS = 4,
-  DEFAULT_STAGES = 3,
-  MAX_STAGES = 16,
-  MANY_REGISTERS = 256,
-  MAX_REGISTERS = 1024
-};
+enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = 16 };
 
 const char *emit_kind_name(enum emit_kind k) {
   static const char *const names[EMIT_KIND_COUNT] = {
@@ -126,50 +120,10 @@ static void show_module(struct session *s) {
     s->request->inspect(s->request->inspect_user, s->c, s->module);
 }
 
-struct widest {
-  struct ir_context *c;
-  MlirOperation op;
-  unsigned registers;
-};
-
-static bool see_registers(MlirOperation op, void *user) {
-  struct widest *w = user;
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
-    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
-    const struct linear_layout *l = type_is_tensor(t) ? linear_of_type(w->c, t) : NULL;
-    if (l && register_count(l) > w->registers) {
-      w->registers = register_count(l);
-      w->op = op;
-    }
-  }
-  return true;
-}
-
-// Code grows with the elements a thread holds, and the time to compile it faster than that: too
-// many are an error, many a warning.
-static bool check_registers(struct session *s) {
-  struct widest w = {.c = s->c};
-  ir_walk(mlirModuleGetOperation(s->module), see_registers, &w);
-  if (w.registers <= MANY_REGISTERS)
-    return true;
-  struct span at = op_span(s->c, w.op);
-  bool ok = w.registers <= MAX_REGISTERS;
-  struct diag *d =
-      ok ? diag_warning(s->diag, at, E0607, "each thread holds %u elements of this tile",
-                        w.registers)
-         : diag_error(s->diag, at, E0608,
-                      "each thread would hold %u elements of this tile; at most %d are possible",
-                      w.registers, MAX_REGISTERS);
-  diag_help(d, "use smaller blocks, or more warps than %u (`--num-warps`)", s->num_warps);
-  return ok;
-}
-
 // From tilegpu IR to the artifact.
 static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
   struct compile_timing *t = &s->ret->timing;
-  if (!check_registers(s))
-    return false;
   double at = clock_ms();
   s->llvm = LLVMContextCreate();
   LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
@@ -222,12 +176,9 @@ static bool compile_source(struct session *s) {
   show_module(s);
   if (stopped || r->passes.only || r->emit == EMIT_TILE)
     return finish_with_ir(s);
-  if (r->emit == EMIT_TILEGPU) {
-    if (!check_registers(s))
-      return false;
+  if (r->emit == EMIT_TILEGPU)
     return finish_with_ir(s) &&
            describe_kernel(s->c, s->module, r->target, s->num_warps, s->num_stages, &s->ret->info);
-  }
   return lower(s);
 }
 
@@ -250,11 +201,16 @@ static bool compile_ir(struct session *s) {
   if (mlirModuleIsNull(s->module) || !no_errors(s) ||
       !ir_verify(s->c, mlirModuleGetOperation(s->module)))
     return false;
+  // Tiles with layouts went through the pipeline before, or were written by hand.
+  struct pass_options last = r->passes;
+  last.only = "allocate-shared,insert-barriers,check-resources";
   bool is_tile = false, stopped = false;
   ir_walk(mlirModuleGetOperation(s->module), needs_layout, &is_tile);
   if (r->passes.only || (r->emit > EMIT_TILE && is_tile)) {
     if (!run_passes(s, &r->passes, &stopped))
       return false;
+  } else if (r->emit > EMIT_TILEGPU && !run_passes(s, &last, &stopped)) {
+    return false;
   }
   if (r->passes.only || r->emit > EMIT_TILE)
     show_module(s);

@@ -9,9 +9,10 @@
 
 // Facts about the module, tracked by the manager.
 enum {
-  FACT_TILE = 1,     // tile IR: tensors without encodings
-  FACT_LAYOUTS = 2,  // every tensor has an encoding
-  FACT_COALESCED = 4 // memory accesses have their widest layout
+  FACT_TILE = 1,      // tile IR: tensors without encodings
+  FACT_LAYOUTS = 2,   // every tensor has an encoding
+  FACT_COALESCED = 4, // memory accesses have their widest layout
+  FACT_PLACED = 8     // shared memory is allocated
 };
 
 enum pass_result { PASS_FAILED, PASS_UNCHANGED, PASS_CHANGED };

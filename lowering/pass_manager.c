@@ -5,6 +5,7 @@
 #include "base/debug.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
 
 static const struct pass passes[] = {
@@ -149,12 +150,15 @@ static bool count_layouts(MlirOperation op, void *user) {
 static unsigned facts_of(MlirModule m) {
   struct layout_census n = {0, 0};
   ir_walk(mlirModuleGetOperation(m), count_layouts, &n);
-  return (n.with ? 0u : FACT_TILE) | (n.without ? 0u : FACT_LAYOUTS);
+  return (n.with ? 0u : FACT_TILE) | (n.without ? 0u : FACT_LAYOUTS) |
+         (scratch_total(m) < 0 ? 0u : FACT_PLACED);
 }
 
 static const char *fact_text(unsigned facts) {
   if (facts & FACT_TILE)
     return "tiles without layouts";
+  if (facts & FACT_PLACED)
+    return "places in shared memory";
   return facts & FACT_LAYOUTS ? "a layout for every tile" : "coalesced memory accesses";
 }
 

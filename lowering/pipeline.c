@@ -20,6 +20,10 @@ static const enum pass_id pipeline[] = {
     PASS_licm,
     PASS_reorder,
     PASS_dce,
+    // shared memory
+    PASS_allocate_shared,
+    PASS_insert_barriers,
+    PASS_check_resources,
 };
 
 const enum pass_id *pipeline_for(const struct target *t, size_t *ret_count) {

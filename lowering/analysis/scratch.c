@@ -1,6 +1,114 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lowering/analysis/scratch.h"
 
+#include "layouts/attr.h"
+#include "layouts/convert_plan.h"
+#include "layouts/shuffle_plan.h"
+#include "lowering/analysis/shape_view.h"
+
+enum { LANES = 32, LANE_BITS_OF_THREAD = 5, ROWS_OF_SWIZZLE = 8 };
+
 uint32_t scratch_offset(MlirOperation op) {
   return (uint32_t)op_attr_int(op, "tilegpu.shared_offset", 0);
+}
+
+int64_t scratch_total(MlirModule module) {
+  return op_attr_int(mlirModuleGetOperation(module), "tilegpu.shared_bytes", -1);
+}
+
+// ---- layouts ----
+
+uint32_t thread_copies(const struct linear_layout *l, uint32_t num_warps) {
+  uint32_t all = LANES * num_warps - 1;
+  if (!l)
+    return all;
+  // Threads beyond what the layout mentions hold copies as well.
+  uint32_t free_bits[LL_NO_IN];
+  ll_free_masks(l, free_bits);
+  uint32_t lanes = free_bits[LL_LANE] | ~(ll_in_size(l, LL_LANE) - 1);
+  uint32_t warps = free_bits[LL_WARP] | ~(ll_in_size(l, LL_WARP) - 1);
+  return all & ((lanes & (LANES - 1)) | warps << LANE_BITS_OF_THREAD);
+}
+
+uint32_t register_copies(const struct linear_layout *l) {
+  uint32_t free_bits[LL_NO_IN] = {0};
+  if (l)
+    ll_free_masks(l, free_bits);
+  return free_bits[LL_REGISTER];
+}
+
+unsigned memory_bits(struct ir_context *c, MlirType element) {
+  unsigned bits = type_bits(c, element);
+  return bits < 8 ? 8 : bits;
+}
+
+uint32_t exchange_bytes(const struct linear_layout *l, unsigned element_bits) {
+  return (element_bits / 8) << (l ? ll_total_out_bits(l) : 0);
+}
+
+bool converts_through_shared(const struct linear_layout *from, const struct linear_layout *to) {
+  struct convert_plan p;
+  struct shuffle_plan s;
+  if (!convert_plan_make(from, to, &p))
+    return false;
+  return p.kind == CONVERT_SHARED || (p.kind == CONVERT_SHUFFLES && !shuffle_plan_make(&p, &s));
+}
+
+// ---- families ----
+
+static MlirType operand_type(MlirOperation op, intptr_t i) {
+  return mlirValueGetType(mlirOperationGetOperand(op, i));
+}
+
+static uint32_t conversion_bytes(struct ir_context *c, MlirType from,
+                                 const struct linear_layout *to) {
+  const struct linear_layout *l = linear_of_type(c, from);
+  if (!l || !to || !converts_through_shared(l, to))
+    return 0;
+  return exchange_bytes(l, memory_bits(c, element_type(from)));
+}
+
+static uint32_t shape_bytes(struct ir_context *c, MlirOperation op) {
+  struct linear_layout wanted;
+  return shape_view(c, op, &wanted) ? conversion_bytes(c, operand_type(op, 0), &wanted) : 0;
+}
+
+// The thread that did the atomic operation hands the old value to those with copies.
+static uint32_t atomic_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps) {
+  MlirValue old = mlirOperationGetResult(op, 0);
+  MlirType type = mlirValueGetType(old);
+  const struct linear_layout *l = type_is_tensor(type) ? linear_of_type(c, type) : NULL;
+  if (!value_has_uses(old) || (thread_copies(l, num_warps) | register_copies(l)) == 0)
+    return 0;
+  return exchange_bytes(l, memory_bits(c, element_type(type)));
+}
+
+uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps) {
+  switch (op_id(c, op)) {
+  case OP_GPU_CONVERT_LAYOUT:
+    return conversion_bytes(c, operand_type(op, 0),
+                            linear_of_type(c, mlirValueGetType(mlirOperationGetResult(op, 0))));
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_BROADCAST:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS: return shape_bytes(c, op);
+  case OP_TILE_ATOMIC_RMW:
+  case OP_TILE_ATOMIC_CAS: return atomic_bytes(c, op, num_warps);
+  default: return 0;
+  }
+}
+
+// ---- buffers ----
+
+uint32_t buffer_bytes(struct ir_context *c, MlirType memdesc) {
+  MlirType tile = memdesc_tile(c, memdesc);
+  const struct linear_layout *l = linear_of_type(c, tile);
+  return l ? exchange_bytes(l, memory_bits(c, element_type(tile))) : 0;
+}
+
+// TMA and wgmma see the swizzle in the address bits: 8 rows of it are one unit.
+uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc) {
+  const struct encoding *e = encoding_of_attr(c, tensor_encoding(memdesc_tile(c, memdesc)));
+  uint32_t unit = e && e->kind == ENC_NVMMA_SHARED ? ROWS_OF_SWIZZLE * e->nvmma.swizzle : 0;
+  return unit > SCRATCH_ALIGNMENT ? unit : (uint32_t)SCRATCH_ALIGNMENT;
 }

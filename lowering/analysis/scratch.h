@@ -8,13 +8,37 @@
 #ifndef TILE_LOWERING_ANALYSIS_SCRATCH_H
 #define TILE_LOWERING_ANALYSIS_SCRATCH_H
 
+#include "layouts/linear.h"
 #include "mlir-dialects/ir.h"
+
+enum { SCRATCH_ALIGNMENT = 16 };
 
 // Bytes of the CTA's shared memory that `op` (in tilegpu form) needs; 0 for most.
 uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps);
 
+// The same of a buffer: the operand of a local_load, the result of a local_alloc.
+uint32_t buffer_bytes(struct ir_context *c, MlirType memdesc);
+// What the buffer's first byte must be a multiple of.
+uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc);
+
 // Where the op's scratch or buffer lies, once allocate-shared has run: attribute
 // tilegpu.shared_offset (i32); 0 without it.
 uint32_t scratch_offset(MlirOperation op);
+// Bytes of the whole program: attribute tilegpu.shared_bytes of the module; -1 without it.
+int64_t scratch_total(MlirModule module);
+
+// ---- for the routines of the families ----
+
+// Bits of an element in memory: i1 takes a byte, a pointer 64 bits.
+unsigned memory_bits(struct ir_context *c, MlirType element);
+// An exchange between threads of all elements of `l` (NULL: of a scalar), see exchange_plan.h.
+uint32_t exchange_bytes(const struct linear_layout *l, unsigned element_bits);
+// Does a conversion between the layouts go through shared memory?
+bool converts_through_shared(const struct linear_layout *from, const struct linear_layout *to);
+// Bits of the thread's number (lane below, warp above) that only repeat what threads without them
+// hold. NULL: a scalar, held by all.
+uint32_t thread_copies(const struct linear_layout *l, uint32_t num_warps);
+// Bits of the register's number that repeat elements of the same thread.
+uint32_t register_copies(const struct linear_layout *l);
 
 #endif

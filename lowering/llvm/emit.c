@@ -3,6 +3,7 @@
 #include "lowering/llvm/emit.h"
 
 #include "lowering/analysis/axis_info.h"
+#include "lowering/analysis/scratch.h"
 
 #include <llvm-c/Analysis.h>
 
@@ -251,11 +252,12 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .info = ret_info,
       .num_warps = num_warps,
       .check = check,
+      .shared_total = scratch_total(module),
   };
   set_types(&e);
   bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_module(&e);
-  ret_info->shared_bytes = e.shared_bytes;
-  ret_info->uses_collectives = e.uses_collectives || e.shared_bytes != 0;
+  ret_info->shared_bytes = e.shared_total < 0 ? e.shared_bytes : (uint32_t)e.shared_total;
+  ret_info->uses_collectives = e.uses_collectives || ret_info->shared_bytes != 0;
   LLVMDisposeBuilder(e.b);
   LLVMDisposeBuilder(e.entry);
   if (ok)

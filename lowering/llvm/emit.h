@@ -50,6 +50,11 @@ struct emitter {
   LLVMValueRef host_thread;           // host: the struct host_thread
   struct host_places *places;         // host: rows of NAME__places
   struct debug_info *debug;           // NULL: none
+
+  // What allocate-shared planned; -1: it did not run.
+  int64_t shared_total;
+  // The op that was the last to begin with its scratch.
+  MlirOperation scratch_op;
 };
 
 // One access of a thread to global memory, as hooks see it.
@@ -202,7 +207,10 @@ bool emit_scf_while(struct emitter *e, MlirOperation op);
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
                     const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret);
 // ---- shared.c: the op's scratch in shared memory (lowering/analysis/scratch.h) ----
-// Pointer to the scratch of `op`. The op writes, meets at cta_barrier, reads, calls scratch_end.
+// Byte `offset` of the CTA's shared memory.
+LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
+// Pointer to the scratch of `op`. The op writes, meets at cta_barrier, reads, calls scratch_end. An
+// op that does so several times meets at a barrier in between.
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
 void cta_barrier(struct emitter *e);
 // The op's threads may still read; the memory's next user comes behind a barrier.

@@ -3,6 +3,7 @@
 // is linear, so an index is one value that depends on the thread alone, xor a constant for each
 // register; where they have no bits in common (nearly always) the xor is written as an addition,
 // which LLVM folds into addresses.
+#include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
 
 struct linear_memo {
@@ -101,15 +102,7 @@ void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, L
 }
 
 LLVMValueRef owner_predicate(struct emitter *e, const struct linear_layout *l) {
-  uint32_t bits = 32 * e->num_warps - 1;
-  if (l) {
-    // Threads beyond what the layout mentions hold copies as well.
-    uint32_t free_bits[LL_NO_IN];
-    ll_free_masks(l, free_bits);
-    uint32_t lanes = free_bits[LL_LANE] | ~(ll_in_size(l, LL_LANE) - 1);
-    uint32_t warps = free_bits[LL_WARP] | ~(ll_in_size(l, LL_WARP) - 1);
-    bits &= (lanes & 31) | warps << LANE_BITS;
-  }
+  uint32_t bits = thread_copies(l, e->num_warps);
   if (bits == 0)
     return NULL;
   LLVMValueRef own = e->thread_id;
@@ -118,9 +111,4 @@ LLVMValueRef owner_predicate(struct emitter *e, const struct linear_layout *l) {
   return LLVMBuildICmp(e->entry, LLVMIntEQ, own, const_i32(e, 0), "owner");
 }
 
-uint32_t owner_registers(const struct linear_layout *l) {
-  uint32_t free_bits[LL_NO_IN] = {0};
-  if (l)
-    ll_free_masks(l, free_bits);
-  return free_bits[LL_REGISTER];
-}
+uint32_t owner_registers(const struct linear_layout *l) { return register_copies(l); }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where threads must meet because of shared memory: a forward flow of the accesses that some thread
+// may still have to do. An op that touches what others may still read or write has to wait.
+#ifndef TILE_LOWERING_ANALYSIS_BARRIERS_H
+#define TILE_LOWERING_ANALYSIS_BARRIERS_H
+
+#include "lowering/analysis/shared_effects.h"
+
+struct shared_interval {
+  uint32_t begin, end; // bytes; end excluded
+};
+
+// Ascending, apart from each other.
+struct intervals {
+  VEC(struct shared_interval) at;
+};
+
+bool intervals_meet(const struct intervals *s, struct shared_interval i);
+
+// Accesses since the last barrier.
+struct pending {
+  struct intervals reads, writes;
+};
+
+// What a call does, seen from outside.
+struct call_effects {
+  struct intervals touches; // everything
+  struct pending left;      // at its return
+};
+
+struct barrier_plan {
+  VEC(MlirOperation) before; // ops that need a barrier in front of them
+  struct pending left;       // at the return
+};
+
+// `calls` (may be NULL): func.func -> struct call_effects *. `see` (may be NULL) is called for
+// every op with effects, with what is pending before it, as often as the flow comes by.
+struct barrier_plan
+barrier_plan_make(const struct shared_items *items, MlirOperation func, const struct map *calls,
+                  void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
+                              const struct pending *pending),
+                  void *user, struct arena *a);
+// What calls of the function do, given its plan.
+struct call_effects *call_effects_of(const struct shared_items *items, MlirOperation func,
+                                     const struct map *calls, const struct barrier_plan *plan,
+                                     struct arena *a);
+
+#endif

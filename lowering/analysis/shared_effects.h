@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operations do to the CTA's shared memory. A function has items: buffers
+// (tilegpu.local_alloc) and the scratch of single ops; each lies somewhere, and ops read and write
+// them.
+#ifndef TILE_LOWERING_ANALYSIS_SHARED_EFFECTS_H
+#define TILE_LOWERING_ANALYSIS_SHARED_EFFECTS_H
+
+#include "base/vec.h"
+#include "lowering/analysis/liveness.h"
+
+struct shared_item {
+  MlirOperation op;
+  bool is_scratch;
+  uint32_t bytes, alignment;
+  struct live_range live;
+  uint32_t offset; // as the op's attribute has it; allocate-shared changes it
+};
+
+struct shared_items {
+  struct ir_context *c;
+  struct arena *arena;
+  VEC(struct shared_item) items; // in program order
+  struct map scratch;            // op -> index + 1
+  struct map buffers;            // memdesc value -> struct item_set *: what it may be
+};
+
+struct item_set {
+  VEC(uint32_t) at; // indices, ascending
+};
+
+// Of one function. Lives on `a`.
+struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, uint32_t num_warps,
+                                     struct arena *a);
+
+// The order of an op's effects: it reads and writes; if it `meets`, all threads meet then, and it
+// reads once more.
+struct shared_effects {
+  bool meets;
+  struct item_set reads, writes, late_reads;
+};
+
+// On the arena of the items. Of the op itself, not of what its regions hold.
+struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperation op);
+static inline bool shared_effects_any(const struct shared_effects *e) {
+  return e->meets || e->reads.at.len || e->writes.at.len;
+}
+
+#endif

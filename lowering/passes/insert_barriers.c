@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// insert-barriers: all threads of the CTA meet before an op that touches shared memory which others
+// may still have to read or write, through branches and around loops.
+//
+//   "tilegpu.local_store"(%x, %m)          "tilegpu.local_store"(%x, %m)
+//                                          "tilegpu.barrier"()
+//   %y = "tilegpu.local_load"(%m)    ->    %y = "tilegpu.local_load"(%m)
+//
+// An op with scratch meets by itself between writing and reading it, which counts; behind it only
+// its reads are pending.
+#include "lowering/analysis/barriers.h"
+#include "lowering/pass.h"
+#include "mlir-dialects/build.h"
+
+struct state {
+  struct pass_context *p;
+  struct map calls, done; // func.func -> its call_effects; -> non-NULL
+  bool changed;
+};
+
+static void insert(struct state *s, MlirOperation op) {
+  struct builder b = builder_before(s->p->c, op);
+  build_gpu_barrier(&b);
+  pass_remark(s->p, op, "shared", "a barrier before this: it reuses shared memory in use");
+  s->changed = true;
+}
+
+static void visit_function(struct state *s, MlirOperation func);
+
+static bool visit_callee(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (!op_is(s->p->c, op, OP_FUNC_CALL))
+    return true;
+  MlirOperation callee = op_function(s->p->c, op, "callee");
+  if (!mlirOperationIsNull(callee))
+    visit_function(s, callee);
+  return true;
+}
+
+// Callees first: what they leave pending is pending behind the call.
+static void visit_function(struct state *s, MlirOperation func) {
+  struct arena *a = s->p->scratch;
+  if (ptrmap_get(&s->done, func.ptr))
+    return;
+  ptrmap_put(a, &s->done, func.ptr, func.ptr);
+  ir_walk(func, visit_callee, s);
+  const struct shared_items *items = shared_items_of(s->p->c, func, s->p->num_warps, a);
+  struct barrier_plan plan = barrier_plan_make(items, func, &s->calls, NULL, NULL, a);
+  ptrmap_put(a, &s->calls, func.ptr, call_effects_of(items, func, &s->calls, &plan, a));
+  for (size_t i = 0; i < plan.before.len; i++)
+    insert(s, plan.before.at[i]);
+}
+
+static bool visit(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->p->c, op, OP_FUNC_FUNC))
+    visit_function(s, op);
+  return true;
+}
+
+enum pass_result pass_insert_barriers(struct pass_context *p) {
+  struct state s = {.p = p};
+  ir_walk(mlirModuleGetOperation(p->module), visit, &s);
+  return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared memory at work: random kernels of conversions and buffers in loops and branches, run on
+// the host. Fibers run a thread until it meets others, so that a missing barrier is a wrong result,
+// and accesses are checked as well.
+//
+// Every tile is "element number + c", so that a kernel's meaning is a computation on the c's.
+#include "host_run.h"
+#include "suites.h"
+
+#include <stdio.h>
+
+enum { ELEMENTS = 256, MAX_NODES = 400, MAX_BUFFERS = 8, MAX_TRIPS = 3, WARPS = 4, ROUNDS = 40 };
+
+static struct host_run run;
+static void open_run(void) { host_run_open(&run); }
+static void close_run(void) { host_run_close(&run); }
+
+static uint32_t seed = 4711;
+static uint32_t pick(uint32_t n) {
+  seed = seed * 1664525u + 1013904223u;
+  return (seed >> 8) % n;
+}
+
+// ---- kernels as trees ----
+
+enum kind { ADD, CONVERT, TURN, LOOP, IF_ODD, ALLOC, STORE, LOAD, SWAP_LOOP, KIND_COUNT };
+
+struct node {
+  enum kind kind;
+  int32_t number; // added, or trips of the loop
+  unsigned buffers[2];
+  struct node *inside[2], *next;
+};
+
+struct plant {
+  struct node nodes[MAX_NODES];
+  unsigned count, live; // buffers in scope
+};
+
+static struct node *grow(struct plant *p, unsigned depth, unsigned length) {
+  struct node *first = NULL, **at = &first;
+  unsigned live = p->live;
+  for (unsigned i = 0; i < length && p->count + 8 < MAX_NODES; i++) {
+    struct node *n = &p->nodes[p->count++];
+    *n = (struct node){.kind = (enum kind)pick(ALLOC), .number = 1 + (int32_t)pick(MAX_TRIPS)};
+    bool nests = n->kind == LOOP || n->kind == IF_ODD || n->kind == SWAP_LOOP;
+    bool needs = n->kind == STORE || n->kind == LOAD || n->kind == SWAP_LOOP;
+    if ((nests && depth == 0) || (needs && p->live < 2) ||
+        (n->kind == ALLOC && p->live == MAX_BUFFERS))
+      n->kind = CONVERT;
+    n->buffers[0] = p->live ? pick(p->live) : 0;
+    n->buffers[1] = p->live ? (n->buffers[0] + 1) % p->live : 0;
+    if (n->kind == ALLOC)
+      p->live++;
+    if (n->kind == LOOP || n->kind == SWAP_LOOP || n->kind == IF_ODD)
+      n->inside[0] = grow(p, depth - 1, 1 + pick(4));
+    if (n->kind == IF_ODD)
+      n->inside[1] = grow(p, depth - 1, pick(3));
+    *at = n;
+    at = &n->next;
+  }
+  p->live = live;
+  return first;
+}
+
+// ---- what they mean ----
+
+struct values {
+  int32_t x, buffers[MAX_BUFFERS];
+  unsigned live;
+};
+
+static void interpret(const struct node *n, struct values *v, int32_t trip) {
+  unsigned live = v->live;
+  for (; n; n = n->next) {
+    switch (n->kind) {
+    case ADD: v->x += n->number; break;
+    case ALLOC: v->buffers[v->live++] = v->x; break;
+    case STORE: v->buffers[n->buffers[0]] = v->x; break;
+    case LOAD: v->x = v->buffers[n->buffers[0]]; break;
+    case LOOP:
+      for (int32_t i = 0; i < n->number; i++)
+        interpret(n->inside[0], v, i);
+      break;
+    case SWAP_LOOP: { // the body sees the two buffers by turns; afterwards all is as before
+      for (int32_t i = 0; i < 2 * n->number; i++) {
+        interpret(n->inside[0], v, i);
+        int32_t t = v->buffers[n->buffers[0]];
+        v->buffers[n->buffers[0]] = v->buffers[n->buffers[1]];
+        v->buffers[n->buffers[1]] = t;
+      }
+      break;
+    }
+    case IF_ODD: interpret(n->inside[trip % 2 ? 0 : 1], v, trip); break;
+    default: break;
+    }
+  }
+  v->live = live;
+}
+
+// ---- as IR ----
+
+struct writer {
+  struct strbuf out;
+  unsigned names;                // used so far
+  unsigned x;                    // the name of the tile
+  unsigned buffers[MAX_BUFFERS]; // their names
+  unsigned live;
+  char trip[16]; // the loop's counter
+};
+
+static void write_block(struct writer *w, const struct node *n);
+
+static void write_convert(struct writer *w, const char *to) {
+  strbuf_printf(&w->out, "%%v%u = \"tilegpu.convert_layout\"(%%v%u) : (!a) -> !%s\n", w->names,
+                w->x, to);
+  strbuf_printf(&w->out, "%%v%u = \"tilegpu.convert_layout\"(%%v%u) : (!%s) -> !a\n", w->names + 1,
+                w->names, to);
+  w->x = w->names + 1;
+  w->names += 2;
+}
+
+static void write_loop(struct writer *w, const struct node *n) {
+  bool swaps = n->kind == SWAP_LOOP;
+  unsigned result = w->names++, inside = w->names++, b[2] = {0, 0}, trip = w->names++;
+  unsigned old[2] = {w->buffers[n->buffers[0]], w->buffers[n->buffers[1]]};
+  char outer[16];
+  strcpy(outer, w->trip);
+  snprintf(w->trip, sizeof w->trip, "%%v%u", trip);
+  strbuf_printf(&w->out,
+                "%%v%u%s = scf.for %%v%u = %%c0 to %%c%d step %%c1 iter_args(%%v%u = %%v%u", result,
+                swaps ? ":3" : "", trip, swaps ? 2 * n->number : n->number, inside, w->x);
+  if (swaps) {
+    b[0] = w->names++, b[1] = w->names++;
+    strbuf_printf(&w->out, ", %%v%u = %%v%u, %%v%u = %%v%u) -> (!a, !m, !m) : i32 {\n", b[0],
+                  old[0], b[1], old[1]);
+    w->buffers[n->buffers[0]] = b[0];
+    w->buffers[n->buffers[1]] = b[1];
+  } else {
+    strbuf_puts(&w->out, ") -> (!a) : i32 {\n");
+  }
+  w->x = inside;
+  write_block(w, n->inside[0]);
+  if (swaps)
+    strbuf_printf(&w->out, "scf.yield %%v%u, %%v%u, %%v%u : !a, !m, !m\n}\n", w->x, b[1], b[0]);
+  else
+    strbuf_printf(&w->out, "scf.yield %%v%u : !a\n}\n", w->x);
+  strcpy(w->trip, outer);
+  w->buffers[n->buffers[0]] = old[0];
+  w->buffers[n->buffers[1]] = old[1];
+  w->x = result;
+  if (!swaps)
+    return;
+  // The first result of several cannot be named without `#`.
+  strbuf_printf(&w->out, "%%v%u = arith.addi %%v%u#0, %%zero : !a\n", w->names, result);
+  w->x = w->names++;
+}
+
+static void write_if(struct writer *w, const struct node *n) {
+  unsigned one = w->names++, odd = w->names++, result = w->names++, x = w->x;
+  strbuf_printf(&w->out, "%%v%u = arith.andi %s, %%c1 : i32\n", one, w->trip);
+  strbuf_printf(&w->out, "%%v%u = arith.cmpi ne, %%v%u, %%c0 : i32\n", odd, one);
+  strbuf_printf(&w->out, "%%v%u = scf.if %%v%u -> (!a) {\n", result, odd);
+  for (int k = 0; k < 2; k++) {
+    w->x = x;
+    write_block(w, n->inside[k]);
+    strbuf_printf(&w->out, "scf.yield %%v%u : !a\n}%s\n", w->x, k ? "" : " else {");
+  }
+  w->x = result;
+}
+
+static void write_block(struct writer *w, const struct node *n) {
+  unsigned live = w->live;
+  for (; n; n = n->next) {
+    unsigned buffer = w->buffers[n->buffers[0]];
+    switch (n->kind) {
+    case ADD:
+      strbuf_printf(&w->out, "%%v%u = arith.addi %%v%u, %%t%d : !a\n", w->names, w->x, n->number);
+      w->x = w->names++;
+      break;
+    case CONVERT: write_convert(w, "b"); break;
+    case TURN: write_convert(w, "c"); break;
+    case ALLOC:
+      strbuf_printf(&w->out, "%%v%u = \"tilegpu.local_alloc\"(%%v%u) : (!a) -> !m\n", w->names,
+                    w->x);
+      w->buffers[w->live++] = w->names++;
+      break;
+    case STORE:
+      strbuf_printf(&w->out, "\"tilegpu.local_store\"(%%v%u, %%v%u) : (!a, !m) -> ()\n", w->x,
+                    buffer);
+      break;
+    case LOAD:
+      strbuf_printf(&w->out, "%%v%u = \"tilegpu.local_load\"(%%v%u) : (!m) -> !a\n", w->names,
+                    buffer);
+      w->x = w->names++;
+      break;
+    case LOOP:
+    case SWAP_LOOP: write_loop(w, n); break;
+    case IF_ODD: write_if(w, n); break;
+    default: break;
+    }
+  }
+  w->live = live;
+}
+
+// Lanes and warps change places with the register, and with each other.
+static const char prologue[] =
+    "#a = #tilegpu.linear<{block = [], lane = [[1], [2], [4], [8], [16]], register = [[128]], warp "
+    "= [[32], [64]]}>\n"
+    "#b = #tilegpu.linear<{block = [], lane = [[64], [2], [128], [8], [16]], register = [[32]], "
+    "warp = [[1], [4]]}>\n"
+    "#c = #tilegpu.linear<{block = [], lane = [[128], [64], [32], [16], [8]], register = [[1]], "
+    "warp = [[4], [2]]}>\n"
+    "#s = #tilegpu.shared<{max_phase = 1, order = [0], per_phase = 1, vec = 1}>\n"
+    "!a = tensor<256xi32, #a>\n!b = tensor<256xi32, #b>\n!c = tensor<256xi32, #c>\n"
+    "!m = !tilegpu.memdesc<tensor<256xi32, #s>>\n!p = tensor<256x!tile.ptr<i32>, #a>\n"
+    "module { func.func @k(%out: !tile.ptr<i32>) attributes {tile.kernel} {\n"
+    "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n%c2 = arith.constant 2 : i32\n"
+    "%c3 = arith.constant 3 : i32\n%c4 = arith.constant 4 : i32\n%c6 = arith.constant 6 : i32\n"
+    "%zero = arith.constant dense<0> : !a\n%t1 = arith.constant dense<1> : !a\n"
+    "%t2 = arith.constant dense<2> : !a\n%t3 = arith.constant dense<3> : !a\n"
+    "%v0 = \"tile.make_range\"() {start = 0 : i32, end = 256 : i32} : () -> !a\n";
+
+static const char *write_kernel(const struct node *n) {
+  struct writer w = {.names = 1, .trip = "%c1"};
+  strbuf_puts(&w.out, prologue);
+  write_block(&w, n);
+  strbuf_printf(&w.out,
+                "%%ps = \"tile.splat\"(%%out) : (!tile.ptr<i32>) -> !p\n"
+                "%%at = \"tile.addptr\"(%%ps, %%v0) : (!p, !a) -> !p\n"
+                "\"tile.store\"(%%at, %%v%u) {cache = \"\", evict = \"\"} : (!p, !a) -> ()\n"
+                "return } }\n",
+                w.x);
+  const char *text = arena_strdup(run.arena, strbuf_cstr(&w.out));
+  strbuf_finish(&w.out);
+  return text;
+}
+
+static void run_and_compare(const char *ir, bool check, int32_t expected) {
+  static int32_t out[ELEMENTS];
+  void *p = out, *values[] = {&p};
+  memset(out, 0xff, sizeof out);
+  ck_assert_msg(host_run_ir(&run, ir, WARPS, 1, check, values) == TILE_OK, "%s\n%s",
+                tile_error_message(), ir);
+  for (int32_t i = 0; i < ELEMENTS; i++)
+    ck_assert_msg(out[i] == i + expected, "element %d is %d, not %d\n%s", i, out[i], i + expected,
+                  ir);
+}
+
+START_TEST(random_kernels_keep_their_meaning) {
+  static struct plant p;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    p.count = p.live = 0;
+    const struct node *n = grow(&p, 3, 4 + pick(8));
+    struct values v = {0};
+    interpret(n, &v, 1);
+    run_and_compare(write_kernel(n), round % 2, v.x);
+  }
+}
+END_TEST
+
+TCase *shared_memory_tests(void) {
+  TCase *t = tcase_create("shared_memory");
+  tcase_add_unchecked_fixture(t, open_run, close_run);
+  tcase_set_timeout(t, 120);
+  tcase_add_test(t, random_kernels_keep_their_meaning);
+  return t;
+}
