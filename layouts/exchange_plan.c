@@ -13,9 +13,15 @@
 // that is not of the other. There are always enough of them.
 #include "layouts/exchange_plan.h"
 
+#include "layouts/banks.h"
 #include "layouts/gf2.h"
 
-enum { MAX_BYTES = 16, WORD_BITS = 2, BANK_BITS = 5 }; // logarithms, but for the bytes
+enum {
+  MAX_BYTES = 16,
+  WORD_BITS = 2,
+  BANK_BITS = 5,
+  MAX_LANE_BITS = 5
+}; // logarithms, but for the bytes
 
 struct side {
   const struct linear_layout *layout;
@@ -134,47 +140,88 @@ static struct linear_layout place(const struct basis *v, const struct side *src,
   return shared;
 }
 
-// False when something else than the vector's registers moves an access off its alignment.
-static bool make_side(const struct side *s, const struct basis *v,
-                      const struct linear_layout *shared, struct exchange_side *ret) {
+// The register whose neighbour in memory is 2^k offsets away, if nothing else moves an access by
+// that; -1 without one.
+static int vector_register(const struct linear_layout *offsets, uint32_t skip, unsigned k) {
+  int found = -1;
+  for (unsigned i = 0; i < offsets->in_count; i++)
+    for (unsigned b = 0; b < offsets->in_bits[i]; b++) {
+      bool is_register = offsets->in[i] == LL_REGISTER;
+      uint32_t offset = offsets->basis[i][b][0];
+      if ((offset >> k & 1) == 0 || (is_register && skip >> b & 1))
+        continue;
+      if (found >= 0 || !is_register || offset != 1u << k)
+        return -1;
+      found = (int)b;
+    }
+  return found;
+}
+
+// As wide as the places allow.
+static bool make_side(const struct linear_layout *layout, const struct linear_layout *shared,
+                      unsigned element_bits, struct exchange_side *ret) {
   memset(ret, 0, sizeof *ret);
-  if (!ll_invert_and_compose(s->layout, shared, &ret->offsets))
+  if (!ll_invert_and_compose(layout, shared, &ret->offsets))
     return false;
   uint32_t free_masks[LL_NO_IN], vector = 0;
-  for (unsigned i = 0; i < v->count; i++) {
-    ret->vec_register[i] = (unsigned)find(s->reg, s->registers, v->at[i]);
-    vector |= 1u << ret->vec_register[i];
-  }
   ll_free_masks(&ret->offsets, free_masks);
+  while ((element_bits / 8) << (ret->vec_bits + 1) <= MAX_BYTES) {
+    int r = vector_register(&ret->offsets, free_masks[LL_REGISTER], ret->vec_bits);
+    if (r < 0)
+      break;
+    ret->vec_register[ret->vec_bits++] = (unsigned)r;
+    vector |= 1u << r;
+  }
   ret->skip_mask = vector | free_masks[LL_REGISTER];
-  uint32_t inside = (1u << v->count) - 1;
-  for (unsigned i = 0; i < ret->offsets.in_count; i++)
-    for (unsigned b = 0; b < ret->offsets.in_bits[i]; b++) {
-      bool skipped = ret->offsets.in[i] == LL_REGISTER && ret->skip_mask >> b & 1;
-      if (!skipped && (ret->offsets.basis[i][b][0] & inside) != 0)
-        return false;
-    }
   return true;
+}
+
+static bool is_exchange(const struct linear_layout *src, const struct linear_layout *dst,
+                        unsigned element_bits) {
+  return element_bits >= 8 && element_bits <= 64 && is_pow2(element_bits) &&
+         src->out_count == dst->out_count &&
+         memcmp(src->out_bits, dst->out_bits, src->out_count * sizeof src->out_bits[0]) == 0;
+}
+
+bool exchange_plan_with(const struct linear_layout *src, const struct linear_layout *dst,
+                        const struct linear_layout *shared, unsigned element_bits,
+                        struct exchange_plan *ret) {
+  ret->shared = *shared;
+  return is_exchange(src, dst, element_bits) && make_side(src, shared, element_bits, &ret->store) &&
+         make_side(dst, shared, element_bits, &ret->load);
 }
 
 bool exchange_plan_make(const struct linear_layout *src, const struct linear_layout *dst,
                         unsigned element_bits, struct exchange_plan *ret) {
   struct side from, to;
-  if (element_bits < 8 || element_bits > 64 || !is_pow2(element_bits) ||
-      src->out_count != dst->out_count ||
-      memcmp(src->out_bits, dst->out_bits, src->out_count * sizeof src->out_bits[0]) != 0 ||
-      !side_of(src, &from) || !side_of(dst, &to))
+  if (!is_exchange(src, dst, element_bits) || !side_of(src, &from) || !side_of(dst, &to))
     return false;
   struct basis v = common_registers(&from, &to);
   while (v.count > 0 && (element_bits / 8) << v.count > MAX_BYTES)
     v.count--;
   for (;; v.count--) { // without a vector it always works
-    ret->shared = place(&v, &from, &to, element_bits);
-    ret->vec_bits = v.count;
-    if (make_side(&from, &v, &ret->shared, &ret->store) &&
-        make_side(&to, &v, &ret->shared, &ret->load))
+    struct linear_layout shared = place(&v, &from, &to, element_bits);
+    bool made = exchange_plan_with(src, dst, &shared, element_bits, ret);
+    if (made && ret->store.vec_bits >= v.count && ret->load.vec_bits >= v.count)
       return true;
     if (v.count == 0)
       return false;
   }
+}
+
+unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_bits,
+                             uint32_t copies) {
+  uint32_t address[1 << MAX_LANE_BITS], index[LL_NO_IN] = {0}, at[LL_MAX_OUT];
+  unsigned lanes = 0, bytes = (element_bits / 8) << side->vec_bits, bits = 0;
+  for (uint32_t lane = 0; lane < 1u << MAX_LANE_BITS; lane++) {
+    if (lane & copies)
+      continue;
+    index[LL_LANE] = lane;
+    ll_apply(&side->offsets, index, at);
+    address[lanes++] = at[0] * (element_bits / 8);
+  }
+  // Other registers move all lanes alike.
+  for (unsigned b = 0; b < ll_in_bits(&side->offsets, LL_REGISTER); b++)
+    bits += !(side->skip_mask >> b & 1);
+  return bank_wavefronts(address, lanes, bytes) << bits;
 }

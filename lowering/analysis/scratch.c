@@ -4,6 +4,7 @@
 #include "layouts/attr.h"
 #include "layouts/convert_plan.h"
 #include "layouts/shuffle_plan.h"
+#include "lowering/analysis/collective.h"
 #include "lowering/analysis/shape_view.h"
 
 enum { LANES = 32, LANE_BITS_OF_THREAD = 5, ROWS_OF_SWIZZLE = 8 };
@@ -94,6 +95,7 @@ uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warp
   case OP_TILE_TRANS: return shape_bytes(c, op);
   case OP_TILE_ATOMIC_RMW:
   case OP_TILE_ATOMIC_CAS: return atomic_bytes(c, op, num_warps);
+  case OP_TILE_REDUCE: return reduce_scratch_bytes(c, op);
   default: return 0;
   }
 }

@@ -37,9 +37,10 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_TILE_PRINT] = emit_print,        [OP_TILE_ASSERT] = emit_assert,
     [OP_TILE_ASSUME] = emit_assume,      [OP_TILE_BARRIER] = emit_barrier,
     [OP_GPU_BARRIER] = emit_barrier,     [OP_GPU_CONVERT_LAYOUT] = emit_convert_layout,
-    [OP_SCF_IF] = emit_scf_if,           [OP_SCF_FOR] = emit_scf_for,
-    [OP_SCF_WHILE] = emit_scf_while,     [OP_SCF_YIELD] = emit_nothing,
-    [OP_SCF_CONDITION] = emit_nothing,   [OP_FUNC_RETURN] = emit_nothing,
+    [OP_TILE_REDUCE] = emit_reduce,      [OP_SCF_IF] = emit_scf_if,
+    [OP_SCF_FOR] = emit_scf_for,         [OP_SCF_WHILE] = emit_scf_while,
+    [OP_SCF_YIELD] = emit_nothing,       [OP_SCF_CONDITION] = emit_nothing,
+    [OP_FUNC_RETURN] = emit_nothing,
 };
 
 // A tile without a layout, or with one that does not fit, cannot be emitted.

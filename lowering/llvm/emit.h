@@ -15,7 +15,9 @@
 #include <llvm-c/Core.h>
 
 struct axis_analysis;
+struct combine_info;
 struct debug_info;
+struct exchange_side;
 
 struct emitted {
   unsigned count;
@@ -35,13 +37,13 @@ struct emitter {
   MlirOperation kernel;
   const struct kernel_info *info;
   uint32_t num_warps;
-  bool check;              // host: guard every access
-  bool uses_collectives;   // a barrier, shuffle or shared memory was needed
-  uint32_t shared_bytes;   // scratch needed so far
-  MlirOperation op;        // being emitted
-  MlirOperation shared_op; // the one that needs most scratch
-  struct map values;       // MlirValue -> struct emitted *
-  struct map strings;      // text -> its global
+  bool check;               // host: guard every access
+  bool uses_collectives;    // a barrier, shuffle or shared memory was needed
+  uint32_t shared_bytes;    // scratch needed so far
+  MlirOperation op;         // being emitted
+  MlirOperation shared_op;  // the one that needs most scratch
+  struct map values;        // MlirValue -> struct emitted *
+  struct map strings;       // text -> its global
   LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64;
   LLVMTypeRef ptr;                    // to global memory
   LLVMTypeRef generic_ptr;            // address space 0
@@ -83,6 +85,10 @@ struct target_hooks {
   LLVMValueRef (*program_id)(struct emitter *e, int axis);
   LLVMValueRef (*num_programs)(struct emitter *e, int axis);
   LLVMValueRef (*shuffle)(struct emitter *e, LLVMValueRef i32_value, LLVMValueRef source_lane);
+  LLVMValueRef (*shuffle_xor)(struct emitter *e, LLVMValueRef i32_value, uint32_t lane_mask);
+  // All lanes' values combined by a commutative operation of integers, in all lanes; NULL, without
+  // having built anything, where there is no instruction.
+  LLVMValueRef (*reduce_warp)(struct emitter *e, enum op_id id, LLVMValueRef value);
   void (*barrier)(struct emitter *e);
   LLVMValueRef (*shared_base)(struct emitter *e); // pointer to the CTA's shared memory
   // Reports a wrong access of `bytes` at `ptr` in shared memory; built with e->check only. NULL:
@@ -158,6 +164,8 @@ void branch_end(struct emitter *e, const struct branch *br);
 enum { THREAD_BITS = 10, LANE_BITS = 5 };
 // The xor of image[b] over the set bits b of the thread's number (lane below, warp above).
 LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BITS]);
+// i1: the parity of the thread's number under the mask.
+LLVMValueRef thread_parity(struct emitter *e, uint32_t mask);
 // Coordinate `dim` of each register's element, or (dim < 0) its row-major offset in the tensor.
 void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, LLVMValueRef *ret);
 // i1: this thread is the first of those that hold the same elements; NULL if each is the only
@@ -197,12 +205,26 @@ bool emit_load(struct emitter *e, MlirOperation op);
 bool emit_store(struct emitter *e, MlirOperation op);
 bool emit_atomic_rmw(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
+bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_print(struct emitter *e, MlirOperation op);
 bool emit_assert(struct emitter *e, MlirOperation op);
 bool emit_scf_if(struct emitter *e, MlirOperation op);
 bool emit_scf_for(struct emitter *e, MlirOperation op);
 bool emit_scf_while(struct emitter *e, MlirOperation op);
 
+// ---- combine.c: the function of a reduction or scan (lowering/analysis/collective.h) ----
+// lhs, rhs, ret: one scalar a value.
+bool emit_combine(struct emitter *e, const struct combine_info *f, const LLVMValueRef *lhs,
+                  const LLVMValueRef *rhs, LLVMValueRef *ret);
+// The own side comes second where `later` (i1) holds.
+bool emit_combine_in_order(struct emitter *e, const struct combine_info *f, LLVMValueRef later,
+                           const LLVMValueRef *own, const LLVMValueRef *other, LLVMValueRef *ret);
+
+// ---- emit_convert.c: values from other lanes, and other layouts ----
+// A value of any type, of another lane.
+LLVMValueRef shuffle_value(struct emitter *e, LLVMValueRef x, LLVMValueRef lane);
+// `count` values of one type become those of lane (own ^ mask); narrow ones travel together.
+void shuffle_values_xor(struct emitter *e, uint32_t count, LLVMValueRef *values, uint32_t mask);
 // values: registers in layout `from`; ret: in layout `to`.
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
                     const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret);
@@ -225,6 +247,12 @@ void shared_store(struct emitter *e, LLVMValueRef value, LLVMValueRef ptr, unsig
 bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
                              const struct linear_layout *to, LLVMValueRef owner,
                              const LLVMValueRef *values, LLVMValueRef *ret);
+
+// One side of an exchange (layouts/exchange_plan.h): accesses of this thread, at `base`.
+void exchange_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                    LLVMValueRef base, const LLVMValueRef *values);
+void exchange_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                   LLVMValueRef base, LLVMValueRef *ret);
 
 // ---- debug_info.c ----
 struct place {

@@ -6,19 +6,10 @@
 
 // ---- shuffles ----
 
-// i1: the parity of the thread's number under the mask.
-static LLVMValueRef parity(struct emitter *e, uint32_t mask) {
-  uint32_t image[THREAD_BITS];
-  for (unsigned b = 0; b < THREAD_BITS; b++)
-    image[b] = mask >> b & 1;
-  LLVMValueRef bit = linear_of_thread(e, image);
-  return LLVMBuildICmp(e->b, LLVMIntNE, bit, const_i32(e, 0), "");
-}
-
 static void run_stages(struct emitter *e, const struct shuffle_stage *stages, unsigned count,
                        LLVMValueRef *x, unsigned n) {
   for (unsigned s = 0; s < count; s++) {
-    LLVMValueRef swap = parity(e, stages[s].thread_mask);
+    LLVMValueRef swap = thread_parity(e, stages[s].thread_mask);
     for (uint32_t i = 0; i < n; i++) {
       uint32_t j = i ^ stages[s].flip;
       if (i > j)
@@ -32,8 +23,15 @@ static void run_stages(struct emitter *e, const struct shuffle_stage *stages, un
   }
 }
 
-// A value of any type from another lane, in words of 32 bits.
-static LLVMValueRef shuffle_value(struct emitter *e, LLVMValueRef x, LLVMValueRef lane) {
+// Words of 32 bits from lane `lane`, or, where that is NULL, from lane own ^ mask.
+static LLVMValueRef shuffle_word(struct emitter *e, LLVMValueRef word, LLVMValueRef lane,
+                                 uint32_t mask) {
+  const struct target_hooks *hooks = e->target->hooks;
+  return lane ? hooks->shuffle(e, word, lane) : hooks->shuffle_xor(e, word, mask);
+}
+
+static LLVMValueRef shuffle_any(struct emitter *e, LLVMValueRef x, LLVMValueRef lane,
+                                uint32_t mask) {
   LLVMTypeRef type = LLVMTypeOf(x);
   LLVMValueRef bits = to_bits(e, x);
   LLVMTypeRef bits_type = LLVMTypeOf(bits);
@@ -41,16 +39,37 @@ static LLVMValueRef shuffle_value(struct emitter *e, LLVMValueRef x, LLVMValueRe
   e->uses_collectives = true;
   if (width <= 32) {
     LLVMValueRef word = width < 32 ? LLVMBuildZExt(e->b, bits, e->i32, "") : bits;
-    word = e->target->hooks->shuffle(e, word, lane);
+    word = shuffle_word(e, word, lane, mask);
     return from_bits(e, width < 32 ? LLVMBuildTrunc(e->b, word, bits_type, "") : word, type);
   }
   LLVMValueRef half = LLVMConstInt(e->i64, 32, false);
   LLVMValueRef low = LLVMBuildTrunc(e->b, bits, e->i32, "");
   LLVMValueRef high = LLVMBuildTrunc(e->b, LLVMBuildLShr(e->b, bits, half, ""), e->i32, "");
-  low = LLVMBuildZExt(e->b, e->target->hooks->shuffle(e, low, lane), e->i64, "");
-  high = LLVMBuildZExt(e->b, e->target->hooks->shuffle(e, high, lane), e->i64, "");
+  low = LLVMBuildZExt(e->b, shuffle_word(e, low, lane, mask), e->i64, "");
+  high = LLVMBuildZExt(e->b, shuffle_word(e, high, lane, mask), e->i64, "");
   bits = LLVMBuildOr(e->b, low, LLVMBuildShl(e->b, high, half, ""), "");
   return from_bits(e, bits, type);
+}
+
+LLVMValueRef shuffle_value(struct emitter *e, LLVMValueRef x, LLVMValueRef lane) {
+  return shuffle_any(e, x, lane, 0);
+}
+
+void shuffle_values_xor(struct emitter *e, uint32_t count, LLVMValueRef *values, uint32_t mask) {
+  struct packing one = packing_of(e, LLVMTypeOf(values[0]), 1);
+  uint32_t together = one.bits < 32 ? 32 / one.bits : 1;
+  for (uint32_t r = 0; r < count; r += together) {
+    uint32_t n = count - r < together ? count - r : together;
+    if (n == 1) {
+      values[r] = shuffle_any(e, values[r], NULL, mask);
+      continue;
+    }
+    struct packing p = packing_of(e, one.element, n);
+    LLVMValueRef word;
+    pack_elements(e, &p, values + r, &word);
+    word = shuffle_any(e, word, NULL, mask);
+    unpack_elements(e, &p, &word, values + r);
+  }
 }
 
 static LLVMValueRef base_lane(struct emitter *e, const struct shuffle_plan *s) {
@@ -73,7 +92,7 @@ static LLVMValueRef shuffle_choices(struct emitter *e, const struct shuffle_plan
   }
   // Halve the subsets, deciding the highest bit first.
   for (unsigned i = s->choice_count; i-- > 0;) {
-    LLVMValueRef set = parity(e, s->choice[i].thread_mask);
+    LLVMValueRef set = thread_parity(e, s->choice[i].thread_mask);
     for (uint32_t c = 0; c < 1u << i; c++)
       got[c] = LLVMBuildSelect(e->b, set, got[c | 1u << i], got[c], "");
   }

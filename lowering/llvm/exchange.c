@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements handed from thread to thread through the CTA's scratch memory: stored from one layout,
 // loaded into another, with places chosen by layouts/exchange_plan.h so that both sides are wide
-// and free of bank conflicts. Exchanges follow each other in the same memory, a barrier between.
+// and free of bank conflicts.
 #include "layouts/exchange_plan.h"
+#include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
 
 enum { MAX_ELEMENTS = 1 << EXCHANGE_VEC_BITS };
@@ -15,9 +16,9 @@ struct side {
   unsigned count; // registers
 };
 
-static struct side side_of(struct emitter *e, const struct exchange_side *plan,
-                           const struct packing *packing, LLVMValueRef base) {
-  struct side s = {.plan = plan, .packing = *packing, .base = base};
+static struct side side_of(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                           LLVMValueRef base) {
+  struct side s = {.plan = plan, .packing = packing_of(e, type, 1u << plan->vec_bits), base};
   s.count = register_count(&plan->offsets);
   s.offsets = arena_array(e->arena, LLVMValueRef, s.count);
   layout_indices(e, &plan->offsets, 0, s.offsets);
@@ -35,16 +36,18 @@ static uint32_t register_in_vector(const struct side *s, uint32_t r, unsigned i)
   return r;
 }
 
-static void store_side(struct emitter *e, const struct side *s, const LLVMValueRef *values) {
-  const struct packing *p = &s->packing;
-  for (uint32_t r = 0; r < s->count; r++) {
-    if (r & s->plan->skip_mask)
+void exchange_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                    LLVMValueRef base, const LLVMValueRef *values) {
+  struct side s = side_of(e, plan, type, base);
+  const struct packing *p = &s.packing;
+  for (uint32_t r = 0; r < s.count; r++) {
+    if (r & plan->skip_mask)
       continue;
     LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
     for (unsigned i = 0; i < p->width; i++)
-      elements[i] = values[register_in_vector(s, r, i)];
+      elements[i] = values[register_in_vector(&s, r, i)];
     pack_elements(e, p, elements, words);
-    shared_store(e, join_words(e, p->word_count, words), address(e, s, r), p->bits / 8 * p->width);
+    shared_store(e, join_words(e, p->word_count, words), address(e, &s, r), p->bits / 8 * p->width);
   }
 }
 
@@ -76,26 +79,28 @@ static void copy_registers(const struct linear_layout *offsets, LLVMValueRef *re
   }
 }
 
-static void load_side(struct emitter *e, const struct side *s, LLVMValueRef *ret) {
-  const struct packing *p = &s->packing;
-  for (uint32_t r = 0; r < s->count; r++) {
-    if (r & s->plan->skip_mask)
+void exchange_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                   LLVMValueRef base, LLVMValueRef *ret) {
+  struct side s = side_of(e, plan, type, base);
+  const struct packing *p = &s.packing;
+  for (uint32_t r = 0; r < s.count; r++) {
+    if (r & plan->skip_mask)
       continue;
     LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
-    LLVMTypeRef type = words_type(e, p->word_count, p->word_bits);
-    LLVMValueRef v = shared_load(e, type, address(e, s, r), p->bits / 8 * p->width);
+    LLVMTypeRef words_of = words_type(e, p->word_count, p->word_bits);
+    LLVMValueRef v = shared_load(e, words_of, address(e, &s, r), p->bits / 8 * p->width);
     split_words(e, p->word_count, v, words);
     unpack_elements(e, p, words, elements);
     for (unsigned i = 0; i < p->width; i++)
-      ret[register_in_vector(s, r, i)] = elements[i];
+      ret[register_in_vector(&s, r, i)] = elements[i];
   }
-  copy_registers(&s->plan->offsets, ret);
+  copy_registers(&plan->offsets, ret);
 }
 
 // One element, from the owner to all.
 static void exchange_scalar(struct emitter *e, const struct packing *p, LLVMValueRef owner,
                             LLVMValueRef value, LLVMValueRef *ret) {
-  LLVMValueRef base = scratch_begin(e, e->op, p->bits / 8), word;
+  LLVMValueRef base = scratch_begin(e, e->op, exchange_bytes(NULL, p->bits)), word;
   struct branch br = branch_begin(e, owner);
   pack_elements(e, p, &value, &word);
   shared_store(e, word, base, p->bits / 8);
@@ -117,18 +122,15 @@ bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct l
   }
   if (!exchange_plan_make(from, to, one.bits, &plan))
     return emit_unsupported(e, e->op, "layouts that do not cover their tile");
-  struct packing p = packing_of(e, type, 1u << plan.vec_bits);
-  LLVMValueRef base = scratch_begin(e, e->op, (one.bits / 8) << ll_total_out_bits(from));
-  struct side store = side_of(e, &plan.store, &p, base);
+  LLVMValueRef base = scratch_begin(e, e->op, exchange_bytes(from, one.bits));
   struct branch br;
   if (owner)
     br = branch_begin(e, owner);
-  store_side(e, &store, values);
+  exchange_store(e, &plan.store, type, base, values);
   if (owner)
     branch_end(e, &br);
   cta_barrier(e);
-  struct side load = side_of(e, &plan.load, &p, base);
-  load_side(e, &load, ret);
+  exchange_load(e, &plan.load, type, base, ret);
   scratch_end(e);
   return true;
 }

@@ -72,6 +72,14 @@ LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BIT
   return m->value;
 }
 
+LLVMValueRef thread_parity(struct emitter *e, uint32_t mask) {
+  uint32_t image[THREAD_BITS];
+  for (unsigned b = 0; b < THREAD_BITS; b++)
+    image[b] = mask >> b & 1;
+  LLVMValueRef bit = linear_of_thread(e, image);
+  return LLVMBuildICmp(e->b, LLVMIntNE, bit, const_i32(e, 0), "");
+}
+
 // Images of the bits of lane and warp in output `dim`, and the union of their bits.
 static uint32_t thread_images(const struct linear_layout *l, unsigned dim,
                               uint32_t ret[THREAD_BITS]) {

@@ -114,6 +114,10 @@ static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef 
   return call_routine(e, "tile_host_shuffle", e->i32, 4, args);
 }
 
+static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t mask) {
+  return shuffle(e, value, LLVMBuildXor(e->b, e->lane, const_i32(e, mask), ""));
+}
+
 static void barrier(struct emitter *e) {
   LLVMValueRef args[] = {e->host_thread, checked_place(e)};
   call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 2, args);
@@ -311,6 +315,7 @@ const struct target_hooks host_hooks = {
     .program_id = program_id,
     .num_programs = num_programs,
     .shuffle = shuffle,
+    .shuffle_xor = shuffle_xor,
     .barrier = barrier,
     .shared_base = shared_base,
     .shared_check = shared_check,

@@ -86,6 +86,37 @@ static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef 
   return intrinsic(e, "llvm.nvvm.shfl.sync.idx.i32", 0, NULL, 4, args);
 }
 
+static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t mask) {
+  LLVMValueRef args[] = {const_i32(e, UINT32_MAX), value, const_i32(e, mask), const_i32(e, 31)};
+  return intrinsic(e, "llvm.nvvm.shfl.sync.bfly.i32", 0, NULL, 4, args);
+}
+
+// redux.sync, which knows 32 bits: narrower values are widened as the comparison wants it.
+static LLVMValueRef reduce_warp(struct emitter *e, enum op_id id, LLVMValueRef value) {
+  const char *name = NULL;
+  LLVMTypeRef type = LLVMTypeOf(value);
+  if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(type) > 32)
+    return NULL;
+  switch (id) {
+  case OP_ARITH_ADDI: name = "llvm.nvvm.redux.sync.add"; break;
+  case OP_ARITH_ANDI: name = "llvm.nvvm.redux.sync.and"; break;
+  case OP_ARITH_ORI: name = "llvm.nvvm.redux.sync.or"; break;
+  case OP_ARITH_XORI: name = "llvm.nvvm.redux.sync.xor"; break;
+  case OP_ARITH_MAXSI: name = "llvm.nvvm.redux.sync.max"; break;
+  case OP_ARITH_MINSI: name = "llvm.nvvm.redux.sync.min"; break;
+  case OP_ARITH_MAXUI: name = "llvm.nvvm.redux.sync.umax"; break;
+  case OP_ARITH_MINUI: name = "llvm.nvvm.redux.sync.umin"; break;
+  default: return NULL;
+  }
+  bool is_signed = id == OP_ARITH_MAXSI || id == OP_ARITH_MINSI, narrow = type != e->i32;
+  if (narrow)
+    value =
+        is_signed ? LLVMBuildSExt(e->b, value, e->i32, "") : LLVMBuildZExt(e->b, value, e->i32, "");
+  LLVMValueRef args[] = {value, const_i32(e, UINT32_MAX)};
+  value = intrinsic(e, name, 0, NULL, 2, args);
+  return narrow ? LLVMBuildTrunc(e->b, value, type, "") : value;
+}
+
 static void barrier(struct emitter *e) {
   LLVMValueRef id = const_i32(e, 0);
   intrinsic(e, "llvm.nvvm.barrier.cta.sync.aligned.all", 0, NULL, 1, &id);
@@ -235,6 +266,8 @@ const struct target_hooks ptx_hooks = {
     .program_id = program_id,
     .num_programs = num_programs,
     .shuffle = shuffle,
+    .shuffle_xor = shuffle_xor,
+    .reduce_warp = reduce_warp,
     .barrier = barrier,
     .shared_base = shared_base,
     .load = ptx_load,

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/analysis/collective.h"
+
+#include "layouts/attr.h"
+#include "lowering/analysis/scratch.h"
+
+// ---- the function ----
+
+static bool is_commutative(enum op_id id) {
+  switch (id) {
+  case OP_ARITH_ADDI:
+  case OP_ARITH_MULI:
+  case OP_ARITH_ANDI:
+  case OP_ARITH_ORI:
+  case OP_ARITH_XORI:
+  case OP_ARITH_MAXSI:
+  case OP_ARITH_MAXUI:
+  case OP_ARITH_MINSI:
+  case OP_ARITH_MINUI:
+  case OP_ARITH_ADDF:
+  case OP_ARITH_MULF:
+  case OP_ARITH_MAXNUMF:
+  case OP_ARITH_MINNUMF:
+  case OP_ARITH_MAXIMUMF:
+  case OP_ARITH_MINIMUMF: return true;
+  default: return false;
+  }
+}
+
+// The operation that makes `v` from arguments i and i + n of the block, in either order.
+static enum op_id simple_operation(struct ir_context *c, MlirBlock block, MlirValue v, unsigned i,
+                                   unsigned n) {
+  MlirOperation op = value_def(v);
+  if (mlirOperationIsNull(op) || !is_commutative(op_id(c, op)))
+    return OP_UNKNOWN;
+  MlirValue a = mlirBlockGetArgument(block, i), b = mlirBlockGetArgument(block, i + n);
+  MlirValue x = mlirOperationGetOperand(op, 0), y = mlirOperationGetOperand(op, 1);
+  bool straight = mlirValueEqual(x, a) && mlirValueEqual(y, b);
+  bool swapped = mlirValueEqual(x, b) && mlirValueEqual(y, a);
+  return straight || swapped ? op_id(c, op) : OP_UNKNOWN;
+}
+
+static bool count_operation(MlirOperation op, void *user) {
+  (void)op;
+  ++*(unsigned *)user;
+  return true;
+}
+
+struct combine_info combine_info_of(struct ir_context *c, MlirOperation op) {
+  struct combine_info info = {.function = op_function(c, op, "combine"),
+                              .count = (unsigned)mlirOperationGetNumResults(op)};
+  if (mlirOperationIsNull(info.function))
+    return info;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(info.function, 0));
+  MlirOperation end = mlirBlockGetTerminator(body);
+  info.commutative = true;
+  for (unsigned i = 0; i < info.count; i++) {
+    info.simple[i] =
+        simple_operation(c, body, mlirOperationGetOperand(end, (intptr_t)i), i, info.count);
+    info.commutative &= info.simple[i] != OP_UNKNOWN;
+  }
+  ir_walk(info.function, count_operation, &info.operations);
+  info.operations -= info.operations > 2 ? 2 : 0; // the function itself and its return
+  return info;
+}
+
+// ---- plans ----
+
+// Integers of up to 32 bits, by one of the operations that a warp has an instruction for.
+static bool by_warp(struct ir_context *c, MlirOperation op, const struct combine_info *info) {
+  for (unsigned i = 0; i < info->count; i++) {
+    MlirType t = element_type(mlirValueGetType(mlirOperationGetOperand(op, (intptr_t)i)));
+    switch (info->simple[i]) {
+    case OP_ARITH_ADDI:
+    case OP_ARITH_ANDI:
+    case OP_ARITH_ORI:
+    case OP_ARITH_XORI:
+    case OP_ARITH_MAXSI:
+    case OP_ARITH_MAXUI:
+    case OP_ARITH_MINSI:
+    case OP_ARITH_MINUI: break;
+    default: return false;
+    }
+    if (!mlirTypeIsAInteger(t) || type_bits(c, t) > 32)
+      return false;
+  }
+  return true;
+}
+
+static struct reduce_request request_of(struct ir_context *c, MlirOperation op) {
+  struct combine_info info = combine_info_of(c, op);
+  struct reduce_request q = {.count = info.count,
+                             .ordered = !info.commutative,
+                             .by_warp = by_warp(c, op, &info),
+                             .combines = info.operations};
+  for (unsigned i = 0; i < info.count; i++)
+    q.bits[i] =
+        memory_bits(c, element_type(mlirValueGetType(mlirOperationGetOperand(op, (intptr_t)i))));
+  return q;
+}
+
+// The layout that all operands share.
+static const struct linear_layout *operand_layout(struct ir_context *c, MlirOperation op) {
+  const struct linear_layout *first = NULL;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetOperand(op, i));
+    const struct linear_layout *l = type_is_tensor(t) ? linear_of_type(c, t) : NULL;
+    if (!l || (first && !ll_equal(first, l)))
+      return NULL;
+    first = first ? first : l;
+  }
+  return first;
+}
+
+bool reduce_plan_of(struct ir_context *c, MlirOperation op, struct reduce_plan *ret) {
+  const struct linear_layout *from = operand_layout(c, op), *to = NULL;
+  MlirType result = mlirValueGetType(mlirOperationGetResult(op, 0));
+  if (type_is_tensor(result))
+    to = linear_of_type(c, result);
+  if (!from || (type_is_tensor(result) && !to))
+    return false;
+  struct reduce_request q = request_of(c, op);
+  return reduce_plan_make(from, (unsigned)op_attr_int(op, "axis", 0), to, &q, ret);
+}
+
+uint32_t reduce_scratch_bytes(struct ir_context *c, MlirOperation op) {
+  struct reduce_plan p;
+  if (!reduce_plan_of(c, op, &p))
+    return 0;
+  uint32_t bytes = p.scratch_bytes;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
+    const struct linear_layout *to = type_is_tensor(t) ? linear_of_type(c, t) : NULL;
+    if (!to || !converts_through_shared(&p.result, to))
+      continue;
+    uint32_t own = exchange_bytes(to, memory_bits(c, element_type(t)));
+    bytes = own > bytes ? own : bytes;
+  }
+  return bytes;
+}

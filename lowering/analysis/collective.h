@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts about reductions and scans that both the allocation of shared memory and the emission need:
+// what kind of function combines the values, and the plan that follows from it and the layouts.
+#ifndef TILE_LOWERING_ANALYSIS_COLLECTIVE_H
+#define TILE_LOWERING_ANALYSIS_COLLECTIVE_H
+
+#include "layouts/reduce_plan.h"
+#include "mlir-dialects/ir.h"
+
+struct combine_info {
+  MlirOperation function; // of 2 * count scalars to count; null when the module has none
+  unsigned count;
+  // Value i of the result is simple[i] of value i of both sides, a commutative operation;
+  // OP_UNKNOWN: it is not that simple.
+  enum op_id simple[REDUCE_MAX_VALUES];
+  bool commutative;
+  unsigned operations; // of the body
+};
+
+// Of a tile.reduce or tile.scan.
+struct combine_info combine_info_of(struct ir_context *c, MlirOperation op);
+
+// False when the operands' layouts are missing or differ, or there is no plan.
+bool reduce_plan_of(struct ir_context *c, MlirOperation op, struct reduce_plan *ret);
+// Bytes of shared memory for a tile.reduce.
+uint32_t reduce_scratch_bytes(struct ir_context *c, MlirOperation op);
+
+#endif

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions, as the plan of layouts/reduce_plan.h says: in the thread, across lanes, and across
+// warps with one exchange through shared memory.
+#include "layouts/exchange_plan.h"
+#include "lowering/analysis/collective.h"
+#include "lowering/llvm/emit.h"
+
+// The values being reduced: x[i][r] is register r of value i.
+struct reduction {
+  MlirOperation op;
+  struct combine_info combine;
+  struct reduce_plan plan;
+  LLVMTypeRef type[REDUCE_MAX_VALUES];
+  LLVMValueRef *x[REDUCE_MAX_VALUES];
+};
+
+static void pick(const struct reduction *d, uint32_t r, LLVMValueRef *ret) {
+  for (unsigned i = 0; i < d->combine.count; i++)
+    ret[i] = d->x[i][r];
+}
+
+static uint32_t parity_of(uint32_t x) { return (uint32_t)__builtin_parity(x); }
+
+// x[to] = the own values and the other's, in the order that the step says; r counts registers as
+// the step's masks do.
+static bool combine_pair(struct emitter *e, struct reduction *d, const struct reduce_step *s,
+                         uint32_t r, const LLVMValueRef *own, const LLVMValueRef *other,
+                         uint32_t to) {
+  LLVMValueRef result[REDUCE_MAX_VALUES];
+  bool later = parity_of(r & s->order_register), ok;
+  if (s->order_thread) {
+    LLVMValueRef odd = thread_parity(e, s->order_thread);
+    ok = later ? emit_combine_in_order(e, &d->combine, odd, other, own, result)
+               : emit_combine_in_order(e, &d->combine, odd, own, other, result);
+  } else {
+    ok = later ? emit_combine(e, &d->combine, other, own, result)
+               : emit_combine(e, &d->combine, own, other, result);
+  }
+  for (unsigned i = 0; ok && i < d->combine.count; i++)
+    d->x[i][to] = result[i];
+  return ok;
+}
+
+// r with a bit of value `set` put in at `bit`.
+static uint32_t with_bit(uint32_t r, unsigned bit, uint32_t set) {
+  uint32_t low = (1u << bit) - 1;
+  return (r & ~low) << 1 | set << bit | (r & low);
+}
+
+// ---- steps ----
+
+static bool step_registers(struct emitter *e, struct reduction *d, const struct reduce_step *s,
+                           uint32_t count) {
+  for (uint32_t to = 0; to < count / 2; to++) {
+    LLVMValueRef own[REDUCE_MAX_VALUES], other[REDUCE_MAX_VALUES];
+    uint32_t r = with_bit(to, s->drop, 0);
+    pick(d, r, own);
+    pick(d, r ^ s->reg, other);
+    if (!combine_pair(e, d, s, r, own, other, to))
+      return false;
+  }
+  return true;
+}
+
+// What the partner's lane has in the same registers, but for an xor of `reg`.
+static void from_partner(struct emitter *e, const struct reduction *d, const struct reduce_step *s,
+                         LLVMValueRef *const *sent, uint32_t count, LLVMValueRef **ret) {
+  for (unsigned i = 0; i < d->combine.count; i++) {
+    LLVMValueRef *wanted = arena_array(e->arena, LLVMValueRef, count);
+    for (uint32_t r = 0; r < count; r++)
+      wanted[r] = sent[i][r ^ s->reg];
+    ret[i] = wanted;
+    shuffle_values_xor(e, count, wanted, s->lane);
+  }
+}
+
+static bool combine_with(struct emitter *e, struct reduction *d, const struct reduce_step *s,
+                         LLVMValueRef *const *got, uint32_t count) {
+  for (uint32_t r = 0; r < count; r++) {
+    LLVMValueRef own[REDUCE_MAX_VALUES], other[REDUCE_MAX_VALUES];
+    pick(d, r, own);
+    for (unsigned i = 0; i < d->combine.count; i++)
+      other[i] = got[i][r];
+    if (!combine_pair(e, d, s, r, own, other, r))
+      return false;
+  }
+  return true;
+}
+
+static bool step_lanes(struct emitter *e, struct reduction *d, const struct reduce_step *s,
+                       uint32_t count) {
+  LLVMValueRef *got[REDUCE_MAX_VALUES];
+  from_partner(e, d, s, d->x, count, got);
+  return combine_with(e, d, s, got, count);
+}
+
+static bool step_scatter(struct emitter *e, struct reduction *d, const struct reduce_step *s,
+                         uint32_t count) {
+  LLVMValueRef *sent[REDUCE_MAX_VALUES], *got[REDUCE_MAX_VALUES];
+  LLVMValueRef keeps = thread_parity(e, 1u << s->keep_lane);
+  for (unsigned i = 0; i < d->combine.count; i++) {
+    sent[i] = arena_array(e->arena, LLVMValueRef, count / 2);
+    for (uint32_t to = 0; to < count / 2; to++) {
+      LLVMValueRef without = d->x[i][with_bit(to, s->drop, 0)];
+      LLVMValueRef with = d->x[i][with_bit(to, s->drop, 1)];
+      sent[i][to] = LLVMBuildSelect(e->b, keeps, without, with, "");
+      // Below `to` nothing is read any more: with_bit(to, ...) >= to.
+      d->x[i][to] = LLVMBuildSelect(e->b, keeps, with, without, "");
+    }
+  }
+  from_partner(e, d, s, sent, count / 2, got);
+  return combine_with(e, d, s, got, count / 2);
+}
+
+// All lanes' steps by one instruction, where the target has one for these values.
+static bool by_warp(struct emitter *e, struct reduction *d, uint32_t count) {
+  if (!e->target->hooks->reduce_warp)
+    return false;
+  for (unsigned i = 0; i < d->combine.count; i++)
+    if (d->combine.simple[i] == OP_UNKNOWN)
+      return false;
+  for (unsigned i = 0; i < d->combine.count; i++)
+    for (uint32_t r = 0; r < count; r++) {
+      LLVMValueRef v = e->target->hooks->reduce_warp(e, d->combine.simple[i], d->x[i][r]);
+      if (!v)
+        return false; // the first one already: it depends on type and operation
+      d->x[i][r] = v;
+    }
+  e->uses_collectives = true;
+  return true;
+}
+
+static bool run_phase(struct emitter *e, struct reduction *d, const struct reduce_phase *p) {
+  uint32_t count = 1u << p->register_bits;
+  bool lanes_done = false, tried = false;
+  for (unsigned i = 0; i < p->count; i++) {
+    const struct reduce_step *s = &p->step[i];
+    bool ok = true;
+    switch (s->kind) {
+    case REDUCE_REGISTERS: ok = step_registers(e, d, s, count); break;
+    case REDUCE_SCATTER: ok = step_scatter(e, d, s, count); break;
+    case REDUCE_LANES:
+      if (p->whole_warp && !tried)
+        lanes_done = by_warp(e, d, count);
+      tried = true;
+      ok = lanes_done || step_lanes(e, d, s, count);
+      break;
+    }
+    if (!ok)
+      return false;
+    if (s->kind != REDUCE_LANES)
+      count /= 2;
+  }
+  return true;
+}
+
+// ---- across warps ----
+
+// All partial results of an element side by side, for wide loads.
+static struct linear_layout side_by_side(const struct reduce_plan *p) {
+  const struct linear_layout *partial = &p->local.partial;
+  struct linear_layout shared = ll_empty(partial->out_count, partial->out_bits);
+  uint32_t image[LL_MAX_OUT] = {0};
+  ll_add_in(&shared, LL_OFFSET);
+  for (unsigned b = 0; b < partial->out_bits[p->axis]; b++) {
+    image[p->axis] = 1u << b;
+    ll_push_basis(&shared, LL_OFFSET, image);
+  }
+  for (unsigned d = partial->out_count; d-- > 0;)
+    for (unsigned b = 0; d != p->axis && b < partial->out_bits[d]; b++) {
+      memset(image, 0, sizeof image);
+      image[d] = 1u << b;
+      ll_push_basis(&shared, LL_OFFSET, image);
+    }
+  return shared;
+}
+
+static unsigned wavefronts(const struct exchange_plan *x, unsigned bits,
+                           const struct linear_layout *from) {
+  uint32_t copies[LL_NO_IN];
+  ll_free_masks(from, copies);
+  return exchange_wavefronts(&x->store, bits, copies[LL_LANE]) +
+         exchange_wavefronts(&x->load, bits, 0);
+}
+
+// The better of two places: free of conflicts, or with the widest loads.
+static bool place_partials(const struct reduce_plan *p, unsigned bits, struct exchange_plan *ret) {
+  const struct linear_layout *from = &p->local.partial;
+  struct linear_layout shared = side_by_side(p);
+  struct exchange_plan wide;
+  if (!exchange_plan_make(from, &p->spread, bits, ret))
+    return false;
+  if (exchange_plan_with(from, &p->spread, &shared, bits, &wide) &&
+      wavefronts(&wide, bits, from) <= wavefronts(ret, bits, from))
+    *ret = wide;
+  return true;
+}
+
+static LLVMValueRef area(struct emitter *e, LLVMValueRef base, uint32_t offset) {
+  LLVMValueRef at = const_i32(e, offset);
+  return offset ? LLVMBuildGEP2(e->b, e->i8, base, &at, 1, "") : base;
+}
+
+static bool across_warps(struct emitter *e, struct reduction *d) {
+  const struct reduce_plan *p = &d->plan;
+  struct exchange_plan places[REDUCE_MAX_VALUES];
+  for (unsigned i = 0; i < d->combine.count; i++)
+    if (!place_partials(p, packing_of(e, d->type[i], 1).bits, &places[i]))
+      return emit_unsupported(e, d->op, "layouts that do not cover their tile");
+  LLVMValueRef base = scratch_begin(e, d->op, p->scratch_bytes);
+  LLVMValueRef owner = owner_predicate(e, &p->local.partial);
+  struct branch br;
+  if (owner)
+    br = branch_begin(e, owner);
+  for (unsigned i = 0; i < d->combine.count; i++)
+    exchange_store(e, &places[i].store, d->type[i], area(e, base, p->offset[i]), d->x[i]);
+  if (owner)
+    branch_end(e, &br);
+  cta_barrier(e);
+  for (unsigned i = 0; i < d->combine.count; i++) {
+    d->x[i] = arena_array(e->arena, LLVMValueRef, ll_in_size(&p->spread, LL_REGISTER));
+    exchange_load(e, &places[i].load, d->type[i], area(e, base, p->offset[i]), d->x[i]);
+  }
+  scratch_end(e);
+  return run_phase(e, d, &p->last);
+}
+
+// ---- the op ----
+
+static void start(struct emitter *e, struct reduction *d) {
+  uint32_t count = 1u << d->plan.local.register_bits;
+  for (unsigned i = 0; i < d->combine.count; i++) {
+    const struct emitted *v = operand_of(e, d->op, i);
+    d->x[i] = arena_array(e->arena, LLVMValueRef, count);
+    for (uint32_t r = 0; r < count; r++) {
+      uint32_t from = 0;
+      for (unsigned b = 0; r >> b; b++)
+        from |= (r >> b & 1) << d->plan.start_bit[b];
+      d->x[i][r] = v->at[from];
+    }
+    d->type[i] = LLVMTypeOf(v->at[0]);
+  }
+}
+
+bool emit_reduce(struct emitter *e, MlirOperation op) {
+  struct reduction *d = arena_new(e->arena, struct reduction);
+  d->op = op;
+  d->combine = combine_info_of(e->c, op);
+  if (!reduce_plan_of(e->c, op, &d->plan) || mlirOperationIsNull(d->combine.function))
+    return emit_unsupported(e, op, "`tile.reduce` of these layouts has no lowering");
+  start(e, d);
+  if (!run_phase(e, d, &d->plan.local) || (d->plan.exchanges && !across_warps(e, d)))
+    return false;
+  for (unsigned i = 0; i < d->combine.count; i++) {
+    struct emitted *r = result_of(e, op, i);
+    const struct linear_layout *to = layout_of(e, result_type(op, i));
+    if (!to)
+      r->at[0] = d->x[i][0];
+    else if (!convert_values(e, op, &d->plan.result, to, d->x[i], r->at))
+      return false;
+  }
+  return true;
+}
