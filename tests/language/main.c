@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The conformance suite from the command line:
+//   test-language host|cuda [FAMILY...] [--every K] [--match TEXT] [--case NAME] [--list] [--print]
+// Without families all are run; "shared" stands for those that go through shared memory. Cases are
+// counted over all families asked for; --every K runs each K-th. Ends with 77 where there is no
+// GPU.
+#include "suite.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct family {
+  const char *name;
+  bool shared;
+  void (*run)(struct suite *s);
+};
+
+static const struct family families[] = {
+#define X(name, shared) {#name, shared, family_##name},
+    FAMILIES(X)
+#undef X
+};
+
+static const char *running = ""; // for the handler
+
+static void crashed(int number) {
+  static const char text[] = "Bail out! crashed in ";
+  (void)!write(1, text, sizeof text - 1);
+  (void)!write(1, running, strlen(running));
+  (void)!write(1, "\n", 1);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static bool find_family(const char *name, bool wanted[COUNT_OF(families)]) {
+  bool found = false;
+  for (size_t i = 0; i < COUNT_OF(families); i++)
+    if (strcmp(families[i].name, name) == 0 || (families[i].shared && strcmp(name, "shared") == 0))
+      found = wanted[i] = true;
+  return found;
+}
+
+static bool read_options(int argc, char **argv, struct options *o,
+                         bool wanted[COUNT_OF(families)]) {
+  bool some = false;
+  for (int i = 1; i < argc; i++) {
+    const char *a = argv[i];
+    bool has_next = i + 1 < argc;
+    if (strcmp(a, "--list") == 0)
+      o->list = true;
+    else if (strcmp(a, "--print") == 0)
+      o->print = true;
+    else if (strcmp(a, "--every") == 0 && has_next)
+      o->every = (unsigned)strtoul(argv[++i], NULL, 10);
+    else if (strcmp(a, "--match") == 0 && has_next)
+      o->match = argv[++i];
+    else if (strcmp(a, "--case") == 0 && has_next)
+      o->only = argv[++i];
+    else if (a[0] != '-' && !o->device)
+      o->device = a;
+    else if (find_family(a, wanted))
+      some = true;
+    else
+      return false;
+  }
+  for (size_t i = 0; i < COUNT_OF(families) && !some; i++)
+    wanted[i] = true;
+  return o->device != NULL;
+}
+
+int main(int argc, char **argv) {
+  struct suite s = {0};
+  bool wanted[COUNT_OF(families)] = {false};
+  if (!read_options(argc, argv, &s.o, wanted)) {
+    fprintf(stderr,
+            "usage: %s host|cuda [FAMILY...|shared] [--every K] [--match TEXT] "
+            "[--case NAME] [--list] [--print]\n",
+            argv[0]);
+    return 2;
+  }
+  setenv("TILE_CACHE_DIR", "", 0);
+  s.on_host = strcmp(s.o.device, "host") == 0;
+  tile_status status = tile_device_open(s.o.device, &s.device);
+  if (status != TILE_OK) {
+    printf("1..0 # SKIP %s\n", tile_error_message());
+    return status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD ? 77 : 1;
+  }
+  running = s.name;
+  signal(SIGSEGV, crashed);
+  signal(SIGFPE, crashed);
+  for (size_t i = 0; i < COUNT_OF(families); i++)
+    if (wanted[i])
+      families[i].run(&s);
+  tile_kernel_close(s.kernel);
+  free(s.kernel_text);
+  strbuf_finish(&s.text);
+  tile_device_close(s.device);
+  if (!s.o.list)
+    printf("1..%u\n", s.run);
+  return s.failed != 0;
+}
