@@ -80,6 +80,8 @@ static void names_of_target(struct emitter *e, const struct expr *t, struct name
       names_of_target(e, t->items.at[i], l);
   else if (t->kind == EXPR_STARRED)
     names_of_target(e, t->inner, l);
+  else if (t->kind == EXPR_ATTRIBUTE && t->attribute.object->kind == EXPR_NAME)
+    add(e, l, t->attribute.object->name); // self.x = ...
 }
 
 static void names_of_stmts(struct emitter *e, const struct stmt_list *s, struct name_list *l);

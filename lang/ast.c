@@ -40,6 +40,13 @@ const struct ast_constant *ast_find_constant(const struct ast_module *m, const c
   return NULL;
 }
 
+const struct ast_class *ast_find_class(const struct ast_module *m, const char *name) {
+  for (size_t i = m->class_count; i > 0; i--)
+    if (strcmp(m->classes[i - 1]->name, name) == 0)
+      return m->classes[i - 1];
+  return NULL;
+}
+
 static const char *qualified_word(struct arena *a, const struct ast_module *m, const char *name) {
   for (size_t i = m->import_count; i > 0; i--) {
     const struct ast_import *import = &m->imports[i - 1];

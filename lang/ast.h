@@ -340,8 +340,9 @@ struct ast_function {
   struct expr_list decorators; // without the `@`
   // A device function: decorated with jit, or undecorated in a file that decorates none.
   bool is_jit;
-  bool is_constexpr_function; // decorated with constexpr_function: evaluated at compile time
-  bool is_noinline;           // jit(noinline=True)
+  bool is_constexpr_function;  // decorated with constexpr_function: evaluated at compile time
+  bool is_noinline;            // jit(noinline=True)
+  bool is_property, is_static; // methods
   // Python code of the host in a file with kernels; no body was kept. It cannot be called from a
   // kernel, but a message can name it.
   bool is_host;
@@ -360,6 +361,25 @@ struct ast_import {
   struct span span;
 };
 
+// A class whose values kernels may use: a NamedTuple or an aggregate.
+struct ast_field {
+  const char *name;
+  struct expr *annotation;
+  struct expr *default_value;
+  struct span name_span;
+};
+
+struct ast_class {
+  const char *name;
+  struct span name_span;
+  const char **bases;
+  size_t base_count;
+  struct ast_field *fields;
+  size_t field_count;
+  struct ast_function **methods;
+  size_t method_count;
+};
+
 // NAME = value, NAME: tl.constexpr = value at module level.
 struct ast_constant {
   const char *name;
@@ -372,6 +392,8 @@ struct ast_module {
   const struct source *source;
   struct ast_function **functions;
   size_t function_count;
+  struct ast_class **classes;
+  size_t class_count;
   struct ast_constant *constants;
   size_t constant_count;
   struct ast_import *imports;
@@ -386,6 +408,7 @@ struct ast_module {
 // The last definition of that name, as in Python; NULL if there is none.
 const struct ast_function *ast_find_function(const struct ast_module *m, const char *name);
 const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name);
+const struct ast_class *ast_find_class(const struct ast_module *m, const char *name);
 
 // The full dotted name an expression of names and attributes stands for, imports followed:
 // `tl.math.exp` gives "triton.language.math.exp" after `import triton.language as tl`, a plain

@@ -416,6 +416,29 @@ static void print_function(struct printer *p, const struct ast_function *f) {
   strbuf_putc(p->out, ')');
 }
 
+static void print_class(struct printer *p, const struct ast_class *c) {
+  strbuf_printf(p->out, "(class %s", c->name);
+  for (size_t i = 0; i < c->base_count; i++)
+    strbuf_printf(p->out, " %s", c->bases[i]);
+  p->indent++;
+  for (size_t i = 0; i < c->field_count; i++) {
+    strbuf_putc(p->out, '\n');
+    begin_line(p);
+    strbuf_printf(p->out, "(field %s", c->fields[i].name);
+    print_optional(c->fields[i].annotation, p->out);
+    if (c->fields[i].default_value)
+      print_optional(c->fields[i].default_value, p->out);
+    strbuf_putc(p->out, ')');
+  }
+  for (size_t i = 0; i < c->method_count; i++) {
+    strbuf_putc(p->out, '\n');
+    begin_line(p);
+    print_function(p, c->methods[i]);
+  }
+  p->indent--;
+  strbuf_putc(p->out, ')');
+}
+
 void ast_print(const struct ast_module *m, struct strbuf *out) {
   struct printer p = {.out = out};
   for (size_t i = 0; i < m->import_count; i++) {
@@ -431,6 +454,10 @@ void ast_print(const struct ast_module *m, struct strbuf *out) {
     }
     print_optional(c->value, out);
     strbuf_puts(out, ")\n");
+  }
+  for (size_t i = 0; i < m->class_count; i++) {
+    print_class(&p, m->classes[i]);
+    strbuf_putc(out, '\n');
   }
   for (size_t i = 0; i < m->function_count; i++) {
     print_function(&p, m->functions[i]);

@@ -158,6 +158,9 @@ struct value builtin_call(struct emitter *e, const struct builtin *b, const stru
   for (size_t i = 0; i < count; i++)
     if (value_is_poison(args[i].v))
       return VALUE_ERROR;
+  struct value constant;
+  if (b->flags & BUILTIN_MATH && const_math(e, b->name, args, count, &constant))
+    return constant;
   if (!b->params)
     return call_std(e, b, args, names, count, at);
   c.count = split_params(b->params, params);

@@ -60,6 +60,9 @@ builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
     builtin_device_assert, builtin_expect_zero, builtin_print;
 
+// A function of Python's `math` where code is evaluated at compile time; false elsewhere.
+bool const_math(struct emitter *e, const char *name, const struct operand *args, size_t count,
+                struct value *ret);
 // minimum (maximum) of two values, folded where both are known.
 struct value emit_minimum(struct emitter *e, struct operand a, struct operand b, bool maximum,
                           bool propagate_nan, struct span at);

@@ -19,6 +19,30 @@ static struct value *boxed(struct emitter *e, struct value v) {
   return p;
 }
 
+static bool loop_options(struct emitter *e, struct call *c, const struct loop_options **ret) {
+  struct loop_options o;
+  bool any = false;
+  for (unsigned i = 0; i < LOOP_OPTION_COUNT; i++) {
+    int64_t n;
+    o.at[i] = -1;
+    if (i + 3 >= c->count || !arg_given(c, i + 3) || c->args[i + 3].v.kind == VALUE_NONE)
+      continue;
+    if (!need_const_int(e, c->args[i + 3], "an option of `tl.range`", &n))
+      return false;
+    if (n < 0 || n > INT32_MAX) {
+      emit_error(e, c->args[i + 3].at, E0306, "%lld is not a possible option of `tl.range`",
+                 (long long)n);
+      return false;
+    }
+    o.at[i] = (int32_t)n;
+    any = true;
+  }
+  struct loop_options *kept = arena_new(e->a, struct loop_options);
+  *kept = o;
+  *ret = any ? kept : NULL;
+  return true;
+}
+
 struct value builtin_range(struct emitter *e, struct call *c) {
   struct value r = {.kind = VALUE_RANGE};
   bool has_upper = arg_given(c, 1);
@@ -26,14 +50,7 @@ struct value builtin_range(struct emitter *e, struct call *c) {
   r.range.upper = boxed(e, c->args[has_upper ? 1 : 0].v);
   r.range.step = boxed(e, arg_given(c, 2) ? c->args[2].v : value_int(1));
   r.range.is_static = c->builtin->tag == 1;
-  // The scheduling options of tl.range are hints that later passes will read.
-  for (unsigned i = 3; i < c->count; i++) {
-    int64_t n;
-    if (arg_given(c, i) && c->args[i].v.kind != VALUE_NONE &&
-        !need_const_int(e, c->args[i], "an option of `tl.range`", &n))
-      return VALUE_ERROR;
-  }
-  return r;
+  return loop_options(e, c, &r.range.options) ? r : VALUE_ERROR;
 }
 
 struct value builtin_minmax(struct emitter *e, struct call *c) {
@@ -64,6 +81,8 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
         return false;
     return true;
   }
+  if (kind.kind == VALUE_CLASS)
+    return *ret = x.kind == VALUE_TUPLE && x.tuple.record == kind.class, true;
   if (kind.kind != VALUE_BUILTIN)
     return false;
   static const struct {

@@ -48,6 +48,8 @@ void const_format(struct emitter *e, struct value v, bool repr, struct strbuf *o
   case VALUE_NONE: strbuf_puts(out, "None"); return;
   case VALUE_STR: strbuf_printf(out, repr ? "'%.*s'" : "%.*s", STR_ARG(v.s)); return;
   case VALUE_TUPLE:
+    if (v.tuple.record)
+      strbuf_puts(out, record_name(v.tuple.record));
     strbuf_putc(out, '(');
     for (size_t i = 0; i < v.tuple.len; i++) {
       if (i)
@@ -63,6 +65,7 @@ void const_format(struct emitter *e, struct value v, bool repr, struct strbuf *o
   case VALUE_BUILTIN:
   case VALUE_BOUND:
   case VALUE_RANGE:
+  case VALUE_CLASS:
   case VALUE_SLICE:
   case VALUE_ABSENT:
   case VALUE_POISON: strbuf_puts(out, value_describe(e, v)); return;

@@ -29,6 +29,7 @@ bool const_truth(struct value v, bool *ret) {
   case VALUE_BUILTIN:
   case VALUE_BOUND:
   case VALUE_RANGE:
+  case VALUE_CLASS:
   case VALUE_SLICE: *ret = true; return true;
   case VALUE_ABSENT:
   case VALUE_POISON:
@@ -62,6 +63,7 @@ bool const_equal(struct value a, struct value b) {
   case VALUE_FUNC: return a.func == b.func;
   case VALUE_MODULE: return a.module == b.module;
   case VALUE_BUILTIN: return a.builtin == b.builtin;
+  case VALUE_CLASS: return a.class == b.class;
   case VALUE_RT: return mlirValueEqual(a.rt, b.rt);
   case VALUE_ABSENT:
   case VALUE_POISON:

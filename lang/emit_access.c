@@ -146,7 +146,7 @@ struct value emit_subscript(struct emitter *e, const struct expr *x) {
 static struct value bind_method(struct emitter *e, const struct builtin *b, struct value v) {
   struct value *receiver = arena_new(e->a, struct value);
   *receiver = v;
-  return (struct value){.kind = VALUE_BOUND, .bound = {b, receiver}};
+  return (struct value){.kind = VALUE_BOUND, .bound = {.builtin = b, .receiver = receiver}};
 }
 
 static bool tile_attribute(struct emitter *e, struct value v, const char *name, struct value *ret) {
@@ -228,9 +228,20 @@ struct value emit_attribute(struct emitter *e, struct operand x, const char *nam
     if (method && method->flags & BUILTIN_TYPE)
       return bind_method(e, method, v);
     break;
+  case VALUE_CLASS: return emit_class_attribute(e, v.class, name, at);
+  case VALUE_TUPLE:
+    if (v.tuple.record) {
+      bool found;
+      r = emit_field(e, x, name, at, &found);
+      if (found)
+        return r;
+      break;
+    }
+    if (strcmp(name, "value") == 0)
+      return v;
+    break;
   case VALUE_NONE:
   case VALUE_STR:
-  case VALUE_TUPLE:
   case VALUE_FUNC:
     if (strcmp(name, "value") == 0)
       return v;

@@ -172,10 +172,18 @@ static bool can_inline(struct emitter *e, const struct function *f, struct span 
 
 struct value emit_inline(struct emitter *e, const struct function *f, const struct operand *args,
                          const char *const *names, size_t count, struct span at) {
+  return emit_inline_for(e, f, args, names, count, at, NULL, NULL);
+}
+
+struct value emit_inline_for(struct emitter *e, const struct function *f,
+                             const struct operand *args, const char *const *names, size_t count,
+                             struct span at, const char *of, struct value *ret) {
   if (!can_inline(e, f, at))
     return VALUE_ERROR;
-  emit_at(e, at);
   bool is_entered = e->frame->region == e->region;
+  if (f->ast->is_noinline && is_entered && !e->is_pure)
+    return emit_noinline(e, f, args, names, count, at);
+  emit_at(e, at);
   struct frame *frame = arena_new(e->a, struct frame);
   *frame = (struct frame){.caller = e->frame,
                           .closure = f->closure,
@@ -203,6 +211,8 @@ struct value emit_inline(struct emitter *e, const struct function *f, const stru
   e->frame = frame->caller;
   e->span = SPAN_NONE;
   e->b.loc = loc;
+  if (of)
+    *ret = scope_read(e, scope_find(frame, of), at);
   return take_result(e, frame, at);
 }
 
@@ -248,6 +258,7 @@ struct value emit_call_value(struct emitter *e, struct operand callee, const str
   case VALUE_POISON: return callee.v;
   case VALUE_FUNC: return emit_inline(e, callee.v.func, args, names, count, at);
   case VALUE_BUILTIN: return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);
+  case VALUE_CLASS: return emit_construct(e, callee.v.class, args, names, count, at);
   case VALUE_TYPE: { // tl.float32(x)
     struct operand cast[2] = {count ? args[0] : callee, callee};
     if (count == 1)
@@ -263,7 +274,9 @@ struct value emit_call(struct emitter *e, const struct expr *x) {
   struct arguments l = {0};
   if (callee.v.kind == VALUE_BOUND) {
     add_argument(e, &l, NULL, (struct operand){*callee.v.bound.receiver, callee.at});
-    callee.v = (struct value){.kind = VALUE_BUILTIN, .builtin = callee.v.bound.builtin};
+    struct bound_method b = callee.v.bound;
+    callee.v = b.func ? (struct value){.kind = VALUE_FUNC, .func = b.func}
+                      : (struct value){.kind = VALUE_BUILTIN, .builtin = b.builtin};
   }
   if (!emit_arguments(e, x, &l))
     return VALUE_ERROR;

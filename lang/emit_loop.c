@@ -244,6 +244,23 @@ static void counted_body(struct emitter *e, void *user) {
     c->position.value = arith(e, OP_ARITH_ADDI, c->position.value, c->step);
 }
 
+static void attach_options(struct emitter *e, MlirOperation loop, const struct loop_options *o) {
+  static const char *const names[LOOP_OPTION_COUNT] = {
+      [LOOP_NUM_STAGES] = "tile.num_stages",
+      [LOOP_UNROLL_FACTOR] = "tile.loop_unroll_factor",
+      [LOOP_DISALLOW_ACC_MULTI_BUFFER] = "tile.disallow_acc_multi_buffer",
+      [LOOP_FLATTEN] = "tile.flatten",
+      [LOOP_WARP_SPECIALIZE] = "tile.warp_specialize",
+      [LOOP_DISABLE_LICM] = "tile.disable_licm"};
+  for (int i = 0; o && i < LOOP_OPTION_COUNT; i++) {
+    if (o->at[i] < 0)
+      continue;
+    bool is_number = i == LOOP_NUM_STAGES || i == LOOP_UNROLL_FACTOR;
+    MlirAttribute a = is_number ? attr_i32(e->c, o->at[i]) : attr_bool(e->c, o->at[i] != 0);
+    mlirOperationSetAttributeByName(loop, mlirStringRefCreateFromCString(names[i]), a);
+  }
+}
+
 static void emit_counted(struct emitter *e, const struct stmt *s, const struct range *r) {
   struct span at = s->for_stmt.iter->span;
   emit_at(e, at);
@@ -276,7 +293,7 @@ static void emit_counted(struct emitter *e, const struct stmt *s, const struct r
     ssa_while_loop(e, &w, &changed);
   } else {
     struct ssa_for f = {v[0], v[1], v[2], for_body, &c};
-    ssa_for_loop(e, &f, &changed);
+    attach_options(e, ssa_for_loop(e, &f, &changed), r->options);
   }
   leave_flow(e, &c.flow);
 }

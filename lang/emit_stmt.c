@@ -163,6 +163,10 @@ void emit_assign_target(struct emitter *e, const struct expr *target, struct val
   case EXPR_TUPLE:
   case EXPR_LIST: emit_unpack(e, target, v); return;
   case EXPR_STARRED: emit_assign_target(e, target->inner, v); return;
+  case EXPR_ATTRIBUTE:
+    if (emit_assign_field(e, target, v))
+      return;
+    break;
   case EXPR_ERROR: return;
   }
   struct diag *d = emit_error(e, target->span, E0108, "cannot assign to this expression");

@@ -76,7 +76,10 @@ const char *value_type_text(struct emitter *e, struct value v) {
   case VALUE_NONE: return "None";
   case VALUE_STR: return "str";
   case VALUE_TYPE: return "type";
+  case VALUE_CLASS: return "class";
   case VALUE_TUPLE: {
+    if (v.tuple.record)
+      return record_name(v.tuple.record);
     struct strbuf b = {0};
     strbuf_putc(&b, '(');
     for (size_t i = 0; i < v.tuple.len && i < 8; i++)
@@ -112,10 +115,14 @@ const char *value_describe(struct emitter *e, struct value v) {
   }
   case VALUE_NONE: return "`None`";
   case VALUE_TYPE: return arena_printf(e->a, "the type %s", type_text(e->a, v.type));
-  case VALUE_TUPLE: return arena_printf(e->a, "the tuple %s", value_type_text(e, v));
+  case VALUE_TUPLE:
+    return arena_printf(e->a, v.tuple.record ? "a %s" : "the tuple %s", value_type_text(e, v));
+  case VALUE_CLASS: return arena_printf(e->a, "the class `%s`", record_name(v.class));
   case VALUE_FUNC: return arena_printf(e->a, "the function `%s`", v.func->ast->name);
   case VALUE_BUILTIN: return arena_printf(e->a, "the function `%s`", v.builtin->name);
-  case VALUE_BOUND: return arena_printf(e->a, "the method `%s`", v.bound.builtin->name);
+  case VALUE_BOUND:
+    return arena_printf(e->a, "the method `%s`",
+                        v.bound.func ? v.bound.func->ast->name : v.bound.builtin->name);
   case VALUE_MODULE: return "a module";
   case VALUE_RANGE: return "a range";
   case VALUE_SLICE: return "a slice";

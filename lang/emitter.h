@@ -13,8 +13,9 @@
 #include "mlir-dialects/build.h"
 
 #define EMIT_MAX_CALL_DEPTH 64
-#define EMIT_MAX_DEPTH 900         // of the emitter's own recursion
-#define EMIT_MAX_UNROLL 4096       // iterations of one static loop
+#define EMIT_MAX_DEPTH 900   // of the emitter's own recursion
+#define EMIT_MAX_UNROLL 4096 // iterations of one static loop
+#define RECORD_MAX_FIELDS 256
 #define EMIT_MAX_STATEMENTS 200000 // after inlining and unrolling
 
 // Why a name has no value where it stands.
@@ -109,6 +110,7 @@ struct emitter {
   struct map assigned;  // statement -> struct name_list *
   struct map functions; // ast_function -> struct function *
   struct outline_cache *outlined;
+  struct map records;       // ast_class -> struct record *
   struct map module_values; // ast_constant -> struct value *
   struct map std_modules;   // row of std_table -> struct ast_module *, of what was needed
   unsigned depth, call_depth;
@@ -184,7 +186,8 @@ struct ssa_for {
   void (*body)(struct emitter *e, struct value induction, void *user);
   void *user;
 };
-void ssa_for_loop(struct emitter *e, const struct ssa_for *f, const struct variable_list *changed);
+MlirOperation ssa_for_loop(struct emitter *e, const struct ssa_for *f,
+                           const struct variable_list *changed);
 
 // scf.while: `condition` gives a run-time i1, or poison.
 struct ssa_while {
@@ -226,6 +229,25 @@ void emit_body(struct emitter *e, struct frame *f);
 struct value emit_function_value(struct emitter *e, const struct ast_function *f,
                                  const struct ast_module *m, struct frame *closure);
 
+// The same; also what the variable `of` holds at its end.
+struct value emit_inline_for(struct emitter *e, const struct function *f,
+                             const struct operand *args, const char *const *names, size_t count,
+                             struct span at, const char *of, struct value *ret);
+
+// ---- records (records.c) ----
+struct value emit_class_value(struct emitter *e, const struct ast_class *c,
+                              const struct ast_module *m);
+struct value emit_construct(struct emitter *e, const struct record *r, const struct operand *args,
+                            const char *const *names, size_t count, struct span at);
+// A field or method; not found is not reported.
+struct value emit_field(struct emitter *e, struct operand x, const char *name, struct span at,
+                        bool *ret_found);
+struct value emit_class_attribute(struct emitter *e, const struct record *r, const char *name,
+                                  struct span at);
+// `self.x = v` in `__init__`; false: nothing of that kind.
+bool emit_assign_field(struct emitter *e, const struct expr *target, struct value v);
+const char *record_name(const struct record *r);
+
 // ---- functions beside the kernel (outline.c) ----
 struct outline {
   struct operand callee;
@@ -241,6 +263,9 @@ struct outline {
 // The private function for these types and constants, emitted when first asked for. False if that
 // failed, which was reported.
 bool emit_outlined(struct emitter *e, const struct outline *o, struct outlined *ret);
+// func.call of a function declared `noinline=True`.
+struct value emit_noinline(struct emitter *e, const struct function *f, const struct operand *args,
+                           const char *const *names, size_t count, struct span at);
 
 // ---- operators (operators.c) ----
 struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, struct operand b,

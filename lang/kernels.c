@@ -213,6 +213,9 @@ void kernels_find(struct arena *a, struct ast_module *m) {
   for (size_t i = 0; i < m->function_count; i++)
     if (is_kernel(m->functions[i]))
       find_called(a, m->functions[i], &called);
+  for (size_t i = 0; i < m->class_count; i++)
+    for (size_t k = 0; k < m->classes[i]->method_count; k++)
+      find_called(a, m->classes[i]->methods[k], &called);
   for (size_t i = 0; i < m->function_count; i++) {
     const struct ast_function *f = m->functions[i];
     struct str name = str_from(f->name);

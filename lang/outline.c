@@ -8,7 +8,7 @@
 struct entry {
   struct outline key;
   struct outlined made;
-  bool failed;
+  bool failed, is_open; // its body is being emitted
 };
 
 struct outline_cache {
@@ -60,7 +60,6 @@ static struct entry *find_entry(struct emitter *e, const struct outline *o) {
 static struct entry *new_entry(struct emitter *e, const struct outline *o) {
   struct entry *n = arena_new(e->a, struct entry);
   n->key = *o;
-  n->failed = true; // until it is done: a function that needs itself
   if (!e->outlined)
     e->outlined = arena_new(e->a, struct outline_cache);
   vec_push(e->a, e->outlined, n);
@@ -202,6 +201,11 @@ static bool emit_into(struct emitter *e, const struct outline *o, struct outline
 
 bool emit_outlined(struct emitter *e, const struct outline *o, struct outlined *ret) {
   struct entry *known = find_entry(e, o);
+  if (known && known->is_open) {
+    struct diag *d = emit_error(e, o->at, E0307, "%s calls itself", o->what);
+    diag_help(d, "a recursion must end by a condition known at compile time");
+    return false;
+  }
   if (!known) {
     known = new_entry(e, o);
     const char *symbol = new_symbol(e, o->callee);
@@ -215,7 +219,9 @@ bool emit_outlined(struct emitter *e, const struct outline *o, struct outlined *
     e->region = ++e->region_count;
     e->is_pure = was_pure || o->is_pure;
     MlirBlock block = mlirBlockCreate(0, NULL, NULL);
+    known->is_open = true;
     known->failed = !emit_into(e, o, &known->made, block);
+    known->is_open = false;
     if (known->failed)
       mlirBlockDestroy(block);
     else
@@ -227,4 +233,46 @@ bool emit_outlined(struct emitter *e, const struct outline *o, struct outlined *
   }
   *ret = known->made;
   return !known->failed;
+}
+
+// ---- calls that stay calls ----
+
+static bool has_tile(struct value v) {
+  for (size_t i = 0; v.kind == VALUE_TUPLE && i < v.tuple.len; i++)
+    if (has_tile(v.tuple.at[i]))
+      return true;
+  return v.kind == VALUE_RT && v.type.rank;
+}
+
+struct value emit_noinline(struct emitter *e, const struct function *f, const struct operand *args,
+                           const char *const *names, size_t count, struct span at) {
+  struct leaves values = {0};
+  for (size_t i = 0; i < count; i++) {
+    if (ssa_has_poison(args[i].v))
+      return VALUE_ERROR;
+    if (has_tile(args[i].v)) {
+      struct diag *d =
+          emit_error(e, args[i].at, E0313, "`%s` is not inlined and takes no tiles", f->ast->name);
+      diag_primary_label(d, "%s", value_type_text(e, args[i].v));
+      diag_label(d, f->ast->name_span, "declared `noinline=True`");
+      diag_help(d, "pass pointers and numbers, and load inside of it; or leave out `noinline`");
+      return VALUE_ERROR;
+    }
+    ssa_flatten(e, args[i].v, &values);
+  }
+  struct value callee = {.kind = VALUE_FUNC, .func = f};
+  struct outline o = {.callee = {callee, at},
+                      .args = args,
+                      .names = names,
+                      .count = count,
+                      .what = arena_printf(e->a, "`%s`", f->ast->name),
+                      .at = at};
+  struct outlined made;
+  if (!emit_outlined(e, &o, &made))
+    return VALUE_ERROR;
+  emit_at(e, at);
+  size_t n = made.leaves.len, k = 0;
+  MlirValue *results = arena_array(e->a, MlirValue, n + 1);
+  build_call(&e->b, made.symbol, values.len, values.at, n, ssa_types_of(e, &made.leaves), results);
+  return ssa_rebuild(e, made.result, results, &k);
 }

@@ -15,11 +15,13 @@ struct scope {
 typedef VEC(struct ast_function *) function_vec;
 typedef VEC(struct ast_constant) constant_vec;
 typedef VEC(struct ast_import) import_vec;
+typedef VEC(struct ast_class *) class_vec;
 
 struct module_parts {
   function_vec functions;
   constant_vec constants;
   import_vec imports;
+  class_vec classes;
 };
 
 static void parse_outer(struct parser *p, struct module_parts *m, struct scope scope);
@@ -76,6 +78,7 @@ struct decoration {
   expr_vec exprs;
   bool is_jit, is_constexpr_function, is_other;
   bool is_noinline;
+  bool is_aggregate;
 };
 
 static bool has_true_keyword(const struct expr *e, const char *keyword) {
@@ -98,6 +101,8 @@ static void parse_outer_decorators(struct parser *p, struct decoration *d) {
     bool is_constexpr = is_named_decorator(p, p->pos, "constexpr_function");
     d->is_jit |= is_jit;
     d->is_constexpr_function |= is_constexpr;
+    d->is_aggregate |=
+        is_named_decorator(p, p->pos, "_aggregate") || is_named_decorator(p, p->pos, "aggregate");
     d->is_other |= !is_jit && !is_named_decorator(p, p->pos, "autotune") &&
                    !is_named_decorator(p, p->pos, "heuristics");
     parser_accept(p, TOK_AT);
@@ -112,6 +117,13 @@ static void parse_outer_decorators(struct parser *p, struct decoration *d) {
     parser_accept(p, TOK_NEWLINE);
   }
   p->quiet = quiet;
+}
+
+bool parse_method_decorators(struct parser *p, expr_vec *out) {
+  struct decoration d = {0};
+  parse_outer_decorators(p, &d);
+  *out = d.exprs;
+  return d.is_jit;
 }
 
 // ---- Functions ----
@@ -171,12 +183,20 @@ static void parse_outer_function(struct parser *p, struct module_parts *m, struc
     vec_push(p->arena, &m->functions, f);
 }
 
+static void keep_class(struct parser *p, struct module_parts *m) {
+  struct ast_class *c = parse_class(p);
+  if (c)
+    vec_push(p->arena, &m->classes, c);
+}
+
 static void parse_decorated(struct parser *p, struct module_parts *m, struct scope scope) {
   size_t first = p->pos;
   struct decoration d = {0};
   parse_outer_decorators(p, &d);
   if (parser_peek(p) == TOK_DEF) {
     parse_outer_function(p, m, scope, &d);
+  } else if (parser_peek(p) == TOK_CLASS && d.is_aggregate && !scope.is_nested) {
+    keep_class(p, m);
   } else if (parser_peek(p) != TOK_CLASS && parser_peek(p) != TOK_ASYNC) {
     struct token at = p->tokens.at[first];
     parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
@@ -286,6 +306,12 @@ static struct stmt *try_simple(struct parser *p) {
 
 static void keep_constant(struct parser *p, struct module_parts *m, const struct expr *target,
                           struct expr *annotation, struct expr *value) {
+  if (target->kind == EXPR_TUPLE && value->kind == EXPR_TUPLE &&
+      target->items.len == value->items.len) { // A, B = 1, 2
+    for (size_t i = 0; i < target->items.len; i++)
+      keep_constant(p, m, target->items.at[i], NULL, value->items.at[i]);
+    return;
+  }
   if (target->kind != EXPR_NAME)
     return;
   struct ast_constant c = {target->name, annotation, value, target->span};
@@ -339,8 +365,9 @@ static void parse_outer_simple(struct parser *p, struct module_parts *m, struct 
   }
   enum token_kind next = parser_peek_at(p, 1);
   bool is_import = parser_peek(p) == TOK_IMPORT || parser_peek(p) == TOK_FROM;
-  bool is_constant =
-      parser_peek(p) == TOK_NAME && (next == TOK_ASSIGN || next == TOK_COLON) && !scope.is_nested;
+  bool is_constant = parser_peek(p) == TOK_NAME &&
+                     (next == TOK_ASSIGN || next == TOK_COLON || next == TOK_COMMA) &&
+                     !scope.is_nested;
   const struct stmt *s = is_import || is_constant ? try_simple(p) : NULL;
   if (!s)
     parser_skip_statement(p);
@@ -378,6 +405,13 @@ static void parse_outer_statement(struct parser *p, struct module_parts *m, stru
     }
     break;
   case TOK_CLASS:
+    if (!scope.is_nested && at_record_class(p)) {
+      keep_class(p, m);
+      break;
+    }
+    scope.is_nested = true;
+    search_block(p, m, scope);
+    break;
   case TOK_ASYNC:
     scope.is_nested = true;
     search_block(p, m, scope);
@@ -404,6 +438,8 @@ void parse_module(struct parser *p) {
   m->function_count = parts.functions.len;
   m->constants = parts.constants.at;
   m->constant_count = parts.constants.len;
+  m->classes = parts.classes.at;
+  m->class_count = parts.classes.len;
   m->imports = parts.imports.at;
   m->import_count = parts.imports.len;
 }

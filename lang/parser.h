@@ -138,7 +138,14 @@ struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first);
 void parse_decorators(struct parser *p, expr_vec *out);
 struct ast_function *parse_function(struct parser *p, const expr_vec *decorators);
 
+// A class with the base NamedTuple stands here.
+bool at_record_class(const struct parser *p);
+struct ast_class *parse_class(struct parser *p); // NULL without a name
+
 // ---- Modules (lang/parse_module.c) ----
+
+// The decorators of a method; true if one is `jit`.
+bool parse_method_decorators(struct parser *p, expr_vec *out);
 
 void parse_module(struct parser *p);
 

@@ -207,6 +207,11 @@ static bool module_lookup(struct emitter *e, const char *name, struct span at, s
   }
   if (e->frame->is_std && std_value(e, name, ret))
     return true;
+  const struct ast_class *c = ast_find_class(m, name);
+  if (c) {
+    *ret = emit_class_value(e, c, m);
+    return true;
+  }
   return imported(e, m, name, ret);
 }
 

@@ -143,7 +143,8 @@ static void loop_leave(struct emitter *e, const struct loop *l, const struct var
   }
 }
 
-void ssa_for_loop(struct emitter *e, const struct ssa_for *f, const struct variable_list *changed) {
+MlirOperation ssa_for_loop(struct emitter *e, const struct ssa_for *f,
+                           const struct variable_list *changed) {
   struct builder outer = e->b;
   struct span place = e->span;
   MlirType iv_type = type_to_mlir(e->c, f->lower.type);
@@ -185,6 +186,7 @@ void ssa_for_loop(struct emitter *e, const struct ssa_for *f, const struct varia
     if (keep[k])
       after.at[k] = mlirOperationGetResult(op, (intptr_t)r++);
   loop_leave(e, &l, changed, &after);
+  return op;
 }
 
 // What the condition of a while leaves in the carried variables: the values passed on, in the

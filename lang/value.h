@@ -25,12 +25,15 @@ enum value_kind {
   VALUE_BUILTIN, // a row of builtins.def
   VALUE_BOUND,   // a builtin with its first argument: `x.to`
   VALUE_RANGE,   // range(...), tl.range(...), tl.static_range(...)
-  VALUE_SLICE    // `a:b` inside a subscript
+  VALUE_SLICE,   // `a:b` inside a subscript
+  VALUE_CLASS    // of the file: makes records
 };
 
 struct value;
 struct builtin;
 struct ast_class;
+struct ast_field;
+struct ast_module;
 struct function;
 
 // What makes a tuple more than one.
@@ -41,7 +44,11 @@ enum record_kind {
 };
 struct record {
   enum record_kind kind;
-  const struct ast_class *ast; // RECORD_CLASS
+  // RECORD_CLASS: what it was made from, and its fields, those of its bases first
+  const struct ast_class *ast;
+  const struct ast_module *module;
+  const struct ast_field *fields;
+  size_t field_count;
 };
 
 struct tuple {
@@ -51,13 +58,29 @@ struct tuple {
 };
 
 struct bound_method {
-  const struct builtin *builtin;
+  const struct builtin *builtin; // or:
+  const struct function *func;   // of a class
   struct value *receiver;
+};
+
+// What tl.range asks of the passes; attributes of the loop. -1: not said.
+enum loop_option {
+  LOOP_NUM_STAGES,
+  LOOP_UNROLL_FACTOR,
+  LOOP_DISALLOW_ACC_MULTI_BUFFER,
+  LOOP_FLATTEN,
+  LOOP_WARP_SPECIALIZE,
+  LOOP_DISABLE_LICM,
+  LOOP_OPTION_COUNT
+};
+struct loop_options {
+  int32_t at[LOOP_OPTION_COUNT];
 };
 
 struct range {
   struct value *lower, *upper, *step;
-  bool is_static; // fully unrolled
+  bool is_static;                     // fully unrolled
+  const struct loop_options *options; // NULL: none
 };
 
 enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA };
@@ -73,6 +96,7 @@ struct value {
     struct str s;
     struct tuple tuple;
     const struct function *func;
+    const struct record *class;
     enum module_id module;
     const struct builtin *builtin;
     struct bound_method bound;

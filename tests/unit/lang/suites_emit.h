@@ -13,7 +13,8 @@
   X(emit)                                                                                          \
   X(control)                                                                                       \
   X(collective)                                                                                    \
-  X(elements)
+  X(elements)                                                                                      \
+  X(records)
 
 #define X(name) TCase *name##_tests(void);
 SUITES_EMIT(X)
