@@ -4,6 +4,7 @@
 #include "lowering/analysis/layout_choice.h"
 
 #include "base/vec.h"
+#include "lowering/analysis/access_cost.h"
 #include "lowering/analysis/layout_flow.h"
 
 enum { LIGHT = 1 }; // the weight of a wish that recomputable tiles pass on to their users
@@ -152,49 +153,9 @@ static int64_t votes_for(const struct layout_choice *x, MlirAttribute encoding) 
   return votes ? *votes : 0;
 }
 
-// ---- what a load costs ----
-
 static const struct linear_layout *linear_with(struct layout_choice *x, MlirType type,
                                                MlirAttribute encoding) {
   return linear_of_type(x->c, type_with_encoding(type, encoding));
-}
-
-// Transfers of 128 bytes that a warp makes for the load in that layout.
-static int64_t load_cost(struct layout_choice *x, MlirOperation load, MlirAttribute encoding) {
-  MlirType type = mlirValueGetType(mlirOperationGetResult(load, 0));
-  const struct linear_layout *l = linear_with(x, type, encoding);
-  if (!l)
-    return INT64_MAX / 4;
-  struct axis_vector vector = axis_vector_of(x->axis, load, x->target, l);
-  unsigned width = vector.width, dim = vector.dim;
-  if (width == 1)
-    dim = axis_fastest_dim(x->axis, mlirOperationGetOperand(load, 0));
-  unsigned bits = type_bits(x->c, element_type(type));
-  uint32_t bytes = bits < 8 ? 1 : bits / 8;
-  int64_t run = axis_contiguity(x->axis, mlirOperationGetOperand(load, 0), dim);
-  int64_t sectors = (width * bytes + 31) / 32;
-  int lane = ll_find_in(l, LL_LANE);
-  for (unsigned b = 0; lane >= 0 && b < l->in_bits[lane]; b++) {
-    const uint32_t *at = l->basis[lane][b];
-    bool elsewhere = false;
-    for (unsigned d = 0; d < l->out_count; d++)
-      elsewhere |= d != dim && at[d] != 0;
-    bool same_sector = !elsewhere && at[dim] < run && at[dim] * bytes < 32;
-    sectors <<= !same_sector;
-  }
-  unsigned registers = layout_registers(x->c, type_with_encoding(type, encoding));
-  int64_t accesses = (registers + width - 1) / width;
-  return accesses * ((sectors + 3) / 4);
-}
-
-static bool load_gives_way(struct layout_choice *x, const struct anchor *a,
-                           MlirAttribute encoding) {
-  MlirValue result = mlirOperationGetResult(a->op, 0);
-  MlirType type = type_with_encoding(mlirValueGetType(result), a->encoding);
-  if (op_attr_bool(a->op, "is_volatile"))
-    return false;
-  int64_t convert = layout_convert_cost(x->c, type, encoding);
-  return load_cost(x, a->op, encoding) <= load_cost(x, a->op, a->encoding) + convert;
 }
 
 // ---- relaxation ----
@@ -232,7 +193,8 @@ static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, i
     if (!is_possible(x, v, encoding))
       return;
     if (t->load) {
-      if (!load_gives_way(x, t->load, encoding))
+      if (op_attr_bool(t->load->op, "is_volatile") ||
+          !access_gives_way(x->c, x->axis, x->target, t->load->op, t->load->encoding, encoding))
         return;
       t->load->encoding = encoding;
     }
@@ -400,6 +362,50 @@ static void respell(struct layout_choice *x, struct anchor *a) {
     a->encoding = chosen;
 }
 
+static void relax(struct layout_choice *x) {
+  for (size_t i = 0; i < x->queue.len; i++) {
+    struct tile *t = x->queue.at[i];
+    t->queued = false;
+    if (mlirValueIsABlockArgument(t->value)) {
+      spread_to_users(x, t, t->value);
+      spread_to_argument(x, t);
+    } else {
+      spread_to_all_users(x, t);
+      spread_to_definition(x, t);
+    }
+  }
+  x->queue.len = 0;
+}
+
+// May the access take the layout of what it writes? Its addresses and mask must come in it for
+// little, and nobody may wait for its result.
+static bool may_give_way(struct layout_choice *x, MlirOperation op) {
+  if (!op_is(x->c, op, OP_TILE_STORE) && !op_is(x->c, op, OP_TILE_ATOMIC_RMW))
+    return false;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
+    if (i != 1 && !tile_of(x, mlirOperationGetOperand(op, i))->cheap)
+      return false;
+  return mlirOperationGetNumResults(op) == 0 || !value_has_uses(mlirOperationGetResult(op, 0));
+}
+
+// Row sums are stored from where the reduction left them rather than converted first.
+static void let_stores_give_way(struct layout_choice *x) {
+  for (size_t i = 0; i < x->order.len; i++) {
+    struct anchor *a = x->order.at[i];
+    if (!may_give_way(x, a->op))
+      continue;
+    MlirValue value = mlirOperationGetOperand(a->op, 1);
+    MlirAttribute other = layout_chosen(x, value);
+    if (tile_of(x, value)->cheap || mlirAttributeEqual(other, a->encoding) ||
+        !access_gives_way(x->c, x->axis, x->target, a->op, a->encoding, other))
+      continue;
+    a->encoding = other;
+    if (mlirOperationGetNumResults(a->op) > 0)
+      tile_of(x, mlirOperationGetResult(a->op, 0))->encoding = other;
+    wish_operands(x, a->op, other, a->weight);
+  }
+}
+
 void layout_choice_solve(struct layout_choice *x) {
   ir_walk(x->root, fix_strangers, x);
   for (size_t i = 0; i < x->order.len; i++) {
@@ -415,17 +421,9 @@ void layout_choice_solve(struct layout_choice *x) {
       wish_operands(x, a->op, a->encoding, a->weight);
     }
   }
-  for (size_t i = 0; i < x->queue.len; i++) {
-    struct tile *t = x->queue.at[i];
-    t->queued = false;
-    if (mlirValueIsABlockArgument(t->value)) {
-      spread_to_users(x, t, t->value);
-      spread_to_argument(x, t);
-    } else {
-      spread_to_all_users(x, t);
-      spread_to_definition(x, t);
-    }
-  }
+  relax(x);
+  let_stores_give_way(x);
+  relax(x);
   for (size_t i = 0; i < x->order.len; i++)
     respell(x, x->order.at[i]);
 }

@@ -5,7 +5,10 @@
 // tile, of the deeper loop, of the layout more accesses share.
 //
 // A load of a small tile gives way to a heavier wish when loading it that way is no dearer than
-// converting it: a row of biases is loaded as a slice of the tile it is added to.
+// converting it: a row of biases is loaded as a slice of the tile it is added to. So does a store
+// of what came out in another layout, like the sums of rows.
+//
+// What a reduction gives is no matter of choice: it is a slice of the layout of its operands.
 #ifndef TILE_LOWERING_ANALYSIS_LAYOUT_CHOICE_H
 #define TILE_LOWERING_ANALYSIS_LAYOUT_CHOICE_H
 

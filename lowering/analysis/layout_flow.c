@@ -326,7 +326,8 @@ unsigned layout_convert_cost(struct ir_context *c, MlirType tensor, MlirAttribut
   struct convert_plan plan;
   if (!convert_plan(c, tensor, to, &plan))
     return 1u << 20; // not a conversion anyone should choose
-  return convert_plan_cost(&plan, type_bits(c, element_type(tensor)));
+  unsigned bits = type_bits(c, element_type(tensor));
+  return convert_plan_cost(&plan, bits < 8 ? 8 : bits); // a boolean travels as a byte
 }
 
 enum convert_kind layout_convert_kind(struct ir_context *c, MlirType tensor, MlirAttribute to) {

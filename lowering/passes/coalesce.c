@@ -7,10 +7,14 @@
 // stores without a conversion: that of the widest vector, but with no more elements a thread than
 // one store can write. A warp that stores every other 16 bytes wastes half of each transaction;
 // loads in two steps find the rest in the cache.
+//
+// A tile that is reduced or scanned has its warps along the other dimensions, as far as these
+// reach: then the values that are combined meet in one warp and need no shared memory.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/provenance.h"
+#include "lowering/analysis/reduced_axes.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
 
@@ -20,13 +24,15 @@ struct access {
   MlirOperation op, func;
   MlirType type; // of the tile of pointers
   uint32_t order[LL_MAX_OUT];
-  int64_t wanted; // elements a full vector would have
-  int64_t width;  // elements it may have
+  int64_t wanted;   // elements a full vector would have
+  int64_t width;    // elements it may have
+  uint32_t reduced; // mask of dimensions along which what is loaded is combined
 };
 
 struct state {
   struct pass_context *p;
   struct axis_analysis *axis;
+  struct reduced_axes *reduced;
   VEC(struct access) accesses;
 };
 
@@ -125,6 +131,8 @@ static bool collect(MlirOperation op, void *user) {
   a.width = min64(axis_pointer_alignment(s->axis, ptr, a.order[0]), a.wanted);
   if (!op_is(c, op, OP_TILE_LOAD) && !op_is(c, op, OP_TILE_STORE))
     a.width = 1; // one element at a time; lanes side by side are best
+  if (op_is(c, op, OP_TILE_LOAD))
+    a.reduced = reduced_axes_of(s->reduced, op);
   explain(s, &a);
   vec_push(s->p->scratch, &s->accesses, a);
   return true;
@@ -140,6 +148,25 @@ static bool alike(const struct access *a, const struct access *b) {
   return true;
 }
 
+// Deals the warps out anew: along dimensions that are not combined first, each as far as the shape
+// goes; what is left stays along the others.
+static void place_warps(struct encoding *e, const int64_t *shape, uint32_t reduced,
+                        unsigned num_warps) {
+  uint32_t left = num_warps, warps[LL_MAX_OUT];
+  for (unsigned pass = 0; pass < 2; pass++)
+    for (unsigned k = 0; k < e->rank; k++) {
+      unsigned d = e->blocked.order[k];
+      if ((reduced >> d & 1) != pass)
+        continue;
+      int64_t tile = (int64_t)e->blocked.size_per_thread[d] * e->blocked.threads_per_warp[d];
+      warps[d] = (uint32_t)min64(left, max64(shape[d] / tile, 1));
+      left /= warps[d];
+    }
+  warps[e->blocked.order[e->rank - 1]] *= left; // more warps than elements: copies
+  for (unsigned d = 0; d < e->rank; d++)
+    e->blocked.warps_per_cta[d] = warps[d];
+}
+
 static MlirAttribute choose_layout(struct state *s, const struct access *a) {
   unsigned rank = tensor_rank(a->type);
   int64_t shape[LL_MAX_OUT];
@@ -149,17 +176,21 @@ static MlirAttribute choose_layout(struct state *s, const struct access *a) {
     size_per_thread[d] = 1;
   }
   int64_t width = 1, most = INT64_MAX;
+  uint32_t reduced = 0;
   for (size_t i = 0; i < s->accesses.len; i++) {
     const struct access *other = &s->accesses.at[i];
     if (!alike(a, other))
       continue;
     width = max64(width, other->width);
+    reduced |= other->reduced;
     if (op_flags(s->p->c, other->op) & OP_WRITE)
       most = min64(most, VECTOR_BITS / pointee_bits(s->p->c, other->type));
   }
   width = min64(width, most);
   size_per_thread[a->order[0]] = (uint32_t)width;
   struct encoding e = encoding_blocked(rank, shape, size_per_thread, a->order, s->p->num_warps);
+  if (reduced != 0 && reduced != (1u << rank) - 1)
+    place_warps(&e, shape, reduced, s->p->num_warps);
   return encoding_attr(s->p->c, &e);
 }
 
@@ -197,6 +228,7 @@ enum pass_result pass_coalesce(struct pass_context *p) {
   struct state s = {.p = p};
   MlirOperation module = mlirModuleGetOperation(p->module);
   s.axis = axis_analyse(p->c, module, p->scratch);
+  s.reduced = reduced_axes_find(p->c, module, p->scratch);
   ir_walk(module, collect, &s);
   bool changed = false;
   for (size_t i = 0; i < s.accesses.len; i++)
