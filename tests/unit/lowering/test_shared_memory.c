@@ -23,7 +23,7 @@ static uint32_t pick(uint32_t n) {
 
 // ---- kernels as trees ----
 
-enum kind { ADD, CONVERT, TURN, LOOP, IF_ODD, ALLOC, STORE, LOAD, SWAP_LOOP, KIND_COUNT };
+enum kind { ADD, CONVERT, TURN, REDUCE, LOOP, IF_ODD, ALLOC, STORE, LOAD, SWAP_LOOP, KIND_COUNT };
 
 struct node {
   enum kind kind;
@@ -42,7 +42,7 @@ static struct node *grow(struct plant *p, unsigned depth, unsigned length) {
   unsigned live = p->live;
   for (unsigned i = 0; i < length && p->count + 8 < MAX_NODES; i++) {
     struct node *n = &p->nodes[p->count++];
-    *n = (struct node){.kind = (enum kind)pick(ALLOC), .number = 1 + (int32_t)pick(MAX_TRIPS)};
+    *n = (struct node){.kind = (enum kind)pick(KIND_COUNT), .number = 1 + (int32_t)pick(MAX_TRIPS)};
     bool nests = n->kind == LOOP || n->kind == IF_ODD || n->kind == SWAP_LOOP;
     bool needs = n->kind == STORE || n->kind == LOAD || n->kind == SWAP_LOOP;
     if ((nests && depth == 0) || (needs && p->live < 2) ||
@@ -120,6 +120,21 @@ static void write_convert(struct writer *w, const char *to) {
   w->names += 2;
 }
 
+// The largest of the tile, less the number of its element: c once more.
+static void write_reduce(struct writer *w) {
+  unsigned n = w->names;
+  strbuf_printf(&w->out, "%%v%u = arith.subi %%v%u, %%v0 : !a\n", n, w->x);
+  strbuf_printf(&w->out,
+                "%%v%u = \"tile.reduce\"(%%v%u) {axis = 0 : i32, combine = @larger, "
+                "operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = "
+                "array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!a) -> i32\n",
+                n + 1, n);
+  strbuf_printf(&w->out, "%%v%u = \"tile.splat\"(%%v%u) : (i32) -> !a\n", n + 2, n + 1);
+  strbuf_printf(&w->out, "%%v%u = arith.addi %%v%u, %%v0 : !a\n", n + 3, n + 2);
+  w->x = n + 3;
+  w->names += 4;
+}
+
 static void write_loop(struct writer *w, const struct node *n) {
   bool swaps = n->kind == SWAP_LOOP;
   unsigned result = w->names++, inside = w->names++, b[2] = {0, 0}, trip = w->names++;
@@ -180,6 +195,7 @@ static void write_block(struct writer *w, const struct node *n) {
       break;
     case CONVERT: write_convert(w, "b"); break;
     case TURN: write_convert(w, "c"); break;
+    case REDUCE: write_reduce(w); break;
     case ALLOC:
       strbuf_printf(&w->out, "%%v%u = \"tilegpu.local_alloc\"(%%v%u) : (!a) -> !m\n", w->names,
                     w->x);
@@ -229,7 +245,9 @@ static const char *write_kernel(const struct node *n) {
                 "%%ps = \"tile.splat\"(%%out) : (!tile.ptr<i32>) -> !p\n"
                 "%%at = \"tile.addptr\"(%%ps, %%v0) : (!p, !a) -> !p\n"
                 "\"tile.store\"(%%at, %%v%u) {cache = \"\", evict = \"\"} : (!p, !a) -> ()\n"
-                "return } }\n",
+                "return }\n"
+                "func.func private @larger(%%x: i32, %%y: i32) -> i32 {\n"
+                "%%m = arith.maxsi %%x, %%y : i32\nreturn %%m : i32 } }\n",
                 w.x);
   const char *text = arena_strdup(run.arena, strbuf_cstr(&w.out));
   strbuf_finish(&w.out);
@@ -259,10 +277,77 @@ START_TEST(random_kernels_keep_their_meaning) {
 }
 END_TEST
 
+// ---- buffers of two dimensions ----
+
+// A range as 32x64 tile, through a buffer, from one layout into another.
+static const char *buffer_kernel(const char *type, const char *shared) {
+  bool same = strcmp(type, "i32") == 0, wide = strcmp(type, "i64") == 0;
+  const char *there = same ? "arith.addi %t, %z" : wide ? "arith.extsi %t" : "arith.trunci %t";
+  const char *back = same ? "arith.addi %l, %zb" : wide ? "arith.trunci %l" : "arith.extui %l";
+  struct strbuf s = {0};
+  strbuf_printf(
+      &s,
+      "#v = #tilegpu.blocked<{order = [0], size_per_thread = [1], threads_per_warp = [32], "
+      "warps_per_cta = [4]}>\n"
+      "#a = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [4, 8], "
+      "warps_per_cta = [4, 1]}>\n"
+      "#b = #tilegpu.blocked<{order = [0, 1], size_per_thread = [4, 1], threads_per_warp = [8, 4], "
+      "warps_per_cta = [1, 2]}>\n"
+      "!v = tensor<2048xi32, #v>\n!a = tensor<32x64xi32, #a>\n!b = tensor<32x64xi32, #b>\n"
+      "!p = tensor<2048x!tile.ptr<i32>, #v>\n!x = tensor<32x64x%s, #a>\n"
+      "!y = tensor<32x64x%s, #b>\n!m = !tilegpu.memdesc<tensor<32x64x%s, %s>>\n"
+      "module { func.func @k(%%out: !tile.ptr<i32>) attributes {tile.kernel} {\n"
+      "%%r = \"tile.make_range\"() {start = 0 : i32, end = 2048 : i32} : () -> !v\n"
+      "%%t = \"tile.reshape\"(%%r) {allow_reorder = false} : (!v) -> !a\n"
+      "%%z = arith.constant dense<0> : !a\n%%zb = arith.constant dense<0> : !b\n",
+      type, type, type, shared);
+  strbuf_printf(&s, "%%x = %s : !a%s\n", there, same ? "" : " to !x");
+  strbuf_puts(&s, "%m = \"tilegpu.local_alloc\"() : () -> !m\n"
+                  "\"tilegpu.local_store\"(%x, %m) : (!x, !m) -> ()\n"
+                  "%l = \"tilegpu.local_load\"(%m) : (!m) -> !y\n");
+  strbuf_printf(&s, "%%y = %s : %s\n", back, same ? "!b" : "!y to !b");
+  strbuf_puts(&s, "%o = \"tile.reshape\"(%y) {allow_reorder = false} : (!b) -> !v\n"
+                  "%ps = \"tile.splat\"(%out) : (!tile.ptr<i32>) -> !p\n"
+                  "%at = \"tile.addptr\"(%ps, %r) : (!p, !v) -> !p\n"
+                  "\"tile.store\"(%at, %o) {cache = \"\", evict = \"\"} : (!p, !v) -> ()\n"
+                  "return } }\n");
+  const char *text = arena_strdup(run.arena, strbuf_cstr(&s));
+  strbuf_finish(&s);
+  return text;
+}
+
+START_TEST(buffers_keep_every_element) {
+  static const struct {
+    const char *type, *shared;
+    uint32_t mask;
+  } cases[] = {
+      {"i32", "#tilegpu.shared<{max_phase = 1, order = [1, 0], per_phase = 1, vec = 1}>", ~0u},
+      {"i32", "#tilegpu.shared<{max_phase = 8, order = [1, 0], per_phase = 1, vec = 4}>", ~0u},
+      {"i16", "#tilegpu.shared<{max_phase = 8, order = [1, 0], per_phase = 1, vec = 8}>", 0xffff},
+      {"i64", "#tilegpu.shared<{max_phase = 4, order = [0, 1], per_phase = 2, vec = 2}>", ~0u},
+      {"i1", "#tilegpu.shared<{max_phase = 4, order = [1, 0], per_phase = 2, vec = 16}>", 1},
+      {"i16", "#tilegpu.nvmma_shared<{element_bits = 16, swizzle = 128, transposed = false}>",
+       0xffff},
+      {"i32", "#tilegpu.nvmma_shared<{element_bits = 32, swizzle = 64, transposed = false}>", ~0u},
+      {"i8", "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 32, transposed = true}>", 0xff}};
+  static int32_t out[2048];
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const char *ir = buffer_kernel(cases[i].type, cases[i].shared);
+    void *p = out, *values[] = {&p};
+    memset(out, 0xff, sizeof out);
+    ck_assert_msg(host_run_ir(&run, ir, WARPS, 1, true, values) == TILE_OK, "%s\n%s",
+                  tile_error_message(), ir);
+    for (uint32_t k = 0; k < COUNT_OF(out); k++)
+      ck_assert_msg((uint32_t)out[k] == (k & cases[i].mask), "element %u is %d\n%s", k, out[k], ir);
+  }
+}
+END_TEST
+
 TCase *shared_memory_tests(void) {
   TCase *t = tcase_create("shared_memory");
   tcase_add_unchecked_fixture(t, open_run, close_run);
   tcase_set_timeout(t, 120);
   tcase_add_test(t, random_kernels_keep_their_meaning);
+  tcase_add_test(t, buffers_keep_every_element);
   return t;
 }
