@@ -3,7 +3,7 @@
 import ctypes as C
 import os
 
-F16, F32, I32 = 11, 13, 3
+I32, F16, BF16, F32 = 3, 11, 12, 13
 
 
 class Arg(C.Structure):
@@ -44,9 +44,11 @@ class Tile:
         for slot, arg in zip(packed, args):
             if isinstance(arg, int):
                 slot.is_pointer, slot.type, slot.value.integer = 0, I32, arg
+            elif isinstance(arg, float):
+                slot.is_pointer, slot.type, slot.value.real = 0, F32, arg
             else:
                 import torch
-                kinds = {torch.float16: F16, torch.float32: F32, torch.bfloat16: 12}
+                kinds = {torch.float16: F16, torch.float32: F32, torch.bfloat16: BF16}
                 slot.is_pointer, slot.type, slot.value.pointer = 1, kinds[arg.dtype], arg.data_ptr()
         g = Grid(*grid)
         launch = self.lib.tile_launch
