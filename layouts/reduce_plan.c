@@ -7,9 +7,10 @@
 
 #include "layouts/convert_plan.h"
 #include "layouts/gf2.h"
+#include "layouts/plan_layouts.h"
 
 // Elements of the axis that one thread loads of the partial results; lanes take the rest.
-enum { SPREAD_REGISTER_BITS = 3, SHUFFLE_COST = 2, WARP_COST = 8, AREA_ALIGNMENT = 16 };
+enum { SPREAD_REGISTER_BITS = 3, SHUFFLE_COST = 2, WARP_COST = 8 };
 
 // A vector of places.
 struct place {
@@ -17,33 +18,6 @@ struct place {
 };
 
 // ---- the layout of partial results ----
-
-// l with the inputs register, lane (5 bits at least), warp.
-static struct linear_layout of_threads(const struct linear_layout *l) {
-  static const enum ll_in inputs[] = {LL_REGISTER, LL_LANE, LL_WARP};
-  static const unsigned dims[LL_MAX_OUT] = {0, 1, 2, 3, 4, 5, 6, 7};
-  struct linear_layout r = ll_sublayout(l, COUNT_OF(inputs), inputs, l->out_count, dims);
-  ll_add_in(&r, LL_REGISTER);
-  ll_add_in(&r, LL_LANE);
-  ll_add_in(&r, LL_WARP);
-  if (ll_in_bits(&r, LL_LANE) < REDUCE_LANE_BITS)
-    r = ll_resize_in(&r, LL_LANE, REDUCE_LANE_BITS);
-  return r;
-}
-
-// Keeps the registers that are independent of lower ones; ret_bits: which they are.
-static struct linear_layout distinct_registers(const struct linear_layout *l, unsigned *ret_bits) {
-  struct linear_layout r = *l;
-  struct gf2_span span = {0};
-  int at = ll_find_in(l, LL_REGISTER);
-  r.in_bits[at] = 0;
-  for (unsigned b = 0; b < l->in_bits[at]; b++)
-    if (gf2_add(&span, gf2_flatten(l, l->basis[at][b]), 0)) {
-      ret_bits[r.in_bits[at]] = b;
-      memcpy(r.basis[at][r.in_bits[at]++], l->basis[at][b], sizeof r.basis[at][b]);
-    }
-  return r;
-}
 
 static void remove_register(struct linear_layout *l, unsigned bit) {
   int at = ll_find_in(l, LL_REGISTER);
@@ -113,7 +87,7 @@ static void order_masks(const struct linear_layout *l, unsigned axis, struct red
       if (l->in[i] == LL_REGISTER)
         s->order_register |= bit << b;
       else
-        s->order_thread |= bit << (b + (l->in[i] == LL_WARP ? REDUCE_LANE_BITS : 0));
+        s->order_thread |= bit << (b + (l->in[i] == LL_WARP ? PLAN_LANE_BITS : 0));
     }
 }
 
@@ -148,7 +122,7 @@ static bool takes_whole_warp(const struct reduce_phase *p) {
       return false;
     else if (p->step[i].kind == REDUCE_LANES)
       gf2_add(&lanes, p->step[i].lane, 0);
-  return lanes.rank == REDUCE_LANE_BITS;
+  return lanes.rank == PLAN_LANE_BITS;
 }
 
 // As many steps as need no other warp; the first `scatters` of the lanes scatter registers.
@@ -195,7 +169,7 @@ static bool plan_phase(const struct linear_layout *from, unsigned axis, bool ord
 static struct linear_layout spread_of(const struct linear_layout *dst, unsigned axis,
                                       unsigned axis_bits) {
   unsigned unused[LL_MAX_BITS], taken = 0, lane_bits = ll_in_bits(dst, LL_LANE);
-  struct linear_layout own = distinct_registers(dst, unused);
+  struct linear_layout own = plan_distinct_registers(dst, unused);
   struct linear_layout wide = ll_insert_out(&own, axis), r = ll_empty(wide.out_count, NULL);
   memcpy(r.out_bits, wide.out_bits, sizeof r.out_bits);
   r.out_bits[axis] = axis_bits;
@@ -229,14 +203,6 @@ static struct linear_layout spread_of(const struct linear_layout *dst, unsigned 
   for (unsigned b = 0; b < wide.in_bits[warp]; b++)
     ll_push_basis(&r, LL_WARP, wide.basis[warp][b]);
   return r;
-}
-
-static void reserve(struct reduce_plan *p, const struct reduce_request *q) {
-  for (unsigned i = 0; i < q->count; i++) {
-    uint32_t bytes = (q->bits[i] / 8) << ll_total_out_bits(&p->spread);
-    p->offset[i] = p->scratch_bytes;
-    p->scratch_bytes += (bytes + AREA_ALIGNMENT - 1) / AREA_ALIGNMENT * AREA_ALIGNMENT;
-  }
 }
 
 // ---- choosing ----
@@ -280,7 +246,7 @@ static bool complete(const struct linear_layout *dst, const struct reduce_reques
   p->scratch_bytes = 0;
   if (p->exchanges) {
     p->spread = spread_of(dst, axis, left);
-    reserve(p, q);
+    p->scratch_bytes = plan_areas(q->count, q->bits, ll_total_out_bits(&p->spread), p->offset);
     if (!plan_phase(&p->spread, axis, q->ordered, 0, &p->last) ||
         p->last.partial.out_bits[axis] != 0)
       return false;
@@ -300,19 +266,19 @@ static bool complete(const struct linear_layout *dst, const struct reduce_reques
 bool reduce_plan_make(const struct linear_layout *src, unsigned axis,
                       const struct linear_layout *dst, const struct reduce_request *request,
                       struct reduce_plan *ret) {
-  struct linear_layout from = of_threads(src), nothing = ll_empty(0, NULL);
+  struct linear_layout from = plan_threads(src), nothing = ll_empty(0, NULL);
   if (axis >= src->out_count || ll_in_bits(src, LL_BLOCK) != 0 || ll_total_in_bits(&from) > 63 ||
       !ll_is_surjective(&from))
     return false;
-  struct linear_layout to = of_threads(dst ? dst : &nothing);
+  struct linear_layout to = plan_threads(dst ? dst : &nothing);
   unsigned warps = ll_in_bits(&from, LL_WARP);
   warps = ll_in_bits(&to, LL_WARP) > warps ? ll_in_bits(&to, LL_WARP) : warps;
   from = ll_resize_in(&from, LL_WARP, warps);
   to = ll_resize_in(&to, LL_WARP, warps);
   struct reduce_plan plan = {.axis = axis};
-  from = distinct_registers(&from, plan.start_bit);
+  from = plan_distinct_registers(&from, plan.start_bit);
   unsigned best = UINT32_MAX;
-  for (unsigned scatters = 0; scatters <= REDUCE_LANE_BITS; scatters++) {
+  for (unsigned scatters = 0; scatters <= PLAN_LANE_BITS; scatters++) {
     unsigned cost;
     if (!plan_phase(&from, axis, request->ordered, scatters, &plan.local) ||
         !complete(&to, request, &plan, &cost))

@@ -20,7 +20,7 @@
 
 #include "layouts/linear.h"
 
-enum { REDUCE_MAX_VALUES = 8, REDUCE_LANE_BITS = 5 };
+enum { REDUCE_MAX_VALUES = 8 };
 
 // What is reduced: so many tiles at once, with elements of so many bits in memory.
 struct reduce_request {

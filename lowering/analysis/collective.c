@@ -123,18 +123,45 @@ bool reduce_plan_of(struct ir_context *c, MlirOperation op, struct reduce_plan *
   return reduce_plan_make(from, (unsigned)op_attr_int(op, "axis", 0), to, &q, ret);
 }
 
-uint32_t reduce_scratch_bytes(struct ir_context *c, MlirOperation op) {
-  struct reduce_plan p;
-  if (!reduce_plan_of(c, op, &p))
+bool scan_plan_of(struct ir_context *c, MlirOperation op, struct scan_plan *ret) {
+  const struct linear_layout *from = operand_layout(c, op);
+  struct reduce_request q = request_of(c, op);
+  return from && scan_plan_make(from, (unsigned)op_attr_int(op, "axis", 0), q.count, q.bits, ret);
+}
+
+// ---- shared memory ----
+
+// The most that converting any of the op's results between two layouts takes.
+static uint32_t conversion_bytes(struct ir_context *c, MlirOperation op,
+                                 const struct linear_layout *from, const struct linear_layout *to) {
+  uint32_t most = 0;
+  if (!converts_through_shared(from, to))
     return 0;
-  uint32_t bytes = p.scratch_bytes;
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
     MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
-    const struct linear_layout *to = type_is_tensor(t) ? linear_of_type(c, t) : NULL;
-    if (!to || !converts_through_shared(&p.result, to))
-      continue;
-    uint32_t own = exchange_bytes(to, memory_bits(c, element_type(t)));
-    bytes = own > bytes ? own : bytes;
+    uint32_t bytes = exchange_bytes(to, memory_bits(c, element_type(t)));
+    most = bytes > most ? bytes : most;
   }
-  return bytes;
+  return most;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+uint32_t reduce_scratch_bytes(struct ir_context *c, MlirOperation op) {
+  struct reduce_plan p;
+  MlirType t = mlirValueGetType(mlirOperationGetResult(op, 0));
+  if (!reduce_plan_of(c, op, &p))
+    return 0;
+  uint32_t convert =
+      type_is_tensor(t) ? conversion_bytes(c, op, &p.result, linear_of_type(c, t)) : 0;
+  return larger(p.scratch_bytes, convert);
+}
+
+uint32_t scan_scratch_bytes(struct ir_context *c, MlirOperation op) {
+  struct scan_plan p;
+  if (!scan_plan_of(c, op, &p))
+    return 0;
+  const struct linear_layout *l = operand_layout(c, op);
+  return larger(p.scratch_bytes, larger(conversion_bytes(c, op, l, &p.layout),
+                                        conversion_bytes(c, op, &p.layout, l)));
 }

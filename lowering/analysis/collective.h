@@ -5,6 +5,7 @@
 #define TILE_LOWERING_ANALYSIS_COLLECTIVE_H
 
 #include "layouts/reduce_plan.h"
+#include "layouts/scan_plan.h"
 #include "mlir-dialects/ir.h"
 
 struct combine_info {
@@ -22,7 +23,9 @@ struct combine_info combine_info_of(struct ir_context *c, MlirOperation op);
 
 // False when the operands' layouts are missing or differ, or there is no plan.
 bool reduce_plan_of(struct ir_context *c, MlirOperation op, struct reduce_plan *ret);
-// Bytes of shared memory for a tile.reduce.
+bool scan_plan_of(struct ir_context *c, MlirOperation op, struct scan_plan *ret);
+// Bytes of shared memory for a tile.reduce, a tile.scan.
 uint32_t reduce_scratch_bytes(struct ir_context *c, MlirOperation op);
+uint32_t scan_scratch_bytes(struct ir_context *c, MlirOperation op);
 
 #endif

@@ -96,6 +96,7 @@ uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warp
   case OP_TILE_ATOMIC_RMW:
   case OP_TILE_ATOMIC_CAS: return atomic_bytes(c, op, num_warps);
   case OP_TILE_REDUCE: return reduce_scratch_bytes(c, op);
+  case OP_TILE_SCAN: return scan_scratch_bytes(c, op);
   default: return 0;
   }
 }

@@ -206,6 +206,7 @@ bool emit_store(struct emitter *e, MlirOperation op);
 bool emit_atomic_rmw(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
 bool emit_reduce(struct emitter *e, MlirOperation op);
+bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);
 bool emit_local_load(struct emitter *e, MlirOperation op);
 bool emit_local_store(struct emitter *e, MlirOperation op);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions, as the plan of layouts/reduce_plan.h says: in the thread, across lanes, and across
 // warps with one exchange through shared memory.
-#include "layouts/exchange_plan.h"
 #include "lowering/analysis/collective.h"
-#include "lowering/llvm/emit.h"
+#include "lowering/llvm/partials.h"
 
 // The values being reduced: x[i][r] is register r of value i.
 struct reduction {
@@ -154,75 +153,15 @@ static bool run_phase(struct emitter *e, struct reduction *d, const struct reduc
   return true;
 }
 
-// ---- across warps ----
-
-// All partial results of an element side by side, for wide loads.
-static struct linear_layout side_by_side(const struct reduce_plan *p) {
-  const struct linear_layout *partial = &p->local.partial;
-  struct linear_layout shared = ll_empty(partial->out_count, partial->out_bits);
-  uint32_t image[LL_MAX_OUT] = {0};
-  ll_add_in(&shared, LL_OFFSET);
-  for (unsigned b = 0; b < partial->out_bits[p->axis]; b++) {
-    image[p->axis] = 1u << b;
-    ll_push_basis(&shared, LL_OFFSET, image);
-  }
-  for (unsigned d = partial->out_count; d-- > 0;)
-    for (unsigned b = 0; d != p->axis && b < partial->out_bits[d]; b++) {
-      memset(image, 0, sizeof image);
-      image[d] = 1u << b;
-      ll_push_basis(&shared, LL_OFFSET, image);
-    }
-  return shared;
-}
-
-static unsigned wavefronts(const struct exchange_plan *x, unsigned bits,
-                           const struct linear_layout *from) {
-  uint32_t copies[LL_NO_IN];
-  ll_free_masks(from, copies);
-  return exchange_wavefronts(&x->store, bits, copies[LL_LANE]) +
-         exchange_wavefronts(&x->load, bits, 0);
-}
-
-// The better of two places: free of conflicts, or with the widest loads.
-static bool place_partials(const struct reduce_plan *p, unsigned bits, struct exchange_plan *ret) {
-  const struct linear_layout *from = &p->local.partial;
-  struct linear_layout shared = side_by_side(p);
-  struct exchange_plan wide;
-  if (!exchange_plan_make(from, &p->spread, bits, ret))
-    return false;
-  if (exchange_plan_with(from, &p->spread, &shared, bits, &wide) &&
-      wavefronts(&wide, bits, from) <= wavefronts(ret, bits, from))
-    *ret = wide;
-  return true;
-}
-
-static LLVMValueRef area(struct emitter *e, LLVMValueRef base, uint32_t offset) {
-  LLVMValueRef at = const_i32(e, offset);
-  return offset ? LLVMBuildGEP2(e->b, e->i8, base, &at, 1, "") : base;
-}
-
 static bool across_warps(struct emitter *e, struct reduction *d) {
   const struct reduce_plan *p = &d->plan;
-  struct exchange_plan places[REDUCE_MAX_VALUES];
-  for (unsigned i = 0; i < d->combine.count; i++)
-    if (!place_partials(p, packing_of(e, d->type[i], 1).bits, &places[i]))
-      return emit_unsupported(e, d->op, "layouts that do not cover their tile");
-  LLVMValueRef base = scratch_begin(e, d->op, p->scratch_bytes);
-  LLVMValueRef owner = owner_predicate(e, &p->local.partial);
-  struct branch br;
-  if (owner)
-    br = branch_begin(e, owner);
-  for (unsigned i = 0; i < d->combine.count; i++)
-    exchange_store(e, &places[i].store, d->type[i], area(e, base, p->offset[i]), d->x[i]);
-  if (owner)
-    branch_end(e, &br);
-  cta_barrier(e);
-  for (unsigned i = 0; i < d->combine.count; i++) {
-    d->x[i] = arena_array(e->arena, LLVMValueRef, ll_in_size(&p->spread, LL_REGISTER));
-    exchange_load(e, &places[i].load, d->type[i], area(e, base, p->offset[i]), d->x[i]);
-  }
-  scratch_end(e);
-  return run_phase(e, d, &p->last);
+  struct partials partials = {.from = &p->local.partial,
+                              .to = &p->spread,
+                              .axis = p->axis,
+                              .count = d->combine.count,
+                              .bytes = p->scratch_bytes,
+                              .offset = p->offset};
+  return exchange_partials(e, d->op, &partials, d->type, d->x) && run_phase(e, d, &p->last);
 }
 
 // ---- the op ----
