@@ -56,10 +56,20 @@ builtin_fn builtin_reduce, builtin_scan, builtin_map_elementwise;
 builtin_fn builtin_join, builtin_split, builtin_item, builtin_gather, builtin_histogram;
 // builtins_device.c
 builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
+// builtins_block.c
+builtin_fn builtin_make_block_ptr, builtin_advance;
 // builtins_debug.c
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
     builtin_device_assert, builtin_expect_zero, builtin_print;
 
+// The pointers of a block and what `boundary_check` leaves of them: VALUE_NONE or a mask.
+struct block_access {
+  struct value ptr, mask;
+};
+bool emit_block_access(struct emitter *e, struct value block_pointer, struct operand boundary,
+                       struct span at, struct block_access *ret);
+// The elements along `axis` that the integers of `index`, a tile of rank 1, name.
+struct value emit_take(struct emitter *e, struct value x, unsigned axis, struct value index);
 // A function of Python's `math` where code is evaluated at compile time; false elsewhere.
 bool const_math(struct emitter *e, const char *name, const struct operand *args, size_t count,
                 struct value *ret);

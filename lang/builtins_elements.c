@@ -54,6 +54,18 @@ struct value builtin_item(struct emitter *e, struct call *c) {
   return value_rt(build_unsplat(&e->b, x.rt), type_elem(x.type));
 }
 
+struct value emit_take(struct emitter *e, struct value x, unsigned axis, struct value index) {
+  struct type t = x.type;
+  t.shape[axis] = index.type.shape[0];
+  struct type wide = type_shaped(index.type, t);
+  for (unsigned i = 0; i < t.rank; i++)
+    if (i != axis)
+      index = emit_expand_dims(e, index, i);
+  struct operand all = {index, SPAN_NONE};
+  index = broadcast_to(e, all, wide, "");
+  return value_rt(build_gather(&e->b, x.rt, index.rt, axis), t);
+}
+
 struct value builtin_gather(struct emitter *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0), index = arg_runtime(e, c, 1);
   unsigned axis;

@@ -2,6 +2,8 @@
 // Loads and stores.
 #include "lang/builtins.h"
 
+#include <math.h>
+
 bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee) {
   struct operand p = c->args[0];
   if (p.v.kind == VALUE_RT && p.v.type.ptr) {
@@ -42,15 +44,55 @@ bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue 
   return true;
 }
 
-// Features of block pointers, which are gone from the language.
+// Options of block pointers beside another one.
 static bool no_block_pointers(struct emitter *e, struct call *c, unsigned i, const char *name) {
   if (!arg_given(c, i) || c->args[i].v.kind == VALUE_NONE ||
       (c->args[i].v.kind == VALUE_TUPLE && c->args[i].v.tuple.len == 0) ||
       (c->args[i].v.kind == VALUE_STR && c->args[i].v.s.len == 0))
     return true;
-  struct diag *d = emit_error(e, c->args[i].at, E0502, "`%s` is not supported", name);
-  diag_help(d, "it belongs to block pointers; use a mask");
+  struct diag *d = emit_error(e, c->args[i].at, E0515, "`%s` without a block pointer", name);
+  diag_help(d, "use a mask: `mask=offsets < n`");
   return false;
+}
+
+// Turns the block pointer of a load or store into pointers and a mask; `boundary` is the argument
+// that names the dimensions to check.
+static bool take_block(struct emitter *e, struct call *c, unsigned boundary, unsigned mask) {
+  struct block_access b;
+  if (!value_is_record(c->args[0].v, RECORD_BLOCK_POINTER))
+    return true;
+  if (arg_given(c, mask) && c->args[mask].v.kind != VALUE_NONE) {
+    struct diag *d = emit_error(e, c->args[mask].at, E0515, "a mask for a block pointer");
+    diag_help(d, "name the dimensions to check: `boundary_check=(0, 1)`");
+    return false;
+  }
+  if (!emit_block_access(e, c->args[0].v, c->args[boundary], c->at, &b))
+    return false;
+  c->args[0].v = b.ptr;
+  c->args[mask].v = b.mask;
+  c->args[boundary].v = value_of_kind(VALUE_ABSENT);
+  return true;
+}
+
+// What the elements outside get: zero unless "nan" is asked for.
+static bool take_padding(struct emitter *e, struct call *c) {
+  static const char *const paddings[] = {"", "zero", "nan", NULL};
+  const char *padding;
+  bool is_block = value_is_record(c->args[0].v, RECORD_BLOCK_POINTER);
+  if (!is_block)
+    return no_block_pointers(e, c, 4, "padding_option");
+  if (!need_choice(e, c, 4, "the padding", paddings, &padding))
+    return false;
+  if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
+    struct diag *d = emit_error(e, c->args[2].at, E0515, "`other` for a block pointer");
+    diag_help(d, "what lies outside is zero, or NaN with `padding_option=\"nan\"`");
+    return false;
+  }
+  if (!take_block(e, c, 3, 1))
+    return false;
+  if (strcmp(padding, "nan") == 0 && c->args[1].v.kind == VALUE_RT)
+    c->args[2].v = value_float((double)NAN);
+  return true;
 }
 
 static struct value load_scalar_type(struct emitter *e, struct value loaded, struct type pointee) {
@@ -65,8 +107,8 @@ struct value builtin_load(struct emitter *e, struct call *c) {
   struct type pointee;
   bool is_volatile = false;
   MlirValue mask, other = {NULL};
-  if (!need_pointer(e, c, &pointee) || !no_block_pointers(e, c, 3, "boundary_check") ||
-      !no_block_pointers(e, c, 4, "padding_option") ||
+  if (!take_padding(e, c) || !need_pointer(e, c, &pointee) ||
+      !no_block_pointers(e, c, 3, "boundary_check") ||
       !need_choice(e, c, 5, "the cache modifier", caches, &cache) ||
       !need_choice(e, c, 6, "the eviction policy", evictions, &evict) ||
       (arg_given(c, 7) && !need_const_bool(e, c->args[7], "`volatile`", &is_volatile)) ||
@@ -105,7 +147,8 @@ struct value builtin_store(struct emitter *e, struct call *c) {
   const char *cache, *evict;
   struct type pointee;
   MlirValue mask;
-  if (!need_pointer(e, c, &pointee) || !no_block_pointers(e, c, 3, "boundary_check") ||
+  if (!take_block(e, c, 3, 2) || !need_pointer(e, c, &pointee) ||
+      !no_block_pointers(e, c, 3, "boundary_check") ||
       !need_choice(e, c, 4, "the cache modifier", caches, &cache) ||
       !need_choice(e, c, 5, "the eviction policy", evictions, &evict))
     return VALUE_ERROR;

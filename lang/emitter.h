@@ -247,6 +247,7 @@ struct value emit_class_attribute(struct emitter *e, const struct record *r, con
 // `self.x = v` in `__init__`; false: nothing of that kind.
 bool emit_assign_field(struct emitter *e, const struct expr *target, struct value v);
 const char *record_name(const struct record *r);
+struct type block_pointer_type(struct value v); // of a pointer to its elements
 
 // ---- functions beside the kernel (outline.c) ----
 struct outline {

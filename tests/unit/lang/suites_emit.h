@@ -14,7 +14,8 @@
   X(control)                                                                                       \
   X(collective)                                                                                    \
   X(elements)                                                                                      \
-  X(records)
+  X(records)                                                                                       \
+  X(blocks)
 
 #define X(name) TCase *name##_tests(void);
 SUITES_EMIT(X)
