@@ -143,7 +143,11 @@ tile_status tile_pack_verify(const tile_pack *pack) {
   return TILE_OK;
 }
 
-// ---- grids ----
+// ---- for generated code ----
+
+tile_status tile_fail(tile_status status, const char *message) {
+  return status_set(status, "%s", message ? message : "");
+}
 
 // Each operation by the compiler's checked builtins; a failure stays noted.
 int64_t tile_grid_add(int64_t a, int64_t b, int *ret_failed) {

@@ -1,20 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// --signature and -D to the compiler's bindings.
+// --signature and -D to the compiler's bindings, and the lists that options hold.
+#include "lang/ast.h"
 #include "tools/tool.h"
 
-static bool signature_error(struct tool *t, struct str entry, const char *why) {
-  uint32_t at = t->o.signature_at.begin + (uint32_t)(entry.ptr - t->o.signature.ptr);
-  struct span where = {t->command_line, at, at + (uint32_t)entry.len};
-  diag_help(diag_error(t->diag, where, E0706, "`%.*s` in --signature: %s", STR_ARG(entry), why),
+struct span tool_part(const struct word *of, struct str part) {
+  uint32_t at = of->where.begin + (uint32_t)(part.ptr - of->value.ptr);
+  return (struct span){of->where.source, at, at + (uint32_t)part.len};
+}
+
+// Commas inside quotes and brackets belong to the entry.
+bool tool_next_entry(struct str *rest, struct str *ret) {
+  if (!rest->ptr || rest->len == 0)
+    return false;
+  int depth = 0;
+  char quote = 0;
+  size_t n = 0;
+  for (; n < rest->len; n++) {
+    char c = rest->ptr[n];
+    if (quote)
+      quote = c == quote ? 0 : quote;
+    else if (c == '"' || c == '\'')
+      quote = c;
+    else if (c == '(' || c == '[')
+      depth++;
+    else if (c == ')' || c == ']')
+      depth--;
+    else if (c == ',' && depth <= 0)
+      break;
+  }
+  *ret = str_trim((struct str){rest->ptr, n});
+  *rest = n < rest->len ? (struct str){rest->ptr + n + 1, rest->len - n - 1} : (struct str){0};
+  return true;
+}
+
+static bool signature_error(struct tool *t, const struct word *of, struct str entry,
+                            const char *why) {
+  diag_help(diag_error(t->diag, tool_part(of, entry), E0706, "`%.*s` is no type of a parameter: %s",
+                       STR_ARG(entry), why),
             "an entry is NAME=TYPE or NAME=TYPE:HINT, such as `x=*f32:16` or `n=i32`");
   return false;
 }
 
 // NAME=[*]TYPE[:HINT]
-static bool parse_entry(struct tool *t, struct str entry, struct lang_binding *ret) {
+bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
+                     struct lang_binding *ret) {
   struct str name, type, hint, rest = str_split(entry, '=', &name);
   if (!rest.ptr || name.len == 0)
-    return signature_error(t, entry, "no `=`");
+    return signature_error(t, of, entry, "no `=`");
   hint = str_split(rest, ':', &type);
   bool pointer = str_starts(type, "*");
   if (pointer)
@@ -23,12 +55,12 @@ static bool parse_entry(struct tool *t, struct str entry, struct lang_binding *r
                                .kind = pointer ? BIND_POINTER : BIND_SCALAR,
                                .divisible_by = 1};
   if (!dtype_parse(type, &ret->dtype))
-    return signature_error(t, entry, "unknown type");
+    return signature_error(t, of, entry, "unknown type");
   if (!hint.ptr)
     return true;
   uint64_t n;
   if (!str_to_u64(hint, &n) || !is_pow2(n) || n > (1u << 20))
-    return signature_error(t, entry, "a hint is a power of two");
+    return signature_error(t, of, entry, "a hint is a power of two");
   if (n == 1 && !pointer)
     ret->is_one = true;
   else
@@ -36,25 +68,42 @@ static bool parse_entry(struct tool *t, struct str entry, struct lang_binding *r
   return true;
 }
 
+struct lang_binding tool_constant(struct tool *t, const char *name, struct str value) {
+  return (struct lang_binding){.name = name,
+                               .kind = BIND_CONSTANT,
+                               .dtype = DTYPE_NONE,
+                               .divisible_by = 1,
+                               .text = arena_strndup(t->arena, value.ptr, value.len)};
+}
+
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count) {
   VEC(struct lang_binding) bindings = {0};
-  for (struct str rest = t->o.signature, entry; rest.ptr && rest.len;) {
-    rest = str_split(rest, ',', &entry);
+  struct word signature = {t->o.signature, t->o.signature_at};
+  struct str entry;
+  for (struct str rest = signature.value; tool_next_entry(&rest, &entry);) {
     struct lang_binding b;
-    if (!parse_entry(t, str_trim(entry), &b))
+    if (!tool_parse_type(t, &signature, entry, &b))
       return false;
     vec_push(t->arena, &bindings, b);
   }
-  for (size_t i = 0; i < t->o.defines.len; i++) {
-    const struct assignment *d = &t->o.defines.at[i];
-    struct lang_binding b = {.name = d->name,
-                             .kind = BIND_CONSTANT,
-                             .dtype = DTYPE_NONE,
-                             .divisible_by = 1,
-                             .text = arena_strndup(t->arena, d->value.ptr, d->value.len)};
-    vec_push(t->arena, &bindings, b);
-  }
+  for (size_t i = 0; i < t->o.defines.len; i++)
+    vec_push(t->arena, &bindings,
+             tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value));
   *ret = bindings.at;
   *ret_count = bindings.len;
   return true;
+}
+
+bool tool_default_value(const struct ast_module *m, const char *kernel, const char *param,
+                        int64_t *ret) {
+  const struct ast_function *f = ast_find_function(m, kernel);
+  for (size_t i = 0; f && i < f->param_count; i++) {
+    const struct expr *value = f->params[i].default_value;
+    if (strcmp(f->params[i].name, param) == 0 && value && value->kind == EXPR_INT &&
+        !value->integer.overflow) {
+      *ret = (int64_t)value->integer.value;
+      return true;
+    }
+  }
+  return false;
 }

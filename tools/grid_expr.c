@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid expressions, evaluated while they are parsed. All arithmetic is checked; errors point at the
-// operator or name on the command line.
+// Grid expressions, evaluated while they are parsed, as far as values are known; of the rest C
+// expressions are made. All arithmetic is checked; errors point at the operator or name on the
+// command line.
 #include "tools/grid_expr.h"
 
 #include "base/str.h"
 
 #define MAX_DEPTH 256
 
+// A number, or what will be one when the C program runs.
+struct grid_value {
+  int64_t number;
+  const char *code; // NULL: the number is known
+};
+
 struct grid_parser {
+  struct arena *arena; // of codes
   struct diag_engine *diag;
   struct span where;
   struct str text;
@@ -57,11 +65,35 @@ static struct str scan_word(struct grid_parser *p) {
   return (struct str){p->text.ptr + begin, p->at - begin};
 }
 
-static bool parse_sum(struct grid_parser *p, int64_t *ret);
+static bool parse_sum(struct grid_parser *p, struct grid_value *ret);
+
+static const char *code_of(struct grid_parser *p, struct grid_value v) {
+  if (v.code)
+    return v.code;
+  // C89 has no literals beyond long, and no negative ones at all.
+  int64_t high = v.number / 1000000000, low = v.number % 1000000000;
+  return high ? arena_printf(p->arena, "((int64_t)%lld * 1000000000 + %lld)", (long long)high,
+                             (long long)low)
+              : arena_printf(p->arena, "(int64_t)%lld", (long long)low);
+}
+
+// The call of <tile/pack.h> that does what `op` does.
+static const char *call_of(char op) {
+  switch (op) {
+  case '+': return "add";
+  case '-': return "sub";
+  case '*': return "mul";
+  case '/': return "div";
+  case '%': return "mod";
+  case 'c': return "cdiv";
+  case '<': return "min";
+  default: return "max";
+  }
+}
 
 // a op b into *ret; the operator stands at `begin`. 'c' is cdiv, '<' and '>' are min and max.
-static bool apply(struct grid_parser *p, size_t begin, size_t end, char op, int64_t a, int64_t b,
-                  int64_t *ret) {
+static bool apply_numbers(struct grid_parser *p, size_t begin, size_t end, char op, int64_t a,
+                          int64_t b, int64_t *ret) {
   bool overflow = false;
   bool divides = op == '/' || op == '%' || op == 'c';
   if (divides && b == 0) {
@@ -89,8 +121,24 @@ static bool apply(struct grid_parser *p, size_t begin, size_t end, char op, int6
   return !overflow;
 }
 
+static bool apply(struct grid_parser *p, size_t begin, size_t end, char op, struct grid_value a,
+                  struct grid_value b, struct grid_value *ret) {
+  if (!a.code && !b.code) {
+    *ret = (struct grid_value){0};
+    return apply_numbers(p, begin, end, op, a.number, b.number, &ret->number);
+  }
+  if (!b.code && b.number == 0 && (op == '/' || op == '%' || op == 'c')) {
+    WRONG(p, begin, end, "division by zero");
+    return false;
+  }
+  *ret = (struct grid_value){0, arena_printf(p->arena, "tile_grid_%s(%s, %s, &tile_failed)",
+                                             call_of(op), code_of(p, a), code_of(p, b))};
+  return true;
+}
+
 // call = ( 'cdiv' | 'min' | 'max' ) '(' sum ',' sum ')', the name already read
-static bool parse_call(struct grid_parser *p, struct str name, size_t begin, int64_t *ret) {
+static bool parse_call(struct grid_parser *p, struct str name, size_t begin,
+                       struct grid_value *ret) {
   static const char *const functions[] = {"cdiv", "min", "max"};
   static const char ops[] = "c<>";
   size_t f = 0;
@@ -105,7 +153,7 @@ static bool parse_call(struct grid_parser *p, struct str name, size_t begin, int
       diag_help(d, "functions are `cdiv(a, b)`, `min(a, b)` and `max(a, b)`");
     return false;
   }
-  int64_t a, b;
+  struct grid_value a, b;
   if (!parse_sum(p, &a))
     return false;
   if (!accept(p, ','))
@@ -117,10 +165,11 @@ static bool parse_call(struct grid_parser *p, struct str name, size_t begin, int
   return apply(p, begin, p->at, ops[f], a, b, ret);
 }
 
-static bool parse_name(struct grid_parser *p, struct str name, size_t begin, int64_t *ret) {
+static bool parse_name(struct grid_parser *p, struct str name, size_t begin,
+                       struct grid_value *ret) {
   for (size_t i = 0; i < p->names->count; i++)
     if (str_is(name, p->names->names[i])) {
-      *ret = p->names->values[i];
+      *ret = (struct grid_value){p->names->values[i], p->names->codes ? p->names->codes[i] : NULL};
       return true;
     }
   struct diag *d = WRONG(p, begin, begin + name.len, "unknown name `%.*s`", STR_ARG(name));
@@ -136,7 +185,7 @@ static bool parse_name(struct grid_parser *p, struct str name, size_t begin, int
 }
 
 // primary = number | name | call | '(' sum ')'
-static bool parse_primary(struct grid_parser *p, int64_t *ret) {
+static bool parse_primary(struct grid_parser *p, struct grid_value *ret) {
   int c = peek(p);
   size_t begin = p->at;
   if (accept(p, '(')) {
@@ -148,7 +197,8 @@ static bool parse_primary(struct grid_parser *p, int64_t *ret) {
     return unexpected(p, "a number or a name");
   struct str word = scan_word(p);
   if (c >= '0' && c <= '9') {
-    if (str_to_i64(word, ret))
+    *ret = (struct grid_value){0};
+    if (str_to_i64(word, &ret->number))
       return true;
     WRONG(p, begin, p->at, "`%.*s` is not a number", STR_ARG(word));
     return false;
@@ -157,7 +207,7 @@ static bool parse_primary(struct grid_parser *p, int64_t *ret) {
 }
 
 // unary = { '+' | '-' } primary
-static bool parse_unary(struct grid_parser *p, int64_t *ret) {
+static bool parse_unary(struct grid_parser *p, struct grid_value *ret) {
   bool negative = false;
   size_t begin;
   for (;;) {
@@ -169,11 +219,11 @@ static bool parse_unary(struct grid_parser *p, int64_t *ret) {
   }
   if (!parse_primary(p, ret))
     return false;
-  return !negative || apply(p, begin, p->at, '-', 0, *ret, ret);
+  return !negative || apply(p, begin, p->at, '-', (struct grid_value){0}, *ret, ret);
 }
 
 // product = unary { ( '*' | '/' | '//' | '%' ) unary }
-static bool parse_product(struct grid_parser *p, int64_t *ret) {
+static bool parse_product(struct grid_parser *p, struct grid_value *ret) {
   if (!parse_unary(p, ret))
     return false;
   for (;;) {
@@ -185,14 +235,14 @@ static bool parse_product(struct grid_parser *p, int64_t *ret) {
     if (op == '/')
       accept(p, '/');
     size_t end = p->at;
-    int64_t right;
+    struct grid_value right;
     if (!parse_unary(p, &right) || !apply(p, begin, end, (char)op, *ret, right, ret))
       return false;
   }
 }
 
 // sum = product { ( '+' | '-' ) product }
-static bool parse_sum(struct grid_parser *p, int64_t *ret) {
+static bool parse_sum(struct grid_parser *p, struct grid_value *ret) {
   if (p->depth == MAX_DEPTH) {
     WRONG(p, p->at, p->at, "the grid is nested too deeply");
     return false;
@@ -205,7 +255,7 @@ static bool parse_sum(struct grid_parser *p, int64_t *ret) {
     if (op != '+' && op != '-')
       break;
     p->at++;
-    int64_t right;
+    struct grid_value right;
     ok = parse_product(p, &right) && apply(p, begin, begin + 1, (char)op, *ret, right, ret);
   }
   p->depth--;
@@ -225,27 +275,49 @@ static bool check_range(struct grid_parser *p, size_t begin, int axis, int64_t v
   return false;
 }
 
-bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
-                    uint32_t ret[3]) {
-  struct grid_parser p = {.diag = diag, .where = where, .names = names};
-  p.text = (struct str){where.source->text.ptr + where.begin, where.end - where.begin};
-  uint32_t grid[3] = {1, 1, 1};
+static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
+  for (int axis = 0; axis < 3; axis++)
+    ret[axis] = (struct grid_value){.number = 1};
   for (int axis = 0;; axis++) {
-    int64_t value;
-    (void)peek(&p); // the place of the axis begins after blanks
-    size_t begin = p.at;
+    struct grid_value value;
+    (void)peek(p); // the place of the axis begins after blanks
+    size_t begin = p->at;
     if (axis == 3) {
-      WRONG(&p, begin, p.text.len, "a grid has at most three axes");
+      WRONG(p, begin, p->text.len, "a grid has at most three axes");
       return false;
     }
-    if (!parse_sum(&p, &value) || !check_range(&p, begin, axis, value))
+    if (!parse_sum(p, &value) || (!value.code && !check_range(p, begin, axis, value.number)))
       return false;
-    grid[axis] = (uint32_t)value;
-    if (!accept(&p, ','))
+    ret[axis] = value;
+    if (!accept(p, ','))
       break;
   }
-  if (peek(&p) >= 0)
-    return unexpected(&p, "an operator or `,`");
-  memcpy(ret, grid, sizeof grid);
+  return peek(p) < 0 || unexpected(p, "an operator or `,`");
+}
+
+static struct str text_at(struct span where) {
+  return (struct str){where.source->text.ptr + where.begin, where.end - where.begin};
+}
+
+bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
+                    uint32_t ret[3]) {
+  struct grid_parser p = {.diag = diag, .where = where, .text = text_at(where), .names = names};
+  struct grid_value grid[3];
+  if (!parse_grid(&p, grid))
+    return false;
+  for (int axis = 0; axis < 3; axis++)
+    ret[axis] = (uint32_t)grid[axis].number;
+  return true;
+}
+
+bool grid_expr_to_c(struct arena *a, struct diag_engine *diag, struct span where,
+                    const struct grid_names *names, const char *ret[3]) {
+  struct grid_parser p = {
+      .arena = a, .diag = diag, .where = where, .text = text_at(where), .names = names};
+  struct grid_value grid[3];
+  if (!parse_grid(&p, grid))
+    return false;
+  for (int axis = 0; axis < 3; axis++)
+    ret[axis] = code_of(&p, grid[axis]);
   return true;
 }

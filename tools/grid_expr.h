@@ -10,6 +10,8 @@ struct grid_names {
   const char *const *names;
   const int64_t *values;
   size_t count;
+  const char *const *codes; // for grid_expr_to_c: C of what is known at run time; NULL, or NULL in
+                            // it: the value
 };
 
 // Grammar: + - * / // % unary -, parentheses, min(a,b), max(a,b), cdiv(a,b); division truncates.
@@ -17,5 +19,9 @@ struct grid_names {
 // suggestion), division by zero, overflow, a result below 1 or above 2^31-1.
 bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
                     uint32_t ret[3]);
+// The same as C expressions of type int64_t over the calls of <tile/pack.h>, which note failures in
+// an `int tile_failed`. What is known is evaluated and checked now.
+bool grid_expr_to_c(struct arena *a, struct diag_engine *diag, struct span where,
+                    const struct grid_names *names, const char *ret[3]);
 
 #endif

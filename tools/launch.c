@@ -230,21 +230,6 @@ static int allocate(struct tool *t, struct launch *l) {
   return launch_upload(t, l);
 }
 
-// An integer default of a compile-time parameter, as a name for the grid.
-static bool default_value(const struct ast_module *m, const char *kernel, const char *param,
-                          int64_t *ret) {
-  const struct ast_function *f = ast_find_function(m, kernel);
-  for (size_t i = 0; f && i < f->param_count; i++) {
-    const struct expr *value = f->params[i].default_value;
-    if (strcmp(f->params[i].name, param) == 0 && value && value->kind == EXPR_INT &&
-        !value->integer.overflow) {
-      *ret = (int64_t)value->integer.value;
-      return true;
-    }
-  }
-  return false;
-}
-
 static int evaluate_grid(struct tool *t, struct launch *l, const struct ast_module *m,
                          const struct lang_param *params, size_t count) {
   size_t capacity = count + t->o.defines.len + 1;
@@ -261,7 +246,7 @@ static int evaluate_grid(struct tool *t, struct launch *l, const struct ast_modu
     }
   for (size_t i = 0; i < count; i++)
     if (params[i].is_constexpr &&
-        default_value(m, l->kernel_name, params[i].name, &values[known.count]))
+        tool_default_value(m, l->kernel_name, params[i].name, &values[known.count]))
       names[known.count++] = params[i].name; // after -D: the first of a name wins
   uint32_t grid[3] = {1, 1, 1};
   if (t->o.grid.ptr && !grid_expr_eval(t->diag, t->o.grid_at, &known, grid))

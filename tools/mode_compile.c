@@ -44,6 +44,8 @@ static void write_json(const struct compile_request *r, const struct compile_res
 }
 
 int mode_compile(struct tool *t) {
+  if (t->o.artifact != ARTIFACT_STAGE)
+    return mode_aot(t);
   int status;
   struct source *source = tool_source(t, &status);
   if (!source)

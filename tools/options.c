@@ -147,16 +147,21 @@ static bool apply_number(struct tool *t, const struct given *g) {
 static bool apply_choice(struct tool *t, const struct given *g) {
   static const char *const forms[] = {"text", "json"}, *const colors[] = {"auto", "always",
                                                                           "never"};
-  const char *kinds[EMIT_KIND_COUNT];
+  static const char *const artifacts[] = {"cubin", "pack", "header", "c"}; // from ARTIFACT_CUBIN on
+  const char *kinds[EMIT_KIND_COUNT + COUNT_OF(artifacts)];
   for (int k = 0; k < EMIT_KIND_COUNT; k++)
     kinds[k] = emit_kind_name((enum emit_kind)k);
-  int i = g->id == OPTION_EMIT    ? one_of(t, g, EMIT_KIND_COUNT, kinds)
+  memcpy(&kinds[EMIT_KIND_COUNT], artifacts, sizeof artifacts);
+  int i = g->id == OPTION_EMIT    ? one_of(t, g, COUNT_OF(kinds), kinds)
           : g->id == OPTION_COLOR ? one_of(t, g, COUNT_OF(colors), colors)
                                   : one_of(t, g, COUNT_OF(forms), forms);
   if (i < 0)
     return false;
   if (g->id == OPTION_EMIT) {
-    t->o.emit = (enum emit_kind)i;
+    bool is_stage = i < EMIT_KIND_COUNT;
+    t->o.artifact =
+        is_stage ? ARTIFACT_STAGE : (enum artifact)(ARTIFACT_CUBIN + i - EMIT_KIND_COUNT);
+    t->o.emit = is_stage ? (enum emit_kind)i : EMIT_PTX;
     t->o.emit_given = true;
   } else if (g->id == OPTION_COLOR) {
     t->o.color = i == 0 ? COLOR_AUTO : i == 1 ? COLOR_ALWAYS : COLOR_NEVER;
@@ -188,6 +193,7 @@ static bool apply_target(struct tool *t, const struct given *g) {
   }
   t->o.target = str_is(g->value, "auto") ? NULL : copy(t, g->value);
   t->o.target_at = g->where;
+  vec_push(t->arena, &t->o.targets, (struct word){g->value, g->where});
   return true;
 }
 
@@ -253,7 +259,20 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_RTOL: return o->rtol_given = real_number(t, g, &o->rtol);
   case OPTION_ATOL: return o->atol_given = real_number(t, g, &o->atol);
   case OPTION_FLOPS: return real_number(t, g, &o->flops);
-  case OPTION_KERNEL: o->kernel = copy(t, g->value); break;
+  case OPTION_KERNEL:
+    o->kernel = copy(t, g->value);
+    vec_push(t->arena, &o->kernels, (struct word){g->value, g->where});
+    break;
+  case OPTION_SPEC: vec_push(t->arena, &o->specs, (struct word){g->value, g->where}); break;
+  case OPTION_FUNCTION: vec_push(t->arena, &o->functions, (struct word){g->value, g->where}); break;
+  case OPTION_PTXAS:
+    o->ptxas = copy(t, g->value);
+    o->ptxas_at = g->where;
+    break;
+  case OPTION_NAME:
+    o->name = copy(t, g->value);
+    o->name_at = g->where;
+    break;
   case OPTION_OUTPUT: o->output = copy(t, g->value); break;
   case OPTION_SIGNATURE:
     o->signature = g->value;
@@ -262,6 +281,7 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_GRID:
     o->grid = g->value;
     o->grid_at = g->where;
+    vec_push(t->arena, &o->grids, (struct word){g->value, g->where});
     break;
   case OPTION_PRINT_IR_AFTER:
   case OPTION_STOP_AFTER:
@@ -322,6 +342,29 @@ static void join_words(struct tool *t, int argc, char **argv, uint32_t *starts) 
   strbuf_finish(&line);
 }
 
+static bool only_for_packs(struct tool *t, const struct word *w, size_t count, size_t limit,
+                           const char *what) {
+  if (count <= limit)
+    return true;
+  return usage(
+      t, w[limit].where, E0703,
+      arena_printf(t->arena, "%s %s packs", what, limit ? "several times is for" : "is for"),
+      "add `--emit=pack`, `--emit=header` or `--emit=c`");
+}
+
+// What may stand several times, or at all, with --emit=pack, header and c only.
+static bool check_packing(struct tool *t) {
+  const struct options *o = &t->o;
+  if (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK)
+    return true;
+  return only_for_packs(t, o->kernels.at, o->kernels.len, 1, "`--kernel`") &&
+         only_for_packs(t, o->targets.at, o->targets.len, 1, "`--target`") &&
+         only_for_packs(t, o->grids.at, o->grids.len, 1, "`--grid`") &&
+         only_for_packs(t, o->specs.at, o->specs.len, 0, "`--spec`") &&
+         only_for_packs(t, o->functions.at, o->functions.len, 0, "`--function`") &&
+         only_for_packs(t, &(struct word){{0}, o->name_at}, o->name != NULL, 0, "`--name`");
+}
+
 bool options_parse(struct tool *t, int argc, char **argv) {
   uint32_t *starts = arena_array(t->arena, uint32_t, (size_t)argc + 1);
   join_words(t, argc, argv, starts);
@@ -366,7 +409,7 @@ bool options_parse(struct tool *t, int argc, char **argv) {
     }
     ok &= apply(t, &g);
   }
-  return ok;
+  return ok && check_packing(t);
 }
 
 void options_help(struct strbuf *out) {
@@ -383,6 +426,7 @@ void options_help(struct strbuf *out) {
     const char *group, *title;
   } groups[] = {{"mode", "Modes (without one: compile)"},
                 {"compile", "Compiling"},
+                {"ahead", "Packs and C (--emit=pack, header, c)"},
                 {"run", "Running (--run, --bench)"},
                 {"bench", "Timing (--bench)"},
                 {"inside", "Looking inside"},

@@ -39,6 +39,16 @@ struct assignment {
   struct span where;
 };
 
+// A value of an option that may be given several times.
+struct word {
+  struct str value;
+  struct span where;
+};
+
+// What --emit asks for beyond the stages of one compilation.
+enum artifact { ARTIFACT_STAGE, ARTIFACT_CUBIN, ARTIFACT_PACK, ARTIFACT_HEADER, ARTIFACT_C };
+#define ARTIFACT_COUNT 5
+
 struct options {
   enum tool_mode mode;
   const char *file; // NULL when none was given
@@ -49,11 +59,15 @@ struct options {
   const char *target; // as given; NULL: auto
   struct span target_at;
   VEC(struct assignment) defines, args, outs, expects;
+  VEC(struct word) kernels, targets, grids, specs, functions; // all that were given, in order
   struct str signature, grid;
   struct span signature_at, grid_at;
   uint32_t num_warps, num_stages; // 0: default
   enum emit_kind emit;
   bool emit_given;
+  enum artifact artifact;   // with ARTIFACT_STAGE `emit` says which; ARTIFACT_CUBIN has EMIT_PTX
+  const char *ptxas, *name; // NULL: not given
+  struct span ptxas_at, name_at;
   const char *output; // NULL: standard output
   double rtol, atol;
   bool rtol_given, atol_given;
@@ -79,6 +93,7 @@ void options_help(struct strbuf *out);
 
 // ---- the modes: each returns the exit status ----
 int mode_compile(struct tool *t);
+int mode_aot(struct tool *t); // --emit=cubin, pack, header and c
 int mode_run(struct tool *t);
 int mode_bench(struct tool *t);
 int mode_layout(struct tool *t);
@@ -100,5 +115,15 @@ int tool_error_status(const struct tool *t);
 const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
+// The next entry of a list with commas, trimmed; false at its end.
+bool tool_next_entry(struct str *rest, struct str *ret);
+// NAME=[*]TYPE[:HINT], a part of an option's value. False with E0706.
+bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
+                     struct lang_binding *ret);
+struct lang_binding tool_constant(struct tool *t, const char *name, struct str value);
+struct span tool_part(const struct word *of, struct str part);
+// An integer default of a compile-time parameter, as a name for grids.
+bool tool_default_value(const struct ast_module *m, const char *kernel, const char *param,
+                        int64_t *ret);
 
 #endif

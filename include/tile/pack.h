@@ -65,7 +65,11 @@ typedef struct tile_function_choice {
 TILE_API tile_status tile_function_choose(tile_function *function, const tile_arg *args,
                                           size_t arg_count, tile_function_choice *ret_choice);
 
-/* ---- grids: for generated code; *ret_failed is set when a result does not exist or fit ---- */
+/* ---- for generated code ---- */
+/* Sets the calling thread's message and returns `status`. */
+TILE_API tile_status tile_fail(tile_status status, const char *message);
+
+/* Grids: *ret_failed is set when a result does not exist or does not fit. */
 TILE_API int64_t tile_grid_add(int64_t a, int64_t b, int *ret_failed);
 TILE_API int64_t tile_grid_sub(int64_t a, int64_t b, int *ret_failed);
 TILE_API int64_t tile_grid_mul(int64_t a, int64_t b, int *ret_failed);

@@ -135,6 +135,43 @@ START_TEST(carets) {
 }
 END_TEST
 
+// What is known is computed, the rest becomes calls; `n` and `M` are arguments of the C program.
+START_TEST(expressions_in_c) {
+  static const char *const codes[] = {"(int64_t)n", NULL, "(int64_t)M", NULL, NULL, NULL, NULL};
+  static const struct grid_names mixed = {names, values, COUNT_OF(names), codes};
+  static const struct {
+    const char *text, *x;
+  } rows[] = {
+      {"3", "(int64_t)3"},
+      {"BLOCK*2-1", "(int64_t)255"},
+      {"n", "(int64_t)n"},
+      {"cdiv(n, BLOCK)", "tile_grid_cdiv((int64_t)n, (int64_t)128, &tile_failed)"},
+      {"-n", "tile_grid_sub((int64_t)0, (int64_t)n, &tile_failed)"},
+      {"n % M", "tile_grid_mod((int64_t)n, (int64_t)M, &tile_failed)"},
+      {"min(n, 1) + 2", "tile_grid_add(tile_grid_min((int64_t)n, (int64_t)1, &tile_failed), "
+                        "(int64_t)2, &tile_failed)"},
+      {"n * 5000000000", "tile_grid_mul((int64_t)n, ((int64_t)5 * 1000000000 + 0), &tile_failed)"},
+      {"n / (BLOCK - 128)", NULL},
+      {"n + huge * 2", NULL},
+      {"N", NULL},
+      {"1, 65536", NULL},
+      {"n, 0", NULL},
+  };
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    const char *grid[3];
+    bool ok = grid_expr_to_c(session.a, session.diag, session_text(rows[i].text), &mixed, grid);
+    ck_assert_msg(ok == (rows[i].x != NULL), "%s", rows[i].text);
+    if (!ok) {
+      session_error();
+      continue;
+    }
+    ck_assert_str_eq(grid[0], rows[i].x);
+    ck_assert_str_eq(grid[1], "(int64_t)1");
+    ck_assert_str_eq(grid[2], "(int64_t)1");
+  }
+}
+END_TEST
+
 TCase *grid_expr_tests(void) {
   TCase *t = tcase_create("grid_expr");
   tcase_add_checked_fixture(t, session_setup, session_teardown);
@@ -143,5 +180,6 @@ TCase *grid_expr_tests(void) {
   tcase_add_test(t, refused);
   tcase_add_test(t, nesting_is_limited);
   tcase_add_test(t, carets);
+  tcase_add_test(t, expressions_in_c);
   return t;
 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codes of a pack: every specialisation for every target, as machine code where there is an
+// assembler, and as PTX of the oldest plain target for GPUs that are newer than all that were
+// named.
+#include "tools/aot.h"
+
+// ---- targets ----
+
+// `sm_90a` and the like run on their own generation only.
+static bool is_specific(const struct target *t) { return str_ends(str_from(t->name), "a"); }
+
+// The target whose PTX serves the GPUs that no machine code is for: the oldest of those that later
+// GPUs run, or else the oldest.
+static const struct target *fallback_of(const struct aot *a) {
+  const struct target *best = a->targets.at[0];
+  for (size_t i = 1; i < a->targets.len; i++) {
+    const struct target *t = a->targets.at[i];
+    if (is_specific(best) != is_specific(t) ? is_specific(best) : t->sm < best->sm)
+      best = t;
+  }
+  return best;
+}
+
+// ---- one code ----
+
+// What the compiler is told for a specialisation: types and promises of all parameters.
+static struct lang_binding *bindings_of(struct aot *a, const struct aot_function *f,
+                                        const struct aot_variant *v, size_t *ret_count) {
+  size_t n = 0;
+  struct lang_binding *b =
+      arena_array(a->tool->arena, struct lang_binding, f->bindings.len + f->info.param_count + 1);
+  for (size_t i = 0; i < f->bindings.len; i++)
+    if (f->bindings.at[i].kind == BIND_CONSTANT || f->bindings.at[i].is_one)
+      b[n++] = f->bindings.at[i];
+  for (uint32_t i = 0; i < f->info.param_count; i++) {
+    const struct kernel_param *p = &f->info.params[i];
+    b[n++] = (struct lang_binding){.name = p->name,
+                                   .kind = p->is_pointer ? BIND_POINTER : BIND_SCALAR,
+                                   .dtype = p->dtype,
+                                   .divisible_by = v->hints[i] ? v->hints[i] : 1,
+                                   .is_one = v->hints[i] == 0};
+  }
+  *ret_count = n;
+  return b;
+}
+
+// The launch passes exactly the parameters that are not compiled in, in order.
+static bool params_agree(const struct aot_function *f, const struct aot_variant *v,
+                         const struct kernel_info *info) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < f->info.param_count; i++) {
+    if (v->hints[i] == 0)
+      continue;
+    if (n == info->param_count || strcmp(info->params[n].name, f->info.params[i].name) != 0)
+      return false;
+    n++;
+  }
+  return n == info->param_count;
+}
+
+static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_variant *v,
+                        const struct target *target, struct compile_result *ret) {
+  struct tool *t = a->tool;
+  struct compile_request r = {.source = a->source,
+                              .kernel = f->kernel,
+                              .target = target,
+                              .num_warps = f->num_warps,
+                              .num_stages = f->num_stages,
+                              .emit = EMIT_PTX,
+                              .passes = t->o.passes};
+  r.bindings = bindings_of(a, f, v, &r.binding_count);
+  // The same warnings for every specialisation would be noise: those of the first one were recorded
+  // when the function was described. What fails is compiled again for its messages.
+  if (!compile_kernel(t->arena, diag_engine_create(t->arena), &r, ret) &&
+      !compile_kernel(t->arena, t->diag, &r, ret))
+    return false;
+  v->num_warps = ret->info.num_warps;
+  v->num_stages = ret->info.num_stages;
+  if (params_agree(f, v, &ret->info))
+    return true;
+  diag_error(t->diag, f->at, E0990, "the parameters of `%s` change with its specialisation",
+             f->name);
+  return false;
+}
+
+static struct aot_code code_of(const struct compile_result *r, const struct target *target) {
+  return (struct aot_code){
+      .code = {.symbol = r->info.name,
+               .target = target->name,
+               .format = PACK_PTX,
+               .capability = target->sm,
+               .is_specific = is_specific(target),
+               .shared_bytes = r->info.shared_bytes,
+               .registers = PACK_UNKNOWN,
+               .spill_stores = PACK_UNKNOWN,
+               .bytes = r->output},
+      .report = {-1, -1, -1, -1},
+  };
+}
+
+static bool add_target(struct aot *a, const struct aot_function *f, struct aot_variant *v,
+                       const struct target *target, bool keep_ptx) {
+  struct tool *t = a->tool;
+  struct compile_result r = {0};
+  if (!compile_ptx(a, f, v, target, &r))
+    return false;
+  struct aot_code ptx = code_of(&r, target), cubin = ptx;
+  if (a->ptxas) {
+    cubin.code.format = PACK_CUBIN;
+    if (!ptxas_run(t, a->ptxas, target, a->source, r.output, f->name, &cubin.code.bytes,
+                   &cubin.report))
+      return false;
+    if (cubin.report.registers >= 0)
+      cubin.code.registers = (uint32_t)cubin.report.registers;
+    if (cubin.report.spill_stores >= 0)
+      cubin.code.spill_stores = (uint32_t)cubin.report.spill_stores;
+    vec_push(t->arena, &v->codes, cubin);
+  }
+  if (keep_ptx || !a->ptxas)
+    vec_push(t->arena, &v->codes, ptx);
+  return true;
+}
+
+bool aot_compile(struct aot *a) {
+  const struct target *fallback = fallback_of(a);
+  bool is_pack = a->tool->o.artifact != ARTIFACT_CUBIN;
+  for (size_t i = 0; i < a->functions.len; i++) {
+    struct aot_function *f = &a->functions.at[i];
+    for (size_t v = 0; v < f->variants.len; v++)
+      for (size_t k = 0; k < a->targets.len; k++)
+        if (!add_target(a, f, &f->variants.at[v], a->targets.at[k],
+                        is_pack && a->targets.at[k] == fallback))
+          return false;
+  }
+  return true;
+}
+
+// ---- the pack ----
+
+static struct pack_variant *pack_variants(struct aot *a, const struct aot_function *f) {
+  struct arena *arena = a->tool->arena;
+  struct pack_variant *variants = arena_array(arena, struct pack_variant, f->variants.len);
+  for (size_t v = 0; v < f->variants.len; v++) {
+    const struct aot_variant *from = &f->variants.at[v];
+    struct pack_code *codes = arena_array(arena, struct pack_code, from->codes.len);
+    for (size_t c = 0; c < from->codes.len; c++)
+      codes[c] = from->codes.at[c].code;
+    variants[v] = (struct pack_variant){from->hints, from->num_warps, from->num_stages, codes,
+                                        (uint32_t)from->codes.len};
+  }
+  return variants;
+}
+
+bool aot_pack(struct aot *a, struct str *ret) {
+  struct arena *arena = a->tool->arena;
+  struct pack_kernel *kernels = arena_array(arena, struct pack_kernel, a->functions.len);
+  for (size_t i = 0; i < a->functions.len; i++) {
+    const struct aot_function *f = &a->functions.at[i];
+    kernels[i] = (struct pack_kernel){.name = f->name,
+                                      .source_name = f->kernel,
+                                      .constants = f->constants,
+                                      .params = f->info.params,
+                                      .param_count = f->info.param_count,
+                                      .variants = pack_variants(a, f),
+                                      .variant_count = (uint32_t)f->variants.len};
+  }
+  struct strbuf out = {0};
+  pack_write(kernels, (uint32_t)a->functions.len, &out);
+  bool ok = !out.failed;
+  if (ok)
+    *ret = (struct str){arena_dup(arena, out.ptr, out.len, PACK_ALIGN), out.len};
+  else
+    diag_error(a->tool->diag, SPAN_NONE, E0991, "out of memory for the pack");
+  strbuf_finish(&out);
+  return ok;
+}
