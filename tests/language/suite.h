@@ -136,7 +136,10 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
   X(unary, false)                                                                                  \
   X(cast, false)                                                                                   \
   X(select, false)                                                                                 \
-  X(math, false)
+  X(math, false)                                                                                   \
+  X(shape, true)                                                                                   \
+  X(memory, false)                                                                                 \
+  X(atomics, true)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
 #undef X
