@@ -8,7 +8,8 @@
 enum {
   SECTOR_BYTES = 32,
   SECTORS_A_TRANSFER = 4,
-  WRITE_SCALE = 2 // what is read again in parts comes from the cache, written parts all go out
+  WRITE_SCALE = 2, // what is read again in parts comes from the cache, written parts all go out
+  MANY_STORES = 16 // by a thread: a large tile, which leaves in full lines whatever that takes
 };
 
 // The tile that is loaded, stored or combined.
@@ -49,6 +50,9 @@ bool access_gives_way(struct ir_context *c, struct axis_analysis *axis, const st
                       MlirOperation op, MlirAttribute own, MlirAttribute other) {
   MlirType type = accessed_type(c, op);
   bool is_load = op_is(c, op, OP_TILE_LOAD);
+  if (!is_load && layout_registers(c, type_with_encoding(type, other)) > MANY_STORES &&
+      access_cost(c, axis, target, op, other) > access_cost(c, axis, target, op, own))
+    return false;
   int64_t scale = is_load ? 1 : WRITE_SCALE;
   int64_t convert = is_load ? layout_convert_cost(c, type_with_encoding(type, own), other)
                             : layout_convert_cost(c, type_with_encoding(type, other), own);

@@ -406,21 +406,24 @@ static void let_stores_give_way(struct layout_choice *x) {
   }
 }
 
+// Loads spread before stores do, so that layouts of equal weight meet at one place, in front of the
+// store, rather than somewhere in between.
 void layout_choice_solve(struct layout_choice *x) {
   ir_walk(x->root, fix_strangers, x);
   for (size_t i = 0; i < x->order.len; i++) {
     struct anchor *a = x->order.at[i];
-    if (mlirOperationGetNumResults(a->op) > 0) {
-      struct tile *t = tile_of(x, mlirOperationGetResult(a->op, 0));
-      t->encoding = a->encoding;
-      t->weight = a->weight;
-      t->votes = votes_for(x, a->encoding);
-      t->queued = true;
-      vec_push(x->arena, &x->queue, t);
-    } else {
-      wish_operands(x, a->op, a->encoding, a->weight);
-    }
+    if (mlirOperationGetNumResults(a->op) == 0)
+      continue;
+    struct tile *t = tile_of(x, mlirOperationGetResult(a->op, 0));
+    t->encoding = a->encoding;
+    t->weight = a->weight;
+    t->votes = votes_for(x, a->encoding);
+    enqueue(x, t);
   }
+  relax(x);
+  for (size_t i = 0; i < x->order.len; i++)
+    if (mlirOperationGetNumResults(x->order.at[i]->op) == 0)
+      wish_operands(x, x->order.at[i]->op, x->order.at[i]->encoding, x->order.at[i]->weight);
   relax(x);
   let_stores_give_way(x);
   relax(x);

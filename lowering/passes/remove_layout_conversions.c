@@ -7,27 +7,16 @@
 //   %r : slice<1>, wanted as slice<0>          %r' = tile.make_range : slice<0>
 //   %h = load f16, %f = extf %h, wanted as B    %h' = convert_layout %h : B, %f' = extf %h'
 //
-// What is made for a use stands right after the original's definition, so loop-invariant work stays
-// outside of loops and equal wishes share it.
+// layout_versions.c does the latter. The work is done on a copy, which is taken over if its
+// conversions cost less than before; that is repeated while it helps. So a second run of the pass
+// finds nothing to do, and no run makes things worse.
 #include "base/vec.h"
 #include "lowering/analysis/layout_choice.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
-#include "mlir-dialects/build.h"
+#include "lowering/passes/layout_versions.h"
 
-enum {
-  MAX_DEPTH = 24,    // of recomputed expressions
-  CONVERT_SCALE = 4, // recomputed address arithmetic mostly folds into constants: a quarter each
-};
-
-// A tile in another layout than its own.
-struct version {
-  MlirAttribute encoding;
-  int64_t cost;   // of getting it; 0 once it is there
-  bool recompute; // rather than convert
-  MlirValue value;
-  struct version *next;
-};
+enum { MAX_ROUNDS = 4 };
 
 struct demand {
   MlirOperation op;
@@ -42,7 +31,6 @@ struct state {
   VEC(MlirOperation) conversions;
   VEC(MlirValue) tiles;
   VEC(struct demand) demands;
-  struct map versions; // MlirValue.ptr -> struct version *
 };
 
 static MlirAttribute layout_of(MlirValue v) { return tensor_encoding(mlirValueGetType(v)); }
@@ -108,170 +96,6 @@ static bool collect_demands(MlirOperation op, void *user) {
   return true;
 }
 
-// ---- satisfying demands ----
-
-// A value that a conversion has been put before already: what was converted.
-static MlirValue source_of(struct state *s, MlirValue v) {
-  MlirOperation def = value_def(v);
-  while (!mlirOperationIsNull(def) && op_is(s->c, def, OP_GPU_CONVERT_LAYOUT)) {
-    v = mlirOperationGetOperand(def, 0);
-    def = value_def(v);
-  }
-  return v;
-}
-
-static struct version *find_version(struct state *s, MlirValue v, MlirAttribute encoding) {
-  for (struct version *e = ptrmap_get(&s->versions, v.ptr); e; e = e->next)
-    if (mlirAttributeEqual(e->encoding, encoding))
-      return e;
-  return NULL;
-}
-
-static struct version *add_version(struct state *s, MlirValue v, MlirAttribute encoding) {
-  struct version *e = arena_new(s->p->scratch, struct version);
-  e->encoding = encoding;
-  e->next = ptrmap_get(&s->versions, v.ptr);
-  ptrmap_put(s->p->scratch, &s->versions, v.ptr, e);
-  return e;
-}
-
-// Instructions for one element; a quarter of an instruction is the unit. -1: not to be repeated.
-static int64_t element_cost(struct ir_context *c, MlirOperation op) {
-  enum { CHEAP = 1, FLOAT = CONVERT_SCALE, SLOW = 4 * CONVERT_SCALE, DIVIDE = 20 };
-  switch (op_id(c, op)) {
-  case OP_ARITH_CONSTANT:
-  case OP_TILE_SPLAT:
-  case OP_TILE_EXPAND_DIMS:
-  case OP_TILE_BROADCAST:
-  case OP_TILE_RESHAPE:
-  case OP_TILE_TRANS:
-  case OP_TILE_JOIN:
-  case OP_TILE_BITCAST:
-  case OP_ARITH_BITCAST: return 0;
-  case OP_TILE_MAKE_RANGE: return CHEAP;
-  case OP_TILE_MAP:
-  case OP_TILE_INLINE_ASM: return -1;
-  case OP_ARITH_DIVSI:
-  case OP_ARITH_DIVUI:
-  case OP_ARITH_REMSI:
-  case OP_ARITH_REMUI: return DIVIDE;
-  case OP_ARITH_DIVF:
-  case OP_ARITH_REMF:
-  case OP_TILE_PRECISE_DIVF:
-  case OP_TILE_PRECISE_SQRT:
-  case OP_MATH_EXP2:
-  case OP_MATH_LOG2:
-  case OP_MATH_SQRT:
-  case OP_MATH_RSQRT:
-  case OP_MATH_TANH: return SLOW;
-  default: break;
-  }
-  if (!(op_flags(c, op) & OP_EW))
-    return -1;
-  MlirType element = element_type(mlirValueGetType(mlirOperationGetResult(op, 0)));
-  return type_is_ptr(c, element) || mlirTypeIsAInteger(element) ? CHEAP : FLOAT;
-}
-
-// Can the op that defines `v` be repeated for another layout of its result?
-static bool is_repeatable(struct state *s, MlirOperation def) {
-  if (mlirOperationIsNull(def) || mlirOperationGetNumResults(def) != 1)
-    return false;
-  return element_cost(s->c, def) >= 0;
-}
-
-static const struct version *plan(struct state *s, MlirValue v, MlirAttribute encoding,
-                                  unsigned depth);
-
-static int64_t recompute_cost(struct state *s, MlirValue v, MlirAttribute encoding,
-                              unsigned depth) {
-  MlirOperation def = value_def(v);
-  MlirType type = type_with_encoding(mlirValueGetType(v), encoding);
-  int64_t cost = element_cost(s->c, def) * layout_registers(s->c, type);
-  cost *= layout_loop_factor(s->c, mlirOperationGetBlock(def));
-  if (!layout_flows_through(s->c, def))
-    return cost; // make_range, splat, constant
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
-    MlirValue operand = source_of(s, mlirOperationGetOperand(def, i));
-    if (!layout_ties_operand(s->c, def, i))
-      continue;
-    MlirAttribute need = layout_of_operand(s->c, def, encoding, layout_of(operand));
-    if (mlirAttributeIsNull(need))
-      return INT64_MAX / 4;
-    if (!mlirAttributeEqual(need, layout_of(operand)))
-      cost += plan(s, operand, need, depth + 1)->cost;
-    if (cost > INT64_MAX / 8)
-      return INT64_MAX / 4;
-  }
-  return cost;
-}
-
-static MlirBlock block_of(MlirValue v) {
-  return mlirValueIsABlockArgument(v) ? mlirBlockArgumentGetOwner(v)
-                                      : mlirOperationGetBlock(mlirOpResultGetOwner(v));
-}
-
-// The cheapest way to `v` in another layout than its own.
-static const struct version *plan(struct state *s, MlirValue v, MlirAttribute encoding,
-                                  unsigned depth) {
-  struct version *e = find_version(s, v, encoding);
-  if (e)
-    return e;
-  e = add_version(s, v, encoding);
-  e->cost = CONVERT_SCALE * (int64_t)layout_convert_cost(s->c, mlirValueGetType(v), encoding);
-  e->cost *= layout_loop_factor(s->c, block_of(v));
-  if (depth >= MAX_DEPTH || !is_repeatable(s, value_def(v)))
-    return e;
-  int64_t recompute = recompute_cost(s, v, encoding, depth);
-  if (recompute <= e->cost) {
-    e->cost = recompute;
-    e->recompute = true;
-  }
-  return e;
-}
-
-static MlirValue satisfy(struct state *s, MlirValue v, MlirAttribute encoding);
-
-static MlirValue recompute(struct state *s, MlirValue v, MlirAttribute encoding) {
-  MlirOperation def = value_def(v);
-  MlirOperation copy = mlirOperationClone(def);
-  if (layout_flows_through(s->c, def))
-    for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
-      MlirValue operand = source_of(s, mlirOperationGetOperand(def, i));
-      if (!layout_ties_operand(s->c, def, i))
-        continue;
-      MlirAttribute need = layout_of_operand(s->c, def, encoding, layout_of(operand));
-      mlirOperationSetOperand(copy, i, satisfy(s, operand, need));
-    }
-  mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(def), def, copy);
-  MlirValue result = mlirOperationGetResult(copy, 0);
-  layout_set(s->c, result, encoding);
-  return result;
-}
-
-static MlirValue convert(struct state *s, MlirValue v, MlirAttribute encoding) {
-  MlirOperation def = value_def(v);
-  struct builder b;
-  if (!mlirOperationIsNull(def))
-    b = builder_after(s->c, def);
-  else
-    b = builder_before(s->c, mlirBlockGetFirstOperation(block_of(v)));
-  return build_convert_layout(&b, v, encoding);
-}
-
-static MlirValue satisfy(struct state *s, MlirValue v, MlirAttribute encoding) {
-  v = source_of(s, v);
-  if (mlirAttributeEqual(layout_of(v), encoding))
-    return v;
-  plan(s, v, encoding, 0);
-  struct version *e = find_version(s, v, encoding);
-  if (!mlirValueIsNull(e->value))
-    return e->value;
-  MlirValue made = e->recompute ? recompute(s, v, encoding) : convert(s, v, encoding);
-  e->value = made;
-  e->cost = 0;
-  return made;
-}
-
 // ---- cleaning ----
 
 static bool erase_if_dead(MlirOperation op, void *user) {
@@ -285,31 +109,22 @@ static bool erase_if_dead(MlirOperation op, void *user) {
   return true;
 }
 
-// What is left: conversions that keep the layout vanish, those through memory are reported.
-static bool finish_conversion(MlirOperation op, void *user) {
+// Conversions between equal spellings vanish.
+static bool erase_if_idle(MlirOperation op, void *user) {
   struct state *s = user;
   if (!op_is(s->c, op, OP_GPU_CONVERT_LAYOUT))
     return true;
   MlirValue from = mlirOperationGetOperand(op, 0), to = mlirOperationGetResult(op, 0);
-  if (mlirAttributeEqual(layout_of(from), layout_of(to))) {
-    value_replace(to, from);
-    op_erase(op);
+  if (!mlirAttributeEqual(layout_of(from), layout_of(to)))
     return true;
-  }
-  MlirType type = mlirValueGetType(from);
-  if (layout_convert_kind(s->c, type, layout_of(to)) == CONVERT_SHARED)
-    pass_remark(s->p, op, "layout",
-                "a tile of %lld elements changes its layout here through shared memory",
-                (long long)tensor_numel(type));
+  value_replace(to, from);
+  op_erase(op);
   return true;
 }
 
-enum pass_result pass_remove_layout_conversions(struct pass_context *p) {
-  MlirOperation module = mlirModuleGetOperation(p->module);
+static void solve(struct pass_context *p, MlirOperation module) {
   struct state s = {.p = p, .c = p->c};
   ir_walk(module, collect_conversion, &s);
-  if (s.conversions.len == 0)
-    return PASS_UNCHANGED;
   s.choice = layout_choice_begin(p->c, module, p->target, p->scratch);
   forget_conversions(&s);
   layout_choice_solve(s.choice);
@@ -320,12 +135,82 @@ enum pass_result pass_remove_layout_conversions(struct pass_context *p) {
     if (!mlirAttributeEqual(chosen, layout_of(s.tiles.at[i])))
       layout_set(p->c, s.tiles.at[i], chosen);
   }
+  struct layout_versions *versions = layout_versions_begin(p->c, p->scratch);
   for (size_t i = 0; i < s.demands.len; i++) {
     struct demand d = s.demands.at[i];
     MlirValue operand = mlirOperationGetOperand(d.op, d.operand);
-    mlirOperationSetOperand(d.op, d.operand, satisfy(&s, operand, d.encoding));
+    mlirOperationSetOperand(d.op, d.operand, layout_version(versions, operand, d.encoding));
   }
+  layout_versions_finish(versions);
   ir_walk_post(module, erase_if_dead, &s);
-  ir_walk(module, finish_conversion, &s);
-  return PASS_CHANGED;
+  ir_walk(module, erase_if_idle, &s);
+}
+
+// ---- rounds ----
+
+struct bill {
+  struct pass_context *p;
+  int64_t cost;
+};
+
+// One for the conversion itself, so that fewer are better even if they are free.
+static bool add_conversion(MlirOperation op, void *user) {
+  struct bill *b = user;
+  if (!op_is(b->p->c, op, OP_GPU_CONVERT_LAYOUT))
+    return true;
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  int64_t cost = 1 + layout_convert_cost(b->p->c, type, layout_of(mlirOperationGetResult(op, 0)));
+  b->cost += cost * layout_loop_factor(b->p->c, mlirOperationGetBlock(op));
+  return true;
+}
+
+static int64_t bill_of(struct pass_context *p, MlirOperation module) {
+  struct bill b = {p, 0};
+  ir_walk(module, add_conversion, &b);
+  return b.cost;
+}
+
+static MlirOperation first_op(MlirOperation module) {
+  return mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)));
+}
+
+// The functions of `module` get the bodies of those of `solved`.
+static void adopt(struct pass_context *p, MlirOperation module, MlirOperation solved) {
+  MlirOperation to = first_op(module), from = first_op(solved);
+  for (; !mlirOperationIsNull(to); to = mlirOperationGetNextInBlock(to)) {
+    if (op_is(p->c, to, OP_FUNC_FUNC))
+      mlirRegionTakeBody(mlirOperationGetRegion(to, 0), mlirOperationGetRegion(from, 0));
+    from = mlirOperationGetNextInBlock(from);
+  }
+}
+
+static bool report(MlirOperation op, void *user) {
+  struct pass_context *p = user;
+  if (!op_is(p->c, op, OP_GPU_CONVERT_LAYOUT))
+    return true;
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  if (layout_convert_kind(p->c, type, layout_of(mlirOperationGetResult(op, 0))) == CONVERT_SHARED)
+    pass_remark(p, op, "layout",
+                "a tile of %lld elements changes its layout here through shared memory",
+                (long long)tensor_numel(type));
+  return true;
+}
+
+enum pass_result pass_remove_layout_conversions(struct pass_context *p) {
+  MlirOperation module = mlirModuleGetOperation(p->module);
+  int64_t cost = bill_of(p, module);
+  bool changed = false, better = cost > 0;
+  for (int round = 0; better && round < MAX_ROUNDS; round++) {
+    MlirOperation solved = mlirOperationClone(module);
+    solve(p, solved);
+    int64_t found = bill_of(p, solved);
+    better = found < cost;
+    if (better)
+      adopt(p, module, solved);
+    mlirOperationDestroy(solved);
+    cost = found;
+    changed |= better;
+  }
+  ir_walk(module, report, p);
+  return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -403,6 +403,10 @@ START_TEST(random_kernels) {
     struct audit coalesced = check_module(&s, seed, "coalesce");
     pass_remove_layout_conversions(&s.context);
     struct audit removed = check_module(&s, seed, "remove-layout-conversions");
+    const char *once = pass_session_text(&s);
+    ck_assert_msg(pass_remove_layout_conversions(&s.context) == PASS_UNCHANGED &&
+                      strcmp(once, pass_session_text(&s)) == 0,
+                  "kernel %llu: a second run finds something", (unsigned long long)seed);
     pass_reorder(&s.context);
     check_module(&s, seed, "reorder");
     ck_assert_uint_eq(removed.loads, assigned.loads);
