@@ -330,7 +330,8 @@ static MlirValue mask_of_access(struct axis_analysis *x, MlirOperation op) {
 struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
                                   const struct target *target, const struct linear_layout *l) {
   struct axis_vector v = {.width = 1, .dim = 0, .uniform = true};
-  if (!l || !(op_is(x->c, op, OP_TILE_LOAD) || op_is(x->c, op, OP_TILE_STORE)))
+  if (!l || !(op_is(x->c, op, OP_TILE_LOAD) || op_is(x->c, op, OP_TILE_STORE) ||
+              op_is(x->c, op, OP_TILE_ATOMIC_RMW)))
     return v;
   MlirValue ptr = mlirOperationGetOperand(op, 0);
   int64_t element_bits = 8 * axis_element_bytes(x->c, mlirValueGetType(ptr));

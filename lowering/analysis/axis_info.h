@@ -52,7 +52,7 @@ struct axis_vector {
   bool uniform;   // the mask is known to be the same for all of them; otherwise vectors that it
                   // cuts must be accessed element by element
 };
-// The vectors of the tile.load or tile.store `op` whose pointer, value and mask have the layout
+// The vectors of the tile.load, tile.store or tile.atomic_rmw `op` whose pointer, value and mask have the layout
 // `l`: each aligned group of `width` registers (r, r+1, ...) holds neighbours in memory, at an
 // address aligned to the whole group. Width 1 for scalars (pass NULL) and for other ops.
 struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,

@@ -5,6 +5,7 @@
 #include "layouts/convert_plan.h"
 #include "layouts/shuffle_plan.h"
 #include "lowering/analysis/collective.h"
+#include "lowering/analysis/pair_view.h"
 #include "lowering/analysis/shape_view.h"
 
 enum { LANES = 32, LANE_BITS_OF_THREAD = 5, ROWS_OF_SWIZZLE = 8 };
@@ -74,6 +75,27 @@ static uint32_t shape_bytes(struct ir_context *c, MlirOperation op) {
   return shape_view(c, op, &wanted) ? conversion_bytes(c, operand_type(op, 0), &wanted) : 0;
 }
 
+static MlirType result_type(MlirOperation op, intptr_t i) {
+  return mlirValueGetType(mlirOperationGetResult(op, i));
+}
+
+// Both halves come one after the other.
+static uint32_t join_bytes(struct ir_context *c, MlirOperation op) {
+  const struct linear_layout *l = linear_of_type(c, result_type(op, 0));
+  if (!l || !type_is_tensor(operand_type(op, 0)))
+    return 0;
+  struct linear_layout half = half_view(l);
+  uint32_t first = conversion_bytes(c, operand_type(op, 0), &half);
+  uint32_t second = conversion_bytes(c, operand_type(op, 1), &half);
+  return first > second ? first : second;
+}
+
+static uint32_t split_bytes(struct ir_context *c, MlirOperation op) {
+  MlirType half = result_type(op, 0);
+  struct linear_layout pairs = pair_view(type_is_tensor(half) ? linear_of_type(c, half) : NULL);
+  return conversion_bytes(c, operand_type(op, 0), &pairs);
+}
+
 // The thread that did the atomic operation hands the old value to those with copies.
 static uint32_t atomic_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps) {
   MlirValue old = mlirOperationGetResult(op, 0);
@@ -93,6 +115,8 @@ uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warp
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:
   case OP_TILE_TRANS: return shape_bytes(c, op);
+  case OP_TILE_JOIN: return join_bytes(c, op);
+  case OP_TILE_SPLIT: return split_bytes(c, op);
   case OP_TILE_ATOMIC_RMW:
   case OP_TILE_ATOMIC_CAS: return atomic_bytes(c, op, num_warps);
   case OP_TILE_REDUCE: return reduce_scratch_bytes(c, op);

@@ -9,7 +9,7 @@ struct debug_info {
   LLVMDIBuilderRef builder;
   LLVMMetadataRef function, file;
   const char *file_name;
-  struct map scopes; // file name -> LLVMMetadataRef
+  struct map scopes; // file name -> LLVMMetadataRef, of the function
 };
 
 // Only `.loc` and `.file` directives: LLVM's enumeration of emission kinds has this value, its C
@@ -49,6 +49,39 @@ static LLVMMetadataRef file_of(struct emitter *e, struct debug_info *d, const ch
   return LLVMDIBuilderCreateFile(d->builder, plain, strlen(plain), "", 0);
 }
 
+static LLVMMetadataRef subprogram(struct emitter *e, struct debug_info *d, const char *name) {
+  struct place at = place_of(e, mlirOperationGetLocation(e->func));
+  LLVMMetadataRef file = at.file ? file_of(e, d, at.file) : d->file;
+  LLVMMetadataRef type =
+      LLVMDIBuilderCreateSubroutineType(d->builder, file, NULL, 0, LLVMDIFlagZero);
+  LLVMMetadataRef f =
+      LLVMDIBuilderCreateFunction(d->builder, file, name, strlen(name), name, strlen(name), file,
+                                  at.line, type, false, true, at.line, LLVMDIFlagZero, true);
+  LLVMSetSubprogram(e->function, f);
+  d->file_name = at.file ? at.file : d->file_name;
+  d->scopes = (struct map){0};
+  return f;
+}
+
+LLVMMetadataRef debug_info_enter(struct emitter *e, const char *name) {
+  struct debug_info *d = e->debug;
+  if (!d)
+    return NULL;
+  LLVMMetadataRef before = d->function;
+  d->function = subprogram(e, d, name);
+  return before;
+}
+
+void debug_info_leave(struct emitter *e, LLVMMetadataRef function) {
+  struct debug_info *d = e->debug;
+  if (!d)
+    return;
+  struct place at = place_of(e, mlirOperationGetLocation(e->func));
+  d->function = function;
+  d->file_name = at.file ? at.file : d->file_name;
+  d->scopes = (struct map){0};
+}
+
 void debug_info_begin(struct emitter *e) {
   struct place at = place_of(e, mlirOperationGetLocation(e->kernel));
   if (!at.file || e->target->is_host)
@@ -60,13 +93,7 @@ void debug_info_begin(struct emitter *e) {
   LLVMDIBuilderCreateCompileUnit(d->builder, LLVMDWARFSourceLanguageC, d->file, "tilec", 5, true,
                                  "", 0, 0, "", 0, EMIT_DIRECTIVES_ONLY, 0, false, false, "", 0, "",
                                  0);
-  LLVMMetadataRef type =
-      LLVMDIBuilderCreateSubroutineType(d->builder, d->file, NULL, 0, LLVMDIFlagZero);
-  const char *name = e->info->name;
-  d->function = LLVMDIBuilderCreateFunction(d->builder, d->file, name, strlen(name), name,
-                                            strlen(name), d->file, at.line, type, false, true,
-                                            at.line, LLVMDIFlagZero, true);
-  LLVMSetSubprogram(e->function, d->function);
+  d->function = subprogram(e, d, e->info->name);
   LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorWarning, "Debug Info Version", 18,
                     LLVMValueAsMetadata(const_i32(e, LLVMDebugMetadataVersion())));
   e->debug = d;

@@ -26,7 +26,8 @@ static bool emit_barrier(struct emitter *e, MlirOperation op) {
   return true;
 }
 
-// Ops that are not elementwise. Terminators are read by the op around them.
+// Ops with an emission of their own; other elementwise ones are in emit_elementwise.c. Terminators
+// are read by the op around them.
 static const emit_fn families[OP_ID_COUNT] = {
     [OP_TILE_PROGRAM_ID] = emit_program,
     [OP_TILE_NUM_PROGRAMS] = emit_program,
@@ -40,16 +41,25 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_TILE_LOAD] = emit_load,
     [OP_TILE_STORE] = emit_store,
     [OP_TILE_ATOMIC_RMW] = emit_atomic_rmw,
+    [OP_TILE_ATOMIC_CAS] = emit_atomic_cas,
+    [OP_TILE_MAP] = emit_map,
+    [OP_TILE_INLINE_ASM] = emit_inline_asm,
+    [OP_TILE_JOIN] = emit_join,
+    [OP_TILE_SPLIT] = emit_split,
+    [OP_TILE_UNSPLAT] = emit_unsplat,
+    [OP_TILE_SPECIAL] = emit_special,
+    [OP_TILE_GRID_DEPENDENCY] = emit_special,
+    [OP_FUNC_CALL] = emit_func_call,
+    [OP_TILE_REDUCE] = emit_reduce,
+    [OP_GPU_LOCAL_ALLOC] = emit_local_alloc,
+    [OP_GPU_LOCAL_LOAD] = emit_local_load,
+    [OP_GPU_LOCAL_STORE] = emit_local_store,
     [OP_TILE_PRINT] = emit_print,
     [OP_TILE_ASSERT] = emit_assert,
     [OP_TILE_ASSUME] = emit_assume,
     [OP_TILE_BARRIER] = emit_barrier,
     [OP_GPU_BARRIER] = emit_barrier,
     [OP_GPU_CONVERT_LAYOUT] = emit_convert_layout,
-    [OP_GPU_LOCAL_ALLOC] = emit_local_alloc,
-    [OP_GPU_LOCAL_LOAD] = emit_local_load,
-    [OP_GPU_LOCAL_STORE] = emit_local_store,
-    [OP_TILE_REDUCE] = emit_reduce,
     [OP_TILE_SCAN] = emit_scan,
     [OP_SCF_IF] = emit_scf_if,
     [OP_SCF_FOR] = emit_scf_for,
@@ -77,16 +87,15 @@ bool emit_block(struct emitter *e, MlirBlock block) {
     e->op = op;
     if (!check_types(e, op))
       return false;
-    if (op_flags(e->c, op) & OP_EW) {
-      if (!emit_elementwise(e, op))
-        return false;
-    } else if (families[id]) {
-      if (!families[id](e, op))
-        return false;
-    } else {
+    emit_fn fn = families[id];
+    if (!fn && (op_flags(e->c, op) & OP_EW))
+      fn = emit_elementwise;
+    if (!fn) {
       MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
       return emit_unsupported(e, op, "`%.*s` has no lowering", (int)name.length, name.data);
     }
+    if (!fn(e, op))
+      return false;
   }
   return true;
 }
@@ -143,7 +152,7 @@ static bool is_reserved(struct str name) {
 
 // The kernel's name as a symbol: Python's letters beyond ASCII are written as `_uXX`, byte by byte,
 // which PTX can take.
-static const char *symbol_of(struct arena *a, const char *name) {
+const char *symbol_of(struct arena *a, const char *name) {
   struct strbuf b = {0};
   for (const char *p = name; *p; p++) {
     bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
@@ -266,6 +275,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .b = LLVMCreateBuilderInContext(llvm),
       .entry = LLVMCreateBuilderInContext(llvm),
       .kernel = kernel,
+      .func = kernel,
       .info = ret_info,
       .num_warps = num_warps,
       .check = check,

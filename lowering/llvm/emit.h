@@ -32,9 +32,10 @@ struct emitter {
   LLVMContextRef llvm;
   LLVMModuleRef module;
   LLVMBuilderRef b;
-  LLVMBuilderRef entry; // appends to the entry block: what depends on the thread alone
-  LLVMValueRef function;
-  MlirOperation kernel;
+  LLVMBuilderRef entry;       // appends to the entry block: what depends on the thread alone
+  LLVMValueRef function;      // being emitted: the kernel, or a function that it calls
+  MlirOperation kernel, func; // the same as func.func
+  struct map functions;       // func.func -> LLVMValueRef, of those called so far
   const struct kernel_info *info;
   uint32_t num_warps;
   bool check;               // host: guard every access
@@ -68,6 +69,25 @@ struct access {
   unsigned align;            // bytes, of the whole access
 };
 
+// An atomic operation of a thread on `width` neighbouring elements.
+struct atomic {
+  struct access access;
+  struct str kind;     // of tile.atomic_rmw
+  enum dtype dtype;    // DTYPE_NONE: pointers
+  LLVMTypeRef element; // as a value
+  unsigned width;
+  bool unused; // nobody asks for the old values
+};
+
+// Inline assembly: registers in, one register or a struct of them out.
+struct foreign_code {
+  const char *text, *constraints;
+  bool is_pure;
+  unsigned arg_count;
+  LLVMValueRef *args;
+  LLVMTypeRef result;
+};
+
 struct print_record {
   const char *prefix;
   unsigned rank;                         // 0: a scalar
@@ -82,6 +102,8 @@ struct target_hooks {
   // of the kernel's run-time parameters.
   void (*begin_kernel)(struct emitter *e, LLVMValueRef *ret_args);
   void (*end_kernel)(struct emitter *e); // after the last block, before verification
+  // The same for a function that the kernel calls: e->function and its entry block are there.
+  void (*begin_function)(struct emitter *e);
   LLVMValueRef (*program_id)(struct emitter *e, int axis);
   LLVMValueRef (*num_programs)(struct emitter *e, int axis);
   LLVMValueRef (*shuffle)(struct emitter *e, LLVMValueRef i32_value, LLVMValueRef source_lane);
@@ -98,9 +120,14 @@ struct target_hooks {
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);
   void (*store)(struct emitter *e, const struct access *a, const LLVMValueRef *words);
-  // The old value (undefined where the predicate is false); NULL after a diagnostic.
-  LLVMValueRef (*atomic_rmw)(struct emitter *e, const struct access *a, struct str kind,
-                             enum dtype dtype, LLVMValueRef value);
+  // How many of a->width neighbours one instruction takes: a power of two; 0 where there is none.
+  unsigned (*atomic_width)(struct emitter *e, const struct atomic *a);
+  // ret: the old values (zero where the predicate is false), of no meaning where unused.
+  void (*atomic_rmw)(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
+                     LLVMValueRef *ret);
+  // Compares and exchanges bits: integers of 16, 32 or 64 bits.
+  LLVMValueRef (*atomic_cas)(struct emitter *e, const struct access *a, LLVMValueRef compare,
+                             LLVMValueRef value);
   // f32: OP_MATH_EXP2, LOG2, SQRT, RSQRT, TANH, OP_TILE_PRECISE_SQRT, PRECISE_DIVF and
   // OP_ARITH_DIVF; f64: SQRT and RSQRT.
   LLVMValueRef (*math)(struct emitter *e, enum op_id id, LLVMTypeRef type, const LLVMValueRef *x);
@@ -109,6 +136,10 @@ struct target_hooks {
   // saturating), and f8e4nv (i8) to f16.
   LLVMValueRef (*float_to_e4m3)(struct emitter *e, LLVMValueRef x);
   LLVMValueRef (*e4m3_to_half)(struct emitter *e, LLVMValueRef x);
+  LLVMValueRef (*special_register)(struct emitter *e, struct str name);
+  void (*grid_dependency)(struct emitter *e, struct str kind);
+  // NULL: the target takes no assembly.
+  LLVMValueRef (*inline_asm)(struct emitter *e, const struct foreign_code *code);
   // One record of device_print.
   void (*print)(struct emitter *e, const struct print_record *p);
   void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
@@ -125,6 +156,10 @@ unsigned register_count(const struct linear_layout *l); // 1 for NULL
 // Bits of a register index whose basis is zero.
 uint32_t register_replicas(const struct linear_layout *l);
 const struct emitted *value_of(struct emitter *e, MlirValue v);
+// The registers that are no replicas, in order; the number of them.
+unsigned distinct_registers(struct emitter *e, const struct linear_layout *l, unsigned **ret);
+// Gives replicas the values of what they repeat.
+void fill_replicas(const struct linear_layout *l, struct emitted *x);
 // Room for the registers of `v`, bound to it; the caller fills all.
 struct emitted *value_bind(struct emitter *e, MlirValue v);
 static inline const struct emitted *operand_of(struct emitter *e, MlirOperation op, unsigned i) {
@@ -204,6 +239,14 @@ bool emit_shape(struct emitter *e, MlirOperation op);
 bool emit_load(struct emitter *e, MlirOperation op);
 bool emit_store(struct emitter *e, MlirOperation op);
 bool emit_atomic_rmw(struct emitter *e, MlirOperation op);
+bool emit_atomic_cas(struct emitter *e, MlirOperation op);
+bool emit_func_call(struct emitter *e, MlirOperation op);
+bool emit_map(struct emitter *e, MlirOperation op);
+bool emit_inline_asm(struct emitter *e, MlirOperation op);
+bool emit_join(struct emitter *e, MlirOperation op);
+bool emit_split(struct emitter *e, MlirOperation op);
+bool emit_unsplat(struct emitter *e, MlirOperation op);
+bool emit_special(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
 bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
@@ -232,6 +275,22 @@ void shuffle_values_xor(struct emitter *e, uint32_t count, LLVMValueRef *values,
 // values: registers in layout `from`; ret: in layout `to`.
 bool convert_values(struct emitter *e, MlirOperation op, const struct linear_layout *from,
                     const struct linear_layout *to, const LLVMValueRef *values, LLVMValueRef *ret);
+
+// ---- emit_call.c ----
+// The body of a function of scalars, in place: args in, ret gets what it returns. May build blocks.
+bool emit_inlined(struct emitter *e, MlirOperation func, const LLVMValueRef *args,
+                  LLVMValueRef *ret);
+
+// ---- emit_memory.c: accesses ----
+struct access access_of(MlirOperation op, const struct packing *p, LLVMValueRef ptr,
+                        LLVMValueRef pred);
+// NULL when the op has no operand `i`.
+const struct emitted *optional_operand(struct emitter *e, MlirOperation op, unsigned i);
+// The conjunction of two predicates; NULL: always true.
+LLVMValueRef both(struct emitter *e, LLVMValueRef a, LLVMValueRef b);
+// The predicate of register r; true masks need none.
+LLVMValueRef mask_at(const struct emitted *mask, unsigned r);
+
 // ---- shared.c: the op's scratch in shared memory (lowering/analysis/scratch.h) ----
 // Byte `offset` of the CTA's shared memory.
 LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
@@ -267,8 +326,14 @@ struct place place_of(struct emitter *e, MlirLocation loc); // file NULL: unknow
 void debug_info_begin(struct emitter *e);                   // after begin_kernel
 void debug_info_at(struct emitter *e, MlirOperation op);
 void debug_info_end(struct emitter *e);
+// Places of what follows are in e->function, which is e->func; answers what it was before, for
+// debug_info_leave.
+LLVMMetadataRef debug_info_enter(struct emitter *e, const char *name);
+void debug_info_leave(struct emitter *e, LLVMMetadataRef function);
 
 // ---- emit.c ----
+// A name of the source as a symbol.
+const char *symbol_of(struct arena *a, const char *name);
 // The kernel's facts, all but what the emission finds out (shared memory, collectives). They live
 // on the arena of `c`.
 bool describe_kernel(struct ir_context *c, MlirModule module, const struct target *target,

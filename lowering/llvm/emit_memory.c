@@ -8,8 +8,8 @@
 
 enum { MAX_WIDTH = 32 };
 
-static struct access access_of(MlirOperation op, const struct packing *p, LLVMValueRef ptr,
-                               LLVMValueRef pred) {
+struct access access_of(MlirOperation op, const struct packing *p, LLVMValueRef ptr,
+                        LLVMValueRef pred) {
   return (struct access){.op = op,
                          .ptr = ptr,
                          .pred = pred,
@@ -18,16 +18,15 @@ static struct access access_of(MlirOperation op, const struct packing *p, LLVMVa
                          .align = p->bits / 8 * p->width};
 }
 
-static const struct emitted *optional_operand(struct emitter *e, MlirOperation op, unsigned i) {
+const struct emitted *optional_operand(struct emitter *e, MlirOperation op, unsigned i) {
   return (unsigned)mlirOperationGetNumOperands(op) > i ? operand_of(e, op, i) : NULL;
 }
 
-static LLVMValueRef both(struct emitter *e, LLVMValueRef a, LLVMValueRef b) {
+LLVMValueRef both(struct emitter *e, LLVMValueRef a, LLVMValueRef b) {
   return a && b ? LLVMBuildAnd(e->b, a, b, "") : a ? a : b;
 }
 
-// True masks need no predicate.
-static LLVMValueRef mask_at(const struct emitted *mask, unsigned r) {
+LLVMValueRef mask_at(const struct emitted *mask, unsigned r) {
   if (!mask)
     return NULL;
   LLVMValueRef m = mask->at[r];
@@ -161,31 +160,5 @@ bool emit_store(struct emitter *e, MlirOperation op) {
                   rest_mask(e, &t, r, group_mask(e, &t, r & ~(t.packing.width - 1))),
                   value->at + r);
   branch_end(e, &br);
-  return true;
-}
-
-bool emit_atomic_rmw(struct emitter *e, MlirOperation op) {
-  const struct linear_layout *l = layout_of(e, operand_type(op, 0));
-  enum dtype dtype = dtype_of_mlir(element_type(operand_type(op, 1)));
-  struct packing p = packing_of(e, type_of_mlir(e, element_type(operand_type(op, 1))), 1);
-  const struct emitted *ptr = operand_of(e, op, 0), *value = operand_of(e, op, 1);
-  const struct emitted *mask = optional_operand(e, op, 2);
-  struct emitted *ret = result_of(e, op, 0);
-  LLVMValueRef owner = owner_predicate(e, l);
-  uint32_t copies = owner_registers(l);
-  for (unsigned r = 0; r < ptr->count; r++) {
-    if (r & copies) {
-      ret->at[r] = ret->at[0]; // replaced below
-      continue;
-    }
-    struct access a = access_of(op, &p, ptr->at[r], both(e, mask_at(mask, r), owner));
-    ret->at[r] = e->target->hooks->atomic_rmw(e, &a, op_attr_str(op, "kind"), dtype, value->at[r]);
-    if (!ret->at[r])
-      return emit_unsupported(e, op, "atomic `%.*s` of `%s` has no lowering on `%s`",
-                              STR_ARG(op_attr_str(op, "kind")), dtype_name(dtype), e->target->name);
-  }
-  // Only owners know what was there before.
-  if ((owner || copies) && value_has_uses(mlirOperationGetResult(op, 0)))
-    return exchange_through_shared(e, LLVMTypeOf(ret->at[0]), l, l, owner, ret->at, ret->at);
   return true;
 }

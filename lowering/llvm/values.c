@@ -56,6 +56,22 @@ uint32_t register_replicas(const struct linear_layout *l) {
   return mask;
 }
 
+unsigned distinct_registers(struct emitter *e, const struct linear_layout *l, unsigned **ret) {
+  uint32_t replicas = register_replicas(l);
+  unsigned n = 0;
+  *ret = arena_array(e->arena, unsigned, register_count(l));
+  for (uint32_t r = 0; r < register_count(l); r++)
+    if (!(r & replicas))
+      (*ret)[n++] = r;
+  return n;
+}
+
+void fill_replicas(const struct linear_layout *l, struct emitted *x) {
+  uint32_t replicas = register_replicas(l);
+  for (uint32_t r = 0; r < x->count; r++)
+    x->at[r] = x->at[r & ~replicas];
+}
+
 // ---- values ----
 
 const struct emitted *value_of(struct emitter *e, MlirValue v) {

@@ -19,6 +19,12 @@ static LLVMValueRef fixed_field(struct emitter *e, size_t offset) {
   return thread_field(e, e->entry, offset, e->i32);
 }
 
+static void set_thread(struct emitter *e) {
+  e->thread_id = thread_field(e, e->b, offsetof(struct host_thread, thread_id), e->i32);
+  e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
+  e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
+}
+
 static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   const struct kernel_info *info = e->info;
   LLVMTypeRef types[] = {e->generic_ptr, e->generic_ptr};
@@ -37,9 +43,12 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
     LLVMValueRef v = LLVMBuildLoad2(e->b, t, at, p->name);
     ret_args[i] = is_bool ? LLVMBuildICmp(e->b, LLVMIntNE, v, const_int(e->i8, 0), "") : v;
   }
-  e->thread_id = thread_field(e, e->b, offsetof(struct host_thread, thread_id), e->i32);
-  e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
-  e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
+  set_thread(e);
+}
+
+static void begin_function(struct emitter *e) {
+  e->host_thread = LLVMGetParam(e->function, 0);
+  set_thread(e);
 }
 
 static LLVMValueRef program_id(struct emitter *e, int axis) {
@@ -156,7 +165,9 @@ static void end_kernel(struct emitter *e) {
 // unaligned ones, which cost nothing on today's CPUs.
 
 static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum host_access kind) {
-  int argument = pointer_argument(e->c, mlirOperationGetOperand(a->op, 0));
+  // Only the kernel's own parameters have numbers.
+  bool in_kernel = mlirOperationEqual(e->func, e->kernel);
+  int argument = in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
   LLVMValueRef args[] = {e->host_thread,
                          place_pointer(e, a->op),
                          const_i32(e, (uint32_t)argument),
@@ -239,22 +250,52 @@ static bool atomic_opcode(struct str kind, LLVMAtomicRMWBinOp *ret) {
   return false;
 }
 
-// Any order asked for is met by the strongest one.
-static LLVMValueRef atomic_rmw(struct emitter *e, const struct access *a, struct str kind,
-                               enum dtype dtype, LLVMValueRef value) {
+static unsigned atomic_width(struct emitter *e, const struct atomic *a) {
+  (void)e;
   LLVMAtomicRMWBinOp op;
-  LLVMTypeRef type = LLVMTypeOf(value);
-  bool is_float = dtype != DTYPE_NONE && dtype_is_float(dtype), takes_any = str_is(kind, "xchg");
-  if (!atomic_opcode(kind, &op) || (!takes_any && is_float != str_is(kind, "fadd")) ||
-      (dtype != DTYPE_NONE && dtype_bits(dtype) < (str_is(kind, "fadd") ? 16 : 32)))
-    return NULL;
-  LLVMValueRef operand = takes_any ? to_bits(e, value) : value;
-  struct guards g = guards_begin(e, a, HOST_ATOMIC);
-  LLVMValueRef old = LLVMBuildAtomicRMW(e->b, op, a->ptr, operand,
+  enum dtype t = a->dtype;
+  bool is_float = t != DTYPE_NONE && dtype_is_float(t), is_sum = str_is(a->kind, "fadd");
+  return atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == is_sum) &&
+                 (t == DTYPE_NONE || dtype_bits(t) >= (is_sum ? 16 : 32))
+             ? 1
+             : 0;
+}
+
+// Any order asked for is met by the strongest one.
+static void atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
+                       LLVMValueRef *ret) {
+  LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpXchg;
+  atomic_opcode(a->kind, &op);
+  bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
+  LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
+  struct guards g = guards_begin(e, &a->access, HOST_ATOMIC);
+  LLVMValueRef old = LLVMBuildAtomicRMW(e->b, op, a->access.ptr, operand,
                                         LLVMAtomicOrderingSequentiallyConsistent, false);
   old = guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(operand)));
-  return takes_any ? from_bits(e, old, type) : old;
+  ret[0] = takes_bits ? from_bits(e, old, a->element) : old;
 }
+
+static LLVMValueRef atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
+                               LLVMValueRef value) {
+  struct guards g = guards_begin(e, a, HOST_ATOMIC);
+  LLVMValueRef pair =
+      LLVMBuildAtomicCmpXchg(e->b, a->ptr, compare, value, LLVMAtomicOrderingSequentiallyConsistent,
+                             LLVMAtomicOrderingSequentiallyConsistent, false);
+  LLVMValueRef old = LLVMBuildExtractValue(e->b, pair, 0, "");
+  return guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(value)));
+}
+
+// ---- the device ----
+
+// There is one multiprocessor.
+static LLVMValueRef special_register(struct emitter *e, struct str name) {
+  return str_is(name, "globaltimer")
+             ? call_routine(e, "tile_host_clock", e->i64, 1, &e->host_thread)
+             : const_i32(e, 0);
+}
+
+// One launch ends before the next one begins.
+static void grid_dependency(struct emitter *e, struct str kind) { (void)e, (void)kind; }
 
 // ---- mathematics ----
 
@@ -312,6 +353,7 @@ static void assert_fail(struct emitter *e, MlirOperation op, const char *message
 const struct target_hooks host_hooks = {
     .begin_kernel = begin_kernel,
     .end_kernel = end_kernel,
+    .begin_function = begin_function,
     .program_id = program_id,
     .num_programs = num_programs,
     .shuffle = shuffle,
@@ -321,7 +363,11 @@ const struct target_hooks host_hooks = {
     .shared_check = shared_check,
     .load = load,
     .store = store,
+    .atomic_width = atomic_width,
     .atomic_rmw = atomic_rmw,
+    .atomic_cas = atomic_cas,
+    .special_register = special_register,
+    .grid_dependency = grid_dependency,
     .math = math,
     .remainder = remainder_,
     .float_to_e4m3 = no_instruction,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA GPUs. Special registers, shuffles and barriers are LLVM intrinsics, approximate functions
-// inline PTX. Memory accesses: ptx_memory.c.
+// inline PTX. Memory accesses: ptx_memory.c, ptx_atomics.c.
 #include "lowering/targets/ptx.h"
 
 #include "lowering/targets/remainder.h"
@@ -31,7 +31,14 @@ static LLVMValueRef with_range(struct emitter *e, LLVMValueRef call, uint32_t en
   return call;
 }
 
-// ---- the kernel ----
+// ---- the kernel and the functions it calls ----
+
+static void begin_function(struct emitter *e) {
+  e->thread_id = with_range(e, intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL),
+                            32 * e->num_warps);
+  e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
+  e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
+}
 
 static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   const struct kernel_info *info = e->info;
@@ -59,10 +66,7 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
                       ? LLVMBuildICmp(e->b, LLVMIntNE, arg, const_int(e->i8, 0), "")
                       : arg;
   }
-  e->thread_id = with_range(e, intrinsic(e, "llvm.nvvm.read.ptx.sreg.tid.x", 0, NULL, 0, NULL),
-                            32 * e->num_warps);
-  e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
-  e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
+  begin_function(e);
 }
 
 static void end_kernel(struct emitter *e) { (void)e; }
@@ -138,8 +142,8 @@ static LLVMValueRef shared_base(struct emitter *e) {
 
 static LLVMValueRef pure_asm(struct emitter *e, const char *text, const char *constraints,
                              LLVMTypeRef result, const LLVMValueRef *args, unsigned n) {
-  LLVMTypeRef types[3];
-  LLVMValueRef copy[3];
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, n + 1);
+  LLVMValueRef *copy = arena_array(e->arena, LLVMValueRef, n + 1);
   for (unsigned i = 0; i < n; i++) {
     copy[i] = args[i];
     types[i] = LLVMTypeOf(args[i]);
@@ -211,6 +215,36 @@ static LLVMValueRef e4m3_to_half(struct emitter *e, LLVMValueRef x) {
   return LLVMBuildBitCast(e->b, LLVMBuildTrunc(e->b, halves, e->i16, ""), e->f16, "");
 }
 
+// ---- the device ----
+
+static LLVMValueRef special_register(struct emitter *e, struct str name) {
+  bool clock = str_is(name, "globaltimer");
+  const char *text = clock ? "mov.u64 $0, %globaltimer;" : "mov.u32 $0, %smid;";
+  return ptx_memory_asm(e, text, clock ? "=l" : "=r", clock ? e->i64 : e->i32, NULL, 0);
+}
+
+// Older GPUs start a kernel when the one before it has ended.
+static void grid_dependency(struct emitter *e, struct str kind) {
+  if (e->target->sm < 90)
+    return;
+  ptx_memory_asm(
+      e, str_is(kind, "wait") ? "griddepcontrol.wait;" : "griddepcontrol.launch_dependents;", "",
+      LLVMVoidTypeInContext(e->llvm), NULL, 0);
+}
+
+static LLVMValueRef inline_asm(struct emitter *e, const struct foreign_code *c) {
+  if (c->is_pure)
+    return pure_asm(e, c->text, c->constraints, c->result, c->args, c->arg_count);
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, c->arg_count + 1);
+  for (unsigned i = 0; i < c->arg_count; i++)
+    types[i] = LLVMTypeOf(c->args[i]);
+  LLVMTypeRef type = LLVMFunctionType(c->result, types, c->arg_count, false);
+  LLVMValueRef fn =
+      LLVMGetInlineAsm(type, c->text, strlen(c->text), c->constraints, strlen(c->constraints), true,
+                       false, LLVMInlineAsmDialectATT, false);
+  return LLVMBuildCall2(e->b, type, fn, c->args, c->arg_count, "");
+}
+
 // ---- printing and assertions: the driver's vprintf and __assertfail ----
 
 // The buffer of arguments is in the entry block, so that loops do not grow the stack.
@@ -263,6 +297,7 @@ static void assert_fail(struct emitter *e, MlirOperation op, const char *message
 const struct target_hooks ptx_hooks = {
     .begin_kernel = begin_kernel,
     .end_kernel = end_kernel,
+    .begin_function = begin_function,
     .program_id = program_id,
     .num_programs = num_programs,
     .shuffle = shuffle,
@@ -272,11 +307,16 @@ const struct target_hooks ptx_hooks = {
     .shared_base = shared_base,
     .load = ptx_load,
     .store = ptx_store,
+    .atomic_width = ptx_atomic_width,
     .atomic_rmw = ptx_atomic_rmw,
+    .atomic_cas = ptx_atomic_cas,
     .math = math,
     .remainder = remainder_,
     .float_to_e4m3 = float_to_e4m3,
     .e4m3_to_half = e4m3_to_half,
+    .special_register = special_register,
+    .grid_dependency = grid_dependency,
+    .inline_asm = inline_asm,
     .print = print,
     .assert_fail = assert_fail,
 };

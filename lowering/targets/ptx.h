@@ -8,7 +8,16 @@
 void ptx_load(struct emitter *e, const struct access *a, const LLVMValueRef *other,
               LLVMValueRef *ret);
 void ptx_store(struct emitter *e, const struct access *a, const LLVMValueRef *words);
-LLVMValueRef ptx_atomic_rmw(struct emitter *e, const struct access *a, struct str kind,
-                            enum dtype dtype, LLVMValueRef value);
+unsigned ptx_atomic_width(struct emitter *e, const struct atomic *a);
+void ptx_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
+                    LLVMValueRef *ret);
+LLVMValueRef ptx_atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
+                            LLVMValueRef value);
+
+// One instruction that touches memory: never removed, and kept in order with other accesses.
+LLVMValueRef ptx_memory_asm(struct emitter *e, const char *text, const char *constraints,
+                            LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+// The register class of a word, as inline assembly spells it.
+const char *ptx_constraint_of(unsigned bits);
 
 #endif

@@ -10,7 +10,9 @@
   X(axis_soundness)                                                                                \
   X(canonicalize)                                                                                  \
   X(compile)                                                                                       \
-  X(emit) X(emit_layouts) X(emit_reduce) X(layout_passes) X(pass_manager) X(pass_soundness) X(shared_memory)
+  X(emit)                                                                                          \
+  X(emit_layouts) X(emit_pairs) X(emit_reduce) X(layout_passes) X(pass_manager) X(pass_soundness)  \
+      X(shared_memory)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
