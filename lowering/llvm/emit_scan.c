@@ -55,16 +55,51 @@ static bool put_before(struct emitter *e, struct scan *s, uint32_t r, const LLVM
   return true;
 }
 
-// The same in the threads where `later` (i1) holds.
+// What changes nothing when it comes before; NULL where there is none.
+static LLVMValueRef neutral(enum op_id id, LLVMTypeRef type) {
+  unsigned width = LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(type) : 0;
+  switch (id) {
+  case OP_ARITH_ADDI:
+  case OP_ARITH_ORI:
+  case OP_ARITH_XORI:
+  case OP_ARITH_MAXUI: return LLVMConstNull(type);
+  case OP_ARITH_ANDI:
+  case OP_ARITH_MINUI: return LLVMConstAllOnes(type);
+  case OP_ARITH_MULI: return LLVMConstInt(type, 1, false);
+  case OP_ARITH_MAXSI: return const_int(type, UINT64_C(1) << (width - 1));
+  case OP_ARITH_MINSI: return const_int(type, (UINT64_C(1) << (width - 1)) - 1);
+  case OP_ARITH_ADDF: return LLVMConstReal(type, -0.0); // 0.0 would turn -0.0 into 0.0
+  case OP_ARITH_MULF: return LLVMConstReal(type, 1.0);
+  default: return NULL;
+  }
+}
+
+// The values where `cond` holds, else neutral ones. False, and nothing built, when some value has
+// none.
+static bool or_neutral(struct emitter *e, const struct scan *s, LLVMValueRef cond,
+                       const LLVMValueRef *v, LLVMValueRef *ret) {
+  for (unsigned i = 0; i < s->combine.count; i++)
+    if (!neutral(s->combine.simple[i], s->type[i]))
+      return false;
+  for (unsigned i = 0; i < s->combine.count; i++)
+    ret[i] = LLVMBuildSelect(e->b, cond, v[i], neutral(s->combine.simple[i], s->type[i]), "");
+  return true;
+}
+
+// put_before in the threads where `later` (i1) holds.
 static bool put_before_if(struct emitter *e, struct scan *s, uint32_t r, LLVMValueRef later,
                           const LLVMValueRef *v) {
-  LLVMValueRef had = s->has_before[r], now[SCAN_MAX_VALUES];
+  LLVMValueRef had = s->has_before[r], now[SCAN_MAX_VALUES], either[SCAN_MAX_VALUES];
+  if (!is_always(e, later) && or_neutral(e, s, later, v, either)) {
+    v = either;
+    later = LLVMConstInt(e->i1, 1, false);
+  }
   if (!put_before(e, s, r, v, now))
     return false;
   for (unsigned i = 0; i < s->combine.count && had && !is_always(e, later); i++)
     now[i] = LLVMBuildSelect(e->b, later, now[i], s->before[i][r], "");
   write_at(s, s->before, r, now);
-  s->has_before[r] = had ? LLVMBuildOr(e->b, had, later, "") : later;
+  s->has_before[r] = had && !is_always(e, later) ? LLVMBuildOr(e->b, had, later, "") : later;
   return true;
 }
 
@@ -291,40 +326,7 @@ static bool across_warps(struct emitter *e, struct scan *s) {
 
 // ---- the elements ----
 
-// What changes nothing when it comes before; NULL where there is none.
-static LLVMValueRef neutral(enum op_id id, LLVMTypeRef type) {
-  unsigned width = LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMGetIntTypeWidth(type) : 0;
-  switch (id) {
-  case OP_ARITH_ADDI:
-  case OP_ARITH_ORI:
-  case OP_ARITH_XORI:
-  case OP_ARITH_MAXUI: return LLVMConstNull(type);
-  case OP_ARITH_ANDI:
-  case OP_ARITH_MINUI: return LLVMConstAllOnes(type);
-  case OP_ARITH_MULI: return LLVMConstInt(type, 1, false);
-  case OP_ARITH_MAXSI: return const_int(type, UINT64_C(1) << (width - 1));
-  case OP_ARITH_MINSI: return const_int(type, (UINT64_C(1) << (width - 1)) - 1);
-  case OP_ARITH_ADDF: return LLVMConstReal(type, -0.0); // 0.0 would turn -0.0 into 0.0
-  case OP_ARITH_MULF: return LLVMConstReal(type, 1.0);
-  default: return NULL;
-  }
-}
-
-// Where nothing is before a run in some threads: the neutral element instead, if all have one.
-static void fill_before(struct emitter *e, struct scan *s, uint32_t r) {
-  LLVMValueRef none[SCAN_MAX_VALUES];
-  for (unsigned i = 0; i < s->combine.count; i++)
-    if (!(none[i] = neutral(s->combine.simple[i], s->type[i])))
-      return;
-  for (unsigned i = 0; i < s->combine.count; i++)
-    s->before[i][r] = LLVMBuildSelect(e->b, s->has_before[r], s->before[i][r], none[i], "");
-  s->has_before[r] = LLVMConstInt(e->i1, 1, false);
-}
-
 static bool finish(struct emitter *e, struct scan *s) {
-  for (uint32_t r = 0; r < s->count; r++)
-    if (!(r & s->within) && s->has_before[r] && !is_always(e, s->has_before[r]))
-      fill_before(e, s, r);
   for (uint32_t r = 0; r < s->count; r++) {
     LLVMValueRef has = s->has_before[r & ~s->within], before[SCAN_MAX_VALUES], own[SCAN_MAX_VALUES],
                  v[SCAN_MAX_VALUES];

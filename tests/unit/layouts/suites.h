@@ -8,8 +8,8 @@
 #define SUITES(X)                                                                                  \
   X(gf2)                                                                                           \
   X(linear)                                                                                        \
-  X(algebra) X(encoding) X(mma) X(shared) X(banks) X(convert) X(exchange) X(reduce) X(draw)        \
-      X(attr)
+  X(algebra)                                                                                       \
+  X(encoding) X(mma) X(shared) X(banks) X(convert) X(exchange) X(reduce) X(scan) X(draw) X(attr)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
