@@ -2,7 +2,7 @@
 // Build tool: writes the functions of lang/std/*.tile as a C table sorted by name, so that the
 // library travels inside the compiler and each function is found and parsed alone. A function is
 // the text from its `def` at the beginning of a line to the next line that is neither indented nor
-// a comment. Usage: std_embed OUTPUT INPUT...
+// a comment. Usage: embed OUTPUT INPUT...
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static int by_name(const void *a, const void *b) {
 }
 
 static int write_table(FILE *out, const struct table *t) {
-  fprintf(out, "// Made by std_embed from lang/std/*.tile.\n#include \"lang/std_table.h\"\n\n"
+  fprintf(out, "// Made by embed from lang/std/*.tile.\n#include \"lang/std_table.h\"\n\n"
                "static const char text[] = {");
   size_t count = 0;
   for (size_t i = 0; i < t->len; i++)
@@ -105,7 +105,7 @@ int main(int argc, char **argv) {
         return 1;
   }
   if (argc < 3 || t.len == 0) {
-    fputs("usage: std_embed OUTPUT INPUT...\n", stderr);
+    fputs("usage: embed OUTPUT INPUT...\n", stderr);
     return 2;
   }
   qsort(t.at, t.len, sizeof *t.at, by_name);

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mathematical functions that are measured, with references in long double.
+#ifndef TILE_TESTS_MATH_FUNCTIONS_H
+#define TILE_TESTS_MATH_FUNCTIONS_H
+
+#include <stddef.h>
+
+typedef long double real;
+
+struct function {
+  const char *name;  // as docs/math.md has it, and libdevice
+  real (*one)(real); // one of these
+  real (*two)(real, real);
+  real (*three)(real, real, real);
+  double lo, hi;            // where arguments lie densely, beside those of all magnitudes
+  double f32_cap, f64_cap;  // no documented error may be larger, in ulp; 0: not in this type
+  double smallest, largest; // magnitudes of arguments that count, where not all do (0: all)
+};
+
+extern const struct function functions[];
+extern const size_t function_count;
+
+#endif
