@@ -2,10 +2,12 @@
 // SHA-256 as FIPS 180-4 section 6.2 describes it.
 #include "base/sha256.h"
 
+#include "base/sha256_blocks.h"
+
 #include <string.h>
 
 // First 32 bits of the fractional parts of the cube roots of the first 64 primes.
-static const uint32_t round_constants[64] = {
+const uint32_t sha256_round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -32,7 +34,7 @@ static void compress(uint32_t state[8], const uint8_t block[64]) {
   for (int t = 0; t < 64; t++) {
     uint32_t sum1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
     uint32_t choose = (v[4] & v[5]) ^ (~v[4] & v[6]);
-    uint32_t t1 = v[7] + sum1 + choose + round_constants[t] + w[t];
+    uint32_t t1 = v[7] + sum1 + choose + sha256_round_constants[t] + w[t];
     uint32_t sum0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
     uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
     memmove(v + 1, v, 7 * sizeof *v);
@@ -41,6 +43,16 @@ static void compress(uint32_t state[8], const uint8_t block[64]) {
   }
   for (int i = 0; i < 8; i++)
     state[i] += v[i];
+}
+
+void sha256_blocks_c(uint32_t state[8], const uint8_t *blocks, size_t count) {
+  for (; count; count--, blocks += 64)
+    compress(state, blocks);
+}
+
+static void compress_all(uint32_t state[8], const uint8_t *blocks, size_t count) {
+  if (!sha256_blocks_x86(state, blocks, count))
+    sha256_blocks_c(state, blocks, count);
 }
 
 void sha256_init(struct sha256 *h) {
@@ -58,12 +70,15 @@ void sha256_update(struct sha256 *h, const void *data, size_t n) {
       memcpy(h->block + have, p, take);
     if (have + take < 64)
       return;
-    compress(h->state, h->block);
+    compress_all(h->state, h->block, 1);
     p += take;
     n -= take;
   }
-  for (; n >= 64; p += 64, n -= 64)
-    compress(h->state, p);
+  if (n >= 64) {
+    compress_all(h->state, p, n / 64);
+    p += n / 64 * 64;
+    n %= 64;
+  }
   if (n)
     memcpy(h->block, p, n);
 }

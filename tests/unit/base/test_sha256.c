@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 against the examples of NIST, in one piece and in many.
 #include "base/sha256.h"
+#include "base/sha256_blocks.h"
 #include "suites.h"
 
 #include <stdlib.h>
@@ -53,6 +54,23 @@ START_TEST(million_a) {
 }
 END_TEST
 
+START_TEST(processor_and_c_agree) {
+  uint8_t blocks[64 * 7];
+  uint32_t by_c[8], by_processor[8], seed = 1;
+  for (int round = 0; round < 200; round++) {
+    for (size_t i = 0; i < sizeof blocks; i++)
+      blocks[i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+    for (int i = 0; i < 8; i++)
+      by_c[i] = by_processor[i] = seed = seed * 1664525u + 1013904223u;
+    size_t count = (size_t)round % 8;
+    sha256_blocks_c(by_c, blocks, count);
+    if (!sha256_blocks_x86(by_processor, blocks, count))
+      return; // no such instructions here
+    ck_assert_mem_eq(by_c, by_processor, sizeof by_c);
+  }
+}
+END_TEST
+
 START_TEST(fields_do_not_run_together) {
   struct sha256 x, y;
   uint8_t dx[32], dy[32];
@@ -72,6 +90,7 @@ TCase *sha256_tests(void) {
   TCase *t = tcase_create("sha256");
   tcase_add_test(t, nist_vectors);
   tcase_add_test(t, million_a);
+  tcase_add_test(t, processor_and_c_agree);
   tcase_add_test(t, fields_do_not_run_together);
   return t;
 }
