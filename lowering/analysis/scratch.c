@@ -5,6 +5,7 @@
 #include "layouts/convert_plan.h"
 #include "layouts/shuffle_plan.h"
 #include "lowering/analysis/collective.h"
+#include "lowering/analysis/gather_plan.h"
 #include "lowering/analysis/pair_view.h"
 #include "lowering/analysis/shape_view.h"
 
@@ -115,6 +116,8 @@ uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warp
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:
   case OP_TILE_TRANS: return shape_bytes(c, op);
+  case OP_TILE_GATHER: return gather_scratch_bytes(c, op);
+  case OP_TILE_HISTOGRAM: return exchange_bytes(linear_of_type(c, result_type(op, 0)), 32);
   case OP_TILE_JOIN: return join_bytes(c, op);
   case OP_TILE_SPLIT: return split_bytes(c, op);
   case OP_TILE_ATOMIC_RMW:

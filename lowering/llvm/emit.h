@@ -243,6 +243,8 @@ bool emit_atomic_cas(struct emitter *e, MlirOperation op);
 bool emit_func_call(struct emitter *e, MlirOperation op);
 bool emit_map(struct emitter *e, MlirOperation op);
 bool emit_inline_asm(struct emitter *e, MlirOperation op);
+bool emit_gather(struct emitter *e, MlirOperation op);
+bool emit_histogram(struct emitter *e, MlirOperation op);
 bool emit_join(struct emitter *e, MlirOperation op);
 bool emit_split(struct emitter *e, MlirOperation op);
 bool emit_unsplat(struct emitter *e, MlirOperation op);
