@@ -343,8 +343,9 @@ struct ast_function {
   bool is_constexpr_function;  // decorated with constexpr_function: evaluated at compile time
   bool is_noinline;            // jit(noinline=True)
   bool is_property, is_static; // methods
-  // Python code of the host in a file with kernels; no body was kept. It cannot be called from a
-  // kernel, but a message can name it.
+  // Python code of the host in a file with kernels. It cannot be called from a kernel, but a
+  // message can name it; where its body could be read, is_constexpr_function is set too, and other
+  // code evaluated at compile time can call it.
   bool is_host;
   bool is_nested;       // found inside a host function or class
   struct str docstring; // ptr NULL: none. It is still the first statement of the body

@@ -180,6 +180,10 @@ struct value arg_runtime(struct emitter *e, struct call *c, unsigned i) {
                     arena_printf(e->a, "an argument of `%s`", spelled(e, c->builtin)));
 }
 
+bool is_foreign_type(struct str name) {
+  return str_is(name, "float8e4b15") || str_is(name, "float8e4b8") || str_is(name, "float8e5b16");
+}
+
 bool need_type(struct emitter *e, struct operand x, const char *what, struct type *ret) {
   if (value_is_poison(x.v))
     return false;
@@ -190,6 +194,11 @@ bool need_type(struct emitter *e, struct operand x, const char *what, struct typ
     return *ret = type_scalar(t), true;
   if (x.v.kind == VALUE_BUILTIN && x.v.builtin->emit == builtin_number) // int, float, bool
     return *ret = type_scalar((enum dtype)x.v.builtin->tag), true;
+  if (x.v.kind == VALUE_STR && is_foreign_type(x.v.s)) {
+    struct diag *d = emit_error(e, x.at, E0502, "`%.*s` is not supported", STR_ARG(x.v.s));
+    diag_help(d, "no target has it: `tl.float8e4nv` and `tl.float8e5` are the 8-bit types");
+    return false;
+  }
   struct diag *d = emit_error(e, x.at, E0503, "%s must be an element type, not %s", what,
                               value_describe(e, x.v));
   diag_help(d, "such as `tl.float32`, `tl.int64` or `x.dtype`");

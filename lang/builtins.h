@@ -58,6 +58,8 @@ builtin_fn builtin_join, builtin_split, builtin_item, builtin_gather, builtin_hi
 builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
 // builtins_block.c
 builtin_fn builtin_make_block_ptr, builtin_advance;
+// builtins_host.c
+builtin_fn builtin_number_info, builtin_int_dtype;
 // builtins_debug.c
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
     builtin_device_assert, builtin_expect_zero, builtin_print;
@@ -70,6 +72,10 @@ bool emit_block_access(struct emitter *e, struct value block_pointer, struct ope
                        struct span at, struct block_access *ret);
 // The elements along `axis` that the integers of `index`, a tile of rank 1, name.
 struct value emit_take(struct emitter *e, struct value x, unsigned axis, struct value index);
+// A type that Triton has on other devices, or had once.
+bool is_foreign_type(struct str name);
+// A type by its name in torch or numpy.
+bool host_dtype(const char *name, enum dtype *ret);
 // A function of Python's `math` where code is evaluated at compile time; false elsewhere.
 bool const_math(struct emitter *e, const char *name, const struct operand *args, size_t count,
                 struct value *ret);

@@ -39,8 +39,9 @@ static bool need_tiles(struct emitter *e, struct call *c, struct tiles *ret) {
     return false;
   if (ret->at[0].v.type.rank)
     return true;
-  emit_error(e, c->args[0].at, E0503, "`tl.%s` takes tiles, not %s", what,
-             value_describe(e, ret->at[0].v));
+  struct diag *d = emit_error(e, c->args[0].at, E0503, "`tl.%s` takes tiles, not %s", what,
+                              value_describe(e, ret->at[0].v));
+  diag_help(d, "of two values choose by `tl.maximum(a, b)` or `tl.minimum(a, b)`");
   return false;
 }
 

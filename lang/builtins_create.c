@@ -109,7 +109,7 @@ struct value builtin_cast(struct emitter *e, struct call *c) {
     return emit_bitcast(e, (struct operand){x.v, c->at}, elem);
   bool down = type_is_float(x.v.type) && type_is_float(elem) &&
               dtype_bits(elem.dtype) < dtype_bits(x.v.type.dtype);
-  if (*rounding && !down) {
+  if (*rounding && !down && !type_elem_eq(x.v.type, elem)) {
     struct diag *d = emit_error(e, c->args[2].at, E0504, "a rounding for a cast of %s to %s",
                                 type_text(e->a, x.v.type), type_text(e->a, elem));
     diag_help(d, "`fp_downcast_rounding` is for floats that become narrower");

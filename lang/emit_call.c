@@ -154,7 +154,10 @@ void emit_body(struct emitter *e, struct frame *f) {
 }
 
 static bool can_inline(struct emitter *e, const struct function *f, struct span at) {
-  if (f->ast->is_host) {
+  // Python code serves where code is evaluated at compile time.
+  const struct ast_function *caller = e->frame->function;
+  bool is_python = f->ast->is_constexpr_function && (!caller || caller->is_constexpr_function);
+  if (f->ast->is_host && !is_python) {
     struct diag *d =
         emit_error(e, at, E0311, "`%s` is host code, not a kernel function", f->ast->name);
     diag_label(d, f->ast->name_span, "without `@triton.jit`");

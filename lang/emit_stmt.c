@@ -216,13 +216,15 @@ static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
 // ---- the rest ----
 
 static void emit_assert(struct emitter *e, const struct stmt *s) {
+  bool is_static = e->frame->function->is_constexpr_function;
   struct operand args[2] = {
       {emit_expr(e, s->assert_stmt.condition), s->assert_stmt.condition->span}};
   size_t n = 1;
   if (s->assert_stmt.message)
     args[n++] =
         (struct operand){emit_expr(e, s->assert_stmt.message), s->assert_stmt.message->span};
-  builtin_call(e, builtin_find(e, "device_assert"), args, NULL, n, s->span, s->span);
+  const char *name = is_static ? "static_assert" : "device_assert";
+  builtin_call(e, builtin_find(e, name), args, NULL, n, s->span, s->span);
 }
 
 static void emit_return_stmt(struct emitter *e, const struct stmt *s) {

@@ -98,7 +98,8 @@ static void parse_outer_decorators(struct parser *p, struct decoration *d) {
   p->quiet = true;
   while (parser_peek(p) == TOK_AT) {
     bool is_jit = is_jit_decorator(p, p->pos);
-    bool is_constexpr = is_named_decorator(p, p->pos, "constexpr_function");
+    bool is_constexpr = is_named_decorator(p, p->pos, "constexpr_function") ||
+                        is_named_decorator(p, p->pos, "constexpr");
     d->is_jit |= is_jit;
     d->is_constexpr_function |= is_constexpr;
     d->is_aggregate |=
@@ -128,25 +129,6 @@ bool parse_method_decorators(struct parser *p, expr_vec *out) {
 
 // ---- Functions ----
 
-// A host function: only its name is kept, and its block is searched for device functions.
-static void parse_host_function(struct parser *p, struct module_parts *m, struct scope scope) {
-  size_t first = p->pos;
-  parser_accept(p, TOK_DEF);
-  struct ast_function *f = arena_new(p->arena, struct ast_function);
-  f->name_span = parser_token_span(p);
-  if (parser_peek(p) == TOK_NAME)
-    f->name = parser_name(p, "the function");
-  parser_skip_line(p);
-  f->span = parser_span_from(p, first);
-  f->is_host = true;
-  if (f->name && !scope.is_nested)
-    vec_push(p->arena, &m->functions, f);
-  parser_accept(p, TOK_NEWLINE);
-  scope.is_nested = true;
-  if (parser_accept(p, TOK_INDENT))
-    parse_outer(p, m, scope);
-}
-
 // A function for compile-time evaluation is Python code; what we cannot parse is left to the host.
 static struct ast_function *try_constexpr_function(struct parser *p, const struct decoration *d) {
   size_t first = p->pos;
@@ -159,8 +141,33 @@ static struct ast_function *try_constexpr_function(struct parser *p, const struc
     return f;
   }
   p->error_count = errors;
+  p->panic = false;
   p->pos = first;
   return NULL;
+}
+
+// A host function. Its block is searched for device functions; its body is kept if it can be read:
+// functions evaluated at compile time may call it.
+static void parse_host_function(struct parser *p, struct module_parts *m, struct scope scope) {
+  static const struct decoration undecorated = {0};
+  size_t first = p->pos;
+  struct ast_function *f = scope.is_nested ? NULL : try_constexpr_function(p, &undecorated);
+  p->pos = first;
+  if (!f)
+    f = arena_new(p->arena, struct ast_function);
+  parser_accept(p, TOK_DEF);
+  f->name_span = parser_token_span(p);
+  if (parser_peek(p) == TOK_NAME)
+    f->name = parser_name(p, "the function");
+  parser_skip_line(p);
+  f->span = parser_span_from(p, first);
+  f->is_host = true;
+  if (f->name && !scope.is_nested)
+    vec_push(p->arena, &m->functions, f);
+  parser_accept(p, TOK_NEWLINE);
+  scope.is_nested = true;
+  if (parser_accept(p, TOK_INDENT))
+    parse_outer(p, m, scope);
 }
 
 static void parse_outer_function(struct parser *p, struct module_parts *m, struct scope scope,

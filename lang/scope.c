@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: variables of the functions being inlined, and what a module gives a meaning to.
+#include "lang/builtins.h"
 #include "lang/ssa.h"
 #include "lang/std_module.h"
 
@@ -115,9 +116,29 @@ static struct value value_of_builtin(const struct builtin *b) {
   return (struct value){.kind = VALUE_BUILTIN, .builtin = b};
 }
 
+static struct value host_attribute(struct emitter *e, const char *name, struct span at) {
+  struct value v;
+  enum dtype t;
+  const struct builtin *b = builtin_find(e, name);
+  if (b && b->emit == builtin_number_info)
+    return value_of_builtin(b);
+  if (host_dtype(name, &t))
+    return value_type(type_scalar(t));
+  if (module_constant(name, &v))
+    return v;
+  struct diag *d = emit_error(e, at, E0201, "`%s` of this module belongs to the host", name);
+  diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the language "
+               "are in `tl`");
+  return VALUE_ERROR;
+}
+
 struct value module_attribute(struct emitter *e, enum module_id m, const char *name,
                               struct span at) {
   struct value v;
+  if (m == MODULE_HOST)
+    return host_attribute(e, name, at);
+  if (is_foreign_type(str_from(name))) // can be compared with, and is never equal
+    return value_str(str_from(name));
   const struct builtin *b = builtin_find(e, name);
   if (b)
     return value_of_builtin(b);
@@ -179,6 +200,10 @@ static bool imported(struct emitter *e, const struct ast_module *m, const char *
     }
     if (im->name && strcmp(im->name, "libdevice") == 0)
       return language_module(im->name, ret);
+    if (!im->name && (strcmp(im->module, "torch") == 0 || strcmp(im->module, "numpy") == 0)) {
+      *ret = (struct value){.kind = VALUE_MODULE, .module = MODULE_HOST};
+      return true;
+    }
     if (strncmp(im->module, "triton", 6) != 0)
       return false;
     if (im->name) {

@@ -83,7 +83,8 @@ struct range {
   const struct loop_options *options; // NULL: none
 };
 
-enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA };
+// MODULE_HOST: torch and numpy, of which constants may take types and their limits.
+enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA, MODULE_HOST };
 
 struct value {
   enum value_kind kind;

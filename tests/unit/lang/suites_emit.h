@@ -15,7 +15,8 @@
   X(collective)                                                                                    \
   X(elements)                                                                                      \
   X(records)                                                                                       \
-  X(blocks)
+  X(blocks)                                                                                        \
+  X(compat)
 
 #define X(name) TCase *name##_tests(void);
 SUITES_EMIT(X)
