@@ -10,6 +10,10 @@ static const enum pass_id pipeline[] = {
     PASS_reorder_broadcast,
     PASS_canonicalize,
     PASS_licm,
+    PASS_thread_locality,
+    PASS_unroll,
+    PASS_canonicalize,
+    PASS_cse,
     PASS_dce,
     // tilegpu: who holds what
     PASS_assign_layouts,

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/layout_choice.h"
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/passes/loops.h"
 #include "mlir-dialects/build.h"
 
 enum {
@@ -171,10 +172,6 @@ static MlirOperation carrier_of(struct ir_context *c, MlirValue v, intptr_t *ret
   return op_is(c, op, OP_SCF_FOR) ? op : none;
 }
 
-static MlirBlock body_of(MlirOperation loop) {
-  return mlirRegionGetFirstBlock(mlirOperationGetRegion(loop, 0));
-}
-
 // Offsets and pointers are carried twice rather than converted in every iteration; data is not.
 static bool is_address(struct layout_versions *x, MlirValue v) {
   MlirType element = element_type(mlirValueGetType(v));
@@ -187,12 +184,12 @@ static void plan_carried(struct layout_versions *x, struct version *e, MlirOpera
                          intptr_t at, unsigned depth) {
   int64_t convert = e->cost;
   size_t mark = x->order.len;
-  MlirValue arg = mlirBlockGetArgument(body_of(loop), at + 1);
+  MlirValue arg = mlirBlockGetArgument(loop_body(loop), at + 1);
   e->cost = 0;
   e->recompute = true;
   int64_t carry = layout_registers(x->c, type_with_encoding(mlirValueGetType(arg), e->encoding));
   carry += cost_of(x, mlirOperationGetOperand(loop, at + 3), e->encoding, depth + 1);
-  MlirOperation yield = mlirBlockGetTerminator(body_of(loop));
+  MlirOperation yield = mlirBlockGetTerminator(loop_body(loop));
   carry += cost_of(x, mlirOperationGetOperand(yield, at), e->encoding, depth + 1);
   if (carry < convert) {
     e->cost = carry;
@@ -207,7 +204,7 @@ static void plan_carried(struct layout_versions *x, struct version *e, MlirOpera
 
 static void plan_result(struct layout_versions *x, struct version *e, MlirValue v, unsigned depth) {
   MlirOperation loop = mlirOpResultGetOwner(v);
-  MlirValue arg = mlirBlockGetArgument(body_of(loop), mlirOpResultGetResultNumber(v) + 1);
+  MlirValue arg = mlirBlockGetArgument(loop_body(loop), mlirOpResultGetResultNumber(v) + 1);
   const struct version *carried = plan(x, arg, e->encoding, depth + 1);
   if (!carried->recompute || carried->cost >= e->cost)
     return;
@@ -276,15 +273,6 @@ static MlirValue convert(struct layout_versions *x, MlirValue v, MlirAttribute e
   return build_convert_layout(&b, v, encoding);
 }
 
-static void append_operand(struct layout_versions *x, MlirOperation op, MlirValue v) {
-  intptr_t n = mlirOperationGetNumOperands(op);
-  MlirValue *operands = arena_array(x->arena, MlirValue, (size_t)n + 1);
-  for (intptr_t i = 0; i < n; i++)
-    operands[i] = mlirOperationGetOperand(op, i);
-  operands[n] = v;
-  mlirOperationSetOperands(op, n + 1, operands);
-}
-
 static void note_grown(struct layout_versions *x, MlirOperation loop) {
   for (size_t i = 0; i < x->grown.len; i++)
     if (mlirOperationEqual(x->grown.at[i], loop))
@@ -294,7 +282,7 @@ static void note_grown(struct layout_versions *x, MlirOperation loop) {
 
 // The new argument exists before what is yielded for it is made of it.
 static void carry(struct layout_versions *x, struct version *e, MlirOperation loop, intptr_t at) {
-  MlirBlock body = body_of(loop);
+  MlirBlock body = loop_body(loop);
   MlirType type =
       type_with_encoding(mlirValueGetType(mlirBlockGetArgument(body, at + 1)), e->encoding);
   e->value = mlirBlockAddArgument(body, type, mlirOperationGetLocation(loop));
@@ -303,8 +291,8 @@ static void carry(struct layout_versions *x, struct version *e, MlirOperation lo
   intptr_t place = mlirBlockArgumentGetArgNumber(e->value) - 1;
   // Both grow at once: what is made for them may let the same loop carry more. The first values
   // stand in until the right ones are there.
-  append_operand(x, loop, mlirOperationGetOperand(loop, at + 3));
-  append_operand(x, yield, mlirOperationGetOperand(yield, at));
+  op_append_operand(loop, mlirOperationGetOperand(loop, at + 3), x->arena);
+  op_append_operand(yield, mlirOperationGetOperand(yield, at), x->arena);
   note_grown(x, loop);
   MlirValue init = layout_version(x, mlirOperationGetOperand(loop, at + 3), e->encoding);
   mlirOperationSetOperand(loop, place + 3, init);
@@ -314,7 +302,7 @@ static void carry(struct layout_versions *x, struct version *e, MlirOperation lo
 
 static MlirValue promise_result(struct layout_versions *x, MlirValue v, MlirAttribute encoding) {
   MlirOperation loop = mlirOpResultGetOwner(v);
-  MlirValue arg = mlirBlockGetArgument(body_of(loop), mlirOpResultGetResultNumber(v) + 1);
+  MlirValue arg = mlirBlockGetArgument(loop_body(loop), mlirOpResultGetResultNumber(v) + 1);
   MlirValue carried = layout_version(x, arg, encoding);
   MlirValue stand_in = convert(x, v, encoding);
   struct promise p = {loop, value_def(stand_in), mlirBlockArgumentGetArgNumber(carried) - 1};
@@ -346,37 +334,9 @@ MlirValue layout_version(struct layout_versions *x, MlirValue v, MlirAttribute e
 
 // ---- loops with more results ----
 
-static MlirOperation rebuild(struct layout_versions *x, MlirOperation old) {
-  MlirBlock body = body_of(old);
-  intptr_t results = mlirBlockGetNumArguments(body) - 1, n = mlirOperationGetNumOperands(old);
-  MlirType *types = arena_array(x->arena, MlirType, (size_t)results + 1);
-  MlirValue *operands = arena_array(x->arena, MlirValue, (size_t)n + 1);
-  for (intptr_t i = 0; i < results; i++)
-    types[i] = mlirValueGetType(mlirBlockGetArgument(body, i + 1));
-  for (intptr_t i = 0; i < n; i++)
-    operands[i] = mlirOperationGetOperand(old, i);
-  MlirRegion region = mlirRegionCreate();
-  mlirRegionTakeBody(region, mlirOperationGetRegion(old, 0));
-  MlirOperationState state = mlirOperationStateGet(mlirIdentifierStr(mlirOperationGetName(old)),
-                                                   mlirOperationGetLocation(old));
-  mlirOperationStateAddOperands(&state, n, operands);
-  mlirOperationStateAddResults(&state, results, types);
-  mlirOperationStateAddOwnedRegions(&state, 1, &region);
-  MlirOperation loop = mlirOperationCreate(&state);
-  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(old); i++) {
-    MlirNamedAttribute a = mlirOperationGetAttribute(old, i);
-    mlirOperationSetAttributeByName(loop, mlirIdentifierStr(a.name), a.attribute);
-  }
-  mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(old), old, loop);
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(old); i++)
-    value_replace(mlirOperationGetResult(old, i), mlirOperationGetResult(loop, i));
-  op_erase(old);
-  return loop;
-}
-
 void layout_versions_finish(struct layout_versions *x) {
   for (size_t i = 0; i < x->grown.len; i++) {
-    MlirOperation old = x->grown.at[i], loop = rebuild(x, old);
+    MlirOperation old = x->grown.at[i], loop = loop_rebuild(old, x->arena);
     for (size_t k = 0; k < x->promises.len; k++) {
       struct promise p = x->promises.at[k];
       if (!mlirOperationEqual(p.loop, old))

@@ -6,22 +6,12 @@
 //   scf.for ... { %1 = arith.muli %n, %s }   ->   %1 = arith.muli %n, %s
 //                                                 scf.for ... { }
 #include "lowering/pass.h"
+#include "lowering/passes/loops.h"
 
 struct licm {
   struct ir_context *c;
   bool changed;
 };
-
-// Is `v` defined inside `loop` (as an op's result or as a block argument)?
-static bool is_inside(MlirOperation loop, MlirValue v) {
-  MlirOperation at = mlirValueIsABlockArgument(v)
-                         ? mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v))
-                         : mlirOperationGetParentOperation(mlirOpResultGetOwner(v));
-  for (; !mlirOperationIsNull(at); at = mlirOperationGetParentOperation(at))
-    if (mlirOperationEqual(at, loop))
-      return true;
-  return false;
-}
 
 static bool may_have_no_value(struct ir_context *c, MlirOperation op);
 
@@ -67,7 +57,7 @@ static bool can_move(struct ir_context *c, MlirOperation op, MlirOperation loop)
       may_have_no_value(c, op))
     return false;
   for (intptr_t i = 0, n = mlirOperationGetNumOperands(op); i < n; i++)
-    if (is_inside(loop, mlirOperationGetOperand(op, i)))
+    if (loop_defines(loop, mlirOperationGetOperand(op, i)))
       return false;
   return true;
 }

@@ -254,6 +254,38 @@ static void run_while(struct machine *m, MlirOperation op) {
     set(m, mlirOperationGetResult(op, i), values[i]);
 }
 
+// ---- reductions of one tile ----
+
+static int64_t call(struct machine *m, MlirOperation f, int64_t a, int64_t b) {
+  MlirBlock body = block_of(f, 0);
+  int64_t args[] = {a, b};
+  for (intptr_t i = 0; i < 2; i++) {
+    struct tile *t = new_tile(m, mlirValueGetType(mlirBlockGetArgument(body, i)));
+    t->at[0] = args[i];
+    set(m, mlirBlockGetArgument(body, i), t);
+  }
+  return get(m, operand(run_block(m, body), 0))->at[0];
+}
+
+static void reduce(struct machine *m, MlirOperation op) {
+  MlirValue result = mlirOperationGetResult(op, 0);
+  MlirType from = mlirValueGetType(operand(op, 0));
+  MlirOperation f = op_function(m->c, op, "combine");
+  struct tile *x = get(m, operand(op, 0)), *t = new_tile(m, mlirValueGetType(result));
+  unsigned axis = (unsigned)op_attr_int(op, "axis", 0);
+  size_t inner = 1, n = (size_t)tensor_dim(from, axis);
+  for (unsigned d = axis + 1; d < tensor_rank(from); d++)
+    inner *= (size_t)tensor_dim(from, d);
+  for (size_t i = 0; i < t->n; i++) {
+    size_t first = i / inner * inner * n + i % inner;
+    int64_t all = x->at[first];
+    for (size_t k = 1; k < n; k++)
+      all = call(m, f, all, x->at[first + k * inner]);
+    t->at[i] = all;
+  }
+  set(m, result, t);
+}
+
 // ---- ops ----
 
 static void fill(struct machine *m, MlirOperation op, enum op_id id) {
@@ -279,6 +311,7 @@ static void run_op(struct machine *m, MlirOperation op) {
   case OP_TILE_BROADCAST:
   case OP_TILE_RESHAPE:
   case OP_TILE_TRANS: shape_op(m, op, id); break;
+  case OP_TILE_REDUCE: reduce(m, op); break;
   case OP_TILE_LOAD: load(m, op); break;
   case OP_TILE_STORE: store(m, op); break;
   case OP_SCF_IF: run_if(m, op); break;

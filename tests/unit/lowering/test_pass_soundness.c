@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random kernels mean the same before and after every pass over tiles: integers, tiles of three
-// shapes, pointers, masks, loops and branches, interpreted on a few arguments.
+// shapes, pointers, masks, reductions, loops and branches, interpreted on a few arguments.
 #include "interpret.h"
 #include "mlir-dialects/build.h"
 #include "pass_session.h"
@@ -81,10 +81,39 @@ static void add_shape(struct generator *g, struct scope *s) {
   }
 }
 
+static const enum op_id combinations[] = {OP_ARITH_ADDI,  OP_ARITH_MULI,  OP_ARITH_XORI,
+                                          OP_ARITH_MAXSI, OP_ARITH_MINUI, OP_ARITH_SUBI};
+
+// Of a tile of I32s, to one of them; subtraction makes the order matter, and the association.
+static MlirValue add_reduction(struct generator *g, MlirValue x, unsigned combination) {
+  static const char *const names[] = {"add", "mul", "xor", "max", "min", "sub"};
+  MlirValue r;
+  unsigned rank = tensor_rank(mlirValueGetType(x));
+  build_reduce(&g->b, 1, &x, rank - 1, names[combination], &r);
+  if (rank > 1)
+    build_reduce(&g->b, 1, &r, 0, names[combination], &r);
+  return r;
+}
+
+static void build_combinations(struct ir_context *c, MlirModule m, MlirType i32) {
+  static const char *const names[] = {"add", "mul", "xor", "max", "min", "sub"};
+  MlirLocation loc = mlirLocationUnknownGet(c->mlir);
+  for (unsigned i = 0; i < COUNT_OF(combinations); i++) {
+    MlirOperation f = build_func(c, m, names[i], 2, (MlirType[]){i32, i32}, 1, &i32, false, loc);
+    mlirOperationSetAttributeByName(f, mlirStringRefCreateFromCString("sym_visibility"),
+                                    attr_str(c, "private"));
+    struct builder b = builder_at_end(c, func_entry(f), loc);
+    MlirValue v = build_binary(&b, combinations[i], mlirBlockGetArgument(func_entry(f), 0),
+                               mlirBlockGetArgument(func_entry(f), 1));
+    build_return(&b, 1, &v);
+  }
+}
+
 static void add_mixed(struct generator *g, struct scope *s, MlirValue base) {
   static const int64_t tile[] = {4, 8};
   struct ir_context *c = g->b.c;
-  switch (roll(g, 7)) {
+  switch (roll(g, 8)) {
+  case 7: add(g, s, I32, add_reduction(g, pick(g, s, roll(g, 2) ? ROW : TILE), roll(g, 6))); break;
   case 0:
     add(g, s, MASK, build_cmpi(&g->b, (int)roll(g, 10), pick(g, s, TILE), pick(g, s, TILE)));
     break;
@@ -126,9 +155,11 @@ static void fill_block(struct generator *g, const struct scope *outer, MlirBlock
   struct scope inner = *outer;
   struct builder saved = g->b;
   g->b = builder_at_end(saved.c, block, saved.loc);
+  bool accumulates = extra && roll(g, 2);
   if (extra) {
     add(g, &inner, I32, extra[0]);
-    add(g, &inner, I32, extra[1]);
+    if (!accumulates)
+      add(g, &inner, I32, extra[1]);
     add(g, &inner, TILE, extra[2]);
   }
   g->depth++;
@@ -138,6 +169,11 @@ static void fill_block(struct generator *g, const struct scope *outer, MlirBlock
   MlirValue out[] = {inner.values[I32][inner.count[I32] - 1], pick(g, &inner, TILE)};
   if (inner.count[TILE])
     out[1] = inner.values[TILE][inner.count[TILE] - 1];
+  if (accumulates) { // what thread-locality looks for, or nearly
+    unsigned how = roll(g, 6), other = roll(g, 4) ? how : roll(g, 6);
+    MlirValue r = add_reduction(g, roll(g, 2) ? pick(g, &inner, ROW) : out[1], other);
+    out[0] = build_binary(&g->b, combinations[how], extra[1], r);
+  }
   build_yield(&g->b, 2, out);
   g->b = saved;
 }
@@ -194,10 +230,17 @@ static void add_control(struct generator *g, struct scope *s, MlirValue base) {
     fill_block(g, s, two, base, NULL);
   } else {
     MlirValue lower = build_const_int(&g->b, g->types[I32], roll(g, 3));
-    MlirValue upper = build_const_int(&g->b, g->types[I32], roll(g, 5));
+    MlirValue upper = build_const_int(&g->b, g->types[I32], roll(g, 9));
+    if (roll(g, 2)) { // what nobody knows
+      MlirValue low = build_const_int(&g->b, g->types[I32], 7);
+      upper = build_binary(&g->b, OP_ARITH_ANDI, pick(g, s, I32), low);
+    }
     MlirValue step = build_const_int(&g->b, g->types[I32], 1 + roll(g, 2));
     MlirValue inits[] = {pick(g, s, I32), pick(g, s, TILE)};
     op = build_for(&g->b, lower, upper, step, 2, inits, &one);
+    if (roll(g, 2))
+      mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString("tile.loop_unroll_factor"),
+                                      attr_i32(g->b.c, 1 + (int32_t)roll(g, 4)));
     MlirValue args[] = {mlirBlockGetArgument(one, 0), mlirBlockGetArgument(one, 1),
                         mlirBlockGetArgument(one, 2)};
     fill_block(g, s, one, base, args);
@@ -252,6 +295,7 @@ static void generate(struct pass_session *session, uint64_t seed) {
   for (unsigned i = 0; i < KINDS * OUTPUTS; i++)
     out[i] = pick(&g, &s, i % KINDS);
   build_return(&g.b, KINDS * OUTPUTS, out);
+  build_combinations(c, session->context.module, i32);
 }
 
 enum { ARGUMENTS = 3 };
@@ -287,7 +331,10 @@ static const char *const orders[] = {
     "dce",
     "combine",
     "reorder-broadcast",
-    "canonicalize,combine,cse,reorder-broadcast,canonicalize,licm,dce",
+    "thread-locality",
+    "unroll",
+    "canonicalize,combine,cse,reorder-broadcast,canonicalize,licm,thread-locality,unroll,"
+    "canonicalize,cse,dce",
 };
 
 START_TEST(kernels_keep_their_meaning) {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// thread-locality: a loop that reduces a tile in every iteration, only to combine the result with
+// what it carries, combines tiles element by element instead and reduces once, behind the loop.
+// What crosses threads then happens once.
+//
+//   %a = scf.for iter_args(%acc = %init) {          %t = scf.for iter_args(%acc = neutral tile) {
+//     %r = tile.reduce %x {add}              ->        %n = addf %acc, %x
+//     %n = addf %acc, %r                               yield %n
+//     yield %n                                       %r = tile.reduce %t {add}
+//                                                    %a = addf %init, %r
+//
+// The combination must be one associative operation; sums of floats are added in another order, as
+// they are within any reduction. The attribute tile.keep_order on the loop or the reduction forbids
+// it.
+#include "base/vec.h"
+#include "lowering/pass.h"
+#include "lowering/passes/loops.h"
+#include "mlir-dialects/build.h"
+
+#include <math.h>
+
+enum { MAX_ELEMENTS = 64 }; // of a carried tile that a thread holds: more would spill
+
+struct locality {
+  struct pass_context *p;
+  struct ir_context *c;
+  VEC(MlirOperation) loops; // inner ones first
+  bool changed;
+};
+
+// A carried value that is combined with a reduction and with nothing else.
+struct chain {
+  intptr_t at;           // its place among what the loop carries
+  MlirOperation combine; // %n
+  MlirOperation reduce;  // %r
+  enum op_id id;         // of both
+};
+
+static MlirOperation no_op(void) { return (MlirOperation){NULL}; }
+
+static bool is_associative(enum op_id id) {
+  switch (id) {
+  case OP_ARITH_ADDI:
+  case OP_ARITH_MULI:
+  case OP_ARITH_ANDI:
+  case OP_ARITH_ORI:
+  case OP_ARITH_XORI:
+  case OP_ARITH_MAXSI:
+  case OP_ARITH_MAXUI:
+  case OP_ARITH_MINSI:
+  case OP_ARITH_MINUI:
+  case OP_ARITH_ADDF:
+  case OP_ARITH_MULF:
+  case OP_ARITH_MAXNUMF:
+  case OP_ARITH_MINNUMF:
+  case OP_ARITH_MAXIMUMF:
+  case OP_ARITH_MINIMUMF: return true;
+  default: return false;
+  }
+}
+
+// n with x combined with it is x, for every x.
+static MlirValue neutral(struct builder *b, enum op_id id, MlirType type) {
+  unsigned bits = type_bits(b->c, element_type(type));
+  int64_t highest = bits < 64 ? ((int64_t)1 << (bits - 1)) - 1 : INT64_MAX;
+  switch (id) {
+  case OP_ARITH_MULI: return build_const_int(b, type, 1);
+  case OP_ARITH_ANDI:
+  case OP_ARITH_MINUI: return build_const_int(b, type, -1);
+  case OP_ARITH_MAXSI: return build_const_int(b, type, -highest - 1);
+  case OP_ARITH_MINSI: return build_const_int(b, type, highest);
+  case OP_ARITH_ADDF: return build_const_float(b, type, -0.0);
+  case OP_ARITH_MULF: return build_const_float(b, type, 1.0);
+  case OP_ARITH_MAXNUMF: // the number wins over NaN
+  case OP_ARITH_MINNUMF: return build_const_float(b, type, (double)NAN);
+  case OP_ARITH_MAXIMUMF: return build_const_float(b, type, -(double)INFINITY);
+  case OP_ARITH_MINIMUMF: return build_const_float(b, type, (double)INFINITY);
+  default: return build_const_int(b, type, 0);
+  }
+}
+
+// ---- finding ----
+
+// The only user of `v`; null if there are more or none.
+static MlirOperation only_user(MlirValue v) {
+  return value_use_count(v) == 1 ? mlirOpOperandGetOwner(mlirValueGetFirstUse(v)) : no_op();
+}
+
+static bool is_in(MlirOperation op, MlirBlock block) {
+  return !mlirOperationIsNull(op) && mlirBlockEqual(mlirOperationGetBlock(op), block);
+}
+
+// The one operation that the reduction's function applies to its two arguments, or unknown.
+static enum op_id combination_of(struct ir_context *c, MlirOperation reduce) {
+  MlirOperation f = op_function(c, reduce, "combine");
+  if (mlirOperationIsNull(f) || mlirOperationGetNumOperands(reduce) != 1)
+    return OP_UNKNOWN;
+  MlirBlock body = loop_body(f);
+  MlirOperation op = mlirBlockGetFirstOperation(body), end = mlirBlockGetTerminator(body);
+  if (mlirOperationEqual(op, end) || !mlirOperationEqual(mlirOperationGetNextInBlock(op), end) ||
+      mlirOperationGetNumOperands(op) != 2 || mlirOperationGetNumResults(op) != 1 ||
+      !mlirValueEqual(mlirOperationGetOperand(end, 0), mlirOperationGetResult(op, 0)))
+    return OP_UNKNOWN;
+  MlirValue a = mlirBlockGetArgument(body, 0), b = mlirBlockGetArgument(body, 1);
+  MlirValue x = mlirOperationGetOperand(op, 0), y = mlirOperationGetOperand(op, 1);
+  bool both = (mlirValueEqual(x, a) && mlirValueEqual(y, b)) ||
+              (mlirValueEqual(x, b) && mlirValueEqual(y, a));
+  return both ? op_id(c, op) : OP_UNKNOWN;
+}
+
+static bool find_chain(struct locality *l, MlirOperation loop, intptr_t at, struct chain *ret) {
+  MlirBlock body = loop_body(loop);
+  MlirValue acc = mlirBlockGetArgument(body, at + 1);
+  MlirOperation combine = only_user(acc);
+  if (!is_in(combine, body) || !is_associative(op_id(l->c, combine)))
+    return false;
+  MlirValue result = mlirOperationGetResult(combine, 0);
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  if (value_use_count(result) != 1 || !mlirValueEqual(mlirOperationGetOperand(yield, at), result))
+    return false;
+  bool first = mlirValueEqual(mlirOperationGetOperand(combine, 0), acc);
+  MlirOperation reduce = value_def(mlirOperationGetOperand(combine, first ? 1 : 0));
+  if (!is_in(reduce, body) || !op_is(l->c, reduce, OP_TILE_REDUCE) ||
+      combination_of(l->c, reduce) != op_id(l->c, combine) ||
+      mlirOperationIsNull(only_user(mlirOperationGetResult(reduce, 0))))
+    return false;
+  *ret = (struct chain){at, combine, reduce, op_id(l->c, combine)};
+  return true;
+}
+
+static bool keeps_order(MlirOperation op) {
+  return !mlirAttributeIsNull(op_attr(op, "tile.keep_order"));
+}
+
+// False, with a remark, when the chain had better stay.
+static bool is_welcome(struct locality *l, MlirOperation loop, const struct chain *k) {
+  MlirValue x = mlirOperationGetOperand(k->reduce, 0);
+  long long elements = tensor_numel(mlirValueGetType(x)) / ((int64_t)l->p->num_warps * 32);
+  if (keeps_order(loop) || keeps_order(k->reduce)) {
+    pass_remark(l->p, k->reduce, "reduce",
+                "reduces in every iteration: `tile.keep_order` asks for it");
+    return false;
+  }
+  if (elements > MAX_ELEMENTS) {
+    pass_remark(l->p, k->reduce, "reduce",
+                "reduces in every iteration: a tile of %lld elements a thread would be carried",
+                elements);
+    return false;
+  }
+  return loop_defines(loop, x); // what does not change is reduced once anyway
+}
+
+// ---- rewriting ----
+
+static MlirOperation rewrite(struct locality *l, MlirOperation loop, const struct chain *k) {
+  MlirBlock body = loop_body(loop);
+  MlirValue acc = mlirBlockGetArgument(body, k->at + 1);
+  MlirValue x = mlirOperationGetOperand(k->reduce, 0);
+  MlirValue init = mlirOperationGetOperand(loop, k->at + 3);
+  MlirType type = mlirValueGetType(x);
+  struct builder before = builder_before(l->c, loop);
+  mlirOperationSetOperand(loop, k->at + 3, neutral(&before, k->id, type));
+  mlirValueSetType(acc, type);
+  struct builder inside = builder_before(l->c, k->combine);
+  MlirValue next = build_binary(&inside, k->id, acc, x);
+  mlirOperationSetOperand(mlirBlockGetTerminator(body), k->at, next);
+  op_erase(k->combine);
+  mlirOperationRemoveFromParent(k->reduce);
+  MlirOperation wide = loop_rebuild(loop, l->p->scratch);
+  MlirValue carried = mlirOperationGetResult(wide, k->at);
+  mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(wide), wide, k->reduce);
+  struct builder after = builder_after(l->c, k->reduce);
+  MlirValue total = build_binary(&after, k->id, init, mlirOperationGetResult(k->reduce, 0));
+  value_replace(carried, total);
+  mlirOperationSetOperand(k->reduce, 0, carried);
+  return wide;
+}
+
+static bool collect(MlirOperation op, void *user) {
+  struct locality *l = user;
+  if (op_is(l->c, op, OP_SCF_FOR))
+    vec_push(l->p->scratch, &l->loops, op);
+  return true;
+}
+
+enum pass_result pass_thread_locality(struct pass_context *p) {
+  struct locality l = {.p = p, .c = p->c};
+  ir_walk_post(mlirModuleGetOperation(p->module), collect, &l);
+  for (size_t i = 0; i < l.loops.len; i++) {
+    MlirOperation loop = l.loops.at[i];
+    for (intptr_t at = 0; at < mlirOperationGetNumResults(loop); at++) {
+      struct chain k;
+      if (!find_chain(&l, loop, at, &k) || !is_welcome(&l, loop, &k))
+        continue;
+      loop = rewrite(&l, loop, &k);
+      l.changed = true;
+    }
+  }
+  return l.changed ? PASS_CHANGED : PASS_UNCHANGED;
+}

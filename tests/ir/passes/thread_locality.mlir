@@ -1,0 +1,112 @@
+// RUN: tilec %s --passes=thread-locality | FileCheck %s
+// RUN: tilec %s --passes=thread-locality --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
+// thread-locality: loops add tiles and reduce once, behind.
+!t = tensor<256xf32>
+module {
+  func.func private @add(%a: f32, %b: f32) -> f32 {
+    %c = arith.addf %a, %b : f32
+    return %c : f32
+  }
+  func.func private @max(%a: f32, %b: f32) -> f32 {
+    %c = arith.maxnumf %a, %b : f32
+    return %c : f32
+  }
+  func.func private @mean(%a: f32, %b: f32) -> f32 {
+    %c = arith.addf %a, %b : f32
+    %h = arith.constant 0.5 : f32
+    %d = arith.mulf %c, %h : f32
+    return %d : f32
+  }
+
+  // -0.0 is the number that adds nothing, not even a sign.
+  // CHECK-LABEL: func.func @sum
+  // CHECK: %[[Z:.*]] = arith.constant dense<-0.000000e+00> : tensor<256xf32>
+  // CHECK: %[[T:.*]] = scf.for {{.*}} iter_args(%[[A:.*]] = %[[Z]]) -> (tensor<256xf32>)
+  // CHECK: %[[V:.*]] = "tile.load"
+  // CHECK-NEXT: %[[N:.*]] = arith.addf %[[A]], %[[V]] : tensor<256xf32>
+  // CHECK-NEXT: scf.yield %[[N]]
+  // CHECK: %[[R:.*]] = "tile.reduce"(%[[T]]) {{.*}}combine = @add
+  // CHECK-NEXT: %[[S:.*]] = arith.addf %{{.*}}, %[[R]] : f32
+  // CHECK-NEXT: return %[[S]]
+  func.func @sum(%p: tensor<256x!tile.ptr<f32>>, %n: i32, %init: f32) -> f32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (f32) : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<256x!tile.ptr<f32>>) -> !t
+      %r = "tile.reduce"(%v) {axis = 0 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!t) -> f32
+      %x = arith.addf %acc, %r : f32
+      scf.yield %x : f32
+    }
+    return %s : f32
+  }
+
+  // Rows of a block, beside a value that stays as it is; a number wins over NaN.
+  // CHECK-LABEL: func.func @row_maxima
+  // CHECK: arith.constant dense<0x7FC00000> : tensor<8x256xf32>
+  // CHECK: scf.for {{.*}} -> (i32, tensor<8x256xf32>)
+  // CHECK-NOT: tile.reduce
+  // CHECK: scf.yield
+  // CHECK: "tile.reduce"{{.*}} -> tensor<8xf32>
+  // CHECK-NEXT: arith.maxnumf {{.*}} : tensor<8xf32>
+  func.func @row_maxima(%p: tensor<8x256x!tile.ptr<f32>>, %n: i32, %init: tensor<8xf32>) -> (i32, tensor<8xf32>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s:2 = scf.for %i = %c0 to %n step %c1 iter_args(%k = %n, %acc = %init) -> (i32, tensor<8xf32>) : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<8x256x!tile.ptr<f32>>) -> tensor<8x256xf32>
+      %r = "tile.reduce"(%v) {axis = 1 : i32, combine = @max, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<8x256xf32>) -> tensor<8xf32>
+      %x = arith.maxnumf %r, %acc : tensor<8xf32>
+      %kk = arith.addi %k, %i : i32
+      scf.yield %kk, %x : i32, tensor<8xf32>
+    }
+    return %s#0, %s#1 : i32, tensor<8xf32>
+  }
+
+  // Sums of sums: both loops.
+  // CHECK-LABEL: func.func @nested
+  // CHECK: scf.for {{.*}} -> (tensor<256xf32>)
+  // CHECK: scf.for {{.*}} -> (tensor<256xf32>)
+  // CHECK-NOT: tile.reduce
+  // CHECK: }
+  // CHECK-NOT: tile.reduce
+  // CHECK: }
+  // CHECK: tile.reduce
+  func.func @nested(%p: tensor<256x!tile.ptr<f32>>, %n: i32, %init: f32) -> f32 {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (f32) : i32 {
+      %t = scf.for %j = %c0 to %n step %c1 iter_args(%bcc = %acc) -> (f32) : i32 {
+        %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<256x!tile.ptr<f32>>) -> !t
+        %r = "tile.reduce"(%v) {axis = 0 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!t) -> f32
+        %x = arith.addf %bcc, %r : f32
+        scf.yield %x : f32
+      }
+      scf.yield %t : f32
+    }
+    return %s : f32
+  }
+
+  // What is read in the loop, what combines otherwise and what must keep its order stays.
+  // WHY: remark: reduces in every iteration: `tile.keep_order` asks for it [reduce]
+  // CHECK-LABEL: func.func @stays
+  // CHECK-COUNT-4: tile.reduce
+  // CHECK: scf.yield
+  // CHECK-NOT: tile.reduce
+  func.func @stays(%p: tensor<256x!tile.ptr<f32>>, %q: !tile.ptr<f32>, %n: i32, %init: f32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %s:4 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init, %b = %init, %c = %init, %d = %init) -> (f32, f32, f32, f32) : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<256x!tile.ptr<f32>>) -> !t
+      %r0 = "tile.reduce"(%v) {axis = 0 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!t) -> f32
+      %a1 = arith.addf %a, %r0 : f32
+      "tile.store"(%q, %a1) {cache = "", evict = "", operandSegmentSizes = array<i32: 1, 1, 0>} : (!tile.ptr<f32>, f32) -> ()
+      %r1 = "tile.reduce"(%v) {axis = 0 : i32, combine = @mean, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!t) -> f32
+      %b1 = arith.addf %b, %r1 : f32
+      %r2 = "tile.reduce"(%v) {axis = 0 : i32, combine = @max, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!t) -> f32
+      %c2 = arith.addf %c, %r2 : f32
+      %r3 = "tile.reduce"(%v) {axis = 0 : i32, combine = @add, tile.keep_order, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!t) -> f32
+      %d1 = arith.addf %d, %r3 : f32
+      scf.yield %a1, %b1, %c2, %d1 : f32, f32, f32, f32
+    }
+    return
+  }
+}
