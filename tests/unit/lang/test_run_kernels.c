@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels across elements compute, on the host device, against the same in C: reductions and
+// scans by any function, maps, subscripts, pairs, histograms, calls, block pointers, records.
+#include <tile/tile.h>
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 8, COLUMNS = 32, COUNT = ROWS * COLUMNS, OUT = 1024 };
+
+static tile_device *device;
+
+static void need(tile_status status) {
+  if (status != TILE_OK)
+    ck_abort_msg("%s: %s", tile_status_name(status), tile_error_message());
+}
+
+// Integers in no order, some of them equal.
+static int input(int i) { return (i * 37 + i / 5) % 101 - 50; }
+
+struct run {
+  int x[COUNT], out[OUT], want[OUT];
+  int used;
+};
+
+static void expect(struct run *r, int v) {
+  ck_assert_int_lt(r->used, OUT);
+  r->want[r->used++] = v;
+}
+
+// Runs k(x, out, ROWS, COLUMNS) in one program and compares.
+static void check(const char *text, struct run *r) {
+  tile_kernel *k;
+  need(tile_kernel_from_source(device, "test.tile", text, strlen(text), "k", &k));
+  for (int i = 0; i < OUT; i++)
+    r->out[i] = 0;
+  tile_arg args[] = {tile_arg_pointer(r->x, TILE_I32), tile_arg_pointer(r->out, TILE_I32),
+                     tile_arg_i32(ROWS), tile_arg_i32(COLUMNS)};
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 4));
+  need(tile_stream_synchronize(device, NULL));
+  for (int i = 0; i < r->used; i++)
+    ck_assert_msg(r->out[i] == r->want[i], "%s\nout[%d] = %d, expected %d", text, i, r->out[i],
+                  r->want[i]);
+  tile_kernel_close(k);
+}
+
+static void begin(struct run *r) {
+  memset(r, 0, sizeof *r);
+  for (int i = 0; i < COUNT; i++)
+    r->x[i] = input(i);
+}
+
+#define HEAD                                                                                       \
+  "@jit\n"                                                                                         \
+  "def k(x: ptr[i32], out: ptr[i32], rows: i32, columns: i32):\n"                                  \
+  "  i, j = arange(0, 8), arange(0, 32)\n"                                                         \
+  "  t = load(x + i[:, None] * 32 + j[None, :])\n"
+
+START_TEST(reductions) {
+  struct run r;
+  begin(&r);
+  for (int i = 0; i < ROWS; i++) { // the smallest and where it first stands
+    int best = 0;
+    for (int j = 1; j < COLUMNS; j++)
+      best = r.x[i * COLUMNS + j] < r.x[i * COLUMNS + best] ? j : best;
+    expect(&r, r.x[i * COLUMNS + best] * 100 + best);
+  }
+  for (int j = 0; j < COLUMNS; j++) {
+    int sum = 0;
+    for (int i = 0; i < ROWS; i++)
+      sum += r.x[i * COLUMNS + j];
+    expect(&r, sum);
+  }
+  int all = 0;
+  for (int i = 0; i < COUNT; i++)
+    all ^= r.x[i] * 3;
+  expect(&r, all);
+  check("@jit\n"
+        "def smaller(a, p, b, q):\n"
+        "  first = (a < b) or (a == b and p < q)\n"
+        "  return (a if first else b), tl.where(first, p, q)\n"
+        "@jit\n"
+        "def add(a, b):\n"
+        "  return a + b\n" HEAD "  def tangle(a, b):\n"
+        "    return a ^ b\n"
+        "  v, p = tl.reduce((t, tl.broadcast_to(j[None, :], t.shape)), 1, smaller)\n"
+        "  store(out + i, v * 100 + p)\n"
+        "  s = t.reduce(0, add, keep_dims=True)\n"
+        "  store(out + 8 + j[None, :], s)\n"
+        "  store(out + 40, tl.reduce(t * 3, None, tangle))\n",
+        &r);
+}
+END_TEST
+
+START_TEST(scans) {
+  struct run r;
+  begin(&r);
+  for (int i = 0; i < ROWS; i++)
+    for (int j = 0, sum = 0; j < COLUMNS; j++)
+      expect(&r, sum += r.x[i * COLUMNS + j]);
+  int largest[COUNT];
+  for (int i = ROWS - 1; i >= 0; i--)
+    for (int j = 0; j < COLUMNS; j++) {
+      int v = r.x[i * COLUMNS + j], below = i + 1 < ROWS ? largest[(i + 1) * COLUMNS + j] : v;
+      largest[i * COLUMNS + j] = v > below ? v : below;
+    }
+  for (int i = 0; i < COUNT; i++)
+    expect(&r, largest[i]);
+  check("@jit\n"
+        "def add(a, b):\n"
+        "  return a + b\n" HEAD "  o = i[:, None] * 32 + j[None, :]\n"
+        "  store(out + o, tl.associative_scan(t, 1, add))\n"
+        "  store(out + 256 + o, tl.associative_scan(t, -2, tl.maximum, reverse=True))\n",
+        &r);
+}
+END_TEST
+
+START_TEST(maps) {
+  struct run r;
+  begin(&r);
+  for (int i = 0; i < COUNT; i++) {
+    int a = abs(r.x[i]) + 1, steps = 0;
+    for (; a != 1 && steps < 50; steps++)
+      a = a % 2 ? 3 * a + 1 : a / 2;
+    expect(&r, steps);
+  }
+  for (int i = 0; i < COUNT; i++)
+    expect(&r, r.x[i ^ 1]);
+  check("@jit\n"
+        "def collatz(a):\n"
+        "  steps = 0\n"
+        "  while a != 1 and steps < 50:\n"
+        "    a = 3 * a + 1 if a % 2 == 1 else a // 2\n"
+        "    steps += 1\n"
+        "  return steps\n"
+        "@jit\n"
+        "def swap(a, b):\n"
+        "  return b, a\n" HEAD "  o = arange(0, 256)\n"
+        "  v = load(x + o)\n"
+        "  store(out + o, tl.map_elementwise(collatz, tl.abs(v) + 1))\n"
+        "  w, = tl.map_elementwise(swap, v, pack=2)\n"
+        "  store(out + 256 + o, w)\n",
+        &r);
+}
+END_TEST
+
+START_TEST(subscripts_and_pairs) {
+  struct run r;
+  begin(&r);
+  for (int j = 0; j < COLUMNS; j++)
+    expect(&r, r.x[3 * COLUMNS + j]);
+  for (int j = 0; j < 4; j++)
+    expect(&r, r.x[2 * COLUMNS + 5 + 3 * j]);
+  expect(&r, r.x[COUNT - 1]);
+  for (int i = 0; i < ROWS; i++)
+    expect(&r, r.x[i * COLUMNS + ROWS]);
+  for (int j = 0; j < COLUMNS; j++)
+    expect(&r, r.x[COLUMNS - 1 - j]);
+  for (int j = 0; j < 16; j++)
+    expect(&r, r.x[2 * j] * 10 - r.x[2 * j + 1]);
+  int bins[16] = {0};
+  for (int i = 0; i < COUNT; i++)
+    if (r.x[i] >= 0 && r.x[i] < 16)
+      bins[r.x[i]]++;
+  for (int b = 0; b < 16; b++)
+    expect(&r, bins[b]);
+  check(HEAD "  store(out + j, t[3])\n"
+             "  store(out + 32 + arange(0, 4), t[2, 5:17:3])\n"
+             "  store(out + 36, t[-1, -1])\n"
+             "  store(out + 37 + i, t[:, rows])\n"
+             "  store(out + 45 + j, tl.gather(t[0], 31 - j, 0))\n"
+             "  a, b = t[0].reshape(16, 2).split()\n"
+             "  c, d = tl.join(b, a).split()\n"
+             "  store(out + 77 + arange(0, 16), a * 10 - c + d - a)\n"
+             "  store(out + 93 + arange(0, 16), t.ravel().histogram(16))\n",
+        &r);
+}
+END_TEST
+
+START_TEST(calls_and_records) {
+  struct run r;
+  begin(&r);
+  for (int i = 0; i < ROWS; i++)
+    expect(&r, r.x[i] > 0 ? r.x[i] * 2 : -1);
+  int total = 0, largest = -1000;
+  for (int i = 0; i < ROWS; i++)
+    total += r.x[i], largest = r.x[i] > largest ? r.x[i] : largest;
+  expect(&r, total);
+  expect(&r, largest);
+  expect(&r, 8);
+  expect(&r, 5);
+  expect(&r, 1);
+  check("class Stats(NamedTuple):\n"
+        "  total: tl.tensor\n"
+        "  largest: tl.tensor = -1000\n"
+        "  @triton.jit\n"
+        "  def seen(self, v):\n"
+        "    return Stats(self.total + v, max(self.largest, v))\n"
+        "@jit(noinline=True)\n"
+        "def twice(x, i, N: tl.constexpr):\n"
+        "  v = load(x + i)\n"
+        "  if v > 0:\n"
+        "    return v * N, i + 1\n"
+        "  return -1, i + 1\n" HEAD "  s = Stats(0)\n"
+        "  n = 0\n"
+        "  for m in range(rows):\n"
+        "    s = s.seen(load(x + m))\n"
+        "    v, n = twice(x, n, N=2)\n"
+        "    store(out + m, v)\n"
+        "  store(out + 8, s.total)\n"
+        "  store(out + 9, s.largest)\n"
+        "  store(out + 10, n)\n"
+        "  old = tl.atomic_cas(out + 11, 0, 5)\n"
+        "  same = tl.atomic_cas(out + 11, 0, 7)\n"
+        "  store(out + 12, tl.atomic_poll(out + 11, same).to(i32) + old)\n",
+        &r);
+}
+END_TEST
+
+START_TEST(block_pointers) {
+  struct run r;
+  begin(&r);
+  int rows = 5, columns = 27; // of ROWS and COLUMNS
+  for (int j = 0; j < columns; j++)
+    for (int i = 0; i < rows; i++)
+      expect(&r, r.x[i * COLUMNS + j]);
+  int sum = 0;
+  for (int i = 0; i < COUNT; i++)
+    sum += i % COLUMNS < columns && i / COLUMNS < rows ? r.x[i] : 0;
+  expect(&r, sum);
+  check(HEAD "  p = tl.make_block_ptr(x, (5, 27), (columns, 1), (0, 0), (8, 8), (1, 0))\n"
+             "  q = tl.make_block_ptr(out, (27, 5), (5, 1), (0, 0), (8, 8), (1, 0))\n"
+             "  total = 0\n"
+             "  for c in range(0, 27, 8):\n"
+             "    v = tl.load(p, boundary_check=(0, 1), padding_option='zero')\n"
+             "    tl.store(q, v.T, boundary_check=(0, 1))\n"
+             "    total += tl.reduce(v, None, tl.add)\n"
+             "    p = tl.advance(p, (0, 8))\n"
+             "    q = tl.advance(q, (8, 0))\n"
+             "  store(out + 135, total)\n",
+        &r);
+}
+END_TEST
+
+static void open_device(void) { need(tile_device_open("host", &device)); }
+static void close_device(void) { tile_device_close(device); }
+
+int main(void) {
+  Suite *s = suite_create("lang-run-kernels");
+  TCase *t = tcase_create("run");
+  tcase_add_checked_fixture(t, open_device, close_device);
+  tcase_set_timeout(t, 120);
+  tcase_add_test(t, reductions);
+  tcase_add_test(t, scans);
+  tcase_add_test(t, maps);
+  tcase_add_test(t, subscripts_and_pairs);
+  tcase_add_test(t, calls_and_records);
+  tcase_add_test(t, block_pointers);
+  suite_add_tcase(s, t);
+  SRunner *runner = srunner_create(s);
+  srunner_set_fork_status(runner, CK_NOFORK);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
