@@ -37,13 +37,13 @@ static struct shape shape_for(int columns) {
 static double worst_error(const float *x, const float *y, int rows, int columns) {
   double worst = 0;
   for (int r = 0; r < rows; r++, x += columns, y += columns) {
-    double top = x[0], sum = 0;
+    double top = (double)x[0], sum = 0;
     for (int i = 0; i < columns; i++)
       top = fmax(top, (double)x[i]);
     for (int i = 0; i < columns; i++)
-      sum += exp(x[i] - top);
+      sum += exp((double)x[i] - top);
     for (int i = 0; i < columns; i++) {
-      double want = exp(x[i] - top) / sum, error = fabs(y[i] - want) / want;
+      double want = exp((double)x[i] - top) / sum, error = fabs((double)y[i] - want) / want;
       if (!(error <= worst)) /* NaN counts */
         worst = error;
     }

@@ -138,27 +138,28 @@ static void check(const struct array *a, int rows, int columns, double ret[4]) {
     const float *g = a[DY].host + (size_t)r * (size_t)columns;
     double m = 0, v = 0, c1 = 0, c2 = 0;
     for (int i = 0; i < columns; i++)
-      m += x[i] / (double)columns;
+      m += (double)x[i] / columns;
     for (int i = 0; i < columns; i++)
-      v += (x[i] - m) * (x[i] - m) / columns;
+      v += ((double)x[i] - m) * ((double)x[i] - m) / columns;
     double s = 1 / sqrt(v + epsilon);
     for (int i = 0; i < columns; i++) {
-      double h = (x[i] - m) * s, wg = (double)a[WEIGHT].host[i] * g[i];
+      double h = ((double)x[i] - m) * s, wg = (double)a[WEIGHT].host[i] * (double)g[i];
       c1 += h * wg / columns;
       c2 += wg / columns;
-      dw[i] += g[i] * h;
-      db[i] += g[i];
+      dw[i] += (double)g[i] * h;
+      db[i] += (double)g[i];
     }
     for (int i = 0; i < columns; i++) {
       size_t at = (size_t)r * (size_t)columns + (size_t)i;
-      double h = (x[i] - m) * s, wg = (double)a[WEIGHT].host[i] * g[i];
-      compare(&w[0], a[OUT].host[at], h * a[WEIGHT].host[i] + a[BIAS].host[i]);
-      compare(&w[1], a[DX].host[at], (wg - h * c1 - c2) * s);
+      double h = ((double)x[i] - m) * s, wg = (double)a[WEIGHT].host[i] * (double)g[i];
+      compare(&w[0], (double)a[OUT].host[at],
+              h * (double)a[WEIGHT].host[i] + (double)a[BIAS].host[i]);
+      compare(&w[1], (double)a[DX].host[at], (wg - h * c1 - c2) * s);
     }
   }
   for (int i = 0; dw && db && i < columns; i++) {
-    compare(&w[2], a[DW].host[i], dw[i]);
-    compare(&w[3], a[DB].host[i], db[i]);
+    compare(&w[2], (double)a[DW].host[i], dw[i]);
+    compare(&w[3], (double)a[DB].host[i], db[i]);
   }
   free(dw);
   free(db);

@@ -74,7 +74,8 @@ int main(int argc, char **argv) {
   size_t dropped = 0, wrong = 0, unlike = 0, moved = 0;
   for (size_t i = 0; i < n; i++) {
     dropped += a[i] == 0.0f;
-    wrong += a[i] != 0.0f && !(fabs(a[i] - x[i] / (1.0 - r.p)) < 1e-5 * x[i] / (1.0 - r.p));
+    double kept = (double)x[i] / (1.0 - (double)r.p);
+    wrong += a[i] != 0.0f && !(fabs((double)a[i] - kept) < 1e-5 * kept);
     unlike += a[i] != b[i];
     moved += (a[i] == 0.0f) != (c[i] == 0.0f);
   }
