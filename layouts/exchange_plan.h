@@ -33,6 +33,31 @@ bool exchange_plan_make(const struct linear_layout *src, const struct linear_lay
 bool exchange_plan_with(const struct linear_layout *src, const struct linear_layout *dst,
                         const struct linear_layout *shared, unsigned element_bits,
                         struct exchange_plan *ret);
+// Exchanges that would take more than EXCHANGE_ROOM bytes go in rounds through a part of it, where
+// the layouts allow that: round i moves the elements whose coordinates have the bits of i at the
+// places that `bits` of them are chosen from. On either side such a bit is one of the register, and
+// a round takes the registers that have it, or one of the warp, and half of the warps take part.
+enum { EXCHANGE_ROOM = 48 * 1024, EXCHANGE_ROUND_BITS = 3 };
+
+struct exchange_share {
+  // Masks of one bit (the other is 0) for each bit of the round's number.
+  uint32_t of_register[EXCHANGE_ROUND_BITS], of_warp[EXCHANGE_ROUND_BITS];
+  struct linear_layout layout; // of a round: the registers that are left, the tile that is left
+};
+
+struct exchange_rounds {
+  unsigned bits; // log2 of the rounds; 0: all at once
+  uint32_t bytes;
+  struct exchange_share store, load;
+};
+
+// For layouts that exchange_plan_make accepts.
+void exchange_rounds_of(const struct linear_layout *src, const struct linear_layout *dst,
+                        unsigned element_bits, struct exchange_rounds *ret);
+// The register of the whole layout that is register `r` of round `round`.
+uint32_t exchange_round_register(const struct exchange_share *share, unsigned bits, uint32_t round,
+                                 uint32_t r);
+
 // Wavefronts of shared memory that warp 0 needs for the whole side. `copies`: lanes that stand
 // aside, as bits of the lane's number.
 unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_bits,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// See plan_layouts.h.
 #include "layouts/plan_layouts.h"
 
 #include "layouts/gf2.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// See collective.h.
 #include "lowering/analysis/collective.h"
 
 #include "layouts/attr.h"
@@ -139,7 +140,7 @@ static uint32_t conversion_bytes(struct ir_context *c, MlirOperation op,
     return 0;
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
     MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
-    uint32_t bytes = exchange_bytes(to, memory_bits(c, element_type(t)));
+    uint32_t bytes = convert_bytes(from, to, memory_bits(c, element_type(t)));
     most = bytes > most ? bytes : most;
   }
   return most;

@@ -3,6 +3,7 @@
 
 #include "layouts/attr.h"
 #include "layouts/convert_plan.h"
+#include "layouts/exchange_plan.h"
 #include "layouts/shuffle_plan.h"
 #include "lowering/analysis/collective.h"
 #include "lowering/analysis/gather_plan.h"
@@ -49,6 +50,15 @@ uint32_t exchange_bytes(const struct linear_layout *l, unsigned element_bits) {
   return (element_bits / 8) << (l ? ll_total_out_bits(l) : 0);
 }
 
+uint32_t convert_bytes(const struct linear_layout *from, const struct linear_layout *to,
+                       unsigned element_bits) {
+  struct exchange_rounds rounds;
+  if (!from || !to)
+    return exchange_bytes(NULL, element_bits);
+  exchange_rounds_of(from, to, element_bits, &rounds);
+  return rounds.bytes;
+}
+
 bool converts_through_shared(const struct linear_layout *from, const struct linear_layout *to) {
   struct convert_plan p;
   struct shuffle_plan s;
@@ -68,7 +78,7 @@ static uint32_t conversion_bytes(struct ir_context *c, MlirType from,
   const struct linear_layout *l = linear_of_type(c, from);
   if (!l || !to || !converts_through_shared(l, to))
     return 0;
-  return exchange_bytes(l, memory_bits(c, element_type(from)));
+  return convert_bytes(l, to, memory_bits(c, element_type(from)));
 }
 
 static uint32_t shape_bytes(struct ir_context *c, MlirOperation op) {
@@ -104,7 +114,7 @@ static uint32_t atomic_bytes(struct ir_context *c, MlirOperation op, uint32_t nu
   const struct linear_layout *l = type_is_tensor(type) ? linear_of_type(c, type) : NULL;
   if (!value_has_uses(old) || (thread_copies(l, num_warps) | register_copies(l)) == 0)
     return 0;
-  return exchange_bytes(l, memory_bits(c, element_type(type)));
+  return convert_bytes(l, l, memory_bits(c, element_type(type)));
 }
 
 uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps) {

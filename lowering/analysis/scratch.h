@@ -31,8 +31,11 @@ int64_t scratch_total(MlirModule module);
 
 // Bits of an element in memory: i1 takes a byte, a pointer 64 bits.
 unsigned memory_bits(struct ir_context *c, MlirType element);
-// An exchange between threads of all elements of `l` (NULL: of a scalar), see exchange_plan.h.
+// All elements of `l` (NULL: a scalar) at once.
 uint32_t exchange_bytes(const struct linear_layout *l, unsigned element_bits);
+// exchange_through_shared: large tiles go in rounds.
+uint32_t convert_bytes(const struct linear_layout *from, const struct linear_layout *to,
+                       unsigned element_bits);
 // Does a conversion between the layouts go through shared memory?
 bool converts_through_shared(const struct linear_layout *from, const struct linear_layout *to);
 // Bits of the thread's number (lane below, warp above) that only repeat what threads without them

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements handed from thread to thread through the CTA's scratch memory: stored from one layout,
 // loaded into another, with places chosen by layouts/exchange_plan.h so that both sides are wide
-// and free of bank conflicts.
+// and free of bank conflicts. Large tiles go in rounds.
 #include "layouts/exchange_plan.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
@@ -111,26 +111,96 @@ static void exchange_scalar(struct emitter *e, const struct packing *p, LLVMValu
   scratch_end(e);
 }
 
+// ---- tiles ----
+
+// i1: the thread takes part in the round, on one side; NULL: all do.
+static LLVMValueRef takes_part(struct emitter *e, const struct exchange_share *share, unsigned bits,
+                               uint32_t round) {
+  LLVMValueRef all = NULL;
+  for (unsigned i = 0; i < bits; i++) {
+    if (!share->of_warp[i])
+      continue;
+    LLVMValueRef own = thread_parity(e, share->of_warp[i] << LANE_BITS);
+    if (!(round >> i & 1))
+      own = LLVMBuildNot(e->b, own, "");
+    all = all ? LLVMBuildAnd(e->b, all, own, "") : own;
+  }
+  return all;
+}
+
+struct exchange {
+  LLVMTypeRef type;
+  LLVMValueRef base, owner;
+  struct exchange_rounds rounds;
+  struct exchange_plan plan; // of each round
+};
+
+static void store_round(struct emitter *e, const struct exchange *x, uint32_t round,
+                        const LLVMValueRef *values) {
+  const struct exchange_share *share = &x->rounds.store;
+  uint32_t count = register_count(&share->layout);
+  LLVMValueRef *own = arena_array(e->arena, LLVMValueRef, count);
+  for (uint32_t r = 0; r < count; r++)
+    own[r] = values[exchange_round_register(share, x->rounds.bits, round, r)];
+  LLVMValueRef cond = both(e, x->owner, takes_part(e, share, x->rounds.bits, round));
+  struct branch br;
+  if (cond)
+    br = branch_begin(e, cond);
+  exchange_store(e, &x->plan.store, x->type, x->base, own);
+  if (cond)
+    branch_end(e, &br);
+}
+
+// ret keeps what earlier rounds brought to those who do not take part.
+static void load_round(struct emitter *e, const struct exchange *x, uint32_t round,
+                       LLVMValueRef *ret) {
+  const struct exchange_share *share = &x->rounds.load;
+  uint32_t count = register_count(&share->layout);
+  LLVMValueRef *own = arena_array(e->arena, LLVMValueRef, count);
+  LLVMValueRef cond = takes_part(e, share, x->rounds.bits, round);
+  struct branch br;
+  if (cond)
+    br = branch_begin(e, cond);
+  exchange_load(e, &x->plan.load, x->type, x->base, own);
+  LLVMBasicBlockRef inside = LLVMGetInsertBlock(e->b);
+  if (cond)
+    branch_end(e, &br);
+  for (uint32_t r = 0; r < count; r++) {
+    LLVMValueRef *to = &ret[exchange_round_register(share, x->rounds.bits, round, r)];
+    if (!cond) {
+      *to = own[r];
+      continue;
+    }
+    LLVMValueRef before = *to ? *to : LLVMGetPoison(x->type);
+    LLVMValueRef phi = LLVMBuildPhi(e->b, x->type, "");
+    LLVMAddIncoming(phi, &own[r], &inside, 1);
+    LLVMAddIncoming(phi, &before, &br.from, 1);
+    *to = phi;
+  }
+}
+
 bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct linear_layout *from,
                              const struct linear_layout *to, LLVMValueRef owner,
                              const LLVMValueRef *values, LLVMValueRef *ret) {
   struct packing one = packing_of(e, type, 1);
-  struct exchange_plan plan;
   if (!from || !to) {
     exchange_scalar(e, &one, owner, values[0], ret);
     return true;
   }
-  if (!exchange_plan_make(from, to, one.bits, &plan))
+  struct exchange x = {.type = type, .owner = owner};
+  exchange_rounds_of(from, to, one.bits, &x.rounds);
+  if (!exchange_plan_make(&x.rounds.store.layout, &x.rounds.load.layout, one.bits, &x.plan))
     return emit_unsupported(e, e->op, "layouts that do not cover their tile");
-  LLVMValueRef base = scratch_begin(e, e->op, exchange_bytes(from, one.bits));
-  struct branch br;
-  if (owner)
-    br = branch_begin(e, owner);
-  exchange_store(e, &plan.store, type, base, values);
-  if (owner)
-    branch_end(e, &br);
-  cta_barrier(e);
-  exchange_load(e, &plan.load, type, base, ret);
+  x.base = scratch_begin(e, e->op, x.rounds.bytes);
+  LLVMValueRef *got = arena_array(e->arena, LLVMValueRef, register_count(to));
+  for (uint32_t round = 0; round < 1u << x.rounds.bits; round++) {
+    if (round > 0)
+      cta_barrier(e); // what the round before left is still being read
+    store_round(e, &x, round, values);
+    cta_barrier(e);
+    load_round(e, &x, round, got);
+  }
+  memcpy(ret, got, register_count(to) * sizeof *ret);
   scratch_end(e);
   return true;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// See partials.h.
 #include "lowering/llvm/partials.h"
 
 #include "layouts/exchange_plan.h"

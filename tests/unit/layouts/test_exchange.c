@@ -123,6 +123,69 @@ START_TEST(known) {
 }
 END_TEST
 
+// Every element goes in one round, stored and loaded by those who take part.
+static unsigned check_rounds(const struct linear_layout *src, const struct linear_layout *dst,
+                             unsigned element_bits) {
+  static uint32_t round_of[1 << 17];
+  struct exchange_rounds x;
+  exchange_rounds_of(src, dst, element_bits, &x);
+  EXPECT(x.bytes == ((element_bits / 8) << ll_total_out_bits(src)) >> x.bits);
+  const struct linear_layout *whole[] = {src, dst};
+  const struct exchange_share *share[] = {&x.store, &x.load};
+  for (int side = 0; side < 2; side++) {
+    const struct linear_layout *part = &share[side]->layout;
+    uint32_t seen = 0;
+    EXPECT(ll_total_out_bits(part) + x.bits == ll_total_out_bits(src));
+    for (uint32_t round = 0; round < 1u << x.bits; round++)
+      for (uint32_t warp = 0; warp < ll_in_size(part, LL_WARP); warp++) {
+        bool takes_part = true;
+        for (unsigned i = 0; i < x.bits; i++) {
+          uint32_t mask = share[side]->of_warp[i];
+          takes_part &= !mask || ((warp & mask) != 0) == (round >> i & 1);
+        }
+        for (uint32_t r = 0; takes_part && r < ll_in_size(part, LL_REGISTER); r++)
+          for (uint32_t lane = 0; lane < 32; lane++) {
+            uint32_t reg = exchange_round_register(share[side], x.bits, round, r);
+            uint32_t e = element_of(whole[side], reg, lane, warp);
+            if (side == 0)
+              round_of[e] = round;
+            EXPECT(round_of[e] == round);
+            seen++;
+          }
+      }
+    EXPECT(seen == 1u << ll_total_in_bits(whole[side]));
+  }
+  struct exchange_plan p;
+  EXPECT(exchange_plan_make(&x.store.layout, &x.load.layout, element_bits, &p));
+  return x.bits;
+}
+
+START_TEST(rounds) {
+  struct arena *a = arena_create();
+  static const char row[] = "blocked<{order=[1,0], size_per_thread=[1,4], threads_per_warp=[1,32], "
+                            "warps_per_cta=[4,1]}>";
+  static const char column[] = "blocked<{order=[0,1], size_per_thread=[4,1], "
+                               "threads_per_warp=[32,1], warps_per_cta=[1,4]}>";
+  static const char other[] =
+      "blocked<{order=[1,0], size_per_thread=[1,8], threads_per_warp=[4,8], "
+      "warps_per_cta=[4,1]}>";
+  const struct {
+    const char *src, *dst;
+    unsigned bits, rounds; // log2
+  } cases[] = {
+      {row, column, 32, 1}, {row, column, 64, 2}, {row, column, 16, 0},
+      {row, other, 32, 1},  {other, row, 64, 2},  {row, row, 64, 2},
+  };
+  const int64_t shape[] = {128, 128};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    struct linear_layout src = linear_must(a, cases[i].src, 2, shape);
+    struct linear_layout dst = linear_must(a, cases[i].dst, 2, shape);
+    ck_assert_uint_eq(check_rounds(&src, &dst, cases[i].bits), cases[i].rounds);
+  }
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(refused) {
   unsigned small[] = {2}, large[] = {3};
   struct linear_layout a = ll_identity(LL_LANE, 2, 1, 0), b = ll_identity(LL_LANE, 3, 1, 0);
@@ -141,6 +204,7 @@ TCase *exchange_tests(void) {
   TCase *t = tcase_create("exchange");
   tcase_add_test(t, random_pairs);
   tcase_add_test(t, known);
+  tcase_add_test(t, rounds);
   tcase_add_test(t, refused);
   return t;
 }

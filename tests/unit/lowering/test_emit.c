@@ -406,19 +406,19 @@ START_TEST(failures_are_diagnostics) {
 }
 END_TEST
 
-#define BIG_CONVERSION                                                                             \
-  "#A = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], threads_per_warp = [1, 32], "  \
-  "warps_per_cta = [32, 1]}>\n"                                                                    \
-  "#B = #tilegpu.blocked<{order = [0, 1], size_per_thread = [4, 1], threads_per_warp = [32, 1], "  \
-  "warps_per_cta = [1, 32]}>\n"                                                                    \
+#define BIG_GATHER                                                                                 \
+  "#A = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], "           \
+  "warps_per_cta = [32]}>\n"                                                                       \
   "module { func.func @f() attributes {tile.kernel} {\n"                                           \
-  "%x = arith.constant dense<1.0> : tensor<256x256xf32, #A>\n"                                     \
-  "%y = \"tilegpu.convert_layout\"(%x) : (tensor<256x256xf32, #A>) -> tensor<256x256xf32, #B>\n"   \
+  "%x = arith.constant dense<1.0> : tensor<65536xf32, #A>\n"                                       \
+  "%i = arith.constant dense<1> : tensor<65536xi32, #A>\n"                                         \
+  "%y = \"tile.gather\"(%x, %i) {axis = 0 : i32} : (tensor<65536xf32, #A>, "                       \
+  "tensor<65536xi32, #A>) -> tensor<65536xf32, #A>\n"                                              \
   "return } }"
 
 START_TEST(too_much_shared_memory_is_found_before_llvm) {
-  expect_code(BIG_CONVERSION, "sm_90a", 32, E0605);
-  expect_code(BIG_CONVERSION, "host", 32, E0605);
+  expect_code(BIG_GATHER, "sm_90a", 32, E0605);
+  expect_code(BIG_GATHER, "host", 32, E0605);
 }
 END_TEST
 

@@ -119,6 +119,47 @@ START_TEST(conversions_keep_every_element) {
 }
 END_TEST
 
+// A tile of 64 KiB goes in rounds through less memory: which of them a register takes part in is
+// decided by registers on one side and by warps on the other.
+START_TEST(large_tiles_go_in_rounds) {
+  enum { ROWS = 128, COLUMNS = 128 };
+  static int32_t out[ROWS * COLUMNS];
+  static const char *const columns_first[] = {
+      "order = [0, 1], size_per_thread = [4, 1], threads_per_warp = [32, 1], warps_per_cta = [1, "
+      "8]",
+      "order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [4, 8], warps_per_cta = [8, 1]",
+      "order = [0, 1], size_per_thread = [2, 2], threads_per_warp = [4, 8], warps_per_cta = [2, "
+      "4]"};
+  for (size_t i = 0; i < COUNT_OF(columns_first); i++) {
+    const int64_t shape[] = {ROWS, COLUMNS};
+    const char *error, *why;
+    size_t at;
+    static const char rows_first[] = "blocked<{order = [1, 0], size_per_thread = [1, 4], "
+                                     "threads_per_warp = [1, 32], warps_per_cta = [8, 1]}>";
+    const char *texts[] = {rows_first, arena_printf(run.arena, "blocked<{%s}>", columns_first[i])};
+    const char *flat[2];
+    for (int k = 0; k < 2; k++) {
+      struct encoding e = {.kind = ENC_LINEAR, .rank = 1};
+      struct linear_layout l;
+      const struct encoding *blocked = encoding_parse(run.arena, str_from(texts[k]), &error, &at);
+      ck_assert(encoding_to_linear(blocked, 2, shape, &l, &why));
+      e.linear = ll_flatten_outs(&l);
+      ll_add_in(&e.linear, LL_BLOCK);
+      flat[k] = text_of(&e);
+    }
+    const char *ir = convert_kernel(ROWS * COLUMNS, "i32", flat[0], flat[1]);
+    struct compile_result r;
+    ck_assert(host_run_compile(&run, ir, "sm_90a", 8, EMIT_PTX, false, &r));
+    ck_assert_uint_eq(r.info.shared_bytes, 32768);
+    memset(out, 0xff, sizeof out);
+    void *p = out, *values[] = {&p};
+    ck_assert_msg(host_run_ir(&run, ir, 8, 1, true, values) == TILE_OK, "%s", tile_error_message());
+    for (int k = 0; k < ROWS * COLUMNS; k++)
+      ck_assert_int_eq(out[k], k);
+  }
+}
+END_TEST
+
 // Each element is counted once, however many threads hold it, and all of them learn the old value.
 static const char *atomic_kernel(unsigned n, const char *a) {
   return arena_printf(
@@ -212,6 +253,7 @@ TCase *emit_layouts_tests(void) {
   tcase_add_checked_fixture(t, open_run, close_run);
   tcase_set_timeout(t, 300);
   tcase_add_test(t, conversions_keep_every_element);
+  tcase_add_test(t, large_tiles_go_in_rounds);
   tcase_add_test(t, atomics_count_each_element_once);
   tcase_add_test(t, shape_operations_follow_coordinates);
   return t;
