@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operations: one scalar lowering an op, looked up by op id and applied to each
 // register. The layouts of operands and result are equal, so that registers correspond.
+#include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
 
 typedef LLVMValueRef (*scalar_fn)(struct emitter *e, MlirOperation op, const LLVMValueRef *x);
@@ -292,6 +293,22 @@ static bool operands_repeat(const struct emitted *const *x, unsigned n, unsigned
   return true;
 }
 
+// Register bits that stay within groups of elements known to be equal: a mask `column < n` is the
+// same for neighbours if n is divisible enough, so it is computed once for all of them.
+static uint32_t equal_registers(struct emitter *e, MlirOperation op,
+                                const struct linear_layout *l) {
+  const struct axis_info *info = axis_info_of(e->axis, mlirOperationGetResult(op, 0));
+  int at = l ? ll_find_in(l, LL_REGISTER) : -1;
+  uint32_t mask = 0;
+  for (unsigned b = 0; at >= 0 && b < l->in_bits[at]; b++) {
+    bool equal = info->rank == l->out_count;
+    for (unsigned d = 0; equal && d < l->out_count; d++)
+      equal = l->basis[at][b][d] == 0 || l->basis[at][b][d] < info->constancy[d];
+    mask |= equal ? 1u << b : 0;
+  }
+  return mask;
+}
+
 bool emit_elementwise(struct emitter *e, MlirOperation op) {
   enum op_id id = op_id(e->c, op);
   const char *name = op_info(id)->name;
@@ -308,7 +325,7 @@ bool emit_elementwise(struct emitter *e, MlirOperation op) {
   if (!l->takes_fp8 && is_fp8(result_type(op, 0)))
     return emit_unsupported(e, op, "`%s` to 8-bit floats: use `tile.fp_to_fp`", name);
   struct emitted *ret = result_of(e, op, 0);
-  uint32_t replicas = register_replicas(layout_of(e, result_type(op, 0)));
+  uint32_t replicas = equal_registers(e, op, layout_of(e, result_type(op, 0)));
   for (unsigned r = 0; r < ret->count; r++) {
     if (r & replicas) {
       ret->at[r] = ret->at[r & ~replicas];

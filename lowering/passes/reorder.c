@@ -6,7 +6,9 @@
 //   %a = load   %x = mulf %a   %b = load   =>   %a = load   %b = load   %x = mulf %a
 //
 // A stretch ends at every op with an effect (stores, atomics, assertions, loops and branches):
-// nothing crosses it.
+// nothing crosses it. It ends at reductions and scans too: what is loaded for use behind one would
+// wait in registers until all threads have met, and fewer programs would fit on a multiprocessor to
+// hide the latency instead (layer norm of 8192 halves: 111 registers against 63, 49 us against 39).
 #include "base/vec.h"
 #include "lowering/pass.h"
 
@@ -80,6 +82,8 @@ static bool is_movable_load(struct ir_context *c, MlirOperation op) {
 
 // An assumption has no effect at run time.
 static bool ends_stretch(struct ir_context *c, MlirOperation op) {
+  if (op_is(c, op, OP_TILE_REDUCE) || op_is(c, op, OP_TILE_SCAN))
+    return true;
   return !is_movable_load(c, op) && !op_is(c, op, OP_TILE_ASSUME) &&
          (mlirOperationGetNumRegions(op) > 0 || (op_flags(c, op) & OP_TERM) || !op_is_pure(c, op));
 }
