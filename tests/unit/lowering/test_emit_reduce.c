@@ -66,11 +66,53 @@ END_TEST
 START_TEST(scans) { random_rounds(240, SCAN, SCAN_REVERSE); }
 END_TEST
 
+// The last of 512 pointers, and what the scan has there, cross lanes and warps as 64 bits.
+START_TEST(pointers_travel) {
+  static const char ir[] =
+      "#A = #tilegpu.blocked<{order = [0], size_per_thread = [2], threads_per_warp = [32], "
+      "warps_per_cta = [4]}>\n"
+      "module {\n"
+      "func.func private @last(%a: !tile.ptr<i32>, %b: !tile.ptr<i32>) -> !tile.ptr<i32> {\n"
+      "return %b : !tile.ptr<i32>\n}\n"
+      "func.func private @first(%a: !tile.ptr<i32>, %b: !tile.ptr<i32>) -> !tile.ptr<i32> {\n"
+      "return %a : !tile.ptr<i32>\n}\n"
+      "func.func @k(%p0: !tile.ptr<i32>, %q0: !tile.ptr<i32>) attributes {tile.kernel} {\n"
+      "%r = \"tile.make_range\"() {start = 0 : i32, end = 512 : i32} : () -> tensor<512xi32, #A>\n"
+      "%s = \"tile.splat\"(%q0) : (!tile.ptr<i32>) -> tensor<512x!tile.ptr<i32>, #A>\n"
+      "%q = \"tile.addptr\"(%s, %r) : (tensor<512x!tile.ptr<i32>, #A>, tensor<512xi32, #A>) -> "
+      "tensor<512x!tile.ptr<i32>, #A>\n"
+      "%l = \"tile.reduce\"(%q) {axis = 0 : i32, combine = @last, operandSegmentSizes = array<i32: "
+      "1, "
+      "0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : "
+      "(tensor<512x!tile.ptr<i32>, #A>) -> !tile.ptr<i32>\n"
+      "%v = arith.constant 77 : i32\n"
+      "\"tile.store\"(%l, %v) {cache = \"\", evict = \"\"} : (!tile.ptr<i32>, i32) -> ()\n"
+      "%f = \"tile.scan\"(%q) {axis = 0 : i32, combine = @first, reverse = false, "
+      "operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: "
+      "1, "
+      "0, 0, 0, 0, 0, 0, 0>} : (tensor<512x!tile.ptr<i32>, #A>) -> tensor<512x!tile.ptr<i32>, #A>\n"
+      "%one = arith.constant dense<1> : tensor<512xi32, #A>\n"
+      "%o = \"tile.atomic_rmw\"(%f, %one) {kind = \"add\", sem = \"relaxed\", scope = \"gpu\"} : "
+      "(tensor<512x!tile.ptr<i32>, #A>, tensor<512xi32, #A>) -> tensor<512xi32, #A>\n"
+      "return } }\n";
+  static int32_t out[512];
+  struct host_run run;
+  host_run_open(&run);
+  memset(out, 0, sizeof out);
+  void *p = out, *q = out, *values[] = {&p, &q};
+  ck_assert_msg(host_run_ir(&run, ir, 4, 1, true, values) == TILE_OK, "%s", tile_error_message());
+  ck_assert_int_eq(out[511], 77);
+  ck_assert_int_eq(out[0], 512); // all of the scan's pointers are the first
+  host_run_close(&run);
+}
+END_TEST
+
 TCase *emit_reduce_tests(void) {
   TCase *t = tcase_create("emit_reduce");
   tcase_add_checked_fixture(t, open_collective_run, close_collective_run);
   tcase_set_timeout(t, 300);
   tcase_add_test(t, reductions);
   tcase_add_test(t, scans);
+  tcase_add_test(t, pointers_travel);
   return t;
 }
