@@ -93,7 +93,7 @@ static int write_table(FILE *out, const struct table *t) {
 }
 
 int main(int argc, char **argv) {
-  struct table t = {0};
+  static struct table t; // in use until the program ends
   for (int i = 2; i < argc; i++) {
     char *text = read_all(argv[i]);
     if (!text) {
