@@ -15,7 +15,7 @@ static int embed(FILE *in, FILE *out, const char *name) {
   fprintf(out, "const char %s[] = {", name);
   size_t count = 0;
   for (int byte; (byte = fgetc(in)) != EOF; count++)
-    fprintf(out, "%s%d,", count % 20 == 0 ? "\n" : "", byte);
+    fprintf(out, "%s%d,", count % 20 == 0 ? "\n" : "", (signed char)byte);
   fprintf(out, "0};\nconst size_t %s_len = %zu;\n", name, count);
   return ferror(in) || ferror(out) ? 1 : 0;
 }
