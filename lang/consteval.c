@@ -294,8 +294,9 @@ static bool ordered(enum ast_op op, int sign) {
 static bool contains(struct value needle, struct value hay, bool *ret) {
   if (hay.kind == VALUE_TUPLE) {
     *ret = false;
+    bool is_dict = value_is_record(hay, RECORD_DICT);
     for (size_t i = 0; i < hay.tuple.len && !*ret; i++)
-      *ret = const_equal(needle, hay.tuple.at[i]);
+      *ret = const_equal(needle, is_dict ? hay.tuple.at[i].tuple.at[0] : hay.tuple.at[i]);
     return true;
   }
   if (hay.kind != VALUE_STR || needle.kind != VALUE_STR)

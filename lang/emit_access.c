@@ -206,6 +206,8 @@ struct value emit_subscript(struct emitter *e, const struct expr *x) {
   case VALUE_POISON: return v;
   case VALUE_RT: return subscript_tile(e, x, v);
   case VALUE_TUPLE:
+    if (value_is_record(v, RECORD_BLOCK_POINTER))
+      break;
     return value_is_record(v, RECORD_DICT) ? subscript_dict(e, x, v.tuple)
                                            : subscript_tuple(e, x, v.tuple);
   case VALUE_INT:

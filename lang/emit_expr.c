@@ -58,10 +58,19 @@ static bool range_values(struct emitter *e, struct operand x, struct tuple *ret)
   return true;
 }
 
+static struct tuple keys_of(struct emitter *e, struct tuple dict) {
+  struct value *keys = arena_array(e->a, struct value, dict.len ? dict.len : 1);
+  for (size_t i = 0; i < dict.len; i++)
+    keys[i] = dict.at[i].tuple.at[0];
+  return (struct tuple){keys, dict.len, NULL};
+}
+
 bool need_sequence(struct emitter *e, struct operand x, struct tuple *ret) {
   if (value_is_poison(x.v))
     return false;
-  if (x.v.kind == VALUE_TUPLE)
+  if (value_is_record(x.v, RECORD_DICT))
+    return *ret = keys_of(e, x.v.tuple), true;
+  if (x.v.kind == VALUE_TUPLE && !value_is_record(x.v, RECORD_BLOCK_POINTER))
     return *ret = x.v.tuple, true;
   if (x.v.kind == VALUE_RANGE)
     return range_values(e, x, ret);

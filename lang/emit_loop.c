@@ -311,8 +311,10 @@ void emit_for_loop(struct emitter *e, const struct stmt *s) {
       changed.at[i]->value = VALUE_ERROR;
     return;
   }
+  struct tuple items;
   if (iter.kind == VALUE_TUPLE) {
-    unroll_tuple(e, s, iter.tuple);
+    if (need_sequence(e, (struct operand){iter, s->for_stmt.iter->span}, &items))
+      unroll_tuple(e, s, items);
   } else if (iter.kind != VALUE_RANGE) {
     struct diag *d = emit_error(e, s->for_stmt.iter->span, E0230, "cannot loop over %s",
                                 value_describe(e, iter));

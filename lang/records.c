@@ -2,11 +2,18 @@
 // Records: values of classes with named fields. One is a tuple that knows its class.
 #include "lang/consteval.h"
 
+// Bases of bases, and how many a class has: a text of two classes must not take forever.
+enum { MAX_DEPTH = 5, MAX_BASES = 6 };
+
+static size_t base_count(const struct ast_class *c) {
+  return c->base_count < MAX_BASES ? c->base_count : MAX_BASES;
+}
+
 // ---- classes ----
 
 static void add_fields(struct emitter *e, const struct ast_class *c, const struct ast_module *m,
                        struct ast_field *fields, size_t *count, unsigned depth) {
-  for (size_t i = 0; i < c->base_count && depth < EMIT_MAX_CALL_DEPTH; i++) {
+  for (size_t i = 0; i < base_count(c) && depth < MAX_DEPTH; i++) {
     const struct ast_class *base = ast_find_class(m, c->bases[i]);
     if (base && base != c)
       add_fields(e, base, m, fields, count, depth + 1);
@@ -40,7 +47,7 @@ static const struct ast_function *find_method(const struct ast_class *c, const s
   for (size_t i = c->method_count; i-- > 0;)
     if (strcmp(c->methods[i]->name, name) == 0)
       return c->methods[i];
-  for (size_t i = 0; i < c->base_count && depth < EMIT_MAX_CALL_DEPTH; i++) {
+  for (size_t i = 0; i < base_count(c) && depth < MAX_DEPTH; i++) {
     const struct ast_class *base = ast_find_class(m, c->bases[i]);
     const struct ast_function *f = base && base != c ? find_method(base, m, name, depth + 1) : NULL;
     if (f)

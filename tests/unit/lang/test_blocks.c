@@ -53,6 +53,8 @@ START_TEST(block_pointer_errors) {
   check_error(BLOCK("  p = advance(p, (1, 2))\n"), "E0515");
   check_error(BLOCK("  p = advance(x, (1,))\n"), "E0515");
   check_error(BLOCK("  q = p + 3\n"), "E0203");
+  check_error(BLOCK("  q = p[0]\n"), "E0212");
+  check_error(BLOCK("  a, b = p\n"), "E0230");
   check_error("def k(x: ptr[f32], n: i32):\n  p = make_block_ptr(x, (n, n), (1,), (0,), (16,))\n",
               "E0515");
   check_error("def k(x: ptr[f32], n: i32):\n  p = make_block_ptr(x, (n,), (1,), (0,), (15,))\n",

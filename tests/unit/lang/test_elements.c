@@ -97,6 +97,13 @@ START_TEST(dictionaries) {
            "  sizes = {1: 10, 2: 20, ('a', 3): 30}\n"
            "  store(n, sizes[W] + sizes['a', 3])\n",
            "arith.constant 50 : i32");
+  struct emitted r = emit_good("def k(n: ptr[i32]):\n"
+                               "  d = {1: 10, 'b': 20}\n"
+                               "  static_assert('b' in d and 20 not in d and len(d) == 2)\n"
+                               "  for key in d:\n"
+                               "    static_print(key, d[key])\n");
+  ck_assert_str_eq(strbuf_cstr(&r.printed), "1 10\nb 20\n");
+  emitted_free(&r);
   check_error("def k(n: ptr[i32]):\n  a = {1: 2}\n  store(n, a[3])\n", "E0212");
   check_error("def k(n: ptr[i32]):\n  a = {load(n): 2}\n", "E0301");
 }

@@ -79,6 +79,11 @@ START_TEST(aggregates) {
            "  tl.store(x + tl.arange(0, 32), d.scaled(n))\n"
            "  tl.store(x + tl.arange(0, 16), b.load(1))\n",
            "tensor<32xf32>", "arith.mulf", "tensor<16xf32>");
+  // Bases in a circle end.
+  check_error("class A(B, B, B, B, B, NamedTuple):\n  x: int\n"
+              "class B(A, A, A, A, A, NamedTuple):\n  y: int\n"
+              "@jit\ndef k(n: i32):\n  a = B(1, 2).z\n",
+              "E0211");
   check_error("@_aggregate\nclass A:\n  x: int\n  def __init__(self):\n    self.y = 2\n"
               "@jit\ndef k(n: i32):\n  a = A()\n",
               "E0501");
