@@ -203,7 +203,7 @@ static bool compile_ir(struct session *s) {
     return false;
   // Tiles with layouts went through the pipeline before, or were written by hand.
   struct pass_options last = r->passes;
-  last.only = "allocate-shared,insert-barriers,check-resources";
+  last.only = "park-registers,allocate-shared,insert-barriers,check-resources";
   bool is_tile = false, stopped = false;
   ir_walk(mlirModuleGetOperation(s->module), needs_layout, &is_tile);
   if (r->passes.only || (r->emit > EMIT_TILE && is_tile)) {

@@ -25,6 +25,7 @@ static const enum pass_id pipeline[] = {
     PASS_reorder,
     PASS_dce,
     // shared memory
+    PASS_park_registers,
     PASS_allocate_shared,
     PASS_insert_barriers,
     PASS_check_resources,

@@ -152,3 +152,24 @@ uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc) {
   uint32_t unit = e && e->kind == ENC_NVMMA_SHARED ? ROWS_OF_SWIZZLE * e->nvmma.swizzle : 0;
   return unit > SCRATCH_ALIGNMENT ? unit : (uint32_t)SCRATCH_ALIGNMENT;
 }
+
+// ---- parking ----
+
+uint32_t parked_bytes(MlirOperation kernel) {
+  return (uint32_t)op_attr_int(kernel, "tilegpu.park_bytes", 0);
+}
+
+uint32_t parked_rows(MlirOperation op) { return (uint32_t)op_attr_int(op, "tilegpu.park_rows", 0); }
+
+unsigned parked_elements(struct ir_context *c, MlirOperation op) {
+  const struct linear_layout *l =
+      linear_of_type(c, mlirValueGetType(mlirOperationGetResult(op, 0)));
+  if (!l)
+    return 0;
+  return ll_in_size(l, LL_REGISTER) >> __builtin_popcount(register_copies(l));
+}
+
+unsigned parked_per_row(struct ir_context *c, MlirOperation op) {
+  MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
+  return PARKED_ROW_BYTES * 8 / memory_bits(c, element_type(type));
+}

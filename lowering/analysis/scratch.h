@@ -27,6 +27,20 @@ uint32_t scratch_offset(MlirOperation op);
 // Bytes of the whole program: attribute tilegpu.shared_bytes of the module; -1 without it.
 int64_t scratch_total(MlirModule module);
 
+// ---- parking: registers that wait in shared memory (passes/park_registers.c) ----
+// Row r of a thread is the 16 bytes at park_offset + (r * threads + thread) * 16; both numbers are
+// attributes of the kernel. An op with tilegpu.park_rows has the first elements of its result, in
+// the order of its registers without copies, in the rows from tilegpu.park_row on.
+enum { PARKED_ROW_BYTES = 16 };
+
+// Bytes of all rows of the kernel.
+uint32_t parked_bytes(MlirOperation kernel);
+// Rows of the op's result; 0 for most.
+uint32_t parked_rows(MlirOperation op);
+// Elements of the result that a thread holds, and those of a row.
+unsigned parked_elements(struct ir_context *c, MlirOperation op);
+unsigned parked_per_row(struct ir_context *c, MlirOperation op);
+
 // ---- for the routines of the families ----
 
 // Bits of an element in memory: i1 takes a byte, a pointer 64 bits.

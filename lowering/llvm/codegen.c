@@ -103,7 +103,10 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetTarget(module, triple);
   LLVMSetModuleDataLayout(module, layout);
-  bool ok = optimise(module, machine, diag) && generate(module, machine, target, a, diag, ret);
+  bool ok = optimise(module, machine, diag);
+  if (ok)
+    schedule_module(module, target, a);
+  ok = ok && generate(module, machine, target, a, diag, ret);
   LLVMDisposeTargetData(layout);
   LLVMDisposeMessage(triple);
   LLVMDisposeTargetMachine(machine);

@@ -98,6 +98,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
     }
     if (!fn(e, op))
       return false;
+    park_result(e, op);
   }
   return true;
 }

@@ -19,9 +19,12 @@ struct combine_info;
 struct debug_info;
 struct exchange_side;
 
+struct parked;
+
 struct emitted {
   unsigned count;
   LLVMValueRef *at;
+  const struct parked *parked; // part of it waits in shared memory (parking.c); NULL: none
 };
 
 struct emitter {
@@ -305,6 +308,18 @@ void scratch_end(struct emitter *e);
 // One access of `bytes` by this thread, aligned to its size; checked where the target can.
 LLVMValueRef shared_load(struct emitter *e, LLVMTypeRef type, LLVMValueRef ptr, unsigned bytes);
 void shared_store(struct emitter *e, LLVMValueRef value, LLVMValueRef ptr, unsigned bytes);
+
+// ---- parking.c: registers that wait in shared memory (lowering/analysis/scratch.h) ----
+// Behind the emission of an op: stores what is to wait.
+void park_result(struct emitter *e, MlirOperation op);
+// The value with what waits loaded, here.
+const struct emitted *fetch_parked(struct emitter *e, const struct emitted *x);
+// Metadata of accesses to parked rows: the row.
+unsigned parked_kind(LLVMContextRef llvm);
+
+// ---- schedule.c ----
+// Reorders what functions that park compute, so that less lives at the same time.
+void schedule_module(LLVMModuleRef module, const struct target *target, struct arena *a);
 
 // ---- exchange.c: through the CTA's scratch ----
 // Gives every thread the elements that owners (owner: i1 or NULL) hold in registers of `from`, in

@@ -2,6 +2,7 @@
 // Loads and stores of global memory. Registers that hold neighbours in memory are accessed
 // together, as words (packing.c).
 #include "lowering/analysis/axis_info.h"
+#include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
 
 // ---- accesses ----
@@ -100,8 +101,20 @@ static void load_group(struct emitter *e, const struct transfer *t, const struct
   unpack_elements(e, p, words, ret);
 }
 
+// A branch around the rest costs nothing where no mask cuts, but what it needs must live until
+// then: all elements and masks of the tile. Kernels that park registers do without.
+static bool is_short_of_registers(const struct emitter *e) { return parked_bytes(e->kernel) != 0; }
+
 // The elements of groups that the mask cuts, one by one; the others keep what they have.
 static void load_rest(struct emitter *e, const struct transfer *t, struct emitted *ret) {
+  if (is_short_of_registers(e)) {
+    for (unsigned r = 0; r < ret->count; r++)
+      if (!(r & t->skip))
+        load_group(e, t, &t->single, r,
+                   rest_mask(e, t, r, group_mask(e, t, r & ~(t->packing.width - 1))), &ret->at[r],
+                   &ret->at[r]);
+    return;
+  }
   struct branch br = branch_begin(e, any_rest(e, t, ret->count));
   LLVMValueRef *fresh = arena_array(e->arena, LLVMValueRef, ret->count);
   for (unsigned r = 0; r < ret->count; r++)
@@ -153,12 +166,16 @@ bool emit_store(struct emitter *e, MlirOperation op) {
       store_group(e, &t, &t.packing, r, both(e, group_mask(e, &t, r), t.owner), value->at + r);
   if (!t.cut)
     return true;
-  struct branch br = branch_begin(e, any_rest(e, &t, value->count));
+  bool branches = !is_short_of_registers(e);
+  struct branch br;
+  if (branches)
+    br = branch_begin(e, any_rest(e, &t, value->count));
   for (unsigned r = 0; r < value->count; r++)
     if (!(r & t.skip))
       store_group(e, &t, &t.single, r,
                   rest_mask(e, &t, r, group_mask(e, &t, r & ~(t.packing.width - 1))),
                   value->at + r);
-  branch_end(e, &br);
+  if (branches)
+    branch_end(e, &br);
   return true;
 }

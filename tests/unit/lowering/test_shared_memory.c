@@ -343,11 +343,70 @@ START_TEST(buffers_keep_every_element) {
 }
 END_TEST
 
+// ---- parking ----
+
+// out[i] = (m - x[i]) + sum of (m - x): %x and %d live across a reduction each. 1024 threads have
+// 64 registers for 64 elements.
+static const char parking_kernel[] =
+    "#d = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], "
+    "warps_per_cta = [32]}>\n"
+    "!d = tensor<65536xi32, #d>\n!p = tensor<65536x!tile.ptr<i32>, #d>\n"
+    "!i = tensor<65536xi32, #d>\n!m = tensor<65536xi1, #d>\n"
+    "module { func.func @k(%p: !tile.ptr<i32>, %out: !tile.ptr<i32>, %n: i32) attributes "
+    "{tile.kernel} {\n"
+    "%i = \"tile.make_range\"() {start = 0 : i32, end = 65536 : i32} : () -> !i\n"
+    "%ns = \"tile.splat\"(%n) : (i32) -> !i\n%in = arith.cmpi slt, %i, %ns : !i\n"
+    "%ps = \"tile.splat\"(%p) : (!tile.ptr<i32>) -> !p\n"
+    "%os = \"tile.splat\"(%out) : (!tile.ptr<i32>) -> !p\n"
+    "%from = \"tile.addptr\"(%ps, %i) : (!p, !i) -> !p\n"
+    "%to = \"tile.addptr\"(%os, %i) : (!p, !i) -> !p\n"
+    "%x = \"tile.load\"(%from, %in) {cache = \"\", evict = \"\", is_volatile = false, "
+    "operandSegmentSizes = array<i32: 1, 1, 0>} : (!p, !m) -> !d\n"
+    "%a = \"tile.reduce\"(%x) {axis = 0 : i32, combine = @larger, operandSegmentSizes = "
+    "array<i32: "
+    "1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!d) -> "
+    "i32\n%as = \"tile.splat\"(%a) : (i32) -> !d\n%d = arith.subi %as, %x : !d\n"
+    "%sum = \"tile.reduce\"(%d) {axis = 0 : i32, combine = @sum, operandSegmentSizes = array<i32: "
+    "1, "
+    "0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!d) -> i32\n"
+    "%total = \"tile.splat\"(%sum) : (i32) -> !d\n%y = arith.addi %d, %total : !d\n"
+    "\"tile.store\"(%to, %y, %in) {cache = \"\", evict = \"\"} : (!p, !d, !m) -> ()\nreturn }\n"
+    "func.func private @larger(%x: i32, %y: i32) -> i32 {\n%m = arith.maxsi %x, %y : i32\n"
+    "return %m : i32 }\n"
+    "func.func private @sum(%x: i32, %y: i32) -> i32 {\n%m = arith.addi %x, %y : i32\n"
+    "return %m : i32 } }\n";
+
+START_TEST(parked_registers_come_back) {
+  enum { WIDTH = 65536, LEFT_OUT = 70 };
+  static int32_t x[WIDTH], out[WIDTH];
+  const char *ir = parking_kernel;
+  struct compile_result r;
+  ck_assert(host_run_compile(&run, ir, "host", 32, EMIT_LLVM, true, &r));
+  ck_assert_msg(strstr(r.output.ptr, "tile.parked") != NULL, "nothing is parked");
+  int32_t n = WIDTH - LEFT_OUT;
+  uint32_t sum = 0;
+  for (int32_t i = 0; i < WIDTH; i++) {
+    x[i] = (int32_t)pick(1000);
+    out[i] = -1;
+  }
+  x[17] = 1000;
+  for (int32_t i = 0; i < WIDTH; i++)
+    sum += 1000 - (uint32_t)(i < n ? x[i] : 0);
+  void *from = x, *to = out, *values[] = {&from, &to, &n};
+  ck_assert_msg(host_run_ir(&run, ir, 32, 1, true, values) == TILE_OK, "%s", tile_error_message());
+  for (int32_t i = 0; i < WIDTH; i++) {
+    int32_t want = i < n ? (int32_t)(1000 - (uint32_t)x[i] + sum) : -1;
+    ck_assert_msg(out[i] == want, "element %d is %d, not %d", i, out[i], want);
+  }
+}
+END_TEST
+
 TCase *shared_memory_tests(void) {
   TCase *t = tcase_create("shared_memory");
   tcase_add_unchecked_fixture(t, open_run, close_run);
   tcase_set_timeout(t, 120);
   tcase_add_test(t, random_kernels_keep_their_meaning);
   tcase_add_test(t, buffers_keep_every_element);
+  tcase_add_test(t, parked_registers_come_back);
   return t;
 }

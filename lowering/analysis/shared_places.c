@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lowering/analysis/shared_places.h"
+
+#include "lowering/analysis/barriers.h"
+#include "lowering/analysis/scratch.h"
+
+// Threads of a multiprocessor, at most, in warps; a program that takes no more shared memory than
+// its share does not keep others away.
+enum { WARPS_PER_SM = 64, MAX_PROGRAMS_PER_SM = 32, SMALL_SCRATCH = 1024, SLACK = 8 };
+
+struct function {
+  MlirOperation op;
+  struct shared_items *items;
+  uint32_t base, bytes; // where its frame begins, and how long it is
+};
+
+struct edge {
+  uint32_t a, b; // sharing memory would cost a barrier
+};
+
+struct state {
+  struct ir_context *c;
+  const struct target *target;
+  uint32_t num_warps;
+  struct arena *a;
+  VEC(struct function) functions;
+  const struct shared_items *items; // of the function at hand
+  VEC(struct edge) edges;
+};
+
+// ---- who costs a barrier ----
+
+static bool is_edge(const struct state *s, uint32_t a, uint32_t b) {
+  for (size_t i = 0; i < s->edges.len; i++)
+    if ((s->edges.at[i].a == a && s->edges.at[i].b == b) ||
+        (s->edges.at[i].a == b && s->edges.at[i].b == a))
+      return true;
+  return false;
+}
+
+static void see_pending(void *user, MlirOperation op, const struct shared_effects *effects,
+                        const struct pending *pending) {
+  struct state *s = user;
+  (void)op;
+  for (size_t w = 0; w < effects->writes.at.len; w++)
+    for (uint32_t i = 0; i < s->items->items.len; i++) {
+      uint32_t at = s->items->items.at[i].offset;
+      struct shared_interval where = {at, at + 1};
+      struct edge e = {effects->writes.at.at[w], i};
+      bool is_pending =
+          intervals_meet(&pending->reads, where) || intervals_meet(&pending->writes, where);
+      if (is_pending && e.a != e.b && !is_edge(s, e.a, e.b))
+        vec_push(s->a, &s->edges, e);
+    }
+}
+
+// With all items apart, what is pending at an op's first write is what it would have to wait for.
+static void find_edges(struct state *s, const struct function *f) {
+  size_t count = f->items->items.len;
+  uint32_t *bytes = arena_array(s->a, uint32_t, count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    struct shared_item *item = &f->items->items.at[i];
+    bytes[i] = item->bytes;
+    item->bytes = 1;
+    item->offset = 2 * i;
+  }
+  s->edges.len = 0;
+  s->items = f->items;
+  barrier_plan_make(f->items, f->op, NULL, see_pending, s, s->a);
+  for (size_t i = 0; i < count; i++)
+    f->items->items.at[i].bytes = bytes[i];
+}
+
+// ---- placing ----
+
+// Edges count where the smaller of the two has at most `limit` bytes.
+static bool must_be_apart(const struct state *s, uint32_t a, uint32_t b, uint32_t limit) {
+  const struct shared_item *x = &s->items->items.at[a], *y = &s->items->items.at[b];
+  if (live_ranges_overlap(x->live, y->live))
+    return true;
+  if ((x->bytes < y->bytes ? x->bytes : y->bytes) > limit)
+    return false;
+  return is_edge(s, a, b);
+}
+
+static uint64_t align_to(uint64_t x, uint32_t alignment) {
+  return (x + alignment - 1) / alignment * alignment;
+}
+
+// The lowest place for item order[n] beside those placed before it.
+static uint32_t first_fit(const struct state *s, const uint32_t *order, size_t n, uint32_t limit) {
+  const struct shared_item *item = &s->items->items.at[order[n]];
+  uint64_t at = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t k = 0; k < n; k++) {
+      const struct shared_item *other = &s->items->items.at[order[k]];
+      if (at < (uint64_t)other->offset + other->bytes && other->offset < at + item->bytes &&
+          must_be_apart(s, order[n], order[k], limit)) {
+        at = align_to((uint64_t)other->offset + other->bytes, item->alignment);
+        moved = true;
+      }
+    }
+  }
+  return at > INT32_MAX ? INT32_MAX : (uint32_t)at;
+}
+
+static uint64_t place_all(const struct state *s, const uint32_t *order, uint32_t limit) {
+  uint64_t total = 0;
+  for (size_t n = 0; n < s->items->items.len; n++) {
+    struct shared_item *item = &s->items->items.at[order[n]];
+    item->offset = first_fit(s, order, n, limit);
+    uint64_t end = (uint64_t)item->offset + item->bytes;
+    total = end > total ? end : total;
+  }
+  return total;
+}
+
+// By decreasing size; of one size in program order.
+static uint32_t *sorted(const struct state *s) {
+  size_t count = s->items->items.len;
+  uint32_t *order = arena_array(s->a, uint32_t, count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    size_t k = i;
+    for (; k > 0 && s->items->items.at[order[k - 1]].bytes < s->items->items.at[i].bytes; k--)
+      order[k] = order[k - 1];
+    order[k] = i;
+  }
+  return order;
+}
+
+// What a program may take without keeping others from its multiprocessor.
+static uint64_t fair_share(const struct state *s) {
+  uint64_t programs = WARPS_PER_SM / s->num_warps;
+  programs = programs > MAX_PROGRAMS_PER_SM ? MAX_PROGRAMS_PER_SM : programs;
+  return s->target->shared_limit / (programs ? programs : 1);
+}
+
+static uint64_t place_function(struct state *s, const struct function *f) {
+  find_edges(s, f);
+  const uint32_t *order = sorted(s);
+  static const uint32_t limits[] = {UINT32_MAX, SMALL_SCRATCH};
+  uint64_t least = place_all(s, order, 0), fair = fair_share(s);
+  uint64_t most = least + least / SLACK;
+  most = most > fair ? most : fair;
+  most = most > s->target->shared_limit ? s->target->shared_limit : most;
+  for (size_t i = 0; i < COUNT_OF(limits); i++) {
+    uint64_t total = place_all(s, order, limits[i]);
+    if (total <= most)
+      return total;
+  }
+  return place_all(s, order, 0);
+}
+
+// ---- functions ----
+
+static bool collect_function(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (!op_is(s->c, op, OP_FUNC_FUNC))
+    return true;
+  struct function f = {.op = op, .items = shared_items_of(s->c, op, s->num_warps, s->a)};
+  vec_push(s->a, &s->functions, f);
+  return true;
+}
+
+struct calls {
+  struct state *s;
+  const struct function *caller;
+  bool moved;
+};
+
+static bool raise_callee(MlirOperation op, void *user) {
+  struct calls *k = user;
+  if (!op_is(k->s->c, op, OP_FUNC_CALL))
+    return true;
+  MlirOperation callee = op_function(k->s->c, op, "callee");
+  uint32_t above = (uint32_t)align_to((uint64_t)k->caller->base + k->caller->bytes,
+                                      k->caller->bytes ? SCRATCH_ALIGNMENT : 1);
+  for (size_t i = 0; i < k->s->functions.len; i++) {
+    struct function *f = &k->s->functions.at[i];
+    if (mlirOperationEqual(f->op, callee) && f->base < above) {
+      f->base = above;
+      k->moved = true;
+    }
+  }
+  return true;
+}
+
+// Frames above those of all callers. Functions do not call themselves, so that it ends.
+static void stack_frames(struct state *s) {
+  for (size_t round = 0; round < s->functions.len; round++) {
+    struct calls k = {.s = s};
+    for (size_t i = 0; i < s->functions.len; i++) {
+      k.caller = &s->functions.at[i];
+      ir_walk(k.caller->op, raise_callee, &k);
+    }
+    if (!k.moved)
+      break;
+  }
+}
+
+// ---- the answer ----
+
+static void list_places(struct state *s, struct shared_places *ret) {
+  uint64_t total = 0;
+  for (size_t i = 0; i < s->functions.len; i++) {
+    const struct function *f = &s->functions.at[i];
+    for (size_t k = 0; k < f->items->items.len; k++) {
+      const struct shared_item *item = &f->items->items.at[k];
+      uint64_t at = (uint64_t)f->base + item->offset;
+      struct shared_place place = {item->op, at > INT32_MAX ? INT32_MAX : (uint32_t)at,
+                                   item->bytes};
+      vec_push(s->a, &ret->at, place);
+    }
+    uint64_t end = f->bytes ? (uint64_t)f->base + f->bytes : 0;
+    total = end > total ? end : total;
+  }
+  ret->total = total > INT32_MAX ? INT32_MAX : (uint32_t)total;
+}
+
+struct shared_places shared_places_of(struct ir_context *c, MlirModule module,
+                                      const struct target *target, uint32_t num_warps,
+                                      struct arena *a) {
+  struct state s = {.c = c, .target = target, .num_warps = num_warps, .a = a};
+  struct shared_places ret = {0};
+  ir_walk(mlirModuleGetOperation(module), collect_function, &s);
+  for (size_t i = 0; i < s.functions.len; i++) {
+    uint64_t bytes = place_function(&s, &s.functions.at[i]);
+    s.functions.at[i].bytes = bytes > INT32_MAX ? INT32_MAX : (uint32_t)bytes;
+  }
+  stack_frames(&s);
+  list_places(&s, &ret);
+  return ret;
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of instructions within a block. The emission goes op by op, each over all registers of
+// a tile, so that what a chain of ops computes in between lives once for every register. Here pure
+// instructions move down to the first that needs them: all of one register's chain, then the
+// next's, and sums of many registers from the leaves up. LLVM and ptxas keep that order by and
+// large.
+//
+//   %a0 = sub %x0   %a1 = sub %x1   %b0 = exp %a0   %b1 = exp %a1   %s = add %b0, %b1
+//   ->  %a0 = sub %x0   %b0 = exp %a0   %a1 = sub %x1   %b1 = exp %a1   %s = add %b0, %b1
+//
+// Accesses to memory, barriers, shuffles and other effects keep their order, but for those of
+// parked rows, which no other thread touches (parking.c): loads stand where they are needed, stores
+// as soon as they can. Only functions that park are scheduled: in others registers are not short.
+#include "base/vec.h"
+#include "lowering/llvm/emit.h"
+
+struct schedule {
+  struct arena *a;
+  LLVMBuilderRef b;
+  unsigned memory, convergent, parked; // kinds of attributes and metadata
+  struct map waiting;                  // pure instruction that has not been placed yet -> itself
+  VEC(LLVMValueRef) order;             // of the block, as it was
+  VEC(size_t) rows;                    // where in `order` the stores of parked rows are
+  bool remakes;                        // conditions are made anew rather than kept
+  struct map fresh;                    // placed since the last barrier, or made anew -> what to use
+};
+
+static bool has_no_effect(const struct schedule *s, LLVMValueRef call) {
+  LLVMValueRef callee = LLVMGetCalledValue(call);
+  bool is_function = LLVMIsAFunction(callee) != NULL;
+  unsigned all = LLVMAttributeFunctionIndex;
+  if (LLVMGetCallSiteEnumAttribute(call, all, s->convergent) ||
+      (is_function && LLVMGetEnumAttributeAtIndex(callee, all, s->convergent)))
+    return false;
+  LLVMAttributeRef memory = LLVMGetCallSiteEnumAttribute(call, all, s->memory);
+  if (!memory && is_function)
+    memory = LLVMGetEnumAttributeAtIndex(callee, all, s->memory);
+  return memory && LLVMGetEnumAttributeValue(memory) == 0;
+}
+
+static bool is_pure(const struct schedule *s, LLVMValueRef i) {
+  switch (LLVMGetInstructionOpcode(i)) {
+  case LLVMCall: return has_no_effect(s, i);
+  case LLVMLoad: return LLVMGetMetadata(i, s->parked) != NULL;
+  case LLVMAlloca:
+  case LLVMStore:
+  case LLVMFence:
+  case LLVMAtomicCmpXchg:
+  case LLVMAtomicRMW:
+  case LLVMPHI:
+  case LLVMVAArg: return false;
+  default: return LLVMIsATerminatorInst(i) == NULL;
+  }
+}
+
+// ---- conditions ----
+
+static bool has_constant(LLVMValueRef i) {
+  for (int k = 0; k < LLVMGetNumOperands(i); k++)
+    if (LLVMIsAConstantInt(LLVMGetOperand(i, (unsigned)k)))
+      return true;
+  return false;
+}
+
+// A condition, or an index that differs from another by a constant: one instruction.
+static bool is_cheap(LLVMValueRef i) {
+  LLVMTypeRef type = LLVMTypeOf(i);
+  if (!LLVMIsAInstruction(i) || LLVMGetTypeKind(type) != LLVMIntegerTypeKind)
+    return false;
+  switch (LLVMGetInstructionOpcode(i)) {
+  case LLVMICmp: return true;
+  case LLVMAnd:
+  case LLVMOr:
+  case LLVMXor: return LLVMGetIntTypeWidth(type) == 1 || has_constant(i);
+  case LLVMAdd: return has_constant(i);
+  default: return false;
+  }
+}
+
+// A copy that neither LLVM nor ptxas knows to be one, so that they do not merge what is made from
+// it with what was made before.
+static LLVMValueRef opaque_copy(struct schedule *s, LLVMValueRef v) {
+  LLVMTypeRef type = LLVMTypeOf(v);
+  if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(type) != 32)
+    return v;
+  static const char text[] = "mov.b32 $0, $1;", constraints[] = "=r,r";
+  LLVMTypeRef fn = LLVMFunctionType(type, &type, 1, false);
+  LLVMValueRef code =
+      LLVMGetInlineAsm(fn, text, sizeof text - 1, constraints, sizeof constraints - 1,
+                       /*HasSideEffects=*/true, false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef copy = LLVMBuildCall2(s->b, fn, code, &v, 1, "");
+  ptrmap_put(s->a, &s->fresh, v, copy);
+  ptrmap_put(s->a, &s->fresh, copy, copy);
+  return copy;
+}
+
+// The value as made in this block, behind its last barrier: predicate registers are few, and masks
+// that wait for the stores at the end would take a register each.
+static LLVMValueRef remade(struct schedule *s, LLVMValueRef v) {
+  LLVMValueRef fresh = LLVMIsAInstruction(v) ? ptrmap_get(&s->fresh, v) : v;
+  if (fresh)
+    return fresh;
+  if (!is_cheap(v))
+    return LLVMIsAConstant(v) ? v : opaque_copy(s, v);
+  LLVMValueRef copy = LLVMInstructionClone(v);
+  for (int k = 0; k < LLVMGetNumOperands(copy); k++)
+    LLVMSetOperand(copy, (unsigned)k, remade(s, LLVMGetOperand(copy, (unsigned)k)));
+  LLVMInsertIntoBuilder(s->b, copy);
+  ptrmap_put(s->a, &s->fresh, v, copy);
+  ptrmap_put(s->a, &s->fresh, copy, copy);
+  return copy;
+}
+
+static void remake_conditions(struct schedule *s, LLVMValueRef i) {
+  for (int k = 0; s->remakes && k < LLVMGetNumOperands(i); k++) {
+    LLVMValueRef operand = LLVMGetOperand(i, (unsigned)k);
+    LLVMTypeRef type = LLVMTypeOf(operand);
+    if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) == 1)
+      LLVMSetOperand(i, (unsigned)k, remade(s, operand));
+  }
+}
+
+// ---- places ----
+
+// An instruction on its way to its place, and the operand to look at next.
+struct visit {
+  LLVMValueRef at;
+  int operand;
+};
+
+// Behind what it needs; without recursion, since chains may be long.
+static void place(struct schedule *s, LLVMValueRef instruction) {
+  VEC(struct visit) stack = {0};
+  vec_push(s->a, &stack, (struct visit){instruction, 0});
+  ptrmap_put(s->a, &s->waiting, instruction, NULL);
+  while (stack.len) {
+    struct visit *v = &vec_last(&stack);
+    if (v->operand == LLVMGetNumOperands(v->at)) {
+      LLVMInstructionRemoveFromParent(v->at);
+      remake_conditions(s, v->at);
+      LLVMInsertIntoBuilder(s->b, v->at);
+      ptrmap_put(s->a, &s->fresh, v->at, v->at);
+      (void)vec_pop(&stack);
+      continue;
+    }
+    LLVMValueRef operand = LLVMGetOperand(v->at, (unsigned)v->operand++);
+    if (ptrmap_get(&s->waiting, operand)) {
+      ptrmap_put(s->a, &s->waiting, operand, NULL);
+      vec_push(s->a, &stack, (struct visit){operand, 0});
+    }
+  }
+}
+
+static void place_if_waiting(struct schedule *s, LLVMValueRef i) {
+  if (ptrmap_get(&s->waiting, i))
+    place(s, i);
+}
+
+static bool is_barrier(LLVMValueRef i) {
+  if (LLVMGetInstructionOpcode(i) != LLVMCall || !LLVMIsAFunction(LLVMGetCalledValue(i)))
+    return false;
+  size_t length;
+  const char *name = LLVMGetValueName2(LLVMGetCalledValue(i), &length);
+  return str_starts((struct str){name, length}, "llvm.nvvm.barrier");
+}
+
+// ---- parked rows ----
+
+static LLVMValueRef row_of(const struct schedule *s, LLVMValueRef i) {
+  return LLVMGetMetadata(i, s->parked);
+}
+
+static bool parks_row(const struct schedule *s, LLVMValueRef i) {
+  return LLVMGetInstructionOpcode(i) == LLVMStore && row_of(s, i);
+}
+
+// Stores of rows go up behind the last instruction with an effect that they depend on: the sooner
+// they stand, the sooner their registers are free. ret_behind: for each instruction, 1 + the index
+// of that one, 0 without one.
+static void find_depths(struct schedule *s, size_t *ret_behind) {
+  struct map depth = {0}, last_store = {0}; // instruction, row -> 1 + index
+  for (size_t k = 0; k < s->order.len; k++) {
+    LLVMValueRef i = s->order.at[k], row = row_of(s, i);
+    size_t d = row ? (size_t)(uintptr_t)ptrmap_get(&last_store, row) : 0;
+    for (int o = 0; o < LLVMGetNumOperands(i); o++) {
+      size_t of = (size_t)(uintptr_t)ptrmap_get(&depth, LLVMGetOperand(i, (unsigned)o));
+      d = of > d ? of : d;
+    }
+    ret_behind[k] = d;
+    if (parks_row(s, i))
+      ptrmap_put(s->a, &last_store, row, (void *)(uintptr_t)d);
+    else if (!is_pure(s, i))
+      d = k + 1;
+    ptrmap_put(s->a, &depth, i, (void *)(uintptr_t)d);
+  }
+}
+
+// The store at index k; what was loaded from its row before is loaded by now.
+static void place_row(struct schedule *s, size_t k) {
+  LLVMValueRef store = s->order.at[k], row = row_of(s, store);
+  for (size_t f = 0; f < k; f++)
+    if (row_of(s, s->order.at[f]) == row)
+      place_if_waiting(s, s->order.at[f]);
+  place(s, store);
+}
+
+static void place_rows_behind(struct schedule *s, const size_t *behind, size_t index) {
+  for (size_t r = 0; r < s->rows.len; r++)
+    if (behind[s->rows.at[r]] == index)
+      place_row(s, s->rows.at[r]);
+}
+
+// ---- blocks ----
+
+static void schedule_block(struct schedule *s, LLVMBasicBlockRef block) {
+  s->order.len = s->rows.len = 0;
+  s->waiting = s->fresh = (struct map){0};
+  for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+    if (is_pure(s, i))
+      ptrmap_put(s->a, &s->waiting, i, i);
+    if (parks_row(s, i))
+      vec_push(s->a, &s->rows, s->order.len);
+    vec_push(s->a, &s->order, i);
+  }
+  size_t *behind = arena_array(s->a, size_t, s->order.len + 1), placed = 0;
+  find_depths(s, behind);
+  LLVMPositionBuilderAtEnd(s->b, block);
+  size_t first = 0;
+  while (LLVMGetInstructionOpcode(s->order.at[first]) == LLVMPHI)
+    first++;
+  for (size_t k = 0; k <= first; k++)
+    place_rows_behind(s, behind, k);
+  for (size_t k = first; k < s->order.len; k++) {
+    LLVMValueRef i = s->order.at[k];
+    if (is_pure(s, i) || parks_row(s, i))
+      continue;
+    // What is computed before a barrier stays there: its operands may be many, and end there.
+    if (is_barrier(i) || LLVMIsATerminatorInst(i))
+      for (; placed < k; placed++)
+        place_if_waiting(s, s->order.at[placed]);
+    place(s, i);
+    if (s->remakes)
+      s->fresh = (struct map){0};
+    place_rows_behind(s, behind, k + 1);
+  }
+}
+
+static bool parks(const struct schedule *s, LLVMValueRef function) {
+  for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+    for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+      if (LLVMGetMetadata(i, s->parked))
+        return true;
+  return false;
+}
+
+void schedule_module(LLVMModuleRef module, const struct target *target, struct arena *a) {
+  LLVMContextRef llvm = LLVMGetModuleContext(module);
+  struct schedule s = {.a = a,
+                       .b = LLVMCreateBuilderInContext(llvm),
+                       .memory = LLVMGetEnumAttributeKindForName("memory", 6),
+                       .remakes = !target->is_host,
+                       .convergent = LLVMGetEnumAttributeKindForName("convergent", 10),
+                       .parked = parked_kind(llvm)};
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+    if (!parks(&s, f))
+      continue;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+      struct arena_mark mark = arena_mark(a);
+      struct schedule block = s;
+      schedule_block(&block, b);
+      arena_release(a, mark);
+    }
+  }
+  LLVMDisposeBuilder(s.b);
+}

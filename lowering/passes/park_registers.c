@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// park-registers: where the tiles that live across a barrier need more registers than a thread has,
+// part of them waits in shared memory. Every thread writes and reads words of its own, 16 bytes at
+// a time, so that there are neither barriers nor bank conflicts.
+//
+//   %x = tile.load ...                %x = tile.load ... {tilegpu.park_row = 0, tilegpu.park_rows =
+//   5} %m = tile.reduce %x         ->    %m = tile.reduce %x %y = arith.subf %x, %m            %y =
+//   arith.subf %x, %m
+//
+// A row of parking space is 16 bytes for each thread. The first registers of the tile are stored in
+// its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
+// f32 with 1024 threads is 64 registers of 64: without parking, ptxas spills to local memory, which
+// is beyond the L1 cache here.
+#include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/shared_effects.h"
+#include "lowering/analysis/shared_places.h"
+#include "lowering/pass.h"
+
+enum {
+  REGISTERS_PER_SM = 65536,
+  MOST_REGISTERS = 255, // of a thread
+  LANES = 32,
+  RESERVE = 28, // registers for addresses and temporaries
+  WORD_BITS = 32,
+  DEEPEST = 8 // how far back an op's operands are looked at
+};
+
+struct tile {
+  MlirOperation op;
+  struct live_range live;
+  unsigned words;     // registers of a thread
+  unsigned most_rows; // 0: it cannot be parked
+  unsigned row, rows; // where, and how many
+};
+
+struct state {
+  struct pass_context *p;
+  struct ir_context *c;
+  struct liveness *live;
+  struct shared_items *items;
+  VEC(struct tile) tiles;
+  VEC(uint32_t) meetings; // points
+  unsigned budget, row_limit, rows;
+};
+
+// ---- tiles ----
+
+// The same few instructions make it again from scalars: ranges, and what is computed from them.
+static bool is_cheap(struct ir_context *c, MlirValue v, unsigned depth) {
+  MlirOperation def = value_def(v);
+  if (mlirOperationIsNull(def) || !type_is_tensor(mlirValueGetType(v)))
+    return !type_is_tensor(mlirValueGetType(v));
+  if (depth == 0 || !(op_flags(c, def) & OP_PURE) || (op_flags(c, def) & OP_ANCHOR))
+    return false;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++)
+    if (!is_cheap(c, mlirOperationGetOperand(def, i), depth - 1))
+      return false;
+  return true;
+}
+
+// Copies of registers take none; what is small or cheap does not matter.
+static unsigned words_of(struct ir_context *c, MlirValue v) {
+  MlirType type = mlirValueGetType(v);
+  MlirOperation def = value_def(v);
+  if (!type_is_tensor(type) || !linear_of_type(c, type) || is_cheap(c, v, DEEPEST))
+    return 0;
+  enum op_id id = mlirOperationIsNull(def) ? OP_UNKNOWN : op_id(c, def);
+  if (id == OP_TILE_BROADCAST || id == OP_TILE_EXPAND_DIMS)
+    return 0;
+  return (layout_registers(c, type) * type_bits(c, element_type(type)) + WORD_BITS - 1) / WORD_BITS;
+}
+
+// Values that control flow hands on are read where blocks meet, not by an op.
+static bool has_plain_uses(struct ir_context *c, MlirValue v) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    if (op_flags(c, mlirOpOperandGetOwner(use)) & (OP_TERM | OP_REGION))
+      return false;
+  return true;
+}
+
+static unsigned most_rows(struct ir_context *c, MlirOperation op) {
+  MlirType element = element_type(mlirValueGetType(mlirOperationGetResult(op, 0)));
+  if (mlirOperationGetNumResults(op) != 1 || mlirOperationGetNumRegions(op) != 0 ||
+      type_is_ptr(c, element) || type_bits(c, element) < 16 ||
+      !has_plain_uses(c, mlirOperationGetResult(op, 0)))
+    return 0;
+  return parked_elements(c, op) / parked_per_row(c, op);
+}
+
+static bool collect(MlirOperation op, void *user) {
+  struct state *s = user;
+  struct shared_effects e = shared_effects_of(s->items, op);
+  if (e.meets)
+    vec_push(s->p->scratch, &s->meetings, liveness_point(s->live, op));
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue v = mlirOperationGetResult(op, i);
+    struct tile t = {.op = op, .words = words_of(s->c, v)};
+    if (t.words == 0)
+      continue;
+    t.live = liveness_range(s->live, v);
+    t.most_rows = most_rows(s->c, op);
+    vec_push(s->p->scratch, &s->tiles, t);
+  }
+  return true;
+}
+
+// ---- choice ----
+
+enum { ROW_WORDS = PARKED_ROW_BYTES / 4 };
+
+static bool lives_across(const struct tile *t, uint32_t point) {
+  return t->live.begin < point && point < t->live.end;
+}
+
+// An op reads what it uses before its result is stored: there rows may change hands.
+static bool at_the_same_time(const struct tile *t, const struct tile *o) {
+  return t->live.begin < o->live.end && o->live.begin < t->live.end;
+}
+
+// The lowest rows that no tile of the same time has.
+static unsigned free_row(const struct state *s, const struct tile *t, unsigned rows) {
+  unsigned at = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t i = 0; i < s->tiles.len; i++) {
+      const struct tile *o = &s->tiles.at[i];
+      if (o != t && o->rows && at_the_same_time(o, t) && at < o->row + o->rows &&
+          o->row < at + rows) {
+        at = o->row + o->rows;
+        moved = true;
+      }
+    }
+  }
+  return at;
+}
+
+static void park(struct state *s, struct tile *t, unsigned rows) {
+  rows = rows > t->most_rows ? t->most_rows : rows;
+  unsigned row = free_row(s, t, rows);
+  while (rows > t->rows && row + rows > s->row_limit)
+    row = free_row(s, t, --rows);
+  if (rows <= t->rows)
+    return;
+  t->row = row;
+  t->rows = rows;
+  s->rows = row + rows > s->rows ? row + rows : s->rows;
+}
+
+// Parks of the largest tiles that live across the point until the rest fits.
+static void relieve(struct state *s, uint32_t point) {
+  for (;;) {
+    unsigned words = 0, before;
+    struct tile *best = NULL;
+    for (size_t i = 0; i < s->tiles.len; i++) {
+      struct tile *t = &s->tiles.at[i];
+      if (!lives_across(t, point))
+        continue;
+      words += t->words - t->rows * ROW_WORDS;
+      if (t->rows < t->most_rows &&
+          (!best || t->words - t->rows * ROW_WORDS > best->words - best->rows * ROW_WORDS))
+        best = t;
+    }
+    if (words <= s->budget || !best)
+      return;
+    before = best->rows;
+    park(s, best, best->rows + (words - s->budget + ROW_WORDS - 1) / ROW_WORDS);
+    if (best->rows == before) {
+      pass_remark(s->p, best->op, "registers",
+                  "%u registers a thread live across a barrier, %u are there; no shared memory is "
+                  "left for the others",
+                  words, s->budget);
+      return;
+    }
+  }
+}
+
+// ---- the function ----
+
+static void set_number(struct state *s, MlirOperation op, const char *name, unsigned value) {
+  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name),
+                                  attr_i32(s->c, (int32_t)value));
+}
+
+static void park_function(struct state *s, MlirOperation func, uint32_t shared_bytes) {
+  unsigned threads = LANES * s->p->num_warps, registers = REGISTERS_PER_SM / threads;
+  registers = registers > MOST_REGISTERS ? MOST_REGISTERS : registers;
+  s->budget = registers - RESERVE;
+  uint32_t limit = s->p->target->shared_limit, taken = shared_bytes + SCRATCH_ALIGNMENT;
+  s->row_limit = taken > limit ? 0 : (limit - taken) / (PARKED_ROW_BYTES * threads);
+  s->live = liveness_of(s->c, func, s->p->scratch);
+  s->items = shared_items_of(s->c, func, s->p->num_warps, s->p->scratch);
+  ir_walk(func, collect, s);
+  for (size_t i = 0; i < s->meetings.len; i++)
+    relieve(s, s->meetings.at[i]);
+  for (size_t i = 0; i < s->tiles.len; i++) {
+    const struct tile *t = &s->tiles.at[i];
+    if (!t->rows)
+      continue;
+    set_number(s, t->op, "tilegpu.park_row", t->row);
+    set_number(s, t->op, "tilegpu.park_rows", t->rows);
+    pass_remark(s->p, t->op, "registers",
+                "%u of %u registers a thread wait in shared memory: %u are there for what lives "
+                "across a barrier",
+                t->rows * ROW_WORDS, t->words, s->budget);
+  }
+  if (s->rows)
+    set_number(s, func, "tilegpu.park_bytes", s->rows * PARKED_ROW_BYTES * threads);
+}
+
+enum pass_result pass_park_registers(struct pass_context *p) {
+  struct state s = {.p = p, .c = p->c};
+  MlirOperation kernel = module_kernel(p->c, p->module);
+  if (mlirOperationIsNull(kernel) || parked_bytes(kernel))
+    return PASS_UNCHANGED;
+  park_function(&s, kernel,
+                shared_places_of(p->c, p->module, p->target, p->num_warps, p->scratch).total);
+  return s.rows ? PASS_CHANGED : PASS_UNCHANGED;
+}
