@@ -55,6 +55,10 @@ static void check_ast(const char *path) {
 static void check_diagnostics(const char *path) {
   struct arena *a = arena_create();
   struct str text = read_test(a, path);
+  if (strstr(text.ptr, "--function")) { // the kernel is chosen by the program
+    arena_destroy(a);
+    return;
+  }
   struct parsed p = parsed_create(strrchr(path, '/') + 1, text);
   if (p.module && diag_error_count(p.diag) == 0) {
     const char *option = strstr(text.ptr, "--kernel=");
