@@ -6,11 +6,9 @@
 // GPU.
 #include "suite.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct family {
   const char *name;
@@ -23,17 +21,6 @@ static const struct family families[] = {
     FAMILIES(X)
 #undef X
 };
-
-static const char *running = ""; // for the handler
-
-static void crashed(int number) {
-  static const char text[] = "Bail out! crashed in ";
-  (void)!write(1, text, sizeof text - 1);
-  (void)!write(1, running, strlen(running));
-  (void)!write(1, "\n", 1);
-  signal(number, SIG_DFL);
-  raise(number);
-}
 
 static bool find_family(const char *name, bool wanted[COUNT_OF(families)]) {
   bool found = false;
@@ -81,24 +68,11 @@ int main(int argc, char **argv) {
             argv[0]);
     return 2;
   }
-  setenv("TILE_CACHE_DIR", "", 0);
-  s.on_host = strcmp(s.o.device, "host") == 0;
-  tile_status status = tile_device_open(s.o.device, &s.device);
-  if (status != TILE_OK) {
-    printf("1..0 # SKIP %s\n", tile_error_message());
-    return status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD ? 77 : 1;
-  }
-  running = s.name;
-  signal(SIGSEGV, crashed);
-  signal(SIGFPE, crashed);
+  int skipped = suite_open(&s);
+  if (skipped >= 0)
+    return skipped;
   for (size_t i = 0; i < COUNT_OF(families); i++)
     if (wanted[i])
       families[i].run(&s);
-  tile_kernel_close(s.kernel);
-  free(s.kernel_text);
-  strbuf_finish(&s.text);
-  tile_device_close(s.device);
-  if (!s.o.list)
-    printf("1..%u\n", s.run);
-  return s.failed != 0;
+  return suite_close(&s);
 }

@@ -2,17 +2,55 @@
 // One case: its kernel, arrays, launch and comparison.
 #include "suite.h"
 
-#include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { GUARD = 64, POISON = 0xA5 };
 
 const enum dtype number_types[12] = {DTYPE_I8,  DTYPE_I16,  DTYPE_I32, DTYPE_I64,
                                      DTYPE_U8,  DTYPE_U16,  DTYPE_U32, DTYPE_U64,
                                      DTYPE_F16, DTYPE_BF16, DTYPE_F32, DTYPE_F64};
+
+// ---- the whole ----
+
+static const char *running = ""; // for the handler
+
+static void crashed(int number) {
+  static const char text[] = "Bail out! crashed in ";
+  (void)!write(1, text, sizeof text - 1);
+  (void)!write(1, running, strlen(running));
+  (void)!write(1, "\n", 1);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+int suite_open(struct suite *s) {
+  setenv("TILE_CACHE_DIR", "", 0);
+  s->on_host = strcmp(s->o.device, "host") == 0;
+  tile_status status = tile_device_open(s->o.device, &s->device);
+  if (status != TILE_OK) {
+    printf("1..0 # SKIP %s\n", tile_error_message());
+    return status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD ? 77 : 1;
+  }
+  running = s->name;
+  signal(SIGSEGV, crashed);
+  signal(SIGFPE, crashed);
+  return -1;
+}
+
+int suite_close(struct suite *s) {
+  tile_kernel_close(s->kernel);
+  free(s->kernel_text);
+  strbuf_finish(&s->text);
+  tile_device_close(s->device);
+  if (!s->o.list)
+    printf("1..%u\n", s->run);
+  return s->failed != 0;
+}
 
 // ---- which cases ----
 
@@ -192,6 +230,31 @@ bool case_run_grid(struct suite *s, tile_grid grid) {
 
 bool case_run(struct suite *s, unsigned programs) {
   return case_run_grid(s, (tile_grid){programs, 1, 1});
+}
+
+// The outputs hold again what they held before the first launch.
+static void rewind_outputs(struct suite *s, char *const results[SUITE_ARRAYS], bool to_result) {
+  for (unsigned i = 0; i < s->array_count; i++) {
+    struct array *a = &s->arrays[i];
+    memcpy(a->host, to_result ? results[i] : a->before, byte_count(a));
+  }
+}
+
+void case_repeat(struct suite *s, tile_grid grid, unsigned times) {
+  char *results[SUITE_ARRAYS];
+  for (unsigned i = 0; i < s->array_count; i++) {
+    results[i] = arena_alloc(s->arena, byte_count(&s->arrays[i]), 16);
+    memcpy(results[i], s->arrays[i].host, byte_count(&s->arrays[i]));
+  }
+  for (unsigned k = 0; k < times && !s->is_failed; k++) {
+    rewind_outputs(s, results, false);
+    if (!launch(s, grid))
+      case_fail(s, "%s", tile_error_message());
+    for (unsigned i = 0; i < s->array_count && !s->is_failed; i++)
+      if (memcmp(results[i], s->arrays[i].host, byte_count(&s->arrays[i])) != 0)
+        case_fail(s, "launch %u gave another result than the first", k + 2);
+  }
+  rewind_outputs(s, results, true);
 }
 
 void case_refuse(struct suite *s, const char *code) {

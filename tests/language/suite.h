@@ -64,6 +64,10 @@ struct suite {
   bool is_failed;
 };
 
+// -1 when the device of the options is open, else how the program ends (77: no such device).
+int suite_open(struct suite *s);
+int suite_close(struct suite *s); // prints the plan; the program's exit status
+
 // False when the case is not to be run.
 bool case_begin(struct suite *s, const char *fmt, ...) PRINTF(2, 3);
 void case_end(struct suite *s);
@@ -80,6 +84,8 @@ void case_arg(struct suite *s, tile_arg arg);
 // Compiles, launches `programs` along x, brings the arrays back. False after a failure.
 bool case_run(struct suite *s, unsigned programs);
 bool case_run_grid(struct suite *s, tile_grid grid);
+// Launches again with the same arguments, `times` times: the outputs must be the same to the bit.
+void case_repeat(struct suite *s, tile_grid grid, unsigned times);
 // The kernel must not compile, with this diagnostic.
 void case_refuse(struct suite *s, const char *code);
 
@@ -132,8 +138,9 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
 // name, uses shared memory
 #define FAMILIES(X)                                                                                \
   X(binary, false)                                                                                 \
-  X(compare, false) X(unary, false) X(cast, false) X(select, false) X(math, false) X(shape, true)  \
-      X(join, true) X(memory, false) X(atomics, true) X(reduce, true) X(scan, true) X(sort, true)  \
+  X(compare, false)                                                                                \
+  X(unary, false) X(cast, false) X(select, false) X(math, false) X(shape, true) X(join, true)      \
+      X(memory, false) X(atomics, true) X(reduce, true) X(scan, true) X(sort, true)                \
           X(gather, true) X(random, false) X(map, false) X(control, false) X(functions, false)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
