@@ -65,6 +65,25 @@ static bool forward_common(MlirOperation op) {
   return changed;
 }
 
+// Constants of branches stand in front: then a branch may be nothing but its results.
+static bool hoist_constants(struct canon *k, MlirOperation op) {
+  bool changed = false;
+  for (intptr_t r = 0; r < 2; r++) {
+    MlirBlock block = block_of(op, r);
+    if (mlirBlockIsNull(block) || mlirOperationGetNumResults(op) == 0)
+      continue;
+    for (MlirOperation o = mlirBlockGetFirstOperation(block), next; !mlirOperationIsNull(o);
+         o = next) {
+      next = mlirOperationGetNextInBlock(o);
+      if (!op_is(k->c, o, OP_ARITH_CONSTANT) || type_is_tensor(result_type(o)))
+        continue;
+      mlirOperationMoveBefore(o, op);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
 static bool canon_if(struct canon *k, MlirOperation op) {
   int64_t known;
   MlirBlock no = block_of(op, 1);
@@ -73,7 +92,7 @@ static bool canon_if(struct canon *k, MlirOperation op) {
                 (mlirBlockIsNull(no) || is_empty(no));
     if (idle)
       op_erase(op);
-    return idle || select_instead(k, op) || forward_common(op);
+    return idle || hoist_constants(k, op) || select_instead(k, op) || forward_common(op);
   }
   if (known)
     inline_block(op, block_of(op, 0));
@@ -127,6 +146,95 @@ static bool canon_for(struct canon *k, MlirOperation op) {
   for (intptr_t i = 0; i < n; i++)
     value_replace(mlirBlockGetArgument(body, i + 1), operand(op, i + 3));
   inline_block(op, body);
+  return true;
+}
+
+// ---- scf.while ----
+
+// What the loop passes on from `before`, by the operand's place in the condition, if it is `arg`.
+static bool passes_on(MlirOperation op, MlirValue arg, MlirValue next) {
+  MlirBlock after = block_of(op, 1);
+  if (!mlirValueIsABlockArgument(next) || !mlirBlockEqual(mlirBlockArgumentGetOwner(next), after))
+    return mlirValueEqual(next, arg);
+  MlirOperation condition = mlirBlockGetTerminator(block_of(op, 0));
+  return mlirValueEqual(operand(condition, mlirBlockArgumentGetArgNumber(next) + 1), arg);
+}
+
+// A carried value that comes back as it went is its initial value throughout.
+static bool forward_unchanged_while(MlirOperation op) {
+  bool changed = false;
+  MlirBlock before = block_of(op, 0);
+  MlirOperation yield = mlirBlockGetTerminator(block_of(op, 1));
+  for (intptr_t i = 0, n = mlirOperationGetNumOperands(op); i < n; i++) {
+    MlirValue arg = mlirBlockGetArgument(before, i), init = operand(op, i);
+    MlirValue next = operand(yield, i);
+    bool constant = passes_on(op, arg, next) || mlirValueEqual(next, init);
+    if (!constant || !value_has_uses(arg))
+      continue;
+    value_replace(arg, init);
+    changed = true;
+  }
+  return changed;
+}
+
+// Is `v` defined outside of the loop?
+static bool is_outside(MlirOperation loop, MlirValue v) {
+  MlirOperation at = mlirValueIsABlockArgument(v)
+                         ? mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v))
+                         : mlirOperationGetParentOperation(mlirOpResultGetOwner(v));
+  for (; !mlirOperationIsNull(at); at = mlirOperationGetParentOperation(at))
+    if (mlirOperationEqual(at, loop))
+      return false;
+  return true;
+}
+
+// What is passed on from outside the loop need not be passed; nor what is passed on twice.
+static bool forward_passed(MlirOperation op) {
+  bool changed = false;
+  MlirBlock after = block_of(op, 1);
+  MlirOperation condition = mlirBlockGetTerminator(block_of(op, 0));
+  for (intptr_t i = 0, n = mlirOperationGetNumResults(op); i < n; i++) {
+    MlirValue passed = operand(condition, i + 1), arg = mlirBlockGetArgument(after, i);
+    MlirValue result = mlirOperationGetResult(op, i);
+    if (!value_has_uses(arg) && !value_has_uses(result))
+      continue;
+    MlirValue in_body = passed, behind = passed;
+    if (!is_outside(op, passed)) {
+      intptr_t first = 0;
+      while (first < i && !mlirValueEqual(operand(condition, first + 1), passed))
+        first++;
+      if (first == i)
+        continue;
+      in_body = mlirBlockGetArgument(after, first);
+      behind = mlirOperationGetResult(op, first);
+    }
+    value_replace(arg, in_body);
+    value_replace(result, behind);
+    changed = true;
+  }
+  return changed;
+}
+
+// A loop whose condition fails at once runs only what computes it.
+static bool canon_while(struct canon *k, MlirOperation op) {
+  int64_t known;
+  MlirOperation condition = mlirBlockGetTerminator(block_of(op, 0));
+  if (!value_const_int(k->c, operand(condition, 0), &known) || known) {
+    bool unchanged = forward_unchanged_while(op), passed = forward_passed(op);
+    return unchanged || passed;
+  }
+  MlirBlock before = block_of(op, 0), to = mlirOperationGetBlock(op);
+  for (intptr_t i = 0, n = mlirOperationGetNumOperands(op); i < n; i++)
+    value_replace(mlirBlockGetArgument(before, i), operand(op, i));
+  for (MlirOperation o = mlirBlockGetFirstOperation(before), next;
+       !mlirOperationEqual(o, condition); o = next) {
+    next = mlirOperationGetNextInBlock(o);
+    mlirOperationRemoveFromParent(o);
+    mlirBlockInsertOwnedOperationBefore(to, op, o);
+  }
+  for (intptr_t i = 0, n = mlirOperationGetNumResults(op); i < n; i++)
+    value_replace(mlirOperationGetResult(op, i), operand(condition, i + 1));
+  op_erase(op);
   return true;
 }
 
@@ -198,6 +306,7 @@ bool canon_control(struct canon *k, MlirOperation op, enum op_id id) {
   switch (id) {
   case OP_SCF_IF: return canon_if(k, op);
   case OP_SCF_FOR: return canon_for(k, op);
+  case OP_SCF_WHILE: return canon_while(k, op);
   case OP_TILE_LOAD: return canon_load(k, op);
   case OP_TILE_STORE: return canon_store(k, op);
   case OP_TILE_ASSERT:

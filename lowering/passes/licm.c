@@ -5,10 +5,17 @@
 //
 //   scf.for ... { %1 = arith.muli %n, %s }   ->   %1 = arith.muli %n, %s
 //                                                 scf.for ... { }
+//
+// A load moves out of an scf.for that writes nothing. Where the loop may not run, its mask says so.
+// An scf.while may be waiting for what others write, and keeps its loads.
+//
+//   scf.for %i = %l to %u ... { %v = load %p }   ->   %v = load %p, %l < %u
 #include "lowering/pass.h"
 #include "lowering/passes/loops.h"
+#include "mlir-dialects/build.h"
 
 struct licm {
+  struct pass_context *p;
   struct ir_context *c;
   bool changed;
 };
@@ -52,15 +59,95 @@ static bool may_have_no_value(struct ir_context *c, MlirOperation op) {
   }
 }
 
-static bool can_move(struct ir_context *c, MlirOperation op, MlirOperation loop) {
-  if (!(op_flags(c, op) & OP_PURE) || mlirOperationGetNumRegions(op) > 0 ||
-      may_have_no_value(c, op))
-    return false;
+static bool is_invariant(MlirOperation op, MlirOperation loop) {
   for (intptr_t i = 0, n = mlirOperationGetNumOperands(op); i < n; i++)
     if (loop_defines(loop, mlirOperationGetOperand(op, i)))
       return false;
   return true;
 }
+
+static bool can_move(struct ir_context *c, MlirOperation op, MlirOperation loop) {
+  return (op_flags(c, op) & OP_PURE) && mlirOperationGetNumRegions(op) == 0 &&
+         !may_have_no_value(c, op) && is_invariant(op, loop);
+}
+
+// ---- loads ----
+
+struct writes {
+  struct ir_context *c;
+  bool any;
+};
+
+static bool note_write(MlirOperation op, void *user) {
+  struct writes *w = user;
+  w->any |= !op_is(w->c, op, OP_TILE_ASSUME) && (op_flags(w->c, op) & (OP_WRITE | OP_EFFECT));
+  return !w->any;
+}
+
+static bool has_effects(struct ir_context *c, MlirOperation loop) {
+  struct writes w = {c, false};
+  ir_walk(loop, note_write, &w);
+  return w.any;
+}
+
+static bool surely_runs(struct ir_context *c, MlirOperation loop) {
+  int64_t lower, upper;
+  return value_const_int(c, mlirOperationGetOperand(loop, 0), &lower) &&
+         value_const_int(c, mlirOperationGetOperand(loop, 1), &upper) && lower < upper;
+}
+
+// "Does the loop run?" for every element of a tile like `ptr`, and `mask`.
+static MlirValue guarded(struct builder *b, MlirOperation loop, MlirValue ptr, MlirValue mask) {
+  MlirValue lower = mlirOperationGetOperand(loop, 0), upper = mlirOperationGetOperand(loop, 1);
+  MlirValue runs = build_cmpi(b, 2, lower, upper);
+  MlirType type = mlirValueGetType(ptr);
+  if (type_is_tensor(type)) {
+    MlirType i1 = type_with_element(type, mlirValueGetType(runs));
+    runs = mlirOperationGetResult(build_op(b, OP_TILE_SPLAT, 1, &runs, 1, &i1, 0, NULL), 0);
+  }
+  return mlirValueIsNull(mask) ? runs : build_binary(b, OP_ARITH_ANDI, mask, runs);
+}
+
+static const char *text_attr(struct licm *l, MlirOperation op, const char *name) {
+  struct str s = op_attr_str(op, name);
+  return arena_strndup(l->p->scratch, s.ptr, s.len);
+}
+
+static void hoist_guarded(struct licm *l, MlirOperation load, MlirOperation loop) {
+  int32_t sizes[3] = {1, 0, 0};
+  MlirValue ptr = mlirOperationGetOperand(load, 0), mask = {NULL}, other = {NULL};
+  op_attr_i32_array(load, "operandSegmentSizes", 3, sizes);
+  if (sizes[1])
+    mask = mlirOperationGetOperand(load, 1);
+  if (sizes[2])
+    other = mlirOperationGetOperand(load, 1 + sizes[1]);
+  struct builder b = builder_before(l->c, loop);
+  b.loc = mlirOperationGetLocation(load);
+  mask = guarded(&b, loop, ptr, mask);
+  MlirValue v = build_load(&b, ptr, mask, other, text_attr(l, load, "cache"),
+                           text_attr(l, load, "evict"), false);
+  value_replace(mlirOperationGetResult(load, 0), v);
+  op_erase(load);
+}
+
+static void hoist_load(struct licm *l, MlirOperation load, MlirOperation loop) {
+  if (!op_is(l->c, loop, OP_SCF_FOR) || op_attr_bool(load, "is_volatile") ||
+      !is_invariant(load, loop))
+    return;
+  if (has_effects(l->c, loop)) {
+    pass_remark(
+        l->p, load, "licm",
+        "loads the same in every iteration: the loop has effects, after which it may differ");
+    return;
+  }
+  if (surely_runs(l->c, loop))
+    mlirOperationMoveBefore(load, loop);
+  else
+    hoist_guarded(l, load, loop);
+  l->changed = true;
+}
+
+// ---- loops ----
 
 // Operations of nested scf.if and loops that were not moved stay where they are: what can leave an
 // inner loop has left it before, what stands in a branch may be worth nothing outside.
@@ -68,24 +155,26 @@ static void hoist_from(struct licm *l, MlirOperation loop, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block), next; !mlirOperationIsNull(op);
        op = next) {
     next = mlirOperationGetNextInBlock(op);
-    if (!can_move(l->c, op, loop))
-      continue;
-    mlirOperationMoveBefore(op, loop);
-    l->changed = true;
+    if (op_is(l->c, op, OP_TILE_LOAD))
+      hoist_load(l, op, loop);
+    else if (can_move(l->c, op, loop)) {
+      mlirOperationMoveBefore(op, loop);
+      l->changed = true;
+    }
   }
 }
 
 static bool visit(MlirOperation op, void *user) {
   struct licm *l = user;
   enum op_id id = op_id(l->c, op);
-  if (id == OP_SCF_FOR || id == OP_SCF_WHILE)
+  if ((id == OP_SCF_FOR || id == OP_SCF_WHILE) && !op_attr_bool(op, "tile.disable_licm"))
     for (intptr_t r = 0, n = mlirOperationGetNumRegions(op); r < n; r++)
       hoist_from(l, op, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r)));
   return true;
 }
 
 enum pass_result pass_licm(struct pass_context *p) {
-  struct licm l = {p->c, false};
+  struct licm l = {p, p->c, false};
   ir_walk_post(mlirModuleGetOperation(p->module), visit, &l);
   return l.changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -270,4 +270,61 @@ module {
     %g = "tile.gather"(%s, %i) {axis = 0 : i32} : (tensor<32xi32>, tensor<8xi32>) -> tensor<8xi32>
     return %g : tensor<8xi32>
   }
+
+  // What a while carries unchanged, or passes on from outside or twice, is not carried; dce takes
+  // the places away.
+  // CHECK-LABEL: func.func @while(
+  // CHECK-SAME: %[[N:.*]]: i32, %[[X:.*]]: i32
+  // CHECK: scf.while (%[[A:[^ ]*]] = %c0_i32{{[^,]*}}, %{{.*}} = %[[X]]) : (i32, i32) -> (i32, i32, i32, i32)
+  // CHECK: arith.cmpi slt, %[[A]], %[[N]]
+  // CHECK: ^bb0(%[[B:[^:]*]]: i32, %{{.*}}: i32, %{{.*}}: i32, %{{.*}}: i32):
+  // CHECK: arith.addi %[[B]], %[[X]]
+  // CHECK: arith.addi %{{.*}}, %[[N]]
+  // CHECK: arith.addi %{{.*}}, %[[B]]
+  // CHECK: return %[[W:.*]]#0, %[[X]], %[[N]], %[[W]]#0
+  func.func @while(%n: i32, %x: i32) -> (i32, i32, i32, i32) {
+    %c0 = arith.constant 0 : i32
+    %w:4 = scf.while (%a = %c0, %same = %x) : (i32, i32) -> (i32, i32, i32, i32) {
+      %go = arith.cmpi slt, %a, %n : i32
+      scf.condition(%go) %a, %same, %n, %a : i32, i32, i32, i32
+    } do {
+    ^bb0(%b: i32, %s: i32, %m: i32, %again: i32):
+      %1 = arith.addi %b, %s : i32
+      %2 = arith.addi %1, %m : i32
+      %3 = arith.addi %2, %again : i32
+      scf.yield %3, %s : i32, i32
+    }
+    return %w#0, %w#1, %w#2, %w#3 : i32, i32, i32, i32
+  }
+
+  // CHECK-LABEL: func.func @never(
+  // CHECK-NOT: scf.while
+  // CHECK: %[[S:.*]] = arith.addi
+  // CHECK: return %[[S]]
+  func.func @never(%n: i32) -> i32 {
+    %no = arith.constant false
+    %w = scf.while (%a = %n) : (i32) -> i32 {
+      %s = arith.addi %a, %a : i32
+      scf.condition(%no) %s : i32
+    } do {
+    ^bb0(%b: i32):
+      scf.yield %b : i32
+    }
+    return %w : i32
+  }
+
+  // Branches that only choose constants are a select.
+  // CHECK-LABEL: func.func @constants(
+  // CHECK-NOT: scf.if
+  // CHECK: arith.select
+  func.func @constants(%c: i1) -> i32 {
+    %r = scf.if %c -> (i32) {
+      %a = arith.constant 3 : i32
+      scf.yield %a : i32
+    } else {
+      %b = arith.constant 5 : i32
+      scf.yield %b : i32
+    }
+    return %r : i32
+  }
 }

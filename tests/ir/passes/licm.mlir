@@ -1,4 +1,5 @@
 // RUN: tilec %s --passes=licm | FileCheck %s
+// RUN: tilec %s --passes=licm --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
 module {
   // Out of both loops, in one run.
   // CHECK-LABEL: func.func @nested
@@ -87,5 +88,72 @@ module {
       scf.yield %u : i32
     }
     return %f : i32
+  }
+
+  // Loads leave loops that write nothing. Where the loop may not run, neither does the load; what
+  // is computed of it follows.
+  // CHECK-LABEL: func.func @loads
+  // CHECK: %[[V:.*]] = "tile.load"(%{{.*}}) {{.*}} -> f32
+  // CHECK: arith.negf %[[V]]
+  // CHECK: scf.for
+  // CHECK-NOT: tile.load
+  // CHECK: %[[RUNS:.*]] = arith.cmpi slt, %c0_i32{{.*}}, %[[N:.*]] : i32
+  // CHECK: %[[ALL:.*]] = "tile.splat"(%[[RUNS]]) : (i1) -> tensor<8xi1>
+  // CHECK: %[[M:.*]] = arith.andi %{{.*}}, %[[ALL]]
+  // CHECK: "tile.load"(%{{.*}}, %[[M]], %{{.*}}) {cache = "cg"
+  // CHECK: scf.for
+  // CHECK-NOT: tile.load
+  // CHECK: return
+  func.func @loads(%p: !tile.ptr<f32>, %t: tensor<8x!tile.ptr<f32>>, %m: tensor<8xi1>, %z: tensor<8xf32>, %n: i32) -> (f32, tensor<8xf32>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %c8 = arith.constant 8 : i32
+    %f0 = arith.constant 0.0 : f32
+    %a = scf.for %i = %c0 to %c8 step %c1 iter_args(%acc = %f0) -> (f32) : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<f32>) -> f32
+      %w = arith.negf %v : f32
+      %s = arith.addf %acc, %w : f32
+      scf.yield %s : f32
+    }
+    %b = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> (tensor<8xf32>) : i32 {
+      %v = "tile.load"(%t, %m, %z) {cache = "cg", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<8x!tile.ptr<f32>>, tensor<8xi1>, tensor<8xf32>) -> tensor<8xf32>
+      %s = arith.addf %acc, %v : tensor<8xf32>
+      scf.yield %s : tensor<8xf32>
+    }
+    return %a, %b : f32, tensor<8xf32>
+  }
+
+  // Behind a store the value may be another; volatile loads are repeated; some loops want nothing
+  // moved.
+  // WHY: remark: loads the same in every iteration: the loop has effects, after which it may differ [licm]
+  // CHECK-LABEL: func.func @staying_loads
+  // CHECK-NOT: tile.load
+  // CHECK-NOT: arith.muli
+  // CHECK: scf.for
+  // CHECK: tile.load
+  // CHECK: scf.for
+  // CHECK: tile.load
+  // CHECK: scf.for
+  // CHECK: arith.muli
+  func.func @staying_loads(%p: !tile.ptr<f32>, %n: i32) -> (f32, i32) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %f0 = arith.constant 0.0 : f32
+    scf.for %i = %c0 to %n step %c1 : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<f32>) -> f32
+      %w = arith.addf %v, %v : f32
+      "tile.store"(%p, %w) {cache = "", evict = "", operandSegmentSizes = array<i32: 1, 1, 0>} : (!tile.ptr<f32>, f32) -> ()
+    }
+    %a = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %f0) -> (f32) : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (!tile.ptr<f32>) -> f32
+      %s = arith.addf %acc, %v : f32
+      scf.yield %s : f32
+    }
+    %b = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %c0) -> (i32) : i32 {
+      %v = arith.muli %n, %n : i32
+      %s = arith.addi %acc, %v : i32
+      scf.yield %s : i32
+    } {tile.disable_licm = true}
+    return %a, %b : f32, i32
   }
 }
