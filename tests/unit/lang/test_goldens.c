@@ -55,7 +55,8 @@ static void check_ast(const char *path) {
 static void check_diagnostics(const char *path) {
   struct arena *a = arena_create();
   struct str text = read_test(a, path);
-  if (strstr(text.ptr, "--function")) { // the kernel is chosen by the program
+  // What the program says of other forms of output is not the parser's.
+  if (strstr(text.ptr, "--emit=") && !strstr(text.ptr, "--emit=tile")) {
     arena_destroy(a);
     return;
   }
