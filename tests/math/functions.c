@@ -27,6 +27,14 @@ static real cospi(real x) {
     return 0;
   return r <= 0.25L ? cosl(pi * r) : r <= 0.75L ? sinl(pi * (0.5L - r)) : -cosl(pi * (1 - r));
 }
+// By the asymptotic series where erfc would vanish.
+static real erfcx(real x) {
+  if (x < 100)
+    return expl(x * x) * erfcl(x);
+  real s = 1 / (x * x);
+  return (1 - s / 2 + 3 * s * s / 4 - 15 * s * s * s / 8) / (x * sqrtl(pi));
+}
+static real normcdf(real x) { return erfcl(-x / sqrtl(2)) / 2; }
 static real saturate(real x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 static real rhypot(real x, real y) { return 1 / hypotl(x, y); }
 static real norm3d(real x, real y, real z) { return hypotl(hypotl(x, y), z); }
@@ -65,6 +73,9 @@ const struct function functions[] = {
     {"atanh", atanhl, 0, 0, -1, 1, 2, 2, ALL},
     {"sigmoid", sigmoid, 0, 0, -90, 90, 3, 2, ALL},
     {"erf", erfl, 0, 0, -4, 4, 3, 2, ALL},
+    {"erfc", erfcl, 0, 0, -4, 12, 2, 3, ALL},
+    {"erfcx", erfcx, 0, 0, -4, 12, 2, 3, ALL},
+    {"normcdf", normcdf, 0, 0, -8, 8, 2, 3.5, ALL},
     {"hypot", 0, hypotl, 0, -4, 4, 2, 2, ALL},
     {"rhypot", 0, rhypot, 0, -4, 4, 2, 2, ALL},
     {"norm3d", 0, 0, norm3d, -4, 4, 2, 2, ALL},
