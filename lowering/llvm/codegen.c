@@ -33,7 +33,19 @@ static bool report(struct diag_engine *diag, const char *what, const char *text)
   return false;
 }
 
-static LLVMTargetMachineRef machine_for(const struct target *t, struct arena *a,
+// What LLVM's register allocator and scheduler do to the host's code grows with the square of a
+// function's size. Beyond this many instructions of a module (about 100 elements a thread in an
+// elementwise kernel) code is generated the fast way, which is linear and two to four times slower
+// to run.
+enum { LARGE_FOR_HOST = 3000 };
+
+static LLVMCodeGenOptLevel level_for(const struct target *t, bool large) {
+  if (!t->is_host)
+    return LLVMCodeGenLevelAggressive;
+  return large ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
+}
+
+static LLVMTargetMachineRef machine_for(const struct target *t, bool large, struct arena *a,
                                         struct diag_engine *diag) {
   char *triple = NULL, *cpu = NULL, *features = NULL, *message = NULL;
   LLVMTargetRef target;
@@ -50,8 +62,7 @@ static LLVMTargetMachineRef machine_for(const struct target *t, struct arena *a,
     machine =
         LLVMCreateTargetMachine(target, name, t->is_host ? cpu : t->name,
                                 t->is_host ? features : arena_printf(a, "+ptx%u", t->ptx_version),
-                                t->is_host ? LLVMCodeGenLevelDefault : LLVMCodeGenLevelAggressive,
-                                LLVMRelocPIC, LLVMCodeModelDefault);
+                                level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);
   }
@@ -93,23 +104,42 @@ static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const s
   return true;
 }
 
-bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
-             struct diag_engine *diag, struct str *ret) {
-  targets_initialise();
-  LLVMTargetMachineRef machine = machine_for(target, a, diag);
-  if (!machine)
-    return false;
+static unsigned instruction_count(LLVMModuleRef module) {
+  unsigned n = 0;
+  for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+      for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+        n++;
+  return n;
+}
+
+static void describe_module(LLVMModuleRef module, LLVMTargetMachineRef machine) {
   char *triple = LLVMGetTargetMachineTriple(machine);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
   LLVMSetTarget(module, triple);
   LLVMSetModuleDataLayout(module, layout);
+  LLVMDisposeTargetData(layout);
+  LLVMDisposeMessage(triple);
+}
+
+bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
+             struct diag_engine *diag, struct str *ret) {
+  targets_initialise();
+  LLVMTargetMachineRef machine = machine_for(target, false, a, diag);
+  if (!machine)
+    return false;
+  describe_module(module, machine);
   bool ok = optimise(module, machine, diag);
+  if (ok && target->is_host && instruction_count(module) > LARGE_FOR_HOST) {
+    LLVMDisposeTargetMachine(machine);
+    machine = machine_for(target, true, a, diag);
+    ok = machine != NULL;
+  }
   if (ok)
     schedule_module(module, target, a);
   ok = ok && generate(module, machine, target, a, diag, ret);
-  LLVMDisposeTargetData(layout);
-  LLVMDisposeMessage(triple);
-  LLVMDisposeTargetMachine(machine);
+  if (machine)
+    LLVMDisposeTargetMachine(machine);
   return ok;
 }
 
