@@ -140,8 +140,8 @@ static LLVMValueRef shared_base(struct emitter *e) {
 
 // ---- mathematics ----
 
-static LLVMValueRef pure_asm(struct emitter *e, const char *text, const char *constraints,
-                             LLVMTypeRef result, const LLVMValueRef *args, unsigned n) {
+LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,
+                          LLVMTypeRef result, const LLVMValueRef *args, unsigned n) {
   LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, n + 1);
   LLVMValueRef *copy = arena_array(e->arena, LLVMValueRef, n + 1);
   for (unsigned i = 0; i < n; i++) {
@@ -152,7 +152,6 @@ static LLVMValueRef pure_asm(struct emitter *e, const char *text, const char *co
   LLVMValueRef fn = LLVMGetInlineAsm(type, text, strlen(text), constraints, strlen(constraints),
                                      false, false, LLVMInlineAsmDialectATT, false);
   LLVMValueRef call = LLVMBuildCall2(e->b, type, fn, copy, n, "");
-  // It computes from its operands alone: LLVM may merge, move and drop it.
   static const char *const facts[] = {"nounwind", "willreturn", "nocallback"};
   for (size_t i = 0; i < COUNT_OF(facts); i++) {
     unsigned kind = LLVMGetEnumAttributeKindForName(facts[i], strlen(facts[i]));
@@ -175,12 +174,12 @@ static LLVMValueRef math(struct emitter *e, enum op_id id, LLVMTypeRef type,
     return id == OP_MATH_RSQRT ? LLVMBuildFDiv(e->b, LLVMConstReal(type, 1), root, "") : root;
   }
   switch (id) {
-  case OP_MATH_EXP2: return pure_asm(e, "ex2.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
-  case OP_MATH_LOG2: return pure_asm(e, "lg2.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
-  case OP_MATH_SQRT: return pure_asm(e, "sqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
-  case OP_MATH_RSQRT: return pure_asm(e, "rsqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
-  case OP_MATH_TANH: return pure_asm(e, "tanh.approx.f32 $0, $1;", "=f,f", type, x, 1);
-  case OP_ARITH_DIVF: return pure_asm(e, "div.full.f32 $0, $1, $2;", "=f,f,f", type, x, 2);
+  case OP_MATH_EXP2: return ptx_pure_asm(e, "ex2.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_LOG2: return ptx_pure_asm(e, "lg2.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_SQRT: return ptx_pure_asm(e, "sqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_RSQRT: return ptx_pure_asm(e, "rsqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_MATH_TANH: return ptx_pure_asm(e, "tanh.approx.f32 $0, $1;", "=f,f", type, x, 1);
+  case OP_ARITH_DIVF: return ptx_pure_asm(e, "div.full.f32 $0, $1, $2;", "=f,f,f", type, x, 2);
   case OP_TILE_PRECISE_SQRT: return intrinsic(e, "llvm.sqrt", 1, &type, 1, &arg);
   case OP_TILE_PRECISE_DIVF: return LLVMBuildFDiv(e->b, x[0], x[1], "");
   default: return NULL;
@@ -203,7 +202,7 @@ static LLVMValueRef float_to_e4m3(struct emitter *e, LLVMValueRef x) {
     return NULL;
   LLVMValueRef args[] = {LLVMConstNull(e->f32), x};
   LLVMValueRef pair =
-      pure_asm(e, "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;", "=h,f,f", e->i16, args, 2);
+      ptx_pure_asm(e, "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;", "=h,f,f", e->i16, args, 2);
   return LLVMBuildTrunc(e->b, pair, e->i8, "");
 }
 
@@ -211,7 +210,7 @@ static LLVMValueRef e4m3_to_half(struct emitter *e, LLVMValueRef x) {
   if (e->target->sm < 89)
     return NULL;
   LLVMValueRef pair = LLVMBuildZExt(e->b, x, e->i16, "");
-  LLVMValueRef halves = pure_asm(e, "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h", e->i32, &pair, 1);
+  LLVMValueRef halves = ptx_pure_asm(e, "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h", e->i32, &pair, 1);
   return LLVMBuildBitCast(e->b, LLVMBuildTrunc(e->b, halves, e->i16, ""), e->f16, "");
 }
 
@@ -234,7 +233,7 @@ static void grid_dependency(struct emitter *e, struct str kind) {
 
 static LLVMValueRef inline_asm(struct emitter *e, const struct foreign_code *c) {
   if (c->is_pure)
-    return pure_asm(e, c->text, c->constraints, c->result, c->args, c->arg_count);
+    return ptx_pure_asm(e, c->text, c->constraints, c->result, c->args, c->arg_count);
   LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, c->arg_count + 1);
   for (unsigned i = 0; i < c->arg_count; i++)
     types[i] = LLVMTypeOf(c->args[i]);

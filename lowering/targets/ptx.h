@@ -14,6 +14,9 @@ void ptx_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRe
 LLVMValueRef ptx_atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
                             LLVMValueRef value);
 
+// One that computes from its operands alone: LLVM may merge, move and drop it.
+LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,
+                          LLVMTypeRef result, const LLVMValueRef *args, unsigned n);
 // One instruction that touches memory: never removed, and kept in order with other accesses.
 LLVMValueRef ptx_memory_asm(struct emitter *e, const char *text, const char *constraints,
                             LLVMTypeRef result, LLVMValueRef *args, unsigned n);

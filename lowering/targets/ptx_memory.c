@@ -25,12 +25,32 @@ static LLVMTypeRef register_type(struct emitter *e, unsigned bits) {
   return LLVMIntTypeInContext(e->llvm, bits < 16 ? 16 : bits);
 }
 
-// Cache operator or eviction priority, as PTX spells it. PTX takes one of the two.
-static const char *cache_suffix(struct emitter *e, MlirOperation op) {
+// What an access says about caches: operators behind `ld.global` or `st.global`, and an L2 policy.
+struct hints {
+  const char *suffix;
+  LLVMValueRef policy; // NULL: none
+};
+
+// Made once: LLVM merges equal ones.
+static LLVMValueRef eviction_policy(struct emitter *e, struct str evict) {
+  const char *text = arena_printf(e->arena, "createpolicy.fractional.L2::%.*s.b64 $0, 0f3F800000;",
+                                  STR_ARG(evict));
+  return ptx_pure_asm(e, text, "=l", e->i64, NULL, 0);
+}
+
+// PTX takes a cache operator or a priority of the first cache, and with either one of the second.
+static struct hints hints_of(struct emitter *e, MlirOperation op) {
   struct str cache = op_attr_str(op, "cache"), evict = op_attr_str(op, "evict");
-  if (cache.len)
-    return arena_printf(e->arena, "%s%.*s", cache.ptr[0] == '.' ? "" : ".", STR_ARG(cache));
-  return evict.len ? arena_printf(e->arena, ".L1::%.*s", STR_ARG(evict)) : "";
+  bool priority = str_is(evict, "evict_first") || str_is(evict, "evict_last");
+  if (op_attr_bool(op, "is_volatile"))
+    return (struct hints){"", NULL};
+  const char *first = cache.len  ? arena_printf(e->arena, ".%.*s", STR_ARG(cache))
+                      : priority ? arena_printf(e->arena, ".L1::%.*s", STR_ARG(evict))
+                                 : "";
+  if (!priority)
+    return (struct hints){first, NULL};
+  return (struct hints){arena_printf(e->arena, "%s.L2::cache_hint", first),
+                        eviction_policy(e, evict)};
 }
 
 // "$first" or "{$first, ..., $last}"
@@ -58,13 +78,13 @@ static void plain_load(struct emitter *e, const struct access *a, LLVMValueRef *
 }
 
 // The destination registers hold `other` beforehand (operands tied to the results).
-static void asm_load(struct emitter *e, const struct access *a, const char *suffix,
+static void asm_load(struct emitter *e, const struct access *a, struct hints hints,
                      const LLVMValueRef *other, LLVMValueRef *ret) {
   unsigned n = a->count, arg_count = 0;
   LLVMTypeRef reg = register_type(e, a->word_bits),
               word = LLVMIntTypeInContext(e->llvm, a->word_bits);
   struct strbuf text = {0}, constraints = {0};
-  LLVMValueRef args[16];
+  LLVMValueRef args[20];
   for (unsigned i = 0; i < n; i++)
     strbuf_printf(&constraints, "%s=%s", i ? "," : "", ptx_constraint_of(a->word_bits));
   if (a->pred) {
@@ -82,10 +102,16 @@ static void asm_load(struct emitter *e, const struct access *a, const char *suff
     strbuf_puts(&constraints, ",b");
   }
   strbuf_printf(&text, "ld%s.global%s%s.b%u ",
-                op_attr_bool(a->op, "is_volatile") ? ".volatile" : "",
-                op_attr_bool(a->op, "is_volatile") ? "" : suffix, vector_suffix(n), a->word_bits);
+                op_attr_bool(a->op, "is_volatile") ? ".volatile" : "", hints.suffix,
+                vector_suffix(n), a->word_bits);
   put_operands(&text, 0, n);
-  strbuf_printf(&text, ", [$%u];", a->pred ? 2 * n : n);
+  strbuf_printf(&text, ", [$%u]", a->pred ? 2 * n : n);
+  if (hints.policy) {
+    strbuf_printf(&text, ", $%u", n + arg_count);
+    strbuf_puts(&constraints, ",l");
+    args[arg_count++] = hints.policy;
+  }
+  strbuf_putc(&text, ';');
   LLVMTypeRef members[8];
   for (unsigned i = 0; i < n; i++)
     members[i] = reg;
@@ -100,22 +126,22 @@ static void asm_load(struct emitter *e, const struct access *a, const char *suff
 
 void ptx_load(struct emitter *e, const struct access *a, const LLVMValueRef *other,
               LLVMValueRef *ret) {
-  const char *suffix = cache_suffix(e, a->op);
-  if (!a->pred && !*suffix && !op_attr_bool(a->op, "is_volatile"))
+  struct hints hints = hints_of(e, a->op);
+  if (!a->pred && !*hints.suffix && !op_attr_bool(a->op, "is_volatile"))
     plain_load(e, a, ret);
   else
-    asm_load(e, a, suffix, other, ret);
+    asm_load(e, a, hints, other, ret);
 }
 
 static void plain_store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
   LLVMSetAlignment(LLVMBuildStore(e->b, join_words(e, a->count, words), a->ptr), a->align);
 }
 
-static void asm_store(struct emitter *e, const struct access *a, const char *suffix,
+static void asm_store(struct emitter *e, const struct access *a, struct hints hints,
                       const LLVMValueRef *words) {
   LLVMTypeRef reg = register_type(e, a->word_bits);
   struct strbuf text = {0}, constraints = {0};
-  LLVMValueRef args[16] = {a->ptr};
+  LLVMValueRef args[20] = {a->ptr};
   unsigned arg_count = 1;
   strbuf_puts(&constraints, "l");
   for (unsigned i = 0; i < a->count; i++) {
@@ -127,17 +153,23 @@ static void asm_store(struct emitter *e, const struct access *a, const char *suf
     args[arg_count++] = a->pred;
     strbuf_puts(&constraints, ",b");
   }
-  strbuf_printf(&text, "st.global%s%s.b%u [$0], ", suffix, vector_suffix(a->count), a->word_bits);
+  strbuf_printf(&text, "st.global%s%s.b%u [$0], ", hints.suffix, vector_suffix(a->count),
+                a->word_bits);
   put_operands(&text, 1, a->count);
+  if (hints.policy) {
+    strbuf_printf(&text, ", $%u", arg_count);
+    strbuf_puts(&constraints, ",l");
+    args[arg_count++] = hints.policy;
+  }
   strbuf_putc(&text, ';');
   ptx_memory_asm(e, arena_text(e, &text), arena_text(e, &constraints),
                  LLVMVoidTypeInContext(e->llvm), args, arg_count);
 }
 
 void ptx_store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
-  const char *suffix = cache_suffix(e, a->op);
-  if (!a->pred && !*suffix)
+  struct hints hints = hints_of(e, a->op);
+  if (!a->pred && !*hints.suffix)
     plain_store(e, a, words);
   else
-    asm_store(e, a, suffix, words);
+    asm_store(e, a, hints, words);
 }
