@@ -5,14 +5,9 @@
 // Invariants the rules lean on: all entries are powers of two no larger than the dimension, groups
 // are aligned to their size, so a group of g <= contiguity starts at a multiple of
 // min(divisibility, g) and never crosses a multiple of g when g divides the divisibility.
-#include "lowering/analysis/axis_rules.h"
+#include "lowering/analysis/axis_transfer.h"
 
-typedef struct axis_info info_t;
-
-static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
-
-static int64_t product(int64_t a, int64_t b) {
+int64_t axis_product(int64_t a, int64_t b) {
   int64_t r;
   return __builtin_mul_overflow(a, b, &r) || r > AXIS_ANY ? AXIS_ANY : r;
 }
@@ -25,13 +20,13 @@ int64_t axis_power_of_two(int64_t v) {
   return low > (uint64_t)AXIS_ANY ? AXIS_ANY : (int64_t)low;
 }
 
-static unsigned rank_of(MlirType t) {
+unsigned axis_rank_of(MlirType t) {
   unsigned rank = type_is_tensor(t) ? tensor_rank(t) : 1;
   return rank == 0 ? 1 : rank > LL_MAX_OUT ? LL_MAX_OUT : rank;
 }
 
 // The largest group a dimension can hold.
-static int64_t dim_limit(MlirType t, unsigned d) {
+int64_t axis_dim_limit(MlirType t, unsigned d) {
   return type_is_tensor(t) && d < tensor_rank(t) ? axis_power_of_two(tensor_dim(t, d)) : 1;
 }
 
@@ -44,7 +39,7 @@ int64_t axis_element_bytes(struct ir_context *c, MlirType type) {
 }
 
 info_t axis_unknown(MlirType type) {
-  info_t r = {.rank = rank_of(type)};
+  info_t r = {.rank = axis_rank_of(type)};
   for (unsigned d = 0; d < r.rank; d++)
     r.contiguity[d] = r.divisibility[d] = r.constancy[d] = 1;
   return r;
@@ -54,7 +49,7 @@ info_t axis_of_constant(MlirType type, int64_t v) {
   info_t r = axis_unknown(type);
   for (unsigned d = 0; d < r.rank; d++) {
     r.divisibility[d] = axis_power_of_two(v);
-    r.constancy[d] = dim_limit(type, d);
+    r.constancy[d] = axis_dim_limit(type, d);
   }
   r.is_constant = true;
   r.constant = v;
@@ -75,16 +70,16 @@ bool axis_equal(const info_t *a, const info_t *b) {
 
 // What divides the element at every multiple of `group` along d. `bytes` is the step between
 // neighbours.
-static int64_t divides_at(const info_t *x, unsigned d, int64_t group, int64_t bytes) {
+int64_t axis_divides_at(const info_t *x, unsigned d, int64_t group, int64_t bytes) {
   return group >= x->contiguity[d] ? x->divisibility[d]
-                                   : min64(x->divisibility[d], product(group, bytes));
+                                   : min64(x->divisibility[d], axis_product(group, bytes));
 }
 
 // What divides every element.
-static int64_t divides_all(const info_t *x, int64_t bytes) {
+int64_t axis_divides_all(const info_t *x, int64_t bytes) {
   int64_t best = 1;
   for (unsigned d = 0; d < x->rank; d++)
-    best = max64(best, divides_at(x, d, 1, bytes));
+    best = max64(best, axis_divides_at(x, d, 1, bytes));
   return best;
 }
 
@@ -96,7 +91,8 @@ info_t axis_join(struct ir_context *c, MlirType type, const info_t *a, const inf
   for (unsigned d = 0; d < r.rank; d++) {
     int64_t group = min64(a->contiguity[d], b->contiguity[d]);
     r.contiguity[d] = group;
-    r.divisibility[d] = min64(divides_at(a, d, group, bytes), divides_at(b, d, group, bytes));
+    r.divisibility[d] =
+        min64(axis_divides_at(a, d, group, bytes), axis_divides_at(b, d, group, bytes));
     r.constancy[d] = min64(a->constancy[d], b->constancy[d]);
   }
   r.is_constant = a->is_constant && b->is_constant && a->constant == b->constant;
@@ -106,19 +102,6 @@ info_t axis_join(struct ir_context *c, MlirType type, const info_t *a, const inf
 }
 
 // ---- one transfer ----
-
-struct transfer {
-  struct ir_context *c;
-  MlirOperation op;
-  enum op_id id;
-  MlirType type;    // of the result
-  unsigned bits;    // of the result's elements, 0 for floats
-  const info_t *in; // one for each operand
-};
-
-static MlirType operand_type(const struct transfer *t, unsigned i) {
-  return mlirValueGetType(mlirOperationGetOperand(t->op, (intptr_t)i));
-}
 
 static int64_t wrap(int64_t v, unsigned bits) {
   if (bits == 0 || bits >= 64)
@@ -146,11 +129,11 @@ static void guard_narrow(const struct transfer *t, info_t *r) {
 }
 
 // Any function of the operands taken element by element.
-static info_t rule_pointwise(const struct transfer *t) {
+info_t axis_rule_pointwise(const struct transfer *t) {
   info_t r = axis_unknown(t->type);
   intptr_t n = mlirOperationGetNumOperands(t->op);
   for (unsigned d = 0; d < r.rank; d++) {
-    r.constancy[d] = dim_limit(t->type, d);
+    r.constancy[d] = axis_dim_limit(t->type, d);
     for (intptr_t i = 0; i < n; i++)
       if (t->in[i].rank == r.rank)
         r.constancy[d] = min64(r.constancy[d], t->in[i].constancy[d]);
@@ -166,14 +149,14 @@ static info_t rule_add(const struct transfer *t, bool subtract) {
   }
   // A pointer counts in bytes, its offset in elements.
   int64_t bytes = axis_element_bytes(t->c, t->type);
-  info_t r = rule_pointwise(t);
+  info_t r = axis_rule_pointwise(t);
   for (unsigned d = 0; d < r.rank; d++) {
     int64_t group = min64(x->contiguity[d], y->constancy[d]);
     if (!subtract)
       group = max64(group, min64(x->constancy[d], y->contiguity[d]));
     r.contiguity[d] = group;
-    r.divisibility[d] =
-        min64(divides_at(x, d, group, bytes), product(divides_at(y, d, group, 1), bytes));
+    r.divisibility[d] = min64(axis_divides_at(x, d, group, bytes),
+                              axis_product(axis_divides_at(y, d, group, 1), bytes));
   }
   r.is_nonnegative = !subtract && x->is_nonnegative && y->is_nonnegative;
   guard_narrow(t, &r);
@@ -189,8 +172,8 @@ static info_t rule_mul(const struct transfer *t) {
     return *y;
   if (y->is_constant && y->constant == 1)
     return *x;
-  info_t r = rule_pointwise(t);
-  int64_t all = product(divides_all(x, 1), divides_all(y, 1));
+  info_t r = axis_rule_pointwise(t);
+  int64_t all = axis_product(axis_divides_all(x, 1), axis_divides_all(y, 1));
   for (unsigned d = 0; d < r.rank; d++)
     r.divisibility[d] = all;
   r.is_nonnegative = x->is_nonnegative && y->is_nonnegative;
@@ -201,17 +184,17 @@ static info_t rule_mul(const struct transfer *t) {
 // Groups of x along d that stay within one multiple of the divisor y.
 static int64_t same_quotient(const info_t *x, const info_t *y, unsigned d) {
   int64_t group = min64(min64(x->contiguity[d], x->divisibility[d]), y->constancy[d]);
-  return min64(group, divides_all(y, 1));
+  return min64(group, axis_divides_all(y, 1));
 }
 
 // floor(x / y): a run within one multiple of y has one quotient. Division that truncates is the
 // same only where x is not negative.
 static info_t divide(const struct transfer *t, const info_t *y, bool floors) {
   const info_t *x = &t->in[0];
-  info_t r = rule_pointwise(t);
+  info_t r = axis_rule_pointwise(t);
   int64_t exact = 1;
   if (y->is_constant && y->constant > 0 && is_pow2((uint64_t)y->constant))
-    exact = max64(divides_all(x, 1) / y->constant, 1);
+    exact = max64(axis_divides_all(x, 1) / y->constant, 1);
   for (unsigned d = 0; d < r.rank; d++) {
     r.constancy[d] = min64(x->constancy[d], y->constancy[d]);
     if (floors)
@@ -235,14 +218,14 @@ static info_t rule_div(const struct transfer *t) {
 static info_t remainder_of(const struct transfer *t, const info_t *y, bool floors) {
   const info_t *x = &t->in[0];
   if (y->is_constant && y->constant > 0 && is_pow2((uint64_t)y->constant) &&
-      divides_all(x, 1) >= y->constant)
+      axis_divides_all(x, 1) >= y->constant)
     return axis_of_constant(t->type, 0);
-  info_t r = rule_pointwise(t);
+  info_t r = axis_rule_pointwise(t);
   for (unsigned d = 0; d < r.rank; d++) {
     int64_t group = floors ? same_quotient(x, y, d) : 1;
     r.constancy[d] = min64(x->constancy[d], y->constancy[d]);
     r.contiguity[d] = group;
-    r.divisibility[d] = min64(divides_at(x, d, group, 1), divides_all(y, 1));
+    r.divisibility[d] = min64(axis_divides_at(x, d, group, 1), axis_divides_all(y, 1));
   }
   r.is_nonnegative = x->is_nonnegative || (floors && y->is_nonnegative);
   return r;
@@ -260,9 +243,9 @@ static info_t rule_shift(const struct transfer *t) {
   const info_t *x = &t->in[0], *y = &t->in[1];
   bool left = t->id == OP_ARITH_SHLI;
   if (!y->is_constant || y->constant < 0 || y->constant >= (int64_t)t->bits || y->constant >= 62) {
-    info_t r = rule_pointwise(t);
+    info_t r = axis_rule_pointwise(t);
     for (unsigned d = 0; left && d < r.rank; d++)
-      r.divisibility[d] = divides_all(x, 1);
+      r.divisibility[d] = axis_divides_all(x, 1);
     return r;
   }
   if (y->constant == 0)
@@ -304,8 +287,8 @@ static info_t rule_and(const struct transfer *t) {
     info_t power = axis_of_constant(t->type, y->constant + 1);
     r = remainder_of(&swapped, &power, true);
   } else {
-    r = rule_pointwise(&swapped);
-    int64_t all = max64(divides_all(x, 1), divides_all(y, 1));
+    r = axis_rule_pointwise(&swapped);
+    int64_t all = max64(axis_divides_all(x, 1), axis_divides_all(y, 1));
     for (unsigned d = 0; d < r.rank; d++) {
       r.divisibility[d] = all;
       if (y->is_constant && y->constant < 0 && is_pow2((uint64_t)-y->constant) && t->bits > 1)
@@ -318,8 +301,8 @@ static info_t rule_and(const struct transfer *t) {
 }
 
 static info_t rule_or(const struct transfer *t) {
-  info_t r = rule_pointwise(t);
-  int64_t all = min64(divides_all(&t->in[0], 1), divides_all(&t->in[1], 1));
+  info_t r = axis_rule_pointwise(t);
+  int64_t all = min64(axis_divides_all(&t->in[0], 1), axis_divides_all(&t->in[1], 1));
   for (unsigned d = 0; d < r.rank; d++)
     r.divisibility[d] = all;
   r.is_nonnegative = t->in[0].is_nonnegative && t->in[1].is_nonnegative;
@@ -331,7 +314,7 @@ static info_t rule_or(const struct transfer *t) {
 static info_t rule_compare(const struct transfer *t) {
   enum { EQ, NE, SLT, SLE, SGT, SGE, ULT, ULE, UGT, UGE };
   const info_t *x = &t->in[0], *y = &t->in[1];
-  info_t r = rule_pointwise(t);
+  info_t r = axis_rule_pointwise(t);
   int64_t p = op_attr_int(t->op, "predicate", -1);
   unsigned bits = type_bits(t->c, element_type(operand_type(t, 0)));
   bool left_runs = p == SLT || p == SGE || p == ULT || p == UGE;
@@ -357,13 +340,14 @@ static info_t rule_compare(const struct transfer *t) {
 static info_t choose(const struct transfer *t, const info_t *x, const info_t *y,
                      const info_t *choice) {
   int64_t bytes = axis_element_bytes(t->c, t->type);
-  info_t r = rule_pointwise(t);
+  info_t r = axis_rule_pointwise(t);
   for (unsigned d = 0; d < r.rank; d++) {
     int64_t group = min64(x->contiguity[d], y->contiguity[d]);
     if (choice)
       group = min64(group, choice->constancy[d]);
     r.contiguity[d] = group;
-    r.divisibility[d] = min64(divides_at(x, d, group, bytes), divides_at(y, d, group, bytes));
+    r.divisibility[d] =
+        min64(axis_divides_at(x, d, group, bytes), axis_divides_at(y, d, group, bytes));
   }
   return r;
 }
@@ -397,7 +381,7 @@ static info_t rule_cast(const struct transfer *t) {
   info_t r = t->in[0];
   unsigned from = type_bits(t->c, element_type(operand_type(t, 0)));
   if (from == 1) { // a boolean has no runs, and two spellings of true
-    r = rule_pointwise(t);
+    r = axis_rule_pointwise(t);
     r.is_nonnegative = t->id == OP_ARITH_EXTUI;
     return r;
   }
@@ -424,225 +408,29 @@ static info_t rule_pointer_cast(const struct transfer *t) {
   bool from_ptr = type_is_ptr(t->c, element_type(operand_type(t, 0)));
   bool to_ptr = type_is_ptr(t->c, element_type(t->type));
   if (!from_ptr && !to_ptr && t->id == OP_TILE_BITCAST)
-    return rule_pointwise(t);
+    return axis_rule_pointwise(t);
   r.is_constant = false;
   if (from == to)
     return r;
-  int64_t all = divides_all(&t->in[0], from);
+  int64_t all = axis_divides_all(&t->in[0], from);
   for (unsigned d = 0; d < r.rank; d++) {
     r.contiguity[d] = 1;
     r.divisibility[d] = all;
   }
   return r;
-}
-
-// ---- shape ----
-
-static info_t rule_make_range(const struct transfer *t) {
-  int64_t start = op_attr_int(t->op, "start", 0);
-  if (tensor_numel(t->type) == 1)
-    return axis_of_constant(t->type, start);
-  info_t r = axis_unknown(t->type);
-  r.contiguity[0] = dim_limit(t->type, 0);
-  r.divisibility[0] = axis_power_of_two(start);
-  r.is_nonnegative = start >= 0;
-  return r;
-}
-
-static info_t rule_splat(const struct transfer *t) {
-  const info_t *x = &t->in[0];
-  info_t r = *x;
-  r.rank = rank_of(t->type);
-  for (unsigned d = 0; d < r.rank; d++) {
-    r.contiguity[d] = 1;
-    r.divisibility[d] = x->divisibility[0];
-    r.constancy[d] = dim_limit(t->type, d);
-  }
-  return r;
-}
-
-static info_t rule_expand_dims(const struct transfer *t) {
-  const info_t *x = &t->in[0];
-  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
-  int64_t all = divides_all(x, axis_element_bytes(t->c, t->type));
-  info_t r = *x;
-  r.rank = rank_of(t->type);
-  for (unsigned d = 0, from = 0; d < r.rank; d++) {
-    bool is_new = d == axis;
-    r.contiguity[d] = is_new ? 1 : x->contiguity[from];
-    r.divisibility[d] = is_new ? all : x->divisibility[from];
-    r.constancy[d] = is_new ? 1 : x->constancy[from];
-    from += !is_new;
-  }
-  return r;
-}
-
-static info_t rule_broadcast(const struct transfer *t) {
-  info_t r = t->in[0];
-  for (unsigned d = 0; d < r.rank; d++)
-    if (tensor_dim(operand_type(t, 0), d) == 1)
-      r.constancy[d] = dim_limit(t->type, d);
-  return r;
-}
-
-static info_t rule_trans(const struct transfer *t) {
-  const info_t *x = &t->in[0];
-  int32_t order[LL_MAX_OUT];
-  size_t n = op_attr_i32_array(t->op, "order", LL_MAX_OUT, order);
-  info_t r = *x;
-  for (unsigned d = 0; d < r.rank && d < n; d++) {
-    unsigned from = (unsigned)order[d] < x->rank ? (unsigned)order[d] : 0;
-    r.contiguity[d] = x->contiguity[from];
-    r.divisibility[d] = x->divisibility[from];
-    r.constancy[d] = x->constancy[from];
-  }
-  return r;
-}
-
-// Equal elements at steps of `stride` in the row-major order of x, in aligned groups of at most
-// `limit` steps. A dimension that is equal throughout hands on to the next one outside it.
-static int64_t constancy_at(const info_t *x, MlirType type, int64_t stride, int64_t limit) {
-  int64_t group = 1, inner = 1;
-  for (unsigned d = x->rank; d-- > 0;) {
-    int64_t size = tensor_dim(type, d);
-    if (stride < inner * size) {
-      int64_t skip = stride > inner ? stride / inner : 1; // indices of d to a step
-      group = product(group, max64(x->constancy[d] / skip, 1));
-      if (x->constancy[d] < size)
-        break;
-    }
-    inner *= size;
-  }
-  return min64(group, limit);
-}
-
-static info_t rule_reshape(const struct transfer *t) {
-  const info_t *x = &t->in[0];
-  MlirType from = operand_type(t, 0);
-  int64_t bytes = axis_element_bytes(t->c, t->type);
-  info_t r = axis_unknown(t->type);
-  if (x->is_constant)
-    return axis_of_constant(t->type, x->constant);
-  bool reorders = op_attr_bool(t->op, "allow_reorder");
-  int64_t all = divides_all(x, bytes), stride = 1;
-  for (unsigned d = r.rank; d-- > 0;) {
-    int64_t limit = dim_limit(t->type, d), from_stride = 1;
-    r.divisibility[d] = all;
-    for (unsigned s = x->rank; !reorders && s-- > 0;) {
-      if (from_stride == stride && tensor_dim(from, s) > 1) { // both step through the same elements
-        r.contiguity[d] = min64(x->contiguity[s], limit);
-        r.divisibility[d] = max64(all, divides_at(x, s, r.contiguity[d], bytes));
-        break;
-      }
-      from_stride *= tensor_dim(from, s);
-    }
-    r.constancy[d] = reorders ? 1 : constancy_at(x, from, stride, limit);
-    stride *= tensor_dim(t->type, d);
-  }
-  r.is_nonnegative = x->is_nonnegative;
-  return r;
-}
-
-// ---- across elements ----
-
-// Rows that are equal are combined to equal results, in integers: floats may be combined in another
-// order in another row.
-static info_t rule_reduce(const struct transfer *t) {
-  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
-  info_t r = axis_unknown(t->type);
-  if (!type_is_tensor(t->type) || t->bits == 0)
-    return r;
-  for (unsigned d = 0; d < r.rank; d++) {
-    r.constancy[d] = dim_limit(t->type, d);
-    for (intptr_t i = 0; i < mlirOperationGetNumOperands(t->op); i++)
-      r.constancy[d] = min64(r.constancy[d], t->in[i].constancy[d + (d >= axis)]);
-  }
-  return r;
-}
-
-static info_t rule_scan(const struct transfer *t) {
-  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
-  info_t r = t->bits ? rule_pointwise(t) : axis_unknown(t->type);
-  if (axis < r.rank)
-    r.constancy[axis] = 1;
-  return r;
-}
-
-// out[.., i, ..] = source[.., index[.., i, ..], ..]: along the axis only the index varies.
-static info_t rule_gather(const struct transfer *t) {
-  const info_t *source = &t->in[0], *index = &t->in[1];
-  unsigned axis = (unsigned)op_attr_int(t->op, "axis", 0);
-  int64_t all = divides_all(source, axis_element_bytes(t->c, t->type));
-  info_t r = axis_unknown(t->type);
-  for (unsigned d = 0; d < r.rank; d++) {
-    r.constancy[d] =
-        d == axis ? index->constancy[d] : min64(index->constancy[d], source->constancy[d]);
-    r.divisibility[d] = all;
-  }
-  r.is_nonnegative = source->is_nonnegative;
-  return r;
-}
-
-// Along the last dimension of 2 stand the two operands.
-static info_t rule_join(const struct transfer *t) {
-  int64_t bytes = axis_element_bytes(t->c, t->type);
-  info_t r = axis_unknown(t->type);
-  if (!type_is_tensor(operand_type(t, 0)))
-    return r;
-  info_t both = axis_join(t->c, operand_type(t, 0), &t->in[0], &t->in[1]);
-  unsigned last = both.rank;
-  for (unsigned d = 0; d < last; d++) {
-    r.contiguity[d] = both.contiguity[d];
-    r.divisibility[d] = both.divisibility[d];
-    r.constancy[d] = both.constancy[d];
-  }
-  r.divisibility[last] = min64(divides_all(&t->in[0], bytes), divides_all(&t->in[1], bytes));
-  r.is_nonnegative = both.is_nonnegative;
-  return r;
-}
-
-static info_t rule_split(const struct transfer *t) {
-  info_t r = t->in[0];
-  if (!type_is_tensor(t->type)) {
-    r = axis_unknown(t->type);
-    r.divisibility[0] = divides_all(&t->in[0], axis_element_bytes(t->c, t->type));
-    r.is_nonnegative = t->in[0].is_nonnegative;
-    return r;
-  }
-  r.rank--;
-  return r;
-}
-
-static info_t rule_unsplat(const struct transfer *t) {
-  info_t r = t->in[0];
-  r.rank = 1;
-  r.contiguity[0] = r.constancy[0] = 1;
-  r.divisibility[0] = divides_all(&t->in[0], axis_element_bytes(t->c, t->type));
-  return r;
-}
-
-static info_t transfer_across(const struct transfer *t) {
-  switch (t->id) {
-  case OP_TILE_REDUCE: return rule_reduce(t);
-  case OP_TILE_SCAN: return rule_scan(t);
-  case OP_TILE_GATHER: return rule_gather(t);
-  case OP_TILE_JOIN: return rule_join(t);
-  case OP_TILE_SPLIT: return rule_split(t);
-  default: return rule_unsplat(t);
-  }
 }
 
 // Functions of several neighbours tell these apart; assembly with an effect may be a clock.
 static info_t rule_foreign(const struct transfer *t) {
   bool pointwise = op_attr_int(t->op, "pack", 1) == 1 && (op_flags(t->c, t->op) & OP_PURE);
-  return pointwise ? rule_pointwise(t) : axis_unknown(t->type);
+  return pointwise ? axis_rule_pointwise(t) : axis_unknown(t->type);
 }
 
 // ---- dispatch ----
 
 // Loads through equal addresses under equal masks give equal values, nothing more.
 static info_t rule_load(const struct transfer *t) {
-  return op_attr_bool(t->op, "is_volatile") ? axis_unknown(t->type) : rule_pointwise(t);
+  return op_attr_bool(t->op, "is_volatile") ? axis_unknown(t->type) : axis_rule_pointwise(t);
 }
 
 static info_t rule_constant(const struct transfer *t) {
@@ -654,21 +442,8 @@ static info_t rule_constant(const struct transfer *t) {
   MlirAttribute value = op_attr(t->op, "value");
   if (!mlirAttributeIsADenseElements(value) || mlirDenseElementsAttrIsSplat(value))
     for (unsigned d = 0; d < r.rank; d++)
-      r.constancy[d] = dim_limit(t->type, d);
+      r.constancy[d] = axis_dim_limit(t->type, d);
   return r;
-}
-
-static info_t transfer_shape(const struct transfer *t) {
-  switch (t->id) {
-  case OP_TILE_MAKE_RANGE: return rule_make_range(t);
-  case OP_TILE_SPLAT: return rule_splat(t);
-  case OP_TILE_EXPAND_DIMS: return rule_expand_dims(t);
-  case OP_TILE_BROADCAST: return rule_broadcast(t);
-  case OP_TILE_TRANS: return rule_trans(t);
-  case OP_TILE_RESHAPE: return rule_reshape(t);
-  default: // OP_GPU_CONVERT_LAYOUT
-    return t->in[0];
-  }
 }
 
 static info_t transfer_pointwise(const struct transfer *t) {
@@ -699,7 +474,7 @@ static info_t transfer_pointwise(const struct transfer *t) {
   case OP_TILE_BITCAST:
   case OP_TILE_INT_TO_PTR:
   case OP_TILE_PTR_TO_INT: return rule_pointer_cast(t);
-  default: return rule_pointwise(t);
+  default: return axis_rule_pointwise(t);
   }
 }
 
@@ -719,7 +494,7 @@ info_t axis_transfer(struct ir_context *c, MlirOperation op, intptr_t result, co
       if (!type_is_tensor(operand_type(&t, (unsigned)i))) {
         struct transfer splat = t;
         splat.in = &in[i];
-        spread[i] = rule_splat(&splat);
+        spread[i] = axis_rule_splat(&splat);
       }
     }
     t.in = spread;
@@ -731,13 +506,13 @@ info_t axis_transfer(struct ir_context *c, MlirOperation op, intptr_t result, co
   case OP_TILE_BROADCAST:
   case OP_TILE_TRANS:
   case OP_TILE_RESHAPE:
-  case OP_GPU_CONVERT_LAYOUT: return transfer_shape(&t);
+  case OP_GPU_CONVERT_LAYOUT: return axis_transfer_shape(&t);
   case OP_TILE_REDUCE:
   case OP_TILE_SCAN:
   case OP_TILE_GATHER:
   case OP_TILE_JOIN:
   case OP_TILE_SPLIT:
-  case OP_TILE_UNSPLAT: return transfer_across(&t);
+  case OP_TILE_UNSPLAT: return axis_transfer_across(&t);
   case OP_TILE_MAP:
   case OP_TILE_INLINE_ASM: return rule_foreign(&t);
   case OP_ARITH_CONSTANT: return rule_constant(&t);
