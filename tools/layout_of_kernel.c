@@ -95,15 +95,13 @@ static bool parse_spec(struct tool *t, struct spec *ret) {
 
 // ---- the values ----
 
-// The innermost place in the file itself: an operation of a library function counts as made where
-// that is called.
-static struct span place_in(struct survey *s, MlirLocation loc) {
+struct span place_in_source(struct ir_context *c, const struct source *source, MlirLocation loc) {
   if (mlirLocationIsACallSite(loc)) {
-    struct span inner = place_in(s, mlirLocationCallSiteGetCallee(loc));
-    return inner.source ? inner : place_in(s, mlirLocationCallSiteGetCaller(loc));
+    struct span inner = place_in_source(c, source, mlirLocationCallSiteGetCallee(loc));
+    return inner.source ? inner : place_in_source(c, source, mlirLocationCallSiteGetCaller(loc));
   }
-  struct span at = loc_to_span(s->c, loc);
-  return at.source && strcmp(at.source->name, s->source->name) == 0 ? at : SPAN_NONE;
+  struct span at = loc_to_span(c, loc);
+  return at.source && strcmp(at.source->name, source->name) == 0 ? at : SPAN_NONE;
 }
 
 static const char *element_name(struct survey *s, MlirType element) {
@@ -130,7 +128,7 @@ static bool is_known(const struct survey *s, const struct value *v) {
 
 static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
   const struct linear_layout *l = type_is_tensor(type) ? linear_of_type(s->c, type) : NULL;
-  struct span at = place_in(s, mlirOperationGetLocation(op));
+  struct span at = place_in_source(s->c, s->source, mlirOperationGetLocation(op));
   if (!l || !at.source)
     return;
   struct value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};

@@ -13,4 +13,8 @@ int layout_of_kernel(struct tool *t);
 // The place of byte `at` of the spec, when its text stands on the command line as it is.
 struct span layout_spec_span(const struct tool *t, size_t at);
 
+// The innermost place in the file itself: an operation of a library function counts as made where
+// that is called. SPAN_NONE without one.
+struct span place_in_source(struct ir_context *c, const struct source *source, MlirLocation loc);
+
 #endif

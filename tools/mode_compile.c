@@ -2,7 +2,7 @@
 // `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
 // text of the wanted stage.
 #include "runtime/internal.h"
-#include "tools/tool.h"
+#include "tools/explain_perf.h"
 
 const struct target *tool_target(const struct tool *t) {
   const struct target *target = target_find(t->o.target ? str_from(t->o.target) : STR("host"));
@@ -77,6 +77,8 @@ int mode_compile(struct tool *t) {
   }
   if (!tool_bindings(t, &r.bindings, &r.binding_count))
     return EXIT_USAGE;
+  if (t->o.explain_perf && !t->o.emit_given && !r.passes.only && !r.passes.stop_after)
+    return explain_perf(t, &r);
   struct compile_result result = {0};
   bool ok = mlir ? compile_mlir(t->arena, t->diag, &r, &result)
                  : compile_kernel(t->arena, t->diag, &r, &result);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The flow: intervals of bytes that are pending, carried through blocks, joined where branches meet
+// and around loops until nothing new comes back.
 #include "lowering/analysis/barriers.h"
 
 // ---- intervals ----

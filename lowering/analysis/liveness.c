@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Points are numbers in program order; uses inside a loop of what comes from outside count at the
+// loop's end.
 #include "lowering/analysis/liveness.h"
 
 struct liveness {

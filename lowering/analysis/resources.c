@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Facts of the multiprocessors, and the division that gives the occupancy.
 #include "lowering/analysis/resources.h"
 
 #include "lowering/analysis/layout_flow.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes of scratch and buffers, by op; the emission uses the same functions.
 #include "lowering/analysis/scratch.h"
 
 #include "layouts/attr.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One function a shape op: what it does to coordinates, undone on the result's bases.
 #include "lowering/analysis/shape_view.h"
 
 // One coordinate of all bases becomes 0, and its dimension of size 1.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collecting buffers and scratch, and following buffers through control flow.
 #include "lowering/analysis/shared_effects.h"
 
 #include "lowering/analysis/scratch.h"

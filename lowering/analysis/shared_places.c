@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// First fit, largest first. A run of the barrier analysis with everything apart tells which items
+// cost a barrier when they share memory.
 #include "lowering/analysis/shared_places.h"
 
 #include "lowering/analysis/barriers.h"

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+# --explain-perf: the report on what a kernel costs.
+
+cat > costs.tile <<'END_OF_KERNEL'
+import triton.language as tl
+
+@jit
+def turn(x: ptr[f32] % 16, out: ptr[f32] % 16, idx: ptr[i32], n: i32):
+    i = tl.arange(0, 64)
+    a = tl.load(x + i[:, None] * 64 + i[None, :])
+    for k in range(10):
+        a += tl.load(x + i[None, :] * n + i[:, None] + k)
+    s = tl.sum(a, axis=0)
+    tl.store(out + i[:, None] + i[None, :] * 64, a)
+    tl.store(out + tl.load(idx + i), s)
+
+@jit
+def wide(x: ptr[f32] % 16, out: ptr[f32] % 16, n: i32):
+    i = tl.arange(0, 65536)
+    v = tl.load(x + i, mask=i < n, other=0.0)
+    v = v - tl.max(v, axis=0)
+    tl.store(out + i, v / tl.sum(v, axis=0), mask=i < n)
+END_OF_KERNEL
+check "says what a kernel costs" 0 '`turn` for sm_90a, 4 warps$
+^  8:14 +load +x +64x64xf32 +1 wide
+not 4 wide: the pointer.s offset is not known to be divisible by 4
+^  10:5 +store +out +64x64xf32
+^  11:5 +store +out +64xf32 +1 wide, 32 of 4 sectors
+not 4 wide: the addresses are not known to be consecutive
+a program reads 180480 bytes and writes 16640$
+^  9:9 +64x64xf32 +axis 0: 2 steps in the thread, 4 across lanes
+^  9:9 +64xf32 +by shared memory, 256 bytes, [0-9]+ wavefronts of at least
+^shared memory: 256 of 232448 bytes, 1 barrier$
+ptxas was not found
+^occupancy: 16 programs of 4 warps a multiprocessor \(64 of 64 warps\), limited by warps' \
+  costs.tile --kernel turn --target sm_90a --explain-perf --ptxas none
+check "registers that wait" 0 'element by element where the mask cuts a vector
+^shared memory: 114944 of 232448 bytes, 2 barriers$
+^  114688 bytes for registers that wait for a barrier
+across warps through 128 bytes and one barrier
+64 elements a thread
+!bytes spilled' costs.tile --kernel wide --num-warps 32 --target sm_90a --explain-perf --ptxas none
+check "as JSON" 0 '"accesses": \[\{"place": "6:9"
+"bytes_read": 180480
+"ptxas": null
+"limited_by": "warps"' costs.tile --kernel turn --target sm_90a --explain-perf --json --ptxas none
+check "a stage that is asked for is written" 0 'func.func @turn
+!occupancy' costs.tile --kernel turn --target sm_90a --explain-perf --emit=tilegpu
+if [ -z "$(command -v ptxas)" ]; then
+  skip "wide rows do not spill" "no ptxas"
+else
+  for warps in 16 32; do
+    check "wide rows do not spill, $warps warps" 0 '[0-9]+ registers a thread, 0 bytes spilled' \
+      costs.tile --kernel wide --num-warps $warps --target sm_90a --explain-perf
+  done
+fi
