@@ -12,7 +12,7 @@
 
 static const char pipeline[] =
     "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
-    "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,simplifycfg,dce)";
+    "gvn,instcombine<no-verify-fixpoint>,simplifycfg,dce)";
 
 static void register_targets(void) {
   LLVMInitializeNVPTXTargetInfo();

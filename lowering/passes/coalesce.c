@@ -167,6 +167,22 @@ static void place_warps(struct encoding *e, const int64_t *shape, uint32_t reduc
     e->blocked.warps_per_cta[d] = warps[d];
 }
 
+// Does the function load vectors along one of these dimensions, weights of the columns for example?
+// Warps along the other dimensions would each load them whole, and convert them; layer norm of 4096
+// x 1024 halves, eight rows a program, takes 9.2 us that way and 8.3 with the warps side by side.
+static bool loads_vectors(const struct state *s, const struct access *a, uint32_t dims) {
+  for (size_t i = 0; i < s->accesses.len; i++) {
+    const struct access *v = &s->accesses.at[i];
+    if (tensor_rank(v->type) != 1 || !mlirOperationEqual(v->func, a->func) ||
+        !op_is(s->p->c, v->op, OP_TILE_LOAD))
+      continue;
+    for (unsigned d = 0; d < tensor_rank(a->type); d++)
+      if ((dims >> d & 1) && tensor_dim(v->type, 0) == tensor_dim(a->type, d))
+        return true;
+  }
+  return false;
+}
+
 static MlirAttribute choose_layout(struct state *s, const struct access *a) {
   unsigned rank = tensor_rank(a->type);
   int64_t shape[LL_MAX_OUT];
@@ -189,7 +205,7 @@ static MlirAttribute choose_layout(struct state *s, const struct access *a) {
   width = min64(width, most);
   size_per_thread[a->order[0]] = (uint32_t)width;
   struct encoding e = encoding_blocked(rank, shape, size_per_thread, a->order, s->p->num_warps);
-  if (reduced != 0 && reduced != (1u << rank) - 1)
+  if (reduced != 0 && reduced != (1u << rank) - 1 && !loads_vectors(s, a, reduced))
     place_warps(&e, shape, reduced, s->p->num_warps);
   return encoding_attr(s->p->c, &e);
 }

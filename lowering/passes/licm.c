@@ -66,9 +66,21 @@ static bool is_invariant(MlirOperation op, MlirOperation loop) {
   return true;
 }
 
+// A widened tile would hold its registers through the whole loop, where the narrow one it is made
+// of takes half: better to widen it in every iteration.
+static bool widens_tile(struct ir_context *c, MlirOperation op) {
+  if (mlirOperationGetNumResults(op) != 1 || mlirOperationGetNumOperands(op) != 1)
+    return false;
+  MlirType to = mlirValueGetType(mlirOperationGetResult(op, 0));
+  MlirType from = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  return type_is_tensor(to) && type_is_tensor(from) && tensor_numel(to) == tensor_numel(from) &&
+         type_bits(c, element_type(to)) > type_bits(c, element_type(from)) &&
+         type_bits(c, element_type(from)) >= 8;
+}
+
 static bool can_move(struct ir_context *c, MlirOperation op, MlirOperation loop) {
-  return (op_flags(c, op) & OP_PURE) && mlirOperationGetNumRegions(op) == 0 &&
-         !may_have_no_value(c, op) && is_invariant(op, loop);
+  return !widens_tile(c, op) && (op_flags(c, op) & OP_PURE) &&
+         mlirOperationGetNumRegions(op) == 0 && !may_have_no_value(c, op) && is_invariant(op, loop);
 }
 
 // ---- loads ----

@@ -156,4 +156,19 @@ module {
     } {tile.disable_licm = true}
     return %a, %b : f32, i32
   }
+
+// Widening a tile stays in the loop: outside, the wide one would hold twice the registers all along.
+// CHECK-LABEL: func.func @widening
+// CHECK: scf.for
+// CHECK: arith.extf
+  func.func @widening(%n: i32, %x: tensor<1024xf16>, %y: tensor<1024xf32>) -> tensor<1024xf32> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %y) -> (tensor<1024xf32>) : i32 {
+      %w = arith.extf %x : tensor<1024xf16> to tensor<1024xf32>
+      %s = arith.addf %acc, %w : tensor<1024xf32>
+      scf.yield %s : tensor<1024xf32>
+    }
+    return %r : tensor<1024xf32>
+  }
 }

@@ -113,4 +113,20 @@ module {
     }
     return %r : !w
   }
+
+// A load stays behind a reduction before it: its registers would wait there for all threads.
+// CHECK-LABEL: func.func @behind_reduction
+// CHECK: tile.load
+// CHECK: tile.reduce
+// CHECK: tile.load
+  func.func @behind_reduction(%p: !p, %x: !v) -> (f32, !v) {
+    %a = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!p) -> !v
+    %s = "tile.reduce"(%a) {axis = 0 : i32, combine = @plus, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (!v) -> f32
+    %b = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (!p) -> !v
+    return %s, %b : f32, !v
+  }
+  func.func private @plus(%a: f32, %b: f32) -> f32 {
+    %c = arith.addf %a, %b : f32
+    return %c : f32
+  }
 }
