@@ -33,8 +33,8 @@ def put(what, **figures):
 
 def alternate(cases, rounds=7, reps=12):
     """Median milliseconds of each case, with the 20th and 80th percentile; cases take turns, the L2 is
-    flushed before every launch."""
-    flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+    flushed before every launch, for so long that the host has issued all of a case before it starts."""
+    flush = torch.empty(1 << 30, dtype=torch.int8, device="cuda")
     times = {name: [] for name in cases}
     for f in cases.values():
         for _ in range(3):

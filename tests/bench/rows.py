@@ -75,6 +75,22 @@ def shapes(block, quick):
     return tries
 
 
+def triton_softmax(peer, x):
+    """The tutorial's launch with all that its wrapper finds out on the host done before."""
+    rows, columns = x.shape
+    y = torch.empty_like(x)
+    options = dict(BLOCK_SIZE=block_of(columns), num_stages=4 if peer.SIZE_SMEM > 200000 else 2, num_warps=8)
+    try:
+        k = peer.softmax_kernel.warmup(y, x, columns, columns, rows, columns, grid=(1,), **options)
+        k._init_handles()
+    except Exception as problem:  # needs more shared memory than there is
+        put("softmax", case="triton", columns=columns, problem=str(problem)[:120])
+        return None
+    resident = min(peer.NUM_REGS // (k.n_regs * 32 * 8), peer.SIZE_SMEM // max(k.metadata.shared, 1))
+    programs = min(peer.NUM_SM * max(resident, 1), rows)
+    return lambda: peer.softmax_kernel[(programs,)](y, x, columns, columns, rows, columns, **options)
+
+
 def run_softmax(tile, rows, columns, quick):
     what = f"softmax_f32_{rows}x{columns}"
     x = torch.randn(rows, columns, device="cuda")
@@ -91,9 +107,11 @@ def run_softmax(tile, rows, columns, quick):
         if not error < 1e-6 or not error_of(out[-8:], torch.softmax(x[-8:].double(), -1)) < 1e-6:
             put(what, case=f"tile_{per}x{warps}", WRONG=error)
         cases[f"tile_{per}x{warps}"] = f
-    peer = tutorial("02-fused-softmax.py", "# %%\n# Unit Test") if columns <= 32768 else None
+    peer = tutorial("02-fused-softmax.py", "# %%\n# Unit Test")
     if peer:
-        cases["triton"] = lambda: peer.softmax(x)
+        launch = triton_softmax(peer, x)
+        if launch:
+            cases["triton"] = launch
     compiled = torch.compile(lambda v: torch.softmax(v, -1), dynamic=False)
     cases["torch.compile"] = lambda: compiled(x)
     cases["eager"] = lambda: torch.softmax(x, -1)
