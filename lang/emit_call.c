@@ -194,6 +194,7 @@ struct value emit_inline_for(struct emitter *e, const struct function *f,
                           .function = f->ast,
                           .call_span = at,
                           .is_std = f->is_std,
+                          .is_exact = f->is_std && std_is_exact(f->module),
                           .region = e->region};
   if (is_entered || f->is_std) // the first function of a func.func has places of its own
     frame->call_loc = e->b.loc;

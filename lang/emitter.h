@@ -62,6 +62,7 @@ struct frame {
   MlirLocation call_loc; // null for the kernel
   struct span call_span;
   bool is_std;     // of the standard library: its operations have the place of the call
+  bool is_exact;   // its products and sums are rounded one by one
   unsigned region; // which func.func its operations belong to
   struct variable result;
   struct variable returned;

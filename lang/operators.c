@@ -3,7 +3,13 @@
 #include "lang/consteval.h"
 
 static struct value op2(struct emitter *e, enum op_id op, struct value a, struct value b) {
-  return value_rt(build_binary(&e->b, op, a.rt, b.rt), a.type);
+  MlirValue r = build_binary(&e->b, op, a.rt, b.rt);
+  bool fusable = op == OP_ARITH_ADDF || op == OP_ARITH_SUBF || op == OP_ARITH_MULF;
+  if (fusable && e->frame->is_exact && mlirValueIsAOpResult(r))
+    mlirOperationSetDiscardableAttributeByName(mlirOpResultGetOwner(r),
+                                               mlirStringRefCreateFromCString("tile.unfused"),
+                                               mlirUnitAttrGet(e->c->mlir));
+  return value_rt(r, a.type);
 }
 
 static struct value zero_like(struct emitter *e, struct value v) {

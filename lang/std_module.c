@@ -37,6 +37,11 @@ bool std_owns(const struct emitter *e, const struct ast_module *m) {
   return ptrmap_get(&e->std_modules, m) != NULL;
 }
 
+bool std_is_exact(const struct ast_module *m) {
+  return strncmp(m->source->name, "std/math", 8) == 0 ||
+         strncmp(m->source->name, "std/libdevice", 13) == 0;
+}
+
 bool std_value(struct emitter *e, const char *name, struct value *ret) {
   const struct ast_module *m;
   const struct ast_function *f = std_function(e, name, &m);

@@ -14,6 +14,8 @@ const struct ast_function *std_function(struct emitter *e, const char *name,
 bool std_value(struct emitter *e, const char *name, struct value *ret);
 // A module that std_function gave.
 bool std_owns(const struct emitter *e, const struct ast_module *m);
+// A mathematical function, whose errors cancel only if no product is fused with a sum.
+bool std_is_exact(const struct ast_module *m);
 // Calls a function of the library that the compiler itself asks for.
 struct value emit_std(struct emitter *e, const char *name, size_t n, const struct value *args,
                       struct span at);

@@ -97,17 +97,17 @@ static LLVMValueRef cmpi(struct emitter *e, MlirOperation op, const LLVMValueRef
 
 // ---- floats ----
 
-// A product and a sum may become one fma, as CUDA compilers do by default.
-static LLVMValueRef fusable(LLVMValueRef v) {
-  if (LLVMIsAInstruction(v))
+// A product and a sum may become one fma, as CUDA compilers do by default, except in mathematical
+// functions that count on what each of them rounds away.
+static LLVMValueRef fusable(MlirOperation op, LLVMValueRef v) {
+  if (LLVMIsAInstruction(v) && mlirAttributeIsNull(op_attr(op, "tile.unfused")))
     LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
   return v;
 }
 
 #define FLOAT_BINARY(name, build)                                                                  \
   static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
-    (void)op;                                                                                      \
-    return fusable(build(e->b, x[0], x[1], ""));                                                   \
+    return fusable(op, build(e->b, x[0], x[1], ""));                                               \
   }
 FLOAT_BINARY(addf, LLVMBuildFAdd)
 FLOAT_BINARY(subf, LLVMBuildFSub)
