@@ -41,13 +41,13 @@ struct emitter {
   struct map functions;       // func.func -> LLVMValueRef, of those called so far
   const struct kernel_info *info;
   uint32_t num_warps;
-  bool check;               // host: guard every access
-  bool uses_collectives;    // a barrier, shuffle or shared memory was needed
-  uint32_t shared_bytes;    // scratch needed so far
-  MlirOperation op;         // being emitted
-  MlirOperation shared_op;  // the one that needs most scratch
-  struct map values;        // MlirValue -> struct emitted *
-  struct map strings;       // text -> its global
+  bool check;              // host: guard every access
+  bool uses_collectives;   // a barrier, shuffle or shared memory was needed
+  uint32_t shared_bytes;   // scratch needed so far
+  MlirOperation op;        // being emitted
+  MlirOperation shared_op; // the one that needs most scratch
+  struct map values;       // MlirValue -> struct emitted *
+  struct map strings;      // text -> its global
   LLVMTypeRef i1, i8, i16, i32, i64, f16, bf16, f32, f64;
   LLVMTypeRef ptr;                    // to global memory
   LLVMTypeRef generic_ptr;            // address space 0
@@ -135,10 +135,10 @@ struct target_hooks {
   // OP_ARITH_DIVF; f64: SQRT and RSQRT.
   LLVMValueRef (*math)(struct emitter *e, enum op_id id, LLVMTypeRef type, const LLVMValueRef *x);
   LLVMValueRef (*remainder)(struct emitter *e, LLVMTypeRef type, LLVMValueRef x, LLVMValueRef y);
-  // By instruction, NULL where there is none: f32 to f8e4nv (i8, rounded to nearest even,
-  // saturating), and f8e4nv (i8) to f16.
-  LLVMValueRef (*float_to_e4m3)(struct emitter *e, LLVMValueRef x);
-  LLVMValueRef (*e4m3_to_half)(struct emitter *e, LLVMValueRef x);
+  // By instruction, NULL where there is none: two f32 or f16 to a 16-bit pair of `to`, rounded to
+  // nearest even, saturating; a pair of f8e4nv (i16) to <2 x half>. The first is the lower one.
+  LLVMValueRef (*floats_to_fp8)(struct emitter *e, const LLVMValueRef x[2], enum dtype to);
+  LLVMValueRef (*e4m3_to_halves)(struct emitter *e, LLVMValueRef pair);
   LLVMValueRef (*special_register)(struct emitter *e, struct str name);
   void (*grid_dependency)(struct emitter *e, struct str kind);
   // NULL: the target takes no assembly.
@@ -236,6 +236,13 @@ bool emit_elementwise(struct emitter *e, MlirOperation op);
 LLVMValueRef emit_math(struct emitter *e, MlirOperation op, const LLVMValueRef *x);
 LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, enum dtype to,
                            bool toward_zero);
+// Two at a time, rounded to nearest; for conversions that pairing_of names.
+void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
+                        LLVMValueRef ret[2]);
+// pairs.c: whether two registers go together.
+enum pairing { PAIRS_NEVER, PAIRS_COMPUTE, PAIRS_CONVERT };
+enum pairing pairing_of(struct emitter *e, MlirOperation op);
+LLVMValueRef pair_of(struct emitter *e, LLVMValueRef x, LLVMValueRef y); // as a vector
 bool emit_constant(struct emitter *e, MlirOperation op);
 bool emit_program(struct emitter *e, MlirOperation op);
 bool emit_shape(struct emitter *e, MlirOperation op);

@@ -309,38 +309,98 @@ static uint32_t equal_registers(struct emitter *e, MlirOperation op,
   return mask;
 }
 
+// One op while it is emitted.
+struct elementwise {
+  MlirOperation op;
+  const char *name;
+  const struct lowering *l;
+  unsigned n; // operands
+  const struct emitted *x[MAX_OPERANDS];
+  struct emitted *ret;
+  enum pairing pairing;
+};
+
+// arith.select may take one condition for all.
+static LLVMValueRef operand_at(const struct elementwise *w, unsigned i, unsigned r) {
+  return w->x[i]->at[w->x[i]->count == 1 ? 0 : r];
+}
+
+static bool emit_one(struct emitter *e, const struct elementwise *w, unsigned r) {
+  LLVMValueRef args[MAX_OPERANDS];
+  for (unsigned i = 0; i < w->n; i++)
+    args[i] = operand_at(w, i, r);
+  w->ret->at[r] = w->l->fn(e, w->op, args);
+  return w->ret->at[r] ||
+         emit_unsupported(e, w->op, "`%s` of `%s` has no lowering on `%s`", w->name,
+                          dtype_name(dtype_of_mlir(element_type(operand_type(w->op, 0)))),
+                          e->target->name);
+}
+
+static bool emit_two(struct emitter *e, const struct elementwise *w, unsigned r, unsigned s) {
+  if (w->pairing == PAIRS_CONVERT) {
+    const LLVMValueRef x[] = {operand_at(w, 0, r), operand_at(w, 0, s)};
+    LLVMValueRef both_of[2];
+    convert_float_pair(e, x, dtype_of_mlir(element_type(operand_type(w->op, 0))),
+                       dtype_of_mlir(element_type(result_type(w->op, 0))), both_of);
+    w->ret->at[r] = both_of[0];
+    w->ret->at[s] = both_of[1];
+    return true;
+  }
+  LLVMValueRef args[MAX_OPERANDS];
+  for (unsigned i = 0; i < w->n; i++)
+    args[i] = pair_of(e, operand_at(w, i, r), operand_at(w, i, s));
+  LLVMValueRef v = w->l->fn(e, w->op, args);
+  w->ret->at[r] = LLVMBuildExtractElement(e->b, v, const_i32(e, 0), "");
+  w->ret->at[s] = LLVMBuildExtractElement(e->b, v, const_i32(e, 1), "");
+  return true;
+}
+
+// All registers but those that repeat others; where pairs are wanted, two after two.
+static bool emit_registers(struct emitter *e, const struct elementwise *w, uint32_t replicas) {
+  const unsigned none = UINT32_MAX;
+  unsigned waiting = none;
+  for (unsigned r = 0; r < w->ret->count; r++) {
+    if (r & replicas)
+      continue;
+    bool splat = r > 0 && w->x[0]->count == w->ret->count && operands_repeat(w->x, w->n, r);
+    if (splat && waiting == 0) {
+      if (!emit_one(e, w, 0))
+        return false;
+      waiting = none;
+    }
+    if (splat)
+      w->ret->at[r] = w->ret->at[0];
+    else if (w->pairing != PAIRS_NEVER && waiting == none)
+      waiting = r;
+    else if (!(waiting == none ? emit_one(e, w, r) : emit_two(e, w, waiting, r)))
+      return false;
+    else
+      waiting = none;
+  }
+  return waiting == none || emit_one(e, w, waiting);
+}
+
 bool emit_elementwise(struct emitter *e, MlirOperation op) {
   enum op_id id = op_id(e->c, op);
-  const char *name = op_info(id)->name;
-  const struct lowering *l = &lowerings[id];
-  unsigned n = (unsigned)mlirOperationGetNumOperands(op);
-  if (!l->fn || n == 0 || n > MAX_OPERANDS)
-    return emit_unsupported(e, op, "`%s` has no lowering", name);
-  const struct emitted *x[MAX_OPERANDS];
-  for (unsigned i = 0; i < n; i++) {
-    if (!l->takes_fp8 && is_fp8(operand_type(op, i)))
-      return emit_unsupported(e, op, "`%s` of 8-bit floats: convert them first", name);
-    x[i] = operand_of(e, op, i);
+  struct elementwise w = {.op = op,
+                          .name = op_info(id)->name,
+                          .l = &lowerings[id],
+                          .n = (unsigned)mlirOperationGetNumOperands(op)};
+  if (!w.l->fn || w.n == 0 || w.n > MAX_OPERANDS)
+    return emit_unsupported(e, op, "`%s` has no lowering", w.name);
+  for (unsigned i = 0; i < w.n; i++) {
+    if (!w.l->takes_fp8 && is_fp8(operand_type(op, i)))
+      return emit_unsupported(e, op, "`%s` of 8-bit floats: convert them first", w.name);
+    w.x[i] = operand_of(e, op, i);
   }
-  if (!l->takes_fp8 && is_fp8(result_type(op, 0)))
-    return emit_unsupported(e, op, "`%s` to 8-bit floats: use `tile.fp_to_fp`", name);
-  struct emitted *ret = result_of(e, op, 0);
+  if (!w.l->takes_fp8 && is_fp8(result_type(op, 0)))
+    return emit_unsupported(e, op, "`%s` to 8-bit floats: use `tile.fp_to_fp`", w.name);
+  w.ret = result_of(e, op, 0);
+  w.pairing = pairing_of(e, op);
   uint32_t replicas = equal_registers(e, op, layout_of(e, result_type(op, 0)));
-  for (unsigned r = 0; r < ret->count; r++) {
-    if (r & replicas) {
-      ret->at[r] = ret->at[r & ~replicas];
-      continue;
-    }
-    // arith.select may take one condition for all.
-    LLVMValueRef args[MAX_OPERANDS];
-    for (unsigned i = 0; i < n; i++)
-      args[i] = x[i]->at[x[i]->count == 1 ? 0 : r];
-    bool splat = r > 0 && x[0]->count == ret->count && operands_repeat(x, n, r);
-    ret->at[r] = splat ? ret->at[0] : l->fn(e, op, args);
-    if (!ret->at[r])
-      return emit_unsupported(e, op, "`%s` of `%s` has no lowering on `%s`", name,
-                              dtype_name(dtype_of_mlir(element_type(operand_type(op, 0)))),
-                              e->target->name);
-  }
+  if (!emit_registers(e, &w, replicas))
+    return false;
+  for (unsigned r = 0; r < w.ret->count; r++)
+    w.ret->at[r] = w.ret->at[r & ~replicas];
   return true;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between floats. 8-bit floats are bytes to LLVM: they are decoded to f16 and encoded
-// from f32 in integer arithmetic, exactly as base/dtype.c does (nearest even; f8e4nv saturates,
-// f8e5 overflows to infinity), or by the target's instructions where these agree.
+// from f32 or f16 in integer arithmetic, exactly as base/dtype.c does (nearest even; f8e4nv
+// saturates, f8e5 overflows to infinity), or by the target's instructions, which take two at a
+// time.
 #include "lowering/llvm/emit.h"
 
 static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; }
@@ -12,9 +13,9 @@ static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
   LLVMValueRef word = LLVMBuildZExt(e->b, x, e->i16, "");
   if (from == DTYPE_F8E5) // the upper half of an f16
     return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, word, const_int(e->i16, 8), ""), e->f16, "");
-  LLVMValueRef half = e->target->hooks->e4m3_to_half(e, x);
-  if (half)
-    return half;
+  LLVMValueRef halves = e->target->hooks->e4m3_to_halves(e, word);
+  if (halves)
+    return LLVMBuildExtractElement(e->b, halves, const_i32(e, 0), "");
   // Exponent and digits in an f16's places stand for a value 2^-8 times as large; one
   // multiplication makes good for that, for subnormals too.
   LLVMValueRef magnitude = LLVMBuildAnd(e->b, word, const_int(e->i16, 0x7f), "");
@@ -59,12 +60,58 @@ static LLVMValueRef encode_subnormal(struct emitter *e, const struct fp8_format 
   return LLVMBuildSub(e->b, sum, const_i32(e, magic), "");
 }
 
+// What lies from halfway between the largest number and infinity on becomes infinite; instructions
+// saturate there.
+static LLVMValueRef overflow_to_infinity(struct emitter *e, LLVMValueRef x, LLVMValueRef byte) {
+  LLVMTypeRef t = LLVMTypeOf(x);
+  LLVMValueRef over = LLVMBuildFCmp(e->b, LLVMRealOGE, intrinsic(e, "llvm.fabs", 1, &t, 1, &x),
+                                    LLVMConstReal(t, 61440), "");
+  LLVMValueRef sign = LLVMBuildAnd(e->b, byte, const_int(e->i8, 0x80), "");
+  return LLVMBuildSelect(e->b, over, LLVMBuildOr(e->b, sign, const_int(e->i8, 0x7c), ""), byte, "");
+}
+
+// Two f32 or f16 by instruction; false where there is none.
+static bool encode_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype to,
+                        LLVMValueRef ret[2]) {
+  LLVMValueRef pair = e->target->hooks->floats_to_fp8(e, x, to);
+  if (!pair)
+    return false;
+  LLVMValueRef bytes = LLVMBuildBitCast(e->b, pair, LLVMVectorType(e->i8, 2), "");
+  for (unsigned i = 0; i < 2; i++) {
+    ret[i] = LLVMBuildExtractElement(e->b, bytes, const_i32(e, i), "");
+    if (to == DTYPE_F8E5)
+      ret[i] = overflow_to_infinity(e, x[i], ret[i]);
+  }
+  return true;
+}
+
+// The upper half of an f16, rounded: the sum carries into the exponent where it must.
+static LLVMValueRef encode_half_of_half(struct emitter *e, LLVMValueRef x) {
+  LLVMTypeRef t = e->i16;
+  LLVMValueRef bits = LLVMBuildBitCast(e->b, x, t, "");
+  LLVMValueRef u = LLVMBuildAnd(e->b, bits, const_int(t, 0x7fff), "");
+  LLVMValueRef odd = LLVMBuildLShr(e->b, u, const_int(t, 8), "");
+  odd = LLVMBuildAnd(e->b, odd, const_int(t, 1), "");
+  LLVMValueRef sum = LLVMBuildAdd(e->b, u, const_int(t, 0x7f), "");
+  sum = LLVMBuildLShr(e->b, LLVMBuildAdd(e->b, sum, odd, ""), const_int(t, 8), "");
+  LLVMValueRef is_nan = LLVMBuildICmp(e->b, LLVMIntUGT, u, const_int(t, 0x7c00), "");
+  LLVMValueRef r = LLVMBuildSelect(e->b, is_nan, const_int(t, 0x7f), sum, "");
+  LLVMValueRef sign = LLVMBuildLShr(e->b, bits, const_int(t, 8), "");
+  sign = LLVMBuildAnd(e->b, sign, const_int(t, 0x80), "");
+  return LLVMBuildTrunc(e->b, LLVMBuildOr(e->b, r, sign, ""), e->i8, "");
+}
+
 static LLVMValueRef encode(struct emitter *e, LLVMValueRef x, enum dtype to) {
   static const struct fp8_format e5m2 = {2, 15, 0x7b, 0x7c}, e4m3 = {3, 7, 0x7e, 0x7e};
   const struct fp8_format *f = to == DTYPE_F8E5 ? &e5m2 : &e4m3;
-  LLVMValueRef byte = to == DTYPE_F8E4NV ? e->target->hooks->float_to_e4m3(e, x) : NULL;
-  if (byte)
-    return byte;
+  LLVMValueRef both_of[2], alone[] = {x, LLVMConstNull(LLVMTypeOf(x))};
+  if (encode_pair(e, alone, to, both_of))
+    return both_of[0];
+  if (LLVMTypeOf(x) == e->f16) {
+    if (to == DTYPE_F8E5)
+      return encode_half_of_half(e, x);
+    x = LLVMBuildFPExt(e->b, x, e->f32, "");
+  }
   LLVMValueRef bits = LLVMBuildBitCast(e->b, x, e->i32, "");
   LLVMValueRef u = LLVMBuildAnd(e->b, bits, const_i32(e, 0x7fffffff), "");
   LLVMValueRef smallest_normal = const_i32(e, (128 - f->bias) << 23);
@@ -107,6 +154,13 @@ static LLVMValueRef truncate_to_odd(struct emitter *e, LLVMValueRef x) {
 
 // ---- any of them ----
 
+// As f32 or f16, without rounding.
+static LLVMValueRef encodable(struct emitter *e, LLVMValueRef x, enum dtype from) {
+  return from == DTYPE_F64    ? truncate_to_odd(e, x)
+         : from == DTYPE_BF16 ? LLVMBuildFPExt(e->b, x, e->f32, "")
+                              : x;
+}
+
 LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, enum dtype to,
                            bool toward_zero) {
   if (from == to)
@@ -115,12 +169,8 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
     x = decode(e, x, from);
     from = DTYPE_F16;
   }
-  if (is_fp8(to)) {
-    x = from == DTYPE_F64   ? truncate_to_odd(e, x)
-        : from == DTYPE_F32 ? x
-                            : LLVMBuildFPExt(e->b, x, e->f32, "");
-    return encode(e, x, to);
-  }
+  if (is_fp8(to))
+    return encode(e, encodable(e, x, from), to);
   LLVMTypeRef type = type_of_dtype(e, to);
   unsigned from_bits_count = dtype_bits(from), to_bits_count = dtype_bits(to);
   if (from == to)
@@ -132,4 +182,32 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
   if (to_bits_count > from_bits_count)
     return LLVMBuildFPExt(e->b, x, type, "");
   return toward_zero ? truncate_toward_zero(e, x, type) : LLVMBuildFPTrunc(e->b, x, type, "");
+}
+
+void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
+                        LLVMValueRef ret[2]) {
+  LLVMValueRef y[2] = {x[0], x[1]};
+  LLVMValueRef vector = NULL;
+  if (from == DTYPE_F8E4NV) {
+    LLVMValueRef bytes = LLVMBuildBitCast(e->b, pair_of(e, x[0], x[1]), e->i16, "");
+    vector = e->target->hooks->e4m3_to_halves(e, bytes);
+    from = vector ? DTYPE_F16 : from;
+  } else if (from == DTYPE_F32 && !is_fp8(to)) {
+    LLVMTypeRef type = LLVMVectorType(type_of_dtype(e, to), 2);
+    vector = LLVMBuildFPTrunc(e->b, pair_of(e, x[0], x[1]), type, "");
+    from = to;
+  }
+  for (unsigned i = 0; vector && i < 2; i++)
+    y[i] = LLVMBuildExtractElement(e->b, vector, const_i32(e, i), "");
+  if (!is_fp8(to) || is_fp8(from)) {
+    ret[0] = convert_float(e, y[0], from, to, false);
+    ret[1] = convert_float(e, y[1], from, to, false);
+    return;
+  }
+  y[0] = encodable(e, y[0], from);
+  y[1] = encodable(e, y[1], from);
+  if (!encode_pair(e, y, to, ret)) {
+    ret[0] = encode(e, y[0], to);
+    ret[1] = encode(e, y[1], to);
+  }
 }

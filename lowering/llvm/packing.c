@@ -22,6 +22,12 @@ struct packing packing_of(struct emitter *e, LLVMTypeRef element, unsigned width
   return p;
 }
 
+// Parts of a word: halves stay floats, so that their vectors meet the arithmetic on pairs of them.
+static LLVMTypeRef part_type(struct emitter *e, const struct packing *p) {
+  bool is_half = p->element == e->f16 || p->element == e->bf16;
+  return is_half ? p->element : LLVMIntTypeInContext(e->llvm, p->bits);
+}
+
 static LLVMValueRef element_bits(struct emitter *e, const struct packing *p, LLVMValueRef x) {
   return p->element == e->i1 ? LLVMBuildZExt(e->b, x, e->i8, "") : to_bits(e, x);
 }
@@ -35,10 +41,12 @@ void pack_elements(struct emitter *e, const struct packing *p, const LLVMValueRe
       ret[w] = element_bits(e, p, x[0]);
       continue;
     }
-    LLVMTypeRef part = LLVMIntTypeInContext(e->llvm, p->bits);
+    LLVMTypeRef part = part_type(e, p);
     LLVMValueRef v = LLVMGetPoison(LLVMVectorType(part, p->per_word));
-    for (unsigned i = 0; i < p->per_word; i++)
-      v = LLVMBuildInsertElement(e->b, v, element_bits(e, p, x[i]), const_i32(e, i), "");
+    for (unsigned i = 0; i < p->per_word; i++) {
+      LLVMValueRef y = LLVMTypeOf(x[i]) == part ? x[i] : element_bits(e, p, x[i]);
+      v = LLVMBuildInsertElement(e->b, v, y, const_i32(e, i), "");
+    }
     ret[w] = LLVMBuildBitCast(e->b, v, word, "");
   }
 }
@@ -57,10 +65,12 @@ void unpack_elements(struct emitter *e, const struct packing *p, const LLVMValue
       x[0] = element_of_bits(e, p, words[w]);
       continue;
     }
-    LLVMTypeRef part = LLVMIntTypeInContext(e->llvm, p->bits);
+    LLVMTypeRef part = part_type(e, p);
     LLVMValueRef v = LLVMBuildBitCast(e->b, words[w], LLVMVectorType(part, p->per_word), "");
-    for (unsigned i = 0; i < p->per_word; i++)
-      x[i] = element_of_bits(e, p, LLVMBuildExtractElement(e->b, v, const_i32(e, i), ""));
+    for (unsigned i = 0; i < p->per_word; i++) {
+      LLVMValueRef y = LLVMBuildExtractElement(e->b, v, const_i32(e, i), "");
+      x[i] = part == p->element ? y : element_of_bits(e, p, y);
+    }
   }
 }
 

@@ -326,8 +326,13 @@ static LLVMValueRef remainder_(struct emitter *e, LLVMTypeRef type, LLVMValueRef
   return LLVMBuildFRem(e->b, x, y, "");
 }
 
-static LLVMValueRef no_instruction(struct emitter *e, LLVMValueRef x) {
-  (void)e, (void)x;
+static LLVMValueRef floats_to_fp8(struct emitter *e, const LLVMValueRef x[2], enum dtype to) {
+  (void)e, (void)x, (void)to;
+  return NULL;
+}
+
+static LLVMValueRef e4m3_to_halves(struct emitter *e, LLVMValueRef pair) {
+  (void)e, (void)pair;
   return NULL;
 }
 
@@ -370,8 +375,8 @@ const struct target_hooks host_hooks = {
     .grid_dependency = grid_dependency,
     .math = math,
     .remainder = remainder_,
-    .float_to_e4m3 = no_instruction,
-    .e4m3_to_half = no_instruction,
+    .floats_to_fp8 = floats_to_fp8,
+    .e4m3_to_halves = e4m3_to_halves,
     .print = print,
     .assert_fail = assert_fail,
 };

@@ -196,22 +196,25 @@ static LLVMValueRef remainder_(struct emitter *e, LLVMTypeRef type, LLVMValueRef
   return LLVMBuildFPTrunc(e->b, r, type, "");
 }
 
-// The instructions convert pairs; the other half is zero.
-static LLVMValueRef float_to_e4m3(struct emitter *e, LLVMValueRef x) {
+static LLVMValueRef floats_to_fp8(struct emitter *e, const LLVMValueRef x[2], enum dtype to) {
   if (e->target->sm < 89)
     return NULL;
-  LLVMValueRef args[] = {LLVMConstNull(e->f32), x};
-  LLVMValueRef pair =
-      ptx_pure_asm(e, "cvt.rn.satfinite.e4m3x2.f32 $0, $1, $2;", "=h,f,f", e->i16, args, 2);
-  return LLVMBuildTrunc(e->b, pair, e->i8, "");
+  const char *format = to == DTYPE_F8E5 ? "e5m2x2" : "e4m3x2";
+  if (LLVMTypeOf(x[0]) == e->f16) {
+    LLVMValueRef halves = LLVMBuildBitCast(e->b, pair_of(e, x[0], x[1]), e->i32, "");
+    const char *text = arena_printf(e->arena, "cvt.rn.satfinite.%s.f16x2 $0, $1;", format);
+    return ptx_pure_asm(e, text, "=h,r", e->i16, &halves, 1);
+  }
+  const LLVMValueRef args[] = {x[1], x[0]}; // the upper one first
+  const char *text = arena_printf(e->arena, "cvt.rn.satfinite.%s.f32 $0, $1, $2;", format);
+  return ptx_pure_asm(e, text, "=h,f,f", e->i16, args, 2);
 }
 
-static LLVMValueRef e4m3_to_half(struct emitter *e, LLVMValueRef x) {
+static LLVMValueRef e4m3_to_halves(struct emitter *e, LLVMValueRef pair) {
   if (e->target->sm < 89)
     return NULL;
-  LLVMValueRef pair = LLVMBuildZExt(e->b, x, e->i16, "");
   LLVMValueRef halves = ptx_pure_asm(e, "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h", e->i32, &pair, 1);
-  return LLVMBuildBitCast(e->b, LLVMBuildTrunc(e->b, halves, e->i16, ""), e->f16, "");
+  return LLVMBuildBitCast(e->b, halves, LLVMVectorType(e->f16, 2), "");
 }
 
 // ---- the device ----
@@ -311,8 +314,8 @@ const struct target_hooks ptx_hooks = {
     .atomic_cas = ptx_atomic_cas,
     .math = math,
     .remainder = remainder_,
-    .float_to_e4m3 = float_to_e4m3,
-    .e4m3_to_half = e4m3_to_half,
+    .floats_to_fp8 = floats_to_fp8,
+    .e4m3_to_halves = e4m3_to_halves,
     .special_register = special_register,
     .grid_dependency = grid_dependency,
     .inline_asm = inline_asm,
