@@ -7,7 +7,7 @@
 
 #include "base/attrs.h"
 
-#define FIBER_STACK_BYTES (64u << 10)
+#define FIBER_STACK_BYTES (256u << 10) // reserved; only what is touched takes memory
 
 struct fiber_pool;
 
