@@ -6,6 +6,8 @@ status 0 tilec "$ADD" --target sm_90a --emit=ptx --print-ir-after=change
 status 0 tilec "$ADD" --target sm_90a --emit=ptx --time-passes
 has err 'assign-layouts'
 has err 'codegen'
+status 0 tilec "$ADD" --target sm_90a --emit=ptx --time-passes --repeats 2
+has err 'least of the repeats'
 status 0 tilec "$ADD" --target sm_90a --emit=ptx --verify-each
 status 0 tilec "$ADD" --target sm_90a --stop-after=coalesce
 has out 'tilegpu.convert_layout'
