@@ -37,8 +37,12 @@ int suite_open(struct suite *s) {
     return status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD ? 77 : 1;
   }
   running = s->name;
-  signal(SIGSEGV, crashed);
-  signal(SIGFPE, crashed);
+  // On a stack of its own, since the kernel's may be what is full.
+  static char stack[1 << 16];
+  sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
+  struct sigaction act = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
+  sigaction(SIGSEGV, &act, NULL);
+  sigaction(SIGFPE, &act, NULL);
   return -1;
 }
 
@@ -171,8 +175,10 @@ void case_int(struct suite *s, int32_t value) { case_arg(s, tile_arg_i32(value))
 // Opens the case's kernel, unless it is the last one's.
 static bool open_kernel(struct suite *s) {
   const char *text = strbuf_cstr(&s->text);
-  if (s->o.print)
+  if (s->o.print) {
     printf("# %u warps\n%s", s->warps, text);
+    fflush(stdout); // should the kernel crash
+  }
   if (s->kernel && s->kernel_warps == s->warps && strcmp(s->kernel_text, text) == 0)
     return true;
   tile_kernel_close(s->kernel);

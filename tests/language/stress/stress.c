@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ELEMENTS_MAX = 4096, STEPS_MAX = 5 };
+enum { ELEMENTS_MAX = 4096, STEPS_MAX = 6 };
 
 // The tile as the kernel has it after the steps so far, and its values.
 struct chain {
@@ -222,7 +222,7 @@ static void offsets(struct chain *c, const char *name, size_t places[ELEMENTS_MA
 static void steps(struct chain *c) {
   static void (*const kinds[])(struct chain * c) = {
       add_sum, subtract_maximum, add_place_of_minimum, scan, permute, reshape, flip, gather};
-  unsigned count = 1 + pick(c->s, STEPS_MAX);
+  unsigned count = 2 + pick(c->s, STEPS_MAX);
   for (unsigned i = 0; i < count; i++) {
     kinds[pick(c->s, COUNT_OF(kinds))](c);
     bound(c);
