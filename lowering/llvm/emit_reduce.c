@@ -61,6 +61,44 @@ static bool step_registers(struct emitter *e, struct reduction *d, const struct 
   return true;
 }
 
+// How many of the phase's first steps a thread may do as chains, one value after the other onto a
+// few running sums: where the order is free, a product that is summed becomes one fma that way, and
+// in a tree only half of them do.
+static unsigned chained_steps(const struct reduction *d, const struct reduce_phase *p) {
+  enum { CHAIN_BITS = 2 }; // log2 of the running sums: enough to hide an addition's latency
+  unsigned n = 0;
+  while (n < p->count && p->step[n].kind == REDUCE_REGISTERS)
+    n++;
+  for (unsigned i = 0; i < d->combine.count; i++)
+    if (d->combine.simple[i] != OP_ARITH_ADDF)
+      return 0;
+  return n > CHAIN_BITS + 1 ? n - CHAIN_BITS : 0;
+}
+
+// The first n steps of the phase at once.
+static bool chain_registers(struct emitter *e, struct reduction *d, const struct reduce_phase *p,
+                            unsigned n, uint32_t count) {
+  LLVMValueRef *sums[REDUCE_MAX_VALUES];
+  for (unsigned i = 0; i < d->combine.count; i++)
+    sums[i] = arena_array(e->arena, LLVMValueRef, count >> n);
+  for (uint32_t to = 0; to < count >> n; to++) {
+    LLVMValueRef sum[REDUCE_MAX_VALUES], next[REDUCE_MAX_VALUES];
+    for (uint32_t k = 0; k < 1u << n; k++) {
+      uint32_t r = to;
+      for (unsigned i = n; i-- > 0;)
+        r = with_bit(r, p->step[i].drop, 0) ^ (k >> i & 1 ? p->step[i].reg : 0);
+      pick(d, r, k ? next : sum);
+      if (k && !emit_combine(e, &d->combine, sum, next, sum))
+        return false;
+    }
+    for (unsigned i = 0; i < d->combine.count; i++)
+      sums[i][to] = sum[i];
+  }
+  for (unsigned i = 0; i < d->combine.count; i++)
+    d->x[i] = sums[i];
+  return true;
+}
+
 // What the partner's lane has in the same registers, but for an xor of `reg`.
 static void from_partner(struct emitter *e, const struct reduction *d, const struct reduce_step *s,
                          LLVMValueRef *const *sent, uint32_t count, LLVMValueRef **ret) {
@@ -132,7 +170,11 @@ static bool by_warp(struct emitter *e, struct reduction *d, uint32_t count) {
 static bool run_phase(struct emitter *e, struct reduction *d, const struct reduce_phase *p) {
   uint32_t count = 1u << p->register_bits;
   bool lanes_done = false, tried = false;
-  for (unsigned i = 0; i < p->count; i++) {
+  unsigned chained = chained_steps(d, p);
+  if (chained && !chain_registers(e, d, p, chained, count))
+    return false;
+  count >>= chained;
+  for (unsigned i = chained; i < p->count; i++) {
     const struct reduce_step *s = &p->step[i];
     bool ok = true;
     switch (s->kind) {
