@@ -122,9 +122,9 @@ def run_softmax(tile, rows, columns, quick):
 
 
 def softmax(tile):
-    run_softmax(tile, 4096, 1024, [(4, 4), (1, 4), (2, 4)])
-    run_softmax(tile, 4096, 4096, [(1, 4), (1, 8)])
-    run_softmax(tile, 4096, 8192, [(1, 8), (1, 16)])
+    run_softmax(tile, 4096, 1024, [(1, 1), (1, 2), (4, 4)])
+    run_softmax(tile, 4096, 4096, [(1, 2), (1, 4)])
+    run_softmax(tile, 4096, 8192, [(1, 4), (1, 8)])
     run_softmax(tile, 8192, 12672, [(1, 16), (1, 32)])
 
 
@@ -143,7 +143,7 @@ def run_layer_norm(tile, rows, columns, quick):
     block, cases = block_of(columns), {}
     for per, warps in shapes(block, quick):
         out = torch.empty_like(x)
-        k = tile.kernel(LAYER_NORM, "layer_norm", warps=warps, ROWS=per, BLOCK=block)
+        k = tile.kernel(LAYER_NORM, "layer_norm", warps=warps, ROWS=per, BLOCK=block, EVEN=block == columns)
         f = tile.bind(k, (triton.cdiv(rows, per), 1, 1), x, w, b, out, mean, rstd, rows, columns, EPS)
         out.fill_(math.nan)
         f()
@@ -168,10 +168,10 @@ def run_layer_norm(tile, rows, columns, quick):
 
 
 def layer_norm(tile):
-    run_layer_norm(tile, 4096, 1024, [(4, 4), (2, 2), (1, 4)])
-    run_layer_norm(tile, 4096, 4096, [(1, 4), (1, 8)])
-    run_layer_norm(tile, 4096, 8192, [(1, 8), (1, 16)])
-    run_layer_norm(tile, 4096, 15872, [(1, 16), (1, 32)])
+    run_layer_norm(tile, 4096, 1024, [(4, 4), (8, 8)])
+    run_layer_norm(tile, 4096, 4096, [(1, 4), (1, 8), (2, 8), (2, 4)])
+    run_layer_norm(tile, 4096, 8192, [(1, 4), (1, 8), (1, 16)])
+    run_layer_norm(tile, 4096, 15872, [(1, 8), (1, 16)])
 
 
 def both_ways(f, parameters, dy):
@@ -201,7 +201,7 @@ def layer_norm_backward(tile):
         dw, db = torch.empty_like(w), torch.empty_like(w)
         mean, rstd = torch.empty(rows, device="cuda"), torch.empty(rows, device="cuda")
         parts = [torch.empty(programs, columns, device="cuda") for _ in range(2)]
-        forward = tile.bind(tile.kernel(LAYER_NORM, "layer_norm", warps=warps, ROWS=per, BLOCK=4096), (triton.cdiv(rows, per), 1, 1),
+        forward = tile.bind(tile.kernel(LAYER_NORM, "layer_norm", warps=warps, ROWS=per, BLOCK=4096, EVEN=True), (triton.cdiv(rows, per), 1, 1),
                             x, w, b, out, mean, rstd, rows, columns, EPS)
         backward = tile.bind(tile.kernel(LAYER_NORM, "layer_norm_backward", warps=back, BLOCK=4096), (programs, 1, 1),
                              dy, x, w, mean, rstd, dx, *parts, rows, columns)
