@@ -232,7 +232,7 @@ static bool prefixes(struct emitter *e, const struct scan *s, LLVMValueRef *cons
 // Bits of a place that the thread decides.
 static uint32_t thread_places(const struct scan *s) {
   uint32_t mask = 0;
-  for (unsigned b = 0; b < s->plan.rest_count; b++)
+  for (unsigned b = 0; b < s->plan.rest_count && b < LL_MAX_BITS; b++)
     mask |= (s->plan.rest_thread[b] ? 1u : 0u) << b;
   return mask;
 }
