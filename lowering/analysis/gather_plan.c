@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gathers within a warp: the lane and the register of an element split into parts that the index
+// decides and parts that the reader decides. What the index leaves open of the register becomes
+// candidates, of which the reader selects one.
 #include "lowering/analysis/gather_plan.h"
 
 #include "layouts/attr.h"
