@@ -133,6 +133,13 @@ def wide_softmax(tile):
     run_softmax(tile, 2048, 65536, [(1, 32)])
 
 
+def walks(block):
+    """(warps, programs) that are tried for programs that walk over rows."""
+    if block == 4096:
+        return [(4, 660), (4, 528), (8, 528)]
+    return [(16, 264), (16, 132)] if block > 4096 else []
+
+
 def run_layer_norm(tile, rows, columns, quick):
     what = f"layer_norm_f16_{rows}x{columns}"
     x = (torch.randn(rows, columns, device="cuda") * 0.5 - 2.3).half()
@@ -152,6 +159,17 @@ def run_layer_norm(tile, rows, columns, quick):
         if not error < 1e-3:
             put(what, case=f"tile_{per}x{warps}", WRONG=error)
         cases[f"tile_{per}x{warps}"] = f
+    for warps, programs in walks(block):
+        out = torch.empty_like(x)
+        k = tile.kernel(LAYER_NORM, "layer_norm_ahead", warps=warps, BLOCK=block, EVEN=block == columns)
+        f = tile.bind(k, (programs, 1, 1), x, w, b, out, mean, rstd, rows, columns, EPS)
+        out.fill_(math.nan)
+        f()
+        torch.cuda.synchronize()
+        error = error_of(out[:256], want)
+        if not error < 1e-3:
+            put(what, case=f"tile_ahead_{programs}x{warps}", WRONG=error)
+        cases[f"tile_ahead_{programs}x{warps}"] = f
     peer = tutorial("05-layer-norm.py", "test_layer_norm(1151")
     if peer:
         y = torch.empty_like(x)
