@@ -4,6 +4,7 @@
 // form without memory, so that inlining, SROA on aggregates and the vectorisers have nothing to do.
 #include "lowering/llvm/emit.h"
 
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -14,7 +15,16 @@ static const char pipeline[] =
     "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
     "gvn,instcombine<no-verify-fixpoint>,simplifycfg,dce)";
 
+// LLVM's straight-line strength reduction compares every address with every other, which took two
+// thirds of the time to PTX, and leaves our kernels as they are: the emission computes addresses
+// from common parts. It cannot be left out of one compilation, so it is switched off for the process.
+static void disable_slow_passes(void) {
+  static const char *const options[] = {"tile", "-opt-disable=slsr"};
+  LLVMParseCommandLineOptions(2, options, NULL);
+}
+
 static void register_targets(void) {
+  disable_slow_passes();
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();

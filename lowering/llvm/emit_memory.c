@@ -74,17 +74,27 @@ static LLVMValueRef rest_mask(struct emitter *e, const struct transfer *t, unsig
   return both(e, mask_at(t->mask, r), off);
 }
 
+// Some register of the group at `r` is on, but not all.
+static LLVMValueRef is_cut(struct emitter *e, const struct transfer *t, unsigned r) {
+  LLVMValueRef all = group_mask(e, t, r), some = NULL;
+  for (unsigned i = r; all && i < r + t->packing.width; i++) {
+    LLVMValueRef m = mask_at(t->mask, i);
+    if (!m) // always on
+      return LLVMBuildNot(e->b, all, "");
+    some = some ? LLVMBuildOr(e->b, some, m, "") : m;
+  }
+  return some ? LLVMBuildAnd(e->b, some, LLVMBuildNot(e->b, all, ""), "")
+              : LLVMConstInt(e->i1, 0, false);
+}
+
 // This thread has a register to access alone.
 static LLVMValueRef any_rest(struct emitter *e, const struct transfer *t, unsigned count) {
   LLVMValueRef any = NULL;
   for (unsigned r = 0; r < count; r += t->packing.width) {
     if (r & t->skip)
       continue;
-    LLVMValueRef all = group_mask(e, t, r);
-    for (unsigned i = r; i < r + t->packing.width; i++) {
-      LLVMValueRef rest = rest_mask(e, t, i, all);
-      any = any ? LLVMBuildOr(e->b, any, rest, "") : rest;
-    }
+    LLVMValueRef cut = is_cut(e, t, r);
+    any = any ? LLVMBuildOr(e->b, any, cut, "") : cut;
   }
   return both(e, any, t->owner);
 }
