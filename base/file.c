@@ -179,6 +179,11 @@ bool file_exists(const char *path) {
   return stat(path, &st) == 0;
 }
 
+bool dir_exists(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static bool is_program(const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;

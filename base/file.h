@@ -16,6 +16,7 @@ NODISCARD int file_write(const char *path, const void *data, size_t size);
 
 NODISCARD int dir_create(const char *path, unsigned mode); // with parents; 0 if it exists
 bool file_exists(const char *path);
+bool dir_exists(const char *path);
 // First executable of that name on PATH, or NULL.
 const char *file_find_program(struct arena *a, const char *name);
 

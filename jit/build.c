@@ -3,13 +3,14 @@
 // kernel's description passes through its JSON form, so that both give the same.
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/file.h"
 #include "base/sha256.h"
 #include "jit/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_FORMAT "tile kernel 1" // changes with anything that the key below does not cover
+#define KEY_FORMAT "tile kernel 2" // changes with anything that the key below does not cover
 
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
   enum diag_code code = diag_first_error_code(diag);
@@ -63,7 +64,67 @@ static void disk_key(const tile_kernel *k, const struct compile_request *r, uint
   field_number(&h, r->num_stages);
   field_number(&h, r->check);
   field_number(&h, r->debug);
+  field_number(&h, r->is_detached);
+  for (size_t i = 0; i < r->folder_count; i++)
+    field_text(&h, r->folders[i]);
   sha256_final(&h, key);
+}
+
+// ---- imported files ----
+
+// The key covers the kernel's own text. What it imports is known only once it was compiled: the
+// places that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest], ...]}
+// with an empty digest where there was no file, and the entry serves as long as they are the same.
+
+static void write_entry(const struct compile_result *result, struct strbuf *out) {
+  struct json_writer w = {.out = out};
+  json_begin_object(&w);
+  json_key(&w, "kernel");
+  kernel_info_write(&result->info, &w);
+  json_key(&w, "files");
+  json_begin_array(&w);
+  for (size_t i = 0; i < result->probe_count; i++) {
+    const struct lang_probe *p = &result->probes[i];
+    char digest[65] = "";
+    if (p->exists)
+      sha256_hex(p->digest, digest);
+    json_begin_array(&w);
+    json_cstring(&w, p->path);
+    json_cstring(&w, digest);
+    json_end_array(&w);
+  }
+  json_end_array(&w);
+  json_end_object(&w);
+}
+
+static bool is_unchanged(struct arena *a, const struct json *probe) {
+  if (probe->kind != JSON_ARRAY || probe->count != 2 || probe->items[0]->kind != JSON_STRING ||
+      probe->items[1]->kind != JSON_STRING)
+    return false;
+  struct str path = probe->items[0]->string, text;
+  char digest[65] = "";
+  if (file_read(a, arena_strndup(a, path.ptr, path.len), SOURCE_MAX_BYTES, &text) == 0) {
+    struct sha256 h;
+    uint8_t bytes[32];
+    sha256_init(&h);
+    sha256_update(&h, text.ptr, text.len);
+    sha256_final(&h, bytes);
+    sha256_hex(bytes, digest);
+  }
+  return str_is(probe->items[1]->string, digest);
+}
+
+static bool files_unchanged(const struct json *entry) {
+  const struct json *files = json_get(entry, "files");
+  struct arena *a = files && files->kind == JSON_ARRAY ? arena_create() : NULL;
+  bool ok = a != NULL;
+  for (size_t i = 0; ok && i < files->count; i++) {
+    struct arena_mark mark = arena_mark(a);
+    ok = is_unchanged(a, files->items[i]);
+    arena_release(a, mark);
+  }
+  arena_destroy(a);
+  return ok;
 }
 
 // ---- filling a specialisation ----
@@ -83,10 +144,10 @@ static bool map_params(const tile_kernel *k, struct jit_spec *spec) {
 }
 
 // `code` need not live on the specialisation's arena.
-static bool fill(const tile_kernel *k, struct jit_spec *spec, struct str info, struct str code) {
-  struct json_error where;
-  struct json *j = json_parse(spec->arena, info, &where);
-  if (!j || !kernel_info_read(spec->arena, j, &spec->info) || !map_params(k, spec))
+static bool fill(const tile_kernel *k, struct jit_spec *spec, const struct json *entry,
+                 struct str code) {
+  const struct json *info = entry ? json_get(entry, "kernel") : NULL;
+  if (!info || !kernel_info_read(spec->arena, info, &spec->info) || !map_params(k, spec))
     return false;
   char *copy = arena_strndup(spec->arena, code.ptr, code.len);
   spec->code = (struct str){copy, code.len};
@@ -105,6 +166,9 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .emit = c->target->is_host ? EMIT_OBJECT : EMIT_PTX,
       .check = c->check,
       .debug = c->check,
+      .folders = c->folders,
+      .folder_count = c->folder_count,
+      .is_detached = k->is_detached,
   };
   r.bindings = jit_bindings(k, c, spec->key, a, &r.binding_count);
   if (k->passes) {
@@ -124,12 +188,13 @@ static tile_status compile(tile_kernel *k, struct jit_spec *spec,
     return jit_diag_failure(diag, report != NULL);
   spec->timing.compile = result.timing;
   struct strbuf info = {0};
-  struct json_writer w = {.out = &info};
-  kernel_info_write(&result.info, &w);
+  write_entry(&result, &info);
+  struct json_error where;
   tile_status s = TILE_OK;
   if (info.failed)
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", k->name);
-  else if (!fill(k, spec, (struct str){info.ptr, info.len}, result.output))
+  else if (!fill(k, spec, json_parse(spec->arena, (struct str){info.ptr, info.len}, &where),
+                 result.output))
     s = status_set(TILE_INTERNAL, "the compiler's description of kernel `%s` is malformed",
                    k->name);
   else if (key)
@@ -146,9 +211,13 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
   uint8_t key[32];
   struct str info, code;
   disk_key(k, &request, key);
-  if (disk_cache_get(k->cache, a, key, &info, &code) && fill(k, spec, info, code)) {
-    spec->timing.from_disk = true;
-    return TILE_OK;
+  if (disk_cache_get(k->cache, a, key, &info, &code)) {
+    struct json_error where;
+    const struct json *entry = json_parse(spec->arena, info, &where);
+    if (entry && files_unchanged(entry) && fill(k, spec, entry, code)) {
+      spec->timing.from_disk = true;
+      return TILE_OK;
+    }
   }
   return compile(k, spec, &request, a, report, key);
 }

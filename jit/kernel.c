@@ -25,6 +25,8 @@ static struct config *config_create(struct arena *a, const struct config *from, 
   c->constants = arena_array(a, const char *, declared + 1);
   for (size_t i = 0; from && i < declared; i++)
     c->constants[i] = from->constants[i];
+  c->folders = from ? from->folders : NULL;
+  c->folder_count = from ? from->folder_count : 0;
   return c;
 }
 
@@ -99,6 +101,7 @@ tile_status jit_kernel_open(tile_device *device, const char *file_name, struct s
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a kernel");
   }
   k->device = device;
+  k->is_detached = !file_name;
   pthread_mutex_init(&k->lock, NULL);
   pthread_cond_init(&k->built, NULL);
   tile_status s = open_kernel(k, file_name, text, kernel, report);
@@ -170,12 +173,23 @@ static bool same_config(const tile_kernel *k, const struct config *a, const stru
   for (size_t i = 0; i < k->declared_count; i++)
     if (!same_text(a->constants[i], b->constants[i]))
       return false;
-  return true;
+  for (size_t i = 0; i < a->folder_count && a->folder_count == b->folder_count; i++)
+    if (strcmp(a->folders[i], b->folders[i]) != 0)
+      return false;
+  return a->folder_count == b->folder_count;
+}
+
+static void add_folder(struct arena *a, struct config *c, const char *path) {
+  const char **folders = arena_array(a, const char *, c->folder_count + 1);
+  for (size_t i = 0; i < c->folder_count; i++)
+    folders[i] = c->folders[i];
+  folders[c->folder_count++] = arena_strdup(a, path);
+  c->folders = folders;
 }
 
 // A changed copy of the current configuration becomes the current one; if there was one like it
 // before, that one does, with what was compiled for it. `constant` is the index of a declared
-// parameter to set to `text`, or declared_count.
+// parameter to set to `text`, or declared_count; then `text` is a folder to add, or NULL.
 static tile_status change(tile_kernel *k, const struct config *to, size_t constant,
                           const char *text) {
   pthread_mutex_lock(&k->lock);
@@ -189,6 +203,8 @@ static tile_status change(tile_kernel *k, const struct config *to, size_t consta
     struct config *c = config_create(k->arena, to, k->declared_count);
     if (constant < k->declared_count)
       c->constants[constant] = arena_strdup(k->arena, text);
+    else if (text)
+      add_folder(k->arena, c, text);
     struct config *known = k->configs;
     while (known && !same_config(k, known, c))
       known = known->next;
@@ -272,6 +288,15 @@ tile_status tile_kernel_set_check(tile_kernel *k, int on) {
     return status_set(TILE_INVALID_ARGUMENT, "checks work on the host device only");
   c.check = on != 0;
   return change(k, &c, k->declared_count, NULL);
+}
+
+tile_status tile_kernel_add_folder(tile_kernel *k, const char *path) {
+  if (!k)
+    return no_kernel("tile_kernel_add_folder");
+  if (!path || !*path)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_add_folder: `path` is %s",
+                      path ? "empty" : "NULL");
+  return change(k, atomic_load(&k->config), k->declared_count, path);
 }
 
 tile_status tile_kernel_set_target(tile_kernel *k, const char *target) {

@@ -52,6 +52,8 @@ struct config {
   uint32_t num_warps, num_stages; // 0: default
   bool check;
   const char **constants; // by declared parameter; NULL: not set
+  const char **folders;   // in which imported modules are looked for
+  size_t folder_count;
   _Atomic(struct spec_table *) table;
   size_t spec_count;
 };
@@ -60,6 +62,7 @@ struct tile_kernel {
   tile_device *device;
   struct arena *arena; // what lives as long as the kernel; under `lock` after opening
   struct source *source;
+  bool is_detached; // the source has no file name: nothing stands beside it
   const char *name;
   struct lang_param *declared; // all parameters
   size_t declared_count;

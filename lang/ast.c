@@ -34,10 +34,15 @@ const struct ast_function *ast_find_function(const struct ast_module *m, const c
 }
 
 const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name) {
-  for (size_t i = m->constant_count; i > 0; i--)
-    if (strcmp(m->constants[i - 1].name, name) == 0)
-      return &m->constants[i - 1];
-  return NULL;
+  const struct ast_constant *maybe = NULL; // the first of those under conditions
+  for (size_t i = m->constant_count; i > 0; i--) {
+    const struct ast_constant *k = &m->constants[i - 1];
+    if (strcmp(k->name, name) == 0 && !k->is_branch)
+      return k;
+    if (strcmp(k->name, name) == 0)
+      maybe = k;
+  }
+  return maybe;
 }
 
 const struct ast_class *ast_find_class(const struct ast_module *m, const char *name) {

@@ -359,6 +359,7 @@ struct ast_import {
   const char *module; // "triton.language"; leading dots of a relative import kept
   const char *name;
   const char *bound;
+  bool is_branch; // under a condition, or in a `try`
   struct span span;
 };
 
@@ -381,9 +382,11 @@ struct ast_class {
   size_t method_count;
 };
 
-// NAME = value, NAME: tl.constexpr = value at module level.
+// NAME = value, NAME: tl.constexpr = value at module level. Under conditions only other names for
+// something (`NAME = a.b`) are kept.
 struct ast_constant {
   const char *name;
+  bool is_branch; // under a condition, or in a `try`
   struct expr *annotation;
   struct expr *value;
   struct span name_span;
@@ -408,6 +411,7 @@ struct ast_module {
 
 // The last definition of that name, as in Python; NULL if there is none.
 const struct ast_function *ast_find_function(const struct ast_module *m, const char *name);
+// The last one that is not under a condition, else the first.
 const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name);
 const struct ast_class *ast_find_class(const struct ast_module *m, const char *name);
 

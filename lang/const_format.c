@@ -62,6 +62,7 @@ void const_format(struct emitter *e, struct value v, bool repr, struct strbuf *o
   case VALUE_RT: strbuf_puts(out, type_text(e->a, v.type)); return;
   case VALUE_FUNC:
   case VALUE_MODULE:
+  case VALUE_FILE:
   case VALUE_BUILTIN:
   case VALUE_BOUND:
   case VALUE_RANGE:

@@ -26,6 +26,7 @@ bool const_truth(struct value v, bool *ret) {
   case VALUE_TYPE:
   case VALUE_FUNC:
   case VALUE_MODULE:
+  case VALUE_FILE:
   case VALUE_BUILTIN:
   case VALUE_BOUND:
   case VALUE_RANGE:
@@ -62,6 +63,7 @@ bool const_equal(struct value a, struct value b) {
     return true;
   case VALUE_FUNC: return a.func == b.func;
   case VALUE_MODULE: return a.module == b.module;
+  case VALUE_FILE: return a.file == b.file;
   case VALUE_BUILTIN: return a.builtin == b.builtin;
   case VALUE_CLASS: return a.class == b.class;
   case VALUE_RT: return mlirValueEqual(a.rt, b.rt);

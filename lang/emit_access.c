@@ -2,6 +2,7 @@
 // Subscripts and attributes: new axes of tiles, elements of tuples, what types and tiles know of
 // themselves, methods.
 #include "lang/builtins.h"
+#include "lang/import.h"
 
 // ---- subscripts ----
 
@@ -285,6 +286,7 @@ struct value emit_attribute(struct emitter *e, struct operand x, const char *nam
   switch (v.kind) {
   case VALUE_POISON: return v;
   case VALUE_MODULE: return module_attribute(e, v.module, name, at);
+  case VALUE_FILE: return import_attribute(e, v.file, name, at);
   case VALUE_RT:
     if (tile_attribute(e, v, name, &r))
       return r;

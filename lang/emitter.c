@@ -92,7 +92,8 @@ const char *value_type_text(struct emitter *e, struct value v) {
   case VALUE_FUNC:
   case VALUE_BUILTIN:
   case VALUE_BOUND: return "function";
-  case VALUE_MODULE: return "module";
+  case VALUE_MODULE:
+  case VALUE_FILE: return "module";
   case VALUE_RANGE: return "range";
   case VALUE_SLICE: return "slice";
   case VALUE_ABSENT: return "nothing";
@@ -123,7 +124,8 @@ const char *value_describe(struct emitter *e, struct value v) {
   case VALUE_BOUND:
     return arena_printf(e->a, "the method `%s`",
                         v.bound.func ? v.bound.func->ast->name : v.bound.builtin->name);
-  case VALUE_MODULE: return "a module";
+  case VALUE_MODULE:
+  case VALUE_FILE: return "a module";
   case VALUE_RANGE: return "a range";
   case VALUE_SLICE: return "a slice";
   case VALUE_RT:

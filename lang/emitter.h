@@ -113,6 +113,9 @@ struct emitter {
   struct outline_cache *outlined;
   struct map records;       // ast_class -> struct record *
   struct map module_values; // ast_constant -> struct value *
+  struct map files;         // path -> struct read_file *, of imports (import.c)
+  struct map imported;      // "module name" -> struct value *, of what import_lookup found
+  size_t file_bytes;        // of the imported files
   struct map std_modules;   // row of std_table -> struct ast_module *, of what was needed
   unsigned depth, call_depth;
   unsigned region, region_count; // the func.func being filled; 0: the kernel
@@ -145,6 +148,11 @@ void scope_assign(struct emitter *e, const char *name, struct span at, struct va
 // Value of a name: local, enclosing, module, builtin. Reports unknown and possibly undefined ones.
 struct value scope_lookup(struct emitter *e, const char *name, struct span at);
 struct value scope_read(struct emitter *e, struct variable *v, struct span at);
+// What `name` is in a file: constant, function, class, or import. False: nothing of that name.
+bool scope_module_name(struct emitter *e, const struct ast_module *m, const char *name,
+                       struct span at, struct value *ret);
+// A type or a module of the language by its last word: `float32`, `math`, `libdevice`.
+bool scope_language_name(const char *name, struct value *ret);
 struct value module_attribute(struct emitter *e, enum module_id m, const char *name,
                               struct span at);
 

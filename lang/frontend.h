@@ -4,6 +4,7 @@
 #define TILE_LANG_FRONTEND_H
 
 #include "base/diag.h"
+#include "base/vec.h"
 #include "mlir-dialects/ir.h"
 
 struct ast_module; // lang/ast.h
@@ -50,14 +51,30 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
                         const char *name, const char **ret_name, struct lang_param **ret_params,
                         size_t *ret_count);
 
+// A place in which a file was looked for. If every one is as it was, so is what was imported.
+struct lang_probe {
+  const char *path;
+  bool exists;
+  uint8_t digest[32]; // SHA-256 of the file
+};
+
+// Where the files are that imports name, and which were read.
+struct lang_imports {
+  const char *const *folders;
+  size_t folder_count;
+  bool is_detached;              // the kernel's text is not from a file: nothing stands beside it
+  VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
+};
+
 struct lang_options {
   const char *kernel; // NULL: the only one
   const struct lang_binding *bindings;
   size_t binding_count;
   const char *target; // for compile-time questions of the source
   uint32_t num_warps;
-  bool debug;                  // keep device_assert
-  struct strbuf *static_print; // where static_print writes; NULL: nowhere
+  bool debug;                   // keep device_assert
+  struct strbuf *static_print;  // where static_print writes; NULL: nowhere
+  struct lang_imports *imports; // NULL: no other files are read
 };
 
 // Types, shapes, compile-time evaluation, emission of `tile` IR for one kernel. A null module after

@@ -311,30 +311,42 @@ static struct stmt *try_simple(struct parser *p) {
   return NULL;
 }
 
-static void keep_constant(struct parser *p, struct module_parts *m, const struct expr *target,
-                          struct expr *annotation, struct expr *value) {
+static bool is_dotted_name(const struct expr *e) {
+  while (e->kind == EXPR_ATTRIBUTE)
+    e = e->attribute.object;
+  return e->kind == EXPR_NAME;
+}
+
+static void keep_constant(struct parser *p, struct module_parts *m, bool is_branch,
+                          const struct expr *target, struct expr *annotation, struct expr *value) {
   if (target->kind == EXPR_TUPLE && value->kind == EXPR_TUPLE &&
       target->items.len == value->items.len) { // A, B = 1, 2
     for (size_t i = 0; i < target->items.len; i++)
-      keep_constant(p, m, target->items.at[i], NULL, value->items.at[i]);
+      keep_constant(p, m, is_branch, target->items.at[i], NULL, value->items.at[i]);
     return;
   }
-  if (target->kind != EXPR_NAME)
+  if (target->kind != EXPR_NAME || (is_branch && !is_dotted_name(value)))
     return;
-  struct ast_constant c = {target->name, annotation, value, target->span};
+  struct ast_constant c = {.name = target->name,
+                           .is_branch = is_branch,
+                           .annotation = annotation,
+                           .value = value,
+                           .name_span = target->span};
   vec_push(p->arena, &m->constants, c);
 }
 
 static void keep_simple(struct parser *p, struct module_parts *m, struct scope scope,
                         const struct stmt *s) {
   if (s->kind == STMT_IMPORT) {
-    for (size_t i = 0; i < s->import.count; i++)
+    for (size_t i = 0; i < s->import.count; i++) {
+      s->import.items[i].is_branch = scope.is_branch;
       vec_push(p->arena, &m->imports, s->import.items[i]);
-  } else if (s->kind == STMT_ASSIGN && !scope.is_branch) {
+    }
+  } else if (s->kind == STMT_ASSIGN) {
     for (size_t i = 0; i < s->assign.targets.len; i++)
-      keep_constant(p, m, s->assign.targets.at[i], NULL, s->assign.value);
-  } else if (s->kind == STMT_ANN_ASSIGN && !scope.is_branch && s->ann_assign.value) {
-    keep_constant(p, m, s->ann_assign.target, s->ann_assign.annotation, s->ann_assign.value);
+      keep_constant(p, m, scope.is_branch, s->assign.targets.at[i], NULL, s->assign.value);
+  } else if (s->kind == STMT_ANN_ASSIGN && s->ann_assign.value) {
+    keep_constant(p, m, scope.is_branch, s->ann_assign.target, s->ann_assign.annotation, s->ann_assign.value);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: variables of the functions being inlined, and what a module gives a meaning to.
 #include "lang/builtins.h"
+#include "lang/import.h"
 #include "lang/ssa.h"
 #include "lang/std_module.h"
 
@@ -112,6 +113,10 @@ static bool language_module(const char *name, struct value *ret) {
   return false;
 }
 
+bool scope_language_name(const char *name, struct value *ret) {
+  return dtype_name_value(name, ret) || language_module(name, ret);
+}
+
 static struct value value_of_builtin(const struct builtin *b) {
   return (struct value){.kind = VALUE_BUILTIN, .builtin = b};
 }
@@ -142,7 +147,7 @@ struct value module_attribute(struct emitter *e, enum module_id m, const char *n
   const struct builtin *b = builtin_find(e, name);
   if (b)
     return value_of_builtin(b);
-  if (dtype_name_value(name, &v) || language_module(name, &v))
+  if (scope_language_name(name, &v))
     return v;
   if (m == MODULE_MATH && module_constant(name, &v))
     return v;
@@ -187,57 +192,43 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
   return *known = v;
 }
 
-// `import triton.language as tl`, `from triton.language.extra import libdevice`, ...
-static bool imported(struct emitter *e, const struct ast_module *m, const char *name,
-                     struct value *ret) {
-  for (size_t i = m->import_count; i-- > 0;) {
-    const struct ast_import *im = &m->imports[i];
-    if (!im->bound || strcmp(im->bound, name) != 0)
-      continue;
-    if (strcmp(im->module, "math") == 0 && !im->name) {
-      *ret = (struct value){.kind = VALUE_MODULE, .module = MODULE_MATH};
-      return true;
-    }
-    if (im->name && strcmp(im->name, "libdevice") == 0)
-      return language_module(im->name, ret);
-    if (!im->name && (strcmp(im->module, "torch") == 0 || strcmp(im->module, "numpy") == 0)) {
-      *ret = (struct value){.kind = VALUE_MODULE, .module = MODULE_HOST};
-      return true;
-    }
-    if (strncmp(im->module, "triton", 6) != 0)
-      return false;
-    if (im->name) {
-      const struct builtin *b = builtin_find(e, im->name);
-      if (b)
-        return *ret = value_of_builtin(b), true;
-      return dtype_name_value(im->name, ret) || language_module(im->name, ret);
-    }
-    const char *last = strrchr(im->module, '.');
-    return language_module(last && strcmp(im->bound, "triton") != 0 ? last + 1 : "triton", ret);
-  }
+// `@use_tl_extra @triton.jit def trunc(x)`: a function that gives way to the vendor's of that name.
+static bool gives_way(struct emitter *e, const struct ast_function *f, struct value *ret) {
+  const struct builtin *b = builtin_find(e, f->name);
+  for (size_t i = 0; b && i < f->decorators.len; i++)
+    if (f->decorators.at[i]->kind == EXPR_NAME &&
+        strcmp(f->decorators.at[i]->name, "use_tl_extra") == 0)
+      return *ret = value_of_builtin(b), true;
   return false;
+}
+
+bool scope_module_name(struct emitter *e, const struct ast_module *m, const char *name,
+                       struct span at, struct value *ret) {
+  const struct ast_constant *k = ast_find_constant(m, name);
+  const struct ast_function *f = ast_find_function(m, name);
+  const struct ast_class *c = ast_find_class(m, name);
+  struct value v;
+  if (k && !k->is_branch)
+    *ret = constant_value(e, m, k, at);
+  else if (f)
+    *ret = gives_way(e, f, &v) ? v : emit_function_value(e, f, m, NULL);
+  else if (c)
+    *ret = emit_class_value(e, c, m);
+  else if (import_lookup(e, m, name, &v))
+    *ret = v;
+  else if (k)
+    *ret = constant_value(e, m, k, at);
+  else
+    return false;
+  return true;
 }
 
 static bool module_lookup(struct emitter *e, const char *name, struct span at, struct value *ret) {
   const struct ast_module *m = e->frame->module;
-  const struct ast_constant *k = ast_find_constant(m, name);
-  if (k) {
-    *ret = constant_value(e, m, k, at);
+  if (e->frame->is_std && !ast_find_constant(m, name) && !ast_find_function(m, name) &&
+      std_value(e, name, ret))
     return true;
-  }
-  const struct ast_function *f = ast_find_function(m, name);
-  if (f) {
-    *ret = emit_function_value(e, f, m, NULL);
-    return true;
-  }
-  if (e->frame->is_std && std_value(e, name, ret))
-    return true;
-  const struct ast_class *c = ast_find_class(m, name);
-  if (c) {
-    *ret = emit_class_value(e, c, m);
-    return true;
-  }
-  return imported(e, m, name, ret);
+  return scope_module_name(e, m, name, at, ret);
 }
 
 struct nearest {
@@ -253,22 +244,9 @@ static void consider(struct nearest *n, const char *candidate) {
     n->best = near, n->distance = d;
 }
 
-// A name that an import of the host binds; its line, or SPAN_NONE.
-static struct span host_import(const struct ast_module *m, const char *name) {
-  for (size_t i = 0; i < m->import_count; i++)
-    if (m->imports[i].bound && strcmp(m->imports[i].bound, name) == 0)
-      return m->imports[i].span;
-  return SPAN_NONE;
-}
-
 static struct value report_unknown(struct emitter *e, const char *name, struct span at) {
-  struct span import = host_import(e->frame->module, name);
-  if (import.source) {
-    struct diag *d = emit_error(e, at, E0201, "`%s` is imported for the host", name);
-    diag_label(d, import, "other files are not read");
-    diag_help(d, "functions that kernels call stand in the same file");
+  if (import_report(e, e->frame->module, name, at))
     return VALUE_ERROR;
-  }
   struct diag *d = emit_error(e, at, E0201, "unknown name `%s`", name);
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {
@@ -320,7 +298,7 @@ struct value scope_lookup(struct emitter *e, const char *name, struct span at) {
   const struct builtin *b = builtin_find_bare(e, name);
   if (b)
     return value_of_builtin(b);
-  if (dtype_name_value(name, &v) || language_module(name, &v))
+  if (scope_language_name(name, &v))
     return v;
   return report_unknown(e, name, at);
 }

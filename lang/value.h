@@ -22,6 +22,7 @@ enum value_kind {
   VALUE_TUPLE,   // also lists
   VALUE_FUNC,    // a function of the language
   VALUE_MODULE,  // `tl`, `triton`, `tl.math`, ...
+  VALUE_FILE,    // a module that is a file or a package (import.h)
   VALUE_BUILTIN, // a row of builtins.def
   VALUE_BOUND,   // a builtin with its first argument: `x.to`
   VALUE_RANGE,   // range(...), tl.range(...), tl.static_range(...)
@@ -34,6 +35,7 @@ struct builtin;
 struct ast_class;
 struct ast_field;
 struct ast_module;
+struct file_module;
 struct function;
 
 // What makes a tuple more than one.
@@ -99,6 +101,7 @@ struct value {
     const struct function *func;
     const struct record *class;
     enum module_id module;
+    const struct file_module *file;
     const struct builtin *builtin;
     struct bound_method bound;
     struct range range;

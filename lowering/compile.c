@@ -157,14 +157,19 @@ static bool compile_source(struct session *s) {
   }
   if (!open_context(s))
     return false;
+  struct lang_imports imports = {
+      .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
   struct lang_options options = {.kernel = r->kernel,
                                  .bindings = r->bindings,
                                  .binding_count = r->binding_count,
                                  .target = r->target->name,
                                  .num_warps = s->num_warps,
                                  .debug = r->debug,
-                                 .static_print = r->static_print};
+                                 .static_print = r->static_print,
+                                 .imports = &imports};
   s->module = lang_emit(s->c, ast, &options);
+  s->ret->probes = imports.probes.at;
+  s->ret->probe_count = imports.probes.len;
   lap(&at, &t->frontend_ms);
   if (mlirModuleIsNull(s->module) || !no_errors(s))
     return false;

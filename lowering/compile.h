@@ -31,6 +31,10 @@ struct compile_request {
   bool debug;          // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
+  // Folders in which imported modules are looked for, beside the source's own.
+  const char *const *folders;
+  size_t folder_count;
+  bool is_detached; // the source is not from a file: nothing stands beside it
   // Called with the module once the passes are done, before it is printed or emitted, for tools
   // that look at values; not for `ast`, nor for `tile` when no passes run. The module is only to be
   // read; it and `c` end with the compilation, so what is kept is copied. NULL: nobody looks.
@@ -46,6 +50,9 @@ struct compile_result {
   struct str output;       // text of the stage, or the object file; on the arena
   struct kernel_info info; // filled from EMIT_TILEGPU on
   struct compile_timing timing;
+  // Where imported files were looked for; on the arena.
+  const struct lang_probe *probes;
+  size_t probe_count;
 };
 
 // True when `diag` has no errors. Everything it makes lives on `a`, LLVM's and MLIR's memory is

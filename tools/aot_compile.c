@@ -67,7 +67,9 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
                               .num_warps = f->num_warps,
                               .num_stages = f->num_stages,
                               .emit = EMIT_PTX,
-                              .passes = t->o.passes};
+                              .passes = t->o.passes,
+                              .folders = t->o.folders.at,
+                              .folder_count = t->o.folders.len};
   r.bindings = bindings_of(a, f, v, &r.binding_count);
   // The same warnings for every specialisation would be noise: those of the first one were recorded
   // when the function was described. What fails is compiled again for its messages.

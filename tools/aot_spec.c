@@ -65,6 +65,8 @@ static bool describe(struct aot *a, struct aot_function *f) {
                               .num_stages = f->num_stages,
                               .emit = EMIT_TILEGPU,
                               .passes = t->o.passes,
+                              .folders = t->o.folders.at,
+                              .folder_count = t->o.folders.len,
                               .static_print = &t->log,
                               .inspect = find_writes,
                               .inspect_user = &w};

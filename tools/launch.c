@@ -69,6 +69,8 @@ static int open_kernel(struct tool *t, struct launch *l) {
   struct jit_report report = {t->arena, t->diag};
   tile_status status = jit_kernel_open(l->device, l->source->name, l->source->text, l->kernel_name,
                                        &report, &l->kernel);
+  for (size_t i = 0; status == TILE_OK && i < t->o.folders.len; i++)
+    status = tile_kernel_add_folder(l->kernel, t->o.folders.at[i]);
   for (size_t i = 0; status == TILE_OK && i < t->o.defines.len; i++) {
     const struct assignment *d = &t->o.defines.at[i];
     status = tile_kernel_set_constant(l->kernel, d->name,

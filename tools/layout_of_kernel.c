@@ -195,6 +195,8 @@ static bool compile(struct tool *t, struct survey *s) {
                               .check = t->o.check,
                               .debug = t->o.check,
                               .passes = t->o.passes,
+                              .folders = t->o.folders.at,
+                              .folder_count = t->o.folders.len,
                               .inspect = survey_module,
                               .inspect_user = s};
   struct compile_result result = {0};

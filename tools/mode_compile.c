@@ -91,6 +91,8 @@ int mode_compile(struct tool *t) {
   if (!source)
     return status;
   struct compile_request r = {.source = source,
+                              .folders = t->o.folders.at,
+                              .folder_count = t->o.folders.len,
                               .kernel = t->o.kernel,
                               .target = t->o.target ? target_find(str_from(t->o.target)) : NULL,
                               .num_warps = t->o.num_warps,

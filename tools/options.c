@@ -265,6 +265,7 @@ static bool apply(struct tool *t, const struct given *g) {
     break;
   case OPTION_SPEC: vec_push(t->arena, &o->specs, (struct word){g->value, g->where}); break;
   case OPTION_FUNCTION: vec_push(t->arena, &o->functions, (struct word){g->value, g->where}); break;
+  case OPTION_FOLDER: vec_push(t->arena, &o->folders, copy(t, g->value)); break;
   case OPTION_PTXAS:
     o->ptxas = copy(t, g->value);
     o->ptxas_at = g->where;

@@ -24,7 +24,8 @@ typedef struct tile_kernel tile_kernel;
  * types and code wait for the first launch. */
 TILE_API tile_status tile_kernel_open(tile_device *device, const char *path, const char *name,
                                       tile_kernel **ret_kernel);
-/* The same from text; `file_name` appears in messages. */
+/* The same from text; `file_name` appears in messages, and modules that the text imports are looked
+ * for beside it (NULL: only in the folders added below). */
 TILE_API tile_status tile_kernel_from_source(tile_device *device, const char *file_name,
                                              const char *text, size_t size, const char *name,
                                              tile_kernel **ret_kernel);
@@ -36,6 +37,9 @@ TILE_API tile_status tile_kernel_set_constant(tile_kernel *kernel, const char *n
 TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_warps); /* default 4 */
 TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
                                             unsigned num_stages); /* default 3 */
+/* One more folder in which modules that kernels import are looked for, after those that there are.
+ * The files are read when a launch compiles. */
+TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);
 /* Host device only: report out-of-bounds accesses (TILE_CHECK_FAILED from the launch). */
 TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
 

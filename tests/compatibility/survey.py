@@ -173,7 +173,10 @@ def compile_kernel(tilec, path, name, kernel, functions, args):
                 command += ["-D", f"{n}={v}"]
             for folder in args.include:
                 command += ["-I", folder]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+            except subprocess.TimeoutExpired:
+                return "error: too large: not compiled within 20 s"
             if done.returncode == 0:
                 return ""
             if not problem or re.search(r"E0(30|21)", problem):
@@ -190,13 +193,16 @@ def main():
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--only")
     parser.add_argument("--json")
+    parser.add_argument("--skip", help="regular expression of files to leave out")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("-I", dest="include", action="append", default=[])
     args = parser.parse_args()
     total, good, table = 0, 0, {}
-    for file in sorted(os.listdir(args.folder)):
+    files = [os.path.relpath(os.path.join(folder, name), args.folder)
+             for folder, _, names in os.walk(args.folder) for name in names if name.endswith((".py", ".tile"))]
+    for file in sorted(files):
         path = os.path.join(args.folder, file)
-        if not file.endswith((".py", ".tile")):
+        if args.skip and re.search(args.skip, file):
             continue
         functions, names = kernels_of(path)
         for name in sorted(names):

@@ -40,3 +40,15 @@ else
   grep -q 'internal error: segmentation fault \[E0990\]' stderr; report $? "with a message"
   grep -q -- "--emit=ast" tilec-crash-*/command.txt; report $? "and a folder that holds the command"
 fi
+
+# Imported files.
+printf '@jit\ndef k(x: ptr[f32]):\n  store(x, f(load(x)))\nfrom large import f\n' > imports.tile
+head -c $((16 * 1024 * 1024 + 1)) /dev/zero | tr '\0' '#' > large.py
+check "imported file too large" 75 '`large.py`
+\[E0901\]' imports.tile --target sm_80
+printf '@jit\ndef f(x:\n  return x\n' > large.py
+check "imported file with an error" 1 'large.py:2:6: error' imports.tile --target sm_80
+printf '@jit\ndef f(x):\n  return -x\n' > large.py
+check "imported file" 0 'xor.b32' imports.tile --target sm_80
+stdin=imports.tile check "beside standard input" 0 'xor.b32' - --target sm_80
+rm -f large.py

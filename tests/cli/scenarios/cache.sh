@@ -15,3 +15,26 @@ status 0 "${run[@]}"
 export TILE_CACHE_DIR=/proc/nowhere
 status 0 "${run[@]}"
 has out 'compiled'
+
+# Files that a kernel imports count as its own text does.
+export TILE_CACHE_DIR=$PWD/imports
+mkdir first second
+printf 'from sign import f\n\n@jit\ndef k(x: ptr[f32]):\n  store(x, f(load(x)))\n' > k.tile
+printf '@jit\ndef f(x):\n  return -x\n' > second/sign.py
+run=(tilec --run k.tile --target host --arg 'x=f32[1]:ones' --grid 1 -I first -I second)
+status 0 "${run[@]}" --out x=@x.npy
+has out 'compiled'
+status 0 "${run[@]}"
+has out 'from the cache'
+printf '@jit\ndef f(x):\n  return x * 5\n' > second/sign.py
+status 0 "${run[@]}"
+has out 'compiled'
+status 0 "${run[@]}"
+has out 'from the cache'
+cp second/sign.py first # found before the other
+status 0 "${run[@]}"
+has out 'compiled'
+status 0 "${run[@]}"
+has out 'from the cache'
+rm first/sign.py second/sign.py
+status 1 "${run[@]}"

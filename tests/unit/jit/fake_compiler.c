@@ -105,6 +105,12 @@ bool compile_kernel(struct arena *a, struct diag_engine *diag,
   if (!fake_compiler.delay_us) { // with threads nobody reads these
     memcpy(fake_compiler.bindings, text, sizeof text);
     fake_compiler.num_warps = request->num_warps;
+    size_t n = 0;
+    fake_compiler.folders[0] = 0;
+    for (size_t i = 0; i < request->folder_count; i++)
+      n += (size_t)snprintf(fake_compiler.folders + n, sizeof fake_compiler.folders - n, "%s ",
+                            request->folders[i]);
+    fake_compiler.is_detached = request->is_detached;
     fake_compiler.num_stages = request->num_stages;
     fake_compiler.check = request->check;
     fake_compiler.emit = request->emit;

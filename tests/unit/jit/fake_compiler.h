@@ -22,6 +22,8 @@ struct fake_compiler {
   bool check;
   enum emit_kind emit;
   char target[16];
+  char folders[64]; // of imports, with a blank after each
+  bool is_detached;
 };
 
 extern struct fake_compiler fake_compiler;

@@ -223,6 +223,9 @@ START_TEST(settings_are_checked) {
   ck_assert_int_eq(tile_kernel_set_stages(kernel, 17), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 1), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 0), TILE_OK);
+  ck_assert_int_eq(tile_kernel_add_folder(kernel, NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_add_folder(kernel, ""), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_add_folder(NULL, "lib"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "sm_1"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "host"), TILE_INVALID_ARGUMENT);
 }
@@ -250,6 +253,27 @@ START_TEST(settings_make_new_code_and_find_the_old) {
   ck_assert_int_eq(tile_kernel_set_constant(kernel, "ACT", "\"relu\""), TILE_OK);
   ck_assert_int_eq(launch(c), TILE_OK);
   ck_assert_int_eq(fake_compiler.compilations, 4);
+}
+END_TEST
+
+START_TEST(folders_are_handed_on) {
+  struct call c = good();
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_str_eq(fake_compiler.folders, "");
+  ck_assert(!fake_compiler.is_detached);
+  ck_assert_int_eq(tile_kernel_add_folder(kernel, "lib"), TILE_OK);
+  ck_assert_int_eq(tile_kernel_add_folder(kernel, "more/lib"), TILE_OK);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_str_eq(fake_compiler.folders, "lib more/lib ");
+  ck_assert_int_eq(tile_kernel_set_warps(kernel, 8), TILE_OK); // keeps them
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_str_eq(fake_compiler.folders, "lib more/lib ");
+  ck_assert_int_eq(fake_compiler.compilations, 3);
+  tile_kernel *k;
+  ck_assert_int_eq(tile_kernel_from_source(device, NULL, "text", 4, NULL, &k), TILE_OK);
+  ck_assert_int_eq(tile_kernel_prepare(k, c.args, 4), TILE_OK);
+  ck_assert(fake_compiler.is_detached);
+  tile_kernel_close(k);
 }
 END_TEST
 
@@ -375,6 +399,7 @@ Suite *suite_specialise(void) {
   tcase_add_test(t, values_reach_the_driver);
   tcase_add_test(t, settings_are_checked);
   tcase_add_test(t, settings_make_new_code_and_find_the_old);
+  tcase_add_test(t, folders_are_handed_on);
   tcase_add_test(t, many_specialisations);
   tcase_add_test(t, a_failed_compilation_may_be_tried_again);
   tcase_add_test(t, a_failed_load_may_be_tried_again);
