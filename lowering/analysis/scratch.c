@@ -2,6 +2,7 @@
 // Sizes of scratch and buffers, by op; the emission uses the same functions.
 #include "lowering/analysis/scratch.h"
 
+#include "base/vec.h"
 #include "layouts/attr.h"
 #include "layouts/convert_plan.h"
 #include "layouts/exchange_plan.h"
@@ -118,6 +119,55 @@ static uint32_t atomic_bytes(struct ir_context *c, MlirOperation op, uint32_t nu
   return convert_bytes(l, l, memory_bits(c, element_type(type)));
 }
 
+// ---- clocks ----
+
+struct values {
+  VEC(MlirValue) list;
+};
+
+// Operands that choose the way, and those that leave the place where the op stands.
+static bool steers(struct ir_context *c, MlirOperation op, unsigned operand) {
+  switch (op_id(c, op)) {
+  case OP_SCF_IF: return operand == 0;
+  case OP_SCF_FOR:
+  case OP_SCF_WHILE:
+  case OP_SCF_CONDITION:
+  case OP_SCF_YIELD:
+  case OP_FUNC_CALL:
+  case OP_FUNC_RETURN: return true;
+  default: return false;
+  }
+}
+
+// May what is computed from v decide where the program goes? All threads must go together then.
+static bool value_steers(struct ir_context *c, MlirValue v) {
+  struct values todo = {0};
+  struct map seen = {0};
+  vec_push(c->arena, &todo.list, v);
+  while (todo.list.len) {
+    MlirValue value = todo.list.at[--todo.list.len];
+    if (ptrmap_get(&seen, value.ptr))
+      continue;
+    ptrmap_put(c->arena, &seen, value.ptr, &seen);
+    for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use);
+         use = mlirOpOperandGetNextUse(use)) {
+      MlirOperation user = mlirOpOperandGetOwner(use);
+      if (steers(c, user, mlirOpOperandGetOperandNumber(use)))
+        return true;
+      for (intptr_t i = 0; i < mlirOperationGetNumResults(user); i++)
+        vec_push(c->arena, &todo.list, mlirOperationGetResult(user, i));
+    }
+  }
+  return false;
+}
+
+// Threads read clocks at different times; where that matters one hands its time to the others.
+static uint32_t special_bytes(struct ir_context *c, MlirOperation op) {
+  bool differs = str_is(op_attr_str(op, "name"), "globaltimer");
+  MlirValue time = mlirOperationGetResult(op, 0);
+  return differs && value_steers(c, time) ? exchange_bytes(NULL, 64) : 0;
+}
+
 uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps) {
   switch (op_id(c, op)) {
   case OP_GPU_CONVERT_LAYOUT:
@@ -133,6 +183,7 @@ uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warp
   case OP_TILE_SPLIT: return split_bytes(c, op);
   case OP_TILE_ATOMIC_RMW:
   case OP_TILE_ATOMIC_CAS: return atomic_bytes(c, op, num_warps);
+  case OP_TILE_SPECIAL: return special_bytes(c, op);
   case OP_TILE_REDUCE: return reduce_scratch_bytes(c, op);
   case OP_TILE_SCAN: return scan_scratch_bytes(c, op);
   default: return 0;

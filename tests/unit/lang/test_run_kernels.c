@@ -244,6 +244,40 @@ START_TEST(block_pointers) {
 }
 END_TEST
 
+// Threads read the clock at different times; all leave a loop, and take a branch, together.
+START_TEST(clocks) {
+  static const char text[] =
+      "@jit(noinline=True)\n"
+      "def late(end):\n"
+      "  return tl.extra.cuda.globaltimer() >= end\n"
+      "@jit\n"
+      "def k(x: ptr[i32], out: ptr[i32], rows: i32, columns: i32):\n"
+      "  n = 0\n"
+      "  for i in range(32):\n"
+      "    n += 1 - tl.atomic_poll(out + 1000, 1, timeout_ns=200 + i * 3700).to(i32)\n"
+      "    end = tl.extra.cuda.globaltimer() + 20000\n"
+      "    while tl.extra.cuda.globaltimer() < end:\n"
+      "      n += 1\n"
+      "    if tl.extra.cuda.globaltimer() % 16 < 8:\n"
+      "      n += 1000\n"
+      "    while not late(end + 20000):\n"
+      "      n += 1\n"
+      "  store(out + tl.arange(0, 256), n)\n";
+  struct run r;
+  begin(&r);
+  tile_kernel *k;
+  need(tile_kernel_from_source(device, "test.tile", text, strlen(text), "k", &k));
+  tile_arg args[] = {tile_arg_pointer(r.x, TILE_I32), tile_arg_pointer(r.out, TILE_I32),
+                     tile_arg_i32(ROWS), tile_arg_i32(COLUMNS)};
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 4));
+  need(tile_stream_synchronize(device, NULL));
+  ck_assert_int_ge(r.out[0], 32);
+  for (int i = 1; i < 256; i++)
+    ck_assert_int_eq(r.out[i], r.out[0]);
+  tile_kernel_close(k);
+}
+END_TEST
+
 static void open_device(void) { need(tile_device_open("host", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
@@ -258,6 +292,7 @@ int main(void) {
   tcase_add_test(t, subscripts_and_pairs);
   tcase_add_test(t, calls_and_records);
   tcase_add_test(t, block_pointers);
+  tcase_add_test(t, clocks);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_set_fork_status(runner, CK_NOFORK);
