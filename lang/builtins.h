@@ -33,7 +33,7 @@ builtin_fn builtin_len, builtin_range, builtin_minmax, builtin_isinstance, built
     builtin_getattr, builtin_number, builtin_str, builtin_tuple, builtin_enumerate, builtin_zip;
 // builtins_static.c
 builtin_fn builtin_static_assert, builtin_static_print, builtin_constexpr, builtin_dtype,
-    builtin_pointer_type, builtin_condition, builtin_next_power_of_2, builtin_target,
+    builtin_pointer_type, builtin_condition, builtin_next_power_of_2, builtin_log2, builtin_target,
     builtin_type_question, builtin_type_is;
 // builtins_create.c
 builtin_fn builtin_program_id, builtin_arange, builtin_full, builtin_zeros, builtin_zeros_like,

@@ -78,6 +78,16 @@ struct value builtin_next_power_of_2(struct emitter *e, struct call *c) {
   return value_int(p);
 }
 
+struct value builtin_log2(struct emitter *e, struct call *c) {
+  int64_t n;
+  if (!need_const_int(e, c->args[0], "the argument of `_log2`", &n))
+    return VALUE_ERROR;
+  int_const bits = 0;
+  while (n > 1)
+    n /= 2, bits++;
+  return value_int(bits);
+}
+
 // "sm_90a" is 90; 0 for targets that are no NVIDIA GPU.
 static int capability(const char *target) {
   if (!target || strncmp(target, "sm_", 3) != 0)

@@ -316,6 +316,8 @@ struct value emit_attribute(struct emitter *e, struct operand x, const char *nam
     if (value_is_record(v, RECORD_BLOCK_POINTER) &&
         (strcmp(name, "dtype") == 0 || strcmp(name, "type") == 0))
       return value_type(block_pointer_type(v));
+    if (value_is_record(v, RECORD_BLOCK_POINTER) && strcmp(name, "advance") == 0)
+      return bind_method(e, method, v);
     if (v.tuple.record) {
       bool found;
       r = emit_field(e, x, name, at, &found);

@@ -36,12 +36,12 @@ static void bind(struct binding *b, size_t i, struct operand x) {
   struct emitter *e = b->e;
   const struct ast_param *p = &b->f->ast->params[i];
   b->bound[i] = true;
-  if (is_constexpr_param(e, b->f, p) && x.v.kind == VALUE_RT) {
+  // The library's functions need what they ask for. With others, as in Triton, a parameter that is
+  // declared constexpr takes a run-time value too: its uses decide.
+  if (b->f->is_std && x.v.kind == VALUE_RT && is_constexpr_param(e, b->f, p)) {
     struct diag *d = emit_error(e, x.at, E0301, "`%s` of `%s` must be known at compile time",
                                 p->name, b->f->ast->name);
     diag_primary_label(d, "%s", type_text(e->a, x.v.type));
-    if (!b->f->is_std)
-      diag_label(d, p->span, "declared constexpr");
     x.v = VALUE_ERROR;
   }
   struct variable *v = arena_new(e->a, struct variable);

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which kernels of other people's Triton files compile unchanged?
 
-usage: survey.py TILEC FOLDER [--target T] [--verbose] [--only NAME] [--json FILE] [-I DIR]
+usage: survey.py TILEC FOLDER [--target T] [--verbose] [--only NAME] [--skip REGEX] [--json FILE] [-I DIR]
 
 Every function with @triton.jit that host code launches (`kernel[grid](...)`), or that carries an autotuner's
 decorator, is compiled to PTX. The file is handed to tilec as it is; only the types of the parameters, which
 Triton learns at the launch, are guessed here from how the kernel uses them: what is loaded from or stored to is
 a pointer to f32 (or an integer, if it is used as an index), the rest are i32 or f32. Compile-time parameters get values by
-their names: blocks powers of two, flags False, then True. A kernel counts as compiled if one guess compiles."""
+their names: blocks powers of two, flags False, then True. Where a message says that a guess was wrong, the types of
+the parameters in the lines that it points to are tried in turn, as long as that gets the compiler further. A kernel counts as
+compiled if one guess compiles.
+
+The functions that FlagGems makes element-wise kernels of (@pointwise_dynamic) are compiled in a kernel written here,
+which imports them, loads their arguments and stores their results."""
 import argparse
 import ast
+import collections
 import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 MEMORY = {"load", "store", "make_block_ptr", "make_tensor_descriptor"}
 FLOATS = re.compile(r"^(eps|epsilon|alpha|beta|p|scale|sm_scale|slope|softcap|momentum|lr|gamma|delta|tol|rtol|atol|lambd|threshold|"
@@ -62,6 +69,11 @@ class Kernel:
         text = {p.arg: ast.unparse(p.annotation) if p.annotation else "" for p in every}
         self.constant = {n for n in self.params if "constexpr" in text[n]}
         defaults = a.defaults
+        self.texts = {}  # constant -> a text that it is compared with
+        for node in ast.walk(function):
+            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and isinstance(node.comparators[0], ast.Constant):
+                if isinstance(node.comparators[0].value, str):
+                    self.texts.setdefault(node.left.id, node.comparators[0].value)
         self.defaults = {p.arg: d for p, d in zip((a.posonlyargs + a.args)[len(a.posonlyargs + a.args) - len(defaults):], defaults)}
 
     def pointers(self, functions, seen=()):
@@ -129,6 +141,10 @@ class Kernel:
                 values[n] = "mean"
             elif re.search(r"activation|mode|kind", low):
                 values[n] = "none" if "mode" not in low else "0"
+            elif n in self.texts:
+                values[n] = self.texts[n]
+            elif re.search(r"^(kernel|stride|dilation|padding|output_padding|k[hwd]$|s[hwd]$|d[hwd]$)", low):
+                values[n] = "2" if low.startswith("k") else "1"
             elif re.search(r"eps|alpha|beta|scale|cap|smooth|temperature", low):
                 values[n] = "0.5"
             elif re.search(r"block|tile|chunk|padded|bsz|_pad|_bs$|np2|pow2", low):
@@ -136,7 +152,7 @@ class Kernel:
             elif re.search(r"group", low):
                 values[n] = "8"
             elif re.search(r"^(has|is|use|with|allow|even|need|inplace|return|save|accumulate|compute|one|bias|affine|causal|"
-                           r"varlen|keep|casting|offset|divisible|do_|train|swap|trans|enable|fast|sparse|window|isimag|add_|update)|"
+                           r"varlen|invert|keep|casting|offset|divisible|do_|train|swap|trans|enable|fast|sparse|window|isimag|add_|update)|"
                            r"_only$|flag|mask|bias|inference|backward|online|_contiguous$", low):
                 values[n] = flag
             else:
@@ -145,8 +161,9 @@ class Kernel:
 
 
 def kernels_of(path):
+    """The functions of a file, which of them are kernels, and which become element-wise kernels."""
     tree = ast.parse(open(path).read())
-    functions, launched, decorated = {}, set(), set()
+    functions, launched, decorated, pointwise = {}, set(), set(), {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             marks = [ast.unparse(d) for d in node.decorator_list]
@@ -154,36 +171,185 @@ def kernels_of(path):
                 functions[node.name] = Kernel(node)
                 if any(re.search(r"autotune|heuristics|libentry|libtuner", m) for m in marks):
                     decorated.add(node.name)
-                if any("pointwise_dynamic" in m for m in marks):
-                    functions[node.name].generated = True
+                for d in node.decorator_list:
+                    if "pointwise_dynamic" in ast.unparse(d):
+                        pointwise[node.name] = d
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript) and isinstance(node.func.value, ast.Name):
             launched.add(node.func.value.id)
-    return functions, {n for n in functions if n in launched or n in decorated}
+    return functions, {n for n in functions if n in launched or n in decorated}, pointwise
 
 
-def compile_kernel(tilec, path, name, kernel, functions, args):
-    problem = ""
-    types = kernel.signature(functions)
+def element_wise(name, function, decorator, module):
+    """The text of a kernel that applies a function to its arguments element by element."""
+    options = {k.arg: k.value for k in decorator.keywords} if isinstance(decorator, ast.Call) else {}
+    tensors = [e.value for e in options["is_tensor"].elts] if "is_tensor" in options else [True] * len(function.params)
+    outputs = ast.literal_eval(options["num_outputs"]) if "num_outputs" in options else (
+        len(options["promotion_methods"].elts) if "promotion_methods" in options else 1)
+    tensors += [False] * (len(function.params) - len(tensors))
+    params = [p + (": tl.constexpr" if p in function.constant else "") for p in function.params]
+    calls = [f"tl.load({p} + at, at < n_elements)" if t else p for p, t in zip(function.params, tensors)]
+    outs = [f"out{i}" for i in range(outputs)]
+    lines = ["import triton", "import triton.language as tl", f"from {module} import {name}", "", "@triton.jit",
+             f"def kernel({', '.join(params + outs + ['n_elements', 'BLOCK: tl.constexpr'])}):",
+             "  at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)",
+             f"  {', '.join('r' + o for o in outs)} = {name}({', '.join(calls)})"]
+    lines += [f"  tl.store({o} + at, r{o}, at < n_elements)" for o in outs]
+    return "\n".join(lines) + "\n"
+
+
+class Attempt:
+    """One call of tilec: its message, and how far in the kernel it came."""
+
+    def __init__(self, survey, path, name, types, constants, emit):
+        command = [survey.tilec, path, "--kernel", name, "--target", survey.target, f"--emit={emit}", "-o", os.devnull,
+                   "--color=never", "--diagnostics=json"]
+        if types:
+            command += ["--signature", ",".join(f"{n}={t}" for n, t in types.items())]
+        for n, v in constants.items():
+            command += ["-D", f"{n}={v}"]
+        for folder in survey.include:
+            command += ["-I", folder]
+        if survey.verbose:
+            print(" ".join(command), file=sys.stderr)
+        self.errors, self.message = [], ""
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        except subprocess.TimeoutExpired:
+            self.ok, self.is_final, self.message = False, False, "too large: not compiled within 20 s"
+            return
+        self.ok = done.returncode == 0
+        self.is_final = "not supported yet" in done.stderr  # no guess helps
+        if not self.ok:
+            try:
+                found = json.loads(done.stderr)
+                found = found["diagnostics"] if isinstance(found, dict) else found
+                self.errors = [d for d in found if d.get("severity") == "error"]
+                self.message = f"{self.errors[0]['message']} [{self.errors[0]['code']}]"
+            except (ValueError, LookupError):
+                self.message = done.stderr.strip().split("\n")[0] or f"exit status {done.returncode}"
+
+    def lines(self, path):
+        """The lines of the file that the messages point to."""
+        out = set()
+
+        def visit(x):
+            if isinstance(x, dict):
+                if x.get("file") == path and "line" in x:
+                    out.add(x["line"])
+                for v in x.values():
+                    visit(v)
+            elif isinstance(x, list):
+                for v in x:
+                    visit(v)
+
+        visit(self.errors)
+        return out
+
+
+def names_of(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+class Guesser:
+    """Finds types for a kernel's parameters."""
+
+    def __init__(self, survey, path, name, kernel, functions):
+        self.survey, self.path, self.name, self.kernel = survey, path, name, kernel
+        self.types = kernel.signature(functions)
+        self.made_of = {}  # variable -> names in what was assigned to it
+        for node in ast.walk(kernel.f):
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    for n in names_of(target):
+                        self.made_of.setdefault(n, set()).update(names_of(node.value))
+
+    def attempt(self, types, constants, emit="tile"):
+        return Attempt(self.survey, self.path, self.name, types, constants, emit)
+
+    def suspects(self, attempt):
+        """Parameters that the lines of the messages depend on, the nearest first."""
+        lines = attempt.lines(self.path)
+        work = collections.deque()
+        for node in ast.walk(self.kernel.f):
+            if isinstance(node, ast.expr) and node.lineno in lines and isinstance(node, ast.Name):
+                work.append(node.id)
+        seen, out = set(), []
+        while work:
+            n = work.popleft()
+            if n in seen:
+                continue
+            seen.add(n)
+            if n in self.types:
+                out.append(n)
+            work.extend(sorted(self.made_of.get(n, ())))
+        return out[:8]
+
+    def progress(self, attempt):
+        first, last = self.kernel.f.lineno, self.kernel.f.end_lineno
+        return min((n for n in attempt.lines(self.path) if first <= n <= last), default=0)
+
+    def solve(self, constants):
+        types, tried = dict(self.types), 0
+        now = self.attempt(types, constants)
+        while not now.ok and now.errors and not now.is_final and tried < 60:
+            best = None
+            for n in self.suspects(now):
+                for t in ("*i64", "*f32", "i32", "f32", "*i1", "i64", "*i32", "*u64"):
+                    if t == types[n] or tried >= 60:
+                        continue
+                    tried += 1
+                    other = self.attempt(types | {n: t}, constants)
+                    if other.ok or other.is_final or self.progress(other) > self.progress(best[0] if best else now):
+                        best = (other, n, t)
+                    if other.ok or other.is_final:
+                        break
+                if best and (best[0].ok or best[0].is_final):
+                    break
+            if not best:
+                break
+            now = best[0]
+            types[best[1]] = best[2]
+        return now if not now.ok else self.attempt(types, constants, "ptx")
+
+
+def compile_kernel(survey, path, name, kernel, functions):
+    """None, or why it does not compile."""
+    guesser, best = Guesser(survey, path, name, kernel, functions), None
     for flag in ("False", "True"):
         for block in (64, 16, 1024):
-            command = [tilec, path, "--kernel", name, "--target", args.target, "--emit=ptx", "-o", "-", "--color=never"]
-            if types:
-                command += ["--signature", ",".join(f"{n}={t}" for n, t in types.items())]
-            for n, v in kernel.constants(flag, block).items():
-                command += ["-D", f"{n}={v}"]
-            for folder in args.include:
-                command += ["-I", folder]
-            try:
-                done = subprocess.run(command, capture_output=True, text=True, timeout=20)
-            except subprocess.TimeoutExpired:
-                return "error: too large: not compiled within 20 s"
-            if done.returncode == 0:
-                return ""
-            if not problem or re.search(r"E0(30|21)", problem):
-                problem = done.stderr
-            if args.verbose:
-                print(" ".join(command), file=sys.stderr)
-    return problem
+            got = guesser.solve(kernel.constants(flag, block))
+            if got.ok:
+                return None
+            if got.is_final:
+                return got.message
+            if best is None or (best.errors and guesser.progress(got) > guesser.progress(best)):
+                best = got
+    return best.message
+
+
+def module_of(path, folders):
+    for folder in folders:
+        inner = os.path.relpath(path, folder)
+        if not inner.startswith(".."):
+            return inner[:-3].replace(os.sep, ".")
+    return None
+
+
+def survey_file(survey, file, scratch):
+    """(name, message or None, whether it is element-wise) of each kernel."""
+    path = os.path.join(survey.folder, file)
+    functions, names, pointwise = kernels_of(path)
+    wanted = [n for n in sorted(functions) if not survey.only or survey.only in (n, file)]
+    for name in wanted:
+        if name in names:
+            yield name, compile_kernel(survey, path, name, functions[name], functions), False
+        elif name in pointwise and module_of(path, survey.include):
+            text = element_wise(name, functions[name], pointwise[name], module_of(path, survey.include))
+            made = os.path.join(scratch, f"{module_of(path, survey.include)}.{name}.py")
+            with open(made, "w") as out:
+                out.write(text)
+            inner, _, _ = kernels_of(made)
+            yield name, compile_kernel(survey, made, "kernel", inner["kernel"], inner), True
 
 
 def main():
@@ -192,33 +358,28 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--only")
-    parser.add_argument("--json")
     parser.add_argument("--skip", help="regular expression of files to leave out")
+    parser.add_argument("--json")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("-I", dest="include", action="append", default=[])
-    args = parser.parse_args()
-    total, good, table = 0, 0, {}
-    files = [os.path.relpath(os.path.join(folder, name), args.folder)
-             for folder, _, names in os.walk(args.folder) for name in names if name.endswith((".py", ".tile"))]
-    for file in sorted(files):
-        path = os.path.join(args.folder, file)
-        if args.skip and re.search(args.skip, file):
-            continue
-        functions, names = kernels_of(path)
-        for name in sorted(names):
-            if args.only and args.only not in (name, file):
+    survey = parser.parse_args()
+    files = [os.path.relpath(os.path.join(folder, name), survey.folder)
+             for folder, _, names in os.walk(survey.folder) for name in names if name.endswith((".py", ".tile"))]
+    total, good, table = [0, 0], [0, 0], {}
+    with tempfile.TemporaryDirectory() as scratch:
+        for file in sorted(files):
+            if survey.skip and re.search(survey.skip, file):
                 continue
-            total += 1
-            problem = compile_kernel(args.tilec, path, name, functions[name], functions, args)
-            first = next((line for line in problem.splitlines() if "error:" in line), problem.strip().split("\n")[0] if problem else "")
-            good += not problem
-            table[f"{file}:{name}"] = re.sub(r"^.*?error: ", "", first)
-            print(f"{'ok  ' if not problem else 'FAIL'} {file}:{name} {table[f'{file}:{name}']}", flush=True)
-            if problem and args.verbose:
-                print(problem, file=sys.stderr)
-    print(f"{good} of {total} kernels compile")
-    if args.json:
-        json.dump(table, open(args.json, "w"), indent=1)
+            for name, problem, is_element_wise in survey_file(survey, file, scratch):
+                total[is_element_wise] += 1
+                good[is_element_wise] += problem is None
+                table[f"{file}:{name}"] = problem
+                print(f"{'ok  ' if problem is None else 'FAIL'} {file}:{name} {problem or ''}", flush=True)
+    print(f"{good[0]} of {total[0]} kernels compile")
+    if total[1]:
+        print(f"{good[1]} of {total[1]} element-wise functions compile")
+    if survey.json:
+        json.dump(table, open(survey.json, "w"), indent=1)
 
 
 if __name__ == "__main__":

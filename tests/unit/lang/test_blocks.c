@@ -24,7 +24,7 @@ START_TEST(block_pointers) {
            "  for i in range(0, n, 16):\n"
            "    acc += tl.load(p, boundary_check=0, padding_option='nan', "
            "eviction_policy='evict_first')\n"
-           "    p = tl.advance(p, (16,))\n"
+           "    p = p.advance((16,))\n"
            "  tl.store(x + tl.arange(0, 16), acc)\n",
            "scf.for", "iter_args(", "i32)", "0x7FC00000", "tile.load", "evict_first",
            "array<i32: 1, 1, 1>", "scf.yield", "i32");

@@ -101,6 +101,7 @@ static const char *const true_expressions[] = {
     "isinstance(B, tl.constexpr)",
     "isinstance((1,), tuple)",
     "triton.next_power_of_2(1000) == 1024",
+    "tl.standard._log2(1) == 0 and tl.standard._log2(1024) == 10",
     "tl.constexpr(3) == 3",
     "B.value == 16",
     "math.pi > 3.14",
