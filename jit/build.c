@@ -62,6 +62,7 @@ static void disk_key(const tile_kernel *k, const struct compile_request *r, uint
   }
   field_number(&h, r->num_warps);
   field_number(&h, r->num_stages);
+  field_number(&h, r->max_registers);
   field_number(&h, r->check);
   field_number(&h, r->debug);
   field_number(&h, r->is_detached);
@@ -163,6 +164,7 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .target = c->target,
       .num_warps = c->num_warps,
       .num_stages = c->num_stages,
+      .max_registers = c->max_registers,
       .emit = c->target->is_host ? EMIT_OBJECT : EMIT_PTX,
       .check = c->check,
       .debug = c->check,

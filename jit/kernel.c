@@ -20,6 +20,7 @@ static struct config *config_create(struct arena *a, const struct config *from, 
     c->target = from->target;
     c->num_warps = from->num_warps;
     c->num_stages = from->num_stages;
+    c->max_registers = from->max_registers;
     c->check = from->check;
   }
   c->constants = arena_array(a, const char *, declared + 1);
@@ -168,7 +169,7 @@ void tile_kernel_close(tile_kernel *k) {
 
 static bool same_config(const tile_kernel *k, const struct config *a, const struct config *b) {
   if (a->target != b->target || a->num_warps != b->num_warps || a->num_stages != b->num_stages ||
-      a->check != b->check)
+      a->max_registers != b->max_registers || a->check != b->check)
     return false;
   for (size_t i = 0; i < k->declared_count; i++)
     if (!same_text(a->constants[i], b->constants[i]))
@@ -277,6 +278,18 @@ tile_status tile_kernel_set_stages(tile_kernel *k, unsigned num_stages) {
     return status_set(TILE_INVALID_ARGUMENT, "num_stages must be from 1 to 16, got %u", num_stages);
   struct config c = *atomic_load(&k->config);
   c.num_stages = num_stages;
+  return change(k, &c, k->declared_count, NULL);
+}
+
+tile_status tile_kernel_set_max_registers(tile_kernel *k, unsigned max_registers) {
+  if (!k)
+    return no_kernel("tile_kernel_set_max_registers");
+  if (max_registers != 0 && (max_registers < 16 || max_registers > 255))
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "max_registers must be from 16 to 255, or 0 for no bound, got %u",
+                      max_registers);
+  struct config c = *atomic_load(&k->config);
+  c.max_registers = max_registers;
   return change(k, &c, k->declared_count, NULL);
 }
 

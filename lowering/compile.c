@@ -125,6 +125,10 @@ static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
   struct compile_timing *t = &s->ret->timing;
   double at = clock_ms();
+  if (r->max_registers)
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tilegpu.max_registers"),
+                                    attr_i32(s->c, (int32_t)r->max_registers));
   s->llvm = LLVMContextCreate();
   LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
                                    r->check, s->llvm, &s->ret->info);

@@ -26,6 +26,7 @@ struct compile_request {
   size_t binding_count;
   const struct target *target;
   uint32_t num_warps, num_stages; // 0: default (4, 3)
+  uint32_t max_registers;         // GPUs: a bound on those of a thread; 0: none
   enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the host, or an earlier stage
   bool check;          // host: check every access (tile_host_check)
   bool debug;          // device_assert is kept (as with --check)

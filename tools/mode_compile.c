@@ -97,6 +97,7 @@ int mode_compile(struct tool *t) {
                               .target = t->o.target ? target_find(str_from(t->o.target)) : NULL,
                               .num_warps = t->o.num_warps,
                               .num_stages = t->o.num_stages,
+                              .max_registers = t->o.max_registers,
                               .emit = t->o.emit,
                               .check = t->o.check,
                               .debug = t->o.check,

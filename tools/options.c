@@ -124,10 +124,11 @@ static bool apply_assignment(struct tool *t, const struct given *g) {
 
 static bool apply_number(struct tool *t, const struct given *g) {
   uint64_t n = 0;
-  uint64_t limit = g->id == OPTION_NUM_WARPS    ? 32
-                   : g->id == OPTION_NUM_STAGES ? 16
-                   : g->id == OPTION_BYTES      ? INT64_MAX
-                                                : 1000000;
+  uint64_t limit = g->id == OPTION_NUM_WARPS       ? 32
+                   : g->id == OPTION_NUM_STAGES    ? 16
+                   : g->id == OPTION_MAX_REGISTERS ? 255
+                   : g->id == OPTION_BYTES         ? INT64_MAX
+                                                   : 1000000;
   if (!number(t, g, limit, &n))
     return false;
   switch (g->id) {
@@ -138,6 +139,12 @@ static bool apply_number(struct tool *t, const struct given *g) {
     t->o.num_warps = (uint32_t)n;
     break;
   case OPTION_NUM_STAGES: t->o.num_stages = (uint32_t)n; break;
+  case OPTION_MAX_REGISTERS:
+    if (n < 16)
+      return usage(t, g->where, E0702, "`--max-registers` must be at least 16",
+                   "a thread needs that many for addresses alone");
+    t->o.max_registers = (uint32_t)n;
+    break;
   case OPTION_REPEATS: t->o.repeats = n; break;
   default: t->o.bytes = n; break;
   }
@@ -250,6 +257,7 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_EXPECT: return apply_assignment(t, g);
   case OPTION_NUM_WARPS:
   case OPTION_NUM_STAGES:
+  case OPTION_MAX_REGISTERS:
   case OPTION_REPEATS:
   case OPTION_BYTES: return apply_number(t, g);
   case OPTION_EMIT:

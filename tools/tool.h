@@ -63,7 +63,7 @@ struct options {
   VEC(struct word) kernels, targets, grids, specs, functions; // all that were given, in order
   struct str signature, grid;
   struct span signature_at, grid_at;
-  uint32_t num_warps, num_stages; // 0: default
+  uint32_t num_warps, num_stages, max_registers; // 0: default
   enum emit_kind emit;
   bool emit_given;
   enum artifact artifact;   // with ARTIFACT_STAGE `emit` says which; ARTIFACT_CUBIN has EMIT_PTX

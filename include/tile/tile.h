@@ -37,6 +37,9 @@ TILE_API tile_status tile_kernel_set_constant(tile_kernel *kernel, const char *n
 TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_warps); /* default 4 */
 TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
                                             unsigned num_stages); /* default 3 */
+/* Registers a thread may use at most on a GPU, 16 to 255: fewer let more programs run side by side
+ * on a multiprocessor, and too few spill. 0, the default: no bound. The host takes no notice. */
+TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
 /* One more folder in which modules that kernels import are looked for, after those that there are.
  * The files are read when a launch compiles. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);

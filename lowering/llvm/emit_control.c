@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structured control flow as blocks and phis. Conditions and bounds are scalars, so that all
 // threads of a CTA take the same way and collectives inside are safe.
-#include "lowering/llvm/emit.h"
+#include "lowering/llvm/narrow.h"
 
 static LLVMBasicBlockRef new_block(struct emitter *e, const char *name) {
   return LLVMAppendBasicBlockInContext(e->llvm, e->function, name);
@@ -77,12 +77,58 @@ bool emit_scf_if(struct emitter *e, MlirOperation op) {
 
 // ---- for ----
 
+// A value the loop carries: phis of its registers, or of words (lowering/llvm/narrow.h).
+struct carried {
+  bool is_narrow;
+  struct narrow_tile narrow;
+};
+
+static struct carried carry(struct emitter *e, MlirValue arg) {
+  struct carried c = {0};
+  c.is_narrow = narrow_begin(e, arg, &c.narrow);
+  if (c.is_narrow)
+    narrow_phis(e, &c.narrow);
+  else
+    bind_phis(e, arg);
+  return c;
+}
+
+static void carry_from(struct emitter *e, const struct carried *c, MlirValue arg, MlirValue v,
+                       LLVMBasicBlockRef from) {
+  if (c->is_narrow)
+    narrow_incoming(e, &c->narrow, value_of(e, v), from);
+  else
+    incoming_of(e, arg, v, from);
+}
+
+// The first values: packing them needs instructions in front of the loop.
+static void carry_initial(struct emitter *e, struct carried *c, MlirValue arg, MlirValue v,
+                          LLVMBasicBlockRef before) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->b);
+  LLVMPositionBuilderBefore(e->b, LLVMGetBasicBlockTerminator(before));
+  carry_from(e, c, arg, v, before);
+  begin_block(e, here);
+}
+
+static bool emit_for_body(struct emitter *e, MlirBlock body, struct carried *c, intptr_t n,
+                          const struct narrow_tiles *used) {
+  for (intptr_t i = 0; i < n; i++)
+    if (c[i].is_narrow)
+      narrow_unpack(e, &c[i].narrow, mlirBlockGetArgument(body, i + 1));
+  for (size_t i = 0; i < used->len; i++)
+    narrow_unpack(e, &used->at[i], used->at[i].value);
+  return emit_block(e, body);
+}
+
 bool emit_scf_for(struct emitter *e, MlirOperation op) {
   MlirBlock body = region_block(op, 0);
   LLVMValueRef lower = operand_of(e, op, 0)->at[0], upper = operand_of(e, op, 1)->at[0];
   LLVMValueRef step = operand_of(e, op, 2)->at[0];
   bool is_unsigned = !mlirAttributeIsNull(op_attr(op, "unsignedCmp"));
   intptr_t n = mlirOperationGetNumResults(op);
+  struct carried *c = arena_array(e->arena, struct carried, (size_t)n + 1);
+  struct narrow_tiles used = {0};
+  narrow_enter(e, op, &used);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b), header = new_block(e, "for");
   LLVMBasicBlockRef inside = new_block(e, "for.body"), after = new_block(e, "for.end");
   LLVMBuildBr(e->b, header);
@@ -90,17 +136,16 @@ bool emit_scf_for(struct emitter *e, MlirOperation op) {
   begin_block(e, header);
   struct emitted *iv = bind_phis(e, mlirBlockGetArgument(body, 0));
   LLVMAddIncoming(iv->at[0], &lower, &before, 1);
-  for (intptr_t i = 0; i < n; i++) {
-    MlirValue arg = mlirBlockGetArgument(body, i + 1);
-    bind_phis(e, arg);
-    incoming_of(e, arg, mlirOperationGetOperand(op, i + 3), before);
-    bind_same(e, mlirOperationGetResult(op, i), arg);
-  }
+  for (intptr_t i = 0; i < n; i++)
+    c[i] = carry(e, mlirBlockGetArgument(body, i + 1));
+  for (intptr_t i = 0; i < n; i++)
+    carry_initial(e, &c[i], mlirBlockGetArgument(body, i + 1), mlirOperationGetOperand(op, i + 3),
+                  before);
   LLVMIntPredicate less = is_unsigned ? LLVMIntULT : LLVMIntSLT;
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, less, iv->at[0], upper, ""), inside, after);
 
   begin_block(e, inside);
-  if (!emit_block(e, body))
+  if (!emit_for_body(e, body, c, n, &used))
     return false;
   MlirOperation yield = mlirBlockGetTerminator(body);
   LLVMValueRef next = LLVMBuildAdd(e->b, iv->at[0], step, "");
@@ -109,9 +154,19 @@ bool emit_scf_for(struct emitter *e, MlirOperation op) {
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
   LLVMAddIncoming(iv->at[0], &next, &latch, 1);
   for (intptr_t i = 0; i < n; i++)
-    incoming_of(e, mlirBlockGetArgument(body, i + 1), mlirOperationGetOperand(yield, i), latch);
+    carry_from(e, &c[i], mlirBlockGetArgument(body, i + 1), mlirOperationGetOperand(yield, i),
+               latch);
   LLVMBuildBr(e->b, header);
+
   begin_block(e, after);
+  narrow_leave(e, &used);
+  for (intptr_t i = 0; i < n; i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    if (c[i].is_narrow)
+      narrow_unpack(e, &c[i].narrow, result);
+    else
+      bind_same(e, result, mlirBlockGetArgument(body, i + 1));
+  }
   return true;
 }
 

@@ -53,6 +53,10 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   LLVMSetFunctionCallConv(e->function, PTX_KERNEL_CALLING_CONVENTION);
   add_enum_attribute(e, LLVMAttributeFunctionIndex, "nounwind", 0);
   add_text_attribute(e, "nvvm.reqntid", arena_printf(e->arena, "%u", 32 * e->num_warps));
+  MlirOperation module = mlirOperationGetParentOperation(e->kernel);
+  int64_t registers = op_attr_int(module, "tilegpu.max_registers", 0);
+  if (registers)
+    add_text_attribute(e, "nvvm.maxnreg", arena_printf(e->arena, "%d", (int)registers));
   LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));
   for (uint32_t i = 0; i < info->param_count; i++) {
     const struct kernel_param *p = &info->params[i];
