@@ -32,6 +32,7 @@ check "a word that is not among the choices" 2 'unknown value `asm` of `--emit` 
 check "a misspelled choice" 2 'did you mean `ptx`' add.tile --emit=ptz
 check "a number that is none" 2 '\[E0702\]' add.tile --num-stages=many
 check "warps: a power of two" 2 'power of two \[E0702\]' add.tile --num-warps=3
+check "registers: too few" 2 'at least 16 \[E0702\]' add.tile --max-registers=8
 check "warps: too many" 2 '\[E0702\]' add.tile --num-warps=64
 check "a tolerance below 0" 2 '\[E0702\]' --run add.tile --rtol=-1
 check "two modes" 2 '\[E0703\]' --run --bench add.tile

@@ -221,6 +221,8 @@ START_TEST(settings_are_checked) {
     ck_assert_int_eq(tile_kernel_set_warps(kernel, wrong_warps[i]), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_stages(kernel, 0), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_stages(kernel, 17), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 8), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 256), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 1), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_check(kernel, 0), TILE_OK);
   ck_assert_int_eq(tile_kernel_add_folder(kernel, NULL), TILE_INVALID_ARGUMENT);
@@ -240,6 +242,7 @@ START_TEST(settings_make_new_code_and_find_the_old) {
   ck_assert_int_eq(fake_compiler.compilations, 2);
   ck_assert_uint_eq(fake_compiler.num_warps, 8);
   ck_assert_int_eq(tile_kernel_set_stages(kernel, 2), TILE_OK);
+  ck_assert_int_eq(tile_kernel_set_max_registers(kernel, 64), TILE_OK);
   ck_assert_int_eq(tile_kernel_set_constant(kernel, "ACT", "\"relu\""), TILE_OK);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "sm_80"), TILE_OK);
   ck_assert_int_eq(launch(c), TILE_OK);
