@@ -31,7 +31,7 @@ def put(what, **figures):
     print(json.dumps({"what": what, **{k: round(v, 4) if isinstance(v, float) else v for k, v in figures.items()}}), flush=True)
 
 
-def alternate(cases, rounds=7, reps=12):
+def alternate(cases, rounds=7, reps=12, flushes=1):
     """Median milliseconds of each case, with the 20th and 80th percentile; cases take turns, the L2 is
     flushed before every launch, for so long that the host has issued all of a case before it starts."""
     flush = torch.empty(1 << 30, dtype=torch.int8, device="cuda")
@@ -42,7 +42,8 @@ def alternate(cases, rounds=7, reps=12):
     for _ in range(rounds):
         for name, f in cases.items():
             for _ in range(reps):
-                flush.zero_()
+                for _ in range(flushes):
+                    flush.zero_()
                 start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
                 start.record()
                 f()

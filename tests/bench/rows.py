@@ -134,10 +134,8 @@ def wide_softmax(tile):
 
 
 def walks(block):
-    """(warps, programs) that are tried for programs that walk over rows."""
-    if block == 4096:
-        return [(4, 660), (4, 528), (8, 528)]
-    return [(16, 264), (16, 132)] if block > 4096 else []
+    """(warps, programs, bound on registers) that are tried for programs that walk over rows."""
+    return {4096: [(4, 660, 96)], 8192: [(16, 264, 64)], 16384: [(16, 132, 112)]}.get(block, [])
 
 
 def run_layer_norm(tile, rows, columns, quick):
@@ -148,9 +146,9 @@ def run_layer_norm(tile, rows, columns, quick):
     F = torch.nn.functional
     want = F.layer_norm(x[:256].double(), (columns,), w.double(), b.double(), EPS)
     block, cases = block_of(columns), {}
-    for per, warps in shapes(block, quick):
+    for per, warps, *registers in shapes(block, quick):
         out = torch.empty_like(x)
-        k = tile.kernel(LAYER_NORM, "layer_norm", warps=warps, ROWS=per, BLOCK=block, EVEN=block == columns)
+        k = tile.kernel(LAYER_NORM, "layer_norm", warps=warps, registers=sum(registers), ROWS=per, BLOCK=block, EVEN=block == columns)
         f = tile.bind(k, (triton.cdiv(rows, per), 1, 1), x, w, b, out, mean, rstd, rows, columns, EPS)
         out.fill_(math.nan)
         f()
@@ -158,10 +156,10 @@ def run_layer_norm(tile, rows, columns, quick):
         error = error_of(out[:256], want)
         if not error < 1e-3:
             put(what, case=f"tile_{per}x{warps}", WRONG=error)
-        cases[f"tile_{per}x{warps}"] = f
-    for warps, programs in walks(block):
+        cases[f"tile_{per}x{warps}" + "".join(f"_r{r}" for r in registers)] = f
+    for warps, programs, *registers in walks(block):
         out = torch.empty_like(x)
-        k = tile.kernel(LAYER_NORM, "layer_norm_ahead", warps=warps, BLOCK=block, EVEN=block == columns)
+        k = tile.kernel(LAYER_NORM, "layer_norm_ahead", warps=warps, registers=sum(registers), BLOCK=block, EVEN=block == columns)
         f = tile.bind(k, (programs, 1, 1), x, w, b, out, mean, rstd, rows, columns, EPS)
         out.fill_(math.nan)
         f()
@@ -187,9 +185,9 @@ def run_layer_norm(tile, rows, columns, quick):
 
 def layer_norm(tile):
     run_layer_norm(tile, 4096, 1024, [(4, 4), (8, 8)])
-    run_layer_norm(tile, 4096, 4096, [(1, 4), (1, 8), (2, 8), (2, 4)])
-    run_layer_norm(tile, 4096, 8192, [(1, 4), (1, 8), (1, 16)])
-    run_layer_norm(tile, 4096, 15872, [(1, 8), (1, 16)])
+    run_layer_norm(tile, 4096, 4096, [(1, 8), (2, 8)])
+    run_layer_norm(tile, 4096, 8192, [(1, 8), (1, 8, 64), (1, 4), (1, 4, 128)])
+    run_layer_norm(tile, 4096, 15872, [(1, 8), (1, 8, 128), (1, 16), (1, 16, 64)])
 
 
 def both_ways(f, parameters, dy):
@@ -242,7 +240,7 @@ def layer_norm_backward(tile):
     peer = tutorial("05-layer-norm.py", "test_layer_norm(1151")
     if peer:
         cases["triton"] = both_ways(lambda v, s, t: peer.layer_norm(v, (columns,), s, t, EPS), (x, w, b), dy)
-    show(what, alternate(cases), 10 * rows * columns)
+    show(what, alternate(cases, flushes=6), 10 * rows * columns)
     torch._dynamo.reset()
 
 
@@ -289,7 +287,7 @@ def rms_norm_backward(tile):
     del want, p
     cases["torch.compile"] = both_ways(torch.compile(eager, dynamic=False), (x, w), dy)
     cases["eager"] = both_ways(eager, (x, w), dy)
-    show(what, alternate(cases), 10 * rows * columns)
+    show(what, alternate(cases, flushes=6), 10 * rows * columns)
     torch._dynamo.reset()
 
 

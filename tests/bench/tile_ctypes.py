@@ -30,10 +30,11 @@ class Tile:
         if getattr(self.lib, name)(*args) != 0:
             raise RuntimeError(name + ": " + self.lib.tile_error_message().decode())
 
-    def kernel(self, path, name, warps=4, **constants):
+    def kernel(self, path, name, warps=4, registers=0, **constants):
         kernel = C.c_void_p()
         self.call("tile_kernel_open", self.device, path.encode(), name.encode(), C.byref(kernel))
         self.call("tile_kernel_set_warps", kernel, C.c_uint(warps))
+        self.call("tile_kernel_set_max_registers", kernel, C.c_uint(registers))
         for key, value in constants.items():
             self.call("tile_kernel_set_constant", kernel, key.encode(), str(value).encode())
         return kernel
