@@ -13,11 +13,12 @@
 
 static const char pipeline[] =
     "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
-    "gvn,instcombine<no-verify-fixpoint>,simplifycfg,dce)";
+    "early-cse,simplifycfg,dce)";
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two
 // thirds of the time to PTX, and leaves our kernels as they are: the emission computes addresses
-// from common parts. It cannot be left out of one compilation, so it is switched off for the process.
+// from common parts. It cannot be left out of one compilation, so it is switched off for the
+// process.
 static void disable_slow_passes(void) {
   static const char *const options[] = {"tile", "-opt-disable=slsr"};
   LLVMParseCommandLineOptions(2, options, NULL);
@@ -51,7 +52,7 @@ enum { LARGE_FOR_HOST = 3000 };
 
 static LLVMCodeGenOptLevel level_for(const struct target *t, bool large) {
   if (!t->is_host)
-    return LLVMCodeGenLevelAggressive;
+    return LLVMCodeGenLevelDefault; // the next level numbers values twice more and gains nothing
   return large ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
 }
 

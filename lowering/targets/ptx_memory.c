@@ -77,50 +77,66 @@ static void plain_load(struct emitter *e, const struct access *a, LLVMValueRef *
   split_words(e, a->count, v, ret);
 }
 
-// The destination registers hold `other` beforehand (operands tied to the results).
+// The text and the operands of a masked load: its results come first in both.
+struct masked {
+  struct strbuf text, constraints;
+  LLVMValueRef args[20];
+  unsigned result_count, arg_count;
+};
+
+// "$N" of the next argument.
+static unsigned add_arg(struct masked *m, LLVMValueRef arg, const char *constraint) {
+  strbuf_printf(&m->constraints, ",%s", constraint);
+  m->args[m->arg_count] = arg;
+  return m->result_count + m->arg_count++;
+}
+
+// The destination registers hold `other` beforehand (NULL: zero). Constants are moved there by the
+// text itself: as operands tied to the results they would be one value that all loads copy, over
+// whose uses LLVM's register coalescer goes once a load.
+static void preset_results(struct emitter *e, const struct access *a, const LLVMValueRef *other,
+                           struct masked *m) {
+  LLVMTypeRef reg = register_type(e, a->word_bits);
+  LLVMValueRef values[8];
+  for (unsigned i = 0; i < a->count; i++) {
+    values[i] = other ? LLVMBuildZExt(e->b, other[i], reg, "") : LLVMConstInt(reg, 0, false);
+    bool moved = a->pred && LLVMIsAConstantInt(values[i]);
+    strbuf_printf(&m->constraints, "%s=%s%s", i ? "," : "", moved ? "&" : "",
+                  ptx_constraint_of(a->word_bits));
+    if (moved)
+      strbuf_printf(&m->text, "mov.b%u $%u, %#llx;\n\t", LLVMGetIntTypeWidth(reg), i,
+                    LLVMConstIntGetZExtValue(values[i]));
+  }
+  for (unsigned i = 0; a->pred && i < a->count; i++)
+    if (!LLVMIsAConstantInt(values[i]))
+      add_arg(m, values[i], arena_printf(e->arena, "%u", i));
+}
+
 static void asm_load(struct emitter *e, const struct access *a, struct hints hints,
                      const LLVMValueRef *other, LLVMValueRef *ret) {
-  unsigned n = a->count, arg_count = 0;
-  LLVMTypeRef reg = register_type(e, a->word_bits),
-              word = LLVMIntTypeInContext(e->llvm, a->word_bits);
-  struct strbuf text = {0}, constraints = {0};
-  LLVMValueRef args[20];
-  for (unsigned i = 0; i < n; i++)
-    strbuf_printf(&constraints, "%s=%s", i ? "," : "", ptx_constraint_of(a->word_bits));
-  if (a->pred) {
-    strbuf_printf(&text, "@$%u ", 2 * n + 1);
-    for (unsigned i = 0; i < n; i++) {
-      strbuf_printf(&constraints, ",%u", i);
-      args[arg_count++] =
-          other ? LLVMBuildZExt(e->b, other[i], reg, "") : LLVMConstInt(reg, 0, false);
-    }
-  }
-  args[arg_count++] = a->ptr;
-  strbuf_puts(&constraints, ",l");
-  if (a->pred) {
-    args[arg_count++] = a->pred;
-    strbuf_puts(&constraints, ",b");
-  }
-  strbuf_printf(&text, "ld%s.global%s%s.b%u ",
+  unsigned n = a->count;
+  struct masked m = {.result_count = n};
+  preset_results(e, a, other, &m);
+  unsigned ptr = add_arg(&m, a->ptr, "l");
+  if (a->pred)
+    strbuf_printf(&m.text, "@$%u ", add_arg(&m, a->pred, "b"));
+  strbuf_printf(&m.text, "ld%s.global%s%s.b%u ",
                 op_attr_bool(a->op, "is_volatile") ? ".volatile" : "", hints.suffix,
                 vector_suffix(n), a->word_bits);
-  put_operands(&text, 0, n);
-  strbuf_printf(&text, ", [$%u]", a->pred ? 2 * n : n);
-  if (hints.policy) {
-    strbuf_printf(&text, ", $%u", n + arg_count);
-    strbuf_puts(&constraints, ",l");
-    args[arg_count++] = hints.policy;
-  }
-  strbuf_putc(&text, ';');
+  put_operands(&m.text, 0, n);
+  strbuf_printf(&m.text, ", [$%u]", ptr);
+  if (hints.policy)
+    strbuf_printf(&m.text, ", $%u", add_arg(&m, hints.policy, "l"));
+  strbuf_putc(&m.text, ';');
   LLVMTypeRef members[8];
   for (unsigned i = 0; i < n; i++)
-    members[i] = reg;
-  LLVMTypeRef result = n == 1 ? reg : LLVMStructTypeInContext(e->llvm, members, n, false);
-  LLVMValueRef v =
-      ptx_memory_asm(e, arena_text(e, &text), arena_text(e, &constraints), result, args, arg_count);
+    members[i] = register_type(e, a->word_bits);
+  LLVMTypeRef result = n == 1 ? members[0] : LLVMStructTypeInContext(e->llvm, members, n, false);
+  LLVMValueRef v = ptx_memory_asm(e, arena_text(e, &m.text), arena_text(e, &m.constraints), result,
+                                  m.args, m.arg_count);
   for (unsigned i = 0; i < n; i++) {
     LLVMValueRef x = n == 1 ? v : LLVMBuildExtractValue(e->b, v, i, "");
-    ret[i] = LLVMBuildTrunc(e->b, x, word, "");
+    ret[i] = LLVMBuildTrunc(e->b, x, LLVMIntTypeInContext(e->llvm, a->word_bits), "");
   }
 }
 
