@@ -11,9 +11,11 @@
 // outside V: same bank, another word. So H + S must meet neither the source's lanes (plus V) nor
 // the destination's, except in zero: take what lies outside both, then sums of one vector of each
 // that is not of the other. There are always enough of them.
-#include "layouts/exchange_plan.h"
+//
+// Where a side has the form of matrices, a row of 16 bytes takes the place of V: then only lanes
+// that stand for rows are served together on that side.
+#include "layouts/exchange_matrix.h"
 
-#include "layouts/banks.h"
 #include "layouts/gf2.h"
 
 enum {
@@ -75,29 +77,43 @@ static struct basis common_registers(const struct side *src, const struct side *
   return v;
 }
 
-// Up to `want` vectors that avoid both sides' lanes: the span of them meets V + lanes of either
-// side in zero only.
-static struct basis avoid_lanes(const struct basis *v, const struct side *src,
-                                const struct side *dst, unsigned lanes, unsigned elements,
-                                unsigned want) {
+// What a side moves at once, and the lanes (or what stands for them) that are served together.
+struct reach {
+  struct basis vec;
+  unsigned count;
+  uint64_t lane[MAX_LANE_BITS];
+};
+
+static struct reach reach_of(const struct side *s, const struct basis *vec, unsigned lanes) {
+  struct reach r = {.vec = *vec, .count = lanes < s->lanes ? lanes : s->lanes};
+  memcpy(r.lane, s->lane, r.count * sizeof r.lane[0]);
+  return r;
+}
+
+static struct gf2_span span_of(const struct reach *r) {
+  struct gf2_span span = {0};
+  for (unsigned i = 0; i < r->vec.count; i++)
+    gf2_add(&span, r->vec.at[i], 0);
+  for (unsigned b = 0; b < r->count; b++)
+    gf2_add(&span, r->lane[b], 0);
+  return span;
+}
+
+static void push_all(struct basis *b, struct gf2_span *span, const struct reach *r) {
+  for (unsigned i = 0; i < r->vec.count; i++)
+    push(b, span, r->vec.at[i]);
+  for (unsigned i = 0; i < r->count; i++)
+    push(b, span, r->lane[i]);
+}
+
+// Up to `want` vectors that avoid both reaches: the span of them meets either in zero only.
+static struct basis avoid(const struct reach *src, const struct reach *dst, unsigned elements,
+                          unsigned want) {
   struct basis own_src = {0}, own_dst = {0}, ret = {0};
-  struct gf2_span with_src = {0}, with_dst = {0};
-  for (unsigned i = 0; i < v->count; i++) {
-    gf2_add(&with_src, v->at[i], 0);
-    gf2_add(&with_dst, v->at[i], 0);
-  }
-  struct gf2_span only_src = with_src, only_dst = with_dst;
-  for (unsigned b = 0; b < lanes && b < src->lanes; b++)
-    gf2_add(&only_src, src->lane[b], 0);
-  for (unsigned b = 0; b < lanes && b < dst->lanes; b++)
-    gf2_add(&only_dst, dst->lane[b], 0);
-  with_src = only_src;
-  with_dst = only_dst;
-  for (unsigned b = 0; b < lanes && b < src->lanes; b++)
-    push(&own_src, &with_dst, src->lane[b]);
-  for (unsigned b = 0; b < lanes && b < dst->lanes; b++)
-    push(&own_dst, &with_src, dst->lane[b]);
-  struct gf2_span both = with_src; // all lanes of both sides
+  struct gf2_span with_src = span_of(src), with_dst = span_of(dst);
+  push_all(&own_src, &with_dst, src);
+  push_all(&own_dst, &with_src, dst);
+  struct gf2_span both = with_src;
   for (unsigned b = 0; b < elements && ret.count < want; b++)
     push(&ret, &both, 1ull << b);
   for (unsigned i = 0; i < own_src.count && i < own_dst.count && ret.count < want; i++)
@@ -105,21 +121,31 @@ static struct basis avoid_lanes(const struct basis *v, const struct side *src,
   return ret;
 }
 
-// The offset's basis: V, H, B, S.
-static struct linear_layout place(const struct basis *v, const struct side *src,
-                                  const struct side *dst, unsigned element_bits) {
-  unsigned elements = ll_total_out_bits(src->layout), bytes = log2_floor(element_bits / 8);
-  unsigned width = v->count + bytes; // log2 of the bytes of an access
-  unsigned half_bits = width < WORD_BITS ? WORD_BITS - width : 0;
-  unsigned bank_bits = width > WORD_BITS ? BANK_BITS + WORD_BITS - width : BANK_BITS;
-  unsigned left = elements - v->count, want = left > bank_bits ? left - bank_bits : 0;
-  struct basis lines = avoid_lanes(v, src, dst, bank_bits, elements, want), all = *v;
+// How the bits of an offset are divided, above V.
+struct division {
+  unsigned halves, banks; // of a word; of a line
+};
+
+static struct division division_of(unsigned vec_bits, unsigned element_bits) {
+  unsigned width = vec_bits + log2_floor(element_bits / 8); // log2 of the bytes
+  return (struct division){.halves = width < WORD_BITS ? WORD_BITS - width : 0,
+                           .banks = width > WORD_BITS ? BANK_BITS + WORD_BITS - width : BANK_BITS};
+}
+
+// The offset's basis: V, H, B, S. False if they do not span all elements.
+static bool place(const struct basis *v, const struct reach *from, const struct reach *to,
+                  const struct side *src, unsigned element_bits, struct linear_layout *ret) {
+  unsigned elements = ll_total_out_bits(src->layout);
+  struct division d = division_of(v->count, element_bits);
+  unsigned left = elements - v->count, want = left > d.banks ? left - d.banks : 0;
+  struct basis lines = avoid(from, to, elements, want), all = *v;
   struct gf2_span span = {0};
   for (unsigned i = 0; i < v->count; i++)
     gf2_add(&span, v->at[i], 0);
-  unsigned halves = half_bits < lines.count ? half_bits : lines.count;
+  unsigned halves = d.halves < lines.count ? d.halves : lines.count;
   for (unsigned i = 0; i < lines.count; i++) {
-    gf2_add(&span, lines.at[i], 0);
+    if (!gf2_add(&span, lines.at[i], 0))
+      return false;
     if (i < halves)
       all.at[all.count++] = lines.at[i];
   }
@@ -130,14 +156,14 @@ static struct linear_layout place(const struct basis *v, const struct side *src,
     push(&all, &span, 1ull << b);
   for (unsigned i = halves; i < lines.count; i++)
     all.at[all.count++] = lines.at[i];
-  struct linear_layout shared = ll_empty(src->layout->out_count, src->layout->out_bits);
-  ll_add_in(&shared, LL_OFFSET);
+  *ret = ll_empty(src->layout->out_count, src->layout->out_bits);
+  ll_add_in(ret, LL_OFFSET);
   for (unsigned i = 0; i < all.count; i++) {
     uint32_t image[LL_MAX_OUT] = {0};
-    gf2_unflatten(shared.out_count, shared.out_bits, all.at[i], image);
-    ll_push_basis(&shared, LL_OFFSET, image);
+    gf2_unflatten(ret->out_count, ret->out_bits, all.at[i], image);
+    ll_push_basis(ret, LL_OFFSET, image);
   }
-  return shared;
+  return true;
 }
 
 // The register whose neighbour in memory is 2^k offsets away, if nothing else moves an access by
@@ -158,21 +184,45 @@ static int vector_register(const struct linear_layout *offsets, uint32_t skip, u
 }
 
 // As wide as the places allow.
-static bool make_side(const struct linear_layout *layout, const struct linear_layout *shared,
-                      unsigned element_bits, struct exchange_side *ret) {
-  memset(ret, 0, sizeof *ret);
-  if (!ll_invert_and_compose(layout, shared, &ret->offsets))
-    return false;
-  uint32_t free_masks[LL_NO_IN], vector = 0;
-  ll_free_masks(&ret->offsets, free_masks);
+static void vectors_of(uint32_t copies, unsigned element_bits, struct exchange_side *ret) {
+  uint32_t vector = 0;
   while ((element_bits / 8) << (ret->vec_bits + 1) <= MAX_BYTES) {
-    int r = vector_register(&ret->offsets, free_masks[LL_REGISTER], ret->vec_bits);
+    int r = vector_register(&ret->offsets, copies, ret->vec_bits);
     if (r < 0)
       break;
     ret->vec_register[ret->vec_bits++] = (unsigned)r;
     vector |= 1u << r;
   }
-  ret->skip_mask = vector | free_masks[LL_REGISTER];
+  ret->skip_mask = vector | copies;
+}
+
+// Fewer instructions, and no more wavefronts for it.
+static bool is_better(const struct exchange_side *a, const struct exchange_side *b,
+                      unsigned element_bits) {
+  return exchange_instructions(a) < exchange_instructions(b) &&
+         exchange_wavefronts(a, element_bits, 0) <= exchange_wavefronts(b, element_bits, 0);
+}
+
+static bool make_side(const struct linear_layout *layout, const struct linear_layout *shared,
+                      unsigned element_bits, bool stores, unsigned instructions,
+                      struct exchange_side *ret) {
+  memset(ret, 0, sizeof *ret);
+  if (!ll_invert_and_compose(layout, shared, &ret->offsets))
+    return false;
+  uint32_t copies[LL_NO_IN];
+  ll_free_masks(&ret->offsets, copies);
+  vectors_of(copies[LL_REGISTER], element_bits, ret);
+  // Lanes with copies would stand aside when storing, and a matrix needs all.
+  if (!(instructions & (stores ? EXCHANGE_STMATRIX : EXCHANGE_LDMATRIX)) ||
+      (stores && copies[LL_LANE]))
+    return true;
+  struct linear_layout offsets = ret->offsets;
+  struct exchange_side side;
+  for (int form = EXCHANGE_MATRICES; form <= EXCHANGE_TRANSPOSED; form++)
+    if (matrix_side_of(&offsets, copies[LL_REGISTER], element_bits, (enum exchange_form)form,
+                       &side) &&
+        is_better(&side, ret, element_bits))
+      *ret = side;
   return true;
 }
 
@@ -185,14 +235,114 @@ static bool is_exchange(const struct linear_layout *src, const struct linear_lay
 
 bool exchange_plan_with(const struct linear_layout *src, const struct linear_layout *dst,
                         const struct linear_layout *shared, unsigned element_bits,
-                        struct exchange_plan *ret) {
+                        unsigned instructions, struct exchange_plan *ret) {
   ret->shared = *shared;
-  return is_exchange(src, dst, element_bits) && make_side(src, shared, element_bits, &ret->store) &&
-         make_side(dst, shared, element_bits, &ret->load);
+  return is_exchange(src, dst, element_bits) &&
+         make_side(src, shared, element_bits, true, instructions, &ret->store) &&
+         make_side(dst, shared, element_bits, false, instructions, &ret->load);
+}
+
+// ---- places for matrices ----
+
+// Elements of a row in the order of memory, as the side's lanes and registers give them. Registers
+// of a word that the other side has too make its vectors.
+static bool row_of(const struct side *s, const struct side *other, unsigned element_bits,
+                   enum exchange_form form, struct basis *ret) {
+  unsigned row_bits, word_bits;
+  struct gf2_span span = {0};
+  if (s->lanes != MATRIX_LANE_BITS || !matrix_row_of(element_bits, form, &row_bits, &word_bits))
+    return false;
+  memset(ret, 0, sizeof *ret);
+  bool transposed = form == EXCHANGE_TRANSPOSED;
+  struct basis words = common_registers(s, other);
+  for (unsigned i = 0; !transposed && i < words.count && ret->count < word_bits; i++)
+    push(ret, &span, words.at[i]);
+  for (unsigned b = 0; !transposed && b < s->registers && ret->count < word_bits; b++)
+    push(ret, &span, s->reg[b]);
+  if (!transposed && ret->count < word_bits)
+    return false;
+  for (unsigned b = transposed ? 2 : 0; b < (transposed ? MATRIX_LANE_BITS : 2); b++)
+    if (!push(ret, &span, s->lane[b]))
+      return false;
+  return ret->count == row_bits;
+}
+
+// Whether the side has the row where a matrix has it; ret: what is then served together.
+static bool reach_of_matrix(const struct side *s, const struct basis *row, unsigned element_bits,
+                            enum exchange_form form, struct reach *ret) {
+  unsigned row_bits, word_bits, n = 0;
+  bool transposed = form == EXCHANGE_TRANSPOSED;
+  if (s->lanes != MATRIX_LANE_BITS || !matrix_row_of(element_bits, form, &row_bits, &word_bits))
+    return false;
+  *ret = (struct reach){.vec = *row, .count = MATRIX_ROW_BITS};
+  unsigned first = transposed ? 2 : 0, from = transposed ? 0 : word_bits;
+  for (unsigned i = from; i < row_bits; i++)
+    if (row->at[i] != s->lane[first + i - from])
+      return false;
+  for (unsigned i = 0; i < from; i++)
+    if (find(s->reg, s->registers, row->at[i]) < 0)
+      return false;
+  if (!transposed) {
+    memcpy(ret->lane, s->lane + 2, sizeof ret->lane[0] * MATRIX_ROW_BITS);
+    return true;
+  }
+  while (n < s->registers && s->reg[n] == 0)
+    n++;
+  if (n == s->registers)
+    return false;
+  ret->lane[0] = s->reg[n];
+  memcpy(ret->lane + 1, s->lane, sizeof ret->lane[0] * 2);
+  return true;
+}
+
+static struct reach reach_of_row(const struct side *s, const struct basis *row,
+                                 unsigned element_bits, bool has_matrices) {
+  struct reach r;
+  for (int form = EXCHANGE_MATRICES; has_matrices && form <= EXCHANGE_TRANSPOSED; form++)
+    if (reach_of_matrix(s, row, element_bits, (enum exchange_form)form, &r))
+      return r;
+  struct basis vec = *row;
+  vec.count = 0;
+  while (vec.count < row->count && find(s->reg, s->registers, row->at[vec.count]) >= 0)
+    vec.count++;
+  struct division d = division_of(vec.count, element_bits);
+  vec.count += d.halves; // lanes share words
+  return reach_of(s, &vec, d.banks);
+}
+
+static unsigned cost(const struct exchange_plan *p, unsigned element_bits, uint32_t copies,
+                     unsigned *ret_instructions) {
+  *ret_instructions = exchange_instructions(&p->store) + exchange_instructions(&p->load);
+  return exchange_wavefronts(&p->store, element_bits,
+                             p->store.form == EXCHANGE_VECTORS ? copies : 0) +
+         exchange_wavefronts(&p->load, element_bits, 0);
+}
+
+// Rows of matrices instead of vectors, where that is better.
+static void try_rows(const struct side *src, const struct side *dst, const struct side *owner,
+                     unsigned element_bits, unsigned instructions, struct exchange_plan *best) {
+  uint32_t copies[LL_NO_IN];
+  ll_free_masks(src->layout, copies);
+  for (int form = EXCHANGE_MATRICES; form <= EXCHANGE_TRANSPOSED; form++) {
+    struct basis row;
+    struct exchange_plan p;
+    struct linear_layout shared;
+    if (!row_of(owner, owner == src ? dst : src, element_bits, (enum exchange_form)form, &row))
+      continue;
+    struct reach from = reach_of_row(src, &row, element_bits, instructions & EXCHANGE_STMATRIX);
+    struct reach to = reach_of_row(dst, &row, element_bits, instructions & EXCHANGE_LDMATRIX);
+    unsigned count, least;
+    if (place(&row, &from, &to, src, element_bits, &shared) &&
+        exchange_plan_with(src->layout, dst->layout, &shared, element_bits, instructions, &p) &&
+        cost(&p, element_bits, copies[LL_LANE], &count) <=
+            cost(best, element_bits, copies[LL_LANE], &least) &&
+        count < least)
+      *best = p;
+  }
 }
 
 bool exchange_plan_make(const struct linear_layout *src, const struct linear_layout *dst,
-                        unsigned element_bits, struct exchange_plan *ret) {
+                        unsigned element_bits, unsigned instructions, struct exchange_plan *ret) {
   struct side from, to;
   if (!is_exchange(src, dst, element_bits) || !side_of(src, &from) || !side_of(dst, &to))
     return false;
@@ -200,28 +350,21 @@ bool exchange_plan_make(const struct linear_layout *src, const struct linear_lay
   while (v.count > 0 && (element_bits / 8) << v.count > MAX_BYTES)
     v.count--;
   for (;; v.count--) { // without a vector it always works
-    struct linear_layout shared = place(&v, &from, &to, element_bits);
-    bool made = exchange_plan_with(src, dst, &shared, element_bits, ret);
+    unsigned lanes = division_of(v.count, element_bits).banks;
+    struct reach stored = reach_of(&from, &v, lanes), loaded = reach_of(&to, &v, lanes);
+    struct linear_layout shared;
+    bool made = place(&v, &stored, &loaded, &from, element_bits, &shared) &&
+                exchange_plan_with(src, dst, &shared, element_bits, 0, ret);
     if (made && ret->store.vec_bits >= v.count && ret->load.vec_bits >= v.count)
-      return true;
+      break;
     if (v.count == 0)
       return false;
   }
-}
-
-unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_bits,
-                             uint32_t copies) {
-  uint32_t address[1 << MAX_LANE_BITS], index[LL_NO_IN] = {0}, at[LL_MAX_OUT];
-  unsigned lanes = 0, bytes = (element_bits / 8) << side->vec_bits, bits = 0;
-  for (uint32_t lane = 0; lane < 1u << MAX_LANE_BITS; lane++) {
-    if (lane & copies)
-      continue;
-    index[LL_LANE] = lane;
-    ll_apply(&side->offsets, index, at);
-    address[lanes++] = at[0] * (element_bits / 8);
-  }
-  // Other registers move all lanes alike.
-  for (unsigned b = 0; b < ll_in_bits(&side->offsets, LL_REGISTER); b++)
-    bits += !(side->skip_mask >> b & 1);
-  return bank_wavefronts(address, lanes, bytes) << bits;
+  struct linear_layout shared = ret->shared;
+  exchange_plan_with(src, dst, &shared, element_bits, instructions, ret);
+  if (instructions & EXCHANGE_STMATRIX)
+    try_rows(&from, &to, &from, element_bits, instructions, ret);
+  if (instructions & EXCHANGE_LDMATRIX)
+    try_rows(&from, &to, &to, element_bits, instructions, ret);
+  return true;
 }

@@ -2,23 +2,38 @@
 // Conversions through shared memory (CONVERT_SHARED): a place in memory for every element, such
 // that storing from the source's registers and loading into the destination's are both as wide as
 // they can be together and free of bank conflicts. Where a side could go wider alone, it does.
+// Sides with the form of tensor-core fragments go by matrix instructions, where the target has them
+// and that takes fewer instructions.
 //
-// The emission, for each side: for every register r with (r & skip_mask) == 0, one access of
-// 2^vec_bits elements at the offset `offsets` gives for (r, lane, warp); element i of it is
-// register r + (the sum of 1 << vec_register[k] for the set bits k of i). Threads that only
+// The emission of vectors, for each side: for every register r with (r & skip_mask) == 0, one
+// access of 2^vec_bits elements at the offset `offsets` gives for (r, lane, warp); element i of it
+// is register r + (the sum of 1 << vec_register[k] for the set bits k of i). Threads that only
 // replicate need not store. Between the two sides a barrier.
+//
+// Of matrices: for the same registers, one instruction of the warp that moves 2^matrix_bits
+// matrices; lane l gives the address of row l % 8 of matrix l / 8, at the offset exchange_rows says
+// for (r, lane, warp). Word m of each lane, 2^vec_bits elements as above, begins at register
+// r + (the sum of 1 << matrix_register[k] for the set bits k of m).
 #ifndef TILE_LAYOUTS_EXCHANGE_PLAN_H
 #define TILE_LAYOUTS_EXCHANGE_PLAN_H
 
 #include "layouts/linear.h"
 
-enum { EXCHANGE_VEC_BITS = 4 }; // 16 elements of 8 bits
+enum { EXCHANGE_VEC_BITS = 4, EXCHANGE_MATRIX_BITS = 2 }; // 16 elements of 8 bits; 4 matrices
+
+// Matrix instructions of a target.
+enum { EXCHANGE_LDMATRIX = 1, EXCHANGE_STMATRIX = 2 };
+
+enum exchange_form { EXCHANGE_VECTORS, EXCHANGE_MATRICES, EXCHANGE_TRANSPOSED };
 
 struct exchange_side {
+  enum exchange_form form;
   struct linear_layout offsets; // (register, lane, warp) -> offset in elements, one dimension
-  unsigned vec_bits;            // log2 of the elements of an access
+  unsigned vec_bits;            // log2 of the elements of an access, or of a matrix's word
   unsigned vec_register[EXCHANGE_VEC_BITS];
-  uint32_t skip_mask; // registers inside a vector, and copies of other registers
+  unsigned matrix_bits; // log2 of the matrices of an instruction
+  unsigned matrix_register[EXCHANGE_MATRIX_BITS];
+  uint32_t skip_mask; // registers inside an access, and copies of other registers
 };
 
 struct exchange_plan {
@@ -26,13 +41,18 @@ struct exchange_plan {
   struct exchange_side store, load;
 };
 
-// Both layouts must be surjective on the same shape; `element_bits` is 8, 16, 32 or 64.
+// Both layouts must be surjective on the same shape; `element_bits` is 8, 16, 32 or 64;
+// `instructions` are those that the emission can use, of the enumeration above.
 bool exchange_plan_make(const struct linear_layout *src, const struct linear_layout *dst,
-                        unsigned element_bits, struct exchange_plan *ret);
+                        unsigned element_bits, unsigned instructions, struct exchange_plan *ret);
 // The same where the places are given.
 bool exchange_plan_with(const struct linear_layout *src, const struct linear_layout *dst,
                         const struct linear_layout *shared, unsigned element_bits,
-                        struct exchange_plan *ret);
+                        unsigned instructions, struct exchange_plan *ret);
+// Of a side with matrices: (register, lane, warp) -> offset of the row whose address the lane
+// gives.
+struct linear_layout exchange_rows(const struct exchange_side *side);
+
 // Exchanges that would take more than EXCHANGE_ROOM bytes go in rounds through a part of it, where
 // the layouts allow that: round i moves the elements whose coordinates have the bits of i at the
 // places that `bits` of them are chosen from. On either side such a bit is one of the register, and
@@ -58,6 +78,8 @@ void exchange_rounds_of(const struct linear_layout *src, const struct linear_lay
 uint32_t exchange_round_register(const struct exchange_share *share, unsigned bits, uint32_t round,
                                  uint32_t r);
 
+// Instructions of a thread for the whole side.
+unsigned exchange_instructions(const struct exchange_side *side);
 // Wavefronts of shared memory that warp 0 needs for the whole side. `copies`: lanes that stand
 // aside, as bits of the lane's number.
 unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_bits,

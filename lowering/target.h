@@ -13,6 +13,7 @@ struct target {
   unsigned max_vector_bits;         // widest global access
   unsigned shared_limit;            // bytes a CTA may use
   unsigned max_warps;               // per CTA
+  unsigned matrix_moves;            // EXCHANGE_LDMATRIX, ... of layouts/exchange_plan.h
   const struct target_hooks *hooks; // emission; lowering/llvm/hooks.h
 };
 

@@ -158,10 +158,8 @@ static void see_access(struct survey *s, MlirOperation op) {
 // ---- conversions ----
 
 static unsigned least_wavefronts(const struct exchange_side *side, unsigned element_bits) {
-  unsigned bytes = LANES * (element_bits / 8) << side->vec_bits, instructions = 0;
-  for (uint32_t r = 0; r < ll_in_size(&side->offsets, LL_REGISTER); r++)
-    instructions += (r & side->skip_mask) == 0;
-  return instructions * ((bytes + LINE_BYTES - 1) / LINE_BYTES);
+  unsigned bytes = LANES * (element_bits / 8) << (side->vec_bits + side->matrix_bits);
+  return exchange_instructions(side) * ((bytes + LINE_BYTES - 1) / LINE_BYTES);
 }
 
 static void see_conversion(struct survey *s, MlirOperation op) {
@@ -180,7 +178,7 @@ static void see_conversion(struct survey *s, MlirOperation op) {
   struct layout_conversion v = {
       .op = op, .kind = "shuffles", .bytes = scratch_bytes(s->c, op, s->num_warps)};
   unsigned bits = memory_bits(s->c, element_type(from));
-  if (v.bytes && exchange_plan_make(src, dst, bits, &exchange)) {
+  if (v.bytes && exchange_plan_make(src, dst, bits, s->target->matrix_moves, &exchange)) {
     uint32_t copies[LL_NO_IN];
     ll_free_masks(src, copies);
     v.kind = "shared memory";

@@ -82,6 +82,14 @@ struct atomic {
   bool unused; // nobody asks for the old values
 };
 
+// A matrix instruction of the warp (layouts/exchange_matrix.h): 1, 2 or 4 matrices of 8 rows of 16
+// bytes. `row` points to row lane % 8 of matrix lane / 8, with fewer matrices in the lower lanes.
+struct matrices {
+  LLVMValueRef row;
+  unsigned count;
+  bool transposed;
+};
+
 // Inline assembly: registers in, one register or a struct of them out.
 struct foreign_code {
   const char *text, *constraints;
@@ -119,6 +127,9 @@ struct target_hooks {
   // Reports a wrong access of `bytes` at `ptr` in shared memory; built with e->check only. NULL:
   // the target does not check.
   void (*shared_check)(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write);
+  // One word (i32) of each matrix; all lanes of the warp take part.
+  void (*load_matrices)(struct emitter *e, const struct matrices *m, LLVMValueRef *ret);
+  void (*store_matrices)(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);

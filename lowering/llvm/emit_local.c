@@ -17,7 +17,8 @@ static bool side_of(struct emitter *e, MlirOperation op, MlirType buffer, MlirTy
   const struct linear_layout *places = layout_of(e, memdesc_tile(e->c, buffer));
   const struct linear_layout *l = layout_of(e, tile);
   return (places && l &&
-          exchange_plan_with(l, l, places, memory_bits(e->c, element_type(tile)), ret)) ||
+          exchange_plan_with(l, l, places, memory_bits(e->c, element_type(tile)),
+                             e->target->matrix_moves, ret)) ||
          emit_unsupported(e, op, "a buffer whose layout does not fit its tile");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements handed from thread to thread through the CTA's scratch memory: stored from one layout,
 // loaded into another, with places chosen by layouts/exchange_plan.h so that both sides are wide
-// and free of bank conflicts. Large tiles go in rounds.
+// and free of bank conflicts, or by matrix instructions of the warp. Large tiles go in rounds.
 #include "layouts/exchange_plan.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
@@ -21,7 +21,10 @@ static struct side side_of(struct emitter *e, const struct exchange_side *plan, 
   struct side s = {.plan = plan, .packing = packing_of(e, type, 1u << plan->vec_bits), base};
   s.count = register_count(&plan->offsets);
   s.offsets = arena_array(e->arena, LLVMValueRef, s.count);
-  layout_indices(e, &plan->offsets, 0, s.offsets);
+  struct linear_layout rows;
+  if (plan->form != EXCHANGE_VECTORS)
+    rows = exchange_rows(plan);
+  layout_indices(e, plan->form == EXCHANGE_VECTORS ? &plan->offsets : &rows, 0, s.offsets);
   return s;
 }
 
@@ -36,19 +39,57 @@ static uint32_t register_in_vector(const struct side *s, uint32_t r, unsigned i)
   return r;
 }
 
+// The register where word m of register r's matrices begins.
+static uint32_t register_of_matrix(const struct side *s, uint32_t r, unsigned m) {
+  for (unsigned k = 0; m >> k; k++)
+    r += (m >> k & 1) << s->plan->matrix_register[k];
+  return r;
+}
+
+static void pack_register(struct emitter *e, const struct side *s, uint32_t r,
+                          const LLVMValueRef *values, LLVMValueRef *ret_words) {
+  LLVMValueRef elements[MAX_ELEMENTS];
+  for (unsigned i = 0; i < s->packing.width; i++)
+    elements[i] = values[register_in_vector(s, r, i)];
+  pack_elements(e, &s->packing, elements, ret_words);
+}
+
+static void unpack_register(struct emitter *e, const struct side *s, uint32_t r,
+                            const LLVMValueRef *words, LLVMValueRef *ret) {
+  LLVMValueRef elements[MAX_ELEMENTS];
+  unpack_elements(e, &s->packing, words, elements);
+  for (unsigned i = 0; i < s->packing.width; i++)
+    ret[register_in_vector(s, r, i)] = elements[i];
+}
+
+static struct matrices matrices_at(struct emitter *e, const struct side *s, uint32_t r) {
+  e->uses_collectives = true;
+  return (struct matrices){.row = address(e, s, r),
+                           .count = 1u << s->plan->matrix_bits,
+                           .transposed = s->plan->form == EXCHANGE_TRANSPOSED};
+}
+
+static void store_register(struct emitter *e, const struct side *s, uint32_t r,
+                           const LLVMValueRef *values) {
+  LLVMValueRef words[MAX_ELEMENTS];
+  const struct packing *p = &s->packing;
+  if (s->plan->form == EXCHANGE_VECTORS) {
+    pack_register(e, s, r, values, words);
+    shared_store(e, join_words(e, p->word_count, words), address(e, s, r), p->bits / 8 * p->width);
+    return;
+  }
+  struct matrices m = matrices_at(e, s, r);
+  for (unsigned i = 0; i < m.count; i++)
+    pack_register(e, s, register_of_matrix(s, r, i), values, &words[i]);
+  e->target->hooks->store_matrices(e, &m, words);
+}
+
 void exchange_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
                     LLVMValueRef base, const LLVMValueRef *values) {
   struct side s = side_of(e, plan, type, base);
-  const struct packing *p = &s.packing;
-  for (uint32_t r = 0; r < s.count; r++) {
-    if (r & plan->skip_mask)
-      continue;
-    LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
-    for (unsigned i = 0; i < p->width; i++)
-      elements[i] = values[register_in_vector(&s, r, i)];
-    pack_elements(e, p, elements, words);
-    shared_store(e, join_words(e, p->word_count, words), address(e, &s, r), p->bits / 8 * p->width);
-  }
+  for (uint32_t r = 0; r < s.count; r++)
+    if (!(r & plan->skip_mask))
+      store_register(e, &s, r, values);
 }
 
 // The registers without copies of register r's element, for registers that only repeat others.
@@ -79,21 +120,28 @@ static void copy_registers(const struct linear_layout *offsets, LLVMValueRef *re
   }
 }
 
+static void load_register(struct emitter *e, const struct side *s, uint32_t r, LLVMValueRef *ret) {
+  LLVMValueRef words[MAX_ELEMENTS];
+  const struct packing *p = &s->packing;
+  if (s->plan->form == EXCHANGE_VECTORS) {
+    LLVMTypeRef words_of = words_type(e, p->word_count, p->word_bits);
+    LLVMValueRef v = shared_load(e, words_of, address(e, s, r), p->bits / 8 * p->width);
+    split_words(e, p->word_count, v, words);
+    unpack_register(e, s, r, words, ret);
+    return;
+  }
+  struct matrices m = matrices_at(e, s, r);
+  e->target->hooks->load_matrices(e, &m, words);
+  for (unsigned i = 0; i < m.count; i++)
+    unpack_register(e, s, register_of_matrix(s, r, i), &words[i], ret);
+}
+
 void exchange_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
                    LLVMValueRef base, LLVMValueRef *ret) {
   struct side s = side_of(e, plan, type, base);
-  const struct packing *p = &s.packing;
-  for (uint32_t r = 0; r < s.count; r++) {
-    if (r & plan->skip_mask)
-      continue;
-    LLVMValueRef elements[MAX_ELEMENTS], words[MAX_ELEMENTS];
-    LLVMTypeRef words_of = words_type(e, p->word_count, p->word_bits);
-    LLVMValueRef v = shared_load(e, words_of, address(e, &s, r), p->bits / 8 * p->width);
-    split_words(e, p->word_count, v, words);
-    unpack_elements(e, p, words, elements);
-    for (unsigned i = 0; i < p->width; i++)
-      ret[register_in_vector(&s, r, i)] = elements[i];
-  }
+  for (uint32_t r = 0; r < s.count; r++)
+    if (!(r & plan->skip_mask))
+      load_register(e, &s, r, ret);
   copy_registers(&plan->offsets, ret);
 }
 
@@ -189,7 +237,8 @@ bool exchange_through_shared(struct emitter *e, LLVMTypeRef type, const struct l
   }
   struct exchange x = {.type = type, .owner = owner};
   exchange_rounds_of(from, to, one.bits, &x.rounds);
-  if (!exchange_plan_make(&x.rounds.store.layout, &x.rounds.load.layout, one.bits, &x.plan))
+  if (!exchange_plan_make(&x.rounds.store.layout, &x.rounds.load.layout, one.bits,
+                          e->target->matrix_moves, &x.plan))
     return emit_unsupported(e, e->op, "layouts that do not cover their tile");
   x.base = scratch_begin(e, e->op, x.rounds.bytes);
   LLVMValueRef *got = arena_array(e->arena, LLVMValueRef, register_count(to));

@@ -35,9 +35,9 @@ static unsigned wavefronts(const struct exchange_plan *x, unsigned bits,
 static bool place(const struct partials *p, unsigned bits, struct exchange_plan *ret) {
   struct linear_layout shared = side_by_side(p);
   struct exchange_plan wide;
-  if (!exchange_plan_make(p->from, p->to, bits, ret))
+  if (!exchange_plan_make(p->from, p->to, bits, 0, ret))
     return false;
-  if (exchange_plan_with(p->from, p->to, &shared, bits, &wide) &&
+  if (exchange_plan_with(p->from, p->to, &shared, bits, 0, &wide) &&
       wavefronts(&wide, bits, p->from) <= wavefronts(ret, bits, p->from))
     *ret = wide;
   return true;

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/provenance.h"
 #include "lowering/llvm/emit.h"
+#include "lowering/targets/host_matrices.h"
 
 // ---- the kernel ----
 
@@ -366,6 +367,8 @@ const struct target_hooks host_hooks = {
     .barrier = barrier,
     .shared_base = shared_base,
     .shared_check = shared_check,
+    .load_matrices = host_load_matrices,
+    .store_matrices = host_store_matrices,
     .load = load,
     .store = store,
     .atomic_width = atomic_width,

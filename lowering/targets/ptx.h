@@ -14,6 +14,9 @@ void ptx_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRe
 LLVMValueRef ptx_atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
                             LLVMValueRef value);
 
+void ptx_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret);
+void ptx_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
+
 // One that computes from its operands alone: LLVM may merge, move and drop it.
 LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,
                           LLVMTypeRef result, const LLVMValueRef *args, unsigned n);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchanges through shared memory, performed: store, load, compare; and every access counted for
-// bank conflicts.
+// bank conflicts. Matrix instructions are performed as the PTX ISA describes them.
 #include "generate.h"
 #include "layouts/banks.h"
 #include "layouts/exchange_plan.h"
@@ -20,42 +20,93 @@ static uint32_t register_in_vector(const struct exchange_side *s, unsigned vec_b
   return r;
 }
 
+static uint32_t register_of_matrix(const struct exchange_side *s, uint32_t r, uint32_t m) {
+  for (unsigned k = 0; k < s->matrix_bits; k++)
+    r += (m >> k & 1) << s->matrix_register[k];
+  return r;
+}
+
+static void move(uint32_t *place, uint32_t element, bool store) {
+  if (store)
+    *place = element;
+  else
+    EXPECT(*place == element);
+}
+
+// One ldmatrix or stmatrix of a warp: each lane has 32 bits of each matrix, made of two halves of
+// 16 bits, which are parts of elements or hold several. Answers its wavefronts beyond one a matrix.
+static unsigned run_matrices(const struct exchange_side *s, const struct linear_layout *layout,
+                             unsigned element_bits, uint32_t r, uint32_t warp, bool store,
+                             uint32_t *memory) {
+  struct linear_layout rows = exchange_rows(s);
+  unsigned bytes = element_bits / 8, conflicts = 0;
+  EXPECT(ll_in_size(layout, LL_LANE) == 32 && bytes <= 4 && bytes << s->vec_bits == 4);
+  for (uint32_t m = 0; m < 1u << s->matrix_bits; m++) {
+    uint32_t address[8];
+    for (uint32_t row = 0; row < 8; row++) {
+      address[row] = element_of(&rows, r, 8 * m + row, warp) * bytes;
+      EXPECT(address[row] % 16 == 0);
+    }
+    conflicts += bank_wavefronts(address, 8, 16) - 1;
+    uint32_t first = register_of_matrix(s, r, m);
+    for (uint32_t lane = 0; lane < 32; lane++)
+      for (uint32_t byte = 0; byte < 4; byte += bytes) {
+        uint32_t at = address[lane / 4] + lane % 4 * 4 + byte;
+        if (s->form == EXCHANGE_TRANSPOSED)
+          at = address[lane % 4 * 2 + byte / 2] + lane / 4 * 2;
+        uint32_t reg = register_in_vector(s, s->vec_bits, first, byte / bytes);
+        EXPECT(at / bytes < 1u << ll_total_out_bits(layout));
+        move(&memory[at / bytes], element_of(layout, reg, lane, warp), store);
+      }
+  }
+  return conflicts;
+}
+
+static unsigned run_vectors(const struct exchange_side *s, const struct linear_layout *layout,
+                            unsigned element_bits, uint32_t r, uint32_t warp, bool store,
+                            uint32_t *memory) {
+  uint32_t lanes = ll_in_size(layout, LL_LANE), address[32];
+  unsigned bytes = (element_bits / 8) << s->vec_bits;
+  for (uint32_t lane = 0; lane < lanes; lane++) {
+    uint32_t offset = offset_of(s, r, lane, warp);
+    EXPECT(offset % (1u << s->vec_bits) == 0);
+    address[lane] = offset * (element_bits / 8);
+    for (uint32_t i = 0; i < 1u << s->vec_bits; i++) {
+      uint32_t reg = register_in_vector(s, s->vec_bits, r, i);
+      EXPECT(offset + i < 1u << ll_total_out_bits(layout));
+      move(&memory[offset + i], element_of(layout, reg, lane, warp), store);
+    }
+  }
+  unsigned groups = bytes > 4 ? (lanes * bytes + 127) / 128 : 1;
+  return bank_wavefronts(address, lanes, bytes) - groups;
+}
+
 // Runs one side for all threads; returns the wavefronts beyond one a group of lanes.
 static unsigned run_side(const struct exchange_side *s, const struct linear_layout *layout,
                          unsigned element_bits, bool store, uint32_t *memory) {
-  unsigned conflicts = 0, bytes = (element_bits / 8) << s->vec_bits;
-  uint32_t lanes = ll_in_size(layout, LL_LANE), size = 1u << ll_total_out_bits(layout);
+  unsigned conflicts = 0, instructions = 0;
   for (uint32_t warp = 0; warp < ll_in_size(layout, LL_WARP); warp++)
     for (uint32_t r = 0; r < ll_in_size(layout, LL_REGISTER); r++) {
       if (r & s->skip_mask)
         continue;
-      uint32_t address[32];
-      for (uint32_t lane = 0; lane < lanes; lane++) {
-        uint32_t offset = offset_of(s, r, lane, warp);
-        EXPECT(offset % (1u << s->vec_bits) == 0);
-        address[lane] = offset * (element_bits / 8);
-        for (uint32_t i = 0; i < 1u << s->vec_bits; i++) {
-          uint32_t reg = register_in_vector(s, s->vec_bits, r, i);
-          uint32_t element = element_of(layout, reg, lane, warp);
-          EXPECT(offset + i < size);
-          if (store)
-            memory[offset + i] = element;
-          else
-            EXPECT(memory[offset + i] == element);
-        }
-      }
-      unsigned groups = bytes > 4 ? (lanes * bytes + 127) / 128 : 1;
-      conflicts += bank_wavefronts(address, lanes, bytes) - groups;
+      conflicts += (s->form == EXCHANGE_VECTORS ? run_vectors : run_matrices)(
+          s, layout, element_bits, r, warp, store, memory);
+      instructions += warp == 0;
     }
+  EXPECT(instructions == exchange_instructions(s));
   return conflicts;
 }
 
-static void check(const struct linear_layout *src, const struct linear_layout *dst,
-                  unsigned element_bits, struct exchange_plan *p) {
+enum { BOTH = EXCHANGE_LDMATRIX | EXCHANGE_STMATRIX };
+
+static void check_with(const struct linear_layout *src, const struct linear_layout *dst,
+                       unsigned element_bits, unsigned instructions, struct exchange_plan *p) {
   static uint32_t memory[MAX_ELEMENTS];
-  EXPECT(exchange_plan_make(src, dst, element_bits, p));
+  EXPECT(exchange_plan_make(src, dst, element_bits, instructions, p));
   EXPECT((element_bits / 8) << p->store.vec_bits <= 16);
   EXPECT((element_bits / 8) << p->load.vec_bits <= 16);
+  EXPECT(p->store.form == EXCHANGE_VECTORS || instructions & EXCHANGE_STMATRIX);
+  EXPECT(p->load.form == EXCHANGE_VECTORS || instructions & EXCHANGE_LDMATRIX);
   uint32_t size = 1u << ll_total_out_bits(src);
   for (uint32_t i = 0; i < size; i++)
     memory[i] = NOTHING;
@@ -65,9 +116,21 @@ static void check(const struct linear_layout *src, const struct linear_layout *d
   EXPECT(run_side(&p->load, dst, element_bits, false, memory) == 0);
 }
 
+// With matrix instructions it takes no more of them. ret: the plan without.
+static void check(const struct linear_layout *src, const struct linear_layout *dst,
+                  unsigned element_bits, struct exchange_plan *p) {
+  struct exchange_plan with;
+  check_with(src, dst, element_bits, 0, p);
+  unsigned most = exchange_instructions(&p->store) + exchange_instructions(&p->load);
+  for (unsigned instructions = 1; instructions <= BOTH; instructions++) {
+    check_with(src, dst, element_bits, instructions, &with);
+    EXPECT(exchange_instructions(&with.store) + exchange_instructions(&with.load) <= most);
+  }
+}
+
 START_TEST(random_pairs) {
   struct random r = {41};
-  unsigned vectors = 0;
+  unsigned vectors = 0, matrices[EXCHANGE_TRANSPOSED + 1] = {0};
   for (int round = 0; round < 600; round++) {
     bool simple = random_below(&r, 4) != 0;
     unsigned lanes = random_below(&r, 4) ? 5 : 3, out = random_below(&r, 11);
@@ -81,10 +144,15 @@ START_TEST(random_pairs) {
     struct linear_layout src = random_surjective(&r, a, &shape, simple);
     struct linear_layout dst = random_surjective(&r, b, &shape, simple);
     struct exchange_plan p;
-    check(&src, &dst, 8u << random_below(&r, 4), &p);
+    unsigned bits = 8u << random_below(&r, 4);
+    check(&src, &dst, bits, &p);
     vectors += p.store.vec_bits > 0;
+    EXPECT(exchange_plan_make(&src, &dst, bits, BOTH, &p));
+    matrices[p.store.form]++;
+    matrices[p.load.form]++;
   }
   ck_assert_uint_gt(vectors, 50);
+  ck_assert_uint_gt(matrices[EXCHANGE_MATRICES] + matrices[EXCHANGE_TRANSPOSED], 20);
 }
 END_TEST
 
@@ -123,6 +191,152 @@ START_TEST(known) {
 }
 END_TEST
 
+#define V2 "mma<{version=2, instr_shape=[16,8], warps_per_cta=[2,2]}>"
+#define V3 "mma<{version=3, instr_shape=[16,64,16], warps_per_cta=[4,1]}>"
+
+// Fragments of tensor cores: how each side goes, and the instructions of a thread, without matrices
+// and with them. Repeated fragments often share registers enough with the other side for vectors of
+// 16 bytes.
+START_TEST(fragments) {
+  struct arena *a = arena_create();
+  static const char v2[] = V2, v3[] = V3;
+  static const char dot_a[] = "dot_op<{op_idx=0, k_width=2, parent=" V2 "}>";
+  static const char dot_b[] = "dot_op<{op_idx=1, k_width=2, parent=" V2 "}>";
+  static const char bytes_a[] = "dot_op<{op_idx=0, k_width=4, parent=" V2 "}>";
+  static const char floats_a[] = "dot_op<{op_idx=0, k_width=1, parent=" V2 "}>";
+  static const char rows[] = "blocked<{order=[1,0], size_per_thread=[1,8], threads_per_warp=[4,8], "
+                             "warps_per_cta=[4,1]}>";
+  static const char columns[] = "blocked<{order=[0,1], size_per_thread=[8,1], "
+                                "threads_per_warp=[4,8], warps_per_cta=[1,4]}>";
+  static const char quads[] = "blocked<{order=[1,0], size_per_thread=[1,4], "
+                              "threads_per_warp=[8,4], warps_per_cta=[4,1]}>";
+  static const char words[] = "blocked<{order=[1,0], size_per_thread=[1,2], "
+                              "threads_per_warp=[2,16], warps_per_cta=[4,1]}>";
+  const enum exchange_form V = EXCHANGE_VECTORS, M = EXCHANGE_MATRICES, T = EXCHANGE_TRANSPOSED;
+  const struct {
+    const char *src, *dst;
+    unsigned bits, instructions;
+    enum exchange_form from, to;
+    unsigned plain, with; // instructions of both sides
+    int64_t shape[2];
+  } cases[] = {
+      {v3, rows, 16, BOTH, M, V, 32, 8, {64, 64}},
+      {v3, rows, 16, EXCHANGE_LDMATRIX, V, M, 32, 8, {64, 64}},
+      {v3, quads, 16, BOTH, V, V, 8, 8, {64, 64}},
+      {v3, columns, 16, BOTH, T, V, 32, 8, {64, 64}},
+      {v3, rows, 32, BOTH, M, V, 32, 16, {64, 64}},
+      {v3, rows, 8, BOTH, V, V, 24, 24, {64, 64}},
+      {v2, rows, 16, BOTH, M, V, 16, 8, {64, 64}},
+      {v2, rows, 16, BOTH, M, V, 12, 3, {32, 32}},
+      {v2, columns, 16, BOTH, M, T, 16, 2, {32, 32}},
+      {v2, words, 16, BOTH, M, M, 4, 2, {32, 32}},
+      {rows, v2, 16, BOTH, V, M, 12, 3, {32, 32}},
+      {rows, dot_a, 16, BOTH, M, V, 24, 12, {64, 64}},
+      {rows, dot_a, 16, BOTH, V, M, 16, 4, {32, 32}},
+      {rows, dot_b, 16, BOTH, V, T, 24, 12, {64, 64}},
+      {columns, dot_b, 16, BOTH, M, V, 12, 3, {32, 32}},
+      {rows, bytes_a, 8, BOTH, V, M, 12, 4, {32, 64}},
+      {rows, floats_a, 32, BOTH, V, V, 16, 16, {32, 32}},
+      {v2, dot_b, 16, BOTH, T, M, 6, 3, {32, 32}},
+      {v3, rows, 64, BOTH, V, V, 24, 24, {64, 32}},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    struct linear_layout src = linear_must(a, cases[i].src, 2, cases[i].shape);
+    struct linear_layout dst = linear_must(a, cases[i].dst, 2, cases[i].shape);
+    struct exchange_plan plain, p;
+    check(&src, &dst, cases[i].bits, &plain);
+    check_with(&src, &dst, cases[i].bits, cases[i].instructions, &p);
+    unsigned without = exchange_instructions(&plain.store) + exchange_instructions(&plain.load);
+    unsigned with = exchange_instructions(&p.store) + exchange_instructions(&p.load);
+    ck_assert_msg(p.store.form == cases[i].from && p.load.form == cases[i].to, "case %zu: %d %d", i,
+                  p.store.form, p.load.form);
+    ck_assert_msg(without == cases[i].plain && with == cases[i].with, "case %zu: %u %u", i, without,
+                  with);
+  }
+  arena_destroy(a);
+}
+END_TEST
+
+// Any two of them, and blocked layouts, of any size.
+START_TEST(random_fragments) {
+  struct arena *a = arena_create();
+  struct random r = {42};
+  unsigned matrices[EXCHANGE_TRANSPOSED + 1] = {0};
+  static const char *const encodings[] = {V2,
+                                          V3,
+                                          "dot_op<{op_idx=0, k_width=2, parent=" V2 "}>",
+                                          "dot_op<{op_idx=1, k_width=2, parent=" V2 "}>",
+                                          "dot_op<{op_idx=0, k_width=1, parent=" V2 "}>",
+                                          "dot_op<{op_idx=1, k_width=4, parent=" V2 "}>",
+                                          "dot_op<{op_idx=0, k_width=4, parent=" V3 "}>"};
+  for (int round = 0; round < 300; round++) {
+    const int64_t shape[] = {16ll << random_below(&r, 3), 16ll << random_below(&r, 3)};
+    struct linear_layout side[2];
+    for (int i = 0; i < 2; i++) {
+      unsigned which = random_below(&r, COUNT_OF(encodings) + 4), row = random_below(&r, 2);
+      unsigned wide = random_below(&r, 4), lanes = random_below(&r, 6), warps = random_below(&r, 3);
+      struct strbuf text = {0};
+      unsigned size[2] = {1u << wide, 1}, lane[2] = {1u << lanes, 32u >> lanes};
+      strbuf_printf(&text,
+                    "blocked<{order=[%u,%u], size_per_thread=[%u,%u], threads_per_warp=[%u,%u], "
+                    "warps_per_cta=[%u,%u]}>",
+                    row, 1 - row, size[row], size[1 - row], lane[0], lane[1], 1u << warps,
+                    4u >> warps);
+      side[i] = linear_must(a, which < COUNT_OF(encodings) ? encodings[which] : strbuf_cstr(&text),
+                            2, shape);
+      strbuf_finish(&text);
+    }
+    struct exchange_plan p;
+    unsigned bits = 8u << random_below(&r, 4);
+    check(&side[0], &side[1], bits, &p);
+    EXPECT(exchange_plan_make(&side[0], &side[1], bits, BOTH, &p));
+    matrices[p.store.form]++;
+    matrices[p.load.form]++;
+  }
+  ck_assert_uint_gt(matrices[EXCHANGE_MATRICES], 60);
+  ck_assert_uint_gt(matrices[EXCHANGE_TRANSPOSED], 20);
+  arena_destroy(a);
+}
+END_TEST
+
+// Operands of tensor cores read from the places that encodings of shared memory give.
+START_TEST(operands_in_buffers) {
+  struct arena *a = arena_create();
+  static const char swizzled[] = "shared<{vec=8, per_phase=1, max_phase=8, order=[1,0]}>";
+  static const char plain[] = "shared<{vec=1, per_phase=1, max_phase=1, order=[1,0]}>";
+  static const char dot_a[] = "dot_op<{op_idx=0, k_width=2, parent=" V2 "}>";
+  static const char dot_b[] = "dot_op<{op_idx=1, k_width=2, parent=" V2 "}>";
+  const struct {
+    const char *shared, *operand;
+    enum exchange_form form;
+    unsigned instructions, conflicts;
+  } cases[] = {
+      {swizzled, dot_a, EXCHANGE_MATRICES, 8, 0},
+      {swizzled, dot_b, EXCHANGE_TRANSPOSED, 8, 0},
+      {plain, dot_a, EXCHANGE_MATRICES, 8, 7},
+  };
+  const int64_t shape[] = {64, 64};
+  static uint32_t memory[MAX_ELEMENTS];
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    struct linear_layout shared = linear_must(a, cases[i].shared, 2, shape);
+    struct linear_layout operand = linear_must(a, cases[i].operand, 2, shape);
+    struct exchange_plan p;
+    EXPECT(exchange_plan_with(&operand, &operand, &shared, 16, EXCHANGE_LDMATRIX, &p));
+    for (uint32_t k = 0; k < 64 * 64; k++) {
+      uint32_t index[LL_NO_IN] = {[LL_OFFSET] = k}, at[LL_MAX_OUT];
+      ll_apply(&shared, index, at);
+      memory[k] = at[0] * 64 + at[1];
+    }
+    unsigned conflicts = run_side(&p.load, &operand, 16, false, memory);
+    unsigned matrices = 4 * 8 * ll_in_size(&operand, LL_WARP);
+    ck_assert_int_eq(p.load.form, cases[i].form);
+    ck_assert_uint_eq(exchange_instructions(&p.load), cases[i].instructions);
+    ck_assert_uint_eq(conflicts, cases[i].conflicts * matrices);
+  }
+  arena_destroy(a);
+}
+END_TEST
+
 // Every element goes in one round, stored and loaded by those who take part.
 static unsigned check_rounds(const struct linear_layout *src, const struct linear_layout *dst,
                              unsigned element_bits) {
@@ -156,7 +370,7 @@ static unsigned check_rounds(const struct linear_layout *src, const struct linea
     EXPECT(seen == 1u << ll_total_in_bits(whole[side]));
   }
   struct exchange_plan p;
-  EXPECT(exchange_plan_make(&x.store.layout, &x.load.layout, element_bits, &p));
+  EXPECT(exchange_plan_make(&x.store.layout, &x.load.layout, element_bits, BOTH, &p));
   return x.bits;
 }
 
@@ -191,12 +405,12 @@ START_TEST(refused) {
   struct linear_layout a = ll_identity(LL_LANE, 2, 1, 0), b = ll_identity(LL_LANE, 3, 1, 0);
   struct linear_layout holes = ll_empty(1, small), more = ll_empty(1, large);
   struct exchange_plan p;
-  ck_assert(exchange_plan_make(&a, &a, 32, &p));
-  ck_assert(!exchange_plan_make(&a, &b, 32, &p));
-  ck_assert(!exchange_plan_make(&a, &holes, 32, &p));
-  ck_assert(!exchange_plan_make(&more, &b, 32, &p));
-  ck_assert(!exchange_plan_make(&a, &a, 1, &p));
-  ck_assert(!exchange_plan_make(&a, &a, 128, &p));
+  ck_assert(exchange_plan_make(&a, &a, 32, 0, &p));
+  ck_assert(!exchange_plan_make(&a, &b, 32, 0, &p));
+  ck_assert(!exchange_plan_make(&a, &holes, 32, 0, &p));
+  ck_assert(!exchange_plan_make(&more, &b, 32, 0, &p));
+  ck_assert(!exchange_plan_make(&a, &a, 1, 0, &p));
+  ck_assert(!exchange_plan_make(&a, &a, 128, 0, &p));
 }
 END_TEST
 
@@ -204,6 +418,9 @@ TCase *exchange_tests(void) {
   TCase *t = tcase_create("exchange");
   tcase_add_test(t, random_pairs);
   tcase_add_test(t, known);
+  tcase_add_test(t, fragments);
+  tcase_add_test(t, random_fragments);
+  tcase_add_test(t, operands_in_buffers);
   tcase_add_test(t, rounds);
   tcase_add_test(t, refused);
   return t;

@@ -119,6 +119,63 @@ START_TEST(conversions_keep_every_element) {
 }
 END_TEST
 
+// The layout of a tile of two dimensions, flattened to a vector.
+static const char *flat_layout(const char *text, const int64_t *shape) {
+  const char *error = "", *why = "";
+  size_t at;
+  struct encoding e = {.kind = ENC_LINEAR, .rank = 1};
+  struct linear_layout l;
+  const struct encoding *tile = encoding_parse(run.arena, str_from(text), &error, &at);
+  ck_assert_msg(tile != NULL, "%s: %s", text, error);
+  ck_assert_msg(encoding_to_linear(tile, 2, shape, &l, &why), "%s: %s", text, why);
+  e.linear = ll_flatten_outs(&l);
+  ll_add_in(&e.linear, LL_BLOCK);
+  return text_of(&e);
+}
+
+// Fragments of tensor cores go by matrix instructions, which the host performs: most pairs of
+// these, at this size.
+START_TEST(matrices_keep_every_element) {
+  enum { ROWS = 32, COLUMNS = 32 };
+#define PARENT "mma<{version=2, instr_shape=[16,8], warps_per_cta=[2,2]}>"
+  static const char *const layouts[] = {
+      PARENT, "dot_op<{op_idx=0, k_width=2, parent=" PARENT "}>",
+      "dot_op<{op_idx=1, k_width=4, parent=" PARENT "}>",
+      "blocked<{order=[1,0], size_per_thread=[1,8], threads_per_warp=[4,8], warps_per_cta=[4,1]}>",
+      "blocked<{order=[0,1], size_per_thread=[8,1], threads_per_warp=[4,8], warps_per_cta=[1,4]}>"};
+#undef PARENT
+  static const struct {
+    const char *type;
+    uint32_t mask;
+  } types[] = {{"i16", 0xffff}, {"i32", UINT32_MAX}, {"i8", 0xff}};
+  static int32_t out[ROWS * COLUMNS];
+  const int64_t shape[] = {ROWS, COLUMNS};
+  unsigned loads = 0, stores = 0, transposed = 0;
+  for (size_t k = 0; k < COUNT_OF(layouts) * COUNT_OF(layouts) * COUNT_OF(types); k++) {
+    size_t t = k % COUNT_OF(types), a = k / COUNT_OF(types) / COUNT_OF(layouts);
+    size_t b = k / COUNT_OF(types) % COUNT_OF(layouts);
+    if (a == b)
+      continue;
+    const char *ir = convert_kernel(ROWS * COLUMNS, types[t].type, flat_layout(layouts[a], shape),
+                                    flat_layout(layouts[b], shape));
+    struct compile_result r;
+    ck_assert(host_run_compile(&run, ir, "sm_90a", 4, EMIT_LLVM, false, &r));
+    loads += strstr(r.output.ptr, "@llvm.nvvm.ldmatrix") != NULL;
+    stores += strstr(r.output.ptr, "@llvm.nvvm.stmatrix") != NULL;
+    transposed += strstr(r.output.ptr, ".trans.b16") != NULL;
+    memset(out, 0xff, sizeof out);
+    void *p = out, *values[] = {&p};
+    ck_assert_msg(host_run_ir(&run, ir, 4, 1, true, values) == TILE_OK, "%s\n%s",
+                  tile_error_message(), ir);
+    for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
+      ck_assert_msg((uint32_t)out[i] == (i & types[t].mask), "element %u is %d\n%s", i, out[i], ir);
+  }
+  ck_assert_uint_ge(loads, 20);
+  ck_assert_uint_ge(stores, 20);
+  ck_assert_uint_ge(transposed, 10);
+}
+END_TEST
+
 // A tile of 64 KiB goes in rounds through less memory: which of them a register takes part in is
 // decided by registers on one side and by warps on the other.
 START_TEST(large_tiles_go_in_rounds) {
@@ -132,21 +189,12 @@ START_TEST(large_tiles_go_in_rounds) {
       "4]"};
   for (size_t i = 0; i < COUNT_OF(columns_first); i++) {
     const int64_t shape[] = {ROWS, COLUMNS};
-    const char *error, *why;
-    size_t at;
     static const char rows_first[] = "blocked<{order = [1, 0], size_per_thread = [1, 4], "
                                      "threads_per_warp = [1, 32], warps_per_cta = [8, 1]}>";
     const char *texts[] = {rows_first, arena_printf(run.arena, "blocked<{%s}>", columns_first[i])};
     const char *flat[2];
-    for (int k = 0; k < 2; k++) {
-      struct encoding e = {.kind = ENC_LINEAR, .rank = 1};
-      struct linear_layout l;
-      const struct encoding *blocked = encoding_parse(run.arena, str_from(texts[k]), &error, &at);
-      ck_assert(encoding_to_linear(blocked, 2, shape, &l, &why));
-      e.linear = ll_flatten_outs(&l);
-      ll_add_in(&e.linear, LL_BLOCK);
-      flat[k] = text_of(&e);
-    }
+    for (int k = 0; k < 2; k++)
+      flat[k] = flat_layout(texts[k], shape);
     const char *ir = convert_kernel(ROWS * COLUMNS, "i32", flat[0], flat[1]);
     struct compile_result r;
     ck_assert(host_run_compile(&run, ir, "sm_90a", 8, EMIT_PTX, false, &r));
@@ -253,6 +301,7 @@ TCase *emit_layouts_tests(void) {
   tcase_add_checked_fixture(t, open_run, close_run);
   tcase_set_timeout(t, 300);
   tcase_add_test(t, conversions_keep_every_element);
+  tcase_add_test(t, matrices_keep_every_element);
   tcase_add_test(t, large_tiles_go_in_rounds);
   tcase_add_test(t, atomics_count_each_element_once);
   tcase_add_test(t, shape_operations_follow_coordinates);

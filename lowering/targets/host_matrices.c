@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix instructions on the host: each lane learns the addresses of its rows from the lanes that
+// give them, and accesses its own elements there.
+#include "lowering/targets/host_matrices.h"
+
+enum { ROWS = 8, WORD_BYTES = 4, HALF_BYTES = 2 };
+
+// What lane `number` gives as its row, as seen from the own base of shared memory.
+static LLVMValueRef row_of_lane(struct emitter *e, LLVMValueRef row, LLVMValueRef number) {
+  LLVMValueRef base = e->target->hooks->shared_base(e);
+  LLVMValueRef from = LLVMBuildPtrToInt(e->b, base, e->i64, "");
+  LLVMValueRef at = LLVMBuildSub(e->b, LLVMBuildPtrToInt(e->b, row, e->i64, ""), from, "");
+  at = e->target->hooks->shuffle(e, LLVMBuildTrunc(e->b, at, e->i32, ""), number);
+  return LLVMBuildGEP2(e->b, e->i8, base, &at, 1, "");
+}
+
+static LLVMValueRef bytes_on(struct emitter *e, LLVMValueRef ptr, LLVMValueRef count,
+                             unsigned size) {
+  count = LLVMBuildMul(e->b, count, const_i32(e, size), "");
+  return LLVMBuildGEP2(e->b, e->i8, ptr, &count, 1, "");
+}
+
+// Where the lane's parts of matrix `i` are: its word, or the two elements that make it. Answers
+// their number.
+static unsigned parts_of(struct emitter *e, const struct matrices *m, unsigned i,
+                         LLVMValueRef ret[2]) {
+  LLVMValueRef four = const_i32(e, 4), first = const_i32(e, ROWS * i);
+  LLVMValueRef quarter = LLVMBuildUDiv(e->b, e->lane, four, "");
+  LLVMValueRef in_quarter = LLVMBuildURem(e->b, e->lane, four, "");
+  if (!m->transposed) {
+    LLVMValueRef row = row_of_lane(e, m->row, LLVMBuildAdd(e->b, first, quarter, ""));
+    ret[0] = bytes_on(e, row, in_quarter, WORD_BYTES);
+    return 1;
+  }
+  for (unsigned k = 0; k < 2; k++) {
+    LLVMValueRef number = LLVMBuildMul(e->b, in_quarter, const_i32(e, 2), "");
+    number = LLVMBuildAdd(e->b, number, const_i32(e, ROWS * i + k), "");
+    ret[k] = bytes_on(e, row_of_lane(e, m->row, number), quarter, HALF_BYTES);
+  }
+  return 2;
+}
+
+void host_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret) {
+  LLVMTypeRef halves = LLVMVectorType(e->i16, 2);
+  for (unsigned i = 0; i < m->count; i++) {
+    LLVMValueRef at[2];
+    if (parts_of(e, m, i, at) == 1) {
+      ret[i] = shared_load(e, e->i32, at[0], WORD_BYTES);
+      continue;
+    }
+    LLVMValueRef pair = LLVMGetPoison(halves);
+    for (unsigned k = 0; k < 2; k++)
+      pair = LLVMBuildInsertElement(e->b, pair, shared_load(e, e->i16, at[k], HALF_BYTES),
+                                    const_i32(e, k), "");
+    ret[i] = LLVMBuildBitCast(e->b, pair, e->i32, "");
+  }
+}
+
+void host_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words) {
+  LLVMTypeRef halves = LLVMVectorType(e->i16, 2);
+  for (unsigned i = 0; i < m->count; i++) {
+    LLVMValueRef at[2];
+    if (parts_of(e, m, i, at) == 1) {
+      shared_store(e, words[i], at[0], WORD_BYTES);
+      continue;
+    }
+    LLVMValueRef pair = LLVMBuildBitCast(e->b, words[i], halves, "");
+    for (unsigned k = 0; k < 2; k++)
+      shared_store(e, LLVMBuildExtractElement(e->b, pair, const_i32(e, k), ""), at[k], HALF_BYTES);
+  }
+}
