@@ -3,6 +3,7 @@
 #include "functions.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const real pi = 3.14159265358979323846264338327950288L;
 
@@ -39,6 +40,76 @@ static real saturate(real x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 static real rhypot(real x, real y) { return 1 / hypotl(x, y); }
 static real norm3d(real x, real y, real z) { return hypotl(hypotl(x, y), z); }
 static real rnorm3d(real x, real y, real z) { return 1 / norm3d(x, y, z); }
+
+// ---- functions of Bessel, gamma ----
+
+static real jn_(real n, real x) {
+  real r = jnl(abs((int)n), x);
+  return n < 0 && (int)n % 2 ? -r : r;
+}
+static real yn_(real n, real x) {
+  real r = x < 0 ? (real)NAN : ynl(abs((int)n), x);
+  return n < 0 && (int)n % 2 ? -r : r;
+}
+static real y0_(real x) { return x < 0 ? NAN : y0l(x); }
+static real y1_(real x) { return x < 0 ? NAN : y1l(x); }
+
+// By the power series, all of whose terms are positive.
+static real growing(int order, real x) {
+  if (isnan(x) || fabsl(x) > 800)
+    return order ? x * INFINITY : x * x * INFINITY;
+  real q = x * x / 4, term = order ? x / 2 : 1, sum = term;
+  for (int k = 1; fabsl(term) > fabsl(sum) * 1e-21L; k++)
+    sum += term *= q / ((real)k * (k + order));
+  return sum;
+}
+static real i0_(real x) { return growing(0, x); }
+static real i1_(real x) { return growing(1, x); }
+
+static real oscillation(real x, real from) {
+  return fabsl(x) > from && !isinf(x) ? sqrtl(2 / (pi * fabsl(x))) : 0;
+}
+static real peak_j(const double *x) { return oscillation((real)x[0], 2); }
+static real peak_y(const double *x) { return oscillation((real)x[0], 0.5L); }
+static real peak_n(const double *x) {
+  return oscillation((real)x[1], fabsl((real)x[0]) > 0.5L ? fabsl((real)x[0]) : 0.5L);
+}
+static real peak_lgamma(const double *x) {
+  return x[0] < -2 && !isinf(x[0]) ? 1 + fabsl(lgammal(-(real)x[0])) : 0;
+}
+
+// ---- inverse functions, by Newton's method on the logarithm of what they invert ----
+
+static real erfcinv_tail(real y) { // 0 < y <= 1/2
+  real l = -logl(y), z = sqrtl(l);
+  for (int i = 0; i < 40; i++)
+    z += (logl(erfcl(z)) + l) * erfcl(z) * sqrtl(pi) / 2 * expl(z * z);
+  return z;
+}
+static real erfinv_middle(real x) {
+  real z = x;
+  for (int i = 0; i < 40; i++)
+    z -= (erfl(z) - x) * sqrtl(pi) / 2 * expl(z * z);
+  return z;
+}
+static real erfcinv(real y) {
+  if (!(y >= 0 && y <= 2))
+    return NAN;
+  if (y == 0 || y == 2)
+    return y == 0 ? INFINITY : -INFINITY;
+  if (y < 0.5L)
+    return erfcinv_tail(y);
+  return y > 1.5L ? -erfcinv_tail(2 - y) : erfinv_middle(1 - y);
+}
+static real erfinv(real x) {
+  if (!(fabsl(x) <= 1))
+    return NAN;
+  return fabsl(x) < 0.5L ? erfinv_middle(x) : copysignl(erfcinv(1 - fabsl(x)), x);
+}
+static real normcdfinv(real p) {
+  real z = erfcinv(2 * p);
+  return z == 0 ? 0 : -sqrtl(2) * z;
+}
 
 #define ALL 0, 0
 // clang-format off
@@ -91,6 +162,20 @@ const struct function functions[] = {
     {"fdim", 0, fdiml, 0, -4, 4, 0.5, 0.5, ALL},
     {"copysign", 0, copysignl, 0, -4, 4, 0.001, 0.001, ALL},
     {"logb", logbl, 0, 0, -4, 4, 0.001, 0.001, ALL},
+    {"erfinv", erfinv, 0, 0, -1, 1, 2, 4, ALL},
+    {"erfcinv", erfcinv, 0, 0, 0, 2, 2, 4, ALL},
+    {"normcdfinv", normcdfinv, 0, 0, 0, 1, 2, 4, ALL},
+    {"lgamma", lgammal, 0, 0, -20, 20, 2, 6, ALL, peak_lgamma},
+    {"tgamma", tgammal, 0, 0, -190, 175, 2, 6, ALL},
+    {"j0", j0l, 0, 0, -40, 40, 2, 6, ALL, peak_j},
+    {"j1", j1l, 0, 0, -40, 40, 2, 6, ALL, peak_j},
+    {"jn", 0, jn_, 0, -40, 40, 2, 60, ALL, peak_n, 20},
+    {"y0", y0_, 0, 0, 0, 40, 2, 6, ALL, peak_y},
+    {"y1", y1_, 0, 0, 0, 40, 2, 6, ALL, peak_y},
+    {"yn", 0, yn_, 0, 0, 40, 2, 60, ALL, peak_n, 20},
+    {"cyl_bessel_i0", i0_, 0, 0, -40, 40, 2, 6, ALL},
+    {"cyl_bessel_i1", i1_, 0, 0, -40, 40, 2, 6, ALL},
+    {"fast_tanhf", tanhl, 0, 0, -4, 4, 1024, 0, ALL},
     {"saturatef", saturate, 0, 0, -4, 4, 0.001, 0, ALL},
 };
 // clang-format on

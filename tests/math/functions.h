@@ -15,6 +15,10 @@ struct function {
   double lo, hi;            // where arguments lie densely, beside those of all magnitudes
   double f32_cap, f64_cap;  // no documented error may be larger, in ulp; 0: not in this type
   double smallest, largest; // magnitudes of arguments that count, where not all do (0: all)
+  // Near zeros, errors of f64 count in ulp of what the function is around them (NULL: of its
+  // value).
+  real (*peak)(const double *x);
+  int orders; // the first argument is an integer, in magnitude below this (0: a number as others)
 };
 
 extern const struct function functions[];

@@ -134,19 +134,34 @@ static void add_tuples(struct inputs *in, const struct function *fn, const struc
   }
 }
 
+// Every order with numbers of all magnitudes, and densely from lo to hi.
+static void add_orders(struct inputs *in, const struct function *fn, const struct format *f) {
+  uint64_t state = 3;
+  for (int n = 1 - fn->orders; n < fn->orders; n++) {
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+      add(in, n, special[i], 0);
+    for (int i = 0; i < DENSE / fn->orders; i++) {
+      add(in, n, fn->lo + (fn->hi - fn->lo) * draw(&state), 0);
+      add(in, n, any_number(f, &state), 0);
+    }
+  }
+}
+
 // ---- running ----
 
 static int arity(const struct function *fn) { return fn->one ? 1 : fn->two ? 2 : 3; }
 
 static tile_kernel *open_kernel(const struct function *fn, const struct format *f) {
-  static const char *const calls[] = {"", "load(a + o)", "load(a + o), load(b + o)",
+  static const char *const calls[] = {"load(a + o).to(tl.int32), load(b + o)", "load(a + o)",
+                                      "load(a + o), load(b + o)",
                                       "load(a + o), load(b + o), load(c + o)"};
   char text[512];
   snprintf(text, sizeof text,
            "def k(a: ptr[%s], b: ptr[%s], c: ptr[%s], y: ptr[%s]):\n"
            "  o = program_id(0) * %d + arange(0, %d)\n"
            "  store(y + o, libdevice.%s(%s))\n",
-           f->name, f->name, f->name, f->name, BLOCK, BLOCK, fn->name, calls[arity(fn)]);
+           f->name, f->name, f->name, f->name, BLOCK, BLOCK, fn->name,
+           calls[fn->orders ? 0 : arity(fn)]);
   tile_kernel *k;
   need(tile_kernel_from_source(device, fn->name, text, strlen(text), "k", &k));
   return k;
@@ -195,7 +210,8 @@ static real reference(const struct function *fn, const double *x) {
                    : fn->three((real)x[0], (real)x[1], (real)x[2]);
 }
 
-static double error_of(const struct format *f, double got, real want) {
+// In ulp of the exact result, or of the peak where that is larger.
+static double error_of(const struct format *f, double got, real want, real peak) {
   real largest = ldexpl(2 - ldexpl(1, -f->mantissa), f->max_exponent);
   if (isnan(want) || isnan(got))
     return isnan(want) && isnan(got) ? 0 : INFINITY;
@@ -209,7 +225,7 @@ static double error_of(const struct format *f, double got, real want) {
     return 0;
   if (want == 0 && g == 0 && signbit(want) != signbit(g))
     return INFINITY;
-  return (double)(fabsl(g - want) / ulp(f, want));
+  return (double)(fabsl(g - want) / ulp(f, fabsl(want) > peak ? want : peak));
 }
 
 static bool counts(const struct function *fn, const double *x) {
@@ -223,7 +239,9 @@ static bool counts(const struct function *fn, const double *x) {
 
 static struct error measure(const struct function *fn, const struct format *f) {
   struct inputs in = {0};
-  if (fn->one)
+  if (fn->orders)
+    add_orders(&in, fn, f);
+  else if (fn->one)
     add_unary(&in, fn, f);
   else
     add_tuples(&in, fn, f);
@@ -234,7 +252,7 @@ static struct error measure(const struct function *fn, const struct format *f) {
     if (!counts(fn, e.at))
       continue;
     e.want = reference(fn, e.at);
-    e.ulps = error_of(f, e.got, e.want);
+    e.ulps = error_of(f, e.got, e.want, fn->peak && f->bytes == 8 ? fn->peak(e.at) : 0);
     if (e.ulps > worst.ulps)
       worst = e;
   }

@@ -68,6 +68,7 @@ static double f64_of(volatile double x) { return x; }
 #define C32 f32_of(x[2].f32)
 #define A64 f64_of(x[0].f64)
 #define B64 f64_of(x[1].f64)
+#define C64 f64_of(x[2].f64)
 REFERENCE(add_f32, f32, f32_of(A32 + B32))
 REFERENCE(sub_f32, f32, f32_of(A32 - B32))
 REFERENCE(mul_f32, f32, f32_of(A32 *B32))
@@ -81,6 +82,7 @@ REFERENCE(mul_f64, f64, f64_of(A64 *B64))
 REFERENCE(div_f64, f64, f64_of(A64 / B64))
 REFERENCE(rcp_f64, f64, f64_of(1.0 / A64))
 REFERENCE(sqrt_f64, f64, f64_of(sqrt(A64)))
+REFERENCE(fma_f64, f64, f64_of(fma(A64, B64, C64)))
 REFERENCE(narrow, f32, f32_of((float)A64))
 REFERENCE(i32_f32, f32, f32_of((float)x[0].i32))
 REFERENCE(u32_f32, f32, f32_of((float)x[0].u32))
@@ -161,6 +163,14 @@ REFERENCE(words, u64, (uint64_t)x[0].u32 << 32 | x[1].u32)
 REFERENCE(ldexp_f32, f32, ldexpf(x[0].f32, (int)(x[1].u32 % 600) - 300))
 REFERENCE(ldexp_f64, f64, ldexp(x[0].f64, (int)(x[1].u64 % 5000) - 2500))
 
+// The upper half alone; 0 for subnormal numbers.
+static double upper(double x) {
+  union bits b = {.f64 = x};
+  b.u64 &= fabs(x) < 0x1p-1022 ? (uint64_t)1 << 63 : ~(uint64_t)UINT32_MAX;
+  return isnan(x) ? x : b.f64;
+}
+REFERENCE(rcp_upper, f64, upper(1 / upper(x[0].f64)))
+
 #define MODES(name, in, out, arity, reference)                                                     \
   {name "_rn", in, out, arity, FE_TONEAREST, reference},                                           \
       {name "_rz", in, out, arity, FE_TOWARDZERO, reference},                                      \
@@ -182,6 +192,7 @@ static const struct exact cases[] = {
     MODES("div", TILE_F64, TILE_F64, 2, div_f64),
     MODES("rcp", TILE_F64, TILE_F64, 1, rcp_f64),
     MODES("sqrt", TILE_F64, TILE_F64, 1, sqrt_f64),
+    MODES("fma", TILE_F64, TILE_F64, 3, fma_f64),
     MODES("double2float", TILE_F64, TILE_F32, 1, narrow),
     MODES("int2float", TILE_I32, TILE_F32, 1, i32_f32),
     MODES("uint2float", TILE_U32, TILE_F32, 1, u32_f32),
@@ -231,11 +242,13 @@ static const struct exact cases[] = {
     {"double2loint", TILE_F64, TILE_I32, 1, 0, low_word},
     {"double2hiint", TILE_F64, TILE_I32, 1, 0, high_word},
     {"hiloint2double", TILE_I32, TILE_F64, 2, 0, words},
+    {"rcp64h", TILE_F64, TILE_F64, 1, 0, rcp_upper},
     {"ldexp", TILE_F32, TILE_F32, 2, 0, ldexp_f32},
     {"scalbn", TILE_F64, TILE_F64, 2, 0, ldexp_f64},
 };
 
 // ---- arguments: any bits, specials, and pairs whose sums and quotients nearly vanish ----
+// Third ones, of fma: near what the product of the others leaves, or far below and above.
 
 static uint64_t random_bits(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -249,6 +262,16 @@ static double special(uint64_t which) {
                                   1e10, -1e10, 1e38, 1e-38, 1e-45, -1e-45, 3.4e38,    INFINITY,
                                   3,    NAN,   1e19, -1e19, 1e308, 5e-324, -INFINITY, 2147483647.5};
   return values[which % (sizeof values / sizeof *values)];
+}
+
+static double third(double a, double b, uint64_t random) {
+  union bits c = {.f64 = -(a * b)};
+  uint64_t apart = random >> 8 & 7; // a few digits, down to those that the product lost
+  if (apart == 7)
+    return fma(a, b, c.f64) * (random & 1 ? -1 : 1) * (random & 2 ? 1 : 0.5);
+  c.u64 ^= (random & 3) >> (apart == 6);
+  static const int powers[] = {0, 52, 53, -53, -54, 106, 0, 0};
+  return ldexp(c.f64, powers[apart]);
 }
 
 static union bits argument(tile_type t, int k, int i, const union bits *before, uint64_t *state) {
@@ -267,6 +290,8 @@ static union bits argument(tile_type t, int k, int i, const union bits *before, 
       b.u64 = (b.u64 & 0x800fffffffffffff) | (uint64_t)(983 + b.u64 / 65536 % 80) << 52;
     else if (i % 4 == 2 && k == 1)
       b.u64 = before[0].u64 ^ ((uint64_t)1 << 63) ^ b.u64 % 3;
+    if (k == 2 && i % 8 > 4)
+      b.f64 = third(before[0].f64, before[1].f64, b.u64);
   } else if (i % 3 == 0) {
     b.u64 >>= b.u64 % 64; // small ones, and zero
     b.u64 = i % 2 ? b.u64 : ~b.u64;
