@@ -42,7 +42,7 @@ struct encoding {
       unsigned dim; // removed from the parent
       const struct encoding *parent;
     } slice;
-    struct linear_layout linear; // over exactly its own sizes
+    struct linear_layout linear; // over its own sizes, or 1 where a tile is broadcast
     struct {
       unsigned version;        // 2: mma.sync, 3: wgmma
       uint32_t instr_shape[3]; // {16, 8} or {16, N, K}

@@ -9,7 +9,7 @@ static bool convert(const struct encoding *e, const struct shape_bits *shape, un
                     struct linear_layout *ret, const char **ret_why);
 
 // The size that the parent of a slice has along the removed dimension does not matter, except for
-// `linear` ones, which fit their own size only.
+// `linear` ones, which have their own.
 static unsigned removed_bits(const struct encoding *parent, unsigned dim) {
   while (parent->kind == ENC_SLICE) {
     if (dim >= parent->slice.dim)
@@ -36,14 +36,27 @@ static bool slice_to_linear(const struct encoding *e, const struct shape_bits *s
   return true;
 }
 
+// Dimensions of size one are those of a tile that is broadcast to the layout's size: what moves
+// along them only holds copies.
 static bool linear_to_linear(const struct encoding *e, const struct shape_bits *shape,
                              struct linear_layout *ret, const char **ret_why) {
-  for (unsigned d = 0; d < shape->rank; d++)
-    if (shape->bits[d] != e->linear.out_bits[d]) {
+  bool whole = true;
+  *ret = e->linear;
+  for (unsigned d = 0; d < shape->rank; d++) {
+    if (shape->bits[d] == ret->out_bits[d])
+      continue;
+    if (shape->bits[d] != 0) {
       *ret_why = "a `linear` layout fits only tensors of its own size";
       return false;
     }
-  *ret = e->linear;
+    for (unsigned i = 0; i < ret->in_count; i++)
+      for (unsigned b = 0; b < ret->in_bits[i]; b++)
+        ret->basis[i][b][d] = 0;
+    ret->out_bits[d] = 0;
+    whole = false;
+  }
+  if (!whole)
+    *ret = ll_remove_zero_bases(ret, LL_REGISTER);
   return true;
 }
 

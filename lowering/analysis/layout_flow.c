@@ -276,7 +276,7 @@ MlirAttribute layout_of_operand(struct ir_context *c, MlirOperation op, MlirAttr
   case OP_TILE_REDUCE: return parent_of_slice(c, op, result);
   case OP_TILE_JOIN: return half_of(c, result_type(op), result);
   case OP_TILE_SPLIT: return joined(c, result_type(op), result);
-  case OP_TILE_BROADCAST: // a linear layout fits one size only
+  case OP_TILE_BROADCAST: // a linear layout fits its own size and dimensions of one
     return linear_with(c, operand_type(op), result) ? result : mlirAttributeGetNull();
   default: return result;
   }

@@ -277,6 +277,34 @@ START_TEST(slice_of_linear) {
 }
 END_TEST
 
+// A tile that is broadcast to a `linear` layout's size holds copies along its dimensions of one;
+// registers that would only repeat others are left out.
+START_TEST(linear_of_broadcast) {
+  struct arena *a = arena_create();
+  static const char text[] = "linear<{register=[[0,1],[4,0]], lane=[[0,2],[1,0],[2,0]], "
+                             "warp=[[0,0]], block=[]}>";
+  static const struct {
+    int64_t shape[2];
+    const char *same;
+  } cases[] = {
+      {{8, 1}, "linear<{register=[[4,0]], lane=[[0,0],[1,0],[2,0]], warp=[[0,0]], block=[]}>"},
+      {{1, 4}, "linear<{register=[[0,1]], lane=[[0,2],[0,0],[0,0]], warp=[[0,0]], block=[]}>"},
+      {{1, 1}, "linear<{register=[], lane=[[0,0],[0,0],[0,0]], warp=[[0,0]], block=[]}>"},
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    struct linear_layout l = linear_must(a, text, 2, cases[i].shape);
+    struct linear_layout want = linear_must(a, cases[i].same, 2, cases[i].shape);
+    ck_assert_msg(ll_equal(&l, &want), "case %zu", i);
+  }
+  struct linear_layout l;
+  const char *why = NULL;
+  const int64_t smaller[] = {4, 4};
+  ck_assert(!encoding_to_linear(encoding_must(a, text), 2, smaller, &l, &why));
+  ck_assert_str_eq(why, "a `linear` layout fits only tensors of its own size");
+  arena_destroy(a);
+}
+END_TEST
+
 // A dot without tensor cores: each thread has the rows (columns) of its elements of the result,
 // with all of K.
 START_TEST(blocked_dot_operands) {
@@ -358,6 +386,7 @@ TCase *encoding_tests(void) {
   tcase_add_test(t, slices);
   tcase_add_test(t, nested_slices);
   tcase_add_test(t, slice_of_linear);
+  tcase_add_test(t, linear_of_broadcast);
   tcase_add_test(t, blocked_dot_operands);
   tcase_add_test(t, default_blocked);
   tcase_add_test(t, unfit_shapes);
