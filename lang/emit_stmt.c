@@ -197,11 +197,10 @@ static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
   const char *annotation = ast_builtin_name(e->a, e->frame->module, s->ann_assign.annotation);
   bool is_constexpr = annotation && strcmp(annotation, "constexpr") == 0;
   if (is_constexpr && !value_is_poison(x.v) && !value_is_const(x.v)) {
-    struct diag *d = emit_error(e, x.at, E0301,
-                                "the value of a constexpr is not known at compile "
-                                "time");
+    struct diag *d =
+        emit_warning(e, x.at, E0301, "the value of a constexpr is not known at compile time");
     diag_help(d, "leave out the annotation, or compute it from constexpr parameters");
-    x.v = VALUE_ERROR;
+    is_constexpr = false; // as in Triton, where it holds any value
   }
   enum dtype dtype;
   if (annotation && value_is_number(x.v) && dtype_parse(str_from(annotation), &dtype)) {

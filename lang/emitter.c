@@ -32,8 +32,8 @@ void emit_at(struct emitter *e, struct span at) {
     e->b.loc = mlirLocationCallSiteGet(e->b.loc, f->call_loc);
 }
 
-struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, const char *fmt,
-                        ...) {
+static struct diag *report(struct emitter *e, bool is_error, struct span at, enum diag_code code,
+                           const char *fmt, va_list ap) {
   const struct frame *f = user_frame(e, &at);
   if (at.source) {
     const void *key = at.source->text.ptr + at.begin;
@@ -41,11 +41,8 @@ struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, 
       return NULL;
     ptrmap_put(e->a, &e->reported, key, (void *)((uintptr_t)code + 1));
   }
-  va_list ap;
-  va_start(ap, fmt);
   const char *text = arena_vprintf(e->a, fmt, ap);
-  va_end(ap);
-  struct diag *d = diag_error(e->diag, at, code, "%s", text);
+  struct diag *d = (is_error ? diag_error : diag_warning)(e->diag, at, code, "%s", text);
   uint32_t last = UINT32_MAX; // a recursion is shown once
   unsigned shown = 0;
   for (; f && f->caller && shown < 4; f = f->caller) {
@@ -55,6 +52,24 @@ struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, 
     shown++;
     diag_note(d, f->call_span, "in the call of `%s`", f->function->name);
   }
+  return d;
+}
+
+struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, const char *fmt,
+                        ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct diag *d = report(e, true, at, code, fmt, ap);
+  va_end(ap);
+  return d;
+}
+
+struct diag *emit_warning(struct emitter *e, struct span at, enum diag_code code, const char *fmt,
+                          ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct diag *d = report(e, false, at, code, fmt, ap);
+  va_end(ap);
   return d;
 }
 

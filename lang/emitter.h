@@ -133,6 +133,8 @@ void emit_at(struct emitter *e, struct span at);
 // loops and functions inlined twice report once.
 struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, const char *fmt,
                         ...) PRINTF(4, 5);
+struct diag *emit_warning(struct emitter *e, struct span at, enum diag_code code, const char *fmt,
+                          ...) PRINTF(4, 5);
 // What a message calls it: "tile<64xf32>", "the integer 3", "a function".
 const char *value_describe(struct emitter *e, struct value v);
 // The type's name as a label: "tile<64xf32>", "int", "None".

@@ -44,7 +44,9 @@ def names_added(node):
         return names_added(node.left) | names_added(node.right)
     if isinstance(node, ast.Subscript):
         return names_added(node.value)
-    if isinstance(node, ast.Call) and called(node) in ("to", "multiple_of", "max_contiguous", "cast", "pointer_type") :
+    if isinstance(node, ast.Call) and called(node) in ("to", "multiple_of", "max_contiguous", "cast", "pointer_type", "where"):
+        if called(node) == "where":
+            return set().union(*(names_added(a) for a in node.args[1:]))
         base = node.func.value if isinstance(node.func, ast.Attribute) and called(node) == "to" else node.args[0] if node.args else None
         return names_added(base) if base is not None else set()
     return set()
@@ -67,13 +69,22 @@ class Kernel:
         every = a.posonlyargs + a.args + a.kwonlyargs
         self.params = [p.arg for p in every]
         text = {p.arg: ast.unparse(p.annotation) if p.annotation else "" for p in every}
+        self.typed = {n for n in self.params if re.match(r"tl\.(u?int|float|bfloat)\d+$", text[n])}
         self.constant = {n for n in self.params if "constexpr" in text[n]}
         defaults = a.defaults
-        self.texts = {}  # constant -> a text that it is compared with
+        self.descriptors = {node.func.value.id for node in ast.walk(function)
+                            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and
+                            isinstance(node.func.value, ast.Name) and node.func.attr in ("load", "store") and
+                            node.func.value.id in self.params}
+        self.texts = {}  # constant -> the first value that it is compared with
         for node in ast.walk(function):
+            if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and isinstance(node.comparators[0], ast.Name):
+                if node.left.id in self.constant and re.search(r"dtype$", node.left.id):
+                    self.texts.setdefault(node.left.id, 0)  # the first of a file's constants
             if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and isinstance(node.comparators[0], ast.Constant):
-                if isinstance(node.comparators[0].value, str):
-                    self.texts.setdefault(node.left.id, node.comparators[0].value)
+                value = node.comparators[0].value
+                if isinstance(value, str) or (isinstance(value, int) and re.search(r"type|mode|kind", node.left.id, re.I)):
+                    self.texts.setdefault(node.left.id, value)
         self.defaults = {p.arg: d for p, d in zip((a.posonlyargs + a.args)[len(a.posonlyargs + a.args) - len(defaults):], defaults)}
 
     def pointers(self, functions, seen=()):
@@ -119,7 +130,7 @@ class Kernel:
         pointers, integers = self.pointers(functions)
         types = {}
         for n in self.params:
-            if n in self.constant:
+            if n in self.constant or n in self.typed:
                 continue
             if n in pointers:
                 types[n] = "*i64" if n in integers else "*f32"
@@ -133,16 +144,16 @@ class Kernel:
             if n in self.defaults and isinstance(self.defaults[n], ast.Constant) and self.defaults[n].value is not None:
                 continue
             low = n.lower()
-            if re.search(r"dtype|_type$", low):
-                values[n] = "float32"
+            if n in self.texts:
+                values[n] = str(self.texts[n])
+            elif re.search(r"dtype|_type$|_ty$", low):
+                values[n] = "int32" if "ind" in low else "float32"
             elif re.match(r"(num_warps|num_stages)$", low):
                 values[n] = "4"
             elif re.search(r"reduction", low):
                 values[n] = "mean"
             elif re.search(r"activation|mode|kind", low):
                 values[n] = "none" if "mode" not in low else "0"
-            elif n in self.texts:
-                values[n] = self.texts[n]
             elif re.search(r"^(kernel|stride|dilation|padding|output_padding|k[hwd]$|s[hwd]$|d[hwd]$)", low):
                 values[n] = "2" if low.startswith("k") else "1"
             elif re.search(r"eps|alpha|beta|scale|cap|smooth|temperature", low):
@@ -224,7 +235,9 @@ class Attempt:
                 found = json.loads(done.stderr)
                 found = found["diagnostics"] if isinstance(found, dict) else found
                 self.errors = [d for d in found if d.get("severity") == "error"]
-                self.message = f"{self.errors[0]['message']} [{self.errors[0]['code']}]"
+                missing = [d for d in self.errors if "not supported yet" in d["message"]]
+                first = (missing + self.errors)[0]
+                self.message = f"{first['message']} [{first['code']}]"
             except (ValueError, LookupError):
                 self.message = done.stderr.strip().split("\n")[0] or f"exit status {done.returncode}"
 
@@ -289,8 +302,18 @@ class Guesser:
         return min((n for n in attempt.lines(self.path) if first <= n <= last), default=0)
 
     def solve(self, constants):
-        types, tried = dict(self.types), 0
-        now = self.attempt(types, constants)
+        """Pointers that nothing is known about point to floats, else (operators of integers take them on both sides) to
+        integers of 32 or 64 bits."""
+        first = None
+        for element in ("*f32", "*i32", "*i64"):
+            got = self.repair({n: element if t == "*f32" else t for n, t in self.types.items()}, constants)
+            if got.ok or got.is_final:
+                return got
+            first = first or got
+        return first
+
+    def repair(self, types, constants):
+        now, tried = self.attempt(types, constants), 0
         while not now.ok and now.errors and not now.is_final and tried < 60:
             best = None
             for n in self.suspects(now):
@@ -308,12 +331,14 @@ class Guesser:
             if not best:
                 break
             now = best[0]
-            types[best[1]] = best[2]
+            types = types | {best[1]: best[2]}
         return now if not now.ok else self.attempt(types, constants, "ptx")
 
 
 def compile_kernel(survey, path, name, kernel, functions):
     """None, or why it does not compile."""
+    if kernel.descriptors:
+        return f"`{sorted(kernel.descriptors)[0]}` is a tensor descriptor"
     guesser, best = Guesser(survey, path, name, kernel, functions), None
     for flag in ("False", "True"):
         for block in (64, 16, 1024):
