@@ -340,8 +340,9 @@ struct ast_function {
   struct expr_list decorators; // without the `@`
   // A device function: decorated with jit, or undecorated in a file that decorates none.
   bool is_jit;
-  bool is_constexpr_function;  // decorated with constexpr_function: evaluated at compile time
-  bool is_noinline;            // jit(noinline=True)
+  bool is_constexpr_function; // decorated with constexpr_function: evaluated at compile time
+  bool is_noinline;           // jit(noinline=True)
+  bool is_commutative; // decorated so: combining b with a gives what a with b does, bit for bit
   bool is_property, is_static; // methods
   // Python code of the host in a file with kernels. It cannot be called from a kernel, but a
   // message can name it; where its body could be read, is_constexpr_function is set too, and other

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build tool: writes the functions of lang/std/*.tile as a C table sorted by name, so that the
 // library travels inside the compiler and each function is found and parsed alone. A function is
-// the text from its `def` at the beginning of a line to the next line that is neither indented nor
-// a comment. Usage: embed OUTPUT INPUT...
+// the text from its `def` at the beginning of a line, or the decorator above it, to the next line
+// that is neither indented nor a comment. Usage: embed OUTPUT INPUT...
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,16 +55,17 @@ static char *function_end(char *p) {
   return end;
 }
 
-static bool add(struct table *t, const char *file, char *at) {
+// `first` is where the text begins, `def` the line that says `def`.
+static bool add(struct table *t, const char *file, char *first, char *def) {
   if (t->len == t->cap) {
     t->cap = t->cap ? t->cap * 2 : 64;
     t->at = realloc(t->at, t->cap * sizeof *t->at);
     if (!t->at)
       return false;
   }
-  char *name = at + 4;
+  char *name = def + 4;
   size_t len = strcspn(name, "(");
-  struct function f = {calloc(len + 1, 1), file, at, (size_t)(function_end(at) - at)};
+  struct function f = {calloc(len + 1, 1), file, first, (size_t)(function_end(def) - first)};
   if (!f.name)
     return false;
   memcpy(f.name, name, len);
@@ -100,8 +101,9 @@ int main(int argc, char **argv) {
       perror(argv[i]);
       return 1;
     }
-    for (char *line = text; *line; line = next_line(line))
-      if (strncmp(line, "def ", 4) == 0 && !add(&t, base_name(argv[i]), line))
+    for (char *line = text, *before = text; *line; before = line, line = next_line(line))
+      if (strncmp(line, "def ", 4) == 0 &&
+          !add(&t, base_name(argv[i]), *before == '@' ? before : line, line))
         return 1;
   }
   if (argc < 3 || t.len == 0) {

@@ -149,8 +149,8 @@ static bool check_pure(struct emitter *e, const struct outline *o, MlirBlock blo
   return p.ok;
 }
 
-static void make_func(struct emitter *e, const struct outlined *made, MlirBlock block,
-                      MlirLocation loc) {
+static void make_func(struct emitter *e, const struct outline *o, const struct outlined *made,
+                      MlirBlock block, MlirLocation loc) {
   size_t n = (size_t)mlirBlockGetNumArguments(block);
   MlirType *inputs = arena_array(e->a, MlirType, n + 1);
   for (size_t i = 0; i < n; i++)
@@ -161,11 +161,13 @@ static void make_func(struct emitter *e, const struct outlined *made, MlirBlock 
       named_attr(e->c, "sym_name", attr_str(e->c, made->symbol)),
       named_attr(e->c, "sym_visibility", attr_str(e->c, "private")),
       named_attr(e->c, "function_type", mlirTypeAttrGet(type)),
+      named_attr(e->c, "tile.commutative", mlirUnitAttrGet(e->c->mlir)),
   };
+  bool is_commutative = o->callee.v.kind == VALUE_FUNC && o->callee.v.func->ast->is_commutative;
   MlirRegion body = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(body, block);
   MlirOperationState s = mlirOperationStateGet(mlirStringRefCreateFromCString("func.func"), loc);
-  mlirOperationStateAddAttributes(&s, COUNT_OF(attrs), attrs);
+  mlirOperationStateAddAttributes(&s, (intptr_t)COUNT_OF(attrs) - !is_commutative, attrs);
   mlirOperationStateAddOwnedRegions(&s, 1, &body);
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(e->ir), mlirOperationCreate(&s));
 }
@@ -225,7 +227,7 @@ bool emit_outlined(struct emitter *e, const struct outline *o, struct outlined *
     if (known->failed)
       mlirBlockDestroy(block);
     else
-      make_func(e, &known->made, block, outer.loc);
+      make_func(e, o, &known->made, block, outer.loc);
     e->is_pure = was_pure;
     e->region = region;
     e->b = outer;

@@ -78,6 +78,7 @@ struct decoration {
   expr_vec exprs;
   bool is_jit, is_constexpr_function, is_other;
   bool is_noinline;
+  bool is_commutative;
   bool is_aggregate;
 };
 
@@ -104,7 +105,9 @@ static void parse_outer_decorators(struct parser *p, struct decoration *d) {
     d->is_constexpr_function |= is_constexpr;
     d->is_aggregate |=
         is_named_decorator(p, p->pos, "_aggregate") || is_named_decorator(p, p->pos, "aggregate");
-    d->is_other |= !is_jit && !is_named_decorator(p, p->pos, "autotune") &&
+    bool is_commutative = is_named_decorator(p, p->pos, "commutative");
+    d->is_commutative |= is_commutative;
+    d->is_other |= !is_jit && !is_commutative && !is_named_decorator(p, p->pos, "autotune") &&
                    !is_named_decorator(p, p->pos, "heuristics");
     parser_accept(p, TOK_AT);
     struct expr *e = parse_named(p);
@@ -178,6 +181,7 @@ static void parse_outer_function(struct parser *p, struct module_parts *m, struc
     f = parse_function(p, &d->exprs);
     f->is_jit = true;
     f->is_noinline = d->is_noinline;
+    f->is_commutative = d->is_commutative;
   } else if (d->is_constexpr_function && !scope.is_nested) {
     f = try_constexpr_function(p, d);
   }
@@ -346,7 +350,8 @@ static void keep_simple(struct parser *p, struct module_parts *m, struct scope s
     for (size_t i = 0; i < s->assign.targets.len; i++)
       keep_constant(p, m, scope.is_branch, s->assign.targets.at[i], NULL, s->assign.value);
   } else if (s->kind == STMT_ANN_ASSIGN && s->ann_assign.value) {
-    keep_constant(p, m, scope.is_branch, s->ann_assign.target, s->ann_assign.annotation, s->ann_assign.value);
+    keep_constant(p, m, scope.is_branch, s->ann_assign.target, s->ann_assign.annotation,
+                  s->ann_assign.value);
   }
 }
 

@@ -60,6 +60,7 @@ struct combine_info combine_info_of(struct ir_context *c, MlirOperation op) {
         simple_operation(c, body, mlirOperationGetOperand(end, (intptr_t)i), i, info.count);
     info.commutative &= info.simple[i] != OP_UNKNOWN;
   }
+  info.commutative |= !mlirAttributeIsNull(op_attr(info.function, "tile.commutative"));
   ir_walk(info.function, count_operation, &info.operations);
   info.operations -= info.operations > 2 ? 2 : 0; // the function itself and its return
   return info;
