@@ -27,6 +27,12 @@ struct emitted {
   const struct parked *parked; // part of it waits in shared memory (parking.c); NULL: none
 };
 
+// A branch that is emitted as if its condition were false (emit_map.c).
+struct skipped_branch {
+  MlirOperation op;   // scf.if
+  LLVMValueRef taken; // i1: the condition was true after all
+};
+
 struct emitter {
   struct ir_context *c;
   const struct target *target;
@@ -56,6 +62,7 @@ struct emitter {
   LLVMValueRef host_thread;           // host: the struct host_thread
   struct host_places *places;         // host: rows of NAME__places
   struct debug_info *debug;           // NULL: none
+  struct skipped_branch *skipped;     // NULL: none
 
   // What allocate-shared planned; -1: it did not run.
   int64_t shared_total;

@@ -54,7 +54,22 @@ static bool emit_arm(struct emitter *e, MlirBlock arm, LLVMBasicBlockRef merge,
   return true;
 }
 
+// As if the condition were false; it is added to those under which that is wrong.
+static bool emit_skipping(struct emitter *e, MlirOperation op) {
+  LLVMValueRef cond = operand_of(e, op, 0)->at[0], *taken = &e->skipped->taken;
+  *taken = *taken ? LLVMBuildOr(e->b, *taken, cond, "") : cond;
+  MlirBlock arm = region_block(op, 1);
+  if (!emit_block(e, arm))
+    return false;
+  for (intptr_t r = 0; r < mlirOperationGetNumResults(op); r++)
+    bind_same(e, mlirOperationGetResult(op, r),
+              mlirOperationGetOperand(mlirBlockGetTerminator(arm), r));
+  return true;
+}
+
 bool emit_scf_if(struct emitter *e, MlirOperation op) {
+  if (e->skipped && mlirOperationEqual(op, e->skipped->op))
+    return emit_skipping(e, op);
   LLVMValueRef cond = operand_of(e, op, 0)->at[0];
   MlirBlock arms[2] = {region_block(op, 0), region_block(op, 1)};
   LLVMBasicBlockRef blocks[2] = {new_block(e, "then"), new_block(e, "else")}, ends[2];

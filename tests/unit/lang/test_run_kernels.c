@@ -4,6 +4,7 @@
 #include <tile/tile.h>
 
 #include <check.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,59 @@ START_TEST(maps) {
         "  w, = tl.map_elementwise(swap, v, pack=2)\n"
         "  store(out + 256 + o, w)\n",
         &r);
+}
+END_TEST
+
+static int stirred(int a, int b) {
+  uint32_t u = (uint32_t)a;
+  for (uint32_t i = 0; i < 12 && a > 30; i++)
+    u = (u * 5 + i) ^ (uint32_t)b;
+  return (int)u;
+}
+
+// A long branch that a few elements take is shared by those of a thread.
+START_TEST(rare_branches) {
+  static const char text[] = "@jit\n"
+                             "def stir(a, b):\n"
+                             "  s = a - b\n"
+                             "  if a > 30:\n"
+                             "    for i in static_range(12):\n"
+                             "      a = (a * 5 + i) ^ b\n"
+                             "  return a, s + b\n"
+                             "@jit\n"
+                             "def stir_pair(a, c, b, d):\n"
+                             "  if (a > 30) | (c > 30):\n"
+                             "    a = where(a > 30, stir(a, b)[0], a)\n"
+                             "    c = where(c > 30, stir(c, d)[0], c)\n"
+                             "  return a, c, b, d\n"
+                             "@jit\n"
+                             "def k(x: ptr[i32], out: ptr[i32], rows: i32, columns: i32):\n"
+                             "  o = arange(0, 256)\n"
+                             "  v = load(x + o)\n"
+                             "  a, b = tl.map_elementwise(stir, v, o)\n"
+                             "  c, d = tl.map_elementwise(stir_pair, v, o, pack=2)\n"
+                             "  store(out + o, a)\n"
+                             "  store(out + 256 + o, b)\n"
+                             "  store(out + 512 + o, c)\n"
+                             "  store(out + 768 + o, d)\n";
+  for (unsigned warps = 1; warps <= 8; warps *= 2) {
+    struct run r;
+    begin(&r);
+    tile_kernel *k;
+    need(tile_kernel_from_source(device, "test.tile", text, strlen(text), "k", &k));
+    need(tile_kernel_set_warps(k, warps));
+    tile_arg args[] = {tile_arg_pointer(r.x, TILE_I32), tile_arg_pointer(r.out, TILE_I32),
+                       tile_arg_i32(ROWS), tile_arg_i32(COLUMNS)};
+    need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 4));
+    need(tile_stream_synchronize(device, NULL));
+    for (int i = 0; i < COUNT; i++) {
+      ck_assert_int_eq(r.out[i], stirred(r.x[i], i));
+      ck_assert_int_eq(r.out[COUNT + i], r.x[i]);
+      ck_assert_int_eq(r.out[2 * COUNT + i], stirred(r.x[i], i));
+      ck_assert_int_eq(r.out[3 * COUNT + i], i);
+    }
+    tile_kernel_close(k);
+  }
 }
 END_TEST
 
@@ -289,6 +343,7 @@ int main(void) {
   tcase_add_test(t, reductions);
   tcase_add_test(t, scans);
   tcase_add_test(t, maps);
+  tcase_add_test(t, rare_branches);
   tcase_add_test(t, subscripts_and_pairs);
   tcase_add_test(t, calls_and_records);
   tcase_add_test(t, block_pointers);
