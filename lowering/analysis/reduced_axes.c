@@ -99,18 +99,26 @@ static void follow_result(struct reduced_axes *r, MlirValue v, unsigned axis) {
   }
 }
 
-static bool start(MlirOperation op, void *user) {
+static bool start_at_scan(MlirOperation op, void *user) {
   struct reduced_axes *r = user;
-  if (op_is(r->c, op, OP_TILE_REDUCE) || op_is(r->c, op, OP_TILE_SCAN))
+  if (op_is(r->c, op, OP_TILE_SCAN))
     follow_operands(r, op, (unsigned)op_attr_int(op, "axis", 0));
   return true;
 }
 
-struct reduced_axes *reduced_axes_find(struct ir_context *c, MlirOperation root, struct arena *a) {
+static bool start(MlirOperation op, void *user) {
+  struct reduced_axes *r = user;
+  if (op_is(r->c, op, OP_TILE_REDUCE))
+    follow_operands(r, op, (unsigned)op_attr_int(op, "axis", 0));
+  return start_at_scan(op, user);
+}
+
+static struct reduced_axes *find_from(struct ir_context *c, MlirOperation root, struct arena *a,
+                                      bool (*from)(MlirOperation op, void *user)) {
   struct reduced_axes *r = arena_new(a, struct reduced_axes);
   r->c = c;
   r->arena = a;
-  ir_walk(root, start, r);
+  ir_walk(root, from, r);
   while (r->todo.len) {
     struct place p = vec_pop(&r->todo);
     if (mlirValueIsABlockArgument(p.value))
@@ -119,6 +127,14 @@ struct reduced_axes *reduced_axes_find(struct ir_context *c, MlirOperation root,
       follow_result(r, p.value, p.axis);
   }
   return r;
+}
+
+struct reduced_axes *reduced_axes_find(struct ir_context *c, MlirOperation root, struct arena *a) {
+  return find_from(c, root, a, start);
+}
+
+struct reduced_axes *scanned_axes_find(struct ir_context *c, MlirOperation root, struct arena *a) {
+  return find_from(c, root, a, start_at_scan);
 }
 
 uint32_t reduced_axes_of(struct reduced_axes *r, MlirOperation load) {

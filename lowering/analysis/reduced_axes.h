@@ -10,6 +10,8 @@ struct reduced_axes;
 
 // Walks everything under `root`. The answers live on `a`.
 struct reduced_axes *reduced_axes_find(struct ir_context *c, MlirOperation root, struct arena *a);
+// The same, of scans only.
+struct reduced_axes *scanned_axes_find(struct ir_context *c, MlirOperation root, struct arena *a);
 // A mask: bit d is set when the value of the tile.load `load` is reduced or scanned along dimension
 // d.
 uint32_t reduced_axes_of(struct reduced_axes *r, MlirOperation load);
