@@ -10,11 +10,13 @@
   X(axis_soundness)                                                                                \
   X(canonicalize)                                                                                  \
   X(compile)                                                                                       \
+  X(compile_time)                                                                                  \
   X(emit)                                                                                          \
   X(emit_layouts)                                                                                  \
   X(emit_gather)                                                                                   \
-  X(emit_pairs) X(emit_reduce) X(layout_passes) X(layout_soundness) X(pass_manager)                \
-      X(pass_soundness) X(shared_memory)
+  X(emit_pairs)                                                                                    \
+  X(emit_reduce) X(layout_passes) X(layout_soundness) X(pass_manager) X(pass_soundness)            \
+      X(shared_memory)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
