@@ -177,6 +177,20 @@ void emit_assign_target(struct emitter *e, const struct expr *target, struct val
     diag_help(d, "only names can be assigned");
 }
 
+// As in Triton, a number that a name is assigned is no literal any more. What is evaluated at
+// compile time and the library say what they mean.
+static struct value own_type(struct emitter *e, struct value v) {
+  if (e->frame->is_std || e->frame->function->is_constexpr_function)
+    return v;
+  v.is_typed = value_is_number(v);
+  if (v.kind != VALUE_TUPLE || v.tuple.record)
+    return v;
+  struct value *items = arena_array(e->a, struct value, v.tuple.len + 1);
+  for (size_t i = 0; i < v.tuple.len; i++)
+    items[i] = own_type(e, v.tuple.at[i]);
+  return value_with_items(v, items);
+}
+
 static void emit_aug_assign(struct emitter *e, const struct stmt *s) {
   const struct expr *t = s->aug_assign.target;
   if (t->kind != EXPR_NAME) {
@@ -186,7 +200,7 @@ static void emit_aug_assign(struct emitter *e, const struct stmt *s) {
   struct operand left = {emit_expr(e, t), t->span};
   struct operand right = {emit_expr(e, s->aug_assign.value), s->aug_assign.value->span};
   struct value v = emit_binary(e, s->aug_assign.op, left, right, s->aug_assign.op_span);
-  scope_assign(e, t->name, s->span, v);
+  scope_assign(e, t->name, s->span, own_type(e, v));
 }
 
 static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
@@ -207,7 +221,7 @@ static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
     emit_at(e, s->span);
     x.v = emit_convert(e, x, type_scalar(dtype));
   }
-  emit_assign_target(e, t, x.v);
+  emit_assign_target(e, t, is_constexpr ? x.v : own_type(e, x.v));
   if (is_constexpr && t->kind == EXPR_NAME)
     scope_variable(e, t->name)->is_constexpr = true;
 }
@@ -261,7 +275,7 @@ static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq 
       emit_expr(e, s->expr);
     return false;
   case STMT_ASSIGN: {
-    struct value v = emit_expr(e, s->assign.value);
+    struct value v = own_type(e, emit_expr(e, s->assign.value));
     for (size_t i = 0; i < s->assign.targets.len; i++)
       emit_assign_target(e, s->assign.targets.at[i], v);
     return false;

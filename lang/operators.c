@@ -125,8 +125,11 @@ struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, st
                          struct span at) {
   if (value_is_poison(a.v) || value_is_poison(b.v))
     return VALUE_ERROR;
-  if (a.v.kind != VALUE_RT && b.v.kind != VALUE_RT)
-    return const_binary(e, op, a, b, at);
+  if (a.v.kind != VALUE_RT && b.v.kind != VALUE_RT) {
+    struct value r = const_binary(e, op, a, b, at);
+    r.is_typed = value_is_number(r) && (a.v.is_typed || b.v.is_typed);
+    return r;
+  }
   if (op == OP_POW || op == OP_MATMUL)
     return unsupported_operator(e, op, at);
   emit_at(e, at);
@@ -156,8 +159,11 @@ struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, st
 struct value emit_unary(struct emitter *e, enum ast_op op, struct operand x, struct span at) {
   if (value_is_poison(x.v))
     return x.v;
-  if (x.v.kind != VALUE_RT)
-    return const_unary(e, op, x, at);
+  if (x.v.kind != VALUE_RT) {
+    struct value r = const_unary(e, op, x, at);
+    r.is_typed = value_is_number(r) && x.v.is_typed;
+    return r;
+  }
   emit_at(e, at);
   if (op == OP_NOT) {
     struct value t = emit_truth_tile(e, x.v);
@@ -165,12 +171,15 @@ struct value emit_unary(struct emitter *e, enum ast_op op, struct operand x, str
     return value_rt(build_binary(&e->b, OP_ARITH_XORI, t.rt, build_const_int(&e->b, type, 1)),
                     t.type);
   }
-  bool bad = x.v.type.ptr || (op == OP_INVERT && !type_is_int(x.v.type));
+  bool bad = x.v.type.ptr || (op == OP_INVERT && !type_is_int(x.v.type)) ||
+             (op == OP_NEG && type_is_storage(x.v.type));
   if (bad) {
     struct diag *d = emit_error(e, at, E0203, "`%s` does not take %s", ast_op_text(op),
                                 type_text(e->a, x.v.type));
     if (op == OP_INVERT)
       diag_help(d, "`~` flips the bits of integers; compare floats first: `~(x > 0)`");
+    else if (type_is_storage(x.v.type))
+      diag_help(d, "convert first: `.to(tl.float16)`");
     return VALUE_ERROR;
   }
   if (op == OP_POS)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type promotion of operands, literals that adopt a type, and casts between element types.
 #include "lang/consteval.h"
+#include "lang/std_module.h"
 
 #include <float.h>
 #include <math.h>
@@ -40,12 +41,21 @@ static bool int_fits(int_const i, enum dtype t) {
   return i >= 0 && i < (one << bits);
 }
 
+static struct value float_constant(struct emitter *e, struct type t, double f) {
+  MlirType type = type_to_mlir(e->c, t);
+  if (!type_is_storage(t))
+    return value_rt(build_const_float(&e->b, type, f), t);
+  int8_t bits;
+  dtype_store(t.dtype, &bits, f);
+  return value_rt(build_const_int(&e->b, type, bits), t);
+}
+
 struct value literal_as(struct emitter *e, struct operand x, struct type t) {
   if (value_is_poison(x.v))
     return x.v;
   MlirType type = type_to_mlir(e->c, t);
   if (dtype_is_float(t.dtype))
-    return value_rt(build_const_float(&e->b, type, value_as_double(x.v)), t);
+    return float_constant(e, t, value_as_double(x.v));
   int_const i;
   if (!value_as_int(x.v, &i)) { // a float literal truncates, as `int()` does
     double f = trunc(x.v.f);
@@ -96,9 +106,24 @@ static struct value cast_op(struct emitter *e, enum op_id op, struct value v, st
   return value_rt(build_cast(&e->b, op, v.rt, type_to_mlir(e->c, elem)), type_shaped(elem, v.type));
 }
 
+// Between f8e4b15, carried as i8, and f16 by functions of the library; others go through f16.
+static struct value cast_storage(struct emitter *e, struct value v, struct type elem) {
+  if (type_is_storage(v.type)) {
+    v.type.dtype = DTYPE_U8;
+    v = emit_std(e, "f8e4b15_to_half", 1, &v, SPAN_NONE);
+    return emit_cast(e, v, elem, NULL);
+  }
+  v = emit_cast(e, v, type_scalar(DTYPE_F16), NULL);
+  v = emit_std(e, "half_to_f8e4b15", 1, &v, SPAN_NONE);
+  v.type.dtype = elem.dtype;
+  return v;
+}
+
 static struct value cast_float(struct emitter *e, struct value v, struct type elem,
                                const char *rounding) {
   unsigned from = dtype_bits(v.type.dtype), to = dtype_bits(elem.dtype);
+  if (type_is_storage(v.type) || type_is_storage(elem))
+    return cast_storage(e, v, elem);
   if (type_is_fp8(v.type) || type_is_fp8(elem)) {
     if (from == 64) // there is no direct conversion
       v = cast_float(e, v, type_scalar(DTYPE_F32), NULL);
@@ -205,6 +230,8 @@ struct value emit_cast(struct emitter *e, struct value v, struct type elem, cons
   return cast_op(e, dtype_is_signed(v.type.dtype) ? OP_ARITH_SITOFP : OP_ARITH_UITOFP, v, elem);
 }
 
+static bool is_carried_as_int(struct type t) { return type_is_int(t) || type_is_storage(t); }
+
 struct value emit_bitcast(struct emitter *e, struct operand x, struct type elem) {
   if (value_is_poison(x.v) || type_elem_eq(x.v.type, elem))
     return x.v;
@@ -218,7 +245,7 @@ struct value emit_bitcast(struct emitter *e, struct operand x, struct type elem)
   }
   if (x.v.type.ptr || elem.ptr)
     return cast_pointer(e, x.v, elem);
-  if (type_is_int(x.v.type) && type_is_int(elem))
+  if (is_carried_as_int(x.v.type) && is_carried_as_int(elem))
     return value_rt(x.v.rt, type_shaped(elem, x.v.type));
   return cast_op(e, OP_ARITH_BITCAST, x.v, elem);
 }
@@ -295,12 +322,31 @@ static bool bad_operands(struct emitter *e, struct operand a, struct operand b, 
   return false;
 }
 
-// Element type of an operand, and whether it is a literal; false if it is no number.
-static bool operand_type(struct operand x, struct type *ret, bool *literal) {
-  *literal = x.v.kind != VALUE_RT;
-  if (!*literal)
+// Element type of an operand, and whether it is a literal that adopts the other's type; false if it
+// is no number.
+static bool operand_type(struct operand x, struct type *ret, bool *adopts) {
+  *adopts = x.v.kind != VALUE_RT && !x.v.is_typed;
+  if (x.v.kind == VALUE_RT)
     return *ret = type_elem(x.v.type), true;
   return literal_type(x.v, ret);
+}
+
+// An integer as a value of type t: what does not fit wraps.
+static int_const wrap_number(int_const i, enum dtype t) {
+  int_const range = (int_const)1 << dtype_bits(t);
+  i &= range - 1;
+  return dtype_is_signed(t) && i >= range / 2 ? i - range : i;
+}
+
+// To the type that both operands are computed in; beside a tile, a number is a constant of its
+// shape at once.
+static struct value promote_one(struct emitter *e, struct operand x, struct value other,
+                                struct type elem) {
+  if (x.v.kind == VALUE_RT || other.kind != VALUE_RT)
+    return emit_convert(e, x, elem);
+  if (x.v.is_typed && x.v.kind == VALUE_INT && type_is_int(elem) && !type_is_bool(elem))
+    x.v.i = wrap_number(x.v.i, elem.dtype);
+  return literal_as(e, x, type_shaped(elem, other.type));
 }
 
 bool promote_elements(struct emitter *e, struct operand *a, struct operand *b, unsigned flags,
@@ -325,6 +371,8 @@ bool promote_elements(struct emitter *e, struct operand *a, struct operand *b, u
     b->v = to_runtime(e, *b, what);
     return !value_is_poison(a->v) && !value_is_poison(b->v);
   }
+  if ((type_is_storage(x) || type_is_storage(y)) && !(flags & PROMOTE_STORAGE))
+    return bad_operands(e, *a, *b, what, at, "convert first: `.to(tl.float16)`");
   enum dtype t = computation_type(x, x_literal, y, y_literal, flags & PROMOTE_DIV, &mixed);
   if (mixed) {
     struct diag *d = emit_error(e, at, E0210, "`%s` of %s and %s mixes signed and unsigned", what,
@@ -336,13 +384,9 @@ bool promote_elements(struct emitter *e, struct operand *a, struct operand *b, u
   }
   if (t == DTYPE_NONE)
     return bad_operands(e, *a, *b, what, at, "cast the fp8 operand first: `.to(tl.float16)`");
-  // A literal beside a tile is a constant of its shape at once.
-  struct type elem = type_scalar(t);
   struct operand l = *a, r = *b;
-  a->v = x_literal && !y_literal ? literal_as(e, l, type_shaped(elem, r.v.type))
-                                 : emit_convert(e, l, elem);
-  b->v = y_literal && !x_literal ? literal_as(e, r, type_shaped(elem, l.v.type))
-                                 : emit_convert(e, r, elem);
+  a->v = promote_one(e, l, r.v, type_scalar(t));
+  b->v = promote_one(e, r, l.v, type_scalar(t));
   return !value_is_poison(a->v) && !value_is_poison(b->v);
 }
 

@@ -90,6 +90,9 @@ enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA, MODULE_HOS
 
 struct value {
   enum value_kind kind;
+  // A number that was assigned to a name: beside run-time values it has a type of its own
+  // (literal_type), where other numbers adopt theirs.
+  bool is_typed;
   struct type type; // VALUE_RT: of the value; VALUE_TYPE: the type itself
   union {
     MlirValue rt;

@@ -115,6 +115,43 @@ START_TEST(literal_types) {
 }
 END_TEST
 
+// Assigned to a name, a number has the type it would have as a value.
+START_TEST(named_numbers) {
+  static const struct {
+    const char *assigned, *expression;
+    enum dtype type; // of an f16 `a` or an i8 `b` with it
+  } cases[] = {{"s = 2.0", "a * s", DTYPE_F32},
+               {"s: constexpr = 2.0", "a * s", DTYPE_F16},
+               {"s = 2", "a * s", DTYPE_F16},
+               {"s = 2", "b * s", DTYPE_I32},
+               {"s = 1 << 31", "b * s", DTYPE_U32},
+               {"s = 2", "b * (s + 1)", DTYPE_I32},
+               {"s = 2", "b * -s", DTYPE_I32},
+               {"s = 1\n  s += 1", "b * s", DTYPE_I32},
+               {"r, s = 1, 2", "b * s", DTYPE_I32},
+               {"r = s = 1 << 40", "b * s", DTYPE_I64},
+               {"s = True", "b * s", DTYPE_I8},
+               {"s = 2.0", "where(b > 0, a, s)", DTYPE_F32},
+               {"s = 3 if True else 4", "b + s", DTYPE_I32}};
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "def k(x: ptr[f16], y: ptr[i8]):\n  a = load(x)\n  b = load(y)\n  %s\n"
+             "  static_print((%s).dtype)\n  c = arange(0, 16 if s == 0 else 32)\n",
+             cases[i].assigned, cases[i].expression);
+    struct emitted r = emit_text(str_from(text), NULL, NULL);
+    char line[32];
+    snprintf(line, sizeof line, "%s\n", dtype_name(cases[i].type));
+    ck_assert_msg(r.ok && strcmp(strbuf_cstr(&r.printed), line) == 0, "%s, %s: %s%s",
+                  cases[i].assigned, cases[i].expression, strbuf_cstr(&r.printed),
+                  strbuf_cstr(&r.messages));
+    emitted_free(&r);
+  }
+  // What does not fit the common type wraps, as a value would.
+  CHECK_IR("def k(x: ptr[u32]):\n  s = -1\n  store(x, load(x) & s)\n", "arith.constant -1 : i32");
+}
+END_TEST
+
 START_TEST(signs_choose_operations) {
   CHECK_IR("def k(x: ptr[u32]):\n  a = load(x)\n  store(x, a // 3 + a % 5 + (a >> 1))\n",
            "arith.divui", "arith.remui", "arith.shrui");
@@ -144,6 +181,7 @@ TCase *promote_tests(void) {
   tcase_add_loop_test(t, every_pair, 0, DTYPE_COUNT);
   tcase_add_loop_test(t, literals, 0, DTYPE_COUNT);
   tcase_add_test(t, literal_types);
+  tcase_add_test(t, named_numbers);
   tcase_add_test(t, signs_choose_operations);
   tcase_add_test(t, offsets_of_pointers);
   return t;
