@@ -291,7 +291,8 @@ static info_t rule_and(const struct transfer *t) {
     int64_t all = max64(axis_divides_all(x, 1), axis_divides_all(y, 1));
     for (unsigned d = 0; d < r.rank; d++) {
       r.divisibility[d] = all;
-      if (y->is_constant && y->constant < 0 && is_pow2((uint64_t)-y->constant) && t->bits > 1)
+      if (y->is_constant && y->constant < 0 && is_pow2(-(uint64_t)y->constant) &&
+          y->constant != INT64_MIN && t->bits > 1)
         r.constancy[d] =
             max64(r.constancy[d], min64(min64(x->contiguity[d], x->divisibility[d]), -y->constant));
     }
