@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flow: intervals of bytes that are pending, carried through blocks, joined where branches meet
 // and around loops until nothing new comes back.
+//
+// Scratch with two places by turns (scratch_toggle) is seen from the turn at hand: its first
+// interval is the place of this turn, its second one that of the turn before and the next. So the
+// two change sides on the way back to the loop's head. Before turn 0 they are where they are;
+// behind the loop either may be meant.
 #include "lowering/analysis/barriers.h"
 
 // ---- intervals ----
@@ -46,6 +51,35 @@ static void add_all(struct arena *a, struct intervals *s, const struct intervals
     add(a, s, of->at.at[i]);
 }
 
+// Of scratch with two places: the interval that [begin, end) is when they change sides; `begin` and
+// `end` are inside the same place, or outside both.
+static struct shared_interval moved(const struct shared_item *item, struct shared_interval i) {
+  uint32_t first = item->offset, second = item->offset + item->toggle;
+  if (i.begin >= first && i.begin < first + item->bytes)
+    return (struct shared_interval){i.begin + item->toggle, i.end + item->toggle};
+  if (i.begin >= second && i.begin < second + item->bytes)
+    return (struct shared_interval){i.begin - item->toggle, i.end - item->toggle};
+  return i;
+}
+
+static void change_sides(struct arena *a, struct intervals *s, const struct shared_item *item) {
+  struct intervals ret = {0};
+  uint32_t first = item->offset, second = item->offset + item->toggle;
+  const uint32_t bounds[] = {first, first + item->bytes, second, second + item->bytes};
+  for (size_t k = 0; k < s->at.len; k++) {
+    struct shared_interval rest = s->at.at[k];
+    while (rest.begin < rest.end) {
+      struct shared_interval piece = rest;
+      for (size_t b = 0; b < COUNT_OF(bounds); b++)
+        if (bounds[b] > piece.begin && bounds[b] < piece.end)
+          piece.end = bounds[b];
+      add(a, &ret, moved(item, piece));
+      rest.begin = piece.end;
+    }
+  }
+  *s = ret;
+}
+
 static bool same(const struct intervals *s, const struct intervals *t) {
   return s->at.len == t->at.len &&
          (s->at.len == 0 || memcmp(s->at.at, t->at.at, s->at.len * sizeof *s->at.at) == 0);
@@ -81,6 +115,7 @@ struct run {
   void *user;
   VEC(MlirOperation) before;
   struct map needed; // op -> non-NULL where it is in `before`
+  bool *alternates;  // of each item: it has two places, and nobody else has them in its loop
 };
 
 static void need(struct run *r, MlirOperation op) {
@@ -101,7 +136,8 @@ static struct intervals intervals_of(const struct run *r, const struct item_set 
   struct intervals ret = {0};
   for (size_t i = 0; i < s->at.len; i++) {
     const struct shared_item *item = &r->items->items.at[s->at.at[i]];
-    add(r->a, &ret, (struct shared_interval){item->offset, item->offset + item->bytes});
+    uint32_t end = r->alternates[s->at.at[i]] ? item->offset + item->bytes : shared_item_end(item);
+    add(r->a, &ret, (struct shared_interval){item->offset, end});
   }
   return ret;
 }
@@ -140,6 +176,60 @@ static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   add_all(r->a, &p->reads, &late);
 }
 
+// ---- scratch with two places ----
+
+struct meeting {
+  const struct run *run;
+  struct shared_interval where;
+  bool found;
+};
+
+static bool see_call(MlirOperation op, void *user) {
+  struct meeting *m = user;
+  if (!m->run->calls || !op_is(m->run->items->c, op, OP_FUNC_CALL))
+    return true;
+  MlirOperation callee = op_function(m->run->items->c, op, "callee");
+  const struct call_effects *e = ptrmap_get(m->run->calls, callee.ptr);
+  m->found |= e && intervals_meet(&e->touches, m->where);
+  return true;
+}
+
+// Others would not change sides.
+static bool has_its_loop_alone(const struct run *r, size_t i) {
+  const struct shared_item *item = &r->items->items.at[i];
+  struct meeting m = {.run = r, .where = {item->offset, shared_item_end(item)}};
+  if (item->toggle < item->bytes)
+    return false;
+  for (size_t k = 0; k < r->items->items.len; k++) {
+    const struct shared_item *other = &r->items->items.at[k];
+    if (k != i && other->offset < m.where.end && m.where.begin < shared_item_end(other) &&
+        live_ranges_overlap(shared_item_live(other), item->loop_range))
+      return false;
+  }
+  ir_walk(item->loop, see_call, &m);
+  return !m.found;
+}
+
+static void find_alternating(struct run *r) {
+  size_t count = r->items->items.len;
+  r->alternates = arena_array(r->a, bool, count + 1);
+  for (size_t i = 0; i < count; i++)
+    r->alternates[i] = r->items->items.at[i].toggle != 0 && has_its_loop_alone(r, i);
+}
+
+// The places of the loop's own scratch change sides; `either`: they may have.
+static void turn(struct run *r, MlirOperation loop, struct pending *p, bool either) {
+  struct pending before = either ? copy(r->a, p) : (struct pending){0};
+  for (size_t i = 0; i < r->items->items.len; i++) {
+    const struct shared_item *item = &r->items->items.at[i];
+    if (!r->alternates[i] || !mlirOperationEqual(item->loop, loop))
+      continue;
+    change_sides(r->a, &p->reads, item);
+    change_sides(r->a, &p->writes, item);
+  }
+  join(r->a, p, &before);
+}
+
 // ---- control flow ----
 
 static void visit_block(struct run *r, MlirBlock block, struct pending *p);
@@ -165,6 +255,7 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p) {
     left = copy(r->a, &around);
     if (is_while)
       visit_block(r, region_block(op, 1), &around);
+    turn(r, op, &around, false);
     head = copy(r->a, p);
     join(r->a, &head, &around);
     more = !same_pending(&head, p);
@@ -172,6 +263,7 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p) {
   }
   if (is_while) // it ends behind its condition
     *p = left;
+  turn(r, op, p, true);
 }
 
 // What is pending before the loop may cost barriers inside that one barrier before it saves.
@@ -219,6 +311,7 @@ barrier_plan_make(const struct shared_items *items, MlirOperation func, const st
                   void *user, struct arena *a) {
   struct run r = {.items = items, .calls = calls, .a = a, .see = see, .user = user};
   struct barrier_plan plan = {0};
+  find_alternating(&r);
   visit_block(&r, region_block(func, 0), &plan.left);
   plan.before.at = r.before.at;
   plan.before.len = r.before.len;
@@ -253,7 +346,7 @@ struct call_effects *call_effects_of(const struct shared_items *items, MlirOpera
   *e = (struct call_effects){.left = plan->left};
   for (size_t i = 0; i < items->items.len; i++) {
     const struct shared_item *item = &items->items.at[i];
-    add(a, &e->touches, (struct shared_interval){item->offset, item->offset + item->bytes});
+    add(a, &e->touches, (struct shared_interval){item->offset, shared_item_end(item)});
   }
   struct summary s = {items, calls, a, e};
   ir_walk(func, sum_up, &s);

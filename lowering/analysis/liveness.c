@@ -15,6 +15,13 @@ bool op_is_loop(struct ir_context *c, MlirOperation op) {
   return id == OP_SCF_FOR || id == OP_SCF_WHILE;
 }
 
+MlirOperation op_loop_around(struct ir_context *c, MlirOperation op) {
+  do
+    op = mlirOperationGetParentOperation(op);
+  while (!mlirOperationIsNull(op) && !op_is(c, op, OP_FUNC_FUNC) && !op_is_loop(c, op));
+  return mlirOperationIsNull(op) || op_is_loop(c, op) ? op : (MlirOperation){NULL};
+}
+
 static void number_op(struct liveness *l, MlirOperation op) {
   struct live_range *at = arena_new(l->arena, struct live_range);
   at->begin = at->end = l->count++;

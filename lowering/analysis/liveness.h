@@ -32,6 +32,8 @@ uint32_t liveness_count(const struct liveness *l);                 // of points
 struct live_range liveness_range(const struct liveness *l, MlirValue v);
 
 bool op_is_loop(struct ir_context *c, MlirOperation op);
+// The innermost loop of the function around the op; null without one.
+MlirOperation op_loop_around(struct ir_context *c, MlirOperation op);
 
 // Calls fn for every pair of values such that `to` may be `from` by control flow: what enters a
 // loop, what is carried around it, what an op with regions gives.

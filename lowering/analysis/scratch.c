@@ -18,6 +18,10 @@ uint32_t scratch_offset(MlirOperation op) {
   return (uint32_t)op_attr_int(op, "tilegpu.shared_offset", 0);
 }
 
+uint32_t scratch_toggle(MlirOperation op) {
+  return (uint32_t)op_attr_int(op, "tilegpu.shared_toggle", 0);
+}
+
 int64_t scratch_total(MlirModule module) {
   return op_attr_int(mlirModuleGetOperation(module), "tilegpu.shared_bytes", -1);
 }

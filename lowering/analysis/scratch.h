@@ -24,6 +24,9 @@ uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc);
 // Where the op's scratch or buffer lies, once allocate-shared has run: attribute
 // tilegpu.shared_offset (i32); 0 without it.
 uint32_t scratch_offset(MlirOperation op);
+// An op of a loop may have its scratch at two places, by turns: in turns 1, 3, ... of the innermost
+// loop around it this many bytes further up. Attribute tilegpu.shared_toggle (i32); 0 without it.
+uint32_t scratch_toggle(MlirOperation op);
 // Bytes of the whole program: attribute tilegpu.shared_bytes of the module; -1 without it.
 int64_t scratch_total(MlirModule module);
 

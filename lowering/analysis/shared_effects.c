@@ -36,7 +36,18 @@ struct collect {
 static uint32_t add_item(struct collect *k, MlirOperation op, bool is_scratch, uint32_t bytes,
                          uint32_t alignment) {
   uint32_t at = liveness_point(k->live, op);
-  struct shared_item item = {op, is_scratch, bytes, alignment, {at, at}, scratch_offset(op)};
+  struct shared_item item = {.op = op,
+                             .loop = op_loop_around(k->s->c, op),
+                             .is_scratch = is_scratch,
+                             .bytes = bytes,
+                             .alignment = alignment,
+                             .live = {at, at},
+                             .offset = scratch_offset(op)};
+  if (!mlirOperationIsNull(item.loop)) {
+    item.loop_range.begin = liveness_point(k->live, item.loop);
+    item.loop_range.end = liveness_end(k->live, item.loop);
+    item.toggle = is_scratch ? scratch_toggle(op) : 0;
+  }
   vec_push(k->s->arena, &k->s->items, item);
   return (uint32_t)k->s->items.len - 1;
 }

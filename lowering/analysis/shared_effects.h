@@ -9,12 +9,22 @@
 #include "lowering/analysis/liveness.h"
 
 struct shared_item {
-  MlirOperation op;
+  MlirOperation op, loop; // the innermost loop around the op; null: none
   bool is_scratch;
   uint32_t bytes, alignment;
-  struct live_range live;
-  uint32_t offset; // as the op's attribute has it; allocate-shared changes it
+  struct live_range live, loop_range; // points; of the loop, where there is one
+  // As the op's attributes have it; allocate-shared changes them.
+  uint32_t offset;
+  uint32_t toggle; // distance to the place in odd turns of the loop; 0: it is the same
 };
+
+static inline uint32_t shared_item_end(const struct shared_item *i) {
+  return i->offset + i->toggle + i->bytes;
+}
+// With two places it is in use as long as its loop runs.
+static inline struct live_range shared_item_live(const struct shared_item *i) {
+  return i->toggle ? i->loop_range : i->live;
+}
 
 struct shared_items {
   struct ir_context *c;

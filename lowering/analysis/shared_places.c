@@ -10,6 +10,9 @@
 // its share does not keep others away.
 enum { WARPS_PER_SM = 64, MAX_PROGRAMS_PER_SM = 32, SMALL_SCRATCH = 1024, SLACK = 8 };
 
+// Scratch that may have two places, by turns: at most this large.
+enum { MAX_TOGGLED = 4096 };
+
 struct function {
   MlirOperation op;
   struct shared_items *items;
@@ -26,11 +29,16 @@ struct state {
   uint32_t num_warps;
   struct arena *a;
   VEC(struct function) functions;
-  const struct shared_items *items; // of the function at hand
+  struct shared_items *items; // of the function at hand
   VEC(struct edge) edges;
+  bool *waits; // of each item: its op waits for what it left there itself
 };
 
 // ---- who costs a barrier ----
+
+static uint64_t align_to(uint64_t x, uint32_t alignment) {
+  return (x + alignment - 1) / alignment * alignment;
+}
 
 static bool is_edge(const struct state *s, uint32_t a, uint32_t b) {
   for (size_t i = 0; i < s->edges.len; i++)
@@ -40,37 +48,88 @@ static bool is_edge(const struct state *s, uint32_t a, uint32_t b) {
   return false;
 }
 
+static bool is_pending(const struct pending *p, uint32_t at) {
+  struct shared_interval where = {at, at + 1};
+  return intervals_meet(&p->reads, where) || intervals_meet(&p->writes, where);
+}
+
 static void see_pending(void *user, MlirOperation op, const struct shared_effects *effects,
                         const struct pending *pending) {
   struct state *s = user;
   (void)op;
   for (size_t w = 0; w < effects->writes.at.len; w++)
     for (uint32_t i = 0; i < s->items->items.len; i++) {
-      uint32_t at = s->items->items.at[i].offset;
-      struct shared_interval where = {at, at + 1};
+      const struct shared_item *item = &s->items->items.at[i];
       struct edge e = {effects->writes.at.at[w], i};
-      bool is_pending =
-          intervals_meet(&pending->reads, where) || intervals_meet(&pending->writes, where);
-      if (is_pending && e.a != e.b && !is_edge(s, e.a, e.b))
+      bool here = is_pending(pending, item->offset);
+      if (e.a != e.b && (here || is_pending(pending, item->offset + item->toggle)) &&
+          !is_edge(s, e.a, e.b))
         vec_push(s->a, &s->edges, e);
     }
 }
 
+static bool is_listed(const struct barrier_plan *plan, MlirOperation op) {
+  for (size_t i = 0; i < plan->before.len; i++)
+    if (mlirOperationEqual(plan->before.at[i], op))
+      return true;
+  return false;
+}
+
 // With all items apart, what is pending at an op's first write is what it would have to wait for.
 static void find_edges(struct state *s, const struct function *f) {
+  enum { PLACES = 2 };
   size_t count = f->items->items.len;
   uint32_t *bytes = arena_array(s->a, uint32_t, count + 1);
+  uint32_t *toggle = arena_array(s->a, uint32_t, count + 1);
+  s->waits = arena_array(s->a, bool, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     struct shared_item *item = &f->items->items.at[i];
     bytes[i] = item->bytes;
+    toggle[i] = item->toggle;
     item->bytes = 1;
-    item->offset = 2 * i;
+    item->toggle = item->toggle != 0;
+    item->offset = PLACES * i;
   }
   s->edges.len = 0;
   s->items = f->items;
-  barrier_plan_make(f->items, f->op, NULL, see_pending, s, s->a);
-  for (size_t i = 0; i < count; i++)
+  struct barrier_plan plan = barrier_plan_make(f->items, f->op, NULL, see_pending, s, s->a);
+  for (size_t i = 0; i < count; i++) {
+    s->waits[i] = is_listed(&plan, f->items->items.at[i].op);
     f->items->items.at[i].bytes = bytes[i];
+    f->items->items.at[i].toggle = toggle[i];
+  }
+}
+
+static void clear_toggles(struct shared_items *items) {
+  for (size_t i = 0; i < items->items.len; i++)
+    items->items.at[i].toggle = 0;
+}
+
+// Two places for scratch that its op would wait for in the next turn, where that helps. False if
+// there are none.
+static bool choose_toggles(struct state *s, const struct function *f) {
+  bool any = false;
+  for (size_t i = 0; i < f->items->items.len; i++) {
+    struct shared_item *item = &f->items->items.at[i];
+    if (!item->is_scratch || !s->waits[i] || mlirOperationIsNull(item->loop) ||
+        item->bytes > MAX_TOGGLED)
+      continue;
+    item->toggle = (uint32_t)align_to(item->bytes, item->alignment);
+    any = true;
+  }
+  for (bool again = any; again;) {
+    find_edges(s, f);
+    any = again = false;
+    for (size_t i = 0; i < f->items->items.len; i++) {
+      struct shared_item *item = &f->items->items.at[i];
+      if (item->toggle && s->waits[i]) {
+        item->toggle = 0;
+        again = true;
+      }
+      any |= item->toggle != 0;
+    }
+  }
+  return any;
 }
 
 // ---- placing ----
@@ -78,15 +137,11 @@ static void find_edges(struct state *s, const struct function *f) {
 // Edges count where the smaller of the two has at most `limit` bytes.
 static bool must_be_apart(const struct state *s, uint32_t a, uint32_t b, uint32_t limit) {
   const struct shared_item *x = &s->items->items.at[a], *y = &s->items->items.at[b];
-  if (live_ranges_overlap(x->live, y->live))
+  if (live_ranges_overlap(shared_item_live(x), shared_item_live(y)))
     return true;
   if ((x->bytes < y->bytes ? x->bytes : y->bytes) > limit)
     return false;
   return is_edge(s, a, b);
-}
-
-static uint64_t align_to(uint64_t x, uint32_t alignment) {
-  return (x + alignment - 1) / alignment * alignment;
 }
 
 // The lowest place for item order[n] beside those placed before it.
@@ -97,9 +152,9 @@ static uint32_t first_fit(const struct state *s, const uint32_t *order, size_t n
     moved = false;
     for (size_t k = 0; k < n; k++) {
       const struct shared_item *other = &s->items->items.at[order[k]];
-      if (at < (uint64_t)other->offset + other->bytes && other->offset < at + item->bytes &&
+      if (at < shared_item_end(other) && other->offset < at + item->toggle + item->bytes &&
           must_be_apart(s, order[n], order[k], limit)) {
-        at = align_to((uint64_t)other->offset + other->bytes, item->alignment);
+        at = align_to(shared_item_end(other), item->alignment);
         moved = true;
       }
     }
@@ -112,7 +167,7 @@ static uint64_t place_all(const struct state *s, const uint32_t *order, uint32_t
   for (size_t n = 0; n < s->items->items.len; n++) {
     struct shared_item *item = &s->items->items.at[order[n]];
     item->offset = first_fit(s, order, n, limit);
-    uint64_t end = (uint64_t)item->offset + item->bytes;
+    uint64_t end = (uint64_t)item->offset + item->toggle + item->bytes;
     total = end > total ? end : total;
   }
   return total;
@@ -138,7 +193,9 @@ static uint64_t fair_share(const struct state *s) {
   return s->target->shared_limit / (programs ? programs : 1);
 }
 
+// Scratch with two places, then items of their own memory, as long as that is not too much.
 static uint64_t place_function(struct state *s, const struct function *f) {
+  clear_toggles(f->items);
   find_edges(s, f);
   const uint32_t *order = sorted(s);
   static const uint32_t limits[] = {UINT32_MAX, SMALL_SCRATCH};
@@ -146,12 +203,17 @@ static uint64_t place_function(struct state *s, const struct function *f) {
   uint64_t most = least + least / SLACK;
   most = most > fair ? most : fair;
   most = most > s->target->shared_limit ? s->target->shared_limit : most;
-  for (size_t i = 0; i < COUNT_OF(limits); i++) {
-    uint64_t total = place_all(s, order, limits[i]);
-    if (total <= most)
-      return total;
+  for (bool toggles = choose_toggles(s, f);; toggles = false) {
+    for (size_t i = 0; i < COUNT_OF(limits); i++) {
+      uint64_t total = place_all(s, order, limits[i]);
+      if (total <= most)
+        return total;
+    }
+    if (!toggles)
+      return place_all(s, order, 0);
+    clear_toggles(f->items);
+    find_edges(s, f);
   }
-  return place_all(s, order, 0);
 }
 
 // ---- functions ----
@@ -210,8 +272,8 @@ static void list_places(struct state *s, struct shared_places *ret) {
     for (size_t k = 0; k < f->items->items.len; k++) {
       const struct shared_item *item = &f->items->items.at[k];
       uint64_t at = (uint64_t)f->base + item->offset;
-      struct shared_place place = {item->op, at > INT32_MAX ? INT32_MAX : (uint32_t)at,
-                                   item->bytes};
+      struct shared_place place = {item->op, at > INT32_MAX ? INT32_MAX : (uint32_t)at, item->bytes,
+                                   item->toggle};
       vec_push(s->a, &ret->at, place);
     }
     uint64_t end = f->bytes ? (uint64_t)f->base + f->bytes : 0;

@@ -4,8 +4,9 @@
 //
 // Reusing memory soon costs a barrier: whoever writes it next must wait for its last readers. So
 // ops that follow each other get memory of their own as long as the program stays small enough for
-// as many of them to run on a multiprocessor as its threads allow. Functions that are called lie
-// above their callers.
+// as many of them to run on a multiprocessor as its threads allow. Small scratch that its own op
+// would reuse in the next turn of a loop gets two places, which take turns. Functions that are
+// called lie above their callers.
 #ifndef TILE_LOWERING_ANALYSIS_SHARED_PLACES_H
 #define TILE_LOWERING_ANALYSIS_SHARED_PLACES_H
 
@@ -15,7 +16,8 @@
 
 struct shared_place {
   MlirOperation op;
-  uint32_t offset, bytes;
+  uint32_t offset, bytes; // of one place
+  uint32_t toggle;        // how far above it the second one is; 0: none
 };
 
 struct shared_places {

@@ -20,6 +20,7 @@ struct debug_info;
 struct exchange_side;
 
 struct parked;
+struct turn;
 
 struct emitted {
   unsigned count;
@@ -68,6 +69,7 @@ struct emitter {
   int64_t shared_total;
   // The op that was the last to begin with its scratch.
   MlirOperation scratch_op;
+  struct turn *turns; // of scratch with two places: what the loops carry (shared.c)
 };
 
 // One access of a thread to global memory, as hooks see it.
@@ -328,6 +330,10 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
 // op that does so several times meets at a barrier in between.
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
 void cta_barrier(struct emitter *e);
+// Around the body of a loop, at its head (entered from `before`) and its end: scratch that has two
+// places takes turns. turns_end takes what turns_begin answered.
+struct turn *turns_begin(struct emitter *e, MlirOperation loop, LLVMBasicBlockRef before);
+void turns_end(struct emitter *e, struct turn *outer);
 // The op's threads may still read; the memory's next user comes behind a barrier.
 void scratch_end(struct emitter *e);
 // One access of `bytes` by this thread, aligned to its size; checked where the target can.

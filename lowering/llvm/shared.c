@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CTA's shared memory as emissions see it: their op's scratch, and accesses to it.
+#include "lowering/analysis/liveness.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/llvm/emit.h"
 
@@ -8,7 +9,8 @@ static bool is_planned(const struct emitter *e) { return e->shared_total >= 0; }
 // What allocate-shared reserved for the op must be what its emission uses.
 static void check_plan(struct emitter *e, MlirOperation op, uint32_t bytes) {
   uint32_t planned = scratch_bytes(e->c, op, e->num_warps);
-  if (bytes > planned || scratch_offset(op) + bytes > (uint64_t)e->shared_total)
+  uint64_t end = (uint64_t)scratch_offset(op) + scratch_toggle(op) + bytes;
+  if (bytes > planned || end > (uint64_t)e->shared_total)
     diag_error(e->c->diag, op_span(e->c, op), E0990,
                "`%s` uses %u bytes of shared memory at %u; %u of %lld were reserved",
                op_info(op_id(e->c, op))->name, bytes, scratch_offset(op), planned,
@@ -20,19 +22,77 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset) {
   return LLVMBuildGEP2(e->b, e->i8, e->target->hooks->shared_base(e), &at, 1, "");
 }
 
+// ---- scratch with two places, by turns of a loop ----
+
+// What loops being emitted carry: the distance of the places in odd turns, 0 in even ones.
+struct turn {
+  uint32_t toggle;
+  LLVMValueRef above;
+  struct turn *outer;
+};
+
+struct search {
+  struct emitter *e;
+  MlirOperation loop;
+  LLVMBasicBlockRef before;
+  struct turn *outer;
+};
+
+static bool begin_turn(MlirOperation op, void *user) {
+  struct search *s = user;
+  struct emitter *e = s->e;
+  uint32_t toggle = scratch_toggle(op);
+  if (!toggle || !mlirOperationEqual(op_loop_around(e->c, op), s->loop))
+    return true;
+  for (const struct turn *t = e->turns; t != s->outer; t = t->outer)
+    if (t->toggle == toggle)
+      return true;
+  LLVMValueRef zero = const_i32(e, 0);
+  struct turn *t = arena_new(e->arena, struct turn);
+  *t = (struct turn){toggle, LLVMBuildPhi(e->b, e->i32, ""), e->turns};
+  LLVMAddIncoming(t->above, &zero, &s->before, 1);
+  e->turns = t;
+  return true;
+}
+
+struct turn *turns_begin(struct emitter *e, MlirOperation loop, LLVMBasicBlockRef before) {
+  struct search s = {e, loop, before, e->turns};
+  ir_walk(loop, begin_turn, &s);
+  return s.outer;
+}
+
+void turns_end(struct emitter *e, struct turn *outer) {
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
+  for (; e->turns != outer; e->turns = e->turns->outer) {
+    LLVMValueRef next = LLVMBuildXor(e->b, e->turns->above, const_i32(e, e->turns->toggle), "");
+    LLVMAddIncoming(e->turns->above, &next, &latch, 1);
+  }
+}
+
+// NULL: nothing.
+static LLVMValueRef above_in_turn(const struct emitter *e, uint32_t toggle) {
+  const struct turn *t = e->turns;
+  while (toggle && t && t->toggle != toggle)
+    t = t->outer;
+  return toggle && t ? t->above : NULL;
+}
+
+// ---- accesses ----
+
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes) {
-  uint32_t offset = scratch_offset(op);
+  uint32_t offset = scratch_offset(op), end = offset + scratch_toggle(op) + bytes;
   if (is_planned(e))
     check_plan(e, op, bytes);
-  if (offset + bytes > e->shared_bytes) {
-    e->shared_bytes = offset + bytes;
+  if (end > e->shared_bytes) {
+    e->shared_bytes = end;
     e->shared_op = op;
   }
   // A second exchange of one op: its threads may still read what the first one left.
   if (is_planned(e) && mlirOperationEqual(op, e->scratch_op))
     cta_barrier(e);
   e->scratch_op = op;
-  return shared_pointer(e, offset);
+  LLVMValueRef base = shared_pointer(e, offset), above = above_in_turn(e, scratch_toggle(op));
+  return above ? LLVMBuildGEP2(e->b, e->i8, base, &above, 1, "") : base;
 }
 
 void cta_barrier(struct emitter *e) {

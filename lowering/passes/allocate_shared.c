@@ -5,6 +5,9 @@
 //   %1 = tilegpu.local_alloc ...        %1 = tilegpu.local_alloc {tilegpu.shared_offset = 0}
 //   %2 = tile.reduce ...            ->  %2 = tile.reduce {tilegpu.shared_offset = 8192}
 //                                       module attributes {tilegpu.shared_bytes = 8256}
+//
+// A small op that is alone in a loop has two places, and attribute tilegpu.shared_toggle says how
+// far they are apart.
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_places.h"
 #include "lowering/pass.h"
@@ -36,8 +39,12 @@ enum pass_result pass_allocate_shared(struct pass_context *p) {
   struct state s = {.c = p->c};
   struct shared_places places =
       shared_places_of(p->c, p->module, p->target, p->num_warps, p->scratch);
-  for (size_t i = 0; i < places.at.len; i++)
-    set_number(&s, places.at.at[i].op, "tilegpu.shared_offset", places.at.at[i].offset);
+  for (size_t i = 0; i < places.at.len; i++) {
+    const struct shared_place *at = &places.at.at[i];
+    set_number(&s, at->op, "tilegpu.shared_offset", at->offset);
+    if (at->toggle || scratch_toggle(at->op))
+      set_number(&s, at->op, "tilegpu.shared_toggle", at->toggle);
+  }
   set_number(&s, mlirModuleGetOperation(p->module), "tilegpu.shared_bytes",
              place_parked(&s, module_kernel(p->c, p->module), places.total));
   return s.changed ? PASS_CHANGED : PASS_UNCHANGED;

@@ -103,6 +103,26 @@ module {
     return %o, %l : !x, !a
   }
 
+// Alone in a loop: two places. What is used in the loop lies elsewhere, what is used before it may
+// lie there.
+// CHECK-LABEL: func.func @turns
+// CHECK: tilegpu.local_alloc{{.*}}tilegpu.shared_offset = 0 : i32
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 1024 : i32}
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 2048 : i32, tilegpu.shared_toggle = 1024 : i32
+// CHECK: return
+  func.func @turns(%x: !a, %n: i32) -> !a {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %m = "tilegpu.local_alloc"(%x) : (!a) -> !m
+    %z = "tilegpu.convert_layout"(%x) : (!a) -> !b
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
+      %0 = "tilegpu.convert_layout"(%v) : (!a) -> !b
+      %1 = "tilegpu.local_load"(%m) : (!m) -> !a
+      scf.yield %1 : !a
+    }
+    return %r : !a
+  }
+
 // A called function lies above its callers.
 // CHECK-LABEL: func.func @caller
 // CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 1024 : i32

@@ -68,14 +68,14 @@ module {
     return %0 : !a
   }
 
-// One conversion in a loop meets its own readers of the last time around; two do not, each meets
-// between the other's.
+// One conversion in a loop would meet its own readers of the last time around: it has two places.
+// Two conversions do not, each meets between the other's.
 // CHECK-LABEL: func.func @loops
 // CHECK: scf.for
-// CHECK-NEXT: tilegpu.barrier
-// CHECK-NEXT: tilegpu.convert_layout
+// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle = 1024 : i32
 // CHECK-NEXT: tilegpu.local_load
 // CHECK: scf.for
+// CHECK-NOT: tilegpu.shared_toggle
 // CHECK-NOT: tilegpu.barrier
 // CHECK: return
   func.func @loops(%x: !a, %n: i32) -> (!a, !a) {
@@ -95,6 +95,87 @@ module {
       scf.yield %1 : !a
     }
     return %r, %t : !a, !a
+  }
+
+// A large one has one place, and waits.
+// CHECK-LABEL: func.func @large_in_a_loop
+// CHECK: scf.for
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 0 : i32}
+// CHECK: return
+  func.func @large_in_a_loop(%x: !d, %n: i32) -> !d {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!d) : i32 {
+      %0 = "tilegpu.convert_layout"(%v) : (!d) -> !e
+      scf.yield %v : !d
+    }
+    return %r : !d
+  }
+
+// The turns begin anew with each run of the inner loop: either place may still be read then.
+// CHECK-LABEL: func.func @inner_loop
+// CHECK: scf.for
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle
+// CHECK-NOT: tilegpu.barrier
+// CHECK: return
+  func.func @inner_loop(%x: !a, %n: i32) -> !a {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
+      %s = scf.for %j = %c0 to %n step %c1 iter_args(%w = %v) -> (!a) : i32 {
+        %0 = "tilegpu.convert_layout"(%w) : (!a) -> !b
+        scf.yield %w : !a
+      }
+      scf.yield %s : !a
+    }
+    return %r : !a
+  }
+
+// Turns in which nobody meets: what was read two turns ago may still be read, and two places do
+// not help.
+// CHECK-LABEL: func.func @some_turns
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 0 : i32}
+// CHECK: return
+  func.func @some_turns(%x: !a, %n: i32, %b: i1) -> !a {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
+      scf.if %b {
+        %0 = "tilegpu.convert_layout"(%v) : (!a) -> !b
+        scf.yield
+      }
+      scf.yield %v : !a
+    }
+    return %r : !a
+  }
+
+// In one arm or the other they meet each turn.
+// CHECK-LABEL: func.func @either_arm
+// CHECK: scf.for
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle
+// CHECK-NOT: tilegpu.barrier
+// CHECK: return
+  func.func @either_arm(%x: !a, %n: i32, %b: i1) -> !a {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
+      scf.if %b {
+        %0 = "tilegpu.convert_layout"(%v) : (!a) -> !b
+        scf.yield
+      } else {
+        %0 = "tilegpu.convert_layout"(%v) : (!a) -> !b
+        scf.yield
+      }
+      scf.yield %v : !a
+    }
+    return %r : !a
   }
 
 // What waits before a loop need not wait in it.

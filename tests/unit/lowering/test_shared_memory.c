@@ -23,7 +23,20 @@ static uint32_t pick(uint32_t n) {
 
 // ---- kernels as trees ----
 
-enum kind { ADD, CONVERT, TURN, REDUCE, LOOP, IF_ODD, ALLOC, STORE, LOAD, SWAP_LOOP, KIND_COUNT };
+enum kind {
+  ADD,
+  CONVERT,
+  TURN,
+  REDUCE,
+  LOOP,
+  WHILE_LOOP, // its second block stands before the condition
+  IF_ODD,
+  ALLOC,
+  STORE,
+  LOAD,
+  SWAP_LOOP,
+  KIND_COUNT
+};
 
 struct node {
   enum kind kind;
@@ -35,15 +48,22 @@ struct node {
 struct plant {
   struct node nodes[MAX_NODES];
   unsigned count, live; // buffers in scope
+  bool lone;            // mostly reductions that are alone in loops and branches
 };
+
+static enum kind pick_kind(const struct plant *p) {
+  static const enum kind lone[] = {REDUCE, REDUCE, LOOP, WHILE_LOOP, IF_ODD, ADD};
+  return p->lone && pick(8) ? lone[pick(COUNT_OF(lone))] : (enum kind)pick(KIND_COUNT);
+}
 
 static struct node *grow(struct plant *p, unsigned depth, unsigned length) {
   struct node *first = NULL, **at = &first;
   unsigned live = p->live;
   for (unsigned i = 0; i < length && p->count + 8 < MAX_NODES; i++) {
     struct node *n = &p->nodes[p->count++];
-    *n = (struct node){.kind = (enum kind)pick(KIND_COUNT), .number = 1 + (int32_t)pick(MAX_TRIPS)};
-    bool nests = n->kind == LOOP || n->kind == IF_ODD || n->kind == SWAP_LOOP;
+    *n = (struct node){.kind = pick_kind(p), .number = 1 + (int32_t)pick(MAX_TRIPS)};
+    bool has_two = n->kind == IF_ODD || n->kind == WHILE_LOOP;
+    bool nests = n->kind == LOOP || n->kind == SWAP_LOOP || has_two;
     bool needs = n->kind == STORE || n->kind == LOAD || n->kind == SWAP_LOOP;
     if ((nests && depth == 0) || (needs && p->live < 2) ||
         (n->kind == ALLOC && p->live == MAX_BUFFERS))
@@ -52,10 +72,11 @@ static struct node *grow(struct plant *p, unsigned depth, unsigned length) {
     n->buffers[1] = p->live ? (n->buffers[0] + 1) % p->live : 0;
     if (n->kind == ALLOC)
       p->live++;
-    if (n->kind == LOOP || n->kind == SWAP_LOOP || n->kind == IF_ODD)
-      n->inside[0] = grow(p, depth - 1, 1 + pick(4));
-    if (n->kind == IF_ODD)
-      n->inside[1] = grow(p, depth - 1, pick(3));
+    bool grows = n->kind != CONVERT && nests;
+    if (grows)
+      n->inside[0] = grow(p, depth - 1, 1 + pick(p->lone ? 2 : 4));
+    if (grows && has_two)
+      n->inside[1] = grow(p, depth - 1, pick(p->lone ? 2 : 3));
     *at = n;
     at = &n->next;
   }
@@ -81,6 +102,14 @@ static void interpret(const struct node *n, struct values *v, int32_t trip) {
     case LOOP:
       for (int32_t i = 0; i < n->number; i++)
         interpret(n->inside[0], v, i);
+      break;
+    case WHILE_LOOP:
+      for (int32_t i = 0;; i++) {
+        interpret(n->inside[1], v, i);
+        if (i >= n->number)
+          break;
+        interpret(n->inside[0], v, i);
+      }
       break;
     case SWAP_LOOP: { // the body sees the two buffers by turns; afterwards all is as before
       for (int32_t i = 0; i < 2 * n->number; i++) {
@@ -171,6 +200,35 @@ static void write_loop(struct writer *w, const struct node *n) {
   w->x = w->names++;
 }
 
+static void write_while(struct writer *w, const struct node *n) {
+  unsigned result = w->names++, trip[2] = {w->names, w->names + 1}, x[2], more = w->names + 2;
+  unsigned next = w->names + 3;
+  x[0] = w->names + 4, x[1] = w->names + 5;
+  w->names += 6;
+  char outer[16];
+  strcpy(outer, w->trip);
+  snprintf(w->trip, sizeof w->trip, "%%v%u", trip[0]);
+  strbuf_printf(&w->out,
+                "%%v%u:2 = scf.while (%%v%u = %%v%u, %%v%u = %%c0) : (!a, i32) -> (!a, i32) {\n",
+                result, x[0], w->x, trip[0]);
+  w->x = x[0];
+  write_block(w, n->inside[1]);
+  strbuf_printf(&w->out,
+                "%%v%u = arith.cmpi slt, %%v%u, %%c%d : i32\n"
+                "scf.condition(%%v%u) %%v%u, %%v%u : !a, i32\n} do {\n"
+                "^bb0(%%v%u: !a, %%v%u: i32):\n",
+                more, trip[0], n->number, more, w->x, trip[0], x[1], trip[1]);
+  snprintf(w->trip, sizeof w->trip, "%%v%u", trip[1]);
+  w->x = x[1];
+  write_block(w, n->inside[0]);
+  strbuf_printf(&w->out,
+                "%%v%u = arith.addi %%v%u, %%c1 : i32\nscf.yield %%v%u, %%v%u : !a, i32\n}\n", next,
+                trip[1], w->x, next);
+  strcpy(w->trip, outer);
+  strbuf_printf(&w->out, "%%v%u = arith.addi %%v%u#0, %%zero : !a\n", w->names, result);
+  w->x = w->names++;
+}
+
 static void write_if(struct writer *w, const struct node *n) {
   unsigned one = w->names++, odd = w->names++, result = w->names++, x = w->x;
   strbuf_printf(&w->out, "%%v%u = arith.andi %s, %%c1 : i32\n", one, w->trip);
@@ -212,6 +270,7 @@ static void write_block(struct writer *w, const struct node *n) {
       break;
     case LOOP:
     case SWAP_LOOP: write_loop(w, n); break;
+    case WHILE_LOOP: write_while(w, n); break;
     case IF_ODD: write_if(w, n); break;
     default: break;
     }
@@ -274,6 +333,37 @@ START_TEST(random_kernels_keep_their_meaning) {
     interpret(n, &v, 1);
     run_and_compare(write_kernel(n), round % 2, v.x);
   }
+}
+END_TEST
+
+static bool has_turns(const char *ir) {
+  struct compile_request request = {
+      .source = source_create(run.arena, "test.mlir", str_from(ir)),
+      .target = target_find(STR("host")),
+      .num_warps = WARPS,
+      .emit = EMIT_TILEGPU,
+      .passes.only = "allocate-shared",
+  };
+  struct compile_result r;
+  run.diag = diag_engine_create(run.arena);
+  ck_assert(compile_mlir(run.arena, run.diag, &request, &r));
+  return strstr(r.output.ptr, "tilegpu.shared_toggle") != NULL;
+}
+
+// Scratch that changes between two places, turn by turn.
+START_TEST(random_kernels_take_turns) {
+  static struct plant p = {.lone = true};
+  unsigned toggled = 0;
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    p.count = p.live = 0;
+    const struct node *n = grow(&p, 4, 1 + pick(4));
+    struct values v = {0};
+    interpret(n, &v, 1);
+    const char *ir = write_kernel(n);
+    run_and_compare(ir, round % 2, v.x);
+    toggled += has_turns(ir);
+  }
+  ck_assert_uint_gt(toggled, ROUNDS / 4);
 }
 END_TEST
 
@@ -406,6 +496,7 @@ TCase *shared_memory_tests(void) {
   tcase_add_unchecked_fixture(t, open_run, close_run);
   tcase_set_timeout(t, 120);
   tcase_add_test(t, random_kernels_keep_their_meaning);
+  tcase_add_test(t, random_kernels_take_turns);
   tcase_add_test(t, buffers_keep_every_element);
   tcase_add_test(t, parked_registers_come_back);
   return t;
