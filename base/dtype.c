@@ -33,8 +33,9 @@ bool dtype_parse(struct str name, enum dtype *ret) {
   static const struct {
     const char *name;
     enum dtype type;
-  } more[] = {{"fp16", DTYPE_F16}, {"fp32", DTYPE_F32},   {"fp64", DTYPE_F64},
-              {"u1", DTYPE_I1},    {"fp8e5", DTYPE_F8E5}, {"fp8e4nv", DTYPE_F8E4NV}};
+  } more[] = {{"fp16", DTYPE_F16},        {"fp32", DTYPE_F32},   {"fp64", DTYPE_F64},
+              {"u1", DTYPE_I1},           {"fp8e5", DTYPE_F8E5}, {"fp8e4nv", DTYPE_F8E4NV},
+              {"fp8e4b15", DTYPE_F8E4B15}};
   for (unsigned i = 0; i < DTYPE_COUNT; i++)
     if (str_is(name, rows[i].name) || str_is(name, rows[i].language_name)) {
       *ret = (enum dtype)i;
@@ -137,6 +138,21 @@ float bfloat_to_float(uint16_t b) {
 
 uint16_t bfloat_from_float(float x) { return (uint16_t)encode(bf16, (double)x); }
 
+// f8e4b15 is f16 without the top bit of the exponent and the last 7 digits; lang/std/float8.tile
+// computes the same.
+enum { F8E4B15_LARGEST = 0x3f00, F8E4B15_DROPS = 7 };
+
+static double f8e4b15_load(uint8_t x) {
+  return decode(f16, (uint32_t)(x & 0x80) << 8 | (uint32_t)(x & 0x7f) << F8E4B15_DROPS);
+}
+
+static uint8_t f8e4b15_store(double v) {
+  uint32_t half = encode(f16, v), magnitude = half & 0x7fff;
+  if (magnitude > F8E4B15_LARGEST)
+    magnitude = F8E4B15_LARGEST;
+  return (uint8_t)((half >> 8 & 0x80) | (magnitude + (1 << (F8E4B15_DROPS - 1))) >> F8E4B15_DROPS);
+}
+
 // ---- any type ----
 
 // The nearest integer toward zero within [low, high]; NaN is 0.
@@ -190,6 +206,7 @@ double dtype_load(enum dtype t, const void *p) {
   case DTYPE_BF16: return decode(bf16, load_u16(p));
   case DTYPE_F32: LOAD(float);
   case DTYPE_F64: LOAD(double);
+  case DTYPE_F8E4B15: return f8e4b15_load(*(const uint8_t *)p);
   case DTYPE_NONE: break;
   }
   return 0;
@@ -212,6 +229,7 @@ void dtype_store(enum dtype t, void *p, double v) {
   case DTYPE_BF16: STORE(uint16_t, encode(bf16, v));
   case DTYPE_F32: STORE(float, v);
   case DTYPE_F64: STORE(double, v);
+  case DTYPE_F8E4B15: STORE(uint8_t, f8e4b15_store(v));
   case DTYPE_NONE: break;
   }
 }

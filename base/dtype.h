@@ -23,7 +23,8 @@
   X(DTYPE_F16, "f16", "float16", 16, 'f')                                                          \
   X(DTYPE_BF16, "bf16", "bfloat16", 16, 'f')                                                       \
   X(DTYPE_F32, "f32", "float32", 32, 'f')                                                          \
-  X(DTYPE_F64, "f64", "float64", 64, 'f')
+  X(DTYPE_F64, "f64", "float64", 64, 'f')                                                          \
+  X(DTYPE_F8E4B15, "f8e4b15", "float8e4b15", 8, 'f')
 
 enum dtype {
 #define X(id, name, language_name, bits, kind) id,
@@ -40,12 +41,13 @@ unsigned dtype_bytes(enum dtype t); // in memory: i1 takes one byte
 bool dtype_is_float(enum dtype t);
 bool dtype_is_int(enum dtype t);    // i1 included
 bool dtype_is_signed(enum dtype t); // signed integers and floats; i1 is unsigned
-// Accepts both spellings, "fp16"/"fp32"/"fp64"/"u1" and "fp8e5"/"fp8e4nv" too.
+// Accepts both spellings, "fp16"/"fp32"/"fp64"/"u1" and "fp8e5"/"fp8e4nv"/"fp8e4b15" too.
 bool dtype_parse(struct str name, enum dtype *ret);
 
 // One element at `p` as double, and back: floats round to nearest even, f8e4nv saturates to its
-// largest finite value, f8e5 and f16 overflow to infinity; integers truncate toward zero and
-// saturate.
+// largest finite value, f8e5 and f16 overflow to infinity; f8e4b15, which has neither infinity nor
+// NaN, is rounded to f16 first, then with halves away from zero, and saturates to 1.75; integers
+// truncate toward zero and saturate.
 double dtype_load(enum dtype t, const void *p);
 void dtype_store(enum dtype t, void *p, double value);
 

@@ -181,7 +181,7 @@ struct value arg_runtime(struct emitter *e, struct call *c, unsigned i) {
 }
 
 bool is_foreign_type(struct str name) {
-  return str_is(name, "float8e4b15") || str_is(name, "float8e4b8") || str_is(name, "float8e5b16");
+  return str_is(name, "float8e4b8") || str_is(name, "float8e5b16");
 }
 
 bool need_type(struct emitter *e, struct operand x, const char *what, struct type *ret) {

@@ -49,7 +49,7 @@ static struct value full(struct emitter *e, struct operand shape, struct operand
     MlirType type = type_to_mlir(e->c, t);
     int64_t i = 0;
     MlirValue v;
-    if (type_is_float(t))
+    if (type_is_float(t) && !type_is_storage(t))
       v = build_const_float(&e->b, type, value_as_double(value.v));
     else if (value_const_int(e->c, scalar.rt, &i))
       v = build_const_int(&e->b, type, i);
@@ -113,6 +113,12 @@ struct value builtin_cast(struct emitter *e, struct call *c) {
     struct diag *d = emit_error(e, c->args[2].at, E0504, "a rounding for a cast of %s to %s",
                                 type_text(e->a, x.v.type), type_text(e->a, elem));
     diag_help(d, "`fp_downcast_rounding` is for floats that become narrower");
+    return VALUE_ERROR;
+  }
+  if (strcmp(rounding, "rtz") == 0 && type_is_storage(elem)) {
+    struct diag *d = emit_error(e, c->args[2].at, E0504, "a cast to %s cannot round toward zero",
+                                type_text(e->a, elem));
+    diag_help(d, "it rounds to the nearest: leave out `fp_downcast_rounding`");
     return VALUE_ERROR;
   }
   if (x.v.type.ptr && !elem.ptr && (type_is_float(elem) || dtype_bits(elem.dtype) < 64) &&

@@ -83,6 +83,8 @@ static struct value print_values(struct emitter *e, struct str prefix, const str
   int32_t *is_signed = arena_array(e->a, int32_t, n ? n : 1);
   for (size_t i = 0; i < n; i++) {
     struct value v = to_runtime(e, args[i], "an argument of `device_print`");
+    if (type_is_storage(v.type) && !value_is_poison(v))
+      v = emit_cast(e, v, type_scalar(DTYPE_F32), NULL);
     if (value_is_poison(v))
       return v;
     values[i] = v.rt;

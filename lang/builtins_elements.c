@@ -5,7 +5,7 @@
 struct value builtin_join(struct emitter *e, struct call *c) {
   struct operand x = {arg_runtime(e, c, 0), c->args[0].at};
   struct operand y = {arg_runtime(e, c, 1), c->args[1].at};
-  if (!promote_pair(e, &x, &y, PROMOTE_POINTERS, "join", c->at))
+  if (!promote_pair(e, &x, &y, PROMOTE_POINTERS | PROMOTE_STORAGE, "join", c->at))
     return VALUE_ERROR;
   struct type t = x.v.type;
   if (!type_elem_eq(t, y.v.type)) {

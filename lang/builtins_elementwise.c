@@ -6,7 +6,8 @@
 static const struct type f32_type = {.dtype = DTYPE_F32};
 
 static struct value widen_bf16(struct emitter *e, struct value v) {
-  if (!value_is_poison(v) && !v.type.ptr && (v.type.dtype == DTYPE_BF16 || type_is_fp8(v.type)))
+  if (!value_is_poison(v) && !v.type.ptr && !type_is_storage(v.type) &&
+      (v.type.dtype == DTYPE_BF16 || type_is_fp8(v.type)))
     return emit_cast(e, v, f32_type, NULL);
   return v;
 }
@@ -25,7 +26,8 @@ struct value builtin_where(struct emitter *e, struct call *c) {
     y.v = arg_runtime(e, c, 2);
   }
   cond.v = emit_truth_tile(e, cond.v);
-  if (value_is_poison(cond.v) || !promote_pair(e, &x, &y, PROMOTE_POINTERS, "where", c->at))
+  if (value_is_poison(cond.v) ||
+      !promote_pair(e, &x, &y, PROMOTE_POINTERS | PROMOTE_STORAGE, "where", c->at))
     return VALUE_ERROR;
   if (!type_elem_eq(x.v.type, y.v.type)) {
     emit_error(e, c->at, E0203, "`where` does not take %s and %s", type_text(e->a, x.v.type),
@@ -210,6 +212,8 @@ struct value builtin_abs(struct emitter *e, struct call *c) {
     emit_error(e, x.at, E0503, "`abs` of %s", type_text(e->a, v.type));
     return VALUE_ERROR;
   }
+  if (type_is_storage(v.type))
+    return need_floats(e, c, v);
   if (type_is_fp8(v.type)) {
     struct value wide = emit_cast(e, v, f32_type, NULL);
     wide.rt = build_unary(&e->b, OP_MATH_ABSF, wide.rt);

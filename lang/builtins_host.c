@@ -58,6 +58,7 @@ static struct value float_info(struct emitter *e, enum dtype t) {
   case DTYPE_BF16: mantissa = 7; break;
   case DTYPE_F8E5: mantissa = 2, most = 15, least = -14; break;
   case DTYPE_F8E4NV: mantissa = 3, most = 8, least = -6, max = 448; break;
+  case DTYPE_F8E4B15: mantissa = 3, most = 0, least = -14, max = 1.75; break;
   }
   max = max > 0 ? max : ldexp(2 - ldexp(1, -mantissa), most);
   double tiny = ldexp(1, least);

@@ -28,7 +28,7 @@ static bool float_argument(struct emitter *e, struct call *c, size_t i) {
   x->v = arg_runtime(e, c, (unsigned)i);
   if (value_is_poison(x->v))
     return false;
-  if (type_is_float(x->v.type))
+  if (type_is_float(x->v.type) && !type_is_storage(x->v.type))
     return true;
   struct diag *d = emit_error(e, c->at, E0508, "`tl.%s` takes floats, not %s", c->builtin->name,
                               type_text(e->a, x->v.type));

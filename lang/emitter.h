@@ -305,6 +305,7 @@ struct value emit_convert(struct emitter *e, struct operand x, struct type elem)
 enum promote_flags {
   PROMOTE_POINTERS = 1, // pointers allowed
   PROMOTE_DIV = 2,      // division or remainder
+  PROMOTE_STORAGE = 4,  // nothing is computed with the values
 };
 // Brings both to one element type and one shape, at least one being run-time. `what` is the
 // operator or function for messages.

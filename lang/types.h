@@ -39,6 +39,8 @@ static inline bool type_is_bool(struct type t) { return !t.ptr && t.dtype == DTY
 static inline bool type_is_fp8(struct type t) {
   return type_is_float(t) && dtype_bits(t.dtype) == 8;
 }
+// Stored and converted, but not computed with: the IR has it as i8.
+static inline bool type_is_storage(struct type t) { return !t.ptr && t.dtype == DTYPE_F8E4B15; }
 
 // "f32", "ptr[f16]", "tile<128x64xf32>"; returns `buf`.
 const char *type_name(struct type t, char buf[TYPE_NAME_SIZE]);

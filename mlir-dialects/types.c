@@ -32,6 +32,7 @@ bool types_init(struct ir_context *c) {
 
 MlirType mlir_of_dtype(struct ir_context *c, enum dtype t) { return c->tables->scalars[t]; }
 
+// Integers of one width are one type, whatever their sign; f8e4b15 is i8 too.
 enum dtype dtype_of_mlir(MlirType t) {
   if (mlirTypeIsAInteger(t)) {
     switch (mlirIntegerTypeGetWidth(t)) {

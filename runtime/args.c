@@ -22,6 +22,7 @@
 #define TILE_DTYPE_BF16 TILE_BF16
 #define TILE_DTYPE_F32 TILE_F32
 #define TILE_DTYPE_F64 TILE_F64
+#define TILE_DTYPE_F8E4B15 TILE_F8E4B15
 DTYPES(X)
 #undef X
 
@@ -80,6 +81,7 @@ void arg_store(const tile_arg *arg, uint64_t *into) {
   }
   case TILE_F8E5:
   case TILE_F8E4NV:
+  case TILE_F8E4B15:
   case TILE_F16:
   case TILE_BF16: dtype_store((enum dtype)arg->type, into, arg->value.real); break;
   case TILE_I1:

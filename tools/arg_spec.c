@@ -155,7 +155,8 @@ static bool unknown_type(const struct spec_parser *p, struct str name) {
   if (near)
     diag_help(d, "did you mean `%s`?", near);
   else
-    diag_help(d, "types are `f32`, `f16`, `bf16`, `f64`, `f8e4nv`, `f8e5`, `i1` to `i64`, `u8` to "
+    diag_help(d, "types are `f32`, `f16`, `bf16`, `f64`, `f8e4nv`, `f8e5`, `f8e4b15`, `i1` to "
+                 "`i64`, `u8` to "
                  "`u64`");
   return false;
 }

@@ -8,8 +8,9 @@ void compare_defaults(enum dtype t, double *ret_rtol, double *ret_atol) {
   static const struct {
     enum dtype type;
     double rtol, atol;
-  } rows[] = {{DTYPE_F64, 1e-9, 1e-12},   {DTYPE_F32, 1.3e-6, 1e-5},    {DTYPE_F16, 1e-3, 1e-5},
-              {DTYPE_BF16, 1.6e-2, 1e-5}, {DTYPE_F8E4NV, 0.125, 0.002}, {DTYPE_F8E5, 0.25, 1e-4}};
+  } rows[] = {{DTYPE_F64, 1e-9, 1e-12},    {DTYPE_F32, 1.3e-6, 1e-5},    {DTYPE_F16, 1e-3, 1e-5},
+              {DTYPE_BF16, 1.6e-2, 1e-5},  {DTYPE_F8E4NV, 0.125, 0.002}, {DTYPE_F8E5, 0.25, 1e-4},
+              {DTYPE_F8E4B15, 0.125, 1e-5}};
   *ret_rtol = *ret_atol = 0;
   for (size_t i = 0; i < COUNT_OF(rows); i++)
     if (rows[i].type == t) {

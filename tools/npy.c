@@ -132,7 +132,7 @@ static bool parse_type(struct npy_parser *p, struct str descr, enum dtype as) {
   struct str code = {descr.ptr + 1, descr.len - 1};
   if (order != '<' && order != '|' && order != '=' && order != '>')
     return malformed(p, "`descr` does not begin with a byte order");
-  bool fp8 = as == DTYPE_F8E4NV || as == DTYPE_F8E5;
+  bool fp8 = dtype_is_float(as) && dtype_bits(as) == 8;
   if ((as == DTYPE_BF16 && (str_is(code, "u2") || str_is(code, "V2"))) ||
       (fp8 && (str_is(code, "u1") || str_is(code, "V1")))) {
     p->array.dtype = as;
@@ -321,7 +321,8 @@ static const char *descr_of(enum dtype t) {
   case DTYPE_I64: return "<i8";
   case DTYPE_U8:
   case DTYPE_F8E5:
-  case DTYPE_F8E4NV: return "|u1";
+  case DTYPE_F8E4NV:
+  case DTYPE_F8E4B15: return "|u1";
   case DTYPE_U16:
   case DTYPE_BF16: return "<u2";
   case DTYPE_U32: return "<u4";

@@ -112,7 +112,8 @@ typedef enum tile_type {
   TILE_F16,
   TILE_BF16,
   TILE_F32,
-  TILE_F64
+  TILE_F64,
+  TILE_F8E4B15
 } tile_type;
 
 /* One kernel argument: a device pointer with its element type, or a scalar. Make them with the
@@ -123,7 +124,7 @@ typedef struct tile_arg {
   union {
     void *pointer;
     int64_t integer; /* I1 to U64 */
-    double real;     /* F8E5 to F64 */
+    double real;     /* F8E5 to F8E4B15 */
   } value;
 } tile_arg;
 

@@ -10,7 +10,8 @@ LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t) {
   case DTYPE_I8:
   case DTYPE_U8:
   case DTYPE_F8E5:
-  case DTYPE_F8E4NV: return e->i8;
+  case DTYPE_F8E4NV:
+  case DTYPE_F8E4B15: return e->i8;
   case DTYPE_I16:
   case DTYPE_U16: return e->i16;
   case DTYPE_I32:

@@ -123,6 +123,7 @@ static struct format format_of(enum dtype t) {
   case DTYPE_BF16: return (struct format){7, -126, 0x1.fep127};
   case DTYPE_F8E5: return (struct format){2, -14, 57344};
   case DTYPE_F8E4NV: return (struct format){3, -6, 448};
+  case DTYPE_F8E4B15: return (struct format){3, -14, 1.75};
   default: return (struct format){23, -126, 0x1.fffffep127};
   }
 }

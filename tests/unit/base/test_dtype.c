@@ -95,6 +95,30 @@ START_TEST(overflow) {
 }
 END_TEST
 
+// f8e4b15 is the middle of an f16: every pattern is a number, rounded with halves away from zero,
+// and 1.75 is the largest that is stored.
+START_TEST(storage_float) {
+  for (unsigned x = 0; x < 256; x++) {
+    double low = load_bits(DTYPE_F8E4B15, x), sign = x & 0x80 ? -1 : 1;
+    unsigned exponent = x >> 3 & 15, mantissa = x & 7;
+    double want = exponent ? ldexp(8 + mantissa, (int)exponent - 18) : ldexp(mantissa, -17);
+    ck_assert_msg(low == sign * want && !signbit(low) == !(x & 0x80), "%#x: %g", x, low);
+    ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, low), (x & 0x7f) == 0x7f ? x - 1 : x);
+    if ((x & 0x7f) >= 0x7e)
+      continue;
+    double middle = (low + load_bits(DTYPE_F8E4B15, x + 1)) / 2;
+    unsigned half = store_bits(DTYPE_F16, middle); // exact
+    ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, middle), x + 1);
+    ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, load_bits(DTYPE_F16, half - 1)), x);
+  }
+  ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, 1.8125), 0x7e);
+  ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, -1e300), 0xfe);
+  ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, INFINITY), 0x7e);
+  ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, (double)NAN) & 0x7f, 0x7e);
+  ck_assert_uint_eq(store_bits(DTYPE_F8E4B15, -0.0), 0x80);
+}
+END_TEST
+
 // One rounding, not two: this double is just above the middle of two f16 values, but its f32 is
 // not.
 START_TEST(rounded_once) {
@@ -172,6 +196,7 @@ START_TEST(names) {
   enum dtype t;
   ck_assert(dtype_parse(STR("fp32"), &t) && t == DTYPE_F32);
   ck_assert(dtype_parse(STR("fp8e4nv"), &t) && t == DTYPE_F8E4NV);
+  ck_assert(dtype_parse(STR("fp8e4b15"), &t) && t == DTYPE_F8E4B15);
   ck_assert(dtype_parse(STR("u1"), &t) && t == DTYPE_I1);
   ck_assert(!dtype_parse(STR("f128"), &t));
   ck_assert(!dtype_parse(STR(""), &t));
@@ -186,6 +211,7 @@ TCase *dtype_tests(void) {
   TCase *t = tcase_create("dtype");
   tcase_add_loop_test(t, small_floats_round_trip, 0, COUNT_OF(formats));
   tcase_add_loop_test(t, small_floats_round_to_nearest_even, 0, COUNT_OF(formats));
+  tcase_add_test(t, storage_float);
   tcase_add_test(t, overflow);
   tcase_add_test(t, rounded_once);
   tcase_add_test(t, float_shortcuts_agree);

@@ -69,7 +69,7 @@ START_TEST(casts) {
       "  tl.store(p, b + c.to(f32) + d + e + f)\n",
       "cache = \"cv\"", "is_volatile = true", "rounding = \"rtz\"", "f8E4M3FN", "arith.bitcast",
       "tile.contiguity = array<i32: 16>, tile.divisibility = array<i32: 16>", "cache = \"wt\"");
-  check_error("def k(x: ptr[f32]):\n  a = tl.load(x).to(tl.float8e4b15)\n", "E0502");
+  check_error("def k(x: ptr[f32]):\n  a = tl.load(x).to(tl.float8e4b8)\n", "E0502");
   struct emitted r = emit_good("def k(x: ptr[f32]):\n"
                                "  tl.static_assert(x.dtype.element_ty != tl.float8e4b8)\n");
   emitted_free(&r);

@@ -8,6 +8,8 @@ static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; 
 
 // What `a + b` (division: `a / b`, `a % b`) is computed in; DTYPE_NONE: an error.
 static enum dtype expected(enum dtype a, enum dtype b, bool division) {
+  if (a == DTYPE_F8E4B15 || b == DTYPE_F8E4B15) // for storage
+    return DTYPE_NONE;
   static const enum dtype strong[] = {DTYPE_F64, DTYPE_F32};
   if (dtype_is_float(a) || dtype_is_float(b)) {
     for (size_t i = 0; i < COUNT_OF(strong); i++)
@@ -64,7 +66,9 @@ START_TEST(every_pair) {
     bool ints = dtype_is_int(a) && dtype_is_int(b);
     check_type_of("a & b", a, b, ints ? sum : DTYPE_NONE);
     check_type_of("a < b", a, b, sum == DTYPE_NONE ? DTYPE_NONE : DTYPE_I1);
-    check_type_of("where(a < a, a, b)", a, b, sum);
+    if (a != DTYPE_F8E4B15 && b != DTYPE_F8E4B15)
+      check_type_of("where(a < a, a, b)", a, b, sum);
+    check_type_of("where(a.to(i1), a, a)", a, b, a);
   }
 }
 END_TEST
@@ -179,7 +183,7 @@ TCase *promote_tests(void) {
   TCase *t = tcase_create("promote");
   tcase_set_timeout(t, 300);
   tcase_add_loop_test(t, every_pair, 0, DTYPE_COUNT);
-  tcase_add_loop_test(t, literals, 0, DTYPE_COUNT);
+  tcase_add_loop_test(t, literals, 0, DTYPE_F8E4B15);
   tcase_add_test(t, literal_types);
   tcase_add_test(t, named_numbers);
   tcase_add_test(t, signs_choose_operations);

@@ -10,6 +10,8 @@ START_TEST(scalars_both_ways) {
     MlirType m = mlir_of_dtype(s.c, t);
     enum dtype back = dtype_of_mlir(m);
     bool is_unsigned = dtype_is_int(t) && !dtype_is_signed(t) && t != DTYPE_I1;
+    if (t == DTYPE_F8E4B15) // which the language alone knows
+      back = back == DTYPE_I8 ? t : DTYPE_NONE;
     ck_assert_msg(is_unsigned ? dtype_bits(back) == dtype_bits(t) && dtype_is_signed(back)
                               : back == t,
                   "%s comes back as %s", dtype_name(t), dtype_name(back));

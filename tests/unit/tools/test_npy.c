@@ -110,11 +110,12 @@ START_TEST(bits_of_types_numpy_lacks) {
     const char *descr;
     enum dtype as, got;
     bool ok;
-  } rows[] = {{"<u2", DTYPE_BF16, DTYPE_BF16, true}, {"<V2", DTYPE_BF16, DTYPE_BF16, true},
-              {"|u1", DTYPE_F8E5, DTYPE_F8E5, true}, {"|V1", DTYPE_F8E4NV, DTYPE_F8E4NV, true},
-              {"<u2", DTYPE_NONE, DTYPE_U16, true},  {"<u2", DTYPE_F16, DTYPE_U16, true},
-              {"|V2", DTYPE_F16, DTYPE_NONE, false}, {"|u1", DTYPE_BF16, DTYPE_U8, true},
-              {"<f2", DTYPE_BF16, DTYPE_F16, true}};
+  } rows[] = {
+      {"<u2", DTYPE_BF16, DTYPE_BF16, true},       {"<V2", DTYPE_BF16, DTYPE_BF16, true},
+      {"|u1", DTYPE_F8E5, DTYPE_F8E5, true},       {"|V1", DTYPE_F8E4NV, DTYPE_F8E4NV, true},
+      {"|u1", DTYPE_F8E4B15, DTYPE_F8E4B15, true}, {"<u2", DTYPE_NONE, DTYPE_U16, true},
+      {"<u2", DTYPE_F16, DTYPE_U16, true},         {"|V2", DTYPE_F16, DTYPE_NONE, false},
+      {"|u1", DTYPE_BF16, DTYPE_U8, true},         {"<f2", DTYPE_BF16, DTYPE_F16, true}};
   char data[8] = {0};
   for (size_t i = 0; i < COUNT_OF(rows); i++) {
     struct array x;
