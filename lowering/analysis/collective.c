@@ -7,7 +7,7 @@
 
 // ---- the function ----
 
-static bool is_commutative(enum op_id id) {
+bool combine_is_free(enum op_id id) {
   switch (id) {
   case OP_ARITH_ADDI:
   case OP_ARITH_MULI:
@@ -32,7 +32,7 @@ static bool is_commutative(enum op_id id) {
 static enum op_id simple_operation(struct ir_context *c, MlirBlock block, MlirValue v, unsigned i,
                                    unsigned n) {
   MlirOperation op = value_def(v);
-  if (mlirOperationIsNull(op) || !is_commutative(op_id(c, op)))
+  if (mlirOperationIsNull(op) || !combine_is_free(op_id(c, op)))
     return OP_UNKNOWN;
   MlirValue a = mlirBlockGetArgument(block, i), b = mlirBlockGetArgument(block, i + n);
   MlirValue x = mlirOperationGetOperand(op, 0), y = mlirOperationGetOperand(op, 1);

@@ -18,6 +18,9 @@ struct combine_info {
   unsigned operations; // of the body
 };
 
+// Operations of arith whose values may be combined in any order and grouping: commutative and, on
+// floats up to rounding, associative.
+bool combine_is_free(enum op_id id);
 // Of a tile.reduce or tile.scan.
 struct combine_info combine_info_of(struct ir_context *c, MlirOperation op);
 

@@ -13,6 +13,7 @@
 // they are within any reduction. The attribute tile.keep_order on the loop or the reduction forbids
 // it.
 #include "base/vec.h"
+#include "lowering/analysis/collective.h"
 #include "lowering/pass.h"
 #include "lowering/passes/loops.h"
 #include "mlir-dialects/build.h"
@@ -37,27 +38,6 @@ struct chain {
 };
 
 static MlirOperation no_op(void) { return (MlirOperation){NULL}; }
-
-static bool is_associative(enum op_id id) {
-  switch (id) {
-  case OP_ARITH_ADDI:
-  case OP_ARITH_MULI:
-  case OP_ARITH_ANDI:
-  case OP_ARITH_ORI:
-  case OP_ARITH_XORI:
-  case OP_ARITH_MAXSI:
-  case OP_ARITH_MAXUI:
-  case OP_ARITH_MINSI:
-  case OP_ARITH_MINUI:
-  case OP_ARITH_ADDF:
-  case OP_ARITH_MULF:
-  case OP_ARITH_MAXNUMF:
-  case OP_ARITH_MINNUMF:
-  case OP_ARITH_MAXIMUMF:
-  case OP_ARITH_MINIMUMF: return true;
-  default: return false;
-  }
-}
 
 // n with x combined with it is x, for every x.
 static MlirValue neutral(struct builder *b, enum op_id id, MlirType type) {
@@ -112,7 +92,7 @@ static bool find_chain(struct locality *l, MlirOperation loop, intptr_t at, stru
   MlirBlock body = loop_body(loop);
   MlirValue acc = mlirBlockGetArgument(body, at + 1);
   MlirOperation combine = only_user(acc);
-  if (!is_in(combine, body) || !is_associative(op_id(l->c, combine)))
+  if (!is_in(combine, body) || !combine_is_free(op_id(l->c, combine)))
     return false;
   MlirValue result = mlirOperationGetResult(combine, 0);
   MlirOperation yield = mlirBlockGetTerminator(body);
