@@ -2,7 +2,7 @@
 // The conformance suite from the command line:
 //   test-language host|cuda [FAMILY...] [--every K] [--match TEXT] [--case NAME] [--list] [--print]
 // Without families all are run; "shared" stands for those that go through shared memory. Cases are
-// counted over all families asked for; --every K runs each K-th. Ends with 77 where there is no
+// counted over all families asked for; --every K runs each K-th. An empty plan where there is no
 // GPU.
 #include "suite.h"
 

@@ -34,7 +34,8 @@ int suite_open(struct suite *s) {
   tile_status status = tile_device_open(s->o.device, &s->device);
   if (status != TILE_OK) {
     printf("1..0 # SKIP %s\n", tile_error_message());
-    return status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD ? 77 : 1;
+    return status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD ? 0
+                                                                     : 1; // TAP skips by the plan
   }
   running = s->name;
   // On a stack of its own, since the kernel's may be what is full.

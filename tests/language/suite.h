@@ -64,7 +64,8 @@ struct suite {
   bool is_failed;
 };
 
-// -1 when the device of the options is open, else how the program ends (77: no such device).
+// -1 when the device of the options is open, else how the program ends (0 and an empty plan without
+// one).
 int suite_open(struct suite *s);
 int suite_close(struct suite *s); // prints the plan; the program's exit status
 
@@ -140,9 +141,10 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
   X(binary, false)                                                                                 \
   X(compare, false)                                                                                \
   X(unary, false)                                                                                  \
-  X(cast, false) X(select, false) X(math, false) X(shape, true) X(join, true) X(memory, false)     \
-      X(atomics, true) X(reduce, true) X(scan, true) X(sort, true) X(gather, true)                 \
-          X(random, false) X(map, false) X(control, false) X(functions, false)
+  X(cast, false)                                                                                   \
+  X(select, false) X(math, false) X(shape, true) X(join, true) X(memory, false) X(atomics, true)   \
+      X(reduce, true) X(scan, true) X(sort, true) X(gather, true) X(random, false) X(map, false)   \
+          X(control, false) X(functions, false)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
 #undef X
