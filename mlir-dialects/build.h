@@ -96,11 +96,35 @@ void build_grid_dependency(struct builder *b, const char *kind); // "wait", "lau
 void build_call(struct builder *b, const char *function, size_t n, const MlirValue *values,
                 size_t result_count, const MlirType *results, MlirValue *ret);
 
+// ---- matrix products ----
+// acc + x y; the result has acc's type. input_precision: what f32 operands become (verify_shared.c
+// has the words).
+MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
+                    const char *input_precision, int32_t max_num_imprecise_acc);
+
 // ---- shared memory ----
 // A buffer for a tile whose type has a shared encoding; x (may be null) fills it.
 MlirValue build_local_alloc(struct builder *b, MlirValue x, MlirType tile);
+// A ring of `copies` such buffers, one behind the other. Its value stands for number 0.
+MlirValue build_local_ring(struct builder *b, MlirType tile, int32_t copies);
+// Buffer `number` (i32, less than the ring's copies). phase: in turn t of the innermost scf.for
+// around it, counted from 0, that is (t + phase) modulo the copies, by which insert-barriers tells
+// buffers apart; -1: nothing is known unless `number` is a constant.
+MlirValue build_local_index(struct builder *b, MlirValue ring, MlirValue number, int32_t phase);
+// `tile`: the permuted type, with an encoding that leaves every element where it is.
+MlirValue build_local_trans(struct builder *b, MlirValue buffer, MlirType tile,
+                            const int32_t *order);
 MlirValue build_local_load(struct builder *b, MlirValue buffer, MlirAttribute encoding);
+// The part of type `part` that begins at offsets, multiples of its dimensions.
+MlirValue build_local_load_part(struct builder *b, MlirValue buffer, MlirType part,
+                                const int32_t *offsets);
 void build_local_store(struct builder *b, MlirValue x, MlirValue buffer);
+// The layout of the pointers says which thread copies what; mask may be null.
+void build_async_copy(struct builder *b, MlirValue ptr, MlirValue buffer, MlirValue mask,
+                      const char *cache, const char *evict);
+void build_async_commit(struct builder *b);
+// The buffers are those that are read then: other threads' copies are there behind a barrier.
+void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending);
 void build_gpu_barrier(struct builder *b);
 
 // ---- layouts ----

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builders of ops that look across a tile's elements (reductions, scans, gather, ...), of those
-// that hold foreign code (maps, inline assembly), and of shared memory.
+// Builders of ops that look across a tile's elements (reductions, scans, gather, ...) and of those
+// that hold foreign code (maps, inline assembly).
 #include "mlir-dialects/build.h"
 #include "mlir-dialects/ir_internal.h"
 
@@ -158,24 +158,4 @@ void build_call(struct builder *b, const char *function, size_t n, const MlirVal
   MlirOperation op = build_op(b, OP_FUNC_CALL, n, values, result_count, results, 1, &a);
   for (size_t i = 0; i < result_count; i++)
     ret[i] = mlirOperationGetResult(op, (intptr_t)i);
-}
-
-// ---- shared memory ----
-
-MlirValue build_local_alloc(struct builder *b, MlirValue x, MlirType tile) {
-  return build_value(b, OP_GPU_LOCAL_ALLOC, mlirValueIsNull(x) ? 0 : 1, &x,
-                     memdesc_type(b->c, tile), 0, NULL);
-}
-
-MlirValue build_local_load(struct builder *b, MlirValue buffer, MlirAttribute encoding) {
-  MlirType tile = memdesc_tile(b->c, mlirValueGetType(buffer));
-  return build_value(b, OP_GPU_LOCAL_LOAD, 1, &buffer, type_with_encoding(tile, encoding), 0, NULL);
-}
-
-void build_local_store(struct builder *b, MlirValue x, MlirValue buffer) {
-  build_op(b, OP_GPU_LOCAL_STORE, 2, (MlirValue[]){x, buffer}, 0, NULL, 0, NULL);
-}
-
-void build_gpu_barrier(struct builder *b) {
-  build_op(b, OP_GPU_BARRIER, 0, NULL, 0, NULL, 0, NULL);
 }

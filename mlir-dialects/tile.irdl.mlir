@@ -378,6 +378,17 @@ irdl.dialect @tile {
     %kind_attr = irdl.any
     irdl.attributes {"kind" = %kind_attr}
   }
+  irdl.operation @dot {
+    %a = irdl.any
+    %b = irdl.any
+    %acc = irdl.any
+    %result = irdl.any
+    irdl.operands(a: %a, b: %b, acc: %acc)
+    irdl.results(result: %result)
+    %input_precision_attr = irdl.any
+    %max_num_imprecise_acc_attr = irdl.any
+    irdl.attributes {"input_precision" = %input_precision_attr, "max_num_imprecise_acc" = %max_num_imprecise_acc_attr}
+  }
 }
 
 // Layouts: one dictionary each, read by layouts/.
@@ -437,6 +448,38 @@ irdl.dialect @tilegpu {
     %tile = irdl.any
     %buffer = irdl.any
     irdl.operands(tile: %tile, buffer: %buffer)
+  }
+  irdl.operation @local_index {
+    %ring = irdl.any
+    %number = irdl.any
+    %result = irdl.any
+    irdl.operands(ring: %ring, number: %number)
+    irdl.results(result: %result)
+  }
+  irdl.operation @local_trans {
+    %buffer = irdl.any
+    %result = irdl.any
+    irdl.operands(buffer: %buffer)
+    irdl.results(result: %result)
+    %order_attr = irdl.any
+    irdl.attributes {"order" = %order_attr}
+  }
+  irdl.operation @async_copy {
+    %ptr = irdl.any
+    %buffer = irdl.any
+    %mask = irdl.any
+    irdl.operands(ptr: %ptr, buffer: %buffer, mask: optional %mask)
+    %cache_attr = irdl.any
+    %evict_attr = irdl.any
+    irdl.attributes {"cache" = %cache_attr, "evict" = %evict_attr}
+  }
+  irdl.operation @async_commit {
+  }
+  irdl.operation @async_wait {
+    %buffer = irdl.any
+    irdl.operands(buffers: variadic %buffer)
+    %pending_attr = irdl.any
+    irdl.attributes {"pending" = %pending_attr}
   }
   irdl.operation @barrier {
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of the ops that look across a tile's elements, of those that call functions or hold
-// foreign code, of what asks the device, and of shared memory.
+// foreign code, and of what asks the device.
 #include "mlir-dialects/verify_needs.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -228,24 +228,6 @@ static bool check_special(struct checked *k) {
   return want_equal(k, result_type(k), mlir_of_dtype(k->c, wide ? DTYPE_I64 : DTYPE_I32));
 }
 
-// ---- shared memory ----
-
-static bool want_buffer_of(struct checked *k, MlirType buffer, MlirType tile) {
-  if (!type_is_memdesc(k->c, buffer))
-    return wrong(k, "needs a buffer in shared memory, not `%s`", text(k, buffer));
-  MlirType held = memdesc_tile(k->c, buffer);
-  if (!type_is_tensor(tile) || !mlirTypeEqual(type_with_encoding(held, mlirAttributeGetNull()),
-                                              type_with_encoding(tile, mlirAttributeGetNull())))
-    return wrong(k, "cannot keep `%s` in `%s`", text(k, tile), text(k, buffer));
-  return true;
-}
-
-static bool check_local_alloc(struct checked *k) {
-  if (!type_is_memdesc(k->c, result_type(k)))
-    return wrong(k, "gives a buffer in shared memory, not `%s`", text(k, result_type(k)));
-  return operand_count(k) == 0 || want_buffer_of(k, result_type(k), operand_type(k, 0));
-}
-
 bool check_collective(struct checked *k) {
   switch (k->id) {
   case OP_TILE_REDUCE: return check_reduce(k);
@@ -258,9 +240,6 @@ bool check_collective(struct checked *k) {
   case OP_TILE_ATOMIC_CAS: return check_atomic_cas(k);
   case OP_TILE_SPECIAL: return check_special(k);
   case OP_TILE_GRID_DEPENDENCY: return want_word(k, "kind", "wait launch_dependents");
-  case OP_GPU_LOCAL_ALLOC: return check_local_alloc(k);
-  case OP_GPU_LOCAL_LOAD: return want_buffer_of(k, operand_type(k, 0), result_type(k));
-  case OP_GPU_LOCAL_STORE: return want_buffer_of(k, operand_type(k, 1), operand_type(k, 0));
   default: return true;
   }
 }

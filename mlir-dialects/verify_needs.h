@@ -56,7 +56,9 @@ bool is_slice_of(struct checked *k, MlirAttribute slice, int64_t axis, MlirAttri
 // A tile or memdesc that a kernel can hold.
 bool check_type(struct checked *k, MlirType t);
 
-// verify_collective.c: ops across elements, foreign code, devices and shared memory.
+// verify_shared.c: matrix products, shared memory.
+bool check_shared(struct checked *k);
+// verify_collective.c: ops across elements, foreign code and devices.
 bool check_collective(struct checked *k);
 bool check_map(struct checked *k);
 bool check_inline_asm(struct checked *k);

@@ -16,6 +16,7 @@
 
 struct axis_analysis;
 struct combine_info;
+struct mma_instruction;
 struct debug_info;
 struct exchange_side;
 
@@ -99,6 +100,13 @@ struct matrices {
   bool transposed;
 };
 
+// One mma.sync of the warp (base/mma.h). Words are i32, those of f64 operands f64; of C and D: f32,
+// f64, i32, or i32 for a pair of f16.
+struct mma_operands {
+  const struct mma_instruction *instruction;
+  const LLVMValueRef *a, *b, *c;
+};
+
 // Inline assembly: registers in, one register or a struct of them out.
 struct foreign_code {
   const char *text, *constraints;
@@ -139,6 +147,13 @@ struct target_hooks {
   // One word (i32) of each matrix; all lanes of the warp take part.
   void (*load_matrices)(struct emitter *e, const struct matrices *m, LLVMValueRef *ret);
   void (*store_matrices)(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
+  // D = A B + C. All lanes of the warp take part.
+  void (*mma)(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret);
+  // Copies an access of 4, 8 or 16 bytes to `to` in shared memory without waiting; zeros where the
+  // predicate is false.
+  void (*async_copy)(struct emitter *e, const struct access *a, LLVMValueRef to);
+  void (*async_commit)(struct emitter *e);
+  void (*async_wait)(struct emitter *e, unsigned pending); // groups that may be under way
   // Words as integers. other: `count` words or NULL (zero) for a false predicate.
   void (*load)(struct emitter *e, const struct access *a, const LLVMValueRef *other,
                LLVMValueRef *ret);

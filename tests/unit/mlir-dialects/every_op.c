@@ -166,6 +166,38 @@ static void shared(struct builder *b) {
   build_local_store(b, build_local_load(b, buffer, lanes), buffer);
 }
 
+static void dots(struct builder *b, MlirValue ptr) {
+  struct ir_context *c = b->c;
+  int64_t shape[] = {16, 16};
+  MlirType half = mlir_of_dtype(c, DTYPE_F16), single = mlir_of_dtype(c, DTYPE_F32);
+  MlirValue x = build_const_float(b, tensor_type(2, shape, half, mlirAttributeGetNull()), 2);
+  MlirValue acc = build_const_float(b, tensor_type(2, shape, single, mlirAttributeGetNull()), 0);
+  build_dot(b, x, x, acc, "tf32", 0);
+  MlirAttribute lanes = parse_attr(
+      c, "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 2], threads_per_warp = [4, 8], "
+         "warps_per_cta = [4, 1]}>");
+  MlirAttribute rows =
+      parse_attr(c, "#tilegpu.shared<{max_phase = 1, order = [1, 0], per_phase = 1, vec = 1}>");
+  MlirAttribute columns =
+      parse_attr(c, "#tilegpu.shared<{max_phase = 1, order = [0, 1], per_phase = 1, vec = 1}>");
+  MlirValue ring = build_local_ring(b, tensor_type(2, shape, single, rows), 3);
+  MlirValue at = build_local_index(b, ring, build_const_int(b, mlir_of_dtype(c, DTYPE_I32), 1), 1);
+  MlirValue to = build_cast(b, OP_TILE_BITCAST, ptr, ptr_type(c, single));
+  MlirType ptr_tile = tensor_type(2, shape, ptr_type(c, single), lanes);
+  MlirValue ptrs =
+      mlirOperationGetResult(build_op(b, OP_TILE_SPLAT, 1, &to, 1, &ptr_tile, 0, NULL), 0);
+  MlirValue mask = build_const_int(b, tensor_type(2, shape, mlir_of_dtype(c, DTYPE_I1), lanes), 1);
+  build_async_copy(b, ptrs, at, NONE, "cg", "");
+  build_async_copy(b, ptrs, at, mask, "", "evict_last");
+  build_async_commit(b);
+  build_async_wait(b, 2, (MlirValue[]){at, ring}, 0);
+  build_async_wait(b, 0, NULL, 1);
+  MlirValue turned =
+      build_local_trans(b, at, tensor_type(2, shape, single, columns), (int32_t[]){1, 0});
+  build_local_load_part(b, turned, tensor_type(2, (int64_t[]){16, 8}, single, lanes),
+                        (int32_t[]){0, 8});
+}
+
 // A private function of `n` scalars to the first `results` of them.
 static void combine(struct ir_context *c, MlirModule m, const char *name, unsigned n,
                     const MlirType *types, unsigned results, MlirLocation loc) {
@@ -219,6 +251,7 @@ MlirModule every_op(struct ir_context *c) {
   control(&b, n);
   collectives(&b, range, floats, mask);
   shared(&b);
+  dots(&b, ptr);
   MlirValue one = build_const_float(&b, f32, 1);
   build_call(&b, "same", 1, &one, 1, &f32, &one);
   build_return(&b, 0, NULL);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of matrix instructions (mma.def), shared by the layouts that feed them, the emission
+// and the host executor.
+//
+// Fragments, lane l of 32 (PTX ISA, 9.7.15 "Matrix Fragments for mma"): A has row l / 4 (and, with
+// m = 16, row l / 4 + 8), B has column l / 4; along k a lane has words l % 4, l % 4 + 4, ... of
+// 32 / bits elements each (f64: one). Words of A: rows fastest, then k. C has row l / 4 (then
+// l / 4 + 8), columns 2 (l % 4) and the next.
+#ifndef TILE_BASE_MMA_H
+#define TILE_BASE_MMA_H
+
+#include "base/dtype.h"
+
+enum mma_id {
+#define MMA(id, a, b, c, m, k, sm, ptx) MMA_##id,
+#include "base/mma.def"
+#undef MMA
+  MMA_COUNT
+};
+
+enum { MMA_N = 8, MMA_MAX_WORDS = 8 };
+
+struct mma_instruction {
+  enum mma_id id;
+  enum dtype a, b, c;
+  unsigned m, k; // n is 8
+  unsigned sm;
+  unsigned a_words, b_words, c_words; // a lane's registers: of 32 bits, f64 of 64
+  const char *ptx;                    // ".d.a.b.c"
+};
+
+const struct mma_instruction *mma_instruction(enum mma_id id);
+
+#endif
