@@ -218,7 +218,7 @@ static void see_shared(struct survey *s, MlirOperation op) {
   struct shared_use u = {
       .op = op, .offset = scratch_offset(op), .purpose = resource_purpose(s->c, op)};
   u.bytes = op_is(s->c, op, OP_GPU_LOCAL_ALLOC)
-                ? buffer_bytes(s->c, mlirValueGetType(mlirOperationGetResult(op, 0)))
+                ? alloc_bytes(s->c, op)
                 : scratch_toggle(op) + scratch_bytes(s->c, op, s->num_warps);
   vec_push(s->a, &s->ret->shared, u);
 }

@@ -209,6 +209,21 @@ uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc) {
   return unit > SCRATCH_ALIGNMENT ? unit : (uint32_t)SCRATCH_ALIGNMENT;
 }
 
+uint32_t buffer_stride(struct ir_context *c, MlirType memdesc) {
+  uint32_t unit = buffer_alignment(c, memdesc);
+  return (buffer_bytes(c, memdesc) + unit - 1) / unit * unit;
+}
+
+uint32_t alloc_copies(MlirOperation alloc) { return (uint32_t)op_attr_int(alloc, "copies", 1); }
+
+uint32_t alloc_bytes(struct ir_context *c, MlirOperation alloc) {
+  MlirType buffer = mlirValueGetType(mlirOperationGetResult(alloc, 0));
+  uint64_t copies = alloc_copies(alloc);
+  uint64_t bytes =
+      copies > 1 ? copies * buffer_stride(c, buffer) : (uint64_t)buffer_bytes(c, buffer);
+  return bytes > INT32_MAX ? INT32_MAX : (uint32_t)bytes;
+}
+
 // ---- parking ----
 
 uint32_t parked_bytes(MlirOperation kernel) {

@@ -16,10 +16,15 @@ enum { SCRATCH_ALIGNMENT = 16 };
 // Bytes of the CTA's shared memory that `op` (in tilegpu form) needs; 0 for most.
 uint32_t scratch_bytes(struct ir_context *c, MlirOperation op, uint32_t num_warps);
 
-// The same of a buffer: the operand of a local_load, the result of a local_alloc.
+// The same of one buffer: the operand of a local_load, one copy of a local_alloc.
 uint32_t buffer_bytes(struct ir_context *c, MlirType memdesc);
 // What the buffer's first byte must be a multiple of.
 uint32_t buffer_alignment(struct ir_context *c, MlirType memdesc);
+// How far the copies of a ring of such buffers are apart.
+uint32_t buffer_stride(struct ir_context *c, MlirType memdesc);
+// Of a local_alloc: its copies, and the bytes of all of them.
+uint32_t alloc_copies(MlirOperation alloc);
+uint32_t alloc_bytes(struct ir_context *c, MlirOperation alloc);
 
 // Where the op's scratch or buffer lies, once allocate-shared has run: attribute
 // tilegpu.shared_offset (i32); 0 without it.

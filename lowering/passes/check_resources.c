@@ -26,7 +26,7 @@ static bool see_use(MlirOperation op, void *user) {
   struct uses *u = user;
   struct ir_context *c = u->p->c;
   uint32_t bytes = op_is(c, op, OP_GPU_LOCAL_ALLOC)
-                       ? buffer_bytes(c, mlirValueGetType(mlirOperationGetResult(op, 0)))
+                       ? alloc_bytes(c, op)
                        : scratch_toggle(op) + scratch_bytes(c, op, u->p->num_warps);
   if (bytes)
     vec_push(u->p->scratch, &u->at, (struct use){op, bytes, (uint32_t)u->at.len});
