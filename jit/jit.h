@@ -24,9 +24,6 @@ struct jit_report {
 tile_status jit_kernel_open(tile_device *device, const char *file_name, struct str text,
                             const char *kernel, const struct jit_report *report, tile_kernel **ret);
 
-// Compiles for another target than the device's own ("sm_80" on Hopper). TILE_INVALID_ARGUMENT for
-// an unknown one, or host against GPU.
-tile_status tile_kernel_set_target(tile_kernel *kernel, const char *target);
 // Not to be consulted nor filled: for measuring compilations.
 void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
 // Where a compilation shows its passes; also keeps it from the disk cache.

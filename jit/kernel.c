@@ -313,8 +313,10 @@ tile_status tile_kernel_add_folder(tile_kernel *k, const char *path) {
 }
 
 tile_status tile_kernel_set_target(tile_kernel *k, const char *target) {
-  if (!k || !target)
+  if (!k)
     return no_kernel("tile_kernel_set_target");
+  if (!target)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_kernel_set_target: `target` is NULL");
   struct config c = *atomic_load(&k->config);
   const struct target *t = target_find(str_from(target));
   if (!t)

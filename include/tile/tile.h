@@ -40,6 +40,10 @@ TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
 /* Registers a thread may use at most on a GPU, 16 to 255: fewer let more programs run side by side
  * on a multiprocessor, and too few spill. 0, the default: no bound. The host takes no notice. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
+/* Compiles for another target than the device's own, "sm_80" on Hopper, say: for comparing, and for
+ * code that shall be the same on several GPUs. TILE_INVALID_ARGUMENT for an unknown one, or host
+ * against GPU; what the GPU cannot run, the launch refuses. */
+TILE_API tile_status tile_kernel_set_target(tile_kernel *kernel, const char *target);
 /* One more folder in which modules that kernels import are looked for, after those that there are.
  * The files are read when a launch compiles. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);

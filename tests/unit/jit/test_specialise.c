@@ -228,6 +228,8 @@ START_TEST(settings_are_checked) {
   ck_assert_int_eq(tile_kernel_add_folder(kernel, NULL), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_add_folder(kernel, ""), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_add_folder(NULL, "lib"), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_target(NULL, "sm_80"), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_target(kernel, NULL), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "sm_1"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "host"), TILE_INVALID_ARGUMENT);
 }
