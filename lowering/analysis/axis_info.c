@@ -327,13 +327,11 @@ static MlirValue mask_of_access(struct axis_analysis *x, MlirOperation op) {
   return mlirOperationGetNumOperands(op) > at ? mlirOperationGetOperand(op, at) : (MlirValue){NULL};
 }
 
-struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
-                                  const struct target *target, const struct linear_layout *l) {
+struct axis_vector axis_vector_through(struct axis_analysis *x, MlirValue ptr, MlirValue mask,
+                                       const struct target *target, const struct linear_layout *l) {
   struct axis_vector v = {.width = 1, .dim = 0, .uniform = true};
-  if (!l || !(op_is(x->c, op, OP_TILE_LOAD) || op_is(x->c, op, OP_TILE_STORE) ||
-              op_is(x->c, op, OP_TILE_ATOMIC_RMW)))
+  if (!l)
     return v;
-  MlirValue ptr = mlirOperationGetOperand(op, 0);
   int64_t element_bits = 8 * axis_element_bytes(x->c, mlirValueGetType(ptr));
   int64_t widest = max64((int64_t)target->max_vector_bits / element_bits, 1);
   for (unsigned d = l->out_count; d-- > 0;) {
@@ -343,10 +341,18 @@ struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
     if (width > v.width) {
       v.width = (unsigned)width;
       v.dim = d;
-      v.uniform = axis_mask_alignment(x, mask_of_access(x, op), d) >= width;
+      v.uniform = axis_mask_alignment(x, mask, d) >= width;
     }
   }
   return v;
+}
+
+struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
+                                  const struct target *target, const struct linear_layout *l) {
+  if (!op_is(x->c, op, OP_TILE_LOAD) && !op_is(x->c, op, OP_TILE_STORE) &&
+      !op_is(x->c, op, OP_TILE_ATOMIC_RMW))
+    return (struct axis_vector){.width = 1, .dim = 0, .uniform = true};
+  return axis_vector_through(x, mlirOperationGetOperand(op, 0), mask_of_access(x, op), target, l);
 }
 
 // ---- description ----

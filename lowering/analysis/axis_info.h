@@ -52,11 +52,15 @@ struct axis_vector {
   bool uniform;   // the mask is known to be the same for all of them; otherwise vectors that it
                   // cuts must be accessed element by element
 };
-// The vectors of the tile.load, tile.store or tile.atomic_rmw `op` whose pointer, value and mask have the layout
-// `l`: each aligned group of `width` registers (r, r+1, ...) holds neighbours in memory, at an
-// address aligned to the whole group. Width 1 for scalars (pass NULL) and for other ops.
+// The vectors of the tile.load, tile.store or tile.atomic_rmw `op` whose pointer, value and mask
+// have the layout `l`: each aligned group of `width` registers (r, r+1, ...) holds neighbours in
+// memory, at an address aligned to the whole group. Width 1 for scalars (pass NULL) and for other
+// ops.
 struct axis_vector axis_vector_of(struct axis_analysis *x, MlirOperation op,
                                   const struct target *target, const struct linear_layout *l);
+// The same of any access through `ptr`; mask: null for none.
+struct axis_vector axis_vector_through(struct axis_analysis *x, MlirValue ptr, MlirValue mask,
+                                       const struct target *target, const struct linear_layout *l);
 
 // "contiguity [1024] divisibility [any] constancy [1]", with " constant 7" where it is one; "any"
 // is the divisibility of zero.
