@@ -54,6 +54,8 @@ builtin_fn builtin_atomic, builtin_atomic_cas, builtin_atomic_poll;
 builtin_fn builtin_reduce, builtin_scan, builtin_map_elementwise;
 // builtins_elements.c
 builtin_fn builtin_join, builtin_split, builtin_item, builtin_gather, builtin_histogram;
+// builtins_dot.c
+builtin_fn builtin_dot;
 // builtins_device.c
 builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
 // builtins_block.c

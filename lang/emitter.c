@@ -73,6 +73,15 @@ struct diag *emit_warning(struct emitter *e, struct span at, enum diag_code code
   return d;
 }
 
+void emit_remark(struct emitter *e, struct span at, const char *topic, const char *text) {
+  user_frame(e, &at);
+  const void *key = at.source ? at.source->text.ptr + at.begin : NULL;
+  if (!key || ptrmap_get(&e->remarked, key))
+    return;
+  ptrmap_put(e->a, &e->remarked, key, e);
+  diag_remark(e->diag, at, topic, "%s", text);
+}
+
 bool emit_enter(struct emitter *e, struct span at) {
   if (e->depth++ < EMIT_MAX_DEPTH)
     return true;

@@ -108,6 +108,7 @@ struct emitter {
   struct map builtins;  // name -> const struct builtin *
   struct map bare;      // the same for Python's own functions
   struct map reported;  // places that already have an error: the same is not said twice
+  struct map remarked;  // places that have a remark
   struct map assigned;  // statement -> struct name_list *
   struct map functions; // ast_function -> struct function *
   struct outline_cache *outlined;
@@ -135,6 +136,8 @@ struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, 
                         ...) PRINTF(4, 5);
 struct diag *emit_warning(struct emitter *e, struct span at, enum diag_code code, const char *fmt,
                           ...) PRINTF(4, 5);
+// A remark with a topic, once for each place.
+void emit_remark(struct emitter *e, struct span at, const char *topic, const char *text);
 // What a message calls it: "tile<64xf32>", "the integer 3", "a function".
 const char *value_describe(struct emitter *e, struct value v);
 // The type's name as a label: "tile<64xf32>", "int", "None".

@@ -45,7 +45,7 @@ struct emitted emit_text(struct str text, const char *kernel, const char *define
   r.ok = !mlirModuleIsNull(ir);
   r.errors = diag_error_count(diag);
   ck_assert(r.ok == (r.errors == 0));
-  diag_render_text(diag, (struct diag_style){0}, &r.messages);
+  diag_render_text(diag, (struct diag_style){.remarks = true}, &r.messages);
   if (r.ok) {
     ir_print(mlirModuleGetOperation(ir), false, &r.ir);
     mlirModuleDestroy(ir);

@@ -13,6 +13,7 @@
   X(emit)                                                                                          \
   X(control)                                                                                       \
   X(collective)                                                                                    \
+  X(dot)                                                                                           \
   X(elements)                                                                                      \
   X(records)                                                                                       \
   X(blocks)                                                                                        \
