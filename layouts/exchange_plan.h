@@ -34,6 +34,7 @@ struct exchange_side {
   unsigned matrix_bits; // log2 of the matrices of an instruction
   unsigned matrix_register[EXCHANGE_MATRIX_BITS];
   uint32_t skip_mask; // registers inside an access, and copies of other registers
+  uint32_t start;     // of parts: all offsets are XORed with it
 };
 
 struct exchange_plan {
@@ -49,6 +50,11 @@ bool exchange_plan_make(const struct linear_layout *src, const struct linear_lay
 bool exchange_plan_with(const struct linear_layout *src, const struct linear_layout *dst,
                         const struct linear_layout *shared, unsigned element_bits,
                         unsigned instructions, struct exchange_plan *ret);
+// How to load a part of the tile that lies at the places `shared`, with registers of `layout`,
+// which covers the part. corner: where the part begins, multiples of its dimensions.
+bool exchange_part_with(const struct linear_layout *layout, const struct linear_layout *shared,
+                        const uint32_t *corner, unsigned element_bits, unsigned instructions,
+                        struct exchange_side *ret);
 // Of a side with matrices: (register, lane, warp) -> offset of the row whose address the lane
 // gives.
 struct linear_layout exchange_rows(const struct exchange_side *side);

@@ -10,7 +10,7 @@ enum { MAX_ELEMENTS = 1 << 12, NOTHING = MAX_ELEMENTS };
 
 static uint32_t offset_of(const struct exchange_side *s, uint32_t reg, uint32_t lane,
                           uint32_t warp) {
-  return element_of(&s->offsets, reg, lane, warp);
+  return element_of(&s->offsets, reg, lane, warp) ^ s->start;
 }
 
 static uint32_t register_in_vector(const struct exchange_side *s, unsigned vec_bits, uint32_t r,
@@ -44,7 +44,7 @@ static unsigned run_matrices(const struct exchange_side *s, const struct linear_
   for (uint32_t m = 0; m < 1u << s->matrix_bits; m++) {
     uint32_t address[8];
     for (uint32_t row = 0; row < 8; row++) {
-      address[row] = element_of(&rows, r, 8 * m + row, warp) * bytes;
+      address[row] = (element_of(&rows, r, 8 * m + row, warp) ^ s->start) * bytes;
       EXPECT(address[row] % 16 == 0);
     }
     conflicts += bank_wavefronts(address, 8, 16) - 1;
@@ -337,6 +337,49 @@ START_TEST(operands_in_buffers) {
 }
 END_TEST
 
+// Parts of a tile, read from the places of the whole one; elements count from the part's corner.
+START_TEST(parts_of_buffers) {
+  struct arena *a = arena_create();
+  static const char swizzled[] = "shared<{vec=8, per_phase=1, max_phase=8, order=[1,0]}>";
+  static const char single[] = "shared<{vec=1, per_phase=1, max_phase=8, order=[1,0]}>";
+  static const char dot_a[] = "dot_op<{op_idx=0, k_width=2, parent=" V2 "}>";
+  static const char dot_b[] = "dot_op<{op_idx=1, k_width=2, parent=" V2 "}>";
+  static const char rows[] = "blocked<{order=[1,0], size_per_thread=[1,4], "
+                             "threads_per_warp=[2,16], warps_per_cta=[4,1]}>";
+  const struct {
+    const char *shared, *part;
+    int64_t shape[2];
+    unsigned instructions; // 0: any number
+  } cases[] = {
+      {swizzled, dot_a, {64, 16}, 2}, {swizzled, dot_a, {32, 32}, 2},
+      {swizzled, dot_b, {16, 64}, 2}, {swizzled, rows, {8, 64}, 0},
+      {single, rows, {1, 64}, 0},     {single, dot_a, {16, 32}, 0},
+  };
+  static uint32_t memory[MAX_ELEMENTS];
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    const int64_t *shape = cases[i].shape;
+    struct linear_layout shared = linear_must(a, cases[i].shared, 2, (const int64_t[]){64, 64});
+    struct linear_layout part = linear_must(a, cases[i].part, 2, shape), wide = part;
+    memcpy(wide.out_bits, shared.out_bits, sizeof wide.out_bits);
+    for (uint32_t row = 0; row < 64; row += (uint32_t)shape[0])
+      for (uint32_t col = 0; col < 64; col += (uint32_t)shape[1]) {
+        struct exchange_side side;
+        EXPECT(exchange_part_with(&part, &shared, (const uint32_t[]){row, col}, 16,
+                                  EXCHANGE_LDMATRIX, &side));
+        for (uint32_t k = 0; k < 64 * 64; k++) {
+          uint32_t index[LL_NO_IN] = {[LL_OFFSET] = k}, at[LL_MAX_OUT];
+          ll_apply(&shared, index, at);
+          memory[k] = at[0] < row || at[1] < col ? NOTHING : (at[0] - row) * 64 + at[1] - col;
+        }
+        run_side(&side, &wide, 16, false, memory);
+        if (cases[i].instructions)
+          ck_assert_uint_eq(exchange_instructions(&side), cases[i].instructions);
+      }
+  }
+  arena_destroy(a);
+}
+END_TEST
+
 // Every element goes in one round, stored and loaded by those who take part.
 static unsigned check_rounds(const struct linear_layout *src, const struct linear_layout *dst,
                              unsigned element_bits) {
@@ -421,6 +464,7 @@ TCase *exchange_tests(void) {
   tcase_add_test(t, fragments);
   tcase_add_test(t, random_fragments);
   tcase_add_test(t, operands_in_buffers);
+  tcase_add_test(t, parts_of_buffers);
   tcase_add_test(t, rounds);
   tcase_add_test(t, refused);
   return t;
