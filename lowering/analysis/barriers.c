@@ -2,92 +2,18 @@
 // The flow: intervals of bytes that are pending, carried through blocks, joined where branches meet
 // and around loops until nothing new comes back.
 //
-// Scratch with two places by turns (scratch_toggle) is seen from the turn at hand: its first
-// interval is the place of this turn, its second one that of the turn before and the next. So the
-// two change sides on the way back to the loop's head. Before turn 0 they are where they are;
-// behind the loop either may be meant.
+// Memory that is used by turns is seen from the turn of the loop at hand.
+//  - Scratch with two places (scratch_toggle): its first interval is the place of this turn, its
+//    second one that of the turn before and the next.
+//  - A ring whose buffers have phases: place p is the buffer of phase p.
+// On the way back to the loop's head they move by one place: phase 1 is phase 0 of the next turn.
+// In turn 0 all is where it is; behind the loop any place may be meant.
 #include "lowering/analysis/barriers.h"
 
-// ---- intervals ----
-
-bool intervals_meet(const struct intervals *s, struct shared_interval i) {
-  for (size_t k = 0; k < s->at.len; k++)
-    if (s->at.at[k].begin < i.end && i.begin < s->at.at[k].end)
-      return true;
-  return false;
-}
-
-static bool all_meet(const struct intervals *s, const struct intervals *t) {
-  for (size_t i = 0; i < t->at.len; i++)
-    if (intervals_meet(s, t->at.at[i]))
-      return true;
-  return false;
-}
-
-// Inserts `i`, joined with what it overlaps or touches.
-static void add(struct arena *a, struct intervals *s, struct shared_interval i) {
-  size_t n = 0;
-  if (i.begin == i.end)
-    return;
-  for (size_t k = 0; k < s->at.len; k++) {
-    struct shared_interval at = s->at.at[k];
-    if (at.end < i.begin || i.end < at.begin) {
-      s->at.at[n++] = at;
-    } else {
-      i.begin = at.begin < i.begin ? at.begin : i.begin;
-      i.end = at.end > i.end ? at.end : i.end;
-    }
-  }
-  s->at.len = n;
-  vec_push(a, &s->at, i);
-  for (size_t k = n; k > 0 && s->at.at[k - 1].begin > i.begin; k--) {
-    s->at.at[k] = s->at.at[k - 1];
-    s->at.at[k - 1] = i;
-  }
-}
-
-static void add_all(struct arena *a, struct intervals *s, const struct intervals *of) {
-  for (size_t i = 0; i < of->at.len; i++)
-    add(a, s, of->at.at[i]);
-}
-
-// Of scratch with two places: the interval that [begin, end) is when they change sides; `begin` and
-// `end` are inside the same place, or outside both.
-static struct shared_interval moved(const struct shared_item *item, struct shared_interval i) {
-  uint32_t first = item->offset, second = item->offset + item->toggle;
-  if (i.begin >= first && i.begin < first + item->bytes)
-    return (struct shared_interval){i.begin + item->toggle, i.end + item->toggle};
-  if (i.begin >= second && i.begin < second + item->bytes)
-    return (struct shared_interval){i.begin - item->toggle, i.end - item->toggle};
-  return i;
-}
-
-static void change_sides(struct arena *a, struct intervals *s, const struct shared_item *item) {
-  struct intervals ret = {0};
-  uint32_t first = item->offset, second = item->offset + item->toggle;
-  const uint32_t bounds[] = {first, first + item->bytes, second, second + item->bytes};
-  for (size_t k = 0; k < s->at.len; k++) {
-    struct shared_interval rest = s->at.at[k];
-    while (rest.begin < rest.end) {
-      struct shared_interval piece = rest;
-      for (size_t b = 0; b < COUNT_OF(bounds); b++)
-        if (bounds[b] > piece.begin && bounds[b] < piece.end)
-          piece.end = bounds[b];
-      add(a, &ret, moved(item, piece));
-      rest.begin = piece.end;
-    }
-  }
-  *s = ret;
-}
-
-static bool same(const struct intervals *s, const struct intervals *t) {
-  return s->at.len == t->at.len &&
-         (s->at.len == 0 || memcmp(s->at.at, t->at.at, s->at.len * sizeof *s->at.at) == 0);
-}
-
 static void join(struct arena *a, struct pending *p, const struct pending *of) {
-  add_all(a, &p->reads, &of->reads);
-  add_all(a, &p->writes, &of->writes);
+  intervals_add_all(a, &p->reads, &of->reads);
+  intervals_add_all(a, &p->writes, &of->writes);
+  intervals_add_all(a, &p->under_way, &of->under_way);
 }
 
 static struct pending copy(struct arena *a, const struct pending *p) {
@@ -97,14 +23,27 @@ static struct pending copy(struct arena *a, const struct pending *p) {
 }
 
 static bool same_pending(const struct pending *p, const struct pending *q) {
-  return same(&p->reads, &q->reads) && same(&p->writes, &q->writes);
+  return intervals_same(&p->reads, &q->reads) && intervals_same(&p->writes, &q->writes) &&
+         intervals_same(&p->under_way, &q->under_way);
 }
 
 static bool is_empty(const struct pending *p) {
   return p->reads.at.len == 0 && p->writes.at.len == 0;
 }
 
+// All threads meet.
+static void clear(struct pending *p) {
+  p->reads = (struct intervals){0};
+  p->writes = (struct intervals){0};
+}
+
 // ---- one op ----
+
+// A ring whose buffers have phases in the loop, in which nobody else has its memory.
+struct rotation {
+  uint32_t item;
+  MlirOperation loop;
+};
 
 struct run {
   const struct shared_items *items;
@@ -116,6 +55,8 @@ struct run {
   VEC(MlirOperation) before;
   struct map needed; // op -> non-NULL where it is in `before`
   bool *alternates;  // of each item: it has two places, and nobody else has them in its loop
+  VEC(struct rotation) rotations;
+  MlirOperation *turns; // of each item: the loop whose turns its places count; null: none
 };
 
 static void need(struct run *r, MlirOperation op) {
@@ -132,13 +73,23 @@ static void take_back(struct run *r, size_t len) {
     ptrmap_put(r->a, &r->needed, vec_pop(&r->before).ptr, NULL);
 }
 
-static struct intervals intervals_of(const struct run *r, const struct item_set *s) {
-  struct intervals ret = {0};
-  for (size_t i = 0; i < s->at.len; i++) {
-    const struct shared_item *item = &r->items->items.at[s->at.at[i]];
-    uint32_t end = r->alternates[s->at.at[i]] ? item->offset + item->bytes : shared_item_end(item);
-    add(r->a, &ret, (struct shared_interval){item->offset, end});
+static struct shared_interval interval_of(const struct run *r, const struct shared_part *part) {
+  const struct shared_item *item = &r->items->items.at[part->item];
+  uint32_t end = shared_item_end(item);
+  if (item->copies > 1 && part->number != SHARED_ANY &&
+      mlirOperationEqual(part->loop, r->turns[part->item])) {
+    uint32_t begin = item->offset + part->number * item->stride;
+    return (struct shared_interval){begin, begin + item->stride};
   }
+  if (r->alternates[part->item])
+    end = item->offset + item->bytes;
+  return (struct shared_interval){item->offset, end};
+}
+
+static struct intervals intervals_of(const struct run *r, const struct part_set *s) {
+  struct intervals ret = {0};
+  for (size_t i = 0; i < s->at.len; i++)
+    intervals_add(r->a, &ret, interval_of(r, &s->at.at[i]));
   return ret;
 }
 
@@ -146,7 +97,7 @@ static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool con
   if (conflict && !is_needed(r, op))
     need(r, op);
   if (is_needed(r, op))
-    *p = (struct pending){0};
+    clear(p);
 }
 
 static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
@@ -154,8 +105,19 @@ static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
   const struct call_effects *e = r->calls ? ptrmap_get(r->calls, callee.ptr) : NULL;
   if (!e)
     return;
-  wait_if(r, op, p, all_meet(&p->reads, &e->touches) || all_meet(&p->writes, &e->touches));
+  wait_if(r, op, p,
+          intervals_all_meet(&p->reads, &e->touches) ||
+              intervals_all_meet(&p->writes, &e->touches));
   join(r->a, p, &e->left); // it may return without having met
+}
+
+// Copies that the thread has waited for: others learn of what they wrote behind a barrier.
+static void land(struct run *r, const struct shared_effects *e, struct pending *p) {
+  struct intervals landed = intervals_of(r, &e->landed);
+  if (e->lands_all)
+    intervals_add_all(r->a, &landed, &p->under_way);
+  intervals_add_all(r->a, &p->writes, &landed);
+  intervals_remove_all(r->a, &p->under_way, &landed);
 }
 
 static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
@@ -165,18 +127,21 @@ static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   if (r->see)
     r->see(r->user, op, &e, p);
   struct intervals reads = intervals_of(r, &e.reads), writes = intervals_of(r, &e.writes);
-  struct intervals late = intervals_of(r, &e.late_reads);
+  struct intervals late = intervals_of(r, &e.late_reads), starts = intervals_of(r, &e.starts);
+  intervals_add_all(r->a, &writes, &starts);
   wait_if(r, op, p,
-          all_meet(&p->writes, &reads) || all_meet(&p->writes, &writes) ||
-              all_meet(&p->reads, &writes));
-  add_all(r->a, &p->reads, &reads);
-  add_all(r->a, &p->writes, &writes);
+          intervals_all_meet(&p->writes, &reads) || intervals_all_meet(&p->writes, &writes) ||
+              intervals_all_meet(&p->reads, &writes));
+  intervals_add_all(r->a, &p->reads, &reads);
+  intervals_add_all(r->a, &p->writes, &writes);
+  intervals_add_all(r->a, &p->under_way, &starts);
+  land(r, &e, p);
   if (e.meets)
-    *p = (struct pending){0};
-  add_all(r->a, &p->reads, &late);
+    clear(p);
+  intervals_add_all(r->a, &p->reads, &late);
 }
 
-// ---- scratch with two places ----
+// ---- memory by turns ----
 
 struct meeting {
   const struct run *run;
@@ -194,40 +159,128 @@ static bool see_call(MlirOperation op, void *user) {
   return true;
 }
 
-// Others would not change sides.
-static bool has_its_loop_alone(const struct run *r, size_t i) {
+// Others would not move from place to place.
+static bool has_loop_alone(const struct run *r, size_t i, MlirOperation loop) {
   const struct shared_item *item = &r->items->items.at[i];
   struct meeting m = {.run = r, .where = {item->offset, shared_item_end(item)}};
-  if (item->toggle < item->bytes)
-    return false;
+  struct live_range range = {liveness_point(r->items->live, loop),
+                             liveness_end(r->items->live, loop)};
   for (size_t k = 0; k < r->items->items.len; k++) {
     const struct shared_item *other = &r->items->items.at[k];
     if (k != i && other->offset < m.where.end && m.where.begin < shared_item_end(other) &&
-        live_ranges_overlap(shared_item_live(other), item->loop_range))
+        live_ranges_overlap(shared_item_live(other), range))
       return false;
   }
-  ir_walk(item->loop, see_call, &m);
+  ir_walk(loop, see_call, &m);
   return !m.found;
 }
 
 static void find_alternating(struct run *r) {
   size_t count = r->items->items.len;
   r->alternates = arena_array(r->a, bool, count + 1);
-  for (size_t i = 0; i < count; i++)
-    r->alternates[i] = r->items->items.at[i].toggle != 0 && has_its_loop_alone(r, i);
+  r->turns = arena_array(r->a, MlirOperation, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    const struct shared_item *item = &r->items->items.at[i];
+    r->turns[i] = (MlirOperation){NULL};
+    r->alternates[i] =
+        item->toggle != 0 && item->toggle >= item->bytes && has_loop_alone(r, i, item->loop);
+  }
+}
+
+static bool is_rotation(const struct run *r, uint32_t item, MlirOperation loop) {
+  for (size_t i = 0; i < r->rotations.len; i++)
+    if (r->rotations.at[i].item == item && mlirOperationEqual(r->rotations.at[i].loop, loop))
+      return true;
+  return false;
+}
+
+static bool see_index(MlirOperation op, void *user) {
+  struct run *r = user;
+  if (!op_is(r->items->c, op, OP_GPU_LOCAL_INDEX))
+    return true;
+  const struct part_set *parts = shared_parts_of(r->items, mlirOperationGetResult(op, 0));
+  for (size_t i = 0; i < parts->at.len; i++) {
+    struct rotation rot = {parts->at.at[i].item, parts->at.at[i].loop};
+    const struct shared_item *item = &r->items->items.at[rot.item];
+    if (mlirOperationIsNull(rot.loop) || item->copies == 1 || is_rotation(r, rot.item, rot.loop))
+      continue;
+    // A ring made in the loop is another one in each turn.
+    bool is_outside =
+        liveness_point(r->items->live, item->op) < liveness_point(r->items->live, rot.loop);
+    if (is_outside && has_loop_alone(r, rot.item, rot.loop))
+      vec_push(r->a, &r->rotations, rot);
+  }
+  return true;
+}
+
+static void rotate(struct run *r, struct pending *p, const struct places *places) {
+  intervals_rotate(r->a, &p->reads, places);
+  intervals_rotate(r->a, &p->writes, places);
+  intervals_rotate(r->a, &p->under_way, places);
+}
+
+static void smear(struct run *r, struct pending *p, const struct places *places) {
+  intervals_smear(r->a, &p->reads, places);
+  intervals_smear(r->a, &p->writes, places);
+  intervals_smear(r->a, &p->under_way, places);
+}
+
+static struct places ring_places(const struct run *r, uint32_t i) {
+  const struct shared_item *item = &r->items->items.at[i];
+  return (struct places){item->offset, item->stride, item->stride, item->copies};
 }
 
 // The places of the loop's own scratch change sides; `either`: they may have.
-static void turn(struct run *r, MlirOperation loop, struct pending *p, bool either) {
-  struct pending before = either ? copy(r->a, p) : (struct pending){0};
+static void turn_scratch(struct run *r, MlirOperation loop, struct pending *p, bool either) {
   for (size_t i = 0; i < r->items->items.len; i++) {
     const struct shared_item *item = &r->items->items.at[i];
+    struct places places = {item->offset, item->bytes, item->toggle, 2};
     if (!r->alternates[i] || !mlirOperationEqual(item->loop, loop))
       continue;
-    change_sides(r->a, &p->reads, item);
-    change_sides(r->a, &p->writes, item);
+    if (either)
+      smear(r, p, &places);
+    else
+      rotate(r, p, &places);
   }
-  join(r->a, p, &before);
+}
+
+static void next_turn(struct run *r, MlirOperation loop, struct pending *p) {
+  turn_scratch(r, loop, p, false);
+  for (size_t i = 0; i < r->rotations.len; i++) {
+    struct places places = ring_places(r, r->rotations.at[i].item);
+    if (mlirOperationEqual(r->rotations.at[i].loop, loop))
+      rotate(r, p, &places);
+  }
+}
+
+// From here on the rings' places count this loop's turns. Returns whose they counted before, by
+// rotation.
+static MlirOperation *enter_loop(struct run *r, MlirOperation loop, struct pending *p) {
+  MlirOperation *outer = arena_array(r->a, MlirOperation, r->rotations.len + 1);
+  for (size_t i = 0; i < r->rotations.len; i++) {
+    const struct rotation *rot = &r->rotations.at[i];
+    struct places places = ring_places(r, rot->item);
+    outer[i] = r->turns[rot->item];
+    if (!mlirOperationEqual(rot->loop, loop))
+      continue;
+    if (!mlirOperationIsNull(outer[i]))
+      smear(r, p, &places);
+    r->turns[rot->item] = loop;
+  }
+  return outer;
+}
+
+static void leave_loop(struct run *r, MlirOperation loop, const MlirOperation *outer,
+                       struct pending *p) {
+  turn_scratch(r, loop, p, true);
+  for (size_t i = 0; i < r->rotations.len; i++) {
+    const struct rotation *rot = &r->rotations.at[i];
+    struct places places = ring_places(r, rot->item);
+    if (!mlirOperationEqual(rot->loop, loop))
+      continue;
+    smear(r, p, &places);
+    r->turns[rot->item] = outer[i];
+  }
 }
 
 // ---- control flow ----
@@ -245,47 +298,71 @@ static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
   join(r->a, p, &other);
 }
 
-// Around the loop until nothing new comes back to its head.
-static void fixpoint(struct run *r, MlirOperation op, struct pending *p) {
+// Around the loop until nothing new comes back to its head. `head`: assumed to be pending there;
+// then what is.
+static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct pending *head) {
   bool is_while = op_is(r->items->c, op, OP_SCF_WHILE);
   struct pending left;
+  const MlirOperation *outer = enter_loop(r, op, p);
+  join(r->a, head, p);
   for (bool more = true; more;) {
-    struct pending around = copy(r->a, p), head;
+    struct pending around = copy(r->a, head), next;
     visit_block(r, region_block(op, 0), &around);
     left = copy(r->a, &around);
     if (is_while)
       visit_block(r, region_block(op, 1), &around);
-    turn(r, op, &around, false);
-    head = copy(r->a, p);
-    join(r->a, &head, &around);
-    more = !same_pending(&head, p);
-    *p = head;
+    next_turn(r, op, &around);
+    next = copy(r->a, head);
+    join(r->a, &next, &around);
+    more = !same_pending(&next, head);
+    *head = next;
   }
-  if (is_while) // it ends behind its condition
-    *p = left;
-  turn(r, op, p, true);
+  *p = is_while ? left : *head; // an scf.while ends behind its condition
+  leave_loop(r, op, outer, p);
+}
+
+// Barriers in the loop with `p` pending before it. The first time around, barriers are found before
+// it is known what comes back to the head, which may call for one further up that does for both: a
+// second try knows.
+static size_t settle(struct run *r, MlirOperation op, struct pending *p) {
+  const struct pending before = copy(r->a, p);
+  size_t len = r->before.len;
+  struct pending head = {0}, again;
+  fixpoint(r, op, p, &head);
+  size_t count = r->before.len - len;
+  if (count < 2)
+    return count;
+  take_back(r, len);
+  *p = copy(r->a, &before);
+  again = copy(r->a, &head);
+  fixpoint(r, op, p, &again);
+  if (r->before.len - len < count)
+    return r->before.len - len;
+  take_back(r, len);
+  *p = copy(r->a, &before);
+  head = (struct pending){0};
+  fixpoint(r, op, p, &head);
+  return count;
 }
 
 // What is pending before the loop may cost barriers inside that one barrier before it saves.
 static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
   if (is_needed(r, op))
-    *p = (struct pending){0};
-  struct pending before = copy(r->a, p);
-  size_t len = r->before.len;
-  fixpoint(r, op, p);
-  size_t with = r->before.len - len;
+    clear(p);
+  const struct pending before = copy(r->a, p);
+  size_t len = r->before.len, with = settle(r, op, p);
   if (with == 0 || is_empty(&before))
     return;
   take_back(r, len);
-  *p = (struct pending){0};
-  fixpoint(r, op, p);
-  if (r->before.len - len < with) {
+  *p = copy(r->a, &before);
+  clear(p);
+  if (settle(r, op, p) < with) {
     need(r, op);
     return;
   }
   take_back(r, len);
-  *p = before;
-  fixpoint(r, op, p);
+  *p = copy(r->a, &before);
+  settle(r, op, p);
 }
 
 static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
@@ -312,6 +389,7 @@ barrier_plan_make(const struct shared_items *items, MlirOperation func, const st
   struct run r = {.items = items, .calls = calls, .a = a, .see = see, .user = user};
   struct barrier_plan plan = {0};
   find_alternating(&r);
+  ir_walk(func, see_index, &r);
   visit_block(&r, region_block(func, 0), &plan.left);
   plan.before.at = r.before.at;
   plan.before.len = r.before.len;
@@ -335,7 +413,7 @@ static bool sum_up(MlirOperation op, void *user) {
   MlirOperation callee = op_function(s->items->c, op, "callee");
   const struct call_effects *inner = ptrmap_get(s->calls, callee.ptr);
   if (inner)
-    add_all(s->a, &s->ret->touches, &inner->touches);
+    intervals_add_all(s->a, &s->ret->touches, &inner->touches);
   return true;
 }
 
@@ -346,7 +424,7 @@ struct call_effects *call_effects_of(const struct shared_items *items, MlirOpera
   *e = (struct call_effects){.left = plan->left};
   for (size_t i = 0; i < items->items.len; i++) {
     const struct shared_item *item = &items->items.at[i];
-    add(a, &e->touches, (struct shared_interval){item->offset, shared_item_end(item)});
+    intervals_add(a, &e->touches, (struct shared_interval){item->offset, shared_item_end(item)});
   }
   struct summary s = {items, calls, a, e};
   ir_walk(func, sum_up, &s);

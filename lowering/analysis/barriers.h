@@ -4,22 +4,13 @@
 #ifndef TILE_LOWERING_ANALYSIS_BARRIERS_H
 #define TILE_LOWERING_ANALYSIS_BARRIERS_H
 
+#include "lowering/analysis/intervals.h"
 #include "lowering/analysis/shared_effects.h"
-
-struct shared_interval {
-  uint32_t begin, end; // bytes; end excluded
-};
-
-// Ascending, apart from each other.
-struct intervals {
-  VEC(struct shared_interval) at;
-};
-
-bool intervals_meet(const struct intervals *s, struct shared_interval i);
 
 // Accesses since the last barrier.
 struct pending {
   struct intervals reads, writes;
+  struct intervals under_way; // written by copies that nobody waited for; barriers do not help
 };
 
 // What a call does, seen from outside.

@@ -6,21 +6,20 @@
 
 // ---- sets ----
 
-static bool set_add(struct arena *a, struct item_set *s, uint32_t item) {
-  size_t i = 0;
-  while (i < s->at.len && s->at.at[i] < item)
-    i++;
-  if (i < s->at.len && s->at.at[i] == item)
-    return false;
-  vec_push(a, &s->at, item);
-  for (size_t k = s->at.len - 1; k > i; k--)
-    s->at.at[k] = s->at.at[k - 1];
-  s->at.at[i] = item;
+static bool is_same(struct shared_part x, struct shared_part y) {
+  return x.item == y.item && x.number == y.number && x.loop.ptr == y.loop.ptr;
+}
+
+static bool set_add(struct arena *a, struct part_set *s, struct shared_part part) {
+  for (size_t i = 0; i < s->at.len; i++)
+    if (is_same(s->at.at[i], part))
+      return false;
+  vec_push(a, &s->at, part);
   return true;
 }
 
-static void set_add_all(struct arena *a, struct item_set *s, const struct item_set *of) {
-  for (size_t i = 0; of && i < of->at.len; i++)
+static void set_add_all(struct arena *a, struct part_set *s, const struct part_set *of) {
+  for (size_t i = 0; i < of->at.len; i++)
     set_add(a, s, of->at.at[i]);
 }
 
@@ -41,6 +40,7 @@ static uint32_t add_item(struct collect *k, MlirOperation op, bool is_scratch, u
                              .is_scratch = is_scratch,
                              .bytes = bytes,
                              .alignment = alignment,
+                             .copies = 1,
                              .live = {at, at},
                              .offset = scratch_offset(op)};
   if (!mlirOperationIsNull(item.loop)) {
@@ -52,24 +52,32 @@ static uint32_t add_item(struct collect *k, MlirOperation op, bool is_scratch, u
   return (uint32_t)k->s->items.len - 1;
 }
 
-static struct item_set *set_of(struct shared_items *s, MlirValue v) {
-  struct item_set *set = ptrmap_get(&s->buffers, v.ptr);
+static struct part_set *set_of(struct shared_items *s, MlirValue v) {
+  struct part_set *set = ptrmap_get(&s->buffers, v.ptr);
   if (!set) {
-    set = arena_new(s->arena, struct item_set);
-    *set = (struct item_set){0};
+    set = arena_new(s->arena, struct part_set);
+    *set = (struct part_set){0};
     ptrmap_put(s->arena, &s->buffers, v.ptr, set);
   }
   return set;
+}
+
+static void add_buffer(struct collect *k, MlirOperation alloc) {
+  struct shared_items *s = k->s;
+  MlirValue buffer = mlirOperationGetResult(alloc, 0);
+  MlirType type = mlirValueGetType(buffer);
+  uint32_t at = add_item(k, alloc, false, alloc_bytes(s->c, alloc), buffer_alignment(s->c, type));
+  struct shared_item *item = &s->items.at[at];
+  item->copies = alloc_copies(alloc);
+  item->stride = item->copies > 1 ? buffer_stride(s->c, type) : 0;
+  set_add(s->arena, set_of(s, buffer), (struct shared_part){.item = at});
 }
 
 static bool collect_item(MlirOperation op, void *user) {
   struct collect *k = user;
   struct shared_items *s = k->s;
   if (op_is(s->c, op, OP_GPU_LOCAL_ALLOC)) {
-    MlirValue buffer = mlirOperationGetResult(op, 0);
-    MlirType type = mlirValueGetType(buffer);
-    uint32_t item = add_item(k, op, false, buffer_bytes(s->c, type), buffer_alignment(s->c, type));
-    set_add(s->arena, set_of(s, buffer), item);
+    add_buffer(k, op);
     return true;
   }
   uint32_t bytes = scratch_bytes(s->c, op, k->num_warps);
@@ -80,34 +88,121 @@ static bool collect_item(MlirOperation op, void *user) {
   return true;
 }
 
+// ---- what values may be ----
+
+static bool take(struct collect *k, MlirValue to, struct shared_part part) {
+  bool is_new = set_add(k->s->arena, set_of(k->s, to), part);
+  k->changed |= is_new;
+  return is_new;
+}
+
+// What a turn of a loop calls a buffer means another one in the next turn.
 static void flow(MlirValue from, MlirValue to, void *user) {
   struct collect *k = user;
   if (!type_is_memdesc(k->s->c, mlirValueGetType(from)))
     return;
-  const struct item_set *source = set_of(k->s, from);
-  struct item_set *target = set_of(k->s, to);
-  for (size_t i = 0; i < source->at.len; i++)
-    k->changed |= set_add(k->s->arena, target, source->at.at[i]);
+  const struct part_set *source = set_of(k->s, from);
+  for (size_t i = 0; i < source->at.len; i++) {
+    struct shared_part part = source->at.at[i];
+    if (!mlirOperationIsNull(part.loop))
+      part = (struct shared_part){.item = part.item, .number = SHARED_ANY};
+    take(k, to, part);
+  }
+}
+
+// The loop whose turns a phase counts.
+static MlirOperation for_around(struct ir_context *c, MlirOperation op) {
+  do
+    op = mlirOperationGetParentOperation(op);
+  while (!mlirOperationIsNull(op) && !op_is(c, op, OP_SCF_FOR));
+  return op;
+}
+
+// The buffer of `ring` that a local_index gives.
+static struct shared_part part_of(const struct shared_items *s, MlirOperation index,
+                                  struct shared_part ring) {
+  uint32_t copies = s->items.at[ring.item].copies;
+  int64_t phase = op_attr_int(index, "phase", -1), number;
+  MlirOperation loop = for_around(s->c, index);
+  struct shared_part part = {.item = ring.item, .number = SHARED_ANY};
+  if (ring.number != 0 || !mlirOperationIsNull(ring.loop))
+    return part;
+  if (phase >= 0 && !mlirOperationIsNull(loop)) {
+    part.number = (uint32_t)(phase % copies);
+    part.loop = loop;
+  } else if (value_const_int(s->c, mlirOperationGetOperand(index, 1), &number) && number >= 0 &&
+             number < copies) {
+    part.number = (uint32_t)number;
+  }
+  return part;
+}
+
+static void view(struct collect *k, MlirOperation op, bool is_index) {
+  const struct part_set *source = set_of(k->s, mlirOperationGetOperand(op, 0));
+  for (size_t i = 0; i < source->at.len; i++) {
+    struct shared_part part = source->at.at[i];
+    take(k, mlirOperationGetResult(op, 0), is_index ? part_of(k->s, op, part) : part);
+  }
 }
 
 static bool flow_through(MlirOperation op, void *user) {
   struct collect *k = user;
-  flow_of_values(k->s->c, op, flow, k);
+  enum op_id id = op_id(k->s->c, op);
+  if (id == OP_GPU_LOCAL_INDEX || id == OP_GPU_LOCAL_TRANS)
+    view(k, op, id == OP_GPU_LOCAL_INDEX);
+  else
+    flow_of_values(k->s->c, op, flow, k);
   return true;
 }
 
-// A buffer lives wherever a value that may be it lives.
-static void find_ranges(struct collect *k) {
-  size_t cursor = 0;
-  for (struct map_entry e; map_next(&k->s->buffers, &cursor, &e);) {
-    const struct item_set *set = e.value;
-    struct live_range r = liveness_range(k->live, (MlirValue){e.key.ptr});
-    for (size_t i = 0; i < set->at.len; i++) {
-      struct live_range *live = &k->s->items.at[set->at.at[i]].live;
-      live->begin = r.begin < live->begin ? r.begin : live->begin;
-      live->end = r.end > live->end ? r.end : live->end;
-    }
+// ---- where items live ----
+
+static void widen(struct live_range *live, struct live_range r) {
+  live->begin = r.begin < live->begin ? r.begin : live->begin;
+  live->end = r.end > live->end ? r.end : live->end;
+}
+
+static void widen_all(struct collect *k, const struct part_set *set, struct live_range r) {
+  for (size_t i = 0; i < set->at.len; i++)
+    widen(&k->s->items.at[set->at.at[i].item].live, r);
+}
+
+static bool waits_for_all(struct ir_context *c, MlirOperation op) {
+  return op_is(c, op, OP_GPU_ASYNC_WAIT) && op_attr_int(op, "pending", 1) == 0;
+}
+
+// Until the first wait for everything that every way from the copy comes by. Around a loop that
+// has none behind the copy, it may be under way from its head on.
+static struct live_range under_way(struct collect *k, MlirOperation copy) {
+  struct ir_context *c = k->s->c;
+  struct live_range r = {liveness_point(k->live, copy), liveness_count(k->live)};
+  for (MlirOperation at = copy; !op_is(c, at, OP_FUNC_FUNC);
+       at = mlirOperationGetParentOperation(at)) {
+    if (op_is_loop(c, at))
+      r.begin = liveness_point(k->live, at);
+    for (MlirOperation next = at; !mlirOperationIsNull(next);
+         next = mlirOperationGetNextInBlock(next))
+      if (waits_for_all(c, next)) {
+        r.end = liveness_point(k->live, next);
+        return r;
+      }
   }
+  return r;
+}
+
+static bool see_copy(MlirOperation op, void *user) {
+  struct collect *k = user;
+  if (op_is(k->s->c, op, OP_GPU_ASYNC_COPY))
+    widen_all(k, set_of(k->s, mlirOperationGetOperand(op, 1)), under_way(k, op));
+  return true;
+}
+
+// A buffer lives wherever a value that may be it lives, and as long as something is copied to it.
+static void find_ranges(struct collect *k, MlirOperation func) {
+  size_t cursor = 0;
+  for (struct map_entry e; map_next(&k->s->buffers, &cursor, &e);)
+    widen_all(k, e.value, liveness_range(k->live, (MlirValue){e.key.ptr}));
+  ir_walk(func, see_copy, k);
 }
 
 struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, uint32_t num_warps,
@@ -115,43 +210,64 @@ struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, u
   struct shared_items *s = arena_new(a, struct shared_items);
   *s = (struct shared_items){.c = c, .arena = a};
   struct collect k = {.s = s, .live = liveness_of(c, func, a), .num_warps = num_warps};
+  s->live = k.live;
   ir_walk(func, collect_item, &k);
   do {
     k.changed = false;
     ir_walk(func, flow_through, &k);
   } while (k.changed);
-  find_ranges(&k);
+  find_ranges(&k, func);
   return s;
 }
 
 // ---- effects ----
 
-static const struct item_set *buffers_of(const struct shared_items *s, MlirValue v) {
-  return ptrmap_get(&s->buffers, v.ptr);
+const struct part_set *shared_parts_of(const struct shared_items *s, MlirValue buffer) {
+  static const struct part_set none;
+  const struct part_set *set = ptrmap_get(&s->buffers, buffer.ptr);
+  return set ? set : &none;
+}
+
+static void add_buffers(const struct shared_items *s, struct part_set *to, MlirValue v) {
+  set_add_all(s->arena, to, shared_parts_of(s, v));
+}
+
+static void wait_effects(const struct shared_items *s, MlirOperation op, struct shared_effects *e) {
+  e->lands_all = waits_for_all(s->c, op);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
+    add_buffers(s, &e->landed, mlirOperationGetOperand(op, i));
+}
+
+static void scratch_effects(const struct shared_items *s, MlirOperation op,
+                            struct shared_effects *e) {
+  uintptr_t scratch = (uintptr_t)ptrmap_get(&s->scratch, op.ptr);
+  if (!scratch)
+    return;
+  struct shared_part part = {.item = (uint32_t)scratch - 1};
+  e->meets = true;
+  set_add(s->arena, &e->writes, part);
+  set_add(s->arena, &e->late_reads, part);
 }
 
 struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperation op) {
   struct shared_effects e = {0};
   switch (op_id(s->c, op)) {
   case OP_TILE_BARRIER:
-  case OP_GPU_BARRIER: e.meets = true; return e;
+  case OP_GPU_BARRIER: e.meets = true; break;
   case OP_GPU_LOCAL_ALLOC:
     if (mlirOperationGetNumOperands(op) > 0)
-      set_add_all(s->arena, &e.writes, buffers_of(s, mlirOperationGetResult(op, 0)));
-    return e;
-  case OP_GPU_LOCAL_LOAD:
-    set_add_all(s->arena, &e.reads, buffers_of(s, mlirOperationGetOperand(op, 0)));
-    return e;
-  case OP_GPU_LOCAL_STORE:
-    set_add_all(s->arena, &e.writes, buffers_of(s, mlirOperationGetOperand(op, 1)));
-    return e;
-  default: break;
-  }
-  uintptr_t scratch = (uintptr_t)ptrmap_get(&s->scratch, op.ptr);
-  if (scratch) {
-    e.meets = true;
-    set_add(s->arena, &e.writes, (uint32_t)scratch - 1);
-    set_add(s->arena, &e.late_reads, (uint32_t)scratch - 1);
+      add_buffers(s, &e.writes, mlirOperationGetResult(op, 0));
+    break;
+  case OP_GPU_LOCAL_LOAD: add_buffers(s, &e.reads, mlirOperationGetOperand(op, 0)); break;
+  case OP_GPU_LOCAL_STORE: add_buffers(s, &e.writes, mlirOperationGetOperand(op, 1)); break;
+  case OP_GPU_ASYNC_COPY: add_buffers(s, &e.starts, mlirOperationGetOperand(op, 1)); break;
+  case OP_GPU_ASYNC_WAIT: wait_effects(s, op, &e); break;
+  default: scratch_effects(s, op, &e); break;
   }
   return e;
+}
+
+bool shared_effects_any(const struct shared_effects *e) {
+  return e->meets || e->lands_all || e->reads.at.len || e->writes.at.len || e->starts.at.len ||
+         e->landed.at.len;
 }

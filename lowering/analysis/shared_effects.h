@@ -12,6 +12,7 @@ struct shared_item {
   MlirOperation op, loop; // the innermost loop around the op; null: none
   bool is_scratch;
   uint32_t bytes, alignment;
+  uint32_t copies, stride; // of a ring: its buffers, and how far they are apart; else 1, 0
   struct live_range live, loop_range; // points; of the loop, where there is one
   // As the op's attributes have it; allocate-shared changes them.
   uint32_t offset;
@@ -31,28 +32,40 @@ struct shared_items {
   struct arena *arena;
   VEC(struct shared_item) items; // in program order
   struct map scratch;            // op -> index + 1
-  struct map buffers;            // memdesc value -> struct item_set *: what it may be
+  struct map buffers;            // memdesc value -> struct part_set *: what it may be
+  const struct liveness *live;
 };
 
-struct item_set {
-  VEC(uint32_t) at; // indices, ascending
+// What a value may be, or an op touches: one buffer of an item.
+enum { SHARED_ANY = UINT32_MAX };
+struct shared_part {
+  uint32_t item;
+  uint32_t number;    // of the buffer in its ring; SHARED_ANY: every one
+  MlirOperation loop; // null, or: in its turn t (from 0) it is (t + number) modulo the copies
+};
+
+struct part_set {
+  VEC(struct shared_part) at;
 };
 
 // Of one function. Lives on `a`.
 struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, uint32_t num_warps,
                                      struct arena *a);
 
+// What a value of a memdesc type may be.
+const struct part_set *shared_parts_of(const struct shared_items *s, MlirValue buffer);
+
 // The order of an op's effects: it reads and writes; if it `meets`, all threads meet then, and it
-// reads once more.
+// reads once more. Asynchronous copies write from `starts` on until a wait at which they have
+// `landed`, which is for the thread itself to say: others know behind a barrier.
 struct shared_effects {
   bool meets;
-  struct item_set reads, writes, late_reads;
+  bool lands_all; // whatever was started
+  struct part_set reads, writes, late_reads, starts, landed;
 };
 
 // On the arena of the items. Of the op itself, not of what its regions hold.
 struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperation op);
-static inline bool shared_effects_any(const struct shared_effects *e) {
-  return e->meets || e->reads.at.len || e->writes.at.len;
-}
+bool shared_effects_any(const struct shared_effects *e);
 
 #endif

@@ -48,24 +48,27 @@ static bool is_edge(const struct state *s, uint32_t a, uint32_t b) {
   return false;
 }
 
-static bool is_pending(const struct pending *p, uint32_t at) {
-  struct shared_interval where = {at, at + 1};
+static bool is_pending(const struct pending *p, const struct shared_item *item) {
+  struct shared_interval where = {item->offset, shared_item_end(item)};
   return intervals_meet(&p->reads, where) || intervals_meet(&p->writes, where);
+}
+
+static void see_writes(struct state *s, const struct part_set *writes,
+                       const struct pending *pending) {
+  for (size_t w = 0; w < writes->at.len; w++)
+    for (uint32_t i = 0; i < s->items->items.len; i++) {
+      struct edge e = {writes->at.at[w].item, i};
+      if (e.a != e.b && is_pending(pending, &s->items->items.at[i]) && !is_edge(s, e.a, e.b))
+        vec_push(s->a, &s->edges, e);
+    }
 }
 
 static void see_pending(void *user, MlirOperation op, const struct shared_effects *effects,
                         const struct pending *pending) {
   struct state *s = user;
   (void)op;
-  for (size_t w = 0; w < effects->writes.at.len; w++)
-    for (uint32_t i = 0; i < s->items->items.len; i++) {
-      const struct shared_item *item = &s->items->items.at[i];
-      struct edge e = {effects->writes.at.at[w], i};
-      bool here = is_pending(pending, item->offset);
-      if (e.a != e.b && (here || is_pending(pending, item->offset + item->toggle)) &&
-          !is_edge(s, e.a, e.b))
-        vec_push(s->a, &s->edges, e);
-    }
+  see_writes(s, &effects->writes, pending);
+  see_writes(s, &effects->starts, pending);
 }
 
 static bool is_listed(const struct barrier_plan *plan, MlirOperation op) {
@@ -75,28 +78,28 @@ static bool is_listed(const struct barrier_plan *plan, MlirOperation op) {
   return false;
 }
 
-// With all items apart, what is pending at an op's first write is what it would have to wait for.
+// With all items apart, a byte a place, what is pending at an op's first write is what it would
+// have to wait for.
 static void find_edges(struct state *s, const struct function *f) {
-  enum { PLACES = 2 };
   size_t count = f->items->items.len;
-  uint32_t *bytes = arena_array(s->a, uint32_t, count + 1);
-  uint32_t *toggle = arena_array(s->a, uint32_t, count + 1);
+  struct shared_item *sizes = arena_array(s->a, struct shared_item, count + 1);
+  uint32_t at = 0;
   s->waits = arena_array(s->a, bool, count + 1);
   for (uint32_t i = 0; i < count; i++) {
     struct shared_item *item = &f->items->items.at[i];
-    bytes[i] = item->bytes;
-    toggle[i] = item->toggle;
-    item->bytes = 1;
+    sizes[i] = *item;
+    item->bytes = item->copies;
+    item->stride = 1;
     item->toggle = item->toggle != 0;
-    item->offset = PLACES * i;
+    item->offset = at;
+    at = shared_item_end(item) + 1; // apart, as what touches is joined
   }
   s->edges.len = 0;
   s->items = f->items;
   struct barrier_plan plan = barrier_plan_make(f->items, f->op, NULL, see_pending, s, s->a);
   for (size_t i = 0; i < count; i++) {
     s->waits[i] = is_listed(&plan, f->items->items.at[i].op);
-    f->items->items.at[i].bytes = bytes[i];
-    f->items->items.at[i].toggle = toggle[i];
+    f->items->items.at[i] = sizes[i];
   }
 }
 
