@@ -18,6 +18,7 @@ static const enum pass_id pipeline[] = {
     // tilegpu: who holds what
     PASS_assign_layouts,
     PASS_coalesce,
+    PASS_accelerate_dot,
     PASS_remove_layout_conversions,
     PASS_canonicalize,
     PASS_cse,

@@ -7,12 +7,17 @@
 #include "lowering/analysis/access_cost.h"
 #include "lowering/analysis/layout_flow.h"
 
-enum { LIGHT = 1 }; // the weight of a wish that recomputable tiles pass on to their users
+enum {
+  LIGHT = 1,         // the weight of a wish that recomputable tiles pass on to their users
+  PRODUCT = 1 << 16, // how much more an accumulator weighs than an access of its size
+};
 
 struct anchor {
   MlirOperation op;
   MlirAttribute encoding;
   int64_t weight;
+  bool is_dot;
+  MlirAttribute dot_operands[2]; // in which layouts a matrix product takes A and B
 };
 
 // A tile; the values a loop carries through one slot are one tile.
@@ -20,7 +25,7 @@ struct tile {
   MlirValue value;        // the representative
   MlirAttribute encoding; // null: no wish yet
   int64_t weight, votes;
-  struct anchor *load; // the access it is the result of
+  struct anchor *load; // the access or product it is the result of
   bool fixed;          // not ours to choose
   bool follows;        // the result of a reduction: a slice of the operands' layout
   bool cheap;          // can be recomputed anywhere: no memory, no loop behind it
@@ -115,18 +120,33 @@ static struct tile *tile_of(struct layout_choice *x, MlirValue v) {
 
 // ---- anchors ----
 
-static bool note_access(MlirOperation op, void *user) {
+// The operand whose type says the layout that an anchor works in; -1: `op` is none.
+static intptr_t anchoring_operand(struct ir_context *c, MlirOperation op) {
+  if (op_is(c, op, OP_TILE_DOT))
+    return 2;
+  return mlirAttributeIsNull(layout_of_access(c, op)) ? -1 : 0;
+}
+
+static bool note_anchor(MlirOperation op, void *user) {
   struct layout_choice *x = user;
-  MlirAttribute encoding = layout_of_access(x->c, op);
-  if (mlirAttributeIsNull(encoding))
+  intptr_t at = anchoring_operand(x->c, op);
+  if (at < 0)
     return true;
-  int64_t numel = tensor_numel(mlirValueGetType(mlirOperationGetOperand(op, 0)));
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(op, at));
+  MlirAttribute encoding = tensor_encoding(type);
   struct anchor *a = arena_new(x->arena, struct anchor);
   a->op = op;
   a->encoding = encoding;
-  a->weight = numel * layout_loop_factor(x->c, mlirOperationGetBlock(op));
+  a->weight = tensor_numel(type) * layout_loop_factor(x->c, mlirOperationGetBlock(op));
   ptrmap_put(x->arena, &x->anchors, op.ptr, a);
   vec_push(x->arena, &x->order, a);
+  if (op_is(x->c, op, OP_TILE_DOT)) {
+    a->is_dot = true;
+    a->weight *= PRODUCT;
+    for (intptr_t i = 0; i < 2; i++)
+      a->dot_operands[i] = tensor_encoding(mlirValueGetType(mlirOperationGetOperand(op, i)));
+    return true;
+  }
   int64_t *votes = ptrmap_get(&x->votes, encoding.ptr);
   if (!votes) {
     votes = arena_new(x->arena, int64_t);
@@ -144,7 +164,7 @@ struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation ro
   x->target = target;
   x->arena = a;
   x->axis = axis_analyse(c, root, a);
-  ir_walk(root, note_access, x);
+  ir_walk(root, note_anchor, x);
   return x;
 }
 
@@ -316,7 +336,9 @@ static void spread_to_argument(struct layout_choice *x, const struct tile *t) {
 
 static void spread_to_definition(struct layout_choice *x, const struct tile *t) {
   MlirOperation def = mlirOpResultGetOwner(t->value);
-  if (t->load) {
+  if (t->load && t->load->is_dot) {
+    wish(x, mlirOperationGetOperand(def, 2), t->encoding, t->weight);
+  } else if (t->load) {
     wish_operands(x, def, t->encoding, t->weight);
   } else if (op_is(x->c, def, OP_SCF_IF)) {
     intptr_t at = mlirOpResultGetResultNumber(t->value);
@@ -448,7 +470,7 @@ MlirAttribute layout_wanted(struct layout_choice *x, MlirOperation op, intptr_t 
     return mlirAttributeGetNull();
   const struct anchor *a = ptrmap_get(&x->anchors, op.ptr);
   if (a)
-    return a->encoding;
+    return a->is_dot && i < 2 ? a->dot_operands[i] : a->encoding;
   MlirValue carried = carried_to(x->c, op, i);
   if (!mlirValueIsNull(carried))
     return layout_chosen(x, carried);

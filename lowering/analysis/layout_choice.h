@@ -8,6 +8,9 @@
 // converting it: a row of biases is loaded as a slice of the tile it is added to. So does a store
 // of what came out in another layout, like the sums of rows.
 //
+// A matrix product is the heaviest anchor of all: its accumulator stays as it is through loops,
+// and what is computed from it follows. Its operands wish for nothing; they are converted.
+//
 // What a reduction gives is no matter of choice: it is a slice of the layout of its operands.
 #ifndef TILE_LOWERING_ANALYSIS_LAYOUT_CHOICE_H
 #define TILE_LOWERING_ANALYSIS_LAYOUT_CHOICE_H
@@ -16,7 +19,8 @@
 
 struct layout_choice;
 
-// Notes the accesses under `root` with the layouts they have now. The answers live on `a`.
+// Notes the accesses and products under `root` with the layouts they have now. The answers live on
+// `a`.
 struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation root,
                                           const struct target *target, struct arena *a);
 // Solves. In between the caller removes the conversions it wants to have decided anew.

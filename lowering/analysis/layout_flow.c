@@ -26,6 +26,23 @@ MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned 
   return encoding_attr(c, &e);
 }
 
+MlirAttribute layout_dot_operand(struct ir_context *c, MlirAttribute parent, unsigned index,
+                                 unsigned k_width) {
+  const struct encoding *p = encoding_of_attr(c, parent);
+  if (!p)
+    return mlirAttributeGetNull();
+  struct encoding e = {.kind = ENC_DOT_OP, .rank = p->rank};
+  e.dot.op_idx = index;
+  e.dot.k_width = k_width;
+  e.dot.parent = p;
+  return encoding_attr(c, &e);
+}
+
+bool layout_is_dot_operand(struct ir_context *c, MlirAttribute encoding) {
+  const struct encoding *e = mlirAttributeIsNull(encoding) ? NULL : encoding_of_attr(c, encoding);
+  return e && e->kind == ENC_DOT_OP;
+}
+
 static MlirAttribute linear_attr(struct ir_context *c, const struct linear_layout *l) {
   struct encoding e = {.kind = ENC_LINEAR, .rank = l->out_count, .linear = *l};
   return encoding_attr(c, &e);

@@ -15,6 +15,11 @@ MlirAttribute layout_default(struct ir_context *c, MlirType tensor, uint32_t num
 // The layout of a slice of `parent` with dimension `dim` removed.
 MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned dim);
 
+// Operand `index` (0 A, 1 B) of a matrix product whose accumulator has layout `parent`.
+MlirAttribute layout_dot_operand(struct ir_context *c, MlirAttribute parent, unsigned index,
+                                 unsigned k_width);
+bool layout_is_dot_operand(struct ir_context *c, MlirAttribute encoding);
+
 // `op` ties its operands to its results: it is elementwise, a scan, a shape op (expand_dims,
 // broadcast, reshape, trans), a join or a split, a reduction (results are slices) or a gather (its
 // index). All its results have one layout, and so have its tied operands.

@@ -5,6 +5,9 @@
 //
 //   %e = tile.expand_dims %r {axis = 1}        %c = tilegpu.convert_layout %r : blocked -> slice<1>
 //                                        =>    %e = tile.expand_dims %c {axis = 1}
+//
+// A matrix product gets the form that needs no tensor cores: the accumulator is blocked, a square
+// of elements a thread, and the operands are what such a thread multiplies.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -12,7 +15,7 @@
 
 struct state {
   struct pass_context *p;
-  VEC(MlirOperation) shape_ops;
+  VEC(MlirOperation) shape_ops, dots;
 };
 
 static void assign(struct state *s, MlirValue v) {
@@ -66,6 +69,7 @@ static bool assign_op(MlirOperation op, void *user) {
   case OP_TILE_REDUCE:
   case OP_TILE_JOIN:
   case OP_TILE_SPLIT: vec_push(s->p->scratch, &s->shape_ops, op); return true;
+  case OP_TILE_DOT: vec_push(s->p->scratch, &s->dots, op); return true;
   default: return true;
   }
 }
@@ -107,6 +111,45 @@ static void convert_results(struct state *s, MlirOperation op) {
   }
 }
 
+// ---- matrix products ----
+
+// Each element of an operand that a thread fetches is used once for every row or column it has.
+static MlirAttribute layout_of_product(struct ir_context *c, MlirType acc, uint32_t num_warps) {
+  enum { SQUARE = 4 };
+  unsigned rank = tensor_rank(acc);
+  int64_t shape[LL_MAX_OUT], share = tensor_numel(acc) / (32 * (int64_t)num_warps);
+  uint32_t size[LL_MAX_OUT], order[LL_MAX_OUT], side = 1;
+  while (side < SQUARE && 4 * (int64_t)side * side <= share)
+    side *= 2;
+  for (unsigned d = 0; d < rank; d++) {
+    shape[d] = tensor_dim(acc, d);
+    size[d] = d + 2 < rank ? 1 : side < shape[d] ? side : (uint32_t)shape[d];
+    order[d] = rank - 1 - d;
+  }
+  struct encoding e = encoding_blocked(rank, shape, size, order, num_warps);
+  return encoding_attr(c, &e);
+}
+
+static void convert_dot(struct state *s, MlirOperation op) {
+  struct ir_context *c = s->p->c;
+  MlirValue result = mlirOperationGetResult(op, 0);
+  MlirAttribute given = tensor_encoding(mlirValueGetType(result));
+  MlirAttribute own = layout_of_product(c, mlirValueGetType(result), s->p->num_warps);
+  struct builder before = builder_before(c, op), after = builder_after(c, op);
+  for (intptr_t i = 0; i < 3; i++) {
+    MlirAttribute need = i == 2 ? own : layout_dot_operand(c, own, (unsigned)i, 1);
+    MlirValue operand = mlirOperationGetOperand(op, i);
+    if (!mlirAttributeEqual(tensor_encoding(mlirValueGetType(operand)), need))
+      mlirOperationSetOperand(op, i, build_convert_layout(&before, operand, need));
+  }
+  if (mlirAttributeEqual(own, given))
+    return;
+  layout_set(c, result, own);
+  MlirValue back = build_convert_layout(&after, result, given);
+  mlirValueReplaceAllUsesOfWith(result, back);
+  mlirOperationSetOperand(value_def(back), 0, result);
+}
+
 static void set_module_attributes(struct pass_context *p) {
   MlirOperation module = mlirModuleGetOperation(p->module);
   struct ir_context *c = p->c;
@@ -130,5 +173,7 @@ enum pass_result pass_assign_layouts(struct pass_context *p) {
     else
       convert_results(&s, op);
   }
+  for (size_t i = 0; i < s.dots.len; i++)
+    convert_dot(&s, s.dots.at[i]);
   return PASS_CHANGED;
 }

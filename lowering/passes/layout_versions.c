@@ -112,10 +112,13 @@ static int64_t element_cost(struct ir_context *c, MlirOperation op) {
   return type_is_ptr(c, element) || mlirTypeIsAInteger(element) ? CHEAP : FLOAT;
 }
 
-// Can the op that defines `v` be repeated for another layout of its result?
-static bool is_repeatable(struct layout_versions *x, MlirOperation def) {
+// Can the op that defines `v` be repeated for another layout of its result? What is computed on the
+// way to a matrix product is optimize-dot-operands' business.
+static bool is_repeatable(struct layout_versions *x, MlirOperation def, MlirAttribute encoding) {
   if (mlirOperationIsNull(def) || mlirOperationGetNumResults(def) != 1)
     return false;
+  if (layout_is_dot_operand(x->c, encoding))
+    return op_is(x->c, def, OP_ARITH_CONSTANT) || op_is(x->c, def, OP_TILE_SPLAT);
   return element_cost(x->c, def) >= 0;
 }
 
@@ -234,7 +237,7 @@ static const struct version *plan(struct layout_versions *x, MlirValue v, MlirAt
     plan_carried(x, e, loop, at, depth);
   } else if (is_loop_result(x->c, v) && is_address(x, v)) {
     plan_result(x, e, v, depth);
-  } else if (is_repeatable(x, value_def(v))) {
+  } else if (is_repeatable(x, value_def(v), encoding)) {
     int64_t recompute = recompute_cost(x, v, encoding, depth);
     if (recompute < e->cost || (recompute == e->cost && is_address(x, v))) {
       e->cost = recompute;
