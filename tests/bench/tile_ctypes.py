@@ -2,6 +2,7 @@
 """libtile from Python, for benchmarks that measure it beside PyTorch and Triton in one process."""
 import ctypes as C
 import os
+import struct
 
 I32, F16, BF16, F32 = 3, 11, 12, 13
 
@@ -17,6 +18,37 @@ class Grid(C.Structure):
     _fields_ = [("x", C.c_uint), ("y", C.c_uint), ("z", C.c_uint)]
 
 
+class Properties(C.Structure):
+    _fields_ = [("name", C.c_char * 128), ("target", C.c_char * 16), ("is_host", C.c_int), ("multiprocessors", C.c_int),
+                ("driver_version", C.c_int), ("memory", C.c_size_t), ("l2_bytes", C.c_size_t), ("shared_limit", C.c_size_t),
+                ("memory_gbs", C.c_double)]
+
+
+class Halves:
+    """An array of f16 on a device of libtile, where there is no PyTorch to make tensors."""
+    dtype = F16
+
+    def __init__(self, tile, count):
+        self.tile, self.count, self.pointer = tile, count, C.c_void_p()
+        tile.call("tile_malloc", tile.device, C.c_size_t(2 * count), C.byref(self.pointer))
+
+    def data_ptr(self):
+        return self.pointer.value
+
+    def write(self, data):
+        """As many bytes as the array has."""
+        self.tile.call("tile_copy_to_device", self.tile.device, None, self.pointer, data, C.c_size_t(2 * self.count))
+
+    def read(self, first, count):
+        data = C.create_string_buffer(2 * count)
+        at = C.c_void_p(self.pointer.value + 2 * first)
+        self.tile.call("tile_copy_to_host", self.tile.device, None, data, at, C.c_size_t(2 * count))
+        return struct.unpack(f"<{count}e", data.raw)
+
+    def free(self):
+        self.tile.call("tile_free", self.tile.device, self.pointer)
+
+
 class Tile:
     """One device of libtile. Errors are exceptions with the library's message."""
 
@@ -30,11 +62,21 @@ class Tile:
         if getattr(self.lib, name)(*args) != 0:
             raise RuntimeError(name + ": " + self.lib.tile_error_message().decode())
 
-    def kernel(self, path, name, warps=4, registers=0, **constants):
+    def properties(self):
+        p = Properties()
+        self.call("tile_device_get_properties", self.device, C.byref(p))
+        return p
+
+    def kernel(self, path, name, warps=4, registers=0, stages=0, target=None, **constants):
+        """0 stages: the compiler's choice; no target: the device's own."""
         kernel = C.c_void_p()
         self.call("tile_kernel_open", self.device, path.encode(), name.encode(), C.byref(kernel))
         self.call("tile_kernel_set_warps", kernel, C.c_uint(warps))
         self.call("tile_kernel_set_max_registers", kernel, C.c_uint(registers))
+        if stages:
+            self.call("tile_kernel_set_stages", kernel, C.c_uint(stages))
+        if target:
+            self.call("tile_kernel_set_target", kernel, target.encode())
         for key, value in constants.items():
             self.call("tile_kernel_set_constant", kernel, key.encode(), str(value).encode())
         return kernel
@@ -47,6 +89,8 @@ class Tile:
                 slot.is_pointer, slot.type, slot.value.integer = 0, I32, arg
             elif isinstance(arg, float):
                 slot.is_pointer, slot.type, slot.value.real = 0, F32, arg
+            elif isinstance(arg, Halves):
+                slot.is_pointer, slot.type, slot.value.pointer = 1, F16, arg.data_ptr()
             else:
                 import torch
                 kinds = {torch.float16: F16, torch.float32: F32, torch.bfloat16: BF16}
@@ -60,5 +104,24 @@ class Tile:
             if launch(kernel, None, g, at, n) != 0:
                 raise RuntimeError(self.lib.tile_error_message().decode())
 
-        call.keep = packed
+        call.keep, call.kernel, call.count = packed, kernel, n
         return call
+
+    def code(self, call):
+        """The PTX (on the host: the object) that a bound launch runs."""
+        text, size = C.c_char_p(), C.c_size_t()
+        self.call("tile_kernel_get_code", call.kernel, call.keep, C.c_size_t(call.count), C.byref(text), C.byref(size))
+        return C.string_at(text, size.value)
+
+    def event(self):
+        event = C.c_void_p()
+        self.call("tile_event_create", self.device, C.byref(event))
+        return event
+
+    def record(self, event):
+        self.call("tile_event_record", self.device, event, None)
+
+    def milliseconds(self, start, stop):
+        ms = C.c_float()
+        self.call("tile_event_elapsed", start, stop, C.byref(ms))
+        return ms.value
