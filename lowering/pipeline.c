@@ -7,6 +7,7 @@ static const enum pass_id pipeline[] = {
     PASS_canonicalize,
     PASS_combine,
     PASS_cse,
+    PASS_f32_dot_split,
     PASS_reorder_broadcast,
     PASS_canonicalize,
     PASS_licm,

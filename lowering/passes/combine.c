@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// combine: brings addresses and masked loads into the forms that later passes read best. Pointers
-// are 64 bits wide, so moving an offset between additions to them never changes the address.
+// combine: brings addresses, masked loads and sums of products into the forms that later passes
+// read best. Pointers are 64 bits wide, so moving an offset between additions to them never changes
+// the address.
 //
 //   addptr(addptr(splat %p, %tile), splat %s)    ->   addptr(splat(addptr %p, %s), %tile)
 //   addptr(splat %p, addi(splat %s, %tile))      ->   addptr(splat(addptr %p, %s), %tile)    (i64)
 //   addptr(%p, extsi %tile)                      ->   addptr(%p, %tile)
 //   select(%m, load(%p, %m), %other)             ->   load(%p, %m, %other)
 //   load(%p, %m, splat 0)                        ->   load(%p, %m)
+//   add(%x, dot(%a, %b, splat 0))                ->   dot(%a, %b, %x)
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
 
@@ -175,12 +177,43 @@ static void drop_zero_other(struct combine *s, MlirOperation load) {
     replace(s, load, rebuild_load(s, load, (MlirValue){NULL}));
 }
 
+// ---- products ----
+
+static bool is_zero(struct ir_context *c, MlirValue v) {
+  int64_t i;
+  double f;
+  return (value_const_int(c, v, &i) && i == 0) || (value_const_float(c, v, &f) && f == 0);
+}
+
+// The sum with a product that begins at zero begins it. A product of another block stays there: it
+// may run less often.
+static void combine_sum(struct combine *s, MlirOperation op) {
+  if (!mlirAttributeIsNull(op_attr(op, "tile.unfused")))
+    return;
+  for (intptr_t i = 0; i < 2; i++) {
+    MlirValue product = operand(op, i);
+    MlirOperation dot = def_of(s->c, product, OP_TILE_DOT);
+    if (mlirOperationIsNull(dot) || value_use_count(product) != 1 ||
+        !is_zero(s->c, operand(dot, 2)) ||
+        !mlirBlockEqual(mlirOperationGetBlock(dot), mlirOperationGetBlock(op)))
+      continue;
+    MlirOperation sum = mlirOperationClone(dot);
+    mlirOperationSetOperand(sum, 2, operand(op, 1 - i));
+    mlirBlockInsertOwnedOperationBefore(mlirOperationGetBlock(op), op, sum);
+    replace(s, op, mlirOperationGetResult(sum, 0));
+    op_erase(dot);
+    return;
+  }
+}
+
 static bool visit(MlirOperation op, void *user) {
   struct combine *s = user;
   switch (op_id(s->c, op)) {
   case OP_TILE_ADDPTR: combine_addptr(s, op); break;
   case OP_ARITH_SELECT: combine_select(s, op); break;
   case OP_TILE_LOAD: drop_zero_other(s, op); break;
+  case OP_ARITH_ADDF:
+  case OP_ARITH_ADDI: combine_sum(s, op); break;
   default: break;
   }
   return true;

@@ -77,4 +77,66 @@ module {
     %b = arith.select %m, %y, %late : tensor<32xi1>, tensor<32xf32>
     return %a, %b : tensor<32xf32>, tensor<32xf32>
   }
+
+  // A product that begins at zero begins at what it is added to, on either side; in a loop that is what the loop
+  // carries. The product moves to the sum.
+  // CHECK-LABEL: func.func @product(
+  // CHECK-SAME: %[[A:.*]]: tensor<16x32xf16>, %[[B:.*]]: tensor<32x16xf16>, %[[C:.*]]: tensor<16x16xf32>, %[[N:.*]]: i32
+  // CHECK: %[[NEG:.*]] = arith.negf %[[C]]
+  // CHECK-NEXT: %[[D:.*]] = "tile.dot"(%[[A]], %[[B]], %[[NEG]]) {input_precision = "tf32", max_num_imprecise_acc = 4 : i32}
+  // CHECK-NEXT: %[[L:.*]] = scf.for {{.*}} iter_args(%[[X:.*]] = %[[D]])
+  // CHECK-NEXT: %[[Y:.*]] = "tile.dot"(%[[A]], %[[B]], %[[X]])
+  // CHECK-NEXT: scf.yield %[[Y]]
+  // CHECK: return %[[L]]
+  func.func @product(%a: tensor<16x32xf16>, %b: tensor<32x16xf16>, %c: tensor<16x16xf32>, %n: i32) -> tensor<16x16xf32> {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %p = "tile.dot"(%a, %b, %zero) {input_precision = "tf32", max_num_imprecise_acc = 4 : i32} : (tensor<16x32xf16>, tensor<32x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %neg = arith.negf %c : tensor<16x16xf32>
+    %s = arith.addf %p, %neg : tensor<16x16xf32>
+    %r = scf.for %i = %i0 to %n step %i1 iter_args(%x = %s) -> (tensor<16x16xf32>) : i32 {
+      %q = "tile.dot"(%a, %b, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x32xf16>, tensor<32x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+      %y = arith.addf %x, %q : tensor<16x16xf32>
+      scf.yield %y : tensor<16x16xf32>
+    }
+    return %r : tensor<16x16xf32>
+  }
+
+  // Sums of products of integers, and of two products: one begins the other.
+  // CHECK-LABEL: func.func @products(
+  // CHECK-SAME: %[[A:.*]]: tensor<16x16xi8>
+  // CHECK: %[[Z:.*]] = arith.constant dense<0>
+  // CHECK-NEXT: %[[P:.*]] = "tile.dot"(%[[A]], %[[A]], %[[Z]])
+  // CHECK-NEXT: %[[Q:.*]] = "tile.dot"(%[[A]], %[[A]], %[[P]])
+  // CHECK-NEXT: return %[[Q]]
+  func.func @products(%a: tensor<16x16xi8>) -> tensor<16x16xi32> {
+    %zero = arith.constant dense<0> : tensor<16x16xi32>
+    %p = "tile.dot"(%a, %a, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x16xi8>, tensor<16x16xi8>, tensor<16x16xi32>) -> tensor<16x16xi32>
+    %q = "tile.dot"(%a, %a, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x16xi8>, tensor<16x16xi8>, tensor<16x16xi32>) -> tensor<16x16xi32>
+    %s = arith.addi %q, %p : tensor<16x16xi32>
+    return %s : tensor<16x16xi32>
+  }
+
+  // What stays a sum: of a product that is used twice, that begins elsewhere, that another block has, and where
+  // the sum is rounded by itself.
+  // CHECK-LABEL: func.func @sums
+  // CHECK-COUNT-4: arith.addf
+  func.func @sums(%a: tensor<16x16xf16>, %c: tensor<16x16xf32>, %n: i32) -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) {
+    %zero = arith.constant dense<0.0> : tensor<16x16xf32>
+    %i0 = arith.constant 0 : i32
+    %i1 = arith.constant 1 : i32
+    %p = "tile.dot"(%a, %a, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %twice = arith.addf %p, %p : tensor<16x16xf32>
+    %q = "tile.dot"(%a, %a, %c) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %begun = arith.addf %c, %q : tensor<16x16xf32>
+    %o = "tile.dot"(%a, %a, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %outer = scf.for %i = %i0 to %n step %i1 iter_args(%x = %c) -> (tensor<16x16xf32>) : i32 {
+      %y = arith.addf %x, %o : tensor<16x16xf32>
+      scf.yield %y : tensor<16x16xf32>
+    }
+    %r = "tile.dot"(%a, %a, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %alone = arith.addf %c, %r {tile.unfused} : tensor<16x16xf32>
+    return %twice, %begun, %outer, %alone : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
+  }
 }
