@@ -40,6 +40,9 @@ enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC };
 //   barrier     all threads of the CTA meet; `place` (NULL without checks) is where it stands
 //   shuffle     every lane of the warp gives `value` and gets that of lane `source_lane` (0..31);
 //               `place` as of a barrier
+//   mma         a matrix instruction of the warp (base/mma.h): the lane's words of A, B and C, and
+//               room for those of D (runtime/host_tensor_core.c says how it computes); `place` as
+//               of a barrier
 //   check       before an access of `bytes` at `addr`, derived from parameter `param` (-1:
 //   unknown);
 //               returns false when the access must be skipped (it was reported)
@@ -55,6 +58,9 @@ enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC };
   X(tile_host_barrier, void, (struct host_thread * t, const struct host_place *place))             \
   X(tile_host_shuffle, uint32_t,                                                                   \
     (struct host_thread * t, uint32_t value, uint32_t source_lane,                                 \
+     const struct host_place *place))                                                              \
+  X(tile_host_mma, void,                                                                           \
+    (struct host_thread * t, uint32_t id, const void *a, const void *b, const void *c, void *d,    \
      const struct host_place *place))                                                              \
   X(tile_host_check, bool,                                                                         \
     (struct host_thread * t, const struct host_place *place, int32_t param, const void *addr,      \

@@ -12,13 +12,14 @@
 #define WARP 32
 #define SHARED_ALIGN 1024 // what TMA boxes with 128-byte swizzle need
 
-enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, ENDED };
+enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, AT_MMA, ENDED };
 
 // One CUDA thread of a CTA run by fibers. Generated code sees the first member only.
 struct cta_thread {
   struct host_thread t;
   enum thread_state state;
   uint32_t value, source_lane;    // of the shuffle it waits at
+  struct host_mma mma;            // of the matrix instruction it waits at
   const struct host_place *place; // of what it waits at
 };
 
@@ -44,6 +45,11 @@ _Noreturn void host_cta_stop(struct host_thread *t) {
   // The scheduler sees `stopped` and never comes back.
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
   UNREACHABLE();
+}
+
+_Noreturn void host_cta_fail(struct host_thread *t, tile_status status, const char *message) {
+  launch_fail(t->cta->launch, status, message);
+  host_cta_stop(t);
 }
 
 static void not_collective(struct host_thread *t, const char *what) {
@@ -79,6 +85,18 @@ uint32_t tile_host_shuffle(struct host_thread *t, uint32_t value, uint32_t sourc
   self->state = AT_SHUFFLE;
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
   return self->value; // exchange_lanes put the other lane's here
+}
+
+void tile_host_mma(struct host_thread *t, uint32_t id, const void *a, const void *b, const void *c,
+                   void *d, const struct host_place *place) {
+  struct host_cta *cta = t->cta;
+  if (!cta->fibers)
+    not_collective(t, "matrix instruction");
+  struct cta_thread *self = &cta->worker->threads[t->thread_id];
+  self->mma = (struct host_mma){(enum mma_id)id, a, b, c, d};
+  self->place = place;
+  self->state = AT_MMA;
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
 }
 
 // ---- a CTA as fibers ----
@@ -147,32 +165,54 @@ static bool wait_together(struct host_cta *cta, unsigned from, unsigned count, c
   return true;
 }
 
+// All lanes of the warp wait for each other; false if they never meet: at least one is at `at`, and
+// those elsewhere stay there.
+static bool meet(struct host_cta *cta, unsigned first, enum thread_state at) {
+  const struct cta_thread *threads = cta->worker->threads;
+  const char *what = at == AT_SHUFFLE ? "shuffle" : "matrix instruction";
+  static const enum thread_state elsewhere[] = {ENDED, AT_BARRIER, AT_SHUFFLE, AT_MMA};
+  for (unsigned i = 0; i < COUNT_OF(elsewhere); i++) {
+    int absent = elsewhere[i] != at ? first_in(threads, first, first + WARP, elsewhere[i]) : -1;
+    if (absent >= 0) {
+      report_divergence(cta, first_in(threads, first, first + WARP, at), what, absent);
+      return false;
+    }
+  }
+  return !cta->launch->check || wait_together(cta, first, WARP, what);
+}
+
+static void multiply_matrices(struct cta_thread *warp) {
+  struct host_mma lanes[WARP];
+  for (unsigned i = 0; i < WARP; i++) {
+    lanes[i] = warp[i].mma;
+    warp[i].state = RUNNABLE;
+  }
+  host_mma_run(lanes);
+}
+
 // Runs one warp until each lane is at the barrier or has ended.
 static void run_warp(struct host_cta *cta, unsigned first) {
   struct host_worker *w = cta->worker;
   for (;;) {
-    unsigned at_shuffle = 0;
     for (unsigned i = first; i < first + WARP; i++) {
       if (w->threads[i].state != RUNNABLE)
         continue;
       fiber_resume(w->fibers, i);
       if (cta->stopped)
         return;
-      at_shuffle += w->threads[i].state == AT_SHUFFLE;
     }
-    if (at_shuffle == 0)
+    int waiting = first_in(w->threads, first, first + WARP, AT_SHUFFLE);
+    if (waiting < 0)
+      waiting = first_in(w->threads, first, first + WARP, AT_MMA);
+    if (waiting < 0)
       return;
-    if (at_shuffle < WARP) {
-      int absent = first_in(w->threads, first, first + WARP, ENDED);
-      if (absent < 0)
-        absent = first_in(w->threads, first, first + WARP, AT_BARRIER);
-      report_divergence(cta, first_in(w->threads, first, first + WARP, AT_SHUFFLE), "shuffle",
-                        absent);
+    enum thread_state at = w->threads[waiting].state;
+    if (!meet(cta, first, at))
       return;
-    }
-    if (cta->launch->check && !wait_together(cta, first, WARP, "shuffle"))
-      return;
-    exchange_lanes(&w->threads[first]);
+    if (at == AT_SHUFFLE)
+      exchange_lanes(&w->threads[first]);
+    else
+      multiply_matrices(&w->threads[first]);
   }
 }
 
@@ -223,6 +263,7 @@ static void worker_clear(struct host_worker *w) {
   free(w->threads);
   fiber_pool_destroy(w->fibers);
   host_shadow_free(w->shadow);
+  host_copies_free(w->copies);
   *w = (struct host_worker){0};
 }
 
@@ -283,6 +324,7 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
     memset(w->shared, HOST_POISON, info->shared_bytes);
     host_shadow_begin_cta(&cta);
   }
+  host_copies_begin_cta(&cta);
   if (cta.fibers)
     run_fibers(&cta, &t);
   else

@@ -6,6 +6,7 @@
 #define TILE_RUNTIME_HOST_DEVICE_H
 
 #include "base/arena.h"
+#include "base/mma.h"
 #include "base/thread_pool.h"
 #include "runtime/device.h"
 #include "runtime/fiber.h"
@@ -108,6 +109,16 @@ tile_status host_launch_run(struct module *m, void *stream, tile_grid grid, void
 void host_workers_free(struct host_device *d);
 // Ends the calling thread's CTA and the launch; does not return.
 _Noreturn void host_cta_stop(struct host_thread *t);
+
+// ---- host_tensor_core.c ----
+// One lane's part of a matrix instruction: words of A, B, C, and room for those of D, which may be
+// C's.
+struct host_mma {
+  enum mma_id id;
+  const void *a, *b, *c;
+  void *d;
+};
+void host_mma_run(const struct host_mma lanes[32]);
 
 // ---- host_check.c ----
 // Snapshot of buffers and bounds before a checked launch; false when memory is out.

@@ -53,6 +53,7 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_TILE_GRID_DEPENDENCY] = emit_special,
     [OP_FUNC_CALL] = emit_func_call,
     [OP_TILE_REDUCE] = emit_reduce,
+    [OP_TILE_DOT] = emit_dot,
     [OP_GPU_LOCAL_ALLOC] = emit_local_alloc,
     [OP_GPU_LOCAL_LOAD] = emit_local_load,
     [OP_GPU_LOCAL_STORE] = emit_local_store,

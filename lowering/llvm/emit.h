@@ -295,6 +295,7 @@ bool emit_split(struct emitter *e, MlirOperation op);
 bool emit_unsplat(struct emitter *e, MlirOperation op);
 bool emit_special(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
+bool emit_dot(struct emitter *e, MlirOperation op);
 bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);

@@ -32,6 +32,23 @@ static LLVMValueRef element_bits(struct emitter *e, const struct packing *p, LLV
   return p->element == e->i1 ? LLVMBuildZExt(e->b, x, e->i8, "") : to_bits(e, x);
 }
 
+// The word that was taken apart to these elements, so that nothing is built for what goes from
+// memory to a matrix instruction; NULL: they come from elsewhere.
+static LLVMValueRef unpacked_from(const struct packing *p, const LLVMValueRef *x,
+                                  LLVMTypeRef word) {
+  LLVMValueRef v = NULL;
+  for (unsigned i = 0; i < p->per_word; i++) {
+    if (!LLVMIsAExtractElementInst(x[i]))
+      return NULL;
+    LLVMValueRef from = LLVMGetOperand(x[i], 0), index = LLVMGetOperand(x[i], 1);
+    if ((v && v != from) || !LLVMIsAConstantInt(index) || LLVMConstIntGetZExtValue(index) != i)
+      return NULL;
+    v = from;
+  }
+  LLVMValueRef whole = v && LLVMIsABitCastInst(v) ? LLVMGetOperand(v, 0) : NULL;
+  return whole && LLVMTypeOf(whole) == word ? whole : NULL;
+}
+
 void pack_elements(struct emitter *e, const struct packing *p, const LLVMValueRef *elements,
                    LLVMValueRef *ret) {
   LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, p->word_bits);
@@ -41,6 +58,9 @@ void pack_elements(struct emitter *e, const struct packing *p, const LLVMValueRe
       ret[w] = element_bits(e, p, x[0]);
       continue;
     }
+    ret[w] = unpacked_from(p, x, word);
+    if (ret[w])
+      continue;
     LLVMTypeRef part = part_type(e, p);
     LLVMValueRef v = LLVMGetPoison(LLVMVectorType(part, p->per_word));
     for (unsigned i = 0; i < p->per_word; i++) {

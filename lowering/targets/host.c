@@ -139,6 +139,10 @@ static void shared_check(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bo
   call_routine(e, "tile_host_shared_check", LLVMVoidTypeInContext(e->llvm), 5, args);
 }
 
+static void mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
+  host_mma(e, m, checked_place(e), ret);
+}
+
 static void end_kernel(struct emitter *e) {
   struct host_places *p = e->places;
   size_t count = p ? p->rows.len : 0;
@@ -369,6 +373,7 @@ const struct target_hooks host_hooks = {
     .shared_check = shared_check,
     .load_matrices = host_load_matrices,
     .store_matrices = host_store_matrices,
+    .mma = mma,
     .load = load,
     .store = store,
     .atomic_width = atomic_width,

@@ -3,6 +3,8 @@
 // give them, and accesses its own elements there.
 #include "lowering/targets/host_matrices.h"
 
+#include "base/mma.h"
+
 enum { ROWS = 8, WORD_BYTES = 4, HALF_BYTES = 2 };
 
 // What lane `number` gives as its row, as seen from the own base of shared memory.
@@ -68,4 +70,52 @@ void host_store_matrices(struct emitter *e, const struct matrices *m, const LLVM
     for (unsigned k = 0; k < 2; k++)
       shared_store(e, LLVMBuildExtractElement(e->b, pair, const_i32(e, k), ""), at[k], HALF_BYTES);
   }
+}
+
+// ---- products ----
+
+enum { MMA_PARTS = 4, PART_BYTES = 8 * MMA_MAX_WORDS };
+
+// Room for the words of A, B, C and D on the stack, one for all products of the function: its first
+// instruction.
+static LLVMValueRef room_for_words(struct emitter *e) {
+  LLVMTypeRef type = LLVMArrayType2(e->i64, MMA_PARTS * MMA_MAX_WORDS);
+  LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(e->function);
+  LLVMValueRef first = LLVMGetFirstInstruction(entry);
+  if (first && LLVMIsAAllocaInst(first) && LLVMGetAllocatedType(first) == type)
+    return first;
+  if (first)
+    LLVMPositionBuilderBefore(e->entry, first);
+  LLVMValueRef room = LLVMBuildAlloca(e->entry, type, "words");
+  LLVMPositionBuilderAtEnd(e->entry, entry);
+  return room;
+}
+
+static LLVMValueRef part_of_room(struct emitter *e, LLVMValueRef room, unsigned part,
+                                 LLVMTypeRef type, unsigned word) {
+  unsigned bytes = type == e->f64 ? 8 : 4;
+  LLVMValueRef at = const_i32(e, part * PART_BYTES + word * bytes);
+  return LLVMBuildGEP2(e->b, e->i8, room, &at, 1, "");
+}
+
+static void put_words(struct emitter *e, LLVMValueRef room, unsigned part, const LLVMValueRef *x,
+                      unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    LLVMBuildStore(e->b, x[i], part_of_room(e, room, part, LLVMTypeOf(x[i]), i));
+}
+
+void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef place,
+              LLVMValueRef *ret) {
+  const struct mma_instruction *in = m->instruction;
+  LLVMValueRef room = room_for_words(e);
+  LLVMTypeRef type = LLVMTypeOf(m->c[0]);
+  put_words(e, room, 0, m->a, in->a_words);
+  put_words(e, room, 1, m->b, in->b_words);
+  put_words(e, room, 2, m->c, in->c_words);
+  LLVMValueRef args[] = {e->host_thread, const_i32(e, in->id), NULL, NULL, NULL, NULL, place};
+  for (unsigned i = 0; i < MMA_PARTS; i++)
+    args[2 + i] = part_of_room(e, room, i, type, 0);
+  call_routine(e, "tile_host_mma", LLVMVoidTypeInContext(e->llvm), 7, args);
+  for (unsigned i = 0; i < in->c_words; i++)
+    ret[i] = LLVMBuildLoad2(e->b, type, part_of_room(e, room, MMA_PARTS - 1, type, i), "");
 }

@@ -313,6 +313,7 @@ const struct target_hooks ptx_hooks = {
     .shared_base = shared_base,
     .load_matrices = ptx_load_matrices,
     .store_matrices = ptx_store_matrices,
+    .mma = ptx_mma,
     .load = ptx_load,
     .store = ptx_store,
     .atomic_width = ptx_atomic_width,

@@ -16,6 +16,7 @@ LLVMValueRef ptx_atomic_cas(struct emitter *e, const struct access *a, LLVMValue
 
 void ptx_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret);
 void ptx_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
+void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret);
 
 // One that computes from its operands alone: LLVM may merge, move and drop it.
 LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,

@@ -13,6 +13,7 @@
   X(compile_time)                                                                                  \
   X(emit)                                                                                          \
   X(emit_layouts)                                                                                  \
+  X(emit_dot)                                                                                      \
   X(emit_gather)                                                                                   \
   X(emit_pairs)                                                                                    \
   X(emit_reduce) X(layout_passes) X(layout_soundness) X(pass_manager) X(pass_soundness)            \

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix instructions on the host: the words of 32 lanes become matrices, are multiplied once for
+// the whole warp, and go back.
+//
+// The numbers. Of floats, products are exact in double and are summed there, in the order of k,
+// from zero on; the sum is added to the element of C in double, and the result is rounded to the
+// type of D, to nearest even. f32 operands are tf32: their upper 19 bits count. f64 is a chain of
+// fma from C on, in the order of k. 8-bit integers are summed in 32 bits and wrap around.
+#include "base/mma.h"
+#include "runtime/host_device.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WARP = 32, MAX_M = 16, MAX_K = 32, TF32_DROPPED_BITS = 13 };
+
+// ---- elements ----
+
+static float float_of(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+// Exponent and digits in a float's places stand for a value 2^-112 times as large.
+static float half(uint32_t h) {
+  uint32_t sign = (h & 0x8000) << 16, magnitude = h & 0x7fff;
+  if (magnitude >= 0x7c00)
+    return float_of(sign | 0x7f800000 | (magnitude & 0x3ff) << 13);
+  float value = float_of(magnitude << 13) * 0x1p112f;
+  return sign ? -value : value;
+}
+
+static float e4m3(uint32_t x) {
+  uint32_t magnitude = x & 0x7f;
+  float value = magnitude == 0x7f ? NAN : float_of(magnitude << 20) * 0x1p120f;
+  return x & 0x80 ? -value : value;
+}
+
+// Element i of a word.
+static double element(enum dtype t, uint32_t word, unsigned i) {
+  switch (t) {
+  case DTYPE_F16: return (double)half(word >> 16 * i & 0xffff);
+  case DTYPE_BF16: return (double)float_of(word >> 16 * i << 16);
+  case DTYPE_F8E4NV: return (double)e4m3(word >> 8 * i & 0xff);
+  case DTYPE_F8E5: return (double)half((word >> 8 * i & 0xff) << 8);
+  case DTYPE_I8: return (double)(int8_t)(word >> 8 * i & 0xff);
+  default: return (double)float_of(word >> TF32_DROPPED_BITS << TF32_DROPPED_BITS);
+  }
+}
+
+// ---- fragments ----
+
+// A by rows and B by k, so that the innermost loops run along the columns.
+struct operands {
+  double a[MAX_M][MAX_K], b[MAX_K][MMA_N];
+};
+
+// Where element i of word w of a lane is: its row of A, or column of B, and its place along K.
+struct place {
+  unsigned outer, k;
+};
+
+static struct place place_of(unsigned lane, unsigned word, unsigned i, unsigned halves,
+                             unsigned per_word) {
+  return (struct place){lane / 4 + 8 * (word % halves),
+                        (word / halves * 4 + lane % 4) * per_word + i};
+}
+
+static void read_word(enum dtype t, const void *words, unsigned w, unsigned per_word, double *ret) {
+  if (t == DTYPE_F64) {
+    memcpy(ret, (const double *)words + w, sizeof *ret);
+    return;
+  }
+  uint32_t word;
+  memcpy(&word, (const uint32_t *)words + w, sizeof word);
+  for (unsigned i = 0; i < per_word; i++)
+    ret[i] = element(t, word, i);
+}
+
+static void read_operands(const struct mma_instruction *in, const struct host_mma *lanes,
+                          struct operands *ret) {
+  unsigned halves = in->m / 8, per_word = in->a == DTYPE_F64 ? 1 : 32 / dtype_bits(in->a);
+  double x[4];
+  for (unsigned lane = 0; lane < WARP; lane++) {
+    for (unsigned w = 0; w < in->a_words; w++) {
+      read_word(in->a, lanes[lane].a, w, per_word, x);
+      struct place at = place_of(lane, w, 0, halves, per_word);
+      memcpy(&ret->a[at.outer][at.k], x, per_word * sizeof *x);
+    }
+    for (unsigned w = 0; w < in->b_words; w++) {
+      read_word(in->b, lanes[lane].b, w, per_word, x);
+      struct place at = place_of(lane, w, 0, 1, per_word);
+      for (unsigned i = 0; i < per_word; i++)
+        ret->b[at.k + i][at.outer] = x[i];
+    }
+  }
+}
+
+// ---- products ----
+
+// Sums of a row of A times B; of f64 they begin with C.
+static void multiply_row(const struct mma_instruction *in, const struct operands *x, unsigned row,
+                         double sums[MMA_N]) {
+  if (in->a == DTYPE_F64) {
+    for (unsigned k = 0; k < in->k; k++)
+      for (unsigned n = 0; n < MMA_N; n++)
+        sums[n] = fma(x->a[row][k], x->b[k][n], sums[n]);
+    return;
+  }
+  for (unsigned k = 0; k < in->k; k++)
+    for (unsigned n = 0; n < MMA_N; n++)
+      sums[n] += x->a[row][k] * x->b[k][n];
+}
+
+// Element `n` (0, 1) of half `h` of a lane's words of C, and where D has it.
+static double read_c(enum dtype t, const void *c, unsigned h, unsigned n) {
+  switch (t) {
+  case DTYPE_F16: {
+    uint16_t x;
+    memcpy(&x, (const uint16_t *)c + 2 * h + n, sizeof x);
+    return (double)half(x);
+  }
+  case DTYPE_F32: return (double)((const float *)c)[2 * h + n];
+  case DTYPE_F64: return ((const double *)c)[2 * h + n];
+  default: return 0;
+  }
+}
+
+static void write_d(enum dtype t, void *d, const void *c, unsigned h, unsigned n, double sum) {
+  unsigned at = 2 * h + n;
+  switch (t) {
+  case DTYPE_F16: dtype_store(t, (uint16_t *)d + at, read_c(t, c, h, n) + sum); break;
+  case DTYPE_F32: ((float *)d)[at] = (float)(read_c(t, c, h, n) + sum); break;
+  case DTYPE_F64: ((double *)d)[at] = sum; break;
+  default: // sums of products of 8 bits are exact in double
+    ((uint32_t *)d)[at] = ((const uint32_t *)c)[at] + (uint32_t)(int32_t)sum;
+    break;
+  }
+}
+
+void host_mma_run(const struct host_mma lanes[WARP]) {
+  const struct mma_instruction *in = mma_instruction(lanes[0].id);
+  struct operands x;
+  double sums[MAX_M][MMA_N] = {0};
+  read_operands(in, lanes, &x);
+  for (unsigned lane = 0; in->a == DTYPE_F64 && lane < WARP; lane++)
+    for (unsigned i = 0; i < in->c_words; i++)
+      sums[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2] =
+          read_c(in->c, lanes[lane].c, i / 2, i % 2);
+  for (unsigned row = 0; row < in->m; row++)
+    multiply_row(in, &x, row, sums[row]);
+  for (unsigned lane = 0; lane < WARP; lane++)
+    for (unsigned h = 0; h < in->m / 8; h++)
+      for (unsigned n = 0; n < 2; n++)
+        write_d(in->c, lanes[lane].d, lanes[lane].c, h, n,
+                sums[lane / 4 + 8 * h][2 * (lane % 4) + n]);
+}
