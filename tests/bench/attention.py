@@ -49,18 +49,19 @@ def triton_launch(side, config, arrays, shape, causal):
     args = (*arrays, s, s, 1 / math.sqrt(d))
     with OnlyMmaV2(only_v2):
         compiled = kernel(*args, **options)
-    if only_v2 and instruction(compiled.asm["ptx"]) == "wgmma":
+    f = lambda: kernel(*args, **options)
+    f.instruction = instruction(compiled.asm["ptx"])
+    if only_v2 and f.instruction == "wgmma":
         raise RuntimeError("compiled to wgmma in spite of DISABLE_MMA_V3")
-    return lambda: kernel(*args, **options)
+    return f
 
 
 def tutorial_launch(side, arrays, shape, causal):
     """The tutorial's function, tuned by itself at its first call; what it returns is copied to where the check looks."""
-    d = shape[3]
-    if side not in PEERS:
-        PEERS[side] = load_module(peer_file("06-fused-attention.py", "\n@pytest.mark.parametrize"), "peer_" + side)
+    d = shape[3]  # its tuning does not ask whether it is causal: a module for each case
+    module = load_module(peer_file("06-fused-attention.py", "\n@pytest.mark.parametrize"), f"peer_{side}_{d}_{causal}")
     q, k, v, out = arrays
-    f = lambda: PEERS[side].attention(q, k, v, causal, 1 / math.sqrt(d), False)
+    f = lambda: module.attention(q, k, v, causal, 1 / math.sqrt(d), False)
     with OnlyMmaV2(side.endswith("_v2")):
         out.copy_(f())
     return f, out

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "..", "..")
+ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from tile_ctypes import Halves, Tile
 
@@ -153,6 +153,9 @@ class Bench:
 
     # ---- one problem ----
 
+    def instruction_of(self, launch):
+        return instruction(self.tile.code(launch)) if hasattr(launch, "kernel") and not self.about.is_host else None
+
     def compare(self, what, operations, candidates, check):
         """`candidates`: {side: {name: function that makes a launch, or raises}}. Each is checked, then tried for a short
         time; the two best of each side take turns in the end, and the best of those is its result."""
@@ -160,15 +163,17 @@ class Bench:
         for side, tries in candidates.items():
             quick = {}
             for name, make in tries.items():
+                which = None
                 try:
                     launch = make()
+                    which = launch.instruction if hasattr(launch, "instruction") else self.instruction_of(launch)
                     problem = check(launch)
                     median = None if problem else self.alternate({name: launch}, 1, 5)[name][0]
                 except Exception as e:  # no such instruction, too much shared memory, ...
                     problem, median = str(e).strip().split("\n")[0][:160] or type(e).__name__, None
                 if problem and (self.about.is_host or problem.startswith("WRONG")):
                     self.is_wrong = True
-                put(what, side=side, case=name, problem=problem, quick_ms=median, tflops=median and operations / median * 1e-9)
+                put(what, side=side, case=name, instruction=which, problem=problem, quick_ms=median, tflops=median and operations / median * 1e-9)
                 if median:
                     quick[name] = (median, launch)
             for name in sorted(quick, key=lambda n: quick[n][0])[:2]:
