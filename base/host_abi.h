@@ -33,23 +33,23 @@ struct host_place {
   uint32_t line, col;
 };
 
-enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC };
+// HOST_COPY: an asynchronous copy, as one that writes shared memory.
+enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC, HOST_COPY };
 
 // Called by generated code; implemented in runtime/host_cta.c, host_check.c,
-// host_shared.c and host_print.c.
+// host_shared.c, host_async.c and host_print.c.
 //   barrier     all threads of the CTA meet; `place` (NULL without checks) is where it stands
 //   shuffle     every lane of the warp gives `value` and gets that of lane `source_lane` (0..31);
 //               `place` as of a barrier
 //   mma         a matrix instruction of the warp (base/mma.h): the lane's words of A, B and C, and
 //               room for those of D (runtime/host_tensor_core.c says how it computes); `place` as
 //               of a barrier
-//   check       before an access of `bytes` at `addr`, derived from parameter `param` (-1:
-//   unknown);
-//               returns false when the access must be skipped (it was reported)
-//   shared_check
-//               before an access of `bytes` at `addr` in the CTA's shared memory: reports what lies
-//               outside, was never written, or is touched by another thread without a barrier
-//               between; a store follows at once, and may write what is there already
+//   async_copy  `bytes` (4, 8 or 16) from `from` (NULL: zeros), derived from parameter `param`, to
+//               `to` in the CTA's shared memory. They arrive when the thread waits for them; until then
+//               the memory holds what nobody stored. `place` is NULL without checks
+//   async_commit
+//               the thread's copies since the last one become a group
+//   async_wait  until at most `pending` groups of the thread are under way
 //   clock       nanoseconds, as globaltimer
 //   print       one record of device_print; `format` has one %-directive per value, widened to
 //               double or long long
@@ -68,6 +68,11 @@ enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC };
   X(tile_host_shared_check, void,                                                                  \
     (struct host_thread * t, const struct host_place *place, const void *addr, uint32_t bytes,     \
      int32_t access))                                                                              \
+  X(tile_host_async_copy, void,                                                                    \
+    (struct host_thread * t, const struct host_place *place, int32_t param, void *to,              \
+     const void *from, uint32_t bytes))                                                            \
+  X(tile_host_async_commit, void, (struct host_thread * t))                                        \
+  X(tile_host_async_wait, void, (struct host_thread * t, uint32_t pending))                        \
   X(tile_host_clock, int64_t, (struct host_thread * t))                                            \
   X(tile_host_print_i64, void,                                                                     \
     (struct host_thread * t, const char *prefix, int32_t index, int64_t value, int32_t flags))     \

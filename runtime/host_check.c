@@ -164,7 +164,7 @@ void tile_host_assert_fail(struct host_thread *t, const struct host_place *place
 // ---- after the launch ----
 
 static const char *verb_of(enum host_access access) {
-  static const char *const verbs[] = {"load from", "store to", "atomic on"};
+  static const char *const verbs[] = {"load from", "store to", "atomic on", "asynchronous copy to"};
   return (unsigned)access < COUNT_OF(verbs) ? verbs[access] : "access to";
 }
 
@@ -194,6 +194,17 @@ static void describe_what(const struct kernel_info *info, const struct host_viol
     place_text(&v->other_place, " ", other, sizeof other);
     snprintf(text, size, "race in shared memory: %s byte %lld, and %s%s it by thread %d", verb,
              element, other, verb_of(v->other_access), v->other_thread);
+    break;
+  case HOST_SHARED_COPYING:
+    place_text(&v->other_place, " ", other, sizeof other);
+    snprintf(text, size,
+             "copy under way: %s byte %lld, and %sasynchronous copy to it by thread %d "
+             "has not been waited for",
+             verb, element, other, v->other_thread);
+    break;
+  case HOST_MISALIGNED:
+    snprintf(text, size, "asynchronous copy from an address that is not a multiple of %llu bytes",
+             (unsigned long long)v->elements);
     break;
   case HOST_OUTSIDE:
     if (v->param >= 0)

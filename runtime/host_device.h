@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host device's insides, shared by the files that make it up: the device and its table of
-// buffers (host_device.c), launches and CTAs (host_cta.c), the checker (host_check.c;
-// of shared memory: host_shared.c) and device_print (host_print.c).
+// buffers (host_device.c), launches and CTAs (host_cta.c), matrix instructions
+// (host_tensor_core.c), the checker (host_check.c; of shared memory: host_shared.c) and
+// device_print (host_print.c).
 #ifndef TILE_RUNTIME_HOST_DEVICE_H
 #define TILE_RUNTIME_HOST_DEVICE_H
 
@@ -37,6 +38,7 @@ struct host_worker {
   struct cta_thread *threads; // one a fiber
   unsigned thread_cap;
   struct host_shadow *shadow; // of `shared`, once a launch was checked
+  struct host_copies *copies; // of the threads, once a kernel copied
 };
 
 struct host_device {
@@ -109,6 +111,7 @@ tile_status host_launch_run(struct module *m, void *stream, tile_grid grid, void
 void host_workers_free(struct host_device *d);
 // Ends the calling thread's CTA and the launch; does not return.
 _Noreturn void host_cta_stop(struct host_thread *t);
+_Noreturn void host_cta_fail(struct host_thread *t, tile_status status, const char *message);
 
 // ---- host_tensor_core.c ----
 // One lane's part of a matrix instruction: words of A, B, C, and room for those of D, which may be
@@ -135,5 +138,12 @@ bool host_shadow_reserve(struct host_worker *w, size_t bytes);
 void host_shadow_free(struct host_shadow *s); // accepts NULL
 void host_shadow_begin_cta(struct host_cta *cta);
 void host_shadow_barrier(struct host_cta *cta); // all threads meet, or the CTA ends
+// A copy of the thread to `to`, which was checked when it began, has arrived.
+void host_shadow_arrival(struct host_thread *t, const struct host_place *place, const void *to,
+                         uint32_t bytes);
+
+// ---- host_async.c ----
+void host_copies_begin_cta(struct host_cta *cta); // drops what earlier CTAs left
+void host_copies_free(struct host_copies *c);     // accepts NULL
 
 #endif

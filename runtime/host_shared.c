@@ -4,6 +4,9 @@
 // race. Shuffles do not order memory. Two threads may write the same bytes, as those that hold
 // copies of an element do; so a second write is judged when the memory shows what it wrote.
 //
+// Bytes that an asynchronous copy fills are under way from its issue until its thread waited for
+// it: nobody may touch them. Then they count as written by that thread, at the wait.
+//
 // TILE_HOST_NO_BARRIERS=1 judges as if there were no barriers, which shows that the checker would
 // find one that is missing.
 #include "runtime/host_device.h"
@@ -20,6 +23,8 @@ struct shared_byte {
   // operations and of reads several follow each other. The same thread twice while there is one.
   unsigned writers_0 : 10, writers_1 : 10, write_access : 2;
   unsigned readers_0 : 10, readers_1 : 10;
+  unsigned copier : 10; // thread of a copy that may be under way: is_copying
+  bool copying : 1;
 };
 
 #define WRITE_MAX 128 // bytes of the widest store
@@ -81,6 +86,10 @@ void host_shadow_barrier(struct host_cta *cta) {
     s->epoch++;
 }
 
+static bool is_copying(const struct host_shadow *s, const struct shared_byte *b) {
+  return b->copying && b->write_epoch >= s->first_epoch;
+}
+
 // ---- one access ----
 
 struct access {
@@ -88,8 +97,8 @@ struct access {
   const struct host_place *place;
   uint16_t thread;
   enum host_access how;
-  bool raced, unwritten;      // one finding of a kind an access
-  size_t rewrites, rewritten; // bytes [rewrites, rewritten) that another thread wrote
+  bool raced, unwritten, early; // one finding of a kind an access
+  size_t rewrites, rewritten;   // bytes [rewrites, rewritten) that another thread wrote
   struct host_violation rewrite;
 };
 
@@ -144,8 +153,23 @@ static void against_readers(struct access *a, const struct host_shadow *s, size_
   a->raced = true;
 }
 
+// False when a copy to the byte is under way: there is nothing more to say then.
+static bool against_copies(struct access *a, const struct host_shadow *s, size_t offset) {
+  const struct shared_byte *b = &s->bytes[offset];
+  if (!is_copying(s, b))
+    return true;
+  if (a->early)
+    return false;
+  struct host_violation v = race_of(a, offset, b->copier, HOST_COPY, b->write_place);
+  v.kind = HOST_SHARED_COPYING;
+  host_check_record(a->t->cta->launch, &v);
+  a->early = true;
+  return false;
+}
+
 static void against_poison(struct access *a, const struct host_shadow *s, size_t offset) {
-  if (a->how == HOST_STORE || s->bytes[offset].write_epoch >= s->first_epoch || a->unwritten)
+  bool writes = a->how == HOST_STORE || a->how == HOST_COPY;
+  if (writes || s->bytes[offset].write_epoch >= s->first_epoch || a->unwritten)
     return;
   struct host_violation v = host_check_finding(a->t, HOST_SHARED_UNWRITTEN, a->place);
   v.access = a->how;
@@ -155,6 +179,9 @@ static void against_poison(struct access *a, const struct host_shadow *s, size_t
 }
 
 static void note_write(const struct access *a, const struct host_shadow *s, struct shared_byte *b) {
+  b->copying = a->how == HOST_COPY || is_copying(s, b);
+  if (a->how == HOST_COPY)
+    b->copier = a->thread;
   bool joins = a->how == HOST_ATOMIC && b->write_access == HOST_ATOMIC &&
                b->write_epoch == s->epoch && b->writers_0 != a->thread;
   if (!joins)
@@ -211,9 +238,11 @@ void tile_host_shared_check(struct host_thread *t, const struct host_place *plac
   if (offset < 0 || (uint64_t)offset > size || bytes > size - (uint64_t)offset)
     outside(&a, offset, size);
   for (size_t i = (size_t)offset; i < (size_t)offset + bytes; i++) {
-    against_writer(&a, s, i);
-    against_readers(&a, s, i);
-    against_poison(&a, s, i);
+    if (against_copies(&a, s, i)) {
+      against_writer(&a, s, i);
+      against_readers(&a, s, i);
+      against_poison(&a, s, i);
+    }
     if (a.how == HOST_LOAD)
       note_read(&a, s, &s->bytes[i]);
     else
@@ -221,4 +250,20 @@ void tile_host_shared_check(struct host_thread *t, const struct host_place *plac
   }
   if (a.rewritten && !a.raced)
     expect_rewrite(&a, &s->second);
+}
+
+void host_shadow_arrival(struct host_thread *t, const struct host_place *place, const void *to,
+                         uint32_t bytes) {
+  struct host_shadow *s = t->cta->worker->shadow;
+  size_t offset = (size_t)((uintptr_t)to - (uintptr_t)t->shared);
+  uint16_t thread = (uint16_t)(t->thread_id & 1023);
+  settle(t->cta);
+  for (size_t i = offset; i < offset + bytes; i++) {
+    struct shared_byte *b = &s->bytes[i];
+    b->copying = b->copying && b->copier != thread;
+    b->writers_0 = b->writers_1 = thread;
+    b->write_epoch = s->epoch;
+    b->write_access = HOST_COPY;
+    b->write_place = place;
+  }
 }

@@ -43,6 +43,8 @@ enum host_finding {
   HOST_SHARED_OUTSIDE,   // of the CTA's shared memory
   HOST_SHARED_UNWRITTEN, // shared memory read that no thread of the CTA wrote
   HOST_SHARED_RACE,      // shared memory touched by both threads, no barrier between
+  HOST_SHARED_COPYING,   // shared memory touched while a copy to it by the other is under way
+  HOST_MISALIGNED,       // copied from an address that is no multiple of `elements` bytes
 };
 struct host_violation { // one finding of a checked launch
   enum host_finding kind;
@@ -52,7 +54,7 @@ struct host_violation { // one finding of a checked launch
   int64_t element;   // index into the buffer, in elements (bytes in shared memory); may be negative
   uint64_t elements; // the buffer's length in elements, 0 unknown
   int32_t program_id[3], thread_id;
-  // Of a race: who touched it before. Of a divergence: who is missing, and where it waits if so.
+  // Of a race: who touched it before. Of a copy under way: who copies. Of a divergence: who is missing, and where it waits if so.
   int32_t other_thread;
   enum host_access other_access;
   struct host_place other_place;

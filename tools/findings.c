@@ -38,7 +38,8 @@ static void report_outside(struct diag_engine *diag, struct span where, const ch
 }
 
 static const char *verb_of(enum host_access access) {
-  return access == HOST_LOAD ? "reads" : access == HOST_STORE ? "writes" : "changes atomically";
+  static const char *const verbs[] = {"reads", "writes", "changes atomically", "copies to"};
+  return verbs[access];
 }
 
 static void report_race(struct diag_engine *diag, const struct source *source, struct span where,
@@ -55,6 +56,20 @@ static void report_race(struct diag_engine *diag, const struct source *source, s
   else
     diag_note(d, SPAN_NONE, "thread %d %s it%s", v->other_thread, verb,
               other.source ? ", at the same place" : "");
+}
+
+static void report_copying(struct diag_engine *diag, const struct source *source, struct span where,
+                           const struct host_violation *v) {
+  struct diag *d =
+      diag_error(diag, where, E0809, "shared memory is touched while a copy to it is under way");
+  diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
+                     v->program_id[1], v->program_id[2], v->thread_id, verb_of(v->access),
+                     (long long)v->element);
+  struct span other = span_of(source, &v->other_place);
+  if (other.source && other.begin != where.begin)
+    diag_label(d, other, "thread %d copies to it and has not waited", v->other_thread);
+  else
+    diag_note(d, SPAN_NONE, "thread %d copies to it and has not waited", v->other_thread);
 }
 
 static void report_divergence(struct diag_engine *diag, const struct source *source,
@@ -90,6 +105,13 @@ void finding_report(struct diag_engine *diag, const struct source *source,
     diag_primary_label(d, "%s %s byte %lld", thread, verb_of(v->access), (long long)v->element);
     break;
   case HOST_SHARED_RACE: report_race(diag, source, where, v); break;
+  case HOST_SHARED_COPYING: report_copying(diag, source, where, v); break;
+  case HOST_MISALIGNED:
+    d = diag_error(diag, where, E0814, "asynchronous copy from a misaligned address");
+    diag_primary_label(d, "%s copies from an address that is not a multiple of %llu bytes", thread,
+                       (unsigned long long)v->elements);
+    diag_help(d, "check `multiple_of` and `max_contiguous` on the way to this pointer");
+    break;
   }
 }
 

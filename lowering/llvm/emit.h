@@ -241,6 +241,10 @@ LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BIT
 LLVMValueRef thread_parity(struct emitter *e, uint32_t mask);
 // Coordinate `dim` of each register's element, or (dim < 0) its row-major offset in the tensor.
 void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, LLVMValueRef *ret);
+// Offsets (dimension 0), xor `start`, as addresses in loops want them: for each register a value of
+// the entry block, and a constant to be added to it.
+void layout_offsets(struct emitter *e, const struct linear_layout *l, uint32_t start,
+                    LLVMValueRef *ret_thread, uint32_t *ret_rest);
 // i1: this thread is the first of those that hold the same elements; NULL if each is the only
 // holder. NULL layout: a scalar, held by all.
 LLVMValueRef owner_predicate(struct emitter *e, const struct linear_layout *l);
@@ -299,8 +303,13 @@ bool emit_dot(struct emitter *e, MlirOperation op);
 bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);
+bool emit_local_index(struct emitter *e, MlirOperation op);
+bool emit_local_trans(struct emitter *e, MlirOperation op);
 bool emit_local_load(struct emitter *e, MlirOperation op);
 bool emit_local_store(struct emitter *e, MlirOperation op);
+bool emit_async_copy(struct emitter *e, MlirOperation op);
+bool emit_async_commit(struct emitter *e, MlirOperation op);
+bool emit_async_wait(struct emitter *e, MlirOperation op);
 bool emit_print(struct emitter *e, MlirOperation op);
 bool emit_assert(struct emitter *e, MlirOperation op);
 bool emit_scf_if(struct emitter *e, MlirOperation op);
@@ -352,6 +361,17 @@ struct turn *turns_begin(struct emitter *e, MlirOperation loop, LLVMBasicBlockRe
 void turns_end(struct emitter *e, struct turn *outer);
 // The op's threads may still read; the memory's next user comes behind a barrier.
 void scratch_end(struct emitter *e);
+// Places of registers in a buffer that begins `at` bytes (i32) into shared memory. What depends on
+// the thread is computed in the entry block, so that a loop over the buffers of a ring adds `at`.
+struct buffer_places {
+  LLVMTypeRef element;
+  LLVMValueRef at, *thread; // of each register: pointers as if `at` were 0
+  uint32_t *rest;           // elements behind them
+};
+// offsets: in elements of element_bits, one dimension; xor `start`.
+struct buffer_places buffer_places_of(struct emitter *e, const struct linear_layout *offsets,
+                                      uint32_t start, unsigned element_bits, LLVMValueRef at);
+LLVMValueRef buffer_place(struct emitter *e, const struct buffer_places *p, uint32_t r);
 // One access of `bytes` by this thread, aligned to its size; checked where the target can.
 LLVMValueRef shared_load(struct emitter *e, LLVMTypeRef type, LLVMValueRef ptr, unsigned bytes);
 void shared_store(struct emitter *e, LLVMValueRef value, LLVMValueRef ptr, unsigned bytes);
@@ -380,6 +400,11 @@ void exchange_store(struct emitter *e, const struct exchange_side *plan, LLVMTyp
                     LLVMValueRef base, const LLVMValueRef *values);
 void exchange_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
                    LLVMValueRef base, LLVMValueRef *ret);
+// The same in a buffer that begins `at` bytes (i32) into shared memory.
+void buffer_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                  LLVMValueRef at, const LLVMValueRef *values);
+void buffer_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                 LLVMValueRef at, LLVMValueRef *ret);
 
 // ---- debug_info.c ----
 struct place {
@@ -409,6 +434,8 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
                         struct kernel_info *ret_info);
 
 // ---- codegen.c ----
+// Module flag: a version of PTX above the target's own, which the kernel needs.
+#define PTX_VERSION_FLAG "tile.ptx_version"
 // Optimises the module and generates PTX or an object file on `a`.
 bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
              struct diag_engine *diag, struct str *ret);

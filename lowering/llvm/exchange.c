@@ -12,23 +12,31 @@ enum { MAX_ELEMENTS = 1 << EXCHANGE_VEC_BITS };
 struct side {
   const struct exchange_side *plan;
   struct packing packing;
-  LLVMValueRef base, *offsets;
   unsigned count; // registers
+  LLVMValueRef base, *offsets;
+  struct buffer_places places; // where `base` is NULL
 };
 
+// base NULL: a buffer that begins `at` bytes into shared memory.
 static struct side side_of(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
-                           LLVMValueRef base) {
-  struct side s = {.plan = plan, .packing = packing_of(e, type, 1u << plan->vec_bits), base};
-  s.count = register_count(&plan->offsets);
+                           LLVMValueRef base, LLVMValueRef at) {
+  struct side s = {.plan = plan, .packing = packing_of(e, type, 1u << plan->vec_bits)};
+  struct linear_layout offsets =
+      plan->form == EXCHANGE_VECTORS ? plan->offsets : exchange_rows(plan);
+  s.count = register_count(&offsets);
+  s.base = base;
+  if (!base) {
+    s.places = buffer_places_of(e, &offsets, plan->start, s.packing.bits, at);
+    return s;
+  }
   s.offsets = arena_array(e->arena, LLVMValueRef, s.count);
-  struct linear_layout rows;
-  if (plan->form != EXCHANGE_VECTORS)
-    rows = exchange_rows(plan);
-  layout_indices(e, plan->form == EXCHANGE_VECTORS ? &plan->offsets : &rows, 0, s.offsets);
+  layout_indices(e, &offsets, 0, s.offsets);
   return s;
 }
 
 static LLVMValueRef address(struct emitter *e, const struct side *s, uint32_t r) {
+  if (!s->base)
+    return buffer_place(e, &s->places, r);
   LLVMTypeRef element = LLVMIntTypeInContext(e->llvm, s->packing.bits);
   return LLVMBuildGEP2(e->b, element, s->base, &s->offsets[r], 1, "");
 }
@@ -84,12 +92,22 @@ static void store_register(struct emitter *e, const struct side *s, uint32_t r,
   e->target->hooks->store_matrices(e, &m, words);
 }
 
+static void store_all(struct emitter *e, const struct side *s, const LLVMValueRef *values) {
+  for (uint32_t r = 0; r < s->count; r++)
+    if (!(r & s->plan->skip_mask))
+      store_register(e, s, r, values);
+}
+
 void exchange_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
                     LLVMValueRef base, const LLVMValueRef *values) {
-  struct side s = side_of(e, plan, type, base);
-  for (uint32_t r = 0; r < s.count; r++)
-    if (!(r & plan->skip_mask))
-      store_register(e, &s, r, values);
+  struct side s = side_of(e, plan, type, base, NULL);
+  store_all(e, &s, values);
+}
+
+void buffer_store(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                  LLVMValueRef at, const LLVMValueRef *values) {
+  struct side s = side_of(e, plan, type, NULL, at);
+  store_all(e, &s, values);
 }
 
 // The registers without copies of register r's element, for registers that only repeat others.
@@ -136,13 +154,23 @@ static void load_register(struct emitter *e, const struct side *s, uint32_t r, L
     unpack_register(e, s, register_of_matrix(s, r, i), &words[i], ret);
 }
 
+static void load_all(struct emitter *e, const struct side *s, LLVMValueRef *ret) {
+  for (uint32_t r = 0; r < s->count; r++)
+    if (!(r & s->plan->skip_mask))
+      load_register(e, s, r, ret);
+  copy_registers(&s->plan->offsets, ret);
+}
+
 void exchange_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
                    LLVMValueRef base, LLVMValueRef *ret) {
-  struct side s = side_of(e, plan, type, base);
-  for (uint32_t r = 0; r < s.count; r++)
-    if (!(r & plan->skip_mask))
-      load_register(e, &s, r, ret);
-  copy_registers(&plan->offsets, ret);
+  struct side s = side_of(e, plan, type, base, NULL);
+  load_all(e, &s, ret);
+}
+
+void buffer_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRef type,
+                 LLVMValueRef at, LLVMValueRef *ret) {
+  struct side s = side_of(e, plan, type, NULL, at);
+  load_all(e, &s, ret);
 }
 
 // One element, from the owner to all.

@@ -8,7 +8,7 @@
 
 struct linear_memo {
   struct linear_memo *next;
-  uint32_t image[THREAD_BITS];
+  uint32_t image[THREAD_BITS], flip;
   LLVMValueRef value;
 };
 
@@ -60,16 +60,23 @@ static LLVMValueRef build_linear(struct emitter *e, const uint32_t image[THREAD_
   return sum ? sum : const_i32(e, 0);
 }
 
-LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BITS]) {
+// The xor of both, in the entry block.
+static LLVMValueRef flipped(struct emitter *e, const uint32_t image[THREAD_BITS], uint32_t flip) {
   for (struct linear_memo *m = e->memo; m; m = m->next)
-    if (memcmp(m->image, image, sizeof m->image) == 0)
+    if (m->flip == flip && memcmp(m->image, image, sizeof m->image) == 0)
       return m->value;
+  LLVMValueRef value =
+      flip ? LLVMBuildXor(e->entry, linear_of_thread(e, image), const_i32(e, flip), "")
+           : build_linear(e, image);
   struct linear_memo *m = arena_new(e->arena, struct linear_memo);
+  *m = (struct linear_memo){.next = e->memo, .flip = flip, .value = value};
   memcpy(m->image, image, sizeof m->image);
-  m->value = build_linear(e, image);
-  m->next = e->memo;
   e->memo = m;
   return m->value;
+}
+
+LLVMValueRef linear_of_thread(struct emitter *e, const uint32_t image[THREAD_BITS]) {
+  return flipped(e, image, 0);
 }
 
 LLVMValueRef thread_parity(struct emitter *e, uint32_t mask) {
@@ -106,6 +113,18 @@ void layout_indices(struct emitter *e, const struct linear_layout *l, int dim, L
     ret[r] = at[out] == 0
                  ? base
                  : add_or_xor(e->b, base, const_i32(e, at[out]), (at[out] & thread_bits) == 0);
+  }
+}
+
+void layout_offsets(struct emitter *e, const struct linear_layout *l, uint32_t start,
+                    LLVMValueRef *ret_thread, uint32_t *ret_rest) {
+  uint32_t image[THREAD_BITS], thread_bits = thread_images(l, 0, image);
+  for (uint32_t r = 0; r < register_count(l); r++) {
+    uint32_t index[LL_NO_IN] = {[LL_REGISTER] = r}, at[LL_MAX_OUT];
+    ll_apply(l, index, at);
+    at[0] ^= start;
+    ret_thread[r] = flipped(e, image, at[0] & thread_bits);
+    ret_rest[r] = at[0] & ~thread_bits;
   }
 }
 

@@ -106,6 +106,29 @@ void scratch_end(struct emitter *e) {
     cta_barrier(e);
 }
 
+struct buffer_places buffer_places_of(struct emitter *e, const struct linear_layout *offsets,
+                                      uint32_t start, unsigned element_bits, LLVMValueRef at) {
+  uint32_t count = register_count(offsets);
+  struct buffer_places p = {.element = LLVMIntTypeInContext(e->llvm, element_bits), .at = at};
+  p.thread = arena_array(e->arena, LLVMValueRef, count);
+  p.rest = arena_array(e->arena, uint32_t, count);
+  layout_offsets(e, offsets, start, p.thread, p.rest);
+  LLVMValueRef base = e->target->hooks->shared_base(e), last = NULL, pointer = NULL;
+  for (uint32_t r = 0; r < count; r++) {
+    if (p.thread[r] != last)
+      pointer = LLVMBuildGEP2(e->entry, p.element, base, &p.thread[r], 1, "");
+    last = p.thread[r];
+    p.thread[r] = pointer;
+  }
+  return p;
+}
+
+LLVMValueRef buffer_place(struct emitter *e, const struct buffer_places *p, uint32_t r) {
+  LLVMValueRef place = LLVMBuildGEP2(e->b, e->i8, p->thread[r], (LLVMValueRef[]){p->at}, 1, "");
+  LLVMValueRef rest = const_i32(e, p->rest[r]);
+  return p->rest[r] ? LLVMBuildGEP2(e->b, p->element, place, &rest, 1, "") : place;
+}
+
 LLVMValueRef shared_load(struct emitter *e, LLVMTypeRef type, LLVMValueRef ptr, unsigned bytes) {
   if (e->check && e->target->hooks->shared_check)
     e->target->hooks->shared_check(e, ptr, bytes, false);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU as a GPU: the same kernel, one call a CUDA thread (base/host_abi.h). Predicated accesses
 // are branches; collectives and everything that reports call the executor.
+#include "lowering/targets/host.h"
+
 #include "base/host_abi.h"
 #include "base/vec.h"
 #include "lowering/analysis/provenance.h"
@@ -114,13 +116,12 @@ static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
   return LLVMConstGEP2(p->row, p->table, &index, 1);
 }
 
-// Where the op stands, for kernels compiled with checks; else NULL.
-static LLVMValueRef checked_place(struct emitter *e) {
+LLVMValueRef host_checked_place(struct emitter *e) {
   return e->check ? place_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
 }
 
 static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
-  LLVMValueRef args[] = {e->host_thread, value, lane, checked_place(e)};
+  LLVMValueRef args[] = {e->host_thread, value, lane, host_checked_place(e)};
   return call_routine(e, "tile_host_shuffle", e->i32, 4, args);
 }
 
@@ -129,18 +130,18 @@ static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t 
 }
 
 static void barrier(struct emitter *e) {
-  LLVMValueRef args[] = {e->host_thread, checked_place(e)};
+  LLVMValueRef args[] = {e->host_thread, host_checked_place(e)};
   call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 2, args);
 }
 
 static void shared_check(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write) {
-  LLVMValueRef args[] = {e->host_thread, checked_place(e), ptr, const_i32(e, bytes),
+  LLVMValueRef args[] = {e->host_thread, host_checked_place(e), ptr, const_i32(e, bytes),
                          const_i32(e, is_write ? HOST_STORE : HOST_LOAD)};
   call_routine(e, "tile_host_shared_check", LLVMVoidTypeInContext(e->llvm), 5, args);
 }
 
 static void mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
-  host_mma(e, m, checked_place(e), ret);
+  host_mma(e, m, host_checked_place(e), ret);
 }
 
 static void end_kernel(struct emitter *e) {
@@ -169,13 +170,16 @@ static void end_kernel(struct emitter *e) {
 // Buffers on the host need not have the alignment that the kernel was promised: vector accesses are
 // unaligned ones, which cost nothing on today's CPUs.
 
-static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum host_access kind) {
+int host_param_of(struct emitter *e, const struct access *a) {
   // Only the kernel's own parameters have numbers.
   bool in_kernel = mlirOperationEqual(e->func, e->kernel);
-  int argument = in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
+  return in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
+}
+
+static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum host_access kind) {
   LLVMValueRef args[] = {e->host_thread,
                          place_pointer(e, a->op),
-                         const_i32(e, (uint32_t)argument),
+                         const_i32(e, (uint32_t)host_param_of(e, a)),
                          a->ptr,
                          const_i32(e, a->count * a->word_bits / 8),
                          const_i32(e, kind)};
@@ -373,6 +377,9 @@ const struct target_hooks host_hooks = {
     .shared_check = shared_check,
     .load_matrices = host_load_matrices,
     .store_matrices = host_store_matrices,
+    .async_copy = host_async_copy,
+    .async_commit = host_async_commit,
+    .async_wait = host_async_wait,
     .mma = mma,
     .load = load,
     .store = store,

@@ -18,6 +18,12 @@ void ptx_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef
 void ptx_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
 void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret);
 
+void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);
+void ptx_async_commit(struct emitter *e);
+void ptx_async_wait(struct emitter *e, unsigned pending);
+
+// The policy of the second cache that the access asks for (i64); NULL: none.
+LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op);
 // One that computes from its operands alone: LLVM may merge, move and drop it.
 LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,
                           LLVMTypeRef result, const LLVMValueRef *args, unsigned n);

@@ -32,7 +32,10 @@ struct hints {
 };
 
 // Made once: LLVM merges equal ones.
-static LLVMValueRef eviction_policy(struct emitter *e, struct str evict) {
+LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op) {
+  struct str evict = op_attr_str(op, "evict");
+  if (!str_is(evict, "evict_first") && !str_is(evict, "evict_last"))
+    return NULL;
   const char *text = arena_printf(e->arena, "createpolicy.fractional.L2::%.*s.b64 $0, 0f3F800000;",
                                   STR_ARG(evict));
   return ptx_pure_asm(e, text, "=l", e->i64, NULL, 0);
@@ -41,16 +44,15 @@ static LLVMValueRef eviction_policy(struct emitter *e, struct str evict) {
 // PTX takes a cache operator or a priority of the first cache, and with either one of the second.
 static struct hints hints_of(struct emitter *e, MlirOperation op) {
   struct str cache = op_attr_str(op, "cache"), evict = op_attr_str(op, "evict");
-  bool priority = str_is(evict, "evict_first") || str_is(evict, "evict_last");
   if (op_attr_bool(op, "is_volatile"))
     return (struct hints){"", NULL};
-  const char *first = cache.len  ? arena_printf(e->arena, ".%.*s", STR_ARG(cache))
-                      : priority ? arena_printf(e->arena, ".L1::%.*s", STR_ARG(evict))
-                                 : "";
-  if (!priority)
+  LLVMValueRef policy = ptx_eviction_policy(e, op);
+  const char *first = cache.len ? arena_printf(e->arena, ".%.*s", STR_ARG(cache))
+                      : policy  ? arena_printf(e->arena, ".L1::%.*s", STR_ARG(evict))
+                                : "";
+  if (!policy)
     return (struct hints){first, NULL};
-  return (struct hints){arena_printf(e->arena, "%s.L2::cache_hint", first),
-                        eviction_policy(e, evict)};
+  return (struct hints){arena_printf(e->arena, "%s.L2::cache_hint", first), policy};
 }
 
 // "$first" or "{$first, ..., $last}"

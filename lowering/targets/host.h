@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the host target's files only.
+#ifndef TILE_LOWERING_TARGETS_HOST_H
+#define TILE_LOWERING_TARGETS_HOST_H
+
+#include "lowering/llvm/emit.h"
+
+// Where the op being emitted stands, for kernels compiled with checks; else a null pointer.
+LLVMValueRef host_checked_place(struct emitter *e);
+// The number of the kernel's parameter that the access's pointer comes from; -1: not known.
+int host_param_of(struct emitter *e, const struct access *a);
+
+void host_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);
+void host_async_commit(struct emitter *e);
+void host_async_wait(struct emitter *e, unsigned pending);
+
+#endif
