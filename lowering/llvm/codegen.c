@@ -56,8 +56,17 @@ static LLVMCodeGenOptLevel level_for(const struct target *t, bool large) {
   return large ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
 }
 
-static LLVMTargetMachineRef machine_for(const struct target *t, bool large, struct arena *a,
-                                        struct diag_engine *diag) {
+static unsigned ptx_version_for(const struct target *t, LLVMModuleRef module) {
+  LLVMMetadataRef flag = LLVMGetModuleFlag(module, PTX_VERSION_FLAG, sizeof PTX_VERSION_FLAG - 1);
+  if (!flag)
+    return t->ptx_version;
+  LLVMValueRef value = LLVMMetadataAsValue(LLVMGetModuleContext(module), flag);
+  unsigned needed = (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 0));
+  return needed > t->ptx_version ? needed : t->ptx_version;
+}
+
+static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef module, bool large,
+                                        struct arena *a, struct diag_engine *diag) {
   char *triple = NULL, *cpu = NULL, *features = NULL, *message = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
@@ -70,10 +79,10 @@ static LLVMTargetMachineRef machine_for(const struct target *t, bool large, stru
   if (LLVMGetTargetFromTriple(name, &target, &message)) {
     report(diag, "knows no code generator for this machine", message);
   } else {
-    machine =
-        LLVMCreateTargetMachine(target, name, t->is_host ? cpu : t->name,
-                                t->is_host ? features : arena_printf(a, "+ptx%u", t->ptx_version),
-                                level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
+    machine = LLVMCreateTargetMachine(
+        target, name, t->is_host ? cpu : t->name,
+        t->is_host ? features : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
+        level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);
   }
@@ -136,14 +145,14 @@ static void describe_module(LLVMModuleRef module, LLVMTargetMachineRef machine) 
 bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
              struct diag_engine *diag, struct str *ret) {
   targets_initialise();
-  LLVMTargetMachineRef machine = machine_for(target, false, a, diag);
+  LLVMTargetMachineRef machine = machine_for(target, module, false, a, diag);
   if (!machine)
     return false;
   describe_module(module, machine);
   bool ok = optimise(module, machine, diag);
   if (ok && target->is_host && instruction_count(module) > LARGE_FOR_HOST) {
     LLVMDisposeTargetMachine(machine);
-    machine = machine_for(target, true, a, diag);
+    machine = machine_for(target, module, true, a, diag);
     ok = machine != NULL;
   }
   if (ok)

@@ -3,7 +3,7 @@
 #include "base/mma.h"
 #include "lowering/targets/ptx.h"
 
-enum { MAX_MATRICES = 4 };
+enum { MAX_MATRICES = 4, PTX_OF_FP8_PRODUCTS = 84 };
 
 static const char *name_of(struct emitter *e, const char *op, const struct matrices *m) {
   return arena_printf(e->arena, "llvm.nvvm.%s.sync.aligned.m8n8.x%u%s.b16", op, m->count,
@@ -44,10 +44,20 @@ static void put_operands(struct emitter *e, const LLVMValueRef *x, unsigned coun
   *next += count;
 }
 
+// Drivers refuse PTX newer than themselves, so only a kernel that needs it says so (codegen.c).
+static void require_ptx(struct emitter *e, uint32_t version) {
+  size_t length = strlen(PTX_VERSION_FLAG);
+  if (!LLVMGetModuleFlag(e->module, PTX_VERSION_FLAG, length))
+    LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorOverride, PTX_VERSION_FLAG, length,
+                      LLVMValueAsMetadata(const_i32(e, version)));
+}
+
 void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
   const struct mma_instruction *in = m->instruction;
   struct strbuf text = {0}, constraints = {0};
   unsigned next = 0, n = in->c_words;
+  if (dtype_is_float(in->a) && dtype_bits(in->a) == 8)
+    require_ptx(e, PTX_OF_FP8_PRODUCTS);
   strbuf_printf(&text, "mma.sync.aligned.m%un%uk%u.row.col%s ", in->m, MMA_N, in->k, in->ptx);
   put_operands(e, m->c, n, true, &next, &text, &constraints);
   put_operands(e, m->a, in->a_words, false, &next, &text, &constraints);
