@@ -111,13 +111,15 @@ static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
   join(r->a, p, &e->left); // it may return without having met
 }
 
-// Copies that the thread has waited for: others learn of what they wrote behind a barrier.
+// Copies that the thread has waited for: others learn of what they wrote behind a barrier. Which of
+// several buffers a wait means may not be known, so that only one for everything ends copies.
 static void land(struct run *r, const struct shared_effects *e, struct pending *p) {
   struct intervals landed = intervals_of(r, &e->landed);
-  if (e->lands_all)
-    intervals_add_all(r->a, &landed, &p->under_way);
   intervals_add_all(r->a, &p->writes, &landed);
-  intervals_remove_all(r->a, &p->under_way, &landed);
+  if (!e->lands_all)
+    return;
+  intervals_add_all(r->a, &p->writes, &p->under_way);
+  p->under_way = (struct intervals){0};
 }
 
 static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {

@@ -50,25 +50,6 @@ void intervals_add_all(struct arena *a, struct intervals *s, const struct interv
     intervals_add(a, s, of->at.at[i]);
 }
 
-static void remove_one(struct arena *a, struct intervals *s, struct shared_interval i) {
-  struct intervals ret = {0};
-  for (size_t k = 0; k < s->at.len; k++) {
-    struct shared_interval at = s->at.at[k], below = at, above = at;
-    below.end = at.end < i.begin ? at.end : i.begin;
-    above.begin = at.begin > i.end ? at.begin : i.end;
-    if (below.begin < below.end)
-      intervals_add(a, &ret, below);
-    if (above.begin < above.end)
-      intervals_add(a, &ret, above);
-  }
-  *s = ret;
-}
-
-void intervals_remove_all(struct arena *a, struct intervals *s, const struct intervals *of) {
-  for (size_t i = 0; i < of->at.len; i++)
-    remove_one(a, s, of->at.at[i]);
-}
-
 // ---- places ----
 
 // The place that i.begin is in, or `count`. i ends where that place ends, or where the next begins.

@@ -22,8 +22,6 @@ bool intervals_all_meet(const struct intervals *s, const struct intervals *t);
 bool intervals_same(const struct intervals *s, const struct intervals *t);
 void intervals_add(struct arena *a, struct intervals *s, struct shared_interval i);
 void intervals_add_all(struct arena *a, struct intervals *s, const struct intervals *of);
-// Takes the bytes of `of` out.
-void intervals_remove_all(struct arena *a, struct intervals *s, const struct intervals *of);
 
 // `count` places of `bytes`, `step` apart, the first at `offset`.
 struct places {

@@ -17,7 +17,7 @@
   X(emit_gather)                                                                                   \
   X(emit_pairs)                                                                                    \
   X(emit_reduce) X(layout_passes) X(layout_soundness) X(pass_manager) X(pass_soundness)            \
-      X(shared_memory)
+      X(rings) X(shared_memory)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
