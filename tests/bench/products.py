@@ -243,19 +243,20 @@ def instruction(code):
 # ---- first calls ----
 
 def first_calls(script, options, times=5):
-    """Source to finished kernel with empty caches, each in a process of its own; medians and extremes in ms."""
+    """Source to finished kernel with empty caches, each in a process of its own; medians and extremes in ms. False: failed."""
     results, rest = [], [a for a in sys.argv[1:] if a not in options.modes]
     for _ in range(times):
         env = dict(os.environ, TILE_CACHE_DIR=tempfile.mkdtemp(), TRITON_CACHE_DIR=tempfile.mkdtemp(), CUDA_CACHE_PATH=tempfile.mkdtemp())
         p = subprocess.run([sys.executable, script, "first_call_once"] + rest, env=env, capture_output=True, text=True)
         if p.returncode:
-            put("first_call", problem=p.stderr.strip().split("\n")[-1][:160])
-            return
+            put("first_call", problem=[l for l in p.stderr.split("\n") if l[:1].strip()][-1][:160])
+            return False
         results += [r for r in map(json.loads, p.stdout.splitlines()) if r["what"] == "first_call_once"]
     for side in results[0] if results else ():
         if side.endswith("_ms"):
             t = [r[side] for r in results]
             put("first_call", case=side[:-3], ms=statistics.median(t), least=min(t), most=max(t))
+    return bool(results)
 
 
 def timed_once(bench, f):
