@@ -43,6 +43,7 @@ struct transfer {
   uint32_t skip;      // registers that only repeat others
   LLVMValueRef owner; // stores: this thread writes; NULL: all do
   bool cut;           // the mask may differ within a group
+  LLVMValueRef *all;  // by the group's first register: its mask, once it is known
 };
 
 static struct transfer transfer_of(struct emitter *e, MlirOperation op, MlirType element,
@@ -55,15 +56,21 @@ static struct transfer transfer_of(struct emitter *e, MlirOperation op, MlirType
   t.ptr = operand_of(e, op, 0);
   t.mask = optional_operand(e, op, mask_at_operand);
   t.cut = t.mask && !vector.uniform && width > 1;
+  t.all = arena_array(e->arena, LLVMValueRef, t.ptr->count);
+  memset(t.all, 0, t.ptr->count * sizeof *t.all);
   return t;
 }
 
 // The mask of the group at `r`: that of its first register, or where it may be cut, that all are
 // on.
 static LLVMValueRef group_mask(struct emitter *e, const struct transfer *t, unsigned r) {
-  LLVMValueRef all = mask_at(t->mask, r);
+  LLVMValueRef all = t->all[r];
+  if (all)
+    return all;
+  all = mask_at(t->mask, r);
   for (unsigned i = 1; t->cut && i < t->packing.width; i++)
     all = both(e, all, mask_at(t->mask, r + i));
+  t->all[r] = all;
   return all;
 }
 

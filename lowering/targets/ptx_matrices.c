@@ -27,22 +27,19 @@ void ptx_store_matrices(struct emitter *e, const struct matrices *m, const LLVMV
 
 // ---- products ----
 
-static const char *register_class(struct emitter *e, LLVMValueRef x) {
-  LLVMTypeRef t = LLVMTypeOf(x);
-  return t == e->f32 ? "f" : t == e->f64 ? "d" : "r";
-}
-
-// Operands of the instruction from number `*next` on: "{$4, $5}, " and "r,r,".
-static void put_operands(struct emitter *e, const LLVMValueRef *x, unsigned count, bool is_result,
-                         unsigned *next, struct strbuf *text, struct strbuf *constraints) {
-  for (unsigned i = 0; i < count; i++) {
-    strbuf_printf(text, "%s$%u", i ? ", " : *next ? ", {" : "{", *next + i);
-    strbuf_printf(constraints, "%s%s%s", *next + i ? "," : "", is_result ? "=" : "",
-                  register_class(e, x[i]));
-  }
-  strbuf_puts(text, "}");
-  *next += count;
-}
+static const char *const products[MMA_COUNT] = {
+    [MMA_F16_F32] = "llvm.nvvm.mma.m16n8k16.row.col.f32.f32",
+    [MMA_F16_F16] = "llvm.nvvm.mma.m16n8k16.row.col.f16.f16",
+    [MMA_BF16_F32] = "llvm.nvvm.mma.m16n8k16.row.col.bf16",
+    [MMA_TF32_F32] = "llvm.nvvm.mma.m16n8k8.row.col.tf32",
+    [MMA_S8_S32] = "llvm.nvvm.mma.m16n8k32.row.col.s8",
+    [MMA_F64_F64] = "llvm.nvvm.mma.m8n8k4.row.col.f64",
+    [MMA_F64_F64_WIDE] = "llvm.nvvm.mma.m16n8k8.row.col.f64",
+    [MMA_E4M3_E4M3_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32",
+    [MMA_E4M3_E5M2_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+    [MMA_E5M2_E4M3_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e4m3.f32",
+    [MMA_E5M2_E5M2_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e5m2.f32",
+};
 
 // Drivers refuse PTX newer than themselves, so only a kernel that needs it says so (codegen.c).
 static void require_ptx(struct emitter *e, uint32_t version) {
@@ -52,34 +49,24 @@ static void require_ptx(struct emitter *e, uint32_t version) {
                       LLVMValueAsMetadata(const_i32(e, version)));
 }
 
+// Pairs of halves are vectors to the intrinsics of f16, words to all others.
 void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
   const struct mma_instruction *in = m->instruction;
-  struct strbuf text = {0}, constraints = {0};
-  unsigned next = 0, n = in->c_words;
-  if (dtype_is_float(in->a) && dtype_bits(in->a) == 8)
-    require_ptx(e, PTX_OF_FP8_PRODUCTS);
-  strbuf_printf(&text, "mma.sync.aligned.m%un%uk%u.row.col%s ", in->m, MMA_N, in->k, in->ptx);
-  put_operands(e, m->c, n, true, &next, &text, &constraints);
-  put_operands(e, m->a, in->a_words, false, &next, &text, &constraints);
-  put_operands(e, m->b, in->b_words, false, &next, &text, &constraints);
-  put_operands(e, m->c, n, false, &next, &text, &constraints);
-  strbuf_puts(&text, ";");
+  unsigned n = in->a_words + in->b_words + in->c_words;
   LLVMValueRef args[3 * MMA_MAX_WORDS];
   memcpy(args, m->a, in->a_words * sizeof *args);
   memcpy(args + in->a_words, m->b, in->b_words * sizeof *args);
-  memcpy(args + in->a_words + in->b_words, m->c, n * sizeof *args);
-  LLVMTypeRef words[MMA_MAX_WORDS];
-  for (unsigned i = 0; i < n; i++)
-    words[i] = LLVMTypeOf(m->c[i]);
-  LLVMTypeRef result = n == 1 ? words[0] : LLVMStructTypeInContext(e->llvm, words, n, false);
-  LLVMValueRef d = ptx_pure_asm(e, strbuf_cstr(&text), strbuf_cstr(&constraints), result, args,
-                                in->a_words + in->b_words + n);
-  // All lanes of the warp meet here: it must not move into a branch.
-  unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
-  LLVMAddCallSiteAttribute(d, LLVMAttributeFunctionIndex,
-                           LLVMCreateEnumAttribute(e->llvm, kind, 0));
-  for (unsigned i = 0; i < n; i++)
-    ret[i] = n == 1 ? d : LLVMBuildExtractValue(e->b, d, i, "");
-  strbuf_finish(&text);
-  strbuf_finish(&constraints);
+  memcpy(args + in->a_words + in->b_words, m->c, in->c_words * sizeof *args);
+  if (dtype_is_float(in->a) && dtype_bits(in->a) == 8)
+    require_ptx(e, PTX_OF_FP8_PRODUCTS);
+  LLVMTypeRef halves = LLVMVectorType(e->f16, 2);
+  for (unsigned i = 0; in->a == DTYPE_F16 && i < n; i++)
+    if (LLVMTypeOf(args[i]) == e->i32)
+      args[i] = LLVMBuildBitCast(e->b, args[i], halves, "");
+  LLVMValueRef d = intrinsic(e, products[in->id], 0, NULL, n, args);
+  for (unsigned i = 0; i < in->c_words; i++) {
+    ret[i] = LLVMBuildExtractValue(e->b, d, i, "");
+    if (LLVMTypeOf(ret[i]) == halves)
+      ret[i] = LLVMBuildBitCast(e->b, ret[i], e->i32, "");
+  }
 }

@@ -277,7 +277,7 @@ START_TEST(ptx_of_every_instruction) {
     struct compile_result r;
     bool ok = host_run_compile(&run, kernel_of(&p), targets[i], 4, EMIT_PTX, false, &r);
     bool wide_f64 = t->a == DTYPE_F64 && sms[i] >= 90;
-    const char *name = arena_printf(run.arena, "mma.sync.aligned.%s {",
+    const char *name = arena_printf(run.arena, "mma.sync.aligned.%s",
                                     wide_f64 ? "m16n8k8.row.col.f64.f64.f64.f64" : t->ptx);
     ck_assert_int_eq(ok, sms[i] >= t->sm);
     if (!ok)
