@@ -90,6 +90,7 @@ bool case_begin(struct suite *s, const char *fmt, ...) {
   s->arena = arena_create();
   s->text.len = 0;
   s->warps = 4;
+  s->stages = 3;
   s->array_count = s->arg_count = 0;
   s->random = hash_of(s->name);
   s->is_failed = false;
@@ -137,6 +138,7 @@ void case_source(struct suite *s, const char *fmt, ...) {
 }
 
 void case_warps(struct suite *s, unsigned num_warps) { s->warps = num_warps; }
+void case_stages(struct suite *s, unsigned num_stages) { s->stages = num_stages; }
 
 static size_t byte_count(const struct array *a) {
   return (a->count + GUARD) * dtype_bytes(a->type);
@@ -177,20 +179,24 @@ void case_int(struct suite *s, int32_t value) { case_arg(s, tile_arg_i32(value))
 static bool open_kernel(struct suite *s) {
   const char *text = strbuf_cstr(&s->text);
   if (s->o.print) {
-    printf("# %u warps\n%s", s->warps, text);
+    printf("# %u warps, %u stages\n%s", s->warps, s->stages, text);
     fflush(stdout); // should the kernel crash
   }
-  if (s->kernel && s->kernel_warps == s->warps && strcmp(s->kernel_text, text) == 0)
+  if (s->kernel && s->kernel_warps == s->warps && s->kernel_stages == s->stages &&
+      strcmp(s->kernel_text, text) == 0)
     return true;
   tile_kernel_close(s->kernel);
   free(s->kernel_text);
   s->kernel = NULL;
   s->kernel_text = strdup(text);
   s->kernel_warps = s->warps;
+  s->kernel_stages = s->stages;
   tile_status status =
       tile_kernel_from_source(s->device, "case.tile", text, s->text.len, "k", &s->kernel);
   if (status == TILE_OK)
     status = tile_kernel_set_warps(s->kernel, s->warps);
+  if (status == TILE_OK)
+    status = tile_kernel_set_stages(s->kernel, s->stages);
   if (status == TILE_OK && s->on_host)
     status = tile_kernel_set_check(s->kernel, 1);
   return status == TILE_OK;

@@ -36,6 +36,7 @@ struct options {
   const char *match;  // only cases whose name contains this
   const char *only;   // only the case of this name
   unsigned every;     // only each k-th case
+  unsigned repeats;   // of each launch, as far as the program does that
   bool list, print;   // names only; print the kernel's text
 };
 
@@ -50,12 +51,12 @@ struct suite {
   // The kernel of the last case, kept for a next case with the same text.
   tile_kernel *kernel;
   char *kernel_text;
-  unsigned kernel_warps;
+  unsigned kernel_warps, kernel_stages;
   // The current case.
   struct arena *arena;
   char name[200];
   struct strbuf text;
-  unsigned warps;
+  unsigned warps, stages;
   struct array arrays[SUITE_ARRAYS];
   unsigned array_count;
   tile_arg args[SUITE_ARGS];
@@ -74,6 +75,7 @@ bool case_begin(struct suite *s, const char *fmt, ...) PRINTF(2, 3);
 void case_end(struct suite *s);
 void case_source(struct suite *s, const char *fmt, ...) PRINTF(2, 3); // appends
 void case_warps(struct suite *s, unsigned num_warps);                 // default 4
+void case_stages(struct suite *s, unsigned num_stages);               // default 3
 
 // Outputs hold 0xA5 in every byte, inputs zeros.
 struct array *case_input(struct suite *s, enum dtype type, size_t count);
@@ -142,9 +144,11 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
   X(compare, false)                                                                                \
   X(unary, false)                                                                                  \
   X(cast, false)                                                                                   \
-  X(select, false) X(math, false) X(shape, true) X(join, true) X(memory, false) X(atomics, true)   \
-      X(reduce, true) X(scan, true) X(sort, true) X(gather, true) X(random, false) X(map, false)   \
-          X(control, false) X(functions, false)
+  X(select, false)                                                                                 \
+  X(math, false)                                                                                   \
+  X(shape, true) X(join, true) X(memory, false) X(atomics, true) X(reduce, true) X(scan, true)     \
+      X(sort, true) X(gather, true) X(random, false) X(map, false) X(control, false)               \
+          X(functions, false) X(dot, true)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
 #undef X

@@ -56,6 +56,18 @@ const char *tile_offsets(struct suite *s, struct tile t) {
   return text;
 }
 
+const char *tile_text_with(struct suite *s, const char *text, const char *dollar) {
+  struct strbuf b = {0};
+  for (; *text; text++)
+    if (*text == '$')
+      strbuf_puts(&b, dollar);
+    else
+      strbuf_putc(&b, *text);
+  text = arena_strdup(s->arena, strbuf_cstr(&b));
+  strbuf_finish(&b);
+  return text;
+}
+
 void tile_kernel_source(struct suite *s, const struct tile_kernel *k) {
   static const char *const names[] = {"a", "b", "c"};
   case_source(s, "%s@jit\ndef k(", k->prelude ? k->prelude : "");

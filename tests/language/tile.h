@@ -25,6 +25,9 @@ const char *tile_text(struct suite *s, struct tile t);
 // Row-major offsets as an expression: "arange(0, 8)[:, None] * 16 + arange(0, 16)[None, :]".
 const char *tile_offsets(struct suite *s, struct tile t);
 
+// The text with each $ replaced.
+const char *tile_text_with(struct suite *s, const char *text, const char *dollar);
+
 // A kernel that loads its operands as tiles, computes `expr` of a, b, c and stores it.
 struct tile_kernel {
   const char *prelude; // functions in front, or NULL

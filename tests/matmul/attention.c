@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flash attention, forward: two products in one loop, between them a softmax that is made as the
+// loop goes; the sums of the second are rescaled in their registers.
+#include "product.h"
+
+#include <math.h>
+#include <stdio.h>
+
+struct attention {
+  enum dtype type;
+  unsigned length, depth, heads; // of the sequences; of a head
+  unsigned bm, bn, warps, stages;
+  bool is_causal;
+  unsigned form;
+};
+
+static const char *const form_names[] = {"pointers", "transposed", "block pointers"};
+
+// How the tile of K, with its rows as columns, and that of V are loaded.
+static const char *const load_k[] = {
+    "        kt = load(k_ptr + (j + n)[None, :] * D + d[:, None], mask=(j + n)[None, :] < N, "
+    "other=0)\n",
+    "        kt = tl.trans(load(k_ptr + (j + n)[:, None] * D + d[None, :],\n"
+    "                           mask=(j + n)[:, None] < N, other=0))\n",
+    "        kt = load(k_at, boundary_check=(1,), padding_option=\"zero\")\n",
+};
+static const char *const load_v[] = {
+    "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
+    "other=0)\n",
+    "        v = load(v_ptr + (j + n)[:, None] * D + d[None, :], mask=(j + n)[:, None] < N, "
+    "other=0)\n",
+    "        v = load(v_at, boundary_check=(0,), padding_option=\"zero\")\n"
+    "        k_at = advance(k_at, (0, BN))\n"
+    "        v_at = advance(v_at, (BN, 0))\n",
+};
+
+static void write_kernel(struct suite *s, const struct attention *a) {
+  case_source(s,
+              "BM: tl.constexpr = %u\nBN: tl.constexpr = %u\nD: tl.constexpr = %u\n"
+              "CAUSAL: tl.constexpr = %s\n\n",
+              a->bm, a->bn, a->depth, a->is_causal ? "True" : "False");
+  case_source(s, "@jit\n"
+                 "def k(q_ptr, k_ptr, v_ptr, o_ptr, N, scale):\n"
+                 "    m = program_id(0) * BM + arange(0, BM)\n"
+                 "    n = arange(0, BN)\n"
+                 "    d = arange(0, D)\n"
+                 "    head = program_id(1) * N * D\n"
+                 "    k_ptr += head\n"
+                 "    v_ptr += head\n"
+                 "    at = head + m[:, None] * D + d[None, :]\n"
+                 "    q = load(q_ptr + at, mask=m[:, None] < N, other=0)\n"
+                 "    most = tl.full((BM,), float(\"-inf\"), tl.float32)\n"
+                 "    total = tl.zeros((BM,), tl.float32)\n"
+                 "    acc = tl.zeros((BM, D), tl.float32)\n"
+                 "    end = N\n"
+                 "    if CAUSAL:\n"
+                 "        end = min((program_id(0) + 1) * BM, N)\n");
+  if (a->form == 2)
+    case_source(s, "    k_at = make_block_ptr(k_ptr, (D, N), (1, D), (0, 0), (D, BN), (0, 1))\n"
+                   "    v_at = make_block_ptr(v_ptr, (N, D), (D, 1), (0, 0), (BN, D), (1, 0))\n");
+  case_source(s,
+              "    for j in range(0, end, BN):\n"
+              "%s"
+              "        s = tl.dot(q, kt) * scale\n"
+              "        keep = (j + n)[None, :] < N\n"
+              "        if CAUSAL:\n"
+              "            keep = keep & (m[:, None] >= (j + n)[None, :])\n"
+              "        s = where(keep, s, float(\"-inf\"))\n"
+              "        next = maximum(most, tl.max(s, 1))\n"
+              "        p = exp2(s - next[:, None])\n"
+              "        alpha = exp2(most - next)\n"
+              "        total = total * alpha + tl.sum(p, 1)\n"
+              "        acc = acc * alpha[:, None]\n"
+              "%s"
+              "        acc = tl.dot(p.to(v.dtype), v, acc)\n"
+              "        most = next\n"
+              "    acc = acc / total[:, None]\n"
+              "    store(o_ptr + at, acc.to(o_ptr.dtype.element_ty), mask=m[:, None] < N)\n",
+              load_k[a->form], load_v[a->form]);
+}
+
+// One row of the result.
+static void expect_row(struct suite *s, const struct attention *a, const struct matrix x[3],
+                       const struct array *out, size_t head, size_t row, double scale) {
+  double p[4096], most = -INFINITY, total = 0, bits = a->type == DTYPE_F16 ? 0x1p-9 : 0x1p-6;
+  size_t first = head * a->length, count = a->is_causal ? row + 1 : a->length;
+  for (size_t j = 0; j < count; j++) {
+    p[j] = 0;
+    for (size_t d = 0; d < a->depth; d++)
+      p[j] += matrix_row(x[0], first + row)[d] * matrix_row(x[1], first + j)[d];
+    p[j] *= scale;
+    most = fmax(most, p[j]);
+  }
+  for (size_t j = 0; j < count; j++)
+    total += p[j] = exp2(p[j] - most);
+  for (size_t d = 0; d < a->depth && !s->is_failed; d++) {
+    double sum = 0, magnitude = 0;
+    for (size_t j = 0; j < count; j++) {
+      sum += p[j] * matrix_row(x[2], first + j)[d];
+      magnitude += p[j] * fabs(matrix_row(x[2], first + j)[d]);
+    }
+    case_expect(s, out, (first + row) * a->depth + d, num_float(out->type, sum / total), 1,
+                bits * magnitude / total);
+  }
+}
+
+static void attention_case(struct suite *s, const struct attention *a) {
+  if (!case_begin(s, "attention %s %s%s length %u depth %u blocks %ux%u warps=%u stages=%u",
+                  form_names[a->form], dtype_name(a->type), a->is_causal ? " causal" : "",
+                  a->length, a->depth, a->bm, a->bn, a->warps, a->stages))
+    return;
+  size_t rows = (size_t)a->heads * a->length;
+  struct matrix x[3];
+  case_warps(s, a->warps);
+  case_stages(s, a->stages);
+  write_kernel(s, a);
+  for (unsigned i = 0; i < 3; i++) {
+    x[i] = matrix_new(s, rows, a->depth);
+    matrix_draw(s, x[i], case_input(s, a->type, rows * a->depth), (struct place){0, a->depth, 1},
+                0);
+  }
+  struct array *out = case_output(s, a->type, rows * a->depth);
+  float scale = 1.5f / sqrtf((float)a->depth) * 4;
+  case_int(s, (int32_t)a->length);
+  case_arg(s, tile_arg_f32(scale));
+  tile_grid grid = {(a->length + a->bm - 1) / a->bm, a->heads, 1};
+  if (case_run_grid(s, grid)) {
+    size_t step = rows * a->length * a->depth > 1 << 26 ? rows / 64 | 1 : 1;
+    for (size_t i = 0; i < rows && !s->is_failed; i += step)
+      expect_row(s, a, x, out, i / a->length, i % a->length, (double)scale);
+    if (s->o.repeats)
+      case_repeat(s, grid, s->o.repeats);
+  }
+  case_end(s);
+}
+
+void test_attention(struct suite *s, const struct settings *t) {
+  static const unsigned lengths[] = {1, 17, 64, 100, 129, 511, 1024, 2000};
+  static const unsigned sizes[][2] = {{16, 16}, {64, 32}, {32, 64}, {128, 64}, {64, 64}, {128, 32}};
+  unsigned turn = 0;
+  (void)t;
+  for (unsigned depth = 16; depth <= 128; depth *= 2)
+    for (size_t i = 0; i < (s->on_host ? 5 : COUNT_OF(lengths)); i++)
+      for (int causal = 0; causal < 2; causal++)
+        for (unsigned half = 0; half < 2; half++, turn++) {
+          struct attention a = {.type = half ? DTYPE_BF16 : DTYPE_F16,
+                                .length = lengths[i],
+                                .depth = depth,
+                                .heads = s->on_host ? 1 : 3,
+                                .bm = sizes[(turn + i) % (s->on_host ? 3 : 6)][0],
+                                .bn = sizes[(turn + i) % (s->on_host ? 3 : 6)][1],
+                                .warps = 1u << (turn / 2 + i) % 4,
+                                .stages = 1 + (turn + depth / 16) % 4,
+                                .is_causal = causal,
+                                .form = (turn / 3 + (unsigned)i) % 3};
+          while (a.bm * a.depth / (32 * a.warps) > 64)
+            a.warps *= 2;
+          if (!s->on_host || (half ^ causal ^ (i & 1)) == 0)
+            attention_case(s, &a);
+        }
+}

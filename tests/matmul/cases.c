@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which products are tested. `shapes`: the forms that people write matrix products in, every type,
+// number of warps and number of stages, sizes around blocks and powers of two. `forms`: every form.
+// `random`: random types, blocks, warps, stages and forms at small sizes, which the host runs under
+// its check for races.
+#include "product.h"
+
+#include <string.h>
+
+// ---- picking ----
+
+static uint64_t next(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static size_t below(uint64_t *state, size_t n) { return (size_t)(next(state) % n); }
+
+static const struct blocks blocks[] = {
+    {16, 16, 16},   {16, 128, 32}, {64, 64, 32},   {32, 32, 32},  {128, 128, 32}, {64, 64, 64},
+    {256, 64, 32},  {64, 32, 64},  {32, 16, 64},   {16, 16, 64},  {64, 16, 16},   {128, 64, 64},
+    {128, 256, 64}, {16, 64, 128}, {32, 128, 64},  {16, 32, 16},  {64, 128, 128}, {8, 32, 16},
+    {32, 32, 8},    {64, 1, 32},   {128, 128, 64}, {256, 128, 32}};
+
+static size_t cdiv(size_t a, size_t b) { return (a + b - 1) / b; }
+
+// What the kernel computes, the masked part included: the host does some 10^7 of it a second.
+static double work(const struct product *p) {
+  struct blocks b = p->block;
+  double k = (double)cdiv(p->k, b.k) * b.k;
+  return (double)cdiv(p->m, b.m) * b.m * (double)cdiv(p->n, b.n) * b.n * (k > b.k ? k : b.k);
+}
+
+static bool is_cast(const struct form *f) { return strncmp(f->name, "cast", 4) == 0; }
+
+static const struct types cast_types[] = {
+    {DTYPE_I8, DTYPE_F16, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
+    {DTYPE_F16, DTYPE_I8, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
+    {DTYPE_F8E5, DTYPE_BF16, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
+    {DTYPE_BF16, DTYPE_F8E4NV, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
+    {DTYPE_F16, DTYPE_F32, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
+    {DTYPE_BF16, DTYPE_I8, DTYPE_F32, DTYPE_F32, NULL, 0, 0x1p-23},
+};
+
+// What is given stays; what is NULL or 0 is picked. False where nothing that fits was found.
+static bool pick_kernel(uint64_t *state, const struct product *given, double most,
+                        struct product *ret) {
+  for (unsigned tries = 0; tries < 200; tries++) {
+    struct product p = *given;
+    if (!p.form)
+      p.form = &forms[below(state, form_count)];
+    if (is_cast(p.form) && !given->types)
+      p.types = &cast_types[below(state, COUNT_OF(cast_types))];
+    if (!p.types)
+      p.types = &product_types[below(state, product_types_count)];
+    p.block = blocks[below(state, COUNT_OF(blocks))];
+    if (!p.warps)
+      p.warps = 1u << below(state, 4);
+    if (!p.stages)
+      p.stages = 1 + (unsigned)below(state, 5);
+    p.a_columns = next(state) & 1;
+    p.b_columns = next(state) & 1;
+    p.pad = (const unsigned[]){0, 16, 3}[below(state, 3)];
+    p.m = p.n = p.k = 1;
+    if (work(&p) <= most && product_fits(&p)) {
+      *ret = p;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Sizes around multiples of a block; half of them multiples of 16, which copies can be wide for.
+static size_t around(uint64_t *state, size_t block) {
+  const size_t wide[] = {16, block, block + 16, 2 * block, 3 * block};
+  const size_t any[] = {1, block / 2, block - 1, block + 1, 2 * block + 5};
+  size_t v =
+      next(state) & 1 ? wide[below(state, COUNT_OF(wide))] : any[below(state, COUNT_OF(any))];
+  return v ? v : 1;
+}
+
+// Loops of no turn, and of fewer and more than there are stages.
+static size_t around_k(uint64_t *state, size_t block) {
+  const size_t wide[] = {0,         16,        block,          block + 16, 2 * block,
+                         3 * block, 5 * block, 4 * block + 16, 7 * block,  8 * block + 16};
+  const size_t any[] = {1, block - 1, block + 1, 2 * block + 5, 4 * block - 3, 6 * block + 1};
+  return below(state, 3) ? wide[below(state, COUNT_OF(wide))] : any[below(state, COUNT_OF(any))];
+}
+
+// Finds sizes for the kernel that the form and the bound allow.
+static bool pick_sizes(uint64_t *state, struct product *p, const size_t *sizes, size_t count,
+                       double most) {
+  struct product tried = *p;
+  for (unsigned tries = 0; tries < 300; tries++) {
+    struct blocks b = p->block;
+    tried.m = sizes ? sizes[below(state, count)] : around(state, b.m);
+    tried.n = sizes ? sizes[below(state, count)] : around(state, b.n);
+    tried.k = sizes ? sizes[below(state, count)] : around_k(state, b.k);
+    if (strcmp(p->form->name, "through memory") == 0)
+      tried.k = tried.m;
+    tried.is_rounded = sizes && tries % 3 == 0 && dtype_is_float(p->types->a);
+    if (work(&tried) <= most && product_fits(&tried)) {
+      *p = tried;
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- shapes ----
+
+static const size_t boundary[] = {1, 16, 17, 64, 127, 128, 129, 1000, 4096};
+
+// One kernel at several sizes.
+static void at_sizes(struct suite *s, uint64_t *state, const struct product *given,
+                     unsigned times) {
+  struct product p;
+  double most = s->on_host ? 0x1p21 : 0x1p37;
+  if (!pick_kernel(state, given, s->on_host ? 0x1p20 : 0x1p30, &p))
+    return;
+  for (unsigned i = 0; i < times; i++)
+    if (pick_sizes(state, &p, boundary, COUNT_OF(boundary), most))
+      product_case(s, &p);
+}
+
+void test_shapes(struct suite *s, const struct settings *t) {
+  static const char *const names[] = {"pointers", "wrapped", "block pointers", "computed", "even"};
+  uint64_t state = t->seed;
+  unsigned turn = 0;
+  for (unsigned warps = 1; warps <= 8; warps *= 2)
+    for (unsigned stages = 1; stages <= 5; stages++)
+      for (size_t i = 0; i < product_types_count; i++, turn++) {
+        struct product p = {.types = &product_types[i],
+                            .form = form_named(names[turn % COUNT_OF(names)]),
+                            .warps = warps,
+                            .stages = stages};
+        at_sizes(s, &state, &p, s->on_host ? 1 : 4);
+      }
+}
+
+// ---- forms ----
+
+void test_forms(struct suite *s, const struct settings *t) {
+  uint64_t state = t->seed + 1;
+  double most = s->on_host ? 0x1p20 : 0x1p26;
+  for (size_t i = 0; i < form_count; i++)
+    for (unsigned turn = 0; turn < (s->on_host ? 6 : 16); turn++) {
+      bool is_plain = turn % 2 == 0 && !is_cast(&forms[i]);
+      struct product given = {.form = &forms[i], .types = is_plain ? &product_types[0] : NULL}, p;
+      given.warps = 1u << turn % 4;
+      if (pick_kernel(&state, &given, most, &p) && pick_sizes(&state, &p, NULL, 0, most))
+        product_case(s, &p);
+    }
+}
+
+// ---- random ----
+
+void test_random(struct suite *s, const struct settings *t) {
+  double most = s->on_host ? 0x1p20 : 0x1p26;
+  for (unsigned long i = 0; i < t->count; i++) {
+    uint64_t state = (t->seed + i) * 77;
+    struct product given = {0}, p;
+    given.stages = 1 + (unsigned)((t->seed + i) % 5);
+    if (pick_kernel(&state, &given, most, &p) && pick_sizes(&state, &p, NULL, 0, most))
+      product_case(s, &p);
+  }
+}
