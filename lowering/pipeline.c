@@ -24,6 +24,10 @@ static const enum pass_id pipeline[] = {
     PASS_canonicalize,
     PASS_cse,
     PASS_licm,
+    PASS_optimize_dot_operands,
+    PASS_canonicalize,
+    PASS_cse,
+    PASS_reduce_data_duplication,
     PASS_reorder,
     PASS_dce,
     // shared memory

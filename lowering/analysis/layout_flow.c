@@ -53,6 +53,40 @@ static const struct linear_layout *linear_with(struct ir_context *c, MlirType te
   return linear_of_type(c, type_with_encoding(tensor, encoding));
 }
 
+// Dimensions as a thread has them: the one with the longest runs in its registers first.
+static void order_in_registers(struct ir_context *c, MlirType tile, uint32_t *ret) {
+  MlirAttribute encoding = tensor_encoding(tile);
+  const struct encoding *e = mlirAttributeIsNull(encoding) ? NULL : encoding_of_attr(c, encoding);
+  const struct linear_layout *l = linear_of_type(c, tile);
+  unsigned rank = tensor_rank(tile);
+  for (unsigned i = 0; i < rank; i++) {
+    uint32_t d = rank - 1 - i;
+    if (e && e->kind == ENC_BLOCKED) {
+      ret[i] = e->blocked.order[i];
+      continue;
+    }
+    unsigned at = i;
+    uint32_t run = l ? ll_consecutive(l, LL_REGISTER, d) : 1;
+    for (; at > 0 && l && ll_consecutive(l, LL_REGISTER, ret[at - 1]) < run; at--)
+      ret[at] = ret[at - 1];
+    ret[at] = d;
+  }
+}
+
+MlirAttribute layout_dot_buffer(struct ir_context *c, MlirType tile, MlirAttribute dot) {
+  const struct encoding *operand = encoding_of_attr(c, dot);
+  uint32_t order[LL_MAX_OUT] = {0};
+  int64_t shape[LL_MAX_OUT];
+  if (!operand)
+    return mlirAttributeGetNull();
+  for (unsigned d = 0; d < tensor_rank(tile); d++)
+    shape[d] = tensor_dim(tile, d);
+  order_in_registers(c, tile, order);
+  struct encoding e =
+      encoding_shared_for_dot(operand, shape, order, type_bits(c, element_type(tile)));
+  return encoding_attr(c, &e);
+}
+
 bool layout_same(struct ir_context *c, MlirType tensor, MlirAttribute a, MlirAttribute b) {
   if (mlirAttributeEqual(a, b))
     return true;

@@ -19,6 +19,10 @@ MlirAttribute layout_slice(struct ir_context *c, MlirAttribute parent, unsigned 
 MlirAttribute layout_dot_operand(struct ir_context *c, MlirAttribute parent, unsigned index,
                                  unsigned k_width);
 bool layout_is_dot_operand(struct ir_context *c, MlirAttribute encoding);
+// The layout in shared memory of a tile of that type (with its layout) that is read as the operand
+// `dot`: rows as the tile has them in registers, so that it is stored in wide vectors, swizzled for
+// those who read.
+MlirAttribute layout_dot_buffer(struct ir_context *c, MlirType tile, MlirAttribute dot);
 
 // `op` ties its operands to its results: it is elementwise, a scan, a shape op (expand_dims,
 // broadcast, reshape, trans), a join or a split, a reduction (results are slices) or a gather (its

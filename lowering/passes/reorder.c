@@ -5,10 +5,11 @@
 //
 //   %a = load   %x = mulf %a   %b = load   =>   %a = load   %b = load   %x = mulf %a
 //
-// A stretch ends at every op with an effect (stores, atomics, assertions, loops and branches):
-// nothing crosses it. It ends at reductions and scans too: what is loaded for use behind one would
-// wait in registers until all threads have met, and fewer programs would fit on a multiprocessor to
-// hide the latency instead (layer norm of 8192 halves: 111 registers against 63, 49 us against 39).
+// A stretch ends at every op with an effect beyond shared memory (stores, atomics, assertions,
+// loops and branches): nothing crosses it. It ends at reductions and scans too: what is loaded for
+// use behind one would wait in registers until all threads have met, and fewer programs would fit
+// on a multiprocessor to hide the latency instead (layer norm of 8192 halves: 111 registers against
+// 63, 49 us against 39).
 #include "base/vec.h"
 #include "lowering/pass.h"
 
@@ -80,8 +81,17 @@ static bool is_movable_load(struct ir_context *c, MlirOperation op) {
   return op_is(c, op, OP_TILE_LOAD) && !op_attr_bool(op, "is_volatile");
 }
 
+// Loads of global memory overtake what only uses shared memory: the operands of a product are all
+// on their way before the first of them is stored to its buffer.
+static bool is_local(struct ir_context *c, MlirOperation op) {
+  return op_is(c, op, OP_GPU_LOCAL_ALLOC) || op_is(c, op, OP_GPU_LOCAL_STORE) ||
+         op_is(c, op, OP_GPU_LOCAL_LOAD);
+}
+
 // An assumption has no effect at run time.
 static bool ends_stretch(struct ir_context *c, MlirOperation op) {
+  if (is_local(c, op))
+    return false;
   if (op_is(c, op, OP_TILE_REDUCE) || op_is(c, op, OP_TILE_SCAN))
     return true;
   return !is_movable_load(c, op) && !op_is(c, op, OP_TILE_ASSUME) &&
@@ -100,6 +110,8 @@ static bool mark_early(struct state *s) {
     }
     if (!ptrmap_get(&s->early, op.ptr))
       continue;
+    if (is_local(s->c, op))
+      return false; // an address comes out of a buffer
     for (intptr_t k = 0; k < mlirOperationGetNumOperands(op); k++) {
       MlirOperation def = value_def(mlirOperationGetOperand(op, k));
       if (!mlirOperationIsNull(def))
