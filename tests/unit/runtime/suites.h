@@ -10,6 +10,7 @@ Suite *suite_cuda(void);
 Suite *suite_fiber(void);
 Suite *suite_host_cta(void);
 Suite *suite_host_check(void);
+Suite *suite_host_tensor_core(void);
 Suite *suite_cache(void);
 Suite *suite_pack(void);
 Suite *suite_pack_function(void);
