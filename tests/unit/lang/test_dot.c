@@ -106,6 +106,48 @@ START_TEST(ranks) {
 }
 END_TEST
 
+// Elements and scales become bf16, or f16 beside an operand of f16; K is doubled where numbers are
+// packed along it.
+START_TEST(scaled) {
+  const char *head = "def k(a: ptr[u8], h: ptr[f16], b: ptr[bf16], x: ptr[f32]):\n" INDICES
+                     "  w = r[:, None] * 32 + arange(0, 32)[None, :]\n"
+                     "  p, q = load(a + o), load(a + w)\n"
+                     "  s = load(a + r)[:, None]\n";
+  CHECK_IR("def k(a: ptr[u8], b: ptr[bf16], h: ptr[f16], x: ptr[f32]):\n" INDICES
+           "  s, w = load(a + r)[:, None], r[None, :] + arange(0, 32)[:, None] * 16\n"
+           "  c = tl.dot_scaled(load(a + o), s, 'e2m1', load(b + w), None, 'bf16')\n"
+           "  c = tl.dot_scaled(load(a + o), s, 'e2m1', load(h + w), s, 'fp16', c, True)\n"
+           "  store(x + o, c)\n",
+           "(tensor<16x16xi8>, tensor<16x16xi8>) -> tensor<16x16x2xi8>",
+           "(tensor<16x16x2xi8>) -> tensor<16x32xi8>", "dense<32704> : tensor<16x1xi16>",
+           "(tensor<16x1x32xbf16>) -> tensor<16x32xbf16>", "\"tile.dot\"",
+           "(tensor<16x32xbf16>, tensor<32x16xbf16>, tensor<16x16xf32>) -> tensor<16x16xf32>",
+           "arith.truncf", "to tensor<16x32xf16>", "\"tile.trans\"", "\"tile.dot\"",
+           "(tensor<16x32xf16>, tensor<32x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>");
+  static const struct {
+    const char *call, *code, *message;
+  } bad[] = {{"p, s, 'e3m0', q, s, 'e2m1'", "E0303", "not e3m0"},
+             {"load(b + o), s, 'e2m1', q, s, 'e2m1'", "E0303", "two numbers in each uint8"},
+             {"load(b + o), None, 'e4m3', q, s, 'e2m1'", "E0303", "f8e4nv, or u8 with its bits"},
+             {"q, p, 'e4m3', q.T, None, 'e4m3'", "E0303", "(16, 1) of them, not (16, 16)"},
+             {"q, load(h + r)[:, None], 'e4m3', q.T, None, 'e4m3'", "E0303", "not f16"},
+             {"q, s, 'e4m3', q.T, None, 'e4m3', lhs_k_pack=False", "E0303", "only e2m1"},
+             {"q, s, 'e4m3', q.T, None, 'e4m3', out_dtype=tl.float16", "E0303", "gives float32"},
+             {"q, s, 'e4m3', q, None, 'e4m3'", "E0516", "32 columns, the second 16 rows"},
+             {"load(a + r), None, 'e4m3', q, None, 'e4m3'", "E0303", "two dimensions or more"},
+             {"q, None, 'e4m3', q.T, None, 'e4m3', acc=p", "E0517", "an accumulator of `uint8`"}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char text[512];
+    snprintf(text, sizeof text, "%s  tl.dot_scaled(%s)\n", head, bad[i].call);
+    struct emitted r = emit_text(str_from(text), NULL, NULL);
+    const char *said = strbuf_cstr(&r.messages);
+    ck_assert_msg(r.errors == 1 && strstr(said, bad[i].code) && strstr(said, bad[i].message),
+                  "%s\n%s", text, said);
+    emitted_free(&r);
+  }
+}
+END_TEST
+
 // The default precision of f32 is said once for each place, and only where nothing chose it.
 START_TEST(remark) {
   struct emitted r = emit_good("def k(x: ptr[f32], h: ptr[f16]):\n" INDICES "  a = load(x + o)\n"
@@ -125,6 +167,7 @@ TCase *dot_tests(void) {
   tcase_add_test(t, accumulators);
   tcase_add_test(t, precision);
   tcase_add_test(t, ranks);
+  tcase_add_test(t, scaled);
   tcase_add_test(t, remark);
   return t;
 }
