@@ -9,7 +9,9 @@
 // Pointers count in elements of their pointee. Every entry is a lower bound: 1 is always true. A
 // scalar is described as a tile of one dimension of size 1.
 //
-// Address arithmetic in 32 or 64 bits is taken not to overflow; narrower arithmetic may.
+// Address arithmetic in 32 or 64 bits is taken not to overflow; narrower arithmetic may. A scalar
+// that is known not to be negative is taken to be divided by positive numbers only: what programs
+// of a group share, as in `pid // group_size`.
 #ifndef TILE_LOWERING_ANALYSIS_AXIS_INFO_H
 #define TILE_LOWERING_ANALYSIS_AXIS_INFO_H
 

@@ -212,7 +212,10 @@ static info_t rule_div(const struct transfer *t) {
     return *x;
   if (x->is_constant && y->is_constant && x->constant >= 0 && y->constant > 0)
     return axis_of_constant(t->type, x->constant / y->constant);
-  return divide(t, y, is_unsigned || x->is_nonnegative);
+  info_t r = divide(t, y, is_unsigned || x->is_nonnegative);
+  // Counts and sizes, by which program ids are divided, are taken to be positive (axis_info.h).
+  r.is_nonnegative |= x->is_nonnegative && !type_is_tensor(t->type);
+  return r;
 }
 
 static info_t remainder_of(const struct transfer *t, const info_t *y, bool floors) {

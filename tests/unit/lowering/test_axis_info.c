@@ -85,6 +85,12 @@ static const struct {
      "contiguity [1] divisibility [4] constancy [64]"},
     {"a remainder runs up to the divisor", "%x = arith.remsi %offs, %ns : tensor<64xi32>\n" WATCH,
      "contiguity [16] divisibility [16] constancy [1]"},
+    {"program ids are divided by positive numbers: the remainder of a block runs up to the divisor",
+     "%g = arith.divsi %pid, %m : i32\n%first = arith.muli %g, %c64 : i32\n"
+     "%firsts = \"tile.splat\"(%first) : (i32) -> tensor<64xi32>\n"
+     "%block = arith.addi %firsts, %r : tensor<64xi32>\n"
+     "%x = arith.remsi %block, %ns : tensor<64xi32>\n" WATCH,
+     "contiguity [16] divisibility [16] constancy [1]"},
     {"a remainder of a multiple is zero",
      "%k = arith.constant dense<8> : tensor<64xi32>\n"
      "%x = arith.remsi %ns, %k : tensor<64xi32>\n" WATCH,

@@ -72,7 +72,7 @@ static bool apply(int kind, int64_t x, int64_t y, int64_t *ret) {
   case '-': *ret = x - y; break;
   case '*': *ret = x * y; break;
   case '/':
-    if (y == 0)
+    if (y == 0 || (x >= 0 && y < 0)) // sizes are positive
       return false;
     *ret = x / y;
     break;
