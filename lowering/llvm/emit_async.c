@@ -60,8 +60,21 @@ bool emit_async_commit(struct emitter *e, MlirOperation op) {
   return true;
 }
 
+// The op in front of it in its block; null if there is none.
+static MlirOperation op_before(MlirOperation op) {
+  MlirOperation at = mlirBlockGetFirstOperation(mlirOperationGetBlock(op)), last = {NULL};
+  for (; !mlirOperationEqual(at, op); at = mlirOperationGetNextInBlock(at))
+    last = at;
+  return last;
+}
+
+// Buffers of several types take several waits, of which the first is enough.
 bool emit_async_wait(struct emitter *e, MlirOperation op) {
+  MlirOperation before = op_before(op);
+  int64_t pending = op_attr_int(op, "pending", 0);
   e->uses_collectives = true;
-  e->target->hooks->async_wait(e, (unsigned)op_attr_int(op, "pending", 0));
+  if (mlirOperationIsNull(before) || !op_is(e->c, before, OP_GPU_ASYNC_WAIT) ||
+      op_attr_int(before, "pending", 0) > pending)
+    e->target->hooks->async_wait(e, (unsigned)pending);
   return true;
 }

@@ -10,6 +10,7 @@
 // An scf.while may be waiting for what others write, and keeps its loads.
 //
 //   scf.for %i = %l to %u ... { %v = load %p }   ->   %v = load %p, %l < %u
+#include "lowering/analysis/speculation.h"
 #include "lowering/pass.h"
 #include "lowering/passes/loops.h"
 #include "mlir-dialects/build.h"
@@ -19,45 +20,6 @@ struct licm {
   struct ir_context *c;
   bool changed;
 };
-
-static bool may_have_no_value(struct ir_context *c, MlirOperation op);
-
-struct function_check {
-  struct ir_context *c;
-  bool may_fail;
-};
-
-static bool check_op(MlirOperation op, void *user) {
-  struct function_check *f = user;
-  f->may_fail |= may_have_no_value(f->c, op);
-  return !f->may_fail;
-}
-
-// Does the function of scalars that `op` names as `attribute` divide by what may be zero?
-static bool function_may_fail(struct ir_context *c, MlirOperation op, const char *attribute) {
-  MlirOperation function = op_function(c, op, attribute);
-  struct function_check f = {c, mlirOperationIsNull(function)};
-  if (!f.may_fail)
-    ir_walk(function, check_op, &f);
-  return f.may_fail;
-}
-
-static bool may_have_no_value(struct ir_context *c, MlirOperation op) {
-  switch (op_id(c, op)) {
-  case OP_TILE_REDUCE:
-  case OP_TILE_SCAN: return function_may_fail(c, op, "combine");
-  case OP_TILE_MAP: return function_may_fail(c, op, "function");
-  case OP_ARITH_DIVSI:
-  case OP_ARITH_REMSI:
-  case OP_ARITH_DIVUI:
-  case OP_ARITH_REMUI: {
-    int64_t divisor;
-    return !value_const_int(c, mlirOperationGetOperand(op, 1), &divisor) || divisor == 0 ||
-           divisor == -1;
-  }
-  default: return false;
-  }
-}
 
 static bool is_invariant(MlirOperation op, MlirOperation loop) {
   for (intptr_t i = 0, n = mlirOperationGetNumOperands(op); i < n; i++)
@@ -80,7 +42,8 @@ static bool widens_tile(struct ir_context *c, MlirOperation op) {
 
 static bool can_move(struct ir_context *c, MlirOperation op, MlirOperation loop) {
   return !widens_tile(c, op) && (op_flags(c, op) & OP_PURE) &&
-         mlirOperationGetNumRegions(op) == 0 && !may_have_no_value(c, op) && is_invariant(op, loop);
+         mlirOperationGetNumRegions(op) == 0 && !op_may_have_no_value(c, op) &&
+         is_invariant(op, loop);
 }
 
 // ---- loads ----

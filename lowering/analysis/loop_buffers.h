@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layout of a buffer in shared memory between a load and the users of what it loads.
+#ifndef TILE_LOWERING_ANALYSIS_LOOP_BUFFERS_H
+#define TILE_LOWERING_ANALYSIS_LOOP_BUFFERS_H
+
+#include "mlir-dialects/ir.h"
+
+// Swizzled as the dot operand that the load is converted to wants it; plain where there is none, or
+// where several disagree. Null if what is loaded is no tile of numbers of at least 8 bits.
+MlirAttribute loop_buffer_layout(struct ir_context *c, MlirOperation load);
+
+#endif
