@@ -124,6 +124,7 @@ void build_async_copy(struct builder *b, MlirValue ptr, MlirValue buffer, MlirVa
                       const char *cache, const char *evict);
 void build_async_commit(struct builder *b);
 // The buffers are those that are read then: other threads' copies are there behind a barrier.
+// Buffers of several types make several ops.
 void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending);
 void build_gpu_barrier(struct builder *b);
 

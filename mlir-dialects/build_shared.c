@@ -61,9 +61,27 @@ void build_async_commit(struct builder *b) {
   build_op(b, OP_GPU_ASYNC_COMMIT, 0, NULL, 0, NULL, 0, NULL);
 }
 
+static bool same_type(MlirValue x, MlirValue y) {
+  return mlirTypeEqual(mlirValueGetType(x), mlirValueGetType(y));
+}
+
+// IRDL wants operands of one name to have one type: so many ops, one behind the other.
 void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending) {
   MlirNamedAttribute a = named_attr(b->c, "pending", attr_i32(b->c, pending));
-  build_op(b, OP_GPU_ASYNC_WAIT, n, buffers, 0, NULL, 1, &a);
+  MlirValue *alike = arena_array(b->c->arena, MlirValue, n + 1);
+  if (n == 0)
+    build_op(b, OP_GPU_ASYNC_WAIT, 0, NULL, 0, NULL, 1, &a);
+  for (size_t i = 0; i < n; i++) {
+    size_t first = 0, count = 0;
+    while (!same_type(buffers[first], buffers[i]))
+      first++;
+    if (first < i)
+      continue;
+    for (size_t k = i; k < n; k++)
+      if (same_type(buffers[k], buffers[i]))
+        alike[count++] = buffers[k];
+    build_op(b, OP_GPU_ASYNC_WAIT, count, alike, 0, NULL, 1, &a);
+  }
 }
 
 void build_gpu_barrier(struct builder *b) {

@@ -6,18 +6,10 @@
 #include <check.h>
 
 #define SUITES(X)                                                                                  \
-  X(axis_info)                                                                                     \
-  X(axis_soundness)                                                                                \
-  X(canonicalize)                                                                                  \
-  X(compile)                                                                                       \
-  X(compile_time)                                                                                  \
-  X(emit)                                                                                          \
-  X(emit_layouts)                                                                                  \
-  X(emit_dot)                                                                                      \
-  X(emit_gather)                                                                                   \
-  X(emit_pairs)                                                                                    \
-  X(emit_reduce) X(layout_passes) X(layout_soundness) X(pass_manager) X(pass_soundness)            \
-      X(rings) X(shared_memory)
+  X(async)                                                                                         \
+  X(axis_info) X(axis_soundness) X(canonicalize) X(compile) X(compile_time) X(emit)                \
+      X(emit_layouts) X(emit_dot) X(emit_gather) X(emit_pairs) X(emit_reduce) X(layout_passes)     \
+          X(layout_soundness) X(pass_manager) X(pass_soundness) X(rings) X(shared_memory)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

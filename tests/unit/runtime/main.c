@@ -14,6 +14,7 @@ int main(void) {
   srunner_add_suite(r, suite_host_cta());
   srunner_add_suite(r, suite_host_check());
   srunner_add_suite(r, suite_host_tensor_core());
+  srunner_add_suite(r, suite_host_async());
   srunner_add_suite(r, suite_cache());
   srunner_add_suite(r, suite_pack());
   srunner_add_suite(r, suite_pack_function());

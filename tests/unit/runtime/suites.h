@@ -11,6 +11,7 @@ Suite *suite_fiber(void);
 Suite *suite_host_cta(void);
 Suite *suite_host_check(void);
 Suite *suite_host_tensor_core(void);
+Suite *suite_host_async(void);
 Suite *suite_cache(void);
 Suite *suite_pack(void);
 Suite *suite_pack_function(void);

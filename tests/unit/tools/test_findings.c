@@ -67,6 +67,32 @@ START_TEST(outside) {
 }
 END_TEST
 
+START_TEST(copy_under_way) {
+  struct host_violation v = at_sum(HOST_SHARED_COPYING);
+  v.other_access = HOST_COPY;
+  finding_report(session.diag, kernel_source(), &v, NULL);
+  session_expect("sum.tile:2:7: error: shared memory is touched while a copy to it is under way "
+                 "[E0809]\n"
+                 " 2 |   s = sum(x)\n"
+                 "   |       ^ program (1, 2, 3): thread 9 reads byte 12\n"
+                 " 3 |   store(p, s)\n"
+                 "   |   ~ thread 8 copies to it and has not waited\n");
+}
+END_TEST
+
+START_TEST(copy_from_a_misaligned_address) {
+  struct host_violation v = at_sum(HOST_MISALIGNED);
+  v.access = HOST_COPY;
+  v.elements = 16;
+  finding_report(session.diag, kernel_source(), &v, NULL);
+  session_expect("sum.tile:2:7: error: asynchronous copy from a misaligned address [E0814]\n"
+                 " 2 |   s = sum(x)\n"
+                 "   |       ^ program (1, 2, 3), thread 9 copies from an address that is not a "
+                 "multiple of 16 bytes\n"
+                 "   = help: check `multiple_of` and `max_contiguous` on the way to this pointer\n");
+}
+END_TEST
+
 START_TEST(divergence) {
   struct host_violation v = at_sum(HOST_DIVERGENCE);
   snprintf(v.message, sizeof v.message, "thread 9 waits at a barrier");
@@ -97,6 +123,8 @@ TCase *findings_tests(void) {
   tcase_add_test(t, race_of_one_place_with_itself);
   tcase_add_test(t, unwritten);
   tcase_add_test(t, outside);
+  tcase_add_test(t, copy_under_way);
+  tcase_add_test(t, copy_from_a_misaligned_address);
   tcase_add_test(t, divergence);
   tcase_add_test(t, repetitions);
   return t;
