@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The conformance suite from the command line:
-//   test-language host|cuda [FAMILY...] [--every K] [--match TEXT] [--case NAME] [--list] [--print]
+//   test-language host|cuda [FAMILY...] [--every K] [--match TEXT] [--case NAME] [--target T]
+//   [--list]
+//     [--print]
 // Without families all are run; "shared" stands for those that go through shared memory. Cases are
 // counted over all families asked for; --every K runs each K-th. An empty plan where there is no
 // GPU.
@@ -46,6 +48,8 @@ static bool read_options(int argc, char **argv, struct options *o,
       o->match = argv[++i];
     else if (strcmp(a, "--case") == 0 && has_next)
       o->only = argv[++i];
+    else if (strcmp(a, "--target") == 0 && has_next)
+      o->target = argv[++i];
     else if (a[0] != '-' && !o->device)
       o->device = a;
     else if (find_family(a, wanted))
@@ -64,7 +68,7 @@ int main(int argc, char **argv) {
   if (!read_options(argc, argv, &s.o, wanted)) {
     fprintf(stderr,
             "usage: %s host|cuda [FAMILY...|shared] [--every K] [--match TEXT] "
-            "[--case NAME] [--list] [--print]\n",
+            "[--case NAME] [--target T] [--list] [--print]\n",
             argv[0]);
     return 2;
   }

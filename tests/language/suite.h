@@ -33,6 +33,7 @@ struct array {
 
 struct options {
   const char *device; // "host", "cuda"
+  const char *target; // to compile for, or NULL: the device's own
   const char *match;  // only cases whose name contains this
   const char *only;   // only the case of this name
   unsigned every;     // only each k-th case

@@ -100,7 +100,7 @@ static bool pick_sizes(uint64_t *state, struct product *p, const size_t *sizes, 
     tried.k = sizes ? sizes[below(state, count)] : around_k(state, b.k);
     if (strcmp(p->form->name, "through memory") == 0)
       tried.k = tried.m;
-    tried.is_rounded = sizes && tries % 3 == 0 && dtype_is_float(p->types->a);
+    tried.is_rounded = sizes && below(state, 3) == 0 && dtype_is_float(p->types->a);
     if (work(&tried) <= most && product_fits(&tried)) {
       *p = tried;
       return true;

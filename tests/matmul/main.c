@@ -2,9 +2,10 @@
 // Matrix products from the command line:
 //   test-matmul host|cuda [shapes|forms|batches|attention|random...] [--count N] [--seed N]
 //   [--repeats N]
-//               [--every K] [--match TEXT] [--case NAME] [--list] [--print]
+//               [--every K] [--match TEXT] [--case NAME] [--target T] [--list] [--print]
 // Without parts all are run. --count random cases from --seed on; --repeats launches of each case
-// have to give the same result to the bit. The rest is as in the conformance suite.
+// have to give the same result to the bit; --target sm_80 tests that road on newer GPUs. The rest
+// is as in the conformance suite.
 #include "product.h"
 
 #include <stdio.h>
@@ -40,6 +41,8 @@ static bool read_value(const char *name, const char *value, struct options *o, s
     o->match = value;
   else if (strcmp(name, "--case") == 0)
     o->only = value;
+  else if (strcmp(name, "--target") == 0)
+    o->target = value;
   else
     return false;
   return true;
@@ -73,7 +76,8 @@ int main(int argc, char **argv) {
   if (!read_options(argc, argv, &s.o, &t, wanted)) {
     fprintf(stderr,
             "usage: %s host|cuda [shapes|forms|batches|attention|random...] [--count N] [--seed N] "
-            "[--repeats N] [--every K] [--match TEXT] [--case NAME] [--list] [--print]\n",
+            "[--repeats N] [--every K] [--match TEXT] [--case NAME] [--target T] [--list] "
+            "[--print]\n",
             argv[0]);
     return 2;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random chains of what moves elements between threads: reductions, scans, permutations, reshapes,
-// flips and gathers, on tiles of random shape and type, loaded and stored in random orders by a
-// random number of warps. Results are exact, and the same in every repetition.
+// flips, gathers and products of matrices, on tiles of random shape and type, loaded and stored in
+// random orders by a random number of warps. Results are exact, and the same in every repetition.
 //   test-language-stress host|cuda [--count N] [--repeats N] [--seed N] [--case NAME] [--print]
 #include "../tile.h"
 
@@ -178,6 +178,37 @@ static void gather(struct chain *c) {
     }
 }
 
+// The last two dimensions times a matrix of -1, 0 and 1. Integers of up to 32 bits are
+// multiplied as f64, exactly.
+static void multiply(struct chain *c) {
+  static int64_t old[ELEMENTS_MAX];
+  unsigned rank = c->shape.rank, n = c->shape.dim[rank - 1];
+  if (rank < 2 || n > 64 || c->type == DTYPE_I64)
+    return;
+  const char *type = dtype_is_float(c->type) ? "float32" : c->type == DTYPE_I8 ? "int8" : "float64";
+  struct tile square = c->shape;
+  square.dim[rank - 2] = n;
+  if (tile_count(square) > ELEMENTS_MAX)
+    return;
+  case_source(c->s,
+              "    j = arange(0, %u)\n"
+              "    w = ((j[:, None] * 3 + j[None, :]) %% 3 - 1).to(tl.%s)\n"
+              "    w = tl.broadcast_to(tl.reshape(w, (",
+              n, type);
+  for (unsigned i = 0; i + 2 < rank; i++)
+    case_source(c->s, "1, ");
+  case_source(c->s, "%u, %u)), (%s))\n    v = tl.dot(v.to(tl.%s), w)%s.to(tl.%s)\n", n, n,
+              tile_text(c->s, square), type, dtype_is_float(c->type) ? "" : ".to(tl.int64)",
+              name_of(c));
+  memcpy(old, c->values, sizeof old);
+  for (size_t e = 0; e < tile_count(c->shape); e++) {
+    int64_t sum = 0;
+    for (size_t k = 0; k < n; k++)
+      sum += old[e / n * n + k] * ((int64_t)((k * 3 + e % n) % 3) - 1);
+    c->values[e] = wrap(c, sum);
+  }
+}
+
 // Keeps the numbers of floating-point chains exact.
 static void bound(struct chain *c) {
   if (!dtype_is_float(c->type))
@@ -221,7 +252,8 @@ static void offsets(struct chain *c, const char *name, size_t places[ELEMENTS_MA
 
 static void steps(struct chain *c) {
   static void (*const kinds[])(struct chain * c) = {
-      add_sum, subtract_maximum, add_place_of_minimum, scan, permute, reshape, flip, gather};
+      add_sum,  subtract_maximum, add_place_of_minimum, scan, permute, reshape, flip, gather,
+      multiply, multiply};
   unsigned count = 2 + pick(c->s, STEPS_MAX);
   for (unsigned i = 0; i < count; i++) {
     kinds[pick(c->s, COUNT_OF(kinds))](c);
