@@ -27,6 +27,12 @@ static void help_operand(struct diag *d, struct type t) {
     diag_help(d, "convert first: `.to(tl.int8)`, `.to(tl.float16)`");
 }
 
+// Operands inside the standard library are no text of the user's.
+static void label(struct emitter *e, struct diag *d, struct span at, const char *text) {
+  if (!e->frame->is_std)
+    diag_label(d, at, "%s", text);
+}
+
 static bool check_types(struct emitter *e, const struct operand *a, const struct operand *b,
                         struct span at) {
   for (const struct operand *x = a; x; x = x == a ? b : NULL)
@@ -41,8 +47,8 @@ static bool check_types(struct emitter *e, const struct operand *a, const struct
     return true;
   struct diag *d =
       emit_error(e, at, E0517, "`tl.dot` of %s and %s", type_text(e->a, x), type_text(e->a, y));
-  diag_label(d, a->at, "%s", dtype_language_name(x.dtype));
-  diag_label(d, b->at, "%s", dtype_language_name(y.dtype));
+  label(e, d, a->at, dtype_language_name(x.dtype));
+  label(e, d, b->at, dtype_language_name(y.dtype));
   bool widen_first = dtype_bits(x.dtype) < dtype_bits(y.dtype);
   diag_help(d, "both have one type (8-bit floats may differ): convert the %s by `.to(tl.%s)`",
             widen_first ? "first" : "second", dtype_language_name(widen_first ? y.dtype : x.dtype));
@@ -53,8 +59,8 @@ static struct diag *wrong_shapes(struct emitter *e, const struct operand *a,
                                  const struct operand *b, struct span at) {
   struct diag *d = emit_error(e, at, E0516, "cannot multiply %s by %s", type_text(e->a, a->v.type),
                               type_text(e->a, b->v.type));
-  diag_label(d, a->at, "%s", type_text(e->a, a->v.type));
-  diag_label(d, b->at, "%s", type_text(e->a, b->v.type));
+  label(e, d, a->at, type_text(e->a, a->v.type));
+  label(e, d, b->at, type_text(e->a, b->v.type));
   return d;
 }
 
