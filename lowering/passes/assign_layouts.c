@@ -113,20 +113,51 @@ static void convert_results(struct state *s, MlirOperation op) {
 
 // ---- matrix products ----
 
+enum { SQUARE = 4, LANES_ALONG_N = 8 };
+
+// How often a tile of a product repeats along each dimension.
+struct repetition {
+  unsigned rank;
+  int64_t left[LL_MAX_OUT];
+};
+
+// The dimension along which twice as many lanes or warps do most good: different products of a
+// batch share nothing; of one product, a thread's part should be square. Without any work left,
+// rows are held twice.
+static unsigned next_dim(const struct repetition *r) {
+  unsigned m = r->rank - 2, n = r->rank - 1;
+  if (r->rank == 3 && r->left[0] > 1)
+    return 0;
+  return r->left[n] > r->left[m] ? n : m;
+}
+
+static void deal(struct repetition *r, unsigned d, uint32_t *count) {
+  count[d] *= 2;
+  r->left[d] = r->left[d] > 1 ? r->left[d] / 2 : 1;
+}
+
 // Each element of an operand that a thread fetches is used once for every row or column it has.
+// Eight lanes side by side read 128 bytes of B at once.
 static MlirAttribute layout_of_product(struct ir_context *c, MlirType acc, uint32_t num_warps) {
-  enum { SQUARE = 4 };
-  unsigned rank = tensor_rank(acc);
-  int64_t shape[LL_MAX_OUT], share = tensor_numel(acc) / (32 * (int64_t)num_warps);
-  uint32_t size[LL_MAX_OUT], order[LL_MAX_OUT], side = 1;
+  struct encoding e = {.kind = ENC_BLOCKED, .rank = tensor_rank(acc)};
+  struct repetition r = {.rank = e.rank};
+  int64_t share = tensor_numel(acc) / (32 * (int64_t)num_warps);
+  uint32_t side = 1;
   while (side < SQUARE && 4 * (int64_t)side * side <= share)
     side *= 2;
-  for (unsigned d = 0; d < rank; d++) {
-    shape[d] = tensor_dim(acc, d);
-    size[d] = d + 2 < rank ? 1 : side < shape[d] ? side : (uint32_t)shape[d];
-    order[d] = rank - 1 - d;
+  for (unsigned d = 0; d < e.rank; d++) {
+    int64_t size = tensor_dim(acc, d), own = d + 2 < e.rank ? 1 : side < size ? side : size;
+    r.left[d] = size / own;
+    e.blocked.size_per_thread[d] = (uint32_t)own;
+    e.blocked.threads_per_warp[d] = e.blocked.warps_per_cta[d] = 1;
+    e.blocked.order[d] = e.rank - 1 - d;
   }
-  struct encoding e = encoding_blocked(rank, shape, size, order, num_warps);
+  for (uint32_t lanes = 1; lanes < 32; lanes *= 2) {
+    bool row = lanes < LANES_ALONG_N && r.left[e.rank - 1] > 1;
+    deal(&r, row ? e.rank - 1 : next_dim(&r), e.blocked.threads_per_warp);
+  }
+  for (uint32_t warps = 1; warps < num_warps; warps *= 2)
+    deal(&r, next_dim(&r), e.blocked.warps_per_cta);
   return encoding_attr(c, &e);
 }
 

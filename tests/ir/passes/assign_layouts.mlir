@@ -137,9 +137,9 @@ func.func @pairs(%v: f32, %w: f32) {
 
 // A product has a square of elements a thread; the operands are what such a thread multiplies.
 // CHECK-LABEL: func.func @product
-// CHECK: [[A:%.+]] = "tilegpu.convert_layout"({{.*}} -> tensor<64x32xf16, [[LA:#tilegpu.dot_op<{k_width = 1 : i64, op_idx = 0 : i64, parent = #tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[4, 4\], threads_per_warp = \[2, 16\], warps_per_cta = \[4, 1\]}>}>]]>
+// CHECK: [[A:%.+]] = "tilegpu.convert_layout"({{.*}} -> tensor<64x32xf16, [[LA:#tilegpu.dot_op<{k_width = 1 : i64, op_idx = 0 : i64, parent = #tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[4, 4\], threads_per_warp = \[4, 8\], warps_per_cta = \[4, 1\]}>}>]]>
 // CHECK: [[B:%.+]] = "tilegpu.convert_layout"({{.*}} -> tensor<32x64xf16, [[LB:#tilegpu.dot_op<{k_width = 1 : i64, op_idx = 1 : i64, parent = .*}>}>]]>
-// CHECK: [[C:%.+]] = "tilegpu.convert_layout"({{.*}} -> tensor<64x64xf32, [[L:#tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[4, 4\], threads_per_warp = \[2, 16\], warps_per_cta = \[4, 1\]}>]]>
+// CHECK: [[C:%.+]] = "tilegpu.convert_layout"({{.*}} -> tensor<64x64xf32, [[L:#tilegpu.blocked<{order = \[1, 0\], size_per_thread = \[4, 4\], threads_per_warp = \[4, 8\], warps_per_cta = \[4, 1\]}>]]>
 // CHECK: [[D:%.+]] = "tile.dot"([[A]], [[B]], [[C]]) {{.*}} : (tensor<64x32xf16, [[LA]]>, tensor<32x64xf16, [[LB]]>, tensor<64x64xf32, [[L]]>) -> tensor<64x64xf32, [[L]]>
 // CHECK: [[E:%.+]] = "tilegpu.convert_layout"([[D]]) : {{.*}} -> tensor<64x64xf32, #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 1],
 // CHECK: arith.negf [[E]]
