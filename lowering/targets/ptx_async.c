@@ -9,31 +9,42 @@ static const char *cache_of(const struct access *a, unsigned bytes) {
   return bytes == BYPASSING_BYTES && !str_is(op_attr_str(a->op, "cache"), "ca") ? "cg" : "ca";
 }
 
-// With a policy of the second cache, which LLVM's intrinsics do not have.
-static void copy_with_policy(struct emitter *e, const struct access *a, LLVMValueRef to,
-                             unsigned bytes, LLVMValueRef read, LLVMValueRef policy) {
-  const char *text =
-      arena_printf(e->arena, "cp.async.%s.shared.global.L2::cache_hint [$0], [$1], %u, %s;",
-                   cache_of(a, bytes), bytes, read ? "$3, $2" : "$2");
-  LLVMValueRef args[] = {to, a->ptr, policy, read};
-  ptx_memory_asm(e, text, read ? "l,l,l,r" : "l,l,l", LLVMVoidTypeInContext(e->llvm), args,
-                 read ? 4 : 3);
+// What LLVM's intrinsics do not have: a predicate that tells not to read, and a policy of the
+// second cache. (They do take the number of bytes to read, but then predicates become numbers, and
+// ptxas makes predicates of these again.)
+static void copy_by_text(struct emitter *e, const struct access *a, LLVMValueRef to, unsigned bytes,
+                         LLVMValueRef policy) {
+  LLVMValueRef args[4] = {to, a->ptr};
+  unsigned n = 2;
+  const char *ignores = "", *cached = "", *hint = "", *constraints = "l,l";
+  if (a->pred) {
+    ignores = ", $2";
+    constraints = "l,l,b";
+    args[n++] = LLVMBuildNot(e->b, a->pred, "");
+  }
+  if (policy) {
+    cached = arena_printf(e->arena, ", $%u", n);
+    hint = ".L2::cache_hint";
+    constraints = arena_printf(e->arena, "%s,l", constraints);
+    args[n++] = policy;
+  }
+  const char *text = arena_printf(e->arena, "cp.async.%s.shared.global%s [$0], [$1], %u%s%s;",
+                                  cache_of(a, bytes), hint, bytes, ignores, cached);
+  ptx_memory_asm(e, text, constraints, LLVMVoidTypeInContext(e->llvm), args, n);
 }
 
 void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to) {
   unsigned bytes = a->count * a->word_bits / 8;
-  // So many bytes are read, the rest become zero.
-  LLVMValueRef read =
-      a->pred ? LLVMBuildSelect(e->b, a->pred, const_i32(e, bytes), const_i32(e, 0), "") : NULL;
   LLVMValueRef policy = ptx_eviction_policy(e, a->op);
-  if (policy) {
-    copy_with_policy(e, a, to, bytes, read, policy);
+  if (policy || a->pred) {
+    copy_by_text(e, a, to, bytes, policy);
     return;
   }
-  const char *name = arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%u%s",
-                                  cache_of(a, bytes), bytes, read ? ".s" : "");
-  LLVMValueRef args[] = {to, a->ptr, read};
-  intrinsic(e, name, 0, NULL, read ? 3 : 2, args);
+  LLVMValueRef args[] = {to, a->ptr};
+  intrinsic(
+      e,
+      arena_printf(e->arena, "llvm.nvvm.cp.async.%s.shared.global.%u", cache_of(a, bytes), bytes),
+      0, NULL, 2, args);
 }
 
 void ptx_async_commit(struct emitter *e) {

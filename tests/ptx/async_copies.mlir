@@ -29,19 +29,19 @@ module { func.func @k(%p: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %q: !ti
   "tilegpu.async_copy"(%p1, %ring) {cache = "", evict = ""} : (!f, !b) -> ()
   "tilegpu.async_commit"() : () -> ()
 
-  // The mask is the same for 16 elements: zeros by the number of bytes read.
+  // The mask is the same for 16 elements: a predicate tells to write zeros.
   %e0 = "tile.splat"(%even) : (i32) -> !i
   %e1 = arith.cmpi slt, %i, %e0 : !i
-  // CHECK: selp.b32 [[READ:%r[0-9]+]], 16, 0, %p
-  // CHECK: cp.async.cg.shared.global [%rd{{[0-9]+}}+2048], [%rd{{[0-9]+}}], 16, [[READ]];
+  // CHECK: setp.ge.s32 [[OFF:%p[0-9]+]], %r
+  // CHECK: cp.async.cg.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16, [[OFF]];
   "tilegpu.async_copy"(%p1, %first, %e1) {cache = "cg", evict = ""} : (!f, !b, !m) -> ()
-  // CHECK: cp.async.ca.shared.global [%rd{{[0-9]+}}+4096], [%rd{{[0-9]+}}], 16, [[READ]];
+  // CHECK: cp.async.ca.shared.global [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16, [[OFF]];
   "tilegpu.async_copy"(%p1, %second, %e1) {cache = "ca", evict = ""} : (!f, !b, !m) -> ()
 
   // Pairs only: four copies of 4 bytes.
   %t0 = "tile.splat"(%pair) : (i32) -> !i
   %t1 = arith.cmpi slt, %i, %t0 : !i
-  // CHECK-COUNT-4: cp.async.ca.shared.global [{{.*}}], [{{.*}}], 4, %r
+  // CHECK-COUNT-4: cp.async.ca.shared.global [{{.*}}], [{{.*}}], 4, %p
   // CHECK-NOT: cp.async.c
   // CHECK: cp.async.commit_group;
   "tilegpu.async_copy"(%p1, %first, %t1) {cache = "", evict = ""} : (!f, !b, !m) -> ()
@@ -54,7 +54,7 @@ module { func.func @k(%p: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %q: !ti
   // CHECK-NOT: cp.async.c
   // CHECK: createpolicy.fractional.L2::evict_first.b64 [[POLICY:%rd[0-9]+]], 0f3F800000;
   // CHECK: cp.async.cg.shared.global.L2::cache_hint [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16, [[POLICY]];
-  // CHECK: cp.async.cg.shared.global.L2::cache_hint [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16, [[READ]], [[POLICY]];
+  // CHECK: cp.async.cg.shared.global.L2::cache_hint [%rd{{[0-9]+}}], [%rd{{[0-9]+}}], 16, [[OFF]], [[POLICY]];
   "tilegpu.async_copy"(%q1, %ring) {cache = "", evict = ""} : (!f, !b) -> ()
   "tilegpu.async_copy"(%p1, %ring) {cache = "", evict = "evict_first"} : (!f, !b) -> ()
   "tilegpu.async_copy"(%p1, %ring, %e1) {cache = "", evict = "evict_first"} : (!f, !b, !m) -> ()
