@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the pass `prefetch` share: a matrix product that is cut along K.
+#ifndef TILE_LOWERING_PASSES_PREFETCH_H
+#define TILE_LOWERING_PASSES_PREFETCH_H
+
+#include "base/vec.h"
+#include "lowering/pass.h"
+#include "mlir-dialects/build.h"
+
+struct cut_dot {
+  struct pass_context *p;
+  MlirOperation dot;         // whole; behind the cutting: the last slice
+  unsigned slice, count;     // K of a slice; slices
+  VEC(MlirOperation) loads;  // the local_loads that its operands are made of
+  VEC(MlirOperation) firsts; // of each: that of the first slice
+};
+
+// ---- prefetch.c ----
+// 32-bit registers that a thread holds a tile of that type in.
+unsigned prefetch_words(struct ir_context *c, MlirType tile);
+
+// ---- prefetch_turns.c ----
+// Loads the first slice of a turn of a pipelined loop at the end of the turn before. False if that
+// cannot be; *ret_why_not: why, if it is a pipelined loop.
+bool prefetch_across_turns(struct cut_dot *d, const char **ret_why_not);
+
+#endif
