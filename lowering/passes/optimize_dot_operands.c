@@ -20,6 +20,7 @@
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
 #include "lowering/passes/loops.h"
+#include "lowering/passes/users.h"
 #include "mlir-dialects/build.h"
 
 enum {
@@ -54,6 +55,14 @@ static bool collect(MlirOperation op, void *user) {
       layout_is_dot_operand(s->c, layout_of(result_of(op))))
     vec_push(s->p->scratch, &s->conversions, op);
   return true;
+}
+
+// Behind everything that the product in need of the operand does not wait for.
+static struct builder builder_at_user(struct state *s, MlirOperation conversion) {
+  MlirOperation user = op_first_user(conversion);
+  struct builder b = builder_before(s->c, mlirOperationIsNull(user) ? conversion : user);
+  b.loc = mlirOperationGetLocation(conversion);
+  return b;
 }
 
 static bool goes_through_memory(struct state *s, MlirOperation conversion) {
@@ -196,7 +205,7 @@ static MlirValue buffer_of(struct state *s, MlirValue x, MlirAttribute layout) {
 }
 
 static void replace_by_load(struct state *s, MlirOperation op, MlirValue buffer) {
-  struct builder b = builder_before(s->c, op);
+  struct builder b = builder_at_user(s, op);
   MlirValue result = result_of(op);
   value_replace(result, build_local_load(&b, buffer, layout_of(result)));
   op_erase(op);
@@ -228,13 +237,15 @@ static void read_transposed(struct state *s, MlirOperation conversion) {
     return;
   MlirOperation trans = value_def(t);
   MlirValue x = mlirOperationGetOperand(trans, 0);
+  if (is_def(s, x, OP_GPU_CONVERT_LAYOUT))
+    x = mlirOperationGetOperand(value_def(x), 0); // the buffer is as good a way
   op_attr_i32_array(trans, "order", LL_MAX_OUT, order);
   if (mlirOperationIsNull(value_def(x)))
     return;
   MlirAttribute view = layout_dot_buffer(s->c, type_of(t), layout_of(result_of(conversion)));
   MlirValue buffer = buffer_of(s, x, turned_back(s, view, order));
   MlirAttribute own = tensor_encoding(memdesc_tile(s->c, type_of(buffer)));
-  struct builder b = builder_before(s->c, conversion);
+  struct builder b = builder_at_user(s, conversion);
   MlirType type = type_with_encoding(type_of(t), turned(s, own, order));
   replace_by_load(s, conversion, build_local_trans(&b, buffer, type, order));
 }

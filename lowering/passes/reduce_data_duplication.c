@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
+#include "lowering/passes/users.h"
 #include "mlir-dialects/build.h"
 
 struct state {
@@ -36,62 +37,67 @@ static bool collect(MlirOperation op, void *user) {
   return true;
 }
 
-// The first op of the conversion's block that needs its result; the next one if none does.
-static MlirOperation first_user(MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
-  MlirOperation first = {NULL};
-  MlirValue result = mlirOperationGetResult(op, 0);
-  for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    while (!mlirBlockEqual(mlirOperationGetBlock(user), block))
-      user = mlirOperationGetParentOperation(user);
-    if (mlirOperationIsNull(first) || mlirOperationIsBeforeInBlock(user, first))
-      first = user;
-  }
-  return mlirOperationIsNull(first) ? mlirOperationGetNextInBlock(op) : first;
-}
-
-// In front of the loads from buffers that stand right in front of `op`, but behind what `x` is.
+// Where `x` is stored to its buffer for a load in front of `op`: in front of the first load from a
+// buffer with nothing but computation between it and `op`, but behind what `x` is.
 static MlirOperation place_of_buffer(struct state *s, MlirOperation op, MlirValue x) {
   MlirOperation def = value_def(x), place = op;
   bool own = !mlirOperationIsNull(def) &&
              mlirBlockEqual(mlirOperationGetBlock(def), mlirOperationGetBlock(op));
   MlirOperation at = own ? mlirOperationGetNextInBlock(def)
                          : mlirBlockGetFirstOperation(mlirOperationGetBlock(op));
-  bool in_loads = false;
   for (; !mlirOperationEqual(at, op); at = mlirOperationGetNextInBlock(at)) {
     bool load = op_is(s->c, at, OP_GPU_LOCAL_LOAD);
-    if (load && !in_loads)
+    if (load && mlirOperationEqual(place, op))
       place = at;
-    in_loads = load;
+    if (!load && !op_is_pure(s->c, at))
+      place = op;
   }
-  return in_loads ? place : op;
+  return place;
 }
 
-// A buffer of `x` that has been filled in front of `op`, in its block; null if there is none.
-static MlirValue existing_buffer(struct state *s, MlirValue x, MlirOperation op) {
-  MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)};
-  MlirValue none = {NULL};
-  return !mlirOperationIsNull(alloc) &&
-                 mlirBlockEqual(mlirOperationGetBlock(alloc), mlirOperationGetBlock(op)) &&
-                 mlirOperationIsBeforeInBlock(alloc, op)
-             ? mlirOperationGetResult(alloc, 0)
-             : none;
+// The buffer of `x`, filled in front of `op`. One that another op of the block fills later is
+// filled earlier instead.
+static MlirValue buffer_of(struct state *s, MlirValue x, MlirAttribute dot, MlirOperation op) {
+  MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)}, place = place_of_buffer(s, op, x);
+  if (!mlirOperationIsNull(alloc) &&
+      mlirBlockEqual(mlirOperationGetBlock(alloc), mlirOperationGetBlock(op))) {
+    if (!mlirOperationIsBeforeInBlock(alloc, op))
+      mlirOperationMoveBefore(alloc, place);
+    return mlirOperationGetResult(alloc, 0);
+  }
+  struct builder b = builder_before(s->c, place);
+  MlirType tile = mlirValueGetType(x);
+  b.loc = mlirOperationGetLocation(op);
+  MlirValue buffer =
+      build_local_alloc(&b, x, type_with_encoding(tile, layout_dot_buffer(s->c, tile, dot)));
+  ptrmap_put(s->p->scratch, &s->buffers, x.ptr, value_def(buffer).ptr);
+  return buffer;
+}
+
+static MlirOperation user_of(MlirOperation op) {
+  MlirOperation user = op_first_user(op);
+  return mlirOperationIsNull(user) ? mlirOperationGetNextInBlock(op) : user;
+}
+
+// Within a block, who is needed first comes first.
+static void sort_by_user(struct state *s) {
+  for (size_t i = 1; i < s->conversions.len; i++)
+    for (size_t k = i; k > 0; k--) {
+      MlirOperation *pair = &s->conversions.at[k - 1];
+      MlirOperation before = user_of(pair[0]), after = user_of(pair[1]);
+      if (!mlirBlockEqual(mlirOperationGetBlock(before), mlirOperationGetBlock(after)) ||
+          !mlirOperationIsBeforeInBlock(after, before))
+        break;
+      MlirOperation later = pair[0];
+      pair[0] = pair[1];
+      pair[1] = later;
+    }
 }
 
 static void rewrite(struct state *s, MlirOperation op) {
-  MlirValue x = mlirOperationGetOperand(op, 0);
   MlirAttribute to = tensor_encoding(result_type(op));
-  MlirOperation user = first_user(op);
-  MlirValue buffer = existing_buffer(s, x, user);
-  if (mlirValueIsNull(buffer)) {
-    struct builder b = builder_before(s->c, place_of_buffer(s, user, x));
-    b.loc = mlirOperationGetLocation(op);
-    MlirType tile = mlirValueGetType(x);
-    buffer = build_local_alloc(&b, x, type_with_encoding(tile, layout_dot_buffer(s->c, tile, to)));
-    ptrmap_put(s->p->scratch, &s->buffers, x.ptr, value_def(buffer).ptr);
-  }
+  MlirOperation user = user_of(op);
+  MlirValue buffer = buffer_of(s, mlirOperationGetOperand(op, 0), to, user);
   struct builder b = builder_before(s->c, user);
   b.loc = mlirOperationGetLocation(op);
   value_replace(mlirOperationGetResult(op, 0), build_local_load(&b, buffer, to));
@@ -101,6 +107,7 @@ static void rewrite(struct state *s, MlirOperation op) {
 enum pass_result pass_reduce_data_duplication(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c};
   ir_walk(mlirModuleGetOperation(p->module), collect, &s);
+  sort_by_user(&s);
   for (size_t i = 0; i < s.conversions.len; i++)
     rewrite(&s, s.conversions.at[i]);
   return s.conversions.len > 0 ? PASS_CHANGED : PASS_UNCHANGED;

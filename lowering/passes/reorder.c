@@ -12,6 +12,7 @@
 // 63, 49 us against 39).
 #include "base/vec.h"
 #include "lowering/pass.h"
+#include "lowering/passes/users.h"
 
 struct state {
   struct pass_context *p;
@@ -34,25 +35,8 @@ static bool collect_blocks(MlirOperation op, void *user) {
 
 // ---- conversions down ----
 
-// The op of `block` that contains `op`, `op` itself included; null if there is none.
-static MlirOperation ancestor_in(MlirBlock block, MlirOperation op) {
-  while (!mlirOperationIsNull(op) && !mlirBlockEqual(mlirOperationGetBlock(op), block))
-    op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 static void sink(struct state *s, MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
-  MlirOperation first = {NULL};
-  MlirValue result = mlirOperationGetResult(op, 0);
-  for (MlirOpOperand use = mlirValueGetFirstUse(result); !mlirOpOperandIsNull(use);
-       use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = ancestor_in(block, mlirOpOperandGetOwner(use));
-    if (mlirOperationIsNull(user))
-      return;
-    if (mlirOperationIsNull(first) || mlirOperationIsBeforeInBlock(user, first))
-      first = user;
-  }
+  MlirOperation first = op_first_user(op);
   if (mlirOperationIsNull(first))
     return;
   MlirOperation next = mlirOperationGetNextInBlock(op);
