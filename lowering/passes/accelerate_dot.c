@@ -59,14 +59,23 @@ static bool is_fp8(enum dtype t) {
   return t == DTYPE_F8E5 || t == DTYPE_F8E4NV || t == DTYPE_F8E4B15;
 }
 
+// What the instruction gets of operand i: of f32 in a precision that f32-dot-split makes, the
+// pieces.
+static enum dtype multiplied_as(MlirOperation dot, intptr_t i) {
+  struct str precision = op_attr_str(dot, "input_precision");
+  enum dtype t = element_dtype(operand_type(dot, i));
+  bool bf16 = str_is(precision, "bf16x3") || str_is(precision, "bf16x6");
+  return t == DTYPE_F32 && bf16 ? DTYPE_BF16 : t;
+}
+
 static struct choice choose(struct state *s, MlirOperation dot) {
   unsigned sm = s->p->target->sm;
   MlirType type = operand_type(dot, 0);
-  enum dtype a = element_dtype(type), b = element_dtype(operand_type(dot, 1));
+  enum dtype a = multiplied_as(dot, 0), b = multiplied_as(dot, 1);
   enum dtype c = element_dtype(operand_type(dot, 2));
   int64_t k = tensor_dim(type, tensor_rank(type) - 1);
   struct choice x = {0};
-  if (a == DTYPE_F32 && !str_eq(op_attr_str(dot, "input_precision"), STR("tf32"))) {
+  if (a == DTYPE_F32 && str_is(op_attr_str(dot, "input_precision"), "ieee")) {
     x.why_not = "f32 operands keep all their bits here (`input_precision`)";
     return x;
   }

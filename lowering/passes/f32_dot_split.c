@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // f32-dot-split: a product of f32 tiles in a precision that no matrix instruction has becomes a sum
-// of products that they have. An operand is cut into pieces, each of the leading digits of what is
-// left: x = x1 + x2 (+ x3), of 11 bits each (tf32) or 8 (bf16).
+// of products that they have, once its operands are in registers as the instruction wants them
+// (accelerate-dot); a product without an instruction is computed in f32. An operand is cut into
+// pieces, each of the leading digits of what is left: x = x1 + x2 (+ x3), of 11 bits each (tf32) or
+// 8 (bf16).
 //
 //   dot(%a, %b, %c) {tf32x3}  ->   %s = dot(%a2, %b1, 0) {tf32}        the small products first
 //                                  %s = dot(%a1, %b2, %s)
@@ -16,6 +18,7 @@
 // it makes of the small products, which the select drops: the product of the first pieces, which
 // are inf and NaN as the operands are, decides. The sum is added to the accumulator at the end, in
 // f32 rounded to nearest, which matrix instructions do not do.
+#include "layouts/attr.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
 
@@ -27,7 +30,6 @@ struct split {
   const char *precision;
   bool is_bf16;
   unsigned pieces;
-  unsigned min_k; // of the instruction: smaller products are computed in f32 anyway
   unsigned product_count;
   struct {
     unsigned char a, b;     // numbers of pieces
@@ -35,9 +37,9 @@ struct split {
 };
 
 static const struct split splits[] = {
-    {"tf32x3", false, 2, 8, 3, {{1, 0}, {0, 1}, {0, 0}}},
-    {"bf16x3", true, 2, 16, 3, {{1, 0}, {0, 1}, {0, 0}}},
-    {"bf16x6", true, 3, 16, 6, {{2, 0}, {0, 2}, {1, 1}, {1, 0}, {0, 1}, {0, 0}}},
+    {"tf32x3", false, 2, 3, {{1, 0}, {0, 1}, {0, 0}}},
+    {"bf16x3", true, 2, 3, {{1, 0}, {0, 1}, {0, 0}}},
+    {"bf16x6", true, 3, 6, {{2, 0}, {0, 2}, {1, 1}, {1, 0}, {0, 1}, {0, 0}}},
 };
 
 static const struct split *split_of(MlirOperation dot) {
@@ -94,10 +96,7 @@ static void rewrite(struct pass_context *p, MlirOperation dot, const struct spli
   MlirValue acc = mlirOperationGetOperand(dot, 2);
   MlirValue a[MAX_PIECES], c[MAX_PIECES];
   cut(&b, s, x, a);
-  if (mlirValueEqual(x, y))
-    memcpy(c, a, sizeof c);
-  else
-    cut(&b, s, y, c);
+  cut(&b, s, y, c);
   MlirValue zero = build_const_float(&b, mlirValueGetType(acc), 0), sum = zero;
   for (unsigned i = 0; i < s->product_count; i++) {
     if (i + 1 == s->product_count)
@@ -112,7 +111,6 @@ static void rewrite(struct pass_context *p, MlirOperation dot, const struct spli
   op_erase(dot);
 }
 
-// Too few columns for the instruction: such products are computed in f32, without pieces.
 static void keep_whole(struct pass_context *p, MlirOperation dot) {
   MlirStringRef name = mlirStringRefCreateFromCString("input_precision");
   mlirOperationSetAttributeByName(dot, name, attr_str(p->c, "ieee"));
@@ -131,10 +129,12 @@ static bool visit(MlirOperation op, void *user) {
   MlirType a = mlirValueGetType(mlirOperationGetOperand(op, 0));
   if (!s || dtype_of_mlir(element_type(a)) != DTYPE_F32)
     return true;
-  if (tensor_dim(a, tensor_rank(a) - 1) < s->min_k)
-    keep_whole(w->p, op);
-  else
+  const struct encoding *acc =
+      encoding_of_attr(w->p->c, tensor_encoding(mlirValueGetType(mlirOperationGetOperand(op, 2))));
+  if (acc && acc->kind == ENC_MMA)
     rewrite(w->p, op, s);
+  else
+    keep_whole(w->p, op);
   w->changed = true;
   return true;
 }
