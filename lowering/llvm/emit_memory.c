@@ -183,15 +183,20 @@ bool emit_store(struct emitter *e, MlirOperation op) {
       store_group(e, &t, &t.packing, r, both(e, group_mask(e, &t, r), t.owner), value->at + r);
   if (!t.cut)
     return true;
+  // Whole groups are there already; inside a branch that few threads take, storing them once more
+  // is cheaper than telling them apart.
   bool branches = !is_short_of_registers(e);
   struct branch br;
   if (branches)
     br = branch_begin(e, any_rest(e, &t, value->count));
-  for (unsigned r = 0; r < value->count; r++)
-    if (!(r & t.skip))
-      store_group(e, &t, &t.single, r,
-                  rest_mask(e, &t, r, group_mask(e, &t, r & ~(t.packing.width - 1))),
-                  value->at + r);
+  for (unsigned r = 0; r < value->count; r++) {
+    if (r & t.skip)
+      continue;
+    LLVMValueRef pred = branches
+                            ? mask_at(t.mask, r)
+                            : rest_mask(e, &t, r, group_mask(e, &t, r & ~(t.packing.width - 1)));
+    store_group(e, &t, &t.single, r, pred, value->at + r);
+  }
   if (branches)
     branch_end(e, &br);
   return true;
