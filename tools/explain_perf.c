@@ -24,7 +24,7 @@ struct report {
   const struct kernel_info *info;
   uint32_t num_warps;
   struct performance p;
-  where_list accesses, conversions, reductions, shared;
+  where_list accesses, products, conversions, reductions, shared;
   struct where widest;
   unsigned elements; // a thread, of the widest tile
   bool has_ptxas;
@@ -75,6 +75,10 @@ static void read_module(void *user, struct ir_context *c, MlirModule module) {
                                                : operand_type(op, 1);
     vec_push(r->arena, &r->accesses, where_of(r, c, op, type));
   }
+  for (size_t i = 0; i < r->p.products.len; i++) {
+    MlirOperation op = r->p.products.at[i].op;
+    vec_push(r->arena, &r->products, where_of(r, c, op, operand_type(op, 2)));
+  }
   for (size_t i = 0; i < r->p.conversions.len; i++) {
     MlirOperation op = r->p.conversions.at[i].op;
     vec_push(r->arena, &r->conversions, where_of(r, c, op, type_of_use(op)));
@@ -120,6 +124,20 @@ static void print_accesses(const struct report *r, struct strbuf *out) {
                 r->p.in_loop ? ", with one trip of each loop whose trips are not known" : "");
 }
 
+static void print_products(const struct report *r, struct strbuf *out) {
+  if (r->p.products.len == 0)
+    return;
+  strbuf_puts(out, "\nmatrix products\n");
+  for (size_t i = 0; i < r->p.products.len; i++) {
+    const struct product_cost *d = &r->p.products.at[i];
+    strbuf_printf(out, "  %-7s %-14s ", r->products.at[i].place, r->products.at[i].type);
+    if (d->instruction)
+      strbuf_printf(out, "%" PRIu64 " x mma.sync.%s a warp\n", d->count, d->instruction);
+    else
+      strbuf_printf(out, "%" PRIu64 " multiplications a thread, no tensor cores\n", d->count);
+  }
+}
+
 static void print_conversions(const struct report *r, struct strbuf *out) {
   if (r->p.conversions.len == 0)
     return;
@@ -156,8 +174,12 @@ static void print_shared(const struct report *r, struct strbuf *out) {
                 r->target->shared_limit, r->p.barriers, plural(r->p.barriers));
   for (size_t i = 0; i < r->p.shared.len; i++) {
     const struct shared_use *u = &r->p.shared.at[i];
-    strbuf_printf(out, "  %-7s %-14s %u bytes from %u on for %s\n", r->shared.at[i].place,
-                  r->shared.at[i].type, u->bytes, u->offset, u->purpose);
+    strbuf_printf(out, "  %-7s %-14s %u bytes from %u on for ", r->shared.at[i].place,
+                  r->shared.at[i].type, u->bytes, u->offset);
+    if (u->copies > 1)
+      strbuf_printf(out, "a ring of %u buffers\n", u->copies);
+    else
+      strbuf_printf(out, "%s\n", u->purpose);
   }
   if (r->p.parked_bytes)
     strbuf_printf(out, "  %u bytes for registers that wait for a barrier\n", r->p.parked_bytes);
@@ -191,6 +213,7 @@ static void print_text(const struct report *r, struct strbuf *out) {
   strbuf_printf(out, "%s: `%s` for %s, %u warp%s\n", r->source->name, r->info->name,
                 r->target->name, r->num_warps, plural(r->num_warps));
   print_accesses(r, out);
+  print_products(r, out);
   print_conversions(r, out);
   print_reductions(r, out);
   print_shared(r, out);
@@ -234,6 +257,18 @@ static void write_accesses(const struct report *r, struct json_writer *w) {
   json_end_array(w);
 }
 
+static void write_products(const struct report *r, struct json_writer *w) {
+  json_key(w, "products"), json_begin_array(w);
+  for (size_t i = 0; i < r->p.products.len; i++) {
+    const struct product_cost *d = &r->p.products.at[i];
+    begin_row(w, &r->products.at[i]);
+    text(w, "instruction", d->instruction);
+    number(w, "count", d->count);
+    json_end_object(w);
+  }
+  json_end_array(w);
+}
+
 static void write_exchanges(const struct report *r, struct json_writer *w) {
   json_key(w, "conversions"), json_begin_array(w);
   for (size_t i = 0; i < r->p.conversions.len; i++) {
@@ -270,7 +305,7 @@ static void write_resources(const struct report *r, struct json_writer *w) {
     const struct shared_use *u = &r->p.shared.at[i];
     begin_row(w, &r->shared.at[i]);
     text(w, "purpose", u->purpose);
-    number(w, "offset", u->offset), number(w, "bytes", u->bytes);
+    number(w, "offset", u->offset), number(w, "bytes", u->bytes), number(w, "copies", u->copies);
     json_end_object(w);
   }
   json_end_array(w), json_end_object(w);
@@ -301,6 +336,7 @@ static void write_json(const struct report *r, struct strbuf *out) {
   text(&w, "target", r->target->name);
   number(&w, "num_warps", r->num_warps);
   write_accesses(r, &w);
+  write_products(r, &w);
   write_exchanges(r, &w);
   write_resources(r, &w);
   json_end_object(&w);

@@ -2,7 +2,10 @@
 // One walk; each op is handed to the family it belongs to.
 #include "lowering/analysis/performance.h"
 
+#include "base/mma.h"
+#include "layouts/attr.h"
 #include "layouts/exchange_plan.h"
+#include "lowering/analysis/async_copy.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/collective.h"
 #include "lowering/analysis/layout_flow.h"
@@ -155,6 +158,64 @@ static void see_access(struct survey *s, MlirOperation op) {
   vec_push(s->a, &s->ret->accesses, m);
 }
 
+static void see_copy(struct survey *s, MlirOperation op) {
+  MlirOperation buffer = value_def(operand(op, 1));
+  if (op_is(s->c, buffer, OP_GPU_LOCAL_INDEX) && mlirAttributeIsNull(op_attr(buffer, "phase")))
+    return; // in front of the loop
+  MlirValue ptr = operand(op, 0);
+  MlirValue mask = mlirOperationGetNumOperands(op) > 2 ? operand(op, 2) : (MlirValue){0};
+  MlirType tile = memdesc_tile(s->c, mlirValueGetType(operand(op, 1)));
+  const struct linear_layout *l = linear_of_type(s->c, mlirValueGetType(ptr));
+  uint32_t bytes = memory_bits(s->c, element_type(tile)) / 8;
+  struct async_copy_plan plan;
+  if (!l || !async_copy_plan_of(s->c, s->axis, s->target, ptr, mask, tile, &plan))
+    return;
+  struct memory_access m = {.op = op,
+                            .what = "copy",
+                            .parameter = parameter_of(s, op),
+                            .width = plan.width,
+                            .wanted = VECTOR_BITS / (bytes * 8),
+                            .bytes = (uint64_t)tensor_numel(tile) * bytes};
+  unsigned dim = axis_fastest_dim(s->axis, ptr);
+  m.why = plan.why ? plan.why : why_narrow(s, ptr, tile, dim, &m);
+  count_sectors(axis_info_of(s->axis, ptr), l, dim, m.width, bytes, &m);
+  m.bytes *= trips_of(s, op, &m.in_loop);
+  s->ret->in_loop |= m.in_loop;
+  s->ret->bytes_read += m.bytes;
+  vec_push(s->a, &s->ret->accesses, m);
+}
+
+// ---- products ----
+
+static enum dtype element_dtype(MlirType t) { return dtype_of_mlir(element_type(t)); }
+
+static void see_product(struct survey *s, MlirOperation op) {
+  MlirType a = mlirValueGetType(operand(op, 0)), b = mlirValueGetType(operand(op, 1));
+  MlirType acc = mlirValueGetType(operand(op, 2));
+  const struct linear_layout *l = linear_of_type(s->c, acc);
+  const struct encoding *e = encoding_of_attr(s->c, tensor_encoding(acc));
+  uint64_t k = (uint64_t)tensor_dim(a, tensor_rank(a) - 1);
+  if (!l || !e)
+    return;
+  struct product_cost p = {.op = op, .count = ll_in_size(l, LL_REGISTER) * k};
+  const struct mma_instruction *in =
+      mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm, k);
+  if (e->kind == ENC_MMA && in) {
+    unsigned of_lane = in->m * MMA_N / LANES;
+    p.instruction = arena_printf(s->a, "m%un%uk%u%s", in->m, MMA_N, in->k, in->ptx);
+    p.count = (ll_in_size(l, LL_REGISTER) + of_lane - 1) / of_lane * ((k + in->k - 1) / in->k);
+  }
+  for (size_t i = 0; i < s->ret->products.len; i++) {
+    struct product_cost *q = &s->ret->products.at[i];
+    if (mlirLocationEqual(mlirOperationGetLocation(q->op), mlirOperationGetLocation(op)) &&
+        !q->instruction == !p.instruction) {
+      q->count += p.count;
+      return;
+    }
+  }
+  vec_push(s->a, &s->ret->products, p);
+}
+
 // ---- conversions ----
 
 static unsigned least_wavefronts(const struct exchange_side *side, unsigned element_bits) {
@@ -216,7 +277,9 @@ static void see_shared(struct survey *s, MlirOperation op) {
   if (mlirAttributeIsNull(op_attr(op, "tilegpu.shared_offset")))
     return;
   struct shared_use u = {
-      .op = op, .offset = scratch_offset(op), .purpose = resource_purpose(s->c, op)};
+      .op = op, .offset = scratch_offset(op), .purpose = resource_purpose(s->c, op), .copies = 1};
+  if (op_is(s->c, op, OP_GPU_LOCAL_ALLOC))
+    u.copies = alloc_copies(op);
   u.bytes = op_is(s->c, op, OP_GPU_LOCAL_ALLOC)
                 ? alloc_bytes(s->c, op)
                 : scratch_toggle(op) + scratch_bytes(s->c, op, s->num_warps);
@@ -233,6 +296,8 @@ static bool see(MlirOperation op, void *user) {
   case OP_TILE_LOAD:
   case OP_TILE_STORE:
   case OP_TILE_ATOMIC_RMW: see_access(s, op); break;
+  case OP_GPU_ASYNC_COPY: see_copy(s, op); break;
+  case OP_TILE_DOT: see_product(s, op); break;
   case OP_TILE_REDUCE: see_reduction(s, op); break;
   case OP_GPU_CONVERT_LAYOUT:
   case OP_TILE_EXPAND_DIMS:

@@ -8,10 +8,11 @@
 #include "lowering/target.h"
 #include "mlir-dialects/ir.h"
 
-// A load, store or atomic operation.
+// A load, store, atomic operation or asynchronous copy to shared memory (of each turn of a loop;
+// those in front of it stand for its first turns).
 struct memory_access {
   MlirOperation op;
-  const char *what;      // "load", "store", "atomic"
+  const char *what;      // "load", "store", "atomic", "copy"
   const char *parameter; // whose memory it is; NULL: not known
   unsigned width;        // elements an instruction moves
   unsigned wanted;       // as many as would fit
@@ -31,6 +32,13 @@ struct layout_conversion {
   unsigned wavefronts, least_wavefronts;
 };
 
+// The matrix products of one place: passes cut them along K.
+struct product_cost {
+  MlirOperation op;        // the first of them
+  const char *instruction; // "m16n8k16.f32.f16.f16.f32"; NULL: multiplications and additions
+  uint64_t count;          // instructions of a warp, or multiplications of a thread
+};
+
 struct reduction_cost {
   MlirOperation op;
   unsigned axis, in_thread, across_lanes; // steps
@@ -43,11 +51,13 @@ struct shared_use {
   MlirOperation op;
   uint32_t offset, bytes;
   const char *purpose;
+  uint32_t copies; // of a ring of buffers; else 1
 };
 
 struct performance {
   VEC(struct memory_access) accesses;
   VEC(struct layout_conversion) conversions;
+  VEC(struct product_cost) products;
   VEC(struct reduction_cost) reductions;
   VEC(struct shared_use) shared;
   uint32_t shared_bytes, parked_bytes;

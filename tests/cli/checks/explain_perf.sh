@@ -40,6 +40,21 @@ check "registers that wait" 0 'element by element where the mask cuts a vector
 across warps through 128 bytes and one barrier
 64 elements a thread
 !bytes spilled' costs.tile --kernel wide --num-warps 32 --target sm_90a --explain-perf --ptxas none
+check "products and what feeds them" 0 '^  [0-9:]+ +copy +a +128x64xf16 +8 wide, 16 of 16 sectors$
+^  [0-9:]+ +copy +b +64x256xf16 +8 wide, 16 of 16 sectors$
+^  a program reads 49152 bytes and writes 65536, with one trip
+^  [0-9:]+ +128x256xf32 +128 x mma.sync.m16n8k16.f32.f16.f16.f32 a warp$
+^  [0-9:]+ +128x64xf16 +49152 bytes from [0-9]+ on for a ring of 3 buffers$
+^  [0-9:]+ +64x256xf16 +98304 bytes from [0-9]+ on for a ring of 3 buffers$' \
+  "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
+  --target sm_80 --explain-perf --ptxas none
+check "a copy that is narrow says why" 0 '^  [0-9:]+ +load +a
+not 8 wide' \
+  "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --target sm_80 --explain-perf --ptxas none
+check "products in JSON" 0 '"products": \[\{"place": "[0-9:]+", "type": "128x256xf32", "instruction": "m16n8k16.f32.f16.f16.f32", "count": 128\}\]
+"copies": 3' \
+  "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
+  --target sm_80 --explain-perf --json --ptxas none
 check "as JSON" 0 '"accesses": \[\{"place": "6:9"
 "bytes_read": 180480
 "ptxas": null
