@@ -26,8 +26,12 @@ static const enum pass_id pipeline[] = {
     PASS_optimize_dot_operands,
     PASS_canonicalize,
     PASS_cse,
+    PASS_pipeline,
     PASS_f32_dot_split,
+    PASS_canonicalize,
+    PASS_cse,
     PASS_reduce_data_duplication,
+    PASS_prefetch,
     PASS_reorder,
     PASS_dce,
     // shared memory
