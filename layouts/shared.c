@@ -91,15 +91,18 @@ struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_
   unsigned k_dim = dot->dot.op_idx == 0 ? dot->rank - 1 : dot->rank - 2;
   // What a phase of ldmatrix reads: 8 rows of 4 lanes' worth of K (transposed: the other way).
   uint32_t vec = 4 * dot->dot.k_width, rows = element_bits == 64 ? 4 : 8;
+  uint32_t step = 1; // between rows that lanes read at once
   if (order[0] != k_dim) {
     uint32_t t = vec;
     vec = rows;
     rows = t;
+    step = element_bits > 16 ? dot->dot.k_width : 1; // element by element
   }
   vec = at_most(vec, inner);
   e.shared.vec = vec;
-  e.shared.per_phase = at_least(line_bits / (inner * element_bits), 1);
-  uint64_t phases = at_most(rows, line_bits / ((uint64_t)vec * element_bits)) / e.shared.per_phase;
+  e.shared.per_phase = at_least(line_bits / (inner * element_bits), step);
+  uint64_t phases = at_most(rows / step, line_bits / ((uint64_t)vec * element_bits)) * step;
+  phases /= e.shared.per_phase;
   e.shared.max_phase = at_most(at_least(phases, 1), inner / vec);
   return e;
 }

@@ -151,6 +151,38 @@ START_TEST(swizzle_for_dot) {
 }
 END_TEST
 
+// Lanes that read operands without matrix instructions, in accesses as wide as the layout has
+// neighbours: no bank twice, for the widths that accelerate-dot chooses.
+START_TEST(operands_without_conflicts) {
+  struct arena *a = arena_create();
+  static const struct {
+    unsigned bits, k_width;
+    bool k_contiguous;
+  } cases[] = {{16, 2, true}, {16, 4, true},  {32, 1, true},  {32, 2, true},  {8, 4, true},
+               {64, 1, true}, {32, 1, false}, {32, 2, false}, {64, 1, false}, {8, 4, false}};
+  for (unsigned i = 0; i < COUNT_OF(cases); i++)
+    for (unsigned op = 0; op < 2; op++)
+      for (uint32_t cols = 32; cols <= 256; cols *= 2) {
+        const char *text = arena_printf(
+            a, "dot_op<{op_idx=%u, k_width=%u, parent=mma<{version=2}>}>", op, cases[i].k_width);
+        const struct encoding *dot = encoding_must(a, text);
+        uint32_t k_dim = 1 - op, inner = cases[i].k_contiguous ? k_dim : 1 - k_dim;
+        int64_t shape[] = {64, 64};
+        shape[inner] = cols;
+        const uint32_t order[] = {inner, 1 - inner};
+        struct encoding e = encoding_shared_for_dot(dot, shape, order, cases[i].bits);
+        struct linear_layout l, access = linear_must(a, text, 2, shape);
+        struct bank_report r;
+        ck_assert(encoding_to_linear(&e, 2, shape, &l, NULL));
+        unsigned vec = bank_vector_width(&l, &access, cases[i].bits);
+        ck_assert(bank_report_of(&l, &access, cases[i].bits, vec, &r));
+        ck_assert_msg(bank_conflicts(r) == 0, "%s, %u bits, %u columns, inner %u: %u of %u", text,
+                      cases[i].bits, cols, inner, r.wavefronts, r.ideal);
+      }
+  arena_destroy(a);
+}
+END_TEST
+
 TCase *shared_tests(void) {
   TCase *t = tcase_create("shared");
   tcase_add_test(t, swizzled);
@@ -159,5 +191,6 @@ TCase *shared_tests(void) {
   tcase_add_test(t, nvmma_batched);
   tcase_add_test(t, nvmma_too_small);
   tcase_add_test(t, swizzle_for_dot);
+  tcase_add_test(t, operands_without_conflicts);
   return t;
 }
