@@ -139,7 +139,9 @@ static void sized(struct suite *s, const struct row *r, struct tile batch, unsig
     p.warps *= 2;
   p.sum = turn / 2 % SUMS;
   p.is_exact = r->sum == DTYPE_I32 || turn % 3 != 0;
-  product(s, &p);
+  size_t elements = tile_count(p.a) + tile_count(p.b);
+  if (elements * dtype_bytes(r->a) <= 128 << 10) // both may go through shared memory
+    product(s, &p);
 }
 
 // Of each size in each place; more around the sizes of instructions.

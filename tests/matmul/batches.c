@@ -117,9 +117,11 @@ void test_batches(struct suite *s, const struct settings *t) {
                       .has_two = turn % 4 == 3};
     const size_t *size = sizes[(turn + turn / 16) % 4];
     p.m = size[0], p.n = size[1], p.k = size[2];
-    while (p.count > 2 && p.count * p.block.m * p.block.n / (32 * p.warps) > 64)
+    size_t bytes = (p.block.m + p.block.n) * p.block.k * dtype_bytes(p.types->a) * p.stages;
+    while (p.count > 2 &&
+           (p.count * p.block.m * p.block.n / (32 * p.warps) > 64 || p.count * bytes > 160 << 10))
       p.count /= 2;
-    if (p.count * p.block.m * p.block.n / (32 * p.warps) <= 64)
+    if (p.count * p.block.m * p.block.n / (32 * p.warps) <= 64 && p.count * bytes <= 160 << 10)
       batch_case(s, &p);
   }
 }

@@ -89,6 +89,9 @@ static const char by_hand[] = // the next tiles are loaded before the product
 static const char static_range[] =
     POINTERS ZEROS "    for i in tl.static_range(0, 3):\n" LOAD_BOTH DOT ADVANCE;
 
+// Two turns of loads in one.
+static bool fits_unrolled(const struct product *p) { return product_shared_bytes(p) <= 64 << 10; }
+
 static bool fits_even(const struct product *p) { return p->k % p->block.k == 0; }
 static bool fits_static(const struct product *p) { return p->k <= 3 * p->block.k; }
 
@@ -348,7 +351,8 @@ static void p_two_products(struct product_run *r) {
 }
 
 static bool fits_two_products(const struct product *p) {
-  return !p->is_rounded && (size_t)p->block.m * p->block.n / p->warps <= 32 * 64;
+  return !p->is_rounded && (size_t)p->block.m * p->block.n / p->warps <= 32 * 64 &&
+         product_shared_bytes(p) <= 96 << 10;
 }
 
 static const char row_sums[] = // of A, beside the product
@@ -490,7 +494,7 @@ const struct form forms[] = {
     {"plus", false, plus, NULL, NULL},
     {"backwards", false, backwards, NULL, NULL},
     {"stages of the loop", false, stages_of_loop, NULL, NULL},
-    {"unrolled", false, unrolled, NULL, NULL},
+    {"unrolled", false, unrolled, NULL, fits_unrolled},
     {"static range", false, static_range, NULL, fits_static},
     {"while", false, while_loop, NULL, NULL},
     {"next by hand", false, by_hand, NULL, NULL},

@@ -29,13 +29,17 @@ const size_t product_types_count = COUNT_OF(product_types);
 
 // ---- which products ----
 
+size_t product_shared_bytes(const struct product *p) {
+  return (size_t)(p->block.m + p->block.n) * p->block.k * dtype_bytes(p->types->a) * p->stages;
+}
+
 bool product_fits(const struct product *p) {
   struct blocks b = p->block;
   size_t threads = 32 * (size_t)p->warps, wide = dtype_bits(p->types->acc) / 32;
   size_t sums = (size_t)b.m * b.n / threads * (wide ? wide : 1);
-  size_t shared = (size_t)(b.m + b.n) * b.k * dtype_bytes(p->types->a) * p->stages;
   bool is_fma = p->types->precision && strcmp(p->types->precision, "ieee") == 0;
-  return sums <= (is_fma ? 64 : 128) && shared <= 160 << 10 && (!p->form->fits || p->form->fits(p));
+  return sums <= (is_fma ? 64 : 128) && product_shared_bytes(p) <= 160 << 10 &&
+         (!p->form->fits || p->form->fits(p));
 }
 
 // ---- the kernel ----

@@ -57,6 +57,8 @@ const struct form *form_named(const char *name);
 extern const struct types product_types[];
 extern const size_t product_types_count;
 
+// What the stages of both operands take.
+size_t product_shared_bytes(const struct product *p);
 // Whether the blocks fit into registers and shared memory, and the form is for such sizes.
 bool product_fits(const struct product *p);
 void product_case(struct suite *s, const struct product *p);
