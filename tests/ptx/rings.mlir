@@ -21,7 +21,7 @@
 // CHECK-NOT: xor.
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {{.*}}, {{\[}}[[A]]+4096];
 // CHECK-NOT: xor.
-// CHECK: bra $L__BB0_[[LOOP]];
+// CHECK: bra.uni $L__BB0_[[LOOP]];
 module { func.func @k(%p: !tile.ptr<f16>, %n: i32) attributes {tile.kernel} {
   %zero = arith.constant dense<0.0> : !op
   %c0 = arith.constant 0 : i32
