@@ -3,6 +3,7 @@
 #include "lowering/analysis/resources.h"
 
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/scratch.h"
 
 enum {
   WARPS_PER_SM = 64,
@@ -18,7 +19,8 @@ enum {
 
 const char *resource_purpose(struct ir_context *c, MlirOperation op) {
   switch (op_id(c, op)) {
-  case OP_GPU_LOCAL_ALLOC: return "a buffer";
+  case OP_GPU_LOCAL_ALLOC:
+    return alloc_copies(op) > 1 ? "the tiles that are under way" : "a buffer";
   case OP_GPU_CONVERT_LAYOUT: return "a layout conversion";
   case OP_TILE_EXPAND_DIMS:
   case OP_TILE_BROADCAST:

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/resources.h"
 #include "lowering/analysis/scratch.h"
+#include "lowering/analysis/shared_places.h"
 #include "lowering/pass.h"
 
 #include <stdlib.h>
@@ -40,19 +41,57 @@ static int largest_first(const void *a, const void *b) {
   return x->order < y->order ? -1 : x->order > y->order;
 }
 
+// "3 x 16384 bytes", of a ring.
+static const char *bytes_text(struct pass_context *p, const struct use *u) {
+  uint32_t copies = op_is(p->c, u->op, OP_GPU_LOCAL_ALLOC) ? alloc_copies(u->op) : 1;
+  return copies > 1 ? arena_printf(p->c->arena, "%u x %u bytes", copies, u->bytes / copies)
+                    : arena_printf(p->c->arena, "%u bytes", u->bytes);
+}
+
 // The largest stands at the error's own place.
-static void list_uses(struct diag *d, struct ir_context *c, const struct uses *u) {
+static void list_uses(struct diag *d, struct pass_context *p, const struct uses *u) {
   for (size_t i = 0; i < u->at.len && i < LISTED; i++) {
     MlirOperation op = u->at.at[i].op;
-    const char *purpose = resource_purpose(c, op);
-    uint32_t bytes = u->at.at[i].bytes, from = scratch_offset(op);
+    const char *purpose = resource_purpose(p->c, op), *bytes = bytes_text(p, &u->at.at[i]);
     if (i == 0)
-      diag_primary_label(d, "%u bytes from %u on for %s", bytes, from, purpose);
+      diag_primary_label(d, "%s from %u on for %s", bytes, scratch_offset(op), purpose);
     else
-      diag_note(d, op_span(c, op), "%u bytes from %u on for %s", bytes, from, purpose);
+      diag_note(d, op_span(p->c, op), "%s from %u on for %s", bytes, scratch_offset(op), purpose);
   }
   if (u->at.len > LISTED)
     diag_note(d, SPAN_NONE, "and %zu smaller ones", u->at.len - LISTED);
+}
+
+static void set_copies(struct pass_context *p, MlirOperation alloc, uint32_t copies) {
+  mlirOperationSetAttributeByName(alloc, mlirStringRefCreateFromCString("copies"),
+                                  attr_i32(p->c, (int32_t)copies));
+}
+
+// What the program would need with rings of at most so many buffers.
+static uint32_t bytes_with(struct pass_context *p, const struct uses *u, uint32_t stages) {
+  uint32_t *copies = arena_array(p->scratch, uint32_t, u->at.len + 1);
+  for (size_t i = 0; i < u->at.len; i++) {
+    MlirOperation op = u->at.at[i].op;
+    copies[i] = op_is(p->c, op, OP_GPU_LOCAL_ALLOC) ? alloc_copies(op) : 0;
+    if (copies[i] > stages)
+      set_copies(p, op, stages);
+  }
+  uint32_t total = shared_places_of(p->c, p->module, p->target, p->num_warps, p->scratch).total;
+  for (size_t i = 0; i < u->at.len; i++)
+    if (copies[i] > stages)
+      set_copies(p, u->at.at[i].op, copies[i]);
+  return total;
+}
+
+// The most stages of software pipelining that fit, fewer than there are; 0: none do.
+static uint32_t stages_that_fit(struct pass_context *p, const struct uses *u) {
+  uint32_t stages = 1;
+  for (size_t i = 0; i < u->at.len; i++)
+    if (op_is(p->c, u->at.at[i].op, OP_GPU_LOCAL_ALLOC) && alloc_copies(u->at.at[i].op) > stages)
+      stages = alloc_copies(u->at.at[i].op);
+  while (--stages > 0 && bytes_with(p, u, stages) > p->target->shared_limit)
+    ;
+  return stages;
 }
 
 static bool check_shared(struct pass_context *p) {
@@ -65,7 +104,12 @@ static bool check_shared(struct pass_context *p) {
   struct diag *d = diag_error(p->c->diag, u.at.len ? op_span(p->c, u.at.at[0].op) : SPAN_NONE,
                               E0605, "the program needs %lld bytes of shared memory; `%s` has %u",
                               (long long)total, p->target->name, p->target->shared_limit);
-  list_uses(d, p->c, &u);
+  list_uses(d, p, &u);
+  uint32_t stages = stages_that_fit(p, &u);
+  if (stages) {
+    diag_help(d, "use num_stages=%u (`--num-stages %u`)", stages, stages);
+    return false;
+  }
   unsigned times = 2;
   while (total / times > (int64_t)p->target->shared_limit)
     times *= 2;
