@@ -96,7 +96,10 @@ struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_
     uint32_t t = vec;
     vec = rows;
     rows = t;
-    step = element_bits > 16 ? dot->dot.k_width : 1; // element by element
+    if (element_bits != 16) // element by element
+      step = dot->dot.k_width;
+    if (element_bits == 8 && inner >= 64) // asynchronous copies are best of 16 bytes
+      vec = 16;
   }
   vec = at_most(vec, inner);
   e.shared.vec = vec;

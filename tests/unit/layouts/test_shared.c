@@ -158,8 +158,9 @@ START_TEST(operands_without_conflicts) {
   static const struct {
     unsigned bits, k_width;
     bool k_contiguous;
-  } cases[] = {{16, 2, true}, {16, 4, true},  {32, 1, true},  {32, 2, true},  {8, 4, true},
-               {64, 1, true}, {32, 1, false}, {32, 2, false}, {64, 1, false}, {8, 4, false}};
+  } cases[] = {{16, 2, true},  {16, 4, true}, {32, 1, true},  {32, 2, true},
+               {8, 4, true},   {64, 1, true}, {32, 1, false}, {32, 2, false},
+               {64, 1, false}, {8, 4, false}, {8, 2, false}};
   for (unsigned i = 0; i < COUNT_OF(cases); i++)
     for (unsigned op = 0; op < 2; op++)
       for (uint32_t cols = 32; cols <= 256; cols *= 2) {
@@ -178,6 +179,7 @@ START_TEST(operands_without_conflicts) {
         ck_assert(bank_report_of(&l, &access, cases[i].bits, vec, &r));
         ck_assert_msg(bank_conflicts(r) == 0, "%s, %u bits, %u columns, inner %u: %u of %u", text,
                       cases[i].bits, cols, inner, r.wavefronts, r.ideal);
+        ck_assert(cols == 32 || e.shared.vec * cases[i].bits >= 128); // copies of 16 bytes
       }
   arena_destroy(a);
 }
