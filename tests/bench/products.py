@@ -170,7 +170,8 @@ class Bench:
                     problem = check(launch)
                     median = None if problem else self.alternate({name: launch}, 1, 5)[name][0]
                 except Exception as e:  # no such instruction, too much shared memory, ...
-                    problem, median = str(e).strip().split("\n")[0][:160] or type(e).__name__, None
+                    lines = str(e).strip().split("\n")  # warnings of the compiler may stand before its error
+                    problem, median = ([l for l in lines if "error" in l] + lines)[0][:200] or type(e).__name__, None
                 if problem and (self.about.is_host or problem.startswith("WRONG")):
                     self.is_wrong = True
                 put(what, side=side, case=name, instruction=which, problem=problem, quick_ms=median, tflops=median and operations / median * 1e-9)

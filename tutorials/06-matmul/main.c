@@ -106,11 +106,18 @@ struct shape {
   int m, n, k, warps, stages;
 };
 
-static struct shape shape_for(int rows, int columns) {
-  struct shape large = {128, 256, 64, 8, 3}, middle = {128, 128, 32, 4, 4},
-               small = {32, 32, 32, 4, 3};
+/* Bytes of shared memory: each stage has a block of a and one of b. */
+static size_t shared_bytes(struct shape s) {
+  return (size_t)s.stages * (size_t)s.k * (size_t)(s.m + s.n) * sizeof(uint16_t);
+}
+
+static struct shape shape_for(int rows, int columns, size_t shared_limit) {
+  struct shape large = {128, 256, 64, 8, 3}, middle = {128, 128, 32, 4, 4};
+  struct shape small = {32, 32, 32, 4, 3};
   double elements = (double)rows * (double)columns;
-  return elements >= 2048.0 * 2048.0 ? large : elements >= 512.0 * 512.0 ? middle : small;
+  if (elements >= 2048.0 * 2048.0 && shared_bytes(large) <= shared_limit)
+    return large;
+  return elements >= 512.0 * 512.0 ? middle : small;
 }
 
 static int set(tile_kernel *kernel, const char *name, int value) {
@@ -169,7 +176,7 @@ int main(int argc, char **argv) {
   if (make(device, &a, m, k, 1) || make(device, &b, k, n, 1) || make(device, &c, m, n, 0))
     return 1;
 
-  struct shape s = shape_for(m, n);
+  struct shape s = shape_for(m, n, properties.shared_limit);
   tile_kernel *kernel;
   TRY(tile_kernel_open(device, path, "matmul", &kernel));
   if (configure(kernel, s, activation))

@@ -129,16 +129,19 @@ static int set(tile_kernel *kernel, const char *name, int value) {
   return 0;
 }
 
-/* Queries and keys a program holds at once: fewer for short sequences. */
-static int configure(tile_kernel *kernel, const struct problem *p, int *ret_block) {
-  int is_long = p->queries >= 512;
+/* Queries and keys a program holds at once: fewer for short sequences, and where D is large and
+ * registers and shared memory are scarce. */
+static int configure(tile_kernel *kernel, const struct problem *p, size_t shared_limit,
+                     int *ret_block) {
+  int is_long = p->queries >= 512, keys = is_long && p->d <= 128 ? 64 : 32;
   *ret_block = is_long ? 128 : 32;
-  if (set(kernel, "BLOCK_M", *ret_block) || set(kernel, "BLOCK_N", is_long ? 64 : 32) ||
-      set(kernel, "D", p->d))
+  /* A stage has a block of keys and one of values; the queries lie in shared memory once. */
+  size_t stage = 4 * (size_t)keys * (size_t)p->d, queries = 2 * (size_t)*ret_block * (size_t)p->d;
+  if (set(kernel, "BLOCK_M", *ret_block) || set(kernel, "BLOCK_N", keys) || set(kernel, "D", p->d))
     return 1;
   TRY(tile_kernel_set_constant(kernel, "CAUSAL", p->causal ? "True" : "False"));
   TRY(tile_kernel_set_warps(kernel, is_long ? (p->d > 64 ? 8 : 4) : 2));
-  TRY(tile_kernel_set_stages(kernel, 3));
+  TRY(tile_kernel_set_stages(kernel, queries + 3 * stage <= shared_limit ? 3 : 2));
   return 0;
 }
 
@@ -202,7 +205,7 @@ int main(int argc, char **argv) {
 
   tile_kernel *kernel;
   TRY(tile_kernel_open(device, path, "attention", &kernel));
-  if (configure(kernel, &p, &block))
+  if (configure(kernel, &p, properties.shared_limit, &block))
     return 1;
   tile_grid grid = {(unsigned)((p.queries + block - 1) / block), (unsigned)p.heads, 1};
   tile_arg args[7];
