@@ -3,6 +3,7 @@
 // should, and one that lacks a wait, a barrier or a buffer computes something else and is found.
 #include "host_run.h"
 #include "jit/orc.h"
+#include "lowering/analysis/async_copy.h"
 #include "lowering/llvm/emit.h"
 #include "pass_session.h"
 #include "suites.h"
@@ -395,6 +396,67 @@ START_TEST(parts_of_buffers) {
 }
 END_TEST
 
+// ---- how wide copies are ----
+
+struct found {
+  struct ir_context *c;
+  MlirOperation op;
+};
+
+static bool see_copy(MlirOperation op, void *user) {
+  struct found *f = user;
+  if (op_is(f->c, op, OP_GPU_ASYNC_COPY))
+    f->op = op;
+  return true;
+}
+
+// why: a part of the reason where it is not a copy of the hardware.
+static void expect_width(const char *ir, unsigned bytes, const char *why) {
+  struct pass_session s = pass_session_open(ir);
+  struct ir_context *c = s.context.c;
+  MlirOperation module = mlirModuleGetOperation(s.context.module);
+  struct axis_analysis *x = axis_analyse(c, module, s.arena);
+  struct found f = {.c = c};
+  ir_walk(module, see_copy, &f);
+  MlirValue mask = {NULL};
+  if (mlirOperationGetNumOperands(f.op) > 2)
+    mask = mlirOperationGetOperand(f.op, 2);
+  struct async_copy_plan plan;
+  ck_assert(async_copy_plan_of(c, x, s.context.target, mlirOperationGetOperand(f.op, 0), mask,
+                               memdesc_tile(c, operand_type(f.op, 1)), &plan));
+  ck_assert_uint_eq(plan.bytes, bytes);
+  ck_assert_msg(why ? plan.why && strstr(plan.why, why) != NULL : plan.why == NULL, "%s", plan.why);
+  pass_session_close(&s);
+}
+
+START_TEST(widths_and_reasons) {
+  static const struct {
+    struct ring ring;
+    unsigned bytes;
+    const char *why;
+  } rings[] = {
+      {{3, "i32", 16, 16, SOUND}, 16, NULL}, {{3, "i32", 16, 2, SOUND}, 8, NULL},
+      {{3, "i32", 16, 1, SOUND}, 4, NULL},   {{3, "i32", 4, 16, SOUND}, 4, NULL},
+      {{3, "i16", 16, 16, SOUND}, 8, NULL}, // a thread has four
+      {{3, "i64", 16, 16, SOUND}, 16, NULL}, {{3, "i64", 16, 1, SOUND}, 8, NULL},
+      {{3, "i16", 16, 1, SOUND}, 0, "mask"}, {{3, "i16", 2, 16, SOUND}, 0, "aligned"},
+      {{3, "i8", 16, 2, SOUND}, 0, "mask"},  {{3, "i8", 16, 4, SOUND}, 4, NULL},
+  };
+  for (size_t i = 0; i < COUNT_OF(rings); i++)
+    expect_width(kernel(&rings[i].ring), rings[i].bytes, rings[i].why);
+  static const char rows[] = "#tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 4], "
+                             "threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>";
+  char *ir = part_kernel(false, 0, 0, 32, 16, rows), *vec;
+  expect_width(ir, 16, NULL);
+  while ((vec = strstr(ir, "vec = 8")))
+    vec[6] = '2'; // pairs of halves stay together
+  expect_width(ir, 4, NULL);
+  while ((vec = strstr(ir, "vec = 2")))
+    vec[6] = '1';
+  expect_width(ir, 0, "buffer");
+}
+END_TEST
+
 TCase *async_tests(void) {
   TCase *t = tcase_create("async");
   tcase_add_checked_fixture(t, open_run, close_run);
@@ -406,5 +468,6 @@ TCase *async_tests(void) {
   tcase_add_test(t, every_barrier_is_needed);
   tcase_add_test(t, sources_are_checked);
   tcase_add_test(t, parts_of_buffers);
+  tcase_add_test(t, widths_and_reasons);
   return t;
 }
