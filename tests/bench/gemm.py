@@ -21,7 +21,7 @@ CONFIGS = [
     (64, 256, 32, 4, 4), (256, 64, 32, 4, 4), (128, 64, 64, 4, 4), (64, 128, 64, 4, 4), (128, 64, 32, 4, 4), (64, 64, 64, 4, 4),
 ]
 GROUP = 8
-PEERS = {}  # those that have compiled something
+PEERS, KERNELS = {}, {}  # those that have compiled something
 
 
 def sizes_of(text):
@@ -38,10 +38,12 @@ def blocks(config, m, n):
 
 def tile_launch(bench, target, config, a, b, c, size, activation=None):
     m, n, k = size
-    bm, bn, bk, warps, stages = config
-    constants = dict(BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=GROUP, ACTIVATION=f'"{activation}"' if activation else None)
-    kernel = bench.tile.kernel(MATMUL, "matmul", warps=warps, stages=stages, target=target, **constants)
-    return bench.tile.bind(kernel, (blocks(config, m, n), 1, 1), a, b, c, m, n, k, k, n, n)
+    key = (target, config, activation)
+    if key not in KERNELS:
+        bm, bn, bk, warps, stages = config
+        constants = dict(BLOCK_M=bm, BLOCK_N=bn, BLOCK_K=bk, GROUP_M=GROUP, ACTIVATION=f'"{activation}"' if activation else None)
+        KERNELS[key] = bench.tile.kernel(MATMUL, "matmul", warps=warps, stages=stages, target=target, **constants)
+    return bench.tile.bind(KERNELS[key], (blocks(config, m, n), 1, 1), a, b, c, m, n, k, k, n, n)
 
 
 class Peer:
