@@ -11,6 +11,12 @@ MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
   return build_value(b, OP_TILE_DOT, 3, (MlirValue[]){x, y, acc}, mlirValueGetType(acc), 2, a);
 }
 
+MlirValue build_part(struct builder *b, MlirValue x, MlirType part, const int32_t *offsets) {
+  MlirNamedAttribute a =
+      named_attr(b->c, "offsets", attr_i32_array(b->c, tensor_rank(part), offsets));
+  return build_value(b, OP_GPU_PART, 1, &x, part, 1, &a);
+}
+
 MlirValue build_local_alloc(struct builder *b, MlirValue x, MlirType tile) {
   return build_value(b, OP_GPU_LOCAL_ALLOC, mlirValueIsNull(x) ? 0 : 1, &x,
                      memdesc_type(b->c, tile), 0, NULL);

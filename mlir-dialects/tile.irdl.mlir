@@ -432,6 +432,14 @@ irdl.dialect @tilegpu {
     irdl.operands(tile: %tile)
     irdl.results(result: %result)
   }
+  irdl.operation @part {
+    %tile = irdl.any
+    %result = irdl.any
+    irdl.operands(tile: %tile)
+    irdl.results(result: %result)
+    %offsets_attr = irdl.any
+    irdl.attributes {"offsets" = %offsets_attr}
+  }
   irdl.operation @local_alloc {
     %tile = irdl.any
     %result = irdl.any

@@ -55,14 +55,10 @@ static bool check_local_trans(struct checked *k) {
          wrong(k, "cannot make `%s` of `%s`", text(k, result_type(k)), text(k, operand_type(k, 0)));
 }
 
-static bool check_local_load(struct checked *k) {
-  if (mlirAttributeIsNull(op_attr(k->op, "offsets")))
-    return want_buffer_of(k, operand_type(k, 0), result_type(k));
+static bool want_part(struct checked *k, MlirType whole, MlirType part) {
   int32_t at[TENSOR_RANK_LIMIT];
-  if (!want_buffer(k, operand_type(k, 0)))
-    return false;
-  MlirType whole = memdesc_tile(k->c, operand_type(k, 0)), part = result_type(k);
-  bool ok = type_is_tensor(part) && tensor_rank(part) == tensor_rank(whole) &&
+  bool ok = type_is_tensor(whole) && type_is_tensor(part) &&
+            tensor_rank(part) == tensor_rank(whole) &&
             mlirTypeEqual(element_type(part), element_type(whole)) &&
             op_attr_i32_array(k->op, "offsets", TENSOR_RANK_LIMIT, at) == tensor_rank(whole);
   for (unsigned i = 0; ok && i < tensor_rank(whole); i++)
@@ -70,6 +66,13 @@ static bool check_local_load(struct checked *k) {
          at[i] + tensor_dim(part, i) <= tensor_dim(whole, i);
   return ok ||
          wrong(k, "cannot take a part `%s` of `%s`", text(k, part), text(k, operand_type(k, 0)));
+}
+
+static bool check_local_load(struct checked *k) {
+  if (mlirAttributeIsNull(op_attr(k->op, "offsets")))
+    return want_buffer_of(k, operand_type(k, 0), result_type(k));
+  return want_buffer(k, operand_type(k, 0)) &&
+         want_part(k, memdesc_tile(k->c, operand_type(k, 0)), result_type(k));
 }
 
 // ---- copies ----
@@ -125,6 +128,7 @@ static bool check_dot(struct checked *k) {
 bool check_shared(struct checked *k) {
   switch (k->id) {
   case OP_TILE_DOT: return check_dot(k);
+  case OP_GPU_PART: return want_part(k, operand_type(k, 0), result_type(k));
   case OP_GPU_LOCAL_ALLOC: return check_local_alloc(k);
   case OP_GPU_LOCAL_INDEX: return check_local_index(k);
   case OP_GPU_LOCAL_TRANS: return check_local_trans(k);

@@ -54,6 +54,7 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_FUNC_CALL] = emit_func_call,
     [OP_TILE_REDUCE] = emit_reduce,
     [OP_TILE_DOT] = emit_dot,
+    [OP_GPU_PART] = emit_part,
     [OP_GPU_LOCAL_ALLOC] = emit_local_alloc,
     [OP_GPU_LOCAL_INDEX] = emit_local_index,
     [OP_GPU_LOCAL_TRANS] = emit_local_trans,

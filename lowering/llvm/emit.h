@@ -294,6 +294,7 @@ bool emit_map(struct emitter *e, MlirOperation op);
 bool emit_inline_asm(struct emitter *e, MlirOperation op);
 bool emit_gather(struct emitter *e, MlirOperation op);
 bool emit_histogram(struct emitter *e, MlirOperation op);
+bool emit_part(struct emitter *e, MlirOperation op);
 bool emit_join(struct emitter *e, MlirOperation op);
 bool emit_split(struct emitter *e, MlirOperation op);
 bool emit_unsplat(struct emitter *e, MlirOperation op);

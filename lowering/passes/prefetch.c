@@ -17,6 +17,7 @@
 
 #include "base/mma.h"
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/part_view.h"
 
 // FMA: registers of a slice of both operands, at most.
 enum { FMA_SLICE_WORDS = 32 };
@@ -144,6 +145,34 @@ static bool is_made_of_loads(struct cut_dot *d, MlirValue v) {
   return true;
 }
 
+static MlirType slice_of_type(const struct cut_dot *d, MlirType t, intptr_t i) {
+  return slice_type(t, k_dim(t, i), d->slice);
+}
+
+// In registers, of which slices take some each.
+static bool is_held_in_slices(const struct cut_dot *d, intptr_t i) {
+  MlirType whole = operand_type(d->dot, i);
+  const struct linear_layout *l = linear_of_type(d->p->c, whole);
+  const struct linear_layout *part = linear_of_type(d->p->c, slice_of_type(d, whole, i));
+  struct part_view view;
+  bool ok = l && part;
+  for (unsigned n = 0; ok && n < d->count; n++) {
+    int32_t at[LL_MAX_OUT] = {0};
+    at[k_dim(whole, i)] = (int32_t)(n * d->slice);
+    ok = part_view_make(l, part, at, &view);
+  }
+  return ok;
+}
+
+static bool can_cut(struct cut_dot *d, intptr_t i) {
+  size_t loads = d->loads.len;
+  if (is_made_of_loads(d, operand(d->dot, i)))
+    return true;
+  d->loads.len = loads;
+  d->in_registers[i] = true;
+  return is_held_in_slices(d, i);
+}
+
 // ---- cutting ----
 
 struct slicer {
@@ -188,13 +217,20 @@ static MlirValue slice_of(struct slicer *s, MlirValue v) {
                                                : slice_of_op(s, def, type);
 }
 
+static MlirValue part_of(struct slicer *s, MlirValue v) {
+  int32_t at[LL_MAX_OUT] = {0};
+  at[s->dim] = (int32_t)s->from;
+  return build_part(&s->b, v, slice_type(mlirValueGetType(v), s->dim, s->d->slice), at);
+}
+
 static void slice_operands(struct cut_dot *d, unsigned n, MlirValue ret[2]) {
   for (intptr_t i = 0; i < 2; i++) {
     struct slicer s = {.d = d,
                        .b = builder_before(d->p->c, d->dot),
                        .dim = k_dim(operand_type(d->dot, i), i),
                        .from = (int64_t)n * d->slice};
-    ret[i] = slice_of(&s, operand(d->dot, i));
+    MlirValue v = operand(d->dot, i);
+    ret[i] = d->in_registers[i] ? part_of(&s, v) : slice_of(&s, v);
   }
 }
 
@@ -247,8 +283,9 @@ static void visit(struct state *s, MlirOperation dot) {
   if (!choose_slices(&d))
     return;
   for (intptr_t i = 0; i < 2; i++)
-    if (!is_made_of_loads(&d, operand(dot, i))) {
-      pass_remark(s->p, dot, "dot", "is not cut along K: operand %s does not come from a buffer",
+    if (!can_cut(&d, i)) {
+      pass_remark(s->p, dot, "dot",
+                  "is not cut along K: operand %s is neither read from a buffer nor held in slices",
                   i ? "B" : "A");
       return;
     }

@@ -11,6 +11,7 @@ struct cut_dot {
   struct pass_context *p;
   MlirOperation dot;         // whole; behind the cutting: the last slice
   unsigned slice, count;     // K of a slice; slices
+  bool in_registers[2];      // of its operands: they are no loads, slices are parts of them
   VEC(MlirOperation) loads;  // the local_loads that its operands are made of
   VEC(MlirOperation) firsts; // of each: that of the first slice
 };

@@ -59,6 +59,21 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
     return %d : tensor<32x32xf32, #f>
   }
 
+// An operand in registers gives parts of itself.
+// CHECK-LABEL: func.func @registers
+// CHECK: [[P0:%.+]] = "tilegpu.part"(%arg0) {offsets = array<i32: 0, 0>} : {{.*}} -> tensor<32x16xf16
+// CHECK-NEXT: [[Y0:%.+]] = "tilegpu.local_load"{{.*}} {offsets = array<i32: 0, 0>}
+// CHECK-NEXT: [[P1:%.+]] = "tilegpu.part"(%arg0) {offsets = array<i32: 0, 16>}
+// CHECK-NEXT: [[Y1:%.+]] = "tilegpu.local_load"{{.*}} {offsets = array<i32: 16, 0>}
+// CHECK-NEXT: "tile.dot"([[P0]], [[Y0]], %arg1)
+// CHECK-NEXT: "tile.dot"([[P1]], [[Y1]]
+  func.func @registers(%x: !x, %c: !c) -> !c {
+    %a = "tilegpu.local_alloc"() : () -> !m
+    %y = "tilegpu.local_load"(%a) : (!m) -> !y
+    %d = "tile.dot"(%x, %y, %c) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (!x, !y, !c) -> !c
+    return %d : !c
+  }
+
 // What is written between the load and the product must not be read.
 // CHECK-LABEL: func.func @written
 // CHECK-NOT: offsets
