@@ -184,12 +184,14 @@ static void adopt(struct pass_context *p, MlirOperation module, MlirOperation so
   }
 }
 
+// Operands of products get buffers, or copies to them.
 static bool report(MlirOperation op, void *user) {
   struct pass_context *p = user;
   if (!op_is(p->c, op, OP_GPU_CONVERT_LAYOUT))
     return true;
   MlirType type = mlirValueGetType(mlirOperationGetOperand(op, 0));
-  if (layout_convert_kind(p->c, type, layout_of(mlirOperationGetResult(op, 0))) == CONVERT_SHARED)
+  MlirAttribute to = layout_of(mlirOperationGetResult(op, 0));
+  if (!layout_is_dot_operand(p->c, to) && layout_convert_kind(p->c, type, to) == CONVERT_SHARED)
     pass_remark(p, op, "layout",
                 "a tile of %lld elements changes its layout here through shared memory",
                 (long long)tensor_numel(type));
