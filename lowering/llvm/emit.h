@@ -171,9 +171,10 @@ struct target_hooks {
   LLVMValueRef (*math)(struct emitter *e, enum op_id id, LLVMTypeRef type, const LLVMValueRef *x);
   LLVMValueRef (*remainder)(struct emitter *e, LLVMTypeRef type, LLVMValueRef x, LLVMValueRef y);
   // By instruction, NULL where there is none: two f32 or f16 to a 16-bit pair of `to`, rounded to
-  // nearest even, saturating; a pair of f8e4nv (i16) to <2 x half>. The first is the lower one.
+  // nearest even, saturating; a pair of f8e4nv or f8e5 (i16) to <2 x half>. The first is the lower
+  // one.
   LLVMValueRef (*floats_to_fp8)(struct emitter *e, const LLVMValueRef x[2], enum dtype to);
-  LLVMValueRef (*e4m3_to_halves)(struct emitter *e, LLVMValueRef pair);
+  LLVMValueRef (*fp8_to_halves)(struct emitter *e, LLVMValueRef pair, enum dtype from);
   LLVMValueRef (*special_register)(struct emitter *e, struct str name);
   void (*grid_dependency)(struct emitter *e, struct str kind);
   // NULL: the target takes no assembly.

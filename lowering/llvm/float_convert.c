@@ -13,7 +13,7 @@ static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
   LLVMValueRef word = LLVMBuildZExt(e->b, x, e->i16, "");
   if (from == DTYPE_F8E5) // the upper half of an f16
     return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, word, const_int(e->i16, 8), ""), e->f16, "");
-  LLVMValueRef halves = e->target->hooks->e4m3_to_halves(e, word);
+  LLVMValueRef halves = e->target->hooks->fp8_to_halves(e, word, from);
   if (halves)
     return LLVMBuildExtractElement(e->b, halves, const_i32(e, 0), "");
   // Exponent and digits in an f16's places stand for a value 2^-8 times as large; one
@@ -188,9 +188,9 @@ void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype f
                         LLVMValueRef ret[2]) {
   LLVMValueRef y[2] = {x[0], x[1]};
   LLVMValueRef vector = NULL;
-  if (from == DTYPE_F8E4NV) {
+  if (is_fp8(from)) {
     LLVMValueRef bytes = LLVMBuildBitCast(e->b, pair_of(e, x[0], x[1]), e->i16, "");
-    vector = e->target->hooks->e4m3_to_halves(e, bytes);
+    vector = e->target->hooks->fp8_to_halves(e, bytes, from);
     from = vector ? DTYPE_F16 : from;
   } else if (from == DTYPE_F32 && !is_fp8(to)) {
     LLVMTypeRef type = LLVMVectorType(type_of_dtype(e, to), 2);

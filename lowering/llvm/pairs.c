@@ -31,11 +31,11 @@ static bool packs_arithmetic(struct emitter *e, enum op_id id, enum dtype t) {
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; }
 
-// From f32 to halves; to and from 8-bit floats by instructions of sm_89. f8e5 is half of an f16.
+// From f32 to halves; to and from 8-bit floats by instructions of sm_89.
 static bool packs_conversion(struct emitter *e, enum dtype from, enum dtype to) {
   if (from == DTYPE_F32 && is_half(to))
     return true;
-  return e->target->sm >= 89 && (is_fp8(to) || from == DTYPE_F8E4NV);
+  return e->target->sm >= 89 && (is_fp8(to) || is_fp8(from));
 }
 
 enum pairing pairing_of(struct emitter *e, MlirOperation op) {

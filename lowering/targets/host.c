@@ -340,8 +340,8 @@ static LLVMValueRef floats_to_fp8(struct emitter *e, const LLVMValueRef x[2], en
   return NULL;
 }
 
-static LLVMValueRef e4m3_to_halves(struct emitter *e, LLVMValueRef pair) {
-  (void)e, (void)pair;
+static LLVMValueRef fp8_to_halves(struct emitter *e, LLVMValueRef pair, enum dtype from) {
+  (void)e, (void)pair, (void)from;
   return NULL;
 }
 
@@ -391,7 +391,7 @@ const struct target_hooks host_hooks = {
     .math = math,
     .remainder = remainder_,
     .floats_to_fp8 = floats_to_fp8,
-    .e4m3_to_halves = e4m3_to_halves,
+    .fp8_to_halves = fp8_to_halves,
     .print = print,
     .assert_fail = assert_fail,
 };

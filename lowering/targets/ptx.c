@@ -214,10 +214,12 @@ static LLVMValueRef floats_to_fp8(struct emitter *e, const LLVMValueRef x[2], en
   return ptx_pure_asm(e, text, "=h,f,f", e->i16, args, 2);
 }
 
-static LLVMValueRef e4m3_to_halves(struct emitter *e, LLVMValueRef pair) {
+static LLVMValueRef fp8_to_halves(struct emitter *e, LLVMValueRef pair, enum dtype from) {
   if (e->target->sm < 89)
     return NULL;
-  LLVMValueRef halves = ptx_pure_asm(e, "cvt.rn.f16x2.e4m3x2 $0, $1;", "=r,h", e->i32, &pair, 1);
+  const char *text =
+      from == DTYPE_F8E5 ? "cvt.rn.f16x2.e5m2x2 $0, $1;" : "cvt.rn.f16x2.e4m3x2 $0, $1;";
+  LLVMValueRef halves = ptx_pure_asm(e, text, "=r,h", e->i32, &pair, 1);
   return LLVMBuildBitCast(e->b, halves, LLVMVectorType(e->f16, 2), "");
 }
 
@@ -325,7 +327,7 @@ const struct target_hooks ptx_hooks = {
     .math = math,
     .remainder = remainder_,
     .floats_to_fp8 = floats_to_fp8,
-    .e4m3_to_halves = e4m3_to_halves,
+    .fp8_to_halves = fp8_to_halves,
     .special_register = special_register,
     .grid_dependency = grid_dependency,
     .inline_asm = inline_asm,
