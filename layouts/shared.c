@@ -80,15 +80,33 @@ static uint32_t at_least(uint64_t x, uint32_t least) { return x < least ? least 
 
 static uint32_t at_most(uint64_t x, uint64_t most) { return (uint32_t)(x > most ? most : x); }
 
+// Products without tensor cores read an element of K from the first of a thread's rows in all
+// threads at once. Rows so far apart begin in one bank; 16-byte pieces of them change places.
+static void swizzle_rows(struct encoding *e, const struct encoding *blocked, uint64_t inner,
+                         unsigned element_bits) {
+  unsigned rows = e->shared.order[1];
+  uint32_t vec = at_least(128 / element_bits, 1);
+  if (inner <= vec)
+    return;
+  e->shared.vec = vec;
+  e->shared.per_phase = blocked->blocked.size_per_thread[rows];
+  e->shared.max_phase = at_most(blocked->blocked.threads_per_warp[rows], inner / vec);
+}
+
 struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_t *shape,
                                         const uint32_t *order, unsigned element_bits) {
   struct encoding e = {.kind = ENC_SHARED, .rank = dot->rank};
   e.shared.vec = e.shared.per_phase = e.shared.max_phase = 1;
   memcpy(e.shared.order, order, dot->rank * sizeof *order);
-  if (dot->kind != ENC_DOT_OP || dot->dot.parent->kind != ENC_MMA || dot->rank < 2)
+  if (dot->kind != ENC_DOT_OP || dot->rank < 2)
     return e;
   uint64_t inner = (uint64_t)shape[order[0]], line_bits = (uint64_t)BANK_LINE_BITS;
   unsigned k_dim = dot->dot.op_idx == 0 ? dot->rank - 1 : dot->rank - 2;
+  if (dot->dot.parent->kind == ENC_BLOCKED) {
+    if (order[0] == k_dim)
+      swizzle_rows(&e, dot->dot.parent, inner, element_bits);
+    return e;
+  }
   // What a phase of ldmatrix reads: 8 rows of 4 lanes' worth of K (transposed: the other way).
   uint32_t vec = 4 * dot->dot.k_width, rows = element_bits == 64 ? 4 : 8;
   uint32_t step = 1; // between rows that lanes read at once

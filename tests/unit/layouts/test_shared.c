@@ -185,6 +185,34 @@ START_TEST(operands_without_conflicts) {
 }
 END_TEST
 
+// Without tensor cores a thread reads one element of K at a time: no bank twice either.
+START_TEST(plain_operands_without_conflicts) {
+  struct arena *a = arena_create();
+  const char *parent = "blocked<{order=[1,0], size_per_thread=[4,4], threads_per_warp=[4,8], "
+                       "warps_per_cta=[1,1]}>";
+  for (unsigned op = 0; op < 2; op++)
+    for (uint32_t cols = 16; cols <= 128; cols *= 2)
+      for (unsigned inner = 0; inner < 2; inner++) {
+        const char *text = arena_printf(a, "dot_op<{op_idx=%u, k_width=1, parent=%s}>", op, parent);
+        const struct encoding *dot = encoding_must(a, text);
+        int64_t shape[] = {64, 64};
+        shape[inner] = cols;
+        const uint32_t order[] = {inner, 1 - inner};
+        struct encoding e = encoding_shared_for_dot(dot, shape, order, 32);
+        struct linear_layout l, access = linear_must(a, text, 2, shape);
+        struct bank_report r;
+        ck_assert(encoding_to_linear(&e, 2, shape, &l, NULL));
+        bool k_contiguous = inner == 1 - op;
+        ck_assert(bank_report_of(&l, &access, 32, 1, &r));
+        // Eight rows of B need eight pieces of K.
+        bool fits = !k_contiguous || op == 0 || cols >= 32;
+        ck_assert_msg((bank_conflicts(r) == 0) == fits, "%s, %u columns, inner %u: %u of %u", text,
+                      cols, inner, r.wavefronts, r.ideal);
+      }
+  arena_destroy(a);
+}
+END_TEST
+
 TCase *shared_tests(void) {
   TCase *t = tcase_create("shared");
   tcase_add_test(t, swizzled);
@@ -194,5 +222,6 @@ TCase *shared_tests(void) {
   tcase_add_test(t, nvmma_too_small);
   tcase_add_test(t, swizzle_for_dot);
   tcase_add_test(t, operands_without_conflicts);
+  tcase_add_test(t, plain_operands_without_conflicts);
   return t;
 }
