@@ -8,6 +8,8 @@
 //   %x = load i8   %f = sitofp %x   %o = convert_layout %f : dot_op
 //   ->   %x = load i8   %c = convert_layout %x : dot_op   %o = sitofp %c
 //
+// Factors of rows or columns that are loaded beside are loaded in the layout they are needed in.
+//
 // A transposed operand is the transposed view of a buffer, which all products that use the tile
 // share.
 //
@@ -19,6 +21,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
+#include "lowering/passes/layout_versions.h"
 #include "lowering/passes/loops.h"
 #include "lowering/passes/users.h"
 #include "mlir-dialects/build.h"
@@ -34,7 +37,8 @@ struct state {
   struct ir_context *c;
   VEC(MlirOperation) conversions; // to dot operands
   VEC(MlirOperation) dots;
-  struct map buffers; // MlirValue.ptr -> MlirOperation.ptr of its local_alloc
+  struct map buffers;               // MlirValue.ptr -> MlirOperation.ptr of its local_alloc
+  struct layout_versions *versions; // of addresses
   bool changed;
 };
 
@@ -78,6 +82,7 @@ struct survey {
   int64_t bits;        // of the tiles that would be converted
   unsigned operations; // that would move
   unsigned transposed; // turned over on the way
+  bool spread;         // with a vector that is broadcast
 };
 
 static bool is_slow(struct ir_context *c, MlirOperation op) {
@@ -108,6 +113,33 @@ static bool is_splat(struct ir_context *c, MlirOperation op) {
 }
 
 // Is `v` made of loads of its own block by operations that may as well run behind the conversion?
+static bool can_follow(struct state *s, MlirValue v, struct survey *y, unsigned depth);
+
+static bool operands_can_follow(struct state *s, MlirOperation op, struct survey *y,
+                                unsigned depth) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
+    MlirValue operand = mlirOperationGetOperand(op, i);
+    if (type_is_tensor(type_of(operand)) && !can_follow(s, operand, y, depth + 1))
+      return false;
+  }
+  return true;
+}
+
+// Factors of rows or columns: a vector that is loaded, with dimensions put in, broadcast.
+static bool is_spread_load(struct state *s, MlirOperation op, struct survey *y) {
+  while (op_is(s->c, op, OP_TILE_BROADCAST) || op_is(s->c, op, OP_TILE_EXPAND_DIMS) ||
+         (op_flags(s->c, op) & OP_EW)) {
+    if (mlirOperationGetNumOperands(op) != 1 || mlirOperationGetNumResults(op) != 1 ||
+        is_slow(s->c, op))
+      return false;
+    op = value_def(mlirOperationGetOperand(op, 0));
+    if (mlirOperationIsNull(op) || !mlirBlockEqual(mlirOperationGetBlock(op), y->block))
+      return false;
+  }
+  return op_is(s->c, op, OP_TILE_LOAD) && !op_attr_bool(op, "is_volatile") &&
+         tensor_rank(type_of(result_of(op))) == 1;
+}
+
 static bool can_follow(struct state *s, MlirValue v, struct survey *y, unsigned depth) {
   MlirOperation def = value_def(v);
   MlirType type = type_of(v);
@@ -121,17 +153,16 @@ static bool can_follow(struct state *s, MlirValue v, struct survey *y, unsigned 
     y->bits += tensor_numel(type) * type_bits(s->c, element_type(type));
     return type_bits(s->c, element_type(type)) >= 8;
   }
+  if (op_is(s->c, def, OP_TILE_BROADCAST)) {
+    y->spread = true;
+    return is_spread_load(s, def, y);
+  }
   bool turns = op_is(s->c, def, OP_TILE_TRANS);
   if (mlirOperationGetNumResults(def) != 1 || is_slow(s->c, def) ||
       !(turns || (op_flags(s->c, def) & OP_EW)) || (turns && y->transposed++ > 0))
     return false;
   y->operations += !turns;
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
-    MlirValue operand = mlirOperationGetOperand(def, i);
-    if (type_is_tensor(type_of(operand)) && !can_follow(s, operand, y, depth + 1))
-      return false;
-  }
-  return true;
+  return operands_can_follow(s, def, y, depth);
 }
 
 // A chain of operations behind a conversion to `like`: the same operations on tiles of its shape
@@ -152,11 +183,35 @@ static MlirValue turn_over(struct state *s, struct rebuilt *r, MlirValue loaded,
   return result_of(copy);
 }
 
+// A spread load in layout `encoding`: loaded once more in the layout that gives this, since that
+// takes neither room nor barriers.
+static MlirValue spread(struct state *s, struct rebuilt *r, MlirValue v, MlirAttribute encoding) {
+  MlirOperation def = value_def(v), copy = mlirOperationClone(def);
+  bool loads = op_is(s->c, def, OP_TILE_LOAD);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
+    MlirValue operand = mlirOperationGetOperand(def, i);
+    if (!type_is_tensor(type_of(operand)))
+      continue;
+    MlirAttribute need = layout_of_operand(s->c, def, encoding, layout_of(operand));
+    mlirOperationSetOperand(copy, i,
+                            loads ? layout_version(s->versions, operand, encoding)
+                                  : spread(s, r, operand, need));
+  }
+  layout_set(s->c, result_of(copy), encoding);
+  if (loads) // where its addresses are
+    mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(def), def, copy);
+  else
+    mlirBlockInsertOwnedOperationBefore(r->b.block, r->b.before, copy);
+  return result_of(copy);
+}
+
 static MlirValue rebuild(struct state *s, struct rebuilt *r, MlirValue v, MlirOperation turn) {
   MlirOperation def = value_def(v), copy;
   MlirType type = type_with_element(r->like, element_type(type_of(v)));
   if (op_is(s->c, def, OP_TILE_TRANS))
     return rebuild(s, r, mlirOperationGetOperand(def, 0), def);
+  if (op_is(s->c, def, OP_TILE_BROADCAST))
+    return spread(s, r, v, tensor_encoding(r->like));
   if (op_is(s->c, def, OP_TILE_LOAD)) {
     v = mlirOperationIsNull(turn) ? v : turn_over(s, r, v, type, turn);
     return build_convert_layout(&r->b, v, tensor_encoding(r->like));
@@ -181,7 +236,8 @@ static void compute_behind(struct state *s, MlirOperation conversion) {
   int64_t bits = tensor_numel(type) * type_bits(s->c, element_type(type));
   struct survey y = {.block = mlirOperationGetBlock(conversion)};
   if (!goes_through_memory(s, conversion) || !can_follow(s, v, &y, 0) || y.operations == 0 ||
-      y.bits == 0 || y.bits > bits || (y.bits == bits && y.operations > FEW))
+      (y.spread && y.transposed) || y.bits == 0 || y.bits > bits ||
+      (y.bits == bits && y.operations > FEW))
     return;
   struct rebuilt r = {.b = builder_before(s->c, conversion),
                       .like = type_of(result_of(conversion))};
@@ -316,7 +372,9 @@ static void visit_conversions(struct state *s, MlirOperation module,
 enum pass_result pass_optimize_dot_operands(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c};
   MlirOperation module = mlirModuleGetOperation(p->module);
+  s.versions = layout_versions_begin(p->c, p->scratch);
   visit_conversions(&s, module, compute_behind);
+  layout_versions_finish(s.versions);
   visit_conversions(&s, module, read_transposed);
   visit_conversions(&s, module, read_as_it_is);
   for (size_t i = 0; i < s.dots.len; i++)

@@ -11,6 +11,7 @@
 #y = #tilegpu.dot_op<{k_width = 2 : i64, op_idx = 1 : i64, parent = #mma}>
 #x4 = #tilegpu.dot_op<{k_width = 4 : i64, op_idx = 0 : i64, parent = #mma}>
 #y4 = #tilegpu.dot_op<{k_width = 4 : i64, op_idx = 1 : i64, parent = #mma}>
+#columns = #tilegpu.slice<{dim = 0 : i64, parent = #b}>
 #fx = #tilegpu.dot_op<{k_width = 1 : i64, op_idx = 0 : i64, parent = #f}>
 #fy = #tilegpu.dot_op<{k_width = 1 : i64, op_idx = 1 : i64, parent = #f}>
 module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : i32} {
@@ -32,6 +33,31 @@ func.func @widened(%p: tensor<64x32x!tile.ptr<i8>, #byte>, %y: tensor<32x64xf16,
   %x = "tilegpu.convert_layout"(%s) : (tensor<64x32xf16, #byte>) -> tensor<64x32xf16, #x4>
   %d = "tile.dot"(%x, %y, %c) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x32xf16, #x4>, tensor<32x64xf16, #y4>, tensor<64x64xf32, #mma>) -> tensor<64x64xf32, #mma>
   return %d : tensor<64x64xf32, #mma>
+}
+
+// A factor of each column, loaded beside: it is loaded as the operand has its columns.
+// CHECK-LABEL: func.func @scaled
+// CHECK: [[V:%.+]] = "tile.load"({{.*}} -> tensor<64xf16, #tilegpu.slice<{dim = 0 : i64, parent = #tilegpu.dot_op
+// CHECK: [[L:%.+]] = "tile.load"({{.*}} -> tensor<32x64xi8
+// CHECK: [[C:%.+]] = "tilegpu.convert_layout"([[L]]) : {{.*}} -> tensor<32x64xi8, #tilegpu.dot_op
+// CHECK: [[F:%.+]] = arith.sitofp [[C]]
+// CHECK: [[E:%.+]] = "tile.expand_dims"([[V]])
+// CHECK: [[W:%.+]] = "tile.broadcast"([[E]]) : {{.*}} -> tensor<32x64xf16, #tilegpu.dot_op
+// CHECK: arith.mulf [[F]], [[W]] : tensor<32x64xf16, #tilegpu.dot_op
+// CHECK-NOT: {{convert_layout|tile.load}}
+// CHECK: return
+func.func @scaled(%p: tensor<32x64x!tile.ptr<i8>, #b>, %q: !tile.ptr<f16>) -> tensor<32x64xf16, #y4> {
+  %r = "tile.make_range"() {start = 0 : i32, end = 64 : i32} : () -> tensor<64xi32, #columns>
+  %qs = "tile.splat"(%q) : (!tile.ptr<f16>) -> tensor<64x!tile.ptr<f16>, #columns>
+  %qr = "tile.addptr"(%qs, %r) : (tensor<64x!tile.ptr<f16>, #columns>, tensor<64xi32, #columns>) -> tensor<64x!tile.ptr<f16>, #columns>
+  %v = "tile.load"(%qr) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<64x!tile.ptr<f16>, #columns>) -> tensor<64xf16, #columns>
+  %a = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<32x64x!tile.ptr<i8>, #b>) -> tensor<32x64xi8, #b>
+  %f = arith.sitofp %a : tensor<32x64xi8, #b> to tensor<32x64xf16, #b>
+  %e = "tile.expand_dims"(%v) {axis = 0 : i32} : (tensor<64xf16, #columns>) -> tensor<1x64xf16, #b>
+  %w = "tile.broadcast"(%e) : (tensor<1x64xf16, #b>) -> tensor<32x64xf16, #b>
+  %s = arith.mulf %f, %w : tensor<32x64xf16, #b>
+  %y = "tilegpu.convert_layout"(%s) : (tensor<32x64xf16, #b>) -> tensor<32x64xf16, #y4>
+  return %y : tensor<32x64xf16, #y4>
 }
 
 // A sum of two loads would move twice the bytes; a narrowed load, too. An expensive function would
