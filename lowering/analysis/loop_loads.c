@@ -327,6 +327,13 @@ static void choose_road(struct finder *f, struct loop_load *l) {
     l->road = ROAD_SHARED;
 }
 
+static bool any_wanted(const struct loop_loads *loads) {
+  for (size_t i = 0; i < loads->at.len; i++)
+    if (loads->at.at[i].wanted)
+      return true;
+  return false;
+}
+
 struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis,
                                 const struct target *target, MlirOperation loop, bool all,
                                 struct arena *a) {
@@ -344,6 +351,8 @@ struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis
       vec_push(a, &ret.at, (struct loop_load){.op = op, .wanted = all});
   ir_walk(loop, survey, &f);
   feed_dots(&f);
+  if (!any_wanted(&ret))
+    return ret;
   for (size_t i = 0; !ret.why && i < ret.at.len; i++)
     judge(&f, &ret.at.at[i]);
   if (!ret.why)

@@ -42,7 +42,7 @@ static void remark_loads(struct pipeliner *k, const struct loop_schedule *s) {
       continue;
     if (l->road == ROAD_STAY)
       pass_remark(k->p, l->op, "pipeline", "load not pipelined: %s", l->why);
-    else if (s->last)
+    else if (schedule_distance(s, l->op) > 0)
       pass_remark(k->p, l->op, "pipeline",
                   "load waits in registers %u %s, not in shared memory, because %s",
                   schedule_distance(s, l->op), schedule_distance(s, l->op) == 1 ? "turn" : "turns",
@@ -116,8 +116,8 @@ static struct loop_schedule schedule_that_fits(struct pipeliner *k, MlirOperatio
       continue;
     if (n < stages)
       pass_remark(k->p, loop, "pipeline",
-                  "loop has %u %s, not %u: their buffers would take %llu bytes of shared memory",
-                  n, n == 1 ? "stage" : "stages", stages, (unsigned long long)wanted);
+                  "loop has %u %s, not %u: their buffers would take %llu bytes of shared memory", n,
+                  n == 1 ? "stage" : "stages", stages, (unsigned long long)wanted);
     return s;
   }
 }

@@ -128,10 +128,10 @@ static void write_work(struct suite *s, const struct loop *l, const char *in) {
 }
 
 static void write_bounds(struct suite *s, const struct loop *l, const char *in) {
-  static const char *const ranges[BOUNDS_COUNT] = {
-      "0, n", "5, 5 + 3 * n, 3", "step, step + step * n, step", "0, n.to(tl.int64)"};
-  static const char *const turns[BOUNDS_COUNT] = {"i", "(i - 5) // 3", "i // step - 1",
-                                                  "i.to(tl.int32)"};
+  static const char *const ranges[BOUNDS_COUNT] = {"0, n", "5, 5 + 3 * n, 3", "0, n",
+                                                   "0, n.to(tl.int64)"};
+  static const char *const turns[BOUNDS_COUNT] = {
+      "i", "(i - 5) // 3", "n - (n - i) * (n - i) // (n - i)", "i.to(tl.int32)"};
   if (l->asks)
     case_source(s, "%sfor i in tl.range(%s, num_stages=S):\n", in, ranges[l->bounds]);
   else
@@ -155,7 +155,7 @@ void write_loop(struct suite *s, const struct loop *l, unsigned stages) {
   case_source(s, "S: tl.constexpr = %u\nM: tl.constexpr = %u\n", stages, l->rows);
   case_source(s, "K: tl.constexpr = %u\nN: tl.constexpr = %u\n", l->inner, l->columns);
   case_source(s, "T: tl.constexpr = %s\n\n", type_name(l->type));
-  case_source(s, "@jit\ndef k(a, b, v, w, index, out, side, n, step):\n");
+  case_source(s, "@jit\ndef k(a, b, v, w, index, out, side, n):\n");
   case_source(s, "    out_at = arange(0, M)[:, None] * N + arange(0, N)[None, :]\n");
   case_source(s, "    acc = tl.zeros((M, N), tl.float32)\n    last = tl.zeros((M, K), T)\n");
   if (l->is_nested)

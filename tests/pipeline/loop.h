@@ -33,7 +33,7 @@ struct loop {
 enum { TILES = 12 }; // of each operand in memory; a loop has at most 7 turns
 
 struct loop random_loop(struct suite *s);
-// The kernel `k(a, b, v, w, index, out, side, n, step)` with so many stages.
+// The kernel `k(a, b, v, w, index, out, side, n)` with so many stages.
 void write_loop(struct suite *s, const struct loop *l, unsigned stages);
 
 #endif

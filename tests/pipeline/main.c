@@ -36,7 +36,6 @@ static void make_arrays(struct suite *s, const struct loop *l, struct array *ret
   ret[1] = case_inout(s, DTYPE_F32, n * 8);
   memset(ret[1]->host, 0, bytes_of(ret[1]));
   case_int(s, (int32_t)l->trips);
-  case_int(s, 3);
 }
 
 static void compare(struct suite *s, const struct array *a, const char *want, unsigned stages) {
