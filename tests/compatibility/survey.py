@@ -152,12 +152,18 @@ class Kernel:
                 values[n] = "4"
             elif re.search(r"reduction", low):
                 values[n] = "mean"
-            elif re.search(r"activation|mode|kind", low):
+            elif re.search(r"activation|(^|_)mode|kind", low):
                 values[n] = "none" if "mode" not in low else "0"
             elif re.search(r"^(kernel|stride|dilation|padding|output_padding|k[hwd]$|s[hwd]$|d[hwd]$)", low):
                 values[n] = "2" if low.startswith("k") else "1"
             elif re.search(r"eps|alpha|beta|scale|cap|smooth|temperature", low):
                 values[n] = "0.5"
+            elif re.search(r"factor", low):
+                values[n] = "2"
+            elif n == "K":
+                values[n] = "1024"
+            elif n + "_V" in self.constant:  # the values' part of a head
+                values[n] = str(2 * block)
             elif re.search(r"block|tile|chunk|padded|bsz|_pad|_bs$|np2|pow2", low):
                 values[n] = str(block)
             elif re.search(r"group", low):
