@@ -91,37 +91,6 @@ static bool wants_any(const struct loop_loads *loads) {
   return loads->hidden != 0;
 }
 
-static uint64_t ring_bytes(struct pipeliner *k, const struct loop_schedule *s) {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < s->loads.at.len; i++) {
-    const struct loop_load *l = &s->loads.at.at[i];
-    MlirType tile = mlirValueGetType(mlirOperationGetResult(l->op, 0));
-    if (l->road == ROAD_SHARED)
-      bytes += (schedule_distance(s, l->op) + 1) * (uint64_t)tensor_numel(tile) *
-               (type_bits(k->c, element_type(tile)) / 8);
-  }
-  return bytes;
-}
-
-// As many stages as there is shared memory for; one at least.
-static struct loop_schedule schedule_that_fits(struct pipeliner *k, MlirOperation loop,
-                                               struct loop_loads loads, unsigned stages) {
-  uint64_t limit = k->p->target->shared_limit, wanted = 0;
-  struct loop_schedule s;
-  for (unsigned n = stages;; n--) {
-    s = loop_schedule_of(k->c, loads, loop, n, k->arena);
-    uint64_t bytes = s.last ? ring_bytes(k, &s) : 0;
-    wanted = n == stages ? bytes : wanted;
-    if (bytes > limit)
-      continue;
-    if (n < stages)
-      pass_remark(k->p, loop, "pipeline",
-                  "loop has %u %s, not %u: their buffers would take %llu bytes of shared memory", n,
-                  n == 1 ? "stage" : "stages", stages, (unsigned long long)wanted);
-    return s;
-  }
-}
-
 static void plan_loop(struct pipeliner *k, MlirOperation loop) {
   bool asked;
   unsigned stages = stages_of(k, loop, &asked);
@@ -138,7 +107,7 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     remark_loop(k, loop, loads.why ? loads.why : "it has one stage, or one turn");
     return;
   }
-  struct loop_schedule s = schedule_that_fits(k, loop, loads, stages);
+  struct loop_schedule s = loop_schedule_of(k->c, loads, loop, stages, k->arena);
   remark_loads(k, &s);
   if (s.last)
     vec_push(k->arena, &k->plans, s);
