@@ -2,6 +2,7 @@
 // LLVM IR to PTX or object code: one target machine a call, a short pass pipeline, the code
 // generator. The pipeline is what kernels of this shape need and no more: the emission makes SSA
 // form without memory, so that inlining, SROA on aggregates and the vectorisers have nothing to do.
+// What loops carry for registers that nobody reads (the pointers inside a vector) goes first.
 #include "lowering/llvm/emit.h"
 
 #include <llvm-c/Support.h>
@@ -12,7 +13,7 @@
 #include <pthread.h>
 
 static const char pipeline[] =
-    "function(early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
+    "function(adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
     "early-cse,simplifycfg,dce)";
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two

@@ -100,8 +100,8 @@ struct matrices {
   bool transposed;
 };
 
-// One mma.sync of the warp (base/mma.h). Words are i32, those of f64 operands f64; of C and D: f32,
-// f64, i32, or i32 for a pair of f16.
+// One mma.sync of the warp (base/mma.h). Words are i32, those of f16 operands also vectors of two
+// halves, those of f64 operands f64; of C and D: f32, f64, i32, or i32 for a pair of f16.
 struct mma_operands {
   const struct mma_instruction *instruction;
   const LLVMValueRef *a, *b, *c;

@@ -80,6 +80,14 @@ static bool layouts_fit(const struct dot *d) {
 
 // ---- words ----
 
+// The vector of two halves that the word was taken apart by, which the intrinsics of f16 want; else
+// the word.
+static LLVMValueRef halves_of(struct emitter *e, LLVMValueRef word, LLVMValueRef first) {
+  LLVMValueRef v = LLVMIsAExtractElementInst(first) ? LLVMGetOperand(first, 0) : NULL;
+  bool same = v && LLVMIsABitCastInst(v) && LLVMGetOperand(v, 0) == word;
+  return same && LLVMTypeOf(v) == LLVMVectorType(e->f16, 2) ? v : word;
+}
+
 // Elements of one row of A or one column of B, from `first` on along K, as a word.
 static LLVMValueRef operand_word(struct emitter *e, const struct products *p, bool is_a,
                                  uint32_t batch, uint32_t outer, unsigned first) {
@@ -100,7 +108,7 @@ static LLVMValueRef operand_word(struct emitter *e, const struct products *p, bo
     return elements[0];
   struct packing packing = packing_of(e, type, p->per_word);
   pack_elements(e, &packing, elements, &word);
-  return word;
+  return halves_of(e, word, elements[0]);
 }
 
 static bool operand_words(struct emitter *e, const struct products *p, bool is_a,
