@@ -122,6 +122,8 @@ bool value_has_uses(MlirValue v);
 unsigned value_use_count(MlirValue v);
 void op_erase(MlirOperation op); // unlinks and destroys; must have no uses
 void value_replace(MlirValue of, MlirValue with);
+// Pure ops under `root` whose results nobody uses, and those that only they used.
+void ir_erase_dead(struct ir_context *c, MlirOperation root);
 // The first kernel of the module (func.func with the unit attribute tile.kernel).
 MlirOperation module_kernel(struct ir_context *c, MlirModule m);
 // The function that the symbol attribute `name` of `op` means (combine, function, callee); null if

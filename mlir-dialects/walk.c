@@ -109,6 +109,21 @@ bool op_is_pure(struct ir_context *c, MlirOperation op) {
   return p.pure;
 }
 
+static bool erase_if_dead(MlirOperation op, void *user) {
+  struct ir_context *c = user;
+  if (mlirOperationGetNumResults(op) == 0 || !op_is_pure(c, op))
+    return true;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
+    if (value_has_uses(mlirOperationGetResult(op, i)))
+      return true;
+  op_erase(op);
+  return true;
+}
+
+void ir_erase_dead(struct ir_context *c, MlirOperation root) {
+  ir_walk_post(root, erase_if_dead, c);
+}
+
 MlirOperation module_kernel(struct ir_context *c, MlirModule m) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(m));
   while (!mlirOperationIsNull(op) &&

@@ -12,9 +12,9 @@
 
 #include <pthread.h>
 
-static const char pipeline[] =
-    "function(adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg<no-sink-common-insts>,"
-    "early-cse,simplifycfg,dce)";
+static const char pipeline[] = "function(adce,early-cse<memssa>,instcombine<no-verify-fixpoint>,"
+                               "simplifycfg<no-sink-common-insts>,"
+                               "early-cse,simplifycfg,dce)";
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two
 // thirds of the time to PTX, and leaves our kernels as they are: the emission computes addresses

@@ -350,17 +350,6 @@ static void reload_in_loop(struct state *s, MlirOperation dot, intptr_t i) {
 
 // ---- the pass ----
 
-static bool erase_if_dead(MlirOperation op, void *user) {
-  struct state *s = user;
-  if (mlirOperationGetNumResults(op) == 0 || !op_is_pure(s->c, op))
-    return true;
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
-    if (value_has_uses(mlirOperationGetResult(op, i)))
-      return true;
-  op_erase(op);
-  return true;
-}
-
 static void visit_conversions(struct state *s, MlirOperation module,
                               void (*fn)(struct state *, MlirOperation)) {
   s->conversions.len = s->dots.len = 0;
@@ -381,6 +370,6 @@ enum pass_result pass_optimize_dot_operands(struct pass_context *p) {
     for (intptr_t k = 0; k < 2; k++)
       reload_in_loop(&s, s.dots.at[i], k);
   if (s.changed)
-    ir_walk_post(module, erase_if_dead, &s);
+    ir_erase_dead(s.c, module);
   return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -98,17 +98,6 @@ static bool collect_demands(MlirOperation op, void *user) {
 
 // ---- cleaning ----
 
-static bool erase_if_dead(MlirOperation op, void *user) {
-  struct state *s = user;
-  if (mlirOperationGetNumResults(op) == 0 || !op_is_pure(s->c, op))
-    return true;
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
-    if (value_has_uses(mlirOperationGetResult(op, i)))
-      return true;
-  op_erase(op);
-  return true;
-}
-
 // Conversions between equal spellings vanish.
 static bool erase_if_idle(MlirOperation op, void *user) {
   struct state *s = user;
@@ -142,7 +131,7 @@ static void solve(struct pass_context *p, MlirOperation module) {
     mlirOperationSetOperand(d.op, d.operand, layout_version(versions, operand, d.encoding));
   }
   layout_versions_finish(versions);
-  ir_walk_post(module, erase_if_dead, &s);
+  ir_erase_dead(s.c, module);
   ir_walk(module, erase_if_idle, &s);
 }
 
