@@ -91,6 +91,13 @@ static bool wants_any(const struct loop_loads *loads) {
   return loads->hidden != 0;
 }
 
+// With more than one turn under way, what a late product needs has had a whole turn to arrive when
+// the first one waits: one wait, and one barrier, does for all.
+static void wait_once(struct loop_loads *loads) {
+  for (size_t i = 0; i < loads->at.len; i++)
+    loads->at.at[i].level = 0;
+}
+
 static void plan_loop(struct pipeliner *k, MlirOperation loop) {
   bool asked;
   unsigned stages = stages_of(k, loop, &asked);
@@ -107,6 +114,8 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     remark_loop(k, loop, loads.why ? loads.why : "it has one stage, or one turn");
     return;
   }
+  if (stages > 2)
+    wait_once(&loads);
   struct loop_schedule s = loop_schedule_of(k->c, loads, loop, stages, k->arena);
   remark_loads(k, &s);
   if (s.last)
