@@ -6,7 +6,8 @@
 // Accesses of a kernel with one shape and order share one layout, so that values flow from loads to
 // stores without a conversion: that of the widest vector, but with no more elements a thread than
 // one store can write. A warp that stores every other 16 bytes wastes half of each transaction;
-// loads in two steps find the rest in the cache.
+// loads in two steps find the rest in the cache. What is loaded to be multiplied never meets a
+// store in its own layout, so those loads are as wide as they can be.
 //
 // A tile that is reduced or scanned has its warps along the other dimensions, as far as these
 // reach: then the values that are combined meet in one warp and need no shared memory. Along a
@@ -29,6 +30,7 @@ struct access {
   int64_t width;    // elements it may have
   uint32_t reduced; // mask of dimensions along which what is loaded is combined
   uint32_t scanned; // those of them along which it is scanned
+  bool multiplied;  // an operand of a matrix product comes of it
 };
 
 struct state {
@@ -115,6 +117,29 @@ static void explain(struct state *s, const struct access *a) {
 
 // ---- choice ----
 
+// Through elementwise ops and conversions, as an operand rather than as the accumulator.
+// `seen`: the values that were asked about before.
+static bool is_multiplied(struct pass_context *p, struct map *seen, MlirValue v) {
+  struct ir_context *c = p->c;
+  if (ptrmap_get(seen, v.ptr))
+    return false;
+  ptrmap_put(p->scratch, seen, v.ptr, p);
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    if (op_is(c, user, OP_TILE_DOT)) {
+      if (mlirOpOperandGetOperandNumber(use) < 2)
+        return true;
+      continue;
+    }
+    bool passes = (op_flags(c, user) & OP_EW) || op_is(c, user, OP_GPU_CONVERT_LAYOUT) ||
+                  op_is(c, user, OP_TILE_TRANS);
+    if (passes && is_multiplied(p, seen, mlirOperationGetResult(user, 0)))
+      return true;
+  }
+  return false;
+}
+
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   struct ir_context *c = s->p->c;
@@ -136,6 +161,8 @@ static bool collect(MlirOperation op, void *user) {
   if (op_is(c, op, OP_TILE_LOAD)) {
     a.reduced = reduced_axes_of(s->reduced, op);
     a.scanned = reduced_axes_of(s->scanned, op);
+    struct map seen = {0};
+    a.multiplied = is_multiplied(s->p, &seen, mlirOperationGetResult(op, 0));
   }
   explain(s, &a);
   vec_push(s->p->scratch, &s->accesses, a);
@@ -144,7 +171,8 @@ static bool collect(MlirOperation op, void *user) {
 
 static bool alike(const struct access *a, const struct access *b) {
   unsigned rank = tensor_rank(a->type);
-  if (rank != tensor_rank(b->type) || !mlirOperationEqual(a->func, b->func))
+  if (rank != tensor_rank(b->type) || !mlirOperationEqual(a->func, b->func) ||
+      a->multiplied != b->multiplied)
     return false;
   for (unsigned d = 0; d < rank; d++)
     if (tensor_dim(a->type, d) != tensor_dim(b->type, d) || a->order[d] != b->order[d])
