@@ -1,5 +1,6 @@
-// RUN: tilec %s --passes=assign-layouts,accelerate-dot --target=sm_90a | FileCheck %s
+// RUN: tilec %s --passes=assign-layouts,accelerate-dot --target=sm_89 | FileCheck %s
 // RUN: tilec %s --passes=assign-layouts,accelerate-dot --target=sm_80 | FileCheck %s --check-prefix=OLD
+// RUN: tilec %s --passes=assign-layouts,accelerate-dot --target=sm_90a | FileCheck %s --check-prefix=OLD
 // RUN: tilec %s --passes=assign-layouts,accelerate-dot --target=sm_90a --explain-perf 2>&1 | FileCheck %s --check-prefix=WHY
 // accelerate-dot: products take the layouts of the instruction that computes them.
 module {
@@ -126,8 +127,8 @@ module {
     return
   }
 
-// fp8 where there is no instruction for it: as f16.
-// WHY: uses mma.sync m16n8k32.f32.e4m3.e5m2.f32, 2 x 2 warps
+// fp8 where there is no instruction for it, or in name only: as f16.
+// WHY: uses mma.sync m16n8k16.f32.f16.f16.f32, 2 x 2 warps; its operands of 8 bits are converted to f16
 // CHECK-LABEL: func.func @fp8
 // CHECK: tile.dot{{.*}} : (tensor<64x32xf8E4M3FN, #tilegpu.dot_op<{k_width = 4
 // OLD-LABEL: func.func @fp8
