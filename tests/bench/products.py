@@ -37,6 +37,7 @@ def parser(text):
     p.add_argument("--rounds", type=int, default=7, help="turns of the cases that are compared in the end")
     p.add_argument("--reps", type=int, default=8, help="launches a turn")
     p.add_argument("--no-peers", action="store_true", help="Tile alone")
+    p.add_argument("--sides", help="only these, joined by commas")
     p.add_argument("--same-source", action="store_true", help="Triton compiles our kernel even if PEERS_DIR has its tutorial's")
     return p
 
@@ -160,6 +161,8 @@ class Bench:
         """`candidates`: {side: {name: function that makes a launch, or raises}}. Each is checked, then tried for a short
         time; the two best of each side take turns in the end, and the best of those is its result."""
         finalists, sides = {}, {}
+        if self.options.sides:
+            candidates = {side: tries for side, tries in candidates.items() if side in self.options.sides.split(",")}
         for side, tries in candidates.items():
             quick = {}
             for name, make in tries.items():
