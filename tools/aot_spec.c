@@ -2,9 +2,9 @@
 // What functions take, and their specialisations: the parameters come from one compilation without
 // further promises, each --spec adds a set of promises, and the sets are ordered so that a more
 // specific one stands before a less specific one.
+#include "jit/grid_expr.h"
 #include "lowering/analysis/provenance.h"
 #include "tools/aot.h"
-#include "tools/grid_expr.h"
 
 // ---- parameters ----
 

@@ -2,11 +2,11 @@
 // From the command line to a launch: device, kernel, arguments, grid.
 #include "tools/launch.h"
 
+#include "jit/grid_expr.h"
 #include "jit/jit.h"
 #include "lang/ast.h"
 #include "runtime/internal.h"
 #include "tools/findings.h"
-#include "tools/grid_expr.h"
 #include "tools/reproducer.h"
 
 #include <stdio.h>

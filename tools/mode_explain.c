@@ -6,8 +6,8 @@
 // The pages of docs/diagnostics, embedded by Meson.
 #define PAGES(X)                                                                                   \
   X(lexing)                                                                                        \
-  X(syntax) X(types) X(constants) X(kernels) X(builtins) X(layouts) X(command_line) X(devices)     \
-      X(limits)
+  X(syntax)                                                                                        \
+  X(types) X(constants) X(kernels) X(builtins) X(layouts) X(command_line) X(devices) X(limits)
 
 #define X(name)                                                                                    \
   extern const char diag_examples_##name[];                                                        \

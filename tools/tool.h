@@ -59,7 +59,7 @@ struct options {
   const char *target; // as given; NULL: auto
   struct span target_at;
   VEC(struct assignment) defines, args, outs, expects;
-  VEC(const char *) folders; // of -I
+  VEC(const char *) folders;                                  // of -I
   VEC(struct word) kernels, targets, grids, specs, functions; // all that were given, in order
   struct str signature, grid;
   struct span signature_at, grid_at;

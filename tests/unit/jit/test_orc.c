@@ -47,24 +47,25 @@ static tile_status load(const char *ir, const char *symbol, host_kernel_fn *ret)
 }
 
 // Rotates the lanes' numbers by one and adds exp2(5): out[i] = (i + 1) % 32 + 32.
-static const char rotate[] = "declare i32 @tile_host_shuffle(ptr, i32, i32, ptr)\n"
-                             "declare void @tile_host_barrier(ptr, ptr)\n"
-                             "declare float @exp2f(float)\n"
-                             "define void @kernel(ptr %t, ptr %args) {\n"
-                             "  %id = load i32, ptr %t\n"
-                             "  %next = add i32 %id, 1\n"
-                             "  %v = call i32 @tile_host_shuffle(ptr %t, i32 %id, i32 %next, ptr null)\n"
-                             "  call void @tile_host_barrier(ptr %t, ptr null)\n"
-                             "  %five = sitofp i32 5 to float\n"
-                             "  %e = call float @exp2f(float %five)\n"
-                             "  %i = fptosi float %e to i32\n"
-                             "  %sum = add i32 %v, %i\n"
-                             "  %slot = load ptr, ptr %args\n"
-                             "  %out = load ptr, ptr %slot\n"
-                             "  %at = getelementptr i32, ptr %out, i32 %id\n"
-                             "  store i32 %sum, ptr %at\n"
-                             "  ret void\n"
-                             "}\n";
+static const char rotate[] =
+    "declare i32 @tile_host_shuffle(ptr, i32, i32, ptr)\n"
+    "declare void @tile_host_barrier(ptr, ptr)\n"
+    "declare float @exp2f(float)\n"
+    "define void @kernel(ptr %t, ptr %args) {\n"
+    "  %id = load i32, ptr %t\n"
+    "  %next = add i32 %id, 1\n"
+    "  %v = call i32 @tile_host_shuffle(ptr %t, i32 %id, i32 %next, ptr null)\n"
+    "  call void @tile_host_barrier(ptr %t, ptr null)\n"
+    "  %five = sitofp i32 5 to float\n"
+    "  %e = call float @exp2f(float %five)\n"
+    "  %i = fptosi float %e to i32\n"
+    "  %sum = add i32 %v, %i\n"
+    "  %slot = load ptr, ptr %args\n"
+    "  %out = load ptr, ptr %slot\n"
+    "  %at = getelementptr i32, ptr %out, i32 %id\n"
+    "  store i32 %sum, ptr %at\n"
+    "  ret void\n"
+    "}\n";
 
 START_TEST(linked_code_runs) {
   host_kernel_fn fn = NULL;

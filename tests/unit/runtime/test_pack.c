@@ -39,10 +39,9 @@ static struct kernel_param scale_params[] = {
   }
 
 void pack_example(struct strbuf *out) {
-  const struct pack_code one[] = ALL("add one"), wide[] = ALL("add wide"),
-                                any[] = ALL("add any");
+  const struct pack_code one[] = ALL("add one"), wide[] = ALL("add wide"), any[] = ALL("add any");
   const struct pack_code scale[] = {CUBIN("scale", "sm_90a", 90, true, 0),
-                                           PTX("scale", "sm_90a", 90, true)};
+                                    PTX("scale", "sm_90a", 90, true)};
   static const uint32_t hint_one[] = {16, 16, 0}, hint_wide[] = {16, 16, 16},
                         hint_any[] = {1, 1, 1};
   static const uint32_t hint_scale[] = {16, 1};

@@ -85,11 +85,12 @@ START_TEST(copy_from_a_misaligned_address) {
   v.access = HOST_COPY;
   v.elements = 16;
   finding_report(session.diag, kernel_source(), &v, NULL);
-  session_expect("sum.tile:2:7: error: asynchronous copy from a misaligned address [E0814]\n"
-                 " 2 |   s = sum(x)\n"
-                 "   |       ^ program (1, 2, 3), thread 9 copies from an address that is not a "
-                 "multiple of 16 bytes\n"
-                 "   = help: check `multiple_of` and `max_contiguous` on the way to this pointer\n");
+  session_expect(
+      "sum.tile:2:7: error: asynchronous copy from a misaligned address [E0814]\n"
+      " 2 |   s = sum(x)\n"
+      "   |       ^ program (1, 2, 3), thread 9 copies from an address that is not a "
+      "multiple of 16 bytes\n"
+      "   = help: check `multiple_of` and `max_contiguous` on the way to this pointer\n");
 }
 END_TEST
 

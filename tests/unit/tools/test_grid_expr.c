@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Grid expressions.
+#include "jit/grid_expr.h"
 #include "suites.h"
-#include "tools/grid_expr.h"
 
 static const char *const names[] = {"n", "BLOCK", "M", "min_rows", "negative", "zero", "huge"};
 static const int64_t values[] = {1000, 128, 50, 3, -7, 0, INT64_MAX};

@@ -2,7 +2,7 @@
 // Grid expressions, evaluated while they are parsed, as far as values are known; of the rest C
 // expressions are made. All arithmetic is checked; errors point at the operator or name on the
 // command line.
-#include "tools/grid_expr.h"
+#include "jit/grid_expr.h"
 
 #include "base/str.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--grid X[,Y[,Z]]`: integer expressions over scalar arguments and compile-time parameters.
-#ifndef TILE_TOOLS_GRID_EXPR_H
-#define TILE_TOOLS_GRID_EXPR_H
+#ifndef TILE_JIT_GRID_EXPR_H
+#define TILE_JIT_GRID_EXPR_H
 
 #include "base/diag.h"
 

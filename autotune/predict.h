@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a launch will take, without running it: a roofline over what a program does
+// (lowering/analysis/cost.h), how many programs a multiprocessor holds, and how many waves the grid
+// makes. Good enough to rank configurations; the tuner measures the best of them.
+#ifndef TILE_AUTOTUNE_PREDICT_H
+#define TILE_AUTOTUNE_PREDICT_H
+
+#include "lowering/analysis/cost.h"
+
+#include <tile/runtime.h>
+
+struct prediction {
+  double ms;
+  const char *limiter; // "memory", "tensor cores", "instructions", "shared memory", "latency", ...
+  unsigned programs_per_sm;
+  double waves;
+  double floor_ms; // bytes and operations at the device's roof, nothing else
+};
+
+struct prediction tune_predict(const struct tile_device_properties *device,
+                               const struct target *target, const struct kernel_cost *cost,
+                               tile_grid grid);
+
+// Why a configuration cannot run or cannot be worth trying, in words ("needs 245760 bytes of shared
+// memory; a program may use 232448"), or NULL. On `a`.
+const char *tune_prune_reason(struct arena *a, const struct tile_device_properties *device,
+                              const struct target *target, const struct kernel_cost *cost,
+                              tile_grid grid);
+
+#endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which configuration to look at next. A strategy without a clock, without devices and without
+// chance beyond its seed: it is told what came of what it asked for. The same answers lead to the
+// same questions.
+//
+// Small spaces (TUNE_EXHAUSTIVE_LIMIT) are tried whole. Larger ones: every configuration is analysed
+// if there are few enough, else a sample and then the neighbours of the best predicted; the best
+// predicted are measured in rounds of successive halving (a few launches for all, more for the
+// better half), then neighbours of the best measured, whose predictions are corrected by how wrong
+// the model was on what was measured nearby, until the budget of candidates is spent or no neighbour
+// is better.
+#ifndef TILE_AUTOTUNE_SEARCH_H
+#define TILE_AUTOTUNE_SEARCH_H
+
+#include "autotune/worker.h"
+
+#define TUNE_EXHAUSTIVE_LIMIT 24
+
+enum tune_effort { TUNE_EFFORT_NONE, TUNE_EFFORT_QUICK, TUNE_EFFORT_FULL, TUNE_EFFORT_EXHAUSTIVE };
+
+struct tune_search_options {
+  enum tune_effort effort; // none: best prediction, nothing measured; exhaustive: measure all
+  uint32_t candidates;     // measured at most; 0: by effort (quick 24, full 96)
+  uint64_t seed;
+};
+
+enum tune_action { TUNE_ANALYSE, TUNE_MEASURE, TUNE_WAIT, TUNE_DONE };
+struct tune_step {
+  enum tune_action action;
+  uint32_t config;
+  double budget_ms; // TUNE_MEASURE: how long
+  unsigned least, most;
+  double give_up_ms; // stop early when the median is surely above
+};
+
+struct tune_search;
+struct tune_search *tune_search_create(struct arena *a, const struct tune_space *s,
+                                       const struct tune_search_options *o);
+// What is known from before (a resumed search): as if asked for and answered.
+// The next thing to do. TUNE_WAIT: nothing before an answer arrives. Several steps may be open.
+struct tune_step tune_search_next(struct tune_search *s);
+// Answers. `prediction` NULL: pruned, or its compilation failed.
+void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p);
+void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
+                          const struct tune_sample *sample);
+// The best measured so far (if none was: the best predicted); false: none at all.
+bool tune_search_best(const struct tune_search *s, uint32_t *ret);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tuning from beginning to end: analyse, compile, load, check and measure overlap; what was measured
+// is written down at once (database.h), so that killing the process loses nothing.
+#ifndef TILE_AUTOTUNE_TUNE_H
+#define TILE_AUTOTUNE_TUNE_H
+
+#include "autotune/database.h"
+#include "autotune/search.h"
+
+struct tune_trial { // everything that is known about a configuration
+  uint32_t config;
+  enum tune_outcome outcome;
+  const char *reason; // of what is not TUNE_MEASURED; else NULL
+  struct tune_sample sample;
+  struct prediction prediction;
+  uint32_t same_as; // TUNE_SAME_CODE
+  uint32_t shared_bytes;
+  int registers, local_bytes;
+  double compile_ms, load_ms;
+  bool is_checked, is_resumed; // taken from the journal of an earlier run
+};
+
+struct tune_progress {
+  uint32_t analysed, pruned, compiled, measured, to_measure;
+  double elapsed_ms, budget_ms, best_ms;
+  const char *best;           // spelling; NULL: none yet
+  const struct tune_trial *latest; // NULL: nothing new
+};
+
+struct tune_options {
+  const char *device; // "cuda", "host", ...
+  enum tune_effort effort;
+  uint32_t candidates; // 0: by effort
+  uint64_t seed;
+  double budget_ms;  // of the whole; 0: none
+  double timeout_ms; // of one candidate; 0: 10 s
+  double rtol, atol; // negative: by type
+  unsigned threads;  // that compile; 0: one a core
+  bool resume;       // take what the journal has
+  // Called between steps, in the caller's thread; false: stop and keep the best.
+  bool (*progress)(void *user, const struct tune_progress *p);
+  void *user;
+  const int *stop; // nonzero: stop and keep the best (set by a signal handler); NULL: never
+};
+
+struct tune_result {
+  struct tune_trial *trials; // by configuration
+  size_t count;
+  bool has_best;
+  uint32_t best, reference; // configurations; the reference's results are what others must equal
+  tile_device_properties device;
+  double copy_gbs;   // of a device copy, measured in the same run; 0: not measured
+  double elapsed_ms, floor_ms;
+  bool stopped; // by budget, progress or signal
+};
+
+// Fills the arrays' first contents; called once, while the worker starts.
+typedef bool (*tune_fill_fn)(void *user, void *data);
+
+// `journal` may be NULL. Everything returned lives on `a`.
+tile_status tune_run(struct arena *a, const struct tune_problem *p, const struct tune_space *s,
+                     const struct tune_options *o, struct tune_journal *journal, tune_fill_fn fill,
+                     void *fill_user, uint64_t data_bytes, struct tune_result *ret);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The process that launches candidates, so that a crash, a hang or an illegal access costs one
+// configuration. It is a fresh process (posix_spawn), never a fork of one that has used CUDA. Parent
+// and worker speak in frames over a socket pair: a line of JSON, then that many bytes. Arrays lie in
+// an anonymous file that both map. This header is the parent's side; worker_main.c the other.
+#ifndef TILE_AUTOTUNE_WORKER_H
+#define TILE_AUTOTUNE_WORKER_H
+
+#include "autotune/build.h"
+
+// The worker's main: `tilec` (a hidden option) and `tile-worker` call it. Returns the exit status.
+int tune_worker_main(int argc, char **argv);
+
+enum tune_outcome {
+  TUNE_UNTRIED,
+  TUNE_PRUNED,     // not compiled: reason
+  TUNE_BAD_BUILD,  // the compiler or the driver refused it
+  TUNE_SAME_CODE,  // as another one, whose times it shares
+  TUNE_BAD_LAUNCH, // the device broke it off (illegal address, ...), or the worker died
+  TUNE_TIMEOUT,    // the watchdog did
+  TUNE_WRONG,      // other results than the reference
+  TUNE_MEASURED
+};
+const char *tune_outcome_name(enum tune_outcome o); // "pruned", "timeout", ...
+
+struct tune_sample { // milliseconds, of `count` launches, each after a flush of the L2 cache
+  double median, p20, p80;
+  unsigned count;
+};
+
+struct tune_reply {
+  uint32_t config;
+  enum tune_outcome outcome; // TUNE_MEASURED: it went well
+  char reason[256];
+  struct tune_sample sample; // of a measurement
+  int registers, local_bytes;
+  double load_ms, check_ms;
+  double max_abs, max_rel; // against the reference
+};
+
+struct tune_worker;
+struct tune_worker_options {
+  const char *device;    // "cuda", "cuda:1", "host"
+  double timeout_ms;     // of one request; the worker is killed and started again after it
+  double rtol, atol;     // negative: by type
+  const char *program;   // to run; NULL: found (worker_spawn.c says where)
+};
+// Starts the worker and its device; returns at once. `data` has the arrays' first contents
+// (tune_array.offset), `data_fd` is the file it is mapped from (tune_data_create).
+tile_status tune_worker_open(const struct tune_worker_options *o, const struct tune_problem *p,
+                             int data_fd, uint64_t data_bytes, struct tune_worker **ret);
+// An anonymous file of that size, mapped. munmap and close are the caller's.
+tile_status tune_data_create(uint64_t bytes, int *ret_fd, void **ret_data);
+void tune_worker_data_ready(struct tune_worker *w); // the arrays are filled: it may upload them
+
+// Requests; they are queued and answered in order, except loads, which run side by side (the driver
+// assembles PTX in several threads) and are answered when done.
+void tune_worker_load(struct tune_worker *w, const struct tune_built *b);
+// One launch from the first contents; its results are the reference from now on (`expected` NULL), or
+// are compared with the reference.
+void tune_worker_check(struct tune_worker *w, uint32_t config, bool is_reference);
+// Timed launches for about `budget_ms`, at least `least`, at most `most`; stops early once the median
+// is surely above `give_up_ms` (0: never).
+void tune_worker_measure(struct tune_worker *w, uint32_t config, double budget_ms, unsigned least,
+                         unsigned most, double give_up_ms);
+int tune_worker_fd(const struct tune_worker *w); // readable when a reply is there, for poll
+// The next reply, waiting up to `timeout_ms`. Deaths and timeouts of the worker become the reply of
+// the request that it was at; the others are sent again to the new worker. False: none yet.
+bool tune_worker_next(struct tune_worker *w, int timeout_ms, struct tune_reply *ret);
+// What the device is, once the worker has opened it. False: not yet, or it failed (*ret_status).
+bool tune_worker_device(struct tune_worker *w, tile_device_properties *ret, tile_status *ret_status);
+void tune_worker_close(struct tune_worker *w);
+
+#endif
