@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the tuner's unit tests over a fake CUDA driver, away from the user's cache.
+#include "suites.h"
+
+#include <stdlib.h>
+
+int main(void) {
+  setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
+  setenv("TILE_CACHE_DIR", "", 1);
+  SRunner *runner = srunner_create(NULL);
+#define X(name) srunner_add_suite(runner, name##_suite());
+  SUITES(X)
+#undef X
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner's test suites, one a file. A suite more: a row here, its file in meson.build.
+#ifndef TESTS_UNIT_AUTOTUNE_SUITES_H
+#define TESTS_UNIT_AUTOTUNE_SUITES_H
+
+#include <check.h>
+
+#define SUITES(X) X(outcome)
+
+#define X(name) Suite *name##_suite(void);
+SUITES(X)
+#undef X
+
+#endif
