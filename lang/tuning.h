@@ -39,9 +39,11 @@ struct lang_tuning {
 };
 
 // False with diagnostics (E0460 not evaluable, E0461 not a list of Config, E0462 unknown name in it).
-// Neither decorator: everything empty.
+// Neither decorator: everything empty. `kernel` NULL: the only one. `target` answers questions for
+// the device ("sm_90a"); `host` and NULL answer as sm_80. Questions for the vendor say CUDA.
 bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
-                    const char *kernel, struct lang_imports *imports, struct lang_tuning *ret);
+                    const char *kernel, const char *target, struct lang_imports *imports,
+                    struct lang_tuning *ret);
 // Values of the heuristics for these arguments and constants, in their order (a later one sees earlier
 // ones). False with a diagnostic (E0463) where one cannot be evaluated.
 bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lang_tuning *t,
