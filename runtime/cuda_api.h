@@ -25,6 +25,7 @@
   X(context_device, cuCtxGetDevice, (int *device))                                                 \
   X(mem_alloc, cuMemAlloc_v2, (uint64_t * address, size_t size))                                   \
   X(mem_free, cuMemFree_v2, (uint64_t address))                                                    \
+  X(mem_range, cuMemGetAddressRange_v2, (uint64_t * base, size_t * size, uint64_t address))        \
   X(copy_to_device, cuMemcpyHtoDAsync_v2,                                                          \
     (uint64_t to, const void *from, size_t size, void *stream))                                    \
   X(copy_to_host, cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t size, void *stream))      \

@@ -78,6 +78,7 @@ static tile_status read_limits(struct cuda_device *c) {
   }
   for (int i = 0; i < 3; i++)
     c->max_grid[i] = (unsigned)grid[i];
+  c->base.ordinal = c->device; // the driver's CUdevice is the ordinal
   const char *target = target_for(major, minor);
   if (!target)
     return status_set(TILE_NO_DEVICE,
@@ -229,6 +230,22 @@ static tile_status cuda_release(tile_device *d, void *p) {
   struct cuda_device *c = cuda_of(d);
   ENTER(c);
   CUDA_TRY(&c->api, mem_free, (address_of(p)));
+  return TILE_OK;
+}
+
+static tile_status cuda_range(tile_device *d, const void *p, void **ret_base, size_t *ret_size) {
+  struct cuda_device *c = cuda_of(d);
+  ENTER(c);
+  uint64_t base = 0;
+  size_t size = 0;
+  int result = c->api.mem_range(&base, &size, address_of(p));
+  if (result == 1 || result == 500) // the driver does not know the address
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "cuMemGetAddressRange: %p lies in no allocation of this GPU", p);
+  if (result != 0)
+    return cuda_failure(&c->api, CUDA_CALL_mem_range, result);
+  *ret_base = (void *)(uintptr_t)base;
+  *ret_size = size;
   return TILE_OK;
 }
 
@@ -405,6 +422,7 @@ static const struct device_ops cuda_ops = {
     .properties = cuda_properties,
     .alloc = cuda_alloc,
     .release = cuda_release,
+    .range = cuda_range,
     .stream_create = cuda_stream_create,
     .stream_destroy = cuda_stream_destroy,
     .stream_wait = cuda_stream_wait,

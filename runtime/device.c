@@ -3,6 +3,7 @@
 // kinds of devices, then the device's own table does the work.
 #include "runtime/device.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,13 @@ tile_status tile_device_get_properties(tile_device *device, tile_device_properti
 bool device_is_host(const tile_device *d) { return d->is_host; }
 const char *device_target(const tile_device *d) { return d->target; }
 
+void device_open_name(const tile_device *d, char ret[24]) {
+  if (d->is_host)
+    snprintf(ret, 24, "host");
+  else
+    snprintf(ret, 24, "cuda:%d", d->ordinal);
+}
+
 // ---- memory ----
 
 tile_status tile_malloc(tile_device *device, size_t size, void **ret_pointer) {
@@ -98,6 +106,14 @@ tile_status tile_free(tile_device *device, void *pointer) {
   if (!device)
     return no_device_given("tile_free");
   return device->ops->release(device, pointer);
+}
+
+tile_status device_allocation(tile_device *d, const void *p, void **ret_base, size_t *ret_size) {
+  if (!p)
+    return null_argument("device_allocation", "p");
+  if (!d->ops->range)
+    return status_set(TILE_NO_DEVICE, "this device has no memory");
+  return d->ops->range(d, p, ret_base, ret_size);
 }
 
 // ---- streams and events ----

@@ -14,6 +14,8 @@ struct device_ops {
   tile_status (*properties)(tile_device *d, tile_device_properties *ret);
   tile_status (*alloc)(tile_device *d, size_t size, void **ret); // size > 0
   tile_status (*release)(tile_device *d, void *p);               // p is not NULL
+  // The allocation that `p`, not NULL, lies in.
+  tile_status (*range)(tile_device *d, const void *p, void **ret_base, size_t *ret_size);
   // Handles of streams and events; a NULL stream handle is the default stream.
   tile_status (*stream_create)(tile_device *d, void **ret);
   void (*stream_destroy)(tile_device *d, void *stream);
@@ -39,6 +41,7 @@ struct tile_device {
   bool is_host;
   char target[16];
   unsigned capability; // 90 for 9.0; 0 on the host
+  int ordinal;         // N of "cuda:N"; 0 on the host
 };
 
 struct tile_stream {

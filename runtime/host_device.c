@@ -98,6 +98,22 @@ static tile_status host_release(tile_device *base, void *p) {
   return TILE_OK;
 }
 
+static tile_status host_range(tile_device *base, const void *p, void **ret_base, size_t *ret_size) {
+  struct host_device *d = host_of(base);
+  pthread_mutex_lock(&d->lock);
+  size_t i = host_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  struct host_buffer found = i < d->buffer_count ? d->buffers[i] : (struct host_buffer){0};
+  pthread_mutex_unlock(&d->lock);
+  if (!found.base)
+    return status_set(
+        TILE_INVALID_ARGUMENT,
+        "%p lies in no buffer of the host device\n  = help: allocate it by tile_malloc",
+        (const void *)p);
+  *ret_base = (void *)found.base;
+  *ret_size = found.size;
+  return TILE_OK;
+}
+
 // False when [p, p + size) begins in a buffer and ends outside it.
 static bool within_buffer(struct host_device *d, const void *p, size_t size, size_t *ret_room) {
   pthread_mutex_lock(&d->lock);
@@ -242,6 +258,7 @@ static const struct device_ops host_ops = {
     .properties = host_properties,
     .alloc = host_alloc,
     .release = host_release,
+    .range = host_range,
     .stream_create = host_stream_create,
     .stream_destroy = host_stream_destroy,
     .stream_wait = host_stream_wait,

@@ -32,6 +32,14 @@ tile_status module_resources(struct module *m, int *ret_registers, int *ret_loca
 
 bool device_is_host(const tile_device *d);
 const char *device_target(const tile_device *d); // "sm_90a", "host"
+// Stands for a GPU of that target in a process that opens none: kernels are compiled for it, and
+// nothing runs (TILE_NO_DEVICE).
+tile_status device_open_offline(const char *target, tile_device **ret);
+// By which tile_device_open opens the same device in another process: "host", "cuda:1".
+void device_open_name(const tile_device *d, char ret[24]);
+// The allocation that device address `p` lies in, by whomever it was made: where it begins and its
+// bytes. On the host only those of tile_malloc are known. TILE_INVALID_ARGUMENT: in none.
+tile_status device_allocation(tile_device *d, const void *p, void **ret_base, size_t *ret_size);
 
 // Host device: where device_print writes (default: standard error through this hook only when set)
 // and names and sizes of buffers for the checker's messages.
@@ -54,7 +62,8 @@ struct host_violation { // one finding of a checked launch
   int64_t element;   // index into the buffer, in elements (bytes in shared memory); may be negative
   uint64_t elements; // the buffer's length in elements, 0 unknown
   int32_t program_id[3], thread_id;
-  // Of a race: who touched it before. Of a copy under way: who copies. Of a divergence: who is missing, and where it waits if so.
+  // Of a race: who touched it before. Of a copy under way: who copies. Of a divergence: who is
+  // missing, and where it waits if so.
   int32_t other_thread;
   enum host_access other_access;
   struct host_place other_place;

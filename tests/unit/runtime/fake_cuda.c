@@ -2,6 +2,7 @@
 // See fake_cuda.h.
 #include "fake_cuda.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,25 @@ static _Thread_local void *current __attribute__((tls_model("initial-exec")));
 struct fake_module {
   char image[64]; // the first bytes of what was loaded
 };
+
+// What cuMemAlloc handed out, for cuMemGetAddressRange; beyond the table's end it is forgotten.
+static struct {
+  uint64_t base;
+  size_t size;
+} ranges[256];
+static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// Puts `size` in the place of `old`, of the allocation at `base` (0: of a free place).
+static void note_range(uint64_t old, uint64_t base, size_t size) {
+  pthread_mutex_lock(&ranges_lock);
+  for (size_t i = 0; i < COUNT_OF(ranges); i++)
+    if (ranges[i].base == old) {
+      ranges[i].base = base;
+      ranges[i].size = size;
+      break;
+    }
+  pthread_mutex_unlock(&ranges_lock);
+}
 
 static void *at(uint64_t address) { return (void *)(uintptr_t)address; }
 static void change(int *counter, int by) { __atomic_fetch_add(counter, by, __ATOMIC_RELAXED); }
@@ -151,15 +171,31 @@ int cuMemAlloc_v2(uint64_t *address, size_t size) {
   if (!p)
     return 2;
   *address = (uint64_t)(uintptr_t)p;
+  note_range(0, *address, size);
   change(&fake->live_allocations, 1);
   return 0;
 }
 
 int cuMemFree_v2(uint64_t address) {
   ENTRY_IN_CONTEXT(mem_free);
+  note_range(address, 0, 0);
   free(at(address));
   change(&fake->live_allocations, -1);
   return 0;
+}
+
+int cuMemGetAddressRange_v2(uint64_t *base, size_t *size, uint64_t address) {
+  ENTRY_IN_CONTEXT(mem_range);
+  int result = 500;
+  pthread_mutex_lock(&ranges_lock);
+  for (size_t i = 0; i < COUNT_OF(ranges); i++)
+    if (ranges[i].base && address - ranges[i].base < ranges[i].size) {
+      *base = ranges[i].base;
+      *size = ranges[i].size;
+      result = 0;
+    }
+  pthread_mutex_unlock(&ranges_lock);
+  return result;
 }
 
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, void *stream) {

@@ -101,7 +101,8 @@ static tile_status use_everything(void) {
   tile_stream *stream = NULL;
   tile_event *e0 = NULL, *e1 = NULL;
   struct module *m = NULL;
-  void *a = NULL, *b = NULL;
+  void *a = NULL, *b = NULL, *base = NULL;
+  size_t size;
   char bytes[64] = "";
   float ms;
   int n = 3, registers, local;
@@ -114,6 +115,7 @@ static tile_status use_everything(void) {
   STEP(tile_device_get_properties(d, &p));
   STEP(tile_malloc(d, 64, &a));
   STEP(tile_malloc(d, 64, &b));
+  STEP(device_allocation(d, a, &base, &size));
   STEP(tile_stream_create(d, &stream));
   STEP(tile_event_create(d, &e0));
   STEP(tile_event_create(d, &e1));
@@ -202,6 +204,27 @@ START_TEST(every_call_fails_in_every_way) {
       ck_assert_ptr_nonnull(strstr(tile_error_message(), "cu"));
     }
   }
+}
+END_TEST
+
+START_TEST(allocations_are_found_by_any_address_in_them) {
+  tile_device *d = NULL;
+  void *p = NULL, *base = NULL;
+  size_t size = 0;
+  char name[24];
+  fake->device_count = 2;
+  ck_assert_int_eq(tile_device_open("cuda:1", &d), TILE_OK);
+  device_open_name(d, name);
+  ck_assert_str_eq(name, "cuda:1");
+  ck_assert_int_eq(tile_malloc(d, 1000, &p), TILE_OK);
+  ck_assert_int_eq(device_allocation(d, (char *)p + 999, &base, &size), TILE_OK);
+  ck_assert_ptr_eq(base, p);
+  ck_assert_uint_eq(size, 1000);
+  ck_assert_int_eq(device_allocation(d, &size, &base, &size), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "in no allocation of this GPU"));
+  ck_assert_int_eq(tile_free(d, p), TILE_OK);
+  ck_assert_int_eq(device_allocation(d, p, &base, &size), TILE_INVALID_ARGUMENT);
+  tile_device_close(d);
 }
 END_TEST
 
@@ -327,6 +350,7 @@ Suite *suite_cuda(void) {
   tcase_add_test(t, no_such_gpu);
   tcase_add_test(t, everything_works_and_is_given_back);
   tcase_add_test(t, every_call_fails_in_every_way);
+  tcase_add_test(t, allocations_are_found_by_any_address_in_them);
   tcase_add_test(t, errors_say_call_name_and_hint);
   tcase_add_test(t, load_errors_carry_the_log);
   tcase_add_test(t, function_that_fails_to_prepare_is_unloaded);

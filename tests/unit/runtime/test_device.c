@@ -103,6 +103,25 @@ START_TEST(freeing_what_is_no_buffer) {
 }
 END_TEST
 
+START_TEST(buffers_are_found_by_any_address_in_them) {
+  char *a = NULL, *b = NULL;
+  void *base = NULL;
+  size_t size = 0;
+  char name[24];
+  ck_assert_int_eq(tile_malloc(device, 100, (void **)&a), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, 7, (void **)&b), TILE_OK);
+  ck_assert_int_eq(device_allocation(device, a + 99, &base, &size), TILE_OK);
+  ck_assert(base == a && size == 100);
+  ck_assert_int_eq(device_allocation(device, b, &base, &size), TILE_OK);
+  ck_assert(base == b && size == 7);
+  ck_assert_int_eq(device_allocation(device, a + 100, &base, &size), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "tile_malloc"));
+  ck_assert_int_eq(device_allocation(device, NULL, &base, &size), TILE_INVALID_ARGUMENT);
+  device_open_name(device, name);
+  ck_assert_str_eq(name, "host");
+}
+END_TEST
+
 START_TEST(too_much_memory) {
   void *p = NULL;
   ck_assert_int_eq(tile_malloc(device, SIZE_MAX, &p), TILE_OUT_OF_DEVICE_MEMORY);
@@ -197,6 +216,7 @@ Suite *suite_device(void) {
   tcase_add_test(host, host_properties);
   tcase_add_test(host, buffers_are_aligned_and_poisoned);
   tcase_add_test(host, freeing_what_is_no_buffer);
+  tcase_add_test(host, buffers_are_found_by_any_address_in_them);
   tcase_add_test(host, too_much_memory);
   tcase_add_test(host, many_buffers_in_any_order);
   tcase_add_test(host, copies_stay_in_their_buffers);
