@@ -224,6 +224,47 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
   return compile(k, spec, &request, a, report, key);
 }
 
+// ---- looking at the IR ----
+
+struct looker {
+  jit_inspect_fn fn;
+  void *user;
+};
+
+static void look(void *user, struct ir_context *c, MlirModule module) {
+  const struct looker *l = user;
+  uint32_t warps = (uint32_t)op_attr_int(mlirModuleGetOperation(module), "tilegpu.num_warps", 1);
+  l->fn(l->user, c, module, warps);
+}
+
+tile_status jit_inspect(tile_kernel *k, const tile_arg *args, size_t arg_count,
+                        jit_inspect_fn inspect, void *user, const struct jit_report *report) {
+  struct jit_key key;
+  tile_status s = jit_key_make(k, args, arg_count, &key);
+  struct arena *a = s == TILE_OK ? arena_create() : NULL;
+  jmp_buf out_of_memory;
+  if (s != TILE_OK)
+    return s;
+  if (!a || setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory looking at kernel `%s`", k->name);
+  } else {
+    arena_set_oom(a, &out_of_memory);
+    struct looker l = {inspect, user};
+    struct jit_spec spec = {.config = atomic_load(&k->config), .key = key.bytes};
+    struct compile_request r = request_for(k, &spec, a);
+    struct compile_result result;
+    r.emit = EMIT_TILEGPU;
+    r.no_text = true;
+    r.inspect = look;
+    r.inspect_user = &l;
+    struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
+    if (!compile_kernel(report ? report->arena : a, diag, &r, &result))
+      s = jit_diag_failure(diag, report != NULL);
+  }
+  arena_destroy(a);
+  return s;
+}
+
 tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report) {
   double start = clock_ms();
   struct arena *a = arena_create();

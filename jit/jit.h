@@ -38,6 +38,14 @@ const char *jit_kernel_name(const tile_kernel *kernel);
 tile_status jit_specialise(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
                            const struct jit_report *report, struct jit_spec **ret);
 
+// The kernel for these arguments after its last pass, without code: neither emitted nor kept. What
+// `inspect` is given ends with the call (lowering/compile.h). For those who choose a configuration
+// by what its IR says.
+typedef void (*jit_inspect_fn)(void *user, struct ir_context *c, MlirModule module,
+                               uint32_t num_warps);
+tile_status jit_inspect(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
+                        jit_inspect_fn inspect, void *user, const struct jit_report *report);
+
 const struct kernel_info *jit_spec_info(const struct jit_spec *spec);
 struct str jit_spec_code(const struct jit_spec *spec); // NUL-terminated
 

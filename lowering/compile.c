@@ -69,6 +69,8 @@ static void take_text(struct session *s, struct strbuf *b) {
 }
 
 static bool finish_with_ir(struct session *s) {
+  if (s->request->no_text)
+    return no_errors(s);
   struct strbuf text = {0};
   ir_print(mlirModuleGetOperation(s->module), false, &text);
   take_text(s, &text);

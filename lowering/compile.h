@@ -41,6 +41,7 @@ struct compile_request {
   // read; it and `c` end with the compilation, so what is kept is copied. NULL: nobody looks.
   void (*inspect)(void *user, struct ir_context *c, MlirModule module);
   void *inspect_user;
+  bool no_text; // of `tile` and `tilegpu`: the IR is not printed, `inspect` was all that is wanted
 };
 
 struct compile_timing {

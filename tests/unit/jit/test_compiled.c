@@ -117,6 +117,61 @@ START_TEST(an_argument_equal_to_one_is_compiled_in) {
 }
 END_TEST
 
+struct looked {
+  int calls;
+  uint32_t num_warps;
+  unsigned params;
+};
+
+static void note(void *user, struct ir_context *c, MlirModule module, uint32_t num_warps) {
+  struct looked *l = user;
+  MlirRegion body = mlirOperationGetRegion(module_kernel(c, module), 0);
+  l->calls++;
+  l->num_warps = num_warps;
+  l->params = (unsigned)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(body));
+}
+
+START_TEST(a_device_that_is_not_there_compiles) {
+  tile_device_properties p;
+  void *memory = NULL;
+  ck_assert_int_eq(device_open_offline("sm_90a", &device), TILE_OK);
+  ck_assert_int_eq(tile_device_get_properties(device, &p), TILE_OK);
+  ck_assert_str_eq(p.target, "sm_90a");
+  ck_assert_int_eq(tile_malloc(device, 64, &memory), TILE_NO_DEVICE);
+  tile_kernel *k = open_kernel("careless", "64");
+  tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
+                     tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(1)};
+  struct looked l = {0};
+  ck_assert_int_eq(tile_kernel_set_warps(k, 2), TILE_OK);
+  tile_status s = jit_inspect(k, args, 3, note, &l, NULL);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  ck_assert_int_eq(l.calls, 1);
+  ck_assert_uint_eq(l.num_warps, 2);
+  ck_assert_uint_eq(l.params, 2); // the stride of 1 is compiled in
+  struct jit_spec *spec = NULL;
+  ck_assert_int_eq(jit_specialise(k, args, 3, NULL, &spec), TILE_OK);
+  ck_assert_ptr_nonnull(strstr(jit_spec_code(spec).ptr, ".target sm_90a"));
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_NO_DEVICE);
+  tile_kernel_close(k);
+  close_device();
+}
+END_TEST
+
+START_TEST(looking_reports_what_is_wrong) {
+  ck_assert_int_eq(device_open_offline("sm_80", &device), TILE_OK);
+  tile_kernel *k = open_kernel("careless", "65");
+  tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
+                     tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(2)};
+  struct looked l = {0};
+  ck_assert_int_eq(jit_inspect(k, args, 3, note, &l, NULL), TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "add.tile:11"));
+  ck_assert_int_eq(jit_inspect(k, args, 2, note, &l, NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(l.calls, 0);
+  tile_kernel_close(k);
+  close_device();
+}
+END_TEST
+
 START_TEST(checks_name_line_and_buffer) {
   tile_kernel *k = open_kernel("careless", "64");
   float *x = buffer(100 * 4), *out = buffer(128 * 4);
@@ -268,6 +323,10 @@ int main(void) {
   tcase_add_checked_fixture(ptx, open_fake_gpu, close_device);
   tcase_add_test(ptx, ptx_fits_its_launch);
   suite_add_tcase(s, ptx);
+  TCase *absent = tcase_create("without a device");
+  tcase_add_test(absent, a_device_that_is_not_there_compiles);
+  tcase_add_test(absent, looking_reports_what_is_wrong);
+  suite_add_tcase(s, absent);
   SRunner *r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);
