@@ -3,17 +3,18 @@
 // merged; and a journal of every trial in the cache folder, appended line by line, from which a
 // killed search goes on.
 //
-// FILE.tune.json (version 1), keys sorted, one entry a line:
+// FILE.tune.json (version 1), sorted, one entry a line:
 // {"tile_tune": 1, "entries": [
-//   {"kernel": "matmul", "hash": "<SHA-256 of the kernel's source and what it imports>",
-//    "device": "NVIDIA H200", "target": "sm_90a", "types": "*f16:16,*f16:16,*f16:16,i32:16,...",
+//   {"kernel": "matmul", "target": "sm_90a", "device": "NVIDIA H200",
+//    "types": "*f16:16,*f16:16,*f16:16,i32:16,...", "fixed": {"ACTIVATION": "\"relu\""},
 //    "key": {"K": 4096, "M": 4096, "N": 4096},
-//    "config": {"BLOCK_K": "64", ..., "num_stages": 3, "num_warps": 8},
-//    "ms": 0.281, "default_ms": 0.317, "tuned": "0.1.0"}, ...]}
-// An entry is found by kernel, hash, device, target, types and key. One whose hash is another is
-// stale: not used, reported by `show`, replaced by the next tuning. Without an entry for the key, the
-// one whose key is nearest (by the logarithms of its numbers, at most a factor of two in each) serves
-// where the caller allows it.
+//    "config": {"BLOCK_K": 64, ..., "num_stages": 3, "num_warps": 8},
+//    "ms": 0.281, "default_ms": 0.317, "tuned": "0.1.0",
+//    "hash": "<SHA-256 of the kernel's source and what it imports>"}, ...]}
+// An entry is found by kernel, hash, device, target, types, fixed constants and key. One whose hash
+// is another is stale: not used, reported by `show`, replaced by the next tuning. Without an entry
+// for the key, the one whose key is nearest (by the logarithms of its numbers, at most a factor of
+// two in each) serves where the caller allows it.
 #ifndef TILE_AUTOTUNE_DATABASE_H
 #define TILE_AUTOTUNE_DATABASE_H
 
@@ -23,12 +24,17 @@ struct tune_setting { // NAME and its text, as of -D; num_warps and so on among 
   const char *name, *value;
 };
 struct tune_key {
-  const char *kernel, *device, *target, *types;
+  const char *kernel, *device, *target;
+  const char *types; // of the run-time parameters in order, hints as the JIT specialises on them
+  // What the tuner did not choose: constants of -D, num_warps and so on of the command line; by
+  // name.
+  struct tune_setting *fixed;
+  size_t fixed_count;
   uint8_t hash[32];
   struct tune_key_value {
     const char *name;
     int64_t value;
-  } *values; // sorted by name
+  } * values; // sorted by name
   size_t value_count;
 };
 struct tune_entry {
@@ -37,6 +43,7 @@ struct tune_entry {
   size_t setting_count;
   double ms, default_ms;
   const char *version; // of the compiler that tuned
+  struct span span;    // in its file
 };
 struct tune_file {
   struct tune_entry *entries;
@@ -44,19 +51,19 @@ struct tune_file {
 };
 
 // The key of a problem. `key_names`: the scalar arguments that matter (@autotune's key); NULL: all
-// integer ones. Hash: of the text and of the files it imports (probes of a compilation).
+// integer ones. Hash: of the text and of the files that its imports name (lang_import_files).
 tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
                         const tile_device_properties *device, const char *const *key_names,
                         size_t key_name_count, struct tune_key *ret);
 
 // "dir/matmul.tile" -> "dir/matmul.tune.json".
 const char *tune_file_path(struct arena *a, const char *kernel_file);
-// A missing file is an empty one. False with a diagnostic (E0750 malformed, at its line and column;
-// E0751 another version) in `diag`.
+// A missing file is an empty one. False with a diagnostic (E0760 malformed, at its line and column;
+// E0761 another version) in `diag`.
 bool tune_file_read(struct arena *a, struct diag_engine *diag, const char *path,
                     struct tune_file *ret);
-// Puts one entry in, replacing that of the same key or those that are stale for it: reads, changes and
-// renames under a lock beside the file, so that two tuners lose nothing of each other's.
+// Puts one entry in, replacing that of the same key or those that are stale for it: reads, changes
+// and renames under a lock file beside it, so that two tuners lose nothing of each other's.
 tile_status tune_file_put(const char *path, const struct tune_entry *entry);
 const struct tune_entry *tune_file_find(const struct tune_file *f, const struct tune_key *key,
                                         bool or_nearest);
@@ -70,7 +77,8 @@ void tune_file_diff(const struct tune_file *before, const struct tune_file *afte
 // ---- journal ----
 struct tune_journal;
 struct tune_trial;
-// Journal of a key and space; several processes may append to it. NULL where there is no cache folder.
+// Journal of a key and space; several processes may append to it. NULL where there is no cache
+// folder.
 struct tune_journal *tune_journal_open(const struct tune_key *key);
 void tune_journal_close(struct tune_journal *j);
 // One line, written with one call and flushed; a line that a kill cut short is skipped in reading.

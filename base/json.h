@@ -12,6 +12,7 @@ enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 
 struct json {
   enum json_kind kind;
+  size_t begin, end; // bytes of the text that it is read from
   bool boolean;
   double number;
   bool is_integer; // the number had neither fraction nor exponent and fits `integer`
@@ -20,6 +21,7 @@ struct json {
   size_t count;        // members of an array or object
   struct json **items; // values
   struct str *keys;    // objects only, same order as items
+  size_t *key_at;      // where each key stands in the text
 };
 
 struct json_error {
@@ -45,7 +47,8 @@ void json_key(struct json_writer *w, const char *key);
 void json_string(struct json_writer *w, struct str value);
 void json_cstring(struct json_writer *w, const char *value);
 void json_int(struct json_writer *w, int64_t value);
-void json_double(struct json_writer *w, double value); // %.17g; NaN and infinities become null
+// The shortest text that reads as the same number; NaN and infinities become null.
+void json_double(struct json_writer *w, double value);
 void json_bool(struct json_writer *w, bool value);
 void json_null(struct json_writer *w);
 

@@ -178,6 +178,7 @@ static struct json *parse_value(struct json_parser *p);
 
 typedef VEC(struct json *) json_vec;
 typedef VEC(struct str) str_vec;
+typedef VEC(size_t) place_vec;
 
 // array = '[' [ value { ',' value } ] ']', the bracket already read
 static struct json *parse_array(struct json_parser *p) {
@@ -204,6 +205,7 @@ static struct json *parse_array(struct json_parser *p) {
 static struct json *parse_object(struct json_parser *p) {
   json_vec items = {0};
   str_vec keys = {0};
+  place_vec places = {0};
   struct json *j = make(p, JSON_OBJECT);
   if (!j)
     return NULL;
@@ -212,6 +214,7 @@ static struct json *parse_object(struct json_parser *p) {
       struct str key;
       if (!accept(p, '"'))
         return fail(p, p->at, "expected a key");
+      size_t place = p->at - 1;
       if (!parse_string(p, &key))
         return NULL;
       if (!accept(p, ':'))
@@ -220,6 +223,7 @@ static struct json *parse_object(struct json_parser *p) {
       if (!item)
         return NULL;
       vec_push(p->a, &keys, key);
+      vec_push(p->a, &places, place);
       vec_push(p->a, &items, item);
     } while (accept(p, ','));
     if (!accept(p, '}'))
@@ -227,6 +231,7 @@ static struct json *parse_object(struct json_parser *p) {
   }
   j->items = items.at;
   j->keys = keys.at;
+  j->key_at = places.at;
   j->count = items.len;
   return j;
 }
@@ -239,10 +244,9 @@ static bool accept_word(struct json_parser *p, const char *word) {
   return true;
 }
 
-// value = object | array | string | number | true | false | null
-static struct json *parse_value(struct json_parser *p) {
+// object | array | string | number | true | false | null
+static struct json *parse_any(struct json_parser *p) {
   struct json *j = NULL;
-  skip_space(p);
   int c = peek(p);
   if (c == '-' || is_digit(c))
     return parse_number(p);
@@ -271,6 +275,17 @@ static struct json *parse_value(struct json_parser *p) {
   if (accept_word(p, "false"))
     return make(p, JSON_BOOL);
   return fail(p, p->at, c < 0 ? "unexpected end" : "expected a value");
+}
+
+static struct json *parse_value(struct json_parser *p) {
+  skip_space(p);
+  size_t begin = p->at;
+  struct json *j = parse_any(p);
+  if (j) {
+    j->begin = begin;
+    j->end = p->at;
+  }
+  return j;
 }
 
 struct json *json_parse(struct arena *a, struct str text, struct json_error *ret_error) {

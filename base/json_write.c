@@ -5,6 +5,8 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 static void before_value(struct json_writer *w) {
   if (w->need_comma && !w->after_key)
@@ -92,7 +94,13 @@ void json_double(struct json_writer *w, double value) {
   }
   before_value(w);
   locale_t before = uselocale(c_locale);
-  strbuf_printf(w->out, "%.17g", value);
+  char text[32];
+  for (int digits = 15; digits <= 17; digits++) { // 17 always do
+    snprintf(text, sizeof text, "%.*g", digits, value);
+    if (strtod(text, NULL) == value)
+      break;
+  }
+  strbuf_puts(w->out, text);
   uselocale(before);
   freelocale(c_locale);
 }
