@@ -38,6 +38,8 @@ static void take_params(tile_kernel *k, const struct lang_param *params, size_t 
   for (size_t i = 0; i < count; i++) {
     k->declared[i].name = arena_strdup(k->arena, params[i].name);
     k->declared[i].span = SPAN_NONE; // the tree it points into goes
+    if (params[i].default_text)
+      k->declared[i].default_text = arena_strdup(k->arena, params[i].default_text);
     if (!k->declared[i].is_constexpr)
       k->params[k->param_count++] = k->declared[i];
   }

@@ -38,11 +38,12 @@ struct lang_param {
   const char *name;
   bool is_constexpr;
   bool has_default;
-  bool is_typed;         // annotation gives its type
-  bool is_pointer;       // if typed
-  bool is_const;         // const_ptr[...]: never stored through
-  enum dtype dtype;      // if typed; of what a pointer points to
-  uint32_t divisible_by; // from the annotation's hint, else 1
+  const char *default_text; // as of -D, where the default is a literal or a name of one; else NULL
+  bool is_typed;            // annotation gives its type
+  bool is_pointer;          // if typed
+  bool is_const;            // const_ptr[...]: never stored through
+  enum dtype dtype;         // if typed; of what a pointer points to
+  uint32_t divisible_by;    // from the annotation's hint, else 1
   struct span span;
 };
 // The parameters of kernel `name` (NULL: the only one). False with a diagnostic (E0401 unknown,

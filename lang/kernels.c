@@ -12,6 +12,8 @@
 #include "base/vec.h"
 #include "lang/frontend.h"
 
+#include <inttypes.h>
+
 // ---- Which functions are called by others ----
 
 // Collects the names that a function's body calls or passes on, and those it assigns.
@@ -363,9 +365,49 @@ static void list_kernels(const struct ast_module *m, struct strbuf *out) {
     strbuf_printf(out, " and %zu more", m->kernel_count - MAX_LISTED);
 }
 
+#define MAX_HOPS 8 // from a default through names of constants
+
+// A default as -D would give it: a literal, the name of a constant that is one, or of a type.
+static const char *default_text(struct param_reader *r, const struct expr *e, unsigned hops) {
+  const struct expr *number =
+      e && e->kind == EXPR_UNARY && e->unary.op == OP_NEG ? e->unary.operand : e;
+  if (!e || hops > MAX_HOPS)
+    return NULL;
+  enum dtype t;
+  switch (number->kind) {
+  case EXPR_INT:
+    if (!number->integer.overflow)
+      return arena_printf(r->arena, "%s%" PRIu64, number == e ? "" : "-", number->integer.value);
+    return NULL;
+  case EXPR_FLOAT:
+    return arena_printf(r->arena, "%s%.*s", number == e ? "" : "-", STR_ARG(number->floating.text));
+  case EXPR_BOOL: return number == e ? (e->boolean ? "True" : "False") : NULL;
+  case EXPR_NONE: return number == e ? "None" : NULL;
+  case EXPR_STRING:
+    if (number != e || e->string.is_bytes || memchr(e->string.value.ptr, '"', e->string.value.len))
+      return NULL;
+    return arena_printf(r->arena, "\"%.*s\"", STR_ARG(e->string.value));
+  case EXPR_CALL: { // tl.constexpr(128)
+    const char *callee = ast_builtin_name(r->arena, r->module, e->call.callee);
+    bool wraps =
+        number == e && callee && strcmp(callee, "constexpr") == 0 && e->call.arg_count == 1;
+    return wraps ? default_text(r, e->call.args[0].value, hops + 1) : NULL;
+  }
+  case EXPR_NAME: {
+    const struct ast_constant *c = number == e ? ast_find_constant(r->module, e->name) : NULL;
+    if (c)
+      return c->is_branch ? NULL : default_text(r, c->value, hops + 1);
+    return number == e && dtype_of(r, e, &t) ? dtype_name(t) : NULL;
+  }
+  case EXPR_ATTRIBUTE: return number == e && dtype_of(r, e, &t) ? dtype_name(t) : NULL;
+  default: return NULL;
+  }
+}
+
 static struct lang_param read_param(struct param_reader *r, const struct ast_param *p) {
   struct lang_param param = {.name = p->name,
                              .has_default = p->default_value != NULL,
+                             .default_text = default_text(r, p->default_value, 0),
                              .dtype = DTYPE_NONE,
                              .divisible_by = 1,
                              .span = p->span};

@@ -83,6 +83,29 @@ START_TEST(annotations) {
 }
 END_TEST
 
+// Defaults as -D would spell them, for whoever chooses values in their place.
+START_TEST(default_texts) {
+  struct parsed p;
+  size_t n;
+  struct lang_param *q = params_of(
+      &p,
+      "import triton.language as tl\n"
+      "A = 64\n"
+      "B: tl.constexpr = tl.constexpr(A)\n"
+      "def k(a, b: tl.constexpr = 0x80, c: tl.constexpr = -1.5, d: tl.constexpr = True,\n"
+      "      e: tl.constexpr = None, f: tl.constexpr = 'relu', g: tl.constexpr = B,\n"
+      "      h: tl.constexpr = tl.float16, i: tl.constexpr = 2 * A, j: tl.constexpr = -A,\n"
+      "      l: tl.constexpr = nowhere): pass\n",
+      NULL, &n);
+  static const char *const want[] = {NULL, "128", "-1.5", "True", "None", "\"relu\"",
+                                     "64", "f16", NULL,   NULL,   NULL};
+  ck_assert_uint_eq(n, COUNT_OF(want));
+  for (size_t i = 0; i < n; i++)
+    ck_assert_pstr_eq(q[i].default_text, want[i]);
+  parsed_destroy(&p);
+}
+END_TEST
+
 static void check_refusal(const char *text, const char *kernel, enum diag_code code) {
   struct parsed p = parsed_create("t.tile", str_from(text));
   const char *name;
@@ -145,6 +168,7 @@ Suite *kernels_suite(void) {
   TCase *t = tcase_create("kernels");
   tcase_add_test(t, listing);
   tcase_add_test(t, annotations);
+  tcase_add_test(t, default_texts);
   tcase_add_test(t, choosing);
   tcase_add_test(t, names);
   suite_add_tcase(s, t);
