@@ -16,11 +16,6 @@
 
 #define MAX_BYTES ((uint64_t)1 << 46)
 
-void array_finish(struct array *a) {
-  free(a->data);
-  *a = (struct array){0};
-}
-
 struct spec_parser {
   struct diag_engine *diag;
   struct span where;

@@ -4,20 +4,8 @@
 #define TILE_TOOLS_ARG_SPEC_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/diag.h"
-#include "base/dtype.h"
-
-#define ARRAY_MAX_RANK 8
-
-// A dense row-major array in host memory.
-struct array {
-  enum dtype dtype;
-  unsigned rank;
-  uint64_t shape[ARRAY_MAX_RANK];
-  uint64_t count; // elements
-  void *data;     // malloc'ed, count * dtype_bytes(dtype) bytes; array_finish frees
-};
-void array_finish(struct array *a);
 
 struct arg_value {
   bool is_array;

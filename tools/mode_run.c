@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec --run`: compile, launch once, compare, write.
-#include "tools/compare.h"
+#include "base/array.h"
 #include "tools/launch.h"
 #include "tools/npy.h"
 

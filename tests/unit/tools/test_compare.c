@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of arrays.
+#include "base/array.h"
 #include "suites.h"
-#include "tools/compare.h"
 
 #include <math.h>
 
@@ -90,6 +90,32 @@ START_TEST(indices) {
 }
 END_TEST
 
+// Compared in parts of any length, the whole is what it is in one piece.
+START_TEST(parts) {
+  enum { N = 64 };
+  float x[N], y[N];
+  for (int i = 0; i < N; i++) {
+    y[i] = (float)(i + 1);
+    x[i] = i % 7 == 3 ? y[i] * 1.5f : i % 5 == 1 ? y[i] + 0.25f : y[i];
+  }
+  struct comparison whole = compare_floats(x, y, N, 0, 0.25);
+  ck_assert_uint_gt(whole.mismatches, 5);
+  for (uint64_t step = 1; step <= N; step++) {
+    struct comparison sum = {.same_shape = true};
+    for (uint64_t at = 0; at < N; at += step) {
+      struct comparison part =
+          compare_floats(x + at, y + at, at + step < N ? step : N - at, 0, 0.25);
+      comparison_add(&sum, &part, at);
+    }
+    ck_assert_uint_eq(sum.mismatches, whole.mismatches);
+    ck_assert_uint_eq(sum.first, whole.first);
+    ck_assert_uint_eq(sum.worst, whole.worst);
+    ck_assert(sum.max_abs == whole.max_abs && sum.max_rel == whole.max_rel);
+    ck_assert(sum.max_over == whole.max_over);
+  }
+}
+END_TEST
+
 TCase *compare_tests(void) {
   TCase *t = tcase_create("compare");
   tcase_add_test(t, tolerances);
@@ -98,5 +124,6 @@ TCase *compare_tests(void) {
   tcase_add_test(t, shapes_and_types);
   tcase_add_test(t, defaults);
   tcase_add_test(t, indices);
+  tcase_add_test(t, parts);
   return t;
 }

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparison of an output with a reference, element by element in double (64-bit integers exactly).
-#include "tools/compare.h"
+#include "base/array.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+void array_finish(struct array *a) {
+  free(a->data);
+  *a = (struct array){0};
+}
 
 void compare_defaults(enum dtype t, double *ret_rtol, double *ret_atol) {
   static const struct {
@@ -52,10 +58,10 @@ struct comparison compare_arrays(const struct array *actual, const struct array 
   unsigned actual_bytes = dtype_bytes(actual->dtype);
   unsigned expected_bytes = dtype_bytes(expected->dtype);
   const char *p = actual->data, *q = expected->data;
-  bool wide = actual->dtype == expected->dtype && dtype_is_int(actual->dtype) && actual_bytes == 8;
-  double worst = 0;
+  bool same_type = actual->dtype == expected->dtype;
+  bool wide = same_type && dtype_is_int(actual->dtype) && actual_bytes == 8;
   for (uint64_t i = 0; i < actual->count; i++, p += actual_bytes, q += expected_bytes) {
-    if (wide && memcmp(p, q, 8) == 0)
+    if (same_type && memcmp(p, q, actual_bytes) == 0)
       continue;
     double abs_error, rel_error;
     double over = excess(dtype_load(actual->dtype, p), dtype_load(expected->dtype, q), rtol, atol,
@@ -71,12 +77,24 @@ struct comparison compare_arrays(const struct array *actual, const struct array 
       continue;
     if (c.mismatches++ == 0)
       c.first = i;
-    if (over > worst) {
-      worst = over;
+    if (over > c.max_over) {
+      c.max_over = over;
       c.worst = i;
     }
   }
   return c;
+}
+
+void comparison_add(struct comparison *c, const struct comparison *part, uint64_t offset) {
+  if (part->mismatches && (!c->mismatches || offset + part->first < c->first))
+    c->first = offset + part->first;
+  if (part->max_over > c->max_over) {
+    c->max_over = part->max_over;
+    c->worst = offset + part->worst;
+  }
+  c->mismatches += part->mismatches;
+  c->max_abs = fmax(c->max_abs, part->max_abs);
+  c->max_rel = fmax(c->max_rel, part->max_rel);
 }
 
 void format_index(const struct array *a, uint64_t flat, struct strbuf *out) {
