@@ -199,7 +199,7 @@ static void see_product(struct survey *s, MlirOperation op) {
     return;
   struct product_cost p = {.op = op, .count = ll_in_size(l, LL_REGISTER) * k};
   const struct mma_instruction *in =
-      mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm, k);
+      mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm);
   if (e->kind == ENC_MMA && in) {
     unsigned of_lane = in->m * MMA_N / LANES;
     p.instruction = arena_printf(s->a, "m%un%uk%u%s", in->m, MMA_N, in->k, in->ptx);
