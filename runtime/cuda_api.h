@@ -31,6 +31,8 @@
   X(copy_to_host, cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t size, void *stream))      \
   X(copy_on_device, cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t size, void *stream)) \
   X(fill_bytes, cuMemsetD8Async, (uint64_t to, unsigned char byte, size_t count, void *stream))    \
+  X(host_alloc, cuMemHostAlloc, (void **p, size_t size, unsigned flags))                           \
+  X(host_free, cuMemFreeHost, (void *p))                                                           \
   X(stream_create, cuStreamCreate, (void **stream, unsigned flags))                                \
   X(stream_destroy, cuStreamDestroy_v2, (void *stream))                                            \
   X(stream_wait, cuStreamSynchronize, (void *stream))                                              \
@@ -43,6 +45,12 @@
     (void **module, const void *image, unsigned count, int *options, void **values))               \
   X(module_unload, cuModuleUnload, (void *module))                                                 \
   X(module_function, cuModuleGetFunction, (void **function, void *module, const char *name))       \
+  X(link_create, cuLinkCreate_v2, (unsigned count, int *options, void **values, void **link))      \
+  X(link_add, cuLinkAddData_v2,                                                                    \
+    (void *link, int kind, void *data, size_t size, const char *name, unsigned count,              \
+     int *options, void **values))                                                                 \
+  X(link_complete, cuLinkComplete, (void *link, void **cubin, size_t *size))                       \
+  X(link_destroy, cuLinkDestroy, (void *link))                                                     \
   X(function_get, cuFuncGetAttribute, (int *value, int attribute, void *function))                 \
   X(function_set, cuFuncSetAttribute, (void *function, int attribute, int value))                  \
   X(launch, cuLaunchKernel,                                                                        \
@@ -101,6 +109,7 @@ enum {
   CUDA_JIT_ERROR_LOG_BYTES = 6,
   CUDA_JIT_LINE_INFO = 13,
 };
+enum { CUDA_LINK_PTX = 1 }; // of cuLinkAddData
 
 // An open GPU over `api`, which is copied: the way in for tests with a driver of their own.
 tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret);

@@ -274,6 +274,19 @@ static tile_status cuda_fill(tile_device *d, void *stream, void *to, int byte, s
   return TILE_OK;
 }
 
+static tile_status cuda_staging_alloc(tile_device *d, size_t size, void **ret) {
+  struct cuda_device *c = cuda_of(d);
+  ENTER(c);
+  CUDA_TRY(&c->api, host_alloc, (ret, size, 0));
+  return TILE_OK;
+}
+
+static void cuda_staging_free(tile_device *d, void *p) {
+  struct cuda_device *c = cuda_of(d);
+  if (enter(c) == TILE_OK)
+    c->api.host_free(p);
+}
+
 // ---- streams and events ----
 
 static tile_status cuda_stream_create(tile_device *d, void **ret) {
@@ -374,6 +387,48 @@ static tile_status cuda_module_load(struct module *m, const void *code, size_t s
   return s;
 }
 
+// A failed call as TILE_COMPILE_ERROR if the text is to blame, else by its own kind.
+static tile_status assemble_failure(struct cuda_device *c, enum cuda_call call, int result,
+                                    const char *log) {
+  tile_status s = cuda_failure(&c->api, call, result);
+  if (log[0] || s == TILE_INTERNAL || s == TILE_INVALID_ARGUMENT)
+    s = TILE_COMPILE_ERROR;
+  return status_set(s, "the driver does not assemble the kernel: %s%s%s", tile_error_message(),
+                    log[0] ? "\n" : "", log);
+}
+
+static tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, void **ret_code,
+                                 size_t *ret_size) {
+  struct cuda_device *c = cuda_of(d);
+  ENTER(c);
+  char error_log[LOG_BYTES] = "";
+  int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_LINE_INFO};
+  void *values[] = {error_log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)1};
+  void *link = NULL, *cubin = NULL; // the cubin goes with the link
+  size_t cubin_size = 0;
+  CUDA_TRY(&c->api, link_create, (COUNT_OF(options), options, values, &link));
+  enum cuda_call call = CUDA_CALL_link_add;
+  // The driver does not write to the text; its prototype has no const.
+  void *text = (void *)(uintptr_t)ptx;
+  int result = c->api.link_add(link, CUDA_LINK_PTX, text, size + 1, "kernel", 0, NULL, NULL);
+  if (result == 0) {
+    call = CUDA_CALL_link_complete;
+    result = c->api.link_complete(link, &cubin, &cubin_size);
+  }
+  void *copy = result == 0 ? malloc(cubin_size) : NULL;
+  if (copy)
+    memcpy(copy, cubin, cubin_size);
+  c->api.link_destroy(link);
+  error_log[LOG_BYTES - 1] = '\0';
+  if (result != 0)
+    return assemble_failure(c, call, result, error_log);
+  if (!copy)
+    return status_set(TILE_OUT_OF_MEMORY, "no room for a cubin of %zu bytes", cubin_size);
+  *ret_code = copy;
+  *ret_size = cubin_size;
+  return TILE_OK;
+}
+
 static void cuda_module_unload(struct module *m) {
   struct cuda_device *c = cuda_of(m->device);
   if (enter(c) == TILE_OK)
@@ -432,6 +487,9 @@ static const struct device_ops cuda_ops = {
     .event_elapsed = cuda_event_elapsed,
     .copy = cuda_copy,
     .fill = cuda_fill,
+    .assemble = cuda_assemble,
+    .staging_alloc = cuda_staging_alloc,
+    .staging_free = cuda_staging_free,
     .module_load = cuda_module_load,
     .module_unload = cuda_module_unload,
     .launch = cuda_launch,

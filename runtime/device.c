@@ -116,6 +116,20 @@ tile_status device_allocation(tile_device *d, const void *p, void **ret_base, si
   return d->ops->range(d, p, ret_base, ret_size);
 }
 
+tile_status device_staging_alloc(tile_device *d, size_t size, void **ret) {
+  if (d->ops->staging_alloc)
+    return d->ops->staging_alloc(d, size ? size : 1, ret);
+  *ret = malloc(size ? size : 1);
+  return *ret ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "no room for %zu bytes", size);
+}
+
+void device_staging_free(tile_device *d, void *p) {
+  if (!d->ops->staging_free)
+    free(p);
+  else if (p)
+    d->ops->staging_free(d, p);
+}
+
 // ---- streams and events ----
 
 // The handle of `stream`, which must belong to `device`.

@@ -18,6 +18,11 @@ struct module;
 // From PTX text (NUL-terminated) or a cubin: the driver loads it, compiling PTX.
 tile_status module_load(tile_device *device, const void *code, size_t size,
                         const struct kernel_info *info, struct module **ret);
+// PTX text (NUL-terminated, `size` without it) to a cubin for that GPU, for module_load; malloc'ed.
+// Several threads may do so at once, which loading PTX directly does not allow: the driver takes it
+// one after another. TILE_COMPILE_ERROR with the assembler's log.
+tile_status module_assemble(tile_device *device, const char *ptx, size_t size, void **ret_code,
+                            size_t *ret_size);
 // From host code that the caller keeps alive; `release(user)` is called when the module goes.
 tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,
                              void (*release)(void *user), void *user, struct module **ret);
@@ -29,6 +34,10 @@ tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
 
 // Registers of a GPU kernel, bytes spilled (local memory a thread); 0 on the host.
 tile_status module_resources(struct module *m, int *ret_registers, int *ret_local_bytes);
+
+// Host memory that the device copies to and from fast; where there is no such, plain memory.
+tile_status device_staging_alloc(tile_device *d, size_t size, void **ret);
+void device_staging_free(tile_device *d, void *p); // accepts NULL
 
 bool device_is_host(const tile_device *d);
 const char *device_target(const tile_device *d); // "sm_90a", "host"

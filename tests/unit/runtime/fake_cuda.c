@@ -3,9 +3,11 @@
 #include "fake_cuda.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -22,6 +24,9 @@ static int context_object;
 // libraries.
 static _Thread_local void *current __attribute__((tls_model("initial-exec")));
 
+static int broken; // what every call gives after an error that the context does not survive
+static float launch_ms = 1.5f; // of the last launch
+
 // Counts the call and gives the result it was told to give.
 #define ENTRY(field)                                                                               \
   do {                                                                                             \
@@ -30,10 +35,12 @@ static _Thread_local void *current __attribute__((tls_model("initial-exec")));
       return fake->fail[CUDA_CALL_##field];                                                        \
   } while (0)
 
-// Calls that the driver refuses without a context.
+// Calls that the driver refuses without a context, or in a broken one.
 #define ENTRY_IN_CONTEXT(field)                                                                    \
   do {                                                                                             \
     ENTRY(field);                                                                                  \
+    if (broken)                                                                                    \
+      return broken;                                                                               \
     if (current != &context_object)                                                                \
       return 201;                                                                                  \
   } while (0)
@@ -238,6 +245,21 @@ static void drop(void *object, int *counter) {
   change(counter, -1);
 }
 
+int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
+  ENTRY_IN_CONTEXT(host_alloc);
+  (void)flags;
+  *p = malloc(size);
+  change(&fake->live_allocations, 1);
+  return *p ? 0 : 2;
+}
+
+int cuMemFreeHost(void *p) {
+  ENTRY_IN_CONTEXT(host_free);
+  free(p);
+  change(&fake->live_allocations, -1);
+  return 0;
+}
+
 int cuStreamCreate(void **stream, unsigned flags) {
   ENTRY_IN_CONTEXT(stream_create);
   (void)flags;
@@ -285,7 +307,7 @@ int cuEventElapsedTime(float *ms, void *start, void *stop) {
   ENTRY_IN_CONTEXT(event_elapsed);
   (void)start;
   (void)stop;
-  *ms = 1.5f;
+  *ms = launch_ms;
   return 0;
 }
 
@@ -321,6 +343,59 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
   return 0;
 }
 
+struct fake_link {
+  char *log;   // where errors go, or NULL
+  char *cubin; // NULL: not complete
+  char text[64];
+};
+
+int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
+  ENTRY_IN_CONTEXT(link_create);
+  struct fake_link *l = calloc(1, sizeof *l);
+  for (unsigned i = 0; l && i < count; i++)
+    if (options[i] == CUDA_JIT_ERROR_LOG)
+      l->log = values[i];
+  *link = l;
+  change(&fake->live_links, 1);
+  return l ? 0 : 2;
+}
+
+int cuLinkAddData_v2(void *link, int kind, void *data, size_t size, const char *name,
+                     unsigned count, int *options, void **values) {
+  struct fake_link *l = link;
+  (void)name, (void)count, (void)options, (void)values;
+  if (fake->error_log && l->log)
+    strcpy(l->log, fake->error_log);
+  ENTRY_IN_CONTEXT(link_add);
+  if (kind != CUDA_LINK_PTX || ((char *)data)[size - 1] != '\0')
+    return 200;
+  if (strstr(data, "badcrash"))
+    raise(SIGSEGV);
+  if (strstr(data, "bad")) {
+    strcpy(l->log, "ptxas fatal: bad");
+    return 218;
+  }
+  snprintf(l->text, sizeof l->text, "\177ELF%.50s", (char *)data);
+  return 0;
+}
+
+int cuLinkComplete(void *link, void **cubin, size_t *size) {
+  ENTRY_IN_CONTEXT(link_complete);
+  struct fake_link *l = link;
+  *cubin = l->cubin = strdup(l->text);
+  *size = strlen(l->text) + 1;
+  return 0;
+}
+
+int cuLinkDestroy(void *link) {
+  struct fake_link *l = link; // even if it is to fail: nobody would try again
+  free(l->cubin);
+  free(l);
+  change(&fake->live_links, -1);
+  ENTRY_IN_CONTEXT(link_destroy);
+  return 0;
+}
+
 int cuFuncGetAttribute(int *value, int attribute, void *function) {
   ENTRY_IN_CONTEXT(function_get);
   (void)function;
@@ -337,6 +412,26 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
 }
 
 #if !defined(FAKE_WITHOUT_LAUNCH)
+// What the words in a module tell its kernel to do.
+static void act(const char *words, void **params) {
+  const char *p;
+  if (strstr(words, "crash"))
+    raise(SIGSEGV);
+  if (strstr(words, "exit"))
+    _exit(7);
+  while (strstr(words, "hang"))
+    pause();
+  if ((p = strstr(words, "error=")))
+    broken = atoi(p + 6);
+  if ((p = strstr(words, "ms=")))
+    launch_ms = (float)atof(p + 3);
+  if ((p = strstr(words, "store="))) {
+    uint64_t address;
+    memcpy(&address, params[0], sizeof address);
+    *(char *)at(address) = (char)atoi(p + 6);
+  }
+}
+
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    void *stream, void **params, void **extra) {
@@ -344,6 +439,7 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
   (void)block_y;
   (void)block_z;
   (void)extra;
+  act(((struct fake_module *)function)->image, params);
   if (!fake->param_count)
     return 0; // timing: nothing but the call
   memcpy(fake->launched, ((struct fake_module *)function)->image, sizeof fake->launched);

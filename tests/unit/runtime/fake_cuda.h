@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests' own CUDA driver: a shared library with the driver's entry points over host memory,
 // which fails on demand and notes what it was asked. TILE_LIBCUDA leads the loader to it.
+//
+// Assembling puts "\177ELF" in front of the text. What a kernel does is said by words in the first
+// bytes of its module, for tests whose driver lives in another process:
+//   store=N   puts the byte N where the first parameter points to
+//   ms=X      how long a launch takes, as events tell
+//   error=N   from now on all calls give CUresult N, as after an illegal address
+//   crash, hang, exit   what it does to the process
+//   bad       does not assemble; badcrash: the assembler crashes
 #ifndef TILE_TESTS_FAKE_CUDA_H
 #define TILE_TESTS_FAKE_CUDA_H
 
@@ -14,7 +22,7 @@ struct fake_cuda {
   int device_count;           // 1
   int major, minor;           // 9.0
   const char *error_log;      // what cuModuleLoadDataEx says when it fails
-  int live_allocations, live_streams, live_events, live_modules, live_contexts;
+  int live_allocations, live_streams, live_events, live_modules, live_contexts, live_links;
   unsigned grid[3], block, shared_bytes; // of the last launch
   void *stream;
   unsigned param_count;             // how many parameters to copy at a launch

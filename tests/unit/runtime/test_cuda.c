@@ -101,7 +101,8 @@ static tile_status use_everything(void) {
   tile_stream *stream = NULL;
   tile_event *e0 = NULL, *e1 = NULL;
   struct module *m = NULL;
-  void *a = NULL, *b = NULL, *base = NULL;
+  void *a = NULL, *b = NULL, *base = NULL, *staging = NULL, *cubin = NULL;
+  size_t cubin_size = 0;
   size_t size;
   char bytes[64] = "";
   float ms;
@@ -122,7 +123,9 @@ static tile_status use_everything(void) {
   STEP(tile_copy_to_device(d, stream, a, bytes, 64));
   STEP(tile_copy_on_device(d, stream, b, a, 64));
   STEP(tile_memset(d, stream, b, 1, 64));
-  STEP(module_load(d, "ptx", 3, &info, &m));
+  STEP(device_staging_alloc(d, 64, &staging));
+  STEP(module_assemble(d, "ptx", 3, &cubin, &cubin_size));
+  STEP(module_load(d, cubin, cubin_size, &info, &m));
   STEP(module_resources(m, &registers, &local));
   STEP(tile_event_record(d, e0, stream));
   void *values[] = {&a, &n};
@@ -138,8 +141,17 @@ static tile_status use_everything(void) {
   if (s == TILE_OK && (s = tile_free(d, b)) == TILE_OK)
     b = NULL;
 #undef STEP
-  free(a); // the fake GPU's memory is ours
-  free(b);
+  // Freeing may have been what failed; it must not be told to fail again.
+  int failing = fake->fail[CUDA_CALL_mem_free];
+  fake->fail[CUDA_CALL_mem_free] = 0;
+  if (tile_free(d, a) != TILE_OK)
+    free(a); // the fake GPU's memory is ours
+  if (tile_free(d, b) != TILE_OK)
+    free(b);
+  fake->fail[CUDA_CALL_mem_free] = failing;
+  free(cubin);
+  if (d)
+    device_staging_free(d, staging);
   module_destroy(m);
   tile_event_destroy(e0);
   tile_event_destroy(e1);
@@ -156,6 +168,7 @@ START_TEST(everything_works_and_is_given_back) {
   ck_assert_int_eq(fake->live_events, 0);
   ck_assert_int_eq(fake->live_modules, 0);
   ck_assert_int_eq(fake->live_contexts, 0);
+  ck_assert_int_eq(fake->live_links, 0);
   static const enum cuda_call rare[] = {CUDA_CALL_error_name, CUDA_CALL_error_text,
                                         CUDA_CALL_function_set};
   for (int call = 0; call < CUDA_CALL_COUNT; call++) {
@@ -172,7 +185,8 @@ END_TEST
 static bool may_be_ignored(int call) {
   return call == CUDA_CALL_context_get || call == CUDA_CALL_context_release ||
          call == CUDA_CALL_stream_destroy || call == CUDA_CALL_event_destroy ||
-         call == CUDA_CALL_module_unload || call == CUDA_CALL_error_name ||
+         call == CUDA_CALL_module_unload || call == CUDA_CALL_link_destroy ||
+         call == CUDA_CALL_host_free || call == CUDA_CALL_error_name ||
          call == CUDA_CALL_error_text || call == CUDA_CALL_function_set;
 }
 
@@ -197,6 +211,9 @@ START_TEST(every_call_fails_in_every_way) {
         continue;
       }
       tile_status expected = codes[i].status;
+      bool assembles = call == CUDA_CALL_link_add || call == CUDA_CALL_link_complete;
+      if (assembles && (expected == TILE_INTERNAL || expected == TILE_INVALID_ARGUMENT))
+        expected = TILE_COMPILE_ERROR;
       if (call == CUDA_CALL_init && expected != TILE_DRIVER_TOO_OLD)
         expected = TILE_NO_DEVICE;
       ck_assert_msg(s == expected, "call %d, code %d: got %s", call, codes[i].code,
@@ -248,6 +265,26 @@ START_TEST(load_errors_carry_the_log) {
   ck_assert_int_eq(use_everything(), TILE_INTERNAL);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "ptxas fatal: line 3"));
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "`copy`"));
+}
+END_TEST
+
+START_TEST(assembling_says_what_is_wrong) {
+  tile_device *d = NULL, *host = NULL;
+  void *cubin = NULL;
+  size_t size = 0;
+  ck_assert_int_eq(tile_device_open("cuda", &d), TILE_OK);
+  ck_assert_int_eq(module_assemble(d, "bad text", 8, &cubin, &size), TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "ptxas fatal: bad"));
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "cuLinkAddData_v2"));
+  ck_assert_int_eq(fake->live_links, 0);
+  ck_assert_int_eq(module_assemble(d, "good text", 9, &cubin, &size), TILE_OK);
+  ck_assert_uint_eq(size, sizeof "\177ELFgood text");
+  ck_assert_mem_eq(cubin, "\177ELFgood text", size);
+  free(cubin);
+  tile_device_close(d);
+  ck_assert_int_eq(tile_device_open("host", &host), TILE_OK);
+  ck_assert_int_eq(module_assemble(host, "good text", 9, &cubin, &size), TILE_INVALID_ARGUMENT);
+  tile_device_close(host);
 }
 END_TEST
 
@@ -353,6 +390,7 @@ Suite *suite_cuda(void) {
   tcase_add_test(t, allocations_are_found_by_any_address_in_them);
   tcase_add_test(t, errors_say_call_name_and_hint);
   tcase_add_test(t, load_errors_carry_the_log);
+  tcase_add_test(t, assembling_says_what_is_wrong);
   tcase_add_test(t, function_that_fails_to_prepare_is_unloaded);
   tcase_add_test(t, launch_parameters);
   tcase_add_test(t, context_follows_the_thread);
