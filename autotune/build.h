@@ -7,6 +7,10 @@
 #include "autotune/predict.h"
 #include "autotune/space.h"
 
+struct lang_known; // lang/tuning.h
+struct lang_tuning;
+struct lang_setting;
+
 // The problem: a kernel with arguments. Filled by the CLI, or by the C API.
 struct tune_array { // what a pointer argument points at
   uint64_t bytes;   // 0: the argument is a scalar
@@ -33,6 +37,18 @@ struct tune_problem {
   bool (*grid_of)(void *user, const struct tune_space *s, size_t config, tile_grid *ret);
   void *grid_user;
 };
+
+// The space of the problem's kernel where nobody gives another: @autotune's list, less what `fixed`
+// and early_config_prune take from it, else a derived one. `target` is the device's. `tuning` gets
+// what the decorators say. False with diagnostics; places are in a source on `a`.
+bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
+                        const char *target, struct tune_space *ret, struct lang_tuning *tuning);
+// Marks the arrays that the decorators want reset before every launch.
+void tune_problem_reset(struct tune_problem *p, const struct lang_tuning *tuning);
+// The scalar arguments of a launch, and constants, by name, as functions of the source see them.
+struct lang_known *tune_problem_known(struct arena *a, const struct tune_problem *p,
+                                      const struct lang_setting *constants, size_t constant_count,
+                                      size_t *ret_count);
 
 enum tune_stage { TUNE_ANALYSED, TUNE_COMPILED };
 struct tune_built {

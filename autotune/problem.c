@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a problem's own source says about how to tune it: the space, the arrays to be reset, and the
+// arguments as functions of the source (heuristics, early_config_prune) see them.
+#include "autotune/build.h"
+#include "lang/tuning.h"
+
+#include <string.h>
+
+static bool is_int(const tile_arg *arg) {
+  return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
+}
+
+struct lang_known *tune_problem_known(struct arena *a, const struct tune_problem *p,
+                                      const struct lang_setting *constants, size_t constant_count,
+                                      size_t *ret_count) {
+  struct lang_known *known = arena_array(a, struct lang_known, p->arg_count + constant_count + 1);
+  for (size_t i = 0; i < p->arg_count; i++) {
+    const tile_arg *arg = &p->args[i];
+    known[i] = (struct lang_known){.name = p->arg_names[i],
+                                   .is_pointer = arg->is_pointer != 0,
+                                   .dtype = (enum dtype)arg->type};
+    if (is_int(arg)) {
+      known[i].is_integer = true;
+      known[i].integer = arg->value.integer;
+    } else if (!arg->is_pointer) {
+      known[i].real = arg->value.real;
+    }
+  }
+  for (size_t i = 0; i < constant_count; i++)
+    known[p->arg_count + i] = (struct lang_known){
+        .name = constants[i].name, .dtype = DTYPE_NONE, .is_text = true, .text = constants[i].text};
+  *ret_count = p->arg_count + constant_count;
+  return known;
+}
+
+static struct lang_setting *fixed_settings(struct arena *a, const struct tune_problem *p) {
+  struct lang_setting *s = arena_array(a, struct lang_setting, p->fixed_count + 1);
+  for (size_t i = 0; i < p->fixed_count; i++)
+    s[i] = (struct lang_setting){.name = p->fixed[i].name, .text = p->fixed[i].text};
+  return s;
+}
+
+// Those configurations that the source's own early_config_prune keeps for these arguments.
+static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
+                        struct lang_tuning *tuning) {
+  size_t known_count, kept = 0;
+  const struct lang_known *known =
+      tune_problem_known(a, p, fixed_settings(a, p), p->fixed_count, &known_count);
+  bool *keep = arena_array(a, bool, tuning->config_count + 1);
+  if (!lang_prune(a, diag, tuning, known, known_count, keep))
+    return false;
+  struct lang_config *configs = arena_array(a, struct lang_config, tuning->config_count + 1);
+  for (size_t i = 0; i < tuning->config_count; i++)
+    if (keep[i])
+      configs[kept++] = tuning->configs[i];
+  tuning->configs = configs;
+  tuning->config_count = kept;
+  return true;
+}
+
+static struct cost_argument *integers(struct arena *a, const struct tune_problem *p,
+                                      size_t *ret_count) {
+  struct cost_argument *args = arena_array(a, struct cost_argument, p->arg_count + 1);
+  size_t n = 0;
+  for (size_t i = 0; i < p->arg_count; i++)
+    if (is_int(&p->args[i]))
+      args[n++] = (struct cost_argument){p->arg_names[i], p->args[i].value.integer};
+  *ret_count = n;
+  return args;
+}
+
+bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
+                        const char *target, struct tune_space *ret, struct lang_tuning *tuning) {
+  const struct source *source = source_create(a, p->file, p->text);
+  const struct ast_module *m = lang_parse(a, diag, source);
+  struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
+  struct lang_param *params;
+  size_t param_count;
+  const char *kernel;
+  if (!m || diag_error_count(diag) ||
+      !lang_kernel_params(a, diag, m, p->kernel, &kernel, &params, &param_count) ||
+      !lang_tuning_of(a, diag, m, kernel, target, &imports, tuning))
+    return false;
+  if (!tuning->config_count) {
+    size_t count;
+    const struct cost_argument *args = integers(a, p, &count);
+    return tune_space_derived(a, diag, m, kernel, p->fixed, p->fixed_count, args, count, ret);
+  }
+  if (!keep_listed(a, diag, p, tuning))
+    return false;
+  return tune_space_from_decorator(a, diag, tuning, params, param_count, ret) &&
+         tune_space_fix(a, diag, tuning->span, p->fixed, p->fixed_count, ret);
+}
+
+static bool is_among(const char *name, const char **names, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(names[i], name) == 0)
+      return true;
+  return false;
+}
+
+void tune_problem_reset(struct tune_problem *p, const struct lang_tuning *tuning) {
+  for (size_t i = 0; i < p->arg_count; i++) {
+    struct tune_array *array = &p->arrays[i];
+    array->zero = is_among(p->arg_names[i], tuning->reset_to_zero, tuning->reset_count);
+    array->reset =
+        array->zero || is_among(p->arg_names[i], tuning->restore_value, tuning->restore_count);
+  }
+}
