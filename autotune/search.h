@@ -3,12 +3,13 @@
 // chance beyond its seed: it is told what came of what it asked for. The same answers lead to the
 // same questions.
 //
-// Small spaces (TUNE_EXHAUSTIVE_LIMIT) are tried whole. Larger ones: every configuration is analysed
-// if there are few enough, else a sample and then the neighbours of the best predicted; the best
-// predicted are measured in rounds of successive halving (a few launches for all, more for the
-// better half), then neighbours of the best measured, whose predictions are corrected by how wrong
-// the model was on what was measured nearby, until the budget of candidates is spent or no neighbour
-// is better.
+// Small spaces (TUNE_EXHAUSTIVE_LIMIT) and lists are tried whole. Larger ones: every configuration
+// is analysed if there are few enough, else a sample and then the neighbours of the best predicted;
+// the best predicted are measured for a few launches each, then, batch by batch, what is most
+// promising anywhere and around the best measured, its prediction corrected by how wrong the model
+// was on what was measured, until the budget of candidates is spent or nothing promises to be
+// better. At the end come rounds of successive halving: more launches for the better half, and more
+// for those that are left close to each other.
 #ifndef TILE_AUTOTUNE_SEARCH_H
 #define TILE_AUTOTUNE_SEARCH_H
 
@@ -30,14 +31,14 @@ struct tune_step {
   uint32_t config;
   double budget_ms; // TUNE_MEASURE: how long
   unsigned least, most;
-  double give_up_ms; // stop early when the median is surely above
 };
 
 struct tune_search;
 struct tune_search *tune_search_create(struct arena *a, const struct tune_space *s,
                                        const struct tune_search_options *o);
-// What is known from before (a resumed search): as if asked for and answered.
-// The next thing to do. TUNE_WAIT: nothing before an answer arrives. Several steps may be open.
+// What is known from before (a resumed search) is told by tune_search_measured before the first
+// step: it answers when its turn comes. The next thing to do. TUNE_WAIT: nothing before an answer
+// arrives. Several steps may be open.
 struct tune_step tune_search_next(struct tune_search *s);
 // Answers. `prediction` NULL: pruned, or its compilation failed.
 void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p);

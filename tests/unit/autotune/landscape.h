@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Made-up tuning problems for the search: spaces whose times follow from a formula, with
+// predictions that are wrong in the ways of a cost model, and measurements that scatter.
+#ifndef TESTS_UNIT_AUTOTUNE_LANDSCAPE_H
+#define TESTS_UNIT_AUTOTUNE_LANDSCAPE_H
+
+#include "autotune/search.h"
+
+enum landscape_kind {
+  LANDSCAPE_PRODUCT,   // a matrix product: waves, traffic, latency, shared memory that does not
+                       // suffice
+  LANDSCAPE_ELEMENTS,  // an elementwise kernel: flat, with a penalty for few warps
+  LANDSCAPE_ATTENTION, // a narrow valley: warps have to fit the tile
+  LANDSCAPE_MISLED,    // a product whose model knows nothing of what matters most
+  LANDSCAPE_HUGE       // more configurations than anybody analyses
+};
+#define LANDSCAPE_COUNT 5
+
+struct landscape {
+  enum landscape_kind kind;
+  uint64_t seed;
+  double noise; // of a measured launch, relative
+  struct tune_space space;
+  double *ms; // of each configuration; negative: it fails
+  double *predicted;
+};
+void landscape_make(struct arena *a, enum landscape_kind kind, uint64_t seed, double noise,
+                    struct landscape *ret);
+double landscape_best(const struct landscape *l);
+// The median that `count` launches would give; `turn` makes it another one each time.
+struct tune_sample landscape_measure(const struct landscape *l, uint32_t config, unsigned count,
+                                     uint64_t turn);
+
+// Runs a search over it, each answer right after its question. Returns how many were measured.
+struct landscape_run {
+  uint32_t best, measured, analysed, failed;
+  uint64_t trace; // of all questions, in their order
+  double spent_ms;
+};
+struct landscape_run landscape_search(struct arena *a, const struct landscape *l,
+                                      const struct tune_search_options *o);
+
+#endif
