@@ -17,6 +17,10 @@ struct tune_array { // what a pointer argument points at
   uint64_t offset;  // into the worker's data (worker.h)
   bool reset;       // to its first content before every timed launch (reset_to_zero: to zeros)
   bool zero;
+  // What it has to hold after a launch, in the worker's data too: compared with this instead of with the
+  // reference's result, the reference itself included.
+  bool has_expected;
+  uint64_t expected;
 };
 struct tune_problem {
   const char *file; // as messages name it

@@ -37,6 +37,9 @@ struct tune_options {
   double rtol, atol; // negative: by type
   unsigned threads;  // that compile; 0: one a core
   bool resume;       // take what the journal has
+  // Opens the journal once the worker knows the device, where tune_run was given none; may be NULL.
+  // tune_run closes it.
+  struct tune_journal *(*journal_of)(void *user, const tile_device_properties *device);
   // Called between steps, in the caller's thread; false: stop and keep the best.
   bool (*progress)(void *user, const struct tune_progress *p);
   void *user;
@@ -52,6 +55,7 @@ struct tune_result {
   double copy_gbs;   // of a device copy, measured in the same run; 0: not measured
   double elapsed_ms, floor_ms;
   bool stopped; // by budget, progress or signal
+  uint32_t agreed, disagreed; // with the reference, which is suspect when more disagreed
 };
 
 // Fills the arrays' first contents; called once, while the worker starts.
