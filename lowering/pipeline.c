@@ -31,6 +31,7 @@ static const enum pass_id pipeline[] = {
     PASS_canonicalize,
     PASS_cse,
     PASS_reduce_data_duplication,
+    PASS_reload_operands,
     PASS_prefetch,
     PASS_reorder,
     PASS_dce,
