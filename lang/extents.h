@@ -22,6 +22,7 @@ enum extent_use {
 struct lang_extent {
   const char *param;
   enum extent_use use;
+  bool is_tile; // the extent of one: of a power of two, then
   bool is_step; // dots, too: the step of a loop, or of the turns of one
   // The parameter that bounds what the extent is of: it is masked with, divided or looped up to.
   // NULL: none, or several.

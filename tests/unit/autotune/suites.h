@@ -5,7 +5,11 @@
 
 #include <check.h>
 
-#define SUITES(X) X(outcome)
+// clang-format off
+#define SUITES(X)                                                                                  \
+  X(outcome)                                                                                       \
+  X(space)
+// clang-format on
 
 #define X(name) Suite *name##_suite(void);
 SUITES(X)
