@@ -443,6 +443,11 @@ void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outc
   }
 }
 
+uint32_t tune_search_planned(const struct tune_search *s) {
+  size_t n = s->is_whole || s->space->count < s->limit ? s->space->count : s->limit;
+  return s->effort == TUNE_EFFORT_NONE ? 0 : (uint32_t)n;
+}
+
 bool tune_search_best(const struct tune_search *s, uint32_t *ret) {
   uint32_t best = 0;
   bool found = best_of(s, false, &best);

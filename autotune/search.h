@@ -44,6 +44,8 @@ struct tune_step tune_search_next(struct tune_search *s);
 void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p);
 void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
                           const struct tune_sample *sample);
+// How many will be measured at most.
+uint32_t tune_search_planned(const struct tune_search *s);
 // The best measured so far (if none was: the best predicted); false: none at all.
 bool tune_search_best(const struct tune_search *s, uint32_t *ret);
 

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way of a configuration: built, merged with one of equal code, loaded, checked against the
+// reference, measured as often as the search asks. Whatever goes wrong on the way becomes its
+// outcome.
+#include "autotune/tune_internal.h"
+
+#include <math.h>
+
+#define GIVE_UP_FIRST 3.0 // times the best: a glance may stop
+#define GIVE_UP_LATER 1.5
+
+static bool is_failure(enum tune_outcome o) {
+  return o != TUNE_UNTRIED && o != TUNE_MEASURED && o != TUNE_SAME_CODE;
+}
+
+// The search has its answer.
+static void answer(struct tune_loop *l, uint32_t config) {
+  struct tune_item *item = &l->items[config];
+  struct tune_trial *t = &l->trials[config];
+  if (!item->is_wanted)
+    return;
+  item->is_wanted = false;
+  tune_search_measured(l->search, config, t->outcome, is_failure(t->outcome) ? NULL : &t->sample);
+}
+
+// What would cost time or a worker to find out again is written down.
+static bool is_worth_writing(enum tune_outcome o) {
+  return o == TUNE_MEASURED || o == TUNE_WRONG || o == TUNE_BAD_LAUNCH || o == TUNE_TIMEOUT;
+}
+
+static void conclude(struct tune_loop *l, uint32_t config, enum tune_outcome outcome,
+                     const char *reason) {
+  struct tune_trial *t = &l->trials[config];
+  t->outcome = outcome;
+  t->reason = reason && *reason ? arena_strdup(l->arena, reason) : NULL;
+  t->is_resumed = false;
+  if (is_failure(outcome))
+    l->items[config].stop = STOP_FAILED;
+  if (l->journal && is_worth_writing(outcome))
+    tune_journal_append(l->journal, l->space, t);
+  l->latest = t;
+  answer(l, config);
+}
+
+// ---- equal code ----
+
+// Equal instructions launched alike.
+static bool is_twin(const struct tune_built *a, const struct tune_built *b) {
+  return memcmp(a->hash, b->hash, sizeof a->hash) == 0 && a->grid.x == b->grid.x &&
+         a->grid.y == b->grid.y && a->grid.z == b->grid.z &&
+         a->info.num_warps == b->info.num_warps && a->info.shared_bytes == b->info.shared_bytes;
+}
+
+// The configuration that was built first of those with this one's code: itself, if it is the first.
+static uint32_t find_twin(struct tune_loop *l, uint32_t config) {
+  const struct tune_built *b = &l->items[config].built;
+  size_t at = 0;
+  memcpy(&at, b->hash, sizeof at);
+  for (at %= l->by_hash_size; l->by_hash[at]; at = (at + 1) % l->by_hash_size)
+    if (is_twin(&l->items[l->by_hash[at] - 1].built, b))
+      return l->by_hash[at] - 1;
+  l->by_hash[at] = config + 1;
+  return config;
+}
+
+static uint32_t first_twin(const struct tune_loop *l, uint32_t config) {
+  return l->items[config].stop == STOP_TWIN ? l->trials[config].same_as : config;
+}
+
+// Takes over what came of the twin, once something did. True: answered.
+static bool follow_twin(struct tune_loop *l, uint32_t config) {
+  struct tune_trial *t = &l->trials[config];
+  const struct tune_trial *twin = &l->trials[t->same_as];
+  if (l->items[t->same_as].is_wanted)
+    return false;
+  if (twin->outcome ==
+      TUNE_UNTRIED) { // built for the sake of the reference: it has to be timed itself
+    struct tune_step step = l->items[config].step;
+    step.config = t->same_as;
+    tune_loop_want(l, &step);
+    return false;
+  }
+  t->registers = twin->registers;
+  t->local_bytes = twin->local_bytes;
+  t->is_checked = twin->is_checked;
+  t->sample = twin->sample;
+  conclude(l, config, is_failure(twin->outcome) ? twin->outcome : TUNE_SAME_CODE, twin->reason);
+  return true;
+}
+
+// ---- from builder and worker ----
+
+static void note_built(struct tune_loop *l, const struct tune_built *b) {
+  struct tune_trial *t = &l->trials[b->config];
+  t->prediction = b->prediction;
+  t->shared_bytes = b->cost.shared_bytes;
+  tune_search_analysed(l->search, b->config, &b->prediction);
+}
+
+// The default is tried whatever is expected of it: others are compared with it.
+static const char *prune(struct tune_loop *l, const struct tune_built *b) {
+  return b->config == 0 ? NULL
+                        : tune_prune_reason(l->arena, &l->device, l->target, &b->cost, b->grid);
+}
+
+void tune_loop_analysed(struct tune_loop *l, const struct tune_built *b) {
+  struct tune_item *item = &l->items[b->config];
+  bool is_compiled = item->stop == STOP_BUILDING && (b->code.ptr || !b->ok);
+  const char *reason = b->ok ? prune(l, b) : b->reason;
+  l->building--;
+  if (!is_compiled)
+    l->progress.analysed++;
+  l->trials[b->config].compile_ms += b->ms;
+  if (reason || !b->ok) {
+    tune_search_analysed(l->search, b->config, NULL);
+    if (!is_failure(l->trials[b->config].outcome))
+      conclude(l, b->config, b->ok ? TUNE_PRUNED : TUNE_BAD_BUILD, reason);
+    return;
+  }
+  note_built(l, b);
+  if (!is_compiled)
+    return;
+  l->progress.compiled++;
+  item->built = *b;
+  item->stop = STOP_BUILT;
+  uint32_t twin = find_twin(l, b->config);
+  if (twin != b->config) {
+    item->stop = STOP_TWIN;
+    l->trials[b->config].same_as = twin;
+  }
+}
+
+static void note_loaded(struct tune_loop *l, const struct tune_reply *r) {
+  struct tune_trial *t = &l->trials[r->config];
+  t->registers = r->registers;
+  t->local_bytes = r->local_bytes;
+  t->load_ms = r->load_ms;
+  if (r->outcome == TUNE_MEASURED)
+    l->items[r->config].stop = STOP_LOADED;
+}
+
+static void note_checked(struct tune_loop *l, const struct tune_reply *r) {
+  bool is_reference = l->is_reference_sought && r->config == l->reference;
+  l->is_reference_sought &= !is_reference;
+  if (r->outcome == TUNE_MEASURED) {
+    l->trials[r->config].is_checked = true;
+    l->items[r->config].stop = STOP_READY;
+    l->has_reference |= is_reference;
+    l->agreed += !is_reference;
+  }
+  l->disagreed += r->outcome == TUNE_WRONG && !is_reference;
+}
+
+void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
+  struct tune_item *item = &l->items[r->config];
+  enum tune_stop at = item->stop;
+  if (at == STOP_LOADING)
+    note_loaded(l, r);
+  else if (at == STOP_CHECKING)
+    note_checked(l, r);
+  if (r->outcome != TUNE_MEASURED) {
+    conclude(l, r->config, r->outcome == TUNE_UNTRIED ? TUNE_BAD_LAUNCH : r->outcome, r->reason);
+  } else if (at == STOP_MEASURING) {
+    item->stop = STOP_READY;
+    l->trials[r->config].sample = r->sample;
+    conclude(l, r->config, TUNE_MEASURED, NULL);
+  }
+}
+
+// ---- moving on ----
+
+static void submit(struct tune_loop *l, enum tune_stage stage, uint32_t config) {
+  if (stage == TUNE_COMPILED)
+    l->items[config].stop = STOP_BUILDING;
+  l->building++;
+  l->hooks->submit(l->builder, stage, config);
+}
+
+void tune_loop_want(struct tune_loop *l, const struct tune_step *step) {
+  struct tune_item *item = &l->items[step->config];
+  if (step->action == TUNE_ANALYSE) {
+    submit(l, TUNE_ANALYSED, step->config);
+    return;
+  }
+  item->is_wanted = true;
+  item->step = *step;
+  vec_push(l->arena, &l->active, step->config);
+}
+
+// The host computes with the cores that compile: what is timed there waits for them.
+static bool may_measure(const struct tune_loop *l) {
+  return !l->device.is_host || l->building == 0;
+}
+
+static void measure(struct tune_loop *l, uint32_t config) {
+  const struct tune_step *s = &l->items[config].step;
+  uint32_t best;
+  double give_up = 0;
+  if (tune_search_best(l->search, &best) && l->trials[best].sample.count)
+    give_up = l->trials[best].sample.median *
+              (l->trials[config].sample.count ? GIVE_UP_LATER : GIVE_UP_FIRST);
+  if (config == 0) // its time is reported
+    give_up = 0;
+  l->items[config].stop = STOP_MEASURING;
+  l->hooks->measure(l->worker, config, s->budget_ms, s->least, s->most, give_up);
+}
+
+static void check(struct tune_loop *l, uint32_t config) {
+  if (!l->has_reference && !(l->is_reference_sought && l->reference == config))
+    return;
+  l->items[config].stop = STOP_CHECKING;
+  l->hooks->check(l->worker, config, !l->has_reference);
+}
+
+// One step on. True: the search has been answered, or the configuration got further.
+static bool move(struct tune_loop *l, uint32_t config) {
+  struct tune_item *item = &l->items[config];
+  enum tune_stop before = item->stop;
+  switch (item->stop) {
+  case STOP_NOWHERE: submit(l, TUNE_COMPILED, config); break;
+  case STOP_BUILT:
+    item->stop = STOP_LOADING;
+    l->hooks->load(l->worker, &item->built);
+    break;
+  case STOP_LOADED: check(l, config); break;
+  case STOP_READY:
+    if (item->is_wanted && may_measure(l))
+      measure(l, config);
+    break;
+  case STOP_TWIN: return item->is_wanted && follow_twin(l, config);
+  case STOP_FAILED: answer(l, config); return true;
+  case STOP_BUILDING:
+  case STOP_LOADING:
+  case STOP_CHECKING:
+  case STOP_MEASURING: break;
+  }
+  return item->stop != before;
+}
+
+static bool is_hopeless(const struct tune_loop *l, uint32_t config) {
+  return is_failure(l->trials[first_twin(l, config)].outcome);
+}
+
+// Which configuration's results the others must equal: the default's, or, where that does not run,
+// the first one's that does.
+static void seek_reference(struct tune_loop *l) {
+  if (l->has_reference || l->active.len == 0)
+    return;
+  if (l->is_reference_sought && is_hopeless(l, l->reference))
+    l->is_reference_sought = false;
+  uint32_t next = 0;
+  for (size_t i = 0; is_hopeless(l, next) && i < l->active.len; i++)
+    next = l->active.at[i];
+  if (!l->is_reference_sought && !is_hopeless(l, next)) {
+    l->reference = next;
+    l->is_reference_sought = true;
+  }
+  if (l->is_reference_sought)
+    l->reference = first_twin(l, l->reference);
+}
+
+bool tune_loop_advance(struct tune_loop *l) {
+  bool has_moved = false;
+  seek_reference(l);
+  if (l->is_reference_sought && !l->items[l->reference].is_wanted)
+    has_moved = move(l, l->reference);
+  size_t kept = 0;
+  for (size_t i = 0; i < l->active.len; i++) {
+    uint32_t config = l->active.at[i];
+    has_moved |= move(l, config);
+    if (l->items[config].is_wanted)
+      l->active.at[kept++] = config;
+    else
+      has_moved = true;
+  }
+  l->active.len = kept;
+  return has_moved;
+}
+
+// ---- an earlier run ----
+
+void tune_loop_resume(struct tune_loop *l) {
+  struct tune_trial *known = arena_array(l->arena, struct tune_trial, l->space->count + 1);
+  for (uint32_t i = 0; i < l->space->count; i++)
+    known[i].config = i;
+  if (!tune_journal_read(l->journal, l->arena, l->space, known))
+    return;
+  for (uint32_t i = 0; i < l->space->count; i++) {
+    struct tune_trial *t = &known[i];
+    if (!is_worth_writing(t->outcome) || (t->outcome == TUNE_MEASURED && t->sample.count == 0))
+      continue;
+    t->config = i;
+    t->is_resumed = true;
+    l->trials[i] = *t;
+    if (is_failure(t->outcome))
+      l->items[i].stop = STOP_FAILED;
+    tune_search_measured(l->search, i, t->outcome, is_failure(t->outcome) ? NULL : &t->sample);
+  }
+}
