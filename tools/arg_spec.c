@@ -187,7 +187,7 @@ static bool parse_shape(const struct spec_parser *p, struct str text, struct arr
 
 // type '[' shape ']' [ ':' fill ], already split at the bracket
 static bool parse_array(const struct spec_parser *p, struct str type, struct str after,
-                        struct array *ret) {
+                        struct array *ret, struct fill *ret_fill) {
   struct str shape, fill_text;
   if (!dtype_parse(str_trim(type), &ret->dtype))
     return unknown_type(p, type);
@@ -198,24 +198,16 @@ static bool parse_array(const struct spec_parser *p, struct str type, struct str
   }
   if (!parse_shape(p, shape, ret))
     return false;
-  struct fill fill = {.kind = FILL_VALUE};
+  *ret_fill = (struct fill){.kind = FILL_VALUE};
   if (tail.len) {
     if (tail.ptr[0] != ':') {
       diag_help(WRONG(p, tail, "expected `:` after the shape"), "write for example `:rand(0)`");
       return false;
     }
     fill_text = (struct str){tail.ptr + 1, tail.len - 1};
-    if (!parse_fill(p, fill_text, ret->dtype, &fill))
+    if (!parse_fill(p, fill_text, ret->dtype, ret_fill))
       return false;
   }
-  uint64_t bytes = ret->count * dtype_bytes(ret->dtype);
-  ret->data = malloc(bytes ? bytes : 1);
-  if (!ret->data) {
-    diag_error(p->diag, p->where, E0991, "no memory for an array of %llu bytes",
-               (unsigned long long)bytes);
-    return false;
-  }
-  array_fill(ret, &fill);
   return true;
 }
 
@@ -266,7 +258,7 @@ static bool parse_scalar(const struct spec_parser *p, struct arg_value *ret) {
   return true;
 }
 
-bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
+bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret) {
   struct spec_parser p = {diag, where, spec};
   struct arg_value value = {.scalar_type = DTYPE_NONE};
@@ -278,11 +270,30 @@ bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where
     ok = npy_read(a, diag, where, path, as, &value.array);
   } else if (after.ptr) {
     value.is_array = true;
-    ok = parse_array(&p, head, after, &value.array);
+    ok = parse_array(&p, head, after, &value.array, &value.fill);
   } else {
     ok = parse_scalar(&p, &value);
   }
   if (ok)
     *ret = value;
   return ok;
+}
+
+bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
+                    enum dtype as, struct arg_value *ret) {
+  struct arg_value value;
+  if (!arg_spec_shape(a, diag, where, spec, as, &value))
+    return false;
+  if (value.is_array && !value.array.data) {
+    uint64_t bytes = value.array.count * dtype_bytes(value.array.dtype);
+    value.array.data = malloc(bytes ? bytes : 1);
+    if (!value.array.data) {
+      diag_error(diag, where, E0991, "no memory for an array of %llu bytes",
+                 (unsigned long long)bytes);
+      return false;
+    }
+    array_fill(&value.array, &value.fill);
+  }
+  *ret = value;
+  return true;
 }

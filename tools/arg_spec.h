@@ -7,9 +7,19 @@
 #include "base/array.h"
 #include "base/diag.h"
 
+enum fill_kind { FILL_VALUE, FILL_IOTA, FILL_UNIFORM, FILL_NORMAL };
+
+struct fill {
+  enum fill_kind kind;
+  uint64_t seed;
+  // FILL_VALUE: a is the value; FILL_UNIFORM: [a, b); FILL_NORMAL: mean a, standard deviation b
+  double a, b;
+};
+
 struct arg_value {
   bool is_array;
   struct array array;
+  struct fill fill; // of an array that was not read from a file
   // scalars: the number as written; an integer fits `integer` (is_integer), else `real`
   bool is_integer;
   int64_t integer;
@@ -24,6 +34,10 @@ struct arg_value {
 // the file's own. False with a diagnostic (E0720, E0714, or of npy_read) at `where`: a span in a
 // source made of the command-line text.
 bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
+                    enum dtype as, struct arg_value *ret);
+
+// The same but for generated arrays, which stay without data: array_fill makes them, anywhere.
+bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret);
 
 // The generator behind rand and randn, counter-based: element i of seed s is a pure function of (s,

@@ -6,15 +6,6 @@
 
 #include "tools/arg_spec.h"
 
-enum fill_kind { FILL_VALUE, FILL_IOTA, FILL_UNIFORM, FILL_NORMAL };
-
-struct fill {
-  enum fill_kind kind;
-  uint64_t seed;
-  // FILL_VALUE: a is the value; FILL_UNIFORM: [a, b); FILL_NORMAL: mean a, standard deviation b
-  double a, b;
-};
-
 // Each element is computed in double and rounded to the type (dtype_store). Uniform values that
 // rounding would lift to `b` become `a`, so that the interval stays half open; for integer types
 // they are the floor, so that each integer is equally likely.
