@@ -2,6 +2,7 @@
 // The table of functions: lookup by hash, binding of arguments to the parameters of a row.
 #include "lang/builtins.h"
 
+#include "lang/host.h"
 #include "lang/std_module.h"
 
 static struct value builtin_later(struct emitter *e, struct call *c) {
@@ -80,7 +81,7 @@ static size_t split_params(const char *text, struct param *p) {
 }
 
 static const char *spelled(struct emitter *e, const struct builtin *b) {
-  return b->flags & BUILTIN_BARE ? b->name : arena_printf(e->a, "tl.%s", b->name);
+  return b->flags & (BUILTIN_BARE | BUILTIN_HOST) ? b->name : arena_printf(e->a, "tl.%s", b->name);
 }
 
 static bool bind_named(struct emitter *e, struct call *c, const struct param *p, size_t n,
@@ -158,9 +159,17 @@ struct value builtin_call(struct emitter *e, const struct builtin *b, const stru
   for (size_t i = 0; i < count; i++)
     if (value_is_poison(args[i].v))
       return VALUE_ERROR;
+  for (size_t i = 0; e->host && !(b->flags & BUILTIN_HOST) && i < count; i++)
+    if (!need_known(e, args[i]))
+      return VALUE_ERROR;
   struct value constant;
   if (b->flags & BUILTIN_MATH && const_math(e, b->name, args, count, &constant))
     return constant;
+  if (e->host && !host_allows(b)) {
+    emit_error(e, callee, e->host->code, "%s needs `%s`, which is a function of kernels",
+               e->host->what, spelled(e, b));
+    return VALUE_ERROR;
+  }
   if (!b->params)
     return call_std(e, b, args, names, count, at);
   c.count = split_params(b->params, params);

@@ -68,6 +68,7 @@ void const_format(struct emitter *e, struct value v, bool repr, struct strbuf *o
   case VALUE_RANGE:
   case VALUE_CLASS:
   case VALUE_SLICE:
+  case VALUE_OPAQUE:
   case VALUE_ABSENT:
   case VALUE_POISON: strbuf_puts(out, value_describe(e, v)); return;
   }

@@ -18,7 +18,8 @@ bool const_math(struct emitter *e, const char *name, const struct operand *args,
                    {"expm1", expm1, false}, {"sqrt", sqrt, false},   {"sin", sin, false},
                    {"cos", cos, false},     {"tan", tan, false},     {"tanh", tanh, false},
                    {"floor", floor, true},  {"ceil", ceil, true},    {"trunc", trunc, true}};
-  bool at_compile_time = !e->frame->function || e->frame->function->is_constexpr_function;
+  bool at_compile_time =
+      e->host || !e->frame->function || e->frame->function->is_constexpr_function;
   if (!at_compile_time || e->frame->is_std)
     return false;
   for (size_t i = 0; i < count; i++)

@@ -6,7 +6,8 @@
 #include <stdio.h>
 
 bool value_is_const(struct value v) {
-  if (v.kind == VALUE_RT || v.kind == VALUE_POISON || v.kind == VALUE_ABSENT)
+  if (v.kind == VALUE_RT || v.kind == VALUE_POISON || v.kind == VALUE_ABSENT ||
+      v.kind == VALUE_OPAQUE)
     return false;
   if (v.kind == VALUE_TUPLE)
     for (size_t i = 0; i < v.tuple.len; i++)
@@ -33,6 +34,7 @@ bool const_truth(struct value v, bool *ret) {
   case VALUE_CLASS:
   case VALUE_SLICE: *ret = true; return true;
   case VALUE_ABSENT:
+  case VALUE_OPAQUE:
   case VALUE_POISON:
   case VALUE_RT: return false;
   }
@@ -67,6 +69,7 @@ bool const_equal(struct value a, struct value b) {
   case VALUE_BUILTIN: return a.builtin == b.builtin;
   case VALUE_CLASS: return a.class == b.class;
   case VALUE_RT: return mlirValueEqual(a.rt, b.rt);
+  case VALUE_OPAQUE: return a.opaque == b.opaque;
   case VALUE_ABSENT:
   case VALUE_POISON:
   case VALUE_INT:
@@ -94,7 +97,7 @@ static struct value division_by_zero(struct emitter *e, enum ast_op op, struct o
 
 static void warn_division(struct emitter *e, enum ast_op op, int_const python, int_const run_time,
                           struct span at) {
-  if (python == run_time)
+  if (python == run_time || e->host)
     return;
   struct diag *d = diag_warning(e->diag, at, E0305,
                                 "`%s` of a negative number is %lld here but %lld at run time",

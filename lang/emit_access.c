@@ -2,6 +2,7 @@
 // Subscripts and attributes: new axes of tiles, elements of tuples, what types and tiles know of
 // themselves, methods.
 #include "lang/builtins.h"
+#include "lang/host.h"
 #include "lang/import.h"
 
 // ---- subscripts ----
@@ -203,6 +204,10 @@ static struct value subscript_dict(struct emitter *e, const struct expr *x, stru
 
 struct value emit_subscript(struct emitter *e, const struct expr *x) {
   struct value v = emit_expr(e, x->subscript.object);
+  if (!need_known(e, (struct operand){v, x->subscript.object->span}))
+    return VALUE_ERROR;
+  if (e->host && v.kind == VALUE_STR)
+    v = value_tuple(host_letters(e, v.s), v.s.len);
   switch ((int)v.kind) {
   case VALUE_POISON: return v;
   case VALUE_RT: return subscript_tile(e, x, v);
@@ -214,6 +219,8 @@ struct value emit_subscript(struct emitter *e, const struct expr *x) {
   case VALUE_INT:
   case VALUE_FLOAT:
   case VALUE_BOOL:
+    if (e->host)
+      break;
     v = to_runtime(e, (struct operand){v, x->subscript.object->span}, "the subscripted value");
     return value_is_poison(v) ? v : subscript_tile(e, x, v);
   }
@@ -282,6 +289,8 @@ static struct value unknown_attribute(struct emitter *e, struct operand x, const
 
 struct value emit_attribute(struct emitter *e, struct operand x, const char *name, struct span at) {
   struct value v = x.v, r;
+  if (e->host && host_attribute(e, x, name, &r))
+    return r;
   const struct builtin *method = builtin_find(e, name);
   switch (v.kind) {
   case VALUE_POISON: return v;
@@ -338,6 +347,7 @@ struct value emit_attribute(struct emitter *e, struct operand x, const char *nam
   case VALUE_BOUND:
   case VALUE_RANGE:
   case VALUE_SLICE:
+  case VALUE_OPAQUE:
   case VALUE_ABSENT: break;
   }
   return unknown_attribute(e, x, name, at);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls: arguments, inlining of functions of the language and of its standard library.
 #include "lang/consteval.h"
+#include "lang/host.h"
 #include "lang/std_module.h"
 
 struct value emit_function_value(struct emitter *e, const struct ast_function *f,
@@ -44,6 +45,8 @@ static void bind(struct binding *b, size_t i, struct operand x) {
     diag_primary_label(d, "%s", type_text(e->a, x.v.type));
     x.v = VALUE_ERROR;
   }
+  if (e->host)
+    x.v = host_value(e, x.v);
   struct variable *v = arena_new(e->a, struct variable);
   *v = (struct variable){.name = p->name, .value = x.v, .span = x.at};
   ptrmap_put(e->a, &b->frame->variables, p->name, v);
@@ -77,6 +80,21 @@ static bool bind_positional(struct binding *b, const struct operand *args, const
   return true;
 }
 
+// Of host code: **kwargs takes what no parameter is named as.
+static bool bind_rest(struct binding *b, const char *name, struct operand x) {
+  const struct ast_function *f = b->f->ast;
+  size_t i = 0;
+  while (i < f->param_count && f->params[i].kind != PARAM_DOUBLE_STAR)
+    i++;
+  if (i == f->param_count || !b->e->host)
+    return false;
+  if (!b->bound[i])
+    bind(b, i, (struct operand){host_dict(b->e), b->at});
+  host_dict_put(b->e, scope_find(b->frame, f->params[i].name)->value, value_str(str_from(name)),
+                x.v);
+  return true;
+}
+
 static bool bind_keyword(struct binding *b, const char *name, struct operand x) {
   const struct ast_function *f = b->f->ast;
   for (size_t i = 0; i < f->param_count; i++) {
@@ -90,6 +108,8 @@ static bool bind_keyword(struct binding *b, const char *name, struct operand x) 
     bind(b, i, x);
     return true;
   }
+  if (bind_rest(b, name, x))
+    return true;
   struct diag *d = emit_error(b->e, x.at, E0501, "`%s` has no parameter `%s`", f->name, name);
   const char *best = NULL;
   for (size_t i = 0; i < f->param_count && !best; i++)
@@ -107,6 +127,8 @@ static bool bind_defaults(struct binding *b) {
       continue;
     if (p->kind == PARAM_STAR) {
       bind(b, i, (struct operand){value_tuple(NULL, 0), b->at});
+    } else if (p->kind == PARAM_DOUBLE_STAR && b->e->host) {
+      bind(b, i, (struct operand){host_dict(b->e), b->at});
     } else if (p->default_value) {
       struct frame *saved = b->e->frame;
       b->e->frame = b->frame;
@@ -156,7 +178,14 @@ void emit_body(struct emitter *e, struct frame *f) {
 static bool can_inline(struct emitter *e, const struct function *f, struct span at) {
   // Python code serves where code is evaluated at compile time.
   const struct ast_function *caller = e->frame->function;
-  bool is_python = f->ast->is_constexpr_function && (!caller || caller->is_constexpr_function);
+  bool is_python =
+      f->ast->is_constexpr_function && (!caller || caller->is_constexpr_function || e->host);
+  if (e->host && f->ast->is_host && !is_python) {
+    struct diag *d = emit_error(e, at, e->host->code, "%s needs `%s`, which cannot be evaluated",
+                                e->host->what, f->ast->name);
+    diag_label(d, f->ast->name_span, "holds statements that are not read here");
+    return false;
+  }
   if (f->ast->is_host && !is_python) {
     struct diag *d =
         emit_error(e, at, E0311, "`%s` is host code, not a kernel function", f->ast->name);
@@ -235,9 +264,32 @@ static void add_argument(struct emitter *e, struct arguments *l, const char *nam
   vec_push(e->a, l, x);
 }
 
+// `**x` of host code.
+static bool add_pairs(struct emitter *e, struct arguments *l, struct operand x) {
+  struct tuple ignored;
+  if (!value_is_record(x.v, RECORD_DICT)) {
+    if (need_sequence(e, x, &ignored))
+      emit_error(e, x.at, E0230, "%s is no dictionary", value_describe(e, x.v));
+    return false;
+  }
+  for (size_t i = 0; i < x.v.tuple.len; i++) {
+    const struct value *row = x.v.tuple.at[i].tuple.at;
+    struct str name;
+    if (!need_const_str(e, (struct operand){row[0], x.at}, "the name of an argument", &name))
+      return false;
+    add_argument(e, l, arena_strndup(e->a, name.ptr, name.len), (struct operand){row[1], x.at});
+  }
+  return true;
+}
+
 static bool emit_arguments(struct emitter *e, const struct expr *x, struct arguments *l) {
   for (size_t i = 0; i < x->call.arg_count; i++) {
     const struct ast_arg *a = &x->call.args[i];
+    if (a->is_double_star && e->host) {
+      if (!add_pairs(e, l, (struct operand){emit_expr(e, a->value), a->value->span}))
+        return false;
+      continue;
+    }
     if (a->is_double_star) {
       emit_error(e, a->span, E0231, "`**` in calls is not part of the language");
       return false;
@@ -261,7 +313,10 @@ struct value emit_call_value(struct emitter *e, struct operand callee, const str
   switch ((int)callee.v.kind) {
   case VALUE_POISON: return callee.v;
   case VALUE_FUNC: return emit_inline(e, callee.v.func, args, names, count, at);
-  case VALUE_BUILTIN: return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);
+  case VALUE_BUILTIN:
+    if (e->host && names && strcmp(callee.v.builtin->name, "dict") == 0)
+      return host_dict_call(e, args, names, count);
+    return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);
   case VALUE_CLASS: return emit_construct(e, callee.v.class, args, names, count, at);
   case VALUE_TYPE: { // tl.float32(x)
     struct operand cast[2] = {count ? args[0] : callee, callee};
@@ -276,6 +331,8 @@ struct value emit_call_value(struct emitter *e, struct operand callee, const str
 struct value emit_call(struct emitter *e, const struct expr *x) {
   struct operand callee = {emit_expr(e, x->call.callee), x->call.callee->span};
   struct arguments l = {0};
+  if (callee.v.kind == VALUE_OPAQUE)
+    return host_call_opaque(e, callee);
   if (callee.v.kind == VALUE_BOUND) {
     add_argument(e, &l, NULL, (struct operand){*callee.v.bound.receiver, callee.at});
     struct bound_method b = callee.v.bound;

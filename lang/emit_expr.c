@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions: a value for each, folded where its operands are known at compile time.
 #include "lang/consteval.h"
+#include "lang/host.h"
 
 // ---- what callers need from a value ----
 
 bool need_const_int(struct emitter *e, struct operand x, const char *what, int64_t *ret) {
   int_const i;
-  if (value_is_poison(x.v))
+  if (!need_known(e, x))
     return false;
   if (value_as_int(x.v, &i) && i >= INT64_MIN && i <= INT64_MAX)
     return *ret = (int64_t)i, true;
@@ -21,7 +22,7 @@ bool need_const_int(struct emitter *e, struct operand x, const char *what, int64
 }
 
 bool need_const_bool(struct emitter *e, struct operand x, const char *what, bool *ret) {
-  if (value_is_poison(x.v))
+  if (!need_known(e, x))
     return false;
   if (const_truth(x.v, ret))
     return true;
@@ -30,7 +31,7 @@ bool need_const_bool(struct emitter *e, struct operand x, const char *what, bool
 }
 
 bool need_const_str(struct emitter *e, struct operand x, const char *what, struct str *ret) {
-  if (value_is_poison(x.v))
+  if (!need_known(e, x))
     return false;
   if (x.v.kind == VALUE_STR)
     return *ret = x.v.s, true;
@@ -66,7 +67,7 @@ static struct tuple keys_of(struct emitter *e, struct tuple dict) {
 }
 
 bool need_sequence(struct emitter *e, struct operand x, struct tuple *ret) {
-  if (value_is_poison(x.v))
+  if (!need_known(e, x))
     return false;
   if (value_is_record(x.v, RECORD_DICT))
     return *ret = keys_of(e, x.v.tuple), true;
@@ -80,8 +81,8 @@ bool need_sequence(struct emitter *e, struct operand x, struct tuple *ret) {
 
 struct value emit_truth(struct emitter *e, struct operand x, const char *what) {
   bool b;
-  if (value_is_poison(x.v))
-    return x.v;
+  if (!need_known(e, x))
+    return VALUE_ERROR;
   if (const_truth(x.v, &b))
     return value_bool(b);
   if (x.v.kind != VALUE_RT || x.v.type.rank) {
@@ -109,6 +110,8 @@ static struct value emit_logic_expr(struct emitter *e, const struct expr *x) {
       acc = (struct operand){emit_expr(e, next), next->span};
       continue;
     }
+    if (!need_known(e, acc))
+      return VALUE_ERROR;
     struct operand right = {emit_expr(e, next), next->span};
     if (!value_is_poison(acc.v) && const_truth(right.v, &truth) && truth == (op == OP_AND)) {
       emit_at(e, acc.at);
@@ -129,8 +132,10 @@ static struct value emit_compare_expr(struct emitter *e, const struct expr *x) {
   struct operand acc = {value_bool(true), x->span};
   for (size_t i = 1; i < xs->len; i++) {
     struct operand right = {emit_expr(e, xs->at[i]), xs->at[i]->span};
-    struct value v =
-        emit_comparison(e, x->compare.ops[i - 1], left, right, x->compare.op_spans[i - 1]);
+    bool is_opaque = left.v.kind == VALUE_OPAQUE || right.v.kind == VALUE_OPAQUE;
+    struct value v = is_opaque ? host_compare(e, x->compare.ops[i - 1], left, right)
+                               : emit_comparison(e, x->compare.ops[i - 1], left, right,
+                                                 x->compare.op_spans[i - 1]);
     if (i == 1)
       acc.v = v;
     else if (acc.v.kind == VALUE_BOOL && acc.v.b)
@@ -222,6 +227,18 @@ static struct value emit_items(struct emitter *e, const struct expr_list *items,
   return result;
 }
 
+// Adds what the comprehension gives for one choice of its variables.
+static void add_element(struct emitter *e, const struct expr *x, struct value_list *out) {
+  struct value v = emit_expr(e, x->comprehension.element);
+  if (x->comprehension.kind == COMPREHENSION_DICT) {
+    struct value *row = arena_array(e->a, struct value, 2);
+    row[0] = emit_expr(e, x->comprehension.key);
+    row[1] = v;
+    v = value_tuple(row, 2);
+  }
+  vec_push(e->a, out, v);
+}
+
 static bool emit_clauses(struct emitter *e, const struct expr *x, size_t clause,
                          struct value_list *out) {
   if (clause == x->comprehension.clause_count) {
@@ -229,7 +246,7 @@ static bool emit_clauses(struct emitter *e, const struct expr *x, size_t clause,
       return emit_error(e, x->span, E0309, "a comprehension of more than %d values",
                         EMIT_MAX_UNROLL),
              false;
-    vec_push(e->a, out, emit_expr(e, x->comprehension.element));
+    add_element(e, x, out);
     return true;
   }
   const struct comprehension_clause *c = &x->comprehension.clauses[clause];
@@ -252,8 +269,9 @@ static bool emit_clauses(struct emitter *e, const struct expr *x, size_t clause,
 }
 
 static struct value emit_comprehension(struct emitter *e, const struct expr *x) {
-  if (x->comprehension.kind != COMPREHENSION_LIST &&
-      x->comprehension.kind != COMPREHENSION_GENERATOR) {
+  bool is_list = x->comprehension.kind == COMPREHENSION_LIST ||
+                 x->comprehension.kind == COMPREHENSION_GENERATOR;
+  if (!is_list && !e->host) {
     emit_error(e, x->span, E0231, "sets and dictionaries are not part of the language");
     return VALUE_ERROR;
   }
@@ -266,12 +284,16 @@ static struct value emit_comprehension(struct emitter *e, const struct expr *x) 
   struct value_list l = {0};
   bool ok = emit_clauses(e, x, 0, &l);
   e->frame = saved;
-  return ok ? value_tuple(l.at, l.len) : VALUE_ERROR;
+  if (!ok || is_list)
+    return ok ? value_tuple(l.at, l.len) : VALUE_ERROR;
+  return x->comprehension.kind == COMPREHENSION_DICT ? host_dict_of(e, l.at, l.len)
+                                                     : host_set(e, l.at, l.len);
 }
 
 // A table known at compile time.
 static struct value emit_dict(struct emitter *e, const struct expr *x) {
-  static const struct record dict = {.kind = RECORD_DICT};
+  if (e->host)
+    return host_dict_display(e, x);
   struct value *rows = arena_array(e->a, struct value, x->dict.count ? x->dict.count : 1);
   for (size_t i = 0; i < x->dict.count; i++) {
     const struct dict_item *item = &x->dict.items[i];
@@ -291,7 +313,7 @@ static struct value emit_dict(struct emitter *e, const struct expr *x) {
     rows[i] = value_tuple(row, 2);
   }
   struct value v = value_tuple(rows, x->dict.count);
-  v.tuple.record = &dict;
+  v.tuple.record = &record_dict;
   return v;
 }
 
@@ -305,7 +327,7 @@ static bool format_parts(struct emitter *e, const struct fstring_part *parts, si
     if (!p->value)
       continue;
     struct value v = emit_expr(e, p->value);
-    if (value_is_poison(v))
+    if (!need_known(e, (struct operand){v, p->value->span}))
       return false;
     if (!value_is_const(v)) {
       struct diag *d = emit_error(e, p->value->span, E0301,
@@ -348,12 +370,16 @@ static struct value not_supported(struct emitter *e, const struct expr *x, const
 
 static struct value emit_unary_expr(struct emitter *e, const struct expr *x) {
   struct operand v = {emit_expr(e, x->unary.operand), x->unary.operand->span};
+  if (!need_known(e, v))
+    return VALUE_ERROR;
   return emit_unary(e, x->unary.op, v, x->span);
 }
 
 static struct value emit_binary_expr(struct emitter *e, const struct expr *x) {
   struct operand a = {emit_expr(e, x->binary.left), x->binary.left->span};
   struct operand b = {emit_expr(e, x->binary.right), x->binary.right->span};
+  if (e->host && (!need_known(e, a) || !need_known(e, b)))
+    return VALUE_ERROR;
   return emit_binary(e, x->binary.op, a, b, x->binary.op_span);
 }
 
@@ -389,8 +415,13 @@ static struct value emit_expr_kind(struct emitter *e, const struct expr *x) {
     return v;
   }
   case EXPR_DICT: return emit_dict(e, x);
-  case EXPR_SET: return not_supported(e, x, "sets are");
-  case EXPR_LAMBDA: return not_supported(e, x, "lambda is");
+  case EXPR_SET: {
+    if (!e->host)
+      return not_supported(e, x, "sets are");
+    struct value items = emit_items(e, &x->items, x->span);
+    return value_is_poison(items) ? items : host_set(e, items.tuple.at, items.tuple.len);
+  }
+  case EXPR_LAMBDA: return e->host ? host_lambda(e, x) : not_supported(e, x, "lambda is");
   case EXPR_IMAGINARY: return not_supported(e, x, "complex numbers are");
   case EXPR_STARRED: return not_supported(e, x, "`*` in this place is");
   case EXPR_ELLIPSIS: return not_supported(e, x, "`...` in this place is");
@@ -408,6 +439,8 @@ struct value emit_expr(struct emitter *e, const struct expr *x) {
     return VALUE_ERROR;
   struct value v = emit_expr_kind(e, x);
   emit_leave(e);
+  if (e->host)
+    v = host_value(e, v);
   // An error that nobody reported would be a kernel that silently does less.
   if (value_is_poison(v) && !e->damaged && diag_error_count(e->diag) == e->errors)
     emit_error(e, x->span, E0990, "an expression failed without a message");

@@ -3,6 +3,8 @@
 // over what is known at compile time are unrolled.
 #include "lang/emit_loop.h"
 
+#include "lang/host.h"
+
 // ---- unrolled loops ----
 
 struct unrolled {
@@ -312,6 +314,8 @@ void emit_for_loop(struct emitter *e, const struct stmt *s) {
     return;
   }
   struct tuple items;
+  if (!need_known(e, (struct operand){iter, s->for_stmt.iter->span}))
+    return;
   if (iter.kind == VALUE_TUPLE) {
     if (need_sequence(e, (struct operand){iter, s->for_stmt.iter->span}, &items))
       unroll_tuple(e, s, items);
@@ -319,7 +323,7 @@ void emit_for_loop(struct emitter *e, const struct stmt *s) {
     struct diag *d = emit_error(e, s->for_stmt.iter->span, E0230, "cannot loop over %s",
                                 value_describe(e, iter));
     diag_help(d, "loops run over `range(...)`, `tl.range(...)`, `tl.static_range(...)` or tuples");
-  } else if (iter.range.is_static || e->frame->function->is_constexpr_function) {
+  } else if (iter.range.is_static || e->frame->function->is_constexpr_function || e->host) {
     unroll_range(e, s, &iter.range);
   } else {
     emit_counted(e, s, &iter.range);
@@ -404,7 +408,7 @@ static void unroll_while(struct emitter *e, const struct stmt *s) {
 void emit_while_loop(struct emitter *e, const struct stmt *s) {
   if (s->while_stmt.orelse.len)
     emit_error(e, s->span, E0227, "`else` of a loop is not supported");
-  if (e->frame->function->is_constexpr_function) {
+  if (e->frame->function->is_constexpr_function || e->host) {
     unroll_while(e, s);
     return;
   }

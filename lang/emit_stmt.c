@@ -2,6 +2,7 @@
 // Statements. `return`, `break` and `continue` leave marks in hidden variables; what follows a
 // statement that may have left one becomes the other branch of its `if`, or stands under a guard.
 #include "lang/emit_loop.h"
+#include "lang/host.h"
 
 #define NEST_REST 64 // beyond that depth a guard is used instead of nesting what follows
 
@@ -107,6 +108,8 @@ static bool emit_if(struct emitter *e, const struct stmt *s, const struct seq *r
     emit_seq(e, cond.b ? &body : &orelse);
     return false;
   }
+  if (e->host)
+    return true; // stopped
   emit_at(e, s->span);
   if (value_is_poison(cond)) // errors of both branches are worth reporting
     cond = constant_i1(e, true);
@@ -164,7 +167,11 @@ void emit_assign_target(struct emitter *e, const struct expr *target, struct val
   case EXPR_LIST: emit_unpack(e, target, v); return;
   case EXPR_STARRED: emit_assign_target(e, target->inner, v); return;
   case EXPR_ATTRIBUTE:
-    if (emit_assign_field(e, target, v))
+    if (emit_assign_field(e, target, v) || (e->host && host_store(e, target, v)))
+      return;
+    break;
+  case EXPR_SUBSCRIPT:
+    if (e->host && host_store(e, target, v))
       return;
     break;
   case EXPR_ERROR: return;
@@ -180,7 +187,7 @@ void emit_assign_target(struct emitter *e, const struct expr *target, struct val
 // As in Triton, a number that a name is assigned is no literal any more. What is evaluated at
 // compile time and the library say what they mean.
 static struct value own_type(struct emitter *e, struct value v) {
-  if (e->frame->is_std || e->frame->function->is_constexpr_function)
+  if (e->frame->is_std || e->frame->function->is_constexpr_function || e->host)
     return v;
   v.is_typed = value_is_number(v);
   if (v.kind != VALUE_TUPLE || v.tuple.record)
@@ -193,14 +200,19 @@ static struct value own_type(struct emitter *e, struct value v) {
 
 static void emit_aug_assign(struct emitter *e, const struct stmt *s) {
   const struct expr *t = s->aug_assign.target;
-  if (t->kind != EXPR_NAME) {
+  if (t->kind != EXPR_NAME && !e->host) {
     emit_assign_target(e, t, VALUE_ERROR);
     return;
   }
   struct operand left = {emit_expr(e, t), t->span};
   struct operand right = {emit_expr(e, s->aug_assign.value), s->aug_assign.value->span};
+  if (e->host && (!need_known(e, left) || !need_known(e, right)))
+    return;
   struct value v = emit_binary(e, s->aug_assign.op, left, right, s->aug_assign.op_span);
-  scope_assign(e, t->name, s->span, own_type(e, v));
+  if (t->kind == EXPR_NAME)
+    scope_assign(e, t->name, s->span, own_type(e, v));
+  else
+    emit_assign_target(e, t, v);
 }
 
 static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
@@ -217,7 +229,7 @@ static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
     is_constexpr = false; // as in Triton, where it holds any value
   }
   enum dtype dtype;
-  if (annotation && value_is_number(x.v) && dtype_parse(str_from(annotation), &dtype)) {
+  if (annotation && value_is_number(x.v) && !e->host && dtype_parse(str_from(annotation), &dtype)) {
     emit_at(e, s->span);
     x.v = emit_convert(e, x, type_scalar(dtype));
   }
@@ -229,7 +241,7 @@ static void emit_ann_assign(struct emitter *e, const struct stmt *s) {
 // ---- the rest ----
 
 static void emit_assert(struct emitter *e, const struct stmt *s) {
-  bool is_static = e->frame->function->is_constexpr_function;
+  bool is_static = e->frame->function->is_constexpr_function || e->host;
   struct operand args[2] = {
       {emit_expr(e, s->assert_stmt.condition), s->assert_stmt.condition->span}};
   size_t n = 1;
@@ -300,8 +312,11 @@ static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq 
     else
       e->damaged = true;
     return false;
-  case STMT_PASS:
   case STMT_IMPORT:
+    if (e->host)
+      host_import(e, s);
+    return false;
+  case STMT_PASS:
   case STMT_KIND_COUNT: return false;
   }
   return false;

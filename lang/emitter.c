@@ -4,6 +4,7 @@
 #include "lang/emitter.h"
 
 #include "lang/consteval.h"
+#include "lang/host.h"
 
 #include <stdio.h>
 
@@ -18,6 +19,8 @@ static const struct frame *user_frame(const struct emitter *e, struct span *at) 
 }
 
 void emit_at(struct emitter *e, struct span at) {
+  if (e->host)
+    return;
   const struct frame *f = e->frame;
   if (f && f->is_std) {
     e->b.loc = f->call_loc;
@@ -60,6 +63,7 @@ struct diag *emit_error(struct emitter *e, struct span at, enum diag_code code, 
   va_list ap;
   va_start(ap, fmt);
   struct diag *d = report(e, true, at, code, fmt, ap);
+  e->stopped = e->stopped || e->host; // as Python does
   va_end(ap);
   return d;
 }
@@ -120,6 +124,7 @@ const char *value_type_text(struct emitter *e, struct value v) {
   case VALUE_FILE: return "module";
   case VALUE_RANGE: return "range";
   case VALUE_SLICE: return "slice";
+  case VALUE_OPAQUE: return "unknown";
   case VALUE_ABSENT: return "nothing";
   case VALUE_POISON: return "an error";
   }
@@ -152,6 +157,7 @@ const char *value_describe(struct emitter *e, struct value v) {
   case VALUE_FILE: return "a module";
   case VALUE_RANGE: return "a range";
   case VALUE_SLICE: return "a slice";
+  case VALUE_OPAQUE: return arena_printf(e->a, "`%s`", v.opaque->path);
   case VALUE_RT:
   case VALUE_ABSENT:
   case VALUE_POISON: return value_type_text(e, v);

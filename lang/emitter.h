@@ -125,6 +125,8 @@ struct emitter {
   bool stopped;    // too much was emitted: nothing more
   bool damaged;    // the tree holds errors of the parser: no module comes out
   unsigned errors; // reported before emission began
+  struct host *host; // NULL: emitting. Else only Python of the host is evaluated (host.h): there is
+                     // no `c`, and nothing is emitted
 };
 
 // ---- places and messages (emitter.c) ----
@@ -160,6 +162,8 @@ bool scope_module_name(struct emitter *e, const struct ast_module *m, const char
 bool scope_language_name(const char *name, struct value *ret);
 struct value module_attribute(struct emitter *e, enum module_id m, const char *name,
                               struct span at);
+// The same; not found is not reported.
+bool module_find(struct emitter *e, enum module_id m, const char *name, struct value *ret);
 
 struct name_list {
   const char **at;
@@ -261,6 +265,7 @@ struct value emit_class_attribute(struct emitter *e, const struct record *r, con
 // `self.x = v` in `__init__`; false: nothing of that kind.
 bool emit_assign_field(struct emitter *e, const struct expr *target, struct value v);
 const char *record_name(const struct record *r);
+extern const struct record record_dict;
 struct type block_pointer_type(struct value v); // of a pointer to its elements
 
 // ---- functions beside the kernel (outline.c) ----
@@ -345,6 +350,7 @@ enum builtin_flags {
   BUILTIN_MATH = 4,     // also under tl.math and libdevice
   BUILTIN_PREFIXED = 8, // found under tl. only: too common a word
   BUILTIN_TYPE = 16,    // a question to a type: `x.dtype.is_floating()`
+  BUILTIN_HOST = 32,    // of host code (host.h)
 };
 
 struct builtin {

@@ -9,6 +9,8 @@ static size_t base_count(const struct ast_class *c) {
   return c->base_count < MAX_BASES ? c->base_count : MAX_BASES;
 }
 
+const struct record record_dict = {.kind = RECORD_DICT};
+
 // ---- classes ----
 
 static void add_fields(struct emitter *e, const struct ast_class *c, const struct ast_module *m,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: variables of the functions being inlined, and what a module gives a meaning to.
 #include "lang/builtins.h"
+#include "lang/host.h"
 #include "lang/import.h"
 #include "lang/ssa.h"
 #include "lang/std_module.h"
@@ -23,7 +24,7 @@ struct variable *scope_variable(struct emitter *e, const char *name) {
 
 void scope_assign(struct emitter *e, const char *name, struct span at, struct value v) {
   struct variable *var = scope_variable(e, name);
-  var->value = v;
+  var->value = e->host ? host_value(e, v) : v;
   var->span = at;
   var->is_constexpr = false;
 }
@@ -121,38 +122,44 @@ static struct value value_of_builtin(const struct builtin *b) {
   return (struct value){.kind = VALUE_BUILTIN, .builtin = b};
 }
 
-static struct value host_attribute(struct emitter *e, const char *name, struct span at) {
-  struct value v;
+static bool array_library_find(struct emitter *e, const char *name, struct value *ret) {
   enum dtype t;
   const struct builtin *b = builtin_find(e, name);
   if (b && b->emit == builtin_number_info)
-    return value_of_builtin(b);
+    return *ret = value_of_builtin(b), true;
   if (host_dtype(name, &t))
-    return value_type(type_scalar(t));
-  if (module_constant(name, &v))
-    return v;
-  struct diag *d = emit_error(e, at, E0201, "`%s` of this module belongs to the host", name);
-  diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the language "
-               "are in `tl`");
-  return VALUE_ERROR;
+    return *ret = value_type(type_scalar(t)), true;
+  return module_constant(name, ret);
+}
+
+bool module_find(struct emitter *e, enum module_id m, const char *name, struct value *ret) {
+  if (m == MODULE_HOST)
+    return array_library_find(e, name, ret);
+  if (is_foreign_type(str_from(name))) // can be compared with, and is never equal
+    return *ret = value_str(str_from(name)), true;
+  const struct builtin *b = builtin_find(e, name);
+  if (b)
+    return *ret = value_of_builtin(b), true;
+  if (scope_language_name(name, ret))
+    return true;
+  if (m == MODULE_MATH && module_constant(name, ret))
+    return true;
+  if (m == MODULE_EXTRA && (strcmp(name, "ALL") == 0 || strcmp(name, "NONE") == 0))
+    return *ret = value_str(str_from(name)), true;
+  return false;
 }
 
 struct value module_attribute(struct emitter *e, enum module_id m, const char *name,
                               struct span at) {
   struct value v;
-  if (m == MODULE_HOST)
-    return host_attribute(e, name, at);
-  if (is_foreign_type(str_from(name))) // can be compared with, and is never equal
-    return value_str(str_from(name));
-  const struct builtin *b = builtin_find(e, name);
-  if (b)
-    return value_of_builtin(b);
-  if (scope_language_name(name, &v))
+  if (module_find(e, m, name, &v))
     return v;
-  if (m == MODULE_MATH && module_constant(name, &v))
-    return v;
-  if (m == MODULE_EXTRA && (strcmp(name, "ALL") == 0 || strcmp(name, "NONE") == 0))
-    return value_str(str_from(name));
+  if (m == MODULE_HOST) {
+    struct diag *d = emit_error(e, at, E0201, "`%s` of this module belongs to the host", name);
+    diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
+                 "language are in `tl`");
+    return VALUE_ERROR;
+  }
   struct diag *d = emit_error(e, at, E0201, "there is no `%s` in this module", name);
   const char *near = builtin_nearest(e, name, false);
   if (near) {
@@ -181,7 +188,7 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
   e->frame = &f;
   struct value v = emit_expr(e, k->value);
   e->frame = saved;
-  if (!value_is_const(v) && !value_is_poison(v)) {
+  if (!value_is_const(v) && !value_is_poison(v) && !e->host) {
     struct diag *d = emit_error(e, at, E0301,
                                 "the module constant `%s` is not known at compile "
                                 "time",
@@ -293,7 +300,7 @@ struct value scope_lookup(struct emitter *e, const char *name, struct span at) {
       return scope_read(e, v, at);
   }
   struct value v;
-  if (module_lookup(e, name, at, &v))
+  if (module_lookup(e, name, at, &v) || (e->host && host_name(e, name, &v)))
     return v;
   const struct builtin *b = builtin_find_bare(e, name);
   if (b)

@@ -19,9 +19,10 @@ struct lang_config {
 // A launch's arguments and chosen constants by name, for functions of them.
 struct lang_known {
   const char *name;
-  bool is_pointer; // its value is unknown; element size only
-  enum dtype dtype;
-  bool is_text; // a constant: `text` as of -D
+  bool is_pointer;  // its value is unknown; element size only
+  bool is_unknown;  // so is that of this scalar
+  enum dtype dtype; // DTYPE_NONE: not known
+  bool is_text;     // a constant: `text` as of -D
   const char *text;
   bool is_integer;
   int64_t integer;
@@ -34,23 +35,22 @@ struct lang_tuning {
   size_t key_count, reset_count, restore_count;
   const char **heuristics; // parameters whose values @heuristics computes, in order
   size_t heuristic_count;
-  struct span span; // of @autotune
+  struct span span;                  // of @autotune
   struct lang_tuning_source *source; // for the calls below
 };
 
-// False with diagnostics (E0460 not evaluable, E0461 not a list of Config, E0462 unknown name in it).
-// Neither decorator: everything empty. `kernel` NULL: the only one. `target` answers questions for
-// the device ("sm_90a"); `host` and NULL answer as sm_80. Questions for the vendor say CUDA.
+// False with diagnostics (E0460 not evaluable, E0461 not a list of Config, E0462 unknown name in
+// it). Neither decorator: everything empty. `kernel` NULL: the only one. `target` answers questions
+// for the device ("sm_90a"); `host` and NULL answer as sm_80. Questions for the vendor say CUDA.
 bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
                     const char *kernel, const char *target, struct lang_imports *imports,
                     struct lang_tuning *ret);
-// Values of the heuristics for these arguments and constants, in their order (a later one sees earlier
-// ones). False with a diagnostic (E0463) where one cannot be evaluated.
+// Values of the heuristics for these arguments and constants, in their order (a later one sees
+// earlier ones). False with a diagnostic (E0463) where one cannot be evaluated.
 bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lang_tuning *t,
-                     const struct lang_known *known, size_t known_count,
-                     struct lang_setting *ret);
-// prune_configs_by={'early_config_prune': f}: which of the configurations stay (`keep`, all true where
-// there is none). False with a diagnostic (E0464) where it cannot be evaluated.
+                     const struct lang_known *known, size_t known_count, struct lang_setting *ret);
+// prune_configs_by={'early_config_prune': f}: which of the configurations stay (`keep`, all true
+// where there is none). False with a diagnostic (E0464) where it cannot be evaluated.
 bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tuning *t,
                 const struct lang_known *known, size_t known_count, bool *keep);
 

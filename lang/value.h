@@ -27,7 +27,8 @@ enum value_kind {
   VALUE_BOUND,   // a builtin with its first argument: `x.to`
   VALUE_RANGE,   // range(...), tl.range(...), tl.static_range(...)
   VALUE_SLICE,   // `a:b` inside a subscript
-  VALUE_CLASS    // of the file: makes records
+  VALUE_CLASS,   // of the file: makes records
+  VALUE_OPAQUE   // of the host (host.h): has a name, its value is not known
 };
 
 struct value;
@@ -37,6 +38,7 @@ struct ast_field;
 struct ast_module;
 struct file_module;
 struct function;
+struct opaque;
 
 // What makes a tuple more than one.
 enum record_kind {
@@ -57,6 +59,13 @@ struct tuple {
   struct value *at;
   size_t len;
   const struct record *record; // NULL: a tuple
+  // Where host code is evaluated (host.h): what holds the elements and can change. `at` and `len`
+  // are what it held when the value was last read.
+  struct list *list;
+};
+struct list {
+  struct value *at;
+  size_t len, cap;
 };
 
 struct bound_method {
@@ -108,6 +117,7 @@ struct value {
     const struct builtin *builtin;
     struct bound_method bound;
     struct range range;
+    const struct opaque *opaque;
   };
 };
 

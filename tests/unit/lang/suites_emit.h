@@ -17,7 +17,8 @@
   X(elements)                                                                                      \
   X(records)                                                                                       \
   X(blocks)                                                                                        \
-  X(compat)
+  X(compat)                                                                                        \
+  X(tuning)
 
 #define X(name) TCase *name##_tests(void);
 SUITES_EMIT(X)
