@@ -117,7 +117,12 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
   return ok && no_errors(s);
 }
 
-static void show_module(struct session *s) {
+// The passes are done: what the module still lacks, and those who want to look at it.
+static void finish_module(struct session *s) {
+  if (s->request->max_registers)
+    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
+                                    mlirStringRefCreateFromCString("tilegpu.max_registers"),
+                                    attr_i32(s->c, (int32_t)s->request->max_registers));
   if (s->request->inspect)
     s->request->inspect(s->request->inspect_user, s->c, s->module);
 }
@@ -127,10 +132,6 @@ static bool lower(struct session *s) {
   const struct compile_request *r = s->request;
   struct compile_timing *t = &s->ret->timing;
   double at = clock_ms();
-  if (r->max_registers)
-    mlirOperationSetAttributeByName(mlirModuleGetOperation(s->module),
-                                    mlirStringRefCreateFromCString("tilegpu.max_registers"),
-                                    attr_i32(s->c, (int32_t)r->max_registers));
   s->llvm = LLVMContextCreate();
   LLVMModuleRef module = emit_llvm(s->c, s->module, r->target, s->num_warps, s->num_stages,
                                    r->check, s->llvm, &s->ret->info);
@@ -184,7 +185,7 @@ static bool compile_source(struct session *s) {
   bool stopped = false;
   if (!run_passes(s, &r->passes, &stopped))
     return false;
-  show_module(s);
+  finish_module(s);
   if (stopped || r->passes.only || r->emit == EMIT_TILE)
     return finish_with_ir(s);
   if (r->emit == EMIT_TILEGPU)
@@ -224,7 +225,7 @@ static bool compile_ir(struct session *s) {
     return false;
   }
   if (r->passes.only || r->emit > EMIT_TILE)
-    show_module(s);
+    finish_module(s);
   if (stopped || r->passes.only || r->emit <= EMIT_TILEGPU)
     return finish_with_ir(s);
   return lower(s);

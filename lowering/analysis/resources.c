@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts of the multiprocessors, and the division that gives the occupancy.
+// The division that gives the occupancy; what a multiprocessor holds stands in machine.c.
 #include "lowering/analysis/resources.h"
 
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/machine.h"
 #include "lowering/analysis/scratch.h"
 
 enum {
-  WARPS_PER_SM = 64,
-  WARPS_PER_SM_SMALL = 48, // sm_86, sm_89
-  PROGRAMS_PER_SM = 32,
-  PROGRAMS_PER_SM_86 = 16,
-  PROGRAMS_PER_SM_89 = 24,
-  REGISTERS_PER_SM = 65536,
   REGISTERS_PER_ALLOCATION = 256, // of a warp
   RESERVED_SHARED = 1024,         // of every program, by the system
   LANES = 32
@@ -64,13 +59,7 @@ struct widest_tile resource_widest_tile(struct ir_context *c, MlirOperation root
 
 // ---- occupancy ----
 
-unsigned resource_warps_per_sm(const struct target *t) {
-  return t->sm == 86 || t->sm == 89 ? WARPS_PER_SM_SMALL : WARPS_PER_SM;
-}
-
-static unsigned most_programs(const struct target *t) {
-  return t->sm == 86 ? PROGRAMS_PER_SM_86 : t->sm == 89 ? PROGRAMS_PER_SM_89 : PROGRAMS_PER_SM;
-}
+unsigned resource_warps_per_sm(const struct target *t) { return machine_of(t)->warps; }
 
 static void take_less(unsigned *n, const char **limit, unsigned other, const char *name) {
   if (other < *n) {
@@ -81,13 +70,14 @@ static void take_less(unsigned *n, const char **limit, unsigned other, const cha
 
 unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,
                                   uint32_t shared_bytes, const char **ret_limit) {
-  unsigned n = resource_warps_per_sm(t) / num_warps;
+  const struct machine *m = machine_of(t);
+  unsigned n = m->warps / num_warps;
   *ret_limit = "warps";
-  take_less(&n, ret_limit, most_programs(t), "programs");
+  take_less(&n, ret_limit, m->programs, "programs");
   if (registers) {
     unsigned of_warp = (registers * LANES + REGISTERS_PER_ALLOCATION - 1) /
                        REGISTERS_PER_ALLOCATION * REGISTERS_PER_ALLOCATION;
-    take_less(&n, ret_limit, REGISTERS_PER_SM / (of_warp * num_warps), "registers");
+    take_less(&n, ret_limit, m->registers / (of_warp * num_warps), "registers");
   }
   // What one program may have is all but its reserve.
   unsigned all = t->shared_limit + RESERVED_SHARED;

@@ -4,6 +4,7 @@
 #ifndef TILE_LOWERING_PASSES_CANONICALIZE_H
 #define TILE_LOWERING_PASSES_CANONICALIZE_H
 
+#include "lowering/analysis/int_arith.h"
 #include "mlir-dialects/build.h"
 
 struct canon {
@@ -40,9 +41,5 @@ bool canon_control(struct canon *k, MlirOperation op, enum op_id id);
 // A constant of `type` holding the integer `value`, before `op`.
 MlirValue canon_int_constant(struct canon *k, MlirOperation op, MlirType type, int64_t value);
 bool is_const_int(struct canon *k, MlirValue v, int64_t value);
-int64_t sign_extend(int64_t v, unsigned bits);
-uint64_t zero_extend(int64_t v, unsigned bits);
-// One of the ten predicates of arith.cmpi on two integers of that width.
-bool compare_ints(int predicate, int64_t x, int64_t y, unsigned bits);
 
 #endif

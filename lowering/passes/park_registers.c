@@ -11,7 +11,7 @@
 // its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
 // f32 with 1024 threads is 64 registers of 64: without parking, ptxas spills to local memory, which
 // is beyond the L1 cache here.
-#include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/registers.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
 #include "lowering/analysis/shared_places.h"
@@ -21,9 +21,7 @@ enum {
   REGISTERS_PER_SM = 65536,
   MOST_REGISTERS = 255, // of a thread
   LANES = 32,
-  RESERVE = 28, // registers for addresses and temporaries
-  WORD_BITS = 32,
-  DEEPEST = 8 // how far back an op's operands are looked at
+  RESERVE = 28 // registers for addresses and temporaries
 };
 
 struct tile {
@@ -45,31 +43,6 @@ struct state {
 };
 
 // ---- tiles ----
-
-// The same few instructions make it again from scalars: ranges, and what is computed from them.
-static bool is_cheap(struct ir_context *c, MlirValue v, unsigned depth) {
-  MlirOperation def = value_def(v);
-  if (mlirOperationIsNull(def) || !type_is_tensor(mlirValueGetType(v)))
-    return !type_is_tensor(mlirValueGetType(v));
-  if (depth == 0 || !(op_flags(c, def) & OP_PURE) || (op_flags(c, def) & OP_ANCHOR))
-    return false;
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++)
-    if (!is_cheap(c, mlirOperationGetOperand(def, i), depth - 1))
-      return false;
-  return true;
-}
-
-// Copies of registers take none; what is small or cheap does not matter.
-static unsigned words_of(struct ir_context *c, MlirValue v) {
-  MlirType type = mlirValueGetType(v);
-  MlirOperation def = value_def(v);
-  if (!type_is_tensor(type) || !linear_of_type(c, type) || is_cheap(c, v, DEEPEST))
-    return 0;
-  enum op_id id = mlirOperationIsNull(def) ? OP_UNKNOWN : op_id(c, def);
-  if (id == OP_TILE_BROADCAST || id == OP_TILE_EXPAND_DIMS)
-    return 0;
-  return (layout_registers(c, type) * type_bits(c, element_type(type)) + WORD_BITS - 1) / WORD_BITS;
-}
 
 // Values that control flow hands on are read where blocks meet, not by an op.
 static bool has_plain_uses(struct ir_context *c, MlirValue v) {
@@ -96,7 +69,7 @@ static bool collect(MlirOperation op, void *user) {
     vec_push(s->p->scratch, &s->meetings, liveness_point(s->live, op));
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
     MlirValue v = mlirOperationGetResult(op, i);
-    struct tile t = {.op = op, .words = words_of(s->c, v)};
+    struct tile t = {.op = op, .words = register_words(s->c, v)};
     if (t.words == 0)
       continue;
     t.live = liveness_range(s->live, v);

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers that values take of a thread, as far as tilegpu IR tells.
+#ifndef TILE_LOWERING_ANALYSIS_REGISTERS_H
+#define TILE_LOWERING_ANALYSIS_REGISTERS_H
+
+#include "lowering/analysis/axis_info.h"
+#include "mlir-dialects/ir.h"
+
+// Words of 32 bits of a tile; 0 for scalars, for copies of other tiles' registers and for what the
+// same few instructions make again from scalars (ranges).
+unsigned register_words(struct ir_context *c, MlirValue v);
+
+// Elements of a tile of numbers or pointers that a thread must compute: those that neighbour
+// another one of its registers, or equal it, follow from that one at no cost.
+unsigned registers_apart(struct ir_context *c, struct axis_analysis *axis, MlirValue v);
+
+// What a thread of the function needs at its most crowded point: the tiles that live there, and a
+// reserve for addresses and temporaries. An estimate; the assembler has the last word.
+unsigned registers_needed(struct ir_context *c, struct axis_analysis *axis, MlirOperation func,
+                          struct arena *a);
+
+#endif
