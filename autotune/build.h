@@ -70,10 +70,14 @@ struct tune_built {
 };
 
 struct tune_builder;
-// Starts `threads` (0: one a core) threads. `device` gives properties only; it is not launched on.
+// Starts `threads` (0: one a core) threads. `device` gives properties only, those of the device or
+// of one like it (tune_device_assumed); no device is opened but the host. The problem and the space
+// outlive the builder.
 tile_status tune_builder_open(const struct tune_problem *p, const struct tune_space *s,
                               const tile_device_properties *device, unsigned threads,
                               struct tune_builder **ret);
+// The device has answered: later predictions are for it.
+void tune_builder_device(struct tune_builder *b, const tile_device_properties *device);
 // Queues work; results come in the order in which they are done.
 void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t config);
 // The next result, waiting up to `timeout_ms` (negative: as long as there is work). False: none.

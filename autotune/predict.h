@@ -9,6 +9,10 @@
 
 #include <tile/runtime.h>
 
+// What a usual device of that target is like, until the device itself has answered. False: there is
+// no such target.
+bool tune_device_assumed(const char *target, tile_device_properties *ret);
+
 struct prediction {
   double ms;
   const char *limiter; // "memory", "tensor cores", "instructions", "shared memory", "latency", ...

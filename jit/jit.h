@@ -31,6 +31,8 @@ void jit_kernel_set_passes(tile_kernel *kernel, const struct pass_options *optio
 
 // Declared run-time parameters (compile-time ones left out), in the order of the arguments.
 const struct lang_param *jit_kernel_params(const tile_kernel *kernel, size_t *ret_count);
+// All of them, those that are compile-time too.
+const struct lang_param *jit_kernel_declared(const tile_kernel *kernel, size_t *ret_count);
 const char *jit_kernel_name(const tile_kernel *kernel);
 
 // The specialisation for these arguments, compiled now if need be. `report` may be NULL; a

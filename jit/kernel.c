@@ -40,6 +40,8 @@ static void take_params(tile_kernel *k, const struct lang_param *params, size_t 
     k->declared[i].span = SPAN_NONE; // the tree it points into goes
     if (params[i].default_text)
       k->declared[i].default_text = arena_strdup(k->arena, params[i].default_text);
+    if (params[i].default_text)
+      k->declared[i].default_text = arena_strdup(k->arena, params[i].default_text);
     if (!k->declared[i].is_constexpr)
       k->params[k->param_count++] = k->declared[i];
   }
@@ -344,6 +346,11 @@ void jit_kernel_set_passes(tile_kernel *k, const struct pass_options *options) {
 const struct lang_param *jit_kernel_params(const tile_kernel *k, size_t *ret_count) {
   *ret_count = k->param_count;
   return k->params;
+}
+
+const struct lang_param *jit_kernel_declared(const tile_kernel *k, size_t *ret_count) {
+  *ret_count = k->declared_count;
+  return k->declared;
 }
 
 const char *jit_kernel_name(const tile_kernel *k) { return k->name; }

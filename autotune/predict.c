@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model. A multiprocessor has pipes (tensor cores, instruction issue, shared memory, L1, its
+// share of the L2 cache and of memory); the programs that it holds keep each busy for some cycles.
+// Pipes work at the same time as far as there are warps to overlap them: the time is a norm of the
+// pipes' times, between their sum and their maximum. No program ends before its own chain of waits
+// does, and programs come in waves.
+#include "autotune/predict.h"
+
+#include "lowering/analysis/machine.h"
+#include "lowering/analysis/resources.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SECTOR_BYTES = 32, MOST_REGISTERS = 255, SCHEDULERS = 4 };
+
+// ---- devices ----
+
+bool tune_device_assumed(const char *target, tile_device_properties *ret) {
+  const struct target *t = target_find(str_from(target));
+  if (!t)
+    return false;
+  const struct machine *m = machine_of(t);
+  *ret = (tile_device_properties){
+      .is_host = t->is_host,
+      .multiprocessors = (int)m->multiprocessors,
+      .l2_bytes = (size_t)(m->l2_megabytes * (1 << 20)),
+      .shared_limit = t->shared_limit,
+      .memory_gbs = m->memory_gbs,
+  };
+  snprintf(ret->target, sizeof ret->target, "%s", target);
+  return true;
+}
+
+struct device {
+  const struct machine *m;
+  double sms, l2_bytes;
+  double memory_bytes, l2_bytes_a_cycle; // a cycle, of all multiprocessors together
+};
+
+static struct device device_of(const tile_device_properties *p, const struct target *target) {
+  const struct machine *m = machine_of(target);
+  double gbs = p->memory_gbs > 0 ? p->memory_gbs : m->memory_gbs;
+  return (struct device){
+      .m = m,
+      .sms = p->multiprocessors > 0 ? p->multiprocessors : (int)m->multiprocessors,
+      .l2_bytes = p->l2_bytes ? (double)p->l2_bytes : m->l2_megabytes * (1 << 20),
+      .memory_bytes = gbs / m->clock_ghz,
+      .l2_bytes_a_cycle = m->l2_gbs / m->clock_ghz,
+  };
+}
+
+// ---- programs at the same time ----
+
+static uint32_t registers_of(const struct kernel_cost *c) {
+  return c->registers > MOST_REGISTERS ? MOST_REGISTERS : c->registers;
+}
+
+static unsigned programs_per_sm(const struct target *target, const struct kernel_cost *c) {
+  const char *limit;
+  unsigned n =
+      resource_programs_per_sm(target, c->num_warps, registers_of(c), c->shared_bytes, &limit);
+  return n;
+}
+
+// ---- pipes ----
+
+enum pipe { TENSOR, SHARED, ISSUE, SPECIAL, L1, L2, MEMORY, PIPES };
+static const char *const pipe_names[PIPES] = {
+    "tensor cores", "shared memory", "instructions", "special functions",
+    "L1 cache",     "L2 cache",      "memory"};
+
+// How often what one program reads is read by others too, and comes from the L2 cache then: of `n`
+// programs that run at the same time, those in a square of blocks share rows and columns with each
+// other. Programs without loops share nothing.
+static double distinct_share(const struct kernel_cost *c, double n) {
+  if (c->turns < 2 || n < 2)
+    return 1;
+  double side = sqrt(n);
+  return c->tensor_flops > 0 ? 1 / side : 1;
+}
+
+struct pipes {
+  double cycles[PIPES];
+};
+
+// Cycles of each pipe for `n` programs of one multiprocessor, when as many run on the others.
+static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c, double n,
+                             double busy_sms) {
+  const struct machine *m = d->m;
+  double moved = c->global_read + c->global_written;
+  double fetched = c->sectors * SECTOR_BYTES > moved ? c->sectors * SECTOR_BYTES : moved;
+  double from_memory = c->global_read * distinct_share(c, n * busy_sms) + fetched - c->global_read;
+  struct pipes p = {{
+      [TENSOR] = c->tensor_cycles,
+      [SHARED] = c->shared_wavefronts / m->wavefronts,
+      [ISSUE] = c->instructions / m->issue,
+      [SPECIAL] = c->special / m->special,
+      [L1] = c->sectors / m->sectors,
+      [L2] = fetched * busy_sms / d->l2_bytes_a_cycle,
+      [MEMORY] = from_memory * busy_sms / d->memory_bytes,
+  }};
+  for (unsigned i = 0; i < PIPES; i++)
+    p.cycles[i] *= n;
+  return p;
+}
+
+static double norm(const double *x, unsigned n, double exponent) {
+  double sum = 0;
+  for (unsigned i = 0; i < n; i++)
+    sum += pow(x[i], exponent);
+  return pow(sum, 1 / exponent);
+}
+
+// Products, their operands and what feeds them overlap well: they are loaded ahead. Other
+// arithmetic waits for results, so that only other warps overlap with it.
+static double overlapped(const struct pipes *p, double warps_a_scheduler) {
+  double ahead = 1.6 + 0.7 * warps_a_scheduler, aside = 1 + 0.35 * warps_a_scheduler;
+  ahead = ahead > 4 ? 4 : ahead;
+  aside = aside > 4 ? 4 : aside;
+  double feed[] = {p->cycles[TENSOR], p->cycles[SHARED], p->cycles[L1], p->cycles[L2],
+                   p->cycles[MEMORY]};
+  double rest[] = {p->cycles[ISSUE], p->cycles[SPECIAL]};
+  double both[] = {norm(feed, COUNT_OF(feed), ahead), norm(rest, COUNT_OF(rest), ahead)};
+  return norm(both, COUNT_OF(both), p->cycles[TENSOR] > 0 ? aside : ahead);
+}
+
+// ---- one program's chain ----
+
+// Waits that follow each other whatever else runs: the start, loads, turns of loops, barriers.
+static double chain_of(const struct device *d, const struct kernel_cost *c) {
+  const struct machine *m = d->m;
+  double ahead = c->stages > 1 ? c->stages - 1 : 1;
+  double waits = c->turns * c->waits_per_turn * m->memory_latency / ahead;
+  double loads = c->global_read > 0 ? m->memory_latency : 0;
+  double stores = c->global_written > 0 ? m->memory_latency / 2 : 0;
+  return m->program_start + loads + waits + stores + c->barriers * m->barrier;
+}
+
+static unsigned largest(const struct pipes *p) {
+  unsigned best = 0;
+  for (unsigned i = 1; i < PIPES; i++)
+    if (p->cycles[i] > p->cycles[best])
+      best = i;
+  return best;
+}
+
+// Values that do not fit go to local memory and back each turn.
+static double spill_factor(const struct kernel_cost *c) {
+  return c->registers > MOST_REGISTERS ? 1 + 0.02 * (c->registers - MOST_REGISTERS) : 1;
+}
+
+// Cycles that `n` programs at a time need on each of `busy_sms` multiprocessors.
+static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
+                   const char **ret_limiter) {
+  struct pipes p = pipes_of(d, c, n, busy_sms);
+  double chain = chain_of(d, c), work = overlapped(&p, n * c->num_warps / SCHEDULERS);
+  *ret_limiter = chain > work ? "latency" : pipe_names[largest(&p)];
+  // Starts and ends of programs overlap with other programs' work.
+  double both[] = {work + (d->m->program_start + d->m->memory_latency) / n, chain};
+  return norm(both, 2, 4) * spill_factor(c);
+}
+
+// ---- the whole ----
+
+static double floor_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
+  double bytes = (c->global_read * distinct_share(c, programs) + c->global_written) * programs;
+  double memory = bytes / d->memory_bytes, tensor = c->tensor_cycles * programs / d->sms;
+  return memory > tensor ? memory : tensor;
+}
+
+struct prediction tune_predict(const tile_device_properties *device, const struct target *target,
+                               const struct kernel_cost *c, tile_grid grid) {
+  struct device d = device_of(device, target);
+  double programs = (double)grid.x * grid.y * grid.z;
+  unsigned held = programs_per_sm(target, c);
+  struct prediction p = {.programs_per_sm = held, .limiter = "does not fit"};
+  if (held == 0 || programs == 0) {
+    p.ms = INFINITY;
+    return p;
+  }
+  double capacity = d.sms * held, full = floor(programs / capacity);
+  double rest = programs - full * capacity, cycles = 0;
+  const char *tail = NULL;
+  p.waves = programs / capacity;
+  if (full > 0)
+    cycles += full * wave(&d, c, held, d.sms, &p.limiter);
+  if (rest > 0) {
+    double busy = rest < d.sms ? rest : d.sms;
+    cycles += wave(&d, c, ceil(rest / d.sms), busy, &tail);
+  }
+  if (full == 0)
+    p.limiter = tail;
+  double cycles_a_ms = d.m->clock_ghz * 1e6;
+  p.ms = cycles / cycles_a_ms + d.m->launch_us * 1e-3;
+  p.floor_ms = floor_cycles(&d, c, programs) / cycles_a_ms;
+  return p;
+}
+
+// ---- pruning ----
+
+const char *tune_prune_reason(struct arena *a, const tile_device_properties *device,
+                              const struct target *target, const struct kernel_cost *c,
+                              tile_grid grid) {
+  size_t limit = device->shared_limit && device->shared_limit < target->shared_limit
+                     ? device->shared_limit
+                     : target->shared_limit;
+  if (c->shared_bytes > limit)
+    return arena_printf(a, "needs %u bytes of shared memory; a program may use %zu",
+                        c->shared_bytes, limit);
+  uint64_t programs = (uint64_t)grid.x * grid.y * grid.z;
+  if (programs == 0)
+    return arena_strdup(a, "the grid is empty");
+  if (target->is_host)
+    return NULL;
+  if (c->registers > 2 * MOST_REGISTERS)
+    return arena_printf(a, "about %u registers a thread; there are %d", c->registers,
+                        MOST_REGISTERS);
+  if (programs_per_sm(target, c) == 0)
+    return arena_printf(a, "%u warps with about %u registers a thread do not fit a multiprocessor",
+                        c->num_warps, registers_of(c));
+  return NULL;
+}
