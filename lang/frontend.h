@@ -66,6 +66,9 @@ struct lang_imports {
   bool is_detached;              // the kernel's text is not from a file: nothing stands beside it
   VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
 };
+// Fills the probes with the files that the imports of `m` name, whatever kernels use of them, and
+// those that theirs name. On `a`; what is not found or cannot be read is passed over.
+void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
 
 struct lang_options {
   const char *kernel; // NULL: the only one

@@ -371,3 +371,32 @@ bool import_report(struct emitter *e, const struct ast_module *m, const char *na
                                     : "`-I DIR` adds a folder in which modules are looked for");
   return true;
 }
+
+// ---- every file that a file's imports name ----
+
+static void collect(struct emitter *e, struct map *seen, const struct ast_module *m) {
+  ptrmap_put(e->a, seen, m, e);
+  for (size_t i = 0; i < m->import_count; i++) {
+    const struct ast_import *im = &m->imports[i];
+    const struct file_module *f =
+        is_host_module(im->module) ? NULL : find_module(e, m, im->module, im->span);
+    const struct file_module *inner = NULL;
+    if (f && f->folder && im->name) // `from package import module`
+      inner = module_at(e, join(e, f->folder, im->name), im->name, im->span);
+    if (f && f->ast && !ptrmap_get(seen, f->ast))
+      collect(e, seen, f->ast);
+    if (inner && inner->ast && !ptrmap_get(seen, inner->ast))
+      collect(e, seen, inner->ast);
+  }
+}
+
+void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports) {
+  struct lang_options options = {.imports = imports};
+  struct emitter *e = arena_new(a, struct emitter);
+  struct map seen = {0};
+  e->a = a;
+  e->diag = diag_engine_create(a);
+  e->options = &options;
+  e->module = m;
+  collect(e, &seen, m);
+}

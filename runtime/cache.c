@@ -131,6 +131,12 @@ void disk_cache_close(struct disk_cache *c) {
   free(c);
 }
 
+int disk_cache_folder(struct disk_cache *c, const char *name) {
+  if (!c || (mkdirat(c->dir, name, 0700) != 0 && errno != EEXIST))
+    return -1;
+  return openat(c->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
 // ---- names: "ab/cdef..." ----
 
 struct entry_name {

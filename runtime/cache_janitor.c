@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upkeep of the cache on disk: unfinished entries of processes that died, and the size limit.
+// Upkeep of the cache on disk: unfinished entries of processes that died, journals of tunings of
+// long ago, and the size limit.
 #include "base/debug.h"
 #include "runtime/cache_internal.h"
 
@@ -46,8 +47,11 @@ static void add(struct inventory *v, const char *folder, const char *file, const
   v->bytes += e.bytes;
 }
 
-// Counts the entries of one fan-out folder and removes what was left unfinished.
-static void visit_folder(int dir, const char *folder, time_t now, struct inventory *v) {
+typedef void see_fn(int fd, const char *folder, const char *file, const struct stat *st, time_t now,
+                    struct inventory *v);
+
+// Calls `see` for the files of a folder.
+static void visit(int dir, const char *folder, time_t now, struct inventory *v, see_fn *see) {
   int fd = openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
   if (!stream) {
@@ -57,16 +61,27 @@ static void visit_folder(int dir, const char *folder, time_t now, struct invento
   }
   for (struct dirent *d; (d = readdir(stream));) {
     struct stat st;
-    if (fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
-      continue;
-    if (strncmp(d->d_name, CACHE_TEMPORARY, sizeof CACHE_TEMPORARY - 1) == 0) {
-      if (now - st.st_mtime > HOUR)
-        unlinkat(fd, d->d_name, 0);
-    } else {
-      add(v, folder, d->d_name, &st);
-    }
+    if (fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+      see(fd, folder, d->d_name, &st, now, v);
   }
   closedir(stream);
+}
+
+// Counts an entry of a fan-out folder, or removes what was left unfinished.
+static void see_entry(int fd, const char *folder, const char *file, const struct stat *st,
+                      time_t now, struct inventory *v) {
+  if (strncmp(file, CACHE_TEMPORARY, sizeof CACHE_TEMPORARY - 1) != 0)
+    add(v, folder, file, st);
+  else if (now - st->st_mtime > HOUR)
+    unlinkat(fd, file, 0);
+}
+
+static void see_journal(int fd, const char *folder, const char *file, const struct stat *st,
+                        time_t now, struct inventory *v) {
+  (void)folder;
+  (void)v;
+  if (now - st->st_mtime > CACHE_TUNE_SECONDS)
+    unlinkat(fd, file, 0);
 }
 
 static int by_use(const void *a, const void *b) {
@@ -105,8 +120,9 @@ bool disk_cache_clean(struct disk_cache *c, uint64_t limit, time_t now) {
   static const char digits[] = "0123456789abcdef";
   for (int i = 0; i < 256; i++) {
     char folder[3] = {digits[i / 16], digits[i % 16], '\0'};
-    visit_folder(c->dir, folder, now, &v);
+    visit(c->dir, folder, now, &v, see_entry);
   }
+  visit(c->dir, CACHE_TUNE_FOLDER, now, &v, see_journal);
   size_t before = v.count;
   shrink(c->dir, &v, limit);
   debug_log(DEBUG_CACHE, "upkeep: %zu entries, %llu bytes left", before,

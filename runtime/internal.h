@@ -95,5 +95,10 @@ bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32]
                     struct str *ret_info, struct str *ret_code);
 void disk_cache_put(struct disk_cache *c, const uint8_t key[32], struct str info,
                     struct str code); // failures are silent
+// A folder of that name in the cache's, made if need be, for files that are no entries; its
+// descriptor is the caller's, -1 when there is none. In CACHE_TUNE_FOLDER files that were not
+// written to for a month are removed.
+#define CACHE_TUNE_FOLDER "tune"
+int disk_cache_folder(struct disk_cache *c, const char *name);
 
 #endif

@@ -25,7 +25,7 @@ struct aot_function {
   const char *kernel; // in the source
   struct span at;     // where it was asked for
   VEC(struct lang_binding) bindings;
-  uint32_t num_warps, num_stages; // 0: default
+  uint32_t num_warps, num_stages, max_registers; // 0: default
   const struct lang_param *declared;
   size_t declared_count;
   const char *constants;            // "BLOCK=1024", for people
@@ -50,6 +50,8 @@ const char *aot_c_name(struct arena *a, const char *name);
 
 // Functions, targets and module name from the options. False with diagnostics.
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret);
+// Constants and launch options that were left open, from FILE.tune.json. False with diagnostics.
+bool aot_take_tunings(struct aot *a);
 // Parameters of each function, and its specialisations from --spec. False with diagnostics.
 bool aot_describe(struct aot *a);
 // --grid in C, once parameters are known.

@@ -66,6 +66,7 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
                               .target = target,
                               .num_warps = f->num_warps,
                               .num_stages = f->num_stages,
+                              .max_registers = f->max_registers,
                               .emit = EMIT_PTX,
                               .passes = t->o.passes,
                               .folders = t->o.folders.at,

@@ -85,6 +85,7 @@ static bool add_function(struct aot *a, struct aot_function *f) {
     }
   f->num_warps = f->num_warps ? f->num_warps : a->tool->o.num_warps;
   f->num_stages = f->num_stages ? f->num_stages : a->tool->o.num_stages;
+  f->max_registers = a->tool->o.max_registers;
   vec_push(a->tool->arena, &a->functions, *f);
   return true;
 }
@@ -354,7 +355,7 @@ bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
       return false;
   if (t->o.functions.len == 0 && !plain_functions(ret))
     return false;
-  if (!bind_options(ret))
+  if (!bind_options(ret) || !aot_take_tunings(ret))
     return false;
   for (size_t i = 0; i < ret->functions.len; i++)
     describe_constants(ret, &ret->functions.at[i]);

@@ -63,6 +63,7 @@ static bool describe(struct aot *a, struct aot_function *f) {
                               .target = a->targets.at[0],
                               .num_warps = f->num_warps,
                               .num_stages = f->num_stages,
+                              .max_registers = f->max_registers,
                               .emit = EMIT_TILEGPU,
                               .passes = t->o.passes,
                               .folders = t->o.folders.at,

@@ -166,8 +166,9 @@ struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *nam
 
 // Run-time parameters of the kernel become l->args; every --arg must name one, every one needs an
 // --arg.
-static int match_arguments(struct tool *t, struct launch *l, const struct lang_param *params,
-                           size_t count) {
+static int match_arguments(struct tool *t, struct launch *l) {
+  const struct lang_param *params = l->params;
+  size_t count = l->param_count;
   l->args = arena_array(t->arena, struct launch_arg, count + 1);
   l->packed = arena_array(t->arena, tile_arg, count + 1);
   bool *is_set = arena_array(t->arena, bool, count + 1);
@@ -188,7 +189,9 @@ static int match_arguments(struct tool *t, struct launch *l, const struct lang_p
       return EXIT_WRONG;
     a->where = given->where;
     enum dtype as = a->param->is_typed && a->param->is_pointer ? a->param->dtype : DTYPE_NONE;
-    if (!arg_spec_parse(t->arena, t->diag, given->where, given->value, as, &a->value))
+    bool (*parse)(struct arena *, struct diag_engine *, struct span, struct str, enum dtype,
+                  struct arg_value *) = l->is_shape_only ? arg_spec_shape : arg_spec_parse;
+    if (!parse(t->arena, t->diag, given->where, given->value, as, &a->value))
       return tool_error_status(t);
     is_set[a - l->args] = true;
   }
@@ -221,21 +224,20 @@ int launch_upload(struct tool *t, struct launch *l) {
 static int allocate(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < l->arg_count; i++) {
     struct launch_arg *a = &l->args[i];
-    if (a->value.is_array) {
-      tile_status status = tile_malloc(
-          l->device, a->value.array.count * dtype_bytes(a->value.array.dtype), &a->buffer);
-      if (status != TILE_OK)
-        return launch_failed(t, a->where, status);
-    }
-    int status = pack(t, a, &l->packed[i]);
-    if (status != EXIT_DONE)
-      return status;
+    if (!a->value.is_array)
+      continue;
+    tile_status status = tile_malloc(
+        l->device, a->value.array.count * dtype_bytes(a->value.array.dtype), &a->buffer);
+    if (status != TILE_OK)
+      return launch_failed(t, a->where, status);
+    l->packed[i].value.pointer = a->buffer;
   }
   return launch_upload(t, l);
 }
 
-static int evaluate_grid(struct tool *t, struct launch *l, const struct ast_module *m,
-                         const struct lang_param *params, size_t count) {
+static int evaluate_grid(struct tool *t, struct launch *l) {
+  const struct lang_param *params = l->params;
+  size_t count = l->param_count;
   size_t capacity = count + t->o.defines.len + 1;
   const char **names = arena_array(t->arena, const char *, capacity);
   int64_t *values = arena_array(t->arena, int64_t, capacity);
@@ -250,36 +252,86 @@ static int evaluate_grid(struct tool *t, struct launch *l, const struct ast_modu
     }
   for (size_t i = 0; i < count; i++)
     if (params[i].is_constexpr &&
-        tool_default_value(m, l->kernel_name, params[i].name, &values[known.count]))
+        tool_default_value(l->module, l->kernel_name, params[i].name, &values[known.count]))
       names[known.count++] = params[i].name; // after -D: the first of a name wins
   uint32_t grid[3] = {1, 1, 1};
-  if (t->o.grid.ptr && !grid_expr_eval(t->diag, t->o.grid_at, &known, grid))
+  if (!grid_expr_eval(t->diag, t->o.grid_at, &known, grid))
     return EXIT_WRONG;
-  if (!t->o.grid.ptr) {
-    diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),
-              "add for example `--grid 'cdiv(n,BLOCK)'`");
-    return EXIT_USAGE;
-  }
   l->grid = (tile_grid){grid[0], grid[1], grid[2]};
   return EXIT_DONE;
 }
 
-int launch_open(struct tool *t, struct launch *l) {
+static void define(void *user, struct tool *t, const struct tune_setting *s, struct span where) {
+  (void)user;
+  vec_push(t->arena, &t->o.defines, (struct assignment){s->name, str_from(s->value), where});
+}
+
+// What the command line leaves open comes from FILE.tune.json, as if it had been given.
+static int take_tuning(struct tool *t, struct launch *l) {
+  struct tunings ts;
+  struct tune_key_value *values = arena_array(t->arena, struct tune_key_value, l->arg_count + 1);
+  struct tunings_query q = {.kernel = l->kernel_name,
+                            .target = t->o.target ? t->o.target : l->properties.target,
+                            .device = l->properties.name,
+                            .types = tune_types_of(t->arena, l->packed, l->arg_count),
+                            .values = values};
+  for (size_t i = 0; i < l->arg_count; i++)
+    if (!l->packed[i].is_pointer && l->packed[i].type <= TILE_U64)
+      values[q.value_count++] =
+          (struct tune_key_value){l->args[i].param->name, l->packed[i].value.integer};
+  q.given = tunings_given(t, &q.given_count);
+  if (!tunings_open(t, l->module, &ts))
+    return tool_error_status(t);
+  l->tuned = tunings_for_launch(&ts, &q);
+  return tunings_apply(t, &l->tuned, &q,
+                       &(struct tunings_target){&t->o.num_warps, &t->o.num_stages,
+                                                &t->o.max_registers, NULL, define})
+             ? EXIT_DONE
+             : tool_error_status(t);
+}
+
+void launch_show_tuned(const struct launch *l, struct strbuf *out) {
+  if (!l->tuned.entry)
+    return;
+  strbuf_puts(out, "  tuned     ");
+  tuned_print(&l->tuned, out);
+  strbuf_putc(out, '\n');
+}
+
+static int check_grid(struct tool *t) {
+  if (t->o.grid.ptr)
+    return EXIT_DONE;
+  diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),
+            "add for example `--grid 'cdiv(n,BLOCK)'`");
+  return EXIT_USAGE;
+}
+
+int launch_read(struct tool *t, struct launch *l) {
   int status = EXIT_DONE;
   l->source = tool_source(t, &status);
   if (!l->source)
     return status;
-  struct ast_module *m = lang_parse(t->arena, t->diag, l->source);
-  struct lang_param *params;
-  size_t count;
-  if (!m || diag_error_count(t->diag) ||
-      !lang_kernel_params(t->arena, t->diag, m, t->o.kernel, &l->kernel_name, &params, &count))
+  l->module = lang_parse(t->arena, t->diag, l->source);
+  if (!l->module || diag_error_count(t->diag) ||
+      !lang_kernel_params(t->arena, t->diag, l->module, t->o.kernel, &l->kernel_name, &l->params,
+                          &l->param_count))
     return tool_error_status(t);
-  status = match_arguments(t, l, params, count);
+  status = match_arguments(t, l);
+  for (size_t i = 0; status == EXIT_DONE && i < l->arg_count; i++)
+    status = pack(t, &l->args[i], &l->packed[i]);
+  return status;
+}
+
+int launch_open(struct tool *t, struct launch *l) {
+  int status = launch_read(t, l);
   if (status == EXIT_DONE)
-    status = evaluate_grid(t, l, m, params, count);
+    status = check_grid(t);
   if (status == EXIT_DONE)
     status = open_device(t, l);
+  if (status == EXIT_DONE)
+    status = take_tuning(t, l);
+  if (status == EXIT_DONE)
+    status = evaluate_grid(t, l);
   if (status == EXIT_DONE)
     status = open_kernel(t, l);
   if (status == EXIT_DONE)

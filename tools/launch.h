@@ -6,6 +6,7 @@
 #include "jit/jit.h"
 #include "tools/arg_spec.h"
 #include "tools/tool.h"
+#include "tools/tunings.h"
 
 #include <tile/tile.h>
 
@@ -17,8 +18,12 @@ struct launch_arg {
 };
 
 struct launch {
+  bool is_shape_only; // to be set before: generated arrays are not filled (arg_spec_shape)
   struct source *source;
+  struct ast_module *module;
   const char *kernel_name;
+  struct lang_param *params; // compile-time ones too
+  size_t param_count;
   tile_device *device;
   tile_device_properties properties;
   tile_kernel *kernel;
@@ -26,14 +31,19 @@ struct launch {
   tile_arg *packed;        // the same, as the runtime takes them
   size_t arg_count;
   tile_grid grid;
+  struct tuned tuned;         // what FILE.tune.json gave
   struct jit_spec *spec;      // after launch_compile
   int registers, local_bytes; // likewise; GPUs only
 };
 
-// Opens the device and the kernel, makes and uploads the arguments, evaluates the grid. EXIT_DONE,
-// or the status of a failure that is recorded; launch_close in either case.
+// Reads the file and the arguments, without a device: source to packed, whose pointers are NULL.
+int launch_read(struct tool *t, struct launch *l);
+// launch_read; opens the device and the kernel, makes and uploads the arguments, evaluates the
+// grid. EXIT_DONE, or the status of a failure that is recorded; launch_close in either case.
 int launch_open(struct tool *t, struct launch *l);
 void launch_close(struct launch *l);
+// A line of the output, if FILE.tune.json gave something.
+void launch_show_tuned(const struct launch *l, struct strbuf *out);
 // Compiles and loads for the arguments: l->spec, registers, local_bytes.
 int launch_compile(struct tool *t, struct launch *l);
 // Launches and waits. Failures and findings of --check are recorded; the exit status.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilec: parses the command line, runs the mode, prints the recorded messages. The only place that
 // turns errors into an exit status.
+#include "autotune/worker.h"
 #include "base/debug.h"
 #include "tools/reproducer.h"
 
@@ -32,6 +33,7 @@ static int run_mode(struct tool *t) {
   case MODE_RUN: return mode_run(t);
   case MODE_BENCH: return mode_bench(t);
   case MODE_LAYOUT: return mode_layout(t);
+  case MODE_TUNINGS: return mode_tunings(t);
   case MODE_DOCTOR: return mode_doctor(t);
   case MODE_LIST_PASSES: return mode_list_passes(t);
   case MODE_EXPLAIN: return mode_explain(t);
@@ -46,6 +48,8 @@ static int run_mode(struct tool *t) {
 }
 
 int main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // itself, as the tuner's worker
+    return tune_worker_main(argc, argv);
   const char *debug = getenv("TILE_DEBUG");
   if (debug && strcmp(debug, "help") == 0) {
     fputs(debug_help(), stdout);

@@ -149,7 +149,7 @@ static int check_cubin(struct tool *t, const struct aot *a) {
 
 // Mistakes on the command line are of usage, those in the kernel are not.
 static int error_status(const struct tool *t) {
-  static const enum diag_code usage[] = {E0703, E0706, E0753, E0754};
+  static const enum diag_code usage[] = {E0702, E0703, E0706, E0753, E0754};
   for (size_t i = 0; i < COUNT_OF(usage); i++)
     if (diag_first_error_code(t->diag) == usage[i])
       return EXIT_USAGE;

@@ -119,6 +119,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct spre
     json_begin_object(&w);
     json_key(&w, "kernel"), json_cstring(&w, l->kernel_name);
     json_key(&w, "device"), json_cstring(&w, l->properties.name);
+    json_key(&w, "tuned"), tuned_write(&l->tuned, &w);
     json_key(&w, "ms"), json_double(&w, k.median);
     json_key(&w, "ms_p20"), json_double(&w, k.p20);
     json_key(&w, "ms_p80"), json_double(&w, k.p80);
@@ -136,6 +137,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct spre
   }
   strbuf_printf(out, "%s on %s (%s), grid (%u, %u, %u), %zu launches\n", l->kernel_name,
                 l->properties.name, l->properties.target, l->grid.x, l->grid.y, l->grid.z, k.count);
+  launch_show_tuned(l, out);
   strbuf_printf(out, "  time      %.4f ms  (p20 %.4f, p80 %.4f)\n", k.median, k.p20, k.p80);
   strbuf_printf(out, "  memory    %.1f GB/s, %.1f%% of a device copy (%.1f GB/s)\n", gbs,
                 100 * gbs / roof, roof);

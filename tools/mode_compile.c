@@ -3,6 +3,7 @@
 // text of the wanted stage.
 #include "runtime/internal.h"
 #include "tools/explain_perf.h"
+#include "tools/tunings.h"
 
 #include <math.h>
 
@@ -83,6 +84,8 @@ static void write_json(const struct compile_request *r, const struct compile_res
   strbuf_putc(out, '\n');
 }
 
+static bool is_usage(enum diag_code code) { return code == E0702 || code == E0703; }
+
 int mode_compile(struct tool *t) {
   if (t->o.artifact != ARTIFACT_STAGE)
     return mode_aot(t);
@@ -120,6 +123,8 @@ int mode_compile(struct tool *t) {
   }
   if (!tool_bindings(t, &r.bindings, &r.binding_count))
     return EXIT_USAGE;
+  if (!mlir && r.emit != EMIT_AST && !tunings_for_compilation(t, &r))
+    return is_usage(diag_first_error_code(t->diag)) ? EXIT_USAGE : tool_error_status(t);
   if (t->o.explain_perf && !t->o.emit_given && !r.passes.only && !r.passes.stop_after)
     return explain_perf(t, &r);
   struct compile_result result = {0};

@@ -199,6 +199,7 @@ static void summarise(struct tool *t, struct launch *l, const struct array *resu
     json_key(&w, "compile_ms"), json_double(&w, timing.find_ms);
     json_key(&w, "cached"), json_bool(&w, timing.from_disk);
     json_key(&w, "checked"), json_bool(&w, t->o.check);
+    json_key(&w, "tuned"), tuned_write(&l->tuned, &w);
     json_key(&w, "arguments"), json_begin_object(&w);
     for (size_t i = 0; i < l->arg_count; i++)
       if (results[i].data)
@@ -212,6 +213,7 @@ static void summarise(struct tool *t, struct launch *l, const struct array *resu
                 l->properties.name, l->properties.target, l->grid.x, l->grid.y, l->grid.z,
                 timing.from_disk ? "from the cache" : "compiled", timing.find_ms,
                 t->o.check ? ", every access checked" : "");
+  launch_show_tuned(l, out);
   for (size_t i = 0; i < l->arg_count; i++)
     if (results[i].data)
       show_array(l->args[i].param->name, &results[i], &l->args[i].value.array, out);

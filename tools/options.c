@@ -246,6 +246,7 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_RUN: return set_mode(t, g, MODE_RUN);
   case OPTION_BENCH: return set_mode(t, g, MODE_BENCH);
   case OPTION_LAYOUT: return set_mode(t, g, MODE_LAYOUT);
+  case OPTION_TUNINGS: return set_mode(t, g, MODE_TUNINGS);
   case OPTION_DOCTOR: return set_mode(t, g, MODE_DOCTOR);
   case OPTION_LIST_PASSES: return set_mode(t, g, MODE_LIST_PASSES);
   case OPTION_EXPLAIN: return set_mode(t, g, MODE_EXPLAIN);
@@ -297,6 +298,8 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_PASSES: return apply_passes(t, g);
   case OPTION_DUMP_DIR: o->passes.dump_dir = copy(t, g->value); break;
   case OPTION_CHECK: o->check = true; break;
+  case OPTION_NO_TUNINGS: o->no_tunings = true; break;
+  case OPTION_TUNED_FOR: o->tuned_for = (struct word){g->value, g->where}; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
   case OPTION_VERIFY_EACH: o->passes.verify_each = true; break;
   case OPTION_EXPLAIN_PERF: o->explain_perf = true; break;
@@ -374,6 +377,19 @@ static bool check_packing(struct tool *t) {
          only_for_packs(t, &(struct word){{0}, o->name_at}, o->name != NULL, 0, "`--name`");
 }
 
+static void take_file(struct tool *t, const char *name, struct span where) {
+  if (!t->o.file) {
+    t->o.file = name;
+    t->o.file_at = where;
+  }
+  vec_push(t->arena, &t->o.files, (struct word){str_from(name), where});
+}
+
+static bool check_files(struct tool *t) {
+  return t->o.files.len < 2 || t->o.mode == MODE_TUNINGS ||
+         usage(t, t->o.files.at[1].where, E0703, "more than one input file", NULL);
+}
+
 bool options_parse(struct tool *t, int argc, char **argv) {
   uint32_t *starts = arena_array(t->arena, uint32_t, (size_t)argc + 1);
   join_words(t, argc, argv, starts);
@@ -385,12 +401,8 @@ bool options_parse(struct tool *t, int argc, char **argv) {
     if (word.len < 2 || word.ptr[0] != '-') {
       if (t->o.mode == MODE_LAYOUT) // the SPEC may be several words
         t->o.mode_argument = arena_printf(t->arena, "%s %s", t->o.mode_argument, argv[i]);
-      else if (t->o.file)
-        ok = usage(t, g.where, E0703, "more than one input file", NULL);
-      else {
-        t->o.file = argv[i];
-        t->o.file_at = g.where;
-      }
+      else
+        take_file(t, argv[i], g.where);
       continue;
     }
     if (!find_option(word, &g.id, &g.value)) {
@@ -418,7 +430,7 @@ bool options_parse(struct tool *t, int argc, char **argv) {
     }
     ok &= apply(t, &g);
   }
-  return ok && check_packing(t);
+  return ok && check_files(t) && check_packing(t);
 }
 
 void options_help(struct strbuf *out) {

@@ -25,6 +25,7 @@ enum tool_mode {
   MODE_RUN,
   MODE_BENCH,
   MODE_LAYOUT,
+  MODE_TUNINGS,
   MODE_DOCTOR,
   MODE_LIST_PASSES,
   MODE_EXPLAIN,
@@ -51,9 +52,10 @@ enum artifact { ARTIFACT_STAGE, ARTIFACT_CUBIN, ARTIFACT_PACK, ARTIFACT_HEADER, 
 
 struct options {
   enum tool_mode mode;
-  const char *file; // NULL when none was given
+  const char *file; // NULL when none was given; the first of `files`
   struct span file_at;
-  const char *mode_argument; // SPEC of --layout (all remaining words), CODE of --explain
+  VEC(struct word) files; // all; several for --tunings only
+  const char *mode_argument; // SPEC of --layout (all remaining words), CODE of --explain, VERB of --tunings
   struct span mode_at;
   const char *kernel;
   const char *target; // as given; NULL: auto
@@ -63,6 +65,8 @@ struct options {
   VEC(struct word) kernels, targets, grids, specs, functions; // all that were given, in order
   struct str signature, grid;
   struct span signature_at, grid_at;
+  bool no_tunings;
+  struct word tuned_for; // value.ptr NULL: not given
   uint32_t num_warps, num_stages, max_registers; // 0: default
   enum emit_kind emit;
   bool emit_given;
@@ -98,6 +102,7 @@ int mode_aot(struct tool *t); // --emit=cubin, pack, header and c
 int mode_run(struct tool *t);
 int mode_bench(struct tool *t);
 int mode_layout(struct tool *t);
+int mode_tunings(struct tool *t);
 int mode_doctor(struct tool *t);
 int mode_list_passes(struct tool *t);
 int mode_explain(struct tool *t);
