@@ -7,16 +7,16 @@
 #include "lang/tuning.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#define DATA_ALIGN 256 // of allocations among the data, as on a GPU
+#define DATA_ALIGN 256 // of arrays among the data
 
 // ---- the arrays ----
 
-struct block { // an allocation that arguments point into
-  const void *base;
+struct block { // what is behind a pointer
+  const void *pointer;
   size_t size;
   uint64_t offset; // into the data
 };
@@ -28,17 +28,20 @@ struct work {
   struct block *blocks;
   size_t block_count;
   uint64_t data_bytes;
-  tile_status status; // of copying the arrays
+  tile_status status; // of copying the arrays, which another thread does, and its message
+  char message[512];
 };
 
 static uint64_t round_up(uint64_t n) { return (n + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN; }
 
-static struct block *block_of(struct work *w, const void *base, size_t size) {
+// Arguments that are equal share a block; those that overlap in another way do not, as the worker's
+// copies of them do not either.
+static struct block *block_of(struct work *w, const void *pointer, size_t size) {
   for (size_t i = 0; i < w->block_count; i++)
-    if (w->blocks[i].base == base)
+    if (w->blocks[i].pointer == pointer)
       return &w->blocks[i];
   struct block *b = &w->blocks[w->block_count++];
-  *b = (struct block){base, size, w->data_bytes};
+  *b = (struct block){pointer, size, w->data_bytes};
   w->data_bytes += round_up(size);
   return b;
 }
@@ -58,10 +61,9 @@ static tile_status find_arrays(struct work *w, struct tune_problem *p) {
     if (s != TILE_OK)
       return status_set(s, "kernel `%s` cannot be tuned: argument %zu (`%s`): %s", k->name, i + 1,
                         k->params[i].name, tile_error_message());
-    const struct block *b = block_of(w, base, size);
-    size_t before = (size_t)(pointer - (const char *)base);
-    p->arrays[i].bytes = size - before;
-    p->arrays[i].offset = b->offset + before;
+    const struct block *b = block_of(w, pointer, size - (size_t)(pointer - (const char *)base));
+    p->arrays[i].bytes = b->size;
+    p->arrays[i].offset = b->offset;
   }
   return TILE_OK;
 }
@@ -85,7 +87,9 @@ static bool fill(void *user, void *data) {
   const struct tuned_request *r = w->request;
   for (size_t i = 0; i < w->block_count && w->status == TILE_OK; i++)
     w->status = tile_copy_to_host(r->tuned->device, r->stream, (char *)data + w->blocks[i].offset,
-                                  w->blocks[i].base, w->blocks[i].size);
+                                  w->blocks[i].pointer, w->blocks[i].size);
+  if (w->status != TILE_OK)
+    snprintf(w->message, sizeof w->message, "%s", tile_error_message());
   return w->status == TILE_OK;
 }
 
@@ -191,7 +195,7 @@ static tile_status measure(struct work *w, struct arena *a, const struct tuned_w
       tune_run(a, of->problem, of->space, &options, journal, fill, w, w->data_bytes, &result);
   tune_journal_close(journal);
   if (w->status != TILE_OK)
-    return w->status;
+    return status_set(w->status, "%s", w->message);
   if (s != TILE_OK)
     return s;
   if (!result.has_best && !result.stopped)
