@@ -96,19 +96,34 @@ static tile_status open_worker(struct tune_loop *l, int data_fd, uint64_t data_b
   return l->hooks->worker_open(&w, l->problem, data_fd, data_bytes, &l->worker);
 }
 
-// The device is known: the builder can start, and what an earlier run found on it counts.
-static tile_status meet_device(struct tune_loop *l) {
-  const struct tune_options *o = l->options;
-  const char *target = l->problem->target ? l->problem->target : l->device.target;
-  l->has_device = true;
+static tile_status open_builder(struct tune_loop *l, const char *target) {
   l->target = target_find(str_from(target));
   if (!l->target)
     return status_set(TILE_INVALID_ARGUMENT, "no such target: %s", target);
+  return l->hooks->builder_open(l->problem, l->space, &l->device, l->options->threads, &l->builder);
+}
+
+// What a kernel is compiled for, where that is known before the device has answered: the builder
+// starts with what such a device usually is.
+static tile_status begin_early(struct tune_loop *l) {
+  const char *target = l->problem->target;
+  if (!target && l->options->device && strcmp(l->options->device, "host") == 0)
+    target = "host";
+  return target && tune_device_assumed(target, &l->device) ? open_builder(l, target) : TILE_OK;
+}
+
+// The device is known: what an earlier run found on it counts.
+static tile_status meet_device(struct tune_loop *l) {
+  const struct tune_options *o = l->options;
+  l->has_device = true;
   if (!l->journal && o->journal_of)
     l->journal = o->journal_of(o->user, &l->device);
   if (l->journal && o->resume)
     tune_loop_resume(l);
-  return l->hooks->builder_open(l->problem, l->space, &l->device, o->threads, &l->builder);
+  if (l->builder)
+    l->hooks->builder_device(l->builder, &l->device);
+  return l->builder ? TILE_OK
+                    : open_builder(l, l->problem->target ? l->problem->target : l->device.target);
 }
 
 // Asks the search and moves on until nothing can. True: the search is over.
@@ -168,7 +183,7 @@ static tile_status run_loop(struct tune_loop *l, struct filling *f, bool *ret_st
     if (filled && !f->is_told)
       l->hooks->data_ready(l->worker);
     f->is_told |= filled != 0;
-    bool is_over = l->has_device && step(l);
+    bool is_over = l->builder && step(l) && l->has_device;
     if (is_over || l->latest || elapsed(l) - shown_ms > 100) {
       shown_ms = elapsed(l);
       *ret_stopped = !report(l);
@@ -230,7 +245,9 @@ tile_status tune_run_with(const struct tune_hooks *h, struct arena *a, const str
   if (status == TILE_OK) {
     bool stopped = false;
     begin_fill(&f);
-    status = run_loop(&l, &f, &stopped);
+    status = begin_early(&l);
+    if (status == TILE_OK)
+      status = run_loop(&l, &f, &stopped);
     if (status == TILE_OK)
       conclude(&l, stopped, ret);
     h->worker_close(l.worker);
@@ -253,6 +270,7 @@ static int wait_on(struct pollfd *fds, unsigned long count, int timeout_ms) {
 }
 
 static const struct tune_hooks hooks = {.builder_open = tune_builder_open,
+                                        .builder_device = tune_builder_device,
                                         .submit = tune_builder_submit,
                                         .built = tune_builder_next,
                                         .builder_fd = tune_builder_fd,

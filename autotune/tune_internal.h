@@ -13,6 +13,7 @@ struct tune_hooks {
   tile_status (*builder_open)(const struct tune_problem *p, const struct tune_space *s,
                               const tile_device_properties *device, unsigned threads,
                               struct tune_builder **ret);
+  void (*builder_device)(struct tune_builder *b, const tile_device_properties *device);
   void (*submit)(struct tune_builder *b, enum tune_stage stage, uint32_t config);
   bool (*built)(struct tune_builder *b, int timeout_ms, struct tune_built *ret);
   int (*builder_fd)(const struct tune_builder *b);

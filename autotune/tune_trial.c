@@ -287,13 +287,15 @@ void tune_loop_resume(struct tune_loop *l) {
     return;
   for (uint32_t i = 0; i < l->space->count; i++) {
     struct tune_trial *t = &known[i];
-    if (!is_worth_writing(t->outcome) || (t->outcome == TUNE_MEASURED && t->sample.count == 0))
+    if (!is_worth_writing(t->outcome) || (t->outcome == TUNE_MEASURED && t->sample.count == 0) ||
+        l->trials[i].outcome != TUNE_UNTRIED)
       continue;
     t->config = i;
     t->is_resumed = true;
     l->trials[i] = *t;
     if (is_failure(t->outcome))
       l->items[i].stop = STOP_FAILED;
-    tune_search_measured(l->search, i, t->outcome, is_failure(t->outcome) ? NULL : &t->sample);
+    l->items[i].is_wanted = true; // as if it had been asked for
+    answer(l, i);
   }
 }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A builder, a worker and a clock for the event loop: nothing is compiled or launched, time passes
+// only where the loop waits, and every configuration does what the test says.
+#ifndef TESTS_UNIT_AUTOTUNE_FAKE_TUNING_H
+#define TESTS_UNIT_AUTOTUNE_FAKE_TUNING_H
+
+#include "autotune/tune_internal.h"
+
+enum fake_conduct {
+  FAKE_FINE,
+  FAKE_NO_BUILD,    // the compiler refuses it
+  FAKE_TOO_MUCH,    // more shared memory than there is
+  FAKE_NO_LOAD,     // the driver refuses it
+  FAKE_CRASH,       // its first launch breaks off
+  FAKE_HANG,        // its first launch never ends
+  FAKE_WRONG,       // other results than most
+  FAKE_CRASH_LATER, // crashes when it is measured
+  FAKE_CONDUCT_COUNT
+};
+
+#define FAKE_CONFIGS 64
+
+struct fake_tuning {
+  double now_ms;
+  enum fake_conduct conduct[FAKE_CONFIGS];
+  double ms[FAKE_CONFIGS];
+  int code[FAKE_CONFIGS]; // configurations of the same number have the same code
+  double build_ms, timeout_ms;
+  const char *device_fails; // NULL: it opens
+  bool is_host;
+  // What happened.
+  unsigned submitted[FAKE_CONFIGS], loaded[FAKE_CONFIGS], checked[FAKE_CONFIGS],
+      measured[FAKE_CONFIGS];
+  uint32_t reference; // that was compared with last
+  bool has_reference, is_ready, was_measured_while_building;
+  unsigned building, open_builders, open_workers, device_told;
+  unsigned char first_byte; // of the data when they were said to be ready
+};
+extern struct fake_tuning fake;
+extern const struct tune_hooks fake_hooks;
+
+// All fine, alike, different code; `count` configurations of BLOCK = 16, 32, ...
+void fake_reset(struct arena *a, size_t count, struct tune_space *ret);
+
+#endif
