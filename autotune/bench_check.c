@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results against the reference's: equal bytes first, then within a tolerance by type.
+// Configurations add up in different orders, and where large terms cancel the error has the size of
+// the terms, not of the sum: unless the user gives tolerances, they count from the larger of the
+// element and the root mean square of the array. Arrays are cut into chunks over all cores.
+#include "autotune/bench.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#define SAMPLED_ELEMENTS 65536u
+
+// One sweep over all arrays.
+struct sweep {
+  struct bench *b;
+  bool is_reference;
+  pthread_mutex_t lock; // guards what follows
+  tile_status status;
+  char message[256];
+  struct comparison *found; // one a buffer
+};
+
+static size_t chunks_of(const struct bench_buffer *n) {
+  return (n->array.bytes + BENCH_CHUNK - 1) / BENCH_CHUNK;
+}
+
+// Relative to the larger of the element and the array's scale.
+static double tolerance(enum dtype t) {
+  switch (t) {
+  case DTYPE_F64: return 1e-10;
+  case DTYPE_F32: return 1e-4;
+  case DTYPE_F16: return 2e-3;
+  case DTYPE_BF16: return 1.6e-2;
+  case DTYPE_F8E4NV:
+  case DTYPE_F8E4B15: return 0.13;
+  case DTYPE_F8E5: return 0.26;
+  default: return 0;
+  }
+}
+
+static void tolerances(const struct bench *b, const struct bench_buffer *n, double *ret_rtol,
+                       double *ret_atol) {
+  double rtol, atol;
+  compare_defaults(n->type, &rtol, &atol);
+  double wide = tolerance(n->type);
+  bool given = b->problem->rtol >= 0 || b->problem->atol >= 0;
+  *ret_rtol = b->problem->rtol >= 0 ? b->problem->rtol : given ? rtol : wide;
+  *ret_atol = b->problem->atol >= 0 ? b->problem->atol : given ? atol : fmax(atol, wide * n->scale);
+}
+
+// The root mean square of the finite elements, by a sample of them.
+static double scale_of(const struct bench_buffer *n, const char *reference) {
+  unsigned size = dtype_bytes(n->type);
+  uint64_t count = n->array.bytes / size, step = count / SAMPLED_ELEMENTS + 1, used = 0;
+  double sum = 0;
+  for (uint64_t i = 0; i < count; i += step) {
+    double v = dtype_load(n->type, reference + i * size);
+    if (!isfinite(v))
+      continue;
+    sum += v * v;
+    used++;
+  }
+  return used ? sqrt(sum / (double)used) : 0;
+}
+
+static void failed(struct sweep *p, tile_status status) {
+  pthread_mutex_lock(&p->lock);
+  if (p->status == TILE_OK) {
+    p->status = status;
+    snprintf(p->message, sizeof p->message, "%s", tile_error_message());
+  }
+  pthread_mutex_unlock(&p->lock);
+}
+
+static void compare_chunk(struct sweep *p, size_t buffer, size_t offset, size_t bytes,
+                          const void *actual) {
+  const struct bench_buffer *n = &p->b->buffers[buffer];
+  char *reference = p->b->reference + n->array.offset + offset;
+  if (memcmp(actual, reference, bytes) == 0)
+    return;
+  unsigned size = dtype_bytes(n->type);
+  double rtol, atol;
+  tolerances(p->b, n, &rtol, &atol);
+  uint64_t count = bytes / size;
+  const struct array expected = {n->type, 1, {count}, count, reference};
+  struct array results = expected;
+  memcpy(&results.data, &actual, sizeof actual); // compared, not written
+  struct comparison c = compare_arrays(&results, &expected, rtol, atol);
+  pthread_mutex_lock(&p->lock);
+  comparison_add(&p->found[buffer], &c, offset / size);
+  pthread_mutex_unlock(&p->lock);
+}
+
+static void chunk(void *user, uint64_t i, unsigned worker) {
+  struct sweep *p = user;
+  struct bench *b = p->b;
+  size_t buffer = 0;
+  for (; i >= chunks_of(&b->buffers[buffer]); buffer++)
+    i -= chunks_of(&b->buffers[buffer]);
+  const struct bench_buffer *n = &b->buffers[buffer];
+  size_t offset = i * BENCH_CHUNK, rest = n->array.bytes - offset;
+  size_t bytes = rest < BENCH_CHUNK ? rest : BENCH_CHUNK;
+  const char *actual = (const char *)n->device + offset;
+  if (b->staging) {
+    tile_status s = tile_copy_to_host(b->device, NULL, b->staging[worker], actual, bytes);
+    if (s != TILE_OK) {
+      failed(p, s);
+      return;
+    }
+    actual = b->staging[worker];
+  }
+  if (p->is_reference)
+    memcpy(b->reference + n->array.offset + offset, actual, bytes);
+  else
+    compare_chunk(p, buffer, offset, bytes, actual);
+}
+
+static tile_status run(struct sweep *p) {
+  uint64_t chunks = 0;
+  for (size_t i = 0; i < p->b->buffer_count; i++)
+    chunks += chunks_of(&p->b->buffers[i]);
+  pthread_mutex_init(&p->lock, NULL);
+  thread_pool_for(p->b->pool, chunks, chunk, p);
+  pthread_mutex_destroy(&p->lock);
+  return p->status == TILE_OK ? TILE_OK : status_set(p->status, "%s", p->message);
+}
+
+static void find_scales(struct bench *b) {
+  for (size_t i = 0; i < b->buffer_count; i++)
+    if (dtype_is_float(b->buffers[i].type))
+      b->buffers[i].scale = scale_of(&b->buffers[i], b->reference + b->buffers[i].array.offset);
+  b->has_scales = true;
+}
+
+tile_status bench_take_reference(struct bench *b) {
+  struct sweep p = {.b = b, .is_reference = true};
+  b->has_scales = false;
+  tile_status s = run(&p);
+  b->has_reference = s == TILE_OK;
+  return s;
+}
+
+// "`out`[17] is 3.5, the reference has 1.25; 12 of 64 elements differ"
+static void describe(const struct bench *b, size_t buffer, const struct comparison *c,
+                     struct tune_reply *reply) {
+  const struct bench_buffer *n = &b->buffers[buffer];
+  unsigned size = dtype_bytes(n->type);
+  char actual[16];
+  const char *expected = b->reference + n->array.offset + c->worst * size;
+  const char *at = (const char *)n->device + c->worst * size;
+  if (tile_copy_to_host(b->device, NULL, actual, at, size) != TILE_OK)
+    memset(actual, 0, sizeof actual);
+  snprintf(reply->reason, sizeof reply->reason,
+           "`%s`[%llu] is %.9g, the reference has %.9g; %llu of %llu elements differ", n->name,
+           (unsigned long long)c->worst, dtype_load(n->type, actual), dtype_load(n->type, expected),
+           (unsigned long long)c->mismatches, (unsigned long long)(n->array.bytes / size));
+}
+
+tile_status bench_compare(struct bench *b, struct tune_reply *reply, bool *ret_same) {
+  struct comparison found[BENCH_MAX_PARAMS] = {0};
+  struct sweep p = {.b = b, .found = found};
+  if (!b->has_scales)
+    find_scales(b);
+  tile_status s = run(&p);
+  if (s != TILE_OK)
+    return s;
+  *ret_same = true;
+  for (size_t i = 0; i < b->buffer_count; i++) {
+    reply->max_abs = fmax(reply->max_abs, found[i].max_abs);
+    reply->max_rel = fmax(reply->max_rel, found[i].max_rel);
+    if (found[i].mismatches && *ret_same)
+      describe(b, i, &found[i], reply);
+    *ret_same &= found[i].mismatches == 0;
+  }
+  return TILE_OK;
+}

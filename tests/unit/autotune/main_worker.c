@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the tests of the worker; the same program is the worker.
+#include "autotune/worker.h"
+#include "suites_worker.h"
+
+#include <stdlib.h>
+
+int main(int argc, char **argv) {
+  if (argc > 1)
+    return tune_worker_main(argc, argv);
+  setenv("TILE_WORKER", "/proc/self/exe", 1);
+  setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
+  setenv("TILE_CACHE_DIR", "", 1);
+  SRunner *runner = srunner_create(NULL);
+#define X(name) srunner_add_suite(runner, name##_suite());
+  SUITES(X)
+#undef X
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
