@@ -178,6 +178,22 @@ static struct tuned_settings *settings_copy(tile_tuned *t, const struct tuned_se
   return s;
 }
 
+static tile_status add_settings(tile_tuned *t, const struct tuned_settings *to) {
+  jmp_buf out_of_memory;
+  if (setjmp(out_of_memory)) {
+    arena_set_oom(t->arena, NULL);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a setting of kernel `%s`",
+                      t->kernel->name);
+  }
+  arena_set_oom(t->arena, &out_of_memory);
+  struct tuned_settings *made = settings_copy(t, to);
+  arena_set_oom(t->arena, NULL);
+  made->next = t->all;
+  t->all = made;
+  atomic_store_explicit(&t->settings, made, memory_order_release);
+  return TILE_OK;
+}
+
 // `to` becomes the current settings; if there were some like it before, those do, with what was
 // chosen under them. The texts are copied. The lock is held by the caller, from reading the current
 // settings on.
@@ -185,24 +201,10 @@ static tile_status publish(tile_tuned *t, const struct tuned_settings *to) {
   struct tuned_settings *known = t->all;
   while (known && !same_settings(t, known, to))
     known = known->next;
-  jmp_buf out_of_memory;
-  tile_status s = TILE_OK;
-  if (setjmp(out_of_memory)) {
-    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a setting of kernel `%s`",
-                   t->kernel->name);
-  } else {
-    arena_set_oom(t->arena, &out_of_memory);
-    if (!known) {
-      struct tuned_settings *made = settings_copy(t, to);
-      made->next = t->all;
-      t->all = made;
-      atomic_store_explicit(&t->settings, made, memory_order_release);
-    } else {
-      atomic_store_explicit(&t->settings, known, memory_order_release);
-    }
-  }
-  arena_set_oom(t->arena, NULL);
-  return s;
+  if (!known)
+    return add_settings(t, to);
+  atomic_store_explicit(&t->settings, known, memory_order_release);
+  return TILE_OK;
 }
 
 static tile_status no_handle(const char *call) {

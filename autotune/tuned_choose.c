@@ -152,36 +152,44 @@ static struct tuned_variant *find_variant(const tile_tuned *t, const struct tune
   return v;
 }
 
+// NULL when memory is out.
+static struct tuned_variant *keep_variant(const struct tuned_request *r, tile_kernel *kernel,
+                                          const char *spelling, const struct tune_setting *s,
+                                          size_t count) {
+  tile_tuned *t = r->tuned;
+  jmp_buf out_of_memory;
+  if (setjmp(out_of_memory)) {
+    arena_set_oom(t->arena, NULL);
+    return NULL;
+  }
+  arena_set_oom(t->arena, &out_of_memory);
+  struct tuned_variant *v = arena_new(t->arena, struct tuned_variant);
+  v->settings = r->settings;
+  v->spelling = arena_strdup(t->arena, spelling);
+  take_constants(t->arena, v, t->kernel, r->settings, s, count);
+  v->kernel = kernel;
+  arena_set_oom(t->arena, NULL);
+  v->next = t->variants;
+  return t->variants = v;
+}
+
 static tile_status variant_of(const struct tuned_request *r, struct arena *scratch,
                               const struct tune_setting *s, size_t count,
                               struct tuned_variant **ret) {
   tile_tuned *t = r->tuned;
+  tile_kernel *kernel = NULL;
   const char *spelling = spell(scratch, s, count);
   tile_status status = TILE_OK;
   pthread_mutex_lock(&t->lock);
   *ret = find_variant(t, r->settings, spelling);
-  jmp_buf out_of_memory;
-  tile_kernel *volatile kernel = NULL; // closed if memory ends behind it
-  if (*ret) {
-  } else if (setjmp(out_of_memory)) {
-    tile_kernel_close(kernel);
-    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", t->kernel->name);
-  } else {
-    arena_set_oom(t->arena, &out_of_memory);
-    tile_kernel *made = NULL;
-    status = make_kernel(r, s, count, &made);
-    kernel = made;
-    if (status == TILE_OK) {
-      struct tuned_variant *v = arena_new(t->arena, struct tuned_variant);
-      v->settings = r->settings;
-      v->spelling = arena_strdup(t->arena, spelling);
-      take_constants(t->arena, v, t->kernel, r->settings, s, count);
-      v->kernel = made;
-      v->next = t->variants;
-      *ret = t->variants = v;
+  if (!*ret) {
+    status = make_kernel(r, s, count, &kernel);
+    *ret = status == TILE_OK ? keep_variant(r, kernel, spelling, s, count) : NULL;
+    if (status == TILE_OK && !*ret) {
+      tile_kernel_close(kernel);
+      status = status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", t->kernel->name);
     }
   }
-  arena_set_oom(t->arena, NULL);
   pthread_mutex_unlock(&t->lock);
   return status;
 }

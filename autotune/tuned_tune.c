@@ -6,7 +6,6 @@
 #include "autotune/tuned.h"
 #include "lang/tuning.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -157,7 +156,7 @@ static void put_on_file(const struct tuned_request *r, const struct work *w,
                              .settings = settings,
                              .setting_count = count,
                              .ms = ms,
-                             .default_ms = normal->sample.count ? normal->sample.median : NAN,
+                             .default_ms = normal->sample.count ? normal->sample.median : 0,
                              .version = tile_version()};
   if (tune_file_put(of->file, &entry) == TILE_OK)
     return;

@@ -108,7 +108,7 @@ static void expect_message(tile_status got, tile_status wanted, const char *part
 
 static void expect_scaled(int n, float extra) {
   for (int i = 0; i < N; i++)
-    ck_assert_float_eq(out[i], i < n ? (float)i * 2 + extra : -1.0f);
+    ck_assert(out[i] == (i < n ? (float)i * 2 + extra : -1.0f));
 }
 
 // ---- opening and settings ----
@@ -169,7 +169,7 @@ END_TEST
 
 START_TEST(grids_are_checked_when_they_are_used) {
   ck_assert_int_eq(tile_tuned_set_grid(tuned, "cdiv(m, BLOCK)"), TILE_OK);
-  expect_message(launch(N), TILE_INVALID_ARGUMENT, "E0725");
+  expect_message(launch(N), TILE_INVALID_ARGUMENT, "unknown name `m`");
   ck_assert_int_eq(tile_tuned_set_grid(tuned, "n - 1000"), TILE_OK);
   expect_message(launch(N), TILE_INVALID_ARGUMENT, "E07");
   ck_assert_int_eq(tile_tuned_set_grid(tuned, "cdiv(n, BLOCK)"), TILE_OK);
@@ -239,7 +239,7 @@ START_TEST(cached_takes_what_is_on_file) {
   ck_assert_int_eq(strncmp(config_of(N), "BLOCK=64,", 9), 0); // no file: the default
   put(500, "128", "2", "BLOCK");
   ck_assert_str_eq(config_of(500), "BLOCK=128, num_warps=2");
-  ck_assert_str_eq(config_of(400), "BLOCK=128, num_warps=2");   // the nearest
+  ck_assert_str_eq(config_of(450), "BLOCK=128, num_warps=2");   // the nearest
   ck_assert_int_eq(strncmp(config_of(100), "BLOCK=64,", 9), 0); // too far away
   ck_assert_int_eq(strncmp(config_of(N), "BLOCK=64,", 9), 0);   // chosen before
   ck_assert_int_eq(launch(500), TILE_OK);
@@ -318,8 +318,8 @@ START_TEST(always_measures_once_and_leaves_arrays_alone) {
   snprintf(config, sizeof config, "%s", config_of(N));
   ck_assert_uint_ge(events.count, 2);
   for (int i = 0; i < N; i++) {
-    ck_assert_float_eq(x[i], (float)i);
-    ck_assert_float_eq(out[i], -1.0f); // nothing was launched on them yet
+    ck_assert(x[i] == (float)i);
+    ck_assert(out[i] == -1.0f); // nothing was launched on them yet
   }
   ck_assert_int_eq(launch(N), TILE_OK);
   expect_scaled(N, 0);
