@@ -5,6 +5,7 @@
 int main(void) {
   SRunner *runner = srunner_create(lexer_suite());
   srunner_add_suite(runner, parser_suite());
+  srunner_add_suite(runner, extents_suite());
   srunner_add_suite(runner, kernels_suite());
   srunner_add_suite(runner, goldens_suite());
   srunner_add_suite(runner, hostile_suite());

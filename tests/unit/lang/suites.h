@@ -7,6 +7,7 @@
 
 Suite *lexer_suite(void);
 Suite *parser_suite(void);
+Suite *extents_suite(void);
 Suite *kernels_suite(void);
 Suite *goldens_suite(void);
 Suite *hostile_suite(void);

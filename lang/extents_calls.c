@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls with values of which only shape and origin are known: builtins by what they do to shapes,
+// and functions of the file, which are walked into.
+#include "base/vec.h"
+#include "lang/extents_walk.h"
+
+#define MAX_CALLS 16
+#define MAX_TILES 256
+
+// Arguments of a call, `x.f(y)` as f(x, y).
+struct given {
+  const struct expr *object; // x, or NULL
+  const struct expr *call;
+};
+
+// Argument number `at`, or the one called `name` (may be NULL); NULL: not given.
+static const struct expr *argument(const struct given *c, size_t at, const char *name) {
+  if (c->object && at-- == 0)
+    return c->object;
+  for (size_t i = 0; i < c->call->call.arg_count; i++) {
+    const struct ast_arg *arg = &c->call->call.args[i];
+    bool is_it = arg->name ? name && strcmp(arg->name, name) == 0 : i == at;
+    if (is_it && !arg->is_star && !arg->is_double_star)
+      return arg->value;
+  }
+  return NULL;
+}
+
+static const struct guess *guess_argument(struct extents_walk *w, const struct given *c, size_t at,
+                                          const char *name) {
+  const struct expr *e = argument(c, at, name);
+  return e ? guess_expr(w, e) : guess_new(w);
+}
+
+static size_t argument_count(const struct given *c) {
+  return c->call->call.arg_count + (c->object != NULL);
+}
+
+// All arguments, elementwise.
+static struct guess *guess_elementwise(struct extents_walk *w, const struct given *c) {
+  struct guess *all = guess_new(w);
+  if (c->object)
+    all = guess_both(w, all, guess_expr(w, c->object));
+  for (size_t i = 0; i < c->call->call.arg_count; i++)
+    all = guess_both(w, all, guess_expr(w, c->call->call.args[i].value));
+  return all;
+}
+
+// ---- Tiles ----
+
+static bool same_tile(const struct lang_tile *x, const struct lang_tile *y) {
+  if (x->rank != y->rank || x->is_product != y->is_product)
+    return false;
+  for (unsigned i = 0; i < x->rank; i++)
+    if (x->axes[i].param != y->axes[i].param || x->axes[i].length != y->axes[i].length)
+      return false;
+  return true;
+}
+
+static void note_tile(struct extents_walk *w, const struct guess *g, bool is_product) {
+  struct lang_tile t = {.rank = g->rank, .is_product = is_product};
+  bool has_param = false;
+  for (unsigned i = 0; i < g->rank; i++) {
+    t.axes[i] = g->axes[i];
+    has_param = has_param || g->axes[i].param >= 0;
+  }
+  struct lang_extents *r = w->ret;
+  if (!has_param || r->tile_count == MAX_TILES)
+    return;
+  for (size_t i = 0; i < r->tile_count; i++)
+    if (same_tile(&r->tiles[i], &t))
+      return;
+  vec_reserve_(w->a, (void **)&r->tiles, &w->tile_cap, r->tile_count + 1, sizeof t);
+  r->tiles[r->tile_count++] = t;
+}
+
+static void set_shape(struct extents_walk *w, struct guess *g, const struct guess *shape) {
+  g->rank = 0;
+  if (shape && !shape->items) // a number: rank 1
+    g->axes[g->rank++] = guess_axis(w, shape);
+  for (size_t i = 0; shape && i < shape->item_count && g->rank < LANG_TILE_RANK; i++)
+    g->axes[g->rank++] = guess_axis(w, shape->items[i]);
+}
+
+static const struct guess *guess_arange(struct extents_walk *w, const struct given *c) {
+  const struct guess *end = guess_argument(w, c, 1, "end");
+  struct guess *g = guess_new(w);
+  g->rank = 1;
+  g->axes[0] = guess_axis(w, end);
+  g->from = end->from;
+  g->is_index = true;
+  return g;
+}
+
+static const struct guess *guess_full(struct extents_walk *w, const struct given *c) {
+  struct guess *g = guess_new(w);
+  set_shape(w, g, guess_argument(w, c, 0, "shape"));
+  return g;
+}
+
+// reshape(x, a, b), reshape(x, (a, b)), broadcast_to
+static const struct guess *guess_reshape(struct extents_walk *w, const struct given *c) {
+  const struct guess *x = guess_argument(w, c, 0, "input");
+  const struct guess *first = guess_argument(w, c, 1, "shape");
+  struct guess *g = guess_both(w, x, x);
+  if (first->items) {
+    set_shape(w, g, first);
+    return g;
+  }
+  g->rank = 0;
+  for (size_t i = 1; i < argument_count(c) && g->rank < LANG_TILE_RANK; i++)
+    if (argument(c, i, NULL))
+      g->axes[g->rank++] = guess_axis(w, guess_argument(w, c, i, NULL));
+  return g;
+}
+
+static const struct guess *guess_trans(struct extents_walk *w, const struct given *c) {
+  const struct guess *x = guess_argument(w, c, 0, "input"),
+                     *first = guess_argument(w, c, 1, "dims");
+  struct guess *g = guess_both(w, x, x);
+  for (unsigned i = 0; i < x->rank; i++) {
+    const struct guess *d = first->items ? i < first->item_count ? first->items[i] : NULL
+                            : argument(c, i + 1, NULL) ? guess_argument(w, c, i + 1, NULL)
+                                                       : NULL;
+    bool given = d && d->is_known && d->number >= 0 && d->number < (int64_t)x->rank;
+    g->axes[i] = x->axes[given ? (unsigned)d->number : x->rank - 1 - i];
+  }
+  return g;
+}
+
+static const struct guess *guess_expand(struct extents_walk *w, const struct given *c) {
+  const struct guess *x = guess_argument(w, c, 0, "input"), *axis = guess_argument(w, c, 1, "axis");
+  struct guess *g = guess_both(w, x, x);
+  if (x->rank == LANG_TILE_RANK)
+    return g;
+  unsigned at = axis->is_known && axis->number >= 0 && axis->number <= (int64_t)x->rank
+                    ? (unsigned)axis->number
+                    : x->rank;
+  for (unsigned i = x->rank; i > at; i--)
+    g->axes[i] = g->axes[i - 1];
+  g->axes[at] = (struct lang_tile_axis){-1, 1};
+  g->rank++;
+  return g;
+}
+
+// ---- Memory ----
+
+static const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
+  const struct guess *pointer = guess_argument(w, c, 0, "pointer");
+  guess_argument(w, c, 1, "mask");
+  note_tile(w, pointer, false);
+  if (w->loops && pointer->rank > 0)
+    w->ret->has_loop_with_loads = true;
+  struct guess *g = guess_new(w);
+  g->rank = pointer->rank;
+  memcpy(g->axes, pointer->axes, sizeof g->axes);
+  g->is_runtime = true;
+  return g;
+}
+
+static const struct guess *guess_store(struct extents_walk *w, const struct given *c) {
+  struct guess *g = guess_elementwise(w, c);
+  note_tile(w, g, false);
+  return g;
+}
+
+static const struct guess *item(const struct guess *g, size_t i) {
+  return g->items && i < g->item_count ? g->items[i] : NULL;
+}
+
+static const struct guess *guess_block_pointer(struct extents_walk *w, const struct given *c) {
+  const struct guess *lengths = guess_argument(w, c, 1, "shape");
+  const struct guess *begin = guess_argument(w, c, 3, "offsets");
+  struct guess *g = guess_new(w);
+  set_shape(w, g, guess_argument(w, c, 4, "block_shape"));
+  for (unsigned i = 0; i < g->rank; i++) {
+    int p = g->axes[i].param;
+    const struct guess *length = item(lengths, i), *at = item(begin, i);
+    if (p < 0 || !length || !at)
+      continue;
+    struct guess *index = guess_new(w); // as if it were masked
+    index->rank = 1;
+    index->axes[0] = g->axes[i];
+    index->is_index = true;
+    guess_bound(w, guess_binary(w, OP_ADD, index, at), length);
+  }
+  return g;
+}
+
+static const struct guess *guess_advance(struct extents_walk *w, const struct given *c) {
+  const struct guess *x = guess_argument(w, c, 0, "base"), *by = guess_argument(w, c, 1, "offsets");
+  for (unsigned i = 0; i < x->rank; i++) {
+    const struct guess *step = item(by, i);
+    if (step && w->loops && x->axes[i].param >= 0 && (step->from & param_bit(x->axes[i].param)))
+      w->facts[x->axes[i].param].is_step = true;
+  }
+  return x;
+}
+
+// ---- Across elements ----
+
+static const struct guess *guess_dot(struct extents_walk *w, const struct given *c, bool scaled) {
+  const struct guess *x = guess_argument(w, c, 0, scaled ? "lhs" : "input");
+  const struct guess *y = guess_argument(w, c, scaled ? 3 : 1, scaled ? "rhs" : "other");
+  guess_argument(w, c, scaled ? 6 : 2, "acc");
+  struct guess *g = guess_new(w);
+  g->is_runtime = g->of_dot = true;
+  w->ret->has_dot = true;
+  w->ret->has_chain = w->ret->has_chain || x->of_dot || y->of_dot;
+  if (x->rank < 2 || y->rank < 2)
+    return g;
+  g->rank = x->rank;
+  memcpy(g->axes, x->axes, sizeof g->axes);
+  struct lang_tile_axis m = x->axes[x->rank - 2], n = y->axes[y->rank - 1];
+  struct lang_tile_axis k[] = {x->axes[x->rank - 1], y->axes[y->rank - 2]};
+  g->axes[g->rank - 1] = n;
+  if (m.param >= 0)
+    w->facts[m.param].dot_m = true;
+  if (n.param >= 0)
+    w->facts[n.param].dot_n = true;
+  for (int i = 0; i < 2; i++)
+    if (k[i].param >= 0)
+      w->facts[k[i].param].dot_k = true;
+  note_tile(w, x, false);
+  note_tile(w, y, false);
+  note_tile(w, g, true);
+  return g;
+}
+
+// What one element of a tile becomes when it is reduced; of a tuple, of each.
+static const struct guess *reduce_one(struct extents_walk *w, const struct guess *x,
+                                      const struct guess *axis, bool keeps) {
+  struct guess *g = guess_both(w, x, x);
+  g->is_index = false;
+  g->programs = g->turns = 0;
+  bool given = axis->is_known && axis->number >= 0 && axis->number < (int64_t)x->rank;
+  bool all = !given && x->rank > 1 && !axis->is_known;
+  g->rank = 0;
+  for (unsigned i = 0; i < x->rank; i++) {
+    bool goes = all || x->rank == 1 || (given ? i == (uint64_t)axis->number : i + 1 == x->rank);
+    if (goes && x->axes[i].param >= 0)
+      w->facts[x->axes[i].param].reduced = true;
+    if (!goes)
+      g->axes[g->rank++] = x->axes[i];
+    else if (keeps)
+      g->axes[g->rank++] = (struct lang_tile_axis){-1, 1};
+  }
+  return g;
+}
+
+static const struct guess *guess_reduce(struct extents_walk *w, const struct given *c) {
+  const struct guess *x = guess_argument(w, c, 0, "input"), *axis = guess_argument(w, c, 1, "axis");
+  const struct expr *keep = argument(c, 99, "keep_dims");
+  bool keeps = keep && keep->kind == EXPR_BOOL && keep->boolean;
+  w->ret->has_reduction = true;
+  if (!x->items)
+    return reduce_one(w, x, axis, keeps);
+  struct guess **items = arena_array(w->a, struct guess *, x->item_count + 1);
+  for (size_t i = 0; i < x->item_count; i++) {
+    items[i] = guess_new(w);
+    *items[i] = *reduce_one(w, x->items[i], axis, keeps);
+  }
+  struct guess *g = guess_new(w);
+  g->items = items;
+  g->item_count = x->item_count;
+  return g;
+}
+
+// ---- Numbers ----
+
+static const struct guess *guess_program(struct extents_walk *w) {
+  struct guess *g = guess_new(w);
+  g->is_runtime = g->of_program = true;
+  return g;
+}
+
+static const struct guess *guess_cdiv(struct extents_walk *w, const struct given *c) {
+  return guess_binary(w, OP_FLOORDIV, guess_argument(w, c, 0, "x"), guess_argument(w, c, 1, "div"));
+}
+
+// min(n - first, GROUP): a group that the last programs do not fill.
+static const struct guess *guess_least(struct extents_walk *w, const struct given *c) {
+  struct guess *all = guess_elementwise(w, c);
+  for (size_t i = 0; i < argument_count(c); i++) {
+    const struct guess *g = guess_argument(w, c, i, NULL);
+    if (g->exact >= 0 && all->of_program && all->rank == 0)
+      w->facts[g->exact].groups = true;
+    if (g->rank == 0)
+      guess_bound(w, all, g);
+  }
+  return all;
+}
+
+static const struct guess *guess_swizzle(struct extents_walk *w, const struct given *c) {
+  const struct guess *size = guess_argument(w, c, 4, "size_g");
+  if (size->exact >= 0)
+    w->facts[size->exact].groups = true;
+  struct guess *place[2];
+  for (int i = 0; i < 2; i++) {
+    place[i] = guess_new(w);
+    place[i]->is_runtime = place[i]->of_program = true;
+  }
+  struct guess *g = guess_new(w);
+  g->items = arena_dup(w->a, place, sizeof place, _Alignof(struct guess *));
+  g->item_count = 2;
+  return g;
+}
+
+static const struct guess *guess_random4(struct extents_walk *w, const struct given *c) {
+  struct guess *one = guess_elementwise(w, c);
+  one->is_index = false;
+  struct guess *four[] = {one, one, one, one}, *g = guess_new(w);
+  g->items = arena_dup(w->a, four, sizeof four, _Alignof(struct guess *));
+  g->item_count = 4;
+  return g;
+}
+
+// Casts and hints leave a value as it is.
+static const struct guess *guess_same(struct extents_walk *w, const struct given *c) {
+  return guess_argument(w, c, 0, NULL);
+}
+
+// ---- Which is which ----
+
+enum form {
+  FORM_SAME,
+  FORM_ARANGE,
+  FORM_FULL,
+  FORM_RESHAPE,
+  FORM_TRANS,
+  FORM_EXPAND,
+  FORM_LOAD,
+  FORM_STORE,
+  FORM_BLOCK,
+  FORM_ADVANCE,
+  FORM_DOT,
+  FORM_DOT_SCALED,
+  FORM_REDUCE,
+  FORM_PROGRAM,
+  FORM_CDIV,
+  FORM_LEAST,
+  FORM_SWIZZLE,
+  FORM_RANDOM4,
+  FORM_ELEMENTWISE
+};
+
+static enum form form_of(const char *name) {
+  static const struct {
+    const char *name;
+    enum form form;
+  } forms[] = {{"to", FORM_SAME},
+               {"cast", FORM_SAME},
+               {"constexpr", FORM_SAME},
+               {"int", FORM_SAME},
+               {"assume", FORM_SAME},
+               {"multiple_of", FORM_SAME},
+               {"max_contiguous", FORM_SAME},
+               {"max_constancy", FORM_SAME},
+               {"to_tensor", FORM_SAME},
+               {"cumsum", FORM_SAME},
+               {"cumprod", FORM_SAME},
+               {"associative_scan", FORM_SAME},
+               {"sort", FORM_SAME},
+               {"flip", FORM_SAME},
+               {"arange", FORM_ARANGE},
+               {"zeros", FORM_FULL},
+               {"full", FORM_FULL},
+               {"reshape", FORM_RESHAPE},
+               {"view", FORM_RESHAPE},
+               {"broadcast_to", FORM_RESHAPE},
+               {"trans", FORM_TRANS},
+               {"permute", FORM_TRANS},
+               {"expand_dims", FORM_EXPAND},
+               {"unsqueeze", FORM_EXPAND},
+               {"load", FORM_LOAD},
+               {"store", FORM_STORE},
+               {"atomic_add", FORM_STORE},
+               {"atomic_max", FORM_STORE},
+               {"atomic_min", FORM_STORE},
+               {"atomic_xchg", FORM_STORE},
+               {"make_block_ptr", FORM_BLOCK},
+               {"advance", FORM_ADVANCE},
+               {"dot", FORM_DOT},
+               {"dot_scaled", FORM_DOT_SCALED},
+               {"sum", FORM_REDUCE},
+               {"max", FORM_REDUCE},
+               {"min", FORM_REDUCE},
+               {"argmax", FORM_REDUCE},
+               {"argmin", FORM_REDUCE},
+               {"xor_sum", FORM_REDUCE},
+               {"reduce_or", FORM_REDUCE},
+               {"reduce", FORM_REDUCE},
+               {"program_id", FORM_PROGRAM},
+               {"num_programs", FORM_PROGRAM},
+               {"cdiv", FORM_CDIV},
+               {"minimum", FORM_LEAST},
+               {"swizzle2d", FORM_SWIZZLE},
+               {"rand4x", FORM_RANDOM4},
+               {"randn4x", FORM_RANDOM4},
+               {"randint4x", FORM_RANDOM4}};
+  for (size_t i = 0; i < COUNT_OF(forms); i++)
+    if (strcmp(forms[i].name, name) == 0)
+      return forms[i].form;
+  return FORM_ELEMENTWISE;
+}
+
+static const struct guess *guess_builtin(struct extents_walk *w, const char *name,
+                                         const struct given *c) {
+  switch (form_of(name)) {
+  case FORM_SAME: return guess_same(w, c);
+  case FORM_ARANGE: return guess_arange(w, c);
+  case FORM_FULL: return guess_full(w, c);
+  case FORM_RESHAPE: return guess_reshape(w, c);
+  case FORM_TRANS: return guess_trans(w, c);
+  case FORM_EXPAND: return guess_expand(w, c);
+  case FORM_LOAD: return guess_load(w, c);
+  case FORM_STORE: return guess_store(w, c);
+  case FORM_BLOCK: return guess_block_pointer(w, c);
+  case FORM_ADVANCE: return guess_advance(w, c);
+  case FORM_DOT: return guess_dot(w, c, false);
+  case FORM_DOT_SCALED: return guess_dot(w, c, true);
+  case FORM_REDUCE: return guess_reduce(w, c);
+  case FORM_PROGRAM: return guess_program(w);
+  case FORM_CDIV: return guess_cdiv(w, c);
+  case FORM_LEAST: return guess_least(w, c);
+  case FORM_SWIZZLE: return guess_swizzle(w, c);
+  case FORM_RANDOM4: return guess_random4(w, c);
+  case FORM_ELEMENTWISE: break;
+  }
+  return guess_elementwise(w, c);
+}
+
+// ---- Functions of the file ----
+
+static const struct guess *guess_function(struct extents_walk *w, const struct ast_function *f,
+                                          const struct given *c) {
+  struct map names = {0}, *outer = w->names;
+  const struct guess *returned = w->returned;
+  for (size_t i = 0; i < f->param_count; i++) {
+    const struct expr *e = argument(c, i, f->params[i].name);
+    const struct guess *g = e                            ? guess_expr(w, e)
+                            : f->params[i].default_value ? guess_expr(w, f->params[i].default_value)
+                                                         : guess_new(w);
+    map_put(w->a, &names, str_from(f->params[i].name),
+            arena_dup(w->a, g, sizeof *g, _Alignof(struct guess)));
+  }
+  w->names = &names;
+  w->returned = NULL;
+  w->calls++;
+  guess_body(w, f->body);
+  w->calls--;
+  const struct guess *g = w->returned ? w->returned : guess_new(w);
+  w->returned = returned;
+  w->names = outer;
+  return g;
+}
+
+// x in `x.to(...)`, where it is a value and not a module.
+static const struct expr *object_of(struct extents_walk *w, const struct expr *callee) {
+  if (callee->kind != EXPR_ATTRIBUTE)
+    return NULL;
+  const struct expr *root = callee->attribute.object;
+  while (root->kind == EXPR_ATTRIBUTE)
+    root = root->attribute.object;
+  bool is_value = root->kind != EXPR_NAME || map_get(w->names, str_from(root->name));
+  return is_value ? callee->attribute.object : NULL;
+}
+
+const struct guess *guess_call(struct extents_walk *w, const struct expr *e) {
+  const struct expr *callee = e->call.callee;
+  struct given c = {.object = object_of(w, callee), .call = e};
+  if (c.object)
+    return guess_builtin(w, callee->attribute.name, &c);
+  if (callee->kind == EXPR_NAME) {
+    const struct ast_function *f = ast_find_function(w->m, callee->name);
+    if (f && !f->is_host && !f->is_constexpr_function && w->calls < MAX_CALLS)
+      return guess_function(w, f, &c);
+    // Python's own compare values; the reductions have a prefix.
+    if (!f && (strcmp(callee->name, "min") == 0 || strcmp(callee->name, "max") == 0))
+      return callee->name[1] == 'i' ? guess_least(w, &c) : guess_elementwise(w, &c);
+  }
+  const char *name = ast_builtin_name(w->a, w->m, callee);
+  return name ? guess_builtin(w, name, &c) : guess_elementwise(w, &c);
+}
+
+// ---- Loops ----
+
+const struct guess *guess_range(struct extents_walk *w, const struct expr *e) {
+  struct guess *g = guess_new(w);
+  const char *name = e->kind == EXPR_CALL ? ast_builtin_name(w->a, w->m, e->call.callee) : NULL;
+  if (!name || (strcmp(name, "range") != 0 && strcmp(name, "static_range") != 0)) {
+    guess_expr(w, e);
+    w->loops++;
+    return g;
+  }
+  struct given c = {.call = e};
+  bool unrolled = name[0] == 's', one = !argument(&c, 1, "arg2");
+  const struct guess *first = guess_argument(w, &c, 0, "arg1"),
+                     *end = one ? first : guess_argument(w, &c, 1, "arg2"),
+                     *step = guess_argument(w, &c, 2, "step"),
+                     *stages = guess_argument(w, &c, 99, "num_stages");
+  if (stages->exact >= 0)
+    w->facts[stages->exact].stages = true;
+  param_set by = step->from & w->constants; // or the turns are counted: range(cdiv(n, BLOCK))
+  bool steps = is_pow2(by), counts = !by && is_pow2(end->counts & w->constants);
+  int p = steps ? (int)log2_floor(by) : counts ? (int)log2_floor(end->counts & w->constants) : -1;
+  if (p >= 0) {
+    w->facts[p].is_step = true;
+    w->facts[p].is_range = w->facts[p].is_range || steps;
+    w->facts[p].loops |= end->from & ~param_bit(p);
+  }
+  g->of_program = !one && first->of_program;
+  g->is_runtime = true;
+  if (!unrolled) {
+    w->loops++;
+    g->of_loop = true;
+  }
+  if (steps)
+    g->turns = by;
+  g->of_loop = g->of_loop || steps;
+  return g;
+}
