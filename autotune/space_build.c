@@ -221,13 +221,17 @@ static bool advance(const struct tune_space *s, struct tune_config *c) {
   return false;
 }
 
+bool space_fits(const struct space_builder *b) {
+  uint64_t total = 1;
+  for (size_t i = 0; i < b->s->dim_count; i++)
+    if (!checked_mul(total, b->s->dims[i].count, &total))
+      return false;
+  return total <= TUNE_MAX_CONFIGS;
+}
+
 bool space_product(struct space_builder *b, struct span at,
                    bool (*accept)(void *user, const struct tune_config *config), void *user) {
-  uint64_t total = 1;
-  bool fits = true;
-  for (size_t i = 0; i < b->s->dim_count; i++)
-    fits = fits && checked_mul(total, b->s->dims[i].count, &total);
-  if (!fits || total > TUNE_MAX_CONFIGS) {
+  if (!space_fits(b)) {
     struct diag *d = diag_error(b->diag, at, E0729, "the space has more than %d configurations",
                                 TUNE_MAX_CONFIGS);
     diag_help(d, "give fewer values, or leave out a dimension");

@@ -38,6 +38,8 @@ void space_sort(struct space_builder *b);
 size_t space_index(const struct tune_dim *dim, const char *spelling);
 // Appends a configuration that is not there yet.
 void space_put(struct space_builder *b, const struct tune_config *config);
+// Is the product of all dimensions small enough?
+bool space_fits(const struct space_builder *b);
 // Appends the product of all dimensions, without what `accept` (may be NULL) refuses. False with a
 // diagnostic (E0729) when there are too many.
 bool space_product(struct space_builder *b, struct span at,

@@ -7,8 +7,15 @@
 
 // clang-format off
 #define SUITES(X)                                                                                  \
+  X(database)                                                                                      \
+  X(database_kill)                                                                                 \
+  X(journal)                                                                                       \
   X(outcome)                                                                                       \
-  X(space)
+  X(predict)                                                                                       \
+  X(search)                                                                                        \
+  X(space)                                                                                         \
+  X(space_derived)                                                                                 \
+  X(tune)
 // clang-format on
 
 #define X(name) Suite *name##_suite(void);
