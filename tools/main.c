@@ -32,6 +32,7 @@ static int run_mode(struct tool *t) {
   case MODE_COMPILE: return mode_compile(t);
   case MODE_RUN: return mode_run(t);
   case MODE_BENCH: return mode_bench(t);
+  case MODE_AUTOTUNE: return mode_autotune(t);
   case MODE_LAYOUT: return mode_layout(t);
   case MODE_TUNINGS: return mode_tunings(t);
   case MODE_DOCTOR: return mode_doctor(t);

@@ -98,7 +98,7 @@ static int one_of(struct tool *t, const struct given *g, size_t n, const char *c
 static bool set_mode(struct tool *t, const struct given *g, enum tool_mode mode) {
   if (t->o.mode != MODE_COMPILE && t->o.mode != mode)
     return usage(t, g->where, E0703, "two modes at once",
-                 "give one of --run, --bench, --layout, --doctor, ...");
+                 "give one of --run, --bench, --autotune, --layout, --doctor, ...");
   t->o.mode = mode;
   t->o.mode_argument = g->value.ptr ? arena_strndup(t->arena, g->value.ptr, g->value.len) : NULL;
   t->o.mode_at = g->where;
@@ -146,6 +146,7 @@ static bool apply_number(struct tool *t, const struct given *g) {
     t->o.max_registers = (uint32_t)n;
     break;
   case OPTION_REPEATS: t->o.repeats = n; break;
+  case OPTION_CANDIDATES: t->o.candidates = (uint32_t)n; break;
   default: t->o.bytes = n; break;
   }
   return true;
@@ -240,11 +241,27 @@ static bool apply_passes(struct tool *t, const struct given *g) {
   return true;
 }
 
+static bool apply_effort(struct tool *t, const struct given *g) {
+  static const char *const names[] = {"none", "quick", "full", "exhaustive"};
+  int i = one_of(t, g, COUNT_OF(names), names);
+  t->o.effort = (enum tune_effort)i;
+  return i >= 0;
+}
+
+static bool apply_seed(struct tool *t, const struct given *g) {
+  return str_to_u64(g->value, &t->o.seed) ||
+         usage(t, g->where, E0702,
+               arena_printf(t->arena, "`--seed` wants a whole number of at least 0, not `%.*s`",
+                            STR_ARG(g->value)),
+               NULL);
+}
+
 static bool apply(struct tool *t, const struct given *g) {
   struct options *o = &t->o;
   switch (g->id) {
   case OPTION_RUN: return set_mode(t, g, MODE_RUN);
   case OPTION_BENCH: return set_mode(t, g, MODE_BENCH);
+  case OPTION_AUTOTUNE: return set_mode(t, g, MODE_AUTOTUNE);
   case OPTION_LAYOUT: return set_mode(t, g, MODE_LAYOUT);
   case OPTION_TUNINGS: return set_mode(t, g, MODE_TUNINGS);
   case OPTION_DOCTOR: return set_mode(t, g, MODE_DOCTOR);
@@ -260,6 +277,7 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_NUM_STAGES:
   case OPTION_MAX_REGISTERS:
   case OPTION_REPEATS:
+  case OPTION_CANDIDATES:
   case OPTION_BYTES: return apply_number(t, g);
   case OPTION_EMIT:
   case OPTION_COLOR:
@@ -268,6 +286,15 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_RTOL: return o->rtol_given = real_number(t, g, &o->rtol);
   case OPTION_ATOL: return o->atol_given = real_number(t, g, &o->atol);
   case OPTION_FLOPS: return real_number(t, g, &o->flops);
+  case OPTION_BUDGET: return o->budget_given = real_number(t, g, &o->budget);
+  case OPTION_TUNE_TIMEOUT: return real_number(t, g, &o->tune_timeout);
+  case OPTION_EFFORT: return apply_effort(t, g);
+  case OPTION_SEED: return apply_seed(t, g);
+  case OPTION_SPACE: o->space = (struct word){g->value, g->where}; break;
+  case OPTION_TUNE_FILE: o->tune_file = copy(t, g->value); break;
+  case OPTION_SVG: o->svg = copy(t, g->value); break;
+  case OPTION_T4: o->t4 = copy(t, g->value); break;
+  case OPTION_NO_RESUME: o->no_resume = true; break;
   case OPTION_KERNEL:
     o->kernel = copy(t, g->value);
     vec_push(t->arena, &o->kernels, (struct word){g->value, g->where});
@@ -391,6 +418,7 @@ static bool check_files(struct tool *t) {
 }
 
 bool options_parse(struct tool *t, int argc, char **argv) {
+  t->o.effort = TUNE_EFFORT_QUICK;
   uint32_t *starts = arena_array(t->arena, uint32_t, (size_t)argc + 1);
   join_words(t, argc, argv, starts);
   bool ok = true;
@@ -441,6 +469,7 @@ void options_help(struct strbuf *out) {
            "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
            "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
            "  tilec --bench add.tile ...                         the same arguments, timed\n"
+           "  tilec --autotune add.tile ...                      the same, with the best block sizes\n"
            "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
            "  tilec --explain E0201                              what a message means\n");
   static const struct {
@@ -448,8 +477,9 @@ void options_help(struct strbuf *out) {
   } groups[] = {{"mode", "Modes (without one: compile)"},
                 {"compile", "Compiling"},
                 {"ahead", "Packs and C (--emit=pack, header, c)"},
-                {"run", "Running (--run, --bench)"},
+                {"run", "Running (--run, --bench, --autotune)"},
                 {"bench", "Timing (--bench)"},
+                {"autotune", "Tuning (--autotune)"},
                 {"inside", "Looking inside"},
                 {"output", "Messages and results"}};
   for (size_t g = 0; g < COUNT_OF(groups); g++) {
@@ -468,6 +498,6 @@ void options_help(struct strbuf *out) {
       out,
       "\nExit status: 0 done; 1 wrong input or failed comparison; 2 usage; 69 no such device;\n"
       "70 internal error; 73 output cannot be written; 74 read or write failed; 75 a limit was "
-      "reached.\n"
+      "reached;\n130, 143 tuning was interrupted, the best so far is written.\n"
       "TILE_DEBUG=help lists debugging words; TILE_CACHE_DIR moves the cache.\n");
 }

@@ -4,6 +4,7 @@
 #ifndef TILE_TOOLS_TOOL_H
 #define TILE_TOOLS_TOOL_H
 
+#include "autotune/search.h"
 #include "base/diag.h"
 #include "base/vec.h"
 #include "lowering/compile.h"
@@ -17,13 +18,16 @@ enum exit_status {
   EXIT_INTERNAL = 70,
   EXIT_CANNOT_WRITE = 73,
   EXIT_IO = 74,
-  EXIT_LIMIT = 75
+  EXIT_LIMIT = 75,
+  EXIT_INTERRUPTED = 130, // --autotune: by SIGINT; what was found so far is written
+  EXIT_TERMINATED = 143   // by SIGTERM, likewise
 };
 
 enum tool_mode {
   MODE_COMPILE,
   MODE_RUN,
   MODE_BENCH,
+  MODE_AUTOTUNE,
   MODE_LAYOUT,
   MODE_TUNINGS,
   MODE_DOCTOR,
@@ -78,6 +82,13 @@ struct options {
   bool rtol_given, atol_given;
   bool check;
   uint64_t repeats, bytes;
+  struct word space;           // value.ptr NULL: not given
+  double budget, tune_timeout; // seconds
+  bool budget_given, no_resume;
+  enum tune_effort effort;
+  uint32_t candidates; // 0: by effort
+  uint64_t seed;
+  const char *tune_file, *svg, *t4; // NULL: not given
   double flops;
   struct pass_options passes;
   bool explain_perf, json, diagnostics_json;
@@ -101,6 +112,7 @@ int mode_compile(struct tool *t);
 int mode_aot(struct tool *t); // --emit=cubin, pack, header and c
 int mode_run(struct tool *t);
 int mode_bench(struct tool *t);
+int mode_autotune(struct tool *t);
 int mode_layout(struct tool *t);
 int mode_tunings(struct tool *t);
 int mode_doctor(struct tool *t);

@@ -5,6 +5,7 @@
 #include "runtime/internal.h"
 
 #include <math.h>
+#include <sched.h>
 
 struct fake_tuning fake;
 
@@ -179,7 +180,8 @@ static void answer(const struct event *e, struct tune_reply *r) {
 
 static bool replied(struct tune_worker *w, int timeout_ms, struct tune_reply *ret) {
   (void)timeout_ms;
-  if (w->begin == w->end || w->queue[w->begin].due_ms > fake.now_ms)
+  if (w->begin == w->end || w->queue[w->begin].due_ms > fake.now_ms ||
+      (w->queue[w->begin].what == EVENT_CHECKED && !fake.is_ready))
     return false;
   answer(&w->queue[w->begin++], ret);
   return true;
@@ -215,6 +217,8 @@ static double now_ms(void) { return fake.now_ms; }
 
 static int wait(struct pollfd *fds, unsigned long count, int timeout_ms) {
   (void)fds, (void)count;
+  if (!fake.is_ready)
+    sched_yield(); // the thread that fills has no fake clock
   double next = fake.now_ms + timeout_ms;
   if (the_builder.begin < the_builder.end)
     next = fmin(next, the_builder.queue[the_builder.begin].due_ms);
