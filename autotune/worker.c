@@ -33,6 +33,8 @@ static void write_args(const struct tune_problem *p, struct json_writer *w) {
       json_key(w, "offset"), json_int(w, (int64_t)a->offset);
       json_key(w, "reset"), json_int(w, a->reset);
       json_key(w, "zero"), json_int(w, a->zero);
+      if (a->has_expected)
+        json_key(w, "expected"), json_int(w, (int64_t)a->expected);
     }
     json_end_object(w);
   }
@@ -105,9 +107,7 @@ static struct tune_worker *worker_new(int data_fd) {
 
 tile_status tune_worker_open(const struct tune_worker_options *o, const struct tune_problem *p,
                              int data_fd, uint64_t data_bytes, struct tune_worker **ret) {
-  char *program = worker_find_program(o->program);
-  if (!program)
-    return TILE_NOT_FOUND;
+  char *program = worker_find_program(o->program); // NULL: a thread serves
   struct tune_worker *w = worker_new(data_fd);
   if (!w) {
     free(program);

@@ -42,10 +42,12 @@ struct tune_reply {
 
 struct tune_worker;
 struct tune_worker_options {
-  const char *device;  // "cuda", "cuda:1", "host"
-  double timeout_ms;   // of one request; the worker is killed and started again after it; 0: 10 s
-  double rtol, atol;   // negative: by type
-  const char *program; // to run; NULL: found (worker_spawn.c says where)
+  const char *device; // "cuda", "cuda:1", "host"
+  double timeout_ms;  // of one request; the worker is killed and started again after it; 0: 10 s
+  double rtol, atol;  // negative: by type
+  // To run; NULL: found (worker_spawn.c says where), or a thread of this process in its place,
+  // which protects from nothing (worker_thread.c).
+  const char *program;
 };
 // Starts the worker and its device; returns at once. `data` has the arrays' first contents
 // (tune_array.offset), `data_fd` is the file it is mapped from (tune_data_create).

@@ -33,10 +33,14 @@ static void answer_all(struct tune_worker *w) {
     worker_answer(w, w->requests, &r);
 }
 
-static void bury(struct tune_worker *w, bool is_to_be_killed, char *how, size_t size) {
+static void bury(struct tune_worker *w, bool is_to_be_killed, bool is_late, char *how,
+                 size_t size) {
   close(w->fd);
   w->fd = -1;
-  worker_reap(w->pid, is_to_be_killed, how, size);
+  if (w->server)
+    worker_thread_end(w->server, is_late ? 0 : w->timeout_ms, how, size);
+  else
+    worker_reap(w->pid, is_to_be_killed, how, size);
   frame_reader_finish(&w->reader);
   strbuf_clear(&w->out);
   w->sent = 0;
@@ -91,7 +95,7 @@ static void unsend(struct tune_worker *w) {
 
 static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_request *late) {
   char how[128], reason[256];
-  bury(w, is_to_be_killed, how, sizeof how);
+  bury(w, is_to_be_killed, late != NULL, how, sizeof how);
   struct worker_request *r = late ? late : w->leaves ? NULL : guilty(w);
   w->deaths++;
   if (late) {
@@ -120,7 +124,8 @@ static tile_status start(struct tune_worker *w) {
     fcntl(pair[i], F_SETFD, FD_CLOEXEC);
   fcntl(pair[0], F_SETFL, O_NONBLOCK);
   const int files[3] = {pair[1], w->data_fd, w->shared_fd};
-  tile_status s = worker_spawn(w->program, files, &w->pid);
+  tile_status s = w->program ? worker_spawn(w->program, files, &w->pid)
+                             : worker_thread_start(files, &w->server);
   close(pair[1]);
   if (s != TILE_OK) {
     close(pair[0]);
@@ -359,7 +364,7 @@ static void wait_for_any(struct tune_worker *w, double until, bool *ret_readable
 static void finish(struct tune_worker *w) {
   char how[128];
   if (w->fd >= 0)
-    bury(w, true, how, sizeof how);
+    bury(w, true, false, how, sizeof how);
   answer_all(w);
 }
 

@@ -25,7 +25,7 @@ enum { WORKER_SOCKET = 3, WORKER_DATA, WORKER_SHARED, WORKER_FILE_END };
 #define WORKER_PAGE 4096
 struct worker_page {
   _Atomic uint64_t at_fault; // the request whose thread a signal ended; 0: not known
-  _Atomic uint32_t has_reference;
+  _Atomic uint32_t has_reference, has_copy_rate;
 };
 
 // ---- worker_spawn.c ----
@@ -35,6 +35,13 @@ char *worker_find_program(const char *given);
 tile_status worker_spawn(const char *program, const int files[3], pid_t *ret);
 // Waits for its end, killing it first. In words on `ret`: "killed by SIGSEGV ...".
 void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size);
+
+// ---- worker_thread.c ----
+// Serves in a thread of this process; the files are copied.
+struct worker_thread;
+tile_status worker_thread_start(const int files[3], struct worker_thread **ret);
+// Once its socket is closed: waits for its end, at most so long, then leaves it behind.
+void worker_thread_end(struct worker_thread *t, double wait_ms, char *ret, size_t size);
 
 // ---- worker_serve.c ----
 // Answers requests until the other side closes. `at_work` (may be NULL) is called in each thread

@@ -3,7 +3,8 @@
 //
 // The program is $TILE_WORKER (not for set-user-id programs); this program where it is tilec; else
 // `tile-worker` in the libexec folder that belongs to where the library lies, in the one it was
-// configured for, or beside the library, as in a build folder.
+// configured for, or beside the library, as in a build folder. Where there is none, worker_thread.c
+// serves.
 #define _GNU_SOURCE // dladdr
 #include "autotune/worker_protocol.h"
 #include "base/file.h"

@@ -35,7 +35,7 @@ struct worker_reply {
 };
 
 struct tune_worker {
-  char *program;
+  char *program; // NULL: there is none, a thread of this process serves
   double timeout_ms;
   struct strbuf hello; // the open frame
   int data_fd, shared_fd;
@@ -61,7 +61,8 @@ struct tune_worker {
   // The running worker; the thread's.
   int fd; // -1: none
   pid_t pid;
-  unsigned starts, deaths; // deaths: since the last answer
+  struct worker_thread *server; // in its place
+  unsigned starts, deaths;      // deaths: since the last answer
   double started_at, ready_at;
   bool opened, ready_sent, uploaded, leaves;
   struct frame_reader reader;
