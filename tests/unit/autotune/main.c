@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the tuner's unit tests over a fake CUDA driver, away from the user's cache.
+// Runs the tuner's unit tests over a fake CUDA driver, away from the user's cache; the
+// program is its own worker.
+#include "autotune/worker.h"
 #include "suites.h"
 
 #include <stdlib.h>
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1) // started by the tuner
+    return tune_worker_main(argc, argv);
+  setenv("TILE_WORKER", "/proc/self/exe", 1);
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
   SRunner *runner = srunner_create(NULL);

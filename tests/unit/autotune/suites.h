@@ -15,7 +15,8 @@
   X(search)                                                                                        \
   X(space)                                                                                         \
   X(space_derived)                                                                                 \
-  X(tune)
+  X(tune)                                                                                          \
+  X(tuned)
 // clang-format on
 
 #define X(name) Suite *name##_suite(void);
