@@ -89,8 +89,9 @@ static size_t find_buffer(const struct bench *b, const struct bench_arg *arg) {
 
 static tile_status add_buffer(struct bench *b, const struct bench_arg *arg) {
   const struct tune_array *array = &arg->array;
-  if (array->offset > b->problem->data_bytes ||
-      array->bytes > b->problem->data_bytes - array->offset)
+  uint64_t all = b->problem->data_bytes;
+  if (array->offset > all || array->bytes > all - array->offset || array->expected > all ||
+      (array->has_expected && array->bytes > all - array->expected))
     return status_set(TILE_INVALID_ARGUMENT, "array `%s` lies outside the data", arg->name);
   struct bench_buffer *n = &b->buffers[b->buffer_count++];
   *n = (struct bench_buffer){.name = arg->name, .array = *array, .type = arg->type};

@@ -86,11 +86,11 @@ tile_status bench_launch(struct bench *b, struct bench_candidate *c); // after b
 bool bench_is_usable(struct bench *b);
 
 // ---- bench_check.c ----
-// What the arrays hold becomes the reference.
-tile_status bench_take_reference(struct bench *b);
-// Compares what the arrays hold with the reference: the errors' sizes, and in words how they differ
-// if they do so beyond the tolerance (false).
-tile_status bench_compare(struct bench *b, struct tune_reply *reply, bool *ret_same);
+// Compares what the arrays hold with the reference, or with what the problem expects of them: the
+// errors' sizes, and in words how they differ if they do so beyond the tolerance (then not
+// *ret_same). Of the reference itself: its results are kept, but where something is expected.
+tile_status bench_compare(struct bench *b, bool is_reference, struct tune_reply *reply,
+                          bool *ret_same);
 
 // ---- bench_measure.c ----
 struct measure_plan {

@@ -73,19 +73,25 @@ static void failed(struct sweep *p, tile_status status) {
   pthread_mutex_unlock(&p->lock);
 }
 
+// What the array has to hold: what the user says, else what the reference left.
+static const char *wanted(const struct bench *b, const struct bench_buffer *n) {
+  return n->array.has_expected ? b->data + n->array.expected : b->reference + n->array.offset;
+}
+
 static void compare_chunk(struct sweep *p, size_t buffer, size_t offset, size_t bytes,
                           const void *actual) {
   const struct bench_buffer *n = &p->b->buffers[buffer];
-  char *reference = p->b->reference + n->array.offset + offset;
+  const char *reference = wanted(p->b, n) + offset;
   if (memcmp(actual, reference, bytes) == 0)
     return;
   unsigned size = dtype_bytes(n->type);
   double rtol, atol;
   tolerances(p->b, n, &rtol, &atol);
   uint64_t count = bytes / size;
-  const struct array expected = {n->type, 1, {count}, count, reference};
-  struct array results = expected;
-  memcpy(&results.data, &actual, sizeof actual); // compared, not written
+  // Compared, not written.
+  struct array expected = {n->type, 1, {count}, count, NULL}, results = expected;
+  memcpy(&expected.data, &reference, sizeof reference);
+  memcpy(&results.data, &actual, sizeof actual);
   struct comparison c = compare_arrays(&results, &expected, rtol, atol);
   pthread_mutex_lock(&p->lock);
   comparison_add(&p->found[buffer], &c, offset / size);
@@ -110,7 +116,7 @@ static void chunk(void *user, uint64_t i, unsigned worker) {
     }
     actual = b->staging[worker];
   }
-  if (p->is_reference)
+  if (p->is_reference && !n->array.has_expected)
     memcpy(b->reference + n->array.offset + offset, actual, bytes);
   else
     compare_chunk(p, buffer, offset, bytes, actual);
@@ -129,16 +135,8 @@ static tile_status run(struct sweep *p) {
 static void find_scales(struct bench *b) {
   for (size_t i = 0; i < b->buffer_count; i++)
     if (dtype_is_float(b->buffers[i].type))
-      b->buffers[i].scale = scale_of(&b->buffers[i], b->reference + b->buffers[i].array.offset);
+      b->buffers[i].scale = scale_of(&b->buffers[i], wanted(b, &b->buffers[i]));
   b->has_scales = true;
-}
-
-tile_status bench_take_reference(struct bench *b) {
-  struct sweep p = {.b = b, .is_reference = true};
-  b->has_scales = false;
-  tile_status s = run(&p);
-  b->has_reference = s == TILE_OK;
-  return s;
 }
 
 // "`out`[17] is 3.5, the reference has 1.25; 12 of 64 elements differ"
@@ -147,24 +145,20 @@ static void describe(const struct bench *b, size_t buffer, const struct comparis
   const struct bench_buffer *n = &b->buffers[buffer];
   unsigned size = dtype_bytes(n->type);
   char actual[16];
-  const char *expected = b->reference + n->array.offset + c->worst * size;
+  const char *expected = wanted(b, n) + c->worst * size;
   const char *at = (const char *)n->device + c->worst * size;
   if (tile_copy_to_host(b->device, NULL, actual, at, size) != TILE_OK)
     memset(actual, 0, sizeof actual);
   snprintf(reply->reason, sizeof reply->reason,
-           "`%s`[%llu] is %.9g, the reference has %.9g; %llu of %llu elements differ", n->name,
-           (unsigned long long)c->worst, dtype_load(n->type, actual), dtype_load(n->type, expected),
-           (unsigned long long)c->mismatches, (unsigned long long)(n->array.bytes / size));
+           "`%s`[%llu] is %.9g, %s %.9g; %llu of %llu elements differ", n->name,
+           (unsigned long long)c->worst, dtype_load(n->type, actual),
+           n->array.has_expected ? "expected is" : "the reference has",
+           dtype_load(n->type, expected), (unsigned long long)c->mismatches,
+           (unsigned long long)(n->array.bytes / size));
 }
 
-tile_status bench_compare(struct bench *b, struct tune_reply *reply, bool *ret_same) {
-  struct comparison found[BENCH_MAX_PARAMS] = {0};
-  struct sweep p = {.b = b, .found = found};
-  if (!b->has_scales)
-    find_scales(b);
-  tile_status s = run(&p);
-  if (s != TILE_OK)
-    return s;
+static void judge(struct bench *b, const struct comparison *found, struct tune_reply *reply,
+                  bool *ret_same) {
   *ret_same = true;
   for (size_t i = 0; i < b->buffer_count; i++) {
     reply->max_abs = fmax(reply->max_abs, found[i].max_abs);
@@ -172,6 +166,22 @@ tile_status bench_compare(struct bench *b, struct tune_reply *reply, bool *ret_s
     if (found[i].mismatches && *ret_same)
       describe(b, i, &found[i], reply);
     *ret_same &= found[i].mismatches == 0;
+  }
+}
+
+tile_status bench_compare(struct bench *b, bool is_reference, struct tune_reply *reply,
+                          bool *ret_same) {
+  struct comparison found[BENCH_MAX_PARAMS] = {0};
+  struct sweep p = {.b = b, .is_reference = is_reference, .found = found};
+  if (!b->has_scales)
+    find_scales(b);
+  tile_status s = run(&p);
+  if (s != TILE_OK)
+    return s;
+  judge(b, found, reply, ret_same);
+  if (is_reference) {
+    b->has_reference = *ret_same;
+    b->has_scales = false; // those of the new results
   }
   return TILE_OK;
 }

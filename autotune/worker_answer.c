@@ -104,57 +104,70 @@ static void mark_bad(struct candidate *c, enum tune_outcome outcome, const char 
 }
 
 // PTX becomes a cubin; what is none stays as it is.
-static bool assemble(struct server *s, struct candidate *c, struct tune_reply *r) {
+static tile_status assemble(struct server *s, struct candidate *c) {
   void *cubin;
   size_t size;
   bool is_ptx = c->size < 4 || memcmp(c->code, "\177ELF", 4) != 0;
   if (s->bench.properties.is_host || !is_ptx)
-    return true;
+    return TILE_OK;
   double start = clock_ms();
   tile_status status = module_assemble(s->bench.device, c->code, c->size, &cubin, &size);
   c->assemble_ms = clock_ms() - start;
-  if (status != TILE_OK) {
-    first_line(r->reason, sizeof r->reason);
-    return false;
+  if (status == TILE_OK) {
+    free(c->code);
+    c->code = cubin;
+    c->size = size;
   }
-  free(c->code);
-  c->code = cubin;
-  c->size = size;
-  return true;
+  return status;
+}
+
+// A launch that broke the context fails what is assembled meanwhile too: that is for the next
+// worker.
+static void assembly_failed(struct server *s, struct candidate *c, tile_status status) {
+  struct tune_reply r = {.config = c->config, .outcome = TUNE_BAD_BUILD};
+  first_line(r.reason, sizeof r.reason);
+  bool is_lost = status != TILE_COMPILE_ERROR && !bench_is_usable(&s->bench);
+  pthread_mutex_lock(&s->lock);
+  if (is_lost)
+    s->failed = true;
+  else
+    mark_bad(c, TUNE_BAD_BUILD, r.reason);
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+  r.load_ms = c->assemble_ms;
+  if (!is_lost)
+    end(s, c->load_id, &r);
+}
+
+static struct candidate *next_to_assemble(struct server *s) {
+  pthread_mutex_lock(&s->lock);
+  while (!s->ended && !s->to_assemble)
+    pthread_cond_wait(&s->changed, &s->lock);
+  struct candidate *c = s->ended ? NULL : s->to_assemble;
+  if (c)
+    s->to_assemble = c->next_to_assemble;
+  if (!s->to_assemble)
+    s->to_assemble_end = &s->to_assemble;
+  pthread_mutex_unlock(&s->lock);
+  return c;
 }
 
 void *worker_assemble_all(void *user) {
   struct server *s = user;
-  pthread_mutex_lock(&s->lock);
-  for (;;) {
-    struct candidate *c = s->to_assemble;
-    if (s->ended)
-      break;
-    if (!c) {
-      pthread_cond_wait(&s->changed, &s->lock);
+  for (struct candidate *c; (c = next_to_assemble(s));) {
+    begin(s, c->load_id);
+    tile_status status = assemble(s, c);
+    if (status != TILE_OK) {
+      assembly_failed(s, c, status);
       continue;
     }
-    s->to_assemble = c->next_to_assemble;
-    if (!s->to_assemble)
-      s->to_assemble_end = &s->to_assemble;
-    pthread_mutex_unlock(&s->lock);
-    struct tune_reply r = {.config = c->config, .outcome = TUNE_BAD_BUILD};
-    begin(s, c->load_id);
-    bool ok = assemble(s, c, &r);
     pthread_mutex_lock(&s->lock);
-    if (ok)
-      c->state = CANDIDATE_ASSEMBLED;
-    else
-      mark_bad(c, TUNE_BAD_BUILD, r.reason);
+    c->state = CANDIDATE_ASSEMBLED; // it ends when it is loaded
     pthread_cond_broadcast(&s->changed);
-    if (ok)
-      continue; // it ends when it is loaded
     pthread_mutex_unlock(&s->lock);
-    r.load_ms = c->assemble_ms;
-    end(s, c->load_id, &r);
-    pthread_mutex_lock(&s->lock);
+    if (s->hooks->at_work)
+      s->hooks->at_work(0);
   }
-  pthread_mutex_unlock(&s->lock);
   return NULL;
 }
 
@@ -183,11 +196,18 @@ void worker_load(struct server *s, struct candidate *c) {
 
 // ---- requests ----
 
+static void device_is_lost(struct server *s) {
+  pthread_mutex_lock(&s->lock);
+  s->failed = true;
+  pthread_mutex_unlock(&s->lock);
+}
+
 // A launch that failed: when the device does not survive it, neither does the worker.
 static void launch_failed(struct server *s, struct tune_reply *r) {
   r->outcome = TUNE_BAD_LAUNCH;
   first_line(r->reason, sizeof r->reason);
-  s->failed = !bench_is_usable(&s->bench);
+  if (!bench_is_usable(&s->bench))
+    device_is_lost(s);
 }
 
 static tile_status run_once(struct server *s, struct candidate *c) {
@@ -197,12 +217,16 @@ static tile_status run_once(struct server *s, struct candidate *c) {
   return status == TILE_OK ? tile_stream_synchronize(s->bench.device, NULL) : status;
 }
 
-static tile_status take_reference(struct server *s) {
+// The results of the reference are written by itself alone, whatever kernels do.
+static tile_status compare(struct server *s, bool is_reference, struct tune_reply *r,
+                           bool *ret_same) {
+  if (!is_reference)
+    return bench_compare(&s->bench, false, r, ret_same);
   atomic_store(&s->page->has_reference, 0);
   mprotect(s->reference, s->data_bytes, PROT_READ | PROT_WRITE);
-  tile_status status = bench_take_reference(&s->bench);
+  tile_status status = bench_compare(&s->bench, true, r, ret_same);
   mprotect(s->reference, s->data_bytes, PROT_READ);
-  atomic_store(&s->page->has_reference, status == TILE_OK);
+  atomic_store(&s->page->has_reference, status == TILE_OK && *ret_same);
   return status;
 }
 
@@ -211,7 +235,7 @@ static tile_status take_reference(struct server *s) {
 static tile_status recover(struct server *s) {
   if (!s->bench.properties.is_host)
     return bench_upload(&s->bench, s->arena);
-  s->failed = true;
+  device_is_lost(s);
   return TILE_OK;
 }
 
@@ -225,7 +249,7 @@ static void check(struct server *s, struct candidate *c, bool is_reference, stru
   }
   tile_status status = run_once(s, c);
   if (status == TILE_OK)
-    status = is_reference ? take_reference(s) : bench_compare(&s->bench, r, &same);
+    status = compare(s, is_reference, r, &same);
   if (status == TILE_OK && !same) {
     r->outcome = TUNE_WRONG;
     status = recover(s);
@@ -258,9 +282,10 @@ void worker_upload(struct server *s) {
   tile_status status = bench_upload(&s->bench, s->arena);
   s->bench.has_reference = atomic_load(&s->page->has_reference) != 0;
   s->uploaded = status == TILE_OK;
-  s->failed = status != TILE_OK;
-  if (s->failed)
-    worker_send_failed(s, status);
-  else
+  if (status == TILE_OK) {
     send_kind(s, "uploaded");
+  } else {
+    device_is_lost(s);
+    worker_send_failed(s, status);
+  }
 }

@@ -32,6 +32,8 @@ static bool take_open(struct server *s, const struct json *head) {
     to->array.offset = (uint64_t)frame_int(a, "offset", 0);
     to->array.reset = frame_int(a, "reset", 0) != 0;
     to->array.zero = frame_int(a, "zero", 0) != 0;
+    to->array.has_expected = json_get(a, "expected") != NULL;
+    to->array.expected = (uint64_t)frame_int(a, "expected", 0);
   }
   return true;
 }

@@ -13,11 +13,11 @@
 static struct worker_page *page;
 static _Thread_local uint64_t current;
 
-// The handler is gone when it returns: what raised the signal does so again and ends the process.
+// The handler is gone by now (SA_RESETHAND): raised again, the signal ends the process.
 static void note_fault(int number) {
-  (void)number;
   if (current)
     atomic_store_explicit(&page->at_fault, current, memory_order_relaxed);
+  raise(number);
 }
 
 static void at_work(uint64_t id) { current = id; }

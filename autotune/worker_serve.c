@@ -51,8 +51,9 @@ static void work(struct server *s) {
   while (!s->ended && !s->failed)
     if (!step(s))
       pthread_cond_wait(&s->changed, &s->lock);
+  bool failed = s->failed;
   pthread_mutex_unlock(&s->lock);
-  if (s->failed)
+  if (failed)
     worker_send_leaving(s);
 }
 
@@ -83,8 +84,10 @@ static bool open_bench(struct server *s) {
   }
   worker_send_device(s);
   double gbs;
-  if (bench_copy_rate(&s->bench, &gbs) == TILE_OK)
+  if (!atomic_load(&s->page->has_copy_rate) && bench_copy_rate(&s->bench, &gbs) == TILE_OK) {
     worker_send_copied(s, gbs);
+    atomic_store(&s->page->has_copy_rate, 1);
+  }
   return true;
 }
 

@@ -16,8 +16,9 @@ struct worker_case {
   struct tune_array arrays[3];
   tile_arg args[3];
   int data_fd;
-  float *data; // x, then out
+  float *data; // x, out, and room for one more
   uint64_t data_bytes;
+  float out_first; // what out holds at first
   struct tune_worker *worker;
 };
 

@@ -140,26 +140,43 @@ START_TEST(arrays_are_restored_before_each_check) {
 END_TEST
 
 START_TEST(arrays_to_be_zeroed_are) {
-  c.arrays[1].zero = true; // before opening, which this test does itself
+  c.arrays[1].zero = true;
+  c.out_first = 17;
   worker_case_open(&c, LONG_TIMEOUT_MS);
-  for (int i = 0; i < KERNEL_N; i++)
-    c.data[32768 / 4 + i] = 0;
   have_reference();
   load(1, "adds");
   expect(check(1, false), TUNE_MEASURED, "");
 }
 END_TEST
 
+// What the user expects is compared with, of the reference too.
+START_TEST(expected_results) {
+  c.arrays[1].has_expected = true;
+  c.arrays[1].expected = 65536;
+  worker_case_open(&c, LONG_TIMEOUT_MS);
+  for (int i = 0; i < KERNEL_N; i++)
+    c.data[65536 / 4 + i] = c.data[i] * 2 + 1;
+  load(0, "wrong");
+  load(1, "right");
+  expect(check(0, true), TUNE_WRONG, "`out`[4321] is 1564.5, expected is 1561.5; 1 of 5000");
+  expect(check(1, true), TUNE_MEASURED, "");
+  load(2, "nearly");
+  load(3, "wrong");
+  load(4, "spoils_input");
+  expect(check(2, false), TUNE_MEASURED, "");
+  expect(check(3, false), TUNE_WRONG, "expected is 1561.5");
+  expect(check(4, false), TUNE_WRONG, "`x`[1200] is 1, the reference has 0; 5000 of 5000");
+}
+END_TEST
+
 START_TEST(crash_costs_one_candidate) {
   have_reference();
-  worker_case_load(&c, 1, "crashes");
-  worker_case_load(&c, 2, "right");
+  load(1, "crashes");
+  load(2, "right");
   tune_worker_check(c.worker, 1, false);
   tune_worker_measure(c.worker, 1, 1, 2, 2, 0);
   tune_worker_check(c.worker, 2, false);
   tune_worker_measure(c.worker, 2, 1, 3, 3, 0);
-  expect(worker_case_reply(&c), TUNE_MEASURED, "");
-  expect(worker_case_reply(&c), TUNE_MEASURED, "");
   expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "killed by SIGSEGV");
   expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "killed by SIGSEGV"); // not tried again
   struct tune_reply r = worker_case_reply(&c);
@@ -397,6 +414,7 @@ Suite *worker_suite(void) {
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, make_only, close_case);
   tcase_add_test(t, arrays_to_be_zeroed_are);
+  tcase_add_test(t, expected_results);
   tcase_add_test(t, hang_costs_one_candidate);
   tcase_add_test(t, no_file_stays_open);
   tcase_add_test(t, worker_goes_with_its_parent);
