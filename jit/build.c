@@ -171,6 +171,7 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .folders = c->folders,
       .folder_count = c->folder_count,
       .is_detached = k->is_detached,
+      .is_complete = true,
   };
   r.bindings = jit_bindings(k, c, spec->key, a, &r.binding_count);
   if (k->passes) {
@@ -241,6 +242,9 @@ tile_status jit_inspect(tile_kernel *k, const tile_arg *args, size_t arg_count,
                         jit_inspect_fn inspect, void *user, const struct jit_report *report) {
   struct jit_key key;
   tile_status s = jit_key_make(k, args, arg_count, &key);
+  struct config *config;
+  if (s == TILE_OK)
+    s = jit_config(k, args, arg_count, report, &config);
   struct arena *a = s == TILE_OK ? arena_create() : NULL;
   jmp_buf out_of_memory;
   if (s != TILE_OK)
@@ -250,7 +254,7 @@ tile_status jit_inspect(tile_kernel *k, const tile_arg *args, size_t arg_count,
   } else {
     arena_set_oom(a, &out_of_memory);
     struct looker l = {inspect, user};
-    struct jit_spec spec = {.config = atomic_load(&k->config), .key = key.bytes};
+    struct jit_spec spec = {.config = config, .key = key.bytes};
     struct compile_request r = request_for(k, &spec, a);
     struct compile_result result;
     r.emit = EMIT_TILEGPU;

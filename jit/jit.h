@@ -4,6 +4,7 @@
 #ifndef TILE_JIT_JIT_H
 #define TILE_JIT_JIT_H
 
+#include "lang/tuning.h"
 #include "lowering/compile.h"
 #include "runtime/internal.h"
 
@@ -47,6 +48,9 @@ typedef void (*jit_inspect_fn)(void *user, struct ir_context *c, MlirModule modu
                                uint32_t num_warps);
 tile_status jit_inspect(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
                         jit_inspect_fn inspect, void *user, const struct jit_report *report);
+
+// An argument as functions of decorators see it (lang/tuning.h).
+struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 
 const struct kernel_info *jit_spec_info(const struct jit_spec *spec);
 struct str jit_spec_code(const struct jit_spec *spec); // NUL-terminated

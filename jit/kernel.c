@@ -64,10 +64,12 @@ static tile_status read_source(tile_kernel *k, const char *file_name, struct str
     return jit_diag_failure(diag, report != NULL);
   k->name = arena_strdup(k->arena, name);
   take_params(k, params, count);
+  k->is_tuned = lang_is_tuned(m, name, &k->has_heuristics);
   if (k->param_count > JIT_MAX_ARGS)
     return status_set(TILE_LIMIT, "kernel `%s` has %zu run-time parameters; the limit is %d",
                       k->name, k->param_count, JIT_MAX_ARGS);
   struct config *c = config_create(k->arena, NULL, count);
+  c->is_complete = !k->is_tuned;
   c->target = target_find(str_from(device_target(k->device)));
   if (!c->target)
     return status_set(TILE_INTERNAL, "the device's target `%s` is unknown to the compiler",
@@ -173,7 +175,8 @@ void tile_kernel_close(tile_kernel *k) {
 
 static bool same_config(const tile_kernel *k, const struct config *a, const struct config *b) {
   if (a->target != b->target || a->num_warps != b->num_warps || a->num_stages != b->num_stages ||
-      a->max_registers != b->max_registers || a->check != b->check)
+      a->max_registers != b->max_registers || a->check != b->check ||
+      a->is_complete != b->is_complete)
     return false;
   for (size_t i = 0; i < k->declared_count; i++)
     if (!same_text(a->constants[i], b->constants[i]))
@@ -190,6 +193,42 @@ static void add_folder(struct arena *a, struct config *c, const char *path) {
     folders[i] = c->folders[i];
   folders[c->folder_count++] = arena_strdup(a, path);
   c->folders = folders;
+}
+
+// `c` becomes one of the kernel's, unless there is one like it; `mark` is from before it was made.
+static struct config *keep(tile_kernel *k, struct config *c, struct arena_mark mark) {
+  struct config *known = k->configs;
+  while (known && !same_config(k, known, c))
+    known = known->next;
+  if (known) {
+    arena_release(k->arena, mark);
+    return known;
+  }
+  c->next = k->configs;
+  return k->configs = c;
+}
+
+struct config *jit_config_complete(tile_kernel *k, const struct config *from,
+                                   const struct lang_defaults *defaults) {
+  jmp_buf out_of_memory;
+  struct config *volatile result = NULL;
+  if (setjmp(out_of_memory) == 0) {
+    arena_set_oom(k->arena, &out_of_memory);
+    struct arena_mark mark = arena_mark(k->arena);
+    struct config *c = config_create(k->arena, from, k->declared_count);
+    c->is_complete = true;
+    c->num_warps = c->num_warps ? c->num_warps : defaults->num_warps;
+    c->num_stages = c->num_stages ? c->num_stages : defaults->num_stages;
+    c->max_registers = c->max_registers ? c->max_registers : defaults->max_registers;
+    for (size_t i = 0; i < defaults->setting_count; i++)
+      for (size_t p = 0; p < k->declared_count; p++)
+        if (k->declared[p].is_constexpr &&
+            strcmp(k->declared[p].name, defaults->settings[i].name) == 0)
+          c->constants[p] = arena_strdup(k->arena, defaults->settings[i].text);
+    result = keep(k, c, mark);
+  }
+  arena_set_oom(k->arena, NULL);
+  return result;
 }
 
 // A changed copy of the current configuration becomes the current one; if there was one like it
@@ -210,16 +249,8 @@ static tile_status change(tile_kernel *k, const struct config *to, size_t consta
       c->constants[constant] = arena_strdup(k->arena, text);
     else if (text)
       add_folder(k->arena, c, text);
-    struct config *known = k->configs;
-    while (known && !same_config(k, known, c))
-      known = known->next;
-    if (known) {
-      arena_release(k->arena, mark);
-    } else {
-      c->next = k->configs;
-      k->configs = known = c;
-    }
-    atomic_store_explicit(&k->config, known, memory_order_release);
+    c->is_complete = !k->is_tuned;
+    atomic_store_explicit(&k->config, keep(k, c, mark), memory_order_release);
   }
   arena_set_oom(k->arena, NULL);
   pthread_mutex_unlock(&k->lock);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The insides of a tile_kernel, shared by opening and settings (kernel.c), arguments
-// (arguments.c), specialisations (specialise.c), their making (build.c) and launching (launch.c).
+// (arguments.c), what decorators give (defaults.c), specialisations (specialise.c), their making
+// (build.c) and launching (launch.c).
 //
 // A kernel has a list of configurations (constants, warps, ...), one of them current, each with a
 // table of specialisations. Launches read the table without a lock: entries are published whole
@@ -10,6 +11,7 @@
 
 #include "jit/jit.h"
 #include "jit/orc.h"
+#include "lang/tuning.h"
 #include "runtime/args.h"
 
 #include <pthread.h>
@@ -54,6 +56,11 @@ struct config {
   const char **constants; // by declared parameter; NULL: not set
   const char **folders;   // in which imported modules are looked for
   size_t folder_count;
+  // What decorators add where something was left open (defaults.c). `is_complete`: nothing was, or
+  // it was added.
+  bool is_complete;
+  _Atomic(struct config *) completed; // of a kernel without heuristics
+  struct completion *completions;     // of one with them, by the arguments' values
   _Atomic(struct spec_table *) table;
   size_t spec_count;
 };
@@ -68,6 +75,7 @@ struct tile_kernel {
   size_t declared_count;
   struct lang_param *params; // those that are arguments
   size_t param_count;
+  bool is_tuned, has_heuristics; // by decorators of the kernel
   struct disk_cache *cache; // NULL: none
   const struct pass_options *passes;
   _Atomic(struct config *) config; // the current one
@@ -89,9 +97,21 @@ tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t coun
 struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
                                   const uint8_t *key, struct arena *a, size_t *ret_count);
 
+// ---- kernel.c ----
+// `from` with what it leaves open, or the one of that kind there is; the kernel's lock is held. NULL
+// without memory.
+struct config *jit_config_complete(tile_kernel *k, const struct config *from,
+                                   const struct lang_defaults *defaults);
+
+// ---- defaults.c ----
+// The configuration of a launch with these arguments: the current one, and what decorators of the
+// kernel say where that leaves something open.
+tile_status jit_config(tile_kernel *k, const tile_arg *args, size_t count,
+                       const struct jit_report *report, struct config **ret);
+
 // ---- specialise.c ----
 struct jit_spec *jit_find(const struct config *c, const struct jit_key *key);
-tile_status jit_find_or_build(tile_kernel *k, const struct jit_key *key,
+tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struct jit_key *key,
                               const struct jit_report *report, struct jit_spec **ret);
 // Waits for no one: the caller knows that nobody uses the kernel any more.
 void jit_specs_free(tile_kernel *k);

@@ -50,8 +50,12 @@ static inline tile_status specialise(tile_kernel *k, const tile_arg *args, size_
   tile_status s = jit_key_make(k, args, count, &key);
   if (s != TILE_OK)
     return s;
-  *ret = jit_find(atomic_load_explicit(&k->config, memory_order_acquire), &key);
-  return *ret ? TILE_OK : jit_find_or_build(k, &key, report, ret);
+  struct config *c;
+  s = jit_config(k, args, count, report, &c);
+  if (s != TILE_OK)
+    return s;
+  *ret = jit_find(c, &key);
+  return *ret ? TILE_OK : jit_find_or_build(k, c, &key, report, ret);
 }
 
 tile_status jit_specialise(tile_kernel *k, const tile_arg *args, size_t arg_count,

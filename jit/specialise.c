@@ -94,9 +94,8 @@ static tile_status publish(tile_kernel *k, struct jit_spec *spec) {
   return TILE_OK;
 }
 
-tile_status jit_find_or_build(tile_kernel *k, const struct jit_key *key,
+tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struct jit_key *key,
                               const struct jit_report *report, struct jit_spec **ret) {
-  struct config *config = atomic_load_explicit(&k->config, memory_order_acquire);
   struct jit_spec *spec = jit_find(config, key);
   if (spec) {
     *ret = spec;

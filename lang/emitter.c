@@ -49,7 +49,8 @@ static struct diag *report(struct emitter *e, bool is_error, struct span at, enu
   uint32_t last = UINT32_MAX; // a recursion is shown once
   unsigned shown = 0;
   for (; f && f->caller && shown < 4; f = f->caller) {
-    if (f->is_std || !f->call_span.source || f->call_span.begin == last)
+    bool is_lambda = f->function->name[0] == '<'; // stands where it is called
+    if (f->is_std || is_lambda || !f->call_span.source || f->call_span.begin == last)
       continue;
     last = f->call_span.begin;
     shown++;

@@ -26,11 +26,14 @@ bool need_known(struct emitter *e, struct operand x) {
   const struct opaque *o = x.v.opaque;
   struct diag *d = emit_error(e, x.at, e->host->code, "%s needs `%s`, which is not known here",
                               e->host->what, o->path);
+  const char *param = e->host->param ? e->host->param : "NAME";
   if (o->argument)
-    diag_help(d, "the launch gives it; pass what follows from it by `-D NAME=...`");
+    diag_help(d, "a launch gives it; give what follows from it by `-D %s=...`", param);
   else
-    diag_help(d, "the host's environment is not looked at; write the value, or pass the "
-                 "parameters by `-D NAME=...`");
+    diag_help(d,
+              "nothing of the host is looked at; write the value, or give the parameters by "
+              "`-D %s=...`",
+              param);
   return false;
 }
 

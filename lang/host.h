@@ -27,6 +27,7 @@ struct host_config {
 struct host {
   enum diag_code code; // of what is not known
   const char *what;    // what needs it: "the list of configurations"
+  const char *param;   // that it gives a value to, for messages; NULL: several
   VEC(struct host_config) configs;
 };
 

@@ -340,6 +340,18 @@ static const struct ast_function *kernel_of(const struct ast_module *m, const ch
   return name ? ast_find_function(m, name) : NULL;
 }
 
+bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics) {
+  const struct ast_function *f = kernel_of(m, kernel);
+  bool found = false;
+  *ret_heuristics = false;
+  for (size_t i = 0; f && i < f->decorators.len; i++) {
+    bool is_heuristic = is_decorator(f->decorators.at[i], "heuristics");
+    *ret_heuristics = *ret_heuristics || is_heuristic;
+    found = found || is_heuristic || is_decorator(f->decorators.at[i], "autotune");
+  }
+  return found;
+}
+
 bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
                     const char *kernel, const char *target, struct lang_imports *imports,
                     struct lang_tuning *ret) {
@@ -379,6 +391,7 @@ bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lan
         ret[n].text = given->text;
         continue;
       }
+      r.host.param = name;
       r.host.what = arena_printf(a, "the heuristic of `%s`", name);
       struct operand f = {row[1], row[1].kind == VALUE_FUNC ? row[1].func->ast->name_span : x.at};
       struct operand arg = {host_value(e, args), x.at};

@@ -54,4 +54,34 @@ bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lan
 bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tuning *t,
                 const struct lang_known *known, size_t known_count, bool *keep);
 
+// ---- what a compilation leaves open (defaults.c) ----
+
+// Parameters that nobody gave, and what they get: of @autotune's configurations the first one that
+// agrees with what was given, all of it; where none agrees, the first one where it adds something.
+// Then what @heuristics computes.
+struct lang_defaults {
+  struct lang_setting *settings;
+  size_t setting_count;
+  uint32_t num_warps, num_stages, max_registers; // 0: not said, or given
+};
+// What is given is a constant, an argument (lang_known), or a number of warps or stages (0: not
+// given). False with diagnostics where a parameter has no value and the decorators cannot be
+// evaluated; where all have one, such decorators are passed over.
+struct lang_defaults_request {
+  const struct ast_module *module;
+  const char *kernel; // NULL: the only one
+  const char *target;
+  struct lang_imports *imports;
+  const struct lang_known *known;
+  size_t known_count;
+  uint32_t num_warps, num_stages;
+};
+bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_defaults_request *r,
+                   struct lang_defaults *ret);
+// Whether the kernel has decorators of tuning at all: without, lang_defaults gives nothing.
+bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics);
+// What bindings say.
+struct lang_known *lang_known_of(struct arena *a, const struct lang_binding *bindings,
+                                 size_t count);
+
 #endif

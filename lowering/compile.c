@@ -3,6 +3,7 @@
 #include "lowering/compile.h"
 
 #include "base/clock.h"
+#include "lang/tuning.h"
 #include "lowering/build_id.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson
@@ -45,6 +46,7 @@ struct session {
   struct arena *a;
   struct diag_engine *diag;
   const struct compile_request *request;
+  struct compile_request filled; // with what decorators of the kernel say
   struct compile_result *ret;
   uint32_t num_warps, num_stages;
   struct ir_context *c;
@@ -148,8 +150,42 @@ static bool lower(struct session *s) {
   return ok;
 }
 
+// What the request leaves open and decorators of the kernel give.
+static bool fill_defaults(struct session *s, const struct ast_module *ast,
+                          struct lang_imports *imports) {
+  struct compile_request *r = &s->filled;
+  struct lang_defaults_request q = {.module = ast,
+                                    .kernel = r->kernel,
+                                    .target = r->target->name,
+                                    .imports = imports,
+                                    .known = lang_known_of(s->a, r->bindings, r->binding_count),
+                                    .known_count = r->binding_count,
+                                    .num_warps = r->num_warps,
+                                    .num_stages = r->num_stages};
+  struct lang_defaults d;
+  if (!lang_defaults(s->a, s->diag, &q, &d))
+    return false;
+  size_t n = r->binding_count;
+  struct lang_binding *all = arena_array(s->a, struct lang_binding, n + d.setting_count + 1);
+  for (size_t i = 0; i < n; i++)
+    all[i] = r->bindings[i];
+  for (size_t i = 0; i < d.setting_count; i++)
+    all[n + i] = (struct lang_binding){.name = d.settings[i].name,
+                                       .kind = BIND_CONSTANT,
+                                       .dtype = DTYPE_NONE,
+                                       .divisible_by = 1,
+                                       .text = d.settings[i].text};
+  r->bindings = all;
+  r->binding_count = n + d.setting_count;
+  r->num_warps = r->num_warps ? r->num_warps : d.num_warps;
+  r->num_stages = r->num_stages ? r->num_stages : d.num_stages;
+  r->max_registers = r->max_registers ? r->max_registers : d.max_registers;
+  return true;
+}
+
 static bool compile_source(struct session *s) {
-  const struct compile_request *r = s->request;
+  s->filled = *s->request;
+  const struct compile_request *r = s->request = &s->filled;
   struct compile_timing *t = &s->ret->timing;
   double at = clock_ms();
   struct ast_module *ast = lang_parse(s->a, s->diag, r->source);
@@ -162,10 +198,12 @@ static bool compile_source(struct session *s) {
     take_text(s, &text);
     return no_errors(s);
   }
-  if (!open_context(s))
-    return false;
   struct lang_imports imports = {
       .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
+  if (!r->is_complete && !(fill_defaults(s, ast, &imports) && check_options(s)))
+    return false;
+  if (!open_context(s))
+    return false;
   struct lang_options options = {.kernel = r->kernel,
                                  .bindings = r->bindings,
                                  .binding_count = r->binding_count,

@@ -4,6 +4,7 @@
 #include <tile/tile.h>
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -332,6 +333,69 @@ START_TEST(clocks) {
 }
 END_TEST
 
+// A launch with NULL for `y`, that is, None; `out` gets BLOCK, EVEN and HAS_Y as one number.
+static void launch_tuned(tile_kernel *k, struct run *r, int rows, bool has_y, int want) {
+  tile_arg args[] = {tile_arg_pointer(r->x, TILE_I32), tile_arg_pointer(r->out, TILE_I32),
+                     tile_arg_i32(rows), tile_arg_pointer(has_y ? r->x : NULL, TILE_I32)};
+  r->out[0] = -1;
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 4));
+  need(tile_stream_synchronize(device, NULL));
+  ck_assert_int_eq(r->out[0], want);
+}
+
+START_TEST(decorators) {
+  static const char text[] =
+      "import triton\n"
+      "import triton.language as tl\n"
+      "@triton.autotune([triton.Config({'BLOCK': b}, num_warps=b // 16) for b in (32, 64)], "
+      "['n'])\n"
+      "@triton.heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
+      "@triton.heuristics(values={'HAS_Y': lambda args: args['y'] is not None})\n"
+      "@triton.jit\n"
+      "def k(x, out, n, y, BLOCK: tl.constexpr, EVEN: tl.constexpr, HAS_Y: tl.constexpr):\n"
+      "  tl.store(out, BLOCK * 100 + EVEN * 10 + HAS_Y + tl.sum(tl.load(x + tl.arange(0, BLOCK))) "
+      "* 0)\n";
+  struct run r;
+  begin(&r);
+  tile_kernel *k;
+  need(tile_kernel_from_source(device, "test.tile", text, strlen(text), "k", &k));
+  for (int again = 0; again < 2; again++) {
+    launch_tuned(k, &r, 96, true, 3211);
+    launch_tuned(k, &r, 80, true, 3201);
+    launch_tuned(k, &r, 96, false, 3210);
+    for (int n = 1000; n < 1600; n += 100)
+      launch_tuned(k, &r, n, true, n % 32 ? 3201 : 3211);
+  }
+  need(tile_kernel_set_constant(k, "BLOCK", "64"));
+  launch_tuned(k, &r, 96, true, 6401);
+  need(tile_kernel_set_constant(k, "EVEN", "True"));
+  launch_tuned(k, &r, 96, true, 6411);
+  need(tile_kernel_set_constant(k, "BLOCK", "128"));
+  launch_tuned(k, &r, 100, true, 12811);
+  tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(decorators_that_fail) {
+  static const char text[] = "import triton\n"
+                             "@triton.heuristics({'WIDE': lambda args: args['x'].shape[0]})\n"
+                             "@triton.jit\n"
+                             "def k(x, WIDE: tl.constexpr):\n"
+                             "  tl.store(x, WIDE)\n";
+  int x = 0;
+  tile_kernel *k;
+  need(tile_kernel_from_source(device, "test.tile", text, strlen(text), "k", &k));
+  tile_arg args[] = {tile_arg_pointer(&x, TILE_I32)};
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 1), TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "[E0463]"));
+  need(tile_kernel_set_constant(k, "WIDE", "7"));
+  need(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 1));
+  need(tile_stream_synchronize(device, NULL));
+  ck_assert_int_eq(x, 7);
+  tile_kernel_close(k);
+}
+END_TEST
+
 static void open_device(void) { need(tile_device_open("host", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
@@ -348,6 +412,8 @@ int main(void) {
   tcase_add_test(t, calls_and_records);
   tcase_add_test(t, block_pointers);
   tcase_add_test(t, clocks);
+  tcase_add_test(t, decorators);
+  tcase_add_test(t, decorators_that_fail);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
   srunner_set_fork_status(runner, CK_NOFORK);
