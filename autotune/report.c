@@ -108,14 +108,14 @@ static void print_roof(const struct tune_result *r, double flops, double bytes,
   double ms = t->sample.median, gbs = bytes / 1e6 / ms;
   double roof = r->copy_gbs > 0 ? r->copy_gbs : r->device.memory_gbs;
   if (bytes > 0) {
-    strbuf_printf(out, "  memory   %.1f GB/s", gbs);
+    strbuf_printf(out, "  memory   %.4g GB/s", gbs);
     if (roof > 0)
       strbuf_printf(out, ", %.1f%% of %s (%.1f GB/s)", 100 * gbs / roof,
                     r->copy_gbs > 0 ? "a device copy" : "the peak", roof);
     strbuf_putc(out, '\n');
   }
   if (flops > 0)
-    strbuf_printf(out, "  compute  %.2f TFLOP/s\n", flops / 1e9 / ms);
+    strbuf_printf(out, "  compute  %.4g TFLOP/s\n", flops / 1e9 / ms);
   if (t->prediction.floor_ms > 0)
     strbuf_printf(out, "  roof     %.1f%%: bytes and operations alone take %.4f ms\n",
                   100 * t->prediction.floor_ms / ms, t->prediction.floor_ms);
@@ -205,7 +205,7 @@ static void print_counts(const struct tune_space *s, const struct tune_result *r
 }
 
 bool report_is_suspect(const struct tune_result *r) {
-  return r->disagreed > 1 && r->disagreed > r->agreed;
+  return r->disagreed > r->agreed + 1; // the reference agrees with itself
 }
 
 static void print_suspicion(const struct tune_space *s, const struct tune_result *r,

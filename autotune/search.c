@@ -99,9 +99,11 @@ static bool is_timed(const struct candidate *c) {
   return c->outcome == TUNE_MEASURED || c->outcome == TUNE_SAME_CODE;
 }
 
-// What it costs at worst, as far as so few launches can tell.
+// What it costs at worst, as far as so few launches can tell. A machine that is busy with other
+// things spreads times without end: that says nothing of a configuration.
 static double pessimistic_ms(const struct candidate *c) {
-  return c->sample.median + (c->sample.p80 - c->sample.p20) / sqrt(fmax(c->sample.count, 1));
+  const struct tune_sample *s = &c->sample;
+  return s->median + fmin(s->p80 - s->p20, 0.25 * s->median) / sqrt(fmax(s->count, 1));
 }
 
 static bool best_of(const struct tune_search *s, bool only_picked, uint32_t *ret) {

@@ -205,6 +205,7 @@ static void conclude(struct tune_loop *l, bool stopped, struct tune_result *ret)
                               .best = best,
                               .reference = l->reference,
                               .device = l->device,
+                              .copy_gbs = l->hooks->copy_gbs(l->worker),
                               .elapsed_ms = elapsed(l),
                               .floor_ms = has_best ? l->trials[best].prediction.floor_ms : 0,
                               .stopped = stopped,
@@ -284,6 +285,7 @@ static const struct tune_hooks hooks = {.builder_open = tune_builder_open,
                                         .worker_fd = tune_worker_fd,
                                         .device = tune_worker_device,
                                         .worker_close = tune_worker_close,
+                                        .copy_gbs = tune_worker_copy_gbs,
                                         .now_ms = clock_ms,
                                         .wait = wait_on};
 

@@ -28,6 +28,7 @@ struct tune_hooks {
   bool (*replied)(struct tune_worker *w, int timeout_ms, struct tune_reply *ret);
   int (*worker_fd)(const struct tune_worker *w);
   bool (*device)(struct tune_worker *w, tile_device_properties *ret, tile_status *ret_status);
+  double (*copy_gbs)(struct tune_worker *w);
   void (*worker_close)(struct tune_worker *w);
   double (*now_ms)(void);
   int (*wait)(struct pollfd *fds, unsigned long count, int timeout_ms);

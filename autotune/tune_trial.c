@@ -162,7 +162,9 @@ void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
     conclude(l, r->config, r->outcome == TUNE_UNTRIED ? TUNE_BAD_LAUNCH : r->outcome, r->reason);
   } else if (at == STOP_MEASURING) {
     item->stop = STOP_READY;
-    l->trials[r->config].sample = r->sample;
+    // A look that was broken off says less than the one before.
+    if (r->sample.count >= l->trials[r->config].sample.count)
+      l->trials[r->config].sample = r->sample;
     conclude(l, r->config, TUNE_MEASURED, NULL);
   }
 }

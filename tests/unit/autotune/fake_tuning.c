@@ -206,6 +206,11 @@ static bool device(struct tune_worker *w, tile_device_properties *ret, tile_stat
   return true;
 }
 
+static double copy_gbs(struct tune_worker *w) {
+  (void)w;
+  return 1234;
+}
+
 static void worker_close(struct tune_worker *w) {
   (void)w;
   fake.open_workers--;
@@ -243,5 +248,6 @@ const struct tune_hooks fake_hooks = {.builder_open = builder_open,
                                       .worker_fd = no_worker_fd,
                                       .device = device,
                                       .worker_close = worker_close,
+                                      .copy_gbs = copy_gbs,
                                       .now_ms = now_ms,
                                       .wait = wait};
