@@ -14,18 +14,8 @@ struct lang_known *tune_problem_known(struct arena *a, const struct tune_problem
                                       const struct lang_setting *constants, size_t constant_count,
                                       size_t *ret_count) {
   struct lang_known *known = arena_array(a, struct lang_known, p->arg_count + constant_count + 1);
-  for (size_t i = 0; i < p->arg_count; i++) {
-    const tile_arg *arg = &p->args[i];
-    known[i] = (struct lang_known){.name = p->arg_names[i],
-                                   .is_pointer = arg->is_pointer != 0,
-                                   .dtype = (enum dtype)arg->type};
-    if (is_int(arg)) {
-      known[i].is_integer = true;
-      known[i].integer = arg->value.integer;
-    } else if (!arg->is_pointer) {
-      known[i].real = arg->value.real;
-    }
-  }
+  for (size_t i = 0; i < p->arg_count; i++)
+    known[i] = jit_known_argument(p->arg_names[i], &p->args[i]);
   for (size_t i = 0; i < constant_count; i++)
     known[p->arg_count + i] = (struct lang_known){
         .name = constants[i].name, .dtype = DTYPE_NONE, .is_text = true, .text = constants[i].text};

@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#define SUITES(X) X(frames) X(measure) X(worker) X(worker_gpu)
+#define SUITES(X) X(frames) X(measure) X(worker) X(worker_gpu) X(worker_thread)
 
 #define X(name) Suite *name##_suite(void);
 SUITES(X)
