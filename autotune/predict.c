@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTOR_BYTES = 32, MOST_REGISTERS = 255, SCHEDULERS = 4 };
+enum { SECTOR_BYTES = 32, MOST_SPILLED = 160, SCHEDULERS = 4 };
 
 // ---- devices ----
 
@@ -34,42 +34,41 @@ bool tune_device_assumed(const char *target, tile_device_properties *ret) {
 }
 
 struct device {
+  const struct target *target; // of its own, which may be above what is compiled for
   const struct machine *m;
-  double sms, l2_bytes;
-  double memory_bytes, l2_bytes_a_cycle; // a cycle, of all multiprocessors together
+  double sms, tensor_scale;
+  double memory_bytes; // a cycle, of all multiprocessors together
 };
 
-static struct device device_of(const tile_device_properties *p, const struct target *target) {
-  const struct machine *m = machine_of(target);
+static struct device device_of(const tile_device_properties *p, const struct target *compiled) {
+  const struct target *own = target_find(str_from(p->target));
+  own = own && own->is_host == compiled->is_host ? own : compiled;
+  const struct machine *m = machine_of(own);
   double gbs = p->memory_gbs > 0 ? p->memory_gbs : m->memory_gbs;
   return (struct device){
+      .target = own,
       .m = m,
+      .tensor_scale = machine_of(compiled)->half_flops / m->half_flops,
       .sms = p->multiprocessors > 0 ? p->multiprocessors : (int)m->multiprocessors,
-      .l2_bytes = p->l2_bytes ? (double)p->l2_bytes : m->l2_megabytes * (1 << 20),
       .memory_bytes = gbs / m->clock_ghz,
-      .l2_bytes_a_cycle = m->l2_gbs / m->clock_ghz,
   };
 }
 
 // ---- programs at the same time ----
 
-static uint32_t registers_of(const struct kernel_cost *c) {
-  return c->registers > MOST_REGISTERS ? MOST_REGISTERS : c->registers;
-}
-
-static unsigned programs_per_sm(const struct target *target, const struct kernel_cost *c) {
+static unsigned programs_per_sm(const struct device *d, const struct kernel_cost *c) {
   const char *limit;
   unsigned n =
-      resource_programs_per_sm(target, c->num_warps, registers_of(c), c->shared_bytes, &limit);
+      resource_programs_per_sm(d->target, c->num_warps, c->registers, c->shared_bytes, &limit);
   return n;
 }
 
 // ---- pipes ----
 
-enum pipe { TENSOR, SHARED, ISSUE, SPECIAL, L1, L2, MEMORY, PIPES };
-static const char *const pipe_names[PIPES] = {
-    "tensor cores", "shared memory", "instructions", "special functions",
-    "L1 cache",     "L2 cache",      "memory"};
+enum pipe { TENSOR, SHARED, ISSUE, L1, L2, MEMORY, ARITHMETIC, SPECIAL, PIPES };
+static const char *const pipe_names[PIPES] = {"tensor cores", "shared memory",    "instructions",
+                                              "L1 cache",     "L2 cache",         "memory",
+                                              "instructions", "special functions"};
 
 // How often what one program reads is read by others too, and comes from the L2 cache then: of `n`
 // programs that run at the same time, those in a square of blocks share rows and columns with each
@@ -93,12 +92,13 @@ static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c
   double fetched = c->sectors * SECTOR_BYTES > moved ? c->sectors * SECTOR_BYTES : moved;
   double from_memory = c->global_read * distinct_share(c, n * busy_sms) + fetched - c->global_read;
   struct pipes p = {{
-      [TENSOR] = c->tensor_cycles,
+      [TENSOR] = c->tensor_cycles * d->tensor_scale,
       [SHARED] = c->shared_wavefronts / m->wavefronts,
       [ISSUE] = c->instructions / m->issue,
+      [ARITHMETIC] = c->arithmetic / m->issue,
       [SPECIAL] = c->special / m->special,
       [L1] = c->sectors / m->sectors,
-      [L2] = fetched * busy_sms / d->l2_bytes_a_cycle,
+      [L2] = fetched / m->l2_bytes,
       [MEMORY] = from_memory * busy_sms / d->memory_bytes,
   }};
   for (unsigned i = 0; i < PIPES; i++)
@@ -113,17 +113,17 @@ static double norm(const double *x, unsigned n, double exponent) {
   return pow(sum, 1 / exponent);
 }
 
-// Products, their operands and what feeds them overlap well: they are loaded ahead. Other
-// arithmetic waits for results, so that only other warps overlap with it.
-static double overlapped(const struct pipes *p, double warps_a_scheduler) {
-  double ahead = 1.6 + 0.7 * warps_a_scheduler, aside = 1 + 0.35 * warps_a_scheduler;
-  ahead = ahead > 4 ? 4 : ahead;
-  aside = aside > 4 ? 4 : aside;
-  double feed[] = {p->cycles[TENSOR], p->cycles[SHARED], p->cycles[L1], p->cycles[L2],
-                   p->cycles[MEMORY]};
-  double rest[] = {p->cycles[ISSUE], p->cycles[SPECIAL]};
-  double both[] = {norm(feed, COUNT_OF(feed), ahead), norm(rest, COUNT_OF(rest), ahead)};
-  return norm(both, COUNT_OF(both), p->cycles[TENSOR] > 0 ? aside : ahead);
+// Products, their operands and what feeds them overlap well: they are loaded ahead. Arithmetic
+// between products waits for their results, so that only others overlap with it: other programs
+// above all, since the warps of one go in step.
+static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
+  double ahead = fmin(2.2 + 0.5 * warps_a_scheduler, 4);
+  double aside = fmin(1 + 0.15 * warps_a_scheduler + 0.25 * (n - 1), 4);
+  if (p->cycles[TENSOR] == 0)
+    return norm(p->cycles, PIPES, ahead);
+  double both[] = {norm(p->cycles, ARITHMETIC, ahead),
+                   norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, ahead)};
+  return norm(both, COUNT_OF(both), aside);
 }
 
 // ---- one program's chain ----
@@ -146,19 +146,18 @@ static unsigned largest(const struct pipes *p) {
   return best;
 }
 
-// Values that do not fit go to local memory and back each turn.
-static double spill_factor(const struct kernel_cost *c) {
-  return c->registers > MOST_REGISTERS ? 1 + 0.02 * (c->registers - MOST_REGISTERS) : 1;
-}
+// Values that do not fit into registers go to local memory and back.
+static double spill_factor(const struct kernel_cost *c) { return 1 + 0.075 * sqrt(c->spilled); }
 
 // Cycles that `n` programs at a time need on each of `busy_sms` multiprocessors.
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
                    const char **ret_limiter) {
   struct pipes p = pipes_of(d, c, n, busy_sms);
-  double chain = chain_of(d, c), work = overlapped(&p, n * c->num_warps / SCHEDULERS);
+  double chain = chain_of(d, c), work = overlapped(&p, n, n * c->num_warps / SCHEDULERS);
   *ret_limiter = chain > work ? "latency" : pipe_names[largest(&p)];
   // Starts and ends of programs overlap with other programs' work.
-  double both[] = {work + (d->m->program_start + d->m->memory_latency) / n, chain};
+  double meetings = c->barriers * d->m->barrier;
+  double both[] = {work + meetings + (d->m->program_start + d->m->memory_latency) / n, chain};
   return norm(both, 2, 4) * spill_factor(c);
 }
 
@@ -166,7 +165,8 @@ static double wave(const struct device *d, const struct kernel_cost *c, double n
 
 static double floor_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
   double bytes = (c->global_read * distinct_share(c, programs) + c->global_written) * programs;
-  double memory = bytes / d->memory_bytes, tensor = c->tensor_cycles * programs / d->sms;
+  double memory = bytes / d->memory_bytes,
+         tensor = c->tensor_cycles * d->tensor_scale * programs / d->sms;
   return memory > tensor ? memory : tensor;
 }
 
@@ -174,7 +174,7 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
                                const struct kernel_cost *c, tile_grid grid) {
   struct device d = device_of(device, target);
   double programs = (double)grid.x * grid.y * grid.z;
-  unsigned held = programs_per_sm(target, c);
+  unsigned held = programs_per_sm(&d, c);
   struct prediction p = {.programs_per_sm = held, .limiter = "does not fit"};
   if (held == 0 || programs == 0) {
     p.ms = INFINITY;
@@ -214,11 +214,12 @@ const char *tune_prune_reason(struct arena *a, const tile_device_properties *dev
     return arena_strdup(a, "the grid is empty");
   if (target->is_host)
     return NULL;
-  if (c->registers > 2 * MOST_REGISTERS)
-    return arena_printf(a, "about %u registers a thread; there are %d", c->registers,
-                        MOST_REGISTERS);
-  if (programs_per_sm(target, c) == 0)
+  if (c->spilled > MOST_SPILLED)
+    return arena_printf(a, "about %u registers a thread do not fit, and would wait in memory",
+                        c->spilled);
+  struct device d = device_of(device, target);
+  if (programs_per_sm(&d, c) == 0)
     return arena_printf(a, "%u warps with about %u registers a thread do not fit a multiprocessor",
-                        c->num_warps, registers_of(c));
+                        c->num_warps, c->registers);
   return NULL;
 }

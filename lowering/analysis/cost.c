@@ -36,6 +36,11 @@ static void add_instructions(struct tally *t, double n) {
   t->ret->instructions += n * t->times * t->warps;
 }
 
+static void add_arithmetic(struct tally *t, double n) {
+  add_instructions(t, n);
+  t->ret->arithmetic += n * t->times * t->warps;
+}
+
 // ---- memory ----
 
 static bool is_read(enum op_id id) { return id != OP_TILE_STORE; }
@@ -129,7 +134,7 @@ static void see_reduction(struct tally *t, MlirOperation op) {
     see_shared(t, rows, r.bytes * 2.0);
     t->ret->barriers += t->times;
   }
-  add_instructions(t, n);
+  add_arithmetic(t, n);
 }
 
 static void see_scan(struct tally *t, MlirOperation op) {
@@ -140,7 +145,7 @@ static void see_scan(struct tally *t, MlirOperation op) {
     return;
   double one = f.operations ? f.operations : 1;
   double totals = elements / (double)(1u << plan.serial_count);
-  add_instructions(t, 2 * elements * one + totals * plan.step_count * (2 * one + f.count));
+  add_arithmetic(t, 2 * elements * one + totals * plan.step_count * (2 * one + f.count));
   if (plan.rest_count) {
     see_shared(t, 2 * totals, plan.scratch_bytes * 2.0);
     t->ret->barriers += t->times;
@@ -198,7 +203,7 @@ static void see_elements(struct tally *t, MlirOperation op, enum op_id id) {
   bool is_float = mlirTypeIsAFloat(element);
   unsigned bits = type_is_ptr(t->c, element) ? 64 : type_bits(t->c, element);
   double n = type_is_tensor(type) ? registers_apart(t->c, t->of_op.axis, v) : 1;
-  add_instructions(t, n * p.instructions * width_factor(id, bits, is_float));
+  add_arithmetic(t, n * p.instructions * width_factor(id, bits, is_float));
   t->ret->special += n * p.special * t->times * t->warps;
   if (is_float)
     t->ret->fma_flops += n * p.flops * LANES * t->times * t->warps;
@@ -210,8 +215,8 @@ static void see_elements(struct tally *t, MlirOperation op, enum op_id id) {
 struct loop_look {
   struct ir_context *c;
   MlirOperation loop;
-  unsigned loads, waits, uses; // of turns before: carried tiles that were loaded
-  int64_t pending;             // groups under way behind the last wait
+  unsigned loads, waits, groups; // of copies
+  int64_t pending;               // groups under way behind the last wait
 };
 
 static bool look_inside(MlirOperation op, void *user) {
@@ -221,6 +226,7 @@ static bool look_inside(MlirOperation op, void *user) {
   if (mlirOperationIsNull(around) || !mlirOperationEqual(around, l->loop))
     return true;
   l->loads += id == OP_TILE_LOAD;
+  l->groups += id == OP_GPU_ASYNC_COMMIT;
   if (id == OP_GPU_ASYNC_WAIT) {
     l->waits++;
     l->pending = op_attr_int(op, "pending", 0);
@@ -251,7 +257,10 @@ static void see_loop(struct tally *t, MlirOperation op) {
   if (turns <= k->turns)
     return;
   k->turns = turns;
-  k->stages = l.waits ? (uint32_t)l.pending + 2 : loads_ahead(t->c, op) ? 2 : 1;
+  // Behind the wait for a turn's last group the groups of the stages between are under way.
+  k->stages = l.waits && l.groups     ? (uint32_t)(l.pending + 1) / l.groups + 1
+              : loads_ahead(t->c, op) ? 2
+                                      : 1;
   k->waits_per_turn = 1;
 }
 
@@ -309,8 +318,10 @@ static void see_resources(struct tally *t, MlirModule module) {
   unsigned bound = (unsigned)op_attr_int(root, "tilegpu.max_registers", MOST_REGISTERS);
   unsigned most = t->machine->registers / threads;
   bound = bound < most ? bound : most;
-  k->registers = registers_needed(t->c, t->of_op.axis, kernel, t->of_op.arena);
-  k->spills = k->registers > bound;
+  struct register_need need =
+      registers_needed(t->c, t->of_op.axis, t->trips, kernel, t->of_op.arena);
+  k->registers = need.wanted < bound ? need.wanted : bound;
+  k->spilled = need.least > bound ? need.least - bound : 0;
 }
 
 struct kernel_cost kernel_cost_of(struct ir_context *c, MlirModule module,

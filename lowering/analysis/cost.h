@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one program of a finished kernel (after all passes, before LLVM) does for given scalar
-// arguments: loops are counted with their trip counts, which are evaluated from the arguments and an
-// average program id. For the tuner's cost model; reports for people are performance.h.
+// arguments: loops are counted with their trip counts, which are evaluated from the arguments and
+// an average program id. For the tuner's cost model; reports for people are performance.h.
 #ifndef TILE_LOWERING_ANALYSIS_COST_H
 #define TILE_LOWERING_ANALYSIS_COST_H
 
@@ -26,6 +26,7 @@ struct kernel_cost {
   double fma_flops;                   // products and sums outside matrix instructions
   double special;                     // exp, log, rsqrt, ...: warp instructions
   double instructions;                // all warp instructions, estimated
+  double arithmetic;                  // those of them that compute elements outside matrix products
   double barriers;
   double atomic_operations;
   // Of the longest loop that pipelines or loads: turns, and loads that each turn waits for.
@@ -35,7 +36,7 @@ struct kernel_cost {
   uint32_t shared_bytes, num_warps;
   uint32_t registers; // a thread, estimated from the values live at once
   uint32_t elements;  // of the widest tile a thread holds
-  bool spills;        // the estimate exceeds 255, or the bound
+  uint32_t spilled;   // words of a thread that will not fit into 255 registers, or the bound
   bool is_exact;      // every trip count was known
 };
 

@@ -16,11 +16,12 @@ struct machine {
   double special;    // warp instructions of exp2, rsqrt, ..., and conversions of integers
   double wavefronts; // of shared memory
   double sectors;    // of 32 bytes, to and from the L1 cache
+  double l2_bytes;   // from the L2 cache
   // In cycles.
   double memory_latency, shared_latency, barrier, program_start;
   // A usual device: what the driver says takes its place.
   unsigned multiprocessors;
-  double clock_ghz, memory_gbs, l2_gbs;
+  double clock_ghz, memory_gbs;
   double l2_megabytes;
   double launch_us; // of an empty kernel, as events around it see it
 };

@@ -14,9 +14,15 @@ unsigned register_words(struct ir_context *c, MlirValue v);
 // another one of its registers, or equal it, follow from that one at no cost.
 unsigned registers_apart(struct ir_context *c, struct axis_analysis *axis, MlirValue v);
 
-// What a thread of the function needs at its most crowded point: the tiles that live there, and a
-// reserve for addresses and temporaries. An estimate; the assembler has the last word.
-unsigned registers_needed(struct ir_context *c, struct axis_analysis *axis, MlirOperation func,
-                          struct arena *a);
+// What a thread of the function needs at its most crowded point, an estimate: the tiles that live
+// there, and a reserve for addresses and temporaries.
+struct register_need {
+  unsigned wanted; // to load operands of products ahead
+  unsigned least;  // below that values wait in memory where it matters: in what runs most often
+};
+struct trip_counts;
+struct register_need registers_needed(struct ir_context *c, struct axis_analysis *axis,
+                                      const struct trip_counts *trips, MlirOperation func,
+                                      struct arena *a);
 
 #endif

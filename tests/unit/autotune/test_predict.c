@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+// Costs and predictions against launches that were measured: an NVIDIA H200, code for sm_80, median
+// times in milliseconds. The model need not know the times; it has to rank them. Where most of what
+// was measured lies within a few percent, ranks say less, and the place of the best counts.
+#include "autotune/build.h"
+#include "base/file.h"
+#include "lowering/analysis/machine.h"
+#include "runtime/internal.h"
+#include "suites.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_POINTS = 24, MOST_SETTINGS = 5 };
+
+struct point { // a configuration: constants in the kernel's order, warps, stages
+  int block[3];
+  unsigned warps, stages;
+  double ms;
+};
+
+struct launch {
+  const char *file, *kernel;
+  tile_arg args[12];
+  size_t arg_count;
+  const char *names[12];
+  struct {
+    const char *name, *value;
+  } constants[MOST_SETTINGS];
+  size_t constant_count;
+  const char *dims[3]; // which constants `block` sets
+  size_t dim_count;
+  const char *grid;
+};
+
+// ---- predicting ----
+
+static struct arena *arena;
+static tile_device_properties h200;
+
+static void open_arena(void) {
+  arena = arena_create();
+  ck_assert(tune_device_assumed("sm_90a", &h200));
+}
+static void close_arena(void) { arena_destroy(arena); }
+
+static struct tune_space *space_of(const struct launch *l, const struct point *points, size_t n) {
+  struct tune_space *s = arena_new(arena, struct tune_space);
+  s->count = n;
+  s->configs = arena_array(arena, struct tune_config, n);
+  s->dim_count = l->dim_count + 2;
+  for (size_t d = 0; d < s->dim_count; d++) {
+    struct tune_dim *dim = &s->dims[d];
+    dim->kind = d < l->dim_count ? TUNE_CONSTANT : d == l->dim_count ? TUNE_WARPS : TUNE_STAGES;
+    dim->name = d < l->dim_count ? l->dims[d] : d == l->dim_count ? "num_warps" : "num_stages";
+    dim->values = arena_array(arena, const char *, n);
+    dim->count = n;
+    for (size_t i = 0; i < n; i++) {
+      int value = d < l->dim_count    ? points[i].block[d]
+                  : d == l->dim_count ? (int)points[i].warps
+                                      : (int)points[i].stages;
+      dim->values[i] = arena_printf(arena, "%d", value);
+      s->configs[i].at[d] = (uint16_t)i;
+    }
+  }
+  return s;
+}
+
+static struct tune_problem problem_of(const struct launch *l) {
+  struct tune_problem p = {
+      .file = arena_printf(arena, "%s/%s", SOURCE_ROOT, l->file),
+      .kernel = l->kernel,
+      .target = "sm_80",
+      .args = l->args,
+      .arg_count = l->arg_count,
+      .arg_names = l->names,
+      .grid = l->grid,
+      .fixed_count = l->constant_count,
+  };
+  struct lang_binding *fixed = arena_array(arena, struct lang_binding, MOST_SETTINGS);
+  for (size_t i = 0; i < l->constant_count; i++)
+    fixed[i] = (struct lang_binding){
+        .name = l->constants[i].name, .kind = BIND_CONSTANT, .text = l->constants[i].value};
+  p.fixed = fixed;
+  ck_assert_int_eq(file_read(arena, p.file, SOURCE_MAX_BYTES, &p.text), 0);
+  return p;
+}
+
+// All points through the builder, by their index.
+static void predict(const struct launch *l, const struct point *points, size_t n,
+                    struct tune_built *ret) {
+  struct tune_problem p = problem_of(l);
+  struct tune_space *s = space_of(l, points, n);
+  struct tune_builder *b = NULL;
+  ck_assert_int_eq(tune_builder_open(&p, s, &h200, 2, &b), TILE_OK);
+  for (uint32_t i = 0; i < n; i++)
+    tune_builder_submit(b, TUNE_ANALYSED, i);
+  struct tune_built t;
+  size_t seen = 0;
+  for (; tune_builder_next(b, -1, &t); seen++) {
+    if (t.reason)
+      t.reason = arena_strdup(arena, t.reason);
+    ret[t.config] = t;
+  }
+  ck_assert_uint_eq(seen, n);
+  tune_builder_close(b);
+}
+
+// ---- ranks ----
+
+static double rank_of(const double *x, size_t n, size_t i) {
+  double below = 0, equal = 0;
+  for (size_t k = 0; k < n; k++) {
+    below += x[k] < x[i];
+    equal += x[k] == x[i];
+  }
+  return below + (equal - 1) / 2;
+}
+
+static double spearman(const double *x, const double *y, size_t n) {
+  double mean = (double)(n - 1) / 2, xy = 0, xx = 0, yy = 0;
+  for (size_t i = 0; i < n; i++) {
+    double a = rank_of(x, n, i) - mean, b = rank_of(y, n, i) - mean;
+    xy += a * b;
+    xx += a * a;
+    yy += b * b;
+  }
+  return xy / sqrt(xx * yy);
+}
+
+static void show(const struct point *p, const struct tune_built *t) {
+  const struct kernel_cost *c = &t->cost;
+  printf("  %3dx%3dx%2d w%u s%u %8.4f %8.4f ms x%.2f %-13s %2u a SM %5.2f waves, regs %3u+%u "
+         "shared %6u, "
+         "tensor %.0f shared %.0f issue %.0f special %.0f barriers %.0f turns %.0f/%u read %.0f "
+         "sectors "
+         "%.0f %.1f ms %s\n",
+         p->block[0], p->block[1], p->block[2], p->warps, p->stages, p->ms, t->prediction.ms,
+         t->prediction.ms / p->ms, t->prediction.limiter ? t->prediction.limiter : "-",
+         t->prediction.programs_per_sm, t->prediction.waves, c->registers, c->spilled,
+         c->shared_bytes, c->tensor_cycles, c->shared_wavefronts, c->instructions / 4,
+         c->special * 2, c->barriers, c->turns, c->stages, c->global_read, c->sectors, t->ms,
+         t->reason ? t->reason : "");
+}
+
+// Correlation of ranks at least `least`, and the best measured among the `top` best predicted.
+static void check_ranks(const char *what, const struct launch *l, const struct point *points,
+                        size_t n, double least, size_t top) {
+  struct tune_built built[MOST_POINTS];
+  double measured[MOST_POINTS], predicted[MOST_POINTS];
+  predict(l, points, n, built);
+  size_t best = 0;
+  for (size_t i = 0; i < n; i++) {
+    measured[i] = points[i].ms;
+    predicted[i] = built[i].prediction.ms;
+    best = measured[i] < measured[best] ? i : best;
+    if (getenv("TILE_TEST_SHOW"))
+      show(&points[i], &built[i]);
+    else
+      ck_assert_msg(built[i].ok, "%s, point %zu: %s", what, i, built[i].reason);
+  }
+  double correlation = spearman(measured, predicted, n), place = rank_of(predicted, n, best);
+  if (getenv("TILE_TEST_SHOW"))
+    printf("%s: %.3f, best at %.0f\n", what, correlation, place);
+  if (getenv("TILE_TEST_SHOW"))
+    return;
+  ck_assert_msg(correlation >= least, "%s: rank correlation %.3f", what, correlation);
+  ck_assert_msg(place < (double)top, "%s: the best measured is number %.0f", what, place + 1);
+}
+
+// ---- matrix products ----
+
+#define F16_POINTER tile_arg_pointer((void *)4096, TILE_F16)
+
+// K is M.
+static struct launch matmul(int m, int n) {
+  return (struct launch){
+      .file = "tutorials/06-matmul/matmul.tile",
+      .kernel = "matmul",
+      .args = {F16_POINTER, F16_POINTER, F16_POINTER, tile_arg_i32(m), tile_arg_i32(n),
+               tile_arg_i32(m), tile_arg_i32(m), tile_arg_i32(n), tile_arg_i32(n)},
+      .arg_count = 9,
+      .names = {"a", "b", "c", "M", "N", "K", "a_stride", "b_stride", "c_stride"},
+      .dims = {"BLOCK_M", "BLOCK_N", "BLOCK_K"},
+      .dim_count = 3,
+      .grid = "cdiv(M,BLOCK_M)*cdiv(N,BLOCK_N)",
+  };
+}
+
+// clang-format off
+static const struct point matmul_1024[] = {
+    {{128, 256, 64}, 8, 3, 0.0234},
+    {{128, 256, 32}, 8, 4, 0.0225},
+    {{128, 256, 32}, 8, 3, 0.0231},
+    {{256, 128, 64}, 8, 3, 0.0231},
+    {{256, 128, 32}, 8, 4, 0.0229},
+    {{256, 128, 32}, 8, 3, 0.0231},
+    {{128, 128, 64}, 8, 3, 0.0154},
+    {{128, 128, 64}, 4, 3, 0.0148},
+    {{128, 128, 64}, 4, 4, 0.015},
+    {{128, 128, 32}, 8, 4, 0.0164},
+    {{128, 128, 32}, 4, 4, 0.0154},
+    {{64, 256, 32}, 4, 4, 0.0158},
+    {{256, 64, 32}, 4, 4, 0.0168},
+    {{128, 64, 64}, 4, 4, 0.0115},
+    {{64, 128, 64}, 4, 4, 0.0118},
+    {{128, 64, 32}, 4, 4, 0.0139},
+    {{64, 64, 64}, 4, 4, 0.0126},
+};
+
+static const struct point matmul_2048[] = {
+    {{128, 256, 64}, 8, 3, 0.0417},
+    {{128, 256, 32}, 8, 4, 0.04},
+    {{128, 256, 32}, 8, 3, 0.0411},
+    {{256, 128, 64}, 8, 3, 0.0413},
+    {{256, 128, 32}, 8, 4, 0.0412},
+    {{256, 128, 32}, 8, 3, 0.0419},
+    {{128, 128, 64}, 8, 3, 0.0476},
+    {{128, 128, 64}, 4, 3, 0.0417},
+    {{128, 128, 64}, 4, 4, 0.0458},
+    {{128, 128, 32}, 8, 4, 0.0516},
+    {{128, 128, 32}, 4, 4, 0.0424},
+    {{64, 256, 32}, 4, 4, 0.0453},
+    {{256, 64, 32}, 4, 4, 0.0448},
+    {{128, 64, 64}, 4, 4, 0.0499},
+    {{64, 128, 64}, 4, 4, 0.0497},
+    {{128, 64, 32}, 4, 4, 0.054},
+    {{64, 64, 64}, 4, 4, 0.0605},
+};
+
+static const struct point matmul_4096[] = {
+    {{128, 256, 64}, 8, 3, 0.2901},
+    {{128, 256, 32}, 8, 4, 0.2828},
+    {{128, 256, 32}, 8, 3, 0.2855},
+    {{256, 128, 64}, 8, 3, 0.2872},
+    {{256, 128, 32}, 8, 4, 0.2868},
+    {{256, 128, 32}, 8, 3, 0.2892},
+    {{128, 128, 64}, 8, 3, 0.3298},
+    {{128, 128, 64}, 4, 3, 0.2977},
+    {{128, 128, 64}, 4, 4, 0.3156},
+    {{128, 128, 32}, 8, 4, 0.3609},
+    {{128, 128, 32}, 4, 4, 0.3028},
+    {{64, 256, 32}, 4, 4, 0.3227},
+    {{256, 64, 32}, 4, 4, 0.3269},
+    {{128, 64, 64}, 4, 4, 0.3552},
+    {{64, 128, 64}, 4, 4, 0.3539},
+    {{128, 64, 32}, 4, 4, 0.3722},
+    {{64, 64, 64}, 4, 4, 0.4279},
+};
+
+static const struct point matmul_8192[] = {
+    {{128, 256, 64}, 8, 3, 2.2107},
+    {{128, 256, 32}, 8, 4, 2.1719},
+    {{128, 256, 32}, 8, 3, 2.1805},
+    {{256, 128, 64}, 8, 3, 2.2332},
+    {{256, 128, 32}, 8, 4, 2.2648},
+    {{256, 128, 32}, 8, 3, 2.267},
+    {{128, 128, 64}, 8, 3, 2.654},
+    {{128, 128, 64}, 4, 3, 2.3882},
+    {{128, 128, 64}, 4, 4, 2.7684},
+    {{128, 128, 32}, 8, 4, 3.1181},
+    {{128, 128, 32}, 4, 4, 2.4642},
+    {{64, 256, 32}, 4, 4, 2.7193},
+    {{256, 64, 32}, 4, 4, 2.7734},
+    {{128, 64, 64}, 4, 4, 3.0424},
+    {{64, 128, 64}, 4, 4, 3.0181},
+    {{128, 64, 32}, 4, 4, 3.1474},
+    {{64, 64, 64}, 4, 4, 3.8414},
+};
+
+static const struct point matmul_wide[] = {
+    {{128, 256, 64}, 8, 3, 0.9524},
+    {{128, 256, 32}, 8, 4, 0.8438},
+    {{128, 256, 32}, 8, 3, 0.8474},
+    {{256, 128, 64}, 8, 3, 0.8567},
+    {{256, 128, 32}, 8, 4, 0.8597},
+    {{256, 128, 32}, 8, 3, 0.7963},
+    {{128, 128, 64}, 8, 3, 0.8791},
+    {{128, 128, 64}, 4, 3, 0.7802},
+    {{128, 128, 64}, 4, 4, 0.824},
+    {{128, 128, 32}, 8, 4, 0.9446},
+    {{128, 128, 32}, 4, 4, 0.7974},
+    {{64, 256, 32}, 4, 4, 0.8598},
+    {{256, 64, 32}, 4, 4, 0.8907},
+    {{128, 64, 64}, 4, 4, 0.9355},
+    {{64, 128, 64}, 4, 4, 0.9373},
+    {{128, 64, 32}, 4, 4, 0.9759},
+    {{64, 64, 64}, 4, 4, 1.1681},
+};
+
+// clang-format on
+
+START_TEST(matrix_products_are_ranked) {
+  struct launch l = matmul(4096, 4096);
+  check_ranks("4096 cubed", &l, matmul_4096, COUNT_OF(matmul_4096), 0.9, 4);
+  l = matmul(2048, 2048);
+  check_ranks("2048 cubed", &l, matmul_2048, COUNT_OF(matmul_2048), 0.8, 4);
+}
+END_TEST
+
+START_TEST(large_matrix_products_are_ranked) {
+  struct launch l = matmul(8192, 8192);
+  check_ranks("8192 cubed", &l, matmul_8192, COUNT_OF(matmul_8192), 0.9, 4);
+  l = matmul(4096, 11008);
+  check_ranks("4096x11008x4096", &l, matmul_wide, COUNT_OF(matmul_wide), 0.5, 4);
+}
+END_TEST
+
+START_TEST(small_matrix_products_are_ranked) {
+  struct launch l = matmul(1024, 1024);
+  check_ranks("1024 cubed", &l, matmul_1024, COUNT_OF(matmul_1024), 0.9, 4);
+}
+END_TEST
+
+// ---- attention ----
+
+static struct launch attention(const char *d, const char *causal) {
+  return (struct launch){
+      .file = "tutorials/07-flash-attention/attention.tile",
+      .kernel = "attention",
+      .args = {F16_POINTER, F16_POINTER, F16_POINTER, F16_POINTER, tile_arg_i32(4096),
+               tile_arg_i32(4096), tile_arg_f32(0.125f)},
+      .arg_count = 7,
+      .names = {"q", "k", "v", "out", "queries", "keys", "scale"},
+      .constants = {{"D", d}, {"CAUSAL", causal}},
+      .constant_count = 2,
+      .dims = {"BLOCK_M", "BLOCK_N"},
+      .dim_count = 2,
+      .grid = "cdiv(queries,BLOCK_M),128",
+  };
+}
+
+// clang-format off
+static const struct point attention_64[] = {
+    {{128, 64}, 4, 2, 1.7542},
+    {{128, 64}, 4, 3, 1.705},
+    {{128, 64}, 4, 4, 1.7094},
+    {{128, 64}, 8, 2, 2.1689},
+    {{128, 64}, 8, 3, 2.1732},
+    {{128, 128}, 8, 2, 1.8967},
+    {{128, 128}, 8, 3, 2.0666},
+    {{128, 128}, 4, 2, 1.7991},
+    {{128, 32}, 4, 3, 1.8962},
+    {{128, 32}, 4, 4, 1.9051},
+    {{128, 32}, 8, 4, 1.99},
+    {{64, 64}, 4, 2, 1.9137},
+    {{64, 64}, 4, 3, 1.8687},
+    {{64, 64}, 4, 4, 1.8826},
+    {{64, 32}, 4, 3, 1.9667},
+    {{64, 128}, 4, 2, 1.9899},
+    {{256, 64}, 8, 3, 2.042},
+};
+
+static const struct point attention_128[] = {
+    {{128, 64}, 4, 2, 3.0201},
+    {{128, 64}, 4, 3, 4.0587},
+    {{128, 64}, 4, 4, 4.069},
+    {{128, 64}, 8, 2, 3.3454},
+    {{128, 64}, 8, 3, 3.3741},
+    {{128, 128}, 8, 2, 3.1804},
+    {{128, 128}, 4, 2, 4.4246},
+    {{128, 32}, 4, 3, 3.4423},
+    {{128, 32}, 4, 4, 3.442},
+    {{128, 32}, 8, 4, 3.7483},
+    {{64, 64}, 4, 2, 3.2871},
+    {{64, 64}, 4, 3, 3.2325},
+    {{64, 64}, 4, 4, 3.8848},
+    {{64, 32}, 4, 3, 3.6349},
+    {{64, 128}, 4, 2, 3.661},
+    {{256, 64}, 8, 3, 3.2888},
+};
+
+static const struct point attention_64_causal[] = {
+    {{128, 64}, 4, 2, 0.9627},
+    {{128, 64}, 4, 3, 0.9614},
+    {{128, 64}, 4, 4, 0.9609},
+    {{128, 64}, 8, 2, 1.16},
+    {{128, 64}, 8, 3, 1.1677},
+    {{128, 128}, 8, 2, 1.0061},
+    {{128, 128}, 8, 3, 1.1382},
+    {{128, 128}, 4, 2, 0.9904},
+    {{128, 32}, 4, 3, 1.0654},
+    {{128, 32}, 4, 4, 1.0687},
+    {{128, 32}, 8, 4, 1.0739},
+    {{64, 64}, 4, 2, 1.0009},
+    {{64, 64}, 4, 3, 1.0573},
+    {{64, 64}, 4, 4, 1.0299},
+    {{64, 32}, 4, 3, 1.052},
+    {{64, 128}, 4, 2, 0.9974},
+    {{256, 64}, 8, 3, 1.174},
+};
+
+static const struct point attention_128_causal[] = {
+    {{128, 64}, 4, 2, 1.6876},
+    {{128, 64}, 4, 3, 2.2396},
+    {{128, 64}, 4, 4, 2.254},
+    {{128, 64}, 8, 2, 1.8105},
+    {{128, 64}, 8, 3, 1.7353},
+    {{128, 128}, 8, 2, 1.7342},
+    {{128, 128}, 4, 2, 2.7126},
+    {{128, 32}, 4, 3, 1.8561},
+    {{128, 32}, 4, 4, 1.8452},
+    {{128, 32}, 8, 4, 2.0128},
+    {{64, 64}, 4, 2, 1.7545},
+    {{64, 64}, 4, 3, 1.7436},
+    {{64, 64}, 4, 4, 2.1466},
+    {{64, 32}, 4, 3, 1.9605},
+    {{64, 128}, 4, 2, 2.0003},
+    {{256, 64}, 8, 3, 1.9252},
+};
+
+// clang-format on
+
+START_TEST(attention_is_ranked) {
+  struct launch l = attention("64", "False");
+  check_ranks("attention, D = 64", &l, attention_64, COUNT_OF(attention_64), 0.6, 3);
+  l = attention("128", "False");
+  check_ranks("attention, D = 128", &l, attention_128, COUNT_OF(attention_128), 0.7, 4);
+}
+END_TEST
+
+START_TEST(causal_attention_is_ranked) {
+  struct launch l = attention("64", "True");
+  check_ranks("causal, D = 64", &l, attention_64_causal, COUNT_OF(attention_64_causal), 0.45, 3);
+  l = attention("128", "True");
+  check_ranks("causal, D = 128", &l, attention_128_causal, COUNT_OF(attention_128_causal), 0.75, 3);
+}
+END_TEST
+
+Suite *predict_suite(void) {
+  Suite *s = suite_create("predictions");
+  TCase *t = tcase_create("measured on an H200");
+  tcase_add_checked_fixture(t, open_arena, close_arena);
+  tcase_set_timeout(t, 120);
+  tcase_add_test(t, matrix_products_are_ranked);
+  tcase_add_test(t, large_matrix_products_are_ranked);
+  tcase_add_test(t, small_matrix_products_are_ranked);
+  tcase_add_test(t, attention_is_ranked);
+  tcase_add_test(t, causal_attention_is_ranked);
+  suite_add_tcase(s, t);
+  return s;
+}
