@@ -52,6 +52,8 @@ const char *aot_c_name(struct arena *a, const char *name);
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret);
 // Constants and launch options that were left open, from FILE.tune.json. False with diagnostics.
 bool aot_take_tunings(struct aot *a);
+// Those that are still open, from decorators of the kernels. False with diagnostics.
+bool aot_take_defaults(struct aot *a);
 // Parameters of each function, and its specialisations from --spec. False with diagnostics.
 bool aot_describe(struct aot *a);
 // --grid in C, once parameters are known.

@@ -355,7 +355,7 @@ bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
       return false;
   if (t->o.functions.len == 0 && !plain_functions(ret))
     return false;
-  if (!bind_options(ret) || !aot_take_tunings(ret))
+  if (!bind_options(ret) || !aot_take_tunings(ret) || !aot_take_defaults(ret))
     return false;
   for (size_t i = 0; i < ret->functions.len; i++)
     describe_constants(ret, &ret->functions.at[i]);

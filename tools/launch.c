@@ -331,6 +331,8 @@ int launch_open(struct tool *t, struct launch *l) {
   if (status == EXIT_DONE)
     status = take_tuning(t, l);
   if (status == EXIT_DONE)
+    status = launch_take_defaults(t, l);
+  if (status == EXIT_DONE)
     status = evaluate_grid(t, l);
   if (status == EXIT_DONE)
     status = open_kernel(t, l);

@@ -232,10 +232,12 @@ static void check_prune(const char *function, const char *want) {
   bool keep[6];
   struct strbuf out = {0};
   if (lang_tuning_of(p.arena, p.diag, p.module, "k", "sm_90a", NULL, &t) &&
-      lang_prune(p.arena, p.diag, &t, known, COUNT_OF(known), keep))
+      lang_prune(p.arena, p.diag, &t, known, COUNT_OF(known), keep)) {
     write_configs(&t, keep, &out);
-  else
+  } else {
+    ck_assert_int_eq(diag_first_error_code(p.diag), E0464);
     strbuf_puts(&out, diag_first_error(p.diag));
+  }
   ck_assert_msg(strcmp(strbuf_cstr(&out), want) == 0, "%s\ngives %s", function, strbuf_cstr(&out));
   strbuf_finish(&out);
   parsed_destroy(&p);

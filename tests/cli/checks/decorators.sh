@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# @autotune and @heuristics of a kernel where nothing else gives the values.
+
+cat > tuned.tile <<'KERNEL'
+import triton
+import triton.language as tl
+
+
+def configs():
+    return [triton.Config({"BLOCK": b}, num_warps=w) for b in [64, 128] for w in [b // 32, 8]]
+
+
+@triton.autotune(configs=configs(), key=["n"])
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def fill(x: ptr[f32], n: i32, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, BLOCK * 10 + EVEN, mask=i < n)
+KERNEL
+fill=(tuned.tile --target host --arg 'x=f32[256]:zeros' --grid 'cdiv(n,BLOCK)')
+
+check "the first configuration" 0 'grid \(3, 1, 1\)
+\[640, 640,' --run "${fill[@]}" --arg n=130
+check "a heuristic by the arguments" 0 'grid \(4, 1, 1\)
+\[641, 641,' --run "${fill[@]}" --arg n=256
+check "constants overrule the list" 0 'grid \(2, 1, 1\)
+\[1281, 1281,' --run "${fill[@]}" --arg n=256 -D BLOCK=128
+check "constants overrule heuristics" 0 '\[640, 640,' --run "${fill[@]}" --arg n=256 -D EVEN=False
+check "benchmark" 0 'grid \(4, 1, 1\)' --bench "${fill[@]}" --arg n=256 --repeats 3
+
+ptx=(tuned.tile --target sm_80 --emit=ptx -D EVEN=True)
+check "the configuration's warps" 0 '\.reqntid 64' "${ptx[@]}"
+check "the first configuration with these constants" 0 '\.reqntid 128' "${ptx[@]}" -D BLOCK=128
+check "the first configuration with so many warps" 0 '\.reqntid 256' "${ptx[@]}" -D BLOCK=128 --num-warps 8
+check "no configuration with these constants" 0 '\.reqntid 128' "${ptx[@]}" -D BLOCK=256
+check "arguments that only a launch knows" 1 '-D EVEN=.*
+\[E0463\]' tuned.tile --target sm_80 --emit=ptx
+check "ahead of time" 0 'with EVEN=True, BLOCK=64' tuned.tile --target sm_80 --emit=header -D EVEN=True --grid 'cdiv(n,BLOCK)'
+
+cat > needless.tile <<'KERNEL'
+import os
+import triton
+import triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": int(os.environ["BLOCK"])})], key=[])
+@triton.jit
+def fill(x: ptr[f32], BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), 1.0)
+KERNEL
+check "a list that cannot be read and is not needed" 0 '\.reqntid 128' needless.tile --target sm_80 --emit=ptx -D BLOCK=32
+check "a list that cannot be read and is needed" 1 'os\.environ.*\[E0460\]' needless.tile --target sm_80 --emit=ptx
