@@ -16,26 +16,23 @@ const char *tune_config_value(const struct tune_space *s, size_t config, const c
   return d ? d->values[s->configs[config].at[i]] : NULL;
 }
 
-static uint32_t number(const struct tune_space *s, size_t config, enum tune_dim_kind kind) {
-  for (size_t i = 0; i < s->dim_count; i++) {
-    uint64_t n = 0;
-    if (s->dims[i].kind == kind)
-      return str_to_u64(str_from(s->dims[i].values[s->configs[config].at[i]]), &n) ? (uint32_t)n
-                                                                                   : 0;
-  }
-  return 0;
+// A parameter of the kernel that is called num_warps says it of the launch, too.
+static uint32_t number(const struct tune_space *s, size_t config, const char *name) {
+  const char *text = tune_config_value(s, config, name);
+  uint64_t n = 0;
+  return text && str_to_u64(str_from(text), &n) && n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
 uint32_t tune_config_warps(const struct tune_space *s, size_t config) {
-  return number(s, config, TUNE_WARPS);
+  return number(s, config, "num_warps");
 }
 
 uint32_t tune_config_stages(const struct tune_space *s, size_t config) {
-  return number(s, config, TUNE_STAGES);
+  return number(s, config, "num_stages");
 }
 
 uint32_t tune_config_registers(const struct tune_space *s, size_t config) {
-  return number(s, config, TUNE_REGISTERS);
+  return number(s, config, "max_registers");
 }
 
 void tune_config_print(const struct tune_space *s, size_t config, struct strbuf *out) {

@@ -59,13 +59,14 @@ static uint64_t length_of(const struct derivation *d, const char *name) {
 static bool is_alone(const struct derivation *d, size_t i) {
   for (size_t t = 0; t < d->x->tile_count; t++) {
     const struct lang_tile *tile = &d->x->tiles[t];
-    bool here = false, other = false;
+    unsigned here = 0;
+    bool other = false;
     for (unsigned k = 0; k < tile->rank; k++) {
       int p = tile->axes[k].param;
-      here = here || p == (int)i;
+      here += p == (int)i;
       other = other || (p >= 0 && p != (int)i) || (p < 0 && tile->axes[k].length > 1);
     }
-    if (here && other)
+    if (here > 1 || (here && other)) // [BLOCK, BLOCK], too
       return false;
   }
   return true;
@@ -136,9 +137,9 @@ static struct space_rules rules_of(struct derivation *d) {
     r.numbers[i] = arena_array(d->b.a, int64_t, s->dims[i].count + 1);
     for (size_t k = 0; k < s->dims[i].count; k++)
       str_to_i64(str_from(s->dims[i].values[k]), &r.numbers[i][k]);
-    if (s->dims[i].kind == TUNE_WARPS)
+    if (strcmp(s->dims[i].name, "num_warps") == 0)
       r.warps = (int)i;
-    if (s->dims[i].kind == TUNE_STAGES)
+    if (strcmp(s->dims[i].name, "num_stages") == 0)
       r.stages = (int)i;
     for (size_t k = 0; k < d->x->count; k++)
       if (s->dims[i].kind == TUNE_CONSTANT && strcmp(s->dims[i].name, d->x->params[k].param) == 0)

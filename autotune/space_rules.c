@@ -108,14 +108,13 @@ static int64_t value_of(const struct space_rules *r, const struct tune_config *c
   return dim >= 0 ? number_at(r, c, dim) : r->given[param];
 }
 
+// 0: unknown.
 static double elements(const struct space_rules *r, const struct tune_config *c,
                        const struct lang_tile *t) {
   double n = 1;
-  for (unsigned i = 0; i < t->rank; i++) {
-    int64_t length =
-        t->axes[i].param >= 0 ? value_of(r, c, t->axes[i].param) : (int64_t)t->axes[i].length;
-    n *= length > 0 ? (double)length : 1;
-  }
+  for (unsigned i = 0; i < t->rank; i++)
+    n *= t->axes[i].param >= 0 ? (double)value_of(r, c, t->axes[i].param)
+                               : (double)t->axes[i].length;
   return n;
 }
 
@@ -156,7 +155,7 @@ static bool products_fit(const struct space_rules *r, const struct tune_config *
     if (!t->is_product)
       continue;
     double n = elements(r, c, t);
-    if (warps > 1 && n / threads < (warps <= 4 ? 8 : 16))
+    if (warps > 1 && n > 0 && n / threads < (warps <= 4 ? 8 : 16))
       return false;
     largest = n > largest ? n : largest;
     sum += n;

@@ -3,7 +3,8 @@
 // and what was seen of each parameter is put into one word here.
 #include "lang/extents_walk.h"
 
-#define BUDGET 100000 // expressions that are looked at: a kernel of a thousand lines has 20000
+#define BUDGET                                                                                     \
+  100000 // expressions and statements that are looked at: a kernel of a thousand lines has 20000
 
 static void begin(struct extents_walk *w, const struct ast_function *f, struct map *names) {
   for (size_t i = 0; i < w->param_count; i++) {

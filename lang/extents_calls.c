@@ -101,16 +101,16 @@ static const struct guess *guess_full(struct extents_walk *w, const struct given
 // reshape(x, a, b), reshape(x, (a, b)), broadcast_to
 static const struct guess *guess_reshape(struct extents_walk *w, const struct given *c) {
   const struct guess *x = guess_argument(w, c, 0, "input");
-  const struct guess *first = guess_argument(w, c, 1, "shape");
   struct guess *g = guess_both(w, x, x);
-  if (first->items) {
-    set_shape(w, g, first);
-    return g;
-  }
   g->rank = 0;
-  for (size_t i = 1; i < argument_count(c) && g->rank < LANG_TILE_RANK; i++)
-    if (argument(c, i, NULL))
-      g->axes[g->rank++] = guess_axis(w, guess_argument(w, c, i, NULL));
+  for (size_t i = 1; i < argument_count(c) && g->rank < LANG_TILE_RANK; i++) {
+    const struct expr *e = argument(c, i, i == 1 ? "shape" : NULL);
+    const struct guess *length = e ? guess_expr(w, e) : NULL;
+    if (length && length->items)
+      set_shape(w, g, length);
+    else if (length)
+      g->axes[g->rank++] = guess_axis(w, length);
+  }
   return g;
 }
 
@@ -278,15 +278,14 @@ static const struct guess *guess_cdiv(struct extents_walk *w, const struct given
   return guess_binary(w, OP_FLOORDIV, guess_argument(w, c, 0, "x"), guess_argument(w, c, 1, "div"));
 }
 
-// min(n - first, GROUP): a group that the last programs do not fill.
+// min(i, n - 1): what sticks out is taken from the end.
 static const struct guess *guess_least(struct extents_walk *w, const struct given *c) {
-  struct guess *all = guess_elementwise(w, c);
-  for (size_t i = 0; i < argument_count(c); i++) {
+  const struct guess *all = guess_argument(w, c, 0, NULL);
+  for (size_t i = 1; i < argument_count(c); i++) {
     const struct guess *g = guess_argument(w, c, i, NULL);
-    if (g->exact >= 0 && all->of_program && all->rank == 0)
-      w->facts[g->exact].groups = true;
-    if (g->rank == 0)
-      guess_bound(w, all, g);
+    guess_bound(w, all, g);
+    guess_bound(w, g, all);
+    all = guess_both(w, all, g);
   }
   return all;
 }

@@ -141,18 +141,19 @@ static const struct guess *product(struct extents_walk *w, const struct guess *x
       g->programs |= param_bit(by->exact);
     if (place_of->of_loop && !place_of->is_scaled && place_of->rank == 0)
       g->turns |= param_bit(by->exact);
-    if (swap ? x_length : y_length)
+    if ((swap ? x_length : y_length) || place_of->counts)
       g->factors |= param_bit(by->exact);
   }
   return g;
 }
 
 void guess_divide(struct extents_walk *w, const struct guess *x, const struct guess *by) {
-  if (is_length(w, x) && by->rank == 0)
+  bool is_same_for_all = x->rank == 0 && !x->of_program && !x->of_loop && x->from;
+  if (is_same_for_all && by->rank == 0)
     for (size_t p = 0; p < w->param_count; p++)
       if (by->from & w->constants & param_bit((int)p)) {
         w->facts[p].counted = true;
-        w->facts[p].loops |= x->from & ~w->constants;
+        w->facts[p].loops |= x->from & ~param_bit((int)p);
       }
   if (!x->of_program || x->rank > 0)
     return;
@@ -172,7 +173,8 @@ static const struct guess *quotient(struct extents_walk *w, enum ast_op op, cons
     return g;
   }
   g->programs = g->turns = 0;
-  if (is_length(w, x) && y->rank == 0)
+  bool is_same_for_all = x->rank == 0 && !x->of_program && !x->of_loop && x->from;
+  if (is_same_for_all && y->rank == 0)
     g->counts = y->from & w->constants;
   return g;
 }
@@ -441,7 +443,9 @@ void guess_body(struct extents_walk *w, struct stmt_list body) {
   if (w->depth > MAX_DEPTH)
     return;
   w->depth++;
-  for (size_t i = 0; i < body.len; i++)
+  for (size_t i = 0; i < body.len && w->budget > 0; i++) {
+    w->budget--;
     walk_stmt(w, body.at[i]);
+  }
   w->depth--;
 }

@@ -55,7 +55,7 @@ struct extents_walk {
   size_t tile_cap;
   struct map *names; // of the function being walked: its variables
   unsigned loops, conditions, calls, depth;
-  size_t budget;                // of expressions
+  size_t budget;                // of expressions and statements
   const struct guess *returned; // by the function being walked so far; NULL: nothing
 };
 

@@ -8,8 +8,8 @@
 static const char *const words[] = {"none", "element", "row",   "m",     "n",
                                     "k",    "step",    "group", "stages"};
 
-// "BLOCK=element:n ROWS=row:columns! | dot loop": parameters with their use and what they cover (`+`:
-// a loop steps by it), then traits.
+// "BLOCK=element:n ROWS=row:columns! | dot loop": parameters with their use and what they cover
+// (`+`: a loop steps by it), then traits.
 static void describe(const struct lang_extents *x, struct strbuf *out) {
   for (size_t i = 0; i < x->count; i++)
     strbuf_printf(out, "%s%s=%s%s%s%s", i > 0 ? " " : "", x->params[i].param,
@@ -21,11 +21,11 @@ static void describe(const struct lang_extents *x, struct strbuf *out) {
 
 static void check_extents(const char *text, const char *kernel, const char *want) {
   struct parsed p = parsed_create("t.tile", str_from(text));
-  ck_assert_msg(diag_error_count(p.diag) == 0, "%s: %s", text, diag_first_error(p.diag));
+  ck_assert_msg(diag_error_count(p.diag) == 0, "%.1500s: %s", text, diag_first_error(p.diag));
   struct lang_extents x = lang_extents_of(p.arena, p.module, kernel);
   struct strbuf out = {0};
   describe(&x, &out);
-  ck_assert_msg(strcmp(strbuf_cstr(&out), want) == 0, "%s\n gives  %s\n wanted %s", text,
+  ck_assert_msg(strcmp(strbuf_cstr(&out), want) == 0, "%.1500s\n gives  %s\n wanted %s", text,
                 strbuf_cstr(&out), want);
   strbuf_finish(&out);
   parsed_destroy(&p);
@@ -34,7 +34,8 @@ static void check_extents(const char *text, const char *kernel, const char *want
 static void check_tutorial(const char *path, const char *kernel, const char *want) {
   struct arena *a = arena_create();
   struct str text;
-  ck_assert(file_read(a, arena_printf(a, "%s/%s", TUTORIALS_DIR, path), SOURCE_MAX_BYTES, &text) == 0);
+  ck_assert(file_read(a, arena_printf(a, "%s/%s", TUTORIALS_DIR, path), SOURCE_MAX_BYTES, &text) ==
+            0);
   check_extents(arena_strndup(a, text.ptr, text.len), kernel, want);
   arena_destroy(a);
 }
@@ -60,10 +61,129 @@ START_TEST(tutorials) {
 }
 END_TEST
 
+#define HEAD "import triton\nimport triton.language as tl\n@triton.jit\n"
+
+START_TEST(products_as_others_write_them) {
+  // Turns are counted, nothing is masked, and the pointers move on.
+  check_extents(HEAD "def f(a, b, c, M, N, K, sa, sb, sc, BM: tl.constexpr, BN: tl.constexpr,\n"
+                     "      BK: tl.constexpr, GROUP: tl.constexpr):\n"
+                     "    pid = tl.program_id(axis=0)\n"
+                     "    n_m = tl.cdiv(M, BM)\n"
+                     "    n_n = tl.cdiv(N, BN)\n"
+                     "    pid_m, pid_n = tl.swizzle2d(pid // n_n, pid % n_n, n_m, n_n, GROUP)\n"
+                     "    rm = pid_m * BM + tl.arange(0, BM)\n"
+                     "    rn = pid_n * BN + tl.arange(0, BN)\n"
+                     "    rk = tl.arange(0, BK)\n"
+                     "    pa = a + rm[:, None] * sa + rk[None, :]\n"
+                     "    pb = b + rk[:, None] * sb + rn[None, :]\n"
+                     "    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+                     "    for k in range(0, tl.cdiv(K, BK)):\n"
+                     "        acc += tl.dot(tl.load(pa), tl.load(pb))\n"
+                     "        pa += BK\n"
+                     "        pb += BK * sb\n"
+                     "    tl.store(c + rm[:, None] * sc + rn[None, :], acc.to(tl.float16))\n",
+                NULL, "BM=m:M BN=n:N BK=k+:K GROUP=group | dot loop");
+  // Block pointers; lengths known at compile time.
+  check_extents(
+      HEAD
+      "def f(a, b, c, M, N: tl.constexpr, K: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,\n"
+      "      BK: tl.constexpr, GROUP: tl.constexpr):\n"
+      "    pid = tl.program_id(0)\n"
+      "    width = GROUP * tl.cdiv(N, BN)\n"
+      "    first = pid // width * GROUP\n"
+      "    size = min(tl.cdiv(M, BM) - first, GROUP)\n"
+      "    pid_m = first + pid % size\n"
+      "    pid_n = (pid % width) // size\n"
+      "    pa = tl.make_block_ptr(a, shape=(M, K), strides=(K, 1), offsets=(pid_m * BM, 0),\n"
+      "                           block_shape=(BM, BK), order=(1, 0))\n"
+      "    pb = tl.make_block_ptr(base=b, shape=(K, N), strides=(N, 1), offsets=(0, pid_n * BN),\n"
+      "                           block_shape=(BK, BN), order=(1, 0))\n"
+      "    acc = tl.zeros((BM, BN), dtype=tl.float32)\n"
+      "    k = 0\n"
+      "    while k < K:\n"
+      "        x = tl.load(pa, boundary_check=(0, 1))\n"
+      "        acc = tl.dot(x, tl.load(pb, boundary_check=(0, 1)), acc=acc)\n"
+      "        pa = tl.advance(pa, (0, BK))\n"
+      "        pb = tl.advance(pb, (BK, 0))\n"
+      "        k += BK\n",
+      NULL, "N=none K=none BM=m:M BN=n:N BK=k+:K GROUP=group | dot loop");
+}
+END_TEST
+
+START_TEST(what_says_what_is_computed_stays) {
+  // Heads have D elements, and nothing masks them; a padded head is covered whole.
+  static const char heads[] =
+      "def f(x, out, n, H, D: tl.constexpr, PAD: tl.constexpr, HEADS: tl.constexpr, B: "
+      "tl.constexpr):\n"
+      "    batch = tl.program_id(1) // HEADS\n"
+      "    head = tl.program_id(1) %% HEADS\n"
+      "    row = tl.program_id(0) * B + tl.arange(0, B)\n"
+      "    d = tl.arange(0, %s)\n"
+      "    at = batch * H + head * D + row[:, None] * D + d[None, :]\n"
+      "    tl.store(out + at, tl.load(x + at, mask=(row < n)[:, None]%s))\n";
+  struct strbuf text = {0};
+  strbuf_printf(&text, "%s", HEAD);
+  strbuf_printf(&text, heads, "D", "");
+  check_extents(strbuf_cstr(&text), NULL, "D=none PAD=none HEADS=none B=element:n |");
+  strbuf_clear(&text);
+  strbuf_printf(&text, "%s", HEAD);
+  strbuf_printf(&text, heads, "PAD", " & (d < D)[None, :]");
+  check_extents(strbuf_cstr(&text), NULL, "D=none PAD=row:D HEADS=none B=element:n |");
+  strbuf_finish(&text);
+  // Lengths and flags are no groups.
+  check_extents(HEAD "def f(x, N: tl.constexpr, FLAG: tl.constexpr, B: tl.constexpr):\n"
+                     "    i = min(tl.program_id(0), N - 1) * B + tl.arange(0, B)\n"
+                     "    if FLAG and N > 2:\n"
+                     "        tl.store(x + i, 0.0, mask=i < N)\n",
+                NULL, "N=none FLAG=none B=element:N |");
+}
+END_TEST
+
+START_TEST(through_calls_and_loops) {
+  check_extents(HEAD "def tail(p, value, n, *, B: tl.constexpr = 64):\n"
+                     "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+                     "    tl.store(p + i, value, mask=i < n)\n"
+                     "@triton.jit\n"
+                     "def f(p, n, SIZE: tl.constexpr, STAGES: tl.constexpr, STEP: tl.constexpr):\n"
+                     "    tail(p, 1.0, n, B=SIZE)\n"
+                     "    s = 0.0\n"
+                     "    for at in tl.range(0, n, STEP, num_stages=STAGES):\n"
+                     "        i = at + tl.arange(0, STEP)\n"
+                     "        s += tl.sum(tl.load(p + i, mask=i < n, other=0.0))\n"
+                     "    tl.store(p, s)\n",
+                "f", "SIZE=element:n STAGES=stages STEP=step+:n | loop reduction");
+  // A function that calls itself ends, and so does what is nested without end.
+  check_extents(HEAD "def f(p, n, B: tl.constexpr):\n"
+                     "    f(p, n, B)\n"
+                     "    f(p, f(p, n, B), B)\n"
+                     "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+                     "    tl.store(p + i, 0.0, mask=i < n)\n",
+                "f", "B=element:n |");
+}
+END_TEST
+
+START_TEST(hostile_texts_end) {
+  struct strbuf text = {0};
+  strbuf_puts(&text, HEAD "def f(p, B: tl.constexpr):\n    x = ");
+  for (int i = 0; i < 900; i++) // as deep as trees may be
+    strbuf_puts(&text, "1 + ");
+  strbuf_puts(&text, "B\n");
+  for (int i = 0; i < 40; i++)
+    strbuf_printf(&text, "%*sfor i%d in range(0, x):\n", 4 + i, "", i);
+  strbuf_printf(&text, "%*stl.store(p + tl.arange(0, B), x)\n", 44, "");
+  check_extents(strbuf_cstr(&text), NULL, "B=none |");
+  strbuf_finish(&text);
+}
+END_TEST
+
 Suite *extents_suite(void) {
   Suite *s = suite_create("extents");
   TCase *t = tcase_create("extents");
   tcase_add_test(t, tutorials);
+  tcase_add_test(t, products_as_others_write_them);
+  tcase_add_test(t, what_says_what_is_computed_stays);
+  tcase_add_test(t, through_calls_and_loops);
+  tcase_add_test(t, hostile_texts_end);
   suite_add_tcase(s, t);
   return s;
 }
