@@ -203,6 +203,99 @@ START_TEST(attention) {
 }
 END_TEST
 
+#define HEAD "import triton\nimport triton.language as tl\n@triton.jit\n"
+
+START_TEST(square_blocks) {
+  derive_text(STR(HEAD "def transpose(x, y, n, BLOCK: tl.constexpr):\n"
+                       "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+                       "    k = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)\n"
+                       "    m = (i < n)[:, None] & (k < n)[None, :]\n"
+                       "    v = tl.load(x + i[:, None] * n + k[None, :], mask=m)\n"
+                       "    tl.store(y + k[None, :] * n + i[:, None], v, mask=m)\n"),
+              NULL, ARGS({"n", 4096}));
+  ck_assert(holds("BLOCK=32, num_warps=4") && holds("BLOCK=64, num_warps=8") &&
+            !holds("BLOCK=256, num_warps=4") && !holds("BLOCK=1, num_warps=4"));
+}
+END_TEST
+
+START_TEST(nothing_to_choose) {
+  derive_text(STR(HEAD "def one(x, n):\n    tl.store(x, n)\n"), NULL, NULL);
+  check_default("num_warps=4");
+  check_count(1, 4);
+  // Extents that are computed elsewhere: their names come without a text.
+  fix("B", NULL);
+  derive_text(STR(HEAD "def f(x, n, B: tl.constexpr, C: tl.constexpr = 64):\n"
+                       "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+                       "    k = tl.program_id(1) * C + tl.arange(0, C)\n"
+                       "    tl.store(x + i, 0.0, mask=i < n)\n"
+                       "    tl.store(x + k, 0.0, mask=k < n)\n"),
+              NULL, ARGS({"n", 1 << 20}));
+  check_default("C=64, num_warps=4");
+  ck_assert_uint_eq(s.dim_count, 2);
+}
+END_TEST
+
+START_TEST(parameters_called_as_options_are) {
+  derive_text(
+      STR(HEAD "def f(x, n, B: tl.constexpr, num_warps: tl.constexpr, num_stages: tl.constexpr):\n"
+               "    for at in tl.range(0, n, B, num_stages=num_stages):\n"
+               "        i = at + tl.arange(0, B)\n"
+               "        tl.store(x + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)\n"),
+      NULL, ARGS({"n", 1 << 20}));
+  ck_assert_uint_eq(s.dim_count, 3);
+  size_t at;
+  ck_assert(tune_space_find(&s, STR("B=1024, num_warps=8, num_stages=2"), &at));
+  ck_assert(s.dims[1].kind == TUNE_CONSTANT && s.dims[2].kind == TUNE_CONSTANT);
+  ck_assert_uint_eq(tune_config_warps(&s, at), 8);
+  ck_assert_uint_eq(tune_config_stages(&s, at), 2);
+}
+END_TEST
+
+// Eight extents: coarser values, and then fewer dimensions, keep the space in bounds.
+START_TEST(many_extents) {
+  struct strbuf text = {0};
+  strbuf_puts(&text, HEAD "def f(x, n");
+  for (int i = 0; i < 8; i++)
+    strbuf_printf(&text, ", B%d: tl.constexpr", i);
+  strbuf_puts(&text, "):\n");
+  for (int i = 0; i < 8; i++)
+    strbuf_printf(&text,
+                  "    i = tl.program_id(0) * B%d + tl.arange(0, B%d)\n"
+                  "    tl.store(x + i, tl.load(x + i, mask=i < n), mask=i < n)\n",
+                  i, i);
+  derive_text((struct str){text.ptr, text.len}, NULL, ARGS({"n", 1 << 24}));
+  check_count(2, TUNE_MAX_CONFIGS);
+  ck_assert_uint_eq(s.dim_count, 9);
+  strbuf_finish(&text);
+}
+END_TEST
+
+START_TEST(faults_are_the_same_everywhere) {
+  struct ast_module *m;
+  struct str text = STR(HEAD "def f(x, n, BLOCK: tl.constexpr, SHIFT: tl.constexpr):\n"
+                             "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+                             "    tl.store(x + i, SHIFT, mask=i < n)\n");
+  m = lang_parse(a, diag, source_create(a, "t.tile", text));
+  const char *name;
+  struct lang_param *params;
+  size_t n;
+  ck_assert(lang_kernel_params(a, diag, m, NULL, &name, &params, &n));
+  struct lang_extents x = lang_extents_of(a, m, name);
+  struct str spec = STR("BLOCK=96,128,None, SHIFT=5");
+  ck_assert(tune_space_from_text(a, diag, SPAN_NONE, spec, params, n, &s));
+  static const struct {
+    const char *config, *fault;
+  } want[] = {{"BLOCK=96, SHIFT=5", "BLOCK = 96 is the extent of a tile and no power of two"},
+              {"BLOCK=128, SHIFT=5", NULL},
+              {"BLOCK=None, SHIFT=5", "BLOCK = None is the extent of a tile and no power of two"}};
+  for (size_t i = 0; i < COUNT_OF(want); i++) {
+    size_t at;
+    ck_assert(tune_space_find(&s, str_from(want[i].config), &at));
+    ck_assert_pstr_eq(tune_config_fault(a, &s, at, &x), want[i].fault);
+  }
+}
+END_TEST
+
 Suite *space_derived_suite(void) {
   Suite *suite = suite_create("space_derived");
   TCase *t = tcase_create("space_derived");
@@ -214,6 +307,11 @@ Suite *space_derived_suite(void) {
   tcase_add_test(t, matmul);
   tcase_add_test(t, narrow_matmul);
   tcase_add_test(t, attention);
+  tcase_add_test(t, square_blocks);
+  tcase_add_test(t, nothing_to_choose);
+  tcase_add_test(t, parameters_called_as_options_are);
+  tcase_add_test(t, many_extents);
+  tcase_add_test(t, faults_are_the_same_everywhere);
   suite_add_tcase(suite, t);
   return suite;
 }
