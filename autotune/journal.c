@@ -8,16 +8,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define JOURNAL_FORMAT "tile journal 1"
 #define JOURNAL_MAX_BYTES (64u << 20)
+#define LOCK_ATTEMPTS 1000 // a millisecond apart
 
 struct tune_journal {
   int fd;
+  pthread_mutex_t lock;
 };
 
 // ---- the file ----
@@ -44,6 +49,18 @@ static void hash_key(const struct tune_key *k, uint8_t digest[32]) {
     sha256_field(&h, &k->values[i].value, sizeof k->values[i].value);
   }
   sha256_final(&h, digest);
+}
+
+// Between the look at the last line and the write no other writer may be killed at its own. One
+// that is stopped keeps the lock; after a while its line is taken to be torn.
+static bool lock(int fd) {
+  for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+      return true;
+    struct timespec t = {0, 1000000};
+    nanosleep(&t, NULL);
+  }
+  return false;
 }
 
 static void put(int fd, struct strbuf *line) {
@@ -83,7 +100,10 @@ static int open_file(int folder, const struct tune_key *k) {
   int flags = O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
   int fd = openat(folder, name, flags | O_CREAT | O_EXCL, 0600);
   if (fd >= 0) {
+    bool locked = lock(fd);
     put_heading(fd, k);
+    if (locked)
+      flock(fd, LOCK_UN);
     return fd;
   }
   fd = openat(folder, name, flags);
@@ -100,9 +120,10 @@ struct tune_journal *tune_journal_open(const struct tune_key *key) {
   int folder = disk_cache_folder(cache, CACHE_TUNE_FOLDER);
   int fd = folder >= 0 ? open_file(folder, key) : -1;
   struct tune_journal *j = fd >= 0 ? malloc(sizeof *j) : NULL;
-  if (j)
+  if (j) {
     j->fd = fd;
-  else if (fd >= 0)
+    pthread_mutex_init(&j->lock, NULL);
+  } else if (fd >= 0)
     close(fd);
   if (folder >= 0)
     close(folder);
@@ -114,6 +135,7 @@ void tune_journal_close(struct tune_journal *j) {
   if (!j)
     return;
   close(j->fd);
+  pthread_mutex_destroy(&j->lock);
   free(j);
 }
 
@@ -159,7 +181,8 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
   json_end_object(w);
 }
 
-// The last line has no end: its writer's disk was full, or the machine went down.
+// The last line has no end: its writer was killed at it, its disk was full, or the machine went
+// down.
 static bool is_torn(int fd) {
   struct stat st;
   char last;
@@ -172,11 +195,16 @@ void tune_journal_append(struct tune_journal *j, const struct tune_space *s,
   if (!j || t->outcome == TUNE_UNTRIED)
     return;
   struct strbuf line = {0};
-  if (is_torn(j->fd))
+  pthread_mutex_lock(&j->lock); // threads share the descriptor, and so the lock
+  bool locked = lock(j->fd);
+  if (!locked || is_torn(j->fd))
     strbuf_putc(&line, '\n');
   write_trial(&(struct json_writer){.out = &line}, s, t);
   strbuf_putc(&line, '\n');
   put(j->fd, &line);
+  if (locked)
+    flock(j->fd, LOCK_UN);
+  pthread_mutex_unlock(&j->lock);
   strbuf_finish(&line);
 }
 

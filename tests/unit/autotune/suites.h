@@ -7,6 +7,7 @@
 
 // clang-format off
 #define SUITES(X)                                                                                  \
+  X(build)                                                                                         \
   X(database)                                                                                      \
   X(database_kill)                                                                                 \
   X(journal)                                                                                       \

@@ -312,6 +312,31 @@ START_TEST(upkeep_removes_the_oldest) {
 }
 END_TEST
 
+// Files of other kinds lie in folders of their own; those of tunings are kept for a month.
+START_TEST(upkeep_removes_old_journals) {
+  struct disk_cache *c = open_cache();
+  int tune = disk_cache_folder(c, CACHE_TUNE_FOLDER);
+  ck_assert_int_ge(tune, 0);
+  char old[160], fresh[160];
+  snprintf(old, sizeof old, "%s/" CACHE_TUNE_FOLDER "/old.jsonl", folder);
+  snprintf(fresh, sizeof fresh, "%s/" CACHE_TUNE_FOLDER "/fresh.jsonl", folder);
+  write_file(old, "x", 1);
+  write_file(fresh, "x", 1);
+  time_t now = time(NULL);
+  struct timespec t[2] = {{.tv_sec = now - CACHE_TUNE_SECONDS - 60},
+                          {.tv_sec = now - CACHE_TUNE_SECONDS - 60}};
+  ck_assert_int_eq(utimensat(AT_FDCWD, old, t, 0), 0);
+  t[0].tv_sec = t[1].tv_sec = now - CACHE_TUNE_SECONDS + 60;
+  ck_assert_int_eq(utimensat(AT_FDCWD, fresh, t, 0), 0);
+  ck_assert(disk_cache_clean(c, 0, now)); // whatever the limit of the entries is
+  ck_assert_int_ne(access(old, F_OK), 0);
+  ck_assert_int_eq(access(fresh, F_OK), 0);
+  ck_assert_int_lt(disk_cache_folder(NULL, CACHE_TUNE_FOLDER), 0);
+  close(tune);
+  disk_cache_close(c);
+}
+END_TEST
+
 START_TEST(upkeep_removes_what_was_left_unfinished) {
   struct disk_cache *c = open_cache();
   time_t now = time(NULL);
@@ -424,6 +449,7 @@ Suite *suite_cache(void) {
   tcase_add_test(t, read_only_folder_caches_nothing);
   tcase_add_test(t, upkeep_removes_the_oldest);
   tcase_add_test(t, upkeep_removes_what_was_left_unfinished);
+  tcase_add_test(t, upkeep_removes_old_journals);
   tcase_add_test(t, threads_together);
   tcase_add_test(t, processes_together);
   tcase_add_test(t, killed_writers_leave_no_torn_entry);
