@@ -90,7 +90,8 @@ static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c
   const struct machine *m = d->m;
   double moved = c->global_read + c->global_written;
   double fetched = c->sectors * SECTOR_BYTES > moved ? c->sectors * SECTOR_BYTES : moved;
-  double from_memory = c->global_read * distinct_share(c, n * busy_sms) + fetched - c->global_read;
+  double own = c->global_read - c->common_read;
+  double from_memory = own * distinct_share(c, n * busy_sms) + fetched - c->global_read;
   struct pipes p = {{
       [TENSOR] = c->tensor_cycles * d->tensor_scale,
       [SHARED] = c->shared_wavefronts / m->wavefronts,
@@ -164,7 +165,8 @@ static double wave(const struct device *d, const struct kernel_cost *c, double n
 // ---- the whole ----
 
 static double floor_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
-  double bytes = (c->global_read * distinct_share(c, programs) + c->global_written) * programs;
+  double read = (c->global_read - c->common_read) * distinct_share(c, programs) * programs;
+  double bytes = read + c->common_read + c->global_written * programs;
   double memory = bytes / d->memory_bytes,
          tensor = c->tensor_cycles * d->tensor_scale * programs / d->sms;
   return memory > tensor ? memory : tensor;

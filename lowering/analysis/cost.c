@@ -24,6 +24,8 @@ struct tally {
   const struct trip_counts *trips;
   const struct machine *machine;
   struct kernel_cost *ret;
+  MlirOperation kernel;
+  struct map of_program; // MlirValue.ptr -> bool *
   double warps;
   double times; // the op at hand runs, by every warp
 };
@@ -43,6 +45,39 @@ static void add_arithmetic(struct tally *t, double n) {
 
 // ---- memory ----
 
+enum { FOLLOWED = 64 }; // values on one chain of operands
+
+// Does the value depend on which program it is? In doubt it does.
+static bool is_of_program(struct tally *t, MlirValue v, unsigned depth) {
+  MlirOperation def = value_def(v);
+  const bool *known = ptrmap_get(&t->of_program, v.ptr);
+  if (known)
+    return *known;
+  bool *answer = arena_new(t->of_op.arena, bool);
+  *answer = false; // around a loop: what it carries does not make it depend
+  ptrmap_put(t->of_op.arena, &t->of_program, v.ptr, answer);
+  if (depth == 0)
+    return *answer = true;
+  if (!mlirOperationIsNull(def)) {
+    *answer = op_is(t->c, def, OP_TILE_PROGRAM_ID) || mlirOperationGetNumRegions(def) > 0;
+    for (intptr_t i = 0; !*answer && i < mlirOperationGetNumOperands(def); i++)
+      *answer = is_of_program(t, operand(def, i), depth - 1);
+    return *answer;
+  }
+  MlirBlock block = mlirBlockArgumentGetOwner(v);
+  MlirOperation parent = mlirBlockGetParentOperation(block);
+  intptr_t at = mlirBlockArgumentGetArgNumber(v);
+  if (op_is(t->c, parent, OP_FUNC_FUNC))
+    return *answer = !mlirOperationEqual(parent, t->kernel);
+  if (!op_is(t->c, parent, OP_SCF_FOR))
+    return *answer = true;
+  if (at == 0)
+    return *answer = is_of_program(t, operand(parent, 0), depth - 1);
+  MlirOperation yield = mlirBlockGetTerminator(block);
+  return *answer = is_of_program(t, operand(parent, at + 2), depth - 1) ||
+                   is_of_program(t, operand(yield, at - 1), depth - 1);
+}
+
 static bool is_read(enum op_id id) { return id != OP_TILE_STORE; }
 static bool is_written(enum op_id id) { return id != OP_TILE_LOAD && id != OP_GPU_ASYNC_COPY; }
 
@@ -58,6 +93,8 @@ static void see_access(struct tally *t, MlirOperation op, enum op_id id) {
   struct kernel_cost *k = t->ret;
   double bytes = (double)m.bytes * t->times, count = m.count * t->times * t->warps;
   k->global_read += is_read(id) ? bytes : 0;
+  if (!is_written(id) && !is_of_program(t, operand(op, 0), FOLLOWED))
+    k->common_read += bytes;
   k->global_written += is_written(id) ? bytes : 0;
   k->global_instructions += count;
   k->sectors += count * m.sectors;
@@ -337,6 +374,7 @@ struct kernel_cost kernel_cost_of(struct ir_context *c, MlirModule module,
       .trips = trips_of(c, module, args, arg_count, grid, a),
       .machine = machine_of(target),
       .ret = &cost,
+      .kernel = module_kernel(c, module),
       .warps = num_warps,
   };
   cost.is_exact = t.trips->is_exact;

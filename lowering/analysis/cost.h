@@ -17,6 +17,7 @@ struct cost_argument {
 struct kernel_cost {
   // Totals of one program over all its warps.
   double global_read, global_written; // bytes, masks left aside
+  double common_read;                 // those of global_read that every program reads alike
   double global_instructions;         // loads, stores, asynchronous copies: warp instructions
   double sectors;                     // of 32 bytes that those touch
   double shared_bytes_moved;          // through shared memory, reads and writes

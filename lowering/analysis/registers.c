@@ -9,9 +9,10 @@
 #include "lowering/analysis/trips.h"
 
 enum {
+  RESERVE = 18,         // for scalars, addresses, temporaries
+  PRODUCT_RESERVE = 36, // where shared memory is addressed too
   WORD_BITS = 32,
   DEEPEST = 12,   // how far back an op's operands are looked at
-  RESERVE = 36,   // for scalars, addresses of shared memory, temporaries
   STRAINED = 12,  // more of them where everything is full
   SELDOM = 8,     // times less than what runs most often
   TWO_SLICES = 32 // of K, in elements
@@ -78,6 +79,7 @@ struct census {
   const struct liveness *live;
   int64_t *wanted, *least; // how the words change at a point
   const struct trip_counts *trips;
+  bool has_products;
   double *times, most_times; // how often the op at a point runs
 };
 
@@ -198,6 +200,7 @@ static void take(struct census *s, MlirValue v) {
 static bool see(MlirOperation op, void *user) {
   struct census *s = user;
   double times = trips_of_op(s->trips, op);
+  s->has_products |= op_is(s->c, op, OP_TILE_DOT);
   s->times[liveness_point(s->live, op)] = times;
   s->most_times = times > s->most_times ? times : s->most_times;
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
@@ -217,7 +220,7 @@ static unsigned most_of(const struct census *s, const int64_t *change, double ti
     now += change[i];
     most = now > most && s->times[i] >= times ? now : most;
   }
-  return (unsigned)most + RESERVE;
+  return (unsigned)most + (s->has_products ? PRODUCT_RESERVE : RESERVE);
 }
 
 struct register_need registers_needed(struct ir_context *c, struct axis_analysis *axis,

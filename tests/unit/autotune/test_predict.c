@@ -173,6 +173,7 @@ static void check_ranks(const char *what, const struct launch *l, const struct p
 // ---- matrix products ----
 
 #define F16_POINTER tile_arg_pointer((void *)4096, TILE_F16)
+#define F32_POINTER tile_arg_pointer((void *)4096, TILE_F32)
 
 // K is M.
 static struct launch matmul(int m, int n) {
@@ -429,6 +430,91 @@ START_TEST(causal_attention_is_ranked) {
 }
 END_TEST
 
+// ---- rows and vectors, which memory bounds ----
+
+static struct launch vector_add(void) {
+  return (struct launch){
+      .file = "tutorials/01-vector-add/add.tile",
+      .args = {F32_POINTER, F32_POINTER, F32_POINTER, tile_arg_i32(1 << 28)},
+      .arg_count = 4,
+      .names = {"x", "y", "out", "n"},
+      .dims = {"BLOCK"},
+      .dim_count = 1,
+      .grid = "cdiv(n,BLOCK)",
+  };
+}
+
+static struct launch softmax(int columns) {
+  return (struct launch){
+      .file = "tutorials/03-fused-softmax/softmax.tile",
+      .kernel = "softmax",
+      .args = {F32_POINTER, F32_POINTER, tile_arg_i32(4096), tile_arg_i32(columns),
+               tile_arg_i32(columns), tile_arg_i32(columns)},
+      .arg_count = 6,
+      .names = {"x", "out", "rows", "columns", "x_stride", "out_stride"},
+      .dims = {"ROWS", "BLOCK"},
+      .dim_count = 2,
+      .grid = "cdiv(rows,ROWS)",
+  };
+}
+
+static struct launch layer_norm(int columns) {
+  return (struct launch){
+      .file = "tutorials/04-layer-norm/layer_norm.tile",
+      .kernel = "layer_norm",
+      .args = {F16_POINTER, F16_POINTER, F16_POINTER, F16_POINTER, F32_POINTER, F32_POINTER,
+               tile_arg_i32(4096), tile_arg_i32(columns), tile_arg_f32(1e-5f)},
+      .arg_count = 9,
+      .names = {"x", "weight", "bias", "out", "mean", "rstd", "rows", "columns", "eps"},
+      .constants = {{"EVEN", "True"}},
+      .constant_count = 1,
+      .dims = {"ROWS", "BLOCK"},
+      .dim_count = 2,
+      .grid = "cdiv(rows,ROWS)",
+  };
+}
+
+// clang-format off
+static const struct point vector_add_2_28[] = {
+    {{1024}, 4, 3, .7400}, {{1024}, 8, 3, .7373}, {{2048}, 8, 3, .7432}, {{2048}, 4, 3, .7460}, {{512}, 4, 3, .7372},
+};
+static const struct point softmax_1024[] = {
+    {{1, 1024}, 1, 3, .0116}, {{1, 1024}, 2, 3, .0116}, {{4, 1024}, 4, 3, .0117},
+};
+static const struct point layer_norm_1024[] = {{{4, 1024}, 4, 3, .0082}, {{8, 1024}, 8, 3, .0097}};
+static const struct point layer_norm_4096[] = {{{1, 4096}, 8, 3, .0217}, {{2, 4096}, 8, 3, .0218}};
+static const struct point layer_norm_8192[] = {{{1, 8192}, 4, 3, .0391}, {{1, 8192}, 8, 3, .0389}};
+// clang-format on
+
+// Each prediction is within a factor of what was measured.
+static void check_near(const char *what, const struct launch *l, const struct point *points,
+                       size_t n, double factor) {
+  struct tune_built built[MOST_POINTS];
+  predict(l, points, n, built);
+  for (size_t i = 0; i < n; i++) {
+    double ratio = built[i].prediction.ms / points[i].ms;
+    if (getenv("TILE_TEST_SHOW"))
+      show(&points[i], &built[i]);
+    else
+      ck_assert_msg(ratio < factor && ratio > 1 / factor, "%s, point %zu: %.4f ms", what, i,
+                    built[i].prediction.ms);
+  }
+}
+
+START_TEST(times_bound_by_memory_are_near) {
+  struct launch l = vector_add();
+  check_near("vector add", &l, vector_add_2_28, COUNT_OF(vector_add_2_28), 1.3);
+  l = softmax(1024);
+  check_near("softmax, 1024 columns", &l, softmax_1024, COUNT_OF(softmax_1024), 1.3);
+  l = layer_norm(1024);
+  check_near("layer norm, 1024 columns", &l, layer_norm_1024, COUNT_OF(layer_norm_1024), 1.3);
+  l = layer_norm(4096);
+  check_near("layer norm, 4096 columns", &l, layer_norm_4096, COUNT_OF(layer_norm_4096), 1.3);
+  l = layer_norm(8192);
+  check_near("layer norm, 8192 columns", &l, layer_norm_8192, COUNT_OF(layer_norm_8192), 1.3);
+}
+END_TEST
+
 Suite *predict_suite(void) {
   Suite *s = suite_create("predictions");
   TCase *t = tcase_create("measured on an H200");
@@ -439,6 +525,7 @@ Suite *predict_suite(void) {
   tcase_add_test(t, small_matrix_products_are_ranked);
   tcase_add_test(t, attention_is_ranked);
   tcase_add_test(t, causal_attention_is_ranked);
+  tcase_add_test(t, times_bound_by_memory_are_near);
   suite_add_tcase(s, t);
   return s;
 }
