@@ -43,6 +43,10 @@ static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct 
   for (size_t i = 0; i < tuning->config_count; i++)
     if (keep[i])
       configs[kept++] = tuning->configs[i];
+  if (!kept) {
+    diag_error(diag, tuning->span, E0464, "`early_config_prune` leaves no configuration");
+    return false;
+  }
   tuning->configs = configs;
   tuning->config_count = kept;
   return true;
@@ -59,6 +63,19 @@ static struct cost_argument *integers(struct arena *a, const struct tune_problem
   return args;
 }
 
+// What is no choice: -D, and parameters that @heuristics computes, which have no text yet.
+static struct lang_binding *not_chosen(struct arena *a, const struct tune_problem *p,
+                                       const struct lang_tuning *tuning, size_t *ret_count) {
+  size_t n = tuning->heuristic_count;
+  struct lang_binding *all = arena_array(a, struct lang_binding, n + p->fixed_count + 1);
+  for (size_t i = 0; i < n; i++)
+    all[i] = (struct lang_binding){.name = tuning->heuristics[i], .kind = BIND_CONSTANT};
+  if (p->fixed_count)
+    memcpy(all + n, p->fixed, p->fixed_count * sizeof *all);
+  *ret_count = n + p->fixed_count;
+  return all;
+}
+
 bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
                         const char *target, struct tune_space *ret, struct lang_tuning *tuning) {
   const struct source *source = source_create(a, p->file, p->text);
@@ -72,9 +89,10 @@ bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct 
       !lang_tuning_of(a, diag, m, kernel, target, &imports, tuning))
     return false;
   if (!tuning->config_count) {
-    size_t count;
+    size_t count, fixed_count;
     const struct cost_argument *args = integers(a, p, &count);
-    return tune_space_derived(a, diag, m, kernel, p->fixed, p->fixed_count, args, count, ret);
+    const struct lang_binding *fixed = not_chosen(a, p, tuning, &fixed_count);
+    return tune_space_derived(a, diag, m, kernel, fixed, fixed_count, args, count, ret);
   }
   if (!keep_listed(a, diag, p, tuning))
     return false;

@@ -58,7 +58,8 @@ bool tune_space_from_decorator(struct arena *a, struct diag_engine *diag,
 // of tiles (lang/extents.h), by what the tiles are used for: extents of dots 16..256, K of
 // dots 16..128, row accesses whole, elementwise 128..8192; num_warps by the size of the tiles
 // (1..16, for rows 32), num_stages where there is a loop with loads. Parameters in `fixed` (given
-// by -D) are left alone, and so are all that say what is computed. Scalar arguments that are known
+// by -D; without a text where the value is not known yet) are left alone, and so are all that say
+// what is computed. Scalar arguments that are known
 // bound the values: rows are covered whole, and no block is longer than what it is a block of. At
 // least the default.
 bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct ast_module *module,
@@ -66,13 +67,10 @@ bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct 
                         const struct cost_argument *args, size_t arg_count, struct tune_space *ret);
 
 // Leaves the configurations that have the values in `fixed` (-D of a parameter that is a dimension
-// too), and drops those dimensions. False with a diagnostic (E0728) at `where` when none is left.
+// too; a BIND_SCALAR with a text is a launch option, such as num_warps), and drops those
+// dimensions. False with a diagnostic (E0728) at `where` when none is left.
 bool tune_space_fix(struct arena *a, struct diag_engine *diag, struct span where,
                     const struct lang_binding *fixed, size_t fixed_count, struct tune_space *s);
-// Why no target can have the configuration ("BLOCK = 100 is the extent of a tile and no power of
-// two"), or NULL. On `a`.
-const char *tune_config_fault(struct arena *a, const struct tune_space *s, size_t config,
-                              const struct lang_extents *extents);
 
 // The value of dimension `name`, or NULL.
 const char *tune_config_value(const struct tune_space *s, size_t config, const char *name);

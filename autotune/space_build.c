@@ -287,9 +287,11 @@ void space_nearest_first(struct tune_space *s, const struct tune_config *config)
 
 // ---- Values that are given ----
 
-static const char *fixed_text(const struct lang_binding *fixed, size_t count, const char *name) {
+static const char *fixed_text(const struct lang_binding *fixed, size_t count,
+                              const struct tune_dim *d) {
+  bool is_constant = d->kind == TUNE_CONSTANT;
   for (size_t i = count; i-- > 0;)
-    if (fixed[i].kind == BIND_CONSTANT && strcmp(fixed[i].name, name) == 0)
+    if ((fixed[i].kind == BIND_CONSTANT) == is_constant && strcmp(fixed[i].name, d->name) == 0)
       return fixed[i].text;
   return NULL;
 }
@@ -316,34 +318,19 @@ bool tune_space_fix(struct arena *a, struct diag_engine *diag, struct span where
                     const struct lang_binding *fixed, size_t fixed_count, struct tune_space *s) {
   struct tune_config first = s->configs[0];
   for (size_t i = 0; i < s->dim_count;) {
-    const char *text = fixed_text(fixed, fixed_count, s->dims[i].name);
-    if (!text || s->dims[i].kind != TUNE_CONSTANT) {
+    const char *text = fixed_text(fixed, fixed_count, &s->dims[i]);
+    if (!text) {
       i++;
       continue;
     }
     if (!restrict_dim(a, s, i, text)) {
       struct diag *d = diag_error(diag, where, E0728, "no configuration of the space has `%s = %s`",
                                   s->dims[i].name, text);
-      diag_help(d, "leave out `-D %s=%s`, or give a space with this value", s->dims[i].name, text);
+      diag_help(d, "leave `%s` open, or give a space with this value", s->dims[i].name);
       return false;
     }
     memmove(first.at + i, first.at + i + 1, (TUNE_MAX_DIMS - i - 1) * sizeof *first.at);
   }
   space_nearest_first(s, &first);
   return true;
-}
-
-const char *tune_config_fault(struct arena *a, const struct tune_space *s, size_t config,
-                              const struct lang_extents *extents) {
-  for (size_t i = 0; i < s->dim_count; i++)
-    for (size_t k = 0; k < extents->count; k++) {
-      const struct lang_extent *e = &extents->params[k];
-      const char *text = s->dims[i].values[s->configs[config].at[i]];
-      int64_t n;
-      if (s->dims[i].kind != TUNE_CONSTANT || strcmp(e->param, s->dims[i].name) != 0 ||
-          !e->is_tile || (str_to_i64(str_from(text), &n) && n > 0 && is_pow2((uint64_t)n)))
-        continue;
-      return arena_printf(a, "%s = %s is the extent of a tile and no power of two", e->param, text);
-    }
-  return NULL;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
-#include "autotune/space.h"
+#include "autotune/build.h"
 #include "base/file.h"
 #include "lang/ast.h"
+#include "lang/tuning.h"
 #include "suites.h"
 
 #include <inttypes.h>
@@ -251,6 +252,30 @@ START_TEST(parameters_called_as_options_are) {
 }
 END_TEST
 
+START_TEST(what_heuristics_compute_is_no_choice) {
+  struct lang_tuning tuning;
+  struct tune_problem p = {
+      .file = "t.tile",
+      .text = STR("import triton\nimport triton.language as tl\n"
+                  "@triton.heuristics({'C': lambda args: 2 * args['B']})\n"
+                  "@triton.jit\n"
+                  "def f(x, n, B: tl.constexpr, C: tl.constexpr, D: tl.constexpr):\n"
+                  "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+                  "    k = tl.program_id(0) * C + tl.arange(0, C)\n"
+                  "    l = tl.program_id(0) * D + tl.arange(0, D)\n"
+                  "    tl.store(x + i, 0.0, mask=i < n)\n"
+                  "    tl.store(x + k, 0.0, mask=k < n)\n"
+                  "    tl.store(x + l, 0.0, mask=l < n)\n")};
+  fix("D", "64");
+  p.fixed = fixed;
+  p.fixed_count = fixed_count;
+  ck_assert_msg(tune_problem_space(a, diag, &p, "sm_90a", &s, &tuning), "%s",
+                diag_first_error(diag));
+  ck_assert_uint_eq(s.dim_count, 2);
+  check_default("B=1024, num_warps=4");
+}
+END_TEST
+
 // Eight extents: coarser values, and then fewer dimensions, keep the space in bounds.
 START_TEST(many_extents) {
   struct strbuf text = {0};
@@ -270,32 +295,6 @@ START_TEST(many_extents) {
 }
 END_TEST
 
-START_TEST(faults_are_the_same_everywhere) {
-  struct ast_module *m;
-  struct str text = STR(HEAD "def f(x, n, BLOCK: tl.constexpr, SHIFT: tl.constexpr):\n"
-                             "    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
-                             "    tl.store(x + i, SHIFT, mask=i < n)\n");
-  m = lang_parse(a, diag, source_create(a, "t.tile", text));
-  const char *name;
-  struct lang_param *params;
-  size_t n;
-  ck_assert(lang_kernel_params(a, diag, m, NULL, &name, &params, &n));
-  struct lang_extents x = lang_extents_of(a, m, name);
-  struct str spec = STR("BLOCK=96,128,None, SHIFT=5");
-  ck_assert(tune_space_from_text(a, diag, SPAN_NONE, spec, params, n, &s));
-  static const struct {
-    const char *config, *fault;
-  } want[] = {{"BLOCK=96, SHIFT=5", "BLOCK = 96 is the extent of a tile and no power of two"},
-              {"BLOCK=128, SHIFT=5", NULL},
-              {"BLOCK=None, SHIFT=5", "BLOCK = None is the extent of a tile and no power of two"}};
-  for (size_t i = 0; i < COUNT_OF(want); i++) {
-    size_t at;
-    ck_assert(tune_space_find(&s, str_from(want[i].config), &at));
-    ck_assert_pstr_eq(tune_config_fault(a, &s, at, &x), want[i].fault);
-  }
-}
-END_TEST
-
 Suite *space_derived_suite(void) {
   Suite *suite = suite_create("space_derived");
   TCase *t = tcase_create("space_derived");
@@ -310,8 +309,8 @@ Suite *space_derived_suite(void) {
   tcase_add_test(t, square_blocks);
   tcase_add_test(t, nothing_to_choose);
   tcase_add_test(t, parameters_called_as_options_are);
+  tcase_add_test(t, what_heuristics_compute_is_no_choice);
   tcase_add_test(t, many_extents);
-  tcase_add_test(t, faults_are_the_same_everywhere);
   suite_add_tcase(suite, t);
   return suite;
 }
