@@ -35,9 +35,6 @@ static void buffers_free(struct bench *b) {
     tile_free(b->device, b->buffers[i].block);
     tile_free(b->device, b->buffers[i].first);
   }
-  if (b->staging)
-    for (unsigned i = 0; i < thread_pool_size(b->pool); i++)
-      device_staging_free(b->device, b->staging[i]);
   b->buffer_count = 0;
 }
 
@@ -45,7 +42,7 @@ void bench_close(struct bench *b) {
   if (!b->device)
     return;
   buffers_free(b);
-  thread_pool_destroy(b->pool);
+  bench_end_threads(b);
   tile_free(b->device, b->flush);
   tile_event_destroy(b->start);
   tile_event_destroy(b->stop);
@@ -123,36 +120,23 @@ static tile_status add_buffers(struct bench *b) {
   return TILE_OK;
 }
 
-// The comparing threads copy results through memory of their own.
-static tile_status staging_make(struct bench *b, struct arena *a) {
-  b->pool = thread_pool_create(0);
-  if (!b->pool)
-    return status_set(TILE_OUT_OF_MEMORY, "no threads to compare results");
-  if (b->properties.is_host)
-    return TILE_OK;
-  unsigned n = thread_pool_size(b->pool);
-  b->staging = arena_array(a, void *, n);
-  tile_status s = TILE_OK;
-  for (unsigned i = 0; s == TILE_OK && i < n; i++)
-    s = device_staging_alloc(b->device, BENCH_CHUNK, &b->staging[i]);
-  return s;
+tile_status bench_prepare(struct bench *b, struct arena *a) {
+  b->buffers = arena_array(a, struct bench_buffer, b->problem->arg_count + 1);
+  b->buffer_of_arg = arena_array(a, size_t, b->problem->arg_count + 1);
+  tile_status s = bench_make_threads(b);
+  return s == TILE_OK ? add_buffers(b) : s;
 }
 
-tile_status bench_upload(struct bench *b, struct arena *a) {
-  tile_status s = TILE_OK;
-  if (!b->buffers) {
-    b->buffers = arena_array(a, struct bench_buffer, b->problem->arg_count + 1);
-    b->buffer_of_arg = arena_array(a, size_t, b->problem->arg_count + 1);
-    s = add_buffers(b);
-    if (s == TILE_OK)
-      s = staging_make(b, a);
-  }
-  for (size_t i = 0; s == TILE_OK && i < b->buffer_count; i++) {
-    const struct bench_buffer *n = &b->buffers[i];
-    s = tile_copy_to_device(b->device, NULL, n->first, b->data + n->array.offset, n->array.bytes);
-  }
-  return s;
+static tile_status upload_chunk(struct bench *b, void *user, const struct bench_chunk *c) {
+  const struct bench_buffer *n = &b->buffers[c->buffer];
+  const void *from = b->data + n->array.offset + c->offset;
+  (void)user;
+  if (c->staging)
+    from = memcpy(c->staging, from, c->bytes);
+  return tile_copy_to_device(b->device, NULL, (char *)n->first + c->offset, from, c->bytes);
 }
+
+tile_status bench_upload(struct bench *b) { return bench_for_chunks(b, upload_chunk, NULL); }
 
 static tile_status restore_one(struct bench *b, const struct bench_buffer *n) {
   if (n->array.zero)

@@ -10,7 +10,7 @@
 #include "base/thread_pool.h"
 #include "jit/orc.h"
 
-#define BENCH_CHUNK ((size_t)2 << 20) // that a thread compares at once
+#define BENCH_CHUNK ((size_t)2 << 20) // that a thread compares or uploads at once
 #define BENCH_MAX_PARAMS 256
 
 struct bench_arg {
@@ -53,8 +53,8 @@ struct bench {
   const char *data;      // first contents, as the tuner filled them
   char *reference;       // what the reference left, at the same offsets; written by it alone
   bool has_reference, has_scales;
-  struct thread_pool *pool; // compares
-  void **staging;           // one a thread of the pool; NULL: the device's memory is read directly
+  struct thread_pool *pool; // compares and uploads
+  void *staging; // a chunk for each of its threads; NULL: the device's memory is read directly
 };
 
 struct bench_candidate {
@@ -69,7 +69,9 @@ struct bench_candidate {
 // `problem`, `data` and `reference` are the caller's and stay; bench_close in any case.
 tile_status bench_open(struct bench *b, const struct bench_problem *problem, const void *data,
                        void *reference);
-tile_status bench_upload(struct bench *b, struct arena *a);
+// Room for the arrays on the device, once; then their contents, as often as need be.
+tile_status bench_prepare(struct bench *b, struct arena *a);
+tile_status bench_upload(struct bench *b);
 void bench_close(struct bench *b);
 // GB/s of a copy on the device, reading and writing counted.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs);
@@ -84,6 +86,18 @@ tile_status bench_reset(struct bench *b); // those alone that every timed launch
 tile_status bench_launch(struct bench *b, struct bench_candidate *c); // after bench_upload
 // False: every later call on the device would fail.
 bool bench_is_usable(struct bench *b);
+
+// ---- bench_chunks.c ----
+struct bench_chunk {
+  size_t buffer, offset, bytes;
+  void *staging; // the calling thread's, NULL on the host
+};
+typedef tile_status (*bench_chunk_fn)(struct bench *b, void *user, const struct bench_chunk *c);
+tile_status bench_make_threads(struct bench *b);
+void bench_end_threads(struct bench *b);
+// Calls `body` for each part of each array, in several threads; the first failure is that of the
+// whole.
+tile_status bench_for_chunks(struct bench *b, bench_chunk_fn body, void *user);
 
 // ---- bench_check.c ----
 // Compares what the arrays hold with the reference, or with what the problem expects of them: the

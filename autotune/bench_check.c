@@ -11,19 +11,11 @@
 
 #define SAMPLED_ELEMENTS 65536u
 
-// One sweep over all arrays.
-struct sweep {
-  struct bench *b;
+struct check {
   bool is_reference;
-  pthread_mutex_t lock; // guards what follows
-  tile_status status;
-  char message[256];
+  pthread_mutex_t lock;     // guards what follows
   struct comparison *found; // one a buffer
 };
-
-static size_t chunks_of(const struct bench_buffer *n) {
-  return (n->array.bytes + BENCH_CHUNK - 1) / BENCH_CHUNK;
-}
 
 // Relative to the larger of the element and the array's scale.
 static double tolerance(enum dtype t) {
@@ -64,72 +56,46 @@ static double scale_of(const struct bench_buffer *n, const char *reference) {
   return used ? sqrt(sum / (double)used) : 0;
 }
 
-static void failed(struct sweep *p, tile_status status) {
-  pthread_mutex_lock(&p->lock);
-  if (p->status == TILE_OK) {
-    p->status = status;
-    snprintf(p->message, sizeof p->message, "%s", tile_error_message());
-  }
-  pthread_mutex_unlock(&p->lock);
-}
-
 // What the array has to hold: what the user says, else what the reference left.
 static const char *wanted(const struct bench *b, const struct bench_buffer *n) {
   return n->array.has_expected ? b->data + n->array.expected : b->reference + n->array.offset;
 }
 
-static void compare_chunk(struct sweep *p, size_t buffer, size_t offset, size_t bytes,
+static void compare_chunk(struct bench *b, struct check *k, const struct bench_chunk *c,
                           const void *actual) {
-  const struct bench_buffer *n = &p->b->buffers[buffer];
-  const char *reference = wanted(p->b, n) + offset;
-  if (memcmp(actual, reference, bytes) == 0)
+  const struct bench_buffer *n = &b->buffers[c->buffer];
+  const char *reference = wanted(b, n) + c->offset;
+  if (memcmp(actual, reference, c->bytes) == 0)
     return;
   unsigned size = dtype_bytes(n->type);
   double rtol, atol;
-  tolerances(p->b, n, &rtol, &atol);
-  uint64_t count = bytes / size;
+  tolerances(b, n, &rtol, &atol);
+  uint64_t count = c->bytes / size;
   // Compared, not written.
   struct array expected = {n->type, 1, {count}, count, NULL}, results = expected;
   memcpy(&expected.data, &reference, sizeof reference);
   memcpy(&results.data, &actual, sizeof actual);
-  struct comparison c = compare_arrays(&results, &expected, rtol, atol);
-  pthread_mutex_lock(&p->lock);
-  comparison_add(&p->found[buffer], &c, offset / size);
-  pthread_mutex_unlock(&p->lock);
+  struct comparison found = compare_arrays(&results, &expected, rtol, atol);
+  pthread_mutex_lock(&k->lock);
+  comparison_add(&k->found[c->buffer], &found, c->offset / size);
+  pthread_mutex_unlock(&k->lock);
 }
 
-static void chunk(void *user, uint64_t i, unsigned worker) {
-  struct sweep *p = user;
-  struct bench *b = p->b;
-  size_t buffer = 0;
-  for (; i >= chunks_of(&b->buffers[buffer]); buffer++)
-    i -= chunks_of(&b->buffers[buffer]);
-  const struct bench_buffer *n = &b->buffers[buffer];
-  size_t offset = i * BENCH_CHUNK, rest = n->array.bytes - offset;
-  size_t bytes = rest < BENCH_CHUNK ? rest : BENCH_CHUNK;
-  const char *actual = (const char *)n->device + offset;
-  if (b->staging) {
-    tile_status s = tile_copy_to_host(b->device, NULL, b->staging[worker], actual, bytes);
-    if (s != TILE_OK) {
-      failed(p, s);
-      return;
-    }
-    actual = b->staging[worker];
+static tile_status check_chunk(struct bench *b, void *user, const struct bench_chunk *c) {
+  struct check *k = user;
+  const struct bench_buffer *n = &b->buffers[c->buffer];
+  const char *actual = (const char *)n->device + c->offset;
+  if (c->staging) {
+    tile_status s = tile_copy_to_host(b->device, NULL, c->staging, actual, c->bytes);
+    if (s != TILE_OK)
+      return s;
+    actual = c->staging;
   }
-  if (p->is_reference && !n->array.has_expected)
-    memcpy(b->reference + n->array.offset + offset, actual, bytes);
+  if (k->is_reference && !n->array.has_expected)
+    memcpy(b->reference + n->array.offset + c->offset, actual, c->bytes);
   else
-    compare_chunk(p, buffer, offset, bytes, actual);
-}
-
-static tile_status run(struct sweep *p) {
-  uint64_t chunks = 0;
-  for (size_t i = 0; i < p->b->buffer_count; i++)
-    chunks += chunks_of(&p->b->buffers[i]);
-  pthread_mutex_init(&p->lock, NULL);
-  thread_pool_for(p->b->pool, chunks, chunk, p);
-  pthread_mutex_destroy(&p->lock);
-  return p->status == TILE_OK ? TILE_OK : status_set(p->status, "%s", p->message);
+    compare_chunk(b, k, c, actual);
+  return TILE_OK;
 }
 
 static void find_scales(struct bench *b) {
@@ -172,10 +138,12 @@ static void judge(struct bench *b, const struct comparison *found, struct tune_r
 tile_status bench_compare(struct bench *b, bool is_reference, struct tune_reply *reply,
                           bool *ret_same) {
   struct comparison found[BENCH_MAX_PARAMS] = {0};
-  struct sweep p = {.b = b, .is_reference = is_reference, .found = found};
+  struct check k = {.is_reference = is_reference, .found = found};
   if (!b->has_scales)
     find_scales(b);
-  tile_status s = run(&p);
+  pthread_mutex_init(&k.lock, NULL);
+  tile_status s = bench_for_chunks(b, check_chunk, &k);
+  pthread_mutex_destroy(&k.lock);
   if (s != TILE_OK)
     return s;
   judge(b, found, reply, ret_same);

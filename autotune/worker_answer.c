@@ -234,7 +234,7 @@ static tile_status compare(struct server *s, bool is_reference, struct tune_repl
 // which are uploaded again; on the host into the worker itself, which is given up.
 static tile_status recover(struct server *s) {
   if (!s->bench.properties.is_host)
-    return bench_upload(&s->bench, s->arena);
+    return bench_upload(&s->bench);
   device_is_lost(s);
   return TILE_OK;
 }
@@ -279,7 +279,7 @@ void worker_answer_request(struct server *s, const struct request *q, struct can
 }
 
 void worker_upload(struct server *s) {
-  tile_status status = bench_upload(&s->bench, s->arena);
+  tile_status status = bench_upload(&s->bench);
   s->bench.has_reference = atomic_load(&s->page->has_reference) != 0;
   s->uploaded = status == TILE_OK;
   if (status == TILE_OK) {

@@ -4,6 +4,7 @@
 // gets the code and the requests that are still open.
 #include "autotune/worker_state.h"
 #include "base/clock.h"
+#include "base/debug.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -41,6 +42,7 @@ static void bury(struct tune_worker *w, bool is_to_be_killed, bool is_late, char
     worker_thread_end(w->server, is_late ? 0 : w->timeout_ms, how, size);
   else
     worker_reap(w->pid, is_to_be_killed, how, size);
+  debug_log(DEBUG_TUNE, "worker %u %s", w->starts, how);
   frame_reader_finish(&w->reader);
   strbuf_clear(&w->out);
   w->sent = 0;
@@ -102,7 +104,7 @@ static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_requ
     snprintf(reason, sizeof reason, "no answer in %.3g s", w->timeout_ms / 1000);
     blame(w, late, TUNE_TIMEOUT, reason);
   } else if (r) {
-    snprintf(reason, sizeof reason, "the process that ran it was %s", how);
+    snprintf(reason, sizeof reason, "the process that ran it %s", how);
     blame(w, r, r->kind == REQUEST_LOAD ? TUNE_BAD_BUILD : TUNE_BAD_LAUNCH, reason);
   }
   if (r)
@@ -110,7 +112,7 @@ static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_requ
   unsend(w);
   if (w->deaths < MAX_DEATHS)
     return;
-  snprintf(reason, sizeof reason, "the tuner's worker does not stay alive: it was %s", how);
+  snprintf(reason, sizeof reason, "the tuner's worker does not stay alive: it %s", how);
   give_up(w, TILE_LAUNCH_FAILED, reason);
 }
 
@@ -118,10 +120,9 @@ static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_requ
 
 static tile_status start(struct tune_worker *w) {
   int pair[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+  // Closed at once in what other threads of the program execute: the worker waits for its end.
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     return status_set(TILE_IO_ERROR, "no socket for a worker");
-  for (int i = 0; i < 2; i++)
-    fcntl(pair[i], F_SETFD, FD_CLOEXEC);
   fcntl(pair[0], F_SETFL, O_NONBLOCK);
   const int files[3] = {pair[1], w->data_fd, w->shared_fd};
   tile_status s = w->program ? worker_spawn(w->program, files, &w->pid)
@@ -134,6 +135,7 @@ static tile_status start(struct tune_worker *w) {
   w->fd = pair[0];
   w->starts++;
   w->started_at = clock_ms();
+  debug_log(DEBUG_TUNE, "worker %u is %s", w->starts, w->program ? w->program : "a thread");
   w->opened = w->ready_sent = w->uploaded = w->leaves = false;
   strbuf_put(&w->out, w->hello.ptr, w->hello.len);
   return TILE_OK;

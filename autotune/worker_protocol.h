@@ -33,7 +33,7 @@ struct worker_page {
 char *worker_find_program(const char *given);
 // Starts it with those files at its places. The files have close-on-exec set.
 tile_status worker_spawn(const char *program, const int files[3], pid_t *ret);
-// Waits for its end, killing it first. In words on `ret`: "killed by SIGSEGV ...".
+// Waits for its end, killing it first. In words: "was killed by SIGSEGV ...".
 void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size);
 
 // ---- worker_thread.c ----

@@ -83,6 +83,11 @@ static bool open_bench(struct server *s) {
     return false;
   }
   worker_send_device(s);
+  status = bench_prepare(&s->bench, s->arena);
+  if (status != TILE_OK) {
+    worker_send_failed(s, status);
+    return false;
+  }
   double gbs;
   if (!atomic_load(&s->page->has_copy_rate) && bench_copy_rate(&s->bench, &gbs) == TILE_OK) {
     worker_send_copied(s, gbs);

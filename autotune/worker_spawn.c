@@ -160,9 +160,9 @@ void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size) {
   if (done != pid) // the program ignores SIGCHLD, or waits for everybody's children
     snprintf(ret, size, "ended");
   else if (WIFSIGNALED(status) && signal_name(WTERMSIG(status)))
-    snprintf(ret, size, "killed by %s", signal_name(WTERMSIG(status)));
+    snprintf(ret, size, "was killed by %s", signal_name(WTERMSIG(status)));
   else if (WIFSIGNALED(status))
-    snprintf(ret, size, "killed by signal %d", WTERMSIG(status));
+    snprintf(ret, size, "was killed by signal %d", WTERMSIG(status));
   else
     snprintf(ret, size, "exited with status %d", WEXITSTATUS(status));
 }

@@ -84,7 +84,7 @@ void worker_thread_end(struct worker_thread *t, double wait_ms, char *ret, size_
   bool is_over = t->is_over;
   t->is_left = !is_over;
   pthread_mutex_unlock(&t->lock);
-  snprintf(ret, size, is_over ? "ended" : "left behind in a thread");
+  snprintf(ret, size, is_over ? "ended" : "was left behind in a thread");
   if (is_over)
     thread_free(t);
 }

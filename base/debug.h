@@ -13,7 +13,8 @@
   X(DEBUG_CACHE, "cache", "cache hits, misses, refused and damaged entries")                       \
   X(DEBUG_LAUNCH, "launch", "each launch with its grid and specialisation")                        \
   X(DEBUG_DRIVER, "driver", "each CUDA driver call and its result")                                \
-  X(DEBUG_HOST, "host", "the host executor's choices")
+  X(DEBUG_HOST, "host", "the host executor's choices")                                             \
+  X(DEBUG_TUNE, "tune", "the tuner's worker: which program it is, how it ended")
 
 enum debug_word {
 #define X(id, name, doc) id,

@@ -353,7 +353,7 @@ START_TEST(programs_that_are_no_worker) {
     tile_status status;
   } cases[] = {
       {"/nonexistent/worker", "does not start", TILE_NOT_FOUND},
-      {"/bin/true", "does not stay alive: it was exited with status 0", TILE_LAUNCH_FAILED},
+      {"/bin/true", "does not stay alive: it exited with status 0", TILE_LAUNCH_FAILED},
       {"/bin/echo", "does not stay alive", TILE_LAUNCH_FAILED},
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
