@@ -23,11 +23,14 @@ static const struct mma_instruction rows[] = {
 
 const struct mma_instruction *mma_instruction(enum mma_id id) { return &rows[id]; }
 
-const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm) {
+// Rows of the same types stand in the order of their k.
+const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm,
+                                       uint64_t k) {
+  const struct mma_instruction *found = NULL;
   for (unsigned i = 0; i < MMA_COUNT; i++) {
     const struct mma_instruction *r = &rows[i];
-    if (r->a == a && r->b == b && r->c == c && (sm == 0 || sm >= r->sm))
-      return r;
+    if (r->a == a && r->b == b && r->c == c && (sm == 0 || sm >= r->sm) && (!found || r->k <= k))
+      found = r;
   }
-  return NULL;
+  return found;
 }

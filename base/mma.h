@@ -30,8 +30,9 @@ struct mma_instruction {
 };
 
 const struct mma_instruction *mma_instruction(enum mma_id id);
-// The instruction for these types on architecture `sm` (0: the host, which has all). NULL when
-// there is none.
-const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm);
+// The instruction for these types on architecture `sm` (0: the host, which has all): the one with
+// the largest k that is at most `k`, else the one with the smallest. NULL when there is none.
+const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm,
+                                       uint64_t k);
 
 #endif

@@ -170,7 +170,7 @@ bool survey_product(const struct op_survey *s, MlirOperation op, struct product_
     return false;
   struct product_cost p = {.op = op, .count = ll_in_size(l, LL_REGISTER) * k};
   const struct mma_instruction *in =
-      mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm);
+      mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm, k);
   if (e->kind == ENC_MMA && in) {
     unsigned of_lane = in->m * MMA_N / LANES;
     p.instruction = arena_printf(s->arena, "m%un%uk%u%s", in->m, MMA_N, in->k, in->ptx);

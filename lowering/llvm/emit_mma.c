@@ -227,7 +227,8 @@ static struct products products_of(struct emitter *e, struct dot *d,
 }
 
 bool emit_mma(struct emitter *e, struct dot *d) {
-  const struct mma_instruction *in = mma_find(d->a.dtype, d->b.dtype, d->acc.dtype, e->target->sm);
+  const struct mma_instruction *in =
+      mma_find(d->a.dtype, d->b.dtype, d->acc.dtype, e->target->sm, d->a.axis[DOT_COLUMN].size);
   if (!in)
     return emit_unsupported(e, d->op, "`%s` has no matrix instruction for `%s` by `%s` to `%s`",
                             e->target->name, dtype_name(d->a.dtype), dtype_name(d->b.dtype),

@@ -84,10 +84,10 @@ static struct choice choose(struct state *s, MlirOperation dot) {
     x.why_not = "f32 operands keep all their bits here (`input_precision`)";
     return x;
   }
-  x.instruction = mma_find(a, b, c, sm);
+  x.instruction = mma_find(a, b, c, sm, (uint64_t)k);
   if (is_fp8(a) && is_fp8(b) &&
       (!x.instruction || k < x.instruction->k || makes_fp8_of_halves(sm))) {
-    x.instruction = mma_find(DTYPE_F16, DTYPE_F16, c, sm);
+    x.instruction = mma_find(DTYPE_F16, DTYPE_F16, c, sm, (uint64_t)k);
     x.to_half = true;
   }
   if (!x.instruction)

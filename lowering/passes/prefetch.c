@@ -62,7 +62,7 @@ static unsigned mma_slice(const struct cut_dot *d, int64_t k) {
   enum dtype of[3];
   for (intptr_t i = 0; i < 3; i++)
     of[i] = dtype_of_mlir(element_type(operand_type(d->dot, i)));
-  const struct mma_instruction *in = mma_find(of[0], of[1], of[2], d->p->target->sm);
+  const struct mma_instruction *in = mma_find(of[0], of[1], of[2], d->p->target->sm, (uint64_t)k);
   if (!in)
     return (unsigned)k;
   const struct encoding *e = encoding_of_attr(c, tensor_encoding(operand_type(d->dot, 0)));

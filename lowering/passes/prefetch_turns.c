@@ -157,6 +157,9 @@ static bool choose_carried(struct turns *t) {
   }
   if (t->carried.len > 0 && !is_only_product(t))
     return is_refused(t, "the loop has more products");
+  // ptxas (12.8 to 13.0, -O3) then does not wait, in the next turn, for the sums of the last slice.
+  if (dtype_of_mlir(element_type(mlirValueGetType(operand(t->d->dot, 2)))) == DTYPE_F64)
+    return is_refused(t, "ptxas gets products of f64 wrong that begin a turn");
   if (words > MAX_CARRIED_WORDS)
     return is_refused(t, "too many registers would be carried");
   return t->carried.len > 0;

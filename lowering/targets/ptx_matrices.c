@@ -34,6 +34,7 @@ static const char *const products[MMA_COUNT] = {
     [MMA_TF32_F32] = "llvm.nvvm.mma.m16n8k8.row.col.tf32",
     [MMA_S8_S32] = "llvm.nvvm.mma.m16n8k32.row.col.s8",
     [MMA_F64_F64] = "llvm.nvvm.mma.m8n8k4.row.col.f64",
+    [MMA_F64_F64_WIDE] = "llvm.nvvm.mma.m16n8k8.row.col.f64",
     [MMA_E4M3_E4M3_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32",
     [MMA_E4M3_E5M2_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32",
     [MMA_E5M2_E4M3_F32] = "llvm.nvvm.mma.m16n8k32.row.col.f32.e5m2.e4m3.f32",

@@ -81,7 +81,7 @@ module {
     return
   }
 
-// WHY: uses mma.sync m8n8k4.f64.f64.f64.f64
+// WHY: uses mma.sync m16n8k8.f64.f64.f64.f64
 // CHECK-LABEL: func.func @double
 // CHECK: tile.dot{{.*}} : (tensor<64x16xf64, #tilegpu.dot_op<{k_width = 1
 // OLD-LABEL: func.func @double

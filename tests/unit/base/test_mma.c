@@ -19,14 +19,18 @@ END_TEST
 
 START_TEST(which_fits) {
   const enum dtype half = DTYPE_F16, e4m3 = DTYPE_F8E4NV, f64 = DTYPE_F64;
-  ck_assert_ptr_eq(mma_find(half, half, DTYPE_F32, 80), mma_instruction(MMA_F16_F32));
-  ck_assert_ptr_eq(mma_find(half, half, half, 90), mma_instruction(MMA_F16_F16));
-  ck_assert_ptr_null(mma_find(half, DTYPE_BF16, DTYPE_F32, 90));
+  ck_assert_ptr_eq(mma_find(half, half, DTYPE_F32, 80, 64), mma_instruction(MMA_F16_F32));
+  ck_assert_ptr_eq(mma_find(half, half, half, 90, 8), mma_instruction(MMA_F16_F16));
+  ck_assert_ptr_null(mma_find(half, DTYPE_BF16, DTYPE_F32, 90, 64));
   // What an architecture lacks; the host lacks nothing.
-  ck_assert_ptr_null(mma_find(e4m3, e4m3, DTYPE_F32, 86));
-  ck_assert_ptr_eq(mma_find(e4m3, e4m3, DTYPE_F32, 89), mma_instruction(MMA_E4M3_E4M3_F32));
-  ck_assert_ptr_eq(mma_find(e4m3, e4m3, DTYPE_F32, 0), mma_instruction(MMA_E4M3_E4M3_F32));
-  ck_assert_ptr_eq(mma_find(f64, f64, f64, 90), mma_instruction(MMA_F64_F64));
+  ck_assert_ptr_null(mma_find(e4m3, e4m3, DTYPE_F32, 86, 64));
+  ck_assert_ptr_eq(mma_find(e4m3, e4m3, DTYPE_F32, 89, 64), mma_instruction(MMA_E4M3_E4M3_F32));
+  ck_assert_ptr_eq(mma_find(e4m3, e4m3, DTYPE_F32, 0, 64), mma_instruction(MMA_E4M3_E4M3_F32));
+  // The largest that K fills.
+  ck_assert_ptr_eq(mma_find(f64, f64, f64, 80, 64), mma_instruction(MMA_F64_F64));
+  ck_assert_ptr_eq(mma_find(f64, f64, f64, 90, 8), mma_instruction(MMA_F64_F64_WIDE));
+  ck_assert_ptr_eq(mma_find(f64, f64, f64, 90, 4), mma_instruction(MMA_F64_F64));
+  ck_assert_ptr_eq(mma_find(f64, f64, f64, 90, 2), mma_instruction(MMA_F64_F64));
 }
 END_TEST
 

@@ -276,7 +276,9 @@ START_TEST(ptx_of_every_instruction) {
     struct product p = mma_product(t, 0, 64, 64, 64, mma_layout(0, 2, 2), 4, t->word);
     struct compile_result r;
     bool ok = host_run_compile(&run, kernel_of(&p), targets[i], 4, EMIT_PTX, false, &r);
-    const char *name = arena_printf(run.arena, "mma.sync.aligned.%s", t->ptx);
+    bool wide_f64 = t->a == DTYPE_F64 && sms[i] >= 90;
+    const char *name = arena_printf(run.arena, "mma.sync.aligned.%s",
+                                    wide_f64 ? "m16n8k8.row.col.f64.f64.f64.f64" : t->ptx);
     ck_assert_int_eq(ok, sms[i] >= t->sm);
     if (!ok)
       continue;
@@ -284,7 +286,7 @@ START_TEST(ptx_of_every_instruction) {
     for (const char *s = r.output.ptr; (s = strstr(s, name)); s++)
       count++;
     // A warp has 32 x 32 of the result.
-    unsigned one = t->a == DTYPE_F64 ? 8 * 8 * 4 : 16 * 8 * 8 * t->word;
+    unsigned one = wide_f64 ? 16 * 8 * 8 : t->a == DTYPE_F64 ? 8 * 8 * 4 : 16 * 8 * 8 * t->word;
     ck_assert_uint_eq(count, 32 * 32 * 64 / one);
   }
 }

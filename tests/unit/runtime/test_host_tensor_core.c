@@ -67,6 +67,7 @@ static const struct form {
     {MMA_TF32_F32, DTYPE_F32, DTYPE_F32, DTYPE_F32, 16, 8, 4, 2, 4, a_tf32, b_tf32},
     {MMA_S8_S32, DTYPE_I8, DTYPE_I8, DTYPE_I32, 16, 32, 16, 8, 4, a_8bit, b_8bit},
     {MMA_F64_F64, DTYPE_F64, DTYPE_F64, DTYPE_F64, 8, 4, 1, 1, 2, a_f64, b_f64},
+    {MMA_F64_F64_WIDE, DTYPE_F64, DTYPE_F64, DTYPE_F64, 16, 8, 4, 2, 4, a_tf32, b_tf32},
     {MMA_E4M3_E4M3_F32, DTYPE_F8E4NV, DTYPE_F8E4NV, DTYPE_F32, 16, 32, 16, 8, 4, a_8bit, b_8bit},
     {MMA_E4M3_E5M2_F32, DTYPE_F8E4NV, DTYPE_F8E5, DTYPE_F32, 16, 32, 16, 8, 4, a_8bit, b_8bit},
     {MMA_E5M2_E4M3_F32, DTYPE_F8E5, DTYPE_F8E4NV, DTYPE_F32, 16, 32, 16, 8, 4, a_8bit, b_8bit},
