@@ -201,7 +201,8 @@ static void print_counts(const struct tune_space *s, const struct tune_result *r
   if (same)
     strbuf_printf(out, "  same     %zu have the code of another one\n", same);
   if (untried)
-    strbuf_printf(out, "  untried  %zu promised less\n", untried);
+    strbuf_printf(out, "  untried  %zu %s\n", untried,
+                  r->stopped ? "were not reached" : "promised less");
 }
 
 bool report_is_suspect(const struct tune_result *r) {
@@ -253,7 +254,8 @@ void tune_report(const struct tune_space *s, const struct tune_result *r, double
     tune_config_print(s, r->best, out);
     strbuf_putc(out, '\n');
   } else {
-    strbuf_puts(out, "  no configuration could be run\n");
+    strbuf_puts(out,
+                r->stopped ? "  nothing was measured yet\n" : "  no configuration could be run\n");
   }
   print_dropped(s, r, out);
   if (r->has_best) {

@@ -16,6 +16,7 @@
 #define OPEN_LIMIT 64 // measurements asked for and not answered: bounds the code that waits
 #define NEIGHBOURS 256
 #define CLIMBERS 16 // best predicted whose neighbours are analysed next
+#define SURE_AFTER 12 // measurements, before the search may end early
 
 enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_OVER };
 
@@ -297,7 +298,7 @@ static bool plan_batch(struct tune_search *s) {
   double log_ms;
   teach(s);
   bool has_best = s->batches > 0 && best_of(s, true, &best);
-  if (has_best && !may_be_beaten(s, best))
+  if (has_best && taken >= SURE_AFTER && !may_be_beaten(s, best))
     size = 0;
   if (has_best)
     near_count = tune_space_neighbours(s->space, best, true, near, NEIGHBOURS);

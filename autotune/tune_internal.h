@@ -80,7 +80,7 @@ struct tune_loop {
   const struct target *target;
   bool has_device, has_reference, is_reference_sought;
   uint32_t reference; // checked when has_reference, else tried where it is sought
-  size_t building, agreed, disagreed;
+  size_t building, running, agreed, disagreed;
   struct tune_progress progress;
   const struct tune_trial *latest;
   double began_ms;

@@ -8,6 +8,7 @@
 
 #define GIVE_UP_FIRST 3.0 // times the best: a glance may stop
 #define GIVE_UP_LATER 1.5
+#define MOST_RUNNING 2
 
 static bool is_failure(enum tune_outcome o) {
   return o != TUNE_UNTRIED && o != TUNE_MEASURED && o != TUNE_SAME_CODE;
@@ -92,15 +93,18 @@ static bool follow_twin(struct tune_loop *l, uint32_t config) {
 
 static void note_built(struct tune_loop *l, const struct tune_built *b) {
   struct tune_trial *t = &l->trials[b->config];
-  t->prediction = b->prediction;
+  if (b->prediction.ms > 0) // what is compiled was predicted before
+    t->prediction = b->prediction;
   t->shared_bytes = b->cost.shared_bytes;
   tune_search_analysed(l->search, b->config, &b->prediction);
 }
 
-// The default is tried whatever is expected of it: others are compared with it.
+// The default is tried whatever is expected of it: others are compared with it. What was compiled
+// without a look at it has no cost.
 static const char *prune(struct tune_loop *l, const struct tune_built *b) {
-  return b->config == 0 ? NULL
-                        : tune_prune_reason(l->arena, &l->device, l->target, &b->cost, b->grid);
+  return b->config == 0 || b->cost.num_warps == 0
+             ? NULL
+             : tune_prune_reason(l->arena, &l->device, l->target, &b->cost, b->grid);
 }
 
 void tune_loop_analysed(struct tune_loop *l, const struct tune_built *b) {
@@ -154,6 +158,7 @@ static void note_checked(struct tune_loop *l, const struct tune_reply *r) {
 void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
   struct tune_item *item = &l->items[r->config];
   enum tune_stop at = item->stop;
+  l->running -= at == STOP_CHECKING || at == STOP_MEASURING;
   if (at == STOP_LOADING)
     note_loaded(l, r);
   else if (at == STOP_CHECKING)
@@ -189,9 +194,14 @@ void tune_loop_want(struct tune_loop *l, const struct tune_step *step) {
   vec_push(l->arena, &l->active, step->config);
 }
 
-// The host computes with the cores that compile: what is timed there waits for them.
-static bool may_measure(const struct tune_loop *l) {
-  return !l->device.is_host || l->building == 0;
+// The worker is never without work, and never has so much that what is more urgent waits long.
+static bool may_run(const struct tune_loop *l) { return l->running < MOST_RUNNING; }
+
+// The host computes with the cores that compile: what is timed there waits for them. The reference
+// does not, so that there is a result early; it is timed again in the finals.
+static bool may_measure(const struct tune_loop *l, uint32_t config) {
+  return may_run(l) && (!l->device.is_host || l->building == 0 ||
+                        (config == l->reference && l->trials[config].sample.count == 0));
 }
 
 static void measure(struct tune_loop *l, uint32_t config) {
@@ -204,18 +214,20 @@ static void measure(struct tune_loop *l, uint32_t config) {
   if (config == 0) // its time is reported
     give_up = 0;
   l->items[config].stop = STOP_MEASURING;
+  l->running++;
   l->hooks->measure(l->worker, config, s->budget_ms, s->least, s->most, give_up);
 }
 
 static void check(struct tune_loop *l, uint32_t config) {
-  if (!l->has_reference && !(l->is_reference_sought && l->reference == config))
+  if (!may_run(l) || (!l->has_reference && !(l->is_reference_sought && l->reference == config)))
     return;
   l->items[config].stop = STOP_CHECKING;
+  l->running++;
   l->hooks->check(l->worker, config, !l->has_reference);
 }
 
 // One step on. True: the search has been answered, or the configuration got further.
-static bool move(struct tune_loop *l, uint32_t config) {
+static bool move(struct tune_loop *l, uint32_t config, bool with_checks) {
   struct tune_item *item = &l->items[config];
   enum tune_stop before = item->stop;
   switch (item->stop) {
@@ -224,9 +236,12 @@ static bool move(struct tune_loop *l, uint32_t config) {
     item->stop = STOP_LOADING;
     l->hooks->load(l->worker, &item->built);
     break;
-  case STOP_LOADED: check(l, config); break;
+  case STOP_LOADED:
+    if (with_checks)
+      check(l, config);
+    break;
   case STOP_READY:
-    if (item->is_wanted && may_measure(l))
+    if (item->is_wanted && may_measure(l, config))
       measure(l, config);
     break;
   case STOP_TWIN: return item->is_wanted && follow_twin(l, config);
@@ -265,11 +280,13 @@ bool tune_loop_advance(struct tune_loop *l) {
   bool has_moved = false;
   seek_reference(l);
   if (l->is_reference_sought && !l->items[l->reference].is_wanted)
-    has_moved = move(l, l->reference);
+    has_moved = move(l, l->reference, true);
+  for (size_t i = 0; i < l->active.len; i++)
+    has_moved |= move(l, l->active.at[i], false);
   size_t kept = 0;
-  for (size_t i = 0; i < l->active.len; i++) {
+  for (size_t i = 0; i < l->active.len; i++) { // checks come behind measurements: they may hang
     uint32_t config = l->active.at[i];
-    has_moved |= move(l, config);
+    has_moved |= move(l, config, true);
     if (l->items[config].is_wanted)
       l->active.at[kept++] = config;
     else

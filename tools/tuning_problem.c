@@ -127,8 +127,9 @@ static struct lang_binding *fixed(struct tool *t, bool with_options, size_t *ret
                  {"max_registers", t->o.max_registers}};
   for (size_t i = 0; with_options && i < COUNT_OF(options); i++)
     if (options[i].value)
-      b[n++] = tool_constant(t, options[i].name,
-                             str_from(arena_printf(t->arena, "%u", options[i].value)));
+      b[n++] = (struct lang_binding){.name = options[i].name,
+                                     .kind = BIND_SCALAR,
+                                     .text = arena_printf(t->arena, "%u", options[i].value)};
   *ret_count = n;
   return b;
 }

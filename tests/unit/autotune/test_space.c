@@ -370,7 +370,7 @@ START_TEST(given_values_leave_the_space) {
   ck_assert(parse("BLOCK=64,128", &s));
   ck_assert(!tune_space_fix(a, diag, SPAN_NONE, fixed, 3, &s));
   check_error("error: no configuration of the space has `BLOCK = 512` [E0728]\n"
-              "    = help: leave out `-D BLOCK=512`, or give a space with this value\n");
+              "    = help: leave `BLOCK` open, or give a space with this value\n");
 }
 END_TEST
 

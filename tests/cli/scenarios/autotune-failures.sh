@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# A space with configurations that are wrong, crash, hang or do not compile ends normally: each is
+# listed with its reason and none wins.
+export TILE_CACHE_DIR=$PWD/cache
+cp "$HERE/autotune-bad.tile" bad.tile
+launch=(--target host --arg 'x=f32[1000]:rand(0)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' --tune-timeout 3)
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,1,2,3,4,BLOCK=256'
+has out '1 of 5 configurations measured'
+has out '1 wrong: '
+has out '1 launch failed: '
+has out '1 timeout: no answer in 3 s'
+has out '1 build failed: bad.tile:22:'
+for mode in 1 2 3 4; do has out "          MODE=$mode, BLOCK=256"; done
+has out 'options  -D MODE=0 -D BLOCK=256'
+has bad.tune.json '"MODE": 0'
+
+# Again: nobody waits for what hung, and nothing that failed is forgotten.
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,1,2,3,4,BLOCK=256' --budget 2 --json
+has out '"timeout": 1'
+has out '"wrong": 1'
+
+# The default crashes: another one is what is compared with.
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=128,256' -D MODE=0 --no-resume
+lacks out 'launch failed'
+sed 's/MODE: tl.constexpr = 0/MODE: tl.constexpr = 2/' bad.tile > worse.tile
+status 0 tilec --autotune worse.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=256'
+has out 'options  -D MODE=0'
+
+# Most disagree with the default: it is said, and nothing else wins.
+sed 's/MODE: tl.constexpr = 0/MODE: tl.constexpr = 1/' bad.tile > odd.tile
+status 0 tilec --autotune odd.tile "${launch[@]}" --space 'MODE=0,1,BLOCK=256,512' -D MODE=1
+status 0 tilec --autotune odd.tile "${launch[@]}" --space @/dev/stdin <<< '{"configs": [{"MODE": 1, "BLOCK": 256}, {"MODE": 0, "BLOCK": 128}, {"MODE": 0, "BLOCK": 256}, {"MODE": 0, "BLOCK": 512}]}'
+has out 'the reference itself may be wrong'
+has out 'options  -D MODE=1'
