@@ -34,14 +34,17 @@ static void answer_all(struct tune_worker *w) {
     worker_answer(w, w->requests, &r);
 }
 
+// Without the lock while it waits: the end of a process that a GPU keeps busy takes its time.
 static void bury(struct tune_worker *w, bool is_to_be_killed, bool is_late, char *how,
                  size_t size) {
   close(w->fd);
   w->fd = -1;
+  pthread_mutex_unlock(&w->lock);
   if (w->server)
     worker_thread_end(w->server, is_late ? 0 : w->timeout_ms, how, size);
   else
     worker_reap(w->pid, is_to_be_killed, how, size);
+  pthread_mutex_lock(&w->lock);
   debug_log(DEBUG_TUNE, "worker %u %s", w->starts, how);
   frame_reader_finish(&w->reader);
   strbuf_clear(&w->out);

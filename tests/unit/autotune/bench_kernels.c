@@ -117,6 +117,14 @@ void worker_case_load(struct worker_case *c, uint32_t config, const char *kernel
   b.code = (struct str){arena_strndup(c->arena, "", 0), code.len};
   b.code.ptr = arena_dup(c->arena, code.ptr, code.len, 16);
   tile_kernel_close(k);
+  if (config < COUNT_OF(c->built))
+    c->built[config] = b;
+  tune_worker_load(c->worker, &b);
+}
+
+void worker_case_load_again(struct worker_case *c, uint32_t config, uint32_t as) {
+  struct tune_built b = c->built[as];
+  b.config = config;
   tune_worker_load(c->worker, &b);
 }
 

@@ -20,6 +20,7 @@ struct worker_case {
   uint64_t data_bytes;
   float out_first; // what out holds at first
   struct tune_worker *worker;
+  struct tune_built built[8]; // by configuration, the first of them
 };
 
 void worker_case_make(struct worker_case *c, const char *device);
@@ -29,6 +30,8 @@ void worker_case_close(struct worker_case *c);
 
 // Compiles `kernel` of the file of kernels for the host and queues its load as `config`.
 void worker_case_load(struct worker_case *c, uint32_t config, const char *kernel);
+// The code of an earlier load as another configuration.
+void worker_case_load_again(struct worker_case *c, uint32_t config, uint32_t as);
 // Queues a load of made-up PTX for the fake GPU.
 void worker_case_load_text(struct worker_case *c, uint32_t config, const char *text);
 // The next reply; the test fails if there is none in a minute.

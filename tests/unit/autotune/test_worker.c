@@ -267,6 +267,35 @@ START_TEST(kill_from_outside) {
 }
 END_TEST
 
+// Killed again and again while it works: each request is answered once, most of them well.
+START_TEST(killed_at_any_moment) {
+  enum { N = 60 };
+  unsigned answers[N + 1] = {0}, good = 0;
+  have_reference();
+  worker_case_load(&c, 1, "nearly");
+  expect(worker_case_reply(&c), TUNE_MEASURED, "");
+  for (uint32_t i = 2; i <= N; i++)
+    worker_case_load_again(&c, i, 1);
+  for (uint32_t i = 2; i <= N; i++)
+    tune_worker_check(c.worker, i, false);
+  for (unsigned n = 0; n < 2 * (N - 1); n++) {
+    struct tune_reply r = worker_case_reply(&c);
+    ck_assert(r.config >= 2 && r.config <= N);
+    answers[r.config]++;
+    good += r.outcome == TUNE_MEASURED;
+    if (r.outcome != TUNE_MEASURED)
+      ck_assert_msg(strstr(r.reason, "killed by SIGKILL"), "%s", r.reason);
+    pid_t child = n % 20 == 7 ? child_of(getpid()) : 0;
+    if (child > 0)
+      kill(child, SIGKILL);
+  }
+  for (uint32_t i = 2; i <= N; i++)
+    ck_assert_uint_eq(answers[i], 2);
+  ck_assert_uint_ge(good, 2 * (N - 1) - 2 * 6);
+  ck_assert_uint_ge(tune_worker_restarts(c.worker), 1);
+}
+END_TEST
+
 START_TEST(closing_while_busy_leaves_nothing) {
   have_reference();
   load(1, "hangs");
@@ -377,6 +406,31 @@ START_TEST(programs_that_are_no_worker) {
 }
 END_TEST
 
+// What a worker says that a kernel has overwritten: it is replaced, and given up if that does not
+// help.
+START_TEST(workers_that_talk_nonsense) {
+  static const char *const cases[] = {
+      "nonsense\n",
+      "{\"frame\":\"device\",\"na", // and ends
+      "{\"frame\":\"end\",\"id\":77}\n",
+      "{\"frame\":\"begin\"}\n",
+      "{\"frame\":\"device\",\"name\":7}\n{\"frame\":5}\n",
+      "{\"frame\":\"device\",\"bytes\":-5}\n",
+      "[]\n",
+  };
+  for (size_t i = 0; i < COUNT_OF(cases); i++) {
+    setenv("TEST_WORKER_SAYS", cases[i], 1);
+    worker_case_open(&c, LONG_TIMEOUT_MS);
+    worker_case_load(&c, 0, "right");
+    struct tune_reply r = worker_case_reply(&c);
+    expect(r, TUNE_BAD_LAUNCH, "does not stay alive");
+    tune_worker_close(c.worker);
+    c.worker = NULL;
+  }
+  unsetenv("TEST_WORKER_SAYS");
+}
+END_TEST
+
 START_TEST(no_such_device) {
   const struct tune_worker_options o = {.device = "toaster", .rtol = -1, .atol = -1};
   struct tune_worker *w = NULL;
@@ -408,6 +462,7 @@ Suite *worker_suite(void) {
   tcase_add_test(t, code_that_does_not_load);
   tcase_add_test(t, nothing_to_compare_with);
   tcase_add_test(t, kill_from_outside);
+  tcase_add_test(t, killed_at_any_moment);
   tcase_add_test(t, closing_while_busy_leaves_nothing);
   suite_add_tcase(s, t);
   t = tcase_create("opened by the test");
@@ -419,6 +474,7 @@ Suite *worker_suite(void) {
   tcase_add_test(t, no_file_stays_open);
   tcase_add_test(t, worker_goes_with_its_parent);
   tcase_add_test(t, programs_that_are_no_worker);
+  tcase_add_test(t, workers_that_talk_nonsense);
   tcase_add_test(t, no_such_device);
   suite_add_tcase(s, t);
   return s;
