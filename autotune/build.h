@@ -49,6 +49,12 @@ bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct 
                         const char *target, struct tune_space *ret, struct lang_tuning *tuning);
 // Marks the arrays that the decorators want reset before every launch.
 void tune_problem_reset(struct tune_problem *p, const struct lang_tuning *tuning);
+// Constants that @heuristics computes for the problem's arguments and these constants. False with
+// diagnostics.
+bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
+                             const struct tune_problem *p, const char *target,
+                             const struct lang_setting *constants, size_t constant_count,
+                             struct lang_setting **ret, size_t *ret_count);
 // The scalar arguments of a launch, and constants, by name, as functions of the source see them.
 struct lang_known *tune_problem_known(struct arena *a, const struct tune_problem *p,
                                       const struct lang_setting *constants, size_t constant_count,

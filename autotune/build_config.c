@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/sha256.h"
 #include "jit/grid_expr.h"
+#include "jit/kernel.h"
 
 #include <string.h>
 
@@ -80,33 +81,61 @@ static bool is_integer(const tile_arg *arg) {
   return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
 }
 
-static struct names names_of(struct build *b, const tile_kernel *k) {
+// What @heuristics computes for the constants of this configuration. False with diagnostics.
+static bool add_heuristics(struct build *b, struct diag_engine *diag, const tile_kernel *k,
+                           struct names *n) {
+  const struct tune_problem *p = b->r->problem;
+  const struct config *c = atomic_load(&k->config);
+  struct lang_setting *constants = arena_array(b->a, struct lang_setting, k->declared_count + 1);
+  struct lang_setting *computed;
+  size_t count = 0, computed_count;
+  for (size_t i = 0; i < k->declared_count; i++) {
+    const struct lang_param *param = &k->declared[i];
+    const char *text = c->constants[i] ? c->constants[i] : param->default_text;
+    if (param->is_constexpr && text)
+      constants[count++] = (struct lang_setting){param->name, text};
+  }
+  if (!tune_problem_heuristics(b->a, diag, p, b->r->target->name, constants, count, &computed,
+                               &computed_count))
+    return false;
+  for (size_t i = 0; i < computed_count; i++)
+    add_name(n, computed[i].name, computed[i].text);
+  return true;
+}
+
+// False with diagnostics.
+static bool names_of(struct build *b, struct diag_engine *diag, const tile_kernel *k,
+                     struct names *n) {
   const struct tune_problem *p = b->r->problem;
   const struct tune_space *s = b->r->space;
   size_t declared;
   const struct lang_param *params = jit_kernel_declared(k, &declared);
-  size_t most = s->dim_count + p->fixed_count + p->arg_count + declared + 1;
-  struct names n = {arena_array(b->a, const char *, most), arena_array(b->a, int64_t, most), 0};
+  size_t most = s->dim_count + p->fixed_count + p->arg_count + 2 * declared + 1;
+  *n = (struct names){arena_array(b->a, const char *, most), arena_array(b->a, int64_t, most), 0};
   for (size_t d = 0; d < s->dim_count; d++)
-    add_name(&n, s->dims[d].name, s->dims[d].values[s->configs[b->r->config].at[d]]);
+    add_name(n, s->dims[d].name, s->dims[d].values[s->configs[b->r->config].at[d]]);
   for (size_t i = 0; i < p->fixed_count; i++)
-    add_name(&n, p->fixed[i].name, p->fixed[i].text);
+    add_name(n, p->fixed[i].name, p->fixed[i].text);
   for (size_t i = 0; i < p->arg_count; i++)
     if (is_integer(&p->args[i])) {
-      n.values[n.count] = p->args[i].value.integer;
-      n.names[n.count++] = p->arg_names[i];
+      n->values[n->count] = p->args[i].value.integer;
+      n->names[n->count++] = p->arg_names[i];
     }
+  if (k->has_heuristics && !add_heuristics(b, diag, k, n))
+    return false;
   for (size_t i = 0; i < declared; i++)
     if (params[i].is_constexpr)
-      add_name(&n, params[i].name, params[i].default_text);
-  return n;
+      add_name(n, params[i].name, params[i].default_text);
+  return true;
 }
 
 static bool evaluate_grid(struct build *b, const tile_kernel *k) {
   const char *text = b->r->problem->grid;
   struct diag_engine *diag = diag_engine_create(b->a);
   const struct source *source = source_create(b->a, "grid", str_from(text));
-  struct names n = names_of(b, k);
+  struct names n;
+  if (!names_of(b, diag, k, &n))
+    return fail(b, diag_first_error(diag));
   struct grid_names known = {n.names, n.values, n.count, NULL};
   uint32_t grid[3];
   struct span where = {.source = source, .begin = 0, .end = (uint32_t)strlen(text)};

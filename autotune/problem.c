@@ -100,6 +100,24 @@ bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct 
          tune_space_fix(a, diag, tuning->span, p->fixed, p->fixed_count, ret);
 }
 
+bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
+                             const struct tune_problem *p, const char *target,
+                             const struct lang_setting *constants, size_t constant_count,
+                             struct lang_setting **ret, size_t *ret_count) {
+  const struct source *source = source_create(a, p->file, p->text);
+  const struct ast_module *m = lang_parse(a, diag, source);
+  struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
+  struct lang_tuning tuning = {0};
+  if (!m || !lang_tuning_of(a, diag, m, p->kernel, target, &imports, &tuning))
+    return false;
+  size_t known_count;
+  const struct lang_known *known =
+      tune_problem_known(a, p, constants, constant_count, &known_count);
+  *ret = arena_array(a, struct lang_setting, tuning.heuristic_count + 1);
+  *ret_count = tuning.heuristic_count;
+  return lang_heuristics(a, diag, &tuning, known, known_count, *ret);
+}
+
 static bool is_among(const char *name, const char **names, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (strcmp(names[i], name) == 0)

@@ -277,26 +277,6 @@ tile_status tuned_choose(const struct tuned_request *r, struct tuned_variant **r
 
 // ---- grids ----
 
-// Constants that heuristics compute for these arguments. False with diagnostics.
-static bool heuristics(const struct tuned_request *r, struct arena *a, struct diag_engine *diag,
-                       const struct tuned_variant *v, struct lang_setting **ret,
-                       size_t *ret_count) {
-  const tile_tuned *t = r->tuned;
-  const struct tune_problem p = problem_of(r, a);
-  const struct source *source = source_create(a, t->path, t->text);
-  const struct ast_module *m = lang_parse(a, diag, source);
-  struct lang_imports imports = {0};
-  struct lang_tuning tuning = {0};
-  if (!m || !lang_tuning_of(a, diag, m, p.kernel, t->properties.target, &imports, &tuning))
-    return false;
-  size_t known_count;
-  const struct lang_known *known =
-      tune_problem_known(a, &p, v->constants, v->constant_count, &known_count);
-  *ret = arena_array(a, struct lang_setting, tuning.heuristic_count + 1);
-  *ret_count = tuning.heuristic_count;
-  return lang_heuristics(a, diag, &tuning, known, known_count, *ret);
-}
-
 static void add_integers(struct grid_names *names, const char **name, int64_t *value,
                          const struct lang_setting *s, size_t count) {
   for (size_t i = 0; i < count; i++)
@@ -310,7 +290,10 @@ static tile_status grid_on(const struct tuned_request *r, struct arena *a,
   struct diag_engine *diag = diag_engine_create(a);
   struct lang_setting *computed = NULL;
   size_t computed_count = 0;
-  if (r->tuned->has_heuristics && !heuristics(r, a, diag, v, &computed, &computed_count))
+  const struct tune_problem p = problem_of(r, a);
+  if (r->tuned->has_heuristics &&
+      !tune_problem_heuristics(a, diag, &p, r->tuned->properties.target, v->constants,
+                               v->constant_count, &computed, &computed_count))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
   size_t capacity = computed_count + v->constant_count + r->arg_count + 1;
   const char **name = arena_array(a, const char *, capacity);

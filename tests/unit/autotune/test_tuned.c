@@ -393,6 +393,110 @@ START_TEST(threads_with_one_new_key_measure_once) {
 }
 END_TEST
 
+START_TEST(without_a_worker_program_it_measures_all_the_same) {
+  struct events events = {0};
+  unsetenv("TILE_WORKER");
+  tune_with(&events);
+  ck_assert_int_eq(launch(N), TILE_OK);
+  expect_scaled(N, 0);
+  ck_assert_uint_ge(events.count, 2);
+  ck_assert_int_eq(access(results_path, R_OK), 0);
+}
+END_TEST
+
+// ---- kernels with decorators ----
+
+static void reopen(const char *text) {
+  tile_tuned_close(tuned);
+  tuned = NULL;
+  write_text(kernel_path, text);
+  ck_assert_msg(tile_tuned_open(device, kernel_path, NULL, &tuned) == TILE_OK, "%s",
+                tile_error_message());
+}
+
+#define SCALE_BODY                                                                                 \
+  "def scale(x, out, n, by, BLOCK: tl.constexpr, PROGRAMS: tl.constexpr):\n"                       \
+  "    for at in range(tl.program_id(0) * BLOCK, n, PROGRAMS * BLOCK):\n"                          \
+  "        i = at + tl.arange(0, BLOCK)\n"                                                         \
+  "        tl.store(out + i, tl.load(x + i, mask=i < n) * by, mask=i < n)\n"
+
+static const char decorated[] =
+    "import triton\n"
+    "import triton.language as tl\n"
+    "@triton.autotune(configs=[triton.Config({'BLOCK': b}, num_warps=w) for b, w in [(128, 2), "
+    "(32, "
+    "1), (256, 4)]], key=['n'])\n"
+    "@triton.heuristics({'PROGRAMS': lambda args: 3 if args['n'] > 100 else 1})\n"
+    "@triton.jit\n" SCALE_BODY;
+
+START_TEST(lists_and_heuristics_of_the_source) {
+  reopen(decorated);
+  ck_assert_int_eq(tile_tuned_set_grid(tuned, "PROGRAMS"), TILE_OK);
+  ck_assert_str_eq(config_of(N), "BLOCK=128, num_warps=2"); // the first of the list
+  ck_assert_int_eq(launch(N), TILE_OK);
+  expect_scaled(N, 0);
+  struct events events = {0};
+  tune_with(&events);
+  ck_assert_msg(launch(77) == TILE_OK, "%s", tile_error_message());
+  ck_assert_uint_ge(events.count, 3); // all of the list
+  struct arena *a = arena_create();
+  struct tune_file f = read_results(a);
+  ck_assert_uint_eq(f.count, 1);
+  ck_assert_uint_eq(f.entries[0].key.value_count, 1);
+  ck_assert_str_eq(f.entries[0].key.values[0].name, "n");
+  arena_destroy(a);
+}
+END_TEST
+
+START_TEST(decorators_that_are_wrong) {
+  tile_tuned *t = NULL;
+  write_text(kernel_path, "import triton\n"
+                          "import triton.language as tl\n"
+                          "@triton.autotune(configs=[1, 2], key=[])\n"
+                          "@triton.jit\n" SCALE_BODY);
+  expect_message(tile_tuned_open(device, kernel_path, NULL, &t), TILE_COMPILE_ERROR, "E0461");
+  reopen("import triton\n"
+         "import triton.language as tl\n"
+         "def none(configs, args, **kwargs):\n"
+         "    return [c for c in configs if args['n'] < 500]\n"
+         "@triton.autotune(configs=[triton.Config({'BLOCK': 32, 'PROGRAMS': 2})], key=['n'],\n"
+         "                 prune_configs_by={'early_config_prune': none})\n"
+         "@triton.jit\n" SCALE_BODY);
+  ck_assert_int_eq(tile_tuned_set_grid(tuned, "PROGRAMS"), TILE_OK);
+  expect_message(launch(N), TILE_COMPILE_ERROR, "E0464");
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "scale.tile:5"));
+  ck_assert_int_eq(launch(400), TILE_OK);
+  expect_scaled(400, 0);
+}
+END_TEST
+
+// ---- candidates that go wrong ----
+
+START_TEST(candidates_that_go_wrong_cannot_win) {
+  struct events events = {0};
+  reopen("@jit\n"
+         "def scale(x, out, n, by, BLOCK: constexpr = 64, WAY: constexpr = 0):\n"
+         "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+         "    v = load(x + i, mask=i < n) * by\n"
+         "    if WAY == 1:\n" // another result
+         "        v = v + 1\n"
+         "    if WAY == 2:\n" // a crash
+         "        store(out - 1000000000000 + i, v)\n"
+         "    if WAY == 3:\n" // no kernel
+         "        v = v + load(nothing)\n"
+         "    store(out + i, v, mask=i < n)\n");
+  ck_assert_int_eq(tile_tuned_set_grid(tuned, "cdiv(n, BLOCK)"), TILE_OK);
+  ck_assert_int_eq(tile_tuned_set_space(tuned, "WAY=0,1,2,3"), TILE_OK);
+  tune_with(&events);
+  ck_assert_int_eq(launch(N), TILE_OK);
+  expect_scaled(N, 0);
+  ck_assert_str_eq(config_of(N), "WAY=0");
+  // Where nothing works, nothing is launched.
+  ck_assert_int_eq(tile_tuned_set_space(tuned, "WAY=2,3"), TILE_OK);
+  expect_message(launch(N - 1), TILE_LAUNCH_FAILED, "none of 2 configurations runs; WAY=");
+}
+END_TEST
+
 // ---- launches on the fake GPU ----
 
 static struct fake_cuda *fake(void) {
@@ -431,6 +535,35 @@ START_TEST(ever_new_integers_are_launched_all_the_same) {
     ck_assert_int_eq(launch(n), TILE_OK);
     ck_assert_uint_eq(cuda->grid[0], (unsigned)(n + 63) / 64);
   }
+}
+END_TEST
+
+START_TEST(streams_are_waited_for_before_arrays_are_copied) {
+  struct fake_cuda *cuda = fake();
+  struct events events = {0};
+  tile_stream *stream;
+  tile_arg args[4];
+  fill(args, N);
+  tune_with(&events);
+  ck_assert_int_eq(tile_stream_create(device, &stream), TILE_OK);
+  cuda->fail[CUDA_CALL_stream_wait] = 700;
+  expect_message(tile_tuned_launch(tuned, stream, args, 4), TILE_LAUNCH_FAILED,
+                 "cuStreamSynchronize");
+  ck_assert_int_eq(cuda->calls[CUDA_CALL_copy_to_host], 0);
+  cuda->fail[CUDA_CALL_stream_wait] = 0;
+  cuda->fail[CUDA_CALL_copy_to_host] = 1;
+  expect_message(tile_tuned_launch(tuned, stream, args, 4), TILE_INVALID_ARGUMENT,
+                 "cuMemcpyDtoHAsync");
+  cuda->fail[CUDA_CALL_copy_to_host] = 0;
+  ck_assert_uint_eq(events.count, 0);
+  int launches = cuda->calls[CUDA_CALL_launch];
+  ck_assert_int_eq(tile_tuned_launch(tuned, stream, args, 4), TILE_OK);
+  ck_assert_uint_gt(events.count, 0);
+  // In this process there was no launch but the program's own, and nothing was written.
+  ck_assert_int_eq(cuda->calls[CUDA_CALL_launch], launches + 1);
+  ck_assert_int_eq(cuda->calls[CUDA_CALL_copy_to_device], 0);
+  ck_assert_int_eq(cuda->calls[CUDA_CALL_fill_bytes], 0);
+  tile_stream_destroy(stream);
 }
 END_TEST
 
@@ -488,12 +621,17 @@ Suite *tuned_suite(void) {
   tcase_add_test(host, memory_of_others_cannot_be_copied);
   tcase_add_test(host, results_that_cannot_be_written_serve_all_the_same);
   tcase_add_test(host, threads_with_one_new_key_measure_once);
+  tcase_add_test(host, without_a_worker_program_it_measures_all_the_same);
+  tcase_add_test(host, lists_and_heuristics_of_the_source);
+  tcase_add_test(host, decorators_that_are_wrong);
+  tcase_add_test(host, candidates_that_go_wrong_cannot_win);
   suite_add_tcase(s, host);
   TCase *gpu = tcase_create("fake GPU");
   tcase_add_checked_fixture(gpu, open_fake, close_all);
   tcase_set_timeout(gpu, 120);
   tcase_add_test(gpu, grids_and_streams_reach_the_driver);
   tcase_add_test(gpu, ever_new_integers_are_launched_all_the_same);
+  tcase_add_test(gpu, streams_are_waited_for_before_arrays_are_copied);
   tcase_add_test(gpu, a_known_launch_costs_little_more);
   suite_add_tcase(s, gpu);
   return s;
