@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SECTOR_BYTES = 32, MOST_SPILLED = 160, SCHEDULERS = 4 };
+enum { SECTOR_BYTES = 32, MOST_SPILLED = 160, SCHEDULERS = 4, LANES = 32 };
 
 // ---- devices ----
 
@@ -172,10 +172,30 @@ static double floor_cycles(const struct device *d, const struct kernel_cost *c, 
   return memory > tensor ? memory : tensor;
 }
 
+// On the host a warp instruction is 32 turns of a thread, and threads take turns on a core: what
+// they do adds up, and every meeting is a switch for each of them.
+static struct prediction host_prediction(const struct device *d, const struct kernel_cost *c,
+                                         double programs) {
+  const struct machine *m = d->m;
+  double threads = c->num_warps * LANES;
+  double work = c->instructions / m->issue + c->special / m->special;
+  double meetings = threads * (m->program_start + c->barriers * m->barrier);
+  double rounds = ceil(programs / d->sms), cycles_a_ms = m->clock_ghz * 1e6;
+  return (struct prediction){
+      .ms = rounds * (c->tensor_cycles + work + meetings) / cycles_a_ms,
+      .limiter = meetings > work + c->tensor_cycles ? "threads that meet" : "instructions",
+      .programs_per_sm = 1,
+      .waves = programs / d->sms,
+      .floor_ms = floor_cycles(d, c, programs) / cycles_a_ms,
+  };
+}
+
 struct prediction tune_predict(const tile_device_properties *device, const struct target *target,
                                const struct kernel_cost *c, tile_grid grid) {
   struct device d = device_of(device, target);
   double programs = (double)grid.x * grid.y * grid.z;
+  if (target->is_host)
+    return host_prediction(&d, c, programs);
   unsigned held = programs_per_sm(&d, c);
   struct prediction p = {.programs_per_sm = held, .limiter = "does not fit"};
   if (held == 0 || programs == 0) {

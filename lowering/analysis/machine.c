@@ -6,8 +6,9 @@
 enum { ALL_REGISTERS = 65536 };
 
 static const struct machine machines[] = {
-    // The host: a multiprocessor is a core, a warp instruction is a loop over lanes.
-    {0, 64, 32, ALL_REGISTERS, 16, 0.06, 0.01, 0.25, 1, 64, 100, 10, 400, 5000, 8, 3.0, 40, 2, 5},
+    // The host: a multiprocessor is a core; barriers and starts are those of one thread.
+    {0, 64, 32, ALL_REGISTERS, 0.11, 0.025, 0.005, 0.25, 1, 64, 100, 10, 300, 100, 8, 3.0, 40, 2,
+     5},
     {80, 64, 32, ALL_REGISTERS, 2048, 4, 0.5, 1, 4, 64, 600, 30, 50, 700, 108, 1.41, 1935, 40, 3},
     {86, 48, 16, ALL_REGISTERS, 1024, 4, 0.5, 1, 4, 64, 600, 30, 50, 700, 84, 1.7, 936, 6, 3},
     {89, 48, 24, ALL_REGISTERS, 1024, 4, 0.5, 1, 4, 64, 600, 30, 50, 700, 128, 2.5, 1008, 72, 3},

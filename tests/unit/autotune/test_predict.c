@@ -38,11 +38,11 @@ struct launch {
 // ---- predicting ----
 
 static struct arena *arena;
-static tile_device_properties h200;
+static tile_device_properties device;
 
 static void open_arena(void) {
   arena = arena_create();
-  ck_assert(tune_device_assumed("sm_90a", &h200));
+  ck_assert(tune_device_assumed("sm_90a", &device));
 }
 static void close_arena(void) { arena_destroy(arena); }
 
@@ -72,7 +72,7 @@ static struct tune_problem problem_of(const struct launch *l) {
   struct tune_problem p = {
       .file = arena_printf(arena, "%s/%s", SOURCE_ROOT, l->file),
       .kernel = l->kernel,
-      .target = "sm_80",
+      .target = device.is_host ? "host" : "sm_80",
       .args = l->args,
       .arg_count = l->arg_count,
       .arg_names = l->names,
@@ -94,7 +94,7 @@ static void predict(const struct launch *l, const struct point *points, size_t n
   struct tune_problem p = problem_of(l);
   struct tune_space *s = space_of(l, points, n);
   struct tune_builder *b = NULL;
-  ck_assert_int_eq(tune_builder_open(&p, s, &h200, 2, &b), TILE_OK);
+  ck_assert_int_eq(tune_builder_open(&p, s, &device, 2, &b), TILE_OK);
   for (uint32_t i = 0; i < n; i++)
     tune_builder_submit(b, TUNE_ANALYSED, i);
   struct tune_built t;
@@ -515,6 +515,30 @@ START_TEST(times_bound_by_memory_are_near) {
 }
 END_TEST
 
+// ---- the host ----
+
+// Measured on two cores that had other work too: only what differs by half is asked for.
+START_TEST(on_the_host_threads_that_meet_are_dear) {
+  static const struct point rows[] = {
+      {{4, 1024}, 4, 3, 4.6},
+      {{1, 1024}, 1, 3, 10.5},
+      {{1, 1024}, 4, 3, 40.8},
+      {{1, 1024}, 8, 3, 91.5},
+  };
+  static const struct point vectors[] = {{{1024}, 4, 3, 1.1}, {{128}, 4, 3, 14.2}};
+  struct tune_built built[MOST_POINTS];
+  ck_assert(tune_device_assumed("host", &device));
+  struct launch l = softmax(1024);
+  predict(&l, rows, COUNT_OF(rows), built);
+  ck_assert_double_lt(built[0].prediction.ms, built[2].prediction.ms);
+  ck_assert_double_lt(built[1].prediction.ms, built[2].prediction.ms);
+  ck_assert_double_lt(built[2].prediction.ms, built[3].prediction.ms);
+  l = vector_add();
+  predict(&l, vectors, COUNT_OF(vectors), built);
+  ck_assert_double_lt(built[0].prediction.ms, built[1].prediction.ms);
+}
+END_TEST
+
 Suite *predict_suite(void) {
   Suite *s = suite_create("predictions");
   TCase *t = tcase_create("measured on an H200");
@@ -526,6 +550,7 @@ Suite *predict_suite(void) {
   tcase_add_test(t, attention_is_ranked);
   tcase_add_test(t, causal_attention_is_ranked);
   tcase_add_test(t, times_bound_by_memory_are_near);
+  tcase_add_test(t, on_the_host_threads_that_meet_are_dear);
   suite_add_tcase(s, t);
   return s;
 }
