@@ -68,7 +68,7 @@ static double default_ms(const struct tune_result *r) {
 static void print_row(const struct tune_space *s, const struct tune_result *r,
                       const struct tune_trial *t, const char *label, struct strbuf *out) {
   double normal = default_ms(r);
-  strbuf_printf(out, "  %-8s %10.4f  %8.4f  %8.4f", label, t->sample.median, t->sample.p20,
+  strbuf_printf(out, "  %-10s%10.4f  %8.4f  %8.4f", label, t->sample.median, t->sample.p20,
                 t->sample.p80);
   if (normal > 0)
     strbuf_printf(out, "  %6.2fx  ", normal / t->sample.median);
@@ -86,7 +86,7 @@ static void print_table(const struct tune_space *s, const struct tune_result *r,
   const struct tune_trial **list = ranking(r, &n);
   if (!list)
     return;
-  strbuf_puts(out, "                   ms       p20       p80  against the default\n");
+  strbuf_puts(out, "                    ms       p20       p80  against the default\n");
   for (size_t i = 0; i < n && i < SHOWN_BEST; i++) {
     char label[16];
     snprintf(label, sizeof label, "%zu%s", i + 1, list[i]->config == 0 ? " default" : "");

@@ -13,6 +13,7 @@
   X(journal)                                                                                       \
   X(outcome)                                                                                       \
   X(predict)                                                                                       \
+  X(report)                                                                                        \
   X(search)                                                                                        \
   X(space)                                                                                         \
   X(space_derived)                                                                                 \

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person reads of a tuning: the table, the groups of what was dropped, options to paste;
+// JSON that parses and a picture that is well-formed XML, whatever names and reasons hold.
+#include "autotune/report.h"
+#include "base/json.h"
+#include "fake_tuning.h"
+#include "suites.h"
+
+#include <ctype.h>
+
+static struct arena *a;
+static struct tune_space space;
+static struct tune_result result;
+static struct strbuf out;
+
+// Eight configurations: the default, six more that run, some that do not.
+static void setup(void) {
+  static const char *const texts[] = {"16", "32"}, *const kinds[] = {"None", "<\"a&b\">"};
+  static const char *const warps[] = {"0", "4", "8"};
+  a = arena_create();
+  out = (struct strbuf){0};
+  space = (struct tune_space){.dim_count = 3, .count = 12, .origin = "made up"};
+  space.dims[0] = (struct tune_dim){TUNE_CONSTANT, "BLOCK", arena_array(a, const char *, 2), 2};
+  space.dims[1] = (struct tune_dim){TUNE_CONSTANT, "ACT", arena_array(a, const char *, 2), 2};
+  space.dims[2] = (struct tune_dim){TUNE_WARPS, "num_warps", arena_array(a, const char *, 3), 3};
+  memcpy(space.dims[0].values, texts, sizeof texts);
+  memcpy(space.dims[1].values, kinds, sizeof kinds);
+  memcpy(space.dims[2].values, warps, sizeof warps);
+  space.configs = arena_array(a, struct tune_config, 12);
+  result = (struct tune_result){.trials = arena_array(a, struct tune_trial, 12),
+                                .count = 12,
+                                .has_best = true,
+                                .best = 2,
+                                .elapsed_ms = 1500,
+                                .agreed = 6,
+                                .disagreed = 1};
+  strcpy(result.device.name, "made up");
+  strcpy(result.device.target, "sm_90a");
+  result.device.memory_gbs = 4000;
+  for (uint32_t i = 0; i < 12; i++) {
+    struct tune_trial *t = &result.trials[i];
+    space.configs[i] =
+        (struct tune_config){{(uint16_t)(i % 2), (uint16_t)(i / 2 % 2), (uint16_t)(i / 4)}};
+    t->config = i;
+    if (i < 7) {
+      double ms = i == 2 ? 0.5 : 1 + 0.125 * i;
+      t->outcome = TUNE_MEASURED;
+      t->sample = (struct tune_sample){ms, 0.9 * ms, 1.1 * ms, 20};
+      t->prediction = (struct prediction){.ms = ms, .limiter = "memory", .floor_ms = 0.25};
+    }
+  }
+  result.trials[7].outcome = TUNE_WRONG;
+  result.trials[7].reason = "`out`[3] is <5> & not 6";
+  result.trials[8].outcome = result.trials[9].outcome = TUNE_PRUNED;
+  result.trials[8].reason = "needs 300000 bytes of shared memory; a program may use 232448";
+  result.trials[9].reason = "needs 400000 bytes of shared memory; a program may use 232448";
+  result.trials[10].outcome = TUNE_SAME_CODE;
+  result.trials[10].same_as = 2;
+  result.trials[10].sample = result.trials[2].sample;
+}
+
+static void teardown(void) {
+  strbuf_finish(&out);
+  arena_destroy(a);
+}
+
+static void has(const char *text) {
+  ck_assert_msg(strstr(strbuf_cstr(&out), text), "no `%s` in:\n%s", text, strbuf_cstr(&out));
+}
+static void lacks(const char *text) {
+  ck_assert_msg(!strstr(strbuf_cstr(&out), text), "`%s` in:\n%s", text, strbuf_cstr(&out));
+}
+
+START_TEST(table) {
+  tune_report(&space, &result, 2e9, 1e9, &out);
+  has("7 of 12 configurations measured on made up (sm_90a) in 1.50 s\n");
+  has("  same     1 have the code of another one\n");
+  has("  untried  1 promised less\n");
+  has("  1             0.5000    0.4500    0.5500    2.00x  BLOCK=16, ACT=<\"a&b\">");
+  has("  2 default     1.0000");
+  has("  5 ");
+  lacks("  6 "); // five are enough
+  has("  memory   2000 GB/s, 50.0% of the peak (4000.0 GB/s)\n");
+  has("  compute  4 TFLOP/s\n");
+  has("  roof     50.0%: bytes and operations alone take 0.2500 ms\n");
+  has("  options  -D BLOCK=16 -D ACT='<\"a&b\">'\n"); // num_warps 0 is the default
+  lacks("warning");
+  lacks("stopped");
+}
+END_TEST
+
+// The default has a row where it is not among the best.
+START_TEST(slow_default) {
+  result.trials[0].sample.median = 100;
+  result.copy_gbs = 2500;
+  tune_report(&space, &result, 0, 1e9, &out);
+  has("  default     100.0000");
+  has("200.00x  BLOCK=16");
+  has("80.0% of a device copy (2500.0 GB/s)");
+  lacks("compute");
+}
+END_TEST
+
+START_TEST(groups) {
+  tune_report(&space, &result, 0, 0, &out);
+  has("      1 wrong: `out`[3] is <5> & not 6\n          BLOCK=32, ACT=<\"a&b\">, num_warps=4\n");
+  // One stands for all that have the same reason but for numbers.
+  has("      2 pruned: needs 300000 bytes of shared memory; a program may use 232448\n");
+  has("          and 1 more\n");
+  lacks("400000");
+  lacks("memory   ");
+}
+END_TEST
+
+START_TEST(suspicion) {
+  result.agreed = 3;
+  result.disagreed = 4;
+  tune_report(&space, &result, 0, 0, &out);
+  lacks("may be wrong"); // the reference is one of those that agree
+  result.disagreed = 5;
+  strbuf_clear(&out);
+  tune_report(&space, &result, 0, 0, &out);
+  has("5 of 8 configurations have other results than the reference (BLOCK=16, ACT=None");
+  has("the reference itself may be wrong");
+}
+END_TEST
+
+START_TEST(nothing_ran) {
+  for (size_t i = 0; i < 12; i++)
+    result.trials[i] = (struct tune_trial){.config = (uint32_t)i, .prediction.ms = 3};
+  tune_report(&space, &result, 0, 0, &out);
+  has("  nothing was measured; 3.0000 ms are predicted for BLOCK=16");
+  result.has_best = false;
+  tune_report(&space, &result, 0, 0, &out);
+  has("  no configuration could be run\n");
+  strbuf_clear(&out);
+  result.stopped = true;
+  tune_report(&space, &result, 0, 0, &out);
+  has("stopped early");
+  has("  untried  12 were not reached\n");
+  has("  nothing was measured yet\n");
+}
+END_TEST
+
+START_TEST(json) {
+  struct json_error error;
+  tune_report_json(&space, &result, 2e9, 1e9, &out);
+  struct json *j = json_parse(a, (struct str){strbuf_cstr(&out), out.len}, &error);
+  ck_assert_ptr_nonnull(j);
+  const struct json *best = json_get(j, "best"), *trials = json_get(j, "trials");
+  ck_assert(json_get(best, "speedup")->number == 2);
+  ck_assert(json_get(best, "tflops")->number == 4);
+  ck_assert(str_is(json_get(json_get(best, "config"), "ACT")->string, "<\"a&b\">"));
+  ck_assert_int_eq(json_get(json_get(best, "config"), "BLOCK")->integer, 16);
+  ck_assert_uint_eq(trials->count, 11); // not the untried one
+  ck_assert(str_is(json_get(trials->items[7], "outcome")->string, "wrong"));
+  ck_assert_ptr_null(json_get(trials->items[7], "ms"));
+  ck_assert_int_eq(json_get(json_get(trials->items[10], "same_as"), "BLOCK")->integer, 16);
+  ck_assert_int_eq(json_get(j, "pruned")->integer, 2);
+  result.has_best = false;
+  strbuf_clear(&out);
+  tune_report_json(&space, &result, 0, 0, &out);
+  j = json_parse(a, (struct str){strbuf_cstr(&out), out.len}, &error);
+  ck_assert(j && !json_get(j, "best"));
+}
+END_TEST
+
+// Reads one tag or text of XML; false when it is not well-formed. `open` is the stack of elements.
+static bool read_part(const char **at, char open[][16], size_t *depth) {
+  const char *p = *at;
+  if (*p != '<') {
+    if (*p == '&' && strncmp(p, "&lt;", 4) != 0 && strncmp(p, "&gt;", 4) != 0 &&
+        strncmp(p, "&amp;", 5) != 0 && strncmp(p, "&quot;", 6) != 0)
+      return false;
+    *at = p + 1;
+    return *p != '>' && ((unsigned char)*p >= 32 || *p == '\n');
+  }
+  bool is_end = p[1] == '/';
+  p += 1 + is_end;
+  size_t n = 0;
+  while (isalpha((unsigned char)p[n]))
+    n++;
+  if (n == 0 || n > 15)
+    return false;
+  if (is_end) {
+    *at = p + n + 1;
+    return p[n] == '>' && *depth > 0 && strlen(open[*depth - 1]) == n &&
+           strncmp(open[--*depth], p, n) == 0;
+  }
+  const char *name = p;
+  for (p += n; *p == ' ';) { // attributes
+    while (*p == ' ')
+      p++;
+    while (isalpha((unsigned char)*p) || *p == '-')
+      p++;
+    if (*p++ != '=' || *p++ != '"')
+      return false;
+    for (; *p != '"'; p++)
+      if (*p == '\0' || *p == '<' || *p == '&')
+        return false;
+    p++;
+  }
+  if (p[0] == '/' && p[1] == '>') {
+    *at = p + 2;
+    return true;
+  }
+  memcpy(open[*depth], name, n);
+  open[(*depth)++][n] = '\0';
+  *at = p + 1;
+  return *p == '>' && *depth < 16;
+}
+
+static void well_formed(void) {
+  char open[17][16];
+  size_t depth = 0, parts = 0;
+  const char *p = strbuf_cstr(&out);
+  for (; *p; parts++) {
+    const char *at = p;
+    ck_assert_msg(read_part(&p, open, &depth), "not well-formed at: %.60s", at);
+    ck_assert_msg(depth > 0 || *p == '\0' || *p == '\n', "outside of the root: %.60s", p);
+  }
+  ck_assert_uint_eq(depth, 0);
+  ck_assert_uint_gt(parts, 100);
+}
+
+static size_t times(const char *text) {
+  size_t n = 0;
+  for (const char *p = strbuf_cstr(&out); (p = strstr(p, text)); p++)
+    n++;
+  return n;
+}
+
+START_TEST(svg) {
+  tune_svg(&space, &result, "k<1> & \"more\"\x01", &out);
+  well_formed();
+  has("k&lt;1&gt; &amp; &quot;more&quot;");
+  ck_assert_uint_eq(times("class=\"best\""), 3); // in each panel
+  ck_assert_uint_eq(times("class=\"default\""), 3);
+  ck_assert_uint_eq(times("class=\"dot\""), 3 * 6);
+  ck_assert_uint_eq(times("class=\"failed\""), 3);
+  has("&lt;5&gt; &amp; not 6</title>");
+  // A space without times is drawn too.
+  for (size_t i = 0; i < 12; i++)
+    result.trials[i].outcome = TUNE_UNTRIED;
+  result.has_best = false;
+  strbuf_clear(&out);
+  tune_svg(&space, &result, "nothing", &out);
+  well_formed();
+}
+END_TEST
+
+START_TEST(progress_line) {
+  struct tune_progress p = {.measured = 37, .to_measure = 120, .elapsed_ms = 4100};
+  tune_progress_line(&p, &out);
+  ck_assert_str_eq(strbuf_cstr(&out), "tuning 37/120  4.1 s");
+  strbuf_clear(&out);
+  p.best = "BLOCK_M=128, num_warps=4";
+  p.best_ms = 0.82;
+  tune_progress_line(&p, &out);
+  ck_assert_str_eq(strbuf_cstr(&out),
+                   "tuning 37/120  best 0.82 ms (BLOCK_M=128, num_warps=4)  4.1 s");
+}
+END_TEST
+
+Suite *report_suite(void) {
+  Suite *s = suite_create("report");
+  TCase *t = tcase_create("report");
+  tcase_add_checked_fixture(t, setup, teardown);
+  tcase_add_test(t, table);
+  tcase_add_test(t, slow_default);
+  tcase_add_test(t, groups);
+  tcase_add_test(t, suspicion);
+  tcase_add_test(t, nothing_ran);
+  tcase_add_test(t, json);
+  tcase_add_test(t, svg);
+  tcase_add_test(t, progress_line);
+  suite_add_tcase(s, t);
+  return s;
+}
