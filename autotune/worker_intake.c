@@ -67,8 +67,6 @@ static struct candidate *candidate_new(const struct frame *f) {
   return c;
 }
 
-// One already loaded is replaced at its place in the list when nobody works on it; the tuner loads
-// a configuration once.
 static bool take_load(struct server *s, const struct frame *f) {
   struct candidate *c = candidate_new(f);
   if (!c)

@@ -148,9 +148,7 @@ bool worker_serve(const int files[3], const struct worker_hooks *hooks) {
       n = start_assemblers(&s, assemblers);
       work(&s);
     }
-    // In a process of its own nobody waits for threads that may be stuck.
-    bool stays = hooks->on_end == NULL;
-    if (!stays && !s.ended)
+    if (hooks->on_end) // a process of its own waits for no thread that may be stuck
       return false;
     shutdown(s.fd, SHUT_RDWR);
     pthread_join(reader, NULL);

@@ -103,6 +103,10 @@ static int prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *ac
                                                      fd ? O_WRONLY : O_RDONLY, 0);
   for (int i = 0; i < 3; i++)
     error = error ? error : posix_spawn_file_actions_adddup2(actions, files[i], WORKER_SOCKET + i);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+  // What the program has open is none of the worker's business.
+  error = error ? error : posix_spawn_file_actions_addclosefrom_np(actions, WORKER_FILE_END);
+#endif
   return error;
 }
 
