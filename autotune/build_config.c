@@ -19,10 +19,15 @@ struct build {
 
 // ---- reasons ----
 
-// Messages of compilations are rendered diagnostics: their first line says what and where.
+// Messages of compilations are rendered diagnostics, warnings among them: the first line of an
+// error says what and where.
 static bool fail(struct build *b, const char *text) {
-  size_t n = strcspn(text, "\n");
-  b->failed = n ? arena_strndup(b->a, text, n) : "failed without a message";
+  const char *line = strstr(text, ": error: ");
+  while (line && line > text && line[-1] != '\n')
+    line--;
+  line = line ? line : text;
+  size_t n = strcspn(line, "\n");
+  b->failed = n ? arena_strndup(b->a, line, n) : "failed without a message";
   return false;
 }
 

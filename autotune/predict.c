@@ -129,14 +129,16 @@ static double overlapped(const struct pipes *p, double n, double warps_a_schedul
 
 // ---- one program's chain ----
 
-// Waits that follow each other whatever else runs: the start, loads, turns of loops, barriers.
-static double chain_of(const struct device *d, const struct kernel_cost *c) {
+// What follows each other whatever else runs: the start, loads, turns of loops, barriers. `alone`:
+// cycles of the program's own work, which loads that are not issued ahead do not overlap with.
+static double chain_of(const struct device *d, const struct kernel_cost *c, double alone) {
   const struct machine *m = d->m;
   double ahead = c->stages > 1 ? c->stages - 1 : 1;
   double waits = c->turns * c->waits_per_turn * m->memory_latency / ahead;
   double loads = c->global_read > 0 ? m->memory_latency : 0;
   double stores = c->global_written > 0 ? m->memory_latency / 2 : 0;
-  return m->program_start + loads + waits + stores + c->barriers * m->barrier;
+  double own = c->turns > 0 && c->stages == 1 ? alone : 0;
+  return m->program_start + loads + waits + own + stores + c->barriers * m->barrier;
 }
 
 static unsigned largest(const struct pipes *p) {
@@ -153,8 +155,9 @@ static double spill_factor(const struct kernel_cost *c) { return 1 + 0.075 * sqr
 // Cycles that `n` programs at a time need on each of `busy_sms` multiprocessors.
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
                    const char **ret_limiter) {
-  struct pipes p = pipes_of(d, c, n, busy_sms);
-  double chain = chain_of(d, c), work = overlapped(&p, n, n * c->num_warps / SCHEDULERS);
+  struct pipes p = pipes_of(d, c, n, busy_sms), one = pipes_of(d, c, 1, busy_sms);
+  double warps = (double)c->num_warps / SCHEDULERS, work = overlapped(&p, n, n * warps);
+  double chain = chain_of(d, c, overlapped(&one, 1, warps));
   *ret_limiter = chain > work ? "latency" : pipe_names[largest(&p)];
   // Starts and ends of programs overlap with other programs' work.
   double meetings = c->barriers * d->m->barrier;

@@ -115,6 +115,20 @@ START_TEST(what_does_not_compile_says_why) {
 }
 END_TEST
 
+START_TEST(reasons_are_errors_not_warnings) {
+  static const char *const blocks[] = {"512"};
+  problem.kernel = "wide"; // warned about for its elements, refused for its shared memory
+  problem.arg_count = 1;
+  problem.grid = "1";
+  space.dim_count = 0;
+  add_dim(TUNE_CONSTANT, "BLOCK", 1, blocks);
+  open_builder(1);
+  struct tune_built t = build(TUNE_ANALYSED, 0);
+  ck_assert(!t.ok);
+  ck_assert_msg(strstr(t.reason, ": error: ") && !strstr(t.reason, "warning"), "%s", t.reason);
+}
+END_TEST
+
 START_TEST(code_comes_with_a_hash) {
   open_builder(2);
   struct tune_built a = build(TUNE_COMPILED, 0), b = build(TUNE_COMPILED, 1);
@@ -217,6 +231,7 @@ Suite *build_suite(void) {
   tcase_set_timeout(t, 120);
   tcase_add_test(t, costs_follow_arguments_and_constants);
   tcase_add_test(t, what_does_not_compile_says_why);
+  tcase_add_test(t, reasons_are_errors_not_warnings);
   tcase_add_test(t, code_comes_with_a_hash);
   tcase_add_test(t, equal_code_on_another_grid_is_another);
   tcase_add_test(t, threads_answer_all_and_the_descriptor_tells);
