@@ -106,7 +106,7 @@ static tile_status open_builder(struct tune_loop *l, const char *target) {
 // What a kernel is compiled for, where that is known before the device has answered: the builder
 // starts with what such a device usually is.
 static tile_status begin_early(struct tune_loop *l) {
-  const char *target = l->problem->target;
+  const char *target = l->problem->target ? l->problem->target : l->options->guess;
   if (!target && l->options->device && strcmp(l->options->device, "host") == 0)
     target = "host";
   return target && tune_device_assumed(target, &l->device) ? open_builder(l, target) : TILE_OK;
@@ -116,6 +116,10 @@ static tile_status begin_early(struct tune_loop *l) {
 static tile_status meet_device(struct tune_loop *l) {
   const struct tune_options *o = l->options;
   l->has_device = true;
+  l->is_misled =
+      l->builder && !l->problem->target && target_find(str_from(l->device.target)) != l->target;
+  if (l->is_misled)
+    return TILE_OK;
   if (!l->journal && o->journal_of)
     l->journal = o->journal_of(o->user, &l->device);
   if (l->journal && o->resume)
@@ -175,7 +179,7 @@ static tile_status run_loop(struct tune_loop *l, struct filling *f, bool *ret_st
   for (;;) {
     bool any;
     tile_status status = take_answers(l, &any);
-    if (status != TILE_OK)
+    if (status != TILE_OK || l->is_misled)
       return status;
     int filled = atomic_load(&f->state);
     if (filled < 0)
@@ -227,6 +231,23 @@ static void prepare(struct tune_loop *l) {
   l->began_ms = l->hooks->now_ms();
 }
 
+static tile_status run_loop_on(struct tune_loop *l, struct filling *f, int data_fd,
+                               uint64_t data_bytes, struct tune_result *ret) {
+  bool stopped = false;
+  tile_status status = open_worker(l, data_fd, data_bytes);
+  if (status != TILE_OK)
+    return status;
+  begin_fill(f);
+  status = begin_early(l);
+  if (status == TILE_OK)
+    status = run_loop(l, f, &stopped);
+  if (status == TILE_OK && !l->is_misled)
+    conclude(l, stopped, ret);
+  l->hooks->worker_close(l->worker);
+  end_fill(f);
+  return status;
+}
+
 tile_status tune_run_with(const struct tune_hooks *h, struct arena *a, const struct tune_problem *p,
                           const struct tune_space *s, const struct tune_options *o,
                           struct tune_journal *journal, tune_fill_fn fill, void *fill_user,
@@ -242,24 +263,18 @@ tile_status tune_run_with(const struct tune_hooks *h, struct arena *a, const str
   tile_status status = tune_data_create(mapped, &fd, &f.data);
   if (status != TILE_OK)
     return status;
-  status = open_worker(&l, fd, mapped);
-  if (status == TILE_OK) {
-    bool stopped = false;
-    begin_fill(&f);
-    status = begin_early(&l);
-    if (status == TILE_OK)
-      status = run_loop(&l, &f, &stopped);
-    if (status == TILE_OK)
-      conclude(&l, stopped, ret);
-    h->worker_close(l.worker);
-    end_fill(&f);
-  }
+  status = run_loop_on(&l, &f, fd, mapped, ret);
   if (l.builder)
     h->builder_close(l.builder);
   if (l.journal != journal)
     tune_journal_close(l.journal);
   munmap(f.data, mapped);
   close(fd);
+  if (status == TILE_OK && l.is_misled) {
+    struct tune_options again = *o;
+    again.guess = NULL;
+    return tune_run_with(h, a, p, s, &again, journal, fill, fill_user, data_bytes, ret);
+  }
   return status;
 }
 

@@ -29,6 +29,9 @@ struct tune_progress {
 
 struct tune_options {
   const char *device; // "cuda", "host", ...
+  // Where the problem has no target: what the device's probably is. Work begins with it; should the
+  // device be another, it begins again. NULL: wait for the device.
+  const char *guess;
   enum tune_effort effort;
   uint32_t candidates; // 0: by effort
   uint64_t seed;

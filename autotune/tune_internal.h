@@ -78,6 +78,7 @@ struct tune_loop {
   size_t by_hash_size;
   tile_device_properties device;
   const struct target *target;
+  bool is_misled; // by the guess of the target
   bool has_device, has_reference, is_reference_sought;
   uint32_t reference; // checked when has_reference, else tried where it is sought
   size_t building, running, agreed, disagreed;

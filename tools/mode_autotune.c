@@ -189,6 +189,7 @@ static struct tune_options options_of(const struct tool *t, struct tuning *w) {
   return (struct tune_options){.device = !t->o.target ? "auto"
                                          : is_host    ? "host"
                                                       : "cuda",
+                               .guess = w->problem->target,
                                .effort = t->o.effort,
                                .candidates = t->o.candidates,
                                .seed = t->o.seed,

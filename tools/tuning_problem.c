@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "jit/grid_expr.h"
 #include "tools/array_fill.h"
+#include "tools/gpu_guess.h"
 #include "tools/npy.h"
 
 #include <errno.h>
@@ -148,8 +149,8 @@ static bool space_from_file(struct tool *t, struct tuning_problem *p, const char
 static bool given_space(struct tool *t, struct tuning_problem *p) {
   const struct word *w = &t->o.space;
   struct lang_imports imports = {.folders = t->o.folders.at, .folder_count = t->o.folders.len};
-  bool ok = lang_tuning_of(t->arena, t->diag, p->launch.module, p->launch.kernel_name,
-                           p->problem.target, &imports, &p->decorators);
+  bool ok = lang_tuning_of(t->arena, t->diag, p->launch.module, p->launch.kernel_name, p->target,
+                           &imports, &p->decorators);
   if (!ok)
     return false;
   if (str_starts(w->value, "@"))
@@ -165,7 +166,7 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
   const struct lang_binding *all = fixed(t, true, &count);
   bool ok = t->o.space.value.ptr
                 ? given_space(t, p)
-                : tune_problem_space(t->arena, t->diag, q, q->target, &p->space, &p->decorators);
+                : tune_problem_space(t->arena, t->diag, q, p->target, &p->space, &p->decorators);
   return ok && tune_space_fix(t->arena, t->diag, where, all, count, &p->space);
 }
 
@@ -219,6 +220,7 @@ int tuning_problem_open(struct tool *t, struct tuning_problem *p) {
   q->folders = t->o.folders.at;
   q->folder_count = t->o.folders.len;
   q->target = t->o.target;
+  p->target = q->target ? q->target : gpu_guess_target(t->arena, GPU_GUESS_FOLDER);
   q->fixed = fixed(t, false, &q->fixed_count);
   q->num_warps = t->o.num_warps;
   q->num_stages = t->o.num_stages;

@@ -15,6 +15,7 @@ struct tuning_problem {
   struct lang_tuning decorators;
   struct array *expected; // of --expect, by argument; without data: not given
   uint64_t data_bytes;
+  const char *target; // the problem's, or a guess; NULL: not known
 };
 
 // EXIT_DONE, or the status of a failure that is recorded; tuning_problem_close in either case.

@@ -55,6 +55,8 @@ static tile_status builder_open(const struct tune_problem *p, const struct tune_
                                 struct tune_builder **ret) {
   (void)p, (void)s, (void)device, (void)threads;
   fake.open_builders++;
+  the_builder.begin = the_builder.end = 0;
+  fake.building = 0;
   *ret = &the_builder;
   return TILE_OK;
 }
@@ -113,6 +115,7 @@ static tile_status worker_open(const struct tune_worker_options *o, const struct
                                int data_fd, uint64_t data_bytes, struct tune_worker **ret) {
   (void)o, (void)p, (void)data_fd, (void)data_bytes;
   fake.open_workers++;
+  the_worker.begin = the_worker.end = 0;
   the_worker.free_ms = 100; // starting
   *ret = &the_worker;
   return TILE_OK;

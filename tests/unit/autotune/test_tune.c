@@ -232,6 +232,23 @@ START_TEST(no_device) {
 }
 END_TEST
 
+// A wrong guess of the target costs a new beginning, no more.
+START_TEST(guesses) {
+  fake_reset(a, 8, &space);
+  options.guess = "sm_90a";
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  ck_assert_uint_eq(fake.device_told, 1);
+  ck_assert(result.has_best && result.best == 0);
+  fake_reset(a, 8, &space);
+  options.guess = "sm_80";
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  ck_assert_uint_eq(fake.device_told, 0);
+  ck_assert(result.has_best && result.best == 0);
+  ck_assert_uint_eq(result.agreed, 7);
+  ck_assert_str_eq(result.device.target, "sm_90a");
+}
+END_TEST
+
 START_TEST(unfilled) {
   fake_reset(a, 4, &space);
   bool is_good = false;
@@ -318,6 +335,7 @@ Suite *tune_suite(void) {
   tcase_add_test(t, give_up);
   tcase_add_test(t, stopping_keeps_the_best);
   tcase_add_test(t, no_device);
+  tcase_add_test(t, guesses);
   tcase_add_test(t, unfilled);
   tcase_add_test(t, guided);
   tcase_add_test(t, resumed);
