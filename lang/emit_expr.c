@@ -276,11 +276,12 @@ static struct value emit_comprehension(struct emitter *e, const struct expr *x) 
     return VALUE_ERROR;
   }
   // The targets belong to the comprehension: what they were is restored.
-  struct frame scope = *e->frame;
-  scope.closure = e->frame;
-  scope.variables = (struct map){0};
+  struct frame *scope = arena_new(e->a, struct frame); // lambdas may keep it
+  *scope = *e->frame;
+  scope->closure = e->frame;
+  scope->variables = (struct map){0};
   struct frame *saved = e->frame;
-  e->frame = &scope;
+  e->frame = scope;
   struct value_list l = {0};
   bool ok = emit_clauses(e, x, 0, &l);
   e->frame = saved;
@@ -439,8 +440,12 @@ struct value emit_expr(struct emitter *e, const struct expr *x) {
     return VALUE_ERROR;
   struct value v = emit_expr_kind(e, x);
   emit_leave(e);
-  if (e->host)
+  if (e->host) {
     v = host_value(e, v);
+    if (value_is_poison(v) && !e->stopped)
+      emit_error(e, x->span, e->host->code, "%s needs this, which is not evaluated", e->host->what);
+    return v;
+  }
   // An error that nobody reported would be a kernel that silently does less.
   if (value_is_poison(v) && !e->damaged && diag_error_count(e->diag) == e->errors)
     emit_error(e, x->span, E0990, "an expression failed without a message");

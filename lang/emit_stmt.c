@@ -307,7 +307,13 @@ static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq 
                  emit_function_value(e, s->def, e->frame->module, e->frame));
     return false;
   case STMT_ERROR:
-    if (s->unsupported)
+    if (e->host)
+      emit_error(e, s->span, e->host->code,
+                 s->unsupported && strcmp(s->unsupported, "raise") == 0
+                     ? "%s ends in an exception"
+                     : "%s needs a statement that is not evaluated",
+                 e->host->what);
+    else if (s->unsupported)
       emit_error(e, s->span, E0111, "`%s` is not part of the language", s->unsupported);
     else
       e->damaged = true;

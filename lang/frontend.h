@@ -27,6 +27,9 @@ struct lang_binding {
 // are collected. The tree lives on `a`.
 struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
                               const struct source *source);
+// The same of a file of Python, where functions that nothing decorates belong to the host.
+struct ast_module *lang_parse_python(struct arena *a, struct diag_engine *diag,
+                                     const struct source *source);
 void ast_print(const struct ast_module *m,
                struct strbuf *out); // S-expressions, one statement a line
 
@@ -66,8 +69,9 @@ struct lang_imports {
   bool is_detached;              // the kernel's text is not from a file: nothing stands beside it
   VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
 };
-// Fills the probes with the files that the imports of `m` name, whatever kernels use of them, and
-// those that theirs name. On `a`; what is not found or cannot be read is passed over.
+// Fills the probes with the files of those imports that device code of `m` mentions, whatever kernels
+// use of them, and of those that theirs mention or pass on. On `a`; what is not found or cannot be
+// read is passed over.
 void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
 
 struct lang_options {

@@ -333,13 +333,16 @@ static const char *module_name(enum module_id m) {
 static bool known_path(struct emitter *e, const char *path, struct value *ret) {
   const char *last = strrchr(path, '.');
   const struct builtin *b = host_function(last ? last + 1 : path);
+  if (strcmp(path, "os.environ.get") == 0)
+    b = host_function("getenv");
+  if (strncmp(path, "builtins.", 9) == 0 && !(b = host_python(path + 9)))
+    b = builtin_find_bare(e, path + 9);
   if (b)
     return *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b}, true;
   if (strcmp(path, "torch.version.hip") == 0 || strcmp(path, "torch.version.xpu") == 0)
     return *ret = value_of_kind(VALUE_NONE), true;
   if (strcmp(path, "torch.version.cuda") == 0)
     return *ret = value_str(STR("12.8")), true;
-  (void)e;
   return false;
 }
 

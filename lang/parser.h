@@ -31,6 +31,7 @@ struct parser {
   unsigned if_depth;   // branches of this function around it
   bool in_field;       // the tokens are those of a field of an f-string
   bool quiet;          // host code is tried: errors are counted, not reported
+  bool is_python;      // host code: what kernels do not have is an error only when it is reached
   bool panic;
   bool after_broken; // the statement before was broken: its branches may seem to have no `if`
   unsigned error_count;
@@ -147,6 +148,6 @@ struct ast_class *parse_class(struct parser *p); // NULL without a name
 // The decorators of a method; true if one is `jit`.
 bool parse_method_decorators(struct parser *p, expr_vec *out);
 
-void parse_module(struct parser *p);
+void parse_module(struct parser *p, bool is_python);
 
 #endif

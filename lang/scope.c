@@ -182,10 +182,11 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
     return *known;
   known = arena_new(e->a, struct value); // absent while it is computed
   ptrmap_put(e->a, &e->module_values, k, known);
-  struct frame f = {
+  struct frame *f = arena_new(e->a, struct frame); // lambdas may keep it
+  *f = (struct frame){
       .module = m, .call_loc = e->b.loc, .is_std = e->frame->is_std, .region = e->region};
   struct frame *saved = e->frame;
-  e->frame = &f;
+  e->frame = f;
   struct value v = emit_expr(e, k->value);
   e->frame = saved;
   if (!value_is_const(v) && !value_is_poison(v) && !e->host) {

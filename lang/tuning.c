@@ -268,6 +268,15 @@ static bool read_autotune(struct reader *r, struct lang_tuning *ret) {
 
 // ---- heuristics ----
 
+// Heuristics for options of the launch are not followed: they change no result.
+static bool is_launch_option(const struct ast_function *f, const char *name) {
+  static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
+  for (size_t i = 0; i < COUNT_OF(names); i++)
+    if (strcmp(names[i], name) == 0)
+      return !has_param(f, name);
+  return false;
+}
+
 static bool read_heuristics(struct reader *r, struct lang_tuning *ret) {
   VEC(const char *) names = {0};
   for (size_t i = 0; i < r->heuristics.len; i++) {
@@ -283,6 +292,8 @@ static bool read_heuristics(struct reader *r, struct lang_tuning *ret) {
                           "the name of a parameter", &s))
         return false;
       const char *name = arena_strndup(r->e.a, s.ptr, s.len);
+      if (is_launch_option(r->kernel, name))
+        continue;
       if (!has_param(r->kernel, name))
         return unknown_param(r, name, x.at);
       vec_push(r->e.a, &names, name);
@@ -383,12 +394,15 @@ bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lan
   size_t n = 0;
   for (size_t i = 0; i < r.heuristics.len; i++) {
     struct operand x = r.heuristics.at[i];
-    for (size_t k = 0; k < x.v.tuple.len; k++, n++) {
+    for (size_t k = 0; k < x.v.tuple.len; k++) {
       struct value *row = x.v.tuple.at[k].tuple.at;
-      const char *name = ret[n].name = t->heuristics[n];
+      if (is_launch_option(r.kernel, arena_strndup(a, row[0].s.ptr, row[0].s.len)))
+        continue;
+      struct lang_setting *to = &ret[n];
+      const char *name = to->name = t->heuristics[n++];
       const struct lang_known *given = find_known(known, known_count, name);
       if (given && given->is_text) {
-        ret[n].text = given->text;
+        to->text = given->text;
         continue;
       }
       r.host.param = name;
@@ -396,7 +410,7 @@ bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lan
       struct operand f = {row[1], row[1].kind == VALUE_FUNC ? row[1].func->ast->name_span : x.at};
       struct operand arg = {host_value(e, args), x.at};
       struct operand v = {emit_call_value(e, f, &arg, NULL, 1, f.at), f.at};
-      if (e->stopped || !need_known(e, v) || !setting_text(e, v.v, name, f.at, &ret[n].text))
+      if (e->stopped || !need_known(e, v) || !setting_text(e, v.v, name, f.at, &to->text))
         return false;
       host_dict_put(e, args, row[0], v.v);
     }

@@ -2,6 +2,8 @@
 // See fake_compiler.h.
 #include "fake_compiler.h"
 
+#include "lang/tuning.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -33,6 +35,19 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
   *ret_params =
       arena_dup(a, fake_compiler.params, sizeof fake_compiler.params, _Alignof(struct lang_param));
   *ret_count = fake_compiler.param_count;
+  return true;
+}
+
+// Its kernels have no decorators.
+bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics) {
+  (void)m, (void)kernel;
+  return *ret_heuristics = false;
+}
+
+bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_defaults_request *r,
+                   struct lang_defaults *ret) {
+  (void)a, (void)diag, (void)r;
+  *ret = (struct lang_defaults){0};
   return true;
 }
 

@@ -130,6 +130,33 @@ START_TEST(functions) {
 }
 END_TEST
 
+// What libraries do before they come to their lists.
+START_TEST(libraries) {
+  check_configs("import builtins\nimport inspect\nSEEN = 0\n"
+                "extra = {'cache_results': True} if 'cache_results' in "
+                "inspect.signature(triton.autotune).parameters else {}\n"
+                "WIDE = os.getenv('WIDE', '3') == '3' and os.environ.get('X', None) is None\n"
+                "def backend():\n"
+                "  global SEEN\n"
+                "  SEEN = 1\n"
+                "  try:\n"
+                "    return triton.runtime.driver.active.get_current_target().backend\n"
+                "  except Exception:\n"
+                "    return 'cpu'\n"
+                "def get():\n"
+                "  if backend() != 'cuda':\n    raise ValueError('no')\n"
+                "  return [triton.Config({'BLOCK': builtins.min(64, 32), 'WIDE': WIDE})]\n",
+                "@triton.autotune(configs=get(), key=['n'], **extra)", "BLOCK=32 WIDE=True");
+  check_configs("def get():\n  raise ValueError('no')\n", "@triton.autotune(configs=get(), key=[])",
+                "the list of configurations ends in an exception");
+  check_configs("def get():\n"
+                "  try:\n    import extension\n    return [triton.Config({'BLOCK': 1})]\n"
+                "  except ImportError:\n    return []\n",
+                "@triton.autotune(configs=get(), key=[])",
+                "the list of configurations needs a statement that is not evaluated");
+}
+END_TEST
+
 START_TEST(not_evaluable) {
   check_configs(
       "", "@triton.autotune(configs=[triton.Config({'BLOCK': int(os.environ['B'])})], key=[])",
@@ -214,6 +241,13 @@ START_TEST(heuristics) {
                    "EVEN=True BLOCK=32");
   check_heuristics("heur = {'blk': {'WIDE': lambda args: min(args['n'], 64)}}\n",
                    "@triton.heuristics(heur['blk'])", "WIDE=64");
+  check_heuristics("heur = {w: lambda args, w=w: args['n'] + len(w) for w in ['WIDE', 'EVEN']}\n",
+                   "@triton.heuristics({**heur, 'num_warps': lambda args: 8})",
+                   "WIDE=100 EVEN=100");
+  check_heuristics("",
+                   "@triton.heuristics({'WIDE': lambda args: isinstance(args['x'], torch.Tensor) "
+                   "and not isinstance(args['n'], torch.Tensor)})",
+                   "WIDE=True");
   check_heuristics("", "@triton.heuristics({'WIDE': lambda args: args['x'].shape[0]})",
                    "the heuristic of `WIDE` needs `x.shape`, which is not known here");
   check_heuristics("", "@triton.heuristics({'WIDE': lambda args: args['m']})",
@@ -287,6 +321,7 @@ TCase *tuning_tests(void) {
   TCase *c = tcase_create("tuning");
   tcase_add_test(c, lists);
   tcase_add_test(c, functions);
+  tcase_add_test(c, libraries);
   tcase_add_test(c, not_evaluable);
   tcase_add_test(c, keys);
   tcase_add_test(c, heuristics);
