@@ -148,6 +148,15 @@ static struct space_rules rules_of(struct derivation *d) {
   return r;
 }
 
+static bool fill(struct derivation *d) {
+  struct space_rules r = rules_of(d);
+  if (!space_product(&d->b, SPAN_NONE, space_is_sensible, &r))
+    return false;
+  // Many products in a row do not live at the same time.
+  r.one_by_one = true;
+  return d->b.s->count || space_product(&d->b, SPAN_NONE, space_is_sensible, &r);
+}
+
 // ---- The default ----
 
 // How far a configuration is from the defaults; what the kernel declares weighs most.
@@ -208,9 +217,7 @@ bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct 
     add_dims(&d, detail);
     if (detail == 0)
       cut(ret);
-    struct space_rules r = rules_of(&d);
-    if (space_fits(&d.b) && space_product(&d.b, SPAN_NONE, space_is_sensible, &r) &&
-        ret->count <= ENOUGH)
+    if (space_fits(&d.b) && fill(&d) && ret->count <= ENOUGH)
       break;
   }
   put_default(&d);

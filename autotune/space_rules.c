@@ -162,7 +162,7 @@ static bool products_fit(const struct space_rules *r, const struct tune_config *
   }
   if (warps >= 16 && largest < 32768)
     return false;
-  return largest / threads <= 128 && sum / threads <= 192;
+  return largest / threads <= 128 && (r->one_by_one || sum / threads <= 192);
 }
 
 static bool is_square_enough(const struct space_rules *r, const struct tune_config *c) {

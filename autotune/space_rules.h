@@ -18,6 +18,7 @@ struct space_rules {
   const struct tune_space *s;
   int64_t *numbers[TUNE_MAX_DIMS]; // its values
   int warps, stages;               // dimensions, or -1
+  bool one_by_one;                 // sums of products need not fit together
 };
 
 // Values for parameter `i`, ascending; at most `cap`. `is_alone`: no other extent that is chosen is

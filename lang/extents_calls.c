@@ -443,11 +443,14 @@ static const struct guess *guess_function(struct extents_walk *w, const struct a
     map_put(w->a, &names, str_from(f->params[i].name),
             arena_dup(w->a, g, sizeof *g, _Alignof(struct guess)));
   }
+  unsigned conditions = w->conditions;
   w->names = &names;
   w->returned = NULL;
+  w->conditions = 0;
   w->calls++;
   guess_body(w, f->body);
   w->calls--;
+  w->conditions = conditions;
   const struct guess *g = w->returned ? w->returned : guess_new(w);
   w->returned = returned;
   w->names = outer;
@@ -479,6 +482,8 @@ const struct guess *guess_call(struct extents_walk *w, const struct expr *e) {
       return callee->name[1] == 'i' ? guess_least(w, &c) : guess_elementwise(w, &c);
   }
   const char *name = ast_builtin_name(w->a, w->m, callee);
+  if (!name && callee->kind == EXPR_ATTRIBUTE && form_of(callee->attribute.name) == FORM_PROGRAM)
+    return guess_program(w); // somebody's own module of helpers
   return name ? guess_builtin(w, name, &c) : guess_elementwise(w, &c);
 }
 

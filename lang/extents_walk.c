@@ -360,7 +360,7 @@ static void assign(struct extents_walk *w, const struct expr *target, const stru
   if (target->kind != EXPR_NAME)
     return;
   struct str name = str_from(target->name);
-  if (w->loops || w->conditions)
+  if (w->conditions)
     value = guess_join(w, map_get(w->names, name), value);
   map_put(w->a, w->names, name, arena_dup(w->a, value, sizeof *value, _Alignof(struct guess)));
 }
@@ -388,10 +388,8 @@ static void walk_for(struct extents_walk *w, const struct stmt *s) {
   unsigned loops = w->loops;
   const struct guess *variable = guess_range(w, s->for_stmt.iter);
   for (int round = 0; round < 2; round++) {
-    w->conditions++;
     assign(w, s->for_stmt.target, variable);
     guess_body(w, s->for_stmt.body);
-    w->conditions--;
   }
   w->loops = loops;
   guess_body(w, s->for_stmt.orelse);

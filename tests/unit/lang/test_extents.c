@@ -152,6 +152,11 @@ START_TEST(through_calls_and_loops) {
                      "        s += tl.sum(tl.load(p + i, mask=i < n, other=0.0))\n"
                      "    tl.store(p, s)\n",
                 "f", "SIZE=element:n STAGES=stages STEP=step+:n | loop reduction");
+  // Helpers of other modules: what is called program_id is one.
+  check_extents("from somewhere import helpers as ext\n" HEAD "def f(p, n, B: tl.constexpr):\n"
+                "    i = ext.program_id(0) * B + tl.arange(0, B)\n"
+                "    tl.store(p + i, ext.value(i), mask=i < n)\n",
+                NULL, "B=element:n |");
   // A function that calls itself ends, and so does what is nested without end.
   check_extents(HEAD "def f(p, n, B: tl.constexpr):\n"
                      "    f(p, n, B)\n"
