@@ -372,21 +372,28 @@ bool import_report(struct emitter *e, const struct ast_module *m, const char *na
   return true;
 }
 
-// ---- every file that a file's imports name ----
+// ---- every file whose names kernels may use ----
 
-static void collect(struct emitter *e, struct map *seen, const struct ast_module *m) {
-  ptrmap_put(e->a, seen, m, e);
+// The imports of `m` that its device code mentions, and those through which it passes on `wanted`
+// (NULL: any name, "": none).
+static void collect(struct emitter *e, struct map *seen, const struct ast_module *m,
+                    const char *wanted) {
+  struct str key = str_from(arena_printf(e->a, "%p %s", (const void *)m, wanted ? wanted : "*"));
+  if (map_get(seen, key))
+    return;
+  map_put(e->a, seen, key, e);
   for (size_t i = 0; i < m->import_count; i++) {
     const struct ast_import *im = &m->imports[i];
-    const struct file_module *f =
-        is_host_module(im->module) ? NULL : find_module(e, m, im->module, im->span);
-    const struct file_module *inner = NULL;
-    if (f && f->folder && im->name) // `from package import module`
+    bool is_star = !im->bound, is_wanted = is_star || !wanted || strcmp(im->bound, wanted) == 0;
+    if (is_host_module(im->module) || (!is_wanted && !module_mentions(m, im->bound)))
+      continue;
+    const struct file_module *f = find_module(e, m, im->module, im->span), *inner = NULL;
+    if (f && f->folder && im->name && !is_star) // `from package import module`
       inner = module_at(e, join(e, f->folder, im->name), im->name, im->span);
-    if (f && f->ast && !ptrmap_get(seen, f->ast))
-      collect(e, seen, f->ast);
-    if (inner && inner->ast && !ptrmap_get(seen, inner->ast))
-      collect(e, seen, inner->ast);
+    if (f && f->ast)
+      collect(e, seen, f->ast, !is_star ? im->name : wanted && *wanted ? wanted : NULL);
+    if (inner && inner->ast)
+      collect(e, seen, inner->ast, NULL);
   }
 }
 
@@ -398,5 +405,5 @@ void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_
   e->diag = diag_engine_create(a);
   e->options = &options;
   e->module = m;
-  collect(e, &seen, m);
+  collect(e, &seen, m, "");
 }

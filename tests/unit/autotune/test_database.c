@@ -144,31 +144,52 @@ START_TEST(a_kernel_that_is_not_there) {
 }
 END_TEST
 
-// The hash is of the text and of what it imports, wherever that lies.
+// The hash is of the text and of what kernels may use of what it imports, wherever that lies.
 START_TEST(the_hash_follows_texts) {
   static const char importing[] =
-      "import torch\nfrom helper import f\nfrom .pack import part\nfrom absent import g\n\n"
-      "@jit\ndef k(x, n, b, f, BLOCK: constexpr, MODE: constexpr):\n    pass\n";
+      "import torch\nimport tool\nfrom helper import f\nfrom .pack import part\nfrom absent import "
+      "g\n"
+      "from stars import *\n\nWIDTH = g(\n    3\n)\n\n"
+      "@jit\ndef k(x, n, b, f, BLOCK: constexpr, MODE: constexpr):\n    f(part.h)\n\n"
+      "def host():\n    tool.run()\n";
+  static const struct {
+    const char *name, *text;
+  } files[] = {{"helper.py", "from deeper import f\nfrom other import host_only\n"},
+               {"deeper.py", "from helper import f\n"},
+               {"other.py", "host_only = 1\n"},
+               {"tool.py", ""},
+               {"stars.py", "from above import THREE\n"},
+               {"above.py", "THREE = 3\n"},
+               {"pack/__init__.py", ""},
+               {"pack/part.tile", "from .beside import w\n@jit\ndef h():\n    return w()\n"},
+               {"pack/beside.tile", "@jit\ndef w():\n    return 1\n"}};
   tile_arg args[] = {tile_arg_pointer(NULL, TILE_F16), tile_arg_i32(1), tile_arg_i32(1),
                      tile_arg_f32(1)};
   const char *places[] = {path_in("one"), path_in("two")};
   uint8_t hashes[2][32];
   for (int i = 0; i < 2; i++) {
     ck_assert_int_eq(dir_create(arena_printf(a, "%s/pack", places[i]), 0777), 0);
-    write_text(arena_printf(a, "%s/helper.py", places[i]), "from deeper import g\n");
-    write_text(arena_printf(a, "%s/deeper.py", places[i]), "from helper import f\n");
-    write_text(arena_printf(a, "%s/pack/__init__.py", places[i]), "");
-    write_text(arena_printf(a, "%s/pack/part.tile", places[i]), "@jit\ndef h():\n    pass\n");
+    for (size_t n = 0; n < COUNT_OF(files); n++)
+      write_text(arena_printf(a, "%s/%s", places[i], files[n].name), files[n].text);
     struct tune_key k = key_of(arena_printf(a, "%s/k.tile", places[i]), importing, args, NULL, 0);
     memcpy(hashes[i], k.hash, 32);
   }
   ck_assert_mem_eq(hashes[0], hashes[1], 32);
-  static const char *const changed[] = {"one/helper.py", "one/deeper.py", "one/pack/part.tile",
-                                        "one/pack/__init__.py", "one/absent.tile"};
-  for (size_t i = 0; i < COUNT_OF(changed); i++) {
-    write_text(path_in(changed[i]), "# changed\nfrom deeper import g\n");
+  static const struct {
+    const char *name;
+    bool matters;
+  } changes[] = {{"one/tool.py", false},         {"one/other.py", false},
+                 {"one/helper.py", true},        {"one/deeper.py", true},
+                 {"one/stars.py", true},         {"one/above.py", true},
+                 {"one/pack/beside.tile", true}, {"one/pack/part.tile", true},
+                 {"one/pack/__init__.py", true}, {"one/absent.tile", true}};
+  for (size_t i = 0; i < COUNT_OF(changes); i++) {
+    struct str before = {0};
+    ck_assert(file_read(a, path_in(changes[i].name), 1000, &before) == 0 || i == 9);
+    write_text(path_in(changes[i].name), arena_printf(a, "%.*s# changed\n", STR_ARG(before)));
     struct tune_key k = key_of(path_in("one/k.tile"), importing, args, NULL, 0);
-    ck_assert_msg(memcmp(k.hash, hashes[0], 32) != 0, "%s", changed[i]);
+    ck_assert_msg((memcmp(k.hash, hashes[0], 32) != 0) == changes[i].matters, "%s",
+                  changes[i].name);
     memcpy(hashes[0], k.hash, 32);
   }
   struct tune_key k = key_of(path_in("two/k.tile"), kernel, args, NULL, 0);
