@@ -96,7 +96,7 @@ static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c
       [TENSOR] = c->tensor_cycles * d->tensor_scale,
       [SHARED] = c->shared_wavefronts / m->wavefronts,
       [ISSUE] = c->instructions / m->issue,
-      [ARITHMETIC] = c->arithmetic / m->issue,
+      [ARITHMETIC] = c->arithmetic / m->arithmetic,
       [SPECIAL] = c->special / m->special,
       [L1] = c->sectors / m->sectors,
       [L2] = fetched / m->l2_bytes,
@@ -118,8 +118,8 @@ static double norm(const double *x, unsigned n, double exponent) {
 // between products waits for their results, so that only others overlap with it: other programs
 // above all, since the warps of one go in step.
 static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
-  double ahead = fmin(2.2 + 0.5 * warps_a_scheduler, 4);
-  double aside = fmin(1 + 0.15 * warps_a_scheduler + 0.25 * (n - 1), 4);
+  double ahead = fmin(2 + 0.9 * warps_a_scheduler, 4);
+  double aside = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
   if (p->cycles[TENSOR] == 0)
     return norm(p->cycles, PIPES, ahead);
   double both[] = {norm(p->cycles, ARITHMETIC, ahead),
@@ -150,7 +150,7 @@ static unsigned largest(const struct pipes *p) {
 }
 
 // Values that do not fit into registers go to local memory and back.
-static double spill_factor(const struct kernel_cost *c) { return 1 + 0.075 * sqrt(c->spilled); }
+static double spill_factor(const struct kernel_cost *c) { return 1 + 0.04 * sqrt(c->spilled); }
 
 // Cycles that `n` programs at a time need on each of `busy_sms` multiprocessors.
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,

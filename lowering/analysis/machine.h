@@ -13,6 +13,7 @@ struct machine {
   // In a cycle of a multiprocessor.
   double half_flops; // operations of mma on halves, summed up in f32
   double issue;      // warp instructions
+  double arithmetic; // of those, ones on elements, which wait for each other's results
   double special;    // warp instructions of exp2, rsqrt, ..., and conversions of integers
   double wavefronts; // of shared memory
   double sectors;    // of 32 bytes, to and from the L1 cache
