@@ -393,6 +393,17 @@ struct ast_constant {
   struct span name_span;
 };
 
+// A constant under conditions of the outer level, which only host code (lang/host.h) asks for.
+struct ast_guard {
+  const struct expr *condition;
+  bool wanted;                   // what it must be
+  const struct ast_guard *outer; // and all of these
+};
+struct ast_guarded {
+  struct ast_constant constant;
+  const struct ast_guard *guard;
+};
+
 struct ast_module {
   const struct source *source;
   struct ast_function **functions;
@@ -401,6 +412,8 @@ struct ast_module {
   size_t class_count;
   struct ast_constant *constants;
   size_t constant_count;
+  struct ast_guarded *guarded;
+  size_t guarded_count;
   struct ast_import *imports;
   size_t import_count;
   bool has_jit; // some function is decorated with jit

@@ -268,6 +268,50 @@ bool host_store(struct emitter *e, const struct expr *target, struct value v) {
   return false;
 }
 
+// ---- constants under conditions ----
+
+// A condition that cannot be evaluated does not hold, nor does its `else`.
+static bool holds(struct emitter *e, const struct ast_module *m, const struct ast_guard *g) {
+  static const bool yes = true, no = false;
+  const bool *known = ptrmap_get(&e->host->guards, g);
+  if (known)
+    return *known;
+  ptrmap_put(e->a, &e->host->guards, g, (void *)(uintptr_t)&no); // while it is evaluated
+  if (g->outer && !holds(e, m, g->outer))
+    return false;
+  struct frame *frame = arena_new(e->a, struct frame), *saved = e->frame;
+  struct diag_engine *diag = e->diag;
+  struct map reported = e->reported;
+  unsigned errors = e->errors;
+  bool truth, ok;
+  *frame = (struct frame){.module = m};
+  e->frame = frame;
+  e->diag = diag_engine_create(e->a);
+  e->errors = 0;
+  e->reported = (struct map){0};
+  ok = const_truth(emit_expr(e, g->condition), &truth) && !e->stopped && truth == g->wanted;
+  e->frame = saved;
+  e->diag = diag;
+  e->errors = errors;
+  e->reported = reported;
+  e->stopped = false;
+  if (ok)
+    ptrmap_put(e->a, &e->host->guards, g, (void *)(uintptr_t)&yes);
+  return ok;
+}
+
+const struct ast_constant *host_constant(struct emitter *e, const struct ast_module *m,
+                                         const char *name) {
+  const struct ast_constant *k = ast_find_constant(m, name);
+  for (size_t i = m->guarded_count; i-- > 0 && !e->stopped;) {
+    const struct ast_guarded *g = &m->guarded[i];
+    bool is_later = !k || k->is_branch || k->name_span.begin < g->constant.name_span.begin;
+    if (is_later && strcmp(g->constant.name, name) == 0 && holds(e, m, g->guard))
+      return &g->constant;
+  }
+  return k;
+}
+
 // ---- names ----
 
 static bool imported(struct emitter *e, const char *module, const char *name, struct value *ret) {

@@ -100,7 +100,12 @@ static const struct read_file *read_module(struct emitter *e, const char *path, 
   if (error)
     return f;
   e->file_bytes += text.len;
-  f->ast = lang_parse(e->a, e->diag, source_create(e->a, path, text));
+  // Host code is evaluated as far as it is needed: what else the file holds need not be right.
+  const struct source *source = source_create(e->a, path, text);
+  if (e->host && !str_ends(str_from(path), ".tile"))
+    f->ast = lang_parse_python(e->a, diag_engine_create(e->a), source);
+  else
+    f->ast = lang_parse(e->a, e->diag, source);
   return f;
 }
 

@@ -10,16 +10,20 @@ struct scope {
   bool is_nested; // inside a host function or class
   bool is_branch; // under a condition: constants found here are not certain
   bool is_native; // no function of the file is decorated: all functions are of the language
+  const struct ast_guard *guard;       // of a block under `if`; NULL: none, or not known
+  const struct ast_guard **else_guard; // of the `elif` or `else` that may follow in this block
 };
 
 typedef VEC(struct ast_function *) function_vec;
 typedef VEC(struct ast_constant) constant_vec;
+typedef VEC(struct ast_guarded) guarded_vec;
 typedef VEC(struct ast_import) import_vec;
 typedef VEC(struct ast_class *) class_vec;
 
 struct module_parts {
   function_vec functions;
   constant_vec constants;
+  guarded_vec guarded;
   import_vec imports;
   class_vec classes;
 };
@@ -322,22 +326,25 @@ static bool is_dotted_name(const struct expr *e) {
   return e->kind == EXPR_NAME;
 }
 
-static void keep_constant(struct parser *p, struct module_parts *m, bool is_branch,
+static void keep_constant(struct parser *p, struct module_parts *m, struct scope scope,
                           const struct expr *target, struct expr *annotation, struct expr *value) {
   if (target->kind == EXPR_TUPLE && value->kind == EXPR_TUPLE &&
       target->items.len == value->items.len) { // A, B = 1, 2
     for (size_t i = 0; i < target->items.len; i++)
-      keep_constant(p, m, is_branch, target->items.at[i], NULL, value->items.at[i]);
+      keep_constant(p, m, scope, target->items.at[i], NULL, value->items.at[i]);
     return;
   }
-  if (target->kind != EXPR_NAME || (is_branch && !is_dotted_name(value)))
+  if (target->kind != EXPR_NAME)
     return;
   struct ast_constant c = {.name = target->name,
-                           .is_branch = is_branch,
+                           .is_branch = scope.is_branch,
                            .annotation = annotation,
                            .value = value,
                            .name_span = target->span};
-  vec_push(p->arena, &m->constants, c);
+  if (!scope.is_branch || is_dotted_name(value))
+    vec_push(p->arena, &m->constants, c);
+  else if (scope.guard)
+    vec_push(p->arena, &m->guarded, (struct ast_guarded){c, scope.guard});
 }
 
 static void keep_simple(struct parser *p, struct module_parts *m, struct scope scope,
@@ -349,10 +356,9 @@ static void keep_simple(struct parser *p, struct module_parts *m, struct scope s
     }
   } else if (s->kind == STMT_ASSIGN) {
     for (size_t i = 0; i < s->assign.targets.len; i++)
-      keep_constant(p, m, scope.is_branch, s->assign.targets.at[i], NULL, s->assign.value);
+      keep_constant(p, m, scope, s->assign.targets.at[i], NULL, s->assign.value);
   } else if (s->kind == STMT_ANN_ASSIGN && s->ann_assign.value) {
-    keep_constant(p, m, scope.is_branch, s->ann_assign.target, s->ann_assign.annotation,
-                  s->ann_assign.value);
+    keep_constant(p, m, scope, s->ann_assign.target, s->ann_assign.annotation, s->ann_assign.value);
   }
 }
 
@@ -373,6 +379,39 @@ static void search_block(struct parser *p, struct module_parts *m, struct scope 
   parser_accept(p, TOK_NEWLINE);
   if (parser_accept(p, TOK_INDENT))
     parse_outer(p, m, scope);
+}
+
+static const struct ast_guard *guard_new(struct parser *p, const struct expr *condition,
+                                         bool wanted, const struct ast_guard *outer) {
+  struct ast_guard *g = arena_new(p->arena, struct ast_guard);
+  *g = (struct ast_guard){condition, wanted, outer};
+  return g;
+}
+
+// What holds in the block of `if`, `elif` or `else` that begins here; NULL where its condition
+// cannot be read.
+static const struct ast_guard *read_guard(struct parser *p, const struct scope *scope) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  enum token_kind kind = parser_peek(p);
+  const struct ast_guard *outer = kind == TOK_IF ? scope->guard : *scope->else_guard;
+  *scope->else_guard = NULL;
+  if ((scope->is_branch && !outer) || (kind != TOK_IF && !outer))
+    return NULL;
+  if (kind == TOK_ELSE)
+    return outer;
+  parser_accept(p, kind);
+  p->quiet = true;
+  const struct expr *condition = parse_named(p);
+  p->quiet = false;
+  bool ok = p->error_count == errors && parser_peek(p) == TOK_COLON;
+  p->error_count = errors;
+  p->panic = false;
+  p->pos = first;
+  if (!ok)
+    return NULL;
+  *scope->else_guard = guard_new(p, condition, false, outer);
+  return guard_new(p, condition, true, outer);
 }
 
 // Two names in a row begin no statement of Python: a misspelt keyword in a file that is written in
@@ -425,6 +464,9 @@ static void parse_outer_statement(struct parser *p, struct module_parts *m, stru
     if (at_main_guard(p)) {
       parser_skip_statement(p);
     } else {
+      enum token_kind kind = parser_peek(p);
+      bool is_if = kind == TOK_IF || kind == TOK_ELIF || kind == TOK_ELSE;
+      scope.guard = is_if && !scope.is_nested ? read_guard(p, &scope) : NULL;
       scope.is_branch = true;
       search_block(p, m, scope);
     }
@@ -447,6 +489,8 @@ static void parse_outer_statement(struct parser *p, struct module_parts *m, stru
 
 // Statements up to the end of the block, which is taken, or of the file.
 static void parse_outer(struct parser *p, struct module_parts *m, struct scope scope) {
+  const struct ast_guard *else_guard = NULL;
+  scope.else_guard = &else_guard;
   while (parser_peek(p) != TOK_EOF && !parser_accept(p, TOK_DEDENT))
     parse_outer_statement(p, m, scope);
 }
@@ -463,6 +507,8 @@ void parse_module(struct parser *p, bool is_python) {
   m->function_count = parts.functions.len;
   m->constants = parts.constants.at;
   m->constant_count = parts.constants.len;
+  m->guarded = parts.guarded.at;
+  m->guarded_count = parts.guarded.len;
   m->classes = parts.classes.at;
   m->class_count = parts.classes.len;
   m->imports = parts.imports.at;

@@ -212,11 +212,12 @@ static bool gives_way(struct emitter *e, const struct ast_function *f, struct va
 
 bool scope_module_name(struct emitter *e, const struct ast_module *m, const char *name,
                        struct span at, struct value *ret) {
-  const struct ast_constant *k = ast_find_constant(m, name);
+  const struct ast_constant *k = e->host ? host_constant(e, m, name) : ast_find_constant(m, name);
   const struct ast_function *f = ast_find_function(m, name);
   const struct ast_class *c = ast_find_class(m, name);
   struct value v;
-  if (k && !k->is_branch)
+  bool is_chosen = k && k != ast_find_constant(m, name); // by conditions
+  if (k && (!k->is_branch || is_chosen))
     *ret = constant_value(e, m, k, at);
   else if (f)
     *ret = gives_way(e, f, &v) ? v : emit_function_value(e, f, m, NULL);

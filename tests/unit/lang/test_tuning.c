@@ -147,6 +147,18 @@ START_TEST(libraries) {
                 "  if backend() != 'cuda':\n    raise ValueError('no')\n"
                 "  return [triton.Config({'BLOCK': builtins.min(64, 32), 'WIDE': WIDE})]\n",
                 "@triton.autotune(configs=get(), key=['n'], **extra)", "BLOCK=32 WIDE=True");
+  check_configs("def is_hip():\n  return False\n"
+                "BLOCKS = [1]\n"
+                "if is_hip():\n  STAGES = [1]\n  BLOCKS = [2]\n"
+                "elif torch.cuda.get_device_capability()[0] >= 9:\n"
+                "  if True:\n    STAGES, BLOCKS = [5], [6]\n"
+                "else:\n  STAGES = [2]\n"
+                "configs = [triton.Config({'BLOCK': b}, num_stages=s) for s in STAGES for b in "
+                "BLOCKS]\n"
+                "if 'PYTEST_VERSION' in os.environ:\n  configs = []\n"
+                "if configs is None:\n  configs = []\n"
+                "for s in STAGES:\n  configs = 3\n",
+                "@triton.autotune(configs=configs, key=['n'])", "BLOCK=6 s5");
   check_configs("def get():\n  raise ValueError('no')\n", "@triton.autotune(configs=get(), key=[])",
                 "the list of configurations ends in an exception");
   check_configs("def get():\n"
