@@ -13,9 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define OPEN_LIMIT 64 // measurements asked for and not answered: bounds the code that waits
+#define OPEN_LIMIT 64    // asked for and not answered: bounds the code that waits
+#define OPEN_ANALYSES 24 // likewise; few, so that an end of them comes soon
 #define NEIGHBOURS 256
-#define CLIMBERS 16 // best predicted whose neighbours are analysed next
+#define CLIMBERS 16   // best predicted whose neighbours are analysed next
 #define SURE_AFTER 12 // measurements, before the search may end early
 
 enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_OVER };
@@ -44,6 +45,7 @@ struct tune_search {
   enum phase phase;
   unsigned round, batches;
   bool has_neighbours; // of the best, for the batch that comes
+  bool is_hurried;
   struct candidate *candidates;
   double *log_predicted;
   struct surrogate *model; // from the first batch on
@@ -174,19 +176,15 @@ static void plan_analysis(struct tune_search *s, uint32_t config) {
   plan(s, TUNE_ANALYSE, config);
 }
 
-// All of them, or a sample of half of what may be analysed.
+// All of them, or a sample of half of what may be analysed, in an order that favours none: time may
+// be up before the end.
 static void plan_sample(struct tune_search *s) {
-  size_t n = s->space->count;
-  plan_analysis(s, 0);
-  if (n <= s->analysis_limit) {
-    for (uint32_t i = 1; i < n; i++)
-      plan_analysis(s, i);
-    return;
-  }
+  size_t n = s->space->count, wanted = n <= s->analysis_limit ? n : s->analysis_limit / 2;
   uint32_t *order = arena_array(s->arena, uint32_t, n);
   for (uint32_t i = 0; i < n; i++)
     order[i] = i;
-  for (size_t i = 0; i < s->analysis_limit / 2; i++) {
+  plan_analysis(s, 0);
+  for (size_t i = 1; i < wanted; i++) {
     size_t k = i + next_random(s) % (n - i);
     uint32_t other = order[k];
     order[k] = order[i];
@@ -209,7 +207,7 @@ static int compare_ranked(const void *a, const void *b) {
 
 // Neighbours of the best predicted that nobody looked at yet. False: none, or enough were analysed.
 static bool plan_climb(struct tune_search *s) {
-  if (s->analysed >= s->analysis_limit)
+  if (s->is_hurried || s->analysed >= s->analysis_limit)
     return false;
   struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
   uint32_t *near = arena_array(s->arena, uint32_t, NEIGHBOURS);
@@ -229,7 +227,8 @@ static bool plan_climb(struct tune_search *s) {
 // Neighbours of the best measured that were outside of the sample.
 static bool plan_neighbours(struct tune_search *s) {
   uint32_t best = 0;
-  if (s->has_neighbours || s->space->count <= s->analysis_limit || !best_of(s, true, &best))
+  if (s->is_hurried || s->has_neighbours || s->space->count <= s->analysis_limit ||
+      !best_of(s, true, &best))
     return false;
   s->has_neighbours = true;
   size_t before = s->queue.len;
@@ -402,11 +401,15 @@ struct tune_step tune_search_next(struct tune_search *s) {
     }
     struct planned p = s->queue.at[s->head];
     struct candidate *c = &s->candidates[p.config];
-    if (p.action == TUNE_MEASURE && s->open >= OPEN_LIMIT)
+    if (s->open >= (p.action == TUNE_ANALYSE ? OPEN_ANALYSES : OPEN_LIMIT))
       return (struct tune_step){.action = TUNE_WAIT};
     s->head++;
     if (p.action == TUNE_MEASURE ? is_answered(s, c, p.round) : c->analysis != ANALYSIS_PLANNED)
       continue;
+    if (p.action == TUNE_ANALYSE && s->is_hurried) {
+      c->analysis = ANALYSIS_NONE;
+      continue;
+    }
     s->open++;
     if (p.action == TUNE_ANALYSE) {
       c->analysis = ANALYSIS_OPEN;
@@ -445,6 +448,8 @@ void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outc
     s->open--;
   }
 }
+
+void tune_search_hurry(struct tune_search *s) { s->is_hurried = true; }
 
 uint32_t tune_search_planned(const struct tune_search *s) {
   size_t n = s->is_whole || s->space->count < s->limit ? s->space->count : s->limit;

@@ -44,6 +44,8 @@ struct tune_step tune_search_next(struct tune_search *s);
 void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p);
 void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
                           const struct tune_sample *sample);
+// Time is short: what was not analysed yet stays so, and measuring begins.
+void tune_search_hurry(struct tune_search *s);
 // How many will be measured at most.
 uint32_t tune_search_planned(const struct tune_search *s);
 // The best measured so far (if none was: the best predicted); false: none at all.

@@ -15,6 +15,7 @@
 
 #define TICK_MS 50 // how often flags and the clock are looked at when nothing happens
 #define USUAL_TIMEOUT_MS 10e3
+#define ANALYSIS_SHARE 0.4 // of the budget, at most
 
 // ---- the arrays ----
 
@@ -187,6 +188,8 @@ static tile_status run_loop(struct tune_loop *l, struct filling *f, bool *ret_st
     if (filled && !f->is_told)
       l->hooks->data_ready(l->worker);
     f->is_told |= filled != 0;
+    if (l->options->budget_ms > 0 && elapsed(l) > ANALYSIS_SHARE * l->options->budget_ms)
+      tune_search_hurry(l->search);
     bool is_over = l->builder && step(l) && l->has_device;
     if (is_over || l->latest || elapsed(l) - shown_ms > 100) {
       shown_ms = elapsed(l);

@@ -33,7 +33,7 @@ static struct tune_builder the_builder;
 static struct tune_worker the_worker;
 
 void fake_reset(struct arena *a, size_t count, struct tune_space *ret) {
-  fake = (struct fake_tuning){.build_ms = 20, .timeout_ms = 1000};
+  fake = (struct fake_tuning){.build_ms = 20, .analyse_ms = 2, .timeout_ms = 1000};
   the_builder.begin = the_builder.end = 0;
   the_worker.begin = the_worker.end = 0;
   *ret = (struct tune_space){.dim_count = 1, .count = count, .origin = "made up"};
@@ -67,7 +67,7 @@ static void builder_device(struct tune_builder *b, const tile_device_properties 
 }
 
 static void submit(struct tune_builder *b, enum tune_stage stage, uint32_t config) {
-  double ms = stage == TUNE_COMPILED ? fake.build_ms : 2;
+  double ms = stage == TUNE_COMPILED ? fake.build_ms : fake.analyse_ms;
   // Two at a time.
   double begin = b->end >= b->begin + 2 ? b->queue[b->end - 2].due_ms : fake.now_ms;
   fake.submitted[config]++;

@@ -25,7 +25,7 @@ struct fake_tuning {
   enum fake_conduct conduct[FAKE_CONFIGS];
   double ms[FAKE_CONFIGS];
   int code[FAKE_CONFIGS]; // configurations of the same number have the same code
-  double build_ms, timeout_ms;
+  double build_ms, analyse_ms, timeout_ms;
   const char *device_fails; // NULL: it opens
   bool is_host;
   // What happened.

@@ -285,6 +285,22 @@ START_TEST(guided) {
 }
 END_TEST
 
+// Where analysing would take all the time, what is known has to do.
+START_TEST(slow_analysis) {
+  fake_reset(a, 60, &space);
+  fake.analyse_ms = 100;
+  options.budget_ms = 3000;
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  unsigned measured = 0, looked_at = 0;
+  for (size_t i = 0; i < 60; i++) {
+    measured += result.trials[i].outcome == TUNE_MEASURED;
+    looked_at += result.trials[i].prediction.ms > 0;
+  }
+  ck_assert_uint_ge(looked_at, 10);
+  ck_assert_uint_ge(measured, 8);
+}
+END_TEST
+
 // A run that is cut off, and another with its journal: what was measured is not measured again.
 START_TEST(resumed) {
   char folder[] = "/tmp/tile-tune-test-XXXXXX";
@@ -338,6 +354,7 @@ Suite *tune_suite(void) {
   tcase_add_test(t, guesses);
   tcase_add_test(t, unfilled);
   tcase_add_test(t, guided);
+  tcase_add_test(t, slow_analysis);
   tcase_add_test(t, resumed);
   suite_add_tcase(s, t);
   return s;
