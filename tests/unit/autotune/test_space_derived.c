@@ -252,6 +252,29 @@ START_TEST(parameters_called_as_options_are) {
 }
 END_TEST
 
+// Sums of products that fit one by one, and would not together: they are not all alive at once.
+START_TEST(many_products) {
+  struct strbuf text = {0};
+  strbuf_puts(&text, HEAD "def f(x, n, B: tl.constexpr, D: tl.constexpr):\n"
+                          "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+                          "    d = tl.arange(0, D)\n"
+                          "    at = i[:, None] * D + d[None, :]\n"
+                          "    w = tl.load(x + d[:, None] * D + d[None, :])\n"
+                          "    v = tl.load(x + at, mask=(i < n)[:, None])\n");
+  for (int i = 0; i < 3; i++)
+    strbuf_printf(&text,
+                  "    v%d = tl.dot(v, w).to(tl.float16)\n"
+                  "    w%d = tl.dot(w, w).to(tl.float16)\n",
+                  i, i);
+  strbuf_puts(&text, "    tl.store(x + at, v0 + v1 + v2, mask=(i < n)[:, None])\n");
+  fix("B", "256");
+  fix("D", "256");
+  derive_text((struct str){text.ptr, text.len}, NULL, ARGS({"n", 4096}));
+  ck_assert(holds("num_warps=16") && !holds("num_warps=8"));
+  strbuf_finish(&text);
+}
+END_TEST
+
 START_TEST(what_heuristics_compute_is_no_choice) {
   struct lang_tuning tuning;
   struct tune_problem p = {
@@ -310,6 +333,7 @@ Suite *space_derived_suite(void) {
   tcase_add_test(t, nothing_to_choose);
   tcase_add_test(t, parameters_called_as_options_are);
   tcase_add_test(t, what_heuristics_compute_is_no_choice);
+  tcase_add_test(t, many_products);
   tcase_add_test(t, many_extents);
   suite_add_tcase(suite, t);
   return suite;
