@@ -30,7 +30,9 @@ const size_t product_types_count = COUNT_OF(product_types);
 // ---- which products ----
 
 size_t product_shared_bytes(const struct product *p) {
-  return (size_t)(p->block.m + p->block.n) * p->block.k * dtype_bytes(p->types->a) * p->stages;
+  struct blocks b = p->block;
+  size_t row = b.m * dtype_bytes(p->types->a) + b.n * dtype_bytes(p->types->b);
+  return row * b.k * p->stages;
 }
 
 bool product_fits(const struct product *p) {
