@@ -76,6 +76,36 @@ struct lang_tile_axis guess_axis(struct extents_walk *w, const struct guess *len
 void guess_bound(struct extents_walk *w, const struct guess *index, const struct guess *bound);
 void guess_divide(struct extents_walk *w, const struct guess *x, const struct guess *by);
 
+// ---- extents_forms.c ----
+// Arguments of a call, `x.f(y)` as f(x, y).
+struct given {
+  const struct expr *object; // x, or NULL
+  const struct expr *call;
+};
+
+// Argument number `at`, or the one called `name` (may be NULL); NULL: not given.
+const struct expr *guess_given(const struct given *c, size_t at, const char *name);
+const struct guess *guess_argument(struct extents_walk *w, const struct given *c, size_t at,
+                                   const char *name);
+struct guess *guess_elementwise(struct extents_walk *w, const struct given *c);
+const struct guess *guess_arange(struct extents_walk *w, const struct given *c);
+const struct guess *guess_full(struct extents_walk *w, const struct given *c);
+const struct guess *guess_reshape(struct extents_walk *w, const struct given *c);
+const struct guess *guess_trans(struct extents_walk *w, const struct given *c);
+const struct guess *guess_expand(struct extents_walk *w, const struct given *c);
+const struct guess *guess_load(struct extents_walk *w, const struct given *c);
+const struct guess *guess_store(struct extents_walk *w, const struct given *c);
+const struct guess *guess_block_pointer(struct extents_walk *w, const struct given *c);
+const struct guess *guess_advance(struct extents_walk *w, const struct given *c);
+const struct guess *guess_reduce(struct extents_walk *w, const struct given *c);
+const struct guess *guess_cdiv(struct extents_walk *w, const struct given *c);
+const struct guess *guess_least(struct extents_walk *w, const struct given *c);
+const struct guess *guess_swizzle(struct extents_walk *w, const struct given *c);
+const struct guess *guess_random4(struct extents_walk *w, const struct given *c);
+const struct guess *guess_same(struct extents_walk *w, const struct given *c);
+const struct guess *guess_dot(struct extents_walk *w, const struct given *c, bool scaled);
+const struct guess *guess_program(struct extents_walk *w);
+
 // ---- extents_calls.c ----
 const struct guess *guess_call(struct extents_walk *w, const struct expr *e);
 // Of the loop `for ... in e`: its variable. Counts the loop in `w->loops` unless it is unrolled.
