@@ -260,9 +260,13 @@ START_TEST(kill_from_outside) {
   load(1, "hangs");
   tune_worker_check(c.worker, 1, false);
   struct tune_reply r;
-  ck_assert(!tune_worker_next(c.worker, 500, &r));
-  ck_assert_int_eq(kill(child_of(getpid()), SIGKILL), 0);
-  expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "killed by SIGKILL");
+  for (int i = 0; !tune_worker_next(c.worker, 500, &r); i++) { // once more if it had not begun yet
+    ck_assert_int_lt(i, 10);
+    pid_t child = child_of(getpid());
+    if (child > 0)
+      kill(child, SIGKILL);
+  }
+  expect(r, TUNE_BAD_LAUNCH, "killed by SIGKILL");
   expect(check(0, false), TUNE_MEASURED, "");
 }
 END_TEST
