@@ -59,16 +59,16 @@ static const struct round {
   double budget_ms;
   unsigned least, most;
   double within; // of the best, to come into this round
-} rounds[] = {{8, 3, 100, 0}, {20, 5, 200, 0.25}, {50, 7, 400, 0.05}};
+} rounds[] = {{5, 3, 50, 0}, {12, 5, 100, 0.25}, {25, 7, 200, 0.05}};
 
 static bool is_thorough(const struct tune_search *s) { return s->effort >= TUNE_EFFORT_FULL; }
 
 static double round_budget(const struct tune_search *s, unsigned round) {
-  return rounds[round].budget_ms * (is_thorough(s) ? 2 : 1);
+  return rounds[round].budget_ms * (is_thorough(s) ? 3 : 1);
 }
 
 static size_t round_size(const struct tune_search *s, unsigned round, size_t measured) {
-  size_t cap = (round == 1 ? 8 : 4) * (is_thorough(s) ? 2 : 1);
+  size_t cap = (round == 1 ? 6 : 3) * (is_thorough(s) ? 3 : 1);
   size_t share = measured / (round == 1 ? 2 : 4);
   return share > cap ? cap : share < 2 ? 2 : share;
 }
