@@ -231,6 +231,14 @@ struct config *jit_config_complete(tile_kernel *k, const struct config *from,
   return result;
 }
 
+// Decorators have nothing to add.
+static bool leaves_nothing(const tile_kernel *k, const struct config *c) {
+  bool all = c->num_warps && c->num_stages;
+  for (size_t i = 0; i < k->declared_count && all; i++)
+    all = !k->declared[i].is_constexpr || c->constants[i];
+  return all || !k->is_tuned;
+}
+
 // A changed copy of the current configuration becomes the current one; if there was one like it
 // before, that one does, with what was compiled for it. `constant` is the index of a declared
 // parameter to set to `text`, or declared_count; then `text` is a folder to add, or NULL.
@@ -249,7 +257,7 @@ static tile_status change(tile_kernel *k, const struct config *to, size_t consta
       c->constants[constant] = arena_strdup(k->arena, text);
     else if (text)
       add_folder(k->arena, c, text);
-    c->is_complete = !k->is_tuned;
+    c->is_complete = leaves_nothing(k, c);
     atomic_store_explicit(&k->config, keep(k, c, mark), memory_order_release);
   }
   arena_set_oom(k->arena, NULL);
