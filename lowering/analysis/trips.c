@@ -232,13 +232,14 @@ static void bind_arguments(struct run *r, MlirOperation kernel, MlirBlock entry)
   }
 }
 
-// The i-th of `count` programs, spread over all axes: by thirds along one, by fractions of
-// irrational numbers along the others, so that no two axes go in step.
+static double fraction(double x) { return x - (double)(int64_t)x; }
+
+// The i-th of `count` programs: one of each stretch along axis 0, by fractions of irrational
+// numbers along the others and within the stretch, so that no two go in step.
 static int64_t sample(unsigned i, unsigned count, unsigned axis, uint32_t extent) {
-  static const double strides[3] = {0, 0.6180339887498949, 0.4142135623730951};
-  double at = axis == 0 ? (i + 0.5) / count : strides[axis] * (i + 0.5);
-  at -= (double)(int64_t)at;
-  return (int64_t)(at * extent);
+  static const double strides[3] = {0.7320508075688772, 0.6180339887498949, 0.4142135623730951};
+  double at = fraction(strides[axis] * (i + 0.5));
+  return (int64_t)((axis == 0 ? (i + at) / count : at) * extent);
 }
 
 struct trip_counts *trips_of(struct ir_context *c, MlirModule module,
