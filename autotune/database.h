@@ -109,8 +109,8 @@ struct tune_trial;
 // cache folder.
 struct tune_journal *tune_journal_open(const struct tune_key *key);
 void tune_journal_close(struct tune_journal *j); // accepts NULL
-// One line, written with one call; a line that a kill cut short is passed over in reading. Trials that
-// are TUNE_UNTRIED are not written. May be called by several threads.
+// One line, written with one call; a line that a kill cut short is passed over in reading. Trials
+// that are TUNE_UNTRIED are not written. May be called by several threads.
 void tune_journal_append(struct tune_journal *j, const struct tune_space *s,
                          const struct tune_trial *t);
 // Fills those trials (by configuration) that the journal knows, the latest line of each, and marks
