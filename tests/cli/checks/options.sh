@@ -52,3 +52,9 @@ check "colour when it is asked for" 2 $'\033'\\[1\;31m --color=always --frobnica
 check "a wrong name in a list of passes" 2 'unknown pass `dse` \[E0705\]
 did you mean `[cd][cs]e`' "$add" --passes=cse,dse,licm
 check "nothing after a comma" 2 '\[E0705\]' "$add" --passes=cse,
+check "an unknown effort" 2 'unknown value `ful` of `--effort` \[E0702\]
+did you mean `full`' --autotune add.tile --effort ful
+check "a seed below 0" 2 '`--seed` wants a whole number.*\[E0702\]' --autotune add.tile --seed -1
+check "no candidates" 2 '\[E0702\]' --autotune add.tile --candidates 0
+check "a budget below 0" 2 '\[E0702\]' --autotune add.tile --budget=-3
+check "tuning and something else" 2 'two modes' --autotune --run add.tile

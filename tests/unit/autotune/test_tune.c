@@ -201,7 +201,7 @@ START_TEST(stopping_keeps_the_best) {
     fake_reset(a, 20, &space);
     for (size_t i = 0; i < 20; i++)
       fake.ms[i] = 2 - 0.05 * (double)i;
-    setup();
+    options = (struct tune_options){.device = "cuda", .effort = TUNE_EFFORT_QUICK};
     stop_flag = 0;
     options.progress = way == 0 ? stop_after_five : way == 1 ? set_flag_after_five : NULL;
     options.stop = &stop_flag;
