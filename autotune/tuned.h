@@ -17,6 +17,9 @@
 
 #define TUNED_DEFAULT_SECONDS 30
 #define TUNED_DEFAULT_CANDIDATES 24
+// Ever new integers would fill memory: of launches and of choices so many are remembered.
+#define TUNED_MOST 65536
+#define TUNED_BUCKETS 256 // a power of two
 
 struct tuned_variant {
   struct tuned_variant *next;
@@ -50,7 +53,7 @@ struct tuned_table { // open addressing; replaced as a whole when it grows
 };
 
 struct tuned_choice {
-  struct tuned_choice *next;
+  struct tuned_choice *next; // in its bucket
   const uint64_t *words;
   size_t word_count;
   struct tuned_variant *variant; // NULL: a thread is at it
@@ -66,8 +69,10 @@ struct tuned_settings {
   tile_tune_callback callback;
   void *user;
   _Atomic(struct tuned_table *) table;
-  size_t launch_count;          // in the table
-  struct tuned_choice *choices; // guarded by the handle's lock
+  // Guarded by the handle's lock:
+  size_t launch_count; // in the table
+  size_t choice_count;
+  struct tuned_choice *choices[TUNED_BUCKETS];
 };
 
 struct tile_tuned {

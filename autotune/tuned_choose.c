@@ -239,8 +239,6 @@ static tile_status choose_on(const struct tuned_request *r, struct arena *a,
   struct tune_setting *settings;
   size_t count;
   tile_status s = TILE_OK;
-  if (!space_of(r, a, diag, &problem, space, &tuning))
-    return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
   if (r->settings->policy != TILE_TUNE_NEVER) {
     s = tune_key_of(a, &problem, &t->properties, t->key_names, t->key_name_count, &key);
     if (s == TILE_OK)
@@ -248,6 +246,8 @@ static tile_status choose_on(const struct tuned_request *r, struct arena *a,
     if (s != TILE_OK || *ret)
       return s;
   }
+  if (!space_of(r, a, diag, &problem, space, &tuning))
+    return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
   if (r->settings->policy == TILE_TUNE_ALWAYS) {
     pthread_mutex_lock(&t->tuning);
     *measuring = true;

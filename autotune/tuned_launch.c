@@ -7,8 +7,6 @@
 #include <string.h>
 
 #define FIRST_CAP 16
-// Launches with ever new integers would fill memory; beyond this many they are looked up anew.
-#define MAX_LAUNCHES 16384
 #define HINT 16 // the divisibility of pointers that kernels are specialised on
 
 // ---- keys ----
@@ -64,6 +62,9 @@ static void choice_key(const tile_tuned *t, const struct jit_key *key, const til
     if (t->matters[i] && is_int(&args[i]))
       ret->words[n++] = (uint64_t)args[i].value.integer;
   ret->count = n;
+  ret->hash = 0;
+  for (size_t i = 0; i < n; i++)
+    ret->hash = mix(ret->hash, ret->words[i]);
 }
 
 // ---- the table of launches ----
@@ -115,7 +116,7 @@ static uint64_t *keep_words(tile_tuned *t, const struct tuned_key *key) {
 // left. The lock is held.
 static void remember(tile_tuned *t, struct tuned_settings *s, const struct tuned_key *key,
                      struct tuned_variant *v, tile_grid grid) {
-  if (s->launch_count >= MAX_LAUNCHES || find(s, key))
+  if (s->launch_count >= TUNED_MOST || find(s, key))
     return;
   struct tuned_table *table = reserve(s);
   struct tuned_launch *l = table ? arena_new(t->arena, struct tuned_launch) : NULL;
@@ -129,20 +130,25 @@ static void remember(tile_tuned *t, struct tuned_settings *s, const struct tuned
 
 // ---- choices ----
 
-static struct tuned_choice *find_choice(const struct tuned_settings *s,
-                                        const struct tuned_key *key) {
-  struct tuned_choice *c = s->choices;
+static struct tuned_choice **bucket_of(struct tuned_settings *s, const struct tuned_key *key) {
+  return &s->choices[key->hash & (TUNED_BUCKETS - 1)];
+}
+
+static struct tuned_choice *find_choice(struct tuned_settings *s, const struct tuned_key *key) {
+  struct tuned_choice *c = *bucket_of(s, key);
   while (c && (c->word_count != key->count ||
                memcmp(c->words, key->words, key->count * sizeof key->words[0]) != 0))
     c = c->next;
   return c;
 }
 
-static void drop_choice(struct tuned_settings *s, const struct tuned_choice *choice) {
-  struct tuned_choice **at = &s->choices;
+static void drop_choice(struct tuned_settings *s, const struct tuned_key *key,
+                        const struct tuned_choice *choice) {
+  struct tuned_choice **at = bucket_of(s, key);
   while (*at != choice)
     at = &(*at)->next;
   *at = choice->next;
+  s->choice_count--;
 }
 
 // The choice for that key, made by another thread, or a new one for this thread to make (then
@@ -160,8 +166,10 @@ static struct tuned_choice *claim(tile_tuned *t, struct tuned_settings *s,
   const uint64_t *words = c ? keep_words(t, key) : NULL;
   if (!words)
     return NULL;
-  *c = (struct tuned_choice){.next = s->choices, .words = words, .word_count = key->count};
-  s->choices = c;
+  struct tuned_choice **bucket = bucket_of(s, key);
+  *c = (struct tuned_choice){.next = *bucket, .words = words, .word_count = key->count};
+  *bucket = c;
+  s->choice_count++;
   *ret_mine = true;
   return c;
 }
@@ -171,6 +179,11 @@ static tile_status choose(const struct tuned_request *r, struct tuned_settings *
   tile_tuned *t = r->tuned;
   bool mine;
   pthread_mutex_lock(&t->lock);
+  // Measuring takes too long to be done so often.
+  if (s->choice_count >= TUNED_MOST && s->policy != TILE_TUNE_ALWAYS && !find_choice(s, key)) {
+    pthread_mutex_unlock(&t->lock);
+    return tuned_choose(r, ret);
+  }
   struct tuned_choice *c = claim(t, s, key, &mine);
   struct tuned_variant *variant = c && !mine ? c->variant : NULL;
   pthread_mutex_unlock(&t->lock);
@@ -182,7 +195,7 @@ static tile_status choose(const struct tuned_request *r, struct tuned_settings *
     if (status == TILE_OK)
       c->variant = variant;
     else
-      drop_choice(s, c);
+      drop_choice(s, key, c);
     pthread_cond_broadcast(&t->chosen);
     pthread_mutex_unlock(&t->lock);
   }
