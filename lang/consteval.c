@@ -199,13 +199,11 @@ static struct value float_binary(struct emitter *e, enum ast_op op, double x, do
   return value_of_kind(VALUE_ABSENT);
 }
 
-enum { MAX_STRING = 64 << 10 };
-
 static struct value concat(struct emitter *e, struct value a, struct value b, struct span at) {
   if (a.kind == VALUE_STR) {
-    if (a.s.len + b.s.len <= MAX_STRING)
+    if (a.s.len + b.s.len <= EMIT_MAX_STRING)
       return value_str(str_from(arena_printf(e->a, "%.*s%.*s", STR_ARG(a.s), STR_ARG(b.s))));
-    emit_error(e, at, E0903, "the string is longer than %d bytes", MAX_STRING);
+    emit_error(e, at, E0903, "the string is longer than %d bytes", EMIT_MAX_STRING);
     return VALUE_ERROR;
   }
   size_t n = a.tuple.len + b.tuple.len;

@@ -194,13 +194,23 @@ struct value_list {
 
 // Counts the values in a sequence and in those within it, giving up past the limit: shared parts
 // can stand in it any number of times.
-static void count_values(const struct value *v, size_t *count) {
-  if (v->kind != VALUE_TUPLE) {
+static void count_values(const struct value *v, size_t limit, unsigned depth, size_t *count) {
+  if (depth > EMIT_MAX_NESTING)
+    *count = limit + 1;
+  if (v->kind != VALUE_TUPLE || !v->tuple.len) {
     ++*count;
     return;
   }
-  for (size_t i = 0; i < v->tuple.len && *count <= EMIT_MAX_UNROLL; i++)
-    count_values(&v->tuple.at[i], count);
+  for (size_t i = 0; i < v->tuple.len && *count <= limit; i++)
+    count_values(&v->tuple.at[i], limit, depth + 1, count);
+}
+
+bool emit_check_size(struct emitter *e, struct value v, struct span at) {
+  size_t count = 0, limit = e->host ? HOST_MAX_VALUES : EMIT_MAX_UNROLL;
+  count_values(&v, limit, 0, &count);
+  if (count > limit)
+    emit_error(e, at, E0309, "a sequence of more than %zu values", limit);
+  return count <= limit;
 }
 
 static struct value emit_items(struct emitter *e, const struct expr_list *items, struct span at) {
@@ -219,12 +229,7 @@ static struct value emit_items(struct emitter *e, const struct expr_list *items,
       vec_push(e->a, &l, t.at[k]);
   }
   struct value result = value_tuple(l.at, l.len);
-  size_t count = 0;
-  count_values(&result, &count);
-  if (count > EMIT_MAX_UNROLL)
-    return emit_error(e, at, E0309, "a sequence of more than %d values", EMIT_MAX_UNROLL),
-           VALUE_ERROR;
-  return result;
+  return emit_check_size(e, result, at) ? result : VALUE_ERROR;
 }
 
 // Adds what the comprehension gives for one choice of its variables.
@@ -356,7 +361,11 @@ static bool format_parts(struct emitter *e, const struct fstring_part *parts, si
 static struct value emit_fstring(struct emitter *e, const struct expr *x) {
   struct strbuf text = {0};
   struct value r = VALUE_ERROR;
-  if (format_parts(e, x->fstring.parts, x->fstring.count, &text))
+  if (!format_parts(e, x->fstring.parts, x->fstring.count, &text))
+    r = VALUE_ERROR;
+  else if (text.len > EMIT_MAX_STRING)
+    emit_error(e, x->span, E0903, "the string is longer than %d bytes", EMIT_MAX_STRING);
+  else
     r = value_str((struct str){arena_strndup(e->a, strbuf_cstr(&text), text.len), text.len});
   strbuf_finish(&text);
   return r;

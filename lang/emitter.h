@@ -13,8 +13,10 @@
 #include "mlir-dialects/build.h"
 
 #define EMIT_MAX_CALL_DEPTH 64
-#define EMIT_MAX_DEPTH 900   // of the emitter's own recursion
-#define EMIT_MAX_UNROLL 4096 // iterations of one static loop
+#define EMIT_MAX_DEPTH 900         // of the emitter's own recursion
+#define EMIT_MAX_UNROLL 4096       // iterations of one static loop
+#define EMIT_MAX_NESTING 200       // of tuples
+#define EMIT_MAX_STRING (64 << 10) // bytes
 #define RECORD_MAX_FIELDS 256
 #define EMIT_MAX_STATEMENTS 200000 // after inlining and unrolling
 
@@ -122,9 +124,9 @@ struct emitter {
   unsigned region, region_count; // the func.func being filled; 0: the kernel
   bool is_pure;                  // in a function that may have no effects
   unsigned statements;
-  bool stopped;    // too much was emitted: nothing more
-  bool damaged;    // the tree holds errors of the parser: no module comes out
-  unsigned errors; // reported before emission began
+  bool stopped;      // too much was emitted: nothing more
+  bool damaged;      // the tree holds errors of the parser: no module comes out
+  unsigned errors;   // reported before emission began
   struct host *host; // NULL: emitting. Else only Python of the host is evaluated (host.h): there is
                      // no `c`, and nothing is emitted
 };
@@ -227,6 +229,8 @@ struct value emit_attribute(struct emitter *e, struct operand object, const char
                             struct span at);
 // Truth of a value: VALUE_BOOL, or a run-time scalar i1.
 struct value emit_truth(struct emitter *e, struct operand x, const char *what);
+// False, and reported, for a tuple that holds too many values.
+bool emit_check_size(struct emitter *e, struct value v, struct span at);
 // Bool or integer known at compile time, else E0301 naming `what`.
 bool need_const_int(struct emitter *e, struct operand x, const char *what, int64_t *ret);
 bool need_const_bool(struct emitter *e, struct operand x, const char *what, bool *ret);

@@ -104,6 +104,27 @@ void host_reserve(struct emitter *e, struct list *l, size_t len) {
   l->cap = cap;
 }
 
+static bool mentions(struct value v, const struct list *l) {
+  if (v.kind != VALUE_TUPLE)
+    return false;
+  bool found = v.tuple.list == l;
+  for (size_t i = 0; i < v.tuple.len && !found; i++)
+    found = mentions(v.tuple.at[i], l);
+  return found;
+}
+
+bool host_can_hold(struct emitter *e, struct value into, struct value v, struct span at) {
+  if (v.kind != VALUE_TUPLE)
+    return true;
+  if (!emit_check_size(e, v, at))
+    return false;
+  if (!mentions(v, into.tuple.list))
+    return true;
+  emit_error(e, at, e->host->code, "%s needs a list that holds itself, which is not evaluated",
+             e->host->what);
+  return false;
+}
+
 struct value host_dict(struct emitter *e) {
   struct value v = value_tuple(NULL, 0);
   v.tuple.record = &record_dict;
@@ -170,7 +191,7 @@ struct value host_dict_display(struct emitter *e, const struct expr *x) {
     for (size_t k = 0; k < other.v.tuple.len; k++)
       host_dict_put(e, dict, other.v.tuple.at[k].tuple.at[0], other.v.tuple.at[k].tuple.at[1]);
   }
-  return e->stopped ? VALUE_ERROR : dict;
+  return e->stopped || !emit_check_size(e, host_value(e, dict), x->span) ? VALUE_ERROR : dict;
 }
 
 struct value host_dict_call(struct emitter *e, const struct operand *args, const char *const *names,
@@ -256,6 +277,8 @@ bool host_store(struct emitter *e, const struct expr *target, struct value v) {
     return true;
   if (object.kind != VALUE_TUPLE || !object.tuple.list)
     return false;
+  if (!host_can_hold(e, object, v, target->span))
+    return true;
   if (!is_field)
     return store_element(e, target, object, v);
   const struct record *r = object.tuple.record;

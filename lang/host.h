@@ -11,6 +11,8 @@
 
 #include "lang/emitter.h"
 
+#define HOST_MAX_VALUES (1 << 18) // in a list and those within it
+
 struct opaque {
   const char *path;     // as messages call it: "os.environ"
   const char *argument; // of the launch it stands for, or NULL
@@ -61,6 +63,10 @@ struct value host_opaque(struct emitter *e, const char *path);
 struct value host_argument(struct emitter *e, const char *name, bool is_pointer, enum dtype dtype);
 // False, and reported, for an opaque value. Poison is false too.
 bool need_known(struct emitter *e, struct operand x);
+
+// Whether `into`, a list or dictionary, can take `v`: not itself, nor what is too large. Else
+// reported.
+bool host_can_hold(struct emitter *e, struct value into, struct value v, struct span at);
 
 // ---- dictionaries ----
 struct value host_dict(struct emitter *e);

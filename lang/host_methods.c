@@ -14,6 +14,8 @@ static struct value list_append(struct emitter *e, struct call *c) {
   if (l->len >= EMIT_MAX_UNROLL)
     return emit_error(e, c->at, E0309, "a sequence of more than %d values", EMIT_MAX_UNROLL),
            VALUE_ERROR;
+  if (!host_can_hold(e, c->args[0].v, c->args[1].v, c->at))
+    return VALUE_ERROR;
   host_reserve(e, l, l->len + 1);
   l->at[l->len++] = c->args[1].v;
   return none();
@@ -27,6 +29,8 @@ static struct value list_extend(struct emitter *e, struct call *c) {
   if (l->len + t.len > EMIT_MAX_UNROLL)
     return emit_error(e, c->at, E0309, "a sequence of more than %d values", EMIT_MAX_UNROLL),
            VALUE_ERROR;
+  if (!host_can_hold(e, c->args[0].v, value_tuple(t.at, t.len), c->at))
+    return VALUE_ERROR;
   host_reserve(e, l, l->len + t.len);
   for (size_t i = 0; i < t.len; i++)
     l->at[l->len++] = t.at[i];
@@ -52,7 +56,8 @@ static bool position(struct emitter *e, struct operand x, size_t len, bool at_en
 static struct value list_insert(struct emitter *e, struct call *c) {
   struct list *l = list_of(c);
   size_t i;
-  if (!position(e, c->args[1], l->len, true, &i))
+  if (!position(e, c->args[1], l->len, true, &i) ||
+      !host_can_hold(e, c->args[0].v, c->args[2].v, c->at))
     return VALUE_ERROR;
   host_reserve(e, l, l->len + 1);
   for (size_t k = l->len++; k > i; k--)
@@ -146,6 +151,8 @@ static struct value dict_get(struct emitter *e, struct call *c) {
     return VALUE_ERROR;
   bool found = host_dict_get(dict, c->args[1].v, &v);
   struct value otherwise = arg_given(c, 2) ? c->args[2].v : none();
+  if (!found && c->builtin->tag == 's' && !host_can_hold(e, dict, otherwise, c->at))
+    return VALUE_ERROR;
   if (!found && c->builtin->tag == 's')
     host_dict_put(e, dict, c->args[1].v, otherwise = host_value(e, otherwise));
   if (c->builtin->tag == 'p' && found) {
@@ -177,6 +184,8 @@ static struct value dict_update(struct emitter *e, struct call *c) {
     emit_error(e, other.at, E0230, "%s is no dictionary", value_describe(e, other.v));
     return VALUE_ERROR;
   }
+  if (!host_can_hold(e, c->args[0].v, value_tuple(other.v.tuple.at, other.v.tuple.len), c->at))
+    return VALUE_ERROR;
   for (size_t i = 0; i < other.v.tuple.len; i++)
     host_dict_put(e, c->args[0].v, other.v.tuple.at[i].tuple.at[0],
                   other.v.tuple.at[i].tuple.at[1]);
@@ -251,6 +260,11 @@ static struct value str_join(struct emitter *e, struct call *c) {
     if (i)
       strbuf_put(&b, c->args[0].v.s.ptr, c->args[0].v.s.len);
     const_format(e, t.at[i], false, &b);
+    if (b.len > EMIT_MAX_STRING) {
+      strbuf_finish(&b);
+      emit_error(e, c->at, E0903, "the string is longer than %d bytes", EMIT_MAX_STRING);
+      return VALUE_ERROR;
+    }
   }
   struct value r = value_str(str_from(arena_strdup(e->a, strbuf_cstr(&b))));
   strbuf_finish(&b);

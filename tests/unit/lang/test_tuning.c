@@ -187,6 +187,25 @@ START_TEST(not_evaluable) {
                 "@triton.autotune(configs=[triton.Config({'BLOCK': i}) for i in range(100000)], "
                 "key=[])",
                 "a sequence of more than 4096 values");
+  // What would not end, or not fit.
+  check_configs("def f(n):\n  return f(n + 1)\n", "@triton.autotune(configs=f(1), key=[])",
+                "calls of `f` are nested more than 64 deep");
+  check_configs("def f():\n  while True:\n    pass\n", "@triton.autotune(configs=f(), key=[])",
+                "a compile-time loop of more than 4096 iterations");
+  check_configs(
+      "def f():\n  l = [0]\n  l[0] = l\n  return l\n", "@triton.autotune(configs=f(), key=[])",
+      "the list of configurations needs a list that holds itself, which is not evaluated");
+  check_configs(
+      "def f():\n  a, b = [0], [1]\n  b[0] = a\n  a.append((b,))\n  return str(a)\n",
+      "@triton.autotune(configs=f(), key=[])",
+      "the list of configurations needs a list that holds itself, which is not evaluated");
+  check_configs("def f():\n  l = []\n  for i in range(100):\n    l = [l, l]\n  return l\n",
+                "@triton.autotune(configs=f(), key=[])", "a sequence of more than 262144 values");
+  check_configs(
+      "def f():\n  d = {}\n  for i in range(100):\n    d = {'a': d, 'b': d}\n  return d\n",
+      "@triton.autotune(configs=f(), key=[])", "a sequence of more than 262144 values");
+  check_configs("def f():\n  s = 'x'\n  for i in range(100):\n    s = f'{s}{s}'\n  return s\n",
+                "@triton.autotune(configs=f(), key=[])", "the string is longer than 65536 bytes");
   // What is not needed may be unknown.
   check_configs("DEBUG = os.environ.get('DEBUG', '0')\n",
                 "@triton.autotune(configs=[triton.Config({'BLOCK': 4}, pre_hook=DEBUG)], key=[])",
