@@ -16,7 +16,6 @@
 #include <tile/tune.h>
 
 #define TUNED_DEFAULT_SECONDS 30
-#define TUNED_DEFAULT_CANDIDATES 24
 // Ever new integers would fill memory: of launches and of choices so many are remembered.
 #define TUNED_MOST 65536
 #define TUNED_BUCKETS 256 // a power of two

@@ -172,7 +172,7 @@ static struct tune_options options_of(const struct tuned_request *r, const char 
   return (struct tune_options){
       .device = device,
       .effort = TUNE_EFFORT_QUICK,
-      .candidates = s->candidates ? s->candidates : TUNED_DEFAULT_CANDIDATES,
+      .candidates = s->candidates,
       .budget_ms = 1e3 * (s->seconds > 0 ? s->seconds : TUNED_DEFAULT_SECONDS),
       .rtol = -1,
       .atol = -1,

@@ -8,8 +8,8 @@
  *
  * The first launch with a new key (device, types and the scalar arguments that matter) looks into
  * matmul.tune.json beside the kernel, then, as the policy says, takes the kernel's default, or
- * measures. Measuring takes place in a process of its own on copies of the arrays: what the pointers
- * point at does not change before the launch itself. Conventions as in runtime.h. */
+ * measures. Measuring takes place in a process of its own on copies of the arrays: what the
+ * pointers point at does not change before the launch itself. Conventions as in runtime.h. */
 #ifndef TILE_TUNE_H
 #define TILE_TUNE_H
 
@@ -21,7 +21,7 @@ extern "C" {
 
 typedef enum tile_tune_policy {
   TILE_TUNE_NEVER,  /* always the default configuration */
-  TILE_TUNE_CACHED, /* what is on file, else the default (nothing is measured); the default policy */
+  TILE_TUNE_CACHED, /* what is on file, else the default; nothing is measured. The usual policy */
   TILE_TUNE_ALWAYS  /* what is on file, else measure now and put it on file */
 } tile_tune_policy;
 
@@ -41,7 +41,8 @@ TILE_API tile_status tile_tuned_set_constant(tile_tuned *tuned, const char *name
                                              const char *value);
 /* Where results are read and written; NULL: FILE.tune.json beside the kernel. */
 TILE_API tile_status tile_tuned_set_file(tile_tuned *tuned, const char *path);
-/* Seconds and candidates that a tuning may take; 0: 30 s, 24 candidates. */
+/* Seconds and candidates that a tuning may take; 0: 30 s, 24 candidates (a list of @autotune
+ * whole). */
 TILE_API tile_status tile_tuned_set_budget(tile_tuned *tuned, double seconds, unsigned candidates);
 
 typedef struct tile_tune_event {
@@ -58,11 +59,11 @@ TILE_API tile_status tile_tuned_set_callback(tile_tuned *tuned, tile_tune_callba
                                              void *user);
 
 /* Launches with the configuration of these arguments' key. Thread-safe; of threads that need the
- * same new key one tunes and the others wait. */
+ * same new key one tunes and the others wait. A failure launches nothing and is not remembered. */
 TILE_API tile_status tile_tuned_launch(tile_tuned *tuned, tile_stream *stream, const tile_arg *args,
                                        size_t arg_count);
-/* The configuration that a launch would take ("BLOCK=128, num_warps=4"), chosen now if need be; valid
- * until the handle is closed. */
+/* The configuration that a launch would take ("BLOCK=128, num_warps=4"), chosen now if need be;
+ * valid until the handle is closed. */
 TILE_API tile_status tile_tuned_get_config(tile_tuned *tuned, const tile_arg *args,
                                            size_t arg_count, const char **ret_config);
 
