@@ -48,13 +48,54 @@ static bool agrees(struct arena *a, const struct lang_config *c,
          (!r->num_stages || !c->num_stages || r->num_stages == c->num_stages);
 }
 
+static const struct lang_param *find_param(const struct lang_param *params, size_t count,
+                                           const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(params[i].name, name) == 0)
+      return &params[i];
+  return NULL;
+}
+
+// The parameters that were not given have the defaults that the kernel declares; with `options`, so
+// have warps and stages.
+static bool is_declared(struct arena *a, const struct lang_config *c,
+                        const struct lang_defaults_request *r, const struct lang_param *params,
+                        size_t count, bool options) {
+  for (size_t i = 0; i < c->setting_count; i++) {
+    const struct lang_setting *s = &c->settings[i];
+    const struct lang_param *p = find_param(params, count, s->name);
+    if (!find(r->known, r->known_count, s->name) &&
+        !(p && p->default_text && same_text(a, p->default_text, s->text)))
+      return false;
+  }
+  return !options ||
+         ((!c->num_warps || c->num_warps == 4) && (!c->num_stages || c->num_stages == 3));
+}
+
+// The one that serves as a whole; config_count: none.
+static size_t choose(struct arena *a, const struct lang_tuning *t,
+                     const struct lang_defaults_request *r, const struct lang_param *params,
+                     size_t count) {
+  size_t best = t->config_count;
+  unsigned best_rank = 0; // 3: declared with its options, 2: declared, 1: agrees
+  for (size_t i = 0; i < t->config_count && best_rank < 3; i++) {
+    const struct lang_config *c = &t->configs[i];
+    unsigned rank = !agrees(a, c, r)                             ? 0
+                    : is_declared(a, c, r, params, count, true)  ? 3
+                    : is_declared(a, c, r, params, count, false) ? 2
+                                                                 : 1;
+    if (rank > best_rank)
+      best = i, best_rank = rank;
+  }
+  return best;
+}
+
 // Of the first one, where none agrees, the launch options are left: they were chosen for other
 // values.
 static void take_config(struct arena *a, const struct lang_tuning *t,
-                        const struct lang_defaults_request *r, struct lang_defaults *ret) {
-  size_t i = 0;
-  while (i < t->config_count && !agrees(a, &t->configs[i], r))
-    i++;
+                        const struct lang_defaults_request *r, const struct lang_param *params,
+                        size_t count, struct lang_defaults *ret) {
+  size_t i = choose(a, t, r, params, count);
   bool is_whole = i < t->config_count;
   const struct lang_config *c = &t->configs[is_whole ? i : 0];
   for (size_t k = 0; k < c->setting_count; k++)
@@ -143,7 +184,7 @@ bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_
     most += t.configs[i].setting_count;
   ret->settings = arena_array(a, struct lang_setting, most);
   if (t.config_count)
-    take_config(a, &t, r, ret);
+    take_config(a, &t, r, params, count, ret);
   struct lang_known *known = with_declared(a, r, params, count, &known_count);
   return take_heuristics(a, diag, &t, known, known_count, ret);
 }

@@ -50,3 +50,17 @@ def fill(x: ptr[f32], BLOCK: tl.constexpr):
 KERNEL
 check "a list that cannot be read and is not needed" 0 '\.reqntid 128' needless.tile --target sm_80 --emit=ptx -D BLOCK=32
 check "a list that cannot be read and is needed" 1 'os\.environ.*\[E0460\]' needless.tile --target sm_80 --emit=ptx
+
+# Where the kernel declares defaults, the configuration that has them is the default one.
+cat > declared.tile <<'KERNEL'
+import triton
+import triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 64}, num_warps=2), triton.Config({"BLOCK": 128}, num_warps=8)], key=[])
+@triton.jit
+def fill(x: ptr[f32], BLOCK: tl.constexpr = 128):
+    tl.store(x + tl.arange(0, BLOCK), 1.0)
+KERNEL
+check "declared defaults" 0 '\.reqntid 256' declared.tile --target sm_80 --emit=ptx
+check "other than the declared defaults" 0 '\.reqntid 64' declared.tile --target sm_80 --emit=ptx --num-warps 2
