@@ -17,8 +17,7 @@ if command -v python3 > /dev/null; then
   python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("space.svg")' || exit 1
   python3 -c 'import json; assert len(json.load(open("t4.json"))["results"]) == 6' || exit 1
 fi
-has err 'tuning ' # lines, not a terminal's
-lacks err $'\r'
+lacks err $'\r' # no terminal's line
 
 # Production reads the file: what it says is compiled.
 sed 's/"BLOCK": [0-9]*/"BLOCK": 512/' add.tune.json > changed && mv changed add.tune.json
