@@ -27,7 +27,9 @@ bool need_known(struct emitter *e, struct operand x) {
   struct diag *d = emit_error(e, x.at, e->host->code, "%s needs `%s`, which is not known here",
                               e->host->what, o->path);
   const char *param = e->host->param ? e->host->param : "NAME";
-  if (o->argument)
+  if (e->host->code == E0464)
+    diag_help(d, "`--space` says what may be chosen, without the pruning function");
+  else if (o->argument)
     diag_help(d, "a launch gives it; give what follows from it by `-D %s=...`", param);
   else
     diag_help(d,

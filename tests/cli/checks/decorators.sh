@@ -64,3 +64,26 @@ def fill(x: ptr[f32], BLOCK: tl.constexpr = 128):
 KERNEL
 check "declared defaults" 0 '\.reqntid 256' declared.tile --target sm_80 --emit=ptx
 check "other than the declared defaults" 0 '\.reqntid 64' declared.tile --target sm_80 --emit=ptx --num-warps 2
+
+# When a launch is tuned, early_config_prune chooses first, and heuristics go with each configuration.
+cat > pruned.tile <<'KERNEL'
+import triton
+import triton.language as tl
+
+
+def prune(configs, named_args, **kwargs):
+    return [c for c in configs if c.kwargs["BLOCK"] <= named_args["n"]]
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": b}) for b in [64, 128, 512]], key=["n"],
+                 prune_configs_by={"early_config_prune": prune})
+@triton.heuristics({"EVEN": lambda args: args["n"] % args["BLOCK"] == 0})
+@triton.jit
+def fill(x: ptr[f32], n: i32, BLOCK: tl.constexpr, EVEN: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, 1.0, mask=i < n)
+KERNEL
+check "tuning with a pruning function" 0 '2 of 2 configurations
+BLOCK=64$
+BLOCK=128$
+!BLOCK=512' --autotune pruned.tile --target host --arg 'x=f32[192]:zeros' --arg n=192 --grid 'cdiv(n,BLOCK)'
