@@ -15,9 +15,10 @@ has out 'options  -D MODE=0 -D BLOCK=256'
 has bad.tune.json '"MODE": 0'
 
 # Again: nobody waits for what hung, and nothing that failed is forgotten.
-status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,1,2,3,4,BLOCK=256' --budget 2 --json
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,1,2,3,4,BLOCK=256' --json
 has out '"timeout": 1'
 has out '"wrong": 1'
+[ "$(grep -o '"checked": [a-z]*, "resumed": true' out | wc -l)" -ge 3 ] || { cat out; exit 1; }
 
 # The default crashes: another one is what is compared with.
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=128,256' -D MODE=0 --no-resume
