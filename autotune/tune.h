@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning from beginning to end: analyse, compile, load, check and measure overlap; what was measured
-// is written down at once (database.h), so that killing the process loses nothing.
+// Tuning from beginning to end: analyse, compile, load, check and measure overlap; what was
+// measured is written down at once (database.h), so that killing the process loses nothing.
 #ifndef TILE_AUTOTUNE_TUNE_H
 #define TILE_AUTOTUNE_TUNE_H
 
@@ -23,7 +23,7 @@ struct tune_trial { // everything that is known about a configuration
 struct tune_progress {
   uint32_t analysed, pruned, compiled, measured, to_measure;
   double elapsed_ms, budget_ms, best_ms;
-  const char *best;           // spelling; NULL: none yet
+  const char *best;                // spelling; NULL: none yet
   const struct tune_trial *latest; // NULL: nothing new
 };
 
@@ -55,9 +55,9 @@ struct tune_result {
   bool has_best;
   uint32_t best, reference; // configurations; the reference's results are what others must equal
   tile_device_properties device;
-  double copy_gbs;   // of a device copy, measured in the same run; 0: not measured
+  double copy_gbs; // of a device copy, measured in the same run; 0: not measured
   double elapsed_ms, floor_ms;
-  bool stopped; // by budget, progress or signal
+  bool stopped;               // by budget, progress or signal
   uint32_t agreed, disagreed; // with the reference, which is suspect when more disagreed
 };
 
