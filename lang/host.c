@@ -356,7 +356,10 @@ bool host_name(struct emitter *e, const char *name, struct value *ret) {
     if (im->bound && strcmp(im->bound, name) == 0)
       return imported(e, im->module, im->name, ret);
   }
-  const struct builtin *b = host_python(name);
+  // The language's own words need no prefix.
+  bool is_word = strcmp(name, "autotune") == 0 || strcmp(name, "heuristics") == 0 ||
+                 strcmp(name, "Config") == 0;
+  const struct builtin *b = is_word ? host_function(name) : host_python(name);
   if (b)
     *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b};
   return b != NULL;

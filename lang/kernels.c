@@ -192,13 +192,17 @@ static void visit_body(struct references *r, struct stmt_list body) {
     visit_stmt(r, body.at[i]);
 }
 
-// Adds to `called` the functions that `f` calls or hands to something that calls them.
+// Adds to `called` the functions that `f` or its decorators call or hand to something that calls
+// them.
 static void find_called(struct arena *a, const struct ast_function *f, struct map *called) {
   struct references r = {.arena = a};
   for (size_t i = 0; i < f->param_count; i++)
     put(&r, &r.assigned, f->params[i].name);
   put(&r, &r.assigned, f->name); // recursion makes nobody a helper
   visit_body(&r, f->body);
+  for (size_t i = 0; i < f->decorators.len; i++)
+    if (f->decorators.at[i]->kind == EXPR_CALL)
+      visit_expr(&r, f->decorators.at[i]);
   struct map_entry e;
   for (size_t i = 0; map_next(&r.used, &i, &e);)
     if (!map_get(&r.assigned, e.key))

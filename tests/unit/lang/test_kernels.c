@@ -30,6 +30,7 @@ START_TEST(listing) {
   check_kernels("@triton.jit\ndef a(): pass\n@triton.jit(debug=True)\ndef b(): a()\n", "b");
   check_kernels("@numba.jit\ndef a(): pass\n", "");
   check_kernels("@triton.autotune([], [])\ndef a(): pass\n", "a");
+  check_kernels("def f(): return []\n@triton.autotune(f(), [])\ndef a(): pass\n", "a");
   check_kernels("@cache\ndef a(): raise 1\ndef b(): pass\n", "b");
   check_kernels("@constexpr_function\ndef a(n): return n\n@jit\ndef b(): a(1)\n", "b");
   check_kernels("class C:\n  @jit\n  def a(): pass\n", "a");

@@ -213,6 +213,36 @@ START_TEST(not_evaluable) {
 }
 END_TEST
 
+static const struct lang_known known[] = {
+    {.name = "x", .is_pointer = true, .dtype = DTYPE_F16},
+    {.name = "y", .is_pointer = true, .dtype = DTYPE_F32},
+    {.name = "n", .dtype = DTYPE_I32, .is_integer = true, .integer = 96},
+    {.name = "BLOCK", .is_text = true, .text = "32"},
+};
+
+// Without any @jit the functions of a file are the language's, and serve decorators all the same.
+START_TEST(native_files) {
+  static const char text[] = "def sizes():\n"
+                             "  out = []\n"
+                             "  for i in range(4, 6):\n    out.append(1 << i)\n"
+                             "  return out\n"
+                             "@autotune([Config({'BLOCK': b}) for b in sizes()], key=[])\n"
+                             "@heuristics({'EVEN': lambda args: args['n'] % args['BLOCK'] == 0})\n"
+                             "def k(x: ptr[f32], n: i32, BLOCK: constexpr, EVEN: constexpr):\n"
+                             "  pass\n";
+  struct parsed p = parsed_create("t.tile", str_from(text));
+  struct lang_tuning t;
+  struct lang_setting s[1];
+  ck_assert_msg(lang_tuning_of(p.arena, p.diag, p.module, NULL, "host", NULL, &t) &&
+                    lang_heuristics(p.arena, p.diag, &t, known, COUNT_OF(known), s),
+                "%s", diag_first_error(p.diag));
+  ck_assert_uint_eq(t.config_count, 2);
+  ck_assert_str_eq(t.configs[1].settings[0].text, "32");
+  ck_assert_str_eq(s[0].text, "True");
+  parsed_destroy(&p);
+}
+END_TEST
+
 START_TEST(keys) {
   struct parsed p =
       with_decorators("KEY = ['n']\n", "@triton.autotune([triton.Config({'BLOCK': 1})], key=KEY + "
@@ -229,13 +259,6 @@ START_TEST(keys) {
   parsed_destroy(&p);
 }
 END_TEST
-
-static const struct lang_known known[] = {
-    {.name = "x", .is_pointer = true, .dtype = DTYPE_F16},
-    {.name = "y", .is_pointer = true, .dtype = DTYPE_F32},
-    {.name = "n", .dtype = DTYPE_I32, .is_integer = true, .integer = 96},
-    {.name = "BLOCK", .is_text = true, .text = "32"},
-};
 
 static void check_heuristics(const char *before, const char *decorators, const char *want) {
   struct parsed p = with_decorators(before, decorators);
@@ -354,6 +377,7 @@ TCase *tuning_tests(void) {
   tcase_add_test(c, functions);
   tcase_add_test(c, libraries);
   tcase_add_test(c, not_evaluable);
+  tcase_add_test(c, native_files);
   tcase_add_test(c, keys);
   tcase_add_test(c, heuristics);
   tcase_add_test(c, pruning);
