@@ -21,6 +21,7 @@
 enum {
   MOST_REGISTERS = 255, // of a thread
   RESERVE = 24,         // registers for addresses and temporaries
+  WORTH = 64,           // registers of an operand: reading a smaller one costs more than it saves
 };
 
 struct state {
@@ -140,7 +141,8 @@ static void visit(struct state *s, MlirOperation dot) {
       continue;
     MlirValue buffer = mlirOperationGetOperand(load, 0), whole = mlirOperationGetResult(load, 0);
     unsigned registers = registers_of_loop(s, loop);
-    if (registers + RESERVE <= MOST_REGISTERS ||
+    unsigned own = prefetch_words(s->c, mlirValueGetType(whole));
+    if (own < WORTH || registers + RESERVE <= MOST_REGISTERS ||
         shared_bytes_in(s, loop, buffer) > s->p->target->shared_limit)
       continue;
     struct builder b = builder_before(s->c, dot);
@@ -150,7 +152,7 @@ static void visit(struct state *s, MlirOperation dot) {
     pass_remark(s->p, dot, "dot",
                 "reads operand %s from its buffer in every turn: held through the loop it would "
                 "take %u of %u registers",
-                i ? "B" : "A", prefetch_words(s->c, mlirValueGetType(whole)), registers);
+                i ? "B" : "A", own, registers);
     note_left(s, load);
     s->changed = true;
   }
