@@ -29,17 +29,32 @@ static bool is_worth_writing(enum tune_outcome o) {
   return o == TUNE_MEASURED || o == TUNE_WRONG || o == TUNE_BAD_LAUNCH || o == TUNE_TIMEOUT;
 }
 
-static void conclude(struct tune_loop *l, uint32_t config, enum tune_outcome outcome,
-                     const char *reason) {
+static void take_outcome(struct tune_loop *l, uint32_t config, enum tune_outcome outcome,
+                         const char *reason) {
   struct tune_trial *t = &l->trials[config];
   t->outcome = outcome;
   t->reason = reason && *reason ? arena_strdup(l->arena, reason) : NULL;
   t->is_resumed = false;
   if (is_failure(outcome))
     l->items[config].stop = STOP_FAILED;
-  if (l->journal && is_worth_writing(outcome))
-    tune_journal_append(l->journal, l->space, t);
   l->latest = t;
+}
+
+static void conclude(struct tune_loop *l, uint32_t config, enum tune_outcome outcome,
+                     const char *reason) {
+  take_outcome(l, config, outcome, reason);
+  if (l->journal && is_worth_writing(outcome))
+    tune_journal_append(l->journal, l->space, &l->trials[config]);
+  answer(l, config);
+}
+
+// The worker has no answer: it is gone for good, or has nothing to compare with. That says nothing
+// of the configuration: what was measured stays, and later runs do not hear of it.
+static void conclude_unanswered(struct tune_loop *l, uint32_t config, const char *reason) {
+  if (l->trials[config].outcome == TUNE_MEASURED)
+    l->items[config].stop = STOP_READY;
+  else
+    take_outcome(l, config, TUNE_BAD_LAUNCH, reason);
   answer(l, config);
 }
 
@@ -163,8 +178,10 @@ void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
     note_loaded(l, r);
   else if (at == STOP_CHECKING)
     note_checked(l, r);
-  if (r->outcome != TUNE_MEASURED) {
-    conclude(l, r->config, r->outcome == TUNE_UNTRIED ? TUNE_BAD_LAUNCH : r->outcome, r->reason);
+  if (r->outcome == TUNE_UNTRIED) {
+    conclude_unanswered(l, r->config, r->reason);
+  } else if (r->outcome != TUNE_MEASURED) {
+    conclude(l, r->config, r->outcome, r->reason);
   } else if (at == STOP_MEASURING) {
     item->stop = STOP_READY;
     // A look that was broken off says less than the one before.

@@ -32,7 +32,9 @@ struct tune_sample { // milliseconds, of `count` launches, each after a flush of
 
 struct tune_reply {
   uint32_t config;
-  enum tune_outcome outcome; // TUNE_MEASURED: it went well
+  // TUNE_MEASURED: it went well; TUNE_UNTRIED: the worker is gone for good, or was asked for what it
+  // does not have, and no configuration is to blame.
+  enum tune_outcome outcome;
   char reason[256];
   struct tune_sample sample; // of a measurement
   int registers, local_bytes;

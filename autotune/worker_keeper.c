@@ -28,7 +28,7 @@ static void give_up(struct tune_worker *w, tile_status status, const char *messa
 }
 
 static void answer_all(struct tune_worker *w) {
-  struct tune_reply r = {.outcome = TUNE_BAD_LAUNCH};
+  struct tune_reply r = {.outcome = TUNE_UNTRIED}; // no configuration is to blame
   snprintf(r.reason, sizeof r.reason, "%.*s", (int)strcspn(w->message, "\n"), w->message);
   while (w->requests)
     worker_answer(w, w->requests, &r);
@@ -387,7 +387,10 @@ static void turn(struct tune_worker *w) {
     return;
   }
   put_all(w);
-  (void)frame_send(w->fd, &w->out, &w->sent); // an end shows when reading
+  if (frame_send(w->fd, &w->out, &w->sent) == FRAME_BAD) { // an end shows when reading
+    give_up(w, TILE_OUT_OF_MEMORY, "out of memory for what the tuner's worker has to be told");
+    return;
+  }
   wait_for_any(w, deadline(w, &late), &readable);
   // First what the worker had said, whatever the clock: this process may have been stopped.
   if (readable && !receive(w))

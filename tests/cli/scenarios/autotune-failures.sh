@@ -33,3 +33,22 @@ status 0 tilec --autotune odd.tile "${launch[@]}" --space 'MODE=0,1,BLOCK=256,51
 status 0 tilec --autotune odd.tile "${launch[@]}" --space @/dev/stdin <<< '{"configs": [{"MODE": 1, "BLOCK": 256}, {"MODE": 0, "BLOCK": 128}, {"MODE": 0, "BLOCK": 256}, {"MODE": 0, "BLOCK": 512}]}'
 has out 'the reference itself may be wrong'
 has out 'options  -D MODE=1'
+
+# The worker crashes and does not start again: what was measured by then wins, and what was not is
+# no one's fault, now or in a later run.
+cat > worker.sh << WORKER
+#!/bin/sh
+[ ! -e broken ] || exit 1
+touch broken
+exec $tilec "\$@"
+WORKER
+chmod +x worker.sh
+export TILE_WORKER=$PWD/worker.sh
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=32,64,1024' --tune-file lost.json
+unset TILE_WORKER
+has out '3 of 6 configurations measured'
+has out "the tuner's worker does not stay alive: it exited with status 1"
+has lost.json '"MODE": 0'
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=32,64,1024' --tune-file lost.json
+has out '3 of 6 configurations measured'
+lacks out 'does not stay alive'

@@ -404,7 +404,7 @@ START_TEST(programs_that_are_no_worker) {
                   tile_error_message());
     tune_worker_check(w, 0, false);
     ck_assert(tune_worker_next(w, 60000, &r));
-    ck_assert_int_eq(r.outcome, TUNE_BAD_LAUNCH);
+    ck_assert_int_eq(r.outcome, TUNE_UNTRIED);
     tune_worker_close(w);
   }
 }
@@ -427,7 +427,7 @@ START_TEST(workers_that_talk_nonsense) {
     worker_case_open(&c, LONG_TIMEOUT_MS);
     worker_case_load(&c, 0, "right");
     struct tune_reply r = worker_case_reply(&c);
-    expect(r, TUNE_BAD_LAUNCH, "does not stay alive");
+    expect(r, TUNE_UNTRIED, "does not stay alive");
     tune_worker_close(c.worker);
     c.worker = NULL;
   }
