@@ -7,6 +7,7 @@
 // way.
 #include "autotune/search.h"
 
+#include "autotune/finals.h"
 #include "autotune/surrogate.h"
 #include "base/vec.h"
 
@@ -19,7 +20,7 @@
 #define CLIMBERS 16   // best predicted whose neighbours are analysed next
 #define SURE_AFTER 12 // measurements, before the search may end early
 
-enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_OVER };
+enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_FINALS, PHASE_OVER };
 
 struct candidate {
   enum { ANALYSIS_NONE, ANALYSIS_PLANNED, ANALYSIS_OPEN, ANALYSIS_KNOWN, ANALYSIS_PRUNED } analysis;
@@ -51,6 +52,10 @@ struct tune_search {
   struct surrogate *model; // from the first batch on
   VEC(struct planned) queue;
   size_t head, open, analysed;
+  struct finals *finals; // NULL: not begun
+  unsigned last_turn;    // of this part of the finals
+  bool is_narrow;        // the second part
+  bool is_settled;       // by finals, now or in an earlier run
 };
 
 // ---- what is asked of a round ----
@@ -59,7 +64,22 @@ static const struct round {
   double budget_ms;
   unsigned least, most;
   double within; // of the best, to come into this round
-} rounds[] = {{5, 3, 50, 0}, {12, 5, 100, 0.25}, {25, 7, 200, 0.05}};
+} rounds[] = {{5, 3, 50, 0}, {12, 5, 100, 0.25}};
+#define ROUND_FINALS COUNT_OF(rounds)
+
+// The finals, by how much they may cost: after a few turns of all finalists those that are still
+// close to the best go on.
+#define FINALS_WITHIN 0.09 // in one stretch: clocks differ by as much
+#define NARROW_WITHIN 0.025
+#define GUEST_WITHIN 1.0 // the default, to be compared with
+#define SLICE_MS 2.0
+#define SLICE_LEAST 2u
+#define SLICE_MOST 8u
+struct contest {
+  size_t entrants, left;
+  unsigned turns, most_turns; // of the first part; in all
+  double budget_ms;           // of the second part
+};
 
 static bool is_thorough(const struct tune_search *s) { return s->effort >= TUNE_EFFORT_FULL; }
 
@@ -67,11 +87,20 @@ static double round_budget(const struct tune_search *s, unsigned round) {
   return rounds[round].budget_ms * (is_thorough(s) ? 3 : 1);
 }
 
-static size_t round_size(const struct tune_search *s, unsigned round, size_t measured) {
-  size_t cap = (round == 1 ? 6 : 3) * (is_thorough(s) ? 3 : 1);
-  size_t share = measured / (round == 1 ? 2 : 4);
+static size_t round_size(const struct tune_search *s, size_t measured) {
+  size_t cap = is_thorough(s) ? 18 : 6, share = measured / 2;
   return share > cap ? cap : share < 2 ? 2 : share;
 }
+
+static struct contest contest_of(const struct tune_search *s) {
+  if (is_thorough(s))
+    return (struct contest){12, 6, 4, FINALS_TURNS, 1500};
+  return s->is_whole ? (struct contest){6, 4, 3, 8, 80}
+                     : (struct contest){8, 5, 3, FINALS_TURNS, 500};
+}
+
+// Of a slice: a launch that is not counted comes first.
+static double slice_cost(double ms) { return fmax(SLICE_MS, (SLICE_LEAST + 1) * ms); }
 
 struct tune_search *tune_search_create(struct arena *a, const struct tune_space *s,
                                        const struct tune_search_options *o) {
@@ -113,10 +142,12 @@ static bool best_of(const struct tune_search *s, bool only_picked, uint32_t *ret
   bool found = false;
   for (uint32_t i = 0; i < s->space->count; i++) {
     const struct candidate *c = &s->candidates[i];
-    if (!is_timed(c) || (only_picked && !c->is_picked))
+    if (!is_timed(c) || (only_picked && !c->is_picked) || (s->is_settled && !c->sample.turns))
       continue;
     const struct candidate *b = &s->candidates[*ret];
-    double ms = pessimistic_ms(c), best = found ? pessimistic_ms(b) : 0;
+    double ms = s->is_settled ? c->sample.median : pessimistic_ms(c), best = 0;
+    if (found)
+      best = s->is_settled ? b->sample.median : pessimistic_ms(b);
     // Of two with the same code the one that was run.
     if (!found || ms < best || (ms == best && c->outcome > b->outcome)) {
       *ret = i;
@@ -327,7 +358,7 @@ static bool plan_round(struct tune_search *s) {
       r[n++] = (struct ranked){c->sample.median, i};
   }
   qsort(r, n, sizeof *r, compare_ranked);
-  size_t size = round_size(s, s->round, measured);
+  size_t size = round_size(s, measured);
   bool has_default = false;
   for (size_t i = 0; i < n && i < size; i++) {
     has_default |= r[i].config == 0;
@@ -337,6 +368,110 @@ static bool plan_round(struct tune_search *s) {
   if (s->round == 1 && !has_default && s->candidates[0].outcome == TUNE_MEASURED)
     plan(s, TUNE_MEASURE, 0);
   return n > 1 || s->round == 1;
+}
+
+// ---- the finals ----
+
+// Those in the order of their times that may be the best; *ret_size of them. NULL: no contest.
+static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t most,
+                                    size_t *ret_size) {
+  struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
+  double bound = pessimistic_ms(&s->candidates[best]) * (1 + FINALS_WITHIN), cost = 0;
+  size_t n = 0, size = 0;
+  for (uint32_t i = 0; i < s->space->count; i++) {
+    const struct candidate *c = &s->candidates[i];
+    if (c->outcome == TUNE_MEASURED && c->sample.median <= bound)
+      r[n++] = (struct ranked){c->sample.median, i};
+  }
+  qsort(r, n, sizeof *r, compare_ranked);
+  // Few of what takes long.
+  for (; size < n && size < most; size++) {
+    cost += 2 * slice_cost(r[size].key);
+    if (size >= 3 && cost > contest_of(s).budget_ms)
+      break;
+  }
+  *ret_size = size;
+  return size > 1 ? r : NULL;
+}
+
+// An earlier run has held these finals.
+static bool were_held(const struct tune_search *s, const struct ranked *r, size_t n) {
+  for (size_t i = 0; i < n && r[i].key <= r[0].key * (1 + NARROW_WITHIN); i++)
+    if (s->candidates[r[i].config].sample.turns == 0)
+      return false;
+  return true;
+}
+
+static bool begin_finals(struct tune_search *s) {
+  struct contest contest = contest_of(s);
+  uint32_t best = 0;
+  size_t n = 0;
+  struct ranked *r = best_of(s, false, &best) ? find_entrants(s, best, contest.entrants, &n) : NULL;
+  if (!r)
+    return false;
+  s->is_settled = were_held(s, r, n);
+  if (s->is_settled)
+    return false;
+  for (uint32_t i = 0; i < s->space->count; i++)
+    s->candidates[i].sample.turns = 0;
+  s->finals = arena_new(s->arena, struct finals);
+  for (size_t i = 0; i < n; i++)
+    finals_enter(s->finals, r[i].config, r[i].key, false);
+  const struct candidate *first = &s->candidates[0];
+  if (!finals_find(s->finals, 0) && first->outcome == TUNE_MEASURED &&
+      first->sample.median <= r[0].key * (1 + GUEST_WITHIN) &&
+      4 * slice_cost(first->sample.median) <= contest.budget_ms)
+    finals_enter(s->finals, 0, first->sample.median, true);
+  s->last_turn = contest.turns;
+  return true;
+}
+
+// What a turn of those that go on takes.
+static double turn_cost(const struct tune_search *s) {
+  double ms = 0;
+  for (size_t i = 0; i < s->finals->count; i++)
+    if (s->finals->at[i].is_in && !s->finals->at[i].has_failed)
+      ms += 2 * slice_cost(s->finals->at[i].before);
+  return ms;
+}
+
+static void end_turn(struct tune_search *s) {
+  struct finals *f = s->finals;
+  finals_end_turn(f);
+  s->is_settled = finals_left(f) > 0;
+  for (size_t i = 0; i < f->count; i++)
+    if (f->at[i].sample.turns)
+      s->candidates[f->at[i].config].sample = f->at[i].sample;
+  double cost = turn_cost(s), budget = contest_of(s).budget_ms;
+  if (!s->is_narrow && (f->turns >= s->last_turn || f->turns * cost > budget)) {
+    struct contest c = contest_of(s);
+    finals_narrow(f, NARROW_WITHIN, c.left);
+    s->is_narrow = true;
+    cost = fmax(turn_cost(s), 1e-9);
+    s->last_turn = f->turns + (unsigned)fmin(fmax(budget / cost, 1), c.most_turns - f->turns);
+  }
+}
+
+static void plan_slice(struct tune_search *s, const struct finalist *n) {
+  if (n->is_in && !n->has_failed)
+    vec_push(s->arena, &s->queue, (struct planned){TUNE_MEASURE, n->config, ROUND_FINALS});
+}
+
+// All finalists there and back. False: the finals are over.
+static bool plan_turn(struct tune_search *s) {
+  struct finals *f = s->finals;
+  if (f)
+    end_turn(s);
+  else if (!begin_finals(s))
+    return false;
+  f = s->finals;
+  if (finals_left(f) < 2 || f->turns >= s->last_turn)
+    return false;
+  for (size_t i = 0; i < f->count; i++)
+    plan_slice(s, &f->at[i]);
+  for (size_t i = f->count; i-- > 0;)
+    plan_slice(s, &f->at[i]);
+  return true;
 }
 
 // Fills the queue again. False: the search is over.
@@ -369,7 +504,11 @@ static bool plan_more(struct tune_search *s) {
       s->phase = PHASE_ROUND;
     return true;
   case PHASE_ROUND:
-    if (plan_round(s))
+    if (!plan_round(s))
+      s->phase = PHASE_FINALS;
+    return true;
+  case PHASE_FINALS:
+    if (plan_turn(s))
       return true;
     break;
   case PHASE_OVER: break;
@@ -382,7 +521,7 @@ static bool plan_more(struct tune_search *s) {
 
 // It has failed, or has been timed for as long as this round would.
 static bool is_answered(const struct tune_search *s, const struct candidate *c, unsigned round) {
-  if (c->outcome == TUNE_UNTRIED)
+  if (c->outcome == TUNE_UNTRIED || (round == ROUND_FINALS && c->outcome == TUNE_MEASURED))
     return false;
   return round == 0 || c->outcome != TUNE_MEASURED || c->sample.count >= rounds[round].most ||
          (c->sample.count >= 3 &&
@@ -401,7 +540,9 @@ struct tune_step tune_search_next(struct tune_search *s) {
     }
     struct planned p = s->queue.at[s->head];
     struct candidate *c = &s->candidates[p.config];
-    if (s->open >= (p.action == TUNE_ANALYSE ? OPEN_ANALYSES : OPEN_LIMIT))
+    // There and back, the last is the first: one question at a time.
+    if (s->open >= (p.action == TUNE_ANALYSE ? OPEN_ANALYSES : OPEN_LIMIT) ||
+        (p.round == ROUND_FINALS && c->is_open))
       return (struct tune_step){.action = TUNE_WAIT};
     s->head++;
     if (p.action == TUNE_MEASURE ? is_answered(s, c, p.round) : c->analysis != ANALYSIS_PLANNED)
@@ -416,6 +557,13 @@ struct tune_step tune_search_next(struct tune_search *s) {
       return (struct tune_step){.action = TUNE_ANALYSE, .config = p.config};
     }
     c->is_open = true;
+    if (p.round == ROUND_FINALS)
+      return (struct tune_step){.action = TUNE_MEASURE,
+                                .config = p.config,
+                                .budget_ms = SLICE_MS,
+                                .least = SLICE_LEAST,
+                                .most = SLICE_MOST,
+                                .is_slice = true};
     return (struct tune_step){.action = TUNE_MEASURE,
                               .config = p.config,
                               .budget_ms = round_budget(s, p.round),
@@ -439,14 +587,24 @@ void tune_search_analysed(struct tune_search *s, uint32_t config, const struct p
 void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
                           const struct tune_sample *sample) {
   struct candidate *c = &s->candidates[config];
+  struct finalist *finalist = c->is_open ? finals_find(s->finals, config) : NULL;
   // A longer look replaces a shorter one; a failure, whenever it comes, stays.
-  c->outcome = outcome;
-  if (sample)
+  if (!finalist || outcome != TUNE_UNTRIED)
+    c->outcome = outcome;
+  if (finalist && outcome == TUNE_MEASURED)
+    finals_add(finalist, sample);
+  else if (sample)
     c->sample = *sample;
+  if (finalist)
+    finalist->has_failed |= outcome != TUNE_MEASURED;
   if (c->is_open) {
     c->is_open = false;
     s->open--;
   }
+}
+
+struct tune_sample tune_search_sample(const struct tune_search *s, uint32_t config) {
+  return s->candidates[config].sample;
 }
 
 void tune_search_hurry(struct tune_search *s) { s->is_hurried = true; }

@@ -8,8 +8,9 @@
 // the best predicted are measured for a few launches each, then, batch by batch, what is most
 // promising anywhere and around the best measured, its prediction corrected by how wrong the model
 // was on what was measured, until the budget of candidates is spent or nothing promises to be
-// better. At the end come rounds of successive halving: more launches for the better half, and more
-// for those that are left close to each other.
+// better. At the end comes a round of more launches for the better half, and the finals (finals.h)
+// for those that are close to each other: they are timed in turns, slice by slice, and what they
+// took is told by tune_search_sample.
 #ifndef TILE_AUTOTUNE_SEARCH_H
 #define TILE_AUTOTUNE_SEARCH_H
 
@@ -31,6 +32,7 @@ struct tune_step {
   uint32_t config;
   double budget_ms; // TUNE_MEASURE: how long
   unsigned least, most;
+  bool is_slice; // of the finals: the answer is no time that counts by itself
 };
 
 struct tune_search;
@@ -40,7 +42,8 @@ struct tune_search *tune_search_create(struct arena *a, const struct tune_space 
 // step: it answers when its turn comes. The next thing to do. TUNE_WAIT: nothing before an answer
 // arrives. Several steps may be open.
 struct tune_step tune_search_next(struct tune_search *s);
-// Answers. `prediction` NULL: pruned, or its compilation failed.
+// Answers. `prediction` NULL: pruned, or its compilation failed. A slice that could not be timed,
+// through no fault of the configuration: TUNE_UNTRIED.
 void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p);
 void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
                           const struct tune_sample *sample);
@@ -48,6 +51,9 @@ void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outc
 void tune_search_hurry(struct tune_search *s);
 // How many will be measured at most.
 uint32_t tune_search_planned(const struct tune_search *s);
+// The time that counts for one that was measured: of the finals, if it took part (`turns`), else
+// of its answer.
+struct tune_sample tune_search_sample(const struct tune_search *s, uint32_t config);
 // The best measured so far (if none was: the best predicted); false: none at all.
 bool tune_search_best(const struct tune_search *s, uint32_t *ret);
 

@@ -205,6 +205,7 @@ static tile_status run_loop(struct tune_loop *l, struct filling *f, bool *ret_st
 
 static void conclude(struct tune_loop *l, bool stopped, struct tune_result *ret) {
   uint32_t best = 0;
+  tune_loop_settle(l);
   bool has_best = tune_search_best(l->search, &best);
   *ret = (struct tune_result){.trials = l->trials,
                               .count = l->space->count,

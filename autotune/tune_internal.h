@@ -94,6 +94,8 @@ void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r);
 void tune_loop_want(struct tune_loop *l, const struct tune_step *step);
 // Moves everything on that can move. True: something was answered.
 bool tune_loop_advance(struct tune_loop *l);
+// The times of the finals become those of the trials.
+void tune_loop_settle(struct tune_loop *l);
 // What an earlier run knew.
 void tune_loop_resume(struct tune_loop *l);
 

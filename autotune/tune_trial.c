@@ -14,14 +14,17 @@ static bool is_failure(enum tune_outcome o) {
   return o != TUNE_UNTRIED && o != TUNE_MEASURED && o != TUNE_SAME_CODE;
 }
 
-// The search has its answer.
+// The search has its answer. A slice that was not timed has none.
 static void answer(struct tune_loop *l, uint32_t config) {
   struct tune_item *item = &l->items[config];
   struct tune_trial *t = &l->trials[config];
   if (!item->is_wanted)
     return;
   item->is_wanted = false;
-  tune_search_measured(l->search, config, t->outcome, is_failure(t->outcome) ? NULL : &t->sample);
+  enum tune_outcome outcome =
+      item->step.is_slice && t->outcome == TUNE_MEASURED ? TUNE_UNTRIED : t->outcome;
+  bool has_sample = outcome == TUNE_MEASURED || outcome == TUNE_SAME_CODE;
+  tune_search_measured(l->search, config, outcome, has_sample ? &t->sample : NULL);
 }
 
 // What would cost time or a worker to find out again is written down.
@@ -93,6 +96,7 @@ static bool follow_twin(struct tune_loop *l, uint32_t config) {
       TUNE_UNTRIED) { // built for the sake of the reference: it has to be timed itself
     struct tune_step step = l->items[config].step;
     step.config = t->same_as;
+    step.is_slice = false;
     tune_loop_want(l, &step);
     return false;
   }
@@ -182,6 +186,10 @@ void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
     conclude_unanswered(l, r->config, r->reason);
   } else if (r->outcome != TUNE_MEASURED) {
     conclude(l, r->config, r->outcome, r->reason);
+  } else if (at == STOP_MEASURING && item->step.is_slice) {
+    item->stop = STOP_READY;
+    item->is_wanted = false;
+    tune_search_measured(l->search, r->config, TUNE_MEASURED, &r->sample);
   } else if (at == STOP_MEASURING) {
     item->stop = STOP_READY;
     // A look that was broken off says less than the one before.
@@ -228,7 +236,7 @@ static void measure(struct tune_loop *l, uint32_t config) {
   if (tune_search_best(l->search, &best) && l->trials[best].sample.count)
     give_up = l->trials[best].sample.median *
               (l->trials[config].sample.count ? GIVE_UP_LATER : GIVE_UP_FIRST);
-  if (config == 0) // its time is reported
+  if (config == 0 || s->is_slice) // its time is reported; all of a turn are timed alike
     give_up = 0;
   l->items[config].stop = STOP_MEASURING;
   l->running++;
@@ -311,6 +319,24 @@ bool tune_loop_advance(struct tune_loop *l) {
   }
   l->active.len = kept;
   return has_moved;
+}
+
+void tune_loop_settle(struct tune_loop *l) {
+  for (uint32_t i = 0; i < l->space->count; i++) {
+    struct tune_trial *t = &l->trials[i];
+    struct tune_sample sample = tune_search_sample(l->search, i);
+    if (t->outcome != TUNE_MEASURED || sample.turns == 0 ||
+        (t->is_resumed && t->sample.turns && t->sample.median == sample.median))
+      continue;
+    t->sample = sample;
+    t->is_resumed = false;
+    if (l->journal)
+      tune_journal_append(l->journal, l->space, t);
+  }
+  for (uint32_t i = 0; i < l->space->count; i++)
+    if (l->trials[i].outcome == TUNE_SAME_CODE &&
+        l->trials[l->trials[i].same_as].outcome == TUNE_MEASURED)
+      l->trials[i].sample = l->trials[l->trials[i].same_as].sample;
 }
 
 // ---- an earlier run ----

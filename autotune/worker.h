@@ -28,6 +28,7 @@ const char *tune_outcome_name(enum tune_outcome o); // "pruned", "timeout", ...
 struct tune_sample { // milliseconds, of `count` launches, each after a flush of the L2 cache
   double median, p20, p80;
   unsigned count;
+  unsigned turns; // of the finals they come from (finals.h); 0: launched in one stretch
 };
 
 struct tune_reply {

@@ -324,7 +324,10 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_STOP_AFTER:
   case OPTION_PASSES: return apply_passes(t, g);
   case OPTION_DUMP_DIR: o->passes.dump_dir = copy(t, g->value); break;
-  case OPTION_CHECK: o->check = true; break;
+  case OPTION_CHECK:
+    o->check = true;
+    o->check_at = g->where;
+    break;
   case OPTION_NO_TUNINGS: o->no_tunings = true; break;
   case OPTION_TUNED_FOR: o->tuned_for = (struct word){g->value, g->where}; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
@@ -404,6 +407,19 @@ static bool check_packing(struct tool *t) {
          only_for_packs(t, &(struct word){{0}, o->name_at}, o->name != NULL, 0, "`--name`");
 }
 
+// What a tuning would not do: it launches candidates, over and over, for their times.
+static bool check_tuning(struct tool *t) {
+  const struct options *o = &t->o;
+  if (o->mode != MODE_AUTOTUNE)
+    return true;
+  if (o->outs.len)
+    return usage(t, o->outs.at[0].where, E0703, "`--out` is not for `--autotune`",
+                 "`--run` afterwards takes what was chosen and writes arguments; `--expect` is "
+                 "compared with the results of every candidate");
+  return !o->check || usage(t, o->check_at, E0703, "`--check` is not for `--autotune`",
+                            "checked accesses would be timed; check the kernel with `--run` first");
+}
+
 static void take_file(struct tool *t, const char *name, struct span where) {
   if (!t->o.file) {
     t->o.file = name;
@@ -458,7 +474,7 @@ bool options_parse(struct tool *t, int argc, char **argv) {
     }
     ok &= apply(t, &g);
   }
-  return ok && check_files(t) && check_packing(t);
+  return ok && check_files(t) && check_packing(t) && check_tuning(t);
 }
 
 void options_help(struct strbuf *out) {

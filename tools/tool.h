@@ -81,6 +81,7 @@ struct options {
   double rtol, atol;
   bool rtol_given, atol_given;
   bool check;
+  struct span check_at;
   uint64_t repeats, bytes;
   struct word space;           // value.ptr NULL: not given
   double budget, tune_timeout; // seconds

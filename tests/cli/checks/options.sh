@@ -58,3 +58,9 @@ check "a seed below 0" 2 '`--seed` wants a whole number.*\[E0702\]' --autotune a
 check "no candidates" 2 '\[E0702\]' --autotune add.tile --candidates 0
 check "a budget below 0" 2 '\[E0702\]' --autotune add.tile --budget=-3
 check "tuning and something else" 2 'two modes' --autotune --run add.tile
+check "tuning writes no arguments" 2 '`--out` is not for `--autotune` \[E0703\]
+--autotune add\.tile --out out=@sum\.npy
+\^~+
+help: `--run` afterwards' --autotune add.tile --out out=@sum.npy
+check "tuning checks no accesses" 2 '`--check` is not for `--autotune` \[E0703\]
+help: checked accesses would be timed' --autotune --check add.tile

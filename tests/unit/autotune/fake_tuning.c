@@ -13,7 +13,7 @@ struct event {
   double due_ms;
   uint32_t config;
   enum { EVENT_ANALYSED, EVENT_COMPILED, EVENT_LOADED, EVENT_CHECKED, EVENT_MEASURED } what;
-  bool is_reference;
+  bool is_reference, is_last;
   struct tune_sample sample;
 };
 
@@ -145,13 +145,19 @@ static void check(struct tune_worker *w, uint32_t config, bool is_reference) {
 
 static void measure(struct tune_worker *w, uint32_t config, double budget_ms, unsigned least,
                     unsigned most, double give_up_ms) {
-  double ms = fake.ms[config];
+  double begin = fmax(w->free_ms, fake.now_ms), ms = fake.ms[config];
+  if (fake.drift > 0)
+    ms *= 1 + fake.drift * fmod(begin, fake.drift_period_ms) / fake.drift_period_ms;
   unsigned n = (unsigned)fmin(fmax(budget_ms / ms, least), most);
   if (give_up_ms > 0 && ms > give_up_ms)
     n = 2;
   fake.measured[config]++;
   fake.was_measured_while_building |= fake.building > 0 && config != 0;
-  push(w, (struct event){.config = config, .what = EVENT_MEASURED, .sample = {ms, ms, ms, n}},
+  push(w,
+       (struct event){.config = config,
+                      .what = EVENT_MEASURED,
+                      .is_last = fake.measured[config] == fake.crash_at[config],
+                      .sample = {ms, ms, ms, n}},
        n * ms);
 }
 
@@ -171,7 +177,7 @@ static void answer(const struct event *e, struct tune_reply *r) {
   if (e->what == EVENT_CHECKED && !e->is_reference &&
       (c == FAKE_WRONG) != (fake.conduct[fake.reference] == FAKE_WRONG))
     r->outcome = TUNE_WRONG;
-  if (e->what == EVENT_MEASURED && c == FAKE_CRASH_LATER)
+  if (e->what == EVENT_MEASURED && (c == FAKE_CRASH_LATER || e->is_last))
     r->outcome = TUNE_BAD_LAUNCH;
   if (e->what == EVENT_CHECKED && e->is_reference && r->outcome == TUNE_MEASURED) {
     fake.reference = e->config;

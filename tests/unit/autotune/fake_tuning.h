@@ -26,7 +26,10 @@ struct fake_tuning {
   double ms[FAKE_CONFIGS];
   int code[FAKE_CONFIGS]; // configurations of the same number have the same code
   double build_ms, analyse_ms, timeout_ms;
-  const char *device_fails; // NULL: it opens
+  // Everything takes up to so much longer, the more the later in each period of the clock.
+  double drift, drift_period_ms;
+  unsigned crash_at[FAKE_CONFIGS]; // this measurement, from 1 on, breaks off; 0: none
+  const char *device_fails;        // NULL: it opens
   bool is_host;
   // What happened.
   unsigned submitted[FAKE_CONFIGS], loaded[FAKE_CONFIGS], checked[FAKE_CONFIGS],

@@ -147,6 +147,105 @@ START_TEST(halving) {
 }
 END_TEST
 
+// ---- a clock that drifts ----
+
+struct drifting {
+  double now_ms, period_ms, phase; // of the clock: launches take up to 6 % longer
+  double ms[40];
+};
+
+static struct tune_sample launches(struct drifting *d, const struct tune_step *step) {
+  double ms[256], end = d->now_ms + step->budget_ms;
+  unsigned n = 0;
+  for (bool is_warm = false; n < step->most && (n < step->least || d->now_ms < end);) {
+    double t = fmod(d->now_ms / d->period_ms + d->phase, 1);
+    ms[n] = d->ms[step->config] * (1 + 0.06 * (t < 0.8 ? t / 0.8 : (1 - t) / 0.2));
+    d->now_ms += ms[n] + 0.1;
+    n += is_warm;
+    is_warm = true;
+  }
+  qsort(ms, n, sizeof *ms, compare_doubles);
+  return (struct tune_sample){.median = ms[n / 2], .p20 = ms[n / 5], .p80 = ms[n - 1 - n / 5], n};
+}
+
+static struct tune_search *search_drifting(struct arena *a, const struct tune_space *s,
+                                           const struct tune_search_options *o, struct drifting *d,
+                                           unsigned *ret_slices) {
+  struct tune_search *search = tune_search_create(a, s, o);
+  for (struct tune_step step; (step = tune_search_next(search)).action != TUNE_DONE;) {
+    ck_assert_int_eq(step.action, TUNE_MEASURE);
+    *ret_slices += step.is_slice;
+    struct tune_sample sample = launches(d, &step);
+    tune_search_measured(search, step.config, TUNE_MEASURED, &sample);
+  }
+  return search;
+}
+
+// The best is found whatever the clock does, although it is ahead by less than that.
+static void find_in_drift(enum tune_effort effort, uint32_t count, double apart) {
+  struct landscape l;
+  unsigned slices = 0, wrong = 0;
+  for (int k = 0; k < 40; k++) {
+    struct arena *a = arena_create();
+    landscape_make(a, LANDSCAPE_ELEMENTS, 2, 0, &l);
+    l.space.count = count;
+    struct drifting d = {.period_ms = 90 + 31 * (k % 8), .phase = 0.2 * (k / 8)};
+    for (uint32_t i = 0; i < count; i++)
+      d.ms[i] = 0.3 * (1 + apart * ((i * 7 + 3 * (uint32_t)k) % count));
+    struct tune_search_options o = {.effort = effort};
+    struct tune_search *s = search_drifting(a, &l.space, &o, &d, &slices);
+    uint32_t best;
+    ck_assert(tune_search_best(s, &best));
+    wrong += d.ms[best] > 0.3 * (1 + apart / 2);
+    for (uint32_t i = 0; i < count; i++) // the best is in front of all
+      ck_assert(tune_search_sample(s, i).median >= tune_search_sample(s, best).median);
+    ck_assert(d.now_ms < (effort == TUNE_EFFORT_QUICK ? 700 : 4000)); // of the launches alone
+    arena_destroy(a);
+  }
+  ck_assert_msg(wrong == 0, "%u wrong choices", wrong);
+  ck_assert_uint_ge(slices, 40 * 8);
+}
+
+START_TEST(drift_cancels) {
+  find_in_drift(TUNE_EFFORT_QUICK, 20, 0.02);
+  find_in_drift(TUNE_EFFORT_EXHAUSTIVE, 36, 0.01);
+}
+END_TEST
+
+// Finals that an earlier run has held are not held again; others are.
+START_TEST(finals_once) {
+  struct arena *a = arena_create();
+  struct landscape l;
+  landscape_make(a, LANDSCAPE_ELEMENTS, 2, 0, &l);
+  l.space.count = 12;
+  struct drifting d = {.period_ms = 300};
+  for (uint32_t i = 0; i < 12; i++)
+    d.ms[i] = 0.3 * (1 + 0.015 * ((i + 5) % 12));
+  struct tune_search_options o = {.effort = TUNE_EFFORT_QUICK};
+  unsigned slices = 0, again = 0;
+  struct tune_search *s = search_drifting(a, &l.space, &o, &d, &slices);
+  for (int with_finals = 0; with_finals < 2; with_finals++) {
+    struct tune_search *next = tune_search_create(a, &l.space, &o);
+    for (uint32_t i = 0; i < 12; i++) {
+      struct tune_sample known = tune_search_sample(s, i);
+      known.turns = with_finals ? known.turns : 0;
+      tune_search_measured(next, i, TUNE_MEASURED, &known);
+    }
+    again = 0;
+    for (struct tune_step step; (step = tune_search_next(next)).action != TUNE_DONE;) {
+      struct tune_sample sample = launches(&d, &step);
+      again += step.is_slice;
+      tune_search_measured(next, step.config, TUNE_MEASURED, &sample);
+    }
+    uint32_t best;
+    ck_assert(tune_search_best(next, &best) && best == 7);
+    ck_assert_int_eq(again == 0, with_finals);
+  }
+  ck_assert_uint_gt(slices, 0);
+  arena_destroy(a);
+}
+END_TEST
+
 // A lucky glance must not beat a long look.
 START_TEST(doubt_counts) {
   struct arena *a = arena_create();
@@ -242,6 +341,11 @@ START_TEST(resumed) {
           tune_search_measured(s, step.config, TUNE_BAD_BUILD, NULL);
           continue;
         }
+        if (step.is_slice) { // which count together only
+          struct tune_sample slice = landscape_measure(&l, step.config, step.most, 0);
+          tune_search_measured(s, step.config, TUNE_MEASURED, &slice);
+          continue;
+        }
         repeated += run == 1 && known[step.config].count >= step.most;
         known[step.config] = landscape_measure(&l, step.config, step.most, 0);
         tune_search_measured(s, step.config, TUNE_MEASURED, &known[step.config]);
@@ -263,6 +367,8 @@ Suite *search_suite(void) {
   tcase_add_test(t, seed_decides);
   tcase_add_test(t, small_spaces_whole);
   tcase_add_test(t, halving);
+  tcase_add_test(t, drift_cancels);
+  tcase_add_test(t, finals_once);
   tcase_add_test(t, doubt_counts);
   tcase_add_test(t, failures_never_win);
   tcase_add_test(t, everything_pruned);

@@ -5,6 +5,7 @@
 #include "fake_tuning.h"
 #include "suites.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ START_TEST(all_are_fine) {
   ck_assert_uint_eq(result.disagreed, 0);
   for (size_t i = 0; i < 20; i++) {
     ck_assert_int_eq(result.trials[i].outcome, TUNE_MEASURED);
-    ck_assert(result.trials[i].sample.median == fake.ms[i]);
+    ck_assert_double_eq_tol(result.trials[i].sample.median, fake.ms[i], 1e-9);
     ck_assert(result.trials[i].is_checked);
     ck_assert_int_eq(result.trials[i].registers, 40);
     ck_assert_uint_eq(fake.checked[i], 1);
@@ -161,7 +162,7 @@ START_TEST(equal_code_once) {
   ck_assert_int_eq(result.trials[4].outcome, TUNE_SAME_CODE);
   ck_assert_int_eq(result.trials[7].outcome, TUNE_SAME_CODE);
   ck_assert_uint_eq(result.trials[7].same_as, 2);
-  ck_assert(result.trials[7].sample.median == 0.5);
+  ck_assert_double_eq_tol(result.trials[7].sample.median, 0.5, 1e-9);
   ck_assert_int_eq(result.trials[9].outcome, TUNE_SAME_CODE);
   ck_assert_int_eq(result.trials[11].outcome, TUNE_WRONG); // so is its twin
   ck_assert_uint_eq(fake.loaded[4] + fake.loaded[7] + fake.loaded[9] + fake.loaded[11], 0);
@@ -260,6 +261,44 @@ START_TEST(unfilled) {
 }
 END_TEST
 
+// The clocks fall while it is measured: what comes late, or early, is not worse for that.
+START_TEST(drifting_clock) {
+  unsigned wrong = 0;
+  for (int k = 0; k < 12; k++) {
+    fake_reset(a, 20, &space);
+    fake.drift = 0.06;
+    fake.drift_period_ms = 150 + 37 * k;
+    for (size_t i = 0; i < 20; i++)
+      fake.ms[i] = 0.3 * (1 + 0.015 * (double)((i + 7) % 20));
+    ck_assert_int_eq(run(NULL), TILE_OK);
+    wrong += result.best != 13;
+    for (size_t i = 0; i < 20; i++)
+      ck_assert(result.trials[i].sample.median >= result.trials[result.best].sample.median);
+    // The finalists' times stand to each other as the truth does.
+    double ratio = result.trials[14].sample.median / result.trials[13].sample.median;
+    wrong += fabs(ratio - 1.015) > 0.004;
+  }
+  ck_assert_msg(wrong == 0, "%u times", wrong);
+}
+END_TEST
+
+// One breaks off in the finals: it is the one that fails, and the best of the others wins.
+START_TEST(crash_in_the_finals) {
+  for (unsigned at = 3; at < 7; at++) {
+    fake_reset(a, 20, &space);
+    for (size_t i = 0; i < 20; i++)
+      fake.ms[i] = 0.3 * (1 + 0.01 * (double)i);
+    fake.crash_at[0] = at;
+    ck_assert_int_eq(run(NULL), TILE_OK);
+    ck_assert_int_eq(result.trials[0].outcome, TUNE_BAD_LAUNCH);
+    ck_assert(result.has_best && result.best == 1);
+    for (size_t i = 1; i < 20; i++)
+      ck_assert_int_eq(result.trials[i].outcome, TUNE_MEASURED);
+    ck_assert_uint_ge(result.trials[1].sample.turns, 2);
+  }
+}
+END_TEST
+
 // A larger space: pruned ones are never compiled, 24 are measured, the rest stays untried.
 START_TEST(guided) {
   fake_reset(a, 60, &space);
@@ -353,6 +392,8 @@ Suite *tune_suite(void) {
   tcase_add_test(t, no_device);
   tcase_add_test(t, guesses);
   tcase_add_test(t, unfilled);
+  tcase_add_test(t, drifting_clock);
+  tcase_add_test(t, crash_in_the_finals);
   tcase_add_test(t, guided);
   tcase_add_test(t, slow_analysis);
   tcase_add_test(t, resumed);
