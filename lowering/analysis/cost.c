@@ -16,7 +16,7 @@
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/trips.h"
 
-enum { LANES = 32, LINE_BYTES = 128, MOST_REGISTERS = 255 };
+enum { LANES = 32, LINE_BYTES = 128 };
 
 struct tally {
   struct op_survey of_op;
@@ -351,12 +351,12 @@ static void see_resources(struct tally *t, MlirModule module) {
   k->elements = resource_widest_tile(t->c, root).elements;
   if (mlirOperationIsNull(kernel))
     return;
-  unsigned threads = LANES * k->num_warps;
-  unsigned bound = (unsigned)op_attr_int(root, "tilegpu.max_registers", MOST_REGISTERS);
-  unsigned most = t->machine->registers / threads;
+  unsigned most = resource_registers(t->of_op.target, k->num_warps);
+  unsigned bound = (unsigned)op_attr_int(root, "tilegpu.max_registers", most);
   bound = bound < most ? bound : most;
-  struct register_need need =
-      registers_needed(t->c, t->of_op.axis, t->trips, kernel, t->of_op.arena);
+  struct arena *a = t->of_op.arena;
+  struct register_need need = registers_needed(
+      register_census_of(t->c, t->of_op.axis, liveness_of(t->c, kernel, a), kernel, a), t->trips);
   k->registers = need.wanted < bound ? need.wanted : bound;
   k->spilled = need.least > bound ? need.least - bound : 0;
 }

@@ -31,6 +31,10 @@ static bool is_cheap(struct ir_context *c, MlirValue v, unsigned depth) {
   return true;
 }
 
+unsigned tile_words(struct ir_context *c, MlirType tile) {
+  return (layout_registers(c, tile) * type_bits(c, element_type(tile)) + WORD_BITS - 1) / WORD_BITS;
+}
+
 unsigned register_words(struct ir_context *c, MlirValue v) {
   MlirType type = mlirValueGetType(v);
   MlirOperation def = value_def(v);
@@ -39,7 +43,7 @@ unsigned register_words(struct ir_context *c, MlirValue v) {
   enum op_id id = mlirOperationIsNull(def) ? OP_UNKNOWN : op_id(c, def);
   if (id == OP_TILE_BROADCAST || id == OP_TILE_EXPAND_DIMS)
     return 0;
-  return (layout_registers(c, type) * type_bits(c, element_type(type)) + WORD_BITS - 1) / WORD_BITS;
+  return tile_words(c, type);
 }
 
 // ---- tiles of addresses and numbers ----
@@ -71,16 +75,16 @@ unsigned registers_apart(struct ir_context *c, struct axis_analysis *axis, MlirV
   return n;
 }
 
-// ---- the most crowded point ----
+// ---- operands that come in slices ----
 
-struct census {
+struct register_census {
   struct ir_context *c;
   struct axis_analysis *axis;
   const struct liveness *live;
-  int64_t *wanted, *least; // how the words change at a point
-  const struct trip_counts *trips;
+  MlirOperation func;
+  struct arena *arena;
+  int64_t *held, *ahead; // words at a point: of tiles; of two slices of operands
   bool has_products;
-  double *times, most_times; // how often the op at a point runs
 };
 
 // What enters the loop that carries `v`; null for other values.
@@ -94,25 +98,68 @@ static MlirValue carried_from(struct ir_context *c, MlirValue v) {
   return mlirOperationGetOperand(loop, at + 2);
 }
 
-// Operands of products that are read from shared memory come a slice of K at a time, the next one
-// while one is used, whatever the IR says; if need be a slice comes in pieces.
-static bool is_operand_load(struct census *s, MlirValue v, int64_t *ret_k) {
-  MlirOpOperand use = mlirValueGetFirstUse(v);
-  MlirValue first = carried_from(s->c, v);
+static MlirOperation loop_of_value(struct ir_context *c, MlirValue v) {
+  if (!mlirValueIsABlockArgument(v))
+    return op_loop_around(c, mlirOpResultGetOwner(v));
+  MlirOperation around = mlirBlockGetParentOperation(mlirBlockArgumentGetOwner(v));
+  return op_is_loop(c, around) ? around : op_loop_around(c, around);
+}
+
+static bool is_elementwise(struct ir_context *c, MlirOperation op) {
+  return (op_flags(c, op) & OP_EW) && mlirOperationGetNumResults(op) == 1;
+}
+
+// Where `v`, or what nothing but one op after the other computes of its elements, is multiplied.
+static MlirOpOperand use_in_product(struct ir_context *c, MlirValue v, unsigned depth) {
+  MlirOpOperand use = mlirValueGetFirstUse(v), none = {NULL};
+  if (mlirOpOperandIsNull(use) || depth == 0)
+    return none;
+  MlirOperation user = mlirOpOperandGetOwner(use);
+  if (op_is(c, user, OP_TILE_DOT))
+    return mlirOpOperandGetOperandNumber(use) < 2 ? use : none;
+  return is_elementwise(c, user) && value_use_count(v) == 1
+             ? use_in_product(c, mlirOperationGetResult(user, 0), depth - 1)
+             : none;
+}
+
+// Is it read from shared memory in every turn of that loop, or computed of what is?
+static bool is_read_in(struct ir_context *c, MlirValue v, MlirOperation loop, unsigned depth) {
+  MlirValue first = carried_from(c, v);
   MlirOperation def = value_def(mlirValueIsNull(first) ? v : first);
-  if (mlirOperationIsNull(def) || !op_is(s->c, def, OP_GPU_LOCAL_LOAD) || mlirOpOperandIsNull(use))
+  if (mlirOperationIsNull(def) || depth == 0 || !mlirOperationEqual(loop_of_value(c, v), loop))
     return false;
-  unsigned operand = mlirOpOperandGetOperandNumber(use);
-  if (!op_is(s->c, mlirOpOperandGetOwner(use), OP_TILE_DOT) || operand > 1)
+  if (op_is(c, def, OP_GPU_LOCAL_LOAD))
+    return true;
+  bool found = false;
+  for (intptr_t i = 0; is_elementwise(c, def) && i < mlirOperationGetNumOperands(def); i++) {
+    MlirValue operand = mlirOperationGetOperand(def, i);
+    if (is_cheap(c, operand, DEEPEST))
+      continue;
+    found = is_read_in(c, operand, loop, depth - 1);
+    if (!found)
+      return false;
+  }
+  return found;
+}
+
+// Operands of products that are read from shared memory come a slice of K at a time, the next one
+// while one is used, whatever the IR says; if need be a slice comes in pieces. What was read in
+// front of the loop is held whole.
+static bool comes_in_slices(struct ir_context *c, MlirValue v, int64_t *ret_k) {
+  MlirOpOperand use = use_in_product(c, v, DEEPEST);
+  if (mlirOpOperandIsNull(use) ||
+      !is_read_in(c, v, op_loop_around(c, mlirOpOperandGetOwner(use)), DEEPEST))
     return false;
   MlirType type = mlirValueGetType(v);
-  *ret_k = tensor_dim(type, tensor_rank(type) - (operand == 0 ? 1 : 2));
+  *ret_k = tensor_dim(type, tensor_rank(type) - (mlirOpOperandGetOperandNumber(use) == 0 ? 1 : 2));
   return true;
 }
 
+// ---- what a tile takes ----
+
 // Do the elements differ by what is known when compiling, whatever the first one is? Then all of
 // them are one address and constants beside it.
-static bool differs_by_constants(struct census *s, MlirValue v, unsigned depth) {
+static bool differs_by_constants(struct register_census *s, MlirValue v, unsigned depth) {
   MlirOperation def = value_def(v);
   if (!type_is_tensor(mlirValueGetType(v)) || axis_info_of(s->axis, v)->is_constant)
     return true;
@@ -156,23 +203,28 @@ static bool is_alias(struct ir_context *c, MlirOperation op) {
              CONVERT_REGISTERS;
 }
 
-static struct register_need words_of(struct census *s, MlirValue v) {
+struct words {
+  unsigned held, ahead;
+};
+
+static struct words words_of(struct register_census *s, MlirValue v) {
   MlirOperation def = value_def(v);
   unsigned words = register_words(s->c, v);
   int64_t k;
   if (words == 0 || (!mlirOperationIsNull(def) && is_alias(s->c, def)))
-    return (struct register_need){0, 0};
+    return (struct words){0};
   if (type_is_ptr(s->c, element_type(mlirValueGetType(v))))
-    words = differs_by_constants(s, v, DEEPEST) ? 2 : 2 * registers_apart(s->c, s->axis, v);
-  else if (is_operand_load(s, v, &k)) {
-    unsigned two = k > TWO_SLICES ? (unsigned)(words * TWO_SLICES / k) : words;
-    return (struct register_need){two, (two + 3) / 4};
-  }
-  return (struct register_need){words, words};
+    return (struct words){
+        .held = differs_by_constants(s, v, DEEPEST) ? 2 : 2 * registers_apart(s->c, s->axis, v)};
+  if (comes_in_slices(s->c, v, &k))
+    return (struct words){.ahead = k > TWO_SLICES ? (unsigned)(words * TWO_SLICES / k) : words};
+  return (struct words){.held = words};
 }
 
+// ---- the census ----
+
 // The last use, those of its aliases among them.
-static uint32_t end_of(struct census *s, MlirValue v) {
+static uint32_t end_of(struct register_census *s, MlirValue v) {
   uint32_t end = liveness_range(s->live, v).end;
   for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
        use = mlirOpOperandGetNextUse(use)) {
@@ -183,26 +235,24 @@ static uint32_t end_of(struct census *s, MlirValue v) {
   return end;
 }
 
-// What ends where another one begins makes room for it.
-static void take(struct census *s, MlirValue v) {
-  struct register_need words = words_of(s, v);
-  if (words.wanted == 0)
+// Notes how the words change where it begins and ends: what ends where another one begins makes
+// room for it.
+static void take(struct register_census *s, MlirValue v) {
+  struct words words = words_of(s, v);
+  if (words.held + words.ahead == 0)
     return;
   uint32_t begin = liveness_range(s->live, v).begin, end = end_of(s, v);
   if (end == begin)
     return;
-  s->wanted[begin] += words.wanted;
-  s->wanted[end] -= words.wanted;
-  s->least[begin] += words.least;
-  s->least[end] -= words.least;
+  s->held[begin] += words.held;
+  s->held[end] -= words.held;
+  s->ahead[begin] += words.ahead;
+  s->ahead[end] -= words.ahead;
 }
 
 static bool see(MlirOperation op, void *user) {
-  struct census *s = user;
-  double times = trips_of_op(s->trips, op);
+  struct register_census *s = user;
   s->has_products |= op_is(s->c, op, OP_TILE_DOT);
-  s->times[liveness_point(s->live, op)] = times;
-  s->most_times = times > s->most_times ? times : s->most_times;
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
     take(s, mlirOperationGetResult(op, i));
   for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
@@ -213,25 +263,64 @@ static bool see(MlirOperation op, void *user) {
   return true;
 }
 
-// At points that run at least so often.
-static unsigned most_of(const struct census *s, const int64_t *change, double times) {
-  int64_t now = 0, most = 0;
-  for (uint32_t i = 0; i < liveness_count(s->live); i++) {
-    now += change[i];
-    most = now > most && s->times[i] >= times ? now : most;
+struct register_census *register_census_of(struct ir_context *c, struct axis_analysis *axis,
+                                           const struct liveness *live, MlirOperation func,
+                                           struct arena *a) {
+  struct register_census *s = arena_new(a, struct register_census);
+  uint32_t points = liveness_count(live) + 1;
+  *s = (struct register_census){.c = c,
+                                .axis = axis,
+                                .live = live,
+                                .func = func,
+                                .arena = a,
+                                .held = arena_array(a, int64_t, points),
+                                .ahead = arena_array(a, int64_t, points)};
+  ir_walk(func, see, s);
+  for (uint32_t i = 1; i < points; i++) {
+    s->held[i] += s->held[i - 1];
+    s->ahead[i] += s->ahead[i - 1];
   }
-  return (unsigned)most + (s->has_products ? PRODUCT_RESERVE : RESERVE);
+  return s;
 }
 
-struct register_need registers_needed(struct ir_context *c, struct axis_analysis *axis,
-                                      const struct trip_counts *trips, MlirOperation func,
-                                      struct arena *a) {
-  struct census s = {.c = c, .axis = axis, .live = liveness_of(c, func, a), .trips = trips};
-  uint32_t points = liveness_count(s.live) + 1;
-  s.wanted = arena_array(a, int64_t, points);
-  s.least = arena_array(a, int64_t, points);
-  s.times = arena_array(a, double, points);
-  ir_walk(func, see, &s);
-  return (struct register_need){most_of(&s, s.wanted, 0),
-                                most_of(&s, s.least, s.most_times / SELDOM) + STRAINED};
+// ---- the most crowded point ----
+
+struct times {
+  const struct register_census *census;
+  const struct trip_counts *trips;
+  double *at, most; // how often the op at a point runs
+};
+
+static bool see_times(MlirOperation op, void *user) {
+  struct times *t = user;
+  double times = trips_of_op(t->trips, op);
+  t->at[liveness_point(t->census->live, op)] = times;
+  t->most = times > t->most ? times : t->most;
+  return true;
+}
+
+unsigned registers_reserved(const struct register_census *r) {
+  return r->has_products ? PRODUCT_RESERVE : RESERVE;
+}
+
+struct register_need registers_needed(const struct register_census *r,
+                                      const struct trip_counts *trips) {
+  uint32_t points = liveness_count(r->live);
+  struct times t = {r, trips, .at = arena_array(r->arena, double, points)};
+  ir_walk(r->func, see_times, &t);
+  int64_t wanted = 0, least = 0;
+  for (uint32_t i = 0; i < points; i++) {
+    int64_t want = r->held[i] + r->ahead[i], need = r->held[i] + (r->ahead[i] + 3) / 4;
+    wanted = want > wanted ? want : wanted;
+    least = need > least && t.at[i] >= t.most / SELDOM ? need : least;
+  }
+  unsigned reserve = registers_reserved(r);
+  return (struct register_need){(unsigned)wanted + reserve, (unsigned)least + reserve + STRAINED};
+}
+
+unsigned registers_in_loop(const struct register_census *r, MlirOperation loop) {
+  int64_t most = 0;
+  for (uint32_t i = liveness_point(r->live, loop); i < liveness_end(r->live, loop); i++)
+    most = r->held[i] > most ? r->held[i] : most;
+  return (unsigned)most;
 }

@@ -9,6 +9,7 @@
 enum {
   REGISTERS_PER_ALLOCATION = 256, // of a warp
   RESERVED_SHARED = 1024,         // of every program, by the system
+  MOST_REGISTERS = 255,           // of a thread
   LANES = 32
 };
 
@@ -60,6 +61,11 @@ struct widest_tile resource_widest_tile(struct ir_context *c, MlirOperation root
 // ---- occupancy ----
 
 unsigned resource_warps_per_sm(const struct target *t) { return machine_of(t)->warps; }
+
+unsigned resource_registers(const struct target *t, uint32_t num_warps) {
+  unsigned n = machine_of(t)->registers / (LANES * num_warps);
+  return n < MOST_REGISTERS ? n : MOST_REGISTERS;
+}
 
 static void take_less(unsigned *n, const char **limit, unsigned other, const char *name) {
   if (other < *n) {

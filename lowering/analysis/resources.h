@@ -16,6 +16,9 @@ struct widest_tile {
 };
 struct widest_tile resource_widest_tile(struct ir_context *c, MlirOperation root);
 
+// Registers that a thread may have where so many warps are to run.
+unsigned resource_registers(const struct target *t, uint32_t num_warps);
+
 // Programs of a multiprocessor that run at the same time. `registers` of a thread may be 0: not
 // known. *ret_limit: which of "warps", "programs", "registers", "shared memory" stops more.
 unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,

@@ -12,14 +12,13 @@
 // f32 with 1024 threads is 64 registers of 64: without parking, ptxas spills to local memory, which
 // is beyond the L1 cache here.
 #include "lowering/analysis/registers.h"
+#include "lowering/analysis/resources.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
 #include "lowering/analysis/shared_places.h"
 #include "lowering/pass.h"
 
 enum {
-  REGISTERS_PER_SM = 65536,
-  MOST_REGISTERS = 255, // of a thread
   LANES = 32,
   RESERVE = 28 // registers for addresses and temporaries
 };
@@ -157,9 +156,8 @@ static void set_number(struct state *s, MlirOperation op, const char *name, unsi
 }
 
 static void park_function(struct state *s, MlirOperation func, uint32_t shared_bytes) {
-  unsigned threads = LANES * s->p->num_warps, registers = REGISTERS_PER_SM / threads;
-  registers = registers > MOST_REGISTERS ? MOST_REGISTERS : registers;
-  s->budget = registers - RESERVE;
+  unsigned threads = LANES * s->p->num_warps;
+  s->budget = resource_registers(s->p->target, s->p->num_warps) - RESERVE;
   uint32_t limit = s->p->target->shared_limit, taken = shared_bytes + SCRATCH_ALIGNMENT;
   s->row_limit = taken > limit ? 0 : (limit - taken) / (PARKED_ROW_BYTES * threads);
   s->live = liveness_of(s->c, func, s->p->scratch);

@@ -18,6 +18,7 @@
 #include "base/mma.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/part_view.h"
+#include "lowering/analysis/registers.h"
 
 // FMA: registers of a slice of both operands, at most.
 enum { FMA_SLICE_WORDS = 32 };
@@ -31,10 +32,6 @@ struct state {
 static MlirValue operand(MlirOperation op, intptr_t i) { return mlirOperationGetOperand(op, i); }
 static MlirType operand_type(MlirOperation op, intptr_t i) {
   return mlirValueGetType(operand(op, i));
-}
-
-unsigned prefetch_words(struct ir_context *c, MlirType tile) {
-  return (layout_registers(c, tile) * type_bits(c, element_type(tile)) + 31) / 32;
 }
 
 // K is the last dimension of A, the last but one of B.
@@ -72,8 +69,7 @@ static unsigned mma_slice(const struct cut_dot *d, int64_t k) {
 
 static unsigned fma_slice(const struct cut_dot *d, int64_t k) {
   struct ir_context *c = d->p->c;
-  unsigned words =
-      prefetch_words(c, operand_type(d->dot, 0)) + prefetch_words(c, operand_type(d->dot, 1));
+  unsigned words = tile_words(c, operand_type(d->dot, 0)) + tile_words(c, operand_type(d->dot, 1));
   int64_t slice = k;
   while (slice > 1 && words * slice / k > FMA_SLICE_WORDS)
     slice /= 2;

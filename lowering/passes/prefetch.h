@@ -16,10 +16,6 @@ struct cut_dot {
   VEC(MlirOperation) firsts; // of each: that of the first slice
 };
 
-// ---- prefetch.c ----
-// 32-bit registers that a thread holds a tile of that type in.
-unsigned prefetch_words(struct ir_context *c, MlirType tile);
-
 // ---- prefetch_turns.c ----
 // Loads the first slice of a turn of a pipelined loop at the end of the turn before. False if that
 // cannot be; *ret_why_not: why, if it is a pipelined loop.

@@ -14,6 +14,7 @@
 //     yield %next                             dot %t
 //   }                                         yield %next, %u
 //                                           }
+#include "lowering/analysis/registers.h"
 #include "lowering/passes/loops.h"
 #include "lowering/passes/prefetch.h"
 
@@ -152,7 +153,7 @@ static bool choose_carried(struct turns *t) {
       continue;
     if (!find_wait(t, index))
       return is_refused(t, "its operands are waited for one after the other");
-    words += prefetch_words(t->c, mlirValueGetType(mlirOperationGetResult(load, 0)));
+    words += tile_words(t->c, mlirValueGetType(mlirOperationGetResult(load, 0)));
     vec_push(t->d->p->scratch, &t->carried, load);
   }
   if (t->carried.len > 0 && !is_only_product(t))

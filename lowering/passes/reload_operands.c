@@ -12,38 +12,26 @@
 // (FlashAttention-2 keeps them in shared memory too). `prefetch` then cuts what is read into
 // slices.
 #include "base/vec.h"
-#include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
+#include "lowering/analysis/registers.h"
+#include "lowering/analysis/resources.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
-#include "lowering/passes/prefetch.h"
+#include "mlir-dialects/build.h"
 
-enum {
-  MOST_REGISTERS = 255, // of a thread
-  RESERVE = 24,         // registers for addresses and temporaries
-  WORTH = 64,           // registers of an operand: reading a smaller one costs more than it saves
-};
+enum { WORTH = 64 }; // registers of an operand: reading a smaller one costs more than it saves
 
 struct state {
   struct pass_context *p;
   struct ir_context *c;
-  struct liveness *live;
-  VEC(MlirValue) tiles; // of floats, that are computed or loaded
+  MlirOperation func;
+  struct axis_analysis *axis;
+  struct liveness *live; // this and the census: of the IR as it is; NULL: to be made
+  struct register_census *census;
   VEC(MlirOperation) dots, buffers;
   VEC(MlirOperation) left; // reads in front of loops that a product of them did without
   bool changed;
 };
-
-static bool is_of_floats(MlirValue v) {
-  MlirType t = mlirValueGetType(v);
-  return type_is_tensor(t) && mlirTypeIsAFloat(element_type(t));
-}
-
-// Tiles that hold no registers of their own: constants, copies of a smaller tile.
-static bool is_free(struct ir_context *c, MlirOperation op) {
-  return op_is(c, op, OP_ARITH_CONSTANT) || op_is(c, op, OP_TILE_BROADCAST) ||
-         op_is(c, op, OP_TILE_EXPAND_DIMS) || op_is(c, op, OP_TILE_SPLAT);
-}
 
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
@@ -51,18 +39,17 @@ static bool collect(MlirOperation op, void *user) {
     vec_push(s->p->scratch, &s->dots, op);
   if (op_is(s->c, op, OP_GPU_LOCAL_ALLOC))
     vec_push(s->p->scratch, &s->buffers, op);
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
-    MlirValue v = mlirOperationGetResult(op, i);
-    if (is_of_floats(v) && !is_free(s->c, op))
-      vec_push(s->p->scratch, &s->tiles, v);
-  }
-  for (intptr_t r = 0; op_is_loop(s->c, op) && r < mlirOperationGetNumRegions(op); r++) {
-    MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
-    for (intptr_t i = 0; !mlirBlockIsNull(body) && i < mlirBlockGetNumArguments(body); i++)
-      if (is_of_floats(mlirBlockGetArgument(body, i)))
-        vec_push(s->p->scratch, &s->tiles, mlirBlockGetArgument(body, i));
-  }
   return true;
+}
+
+static void look_around(struct state *s) {
+  struct arena *a = s->p->scratch;
+  if (!s->axis)
+    s->axis = axis_analyse(s->c, s->func, a);
+  if (!s->live) {
+    s->live = liveness_of(s->c, s->func, a);
+    s->census = register_census_of(s->c, s->axis, s->live, s->func, a);
+  }
 }
 
 static bool is_within(MlirOperation op, MlirOperation around) {
@@ -70,34 +57,6 @@ static bool is_within(MlirOperation op, MlirOperation around) {
     if (mlirOperationEqual(op, around))
       return true;
   return false;
-}
-
-// Registers that a thread holds while `dot` runs: what lives across it, and its result. What its
-// loop reads from buffers comes in slices and does not count.
-static unsigned registers_at(struct state *s, MlirOperation dot, MlirOperation loop) {
-  uint32_t at = liveness_point(s->live, dot);
-  unsigned words = 0;
-  for (size_t i = 0; i < s->tiles.len; i++) {
-    MlirValue v = s->tiles.at[i];
-    struct live_range r = liveness_range(s->live, v);
-    MlirOperation def = value_def(v);
-    bool is_read = !mlirOperationIsNull(def) && op_is(s->c, def, OP_GPU_LOCAL_LOAD);
-    bool is_own = !mlirOperationIsNull(def) && mlirOperationEqual(def, dot);
-    if (is_own || (r.begin < at && r.end > at && !(is_read && is_within(def, loop))))
-      words += prefetch_words(s->c, mlirValueGetType(v));
-  }
-  return words;
-}
-
-// The most that any product of the loop finds.
-static unsigned registers_of_loop(struct state *s, MlirOperation loop) {
-  unsigned most = 0;
-  for (size_t i = 0; i < s->dots.len; i++)
-    if (is_within(s->dots.at[i], loop)) {
-      unsigned words = registers_at(s, s->dots.at[i], loop);
-      most = words > most ? words : most;
-    }
-  return most;
 }
 
 // Bytes of the buffers that live somewhere in `loop`, and of `buffer`.
@@ -133,28 +92,53 @@ static void note_left(struct state *s, MlirOperation load) {
   vec_push(s->p->scratch, &s->left, load);
 }
 
+// Does the loop need more registers than there are, so that a buffer for the operand is worth it?
+static bool is_short(struct state *s, MlirOperation loop, MlirValue buffer, unsigned *ret_words) {
+  look_around(s);
+  *ret_words = registers_in_loop(s->census, loop);
+  return *ret_words + registers_reserved(s->census) >
+             resource_registers(s->p->target, s->p->num_warps) &&
+         shared_bytes_in(s, loop, buffer) <= s->p->target->shared_limit;
+}
+
+// Operand `i` of the product is read in front of it.
+static void read_again(struct state *s, MlirOperation dot, intptr_t i, MlirOperation load) {
+  struct builder b = builder_before(s->c, dot);
+  b.loc = mlirOperationGetLocation(load);
+  MlirAttribute layout = tensor_encoding(mlirValueGetType(mlirOperationGetResult(load, 0)));
+  mlirOperationSetOperand(dot, i, build_local_load(&b, mlirOperationGetOperand(load, 0), layout));
+}
+
+// By all products of the loop: held for one of them it would take its registers all the same.
+static void read_in_turns(struct state *s, MlirOperation loop, MlirOperation load, unsigned own,
+                          unsigned all) {
+  for (size_t n = 0; n < s->dots.len; n++) {
+    MlirOperation dot = s->dots.at[n];
+    for (intptr_t i = 0; i < 2; i++) {
+      if (!mlirOperationEqual(value_def(mlirOperationGetOperand(dot, i)), load) ||
+          !mlirOperationEqual(op_loop_around(s->c, dot), loop))
+        continue;
+      read_again(s, dot, i, load);
+      pass_remark(s->p, dot, "dot",
+                  "reads operand %s from its buffer in every turn: held through the loop it would "
+                  "take %u of %u registers",
+                  i ? "B" : "A", own, all);
+    }
+  }
+  note_left(s, load);
+  s->live = NULL;
+  s->changed = true;
+}
+
 static void visit(struct state *s, MlirOperation dot) {
   MlirOperation loop = op_loop_around(s->c, dot);
   for (intptr_t i = 0; i < 2 && !mlirOperationIsNull(loop); i++) {
     MlirOperation load = read_before(s, dot, i, loop);
     if (mlirOperationIsNull(load))
       continue;
-    MlirValue buffer = mlirOperationGetOperand(load, 0), whole = mlirOperationGetResult(load, 0);
-    unsigned registers = registers_of_loop(s, loop);
-    unsigned own = prefetch_words(s->c, mlirValueGetType(whole));
-    if (own < WORTH || registers + RESERVE <= MOST_REGISTERS ||
-        shared_bytes_in(s, loop, buffer) > s->p->target->shared_limit)
-      continue;
-    struct builder b = builder_before(s->c, dot);
-    b.loc = mlirOperationGetLocation(load);
-    mlirOperationSetOperand(dot, i,
-                            build_local_load(&b, buffer, tensor_encoding(mlirValueGetType(whole))));
-    pass_remark(s->p, dot, "dot",
-                "reads operand %s from its buffer in every turn: held through the loop it would "
-                "take %u of %u registers",
-                i ? "B" : "A", own, registers);
-    note_left(s, load);
-    s->changed = true;
+    unsigned own = tile_words(s->c, mlirValueGetType(mlirOperationGetResult(load, 0))), all;
+    if (own >= WORTH && is_short(s, loop, mlirOperationGetOperand(load, 0), &all))
+      read_in_turns(s, loop, load, own, all);
   }
 }
 
@@ -162,7 +146,7 @@ enum pass_result pass_reload_operands(struct pass_context *p) {
   bool changed = false;
   MlirOperation f = mlirBlockGetFirstOperation(mlirModuleGetBody(p->module));
   for (; !mlirOperationIsNull(f); f = mlirOperationGetNextInBlock(f)) {
-    struct state s = {.p = p, .c = p->c, .live = liveness_of(p->c, f, p->scratch)};
+    struct state s = {.p = p, .c = p->c, .func = f};
     ir_walk(f, collect, &s);
     for (size_t i = 0; i < s.dots.len; i++)
       visit(&s, s.dots.at[i]);

@@ -69,6 +69,56 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
     return %out : tensor<128x64xf32, #mma>
   }
 
+// As wide as the first, but there are only 64 sums: 128 registers are no reason to read again.
+// CHECK-LABEL: func.func @roomy
+// CHECK: [[X:%.+]] = "tilegpu.local_load"
+// CHECK: scf.for
+// CHECK: "tilegpu.local_load"
+// CHECK-NEXT: "tile.dot"([[X]],
+  func.func @roomy(%q: tensor<128x128xf16, #a>, %k: tensor<128x64xf16, #a>, %turns: i32) -> tensor<128x64xf32, #mma> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %none = arith.constant dense<0.0> : tensor<128x64xf32, #mma>
+    %qb = "tilegpu.local_alloc"(%q) : (tensor<128x128xf16, #a>) -> !tilegpu.memdesc<tensor<128x128xf16, #s>>
+    %x = "tilegpu.local_load"(%qb) : (!tilegpu.memdesc<tensor<128x128xf16, #s>>) -> tensor<128x128xf16, #x>
+    %kb = "tilegpu.local_alloc"(%k) : (tensor<128x64xf16, #a>) -> !tilegpu.memdesc<tensor<128x64xf16, #s>>
+    %out = scf.for %i = %c0 to %turns step %c1 iter_args(%acc = %none) -> (tensor<128x64xf32, #mma>) : i32 {
+      %y = "tilegpu.local_load"(%kb) : (!tilegpu.memdesc<tensor<128x64xf16, #s>>) -> tensor<128x64xf16, #y>
+      %sum = "tile.dot"(%x, %y, %acc) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<128x128xf16, #x>, tensor<128x64xf16, #y>, tensor<128x64xf32, #mma>) -> tensor<128x64xf32, #mma>
+      scf.yield %sum : tensor<128x64xf32, #mma>
+    }
+    return %out : tensor<128x64xf32, #mma>
+  }
+
+// Both products read it again, one alone would not help. What is computed of the other operand's
+// elements comes in slices as well.
+// CHECK-LABEL: func.func @shared
+// CHECK: [[Q:%.+]] = "tilegpu.local_alloc"(%arg0)
+// CHECK-NOT: local_load
+// CHECK: scf.for
+// CHECK: [[X:%.+]] = "tilegpu.local_load"([[Q]])
+// CHECK-NEXT: "tile.dot"([[X]],
+// CHECK: [[Y:%.+]] = "tilegpu.local_load"([[Q]])
+// CHECK-NEXT: "tile.dot"([[Y]],
+// WHY: would take 64 of 320 registers
+  func.func @shared(%q: tensor<128x128xf16, #a>, %k: tensor<128x128xf16, #a>, %turns: i32) -> (tensor<128x128xf32, #mma>, tensor<128x128xf32, #mma>) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %none = arith.constant dense<0.0> : tensor<128x128xf32, #mma>
+    %qb = "tilegpu.local_alloc"(%q) : (tensor<128x128xf16, #a>) -> !tilegpu.memdesc<tensor<128x128xf16, #s>>
+    %x = "tilegpu.local_load"(%qb) : (!tilegpu.memdesc<tensor<128x128xf16, #s>>) -> tensor<128x128xf16, #x>
+    %kb = "tilegpu.local_alloc"(%k) : (tensor<128x128xf16, #a>) -> !tilegpu.memdesc<tensor<128x128xf16, #s>>
+    %out:2 = scf.for %i = %c0 to %turns step %c1 iter_args(%acc = %none, %other = %none) -> (tensor<128x128xf32, #mma>, tensor<128x128xf32, #mma>) : i32 {
+      %y = "tilegpu.local_load"(%kb) : (!tilegpu.memdesc<tensor<128x128xf16, #s>>) -> tensor<128x128xf16, #y>
+      %e = arith.negf %y : tensor<128x128xf16, #y>
+      %sum = "tile.dot"(%x, %e, %acc) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<128x128xf16, #x>, tensor<128x128xf16, #y>, tensor<128x128xf32, #mma>) -> tensor<128x128xf32, #mma>
+      %z = "tilegpu.local_load"(%kb) : (!tilegpu.memdesc<tensor<128x128xf16, #s>>) -> tensor<128x128xf16, #y>
+      %next = "tile.dot"(%x, %z, %other) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<128x128xf16, #x>, tensor<128x128xf16, #y>, tensor<128x128xf32, #mma>) -> tensor<128x128xf32, #mma>
+      scf.yield %sum, %next : tensor<128x128xf32, #mma>, tensor<128x128xf32, #mma>
+    }
+    return %out#0, %out#1 : tensor<128x128xf32, #mma>, tensor<128x128xf32, #mma>
+  }
+
 // The buffers of queries, keys and values do not fit a program's shared memory at the same time.
 // SMALL-LABEL: func.func @long
 // SMALL: "tilegpu.local_load"
