@@ -247,33 +247,64 @@ static tile_status run_loop_on(struct tune_loop *l, struct filling *f, int data_
     status = run_loop(l, f, &stopped);
   if (status == TILE_OK && !l->is_misled)
     conclude(l, stopped, ret);
-  l->hooks->worker_close(l->worker);
-  end_fill(f);
   return status;
+}
+
+// When memory is out, threads and the worker have to end before the caller hears of it: they use
+// what is the caller's.
+static tile_status run_guarded(struct tune_loop *l, struct filling *f, int data_fd,
+                               uint64_t data_bytes, struct tune_result *ret) {
+  jmp_buf out_of_memory;
+  tile_status status;
+  if (setjmp(out_of_memory)) {
+    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the tuning");
+  } else {
+    arena_set_oom(l->arena, &out_of_memory);
+    prepare(l);
+    status = run_loop_on(l, f, data_fd, data_bytes, ret);
+  }
+  if (l->worker)
+    l->hooks->worker_close(l->worker);
+  end_fill(f);
+  if (l->builder)
+    l->hooks->builder_close(l->builder);
+  arena_set_oom(l->arena, NULL);
+  return status;
+}
+
+// What is returned outlives the tuning's own memory.
+static void keep_trials(struct arena *a, struct tune_result *r) {
+  r->trials = arena_dup(a, r->trials, r->count * sizeof *r->trials, _Alignof(struct tune_trial));
+  for (size_t i = 0; i < r->count; i++) {
+    struct tune_trial *t = &r->trials[i];
+    t->reason = t->reason ? arena_strdup(a, t->reason) : NULL;
+    t->prediction.limiter = t->prediction.limiter ? arena_strdup(a, t->prediction.limiter) : NULL;
+  }
 }
 
 tile_status tune_run_with(const struct tune_hooks *h, struct arena *a, const struct tune_problem *p,
                           const struct tune_space *s, const struct tune_options *o,
                           struct tune_journal *journal, tune_fill_fn fill, void *fill_user,
                           uint64_t data_bytes, struct tune_result *ret) {
-  struct tune_loop l = {
-      .hooks = h, .arena = a, .problem = p, .space = s, .options = o, .journal = journal};
+  struct tune_loop l = {.hooks = h, .problem = p, .space = s, .options = o, .journal = journal};
   struct filling f = {.fill = fill, .user = fill_user};
   int fd = -1;
   uint64_t mapped = data_bytes ? data_bytes : 1;
   if (s->count == 0)
     return status_set(TILE_INVALID_ARGUMENT, "the space is empty");
-  prepare(&l);
   tile_status status = tune_data_create(mapped, &fd, &f.data);
   if (status != TILE_OK)
     return status;
-  status = run_loop_on(&l, &f, fd, mapped, ret);
-  if (l.builder)
-    h->builder_close(l.builder);
+  l.arena = arena_create();
+  status = l.arena ? run_guarded(&l, &f, fd, mapped, ret)
+                   : status_set(TILE_OUT_OF_MEMORY, "out of memory for the tuning");
   if (l.journal != journal)
     tune_journal_close(l.journal);
   munmap(f.data, mapped);
   close(fd);
+  if (status == TILE_OK && !l.is_misled)
+    keep_trials(a, ret);
+  arena_destroy(l.arena);
   if (status == TILE_OK && l.is_misled) {
     struct tune_options again = *o;
     again.guess = NULL;

@@ -207,14 +207,24 @@ void tune_worker_data_ready(struct tune_worker *w) {
   wake(w);
 }
 
+// What memory does not suffice for was not loaded, and is answered so.
+static void keep_candidate(struct tune_worker *w, const struct tune_built *b) {
+  jmp_buf out_of_memory;
+  if (setjmp(out_of_memory) == 0) {
+    arena_set_oom(w->arena, &out_of_memory);
+    while (w->candidates.len <= b->config)
+      vec_push(w->arena, &w->candidates, NULL);
+    struct worker_candidate **c = &w->candidates.at[b->config];
+    if (!*c)
+      *c = arena_new(w->arena, struct worker_candidate);
+    **c = (struct worker_candidate){.built = *b};
+  }
+  arena_set_oom(w->arena, NULL);
+}
+
 void tune_worker_load(struct tune_worker *w, const struct tune_built *b) {
   pthread_mutex_lock(&w->lock);
-  while (w->candidates.len <= b->config)
-    vec_push(w->arena, &w->candidates, NULL);
-  struct worker_candidate *c = w->candidates.at[b->config];
-  if (!c)
-    c = w->candidates.at[b->config] = arena_new(w->arena, struct worker_candidate);
-  *c = (struct worker_candidate){.built = *b};
+  keep_candidate(w, b);
   queue(w, REQUEST_LOAD, b->config);
   pthread_mutex_unlock(&w->lock);
   wake(w);

@@ -33,8 +33,8 @@ struct tune_sample { // milliseconds, of `count` launches, each after a flush of
 
 struct tune_reply {
   uint32_t config;
-  // TUNE_MEASURED: it went well; TUNE_UNTRIED: the worker is gone for good, or was asked for what it
-  // does not have, and no configuration is to blame.
+  // TUNE_MEASURED: it went well; TUNE_UNTRIED: the worker is gone for good, or was asked for what
+  // it does not have, and no configuration is to blame.
   enum tune_outcome outcome;
   char reason[256];
   struct tune_sample sample; // of a measurement

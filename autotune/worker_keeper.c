@@ -307,19 +307,28 @@ static bool take(struct tune_worker *w, const struct frame *f) {
   return true;
 }
 
-// False: the worker is gone, or not itself any more.
-static bool receive(struct tune_worker *w) {
-  enum frame_status status = frame_fill(&w->reader, w->fd);
-  struct arena_mark mark = arena_mark(w->heads);
+static bool take_all(struct tune_worker *w) {
   struct frame f;
   enum frame_status one = FRAME_NONE;
   while (w->status == TILE_OK && (one = frame_next(&w->reader, w->heads, &f)) == FRAME_HERE)
-    if (!take(w, &f)) {
-      one = FRAME_BAD;
-      break;
-    }
+    if (!take(w, &f))
+      return false;
+  return one != FRAME_BAD;
+}
+
+// False: the worker is gone, or not itself any more, or there is no memory to hear it.
+static bool receive(struct tune_worker *w) {
+  enum frame_status status = frame_fill(&w->reader, w->fd);
+  struct arena_mark mark = arena_mark(w->heads);
+  jmp_buf out_of_memory;
+  volatile bool is_good = false;
+  if (setjmp(out_of_memory) == 0) {
+    arena_set_oom(w->heads, &out_of_memory);
+    is_good = take_all(w);
+  }
+  arena_set_oom(w->heads, NULL);
   arena_release(w->heads, mark);
-  return one != FRAME_BAD && (status == FRAME_HERE || status == FRAME_NONE);
+  return is_good && (status == FRAME_HERE || status == FRAME_NONE);
 }
 
 // ---- the watchdog ----

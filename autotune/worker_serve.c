@@ -154,6 +154,8 @@ bool worker_serve(const int files[3], const struct worker_hooks *hooks) {
     pthread_join(reader, NULL);
     for (unsigned i = 0; i < n; i++)
       pthread_join(assemblers[i], NULL);
+  } else {
+    shutdown(s.fd, SHUT_RDWR); // or the tuner would wait
   }
   bool ended = s.ended && !s.failed;
   server_close(&s);

@@ -191,6 +191,9 @@ static int match_arguments(struct tool *t, struct launch *l) {
     enum dtype as = a->param->is_typed && a->param->is_pointer ? a->param->dtype : DTYPE_NONE;
     bool (*parse)(struct arena *, struct diag_engine *, struct span, struct str, enum dtype,
                   struct arg_value *) = l->is_shape_only ? arg_spec_shape : arg_spec_parse;
+    if (a->value.is_array) // the last of a name counts
+      array_finish(&a->value.array);
+    a->value = (struct arg_value){0};
     if (!parse(t->arena, t->diag, given->where, given->value, as, &a->value))
       return tool_error_status(t);
     is_set[a - l->args] = true;

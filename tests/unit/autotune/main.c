@@ -6,6 +6,11 @@
 
 #include <stdlib.h>
 
+// Read by AddressSanitizer where it is linked in: tests of running out of memory ask for the
+// impossible and expect NULL.
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+
 int main(int argc, char **argv) {
   if (argc > 1) // started by the tuner
     return tune_worker_main(argc, argv);

@@ -376,12 +376,37 @@ START_TEST(resumed) {
 }
 END_TEST
 
+// A journal, and a space whose trials no memory holds.
+static struct tune_journal *journal_of_too_many(void *user, const tile_device_properties *device) {
+  (void)user, (void)device;
+  struct tune_key key = {.kernel = "k", .device = "d", .target = "t", .types = "i32"};
+  ck_assert_uint_eq(fake.open_workers, 1);
+  space.count = SIZE_MAX / sizeof(struct tune_trial) - 1;
+  return tune_journal_open(&key);
+}
+
+// Memory that is out in the middle: what runs has ended when the caller hears of it.
+START_TEST(out_of_memory) {
+  char folder[] = "/tmp/tile-tune-test-XXXXXX";
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  setenv("TILE_CACHE_DIR", folder, 1);
+  fake_reset(a, 20, &space);
+  options.resume = true;
+  options.journal_of = journal_of_too_many;
+  ck_assert_int_eq(run(NULL), TILE_OUT_OF_MEMORY); // counts what is open
+  ck_assert_str_eq(tile_error_message(), "out of memory for the tuning");
+  ck_assert_int_eq(system(arena_printf(a, "rm -rf %s", folder)), 0);
+  setenv("TILE_CACHE_DIR", "", 1);
+}
+END_TEST
+
 Suite *tune_suite(void) {
   Suite *s = suite_create("tune");
   TCase *t = tcase_create("loop");
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, all_are_fine);
   tcase_add_test(t, host_waits_for_builds);
+  tcase_add_test(t, out_of_memory);
   tcase_add_test(t, failures_are_reasons);
   tcase_add_test(t, default_does_not_run);
   tcase_add_test(t, nothing_runs);
