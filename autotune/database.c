@@ -110,14 +110,6 @@ const struct tune_entry *tune_file_find(const struct tune_file *f, const struct 
   return best;
 }
 
-const struct tune_entry *tune_file_find_stale(const struct tune_file *f,
-                                              const struct tune_key *key) {
-  for (size_t i = 0; i < f->count; i++)
-    if (tune_key_order(&f->entries[i].key, key) == 0 && !same_hash(&f->entries[i].key, key))
-      return &f->entries[i];
-  return NULL;
-}
-
 // ---- changing ----
 
 void tune_file_replace(struct arena *a, struct tune_file *f, const struct tune_entry *entry) {

@@ -80,9 +80,6 @@ bool tune_file_parse(struct arena *a, struct diag_engine *diag, const struct sou
 tile_status tune_file_put(const char *path, const struct tune_entry *entry);
 const struct tune_entry *tune_file_find(const struct tune_file *f, const struct tune_key *key,
                                         bool or_nearest);
-// An entry of this key for another text of the kernel; NULL: none.
-const struct tune_entry *tune_file_find_stale(const struct tune_file *f,
-                                              const struct tune_key *key);
 // The sum of the logarithms (base 2) of how far the named numbers of `k` are from `values`, the
 // widest of them in *ret_widest; infinite where a name is missing or a number not positive.
 double tune_key_distance(const struct tune_key *k, const struct tune_key_value *values,

@@ -25,7 +25,7 @@ bool report_is_timed(const struct tune_trial *t) {
   return (t->outcome == TUNE_MEASURED || t->outcome == TUNE_SAME_CODE) && t->sample.count > 0;
 }
 
-bool report_has_winner(const struct tune_result *r) {
+static bool has_winner(const struct tune_result *r) {
   return r->has_best && report_is_timed(&r->trials[r->best]);
 }
 
@@ -245,7 +245,7 @@ void tune_report(const struct tune_space *s, const struct tune_result *r, double
                  double bytes, struct strbuf *out) {
   print_counts(s, r, out);
   print_suspicion(s, r, out);
-  if (report_has_winner(r)) {
+  if (has_winner(r)) {
     print_table(s, r, out);
     print_roof(r, flops, bytes, out);
   } else if (r->has_best) {

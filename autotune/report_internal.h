@@ -5,8 +5,7 @@
 
 #include "autotune/report.h"
 
-bool report_is_timed(const struct tune_trial *t); // by itself, or by one with the same code
-bool report_has_winner(const struct tune_result *r);
+bool report_is_timed(const struct tune_trial *t);    // by itself, or by one with the same code
 bool report_is_suspect(const struct tune_result *r); // most had other results than the reference
 size_t report_count(const struct tune_result *r, enum tune_outcome o);
 // "-D BLOCK=128 --num-warps 4"

@@ -270,7 +270,7 @@ void space_put_first(struct space_builder *b, const struct tune_config *config) 
   move_first(b->s, i);
 }
 
-void space_nearest_first(struct tune_space *s, const struct tune_config *config) {
+static void space_nearest_first(struct tune_space *s, const struct tune_config *config) {
   size_t best = 0, least = SIZE_MAX;
   for (size_t i = 0; i < s->count; i++) {
     size_t differing = 0;

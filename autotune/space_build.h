@@ -62,7 +62,5 @@ struct space_entry {
 // diagnostic (E0727, and as space_dim) where there is none. The first entry with the kernel's own
 // defaults comes to the front.
 bool space_list(struct space_builder *b, const struct space_entry *entries, size_t count);
-// Moves what is left in `s` nearest to `config` to the front.
-void space_nearest_first(struct tune_space *s, const struct tune_config *config);
 
 #endif

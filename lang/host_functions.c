@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-struct value host_call(struct emitter *e, struct operand f, const struct value *args, size_t count,
-                       struct span at) {
+static struct value host_call(struct emitter *e, struct operand f, const struct value *args,
+                              size_t count, struct span at) {
   struct operand *operands = arena_array(e->a, struct operand, count + 1);
   for (size_t i = 0; i < count; i++)
     operands[i] = (struct operand){args[i], at};

@@ -15,7 +15,5 @@ void host_reserve(struct emitter *e, struct list *l, size_t len);
 // Sorted by `key`, a function or None; stable.
 bool host_sort(struct emitter *e, struct tuple items, struct operand key, bool reverse,
                struct span at, struct value *ret);
-struct value host_call(struct emitter *e, struct operand f, const struct value *args, size_t count,
-                       struct span at);
 
 #endif

@@ -19,7 +19,7 @@ struct machine {
   double sectors;    // of 32 bytes, to and from the L1 cache
   double l2_bytes;   // from the L2 cache
   // In cycles.
-  double memory_latency, shared_latency, barrier, program_start;
+  double memory_latency, barrier, program_start;
   // A usual device: what the driver says takes its place.
   unsigned multiprocessors;
   double clock_ghz, memory_gbs;
