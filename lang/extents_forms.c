@@ -252,10 +252,7 @@ const struct guess *guess_reduce(struct extents_walk *w, const struct given *c) 
     items[i] = guess_new(w);
     *items[i] = *reduce_one(w, x->items[i], axis, keeps);
   }
-  struct guess *g = guess_new(w);
-  g->items = items;
-  g->item_count = x->item_count;
-  return g;
+  return guess_tuple(w, items, x->item_count);
 }
 
 // ---- Numbers ----
@@ -291,19 +288,14 @@ const struct guess *guess_swizzle(struct extents_walk *w, const struct given *c)
     place[i] = guess_new(w);
     place[i]->is_runtime = place[i]->of_program = true;
   }
-  struct guess *g = guess_new(w);
-  g->items = arena_dup(w->a, place, sizeof place, _Alignof(struct guess *));
-  g->item_count = 2;
-  return g;
+  return guess_tuple(w, arena_dup(w->a, place, sizeof place, _Alignof(struct guess *)), 2);
 }
 
 const struct guess *guess_random4(struct extents_walk *w, const struct given *c) {
   struct guess *one = guess_elementwise(w, c);
   one->is_index = false;
-  struct guess *four[] = {one, one, one, one}, *g = guess_new(w);
-  g->items = arena_dup(w->a, four, sizeof four, _Alignof(struct guess *));
-  g->item_count = 4;
-  return g;
+  struct guess *four[] = {one, one, one, one};
+  return guess_tuple(w, arena_dup(w->a, four, sizeof four, _Alignof(struct guess *)), 4);
 }
 
 // Casts and hints leave a value as it is.

@@ -10,6 +10,13 @@ struct guess *guess_new(struct extents_walk *w) {
   return g;
 }
 
+struct guess *guess_tuple(struct extents_walk *w, struct guess *const *items, size_t count) {
+  struct guess *g = guess_new(w);
+  g->items = items;
+  g->item_count = count;
+  return g;
+}
+
 static bool is_one(struct lang_tile_axis axis) { return axis.param < 0 && axis.length == 1; }
 
 static struct lang_tile_axis wider(struct lang_tile_axis x, struct lang_tile_axis y) {
@@ -44,8 +51,9 @@ struct guess *guess_both(struct extents_walk *w, const struct guess *x, const st
   return g;
 }
 
-const struct guess *guess_join(struct extents_walk *w, const struct guess *x,
-                               const struct guess *y) {
+// Both of two values, as far as they agree.
+static const struct guess *guess_join(struct extents_walk *w, const struct guess *x,
+                                      const struct guess *y) {
   if (!x || x == y)
     return y;
   if (x->items && y->items && x->item_count == y->item_count) {
@@ -54,10 +62,7 @@ const struct guess *guess_join(struct extents_walk *w, const struct guess *x,
       items[i] = guess_new(w);
       *items[i] = *guess_join(w, x->items[i], y->items[i]);
     }
-    struct guess *g = guess_new(w);
-    g->items = items;
-    g->item_count = x->item_count;
-    return g;
+    return guess_tuple(w, items, x->item_count);
   }
   if (x->items || y->items)
     return x->items ? x : y;
@@ -147,7 +152,7 @@ static const struct guess *product(struct extents_walk *w, const struct guess *x
   return g;
 }
 
-void guess_divide(struct extents_walk *w, const struct guess *x, const struct guess *by) {
+static void guess_divide(struct extents_walk *w, const struct guess *x, const struct guess *by) {
   bool is_same_for_all = x->rank == 0 && !x->of_program && !x->of_loop && x->from;
   if (is_same_for_all && by->rank == 0)
     for (size_t p = 0; p < w->param_count; p++)
@@ -213,10 +218,7 @@ static const struct guess *guess_items(struct extents_walk *w, struct expr_list 
     items[i] = guess_new(w);
     *items[i] = *guess_expr(w, list.at[i]);
   }
-  struct guess *g = guess_new(w);
-  g->items = items;
-  g->item_count = list.len;
-  return g;
+  return guess_tuple(w, items, list.len);
 }
 
 static const struct guess *guess_compare(struct extents_walk *w, const struct expr *e) {
@@ -286,10 +288,7 @@ static const struct guess *guess_attribute(struct extents_walk *w, const struct 
     items[i]->is_known = x->axes[i].param < 0 && x->axes[i].length > 0;
     items[i]->number = (int64_t)x->axes[i].length;
   }
-  struct guess *g = guess_new(w);
-  g->items = items;
-  g->item_count = x->rank;
-  return g;
+  return guess_tuple(w, items, x->rank);
 }
 
 // Parameters that decide what is computed.

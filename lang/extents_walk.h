@@ -65,16 +65,13 @@ static inline param_set param_bit(int i) { return i < 0 ? 0 : (param_set)1 << i;
 const struct guess *guess_expr(struct extents_walk *w, const struct expr *e);
 void guess_body(struct extents_walk *w, struct stmt_list body);
 struct guess *guess_new(struct extents_walk *w);
-// Both of two values, as far as they agree.
-const struct guess *guess_join(struct extents_walk *w, const struct guess *x,
-                               const struct guess *y);
+struct guess *guess_tuple(struct extents_walk *w, struct guess *const *items, size_t count);
 // Elementwise: the shape of both, all origins.
 struct guess *guess_both(struct extents_walk *w, const struct guess *x, const struct guess *y);
 const struct guess *guess_binary(struct extents_walk *w, enum ast_op op, const struct guess *x,
                                  const struct guess *y);
 struct lang_tile_axis guess_axis(struct extents_walk *w, const struct guess *length);
 void guess_bound(struct extents_walk *w, const struct guess *index, const struct guess *bound);
-void guess_divide(struct extents_walk *w, const struct guess *x, const struct guess *by);
 
 // ---- extents_forms.c ----
 // Arguments of a call, `x.f(y)` as f(x, y).
