@@ -5,13 +5,13 @@
 #include "autotune/build.h"
 
 #include "autotune/build_config.h"
+#include "base/clock.h"
 #include "runtime/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
 struct job {
@@ -201,21 +201,9 @@ void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t
   pthread_mutex_unlock(&b->lock);
 }
 
-static struct timespec after(int ms) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  t.tv_sec += ms / 1000;
-  t.tv_nsec += ms % 1000 * 1000000L;
-  if (t.tv_nsec >= 1000000000L) {
-    t.tv_sec++;
-    t.tv_nsec -= 1000000000L;
-  }
-  return t;
-}
-
 // The lock is held. NULL when the time is over or nothing will come.
 static struct result *wait_for_result(struct tune_builder *b, int timeout_ms) {
-  struct timespec until = after(timeout_ms < 0 ? 0 : timeout_ms);
+  const struct timespec until = clock_after(timeout_ms < 0 ? 0 : timeout_ms);
   while (!b->ready && b->open) {
     if (timeout_ms < 0)
       pthread_cond_wait(&b->done, &b->lock);

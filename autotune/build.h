@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations to costs and to code, on all cores. Every configuration is a tile_kernel of its own
-// (jit/), so the disk cache is consulted and filled as by any launch.
+// Configurations to costs and to code, on all cores. Every configuration is a tile_kernel of its
+// own (jit/), so the disk cache is consulted and filled as by any launch.
 #ifndef TILE_AUTOTUNE_BUILD_H
 #define TILE_AUTOTUNE_BUILD_H
 
 #include "autotune/predict.h"
 #include "autotune/space.h"
 
-struct lang_known; // lang/tuning.h
-struct lang_tuning;
+struct lang_tuning; // lang/tuning.h
 struct lang_setting;
 
 // The problem: a kernel with arguments. Filled by the CLI, or by the C API.
@@ -17,8 +16,8 @@ struct tune_array { // what a pointer argument points at
   uint64_t offset;  // into the worker's data (worker.h)
   bool reset;       // to its first content before every timed launch (reset_to_zero: to zeros)
   bool zero;
-  // What it has to hold after a launch, in the worker's data too: compared with this instead of with the
-  // reference's result, the reference itself included.
+  // What it has to hold after a launch, in the worker's data too: compared with this instead of
+  // with the reference's result, the reference itself included.
   bool has_expected;
   uint64_t expected;
 };
@@ -28,11 +27,11 @@ struct tune_problem {
   const char *kernel; // NULL: the only one
   const char *const *folders;
   size_t folder_count;
-  const char *target;                // NULL: the device's own
-  const struct lang_binding *fixed;  // -D: constants that are not chosen
+  const char *target;               // NULL: the device's own
+  const struct lang_binding *fixed; // -D: constants that are not chosen
   size_t fixed_count;
   uint32_t num_warps, num_stages, max_registers; // where no dimension says; 0: default
-  const tile_arg *args; // run-time parameters in order; pointers are placeholders with their alignment
+  const tile_arg *args; // run-time parameters; pointers are placeholders of their alignment
   size_t arg_count;
   struct tune_array *arrays; // one an argument
   const char *const *arg_names;
@@ -49,16 +48,15 @@ bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct 
                         const char *target, struct tune_space *ret, struct lang_tuning *tuning);
 // Marks the arrays that the decorators want reset before every launch.
 void tune_problem_reset(struct tune_problem *p, const struct lang_tuning *tuning);
+// Its integer arguments.
+struct cost_argument *tune_problem_integers(struct arena *a, const struct tune_problem *p,
+                                            size_t *ret_count);
 // Constants that @heuristics computes for the problem's arguments and these constants. False with
 // diagnostics.
 bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
                              const struct tune_problem *p, const char *target,
                              const struct lang_setting *constants, size_t constant_count,
                              struct lang_setting **ret, size_t *ret_count);
-// The scalar arguments of a launch, and constants, by name, as functions of the source see them.
-struct lang_known *tune_problem_known(struct arena *a, const struct tune_problem *p,
-                                      const struct lang_setting *constants, size_t constant_count,
-                                      size_t *ret_count);
 
 enum tune_stage { TUNE_ANALYSED, TUNE_COMPILED };
 struct tune_built {

@@ -70,25 +70,14 @@ static bool set_options(struct build *b, tile_kernel *k) {
 
 // ---- the grid ----
 
-struct names {
-  const char **names;
-  int64_t *values;
-  size_t count;
-};
-
-// The first of a name wins.
-static void add_name(struct names *n, const char *name, const char *text) {
-  if (text && str_to_i64(str_from(text), &n->values[n->count]))
-    n->names[n->count++] = name;
-}
-
-static bool is_integer(const tile_arg *arg) {
-  return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
+static void add_name(struct grid_names *n, const char *name, const char *text) {
+  if (text)
+    grid_names_add_text(n, name, str_from(text));
 }
 
 // What @heuristics computes for the constants of this configuration. False with diagnostics.
 static bool add_heuristics(struct build *b, struct diag_engine *diag, const tile_kernel *k,
-                           struct names *n) {
+                           struct grid_names *n) {
   const struct tune_problem *p = b->r->problem;
   const struct config *c = atomic_load(&k->config);
   struct lang_setting *constants = arena_array(b->a, struct lang_setting, k->declared_count + 1);
@@ -110,22 +99,20 @@ static bool add_heuristics(struct build *b, struct diag_engine *diag, const tile
 
 // False with diagnostics.
 static bool names_of(struct build *b, struct diag_engine *diag, const tile_kernel *k,
-                     struct names *n) {
+                     struct grid_names *n) {
   const struct tune_problem *p = b->r->problem;
   const struct tune_space *s = b->r->space;
   size_t declared;
   const struct lang_param *params = jit_kernel_declared(k, &declared);
-  size_t most = s->dim_count + p->fixed_count + p->arg_count + 2 * declared + 1;
-  *n = (struct names){arena_array(b->a, const char *, most), arena_array(b->a, int64_t, most), 0};
+  size_t most = s->dim_count + p->fixed_count + p->arg_count + 2 * declared;
+  *n = grid_names_make(b->a, most);
   for (size_t d = 0; d < s->dim_count; d++)
     add_name(n, s->dims[d].name, s->dims[d].values[s->configs[b->r->config].at[d]]);
   for (size_t i = 0; i < p->fixed_count; i++)
     add_name(n, p->fixed[i].name, p->fixed[i].text);
   for (size_t i = 0; i < p->arg_count; i++)
-    if (is_integer(&p->args[i])) {
-      n->values[n->count] = p->args[i].value.integer;
-      n->names[n->count++] = p->arg_names[i];
-    }
+    if (jit_is_integer(&p->args[i]))
+      grid_names_add(n, p->arg_names[i], p->args[i].value.integer);
   if (k->has_heuristics && !add_heuristics(b, diag, k, n))
     return false;
   for (size_t i = 0; i < declared; i++)
@@ -138,13 +125,12 @@ static bool evaluate_grid(struct build *b, const tile_kernel *k) {
   const char *text = b->r->problem->grid;
   struct diag_engine *diag = diag_engine_create(b->a);
   const struct source *source = source_create(b->a, "grid", str_from(text));
-  struct names n;
-  if (!names_of(b, diag, k, &n))
+  struct grid_names names;
+  if (!names_of(b, diag, k, &names))
     return fail(b, diag_first_error(diag));
-  struct grid_names known = {n.names, n.values, n.count, NULL};
   uint32_t grid[3];
   struct span where = {.source = source, .begin = 0, .end = (uint32_t)strlen(text)};
-  if (!grid_expr_eval(diag, where, &known, grid))
+  if (!grid_expr_eval(diag, where, &names, grid))
     return fail(b, diag_first_error(diag));
   b->ret->grid = (tile_grid){grid[0], grid[1], grid[2]};
   return true;
@@ -184,10 +170,8 @@ static void measure(void *user, struct ir_context *c, MlirModule module, uint32_
 
 static bool analyse(struct build *b, tile_kernel *k) {
   const struct tune_problem *p = b->r->problem;
-  struct look l = {.b = b, .args = arena_array(b->a, struct cost_argument, p->arg_count + 1)};
-  for (size_t i = 0; i < p->arg_count; i++)
-    if (is_integer(&p->args[i]))
-      l.args[l.arg_count++] = (struct cost_argument){p->arg_names[i], p->args[i].value.integer};
+  struct look l = {.b = b};
+  l.args = tune_problem_integers(b->a, p, &l.arg_count);
   return done(b, jit_inspect(k, p->args, p->arg_count, measure, &l, NULL));
 }
 

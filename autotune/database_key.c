@@ -3,6 +3,7 @@
 // arguments, what the command line fixed, and the numbers that matter.
 #include "autotune/database_internal.h"
 #include "base/sha256.h"
+#include "jit/jit.h"
 #include "lang/ast.h"
 
 #include <stdlib.h>
@@ -29,12 +30,10 @@ void tune_hash_of(struct arena *a, const struct ast_module *m, const char *const
 
 // ---- types ----
 
-static bool is_int(const tile_arg *arg) { return !arg->is_pointer && arg->type <= TILE_U64; }
-
 static const char *hint_of(const tile_arg *arg) {
   if (arg->is_pointer)
     return (uintptr_t)arg->value.pointer % 16 == 0 ? ":16" : "";
-  if (!is_int(arg) || arg->type == TILE_I1)
+  if (!jit_is_integer(arg) || arg->type == TILE_I1)
     return "";
   return arg->value.integer == 1 ? ":1" : (uint64_t)arg->value.integer % 16 == 0 ? ":16" : "";
 }
@@ -109,7 +108,7 @@ static void take_values(struct arena *a, const struct tune_problem *p, const cha
                         size_t name_count, struct tune_key *k) {
   k->values = arena_array(a, struct tune_key_value, p->arg_count + 1);
   for (size_t i = 0; i < p->arg_count; i++)
-    if (is_int(&p->args[i]) && is_wanted(p->arg_names[i], names, name_count))
+    if (jit_is_integer(&p->args[i]) && is_wanted(p->arg_names[i], names, name_count))
       k->values[k->value_count++] =
           (struct tune_key_value){arena_strdup(a, p->arg_names[i]), p->args[i].value.integer};
   if (k->value_count)

@@ -2,17 +2,15 @@
 // What a problem's own source says about how to tune it: the space, the arrays to be reset, and the
 // arguments as functions of the source (heuristics, early_config_prune) see them.
 #include "autotune/build.h"
+#include "jit/jit.h"
 #include "lang/tuning.h"
 
 #include <string.h>
 
-static bool is_int(const tile_arg *arg) {
-  return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
-}
-
-struct lang_known *tune_problem_known(struct arena *a, const struct tune_problem *p,
-                                      const struct lang_setting *constants, size_t constant_count,
-                                      size_t *ret_count) {
+// The scalar arguments of a launch, and constants, by name, as functions of the source see them.
+static struct lang_known *known_values(struct arena *a, const struct tune_problem *p,
+                                       const struct lang_setting *constants, size_t constant_count,
+                                       size_t *ret_count) {
   struct lang_known *known = arena_array(a, struct lang_known, p->arg_count + constant_count + 1);
   for (size_t i = 0; i < p->arg_count; i++)
     known[i] = jit_known_argument(p->arg_names[i], &p->args[i]);
@@ -35,7 +33,7 @@ static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct 
                         struct lang_tuning *tuning) {
   size_t known_count, kept = 0;
   const struct lang_known *known =
-      tune_problem_known(a, p, fixed_settings(a, p), p->fixed_count, &known_count);
+      known_values(a, p, fixed_settings(a, p), p->fixed_count, &known_count);
   bool *keep = arena_array(a, bool, tuning->config_count + 1);
   if (!lang_prune(a, diag, tuning, known, known_count, keep))
     return false;
@@ -52,12 +50,12 @@ static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct 
   return true;
 }
 
-static struct cost_argument *integers(struct arena *a, const struct tune_problem *p,
-                                      size_t *ret_count) {
+struct cost_argument *tune_problem_integers(struct arena *a, const struct tune_problem *p,
+                                            size_t *ret_count) {
   struct cost_argument *args = arena_array(a, struct cost_argument, p->arg_count + 1);
   size_t n = 0;
   for (size_t i = 0; i < p->arg_count; i++)
-    if (is_int(&p->args[i]))
+    if (jit_is_integer(&p->args[i]))
       args[n++] = (struct cost_argument){p->arg_names[i], p->args[i].value.integer};
   *ret_count = n;
   return args;
@@ -90,7 +88,7 @@ bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct 
     return false;
   if (!tuning->config_count) {
     size_t count, fixed_count;
-    const struct cost_argument *args = integers(a, p, &count);
+    const struct cost_argument *args = tune_problem_integers(a, p, &count);
     const struct lang_binding *fixed = not_chosen(a, p, tuning, &fixed_count);
     return tune_space_derived(a, diag, m, kernel, fixed, fixed_count, args, count, ret);
   }
@@ -111,8 +109,7 @@ bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
   if (!m || !lang_tuning_of(a, diag, m, p->kernel, target, &imports, &tuning))
     return false;
   size_t known_count;
-  const struct lang_known *known =
-      tune_problem_known(a, p, constants, constant_count, &known_count);
+  const struct lang_known *known = known_values(a, p, constants, constant_count, &known_count);
   *ret = arena_array(a, struct lang_setting, tuning.heuristic_count + 1);
   *ret_count = tuning.heuristic_count;
   return lang_heuristics(a, diag, &tuning, known, known_count, *ret);

@@ -277,11 +277,9 @@ tile_status tuned_choose(const struct tuned_request *r, struct tuned_variant **r
 
 // ---- grids ----
 
-static void add_integers(struct grid_names *names, const char **name, int64_t *value,
-                         const struct lang_setting *s, size_t count) {
+static void add_settings(struct grid_names *names, const struct lang_setting *s, size_t count) {
   for (size_t i = 0; i < count; i++)
-    if (str_to_i64(str_from(s[i].text), &value[names->count]))
-      name[names->count++] = s[i].name;
+    grid_names_add_text(names, s[i].name, str_from(s[i].text));
 }
 
 static tile_status grid_on(const struct tuned_request *r, struct arena *a,
@@ -295,17 +293,12 @@ static tile_status grid_on(const struct tuned_request *r, struct arena *a,
       !tune_problem_heuristics(a, diag, &p, r->tuned->properties.target, v->constants,
                                v->constant_count, &computed, &computed_count))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
-  size_t capacity = computed_count + v->constant_count + r->arg_count + 1;
-  const char **name = arena_array(a, const char *, capacity);
-  int64_t *value = arena_array(a, int64_t, capacity);
-  struct grid_names names = {.names = name, .values = value};
-  add_integers(&names, name, value, computed, computed_count);
-  add_integers(&names, name, value, v->constants, v->constant_count);
+  struct grid_names names = grid_names_make(a, computed_count + v->constant_count + r->arg_count);
+  add_settings(&names, computed, computed_count);
+  add_settings(&names, v->constants, v->constant_count);
   for (size_t i = 0; i < r->arg_count; i++)
-    if (!r->args[i].is_pointer && (unsigned)r->args[i].type <= TILE_U64) {
-      value[names.count] = r->args[i].value.integer;
-      name[names.count++] = k->params[i].name;
-    }
+    if (jit_is_integer(&r->args[i]))
+      grid_names_add(&names, k->params[i].name, r->args[i].value.integer);
   const struct source *source = source_create(a, "grid", str_from(r->settings->grid));
   struct span where = {source, 0, (uint32_t)source->text.len};
   uint32_t grid[3];

@@ -16,10 +16,6 @@ static uint64_t mix(uint64_t h, uint64_t word) {
   return h ^ h >> 32;
 }
 
-static bool is_int(const tile_arg *arg) {
-  return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
-}
-
 // False where the arguments are not even of the right number; what else is wrong with them a launch
 // will say.
 static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
@@ -42,7 +38,7 @@ static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
     hash = mix(hash, word);
   }
   for (size_t i = 0; i < count; i++)
-    if (is_int(&args[i])) {
+    if (jit_is_integer(&args[i])) {
       ret->words[n++] = (uint64_t)args[i].value.integer;
       hash = mix(hash, (uint64_t)args[i].value.integer);
     }
@@ -59,7 +55,7 @@ static void choice_key(const tile_tuned *t, const struct jit_key *key, const til
   for (size_t i = 0; i < key->count; i += 8) // zero beyond the count
     memcpy(&ret->words[n++], key->bytes + i, sizeof ret->words[0]);
   for (size_t i = 0; i < key->count; i++)
-    if (t->matters[i] && is_int(&args[i]))
+    if (t->matters[i] && jit_is_integer(&args[i]))
       ret->words[n++] = (uint64_t)args[i].value.integer;
   ret->count = n;
   ret->hash = 0;

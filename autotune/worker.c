@@ -284,12 +284,7 @@ static void forget_notice(struct tune_worker *w) {
 
 // Waits for a reply or news of the device. False: the time is over, or nothing is to come.
 static bool wait_for_news(struct tune_worker *w, int timeout_ms) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_sec += timeout_ms / 1000;
-  until.tv_nsec += timeout_ms % 1000 * 1000000L;
-  until.tv_sec += until.tv_nsec / 1000000000L;
-  until.tv_nsec %= 1000000000L;
+  const struct timespec until = clock_after(timeout_ms);
   int error = 0;
   while (!w->replies && !w->has_device_news && error == 0) {
     if (timeout_ms < 0 && !w->requests)

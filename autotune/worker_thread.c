@@ -3,13 +3,13 @@
 // converses as a process would, but nothing stands between it and the rest of the program: a crash
 // is everybody's, and who hangs cannot be ended, only left behind.
 #include "autotune/worker_protocol.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 struct worker_thread {
@@ -73,11 +73,7 @@ tile_status worker_thread_start(const int files[3], struct worker_thread **ret) 
 }
 
 void worker_thread_end(struct worker_thread *t, double wait_ms, char *ret, size_t size) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  int64_t ns = until.tv_nsec + (int64_t)(wait_ms * 1e6);
-  until.tv_sec += (time_t)(ns / 1000000000);
-  until.tv_nsec = (long)(ns % 1000000000);
+  const struct timespec until = clock_after(wait_ms);
   pthread_mutex_lock(&t->lock);
   while (!t->is_over && pthread_cond_timedwait(&t->over, &t->lock, &until) != ETIMEDOUT)
     continue;

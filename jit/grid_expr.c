@@ -299,6 +299,22 @@ static struct str text_at(struct span where) {
   return (struct str){where.source->text.ptr + where.begin, where.end - where.begin};
 }
 
+struct grid_names grid_names_make(struct arena *a, size_t capacity) {
+  return (struct grid_names){.names = arena_array(a, const char *, capacity + 1),
+                             .values = arena_array(a, int64_t, capacity + 1)};
+}
+
+void grid_names_add(struct grid_names *n, const char *name, int64_t value) {
+  n->names[n->count] = name;
+  n->values[n->count++] = value;
+}
+
+void grid_names_add_text(struct grid_names *n, const char *name, struct str text) {
+  int64_t value;
+  if (str_to_i64(text, &value))
+    grid_names_add(n, name, value);
+}
+
 bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
                     uint32_t ret[3]) {
   struct grid_parser p = {.diag = diag, .where = where, .text = text_at(where), .names = names};

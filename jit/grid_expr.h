@@ -5,14 +5,19 @@
 
 #include "base/diag.h"
 
-// Value of a name, false when unknown. `names` lists what there is, for suggestions.
+// What expressions may name, and its values; of equal names the first counts.
 struct grid_names {
-  const char *const *names;
-  const int64_t *values;
+  const char **names;
+  int64_t *values;
   size_t count;
   const char *const *codes; // for grid_expr_to_c: C of what is known at run time; NULL, or NULL in
                             // it: the value
 };
+
+// None yet, with room for so many.
+struct grid_names grid_names_make(struct arena *a, size_t capacity);
+void grid_names_add(struct grid_names *n, const char *name, int64_t value);
+void grid_names_add_text(struct grid_names *n, const char *name, struct str text); // of an integer
 
 // Grammar: + - * / // % unary -, parentheses, min(a,b), max(a,b), cdiv(a,b); division truncates.
 // ret[0..2] default to 1. False with a diagnostic (E0724, E0725): bad syntax, unknown name (with a

@@ -49,6 +49,10 @@ typedef void (*jit_inspect_fn)(void *user, struct ir_context *c, MlirModule modu
 tile_status jit_inspect(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
                         jit_inspect_fn inspect, void *user, const struct jit_report *report);
 
+// Neither a pointer nor a float.
+static inline bool jit_is_integer(const tile_arg *arg) {
+  return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
+}
 // An argument as functions of decorators see it (lang/tuning.h).
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 

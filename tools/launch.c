@@ -2,8 +2,6 @@
 // From the command line to a launch: device, kernel, arguments, grid.
 #include "tools/launch.h"
 
-#include "jit/grid_expr.h"
-#include "jit/jit.h"
 #include "lang/ast.h"
 #include "runtime/internal.h"
 #include "tools/findings.h"
@@ -211,7 +209,7 @@ static int match_arguments(struct tool *t, struct launch *l) {
   return status;
 }
 
-int launch_upload(struct tool *t, struct launch *l) {
+static int upload(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < l->arg_count; i++) {
     struct launch_arg *a = &l->args[i];
     size_t size = a->value.is_array ? a->value.array.count * dtype_bytes(a->value.array.dtype) : 0;
@@ -235,30 +233,28 @@ static int allocate(struct tool *t, struct launch *l) {
       return launch_failed(t, a->where, status);
     l->packed[i].value.pointer = a->buffer;
   }
-  return launch_upload(t, l);
+  return upload(t, l);
+}
+
+void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n) {
+  for (size_t i = 0; i < t->o.defines.len; i++)
+    grid_names_add_text(n, t->o.defines.at[i].name, t->o.defines.at[i].value);
+  for (size_t i = 0; i < l->arg_count; i++)
+    if (!l->args[i].value.is_array && l->args[i].value.is_integer)
+      grid_names_add(n, l->args[i].param->name, l->args[i].value.integer);
+  int64_t value;
+  for (size_t i = 0; i < l->param_count; i++) // after -D: the first of a name wins
+    if (l->params[i].is_constexpr &&
+        tool_default_value(l->module, l->kernel_name, l->params[i].name, &value))
+      grid_names_add(n, l->params[i].name, value);
 }
 
 static int evaluate_grid(struct tool *t, struct launch *l) {
-  const struct lang_param *params = l->params;
-  size_t count = l->param_count;
-  size_t capacity = count + t->o.defines.len + 1;
-  const char **names = arena_array(t->arena, const char *, capacity);
-  int64_t *values = arena_array(t->arena, int64_t, capacity);
-  struct grid_names known = {names, values, 0};
-  for (size_t i = 0; i < t->o.defines.len; i++)
-    if (str_to_i64(t->o.defines.at[i].value, &values[known.count]))
-      names[known.count++] = t->o.defines.at[i].name;
-  for (size_t i = 0; i < l->arg_count; i++)
-    if (!l->args[i].value.is_array && l->args[i].value.is_integer) {
-      values[known.count] = l->args[i].value.integer;
-      names[known.count++] = l->args[i].param->name;
-    }
-  for (size_t i = 0; i < count; i++)
-    if (params[i].is_constexpr &&
-        tool_default_value(l->module, l->kernel_name, params[i].name, &values[known.count]))
-      names[known.count++] = params[i].name; // after -D: the first of a name wins
+  struct grid_names names =
+      grid_names_make(t->arena, t->o.defines.len + l->arg_count + l->param_count);
   uint32_t grid[3] = {1, 1, 1};
-  if (!grid_expr_eval(t->diag, t->o.grid_at, &known, grid))
+  launch_add_names(t, l, &names);
+  if (!grid_expr_eval(t->diag, t->o.grid_at, &names, grid))
     return EXIT_WRONG;
   l->grid = (tile_grid){grid[0], grid[1], grid[2]};
   return EXIT_DONE;
@@ -279,7 +275,7 @@ static int take_tuning(struct tool *t, struct launch *l) {
                             .types = tune_types_of(t->arena, l->packed, l->arg_count),
                             .values = values};
   for (size_t i = 0; i < l->arg_count; i++)
-    if (!l->packed[i].is_pointer && l->packed[i].type <= TILE_U64)
+    if (jit_is_integer(&l->packed[i]))
       values[q.value_count++] =
           (struct tune_key_value){l->args[i].param->name, l->packed[i].value.integer};
   q.given = tunings_given(t, &q.given_count);

@@ -3,6 +3,7 @@
 #ifndef TILE_TOOLS_LAUNCH_H
 #define TILE_TOOLS_LAUNCH_H
 
+#include "jit/grid_expr.h"
 #include "jit/jit.h"
 #include "tools/arg_spec.h"
 #include "tools/tool.h"
@@ -50,12 +51,12 @@ void launch_show_tuned(const struct launch *l, struct strbuf *out);
 int launch_compile(struct tool *t, struct launch *l);
 // Launches and waits. Failures and findings of --check are recorded; the exit status.
 int launch_run(struct tool *t, struct launch *l);
-// Puts the initial values of all arrays on the device again.
-int launch_upload(struct tool *t, struct launch *l);
 // Copies argument `i` (an array) back into a fresh host array (array_finish).
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);
 // Records a failed runtime call at `where` and returns its exit status.
 int launch_failed(struct tool *t, struct span where, tile_status status);
+// What a grid may name: constants of -D, integer arguments, defaults of other constants.
+void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n);
 // The argument of that name, or NULL with a diagnostic (E0721) at `where`.
 struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,
                                struct span where);

@@ -4,7 +4,6 @@
 #include "tools/tuning_problem.h"
 
 #include "base/file.h"
-#include "jit/grid_expr.h"
 #include "tools/array_fill.h"
 #include "tools/gpu_guess.h"
 #include "tools/npy.h"
@@ -117,20 +116,15 @@ uint64_t tuning_problem_bytes(const struct tuning_problem *p) {
 // -D and, for dimensions of that name, --num-warps and its like.
 static struct lang_binding *fixed(struct tool *t, bool with_options, size_t *ret_count) {
   size_t n = 0;
-  struct lang_binding *b = arena_array(t->arena, struct lang_binding, t->o.defines.len + 4);
+  struct tune_setting options[TUNINGS_OPTIONS];
+  size_t option_count = with_options ? tunings_options(t, options) : 0;
+  struct lang_binding *b =
+      arena_array(t->arena, struct lang_binding, t->o.defines.len + TUNINGS_OPTIONS);
   for (size_t i = 0; i < t->o.defines.len; i++)
     b[n++] = tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value);
-  const struct {
-    const char *name;
-    uint32_t value;
-  } options[] = {{"num_warps", t->o.num_warps},
-                 {"num_stages", t->o.num_stages},
-                 {"max_registers", t->o.max_registers}};
-  for (size_t i = 0; with_options && i < COUNT_OF(options); i++)
-    if (options[i].value)
-      b[n++] = (struct lang_binding){.name = options[i].name,
-                                     .kind = BIND_SCALAR,
-                                     .text = arena_printf(t->arena, "%u", options[i].value)};
+  for (size_t i = 0; i < option_count; i++)
+    b[n++] = (struct lang_binding){
+        .name = options[i].name, .kind = BIND_SCALAR, .text = options[i].value};
   *ret_count = n;
   return b;
 }
@@ -175,10 +169,8 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
 // Evaluated for the default here, so that a mistake in it is shown at its place.
 static int check_grid(struct tool *t, struct tuning_problem *p) {
   const struct launch *l = &p->launch;
-  size_t capacity = p->space.dim_count + t->o.defines.len + l->arg_count + l->param_count + 1;
-  const char **names = arena_array(t->arena, const char *, capacity);
-  int64_t *values = arena_array(t->arena, int64_t, capacity);
-  struct grid_names known = {.names = names, .values = values};
+  struct grid_names names = grid_names_make(t->arena, p->space.dim_count + t->o.defines.len +
+                                                          l->arg_count + l->param_count);
   uint32_t grid[3];
   if (!t->o.grid.ptr) {
     diag_help(diag_error(t->diag, SPAN_NONE, E0724, "no grid"),
@@ -187,23 +179,12 @@ static int check_grid(struct tool *t, struct tuning_problem *p) {
   }
   for (size_t d = 0; d < p->space.dim_count; d++) {
     const char *text = tune_config_value(&p->space, 0, p->space.dims[d].name);
-    if (text && str_to_i64(str_from(text), &values[known.count]))
-      names[known.count++] = p->space.dims[d].name;
+    if (text)
+      grid_names_add_text(&names, p->space.dims[d].name, str_from(text));
   }
-  for (size_t i = 0; i < t->o.defines.len; i++)
-    if (str_to_i64(t->o.defines.at[i].value, &values[known.count]))
-      names[known.count++] = t->o.defines.at[i].name;
-  for (size_t i = 0; i < l->arg_count; i++)
-    if (!l->args[i].value.is_array && l->args[i].value.is_integer) {
-      values[known.count] = l->args[i].value.integer;
-      names[known.count++] = l->args[i].param->name;
-    }
-  for (size_t i = 0; i < l->param_count; i++)
-    if (l->params[i].is_constexpr &&
-        tool_default_value(l->module, l->kernel_name, l->params[i].name, &values[known.count]))
-      names[known.count++] = l->params[i].name;
+  launch_add_names(t, l, &names);
   // What @heuristics computes has no value yet: the builder evaluates such grids.
-  if (p->decorators.heuristic_count == 0 && !grid_expr_eval(t->diag, t->o.grid_at, &known, grid))
+  if (p->decorators.heuristic_count == 0 && !grid_expr_eval(t->diag, t->o.grid_at, &names, grid))
     return EXIT_WRONG;
   return EXIT_DONE;
 }

@@ -17,25 +17,31 @@ bool tunings_open(struct tool *t, const struct ast_module *m, struct tunings *re
   return tune_file_read(t->arena, t->diag, ret->path, &ret->file);
 }
 
-struct tune_setting *tunings_given(struct tool *t, size_t *ret_count) {
-  struct tune_setting *s = arena_array(t->arena, struct tune_setting, t->o.defines.len + 3);
+size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS]) {
   const struct {
     const char *name;
     uint32_t value;
-  } options[] = {{"num_warps", t->o.num_warps},
-                 {"num_stages", t->o.num_stages},
-                 {"max_registers", t->o.max_registers}};
+  } options[TUNINGS_OPTIONS] = {{"num_warps", t->o.num_warps},
+                                {"num_stages", t->o.num_stages},
+                                {"max_registers", t->o.max_registers}};
+  size_t n = 0;
+  for (size_t i = 0; i < TUNINGS_OPTIONS; i++)
+    if (options[i].value)
+      ret[n++] = (struct tune_setting){options[i].name,
+                                       arena_printf(t->arena, "%u", (unsigned)options[i].value)};
+  return n;
+}
+
+struct tune_setting *tunings_given(struct tool *t, size_t *ret_count) {
+  struct tune_setting *s =
+      arena_array(t->arena, struct tune_setting, t->o.defines.len + TUNINGS_OPTIONS);
   size_t n = 0;
   for (size_t i = 0; i < t->o.defines.len; i++) {
     const struct assignment *d = &t->o.defines.at[i];
     s[n++] = (struct tune_setting){
         d->name, tune_setting_text(t->arena, arena_strndup(t->arena, d->value.ptr, d->value.len))};
   }
-  for (size_t i = 0; i < COUNT_OF(options); i++)
-    if (options[i].value)
-      s[n++] = (struct tune_setting){options[i].name,
-                                     arena_printf(t->arena, "%u", (unsigned)options[i].value)};
-  *ret_count = n;
+  *ret_count = n + tunings_options(t, &s[n]);
   return s;
 }
 

@@ -55,6 +55,9 @@ bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunin
 // Whether some compile-time parameter of the kernel was not given, or it has none: builds with all
 // of them given ask no file.
 bool tunings_leave_open(const struct tunings_query *q);
+// num_warps and so on, those that were given; returns how many.
+#define TUNINGS_OPTIONS 3
+size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS]);
 // The settings that -D, --num-warps and so on give, for a query.
 struct tune_setting *tunings_given(struct tool *t, size_t *ret_count);
 // "BLOCK=128, num_warps=8 from matmul.tune.json:3 for M=4096, N=4096"

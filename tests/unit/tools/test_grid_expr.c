@@ -3,8 +3,8 @@
 #include "jit/grid_expr.h"
 #include "suites.h"
 
-static const char *const names[] = {"n", "BLOCK", "M", "min_rows", "negative", "zero", "huge"};
-static const int64_t values[] = {1000, 128, 50, 3, -7, 0, INT64_MAX};
+static const char *names[] = {"n", "BLOCK", "M", "min_rows", "negative", "zero", "huge"};
+static int64_t values[] = {1000, 128, 50, 3, -7, 0, INT64_MAX};
 static const struct grid_names known = {names, values, COUNT_OF(names)};
 
 static bool eval(const char *text, uint32_t grid[3]) {
