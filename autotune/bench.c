@@ -5,11 +5,15 @@
 #include "runtime/args.h"
 
 #define UNKNOWN_L2_BYTES ((size_t)64 << 20)
-#define HOST_FLUSH_BYTES ((size_t)8 << 20) // as tilec --bench does
-#define ALIGNMENT 16                       // of addresses, which specialisations depend on
-#define COPIES 7                           // timed for the copy rate
+#define HOST_FLUSH_BYTES ((size_t)8 << 20)
+#define ALIGNMENT 16 // of addresses, which specialisations depend on
+#define COPIES 7     // timed for the copy rate
 
 // ---- opening ----
+
+size_t bench_flush_bytes(const tile_device_properties *p) {
+  return p->is_host ? HOST_FLUSH_BYTES : 4 * (p->l2_bytes ? p->l2_bytes : UNKNOWN_L2_BYTES);
+}
 
 tile_status bench_open(struct bench *b, const struct bench_problem *problem, const void *data,
                        void *reference) {
@@ -25,8 +29,7 @@ tile_status bench_open(struct bench *b, const struct bench_problem *problem, con
     s = tile_event_create(b->device, &b->stop);
   if (s != TILE_OK)
     return s;
-  size_t l2 = b->properties.l2_bytes ? b->properties.l2_bytes : UNKNOWN_L2_BYTES;
-  b->flush_bytes = b->properties.is_host ? HOST_FLUSH_BYTES : 4 * l2;
+  b->flush_bytes = bench_flush_bytes(&b->properties);
   return tile_malloc(b->device, b->flush_bytes, &b->flush);
 }
 

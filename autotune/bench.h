@@ -73,6 +73,8 @@ tile_status bench_open(struct bench *b, const struct bench_problem *problem, con
 tile_status bench_prepare(struct bench *b, struct arena *a);
 tile_status bench_upload(struct bench *b);
 void bench_close(struct bench *b);
+// Of the buffer that is written before a timed launch, more than the L2 cache holds.
+size_t bench_flush_bytes(const tile_device_properties *p);
 // GB/s of a copy on the device, reading and writing counted.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs);
 
@@ -107,6 +109,8 @@ tile_status bench_compare(struct bench *b, bool is_reference, struct tune_reply 
                           bool *ret_same);
 
 // ---- bench_measure.c ----
+struct tune_sample tune_sample_of(double *ms, unsigned count); // of at least one time; sorts them
+
 struct measure_plan {
   double budget_ms, give_up_ms;
   unsigned least, most;

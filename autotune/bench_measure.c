@@ -16,9 +16,10 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static struct tune_sample sample_of(double *ms, unsigned n) {
+struct tune_sample tune_sample_of(double *ms, unsigned n) {
   qsort(ms, n, sizeof *ms, by_size);
-  return (struct tune_sample){ms[n / 2], ms[n / 5], ms[n - 1 - n / 5], n};
+  return (struct tune_sample){
+      .median = ms[n / 2], .p20 = ms[n / 5], .p80 = ms[n - 1 - n / 5], .count = n};
 }
 
 static bool surely_slower(double fastest, unsigned n, double limit) {
@@ -45,7 +46,7 @@ tile_status measure_run(const struct measure_plan *plan, const struct measure_ho
       break;
   }
   if (s == TILE_OK)
-    *ret = sample_of(ms, n);
+    *ret = tune_sample_of(ms, n);
   free(ms);
   return s;
 }

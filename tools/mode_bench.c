@@ -2,25 +2,14 @@
 // `tilec --bench`: the same arguments as --run, launched many times between events. Before each
 // timed launch a buffer larger than the L2 cache is written, so that inputs come from memory. The
 // roof is a device copy of as many bytes, measured in the same run.
+#include "autotune/bench.h"
 #include "tools/launch.h"
 
-#include <stdlib.h>
-
-struct bench {
+struct stopwatch {
   tile_event *start, *stop;
   void *flush, *copy_from, *copy_to;
   size_t flush_bytes, copy_bytes;
 };
-
-struct spread {
-  double median, p20, p80; // milliseconds
-  size_t count;
-};
-
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
 
 // Bytes that a launch moves if it touches every array argument once.
 static uint64_t argument_bytes(const struct launch *l) {
@@ -31,9 +20,8 @@ static uint64_t argument_bytes(const struct launch *l) {
   return bytes;
 }
 
-static tile_status prepare(struct launch *l, struct bench *b, uint64_t bytes) {
-  size_t l2 = l->properties.l2_bytes;
-  b->flush_bytes = l->properties.is_host ? (size_t)8 << 20 : l2 ? 4 * l2 : (size_t)256 << 20;
+static tile_status prepare(struct launch *l, struct stopwatch *b, uint64_t bytes) {
+  b->flush_bytes = bench_flush_bytes(&l->properties);
   b->copy_bytes = (size_t)(bytes / 2 ? bytes / 2 : 1);
   tile_status status = tile_event_create(l->device, &b->start);
   if (status == TILE_OK)
@@ -49,7 +37,7 @@ static tile_status prepare(struct launch *l, struct bench *b, uint64_t bytes) {
   return status;
 }
 
-static void release(struct launch *l, struct bench *b) {
+static void release(struct launch *l, struct stopwatch *b) {
   tile_event_destroy(b->start);
   tile_event_destroy(b->stop);
   tile_free(l->device, b->flush);
@@ -58,7 +46,7 @@ static void release(struct launch *l, struct bench *b) {
 }
 
 // One timed launch, or one timed device copy.
-static tile_status time_once(struct launch *l, struct bench *b, bool copy, double *ret_ms) {
+static tile_status time_once(struct launch *l, struct stopwatch *b, bool copy, double *ret_ms) {
   float ms = 0;
   tile_status status = tile_memset(l->device, NULL, b->flush, 1, b->flush_bytes);
   if (status == TILE_OK)
@@ -74,14 +62,9 @@ static tile_status time_once(struct launch *l, struct bench *b, bool copy, doubl
   return status;
 }
 
-static struct spread spread_of(double *ms, size_t n) {
-  qsort(ms, n, sizeof(*ms), compare_doubles);
-  return (struct spread){ms[n / 2], ms[n / 5], ms[n - 1 - n / 5], n};
-}
-
 // Launches and copies in turns, so that both see the same clocks.
-static tile_status measure(struct tool *t, struct launch *l, struct bench *b,
-                           struct spread *ret_kernel, struct spread *ret_copy) {
+static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b,
+                           struct tune_sample *ret_kernel, struct tune_sample *ret_copy) {
   double estimate = 0, warm;
   tile_status status = TILE_OK;
   for (int i = 0; status == TILE_OK && i < 3; i++)
@@ -91,27 +74,27 @@ static tile_status measure(struct tool *t, struct launch *l, struct bench *b,
   if (status != TILE_OK)
     return status;
   double wanted = estimate > 0 ? 100.0 / estimate : 1000;
-  size_t n = t->o.repeats    ? (size_t)t->o.repeats
-             : wanted < 20   ? 20
-             : wanted > 1000 ? 1000
-                             : (size_t)wanted;
+  unsigned n = t->o.repeats    ? (unsigned)t->o.repeats
+               : wanted < 20   ? 20
+               : wanted > 1000 ? 1000
+                               : (unsigned)wanted;
   if (l->properties.is_host && !t->o.repeats)
     n = n > 20 ? 20 : n;
   double *kernel = arena_array(t->arena, double, n), *copy = arena_array(t->arena, double, n);
-  for (size_t i = 0; status == TILE_OK && i < n; i++) {
+  for (unsigned i = 0; status == TILE_OK && i < n; i++) {
     status = time_once(l, b, false, &kernel[i]);
     if (status == TILE_OK)
       status = time_once(l, b, true, &copy[i]);
   }
   if (status == TILE_OK) {
-    *ret_kernel = spread_of(kernel, n);
-    *ret_copy = spread_of(copy, n);
+    *ret_kernel = tune_sample_of(kernel, n);
+    *ret_copy = tune_sample_of(copy, n);
   }
   return status;
 }
 
-static void report(struct tool *t, struct launch *l, uint64_t bytes, struct spread k,
-                   struct spread c, struct strbuf *out) {
+static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune_sample k,
+                   struct tune_sample c, struct strbuf *out) {
   double gbs = (double)bytes / 1e6 / k.median, roof = (double)(bytes / 2 * 2) / 1e6 / c.median;
   double tflops = t->o.flops / 1e9 / k.median;
   if (t->o.json) {
@@ -123,7 +106,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct spre
     json_key(&w, "ms"), json_double(&w, k.median);
     json_key(&w, "ms_p20"), json_double(&w, k.p20);
     json_key(&w, "ms_p80"), json_double(&w, k.p80);
-    json_key(&w, "launches"), json_int(&w, (int64_t)k.count);
+    json_key(&w, "launches"), json_int(&w, k.count);
     json_key(&w, "bytes"), json_int(&w, (int64_t)bytes);
     json_key(&w, "gbs"), json_double(&w, gbs);
     json_key(&w, "copy_gbs"), json_double(&w, roof);
@@ -135,7 +118,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct spre
     strbuf_putc(out, '\n');
     return;
   }
-  strbuf_printf(out, "%s on %s (%s), grid (%u, %u, %u), %zu launches\n", l->kernel_name,
+  strbuf_printf(out, "%s on %s (%s), grid (%u, %u, %u), %u launches\n", l->kernel_name,
                 l->properties.name, l->properties.target, l->grid.x, l->grid.y, l->grid.z, k.count);
   launch_show_tuned(l, out);
   strbuf_printf(out, "  time      %.4f ms  (p20 %.4f, p80 %.4f)\n", k.median, k.p20, k.p80);
@@ -150,7 +133,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct spre
 
 int mode_bench(struct tool *t) {
   struct launch l = {0};
-  struct bench b = {0};
+  struct stopwatch b = {0};
   struct strbuf out = {0};
   int status = launch_open(t, &l);
   if (status == EXIT_DONE)
@@ -159,7 +142,7 @@ int mode_bench(struct tool *t) {
     status = launch_run(t, &l);
   if (status == EXIT_DONE) {
     uint64_t bytes = t->o.bytes ? t->o.bytes : argument_bytes(&l);
-    struct spread kernel = {0}, copy = {0};
+    struct tune_sample kernel = {0}, copy = {0};
     tile_status measured = prepare(&l, &b, bytes);
     if (measured == TILE_OK)
       measured = measure(t, &l, &b, &kernel, &copy);
