@@ -5,11 +5,7 @@
 // (surrogate.h); each pick takes away doubt around itself, which spreads the batch. What is known
 // from an earlier run answers at once when it is picked, so that a resumed search walks the same
 // way.
-#include "autotune/search.h"
-
-#include "autotune/finals.h"
-#include "autotune/surrogate.h"
-#include "base/vec.h"
+#include "autotune/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,44 +16,6 @@
 #define CLIMBERS 16   // best predicted whose neighbours are analysed next
 #define SURE_AFTER 12 // measurements, before the search may end early
 
-enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_FINALS, PHASE_OVER };
-
-struct candidate {
-  enum { ANALYSIS_NONE, ANALYSIS_PLANNED, ANALYSIS_OPEN, ANALYSIS_KNOWN, ANALYSIS_PRUNED } analysis;
-  bool is_picked, is_open;
-  enum tune_outcome outcome; // TUNE_UNTRIED: not answered yet
-  struct tune_sample sample;
-};
-
-struct planned {
-  enum tune_action action;
-  uint32_t config;
-  unsigned round;
-};
-
-struct tune_search {
-  struct arena *arena;
-  const struct tune_space *space;
-  enum tune_effort effort;
-  uint64_t random;
-  bool is_whole;         // every configuration is measured
-  uint32_t limit;        // measured at most
-  size_t analysis_limit; // analysed at most
-  enum phase phase;
-  unsigned round, batches;
-  bool has_neighbours; // of the best, for the batch that comes
-  bool is_hurried;
-  struct candidate *candidates;
-  double *log_predicted;
-  struct surrogate *model; // from the first batch on
-  VEC(struct planned) queue;
-  size_t head, open, analysed;
-  struct finals *finals; // NULL: not begun
-  unsigned last_turn;    // of this part of the finals
-  bool is_narrow;        // the second part
-  bool is_settled;       // by finals, now or in an earlier run
-};
-
 // ---- what is asked of a round ----
 
 static const struct round {
@@ -65,42 +23,14 @@ static const struct round {
   unsigned least, most;
   double within; // of the best, to come into this round
 } rounds[] = {{5, 3, 50, 0}, {12, 5, 100, 0.25}};
-#define ROUND_FINALS COUNT_OF(rounds)
-
-// The finals, by how much they may cost: after a few turns of all finalists those that are still
-// close to the best go on.
-#define FINALS_WITHIN 0.09 // in one stretch: clocks differ by as much
-#define NARROW_WITHIN 0.025
-#define GUEST_WITHIN 1.0 // the default, to be compared with
-#define SLICE_MS 2.0
-#define SLICE_LEAST 2u
-#define SLICE_MOST 8u
-struct contest {
-  size_t entrants, left;
-  unsigned turns, most_turns; // of the first part; in all
-  double budget_ms;           // of the second part
-};
-
-static bool is_thorough(const struct tune_search *s) { return s->effort >= TUNE_EFFORT_FULL; }
-
 static double round_budget(const struct tune_search *s, unsigned round) {
-  return rounds[round].budget_ms * (is_thorough(s) ? 3 : 1);
+  return rounds[round].budget_ms * (search_is_thorough(s) ? 3 : 1);
 }
 
 static size_t round_size(const struct tune_search *s, size_t measured) {
-  size_t cap = is_thorough(s) ? 18 : 6, share = measured / 2;
+  size_t cap = search_is_thorough(s) ? 18 : 6, share = measured / 2;
   return share > cap ? cap : share < 2 ? 2 : share;
 }
-
-static struct contest contest_of(const struct tune_search *s) {
-  if (is_thorough(s))
-    return (struct contest){12, 6, 4, FINALS_TURNS, 1500};
-  return s->is_whole ? (struct contest){6, 4, 3, 8, 80}
-                     : (struct contest){8, 5, 3, FINALS_TURNS, 500};
-}
-
-// Of a slice: a launch that is not counted comes first.
-static double slice_cost(double ms) { return fmax(SLICE_MS, (SLICE_LEAST + 1) * ms); }
 
 struct tune_search *tune_search_create(struct arena *a, const struct tune_space *s,
                                        const struct tune_search_options *o) {
@@ -124,7 +54,7 @@ struct tune_search *tune_search_create(struct arena *a, const struct tune_space 
 // ---- planning ----
 
 static void plan(struct tune_search *s, enum tune_action action, uint32_t config) {
-  vec_push(s->arena, &s->queue, (struct planned){action, config, s->round});
+  vec_push(s->arena, &s->queue, (struct planned){action, config, s->round, false});
 }
 
 static bool is_timed(const struct candidate *c) {
@@ -133,21 +63,21 @@ static bool is_timed(const struct candidate *c) {
 
 // What it costs at worst, as far as so few launches can tell. A machine that is busy with other
 // things spreads times without end: that says nothing of a configuration.
-static double pessimistic_ms(const struct candidate *c) {
+double search_pessimistic_ms(const struct candidate *c) {
   const struct tune_sample *s = &c->sample;
   return s->median + fmin(s->p80 - s->p20, 0.25 * s->median) / sqrt(fmax(s->count, 1));
 }
 
-static bool best_of(const struct tune_search *s, bool only_picked, uint32_t *ret) {
+bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret) {
   bool found = false;
   for (uint32_t i = 0; i < s->space->count; i++) {
     const struct candidate *c = &s->candidates[i];
     if (!is_timed(c) || (only_picked && !c->is_picked) || (s->is_settled && !c->sample.turns))
       continue;
     const struct candidate *b = &s->candidates[*ret];
-    double ms = s->is_settled ? c->sample.median : pessimistic_ms(c), best = 0;
+    double ms = s->is_settled ? c->sample.median : search_pessimistic_ms(c), best = 0;
     if (found)
-      best = s->is_settled ? b->sample.median : pessimistic_ms(b);
+      best = s->is_settled ? b->sample.median : search_pessimistic_ms(b);
     // Of two with the same code the one that was run.
     if (!found || ms < best || (ms == best && c->outcome > b->outcome)) {
       *ret = i;
@@ -224,12 +154,7 @@ static void plan_sample(struct tune_search *s) {
   }
 }
 
-struct ranked {
-  double key;
-  uint32_t config;
-};
-
-static int compare_ranked(const void *a, const void *b) {
+int search_compare_ranked(const void *a, const void *b) {
   const struct ranked *x = a, *y = b;
   if (x->key != y->key)
     return x->key < y->key ? -1 : 1;
@@ -246,7 +171,7 @@ static bool plan_climb(struct tune_search *s) {
   for (uint32_t i = 0; i < s->space->count; i++)
     if (s->candidates[i].analysis == ANALYSIS_KNOWN)
       r[n++] = (struct ranked){s->log_predicted[i], i};
-  qsort(r, n, sizeof *r, compare_ranked);
+  qsort(r, n, sizeof *r, search_compare_ranked);
   for (size_t i = 0; i < n && i < CLIMBERS; i++) {
     size_t found = tune_space_neighbours(s->space, r[i].config, false, near, NEIGHBOURS);
     for (size_t k = 0; k < found; k++)
@@ -259,7 +184,7 @@ static bool plan_climb(struct tune_search *s) {
 static bool plan_neighbours(struct tune_search *s) {
   uint32_t best = 0;
   if (s->is_hurried || s->has_neighbours || s->space->count <= s->analysis_limit ||
-      !best_of(s, true, &best))
+      !search_best_of(s, true, &best))
     return false;
   s->has_neighbours = true;
   size_t before = s->queue.len;
@@ -327,7 +252,7 @@ static bool plan_batch(struct tune_search *s) {
   size_t near_count = 0, before = s->queue.len;
   double log_ms;
   teach(s);
-  bool has_best = s->batches > 0 && best_of(s, true, &best);
+  bool has_best = s->batches > 0 && search_best_of(s, true, &best);
   if (has_best && taken >= SURE_AFTER && !may_be_beaten(s, best))
     size = 0;
   if (has_best)
@@ -346,18 +271,18 @@ static bool plan_batch(struct tune_search *s) {
 // The better part of what was measured, for longer. False: no contest is left.
 static bool plan_round(struct tune_search *s) {
   uint32_t best = 0;
-  if (++s->round >= COUNT_OF(rounds) || !best_of(s, false, &best))
+  if (++s->round >= COUNT_OF(rounds) || !search_best_of(s, false, &best))
     return false;
   struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
   size_t n = 0, measured = 0;
-  double bound = pessimistic_ms(&s->candidates[best]) * (1 + rounds[s->round].within);
+  double bound = search_pessimistic_ms(&s->candidates[best]) * (1 + rounds[s->round].within);
   for (uint32_t i = 0; i < s->space->count; i++) {
     const struct candidate *c = &s->candidates[i];
     measured += c->outcome == TUNE_MEASURED;
     if (c->outcome == TUNE_MEASURED && c->sample.median <= bound)
       r[n++] = (struct ranked){c->sample.median, i};
   }
-  qsort(r, n, sizeof *r, compare_ranked);
+  qsort(r, n, sizeof *r, search_compare_ranked);
   size_t size = round_size(s, measured);
   bool has_default = false;
   for (size_t i = 0; i < n && i < size; i++) {
@@ -368,110 +293,6 @@ static bool plan_round(struct tune_search *s) {
   if (s->round == 1 && !has_default && s->candidates[0].outcome == TUNE_MEASURED)
     plan(s, TUNE_MEASURE, 0);
   return n > 1 || s->round == 1;
-}
-
-// ---- the finals ----
-
-// Those in the order of their times that may be the best; *ret_size of them. NULL: no contest.
-static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t most,
-                                    size_t *ret_size) {
-  struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
-  double bound = pessimistic_ms(&s->candidates[best]) * (1 + FINALS_WITHIN), cost = 0;
-  size_t n = 0, size = 0;
-  for (uint32_t i = 0; i < s->space->count; i++) {
-    const struct candidate *c = &s->candidates[i];
-    if (c->outcome == TUNE_MEASURED && c->sample.median <= bound)
-      r[n++] = (struct ranked){c->sample.median, i};
-  }
-  qsort(r, n, sizeof *r, compare_ranked);
-  // Few of what takes long.
-  for (; size < n && size < most; size++) {
-    cost += 2 * slice_cost(r[size].key);
-    if (size >= 3 && cost > contest_of(s).budget_ms)
-      break;
-  }
-  *ret_size = size;
-  return size > 1 ? r : NULL;
-}
-
-// An earlier run has held these finals.
-static bool were_held(const struct tune_search *s, const struct ranked *r, size_t n) {
-  for (size_t i = 0; i < n && r[i].key <= r[0].key * (1 + NARROW_WITHIN); i++)
-    if (s->candidates[r[i].config].sample.turns == 0)
-      return false;
-  return true;
-}
-
-static bool begin_finals(struct tune_search *s) {
-  struct contest contest = contest_of(s);
-  uint32_t best = 0;
-  size_t n = 0;
-  struct ranked *r = best_of(s, false, &best) ? find_entrants(s, best, contest.entrants, &n) : NULL;
-  if (!r)
-    return false;
-  s->is_settled = were_held(s, r, n);
-  if (s->is_settled)
-    return false;
-  for (uint32_t i = 0; i < s->space->count; i++)
-    s->candidates[i].sample.turns = 0;
-  s->finals = arena_new(s->arena, struct finals);
-  for (size_t i = 0; i < n; i++)
-    finals_enter(s->finals, r[i].config, r[i].key, false);
-  const struct candidate *first = &s->candidates[0];
-  if (!finals_find(s->finals, 0) && first->outcome == TUNE_MEASURED &&
-      first->sample.median <= r[0].key * (1 + GUEST_WITHIN) &&
-      4 * slice_cost(first->sample.median) <= contest.budget_ms)
-    finals_enter(s->finals, 0, first->sample.median, true);
-  s->last_turn = contest.turns;
-  return true;
-}
-
-// What a turn of those that go on takes.
-static double turn_cost(const struct tune_search *s) {
-  double ms = 0;
-  for (size_t i = 0; i < s->finals->count; i++)
-    if (s->finals->at[i].is_in && !s->finals->at[i].has_failed)
-      ms += 2 * slice_cost(s->finals->at[i].before);
-  return ms;
-}
-
-static void end_turn(struct tune_search *s) {
-  struct finals *f = s->finals;
-  finals_end_turn(f);
-  s->is_settled = finals_left(f) > 0;
-  for (size_t i = 0; i < f->count; i++)
-    if (f->at[i].sample.turns)
-      s->candidates[f->at[i].config].sample = f->at[i].sample;
-  double cost = turn_cost(s), budget = contest_of(s).budget_ms;
-  if (!s->is_narrow && (f->turns >= s->last_turn || f->turns * cost > budget)) {
-    struct contest c = contest_of(s);
-    finals_narrow(f, NARROW_WITHIN, c.left);
-    s->is_narrow = true;
-    cost = fmax(turn_cost(s), 1e-9);
-    s->last_turn = f->turns + (unsigned)fmin(fmax(budget / cost, 1), c.most_turns - f->turns);
-  }
-}
-
-static void plan_slice(struct tune_search *s, const struct finalist *n) {
-  if (n->is_in && !n->has_failed)
-    vec_push(s->arena, &s->queue, (struct planned){TUNE_MEASURE, n->config, ROUND_FINALS});
-}
-
-// All finalists there and back. False: the finals are over.
-static bool plan_turn(struct tune_search *s) {
-  struct finals *f = s->finals;
-  if (f)
-    end_turn(s);
-  else if (!begin_finals(s))
-    return false;
-  f = s->finals;
-  if (finals_left(f) < 2 || f->turns >= s->last_turn)
-    return false;
-  for (size_t i = 0; i < f->count; i++)
-    plan_slice(s, &f->at[i]);
-  for (size_t i = f->count; i-- > 0;)
-    plan_slice(s, &f->at[i]);
-  return true;
 }
 
 // Fills the queue again. False: the search is over.
@@ -508,7 +329,7 @@ static bool plan_more(struct tune_search *s) {
       s->phase = PHASE_FINALS;
     return true;
   case PHASE_FINALS:
-    if (plan_turn(s))
+    if (search_plan_turn(s))
       return true;
     break;
   case PHASE_OVER: break;
@@ -520,12 +341,13 @@ static bool plan_more(struct tune_search *s) {
 // ---- questions and answers ----
 
 // It has failed, or has been timed for as long as this round would.
-static bool is_answered(const struct tune_search *s, const struct candidate *c, unsigned round) {
-  if (c->outcome == TUNE_UNTRIED || (round == ROUND_FINALS && c->outcome == TUNE_MEASURED))
+static bool is_answered(const struct tune_search *s, const struct candidate *c,
+                        const struct planned *p) {
+  if (c->outcome == TUNE_UNTRIED || (p->is_slice && c->outcome == TUNE_MEASURED))
     return false;
-  return round == 0 || c->outcome != TUNE_MEASURED || c->sample.count >= rounds[round].most ||
+  return p->round == 0 || c->outcome != TUNE_MEASURED || c->sample.count >= rounds[p->round].most ||
          (c->sample.count >= 3 &&
-          c->sample.median * c->sample.count >= 0.7 * round_budget(s, round));
+          c->sample.median * c->sample.count >= 0.7 * round_budget(s, p->round));
 }
 
 struct tune_step tune_search_next(struct tune_search *s) {
@@ -542,10 +364,10 @@ struct tune_step tune_search_next(struct tune_search *s) {
     struct candidate *c = &s->candidates[p.config];
     // There and back, the last is the first: one question at a time.
     if (s->open >= (p.action == TUNE_ANALYSE ? OPEN_ANALYSES : OPEN_LIMIT) ||
-        (p.round == ROUND_FINALS && c->is_open))
+        (p.is_slice && c->is_open))
       return (struct tune_step){.action = TUNE_WAIT};
     s->head++;
-    if (p.action == TUNE_MEASURE ? is_answered(s, c, p.round) : c->analysis != ANALYSIS_PLANNED)
+    if (p.action == TUNE_MEASURE ? is_answered(s, c, &p) : c->analysis != ANALYSIS_PLANNED)
       continue;
     if (p.action == TUNE_ANALYSE && s->is_hurried) {
       c->analysis = ANALYSIS_NONE;
@@ -557,13 +379,8 @@ struct tune_step tune_search_next(struct tune_search *s) {
       return (struct tune_step){.action = TUNE_ANALYSE, .config = p.config};
     }
     c->is_open = true;
-    if (p.round == ROUND_FINALS)
-      return (struct tune_step){.action = TUNE_MEASURE,
-                                .config = p.config,
-                                .budget_ms = SLICE_MS,
-                                .least = SLICE_LEAST,
-                                .most = SLICE_MOST,
-                                .is_slice = true};
+    if (p.is_slice)
+      return search_slice(p.config);
     return (struct tune_step){.action = TUNE_MEASURE,
                               .config = p.config,
                               .budget_ms = round_budget(s, p.round),
@@ -616,7 +433,7 @@ uint32_t tune_search_planned(const struct tune_search *s) {
 
 bool tune_search_best(const struct tune_search *s, uint32_t *ret) {
   uint32_t best = 0;
-  bool found = best_of(s, false, &best);
+  bool found = search_best_of(s, false, &best);
   for (uint32_t i = 0; !found && i < s->space->count; i++)
     if (s->candidates[i].analysis == ANALYSIS_KNOWN) {
       best = i;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A search from the inside, shared by the strategy (search.c) and its finals (search_finals.c).
+#ifndef TILE_AUTOTUNE_SEARCH_INTERNAL_H
+#define TILE_AUTOTUNE_SEARCH_INTERNAL_H
+
+#include "autotune/finals.h"
+#include "autotune/search.h"
+#include "autotune/surrogate.h"
+#include "base/vec.h"
+
+enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_FINALS, PHASE_OVER };
+
+struct candidate {
+  enum { ANALYSIS_NONE, ANALYSIS_PLANNED, ANALYSIS_OPEN, ANALYSIS_KNOWN, ANALYSIS_PRUNED } analysis;
+  bool is_picked, is_open;
+  enum tune_outcome outcome; // TUNE_UNTRIED: not answered yet
+  struct tune_sample sample;
+};
+
+struct planned {
+  enum tune_action action;
+  uint32_t config;
+  unsigned round;
+  bool is_slice; // of the finals
+};
+
+struct tune_search {
+  struct arena *arena;
+  const struct tune_space *space;
+  enum tune_effort effort;
+  uint64_t random;
+  bool is_whole;         // every configuration is measured
+  uint32_t limit;        // measured at most
+  size_t analysis_limit; // analysed at most
+  enum phase phase;
+  unsigned round, batches;
+  bool has_neighbours; // of the best, for the batch that comes
+  bool is_hurried;
+  struct candidate *candidates;
+  double *log_predicted;
+  struct surrogate *model; // from the first batch on
+  VEC(struct planned) queue;
+  size_t head, open, analysed;
+  struct finals *finals; // NULL: not begun
+  unsigned last_turn;    // of this part of the finals
+  bool is_narrow;        // the second part
+  bool is_settled;       // by finals, now or in an earlier run
+};
+
+struct ranked {
+  double key;
+  uint32_t config;
+};
+
+// ---- search.c ----
+int search_compare_ranked(const void *a, const void *b); // for qsort: ascending
+double search_pessimistic_ms(const struct candidate *c);
+bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret);
+static inline bool search_is_thorough(const struct tune_search *s) {
+  return s->effort >= TUNE_EFFORT_FULL;
+}
+
+// ---- search_finals.c ----
+// The next turn: all finalists there and back. False: the finals are over, or there is no contest.
+bool search_plan_turn(struct tune_search *s);
+struct tune_step search_slice(uint32_t config);
+
+#endif
