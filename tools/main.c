@@ -5,6 +5,7 @@
 #include "base/debug.h"
 #include "tools/reproducer.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,6 +52,7 @@ static int run_mode(struct tool *t) {
 int main(int argc, char **argv) {
   if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // itself, as the tuner's worker
     return tune_worker_main(argc, argv);
+  signal(SIGXFSZ, SIG_IGN); // what grows beyond `ulimit -f` is a failed write, with a message
   const char *debug = getenv("TILE_DEBUG");
   if (debug && strcmp(debug, "help") == 0) {
     fputs(debug_help(), stdout);

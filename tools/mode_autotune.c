@@ -115,7 +115,9 @@ static int keep(struct tuning *w, const struct tune_result *r, const char **ret_
                              .version = tile_version()};
   const char *path = t->o.tune_file ? t->o.tune_file : tune_file_path(t->arena, t->o.file);
   if (tune_file_put(path, &entry) != TILE_OK) {
-    diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, tile_error_message());
+    diag_help(
+        diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, tile_error_message()),
+        "`--tune-file` takes another path");
     return EXIT_CANNOT_WRITE;
   }
   *ret_path = path;

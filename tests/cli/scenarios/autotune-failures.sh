@@ -43,6 +43,7 @@ touch broken
 exec $tilec "\$@"
 WORKER
 chmod +x worker.sh
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,BLOCK=32,64,1024' --tune-file lost.json
 export TILE_WORKER=$PWD/worker.sh
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=32,64,1024' --tune-file lost.json
 unset TILE_WORKER
@@ -52,3 +53,15 @@ has lost.json '"MODE": 0'
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=32,64,1024' --tune-file lost.json
 has out '3 of 6 configurations measured'
 lacks out 'does not stay alive'
+
+# What cannot be written down is said, and what was found is shown all the same.
+small=("${launch[@]}" --space 'BLOCK=256')
+status 73 tilec --autotune bad.tile "${small[@]}" --tune-file bad.tile/tune.json
+has err 'cannot write `bad.tile/tune.json`'
+has err '`--tune-file` takes another path'
+has out '1 of 1 configurations measured'
+(ulimit -f 8 && status 1 tilec --autotune bad.tile "${small[@]}" --arg 'x=f32[100000]:rand(0)') || exit 1
+has err 'no shared memory of'
+has err 'File too large'
+(ulimit -n 10 && status 1 tilec --autotune bad.tile "${small[@]}" --no-resume) || exit 1
+has err 'error: no '
