@@ -245,21 +245,6 @@ static void drop(void *object, int *counter) {
   change(counter, -1);
 }
 
-int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
-  ENTRY_IN_CONTEXT(host_alloc);
-  (void)flags;
-  *p = malloc(size);
-  change(&fake->live_allocations, 1);
-  return *p ? 0 : 2;
-}
-
-int cuMemFreeHost(void *p) {
-  ENTRY_IN_CONTEXT(host_free);
-  free(p);
-  change(&fake->live_allocations, -1);
-  return 0;
-}
-
 int cuStreamCreate(void **stream, unsigned flags) {
   ENTRY_IN_CONTEXT(stream_create);
   (void)flags;
@@ -269,6 +254,20 @@ int cuStreamCreate(void **stream, unsigned flags) {
 int cuStreamDestroy_v2(void *stream) {
   drop(stream, &fake->live_streams); // even if it is to fail: nobody would try again
   ENTRY_IN_CONTEXT(stream_destroy);
+  return 0;
+}
+
+int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
+  ENTRY_IN_CONTEXT(host_alloc);
+  (void)flags;
+  *p = malloc(size);
+  change(&fake->live_allocations, 1);
+  return *p ? 0 : 2;
+}
+
+int cuMemFreeHost(void *p) {
+  drop(p, &fake->live_allocations); // likewise
+  ENTRY_IN_CONTEXT(host_free);
   return 0;
 }
 
