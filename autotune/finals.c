@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The arithmetic of finals: slices to turns, turns to ratios, ratios to times.
 #include "autotune/finals.h"
 
 #include <math.h>

@@ -325,7 +325,7 @@ static bool plan_more(struct tune_search *s) {
       s->phase = PHASE_ROUND;
     return true;
   case PHASE_ROUND:
-    if (!plan_round(s))
+    if ((s->round == 0 && search_finals_held(s)) || !plan_round(s))
       s->phase = PHASE_FINALS;
     return true;
   case PHASE_FINALS:
@@ -345,7 +345,8 @@ static bool is_answered(const struct tune_search *s, const struct candidate *c,
                         const struct planned *p) {
   if (c->outcome == TUNE_UNTRIED || (p->is_slice && c->outcome == TUNE_MEASURED))
     return false;
-  return p->round == 0 || c->outcome != TUNE_MEASURED || c->sample.count >= rounds[p->round].most ||
+  return p->round == 0 || c->outcome != TUNE_MEASURED || c->sample.turns > 0 ||
+         c->sample.count >= rounds[p->round].most ||
          (c->sample.count >= 3 &&
           c->sample.median * c->sample.count >= 0.7 * round_budget(s, p->round));
 }

@@ -69,6 +69,14 @@ static bool were_held(const struct tune_search *s, const struct ranked *r, size_
   return true;
 }
 
+bool search_finals_held(struct tune_search *s) {
+  uint32_t best = 0;
+  size_t n = 0;
+  struct ranked *r =
+      search_best_of(s, false, &best) ? find_entrants(s, best, contest_of(s).entrants, &n) : NULL;
+  return r && were_held(s, r, n);
+}
+
 static bool begin_finals(struct tune_search *s) {
   struct contest contest = contest_of(s);
   uint32_t best = 0;

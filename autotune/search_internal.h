@@ -63,6 +63,8 @@ static inline bool search_is_thorough(const struct tune_search *s) {
 // ---- search_finals.c ----
 // The next turn: all finalists there and back. False: the finals are over, or there is no contest.
 bool search_plan_turn(struct tune_search *s);
+// An earlier run has held them, and nothing that may win came after.
+bool search_finals_held(struct tune_search *s);
 struct tune_step search_slice(uint32_t config);
 
 #endif
