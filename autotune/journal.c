@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal: a file of JSON lines for each key in the cache folder, to which every trial is
-// appended at once. A write to a file opened with O_APPEND is one piece, so that tuners of the same
-// key share the file without a lock; a line that a crash cut short does not parse and is passed
-// over.
+// appended at once. Tuners of the same key share the file: a write to a file opened with O_APPEND
+// is one piece, and a lock for its length shows whether the line before it was cut short by a
+// crash. Such a line gets an end, does not parse and is passed over.
 #include "autotune/database_internal.h"
 #include "base/sha256.h"
 

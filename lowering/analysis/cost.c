@@ -81,9 +81,8 @@ static bool is_of_program(struct tally *t, MlirValue v, unsigned depth) {
 static bool is_read(enum op_id id) { return id != OP_TILE_STORE; }
 static bool is_written(enum op_id id) { return id != OP_TILE_LOAD && id != OP_GPU_ASYNC_COPY; }
 
-static void see_shared(struct tally *t, double wavefronts, double bytes) {
+static void see_shared(struct tally *t, double wavefronts) {
   t->ret->shared_wavefronts += wavefronts * t->times * t->warps;
-  t->ret->shared_bytes_moved += bytes * t->times;
 }
 
 static void see_access(struct tally *t, MlirOperation op, enum op_id id) {
@@ -96,19 +95,17 @@ static void see_access(struct tally *t, MlirOperation op, enum op_id id) {
   if (!is_written(id) && !is_of_program(t, operand(op, 0), FOLLOWED))
     k->common_read += bytes;
   k->global_written += is_written(id) ? bytes : 0;
-  k->global_instructions += count;
   k->sectors += count * m.sectors;
-  k->atomic_operations += id == OP_TILE_ATOMIC_RMW ? bytes / (m.bytes / (double)m.count) : 0;
   add_instructions(t, m.cut ? 2.0 * m.count : m.count);
   if (id == OP_GPU_ASYNC_COPY) // written by the copy itself
-    see_shared(t, (double)m.bytes / LINE_BYTES / t->warps, (double)m.bytes);
+    see_shared(t, (double)m.bytes / LINE_BYTES / t->warps);
 }
 
 // One side of an exchange through a buffer.
 static void see_side(struct tally *t, MlirType tile, const struct exchange_side *side) {
   unsigned bits = memory_bits(t->c, element_type(tile));
   add_instructions(t, exchange_instructions(side));
-  see_shared(t, exchange_wavefronts(side, bits, 0), (double)tensor_numel(tile) * bits / 8);
+  see_shared(t, exchange_wavefronts(side, bits, 0));
 }
 
 static void see_buffer_store(struct tally *t, MlirValue tile, MlirValue buffer) {
@@ -129,7 +126,7 @@ static void see_conversion(struct tally *t, MlirOperation op) {
   if (!survey_conversion(&t->of_op, op, &v))
     return;
   add_instructions(t, v.instructions);
-  see_shared(t, v.wavefronts, 2.0 * v.bytes);
+  see_shared(t, v.wavefronts);
   t->ret->barriers += v.bytes ? t->times : 0;
 }
 
@@ -168,7 +165,7 @@ static void see_reduction(struct tally *t, MlirOperation op) {
   n += rows * r.across_lanes * (one + f.count);
   if (r.across_warps) {
     n += rows * 2 + r.last * (one + f.count);
-    see_shared(t, rows, r.bytes * 2.0);
+    see_shared(t, rows);
     t->ret->barriers += t->times;
   }
   add_arithmetic(t, n);
@@ -184,7 +181,7 @@ static void see_scan(struct tally *t, MlirOperation op) {
   double totals = elements / (double)(1u << plan.serial_count);
   add_arithmetic(t, 2 * elements * one + totals * plan.step_count * (2 * one + f.count));
   if (plan.rest_count) {
-    see_shared(t, 2 * totals, plan.scratch_bytes * 2.0);
+    see_shared(t, 2 * totals);
     t->ret->barriers += t->times;
   }
 }
@@ -348,7 +345,6 @@ static void see_resources(struct tally *t, MlirModule module) {
   MlirOperation root = mlirModuleGetOperation(module), kernel = module_kernel(t->c, module);
   int64_t total = scratch_total(module);
   k->shared_bytes = total < 0 ? 0 : (uint32_t)total;
-  k->elements = resource_widest_tile(t->c, root).elements;
   if (mlirOperationIsNull(kernel))
     return;
   unsigned most = resource_registers(t->of_op.target, k->num_warps);

@@ -18,10 +18,8 @@ struct kernel_cost {
   // Totals of one program over all its warps.
   double global_read, global_written; // bytes, masks left aside
   double common_read;                 // those of global_read that every program reads alike
-  double global_instructions;         // loads, stores, asynchronous copies: warp instructions
-  double sectors;                     // of 32 bytes that those touch
-  double shared_bytes_moved;          // through shared memory, reads and writes
-  double shared_wavefronts;           // of 128 bytes, bank conflicts included
+  double sectors;                     // of 32 bytes that loads, stores and copies touch
+  double shared_wavefronts;           // of 128 bytes of shared memory, bank conflicts included
   double tensor_flops;                // by matrix instructions
   double tensor_cycles;               // cycles of a multiprocessor's tensor cores on `target`
   double fma_flops;                   // products and sums outside matrix instructions
@@ -29,14 +27,12 @@ struct kernel_cost {
   double instructions;                // all warp instructions, estimated
   double arithmetic;                  // those of them that compute elements outside matrix products
   double barriers;
-  double atomic_operations;
   // Of the longest loop that pipelines or loads: turns, and loads that each turn waits for.
   double turns, waits_per_turn;
   uint32_t stages; // turns in flight
   // Resources.
   uint32_t shared_bytes, num_warps;
   uint32_t registers; // a thread, estimated from the values live at once
-  uint32_t elements;  // of the widest tile a thread holds
   uint32_t spilled;   // words of a thread that will not fit into 255 registers, or the bound
   bool is_exact;      // every trip count was known
 };
