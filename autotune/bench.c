@@ -54,6 +54,12 @@ void bench_close(struct bench *b) {
   b->device = NULL;
 }
 
+void bench_stay_awake(struct bench *b) {
+  // What fails here fails again where it is reported.
+  if (tile_memset(b->device, NULL, b->flush, 1, b->flush_bytes) == TILE_OK)
+    tile_stream_synchronize(b->device, NULL);
+}
+
 // Copies between the halves of the flush buffer.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs) {
   size_t half = b->flush_bytes / 2;

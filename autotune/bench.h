@@ -75,6 +75,9 @@ tile_status bench_upload(struct bench *b);
 void bench_close(struct bench *b);
 // Of the buffer that is written before a timed launch, more than the L2 cache holds.
 size_t bench_flush_bytes(const tile_device_properties *p);
+// Keeps a GPU at work for a moment: one that idles lowers its clocks, and the first launches behind
+// that would be timed too slow.
+void bench_stay_awake(struct bench *b);
 // GB/s of a copy on the device, reading and writing counted.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs);
 

@@ -46,11 +46,27 @@ static bool step(struct server *s) {
   return true;
 }
 
+// A candidate is on its way, and will be launched as soon as it is there.
+static bool is_expecting(const struct server *s) {
+  const struct candidate *c = s->candidates;
+  while (c && c->state != CANDIDATE_COMING)
+    c = c->next;
+  return c && s->uploaded;
+}
+
 static void work(struct server *s) {
   pthread_mutex_lock(&s->lock);
-  while (!s->ended && !s->failed)
-    if (!step(s))
+  while (!s->ended && !s->failed) {
+    if (step(s))
+      continue;
+    if (s->bench.properties.is_host || !is_expecting(s)) {
       pthread_cond_wait(&s->changed, &s->lock);
+      continue;
+    }
+    pthread_mutex_unlock(&s->lock);
+    bench_stay_awake(&s->bench);
+    pthread_mutex_lock(&s->lock);
+  }
   bool failed = s->failed;
   pthread_mutex_unlock(&s->lock);
   if (failed)
