@@ -202,7 +202,9 @@ static void print_counts(const struct tune_space *s, const struct tune_result *r
     strbuf_printf(out, "  same     %zu have the code of another one\n", same);
   if (untried)
     strbuf_printf(out, "  untried  %zu %s\n", untried,
-                  r->stopped ? "were not reached" : "promised less");
+                  r->stopped  ? "were not reached"
+                  : !measured ? "were not measured"
+                              : "promised less");
 }
 
 bool report_is_suspect(const struct tune_result *r) {

@@ -60,16 +60,6 @@ static tile_status read_source(tile_tuned *t, struct arena *scratch) {
   return TILE_OK;
 }
 
-static tile_status read_failure(const char *path, int error) {
-  switch (error) {
-  case ENOENT:
-  case ENOTDIR: return status_set(TILE_NOT_FOUND, "%s: no such file", path);
-  case EFBIG: return status_set(TILE_LIMIT, "%s: larger than %u bytes", path, SOURCE_MAX_BYTES);
-  case ENOMEM: return status_set(TILE_OUT_OF_MEMORY, "%s: out of memory", path);
-  default: return status_set(TILE_IO_ERROR, "%s: %s", path, strerror(error));
-  }
-}
-
 static tile_status open_tuned(tile_tuned *t, const char *path, const char *name) {
   struct arena *scratch = arena_create();
   jmp_buf out_of_memory;
@@ -81,7 +71,8 @@ static tile_status open_tuned(tile_tuned *t, const char *path, const char *name)
     arena_set_oom(t->arena, &out_of_memory);
     t->path = arena_strdup(t->arena, path);
     int error = file_read(t->arena, path, SOURCE_MAX_BYTES, &t->text);
-    s = error ? read_failure(path, error) : tile_device_get_properties(t->device, &t->properties);
+    s = error ? jit_read_failure(path, error)
+              : tile_device_get_properties(t->device, &t->properties);
     if (s == TILE_OK)
       s = jit_kernel_open(t->device, path, t->text, name, NULL, &t->kernel);
     if (s == TILE_OK)

@@ -25,6 +25,10 @@ struct jit_report {
 tile_status jit_kernel_open(tile_device *device, const char *file_name, struct str text,
                             const char *kernel, const struct jit_report *report, tile_kernel **ret);
 
+// The status, and the thread's message, of a source file that file_read could not read: `error` is
+// an errno value.
+tile_status jit_read_failure(const char *path, int error);
+
 // Not to be consulted nor filled: for measuring compilations.
 void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
 // Where a compilation shows its passes; also keeps it from the disk cache.

@@ -131,7 +131,7 @@ tile_status tile_kernel_from_source(tile_device *device, const char *file_name, 
   return jit_kernel_open(device, file_name, (struct str){text, size}, name, NULL, ret_kernel);
 }
 
-static tile_status read_failure(const char *path, int error) {
+tile_status jit_read_failure(const char *path, int error) {
   switch (error) {
   case ENOENT:
   case ENOTDIR: return status_set(TILE_NOT_FOUND, "%s: no such file", path);
@@ -153,7 +153,7 @@ tile_status tile_kernel_open(tile_device *device, const char *path, const char *
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a kernel");
   struct str text;
   int error = file_read(a, path, SOURCE_MAX_BYTES, &text);
-  tile_status s = error ? read_failure(path, error)
+  tile_status s = error ? jit_read_failure(path, error)
                         : jit_kernel_open(device, path, text, name, NULL, ret_kernel);
   arena_destroy(a);
   return s;

@@ -112,6 +112,16 @@ START_TEST(groups) {
 }
 END_TEST
 
+START_TEST(only_predicted) {
+  for (size_t i = 0; i < result.count; i++)
+    result.trials[i].outcome = TUNE_UNTRIED;
+  result.has_best = false;
+  tune_report(&space, &result, 0, 0, &out);
+  has("  untried  12 were not measured\n");
+  lacks("promised less");
+}
+END_TEST
+
 START_TEST(suspicion) {
   result.agreed = 3;
   result.disagreed = 4;
@@ -269,6 +279,7 @@ Suite *report_suite(void) {
   tcase_add_test(t, table);
   tcase_add_test(t, slow_default);
   tcase_add_test(t, groups);
+  tcase_add_test(t, only_predicted);
   tcase_add_test(t, suspicion);
   tcase_add_test(t, nothing_ran);
   tcase_add_test(t, json);
