@@ -61,6 +61,8 @@ bool operator_find(struct str name, enum operator_id *ret);
 const char *operator_nearest(struct str name);
 // Parsed once per program run; thread-safe.
 const struct parameter *operator_parameters(enum operator_id id, size_t *ret_count);
+// The value of a parameter with a default, which callers that pass later parameters only must fill in.
+struct arg parameter_default(struct graph *g, const struct parameter *p);
 
 // The dtype of the result of a pointwise operator on these operands (values and numbers): as
 // PyTorch promotes, tensors of rank 0 and numbers being weak within their category.
