@@ -68,6 +68,8 @@ struct tune_built {
   tile_grid grid;
   struct kernel_info info;
   struct str code; // PTX or object; TUNE_COMPILED only
+  // Of local memory that the kernel itself asks for, a thread (what device_print prints, say).
+  uint32_t local_bytes;
   uint8_t hash[32];
   double ms;
   bool from_disk;

@@ -187,6 +187,24 @@ static void hash(const struct tune_built *t, uint8_t digest[32]) {
   sha256_final(&h, digest);
 }
 
+// Of the variables that the PTX has in local memory: `.local .align 8 .b8 __local_depot0[48];`, one
+// a function.
+static uint32_t local_bytes_of(struct str ptx) {
+  uint64_t sum = 0;
+  while (ptx.len) {
+    struct str line, name;
+    ptx = str_split(ptx, '\n', &line);
+    line = str_trim(line);
+    if (!str_starts(line, ".local ") || !str_ends(line, "];"))
+      continue;
+    struct str size = str_split(line, '[', &name);
+    uint64_t bytes;
+    if (size.len > 2 && str_to_u64((struct str){size.ptr, size.len - 2}, &bytes))
+      sum += bytes;
+  }
+  return sum > UINT32_MAX ? UINT32_MAX : (uint32_t)sum;
+}
+
 static bool compile(struct build *b, tile_kernel *k) {
   const struct tune_problem *p = b->r->problem;
   struct jit_spec *spec = NULL;
@@ -194,6 +212,7 @@ static bool compile(struct build *b, tile_kernel *k) {
     return false;
   b->ret->info = *jit_spec_info(spec);
   b->ret->code = jit_spec_code(spec);
+  b->ret->local_bytes = local_bytes_of(b->ret->code);
   b->ret->from_disk = jit_spec_timing(spec).from_disk;
   hash(b->ret, b->ret->hash);
   return true;

@@ -46,6 +46,7 @@ static int by_key(const void *x, const void *y) {
   const struct tune_entry *a = x, *b = y;
   int c = tune_key_order(&a->key, &b->key);
   c = c ? c : memcmp(a->key.hash, b->key.hash, sizeof a->key.hash);
+  c = c ? c : (a->spilled_bytes > 0) - (b->spilled_bytes > 0);
   c = c ? c : (a->ms > b->ms) - (a->ms < b->ms);
   return c ? c : order_settings(a->settings, a->setting_count, b->settings, b->setting_count);
 }
@@ -86,6 +87,10 @@ double tune_key_distance(const struct tune_key *k, const struct tune_key_value *
   return sum;
 }
 
+double tune_entry_rank(const struct tune_entry *e, double distance) {
+  return distance > 0 && e->spilled_bytes > 0 ? distance + 1e6 : distance;
+}
+
 static bool same_problem(const struct tune_key *a, const struct tune_key *b) {
   return strcmp(a->kernel, b->kernel) == 0 && strcmp(a->target, b->target) == 0 &&
          strcmp(a->device, b->device) == 0 && strcmp(a->types, b->types) == 0 &&
@@ -102,6 +107,7 @@ const struct tune_entry *tune_file_find(const struct tune_file *f, const struct 
     if (!same_problem(&e->key, key) || !same_hash(&e->key, key))
       continue;
     double widest, d = tune_key_distance(&e->key, key->values, key->value_count, &widest);
+    d = tune_entry_rank(e, d);
     if (d < least && widest <= (or_nearest ? 1.0 : 0.0)) {
       least = d;
       best = e;

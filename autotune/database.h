@@ -9,7 +9,7 @@
 //    "types": "*f16:16,*f16:16,*f16:16,i32:16,...", "fixed": {"ACTIVATION": "\"relu\""},
 //    "key": {"K": 4096, "M": 4096, "N": 4096},
 //    "config": {"BLOCK_K": 64, ..., "num_stages": 3, "num_warps": 8},
-//    "ms": 0.281, "default_ms": 0.317, "tuned": "0.1.0",
+//    "ms": 0.281, "default_ms": 0.317, ("spilled_bytes": 16,) "tuned": "0.1.0",
 //    "hash": "<SHA-256 of the kernel's source and what it imports>"}, ...]}
 // An entry is found by kernel, hash, device, target, types, fixed constants and key. One whose hash
 // is another is stale: not used, reported by `show`, replaced by the next tuning. Without an entry
@@ -42,8 +42,9 @@ struct tune_entry {
   struct tune_setting *settings; // sorted by name
   size_t setting_count;
   double ms, default_ms;
-  const char *version; // of the compiler that tuned
-  struct span span;    // in its file
+  int64_t spilled_bytes; // of registers, a thread; 0: none, as nearly always (tune.h)
+  const char *version;   // of the compiler that tuned
+  struct span span;      // in its file
 };
 struct tune_file {
   struct tune_entry *entries;
@@ -84,9 +85,12 @@ const struct tune_entry *tune_file_find(const struct tune_file *f, const struct 
 // widest of them in *ret_widest; infinite where a name is missing or a number not positive.
 double tune_key_distance(const struct tune_key *k, const struct tune_key_value *values,
                          size_t count, double *ret_widest);
+// The distance, or more than any: beside one that does not spill, an entry that does serves its own
+// key only.
+double tune_entry_rank(const struct tune_entry *e, double distance);
 void tune_file_print(const struct tune_file *f, struct strbuf *out); // the file's text
-// All entries of `from` into `into` (paths); of two for a key and hash the faster stays. False with
-// diagnostics.
+// All entries of `from` into `into` (paths); of two for a key and hash the one that does not spill
+// stays, else the faster. False with diagnostics.
 bool tune_file_merge(struct arena *a, struct diag_engine *diag, const char *into, const char *from);
 // The same in memory.
 void tune_file_join(struct arena *a, struct tune_file *f, const struct tune_file *more);

@@ -77,6 +77,12 @@ static bool read_time(const struct reader *r, const struct json *j, double *ret)
          wrong(r, j, "expected milliseconds: a number above 0");
 }
 
+static bool read_bytes(const struct reader *r, const struct json *j, int64_t *ret) {
+  *ret = j->integer;
+  return (j->kind == JSON_NUMBER && j->is_integer && j->integer >= 0) ||
+         wrong(r, j, "expected a number of bytes");
+}
+
 static int hex_digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -138,13 +144,14 @@ enum member {
   M_CONFIG,
   M_MS,
   M_DEFAULT_MS,
+  M_SPILLED,
   M_TUNED,
   M_HASH,
   M_COUNT
 };
-static const char *const member_names[M_COUNT] = {"kernel",     "target", "device", "types",
-                                                  "fixed",      "key",    "config", "ms",
-                                                  "default_ms", "tuned",  "hash"};
+static const char *const member_names[M_COUNT] = {"kernel",     "target",        "device", "types",
+                                                  "fixed",      "key",           "config", "ms",
+                                                  "default_ms", "spilled_bytes", "tuned",  "hash"};
 
 static bool read_member(const struct reader *r, enum member m, const struct json *j,
                         struct tune_entry *e) {
@@ -160,6 +167,7 @@ static bool read_member(const struct reader *r, enum member m, const struct json
   case M_CONFIG: return read_settings(r, j, &e->settings, &e->setting_count);
   case M_MS: return read_time(r, j, &e->ms);
   case M_DEFAULT_MS: return read_time(r, j, &e->default_ms);
+  case M_SPILLED: return read_bytes(r, j, &e->spilled_bytes);
   case M_TUNED: return read_text(r, j, &e->version);
   case M_HASH: return read_hash(r, j, e->key.hash);
   case M_COUNT: break;
@@ -195,7 +203,7 @@ static bool read_entry(const struct reader *r, const struct json *j, struct tune
     has[m] = true;
   }
   for (int m = 0; m < M_COUNT; m++)
-    if (!has[m] && m != M_FIXED && m != M_DEFAULT_MS) {
+    if (!has[m] && m != M_FIXED && m != M_DEFAULT_MS && m != M_SPILLED) {
       diag_error(r->diag, e->span, E0760, "the entry has no `%s`", member_names[m]);
       return false;
     }

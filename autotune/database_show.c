@@ -38,6 +38,8 @@ static void fill_row(const struct tune_entry *e, struct strbuf *cell) {
     tune_settings_print(e->key.fixed, e->key.fixed_count, &cell[2]);
   }
   tune_settings_print(e->settings, e->setting_count, &cell[3]);
+  if (e->spilled_bytes > 0)
+    strbuf_puts(&cell[3], " (spills)");
   strbuf_printf(&cell[4], "%.4g", e->ms);
   if (e->default_ms > 0)
     strbuf_printf(&cell[5], "%.4g (%.2fx)", e->default_ms, e->default_ms / e->ms);

@@ -64,6 +64,8 @@ static void write_entry(const struct tune_entry *e, struct strbuf *out) {
   write_time(&w, "ms", e->ms);
   if (e->default_ms > 0)
     write_time(&w, "default_ms", e->default_ms);
+  if (e->spilled_bytes > 0)
+    json_key(&w, "spilled_bytes"), json_int(&w, e->spilled_bytes);
   json_key(&w, "tuned"), json_cstring(&w, e->version ? e->version : "");
   json_key(&w, "hash"), json_cstring(&w, hash);
   json_end_object(&w);

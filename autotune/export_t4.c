@@ -8,7 +8,8 @@
 
 static const char *invalidity(enum tune_outcome o) {
   switch (o) {
-  case TUNE_PRUNED: return "constraints";
+  case TUNE_PRUNED:
+  case TUNE_SPILLS: return "constraints"; // its results are correct, its times are there
   case TUNE_BAD_BUILD: return "compile";
   case TUNE_BAD_LAUNCH: return "runtime";
   case TUNE_TIMEOUT: return "timeout";
@@ -59,6 +60,7 @@ static void write_measurements(struct json_writer *w, const struct tune_key *key
     measurement(w, "launches", sample->count, "");
     measurement(w, "registers", t->registers, "");
     measurement(w, "local_bytes", t->local_bytes, "B");
+    measurement(w, "spilled_bytes", t->spilled_bytes, "B");
   }
   if (t->shared_bytes)
     measurement(w, "shared_bytes", t->shared_bytes, "B");
@@ -78,7 +80,7 @@ static void write_measurements(struct json_writer *w, const struct tune_key *key
 static void write_outcome(struct json_writer *w, const struct tune_key *key,
                           const struct tune_trial *t, const struct tune_sample *sample) {
   const char *validity = invalidity(t->outcome);
-  bool is_correct = strcmp(validity, "correct") == 0;
+  bool is_correct = strcmp(validity, "correct") == 0 || t->outcome == TUNE_SPILLS;
   json_key(w, "objectives"), json_begin_array(w);
   json_cstring(w, "time");
   json_end_array(w);
@@ -149,12 +151,27 @@ static void write_settings(struct json_writer *w, const struct tune_setting *s, 
   json_end_object(w);
 }
 
+// Some were measured that do not spill: those that do could not win.
+static bool may_not_spill(const struct lines *l) {
+  for (size_t i = 0; i < l->all.len; i++)
+    if (l->all.at[i].trial.outcome == TUNE_MEASURED && l->all.at[i].trial.spilled_bytes == 0)
+      return true;
+  return false;
+}
+
 static void write_line(struct json_writer *w, const struct tune_key *key, const struct lines *all,
-                       const struct tune_line *line) {
+                       const struct tune_line *line, bool spills_lose) {
   const struct tune_line *same = line->same_as.ptr ? find_line(all, line->same_as) : NULL;
+  const struct tune_trial *ran = same ? &same->trial : &line->trial;
+  struct tune_trial t = line->trial;
+  if (spills_lose && ran->outcome == TUNE_MEASURED && ran->spilled_bytes > 0) {
+    t.outcome = TUNE_SPILLS;
+    t.spilled_bytes = ran->spilled_bytes;
+    t.reason = tune_spills_reason(all->a, &t);
+  }
   json_begin_object(w);
   write_settings(w, line->settings, line->setting_count);
-  write_outcome(w, key, &line->trial, same ? &same->trial.sample : &line->trial.sample);
+  write_outcome(w, key, &t, &ran->sample);
   json_end_object(w);
 }
 
@@ -175,8 +192,9 @@ void tune_export_file_t4(struct arena *a, const struct tune_file *f, struct strb
     struct tune_journal *j = tune_journal_open(&e->key);
     tune_journal_each(j, a, take_line, &lines);
     tune_journal_close(j);
+    bool spills_lose = may_not_spill(&lines);
     for (size_t k = 0; k < lines.all.len; k++)
-      write_line(&w, &e->key, &lines, &lines.all.at[k]);
+      write_line(&w, &e->key, &lines, &lines.all.at[k], spills_lose);
     if (!lines.all.len)
       write_entry(&w, e);
   }

@@ -177,6 +177,7 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
   json_key(w, "shared_bytes"), json_int(w, t->shared_bytes);
   json_key(w, "registers"), json_int(w, t->registers);
   json_key(w, "local_bytes"), json_int(w, t->local_bytes);
+  json_key(w, "spilled_bytes"), json_int(w, t->spilled_bytes);
   json_key(w, "compile_ms"), json_double(w, t->compile_ms);
   json_key(w, "load_ms"), json_double(w, t->load_ms);
   json_key(w, "checked"), json_bool(w, t->is_checked);
@@ -262,6 +263,9 @@ static bool read_line(struct arena *a, struct str text, struct tune_line *ret) {
   l.trial.shared_bytes = (uint32_t)integer_of(j, "shared_bytes", UINT32_MAX);
   l.trial.registers = (int)integer_of(j, "registers", INT32_MAX);
   l.trial.local_bytes = (int)integer_of(j, "local_bytes", INT32_MAX);
+  l.trial.spilled_bytes = json_get(j, "spilled_bytes")
+                              ? (int)integer_of(j, "spilled_bytes", INT32_MAX)
+                              : l.trial.local_bytes;
   l.trial.compile_ms = number_of(j, "compile_ms");
   l.trial.load_ms = number_of(j, "load_ms");
   const struct json *checked = json_get(j, "checked");

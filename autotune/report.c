@@ -22,7 +22,9 @@ void tune_progress_line(const struct tune_progress *p, struct strbuf *out) {
 // ---- which ones ----
 
 bool report_is_timed(const struct tune_trial *t) {
-  return (t->outcome == TUNE_MEASURED || t->outcome == TUNE_SAME_CODE) && t->sample.count > 0;
+  return (t->outcome == TUNE_MEASURED || t->outcome == TUNE_SAME_CODE ||
+          t->outcome == TUNE_SPILLS) &&
+         t->sample.count > 0;
 }
 
 static bool has_winner(const struct tune_result *r) {
@@ -36,6 +38,10 @@ size_t report_count(const struct tune_result *r, enum tune_outcome o) {
   return n;
 }
 
+bool report_all_spill(const struct tune_result *r) {
+  return has_winner(r) && r->trials[r->best].spilled_bytes > 0;
+}
+
 static int by_time(const void *x, const void *y) {
   const struct tune_trial *a = *(const struct tune_trial *const *)x,
                           *b = *(const struct tune_trial *const *)y;
@@ -44,17 +50,20 @@ static int by_time(const void *x, const void *y) {
   return (a->config > b->config) - (a->config < b->config);
 }
 
-// The winner first, then the others that were run by their times; NULL without memory.
-static const struct tune_trial **ranking(const struct tune_result *r, size_t *ret_count) {
+// Those of an outcome that were run, by their times, behind the winner if it is one of them; NULL
+// without memory.
+static const struct tune_trial **ranking(const struct tune_result *r, enum tune_outcome o,
+                                         size_t *ret_count) {
   const struct tune_trial **list = calloc(r->count + 1, sizeof(const struct tune_trial *));
-  size_t n = 0;
+  size_t n = 0, first = 0;
   if (!list)
     return NULL;
-  list[n++] = &r->trials[r->best];
+  if (o == TUNE_MEASURED)
+    list[n++] = &r->trials[r->best], first = 1;
   for (size_t i = 0; i < r->count; i++)
-    if (r->trials[i].outcome == TUNE_MEASURED && report_is_timed(&r->trials[i]) && i != r->best)
+    if (r->trials[i].outcome == o && report_is_timed(&r->trials[i]) && i != r->best)
       list[n++] = &r->trials[i];
-  qsort(list + 1, n - 1, sizeof(const struct tune_trial *), by_time);
+  qsort(list + first, n - first, sizeof(const struct tune_trial *), by_time);
   *ret_count = n;
   return list;
 }
@@ -75,7 +84,7 @@ static void print_row(const struct tune_space *s, const struct tune_result *r,
   else
     strbuf_puts(out, "       -   ");
   tune_config_print(s, t->config, out);
-  if (t->local_bytes > 0)
+  if (t->spilled_bytes > 0)
     strbuf_puts(out, "  (spills)");
   strbuf_putc(out, '\n');
 }
@@ -83,7 +92,7 @@ static void print_row(const struct tune_space *s, const struct tune_result *r,
 static void print_table(const struct tune_space *s, const struct tune_result *r,
                         struct strbuf *out) {
   size_t n = 0;
-  const struct tune_trial **list = ranking(r, &n);
+  const struct tune_trial **list = ranking(r, TUNE_MEASURED, &n);
   if (!list)
     return;
   strbuf_puts(out, "                    ms       p20       p80  against the default\n");
@@ -141,7 +150,8 @@ static bool is_same_reason(const char *a, const char *b) {
 }
 
 static bool is_dropped(const struct tune_trial *t) {
-  return t->outcome != TUNE_UNTRIED && t->outcome != TUNE_SAME_CODE && t->outcome != TUNE_MEASURED;
+  return t->outcome != TUNE_UNTRIED && t->outcome != TUNE_SAME_CODE &&
+         t->outcome != TUNE_MEASURED && t->outcome != TUNE_SPILLS;
 }
 
 static bool is_group(const struct tune_trial *a, const struct tune_trial *b) {
@@ -167,6 +177,25 @@ static void print_group(const struct tune_space *s, const struct tune_result *r,
     strbuf_printf(out, "          and %zu more\n", count - shown);
 }
 
+// What spills was run, and would be chosen if nothing else could be: with its times.
+static void print_spills(const struct tune_space *s, const struct tune_result *r,
+                         struct strbuf *out) {
+  size_t n = 0;
+  const struct tune_trial **list = ranking(r, TUNE_SPILLS, &n);
+  if (n)
+    strbuf_printf(out, "  %5zu %s: not chosen, since others do not\n", n,
+                  tune_outcome_name(TUNE_SPILLS));
+  for (size_t i = 0; i < n && i < SHOWN_FAILURES; i++) {
+    strbuf_printf(out, "          %.4f ms, %s: ", list[i]->sample.median,
+                  list[i]->reason ? list[i]->reason : "");
+    tune_config_print(s, list[i]->config, out);
+    strbuf_putc(out, '\n');
+  }
+  if (n > SHOWN_FAILURES)
+    strbuf_printf(out, "          and %zu more\n", n - SHOWN_FAILURES);
+  free(list);
+}
+
 static void print_dropped(const struct tune_space *s, const struct tune_result *r,
                           struct strbuf *out) {
   bool *seen = calloc(r->count + 1, sizeof(bool));
@@ -188,10 +217,15 @@ static void print_dropped(const struct tune_space *s, const struct tune_result *
 
 static void print_counts(const struct tune_space *s, const struct tune_result *r,
                          struct strbuf *out) {
-  size_t measured = report_count(r, TUNE_MEASURED), same = report_count(r, TUNE_SAME_CODE);
+  size_t measured = 0, same = report_count(r, TUNE_SAME_CODE);
   size_t untried = report_count(r, TUNE_UNTRIED), resumed = 0;
-  for (size_t i = 0; i < r->count; i++)
-    resumed += r->trials[i].is_resumed && r->trials[i].outcome == TUNE_MEASURED;
+  for (size_t i = 0; i < r->count; i++) {
+    const struct tune_trial *t = &r->trials[i];
+    bool was_run = t->outcome == TUNE_MEASURED || (t->outcome == TUNE_SPILLS && !t->is_twin);
+    measured += was_run;
+    resumed += was_run && t->is_resumed;
+    same += t->is_twin;
+  }
   strbuf_printf(out, "%zu of %zu configurations measured on %s (%s) in %.2f s%s\n", measured,
                 s->count, r->device.name, r->device.target, r->elapsed_ms / 1e3,
                 r->stopped ? ", stopped early" : "");
@@ -249,6 +283,8 @@ void tune_report(const struct tune_space *s, const struct tune_result *r, double
   print_suspicion(s, r, out);
   if (has_winner(r)) {
     print_table(s, r, out);
+    if (report_all_spill(r))
+      strbuf_puts(out, "  spills   all that are right spill registers; the fastest is chosen\n");
     print_roof(r, flops, bytes, out);
   } else if (r->has_best) {
     strbuf_printf(out, "  nothing was measured; %.4f ms are predicted for ",
@@ -259,6 +295,7 @@ void tune_report(const struct tune_space *s, const struct tune_result *r, double
     strbuf_puts(out,
                 r->stopped ? "  nothing was measured yet\n" : "  no configuration could be run\n");
   }
+  print_spills(s, r, out);
   print_dropped(s, r, out);
   if (r->has_best) {
     strbuf_puts(out, "  options  ");

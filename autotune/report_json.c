@@ -34,7 +34,7 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
     json_key(w, "reason"), json_cstring(w, t->reason);
   if (report_is_timed(t))
     write_time(w, t);
-  if (t->outcome == TUNE_SAME_CODE)
+  if (t->outcome == TUNE_SAME_CODE || t->is_twin)
     json_key(w, "same_as"), write_config(w, s, r->trials[t->same_as].config);
   if (t->prediction.ms > 0) {
     json_key(w, "predicted_ms"), json_double(w, t->prediction.ms);
@@ -43,7 +43,8 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
   json_key(w, "shared_bytes"), json_int(w, t->shared_bytes);
   if (t->registers > 0) {
     json_key(w, "registers"), json_int(w, t->registers);
-    json_key(w, "spilled_bytes"), json_int(w, t->local_bytes);
+    json_key(w, "local_bytes"), json_int(w, t->local_bytes);
+    json_key(w, "spilled_bytes"), json_int(w, t->spilled_bytes);
   }
   json_key(w, "compile_ms"), json_double(w, t->compile_ms);
   json_key(w, "checked"), json_bool(w, t->is_checked);
@@ -91,6 +92,7 @@ void tune_report_json(const struct tune_space *s, const struct tune_result *r, d
         json_int(&w, (int64_t)report_count(r, (enum tune_outcome)o));
   json_key(&w, "reference"), write_config(&w, s, r->reference);
   json_key(&w, "reference_suspect"), json_bool(&w, report_is_suspect(r));
+  json_key(&w, "all_spill"), json_bool(&w, report_all_spill(r));
   if (r->has_best)
     write_winner(&w, s, r, flops, bytes);
   json_key(&w, "trials"), json_begin_array(&w);

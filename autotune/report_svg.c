@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The space as a picture: a panel a dimension, its values along x, times along y (logarithmic), a
-// dot for each measured configuration; the winner is filled, the default ringed, failures are
-// crosses above. What a dot is shows when the pointer rests on it.
+// dot for each measured configuration; the winner is filled, the default ringed, what spills and
+// therefore cannot win is yellow, failures are crosses above. What a dot is shows when the pointer
+// rests on it.
 #include "autotune/report_internal.h"
 
 #include <math.h>
@@ -83,10 +84,13 @@ static void draw_axes(const struct tune_dim *d, const struct scale *s, struct st
 static void title_of(const struct tune_space *s, const struct tune_trial *t, struct strbuf *out) {
   struct strbuf text = {0};
   tune_config_print(s, t->config, &text);
-  if (report_is_timed(t))
+  const char *before = ": ";
+  if (report_is_timed(t)) {
     strbuf_printf(&text, ": %.4g ms", t->sample.median);
-  else
-    strbuf_printf(&text, ": %s%s%s", tune_outcome_name(t->outcome), t->reason ? ", " : "",
+    before = ", ";
+  }
+  if (!report_is_timed(t) || t->outcome == TUNE_SPILLS)
+    strbuf_printf(&text, "%s%s%s%s", before, tune_outcome_name(t->outcome), t->reason ? ", " : "",
                   t->reason ? t->reason : "");
   strbuf_puts(out, "<title>");
   escape(strbuf_cstr(&text), out);
@@ -98,7 +102,10 @@ static void draw_trial(const struct tune_space *s, const struct tune_result *r, 
                        const struct tune_trial *t, const struct scale *scale, struct strbuf *out) {
   double x = x_of(s, dim, t->config);
   if (report_is_timed(t)) {
-    const char *class = t->config == r->best ? "best" : t->config == 0 ? "default" : "dot";
+    const char *class = t->config == r->best        ? "best"
+                        : t->config == 0            ? "default"
+                        : t->outcome == TUNE_SPILLS ? "spills"
+                                                    : "dot";
     strbuf_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" class=\"%s\">", x,
                   y_of(scale, t->sample.median), t->config == r->best ? "5" : "3", class);
     title_of(s, t, out);
@@ -134,13 +141,15 @@ void tune_svg(const struct tune_space *s, const struct tune_result *r, const cha
                 across * WIDTH, HEAD + down * HEIGHT, across * WIDTH, HEAD + down * HEIGHT);
   strbuf_puts(out, "<style>.frame{fill:none;stroke:#888}.grid{stroke:#ddd}.end{text-anchor:end}"
                    ".mid{text-anchor:middle}.name{text-anchor:middle;font-weight:bold}"
-                   ".dot{fill:#3b76af;fill-opacity:.6}.best{fill:#c03d3e}"
+                   ".dot{fill:#3b76af;fill-opacity:.6}.spills{fill:#e5ae38}.best{fill:#c03d3e}"
                    ".default{fill:#fff;stroke:#222;stroke-width:1.5}"
                    ".failed{stroke:#c03d3e;stroke-width:1.5;fill:none}</style>\n"
                    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
                    "<text x=\"10\" y=\"20\" font-size=\"13\">");
   escape(title, out);
-  strbuf_puts(out, ": ms, by dimension; red: best, ringed: default, crosses: failed</text>\n");
+  strbuf_puts(
+      out,
+      ": ms, by dimension; red: best, ringed: default, yellow: spills, crosses: failed</text>\n");
   for (size_t d = 0; d < s->dim_count; d++)
     draw_panel(s, r, d, &scale, out);
   strbuf_puts(out, "</svg>\n");

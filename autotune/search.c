@@ -68,6 +68,11 @@ double search_pessimistic_ms(const struct candidate *c) {
   return s->median + fmin(s->p80 - s->p20, 0.25 * s->median) / sqrt(fmax(s->count, 1));
 }
 
+bool search_is_contender(const struct tune_search *s, uint32_t config, uint32_t best) {
+  const struct candidate *c = &s->candidates[config];
+  return c->outcome == TUNE_MEASURED && (!c->spills || s->candidates[best].spills);
+}
+
 bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret) {
   bool found = false;
   for (uint32_t i = 0; i < s->space->count; i++) {
@@ -79,7 +84,10 @@ bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret
     if (found)
       best = s->is_settled ? b->sample.median : search_pessimistic_ms(b);
     // Of two with the same code the one that was run.
-    if (!found || ms < best || (ms == best && c->outcome > b->outcome)) {
+    bool is_better = ms < best || (ms == best && c->outcome > b->outcome);
+    if (found && c->spills != b->spills)
+      is_better = b->spills;
+    if (!found || is_better) {
       *ret = i;
       found = true;
     }
@@ -278,8 +286,10 @@ static bool plan_round(struct tune_search *s) {
   double bound = search_pessimistic_ms(&s->candidates[best]) * (1 + rounds[s->round].within);
   for (uint32_t i = 0; i < s->space->count; i++) {
     const struct candidate *c = &s->candidates[i];
-    measured += c->outcome == TUNE_MEASURED;
-    if (c->outcome == TUNE_MEASURED && c->sample.median <= bound)
+    if (!search_is_contender(s, i, best))
+      continue;
+    measured++;
+    if (c->sample.median <= bound)
       r[n++] = (struct ranked){c->sample.median, i};
   }
   qsort(r, n, sizeof *r, search_compare_ranked);
@@ -423,6 +433,10 @@ void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outc
 
 struct tune_sample tune_search_sample(const struct tune_search *s, uint32_t config) {
   return s->candidates[config].sample;
+}
+
+void tune_search_spills(struct tune_search *s, uint32_t config) {
+  s->candidates[config].spills = true;
 }
 
 void tune_search_hurry(struct tune_search *s) { s->is_hurried = true; }

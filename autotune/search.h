@@ -47,6 +47,9 @@ struct tune_step tune_search_next(struct tune_search *s);
 void tune_search_analysed(struct tune_search *s, uint32_t config, const struct prediction *p);
 void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outcome outcome,
                           const struct tune_sample *sample);
+// Its code spills registers, or is that of one which does; told before its answer. It is not the
+// best while there is one that does not.
+void tune_search_spills(struct tune_search *s, uint32_t config);
 // Time is short: what was not analysed yet stays so, and measuring begins.
 void tune_search_hurry(struct tune_search *s);
 // How many will be measured at most.

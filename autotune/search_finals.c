@@ -47,7 +47,7 @@ static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t
   size_t n = 0, size = 0;
   for (uint32_t i = 0; i < s->space->count; i++) {
     const struct candidate *c = &s->candidates[i];
-    if (c->outcome == TUNE_MEASURED && c->sample.median <= bound)
+    if (search_is_contender(s, i, best) && c->sample.median <= bound)
       r[n++] = (struct ranked){c->sample.median, i};
   }
   qsort(r, n, sizeof *r, search_compare_ranked);

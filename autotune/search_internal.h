@@ -12,7 +12,7 @@ enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_FINALS, P
 
 struct candidate {
   enum { ANALYSIS_NONE, ANALYSIS_PLANNED, ANALYSIS_OPEN, ANALYSIS_KNOWN, ANALYSIS_PRUNED } analysis;
-  bool is_picked, is_open;
+  bool is_picked, is_open, spills;
   enum tune_outcome outcome; // TUNE_UNTRIED: not answered yet
   struct tune_sample sample;
 };
@@ -56,6 +56,8 @@ struct ranked {
 int search_compare_ranked(const void *a, const void *b); // for qsort: ascending
 double search_pessimistic_ms(const struct candidate *c);
 bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret);
+// It was run and may win, now that `best` is the best.
+bool search_is_contender(const struct tune_search *s, uint32_t config, uint32_t best);
 static inline bool search_is_thorough(const struct tune_search *s) {
   return s->effort >= TUNE_EFFORT_FULL;
 }

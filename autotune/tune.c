@@ -207,6 +207,8 @@ static void conclude(struct tune_loop *l, bool stopped, struct tune_result *ret)
   uint32_t best = 0;
   tune_loop_settle(l);
   bool has_best = tune_search_best(l->search, &best);
+  if (has_best)
+    tune_loop_part_spills(l, best);
   *ret = (struct tune_result){.trials = l->trials,
                               .count = l->space->count,
                               .has_best = has_best,

@@ -13,12 +13,15 @@ struct tune_trial { // everything that is known about a configuration
   const char *reason; // of what is not TUNE_MEASURED; else NULL
   struct tune_sample sample;
   struct prediction prediction;
-  uint32_t same_as; // TUNE_SAME_CODE
+  uint32_t same_as; // TUNE_SAME_CODE, and TUNE_SPILLS where is_twin
+  bool is_twin;
   uint32_t shared_bytes;
-  int registers, local_bytes;
+  int registers, local_bytes, spilled_bytes; // a thread; spilled: local beyond what is asked for
   double compile_ms, load_ms;
   bool is_checked, is_resumed; // taken from the journal of an earlier run
 };
+
+const char *tune_spills_reason(struct arena *a, const struct tune_trial *t); // of TUNE_SPILLS
 
 struct tune_progress {
   uint32_t analysed, pruned, compiled, measured, to_measure;
@@ -53,7 +56,9 @@ struct tune_result {
   struct tune_trial *trials; // by configuration
   size_t count;
   bool has_best;
-  uint32_t best, reference; // configurations; the reference's results are what others must equal
+  // Configurations. The best spills only where all that were measured do (the others are
+  // TUNE_SPILLS else); the reference's results are what others must equal.
+  uint32_t best, reference;
   tile_device_properties device;
   double copy_gbs; // of a device copy, measured in the same run; 0: not measured
   double elapsed_ms, floor_ms;

@@ -96,6 +96,8 @@ void tune_loop_want(struct tune_loop *l, const struct tune_step *step);
 bool tune_loop_advance(struct tune_loop *l);
 // The times of the finals become those of the trials.
 void tune_loop_settle(struct tune_loop *l);
+// What spills becomes TUNE_SPILLS where the best does not.
+void tune_loop_part_spills(struct tune_loop *l, uint32_t best);
 // What an earlier run knew.
 void tune_loop_resume(struct tune_loop *l);
 

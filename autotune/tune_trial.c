@@ -24,6 +24,8 @@ static void answer(struct tune_loop *l, uint32_t config) {
   enum tune_outcome outcome =
       item->step.is_slice && t->outcome == TUNE_MEASURED ? TUNE_UNTRIED : t->outcome;
   bool has_sample = outcome == TUNE_MEASURED || outcome == TUNE_SAME_CODE;
+  if (t->spilled_bytes > 0)
+    tune_search_spills(l->search, config);
   tune_search_measured(l->search, config, outcome, has_sample ? &t->sample : NULL);
 }
 
@@ -102,6 +104,7 @@ static bool follow_twin(struct tune_loop *l, uint32_t config) {
   }
   t->registers = twin->registers;
   t->local_bytes = twin->local_bytes;
+  t->spilled_bytes = twin->spilled_bytes;
   t->is_checked = twin->is_checked;
   t->sample = twin->sample;
   conclude(l, config, is_failure(twin->outcome) ? twin->outcome : TUNE_SAME_CODE, twin->reason);
@@ -157,6 +160,8 @@ static void note_loaded(struct tune_loop *l, const struct tune_reply *r) {
   struct tune_trial *t = &l->trials[r->config];
   t->registers = r->registers;
   t->local_bytes = r->local_bytes;
+  int64_t spilled = (int64_t)r->local_bytes - l->items[r->config].built.local_bytes;
+  t->spilled_bytes = spilled > 0 ? (int)spilled : 0;
   t->load_ms = r->load_ms;
   if (r->outcome == TUNE_MEASURED)
     l->items[r->config].stop = STOP_LOADED;
@@ -337,6 +342,19 @@ void tune_loop_settle(struct tune_loop *l) {
     if (l->trials[i].outcome == TUNE_SAME_CODE &&
         l->trials[l->trials[i].same_as].outcome == TUNE_MEASURED)
       l->trials[i].sample = l->trials[l->trials[i].same_as].sample;
+}
+
+void tune_loop_part_spills(struct tune_loop *l, uint32_t best) {
+  if (l->trials[best].spilled_bytes > 0 || l->trials[best].sample.count == 0)
+    return;
+  for (uint32_t i = 0; i < l->space->count; i++) {
+    struct tune_trial *t = &l->trials[i];
+    if (t->spilled_bytes == 0 || (t->outcome != TUNE_MEASURED && t->outcome != TUNE_SAME_CODE))
+      continue;
+    t->is_twin = t->outcome == TUNE_SAME_CODE;
+    t->outcome = TUNE_SPILLS;
+    t->reason = tune_spills_reason(l->arena, t);
+  }
 }
 
 // ---- an earlier run ----

@@ -157,6 +157,7 @@ static void put_on_file(const struct tuned_request *r, const struct work *w,
                              .setting_count = count,
                              .ms = ms,
                              .default_ms = normal->sample.count ? normal->sample.median : 0,
+                             .spilled_bytes = result->trials[result->best].spilled_bytes,
                              .version = tile_version()};
   if (tune_file_put(of->file, &entry) == TILE_OK)
     return;

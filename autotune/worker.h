@@ -21,6 +21,7 @@ enum tune_outcome {
   TUNE_BAD_LAUNCH, // the device broke it off (illegal address, ...), or the worker died
   TUNE_TIMEOUT,    // the watchdog did
   TUNE_WRONG,      // other results than the reference
+  TUNE_SPILLS,     // measured, but it spills registers and others do not: said at the end
   TUNE_MEASURED
 };
 const char *tune_outcome_name(enum tune_outcome o); // "pruned", "timeout", ...

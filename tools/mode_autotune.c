@@ -112,6 +112,7 @@ static int keep(struct tuning *w, const struct tune_result *r, const char **ret_
                              .setting_count = s->dim_count,
                              .ms = best->sample.median,
                              .default_ms = normal->count ? normal->median : (double)NAN,
+                             .spilled_bytes = best->spilled_bytes,
                              .version = tile_version()};
   const char *path = t->o.tune_file ? t->o.tune_file : tune_file_path(t->arena, t->o.file);
   if (tune_file_put(path, &entry) != TILE_OK) {

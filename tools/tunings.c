@@ -125,6 +125,7 @@ struct tuned tunings_for_launch(const struct tunings *ts, const struct tunings_q
     const struct tune_entry *e = &ts->file.entries[i];
     double widest;
     double d = tune_key_distance(&launch, e->key.values, e->key.value_count, &widest);
+    d = tune_entry_rank(e, d);
     bool fresh = is_fresh(ts, e);
     if (widest <= 1 && d < least[fresh] && suits(e, q)) {
       least[fresh] = d;

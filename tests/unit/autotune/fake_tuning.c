@@ -95,6 +95,7 @@ static bool built(struct tune_builder *b, int timeout_ms, struct tune_built *ret
   ret->prediction.floor_ms = 0.5;
   ret->info.num_warps = 4;
   ret->hash[0] = (uint8_t)fake.code[c];
+  ret->local_bytes = (uint32_t)fake.asked_bytes[c];
   if (e.what == EVENT_COMPILED && ret->ok)
     ret->code = STR("code");
   return true;
@@ -168,6 +169,7 @@ static void answer(const struct event *e, struct tune_reply *r) {
       "fell over"};
   *r = (struct tune_reply){.config = e->config, .outcome = TUNE_MEASURED, .registers = 40};
   r->sample = e->sample;
+  r->local_bytes = fake.local_bytes[e->config];
   if (e->what == EVENT_LOADED && c == FAKE_NO_LOAD)
     r->outcome = TUNE_BAD_BUILD;
   if (e->what == EVENT_CHECKED && c == FAKE_CRASH)

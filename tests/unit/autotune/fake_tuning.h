@@ -25,6 +25,7 @@ struct fake_tuning {
   enum fake_conduct conduct[FAKE_CONFIGS];
   double ms[FAKE_CONFIGS];
   int code[FAKE_CONFIGS]; // configurations of the same number have the same code
+  int local_bytes[FAKE_CONFIGS], asked_bytes[FAKE_CONFIGS]; // of its code; of its source
   double build_ms, analyse_ms, timeout_ms;
   // Everything takes up to so much longer, the more the later in each period of the clock.
   double drift, drift_period_ms;

@@ -20,7 +20,11 @@ static const char text[] =
     "@jit\n"
     "def wide(x: ptr[f32] % 16, BLOCK: constexpr = 128):\n"
     "    i = arange(0, BLOCK)[:, None] * BLOCK + arange(0, BLOCK)[None, :]\n"
-    "    store(x + i, trans(load(x + i)))\n";
+    "    store(x + i, trans(load(x + i)))\n"
+    "\n"
+    "@jit\n"
+    "def loud(x: ptr[f32] % 16, BLOCK: constexpr = 128):\n"
+    "    device_print(\"x\", load(x + arange(0, BLOCK)))\n";
 
 static struct arena *arena;
 static struct tune_space space;
@@ -141,6 +145,22 @@ START_TEST(code_comes_with_a_hash) {
 }
 END_TEST
 
+// Local memory that the kernel asks for: the arguments of a print.
+START_TEST(local_memory_of_the_source) {
+  open_builder(1);
+  ck_assert_uint_eq(build(TUNE_COMPILED, 0).local_bytes, 0);
+  tune_builder_close(builder);
+  problem.kernel = "loud";
+  problem.arg_count = 1;
+  problem.grid = "1";
+  open_builder(1);
+  struct tune_built t = build(TUNE_COMPILED, 0);
+  ck_assert_msg(t.ok, "%s", t.reason);
+  // Two elements a thread: three numbers of the program, one of the element, its value as f64.
+  ck_assert_uint_eq(t.local_bytes, 2 * (4 * 4 + 8));
+}
+END_TEST
+
 START_TEST(equal_code_on_another_grid_is_another) {
   static const char *const fills[] = {"1", "2"};
   space.dim_count = 1;
@@ -233,6 +253,7 @@ Suite *build_suite(void) {
   tcase_add_test(t, what_does_not_compile_says_why);
   tcase_add_test(t, reasons_are_errors_not_warnings);
   tcase_add_test(t, code_comes_with_a_hash);
+  tcase_add_test(t, local_memory_of_the_source);
   tcase_add_test(t, equal_code_on_another_grid_is_another);
   tcase_add_test(t, threads_answer_all_and_the_descriptor_tells);
   tcase_add_test(t, the_grid_may_be_a_function);

@@ -236,6 +236,21 @@ START_TEST(the_entry_of_a_key) {
 }
 END_TEST
 
+// One that spills registers serves its own key, and one near it only if nothing else does.
+START_TEST(spills_serve_last) {
+  struct tune_entry entries[] = {entry_for(1024, 1024, 1, 1), entry_for(2048, 2048, 1, 2)};
+  entries[1].spilled_bytes = 16;
+  struct tune_file f = file_of(entries, 2);
+  struct tune_entry want = entry_for(2048, 2048, 1, 0);
+  ck_assert(tune_file_find(&f, &want.key, true)->ms == 2);
+  want = entry_for(2000, 2000, 1, 0);
+  ck_assert(tune_file_find(&f, &want.key, true)->ms == 1);
+  want = entry_for(4000, 4000, 1, 0);
+  ck_assert(tune_file_find(&f, &want.key, true)->ms == 2);
+  ck_assert_ptr_nonnull(strstr(print(&f), "\"default_ms\": 4, \"spilled_bytes\": 16, "));
+}
+END_TEST
+
 // Every part of the key counts.
 START_TEST(other_keys_do_not_serve) {
   struct tune_setting fixed[] = {{"MODE", "1"}};
@@ -268,6 +283,7 @@ static void same_entry(const struct tune_entry *x, const struct tune_entry *y) {
     ck_assert_str_eq(x->settings[i].value, y->settings[i].value);
   }
   ck_assert(x->ms == y->ms && x->default_ms == y->default_ms);
+  ck_assert(x->spilled_bytes == y->spilled_bytes);
   ck_assert_str_eq(x->version, y->version);
 }
 
@@ -278,6 +294,7 @@ START_TEST(what_is_written_comes_back) {
   entries[1].key.fixed = fixed;
   entries[1].key.fixed_count = 1;
   entries[2].default_ms = 0;
+  entries[1].spilled_bytes = INT64_MAX;
   entries[2].setting_count = 0;
   struct tune_file f = file_of(entries, 3), got;
   const char *text = print(&f);
@@ -301,13 +318,20 @@ START_TEST(times_have_five_digits) {
 }
 END_TEST
 
-// Of those with the same key and hash the fastest stays; another hash is another entry.
+// Of those with the same key and hash the fastest stays, of those that do not spill if there are
+// any; another hash is another entry.
 START_TEST(duplicates) {
   struct tune_entry entries[] = {entry_for(1, 1, 1, 3), entry_for(1, 1, 1, 1),
                                  entry_for(1, 1, 2, 2), entry_for(1, 1, 1, 2)};
   struct tune_file f = file_of(entries, 4);
   ck_assert_uint_eq(f.count, 2);
   ck_assert(f.entries[0].ms == 1 && f.entries[1].ms == 2);
+  struct tune_entry spilling[] = {entry_for(1, 1, 1, 3), entry_for(1, 1, 1, 1),
+                                  entry_for(1, 1, 2, 2), entry_for(1, 1, 1, 2)};
+  spilling[1].spilled_bytes = spilling[2].spilled_bytes = 8;
+  f = file_of(spilling, 4);
+  ck_assert_uint_eq(f.count, 2);
+  ck_assert(f.entries[0].ms == 2 && f.entries[1].ms == 2);
 }
 END_TEST
 
@@ -347,6 +371,7 @@ static const char *whole(void) {
   struct tune_entry entries[] = {entry_for(3, 4, 0xab, 0.5), entry_for(1, 2, 1, 1)};
   entries[0].key.fixed = fixed;
   entries[0].key.fixed_count = 1;
+  entries[0].spilled_bytes = 16;
   struct tune_file f = file_of(entries, 2);
   return print(&f);
 }
@@ -384,9 +409,9 @@ START_TEST(values_of_other_kinds) {
                                        "{\"a\": 1.5}",
                                        "{\"a\": []}",
                                        "{\"a\\u0000\": 1}"};
-  static const char *const members[] = {"tile_tune",  "entries", "kernel", "target", "device",
-                                        "types",      "fixed",   "key",    "config", "ms",
-                                        "default_ms", "tuned",   "hash"};
+  static const char *const members[] = {"tile_tune",  "entries", "kernel", "target",       "device",
+                                        "types",      "fixed",   "key",    "config",       "ms",
+                                        "default_ms", "tuned",   "hash",   "spilled_bytes"};
   struct json_error error;
   const char *text = whole();
   unsigned refused = 0;
@@ -402,8 +427,8 @@ START_TEST(values_of_other_kinds) {
       refused += refuses(str_from(changed));
     }
   // Taken are two texts for each of five names, empty objects for three and no entries at all, and
-  // two numbers for each of two times.
-  ck_assert_uint_eq(refused, 13 * 18 - 5 * 2 - 3 - 1 - 2 * 2);
+  // two numbers for each of two times, and no spilled bytes.
+  ck_assert_uint_eq(refused, 14 * 18 - 5 * 2 - 3 - 1 - 2 * 2 - 1);
 }
 END_TEST
 
@@ -557,6 +582,7 @@ Suite *database_suite(void) {
   tcase_add_test(t, the_hash_follows_texts);
   tcase_add_test(t, paths);
   tcase_add_test(t, the_entry_of_a_key);
+  tcase_add_test(t, spills_serve_last);
   tcase_add_test(t, other_keys_do_not_serve);
   reading(t);
   tcase_add_test(t, put_replaces_its_key_and_keeps_the_others);

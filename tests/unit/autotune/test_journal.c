@@ -59,6 +59,7 @@ static const struct tune_trial trials[] = {
      .shared_bytes = 4096,
      .registers = 96,
      .local_bytes = 8,
+     .spilled_bytes = 4,
      .compile_ms = 30.5,
      .load_ms = 2.25,
      .is_checked = true},
@@ -123,7 +124,8 @@ START_TEST(trials_come_back) {
     ck_assert(!t->reason == !g->reason && (!t->reason || strcmp(t->reason, g->reason) == 0));
     ck_assert(g->prediction.ms == t->prediction.ms && g->shared_bytes == t->shared_bytes &&
               g->registers == t->registers && g->local_bytes == t->local_bytes &&
-              g->compile_ms == t->compile_ms && g->load_ms == t->load_ms);
+              g->spilled_bytes == t->spilled_bytes && g->compile_ms == t->compile_ms &&
+              g->load_ms == t->load_ms);
   }
   ck_assert_str_eq(got[0].prediction.limiter, "memory");
 }
@@ -314,6 +316,52 @@ START_TEST(a_file_as_t4) {
 }
 END_TEST
 
+static void append_measured(const struct tune_space *s, uint32_t config, double ms, int spilled) {
+  struct tune_journal *j = tune_journal_open(&key);
+  tune_journal_append(j, s,
+                      &(struct tune_trial){.config = config,
+                                           .outcome = TUNE_MEASURED,
+                                           .sample = {ms, ms, ms, 9},
+                                           .spilled_bytes = spilled});
+  tune_journal_close(j);
+}
+
+static const struct json *t4_of_file(void) {
+  struct tune_setting settings[] = {{"BLOCK", "64"}};
+  struct tune_entry e = {.key = key, .settings = settings, .setting_count = 1, .ms = 0.125};
+  struct tune_file f = {&e, 1};
+  struct strbuf out = {0};
+  struct json_error error;
+  tune_export_file_t4(a, &f, &out);
+  const char *text = arena_strdup(a, strbuf_cstr(&out));
+  strbuf_finish(&out);
+  return json_get(json_parse(a, str_from(text), &error), "results");
+}
+
+// Those that read T4 take what is "correct": where one does not spill, those that do are not, but
+// their times are there.
+START_TEST(spills_in_t4) {
+  struct tune_space *s = space();
+  append_measured(s, 0, 0.5, 48);
+  const struct json *results = t4_of_file();
+  ck_assert(str_is(string_of(results->items[0], "invalidity"), "correct"));
+  struct tune_journal *j = tune_journal_open(&key);
+  tune_journal_append(j, s,
+                      &(struct tune_trial){.config = 1, .outcome = TUNE_SAME_CODE, .same_as = 0});
+  tune_journal_close(j);
+  append_measured(s, 2, 0.75, 0);
+  results = t4_of_file();
+  ck_assert_uint_eq(results->count, 3);
+  for (size_t i = 0; i < 3; i++) {
+    const struct json *r = results->items[i];
+    ck_assert(str_is(string_of(r, "invalidity"), i < 2 ? "constraints" : "correct"));
+    ck_assert_int_eq(json_get(r, "correctness")->integer, 1);
+    ck_assert(measured(r, "time") == (i < 2 ? 0.5 : 0.75));
+    ck_assert(measured(r, "spilled_bytes") == (i < 2 ? 48 : 0));
+  }
+}
+END_TEST
+
 Suite *journal_suite(void) {
   Suite *s = suite_create("journal");
   TCase *t = tcase_create("trials");
@@ -328,6 +376,7 @@ Suite *journal_suite(void) {
   tcase_add_test(t, no_cache_folder);
   tcase_add_test(t, a_result_as_t4);
   tcase_add_test(t, a_file_as_t4);
+  tcase_add_test(t, spills_in_t4);
   suite_add_tcase(s, t);
   return s;
 }

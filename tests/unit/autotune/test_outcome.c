@@ -9,6 +9,7 @@ START_TEST(words_are_those_of_files) {
   ck_assert_str_eq(tune_outcome_name(TUNE_BAD_BUILD), "build failed");
   ck_assert_str_eq(tune_outcome_name(TUNE_TIMEOUT), "timeout");
   ck_assert_str_eq(tune_outcome_name(TUNE_WRONG), "wrong");
+  ck_assert_str_eq(tune_outcome_name(TUNE_SPILLS), "spills registers");
   for (int i = 0; i <= TUNE_MEASURED; i++)
     for (int j = 0; j < i; j++)
       ck_assert_str_ne(tune_outcome_name((enum tune_outcome)i),

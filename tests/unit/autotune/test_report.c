@@ -112,6 +112,58 @@ START_TEST(groups) {
 }
 END_TEST
 
+static void make_spill(uint32_t config) {
+  result.trials[config].outcome = TUNE_SPILLS;
+  result.trials[config].reason = "48 bytes a thread";
+  result.trials[config].registers = 255;
+  result.trials[config].local_bytes = result.trials[config].spilled_bytes = 48;
+}
+
+// What spills has a group of its own, with times, the fastest first.
+START_TEST(spills) {
+  make_spill(4);
+  make_spill(3);
+  make_spill(0);
+  tune_report(&space, &result, 0, 0, &out);
+  has("7 of 12 configurations measured");
+  has("  default       1.0000"); // it is what others are compared with
+  has("BLOCK=16, ACT=None, num_warps=0  (spills)\n");
+  has("      3 spills registers: not chosen, since others do not\n"
+      "          1.0000 ms, 48 bytes a thread: BLOCK=16, ACT=None, num_warps=0\n"
+      "          1.3750 ms, 48 bytes a thread: BLOCK=32, ACT=<\"a&b\">, num_warps=0\n"
+      "          1.5000 ms, 48 bytes a thread: BLOCK=16, ACT=None, num_warps=4\n");
+  has("  1             0.5000");
+  has("  2             1.1250");
+  lacks("all that are right");
+  struct json_error error;
+  strbuf_clear(&out);
+  tune_report_json(&space, &result, 0, 0, &out);
+  struct json *j = json_parse(a, (struct str){strbuf_cstr(&out), out.len}, &error);
+  ck_assert_int_eq(json_get(j, "spills registers")->integer, 3);
+  ck_assert_int_eq(json_get(j, "measured")->integer, 4);
+  ck_assert(!json_get(j, "all_spill")->boolean);
+  const struct json *trial = json_get(j, "trials")->items[4];
+  ck_assert(str_is(json_get(trial, "outcome")->string, "spills registers"));
+  ck_assert(str_is(json_get(trial, "reason")->string, "48 bytes a thread"));
+  ck_assert(json_get(trial, "ms")->number == 1.5);
+  ck_assert_int_eq(json_get(trial, "spilled_bytes")->integer, 48);
+  ck_assert(json_get(json_get(j, "best"), "speedup")->number == 2);
+}
+END_TEST
+
+START_TEST(all_spill) {
+  for (uint32_t i = 0; i < 7; i++)
+    result.trials[i].spilled_bytes = 16;
+  tune_report(&space, &result, 0, 0, &out);
+  has("  spills   all that are right spill registers; the fastest is chosen\n");
+  has("  2 default     1.0000");
+  lacks("spills registers");
+  strbuf_clear(&out);
+  tune_report_json(&space, &result, 0, 0, &out);
+  has("\"all_spill\": true");
+}
+END_TEST
+
 START_TEST(only_predicted) {
   for (size_t i = 0; i < result.count; i++)
     result.trials[i].outcome = TUNE_UNTRIED;
@@ -247,8 +299,16 @@ START_TEST(svg) {
   ck_assert_uint_eq(times("class=\"best\""), 3); // in each panel
   ck_assert_uint_eq(times("class=\"default\""), 3);
   ck_assert_uint_eq(times("class=\"dot\""), 3 * 6);
+  ck_assert_uint_eq(times("class=\"spills\""), 0);
   ck_assert_uint_eq(times("class=\"failed\""), 3);
   has("&lt;5&gt; &amp; not 6</title>");
+  make_spill(4);
+  strbuf_clear(&out);
+  tune_svg(&space, &result, "spills", &out);
+  well_formed();
+  ck_assert_uint_eq(times("class=\"spills\""), 3);
+  ck_assert_uint_eq(times("class=\"dot\""), 3 * 5);
+  has(": 1.5 ms, spills registers, 48 bytes a thread</title>");
   // A space without times is drawn too.
   for (size_t i = 0; i < 12; i++)
     result.trials[i].outcome = TUNE_UNTRIED;
@@ -279,6 +339,8 @@ Suite *report_suite(void) {
   tcase_add_test(t, table);
   tcase_add_test(t, slow_default);
   tcase_add_test(t, groups);
+  tcase_add_test(t, spills);
+  tcase_add_test(t, all_spill);
   tcase_add_test(t, only_predicted);
   tcase_add_test(t, suspicion);
   tcase_add_test(t, nothing_ran);

@@ -297,6 +297,49 @@ START_TEST(failures_never_win) {
 }
 END_TEST
 
+// Of what spills nothing wins, and no finals are held, while one that does not was measured.
+START_TEST(spills_lose) {
+  for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    struct arena *a = arena_create();
+    struct landscape l;
+    landscape_make(a, LANDSCAPE_ATTENTION, seed, 0.01, &l);
+    for (int all = 0; all < 2; all++) {
+      struct tune_search_options o = {.effort = TUNE_EFFORT_QUICK, .seed = seed};
+      struct tune_search *s = tune_search_create(a, &l.space, &o);
+      bool *spills = arena_array(a, bool, l.space.count), has_other = false;
+      double least = (double)INFINITY;
+      for (struct tune_step step; (step = tune_search_next(s)).action != TUNE_DONE;) {
+        uint32_t c = step.config;
+        struct prediction p = {.ms = l.predicted[c]};
+        if (step.action == TUNE_ANALYSE) {
+          tune_search_analysed(s, c, p.ms > 0 ? &p : NULL);
+          continue;
+        }
+        if (l.ms[c] < 0) {
+          tune_search_measured(s, c, TUNE_BAD_BUILD, NULL);
+          continue;
+        }
+        spills[c] = all || c * 2654435761u >> 31;
+        if (step.is_slice)
+          ck_assert(!spills[c] || !has_other || c == 0);
+        has_other |= !spills[c];
+        if (!spills[c])
+          least = fmin(least, l.ms[c]);
+        if (spills[c])
+          tune_search_spills(s, c);
+        struct tune_sample sample = landscape_measure(&l, c, step.most, 0);
+        tune_search_measured(s, c, TUNE_MEASURED, &sample);
+      }
+      uint32_t best;
+      ck_assert(tune_search_best(s, &best));
+      ck_assert_int_eq(spills[best], all);
+      ck_assert(all || l.ms[best] <= 1.03 * least);
+    }
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 START_TEST(everything_pruned) {
   struct arena *a = arena_create();
   struct landscape l;
@@ -371,6 +414,7 @@ Suite *search_suite(void) {
   tcase_add_test(t, finals_once);
   tcase_add_test(t, doubt_counts);
   tcase_add_test(t, failures_never_win);
+  tcase_add_test(t, spills_lose);
   tcase_add_test(t, everything_pruned);
   tcase_add_test(t, resumed);
   suite_add_tcase(s, t);

@@ -170,6 +170,86 @@ START_TEST(equal_code_once) {
 }
 END_TEST
 
+static void report_has(const char *text) {
+  struct strbuf out = {0};
+  tune_report(&space, &result, 0, 0, &out);
+  ck_assert_msg(strstr(strbuf_cstr(&out), text), "no `%s` in:\n%s", text, strbuf_cstr(&out));
+  strbuf_finish(&out);
+}
+
+// What spills registers is timed and said, and wins nothing that one wins which does not.
+START_TEST(spills_do_not_win) {
+  fake_reset(a, 20, &space);
+  for (size_t i = 4; i < 8; i++) {
+    fake.ms[i] = 0.99;
+    fake.local_bytes[i] = 48;
+  }
+  fake.code[6] = fake.code[5];
+  fake.asked_bytes[7] = 48; // as its source says
+  fake.ms[7] = 0.995;
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  ck_assert(result.has_best && result.best == 7);
+  for (uint32_t i = 4; i < 7; i++) {
+    const struct tune_trial *t = &result.trials[i];
+    ck_assert_int_eq(t->outcome, TUNE_SPILLS);
+    ck_assert_str_eq(t->reason, "48 bytes a thread");
+    ck_assert_double_eq_tol(t->sample.median, 0.99, 1e-9);
+    ck_assert_uint_eq(fake.measured[i], i == 6 ? 0 : 1); // neither a longer look nor finals
+  }
+  ck_assert_int_eq(result.trials[7].outcome, TUNE_MEASURED);
+  ck_assert_uint_ge(result.trials[7].sample.turns, 2);
+  report_has("19 of 20 configurations measured");
+  report_has("      3 spills registers: ");
+  report_has("          0.9900 ms, 48 bytes a thread: BLOCK=80\n");
+}
+END_TEST
+
+// A default that spills is what the others are compared with, and not more.
+START_TEST(default_spills) {
+  fake_reset(a, 20, &space);
+  fake.local_bytes[0] = 8;
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  ck_assert(result.has_best && result.best == 1 && result.reference == 0);
+  ck_assert_int_eq(result.trials[0].outcome, TUNE_SPILLS);
+  ck_assert_uint_ge(fake.measured[0], 3); // its time is told, so the finals have it as a guest
+  report_has("  default       1.0000");
+  report_has("BLOCK=16  (spills)\n");
+  report_has("1.0000 ms, 8 bytes a thread: BLOCK=16\n");
+}
+END_TEST
+
+START_TEST(all_spill) {
+  fake_reset(a, 12, &space);
+  for (size_t i = 0; i < 12; i++)
+    fake.local_bytes[i] = 16;
+  fake.local_bytes[3] = fake.local_bytes[4] = 0; // but these two are no good
+  fake.conduct[3] = FAKE_WRONG;
+  fake.conduct[4] = FAKE_CRASH_LATER;
+  fake.ms[5] = 0.9;
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  ck_assert(result.has_best && result.best == 5);
+  ck_assert_int_eq(result.trials[5].outcome, TUNE_MEASURED);
+  ck_assert_int_eq(result.trials[0].outcome, TUNE_MEASURED);
+  report_has("  spills   all that are right spill registers; the fastest is chosen\n");
+}
+END_TEST
+
+// The ones that do not spill fail in the finals: there is nothing better than one that does.
+START_TEST(finals_leave_only_spills) {
+  fake_reset(a, 12, &space);
+  for (size_t i = 0; i < 12; i++) {
+    fake.ms[i] = 0.3 * (1 + 0.01 * (double)i);
+    fake.local_bytes[i] = i == 4 || i == 5 ? 0 : 16;
+  }
+  fake.crash_at[4] = fake.crash_at[5] = 4;
+  ck_assert_int_eq(run(NULL), TILE_OK);
+  ck_assert_int_eq(result.trials[4].outcome, TUNE_BAD_LAUNCH);
+  ck_assert_int_eq(result.trials[5].outcome, TUNE_BAD_LAUNCH);
+  ck_assert(result.has_best && result.best == 0);
+  ck_assert_int_eq(result.trials[0].outcome, TUNE_MEASURED);
+}
+END_TEST
+
 // Slow ones get few launches.
 START_TEST(give_up) {
   fake_reset(a, 8, &space);
@@ -376,6 +456,33 @@ START_TEST(resumed) {
 }
 END_TEST
 
+// A journal knows what spills.
+START_TEST(resumed_spills) {
+  char folder[] = "/tmp/tile-tune-test-XXXXXX";
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  setenv("TILE_CACHE_DIR", folder, 1);
+  struct tune_key key = {.kernel = "k", .device = "d", .target = "t", .types = "i32"};
+  for (int with = 0; with < 2; with++) {
+    fake_reset(a, 20, &space);
+    fake.ms[9] = 0.5;
+    fake.local_bytes[9] = 24;
+    fake.local_bytes[2] = fake.asked_bytes[2] = 24;
+    fake.ms[2] = 0.9;
+    options.resume = true;
+    struct tune_journal *journal = tune_journal_open(&key);
+    ck_assert_int_eq(run(journal), TILE_OK);
+    tune_journal_close(journal);
+    ck_assert(result.has_best && result.best == 2);
+    ck_assert_int_eq(result.trials[9].outcome, TUNE_SPILLS);
+    ck_assert_int_eq(result.trials[9].spilled_bytes, 24);
+    ck_assert_int_eq(result.trials[9].is_resumed, with);
+    ck_assert_uint_eq(fake.measured[9], !with);
+  }
+  ck_assert_int_eq(system(arena_printf(a, "rm -rf %s", folder)), 0);
+  setenv("TILE_CACHE_DIR", "", 1);
+}
+END_TEST
+
 // A journal, and a space whose trials no memory holds.
 static struct tune_journal *journal_of_too_many(void *user, const tile_device_properties *device) {
   (void)user, (void)device;
@@ -412,6 +519,11 @@ Suite *tune_suite(void) {
   tcase_add_test(t, nothing_runs);
   tcase_add_test(t, suspect_reference);
   tcase_add_test(t, equal_code_once);
+  tcase_add_test(t, spills_do_not_win);
+  tcase_add_test(t, default_spills);
+  tcase_add_test(t, all_spill);
+  tcase_add_test(t, finals_leave_only_spills);
+  tcase_add_test(t, resumed_spills);
   tcase_add_test(t, give_up);
   tcase_add_test(t, stopping_keeps_the_best);
   tcase_add_test(t, no_device);
