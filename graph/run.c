@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a program in process: its kernels are compiled on all cores when it is loaded, its arena
+// is allocated for the first sizes that come, and a run is a walk over the launches.
+#include "base/thread_pool.h"
+#include "graph/program.h"
+#include "graph/interpret.h"
+#include "jit/jit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct loaded_program {
+  struct program *p;
+  tile_device *device;
+  tile_kernel **kernels; // by id
+  void **memory;         // by buffer id; inputs' and outputs' are set for each run
+  int64_t *sizes;        // of the graph's symbols
+  char *arena;
+  int64_t arena_bytes;
+};
+
+static tile_type type_of(enum dtype t) { return (tile_type)t; }
+
+// ---- loading ----
+
+// One launch of each kernel stands for all: the same source gets arguments of the same types.
+static const struct launch *first_launch(const struct program *p, uint32_t kernel) {
+  for (size_t i = 0; i < p->launches.len; i++)
+    if (p->launches.at[i].kernel->id == kernel)
+      return &p->launches.at[i];
+  return NULL;
+}
+
+enum { ALIGNED = 4096 }; // stands for addresses that are multiples of 16
+
+static size_t likely_args(const struct launch *l, tile_arg *args) {
+  for (size_t i = 0; i < l->args.len; i++) {
+    const struct launch_arg *a = &l->args.at[i];
+    if (a->kind == LAUNCH_BUFFER)
+      args[i] = tile_arg_pointer((void *)(uintptr_t)ALIGNED, type_of(a->buffer->dtype));
+    else if (a->kind == LAUNCH_SIZE)
+      args[i] = tile_arg_int(type_of(a->dtype), expr_hint(a->size));
+    else
+      args[i] = tile_arg_int(type_of(a->dtype), 0);
+  }
+  return l->args.len;
+}
+
+struct loading {
+  struct loaded_program *l;
+  tile_status *status; // by kernel
+  char **messages;
+};
+
+static tile_status open_kernel(struct loaded_program *l, const struct graph_kernel *k) {
+  const char *file = arena_printf(l->p->arena, "%s.tile", k->name);
+  tile_status s = tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name,
+                                          &l->kernels[k->id]);
+  for (size_t i = 0; s == TILE_OK && i < k->constants.len; i++)
+    s = tile_kernel_set_constant(l->kernels[k->id], k->constants.at[i].name,
+                                 k->constants.at[i].value);
+  if (s == TILE_OK && k->num_warps)
+    s = tile_kernel_set_warps(l->kernels[k->id], k->num_warps);
+  return s == TILE_OK && k->num_stages ? tile_kernel_set_stages(l->kernels[k->id], k->num_stages)
+                                       : s;
+}
+
+static void prepare(void *user, uint64_t i, unsigned worker) {
+  (void)worker;
+  struct loading *loading = user;
+  const struct launch *launch = first_launch(loading->l->p, (uint32_t)i);
+  tile_arg args[256];
+  size_t count = likely_args(launch, args);
+  tile_status s = tile_kernel_prepare(loading->l->kernels[i], args, count);
+  loading->status[i] = s;
+  if (s != TILE_OK)
+    loading->messages[i] = strdup(tile_error_message());
+}
+
+static tile_status prepare_all(struct loaded_program *l) {
+  size_t n = l->p->kernels.len;
+  struct loading loading = {.l = l,
+                            .status = calloc(n + 1, sizeof(tile_status)),
+                            .messages = calloc(n + 1, sizeof(char *))};
+  struct thread_pool *pool = thread_pool_create(0);
+  tile_status s = loading.status && loading.messages && pool
+                      ? TILE_OK
+                      : status_set(TILE_OUT_OF_MEMORY, "out of memory for the kernels of a graph");
+  if (s == TILE_OK)
+    thread_pool_for(pool, n, prepare, &loading);
+  for (size_t i = 0; i < n && loading.status && loading.messages; i++) {
+    if (s == TILE_OK && loading.status[i] != TILE_OK)
+      s = status_set(loading.status[i], "kernel `%s`: %s", l->p->kernels.at[i]->name,
+                     loading.messages[i] ? loading.messages[i] : "");
+    free(loading.messages[i]);
+  }
+  thread_pool_destroy(pool);
+  free(loading.status);
+  free(loading.messages);
+  return s;
+}
+
+tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
+  struct loaded_program *l = calloc(1, sizeof *l);
+  size_t buffers = p->regions->loops->buffers.len;
+  if (!l || !(l->kernels = calloc(p->kernels.len + 1, sizeof(tile_kernel *))) ||
+      !(l->memory = calloc(buffers + 1, sizeof(void *))) ||
+      !(l->sizes = calloc(p->graph->symbols.len + 1, sizeof(int64_t)))) {
+    program_unload(l);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph's program");
+  }
+  l->p = p;
+  l->device = device;
+  tile_status s = TILE_OK;
+  for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
+    s = open_kernel(l, p->kernels.at[i]);
+  if (s == TILE_OK)
+    s = prepare_all(l);
+  if (s != TILE_OK) {
+    program_unload(l);
+    return s;
+  }
+  *ret = l;
+  return TILE_OK;
+}
+
+void program_unload(struct loaded_program *l) {
+  if (!l)
+    return;
+  for (size_t i = 0; l->kernels && i < l->p->kernels.len; i++)
+    tile_kernel_close(l->kernels[i]);
+  if (l->arena)
+    tile_free(l->device, l->arena);
+  free(l->kernels);
+  free(l->memory);
+  free(l->sizes);
+  free(l);
+}
+
+// ---- running ----
+
+static bool size_now(const struct loaded_program *l, const struct expr *e, int64_t *ret) {
+  return expr_eval(e, l->p->graph->symbols.len, l->p->graph->symbols.at, l->sizes, ret);
+}
+
+// Symbols from the inputs whose extents they are; what is a number must be that.
+static tile_status find_sizes(struct loaded_program *l, const struct tensor_view *inputs) {
+  const struct graph *g = l->p->graph;
+  for (size_t s = 0; s < g->symbols.len; s++)
+    for (size_t i = 0; i < g->inputs.len; i++)
+      for (uint32_t d = 0; d < g->inputs.at[i]->rank; d++)
+        if (g->inputs.at[i]->shape[d] == g->symbols.at[s])
+          l->sizes[s] = inputs[i].shape[d];
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    const struct value *v = g->inputs.at[i];
+    for (uint32_t d = 0; d < v->rank; d++) {
+      int64_t want;
+      if (!size_now(l, v->shape[d], &want) || want != inputs[i].shape[d])
+        return status_set(TILE_INVALID_ARGUMENT,
+                          "input `%s` has %lld elements along dimension %u, not %lld", v->name,
+                          (long long)inputs[i].shape[d], d, (long long)want);
+      if (inputs[i].strides && size_now(l, v->strides[d], &want) && want != inputs[i].strides[d] &&
+          inputs[i].shape[d] > 1)
+        return status_set(TILE_INVALID_ARGUMENT,
+                          "input `%s` has stride %lld along dimension %u, not %lld", v->name,
+                          (long long)inputs[i].strides[d], d, (long long)want);
+    }
+  }
+  return TILE_OK;
+}
+
+// The arena grows to what the sizes of this run take.
+static tile_status place_buffers(struct loaded_program *l) {
+  int64_t bytes = 0, offset = 0;
+  if (!size_now(l, l->p->arena_bytes, &bytes))
+    return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+  if (bytes > l->arena_bytes) {
+    tile_status s = l->arena ? tile_stream_synchronize(l->device, NULL) : TILE_OK;
+    tile_free(l->device, l->arena);
+    l->arena = NULL;
+    l->arena_bytes = 0;
+    s = s == TILE_OK ? tile_malloc(l->device, (size_t)bytes, (void **)&l->arena) : s;
+    if (s != TILE_OK)
+      return s;
+    l->arena_bytes = bytes;
+  }
+  for (size_t i = 0; i < l->p->placements.len; i++) {
+    const struct placement *at = &l->p->placements.at[i];
+    if (!size_now(l, at->offset, &offset))
+      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+    l->memory[at->buffer->id] = l->arena + offset;
+  }
+  return TILE_OK;
+}
+
+static void bind_tensors(struct loaded_program *l, const struct tensor_view *inputs,
+                         const struct tensor_view *outputs) {
+  const struct loops *loops = l->p->regions->loops;
+  for (size_t i = 0; i < loops->buffers.len; i++) {
+    const struct buffer *b = loops->buffers.at[i];
+    if (b->role == BUFFER_INPUT)
+      l->memory[b->id] = inputs[b->index].data;
+    else if (b->role == BUFFER_OUTPUT)
+      l->memory[b->id] = outputs[b->index].data;
+  }
+}
+
+static tile_status run_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                              const struct launch *launch) {
+  tile_arg args[256];
+  unsigned grid[3] = {1, 1, 1};
+  for (size_t i = 0; i < launch->args.len; i++) {
+    const struct launch_arg *a = &launch->args.at[i];
+    int64_t value = 0;
+    if (a->kind == LAUNCH_SIZE && !size_now(l, a->size, &value))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    if (a->kind == LAUNCH_SEED)
+      value = (int64_t)(uint32_t)(seed + (uint64_t)a->which * RANDOM_STRIDE);
+    args[i] = a->kind == LAUNCH_BUFFER
+                  ? tile_arg_pointer(l->memory[a->buffer->id], type_of(a->buffer->dtype))
+                  : tile_arg_int(type_of(a->dtype), value);
+  }
+  for (int d = 0; d < 3; d++) {
+    int64_t n = 1;
+    if (launch->grid[d] && !size_now(l, launch->grid[d], &n))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    if (n == 0)
+      return TILE_OK;
+    grid[d] = (unsigned)n;
+  }
+  if (launch->clears) {
+    int64_t n = 0;
+    if (!size_now(l, launch->clears->numel, &n))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    tile_status s = tile_memset(l->device, stream, l->memory[launch->clears->id], 0,
+                                (size_t)n * dtype_bytes(launch->clears->dtype));
+    if (s != TILE_OK)
+      return s;
+  }
+  return tile_launch(l->kernels[launch->kernel->id], stream, (tile_grid){grid[0], grid[1], grid[2]},
+                     args, launch->args.len);
+}
+
+tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                        const struct tensor_view *inputs, const struct tensor_view *outputs) {
+  tile_status s = find_sizes(l, inputs);
+  if (s == TILE_OK)
+    s = place_buffers(l);
+  if (s != TILE_OK)
+    return s;
+  bind_tensors(l, inputs, outputs);
+  for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++)
+    s = run_launch(l, stream, seed, &l->p->launches.at[i]);
+  return s;
+}
