@@ -48,6 +48,8 @@ struct scalar {
   struct buffer *buffer;
   uint32_t which;
   const struct scalar *in[3];
+  struct scalars *set; // that keeps it
+  bool has_load;       // somewhere in it, also in indices that were loaded
 };
 
 enum stage_kind {
@@ -120,6 +122,7 @@ bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbol
 
 // ---- formulas (graph/formula.c) ----
 struct scalars *scalars_create(struct arena *a, struct exprs *x);
+unsigned scalar_arity(const struct scalar *v); // how many of `in` there are
 const struct scalar *scalar_const(struct scalars *s, enum dtype t, union element value);
 const struct scalar *scalar_real(struct scalars *s, enum dtype t, double value);
 const struct scalar *scalar_int(struct scalars *s, enum dtype t, int64_t value);
@@ -127,15 +130,21 @@ const struct scalar *scalar_index(struct scalars *s, const struct expr *e);
 const struct scalar *scalar_load(struct scalars *s, struct buffer *b, const struct expr *offset);
 // Folds constants and the identities that hold for all values of the dtype (x + 0 of integers, x * 1, where(true, ..),
 // comparisons of indices that their ranges decide, ...).
+// `t` is the dtype of the result; truth values are I1 whatever it says.
 const struct scalar *scalar_apply(struct scalars *s, enum scalar_op op, enum dtype t,
                                   const struct scalar *const *in);
 const struct scalar *scalar_convert(struct scalars *s, const struct scalar *v, enum dtype to);
 const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condition,
                                    const struct scalar *value, const struct scalar *other);
 const struct scalar *scalar_random(struct scalars *s, uint32_t which, const struct expr *index);
+// An integer formula as an index in [0, limit): an expression where it is one, else a symbol for what is loaded;
+// the same symbol for the same formula.
+const struct expr *scalar_indirect(struct scalars *s, const struct scalar *of, const struct expr *limit);
 // Axes replaced by expressions, also in indices that were loaded.
 const struct scalar *scalar_substitute(struct scalars *s, const struct scalar *v, size_t count,
                                        const struct expr *const *from, const struct expr *const *to);
+const struct expr *index_substitute(struct scalars *s, const struct expr *e, size_t count,
+                                    const struct expr *const *from, const struct expr *const *to);
 // v with each from[i] replaced by to[i] wherever it stands.
 const struct scalar *scalar_replace(struct scalars *s, const struct scalar *v, size_t count,
                                     const struct scalar *const *from, const struct scalar *const *to);
