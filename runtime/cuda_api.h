@@ -53,6 +53,12 @@
   X(link_destroy, cuLinkDestroy, (void *link))                                                     \
   X(function_get, cuFuncGetAttribute, (int *value, int attribute, void *function))                 \
   X(function_set, cuFuncSetAttribute, (void *function, int attribute, int value))                  \
+  X(capture_begin, cuStreamBeginCapture_v2, (void *stream, int mode))                              \
+  X(capture_end, cuStreamEndCapture, (void *stream, void **graph))                                 \
+  X(graph_make, cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags)) \
+  X(graph_launch, cuGraphLaunch, (void *exec, void *stream))                                       \
+  X(graph_destroy, cuGraphDestroy, (void *graph))                                                  \
+  X(exec_destroy, cuGraphExecDestroy, (void *exec))                                                \
   X(launch, cuLaunchKernel,                                                                        \
     (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,          \
      unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream, void **params,       \
@@ -109,7 +115,8 @@ enum {
   CUDA_JIT_ERROR_LOG_BYTES = 6,
   CUDA_JIT_LINE_INFO = 13,
 };
-enum { CUDA_LINK_PTX = 1 }; // of cuLinkAddData
+enum { CUDA_CAPTURE_THREAD = 1 }; // of cuStreamBeginCapture: calls of other threads go on as ever
+enum { CUDA_LINK_PTX = 1 };       // of cuLinkAddData
 
 // An open GPU over `api`, which is copied: the way in for tests with a driver of their own.
 tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret);

@@ -472,6 +472,38 @@ static tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void
   return status_set(s, "launch of `%s`: %s", info->name, tile_error_message());
 }
 
+// ---- recording ----
+
+static tile_status cuda_record_begin(tile_device *d, void *stream) {
+  struct cuda_device *c = cuda_of(d);
+  ENTER(c);
+  CUDA_TRY(&c->api, capture_begin, (stream, CUDA_CAPTURE_THREAD));
+  return TILE_OK;
+}
+
+static tile_status cuda_record_end(tile_device *d, void *stream, void **ret) {
+  struct cuda_device *c = cuda_of(d);
+  void *graph = NULL;
+  ENTER(c);
+  CUDA_TRY(&c->api, capture_end, (stream, &graph));
+  int result = c->api.graph_make(ret, graph, 0);
+  c->api.graph_destroy(graph);
+  return result == 0 ? TILE_OK : cuda_failure(&c->api, CUDA_CALL_graph_make, result);
+}
+
+static tile_status cuda_replay(tile_device *d, void *recorded, void *stream) {
+  struct cuda_device *c = cuda_of(d);
+  ENTER(c);
+  CUDA_TRY(&c->api, graph_launch, (recorded, stream));
+  return TILE_OK;
+}
+
+static void cuda_record_destroy(tile_device *d, void *recorded) {
+  struct cuda_device *c = cuda_of(d);
+  if (enter(c) == TILE_OK)
+    c->api.exec_destroy(recorded);
+}
+
 static const struct device_ops cuda_ops = {
     .close = cuda_close,
     .properties = cuda_properties,
@@ -494,4 +526,8 @@ static const struct device_ops cuda_ops = {
     .module_unload = cuda_module_unload,
     .launch = cuda_launch,
     .resources = cuda_resources,
+    .record_begin = cuda_record_begin,
+    .record_end = cuda_record_end,
+    .replay = cuda_replay,
+    .record_destroy = cuda_record_destroy,
 };

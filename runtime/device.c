@@ -181,6 +181,7 @@ tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
 void tile_stream_destroy(tile_stream *stream) {
   if (!stream)
     return;
+  recording_destroy(stream->recording);
   if (!stream->is_foreign)
     stream->device->ops->stream_destroy(stream->device, stream->handle);
   free(stream);
@@ -189,6 +190,8 @@ void tile_stream_destroy(tile_stream *stream) {
 tile_status tile_stream_synchronize(tile_device *device, tile_stream *stream) {
   void *handle = NULL;
   tile_status s = stream_handle(device, stream, "tile_stream_synchronize", &handle);
+  if (s == TILE_OK && stream && stream->is_recording)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_stream_synchronize: the stream is recording");
   return s == TILE_OK ? device->ops->stream_wait(device, handle) : s;
 }
 
@@ -255,6 +258,10 @@ static tile_status copy(const char *call, enum copy_kind kind, tile_device *devi
     return s;
   if (!to || !from)
     return null_argument(call, to ? "from" : "to");
+  if (stream && stream->is_recording && kind != COPY_ON_DEVICE)
+    return status_set(TILE_INVALID_ARGUMENT, "%s: the stream is recording", call);
+  if (stream && stream->recording)
+    return record_copy(stream->recording, to, from, size);
   return device->ops->copy(device, kind, handle, to, from, size);
 }
 
@@ -280,5 +287,7 @@ tile_status tile_memset(tile_device *device, tile_stream *stream, void *to, int 
     return s;
   if (!to)
     return null_argument("tile_memset", "to");
+  if (stream && stream->recording)
+    return record_fill(stream->recording, to, byte, size);
   return device->ops->fill(device, handle, to, byte, size);
 }

@@ -38,7 +38,14 @@ struct device_ops {
   tile_status (*launch)(struct module *m, void *stream, tile_grid grid, void *const *values,
                         bool check);
   tile_status (*resources)(struct module *m, int *ret_registers, int *ret_local_bytes);
+  // Recording by the driver; NULL where runtime/replay.c keeps the records itself.
+  tile_status (*record_begin)(tile_device *d, void *stream);
+  tile_status (*record_end)(tile_device *d, void *stream, void **ret);
+  tile_status (*replay)(tile_device *d, void *recorded, void *stream);
+  void (*record_destroy)(tile_device *d, void *recorded);
 };
+
+struct recording;
 
 // First member of every device.
 struct tile_device {
@@ -53,7 +60,16 @@ struct tile_stream {
   tile_device *device;
   void *handle;
   bool is_foreign; // somebody else's, who destroys it
+  bool is_recording;
+  struct recording *recording; // devices without recording of their own, while it goes on
 };
+
+// What goes into a stream that is recording (runtime/replay.c).
+tile_status record_launch(struct recording *r, struct module *m, tile_grid grid,
+                          void *const *values, bool check);
+tile_status record_fill(struct recording *r, void *to, int byte, size_t size);
+tile_status record_copy(struct recording *r, void *to, const void *from, size_t size);
+void recording_destroy(struct recording *r); // accepts NULL
 
 struct tile_event {
   tile_device *device;

@@ -76,6 +76,8 @@ tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
   if (debug_on(DEBUG_LAUNCH))
     debug_log(DEBUG_LAUNCH, "%s grid (%u, %u, %u) warps %u shared %u", m->info->name, grid.x,
               grid.y, grid.z, m->info->num_warps, m->info->shared_bytes);
+  if (stream && stream->recording)
+    return record_launch(stream->recording, m, grid, values, check);
   return m->device->ops->launch(m, stream ? stream->handle : NULL, grid, values, check);
 }
 

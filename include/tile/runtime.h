@@ -96,6 +96,22 @@ TILE_API tile_status tile_copy_on_device(tile_device *device, tile_stream *strea
 TILE_API tile_status tile_memset(tile_device *device, tile_stream *stream, void *to, int byte,
                                  size_t size);
 
+/* ---- replay: the same work again and again, at the cost of one launch ---- */
+
+typedef struct tile_replay tile_replay;
+
+/* From the first call to the second, what this thread puts into the stream (launches, tile_memset,
+ * tile_copy_on_device) is recorded and does not run; other work on the stream is refused. On a GPU
+ * it becomes a CUDA graph. Needs a stream that was created: not the default one. What is launched
+ * must have been loaded before: tile_kernel_prepare. Kernels, memory and functions must outlive the
+ * replay. A recording that fails ends with the second call, which says why. */
+TILE_API tile_status tile_replay_begin(tile_device *device, tile_stream *stream);
+TILE_API tile_status tile_replay_end(tile_device *device, tile_stream *stream,
+                                     tile_replay **ret_replay);
+/* Asynchronous on a GPU; runs of one replay follow one another. */
+TILE_API tile_status tile_replay_run(tile_replay *replay, tile_stream *stream);
+TILE_API void tile_replay_destroy(tile_replay *replay);
+
 /* ---- arguments ---- */
 typedef enum tile_type {
   TILE_I1,

@@ -257,6 +257,45 @@ int cuStreamDestroy_v2(void *stream) {
   return 0;
 }
 
+// A recording is what was launched while it went on: here, how much.
+int cuStreamBeginCapture_v2(void *stream, int mode) {
+  ENTRY_IN_CONTEXT(capture_begin);
+  (void)mode;
+  return stream ? 0 : 1;
+}
+
+int cuStreamEndCapture(void *stream, void **graph) {
+  ENTRY_IN_CONTEXT(capture_end);
+  (void)stream;
+  return make(graph, &fake->live_graphs);
+}
+
+int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags) {
+  ENTRY_IN_CONTEXT(graph_make);
+  (void)graph;
+  (void)flags;
+  return make(exec, &fake->live_graphs);
+}
+
+int cuGraphLaunch(void *exec, void *stream) {
+  ENTRY_IN_CONTEXT(graph_launch);
+  (void)exec;
+  (void)stream;
+  return 0;
+}
+
+int cuGraphDestroy(void *graph) {
+  drop(graph, &fake->live_graphs);
+  ENTRY_IN_CONTEXT(graph_destroy);
+  return 0;
+}
+
+int cuGraphExecDestroy(void *exec) {
+  drop(exec, &fake->live_graphs);
+  ENTRY_IN_CONTEXT(exec_destroy);
+  return 0;
+}
+
 int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
   ENTRY_IN_CONTEXT(host_alloc);
   (void)flags;

@@ -22,7 +22,8 @@ struct fake_cuda {
   int device_count;           // 1
   int major, minor;           // 9.0
   const char *error_log;      // what cuModuleLoadDataEx says when it fails
-  int live_allocations, live_streams, live_events, live_modules, live_contexts, live_links;
+  int live_allocations, live_streams, live_events, live_modules, live_contexts, live_links,
+      live_graphs;
   unsigned grid[3], block, shared_bytes; // of the last launch
   void *stream;
   unsigned param_count;             // how many parameters to copy at a launch

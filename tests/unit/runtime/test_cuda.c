@@ -100,6 +100,7 @@ static tile_status use_everything(void) {
   tile_device_properties p;
   tile_stream *stream = NULL;
   tile_event *e0 = NULL, *e1 = NULL;
+  tile_replay *replay = NULL;
   struct module *m = NULL;
   void *a = NULL, *b = NULL, *base = NULL, *staging = NULL, *cubin = NULL;
   size_t cubin_size = 0;
@@ -131,6 +132,17 @@ static tile_status use_everything(void) {
   void *values[] = {&a, &n};
   STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false));
   STEP(tile_event_record(d, e1, stream));
+  bool records = s == TILE_OK;
+  STEP(tile_replay_begin(d, stream));
+  records &= s == TILE_OK;
+  STEP(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false));
+  if (records) { // also after a failure: the stream has to come out of it
+    tile_status ended = tile_replay_end(d, stream, &replay);
+    s = s == TILE_OK ? ended : s;
+    if (ended != TILE_OK)
+      replay = NULL;
+  }
+  STEP(tile_replay_run(replay, stream));
   STEP(tile_event_elapsed(e0, e1, &ms));
   STEP(tile_copy_to_host(d, stream, bytes, b, 64));
   STEP(tile_stream_synchronize(d, stream));
@@ -152,6 +164,7 @@ static tile_status use_everything(void) {
   free(cubin);
   if (d)
     device_staging_free(d, staging);
+  tile_replay_destroy(replay);
   module_destroy(m);
   tile_event_destroy(e0);
   tile_event_destroy(e1);
@@ -165,6 +178,7 @@ START_TEST(everything_works_and_is_given_back) {
   ck_assert_int_eq(use_everything(), TILE_OK);
   ck_assert_int_eq(fake->live_allocations, 0);
   ck_assert_int_eq(fake->live_streams, 0);
+  ck_assert_int_eq(fake->live_graphs, 0);
   ck_assert_int_eq(fake->live_events, 0);
   ck_assert_int_eq(fake->live_modules, 0);
   ck_assert_int_eq(fake->live_contexts, 0);
