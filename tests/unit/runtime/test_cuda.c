@@ -200,6 +200,7 @@ static bool may_be_ignored(int call) {
   return call == CUDA_CALL_context_get || call == CUDA_CALL_context_release ||
          call == CUDA_CALL_stream_destroy || call == CUDA_CALL_event_destroy ||
          call == CUDA_CALL_module_unload || call == CUDA_CALL_link_destroy ||
+         call == CUDA_CALL_graph_destroy || call == CUDA_CALL_exec_destroy ||
          call == CUDA_CALL_host_free || call == CUDA_CALL_error_name ||
          call == CUDA_CALL_error_text || call == CUDA_CALL_function_set;
 }
