@@ -12,9 +12,7 @@
 
 #define OPEN_LIMIT 64    // asked for and not answered: bounds the code that waits
 #define OPEN_ANALYSES 24 // likewise; few, so that an end of them comes soon
-#define NEIGHBOURS 256
-#define CLIMBERS 16   // best predicted whose neighbours are analysed next
-#define SURE_AFTER 12 // measurements, before the search may end early
+#define SURE_AFTER 12    // measurements, before the search may end early
 
 // ---- what is asked of a round ----
 
@@ -53,7 +51,7 @@ struct tune_search *tune_search_create(struct arena *a, const struct tune_space 
 
 // ---- planning ----
 
-static void plan(struct tune_search *s, enum tune_action action, uint32_t config) {
+void search_plan(struct tune_search *s, enum tune_action action, uint32_t config) {
   vec_push(s->arena, &s->queue, (struct planned){action, config, s->round, false});
 }
 
@@ -127,39 +125,7 @@ static void pick(struct tune_search *s, uint32_t config) {
   c->is_picked = true;
   if (s->model && c->analysis == ANALYSIS_KNOWN)
     surrogate_add(s->model, config);
-  plan(s, TUNE_MEASURE, config);
-}
-
-static uint64_t next_random(struct tune_search *s) {
-  uint64_t x = s->random += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
-static void plan_analysis(struct tune_search *s, uint32_t config) {
-  if (s->candidates[config].analysis != ANALYSIS_NONE || s->analysed >= s->analysis_limit)
-    return;
-  s->candidates[config].analysis = ANALYSIS_PLANNED;
-  s->analysed++;
-  plan(s, TUNE_ANALYSE, config);
-}
-
-// All of them, or a sample of half of what may be analysed, in an order that favours none: time may
-// be up before the end.
-static void plan_sample(struct tune_search *s) {
-  size_t n = s->space->count, wanted = n <= s->analysis_limit ? n : s->analysis_limit / 2;
-  uint32_t *order = arena_array(s->arena, uint32_t, n);
-  for (uint32_t i = 0; i < n; i++)
-    order[i] = i;
-  plan_analysis(s, 0);
-  for (size_t i = 1; i < wanted; i++) {
-    size_t k = i + next_random(s) % (n - i);
-    uint32_t other = order[k];
-    order[k] = order[i];
-    order[i] = other;
-    plan_analysis(s, other);
-  }
+  search_plan(s, TUNE_MEASURE, config);
 }
 
 int search_compare_ranked(const void *a, const void *b) {
@@ -167,41 +133,6 @@ int search_compare_ranked(const void *a, const void *b) {
   if (x->key != y->key)
     return x->key < y->key ? -1 : 1;
   return (x->config > y->config) - (x->config < y->config);
-}
-
-// Neighbours of the best predicted that nobody looked at yet. False: none, or enough were analysed.
-static bool plan_climb(struct tune_search *s) {
-  if (s->is_hurried || s->analysed >= s->analysis_limit)
-    return false;
-  struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
-  uint32_t *near = arena_array(s->arena, uint32_t, NEIGHBOURS);
-  size_t n = 0, before = s->queue.len;
-  for (uint32_t i = 0; i < s->space->count; i++)
-    if (s->candidates[i].analysis == ANALYSIS_KNOWN)
-      r[n++] = (struct ranked){s->log_predicted[i], i};
-  qsort(r, n, sizeof *r, search_compare_ranked);
-  for (size_t i = 0; i < n && i < CLIMBERS; i++) {
-    size_t found = tune_space_neighbours(s->space, r[i].config, false, near, NEIGHBOURS);
-    for (size_t k = 0; k < found; k++)
-      plan_analysis(s, near[k]);
-  }
-  return s->queue.len > before;
-}
-
-// Neighbours of the best measured that were outside of the sample.
-static bool plan_neighbours(struct tune_search *s) {
-  uint32_t best = 0;
-  if (s->is_hurried || s->has_neighbours || s->space->count <= s->analysis_limit ||
-      !search_best_of(s, true, &best))
-    return false;
-  s->has_neighbours = true;
-  size_t before = s->queue.len;
-  uint32_t *near = arena_array(s->arena, uint32_t, NEIGHBOURS);
-  size_t found = tune_space_neighbours(s->space, best, false, near, NEIGHBOURS);
-  s->analysis_limit += found; // these are worth it
-  for (size_t k = 0; k < found; k++)
-    plan_analysis(s, near[k]);
-  return s->queue.len > before;
 }
 
 static void make_model(struct tune_search *s) {
@@ -297,11 +228,11 @@ static bool plan_round(struct tune_search *s) {
   bool has_default = false;
   for (size_t i = 0; i < n && i < size; i++) {
     has_default |= r[i].config == 0;
-    plan(s, TUNE_MEASURE, r[i].config);
+    search_plan(s, TUNE_MEASURE, r[i].config);
   }
   // The default's time is part of every result: it deserves more than a glance.
   if (s->round == 1 && !has_default && s->candidates[0].outcome == TUNE_MEASURED)
-    plan(s, TUNE_MEASURE, 0);
+    search_plan(s, TUNE_MEASURE, 0);
   return n > 1 || s->round == 1;
 }
 
@@ -317,17 +248,17 @@ static bool plan_more(struct tune_search *s) {
     }
     if (s->effort != TUNE_EFFORT_NONE)
       pick(s, 0);
-    plan_sample(s);
+    search_plan_sample(s);
     s->phase = s->space->count > s->analysis_limit ? PHASE_SAMPLE : PHASE_PICK;
     return true;
   case PHASE_SAMPLE:
-    if (!plan_climb(s))
+    if (!search_plan_climb(s))
       s->phase = PHASE_PICK;
     return true;
   case PHASE_PICK:
     if (s->effort == TUNE_EFFORT_NONE)
       break;
-    if (plan_neighbours(s))
+    if (search_plan_neighbours(s))
       return true;
     if (!s->model)
       make_model(s);

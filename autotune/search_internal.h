@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search from the inside, shared by the strategy (search.c) and its finals (search_finals.c).
+// A search from the inside, shared by the strategy (search.c), what it has analysed
+// (search_analyse.c) and its finals (search_finals.c).
 #ifndef TILE_AUTOTUNE_SEARCH_INTERNAL_H
 #define TILE_AUTOTUNE_SEARCH_INTERNAL_H
 
@@ -7,6 +8,8 @@
 #include "autotune/search.h"
 #include "autotune/surrogate.h"
 #include "base/vec.h"
+
+#define NEIGHBOURS 256 // of a configuration, at most
 
 enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_FINALS, PHASE_OVER };
 
@@ -53,6 +56,7 @@ struct ranked {
 };
 
 // ---- search.c ----
+void search_plan(struct tune_search *s, enum tune_action action, uint32_t config);
 int search_compare_ranked(const void *a, const void *b); // for qsort: ascending
 double search_pessimistic_ms(const struct candidate *c);
 bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret);
@@ -61,6 +65,15 @@ bool search_is_contender(const struct tune_search *s, uint32_t config, uint32_t 
 static inline bool search_is_thorough(const struct tune_search *s) {
   return s->effort >= TUNE_EFFORT_FULL;
 }
+
+// ---- search_analyse.c ----
+// All of them, or a sample of half of what may be analysed, in an order that favours none: time may
+// be up before the end.
+void search_plan_sample(struct tune_search *s);
+// Neighbours of the best predicted that nobody looked at yet. False: none, or enough were analysed.
+bool search_plan_climb(struct tune_search *s);
+// Neighbours of the best measured that were outside of the sample. False: likewise.
+bool search_plan_neighbours(struct tune_search *s);
 
 // ---- search_finals.c ----
 // The next turn: all finalists there and back. False: the finals are over, or there is no contest.
