@@ -12,15 +12,22 @@
 #include "graph/loops.h"
 
 enum region_kind {
-  REGION_MAP,      // axes as few as merging leaves, outermost first; the order is that of what is written
+  REGION_MAP,      // axes as few as merging leaves (at least one), outermost first; the order is that of what is written
   REGION_ROWS,     // axes x, r: any mix of reductions over r, of what is computed for each (x, r) and each x
-  REGION_ROW_COLUMN, // the same, and sums over x for each r (gradients of weights of norms)
+  REGION_ROW_COLUMN, // the same, and reductions over x for each r or once (gradients of weights of norms, mean losses)
   REGION_SCAN,     // axes x, r
   REGION_PRODUCT,  // axes batch, m, n and k: one product, prologues in its operands, maps behind it
   REGION_ATTENTION, // axes batch, m, n
   REGION_SCATTER    // axes as in REGION_MAP
 };
 
+// Axes of stages in rows (x < axes[0], r < axes[1] of the region; compare pointers):
+//   map, rank 2                          x, r   for each element
+//   map, rank 1, axes[0] is x            x      for each row
+//   reduce, rank 1, reduced 1            x, r   over r
+//   reduce, rank 1, axes[0] is r         r, x   over x, for each column: nothing but the next kind reads it inside
+//   reduce, rank 0, reduced 1            x      over x, once: the same
+//   map, rank 1, axes[0] is r; rank 0    r      what is left to do with column results (a cast, a division), behind them
 struct region {
   enum region_kind kind;
   uint32_t id;
