@@ -31,6 +31,9 @@ tile_status jit_read_failure(const char *path, int error);
 
 // Not to be consulted nor filled: for measuring compilations.
 void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
+// For those who load many kernels at once: PTX is assembled in the thread that asks, where the
+// driver would do one after another, and the machine code is kept in the disk cache.
+void jit_kernel_set_assembled_apart(tile_kernel *kernel, bool on);
 // Where a compilation shows its passes; also keeps it from the disk cache.
 void jit_kernel_set_passes(tile_kernel *kernel, const struct pass_options *options);
 

@@ -378,6 +378,8 @@ void jit_kernel_set_disk_cache(tile_kernel *k, bool on) {
   k->cache = on ? disk_cache_open(NULL) : NULL;
 }
 
+void jit_kernel_set_assembled_apart(tile_kernel *k, bool on) { k->is_assembled_apart = on; }
+
 void jit_kernel_set_passes(tile_kernel *k, const struct pass_options *options) {
   k->passes = options;
 }

@@ -76,7 +76,8 @@ struct tile_kernel {
   struct lang_param *params; // those that are arguments
   size_t param_count;
   bool is_tuned, has_heuristics; // by decorators of the kernel
-  struct disk_cache *cache; // NULL: none
+  bool is_assembled_apart;       // by this process's threads, and kept on disk (assemble.c)
+  struct disk_cache *cache;      // NULL: none
   const struct pass_options *passes;
   _Atomic(struct config *) config; // the current one
 
@@ -98,8 +99,8 @@ struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *con
                                   const uint8_t *key, struct arena *a, size_t *ret_count);
 
 // ---- kernel.c ----
-// `from` with what it leaves open, or the one of that kind there is; the kernel's lock is held. NULL
-// without memory.
+// `from` with what it leaves open, or the one of that kind there is; the kernel's lock is held.
+// NULL without memory.
 struct config *jit_config_complete(tile_kernel *k, const struct config *from,
                                    const struct lang_defaults *defaults);
 
@@ -115,6 +116,10 @@ tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struc
                               const struct jit_report *report, struct jit_spec **ret);
 // Waits for no one: the caller knows that nobody uses the kernel any more.
 void jit_specs_free(tile_kernel *k);
+
+// ---- assemble.c ----
+// The module of a GPU specialisation, from machine code of the disk cache or assembled now.
+tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, struct module **ret);
 
 // ---- build.c ----
 // From the disk cache or the compiler. `spec` has arena, key and config.

@@ -23,6 +23,8 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
     double start = clock_ms();
     if (device_is_host(k->device))
       s = load_host(k, spec, &m);
+    else if (k->is_assembled_apart)
+      s = jit_assemble(k, spec, &m);
     else
       s = module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);
     spec->timing.load_ms = clock_ms() - start;

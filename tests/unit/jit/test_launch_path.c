@@ -107,12 +107,40 @@ START_TEST(a_launch_costs_little) {
 }
 END_TEST
 
+// Assembled once; another kernel of the same text takes the machine code from the disk, and one
+// that the driver does not take any more is assembled again.
+START_TEST(machine_code_is_kept_on_disk) {
+  char folder[] = "/tmp/tile-assemble-XXXXXX";
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  setenv("TILE_CACHE_DIR", folder, 1);
+  int before = cuda->calls[CUDA_CALL_link_complete];
+  for (int turn = 0; turn < 3; turn++) {
+    tile_kernel *k = NULL;
+    tile_arg args[8];
+    fill(args, 0);
+    ck_assert_int_eq(tile_kernel_from_source(device, "k.tile", "s", 1, NULL, &k), TILE_OK);
+    jit_kernel_set_assembled_apart(k, true);
+    cuda->refuse_cubins = turn == 2;
+    tile_status s = tile_kernel_prepare(k, args, 8);
+    ck_assert_int_eq(s == TILE_OK, turn < 2); // the new code is refused too
+    ck_assert_int_eq(cuda->calls[CUDA_CALL_link_complete], before + 1 + (turn == 2));
+    cuda->refuse_cubins = false;
+    tile_kernel_close(k);
+  }
+  setenv("TILE_CACHE_DIR", "", 1);
+  char remove[64];
+  snprintf(remove, sizeof remove, "rm -r %s", folder);
+  ck_assert_int_eq(system(remove), 0);
+}
+END_TEST
+
 Suite *suite_launch_path(void) {
   Suite *s = suite_create("launch path");
   TCase *t = tcase_create("threads and time");
   tcase_add_checked_fixture(t, set_up, tear_down);
   tcase_set_timeout(t, 120);
   tcase_add_test(t, threads_share_one_compilation);
+  tcase_add_test(t, machine_code_is_kept_on_disk);
   tcase_add_test(t, failures_among_threads_leave_nobody_waiting);
   tcase_add_test(t, a_launch_costs_little);
   suite_add_tcase(s, t);

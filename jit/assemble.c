@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machine code of GPU kernels on disk: the driver's assembler takes longer than all of the
+// compiler, and linking it in by threads is what makes programs of many kernels start fast. The key
+// covers the PTX, the GPU's target and the driver.
+#include "base/sha256.h"
+#include "jit/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_FORMAT "tile cubin 1"
+
+static tile_status make_key(const tile_kernel *k, struct str ptx, uint8_t key[32]) {
+  tile_device_properties p;
+  tile_status s = tile_device_get_properties(k->device, &p);
+  if (s != TILE_OK)
+    return s;
+  struct sha256 h;
+  sha256_init(&h);
+  sha256_field(&h, KEY_FORMAT, strlen(KEY_FORMAT));
+  sha256_field(&h, p.target, strlen(p.target));
+  sha256_field(&h, &p.driver_version, sizeof p.driver_version);
+  sha256_field(&h, ptx.ptr, ptx.len);
+  sha256_final(&h, key);
+  return TILE_OK;
+}
+
+// Code of the cache that the driver does not take is as good as none.
+static bool load_kept(tile_kernel *k, const struct jit_spec *spec, const uint8_t key[32],
+                      struct module **ret) {
+  struct arena *a = k->cache ? arena_create() : NULL;
+  struct str info, code;
+  bool done = a && disk_cache_get(k->cache, a, key, &info, &code) &&
+              module_load(k->device, code.ptr, code.len, &spec->info, ret) == TILE_OK;
+  arena_destroy(a);
+  return done;
+}
+
+tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, struct module **ret) {
+  uint8_t key[32];
+  tile_status s = make_key(k, spec->code, key);
+  if (s != TILE_OK || load_kept(k, spec, key, ret))
+    return s;
+  void *code = NULL;
+  size_t size = 0;
+  s = module_assemble(k->device, spec->code.ptr, spec->code.len, &code, &size);
+  if (s == TILE_OK)
+    s = module_load(k->device, code, size, &spec->info, ret);
+  if (s == TILE_OK && k->cache)
+    disk_cache_put(k->cache, key, STR("{}"), (struct str){code, size});
+  free(code);
+  return s;
+}
