@@ -94,5 +94,10 @@ void program_unload(struct loaded_program *l);
 // Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct tensor_view *inputs, const struct tensor_view *outputs);
+// The same launches as a recording (CUDA graph), with these addresses, sizes and this seed: it may run as often as they
+// stay the same. Needs a stream that was created. The loaded program must outlive it.
+tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                           const struct tensor_view *inputs, const struct tensor_view *outputs,
+                           tile_replay **ret);
 
 #endif

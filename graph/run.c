@@ -2,8 +2,8 @@
 // Running a program in process: its kernels are compiled on all cores when it is loaded, its arena
 // is allocated for the first sizes that come, and a run is a walk over the launches.
 #include "base/thread_pool.h"
-#include "graph/program.h"
 #include "graph/interpret.h"
+#include "graph/program.h"
 #include "jit/jit.h"
 
 #include <stdlib.h>
@@ -56,6 +56,8 @@ static tile_status open_kernel(struct loaded_program *l, const struct graph_kern
   const char *file = arena_printf(l->p->arena, "%s.tile", k->name);
   tile_status s = tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name,
                                           &l->kernels[k->id]);
+  if (s == TILE_OK)
+    jit_kernel_set_assembled_apart(l->kernels[k->id], true);
   for (size_t i = 0; s == TILE_OK && i < k->constants.len; i++)
     s = tile_kernel_set_constant(l->kernels[k->id], k->constants.at[i].name,
                                  k->constants.at[i].value);
@@ -241,15 +243,46 @@ static tile_status run_launch(struct loaded_program *l, tile_stream *stream, uin
                      args, launch->args.len);
 }
 
-tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                        const struct tensor_view *inputs, const struct tensor_view *outputs) {
+// All that has to happen before launches can be recorded.
+static tile_status get_ready(struct loaded_program *l, const struct tensor_view *inputs,
+                             const struct tensor_view *outputs) {
   tile_status s = find_sizes(l, inputs);
   if (s == TILE_OK)
     s = place_buffers(l);
-  if (s != TILE_OK)
-    return s;
-  bind_tensors(l, inputs, outputs);
+  if (s == TILE_OK)
+    bind_tensors(l, inputs, outputs);
+  return s;
+}
+
+static tile_status run_launches(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
+  tile_status s = TILE_OK;
   for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++)
     s = run_launch(l, stream, seed, &l->p->launches.at[i]);
   return s;
+}
+
+tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                        const struct tensor_view *inputs, const struct tensor_view *outputs) {
+  tile_status s = get_ready(l, inputs, outputs);
+  return s == TILE_OK ? run_launches(l, stream, seed) : s;
+}
+
+tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                           const struct tensor_view *inputs, const struct tensor_view *outputs,
+                           tile_replay **ret) {
+  tile_status s = get_ready(l, inputs, outputs);
+  if (s == TILE_OK)
+    s = tile_replay_begin(l->device, stream);
+  if (s != TILE_OK)
+    return s;
+  tile_status run = run_launches(l, stream, seed);
+  tile_replay *replay = NULL;
+  tile_status ended = tile_replay_end(l->device, stream, &replay);
+  if (run != TILE_OK) {
+    tile_replay_destroy(ended == TILE_OK ? replay : NULL);
+    return run;
+  }
+  if (ended == TILE_OK)
+    *ret = replay;
+  return ended;
 }
