@@ -8,7 +8,7 @@
 
 struct interpret_options {
   bool rounds;   // each value to its dtype, as an eager program would
-  uint64_t seed; // of random operators; the k-th one of the graph draws from Philox stream k, as kernels do
+  uint64_t seed; // of random operators, see below
 };
 
 // inputs[i] belongs to graph input i, symbols[i] is the size of symbol i. On success ret_outputs[i] is a new tensor
@@ -20,11 +20,17 @@ bool graph_interpret(const struct graph *g, const struct interpret_options *o, c
 // The function of a row of reference.def. Operands are those of the node, evaluated; NULL where it was None or a number.
 struct reference_call;
 typedef bool (*reference_fn)(struct reference_call *c);
-reference_fn operator_reference(enum operator_id id);
+reference_fn operator_reference(enum operator_id id); // NULL: of COPY_ only
 
-// Uniform in [0, 1) as f32: element `index` of random operator number `which` (Philox 4x32-10 keyed by the seed).
-// Kernels draw the same by tl.rand(seed + which * RANDOM_STRIDE, index).
+// Random operators (class RANDOM, whether they draw or not) are counted in the order of the graph, from 0; those of passes
+// carry their number. Element `index` (row-major) of operator `which` is tl.rand(key, index) or tl.randn(key, index) where
+// key = seed + which * RANDOM_STRIDE modulo 2^64, passed to the kernel as 64 bits: Philox 4x32-10 with the key's low
+// and high word, counter (low and high word of index, 0, 0). native_dropout keeps an element where its uniform number is
+// > p, bernoulli gives 1 where it is < p.
 #define RANDOM_STRIDE 0x9e3779b9u
+// Uniform in [0, 1) as f32.
 float random_uniform(uint64_t seed, uint32_t which, uint64_t index);
+// Normally distributed: tl.randn, but for what f32 rounds on the way.
+double random_normal(uint64_t seed, uint32_t which, uint64_t index);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of the reference interpreter: dense, outermost dimension first, floats as double, all else as int64_t.
+// Tensors of the reference interpreter: dense, outermost dimension first, floats as double, all
+// else as int64_t.
 #ifndef TILE_GRAPH_TENSOR_H
 #define TILE_GRAPH_TENSOR_H
 
