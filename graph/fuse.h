@@ -29,27 +29,30 @@ struct member {
 struct atom {
   const struct expr *axis;
   bool is_reduced;
+  uint8_t dim; // products: of batch, m, n, k, the one that it is a part of
 };
 
-// Offsets of one buffer that a group loads or stores.
+// An offset of a buffer that a member loads or stores.
 struct access {
   struct buffer *buffer;
   const struct expr *offset;
-  struct member *load_of; // NULL: a store
+  struct member *member;
+  bool is_store;
 };
 
 struct group {
   enum region_kind kind;
   uint32_t id;
-  uint32_t version;  // counts merges
-  uint32_t position; // in fuser.order
-  bool is_dead;      // merged into another
-  bool keeps_order;  // the order of reduced atoms matters: argmax, scans
+  uint32_t version;   // counts merges
+  uint32_t position;  // in fuser.order
+  uint32_t stamp;     // of the last walk that met it
+  struct group *into; // the group that it was merged into; NULL: it is alive
+  bool keeps_order;   // the order of reduced atoms matters: argmax, scans
   VEC(struct atom) atoms;
-  VEC(struct member *) members;
-  VEC(struct access) accesses;       // without repetitions
-  VEC(struct group *) before, after; // direct dependences; dead ones are replaced when met
-  const struct expr *numel;          // of all atoms
+  VEC(struct member *) members; // in the order of their stages
+  VEC(struct access) accesses;
+  VEC(struct group *) before, after; // who has to run before and after, maybe merged since
+  const struct expr *numel[2];       // of the parallel atoms and of the reduced ones
 };
 
 // What is known of a buffer.
@@ -58,6 +61,7 @@ struct buffer_use {
   uint32_t writers, loads;     // stages that do
   VEC(struct group *) readers; // groups, in order
   struct group *writer;        // the last one
+  uint32_t stamp;              // of the last count that met it
 };
 
 struct fuser {
@@ -69,11 +73,14 @@ struct fuser {
   struct buffer_use *uses; // by id
   VEC(struct group *) order;
   struct map axes; // of finished regions, by name and extent
+  uint32_t stamp;
 };
 
 // ---- formulas and places (graph/fuse_formula.c) ----
 void stage_substitute(struct fuser *f, struct stage *s, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
+const struct expr *place_substitute(struct fuser *f, const struct expr *e, size_t count,
+                                    const struct expr *const *from, const struct expr *const *to);
 typedef void (*formula_fn)(void *user, const struct scalar *node);
 // Calls fn for every part of the stage's formulas, also inside of loaded indices, once for each.
 void stage_formulas(struct fuser *f, const struct stage *s, formula_fn fn, void *user);
@@ -95,6 +102,61 @@ void group_substitute(struct fuser *f, struct group *g, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
 // Puts the atoms in order, merges them and gives the stages their axes: the region's.
 void group_finish(struct fuser *f, struct group *g, struct region *r);
+
+// The access by whose strides the atoms are ordered: it knows most of them; stores first in maps,
+// loads first in rows; then the largest elements. NULL: there is none.
+const struct access *group_leading_access(struct fuser *f, const struct group *g);
+// Does r lie closer together than x in most of what is read?
+bool group_is_inner(struct fuser *f, const struct group *g);
+
+// ---- putting two groups on the same atoms (graph/fuse_align.c) ----
+// A part of an atom, and the part of the other group's atom that is the same axis.
+struct piece {
+  const struct expr *axis;
+  uint32_t atom;
+  const struct piece *match;
+};
+
+struct side {
+  struct group *g;
+  const struct expr **value;  // of each atom, in pieces
+  VEC(struct piece *) pieces; // in the order of atoms
+};
+
+// Matches pieces of both by the places where they touch the same buffers, then by their order.
+// Those that have no match are left.
+void groups_align(struct fuser *f, struct side *host, struct side *guest);
+// A place of the side's group on the pieces of the host.
+const struct expr *side_place(struct fuser *f, const struct side *s, const struct expr *e);
+
+// ---- joining two groups (graph/fuse_join.c) ----
+struct join {
+  struct group *host, *guest;
+  struct side host_side, guest_side;
+  enum region_kind kind;
+  enum member_place places[MEMBER_COLUMN + 1]; // of the guest's members, by the ones they had
+  bool is_once;                                // ... and that of new column stages
+  int64_t saved;                               // bytes, for likely sizes
+  const char *reason;                          // why they stay apart
+};
+// False with ret->reason.
+bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret);
+struct group *groups_join(struct fuser *f, struct join *j);
+
+// ---- what runs before what (graph/fuse_order.c) ----
+static inline struct group *group_alive(struct group *g) {
+  while (g->into)
+    g = g->into;
+  return g;
+}
+void order_create(struct fuser *f);
+// Is there a way from one to the other through a third? Also true where that takes long to see.
+bool order_has_detour(struct fuser *f, struct group *a, struct group *b);
+// `dead` has become a part of `kept`; there is no detour.
+void order_merge(struct fuser *f, struct group *kept, struct group *dead);
+
+// ---- who is joined first (graph/fuse_queue.c) ----
+void groups_fuse(struct fuser *f);
 
 // ---- numbers and names (graph/fuse_cost.c, graph/fuse_name.c) ----
 const struct expr *access_bytes(struct fuser *f, const struct group *g, const struct access *a);

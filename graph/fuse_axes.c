@@ -58,17 +58,18 @@ struct group *group_create(struct fuser *f, const struct stage *s) {
   uint32_t total = s->rank + s->reduced;
   const struct expr **from = arena_array(f->arena, const struct expr *, total + 1);
   const struct expr **to = arena_array(f->arena, const struct expr *, total + 1);
-  g->numel = expr_const(f->x, 1);
+  g->numel[0] = g->numel[1] = expr_const(f->x, 1);
   for (uint32_t i = 0; i < total; i++) {
     const struct expr *extent = axis_extent(s->axes[i]);
-    g->numel = expr_mul(f->x, g->numel, extent);
+    bool reduced = i >= s->rank;
+    g->numel[reduced] = expr_mul(f->x, g->numel[reduced], extent);
     from[i] = s->axes[i];
     if (expr_is(extent, 1) && !has_fixed_axes(g->kind)) {
       to[i] = expr_const(f->x, 0);
       continue;
     }
     to[i] = axis_create(f, "a", extent);
-    vec_push(f->arena, &g->atoms, (struct atom){.axis = to[i], .is_reduced = i >= s->rank});
+    vec_push(f->arena, &g->atoms, (struct atom){to[i], reduced, (uint8_t)(i < 4 ? i : 4)});
   }
   group_substitute(f, g, total, from, to);
   group_find_accesses(f, g);
@@ -177,9 +178,7 @@ static const struct expr *flatten(struct fuser *f, struct group *g, bool reduced
 
 // ---- order ----
 
-// The access by whose strides the atoms are ordered: it knows most atoms; stores first in maps,
-// loads first in rows; then the largest elements.
-static const struct access *leading_access(struct fuser *f, const struct group *g) {
+const struct access *group_leading_access(struct fuser *f, const struct group *g) {
   const struct access *best = NULL;
   int64_t best_score = -1;
   for (size_t i = 0; i < g->accesses.len; i++) {
@@ -189,7 +188,7 @@ static const struct access *leading_access(struct fuser *f, const struct group *
       const struct expr *stride = place_stride(f, a->offset, g->atoms.at[j].axis);
       known += stride && !expr_is(stride, 0);
     }
-    bool preferred = (g->kind == REGION_MAP || g->kind == REGION_SCATTER) == !a->load_of;
+    bool preferred = (g->kind == REGION_MAP || g->kind == REGION_SCATTER) == a->is_store;
     int64_t score = known * 64 + preferred * 32 + dtype_bytes(a->buffer->dtype);
     if (score > best_score) {
       best = a;
@@ -209,7 +208,7 @@ static int64_t stride_hint(struct fuser *f, const struct access *a, const struct
 
 // Parallel atoms first, each side by falling strides; stable.
 static void order_atoms(struct fuser *f, struct group *g) {
-  const struct access *lead = leading_access(f, g);
+  const struct access *lead = group_leading_access(f, g);
   for (size_t i = 1; i < g->atoms.len; i++)
     for (size_t j = i; j > 0; j--) {
       struct atom *a = &g->atoms.at[j - 1], *b = a + 1;
@@ -258,26 +257,37 @@ static void finish_map(struct fuser *f, struct group *g, struct region *r) {
   }
 }
 
-// How far apart neighbours along `axis` lie, `other` being 0; far where the place was loaded.
-static int64_t step_along(struct fuser *f, const struct expr *e, const struct expr *axis,
-                          const struct expr *other) {
-  const struct expr *from[2] = {axis, other}, *to[2] = {expr_const(f->x, 1), expr_const(f->x, 0)};
-  const struct expr *next = expr_substitute(f->x, e, 2, from, to);
-  to[0] = to[1];
-  int64_t step = expr_hint(expr_sub(f->x, next, expr_substitute(f->x, e, 2, from, to)));
-  return step == 0 ? INT64_MAX : step < 0 ? -step : step;
+// How close neighbours lie, along the closest of one side's atoms; INT64_MAX: not known.
+static int64_t least_step(struct fuser *f, const struct group *g, const struct expr *place,
+                          bool reduced) {
+  int64_t least = INT64_MAX;
+  for (size_t i = 0; i < g->atoms.len; i++) {
+    const struct expr *stride =
+        g->atoms.at[i].is_reduced == reduced ? place_stride(f, place, g->atoms.at[i].axis) : NULL;
+    int64_t step = stride ? expr_hint(stride) : 0;
+    step = step < 0 ? -step : step;
+    if (step && step < least)
+      least = step;
+  }
+  return least;
 }
 
-// Is r the axis along which what is read lies closest? By the bytes of those who depend on both.
-static bool reads_along_rows(struct fuser *f, const struct group *g, const struct expr *x,
-                             const struct expr *r) {
+static bool depends_on(struct fuser *f, const struct group *g, const struct expr *place,
+                       bool reduced) {
+  for (size_t i = 0; i < g->atoms.len; i++)
+    if (g->atoms.at[i].is_reduced == reduced && place_has_axis(f, place, g->atoms.at[i].axis))
+      return true;
+  return false;
+}
+
+bool group_is_inner(struct fuser *f, const struct group *g) {
   int64_t along = 0;
   for (size_t i = 0; i < g->accesses.len; i++) {
     const struct access *a = &g->accesses.at[i];
-    if (!place_has_axis(f, a->offset, x) || !place_has_axis(f, a->offset, r))
+    if (!depends_on(f, g, a->offset, false) || !depends_on(f, g, a->offset, true))
       continue;
-    int64_t by_x = step_along(f, a->offset, x, r), by_r = step_along(f, a->offset, r, x);
-    along += (by_r < by_x ? 1 : -1) * (int64_t)dtype_bytes(a->buffer->dtype);
+    int64_t x = least_step(f, g, a->offset, false), r = least_step(f, g, a->offset, true);
+    along += (r < x ? 1 : -1) * (int64_t)dtype_bytes(a->buffer->dtype);
   }
   return along >= 0;
 }
@@ -306,6 +316,7 @@ static void set_row_axes(struct member *m, const struct expr **both, const struc
 }
 
 static void finish_rows(struct fuser *f, struct group *g, struct region *r) {
+  r->is_inner = group_is_inner(f, g);
   merge_all(f, g);
   const struct expr *x = flatten(f, g, false), *row = flatten(f, g, true);
   const struct expr *one = expr_const(f->x, 1);
@@ -322,10 +333,8 @@ static void finish_rows(struct fuser *f, struct group *g, struct region *r) {
   if (row)
     present[count++] = both[1];
   rename_atoms(f, g, present);
-  group_find_accesses(f, g);
   r->rank = 2;
   r->axes = both;
-  r->is_inner = reads_along_rows(f, g, both[0], both[1]);
   for (size_t i = 0; i < g->members.len; i++)
     set_row_axes(g->members.at[i], both, swapped);
 }
@@ -337,8 +346,16 @@ static void rename_inner_axes(struct fuser *f, struct stage *s) {
   stage_substitute(f, s, 2, from, to);
 }
 
+// Parts of one dimension are one again.
+static void join_parts(struct fuser *f, struct group *g) {
+  for (size_t i = g->atoms.len; i-- > 1;)
+    if (g->atoms.at[i].dim == g->atoms.at[i - 1].dim)
+      merge(f, g, i - 1, axis_of_both(f, g, i - 1));
+}
+
 static void finish_fixed(struct fuser *f, struct group *g, struct region *r) {
   static const char *const names[] = {"batch", "m", "n", "k"};
+  join_parts(f, g);
   r->rank = 3;
   size_t count = g->atoms.len < 4 ? g->atoms.len : 4;
   r->axes = arena_array(f->arena, const struct expr *, 4);

@@ -23,11 +23,20 @@ static bool has_buffer(struct buffer *const *list, size_t len, const struct buff
   return false;
 }
 
+static bool is_repeated(const struct group *g, size_t i) {
+  const struct access *a = g->accesses.at;
+  for (size_t j = 0; j < i; j++)
+    if (a[j].buffer == a[i].buffer && a[j].offset == a[i].offset && a[j].is_store == a[i].is_store)
+      return true;
+  return false;
+}
+
 static const struct expr *bytes_of(struct fuser *f, const struct group *g, const struct buffer *b,
-                                   bool loads) {
+                                   bool is_store) {
   const struct expr *sum = expr_const(f->x, 0);
   for (size_t i = 0; i < g->accesses.len; i++)
-    if (g->accesses.at[i].buffer == b && !g->accesses.at[i].load_of == !loads)
+    if (g->accesses.at[i].buffer == b && g->accesses.at[i].is_store == is_store &&
+        !is_repeated(g, i))
       sum = expr_add(f->x, sum, access_bytes(f, g, &g->accesses.at[i]));
   return expr_min(f->x, sum, expr_muli(f->x, b->numel, dtype_bytes(b->dtype)));
 }
@@ -75,7 +84,7 @@ void region_count(struct fuser *f, const struct group *g, struct region *r) {
   r->bytes = r->flops = expr_const(f->x, 0);
   for (size_t i = 0; i < g->accesses.len; i++) {
     struct buffer *b = g->accesses.at[i].buffer;
-    bool loads = g->accesses.at[i].load_of;
+    bool loads = !g->accesses.at[i].is_store;
     if (loads && (group_makes(g, b) || has_buffer(r->reads.at, r->reads.len, b)))
       continue;
     if (!loads && (!group_stores(f, g, b) || has_buffer(r->writes.at, r->writes.len, b)))
@@ -84,7 +93,7 @@ void region_count(struct fuser *f, const struct group *g, struct region *r) {
       vec_push(f->arena, &r->reads, b);
     else
       vec_push(f->arena, &r->writes, b);
-    r->bytes = expr_add(f->x, r->bytes, bytes_of(f, g, b, loads));
+    r->bytes = expr_add(f->x, r->bytes, bytes_of(f, g, b, !loads));
   }
   for (size_t i = 0; i < g->members.len; i++)
     r->flops = expr_add(f->x, r->flops, stage_flops(f, g->members.at[i]->stage));

@@ -8,9 +8,8 @@ static const struct scalar *change(struct fuser *f, const struct scalar *v, size
 }
 
 // By way of a formula, so that indices which were loaded are changed too.
-static const struct expr *change_place(struct fuser *f, const struct expr *e, size_t count,
-                                       const struct expr *const *from,
-                                       const struct expr *const *to) {
+const struct expr *place_substitute(struct fuser *f, const struct expr *e, size_t count,
+                                    const struct expr *const *from, const struct expr *const *to) {
   const struct scalar *v = scalar_index(f->s, e);
   if (v->kind != SCALAR_INDEX)
     return e; // a constant
@@ -24,7 +23,7 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
   s->a = change(f, s->a, count, from, to);
   s->b = change(f, s->b, count, from, to);
   s->predicate = change(f, s->predicate, count, from, to);
-  s->offset = change_place(f, s->offset, count, from, to);
+  s->offset = place_substitute(f, s->offset, count, from, to);
   if (!s->attention)
     return;
   struct attention *old = s->attention, *new = arena_new(f->arena, struct attention);
@@ -130,33 +129,33 @@ struct find {
   struct fuser *f;
   struct group *g;
   struct member *m;
+  size_t begin; // of the member's
 };
 
-static void add_access(struct find *c, struct buffer *b, const struct expr *offset,
-                       struct member *load_of) {
+static void add_access(struct find *c, struct buffer *b, const struct expr *offset, bool is_store) {
   struct group *g = c->g;
-  for (size_t i = 0; i < g->accesses.len; i++)
+  for (size_t i = c->begin; i < g->accesses.len; i++)
     if (g->accesses.at[i].buffer == b && g->accesses.at[i].offset == offset &&
-        !g->accesses.at[i].load_of == !load_of)
+        g->accesses.at[i].is_store == is_store)
       return;
-  vec_push(c->f->arena, &g->accesses,
-           (struct access){.buffer = b, .offset = offset, .load_of = load_of});
+  struct access a = {.buffer = b, .offset = offset, .member = c->m, .is_store = is_store};
+  vec_push(c->f->arena, &g->accesses, a);
 }
 
 static void add_load(void *user, const struct scalar *v) {
   struct find *c = user;
   if (v->kind == SCALAR_LOAD && v->buffer)
-    add_access(c, v->buffer, v->index, c->m);
+    add_access(c, v->buffer, v->index, false);
 }
 
 void group_find_accesses(struct fuser *f, struct group *g) {
   g->accesses.len = 0;
   for (size_t i = 0; i < g->members.len; i++) {
-    struct find c = {f, g, g->members.at[i]};
+    struct find c = {f, g, g->members.at[i], g->accesses.len};
     const struct stage *s = c.m->stage;
     stage_formulas(f, s, add_load, &c);
-    add_access(&c, s->out, s->offset, NULL);
+    add_access(&c, s->out, s->offset, true);
     if (s->attention && s->attention->lse)
-      add_access(&c, s->attention->lse, expr_const(f->x, 0), NULL);
+      add_access(&c, s->attention->lse, expr_const(f->x, 0), true);
   }
 }

@@ -82,9 +82,11 @@ struct regions *regions_form(struct loops *l, const struct fuse_options *o) {
     g->id = g->position = (uint32_t)i;
     vec_push(f.arena, &f.order, g);
   }
-  (void)o;
+  order_create(&f);
+  if (!o->keeps_apart)
+    groups_fuse(&f);
   for (size_t i = 0; i < f.order.len; i++)
-    if (!f.order.at[i]->is_dead)
+    if (!f.order.at[i]->into)
       finish(&f, f.order.at[i]);
   find_temporaries(&f);
   return f.out;
