@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs: tensor graphs compiled to fused kernels. C89-clean, usable from C++.
+ *
+ *   tile_program *program; tile_tensor in[2], out[1];
+ *   tile_program_open(device, "model.py", &program);
+ *   tile_program_run(program, stream, 0, in, 2, out, 1);
+ *
+ * A graph is text as PyTorch prints it at the level of ATen, or built in C (graph.h). Opening
+ * compiles: fusion, sources, machine code of all kernels, on all cores. See runtime.h for the
+ * conventions. */
+#ifndef TILE_PROGRAM_H
+#define TILE_PROGRAM_H
+
+#include <tile/runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A tensor in the memory of the device. Strides count elements; NULL: contiguous, outermost
+ * dimension first. */
+typedef struct tile_tensor {
+  void *data;
+  tile_type type; /* TILE_I1: one byte, 0 or 1 */
+  int rank;
+  const int64_t *shape;
+  const int64_t *strides;
+} tile_tensor;
+
+typedef struct tile_program tile_program;
+
+/* TILE_COMPILE_ERROR: tile_error_message() has the diagnostics, with places in the text. */
+TILE_API tile_status tile_program_open(tile_device *device, const char *path,
+                                       tile_program **ret_program);
+TILE_API tile_status tile_program_from_text(tile_device *device, const char *file_name,
+                                            const char *text, size_t size,
+                                            tile_program **ret_program);
+TILE_API void tile_program_close(tile_program *program); /* accepts NULL */
+
+/* ---- what it takes and gives ---- */
+
+#define TILE_PROGRAM_MAX_RANK 16
+
+/* A dynamic size is -1, and so are the strides that depend on it. The name lives as long as the
+ * program. */
+typedef struct tile_tensor_info {
+  const char *name;
+  tile_type type;
+  int rank;
+  int64_t shape[TILE_PROGRAM_MAX_RANK], strides[TILE_PROGRAM_MAX_RANK];
+} tile_tensor_info;
+
+TILE_API size_t tile_program_input_count(const tile_program *program);
+TILE_API size_t tile_program_output_count(const tile_program *program);
+TILE_API tile_status tile_program_input(const tile_program *program, size_t index,
+                                        tile_tensor_info *ret_info);
+/* rank -1: the graph gives nothing there (None). */
+TILE_API tile_status tile_program_output(const tile_program *program, size_t index,
+                                         tile_tensor_info *ret_info);
+
+typedef struct tile_program_properties {
+  size_t kernels, launches;
+  int64_t arena_bytes; /* what passes between launches; of likely sizes where some are dynamic */
+  int64_t eager_bytes; /* the same, were each operator run by itself */
+} tile_program_properties;
+TILE_API tile_status tile_program_get_properties(const tile_program *program,
+                                                 tile_program_properties *ret);
+
+/* ---- running ---- */
+
+/* Asynchronous on a GPU; one run at a time. Inputs that the graph writes to are written in place.
+ * Outputs are the caller's memory, of the strides that tile_program_output says. `seed`: of random
+ * operators. Shapes, strides and types must be those of the graph. */
+TILE_API tile_status tile_program_run(tile_program *program, tile_stream *stream, uint64_t seed,
+                                      const tile_tensor *inputs, size_t input_count,
+                                      const tile_tensor *outputs, size_t output_count);
+/* The same as a recording, to be run as often as addresses, sizes and seed stay: on a GPU a CUDA
+ * graph. `stream` was created; the program must outlive the recording. */
+TILE_API tile_status tile_program_record(tile_program *program, tile_stream *stream, uint64_t seed,
+                                         const tile_tensor *inputs, size_t input_count,
+                                         const tile_tensor *outputs, size_t output_count,
+                                         tile_replay **ret_replay);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
