@@ -5,7 +5,7 @@
 #include "graph/program.h"
 #include "graph/program_handle.h"
 #include "graph/read_fx.h"
-#include "jit/jit.h"
+#include "jit/kernel.h"
 
 #include <errno.h>
 #include <stdlib.h>
