@@ -4,7 +4,9 @@
 
 #include <math.h>
 
-struct dims dims_one(uint32_t dim) { return (struct dims){1, {dim}}; }
+struct dims dims_one(uint32_t dim) {
+  return (struct dims){1, {dim}};
+}
 
 struct dims dims_from(uint32_t first, uint32_t end) {
   struct dims d = {0};
@@ -15,27 +17,29 @@ struct dims dims_from(uint32_t first, uint32_t end) {
 
 bool dims_has(const struct dims *d, uint32_t dim) {
   for (uint32_t i = 0; i < d->count; i++)
-    if (d->at[i] == dim) return true;
+    if (d->at[i] == dim)
+      return true;
   return false;
 }
 
-static uint32_t wrap(int64_t dim, uint32_t rank) {
-  return (uint32_t)(dim < 0 ? dim + rank : dim);
-}
+static uint32_t wrap(int64_t dim, uint32_t rank) { return (uint32_t)(dim < 0 ? dim + rank : dim); }
 
 struct dims dims_of(const struct node *n, unsigned arg, uint32_t rank) {
   bool is_reduced[GRAPH_MAX_RANK] = {0};
   size_t count = 0;
   const struct arg *list = NULL;
-  if (!node_is_none(n, arg)) count = node_list(n, arg, &list);
+  if (!node_is_none(n, arg))
+    count = node_list(n, arg, &list);
   for (size_t i = 0; i < count; i++) {
     int64_t dim = 0;
     expr_is_const(list[i].number, &dim);
-    if (wrap(dim, rank) < rank) is_reduced[wrap(dim, rank)] = true;
+    if (wrap(dim, rank) < rank)
+      is_reduced[wrap(dim, rank)] = true;
   }
   struct dims d = {0};
   for (uint32_t i = 0; i < rank; i++)
-    if (is_reduced[i] || count == 0) d.at[d.count++] = i;
+    if (is_reduced[i] || count == 0)
+      d.at[d.count++] = i;
   return d;
 }
 
@@ -51,10 +55,13 @@ static struct arg int_arg(struct build *b, int64_t value) { return arg_int(b->g,
 struct value *build_apply(struct build *b, enum operator_id op, size_t count,
                           const struct arg *args) {
   for (size_t i = 0; i < count; i++) {
-    if (args[i].kind == ARG_VALUE && !args[i].value) return NULL;
-    if (args[i].kind != ARG_LIST) continue;
+    if (args[i].kind == ARG_VALUE && !args[i].value)
+      return NULL;
+    if (args[i].kind != ARG_LIST)
+      continue;
     for (size_t k = 0; k < args[i].list.count; k++)
-      if (args[i].list.at[k].kind == ARG_VALUE && !args[i].list.at[k].value) return NULL;
+      if (args[i].list.at[k].kind == ARG_VALUE && !args[i].list.at[k].value)
+        return NULL;
   }
   return graph_apply(b->g, op, args, count, b->at);
 }
@@ -110,7 +117,8 @@ struct value *build_where_else(struct build *b, struct value *c, struct value *x
 }
 
 struct value *build_convert(struct build *b, struct value *x, enum dtype t) {
-  if (!x || x->dtype == t) return x;
+  if (!x || x->dtype == t)
+    return x;
   return BUILD(b, OP_CONVERT_ELEMENT_TYPE, TENSOR(x), ARG_D(t));
 }
 
@@ -125,21 +133,25 @@ struct value *build_up(struct build *b, struct value *x) {
 // ---- shapes ----
 
 static bool same_shape(const struct value *x, uint32_t rank, const struct expr *const *shape) {
-  if (x->rank != rank) return false;
+  if (x->rank != rank)
+    return false;
   for (uint32_t i = 0; i < rank; i++)
-    if (x->shape[i] != shape[i]) return false;
+    if (x->shape[i] != shape[i])
+      return false;
   return true;
 }
 
 struct value *build_view(struct build *b, struct value *x, uint32_t rank,
                          const struct expr *const *shape) {
-  if (!x || same_shape(x, rank, shape)) return x;
+  if (!x || same_shape(x, rank, shape))
+    return x;
   return BUILD(b, OP_VIEW, TENSOR(x), arg_exprs(b->g, rank, shape));
 }
 
 struct value *build_expand(struct build *b, struct value *x, uint32_t rank,
                            const struct expr *const *shape) {
-  if (!x || same_shape(x, rank, shape)) return x;
+  if (!x || same_shape(x, rank, shape))
+    return x;
   return BUILD(b, OP_EXPAND, TENSOR(x), arg_exprs(b->g, rank, shape));
 }
 
@@ -155,7 +167,8 @@ struct value *build_permute(struct build *b, struct value *x, const struct dims 
 }
 
 struct value *build_swap(struct build *b, struct value *x, uint32_t d0, uint32_t d1) {
-  if (!x) return NULL;
+  if (!x)
+    return NULL;
   struct dims order = dims_from(0, x->rank);
   order.at[d0] = d1, order.at[d1] = d0;
   return build_permute(b, x, &order);
@@ -171,7 +184,8 @@ struct value *build_squeeze(struct build *b, struct value *x, uint32_t dim) {
 }
 
 struct value *build_along(struct build *b, struct value *x, uint32_t dim, uint32_t rank) {
-  if (!x) return NULL;
+  if (!x)
+    return NULL;
   const struct expr *shape[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < rank; i++)
     shape[i] = i == dim ? x->shape[0] : expr_const(b->g->exprs, 1);
@@ -180,16 +194,17 @@ struct value *build_along(struct build *b, struct value *x, uint32_t dim, uint32
 
 struct value *build_slice(struct build *b, struct value *x, uint32_t dim, const struct expr *start,
                           const struct expr *end, int64_t step) {
-  if (!x || (step == 1 && expr_is(start, 0) && end == x->shape[dim])) return x;
-  return BUILD(b, OP_SLICE, TENSOR(x), int_arg(b, dim), ARG_E(start), ARG_E(end),
-               int_arg(b, step));
+  if (!x || (step == 1 && expr_is(start, 0) && end == x->shape[dim]))
+    return x;
+  return BUILD(b, OP_SLICE, TENSOR(x), int_arg(b, dim), ARG_E(start), ARG_E(end), int_arg(b, step));
 }
 
 // ---- reductions ----
 
 static struct value *reduce(struct build *b, enum operator_id op, struct value *x,
                             const struct dims *d, bool keepdim) {
-  if (d->count == 0) return x;
+  if (d->count == 0)
+    return x;
   return BUILD(b, op, TENSOR(x), dims_arg(b, d), ARG_B(keepdim));
 }
 
@@ -215,7 +230,8 @@ struct value *build_mean(struct build *b, struct value *x, const struct dims *d,
 // ---- creation ----
 
 static struct arg number_arg(struct build *b, double value, enum dtype t) {
-  if (dtype_is_float(t) || !isfinite(value)) return ARG_F(value);
+  if (dtype_is_float(t) || !isfinite(value))
+    return ARG_F(value);
   return t == DTYPE_I1 ? ARG_B(value != 0) : int_arg(b, (int64_t)value);
 }
 
@@ -229,7 +245,6 @@ struct value *build_number(struct build *b, double value, enum dtype t) {
 }
 
 struct value *build_iota(struct build *b, const struct expr *n, uint32_t dim, uint32_t rank) {
-  struct value *v =
-      BUILD(b, OP_IOTA, ARG_E(n), int_arg(b, 0), int_arg(b, 1), ARG_D(DTYPE_I64));
+  struct value *v = BUILD(b, OP_IOTA, ARG_E(n), int_arg(b, 0), int_arg(b, 1), ARG_D(DTYPE_I64));
   return build_along(b, v, dim, rank);
 }

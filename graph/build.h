@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short calls that append operators to a graph, for passes and captures that write many of them.
 //
-// Every call accepts NULL for a tensor and then gives NULL: after an error (which is recorded) a chain of calls runs
-// to its end, and who started it asks once. Dimensions are counted from the front.
+// Every call accepts NULL for a tensor and then gives NULL: after an error (which is recorded) a
+// chain of calls runs to its end, and who started it asks once. Dimensions are counted from the
+// front.
 #ifndef TILE_GRAPH_BUILD_H
 #define TILE_GRAPH_BUILD_H
 

@@ -23,14 +23,16 @@ typedef bool (*reference_fn)(struct reference_call *c);
 reference_fn operator_reference(enum operator_id id); // NULL: of COPY_ only
 
 // Random operators (class RANDOM, whether they draw or not) are counted in the order of the graph, from 0; those of passes
-// carry their number. Element `index` (row-major) of operator `which` is tl.rand(key, index) or tl.randn(key, index) where
-// key = seed + which * RANDOM_STRIDE modulo 2^64, passed to the kernel as 64 bits: Philox 4x32-10 with the key's low
-// and high word, counter (low and high word of index, 0, 0). native_dropout keeps an element where its uniform number is
+// carry their number. Element `index` (row-major) of operator `which` is tl.rand(key, index) where key = seed + which *
+// RANDOM_STRIDE modulo 2^64, passed to the kernel as 64 bits: Philox 4x32-10 with the key's low and high word, counter
+// (low and high word of index, 0, 0). randn makes sqrt(-2 log max(u, 1e-7)) cos(2 pi v) of u, the uniform number of `which`,
+// and v, that of which + RANDOM_SECOND. native_dropout keeps an element where its uniform number is
 // > p, bernoulli gives 1 where it is < p.
 #define RANDOM_STRIDE 0x9e3779b9u
+#define RANDOM_SECOND (1u << 20) // more operators no graph has
 // Uniform in [0, 1) as f32.
 float random_uniform(uint64_t seed, uint32_t which, uint64_t index);
-// Normally distributed: tl.randn, but for what f32 rounds on the way.
+// Normally distributed.
 double random_normal(uint64_t seed, uint32_t which, uint64_t index);
 
 #endif

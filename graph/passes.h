@@ -27,5 +27,8 @@ typedef bool (*rewrite_fn)(struct rewrite *rw, const struct node *n);
 struct graph *graph_rewrite(struct graph *g, rewrite_fn f, void *user);
 bool rewrite_copy(struct rewrite *rw, const struct node *n);
 struct value *rewrite_value(struct rewrite *rw, const struct node *n, unsigned i); // mapped argument
+struct arg *rewrite_args(struct rewrite *rw, const struct node *n);                 // all of them
+// Which values outputs and mutations depend on, by value id. On the graph's arena.
+bool *graph_live(const struct graph *g);
 
 #endif

@@ -34,9 +34,8 @@ float random_uniform(uint64_t seed, uint32_t which, uint64_t index) {
 }
 
 double random_normal(uint64_t seed, uint32_t which, uint64_t index) {
-  uint32_t words[4];
-  philox(seed + (uint64_t)which * RANDOM_STRIDE, index, words);
-  double u = (double)uniform(words[0]), angle = 6.283185307179586 * (double)uniform(words[1]);
+  double u = (double)random_uniform(seed, which, index);
+  double angle = 6.283185307179586 * (double)random_uniform(seed, which + RANDOM_SECOND, index);
   return sqrt(-2.0 * log(u > 1e-7 ? u : 1e-7)) * cos(angle);
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes operators out until only those of graph/lowering.def that loops know are left.
+#include "graph/decompose.h"
+
+enum lowering { LOWERING_PRIMITIVE, LOWERING_NORMAL, LOWERING_DECOMPOSE };
+
+static const struct {
+  enum lowering kind;
+  decompose_fn f;
+} rows[OPERATOR_COUNT] = {
+#define PRIMITIVE(id) [OP_##id] = {LOWERING_PRIMITIVE, NULL},
+#define NORMAL(id, function) [OP_##id] = {LOWERING_NORMAL, decompose_##function},
+#define DECOMPOSE(id, function) [OP_##id] = {LOWERING_DECOMPOSE, decompose_##function},
+#include "graph/lowering.def"
+};
+
+bool operator_is_primitive(enum operator_id id) { return rows[id].kind != LOWERING_DECOMPOSE; }
+
+bool decompose_keep(struct decompose *d) {
+  d->keeps = true;
+  return true;
+}
+
+bool decompose_give(struct decompose *d, const struct node *n, struct value **ret, uint32_t i,
+                    struct value *v) {
+  const struct value *old = n->results[i];
+  if (old)
+    ret[i] = build_as(&d->b, build_convert(&d->b, v, old->dtype), old);
+  return true;
+}
+
+// ---- arguments ----
+
+void node_extents(const struct node *n, unsigned i, uint32_t count, int64_t none, int64_t *ret) {
+  const struct arg *a = &n->args[i], *list = a;
+  size_t given = a->kind == ARG_NONE ? 0 : 1;
+  if (a->kind == ARG_LIST)
+    given = node_list(n, i, &list);
+  for (uint32_t k = 0; k < count; k++) {
+    ret[k] = none;
+    if (given)
+      expr_is_const(list[k < given ? k : given - 1].number, &ret[k]);
+  }
+}
+
+bool node_is_word(const struct node *n, unsigned i, const char *word) {
+  return i < n->arg_count && n->args[i].kind == ARG_STRING && str_is(n->args[i].string, word);
+}
+
+bool node_is_number(const struct node *n, unsigned i, double number) {
+  const struct arg *a = &n->args[i];
+  int64_t value = 0;
+  switch (a->kind) {
+  case ARG_FLOAT: return !(a->real < number) && !(a->real > number) && a->real - a->real == 0;
+  case ARG_BOOL: return a->truth ? !(number < 1) && !(number > 1) : !(number < 0) && !(number > 0);
+  case ARG_INT:
+    return expr_is_const(a->number, &value) && !((double)value < number) &&
+           !((double)value > number);
+  default: return false;
+  }
+}
+
+// ---- the walk ----
+
+struct walk {
+  bool keeps_attention;
+  const bool *is_live;
+  uint32_t streams; // random operators so far: all of them are replaced in the first pass, which
+                    // numbers them
+  bool changed;
+};
+
+static bool is_dead(const struct walk *w, const struct node *n) {
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i] && w->is_live[n->results[i]->id])
+      return false;
+  return true;
+}
+
+static bool take(struct rewrite *rw, const struct node *n, struct value **ret) {
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    if (!n->results[i])
+      continue;
+    if (!ret[i])
+      return false;
+    rw->map[n->results[i]->id] = ret[i];
+  }
+  return true;
+}
+
+static bool decompose_node(struct rewrite *rw, const struct node *n) {
+  struct walk *w = rw->user;
+  uint32_t stream = w->streams;
+  if (operator_row(n->op)->class == CLASS_RANDOM)
+    w->streams++;
+  if (is_dead(w, n))
+    return w->changed = true;
+  if (!rows[n->op].f)
+    return rewrite_copy(rw, n);
+  struct decompose d = {
+      .b = {rw->to, n->span}, .keeps_attention = w->keeps_attention, .stream = stream};
+  struct node mapped = *n;
+  mapped.args = rewrite_args(rw, n);
+  struct value **ret = arena_array(rw->to->arena, struct value *, n->result_count + 1);
+  if (!rows[n->op].f(&d, &mapped, ret))
+    return false;
+  if (d.keeps)
+    return rewrite_copy(rw, n);
+  w->changed = true;
+  return take(rw, n, ret);
+}
+
+struct graph *graph_decompose(struct graph *g, bool keeps_attention) {
+  struct walk w = {.keeps_attention = keeps_attention, .changed = true};
+  while (g && w.changed) {
+    w.changed = false;
+    w.is_live = graph_live(g);
+    g = graph_rewrite(g, decompose_node, &w);
+  }
+  return g;
+}
