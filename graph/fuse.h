@@ -71,6 +71,8 @@ struct fuser {
   struct loops *l;
   struct regions *out;
   struct buffer_use *uses; // by id
+  uint32_t buffer_count;
+  VEC(struct stage *) stages; // the loops', with attention put in
   VEC(struct group *) order;
   struct map axes; // of finished regions, by name and extent
   uint32_t stamp;
@@ -79,8 +81,6 @@ struct fuser {
 // ---- formulas and places (graph/fuse_formula.c) ----
 void stage_substitute(struct fuser *f, struct stage *s, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
-const struct expr *place_substitute(struct fuser *f, const struct expr *e, size_t count,
-                                    const struct expr *const *from, const struct expr *const *to);
 typedef void (*formula_fn)(void *user, const struct scalar *node);
 // Calls fn for every part of the stage's formulas, also inside of loaded indices, once for each.
 void stage_formulas(struct fuser *f, const struct stage *s, formula_fn fn, void *user);
@@ -154,6 +154,11 @@ void order_create(struct fuser *f);
 bool order_has_detour(struct fuser *f, struct group *a, struct group *b);
 // `dead` has become a part of `kept`; there is no detour.
 void order_merge(struct fuser *f, struct group *kept, struct group *dead);
+
+// ---- attention (graph/attention_match.c) ----
+// Products of softmaxes of products become stages of attention in f->stages, before groups are made
+// of them.
+void attention_match(struct fuser *f);
 
 // ---- who is joined first (graph/fuse_queue.c) ----
 void groups_fuse(struct fuser *f);

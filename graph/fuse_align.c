@@ -27,7 +27,7 @@ static const struct expr *on_pieces(struct fuser *f, const struct side *s, const
   const struct expr **from = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
   for (size_t i = 0; i < g->atoms.len; i++)
     from[i] = g->atoms.at[i].axis;
-  return expr_substitute(f->x, e, g->atoms.len, from, s->value);
+  return index_substitute(f->s, e, g->atoms.len, from, s->value);
 }
 
 const struct expr *side_place(struct fuser *f, const struct side *s, const struct expr *e) {
@@ -40,7 +40,7 @@ const struct expr *side_place(struct fuser *f, const struct side *s, const struc
       from[count] = s->pieces.at[i]->axis;
       to[count++] = s->pieces.at[i]->match->axis;
     }
-  return place_substitute(f, e, count, from, to);
+  return index_substitute(f->s, e, count, from, to);
 }
 
 // ---- a trial, which is kept only when all of it goes well ----

@@ -7,23 +7,13 @@ static const struct scalar *change(struct fuser *f, const struct scalar *v, size
   return v ? scalar_substitute(f->s, v, count, from, to) : NULL;
 }
 
-// By way of a formula, so that indices which were loaded are changed too.
-const struct expr *place_substitute(struct fuser *f, const struct expr *e, size_t count,
-                                    const struct expr *const *from, const struct expr *const *to) {
-  const struct scalar *v = scalar_index(f->s, e);
-  if (v->kind != SCALAR_INDEX)
-    return e; // a constant
-  v = scalar_substitute(f->s, v, count, from, to);
-  return v->kind == SCALAR_INDEX ? v->index : expr_const(f->x, v->constant.integer);
-}
-
 void stage_substitute(struct fuser *f, struct stage *s, size_t count,
                       const struct expr *const *from, const struct expr *const *to) {
   s->body = change(f, s->body, count, from, to);
   s->a = change(f, s->a, count, from, to);
   s->b = change(f, s->b, count, from, to);
   s->predicate = change(f, s->predicate, count, from, to);
-  s->offset = place_substitute(f, s->offset, count, from, to);
+  s->offset = index_substitute(f->s, s->offset, count, from, to);
   if (!s->attention)
     return;
   struct attention *old = s->attention, *new = arena_new(f->arena, struct attention);

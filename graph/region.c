@@ -29,7 +29,7 @@ static uint32_t buffer_ids(const struct loops *l) {
 }
 
 static void count_uses(struct fuser *f) {
-  uint32_t ids = buffer_ids(f->l);
+  uint32_t ids = f->buffer_count = buffer_ids(f->l);
   f->uses = arena_array(f->arena, struct buffer_use, ids + 1);
   struct count c = {.f = f, .last = arena_array(f->arena, uint32_t, ids + 1)};
   for (size_t i = 0; i < f->l->buffers.len; i++)
@@ -60,7 +60,7 @@ static void finish(struct fuser *f, struct group *g) {
 }
 
 static void find_temporaries(struct fuser *f) {
-  bool *seen = arena_array(f->arena, bool, buffer_ids(f->l) + 1);
+  bool *seen = arena_array(f->arena, bool, f->buffer_count + 1);
   for (size_t i = 0; i < f->out->list.len; i++) {
     struct region *r = f->out->list.at[i];
     for (size_t j = 0; j < r->writes.len; j++) {
@@ -77,8 +77,12 @@ struct regions *regions_form(struct loops *l, const struct fuse_options *o) {
   f.out = arena_new(f.arena, struct regions);
   f.out->loops = l;
   count_uses(&f);
-  for (size_t i = 0; i < l->stages.len; i++) {
-    struct group *g = group_create(&f, l->stages.at[i]);
+  for (size_t i = 0; i < l->stages.len; i++)
+    vec_push(f.arena, &f.stages, l->stages.at[i]);
+  if (!o->keeps_apart)
+    attention_match(&f);
+  for (size_t i = 0; i < f.stages.len; i++) {
+    struct group *g = group_create(&f, f.stages.at[i]);
     g->id = g->position = (uint32_t)i;
     vec_push(f.arena, &f.order, g);
   }
