@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fused graphs beside PyTorch: eager, torch.compile, torch.compile(mode="max-autotune"), in one process, taking turns.
+
+    python3 tests/bench/graphs.py [CASE...] [--no-max-autotune] [--compile-times] [--write FOLDER]
+
+Needs PyTorch and a GPU for figures. TILE_LIBRARY names libtile.so. The graph is what PyTorch traces, as text; outputs
+are compared with the function in double precision. --write leaves the texts in a folder."""
+import argparse
+import ctypes as C
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import torch
+from graph_cases import CASES, MATRIX_CASES, make, text_of
+from products import FLUSH, put
+from tile_ctypes import BF16, F16, F32, I32, Tile
+
+I1, I64 = 0, 4
+KINDS = {torch.bool: I1, torch.int32: I32, torch.int64: I64, torch.float16: F16, torch.bfloat16: BF16, torch.float32: F32}
+DTYPES = {v: k for k, v in KINDS.items()}
+
+
+class Tensor(C.Structure):
+    _fields_ = [("data", C.c_void_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.POINTER(C.c_int64)),
+                ("strides", C.POINTER(C.c_int64))]
+
+
+class Info(C.Structure):
+    _fields_ = [("name", C.c_char_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.c_int64 * 16), ("strides", C.c_int64 * 16)]
+
+
+class Counts(C.Structure):
+    _fields_ = [("kernels", C.c_size_t), ("launches", C.c_size_t), ("arena_bytes", C.c_int64), ("eager_bytes", C.c_int64)]
+
+
+class Program:
+    """A graph compiled by libtile, with outputs of its own."""
+
+    def __init__(self, tile, text):
+        self.tile, self.handle = tile, C.c_void_p()
+        data = text.encode()
+        start = time.perf_counter()
+        tile.call("tile_program_from_text", tile.device, b"graph.py", data, C.c_size_t(len(data)), C.byref(self.handle))
+        self.compile_s = time.perf_counter() - start
+        tile.lib.tile_program_output_count.restype = C.c_size_t
+        self.outputs = []
+        for i in range(tile.lib.tile_program_output_count(self.handle)):
+            info = Info()
+            tile.call("tile_program_output", self.handle, C.c_size_t(i), C.byref(info))
+            shape, strides = tuple(info.shape[:info.rank]), tuple(info.strides[:info.rank])
+            self.outputs.append(torch.empty_strided(shape, strides, dtype=DTYPES[info.type], device="cuda"))
+        self.counts = Counts()
+        tile.call("tile_program_get_properties", self.handle, C.byref(self.counts))
+        self.out = self.pack(self.outputs)
+
+    def pack(self, tensors):
+        packed = (Tensor * max(1, len(tensors)))()
+        self.keep = getattr(self, "keep", [])
+        for slot, t in zip(packed, tensors):
+            shape, strides = (C.c_int64 * 16)(*t.shape), (C.c_int64 * 16)(*t.stride())
+            self.keep += [shape, strides, t]
+            slot.data, slot.type, slot.rank = t.data_ptr(), KINDS[t.dtype], t.dim()
+            slot.shape, slot.strides = C.cast(shape, C.POINTER(C.c_int64)), C.cast(strides, C.POINTER(C.c_int64))
+        return packed
+
+    def bind(self, inputs):
+        packed, run = self.pack(inputs), self.tile.lib.tile_program_run
+        run.argtypes = [C.c_void_p, C.c_void_p, C.c_uint64, C.c_void_p, C.c_size_t, C.c_void_p, C.c_size_t]
+        n, m = len(inputs), len(self.outputs)
+
+        def call():
+            if run(self.handle, None, 0, packed, n, self.out, m) != 0:
+                raise RuntimeError(self.tile.lib.tile_error_message().decode())
+
+        return call
+
+
+def flat(result):
+    return [t for t in (result if isinstance(result, (tuple, list)) else (result,))]
+
+
+def error_of(got, want):
+    """The largest error, in units of the largest value."""
+    worst = 0.0
+    for g, w in zip(got, want):
+        g, w = g.double(), w.double()
+        if not torch.isfinite(g).all():
+            return float("nan")
+        worst = max(worst, ((g - w).abs().max() / w.abs().max().clamp_min(1e-30)).item())
+    return worst
+
+
+def in_double(function, inputs):
+    """The function in double precision: `.float()` inside would narrow it again, so it goes by rows where memory is short."""
+    keep = torch.Tensor.float
+    torch.Tensor.float = torch.Tensor.double
+    try:
+        return flat(function(*[t.double() if t.is_floating_point() else t for t in inputs]))
+    finally:
+        torch.Tensor.float = keep
+
+
+def alternate(cases, rounds, reps, flush):
+    times = {name: [] for name in cases}
+    start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    for f in cases.values():
+        f(), f()
+    for _ in range(rounds):
+        for name, f in cases.items():
+            for _ in range(reps):
+                flush.zero_()
+                start.record()
+                f()
+                stop.record()
+                stop.synchronize()
+                times[name].append(start.elapsed_time(stop))
+    return {name: (statistics.median(t), sorted(t)[len(t) // 5], sorted(t)[len(t) * 4 // 5]) for name, t in times.items()}
+
+
+def floor_of(name, inputs, outputs):
+    """Bytes that have to move at the rate of a device copy, in ms."""
+    return sum(t.numel() * t.element_size() for t in inputs + outputs) / 4.3e12 * 1e3
+
+
+def measure(tile, name, options, flush):
+    function, specs = CASES[name]
+    inputs = [make(s, "cuda") for s in specs]
+    text = text_of(function, inputs)
+    try:
+        program = Program(tile, text)
+    except RuntimeError as e:
+        put(name, problem=str(e)[:600])
+        return None
+    run = program.bind(inputs)
+    for t in program.outputs:
+        t.fill_(float("nan")) if t.is_floating_point() else t.zero_()
+    run()
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        want = in_double(function, inputs) if name not in MATRIX_CASES else flat(function(*inputs))
+        row = dict(kernels=program.counts.launches, arena=program.counts.arena_bytes, error=error_of(program.outputs, want),
+                   eager_error=error_of(flat(function(*inputs)), want))
+        del want
+        cases = {"tile": run}
+        seconds = {"tile": program.compile_s}
+        if not options.no_peers:
+            cases["eager"] = lambda: function(*inputs)
+            modes = {"compile": None} if options.no_max_autotune else {"compile": None, "max_autotune": "max-autotune-no-cudagraphs"}
+            for key, mode in modes.items():
+                torch._dynamo.reset()
+                compiled = torch.compile(function, mode=mode) if mode else torch.compile(function)
+                begin = time.perf_counter()
+                compiled(*inputs)
+                torch.cuda.synchronize()
+                seconds[key] = time.perf_counter() - begin
+                cases[key] = lambda f=compiled: f(*inputs)
+        times = alternate(cases, options.rounds, options.reps, flush)
+    for key, (median, low, high) in times.items():
+        row[key + "_ms"] = median
+    row.update({key + "_compile_s": s for key, s in seconds.items()})
+    row["floor_ms"] = floor_of(name, inputs, program.outputs)
+    best = min((row[k] for k in ("compile_ms", "max_autotune_ms") if k in row), default=None)
+    row["against_compile"] = best and best / row["tile_ms"]
+    put(name, **row)
+    return row
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("cases", nargs="*")
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--reps", type=int, default=8)
+    p.add_argument("--no-peers", action="store_true")
+    p.add_argument("--no-max-autotune", action="store_true")
+    p.add_argument("--write", help="leave the graphs' texts in this folder, and measure nothing")
+    options = p.parse_args()
+    names = options.cases or list(CASES)
+    if options.write:
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        kinds = {"bf16": torch.bfloat16, "f32": torch.float32, "i64": torch.int64}
+        os.makedirs(options.write, exist_ok=True)
+        for name in names:
+            function, specs = CASES[name]
+            with FakeTensorMode():
+                inputs = [torch.empty(s[1], dtype=kinds[s[0]]) for s in specs]
+                with open(os.path.join(options.write, name + ".py"), "w") as f:
+                    f.write(text_of(function, inputs))
+        return 0
+    os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.mkdtemp())
+    torch.manual_seed(0)
+    tile = Tile()
+    put("device", model=torch.cuda.get_device_name(), torch=torch.__version__)
+    flush = torch.empty(FLUSH, dtype=torch.int8, device="cuda")
+    rows = {name: measure(tile, name, options, flush) for name in names}
+    ratios = [r["against_compile"] for n, r in rows.items() if r and r.get("against_compile") and n not in MATRIX_CASES]
+    if ratios:
+        put("geomean against torch.compile", cases=len(ratios), ratio=statistics.geometric_mean(ratios), least=min(ratios))
+    return int(any(r is None or not r["error"] < 0.02 for r in rows.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
