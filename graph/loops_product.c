@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products. Those that tensor cores would do badly are sums over rows or columns instead.
+#include "graph/loops_internal.h"
+
+bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
+                           const struct expr *n, const struct expr *k) {
+  (void)b;
+  // One row or column is read once, however it is computed; a short k leaves most of an instruction
+  // idle.
+  if (!dtype_is_float(v->dtype) || dtype_bits(v->dtype) > 32 || expr_hint(m) < 2 ||
+      expr_hint(n) < 2)
+    return false;
+  return expr_hint(k) >= 16 && expr_hint(m) * expr_hint(n) >= 64;
+}
+
+bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z,
+                         const struct expr *const axes[4], const struct scalar *a,
+                         const struct scalar *c, place at) {
+  struct home h = loops_home(b, z->value);
+  struct stage *s = loops_stage(b, STAGE_PRODUCT, n);
+  for (unsigned i = 0; i < 4; i++)
+    s->axes[i] = axes[i];
+  s->rank = 3;
+  s->reduced = 1;
+  s->a = a;
+  s->b = c;
+  s->dtype = DTYPE_F32;
+  s->out = h.buffer;
+  s->offset = loops_offset(b, &h, at);
+  loops_inherit(b, z, n);
+  loops_take_origins(b, z, s);
+  loops_stored(b, z, &h);
+  return true;
+}
+
+static const struct scalar *matrix(struct builder *b, const struct value *v, bool batched,
+                                   const struct expr *batch, const struct expr *row,
+                                   const struct expr *column) {
+  const struct expr *at[3] = {batch, row, column};
+  for (unsigned i = 0; i < 3; i++)
+    if (i >= (batched ? 0 : 1) && expr_is(v->shape[i - !batched], 1))
+      at[i] = expr_const(b->x, 0);
+  return loops_element(b, v, batched ? at : at + 1);
+}
+
+bool loops_lower_product(struct builder *b, const struct node *n) {
+  struct lazy *z = loops_lazy(b, n->results[0]);
+  const struct value *x = node_value(n, 0), *y = node_value(n, 1);
+  bool batched = n->op == OP_BMM;
+  const struct expr *one = expr_const(b->x, 1);
+  const struct expr *batch = batched ? x->shape[0] : one;
+  const struct expr *m = x->shape[batched], *k = x->shape[1 + batched],
+                    *cols = y->shape[1 + batched];
+  if (!loops_pays_as_product(b, z->value, m, cols, k)) {
+    const struct expr *over = loops_axis(b, 'r', 0, k), *zero = expr_const(b->x, 0);
+    const struct expr *at = batched ? z->at[0] : zero;
+    return loops_sum_product(b, n, z, matrix(b, x, batched, at, z->at[batched], over),
+                             matrix(b, y, batched, at, over, z->at[1 + batched]), 1, &over);
+  }
+  const struct expr *axes[4] = {loops_symbol(b, 'b', 0, batch), loops_symbol(b, 'm', 0, m),
+                                loops_symbol(b, 'n', 0, cols), loops_symbol(b, 'k', 0, k)};
+  return loops_store_product(b, n, z, axes, matrix(b, x, batched, axes[0], axes[1], axes[3]),
+                             matrix(b, y, batched, axes[0], axes[3], axes[2]),
+                             batched ? axes : axes + 1);
+}

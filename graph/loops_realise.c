@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values are stored, decided where each is made from who uses it; and where they are stored.
+#include "graph/loops_internal.h"
+
+// ---- uses ----
+
+static double hint_numel(struct builder *b, const struct value *v) {
+  return (double)expr_hint(value_numel(b->x, v));
+}
+
+// Views that only reorder, so that what they show can be written in its place at once.
+static bool only_reorders(enum operator_id op) {
+  return op == OP_VIEW || op == OP_PERMUTE || op == OP_UNSQUEEZE || op == OP_SQUEEZE_DIMS;
+}
+
+static void use(struct builder *b, const struct node *n, const struct value *v) {
+  struct uses *u = &b->uses[v->id];
+  if (loops_is_view(n->op)) {
+    const struct uses *w = &b->uses[n->results[0]->id];
+    u->count += w->count;
+    u->in_product |= w->in_product;
+    u->is_output |= w->is_output;
+    u->widest = w->widest > u->widest ? w->widest : u->widest;
+    if (w->output >= 0 && u->output < 0 && only_reorders(n->op)) {
+      u->output = w->output;
+      u->via = n;
+    }
+    return;
+  }
+  enum operator_class c = operator_row(n->op)->class;
+  u->count++;
+  u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
+  double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || !n->results[0]
+                      ? hint_numel(b, v)
+                      : hint_numel(b, n->results[0]);
+  u->widest = domain > u->widest ? domain : u->widest;
+}
+
+static bool is_needed(const struct builder *b, const struct node *n) {
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    const struct value *v = n->results[i];
+    if (v && (b->uses[v->id].count || b->uses[v->id].is_output))
+      return true;
+  }
+  return false;
+}
+
+static void use_args(struct builder *b, const struct node *n, const struct arg *args,
+                     size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (args[i].kind == ARG_VALUE)
+      use(b, n, args[i].value);
+    else if (args[i].kind == ARG_LIST)
+      use_args(b, n, args[i].list.at, args[i].list.count);
+}
+
+// Can each element of it be written once? Not where a stride is 0.
+static bool is_writable(const struct value *v) {
+  for (uint32_t i = 0; i < v->rank; i++)
+    if (expr_is(v->strides[i], 0) && !expr_is(v->shape[i], 1))
+      return false;
+  return true;
+}
+
+bool loops_find_uses(struct builder *b) {
+  const struct graph *g = b->g;
+  b->uses = arena_array(b->arena, struct uses, g->value_count + 1);
+  for (uint32_t i = 0; i < g->value_count; i++)
+    b->uses[i].output = -1;
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    const struct value *v = g->outputs.at[i];
+    if (!v)
+      continue;
+    struct uses *u = &b->uses[v->id];
+    u->is_output = true;
+    if (u->output < 0 && v->def && is_writable(v))
+      u->output = (int32_t)i;
+  }
+  for (size_t i = 0; i < g->mutations.len; i++)
+    b->uses[g->mutations.at[i].value->id].count++;
+  for (size_t i = g->nodes.len; i-- > 0;)
+    if (is_needed(b, g->nodes.at[i]))
+      use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+  return true;
+}
+
+// ---- the rule ----
+
+static bool is_expensive_op(enum scalar_op op) {
+  switch (op) {
+  case SCALAR_POW:
+  case SCALAR_ATAN2:
+  case SCALAR_EXP:
+  case SCALAR_EXP2:
+  case SCALAR_EXPM1:
+  case SCALAR_LOG:
+  case SCALAR_LOG2:
+  case SCALAR_LOG1P:
+  case SCALAR_SIN:
+  case SCALAR_COS:
+  case SCALAR_TAN:
+  case SCALAR_ASIN:
+  case SCALAR_ACOS:
+  case SCALAR_ATAN:
+  case SCALAR_SINH:
+  case SCALAR_COSH:
+  case SCALAR_TANH:
+  case SCALAR_ERF:
+  case SCALAR_SIGMOID: return true;
+  default: return false;
+  }
+}
+
+static bool is_expensive(const struct scalar *v) {
+  if (v->kind == SCALAR_RANDOM || (v->kind == SCALAR_APPLY && is_expensive_op(v->op)))
+    return true;
+  for (unsigned i = 0, n = scalar_arity(v); i < n; i++)
+    if (is_expensive(v->in[i]))
+      return true;
+  return false;
+}
+
+static void count_load(void *user, const struct scalar *load) {
+  (void)load;
+  ++*(unsigned *)user;
+}
+
+static bool is_load(const struct scalar *v) {
+  while (v->kind == SCALAR_CONVERT)
+    v = v->in[0];
+  return v->kind == SCALAR_LOAD || v->kind == SCALAR_CONST || v->kind == SCALAR_INDEX;
+}
+
+// What is stored, and why:
+// - outputs, where they are not just what an input holds or a constant;
+// - formulas so long that writing them into their users would blow up programs (each user may be
+// written into its own
+//   users in turn, so that without a bound chains of residuals double at each step);
+// - what several operators use, unless computing it again reads less than loading it would cost: up
+// to four loads and
+//   thirty operations are computed again. exp(x - max) of a softmax is one of these, and a kernel
+//   that holds both users computes it once, because equal formulas are one;
+// - operands of products, which read each element many times, unless they are a load and a few
+// operations;
+// - exp, tanh and the like where a broadcast would compute each many times.
+// Predicates of indices and constants, which load nothing, are stored as outputs only, and not read
+// back even then.
+static bool should_store(struct builder *b, const struct lazy *z, const struct scalar *body) {
+  const struct uses *u = &b->uses[z->value->id];
+  if (u->output >= 0 && !b->outputs[u->output] && !is_load(body))
+    return true;
+  if (is_load(body) || u->count == 0)
+    return false;
+  unsigned cost = scalar_cost(body), loads = 0;
+  scalar_loads(body, count_load, &loads);
+  if (cost > 100 || loads > 16)
+    return true;
+  bool expensive = is_expensive(body);
+  if (loads == 0)
+    return expensive && (u->count > 1 || u->in_product) && cost > 20;
+  if (u->in_product)
+    return loads > 1 || cost > 6 || expensive;
+  if (u->count > 1 && (loads > 4 || cost > 30))
+    return true;
+  return expensive && u->widest >= 8 * hint_numel(b, z->value);
+}
+
+// ---- origins ----
+
+static void add_origin(struct lazy *z, const char *name) {
+  for (uint32_t i = 0; i < z->origin_count; i++)
+    if (strcmp(z->origins[i], name) == 0)
+      return;
+  if (z->origin_count < LOOPS_MAX_ORIGINS)
+    z->origins[z->origin_count++] = name;
+}
+
+static void inherit_args(struct builder *b, struct lazy *z, const struct arg *args, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (args[i].kind == ARG_LIST)
+      inherit_args(b, z, args[i].list.at, args[i].list.count);
+    else if (args[i].kind == ARG_VALUE) {
+      const struct lazy *of = b->lazies[args[i].value->id];
+      for (uint32_t k = 0; of && k < of->origin_count; k++)
+        add_origin(z, of->origins[k]);
+    }
+}
+
+// "add" of "aten.add.Tensor".
+static const char *short_name(struct builder *b, enum operator_id op) {
+  struct str space, name, rest = str_split(str_from(operator_row(op)->name), '.', &space);
+  str_split(rest, '.', &name);
+  while (name.len > 1 && name.ptr[0] == '_') {
+    name.ptr++;
+    name.len--;
+  }
+  return arena_strndup(b->arena, name.ptr, name.len);
+}
+
+void loops_inherit(struct builder *b, struct lazy *z, const struct node *n) {
+  inherit_args(b, z, n->args, n->arg_count);
+  if (!loops_is_view(n->op) && n->op != OP_CLONE && n->op != OP_CONVERT_ELEMENT_TYPE &&
+      n->op != OP_FULL)
+    add_origin(z, short_name(b, n->op));
+}
+
+void loops_take_origins(struct builder *b, struct lazy *z, struct stage *s) {
+  for (uint32_t i = 0; i < z->origin_count; i++)
+    vec_push(b->arena, &s->origins, z->origins[i]);
+  z->origin_count = 0;
+}
+
+// ---- stages ----
+
+struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct node *n) {
+  struct stage *s = arena_new(b->arena, struct stage);
+  s->kind = kind;
+  s->id = (uint32_t)b->l->stages.len;
+  s->axes = loops_places(b, GRAPH_MAX_RANK);
+  s->span = n ? n->span : SPAN_NONE;
+  vec_push(b->arena, &b->l->stages, s);
+  return s;
+}
+
+void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, bool reduced) {
+  (void)b;
+  for (size_t i = 0; i < count; i++)
+    if (at[i]->kind == EXPR_SYMBOL) {
+      s->axes[s->rank + s->reduced] = at[i];
+      s->reduced += reduced;
+      s->rank += !reduced;
+    }
+}
+
+static void store(struct builder *b, const struct node *n, struct lazy *z) {
+  struct home h = loops_home(b, z->value);
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, z->value->rank, z->at, false);
+  s->body = z->body;
+  s->dtype = z->body->dtype;
+  s->out = h.buffer;
+  s->offset = loops_offset(b, &h, z->at);
+  loops_take_origins(b, z, s);
+  if (z->body->has_load || is_expensive(z->body)) // else users compute it again
+    loops_stored(b, z, &h);
+}
+
+bool loops_define(struct builder *b, const struct node *n, struct lazy *z,
+                  const struct scalar *body) {
+  enum dtype t = z->value->dtype;
+  if (b->rounds && !loops_is_view(n->op) && loops_compute_dtype(t) != t)
+    body = scalar_convert(b->s, scalar_convert(b->s, body, t), body->dtype);
+  z->body = body;
+  b->lazies[z->value->id] = z;
+  loops_inherit(b, z, n);
+  if (should_store(b, z, body))
+    store(b, n, z);
+  return true;
+}
+
+// ---- homes ----
+
+struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t index,
+                            const struct value *v, const char *name, enum dtype t,
+                            const struct expr *numel) {
+  struct strbuf text = {0};
+  for (const char *c = name && *name ? name : "v"; *c; c++) {
+    bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
+    bool digit = *c >= '0' && *c <= '9';
+    if (digit && text.len == 0)
+      strbuf_putc(&text, 'v');
+    strbuf_putc(&text, letter || digit ? *c : '_');
+  }
+  char *unique = arena_strdup(b->arena, strbuf_cstr(&text));
+  for (unsigned i = 1; map_get(&b->names, str_from(unique)); i++)
+    unique = arena_printf(b->arena, "%s_%u", strbuf_cstr(&text), i);
+  strbuf_finish(&text);
+  struct buffer *buffer = arena_new(b->arena, struct buffer);
+  *buffer = (struct buffer){.id = (uint32_t)b->l->buffers.len,
+                            .name = unique,
+                            .dtype = t,
+                            .role = role,
+                            .index = index,
+                            .numel = numel,
+                            .value = v};
+  map_put(b->arena, &b->names, str_from(unique), buffer);
+  vec_push(b->arena, &b->l->buffers, buffer);
+  return buffer;
+}
+
+const struct expr *loops_span(struct builder *b, const struct value *v,
+                              const struct expr *const *strides) {
+  const struct expr *e = expr_const(b->x, 1);
+  for (uint32_t i = 0; i < v->rank; i++) {
+    if (expr_is(v->shape[i], 0))
+      return v->shape[i];
+    e = expr_add(b->x, e, expr_mul(b->x, expr_addi(b->x, v->shape[i], -1), strides[i]));
+  }
+  return e;
+}
+
+// Do the annotated strides put all elements behind each other, in whatever order?
+static bool is_dense(const struct value *v) {
+  int64_t expected = 1;
+  bool done[GRAPH_MAX_RANK] = {false};
+  for (uint32_t left = v->rank; left > 0; left--) {
+    uint32_t next = v->rank;
+    for (uint32_t i = 0; i < v->rank; i++)
+      if (!done[i] && (expr_is(v->shape[i], 1) || expr_is(v->strides[i], expected)) &&
+          (next == v->rank || expr_is(v->shape[i], 1)))
+        next = i;
+    int64_t extent;
+    if (next == v->rank || !expr_is_const(v->shape[next], &extent))
+      return false;
+    done[next] = true;
+    expected *= extent;
+  }
+  return true;
+}
+
+static struct home output_home(struct builder *b, const struct value *v, uint32_t index) {
+  struct home h = {.value = v};
+  const struct value *last = v;
+  for (const struct node *n = b->uses[v->id].via; n; n = b->uses[last->id].via) {
+    last = n->results[0];
+    h.path_count++;
+  }
+  h.path = arena_array(b->arena, const struct node *, h.path_count + 1);
+  last = v;
+  for (size_t i = 0; i < h.path_count; i++) {
+    h.path[i] = b->uses[last->id].via;
+    last = h.path[i]->results[0];
+  }
+  h.strides = last->strides;
+  h.buffer = loops_buffer(b, BUFFER_OUTPUT, index, last, last->name, last->dtype,
+                          loops_span(b, last, last->strides));
+  b->outputs[index] = h.buffer;
+  return h;
+}
+
+struct home loops_home(struct builder *b, struct value *v) {
+  int32_t output = b->uses[v->id].output;
+  if (output >= 0 && !b->outputs[output])
+    return output_home(b, v, (uint32_t)output);
+  struct home h = {.value = v};
+  h.strides = is_dense(v) ? v->strides : contiguous_strides(b->x, b->arena, v->rank, v->shape);
+  h.buffer = loops_buffer(b, BUFFER_TEMP, 0, v, v->name, v->dtype, value_numel(b->x, v));
+  return h;
+}
+
+const struct expr *loops_offset(struct builder *b, const struct home *h, place at) {
+  const struct value *last = h->value;
+  for (size_t i = 0; i < h->path_count; i++) {
+    at = loops_view_back(b, h->path[i], at);
+    last = h->path[i]->results[0];
+  }
+  return loops_dot(b, last->rank, at, h->strides);
+}
+
+void loops_stored(struct builder *b, struct lazy *z, const struct home *h) {
+  z->body = scalar_convert(b->s, scalar_load(b->s, h->buffer, loops_offset(b, h, z->at)),
+                           loops_compute_dtype(z->value->dtype));
+  b->lazies[z->value->id] = z;
+}
