@@ -223,6 +223,13 @@ bool decompose_hardsigmoid(struct decompose *d, const struct node *n, struct val
   return decompose_is(d, n, ret, hard_step(&d->b, build_up(&d->b, node_value(n, 0))));
 }
 
+bool decompose_masked_fill(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *x = node_value(n, 0), *value = node_value(n, 2);
+  value = value ? build_convert(b, value, x->dtype) : build_number(b, node_real(n, 2), x->dtype);
+  return decompose_is(d, n, ret, build_where(b, node_value(n, 1), value, x));
+}
+
 bool decompose_leaky_relu(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *x = build_up(b, node_value(n, 0)), *is_positive = build_int(b, OP_GT_TENSOR, x, 0);

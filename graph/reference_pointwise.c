@@ -211,6 +211,20 @@ bool reference_threshold_backward(struct reference_call *c) {
   return run(c, &p);
 }
 
+static union element masked_fill(const struct pointwise *p, const union element *in) {
+  (void)p;
+  return in[1].integer ? in[2] : in[0];
+}
+
+bool reference_masked_fill(struct reference_call *c) {
+  struct pointwise p = {.f = masked_fill};
+  p.type = p.result = c->out[0]->dtype;
+  set_operand(c, &p, 0, 0, p.type);
+  set_operand(c, &p, 1, 1, DTYPE_I1);
+  set_operand(c, &p, 2, 2, p.type);
+  return run(c, &p);
+}
+
 // ---- copies ----
 
 static union element same(const struct pointwise *p, const union element *in) {
