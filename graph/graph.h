@@ -92,6 +92,8 @@ struct graph {
   VEC(struct value *) outputs; // NULL: None; the same value may come twice
   VEC(struct mutation) mutations;
   uint32_t value_count; // ids below it
+  uint32_t made[OPERATOR_COUNT]; // values and tuples of each operator, for their names
+  const char *device;            // as annotations spell it; NULL: the text had none
 };
 
 // ---- building (graph/graph.c) ----

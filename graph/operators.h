@@ -29,6 +29,7 @@ struct parameter {
   struct str name;
   char type; // T N S i f b s d, as in operators.def
   bool is_optional, is_list, by_name, has_default;
+  bool has_optional_elements; // of a list: T?[]
   struct str default_text;
 };
 
