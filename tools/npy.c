@@ -3,11 +3,12 @@
 //
 //   \x93NUMPY 1 0 <u16 length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n
 //
-// The header is a Python dictionary literal padded with blanks. It is read by its own small
-// grammar; nothing is evaluated, and sizes are multiplied with checks before memory is asked for.
+// The header is a Python dictionary literal padded with blanks (base/npy.h). Sizes are multiplied
+// with checks before memory is asked for.
 #include "tools/npy.h"
 
 #include "base/file.h"
+#include "base/npy.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,17 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_HEADER 65536
 #define ALIGNMENT 64 // of the elements in the file
 
 struct npy_parser {
   struct diag_engine *diag;
   struct span where;
   const char *path;
-  struct str header;
-  size_t at;
   struct array array;
-  bool fortran_order;
 };
 
 static bool malformed(const struct npy_parser *p, const char *why) {
@@ -33,10 +30,13 @@ static bool malformed(const struct npy_parser *p, const char *why) {
   return false;
 }
 
-static bool unsupported(const struct npy_parser *p, const char *why, const char *help) {
-  struct diag *d = diag_error(p->diag, p->where, E0713, "`%s` cannot be used: %s", p->path, why);
-  if (help)
-    diag_help(d, "%s", help);
+static bool faulty(const struct npy_parser *p, const struct npy_fault *fault) {
+  if (!fault->is_unsupported)
+    return malformed(p, fault->why);
+  struct diag *d =
+      diag_error(p->diag, p->where, E0713, "`%s` cannot be used: %s", p->path, fault->why);
+  if (fault->help)
+    diag_help(d, "%s", fault->help);
   return false;
 }
 
@@ -46,161 +46,6 @@ static bool unreadable(const struct npy_parser *p, int error) {
   else
     diag_error(p->diag, p->where, E0710, "cannot read `%s`: %s", p->path, strerror(error));
   return false;
-}
-
-// ---- the header ----
-
-static int peek(struct npy_parser *p) {
-  while (p->at < p->header.len && p->header.ptr[p->at] == ' ')
-    p->at++;
-  return p->at < p->header.len ? (unsigned char)p->header.ptr[p->at] : -1;
-}
-
-static bool accept(struct npy_parser *p, char c) {
-  if (peek(p) != c)
-    return false;
-  p->at++;
-  return true;
-}
-
-// A string without escapes, in either kind of quotes.
-static bool parse_string(struct npy_parser *p, struct str *ret) {
-  int quote = peek(p);
-  if (quote != '\'' && quote != '"')
-    return false;
-  size_t begin = ++p->at;
-  while (p->at < p->header.len && p->header.ptr[p->at] != quote) {
-    if (p->header.ptr[p->at] == '\\')
-      return false;
-    p->at++;
-  }
-  if (p->at == p->header.len)
-    return false;
-  *ret = (struct str){p->header.ptr + begin, p->at - begin};
-  p->at++;
-  return true;
-}
-
-static bool accept_word(struct npy_parser *p, const char *word) {
-  size_t n = strlen(word);
-  (void)peek(p);
-  if (p->header.len - p->at < n || memcmp(p->header.ptr + p->at, word, n) != 0)
-    return false;
-  p->at += n;
-  return true;
-}
-
-// shape = '(' [ integer { ',' integer } [ ',' ] ] ')', with one integer the comma is a must
-static bool parse_shape(struct npy_parser *p) {
-  struct array *a = &p->array;
-  bool comma = false;
-  if (!accept(p, '('))
-    return malformed(p, "`shape` is not a tuple");
-  a->rank = 0;
-  a->count = 1;
-  while (peek(p) != ')') {
-    if (a->rank > 0 && !comma)
-      return malformed(p, "`shape` is not a tuple of numbers");
-    size_t begin = p->at;
-    while (p->at < p->header.len && p->header.ptr[p->at] >= '0' && p->header.ptr[p->at] <= '9')
-      p->at++;
-    uint64_t n;
-    if (!str_to_u64((struct str){p->header.ptr + begin, p->at - begin}, &n))
-      return malformed(p, "`shape` is not a tuple of numbers");
-    if (a->rank == ARRAY_MAX_RANK)
-      return unsupported(p, "it has more than 8 dimensions", NULL);
-    a->shape[a->rank++] = n;
-    comma = accept(p, ',');
-  }
-  p->at++;
-  if (a->rank == 1 && !comma)
-    return malformed(p, "`shape` is not a tuple");
-  return true;
-}
-
-// The element type of a descr such as `<f4`, `|b1`, `<V2`.
-static bool parse_type(struct npy_parser *p, struct str descr, enum dtype as) {
-  static const struct {
-    const char *code;
-    enum dtype type;
-  } codes[] = {{"b1", DTYPE_I1},  {"i1", DTYPE_I8},  {"i2", DTYPE_I16}, {"i4", DTYPE_I32},
-               {"i8", DTYPE_I64}, {"u1", DTYPE_U8},  {"u2", DTYPE_U16}, {"u4", DTYPE_U32},
-               {"u8", DTYPE_U64}, {"f2", DTYPE_F16}, {"f4", DTYPE_F32}, {"f8", DTYPE_F64}};
-  if (descr.len < 2)
-    return malformed(p, "`descr` is empty");
-  char order = descr.ptr[0];
-  struct str code = {descr.ptr + 1, descr.len - 1};
-  if (order != '<' && order != '|' && order != '=' && order != '>')
-    return malformed(p, "`descr` does not begin with a byte order");
-  bool fp8 = dtype_is_float(as) && dtype_bits(as) == 8;
-  if ((as == DTYPE_BF16 && (str_is(code, "u2") || str_is(code, "V2"))) ||
-      (fp8 && (str_is(code, "u1") || str_is(code, "V1")))) {
-    p->array.dtype = as;
-  } else {
-    size_t i = 0;
-    while (i < COUNT_OF(codes) && !str_is(code, codes[i].code))
-      i++;
-    if (code.ptr[0] == 'O')
-      return unsupported(p, "it holds Python objects, which are never loaded", NULL);
-    if (i == COUNT_OF(codes))
-      return unsupported(p, "its elements are not plain numbers",
-                         "convert it: `numpy.save(path, x.astype('<f4'))`");
-    p->array.dtype = codes[i].type;
-  }
-  if (order == '>' && dtype_bytes(p->array.dtype) > 1)
-    return unsupported(p, "it is big-endian", "convert it: `x.astype(x.dtype.newbyteorder('<'))`");
-  return true;
-}
-
-// entry = string ':' value; each of the three keys once
-static bool parse_entry(struct npy_parser *p, enum dtype as, unsigned *seen) {
-  static const char *const keys[] = {"descr", "fortran_order", "shape"};
-  struct str key, descr;
-  if (!parse_string(p, &key))
-    return malformed(p, "the header is not a dictionary");
-  unsigned k = 0;
-  while (k < 3 && !str_is(key, keys[k]))
-    k++;
-  if (k == 3)
-    return malformed(p, "the header has a key that does not belong there");
-  if (*seen & 1u << k)
-    return malformed(p, "the header has a key twice");
-  *seen |= 1u << k;
-  if (!accept(p, ':'))
-    return malformed(p, "the header is not a dictionary");
-  if (k == 2)
-    return parse_shape(p);
-  if (k == 1) {
-    p->fortran_order = accept_word(p, "True");
-    return p->fortran_order || accept_word(p, "False") ||
-           malformed(p, "`fortran_order` is neither True nor False");
-  }
-  if (peek(p) == '[')
-    return unsupported(p, "its elements are records", "save one field: `x['name']`");
-  return parse_string(p, &descr) ? parse_type(p, descr, as)
-                                 : malformed(p, "`descr` is not a string");
-}
-
-// header = '{' entry { ',' entry } [ ',' ] '}' blanks newline
-static bool parse_header(struct npy_parser *p, enum dtype as) {
-  unsigned seen = 0;
-  if (!accept(p, '{'))
-    return malformed(p, "the header is not a dictionary");
-  while (peek(p) != '}') {
-    if (!parse_entry(p, as, &seen))
-      return false;
-    if (!accept(p, ',') && peek(p) != '}')
-      return malformed(p, "the header is not a dictionary");
-  }
-  p->at++;
-  if (seen != 7)
-    return malformed(p, "the header lacks `descr`, `fortran_order` or `shape`");
-  if (peek(p) != '\n' || p->at + 1 != p->header.len)
-    return malformed(p, "the header does not end with a newline");
-  // One dimension, or none, has the same order either way.
-  if (p->fortran_order && p->array.rank > 1)
-    return unsupported(p, "it is in Fortran order", "save `numpy.ascontiguousarray(x)` instead");
-  return true;
 }
 
 // ---- the file ----
@@ -221,35 +66,30 @@ static ssize_t read_full(int fd, char *to, size_t n) {
   return (ssize_t)have;
 }
 
-// Reads magic, version and header text (onto the arena).
-static bool read_header(struct npy_parser *p, struct arena *a, int fd, uint64_t *ret_bytes) {
-  unsigned char start[12];
-  ssize_t n = read_full(fd, (char *)start, 10);
-  if (n < 0)
-    return unreadable(p, errno);
-  if (n < 10 || memcmp(start, "\x93NUMPY", 6) != 0)
-    return malformed(p, "it does not begin as one");
-  if (start[6] < 1 || start[6] > 3 || start[7] != 0)
-    return unsupported(p, "its version is not 1.0, 2.0 or 3.0", NULL);
-  size_t length = start[8] | (size_t)start[9] << 8, before = 10;
-  if (start[6] > 1) {
-    before = 12;
-    n = read_full(fd, (char *)start + 10, 2);
-    if (n < 2)
-      return n < 0 ? unreadable(p, errno) : malformed(p, "it ends in the header");
-    length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
+// Reads magic, version and header.
+static bool read_header(struct npy_parser *p, struct arena *a, int fd, enum dtype as,
+                        uint64_t *ret_bytes) {
+  char start[12];
+  struct str header;
+  struct npy_fault fault;
+  ssize_t n = read_full(fd, start, 10);
+  if (n == 10 && start[6] > 1) { // its length has two bytes more
+    ssize_t more = read_full(fd, start + 10, 2);
+    n = more < 0 ? more : n + more;
   }
-  if (length > MAX_HEADER)
-    return malformed(p, "its header is longer than 65536 bytes");
-  char *text = arena_alloc(a, length + 1, 1);
-  n = read_full(fd, text, length);
   if (n < 0)
     return unreadable(p, errno);
-  if ((size_t)n < length)
+  if (!npy_find_header((struct str){start, (size_t)n}, &header, &fault))
+    return faulty(p, &fault);
+  char *text = arena_alloc(a, header.len + 1, 1);
+  n = read_full(fd, text, header.len);
+  if (n < 0)
+    return unreadable(p, errno);
+  if ((size_t)n < header.len)
     return malformed(p, "it ends in the header");
-  p->header = (struct str){text, length};
-  *ret_bytes = before + length;
-  return true;
+  *ret_bytes = (size_t)(header.ptr - start) + header.len;
+  return npy_parse_header((struct str){text, header.len}, as, &p->array, &fault) ||
+         faulty(p, &fault);
 }
 
 // Number of elements and of bytes, with every product checked.
@@ -301,8 +141,7 @@ bool npy_read(struct arena *a, struct diag_engine *diag, struct span where, cons
   if (fd < 0)
     return unreadable(&p, errno);
   uint64_t header_bytes = 0;
-  bool ok = read_header(&p, a, fd, &header_bytes) && parse_header(&p, as) &&
-            read_elements(&p, fd, header_bytes);
+  bool ok = read_header(&p, a, fd, as, &header_bytes) && read_elements(&p, fd, header_bytes);
   if (!standard_input)
     close(fd);
   if (ok)
