@@ -204,7 +204,7 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
   fits = fits && infer_same_size(q->shape[last], k->shape[last]) &&
          infer_same_size(k->shape[last - 1], v->shape[last - 1]);
   bool grouped =
-      in->op->id == OP_SDPA && node_truth(in->n, 6); // then a head of k and v serves several of q
+      in->op->id == OP_SDPA && node_truth(in->n, 7); // then a head of k and v serves several of q
   for (uint32_t d = 0; fits && d + 2 < q->rank; d++)
     fits = (grouped && d + 3 == q->rank) ||
            (infer_same_size(q->shape[d], k->shape[d]) && infer_same_size(k->shape[d], v->shape[d]));

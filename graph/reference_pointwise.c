@@ -87,6 +87,15 @@ bool reference_scalar(struct reference_call *c) {
   p.result = row->type == 'B' ? DTYPE_I1 : p.type;
   for (unsigned k = 0; k < row->arity; k++)
     set_operand(c, &p, k, k, p.type);
+  // A number is compared as the dtype holds it: random numbers are on one side of it in kernels
+  // too.
+  for (unsigned k = 0; row->type == 'B' && k < row->arity; k++)
+    if (!p.in[k])
+      p.constant[k] = element_round(p.constant[k], p.type);
+  if (c->node->op == OP_POW_TENSOR_SCALAR && dtype_is_float(p.type) && p.constant[1].real == 0.5) {
+    p.scalar = SCALAR_SQRT; // not of infinity by its sign
+    p.count = 1;
+  }
   return run(c, &p);
 }
 
@@ -296,7 +305,7 @@ REAL_FUNCTION(gelu_backward, 2, 0, 0, gelu_slope(y, p->option) * x)
 REAL_FUNCTION(silu_backward, 2, 0, 0, sigmoid(y) * (1 + y * (1 - sigmoid(y))) * x)
 REAL_FUNCTION(tanh_backward, 2, 0, 0, (1 - y * y) * x)
 REAL_FUNCTION(sigmoid_backward, 2, 0, 0, (1 - y) * y * x)
-REAL_FUNCTION(hardswish_backward, 2, 0, 0, y < -3 ? 0 : y <= 3 ? x * (y / 3 + 0.5) : x)
+REAL_FUNCTION(hardswish_backward, 2, 0, 0, y <= -3 ? 0 : y < 3 ? x * (y / 3 + 0.5) : x)
 REAL_FUNCTION(hardsigmoid_backward, 2, 0, 0, y > -3 && y < 3 ? x / 6 : 0)
 REAL_FUNCTION(hardtanh_backward, 2, 2, 2, y <= a || y >= b ? 0 : x)
 

@@ -21,9 +21,12 @@ static double floor_remainder(double a, double b) {
 
 // floor(a / b) without the rounding of the division.
 static double floor_quotient(double a, double b) {
-  if (b == 0 || isinf(a) || isnan(a) || isnan(b))
+  if (b == 0)
     return a / b;
-  double q = (a - floor_remainder(a, b)) / b, whole = floor(q);
+  double r = fmod(a, b), q = (a - r) / b;
+  if (r != 0 && (r < 0) != (b < 0))
+    q -= 1;
+  double whole = floor(q);
   return q - whole > 0.5 ? whole + 1 : q == 0 ? copysign(0, a / b) : whole;
 }
 
@@ -33,7 +36,7 @@ static double choose(double a, double b, bool largest) {
   return (largest ? a > b : a < b) ? a : b;
 }
 
-static double sign_of(double a) { return isnan(a) ? a : (double)((a > 0) - (a < 0)); }
+static double sign_of(double a) { return (a > 0) - (a < 0); } // 0 of a NaN
 
 // Operations whose operands and result are floats. False if `op` is none of them.
 static bool eval_real(enum scalar_op op, const double *in, double *ret) {
@@ -201,6 +204,8 @@ union element scalar_eval(enum scalar_op op, enum dtype t, const union element *
   bool is_float = dtype_is_float(t), truth;
   if (op == SCALAR_WHERE)
     return in[0].integer ? in[1] : in[2];
+  if (op == SCALAR_BIT_NOT && t == DTYPE_I1)
+    return (union element){.integer = !in[0].integer};
   double reals[3] = {0};
   int64_t integers[3] = {0};
   for (unsigned i = 0; i < arity; i++) {
