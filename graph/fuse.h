@@ -119,6 +119,7 @@ struct piece {
 
 struct side {
   struct group *g;
+  bool is_guest;
   const struct expr **value;  // of each atom, in pieces
   VEC(struct piece *) pieces; // in the order of atoms
 };

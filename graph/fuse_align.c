@@ -32,6 +32,8 @@ static const struct expr *on_pieces(struct fuser *f, const struct side *s, const
 
 const struct expr *side_place(struct fuser *f, const struct side *s, const struct expr *e) {
   e = on_pieces(f, s, e);
+  if (!s->is_guest)
+    return e;
   const struct expr **from = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
   const struct expr **to = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
   size_t count = 0;
@@ -134,7 +136,7 @@ static bool match_last(struct fuser *f, struct trial *h, struct trial *g, struct
 }
 
 static struct side side_copy(struct fuser *f, const struct side *s) {
-  struct side copy = {.g = s->g};
+  struct side copy = {.g = s->g, .is_guest = s->is_guest};
   copy.value = arena_dup(f->arena, s->value, (s->g->atoms.len + 1) * sizeof *s->value,
                          _Alignof(const struct expr *));
   for (size_t i = 0; i < s->pieces.len; i++)
@@ -142,25 +144,27 @@ static struct side side_copy(struct fuser *f, const struct side *s) {
   return copy;
 }
 
-// Matches all of both trials and keeps the result in the sides, or changes nothing.
-static bool trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
-  struct side host = side_copy(f, h->side), guest = side_copy(f, g->side);
-  struct side *keep_host = h->side, *keep_guest = g->side;
-  struct pairs pairs = {0};
-  h->side = &host;
-  g->side = &guest;
+static bool match_all(struct fuser *f, struct trial *h, struct trial *g, struct pairs *pairs) {
   while (h->len && g->len)
-    if (!match_last(f, h, g, &pairs))
+    if (!match_last(f, h, g, pairs))
       return false;
-  if (h->len || g->len)
-    return false;
+  return !h->len && !g->len;
+}
+
+// Matches all of both trials and keeps the result in the sides, or changes nothing.
+static void trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
+  struct side *host = h->side, *guest = g->side;
+  struct side before[2] = {side_copy(f, host), side_copy(f, guest)};
+  struct pairs pairs = {0};
+  if (!match_all(f, h, g, &pairs)) {
+    *host = before[0];
+    *guest = before[1];
+    return;
+  }
   for (size_t i = 0; i < pairs.host.len; i++) {
     pairs.host.at[i]->match = pairs.guest.at[i];
     pairs.guest.at[i]->match = pairs.host.at[i];
   }
-  *keep_host = host;
-  *keep_guest = guest;
-  return true;
 }
 
 // ---- connections ----
@@ -255,6 +259,7 @@ void groups_align(struct fuser *f, struct side *host, struct side *guest) {
   struct group *h = host->g, *g = guest->g;
   *host = side_create(f, h);
   *guest = side_create(f, g);
+  guest->is_guest = true;
   struct connection *c = arena_array(f->arena, struct connection, MAX_CONNECTIONS);
   size_t count = find_connections(f, host, guest, c);
   for (size_t i = 0; i < count; i++)

@@ -364,7 +364,8 @@ static void finish_fixed(struct fuser *f, struct group *g, struct region *r) {
   rename_atoms(f, g, r->axes);
   for (size_t i = 0; i < g->members.len; i++) {
     struct stage *s = g->members.at[i]->stage;
-    s->axes = r->axes; // ranks are as they were
+    s->axes = r->axes;
+    s->rank = r->rank;
     if (s->attention)
       rename_inner_axes(f, s);
   }
