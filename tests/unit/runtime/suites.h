@@ -9,6 +9,7 @@ Suite *suite_device(void);
 Suite *suite_cuda(void);
 Suite *suite_fiber(void);
 Suite *suite_replay(void);
+Suite *suite_weights(void);
 Suite *suite_host_cta(void);
 Suite *suite_host_check(void);
 Suite *suite_host_tensor_core(void);
