@@ -195,7 +195,7 @@ static const struct expr *side_extent(struct builder *b, const struct convolutio
 
 static void split_side(struct builder *b, struct convolution *c, const unsigned *side,
                        uint32_t count, const struct expr *axis) {
-  const struct expr *sizes[COORDINATES], *parts[COORDINATES];
+  const struct expr *sizes[COORDINATES] = {0}, *parts[COORDINATES];
   for (uint32_t i = 0; i < count; i++)
     sizes[i] = c->sizes[side[i]];
   loops_unravel(b, axis, count, sizes, parts);

@@ -49,7 +49,7 @@ static void reshape(struct builder *b, uint32_t from_rank, const struct expr *co
     return;
   for (uint32_t i = from_rank, j = rank; i > 0 || j > 0;) {
     struct group r = next_group(b, i, from, j, to);
-    const struct expr *sizes[GRAPH_MAX_RANK], *parts[GRAPH_MAX_RANK];
+    const struct expr *sizes[GRAPH_MAX_RANK] = {0}, *parts[GRAPH_MAX_RANK];
     uint32_t which[GRAPH_MAX_RANK], count = 0;
     for (uint32_t k = r.to; k < j; k++)
       if (!expr_is(to[k], 1)) {
