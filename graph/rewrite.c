@@ -4,7 +4,8 @@
 
 static struct graph *graph_like(const struct graph *from) {
   struct graph *to = graph_create(from->arena, from->diag, from->exprs, from->name);
-  for (size_t i = 0; to && i < from->symbols.len; i++)
+  to->device = from->device;
+  for (size_t i = 0; i < from->symbols.len; i++)
     vec_push(to->arena, &to->symbols, from->symbols.at[i]);
   return to;
 }
