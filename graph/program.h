@@ -74,6 +74,9 @@ struct program *program_compile(struct graph *g, const struct program_options *o
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources, one file
 
+// What tl.rand is given as its seed by random operator number `which`.
+uint64_t program_seed(uint64_t seed, uint32_t which);
+
 // ---- emission (graph/emit.c and emit_*.c) ----
 // Appends the kernels and launches of one region, and buffers that they need between them.
 bool emit_region(struct program *p, const struct region *r, const struct program_options *o);

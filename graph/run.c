@@ -207,6 +207,10 @@ static void bind_tensors(struct loaded_program *l, const struct tensor_view *inp
   }
 }
 
+uint64_t program_seed(uint64_t seed, uint32_t which) {
+  return seed + (uint64_t)which * RANDOM_STRIDE;
+}
+
 static tile_status run_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                               const struct launch *launch) {
   tile_arg args[256];
@@ -217,7 +221,7 @@ static tile_status run_launch(struct loaded_program *l, tile_stream *stream, uin
     if (a->kind == LAUNCH_SIZE && !size_now(l, a->size, &value))
       return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
     if (a->kind == LAUNCH_SEED)
-      value = (int64_t)(uint32_t)(seed + (uint64_t)a->which * RANDOM_STRIDE);
+      value = (int64_t)program_seed(seed, a->which);
     args[i] = a->kind == LAUNCH_BUFFER
                   ? tile_arg_pointer(l->memory[a->buffer->id], type_of(a->buffer->dtype))
                   : tile_arg_int(type_of(a->dtype), value);
