@@ -3,7 +3,6 @@
 // are, to operators that say what they want.
 #include "graph/inputs.h"
 
-#include "graph/interpret.h"
 #include "graph/operators.h"
 
 #include <math.h>
@@ -186,6 +185,26 @@ static void look_at_product(struct follow *f, const struct use *u, const struct 
   }
 }
 
+// What multiplies n * x - ..., as gradients of norms do, has a factor of 1 / n in it.
+static void look_at_factor(struct follow *f, const struct use *u) {
+  const struct node *n = u->node;
+  const struct value *other = n->op == OP_MUL_TENSOR ? node_value(n, 1 - u->parameter) : NULL;
+  for (int steps = 0; steps < 8 && other && other->def; steps++) {
+    const struct node *def = other->def;
+    if (def->op == OP_MUL_TENSOR && !node_value(def, 1) && def->args[1].kind != ARG_BOOL) {
+      int64_t by = 0;
+      if (def->args[1].kind == ARG_FLOAT)
+        by = (int64_t)def->args[1].real;
+      else
+        expr_is_const(def->args[1].number, &by);
+      if (by > 1 && steps > 0)
+        want_small(f, by * by);
+      return;
+    }
+    other = def->op == OP_SUB_TENSOR ? node_value(def, 0) : NULL;
+  }
+}
+
 static void look_at_range(struct follow *f, const struct use *u) {
   const struct node *n = u->node;
   switch (n->op) {
@@ -259,6 +278,7 @@ static void look_at(struct follow *f, const struct use *u, int64_t shift) {
     return;
   if (dtype_is_float(v->dtype)) {
     look_at_product(f, u, v);
+    look_at_factor(f, u);
     look_at_range(f, u);
   }
   if (!passes_on(u, &shift))
@@ -297,34 +317,44 @@ bool graph_hint_input(const struct graph *g, const int64_t *symbols, size_t i,
 
 // ---- values ----
 
-// Streams of random numbers that no operator of a graph draws from.
-enum { FIRST_STREAM = 1 << 24 };
+// 64 bits that depend on all bits of x: a linear congruence and two folds.
+static uint64_t scramble(uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
 
-static union element draw(const struct input_hint *h, enum dtype t, uint64_t seed, uint32_t stream,
-                          uint64_t i) {
+// Mean 0 and deviation 1: the sum of four uniform numbers, near enough to a normal one.
+static double draw_normal(uint64_t bits) {
+  const uint64_t sum =
+      (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
+  return ((double)sum / 65535 - 2) * 1.7320508075688772;
+}
+
+static union element draw(const struct input_hint *h, enum dtype t, uint64_t bits) {
   if (!dtype_is_float(t)) {
-    const double u = (double)random_uniform(seed, stream, i);
     const int64_t limit = t == DTYPE_I1 && h->limit > 2 ? 2 : h->limit;
-    const union element e = {.integer = (int64_t)(u * (double)limit)};
-    return element_convert(e, DTYPE_I64, t);
+    return element_convert((union element){.integer = (int64_t)((bits >> 1) % (uint64_t)limit)},
+                           DTYPE_I64, t);
   }
-  const double x = random_normal(seed, stream, i);
+  const double x = draw_normal(bits);
   double value = x * h->scale;
   if (h->use == INPUT_POSITIVE)
     value = 0.5 + 0.5 * fabs(x);
   else if (h->use == INPUT_LOGARITHM)
     value = log(h->scale > 1 ? h->scale : 1) + 0.1 * x;
+  if (t == DTYPE_F32)
+    return (union element){.real = (double)(float)value};
   return element_round((union element){.real = value}, t);
 }
 
-static struct tensor *make(const struct follow *f, const struct value *v, uint64_t seed,
-                           uint32_t stream) {
+static struct tensor *make(const struct follow *f, const struct value *v, uint64_t seed) {
   int64_t shape[GRAPH_MAX_RANK];
   for (uint32_t d = 0; d < v->rank; d++)
     shape[d] = size_at(f, v, d);
   struct tensor *t = tensor_create(v->dtype, v->rank, shape);
   for (int64_t i = 0; t && i < t->numel; i++)
-    t->at[i] = draw(&f->hint, t->dtype, seed, stream, (uint64_t)i);
+    t->at[i] = draw(&f->hint, t->dtype, scramble(seed + (uint64_t)i));
   return t;
 }
 
@@ -337,7 +367,7 @@ bool graph_make_inputs(const struct graph *g, const int64_t *symbols, uint64_t s
     if (!ok)
       continue;
     follow_input(&f, g->inputs.at[i]);
-    ret[i] = make(&f, g->inputs.at[i], seed, FIRST_STREAM + (uint32_t)i);
+    ret[i] = make(&f, g->inputs.at[i], scramble(scramble(seed) + i + 1));
     ok = ret[i] != NULL;
   }
   for (size_t i = 0; !ok && i < g->inputs.len; i++) {
