@@ -164,6 +164,25 @@ static const struct scalar *row_reduction(struct match *m, const struct scalar *
   return write_in(m, scalar_substitute(m->f->s, s->body, s->rank + 1, s->axes, at));
 }
 
+static bool is_number(const struct scalar *v, double value) {
+  v = bare(v);
+  return v->kind == SCALAR_CONST && dtype_is_float(v->dtype) && v->constant.real == value;
+}
+
+// The largest score of the row; also where(largest == -inf, 0, largest), which keeps empty rows
+// from being NaN.
+static const struct scalar *row_maximum(struct match *m, const struct scalar *v) {
+  v = bare(v);
+  if ((v->kind == SCALAR_MASKED || is_op(v, SCALAR_WHERE)) && is_number(v->in[1], 0)) {
+    const struct scalar *c = v->in[0];
+    if (!is_op(c, SCALAR_EQ) || bare(c->in[0]) != bare(v->in[2]) ||
+        !is_number(c->in[1], -(double)INFINITY))
+      return NULL;
+    v = v->in[2];
+  }
+  return row_reduction(m, v, REDUCE_MAX);
+}
+
 // exp(score - max), or exp(score) of a score that nothing was taken from.
 static const struct scalar *score_of(struct match *m, const struct scalar *e) {
   e = bare(e);
@@ -172,15 +191,10 @@ static const struct scalar *score_of(struct match *m, const struct scalar *e) {
   const struct scalar *d = bare(e->in[0]);
   if (!is_op(d, SCALAR_SUB))
     return d;
-  const struct scalar *largest = row_reduction(m, d->in[1], REDUCE_MAX);
+  const struct scalar *largest = row_maximum(m, d->in[1]);
   if (!largest)
     return d;
   return bare(largest) == bare(d->in[0]) ? bare(d->in[0]) : NULL;
-}
-
-static bool is_number(const struct scalar *v, double value) {
-  v = bare(v);
-  return v->kind == SCALAR_CONST && dtype_is_float(v->dtype) && v->constant.real == value;
 }
 
 // e / sum of e, however the division is spelled.
@@ -207,6 +221,11 @@ static const struct scalar *score_of_softmax(struct match *m, const struct scala
 
 // Is v true where every score of the row is -inf?
 static bool is_empty_row(struct match *m, const struct scalar *v, const struct scalar *score) {
+  if (is_op(v, SCALAR_EQ) && is_number(v->in[1], -(double)INFINITY)) {
+    const struct scalar *largest = row_reduction(m, v->in[0], REDUCE_MAX);
+    if (largest && bare(largest) == score)
+      return true;
+  }
   bool negated = false;
   while (is_op(v, SCALAR_NOT)) {
     negated = !negated;

@@ -139,6 +139,7 @@ struct join {
   bool is_once;                                // ... and that of new column stages
   int64_t saved;                               // bytes, for likely sizes
   const char *reason;                          // why they stay apart
+  bool never;                                  // by their kinds or sizes alone
 };
 // False with ret->reason.
 bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret);

@@ -272,10 +272,19 @@ static bool sizes_fit(struct fuser *f, const struct group *h, const struct group
          (g->numel[0] == h->numel[1] || expr_is(g->numel[0], 1));
 }
 
-static bool kinds_fit(const struct group *h, const struct group *g) {
-  if (g->kind == REGION_MAP)
-    return h->kind != REGION_ATTENTION;
-  return is_rows(g->kind) && is_rows(h->kind);
+static bool kinds_fit(struct join *j) {
+  const struct group *h = j->host, *g = j->guest;
+  if (g->kind == REGION_MAP && h->kind != REGION_ATTENTION)
+    return true;
+  if (is_rows(g->kind) && is_rows(h->kind))
+    return true;
+  if (h->kind == REGION_PRODUCT || h->kind == REGION_ATTENTION)
+    j->reason = g->kind == REGION_MAP ? "attention ends with what it writes"
+                : is_rows(g->kind)    ? "a block of a product has no whole rows"
+                                      : "a kernel holds one product";
+  else
+    j->reason = "they are of kinds that have no common kernel";
+  return false;
 }
 
 // Do the guest's reduced axes come in the same order in the host?
@@ -294,12 +303,13 @@ static bool is_in_order(const struct join *j) {
 }
 
 static bool place_guest(struct fuser *f, struct join *j) {
-  j->reason = "they are of kinds that have no common kernel";
-  if (!kinds_fit(j->host, j->guest))
+  j->never = true;
+  if (!kinds_fit(j))
     return false;
   j->reason = "they run over different numbers of elements";
   if (!sizes_fit(f, j->host, j->guest))
     return false;
+  j->never = false;
   j->host_side.g = j->host;
   j->guest_side.g = j->guest;
   groups_align(f, &j->host_side, &j->guest_side);

@@ -13,11 +13,13 @@ struct pair {
   struct group *a, *b;
   uint32_t versions[2];
   int64_t saves; // at most
+  bool passes;   // one reads what the other writes
 };
 
 struct refusal {
   struct pair pair;
   const char *reason;
+  bool never; // not for what they read or write
 };
 
 struct queue {
@@ -83,7 +85,8 @@ static int64_t buffer_bytes(const struct buffer *b) {
   return n > (INT64_MAX >> 4) ? INT64_MAX >> 4 : n * (int64_t)dtype_bytes(b->dtype);
 }
 
-static void add_pair(struct queue *q, struct group *a, struct group *b, int64_t saves) {
+static void add_pair(struct queue *q, struct group *a, struct group *b, int64_t saves,
+                     bool passes) {
   if (a == b)
     return;
   if (a->id > b->id) {
@@ -95,10 +98,11 @@ static void add_pair(struct queue *q, struct group *a, struct group *b, int64_t 
     struct pair *p = &q->fresh.at[i];
     if (p->a == a && p->b == b) {
       p->saves += saves;
+      p->passes |= passes;
       return;
     }
   }
-  struct pair p = {a, b, {a->version, b->version}, saves};
+  struct pair p = {a, b, {a->version, b->version}, saves, passes};
   vec_push(q->f->arena, &q->fresh, p);
 }
 
@@ -110,7 +114,7 @@ static void add_siblings(struct queue *q, struct group *g, const struct buffer_u
         r->position < g->position ? g->position - r->position : r->position - g->position;
     if (r == g || apart > SIBLING_REACH)
       continue;
-    add_pair(q, g, r, buffer_bytes(u->buffer));
+    add_pair(q, g, r, buffer_bytes(u->buffer), false);
     count++;
   }
 }
@@ -125,13 +129,14 @@ static void add_neighbours(struct queue *q, struct group *g) {
       continue;
     u->stamp = stamp;
     if (u->writer && group_alive(u->writer) != g)
-      add_pair(q, group_alive(u->writer), g, buffer_bytes(u->buffer) * (u->loads > 1 ? 1 : 2));
+      add_pair(q, group_alive(u->writer), g, buffer_bytes(u->buffer) * (u->loads > 1 ? 1 : 2),
+               true);
     if (!u->writer || group_alive(u->writer) != g)
       add_siblings(q, g, u);
     else
       for (size_t k = 0; k < u->readers.len && k < MAX_SIBLINGS; k++)
         add_pair(q, g, group_alive(u->readers.at[k]),
-                 buffer_bytes(u->buffer) * (u->loads > 1 ? 1 : 2));
+                 buffer_bytes(u->buffer) * (u->loads > 1 ? 1 : 2), true);
   }
   for (size_t i = 0; i < q->fresh.len; i++)
     push(q, q->fresh.at[i]);
@@ -150,7 +155,7 @@ static void try_pair(struct queue *q, const struct pair *p) {
     add_neighbours(q, groups_join(q->f, &j));
     return;
   }
-  struct refusal r = {*p, j.reason};
+  struct refusal r = {*p, j.reason, j.never};
   r.pair.saves = j.saved ? j.saved : p->saves;
   vec_push(q->f->arena, &q->refusals, r);
 }
@@ -158,7 +163,7 @@ static void try_pair(struct queue *q, const struct pair *p) {
 static void say_refusals(struct queue *q) {
   for (size_t i = 0; i < q->refusals.len; i++) {
     const struct refusal *r = &q->refusals.at[i];
-    if (!is_current(&r->pair))
+    if (!is_current(&r->pair) || (!r->pair.passes && r->never))
       continue;
     const struct group *last = r->pair.a->position < r->pair.b->position ? r->pair.b : r->pair.a;
     const struct group *first = last == r->pair.a ? r->pair.b : r->pair.a;
