@@ -283,8 +283,17 @@ static int compare(struct exprs *x, const struct expr *a, const struct expr *b) 
     return 1;
   if (b->hi <= a->lo && b->hi != INT64_MAX)
     return -1;
+  if (x->busy >= EXPR_MAX_BUSY)
+    return 0;
+  x->busy++;
   const struct expr *d = expr_sub(x, b, a);
-  return d->overflows ? 0 : d->lo >= 0 ? 1 : d->hi <= 0 ? -1 : 0;
+  int c = d->overflows ? 0 : d->lo >= 0 ? 1 : d->hi <= 0 ? -1 : 0;
+  if (c == 0 && !d->overflows) {
+    const struct expr *least = expr_bound(x, d, false), *most = expr_bound(x, d, true);
+    c = least->lo >= 0 && !least->overflows ? 1 : most->hi <= 0 && !most->overflows ? -1 : 0;
+  }
+  x->busy--;
+  return c;
 }
 
 static const struct expr *choose(struct exprs *x, enum expr_kind kind, const struct expr *a,

@@ -64,6 +64,10 @@ void poly_add(struct exprs *x, struct poly *p, const struct expr *e, int64_t tim
 int64_t poly_coef(const struct poly *p, const struct expr *of); // 0 where it has no such term
 const struct expr *poly_expr(struct exprs *x, struct poly *p);  // simplifies p first
 
+// An expression that is nowhere below e (above e where `upper` is false): axes go to their last
+// value, or to their first; what is left are sizes.
+const struct expr *expr_bound(struct exprs *x, const struct expr *e, bool upper);
+
 // c*(x // c) + x % c = x and its relatives, until nothing changes (graph/expr_fold.c).
 void poly_fold(struct exprs *x, struct poly *p);
 

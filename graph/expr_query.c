@@ -151,9 +151,7 @@ bool expr_linear(struct exprs *x, const struct expr *e, const struct expr *symbo
 
 // ---- bounds ----
 
-// An expression that is nowhere below e, made of sizes: axes go to their last value, or to their
-// first where `upper` is false.
-static const struct expr *bound(struct exprs *x, const struct expr *e, bool upper) {
+const struct expr *expr_bound(struct exprs *x, const struct expr *e, bool upper) {
   switch (e->kind) {
   case EXPR_SYMBOL:
     if (upper && e->symbol->limit)
@@ -162,7 +160,7 @@ static const struct expr *bound(struct exprs *x, const struct expr *e, bool uppe
   case EXPR_ADD: {
     const struct expr *sum = expr_const(x, 0);
     for (uint32_t i = 0; i < e->count; i++)
-      sum = expr_add(x, sum, bound(x, e->in[i], upper));
+      sum = expr_add(x, sum, expr_bound(x, e->in[i], upper));
     return sum;
   }
   case EXPR_MUL: {
@@ -172,12 +170,15 @@ static const struct expr *bound(struct exprs *x, const struct expr *e, bool uppe
       const struct expr *f = e->in[i];
       if (f->kind != EXPR_CONST && f->lo < 0)
         return e;
-      product = expr_mul(x, product, f->kind == EXPR_CONST ? f : bound(x, f, upper != negative));
+      const struct expr *b = f->kind == EXPR_CONST ? f : expr_bound(x, f, upper != negative);
+      if (b->lo < 0 && f->kind != EXPR_CONST)
+        return e;
+      product = expr_mul(x, product, b);
     }
     return product;
   }
   case EXPR_FLOORDIV:
-    return e->in[1]->lo >= 1 ? expr_floordiv(x, bound(x, e->in[0], upper), e->in[1]) : e;
+    return e->in[1]->lo >= 1 ? expr_floordiv(x, expr_bound(x, e->in[0], upper), e->in[1]) : e;
   case EXPR_MOD:
     if (e->in[1]->lo < 1)
       return e;
@@ -187,16 +188,21 @@ static const struct expr *bound(struct exprs *x, const struct expr *e, bool uppe
 }
 
 bool expr_is_within(struct exprs *x, const struct expr *e, const struct expr *limit) {
-  if (e->lo < 0 || e->overflows || limit->overflows)
+  if (e->overflows || limit->overflows)
     return false;
-  if (e->hi != INT64_MAX && e->hi < limit->lo)
+  if (e->lo >= 0 && e->hi != INT64_MAX && e->hi < limit->lo)
     return true;
-  if (limit->kind == EXPR_CONST || x->busy >= EXPR_MAX_BUSY)
+  if (x->busy >= EXPR_MAX_BUSY)
     return false;
   x->busy++;
-  const struct expr *room = expr_sub(x, limit, bound(x, e, true));
+  const struct expr *least = e->lo >= 0 ? e : expr_bound(x, e, false);
+  bool within = least->lo >= 0 && !least->overflows;
+  if (within) {
+    const struct expr *room = expr_sub(x, limit, expr_bound(x, e, true));
+    within = room->lo >= 1 && !room->overflows;
+  }
   x->busy--;
-  return room->lo >= 1 && !room->overflows;
+  return within;
 }
 
 // ---- substitution ----
