@@ -30,7 +30,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   enum operator_class c = operator_row(n->op)->class;
   u->count++;
   u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
-  double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || !n->results[0]
+  double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)
                       : hint_numel(b, n->results[0]);
   u->widest = domain > u->widest ? domain : u->widest;

@@ -36,28 +36,7 @@ static bool scatter(struct builder *b, const struct node *n, struct lazy *z, uin
 
 // ---- index_put ----
 
-// index_put(x, [mask], values) with a single value.
-static bool put_masked(struct builder *b, const struct node *n, struct lazy *z,
-                       const struct value *mask) {
-  const struct value *v = z->value, *values = node_value(n, 2);
-  const struct expr *at[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < values->rank; i++) {
-    if (!expr_is(values->shape[i], 1))
-      return loops_refuse(b, n, "a mask as index with several values makes sizes depend on data");
-    at[i] = expr_const(b->x, 0);
-  }
-  const struct scalar *x = loops_element(b, node_value(n, 0), z->at);
-  const struct scalar *y = loops_element(b, values, at);
-  if (node_truth(n, 3))
-    y = loops_binary(b, SCALAR_ADD, loops_compute_dtype(v->dtype), x, y);
-  return loops_define(b, n, z, scalar_masked(b->s, loops_element(b, mask, z->at), y, x));
-}
-
 static bool lower_index_put(struct builder *b, const struct node *n, struct lazy *z) {
-  const struct arg *list;
-  size_t count = node_list(n, 1, &list);
-  if (count == 1 && list[0].kind == ARG_VALUE && list[0].value->dtype == DTYPE_I1)
-    return put_masked(b, n, z, list[0].value);
   struct indexing x;
   if (!loops_indexing(b, n, &x))
     return false;

@@ -27,6 +27,7 @@ struct simplify {
   const bool *is_live;    // of the one that is read, by value id
   VEC(struct fact) facts; // by id of the new graph's values
   size_t nodes_seen;      // nodes of it whose results have facts
+  bool is_learning;       // facts of the next node are being found
   struct {
     struct node **slots;
     size_t count, cap;

@@ -89,12 +89,16 @@ bool fact_of_arg(struct simplify *s, const struct arg *a, enum dtype t, struct f
 
 const struct fact *fact_of(struct simplify *s, const struct value *v) {
   struct graph *g = s->b.g;
-  for (; s->nodes_seen < g->nodes.len; s->nodes_seen++) {
-    const struct node *n = g->nodes.at[s->nodes_seen];
+  while (!s->is_learning && s->nodes_seen < g->nodes.len) {
+    const struct node *n = g->nodes.at[s->nodes_seen++];
     while (s->facts.len < g->value_count)
       vec_push(g->arena, &s->facts, (struct fact){.kind = FACT_NONE});
-    if (n->result_count == 1 && n->results[0])
-      s->facts.at[n->results[0]->id] = fact_of_node(s, n);
+    if (n->result_count != 1 || !n->results[0])
+      continue;
+    s->is_learning = true; // asks for facts of its operands, which are there
+    struct fact f = fact_of_node(s, n);
+    s->is_learning = false;
+    s->facts.at[n->results[0]->id] = f;
   }
   while (s->facts.len < g->value_count)
     vec_push(g->arena, &s->facts, (struct fact){.kind = FACT_NONE});

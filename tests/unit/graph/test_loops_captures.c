@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captured graphs as loops: all of them lower, small ones compute the same. The folder is that of
+// the environment variable TILE_GRAPHS, else tests/graph/captures. Prints the number of stages of
+// each.
+#include "base/file.h"
+#include "loops_check.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CAPTURES = 256 };
+static struct {
+  const char *folder;
+  char *names[MAX_CAPTURES];
+  int count;
+} captures;
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void find_captures(void) {
+  const char *folder = getenv("TILE_GRAPHS");
+  captures.folder = folder && *folder ? folder : CAPTURES;
+  DIR *d = opendir(captures.folder);
+  for (struct dirent *e; d && (e = readdir(d)) && captures.count < MAX_CAPTURES;) {
+    size_t n = strlen(e->d_name);
+    if (n > 3 && strcmp(e->d_name + n - 3, ".py") == 0)
+      captures.names[captures.count++] = strdup(e->d_name);
+  }
+  if (d)
+    closedir(d);
+  qsort(captures.names, (size_t)captures.count, sizeof *captures.names, by_name);
+}
+
+// What interpreting the loops costs, about.
+static double work_of(const struct loops *l) {
+  double work = 0;
+  for (size_t i = 0; i < l->stages.len; i++) {
+    const struct stage *s = l->stages.at[i];
+    double places = 1;
+    for (uint32_t k = 0; k < s->rank + s->reduced; k++)
+      places *= (double)expr_hint(s->axes[k]->symbol->limit);
+    work += s->kind == STAGE_PRODUCT ? places : 20 * places;
+  }
+  return work;
+}
+
+static void count_kinds(const struct loops *l, const char *name, double work) {
+  size_t kinds[STAGE_ATTENTION + 1] = {0};
+  for (size_t i = 0; i < l->stages.len; i++)
+    kinds[l->stages.at[i]->kind]++;
+  printf("# %s: %zu stages (%zu maps, %zu reductions, %zu scans, %zu scatters, %zu products, %zu "
+         "attention), work %.1e\n",
+         name, l->stages.len, kinds[STAGE_MAP], kinds[STAGE_REDUCE], kinds[STAGE_SCAN],
+         kinds[STAGE_SCATTER], kinds[STAGE_PRODUCT], kinds[STAGE_ATTENTION], work);
+  fflush(stdout);
+}
+
+START_TEST(capture) {
+  const char *name = captures.names[_i];
+  struct arena *a = arena_create();
+  char path[4096];
+  snprintf(path, sizeof path, "%s/%s", captures.folder, name);
+  struct str text;
+  ck_assert_msg(file_read(a, path, SOURCE_MAX_BYTES, &text) == 0, "%s", path);
+  struct graph *g = graph_of_text(a, text, name);
+  struct loops *l = loops_of(g, name);
+  double work = work_of(l);
+  count_kinds(l, name, work);
+  if (getenv("LOOPS_PRINT")) {
+    struct strbuf out = {0};
+    loops_print(l, &out);
+    printf("%s\n", strbuf_cstr(&out));
+    strbuf_finish(&out);
+  }
+  const char *most = getenv("LOOPS_WORK");
+  if (work <= (most ? atof(most) : 5e8))
+    loops_agree(g, l, NULL, name);
+  arena_destroy(a);
+}
+END_TEST
+
+int main(void) {
+  find_captures();
+  Suite *s = suite_create("loops-captures");
+  TCase *c = tcase_create("captures");
+  tcase_set_timeout(c, 300);
+  tcase_add_loop_test(c, capture, 0, captures.count);
+  suite_add_tcase(s, c);
+  SRunner *runner = srunner_create(s);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  for (int i = 0; i < captures.count; i++)
+    free(captures.names[i]);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
