@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of tl.dot: formulas that give halves as they lie in memory, where they can.
+#ifndef TILE_GRAPH_EMIT_OPERAND_H
+#define TILE_GRAPH_EMIT_OPERAND_H
+
+#include "graph/emit.h"
+
+// The dtype of memory that holds every value of v exactly: v is a load, converted and masked by 0
+// at most. DTYPE_NONE: it is computed.
+enum dtype operand_loaded(const struct scalar *v);
+// In which dtype tl.dot gets the operands a and b of a product that is stored as `out`: the one
+// both were loaded in, else that of the graph's values, which is the result's.
+enum dtype operand_dtype(const struct scalar *a, const struct scalar *b, enum dtype out);
+// The operand in `t`; 0 outside of `inside`, which is an axis.
+const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
+                         const struct expr *inside);
+
+#endif
