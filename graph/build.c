@@ -26,10 +26,8 @@ static uint32_t wrap(int64_t dim, uint32_t rank) { return (uint32_t)(dim < 0 ? d
 
 struct dims dims_of(const struct node *n, unsigned arg, uint32_t rank) {
   bool is_reduced[GRAPH_MAX_RANK] = {0};
-  size_t count = 0;
-  const struct arg *list = NULL;
-  if (!node_is_none(n, arg))
-    count = node_list(n, arg, &list);
+  const struct arg *a = &n->args[arg], *list = a->kind == ARG_LIST ? a->list.at : a;
+  size_t count = a->kind == ARG_LIST ? a->list.count : a->kind == ARG_INT;
   for (size_t i = 0; i < count; i++) {
     int64_t dim = 0;
     expr_is_const(list[i].number, &dim);

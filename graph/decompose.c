@@ -2,7 +2,7 @@
 // Writes operators out until only those of graph/lowering.def that loops know are left.
 #include "graph/decompose.h"
 
-enum lowering { LOWERING_PRIMITIVE, LOWERING_NORMAL, LOWERING_DECOMPOSE };
+enum lowering { LOWERING_NONE, LOWERING_PRIMITIVE, LOWERING_NORMAL, LOWERING_DECOMPOSE };
 
 static const struct {
   enum lowering kind;
@@ -15,6 +15,8 @@ static const struct {
 };
 
 bool operator_is_primitive(enum operator_id id) { return rows[id].kind != LOWERING_DECOMPOSE; }
+
+bool operator_has_lowering(enum operator_id id) { return rows[id].kind != LOWERING_NONE; }
 
 bool decompose_keep(struct decompose *d) {
   d->keeps = true;
@@ -77,13 +79,13 @@ static bool is_dead(const struct walk *w, const struct node *n) {
   return true;
 }
 
-static bool take(struct rewrite *rw, const struct node *n, struct value **ret) {
+static bool take(struct rewrite *rw, const struct node *n, struct value **ret, uint32_t first_id) {
   for (uint32_t i = 0; i < n->result_count; i++) {
     if (!n->results[i])
       continue;
     if (!ret[i])
       return false;
-    rw->map[n->results[i]->id] = ret[i];
+    rewrite_name(rw, n->results[i], ret[i], first_id);
   }
   return true;
 }
@@ -102,12 +104,13 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
   struct node mapped = *n;
   mapped.args = rewrite_args(rw, n);
   struct value **ret = arena_array(rw->to->arena, struct value *, n->result_count + 1);
+  uint32_t first_id = rw->to->value_count;
   if (!rows[n->op].f(&d, &mapped, ret))
     return false;
   if (d.keeps)
     return rewrite_copy(rw, n);
   w->changed = true;
-  return take(rw, n, ret);
+  return take(rw, n, ret, first_id);
 }
 
 struct graph *graph_decompose(struct graph *g, bool keeps_attention) {

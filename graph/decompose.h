@@ -30,6 +30,7 @@ typedef bool (*decompose_fn)(struct decompose *d, const struct node *n, struct v
 
 // Is it one of those that graph/loops.h lowers? True also for rows NORMAL.
 bool operator_is_primitive(enum operator_id id);
+bool operator_has_lowering(enum operator_id id); // of all, which a test sees to
 
 // The node has the form that loops expect: it is copied as it is.
 bool decompose_keep(struct decompose *d);

@@ -28,6 +28,8 @@ struct graph *graph_rewrite(struct graph *g, rewrite_fn f, void *user);
 bool rewrite_copy(struct rewrite *rw, const struct node *n);
 struct value *rewrite_value(struct rewrite *rw, const struct node *n, unsigned i); // mapped argument
 struct arg *rewrite_args(struct rewrite *rw, const struct node *n);                 // all of them
+// `to` stands for v, and has its name if it was made since there were `first_id` values.
+void rewrite_name(struct rewrite *rw, const struct value *v, struct value *to, uint32_t first_id);
 // Which values outputs and mutations depend on, by value id. On the graph's arena.
 bool *graph_live(const struct graph *g);
 

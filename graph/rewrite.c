@@ -46,13 +46,19 @@ struct value *rewrite_value(struct rewrite *rw, const struct node *n, unsigned i
   return v ? rw->map[v->id] : NULL;
 }
 
+void rewrite_name(struct rewrite *rw, const struct value *v, struct value *to, uint32_t first_id) {
+  rw->map[v->id] = to;
+  if (to->def && to->id >= first_id)
+    to->name = v->name;
+}
+
 bool rewrite_copy(struct rewrite *rw, const struct node *n) {
   struct node *copy = graph_append(rw->to, n->op, rewrite_args(rw, n), n->arg_count, n->span);
   if (!copy)
     return false;
   for (uint32_t i = 0; i < n->result_count; i++)
     if (n->results[i])
-      rw->map[n->results[i]->id] = copy->results[i];
+      rewrite_name(rw, n->results[i], copy->results[i], 0);
   return true;
 }
 

@@ -157,6 +157,7 @@ static bool copy(struct rewrite *rw, struct simplify *s, const struct node *n,
                  const struct arg *args) {
   struct node asked = *n;
   asked.args = arena_dup(rw->to->arena, args, n->arg_count * sizeof *args, _Alignof(struct arg));
+  uint32_t first_id = rw->to->value_count;
   struct node *made = find_or_note(s, &asked);
   if (made)
     s->changed = true;
@@ -173,8 +174,7 @@ static bool copy(struct rewrite *rw, struct simplify *s, const struct node *n,
   for (uint32_t i = 0; i < n->result_count; i++) {
     if (!n->results[i])
       continue;
-    rw->map[n->results[i]->id] = made->results[i];
-    made->results[i]->name = n->results[i]->name;
+    rewrite_name(rw, n->results[i], made->results[i], first_id);
   }
   return true;
 }
@@ -186,11 +186,12 @@ static bool simplify_node(struct rewrite *rw, const struct node *n) {
   s->b = (struct build){rw->to, n->span};
   struct node mapped = *n;
   mapped.args = rewrite_args(rw, n);
+  uint32_t first_id = rw->to->value_count;
   struct value *v = simpler(s, &mapped);
   if (v) {
     if (n->op != OP_CLONE)
       s->changed = true; // a copy may come back for an output: counted by the number of nodes
-    rw->map[n->results[0]->id] = v;
+    rewrite_name(rw, n->results[0], v, first_id);
     return true;
   }
   if (n->op == OP_TILE_ATTENTION && simplify_attention(s, &mapped, mapped.args))
