@@ -258,6 +258,10 @@ bool infer_sdpa(struct infer *in) {
   if (op == OP_SDPA_CUDNN)
     sums.shape[sums.rank++] = expr_const(x, 1);
   extent_make_contiguous(x, &sums);
+  if (op == OP_SDPA_CPU && sums.rank == 3) { // these too lie as [B, S, H]
+    sums.strides[1] = expr_const(x, 1);
+    sums.strides[2] = sums.shape[1];
+  }
   if (!infer_extent(in, 0, q->dtype, &e))
     return false;
   if (in->n->result_count > 1 && !infer_extent(in, 1, wide(q->dtype), &sums))

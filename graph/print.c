@@ -200,9 +200,12 @@ static void print_call(struct printer *p, const struct node *n) {
   size_t count, shown = 0;
   const struct parameter *ps = operator_parameters(n->op, &count);
   bool is_omitted[OPERATOR_MAX_PARAMETERS], needed = false;
+  bool is_prim =
+      str_starts(str_from(operator_row(n->op)->name), "prims."); // these have no defaults
   for (size_t i = count;
        i-- > 0;) { // what stands before an argument that is needed is needed as well
-    is_omitted[i] = is_default(p, &ps[i], &n->args[i]) && (ps[i].by_name || !needed);
+    bool may_go = ps[i].by_name ? !is_prim || n->args[i].kind == ARG_NONE : !needed;
+    is_omitted[i] = may_go && is_default(p, &ps[i], &n->args[i]);
     needed |= !ps[i].by_name && !is_omitted[i];
   }
   strbuf_printf(p->out, "torch.ops.%s(", operator_row(n->op)->name);

@@ -114,8 +114,13 @@ static bool tensor(struct reader *r, struct annotation *ret) {
     }
     ret->has_strides = true;
   }
+  size_t device = r->pos; // of the text; graphs run where they are told to
   if (fx_accept(r, TOK_NAME) && fx_peek(r) == TOK_COLON && fx_peek_behind(r) == TOK_INT)
-    r->pos += 2; // the device: it is that of the run
+    r->pos += 2;
+  if (r->pos > device && !r->g->device) {
+    struct span s = fx_span(r, device, r->pos);
+    r->g->device = arena_strndup(r->arena, s.source->text.ptr + s.begin, s.end - s.begin);
+  }
   return true;
 }
 
