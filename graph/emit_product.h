@@ -28,5 +28,8 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
 // divide what the chosen ones divide. NULL: nothing to choose.
 const char *product_space(struct arena *a, const struct product_shape *s,
                           const struct product_plan *p, const struct program_options *o);
+// A dimension of a space: a block, the chosen one first.
+void product_put_blocks(struct strbuf *out, const char *name, int64_t extent, unsigned block,
+                        unsigned least, unsigned most);
 
 #endif

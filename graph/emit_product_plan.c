@@ -164,26 +164,15 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
 
 // ---- what a tuner may try ----
 
-struct values {
-  unsigned at[8];
-  size_t count;
-};
-
 // Powers of two from `least` to `most` for which the source that was written for `block` is right:
 // where that divides the extent there are no masks.
-static struct values blocks_like(int64_t extent, unsigned block, unsigned least, unsigned most) {
-  struct values v = {0};
+void product_put_blocks(struct strbuf *out, const char *name, int64_t extent, unsigned block,
+                        unsigned least, unsigned most) {
+  strbuf_printf(out, "%s%s=%u", out->len ? ", " : "", name, block);
   bool divides = extent % block == 0;
-  for (unsigned b = least; b <= most && v.count < COUNT_OF(v.at); b *= 2)
-    if (b == block || (divides ? extent % b == 0 : b / 2 < extent))
-      v.at[v.count++] = b;
-  return v;
-}
-
-static void put_values(struct strbuf *out, const char *name, struct values v) {
-  strbuf_printf(out, "%s%s=", out->len ? ", " : "", name);
-  for (size_t i = 0; i < v.count; i++)
-    strbuf_printf(out, "%s%u", i ? "," : "", v.at[i]);
+  for (unsigned b = least; b <= most; b *= 2)
+    if (b != block && (divides ? extent % b == 0 : b / 2 < extent))
+      strbuf_printf(out, ",%u", b);
 }
 
 const char *product_space(struct arena *a, const struct product_shape *s,
@@ -192,12 +181,10 @@ const char *product_space(struct arena *a, const struct product_shape *s,
     return NULL;
   unsigned k = 512 / dtype_bits(s->dtype); // a block of 32 halves
   struct strbuf out = {0};
-  put_values(&out, "BLOCK_M", blocks_like(s->m, p->block_m, 16, 128));
-  put_values(&out, "BLOCK_N", blocks_like(s->n, p->block_n, 16, 256));
-  struct values of_k = blocks_like(s->k, p->block_k, k, 4 * k);
-  if (p->split_k > 1 || !s->is_fixed) // its parts are so many blocks of this size
-    of_k = (struct values){{p->block_k}, 1};
-  put_values(&out, "BLOCK_K", of_k);
+  product_put_blocks(&out, "BLOCK_M", s->m, p->block_m, 16, 128);
+  product_put_blocks(&out, "BLOCK_N", s->n, p->block_n, 16, 256);
+  if (p->split_k == 1 && s->is_fixed) // else the parts are so many blocks of this size
+    product_put_blocks(&out, "BLOCK_K", s->k, p->block_k, k, 4 * k);
   strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4,5");
   const char *text = out.failed ? NULL : arena_strdup(a, strbuf_cstr(&out));
   strbuf_finish(&out);

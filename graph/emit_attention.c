@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions around attention: a program has a block of queries and walks over the keys, with the
+// maximum and the sum of exponentials of each row so far (online softmax).
+//
+//   for k0 in range(0, 2048, BLOCK_N):
+//       s = tl.dot(q, k)
+//       above = tl.maximum(top, tl.max(s, 1) * scale)
+//       p = tl.exp2(s * scale - above[:, None])
+//       keep = tl.exp2(top - above)
+//       total = total * keep + tl.sum(p, 1)
+//       acc = tl.dot(p, v, acc * keep[:, None])
+//       top = above
+//
+// Keys that no query of the block sees are left out, and only blocks that some query sees in part
+// have a mask.
+#include "graph/emit_attention.h"
+
+#include "graph/emit_operand.h"
+#include "graph/emit_product.h"
+
+#include <math.h>
+
+enum { MOST_GRID = 65535 };
+
+static const double log2_of_e = 1.4426950408889634;
+
+struct attention_plan {
+  unsigned block_m, block_n, num_warps, num_stages;
+  unsigned depth, columns; // powers of two
+};
+
+struct walk {
+  struct program *p;
+  const struct region *r;
+  const struct program_options *o;
+  struct exprs *x;
+  struct scalars *s;
+  struct emitter *e;
+  const struct stage *stage;
+  const struct attention *t;
+  const struct expr *batch, *m, *n; // axes
+  struct score score;
+  enum dtype dtype, weights, sum; // of q and k, of p and v, of the sums
+  struct attention_plan plan;
+};
+
+static const struct expr *extent(const struct expr *axis) { return axis->symbol->limit; }
+
+static bool is_batched(const struct walk *w) { return !expr_is(extent(w->batch), 1); }
+static bool folds_batch(const struct walk *w) { return extent(w->batch)->hi > MOST_GRID; }
+
+static bool divides(const struct expr *axis, unsigned block) {
+  return expr_is_multiple(extent(axis), block);
+}
+
+static const struct expr *twin(struct walk *w, const struct expr *axis, const char *name) {
+  return expr_symbol(w->x, name, 0, axis->symbol->hi, extent(axis));
+}
+
+// A batch of one is at 0.
+static const struct expr *place_in(struct walk *w, const struct expr *e) {
+  const struct expr *zero = expr_const(w->x, 0);
+  return is_batched(w) ? e : index_substitute(w->s, e, 1, &w->batch, &zero);
+}
+
+static const struct scalar *value_in(struct walk *w, const struct scalar *v) {
+  const struct expr *zero = expr_const(w->x, 0);
+  return is_batched(w) ? v : scalar_substitute(w->s, v, 1, &w->batch, &zero);
+}
+
+// v with up to two of its axes called otherwise.
+static const struct scalar *with_axes(struct walk *w, const struct scalar *v, const struct expr *a,
+                                      const struct expr *a_now, const struct expr *b,
+                                      const struct expr *b_now) {
+  const struct expr *from[2] = {a, b}, *to[2] = {a_now, b_now};
+  return value_in(w, scalar_substitute(w->s, v, b ? 2 : 1, from, to));
+}
+
+// ---- where a program is ----
+
+// Blocks of late queries see most keys where later keys are hidden: they go first.
+static void place_program(struct walk *w) {
+  struct emitter *e = w->e;
+  const char *m = emit_extent(e, extent(w->m)), *pid = "tl.program_id(0)";
+  const char *blocks = arena_printf(e->arena, "tl.cdiv(%s, BLOCK_M)", m);
+  if (folds_batch(w)) {
+    emit_line(e, 0, "batch = tl.program_id(0) // %s", blocks);
+    pid = arena_printf(e->arena, "tl.program_id(0) %% %s", blocks);
+  } else if (is_batched(w)) {
+    emit_line(e, 0, "batch = tl.program_id(1)");
+  }
+  if (is_batched(w))
+    emit_axis(e, w->batch, "batch", NULL, 0);
+  if (w->score.last)
+    emit_line(e, 0, "m0 = (%s - 1 - %s) * BLOCK_M", blocks, pid);
+  else
+    emit_line(e, 0, "m0 = %s * BLOCK_M",
+              folds_batch(w) ? arena_printf(e->arena, "(%s)", pid) : pid);
+  emit_line(e, 0, "m = (m0 + tl.arange(0, BLOCK_M))[:, None]");
+  const char *mask = divides(w->m, w->plan.block_m) ? NULL : arena_printf(e->arena, "(m < %s)", m);
+  emit_axis(e, w->m, "m", mask, 0);
+}
+
+// An axis that a block holds as a whole.
+static const struct expr *whole_axis(struct walk *w, const struct expr *axis, const char *name,
+                                     unsigned block, const char *shape) {
+  struct emitter *e = w->e;
+  const struct expr *t = twin(w, axis, name);
+  emit_line(e, 0, "%s = tl.arange(0, %u)%s", name, block, shape);
+  const char *mask = expr_is(extent(axis), block)
+                         ? NULL
+                         : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, extent(axis)));
+  emit_axis(e, t, name, mask, 0);
+  return t;
+}
+
+// ---- the loop ----
+
+struct step {
+  const struct expr *inner, *columns; // depth for k, columns for v
+  bool has_tail;                      // keys beyond the end may be met
+  bool has_mask;                      // `seen` is asked
+};
+
+static const struct expr *key_axis(struct walk *w, const char *name, const char *shape,
+                                   const struct step *step) {
+  struct emitter *e = w->e;
+  const struct expr *t = twin(w, w->t->key, name);
+  emit_line(e, 1, "%s = (k0 + tl.arange(0, BLOCK_N))%s", name, shape);
+  const char *mask = !step->has_tail ? NULL
+                                     : arena_printf(e->arena, "(%s < %s)", name,
+                                                    emit_extent(e, extent(w->t->key)));
+  emit_axis(e, t, name, mask, 1);
+  return t;
+}
+
+// The text of the scores' product with its factors.
+static const char *scaled_product(struct walk *w) {
+  const char *scale = emit_number(w->e, DTYPE_F32, (union element){.real = w->score.scale});
+  return w->score.scale == 1 ? "s" : arena_printf(w->e->arena, "s * %s", scale);
+}
+
+// A formula of its own: what it gives for each pair of query and key.
+static void emit_formula(struct walk *w, const struct expr *key) {
+  struct emitter *e = w->e;
+  if (w->score.scale != 1)
+    emit_line(e, 1, "s = %s", scaled_product(w));
+  const struct scalar *v = with_axes(w, w->score.formula, w->t->key, key, NULL, NULL);
+  uint32_t axes = emit_index_axes(e, w->m) | emit_index_axes(e, key);
+  emit_given(e, w->t->product, "s", axes, 1);
+  emit_count(e, v);
+  emit_line(e, 1, "s = %s", emit_value(e, v).s);
+}
+
+static void emit_mask_of_keys(struct walk *w, const struct expr *key, const struct step *step) {
+  struct emitter *e = w->e;
+  const char *mask = emit_mask(e, emit_index_axes(e, key));
+  if (step->has_mask && w->score.seen) {
+    const struct scalar *seen = with_axes(w, w->score.seen, w->t->key, key, NULL, NULL);
+    emit_count(e, seen);
+    const char *text = emit_operand(e, seen, mask ? PREC_AND : PREC_COMPARE);
+    mask = mask ? arena_printf(e->arena, "%s & %s", mask, text) : text;
+  }
+  if (mask)
+    emit_line(e, 1, "s = tl.where(%s, s, float(\"-inf\"))", mask);
+}
+
+static void emit_softmax(struct walk *w) {
+  struct emitter *e = w->e;
+  if (w->score.formula) { // a row of minus infinities so far has no maximum to subtract
+    const char *log2e = emit_number(e, DTYPE_F32, (union element){.real = log2_of_e});
+    emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1))");
+    emit_line(e, 1, "base = tl.where(above == float(\"-inf\"), 0.0, above)");
+    emit_line(e, 1, "p = tl.exp2((s - base[:, None]) * %s)", log2e);
+    emit_line(e, 1, "keep = tl.exp2((top - base) * %s)", log2e);
+    return;
+  }
+  const char *scale =
+      emit_number(e, DTYPE_F32, (union element){.real = w->score.scale * log2_of_e});
+  emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1) * %s)", scale);
+  emit_line(e, 1, "p = tl.exp2(s * %s - above[:, None])", scale);
+  emit_line(e, 1, "keep = tl.exp2(top - above)");
+}
+
+static const char *precision(enum dtype t) {
+  return t == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
+}
+
+static void emit_keys(struct walk *w, const char *begin, const char *end, const struct step *step) {
+  struct emitter *e = w->e;
+  emit_open(e, arena_printf(e->arena, "for k0 in range(%s, %s, BLOCK_N):", begin, end));
+  const struct expr *across = key_axis(w, "key", "[None, :]", step);
+  const struct scalar *k = with_axes(w, w->score.k, w->t->key, across, w->t->depth, step->inner);
+  emit_count(e, k);
+  emit_line(e, 1, "k = %s", operand_text(e, k, w->dtype, NULL));
+  emit_line(e, 1, "s = tl.dot(q, k%s)", precision(w->dtype));
+  if (w->score.formula)
+    emit_formula(w, across);
+  emit_mask_of_keys(w, across, step);
+  emit_softmax(w);
+  emit_line(e, 1, "total = total * keep + tl.sum(p, 1)");
+  const struct expr *down = key_axis(w, "row", "[:, None]", step);
+  const struct scalar *v = with_axes(w, w->t->v, w->t->key, down, w->n, step->columns);
+  emit_count(e, v);
+  emit_line(e, 1, "v = %s", operand_text(e, v, w->weights, down));
+  const char *p =
+      w->weights == w->sum ? "p" : arena_printf(e->arena, "p.to(%s)", emit_type(w->weights));
+  emit_line(e, 1, "acc = tl.dot(%s, v, acc * keep[:, None]%s)", p, precision(w->weights));
+  emit_line(e, 1, "top = above");
+  emit_close(e);
+}
+
+// A bound of keys for the block's first query, or for its last.
+static const char *bound_text(struct walk *w, const struct expr *bound, bool of_last, int plus) {
+  struct emitter *e = w->e;
+  const struct expr *at = expr_symbol(w->x, "m0", 0, w->m->symbol->hi, extent(w->m));
+  bound = place_in(w, expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->m, &at), plus));
+  emit_axis(e, at, of_last ? "(m0 + BLOCK_M - 1)" : "m0", NULL, 0);
+  return emit_index(e, bound).s;
+}
+
+static const char *at_least_zero(struct walk *w, const char *text, const struct expr *bound) {
+  return bound->lo >= 0 ? text : arena_printf(w->e->arena, "max(%s, 0)", text);
+}
+
+static void emit_loops(struct walk *w, const struct expr *inner, const struct expr *columns) {
+  struct emitter *e = w->e;
+  const char *keys = emit_extent(e, extent(w->t->key)), *begin = "0", *end = keys;
+  const struct score *c = &w->score;
+  bool has_tail = !divides(w->t->key, w->plan.block_n);
+  if (c->last) {
+    const char *last = bound_text(w, c->last, true, 1);
+    end = "end";
+    emit_line(e, 0, "end = min(%s, %s)", at_least_zero(w, last, c->last), keys);
+  }
+  if (c->first) {
+    begin = "begin";
+    emit_line(e, 0, "begin = %s // BLOCK_N * BLOCK_N",
+              arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
+  }
+  struct step rest = {inner, columns, has_tail, true};
+  bool is_short = expr_hint(extent(w->t->key)) <= w->plan.block_n;
+  if (c->formula || (c->seen && !c->is_bound) || is_short || (!c->seen && !has_tail)) {
+    emit_keys(w, begin, end, &rest);
+    return;
+  }
+  // Whole blocks that every query of the program sees, without any mask; then the rest.
+  struct step all = {inner, columns, false, false};
+  if (c->seen)
+    emit_line(e, 0, "whole = min(%s, %s) // BLOCK_N * BLOCK_N",
+              at_least_zero(w, bound_text(w, c->last, false, 1), c->last), keys);
+  else
+    emit_line(e, 0, "whole = %s // BLOCK_N * BLOCK_N", keys);
+  emit_keys(w, "0", "whole", &all);
+  emit_keys(w, "whole", end, &rest);
+}
+
+// ---- what follows ----
+
+static void give_result(struct walk *w) {
+  struct emitter *e = w->e;
+  bool zero = w->t->zero_empty_rows && !w->score.has_no_empty;
+  emit_line(e, 0, "out = acc / %s[:, None]", zero ? "tl.where(total > 0, total, 1.0)" : "total");
+  uint32_t axes = emit_index_axes(e, w->m) | emit_index_axes(e, w->n);
+  const struct scalar *load = scalar_load(w->s, w->stage->out, place_in(w, w->stage->offset));
+  const struct scalar *full = scalar_convert(w->s, load, w->sum);
+  const char *half = "out", *name = "out";
+  if (load != full)
+    half = arena_printf(e->arena, "out.to(%s)", emit_type(load->dtype));
+  if (load != full && w->o->rounds)
+    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->sum));
+  emit_given(e, load, half, axes, 0);
+  emit_given(e, full, name, axes, 0);
+}
+
+// The logarithm of the sum of exponentials, for the backward pass: [batch, query].
+static void store_sums(struct walk *w) {
+  struct emitter *e = w->e;
+  struct buffer *b = w->t->lse;
+  const struct expr *place =
+      place_in(w, expr_add(w->x, expr_mul(w->x, w->batch, extent(w->m)), w->m));
+  if (w->score.formula)
+    emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
+  else
+    emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
+  const struct scalar *load = scalar_load(w->s, b, place);
+  emit_given(e, load, "lse", emit_index_axes(e, w->m), 0);
+  emit_writes(e, b);
+  emit_count(e, load);
+  emit_store(e, b, place, load);
+}
+
+static bool emit_results(struct walk *w) {
+  struct emit_parts parts = {0};
+  if (!emit_take_apart(w->p, w->r, &parts))
+    return false;
+  give_result(w);
+  for (size_t i = 0; i < parts.writes.len; i++) {
+    struct emit_write *o = &parts.writes.at[i];
+    o->place = place_in(w, o->place);
+    o->body = o->stage == w->stage ? scalar_load(w->s, o->buffer, o->place) : value_in(w, o->body);
+    emit_writes(w->e, o->buffer);
+    emit_count(w->e, o->body);
+  }
+  for (size_t i = 0; i < parts.writes.len; i++)
+    emit_store(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+  if (w->t->lse)
+    store_sums(w);
+  return true;
+}
+
+// ---- choosing ----
+
+static unsigned power_from(int64_t n, unsigned least, unsigned most) {
+  unsigned p = least;
+  while (p < most && p < n)
+    p *= 2;
+  return p;
+}
+
+// Measured with tutorials/07-flash-attention (docs/performance.md).
+static struct attention_plan choose(const struct walk *w) {
+  enum { MOST_WIDTH = 1024 };
+  struct attention_plan p = {.num_warps = 4, .num_stages = 3, .block_m = 128, .block_n = 64};
+  p.depth = power_from(expr_hint(extent(w->t->depth)), 16, MOST_WIDTH);
+  p.columns = power_from(expr_hint(extent(w->n)), 16, MOST_WIDTH);
+  unsigned wide = p.depth > p.columns ? p.depth : p.columns;
+  if (dtype_bits(w->dtype) > 16 || dtype_bits(w->weights) > 16) { // without matrix instructions
+    p.block_m = wide > 64 ? 16 : 32;
+    p.block_n = 32;
+    p.num_stages = 2;
+  } else if (wide > 128) {
+    p.block_m = 64;
+    p.block_n = 32;
+    p.num_stages = 2;
+  } else if (wide > 64) {
+    p.num_stages = 2;
+  }
+  int64_t queries = expr_hint(extent(w->m)), keys = expr_hint(extent(w->t->key));
+  int64_t batches = expr_hint(extent(w->batch));
+  // Few programs: smaller ones fill the device.
+  while (p.block_m > 64 &&
+         (queries + p.block_m - 1) / p.block_m * batches < (int64_t)emit_multiprocessors(w->o))
+    p.block_m /= 2;
+  bool is_host = w->o->target && str_is(str_from(w->o->target), "host");
+  p.block_m = power_from(queries, 16, is_host && p.block_m > 32 ? 32 : p.block_m);
+  p.block_n = power_from(keys, 16, is_host ? 32 : p.block_n);
+  if (p.block_m < 64 && dtype_bits(w->dtype) == 16)
+    p.num_warps = p.block_m / 16;
+  return p;
+}
+
+static const char *space_of(struct walk *w) {
+  bool is_host = w->o->target && str_is(str_from(w->o->target), "host");
+  if (is_host || dtype_bits(w->dtype) > 16)
+    return NULL;
+  struct strbuf out = {0};
+  product_put_blocks(&out, "BLOCK_M", expr_hint(extent(w->m)), w->plan.block_m, 64, 128);
+  int64_t keys = expr_hint(extent(w->t->key));
+  if (keys > w->plan.block_n)
+    product_put_blocks(&out, "BLOCK_N", keys, w->plan.block_n, 32, 128);
+  strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4");
+  const char *text = out.failed ? NULL : arena_strdup(w->e->arena, strbuf_cstr(&out));
+  strbuf_finish(&out);
+  return text;
+}
+
+// ---- the kernel ----
+
+static void emit_start(struct walk *w, const struct expr **ret_depth) {
+  struct emitter *e = w->e;
+  const struct expr *across = whole_axis(w, w->t->depth, "d", w->plan.depth, "[None, :]");
+  const struct scalar *q = with_axes(w, w->score.q, w->t->depth, across, NULL, NULL);
+  emit_count(e, q);
+  emit_line(e, 0, "q = %s", operand_text(e, q, w->dtype, across));
+  *ret_depth = whole_axis(w, w->t->depth, "dk", w->plan.depth, "[:, None]");
+  // A finite start: a row that has seen no key yet would compute inf - inf.
+  emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
+            w->score.formula ? "float(\"-inf\")" : "-1e30", emit_type(w->sum));
+  emit_line(e, 0, "total = tl.zeros([BLOCK_M], %s)", emit_type(w->sum));
+  emit_line(e, 0, "acc = tl.zeros([BLOCK_M, %u], %s)", w->plan.columns, emit_type(w->sum));
+}
+
+static bool emit_kernel(struct walk *w) {
+  struct emitter *e = w->e = emit_begin(w->p, w->r, w->o, NULL);
+  emit_constant(e, "BLOCK_M", w->plan.block_m);
+  emit_constant(e, "BLOCK_N", w->plan.block_n);
+  place_program(w);
+  const struct expr *depth;
+  emit_start(w, &depth);
+  emit_line(e, 0, "n = tl.arange(0, %u)[None, :]", w->plan.columns);
+  const char *mask = expr_is(extent(w->n), w->plan.columns)
+                         ? NULL
+                         : arena_printf(e->arena, "(n < %s)", emit_extent(e, extent(w->n)));
+  emit_axis(e, w->n, "n", mask, 0);
+  emit_loops(w, depth, w->n);
+  if (!emit_results(w))
+    return false;
+  const struct expr *blocks = expr_cdiv(w->x, extent(w->m), expr_const(w->x, w->plan.block_m));
+  const struct expr *grid[3] = {blocks, extent(w->batch), NULL};
+  const char *m = emit_extent(e, extent(w->m)), *batch = emit_extent(e, extent(w->batch));
+  const char *text =
+      arena_printf(e->arena, "cdiv(%s,BLOCK_M)%s%s", m, folds_batch(w) ? "*" : ",", batch);
+  if (folds_batch(w)) {
+    grid[0] = expr_mul(w->x, blocks, grid[1]);
+    grid[1] = NULL;
+  }
+  struct launch *l = emit_end(e, w->plan.num_warps, grid, text, space_of(w));
+  l->kernel->num_stages = w->plan.num_stages;
+  return true;
+}
+
+bool emit_attention(struct program *p, const struct region *r, const struct program_options *o) {
+  struct walk w = {
+      .p = p, .r = r, .o = o, .x = p->regions->loops->exprs, .s = p->regions->loops->scalars};
+  for (size_t i = 0; i < r->stages.len; i++)
+    if (r->stages.at[i]->kind == STAGE_ATTENTION)
+      w.stage = r->stages.at[i];
+  if (!w.stage)
+    return false;
+  w.t = w.stage->attention;
+  w.batch = w.stage->axes[0];
+  w.m = w.stage->axes[1];
+  w.n = w.stage->axes[2];
+  w.score = score_analyse(w.s, w.x, w.t, w.m, o->rounds);
+  enum dtype out = w.stage->out->dtype;
+  w.dtype = operand_dtype(w.score.q, w.score.k, out);
+  w.weights = operand_dtype(w.t->v, w.t->v, out);
+  w.sum = w.dtype == DTYPE_F64 || w.weights == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+  if (w.sum == DTYPE_F64)
+    w.dtype = w.weights = DTYPE_F64;
+  w.plan = choose(&w);
+  return emit_kernel(&w);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of attention share: what its scores are.
+#ifndef TILE_GRAPH_EMIT_ATTENTION_H
+#define TILE_GRAPH_EMIT_ATTENTION_H
+
+#include "graph/emit.h"
+
+// softmax(score(q k)) of a row of keys, as a kernel computes it. Where `formula` is NULL, scores
+// are `scale` times the product where `seen` holds, and else nothing is left of them.
+struct score {
+  const struct scalar *q, *k;   // without the factors that went into `scale`
+  double scale;                 // of the product of q and k
+  const struct scalar *formula; // of the scaled product; NULL: it is that
+  const struct scalar *seen;    // NULL: all keys are
+  // Keys that are seen lie between these, expressions of batch and query; NULL: not known.
+  const struct expr *first, *last;
+  bool is_bound;     // `seen` is key <= last
+  bool has_no_empty; // every row sees a key
+};
+
+struct score score_analyse(struct scalars *s, struct exprs *x, const struct attention *t,
+                           const struct expr *query, bool rounds);
+
+#endif
