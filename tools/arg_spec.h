@@ -42,7 +42,7 @@ bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where
 
 // The generator behind rand and randn, counter-based: element i of seed s is a pure function of (s,
 // i).
-double random_uniform(uint64_t seed, uint64_t index); // [0, 1)
-double random_normal(uint64_t seed, uint64_t index);
+double fill_uniform(uint64_t seed, uint64_t index); // [0, 1)
+double fill_normal(uint64_t seed, uint64_t index);
 
 #endif

@@ -23,11 +23,11 @@ static uint64_t random_bits(uint64_t seed, uint64_t stream, uint64_t index) {
 
 static double unit_interval(uint64_t bits) { return (double)(bits >> 11) * 0x1p-53; }
 
-double random_uniform(uint64_t seed, uint64_t index) {
+double fill_uniform(uint64_t seed, uint64_t index) {
   return unit_interval(random_bits(seed, 0, index));
 }
 
-double random_normal(uint64_t seed, uint64_t index) {
+double fill_normal(uint64_t seed, uint64_t index) {
   // Box and Muller; 1 - u is in (0, 1], so the logarithm is finite.
   double radius = sqrt(-2.0 * log(1.0 - unit_interval(random_bits(seed, 0, index))));
   return radius * cos(6.283185307179586 * unit_interval(random_bits(seed, 1, index)));
@@ -43,8 +43,8 @@ static double element_value(const struct fill *f, uint64_t i) {
   switch (f->kind) {
   case FILL_VALUE: return f->a;
   case FILL_IOTA: return (double)i;
-  case FILL_UNIFORM: return f->a + (f->b - f->a) * random_uniform(f->seed, i);
-  case FILL_NORMAL: return f->a + f->b * random_normal(f->seed, i);
+  case FILL_UNIFORM: return f->a + (f->b - f->a) * fill_uniform(f->seed, i);
+  case FILL_NORMAL: return f->a + f->b * fill_normal(f->seed, i);
   }
   return 0;
 }

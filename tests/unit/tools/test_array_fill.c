@@ -23,7 +23,7 @@ START_TEST(values_are_pinned) {
               {1, 0, 0.8986165502083497},
               {12345, 67890, 0.9512047645043172}};
   for (size_t i = 0; i < COUNT_OF(rows); i++)
-    ck_assert_double_eq_tol(random_uniform(rows[i].seed, rows[i].index), rows[i].value, 1e-15);
+    ck_assert_double_eq_tol(fill_uniform(rows[i].seed, rows[i].index), rows[i].value, 1e-15);
 }
 END_TEST
 
@@ -34,7 +34,7 @@ START_TEST(threads_do_not_matter) {
       make(DTYPE_F64, n, (struct fill){.kind = FILL_UNIFORM, .seed = 5, .a = 0, .b = 1});
   const double *p = x.data;
   for (uint64_t i = 0; i < n; i += 997)
-    ck_assert(p[i] == random_uniform(5, i));
+    ck_assert(p[i] == fill_uniform(5, i));
   array_finish(&x);
 }
 END_TEST
@@ -43,7 +43,7 @@ START_TEST(uniform_moments) {
   double sum = 0, squares = 0;
   int n = 1000000, buckets[16] = {0};
   for (int i = 0; i < n; i++) {
-    double u = random_uniform(7, (uint64_t)i);
+    double u = fill_uniform(7, (uint64_t)i);
     ck_assert(u >= 0 && u < 1);
     sum += u;
     squares += u * u;
@@ -60,7 +60,7 @@ START_TEST(normal_moments) {
   double sum = 0, squares = 0, fourth = 0;
   int n = 400000;
   for (int i = 0; i < n; i++) {
-    double v = random_normal(3, (uint64_t)i);
+    double v = fill_normal(3, (uint64_t)i);
     ck_assert(isfinite(v));
     sum += v;
     squares += v * v;
@@ -76,7 +76,7 @@ START_TEST(seeds_differ) {
   int same = 0;
   for (uint64_t i = 0; i < 1000; i++)
     for (uint64_t seed = 0; seed < 8; seed++)
-      same += random_uniform(seed, i) == random_uniform(seed + 1, i);
+      same += fill_uniform(seed, i) == fill_uniform(seed + 1, i);
   ck_assert_int_eq(same, 0);
 }
 END_TEST

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of a graph's program compiled ahead of time, as one pack.
+#ifndef TILE_TOOLS_GRAPH_PACK_H
+#define TILE_TOOLS_GRAPH_PACK_H
+
+#include "graph/program.h"
+#include "tools/tool.h"
+
+// Every kernel for `target` (a GPU), as machine code where there is an assembler, else as PTX; each
+// as it is for addresses that are multiples of 16, and for any. On the tool's arena. False with
+// diagnostics.
+bool graph_pack(struct tool *t, const struct program *p, const struct target *target,
+                struct str *ret);
+
+// The text of all kernels for `target`, one behind the other.
+bool graph_ptx(struct tool *t, const struct program *p, const struct target *target,
+               struct strbuf *out);
+
+#endif

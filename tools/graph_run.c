@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// `tilec --graph FILE --run`: the program runs once; outputs are shown, written and compared, with
+// --check against the reference interpreter. `--bench`: replays it and prints its time beside the
+// floor.
+#include "tools/graph_run.h"
+
+#include "autotune/bench.h"
+#include "base/array.h"
+#include "graph/interpret.h"
+#include "tools/npy.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+// ---- arrays of outputs ----
+
+static bool to_array(const struct tensor *from, struct array *ret) {
+  int64_t dense[GRAPH_MAX_RANK], stride = 1;
+  *ret = (struct array){.dtype = from->dtype, .rank = from->rank, .count = (uint64_t)from->numel};
+  for (uint32_t d = from->rank; d-- > 0;) {
+    ret->shape[d] = (uint64_t)from->shape[d];
+    dense[d] = stride;
+    stride *= from->shape[d];
+  }
+  ret->data = calloc((size_t)from->numel + 1, dtype_bytes(from->dtype));
+  if (ret->data)
+    tensor_store(from, ret->data, dense);
+  return ret->data != NULL;
+}
+
+static double element(const struct tensor *t, int64_t i) {
+  return dtype_is_float(t->dtype) ? t->at[i].real : (double)t->at[i].integer;
+}
+
+static void show(const char *name, const struct value *v, const struct tensor *out,
+                 struct strbuf *to) {
+  strbuf_printf(to, "  %-10s ", name);
+  value_type_print(v, false, to);
+  strbuf_puts(to, "  [");
+  for (int64_t i = 0; i < out->numel && i < 4; i++)
+    strbuf_printf(to, "%s%.6g", i ? ", " : "", element(out, i));
+  strbuf_puts(to, out->numel > 4 ? ", ...]\n" : "]\n");
+}
+
+// ---- --out and --expect ----
+
+static size_t find_output(struct tool *t, const struct graph *g, const struct assignment *a) {
+  for (size_t i = 0; i < g->outputs.len; i++)
+    if (g->outputs.at[i] && strcmp(g->outputs.at[i]->name, a->name) == 0)
+      return i;
+  diag_error(t->diag, a->where, E0721, "the graph has no output `%s`", a->name);
+  return SIZE_MAX;
+}
+
+static const char *file_of(struct tool *t, const struct assignment *a) {
+  if (a->value.len > 1 && a->value.ptr[0] == '@')
+    return arena_strndup(t->arena, a->value.ptr + 1, a->value.len - 1);
+  diag_error(t->diag, a->where, E0707, "`%.*s` is not a file", STR_ARG(a->value));
+  return NULL;
+}
+
+static int write_outputs(struct tool *t, const struct graph_session *s) {
+  for (size_t i = 0; i < t->o.outs.len; i++) {
+    const struct assignment *a = &t->o.outs.at[i];
+    size_t k = find_output(t, s->program->graph, a);
+    const char *path = k != SIZE_MAX ? file_of(t, a) : NULL;
+    struct array array;
+    if (!path)
+      return EXIT_WRONG;
+    int error = to_array(s->outputs[k], &array) ? npy_write(path, &array) : ENOMEM;
+    array_finish(&array);
+    if (error) {
+      diag_error(t->diag, a->where, E0711, "cannot write `%s`: %s", path, strerror(error));
+      return EXIT_CANNOT_WRITE;
+    }
+  }
+  return EXIT_DONE;
+}
+
+static int expect_outputs(struct tool *t, const struct graph_session *s) {
+  for (size_t i = 0; i < t->o.expects.len; i++) {
+    const struct assignment *a = &t->o.expects.at[i];
+    size_t k = find_output(t, s->program->graph, a);
+    const char *path = k != SIZE_MAX ? file_of(t, a) : NULL;
+    struct array want = {0}, got = {0};
+    if (!path || !npy_read(t->arena, t->diag, a->where, path, s->outputs[k]->dtype, &want))
+      return tool_error_status(t);
+    double rtol, atol;
+    compare_defaults(want.dtype, &rtol, &atol);
+    rtol = t->o.rtol_given ? t->o.rtol : rtol;
+    atol = t->o.atol_given ? t->o.atol : atol;
+    bool made = to_array(s->outputs[k], &got);
+    struct comparison c = made ? compare_arrays(&got, &want, rtol, atol) : (struct comparison){0};
+    array_finish(&got);
+    array_finish(&want);
+    if (!c.same_shape || c.mismatches) {
+      diag_error(t->diag, a->where, E0730, "`%s` differs from `%s` in %llu elements, by up to %.3g",
+                 a->name, path, (unsigned long long)c.mismatches, c.max_abs);
+      return EXIT_WRONG;
+    }
+  }
+  return EXIT_DONE;
+}
+
+// ---- --check ----
+
+// What a result may be away from the reference, in units of the largest value of the output: sums
+// in another order, and one rounding to the output's dtype.
+static double tolerance(const struct tool *t, enum dtype d) {
+  if (t->o.rtol_given)
+    return t->o.rtol;
+  switch (d) {
+  case DTYPE_F64: return 1e-9;
+  case DTYPE_F32: return 1e-4;
+  case DTYPE_F16: return 4e-3;
+  case DTYPE_BF16: return 2.5e-2;
+  default: return dtype_is_float(d) ? 0.13 : 0;
+  }
+}
+
+// The largest difference in those units; NaN and infinities have to be at the same places.
+static double distance(const struct tensor *got, const struct tensor *want) {
+  double most = 0, size = 0;
+  for (int64_t i = 0; i < want->numel; i++)
+    if (isfinite(element(want, i)))
+      size = fmax(size, fabs(element(want, i)));
+  for (int64_t i = 0; i < want->numel; i++) {
+    double a = element(got, i), b = element(want, i);
+    if (isnan(a) != isnan(b) || (isinf(b) && a != b) || (isinf(a) && a != b))
+      return (double)INFINITY;
+    if (isfinite(b))
+      most = fmax(most, fabs(a - b));
+  }
+  return size > 0 ? most / size : most;
+}
+
+static int check_outputs(struct tool *t, const struct graph_session *s, struct strbuf *out) {
+  const struct graph *g = s->program->graph;
+  struct interpret_options options = {.seed = t->o.seed};
+  struct tensor **want =
+      arena_array(t->arena, struct tensor *, g->outputs.len + g->mutations.len + 1);
+  if (!graph_interpret(g, &options, s->sizes, s->inputs, want))
+    return tool_error_status(t);
+  double worst = 0;
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    if (!g->outputs.at[i])
+      continue;
+    double d = distance(s->outputs[i], want[i]);
+    worst = fmax(worst, d);
+    if (!(d <= tolerance(t, g->outputs.at[i]->dtype)))
+      diag_error(t->diag, t->o.file_at, E0730,
+                 "output `%s` differs from the reference by %.3g of its largest value",
+                 g->outputs.at[i]->name, d);
+  }
+  for (size_t i = 0; i < g->outputs.len + g->mutations.len; i++)
+    tensor_destroy(want[i]);
+  strbuf_printf(out,
+                "  checked    against the reference interpreter: largest difference %.3g of the "
+                "largest value\n",
+                worst);
+  return diag_error_count(t->diag) ? EXIT_WRONG : EXIT_DONE;
+}
+
+// ---- the modes ----
+
+static void headline(const struct graph_session *s, struct strbuf *out) {
+  const struct program *p = s->program;
+  strbuf_printf(
+      out, "%s on %s (%s): %zu kernels, %zu launches, compiled in %.1f ms, loaded in %.1f ms\n",
+      p->graph->name, s->properties.name, s->properties.target, p->kernels.len, p->launches.len,
+      s->compile_ms, s->load_ms);
+  strbuf_puts(out, "  memory     ");
+  expr_print(p->arena_bytes, out);
+  strbuf_puts(out, " bytes between launches; operator by operator ");
+  expr_print(p->eager_bytes, out);
+  strbuf_puts(out, " bytes\n");
+}
+
+int graph_run(struct tool *t, struct graph *g) {
+  struct graph_session s = {0};
+  struct strbuf out = {0};
+  int status = graph_session_open(t, g, &s);
+  if (status == EXIT_DONE)
+    status = graph_session_run(t, &s);
+  if (status == EXIT_DONE) {
+    headline(&s, &out);
+    for (size_t i = 0; i < g->outputs.len; i++)
+      if (g->outputs.at[i])
+        show(g->outputs.at[i]->name, g->outputs.at[i], s.outputs[i], &out);
+    if (t->o.check)
+      status = check_outputs(t, &s, &out);
+  }
+  if (status == EXIT_DONE)
+    status = write_outputs(t, &s);
+  if (status == EXIT_DONE)
+    status = expect_outputs(t, &s);
+  if (out.len) {
+    int written = tool_write(t, strbuf_cstr(&out), out.len);
+    status = status == EXIT_DONE ? written : status;
+  }
+  strbuf_finish(&out);
+  graph_session_close(&s);
+  return status;
+}
+
+static tile_status replay_times(struct graph_session *s, unsigned count, uint64_t seed,
+                                double *ms) {
+  tile_stream *stream = NULL;
+  tile_replay *replay = NULL;
+  tile_event *start = NULL, *stop = NULL;
+  tile_status st = tile_stream_create(s->device, &stream);
+  if (st == TILE_OK)
+    st = tile_event_create(s->device, &start);
+  if (st == TILE_OK)
+    st = tile_event_create(s->device, &stop);
+  if (st == TILE_OK)
+    st = program_record(s->loaded, stream, seed, s->in, s->out, &replay);
+  for (unsigned i = 0; st == TILE_OK && i < count; i++) {
+    float elapsed = 0;
+    st = tile_event_record(s->device, start, stream);
+    if (st == TILE_OK)
+      st = tile_replay_run(replay, stream);
+    if (st == TILE_OK)
+      st = tile_event_record(s->device, stop, stream);
+    if (st == TILE_OK)
+      st = tile_event_elapsed(start, stop, &elapsed);
+    ms[i] = (double)elapsed;
+  }
+  tile_replay_destroy(replay);
+  tile_event_destroy(start);
+  tile_event_destroy(stop);
+  tile_stream_destroy(stream);
+  return st;
+}
+
+int graph_bench(struct tool *t, struct graph *g) {
+  struct graph_session s = {0};
+  struct strbuf out = {0};
+  int status = graph_session_open(t, g, &s);
+  if (status == EXIT_DONE)
+    status = graph_session_run(t, &s); // warm
+  unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_host ? 3 : 50;
+  double *ms = arena_array(t->arena, double, count + 1);
+  if (status == EXIT_DONE && replay_times(&s, count, t->o.seed, ms) != TILE_OK) {
+    diag_error(t->diag, t->o.file_at, E0813, "%s", tile_error_message());
+    status = EXIT_WRONG;
+  }
+  if (status == EXIT_DONE) {
+    struct tune_sample sample = tune_sample_of(ms, count);
+    headline(&s, &out);
+    strbuf_printf(&out, "  time       %.4f ms  (p20 %.4f, p80 %.4f), %u replays\n", sample.median,
+                  sample.p20, sample.p80, sample.count);
+    program_print_plan(s.program, s.properties.target, &out);
+    status = tool_write(t, strbuf_cstr(&out), out.len);
+  }
+  strbuf_finish(&out);
+  graph_session_close(&s);
+  return status;
+}

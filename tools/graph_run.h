@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a graph's program: inputs from --arg or made from --seed, outputs shown, written,
+// compared.
+#ifndef TILE_TOOLS_GRAPH_RUN_H
+#define TILE_TOOLS_GRAPH_RUN_H
+
+#include "graph/program.h"
+#include "graph/tensor.h"
+#include "tools/tool.h"
+
+// A program on a device, with its arguments there.
+struct graph_session {
+  struct program *program;
+  tile_device *device;
+  tile_device_properties properties;
+  struct loaded_program *loaded;
+  int64_t *sizes;                    // of the graph's symbols: --arg's, else the likely ones
+  struct tensor **inputs, **outputs; // outputs: after graph_session_run
+  struct tensor_view *in, *out;      // the device's memory
+  double compile_ms, load_ms;
+};
+
+// Opens the device, makes the arguments. EXIT_DONE, or the status of a recorded failure; close in
+// either case.
+int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s);
+void graph_session_close(struct graph_session *s);
+// Runs once and brings the outputs back.
+int graph_session_run(struct tool *t, struct graph_session *s);
+
+// The modes: --graph with --run and with --bench.
+int graph_run(struct tool *t, struct graph *g);
+int graph_bench(struct tool *t, struct graph *g);
+
+#endif

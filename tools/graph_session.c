@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph's program on a device: compiled, loaded, its arguments made and uploaded, its results
+// brought back.
+#include "base/clock.h"
+#include "graph/inputs.h"
+#include "tools/arg_spec.h"
+#include "tools/graph_run.h"
+
+#include <stdlib.h>
+
+static int failed(struct tool *t, tile_status s) {
+  if (s == TILE_OK)
+    return EXIT_DONE;
+  bool no_device = s == TILE_NO_DEVICE || s == TILE_DRIVER_TOO_OLD;
+  diag_error(t->diag, t->o.file_at,
+             no_device                        ? E0811
+             : s == TILE_OUT_OF_DEVICE_MEMORY ? E0812
+                                              : E0813,
+             "%s", tile_error_message());
+  return no_device ? EXIT_NO_DEVICE : EXIT_WRONG;
+}
+
+static int out_of_memory(struct tool *t) {
+  diag_error(t->diag, t->o.file_at, E0991, "out of memory for the graph's tensors");
+  return EXIT_LIMIT;
+}
+
+// ---- sizes ----
+
+static const struct assignment *find_arg(const struct tool *t, const char *name) {
+  for (size_t i = 0; i < t->o.args.len; i++)
+    if (strcmp(t->o.args.at[i].name, name) == 0)
+      return &t->o.args.at[i];
+  return NULL;
+}
+
+static bool is_input(const struct graph *g, const char *name) {
+  for (size_t i = 0; i < g->inputs.len; i++)
+    if (strcmp(g->inputs.at[i]->name, name) == 0)
+      return true;
+  for (size_t i = 0; i < g->symbols.len; i++)
+    if (strcmp(g->symbols.at[i]->symbol->name, name) == 0)
+      return true;
+  return false;
+}
+
+static int find_sizes(struct tool *t, const struct graph *g, int64_t *sizes) {
+  for (size_t i = 0; i < t->o.args.len; i++)
+    if (!is_input(g, t->o.args.at[i].name)) {
+      diag_error(t->diag, t->o.args.at[i].where, E0721, "the graph has no input `%s`",
+                 t->o.args.at[i].name);
+      return EXIT_WRONG;
+    }
+  for (size_t i = 0; i < g->symbols.len; i++) {
+    const struct assignment *a = find_arg(t, g->symbols.at[i]->symbol->name);
+    sizes[i] = expr_hint(g->symbols.at[i]);
+    if (a && (!str_to_i64(a->value, &sizes[i]) || sizes[i] < 1)) {
+      diag_error(t->diag, a->where, E0720, "`%.*s` is not a size", STR_ARG(a->value));
+      return EXIT_WRONG;
+    }
+  }
+  return EXIT_DONE;
+}
+
+// ---- inputs ----
+
+static bool extents(const struct graph *g, const int64_t *sizes, uint32_t rank,
+                    const struct expr **of, int64_t *ret) {
+  for (uint32_t d = 0; d < rank; d++)
+    if (!expr_eval(of[d], g->symbols.len, g->symbols.at, sizes, &ret[d]))
+      return false;
+  return true;
+}
+
+// --arg for an input, instead of what was made for it.
+static int take_arg(struct tool *t, const struct value *v, const struct assignment *a,
+                    struct tensor *into) {
+  struct arg_value value = {0};
+  if (!arg_spec_parse(t->arena, t->diag, a->where, a->value, v->dtype, &value))
+    return tool_error_status(t);
+  bool fits = value.is_array && value.array.dtype == v->dtype && value.array.rank == v->rank;
+  int64_t dense[GRAPH_MAX_RANK], stride = 1;
+  for (uint32_t d = v->rank; fits && d-- > 0;) {
+    fits = (int64_t)value.array.shape[d] == into->shape[d];
+    dense[d] = stride;
+    stride *= into->shape[d];
+  }
+  if (fits) {
+    tensor_load(into, value.array.data, dense);
+  } else {
+    struct strbuf type = {0};
+    value_type_print(v, false, &type);
+    diag_error(t->diag, a->where, E0723, "input `%s` is %s", v->name, strbuf_cstr(&type));
+    strbuf_finish(&type);
+  }
+  array_finish(&value.array);
+  return fits ? EXIT_DONE : EXIT_WRONG;
+}
+
+// Device memory of a tensor at the graph's strides; filled from `from`, if there is one.
+static int place(struct tool *t, struct graph_session *s, const struct value *v,
+                 const struct tensor *from, struct tensor_view *ret) {
+  const struct graph *g = s->program->graph;
+  int64_t *shape = arena_array(t->arena, int64_t, v->rank + 1),
+          *strides = arena_array(t->arena, int64_t, v->rank + 1);
+  if (!extents(g, s->sizes, v->rank, v->shape, shape) ||
+      !extents(g, s->sizes, v->rank, v->strides, strides)) {
+    diag_error(t->diag, t->o.file_at, E0911, "the sizes of `%s` do not fit 64 bits", v->name);
+    return EXIT_LIMIT;
+  }
+  *ret =
+      (struct tensor_view){.dtype = v->dtype, .rank = v->rank, .shape = shape, .strides = strides};
+  size_t bytes = (size_t)tensor_span(v->rank, shape, strides) * dtype_bytes(v->dtype);
+  int status = failed(t, tile_malloc(s->device, bytes ? bytes : 1, &ret->data));
+  if (status != EXIT_DONE)
+    return status;
+  void *host = malloc(bytes ? bytes : 1);
+  if (!host)
+    return out_of_memory(t);
+  memset(host, 0xff, bytes); // NaN, for what a run leaves as it is
+  if (from)
+    tensor_store(from, host, strides);
+  status = failed(t, tile_copy_to_device(s->device, NULL, ret->data, host, bytes));
+  free(host);
+  return status;
+}
+
+static int make_arguments(struct tool *t, struct graph_session *s) {
+  const struct graph *g = s->program->graph;
+  int status = find_sizes(t, g, s->sizes);
+  if (status != EXIT_DONE)
+    return status;
+  if (!graph_make_inputs(g, s->sizes, t->o.seed, s->inputs))
+    return out_of_memory(t);
+  for (size_t i = 0; status == EXIT_DONE && i < g->inputs.len; i++) {
+    const struct assignment *a = find_arg(t, g->inputs.at[i]->name);
+    if (a)
+      status = take_arg(t, g->inputs.at[i], a, s->inputs[i]);
+    if (status == EXIT_DONE)
+      status = place(t, s, g->inputs.at[i], s->inputs[i], &s->in[i]);
+  }
+  for (size_t i = 0; status == EXIT_DONE && i < g->outputs.len; i++)
+    if (g->outputs.at[i])
+      status = place(t, s, g->outputs.at[i], NULL, &s->out[i]);
+  return status;
+}
+
+// ---- opening ----
+
+// The device that --target means: code for another GPU than its own is not run.
+static const char *device_name(const struct tool *t) {
+  if (!t->o.target || strcmp(t->o.target, "auto") == 0)
+    return "auto";
+  return strcmp(t->o.target, "host") == 0 ? "host" : "cuda";
+}
+
+int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s) {
+  int status = failed(t, tile_device_open(device_name(t), &s->device));
+  if (status != EXIT_DONE)
+    return status;
+  tile_device_get_properties(s->device, &s->properties);
+  double start = clock_ms();
+  struct program_options options = {.target = s->properties.target};
+  s->program = program_compile(g, &options);
+  if (!s->program)
+    return tool_error_status(t);
+  s->compile_ms = clock_ms() - start;
+  start = clock_ms();
+  status = failed(t, program_load(s->program, s->device, &s->loaded));
+  s->load_ms = clock_ms() - start;
+  s->sizes = arena_array(t->arena, int64_t, g->symbols.len + 1);
+  s->inputs = arena_array(t->arena, struct tensor *, g->inputs.len + 1);
+  s->outputs = arena_array(t->arena, struct tensor *, g->outputs.len + 1);
+  s->in = arena_array(t->arena, struct tensor_view, g->inputs.len + 1);
+  s->out = arena_array(t->arena, struct tensor_view, g->outputs.len + 1);
+  return status == EXIT_DONE ? make_arguments(t, s) : status;
+}
+
+void graph_session_close(struct graph_session *s) {
+  const struct graph *g = s->program ? s->program->graph : NULL;
+  for (size_t i = 0; g && s->in && i < g->inputs.len; i++) {
+    tensor_destroy(s->inputs[i]);
+    tile_free(s->device, s->in[i].data);
+  }
+  for (size_t i = 0; g && s->out && i < g->outputs.len; i++) {
+    tensor_destroy(s->outputs[i]);
+    tile_free(s->device, s->out[i].data);
+  }
+  program_unload(s->loaded);
+  tile_device_close(s->device);
+}
+
+// ---- running ----
+
+static int bring_back(struct tool *t, struct graph_session *s, size_t i) {
+  const struct tensor_view *v = &s->out[i];
+  size_t bytes = (size_t)tensor_span(v->rank, v->shape, v->strides) * dtype_bytes(v->dtype);
+  void *host = malloc(bytes ? bytes : 1);
+  tensor_destroy(s->outputs[i]);
+  s->outputs[i] = tensor_create(v->dtype, v->rank, v->shape);
+  int status = EXIT_DONE;
+  if (!host || !s->outputs[i])
+    status = out_of_memory(t);
+  if (status == EXIT_DONE)
+    status = failed(t, tile_copy_to_host(s->device, NULL, host, v->data, bytes));
+  if (status == EXIT_DONE)
+    tensor_load(s->outputs[i], host, v->strides);
+  free(host);
+  return status;
+}
+
+int graph_session_run(struct tool *t, struct graph_session *s) {
+  int status = failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
+  if (status == EXIT_DONE)
+    status = failed(t, tile_stream_synchronize(s->device, NULL));
+  for (size_t i = 0; status == EXIT_DONE && i < s->program->graph->outputs.len; i++)
+    if (s->program->graph->outputs.at[i])
+      status = bring_back(t, s, i);
+  return status;
+}
