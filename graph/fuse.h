@@ -97,6 +97,9 @@ static inline const struct expr *axis_extent(const struct expr *axis) {
   return axis->symbol->limit;
 }
 const struct expr *axis_create(struct fuser *f, const char *name, const struct expr *extent);
+// e / by where that is exact, else NULL.
+const struct expr *expr_exact_quotient(struct fuser *f, const struct expr *e,
+                                       const struct expr *by);
 struct group *group_create(struct fuser *f, const struct stage *s);
 void group_substitute(struct fuser *f, struct group *g, size_t count,
                       const struct expr *const *from, const struct expr *const *to);

@@ -76,15 +76,6 @@ struct pairs {
   VEC(struct piece *) host, guest;
 };
 
-// e / by where that is exact.
-static const struct expr *exact_quotient(struct fuser *f, const struct expr *e,
-                                         const struct expr *by) {
-  if (expr_is(by, 0))
-    return NULL;
-  const struct expr *q = expr_floordiv(f->x, e, by);
-  return expr_mul(f->x, q, by) == e ? q : NULL;
-}
-
 // Splits the last piece of the trial into an outer part, which stays the last, and an inner one of
 // the extent.
 static struct piece *split_last(struct fuser *f, struct trial *t, const struct expr *outer_extent,
@@ -121,10 +112,10 @@ static bool match_last(struct fuser *f, struct trial *h, struct trial *g, struct
   if (ea == eb) {
     h->len--;
     g->len--;
-  } else if ((q = exact_quotient(f, ea, eb))) {
+  } else if ((q = expr_exact_quotient(f, ea, eb))) {
     a = split_last(f, h, q, eb);
     g->len--;
-  } else if ((q = exact_quotient(f, eb, ea))) {
+  } else if ((q = expr_exact_quotient(f, eb, ea))) {
     b = split_last(f, g, q, ea);
     h->len--;
   } else {

@@ -46,6 +46,65 @@ static bool has_fixed_axes(enum region_kind k) {
   return k == REGION_PRODUCT || k == REGION_ATTENTION;
 }
 
+// ---- splitting ----
+
+// The first axis that e divides, or takes a remainder of, by something that divides its extent.
+static bool find_cut(struct fuser *f, const struct group *g, const struct expr *e, size_t *ret_atom,
+                     const struct expr **ret_by) {
+  if (e->kind == EXPR_FLOORDIV || e->kind == EXPR_MOD)
+    for (size_t i = 0; i < g->atoms.len; i++)
+      if (e->in[0] == g->atoms.at[i].axis && !g->atoms.at[i].is_reduced &&
+          expr_exact_quotient(f, axis_extent(e->in[0]), e->in[1])) {
+        *ret_atom = i;
+        *ret_by = e->in[1];
+        return true;
+      }
+  for (uint32_t i = 0; i < e->count; i++)
+    if (find_cut(f, g, e->in[i], ret_atom, ret_by))
+      return true;
+  return false;
+}
+
+static void cut_atom(struct fuser *f, struct group *g, size_t at, const struct expr *by) {
+  struct atom whole = g->atoms.at[at], inner = whole;
+  const struct expr *outer = expr_exact_quotient(f, axis_extent(whole.axis), by);
+  vec_push(f->arena, &g->atoms, whole);
+  memmove(&g->atoms.at[at + 1], &g->atoms.at[at], (g->atoms.len - 1 - at) * sizeof *g->atoms.at);
+  inner.axis = axis_create(f, "a", by);
+  g->atoms.at[at].axis = axis_create(f, "a", outer);
+  g->atoms.at[at + 1] = inner;
+  const struct expr *sum = expr_add(f->x, expr_mul(f->x, g->atoms.at[at].axis, by), inner.axis);
+  group_substitute(f, g, 1, &whole.axis, &sum);
+}
+
+// Where a place divides an axis, the axis is two: m // 49 and m % 49. Products by what they write.
+static void cut_atoms(struct fuser *f, struct group *g) {
+  for (unsigned cuts = 0; cuts < 2 * GRAPH_MAX_RANK; cuts++) {
+    bool found = false;
+    for (size_t i = 0; i < g->accesses.len && !found; i++) {
+      const struct access *a = &g->accesses.at[i];
+      size_t at;
+      const struct expr *by;
+      if (has_fixed_axes(g->kind) && !a->is_store)
+        continue;
+      found = find_cut(f, g, a->offset, &at, &by);
+      if (found)
+        cut_atom(f, g, at, by);
+    }
+    if (!found)
+      return;
+    group_find_accesses(f, g);
+  }
+}
+
+const struct expr *expr_exact_quotient(struct fuser *f, const struct expr *e,
+                                       const struct expr *by) {
+  if (by->lo <= 0)
+    return NULL;
+  const struct expr *q = expr_floordiv(f->x, e, by);
+  return expr_mul(f->x, q, by) == e ? q : NULL;
+}
+
 struct group *group_create(struct fuser *f, const struct stage *s) {
   struct group *g = arena_new(f->arena, struct group);
   struct member *m = arena_new(f->arena, struct member);
@@ -73,6 +132,7 @@ struct group *group_create(struct fuser *f, const struct stage *s) {
   }
   group_substitute(f, g, total, from, to);
   group_find_accesses(f, g);
+  cut_atoms(f, g);
   return g;
 }
 
