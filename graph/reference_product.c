@@ -29,19 +29,22 @@ static void pack_rows(const struct product *p, int64_t from, int64_t depth, int6
       *ret++ = i < p->m ? p->a.p[i * p->a.row + (depth + k) * p->a.column].real : 0;
 }
 
+// Sums are named one by one, so that they stay in registers.
 static void multiply_tile(int64_t count, const double *a, const double *b, double ret[TILE][TILE]) {
-  pair sum[TILE][2] = {{{0}}};
+  pair l0 = {0}, r0 = {0}, l1 = {0}, r1 = {0}, l2 = {0}, r2 = {0}, l3 = {0}, r3 = {0};
   for (int64_t k = 0; k < count; k++, a += TILE, b += TILE) {
     const pair left = {b[0], b[1]}, right = {b[2], b[3]};
-    for (int i = 0; i < TILE; i++) {
-      const pair x = {a[i], a[i]};
-      sum[i][0] += x * left;
-      sum[i][1] += x * right;
-    }
+#define ROW(i)                                                                                     \
+  l##i += (pair){a[i], a[i]} * left;                                                               \
+  r##i += (pair){a[i], a[i]} * right;
+    ROW(0)
+    ROW(1)
+    ROW(2)
+    ROW(3)
+#undef ROW
   }
-  for (int i = 0; i < TILE; i++)
-    for (int j = 0; j < TILE; j++)
-      ret[i][j] = sum[i][j / 2][j % 2];
+  const pair sums[TILE][2] = {{l0, r0}, {l1, r1}, {l2, r2}, {l3, r3}};
+  memcpy(ret, sums, sizeof sums);
 }
 
 static void add_tile(const struct product *p, int64_t row, int64_t column,
