@@ -57,7 +57,7 @@ unsigned emit_multiprocessors(const struct program_options *o) {
 
 // ---- parameters ----
 
-void emit_constant(struct emitter *e, const char *name, int64_t value) {
+void emit_constexpr(struct emitter *e, const char *name, int64_t value) {
   vec_push(e->arena, &e->constants,
            (struct kernel_constant){name, arena_printf(e->arena, "%" PRId64, value)});
 }
@@ -271,7 +271,7 @@ struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr
 bool emit_region(struct program *p, const struct region *r, const struct program_options *o) {
   switch (r->kind) {
   case REGION_MAP:
-  case REGION_SCATTER: return emit_map(p, r, o);
+  case REGION_SCATTER: return emit_maps(p, r, o);
   case REGION_ROWS: return emit_rows(p, r, o);
   case REGION_ROW_COLUMN: return emit_row_column(p, r, o);
   case REGION_SCAN: return emit_scan(p, r, o);

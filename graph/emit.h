@@ -91,7 +91,7 @@ struct emitter {
 struct emitter *emit_begin(struct program *p, const struct region *r, const struct program_options *o,
                            const char *suffix);
 // A compile-time parameter with its default.
-void emit_constant(struct emitter *e, const char *name, int64_t value);
+void emit_constexpr(struct emitter *e, const char *name, int64_t value);
 // The parameter for a buffer; one that is stored to has been announced by emit_writes.
 const char *emit_buffer(struct emitter *e, struct buffer *b);
 void emit_writes(struct emitter *e, struct buffer *b);
@@ -134,7 +134,7 @@ const char *emit_operand(struct emitter *e, const struct scalar *v, enum precede
 const char *emit_name(struct emitter *e, const struct scalar *v); // a variable or a literal
 uint32_t emit_axes_of(struct emitter *e, const struct scalar *v);
 const char *emit_mask(struct emitter *e, uint32_t axes); // NULL: none is needed
-void emit_store(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_write(struct emitter *e, struct buffer *b, const struct expr *place,
                 const struct scalar *v);
 // Only where `predicate` holds; NULL: everywhere. Adds where `accumulates`.
 void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *place,
@@ -166,7 +166,7 @@ struct emit_parts {
 bool emit_take_apart(struct program *p, const struct region *r, struct emit_parts *ret);
 
 // ---- kinds ----
-bool emit_map(struct program *p, const struct region *r, const struct program_options *o);
+bool emit_maps(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_rows(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_row_column(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_scan(struct program *p, const struct region *r, const struct program_options *o);

@@ -287,7 +287,7 @@ static void store_sums(struct walk *w) {
   emit_given(e, load, "lse", emit_index_axes(e, w->m), 0);
   emit_writes(e, b);
   emit_count(e, load);
-  emit_store(e, b, place, load);
+  emit_write(e, b, place, load);
 }
 
 static bool emit_results(struct walk *w) {
@@ -303,7 +303,7 @@ static bool emit_results(struct walk *w) {
     emit_count(w->e, o->body);
   }
   for (size_t i = 0; i < parts.writes.len; i++)
-    emit_store(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+    emit_write(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
   if (w->t->lse)
     store_sums(w);
   return true;
@@ -383,8 +383,8 @@ static void emit_start(struct walk *w, const struct expr **ret_depth) {
 
 static bool emit_kernel(struct walk *w) {
   struct emitter *e = w->e = emit_begin(w->p, w->r, w->o, NULL);
-  emit_constant(e, "BLOCK_M", w->plan.block_m);
-  emit_constant(e, "BLOCK_N", w->plan.block_n);
+  emit_constexpr(e, "BLOCK_M", w->plan.block_m);
+  emit_constexpr(e, "BLOCK_N", w->plan.block_n);
   place_program(w);
   const struct expr *depth;
   emit_start(w, &depth);

@@ -184,7 +184,7 @@ static const char *grid_part(struct emitter *e, const struct expr *n, const char
 static const char *one_axis(struct emitter *e, const struct map_plan *m,
                             const struct expr *grid[3]) {
   const struct expr *axis = e->region->axes[0];
-  emit_constant(e, "BLOCK", m->block);
+  emit_constexpr(e, "BLOCK", m->block);
   put_axis(e, axis, "x", "tl.program_id(0)", "BLOCK", m->block, "");
   grid[0] = blocks_of(e, axis->symbol->limit, m->block);
   return grid_part(e, axis->symbol->limit, "BLOCK");
@@ -204,12 +204,12 @@ static const char *rows_of_blocks(struct emitter *e, const struct map_plan *m,
   const char *px = x_first ? "tl.program_id(0)" : "tl.program_id(1)";
   const char *py = x_first ? "tl.program_id(1)" : "tl.program_id(0)";
   bool is_tile = m->y_block > 1;
-  emit_constant(e, "XBLOCK", m->block);
+  emit_constexpr(e, "XBLOCK", m->block);
   put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, is_tile ? "[None, :]" : "");
   const struct expr *flat = outer == 1 ? r->axes[0] : expr_symbol(e->x, "rows", 0, rows->hi, rows);
   const char *name = outer == 1 ? r->axes[0]->symbol->name : "row";
   if (is_tile) {
-    emit_constant(e, "YBLOCK", m->y_block);
+    emit_constexpr(e, "YBLOCK", m->y_block);
     put_axis(e, flat, name, py, "YBLOCK", m->y_block, "[:, None]");
   } else {
     emit_line(e, 0, "%s = %s%s", name, py, emit_axis_is_wide(flat) ? ".to(tl.int64)" : "");
@@ -237,8 +237,8 @@ static const char *tiles_across(struct emitter *e, const struct map_plan *m,
   const struct expr *others = product_of(e, count, rest);
   const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
   const struct expr *y_blocks = blocks_of(e, y->symbol->limit, m->y_block);
-  emit_constant(e, "XBLOCK", m->block);
-  emit_constant(e, "YBLOCK", m->y_block);
+  emit_constexpr(e, "XBLOCK", m->block);
+  emit_constexpr(e, "YBLOCK", m->y_block);
   const char *px = "tl.program_id(0)", *py = "tl.program_id(1)", *text;
   if (count > 0) { // one number for the blocks of x and all others
     emit_line(e, 0, "pid = tl.program_id(0)");
@@ -284,7 +284,7 @@ static const char *space_of(struct emitter *e, const struct map_plan *m) {
   return *between ? kept : "num_warps=2,4,8";
 }
 
-bool emit_map(struct program *p, const struct region *r, const struct program_options *o) {
+bool emit_maps(struct program *p, const struct region *r, const struct program_options *o) {
   struct emit_parts parts = {0};
   if (!emit_take_apart(p, r, &parts))
     return false;

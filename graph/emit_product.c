@@ -233,7 +233,7 @@ static bool emit_epilogue(struct product *g) {
     emit_count(g->e, w->body);
   }
   for (size_t i = 0; i < parts.writes.len; i++)
-    emit_store(g->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+    emit_write(g->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
   return true;
 }
 
@@ -260,7 +260,7 @@ static void store_part(struct product *g) {
   emit_given(e, sum, "acc", axes, 0);
   emit_writes(e, g->parts);
   emit_count(e, sum);
-  emit_store(e, g->parts, place, sum);
+  emit_write(e, g->parts, place, sum);
 }
 
 enum { SUM_M = 4, SUM_N = 128 };
@@ -268,8 +268,8 @@ enum { SUM_M = 4, SUM_N = 128 };
 // Adds up the parts in their order, always the same, and does what follows the product.
 static bool emit_sum_of_parts(struct product *g) {
   struct emitter *e = g->e = emit_begin(g->p, g->r, g->o, "sum");
-  emit_constant(e, "BLOCK_M", SUM_M);
-  emit_constant(e, "BLOCK_N", SUM_N);
+  emit_constexpr(e, "BLOCK_M", SUM_M);
+  emit_constexpr(e, "BLOCK_N", SUM_N);
   place_batch(g);
   place_block(g, 1);
   place_result(g, SUM_M, SUM_N);
@@ -307,11 +307,11 @@ static const char *grid_text(struct product *g) {
 
 static bool emit_kernel(struct product *g) {
   struct emitter *e = g->e = emit_begin(g->p, g->r, g->o, g->plan.split_k > 1 ? "parts" : NULL);
-  emit_constant(e, "BLOCK_M", g->plan.block_m);
-  emit_constant(e, "BLOCK_N", g->plan.block_n);
-  emit_constant(e, "BLOCK_K", g->plan.block_k);
+  emit_constexpr(e, "BLOCK_M", g->plan.block_m);
+  emit_constexpr(e, "BLOCK_N", g->plan.block_n);
+  emit_constexpr(e, "BLOCK_K", g->plan.block_k);
   if (g->plan.group_m > 1)
-    emit_constant(e, "GROUP_M", g->plan.group_m);
+    emit_constexpr(e, "GROUP_M", g->plan.group_m);
   place_batch(g);
   if (g->plan.split_k > 1) {
     create_parts(g);
