@@ -66,11 +66,11 @@ struct value *build_apply(struct build *b, enum operator_id op, size_t count,
 
 // ---- pointwise ----
 
-struct value *build_op1(struct build *b, enum operator_id op, struct value *x) {
+struct value *build_unop(struct build *b, enum operator_id op, struct value *x) {
   return BUILD(b, op, TENSOR(x));
 }
 
-struct value *build_op2(struct build *b, enum operator_id op, struct value *x, struct value *y) {
+struct value *build_binop(struct build *b, enum operator_id op, struct value *x, struct value *y) {
   return BUILD(b, op, TENSOR(x), TENSOR(y));
 }
 
@@ -83,19 +83,19 @@ struct value *build_int(struct build *b, enum operator_id op, struct value *x, i
 }
 
 struct value *build_add(struct build *b, struct value *x, struct value *y) {
-  return build_op2(b, OP_ADD_TENSOR, x, y);
+  return build_binop(b, OP_ADD_TENSOR, x, y);
 }
 
 struct value *build_sub(struct build *b, struct value *x, struct value *y) {
-  return build_op2(b, OP_SUB_TENSOR, x, y);
+  return build_binop(b, OP_SUB_TENSOR, x, y);
 }
 
 struct value *build_mul(struct build *b, struct value *x, struct value *y) {
-  return build_op2(b, OP_MUL_TENSOR, x, y);
+  return build_binop(b, OP_MUL_TENSOR, x, y);
 }
 
 struct value *build_div(struct build *b, struct value *x, struct value *y) {
-  return build_op2(b, OP_DIV_TENSOR, x, y);
+  return build_binop(b, OP_DIV_TENSOR, x, y);
 }
 
 struct value *build_scale(struct build *b, struct value *x, double by) {

@@ -35,8 +35,8 @@ struct value *build_apply(struct build *b, enum operator_id op, size_t count,
 #define TENSOR(v) ((struct arg){.kind = ARG_VALUE, .value = (v)})
 
 // ---- pointwise ----
-struct value *build_op1(struct build *b, enum operator_id op, struct value *x);
-struct value *build_op2(struct build *b, enum operator_id op, struct value *x, struct value *y);
+struct value *build_unop(struct build *b, enum operator_id op, struct value *x);
+struct value *build_binop(struct build *b, enum operator_id op, struct value *x, struct value *y);
 // With a number on the right; integral numbers are weak, as Python's are.
 struct value *build_real(struct build *b, enum operator_id op, struct value *x, double y);
 struct value *build_int(struct build *b, enum operator_id op, struct value *x, int64_t y);

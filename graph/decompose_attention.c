@@ -150,7 +150,7 @@ bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **re
 // q k^T scale, masked, in f32.
 static struct value *scores(struct build *b, struct value *q, struct value *k, struct value *mask,
                             bool causal, double scale) {
-  struct value *s = build_up(b, build_op2(b, OP_MATMUL, q, build_swap(b, k, 2, 3)));
+  struct value *s = build_up(b, build_binop(b, OP_MATMUL, q, build_swap(b, k, 2, 3)));
   s = build_scale(b, s, scale);
   if (!s)
     return NULL;
@@ -161,7 +161,7 @@ static struct value *scores(struct build *b, struct value *q, struct value *k, s
   if (!causal || !s)
     return s;
   struct value *row = build_iota(b, s->shape[2], 2, 4), *column = build_iota(b, s->shape[3], 3, 4);
-  return build_where_else(b, build_op2(b, OP_LE_TENSOR, column, row), s, MINUS_INFINITY);
+  return build_where_else(b, build_binop(b, OP_LE_TENSOR, column, row), s, MINUS_INFINITY);
 }
 
 // query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5
@@ -177,13 +177,13 @@ bool decompose_attention(struct decompose *d, const struct node *n, struct value
     is_empty = build_real(b, OP_EQ_TENSOR, top, MINUS_INFINITY);
     top = build_where(b, is_empty, build_number(b, 0, top->dtype), top);
   }
-  struct value *e = build_op1(b, OP_EXP, build_sub(b, s, top)),
+  struct value *e = build_unop(b, OP_EXP, build_sub(b, s, top)),
                *sum = build_sum(b, e, &row, true);
   struct value *p = build_div(b, e, sum);
   if (is_empty && p)
     p = build_where(b, is_empty, build_number(b, 0, p->dtype), p);
-  decompose_give(d, n, ret, 0, build_op2(b, OP_MATMUL, build_convert(b, p, v->dtype), v));
-  struct value *lse = build_add(b, top, build_op1(b, OP_LOG, sum));
+  decompose_give(d, n, ret, 0, build_binop(b, OP_MATMUL, build_convert(b, p, v->dtype), v));
+  struct value *lse = build_add(b, top, build_unop(b, OP_LOG, sum));
   const struct value *old = n->results[1];
   return !old || decompose_give(d, n, ret, 1, build_view(b, lse, old->rank, old->shape));
 }
@@ -207,19 +207,19 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
   const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
   struct value *lse = build_up(b, build_view(b, node_value(n, 5), 4, column));
   struct value *p =
-      build_op1(b, OP_EXP, build_sub(b, scores(b, q, k, mask, is_causal(n), scale), lse));
+      build_unop(b, OP_EXP, build_sub(b, scores(b, q, k, mask, is_causal(n), scale), lse));
   if (mask && p)
     p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),
                     build_number(b, 0, p->dtype), p);
   struct dims row = dims_one(3);
   struct value *delta = build_sum(b, build_mul(b, build_up(b, g), build_up(b, o)), &row, true);
-  struct value *dp = build_up(b, build_op2(b, OP_MATMUL, g, build_swap(b, v, 2, 3)));
+  struct value *dp = build_up(b, build_binop(b, OP_MATMUL, g, build_swap(b, v, 2, 3)));
   struct value *ds =
       build_convert(b, build_scale(b, build_mul(b, p, build_sub(b, dp, delta)), scale), q->dtype);
   struct value *dv =
-      build_op2(b, OP_MATMUL, build_swap(b, build_convert(b, p, q->dtype), 2, 3), g);
-  struct value *dk = build_op2(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);
-  struct value *all[] = {build_op2(b, OP_MATMUL, ds, k), sum_heads(b, dk, keys->shape[1]),
+      build_binop(b, OP_MATMUL, build_swap(b, build_convert(b, p, q->dtype), 2, 3), g);
+  struct value *dk = build_binop(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);
+  struct value *all[] = {build_binop(b, OP_MATMUL, ds, k), sum_heads(b, dk, keys->shape[1]),
                          sum_heads(b, dv, values->shape[1])};
   for (uint32_t i = 0; i < 3; i++)
     if (n->results[i])

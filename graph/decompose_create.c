@@ -57,10 +57,10 @@ bool decompose_randn(struct decompose *d, const struct node *n, struct value **r
   struct build *b = &d->b;
   struct value *u = build_real(b, OP_MAXIMUM, draw(d, n->results[0], d->stream), 1e-7);
   struct value *v = draw(d, n->results[0], d->stream + RANDOM_SECOND);
-  struct value *length = build_op1(b, OP_SQRT, build_scale(b, build_op1(b, OP_LOG, u), -2));
+  struct value *length = build_unop(b, OP_SQRT, build_scale(b, build_unop(b, OP_LOG, u), -2));
   return decompose_is(
       d, n, ret,
-      build_mul(b, length, build_op1(b, OP_COS, build_scale(b, v, 6.283185307179586))));
+      build_mul(b, length, build_unop(b, OP_COS, build_scale(b, v, 6.283185307179586))));
 }
 
 bool decompose_bernoulli(struct decompose *d, const struct node *n, struct value **ret) {

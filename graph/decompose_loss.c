@@ -38,7 +38,7 @@ bool decompose_nll_loss(struct decompose *d, const struct node *n, struct value 
   struct rows r = rows_of(b, n, 1, x);
   struct value *class = build_where_else(b, r.counts, r.target, 0);
   struct value *loss =
-      build_op1(b, OP_NEG, BUILD(b, OP_GATHER, TENSOR(x), arg_int(b->g, r.dim), TENSOR(class)));
+      build_unop(b, OP_NEG, BUILD(b, OP_GATHER, TENSOR(x), arg_int(b->g, r.dim), TENSOR(class)));
   if (r.weight)
     loss = build_mul(b, loss, r.weight);
   loss = build_where_else(b, r.counts, loss, 0);
@@ -68,9 +68,9 @@ bool decompose_nll_loss_backward(struct decompose *d, const struct node *n, stru
     g = build_unsqueeze(b, g, 1);
   if (node_int(n, 4) == REDUCTION_MEAN)
     g = build_div(b, g, build_up(b, node_value(n, 6)));
-  g = build_op1(b, OP_NEG, r.weight ? build_mul(b, g, r.weight) : g);
+  g = build_unop(b, OP_NEG, r.weight ? build_mul(b, g, r.weight) : g);
   g = build_where_else(b, r.counts, g, 0);
   struct value *is_class =
-      build_op2(b, OP_EQ_TENSOR, build_iota(b, x->shape[r.dim], r.dim, x->rank), r.target);
+      build_binop(b, OP_EQ_TENSOR, build_iota(b, x->shape[r.dim], r.dim, x->rank), r.target);
   return decompose_is(d, n, ret, build_where_else(b, is_class, g, 0));
 }

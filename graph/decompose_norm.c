@@ -19,10 +19,10 @@ bool decompose_softmax(struct decompose *d, const struct node *n, struct value *
     return false;
   struct dims row = row_of(n, 1, x);
   struct value *top = build_amax(b, x, &row, true), *rest = build_sub(b, x, top),
-               *e = build_op1(b, OP_EXP, rest);
+               *e = build_unop(b, OP_EXP, rest);
   struct value *sum = build_sum(b, e, &row, true);
   if (n->op == OP_LOG_SOFTMAX || n->op == OP_LOG_SOFTMAX_INT)
-    return decompose_is(d, n, ret, build_sub(b, rest, build_op1(b, OP_LOG, sum)));
+    return decompose_is(d, n, ret, build_sub(b, rest, build_unop(b, OP_LOG, sum)));
   struct value *y = build_div(b, e, sum);
   if (n->op == OP_SAFE_SOFTMAX && y) { // rows without an entry are 0
     struct value *is_empty = build_real(b, OP_EQ_TENSOR, top, MINUS_INFINITY);
@@ -38,7 +38,7 @@ bool decompose_softmax_backward(struct decompose *d, const struct node *n, struc
     return false;
   struct dims row = row_of(n, 2, y);
   if (n->op == OP_LOG_SOFTMAX_BACKWARD) {
-    struct value *share = build_mul(b, build_op1(b, OP_EXP, y), build_sum(b, g, &row, true));
+    struct value *share = build_mul(b, build_unop(b, OP_EXP, y), build_sum(b, g, &row, true));
     return decompose_is(d, n, ret, build_sub(b, g, share));
   }
   struct value *gy = build_mul(b, g, y);
@@ -56,7 +56,7 @@ static struct statistics statistics_of(struct build *b, struct value *x, const s
   struct statistics s = {.mean = build_mean(b, x, dims, true)};
   s.centred = build_sub(b, x, s.mean);
   s.var = build_mean(b, build_mul(b, s.centred, s.centred), dims, true);
-  s.rstd = build_op1(b, OP_RSQRT, build_real(b, OP_ADD_TENSOR, s.var, eps));
+  s.rstd = build_unop(b, OP_RSQRT, build_real(b, OP_ADD_TENSOR, s.var, eps));
   return s;
 }
 
@@ -139,7 +139,7 @@ bool decompose_rms_norm(struct decompose *d, const struct node *n, struct value 
     return false;
   struct dims row = last_dims(n, 1, x);
   struct value *square = build_mean(b, build_mul(b, x, x), &row, true);
-  struct value *rstd = build_op1(b, OP_RSQRT, build_real(b, OP_ADD_TENSOR, square, eps));
+  struct value *rstd = build_unop(b, OP_RSQRT, build_real(b, OP_ADD_TENSOR, square, eps));
   decompose_give(d, n, ret, 0,
                  scaled_and_shifted(b, build_mul(b, x, rstd), node_value(n, 2), NULL));
   give_shaped(d, n, ret, 1, rstd);
@@ -183,7 +183,7 @@ static struct dims all_but_channels(const struct value *x) {
 }
 
 static struct value *rstd_of(struct build *b, struct value *var, double eps) {
-  return build_op1(b, OP_RSQRT, build_real(b, OP_ADD_TENSOR, var, eps));
+  return build_unop(b, OP_RSQRT, build_real(b, OP_ADD_TENSOR, var, eps));
 }
 
 static struct statistics running_statistics(struct build *b, struct value *x, struct value *mean,

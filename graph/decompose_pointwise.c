@@ -62,7 +62,7 @@ bool decompose_div_mode(struct decompose *d, const struct node *n, struct value 
     return decompose_is(d, n, ret, build_apply(b, OP_FLOOR_DIVIDE, 2, n->args));
   if (dtype_is_float(n->results[0]->dtype))
     return decompose_is(d, n, ret,
-                        build_op1(b, OP_TRUNC, build_apply(b, OP_DIV_TENSOR, 2, n->args)));
+                        build_unop(b, OP_TRUNC, build_apply(b, OP_DIV_TENSOR, 2, n->args)));
   // What is left over has the sign of the dividend; without it the division is exact.
   struct value *rest = build_apply(b, OP_FMOD_TENSOR, 2, n->args);
   struct value *whole = BUILD(b, OP_SUB_TENSOR, n->args[0], TENSOR(rest));
@@ -86,11 +86,11 @@ bool decompose_pow(struct decompose *d, const struct node *n, struct value **ret
   if (is_float && node_is_number(n, 1, 0))
     return decompose_is(d, n, ret, build_full(b, x->rank, x->shape, 1, x->dtype));
   if (is_float && node_is_number(n, 1, -1))
-    return decompose_is(d, n, ret, build_op1(b, OP_RECIPROCAL, x));
+    return decompose_is(d, n, ret, build_unop(b, OP_RECIPROCAL, x));
   if (is_float && node_is_number(n, 1, 0.5))
-    return decompose_is(d, n, ret, build_op1(b, OP_SQRT, x));
+    return decompose_is(d, n, ret, build_unop(b, OP_SQRT, x));
   if (is_float && node_is_number(n, 1, -0.5))
-    return decompose_is(d, n, ret, build_op1(b, OP_RSQRT, x));
+    return decompose_is(d, n, ret, build_unop(b, OP_RSQRT, x));
   return decompose_keep(d);
 }
 
@@ -142,7 +142,7 @@ bool decompose_relu(struct decompose *d, const struct node *n, struct value **re
 
 // (1 + erf(x / sqrt(2))) / 2
 static struct value *normal_cdf(struct build *b, struct value *x) {
-  struct value *e = build_op1(b, OP_ERF, build_scale(b, x, SQRT_HALF));
+  struct value *e = build_unop(b, OP_ERF, build_scale(b, x, SQRT_HALF));
   return build_scale(b, build_real(b, OP_ADD_TENSOR, e, 1), 0.5);
 }
 
@@ -150,7 +150,7 @@ static struct value *normal_cdf(struct build *b, struct value *x) {
 static struct value *gelu_tanh(struct build *b, struct value *x) {
   struct value *cube = build_mul(b, build_mul(b, x, x), x);
   struct value *inner = build_add(b, x, build_scale(b, cube, TANH_CUBE));
-  return build_op1(b, OP_TANH, build_scale(b, inner, TWO_OVER_SQRT_PI * SQRT_HALF));
+  return build_unop(b, OP_TANH, build_scale(b, inner, TWO_OVER_SQRT_PI * SQRT_HALF));
 }
 
 bool decompose_gelu(struct decompose *d, const struct node *n, struct value **ret) {
@@ -166,7 +166,7 @@ bool decompose_gelu(struct decompose *d, const struct node *n, struct value **re
 // d/dx of gelu.
 static struct value *gelu_slope(struct build *b, struct value *x) {
   struct value *square = build_mul(b, x, x);
-  struct value *density = build_scale(b, build_op1(b, OP_EXP, build_scale(b, square, -0.5)),
+  struct value *density = build_scale(b, build_unop(b, OP_EXP, build_scale(b, square, -0.5)),
                                       TWO_OVER_SQRT_PI * SQRT_HALF * 0.5);
   return build_add(b, normal_cdf(b, x), build_mul(b, x, density));
 }
@@ -191,7 +191,7 @@ bool decompose_gelu_backward(struct decompose *d, const struct node *n, struct v
 bool decompose_silu(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *x = build_up(b, node_value(n, 0));
-  return decompose_is(d, n, ret, build_mul(b, x, build_op1(b, OP_SIGMOID, x)));
+  return decompose_is(d, n, ret, build_mul(b, x, build_unop(b, OP_SIGMOID, x)));
 }
 
 // 1 - x
@@ -201,7 +201,7 @@ static struct value *complement(struct build *b, struct value *x) {
 
 bool decompose_silu_backward(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
-  struct value *x = build_up(b, node_value(n, 1)), *s = build_op1(b, OP_SIGMOID, x);
+  struct value *x = build_up(b, node_value(n, 1)), *s = build_unop(b, OP_SIGMOID, x);
   struct value *slope =
       build_mul(b, s, build_int(b, OP_ADD_TENSOR, build_mul(b, x, complement(b, s)), 1));
   return decompose_is(d, n, ret, build_mul(b, build_up(b, node_value(n, 0)), slope));
@@ -242,7 +242,7 @@ bool decompose_elu(struct decompose *d, const struct node *n, struct value **ret
   struct value *x = build_up(b, node_value(n, 0)), *is_positive = build_int(b, OP_GT_TENSOR, x, 0);
   double alpha = node_real(n, 1), scale = node_real(n, 2), input_scale = node_real(n, 3);
   struct value *low =
-      build_scale(b, build_op1(b, OP_EXPM1, build_scale(b, x, input_scale)), alpha * scale);
+      build_scale(b, build_unop(b, OP_EXPM1, build_scale(b, x, input_scale)), alpha * scale);
   return decompose_is(d, n, ret, build_where(b, is_positive, build_scale(b, x, scale), low));
 }
 
@@ -251,7 +251,7 @@ bool decompose_softplus(struct decompose *d, const struct node *n, struct value 
   double beta = node_real(n, 1);
   struct value *x = build_up(b, node_value(n, 0)), *scaled = build_scale(b, x, beta);
   struct value *is_large = build_real(b, OP_GT_TENSOR, scaled, node_real(n, 2));
-  struct value *soft = build_op1(b, OP_LOG1P, build_op1(b, OP_EXP, scaled));
+  struct value *soft = build_unop(b, OP_LOG1P, build_unop(b, OP_EXP, scaled));
   return decompose_is(d, n, ret,
                       build_where(b, is_large, x, build_real(b, OP_DIV_TENSOR, soft, beta)));
 }
@@ -296,7 +296,7 @@ bool decompose_hardsigmoid_backward(struct decompose *d, const struct node *n, s
                *below = build_int(b, OP_LT_TENSOR, x, 3);
   struct value *slope = build_int(b, OP_DIV_TENSOR, g, 6);
   return decompose_is(d, n, ret,
-                      build_where_else(b, build_op2(b, OP_LOGICAL_AND, above, below), slope, 0));
+                      build_where_else(b, build_binop(b, OP_LOGICAL_AND, above, below), slope, 0));
 }
 
 bool decompose_hardtanh_backward(struct decompose *d, const struct node *n, struct value **ret) {
@@ -306,5 +306,5 @@ bool decompose_hardtanh_backward(struct decompose *d, const struct node *n, stru
   struct value *high = BUILD(b, OP_GE_TENSOR, n->args[1], n->args[3]);
   return decompose_is(
       d, n, ret,
-      build_where(b, build_op2(b, OP_LOGICAL_OR, low, high), build_number(b, 0, g->dtype), g));
+      build_where(b, build_binop(b, OP_LOGICAL_OR, low, high), build_number(b, 0, g->dtype), g));
 }

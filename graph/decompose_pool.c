@@ -78,12 +78,12 @@ struct best {
 static struct best better(struct build *b, struct best old, struct best fresh) {
   if (!old.value)
     return fresh;
-  struct best both = {.value = build_op2(b, OP_MAXIMUM, old.value, fresh.value)};
+  struct best both = {.value = build_binop(b, OP_MAXIMUM, old.value, fresh.value)};
   if (!old.place)
     return both;
-  struct value *wins = build_op2(b, OP_GT_TENSOR, fresh.value, old.value);
+  struct value *wins = build_binop(b, OP_GT_TENSOR, fresh.value, old.value);
   if (fresh.value && dtype_is_float(fresh.value->dtype))
-    wins = build_op2(b, OP_LOGICAL_OR, wins, build_op1(b, OP_ISNAN, fresh.value));
+    wins = build_binop(b, OP_LOGICAL_OR, wins, build_unop(b, OP_ISNAN, fresh.value));
   both.place = build_where(b, wins, fresh.place, old.place);
   return both;
 }
@@ -282,8 +282,8 @@ static struct value *adaptive_along(struct build *b, struct value *x, uint32_t d
   next = BUILD(b, OP_ADD_TENSOR, TENSOR(next), ARG_E(expr_addi(b->g->exprs, out, -1)));
   struct value *end = BUILD(b, OP_FLOOR_DIVIDE, TENSOR(next), ARG_E(out));
   struct value *is_inside =
-      build_op2(b, OP_LOGICAL_AND, build_op2(b, OP_GE_TENSOR, at, begin),
-                   build_op2(b, OP_LT_TENSOR, at, end));
+      build_binop(b, OP_LOGICAL_AND, build_binop(b, OP_GE_TENSOR, at, begin),
+                   build_binop(b, OP_LT_TENSOR, at, end));
   for (uint32_t k = 0; k < rank; k++)
     shape[k] = k < dim ? x->shape[k] : k == dim ? out : x->shape[k - 1];
   struct value *wide = build_expand(b, build_unsqueeze(b, x, dim), rank, shape);

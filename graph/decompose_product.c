@@ -31,7 +31,7 @@ bool decompose_linear(struct decompose *d, const struct node *n, struct value **
   struct value *weight = node_value(n, 1), *bias = node_value(n, 2), *y;
   if (weight->rank == 1)
     weight = build_unsqueeze(b, weight, 0);
-  y = build_op2(b, OP_MM, rows(b, node_value(n, 0)), build_swap(b, weight, 0, 1));
+  y = build_binop(b, OP_MM, rows(b, node_value(n, 0)), build_swap(b, weight, 0, 1));
   if (bias)
     y = build_add(b, y, bias);
   return decompose_is(d, n, ret, build_view(b, y, old->rank, old->shape));
@@ -63,11 +63,11 @@ bool decompose_matmul(struct decompose *d, const struct node *n, struct value **
   if (!x || !y)
     return false;
   if (y->rank == 2)
-    product = build_op2(b, OP_MM, rows(b, x), y);
+    product = build_binop(b, OP_MM, rows(b, x), y);
   else {
     uint32_t outer = old->rank - 2 + is_row; // y is no vector here
     product =
-        build_op2(b, OP_BMM, batches(b, x, outer, old->shape), batches(b, y, outer, old->shape));
+        build_binop(b, OP_BMM, batches(b, x, outer, old->shape), batches(b, y, outer, old->shape));
   }
   return decompose_is(d, n, ret, build_view(b, product, old->rank, old->shape));
 }

@@ -124,11 +124,11 @@ bool decompose_any(struct decompose *d, const struct node *n, struct value **ret
 
 bool decompose_all(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
-  struct value *x = node_value(n, 0), *fails = build_op1(b, OP_LOGICAL_NOT, truth(b, x));
+  struct value *x = node_value(n, 0), *fails = build_unop(b, OP_LOGICAL_NOT, truth(b, x));
   bool is_all = n->op == OP_ALL;
   struct dims dims = is_all ? all_dims(x) : dims_of(n, 1, x->rank);
   struct value *any = reduce_to(b, OP_ANY_DIMS, fails, &dims, !is_all && keeps_dims(n, 2));
-  return decompose_is(d, n, ret, build_op1(b, OP_LOGICAL_NOT, any));
+  return decompose_is(d, n, ret, build_unop(b, OP_LOGICAL_NOT, any));
 }
 
 // sum / max(count - correction, 0)

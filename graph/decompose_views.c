@@ -334,7 +334,7 @@ static bool triangle(struct decompose *d, const struct node *n, struct value **r
                *column = build_iota(b, x->shape[last], 1, 2);
   struct value *bound = BUILD(b, OP_ADD_TENSOR, TENSOR(row), n->args[1]);
   return decompose_is(d, n, ret,
-                      build_where_else(b, build_op2(b, compare, column, bound), x, 0));
+                      build_where_else(b, build_binop(b, compare, column, bound), x, 0));
 }
 
 bool decompose_tril(struct decompose *d, const struct node *n, struct value **ret) {

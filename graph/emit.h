@@ -134,7 +134,7 @@ const char *emit_operand(struct emitter *e, const struct scalar *v, enum precede
 const char *emit_name(struct emitter *e, const struct scalar *v); // a variable or a literal
 uint32_t emit_axes_of(struct emitter *e, const struct scalar *v);
 const char *emit_mask(struct emitter *e, uint32_t axes); // NULL: none is needed
-void emit_write(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,
                 const struct scalar *v);
 // Only where `predicate` holds; NULL: everywhere. Adds where `accumulates`.
 void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *place,

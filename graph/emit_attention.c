@@ -287,7 +287,7 @@ static void store_sums(struct walk *w) {
   emit_given(e, load, "lse", emit_index_axes(e, w->m), 0);
   emit_writes(e, b);
   emit_count(e, load);
-  emit_write(e, b, place, load);
+  emit_store_value(e, b, place, load);
 }
 
 static bool emit_results(struct walk *w) {
@@ -303,7 +303,7 @@ static bool emit_results(struct walk *w) {
     emit_count(w->e, o->body);
   }
   for (size_t i = 0; i < parts.writes.len; i++)
-    emit_write(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+    emit_store_value(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
   if (w->t->lse)
     store_sums(w);
   return true;

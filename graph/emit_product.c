@@ -233,7 +233,7 @@ static bool emit_epilogue(struct product *g) {
     emit_count(g->e, w->body);
   }
   for (size_t i = 0; i < parts.writes.len; i++)
-    emit_write(g->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+    emit_store_value(g->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
   return true;
 }
 
@@ -260,7 +260,7 @@ static void store_part(struct product *g) {
   emit_given(e, sum, "acc", axes, 0);
   emit_writes(e, g->parts);
   emit_count(e, sum);
-  emit_write(e, g->parts, place, sum);
+  emit_store_value(e, g->parts, place, sum);
 }
 
 enum { SUM_M = 4, SUM_N = 128 };

@@ -324,7 +324,7 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
             !accumulates && e->store_hint ? e->store_hint : "");
 }
 
-void emit_write(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,
                 const struct scalar *v) {
   emit_scatter_store(e, b, place, v, NULL, false);
 }

@@ -53,7 +53,7 @@ static struct value *scatter(struct simplify *s, const struct node *n) {
   if (n->op == OP_SCATTER_VALUE)
     src = BUILD(b, OP_FULL, arg_exprs(b->g, 0, NULL), n->args[3], ARG_D(x->dtype));
   struct value *hits =
-      build_op2(b, OP_EQ_TENSOR, build_iota(b, x->shape[dim], dim, x->rank), index);
+      build_binop(b, OP_EQ_TENSOR, build_iota(b, x->shape[dim], dim, x->rank), index);
   src = build_convert(b, src, x->dtype);
   if (n->op != OP_SCATTER_ADD)
     return build_where(b, hits, src, x);

@@ -147,7 +147,7 @@ static struct value *equality(struct simplify *s, const struct node *n) {
   if (arg_is_number(s, &n->args[1], is_eq))
     return simplify_fit(s, n, x);
   return arg_is_number(s, &n->args[1], !is_eq)
-             ? simplify_fit(s, n, build_op1(&s->b, OP_LOGICAL_NOT, x))
+             ? simplify_fit(s, n, build_unop(&s->b, OP_LOGICAL_NOT, x))
              : NULL;
 }
 
