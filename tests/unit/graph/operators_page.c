@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/operators.md is what the tables graph/operators.def and graph/lowering.def say. Arguments:
+// the page, and
+// --update to write it.
+#include "graph/operators.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// How an operator gets to kernels.
+static const char *const ways[OPERATOR_COUNT] = {
+#define PRIMITIVE(id) [OP_##id] = "itself",
+#define NORMAL(id, function) [OP_##id] = "itself",
+#define DECOMPOSE(id, function) [OP_##id] = "written out",
+#include "graph/lowering.def"
+};
+
+static void print_parameters(const struct operator_row *row, struct strbuf *out) {
+  size_t count;
+  const struct parameter *p = operator_parameters(row->id, &count);
+  bool by_name = false;
+  for (size_t i = 0; i < count; i++) {
+    strbuf_puts(out, i ? ", " : "");
+    if (p[i].by_name && !by_name)
+      strbuf_puts(out, "*, ");
+    by_name = p[i].by_name;
+    strbuf_printf(out, "%.*s", STR_ARG(p[i].name));
+    if (p[i].has_default)
+      strbuf_printf(out, "=%.*s", STR_ARG(p[i].default_text));
+  }
+}
+
+static void print_class(enum operator_class class, struct strbuf *out) {
+  strbuf_printf(
+      out,
+      "\n## %s\n\n| operator | parameters | results | dtype | kernels |\n|---|---|---|---|---|\n",
+      operator_class_name(class));
+  static const char *const dtypes[] = {[PROMOTE_SAME] = "promoted",
+                                       [PROMOTE_FLOAT] = "promoted to float",
+                                       [PROMOTE_BOOL] = "bool",
+                                       [PROMOTE_FIRST] = "of the first",
+                                       [PROMOTE_RULE] = "by rule"};
+  for (unsigned id = 0; id < OPERATOR_COUNT; id++) {
+    const struct operator_row *row = operator_row((enum operator_id)id);
+    if (row->class != class)
+      continue;
+    strbuf_printf(out, "| `%s` | ", row->name);
+    print_parameters(row, out);
+    if (row->results == OPERATOR_MANY)
+      strbuf_puts(out, " | list");
+    else
+      strbuf_printf(out, " | %u", row->results);
+    strbuf_printf(out, " | %s | %s |\n", dtypes[row->promotion], ways[id] ? ways[id] : "none");
+  }
+}
+
+static void print_page(struct strbuf *out) {
+  strbuf_printf(out,
+                "# Operators of tensor graphs\n\n"
+                "Made from `graph/operators.def` and `graph/lowering.def`; after a change of those "
+                "write it again by\n"
+                "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
+                "There are %d. Names, parameters and results are PyTorch's. Parameters behind `*` "
+                "are passed by name.\n"
+                "The dtype of results: *promoted* is PyTorch's promotion of the operands, where "
+                "tensors without dimensions\n"
+                "and numbers are weak; *promoted to float* makes f32 of integers. Kernels: an "
+                "operator is lowered *itself*, or\n"
+                "is *written out* as others first. Names with `tile.` are made by passes; no graph "
+                "is read with them.\n",
+                OPERATOR_COUNT);
+  for (int class = CLASS_POINTWISE; class <= CLASS_MUTATE; class ++)
+    print_class((enum operator_class) class, out);
+}
+
+static bool file_is(const char *path, const struct strbuf *want) {
+  FILE *f = fopen(path, "rb");
+  if (!f)
+    return false;
+  char *have = malloc(want->len + 1);
+  size_t n = have ? fread(have, 1, want->len + 1, f) : 0;
+  bool same = have && n == want->len && memcmp(have, want->ptr, n) == 0;
+  free(have);
+  fclose(f);
+  return same;
+}
+
+int main(int argc, char **argv) {
+  struct strbuf page = {0};
+  print_page(&page);
+  if (argc < 2 || page.failed)
+    return EXIT_FAILURE;
+  bool ok;
+  if (argc > 2 && strcmp(argv[2], "--update") == 0) {
+    FILE *f = fopen(argv[1], "wb");
+    ok = f && fwrite(page.ptr, 1, page.len, f) == page.len;
+    ok = f && fclose(f) == 0 && ok;
+  } else {
+    ok = file_is(argv[1], &page);
+    printf("1..1\n%sok 1 - %s is what the table says\n", ok ? "" : "not ", argv[1]);
+  }
+  strbuf_finish(&page);
+  return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
