@@ -26,11 +26,13 @@ static const struct scalar *score(struct builder *b, const struct node *n,
   return scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
 }
 
-static const struct scalar *operand(struct builder *b, const struct value *v,
-                                    const struct expr *const *batch, const struct expr *row,
-                                    const struct expr *column) {
-  const struct expr *at[4] = {batch[0], batch[1], row, column};
-  return loops_broadcast(b, v, 4, at);
+// At the places of a flattened batch, a row and a column.
+static const struct scalar *operand(struct builder *b, const struct node *n, unsigned i,
+                                    const struct expr *batch, const struct expr *const *heads,
+                                    const struct expr *row, const struct expr *column) {
+  const struct value *v = node_value(n, i);
+  const struct expr *at[4] = {heads[0], heads[1], row, column};
+  return loops_product_operand(b, n, v, loops_broadcast(b, v, 4, at), batch, row, column, true);
 }
 
 // The sums of exponents lie in the order of batches and queries, which kernels count on.
@@ -60,9 +62,9 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   loops_unravel(b, both, 2, q->shape, heads);
   a->key = loops_symbol(b, 'j', 0, k->shape[2]);
   a->depth = loops_symbol(b, 'd', 0, q->shape[3]);
-  a->q = operand(b, q, heads, rows, a->depth);
-  a->k = operand(b, k, heads, a->key, a->depth);
-  a->v = operand(b, v, heads, a->key, columns);
+  a->q = operand(b, n, 0, both, heads, rows, a->depth);
+  a->k = operand(b, n, 1, both, heads, a->key, a->depth);
+  a->v = operand(b, n, 2, both, heads, a->key, columns);
   a->product = scalar_load(b->s, NULL, expr_const(b->x, 0));
   const struct expr *pair[4] = {heads[0], heads[1], rows, a->key};
   a->score = score(b, n, a->product, pair);

@@ -27,6 +27,8 @@ struct uses {
   double widest;          // elements of the largest domain that reads it
   int32_t output;         // that it can be written to directly, itself or through `via`; -1: none
   const struct node *via; // the next view on the way there; NULL: it is the output
+  const struct node
+      *toward; // the next view or pointwise operator on the way to a product; NULL: none
 };
 
 struct builder {
@@ -47,7 +49,7 @@ struct builder {
 struct home {
   struct buffer *buffer;
   const struct value *value;   // that is stored there
-  const struct expr **strides; // of `as`
+  const struct expr **strides; // of what lies in the buffer
   const struct node **path;    // views from `value` to what lies in the buffer
   size_t path_count;
 };
@@ -145,6 +147,12 @@ bool loops_sum_product(struct builder *b, const struct node *n, struct lazy *z,
 // Are matrix instructions worth their while for these extents?
 bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
                            const struct expr *n, const struct expr *k);
+// The operand as products take it: over batch, row and column. Copied first where its elements do
+// not lie at even distances.
+const struct scalar *loops_product_operand(struct builder *b, const struct node *n,
+                                           const struct value *of, const struct scalar *v,
+                                           const struct expr *batch, const struct expr *row,
+                                           const struct expr *column, bool only_load);
 // axes: batch, m, n, k; `at`: the place in the result.
 bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z,
                          const struct expr *const axes[4], const struct scalar *x,

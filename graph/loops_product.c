@@ -33,6 +33,47 @@ bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z
   return true;
 }
 
+// ---- operands ----
+
+struct evenness {
+  struct builder *b;
+  const struct expr *row, *column;
+  bool is_even;
+};
+
+// At even distances along both, or behind each other along one, which is loaded in wide pieces
+// wherever they begin.
+static void note_load(void *user, const struct scalar *load) {
+  struct evenness *e = user;
+  const struct expr *rows, *columns, *rest;
+  bool row = expr_linear(e->b->x, load->index, e->row, &rows, &rest);
+  bool column = expr_linear(e->b->x, load->index, e->column, &columns, &rest);
+  bool dense = (row && expr_is(rows, 1)) || (column && expr_is(columns, 1));
+  e->is_even = e->is_even && ((row && column) || dense);
+}
+
+const struct scalar *loops_product_operand(struct builder *b, const struct node *n,
+                                           const struct value *of, const struct scalar *v,
+                                           const struct expr *batch, const struct expr *row,
+                                           const struct expr *column, bool only_load) {
+  struct evenness e = {.b = b, .row = row, .column = column, .is_even = true};
+  scalar_loads(v, note_load, &e);
+  const struct scalar *inner = v->kind == SCALAR_CONVERT ? v->in[0] : v;
+  if (e.is_even && (!only_load || inner->kind == SCALAR_LOAD))
+    return v;
+  const struct expr *axes[3] = {batch, row, column};
+  const struct expr *shape[3] = {batch->symbol->limit, row->symbol->limit, column->symbol->limit};
+  const char *name = arena_printf(b->arena, "%s_copy", of->name);
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, 3, axes, false);
+  s->body = v;
+  s->dtype = v->dtype;
+  s->out = loops_buffer(b, BUFFER_TEMP, 0, NULL, name, of->dtype, expr_product(b->x, shape, 3));
+  s->offset = loops_dot(b, 3, axes, contiguous_strides(b->x, b->arena, 3, shape));
+  vec_push(b->arena, &s->origins, "clone");
+  return scalar_convert(b->s, scalar_load(b->s, s->out, s->offset), v->dtype);
+}
+
 static const struct scalar *matrix(struct builder *b, const struct value *v, bool batched,
                                    const struct expr *batch, const struct expr *row,
                                    const struct expr *column) {
@@ -59,7 +100,9 @@ bool loops_lower_product(struct builder *b, const struct node *n) {
   }
   const struct expr *axes[4] = {loops_symbol(b, 'b', 0, batch), loops_symbol(b, 'm', 0, m),
                                 loops_symbol(b, 'n', 0, cols), loops_symbol(b, 'k', 0, k)};
-  return loops_store_product(b, n, z, axes, matrix(b, x, batched, axes[0], axes[1], axes[3]),
-                             matrix(b, y, batched, axes[0], axes[3], axes[2]),
-                             batched ? axes : axes + 1);
+  const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
+  const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
+  a = loops_product_operand(b, n, x, a, axes[0], axes[1], axes[3], false);
+  c = loops_product_operand(b, n, y, c, axes[0], axes[3], axes[2], false);
+  return loops_store_product(b, n, z, axes, a, c, batched ? axes : axes + 1);
 }

@@ -13,6 +13,13 @@ static bool only_reorders(enum operator_id op) {
   return op == OP_VIEW || op == OP_PERMUTE || op == OP_UNSQUEEZE || op == OP_SQUEEZE_DIMS;
 }
 
+static bool has_shape_of(const struct value *v, const struct value *w) {
+  for (uint32_t i = 0; i < v->rank; i++)
+    if (v->rank != w->rank || v->shape[i] != w->shape[i])
+      return false;
+  return v->rank == w->rank;
+}
+
 static void use(struct builder *b, const struct node *n, const struct value *v) {
   struct uses *u = &b->uses[v->id];
   if (loops_is_view(n->op)) {
@@ -25,9 +32,13 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
       u->output = w->output;
       u->via = n;
     }
+    if (only_reorders(n->op) && (w->in_product || w->toward))
+      u->toward = n;
     return;
   }
   enum operator_class c = operator_row(n->op)->class;
+  if (c == CLASS_POINTWISE && b->uses[n->results[0]->id].toward && has_shape_of(v, n->results[0]))
+    u->toward = n;
   u->count++;
   u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
@@ -318,19 +329,19 @@ static bool is_dense(const struct value *v) {
   return true;
 }
 
+static void add_path(struct builder *b, struct home *h, const struct node *n) {
+  const struct node **path = arena_array(b->arena, const struct node *, h->path_count + 1);
+  for (size_t i = 0; i < h->path_count; i++)
+    path[i] = h->path[i];
+  path[h->path_count++] = n;
+  h->path = path;
+}
+
 static struct home output_home(struct builder *b, const struct value *v, uint32_t index) {
   struct home h = {.value = v};
   const struct value *last = v;
-  for (const struct node *n = b->uses[v->id].via; n; n = b->uses[last->id].via) {
-    last = n->results[0];
-    h.path_count++;
-  }
-  h.path = arena_array(b->arena, const struct node *, h.path_count + 1);
-  last = v;
-  for (size_t i = 0; i < h.path_count; i++) {
-    h.path[i] = b->uses[last->id].via;
-    last = h.path[i]->results[0];
-  }
+  for (const struct node *n; (n = b->uses[last->id].via); last = n->results[0])
+    add_path(b, &h, n);
   h.strides = last->strides;
   h.buffer = loops_buffer(b, BUFFER_OUTPUT, index, last, last->name, last->dtype,
                           loops_span(b, last, last->strides));
@@ -338,12 +349,56 @@ static struct home output_home(struct builder *b, const struct value *v, uint32_
   return h;
 }
 
+// Do the elements of the last two dimensions lie at even distances, so that a tile of them is
+// stored as one?
+static bool is_even(struct builder *b, const struct value *v, const struct expr *offset) {
+  const struct expr *coefficient, *rest;
+  for (uint32_t i = v->rank > 2 ? v->rank - 2 : 0; i < v->rank; i++) {
+    const struct expr *at = loops_axis(b, 'x', i, v->shape[i]);
+    if (at->kind == EXPR_SYMBOL && !expr_linear(b->x, offset, at, &coefficient, &rest))
+      return false;
+  }
+  return true;
+}
+
+// In the order in which a product reads it behind views and pointwise operators, as long as it can
+// still be written in tiles: the heads of attention side by side for the product that follows.
+// Views that merge dimensions count; a product takes transposed operands as they are.
+static bool toward_product(struct builder *b, const struct value *v, struct home *h) {
+  enum { MAX_STEPS = 8 };
+  const struct expr **at = loops_places(b, v->rank);
+  const struct value *last = v;
+  struct home next = *h;
+  const struct node *n;
+  bool permutes = false, found = false;
+  for (uint32_t i = 0; i < v->rank; i++)
+    at[i] = loops_axis(b, 'x', i, v->shape[i]);
+  for (unsigned step = 0; step < MAX_STEPS && (n = b->uses[last->id].toward); step++) {
+    last = n->results[0];
+    permutes |= n->op == OP_PERMUTE;
+    if (!loops_is_view(n->op))
+      continue; // places stay
+    add_path(b, &next, n);
+    next.strides = contiguous_strides(b->x, b->arena, last->rank, last->shape);
+    if (n->op != OP_VIEW || !permutes)
+      continue;
+    if (!is_even(b, v, loops_offset(b, &next, at)))
+      break;
+    *h = next;
+    found = true;
+  }
+  return found;
+}
+
 struct home loops_home(struct builder *b, struct value *v) {
   int32_t output = b->uses[v->id].output;
   if (output >= 0 && !b->outputs[output])
     return output_home(b, v, (uint32_t)output);
   struct home h = {.value = v};
-  h.strides = is_dense(v) ? v->strides : contiguous_strides(b->x, b->arena, v->rank, v->shape);
+  if (!toward_product(b, v, &h)) {
+    h.path_count = 0;
+    h.strides = is_dense(v) ? v->strides : contiguous_strides(b->x, b->arena, v->rank, v->shape);
+  }
   h.buffer = loops_buffer(b, BUFFER_TEMP, 0, v, v->name, v->dtype, value_numel(b->x, v));
   return h;
 }

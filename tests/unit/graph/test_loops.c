@@ -4,6 +4,7 @@
 #include "loops_check.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captured graphs as loops: all of them lower, small ones compute the same. The folder is that of
-// the environment variable TILE_GRAPHS, else tests/graph/captures. Prints the number of stages of
-// each.
+// Captured graphs as loops and as regions: all of them lower, small ones compute the same. The
+// folder is that of the environment variable TILE_GRAPHS, else tests/graph/captures. Prints the
+// number of stages and regions of each.
 #include "base/file.h"
 #include "loops_check.h"
+#include "regions_check.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -60,6 +61,17 @@ static void count_kinds(const struct loops *l, const char *name, double work) {
   fflush(stdout);
 }
 
+static void count_regions(const struct regions *r, const char *name) {
+  size_t kinds[REGION_SCATTER + 1] = {0};
+  for (size_t i = 0; i < r->list.len; i++)
+    kinds[r->list.at[i]->kind]++;
+  printf("# %s: %zu regions (%zu maps, %zu rows, %zu rows and columns, %zu scans, %zu products, "
+         "%zu attention, %zu scatters)\n",
+         name, r->list.len, kinds[REGION_MAP], kinds[REGION_ROWS], kinds[REGION_ROW_COLUMN],
+         kinds[REGION_SCAN], kinds[REGION_PRODUCT], kinds[REGION_ATTENTION], kinds[REGION_SCATTER]);
+  fflush(stdout);
+}
+
 START_TEST(capture) {
   const char *name = captures.names[_i];
   struct arena *a = arena_create();
@@ -77,9 +89,15 @@ START_TEST(capture) {
     printf("%s\n", strbuf_cstr(&out));
     strbuf_finish(&out);
   }
+  struct regions *r = regions_form(l, &(struct fuse_options){0});
+  ck_assert_ptr_nonnull(r);
+  count_regions(r, name);
+  regions_hold(r, name);
   const char *most = getenv("LOOPS_WORK");
-  if (work <= (most ? atof(most) : 5e8))
+  if (work <= (most ? atof(most) : 5e8)) {
     loops_agree(g, l, NULL, name);
+    loops_agree(g, loops_of_regions(r), NULL, name);
+  }
   arena_destroy(a);
 }
 END_TEST
