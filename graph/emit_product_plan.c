@@ -66,9 +66,13 @@ static unsigned power_from(int64_t n, unsigned least, unsigned most) {
 
 static unsigned least_k(enum dtype t) { return dtype_bits(t) == 8 ? 32 : 16; }
 
+// A block that divides k needs no masks.
 static unsigned candidate_k(const struct candidate *c, const struct product_shape *s) {
-  unsigned k = c->k * 16 / dtype_bits(s->dtype);
-  return power_from(s->k, least_k(s->dtype), k < least_k(s->dtype) ? least_k(s->dtype) : k);
+  unsigned least = least_k(s->dtype), most = c->k * 16 / dtype_bits(s->dtype);
+  unsigned k = power_from(s->k, least, most < least ? least : most), divides = k;
+  while (divides > 2 * least && s->k % divides != 0)
+    divides /= 2;
+  return s->k % divides == 0 ? divides : k;
 }
 
 // Are blocks so large that the half of one lies beyond the end?
@@ -121,8 +125,10 @@ static bool may_split(const struct candidate *c, const struct product_shape *s, 
          cdiv(s->k, split) >= 4 * (int64_t)candidate_k(c, s) && s->products == 1;
 }
 
-static unsigned group_of(const struct product_shape *s, unsigned block_m) {
+static unsigned group_of(const struct product_shape *s, unsigned block_m, unsigned block_n) {
   int64_t rows = cdiv(s->m, block_m);
+  if (s->n <= block_n)
+    return 1;
   return rows < 8 ? power_from(rows, 1, 8) : 8;
 }
 
@@ -156,7 +162,7 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
                                .block_n = best->n,
                                .block_k = block_k,
                                .share_k = (unsigned)cdiv(s->k, best_split * block_k) * block_k,
-                               .group_m = group_of(s, best->m),
+                               .group_m = group_of(s, best->m, best->n),
                                .split_k = best_split,
                                .num_warps = best->warps,
                                .num_stages = best->stages};
