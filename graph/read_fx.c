@@ -177,8 +177,9 @@ static bool add_attribute(struct reader *r, size_t self) {
   while (first > 0 && self - first < FAR && r->at[first - 1].kind != TOK_NEWLINE &&
          r->at[first - 1].kind != TOK_INDENT)
     first--;
-  if (map_get(&r->attributes, name) || r->at[first].kind != TOK_NAME)
-    return true;
+  if (map_get(&r->attributes, name) || r->at[first].kind != TOK_NAME ||
+      r->at[behind].kind == TOK_LPAREN)
+    return true; // a call is reported where it is read
   r->failed = false;
   if (r->at[first + 1].kind != TOK_COLON) {
     diag_help(
@@ -276,6 +277,7 @@ static struct binding of_arg(struct reader *r, const struct arg *a) {
 // What stands behind `=`.
 static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   size_t first = r->pos, nodes = r->g->nodes.len;
+  r->number_depth = 0;
   if (fx_at_operator(r)) {
     if (!fx_call(r, ret))
       return false;
@@ -312,7 +314,7 @@ static bool annotate(struct reader *r, const struct binding *b, const struct ann
     return fx_annotate(r, b->value, an, b->span);
   bool is_number = b->kind == BOUND_NUMBER;
   if ((b->kind == BOUND_VALUE) == an->is_number || (is_number && !an->is_number)) {
-    fx_error(r, an->span, E1006, "the annotation is of a %s, but this is a %s",
+    fx_error(r, an->span, E1006, "annotated as a %s, but this is a %s",
              an->is_number ? "number" : "tensor", is_number ? "number" : "tensor");
     return false;
   }
@@ -321,8 +323,7 @@ static bool annotate(struct reader *r, const struct binding *b, const struct ann
       (x->number->hi < y->number->lo || y->number->hi < x->number->lo)) {
     struct strbuf text = {0};
     expr_print(x->number, &text);
-    fx_error(r, an->span, E1006, "the annotation is of another number: this is %s",
-             strbuf_cstr(&text));
+    fx_error(r, an->span, E1006, "annotated as another number than this, `%s`", strbuf_cstr(&text));
     strbuf_finish(&text);
     return false;
   }
@@ -413,6 +414,25 @@ static bool add_outputs(struct reader *r, const struct arg *a, struct span at) {
   return true;
 }
 
+// A value, or several without parentheses.
+static bool returned(struct reader *r, struct arg *ret) {
+  VEC(struct arg) values = {0};
+  if (!fx_value(r, ret))
+    return false;
+  vec_push(r->arena, &values, *ret);
+  while (fx_accept(r, TOK_COMMA)) {
+    struct arg a;
+    if (fx_peek(r) == TOK_NEWLINE)
+      break;
+    if (!fx_value(r, &a))
+      return false;
+    vec_push(r->arena, &values, a);
+  }
+  if (values.len > 1)
+    *ret = (struct arg){.kind = ARG_LIST, .list = {values.at, values.len}};
+  return true;
+}
+
 static bool read_return(struct reader *r) {
   struct arg a;
   size_t first = r->pos++;
@@ -424,9 +444,7 @@ static bool read_return(struct reader *r) {
         !fx_value(r, &a))
       return false;
     skip_line(r);
-  } else if (!fx_value(r, &a) ||
-             (fx_accept(r, TOK_COMMA) && !fx_unexpected(r, "expected the end of the line")) ||
-             !statement_end(r)) {
+  } else if (!returned(r, &a) || !statement_end(r)) {
     return false;
   }
   return r->is_poisoned || add_outputs(r, &a, fx_span(r, first, first + 1));

@@ -69,6 +69,7 @@ static bool dims(struct reader *r, const struct expr **ret, uint32_t *ret_rank) 
       return false;
     }
     const struct expr *e;
+    r->number_depth = 0;
     if (!fx_number(r, &e))
       return false;
     if (e->lo < 0 && expr_is_const(e, NULL)) {
@@ -219,11 +220,13 @@ bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
   if (!agrees(v, an)) {
     struct strbuf type = {0};
     value_type_print(v, false, &type);
-    struct str text = {an->span.source->text.ptr + an->span.begin, an->span.end - an->span.begin};
+    struct str text = {r->source->text.ptr + an->span.begin, an->span.end - an->span.begin};
+    if (text.len > 2 && (text.ptr[0] == '"' || text.ptr[0] == '\''))
+      text = (struct str){text.ptr + 1, text.len - 2};
     struct diag *d =
-        fx_error(r, an->span, E1006, "the annotation is %.*s, but the operator gives %s",
+        fx_error(r, an->span, E1006, "annotated as `%.*s`, but the operator gives `%s`",
                  STR_ARG(text), strbuf_cstr(&type));
-    diag_label(d, made_at, "this gives %s", strbuf_cstr(&type));
+    diag_label(d, made_at, "gives `%s`", strbuf_cstr(&type));
     strbuf_finish(&type);
     return false;
   }

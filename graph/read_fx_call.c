@@ -118,7 +118,7 @@ static bool skip_arguments(struct reader *r) {
 static bool argument(struct reader *r, struct call *c) {
   size_t first = r->pos, i = c->count;
   if (i == OPERATOR_MAX_PARAMETERS) {
-    fx_error(r, fx_span(r, first, first + 1), E1003, "`%.*s` has fewer parameters",
+    fx_error(r, fx_span(r, first, first + 1), E1003, "too many arguments for `%.*s`",
              STR_ARG(c->name));
     return false;
   }
@@ -185,7 +185,8 @@ static bool bind(struct reader *r, const struct call *c, enum operator_id op, st
   bool given[OPERATOR_MAX_PARAMETERS] = {false};
   size_t positional = c->count - c->by_name;
   if (c->count > count) {
-    fx_error(r, c->spans[count], E1003, "`%.*s` has %zu parameters", STR_ARG(c->name), count);
+    fx_error(r, c->spans[count], E1003, "`%.*s` takes %zu argument%s", STR_ARG(c->name), count,
+             count == 1 ? "" : "s");
     return false;
   }
   for (size_t i = 0; i < positional; i++) {

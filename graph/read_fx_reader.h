@@ -8,9 +8,10 @@
 #include "graph/operators.h"
 #include "lang/lexer.h"
 
-#define FX_MAX_DEPTH 256  // of an expression, through names it uses too
-#define FX_MAX_CHAIN 1000 // operators in one expression
-#define FX_MAX_TERMS 256  // of a symbolic number
+#define FX_MAX_DEPTH 256    // of an expression, through names it uses too
+#define FX_MAX_DIVISIONS 24 // in a symbolic number, through the names it uses
+#define FX_MAX_CHAIN 1000   // operators in one expression
+#define FX_MAX_TERMS 256    // of a symbolic number
 #define FX_MAX_BYTES (INT64_C(1) << 46)
 #define FX_MAX_SIZE INT32_MAX // of a symbolic size
 #define FX_SIZE_HINT 1024     // what blocks are chosen for where nothing is known
@@ -27,7 +28,7 @@ enum binding_kind {
 struct binding {
   enum binding_kind kind;
   bool is_gone;   // after `name = None`
-  uint32_t depth; // of BOUND_NUMBER: how many operators deep
+  uint32_t depth; // of BOUND_NUMBER: divisions in it
   struct value *value;
   struct arg number; // ARG_INT, ARG_FLOAT or ARG_BOOL
   struct node *tuple;
@@ -65,7 +66,7 @@ struct reader {
   VEC(struct value *) bases; // by value id: the input that a view looks at, or NULL
   VEC(struct token) annotation_tokens;
   unsigned depth;        // of nested expressions
-  uint32_t number_depth; // of what parse_value read last
+  uint32_t number_depth; // divisions in what the statement read so far
   bool in_annotation;    // names are sizes
   bool is_target;        // the value is written to: inputs stand for themselves
   bool may_add_symbols;  // sizes of inputs are new, those of results are not

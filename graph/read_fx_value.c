@@ -122,6 +122,14 @@ static bool combine_real(struct reader *r, enum token_kind op, struct span at, c
   }
 }
 
+// One more division, remainder, minimum or maximum; these nest, while sums and products are flat.
+static bool nest(struct reader *r, struct span at, const struct arg *a) {
+  if (a->kind != ARG_INT || expr_is_const(a->number, NULL) || ++r->number_depth <= FX_MAX_DIVISIONS)
+    return true;
+  fx_error(r, at, E0902, "a size of more than %d divisions", FX_MAX_DIVISIONS);
+  return false;
+}
+
 static bool combine_integers(struct reader *r, enum token_kind op, struct span at,
                              const struct expr *b, struct arg *a) {
   struct exprs *x = r->g->exprs;
@@ -133,8 +141,8 @@ static bool combine_integers(struct reader *r, enum token_kind op, struct span a
   case TOK_PLUS: return keep(r, expr_add(x, a->number, b), at, a);
   case TOK_MINUS: return keep(r, expr_sub(x, a->number, b), at, a);
   case TOK_STAR: return keep(r, expr_mul(x, a->number, b), at, a);
-  case TOK_DOUBLE_SLASH: return keep(r, expr_floordiv(x, a->number, b), at, a);
-  default: return keep(r, expr_mod(x, a->number, b), at, a);
+  case TOK_DOUBLE_SLASH: return keep(r, expr_floordiv(x, a->number, b), at, a) && nest(r, at, a);
+  default: return keep(r, expr_mod(x, a->number, b), at, a) && nest(r, at, a);
   }
 }
 
@@ -225,15 +233,19 @@ static bool string(struct reader *r, struct arg *ret) {
 static bool list(struct reader *r, enum token_kind close, struct arg *ret) {
   VEC(struct arg) items = {0};
   bool comma = close == TOK_RBRACKET;
+  uint32_t deepest = r->number_depth;
   while (fx_peek(r) != close) {
     struct arg a;
+    r->number_depth = 0;
     if (!fx_value(r, &a))
       return false;
+    deepest = r->number_depth > deepest ? r->number_depth : deepest;
     vec_push(r->arena, &items, a);
     if (!fx_accept(r, TOK_COMMA))
       break;
     comma = true;
   }
+  r->number_depth = deepest;
   if (!fx_expect(r, close))
     return false;
   if (!comma && items.len == 1)
@@ -292,7 +304,7 @@ static bool number_function(struct reader *r, struct str f, size_t first, struct
     fx_error(r, at, E1001, "`%.*s` wants whole numbers, and no division by zero", STR_ARG(f));
     return false;
   }
-  return keep(r, e, at, ret);
+  return keep(r, e, at, ret) && nest(r, at, ret);
 }
 
 // ---- words ----
@@ -368,7 +380,8 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   }
   int64_t count = b->tuple->result_count;
   if (i < -count || i >= count) {
-    diag_label(fx_error(r, at, E1003, "result %lld of %lld", (long long)i, (long long)count),
+    diag_label(fx_error(r, at, E1003, "no result %lld: there are %lld, from 0 on", (long long)i,
+                        (long long)count),
                b->tuple->span, "made here");
     return false;
   }
@@ -523,8 +536,6 @@ static bool term(struct reader *r, unsigned *chain, struct arg *ret) {
 static bool expression(struct reader *r, struct arg *ret) {
   size_t first = r->pos;
   unsigned chain = 0;
-  uint32_t outer = r->number_depth;
-  r->number_depth = 0;
   if (!term(r, &chain, ret))
     return false;
   while (precedence(fx_peek(r)) && ++chain <= FX_MAX_CHAIN) {
@@ -533,10 +544,7 @@ static bool expression(struct reader *r, struct arg *ret) {
     if (!term(r, &chain, &b) || !combine(r, op, first, &b, ret))
       return false;
   }
-  uint32_t depth = r->number_depth + chain;
-  bool is_symbolic = ret->kind == ARG_INT && !expr_is_const(ret->number, NULL);
-  r->number_depth = !is_symbolic || depth < outer ? outer : depth;
-  if (chain <= FX_MAX_CHAIN && r->number_depth <= FX_MAX_CHAIN)
+  if (chain <= FX_MAX_CHAIN)
     return true;
   fx_error(r, fx_span(r, first, r->pos), E0902, "an expression of more than %d operators",
            FX_MAX_CHAIN);

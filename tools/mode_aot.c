@@ -79,7 +79,8 @@ static void write_json(const struct aot *a, const char *emit, size_t bytes, stru
 
 // With --json the artifact goes to -o, if there is one, and the document to standard output.
 static int write_result(struct tool *t, const struct aot *a, struct str result) {
-  static const char *const names[ARTIFACT_COUNT] = {"", "cubin", "pack", "header", "c"};
+  static const char *const names[ARTIFACT_COUNT] = {"",  "cubin", "pack", "header",
+                                                    "c", "graph", "plan"};
   int status = EXIT_DONE;
   if (t->o.output || !t->o.json)
     status = tool_write(t, result.ptr, result.len);

@@ -7,7 +7,8 @@
 #define PAGES(X)                                                                                   \
   X(lexing)                                                                                        \
   X(syntax)                                                                                        \
-  X(types) X(constants) X(kernels) X(builtins) X(layouts) X(command_line) X(devices) X(limits)
+  X(types)                                                                                         \
+  X(constants) X(kernels) X(builtins) X(layouts) X(command_line) X(devices) X(limits) X(graphs)
 
 #define X(name)                                                                                    \
   extern const char diag_examples_##name[];                                                        \

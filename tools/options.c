@@ -152,10 +152,19 @@ static bool apply_number(struct tool *t, const struct given *g) {
   return true;
 }
 
+static void take_file(struct tool *t, const char *name, struct span where) {
+  if (!t->o.file) {
+    t->o.file = name;
+    t->o.file_at = where;
+  }
+  vec_push(t->arena, &t->o.files, (struct word){str_from(name), where});
+}
+
 static bool apply_choice(struct tool *t, const struct given *g) {
   static const char *const forms[] = {"text", "json"}, *const colors[] = {"auto", "always",
                                                                           "never"};
-  static const char *const artifacts[] = {"cubin", "pack", "header", "c"}; // from ARTIFACT_CUBIN on
+  static const char *const artifacts[] = {"cubin", "pack",  "header",
+                                          "c",     "graph", "plan"}; // from ARTIFACT_CUBIN on
   const char *kinds[EMIT_KIND_COUNT + COUNT_OF(artifacts)];
   for (int k = 0; k < EMIT_KIND_COUNT; k++)
     kinds[k] = emit_kind_name((enum emit_kind)k);
@@ -171,6 +180,7 @@ static bool apply_choice(struct tool *t, const struct given *g) {
         is_stage ? ARTIFACT_STAGE : (enum artifact)(ARTIFACT_CUBIN + i - EMIT_KIND_COUNT);
     t->o.emit = is_stage ? (enum emit_kind)i : EMIT_PTX;
     t->o.emit_given = true;
+    t->o.emit_at = g->where;
   } else if (g->id == OPTION_COLOR) {
     t->o.color = i == 0 ? COLOR_AUTO : i == 1 ? COLOR_ALWAYS : COLOR_NEVER;
   } else {
@@ -262,6 +272,10 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_RUN: return set_mode(t, g, MODE_RUN);
   case OPTION_BENCH: return set_mode(t, g, MODE_BENCH);
   case OPTION_AUTOTUNE: return set_mode(t, g, MODE_AUTOTUNE);
+  case OPTION_GRAPH:
+    o->graph = true;
+    take_file(t, copy(t, g->value), g->where);
+    break;
   case OPTION_LAYOUT: return set_mode(t, g, MODE_LAYOUT);
   case OPTION_TUNINGS: return set_mode(t, g, MODE_TUNINGS);
   case OPTION_DOCTOR: return set_mode(t, g, MODE_DOCTOR);
@@ -397,7 +411,7 @@ static bool only_for_packs(struct tool *t, const struct word *w, size_t count, s
 // What may stand several times, or at all, with --emit=pack, header and c only.
 static bool check_packing(struct tool *t) {
   const struct options *o = &t->o;
-  if (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK)
+  if (o->mode == MODE_GRAPH || (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK))
     return true;
   return only_for_packs(t, o->kernels.at, o->kernels.len, 1, "`--kernel`") &&
          only_for_packs(t, o->targets.at, o->targets.len, 1, "`--target`") &&
@@ -420,12 +434,20 @@ static bool check_tuning(struct tool *t) {
                             "checked accesses would be timed; check the kernel with `--run` first");
 }
 
-static void take_file(struct tool *t, const char *name, struct span where) {
-  if (!t->o.file) {
-    t->o.file = name;
-    t->o.file_at = where;
-  }
-  vec_push(t->arena, &t->o.files, (struct word){str_from(name), where});
+// --graph goes with the modes that run what was compiled; some of what --emit takes is of one of
+// them only.
+static bool check_graph(struct tool *t) {
+  struct options *o = &t->o;
+  bool of_graphs = o->artifact == ARTIFACT_GRAPH || o->artifact == ARTIFACT_PLAN;
+  if (!o->graph)
+    return !of_graphs || usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",
+                               "name the graph with `--graph FILE`");
+  if (o->mode != MODE_COMPILE && o->mode != MODE_RUN && o->mode != MODE_BENCH)
+    return usage(t, o->mode_at, E0703, "two modes at once",
+                 "with `--graph` there are --emit, --run and --bench");
+  o->graph_mode = o->mode;
+  o->mode = MODE_GRAPH;
+  return true;
 }
 
 static bool check_files(struct tool *t) {
@@ -474,20 +496,22 @@ bool options_parse(struct tool *t, int argc, char **argv) {
     }
     ok &= apply(t, &g);
   }
-  return ok && check_files(t) && check_packing(t) && check_tuning(t);
+  return ok && check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t);
 }
 
 void options_help(struct strbuf *out) {
   strbuf_puts(
-      out, "tilec: compiles .tile kernels (the Triton kernel language) to PTX and runs them\n"
-           "\n"
-           "  tilec add.tile --target sm_90a --emit=ptx          compile to standard output\n"
-           "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
-           "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
-           "  tilec --bench add.tile ...                         the same arguments, timed\n"
-           "  tilec --autotune add.tile ...                      the same, with the best block sizes\n"
-           "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
-           "  tilec --explain E0201                              what a message means\n");
+      out,
+      "tilec: compiles .tile kernels (the Triton kernel language) to PTX and runs them\n"
+      "\n"
+      "  tilec add.tile --target sm_90a --emit=ptx          compile to standard output\n"
+      "  tilec --run add.tile --arg x='f32[1000]:rand(0)' --arg y='f32[1000]:rand(1)' \\\n"
+      "        --arg out='f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' -D BLOCK=1024\n"
+      "  tilec --bench add.tile ...                         the same arguments, timed\n"
+      "  tilec --autotune add.tile ...                      the same, with the best block sizes\n"
+      "  tilec --graph model.py --emit=graph                a tensor graph of PyTorch\n"
+      "  tilec --layout 'mma_v2 16x8'                       draw a layout\n"
+      "  tilec --explain E0201                              what a message means\n");
   static const struct {
     const char *group, *title;
   } groups[] = {{"mode", "Modes (without one: compile)"},

@@ -45,5 +45,5 @@ int tool_error_status(const struct tool *t) {
       diag_error_count(t->diag) ? diag_code_name(diag_first_error_code(t->diag)) : "";
   if (strcmp(name, "E0990") == 0)
     return EXIT_INTERNAL;
-  return strncmp(name, "E09", 3) == 0 ? EXIT_LIMIT : EXIT_WRONG;
+  return strncmp(name, "E09", 3) == 0 || strcmp(name, "E1009") == 0 ? EXIT_LIMIT : EXIT_WRONG;
 }

@@ -30,6 +30,7 @@ enum tool_mode {
   MODE_AUTOTUNE,
   MODE_LAYOUT,
   MODE_TUNINGS,
+  MODE_GRAPH,
   MODE_DOCTOR,
   MODE_LIST_PASSES,
   MODE_EXPLAIN,
@@ -51,16 +52,29 @@ struct word {
 };
 
 // What --emit asks for beyond the stages of one compilation.
-enum artifact { ARTIFACT_STAGE, ARTIFACT_CUBIN, ARTIFACT_PACK, ARTIFACT_HEADER, ARTIFACT_C };
-#define ARTIFACT_COUNT 5
+// GRAPH and PLAN are of --graph only, which has PACK and HEADER not.
+enum artifact {
+  ARTIFACT_STAGE,
+  ARTIFACT_CUBIN,
+  ARTIFACT_PACK,
+  ARTIFACT_HEADER,
+  ARTIFACT_C,
+  ARTIFACT_GRAPH,
+  ARTIFACT_PLAN
+};
+#define ARTIFACT_COUNT 7
 
 struct options {
   enum tool_mode mode;
   const char *file; // NULL when none was given; the first of `files`
   struct span file_at;
   VEC(struct word) files; // all; several for --tunings only
-  const char *mode_argument; // SPEC of --layout (all remaining words), CODE of --explain, VERB of --tunings
+  const char *
+      mode_argument; // SPEC of --layout (all remaining words), CODE of --explain, VERB of --tunings
   struct span mode_at;
+  bool graph;                // --graph: `file` is one
+  enum tool_mode graph_mode; // what is done with it: MODE_COMPILE, MODE_RUN or MODE_BENCH
+  struct span emit_at;
   const char *kernel;
   const char *target; // as given; NULL: auto
   struct span target_at;
@@ -70,7 +84,7 @@ struct options {
   struct str signature, grid;
   struct span signature_at, grid_at;
   bool no_tunings;
-  struct word tuned_for; // value.ptr NULL: not given
+  struct word tuned_for;                         // value.ptr NULL: not given
   uint32_t num_warps, num_stages, max_registers; // 0: default
   enum emit_kind emit;
   bool emit_given;
@@ -116,6 +130,7 @@ int mode_bench(struct tool *t);
 int mode_autotune(struct tool *t);
 int mode_layout(struct tool *t);
 int mode_tunings(struct tool *t);
+int mode_graph(struct tool *t);
 int mode_doctor(struct tool *t);
 int mode_list_passes(struct tool *t);
 int mode_explain(struct tool *t);
