@@ -25,6 +25,14 @@ enum dtype operand_loaded(const struct scalar *v) {
   return load && dtype_is_float(load->dtype) ? load->dtype : DTYPE_NONE;
 }
 
+bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr *a,
+                      const struct expr *b) {
+  const struct scalar *load = load_of(v);
+  const struct expr *stride, *rest;
+  return load && expr_linear(x, load->index, a, &stride, &rest) &&
+         expr_linear(x, rest, b, &stride, &rest);
+}
+
 enum dtype operand_dtype(const struct scalar *a, const struct scalar *b, enum dtype out) {
   enum dtype x = operand_loaded(a), y = operand_loaded(b);
   if (x == y && x != DTYPE_NONE)

@@ -233,7 +233,8 @@ static bool emit_epilogue(struct product *g) {
     emit_count(g->e, w->body);
   }
   for (size_t i = 0; i < parts.writes.len; i++)
-    emit_store_value(g->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+    emit_store_value(g->e, parts.writes.at[i].buffer, parts.writes.at[i].place,
+                     parts.writes.at[i].body);
   return true;
 }
 
@@ -355,6 +356,9 @@ static void find_shape(struct product *g) {
   s->k = expr_hint(extent(g->k));
   s->dtype = g->dtype;
   s->products = g->count;
+  for (unsigned i = 0; i < g->count; i++)
+    s->is_gathered = s->is_gathered || !operand_is_plain(g->x, g->stages[i]->a, g->m, g->k) ||
+                     !operand_is_plain(g->x, g->stages[i]->b, g->n, g->k);
   s->is_fixed = expr_is_const(extent(g->k), NULL) && !folds_batch(g);
   for (size_t i = 0; i < g->r->stages.len; i++)
     if (g->r->stages.at[i]->kind == STAGE_MAP)

@@ -24,6 +24,14 @@ static const struct candidate halves[] = {
     {16, 16, 128, 4, 4, 6, 40},
 };
 
+// Operands that are computed element by element, as images under a convolution are.
+static const struct candidate gathered[] = {
+    {128, 128, 32, 8, 3, 1, 150}, {128, 64, 32, 8, 3, 1, 100}, {64, 128, 32, 8, 3, 2, 100},
+    {64, 64, 32, 4, 3, 2, 60},    {32, 64, 32, 4, 3, 3, 40},   {64, 32, 32, 4, 3, 3, 40},
+    {32, 32, 32, 4, 3, 4, 25},    {16, 64, 32, 4, 3, 4, 20},   {64, 16, 32, 4, 3, 4, 20},
+    {16, 32, 32, 4, 3, 4, 12},    {32, 16, 32, 4, 3, 4, 12},   {16, 16, 32, 4, 3, 6, 8},
+};
+
 // Without matrix instructions, chains of fma.
 static const struct candidate singles[] = {
     {128, 128, 32, 8, 3, 1, 45}, {128, 64, 32, 4, 3, 2, 42}, {64, 128, 32, 4, 3, 2, 42},
@@ -43,11 +51,13 @@ struct candidates {
   size_t count;
 };
 
-static struct candidates candidates_of(enum dtype t) {
-  if (t == DTYPE_F64)
+static struct candidates candidates_of(const struct product_shape *s) {
+  if (s->dtype == DTYPE_F64)
     return (struct candidates){doubles, COUNT_OF(doubles)};
-  if (t == DTYPE_F32)
+  if (s->dtype == DTYPE_F32)
     return (struct candidates){singles, COUNT_OF(singles)};
+  if (s->is_gathered)
+    return (struct candidates){gathered, COUNT_OF(gathered)};
   return (struct candidates){halves, COUNT_OF(halves)};
 }
 
@@ -133,7 +143,7 @@ static unsigned group_of(const struct product_shape *s, unsigned block_m, unsign
 }
 
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
-  struct candidates list = candidates_of(s->dtype);
+  struct candidates list = candidates_of(s);
   unsigned multiprocessors = emit_multiprocessors(o);
   const struct candidate *best = NULL;
   unsigned best_split = 1;
