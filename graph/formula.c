@@ -228,6 +228,8 @@ const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condi
                                    const struct scalar *value, const struct scalar *other) {
   if (condition->kind == SCALAR_CONST)
     return condition->constant.integer ? value : other;
+  if (other->kind == SCALAR_MASKED && other->in[0] == condition)
+    other = other->in[2];
   if (value == other)
     return value;
   if (!value->has_load) {

@@ -222,6 +222,12 @@ static const struct scalar *fold_where(struct scalars *s, enum dtype t,
     return in[0]->constant.integer ? in[1] : in[2];
   if (in[1] == in[2])
     return in[1];
+  const struct scalar *other = in[2];
+  bool same = other->kind == SCALAR_APPLY && other->op == SCALAR_WHERE && other->in[0] == in[0];
+  if (same || (other->kind == SCALAR_MASKED && other->in[0] == in[0])) {
+    const struct scalar *once[3] = {in[0], in[1], other->in[2]};
+    return scalar_apply(s, SCALAR_WHERE, t, once);
+  }
   if (in[0]->kind == SCALAR_APPLY && in[0]->op == SCALAR_NOT) {
     const struct scalar *turned[3] = {in[0]->in[0], in[2], in[1]};
     return scalar_apply(s, SCALAR_WHERE, t, turned);
