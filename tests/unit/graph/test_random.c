@@ -8,6 +8,7 @@
 #include "graph/read_fx.h"
 #include "loops_check.h"
 #include "random_graph.h"
+#include "regions_check.h"
 
 #include <check.h>
 #include <math.h>
@@ -110,7 +111,12 @@ START_TEST(random_graphs) {
   check_passes(g, symbols, seed);
   char name[64];
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
-  loops_agree(g, loops_of(g, name), symbols, name);
+  struct loops *l = loops_of(g, name);
+  loops_agree(g, l, symbols, name);
+  struct regions *r = regions_form(l, &(struct fuse_options){0});
+  must(diag, g, r != NULL, seed, "forming regions");
+  regions_hold(r, name);
+  loops_agree(g, loops_of_regions(r), symbols, name);
   arena_destroy(a);
 }
 END_TEST
