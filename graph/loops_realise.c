@@ -142,17 +142,43 @@ static bool is_load(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || v->kind == SCALAR_CONST || v->kind == SCALAR_INDEX;
 }
 
+struct reader {
+  const struct builder *b;
+  bool is_only;
+};
+
+static void note_other_reader(void *user, const struct scalar *load) {
+  struct reader *r = user;
+  const struct buffer *from = load->buffer;
+  if (from->role != BUFFER_TEMP || !from->value || r->b->uses[from->value->id].count != 1)
+    r->is_only = false;
+}
+
+static bool has_mask(const struct scalar *v) {
+  bool found = v->kind == SCALAR_MASKED;
+  for (unsigned i = 0, n = scalar_arity(v); i < n; i++)
+    found = found || has_mask(v->in[i]);
+  return found;
+}
+
+// Does nothing else read what v computes with?
+static bool is_only_reader(struct builder *b, const struct scalar *v) {
+  struct reader r = {b, !has_mask(v)};
+  scalar_loads(v, note_other_reader, &r);
+  return r.is_only;
+}
+
 // What is stored, and why:
 // - outputs, where they are not just what an input holds or a constant;
 // - formulas so long that writing them into their users would blow up programs (each user may be
-// written into its own
-//   users in turn, so that without a bound chains of residuals double at each step);
+//   written into its own users in turn, so that without a bound chains of residuals double at each
+//   step);
 // - what several operators use, unless computing it again reads less than loading it would cost: up
-// to four loads and
-//   thirty operations are computed again. exp(x - max) of a softmax is one of these, and a kernel
-//   that holds both users computes it once, because equal formulas are one;
+//   to four loads and thirty operations are computed again. exp(x - max) of a softmax is one of
+//   these, and a kernel that holds both users computes it once, because equal formulas are one;
 // - operands of products, which read each element many times, unless they are a load and a few
-// operations;
+//   operations; those too where nothing else reads what they load, because whoever computes that
+//   can do these operations as well;
 // - exp, tanh and the like where a broadcast would compute each many times.
 // Predicates of indices and constants, which load nothing, are stored as outputs only, and not read
 // back even then.
@@ -170,7 +196,7 @@ static bool should_store(struct builder *b, const struct lazy *z, const struct s
   if (loads == 0)
     return expensive && (u->count > 1 || u->in_product) && cost > 20;
   if (u->in_product)
-    return loads > 1 || cost > 6 || expensive;
+    return loads > 1 || cost > 6 || expensive || is_only_reader(b, body);
   if (u->count > 1 && (loads > 4 || cost > 30))
     return true;
   return expensive && u->widest >= 8 * hint_numel(b, z->value);
