@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbolic integers: sizes of tensors, and places in them as functions of loop variables. Hash-consed
-// in a canonical form, so that equal means the same pointer wherever the rules below can tell.
+// Symbolic integers: sizes of tensors, and places in them as functions of loop variables.
+// Hash-consed in a canonical form, so that equal means the same pointer wherever the rules below
+// can tell.
 //
 // Canonical form: a sum of terms, each a constant times a product of factors (symbols, floor
 // divisions, remainders, minima, maxima), terms and factors in the order of their ids. Division and
-// remainder are those of floor; with the ranges of symbols they are taken apart where that is exact:
-// (32*a + b) // 32 = a and (32*a + b) % 32 = b for 0 <= b < 32, and 32*(x // 32) + x % 32 = x.
+// remainder are those of floor, and 0 where the divisor is; with the ranges of symbols they are taken
+// apart where that is exact: (32*a + b) // 32 = a and (32*a + b) % 32 = b for 0 <= b < 32, and put
+// together: 32*(x // 32) + x % 32 = x. Sums of more than 48 terms, and products of long sums, are
+// right but not compared. What has more than 4096 nodes, or 128 one in the other, `overflows`.
 #ifndef TILE_GRAPH_EXPR_H
 #define TILE_GRAPH_EXPR_H
 
@@ -28,9 +31,9 @@ struct scalar;
 // What a symbol stands for. Sizes outlive programs; axes and indirect indices belong to one kernel.
 struct symbol {
   const char *name;
-  int64_t lo, hi;          // inclusive; INT64_MAX where nothing is known above
-  const struct expr *limit; // what it is smaller than (extent of an axis); NULL: only `hi`
-  int64_t hint;             // a size's likely value; 0: none
+  int64_t lo, hi;                // inclusive; INT64_MAX where nothing is known above
+  const struct expr *limit;      // what it is smaller than (extent of an axis); NULL: only `hi`
+  int64_t hint;                  // a size's likely value; 0: none
   const struct scalar *indirect; // the index was loaded: its value (graph/loops.h); else NULL
 };
 

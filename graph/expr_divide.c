@@ -275,6 +275,28 @@ const struct expr *expr_cdiv(struct exprs *x, const struct expr *a, const struct
 
 // ---- minima and maxima ----
 
+static int compare(struct exprs *x, const struct expr *a, const struct expr *b);
+
+// Is a surely not above the minimum or maximum b? Then it is not above all, or not above one, of
+// its members.
+static bool is_below_choice(struct exprs *x, const struct expr *a, const struct expr *b) {
+  bool all = b->kind == EXPR_MIN;
+  for (uint32_t i = 0; i < b->count; i++)
+    if ((compare(x, a, b->in[i]) == 1) != all)
+      return !all;
+  return all;
+}
+
+static bool is_above_choice(struct exprs *x, const struct expr *a, const struct expr *b) {
+  bool all = b->kind == EXPR_MAX;
+  for (uint32_t i = 0; i < b->count; i++)
+    if ((compare(x, a, b->in[i]) == -1) != all)
+      return !all;
+  return all;
+}
+
+static bool is_choice(const struct expr *e) { return e->kind == EXPR_MIN || e->kind == EXPR_MAX; }
+
 // 1: a is surely not above b; -1: surely not below; 0: it depends.
 static int compare(struct exprs *x, const struct expr *a, const struct expr *b) {
   if (a->overflows || b->overflows)
@@ -292,6 +314,10 @@ static int compare(struct exprs *x, const struct expr *a, const struct expr *b) 
     const struct expr *least = expr_bound(x, d, false), *most = expr_bound(x, d, true);
     c = least->lo >= 0 && !least->overflows ? 1 : most->hi <= 0 && !most->overflows ? -1 : 0;
   }
+  if (c == 0 && is_choice(b))
+    c = is_below_choice(x, a, b) ? 1 : is_above_choice(x, a, b) ? -1 : 0;
+  else if (c == 0 && is_choice(a))
+    c = is_above_choice(x, b, a) ? 1 : is_below_choice(x, b, a) ? -1 : 0;
   x->busy--;
   return c;
 }

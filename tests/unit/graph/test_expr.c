@@ -272,6 +272,9 @@ START_TEST(choices) {
   ck_assert_ptr_eq(expr_max(x, expr_min(x, n, num(5)), num(5)), num(5));
   ck_assert_ptr_eq(expr_min(x, n, num(5)), expr_min(x, num(5), expr_min(x, n, num(7))));
   ck_assert_ptr_eq(expr_min(x, i, expr_min(x, n, num(5))), expr_min(x, num(5), i)); // i is below n
+  ck_assert_ptr_eq(expr_min(x, n, expr_max(x, expr_addi(x, n, -2), num(1))),
+                   expr_max(x, expr_addi(x, n, -2), num(1)));
+  ck_assert_ptr_eq(expr_max(x, expr_min(x, n, num(5)), expr_addi(x, n, 1)), expr_addi(x, n, 1));
   ck_assert_int_eq(expr_hint(expr_mul(x, n, num(3))), 24);
 }
 END_TEST
