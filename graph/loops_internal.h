@@ -94,6 +94,7 @@ void loops_inherit(struct builder *b, struct lazy *z, const struct node *n);
 bool loops_define(struct builder *b, const struct node *n, struct lazy *z,
                   const struct scalar *body);
 struct home loops_home(struct builder *b, struct value *v);
+struct home loops_temporary(struct builder *b, struct value *v); // not in an output
 const struct expr *loops_offset(struct builder *b, const struct home *h, place at);
 struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct node *n);
 void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, bool reduced);

@@ -13,10 +13,26 @@ bool loops_pays_as_product(struct builder *b, const struct value *v, const struc
   return expr_hint(k) >= 16 && expr_hint(m) * expr_hint(n) >= 64;
 }
 
+// Constants that every element of an operand is multiplied with are left to those who use the
+// product: so the operand is what lies in memory. NULL: there are none.
+static const struct scalar *take_factor(struct builder *b, const struct scalar **a,
+                                        const struct scalar **c) {
+  const struct scalar *factor = NULL, **sides[2] = {a, c};
+  for (unsigned i = 0; i < 2 && !b->rounds; i++) {
+    const struct scalar *v = *sides[i];
+    if (v->kind != SCALAR_APPLY || v->op != SCALAR_MUL || v->in[1]->kind != SCALAR_CONST)
+      continue;
+    *sides[i] = v->in[0];
+    factor = factor ? loops_binary(b, SCALAR_MUL, DTYPE_F32, factor, v->in[1]) : v->in[1];
+  }
+  return factor;
+}
+
 bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z,
                          const struct expr *const axes[4], const struct scalar *a,
                          const struct scalar *c, place at) {
-  struct home h = loops_home(b, z->value);
+  const struct scalar *factor = take_factor(b, &a, &c);
+  struct home h = factor ? loops_temporary(b, z->value) : loops_home(b, z->value);
   struct stage *s = loops_stage(b, STAGE_PRODUCT, n);
   for (unsigned i = 0; i < 4; i++)
     s->axes[i] = axes[i];
@@ -30,7 +46,7 @@ bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z
   loops_inherit(b, z, n);
   loops_take_origins(b, z, s);
   loops_stored(b, z, &h);
-  return true;
+  return !factor || loops_define(b, n, z, loops_binary(b, SCALAR_MUL, DTYPE_F32, z->body, factor));
 }
 
 // ---- operands ----

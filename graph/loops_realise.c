@@ -416,10 +416,7 @@ static bool toward_product(struct builder *b, const struct value *v, struct home
   return found;
 }
 
-struct home loops_home(struct builder *b, struct value *v) {
-  int32_t output = b->uses[v->id].output;
-  if (output >= 0 && !b->outputs[output])
-    return output_home(b, v, (uint32_t)output);
+struct home loops_temporary(struct builder *b, struct value *v) {
   struct home h = {.value = v};
   if (!toward_product(b, v, &h)) {
     h.path_count = 0;
@@ -427,6 +424,12 @@ struct home loops_home(struct builder *b, struct value *v) {
   }
   h.buffer = loops_buffer(b, BUFFER_TEMP, 0, v, v->name, v->dtype, value_numel(b->x, v));
   return h;
+}
+
+struct home loops_home(struct builder *b, struct value *v) {
+  int32_t output = b->uses[v->id].output;
+  return output >= 0 && !b->outputs[output] ? output_home(b, v, (uint32_t)output)
+                                            : loops_temporary(b, v);
 }
 
 const struct expr *loops_offset(struct builder *b, const struct home *h, place at) {

@@ -183,29 +183,46 @@ static const struct expr **place_in_memory(struct builder *b, const struct value
   }
 }
 
-static bool lower_as_strided(struct builder *b, const struct node *n, struct lazy *z) {
-  const struct value *base = node_value(n, 0);
-  const struct expr **origin = loops_places(b, base->rank);
-  for (uint32_t i = 0; i < base->rank; i++)
-    origin[i] = expr_const(b->x, 0);
-  while (base->def && loops_is_view(base->def->op)) {
-    if (base->def->op == OP_AS_STRIDED)
-      return loops_refuse(b, n, "its operand is another `as_strided`");
-    origin = loops_view_place(b, base->def, origin);
-    base = node_value(base->def, 0);
+static const struct expr *first_offset(struct builder *b, const struct value *v,
+                                       const struct value **ret_base);
+
+// Where the first element lies that `as_strided` shows.
+static const struct expr *strided_offset(struct builder *b, const struct node *n,
+                                         const struct value **ret_base) {
+  const struct expr *offset = first_offset(b, node_value(n, 0), ret_base);
+  return node_is_none(n, 3) ? offset : node_expr(n, 3);
+}
+
+// The value that v shows a part of, and where in its memory v's first element lies.
+static const struct expr *first_offset(struct builder *b, const struct value *v,
+                                       const struct value **ret_base) {
+  const struct expr **at = loops_places(b, v->rank);
+  for (uint32_t i = 0; i < v->rank; i++)
+    at[i] = expr_const(b->x, 0);
+  while (v->def && loops_is_view(v->def->op)) {
+    if (v->def->op == OP_AS_STRIDED) {
+      const struct expr *first = strided_offset(b, v->def, ret_base);
+      return expr_add(b->x, first, loops_dot(b, v->rank, at, v->strides));
+    }
+    at = loops_view_place(b, v->def, at);
+    v = node_value(v->def, 0);
   }
+  *ret_base = v;
+  return loops_dot(b, v->rank, at, v->strides);
+}
+
+static bool lower_as_strided(struct builder *b, const struct node *n, struct lazy *z) {
+  const struct value *base;
+  const struct expr *offset = strided_offset(b, n, &base);
   const struct arg *strides;
   node_list(n, 2, &strides);
-  const struct expr *offset =
-      node_is_none(n, 3) ? loops_dot(b, base->rank, origin, base->strides) : node_expr(n, 3);
   for (uint32_t i = 0; i < z->value->rank; i++)
     offset = expr_add(b->x, offset, expr_mul(b->x, z->at[i], strides[i].number));
-  if (!base->def)
-    for (size_t i = 0; i < b->g->inputs.len; i++)
-      if (b->g->inputs.at[i] == base)
-        return loops_define(b, n, z,
-                            scalar_convert(b->s, scalar_load(b->s, b->inputs[i], offset),
-                                           loops_compute_dtype(base->dtype)));
+  for (size_t i = 0; i < b->g->inputs.len; i++)
+    if (b->g->inputs.at[i] == base)
+      return loops_define(b, n, z,
+                          scalar_convert(b->s, scalar_load(b->s, b->inputs[i], offset),
+                                         loops_compute_dtype(base->dtype)));
   return loops_define(b, n, z, loops_element(b, base, place_in_memory(b, base, offset)));
 }
 

@@ -51,6 +51,10 @@ static const struct family families[] = {
      "d = " A "neg.default(c)\nsplit = " A "split.Tensor(y, 3, 1)\nf = split[2]\nh = " A
      "exp.default(f)\nreturn (b, d, h)\n",
      0},
+    {"strides of strides", "x: \"f32[6, 8][8, 1]\"",
+     "e = " A "exp.default(x)\na = " A "as_strided.default(e, [4, 4], [8, 1], 3)\nb = " A
+     "as_strided.default(a, [3, 2], [9, 1])\nc = " A "neg.default(b)\nreturn (c,)\n",
+     1},
     {"reshape across", "x: \"f32[6, 4][4, 1]\"",
      "t = " A "t.default(x)\na = " A "clone.default(t, memory_format = torch.contiguous_format)\n"
      "b = " A "view.default(a, [3, 8])\nc = " A "exp.default(b)\nreturn (c,)\n",
@@ -147,7 +151,7 @@ static const struct family families[] = {
      "x: \"f32[32, 48][48, 1]\", y: \"f32[32, 48][48, 1]\", w: \"f32[48, 40][40, 1]\"",
      "a = " A "mul.Tensor(x, 0.5)\nb = " A "mm.default(a, w)\nc = " A "add.Tensor(x, y)\nd = " A
      "mm.default(c, w)\nreturn (b, d)\n",
-     3},
+     4},
     {"attention",
      "q: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", k: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", v: "
      "\"f32[2, 3, 16, 8][384, 128, 8, 1]\", m: \"f32[2, 1, 16, 16][256, 256, 16, 1]\"",
@@ -232,8 +236,12 @@ START_TEST(family) {
 END_TEST
 
 static const struct family wrong[] = {
-    {"mask as index", "x: \"f32[4][1]\", m: \"b8[4][1]\", v: \"f32[3][1]\"",
-     "a = " A "index_put.default(x, [m], v)\nreturn (a,)\n", 0},
+    {"convolution over four dimensions",
+     "x: \"f32[1, 2, 3, 3, 3, 3][162, 81, 27, 9, 3, 1]\", w: \"f32[2, 2, 1, 1, 1, 1][2, 1, 1, 1, "
+     "1, 1]\"",
+     "a = " A "convolution.default(x, w, None, [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1], False, "
+     "[0, 0, 0, 0], 1)\nreturn (a,)\n",
+     0},
 };
 
 START_TEST(refused) {
