@@ -43,6 +43,17 @@ static bool is_too_large(struct build *b, const struct node *n, const struct win
   return true;
 }
 
+static bool has_no_windows(const struct window *w) {
+  return expr_is(w->side[0].out, 0) || expr_is(w->side[1].out, 0);
+}
+
+static bool give_empty(struct decompose *d, const struct node *n, struct value **ret, uint32_t i) {
+  const struct value *old = n->results[i];
+  if (old)
+    ret[i] = build_full(&d->b, old->rank, old->shape, 0, old->dtype);
+  return true;
+}
+
 // Padded so far that every place of every window is there.
 static struct value *pad(struct build *b, struct value *x, const struct side *s, double value) {
   struct exprs *e = b->g->exprs;
@@ -159,6 +170,8 @@ bool decompose_max_pool(struct decompose *d, const struct node *n, struct value 
   w.side[0].dilation = dilation[0], w.side[1].dilation = dilation[1];
   if (is_too_large(b, n, &w))
     return false;
+  if (has_no_windows(&w))
+    return give_empty(d, n, ret, 0) && give_empty(d, n, ret, 1);
   x = pad(b, pad(b, x, &w.side[1], lowest(x->dtype)), &w.side[0], lowest(x->dtype));
   if (!x)
     return false;
@@ -251,6 +264,8 @@ bool decompose_avg_pool(struct decompose *d, const struct node *n, struct value 
   struct window w = window_of(n, x, n->results[0]);
   if (is_too_large(b, n, &w))
     return false;
+  if (has_no_windows(&w))
+    return give_empty(d, n, ret, 0);
   const struct expr *out[] = {w.side[0].out, w.side[1].out};
   const struct expr *kernel[] = {expr_const(b->g->exprs, w.side[0].kernel),
                                  expr_const(b->g->exprs, w.side[1].kernel)};
@@ -281,9 +296,8 @@ static struct value *adaptive_along(struct build *b, struct value *x, uint32_t d
       BUILD(b, OP_MUL_TENSOR, TENSOR(build_int(b, OP_ADD_TENSOR, i, 1)), ARG_E(size));
   next = BUILD(b, OP_ADD_TENSOR, TENSOR(next), ARG_E(expr_addi(b->g->exprs, out, -1)));
   struct value *end = BUILD(b, OP_FLOOR_DIVIDE, TENSOR(next), ARG_E(out));
-  struct value *is_inside =
-      build_binop(b, OP_LOGICAL_AND, build_binop(b, OP_GE_TENSOR, at, begin),
-                   build_binop(b, OP_LT_TENSOR, at, end));
+  struct value *is_inside = build_binop(b, OP_LOGICAL_AND, build_binop(b, OP_GE_TENSOR, at, begin),
+                                        build_binop(b, OP_LT_TENSOR, at, end));
   for (uint32_t k = 0; k < rank; k++)
     shape[k] = k < dim ? x->shape[k] : k == dim ? out : x->shape[k - 1];
   struct value *wide = build_expand(b, build_unsqueeze(b, x, dim), rank, shape);

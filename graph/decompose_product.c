@@ -74,11 +74,14 @@ bool decompose_matmul(struct decompose *d, const struct node *n, struct value **
 
 // ---- convolutions ----
 
-static struct arg extents(struct build *b, const struct node *n, unsigned i, uint32_t count,
-                          int64_t none) {
-  int64_t values[GRAPH_MAX_RANK];
-  node_extents(n, i, count, none, values);
-  return arg_ints(b->g, count, values);
+// A number for each dimension: one stands for all.
+static struct arg extents(struct build *b, const struct node *n, unsigned i, uint32_t count) {
+  const struct expr *values[GRAPH_MAX_RANK];
+  const struct arg *list;
+  size_t given = node_list(n, i, &list);
+  for (uint32_t k = 0; k < count; k++)
+    values[k] = list[k < given ? k : given - 1].number;
+  return arg_exprs(b->g, count, values);
 }
 
 static bool has_extents(const struct node *n, unsigned i, uint32_t count) {
@@ -91,8 +94,8 @@ struct window {
 };
 
 static struct window window_of(struct build *b, const struct node *n, unsigned i, uint32_t count) {
-  return (struct window){extents(b, n, i, count, 1), extents(b, n, i + 1, count, 0),
-                         extents(b, n, i + 2, count, 1)};
+  return (struct window){extents(b, n, i, count), extents(b, n, i + 1, count),
+                         extents(b, n, i + 2, count)};
 }
 
 static struct value *convolve(struct build *b, struct value *x, struct value *w,

@@ -116,13 +116,6 @@ bool infer_repeat(struct infer *in) {
   return infer_result(in, 0, v->dtype, e.rank, e.shape, NULL);
 }
 
-// Of the sizes in argument 1: what is not covered is 0.
-bool infer_sized(struct infer *in) {
-  struct extent e;
-  return infer_sizes(in, 1, &e) &&
-         infer_result(in, 0, infer_value(in, 0)->dtype, e.rank, e.shape, NULL);
-}
-
 // ---- creation ----
 
 static enum dtype number_dtype(const struct arg *a) {

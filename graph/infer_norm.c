@@ -111,10 +111,24 @@ bool infer_layer_norm_backward(struct infer *in) {
 
 // ---- norms over channels ----
 
+// N:3, C:4 and HxW:5 take the input apart; each channel has its weight:1 and bias:2.
+static bool check_groups(struct infer *in, const struct value *v) {
+  struct exprs *x = in->g->exprs;
+  const struct expr *channels = node_expr(in->n, 4), *groups = node_expr(in->n, 6);
+  const struct expr *numel = expr_mul(x, expr_mul(x, node_expr(in->n, 3), channels), node_expr(in->n, 5));
+  bool fits = v->rank >= 2 && infer_same_size(numel, value_numel(x, v)) && infer_same_size(v->shape[1], channels) &&
+              groups->lo >= 1 && infer_same_size(expr_mul(x, expr_floordiv(x, channels, groups), groups), channels);
+  for (unsigned i = 1; fits && i < 3; i++) {
+    const struct value *w = infer_value(in, i);
+    fits = !w || (w->rank == 1 && infer_same_size(w->shape[0], channels));
+  }
+  return fits || infer_error(in, E1004, "`input` is %s, which its groups and channels do not fit", infer_type_text(in, v));
+}
+
 bool infer_group_norm(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   const struct expr *shape[2] = {node_expr(in->n, 3), node_expr(in->n, 6)};
-  return infer_wants_float(in, v, "input") && infer_contiguous_like(in, 0, v->dtype, v) &&
+  return infer_wants_float(in, v, "input") && check_groups(in, v) && infer_contiguous_like(in, 0, v->dtype, v) &&
          infer_result(in, 1, wide(v->dtype), 2, shape, NULL) &&
          infer_result(in, 2, wide(v->dtype), 2, shape, NULL);
 }
@@ -278,6 +292,14 @@ bool infer_sdpa_backward(struct infer *in) {
   if (!check_heads(in, q, k, v) || !check_mask(in, q, k) ||
       !same_shape(in, infer_value(in, 0), infer_value(in, 4)))
     return false;
+  const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
+  bool fits = grad->rank == q->rank && infer_same_size(grad->shape[q->rank - 1], v->shape[q->rank - 1]) &&
+              sums->rank + 1 == q->rank;
+  for (uint32_t d = 0; fits && d + 1 < q->rank; d++)
+    fits = infer_same_size(grad->shape[d], q->shape[d]) && infer_same_size(sums->shape[d], q->shape[d]);
+  if (!fits)
+    return infer_error(in, E1004, "query is %s, `grad_out` is %s, `logsumexp` is %s", infer_type_text(in, q),
+                       infer_type_text(in, grad), infer_type_text(in, sums));
   const struct value *like[3] = {q, k, v};
   for (unsigned i = 0; i < 3; i++) {
     struct extent e = extent_of(like[i]);

@@ -11,11 +11,25 @@ static const struct expr *pair(struct infer *in, unsigned i, unsigned otherwise,
   return count == 0 ? expr_const(in->g->exprs, 1) : list[count == 1 ? 0 : d].number;
 }
 
+// Kernels, strides, paddings, dilations: numbers, windows of at least one place, of which padding is at most half.
 static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
   const struct arg *list;
-  for (unsigned i = first; i < end; i++)
-    if (in->n->args[i].kind == ARG_LIST && node_list(in->n, i, &list) > 2)
-      return infer_error(in, E1004, "%zu numbers for 2 dimensions", node_list(in->n, i, &list));
+  for (unsigned i = first; i < end; i++) {
+    size_t count = in->n->args[i].kind == ARG_LIST ? node_list(in->n, i, &list) : 0;
+    if (count > 2)
+      return infer_error(in, E1004, "%zu numbers for 2 dimensions", count);
+    for (size_t k = 0; k < count; k++)
+      if (!expr_is_const(list[k].number, NULL))
+        return infer_error(in, E1004, "windows have sizes that are known");
+  }
+  for (uint32_t d = 0; d < 2; d++) {
+    const struct expr *kernel = pair(in, 1, 1, d);
+    int64_t padding = 0;
+    if (node_list(in->n, 3, &list) > 0)
+      expr_is_const(pair(in, 3, 3, d), &padding);
+    if (kernel->lo < 1 || padding < 0 || padding > kernel->lo / 2)
+      return infer_error(in, E1004, "windows have at least one place, and padding is at most half of them");
+  }
   return true;
 }
 
@@ -74,8 +88,18 @@ bool infer_avg_pool2d(struct infer *in) {
   return pool_extent(in, v, -1, 4, &e) && infer_extent(in, 0, v->dtype, &e);
 }
 
+// grad_output:0 self:1 indices:7
 bool infer_pool_backward(struct infer *in) {
-  const struct value *v = infer_value(in, 1);
+  const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1), *indices = infer_value(in, 7);
+  bool fits = v->rank >= 3 && grad->rank == v->rank && indices->rank == v->rank;
+  for (uint32_t d = 0; fits && d < v->rank; d++)
+    fits = infer_same_size(grad->shape[d], indices->shape[d]) &&
+           (d + 2 >= v->rank || infer_same_size(grad->shape[d], v->shape[d]));
+  if (!fits)
+    return infer_error(in, E1004, "`self` is %s, `grad_output` is %s, `indices` are %s", infer_type_text(in, v),
+                       infer_type_text(in, grad), infer_type_text(in, indices));
+  if (!infer_wants_integer(in, indices, "indices", false) || !infer_same_dtype(in, grad, v))
+    return false;
   return infer_dense_like(in, 0, v->dtype, v);
 }
 

@@ -169,6 +169,47 @@ bool infer_convolution(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
+// Is `grad` as large as the result of the convolution of `v` by `weight`?
+static bool check_gradient(struct infer *in, const struct convolution *c, const struct value *grad,
+                           const struct extent *v, const struct extent *weight,
+                           const struct expr *groups, bool transposed) {
+  struct exprs *x = in->g->exprs;
+  const struct expr *inner = expr_mul(x, weight->shape[1], groups);
+  bool same = groups->lo >= 1 && infer_same_size(grad->shape[0], v->shape[0]) &&
+              infer_same_size(transposed ? inner : weight->shape[0], grad->shape[1]) &&
+              infer_same_size(transposed ? weight->shape[0] : inner, v->shape[1]);
+  for (uint32_t d = 2; same && d < grad->rank; d++)
+    same = infer_same_size(grad->shape[d], convolved(x, c, d - 2, v->shape[d], weight->shape[d], transposed));
+  return same || infer_error(in, E1004, "`grad_output`, %s, is not of a convolution of %s by %s",
+                             infer_type_text(in, grad), infer_shape_text(in, v->rank, v->shape),
+                             infer_shape_text(in, weight->rank, weight->shape));
+}
+
+// grad_output:0, the sizes of the result:1, the other operand:2, stride:3 padding:4 dilation:5 groups:6
+bool infer_convolution_gradient(struct infer *in) {
+  const struct value *grad = infer_value(in, 0), *other = infer_value(in, 2);
+  struct extent sizes, of_other = extent_of(other);
+  static const struct arg no_list[1];
+  struct convolution c = {.output_padding = no_list, .output_paddings = 1};
+  c.strides = node_list(in->n, 3, &c.stride);
+  c.paddings = node_list(in->n, 4, &c.padding);
+  c.dilations = node_list(in->n, 5, &c.dilation);
+  if (!infer_sizes(in, 1, &sizes) || !infer_same_dtype(in, grad, other))
+    return false;
+  size_t dims = grad->rank - 2;
+  if (grad->rank < 3 || other->rank != grad->rank || sizes.rank != grad->rank || c.strides != dims ||
+      c.paddings != dims || c.dilations != dims)
+    return infer_error(in, E1004, "`grad_output` is %s, the other operand %s", infer_type_text(in, grad),
+                       infer_type_text(in, other));
+  for (size_t d = 0; d < dims; d++)
+    if (c.stride[d].number->lo < 1 || c.dilation[d].number->lo < 1)
+      return infer_error(in, E1004, "strides and dilations must be positive");
+  bool of_input = in->op->id == OP_CONVOLUTION_GRAD_INPUT;
+  return check_gradient(in, &c, grad, of_input ? &sizes : &of_other, of_input ? &of_other : &sizes,
+                        node_expr(in->n, 6), false) &&
+         infer_result(in, 0, grad->dtype, sizes.rank, sizes.shape, NULL);
+}
+
 // Which results there are, from `output_mask`, the last argument.
 static bool is_wanted(struct infer *in, unsigned i) {
   const struct arg *list;
@@ -186,6 +227,9 @@ bool infer_convolution_backward(struct infer *in) {
                        infer_type_text(in, weight));
   if (!read_convolution(in, 4, grad->rank - 2, &c) || !infer_same_dtype(in, grad, v) ||
       !infer_same_dtype(in, grad, weight))
+    return false;
+  struct extent of_v = extent_of(v), of_weight = extent_of(weight);
+  if (!check_gradient(in, &c, grad, &of_v, &of_weight, node_expr(in->n, 9), node_truth(in->n, 7)))
     return false;
   bool last =
       value_is_channels_last(in->g->exprs, v) || value_is_channels_last(in->g->exprs, weight);
