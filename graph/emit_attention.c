@@ -192,7 +192,9 @@ static void emit_keys(struct walk *w, const char *begin, const char *end, const 
   const struct expr *across = key_axis(w, "key", "[None, :]", step);
   const struct scalar *k = with_axes(w, w->score.k, w->t->key, across, w->t->depth, step->inner);
   emit_count(e, k);
-  emit_line(e, 1, "k = %s", operand_text(e, k, w->dtype, NULL));
+  emit_line(e, 1, "k = %s",
+            operand_text(e, k, w->dtype, step->inner, across, step->inner,
+                         arena_printf(e->arena, "[%u, BLOCK_N]", w->plan.depth)));
   emit_line(e, 1, "s = tl.dot(q, k%s)", precision(w->dtype));
   if (w->score.formula)
     emit_formula(w, across);
@@ -202,7 +204,9 @@ static void emit_keys(struct walk *w, const char *begin, const char *end, const 
   const struct expr *down = key_axis(w, "row", "[:, None]", step);
   const struct scalar *v = with_axes(w, w->t->v, w->t->key, down, w->n, step->columns);
   emit_count(e, v);
-  emit_line(e, 1, "v = %s", operand_text(e, v, w->weights, down));
+  emit_line(e, 1, "v = %s",
+            operand_text(e, v, w->weights, down, step->columns, down,
+                         arena_printf(e->arena, "[BLOCK_N, %u]", w->plan.columns)));
   const char *p =
       w->weights == w->sum ? "p" : arena_printf(e->arena, "p.to(%s)", emit_type(w->weights));
   emit_line(e, 1, "acc = tl.dot(%s, v, acc * keep[:, None]%s)", p, precision(w->weights));
@@ -303,7 +307,8 @@ static bool emit_results(struct walk *w) {
     emit_count(w->e, o->body);
   }
   for (size_t i = 0; i < parts.writes.len; i++)
-    emit_store_value(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place, parts.writes.at[i].body);
+    emit_store_value(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place,
+                     parts.writes.at[i].body);
   if (w->t->lse)
     store_sums(w);
   return true;
@@ -372,7 +377,9 @@ static void emit_start(struct walk *w, const struct expr **ret_depth) {
   const struct expr *across = whole_axis(w, w->t->depth, "d", w->plan.depth, "[None, :]");
   const struct scalar *q = with_axes(w, w->score.q, w->t->depth, across, NULL, NULL);
   emit_count(e, q);
-  emit_line(e, 0, "q = %s", operand_text(e, q, w->dtype, across));
+  emit_line(e, 0, "q = %s",
+            operand_text(e, q, w->dtype, w->m, across, across,
+                         arena_printf(e->arena, "[BLOCK_M, %u]", w->plan.depth)));
   *ret_depth = whole_axis(w, w->t->depth, "dk", w->plan.depth, "[:, None]");
   // A finite start: a row that has seen no key yet would compute inf - inf.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",

@@ -55,23 +55,37 @@ static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t
   return mask && bounds ? arena_printf(e->arena, "%s & %s", bounds, mask) : mask ? mask : bounds;
 }
 
+// The place over all of `axes`: those that it does not depend on, times 0.
+static const char *place_text(struct emitter *e, const struct expr *place, uint32_t axes) {
+  struct text at = emit_index(e, place);
+  const char *s = at.s;
+  axes &= ~emit_index_axes(e, place);
+  for (unsigned a = 0; a < e->axis_count; a++)
+    if (axes >> a & 1)
+      s = arena_printf(e->arena, "%s + 0 * %s", s, e->axes[a].name);
+  return s;
+}
+
 static const char *loaded_text(struct emitter *e, const struct scalar *v, const struct scalar *load,
-                               uint32_t inside) {
+                               uint32_t axes, uint32_t inside) {
   const char *mask = load_mask(e, v, emit_index_axes(e, load->index) | inside);
-  const char *base = emit_buffer(e, load->buffer);
-  const char *at = text_within(e, emit_index(e, load->index), PREC_TERM);
-  return mask ? arena_printf(e->arena, "tl.load(%s + %s, mask=%s, other=0)", base, at, mask)
-              : arena_printf(e->arena, "tl.load(%s + %s)", base, at);
+  const char *base = emit_buffer(e, load->buffer), *at = place_text(e, load->index, axes);
+  return mask ? arena_printf(e->arena, "tl.load(%s + (%s), mask=%s, other=0)", base, at, mask)
+              : arena_printf(e->arena, "tl.load(%s + (%s))", base, at);
 }
 
 const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
-                         const struct expr *inside) {
+                         const struct expr *row, const struct expr *column,
+                         const struct expr *inside, const char *shape) {
   const struct scalar *load = load_of(v);
-  uint32_t axes = inside ? emit_index_axes(e, inside) : 0;
+  uint32_t within = inside ? emit_index_axes(e, inside) : 0;
+  uint32_t axes = emit_index_axes(e, row) | emit_index_axes(e, column);
   if (load && load->dtype == t)
-    return loaded_text(e, v, load, axes);
-  const char *text = emit_operand(e, v, PREC_ATOM), *mask = emit_mask(e, axes);
+    return loaded_text(e, v, load, axes, within);
+  const char *text = emit_operand(e, v, PREC_ATOM), *mask = emit_mask(e, within);
   if (mask)
     text = arena_printf(e->arena, "tl.where(%s, %s, 0)", mask, text);
+  if (axes & ~emit_axes_of(e, v))
+    text = arena_printf(e->arena, "tl.broadcast_to(%s, %s)", text, shape);
   return v->dtype == t ? text : arena_printf(e->arena, "%s.to(%s)", text, emit_type(t));
 }

@@ -14,8 +14,9 @@ bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr
 // In which dtype tl.dot gets the operands a and b of a product that is stored as `out`: the one
 // both were loaded in, else that of the graph's values, which is the result's.
 enum dtype operand_dtype(const struct scalar *a, const struct scalar *b, enum dtype out);
-// The operand in `t`; 0 outside of `inside`, which is an axis.
+// The operand in `t`: a tile over both axes, whose shape is `shape`; 0 outside of `inside`.
 const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
-                         const struct expr *inside);
+                         const struct expr *row, const struct expr *column,
+                         const struct expr *inside, const char *shape);
 
 #endif
