@@ -5,7 +5,7 @@
 #include "graph/fuse.h"
 
 enum {
-  MAX_SIBLINGS = 12, // pairs of one group with others that read the same buffer
+  MAX_SIBLINGS = 12, // on either side: pairs of one group with others that read the same buffer
   SIBLING_REACH = 64 // positions between them
 };
 
@@ -106,16 +106,29 @@ static void add_pair(struct queue *q, struct group *a, struct group *b, int64_t 
   vec_push(q->f->arena, &q->fresh, p);
 }
 
+// The first reader whose stage is not before the group's.
+static size_t find_reader(const struct buffer_use *u, const struct group *g) {
+  size_t low = 0, high = u->readers.len;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (u->readers.at[middle]->id < g->id)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// Those who read the same, the nearest of the graph's order.
 static void add_siblings(struct queue *q, struct group *g, const struct buffer_use *u) {
-  unsigned count = 0;
-  for (size_t i = 0; i < u->readers.len && count < MAX_SIBLINGS; i++) {
+  size_t middle = find_reader(u, g);
+  size_t first = middle > MAX_SIBLINGS ? middle - MAX_SIBLINGS : 0;
+  for (size_t i = first; i < u->readers.len && i <= middle + MAX_SIBLINGS; i++) {
     struct group *r = group_alive(u->readers.at[i]);
     uint32_t apart =
         r->position < g->position ? g->position - r->position : r->position - g->position;
-    if (r == g || apart > SIBLING_REACH)
-      continue;
-    add_pair(q, g, r, buffer_bytes(u->buffer), false);
-    count++;
+    if (r != g && apart <= SIBLING_REACH)
+      add_pair(q, g, r, buffer_bytes(u->buffer), false);
   }
 }
 
@@ -173,6 +186,25 @@ static void say_refusals(struct queue *q) {
   }
 }
 
+// Small kernels of the same size that have nothing to do with each other: a launch costs more than
+// what they do.
+static void join_small(struct queue *q) {
+  struct fuser *f = q->f;
+  struct map last = {0}; // by kind and size
+  for (size_t i = 0; i < f->order.len; i++) {
+    struct group *g = f->order.at[i];
+    if (g->into || (g->kind != REGION_MAP && g->kind != REGION_ROWS))
+      continue;
+    char *key = arena_printf(f->arena, "%d %u %u", g->kind, g->numel[0]->id, g->numel[1]->id);
+    struct group *other = map_get(&last, str_from(key));
+    struct join j;
+    if (other && !other->into && g->position - other->position <= SIBLING_REACH &&
+        groups_can_join(f, other, g, &j))
+      g = groups_join(f, &j);
+    map_put(f->arena, &last, str_from(key), g);
+  }
+}
+
 void groups_fuse(struct fuser *f) {
   struct queue q = {.f = f};
   for (size_t i = 0; i < f->order.len; i++)
@@ -182,5 +214,6 @@ void groups_fuse(struct fuser *f) {
     if (is_current(&p))
       try_pair(&q, &p);
   }
+  join_small(&q);
   say_refusals(&q);
 }

@@ -413,7 +413,40 @@ START_TEST(rows_of_products_stay_apart) {
 }
 END_TEST
 
+START_TEST(small_kernels_join) {
+  begin();
+  for (int k = 0; k < 4; k++) {
+    int64_t n = k == 3 ? 1 << 22 : 256;
+    struct buffer *x = buffer("x", BUFFER_INPUT, n), *y = buffer("y", BUFFER_OUTPUT, n);
+    const struct expr *i = axis("i", n);
+    MAP("neg", y, i, unary(SCALAR_NEG, load(x, i)), 1, i);
+  }
+  fuse();
+  count_is(2);
+  ck_assert_uint_eq(t.r->list.at[0]->writes.len, 3);
+  end();
+}
+END_TEST
+
 // ---- many ----
+
+START_TEST(many_readers_in_time) {
+  begin();
+  enum { COUNT = 10000 };
+  const struct expr *i = axis("i", 1024), *j = axis("j", 1024);
+  struct buffer *x = buffer("x", BUFFER_INPUT, 2048);
+  for (int k = 0; k < COUNT; k++) // places differ, so that nothing is shared
+    MAP("neg", buffer("y", BUFFER_OUTPUT, 1 << 20), at(1024, i, 1, j, 0),
+        binary(SCALAR_ADD, load(x, expr_addi(t.x_, i, k % 1024)),
+               load(x, expr_addi(t.x_, j, k / 10))),
+        2, i, j);
+  clock_t start = clock();
+  fuse();
+  ck_assert_msg((double)(clock() - start) / CLOCKS_PER_SEC < 20.0, "fusion takes too long");
+  count_is(COUNT);
+  end();
+}
+END_TEST
 
 START_TEST(many_stages_in_time) {
   begin();
@@ -453,7 +486,9 @@ int main(void) {
   tcase_add_test(c, written_inputs_are_read_before);
   tcase_add_test(c, epilogues_join_products);
   tcase_add_test(c, rows_of_products_stay_apart);
+  tcase_add_test(c, small_kernels_join);
   tcase_add_test(c, many_stages_in_time);
+  tcase_add_test(c, many_readers_in_time);
   suite_add_tcase(s, c);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
