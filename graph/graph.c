@@ -331,3 +331,19 @@ bool value_is_contiguous(struct exprs *x, const struct value *v) {
 const struct expr *value_numel(struct exprs *x, const struct value *v) {
   return expr_product(x, v->shape, v->rank);
 }
+
+bool value_is_too_large(const struct value *v) {
+  int64_t span = dtype_bytes(v->dtype), dense = span, step;
+  for (uint32_t i = 0; i < v->rank; i++) {
+    int64_t size = v->shape[i]->lo > 1 ? v->shape[i]->lo : 1;
+    if (v->shape[i]->overflows && v->shape[i]->kind == EXPR_CONST)
+      return true;
+    int64_t stride = v->strides && v->strides[i]->lo > 0 ? v->strides[i]->lo : 0;
+    if (__builtin_mul_overflow(dense, size, &dense) ||
+        __builtin_mul_overflow(size - 1, stride, &step) ||
+        __builtin_mul_overflow(step, (int64_t)dtype_bytes(v->dtype), &step) ||
+        __builtin_add_overflow(span, step, &span))
+      return true;
+  }
+  return dense >= GRAPH_MAX_BYTES || span >= GRAPH_MAX_BYTES;
+}

@@ -15,6 +15,7 @@
 
 #define GRAPH_MAX_RANK 16
 #define GRAPH_MAX_NODES (1 << 20)
+#define GRAPH_MAX_BYTES (INT64_C(1) << 46) // of a tensor, by its strides too
 
 enum operator_id {
 #define OPERATOR(id, ...) OP_##id,
@@ -140,6 +141,8 @@ size_t node_list(const struct node *n, unsigned i, const struct arg **ret); // i
 // ---- asking about values ----
 bool value_is_contiguous(struct exprs *x, const struct value *v);
 const struct expr *value_numel(struct exprs *x, const struct value *v);
+// Does it take GRAPH_MAX_BYTES or more, whatever its symbols are?
+bool value_is_too_large(const struct value *v);
 // The strides of a dense tensor of that shape; on `a`.
 const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_t rank,
                                        const struct expr *const *shape);

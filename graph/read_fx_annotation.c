@@ -177,25 +177,8 @@ bool fx_annotation(struct reader *r, struct annotation *ret) {
 
 // ---- comparison ----
 
-// In bytes, from the least that each size can be.
-static bool is_too_large(const struct value *v) {
-  int64_t span = dtype_bytes(v->dtype), dense = span, step;
-  for (uint32_t i = 0; i < v->rank; i++) {
-    int64_t size = v->shape[i]->lo > 1 ? v->shape[i]->lo : 1;
-    if (v->shape[i]->overflows && v->shape[i]->kind == EXPR_CONST)
-      return true;
-    int64_t stride = v->strides && v->strides[i]->lo > 0 ? v->strides[i]->lo : 0;
-    if (__builtin_mul_overflow(dense, size, &dense) ||
-        __builtin_mul_overflow(size - 1, stride, &step) ||
-        __builtin_mul_overflow(step, (int64_t)dtype_bytes(v->dtype), &step) ||
-        __builtin_add_overflow(span, step, &span))
-      return true;
-  }
-  return dense >= FX_MAX_BYTES || span >= FX_MAX_BYTES;
-}
-
 bool fx_check_size(struct reader *r, const struct value *v, struct span at) {
-  if (!is_too_large(v))
+  if (!value_is_too_large(v))
     return true;
   struct strbuf type = {0};
   value_type_print(v, v->strides != NULL, &type);

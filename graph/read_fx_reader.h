@@ -8,11 +8,10 @@
 #include "graph/operators.h"
 #include "lang/lexer.h"
 
-#define FX_MAX_DEPTH 256    // of an expression, through names it uses too
-#define FX_MAX_DIVISIONS 24 // in a symbolic number, through the names it uses
-#define FX_MAX_CHAIN 1000   // operators in one expression
-#define FX_MAX_TERMS 256    // of a symbolic number
-#define FX_MAX_BYTES (INT64_C(1) << 46)
+#define FX_MAX_DEPTH 256      // of an expression, through names it uses too
+#define FX_MAX_DIVISIONS 24   // in a symbolic number, through the names it uses
+#define FX_MAX_CHAIN 1000     // operators in one expression
+#define FX_MAX_TERMS 256      // of a symbolic number
 #define FX_MAX_SIZE INT32_MAX // of a symbolic size
 #define FX_SIZE_HINT 1024     // what blocks are chosen for where nothing is known
 
