@@ -274,7 +274,7 @@ bool emit_region(struct program *p, const struct region *r, const struct program
   case REGION_SCATTER: return emit_maps(p, r, o);
   case REGION_ROWS: return emit_rows(p, r, o);
   case REGION_ROW_COLUMN: return emit_row_column(p, r, o);
-  case REGION_SCAN: return emit_scan(p, r, o);
+  case REGION_SCAN: return emit_scans(p, r, o);
   case REGION_PRODUCT: return emit_product(p, r, o);
   case REGION_ATTENTION: return emit_attention(p, r, o);
   }

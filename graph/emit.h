@@ -169,7 +169,7 @@ bool emit_take_apart(struct program *p, const struct region *r, struct emit_part
 bool emit_maps(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_rows(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_row_column(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_scan(struct program *p, const struct region *r, const struct program_options *o);
+bool emit_scans(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_product(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_attention(struct program *p, const struct region *r, const struct program_options *o);
 
