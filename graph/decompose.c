@@ -90,6 +90,29 @@ static bool take(struct rewrite *rw, const struct node *n, struct value **ret, u
   return true;
 }
 
+// All results are without elements: nothing is to be computed, and what reduces nothing may have no
+// meaning.
+static bool is_empty(struct rewrite *rw, const struct node *n) {
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i] && !expr_is(value_numel(rw->to->exprs, n->results[i]), 0))
+      return false;
+  return true;
+}
+
+static bool give_empty(struct rewrite *rw, const struct node *n) {
+  struct build b = {rw->to, n->span};
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    const struct value *v = n->results[i];
+    if (!v)
+      continue;
+    struct value *empty = build_full(&b, v->rank, v->shape, 0, v->dtype);
+    if (!empty)
+      return false;
+    rewrite_name(rw, v, empty, 0);
+  }
+  return true;
+}
+
 static bool decompose_node(struct rewrite *rw, const struct node *n) {
   struct walk *w = rw->user;
   uint32_t stream = w->streams;
@@ -97,6 +120,8 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
     w->streams++;
   if (is_dead(w, n))
     return w->changed = true;
+  if (n->op != OP_FULL && is_empty(rw, n))
+    return (w->changed = true) && give_empty(rw, n);
   if (!rows[n->op].f)
     return rewrite_copy(rw, n);
   struct decompose d = {

@@ -202,6 +202,7 @@ static const struct operator_case cases[] = {
      "[True, True, True])",
      3},
     // norms and losses
+    {"x: \"f32[0, 6]\"", "aten._softmax.default(x, 0, False)", 0},
     {X, "aten._softmax.default(x, -1, False)", 0},
     {"x: \"f16[4, 6]\"", "aten._softmax.default(x, 0, True)", 0},
     {"x: \"f32[]\"", "aten._softmax.default(x, -1, False)", 0},
