@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// C functions on tensors, captured and compiled for the host device: what they compute, which calls
+// share a variant, what a dynamic dimension saves, and what is refused.
+#include <tile/graph.h>
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tile_device *device(void) {
+  tile_device *d = NULL;
+  ck_assert_int_eq(tile_device_open("host", &d), TILE_OK);
+  return d;
+}
+
+static void ok(tile_status s) {
+  ck_assert_msg(s == TILE_OK, "%s: %s", tile_status_name(s), tile_error_message());
+}
+
+static tile_tensor matrix(float *data, const int64_t *shape) {
+  tile_tensor t = {0};
+  t.data = data;
+  t.dtype = TILE_F32;
+  t.rank = 2;
+  t.shape = shape;
+  return t;
+}
+
+static void fill(float *x, size_t n, float first) {
+  for (size_t i = 0; i < n; i++)
+    x[i] = first + 0.25f * (float)(i % 97);
+}
+
+// out = sin(x)^2 + 2 y, out1 = x * y; counts its runs.
+static tile_status two_outputs(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
+                               size_t m, void *user) {
+  (void)g;
+  ++*(int *)user;
+  if (n != 2 || m != 2)
+    return TILE_INVALID_ARGUMENT;
+  tile_value *s = tile_sin(in[0]);
+  out[0] = tile_add(tile_mul(s, s), tile_mul_number(in[1], 2));
+  out[1] = tile_mul(in[0], in[1]);
+  return TILE_OK;
+}
+
+struct fixture {
+  tile_device *device;
+  tile_function *f;
+  int runs;
+};
+
+static struct fixture *fixture(tile_graph_function function) {
+  struct fixture *x = calloc(1, sizeof *x);
+  x->device = device();
+  ok(tile_function_create(x->device, function, &x->runs, &x->f));
+  return x;
+}
+
+static void fixture_finish(struct fixture *x) {
+  tile_function_destroy(x->f);
+  tile_device_close(x->device);
+  free(x);
+}
+
+static tile_status call_two(struct fixture *f, int64_t rows, int64_t columns) {
+  size_t n = (size_t)(rows * columns);
+  float *memory = malloc((4 * n + 1) * sizeof *memory);
+  const int64_t shape[] = {rows, columns};
+  fill(memory, n, -3);
+  fill(memory + n, n, 1);
+  const tile_tensor in[] = {matrix(memory, shape), matrix(memory + n, shape)};
+  const tile_tensor out[] = {matrix(memory + 2 * n, shape), matrix(memory + 3 * n, shape)};
+  tile_status s = tile_function_call(f->f, NULL, in, 2, out, 2);
+  for (size_t i = 0; s == TILE_OK && i < n; i++) {
+    float sine = sinf(memory[i]);
+    ck_assert_float_eq_tol(memory[2 * n + i], sine * sine + 2 * memory[n + i], 1e-5);
+    ck_assert_float_eq_tol(memory[3 * n + i], memory[i] * memory[n + i], 1e-5);
+  }
+  free(memory);
+  return s;
+}
+
+START_TEST(variants) {
+  struct fixture *f = fixture(two_outputs);
+  for (int k = 0; k < 3; k++)
+    ok(call_two(f, 5, 33));
+  ck_assert_uint_eq(tile_function_variants(f->f), 1);
+  ok(call_two(f, 6, 33));
+  ok(call_two(f, 5, 33));
+  ck_assert_uint_eq(tile_function_variants(f->f), 2);
+  ck_assert_int_eq(f->runs, 2);
+  fixture_finish(f);
+}
+END_TEST
+
+START_TEST(dynamic) {
+  struct fixture *f = fixture(two_outputs);
+  ok(tile_function_mark_dynamic(f->f, 0, 0, 1, 100));
+  ok(tile_function_mark_dynamic(f->f, 1, 0, 1, 100));
+  for (int64_t rows = 1; rows <= 100; rows += 9)
+    ok(call_two(f, rows, 17));
+  ck_assert_uint_eq(tile_function_variants(f->f), 1);
+  ok(call_two(f, 101, 17)); // out of the range: a number
+  ok(call_two(f, 5, 18));
+  ck_assert_uint_eq(tile_function_variants(f->f), 3);
+  ck_assert_int_eq(f->runs, 3);
+  fixture_finish(f);
+}
+END_TEST
+
+START_TEST(limit) {
+  struct fixture *f = fixture(two_outputs);
+  ok(tile_function_set_limit(f->f, 2));
+  ok(call_two(f, 1, 8));
+  ok(call_two(f, 2, 8));
+  ck_assert_int_eq(call_two(f, 3, 8), TILE_LIMIT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "tile_function_mark_dynamic"));
+  ok(call_two(f, 2, 8));
+  ck_assert_int_eq(tile_function_set_limit(f->f, 0), TILE_INVALID_ARGUMENT);
+  fixture_finish(f);
+}
+END_TEST
+
+static tile_status identity_and_twice(tile_graph *g, tile_value *const *in, size_t n,
+                                      tile_value **out, size_t m, void *user) {
+  (void)g, (void)n, (void)m;
+  ++*(int *)user;
+  out[0] = in[0];
+  out[1] = out[2] = tile_add_number(in[0], 1);
+  return TILE_OK;
+}
+
+// Inputs that lie otherwise, outputs that are inputs, come twice, or lie otherwise.
+START_TEST(strides) {
+  struct fixture *f = fixture(identity_and_twice);
+  float x[24], y[3][24];
+  const int64_t shape[] = {4, 6}, turned[] = {1, 4}, loose[] = {6, 1};
+  fill(x, 24, 0);
+  for (int k = 0; k < 2; k++) {
+    tile_tensor in = matrix(x, shape), out[3];
+    in.strides = k ? turned : loose;
+    for (int i = 0; i < 3; i++)
+      out[i] = matrix(y[i], shape);
+    out[2].strides = turned;
+    memset(y, 0, sizeof y);
+    ok(tile_function_call(f->f, NULL, &in, 1, out, 3));
+    for (int r = 0; r < 4; r++)
+      for (int c = 0; c < 6; c++) {
+        float want = k ? x[r + 4 * c] : x[6 * r + c];
+        ck_assert_float_eq(y[0][6 * r + c], want);
+        ck_assert_float_eq(y[1][6 * r + c], want + 1);
+        ck_assert_float_eq(y[2][r + 4 * c], want + 1);
+      }
+  }
+  ck_assert_uint_eq(tile_function_variants(f->f), 2);
+  fixture_finish(f);
+}
+END_TEST
+
+static tile_status wrong_shapes(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
+                                size_t m, void *user) {
+  (void)g, (void)n, (void)m, (void)user;
+  out[0] = tile_matmul(in[0], in[0]);
+  return TILE_OK;
+}
+
+static tile_status no_output(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
+                             size_t m, void *user) {
+  (void)g, (void)n, (void)m, (void)user, (void)in, (void)out;
+  return TILE_OK;
+}
+
+static tile_status gives_up(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
+                            size_t m, void *user) {
+  (void)g, (void)n, (void)m, (void)user, (void)in, (void)out;
+  return TILE_NOT_FOUND;
+}
+
+START_TEST(refusals) {
+  float x[24] = {0}, y[24];
+  const int64_t shape[] = {4, 6}, other[] = {6, 4}, negative[] = {4, -6};
+  struct fixture *f = fixture(wrong_shapes);
+  tile_tensor in = matrix(x, shape), out = matrix(y, shape);
+  ck_assert_int_eq(tile_function_call(f->f, NULL, &in, 1, &out, 1), TILE_COMPILE_ERROR);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "[E1004]"));
+  ck_assert_uint_eq(tile_function_variants(f->f), 0);
+  fixture_finish(f);
+  f = fixture(no_output);
+  ck_assert_int_eq(tile_function_call(f->f, NULL, &in, 1, &out, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "output 0"));
+  fixture_finish(f);
+  f = fixture(gives_up);
+  ck_assert_int_eq(tile_function_call(f->f, NULL, &in, 1, &out, 1), TILE_NOT_FOUND);
+  fixture_finish(f);
+
+  f = fixture(two_outputs);
+  tile_tensor ins[2], outs[2];
+  ins[0] = ins[1] = in;
+  outs[0] = outs[1] = out;
+  ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 1, outs, 2), TILE_INVALID_ARGUMENT);
+  outs[1] = matrix(y, other);
+  ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "output 1 is f32[6, 4]"));
+  outs[1] = out;
+  outs[1].dtype = TILE_F16;
+  ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
+  outs[1] = matrix(NULL, shape);
+  ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "no memory"));
+  outs[1] = matrix(y, negative);
+  ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_function_call(NULL, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
+  fixture_finish(f);
+  ck_assert_int_eq(tile_function_create(NULL, no_output, NULL, NULL), TILE_INVALID_ARGUMENT);
+}
+END_TEST
+
+// Prepared: the call that follows captures nothing.
+START_TEST(prepared) {
+  struct fixture *f = fixture(two_outputs);
+  const int64_t shape[] = {7, 9};
+  const tile_tensor in[] = {matrix(NULL, shape), matrix(NULL, shape)};
+  ok(tile_function_prepare(f->f, in, 2, in, 2));
+  ck_assert_int_eq(f->runs, 1);
+  ok(call_two(f, 7, 9));
+  ck_assert_int_eq(f->runs, 1);
+  fixture_finish(f);
+}
+END_TEST
+
+// A graph that was built, as a program.
+START_TEST(program) {
+  tile_device *d = device();
+  tile_graph *g = NULL;
+  tile_program *p = NULL;
+  ok(tile_graph_create("g", &g));
+  const int64_t sizes[] = {tile_graph_size(g, "n", 1, 1000), 4};
+  tile_value *x = tile_graph_input(g, "x", TILE_F32, 2, sizes, NULL);
+  ok(tile_graph_output(g, tile_mul(tile_add_number(x, 1), x)));
+  ok(tile_program_create(d, g, &p));
+  ck_assert_ptr_null(tile_neg(x)); // closed
+  for (int64_t n = 1; n < 20; n += 6) {
+    float in[80], out[80];
+    const int64_t shape[] = {n, 4};
+    fill(in, 80, -1);
+    const tile_tensor from = matrix(in, shape), to = matrix(out, shape);
+    ok(tile_program_run(p, NULL, 0, &from, 1, &to, 1));
+    for (int64_t i = 0; i < 4 * n; i++)
+      ck_assert_float_eq_tol(out[i], (in[i] + 1) * in[i], 1e-5);
+  }
+  float large[4004] = {0};
+  const int64_t shape[] = {1001, 4};
+  const tile_tensor from = matrix(large, shape);
+  ck_assert_int_eq(tile_program_run(p, NULL, 0, &from, 1, &from, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "`n`"));
+  tile_program_destroy(p);
+  tile_graph_destroy(g);
+  tile_device_close(d);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("function");
+  TCase *t = tcase_create("calls");
+  tcase_set_timeout(t, 120);
+  tcase_add_test(t, variants);
+  tcase_add_test(t, dynamic);
+  tcase_add_test(t, limit);
+  tcase_add_test(t, strides);
+  tcase_add_test(t, refusals);
+  tcase_add_test(t, prepared);
+  tcase_add_test(t, program);
+  suite_add_tcase(s, t);
+  SRunner *runner = srunner_create(s);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed != 0;
+}
