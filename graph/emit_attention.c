@@ -243,7 +243,7 @@ static void emit_loops(struct walk *w, const struct expr *inner, const struct ex
               arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
   }
   struct step rest = {inner, columns, has_tail, true};
-  bool is_short = expr_hint(extent(w->t->key)) <= w->plan.block_n;
+  bool is_short = expr_likely(extent(w->t->key)) <= w->plan.block_n;
   if (c->formula || (c->seen && !c->is_bound) || is_short || (!c->seen && !has_tail)) {
     emit_keys(w, begin, end, &rest);
     return;
@@ -327,8 +327,8 @@ static unsigned power_from(int64_t n, unsigned least, unsigned most) {
 static struct attention_plan choose(const struct walk *w) {
   enum { MOST_WIDTH = 1024 };
   struct attention_plan p = {.num_warps = 4, .num_stages = 3, .block_m = 128, .block_n = 64};
-  p.depth = power_from(expr_hint(extent(w->t->depth)), 16, MOST_WIDTH);
-  p.columns = power_from(expr_hint(extent(w->n)), 16, MOST_WIDTH);
+  p.depth = power_from(expr_likely(extent(w->t->depth)), 16, MOST_WIDTH);
+  p.columns = power_from(expr_likely(extent(w->n)), 16, MOST_WIDTH);
   unsigned wide = p.depth > p.columns ? p.depth : p.columns;
   if (dtype_bits(w->dtype) > 16 || dtype_bits(w->weights) > 16) { // without matrix instructions
     p.block_m = wide > 64 ? 16 : 32;
@@ -341,8 +341,8 @@ static struct attention_plan choose(const struct walk *w) {
   } else if (wide > 64) {
     p.num_stages = 2;
   }
-  int64_t queries = expr_hint(extent(w->m)), keys = expr_hint(extent(w->t->key));
-  int64_t batches = expr_hint(extent(w->batch));
+  int64_t queries = expr_likely(extent(w->m)), keys = expr_likely(extent(w->t->key));
+  int64_t batches = expr_likely(extent(w->batch));
   // Few programs: smaller ones fill the device.
   while (p.block_m > 64 &&
          (queries + p.block_m - 1) / p.block_m * batches < (int64_t)emit_multiprocessors(w->o))
@@ -360,8 +360,8 @@ static const char *space_of(struct walk *w) {
   if (is_host || dtype_bits(w->dtype) > 16)
     return NULL;
   struct strbuf out = {0};
-  product_put_blocks(&out, "BLOCK_M", expr_hint(extent(w->m)), w->plan.block_m, 64, 128);
-  int64_t keys = expr_hint(extent(w->t->key));
+  product_put_blocks(&out, "BLOCK_M", expr_likely(extent(w->m)), w->plan.block_m, 64, 128);
+  int64_t keys = expr_likely(extent(w->t->key));
   if (keys > w->plan.block_n)
     product_put_blocks(&out, "BLOCK_N", keys, w->plan.block_n, 32, 128);
   strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4");

@@ -350,10 +350,10 @@ static void count_tile(void *user, const struct scalar *load) {
 
 static void find_shape(struct product *g) {
   struct product_shape *s = &g->shape;
-  s->batch = expr_hint(extent(g->batch));
-  s->m = expr_hint(extent(g->m));
-  s->n = expr_hint(extent(g->n));
-  s->k = expr_hint(extent(g->k));
+  s->batch = expr_likely(extent(g->batch));
+  s->m = expr_likely(extent(g->m));
+  s->n = expr_likely(extent(g->n));
+  s->k = expr_likely(extent(g->k));
   s->dtype = g->dtype;
   s->products = g->count;
   for (unsigned i = 0; i < g->count; i++)

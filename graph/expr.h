@@ -83,6 +83,11 @@ static inline bool expr_is(const struct expr *e, int64_t value) {
 }
 // The value for likely sizes; other symbols count as 0. For choices, never for correctness.
 int64_t expr_hint(const struct expr *e);
+// The same where sizes without a hint may matter: 1024 stands for what they make 0.
+static inline int64_t expr_likely(const struct expr *e) {
+  int64_t value = expr_hint(e);
+  return value > 0 || expr_is_const(e, NULL) ? value : 1024;
+}
 bool expr_has_symbol(const struct expr *e, const struct expr *symbol);
 // Is every value a multiple of k? False where that is not known.
 bool expr_is_multiple(const struct expr *e, int64_t k);

@@ -7,10 +7,10 @@ bool loops_pays_as_product(struct builder *b, const struct value *v, const struc
   (void)b;
   // One row or column is read once, however it is computed; a short k leaves most of an instruction
   // idle.
-  if (!dtype_is_float(v->dtype) || dtype_bits(v->dtype) > 32 || expr_hint(m) < 2 ||
-      expr_hint(n) < 2)
+  if (!dtype_is_float(v->dtype) || dtype_bits(v->dtype) > 32 || expr_likely(m) < 2 ||
+      expr_likely(n) < 2)
     return false;
-  return expr_hint(k) >= 16 && expr_hint(m) * expr_hint(n) >= 64;
+  return expr_likely(k) >= 16 && expr_likely(m) * expr_likely(n) >= 64;
 }
 
 // Constants that every element of an operand is multiplied with are left to those who use the
