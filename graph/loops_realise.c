@@ -142,6 +142,14 @@ static bool is_load(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || v->kind == SCALAR_CONST || v->kind == SCALAR_INDEX;
 }
 
+// Is a half read from memory of a wider dtype?
+static bool narrows(const struct lazy *z, const struct scalar *body) {
+  while (body->kind == SCALAR_CONVERT)
+    body = body->in[0];
+  return body->kind == SCALAR_LOAD && dtype_is_float(body->dtype) &&
+         dtype_bits(body->dtype) > dtype_bits(z->value->dtype);
+}
+
 struct reader {
   const struct builder *b;
   bool is_only;
@@ -178,13 +186,16 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 //   these, and a kernel that holds both users computes it once, because equal formulas are one;
 // - operands of products, which read each element many times, unless they are a load and a few
 //   operations; those too where nothing else reads what they load, because whoever computes that
-//   can do these operations as well;
+//   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
+//   products load without a detour through registers;
 // - exp, tanh and the like where a broadcast would compute each many times.
 // Predicates of indices and constants, which load nothing, are stored as outputs only, and not read
 // back even then.
 static bool should_store(struct builder *b, const struct lazy *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
   if (u->output >= 0 && !b->outputs[u->output] && !is_load(body))
+    return true;
+  if (u->in_product && narrows(z, body))
     return true;
   if (is_load(body) || u->count == 0)
     return false;

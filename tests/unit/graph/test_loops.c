@@ -152,6 +152,10 @@ static const struct family families[] = {
      "a = " A "mul.Tensor(x, 0.5)\nb = " A "mm.default(a, w)\nc = " A "add.Tensor(x, y)\nd = " A
      "mm.default(c, w)\nreturn (b, d)\n",
      4},
+    {"halves of f32 in products", "x: \"f32[32, 48][48, 1]\", w: \"f32[48, 40][40, 1]\"",
+     "a = " A "_to_copy.default(x, dtype = torch.bfloat16)\nb = " A
+     "_to_copy.default(w, dtype = torch.bfloat16)\nc = " A "mm.default(a, b)\nreturn (c,)\n",
+     3},
     {"attention",
      "q: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", k: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", v: "
      "\"f32[2, 3, 16, 8][384, 128, 8, 1]\", m: \"f32[2, 1, 16, 16][256, 256, 16, 1]\"",
