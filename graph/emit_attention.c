@@ -92,11 +92,11 @@ static void place_program(struct walk *w) {
   if (is_batched(w))
     emit_axis(e, w->batch, "batch", NULL, 0);
   if (w->score.last)
-    emit_line(e, 0, "m0 = (%s - 1 - %s) * BLOCK_M", blocks, pid);
+    emit_line(e, 0, "m_first = (%s - 1 - %s) * BLOCK_M", blocks, pid);
   else
-    emit_line(e, 0, "m0 = %s * BLOCK_M",
+    emit_line(e, 0, "m_first = %s * BLOCK_M",
               folds_batch(w) ? arena_printf(e->arena, "(%s)", pid) : pid);
-  emit_line(e, 0, "m = (m0 + tl.arange(0, BLOCK_M))[:, None]");
+  emit_line(e, 0, "m = (m_first + tl.arange(0, BLOCK_M))[:, None]");
   const char *mask = divides(w->m, w->plan.block_m) ? NULL : arena_printf(e->arena, "(m < %s)", m);
   emit_axis(e, w->m, "m", mask, 0);
 }
@@ -217,9 +217,9 @@ static void emit_keys(struct walk *w, const char *begin, const char *end, const 
 // A bound of keys for the block's first query, or for its last.
 static const char *bound_text(struct walk *w, const struct expr *bound, bool of_last, int plus) {
   struct emitter *e = w->e;
-  const struct expr *at = expr_symbol(w->x, "m0", 0, w->m->symbol->hi, extent(w->m));
+  const struct expr *at = expr_symbol(w->x, "m_first", 0, w->m->symbol->hi, extent(w->m));
   bound = place_in(w, expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->m, &at), plus));
-  emit_axis(e, at, of_last ? "(m0 + BLOCK_M - 1)" : "m0", NULL, 0);
+  emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, 0);
   return emit_index(e, bound).s;
 }
 

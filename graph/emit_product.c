@@ -89,11 +89,11 @@ static void place_block(struct product *g, unsigned group_m) {
     emit_line(e, 0, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
     emit_line(e, 0, "first = pid // width * GROUP_M");
     emit_line(e, 0, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
-    emit_line(e, 0, "m0 = (first + pid %% width %% height) * BLOCK_M");
-    emit_line(e, 0, "n0 = pid %% width // height * BLOCK_N");
+    emit_line(e, 0, "m_first = (first + pid %% width %% height) * BLOCK_M");
+    emit_line(e, 0, "n_first = pid %% width // height * BLOCK_N");
   } else {
-    emit_line(e, 0, "m0 = pid // tl.cdiv(%s, BLOCK_N) * BLOCK_M", n);
-    emit_line(e, 0, "n0 = pid %% tl.cdiv(%s, BLOCK_N) * BLOCK_N", n);
+    emit_line(e, 0, "m_first = pid // tl.cdiv(%s, BLOCK_N) * BLOCK_M", n);
+    emit_line(e, 0, "n_first = pid %% tl.cdiv(%s, BLOCK_N) * BLOCK_N", n);
   }
 }
 
@@ -101,7 +101,7 @@ static void place_block(struct product *g, unsigned group_m) {
 static void place_axis(struct product *g, const struct expr *axis, const char *name,
                        const char *block, const char *shape, bool is_whole) {
   struct emitter *e = g->e;
-  emit_line(e, 0, "%s = (%s0 + tl.arange(0, %s))%s%s", name, name, block,
+  emit_line(e, 0, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
             emit_axis_is_wide(axis) ? ".to(tl.int64)" : "", shape);
   const char *mask =
       is_whole ? NULL : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, extent(axis)));
