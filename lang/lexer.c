@@ -58,11 +58,12 @@ struct lexer {
 
 static const struct {
   const char *text;
+  uint8_t len;
   enum token_kind kind;
 } keywords[] = {
 #define TOKEN(id, spelling)
 #define PUNCT(id, spelling)
-#define KEYWORD(id, spelling) {spelling, TOK_##id},
+#define KEYWORD(id, spelling) {spelling, sizeof(spelling) - 1, TOK_##id},
 #include "lang/tokens.def"
 #undef TOKEN
 #undef PUNCT
@@ -184,7 +185,8 @@ static bool starts_statement(enum token_kind kind) {
 static enum token_kind keyword_at(const struct lexer *lx, uint32_t begin, uint32_t end) {
   struct str name = {lx->text.ptr + begin, end - begin};
   for (size_t i = 0; i < COUNT_OF(keywords); i++)
-    if (str_is(name, keywords[i].text))
+    if (keywords[i].len == name.len && keywords[i].text[0] == name.ptr[0] &&
+        memcmp(keywords[i].text, name.ptr, name.len) == 0)
       return keywords[i].kind;
   return TOK_NAME;
 }
@@ -457,7 +459,7 @@ static void lex_punct(struct lexer *lx) {
   size_t best = COUNT_OF(puncts), best_len = 0;
   for (size_t i = 0; i < COUNT_OF(puncts); i++) {
     size_t n = puncts[i].len;
-    if (n > best_len && n <= lx->text.len - begin &&
+    if (n > best_len && n <= lx->text.len - begin && puncts[i].text[0] == lx->text.ptr[begin] &&
         memcmp(lx->text.ptr + begin, puncts[i].text, n) == 0) {
       best = i;
       best_len = n;
