@@ -11,6 +11,8 @@ enum {
   SHARED_PART = 4         // siblings: a quarter of the smaller one's traffic is shared
 };
 
+static const char read_many_times[] = "a product reads each element many times: it is stored first";
+
 // ---- places ----
 
 struct relation {
@@ -141,7 +143,9 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
                        struct totals *t) {
   if (!can_pass(store->member->stage, new_place(j, from->g, store->member), load->member->stage,
                 new_place(j, to->g, load->member))) {
-    j->reason = "one needs more of the other's result than is there where it runs";
+    j->reason = load->member->stage->kind == STAGE_PRODUCT
+                    ? read_many_times
+                    : "one needs more of the other's result than is there where it runs";
     return false;
   }
   if (from == to)
@@ -279,9 +283,10 @@ static bool kinds_fit(struct join *j) {
   if (is_rows(g->kind) && is_rows(h->kind))
     return true;
   if (h->kind == REGION_PRODUCT || h->kind == REGION_ATTENTION)
-    j->reason = g->kind == REGION_MAP ? "attention ends with what it writes"
-                : is_rows(g->kind)    ? "a block of a product has no whole rows"
-                                      : "a kernel holds one product";
+    j->reason = g->kind >= REGION_PRODUCT   ? "a kernel holds one product"
+                : g->position < h->position ? read_many_times
+                : g->kind == REGION_MAP     ? "attention ends with what it writes"
+                                            : "a block of a product has no whole rows";
   else
     j->reason = "they are of kinds that have no common kernel";
   return false;

@@ -174,10 +174,13 @@ static void try_pair(struct queue *q, const struct pair *p) {
 }
 
 static void say_refusals(struct queue *q) {
+  struct map said = {0}; // a pair may have been tried more than once
   for (size_t i = 0; i < q->refusals.len; i++) {
     const struct refusal *r = &q->refusals.at[i];
-    if (!is_current(&r->pair) || (!r->pair.passes && r->never))
+    char *key = arena_printf(q->f->arena, "%u %u", r->pair.a->id, r->pair.b->id);
+    if (!is_current(&r->pair) || (!r->pair.passes && r->never) || map_get(&said, str_from(key)))
       continue;
+    map_put(q->f->arena, &said, str_from(key), q);
     const struct group *last = r->pair.a->position < r->pair.b->position ? r->pair.b : r->pair.a;
     const struct group *first = last == r->pair.a ? r->pair.b : r->pair.a;
     diag_remark(q->f->l->diag, last->members.at[0]->stage->span, "fusion",

@@ -234,22 +234,33 @@ static void inherit_args(struct builder *b, struct lazy *z, const struct arg *ar
     }
 }
 
+// The operator as the text has it, before it was written out as others: "aten._softmax.default".
+static struct str name_in_text(const struct node *n) {
+  const struct source *text = n->span.source;
+  struct str s = {0};
+  if (text && n->span.begin < n->span.end && n->span.end <= text->text.len)
+    s = (struct str){text->text.ptr + n->span.begin, n->span.end - n->span.begin};
+  bool is_operator = str_starts(s, "aten.") || str_starts(s, "prims.");
+  return is_operator ? s : str_from(operator_row(n->op)->name);
+}
+
 // "add" of "aten.add.Tensor".
-static const char *short_name(struct builder *b, enum operator_id op) {
-  struct str space, name, rest = str_split(str_from(operator_row(op)->name), '.', &space);
+static const char *short_name(struct builder *b, const struct node *n) {
+  struct str space, name, rest = str_split(name_in_text(n), '.', &space);
   str_split(rest, '.', &name);
   while (name.len > 1 && name.ptr[0] == '_') {
     name.ptr++;
     name.len--;
   }
-  return arena_strndup(b->arena, name.ptr, name.len);
+  return str_starts(name, "scaled_dot_product") ? "attention"
+                                                : arena_strndup(b->arena, name.ptr, name.len);
 }
 
 void loops_inherit(struct builder *b, struct lazy *z, const struct node *n) {
   inherit_args(b, z, n->args, n->arg_count);
   if (!loops_is_view(n->op) && n->op != OP_CLONE && n->op != OP_CONVERT_ELEMENT_TYPE &&
       n->op != OP_FULL)
-    add_origin(z, short_name(b, n->op));
+    add_origin(z, short_name(b, n));
 }
 
 void loops_take_origins(struct builder *b, struct lazy *z, struct stage *s) {

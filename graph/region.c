@@ -105,7 +105,7 @@ const struct stage *region_maker(const struct region *r, const struct buffer *b)
 
 // ---- printing ----
 
-static const char *kind_name(enum region_kind k) {
+const char *region_kind_name(enum region_kind k) {
   switch (k) {
   case REGION_MAP: return "map";
   case REGION_ROWS: return "rows";
@@ -126,7 +126,7 @@ static void print_buffers(const char *what, struct buffer *const *at, size_t len
 }
 
 static void print_region(const struct region *r, struct strbuf *out) {
-  strbuf_printf(out, "%s: %s over", r->name, kind_name(r->kind));
+  strbuf_printf(out, "%s: %s over", r->name, region_kind_name(r->kind));
   for (uint32_t i = 0; i < r->rank; i++) {
     strbuf_printf(out, "%s%s < ", i ? ", " : " ", r->axes[i]->symbol->name);
     expr_print(axis_extent(r->axes[i]), out);

@@ -55,6 +55,7 @@ struct fuse_options {
 // NULL after an error. Every pair of neighbours that stays apart is a remark of the topic "fusion" with its reason and
 // the bytes that it would have saved.
 struct regions *regions_form(struct loops *l, const struct fuse_options *o);
+const char *region_kind_name(enum region_kind k); // "rows and columns"
 void regions_print(const struct regions *r, struct strbuf *out);
 
 // The region's own value for a load: is `b` made by one of its stages, and which?

@@ -91,9 +91,11 @@ int mode_graph(struct tool *t) {
   const struct source *source = tool_source(t, &status);
   if (!source)
     return status;
-  const struct graph *g = graph_read_fx(t->arena, t->diag, source);
+  struct graph *g = graph_read_fx(t->arena, t->diag, source);
   if (!g)
     return tool_error_status(t);
+  if (t->o.graph_mode == MODE_COMPILE && !t->o.emit_given && t->o.explain_fusion)
+    return explain_fusion(t, g);
   if (t->o.graph_mode == MODE_COMPILE && (!t->o.emit_given || t->o.artifact == ARTIFACT_GRAPH))
     return emit_graph(t, g);
   diag_help(

@@ -347,6 +347,10 @@ static bool apply(struct tool *t, const struct given *g) {
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
   case OPTION_VERIFY_EACH: o->passes.verify_each = true; break;
   case OPTION_EXPLAIN_PERF: o->explain_perf = true; break;
+  case OPTION_EXPLAIN_FUSION:
+    o->explain_fusion = true;
+    o->explain_fusion_at = g->where;
+    break;
   case OPTION_JSON: o->json = true; break;
   case OPTION_COUNT: break;
   }
@@ -439,6 +443,9 @@ static bool check_tuning(struct tool *t) {
 static bool check_graph(struct tool *t) {
   struct options *o = &t->o;
   bool of_graphs = o->artifact == ARTIFACT_GRAPH || o->artifact == ARTIFACT_PLAN;
+  if (!o->graph && o->explain_fusion)
+    return usage(t, o->explain_fusion_at, E0703, "`--explain-fusion` is of graphs",
+                 "name the graph with `--graph FILE`");
   if (!o->graph)
     return !of_graphs || usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",
                                "name the graph with `--graph FILE`");

@@ -106,7 +106,8 @@ struct options {
   const char *tune_file, *svg, *t4; // NULL: not given
   double flops;
   struct pass_options passes;
-  bool explain_perf, json, diagnostics_json;
+  bool explain_perf, explain_fusion, json, diagnostics_json;
+  struct span explain_fusion_at;
   enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color;
 };
 
@@ -131,6 +132,8 @@ int mode_autotune(struct tool *t);
 int mode_layout(struct tool *t);
 int mode_tunings(struct tool *t);
 int mode_graph(struct tool *t);
+struct graph;
+int explain_fusion(struct tool *t, struct graph *g); // of --graph
 int mode_doctor(struct tool *t);
 int mode_list_passes(struct tool *t);
 int mode_explain(struct tool *t);
