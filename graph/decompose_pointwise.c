@@ -282,8 +282,8 @@ bool decompose_hardswish_backward(struct decompose *d, const struct node *n, str
   struct build *b = &d->b;
   struct value *g = build_up(b, node_value(n, 0)), *x = build_up(b, node_value(n, 1));
   struct value *slope = build_real(b, OP_ADD_TENSOR, build_int(b, OP_DIV_TENSOR, x, 3), 0.5);
-  struct value *inner = build_where(b, build_int(b, OP_LE_TENSOR, x, 3), build_mul(b, g, slope), g);
-  struct value *is_low = build_int(b, OP_LT_TENSOR, x, -3);
+  struct value *inner = build_where(b, build_int(b, OP_LT_TENSOR, x, 3), build_mul(b, g, slope), g);
+  struct value *is_low = build_int(b, OP_LE_TENSOR, x, -3);
   return decompose_is(
       d, n, ret,
       build_where(b, is_low, build_number(b, 0, inner ? inner->dtype : DTYPE_F32), inner));
