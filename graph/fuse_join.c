@@ -47,7 +47,7 @@ static void keep_places(struct join *j) {
 }
 
 // Rows of the guest are columns of the host: reductions of a type that partial results have.
-static bool becomes_columns(struct fuser *f, struct join *j) {
+static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
   if (j->guest->kind != REGION_ROWS || !is_rows(j->host->kind))
     return false;
   for (size_t i = 0; i < j->guest->members.len; i++) {
@@ -60,7 +60,8 @@ static bool becomes_columns(struct fuser *f, struct join *j) {
   j->kind = REGION_ROW_COLUMN;
   j->places[MEMBER_ROW_REDUCTION] = MEMBER_COLUMN_REDUCTION;
   j->places[MEMBER_ROW] = MEMBER_COLUMN;
-  return group_is_inner(f, j->host) && expr_hint(j->host->numel[1]) <= MAX_COLUMNS;
+  j->is_once = is_once;
+  return is_once || (group_is_inner(f, j->host) && expr_hint(j->host->numel[1]) <= MAX_COLUMNS);
 }
 
 static bool place_map(struct join *j, const struct relation *r) {
@@ -93,12 +94,11 @@ static bool place_rows(struct fuser *f, struct join *j, const struct relation *r
   if (j->guest->kind == REGION_ROW_COLUMN)
     return false;
   if (whole && !r->matched[0][0] && !r->matched[1][1])
-    return becomes_columns(f, j);
+    return becomes_columns(f, j, false);
   // A reduction of what there is for each row.
   if (!r->open[0] && r->open[1] && !r->matched[0][0] && !r->matched[0][1] && !r->matched[1][1] &&
-      becomes_columns(f, j)) {
+      becomes_columns(f, j, true)) {
     j->places[MEMBER_FULL] = MEMBER_ROW;
-    j->is_once = true;
     return true;
   }
   return false;
