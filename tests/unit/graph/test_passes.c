@@ -106,8 +106,8 @@ static void verified(struct graph *g, const char *name) {
   must(graph_verify(g) ? g : NULL, g->diag, name);
 }
 
-// Number of nodes at the end.
-static size_t check_passes(struct graph *g, const int64_t *symbols, const char *name) {
+// Number of nodes at the end. What runs long runs only when both passes are through.
+static size_t check_passes(struct graph *g, const int64_t *symbols, bool is_long, const char *name) {
   struct run want = {.input_count = g->inputs.len};
   want.inputs = calloc(want.input_count + 1, sizeof(struct tensor *));
   ck_assert(graph_make_inputs(g, symbols, 3, want.inputs));
@@ -119,7 +119,8 @@ static size_t check_passes(struct graph *g, const int64_t *symbols, const char *
     verified(after, name);
     only_primitives(after, keeps, name);
     same_interface(g, after, name);
-    same_results(after, &want, symbols, name);
+    if (!is_long)
+      same_results(after, &want, symbols, name);
     after = graph_simplify(after);
     must(after, g->diag, name);
     verified(after, name);
@@ -169,7 +170,7 @@ START_TEST(operators) {
   strbuf_puts(&text, c->results ? ")\n" : "r,)\n");
   struct arena *a = arena_create();
   struct graph *g = read_graph(a, strbuf_cstr(&text), c->call);
-  check_passes(g, NULL, c->call);
+  check_passes(g, NULL, false, c->call);
   strbuf_finish(&text);
   arena_destroy(a);
 }
@@ -240,7 +241,7 @@ START_TEST(simplified_texts) {
   struct graph *g = read_graph(a, strbuf_cstr(&text), c->name);
   const int64_t symbols[] = {5, 3};
   ck_assert_uint_le(g->symbols.len, 2);
-  check_passes(g, symbols, c->name);
+  check_passes(g, symbols, false, c->name);
   g = graph_simplify(graph_decompose(g, true));
   body_of(g, &body);
   ck_assert_msg(strcmp(strbuf_cstr(&body), c->after) == 0, "%s gives:\n%s", c->name,
@@ -262,7 +263,7 @@ static void check_capture(const char *folder, const char *file) {
   struct diag_engine *diag = diag_engine_create(a);
   struct graph *g = graph_read_fx(a, diag, source_create(a, file, text));
   must(g, diag, file);
-  size_t left = check_passes(g, NULL, file);
+  size_t left = check_passes(g, NULL, true, file);
   if (getenv("TILE_TEST_PRINT"))
     printf("# %s: %zu nodes, then %zu\n", file, g->nodes.len, left);
   arena_destroy(a);
@@ -280,8 +281,7 @@ static void check_folder(const char *folder) {
 
 START_TEST(captures) {
   const char *folder = getenv("TILE_GRAPHS");
-  if (folder)
-    check_folder(folder);
+  check_folder(folder ? folder : CAPTURES);
 }
 END_TEST
 
