@@ -52,16 +52,17 @@ struct text emit_literal(struct emitter *e, const struct scalar *v) {
 }
 
 // ---- functions in front of kernels ----
+// Their names are those of no operator, which kernels are called by.
 
 static const char floor_div_int[] =
     "@jit\n"
-    "def floor_div(a, b):\n"
+    "def floor_div_int(a, b):\n"
     "    b = tl.where(b == 0, 1, b)\n"
     "    r = a % b\n"
     "    return a // b - ((r != 0) & ((r < 0) != (b < 0))).to(a.dtype)";
 static const char remainder_int[] =
     "@jit\n"
-    "def floor_mod(a, b):\n"
+    "def floor_mod_int(a, b):\n"
     "    b = tl.where(b == 0, 1, b)\n"
     "    r = a % b\n"
     "    return tl.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)";
@@ -81,14 +82,14 @@ static const char floor_div_float[] =
     "    whole = tl.where(q == 0, 0 * (a / b), whole)\n"
     "    return tl.where(b == 0, a / b, whole)";
 static const char trunc_div_int[] = "@jit\n"
-                                    "def trunc_div(a, b):\n"
+                                    "def trunc_div_int(a, b):\n"
                                     "    return a // tl.where(b == 0, 1, b)";
 static const char fmod_int[] = "@jit\n"
-                               "def trunc_mod(a, b):\n"
+                               "def trunc_mod_int(a, b):\n"
                                "    return a % tl.where(b == 0, 1, b)";
 static const char power_int[] =
     "@jit\n"
-    "def power(a, n):\n"
+    "def power_int(a, n):\n"
     "    left = n\n"
     "    result = tl.where(n == n, 1, a)\n"
     "    base = a + 0 * n\n"
@@ -100,10 +101,10 @@ static const char power_int[] =
     "    below = tl.where(a == 1, 1, tl.where(a == -1, odd, 0))\n"
     "    return tl.where(n < 0, below, result)";
 static const char sign_text[] = "@jit\n"
-                                "def sign(a):\n"
+                                "def sign_of(a):\n"
                                 "    return tl.where(a > 0, 1.0, tl.where(a < 0, -1.0, a))";
 static const char sign_int[] = "@jit\n"
-                               "def sign(a):\n"
+                               "def sign_int(a):\n"
                                "    return (a > 0).to(a.dtype) - (a < 0).to(a.dtype)";
 
 struct spelling {
@@ -113,13 +114,13 @@ struct spelling {
 };
 
 static const struct spelling spellings[] = {
-    {SCALAR_FLOOR_DIV, "floor_div($0, $1)", "floor_div($0, $1)", floor_div_float, floor_div_int},
-    {SCALAR_TRUNC_DIV, "tl.trunc($0 / $1)", "trunc_div($0, $1)", NULL, trunc_div_int},
-    {SCALAR_REMAINDER, "floor_mod($0, $1)", "floor_mod($0, $1)", remainder_float, remainder_int},
-    {SCALAR_FMOD, "tl.fmod($0, $1)", "trunc_mod($0, $1)", NULL, fmod_int},
-    {SCALAR_POW, "tl.pow($0, $1)", "power($0, $1)", NULL, power_int},
+    {SCALAR_FLOOR_DIV, "floor_div($0, $1)", "floor_div_int($0, $1)", floor_div_float, floor_div_int},
+    {SCALAR_TRUNC_DIV, "tl.trunc($0 / $1)", "trunc_div_int($0, $1)", NULL, trunc_div_int},
+    {SCALAR_REMAINDER, "floor_mod($0, $1)", "floor_mod_int($0, $1)", remainder_float, remainder_int},
+    {SCALAR_FMOD, "tl.fmod($0, $1)", "trunc_mod_int($0, $1)", NULL, fmod_int},
+    {SCALAR_POW, "tl.pow($0, $1)", "power_int($0, $1)", NULL, power_int},
     {SCALAR_ATAN2, "tl.atan2($0, $1)", NULL, NULL, NULL},
-    {SCALAR_SIGN, "sign($0)", "sign($0)", sign_text, sign_int},
+    {SCALAR_SIGN, "sign_of($0)", "sign_int($0)", sign_text, sign_int},
     {SCALAR_EXPM1, "tl.expm1($0)", NULL, NULL, NULL},
     {SCALAR_LOG1P, "tl.log1p($0)", NULL, NULL, NULL},
     {SCALAR_TAN, "tl.tan($0)", NULL, NULL, NULL},
