@@ -123,6 +123,75 @@ START_TEST(pattern) {
 }
 END_TEST
 
+// ---- sizes ----
+
+START_TEST(symbolic_sizes) {
+  struct arena *a = arena_create();
+  struct graph *g = graph_of(
+      a, "symbolic sizes",
+      "x: \"f32[s0, 64]\", y: \"f32[s0, 64]\", w: \"f32[64]\", z: \"f32[s0, s1]\"",
+      OP("p", "_softmax.default(x, -1, False)") OP("b", "add.Tensor(p, y)")
+          OP("n", "native_layer_norm.default(b, [64], w, None, 1e-05)") LINE
+      "c = n[0]\n" OP("v", "view.default(c, [s0, 4, 16])") OP("t", "permute.default(v, [1, 0, 2])")
+          OP("q", "clone.default(t, memory_format = torch.contiguous_format)")
+              OP("e", "exp.default(z)") OP("d", "_softmax.default(e, -1, False)")
+                  OP("f", "add.Tensor(d, z)") OP("u", "t.default(z)") OP("m", "mm.default(u, x)")
+                      OP("h", "relu.default(m)"),
+      "q, f, h");
+  struct regions *r = regions_form(loops_of(g, "symbolic"), &(struct fuse_options){0});
+  ck_assert_uint_eq(r->list.len, 3);
+  regions_hold(r, "symbolic");
+  for (int i = 0; i < 2; i++)
+    loops_agree(g, loops_of_regions(r), (const int64_t[]){i ? 7 : 1, i ? 19 : 40}, "symbolic");
+  arena_destroy(a);
+}
+END_TEST
+
+START_TEST(empty_sizes) {
+  struct arena *a = arena_create();
+  struct graph *g =
+      graph_of(a, "empty sizes", "x: \"f32[0, 64]\", y: \"f32[32, 0]\", z: \"f32[4, 0, 8]\"",
+               OP("s", "_softmax.default(x, -1, False)") OP("b", "sum.dim_IntList(y, [1])")
+                   OP("p", "permute.default(z, [2, 1, 0])") OP("d", "exp.default(p)")
+                       OP("m", "mm.default(y, x)") OP("f", "relu.default(m)"),
+               "s, b, d, f");
+  struct regions *r = regions_form(loops_of(g, "empty"), &(struct fuse_options){0});
+  regions_hold(r, "empty");
+  loops_agree(g, loops_of_regions(r), NULL, "empty");
+  arena_destroy(a);
+}
+END_TEST
+
+// Sizes that decide: nothing is computed.
+static const struct pattern large[] = {
+    {"cross entropy of many classes", "x: \"bf16[8192, 32000]\", t: \"i64[8192]\"",
+     OP("l", "_log_softmax.default(x, 1, False)")
+         OP("n", "nll_loss_forward.default(l, t, None, 1, -100)") LINE "y = n[0]\n",
+     "y", 1, REGION_ROW_COLUMN},
+    {"backward of layer norm",
+     "g: \"bf16[8192, 4096]\", x: \"bf16[8192, 4096]\", m: \"f32[8192, 1]\", r: "
+     "\"f32[8192, 1]\", w: \"bf16[4096]\", b: \"bf16[4096]\"",
+     OP("n", "native_layer_norm_backward.default(g, x, [4096], m, r, w, b, [True, True, True])")
+         LINE "dx = n[0]\n" LINE "dw = n[1]\n" LINE "db = n[2]\n",
+     "dx, dw, db", 1, REGION_ROW_COLUMN},
+    {"columns too wide to be kept beside rows", "g: \"bf16[64, 1048576]\"",
+     OP("a", "sum.dim_IntList(g, [1])") OP("b", "sum.dim_IntList(g, [0])"), "a, b", 2, REGION_ROWS},
+    {"softmax of few long rows", "x: \"bf16[64, 1048576]\"",
+     OP("y", "_softmax.default(x, -1, False)"), "y", 1, REGION_ROWS},
+};
+
+START_TEST(large_sizes) {
+  const struct pattern *p = &large[_i];
+  struct arena *a = arena_create();
+  struct graph *g = graph_of(a, p->name, p->params, p->body, p->result);
+  struct regions *r = regions_form(loops_of(g, p->name), &(struct fuse_options){0});
+  ck_assert_msg(r->list.len == p->regions, "%s: %zu regions", p->name, r->list.len);
+  regions_hold(r, p->name);
+  ck_assert_int_eq(r->list.at[r->list.len - 1]->kind, p->kind);
+  arena_destroy(a);
+}
+END_TEST
+
 // ---- attention ----
 
 // From the scores s to the probabilities p.
@@ -191,6 +260,9 @@ int main(void) {
   tcase_add_loop_test(c, pattern, 0, sizeof patterns / sizeof *patterns);
   tcase_add_loop_test(c, attention_however_spelled, 0, sizeof spellings / sizeof *spellings);
   tcase_add_test(c, probabilities_that_are_kept);
+  tcase_add_test(c, symbolic_sizes);
+  tcase_add_test(c, empty_sizes);
+  tcase_add_loop_test(c, large_sizes, 0, sizeof large / sizeof *large);
   suite_add_tcase(s, c);
   SRunner *runner = srunner_create(s);
   srunner_run_all(runner, CK_ENV);
