@@ -52,6 +52,11 @@ struct annotation {
   struct span span;
 };
 
+// What a size may be.
+struct size_range {
+  int64_t lo, hi;
+};
+
 struct reader {
   struct arena *arena;
   struct diag_engine *diag;
@@ -60,6 +65,7 @@ struct reader {
   const struct token *at; // the last one is TOK_EOF
   size_t pos;
   struct map names, symbols, unknown_names, attributes;
+  struct map ranges; // of sizes, by name: struct size_range
   struct map written; // by address of an input: where it stands in the mutations, plus one
   VEC(struct unknown_operator) unknown;
   VEC(struct value *) bases; // by value id: the input that a view looks at, or NULL
@@ -118,6 +124,9 @@ bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
                  struct span made_at);
 // E0911 where the tensor is too large.
 bool fx_check_size(struct reader *r, const struct value *v, struct span at);
+
+// ---- ranges of sizes (read_fx_ranges.c) ----
+void fx_read_ranges(struct reader *r);
 
 // ---- calls of operators (read_fx_call.c) ----
 // At the first word of the operator's name. Fills in what the result's name stands for.

@@ -74,7 +74,12 @@ const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) 
     return NULL;
   }
   const char *copy = arena_strndup(r->arena, name.ptr, name.len);
-  e = expr_size(r->g->exprs, copy, 1, FX_MAX_SIZE, FX_SIZE_HINT);
+  const struct size_range *range = map_get(&r->ranges, name), any = {1, FX_MAX_SIZE};
+  range = range ? range : &any;
+  int64_t hint = FX_SIZE_HINT < range->lo   ? range->lo
+                 : FX_SIZE_HINT > range->hi ? range->hi
+                                            : FX_SIZE_HINT;
+  e = expr_size(r->g->exprs, copy, range->lo, range->hi, hint);
   map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
   vec_push(r->arena, &r->g->symbols, e);
   return e;

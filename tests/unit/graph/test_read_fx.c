@@ -268,6 +268,24 @@ START_TEST(wrappings) {
 }
 END_TEST
 
+// The ranges that an exported program gives its sizes.
+START_TEST(ranges) {
+  struct reading r =
+      good("ExportedProgram:\n    class GraphModule(torch.nn.Module):\n"
+           "        def forward(self, x: \"f32[s1, s2, s3]\"):\n"
+           "            neg = torch.ops.aten.neg.default(x)\n            return (neg,)\n\n"
+           "Graph signature:\n    x: USER_INPUT\n\n"
+           "Range constraints: {s1: VR[2, 16], s2: VR[0, int_oo]}\n");
+  const struct expr *const *dims = r.graph->inputs.at[0]->shape;
+  ck_assert_int_eq(dims[0]->lo, 2);
+  ck_assert_int_eq(dims[0]->hi, 16);
+  ck_assert_int_eq(dims[1]->lo, 0);
+  ck_assert_int_eq(dims[1]->hi, INT32_MAX);
+  ck_assert_int_eq(dims[2]->lo, 1);
+  reading_finish(&r);
+}
+END_TEST
+
 // ---- what is wrong ----
 
 #define X "x: \"f32[2, 3][3, 1]cpu\""
@@ -563,6 +581,7 @@ int main(void) {
   tcase_add_test(t, attributes);
   tcase_add_test(t, writes);
   tcase_add_test(t, wrappings);
+  tcase_add_test(t, ranges);
   tcase_add_loop_test(t, wrong, 0, COUNT_OF(wrongs));
   tcase_add_test(t, unknown_operators);
   suite_add_tcase(s, t);
