@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { MAX_WRITTEN_IN = 64, MAX_DEPTH = 8 };
+enum { MAX_WRITTEN_IN = 64, MAX_DEPTH = 8, MAX_HEAD = 256 };
 
 struct match {
   struct fuser *f;
@@ -284,11 +284,17 @@ static void note_product(void *user, const struct scalar *load) {
   m->batch = at[0];
 }
 
+// A program keeps a block of queries and one of results on chip.
+static bool fits(const struct expr *axis) {
+  int64_t extent;
+  return expr_is_const(axis_extent(axis), &extent) && extent <= MAX_HEAD;
+}
+
 static bool match_inner(struct match *m) {
   struct find_product p = {.m = m};
   scalar_loads(m->score, note_product, &p);
   m->product = p.load;
-  return p.count == 1;
+  return p.count == 1 && fits(m->inner->axes[3]) && fits(m->outer->axes[2]);
 }
 
 // ---- who else needs what goes ----
