@@ -137,6 +137,8 @@ bool loops_lower_reduction(struct builder *b, const struct node *n) {
   bool compares = r.op == REDUCE_ARGMAX || r.op == REDUCE_ARGMIN;
   if (compares && r.count == 1 && r.over[0]->kind == EXPR_CONST)
     return loops_define(b, n, z, scalar_int(b->s, DTYPE_I64, 0));
+  if (compares && r.body->dtype == DTYPE_I1)
+    r.body = scalar_convert(b->s, r.body, DTYPE_I32);
   if (!compares)
     r.body = scalar_convert(b->s, r.body, loops_compute_dtype(z->value->dtype));
   return reduce(b, n, z, &r);

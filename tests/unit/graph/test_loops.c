@@ -156,6 +156,14 @@ static const struct family families[] = {
      "a = " A "_to_copy.default(x, dtype = torch.bfloat16)\nb = " A
      "_to_copy.default(w, dtype = torch.bfloat16)\nc = " A "mm.default(a, b)\nreturn (c,)\n",
      3},
+    {"nothing", "x: \"f32[0, 4][4, 1]\", y: \"f32[3, 0][1, 1]\", z: \"f32[2, 4][4, 1]\"",
+     "a = " A "sum.dim_IntList(x, [0])\nb = " A "mm.default(y, x)\nc = " A "exp.default(x)\nd = " A
+     "cat.default([z, x])\ne = " A "view.default(x, [2, 0, 3])\nf = " A "sin.default(e)\ng = " A
+     "prod.dim_int(y, 1)\nh = " A "constant_pad_nd.default(x, [0, 0, 1, 0], 3.0)\n"
+     "return (a, b, c, d, f, g, h)\n",
+     0},
+    {"places of truth", "x: \"i64[4, 24][24, 1]\"",
+     "a = " A "gt.Scalar(x, 0)\nb = " A "argmax.default(a, 1)\nreturn (b,)\n", 1},
     {"attention",
      "q: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", k: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", v: "
      "\"f32[2, 3, 16, 8][384, 128, 8, 1]\", m: \"f32[2, 1, 16, 16][256, 256, 16, 1]\"",
