@@ -177,8 +177,7 @@ bool decompose_attention(struct decompose *d, const struct node *n, struct value
     is_empty = build_real(b, OP_EQ_TENSOR, top, MINUS_INFINITY);
     top = build_where(b, is_empty, build_number(b, 0, top->dtype), top);
   }
-  struct value *e = build_unop(b, OP_EXP, build_sub(b, s, top)),
-               *sum = build_sum(b, e, &row, true);
+  struct value *e = build_unop(b, OP_EXP, build_sub(b, s, top)), *sum = build_sum(b, e, &row, true);
   struct value *p = build_div(b, e, sum);
   if (is_empty && p)
     p = build_where(b, is_empty, build_number(b, 0, p->dtype), p);
@@ -205,10 +204,13 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
     mask = four_mask(b, mask, node_value(n, 1), node_value(n, 2));
   struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
   const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
-  struct value *lse = build_up(b, build_view(b, node_value(n, 5), 4, column));
+  bool has_weights = node_value(n, 5)->rank == node_value(n, 1)->rank; // instead of their sums
+  struct value *lse = has_weights ? NULL : build_up(b, build_view(b, node_value(n, 5), 4, column));
   struct value *p =
-      build_unop(b, OP_EXP, build_sub(b, scores(b, q, k, mask, is_causal(n), scale), lse));
-  if (mask && p)
+      has_weights
+          ? build_up(b, four(b, node_value(n, 5)))
+          : build_unop(b, OP_EXP, build_sub(b, scores(b, q, k, mask, is_causal(n), scale), lse));
+  if (mask && p && lse)
     p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),
                     build_number(b, 0, p->dtype), p);
   struct dims row = dims_one(3);

@@ -293,8 +293,12 @@ bool infer_sdpa_backward(struct infer *in) {
       !same_shape(in, infer_value(in, 0), infer_value(in, 4)))
     return false;
   const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
-  bool fits = grad->rank == q->rank && infer_same_size(grad->shape[q->rank - 1], v->shape[q->rank - 1]) &&
-              sums->rank + 1 == q->rank;
+  bool fits = grad->rank == q->rank && infer_same_size(grad->shape[q->rank - 1], v->shape[q->rank - 1]);
+  // A forward graph that was taken apart keeps the weights themselves: [.., rows of q, rows of k].
+  if (fits && sums->rank == q->rank)
+    fits = infer_same_size(sums->shape[q->rank - 1], k->shape[k->rank - 2]);
+  else
+    fits = fits && sums->rank + 1 == q->rank;
   for (uint32_t d = 0; fits && d + 1 < q->rank; d++)
     fits = infer_same_size(grad->shape[d], q->shape[d]) && infer_same_size(sums->shape[d], q->shape[d]);
   if (!fits)

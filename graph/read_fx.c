@@ -502,6 +502,8 @@ static bool module(struct reader *r) {
   while (fx_peek(r) == TOK_IMPORT || fx_peek(r) == TOK_FROM)
     skip_line(r);
   bool is_exported = fx_accept_name(r, "ExportedProgram");
+  if (is_exported)
+    fx_read_ranges(r);
   if (is_exported &&
       (!fx_expect(r, TOK_COLON) || !fx_expect(r, TOK_NEWLINE) || !fx_expect(r, TOK_INDENT)))
     return false;

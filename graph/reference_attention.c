@@ -16,6 +16,7 @@ struct attention {
   // of the gradient
   const struct tensor *gradient, *output, *sums;
   struct tensor *query_gradient, *key_gradient, *value_gradient;
+  bool sums_are_weights; // softmax(scores), not the logarithms of its sums
 };
 
 static int64_t heads_of(const struct tensor *t) { return t->rank > 2 ? t->shape[t->rank - 3] : 1; }
@@ -170,11 +171,12 @@ static void attend_backward_row(const struct attention *a, int64_t i, int64_t ro
   const int64_t place = i * a->rows + row, head = shared(a, i, a->key_heads) * a->columns,
                 value_head = shared(a, i, a->value_heads) * a->columns;
   const union element *gradient = a->gradient->at + place * a->width;
-  const double lse = a->sums->at[place].real,
+  const double lse = a->sums_are_weights ? 0 : a->sums->at[place].real,
                delta = dot(gradient, a->output->at + place * a->width, a->width);
   score_row(a, i, row, scores);
   for (int64_t j = 0; j < a->columns && lse != -HUGE_VAL; j++) {
-    const double p = exp(scores[j] - lse);
+    const double p =
+        a->sums_are_weights ? a->sums->at[place * a->columns + j].real : exp(scores[j] - lse);
     const double ds =
         p * (dot(gradient, a->value->at + (value_head + j) * a->width, a->width) - delta);
     if (a->value_gradient)
@@ -210,6 +212,7 @@ bool reference_attention_backward(struct reference_call *c) {
                         .value_gradient = c->out[2]};
   if (!begin(c, &a, 1, 2, 3) || !options(c, &a))
     return false;
+  a.sums_are_weights = a.sums->rank == call_tensor(c, 1)->rank;
   call_for(c, a.batches, a.heads * a.rows * a.columns * (a.depth + a.width), attend_backward, &a);
   return !a.failed || call_fail(c, "there is no memory");
 }
