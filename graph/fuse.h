@@ -53,6 +53,8 @@ struct group {
   VEC(struct access) accesses;
   VEC(struct group *) before, after; // who has to run before and after, maybe merged since
   const struct expr *numel[2];       // of the parallel atoms and of the reduced ones
+  int64_t traffic;                   // bytes, for likely sizes
+  uint32_t traffic_at;               // one more than the version that it is of
 };
 
 // What is known of a buffer.
@@ -147,6 +149,8 @@ struct join {
 // False with ret->reason.
 bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret);
 struct group *groups_join(struct fuser *f, struct join *j);
+// Is it worth it where nothing passes between them and they share at most so many bytes?
+bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shared);
 
 // ---- what runs before what (graph/fuse_order.c) ----
 static inline struct group *group_alive(struct group *g) {

@@ -251,7 +251,7 @@ void groups_align(struct fuser *f, struct side *host, struct side *guest) {
   *host = side_create(f, h);
   *guest = side_create(f, g);
   guest->is_guest = true;
-  struct connection *c = arena_array(f->arena, struct connection, MAX_CONNECTIONS);
+  struct connection c[MAX_CONNECTIONS];
   size_t count = find_connections(f, host, guest, c);
   for (size_t i = 0; i < count; i++)
     connect(f, host, guest, c[i].host, c[i].guest);

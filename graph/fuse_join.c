@@ -234,11 +234,22 @@ static bool is_within_bounds(struct fuser *f, struct join *j) {
 
 // ---- is it worth it ----
 
-static int64_t traffic_hint(struct fuser *f, const struct group *g) {
+static int64_t traffic_hint(struct fuser *f, struct group *g) {
+  if (g->traffic_at == g->version + 1)
+    return g->traffic;
   int64_t sum = 0;
   for (size_t i = 0; i < g->accesses.len && sum < (INT64_MAX >> 2); i++)
     sum += bytes_hint(f, g, &g->accesses.at[i]);
+  g->traffic = sum;
+  g->traffic_at = g->version + 1;
   return sum;
+}
+
+// Siblings: one launch less, or a part of their traffic.
+bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shared) {
+  int64_t x = traffic_hint(f, a), y = traffic_hint(f, b), least = x < y ? x : y;
+  return (x + y <= SMALL_BYTES && a->kind == b->kind) ||
+         (shared >= least / SHARED_PART && shared > 0);
 }
 
 static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t) {
@@ -247,11 +258,8 @@ static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t)
   j->reason = "nothing passes between them";
   if (j->host->kind != REGION_MAP && !is_rows(j->host->kind))
     return false;
-  int64_t a = traffic_hint(f, j->host), b = traffic_hint(f, j->guest), least = a < b ? a : b;
-  if (a + b <= SMALL_BYTES && j->host->kind == j->guest->kind)
-    return true;
   j->reason = "they share little of what they read";
-  return t->saved >= least / SHARED_PART && t->saved > 0;
+  return groups_gain(f, j->host, j->guest, t->saved);
 }
 
 // ---- the question ----

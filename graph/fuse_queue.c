@@ -163,8 +163,9 @@ static bool is_current(const struct pair *p) {
 }
 
 static void try_pair(struct queue *q, const struct pair *p) {
-  struct join j;
-  if (groups_can_join(q->f, p->a, p->b, &j)) {
+  struct join j = {.reason = "they share little of what they read"};
+  bool may_gain = p->passes || groups_gain(q->f, p->a, p->b, p->saves);
+  if (may_gain && groups_can_join(q->f, p->a, p->b, &j)) {
     add_neighbours(q, groups_join(q->f, &j));
     return;
   }
