@@ -396,7 +396,7 @@ static struct value *apply(struct graph *g, enum operator_id op, size_t count,
 // What passes make has no text of PyTorch's: built by hand beside what it stands for.
 START_TEST(gradients_of_convolutions) {
   struct small s = small_read(
-      "g: \"f32[2, 4, 3, 5]\", x: \"f32[2, 6, 7, 7]\", w: \"f32[4, 3, 3, 2]\"",
+      "g: \"f32[2, 4, 4, 5]\", x: \"f32[2, 6, 7, 7]\", w: \"f32[4, 3, 3, 2]\"",
       "t = torch.ops.aten.convolution_backward.default(g, x, w, None, [2, 1], [1, 0], [1, 2], "
       "False, [0, 0], 2, [True, True, False])\n"
       "        r: \"f32[2, 6, 7, 7]\" = t[0]\n        u: \"f32[4, 3, 3, 2]\" = t[1]",
@@ -450,6 +450,41 @@ START_TEST(outputs_may_repeat_and_be_inputs) {
     ck_assert_double_eq(s.out[4]->at[i].real, exp(-s.in[0]->at[i].real));
   }
   small_finish(&s);
+}
+END_TEST
+
+// ---- symbolic sizes ----
+
+START_TEST(sizes_are_inputs) {
+  static const char text[] =
+      "class small(torch.nn.Module):\n"
+      "    def forward(self, s0: \"Sym(s0)\", x: \"f32[s0, 4]\", y: \"f32[s0]\"):\n"
+      "        a = torch.ops.aten.view.default(x, [-1])\n"
+      "        b = torch.ops.aten.arange.default(s0)\n"
+      "        c = torch.ops.aten.full.default([s0, 4], 2.0)\n"
+      "        d = torch.ops.aten.unsqueeze.default(y, 1)\n"
+      "        e = torch.ops.aten.mul.Tensor(c, d)\n"
+      "        f = torch.ops.aten.slice.Tensor(e, 0, 1, 9223372036854775807)\n"
+      "        return (a, b, f)\n";
+  for (int64_t size = 1; size < 6; size++) {
+    struct small s = {.arena = arena_create()};
+    s.diag = diag_engine_create(s.arena);
+    s.graph = graph_read_fx(s.arena, s.diag, source_create(s.arena, "small.py", str_from(text)));
+    ck_assert_msg(s.graph != NULL, "%s", diag_first_error(s.diag));
+    ck_assert_uint_eq(s.graph->symbols.len, 1);
+    ck_assert(graph_make_inputs(s.graph, &size, 1, s.in));
+    const struct interpret_options options = {0};
+    ck_assert_msg(graph_interpret(s.graph, &options, &size, s.in, s.out), "%s",
+                  diag_first_error(s.diag));
+    // A size that is an input of the text is one of `symbols`, no tensor.
+    ck_assert_uint_eq(s.graph->inputs.len, 2);
+    ck_assert_int_eq(s.out[0]->numel, 4 * size);
+    ck_assert_int_eq(s.out[1]->at[size - 1].integer, size - 1);
+    ck_assert_int_eq(s.out[2]->numel, 4 * (size - 1));
+    for (int64_t i = 0; i < s.out[2]->numel; i++)
+      ck_assert_double_eq(s.out[2]->at[i].real, 2 * s.in[1]->at[1 + i / 4].real);
+    small_finish(&s);
+  }
 }
 END_TEST
 
@@ -543,6 +578,7 @@ int main(void) {
   tcase_add_test(t, attention_by_other_names);
   tcase_add_test(t, gradients_of_convolutions);
   tcase_add_test(t, outputs_may_repeat_and_be_inputs);
+  tcase_add_test(t, sizes_are_inputs);
   tcase_add_test(t, hints);
   tcase_add_test(t, inputs_follow_the_seed);
   suite_add_tcase(s, t);
