@@ -225,11 +225,32 @@ static struct value *identity(struct simplify *s, const struct node *n) {
   }
 }
 
+// An operand that was expanded is broadcast anyway, where another one has the result's shape.
+static struct value *broadcast_operands(struct simplify *s, const struct node *n) {
+  struct arg args[OPERATOR_MAX_PARAMETERS];
+  bool is_whole = false, changes = false;
+  uint32_t count = n->arg_count < OPERATOR_MAX_PARAMETERS ? n->arg_count : OPERATOR_MAX_PARAMETERS;
+  for (uint32_t i = 0; i < count; i++) {
+    args[i] = n->args[i];
+    struct node *def = definition(&n->args[i], OP_EXPAND);
+    if (n->args[i].kind != ARG_VALUE)
+      continue;
+    if (def && node_value(def, 0)->rank > 0) { // those of rank 0 are weak
+      args[i] = TENSOR(node_value(def, 0));
+      changes = true;
+    } else
+      is_whole |= same_shape(n->args[i].value, n->results[0]);
+  }
+  return is_whole && changes ? build_apply(&s->b, n->op, count, args) : NULL;
+}
+
 struct value *simplify_pointwise(struct simplify *s, const struct node *n) {
   if (operator_row(n->op)->class != CLASS_POINTWISE)
     return NULL;
   struct value *v = identity(s, n);
   if (!v)
     v = number_operands(s, n);
+  if (!v)
+    v = broadcast_operands(s, n);
   return v && v->dtype == n->results[0]->dtype && same_shape(v, n->results[0]) ? v : NULL;
 }

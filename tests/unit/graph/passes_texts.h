@@ -234,6 +234,16 @@ static const struct text_case texts[] = {
      "b = torch.ops.tile.rand.default([4], stream = 1)\n"
      "c = torch.ops.tile.rand.default([4], stream = 2)\n"
      "return (c, b)\n"},
+    {"broadcasts",
+     "x: \"f32[2, 4, 6]\", b: \"f32[6]\", m: \"b8[4, 1]\"):\n"
+     "        e = torch.ops.aten.expand.default(b, [2, 4, 6])\n"
+     "        f = torch.ops.aten.expand.default(m, [2, 4, 6])\n"
+     "        a = torch.ops.aten.add.Tensor(x, e)\n"
+     "        r = torch.ops.aten.where.self(f, a, e)\n"
+     "        return (r,)\n",
+     "a = torch.ops.aten.add.Tensor(x, b)\n"
+     "r = torch.ops.aten.where.self(m, a, b)\n"
+     "return (r,)\n"},
     {"symbols",
      "s0: \"Sym(s0)\", x: \"f32[s0, 6]\"):\n"
      "        i = torch.ops.aten.arange.default(s0)\n"
