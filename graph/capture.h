@@ -53,27 +53,4 @@ const struct expr *capture_size(tile_graph *g, int64_t number);
 int64_t capture_number(tile_graph *g, const struct expr *e); // the other way
 tile_value *capture_value(tile_graph *g, struct value *v);
 
-// ---- tensors of the caller (graph/capture_tensors.c) ----
-struct tensor_view;
-
-// A call's tensors with their strides written out.
-struct capture_views {
-  struct tensor_view *at; // inputs, then outputs
-  size_t input_count, count;
-};
-// TILE_INVALID_ARGUMENT where one cannot be: a negative size, too many dimensions, no shape. What
-// was made is freed by capture_views_finish after failures too.
-tile_status capture_views_create(const tile_tensor *inputs, size_t input_count,
-                                 const tile_tensor *outputs, size_t output_count,
-                                 struct capture_views *ret);
-void capture_views_finish(struct capture_views *v);
-bool capture_is_dense(const struct tensor_view *t);
-// Do the tensors have the dtypes, shapes and strides of the graph's inputs and outputs?
-tile_status capture_check_views(const struct graph *g, const struct capture_views *v,
-                                bool wants_data);
-
-// tile_program_run once the views are there.
-tile_status capture_run(tile_program *p, tile_stream *stream, uint64_t seed,
-                        const struct capture_views *v);
-
 #endif

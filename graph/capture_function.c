@@ -6,7 +6,8 @@
 // or numbers. Marked dimensions of one size are one symbol, as `x + y` wants it where both are
 // marked.
 #include "graph/capture.h"
-#include "graph/program.h"
+#include "graph/program_handle.h"
+#include "graph/tensor_views.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ tile_status tile_function_create(tile_device *device, tile_graph_function functi
 static void variant_destroy(struct variant *v) {
   if (!v)
     return;
-  tile_program_destroy(v->program);
+  tile_program_close(v->program);
   tile_graph_destroy(v->graph);
   free(v->guards);
   free(v->lo);
@@ -147,7 +148,7 @@ size_t tile_function_variants(tile_function *f) {
 
 static bool strides_hold(const struct guard *g, const struct tensor_view *t) {
   if (g->is_dense)
-    return capture_is_dense(t);
+    return tensor_view_is_dense(t);
   for (uint32_t d = 0; d < t->rank; d++)
     if (g->strides[d] != t->strides[d])
       return false;
@@ -173,7 +174,7 @@ static bool input_holds(const struct variant *v, const struct guard *g, const st
   return strides_hold(g, t);
 }
 
-static bool guards_hold(const struct variant *v, const struct capture_views *views) {
+static bool guards_hold(const struct variant *v, const struct tensor_views *views) {
   int64_t sizes[MAX_SYMBOLS];
   if (v->input_count != views->input_count || v->count != views->count)
     return false;
@@ -226,7 +227,7 @@ static tile_value *add_input(const tile_function *f, struct variant *v, struct s
   struct guard *g = &v->guards[i];
   int64_t shape[GRAPH_MAX_RANK];
   char name[32];
-  *g = (struct guard){.dtype = t->dtype, .rank = t->rank, .is_dense = capture_is_dense(t)};
+  *g = (struct guard){.dtype = t->dtype, .rank = t->rank, .is_dense = tensor_view_is_dense(t)};
   for (uint32_t d = 0; d < t->rank; d++) {
     const struct mark *m = find_mark(f, i, d);
     bool is_dynamic = m && t->shape[d] >= m->lo && t->shape[d] <= m->hi;
@@ -250,7 +251,7 @@ static bool lay_out(tile_graph *g, struct guard *guard, struct value *v,
     return false;
   }
   arena_set_oom(g->arena, &out_of_memory);
-  *guard = (struct guard){.dtype = t->dtype, .rank = t->rank, .is_dense = capture_is_dense(t)};
+  *guard = (struct guard){.dtype = t->dtype, .rank = t->rank, .is_dense = tensor_view_is_dense(t)};
   const struct expr **dense = contiguous_strides(g->g->exprs, g->arena, v->rank, v->shape);
   for (uint32_t d = 0; d < t->rank; d++) {
     guard->strides[d] = t->strides[d];
@@ -287,7 +288,7 @@ static tile_status add_output(struct variant *v, size_t i, tile_value *out,
 }
 
 static tile_status add_outputs(struct variant *v, tile_value *const *out,
-                               const struct capture_views *views) {
+                               const struct tensor_views *views) {
   tile_status s = tile_graph_status(v->graph);
   for (size_t i = 0; s == TILE_OK && i < views->count - views->input_count; i++)
     s = add_output(v, i, out[i], &views->at[views->input_count + i]);
@@ -295,7 +296,7 @@ static tile_status add_outputs(struct variant *v, tile_value *const *out,
 }
 
 static tile_status capture(const tile_function *f, struct variant *v,
-                           const struct capture_views *views, tile_value **values) {
+                           const struct tensor_views *views, tile_value **values) {
   struct sizes sizes = {0};
   size_t outputs = views->count - views->input_count;
   for (size_t i = 0; i < views->input_count; i++)
@@ -310,11 +311,11 @@ static tile_status capture(const tile_function *f, struct variant *v,
     return status_set(s, "the captured function ended with %s", tile_status_name(s));
   s = add_outputs(v, out, views);
   if (s == TILE_OK)
-    s = capture_check_views(v->graph->g, views, false);
-  return s == TILE_OK ? tile_program_create(f->device, v->graph, &v->program) : s;
+    s = tensor_views_check(v->graph->g, views, false);
+  return s == TILE_OK ? tile_program_from_graph(f->device, v->graph, &v->program) : s;
 }
 
-static tile_status variant_create(tile_function *f, const struct capture_views *views,
+static tile_status variant_create(tile_function *f, const struct tensor_views *views,
                                   struct variant **ret) {
   struct variant *v = calloc(1, sizeof *v);
   tile_value **values = calloc(views->count + 1, sizeof *values);
@@ -342,7 +343,7 @@ static tile_status variant_create(tile_function *f, const struct capture_views *
 
 // ---- calls ----
 
-static tile_status find_variant(tile_function *f, const struct capture_views *views,
+static tile_status find_variant(tile_function *f, const struct tensor_views *views,
                                 struct variant **ret) {
   for (size_t i = 0; i < f->variant_count; i++)
     if (guards_hold(f->variants[i], views)) {
@@ -362,19 +363,20 @@ static tile_status find_variant(tile_function *f, const struct capture_views *vi
 static tile_status call(tile_function *f, tile_stream *stream, const tile_tensor *inputs,
                         size_t input_count, const tile_tensor *outputs, size_t output_count,
                         bool runs) {
-  struct capture_views views;
+  struct tensor_views views;
   struct variant *v = NULL;
   if (!f)
     return status_set(TILE_INVALID_ARGUMENT, "no function");
-  tile_status s = capture_views_create(inputs, input_count, outputs, output_count, &views);
+  tile_status s = tensor_views_create(inputs, input_count, outputs, output_count, &views);
   pthread_mutex_lock(&f->lock);
   if (s == TILE_OK)
     s = find_variant(f, &views, &v);
   if (s == TILE_OK)
-    s = runs ? capture_run(v->program, stream, f->seed, &views)
-             : capture_check_views(v->graph->g, &views, false);
+    s = tensor_views_check(v->graph->g, &views, runs);
+  if (s == TILE_OK && runs)
+    s = program_run(v->program->loaded, stream, f->seed, views.at, views.at + views.input_count);
   pthread_mutex_unlock(&f->lock);
-  capture_views_finish(&views);
+  tensor_views_finish(&views);
   return s;
 }
 

@@ -5,6 +5,7 @@
 #include "graph/program.h"
 #include "graph/program_handle.h"
 #include "graph/read_fx.h"
+#include "graph/tensor_views.h"
 #include "jit/kernel.h"
 
 #include <errno.h>
@@ -151,54 +152,11 @@ tile_status tile_program_get_properties(const tile_program *p, tile_program_prop
 
 // ---- running ----
 
-// The caller's tensors as the program takes them, where they are what the graph says. `strides`:
-// room for those that were left out, `rank` entries a tensor.
-static tile_status take_tensors(const char *what, struct value *const *values, size_t count,
-                                const tile_tensor *tensors, size_t given,
-                                struct tensor_view *views) {
-  if (given != count)
-    return status_set(TILE_INVALID_ARGUMENT, "the program has %zu %ss, and %zu were given", count,
-                      what, given);
-  for (size_t i = 0; i < count; i++) {
-    const struct value *v = values[i];
-    const tile_tensor *t = &tensors[i];
-    if (!v)
-      continue;
-    if (t->rank != (int)v->rank)
-      return status_set(TILE_INVALID_ARGUMENT, "%s `%s` has rank %d, not %u", what, v->name,
-                        t->rank, v->rank);
-    if (t->type != (tile_type)v->dtype)
-      return status_set(TILE_INVALID_ARGUMENT, "%s `%s` is %s, not %s", what, v->name,
-                        dtype_name((enum dtype)t->type), dtype_name(v->dtype));
-    if (t->rank > 0 && !t->shape)
-      return status_set(TILE_INVALID_ARGUMENT, "%s `%s` has no shape", what, v->name);
-    views[i] = (struct tensor_view){.data = t->data,
-                                    .dtype = v->dtype,
-                                    .rank = v->rank,
-                                    .shape = t->shape,
-                                    .strides = t->strides};
-  }
-  return TILE_OK;
-}
-
-struct tensors {
-  struct tensor_view *inputs, *outputs;
-};
-
+// The caller's tensors as the program takes them, where they are what the graph says.
 static tile_status take(tile_program *p, const tile_tensor *inputs, size_t input_count,
-                        const tile_tensor *outputs, size_t output_count, struct tensors *ret) {
-  const struct graph *g = p->program->graph;
-  ret->inputs = calloc(g->inputs.len + g->outputs.len + 1, sizeof *ret->inputs);
-  if (!ret->inputs)
-    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the arguments of a program");
-  ret->outputs = ret->inputs + g->inputs.len;
-  tile_status s =
-      take_tensors("input", g->inputs.at, g->inputs.len, inputs, input_count, ret->inputs);
-  if (s == TILE_OK)
-    s = take_tensors("output", g->outputs.at, g->outputs.len, outputs, output_count, ret->outputs);
-  if (s != TILE_OK)
-    free(ret->inputs);
-  return s;
+                        const tile_tensor *outputs, size_t output_count, struct tensor_views *ret) {
+  tile_status s = tensor_views_create(inputs, input_count, outputs, output_count, ret);
+  return s == TILE_OK ? tensor_views_check(p->program->graph, ret, true) : s;
 }
 
 tile_status tile_program_run(tile_program *p, tile_stream *stream, uint64_t seed,
@@ -206,12 +164,11 @@ tile_status tile_program_run(tile_program *p, tile_stream *stream, uint64_t seed
                              const tile_tensor *outputs, size_t output_count) {
   if (!p)
     return null_argument("tile_program_run", "program");
-  struct tensors t;
-  tile_status s = take(p, inputs, input_count, outputs, output_count, &t);
-  if (s != TILE_OK)
-    return s;
-  s = program_run(p->loaded, stream, seed, t.inputs, t.outputs);
-  free(t.inputs);
+  struct tensor_views v;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = program_run(p->loaded, stream, seed, v.at, v.at + v.input_count);
+  tensor_views_finish(&v);
   return s;
 }
 
@@ -221,11 +178,10 @@ tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t s
                                 tile_replay **ret_replay) {
   if (!p || !ret_replay)
     return null_argument("tile_program_record", p ? "ret_replay" : "program");
-  struct tensors t;
-  tile_status s = take(p, inputs, input_count, outputs, output_count, &t);
-  if (s != TILE_OK)
-    return s;
-  s = program_record(p->loaded, stream, seed, t.inputs, t.outputs, ret_replay);
-  free(t.inputs);
+  struct tensor_views v;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = program_record(p->loaded, stream, seed, v.at, v.at + v.input_count, ret_replay);
+  tensor_views_finish(&v);
   return s;
 }

@@ -23,7 +23,7 @@
 #ifndef TILE_GRAPH_H
 #define TILE_GRAPH_H
 
-#include <tile/runtime.h>
+#include <tile/program.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,16 +31,6 @@ extern "C" {
 
 typedef struct tile_graph tile_graph;
 typedef struct tile_value tile_value; /* a tensor of a graph; lives as long as that */
-
-/* Memory of the caller on the device. Strides count elements; NULL: dense, the last dimension
- * innermost. */
-typedef struct tile_tensor {
-  void *data;
-  tile_type dtype;
-  int rank;
-  const int64_t *shape;
-  const int64_t *strides;
-} tile_tensor;
 
 /* ---- graphs ---- */
 TILE_API tile_status tile_graph_create(const char *name, tile_graph **ret_graph);
@@ -209,19 +199,10 @@ TILE_API tile_value *tile_full(tile_graph *graph, const int64_t *shape, size_t r
                                tile_type dtype);
 TILE_API tile_value *tile_arange(tile_graph *graph, int64_t end); /* 0, 1, ... as i64 */
 
-/* ---- a graph as a program ---- */
-typedef struct tile_program tile_program;
-
+/* ---- a graph as a program (program.h) ---- */
 /* Compiles and loads. The graph takes no more changes and must outlive the program. */
-TILE_API tile_status tile_program_create(tile_device *device, tile_graph *graph,
-                                         tile_program **ret_program);
-TILE_API void tile_program_destroy(tile_program *program);
-/* Asynchronous on a GPU. The tensors have the graph's dtypes, shapes and strides; runs of one
- * program share its memory for intermediate results and go into one stream. `seed` is of random
- * operators. */
-TILE_API tile_status tile_program_run(tile_program *program, tile_stream *stream, uint64_t seed,
-                                      const tile_tensor *inputs, size_t input_count,
-                                      const tile_tensor *outputs, size_t output_count);
+TILE_API tile_status tile_program_from_graph(tile_device *device, tile_graph *graph,
+                                             tile_program **ret_program);
 
 /* ---- capture ---- */
 typedef struct tile_function tile_function;

@@ -21,7 +21,7 @@ static void ok(tile_status s) {
 static tile_tensor matrix(float *data, const int64_t *shape) {
   tile_tensor t = {0};
   t.data = data;
-  t.dtype = TILE_F32;
+  t.type = TILE_F32;
   t.rank = 2;
   t.shape = shape;
   return t;
@@ -204,7 +204,7 @@ START_TEST(refusals) {
   ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "output 1 is f32[6, 4]"));
   outs[1] = out;
-  outs[1].dtype = TILE_F16;
+  outs[1].type = TILE_F16;
   ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
   outs[1] = matrix(NULL, shape);
   ck_assert_int_eq(tile_function_call(f->f, NULL, ins, 2, outs, 2), TILE_INVALID_ARGUMENT);
@@ -239,7 +239,7 @@ START_TEST(program) {
   const int64_t sizes[] = {tile_graph_size(g, "n", 1, 1000), 4};
   tile_value *x = tile_graph_input(g, "x", TILE_F32, 2, sizes, NULL);
   ok(tile_graph_output(g, tile_mul(tile_add_number(x, 1), x)));
-  ok(tile_program_create(d, g, &p));
+  ok(tile_program_from_graph(d, g, &p));
   ck_assert_ptr_null(tile_neg(x)); // closed
   for (int64_t n = 1; n < 20; n += 6) {
     float in[80], out[80];
@@ -255,7 +255,7 @@ START_TEST(program) {
   const tile_tensor from = matrix(large, shape);
   ck_assert_int_eq(tile_program_run(p, NULL, 0, &from, 1, &from, 1), TILE_INVALID_ARGUMENT);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "`n`"));
-  tile_program_destroy(p);
+  tile_program_close(p);
   tile_graph_destroy(g);
   tile_device_close(d);
 }
