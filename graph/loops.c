@@ -206,5 +206,6 @@ struct loops *loops_build(struct graph *g, bool rounds) {
   if (!loops_write_outputs(&b))
     return NULL;
   loops_write_inputs(&b);
+  loops_drop_unread(&b);
   return l;
 }

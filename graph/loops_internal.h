@@ -145,6 +145,11 @@ const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
 bool loops_sum_product(struct builder *b, const struct node *n, struct lazy *z,
                        const struct scalar *x, const struct scalar *y, size_t reduced,
                        const struct expr *const *over);
+// The sum of squares around a mean, of a line that is read once only. *ret_done: it was one.
+bool loops_variance(struct builder *b, const struct node *n, struct lazy *z,
+                    const struct scalar *body, size_t reduced, place over, bool *ret_done);
+// Stages that nothing reads are dropped.
+void loops_drop_unread(struct builder *b);
 // Are matrix instructions worth their while for these extents?
 bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
                            const struct expr *n, const struct expr *k);

@@ -96,3 +96,45 @@ void loops_write_inputs(struct builder *b) {
       vec_push(b->arena, &s->origins, "copy");
   }
 }
+
+// ---- what nothing reads ----
+
+static void note_read(void *user, const struct scalar *load) {
+  if (load->buffer)
+    ((bool *)user)[load->buffer->id] = true;
+}
+
+static void note_reads(const struct scalar *v, bool *is_read) {
+  if (v)
+    scalar_loads(v, note_read, is_read);
+}
+
+void loops_drop_unread(struct builder *b) {
+  struct loops *l = b->l;
+  bool *is_read = arena_array(b->arena, bool, l->buffers.len + 1);
+  size_t kept = l->stages.len;
+  for (size_t i = l->stages.len; i-- > 0;) {
+    struct stage *s = l->stages.at[i];
+    const struct attention *a = s->attention;
+    if (s->out->role == BUFFER_TEMP && !is_read[s->out->id] &&
+        !(a && a->lse && (a->lse->role != BUFFER_TEMP || is_read[a->lse->id])))
+      continue;
+    note_reads(s->body, is_read);
+    note_reads(s->a, is_read);
+    note_reads(s->b, is_read);
+    note_reads(s->predicate, is_read);
+    note_reads(a ? a->q : NULL, is_read);
+    note_reads(a ? a->k : NULL, is_read);
+    note_reads(a ? a->v : NULL, is_read);
+    note_reads(a ? a->score : NULL, is_read);
+    if (s->kind == STAGE_SCATTER)
+      is_read[s->out->id] = true; // what the map before it filled
+    l->stages.at[--kept] = s;
+  }
+  size_t dropped = kept;
+  l->stages.len -= dropped;
+  for (size_t i = 0; i < l->stages.len; i++) {
+    l->stages.at[i] = l->stages.at[i + dropped];
+    l->stages.at[i]->id = (uint32_t)i;
+  }
+}

@@ -84,6 +84,11 @@ static bool reduce(struct builder *b, const struct node *n, struct lazy *z,
   int64_t count = unrolled_count(r);
   if (count)
     return loops_define(b, n, z, unroll(b, r, count, r->body->dtype));
+  bool done = false;
+  if (r->op == REDUCE_SUM && !loops_variance(b, n, z, r->body, r->count, r->over, &done))
+    return false;
+  if (done)
+    return true;
   struct home h = loops_home(b, z->value);
   struct stage *s = loops_stage(b, STAGE_REDUCE, n);
   loops_add_axes(b, s, z->value->rank, z->at, false);

@@ -83,6 +83,15 @@ static const struct family families[] = {
      "n = " A "native_layer_norm.default(x, [64], w, b, 1e-05)\ny = n[0]\nm = n[1]\nr = "
      "n[2]\nreturn (y, m, r)\n",
      0},
+    {"variance of columns", "x: \"bf16[512, 6][6, 1]\"",
+     "f = " A "_to_copy.default(x, dtype = torch.float32)\nv = " A
+     "var.correction(f, [0], correction = 1)\nreturn (v,)\n",
+     3},
+    {"variance and mean of columns", "x: \"f32[40, 6, 10][60, 10, 1]\", y: \"f32[300, 6][6, 1]\"",
+     "n = " A
+     "var_mean.correction(x, [0, 2], correction = 0, keepdim = True)\na = n[0]\nb = n[1]\nm = " A
+     "var_mean.correction(y, [0], correction = 0)\nc = m[0]\nd = m[1]\nreturn (a, b, c, d)\n",
+     0},
     {"scan", "x: \"f32[4, 24][24, 1]\", p: \"b8[4, 24][24, 1]\"",
      "a = " A "cumsum.default(x, 1)\nb = " A "cumsum.default(p, 0)\nc = " A
      "mul.Tensor(a, b)\nreturn (c,)\n",
