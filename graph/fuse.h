@@ -102,9 +102,13 @@ const struct expr *axis_create(struct fuser *f, const char *name, const struct e
 // e / by where that is exact, else NULL.
 const struct expr *expr_exact_quotient(struct fuser *f, const struct expr *e,
                                        const struct expr *by);
+static inline bool has_fixed_axes(enum region_kind k) {
+  return k == REGION_PRODUCT || k == REGION_ATTENTION;
+}
 struct group *group_create(struct fuser *f, const struct stage *s);
 void group_substitute(struct fuser *f, struct group *g, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
+// ---- regions (graph/fuse_finish.c) ----
 // Puts the atoms in order, merges them and gives the stages their axes: the region's.
 void group_finish(struct fuser *f, struct group *g, struct region *r);
 
@@ -146,6 +150,13 @@ struct join {
   const char *reason;                          // why they stay apart
   bool never;                                  // by their kinds or sizes alone
 };
+static const char read_many_times[] = "a product reads each element many times: it is stored first";
+static inline bool is_rows(enum region_kind k) {
+  return k == REGION_ROWS || k == REGION_ROW_COLUMN;
+}
+// Aligns guest and host and gives the guest's stages their places (graph/fuse_place.c). False with
+// j->reason.
+bool guest_place(struct fuser *f, struct join *j);
 // False with ret->reason.
 bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret);
 struct group *groups_join(struct fuser *f, struct join *j);
