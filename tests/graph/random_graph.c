@@ -148,8 +148,8 @@ static bool make_unary(struct maker *m) {
     return true;
   if (list[k].of_absolute) // |x| + 1
     c.v = build_real(&m->b, OP_ADD_TENSOR, build_unop(&m->b, OP_ABS, c.v), 1);
-  return put(m, build_unop(&m->b, list[k].op, c.v),
-             list[k].bound > 0 ? list[k].bound : c.bound + 1, false);
+  return put(m, build_unop(&m->b, list[k].op, c.v), list[k].bound > 0 ? list[k].bound : c.bound + 1,
+             false);
 }
 
 // Do both broadcast to something that is not too large?
@@ -230,6 +230,28 @@ static bool make_iota(struct maker *m) {
   return put(m, build_where_else(&m->b, mask, c.v, 0), c.bound, c.exact);
 }
 
+// Integers: positions, or a new input of indices, through one of their own operators.
+static bool make_integer(struct maker *m) {
+  static const enum operator_id ops[] = {OP_ADD_TENSOR,         OP_MUL_TENSOR,  OP_FLOOR_DIVIDE,
+                                         OP_REMAINDER_SCALAR,   OP_FMOD_SCALAR, OP_MAXIMUM,
+                                         OP_BITWISE_AND_SCALAR, OP_SUB_TENSOR};
+  struct candidate c = pick(m);
+  if (c.v->rank == 0)
+    return true;
+  uint32_t d = (uint32_t)below(m, c.v->rank);
+  struct value *i = build_iota(&m->b, c.v->shape[d], d, c.v->rank);
+  enum operator_id op = ops[below(m, COUNT_OF(ops))];
+  i = op == OP_MAXIMUM
+          ? build_binop(&m->b, op, i, build_int(&m->b, OP_RSUB_SCALAR, i, 3))
+          : build_int(&m->b, op, build_int(&m->b, OP_SUB_TENSOR, i, 2), 1 + (int64_t)below(m, 4));
+  if (chance(m, 2))
+    return put(m, i, 4 * (double)expr_hint(c.v->shape[d]), true);
+  struct value *mask = build_int(&m->b, chance(m, 2) ? OP_EQ_SCALAR : OP_NE_SCALAR, i, 1);
+  if (!mask || c.v->dtype == DTYPE_I1 || !dtype_is_float(c.v->dtype))
+    return put(m, mask, 1, true);
+  return put(m, build_where_else(&m->b, mask, c.v, 0.5), c.bound + 1, c.exact);
+}
+
 // ---- views and movement ----
 
 static bool make_view(struct maker *m) {
@@ -287,6 +309,25 @@ static bool make_view(struct maker *m) {
   default: made = build_squeeze(&m->b, v, d); break;
   }
   return !made || put(m, made, c.bound, c.exact);
+}
+
+// The same elements under any other shape, which need not end where the old one's dimensions do.
+static bool make_reshape(struct maker *m) {
+  struct candidate c = pick(m);
+  int64_t left, shape[MAX_RANK];
+  uint32_t rank = 0;
+  if (!expr_is_const(value_numel(m->x, c.v), &left))
+    return true;
+  for (int64_t f = 2; f <= 11 && rank + 1 < MAX_RANK; f++)
+    if (left % f == 0 && chance(m, 2)) {
+      shape[rank++] = f;
+      left /= f;
+    }
+  uint32_t at = (uint32_t)below(m, rank + 1); // what is left over goes anywhere
+  memmove(shape + at + 1, shape + at, (rank - at) * sizeof *shape);
+  shape[at] = left;
+  return put(m, BUILD(&m->b, OP_RESHAPE, TENSOR(c.v), arg_ints(m->b.g, rank + 1, shape)), c.bound,
+             c.exact);
 }
 
 static bool make_movement(struct maker *m) {
@@ -427,6 +468,59 @@ static bool make_gather(struct maker *m) {
   return put(m, BUILD(&m->b, OP_GATHER, TENSOR(v), arg_int(g, d), TENSOR(index)), c.bound, c.exact);
 }
 
+// Parts of a tensor replaced by other values.
+static bool make_scatter(struct maker *m) {
+  struct candidate c = pick_float(m);
+  struct value *v = c.v;
+  int64_t size;
+  if (v->rank == 0)
+    return true;
+  struct graph *g = m->b.g;
+  uint32_t d = (uint32_t)below(m, v->rank);
+  const struct arg self = TENSOR(v), dim = arg_int(g, d);
+  if (!expr_is_const(v->shape[d], &size) || size < 2)
+    return true;
+  switch (below(m, 5)) {
+  case 0: {
+    struct value *part =
+        build_unop(&m->b, OP_SIN, build_slice(&m->b, v, d, number(m, 1), number(m, size), 1));
+    return put(
+        m, BUILD(&m->b, OP_SLICE_SCATTER, self, TENSOR(part), dim, arg_int(g, 1), arg_int(g, size)),
+        c.bound + 1, false);
+  }
+  case 1: {
+    struct value *part =
+        build_unop(&m->b, OP_COS, BUILD(&m->b, OP_SELECT, self, dim, arg_int(g, 0)));
+    return put(m, BUILD(&m->b, OP_SELECT_SCATTER, self, TENSOR(part), dim, arg_int(g, size - 1)),
+               c.bound + 1, false);
+  }
+  case 2: { // in a graph of f32 sums of what meets
+    struct value *f = build_up(&m->b, v),
+                 *index = make_input(m, DTYPE_I64, v->rank, (const struct expr *const *)v->shape);
+    struct value *src = build_unop(&m->b, OP_TANH, f);
+    return put(m, BUILD(&m->b, OP_SCATTER_ADD, TENSOR(f), dim, TENSOR(index), TENSOR(src)),
+               c.bound + (double)size, false);
+  }
+  case 3: {
+    const struct expr *four = number(m, 4), *shape[MAX_RANK + 1] = {four};
+    struct value *f = build_up(&m->b, v), *index = make_input(m, DTYPE_I64, 1, &four);
+    for (uint32_t i = 1; f && i < f->rank; i++)
+      shape[i] = f->shape[i];
+    struct value *src = f ? make_input(m, f->dtype, f->rank, shape) : NULL;
+    struct arg list = arg_values(g, 1, &index);
+    return put(m, BUILD(&m->b, OP_INDEX_PUT, TENSOR(f), list, TENSOR(src), ARG_B(true)),
+               c.bound + 12, false);
+  }
+  default:
+    return put(
+        m,
+        BUILD(&m->b, OP_SELECT_BACKWARD,
+              TENSOR(build_unop(&m->b, OP_TANH, BUILD(&m->b, OP_SELECT, self, dim, arg_int(g, 0)))),
+              arg_exprs(g, v->rank, (const struct expr *const *)v->shape), dim, arg_int(g, 1)),
+        1, false);
+  }
+}
+
 // With a new matrix, or with its own transpose.
 static bool make_product(struct maker *m) {
   struct candidate c = pick_float(m);
@@ -458,7 +552,10 @@ static bool make_product(struct maker *m) {
 // ---- the graph ----
 
 static bool make_one(struct maker *m) {
-  switch (below(m, 20)) {
+  switch (below(m, 23)) {
+  case 20: return make_reshape(m);
+  case 21: return make_integer(m);
+  case 22: return make_scatter(m);
   case 0:
   case 1:
   case 2: return make_view(m);
