@@ -93,6 +93,8 @@ void loops_inherit(struct builder *b, struct lazy *z, const struct node *n);
 // Sets the formula of a result, and stores it where that is better (see there).
 bool loops_define(struct builder *b, const struct node *n, struct lazy *z,
                   const struct scalar *body);
+
+// ---- loops_home.c ----
 struct home loops_home(struct builder *b, struct value *v);
 struct home loops_temporary(struct builder *b, struct value *v); // not in an output
 const struct expr *loops_offset(struct builder *b, const struct home *h, place at);
