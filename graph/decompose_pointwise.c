@@ -22,7 +22,8 @@ bool decompose_scalar_form(struct decompose *d, const struct node *n, struct val
                {OP_GT_SCALAR, OP_GT_TENSOR},
                {OP_GE_SCALAR, OP_GE_TENSOR},
                {OP_BITWISE_AND_SCALAR, OP_BITWISE_AND_TENSOR},
-               {OP_BITWISE_OR_SCALAR, OP_BITWISE_OR_TENSOR}};
+               {OP_BITWISE_OR_SCALAR, OP_BITWISE_OR_TENSOR},
+               {OP_BITWISE_XOR_SCALAR, OP_BITWISE_XOR_TENSOR}};
   size_t i = 0;
   while (forms[i].from != n->op)
     i++;

@@ -39,6 +39,7 @@ static const struct operator_case cases[] = {
     {X, "aten.ge.Scalar(x, 0)", 0},
     {I, "aten.bitwise_and.Scalar(x, 3)", 0},
     {I, "aten.bitwise_or.Scalar(x, 3)", 0},
+    {I, "aten.bitwise_xor.Scalar(x, 3)", 0},
     {X, "aten._to_copy.default(x, dtype = torch.float64)", 0},
     {X, "aten._to_copy.default(x, dtype = torch.bool)", 0},
     {X ", y: \"f64[6]\"", "aten.copy.default(x, y)", 0},
