@@ -326,6 +326,10 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
   struct node *n = graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
+  if (r->g->value_count > FX_MAX_VALUES) {
+    fx_error(r, c->at, E1009, "more than %d tensors", FX_MAX_VALUES);
+    return false;
+  }
   for (uint32_t i = 0; i < n->result_count; i++) {
     if (!n->results[i])
       continue;

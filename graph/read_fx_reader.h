@@ -8,12 +8,13 @@
 #include "graph/operators.h"
 #include "lang/lexer.h"
 
-#define FX_MAX_DEPTH 256      // of an expression, through names it uses too
-#define FX_MAX_DIVISIONS 24   // in a symbolic number, through the names it uses
-#define FX_MAX_CHAIN 1000     // operators in one expression
-#define FX_MAX_TERMS 256      // of a symbolic number
-#define FX_MAX_SIZE INT32_MAX // of a symbolic size
-#define FX_SIZE_HINT 1024     // what blocks are chosen for where nothing is known
+#define FX_MAX_DEPTH 256        // of an expression, through names it uses too
+#define FX_MAX_DIVISIONS 24     // in a symbolic number, through the names it uses
+#define FX_MAX_CHAIN 1000       // operators in one expression
+#define FX_MAX_TERMS 256        // of a symbolic number
+#define FX_MAX_VALUES (1 << 22) // results of all operators
+#define FX_MAX_SIZE INT32_MAX   // of a symbolic size
+#define FX_SIZE_HINT 1024       // what blocks are chosen for where nothing is known
 
 enum binding_kind {
   BOUND_VALUE,
@@ -65,7 +66,7 @@ struct reader {
   const struct token *at; // the last one is TOK_EOF
   size_t pos;
   struct map names, symbols, unknown_names, attributes;
-  struct map ranges; // of sizes, by name: struct size_range
+  struct map ranges;  // of sizes, by name: struct size_range
   struct map written; // by address of an input: where it stands in the mutations, plus one
   VEC(struct unknown_operator) unknown;
   VEC(struct value *) bases; // by value id: the input that a view looks at, or NULL

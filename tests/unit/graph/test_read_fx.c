@@ -545,6 +545,21 @@ START_TEST(deep) {
 }
 END_TEST
 
+// Operators with very many results.
+START_TEST(many_results) {
+  struct strbuf b = {0};
+  strbuf_puts(&b, "def forward(self, x: f32[65536]):\n");
+  for (int i = 0; i < 200; i++)
+    strbuf_printf(&b, "    y%d = torch.ops.aten.unbind.int(x)\n", i);
+  strbuf_puts(&b, "    return (x,)\n");
+  struct reading r = reading_of((struct str){b.ptr, b.len});
+  ck_assert_ptr_null(r.graph);
+  ck_assert_int_eq(diag_first_error_code(r.diag), E1009);
+  reading_finish(&r);
+  strbuf_finish(&b);
+}
+END_TEST
+
 // Symbolic numbers that grow from line to line end with a limit.
 START_TEST(growing_sizes) {
   static const char *const steps[] = {"y%d = y%d * y%d\n", "y%d = y%d // x + y%d\n",
@@ -596,6 +611,7 @@ int main(void) {
   tcase_add_loop_test(t, mutated, 0, 8);
   tcase_add_loop_test(t, many_lines, 0, 7);
   tcase_add_test(t, deep);
+  tcase_add_test(t, many_results);
   tcase_add_test(t, growing_sizes);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
