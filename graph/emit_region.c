@@ -37,7 +37,7 @@ static bool goes_to_memory(const struct region *r, const struct buffer *b) {
   return false;
 }
 
-// A buffer that stands for the value of a reduction in formulas.
+// A buffer that stands for the value of a reduction or a scan in formulas.
 static const struct scalar *result_of(struct replacing *r, const struct stage *s) {
   struct buffer *b = arena_new(r->p->arena, struct buffer);
   b->name = "result";
@@ -54,14 +54,14 @@ bool emit_take_apart(struct program *p, const struct region *region, struct emit
   for (size_t i = 0; i < region->stages.len; i++) {
     const struct stage *s = region->stages.at[i];
     const struct scalar *body = written_in(&r, s->body);
-    if (s->kind == STAGE_REDUCE) {
+    if (s->kind == STAGE_REDUCE || s->kind == STAGE_SCAN) {
       const struct scalar *result = result_of(&r, s);
       vec_push(p->arena, &ret->reductions, (struct emit_reduction){s, body, result});
       body = result;
     }
     if (goes_to_memory(region, s->out) || s->out->role != BUFFER_TEMP)
       vec_push(p->arena, &ret->writes, (struct emit_write){s, s->out, s->offset, body});
-    if (s->kind == STAGE_MAP || s->kind == STAGE_REDUCE)
+    if (s->kind == STAGE_MAP || s->kind == STAGE_REDUCE || s->kind == STAGE_SCAN)
       if (s->out->role != BUFFER_INPUT)
         make_known(&r, s, body);
   }

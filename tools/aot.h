@@ -48,6 +48,10 @@ struct aot {
 // The names of C that stand for names of the language. Distinct ones stay distinct.
 const char *aot_c_name(struct arena *a, const char *name);
 
+// --name, or what the file's name makes of it; `unnamed` for standard input. False with a
+// diagnostic.
+bool aot_module_name(struct tool *t, const char *unnamed, const char **ret);
+
 // Functions, targets and module name from the options. False with diagnostics.
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret);
 // Constants and launch options that were left open, from FILE.tune.json. False with diagnostics.

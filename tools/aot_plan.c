@@ -321,10 +321,9 @@ static bool choose_targets(struct aot *a) {
   return true;
 }
 
-static bool choose_name(struct aot *a) {
-  struct tool *t = a->tool;
+bool aot_module_name(struct tool *t, const char *unnamed, const char **ret) {
   if (t->o.name) {
-    a->name = t->o.name;
+    *ret = t->o.name;
     if (is_c_name(str_from(t->o.name)))
       return true;
     diag_error(t->diag, t->o.name_at, E0753, "`%s` is no name for a module in C", t->o.name);
@@ -341,14 +340,15 @@ static bool choose_name(struct aot *a) {
   for (char *p = name; *p; p++)
     if (!isalnum((unsigned char)*p))
       *p = '_';
-  a->name = is_stdin ? "kernels" : aot_c_name(t->arena, name);
+  *ret = is_stdin ? unnamed : aot_c_name(t->arena, name);
   return true;
 }
 
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
   *ret = (struct aot){.tool = t, .source = source};
   ret->ast = lang_parse(t->arena, t->diag, source);
-  if (!ret->ast || diag_error_count(t->diag) || !choose_targets(ret) || !choose_name(ret))
+  if (!ret->ast || diag_error_count(t->diag) || !choose_targets(ret) ||
+      !aot_module_name(t, "kernels", &ret->name))
     return false;
   for (size_t i = 0; i < t->o.functions.len; i++)
     if (!parse_function(ret, &t->o.functions.at[i]))

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// --graph: reads a tensor graph and says what becomes of it.
+// --graph: reads a tensor graph; prints it, the plan, the sources, PTX, C; or runs it
+// (tools/graph_run.c).
+#include "base/file.h"
 #include "base/json.h"
 #include "graph/operators.h"
 #include "graph/read_fx.h"
-#include "tools/tool.h"
+#include "graph/write_c.h"
+#include "lowering/target.h"
+#include "tools/aot.h"
+#include "tools/graph_pack.h"
+#include "tools/graph_run.h"
+
+#include <errno.h>
 
 static void write_type(const struct value *v, struct json_writer *w) {
   struct strbuf type = {0};
@@ -86,6 +94,83 @@ static int emit_graph(struct tool *t, const struct graph *g) {
   return status;
 }
 
+// ---- what is made of it ----
+
+static int write_text(struct tool *t, struct strbuf *out) {
+  int status = tool_write(t, strbuf_cstr(out), out->len);
+  strbuf_finish(out);
+  return status;
+}
+
+static int write_file(struct tool *t, const char *path, const struct strbuf *text) {
+  int error = text->failed ? ENOMEM : file_write(path, text->ptr, text->len);
+  if (error == 0)
+    return EXIT_DONE;
+  diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, strerror(error));
+  return EXIT_CANNOT_WRITE;
+}
+
+// NAME.h and NAME.c in the folder -o.
+static int emit_c(struct tool *t, const struct program *p, const struct target *target) {
+  struct c_module m = {.made_from = t->o.file};
+  struct strbuf text = {0};
+  if (!t->o.output) {
+    diag_help(diag_error(t->diag, t->o.emit_at, E0703, "`--emit=c` of a graph makes two files"),
+              "name a folder for them: `-o out`");
+    return EXIT_USAGE;
+  }
+  if (!aot_module_name(t, "graph", &m.name) || !graph_pack(t, p, target, &m.pack))
+    return tool_error_status(t);
+  int error = dir_create(t->o.output, 0777);
+  if (error) {
+    diag_error(t->diag, SPAN_NONE, E0711, "cannot make the folder `%s`: %s", t->o.output,
+               strerror(error));
+    return EXIT_CANNOT_WRITE;
+  }
+  write_c_header(p, &m, &text);
+  int status = write_file(t, arena_printf(t->arena, "%s/%s.h", t->o.output, m.name), &text);
+  strbuf_clear(&text);
+  write_c_source(p, &m, &text);
+  if (status == EXIT_DONE)
+    status = write_file(t, arena_printf(t->arena, "%s/%s.c", t->o.output, m.name), &text);
+  strbuf_finish(&text);
+  return status;
+}
+
+static int refuse(struct tool *t) {
+  diag_help(diag_error(t->diag, t->o.emit_at, E0703, "not of graphs"),
+            "of graphs there are `--emit=graph`, `plan`, `tile`, `ptx` and `c`");
+  return EXIT_USAGE;
+}
+
+static int emit_program(struct tool *t, struct graph *g) {
+  const struct target *target = tool_target(t);
+  struct program_options options = {.target = target->name};
+  bool is_tile = t->o.artifact == ARTIFACT_STAGE && t->o.emit == EMIT_TILE;
+  bool is_ptx = t->o.artifact == ARTIFACT_STAGE && t->o.emit == EMIT_PTX;
+  bool is_c = t->o.artifact == ARTIFACT_C, is_plan = t->o.artifact == ARTIFACT_PLAN;
+  struct strbuf out = {0};
+  if (!is_tile && !is_ptx && !is_c && !is_plan)
+    return refuse(t);
+  if ((is_ptx || is_c) && target->is_host) {
+    diag_help(diag_error(t->diag, t->o.emit_at, E0703, "code made ahead of time is for GPUs"),
+              "name one: `--target sm_90a`");
+    return EXIT_USAGE;
+  }
+  const struct program *p = program_compile(g, &options);
+  if (!p)
+    return tool_error_status(t);
+  if (is_c)
+    return emit_c(t, p, target);
+  if (is_plan)
+    program_print_plan(p, target->name, &out);
+  else if (is_tile)
+    program_print_tile(p, &out);
+  else if (!graph_ptx(t, p, target, &out))
+    return tool_error_status(t);
+  return write_text(t, &out);
+}
+
 int mode_graph(struct tool *t) {
   int status;
   const struct source *source = tool_source(t, &status);
@@ -94,12 +179,11 @@ int mode_graph(struct tool *t) {
   struct graph *g = graph_read_fx(t->arena, t->diag, source);
   if (!g)
     return tool_error_status(t);
-  if (t->o.graph_mode == MODE_COMPILE && !t->o.emit_given && t->o.explain_fusion)
-    return explain_fusion(t, g);
-  if (t->o.graph_mode == MODE_COMPILE && (!t->o.emit_given || t->o.artifact == ARTIFACT_GRAPH))
+  if (t->o.graph_mode == MODE_RUN)
+    return graph_run(t, g);
+  if (t->o.graph_mode == MODE_BENCH)
+    return graph_bench(t, g);
+  if (t->o.artifact == ARTIFACT_GRAPH || (!t->o.emit_given && !t->o.explain_fusion))
     return emit_graph(t, g);
-  diag_help(
-      diag_error(t->diag, t->o.emit_given ? t->o.emit_at : t->o.mode_at, E0703, "not of graphs"),
-      "`--emit=graph` prints the graph");
-  return EXIT_USAGE;
+  return t->o.emit_given ? emit_program(t, g) : explain_fusion(t, g);
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows as emission sees them: reductions over r for each x, in levels, and what is written.
+#ifndef TILE_GRAPH_EMIT_ROWS_H
+#define TILE_GRAPH_EMIT_ROWS_H
+
+#include "graph/emit.h"
+
+// Two reductions that one pass over a row computes.
+enum row_pair {
+  PAIR_NONE,
+  PAIR_SOFTMAX, // sum of exp(v - maximum of v)
+  PAIR_VARIANCE // sum of (v - mean of v) squared, where a sum of v is there
+};
+
+struct row_reduction {
+  const struct stage *stage;
+  const struct scalar *body, *result;
+  unsigned level;              // how many passes have to be behind
+  enum row_pair pair;          // together with `first`
+  struct row_reduction *first; // the maximum, or the sum
+  bool has_second;             // is the first one of a pair
+  struct buffer *part;         // one result a split
+  const char *name;
+};
+
+struct row_write {
+  struct buffer *buffer;
+  const struct expr *place;
+  const struct scalar *body;
+  unsigned level;
+  bool is_full; // for each r
+};
+
+struct rows {
+  struct program *p;
+  const struct region *region;
+  const struct program_options *o;
+  const struct expr *x, *r; // axes
+  bool is_inner;            // r is contiguous
+  const char *suffix;       // of the kernel's name; NULL: none
+  unsigned levels;
+  struct row_reduction *reductions;
+  size_t reduction_count;
+  struct row_write *writes;
+  size_t write_count;
+  // The plan.
+  unsigned x_block, r_block, num_warps, splits;
+  int64_t chunk; // of r, for each split
+  bool is_looped;
+};
+
+// Levels and pairs; pairs only where rows are walked in blocks.
+void rows_find_levels(struct rows *s);
+void rows_find_pairs(struct rows *s);
+void rows_plan(struct rows *s);
+bool rows_emit(struct rows *s);
+
+// ---- operations of reductions (graph/emit_reduce.c) ----
+const char *reduce_neutral(struct emitter *e, const struct row_reduction *d);
+enum dtype reduce_dtype(const struct row_reduction *d); // of partial results
+// `of` combined along an axis of the tile. Places of extremes: a pair of names.
+const char *reduce_tile(struct emitter *e, const struct row_reduction *d, const char *of,
+                        const char *along);
+const char *reduce_two(struct emitter *e, const struct row_reduction *d, const char *a,
+                       const char *b);
+bool reduce_is_place(const struct row_reduction *d);
+// Is v 0 outside of the axis, where loads along it give 0?
+bool reduce_keeps_zero(const struct scalar *v, const struct expr *axis);
+
+#endif

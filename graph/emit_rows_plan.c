@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// How rows are cut: passes over a row, what one pass does for two reductions, blocks, splits.
+#include "graph/emit_rows.h"
+
+// ---- levels ----
+
+struct level_search {
+  const struct rows *s;
+  unsigned level;
+};
+
+static void note_level(void *user, const struct scalar *load) {
+  struct level_search *l = user;
+  for (size_t i = 0; i < l->s->reduction_count; i++)
+    if (l->s->reductions[i].result == load && l->s->reductions[i].level + 1 > l->level)
+      l->level = l->s->reductions[i].level + 1;
+}
+
+static unsigned level_of(const struct rows *s, const struct scalar *v) {
+  struct level_search l = {s, 0};
+  scalar_loads(v, note_level, &l);
+  return l.level;
+}
+
+void rows_find_levels(struct rows *s) {
+  s->levels = 0;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    s->reductions[i].level = UINT32_MAX / 2;
+  for (size_t i = 0; i < s->reduction_count; i++) {
+    struct row_reduction *d = &s->reductions[i];
+    d->level = d->pair ? d->first->level : level_of(s, d->body);
+    if (d->level + 1 > s->levels)
+      s->levels = d->level + 1;
+  }
+  for (size_t i = 0; i < s->write_count; i++) {
+    s->writes[i].level = level_of(s, s->writes[i].body);
+    s->writes[i].is_full =
+        scalar_has_axis(s->writes[i].body, s->r) || expr_has_symbol(s->writes[i].place, s->r);
+  }
+}
+
+// ---- pairs ----
+
+static bool is_apply(const struct scalar *v, enum scalar_op op) {
+  return v->kind == SCALAR_APPLY && v->op == op;
+}
+
+static bool is_softmax_sum(const struct row_reduction *a, const struct row_reduction *b) {
+  const struct scalar *v = b->body;
+  return a->stage->op == REDUCE_MAX && b->stage->op == REDUCE_SUM && v->dtype == DTYPE_F32 &&
+         is_apply(v, SCALAR_EXP) && is_apply(v->in[0], SCALAR_SUB) && v->in[0]->in[0] == a->body &&
+         v->in[0]->in[1] == a->result;
+}
+
+// Is m the mean of the row whose sum a is?
+static bool is_mean(const struct rows *s, const struct scalar *m, const struct row_reduction *a) {
+  int64_t n = 0;
+  if (m->kind != SCALAR_APPLY || !expr_is_const(s->r->symbol->limit, &n) || n < 1)
+    return false;
+  const struct scalar *by = is_apply(m, SCALAR_DIV) || is_apply(m, SCALAR_MUL) ? m->in[1] : NULL;
+  if (!by || m->in[0] != a->result || by->kind != SCALAR_CONST || !dtype_is_float(by->dtype))
+    return false;
+  double want = m->op == SCALAR_DIV ? (double)n : 1.0 / (double)n;
+  double off = by->constant.real / want - 1;
+  return off < 1e-7 && off > -1e-7;
+}
+
+static bool is_variance_sum(const struct rows *s, const struct row_reduction *a,
+                            const struct row_reduction *b) {
+  const struct scalar *v = b->body;
+  if (a->stage->op != REDUCE_SUM || b->stage->op != REDUCE_SUM || v->dtype != DTYPE_F32 ||
+      !is_apply(v, SCALAR_MUL) || v->in[0] != v->in[1])
+    return false;
+  const struct scalar *d = v->in[0];
+  return is_apply(d, SCALAR_SUB) && d->in[0] == a->body && is_mean(s, d->in[1], a);
+}
+
+void rows_find_pairs(struct rows *s) {
+  for (size_t i = 0; i < s->reduction_count; i++)
+    for (size_t j = 0; j < i && !s->reductions[i].pair; j++) {
+      struct row_reduction *a = &s->reductions[j], *b = &s->reductions[i];
+      if (a->pair || a->has_second)
+        continue;
+      b->pair = is_softmax_sum(a, b)       ? PAIR_SOFTMAX
+                : is_variance_sum(s, a, b) ? PAIR_VARIANCE
+                                           : PAIR_NONE;
+      if (b->pair) {
+        b->first = a;
+        a->has_second = true;
+      }
+    }
+  rows_find_levels(s);
+}
+
+// ---- blocks ----
+
+static int64_t size_hint(const struct expr *axis) {
+  int64_t n = expr_hint(axis->symbol->limit);
+  return n > 0 ? n : 1024;
+}
+
+static unsigned pow2_from(int64_t n, unsigned most) {
+  unsigned p = 1;
+  while (p < n && p < most)
+    p *= 2;
+  return p;
+}
+
+static unsigned clamp(int64_t v, unsigned lo, unsigned hi) {
+  return v < lo ? lo : v > hi ? hi : (unsigned)v;
+}
+
+struct tile_count {
+  const struct rows *s;
+  unsigned full, row;
+};
+
+static void count_tile(void *user, const struct scalar *load) {
+  struct tile_count *t = user;
+  if (load->buffer->id == UINT32_MAX || !scalar_has_axis(load, t->s->r))
+    return;
+  if (scalar_has_axis(load, t->s->x))
+    t->full++;
+  else
+    t->row++;
+}
+
+// Tiles of a whole row that are in registers at once: about what is loaded.
+static struct tile_count tiles_of(const struct rows *s) {
+  struct tile_count t = {.s = s};
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (s->reductions[i].level == 0)
+      scalar_loads(s->reductions[i].body, count_tile, &t);
+  for (size_t i = 0; i < s->write_count; i++)
+    scalar_loads(s->writes[i].body, count_tile, &t);
+  return t;
+}
+
+static void split_rows(struct rows *s, int64_t programs, int64_t n) {
+  int64_t want = 2 * (int64_t)emit_multiprocessors(s->o);
+  int64_t most = n / ((int64_t)s->r_block * 2);
+  int64_t splits = programs > 0 ? want / programs : want;
+  splits = splits > most ? most : splits > 256 ? 256 : splits;
+  int64_t unused;
+  if (splits < 2 || !expr_is_const(s->r->symbol->limit, &unused) || s->p == NULL)
+    return;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (reduce_is_place(&s->reductions[i]))
+      return;
+  int64_t chunk = (n + splits - 1) / splits;
+  s->chunk = (chunk + s->r_block - 1) / s->r_block * s->r_block;
+  s->splits = (unsigned)((n + s->chunk - 1) / s->chunk);
+  if (s->splits < 2)
+    s->splits = 1;
+}
+
+static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
+  struct tile_count t = tiles_of(s);
+  bool reads_weights = t.row > 0;
+  unsigned row = pow2_from(n, 1u << 20);
+  unsigned limit = t.full <= 1 ? 65536 : t.full == 2 ? 32768 : 16384;
+  int64_t programs = 2 * (int64_t)emit_multiprocessors(s->o);
+  bool few = is_known && x * 4 <= programs && n >= 16384;
+  s->is_looped = !is_known || row > limit || few;
+  if (s->is_looped) {
+    s->x_block = 1;
+    s->num_warps = n >= 4096 ? 8 : 4;
+    s->r_block = clamp(row, 64, s->num_warps * 256);
+    if (few)
+      split_rows(s, x, n);
+    return;
+  }
+  s->r_block = row < 2 ? 2 : row;
+  unsigned a_thread = row > 8192 ? 32 : reads_weights || t.full > 1 ? 16 : 32;
+  s->num_warps = clamp(row / (32 * a_thread), 1, 32);
+  s->x_block = 1;
+  if (row <= 1024) { // several rows a program
+    s->x_block = clamp(2048 / row, 1, 64);
+    while (s->x_block > 1 && x / s->x_block < programs)
+      s->x_block /= 2;
+    s->num_warps = clamp((int64_t)row * s->x_block / 512, 1, 4);
+  }
+}
+
+static void plan_outer(struct rows *s, int64_t x, int64_t n, bool is_known) {
+  (void)is_known;
+  s->is_looped = true;
+  s->x_block = clamp(pow2_from(x, 128), 2, 128);
+  s->r_block = clamp(pow2_from(n, 32), 2, 4096 / s->x_block > 32 ? 32 : 4096 / s->x_block);
+  s->num_warps = clamp((int64_t)s->x_block * s->r_block / 512, 1, 8);
+  int64_t programs = (x + s->x_block - 1) / s->x_block;
+  if (programs < emit_multiprocessors(s->o))
+    split_rows(s, programs, n);
+}
+
+void rows_plan(struct rows *s) {
+  int64_t n = 0, x = size_hint(s->x);
+  bool is_known = expr_is_const(s->r->symbol->limit, &n);
+  if (!is_known)
+    n = size_hint(s->r);
+  s->splits = 1;
+  if (s->is_inner)
+    plan_inner(s, x, n, is_known);
+  else
+    plan_outer(s, x, n, is_known);
+  if (s->is_looped)
+    rows_find_pairs(s);
+}
