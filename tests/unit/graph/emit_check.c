@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs programs on the host with random inputs. What the interpreter says is computed in double
+// precision from the same rounded inputs.
+#include "emit_check.h"
+
+#include "graph/inputs.h"
+#include "graph/interpret.h"
+#include "graph/read_fx.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+struct program *check_program(struct arena *a, const char *text, const struct program_options *o,
+                             const char *name) {
+  struct diag_engine *diag = diag_engine_create(a);
+  struct graph *g = graph_read_fx(a, diag, source_create(a, name, str_from(text)));
+  struct program *p = g ? program_compile(g, o) : NULL;
+  struct strbuf out = {0};
+  if (!p)
+    diag_render_text(diag, (struct diag_style){0}, &out);
+  ck_assert_msg(p != NULL, "%s: %s", name, strbuf_cstr(&out));
+  strbuf_finish(&out);
+  return p;
+}
+
+struct run {
+  struct program *p;
+  const int64_t *symbols;
+  tile_device *device;
+  struct tensor_view *inputs, *outputs;
+  struct tensor **in, **want;
+  const char *name;
+};
+
+static struct tensor_view view_of(struct run *r, const struct value *v) {
+  const struct graph *g = r->p->graph;
+  int64_t *shape = arena_array(g->arena, int64_t, v->rank + 1);
+  int64_t *strides = arena_array(g->arena, int64_t, v->rank + 1);
+  for (uint32_t i = 0; i < v->rank; i++) {
+    ck_assert(expr_eval(v->shape[i], g->symbols.len, g->symbols.at, r->symbols, &shape[i]));
+    ck_assert(expr_eval(v->strides[i], g->symbols.len, g->symbols.at, r->symbols, &strides[i]));
+  }
+  int64_t span = tensor_span(v->rank, shape, strides);
+  struct tensor_view view = {
+      .dtype = v->dtype, .rank = v->rank, .shape = shape, .strides = strides};
+  size_t bytes = (size_t)span * dtype_bytes(v->dtype);
+  ck_assert_int_eq(tile_malloc(r->device, bytes ? bytes : 1, &view.data), TILE_OK);
+  memset(view.data, 0x5a, bytes);
+  return view;
+}
+
+static double error_of(const struct tensor *have, const struct tensor *want, int64_t i) {
+  if (!dtype_is_float(want->dtype))
+    return have->at[i].integer == want->at[i].integer ? 0 : HUGE_VAL;
+  double a = have->at[i].real, b = want->at[i].real;
+  if (a == b || (isnan(a) && isnan(b)))
+    return 0;
+  double error = fabs(a - b);
+  return isnan(error) ? HUGE_VAL : error;
+}
+
+static void compare(const struct run *r, size_t output, double tolerance) {
+  const struct tensor *want = r->want[output];
+  const struct tensor_view *view = &r->outputs[output];
+  struct tensor *have = tensor_create(want->dtype, want->rank, want->shape);
+  ck_assert_ptr_nonnull(have);
+  tensor_load(have, view->data, view->strides);
+  double largest = 0;
+  for (int64_t i = 0; i < want->numel && dtype_is_float(want->dtype); i++)
+    if (isfinite(want->at[i].real))
+      largest = fmax(largest, fabs(want->at[i].real));
+  for (int64_t i = 0; i < want->numel; i++)
+    ck_assert_msg(error_of(have, want, i) <= tolerance * largest,
+                  "%s: output %zu, element %lld of %lld: %g for %g (largest %g)", r->name, output,
+                  (long long)i, (long long)want->numel, have->at[i].real, want->at[i].real,
+                  largest);
+  tensor_destroy(have);
+}
+
+static void run_on_host(struct run *r) {
+  struct loaded_program *loaded = NULL;
+  tile_status s = program_load(r->p, r->device, &loaded);
+  ck_assert_msg(s == TILE_OK, "%s: loading: %s", r->name, tile_error_message());
+  s = program_run(loaded, NULL, 5, r->inputs, r->outputs);
+  ck_assert_msg(s == TILE_OK, "%s: running: %s", r->name, tile_error_message());
+  program_unload(loaded);
+}
+
+void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
+  struct run r = {.p = p, .symbols = symbols, .name = name};
+  const struct graph *g = p->graph;
+  size_t outputs = g->outputs.len + g->mutations.len;
+  r.in = calloc(g->inputs.len + 1, sizeof *r.in);
+  r.want = calloc(outputs + 1, sizeof *r.want);
+  r.inputs = calloc(g->inputs.len + 1, sizeof *r.inputs);
+  r.outputs = calloc(outputs + 1, sizeof *r.outputs);
+  ck_assert(r.in && r.want && r.inputs && r.outputs);
+  ck_assert_int_eq(tile_device_open("host", &r.device), TILE_OK);
+  ck_assert(graph_make_inputs(g, symbols, 7, r.in));
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    r.inputs[i] = view_of(&r, g->inputs.at[i]);
+    tensor_store(r.in[i], r.inputs[i].data, r.inputs[i].strides);
+  }
+  struct interpret_options o = {.seed = 5};
+  ck_assert_msg(graph_interpret(g, &o, symbols, r.in, r.want), "%s: interpreting", name);
+  for (size_t i = 0; i < g->outputs.len; i++)
+    if (g->outputs.at[i])
+      r.outputs[i] = view_of(&r, g->outputs.at[i]);
+  run_on_host(&r);
+  for (size_t i = 0; i < g->outputs.len; i++)
+    if (g->outputs.at[i])
+      compare(&r, i, tolerance);
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    tensor_destroy(r.in[i]);
+    tile_free(r.device, r.inputs[i].data);
+  }
+  for (size_t i = 0; i < outputs; i++) {
+    tensor_destroy(r.want[i]);
+    tile_free(r.device, r.outputs[i].data);
+  }
+  tile_device_close(r.device);
+  free(r.in);
+  free(r.want);
+  free(r.inputs);
+  free(r.outputs);
+}

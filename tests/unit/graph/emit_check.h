@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs as programs on the host, compared with the graph's own interpreter.
+#ifndef TESTS_UNIT_GRAPH_EMIT_CHECK_H
+#define TESTS_UNIT_GRAPH_EMIT_CHECK_H
+
+#include "graph/program.h"
+
+// The program of a graph's text; fails the test if there is none.
+struct program *check_program(struct arena *a, const char *text, const struct program_options *o,
+                             const char *name);
+// Runs it on random inputs; elements may differ by `tolerance` of the largest of a tensor.
+// `symbols` as in graph_interpret.
+void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name);
+
+#endif

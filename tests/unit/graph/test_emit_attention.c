@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention as a kernel: spellings of scales and masks, sizes around blocks, dtypes, rows that see
+// nothing, strides.
+#include "emit_check.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_gpu = {.target = "sm_90a"};
+
+#define TEXT(...) snprintf(text, sizeof text, __VA_ARGS__)
+#define HEAD "class <lambda>(torch.nn.Module):\n    def forward(self, "
+#define LINE "        "
+
+static double tolerance(const char *dtype) {
+  return strcmp(dtype, "f32") == 0 ? 1e-5 : strcmp(dtype, "f16") == 0 ? 3e-3 : 2e-2;
+}
+
+// One launch, whose kernel walks over the keys.
+static const char *only_source(const struct program *p, const char *name) {
+  ck_assert_msg(p->launches.len == 1, "%s: %zu launches", name, p->launches.len);
+  const char *source = p->kernels.at[0]->source;
+  ck_assert_msg(strstr(source, "tl.exp2(") && strstr(source, "tl.dot("), "%s: %s", name, source);
+  return source;
+}
+
+static void check(const char *text, double allowed, const char *name) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_host, name);
+  only_source(p, name);
+  check_agrees(p, NULL, allowed, name);
+  arena_destroy(a);
+}
+
+struct shape {
+  int batch, heads, queries, keys, depth, columns;
+};
+
+static void operator_text(char *text, size_t size, const char *t, const struct shape *s,
+                          bool is_causal, const char *mask) {
+  char parameter[100] = "";
+  if (mask)
+    snprintf(parameter, sizeof parameter, ", m: \"%s[%d, 1, %d, %d]\"", mask, s->batch, s->queries,
+             s->keys);
+  snprintf(text, size,
+           HEAD "q: \"%s[%d, %d, %d, %d]\", k: \"%s[%d, %d, %d, %d]\", v: \"%s[%d, %d, %d, %d]\"%s"
+                "):\n" LINE "o = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, %s, "
+                "0.0, %s)\n" LINE "return (o,)\n",
+           t, s->batch, s->heads, s->queries, s->depth, t, s->batch, s->heads, s->keys, s->depth, t,
+           s->batch, s->heads, s->keys, s->columns, parameter, mask ? "m" : "None",
+           is_causal ? "True" : "False");
+}
+
+static void check_operator(const char *t, const struct shape *s, bool is_causal, const char *mask) {
+  char text[2000], name[100];
+  operator_text(text, sizeof text, t, s, is_causal, mask);
+  snprintf(name, sizeof name, "%s %d x %d, %d%s%s", t, s->queries, s->keys, s->depth,
+           is_causal ? ", causal" : "", mask ? ", masked" : "");
+  check(text, tolerance(t), name);
+}
+
+// ---- the operator ----
+
+static const char *const dtypes[] = {"f32", "bf16", "f16"};
+
+static const struct shape shapes[] = {
+    {2, 2, 15, 17, 16, 16},   {1, 2, 16, 16, 32, 32}, {1, 1, 17, 129, 40, 24},
+    {1, 2, 129, 127, 64, 64}, {2, 1, 127, 1, 64, 64}, {1, 3, 33, 64, 128, 128},
+};
+
+START_TEST(shapes_around_blocks) {
+  const struct shape *s = &shapes[_i / 3];
+  check_operator(dtypes[_i % 3], s, false, NULL);
+  check_operator(dtypes[_i % 3], s, true, NULL);
+}
+END_TEST
+
+START_TEST(masks_are_loaded) {
+  const struct shape s = {2, 2, 33, 70, 32, 32};
+  check_operator("f16", &s, false, "b8");
+  check_operator("f16", &s, false, "f16");
+  check_operator("f32", &s, false, "f32");
+}
+END_TEST
+
+// ---- spelled out ----
+
+// softmax(mask(q k^T)) v with lines of its own for the mask: they make `m` from `s`.
+static void check_spelled(const char *mask, const char *name, bool skips) {
+  char text[4000];
+  TEXT(HEAD
+       "q: \"bf16[2, 2, 64, 32]\", k: \"bf16[2, 2, 64, 32]\", v: \"bf16[2, 2, 64, 32]\"):\n" LINE
+       "a = torch.ops.aten.view.default(q, [4, 64, 32])\n" LINE
+       "b = torch.ops.aten.permute.default(k, [0, 1, 3, 2])\n" LINE
+       "c = torch.ops.aten.reshape.default(b, [4, 32, 64])\n" LINE
+       "d = torch.ops.aten.bmm.default(a, c)\n" LINE
+       "e = torch.ops.aten.view.default(d, [2, 2, 64, 64])\n" LINE
+       "s = torch.ops.aten.div.Tensor(e, 5.656854249492381)\n" LINE
+       "i = torch.ops.prims.iota.default(64, start = 0, step = 1, dtype = torch.int64)\n" LINE
+       "j = torch.ops.aten.unsqueeze.default(i, 1)\n" LINE "%s" LINE
+       "p = torch.ops.aten._softmax.default(m, -1, False)\n" LINE
+       "f = torch.ops.aten.view.default(p, [4, 64, 64])\n" LINE
+       "g = torch.ops.aten.view.default(v, [4, 64, 32])\n" LINE
+       "h = torch.ops.aten.bmm.default(f, g)\n" LINE
+       "o = torch.ops.aten.view.default(h, [2, 2, 64, 32])\n" LINE
+       "t = torch.ops.aten.permute.default(o, [0, 2, 1, 3])\n" LINE
+       "u = torch.ops.aten.clone.default(t, memory_format = torch.contiguous_format)\n" LINE
+       "return (u,)\n",
+       mask);
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_host, name);
+  const char *source = only_source(p, name);
+  ck_assert_msg(!strstr(source, "end = min(") == !skips, "%s: %s", name, source);
+  check_agrees(p, NULL, tolerance("bf16"), name);
+  arena_destroy(a);
+}
+
+#define CHOICE(condition, number)                                                                  \
+  condition LINE "n = torch.ops.aten.full.default([], " number ", dtype = torch.bfloat16)\n" LINE  \
+                 "m = torch.ops.aten.where.self(c1, s, n)\n"
+
+START_TEST(later_keys_are_skipped_however_it_is_said) {
+  check_spelled(CHOICE("c1 = torch.ops.aten.le.Tensor(i, j)\n", "-inf"), "key <= query", true);
+  check_spelled(CHOICE("c1 = torch.ops.aten.ge.Tensor(j, i)\n", "-inf"), "query >= key", true);
+  check_spelled(CHOICE("c0 = torch.ops.aten.gt.Tensor(i, j)\n" LINE
+                       "c1 = torch.ops.aten.logical_not.default(c0)\n",
+                       "-inf"),
+                "not key > query", true);
+  check_spelled(CHOICE("c1 = torch.ops.aten.le.Tensor(i, j)\n", "-3.3895313892515355e+38"),
+                "a large number", true);
+  check_spelled("c1 = torch.ops.aten.le.Tensor(i, j)\n" LINE
+                "z = torch.ops.aten.full.default([], 0.0, dtype = torch.bfloat16)\n" LINE
+                "n = torch.ops.aten.full.default([], -inf, dtype = torch.bfloat16)\n" LINE
+                "w = torch.ops.aten.where.self(c1, z, n)\n" LINE
+                "m = torch.ops.aten.add.Tensor(s, w)\n",
+                "added", true);
+}
+END_TEST
+
+START_TEST(other_scores) {
+  check_spelled("m = torch.ops.aten.mul.Tensor(s, 2.0)\n", "scaled twice", false);
+  check_spelled("w = torch.ops.aten.tanh.default(s)\n" LINE
+                "m = torch.ops.aten.mul.Tensor(w, 30.0)\n",
+                "soft cap", false);
+  check_spelled("x = torch.ops.aten.sub.Tensor(i, j)\n" LINE
+                "y = torch.ops.aten.mul.Tensor(x, -0.25)\n" LINE
+                "z = torch.ops.aten._to_copy.default(y, dtype = torch.bfloat16)\n" LINE
+                "m = torch.ops.aten.add.Tensor(s, z)\n",
+                "distances", false);
+}
+END_TEST
+
+// Rows from 10 on see no key at all.
+START_TEST(rows_without_keys) {
+  check_spelled(CHOICE("c1 = torch.ops.aten.lt.Scalar(j, 10)\n", "-inf"), "empty rows are NaN",
+                false);
+  check_spelled(CHOICE("c1 = torch.ops.aten.lt.Scalar(j, 10)\n", "-30000.0"),
+                "equal scores are equal shares", false);
+}
+END_TEST
+
+START_TEST(sums_for_the_backward_pass) {
+  const char *text =
+      HEAD "q: \"f32[1, 2, 33, 32]\", k: \"f32[1, 2, 40, 32]\", v: \"f32[1, 2, 40, 32]\"):\n" LINE
+           "a = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default(q, k, v, 0.0, "
+           "True)\n" LINE "o = a[0]\n" LINE "l = a[1]\n" LINE "return (o, l)\n";
+  struct arena *a = arena_create();
+  check_agrees(check_program(a, text, &on_host, "sums"), NULL, 1e-5, "sums");
+  arena_destroy(a);
+}
+END_TEST
+
+// Queries, keys and values of one buffer.
+START_TEST(parts_of_one_buffer) {
+  check(HEAD
+        "x: \"f16[2, 48, 192]\"):\n" LINE "s = torch.ops.aten.split.Tensor(x, 64, 2)\n" LINE
+        "a = s[0]\n" LINE "b = s[1]\n" LINE "c = s[2]\n" LINE
+        "d = torch.ops.aten.view.default(a, [2, 48, 2, 32])\n" LINE
+        "q = torch.ops.aten.permute.default(d, [0, 2, 1, 3])\n" LINE
+        "e = torch.ops.aten.view.default(b, [2, 48, 2, 32])\n" LINE
+        "k = torch.ops.aten.permute.default(e, [0, 2, 1, 3])\n" LINE
+        "f = torch.ops.aten.view.default(c, [2, 48, 2, 32])\n" LINE
+        "v = torch.ops.aten.permute.default(f, [0, 2, 1, 3])\n" LINE
+        "o = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, None, 0.0, True)\n" LINE
+        "t = torch.ops.aten.permute.default(o, [0, 2, 1, 3])\n" LINE
+        "u = torch.ops.aten.reshape.default(t, [2, 48, 64])\n" LINE "return (u,)\n",
+        tolerance("f16"), "one buffer");
+}
+END_TEST
+
+// ---- on the GPU ----
+
+START_TEST(whole_blocks_have_no_mask) {
+  char text[2000];
+  const struct shape s = {4, 16, 2048, 2048, 64, 64};
+  operator_text(text, sizeof text, "bf16", &s, true, NULL);
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_gpu, "attention");
+  const char *source = only_source(p, "attention");
+  ck_assert_ptr_nonnull(strstr(source, "for k0 in range(0, whole, BLOCK_N):"));
+  ck_assert_ptr_nonnull(strstr(source, "for k0 in range(whole, end, BLOCK_N):"));
+  const char *mask = strstr(source, "tl.where(");
+  ck_assert_ptr_nonnull(mask);
+  ck_assert_ptr_null(strstr(mask + 1, "tl.where(")); // in the second loop alone
+  ck_assert_ptr_null(strstr(source, "mask="));
+  ck_assert_uint_eq(p->kernels.at[0]->num_warps, 4);
+  ck_assert_uint_eq(p->kernels.at[0]->num_stages, 3);
+  arena_destroy(a);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("emit attention");
+  TCase *c = tcase_create("attention");
+  tcase_set_timeout(c, 300);
+  tcase_add_loop_test(c, shapes_around_blocks, 0, 3 * (int)(sizeof shapes / sizeof shapes[0]));
+  tcase_add_test(c, masks_are_loaded);
+  tcase_add_test(c, later_keys_are_skipped_however_it_is_said);
+  tcase_add_test(c, other_scores);
+  tcase_add_test(c, rows_without_keys);
+  tcase_add_test(c, sums_for_the_backward_pass);
+  tcase_add_test(c, parts_of_one_buffer);
+  tcase_add_test(c, whole_blocks_have_no_mask);
+  suite_add_tcase(suite, c);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? 0 : 1;
+}

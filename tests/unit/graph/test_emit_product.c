@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products as kernels: sizes around blocks, dtypes, strides, prologues and epilogues, split k,
+// batches, convolutions; and what blocks are chosen.
+#include "emit_check.h"
+#include "graph/emit_product.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_gpu = {.target = "sm_90a"};
+
+// What rounding to the dtype leaves of a sum's accuracy.
+static double tolerance(const char *dtype) {
+  return strcmp(dtype, "f32") == 0 ? 1e-5 : strcmp(dtype, "f16") == 0 ? 2e-3 : 1.6e-2;
+}
+
+#define TEXT(...) snprintf(text, sizeof text, __VA_ARGS__)
+#define HEAD "class <lambda>(torch.nn.Module):\n    def forward(self, "
+#define LINE "        "
+
+static void check(const char *text, double allowed, const char *name) {
+  struct arena *a = arena_create();
+  check_agrees(check_program(a, text, &on_host, name), NULL, allowed, name);
+  arena_destroy(a);
+}
+
+// ---- sizes, dtypes, strides ----
+
+static void check_product(const char *t, int m, int n, int k, bool turned) {
+  char text[2000], name[80];
+  snprintf(name, sizeof name, "%s %dx%dx%d%s", t, m, n, k, turned ? " turned" : "");
+  if (turned)
+    TEXT(HEAD "a: \"%s[%d, %d]\", b: \"%s[%d, %d]\"):\n" LINE
+              "c = torch.ops.aten.permute.default(a, [1, 0])\n" LINE
+              "d = torch.ops.aten.permute.default(b, [1, 0])\n" LINE
+              "e = torch.ops.aten.mm.default(c, d)\n" LINE "return (e,)\n",
+         t, k, m, t, n, k);
+  else
+    TEXT(HEAD "a: \"%s[%d, %d]\", b: \"%s[%d, %d]\"):\n" LINE
+              "c = torch.ops.aten.mm.default(a, b)\n" LINE "return (c,)\n",
+         t, m, k, t, k, n);
+  check(text, tolerance(t), name);
+}
+
+static const int sizes[][3] = {{15, 17, 16},    {16, 16, 15},  {17, 15, 129}, {127, 129, 17},
+                               {129, 127, 127}, {1, 129, 127}, {129, 1, 33},  {2, 200, 64}};
+static const char *const dtypes[] = {"f32", "bf16", "f16"};
+
+START_TEST(sizes_around_blocks) {
+  const int *s = sizes[_i / 3];
+  check_product(dtypes[_i % 3], s[0], s[1], s[2], false);
+  check_product(dtypes[_i % 3], s[0], s[1], s[2], true);
+}
+END_TEST
+
+START_TEST(products_of_doubles) {
+  check_product("f64", 17, 33, 20, false);
+  check_product("f64", 17, 33, 20, true);
+}
+END_TEST
+
+// ---- what stands before and behind ----
+
+START_TEST(bias_activation_and_residual) {
+  char text[2000];
+  for (int i = 0; i < 3; i++) {
+    const char *t = dtypes[i];
+    TEXT(HEAD "x: \"%s[33, 48]\", w: \"%s[72, 48]\", b: \"%s[72]\", r: \"%s[33, 72]\"):\n" LINE
+              "v = torch.ops.aten.permute.default(w, [1, 0])\n" LINE
+              "y = torch.ops.aten.addmm.default(b, x, v)\n" LINE
+              "g = torch.ops.aten.gelu.default(y)\n" LINE
+              "z = torch.ops.aten.add.Tensor(g, r)\n" LINE "return (z, y)\n",
+         t, t, t, t);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_host, t);
+    ck_assert_uint_eq(p->launches.len, 1); // the epilogue is in the product's kernel
+    check_agrees(p, NULL, tolerance(t), t);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
+START_TEST(result_in_another_order) {
+  check(HEAD "x: \"bf16[3, 33, 40]\", y: \"bf16[3, 40, 18]\"):\n" LINE
+             "p = torch.ops.aten.bmm.default(x, y)\n" LINE
+             "q = torch.ops.aten.permute.default(p, [1, 0, 2])\n" LINE
+             "r = torch.ops.aten.clone.default(q, memory_format = torch.contiguous_format)\n" LINE
+             "s = torch.ops.aten.view.default(r, [33, 54])\n" LINE "return (s,)\n",
+        tolerance("bf16"), "another order");
+}
+END_TEST
+
+START_TEST(operands_are_parts_of_a_larger_one) {
+  check(HEAD "x: \"f16[20, 96]\", w: \"f16[32, 24]\"):\n" LINE
+             "y = torch.ops.aten.slice.Tensor(x, 1, 32, 64)\n" LINE
+             "p = torch.ops.aten.mm.default(y, w)\n" LINE "return (p,)\n",
+        tolerance("f16"), "a part");
+}
+END_TEST
+
+START_TEST(operand_is_computed) {
+  check(HEAD "x: \"bf16[40, 64]\", m: \"b8[40, 64]\", w: \"bf16[64, 40]\"):\n" LINE
+             "z = torch.ops.aten.masked_fill.Scalar(x, m, 0.0)\n" LINE
+             "p = torch.ops.aten.mm.default(z, w)\n" LINE "return (p,)\n",
+        tolerance("bf16"), "computed");
+}
+END_TEST
+
+START_TEST(gate_and_product) {
+  check(HEAD
+        "x: \"f16[32, 64]\", g: \"f16[96, 64]\", u: \"f16[96, 64]\"):\n" LINE
+        "a = torch.ops.aten.permute.default(g, [1, 0])\n" LINE
+        "b = torch.ops.aten.mm.default(x, a)\n" LINE "c = torch.ops.aten.silu.default(b)\n" LINE
+        "d = torch.ops.aten.permute.default(u, [1, 0])\n" LINE
+        "e = torch.ops.aten.mm.default(x, d)\n" LINE "f = torch.ops.aten.mul.Tensor(c, e)\n" LINE
+        "return (f,)\n",
+        tolerance("f16"), "swiglu");
+}
+END_TEST
+
+// A region that holds both products, put together by hand: their sums are in registers at once.
+START_TEST(products_of_the_same_rows_share_a_kernel) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(
+      a,
+      HEAD "x: \"f16[40, 64]\", g: \"f16[96, 64]\", u: \"f16[96, 64]\"):\n" LINE
+           "a = torch.ops.aten.permute.default(g, [1, 0])\n" LINE
+           "b = torch.ops.aten.mm.default(x, a)\n" LINE "c = torch.ops.aten.silu.default(b)\n" LINE
+           "d = torch.ops.aten.permute.default(u, [1, 0])\n" LINE
+           "e = torch.ops.aten.mm.default(x, d)\n" LINE "f = torch.ops.aten.mul.Tensor(c, e)\n" LINE
+           "return (f,)\n",
+      &on_host, "two products");
+  struct region both = *vec_last(&p->regions->list);
+  if (p->regions->list.len == 2) { // else they are one already
+    const struct region *first = p->regions->list.at[0];
+    both.stages.at = NULL;
+    both.stages.len = both.stages.cap = 0;
+    for (size_t i = 0; i < first->stages.len; i++)
+      vec_push(a, &both.stages, first->stages.at[i]);
+    const struct region *last = p->regions->list.at[1];
+    for (size_t i = 0; i < last->stages.len; i++)
+      vec_push(a, &both.stages, last->stages.at[i]);
+  }
+  p->launches.len = p->kernels.len = 0;
+  ck_assert(emit_product(p, &both, &on_host));
+  ck_assert_uint_eq(p->launches.len, 1);
+  ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "acc1 = tl.dot(a0, b1, acc1)"));
+  ck_assert(memory_plan(p));
+  check_agrees(p, NULL, tolerance("f16"), "two products");
+  arena_destroy(a);
+}
+END_TEST
+
+// ---- forms of the kernel ----
+
+START_TEST(long_k_is_split) {
+  char text[2000];
+  for (int i = 0; i < 3; i++) {
+    const char *t = dtypes[i];
+    TEXT(HEAD "x: \"%s[9, 4100]\", w: \"%s[4100, 24]\", b: \"%s[24]\"):\n" LINE
+              "y = torch.ops.aten.addmm.default(b, x, w)\n" LINE
+              "z = torch.ops.aten.relu.default(y)\n" LINE "return (z,)\n",
+         t, t, t);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_host, t);
+    ck_assert_uint_eq(p->launches.len, 2);
+    check_agrees(p, NULL, tolerance(t), t);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
+START_TEST(many_batches_share_an_axis_of_the_grid) {
+  check(HEAD "x: \"f32[66000, 8, 16]\", y: \"f32[66000, 16, 8]\"):\n" LINE
+             "p = torch.ops.aten.bmm.default(x, y)\n" LINE "return (p,)\n",
+        tolerance("f32"), "many batches");
+}
+END_TEST
+
+START_TEST(convolutions) {
+  check(HEAD "x: \"f32[2, 3, 18, 17]\", k: \"f32[20, 3, 3, 3]\", b: \"f32[20]\"):\n" LINE
+             "c = torch.ops.aten.convolution.default(x, k, b, [1, 1], [1, 1], [1, 1], False, "
+             "[0, 0], 1)\n" LINE "r = torch.ops.aten.relu.default(c)\n" LINE "return (r,)\n",
+        1e-5, "convolution");
+  check(HEAD "x: \"bf16[2, 32, 18, 18]\", k: \"bf16[64, 16, 3, 3]\"):\n" LINE
+             "c = torch.ops.aten.convolution.default(x, k, None, [2, 2], [1, 1], [1, 1], False, "
+             "[0, 0], 2)\n" LINE "return (c,)\n",
+        1.6e-2, "groups and strides");
+}
+END_TEST
+
+START_TEST(sizes_that_are_symbols) {
+  const char *text =
+      HEAD "s0: \"Sym(s0)\", x: \"f32[s0, 40]\", w: \"f32[40, 56]\", b: \"f32[56]\"):\n" LINE
+           "y = torch.ops.aten.addmm.default(b, x, w)\n" LINE
+           "z = torch.ops.aten.relu.default(y)\n" LINE "return (z,)\n";
+  for (int64_t size = 1; size < 200; size = size * 5 + 2) {
+    struct arena *a = arena_create();
+    check_agrees(check_program(a, text, &on_host, "symbols"), &size, 1e-5, "symbols");
+    arena_destroy(a);
+  }
+}
+END_TEST
+
+// ---- blocks ----
+
+static struct product_plan plan_of(enum dtype t, int64_t m, int64_t n, int64_t k) {
+  struct product_shape s = {
+      .batch = 1, .m = m, .n = n, .k = k, .dtype = t, .products = 1, .is_fixed = true};
+  return product_choose(&s, &on_gpu);
+}
+
+// The blocks that were fastest on the device they are chosen for.
+START_TEST(blocks_are_the_measured_best) {
+  struct product_plan p = plan_of(DTYPE_BF16, 4096, 4096, 4096);
+  ck_assert_uint_eq(p.block_m * p.block_n, 128 * 256);
+  ck_assert_uint_eq(p.num_warps, 8);
+  p = plan_of(DTYPE_F16, 1024, 1024, 1024);
+  ck_assert_uint_eq(p.block_m, 64);
+  ck_assert_uint_eq(p.block_n, 128);
+  ck_assert_uint_eq(p.block_k, 64);
+  ck_assert_uint_eq(p.split_k, 1);
+}
+END_TEST
+
+START_TEST(blocks_suit_every_size) {
+  static const int64_t lengths[] = {1, 2, 15, 16, 17, 100, 127, 768, 1000, 4097, 50257};
+  static const enum dtype types[] = {DTYPE_F16, DTYPE_F32, DTYPE_F64, DTYPE_F8E5};
+  for (size_t i = 0; i < COUNT_OF(lengths); i++)
+    for (size_t j = 0; j < COUNT_OF(lengths); j++)
+      for (size_t k = 0; k < COUNT_OF(lengths); k++)
+        for (size_t t = 0; t < COUNT_OF(types); t++) {
+          struct product_plan p = plan_of(types[t], lengths[i], lengths[j], lengths[k]);
+          ck_assert(is_pow2(p.block_m) && is_pow2(p.block_n) && is_pow2(p.block_k));
+          ck_assert(p.block_m <= 16 || p.block_m < 2 * lengths[i]);
+          ck_assert(p.block_n <= 16 || p.block_n < 2 * lengths[j]);
+          ck_assert_uint_eq(p.share_k % p.block_k, 0);
+          ck_assert_int_ge((int64_t)p.share_k * p.split_k, lengths[k]);
+          // All stages fit the shared memory of a multiprocessor.
+          ck_assert_uint_le((p.block_m + p.block_n) * p.block_k * p.num_stages *
+                                dtype_bytes(types[t]),
+                            227 << 10);
+        }
+}
+END_TEST
+
+START_TEST(linear_and_gelu_is_one_kernel_on_the_gpu) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(
+      a,
+      HEAD "x: \"bf16[4096, 4096]\", w: \"bf16[11008, 4096]\", b: \"bf16[11008]\"):\n" LINE
+           "v = torch.ops.aten.permute.default(w, [1, 0])\n" LINE
+           "y = torch.ops.aten.addmm.default(b, x, v)\n" LINE
+           "g = torch.ops.aten.gelu.default(y)\n" LINE "return (g,)\n",
+      &on_gpu, "linear");
+  ck_assert_uint_eq(p->launches.len, 1);
+  const struct graph_kernel *k = p->kernels.at[0];
+  // Whole blocks: nothing in the loop is masked.
+  ck_assert_ptr_nonnull(strstr(k->source, "tl.dot(a, b, acc)"));
+  ck_assert_ptr_null(strstr(k->source, "mask="));
+  ck_assert_ptr_nonnull(k->space);
+  ck_assert_str_eq(p->launches.at[0].grid_text, "cdiv(4096,BLOCK_M)*cdiv(11008,BLOCK_N)");
+  arena_destroy(a);
+}
+END_TEST
+
+int main(void) {
+  Suite *suite = suite_create("emit product");
+  TCase *c = tcase_create("on the host");
+  tcase_set_timeout(c, 300);
+  tcase_add_loop_test(c, sizes_around_blocks, 0, 3 * (int)COUNT_OF(sizes));
+  tcase_add_test(c, products_of_doubles);
+  tcase_add_test(c, bias_activation_and_residual);
+  tcase_add_test(c, result_in_another_order);
+  tcase_add_test(c, operands_are_parts_of_a_larger_one);
+  tcase_add_test(c, operand_is_computed);
+  tcase_add_test(c, gate_and_product);
+  tcase_add_test(c, products_of_the_same_rows_share_a_kernel);
+  tcase_add_test(c, long_k_is_split);
+  tcase_add_test(c, many_batches_share_an_axis_of_the_grid);
+  tcase_add_test(c, convolutions);
+  tcase_add_test(c, sizes_that_are_symbols);
+  suite_add_tcase(suite, c);
+  c = tcase_create("blocks");
+  tcase_add_test(c, blocks_are_the_measured_best);
+  tcase_add_test(c, blocks_suit_every_size);
+  tcase_add_test(c, linear_and_gelu_is_one_kernel_on_the_gpu);
+  suite_add_tcase(suite, c);
+  SRunner *runner = srunner_create(suite);
+  srunner_run_all(runner, CK_ENV);
+  int failed = srunner_ntests_failed(runner);
+  srunner_free(runner);
+  return failed == 0 ? 0 : 1;
+}
