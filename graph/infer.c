@@ -67,6 +67,8 @@ bool infer_result(struct infer *in, unsigned i, enum dtype t, uint32_t rank,
   if (rank > GRAPH_MAX_RANK)
     return infer_error(in, E1009, "a result of %u dimensions; there are at most %d", rank,
                        GRAPH_MAX_RANK);
+  if (g->value_count >= GRAPH_MAX_VALUES)
+    return infer_error(in, E1009, "more than %d results in the graph", GRAPH_MAX_VALUES);
   const struct expr *bytes = expr_const(g->exprs, dtype_bytes(t));
   for (uint32_t d = 0; d < rank; d++) {
     if (shape[d]->hi < 0)

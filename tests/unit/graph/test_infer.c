@@ -314,6 +314,19 @@ START_TEST(builder) {
 }
 END_TEST
 
+// Lists of results add up.
+START_TEST(many_results) {
+  struct graph *g = graph_create(arena, diag, exprs_create(arena), "G");
+  const struct expr *shape[1] = {expr_const(g->exprs, 1 << 16)};
+  struct value *v = graph_add_input(g, "x", DTYPE_F32, 1, shape, NULL, SPAN_NONE);
+  int made = 0;
+  while (graph_append(g, OP_UNBIND, (struct arg[]){ARG_V(v)}, 1, SPAN_NONE))
+    made++;
+  ck_assert_int_eq(made, GRAPH_MAX_VALUES / (1 << 16) - 1);
+  ck_assert_int_eq(diag_first_error_code(diag), E1009);
+}
+END_TEST
+
 // What the verifier is for: graphs that a pass broke.
 START_TEST(broken) {
   struct graph *g = graph_create(arena, diag, exprs_create(arena), "G");
@@ -363,6 +376,7 @@ int main(void) {
   tcase_add_loop_test(t, errors, 0, COUNT_OF(bads));
   tcase_add_test(t, rows);
   tcase_add_test(t, builder);
+  tcase_add_test(t, many_results);
   tcase_add_loop_test(t, broken, 0, 7);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);
