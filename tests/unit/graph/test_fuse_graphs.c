@@ -244,6 +244,73 @@ START_TEST(attention_however_spelled) {
 }
 END_TEST
 
+#define HEADS "q: \"f16[2, 3, 20, 16]\", k: \"f16[2, 3, 24, 16]\", v: \"f16[2, 3, 24, 16]\""
+#define SCORES OP("kt", "transpose.int(k, -2, -1)") OP("s", "matmul.default(q, kt)")
+#define VALUES OP("p", "_softmax.default(t, -1, False)") OP("y", "matmul.default(p, v)")
+#define TO(to, of, dtype)                                                                          \
+  LINE to " = torch.ops.prims.convert_element_type.default(" of ", torch." dtype ")\n"
+
+// As models write it.
+static const struct pattern attentions[] = {
+    {"in f32", HEADS,
+     SCORES TO("f", "s", "float32") OP("t", "mul.Tensor(f, 0.25)")
+         OP("p32", "_softmax.default(t, -1, False)") TO("p", "p32", "float16")
+             OP("y", "matmul.default(p, v)"),
+     "y", 1, REGION_ATTENTION},
+    {"both scaled before", HEADS,
+     OP("q2", "mul.Tensor(q, 0.5)") OP("k2", "mul.Tensor(k, 0.5)")
+         OP("kt", "permute.default(k2, [0, 1, 3, 2])") OP("t", "matmul.default(q2, kt)") VALUES,
+     "y", 1, REGION_ATTENTION},
+    {"smallest number as mask", HEADS ", m: \"b8[2, 1, 1, 24]\"",
+     SCORES OP("n", "logical_not.default(m)") OP("f", "masked_fill.Scalar(s, n, -65504.0)")
+         OP("t", "mul.Tensor(f, 0.25)") VALUES,
+     "y", 1, REGION_ATTENTION},
+    {"baddbmm",
+     "q: \"f16[6, 20, 16]\", k: \"f16[6, 24, 16]\", v: \"f16[6, 24, 16]\", m: \"f16[6, 20, 24]\"",
+     OP("kt", "permute.default(k, [0, 2, 1])")
+         OP("t", "baddbmm.default(m, q, kt, beta = 1, alpha = 0.25)")
+             OP("p", "_softmax.default(t, -1, False)") OP("y", "bmm.default(p, v)"),
+     "y", 1, REGION_ATTENTION},
+    {"keys of several queries",
+     "q: \"f16[2, 6, 20, 16]\", k: \"f16[2, 2, 24, 16]\", v0: \"f16[2, 2, 24, 16]\"",
+     OP("ku", "unsqueeze.default(k, 2)") OP("ke", "expand.default(ku, [2, 2, 3, 24, 16])")
+         OP("kc", "clone.default(ke, memory_format = torch.contiguous_format)")
+             OP("kk", "view.default(kc, [2, 6, 24, 16])") OP("vu", "unsqueeze.default(v0, 2)")
+                 OP("ve", "expand.default(vu, [2, 2, 3, 24, 16])")
+                     OP("vc", "clone.default(ve, memory_format = torch.contiguous_format)")
+                         OP("v", "view.default(vc, [2, 6, 24, 16])")
+                             OP("kt", "transpose.int(kk, -2, -1)") OP("s", "matmul.default(q, kt)")
+                                 OP("t", "mul.Tensor(s, 0.25)") VALUES,
+     "y", 1, REGION_ATTENTION},
+    {"heads of one tensor, moved back", "x: \"f16[2, 20, 144]\"",
+     OP("h", "view.default(x, [2, 20, 3, 3, 16])") OP("h2", "permute.default(h, [2, 0, 3, 1, 4])")
+         OP("q", "select.int(h2, 0, 0)") OP("k", "select.int(h2, 0, 1)")
+             OP("v", "select.int(h2, 0, 2)") SCORES OP("t", "mul.Tensor(s, 0.25)")
+                 VALUES OP("yt", "permute.default(y, [0, 2, 1, 3])")
+                     OP("yc", "clone.default(yt, memory_format = torch.contiguous_format)")
+                         OP("z", "view.default(yc, [2, 20, 48])"),
+     "z", 1, REGION_ATTENTION},
+    {"a bias by distance, and tanh", HEADS ", w: \"f32[3, 1, 1]\"",
+     SCORES TO("f", "s", "float32") OP("a", "mul.Tensor(f, 0.25)") OP("i", "arange.default(24)")
+         TO("j", "i", "float32") OP("b", "mul.Tensor(w, j)") OP("c", "add.Tensor(a, b)")
+             OP("t", "tanh.default(c)") OP("p32", "_softmax.default(t, -1, False)")
+                 TO("p", "p32", "float16") OP("y", "matmul.default(p, v)"),
+     "y", 1, REGION_ATTENTION},
+    {"heads too wide for a program",
+     "q: \"f16[1, 2, 20, 320]\", k: \"f16[1, 2, 24, 320]\", v: \"f16[1, 2, 24, 320]\"",
+     SCORES OP("t", "mul.Tensor(s, 0.25)") VALUES, "y", 3, REGION_PRODUCT},
+};
+
+START_TEST(attention_of_models) {
+  const struct pattern *p = &attentions[_i];
+  struct arena *a = arena_create();
+  struct graph *g = graph_of(a, p->name, p->params, p->body, p->result);
+  struct regions *r = check_graph(g, p->name, p->regions);
+  ck_assert_int_eq(r->list.at[r->list.len - 1]->kind, p->kind);
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(probabilities_that_are_kept) {
   struct arena *a = arena_create();
   struct graph *g = attention_graph(a, 0, "y, p");
@@ -259,6 +326,7 @@ int main(void) {
   tcase_set_timeout(c, 120);
   tcase_add_loop_test(c, pattern, 0, sizeof patterns / sizeof *patterns);
   tcase_add_loop_test(c, attention_however_spelled, 0, sizeof spellings / sizeof *spellings);
+  tcase_add_loop_test(c, attention_of_models, 0, sizeof attentions / sizeof *attentions);
   tcase_add_test(c, probabilities_that_are_kept);
   tcase_add_test(c, symbolic_sizes);
   tcase_add_test(c, empty_sizes);
