@@ -39,7 +39,7 @@ struct variant {
   int64_t *lo, *hi;
 };
 
-struct tile_function {
+struct tile_captured {
   tile_device *device;
   tile_graph_function function;
   void *user;
@@ -51,12 +51,12 @@ struct tile_function {
   uint64_t seed;
 };
 
-tile_status tile_function_create(tile_device *device, tile_graph_function function, void *user,
-                                 tile_function **ret_function) {
-  if (!device || !function || !ret_function)
+tile_status tile_captured_create(tile_device *device, tile_graph_function function, void *user,
+                                 tile_captured **ret_captured) {
+  if (!device || !function || !ret_captured)
     return status_set(TILE_INVALID_ARGUMENT,
                       "a function wants a device and a C function, and a place for it");
-  tile_function *f = calloc(1, sizeof *f);
+  tile_captured *f = calloc(1, sizeof *f);
   if (!f)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a function");
   pthread_mutex_init(&f->lock, NULL);
@@ -64,7 +64,7 @@ tile_status tile_function_create(tile_device *device, tile_graph_function functi
   f->function = function;
   f->user = user;
   f->limit = DEFAULT_LIMIT;
-  *ret_function = f;
+  *ret_captured = f;
   return TILE_OK;
 }
 
@@ -79,7 +79,7 @@ static void variant_destroy(struct variant *v) {
   free(v);
 }
 
-void tile_function_destroy(tile_function *f) {
+void tile_captured_destroy(tile_captured *f) {
   if (!f)
     return;
   for (size_t i = 0; i < f->variant_count; i++)
@@ -92,7 +92,7 @@ void tile_function_destroy(tile_function *f) {
 
 // ---- settings ----
 
-static tile_status mark(tile_function *f, const struct mark *m) {
+static tile_status mark(tile_captured *f, const struct mark *m) {
   for (size_t i = 0; i < f->mark_count; i++)
     if (f->marks[i].input == m->input && f->marks[i].dim == m->dim)
       return f->marks[i] = *m, TILE_OK;
@@ -104,7 +104,7 @@ static tile_status mark(tile_function *f, const struct mark *m) {
   return TILE_OK;
 }
 
-tile_status tile_function_mark_dynamic(tile_function *f, size_t input, int dim, int64_t lo,
+tile_status tile_captured_mark_dynamic(tile_captured *f, size_t input, int dim, int64_t lo,
                                        int64_t hi) {
   if (!f || dim < 0 || dim >= GRAPH_MAX_RANK || lo < 0 || hi < lo || hi > INT32_MAX)
     return status_set(TILE_INVALID_ARGUMENT,
@@ -117,7 +117,7 @@ tile_status tile_function_mark_dynamic(tile_function *f, size_t input, int dim, 
   return s;
 }
 
-tile_status tile_function_set_limit(tile_function *f, size_t variants) {
+tile_status tile_captured_set_limit(tile_captured *f, size_t variants) {
   if (!f || variants == 0)
     return status_set(TILE_INVALID_ARGUMENT, "a function has at least one variant");
   pthread_mutex_lock(&f->lock);
@@ -126,7 +126,7 @@ tile_status tile_function_set_limit(tile_function *f, size_t variants) {
   return TILE_OK;
 }
 
-tile_status tile_function_set_seed(tile_function *f, uint64_t seed) {
+tile_status tile_captured_set_seed(tile_captured *f, uint64_t seed) {
   if (!f)
     return status_set(TILE_INVALID_ARGUMENT, "no function");
   pthread_mutex_lock(&f->lock);
@@ -135,7 +135,7 @@ tile_status tile_function_set_seed(tile_function *f, uint64_t seed) {
   return TILE_OK;
 }
 
-size_t tile_function_variants(tile_function *f) {
+size_t tile_captured_variants(tile_captured *f) {
   if (!f)
     return 0;
   pthread_mutex_lock(&f->lock);
@@ -191,7 +191,7 @@ static bool guards_hold(const struct variant *v, const struct tensor_views *view
 
 // ---- capturing ----
 
-static const struct mark *find_mark(const tile_function *f, size_t input, uint32_t dim) {
+static const struct mark *find_mark(const tile_captured *f, size_t input, uint32_t dim) {
   for (size_t i = 0; i < f->mark_count; i++)
     if (f->marks[i].input == input && f->marks[i].dim == (int)dim)
       return &f->marks[i];
@@ -222,7 +222,7 @@ static int symbol_for(struct variant *v, struct sizes *sizes, const struct mark 
   return (int)sizes->count++;
 }
 
-static tile_value *add_input(const tile_function *f, struct variant *v, struct sizes *sizes,
+static tile_value *add_input(const tile_captured *f, struct variant *v, struct sizes *sizes,
                              size_t i, const struct tensor_view *t) {
   struct guard *g = &v->guards[i];
   int64_t shape[GRAPH_MAX_RANK];
@@ -295,7 +295,7 @@ static tile_status add_outputs(struct variant *v, tile_value *const *out,
   return s;
 }
 
-static tile_status capture(const tile_function *f, struct variant *v,
+static tile_status capture(const tile_captured *f, struct variant *v,
                            const struct tensor_views *views, tile_value **values) {
   struct sizes sizes = {0};
   size_t outputs = views->count - views->input_count;
@@ -315,7 +315,7 @@ static tile_status capture(const tile_function *f, struct variant *v,
   return s == TILE_OK ? tile_program_from_graph(f->device, v->graph, &v->program) : s;
 }
 
-static tile_status variant_create(tile_function *f, const struct tensor_views *views,
+static tile_status variant_create(tile_captured *f, const struct tensor_views *views,
                                   struct variant **ret) {
   struct variant *v = calloc(1, sizeof *v);
   tile_value **values = calloc(views->count + 1, sizeof *values);
@@ -343,7 +343,7 @@ static tile_status variant_create(tile_function *f, const struct tensor_views *v
 
 // ---- calls ----
 
-static tile_status find_variant(tile_function *f, const struct tensor_views *views,
+static tile_status find_variant(tile_captured *f, const struct tensor_views *views,
                                 struct variant **ret) {
   for (size_t i = 0; i < f->variant_count; i++)
     if (guards_hold(f->variants[i], views)) {
@@ -355,12 +355,12 @@ static tile_status find_variant(tile_function *f, const struct tensor_views *vie
         TILE_LIMIT,
         "the function has %zu variants, its limit, and these tensors want another: mark dimensions "
         "that change "
-        "with tile_function_mark_dynamic, or raise the limit with tile_function_set_limit",
+        "with tile_captured_mark_dynamic, or raise the limit with tile_captured_set_limit",
         f->variant_count);
   return variant_create(f, views, ret);
 }
 
-static tile_status call(tile_function *f, tile_stream *stream, const tile_tensor *inputs,
+static tile_status call(tile_captured *f, tile_stream *stream, const tile_tensor *inputs,
                         size_t input_count, const tile_tensor *outputs, size_t output_count,
                         bool runs) {
   struct tensor_views views;
@@ -380,13 +380,13 @@ static tile_status call(tile_function *f, tile_stream *stream, const tile_tensor
   return s;
 }
 
-tile_status tile_function_call(tile_function *f, tile_stream *stream, const tile_tensor *inputs,
+tile_status tile_captured_call(tile_captured *f, tile_stream *stream, const tile_tensor *inputs,
                                size_t input_count, const tile_tensor *outputs,
                                size_t output_count) {
   return call(f, stream, inputs, input_count, outputs, output_count, true);
 }
 
-tile_status tile_function_prepare(tile_function *f, const tile_tensor *inputs, size_t input_count,
+tile_status tile_captured_prepare(tile_captured *f, const tile_tensor *inputs, size_t input_count,
                                   const tile_tensor *outputs, size_t output_count) {
   return call(f, NULL, inputs, input_count, outputs, output_count, false);
 }

@@ -7,14 +7,14 @@
  *     return TILE_OK;
  *   }
  *   ...
- *   tile_function *function;
- *   tile_function_create(device, f, NULL, &function);
- *   tile_function_call(function, stream, inputs, 3, outputs, 1);
+ *   tile_captured *captured;
+ *   tile_captured_create(device, f, NULL, &captured);
+ *   tile_captured_call(captured, stream, inputs, 3, outputs, 1);
  *
  * The first call runs `f` on symbolic tensors, which gives a graph, and compiles it; later calls
  * with tensors of the same dtypes, shapes and strides run what was compiled, others compile a
  * variant of their own. Dimensions that change from call to call are marked:
- * tile_function_mark_dynamic.
+ * tile_captured_mark_dynamic.
  *
  * Calls that make values return NULL after an error and accept NULL for a value, so that a chain of
  * them needs no checks in between: the graph keeps its first error, and tile_graph_status tells it,
@@ -205,7 +205,7 @@ TILE_API tile_status tile_program_from_graph(tile_device *device, tile_graph *gr
                                              tile_program **ret_program);
 
 /* ---- capture ---- */
-typedef struct tile_function tile_function;
+typedef struct tile_captured tile_captured;
 
 /* Runs on values instead of tensors: in[i] stands for input i; sets out[i] for each output. What it
  * returns other than TILE_OK ends the call with that. It sees shapes and dtypes, never contents,
@@ -214,27 +214,27 @@ typedef tile_status (*tile_graph_function)(tile_graph *graph, tile_value *const 
                                            size_t in_count, tile_value **out, size_t out_count,
                                            void *user);
 
-TILE_API tile_status tile_function_create(tile_device *device, tile_graph_function function,
-                                          void *user, tile_function **ret_function);
-TILE_API void tile_function_destroy(tile_function *function);
+TILE_API tile_status tile_captured_create(tile_device *device, tile_graph_function function,
+                                          void *user, tile_captured **ret_captured);
+TILE_API void tile_captured_destroy(tile_captured *captured);
 /* Dimension `dim` of input `input` may be anything from lo to hi: variants made from now on serve
  * all of them. Dimensions that are equal in the call that makes a variant are one size in it, and
  * calls where they differ make another. */
-TILE_API tile_status tile_function_mark_dynamic(tile_function *function, size_t input, int dim,
+TILE_API tile_status tile_captured_mark_dynamic(tile_captured *captured, size_t input, int dim,
                                                 int64_t lo, int64_t hi);
 /* Variants that may be compiled, 16 unless told; a call that needs one more fails with TILE_LIMIT.
  */
-TILE_API tile_status tile_function_set_limit(tile_function *function, size_t variants);
-TILE_API tile_status tile_function_set_seed(tile_function *function, uint64_t seed);
-TILE_API size_t tile_function_variants(tile_function *function); /* compiled so far */
+TILE_API tile_status tile_captured_set_limit(tile_captured *captured, size_t variants);
+TILE_API tile_status tile_captured_set_seed(tile_captured *captured, uint64_t seed);
+TILE_API size_t tile_captured_variants(tile_captured *captured); /* compiled so far */
 /* Asynchronous on a GPU. Outputs are the caller's: TILE_INVALID_ARGUMENT, with what was expected,
  * where their dtypes or shapes are others than the function gives. Calls of one function go into
  * one stream. */
-TILE_API tile_status tile_function_call(tile_function *function, tile_stream *stream,
+TILE_API tile_status tile_captured_call(tile_captured *captured, tile_stream *stream,
                                         const tile_tensor *inputs, size_t input_count,
                                         const tile_tensor *outputs, size_t output_count);
 /* Compiles what such a call needs, and does not run it: data may be NULL. */
-TILE_API tile_status tile_function_prepare(tile_function *function, const tile_tensor *inputs,
+TILE_API tile_status tile_captured_prepare(tile_captured *captured, const tile_tensor *inputs,
                                            size_t input_count, const tile_tensor *outputs,
                                            size_t output_count);
 
