@@ -99,7 +99,7 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
 
 // Device memory of a tensor at the graph's strides; filled from `from`, if there is one.
 static int place(struct tool *t, struct graph_session *s, const struct value *v,
-                 const struct tensor *from, struct tensor_view *ret) {
+                 struct tensor *from, struct tensor_view *ret) {
   const struct graph *g = s->program->graph;
   int64_t *shape = arena_array(t->arena, int64_t, v->rank + 1),
           *strides = arena_array(t->arena, int64_t, v->rank + 1);
@@ -118,8 +118,10 @@ static int place(struct tool *t, struct graph_session *s, const struct value *v,
   if (!host)
     return out_of_memory(t);
   memset(host, 0xff, bytes); // NaN, for what a run leaves as it is
-  if (from)
+  if (from) { // where strides let elements share memory, the last one wins for all
     tensor_store(from, host, strides);
+    tensor_load(from, host, strides);
+  }
   status = failed(t, tile_copy_to_device(s->device, NULL, ret->data, host, bytes));
   free(host);
   return status;
