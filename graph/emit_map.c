@@ -15,6 +15,7 @@ struct map_plan {
 struct access_sum {
   struct emitter *e;
   const struct region *r;
+  struct map seen;    // loads
   uint64_t along[8];  // bytes of what is contiguous along each axis
   unsigned bytes;     // read for each element
   unsigned narrowest; // bytes of an element
@@ -48,6 +49,9 @@ static void add_access(struct access_sum *s, const struct buffer *b, const struc
 
 static void add_load(void *user, const struct scalar *load) {
   struct access_sum *s = user;
+  if (ptrmap_get(&s->seen, load))
+    return;
+  ptrmap_put(s->e->arena, &s->seen, load, s);
   add_access(s, load->buffer, load->index, true);
 }
 

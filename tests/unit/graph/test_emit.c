@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of maps, rows, columns, scans and scatters: graphs as programs on the host against the
+// interpreter, for likely choices of blocks (those for the host and those for a GPU).
+#include "emit_check.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct family {
+  const char *name, *params, *body;
+  double tolerance;
+};
+
+#define A "torch.ops.aten."
+
+static const struct family families[] = {
+    {"sin-cos", "x: \"f32[1024]\"",
+     "a = " A "sin.default(x)\nb = " A "cos.default(x)\nreturn (a, b)\n", 1e-6},
+    {"lengths without divisors", "x: \"f32[37, 131]\", b: \"f32[131]\"",
+     "a = " A "add.Tensor(x, b)\nc = " A "gelu.default(a)\nreturn (c,)\n", 1e-5},
+    {"halves", "x: \"bf16[64, 96]\", y: \"bf16[96]\"",
+     "a = " A "mul.Tensor(x, y)\nb = " A "silu.default(a)\nreturn (b,)\n", 1e-2},
+    {"transposed", "x: \"f32[70, 50]\", y: \"f32[50, 70]\"",
+     "t = " A "t.default(x)\na = " A "add.Tensor(t, y)\nreturn (a,)\n", 1e-6},
+    {"permuted", "x: \"f32[6, 20, 33]\"",
+     "t = " A "permute.default(x, [0, 2, 1])\na = " A
+     "clone.default(t, memory_format = torch.contiguous_format)\nb = " A
+     "exp.default(a)\nreturn (b,)\n",
+     1e-6},
+    {"many axes", "x: \"f32[3, 4, 5, 6]\", y: \"f32[5, 1]\", z: \"f32[4, 1, 6]\"",
+     "a = " A "mul.Tensor(x, y)\nb = " A "add.Tensor(a, z)\nreturn (b,)\n", 1e-6},
+    {"integers", "x: \"i64[40, 8]\", y: \"i32[8]\", p: \"b8[8]\"",
+     "a = " A "mul.Tensor(x, y)\nb = " A "div.Tensor(x, 3)\nc = " A
+     "div.Tensor_mode(x, 3, rounding_mode = 'floor')\nd = " A "remainder.Scalar(x, -3)\ne = " A
+     "logical_not.default(x)\nf = " A "mul.Tensor(p, x)\nh = " A "fmod.Scalar(x, 5)\ni = " A
+     "bitwise_and.Tensor(p, p)\nreturn (a, b, c, d, e, f, h, i)\n",
+     1e-6},
+    {"functions", "x: \"f32[500]\", y: \"f32[500]\"",
+     "a = " A "tanh.default(x)\nb = " A "expm1.default(x)\nc = " A "atan2.default(x, y)\nd = " A
+     "sign.default(x)\ne = " A "round.default(x)\nf = " A "remainder.Tensor(x, y)\nh = " A
+     "pow.Tensor_Scalar(x, 3)\ni = " A "erf.default(x)\nj = " A "trunc.default(x)\nk = " A
+     "fmod.Tensor(x, y)\nl = " A "isinf.default(x)\nreturn (a, b, c, d, e, f, h, i, j, k, l)\n",
+     1e-5},
+    {"doubles", "x: \"f64[300]\"",
+     "a = " A "mul.Tensor(x, 0.1)\nb = " A "exp.default(a)\nreturn (b,)\n", 1e-12},
+    {"cat and pad", "x: \"f32[9, 20]\", y: \"f32[9, 13]\"",
+     "a = " A "cat.default([x, y], 1)\nb = " A "constant_pad_nd.default(a, [1, 2], 0.5)\nc = " A
+     "exp.default(b)\nreturn (c,)\n",
+     1e-6},
+    {"embedding", "w: \"f32[30, 24]\", i: \"i64[5, 7]\"",
+     "a = " A "embedding.default(w, i)\nb = " A "mul.Tensor(a, 2)\nreturn (b,)\n", 1e-6},
+    {"scatter", "w: \"f32[30, 24]\", i: \"i64[11]\", v: \"f32[11, 24]\"",
+     "a = " A "index_put.default(w, [i], v, True)\nreturn (a,)\n", 1e-5},
+    {"scans", "x: \"f32[20, 130]\", y: \"i64[130, 9]\"",
+     "a = " A "cumsum.default(x, 1)\nb = " A "cumsum.default(y, 0)\nreturn (a, b)\n", 1e-5},
+    {"softmax", "x: \"f32[50, 100]\"", "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n",
+     1e-5},
+    {"softmax of bf16", "x: \"bf16[16, 1024]\"",
+     "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-2},
+    {"softmax of columns", "x: \"f32[100, 50]\"",
+     "a = " A "_softmax.default(x, 0, False)\nreturn (a,)\n", 1e-5},
+    {"long rows", "x: \"f32[2, 70000]\"", "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n",
+     1e-4},
+    {"log softmax", "x: \"f32[300, 20000]\"",
+     "a = " A "_log_softmax.default(x, -1, False)\nb = " A "sum.dim_IntList(a, [1])\nreturn (b,)\n",
+     1e-4},
+    {"layer norm", "x: \"bf16[40, 256]\", w: \"bf16[256]\", b: \"bf16[256]\"",
+     "n = " A "native_layer_norm.default(x, [256], w, b, 1e-05)\ny = n[0]\nm = n[1]\nr = "
+              "n[2]\nreturn (y, m, r)\n",
+     1e-2},
+    {"layer norm of odd rows", "x: \"f32[7, 333]\", w: \"f32[333]\", b: \"f32[333]\"",
+     "n = " A "native_layer_norm.default(x, [333], w, b, 1e-05)\ny = n[0]\nreturn (y,)\n", 1e-4},
+    {"layer norm of long rows", "x: \"f32[3, 70001]\"",
+     "n = " A "native_layer_norm.default(x, [70001], None, None, 1e-05)\ny = n[0]\nm = "
+              "n[1]\nreturn (y, m)\n",
+     1e-3},
+    {"reductions", "x: \"f32[4, 240, 5]\"",
+     "a = " A "sum.dim_IntList(x, [1], True)\nb = " A "amax.default(x, [0, 2])\nc = " A
+     "mean.dim(x, [-1])\nd = " A "prod.dim_int(x, 0)\ne = " A "sum.default(x)\nf = " A
+     "amin.default(x, [1])\nreturn (a, b, c, d, e, f)\n",
+     1e-4},
+    {"logical reductions", "x: \"i64[40, 24]\"",
+     "a = " A "gt.Scalar(x, 0)\nb = " A "any.dim(a, 1)\nc = " A "sum.dim_IntList(a, [1])\nd = " A
+     "any.default(a)\ne = " A "amax.default(x, [1])\nf = " A
+     "all.default(a)\nreturn (b, c, d, e, f)\n",
+     1e-6},
+    {"places of the largest", "x: \"f32[40, 240]\"",
+     "a = " A "argmax.default(x, 1)\nb = " A "argmin.default(x, 0, True)\nmax_1 = " A
+     "max.dim(x, 1)\nc = max_1[0]\nd = max_1[1]\nreturn (a, b, c, d)\n",
+     1e-6},
+    {"column variance", "x: \"f32[600, 70]\"",
+     "a = " A "var.correction(x, [0], correction = 1)\nb = " A
+     "sum.dim_IntList(x, [0])\nreturn (a, b)\n",
+     1e-4},
+    {"variance of many rows", "x: \"f32[20000, 33]\"",
+     "a = " A "var.correction(x, [0], correction = 1)\nreturn (a,)\n", 1e-4},
+    {"full sum", "x: \"f32[300000]\"", "a = " A "sum.default(x)\nreturn (a,)\n", 1e-4},
+    {"rows and columns", "x: \"f32[90, 64]\", g: \"f32[90, 64]\"",
+     "m = " A "mean.dim(x, [1], True)\nd = " A "sub.Tensor(x, m)\np = " A "mul.Tensor(d, g)\nw = " A
+     "sum.dim_IntList(p, [0])\nb = " A "sum.dim_IntList(g, [0])\ns = " A
+     "sum.dim_IntList(p, [1], True)\nq = " A "mul.Tensor(d, s)\nreturn (q, w, b)\n",
+     1e-4},
+    {"cross entropy", "x: \"f32[60, 500]\", t: \"i64[60]\"",
+     "l = " A "_log_softmax.default(x, 1, False)\nn = " A
+     "nll_loss_forward.default(l, t, None, 1, -100)\na = n[0]\nreturn (a,)\n",
+     1e-4},
+    {"dropout", "x: \"f32[70, 10]\"",
+     "n = " A "native_dropout.default(x, 0.25, True)\na = n[0]\nb = n[1]\nreturn (a, b)\n", 1e-5},
+};
+
+static char *text_of(const struct family *f) {
+  struct strbuf out = {0};
+  strbuf_printf(&out, "class <lambda>(torch.nn.Module):\n    def forward(self, %s):\n", f->params);
+  for (const char *line = f->body; *line;) {
+    const char *end = strchr(line, '\n');
+    strbuf_printf(&out, "        %.*s\n", (int)(end - line), line);
+    line = end + 1;
+  }
+  return strbuf_take(&out);
+}
+
+static void check(const struct family *f, const char *target) {
+  struct arena *a = arena_create();
+  char *text = text_of(f);
+  struct program *p = check_program(a, text, &(struct program_options){.target = target}, f->name);
+  if (getenv("SHOW")) {
+    struct strbuf out = {0};
+    program_print_tile(p, &out);
+    fprintf(stderr, "==== %s\n%s", f->name, strbuf_cstr(&out));
+    strbuf_finish(&out);
+  }
+  check_agrees(p, NULL, f->tolerance, f->name);
+  free(text);
+  arena_destroy(a);
+}
+
+START_TEST(on_the_host) { check(&families[_i], "host"); }
+END_TEST
+
+START_TEST(with_blocks_for_a_gpu) { check(&families[_i], "sm_90a"); }
+END_TEST
+
+static const char *source_of_program(const char *text, struct arena *a) {
+  struct program *p = check_program(a, text, &(struct program_options){.target = "sm_90a"}, "text");
+  ck_assert_uint_eq(p->kernels.len, 1);
+  return p->kernels.at[0]->source;
+}
+
+START_TEST(short_sources) {
+  struct arena *a = arena_create();
+  struct family f = families[0];
+  f.params = "x: \"f32[1048576]\"";
+  char *text = text_of(&f);
+  const char *source = source_of_program(text, a);
+  ck_assert_str_eq(
+      source,
+      "# sin, cos: 1048576\n"
+      "@jit\n"
+      "def sin_cos(in0: const_ptr[f32], out0: ptr[f32], out1: ptr[f32], BLOCK: constexpr = 1024):\n"
+      "    x = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+      "    v0 = tl.load(in0 + x)\n"
+      "    tl.store(out0 + x, tl.sin(v0))\n"
+      "    tl.store(out1 + x, tl.cos(v0))\n");
+  free(text);
+  arena_destroy(a);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("emit");
+  TCase *c = tcase_create("emit");
+  int count = (int)(sizeof families / sizeof families[0]);
+  tcase_add_loop_test(c, on_the_host, 0, count);
+  tcase_add_loop_test(c, with_blocks_for_a_gpu, 0, count);
+  tcase_add_test(c, short_sources);
+  tcase_set_timeout(c, 120);
+  suite_add_tcase(s, c);
+  SRunner *r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
