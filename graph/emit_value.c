@@ -9,6 +9,7 @@ struct emit_known {
   struct text text;
   unsigned level;
   uint32_t serial;
+  bool is_given; // whatever the guard
   const struct emit_guard *guard;
   struct emit_known *next;
 };
@@ -94,7 +95,7 @@ void emit_count(struct emitter *e, const struct scalar *v) {
 static struct emit_known *find_known(struct emitter *e, const struct scalar *v) {
   for (struct emit_known *k = ptrmap_get(&e->known, v); k; k = k->next)
     if (e->scopes[k->level].serial == k->serial && k->level <= e->depth &&
-        (k->guard == e->guard || !v->has_load))
+        (k->guard == e->guard || k->is_given || !v->has_load))
       return k;
   return NULL;
 }
@@ -102,7 +103,8 @@ static struct emit_known *find_known(struct emitter *e, const struct scalar *v) 
 static void note(struct emitter *e, const struct scalar *v, struct text t, unsigned level,
                  const struct emit_guard *guard) {
   struct emit_known *k = arena_new(e->arena, struct emit_known);
-  *k = (struct emit_known){t, level, e->scopes[level].serial, guard, ptrmap_get(&e->known, v)};
+  *k = (struct emit_known){t,     level, e->scopes[level].serial,
+                           false, guard, ptrmap_get(&e->known, v)};
   ptrmap_put(e->arena, &e->known, v, k);
 }
 
@@ -112,6 +114,7 @@ void emit_given(struct emitter *e, const struct scalar *v, const char *text, uin
   i->axes = axes;
   i->level = level;
   note(e, v, text_atom(text), level, NULL);
+  ((struct emit_known *)ptrmap_get(&e->known, v))->is_given = true;
 }
 
 static unsigned guard_level(struct emitter *e) {
@@ -227,10 +230,16 @@ static bool loads_zero(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || (v->kind == SCALAR_CONVERT && loads_zero(v->in[0]));
 }
 
+// What stands in a load's place, and is not masked.
+static bool is_given(struct emitter *e, const struct scalar *v) {
+  const struct emit_known *k = find_known(e, v);
+  return (k && k->is_given) || (v->kind == SCALAR_CONVERT && is_given(e, v->in[0]));
+}
+
 static struct text masked(struct emitter *e, const struct scalar *v) {
   emit_name(e, v->in[0]);
   struct text value = guarded_value(e, v->in[0], v->in[1]);
-  if (loads_zero(v->in[1]) && is_zero(v->in[2]))
+  if (loads_zero(v->in[1]) && is_zero(v->in[2]) && !is_given(e, v->in[1]))
     return value;
   struct text condition = emit_value(e, v->in[0]), other = emit_value(e, v->in[2]);
   if (value.is_narrow && dtype_bits(v->dtype) > 32)
@@ -325,6 +334,6 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
 }
 
 void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,
-                const struct scalar *v) {
+                      const struct scalar *v) {
   emit_scatter_store(e, b, place, v, NULL, false);
 }
