@@ -4,6 +4,8 @@
 // other.
 #include "graph/decompose.h"
 
+#include <math.h>
+
 enum { MOST_TAPS = 25, MOST_TAPS_ALONG = 4096 };
 
 // One of the two dimensions.
@@ -157,7 +159,7 @@ static struct best max_by_sides(struct build *b, struct value *x, const struct w
 static double lowest(enum dtype t) {
   if (dtype_is_float(t))
     return -__builtin_inf();
-  return dtype_is_signed(t) ? -(double)(INT64_C(1) << (dtype_bits(t) - 1)) : 0;
+  return dtype_is_signed(t) ? -ldexp(1, (int)dtype_bits(t) - 1) : 0;
 }
 
 bool decompose_max_pool(struct decompose *d, const struct node *n, struct value **ret) {

@@ -145,13 +145,24 @@ static bool check_channels(struct infer *in, const struct value *v) {
   return true;
 }
 
+// Running statistics, where they are read or returned, are those of every channel.
+static bool check_running(struct infer *in, const struct value *v) {
+  for (unsigned i = 3; i < 5; i++) {
+    const struct value *w = infer_value(in, i);
+    if (!w || w->rank != 1 || !infer_same_size(w->shape[0], v->shape[1]))
+      return infer_error(in, E1004, "`input` is %s, its running statistics are %s", infer_type_text(in, v),
+                         w ? infer_type_text(in, w) : "None");
+  }
+  return true;
+}
+
 // (y, mean, rstd[, new running mean, new running var]); outside of training mean and rstd are empty
 // on the host.
 bool infer_batch_norm(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool functional = in->op->id == OP_NATIVE_BATCH_NORM_FUNCTIONAL;
   bool training = functional && node_truth(in->n, 5);
-  if (!infer_wants_float(in, v, "input") || !check_channels(in, v) ||
+  if (!infer_wants_float(in, v, "input") || !check_channels(in, v) || !check_running(in, v) ||
       !infer_dense_like(in, 0, v->dtype, v))
     return false;
   const struct expr *count = training ? v->shape[1] : expr_const(in->g->exprs, 0);
@@ -168,7 +179,8 @@ bool infer_batch_norm(struct infer *in) {
 
 bool infer_batch_norm_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1), *weight = infer_value(in, 2);
-  if (!same_shape(in, infer_value(in, 0), v) || !check_channels(in, v))
+  if (!same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
+      (!node_truth(in->n, 7) && !check_running(in, v)))
     return false;
   if (is_wanted(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
     return false;
