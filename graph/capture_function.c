@@ -315,23 +315,29 @@ static tile_status capture(const tile_captured *f, struct variant *v,
   return s == TILE_OK ? tile_program_from_graph(f->device, v->graph, &v->program) : s;
 }
 
+static tile_status capture_variant(tile_captured *f, struct variant *v,
+                                   const struct tensor_views *views, tile_value **values) {
+  v->guards = calloc(views->count + 1, sizeof *v->guards);
+  v->lo = calloc(MAX_SYMBOLS, sizeof *v->lo);
+  v->hi = calloc(MAX_SYMBOLS, sizeof *v->hi);
+  if (!v->guards || !v->lo || !v->hi)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the guards of a function");
+  v->input_count = views->input_count;
+  v->count = views->count;
+  tile_status s = tile_graph_create("function", &v->graph);
+  return s == TILE_OK ? capture(f, v, views, values) : s;
+}
+
 static tile_status variant_create(tile_captured *f, const struct tensor_views *views,
                                   struct variant **ret) {
   struct variant *v = calloc(1, sizeof *v);
   tile_value **values = calloc(views->count + 1, sizeof *values);
   struct variant **more = realloc(f->variants, (f->variant_count + 1) * sizeof *more);
-  tile_status s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a variant of a function");
   if (more)
     f->variants = more;
-  if (v && values && more && (v->guards = calloc(views->count + 1, sizeof *v->guards)) &&
-      (v->lo = calloc(MAX_SYMBOLS, sizeof *v->lo)) &&
-      (v->hi = calloc(MAX_SYMBOLS, sizeof *v->hi))) {
-    v->input_count = views->input_count;
-    v->count = views->count;
-    s = tile_graph_create("function", &v->graph);
-    if (s == TILE_OK)
-      s = capture(f, v, views, values);
-  }
+  tile_status s = v && values && more
+                      ? capture_variant(f, v, views, values)
+                      : status_set(TILE_OUT_OF_MEMORY, "out of memory for a variant of a function");
   free(values);
   if (s != TILE_OK) {
     variant_destroy(v);

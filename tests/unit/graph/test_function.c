@@ -92,6 +92,7 @@ START_TEST(variants) {
   for (int k = 0; k < 3; k++)
     ok(call_two(f, 5, 33));
   ck_assert_uint_eq(tile_captured_variants(f->f), 1);
+  ck_assert_str_eq(tile_error_message(), ""); // nothing failed
   ok(call_two(f, 6, 33));
   ok(call_two(f, 5, 33));
   ck_assert_uint_eq(tile_captured_variants(f->f), 2);
