@@ -136,11 +136,14 @@ static struct tile_count tiles_of(const struct rows *s) {
   return t;
 }
 
+enum { MOST_SPLITS = 1024 }; // a tile of them is combined at once
+
 static void split_rows(struct rows *s, int64_t programs, int64_t n) {
-  int64_t want = 2 * (int64_t)emit_multiprocessors(s->o);
+  // So many programs that loads of several are on their way while others add up.
+  int64_t want = 8 * (int64_t)emit_multiprocessors(s->o);
   int64_t most = n / ((int64_t)s->r_block * 2);
   int64_t splits = programs > 0 ? want / programs : want;
-  splits = splits > most ? most : splits > 256 ? 256 : splits;
+  splits = splits > most ? most : splits > MOST_SPLITS ? MOST_SPLITS : splits;
   int64_t unused;
   if (splits < 2 || !expr_is_const(s->r->symbol->limit, &unused) || s->p == NULL)
     return;
@@ -165,7 +168,7 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   if (s->is_looped) {
     s->x_block = 1;
     s->num_warps = n >= 4096 ? 8 : 4;
-    s->r_block = clamp(row, 64, s->num_warps * 256);
+    s->r_block = clamp(row, 64, s->num_warps * 512);
     if (few)
       split_rows(s, x, n);
     return;
