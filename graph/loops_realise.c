@@ -36,6 +36,13 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
       u->toward = n;
     return;
   }
+  if (n->op == OP_CONSTANT_PAD_ND || n->op == OP_FLIP) { // as good as a view
+    const struct uses *w = &b->uses[n->results[0]->id];
+    u->count += w->count + w->is_output;
+    u->in_product |= w->in_product;
+    u->widest = w->widest > u->widest ? w->widest : u->widest;
+    return;
+  }
   enum operator_class c = operator_row(n->op)->class;
   if (c == CLASS_POINTWISE && b->uses[n->results[0]->id].toward && has_shape_of(v, n->results[0]))
     u->toward = n;
