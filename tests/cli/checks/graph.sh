@@ -40,3 +40,57 @@ softmax\.py:4:.*stay apart: a product reads each element many times: it is store
 check "--explain-fusion --json" 0 '"regions": ?\[\{"name": ?"softmax", "kind": "rows"' --graph softmax.py --explain-fusion --json
 check "--explain-fusion of a kernel" 2 '\[E0703\]
 --graph FILE' add.tile --explain-fusion
+
+# What is made of a graph, and running it.
+cat > sincos.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, a: "f32[3, 100]", b: "f32[3, 100]"):
+        sin = torch.ops.aten.sin.default(a)
+        cos = torch.ops.aten.cos.default(b)
+        add = torch.ops.aten.add.Tensor(sin, cos)
+        return (add,)
+GRAPH
+check "--emit=plan" 0 '^G: 2 kernels, 2 launches
+^ +0 +softmax\[[0-9]+\]\(x, -> softmax\) +[0-9.]+ kB
+^ +1 +mm_relu\[[0-9]+\]\(softmax, w, -> relu\)
+^memory: 32768 bytes for what passes between launches; operator by operator [0-9]+ bytes
+softmax at 0, 32768 bytes
+!floor' --graph softmax.py --emit=plan
+check "--emit=plan for a GPU has floors" 0 'floor [0-9.]+ ms$
+^floor of all:' --graph softmax.py --emit=plan --target sm_90a
+check "--emit=tile: one kernel" 0 '^def sin_cos_add\(in0: const_ptr\[f32\], in1: const_ptr\[f32\], out0: ptr\[f32\], BLOCK: constexpr = [0-9]+\):
+^    tl\.store\(out0 \+ x, tl\.sin\(v0\) \+ tl\.cos\(v1\), mask=.*\)$' --graph sincos.py --emit=tile
+check "--emit=ptx" 0 '\.target sm_90a
+\.entry softmax\(
+\.entry mm_relu\(' --graph softmax.py --emit=ptx --target sm_90a
+check "--emit=ptx for the host" 2 '\[E0703\]
+--target sm_90a' --graph softmax.py --emit=ptx --target host
+check "--emit=c for the host" 2 '\[E0703\]' --graph softmax.py --emit=c --target host -o made
+check "--emit=c without a folder" 2 'makes two files \[E0703\]
+-o out' --graph softmax.py --emit=c --target sm_90a --ptxas none
+check "--emit=c where a file is" 73 '\[E0711\]' --graph softmax.py --emit=c --target sm_90a --ptxas none -o softmax.py
+check "--emit=cubin of a graph" 2 'not of graphs \[E0703\]
+`plan`, `tile`, `ptx` and `c`' --graph softmax.py --emit=cubin --target sm_90a
+check "--emit=ast of a graph" 2 'not of graphs \[E0703\]' --graph softmax.py --emit=ast
+
+check "--run --check" 0 '^G on .* \(host\): 2 kernels, 2 launches
+^  memory +32768 bytes between launches
+^  relu +f32\[64, 32\] +\[
+checked +against the reference interpreter: largest difference [0-9.e-]+ of' --graph softmax.py --run --check --target host
+check "--arg and --out" 0 '^  add +f32\[3, 100\] +\[1, 1, 1, 1, \.\.\.\]$' --graph sincos.py --run --target host \
+  --arg 'a=f32[3x100]:zeros' --arg 'b=f32[3x100]:zeros' --out add=@ones.npy
+check "--expect, equal" 0 '' --graph sincos.py --run --target host --arg 'a=f32[3x100]:zeros' \
+  --arg 'b=f32[3x100]:zeros' --expect add=@ones.npy
+check "--expect, different" 1 'differs from `ones\.npy` in [0-9]+ elements.*\[E0730\]' --graph sincos.py --run --target host \
+  --expect add=@ones.npy
+check "--expect with a tolerance" 0 '' --graph sincos.py --run --target host --expect add=@ones.npy --atol 3
+check "--arg of another shape" 1 'input `a` is f32\[3, 100\] \[E0723\]' --graph sincos.py --run --target host --arg 'a=f32[100x3]:zeros'
+check "--arg for no input" 1 'no input `c` \[E0721\]' --graph sincos.py --run --target host --arg 'c=f32[3x100]:zeros'
+check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run --target host --out sin=@sin.npy
+sed 's/\[3, 100\]/[s0, 100]/g' sincos.py > sizes.py
+check "a size by --arg" 0 '^  add +f32\[s0, 100\]
+checked' --graph sizes.py --run --check --target host --arg s0=7
+check "a size that is none" 1 '`0` is not a size \[E0720\]' --graph sizes.py --run --target host --arg s0=0
+check "--bench" 0 '^G on .* \(host\): 1 kernels, 1 launches
+^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
+^ +0 +sin_cos_add\[' --graph sincos.py --bench --target host --repeats 4
