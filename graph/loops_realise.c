@@ -149,6 +149,13 @@ static bool is_load(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || v->kind == SCALAR_CONST || v->kind == SCALAR_INDEX;
 }
 
+// Copied to an output at once: at the end it would be kept in memory until then.
+static bool reads_temporary(const struct scalar *v) {
+  while (v->kind == SCALAR_CONVERT)
+    v = v->in[0];
+  return v->kind == SCALAR_LOAD && v->buffer->role == BUFFER_TEMP;
+}
+
 // Is a half read from memory of a wider dtype?
 static bool narrows(const struct lazy *z, const struct scalar *body) {
   while (body->kind == SCALAR_CONVERT)
@@ -200,7 +207,7 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 // back even then.
 static bool should_store(struct builder *b, const struct lazy *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
-  if (u->output >= 0 && !b->outputs[u->output] && !is_load(body))
+  if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
     return true;
   if (u->in_product && narrows(z, body))
     return true;
@@ -287,7 +294,9 @@ static void store(struct builder *b, const struct node *n, struct lazy *z) {
   s->out = h.buffer;
   s->offset = loops_offset(b, &h, z->at);
   loops_take_origins(b, z, s);
-  if (z->body->has_load || is_expensive(z->body)) // else users compute it again
+  // Else users read what it was copied from, or compute it again.
+  bool copies = is_load(z->body) && !narrows(z, z->body);
+  if (!copies && (z->body->has_load || is_expensive(z->body)))
     loops_stored(b, z, &h);
 }
 
