@@ -8,6 +8,7 @@ struct columns {
   struct rows rows, columns, once;
   const struct scalar **from, **to; // results of rows, as loads
   size_t known;
+  const struct scalar **bodies; // of columns, with results of rows as they are
 };
 
 static struct rows empty(struct program *p, const struct region *r, const struct program_options *o,
@@ -64,6 +65,8 @@ static void sort_parts(struct columns *c, const struct region *r, const struct e
     struct rows *to = place_of(c, r, d->stage);
     const struct scalar *body =
         to == &c->rows ? d->body : scalar_replace(s, d->body, c->known, c->from, c->to);
+    if (to == &c->columns)
+      c->bodies[to->reduction_count] = d->body;
     to->reductions[to->reduction_count++] =
         (struct row_reduction){.stage = d->stage, .body = body, .result = d->result};
     if (to == &c->rows && is_wanted_later(c, r, parts, d->result))
@@ -87,6 +90,53 @@ static bool run(struct rows *s) {
   return rows_emit(s);
 }
 
+// ---- rows and columns in one launch ----
+
+// Long rows that fit registers, and many of them.
+static bool can_walk(const struct columns *c, unsigned programs) {
+  int64_t x = 0, r = 0;
+  if (!c->rows.is_inner || !expr_is_const(c->rows.x->symbol->limit, &x) ||
+      !expr_is_const(c->rows.r->symbol->limit, &r) || r < 1024 || r > 16384 ||
+      x < 2 * (int64_t)programs || c->columns.reduction_count == 0 ||
+      c->columns.reduction_count * (uint64_t)r > 32768 || c->rows.x->hi > INT32_MAX / 4)
+    return false;
+  for (size_t i = 0; i < c->columns.reduction_count; i++) {
+    const struct row_reduction *d = &c->columns.reductions[i];
+    if (d->stage->op != REDUCE_SUM || d->body->dtype != reduce_dtype(d))
+      return false;
+  }
+  return true;
+}
+
+// The columns' sums are those of the programs' shares.
+static void sum_shares(struct columns *c, unsigned programs) {
+  struct rows *s = &c->columns;
+  struct exprs *x = s->p->regions->loops->exprs;
+  const struct expr *n = expr_const(x, programs), *row = s->x->symbol->limit;
+  s->r = expr_symbol(x, "share", 0, programs - 1, n);
+  for (size_t i = 0; i < s->reduction_count; i++) {
+    struct row_reduction *d = &s->reductions[i];
+    d->body = scalar_load(s->p->regions->loops->scalars, d->part,
+                          expr_add(x, expr_mul(x, s->r, row), s->x));
+    d->part = NULL;
+  }
+  s->is_whole = true;
+}
+
+static bool walk(struct columns *c, unsigned programs) {
+  rows_find_levels(&c->rows);
+  rows_plan(&c->rows);
+  if (c->rows.is_looped || c->rows.x_block != 1)
+    return false;
+  int64_t r = expr_hint(c->rows.r->symbol->limit);
+  c->rows.num_warps = r > 8192 ? 32 : r > 4096 ? 16 : r > 2048 ? 8 : 4;
+  for (size_t i = 0; i < c->columns.reduction_count; i++)
+    c->columns.reductions[i].body = c->bodies[i];
+  rows_emit_walk(&c->rows, c->columns.reductions, c->columns.reduction_count, programs);
+  sum_shares(c, programs);
+  return true;
+}
+
 bool emit_row_column(struct program *p, const struct region *r, const struct program_options *o) {
   struct emit_parts parts = {0};
   if (!emit_take_apart(p, r, &parts))
@@ -105,6 +155,10 @@ bool emit_row_column(struct program *p, const struct region *r, const struct pro
   c.once.is_inner = true;
   c.columns.suffix = "columns";
   c.once.suffix = "total";
+  c.bodies = arena_array(p->arena, const struct scalar *, parts.reductions.len + 1);
   sort_parts(&c, r, &parts);
+  unsigned programs = 2 * emit_multiprocessors(o);
+  if (can_walk(&c, programs) && walk(&c, programs))
+    return run(&c.columns) && run(&c.once);
   return run(&c.rows) && run(&c.columns) && run(&c.once);
 }

@@ -18,6 +18,7 @@ struct writer {
   const char *brackets; // behind what varies along r
   bool has_r_mask;
   uint32_t x_bit, r_bit;
+  unsigned level; // the scope that knows x
 };
 
 // ---- axes ----
@@ -116,7 +117,7 @@ static const char *inside_text(struct writer *w, const struct row_reduction *d,
 
 static void know_result(struct writer *w, struct row_reduction *d, const char *name) {
   d->name = name;
-  emit_given(w->e, d->result, name, w->x_bit, 0);
+  emit_given(w->e, d->result, name, w->x_bit, w->level);
 }
 
 // The names of a result and of the accumulator of reduction number i.
@@ -144,11 +145,11 @@ static void finish_reduction(struct writer *w, struct row_reduction *d, const ch
   const char *name = numbered(w, op_word(d), d);
   const char *text = reduce_tile(e, d, tile, w->along);
   if (reduce_is_place(d))
-    emit_line(e, 0, "%s = %s[1].to(tl.int64)", name, text);
+    emit_line(e, w->level, "%s = %s[1].to(tl.int64)", name, text);
   else if (d->result->dtype == DTYPE_I1)
-    emit_line(e, 0, "%s = %s != 0", name, text);
+    emit_line(e, w->level, "%s = %s != 0", name, text);
   else
-    emit_line(e, 0, "%s = %s", name, text);
+    emit_line(e, w->level, "%s = %s", name, text);
   know_result(w, d, name);
 }
 
@@ -491,6 +492,48 @@ bool rows_emit(struct rows *s) {
     write_from_registers(&w);
   end(&w, false);
   return true;
+}
+
+// ---- walking over rows ----
+
+// This program's share of a column's sum.
+static void accumulate_column(struct writer *w, const struct row_reduction *d, const char *name) {
+  struct text t = emit_value(w->e, d->body);
+  emit_line(w->e, 1, "%s += %s", name, t.s);
+}
+
+void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
+                    unsigned programs) {
+  struct writer w = writer_of(s, NULL);
+  struct emitter *e = w.e;
+  const struct expr *rows = s->x->symbol->limit, *row = s->r->symbol->limit;
+  w.level = 1;
+  for (size_t i = 0; i < s->write_count; i++)
+    emit_writes(e, s->writes[i].buffer);
+  w.x_bit = 1u << e->axis_count;
+  emit_axis(e, s->x, "x", NULL, 1);
+  put_r(&w);
+  count_all(&w);
+  for (size_t i = 0; i < count; i++) {
+    struct row_reduction *d = &columns[i];
+    enum dtype t = reduce_dtype(d);
+    emit_count(e, d->body);
+    d->part = emit_temporary(e->p, "part", t, expr_muli(e->x, row, programs));
+    emit_writes(e, d->part);
+    emit_line(e, 0, "column%zu = tl.zeros(%s, %s)", i, w.shape, emit_type(t));
+  }
+  const char *n = emit_extent(e, rows);
+  emit_open(e, arena_printf(e->arena, "for x in range(tl.program_id(0), %s, %u):", n, programs));
+  write_from_registers(&w);
+  for (size_t i = 0; i < count; i++)
+    accumulate_column(&w, &columns[i], arena_printf(e->arena, "column%zu", i));
+  emit_close(e);
+  for (size_t i = 0; i < count; i++)
+    emit_line(e, 0, "tl.store(%s + tl.program_id(0) * %s + r, column%zu%s)",
+              emit_buffer(e, columns[i].part), emit_extent(e, row), i,
+              w.has_r_mask ? ", mask=r_mask" : "");
+  const struct expr *grid[3] = {expr_const(e->x, programs), NULL, NULL};
+  emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%u", programs), NULL);
 }
 
 // ---- regions ----

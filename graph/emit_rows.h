@@ -37,6 +37,7 @@ struct rows {
   const struct program_options *o;
   const struct expr *x, *r; // axes
   bool is_inner;            // r is contiguous
+  bool is_whole;            // too little to split
   const char *suffix;       // of the kernel's name; NULL: none
   unsigned levels;
   struct row_reduction *reductions;
@@ -54,6 +55,9 @@ void rows_find_levels(struct rows *s);
 void rows_find_pairs(struct rows *s);
 void rows_plan(struct rows *s);
 bool rows_emit(struct rows *s);
+// Rows in registers, by programs that walk over them and add up columns; each leaves its sums in `part` of a column,
+// [programs, r].
+void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count, unsigned programs);
 
 // ---- operations of reductions (graph/emit_reduce.c) ----
 const char *reduce_neutral(struct emitter *e, const struct row_reduction *d);

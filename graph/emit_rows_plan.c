@@ -188,11 +188,11 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
 static void plan_outer(struct rows *s, int64_t x, int64_t n, bool is_known) {
   (void)is_known;
   s->is_looped = true;
-  s->x_block = clamp(pow2_from(x, 128), 2, 128);
+  s->x_block = clamp(pow2_from(x, 128), 2, s->is_whole ? 32 : 128);
   s->r_block = clamp(pow2_from(n, 32), 2, 4096 / s->x_block > 32 ? 32 : 4096 / s->x_block);
   s->num_warps = clamp((int64_t)s->x_block * s->r_block / 512, 1, 8);
   int64_t programs = (x + s->x_block - 1) / s->x_block;
-  if (programs < emit_multiprocessors(s->o))
+  if (!s->is_whole && programs < emit_multiprocessors(s->o))
     split_rows(s, programs, n);
 }
 

@@ -68,13 +68,13 @@ static const struct family families[] = {
      1e-4},
     {"layer norm", "x: \"bf16[40, 256]\", w: \"bf16[256]\", b: \"bf16[256]\"",
      "n = " A "native_layer_norm.default(x, [256], w, b, 1e-05)\ny = n[0]\nm = n[1]\nr = "
-              "n[2]\nreturn (y, m, r)\n",
+     "n[2]\nreturn (y, m, r)\n",
      1e-2},
     {"layer norm of odd rows", "x: \"f32[7, 333]\", w: \"f32[333]\", b: \"f32[333]\"",
      "n = " A "native_layer_norm.default(x, [333], w, b, 1e-05)\ny = n[0]\nreturn (y,)\n", 1e-4},
     {"layer norm of long rows", "x: \"f32[3, 70001]\"",
      "n = " A "native_layer_norm.default(x, [70001], None, None, 1e-05)\ny = n[0]\nm = "
-              "n[1]\nreturn (y, m)\n",
+     "n[1]\nreturn (y, m)\n",
      1e-3},
     {"reductions", "x: \"f32[4, 240, 5]\"",
      "a = " A "sum.dim_IntList(x, [1], True)\nb = " A "amax.default(x, [0, 2])\nc = " A
@@ -102,6 +102,13 @@ static const struct family families[] = {
      "sum.dim_IntList(p, [0])\nb = " A "sum.dim_IntList(g, [0])\ns = " A
      "sum.dim_IntList(p, [1], True)\nq = " A "mul.Tensor(d, s)\nreturn (q, w, b)\n",
      1e-4},
+    {"programs that walk over rows",
+     "x: \"f32[600, 1100]\", g: \"bf16[600, 1100]\", w: \"f32[1100]\"",
+     "m = " A "mean.dim(x, [1], True)\nd = " A "sub.Tensor(x, m)\np = " A
+     "mul.Tensor(d, g)\ndw = " A "sum.dim_IntList(p, [0])\nb = " A "sum.dim_IntList(g, [0])\ne = " A
+     "mul.Tensor(p, w)\ns = " A "sum.dim_IntList(e, [1], True)\nq = " A
+     "mul.Tensor(d, s)\nreturn (q, dw, b)\n",
+     1e-2},
     {"cross entropy", "x: \"f32[60, 500]\", t: \"i64[60]\"",
      "l = " A "_log_softmax.default(x, 1, False)\nn = " A
      "nll_loss_forward.default(l, t, None, 1, -100)\na = n[0]\nreturn (a,)\n",
