@@ -16,18 +16,12 @@
 #include "graph/emit_attention.h"
 
 #include "graph/emit_operand.h"
-#include "graph/emit_product.h"
 
 #include <math.h>
 
 enum { MOST_GRID = 65535 };
 
 static const double log2_of_e = 1.4426950408889634;
-
-struct attention_plan {
-  unsigned block_m, block_n, num_warps, num_stages;
-  unsigned depth, columns; // powers of two
-};
 
 struct walk {
   struct program *p;
@@ -41,6 +35,7 @@ struct walk {
   const struct expr *batch, *m, *n; // axes
   struct score score;
   enum dtype dtype, weights, sum; // of q and k, of p and v, of the sums
+  struct attention_shape shape;
   struct attention_plan plan;
 };
 
@@ -314,62 +309,6 @@ static bool emit_results(struct walk *w) {
   return true;
 }
 
-// ---- choosing ----
-
-static unsigned power_from(int64_t n, unsigned least, unsigned most) {
-  unsigned p = least;
-  while (p < most && p < n)
-    p *= 2;
-  return p;
-}
-
-// Measured with tutorials/07-flash-attention (docs/performance.md).
-static struct attention_plan choose(const struct walk *w) {
-  enum { MOST_WIDTH = 1024 };
-  struct attention_plan p = {.num_warps = 4, .num_stages = 3, .block_m = 128, .block_n = 64};
-  p.depth = power_from(expr_likely(extent(w->t->depth)), 16, MOST_WIDTH);
-  p.columns = power_from(expr_likely(extent(w->n)), 16, MOST_WIDTH);
-  unsigned wide = p.depth > p.columns ? p.depth : p.columns;
-  if (dtype_bits(w->dtype) > 16 || dtype_bits(w->weights) > 16) { // without matrix instructions
-    p.block_m = wide > 64 ? 16 : 32;
-    p.block_n = 32;
-    p.num_stages = 2;
-  } else if (wide > 128) {
-    p.block_m = 64;
-    p.block_n = 32;
-    p.num_stages = 2;
-  } else if (wide > 64) {
-    p.num_stages = 2;
-  }
-  int64_t queries = expr_likely(extent(w->m)), keys = expr_likely(extent(w->t->key));
-  int64_t batches = expr_likely(extent(w->batch));
-  // Few programs: smaller ones fill the device.
-  while (p.block_m > 64 &&
-         (queries + p.block_m - 1) / p.block_m * batches < (int64_t)emit_multiprocessors(w->o))
-    p.block_m /= 2;
-  bool is_host = w->o->target && str_is(str_from(w->o->target), "host");
-  p.block_m = power_from(queries, 16, is_host && p.block_m > 32 ? 32 : p.block_m);
-  p.block_n = power_from(keys, 16, is_host ? 32 : p.block_n);
-  if (p.block_m < 64 && dtype_bits(w->dtype) == 16)
-    p.num_warps = p.block_m / 16;
-  return p;
-}
-
-static const char *space_of(struct walk *w) {
-  bool is_host = w->o->target && str_is(str_from(w->o->target), "host");
-  if (is_host || dtype_bits(w->dtype) > 16)
-    return NULL;
-  struct strbuf out = {0};
-  product_put_blocks(&out, "BLOCK_M", expr_likely(extent(w->m)), w->plan.block_m, 64, 128);
-  int64_t keys = expr_likely(extent(w->t->key));
-  if (keys > w->plan.block_n)
-    product_put_blocks(&out, "BLOCK_N", keys, w->plan.block_n, 32, 128);
-  strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4");
-  const char *text = out.failed ? NULL : arena_strdup(w->e->arena, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return text;
-}
-
 // ---- the kernel ----
 
 static void emit_start(struct walk *w, const struct expr **ret_depth) {
@@ -412,7 +351,8 @@ static bool emit_kernel(struct walk *w) {
     grid[0] = expr_mul(w->x, blocks, grid[1]);
     grid[1] = NULL;
   }
-  struct launch *l = emit_end(e, w->plan.num_warps, grid, text, space_of(w));
+  struct launch *l = emit_end(e, w->plan.num_warps, grid, text,
+                              attention_space(e->arena, &w->shape, &w->plan, w->o));
   l->kernel->num_stages = w->plan.num_stages;
   return true;
 }
@@ -436,6 +376,13 @@ bool emit_attention(struct program *p, const struct region *r, const struct prog
   w.sum = w.dtype == DTYPE_F64 || w.weights == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
   if (w.sum == DTYPE_F64)
     w.dtype = w.weights = DTYPE_F64;
-  w.plan = choose(&w);
+  w.shape = (struct attention_shape){.batch = expr_likely(extent(w.batch)),
+                                     .queries = expr_likely(extent(w.m)),
+                                     .keys = expr_likely(extent(w.t->key)),
+                                     .depth = expr_likely(extent(w.t->depth)),
+                                     .columns = expr_likely(extent(w.n)),
+                                     .has_halves =
+                                         dtype_bits(w.dtype) <= 16 && dtype_bits(w.weights) <= 16};
+  w.plan = attention_choose(&w.shape, o);
   return emit_kernel(&w);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of attention share: what its scores are.
+// What the files of attention share: what its scores are, and into which blocks it is cut.
 #ifndef TILE_GRAPH_EMIT_ATTENTION_H
 #define TILE_GRAPH_EMIT_ATTENTION_H
 
@@ -20,5 +20,23 @@ struct score {
 
 struct score score_analyse(struct scalars *s, struct exprs *x, const struct attention *t,
                            const struct expr *query, bool rounds);
+
+// Attention as the choice of blocks sees it; sizes are likely ones.
+struct attention_shape {
+  int64_t batch, queries, keys, depth, columns;
+  bool has_halves; // both products are of 16 bits or less
+};
+
+struct attention_plan {
+  unsigned block_m, block_n; // queries, keys
+  unsigned depth, columns;   // powers of two
+  unsigned num_warps, num_stages;
+};
+
+struct attention_plan attention_choose(const struct attention_shape *s,
+                                       const struct program_options *o);
+// The space of --max-autotune; NULL: nothing to choose.
+const char *attention_space(struct arena *a, const struct attention_shape *s,
+                            const struct attention_plan *p, const struct program_options *o);
 
 #endif

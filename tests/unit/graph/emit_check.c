@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 struct program *check_program(struct arena *a, const char *text, const struct program_options *o,
-                             const char *name) {
+                              const char *name) {
   struct diag_engine *diag = diag_engine_create(a);
   struct graph *g = graph_read_fx(a, diag, source_create(a, name, str_from(text)));
   struct program *p = g ? program_compile(g, o) : NULL;
