@@ -119,7 +119,9 @@ static int emit_c(struct tool *t, const struct program *p, const struct target *
               "name a folder for them: `-o out`");
     return EXIT_USAGE;
   }
-  if (!aot_module_name(t, "graph", &m.name) || !graph_pack(t, p, target, &m.pack))
+  if (!aot_module_name(t, "graph", &m.name))
+    return EXIT_USAGE;
+  if (!graph_pack(t, p, target, &m.pack))
     return tool_error_status(t);
   int error = dir_create(t->o.output, 0777);
   if (error) {
