@@ -126,12 +126,15 @@ static double duration(const struct candidate *c, const struct product_shape *s,
 
 // Shares of k are whole blocks.
 static bool may_split(const struct candidate *c, const struct product_shape *s, unsigned split,
-                      unsigned multiprocessors) {
+                      const struct program_options *o) {
+  int64_t multiprocessors = emit_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
   if (split == 1)
     return true;
+  if (o->bounds_parts && part * split > o->parts_bytes)
+    return false;
   int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch;
   return s->is_fixed && programs * 2 <= multiprocessors &&
-         programs * split <= 4 * (int64_t)multiprocessors &&
+         programs * split <= 4 * multiprocessors &&
          cdiv(s->k, split) >= 4 * (int64_t)candidate_k(c, s) && s->products == 1;
 }
 
@@ -156,10 +159,9 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
     if (is_host(o) && (unsigned)c->m * c->n > 64 * 64)
       continue; // code that has an instruction for each element grows too large
     for (unsigned split = 1; split <= 32; split *= 2) {
-      double time =
-          may_split(c, s, split, multiprocessors) && !(is_last && best && is_oversized(c, s))
-              ? duration(c, s, split, multiprocessors)
-              : HUGE_VAL;
+      double time = may_split(c, s, split, o) && !(is_last && best && is_oversized(c, s))
+                        ? duration(c, s, split, multiprocessors)
+                        : HUGE_VAL;
       if (time < least) {
         least = time;
         best = c;

@@ -70,11 +70,50 @@ static void number_kernels(struct program *p) {
   p->kernels.len = kept;
 }
 
-static bool emit_all(struct program *p, const struct program_options *o) {
-  for (size_t i = 0; i < p->regions->list.len; i++)
-    if (!emit_region(p, p->regions->list.at[i], o))
-      return false;
-  return true;
+// Kernels and memory for regions, which lose what an earlier emission added to them.
+static struct program *make(struct graph *g, struct regions *r, const struct program_options *o) {
+  size_t buffers = r->loops->buffers.len, temporaries = r->temporaries.len;
+  struct program *p = arena_new(g->arena, struct program);
+  p->arena = g->arena;
+  p->graph = g;
+  p->regions = r;
+  bool done = true;
+  for (size_t i = 0; done && i < r->list.len; i++)
+    done = emit_region(p, r->list.at[i], o);
+  if (done) {
+    share_kernels(p);
+    number_kernels(p);
+    done = memory_plan(p);
+  }
+  p->buffers = arena_array(g->arena, struct buffer *, r->loops->buffers.len + 1);
+  for (size_t i = 0; i < r->loops->buffers.len; i++)
+    p->buffers[i] = r->loops->buffers.at[i];
+  p->buffer_count = r->loops->buffers.len;
+  r->loops->buffers.len = buffers;
+  r->temporaries.len = temporaries;
+  return done ? p : NULL;
+}
+
+static int64_t spare(const struct program *p) {
+  return expr_hint(p->eager_bytes) - expr_hint(p->arena_bytes);
+}
+
+// Products that split their sums take memory for the parts: no more than leaves the program within
+// what running its operators one by one would take.
+static struct program *make_within_memory(struct graph *g, struct regions *r,
+                                          const struct program_options *o) {
+  struct program *p = make(g, r, o);
+  if (!p || spare(p) >= 0)
+    return p;
+  struct program_options bounded = *o;
+  bounded.bounds_parts = true;
+  bounded.parts_bytes = 0;
+  struct program *least = make(g, r, &bounded);
+  if (!least || spare(least) <= 0)
+    return least;
+  bounded.parts_bytes = spare(least);
+  p = make(g, r, &bounded);
+  return p && spare(p) >= 0 ? p : least;
 }
 
 struct program *program_compile(struct graph *g, const struct program_options *o) {
@@ -83,15 +122,5 @@ struct program *program_compile(struct graph *g, const struct program_options *o
   struct loops *loops = lowered ? loops_build(lowered, o->rounds) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
   struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;
-  if (!regions)
-    return NULL;
-  struct program *p = arena_new(g->arena, struct program);
-  p->arena = g->arena;
-  p->graph = g;
-  p->regions = regions;
-  if (!emit_all(p, o))
-    return NULL;
-  share_kernels(p);
-  number_kernels(p);
-  return memory_plan(p) ? p : NULL;
+  return regions ? make_within_memory(g, regions, o) : NULL;
 }

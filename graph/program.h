@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a graph is compiled to: kernels as `.tile` source, the order of their launches, and one arena for what passes
-// between them. Printed as a plan, run in process, replayed as a CUDA graph, written as a C program.
+// What a graph is compiled to: kernels as `.tile` source, the order of their launches, and one
+// arena for what passes between them. Printed as a plan, run in process, replayed as a CUDA graph,
+// written as a C program.
 #ifndef TILE_GRAPH_PROGRAM_H
 #define TILE_GRAPH_PROGRAM_H
 
 #include "graph/region.h"
+
 #include <tile/tile.h>
 
 struct kernel_constant {
@@ -16,28 +18,31 @@ struct graph_kernel {
   uint32_t id;
   const char *name;   // of the function
   const char *source; // a whole file
-  VEC(struct kernel_constant) constants; // chosen for the first target; the source has the same as defaults
+  VEC(struct kernel_constant)
+  constants; // chosen for the first target; the source has the same as defaults
   uint32_t num_warps, num_stages;
-  const char *space; // of configurations for --max-autotune, as --space takes it; NULL: nothing to choose
+  const char
+      *space; // of configurations for --max-autotune, as --space takes it; NULL: nothing to choose
 };
 
 enum launch_arg_kind { LAUNCH_BUFFER, LAUNCH_SIZE, LAUNCH_SEED };
 
 struct launch_arg {
   enum launch_arg_kind kind;
-  const char *name;          // of the parameter
-  struct buffer *buffer;     // LAUNCH_BUFFER
-  const struct expr *size;   // LAUNCH_SIZE: of the graph's symbols
-  enum dtype dtype;          // of the scalar
-  uint32_t which;            // LAUNCH_SEED: number of the random operator
+  const char *name;        // of the parameter
+  struct buffer *buffer;   // LAUNCH_BUFFER
+  const struct expr *size; // LAUNCH_SIZE: of the graph's symbols
+  enum dtype dtype;        // of the scalar
+  uint32_t which;          // LAUNCH_SEED: number of the random operator
   bool is_written;
 };
 
 struct launch {
   struct graph_kernel *kernel;
   VEC(struct launch_arg) args;
-  // Programs along x, y, z: numbers, or expressions of the graph's symbols. They agree with the kernel's constants;
-  // where a tuner changes these, grid_text says how the grid follows ("cdiv(x_size, XBLOCK)"), as --grid takes it.
+  // Programs along x, y, z: numbers, or expressions of the graph's symbols. They agree with the
+  // kernel's constants; where a tuner changes these, grid_text says how the grid follows
+  // ("cdiv(x_size, XBLOCK)"), as --grid takes it.
   const struct expr *grid[3];
   const char *grid_text;
   const struct region *region;
@@ -54,23 +59,29 @@ struct program {
   struct arena *arena;
   struct graph *graph; // as it was read
   struct regions *regions;
+  struct buffer **buffers; // all of them, also those that only emission made
+  size_t buffer_count;
   enum dtype index_dtype;
   VEC(struct graph_kernel *) kernels;
   VEC(struct launch) launches;
   VEC(struct placement) placements;
   const struct expr *arena_bytes;
-  const struct expr *eager_bytes; // peak of temporaries when operators run one by one, each with its own result
+  const struct expr
+      *eager_bytes; // peak of temporaries when operators run one by one, each with its own result
 };
 
 struct program_options {
   const char *target; // as --target; what blocks are chosen for
   bool rounds, keeps_apart;
+  bool bounds_parts;   // products that are split along k may have at most
+  int64_t parts_bytes; // so much memory for their parts
 };
 
-// From a graph as it was read to a program: decompose, simplify, loops, regions, sources, memory. NULL after an error.
+// From a graph as it was read to a program: decompose, simplify, loops, regions, sources, memory.
+// NULL after an error.
 struct program *program_compile(struct graph *g, const struct program_options *o);
-// A line a launch: grid, arguments, bytes, operations and, for a target whose roofs are known, the floor of its time;
-// then the arena.
+// A line a launch: grid, arguments, bytes, operations and, for a target whose roofs are known, the
+// floor of its time; then the arena.
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources, one file
 
@@ -93,14 +104,17 @@ struct tensor_view { // memory of the caller on the device
   uint32_t rank;
   const int64_t *shape, *strides; // strides in elements
 };
-// Compiles all kernels (in parallel) and allocates the arena when sizes are known. The program must outlive it.
+// Compiles all kernels (in parallel) and allocates the arena when sizes are known. The program must
+// outlive it.
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
 void program_unload(struct loaded_program *l);
-// Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for None are ignored.
+// Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
+// None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct tensor_view *inputs, const struct tensor_view *outputs);
-// The same launches as a recording (CUDA graph), with these addresses, sizes and this seed: it may run as often as they
-// stay the same. Needs a stream that was created. The loaded program must outlive it.
+// The same launches as a recording (CUDA graph), with these addresses, sizes and this seed: it may
+// run as often as they stay the same. Needs a stream that was created. The loaded program must
+// outlive it.
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret);

@@ -104,7 +104,9 @@ static tile_status prepare_all(struct loaded_program *l) {
 
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
   struct loaded_program *l = calloc(1, sizeof *l);
-  size_t buffers = p->regions->loops->buffers.len;
+  size_t buffers = 0; // ids below it
+  for (size_t i = 0; i < p->buffer_count; i++)
+    buffers = p->buffers[i]->id >= buffers ? p->buffers[i]->id + 1 : buffers;
   if (!l || !(l->kernels = calloc(p->kernels.len + 1, sizeof(tile_kernel *))) ||
       !(l->memory = calloc(buffers + 1, sizeof(void *))) ||
       !(l->sizes = calloc(p->graph->symbols.len + 1, sizeof(int64_t)))) {
@@ -197,9 +199,8 @@ static tile_status place_buffers(struct loaded_program *l) {
 
 static void bind_tensors(struct loaded_program *l, const struct tensor_view *inputs,
                          const struct tensor_view *outputs) {
-  const struct loops *loops = l->p->regions->loops;
-  for (size_t i = 0; i < loops->buffers.len; i++) {
-    const struct buffer *b = loops->buffers.at[i];
+  for (size_t i = 0; i < l->p->buffer_count; i++) {
+    const struct buffer *b = l->p->buffers[i];
     if (b->role == BUFFER_INPUT)
       l->memory[b->id] = inputs[b->index].data;
     else if (b->role == BUFFER_OUTPUT)

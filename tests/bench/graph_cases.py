@@ -119,17 +119,23 @@ def make(spec, device):
 
 
 def text_of(function, inputs):
-    """The graph as PyTorch prints it, without decompositions."""
+    """The graph as PyTorch prints it, without decompositions, and for each of its inputs which of `inputs` that is: it
+    numbers them by their first use."""
     from functorch.compile import make_boxed_func
     from torch._dynamo.backends.common import aot_autograd
-    texts = []
+    texts, order = [], []
 
     def keep(module, _):
         texts.append(module.print_readable(print_output=False, include_stride=True, include_device=True))
         return make_boxed_func(module.forward)
 
+    def backend(module, taken):
+        order[:] = [next(i for i, t in enumerate(inputs) if t is given) for given in taken]
+        return aot_autograd(fw_compiler=keep, inference_compiler=keep)(module, taken)
+
     torch._dynamo.reset()
     with torch.no_grad():
-        torch.compile(function, backend=aot_autograd(fw_compiler=keep, inference_compiler=keep), fullgraph=True)(*inputs)
+        torch.compile(function, backend=backend, fullgraph=True)(*inputs)
     torch._dynamo.reset()
-    return "\n".join(line for line in texts[-1].split("\n") if line.strip() and not line.lstrip().startswith("#")) + "\n"
+    lines = [line for line in texts[-1].split("\n") if line.strip() and not line.lstrip().startswith("#")]
+    return "\n".join(lines) + "\n", order

@@ -131,13 +131,13 @@ def floor_of(name, inputs, outputs):
 def measure(tile, name, options, flush):
     function, specs = CASES[name]
     inputs = [make(s, "cuda") for s in specs]
-    text = text_of(function, inputs)
+    text, order = text_of(function, inputs)
     try:
         program = Program(tile, text)
     except RuntimeError as e:
         put(name, problem=str(e)[:600])
         return None
-    run = program.bind(inputs)
+    run = program.bind([inputs[i] for i in order])
     for t in program.outputs:
         t.fill_(float("nan")) if t.is_floating_point() else t.zero_()
     run()
@@ -190,7 +190,7 @@ def main():
             with FakeTensorMode():
                 inputs = [torch.empty(s[1], dtype=kinds[s[0]]) for s in specs]
                 with open(os.path.join(options.write, name + ".py"), "w") as f:
-                    f.write(text_of(function, inputs))
+                    f.write(text_of(function, inputs)[0])
         return 0
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.mkdtemp())
     torch.manual_seed(0)
