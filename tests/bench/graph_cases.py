@@ -53,6 +53,10 @@ def swiglu(gate, up):
     return F.silu(gate) * up
 
 
+def linear(x, w):
+    return F.linear(x, w)
+
+
 def linear_gelu(x, w, b):
     return F.gelu(F.linear(x, w, b))
 
@@ -102,12 +106,13 @@ CASES = {
     "transpose_add": (transpose_add, [half(8192, 8192), half(8192, 8192)]),
     "rope": (rope, [half(8, 32, 2048, 64), half(2048, 64), half(2048, 64)]),
     "swiglu": (swiglu, [half(8192, 11008), half(8192, 11008)]),
+    "linear": (linear, [half(4096, 4096), half(11008, 4096)]),
     "linear_gelu": (linear_gelu, [half(4096, 4096), half(11008, 4096), half(11008)]),
     "swiglu_mlp": (swiglu_mlp, [half(4096, 4096), half(11008, 4096), half(11008, 4096), half(4096, 11008)]),
     "attention_masked": (attention_masked, [half(4, 16, 2048, 64)] * 3 + [half(4, 1, 2048, 2048)]),
     "attention_causal": (attention_causal, [half(4, 16, 2048, 64)] * 3),
 }
-MATRIX_CASES = ("linear_gelu", "swiglu_mlp", "attention_masked", "attention_causal")  # bound by arithmetic
+MATRIX_CASES = ("linear", "linear_gelu", "swiglu_mlp", "attention_masked", "attention_causal")  # bound by arithmetic
 
 
 def make(spec, device):
