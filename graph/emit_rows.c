@@ -416,9 +416,22 @@ static void count_all(struct writer *w) {
     emit_count(w->e, w->s->writes[i].body);
 }
 
+// A launch that reads partial results alone.
+static void count_parts(struct writer *w) {
+  const struct rows *s = w->s;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    bytes += dtype_bytes(reduce_dtype(&s->reductions[i]));
+  w->e->launch.bytes = expr_muli(w->e->x, s->x->symbol->limit, bytes * s->splits);
+  w->e->launch.flops =
+      expr_muli(w->e->x, s->x->symbol->limit, (int64_t)s->reduction_count * s->splits);
+}
+
 static void end(struct writer *w, bool splits) {
   struct emitter *e = w->e;
   struct rows *s = w->s;
+  if (!splits && s->splits > 1)
+    count_parts(w);
   const struct expr *x = s->x->symbol->limit;
   const struct expr *grid[3] = {w->is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, s->x_block)),
                                 splits ? expr_const(e->x, s->splits) : NULL, NULL};
