@@ -65,10 +65,10 @@ static void write_open(const struct c_writer *w) {
 static void write_memory(const struct c_writer *w) {
   const char *n = w->m->name;
   bool dynamic = c_is_dynamic(w->p);
-  strbuf_printf(w->out, "int64_t %s_arena_bytes(%s) { return ", n,
-                dynamic ? "const int64_t *sizes" : "void");
+  strbuf_printf(w->out, "int64_t %s_arena_bytes(%s) {\n%s  return ", n,
+                dynamic ? "const int64_t *sizes" : "void", dynamic ? "  (void)sizes;\n" : "");
   c_print_size(w, w->p->arena_bytes);
-  strbuf_printf(w->out, "; }\n\nint64_t %s_eager_bytes(void) { return ", n);
+  strbuf_printf(w->out, ";\n}\n\nint64_t %s_eager_bytes(void) { return ", n);
   c_print_size(w, w->p->eager_bytes);
   strbuf_printf(
       w->out,
@@ -182,8 +182,8 @@ static void write_run(const struct c_writer *w) {
   c_run_parameters(w);
   strbuf_printf(w->out,
                 ") {\n  tile_arg a[%zu];\n  tile_status status = TILE_OK;\n  (void)seed;\n  "
-                "(void)inputs;\n  (void)outputs;\n",
-                most_arguments(w->p));
+                "(void)inputs;\n  (void)outputs;\n%s",
+                most_arguments(w->p), c_is_dynamic(w->p) ? "  (void)sizes;\n" : "");
   for (size_t i = 0; i < w->p->launches.len; i++)
     write_launch(w, &w->p->launches.at[i]);
   strbuf_puts(w->out, "  return status;\n}\n\n");

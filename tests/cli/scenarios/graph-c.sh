@@ -28,6 +28,24 @@ strict="-std=c89 -pedantic -Wall -Wextra -Werror -I $include"
 status 0 cc $strict -c made/two.c -o library.o
 status 0 cc $strict -DTWO_MAIN -c made/two.c -o two.o
 
+# Sizes that each run chooses, random numbers, an input that is written to, an output that there is not.
+cat > sizes.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, s0: "Sym(s0)", x: "f32[s0, 128]", state: "f32[128]", half: "bf16[s0, 128]"):
+        dropout = torch.ops.aten.native_dropout.default(x, 0.1, True)
+        getitem = dropout[0]
+        getitem_1 = dropout[1]
+        sum_1 = torch.ops.aten.sum.dim_IntList(getitem, [0])
+        add = torch.ops.aten.add.Tensor(state, sum_1)
+        copy_ = torch.ops.aten.copy_.default(state, add)
+        mul = torch.ops.aten.mul.Tensor(half, 2)
+        return (getitem, None, getitem_1, mul, s0)
+GRAPH
+status 0 tilec --graph sizes.py --run --check --target host --arg s0=9
+status 0 tilec --graph sizes.py --emit=c -o made --target sm_90a --ptxas none
+has made/sizes.h 'int64_t sizes_arena_bytes(const int64_t *sizes);'
+status 0 cc $strict -c made/sizes.c -o sizes.o
+
 # As a program, with the runtime library of this build; one built with sanitizers wants them in the program.
 library=$(dirname "$tilec")/runtime
 if ! grep -q __asan_init "$library/libtile-rt.so"; then
