@@ -99,11 +99,12 @@ static int64_t spare(const struct program *p) {
 }
 
 // Products that split their sums take memory for the parts: no more than leaves the program within
-// what running its operators one by one would take.
+// what running its operators one by one would take. Where that is nothing, a product alone say,
+// there is nothing to compare with: libraries have memory of their own for that.
 static struct program *make_within_memory(struct graph *g, struct regions *r,
                                           const struct program_options *o) {
   struct program *p = make(g, r, o);
-  if (!p || spare(p) >= 0)
+  if (!p || spare(p) >= 0 || expr_is(p->eager_bytes, 0))
     return p;
   struct program_options bounded = *o;
   bounded.bounds_parts = true;
