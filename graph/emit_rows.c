@@ -493,6 +493,10 @@ bool rows_emit(struct rows *s) {
       emit_split(s, level);
   if (s->splits > 1)
     return true;
+  if (s->walkers) {
+    rows_emit_walk(s, NULL, 0, s->walkers);
+    return true;
+  }
   struct writer w = writer_of(s, NULL);
   for (size_t i = 0; i < s->write_count; i++)
     emit_writes(w.e, s->writes[i].buffer);
@@ -536,7 +540,9 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
     emit_line(e, 0, "column%zu = tl.zeros(%s, %s)", i, w.shape, emit_type(t));
   }
   const char *n = emit_extent(e, rows);
-  emit_open(e, arena_printf(e->arena, "for x in range(tl.program_id(0), %s, %u):", n, programs));
+  const char *range = count ? "range" : "tl.range", *stages = count ? "" : ", num_stages=2";
+  emit_open(e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n,
+                            programs, stages));
   write_from_registers(&w);
   for (size_t i = 0; i < count; i++)
     accumulate_column(&w, &columns[i], arena_printf(e->arena, "column%zu", i));

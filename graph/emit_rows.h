@@ -38,6 +38,7 @@ struct rows {
   const struct expr *x, *r; // axes
   bool is_inner;            // r is contiguous
   bool is_whole;            // too little to split
+  unsigned walkers;         // programs that walk over long rows; 0: a program a row
   const char *suffix;       // of the kernel's name; NULL: none
   unsigned levels;
   struct row_reduction *reductions;
@@ -55,8 +56,8 @@ void rows_find_levels(struct rows *s);
 void rows_find_pairs(struct rows *s);
 void rows_plan(struct rows *s);
 bool rows_emit(struct rows *s);
-// Rows in registers, by programs that walk over them and add up columns; each leaves its sums in `part` of a column,
-// [programs, r].
+// Rows in registers, by programs that walk over them and add up columns; each leaves its sums in
+// `part` of a column, [programs, r].
 void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count, unsigned programs);
 
 // ---- operations of reductions (graph/emit_reduce.c) ----

@@ -136,6 +136,42 @@ static struct tile_count tiles_of(const struct rows *s) {
   return t;
 }
 
+struct loaded_rows {
+  const struct rows *s;
+  const struct scalar *seen[8];
+  unsigned count, bytes; // of an element of each
+};
+
+static void count_row(void *user, const struct scalar *load) {
+  struct loaded_rows *l = user;
+  if (load->buffer->id == UINT32_MAX || !scalar_has_axis(load, l->s->r) ||
+      !scalar_has_axis(load, l->s->x))
+    return;
+  for (unsigned i = 0; i < l->count; i++)
+    if (l->seen[i] == load)
+      return;
+  l->bytes += dtype_bytes(load->buffer->dtype);
+  if (l->count < 8)
+    l->seen[l->count++] = load;
+}
+
+// A program that holds a long row has a multiprocessor to itself, and nothing is under way while it
+// adds up. So programs walk over rows, and the next one comes to shared memory meanwhile: softmax
+// of 4096 rows of 32768 halves took 0.142 ms instead of 0.175 on an H200.
+static void plan_walk(struct rows *s, int64_t x, unsigned row) {
+  enum { LONG_ROW = 16384, MOST_BYTES = 160 << 10, STAGES = 2, ROWS_A_WALK = 4 };
+  struct loaded_rows l = {.s = s};
+  int64_t programs = emit_multiprocessors(s->o);
+  for (size_t i = 0; i < s->reduction_count; i++)
+    scalar_loads(s->reductions[i].body, count_row, &l);
+  for (size_t i = 0; i < s->write_count; i++)
+    scalar_loads(s->writes[i].body, count_row, &l);
+  if (row < LONG_ROW || x < ROWS_A_WALK * programs || (int64_t)STAGES * row * l.bytes > MOST_BYTES)
+    return;
+  s->walkers = (unsigned)programs;
+  s->num_warps = 32;
+}
+
 enum { MOST_SPLITS = 1024 }; // a tile of them is combined at once
 
 static void split_rows(struct rows *s, int64_t programs, int64_t n) {
@@ -183,6 +219,7 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
       s->x_block /= 2;
     s->num_warps = clamp((int64_t)row * s->x_block / 512, 1, 4);
   }
+  plan_walk(s, x, row);
 }
 
 static void plan_outer(struct rows *s, int64_t x, int64_t n, bool is_known) {
