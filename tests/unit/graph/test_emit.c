@@ -63,6 +63,8 @@ static const struct family families[] = {
      "a = " A "_softmax.default(x, 0, False)\nreturn (a,)\n", 1e-5},
     {"long rows", "x: \"f32[2, 70000]\"", "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n",
      1e-4},
+    {"rows that are walked over", "x: \"bf16[70, 16500]\"",
+     "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-2},
     {"log softmax", "x: \"f32[300, 20000]\"",
      "a = " A "_log_softmax.default(x, -1, False)\nb = " A "sum.dim_IntList(a, [1])\nreturn (b,)\n",
      1e-4},
@@ -175,6 +177,29 @@ START_TEST(short_sources) {
 }
 END_TEST
 
+// A row takes a multiprocessor to itself: the next one is loaded meanwhile. Shorter ones do not.
+START_TEST(programs_walk_over_long_rows) {
+  static const struct {
+    const char *params;
+    bool walks;
+  } cases[] = {{"x: \"bf16[4096, 32768]\"", true},
+               {"x: \"bf16[4096, 32000]\"", true},
+               {"x: \"bf16[4096, 8192]\"", false},
+               {"x: \"bf16[400, 32768]\"", false},
+               {"x: \"f32[4096, 32768]\"", false}}; // two rows do not fit
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct arena *a = arena_create();
+    struct family f = {"softmax", cases[i].params,
+                       "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 0};
+    char *text = text_of(&f);
+    bool walks = strstr(source_of_program(text, a), "num_stages=2") != NULL;
+    ck_assert_msg(walks == cases[i].walks, "%s", cases[i].params);
+    free(text);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("emit");
   TCase *c = tcase_create("emit");
@@ -182,6 +207,7 @@ int main(void) {
   tcase_add_loop_test(c, on_the_host, 0, count);
   tcase_add_loop_test(c, with_blocks_for_a_gpu, 0, count);
   tcase_add_test(c, short_sources);
+  tcase_add_test(c, programs_walk_over_long_rows);
   tcase_set_timeout(c, 120);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
