@@ -99,16 +99,38 @@ static bool is_empty(struct rewrite *rw, const struct node *n) {
   return true;
 }
 
-static bool give_empty(struct rewrite *rw, const struct node *n) {
+// Sums and the like of no elements, products over a k of 0: what changes no sum, without a loop
+// that would read what is not there.
+static bool combines_nothing(struct rewrite *rw, const struct node *n, double *ret_value) {
+  *ret_value = 0;
+  switch (n->op) {
+  case OP_PROD:
+  case OP_PROD_DIM:
+  case OP_ALL:
+  case OP_ALL_DIM: *ret_value = 1; break;
+  case OP_SUM:
+  case OP_SUM_DIM:
+  case OP_ANY:
+  case OP_ANY_DIM:
+  case OP_ANY_DIMS:
+  case OP_MM:
+  case OP_BMM: break;
+  default: return false;
+  }
+  return expr_is(value_numel(rw->to->exprs, node_value(n, 0)), 0);
+}
+
+// The results as tensors of one number.
+static bool give_number(struct rewrite *rw, const struct node *n, double value) {
   struct build b = {rw->to, n->span};
   for (uint32_t i = 0; i < n->result_count; i++) {
     const struct value *v = n->results[i];
     if (!v)
       continue;
-    struct value *empty = build_full(&b, v->rank, v->shape, 0, v->dtype);
-    if (!empty)
+    struct value *full = build_full(&b, v->rank, v->shape, value, v->dtype);
+    if (!full)
       return false;
-    rewrite_name(rw, v, empty, 0);
+    rewrite_name(rw, v, full, 0);
   }
   return true;
 }
@@ -121,7 +143,10 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
   if (is_dead(w, n))
     return w->changed = true;
   if (n->op != OP_FULL && is_empty(rw, n))
-    return (w->changed = true) && give_empty(rw, n);
+    return (w->changed = true) && give_number(rw, n, 0);
+  double value;
+  if (combines_nothing(rw, n, &value))
+    return (w->changed = true) && give_number(rw, n, value);
   if (!rows[n->op].f)
     return rewrite_copy(rw, n);
   struct decompose d = {
