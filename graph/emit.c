@@ -196,9 +196,12 @@ static void sort_args(struct emitter *e) {
 }
 
 static void put_parameter(struct strbuf *out, size_t *column, const char *text, size_t indent) {
-  if (*column + strlen(text) > 100) {
+  if (*column > indent && *column + 1 + strlen(text) > 100) {
     strbuf_printf(out, "\n%*s", (int)indent, "");
     *column = indent;
+  } else if (*column > indent) {
+    strbuf_putc(out, ' ');
+    *column += 1;
   }
   strbuf_puts(out, text);
   *column += strlen(text);
@@ -209,7 +212,7 @@ static void put_header(struct emitter *e, struct strbuf *out) {
   strbuf_printf(out, "@jit\ndef %s(", e->name);
   size_t total = e->launch.args.len + e->constants.len;
   for (size_t i = 0; i < total; i++) {
-    const char *end = i + 1 < total ? ", " : "", *text;
+    const char *end = i + 1 < total ? "," : "", *text;
     if (i >= e->launch.args.len) {
       const struct kernel_constant *c = &e->constants.at[i - e->launch.args.len];
       text = arena_printf(e->arena, "%s: constexpr = %s%s", c->name, c->value, end);

@@ -140,6 +140,8 @@ static void check(const struct family *f, const char *target) {
     fprintf(stderr, "==== %s\n%s", f->name, strbuf_cstr(&out));
     strbuf_finish(&out);
   }
+  for (size_t i = 0; i < p->kernels.len; i++)
+    ck_assert_msg(!strstr(p->kernels.at[i]->source, " \n"), "%s: a blank ends a line", f->name);
   check_agrees(p, NULL, f->tolerance, f->name);
   free(text);
   arena_destroy(a);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a kernel over rows that are the same however rows are walked: axes, passes, stores,
+// the launch.
+#include "graph/emit_rows_writer.h"
+
+// ---- the kernel ----
+
+struct row_writer row_writer_begin(struct rows *s, const char *suffix) {
+  if (suffix && s->suffix)
+    suffix = arena_printf(s->p->arena, "%s_%s", s->suffix, suffix);
+  struct row_writer w = {.s = s,
+                         .e = emit_begin(s->p, s->region, s->o, suffix ? suffix : s->suffix)};
+  w.is_row = s->is_inner && s->x_block == 1;
+  w.along = w.is_row ? "axis=0" : s->is_inner ? "axis=1, keep_dims=True" : "axis=0, keep_dims=True";
+  w.shape = w.is_row ? "[RBLOCK]" : s->is_inner ? "[XBLOCK, RBLOCK]" : "[RBLOCK, XBLOCK]";
+  w.brackets = w.is_row ? "" : s->is_inner ? "[None, :]" : "[:, None]";
+  return w;
+}
+
+void row_writer_count(struct row_writer *w) {
+  for (size_t i = 0; i < w->s->reduction_count; i++)
+    emit_count(w->e, w->s->reductions[i].body);
+  for (size_t i = 0; i < w->s->write_count; i++)
+    emit_count(w->e, w->s->writes[i].body);
+}
+
+// A launch that reads partial results alone.
+static void count_parts(struct row_writer *w) {
+  const struct rows *s = w->s;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    bytes += dtype_bytes(reduce_dtype(&s->reductions[i]));
+  w->e->launch.bytes = expr_muli(w->e->x, s->x->symbol->limit, bytes * s->splits);
+  w->e->launch.flops =
+      expr_muli(w->e->x, s->x->symbol->limit, (int64_t)s->reduction_count * s->splits);
+}
+
+void row_writer_end(struct row_writer *w, bool splits) {
+  struct emitter *e = w->e;
+  struct rows *s = w->s;
+  if (!splits && s->splits > 1)
+    count_parts(w);
+  const struct expr *x = s->x->symbol->limit;
+  const struct expr *grid[3] = {w->is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, s->x_block)),
+                                splits ? expr_const(e->x, s->splits) : NULL, NULL};
+  const char *text =
+      w->is_row ? emit_extent(e, x) : arena_printf(e->arena, "cdiv(%s, XBLOCK)", emit_extent(e, x));
+  if (splits)
+    text = arena_printf(e->arena, "%s,%u", text, s->splits);
+  emit_end(e, s->num_warps, grid, text, "num_warps=1,2,4,8,16");
+}
+
+// ---- axes ----
+
+static bool is_even(const struct expr *extent, unsigned block) {
+  return expr_is_multiple(extent, block);
+}
+
+void row_writer_x(struct row_writer *w) {
+  struct emitter *e = w->e;
+  const struct expr *x = w->s->x, *extent = x->symbol->limit;
+  const char *wide = emit_axis_is_wide(x) ? ".to(tl.int64)" : "", *mask = NULL;
+  if (w->is_row) {
+    emit_line(e, 0, "x = tl.program_id(0)%s", wide);
+  } else {
+    emit_constexpr(e, "XBLOCK", w->s->x_block);
+    emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))%s", wide,
+              w->s->is_inner ? "[:, None]" : "[None, :]");
+    if (!is_even(extent, w->s->x_block)) {
+      mask = "x_mask";
+      emit_line(e, 0, "x_mask = x < %s", emit_extent(e, extent));
+    }
+  }
+  w->x_bit = 1u << e->axis_count;
+  emit_axis(e, x, "x", mask, 0);
+}
+
+void row_writer_r(struct row_writer *w) {
+  struct emitter *e = w->e;
+  const struct expr *r = w->s->r;
+  bool looped = w->s->is_looped;
+  emit_constexpr(e, "RBLOCK", w->s->r_block);
+  int64_t n = 0;
+  bool one_block = !looped && expr_is_const(r->symbol->limit, &n) && n == w->s->r_block;
+  w->has_r_mask = !one_block && !is_even(r->symbol->limit, w->s->r_block);
+  w->r_bit = 1u << e->axis_count;
+  emit_axis(e, r, "r", w->has_r_mask ? "r_mask" : NULL, looped ? 1 : 0);
+  if (looped)
+    return;
+  emit_line(e, 0, "r = tl.arange(0, RBLOCK)%s", w->brackets);
+  if (w->has_r_mask)
+    emit_line(e, 0, "r_mask = r < %s", emit_extent(e, r->symbol->limit));
+}
+
+void row_writer_open_pass(struct row_writer *w, bool backwards) {
+  struct emitter *e = w->e;
+  struct rows *s = w->s;
+  const char *n = emit_extent(e, s->r->symbol->limit), *header;
+  const char *wide = emit_axis_is_wide(s->r) ? ".to(tl.int64)" : "";
+  if (s->splits > 1)
+    header = arena_printf(e->arena, "for r0 in range(first, last, RBLOCK):");
+  else if (backwards)
+    header = arena_printf(e->arena,
+                          "for r0 in range((tl.cdiv(%s, RBLOCK) - 1) * RBLOCK, -1, -RBLOCK):", n);
+  else
+    header = arena_printf(e->arena, "for r0 in range(0, %s, RBLOCK):", n);
+  emit_open(e, header);
+  emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s", wide, w->brackets);
+  if (w->has_r_mask)
+    emit_line(e, 1, "r_mask = r < %s", n);
+}
+
+// ---- writes ----
+
+void row_writer_stores(struct row_writer *w, unsigned level, bool full) {
+  for (size_t i = 0; i < w->s->write_count; i++) {
+    const struct row_write *o = &w->s->writes[i];
+    if (o->level == level && o->is_full == full)
+      emit_store_value(w->e, o->buffer, o->place, o->body);
+  }
+}
+
+bool rows_have_writes(const struct rows *s, unsigned level, bool full) {
+  for (size_t i = 0; i < s->write_count; i++)
+    if (s->writes[i].level == level && s->writes[i].is_full == full)
+      return true;
+  return false;
+}

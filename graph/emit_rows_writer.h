@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that write kernels over rows share: the kernel while it is written.
+#ifndef TILE_GRAPH_EMIT_ROWS_WRITER_H
+#define TILE_GRAPH_EMIT_ROWS_WRITER_H
+
+#include "graph/emit_rows.h"
+
+struct row_writer {
+  struct emitter *e;
+  struct rows *s;
+  bool is_row;          // one x a program: a tile has one dimension
+  const char *along;    // arguments of reductions
+  const char *shape;    // of a tile
+  const char *brackets; // behind what varies along r
+  bool has_r_mask;
+  uint32_t x_bit, r_bit;
+  unsigned level; // the scope that knows x
+};
+
+// ---- the kernel (graph/emit_rows_writer.c) ----
+struct row_writer row_writer_begin(struct rows *s, const char *suffix);
+void row_writer_x(struct row_writer *w);
+void row_writer_r(struct row_writer *w);
+void row_writer_count(struct row_writer *w); // uses of all formulas
+// A pass over the row, or over this program's part of it.
+void row_writer_open_pass(struct row_writer *w, bool backwards);
+bool rows_have_writes(const struct rows *s, unsigned level, bool full);
+void row_writer_stores(struct row_writer *w, unsigned level, bool full);
+// `splits`: a program a part of a row.
+void row_writer_end(struct row_writer *w, bool splits);
+
+// ---- reductions (graph/emit_rows_accumulate.c) ----
+// The names of a result and of the accumulator of a reduction.
+const char *row_writer_name(struct row_writer *w, const char *base, const struct row_reduction *d);
+// A row that is a tile.
+void row_writer_reduce(struct row_writer *w, struct row_reduction *d);
+// One level of reductions, by a pass over `n` elements.
+void row_writer_reduce_level(struct row_writer *w, unsigned level, const char *n);
+// What accumulators hold, to the result's name.
+void row_writer_finish(struct row_writer *w, struct row_reduction *d, const char *n);
+
+// ---- splits (graph/emit_rows_split.c) ----
+void rows_emit_splits(struct rows *s);
+
+#endif
