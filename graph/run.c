@@ -3,21 +3,11 @@
 // is allocated for the first sizes that come, and a run is a walk over the launches.
 #include "base/thread_pool.h"
 #include "graph/interpret.h"
-#include "graph/program.h"
+#include "graph/run_internal.h"
 #include "jit/jit.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct loaded_program {
-  struct program *p;
-  tile_device *device;
-  tile_kernel **kernels; // by id
-  void **memory;         // by buffer id; inputs' and outputs' are set for each run
-  int64_t *sizes;        // of the graph's symbols
-  char *arena;
-  int64_t arena_bytes;
-};
 
 static tile_type type_of(enum dtype t) { return (tile_type)t; }
 
@@ -33,7 +23,7 @@ static const struct launch *first_launch(const struct program *p, uint32_t kerne
 
 enum { ALIGNED = 4096 }; // stands for addresses that are multiples of 16
 
-static size_t likely_args(const struct launch *l, tile_arg *args) {
+size_t launch_likely_args(const struct launch *l, tile_arg *args) {
   for (size_t i = 0; i < l->args.len; i++) {
     const struct launch_arg *a = &l->args.at[i];
     if (a->kind == LAUNCH_BUFFER)
@@ -52,27 +42,41 @@ struct loading {
   char **messages;
 };
 
-static tile_status open_kernel(struct loaded_program *l, const struct graph_kernel *k) {
+static tile_status open_kernel(const struct loaded_program *l, const struct graph_kernel *k,
+                               tile_kernel **ret) {
   const char *file = arena_printf(l->p->arena, "%s.tile", k->name);
-  tile_status s = tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name,
-                                          &l->kernels[k->id]);
+  tile_status s =
+      tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name, ret);
   if (s == TILE_OK)
-    jit_kernel_set_assembled_apart(l->kernels[k->id], true);
+    jit_kernel_set_assembled_apart(*ret, true);
   for (size_t i = 0; s == TILE_OK && i < k->constants.len; i++)
-    s = tile_kernel_set_constant(l->kernels[k->id], k->constants.at[i].name,
-                                 k->constants.at[i].value);
+    s = tile_kernel_set_constant(*ret, k->constants.at[i].name, k->constants.at[i].value);
   if (s == TILE_OK && k->num_warps)
-    s = tile_kernel_set_warps(l->kernels[k->id], k->num_warps);
-  return s == TILE_OK && k->num_stages ? tile_kernel_set_stages(l->kernels[k->id], k->num_stages)
-                                       : s;
+    s = tile_kernel_set_warps(*ret, k->num_warps);
+  return s == TILE_OK && k->num_stages ? tile_kernel_set_stages(*ret, k->num_stages) : s;
+}
+
+tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k) {
+  tile_kernel *kernel = NULL;
+  tile_arg args[LAUNCH_MOST_ARGS];
+  tile_status s = open_kernel(l, k, &kernel);
+  if (s == TILE_OK)
+    s = tile_kernel_prepare(kernel, args, launch_likely_args(first_launch(l->p, k->id), args));
+  if (s != TILE_OK) {
+    tile_kernel_close(kernel);
+    return s;
+  }
+  vec_push(l->p->arena, &l->retired, l->kernels[k->id]);
+  l->kernels[k->id] = kernel;
+  return TILE_OK;
 }
 
 static void prepare(void *user, uint64_t i, unsigned worker) {
   (void)worker;
   struct loading *loading = user;
   const struct launch *launch = first_launch(loading->l->p, (uint32_t)i);
-  tile_arg args[256];
-  size_t count = likely_args(launch, args);
+  tile_arg args[LAUNCH_MOST_ARGS];
+  size_t count = launch_likely_args(launch, args);
   tile_status s = tile_kernel_prepare(loading->l->kernels[i], args, count);
   loading->status[i] = s;
   if (s != TILE_OK)
@@ -117,7 +121,7 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
   l->device = device;
   tile_status s = TILE_OK;
   for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
-    s = open_kernel(l, p->kernels.at[i]);
+    s = open_kernel(l, p->kernels.at[i], &l->kernels[p->kernels.at[i]->id]);
   if (s == TILE_OK)
     s = prepare_all(l);
   if (s != TILE_OK) {
@@ -133,6 +137,8 @@ void program_unload(struct loaded_program *l) {
     return;
   for (size_t i = 0; l->kernels && i < l->p->kernels.len; i++)
     tile_kernel_close(l->kernels[i]);
+  for (size_t i = 0; i < l->retired.len; i++)
+    tile_kernel_close(l->retired.at[i]);
   if (l->arena)
     tile_free(l->device, l->arena);
   free(l->kernels);
@@ -143,7 +149,7 @@ void program_unload(struct loaded_program *l) {
 
 // ---- running ----
 
-static bool size_now(const struct loaded_program *l, const struct expr *e, int64_t *ret) {
+bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *ret) {
   return expr_eval(e, l->p->graph->symbols.len, l->p->graph->symbols.at, l->sizes, ret);
 }
 
@@ -159,12 +165,12 @@ static tile_status find_sizes(struct loaded_program *l, const struct tensor_view
     const struct value *v = g->inputs.at[i];
     for (uint32_t d = 0; d < v->rank; d++) {
       int64_t want;
-      if (!size_now(l, v->shape[d], &want) || want != inputs[i].shape[d])
+      if (!loaded_size(l, v->shape[d], &want) || want != inputs[i].shape[d])
         return status_set(TILE_INVALID_ARGUMENT,
                           "input `%s` has %lld elements along dimension %u, not %lld", v->name,
                           (long long)inputs[i].shape[d], d, (long long)want);
-      if (inputs[i].strides && size_now(l, v->strides[d], &want) && want != inputs[i].strides[d] &&
-          inputs[i].shape[d] > 1)
+      if (inputs[i].strides && loaded_size(l, v->strides[d], &want) &&
+          want != inputs[i].strides[d] && inputs[i].shape[d] > 1)
         return status_set(TILE_INVALID_ARGUMENT,
                           "input `%s` has stride %lld along dimension %u, not %lld", v->name,
                           (long long)inputs[i].strides[d], d, (long long)want);
@@ -176,7 +182,7 @@ static tile_status find_sizes(struct loaded_program *l, const struct tensor_view
 // The arena grows to what the sizes of this run take.
 static tile_status place_buffers(struct loaded_program *l) {
   int64_t bytes = 0, offset = 0;
-  if (!size_now(l, l->p->arena_bytes, &bytes))
+  if (!loaded_size(l, l->p->arena_bytes, &bytes))
     return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
   if (bytes > l->arena_bytes) {
     tile_status s = l->arena ? tile_stream_synchronize(l->device, NULL) : TILE_OK;
@@ -190,7 +196,7 @@ static tile_status place_buffers(struct loaded_program *l) {
   }
   for (size_t i = 0; i < l->p->placements.len; i++) {
     const struct placement *at = &l->p->placements.at[i];
-    if (!size_now(l, at->offset, &offset))
+    if (!loaded_size(l, at->offset, &offset))
       return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
     l->memory[at->buffer->id] = l->arena + offset;
   }
@@ -212,14 +218,25 @@ uint64_t program_seed(uint64_t seed, uint32_t which) {
   return seed + (uint64_t)which * RANDOM_STRIDE;
 }
 
-static tile_status run_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                              const struct launch *launch) {
-  tile_arg args[256];
+tile_status loaded_clear(struct loaded_program *l, tile_stream *stream,
+                         const struct launch *launch) {
+  int64_t n = 0;
+  if (!launch->clears)
+    return TILE_OK;
+  if (!loaded_size(l, launch->clears->numel, &n))
+    return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+  return tile_memset(l->device, stream, l->memory[launch->clears->id], 0,
+                     (size_t)n * dtype_bytes(launch->clears->dtype));
+}
+
+tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                          const struct launch *launch) {
+  tile_arg args[LAUNCH_MOST_ARGS];
   unsigned grid[3] = {1, 1, 1};
   for (size_t i = 0; i < launch->args.len; i++) {
     const struct launch_arg *a = &launch->args.at[i];
     int64_t value = 0;
-    if (a->kind == LAUNCH_SIZE && !size_now(l, a->size, &value))
+    if (a->kind == LAUNCH_SIZE && !loaded_size(l, a->size, &value))
       return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
     if (a->kind == LAUNCH_SEED)
       value = (int64_t)program_seed(seed, a->which);
@@ -229,27 +246,17 @@ static tile_status run_launch(struct loaded_program *l, tile_stream *stream, uin
   }
   for (int d = 0; d < 3; d++) {
     int64_t n = 1;
-    if (launch->grid[d] && !size_now(l, launch->grid[d], &n))
+    if (launch->grid[d] && !loaded_size(l, launch->grid[d], &n))
       return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
     if (n == 0)
       return TILE_OK;
     grid[d] = (unsigned)n;
   }
-  if (launch->clears) {
-    int64_t n = 0;
-    if (!size_now(l, launch->clears->numel, &n))
-      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
-    tile_status s = tile_memset(l->device, stream, l->memory[launch->clears->id], 0,
-                                (size_t)n * dtype_bytes(launch->clears->dtype));
-    if (s != TILE_OK)
-      return s;
-  }
   return tile_launch(l->kernels[launch->kernel->id], stream, (tile_grid){grid[0], grid[1], grid[2]},
                      args, launch->args.len);
 }
 
-// All that has to happen before launches can be recorded.
-static tile_status get_ready(struct loaded_program *l, const struct tensor_view *inputs,
+tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,
                              const struct tensor_view *outputs) {
   tile_status s = find_sizes(l, inputs);
   if (s == TILE_OK)
@@ -261,21 +268,25 @@ static tile_status get_ready(struct loaded_program *l, const struct tensor_view 
 
 static tile_status run_launches(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
   tile_status s = TILE_OK;
-  for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++)
-    s = run_launch(l, stream, seed, &l->p->launches.at[i]);
+  for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++) {
+    const struct launch *launch = &l->p->launches.at[i];
+    s = loaded_clear(l, stream, launch);
+    if (s == TILE_OK)
+      s = loaded_launch(l, stream, seed, launch);
+  }
   return s;
 }
 
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct tensor_view *inputs, const struct tensor_view *outputs) {
-  tile_status s = get_ready(l, inputs, outputs);
+  tile_status s = loaded_get_ready(l, inputs, outputs);
   return s == TILE_OK ? run_launches(l, stream, seed) : s;
 }
 
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret) {
-  tile_status s = get_ready(l, inputs, outputs);
+  tile_status s = loaded_get_ready(l, inputs, outputs);
   if (s == TILE_OK)
     s = tile_replay_begin(l->device, stream);
   if (s != TILE_OK)
