@@ -168,6 +168,11 @@ LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *const
   return call;
 }
 
+static bool is_one(LLVMValueRef v) {
+  LLVMBool inexact;
+  return LLVMIsAConstantFP(v) && LLVMConstRealGetDouble(v, &inexact) == 1;
+}
+
 static LLVMValueRef math(struct emitter *e, enum op_id id, LLVMTypeRef type,
                          const LLVMValueRef *x) {
   LLVMValueRef arg = x[0];
@@ -183,7 +188,11 @@ static LLVMValueRef math(struct emitter *e, enum op_id id, LLVMTypeRef type,
   case OP_MATH_SQRT: return ptx_pure_asm(e, "sqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
   case OP_MATH_RSQRT: return ptx_pure_asm(e, "rsqrt.approx.ftz.f32 $0, $1;", "=f,f", type, x, 1);
   case OP_MATH_TANH: return ptx_pure_asm(e, "tanh.approx.f32 $0, $1;", "=f,f", type, x, 1);
-  case OP_ARITH_DIVF: return ptx_pure_asm(e, "div.full.f32 $0, $1, $2;", "=f,f,f", type, x, 2);
+  case OP_ARITH_DIVF:
+    // div.full scales both sides, so that quotients of large numbers are right; 1 needs none of it.
+    if (is_one(x[0]))
+      return ptx_pure_asm(e, "rcp.approx.ftz.f32 $0, $1;", "=f,f", type, x + 1, 1);
+    return ptx_pure_asm(e, "div.full.f32 $0, $1, $2;", "=f,f,f", type, x, 2);
   case OP_TILE_PRECISE_SQRT: return intrinsic(e, "llvm.sqrt", 1, &type, 1, &arg);
   case OP_TILE_PRECISE_DIVF: return LLVMBuildFDiv(e->b, x[0], x[1], "");
   default: return NULL;
