@@ -84,5 +84,11 @@ struct encoding encoding_blocked(unsigned rank, const int64_t *shape,
 // Swizzle for a dot operand in shared memory (reference: mma.sync operands by ldmatrix).
 struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_t *shape,
                                         const uint32_t *order, unsigned element_bits);
+// Swizzle for a tile that `store` writes, 16 bytes of a row at once, and `load` reads: the one with
+// the fewest bank conflicts. instructions: those of layouts/exchange_plan.h that the target has.
+struct encoding encoding_shared_between(const struct linear_layout *store,
+                                        const struct linear_layout *load, const int64_t *shape,
+                                        const uint32_t *order, unsigned element_bits,
+                                        unsigned instructions);
 
 #endif

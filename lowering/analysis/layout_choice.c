@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/access_cost.h"
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/loop_loads.h"
 
 enum {
   LIGHT = 1,         // the weight of a wish that recomputable tiles pass on to their users
@@ -17,6 +18,7 @@ struct anchor {
   MlirAttribute encoding;
   int64_t weight;
   bool is_dot;
+  bool is_copied; // to shared memory, turns ahead
   MlirAttribute dot_operands[2]; // in which layouts a matrix product takes A and B
 };
 
@@ -38,6 +40,7 @@ struct layout_choice {
   const struct target *target;
   struct arena *arena;
   struct axis_analysis *axis;
+  unsigned stages;    // of loops that do not say
   struct map anchors; // MlirOperation.ptr -> struct anchor *
   struct map tiles;   // MlirValue.ptr -> struct tile *
   struct map votes;   // MlirAttribute.ptr -> int64_t *: elements accessed in that layout
@@ -156,15 +159,33 @@ static bool note_anchor(MlirOperation op, void *user) {
   return true;
 }
 
+// Loads that the loop's pipeline will copy to shared memory.
+static bool note_copied(MlirOperation op, void *user) {
+  struct layout_choice *x = user;
+  bool asked;
+  if (!op_is(x->c, op, OP_SCF_FOR) || loop_stages(x->c, op, x->stages, &asked) < 2)
+    return true;
+  struct loop_loads loads = loop_loads_of(x->c, x->axis, x->target, op, asked, x->arena);
+  for (size_t i = 0; i < loads.at.len; i++) {
+    struct anchor *a = ptrmap_get(&x->anchors, loads.at.at[i].op.ptr);
+    if (a && loads.at.at[i].road == ROAD_SHARED)
+      a->is_copied = true;
+  }
+  return true;
+}
+
 struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation root,
-                                          const struct target *target, struct arena *a) {
+                                          const struct target *target, unsigned stages,
+                                          struct arena *a) {
   struct layout_choice *x = arena_new(a, struct layout_choice);
   x->c = c;
   x->root = root;
   x->target = target;
   x->arena = a;
   x->axis = axis_analyse(c, root, a);
+  x->stages = stages;
   ir_walk(root, note_anchor, x);
+  ir_walk(root, note_copied, x);
   return x;
 }
 
@@ -199,6 +220,21 @@ static void enqueue(struct layout_choice *x, struct tile *t) {
   t->queued = true;
 }
 
+// Elements of one access in that layout.
+static unsigned width_in(struct layout_choice *x, MlirOperation op, MlirAttribute encoding) {
+  const struct linear_layout *l =
+      linear_with(x, mlirValueGetType(mlirOperationGetOperand(op, 0)), encoding);
+  return l ? axis_vector_of(x->axis, op, x->target, l).width : 1;
+}
+
+// May the load come in another layout than its own?
+static bool gives_way(struct layout_choice *x, const struct anchor *a, MlirAttribute other) {
+  if (op_attr_bool(a->op, "is_volatile") ||
+      (a->is_copied && width_in(x, a->op, other) < width_in(x, a->op, a->encoding)))
+    return false;
+  return access_gives_way(x->c, x->axis, x->target, a->op, a->encoding, other);
+}
+
 static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, int64_t weight) {
   MlirType type = mlirValueGetType(v);
   if (!type_is_tensor(type) || mlirAttributeIsNull(encoding))
@@ -213,8 +249,7 @@ static void wish(struct layout_choice *x, MlirValue v, MlirAttribute encoding, i
     if (!is_possible(x, v, encoding))
       return;
     if (t->load) {
-      if (op_attr_bool(t->load->op, "is_volatile") ||
-          !access_gives_way(x->c, x->axis, x->target, t->load->op, t->load->encoding, encoding))
+      if (!gives_way(x, t->load, encoding))
         return;
       t->load->encoding = encoding;
     }

@@ -6,7 +6,9 @@
 //
 // A load of a small tile gives way to a heavier wish when loading it that way is no dearer than
 // converting it: a row of biases is loaded as a slice of the tile it is added to. So does a store
-// of what came out in another layout, like the sums of rows.
+// of what came out in another layout, like the sums of rows. A load that a pipelined loop copies to
+// shared memory turns ahead keeps the layout of its widest copies: its users read the buffer in
+// theirs.
 //
 // A matrix product is the heaviest anchor of all: its accumulator stays as it is through loops,
 // and what is computed from it follows. Its operands wish for nothing; they are converted.
@@ -19,10 +21,11 @@
 
 struct layout_choice;
 
-// Notes the accesses and products under `root` with the layouts they have now. The answers live on
-// `a`.
+// Notes the accesses and products under `root` with the layouts they have now. stages: of loops that
+// ask for no number themselves. The answers live on `a`.
 struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation root,
-                                          const struct target *target, struct arena *a);
+                                          const struct target *target, unsigned stages,
+                                          struct arena *a);
 // Solves. In between the caller removes the conversions it wants to have decided anew.
 void layout_choice_solve(struct layout_choice *x);
 

@@ -311,7 +311,7 @@ static void choose_road(struct finder *f, struct loop_load *l) {
   }
   if (!l->feeds && load_bytes_per_thread(f->c, l->op) < CHEAP_BYTES)
     return;
-  l->buffer = loop_buffer_layout(f->c, l->op);
+  l->buffer = loop_buffer_layout(f->c, f->target, l->op);
   if (mlirAttributeIsNull(l->buffer)) {
     l->why = "it is no tile of numbers";
     return;
@@ -332,6 +332,20 @@ static bool any_wanted(const struct loop_loads *loads) {
     if (loads->at.at[i].wanted)
       return true;
   return false;
+}
+
+unsigned loop_stages(struct ir_context *c, MlirOperation loop, unsigned stages, bool *ret_asked) {
+  int64_t lower, upper, step, asked = op_attr_int(loop, "tile.num_stages", -1);
+  *ret_asked = asked >= 0;
+  uint64_t most = asked >= 0 ? (uint64_t)asked : stages;
+  if (value_const_int(c, mlirOperationGetOperand(loop, 0), &lower) &&
+      value_const_int(c, mlirOperationGetOperand(loop, 1), &upper) &&
+      value_const_int(c, mlirOperationGetOperand(loop, 2), &step) && step > 0) {
+    uint64_t span = lower < upper ? (uint64_t)upper - (uint64_t)lower : 0;
+    uint64_t turns = span / (uint64_t)step + (span % (uint64_t)step != 0);
+    most = turns < most ? turns : most;
+  }
+  return (unsigned)most;
 }
 
 struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis,

@@ -47,6 +47,10 @@ MlirValue load_operand(MlirOperation load, int segment);
 // Bytes of the loaded value that a thread holds.
 unsigned load_bytes_per_thread(struct ir_context *c, MlirOperation load);
 
+// Stages that the loop may have: those it asks for (ret_asked), else `stages`; more than its turns
+// would be for nothing.
+unsigned loop_stages(struct ir_context *c, MlirOperation loop, unsigned stages, bool *ret_asked);
+
 // all: every load of the loop is wanted, not only those that feed dots. Lives on `a`.
 struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis,
                                 const struct target *target, MlirOperation loop, bool all,

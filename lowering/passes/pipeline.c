@@ -69,21 +69,6 @@ static bool is_around_plan(struct pipeliner *k, MlirOperation loop) {
   return false;
 }
 
-// Stages that the loop may have; more than its turns would be for nothing.
-static unsigned stages_of(struct pipeliner *k, MlirOperation loop, bool *ret_asked) {
-  int64_t lower, upper, step, asked = op_attr_int(loop, stages_name, -1);
-  *ret_asked = asked >= 0;
-  uint64_t stages = asked >= 0 ? (uint64_t)asked : k->p->num_stages;
-  if (value_const_int(k->c, mlirOperationGetOperand(loop, 0), &lower) &&
-      value_const_int(k->c, mlirOperationGetOperand(loop, 1), &upper) &&
-      value_const_int(k->c, mlirOperationGetOperand(loop, 2), &step) && step > 0) {
-    uint64_t span = lower < upper ? (uint64_t)upper - (uint64_t)lower : 0;
-    uint64_t turns = span / (uint64_t)step + (span % (uint64_t)step != 0);
-    stages = turns < stages ? turns : stages;
-  }
-  return (unsigned)stages;
-}
-
 static bool wants_any(const struct loop_loads *loads) {
   for (size_t i = 0; i < loads->at.len; i++)
     if (loads->at.at[i].wanted)
@@ -100,7 +85,7 @@ static void wait_once(struct loop_loads *loads) {
 
 static void plan_loop(struct pipeliner *k, MlirOperation loop) {
   bool asked;
-  unsigned stages = stages_of(k, loop, &asked);
+  unsigned stages = loop_stages(k->c, loop, k->p->num_stages, &asked);
   mlirOperationRemoveAttributeByName(loop, mlirStringRefCreateFromCString(stages_name));
   k->changed |= asked;
   struct loop_loads loads = loop_loads_of(k->c, k->axis, k->p->target, loop, asked, k->arena);

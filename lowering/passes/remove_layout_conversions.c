@@ -114,7 +114,7 @@ static bool erase_if_idle(MlirOperation op, void *user) {
 static void solve(struct pass_context *p, MlirOperation module) {
   struct state s = {.p = p, .c = p->c};
   ir_walk(module, collect_conversion, &s);
-  s.choice = layout_choice_begin(p->c, module, p->target, p->scratch);
+  s.choice = layout_choice_begin(p->c, module, p->target, p->num_stages, p->scratch);
   forget_conversions(&s);
   layout_choice_solve(s.choice);
   ir_walk(module, collect_tiles, &s);
