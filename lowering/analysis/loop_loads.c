@@ -142,7 +142,7 @@ static void note_feeding(struct finder *f, MlirOperation load, unsigned level) {
 static void feed(struct finder *f, MlirOperation dot, unsigned level) {
   f->todo.len = 0;
   f->seen = (struct map){0};
-  for (int i = 2; i-- > 0;)
+  for (int i = 3; i-- > 0;)
     push_once(f, mlirOperationGetOperand(dot, i));
   while (f->todo.len) {
     MlirOperation def = value_def(vec_pop(&f->todo));

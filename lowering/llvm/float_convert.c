@@ -154,11 +154,19 @@ static LLVMValueRef truncate_to_odd(struct emitter *e, LLVMValueRef x) {
 
 // ---- any of them ----
 
+// A bf16 is the upper half of an f32. Said so, the two of a word are one operation each; ptxas
+// takes three for conversions of both.
+static LLVMValueRef extend(struct emitter *e, LLVMValueRef x, LLVMTypeRef to) {
+  LLVMTypeRef from = LLVMTypeOf(x);
+  if (LLVMGetTypeKind(from) != LLVMBFloatTypeKind || to != e->f32)
+    return LLVMBuildFPExt(e->b, x, to, "");
+  LLVMValueRef word = LLVMBuildZExt(e->b, to_bits(e, x), e->i32, "");
+  return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, word, const_i32(e, 16), ""), e->f32, "");
+}
+
 // As f32 or f16, without rounding.
 static LLVMValueRef encodable(struct emitter *e, LLVMValueRef x, enum dtype from) {
-  return from == DTYPE_F64    ? truncate_to_odd(e, x)
-         : from == DTYPE_BF16 ? LLVMBuildFPExt(e->b, x, e->f32, "")
-                              : x;
+  return from == DTYPE_F64 ? truncate_to_odd(e, x) : from == DTYPE_BF16 ? extend(e, x, e->f32) : x;
 }
 
 LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, enum dtype to,
@@ -176,11 +184,11 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
   if (from == to)
     return x;
   if (from_bits_count == to_bits_count) { // f16 and bf16
-    x = LLVMBuildFPExt(e->b, x, e->f32, "");
+    x = extend(e, x, e->f32);
     from_bits_count = 32;
   }
   if (to_bits_count > from_bits_count)
-    return LLVMBuildFPExt(e->b, x, type, "");
+    return extend(e, x, type);
   return toward_zero ? truncate_toward_zero(e, x, type) : LLVMBuildFPTrunc(e->b, x, type, "");
 }
 

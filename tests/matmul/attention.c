@@ -12,6 +12,25 @@ struct attention {
   unsigned bm, bn, warps, stages;
   bool is_causal;
   unsigned form;
+  enum bias { NO_BIAS, ADDED, START, OF_KEYS, CHOSEN } bias;
+  enum dtype bias_type;
+};
+
+// What changes the scores: a tile of the program's own, read in every turn. Its rows are S apart.
+static const char *const bias_names[] = {"", " added", " started", " of keys", " chosen"};
+static const char *const load_bias[] = {
+    "",
+    "        b = load(b_ptr + m[:, None] * S + (j + n)[None, :], mask=m[:, None] < N, other=0)\n",
+    "        b = load(b_ptr + m[:, None] * S + (j + n)[None, :], mask=m[:, None] < N, other=0)\n",
+    "        b = load(b_ptr + j + n)[None, :]\n",
+    "        b = load(b_ptr + m[:, None] * S + (j + n)[None, :], mask=m[:, None] < N, other=0)\n",
+};
+static const char *const score[] = {
+    "        s = tl.dot(q, kt) * scale\n",
+    "        s = tl.dot(q, kt) * scale + b.to(tl.float32)\n",
+    "        s = tl.dot(q, kt, b.to(tl.float32)) * scale\n",
+    "        s = tl.dot(q, kt) * scale + b.to(tl.float32)\n",
+    "        s = where((b != 0) | (j + n == 0)[None, :], tl.dot(q, kt) * scale, float(\"-inf\"))\n",
 };
 
 static const char *const form_names[] = {"pointers", "transposed", "block pointers"};
@@ -40,7 +59,7 @@ static void write_kernel(struct suite *s, const struct attention *a) {
               "CAUSAL: tl.constexpr = %s\n\n",
               a->bm, a->bn, a->depth, a->is_causal ? "True" : "False");
   case_source(s, "@jit\n"
-                 "def k(q_ptr, k_ptr, v_ptr, o_ptr, N, scale):\n"
+                 "def k(q_ptr, k_ptr, v_ptr, b_ptr, o_ptr, N, S, scale):\n"
                  "    m = program_id(0) * BM + arange(0, BM)\n"
                  "    n = arange(0, BN)\n"
                  "    d = arange(0, D)\n"
@@ -60,8 +79,7 @@ static void write_kernel(struct suite *s, const struct attention *a) {
                    "    v_at = make_block_ptr(v_ptr, (N, D), (D, 1), (0, 0), (BN, D), (1, 0))\n");
   case_source(s,
               "    for j in range(0, end, BN):\n"
-              "%s"
-              "        s = tl.dot(q, kt) * scale\n"
+              "%s%s%s"
               "        keep = (j + n)[None, :] < N\n"
               "        if CAUSAL:\n"
               "            keep = keep & (m[:, None] >= (j + n)[None, :])\n"
@@ -76,11 +94,21 @@ static void write_kernel(struct suite *s, const struct attention *a) {
               "        most = next\n"
               "    acc = acc / total[:, None]\n"
               "    store(o_ptr + at, acc.to(o_ptr.dtype.element_ty), mask=m[:, None] < N)\n",
-              load_k[a->form], load_v[a->form]);
+              load_k[a->form], load_bias[a->bias], score[a->bias], load_v[a->form]);
 }
 
-// One row of the result.
-static void expect_row(struct suite *s, const struct attention *a, const struct matrix x[3],
+static double biased(const struct attention *a, struct matrix bias, double product, double scale,
+                     size_t row, size_t key) {
+  double b = a->bias ? matrix_row(bias, a->bias == OF_KEYS ? 0 : row)[key] : 0;
+  switch (a->bias) {
+  case START: return (product + b) * scale;
+  case CHOSEN: return b != 0 || key == 0 ? product * scale : (double)-INFINITY;
+  default: return product * scale + b;
+  }
+}
+
+// One row of the result; x: queries, keys, values, what changes the scores.
+static void expect_row(struct suite *s, const struct attention *a, const struct matrix x[4],
                        const struct array *out, size_t head, size_t row, double scale) {
   double p[4096], most = -INFINITY, total = 0, bits = a->type == DTYPE_F16 ? 0x1p-9 : 0x1p-6;
   size_t first = head * a->length, count = a->is_causal ? row + 1 : a->length;
@@ -88,7 +116,7 @@ static void expect_row(struct suite *s, const struct attention *a, const struct 
     p[j] = 0;
     for (size_t d = 0; d < a->depth; d++)
       p[j] += matrix_row(x[0], first + row)[d] * matrix_row(x[1], first + j)[d];
-    p[j] *= scale;
+    p[j] = biased(a, x[3], p[j], scale, row, j);
     most = fmax(most, p[j]);
   }
   for (size_t j = 0; j < count; j++)
@@ -105,12 +133,13 @@ static void expect_row(struct suite *s, const struct attention *a, const struct 
 }
 
 static void attention_case(struct suite *s, const struct attention *a) {
-  if (!case_begin(s, "attention %s %s%s length %u depth %u blocks %ux%u warps=%u stages=%u",
+  if (!case_begin(s, "attention %s %s%s%s%s%s length %u depth %u blocks %ux%u warps=%u stages=%u",
                   form_names[a->form], dtype_name(a->type), a->is_causal ? " causal" : "",
+                  bias_names[a->bias], a->bias ? " " : "", a->bias ? dtype_name(a->bias_type) : "",
                   a->length, a->depth, a->bm, a->bn, a->warps, a->stages))
     return;
-  size_t rows = (size_t)a->heads * a->length;
-  struct matrix x[3];
+  size_t rows = (size_t)a->heads * a->length, stride = (a->length + 127) / 128 * 128;
+  struct matrix x[4];
   case_warps(s, a->warps);
   case_stages(s, a->stages);
   write_kernel(s, a);
@@ -119,9 +148,14 @@ static void attention_case(struct suite *s, const struct attention *a) {
     matrix_draw(s, x[i], case_input(s, a->type, rows * a->depth), (struct place){0, a->depth, 1},
                 0);
   }
+  size_t bias_rows = !a->bias ? 0 : a->bias == OF_KEYS ? 1 : a->length;
+  x[3] = matrix_new(s, bias_rows, stride);
+  matrix_draw(s, x[3], case_input(s, a->bias ? a->bias_type : a->type, (bias_rows + 1) * stride),
+              (struct place){0, stride, 1}, a->bias == CHOSEN);
   struct array *out = case_output(s, a->type, rows * a->depth);
   float scale = 1.5f / sqrtf((float)a->depth) * 4;
   case_int(s, (int32_t)a->length);
+  case_int(s, (int32_t)stride);
   case_arg(s, tile_arg_f32(scale));
   tile_grid grid = {(a->length + a->bm - 1) / a->bm, a->heads, 1};
   if (case_run_grid(s, grid)) {
@@ -132,6 +166,29 @@ static void attention_case(struct suite *s, const struct attention *a) {
       case_repeat(s, grid, s->o.repeats);
   }
   case_end(s);
+}
+
+// Tiles that are added, loaded beside the operands of the products.
+static void test_biases(struct suite *s) {
+  static const enum dtype types[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32};
+  static const unsigned lengths[] = {64, 144, 200, 1024, 2000};
+  static const unsigned sizes[][2] = {{64, 64}, {64, 32}, {128, 64}, {128, 128}};
+  unsigned turn = 0;
+  for (enum bias bias = ADDED; bias <= CHOSEN; bias++)
+    for (unsigned type = 0; type < COUNT_OF(types); type++)
+      for (size_t i = 0; i < (s->on_host ? 2 : COUNT_OF(lengths)); i++, turn++) {
+        struct attention a = {.type = turn % 2 ? DTYPE_BF16 : DTYPE_F16,
+                              .length = lengths[i],
+                              .depth = s->on_host ? 16 : 64,
+                              .heads = s->on_host ? 1 : 3,
+                              .bm = sizes[turn % (s->on_host ? 2 : 4)][0],
+                              .bn = sizes[turn % (s->on_host ? 2 : 4)][1],
+                              .warps = turn % 3 == 0 ? 8 : 4,
+                              .stages = 1 + (turn / 2 + turn / 5) % 4,
+                              .bias = bias,
+                              .bias_type = bias == CHOSEN ? DTYPE_I8 : types[type]};
+        attention_case(s, &a);
+      }
 }
 
 void test_attention(struct suite *s, const struct settings *t) {
@@ -158,7 +215,8 @@ void test_attention(struct suite *s, const struct settings *t) {
           if (!s->on_host || (half ^ causal ^ (i & 1)) == 0)
             attention_case(s, &a);
         }
-  // Sums, scores and queries would take more registers than there are: queries stay in their buffer.
+  // Sums, scores and queries would take more registers than there are: queries stay in their
+  // buffer.
   for (int causal = 0; causal < 2; causal++) {
     struct attention a = {.type = DTYPE_F16,
                           .length = s->on_host ? 200 : 1000,
@@ -171,4 +229,5 @@ void test_attention(struct suite *s, const struct settings *t) {
                           .is_causal = causal};
     attention_case(s, &a);
   }
+  test_biases(s);
 }

@@ -2,6 +2,7 @@
 // Shared-memory layouts against address arithmetic, and the swizzles chosen for dot operands.
 #include "generate.h"
 #include "layouts/banks.h"
+#include "layouts/exchange_plan.h"
 #include "suites.h"
 
 static uint32_t element_at_offset(const struct linear_layout *l, uint32_t offset) {
@@ -185,6 +186,44 @@ START_TEST(operands_without_conflicts) {
 }
 END_TEST
 
+// What is stored 16 bytes a lane and read as an accumulator: no bank twice on either side. Halves
+// are read by ldmatrix; rows as they are would conflict.
+START_TEST(tiles_without_conflicts) {
+  struct arena *a = arena_create();
+  unsigned plain_conflicts = 0;
+  for (unsigned bits = 8; bits <= 32; bits *= 2)
+    for (uint32_t cols = 32; cols <= 128; cols *= 2) {
+      uint32_t vec = 128 / bits, lanes = cols / vec < 32 ? cols / vec : 32;
+      int64_t shape[] = {128, cols};
+      const uint32_t order[] = {1, 0};
+      const char *from = arena_printf(a,
+                                      "blocked<{order=[1,0], size_per_thread=[1,%u], "
+                                      "threads_per_warp=[%u,%u], warps_per_cta=[4,1]}>",
+                                      vec, 32 / lanes, lanes);
+      struct linear_layout store = linear_must(a, from, 2, shape), l;
+      struct linear_layout load = linear_must(a, "mma<{version=2, warps_per_cta=[4,1]}>", 2, shape);
+      struct encoding e =
+          encoding_shared_between(&store, &load, shape, order, bits, EXCHANGE_LDMATRIX);
+      struct encoding plain = e;
+      plain.shared.vec = plain.shared.per_phase = plain.shared.max_phase = 1;
+      struct exchange_plan plan;
+      ck_assert(encoding_to_linear(&e, 2, shape, &l, NULL));
+      ck_assert(exchange_plan_with(&store, &load, &l, bits, EXCHANGE_LDMATRIX, &plan));
+      ck_assert_int_eq(plan.load.form, bits == 16 ? EXCHANGE_MATRICES : EXCHANGE_VECTORS);
+      ck_assert_uint_eq(bits << plan.store.vec_bits, 128);
+      // Of a warp: the bytes that a thread has, 128 a wavefront.
+      unsigned ideal = 128 * cols * bits / 8 / 4 / 128, narrow = bits == 8 ? 2 : 1;
+      ck_assert_uint_eq(exchange_wavefronts(&plan.store, bits, 0), ideal);
+      ck_assert_uint_eq(exchange_wavefronts(&plan.load, bits, 0), ideal * narrow);
+      ck_assert(encoding_to_linear(&plain, 2, shape, &l, NULL));
+      ck_assert(exchange_plan_with(&store, &load, &l, bits, EXCHANGE_LDMATRIX, &plan));
+      plain_conflicts += exchange_wavefronts(&plan.load, bits, 0) > ideal * narrow;
+    }
+  ck_assert_uint_ge(plain_conflicts, 8);
+  arena_destroy(a);
+}
+END_TEST
+
 // Without tensor cores a thread reads one element of K at a time: no bank twice either.
 START_TEST(plain_operands_without_conflicts) {
   struct arena *a = arena_create();
@@ -222,6 +261,7 @@ TCase *shared_tests(void) {
   tcase_add_test(t, nvmma_too_small);
   tcase_add_test(t, swizzle_for_dot);
   tcase_add_test(t, operands_without_conflicts);
+  tcase_add_test(t, tiles_without_conflicts);
   tcase_add_test(t, plain_operands_without_conflicts);
   return t;
 }
