@@ -48,7 +48,7 @@ static bool is_apply(const struct scalar *v, enum scalar_op op) {
 static bool is_softmax_sum(const struct row_reduction *a, const struct row_reduction *b) {
   const struct scalar *v = b->body;
   return a->stage->op == REDUCE_MAX && b->stage->op == REDUCE_SUM && v->dtype == DTYPE_F32 &&
-         is_apply(v, SCALAR_EXP) && is_apply(v->in[0], SCALAR_SUB) && v->in[0]->in[0] == a->body &&
+         (is_apply(v, SCALAR_EXP) || is_apply(v, SCALAR_FAST_EXP)) && is_apply(v->in[0], SCALAR_SUB) && v->in[0]->in[0] == a->body &&
          v->in[0]->in[1] == a->result;
 }
 

@@ -3,6 +3,7 @@
 #include "graph/program.h"
 
 #include "base/map.h"
+#include "graph/approximate.h"
 #include "graph/passes.h"
 
 #include <string.h>
@@ -123,5 +124,7 @@ struct program *program_compile(struct graph *g, const struct program_options *o
   struct loops *loops = lowered ? loops_build(lowered, o->rounds) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
   struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;
+  if (regions)
+    regions_approximate(regions);
   return regions ? make_within_memory(g, regions, o) : NULL;
 }

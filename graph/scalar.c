@@ -38,6 +38,10 @@ static double choose(double a, double b, bool largest) {
 
 static double sign_of(double a) { return (a > 0) - (a < 0); } // 0 of a NaN
 
+static double sigmoid(double a) { return a >= 0 ? 1 / (1 + exp(-a)) : exp(a) / (1 + exp(a)); }
+
+static double normcdf(double a) { return erfc(-a * 0.70710678118654752) / 2; }
+
 // Operations whose operands and result are floats. False if `op` is none of them.
 static bool eval_real(enum scalar_op op, const double *in, double *ret) {
   double a = in[0], b = in[1];
@@ -79,7 +83,13 @@ static bool eval_real(enum scalar_op op, const double *in, double *ret) {
     CASE(COSH, cosh(a))
     CASE(TANH, tanh(a))
     CASE(ERF, erf(a))
-    CASE(SIGMOID, a >= 0 ? 1 / (1 + exp(-a)) : exp(a) / (1 + exp(a)))
+    CASE(SIGMOID, sigmoid(a))
+    CASE(FAST_EXP, exp(a))
+    CASE(FAST_TANH, tanh(a))
+    CASE(FAST_ERF, erf(a))
+    CASE(FAST_SIGMOID, sigmoid(a))
+    CASE(FAST_NORMCDF, normcdf(a))
+    CASE(FAST_GELU, a * normcdf(a))
     CASE(FLOOR, floor(a))
     CASE(CEIL, ceil(a))
     CASE(TRUNC, trunc(a))

@@ -36,6 +36,7 @@ static real erfcx(real x) {
   return (1 - s / 2 + 3 * s * s / 4 - 15 * s * s * s / 8) / (x * sqrtl(pi));
 }
 static real normcdf(real x) { return erfcl(-x / sqrtl(2)) / 2; }
+static real gelu(real x) { return x * normcdf(x); }
 static real saturate(real x) { return x > 0 ? (x < 1 ? x : 1) : 0; }
 static real rhypot(real x, real y) { return 1 / hypotl(x, y); }
 static real norm3d(real x, real y, real z) { return hypotl(hypotl(x, y), z); }
@@ -176,6 +177,10 @@ const struct function functions[] = {
     {"cyl_bessel_i0", i0_, 0, 0, -40, 40, 2, 6, ALL},
     {"cyl_bessel_i1", i1_, 0, 0, -40, 40, 2, 6, ALL},
     {"fast_tanhf", tanhl, 0, 0, -4, 4, 1024, 0, ALL},
+    {"fast_sigmoidf", sigmoid, 0, 0, -80, 80, 256, 0, 1e-38, 86},
+    {"fast_erff", erfl, 0, 0, -4, 4, 4096, 0, ALL},
+    {"fast_normcdff", normcdf, 0, 0, -5, 5, 4096, 0, 0, 4.4},
+    {"fast_geluf", gelu, 0, 0, -5, 5, 4096, 0, 1e-37, 4.4},
     {"saturatef", saturate, 0, 0, -4, 4, 0.001, 0, ALL},
 };
 // clang-format on
