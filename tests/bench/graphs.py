@@ -4,12 +4,14 @@
     python3 tests/bench/graphs.py [CASE...] [--no-max-autotune] [--compile-times] [--write FOLDER]
 
 Needs PyTorch and a GPU for figures. TILE_LIBRARY names libtile.so. The graph is what PyTorch traces, as text; outputs
-are compared with the function in double precision. --write leaves the texts in a folder."""
+are compared with the function in double precision. --write leaves the texts in a folder. --compile-times measures nothing
+but compilation, each in a process of its own (graph_compile_times.py), and twelve layers of GPT-2."""
 import argparse
 import ctypes as C
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -18,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import torch
 from graph_cases import CASES, MATRIX_CASES, make, text_of
+from graph_compile_times import compile_times
 from products import FLUSH, put
 from tile_ctypes import BF16, F16, F32, I32, Tile
 
@@ -171,6 +174,37 @@ def measure(tile, name, options, flush):
     return row
 
 
+def write_texts(names, folder):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    kinds = {"bf16": torch.bfloat16, "f32": torch.float32, "i64": torch.int64}
+    os.makedirs(folder, exist_ok=True)
+    for name in names:
+        function, specs = CASES[name]
+        with FakeTensorMode():
+            inputs = [torch.empty(s[1], dtype=kinds[s[0]]) for s in specs]
+            with open(os.path.join(folder, name + ".py"), "w") as f:
+                f.write(text_of(function, inputs)[0])
+
+
+def report_compile_times(names, options):
+    """Text to loaded kernels, cold: a process each."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_texts(names, folder)
+        rows = {}
+        for name in names:
+            rows[name] = compile_times(name, os.path.join(folder, name + ".py"), folder, options.rounds, not options.no_peers)
+            put("compile " + name, **(rows[name] or dict(problem="failed")))
+        gpt2 = os.path.join(folder, "gpt2.py")
+        with open(gpt2, "w") as f:
+            subprocess.run([sys.executable, os.path.join(HERE, "gpt2_graph.py"), "--layers", "12"], stdout=f, check=True)
+        rows["gpt2"] = compile_times("gpt2", gpt2, folder, options.rounds, False)
+        put("compile gpt2, 12 layers", **(rows["gpt2"] or dict(problem="failed")))
+    ratios = [r["ratio"] for r in rows.values() if r and "ratio" in r]
+    if ratios:
+        put("compile times against torch.compile", cases=len(ratios), ratio=statistics.geometric_mean(ratios), least=min(ratios))
+    return int(None in rows.values())
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("cases", nargs="*")
@@ -178,21 +212,17 @@ def main():
     p.add_argument("--reps", type=int, default=8)
     p.add_argument("--no-peers", action="store_true")
     p.add_argument("--no-max-autotune", action="store_true")
+    p.add_argument("--compile-times", action="store_true", help="measure compilation alone, cold")
     p.add_argument("--write", help="leave the graphs' texts in this folder, and measure nothing")
     options = p.parse_args()
     names = options.cases or list(CASES)
     if options.write:
-        from torch._subclasses.fake_tensor import FakeTensorMode
-        kinds = {"bf16": torch.bfloat16, "f32": torch.float32, "i64": torch.int64}
-        os.makedirs(options.write, exist_ok=True)
-        for name in names:
-            function, specs = CASES[name]
-            with FakeTensorMode():
-                inputs = [torch.empty(s[1], dtype=kinds[s[0]]) for s in specs]
-                with open(os.path.join(options.write, name + ".py"), "w") as f:
-                    f.write(text_of(function, inputs)[0])
+        write_texts(names, options.write)
         return 0
+    if options.compile_times:
+        return report_compile_times(names, options)
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.mkdtemp())
+    os.environ.setdefault("TILE_CACHE_DIR", "")
     torch.manual_seed(0)
     tile = Tile()
     put("device", model=torch.cuda.get_device_name(), torch=torch.__version__)
