@@ -2,124 +2,9 @@
 // Maps and scatters: a block of elements a program. One dimension where memory is walked along one
 // axis; tiles of two where the last axis is short or where buffers are contiguous along different
 // axes.
-#include "graph/emit.h"
+#include "graph/emit_map.h"
 
 #include <inttypes.h>
-
-struct map_plan {
-  unsigned block, y_block; // along the last axis; along the others (or along `across`)
-  int across;              // the axis that is contiguous in other buffers; -1: none
-  unsigned num_warps;
-};
-
-struct access_sum {
-  struct emitter *e;
-  const struct region *r;
-  struct map seen;    // loads
-  uint64_t along[8];  // bytes of what is contiguous along each axis
-  unsigned bytes;     // read for each element
-  unsigned narrowest; // bytes of an element
-};
-
-static int64_t extent_of(const struct expr *axis) {
-  int64_t n = 0;
-  return expr_is_const(axis->symbol->limit, &n) ? n : expr_hint(axis->symbol->limit);
-}
-
-static void add_access(struct access_sum *s, const struct buffer *b, const struct expr *place,
-                       bool is_read) {
-  const struct region *r = s->r;
-  unsigned bytes = dtype_bytes(b->dtype), axes = 0;
-  for (uint32_t i = 0; i < r->rank; i++) {
-    const struct expr *stride, *rest;
-    if (!expr_has_symbol(place, r->axes[i]))
-      continue;
-    axes++;
-    if (i < 8 && expr_linear(s->e->x, place, r->axes[i], &stride, &rest) && expr_is(stride, 1) &&
-        extent_of(r->axes[i]) > 1)
-      s->along[i] += bytes;
-  }
-  if (axes < r->rank)
-    return;
-  if (is_read)
-    s->bytes += bytes;
-  if (bytes < s->narrowest)
-    s->narrowest = bytes;
-}
-
-static void add_load(void *user, const struct scalar *load) {
-  struct access_sum *s = user;
-  if (ptrmap_get(&s->seen, load))
-    return;
-  ptrmap_put(s->e->arena, &s->seen, load, s);
-  add_access(s, load->buffer, load->index, true);
-}
-
-static unsigned pow2_above(int64_t n) {
-  unsigned p = 1;
-  while (p < n && p < (1u << 20))
-    p *= 2;
-  return p;
-}
-
-// Elements a thread: enough bytes on their way, and no access narrower than 16 bytes.
-static unsigned elements_a_thread(const struct access_sum *s) {
-  unsigned least = 16 / s->narrowest, want = 32 / (s->bytes ? s->bytes : 4);
-  unsigned n = want > least ? want : least;
-  return n > 16 ? 16 : n < 4 ? 4 : pow2_above(n);
-}
-
-static void plan_block(struct emitter *e, const struct access_sum *s, struct map_plan *m) {
-  const struct region *r = s->r;
-  int64_t total = 1, last = extent_of(r->axes[r->rank - 1]);
-  for (uint32_t i = 0; i < r->rank; i++)
-    total *= extent_of(r->axes[i]);
-  // On an H200 rotary embeddings and swiglu of halves were 6 and 1 % faster with two warps than
-  // with four.
-  m->num_warps = s->narrowest <= 2 ? 2 : 4;
-  unsigned block = elements_a_thread(s) * 128;
-  // Small ones are spread over the device.
-  while (block > 128 && total / block < 2 * (int64_t)emit_multiprocessors(e->o))
-    block /= 2;
-  m->block = block;
-  m->y_block = 1;
-  m->across = -1;
-  if (r->rank == 1) {
-    while (m->block > 32 && m->block / 2 >= total)
-      m->block /= 2;
-    return;
-  }
-  // The longest piece of the last axis of which little sticks out.
-  unsigned x = block;
-  while (x > 32 && (pow2_above(last) < x || ((last + x - 1) / x * x - last) * 8 > last))
-    x /= 2;
-  if (((last + x - 1) / x * x - last) * 4 > last)
-    x = pow2_above(last) < x ? pow2_above(last) : x;
-  while (x < 32 && x < last)
-    x *= 2;
-  m->block = x;
-  m->y_block = block > x ? block / x : 1;
-}
-
-static void plan_across(const struct access_sum *s, struct map_plan *m) {
-  const struct region *r = s->r;
-  uint64_t most = 0;
-  for (uint32_t i = 0; i + 1 < r->rank && i < 8; i++)
-    if (s->along[i] > most) {
-      most = s->along[i];
-      m->across = (int)i;
-    }
-  if (m->across < 0)
-    return;
-  int64_t last = extent_of(r->axes[r->rank - 1]), other = extent_of(r->axes[m->across]);
-  if (s->along[r->rank - 1] == 0 || last < 8 || other < 8) {
-    m->across = -1;
-    return;
-  }
-  m->block = pow2_above(last) < 64 ? pow2_above(last) : 64;
-  m->y_block = pow2_above(other) < 64 ? pow2_above(other) : 64;
-  m->num_warps = m->block * m->y_block >= 4096 ? 8 : 4;
-}
 
 static bool divides(const struct expr *extent, unsigned block) {
   return expr_is_multiple(extent, block);
@@ -189,7 +74,7 @@ static const char *grid_part(struct emitter *e, const struct expr *n, const char
 
 static const char *one_axis(struct emitter *e, const struct map_plan *m,
                             const struct expr *grid[3]) {
-  const struct expr *axis = e->region->axes[0];
+  const struct expr *axis = m->axes[0];
   emit_constexpr(e, "BLOCK", m->block);
   put_axis(e, axis, "x", "tl.program_id(0)", "BLOCK", m->block, "");
   grid[0] = blocks_of(e, axis->symbol->limit, m->block);
@@ -198,48 +83,69 @@ static const char *one_axis(struct emitter *e, const struct map_plan *m,
 
 enum { MOST_PROGRAMS = 65535 }; // along the second and third axis of a grid
 
-// The last axis by blocks, all others as one.
+// The subscripts of the dimensions of a tile, for each way of having them.
+static const char *subscript_of(bool has_z, bool has_y, char dimension) {
+  if (!has_z && !has_y)
+    return "";
+  if (has_z && has_y)
+    return dimension == 'x'   ? "[None, None, :]"
+           : dimension == 'y' ? "[None, :, None]"
+                              : "[:, None, None]";
+  return dimension == 'x' ? "[None, :]" : "[:, None]";
+}
+
+// The last axis by blocks, all others as one; but for the one that tables are read again along,
+// which has blocks of its own.
 static const char *rows_of_blocks(struct emitter *e, const struct map_plan *m,
                                   const struct expr *grid[3]) {
-  const struct region *r = e->region;
-  uint32_t outer = r->rank - 1;
-  const struct expr *x = r->axes[outer], *rows = product_of(e, outer, r->axes);
+  const struct expr **outer = arena_array(e->arena, const struct expr *, m->rank);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i + 1 < m->rank; i++)
+    if ((int)i != m->repeats)
+      outer[count++] = m->axes[i];
+  const struct expr *x = map_last_axis(m), *rows = product_of(e, count, outer);
   const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
   const struct expr *y_blocks = blocks_of(e, rows, m->y_block);
-  bool x_first = y_blocks->hi <= MOST_PROGRAMS;
+  bool x_first = y_blocks->hi <= MOST_PROGRAMS, has_y = m->y_block > 1, has_z = m->repeats >= 0;
   const char *px = x_first ? "tl.program_id(0)" : "tl.program_id(1)";
   const char *py = x_first ? "tl.program_id(1)" : "tl.program_id(0)";
-  bool is_tile = m->y_block > 1;
   emit_constexpr(e, "XBLOCK", m->block);
-  put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, is_tile ? "[None, :]" : "");
-  const struct expr *flat = outer == 1 ? r->axes[0] : expr_symbol(e->x, "rows", 0, rows->hi, rows);
-  const char *name = outer == 1 ? r->axes[0]->symbol->name : "row";
-  if (is_tile) {
+  put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, subscript_of(has_z, has_y, 'x'));
+  const struct expr *flat = count == 1 ? outer[0] : expr_symbol(e->x, "rows", 0, rows->hi, rows);
+  const char *name = count == 1 ? outer[0]->symbol->name : "row";
+  if (has_y) {
     emit_constexpr(e, "YBLOCK", m->y_block);
-    put_axis(e, flat, name, py, "YBLOCK", m->y_block, "[:, None]");
+    put_axis(e, flat, name, py, "YBLOCK", m->y_block, subscript_of(has_z, true, 'y'));
   } else {
     emit_line(e, 0, "%s = %s%s", name, py, emit_axis_is_wide(flat) ? ".to(tl.int64)" : "");
     emit_axis(e, flat, name, NULL, 0);
   }
-  if (outer > 1)
-    put_flat(e, name, outer, r->axes, e->axes[e->axis_count - 1].mask);
+  if (count > 1)
+    put_flat(e, name, count, outer, e->axes[e->axis_count - 1].mask);
   grid[x_first ? 0 : 1] = x_blocks;
   grid[x_first ? 1 : 0] = y_blocks;
   const char *gx = grid_part(e, x->symbol->limit, "XBLOCK");
-  const char *gy = is_tile ? grid_part(e, rows, "YBLOCK") : emit_extent(e, rows);
-  return arena_printf(e->arena, "%s,%s", x_first ? gx : gy, x_first ? gy : gx);
+  const char *gy = has_y ? grid_part(e, rows, "YBLOCK") : emit_extent(e, rows);
+  const char *text = arena_printf(e->arena, "%s,%s", x_first ? gx : gy, x_first ? gy : gx);
+  if (!has_z)
+    return text;
+  const struct expr *z = m->axes[m->repeats];
+  emit_constexpr(e, "ZBLOCK", m->z_block);
+  put_axis(e, z, z->symbol->name, "tl.program_id(2)", "ZBLOCK", m->z_block,
+           subscript_of(true, has_y, 'z'));
+  grid[2] = blocks_of(e, z->symbol->limit, m->z_block);
+  return arena_printf(e->arena, "%s,%s", text, grid_part(e, z->symbol->limit, "ZBLOCK"));
 }
 
 // Tiles over the last axis and the one that other buffers are contiguous along.
 static const char *tiles_across(struct emitter *e, const struct map_plan *m,
                                 const struct expr *grid[3]) {
-  const struct region *r = e->region;
-  uint32_t last = r->rank - 1, across = (uint32_t)m->across, count = 0;
-  const struct expr *x = r->axes[last], *y = r->axes[across];
-  const struct expr **rest = arena_array(e->arena, const struct expr *, r->rank);
+  uint32_t last = m->rank - 1, across = (uint32_t)m->across, count = 0;
+  const struct expr *x = m->axes[last], *y = m->axes[across];
+  const struct expr **rest = arena_array(e->arena, const struct expr *, m->rank);
   for (uint32_t i = 0; i < last; i++)
     if (i != across)
-      rest[count++] = r->axes[i];
+      rest[count++] = m->axes[i];
   const struct expr *others = product_of(e, count, rest);
   const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
   const struct expr *y_blocks = blocks_of(e, y->symbol->limit, m->y_block);
@@ -271,11 +177,10 @@ static const char *tiles_across(struct emitter *e, const struct map_plan *m,
 
 // Blocks for which the masks that are there, or not, stay right.
 static const char *space_of(struct emitter *e, const struct map_plan *m) {
-  const struct region *r = e->region;
-  if (r->kind == REGION_SCATTER || r->rank != 1)
+  if (e->region->kind == REGION_SCATTER || m->rank != 1)
     return "num_warps=2,4,8";
   struct strbuf out = {0};
-  const struct expr *extent = r->axes[0]->symbol->limit;
+  const struct expr *extent = m->axes[0]->symbol->limit;
   bool even = divides(extent, m->block);
   strbuf_puts(&out, "BLOCK=");
   const char *between = "";
@@ -290,25 +195,48 @@ static const char *space_of(struct emitter *e, const struct map_plan *m) {
   return *between ? kept : "num_warps=2,4,8";
 }
 
+struct load_set {
+  struct arena *arena;
+  struct map seen;
+  unsigned count;
+};
+
+static void count_load(void *user, const struct scalar *load) {
+  struct load_set *l = user;
+  l->count += !ptrmap_get(&l->seen, load);
+  ptrmap_put(l->arena, &l->seen, load, l);
+}
+
+enum { MOST_NAMED = 4 };
+
+// What is read before it is overwritten; and a kernel waits for what it loads once, not again
+// behind each store.
+static void name_before_stores(struct emitter *e, const struct emit_parts *parts) {
+  struct load_set loads = {.arena = e->arena};
+  size_t n = parts->writes.len;
+  unsigned first = 0;
+  for (size_t i = 0; i < n; i++) {
+    scalar_loads(parts->writes.at[i].body, count_load, &loads);
+    first = i ? first : loads.count;
+  }
+  bool updates = n > 1 && vec_last(&parts->writes).buffer->role == BUFFER_INPUT;
+  for (size_t i = 0; i < n && (updates || (loads.count > first && n <= MOST_NAMED)); i++)
+    emit_name(e, parts->writes.at[i].body);
+}
+
 bool emit_maps(struct program *p, const struct region *r, const struct program_options *o) {
   struct emit_parts parts = {0};
   if (!emit_take_apart(p, r, &parts))
     return false;
   struct emitter *e = emit_begin(p, r, o, NULL);
-  struct access_sum sum = {.e = e, .r = r, .narrowest = 8};
-  for (size_t i = 0; i < parts.writes.len; i++) {
-    const struct emit_write *w = &parts.writes.at[i];
-    scalar_loads(w->body, add_load, &sum);
-    add_access(&sum, w->buffer, w->place, false);
-  }
-  struct map_plan m = {0};
-  plan_block(e, &sum, &m);
-  plan_across(&sum, &m);
+  struct map_plan m = {.rank = r->rank, .axes = r->axes};
+  map_halve(e, &parts, &m);
+  map_choose(e, &parts, &m);
   for (size_t i = 0; i < parts.writes.len; i++)
     emit_writes(e, parts.writes.at[i].buffer);
   const struct expr *grid[3] = {NULL, NULL, NULL};
   const char *text = m.across >= 0 ? tiles_across(e, &m, grid)
-                     : r->rank > 1 ? rows_of_blocks(e, &m, grid)
+                     : m.rank > 1  ? rows_of_blocks(e, &m, grid)
                                    : one_axis(e, &m, grid);
   for (size_t i = 0; i < parts.writes.len; i++) {
     const struct stage *s = parts.writes.at[i].stage;
@@ -316,10 +244,7 @@ bool emit_maps(struct program *p, const struct region *r, const struct program_o
     if (s->kind == STAGE_SCATTER && s->predicate)
       emit_count(e, s->predicate);
   }
-  // What is read before it is overwritten.
-  for (size_t i = 0; i < parts.writes.len && parts.writes.len > 1; i++)
-    if (vec_last(&parts.writes).buffer->role == BUFFER_INPUT)
-      emit_name(e, parts.writes.at[i].body);
+  name_before_stores(e, &parts);
   for (size_t i = 0; i < parts.writes.len; i++) {
     const struct emit_write *w = &parts.writes.at[i];
     bool scatters = w->stage->kind == STAGE_SCATTER;

@@ -15,6 +15,12 @@ struct family {
 
 #define A "torch.ops.aten."
 
+// x * c + cat(-second half of x, first half) * s
+#define ROTATE(half)                                                                               \
+  "p = " A "split.Tensor(x, " half ", -1)\na = p[0]\nb = p[1]\nm = " A "mul.Tensor(x, c)\nn = " A  \
+  "neg.default(b)\nq = " A "cat.default([n, a], -1)\nr = " A "mul.Tensor(q, s)\nt = " A            \
+  "add.Tensor(m, r)\nreturn (t,)\n"
+
 static const struct family families[] = {
     {"sin-cos", "x: \"f32[1024]\"",
      "a = " A "sin.default(x)\nb = " A "cos.default(x)\nreturn (a, b)\n", 1e-6},
@@ -48,6 +54,14 @@ static const struct family families[] = {
     {"cat and pad", "x: \"f32[9, 20]\", y: \"f32[9, 13]\"",
      "a = " A "cat.default([x, y], 1)\nb = " A "constant_pad_nd.default(a, [1, 2], 0.5)\nc = " A
      "exp.default(b)\nreturn (c,)\n",
+     1e-6},
+    {"halves that read each other",
+     "x: \"bf16[5, 7, 33, 48]\", c: \"bf16[33, 48]\", s: \"bf16[33, 48]\"", ROTATE("24"), 1e-2},
+    {"tables for several heads",
+     "x: \"f32[3, 6, 300, 64]\", c: \"f32[300, 64]\", s: \"f32[300, 64]\"", ROTATE("32"), 1e-6},
+    {"thirds that read each other", "x: \"f32[40, 48]\"",
+     "a = " A "slice.Tensor(x, 1, 0, 16)\nb = " A "slice.Tensor(x, 1, 16, 48)\nc = " A
+     "cat.default([b, a], 1)\nd = " A "add.Tensor(c, x)\nreturn (d,)\n",
      1e-6},
     {"embedding", "w: \"f32[30, 24]\", i: \"i64[5, 7]\"",
      "a = " A "embedding.default(w, i)\nb = " A "mul.Tensor(a, 2)\nreturn (b,)\n", 1e-6},
@@ -202,6 +216,25 @@ START_TEST(programs_walk_over_long_rows) {
 }
 END_TEST
 
+// Cosines and sines are loaded once for several heads, each half of x once for both.
+START_TEST(rotary_embedding) {
+  struct arena *a = arena_create();
+  struct family f = {"rope",
+                     "x: \"bf16[8, 32, 2048, 64]\", c: \"bf16[2048, 64]\", s: \"bf16[2048, 64]\"",
+                     ROTATE("32"), 0};
+  char *text = text_of(&f);
+  const char *source = source_of_program(text, a), *at = source;
+  unsigned loads = 0;
+  while ((at = strstr(at, "tl.load(")))
+    at++, loads++;
+  ck_assert_msg(loads == 6, "%s", source);
+  ck_assert_msg(!strstr(source, "where") && !strstr(source, "mask"), "%s", source);
+  ck_assert_msg(strstr(source, "ZBLOCK: constexpr = 4") != NULL, "%s", source);
+  free(text);
+  arena_destroy(a);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("emit");
   TCase *c = tcase_create("emit");
@@ -210,6 +243,7 @@ int main(void) {
   tcase_add_loop_test(c, with_blocks_for_a_gpu, 0, count);
   tcase_add_test(c, short_sources);
   tcase_add_test(c, programs_walk_over_long_rows);
+  tcase_add_test(c, rotary_embedding);
   tcase_set_timeout(c, 120);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
