@@ -166,6 +166,7 @@ static const struct scalar *approximated(struct approximation *a, const struct s
     return times(a, half, scalar_real(a->s, DTYPE_F32, 2));
   switch (v->op) {
   case SCALAR_EXP: return apply1(a, SCALAR_FAST_EXP, rewritten(a, v->in[0]));
+  case SCALAR_SQRT: return apply1(a, SCALAR_FAST_SQRT, rewritten(a, v->in[0]));
   case SCALAR_ERF: return apply1(a, SCALAR_FAST_ERF, rewritten(a, v->in[0]));
   case SCALAR_TANH: return apply1(a, SCALAR_FAST_TANH, rewritten(a, v->in[0]));
   case SCALAR_SIGMOID: return apply1(a, SCALAR_FAST_SIGMOID, rewritten(a, v->in[0]));

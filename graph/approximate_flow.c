@@ -86,11 +86,33 @@ static bool keeps_errors_small(const struct stage *s) {
          s->op == REDUCE_MIN;
 }
 
+// Does v load the largest of all `of` of a row?
+static bool is_maximum(const struct approximation *a, const struct scalar *v,
+                       const struct scalar *of) {
+  while (v->kind == SCALAR_CONVERT)
+    v = v->in[0];
+  const struct stage *s =
+      v->kind == SCALAR_LOAD && v->buffer ? region_maker(a->region, v->buffer) : NULL;
+  return s && s->kind == STAGE_REDUCE && s->op == REDUCE_MAX && s->body == of;
+}
+
+// A sum of exp(u - max u): its largest term is 1, and a term e**-t is off by t * e**-t in the last
+// place of that, which is nothing in the sum.
+static bool is_sum_under_maximum(const struct approximation *a, const struct stage *s) {
+  const struct scalar *v = s->body;
+  if (s->kind != STAGE_REDUCE || s->op != REDUCE_SUM || v->kind != SCALAR_APPLY ||
+      v->op != SCALAR_EXP)
+    return false;
+  const struct scalar *u = v->in[0];
+  return u->kind == SCALAR_APPLY && u->op == SCALAR_SUB && is_maximum(a, u->in[1], u->in[0]);
+}
+
 static void see_stage(struct approximation *a, const struct stage *s) {
   const struct scalar *const parts[3] = {s->body, s->a, s->b};
   bool is_exact = ptrmap_get(&a->stored_exact, s->out) || s->kind == STAGE_ATTENTION ||
                   s->kind == STAGE_SCAN || !keeps_errors_small(s) ||
                   (goes_to_memory(a->region, s->out) && !is_half(s->out->dtype));
+  is_exact = is_exact && !is_sum_under_maximum(a, s);
   for (unsigned i = 0; i < 3; i++)
     if (parts[i] && is_exact)
       see_exactly(a, parts[i]);

@@ -85,6 +85,7 @@ static bool eval_real(enum scalar_op op, const double *in, double *ret) {
     CASE(ERF, erf(a))
     CASE(SIGMOID, sigmoid(a))
     CASE(FAST_EXP, exp(a))
+    CASE(FAST_SQRT, sqrt(a))
     CASE(FAST_TANH, tanh(a))
     CASE(FAST_ERF, erf(a))
     CASE(FAST_SIGMOID, sigmoid(a))
