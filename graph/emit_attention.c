@@ -135,6 +135,10 @@ static const char *scaled_product(struct walk *w) {
   return w->score.scale == 1 ? "s" : arena_printf(w->e->arena, "s * %s", scale);
 }
 
+static const char *precision(enum dtype t) {
+  return t == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
+}
+
 // A formula of its own: what it gives for each pair of query and key.
 static void emit_formula(struct walk *w, const struct expr *key) {
   struct emitter *e = w->e;
@@ -145,6 +149,35 @@ static void emit_formula(struct walk *w, const struct expr *key) {
   emit_given(e, w->t->product, "s", axes, 1);
   emit_count(e, v);
   emit_line(e, 1, "s = %s", emit_value(e, v).s);
+}
+
+// A power of two goes into the queries exactly, once: then products are scores.
+static bool scales_queries(const struct walk *w) {
+  int exponent;
+  return w->score.added && !w->o->rounds && w->score.scale <= 1 &&
+         frexp(w->score.scale, &exponent) == 0.5;
+}
+
+// The product, and what is added to it. Where it needs no factor, the sums begin with that.
+static void emit_product_of_keys(struct walk *w, const struct expr *key) {
+  struct emitter *e = w->e;
+  const struct scalar *v = w->score.added;
+  const char *start = "", *precise = precision(w->dtype);
+  if (v) {
+    v = scalar_convert(w->s, with_axes(w, v, w->t->key, key, NULL, NULL), w->sum);
+    emit_count(e, v);
+  }
+  if (v && scales_queries(w)) {
+    uint32_t tile = emit_index_axes(e, w->m) | emit_index_axes(e, key);
+    bool is_tile = (emit_axes_of(e, v) & tile) == tile;
+    start = arena_printf(e->arena, is_tile ? ", %s" : ", tl.broadcast_to(%s, [BLOCK_M, BLOCK_N])",
+                         emit_value(e, v).s);
+  }
+  emit_line(e, 1, "s = tl.dot(q, k%s%s)", start, precise);
+  if (v && !scales_queries(w))
+    emit_line(e, 1, "s = %s + %s", scaled_product(w), emit_operand(e, v, PREC_TERM));
+  else if (w->score.formula)
+    emit_formula(w, key);
 }
 
 static void emit_mask_of_keys(struct walk *w, const struct expr *key, const struct step *step) {
@@ -160,14 +193,22 @@ static void emit_mask_of_keys(struct walk *w, const struct expr *key, const stru
     emit_line(e, 1, "s = tl.where(%s, s, float(\"-inf\"))", mask);
 }
 
+// A row of minus infinities so far has no maximum to subtract. Scores of the size of the largest
+// number (so masks are given) are not multiplied: their differences are as good as infinite.
+static void emit_softmax_of_any(struct walk *w) {
+  struct emitter *e = w->e;
+  const char *log2e = emit_number(e, DTYPE_F32, (union element){.real = log2_of_e});
+  emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1))");
+  emit_line(e, 1, "base = tl.where(above == float(\"-inf\"), 0.0, above)");
+  emit_line(e, 1, "unit = tl.where(tl.abs(base) > 1e38, 1.0, %s)", log2e);
+  emit_line(e, 1, "p = tl.exp2(s * unit[:, None] - (base * unit)[:, None])");
+  emit_line(e, 1, "keep = tl.exp2(top * unit - base * unit)");
+}
+
 static void emit_softmax(struct walk *w) {
   struct emitter *e = w->e;
-  if (w->score.formula) { // a row of minus infinities so far has no maximum to subtract
-    const char *log2e = emit_number(e, DTYPE_F32, (union element){.real = log2_of_e});
-    emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1))");
-    emit_line(e, 1, "base = tl.where(above == float(\"-inf\"), 0.0, above)");
-    emit_line(e, 1, "p = tl.exp2((s - base[:, None]) * %s)", log2e);
-    emit_line(e, 1, "keep = tl.exp2((top - base) * %s)", log2e);
+  if (w->score.formula || w->score.added) {
+    emit_softmax_of_any(w);
     return;
   }
   const char *scale =
@@ -175,10 +216,6 @@ static void emit_softmax(struct walk *w) {
   emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1) * %s)", scale);
   emit_line(e, 1, "p = tl.exp2(s * %s - above[:, None])", scale);
   emit_line(e, 1, "keep = tl.exp2(top - above)");
-}
-
-static const char *precision(enum dtype t) {
-  return t == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
 }
 
 static void emit_keys(struct walk *w, const char *begin, const char *end, const struct step *step) {
@@ -190,9 +227,7 @@ static void emit_keys(struct walk *w, const char *begin, const char *end, const 
   emit_line(e, 1, "k = %s",
             operand_text(e, k, w->dtype, step->inner, across, step->inner,
                          arena_printf(e->arena, "[%u, BLOCK_N]", w->plan.depth)));
-  emit_line(e, 1, "s = tl.dot(q, k%s)", precision(w->dtype));
-  if (w->score.formula)
-    emit_formula(w, across);
+  emit_product_of_keys(w, across);
   emit_mask_of_keys(w, across, step);
   emit_softmax(w);
   emit_line(e, 1, "total = total * keep + tl.sum(p, 1)");
@@ -259,7 +294,8 @@ static void emit_loops(struct walk *w, const struct expr *inner, const struct ex
 static void give_result(struct walk *w) {
   struct emitter *e = w->e;
   bool zero = w->t->zero_empty_rows && !w->score.has_no_empty;
-  emit_line(e, 0, "out = acc / %s[:, None]", zero ? "tl.where(total > 0, total, 1.0)" : "total");
+  emit_line(e, 0, "out = acc * (1.0 / %s)[:, None]",
+            zero ? "tl.where(total > 0, total, 1.0)" : "total");
   uint32_t axes = emit_index_axes(e, w->m) | emit_index_axes(e, w->n);
   const struct scalar *load = scalar_load(w->s, w->stage->out, place_in(w, w->stage->offset));
   const struct scalar *full = scalar_convert(w->s, load, w->sum);
@@ -278,7 +314,7 @@ static void store_sums(struct walk *w) {
   struct buffer *b = w->t->lse;
   const struct expr *place =
       place_in(w, expr_add(w->x, expr_mul(w->x, w->batch, extent(w->m)), w->m));
-  if (w->score.formula)
+  if (w->score.formula || w->score.added)
     emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
   else
     emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
@@ -319,10 +355,13 @@ static void emit_start(struct walk *w, const struct expr **ret_depth) {
   emit_line(e, 0, "q = %s",
             operand_text(e, q, w->dtype, w->m, across, across,
                          arena_printf(e->arena, "[BLOCK_M, %u]", w->plan.depth)));
+  if (scales_queries(w) && w->score.scale != 1)
+    emit_line(e, 0, "q = q * %s",
+              emit_number(e, DTYPE_F32, (union element){.real = w->score.scale}));
   *ret_depth = whole_axis(w, w->t->depth, "dk", w->plan.depth, "[:, None]");
   // A finite start: a row that has seen no key yet would compute inf - inf.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
-            w->score.formula ? "float(\"-inf\")" : "-1e30", emit_type(w->sum));
+            w->score.formula || w->score.added ? "float(\"-inf\")" : "-1e30", emit_type(w->sum));
   emit_line(e, 0, "total = tl.zeros([BLOCK_M], %s)", emit_type(w->sum));
   emit_line(e, 0, "acc = tl.zeros([BLOCK_M, %u], %s)", w->plan.columns, emit_type(w->sum));
 }

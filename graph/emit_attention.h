@@ -6,11 +6,12 @@
 #include "graph/emit.h"
 
 // softmax(score(q k)) of a row of keys, as a kernel computes it. Where `formula` is NULL, scores
-// are `scale` times the product where `seen` holds, and else nothing is left of them.
+// are `scale` times the product, and `added`, where `seen` holds, and else nothing is left of them.
 struct score {
   const struct scalar *q, *k;   // without the factors that went into `scale`
   double scale;                 // of the product of q and k
   const struct scalar *formula; // of the scaled product; NULL: it is that
+  const struct scalar *added;   // NULL: nothing
   const struct scalar *seen;    // NULL: all keys are
   // Keys that are seen lie between these, expressions of batch and query; NULL: not known.
   const struct expr *first, *last;
@@ -25,6 +26,7 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
 struct attention_shape {
   int64_t batch, queries, keys, depth, columns;
   bool has_halves; // both products are of 16 bits or less
+  int64_t loaded;  // bits of what scores load for each pair of a query and a key
 };
 
 struct attention_plan {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a formula of scores says: a factor, and which keys are seen. Masks are found as choices
-// between a score and minus infinity, or as such a choice that is added; numbers so low that their
-// exponentials are 0 count as minus infinity where a row surely has a score beside them.
+// What a formula of scores says: a factor, what is added, and which keys are seen. Masks are found
+// as choices between a score and minus infinity, or as such a choice that is added; numbers so low
+// that their exponentials are 0 count as minus infinity where a row surely has a score beside them.
 #include "graph/emit_attention.h"
 #include "graph/formula_internal.h"
 
@@ -15,6 +15,7 @@ struct reading {
   struct exprs *x;
   const struct expr *key, *query;
   struct score score;
+  double outer;    // the factors around what is read now
   bool has_finite; // a mask with a number instead of minus infinity
 };
 
@@ -132,21 +133,53 @@ static bool read_added_mask(struct reading *r, const struct scalar *v) {
   return true;
 }
 
+struct mention {
+  const struct scalar *of;
+  bool found;
+};
+
+static void note_mention(void *user, const struct scalar *load) {
+  struct mention *m = user;
+  m->found = m->found || load == m->of;
+}
+
+static bool mentions(const struct scalar *v, const struct scalar *load) {
+  struct mention m = {load, false};
+  scalar_loads(v, note_mention, &m);
+  return m.found;
+}
+
+static bool read_score(struct reading *r, const struct scalar *v, const struct scalar *product);
+
+static bool read_factor(struct reading *r, const struct scalar *v, double factor,
+                        const struct scalar *product) {
+  r->score.scale *= factor;
+  r->outer *= factor;
+  return read_score(r, v, product);
+}
+
+// A mask, or numbers that do not depend on the product.
+static bool read_sum(struct reading *r, const struct scalar *v, const struct scalar *product) {
+  for (int i = 0; i < 2; i++)
+    if (read_added_mask(r, v->in[i]))
+      return read_score(r, v->in[1 - i], product);
+  int other = mentions(v->in[0], product);
+  if (r->outer != 1 || mentions(v->in[other], product))
+    return false;
+  const struct scalar *both[2] = {r->score.added, v->in[other]};
+  r->score.added = both[0] ? scalar_apply(r->s, SCALAR_ADD, v->dtype, both) : both[1];
+  return read_score(r, v->in[1 - other], product);
+}
+
 static bool read_score(struct reading *r, const struct scalar *v, const struct scalar *product) {
   if (v == product)
     return true;
-  if (is_op(v, SCALAR_MUL) && is_factor(v->in[1])) {
-    r->score.scale *= v->in[1]->constant.real;
-    return read_score(r, v->in[0], product);
-  }
-  if (is_op(v, SCALAR_DIV) && is_factor(v->in[1])) {
-    r->score.scale /= v->in[1]->constant.real;
-    return read_score(r, v->in[0], product);
-  }
+  if (is_op(v, SCALAR_MUL) && is_factor(v->in[1]))
+    return read_factor(r, v->in[0], v->in[1]->constant.real, product);
+  if (is_op(v, SCALAR_DIV) && is_factor(v->in[1]))
+    return read_factor(r, v->in[0], 1 / v->in[1]->constant.real, product);
   if (is_op(v, SCALAR_ADD))
-    for (int i = 0; i < 2; i++)
-      if (read_added_mask(r, v->in[i]))
-        return read_score(r, v->in[1 - i], product);
+    return read_sum(r, v, product);
   if (!is_choice(v))
     return false;
   bool first = is_far_below(v->in[1]);
@@ -174,14 +207,14 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
   double factors = 1;
   const struct scalar *q = rounds ? t->q : without_factors(t->q, &factors);
   const struct scalar *k = rounds ? t->k : without_factors(t->k, &factors);
-  struct reading r = {.s = s, .x = x, .key = t->key, .query = query};
+  struct reading r = {.s = s, .x = x, .key = t->key, .query = query, .outer = 1};
   r.score.scale = factors;
   bool is_read = read_score(&r, t->score, t->product);
   if (is_read && r.score.seen)
     r.score.is_bound = read_bounds(&r, r.score.seen, false) && !r.score.first;
   // A row's only key left is 0 where nothing else is asked.
   bool sees_first = r.score.is_bound && r.score.last->lo >= 0;
-  r.score.has_no_empty = is_read && (!r.score.seen || sees_first);
+  r.score.has_no_empty = is_read && !r.score.added && (!r.score.seen || sees_first);
   if (!is_read || (r.has_finite && !r.score.has_no_empty))
     r.score = (struct score){.scale = factors, .formula = t->score};
   r.score.q = q;

@@ -78,10 +78,13 @@ START_TEST(shapes_around_blocks) {
 END_TEST
 
 START_TEST(masks_are_loaded) {
-  const struct shape s = {2, 2, 33, 70, 32, 32};
+  const struct shape s = {2, 2, 33, 70, 32, 32}, power = {2, 2, 33, 70, 64, 32};
   check_operator("f16", &s, false, "b8");
   check_operator("f16", &s, false, "f16");
   check_operator("f32", &s, false, "f32");
+  check_operator("bf16", &power, false, "bf16");
+  check_operator("f16", &power, false, "f32");
+  check_operator("f32", &power, false, "f32");
 }
 END_TEST
 
@@ -152,12 +155,90 @@ START_TEST(other_scores) {
 }
 END_TEST
 
+// What is added to scores whose factor is `scale`: `added` of a parameter of that type.
+static void added_text(char *text, size_t size, const char *type, const char *scale,
+                       const char *added) {
+  snprintf(text, size,
+           HEAD "q: \"bf16[2, 64, 32]\", k: \"bf16[2, 64, 32]\", v: \"bf16[2, 64, 32]\", b: "
+                "\"%s\"):\n" LINE "c = torch.ops.aten.permute.default(k, [0, 2, 1])\n" LINE
+                "d = torch.ops.aten.bmm.default(q, c)\n" LINE
+                "s = torch.ops.aten.mul.Tensor(d, %s)\n" LINE "%s" LINE
+                "p = torch.ops.aten._softmax.default(m, -1, False)\n" LINE
+                "o = torch.ops.aten.bmm.default(p, v)\n" LINE "return (o,)\n",
+           type, scale, added);
+}
+
+static void check_added(const char *type, const char *scale, const char *added, bool starts,
+                        const char *name) {
+  char text[4000];
+  added_text(text, sizeof text, type, scale, added);
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_host, name);
+  const char *source = only_source(p, name);
+  ck_assert_msg(!strstr(source, "s = tl.dot(q, k)") == starts, "%s: %s", name, source);
+  check_agrees(p, NULL, tolerance("bf16"), name);
+  arena_destroy(a);
+}
+
+// Products begin with what is added to scores, where the factor of these is a power of two.
+START_TEST(what_is_added) {
+  static const char sum[] = "m = torch.ops.aten.add.Tensor(s, b)\n";
+  check_added("bf16[2, 64, 64]", "0.125", sum, true, "a mask of each");
+  check_added("bf16[2, 64, 64]", "0.3", sum, false, "another factor");
+  check_added("bf16[2, 64, 64]", "2.0", sum, false, "a large factor");
+  check_added("bf16[2, 64, 64]", "1.0", sum, true, "no factor");
+  check_added("bf16[64, 64]", "0.25", sum, true, "one for all");
+  check_added("bf16[2, 1, 64]", "0.25", sum, true, "of keys");
+  check_added("bf16[2, 1, 64]", "0.3", sum, false, "of keys, another factor");
+  check_added("bf16[2, 64, 1]", "0.5", sum, true, "of queries");
+  check_added("b8[2, 64, 64]", "0.5",
+              "x = torch.ops.aten._to_copy.default(b, dtype = torch.bfloat16)\n" LINE
+              "m = torch.ops.aten.sub.Tensor(s, x)\n",
+              false, "subtracted");
+  check_added(
+      "bf16[2, 64, 64]", "0.5",
+      "x = torch.ops.aten.add.Tensor(s, b)\n" LINE
+      "i = torch.ops.prims.iota.default(64, start = 0, step = 1, dtype = torch.int64)\n" LINE
+      "j = torch.ops.aten.unsqueeze.default(i, 1)\n" LINE
+      "y = torch.ops.aten.sub.Tensor(i, j)\n" LINE
+      "z = torch.ops.aten._to_copy.default(y, dtype = torch.bfloat16)\n" LINE
+      "m = torch.ops.aten.add.Tensor(x, z)\n",
+      true, "two of them");
+  check_added("bf16[2, 64, 64]", "0.5",
+              "x = torch.ops.aten.add.Tensor(s, b)\n" LINE
+              "m = torch.ops.aten.mul.Tensor(x, 0.5)\n",
+              false, "scaled again");
+}
+END_TEST
+
+// A mask of the least number, which leaves equal shares to rows that see nothing else, and one of
+// infinities, whose rows are NaN.
+START_TEST(masks_of_huge_numbers) {
+  static const char *const choices[] = {"-3.3895313892515355e+38", "-inf"};
+  for (unsigned i = 0; i < 2; i++) {
+    char added[1000];
+    snprintf(added, sizeof added,
+             "i = torch.ops.prims.iota.default(64, start = 0, step = 1, dtype = torch.int64)\n" LINE
+             "g = torch.ops.aten.lt.Tensor(i, b)\n" LINE
+             "z = torch.ops.aten.full.default([], 0.0, dtype = torch.bfloat16)\n" LINE
+             "n = torch.ops.aten.full.default([], %s, dtype = torch.bfloat16)\n" LINE
+             "w = torch.ops.aten.where.self(g, z, n)\n" LINE
+             "x = torch.ops.aten.maximum.default(w, n)\n" LINE
+             "m = torch.ops.aten.add.Tensor(s, x)\n",
+             choices[i]);
+    check_added("i64[2, 64, 1]", "0.5", added, true, choices[i]);
+  }
+}
+END_TEST
+
 // Rows from 10 on see no key at all.
 START_TEST(rows_without_keys) {
   check_spelled(CHOICE("c1 = torch.ops.aten.lt.Scalar(j, 10)\n", "-inf"), "empty rows are NaN",
                 false);
   check_spelled(CHOICE("c1 = torch.ops.aten.lt.Scalar(j, 10)\n", "-30000.0"),
                 "equal scores are equal shares", false);
+  check_spelled(CHOICE("c1 = torch.ops.aten.lt.Scalar(j, 10)\n", "-3.3895313892515355e+38"),
+                "equal shares of the largest number", false);
 }
 END_TEST
 
@@ -219,6 +300,8 @@ int main(void) {
   tcase_add_test(c, masks_are_loaded);
   tcase_add_test(c, later_keys_are_skipped_however_it_is_said);
   tcase_add_test(c, other_scores);
+  tcase_add_test(c, what_is_added);
+  tcase_add_test(c, masks_of_huge_numbers);
   tcase_add_test(c, rows_without_keys);
   tcase_add_test(c, sums_for_the_backward_pass);
   tcase_add_test(c, parts_of_one_buffer);
