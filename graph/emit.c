@@ -88,7 +88,9 @@ static const char *add_buffer(struct emitter *e, struct buffer *b, bool written)
   if (a)
     return a->name;
   unsigned n = count_args(e, LAUNCH_BUFFER, written);
-  const char *name = arena_printf(e->arena, "%s%u", written ? "out" : "in", n);
+  const char *name = b == e->p->counters
+                         ? "count"
+                         : arena_printf(e->arena, "%s%u", written ? "out" : "in", n);
   vec_push(
       e->arena, &e->launch.args,
       (struct launch_arg){.kind = LAUNCH_BUFFER, .name = name, .buffer = b, .is_written = written});

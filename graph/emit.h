@@ -107,6 +107,10 @@ void emit_helper(struct emitter *e, const char *text);
 // Makes the kernel and its launch. The grid is of the graph's symbols.
 struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
                         const char *grid_text, const char *space);
+// The kernel of `tail` becomes a function that the last program of `e`'s launch calls when it ends
+// (graph/emit_tail.c): what follows from all of them takes no launch. With `parallel`, the last of
+// each group of programs with the same index along x; else the last of all. False: it cannot.
+bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool parallel);
 // A buffer between two launches.
 struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);

@@ -66,54 +66,109 @@ static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
 
 // ---- launches ----
 
+enum {
+  MOST_TAIL_BYTES = 128 << 10, // of partial results that one program combines in passing
+  MOST_GROUPS = 4096
+};
+
+// What a program reads that combines the parts of a block of rows.
+static int64_t part_bytes(const struct rows *s) {
+  int64_t bytes = 0;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    bytes += dtype_bytes(reduce_dtype(&s->reductions[i]));
+  return bytes * s->splits * s->x_block;
+}
+
+// Are the last parts combined by whoever is the last to finish one? `ret`: how many blocks of rows.
+static bool has_tail(const struct rows *s, int64_t *ret) {
+  struct exprs *x = s->p->regions->loops->exprs;
+  return s->levels > 0 && s->write_count > 0 && !rows_have_writes(s, s->levels, true) &&
+         part_bytes(s) <= MOST_TAIL_BYTES &&
+         expr_is_const(expr_cdiv(x, s->x->symbol->limit, expr_const(x, s->x_block)), ret) &&
+         *ret <= MOST_GROUPS;
+}
+
+// Lanes for the parts of the launches before.
+static void load_parts(struct row_writer *w, unsigned level, const char *n) {
+  unsigned lanes = 1;
+  while (lanes < w->s->splits)
+    lanes *= 2;
+  emit_line(w->e, 0, "s = tl.arange(0, %u)%s", lanes, w->brackets);
+  emit_line(w->e, 0, "s_mask = s < %u", w->s->splits);
+  for (unsigned before = 0; before < level; before++)
+    combine_parts(w, before, n);
+}
+
+static void write_split(struct row_writer *w, unsigned level) {
+  struct rows *s = w->s;
+  struct emitter *e = w->e;
+  const char *n = emit_extent(e, s->r->symbol->limit);
+  emit_line(e, 0, "split = tl.program_id(1)");
+  emit_line(e, 0, "first = split * %" PRId64, s->chunk);
+  emit_line(e, 0, "last = tl.minimum(first + %" PRId64 ", %s)", s->chunk, n);
+  if (level > 0)
+    load_parts(w, level, n);
+  if (level == s->levels) {
+    for (unsigned l = 0; l <= level; l++)
+      row_writer_stores(w, l, false);
+    row_writer_open_pass(w, false);
+    row_writer_stores(w, level, true);
+    emit_close(e);
+    return;
+  }
+  row_writer_reduce_level(w, level, "(last - first)");
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (s->reductions[i].level == level)
+      put_part(w, &s->reductions[i]);
+}
+
 // Launch number `level` of a split: it knows the levels before.
-static void emit_split(struct rows *s, unsigned level) {
+static struct row_writer begin_split(struct rows *s, unsigned level, const char *suffix,
+                                     bool walks) {
   bool is_last = level == s->levels;
-  struct row_writer w =
-      row_writer_begin(s, is_last ? "finish" : arena_printf(s->p->arena, "part%u", level));
-  struct emitter *e = w.e;
-  bool full = rows_have_writes(s, level, true), walks = !is_last || full;
+  struct row_writer w = row_writer_begin(s, suffix);
   for (size_t i = 0; i < s->write_count; i++)
     if (s->writes[i].is_full ? s->writes[i].level == level : is_last)
-      emit_writes(e, s->writes[i].buffer);
+      emit_writes(w.e, s->writes[i].buffer);
   row_writer_x(&w);
-  row_writer_r(&w);
+  if (walks)
+    row_writer_r(&w);
   row_writer_count(&w);
-  const char *n = emit_extent(e, s->r->symbol->limit);
-  if (walks) {
-    emit_line(e, 0, "split = tl.program_id(1)");
-    emit_line(e, 0, "first = split * %" PRId64, s->chunk);
-    emit_line(e, 0, "last = tl.minimum(first + %" PRId64 ", %s)", s->chunk, n);
-  }
-  if (level > 0) {
-    unsigned lanes = 1;
-    while (lanes < s->splits)
-      lanes *= 2;
-    emit_line(e, 0, "s = tl.arange(0, %u)%s", lanes, w.brackets);
-    emit_line(e, 0, "s_mask = s < %u", s->splits);
-  }
-  for (unsigned before = 0; before < level; before++)
-    combine_parts(&w, before, n);
-  if (is_last) {
-    for (unsigned l = 0; l <= level; l++)
-      row_writer_stores(&w, l, false);
-    if (full) {
-      row_writer_open_pass(&w, false);
-      row_writer_stores(&w, level, true);
-      emit_close(e);
-    }
-  } else {
-    const char *own = arena_printf(e->arena, "(last - first)");
-    row_writer_reduce_level(&w, level, own);
-    for (size_t i = 0; i < s->reduction_count; i++)
-      if (s->reductions[i].level == level)
-        put_part(&w, &s->reductions[i]);
-  }
-  row_writer_end(&w, walks);
+  return w;
+}
+
+// The last launch, or what the last programs of the one before do.
+static struct row_writer begin_finish(struct rows *s) {
+  struct row_writer w = begin_split(s, s->levels, "finish", false);
+  load_parts(&w, s->levels, emit_extent(w.e, s->r->symbol->limit));
+  for (unsigned l = 0; l <= s->levels; l++)
+    row_writer_stores(&w, l, false);
+  return w;
 }
 
 void rows_emit_splits(struct rows *s) {
-  for (unsigned level = 0; level <= s->levels; level++)
-    if (level < s->levels || s->write_count > 0)
-      emit_split(s, level);
+  int64_t groups = 0;
+  bool full = rows_have_writes(s, s->levels, true), tail = has_tail(s, &groups);
+  bool is_alone = tail && s->levels == 1; // the only launch
+  for (unsigned level = 0; level < s->levels + full; level++) {
+    const char *part = arena_printf(s->p->arena, "part%u", level);
+    struct row_writer finish, w = begin_split(s, level,
+                                              level == s->levels ? "finish"
+                                              : is_alone         ? NULL
+                                                                 : part,
+                                              true);
+    write_split(&w, level);
+    bool joins = tail && level + 1 == s->levels;
+    if (joins) {
+      finish = begin_finish(s);
+      tail = emit_tail(w.e, finish.e, groups, true);
+    }
+    row_writer_end(&w, true);
+    if (joins && !tail)
+      row_writer_end(&finish, false);
+  }
+  if (full || has_tail(s, &groups) || s->write_count == 0)
+    return;
+  struct row_writer w = begin_finish(s);
+  row_writer_end(&w, false);
 }

@@ -50,6 +50,7 @@ static void touch(struct plan *pl, struct buffer *b, size_t launch) {
 }
 
 static void find_lives(struct plan *pl) {
+  touch(pl, pl->p->counters, 0); // before all others, so that its place depends on no symbol
   for (size_t i = 0; i < pl->p->launches.len; i++) {
     const struct launch *l = &pl->p->launches.at[i];
     touch(pl, l->clears, i);
@@ -57,6 +58,7 @@ static void find_lives(struct plan *pl) {
       if (l->args.at[j].kind == LAUNCH_BUFFER)
         touch(pl, l->args.at[j].buffer, i);
   }
+  touch(pl, pl->p->counters, pl->p->launches.len);
 }
 
 // ---- sizes that are numbers ----

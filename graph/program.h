@@ -65,6 +65,9 @@ struct program {
   VEC(struct graph_kernel *) kernels;
   VEC(struct launch) launches;
   VEC(struct placement) placements;
+  // How many programs of a launch have ended: the last one goes on with what follows from all of
+  // them, and leaves zeros. Placed for the whole run. NULL: no launch counts.
+  struct buffer *counters;
   const struct expr *arena_bytes;
   const struct expr
       *eager_bytes; // peak of temporaries when operators run one by one, each with its own result

@@ -179,6 +179,27 @@ static tile_status find_sizes(struct loaded_program *l, const struct tensor_view
   return TILE_OK;
 }
 
+static tile_status clear(struct loaded_program *l, tile_stream *stream, const struct buffer *b) {
+  int64_t n = 0;
+  if (!b)
+    return TILE_OK;
+  if (!loaded_size(l, b->numel, &n))
+    return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+  return tile_memset(l->device, stream, l->memory[b->id], 0, (size_t)n * dtype_bytes(b->dtype));
+}
+
+// Launches leave zeros where they found them, so that they are written when the arena is new, or
+// when a run has failed on its way.
+static tile_status clear_counters(struct loaded_program *l) {
+  if (l->has_zeros || !l->p->counters)
+    return TILE_OK;
+  tile_status s = clear(l, NULL, l->p->counters);
+  if (s == TILE_OK)
+    s = tile_stream_synchronize(l->device, NULL);
+  l->has_zeros = s == TILE_OK;
+  return s;
+}
+
 // The arena grows to what the sizes of this run take.
 static tile_status place_buffers(struct loaded_program *l) {
   int64_t bytes = 0, offset = 0;
@@ -193,6 +214,7 @@ static tile_status place_buffers(struct loaded_program *l) {
     if (s != TILE_OK)
       return s;
     l->arena_bytes = bytes;
+    l->has_zeros = false;
   }
   for (size_t i = 0; i < l->p->placements.len; i++) {
     const struct placement *at = &l->p->placements.at[i];
@@ -200,7 +222,7 @@ static tile_status place_buffers(struct loaded_program *l) {
       return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
     l->memory[at->buffer->id] = l->arena + offset;
   }
-  return TILE_OK;
+  return clear_counters(l);
 }
 
 static void bind_tensors(struct loaded_program *l, const struct tensor_view *inputs,
@@ -220,13 +242,7 @@ uint64_t program_seed(uint64_t seed, uint32_t which) {
 
 tile_status loaded_clear(struct loaded_program *l, tile_stream *stream,
                          const struct launch *launch) {
-  int64_t n = 0;
-  if (!launch->clears)
-    return TILE_OK;
-  if (!loaded_size(l, launch->clears->numel, &n))
-    return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
-  return tile_memset(l->device, stream, l->memory[launch->clears->id], 0,
-                     (size_t)n * dtype_bytes(launch->clears->dtype));
+  return clear(l, stream, launch->clears);
 }
 
 tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
@@ -280,7 +296,21 @@ static tile_status run_launches(struct loaded_program *l, tile_stream *stream, u
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct tensor_view *inputs, const struct tensor_view *outputs) {
   tile_status s = loaded_get_ready(l, inputs, outputs);
-  return s == TILE_OK ? run_launches(l, stream, seed) : s;
+  if (s != TILE_OK)
+    return s;
+  s = run_launches(l, stream, seed);
+  if (s != TILE_OK) {
+    tile_stream_synchronize(l->device, stream); // before the counters are cleared
+    l->has_zeros = false;
+  }
+  return s;
+}
+
+// On the host a launch of a replay may fail and the next replay go on from there.
+static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
+  tile_device_properties properties;
+  tile_status s = tile_device_get_properties(l->device, &properties);
+  return s == TILE_OK && properties.is_host ? clear(l, stream, l->p->counters) : s;
 }
 
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
@@ -291,7 +321,9 @@ tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64
     s = tile_replay_begin(l->device, stream);
   if (s != TILE_OK)
     return s;
-  tile_status run = run_launches(l, stream, seed);
+  tile_status run = record_zeros(l, stream);
+  if (run == TILE_OK)
+    run = run_launches(l, stream, seed);
   tile_replay *replay = NULL;
   tile_status ended = tile_replay_end(l->device, stream, &replay);
   if (run != TILE_OK) {

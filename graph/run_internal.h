@@ -16,6 +16,7 @@ struct loaded_program {
   int64_t *sizes;        // of the graph's symbols
   char *arena;
   int64_t arena_bytes;
+  bool has_zeros; // where the program's counters are
   VEC(tile_kernel *) retired; // replaced by better ones; recordings may still launch them
 };
 

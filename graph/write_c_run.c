@@ -62,6 +62,36 @@ static void write_open(const struct c_writer *w) {
       n, n, n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
+static void write_place(const struct c_writer *w, const struct buffer *b) {
+  if (b->role != BUFFER_TEMP) {
+    strbuf_printf(w->out, "%s[%" PRIu32 "]", b->role == BUFFER_INPUT ? "inputs" : "outputs",
+                  b->index);
+    return;
+  }
+  for (size_t i = 0; i < w->p->placements.len; i++)
+    if (w->p->placements.at[i].buffer == b) {
+      strbuf_puts(w->out, "program->arena + ");
+      c_print_size(w, w->p->placements.at[i].offset);
+    }
+}
+
+// Launches leave them as they found them.
+static void write_zeros(const struct c_writer *w) {
+  const struct buffer *b = w->p->counters;
+  if (!b)
+    return;
+  strbuf_puts(w->out, "  if (status == TILE_OK)\n"
+                      "    status = tile_memset(program->device, NULL, ");
+  write_place(w, b);
+  strbuf_puts(w->out, ", 0, (size_t)(");
+  c_print_size(w, b->numel);
+  strbuf_printf(w->out,
+                " * %u));\n"
+                "  if (status == TILE_OK)\n"
+                "    status = tile_stream_synchronize(program->device, NULL);\n",
+                dtype_bytes(b->dtype));
+}
+
 static void write_memory(const struct c_writer *w) {
   const char *n = w->m->name;
   bool dynamic = c_is_dynamic(w->p);
@@ -90,26 +120,13 @@ static void write_memory(const struct c_writer *w) {
       "  program->arena_bytes = 0;\n"
       "  status = tile_malloc(program->device, (size_t)bytes, (void **)&program->arena);\n"
       "  if (status == TILE_OK)\n"
-      "    program->arena_bytes = bytes;\n"
-      "  return status;\n"
-      "}\n\n",
+      "    program->arena_bytes = bytes;\n",
       n, n, dynamic ? ", const int64_t *sizes" : "", n, dynamic ? "sizes" : "");
+  write_zeros(w);
+  strbuf_puts(w->out, "  return status;\n}\n\n");
 }
 
 // ---- launches ----
-
-static void write_place(const struct c_writer *w, const struct buffer *b) {
-  if (b->role != BUFFER_TEMP) {
-    strbuf_printf(w->out, "%s[%" PRIu32 "]", b->role == BUFFER_INPUT ? "inputs" : "outputs",
-                  b->index);
-    return;
-  }
-  for (size_t i = 0; i < w->p->placements.len; i++)
-    if (w->p->placements.at[i].buffer == b) {
-      strbuf_puts(w->out, "program->arena + ");
-      c_print_size(w, w->p->placements.at[i].offset);
-    }
-}
 
 static void write_argument(const struct c_writer *w, const struct launch_arg *a, size_t index) {
   strbuf_printf(w->out, "  a[%zu] = ", index);

@@ -46,6 +46,17 @@ status 0 tilec --graph sizes.py --emit=c -o made --target sm_90a --ptxas none
 has made/sizes.h 'int64_t sizes_arena_bytes(const int64_t *sizes);'
 status 0 cc $strict -c made/sizes.c -o sizes.o
 
+# Counters of programs are zero before the first launch, and every launch leaves them so.
+cat > sum.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[1024, 4096]"):
+        sum_1 = torch.ops.aten.sum.default(x)
+        return (sum_1,)
+GRAPH
+status 0 tilec --graph sum.py --emit=c -o made --target sm_90a --ptxas none
+has made/sum.c 'tile_memset(program->device, NULL, program->arena + '
+status 0 cc $strict -c made/sum.c -o sum.o
+
 # As a program, with the runtime library of this build; one built with sanitizers wants them in the program.
 library=$(dirname "$tilec")/runtime
 if ! grep -q __asan_init "$library/libtile-rt.so"; then

@@ -113,6 +113,15 @@ static const struct family families[] = {
     {"variance of many rows", "x: \"f32[20000, 33]\"",
      "a = " A "var.correction(x, [0], correction = 1)\nreturn (a,)\n", 1e-4},
     {"full sum", "x: \"f32[300000]\"", "a = " A "sum.default(x)\nreturn (a,)\n", 1e-4},
+    {"sums of few rows in parts", "x: \"f32[3, 70000]\", y: \"i64[40000]\", z: \"bf16[90000]\"",
+     "a = " A "mean.dim(x, [1])\nb = " A "amax.default(x, [1])\nc = " A "sum.default(y)\nd = " A
+     "gt.Scalar(y, 0)\ne = " A "any.default(d)\nf = " A "mean.default(z)\nh = " A
+     "var.correction(x, [1], correction = 1)\nreturn (a, b, c, e, f, h)\n",
+     1e-2},
+    {"sums of columns in parts", "x: \"f32[9000, 70]\", y: \"f32[20000, 5]\"",
+     "a = " A "sum.dim_IntList(x, [0])\nb = " A "amin.default(x, [0])\nc = " A
+     "mean.dim(y, [0])\nreturn (a, b, c)\n",
+     1e-4},
     {"rows and columns", "x: \"f32[90, 64]\", g: \"f32[90, 64]\"",
      "m = " A "mean.dim(x, [1], True)\nd = " A "sub.Tensor(x, m)\np = " A "mul.Tensor(d, g)\nw = " A
      "sum.dim_IntList(p, [0])\nb = " A "sum.dim_IntList(g, [0])\ns = " A
@@ -193,6 +202,25 @@ START_TEST(short_sources) {
 }
 END_TEST
 
+// The last program adds up what the others left: no launch for that.
+START_TEST(one_launch_for_reductions_in_parts) {
+  static const struct {
+    const char *params, *body;
+  } cases[] = {{"x: \"bf16[4096, 4096]\"", "a = " A "sum.default(x)\nreturn (a,)\n"},
+               {"x: \"f32[4, 1000000]\"", "a = " A "mean.dim(x, [1])\nreturn (a,)\n"},
+               {"x: \"bf16[32768, 4096]\"",
+                "a = " A "var.correction(x, [0], correction = 1)\nreturn (a,)\n"}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct arena *a = arena_create();
+    char *text = text_of(&(struct family){"parts", cases[i].params, cases[i].body, 0});
+    const char *source = source_of_program(text, a);
+    ck_assert_msg(strstr(source, "tl.atomic_add(count") != NULL, "%s", cases[i].params);
+    free(text);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 // A row takes a multiprocessor to itself: the next one is loaded meanwhile. Shorter ones do not.
 START_TEST(programs_walk_over_long_rows) {
   static const struct {
@@ -242,6 +270,7 @@ int main(void) {
   tcase_add_loop_test(c, on_the_host, 0, count);
   tcase_add_loop_test(c, with_blocks_for_a_gpu, 0, count);
   tcase_add_test(c, short_sources);
+  tcase_add_test(c, one_launch_for_reductions_in_parts);
   tcase_add_test(c, programs_walk_over_long_rows);
   tcase_add_test(c, rotary_embedding);
   tcase_set_timeout(c, 120);
