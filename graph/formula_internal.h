@@ -6,6 +6,11 @@
 #include "base/map.h"
 #include "graph/loops.h"
 
+struct formula_memo {
+  uint32_t walk;
+  const struct scalar *now;
+};
+
 struct scalars {
   struct arena *arena;
   struct exprs *exprs;
@@ -14,6 +19,8 @@ struct scalars {
   uint32_t count;
   uint32_t *seen; // by id: the last walk that met it
   size_t seen_cap;
+  struct formula_memo *memo; // by id: what it became, in which walk
+  size_t memo_cap;
   uint32_t walk;
 };
 
@@ -33,5 +40,9 @@ bool dtype_holds(enum dtype to, enum dtype from);
 // A walk over what makes up formulas: begin once, then enter each node once.
 uint32_t formula_walk(struct scalars *s);
 bool formula_enter(struct scalars *s, uint32_t walk, const struct scalar *v); // false: was there
+// What the walk made of v, NULL if it did not come there; a walk within a walk may make it forget.
+const struct scalar *formula_made(const struct scalars *s, uint32_t walk, const struct scalar *v);
+void formula_note(struct scalars *s, uint32_t walk, const struct scalar *v,
+                  const struct scalar *now);
 
 #endif

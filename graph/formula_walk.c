@@ -5,11 +5,16 @@
 
 uint32_t formula_walk(struct scalars *s) { return ++s->walk; }
 
+static size_t cap_for(size_t cap, uint32_t id) {
+  cap = cap ? cap : 256;
+  while (cap <= id)
+    cap *= 2;
+  return cap;
+}
+
 bool formula_enter(struct scalars *s, uint32_t walk, const struct scalar *v) {
   if (v->id >= s->seen_cap) {
-    size_t cap = s->seen_cap ? s->seen_cap : 256;
-    while (cap <= v->id)
-      cap *= 2;
+    size_t cap = cap_for(s->seen_cap, v->id);
     uint32_t *more = arena_array(s->arena, uint32_t, cap);
     if (s->seen_cap)
       memcpy(more, s->seen, s->seen_cap * sizeof *more);
@@ -20,6 +25,23 @@ bool formula_enter(struct scalars *s, uint32_t walk, const struct scalar *v) {
     return false;
   s->seen[v->id] = walk;
   return true;
+}
+
+const struct scalar *formula_made(const struct scalars *s, uint32_t walk, const struct scalar *v) {
+  return v->id < s->memo_cap && s->memo[v->id].walk == walk ? s->memo[v->id].now : NULL;
+}
+
+void formula_note(struct scalars *s, uint32_t walk, const struct scalar *v,
+                  const struct scalar *now) {
+  if (v->id >= s->memo_cap) {
+    size_t cap = cap_for(s->memo_cap, v->id);
+    struct formula_memo *more = arena_array(s->arena, struct formula_memo, cap);
+    if (s->memo_cap)
+      memcpy(more, s->memo, s->memo_cap * sizeof *more);
+    s->memo = more;
+    s->memo_cap = cap;
+  }
+  s->memo[v->id] = (struct formula_memo){walk, now};
 }
 
 void formula_symbols(const struct expr *e, void (*f)(void *user, const struct expr *symbol),
@@ -38,7 +60,7 @@ struct change {
   const struct expr *const *from, *const *to; // axes
   size_t parts;
   const struct scalar *const *part, *const *with;
-  struct map done; // by pointer, of formulas
+  uint32_t walk;
 };
 
 static const struct scalar *change(struct change *c, const struct scalar *v);
@@ -114,31 +136,31 @@ static const struct scalar *change(struct change *c, const struct scalar *v) {
       return c->with[i];
   if (v->kind == SCALAR_CONST)
     return v;
-  const struct scalar *now = ptrmap_get(&c->done, v);
+  const struct scalar *now = formula_made(c->s, c->walk, v);
   if (now)
     return now;
   now = v->index ? change_leaf(c, v) : change_operands(c, v);
-  ptrmap_put(c->s->arena, &c->done, v, (void *)(uintptr_t)now);
+  formula_note(c->s, c->walk, v, now);
   return now;
 }
 
 const struct scalar *scalar_substitute(struct scalars *s, const struct scalar *v, size_t count,
                                        const struct expr *const *from,
                                        const struct expr *const *to) {
-  struct change c = {.s = s, .count = count, .from = from, .to = to};
+  struct change c = {.s = s, .count = count, .from = from, .to = to, .walk = formula_walk(s)};
   return count ? change(&c, v) : v;
 }
 
 const struct expr *index_substitute(struct scalars *s, const struct expr *e, size_t count,
                                     const struct expr *const *from, const struct expr *const *to) {
-  struct change c = {.s = s, .count = count, .from = from, .to = to};
+  struct change c = {.s = s, .count = count, .from = from, .to = to, .walk = formula_walk(s)};
   return count ? change_index(&c, e) : e;
 }
 
 const struct scalar *scalar_replace(struct scalars *s, const struct scalar *v, size_t count,
                                     const struct scalar *const *from,
                                     const struct scalar *const *to) {
-  struct change c = {.s = s, .parts = count, .part = from, .with = to};
+  struct change c = {.s = s, .parts = count, .part = from, .with = to, .walk = formula_walk(s)};
   return count ? change(&c, v) : v;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walking and changing the formulas of stages, for fusion.
+#include "graph/formula_internal.h"
 #include "graph/fuse.h"
 
 static const struct scalar *change(struct fuser *f, const struct scalar *v, size_t count,
@@ -31,9 +32,9 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
 // ---- walking ----
 
 struct walk {
-  struct arena *arena;
-  struct map seen;
-  formula_fn fn;
+  struct scalars *s;
+  uint32_t number;
+  formula_fn fn; // starts no other walk
   void *user;
 };
 
@@ -41,9 +42,6 @@ static void walk_formula(struct walk *w, const struct scalar *v);
 
 // What was loaded to know a place.
 static void walk_place(struct walk *w, const struct expr *e) {
-  if (e->kind == EXPR_CONST || ptrmap_get(&w->seen, e))
-    return;
-  ptrmap_put(w->arena, &w->seen, e, w);
   if (e->kind == EXPR_SYMBOL && e->symbol->indirect)
     walk_formula(w, e->symbol->indirect);
   for (uint32_t i = 0; i < e->count; i++)
@@ -51,9 +49,8 @@ static void walk_place(struct walk *w, const struct expr *e) {
 }
 
 static void walk_formula(struct walk *w, const struct scalar *v) {
-  if (!v || ptrmap_get(&w->seen, v))
+  if (!v || !formula_enter(w->s, w->number, v))
     return;
-  ptrmap_put(w->arena, &w->seen, v, w);
   for (unsigned i = 0; i < 3; i++)
     walk_formula(w, v->in[i]);
   if (v->index)
@@ -62,7 +59,7 @@ static void walk_formula(struct walk *w, const struct scalar *v) {
 }
 
 void stage_formulas(struct fuser *f, const struct stage *s, formula_fn fn, void *user) {
-  struct walk w = {.arena = f->arena, .fn = fn, .user = user};
+  struct walk w = {.s = f->s, .number = formula_walk(f->s), .fn = fn, .user = user};
   walk_formula(&w, s->body);
   walk_formula(&w, s->a);
   walk_formula(&w, s->b);
