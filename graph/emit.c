@@ -97,7 +97,25 @@ static const char *add_buffer(struct emitter *e, struct buffer *b, bool written)
   return name;
 }
 
-const char *emit_buffer(struct emitter *e, struct buffer *b) { return add_buffer(e, b, false); }
+// Is text written inside a loop whose loads run ahead of its stores?
+static bool is_pipelined(const struct emitter *e) {
+  for (unsigned i = 1; i <= e->depth; i++)
+    if (strstr(e->scopes[i].header, "num_stages"))
+      return true;
+  return false;
+}
+
+const char *emit_buffer(struct emitter *e, struct buffer *b) {
+  return emit_element(e, b, NULL, false);
+}
+
+const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place,
+                         bool is_store) {
+  struct emit_access a = {b, is_pipelined(e) ? NULL : place, is_store};
+  vec_push(e->arena, &e->accesses, a);
+  return add_buffer(e, b, false);
+}
+
 void emit_writes(struct emitter *e, struct buffer *b) { add_buffer(e, b, true); }
 
 const char *emit_size(struct emitter *e, const struct expr *size) {
@@ -248,6 +266,7 @@ struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr
                         const char *grid_text, const char *space) {
   struct program *p = e->p;
   sort_args(e);
+  emit_find_reuses(e);
   struct graph_kernel *k = arena_new(e->arena, struct graph_kernel);
   k->id = (uint32_t)p->kernels.len;
   k->name = e->name;

@@ -55,6 +55,13 @@ struct emit_guard {
   struct emit_guard *next; // of all
 };
 
+// A load or a store of a whole formula, in the order of the text.
+struct emit_access {
+  struct buffer *buffer;
+  const struct expr *place; // NULL: at places that only the kernel's writer knows
+  bool is_store;
+};
+
 struct emit_info { // of a formula
   uint32_t axes;   // bits of emitter.axes
   unsigned level, uses;
@@ -78,6 +85,7 @@ struct emitter {
   uint32_t next_value;
   struct map infos;  // by formula
   struct map known;  // by formula: struct emit_known
+  VEC(struct emit_access) accesses;
   struct map names;  // of functions that the kernel calls: by address of their text
   VEC(const char *) helpers;
   struct emit_guard *guards;
@@ -94,6 +102,8 @@ struct emitter *emit_begin(struct program *p, const struct region *r, const stru
 void emit_constexpr(struct emitter *e, const char *name, int64_t value);
 // The parameter for a buffer; one that is stored to has been announced by emit_writes.
 const char *emit_buffer(struct emitter *e, struct buffer *b);
+// The same for element `place`, which each program reads or writes for its own part of the axes.
+const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place, bool is_store);
 void emit_writes(struct emitter *e, struct buffer *b);
 const char *emit_size(struct emitter *e, const struct expr *size);
 const char *emit_seed(struct emitter *e, uint32_t which);
@@ -116,6 +126,10 @@ struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);
 // How many programs a device like the target's runs side by side, as a number of multiprocessors.
 unsigned emit_multiprocessors(const struct program_options *o);
+
+// ---- what may be in the same memory (graph/emit_reuse.c) ----
+// Notes in the launch which outputs can take the memory of which inputs.
+void emit_find_reuses(struct emitter *e);
 
 // ---- places (graph/emit_index.c) ----
 struct text emit_index(struct emitter *e, const struct expr *place);

@@ -21,6 +21,12 @@ static bool is_column(enum member_place p) {
   return p == MEMBER_COLUMN || p == MEMBER_COLUMN_REDUCTION;
 }
 
+// Column stages that are not for each of the columns run last.
+static bool runs_once(const struct join *j, const struct group *of, const struct member *m) {
+  bool becomes_column = !is_column(m->place) && is_column(new_place(j, of, m));
+  return m->is_once || (of == j->guest && becomes_column && j->is_once);
+}
+
 static bool can_pass(const struct stage *from, enum member_place made, const struct stage *to,
                      enum member_place used) {
   if (from->kind == STAGE_SCATTER || from->out->role == BUFFER_INPUT)
@@ -48,7 +54,8 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
                        const struct access *store, const struct side *to, const struct access *load,
                        struct totals *t) {
   if (!can_pass(store->member->stage, new_place(j, from->g, store->member), load->member->stage,
-                new_place(j, to->g, load->member))) {
+                new_place(j, to->g, load->member)) ||
+      (runs_once(j, from->g, store->member) && !runs_once(j, to->g, load->member))) {
     j->reason = load->member->stage->kind == STAGE_PRODUCT
                     ? read_many_times
                     : "one needs more of the other's result than is there where it runs";

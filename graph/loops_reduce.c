@@ -7,6 +7,7 @@ struct reduction {
   const struct scalar *body; // over the result's axes and `over`
   size_t count;
   const struct expr *over[GRAPH_MAX_RANK]; // places along reduced dimensions: axes, or 0
+  bool comes_back; // the result meets what was reduced: a row, which one kernel is to read once
 };
 
 static enum reduce_op reduce_op_of(const struct node *n) {
@@ -39,10 +40,12 @@ static void count_load(void *user, const struct scalar *load) {
   ++*(unsigned *)user;
 }
 
-// How many elements each result takes, where that is few and the formula stays short; else 0.
+// How many elements each result takes, where that is few and the formula stays short; else 0. A
+// softmax of five elements is left to a kernel of rows: written out, it would be several kernels,
+// each of which reads five elements of what the one before made of each.
 static int64_t unrolled_count(const struct reduction *r) {
   int64_t count = 1;
-  if (combining(r->op) == SCALAR_NONE)
+  if (combining(r->op) == SCALAR_NONE || r->comes_back)
     return 0;
   for (size_t i = 0; i < r->count; i++)
     if (r->over[i]->kind == EXPR_SYMBOL) {
@@ -117,6 +120,44 @@ static bool is_reduced(const struct node *n, uint32_t rank, uint32_t dim) {
   return false;
 }
 
+// ---- what becomes of a result ----
+
+enum { REACH = 24 }; // operators behind the reduction that are looked at
+
+static const struct value *shown_by(const struct value *v) {
+  while (v->def && loops_is_view(v->def->op))
+    v = node_value(v->def, 0);
+  return v;
+}
+
+static bool takes(const struct node *n, const struct value *v) {
+  for (uint32_t i = 0; i < n->arg_count; i++)
+    if (n->args[i].kind == ARG_VALUE && shown_by(n->args[i].value) == v)
+      return true;
+  return false;
+}
+
+// Is it computed with together with what was reduced, after views and pointwise operators?
+static bool comes_back(const struct builder *b, const struct node *n) {
+  const struct value *of = shown_by(node_value(n, 0)), *made[REACH + 1] = {n->results[0]};
+  size_t count = 1, at = n->id < b->g->nodes.len ? n->id : b->g->nodes.len - 1;
+  while (at > 0 && b->g->nodes.at[at] != n)
+    at--;
+  for (size_t i = at + 1; i < b->g->nodes.len && i <= at + REACH; i++) {
+    const struct node *next = b->g->nodes.at[i];
+    if (operator_row(next->op)->class != CLASS_POINTWISE)
+      continue;
+    bool follows = false;
+    for (size_t k = 0; k < count && !follows; k++)
+      follows = takes(next, made[k]);
+    if (follows && takes(next, of))
+      return true;
+    if (follows)
+      made[count++] = next->results[0];
+  }
+  return false;
+}
+
 bool loops_lower_reduction(struct builder *b, const struct node *n) {
   switch (n->op) {
   case OP_SUM_DIM:
@@ -139,6 +180,7 @@ bool loops_lower_reduction(struct builder *b, const struct node *n) {
     else
       at[d] = z->at[keeps ? d : j++];
   r.body = loops_element(b, of, at);
+  r.comes_back = b->uses[of->id].count > 1 && comes_back(b, n);
   bool compares = r.op == REDUCE_ARGMAX || r.op == REDUCE_ARGMIN;
   if (compares && r.count == 1 && r.over[0]->kind == EXPR_CONST)
     return loops_define(b, n, z, scalar_int(b->s, DTYPE_I64, 0));

@@ -83,6 +83,7 @@ static struct program *make(struct graph *g, struct regions *r, const struct pro
     done = emit_region(p, r->list.at[i], o);
   if (done) {
     share_kernels(p);
+    program_order_launches(p);
     number_kernels(p);
     done = memory_plan(p);
   }

@@ -37,6 +37,12 @@ struct launch_arg {
   bool is_written;
 };
 
+// `to` can have the memory of `from`: the launch reads each element of one where it writes that of
+// the other, in the same program and before it does.
+struct launch_reuse {
+  struct buffer *from, *to;
+};
+
 struct launch {
   struct graph_kernel *kernel;
   VEC(struct launch_arg) args;
@@ -47,6 +53,7 @@ struct launch {
   const char *grid_text;
   const struct region *region;
   struct buffer *clears; // filled with zeros before; NULL: none
+  VEC(struct launch_reuse) reuses;
   const struct expr *bytes, *flops;
 };
 
@@ -95,8 +102,11 @@ uint64_t program_seed(uint64_t seed, uint32_t which);
 // Appends the kernels and launches of one region, and buffers that they need between them.
 bool emit_region(struct program *p, const struct region *r, const struct program_options *o);
 
-// ---- memory (graph/memory_plan.c) ----
-// Places every temporary; never more than eager_bytes.
+// ---- memory (graph/memory_plan.c, graph/launch_order.c) ----
+// Puts the launches in an order that needs little memory: the one they have, where no other needs
+// less.
+void program_order_launches(struct program *p);
+// Places every temporary.
 bool memory_plan(struct program *p);
 
 // ---- running (graph/run.c) ----

@@ -39,6 +39,13 @@ static const struct pattern patterns[] = {
     {"softmax", X32, OP("y", "_softmax.default(x, -1, False)"), "y", 1, REGION_ROWS},
     {"softmax of rows in columns", X32, OP("y", "_softmax.default(x, 0, False)"), "y", 1,
      REGION_ROWS},
+    {"softmax of few", "x: \"f32[16, 9, 5]\"", OP("y", "_softmax.default(x, 2, False)"), "y", 1,
+     REGION_ROWS},
+    {"layer norm of few", "x: \"f32[160, 4]\"",
+     OP("n", "native_layer_norm.default(x, [4], None, None, 1e-05)") LINE "y = n[0]\n", "y", 1,
+     REGION_ROWS},
+    {"sum of few", "x: \"f32[16, 9, 5]\"",
+     OP("s", "sum.dim_IntList(x, [2])") OP("y", "exp.default(s)"), "y", 1, REGION_MAP},
     {"log softmax", X32, OP("y", "_log_softmax.default(x, 1, False)"), "y", 1, REGION_ROWS},
     {"layer norm", X32 ", w: \"f32[64]\", b: \"f32[64]\"",
      OP("n", "native_layer_norm.default(x, [64], w, b, 1e-05)") LINE "y = n[0]\n" LINE
