@@ -301,16 +301,8 @@ static unsigned find_depth(struct finder *f, struct loop_load *l) {
 
 enum { CHEAP_BYTES = 32 }; // of a thread: what may wait in registers without asking
 
-static void choose_road(struct finder *f, struct loop_load *l) {
-  if (l->road == ROAD_STAY || !l->wanted || l->is_index)
-    return;
-  if (l->recurs) {
-    l->road = ROAD_STAY;
-    l->why = "its address needs what it loaded in the turn before";
-    return;
-  }
-  if (!l->feeds && load_bytes_per_thread(f->c, l->op) < CHEAP_BYTES)
-    return;
+// Through shared memory, if the buffer and copies of the hardware can take it.
+static void try_shared(struct finder *f, struct loop_load *l) {
   l->buffer = loop_buffer_layout(f->c, f->target, l->op);
   if (mlirAttributeIsNull(l->buffer)) {
     l->why = "it is no tile of numbers";
@@ -325,6 +317,35 @@ static void choose_road(struct finder *f, struct loop_load *l) {
     l->why = plan.why;
   else
     l->road = ROAD_SHARED;
+}
+
+static void choose_road(struct finder *f, struct loop_load *l) {
+  if (l->road == ROAD_STAY || !l->wanted || l->is_index)
+    return;
+  if (l->recurs) {
+    l->road = ROAD_STAY;
+    l->why = "its address needs what it loaded in the turn before";
+  } else if (l->feeds || load_bytes_per_thread(f->c, l->op) >= CHEAP_BYTES) {
+    try_shared(f, l);
+  }
+}
+
+// A large tile beside the operands is taken along where that costs no registers.
+static void take_along(struct finder *f, struct loop_load *l) {
+  if (l->road != ROAD_REGISTERS || l->wanted || l->is_index || l->recurs || l->depth > 0 ||
+      load_bytes_per_thread(f->c, l->op) < CHEAP_BYTES)
+    return;
+  try_shared(f, l);
+  l->wanted = l->aside = l->road == ROAD_SHARED;
+  l->why = NULL;
+}
+
+void loop_loads_leave_asides(struct loop_loads *loads) {
+  for (size_t i = 0; i < loads->at.len; i++)
+    if (loads->at.at[i].aside) {
+      loads->at.at[i].road = ROAD_REGISTERS;
+      loads->at.at[i].wanted = loads->at.at[i].aside = false;
+    }
 }
 
 static bool any_wanted(const struct loop_loads *loads) {
@@ -375,5 +396,7 @@ struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis
     find_depth(&f, &ret.at.at[i]);
   for (size_t i = 0; !ret.why && i < ret.at.len; i++)
     choose_road(&f, &ret.at.at[i]);
+  for (size_t i = 0; !ret.why && f.dots.len && i < ret.at.len; i++)
+    take_along(&f, &ret.at.at[i]);
   return ret;
 }

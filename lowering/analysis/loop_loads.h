@@ -18,7 +18,8 @@ struct loop_load {
   enum load_road road;
   const char *why; // STAY: why it stays; REGISTERS: why not through shared memory, or NULL
   bool feeds;      // a dot of the loop, through operations that keep its tile
-  bool wanted;     // it feeds a dot, or the loop asks for all its loads
+  bool wanted;     // it feeds a dot, or the loop asks for all its loads, or it is taken along
+  bool aside;      // taken along: a large tile of a loop with dots that feeds none of them
   bool is_index;   // the address of another load that may run ahead needs it
   bool recurs;     // its own address needs what it loaded in an earlier turn
   unsigned level;  // of the first dot it feeds: dots of the turn whose results that one multiplies
@@ -50,6 +51,9 @@ unsigned load_bytes_per_thread(struct ir_context *c, MlirOperation load);
 // Stages that the loop may have: those it asks for (ret_asked), else `stages`; more than its turns
 // would be for nothing.
 unsigned loop_stages(struct ir_context *c, MlirOperation loop, unsigned stages, bool *ret_asked);
+
+// Tiles that were taken along stay where the program has them.
+void loop_loads_leave_asides(struct loop_loads *loads);
 
 // all: every load of the loop is wanted, not only those that feed dots. Lives on `a`.
 struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis,

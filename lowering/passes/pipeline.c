@@ -83,6 +83,17 @@ static void wait_once(struct loop_loads *loads) {
     loads->at.at[i].level = 0;
 }
 
+// Rings of that many buffers together.
+static uint64_t ring_bytes(struct pipeliner *k, const struct loop_loads *loads, unsigned stages) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < loads->at.len; i++) {
+    MlirType tile = mlirValueGetType(mlirOperationGetResult(loads->at.at[i].op, 0));
+    if (loads->at.at[i].road == ROAD_SHARED)
+      bytes += (uint64_t)tensor_numel(tile) * type_bits(k->c, element_type(tile)) / 8;
+  }
+  return bytes * stages;
+}
+
 static void plan_loop(struct pipeliner *k, MlirOperation loop) {
   bool asked;
   unsigned stages = loop_stages(k->c, loop, k->p->num_stages, &asked);
@@ -99,6 +110,8 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     remark_loop(k, loop, loads.why ? loads.why : "it has one stage, or one turn");
     return;
   }
+  if (ring_bytes(k, &loads, stages) > k->p->target->shared_limit)
+    loop_loads_leave_asides(&loads);
   if (stages > 2)
     wait_once(&loads);
   struct loop_schedule s = loop_schedule_of(k->c, loads, loop, stages, k->arena);
