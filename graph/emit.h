@@ -121,6 +121,9 @@ struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr
 // (graph/emit_tail.c): what follows from all of them takes no launch. With `parallel`, the last of
 // each group of programs with the same index along x; else the last of all. False: it cannot.
 bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool parallel);
+// The same for any groups: this program's is number `group`, of `count` programs.
+bool emit_tail_of(struct emitter *e, struct emitter *tail, int64_t groups, const char *group,
+                  const char *count);
 // A buffer between two launches.
 struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);

@@ -6,8 +6,9 @@
 //       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
 //   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
 //
-// Where there are few programs and k is long, k is cut into parts: a first kernel writes the sums
-// of each, a second one adds them up in order and does the rest.
+// Where there are few programs and k is long, k is cut into parts. Each program writes its sums;
+// the last one of a block to do so adds them up in order and does the rest. Where that were much
+// for one program, a second kernel does it.
 #include "graph/emit_product.h"
 
 #include "graph/emit_operand.h"
@@ -264,16 +265,18 @@ static void store_part(struct product *g) {
   emit_store_value(e, g->parts, place, sum);
 }
 
-enum { SUM_M = 4, SUM_N = 128 };
-
-// Adds up the parts in their order, always the same, and does what follows the product.
-static bool emit_sum_of_parts(struct product *g) {
+// Adds up the parts in their order, always the same, and does what follows the product. In an
+// emitter of its own.
+static bool write_sum_of_parts(struct product *g, unsigned block_m, unsigned block_n,
+                               unsigned group_m) {
   struct emitter *e = g->e = emit_begin(g->p, g->r, g->o, "sum");
-  emit_constexpr(e, "BLOCK_M", SUM_M);
-  emit_constexpr(e, "BLOCK_N", SUM_N);
+  emit_constexpr(e, "BLOCK_M", block_m);
+  emit_constexpr(e, "BLOCK_N", block_n);
+  if (group_m > 1)
+    emit_constexpr(e, "GROUP_M", group_m);
   place_batch(g);
-  place_block(g, 1);
-  place_result(g, SUM_M, SUM_N);
+  place_block(g, group_m);
+  place_result(g, block_m, block_n);
   emit_line(e, 0, "acc = tl.zeros([BLOCK_M, BLOCK_N], %s)", emit_type(g->sum));
   emit_open(e, arena_printf(e->arena, "for part in tl.static_range(%u):", g->plan.split_k));
   emit_axis(e, g->part, "part", NULL, 1);
@@ -282,14 +285,43 @@ static bool emit_sum_of_parts(struct product *g) {
   const char *text = emit_operand(e, one, PREC_SUM);
   emit_line(e, 1, "acc += %s", text);
   emit_close(e);
-  if (!emit_epilogue(g))
+  return emit_epilogue(g);
+}
+
+enum { SUM_M = 4, SUM_N = 128 };
+
+static bool emit_sum_of_parts(struct product *g) {
+  if (!write_sum_of_parts(g, SUM_M, SUM_N, 1))
     return false;
+  struct emitter *e = g->e;
   const struct expr *grid[3] = {
       expr_mul(g->x, blocks_of(g, g->m, SUM_M), blocks_of(g, g->n, SUM_N)), extent(g->batch), NULL};
   e->launch.bytes = expr_muli(g->x, g->parts->numel, dtype_bytes(g->sum));
   e->launch.flops = g->parts->numel;
   emit_end(e, 4, grid, NULL, NULL);
   return true;
+}
+
+enum { MOST_TAIL_BYTES = 256 << 10, MOST_GROUPS = 4096 };
+
+// Lets the last program of each block add up its parts.
+static bool ends_with_sum(struct product *g) {
+  struct emitter *e = g->e;
+  const struct product_plan *p = &g->plan;
+  int64_t groups, bytes = (int64_t)p->block_m * p->block_n * p->split_k * dtype_bytes(g->sum);
+  const struct expr *blocks =
+      expr_mul(g->x, expr_mul(g->x, blocks_of(g, g->m, p->block_m), blocks_of(g, g->n, p->block_n)),
+               extent(g->batch));
+  if (bytes > MOST_TAIL_BYTES || !expr_is_const(blocks, &groups) || groups > MOST_GROUPS)
+    return false;
+  bool done =
+      write_sum_of_parts(g, p->block_m, p->block_n, p->group_m) &&
+      emit_tail_of(e, g->e, groups,
+                   is_batched(g) ? "tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)"
+                                 : "tl.program_id(0)",
+                   "tl.num_programs(2)");
+  g->e = e;
+  return done;
 }
 
 // ---- the kernel ----
@@ -307,7 +339,8 @@ static const char *grid_text(struct product *g) {
 }
 
 static bool emit_kernel(struct product *g) {
-  struct emitter *e = g->e = emit_begin(g->p, g->r, g->o, g->plan.split_k > 1 ? "parts" : NULL);
+  struct emitter *e = g->e = emit_begin(g->p, g->r, g->o, NULL);
+  bool is_whole = g->plan.split_k == 1;
   emit_constexpr(e, "BLOCK_M", g->plan.block_m);
   emit_constexpr(e, "BLOCK_N", g->plan.block_n);
   emit_constexpr(e, "BLOCK_K", g->plan.block_k);
@@ -322,10 +355,13 @@ static bool emit_kernel(struct product *g) {
   place_block(g, g->plan.group_m);
   place_result(g, g->plan.block_m, g->plan.block_n);
   emit_loop(g);
-  if (g->plan.split_k > 1)
+  if (g->plan.split_k > 1) {
     store_part(g);
-  else if (!emit_epilogue(g))
+    is_whole = ends_with_sum(g);
+    e->name = is_whole ? e->name : arena_printf(e->arena, "%s_parts", e->name);
+  } else if (!emit_epilogue(g)) {
     return false;
+  }
   const struct expr *grid[3] = {
       expr_mul(g->x, blocks_of(g, g->m, g->plan.block_m), blocks_of(g, g->n, g->plan.block_n)),
       extent(g->batch), expr_const(g->x, g->plan.split_k)};
@@ -337,7 +373,7 @@ static bool emit_kernel(struct product *g) {
   struct launch *l = emit_end(e, g->plan.num_warps, grid, text,
                               product_space(e->arena, &g->shape, &g->plan, g->o));
   l->kernel->num_stages = g->plan.num_stages;
-  return true;
+  return is_whole || emit_sum_of_parts(g);
 }
 
 // ---- choosing ----
@@ -398,5 +434,5 @@ bool emit_product(struct program *p, const struct region *r, const struct progra
     return false;
   find_shape(&g);
   g.plan = product_choose(&g.shape, o);
-  return emit_kernel(&g) && (g.plan.split_k == 1 || emit_sum_of_parts(&g));
+  return emit_kernel(&g);
 }

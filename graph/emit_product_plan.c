@@ -199,8 +199,9 @@ const char *product_space(struct arena *a, const struct product_shape *s,
     return NULL;
   unsigned k = 512 / dtype_bits(s->dtype); // a block of 32 halves
   struct strbuf out = {0};
-  product_put_blocks(&out, "BLOCK_M", s->m, p->block_m, 16, 128);
-  product_put_blocks(&out, "BLOCK_N", s->n, p->block_n, 16, 256);
+  bool splits = p->split_k > 1; // there are counters for so many blocks
+  product_put_blocks(&out, "BLOCK_M", s->m, p->block_m, splits ? p->block_m : 16, 128);
+  product_put_blocks(&out, "BLOCK_N", s->n, p->block_n, splits ? p->block_n : 16, 256);
   if (p->split_k == 1 && s->is_fixed) // else the parts are so many blocks of this size
     product_put_blocks(&out, "BLOCK_K", s->k, p->block_k, k, 4 * k);
   strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4,5");

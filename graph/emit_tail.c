@@ -57,6 +57,15 @@ static bool has_constant(const struct emitter *e, const char *name) {
   return false;
 }
 
+// Do the launch's programs share out the axes by it?
+static bool is_of_grid(const char *name) {
+  static const char *const names[] = {"XBLOCK", "BLOCK_M", "BLOCK_N", "GROUP_M"};
+  for (size_t i = 0; i < COUNT_OF(names); i++)
+    if (strcmp(names[i], name) == 0)
+      return true;
+  return false;
+}
+
 // The tail as a function, and the call. Blocks that both have are the launch's.
 static const char *call_of(struct emitter *e, struct emitter *tail) {
   struct strbuf text = {0}, call = {0};
@@ -70,7 +79,7 @@ static const char *call_of(struct emitter *e, struct emitter *tail) {
   }
   for (size_t i = 0; i < tail->constants.len; i++, comma = ", ") {
     const struct kernel_constant *c = &tail->constants.at[i];
-    bool shared = strcmp(c->name, "XBLOCK") == 0 && has_constant(e, c->name);
+    bool shared = is_of_grid(c->name) && has_constant(e, c->name);
     strbuf_printf(&text, "%s%s: constexpr%s%s", comma, c->name, shared ? "" : " = ",
                   shared ? "" : c->value);
     if (shared)
@@ -91,17 +100,23 @@ static const char *call_of(struct emitter *e, struct emitter *tail) {
   return kept;
 }
 
-bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool parallel) {
+bool emit_tail_of(struct emitter *e, struct emitter *tail, int64_t groups, const char *group,
+                  const char *count) {
   if (!fits(e, tail))
     return false;
   struct buffer *counters = counters_of(e->p, groups);
   emit_writes(e, counters);
-  const char *call = call_of(e, tail), *count = emit_buffer(e, counters);
-  const char *place = parallel ? arena_printf(e->arena, "%s + tl.program_id(0)", count) : count;
+  const char *call = call_of(e, tail), *place = emit_buffer(e, counters);
+  if (group)
+    place = arena_printf(e->arena, "%s + %s", place, group);
   emit_line(e, 0, "tl.debug_barrier()");
-  emit_line(e, 0, "if tl.atomic_add(%s, 1) == %s - 1:", place,
-            parallel ? "tl.num_programs(1)" : "tl.num_programs(0)");
+  emit_line(e, 0, "if tl.atomic_add(%s, 1) == %s - 1:", place, count);
   emit_line(e, 0, "    %s", call);
   emit_line(e, 0, "    tl.store(%s, 0)", place);
   return true;
+}
+
+bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool parallel) {
+  return parallel ? emit_tail_of(e, tail, groups, "tl.program_id(0)", "tl.num_programs(1)")
+                  : emit_tail_of(e, tail, groups, NULL, "tl.num_programs(0)");
 }

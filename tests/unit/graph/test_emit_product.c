@@ -164,10 +164,26 @@ START_TEST(long_k_is_split) {
          t, t, t);
     struct arena *a = arena_create();
     struct program *p = check_program(a, text, &on_host, t);
-    ck_assert_uint_eq(p->launches.len, 2);
+    ck_assert_uint_eq(p->launches.len, 1);
+    ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "if tl.atomic_add(count + "));
     check_agrees(p, NULL, tolerance(t), t);
     arena_destroy(a);
   }
+}
+END_TEST
+
+START_TEST(batches_of_long_k_are_split) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(
+      a,
+      HEAD "x: \"f32[3, 20, 4100]\", w: \"f32[3, 4100, 40]\", b: \"f32[3, 20, 40]\"):\n" LINE
+           "y = torch.ops.aten.bmm.default(x, w)\n" LINE
+           "z = torch.ops.aten.add.Tensor(y, b)\n" LINE "return (z, y)\n",
+      &on_host, "batches");
+  ck_assert_uint_eq(p->launches.len, 1);
+  ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "tl.program_id(1) * tl.num_programs(0)"));
+  check_agrees(p, NULL, tolerance("f32"), "batches");
+  arena_destroy(a);
 }
 END_TEST
 
@@ -278,6 +294,7 @@ int main(void) {
   tcase_add_test(c, gate_and_product);
   tcase_add_test(c, products_of_the_same_rows_share_a_kernel);
   tcase_add_test(c, long_k_is_split);
+  tcase_add_test(c, batches_of_long_k_are_split);
   tcase_add_test(c, many_batches_share_an_axis_of_the_grid);
   tcase_add_test(c, convolutions);
   tcase_add_test(c, sizes_that_are_symbols);
