@@ -37,6 +37,7 @@ struct variant {
   struct guard *guards; // of inputs, then of outputs, of which only strides count
   size_t symbol_count;
   int64_t *lo, *hi;
+  bool is_tuned;
 };
 
 struct tile_captured {
@@ -49,6 +50,8 @@ struct tile_captured {
   struct variant **variants;
   size_t variant_count, limit;
   uint64_t seed;
+  bool tunes;
+  tile_program_tuning tuning;
 };
 
 tile_status tile_captured_create(tile_device *device, tile_graph_function function, void *user,
@@ -131,6 +134,16 @@ tile_status tile_captured_set_seed(tile_captured *f, uint64_t seed) {
     return status_set(TILE_INVALID_ARGUMENT, "no function");
   pthread_mutex_lock(&f->lock);
   f->seed = seed;
+  pthread_mutex_unlock(&f->lock);
+  return TILE_OK;
+}
+
+tile_status tile_captured_set_tuning(tile_captured *f, const tile_program_tuning *tuning) {
+  if (!f)
+    return status_set(TILE_INVALID_ARGUMENT, "no function");
+  pthread_mutex_lock(&f->lock);
+  f->tunes = tuning != NULL;
+  f->tuning = tuning ? *tuning : (tile_program_tuning){0};
   pthread_mutex_unlock(&f->lock);
   return TILE_OK;
 }
@@ -366,6 +379,15 @@ static tile_status find_variant(tile_captured *f, const struct tensor_views *vie
   return variant_create(f, views, ret);
 }
 
+static tile_status run_variant(tile_captured *f, struct variant *v, tile_stream *stream,
+                               const struct tensor_views *views) {
+  if (!f->tunes || v->is_tuned)
+    return program_run(v->program->loaded, stream, f->seed, views->at,
+                       views->at + views->input_count);
+  v->is_tuned = true;
+  return program_handle_tune(v->program, stream, f->seed, views, &f->tuning);
+}
+
 static tile_status call(tile_captured *f, tile_stream *stream, const tile_tensor *inputs,
                         size_t input_count, const tile_tensor *outputs, size_t output_count,
                         bool runs) {
@@ -380,7 +402,7 @@ static tile_status call(tile_captured *f, tile_stream *stream, const tile_tensor
   if (s == TILE_OK)
     s = tensor_views_check(v->graph->g, &views, runs);
   if (s == TILE_OK && runs)
-    s = program_run(v->program->loaded, stream, f->seed, views.at, views.at + views.input_count);
+    s = run_variant(f, v, stream, &views);
   pthread_mutex_unlock(&f->lock);
   tensor_views_finish(&views);
   return s;

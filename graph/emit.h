@@ -124,6 +124,13 @@ bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool par
 // The same for any groups: this program's is number `group`, of `count` programs.
 bool emit_tail_of(struct emitter *e, struct emitter *tail, int64_t groups, const char *group,
                   const char *count);
+// Dimensions of a space (graph/emit_space.c): powers of two for which a source that was written for
+// blocks of `block` along `extent` stays right, or any; each with what was chosen. The end: the text.
+void emit_space_blocks(struct strbuf *out, const char *name, const struct expr *extent,
+                       unsigned block, unsigned least, unsigned most);
+void emit_space_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
+                       unsigned most);
+const char *emit_space_end(struct emitter *e, struct strbuf *out);
 // A buffer between two launches.
 struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);

@@ -49,10 +49,11 @@ const char *attention_space(struct arena *a, const struct attention_shape *s,
   if (is_host(o) || !s->has_halves)
     return NULL;
   struct strbuf out = {0};
-  product_put_blocks(&out, "BLOCK_M", s->queries, p->block_m, 64, 128);
+  product_put_blocks(&out, "BLOCK_M", s->queries, p->block_m, 32, 128);
   if (s->keys > p->block_n)
     product_put_blocks(&out, "BLOCK_N", s->keys, p->block_n, 32, 128);
-  strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4");
+  emit_space_powers(&out, "num_warps", p->num_warps, 4, 8);
+  strbuf_puts(&out, ", num_stages=2,3,4");
   const char *text = out.failed ? NULL : arena_strdup(a, strbuf_cstr(&out));
   strbuf_finish(&out);
   return text;

@@ -175,24 +175,33 @@ static const char *tiles_across(struct emitter *e, const struct map_plan *m,
   return arena_printf(e->arena, "%s,%s", text, grid_part(e, y->symbol->limit, "YBLOCK"));
 }
 
-// Blocks for which the masks that are there, or not, stay right.
+// How many lines of the last axis there are, but for those of the axis that tables are read again
+// along.
+static const struct expr *rows_of(struct emitter *e, const struct map_plan *m) {
+  const struct expr *n = expr_const(e->x, 1);
+  for (uint32_t i = 0; i + 1 < m->rank; i++)
+    if ((int)i != m->repeats)
+      n = expr_mul(e->x, n, m->axes[i]->symbol->limit);
+  return n;
+}
+
 static const char *space_of(struct emitter *e, const struct map_plan *m) {
-  if (e->region->kind == REGION_SCATTER || m->rank != 1)
-    return "num_warps=2,4,8";
+  const struct expr *x = map_last_axis(m)->symbol->limit;
   struct strbuf out = {0};
-  const struct expr *extent = m->axes[0]->symbol->limit;
-  bool even = divides(extent, m->block);
-  strbuf_puts(&out, "BLOCK=");
-  const char *between = "";
-  for (unsigned b = 256; b <= 4096; b *= 2)
-    if (b == m->block || !even || divides(extent, b)) {
-      strbuf_printf(&out, "%s%u", between, b);
-      between = ",";
-    }
-  strbuf_puts(&out, ",num_warps=2,4,8");
-  const char *kept = arena_strdup(e->arena, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return *between ? kept : "num_warps=2,4,8";
+  if (m->rank == 1) {
+    emit_space_blocks(&out, "BLOCK", x, m->block, 128, 4096);
+  } else if (m->across >= 0) {
+    emit_space_blocks(&out, "XBLOCK", x, m->block, 16, 128);
+    emit_space_blocks(&out, "YBLOCK", m->axes[m->across]->symbol->limit, m->y_block, 16, 128);
+  } else {
+    emit_space_blocks(&out, "XBLOCK", x, m->block, 64, 4096);
+    if (m->y_block > 1)
+      emit_space_blocks(&out, "YBLOCK", rows_of(e, m), m->y_block, 2, 64);
+    if (m->repeats >= 0)
+      emit_space_blocks(&out, "ZBLOCK", m->axes[m->repeats]->symbol->limit, m->z_block, 1, 16);
+  }
+  emit_space_powers(&out, "num_warps", m->num_warps, 1, 8);
+  return emit_space_end(e, &out);
 }
 
 struct load_set {

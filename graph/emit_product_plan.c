@@ -195,16 +195,18 @@ void product_put_blocks(struct strbuf *out, const char *name, int64_t extent, un
 
 const char *product_space(struct arena *a, const struct product_shape *s,
                           const struct product_plan *p, const struct program_options *o) {
-  if (is_host(o))
-    return NULL;
   unsigned k = 512 / dtype_bits(s->dtype); // a block of 32 halves
+  unsigned most = is_host(o) ? 32 : 256;   // there an instruction for each element
   struct strbuf out = {0};
   bool splits = p->split_k > 1; // there are counters for so many blocks
-  product_put_blocks(&out, "BLOCK_M", s->m, p->block_m, splits ? p->block_m : 16, 128);
-  product_put_blocks(&out, "BLOCK_N", s->n, p->block_n, splits ? p->block_n : 16, 256);
+  product_put_blocks(&out, "BLOCK_M", s->m, p->block_m, splits ? p->block_m : 16, most);
+  product_put_blocks(&out, "BLOCK_N", s->n, p->block_n, splits ? p->block_n : 16, most);
   if (p->split_k == 1 && s->is_fixed) // else the parts are so many blocks of this size
     product_put_blocks(&out, "BLOCK_K", s->k, p->block_k, k, 4 * k);
-  strbuf_puts(&out, ", num_warps=4,8, num_stages=2,3,4,5");
+  emit_space_powers(&out, "num_warps", p->num_warps, 4, is_host(o) ? 4 : 8);
+  strbuf_printf(&out, ", num_stages=%s", is_host(o) ? "" : "2,3,4,5");
+  if (is_host(o))
+    strbuf_printf(&out, "%u", p->num_stages);
   const char *text = out.failed ? NULL : arena_strdup(a, strbuf_cstr(&out));
   strbuf_finish(&out);
   return text;

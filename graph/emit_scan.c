@@ -72,6 +72,16 @@ static void put_scan(struct scan_writer *w, const struct emit_reduction *d, size
   emit_given(e, d->result, scan, w->x_bit | w->r_bit, 1);
 }
 
+static const char *space_of(const struct scan_writer *w) {
+  struct strbuf out = {0};
+  if (!w->is_row)
+    emit_space_blocks(&out, "XBLOCK", w->r->axes[0]->symbol->limit, w->x_block, 4, 128);
+  emit_space_blocks(&out, "RBLOCK", w->r->axes[1]->symbol->limit, w->r_block, w->is_row ? 256 : 4,
+                    w->is_row ? 4096 : 128);
+  emit_space_powers(&out, "num_warps", 4, 1, 8);
+  return emit_space_end(w->e, &out);
+}
+
 bool emit_scans(struct program *p, const struct region *r, const struct program_options *o) {
   struct emit_parts parts = {0};
   if (!emit_take_apart(p, r, &parts))
@@ -104,7 +114,6 @@ bool emit_scans(struct program *p, const struct region *r, const struct program_
   const struct expr *grid[3] = {w.is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, w.x_block)),
                                 NULL, NULL};
   const char *n = emit_extent(e, x);
-  emit_end(e, 4, grid, w.is_row ? n : arena_printf(e->arena, "cdiv(%s, XBLOCK)", n),
-           "num_warps=1,2,4,8");
+  emit_end(e, 4, grid, w.is_row ? n : arena_printf(e->arena, "cdiv(%s, XBLOCK)", n), space_of(&w));
   return true;
 }

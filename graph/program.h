@@ -18,6 +18,7 @@ struct graph_kernel {
   uint32_t id;
   const char *name;   // of the function
   const char *source; // a whole file
+  const char *emitted; // the source before a configuration was taken; NULL: none was
   VEC(struct kernel_constant)
   constants; // chosen for the first target; the source has the same as defaults
   uint32_t num_warps, num_stages;

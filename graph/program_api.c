@@ -6,6 +6,7 @@
 #include "graph/program_handle.h"
 #include "graph/read_fx.h"
 #include "graph/tensor_views.h"
+#include "graph/tune_program.h"
 #include "jit/kernel.h"
 
 #include <errno.h>
@@ -182,6 +183,58 @@ tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t s
   tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
   if (s == TILE_OK)
     s = program_record(p->loaded, stream, seed, v.at, v.at + v.input_count, ret_replay);
+  tensor_views_finish(&v);
+  return s;
+}
+
+// ---- block sizes ----
+
+static void tell(void *user, const struct kernel_choice *c) {
+  const tile_program_tuning *t = user;
+  const tile_program_choice choice = {.kernel = c->kernel->name,
+                                      .config = c->config,
+                                      .ms = c->ms,
+                                      .default_ms = c->default_ms,
+                                      .is_measured = c->is_measured,
+                                      .is_from_file = c->is_from_file,
+                                      .why = c->why};
+  t->told(t->user, &choice);
+}
+
+tile_status program_handle_tune(tile_program *p, tile_stream *stream, uint64_t seed,
+                                const struct tensor_views *v, const tile_program_tuning *t) {
+  struct program_tune_options o = {.file = t->file,
+                                   .measures = !t->measures_nothing,
+                                   .seconds = t->seconds > 0 ? t->seconds : PROGRAM_TUNE_SECONDS,
+                                   .effort = TUNE_EFFORT_QUICK,
+                                   .candidates = t->candidates,
+                                   .resume = true,
+                                   .told = t->told ? tell : NULL,
+                                   .user = (void *)(uintptr_t)t};
+  if (!(t->seconds >= 0))
+    return status_set(TILE_INVALID_ARGUMENT, "a tuning takes at least 0 seconds");
+  jmp_buf out_of_memory;
+  volatile tile_status s;
+  if (setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
+  } else {
+    arena_set_oom(p->program->arena, &out_of_memory);
+    s = program_tune(p->loaded, stream, seed, v->at, v->at + v->input_count, &o, NULL);
+  }
+  arena_set_oom(p->program->arena, NULL);
+  return s;
+}
+
+tile_status tile_program_tune(tile_program *p, tile_stream *stream, uint64_t seed,
+                              const tile_tensor *inputs, size_t input_count,
+                              const tile_tensor *outputs, size_t output_count,
+                              const tile_program_tuning *tuning) {
+  if (!p || !tuning)
+    return null_argument("tile_program_tune", p ? "tuning" : "program");
+  struct tensor_views v;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = program_handle_tune(p, stream, seed, &v, tuning);
   tensor_views_finish(&v);
   return s;
 }

@@ -19,4 +19,9 @@ tile_program *program_handle_create(void);
 // Compiles and loads a graph that lives on the handle's arena.
 tile_status program_handle_load(tile_program *p, struct graph *g, tile_device *device);
 
+struct tensor_views;
+// tile_program_tune with tensors that were checked.
+tile_status program_handle_tune(tile_program *p, tile_stream *stream, uint64_t seed,
+                                const struct tensor_views *v, const tile_program_tuning *t);
+
 #endif

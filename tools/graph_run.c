@@ -7,6 +7,7 @@
 #include "autotune/bench.h"
 #include "base/array.h"
 #include "graph/interpret.h"
+#include "tools/graph_tune.h"
 #include "tools/npy.h"
 
 #include <errno.h>
@@ -164,7 +165,7 @@ static int check_outputs(struct tool *t, const struct graph_session *s, struct s
 
 // ---- the modes ----
 
-static void headline(const struct graph_session *s, struct strbuf *out) {
+static void headline(const struct tool *t, const struct graph_session *s, struct strbuf *out) {
   const struct program *p = s->program;
   strbuf_printf(
       out, "%s on %s (%s): %zu kernels, %zu launches, compiled in %.1f ms, loaded in %.1f ms\n",
@@ -175,6 +176,9 @@ static void headline(const struct graph_session *s, struct strbuf *out) {
   strbuf_puts(out, " bytes between launches; operator by operator ");
   expr_print(p->eager_bytes, out);
   strbuf_puts(out, " bytes\n");
+  graph_tunings_print(t, s, out);
+  if (s->made_up)
+    strbuf_printf(out, "  weights    random inputs: %s\n", *s->made_up ? s->made_up : "none");
 }
 
 int graph_run(struct tool *t, struct graph *g) {
@@ -184,7 +188,7 @@ int graph_run(struct tool *t, struct graph *g) {
   if (status == EXIT_DONE)
     status = graph_session_run(t, &s);
   if (status == EXIT_DONE) {
-    headline(&s, &out);
+    headline(t, &s, &out);
     for (size_t i = 0; i < g->outputs.len; i++)
       if (g->outputs.at[i])
         show(g->outputs.at[i]->name, g->outputs.at[i], s.outputs[i], &out);
@@ -248,7 +252,7 @@ int graph_bench(struct tool *t, struct graph *g) {
   }
   if (status == EXIT_DONE) {
     struct tune_sample sample = tune_sample_of(ms, count);
-    headline(&s, &out);
+    headline(t, &s, &out);
     strbuf_printf(&out, "  time       %.4f ms  (p20 %.4f, p80 %.4f), %u replays\n", sample.median,
                   sample.p20, sample.p80, sample.count);
     program_print_plan(s.program, s.properties.target, &out);

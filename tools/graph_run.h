@@ -6,6 +6,7 @@
 
 #include "graph/program.h"
 #include "graph/tensor.h"
+#include "graph/tune_program.h"
 #include "tools/tool.h"
 
 // A program on a device, with its arguments there.
@@ -18,6 +19,8 @@ struct graph_session {
   struct tensor **inputs, **outputs; // outputs: after graph_session_run
   struct tensor_view *in, *out;      // the device's memory
   double compile_ms, load_ms;
+  struct program_tune_count tunings;
+  const char *made_up; // names of inputs that neither --arg nor --weights gave; NULL: no --weights
 };
 
 // Opens the device, makes the arguments. EXIT_DONE, or the status of a recorded failure; close in

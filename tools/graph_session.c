@@ -5,6 +5,8 @@
 #include "graph/inputs.h"
 #include "tools/arg_spec.h"
 #include "tools/graph_run.h"
+#include "tools/graph_tune.h"
+#include "tools/graph_weights.h"
 
 #include <stdlib.h>
 
@@ -97,6 +99,21 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
   return fits ? EXIT_DONE : EXIT_WRONG;
 }
 
+// The tensor's storage on the device; NULL: NaN everywhere, for what a run leaves as it is.
+static int upload(struct tool *t, const struct graph_session *s, const struct tensor *from,
+                  const struct tensor_view *to) {
+  size_t bytes = (size_t)tensor_span(to->rank, to->shape, to->strides) * dtype_bytes(to->dtype);
+  void *host = malloc(bytes ? bytes : 1);
+  if (!host)
+    return out_of_memory(t);
+  memset(host, 0xff, bytes);
+  if (from)
+    tensor_store(from, host, to->strides);
+  int status = failed(t, tile_copy_to_device(s->device, NULL, to->data, host, bytes));
+  free(host);
+  return status;
+}
+
 // Device memory of a tensor at the graph's strides; filled from `from`, if there is one.
 static int place(struct tool *t, struct graph_session *s, const struct value *v,
                  struct tensor *from, struct tensor_view *ret) {
@@ -114,33 +131,52 @@ static int place(struct tool *t, struct graph_session *s, const struct value *v,
   int status = failed(t, tile_malloc(s->device, bytes ? bytes : 1, &ret->data));
   if (status != EXIT_DONE)
     return status;
-  void *host = malloc(bytes ? bytes : 1);
-  if (!host)
-    return out_of_memory(t);
-  memset(host, 0xff, bytes); // NaN, for what a run leaves as it is
-  if (from) { // where strides let elements share memory, the last one wins for all
+  status = upload(t, s, from, ret);
+  if (status == EXIT_DONE && from) { // where elements share memory, the last one wins for all
+    void *host = malloc(bytes ? bytes : 1);
+    if (!host)
+      return out_of_memory(t);
     tensor_store(from, host, strides);
     tensor_load(from, host, strides);
+    free(host);
   }
-  status = failed(t, tile_copy_to_device(s->device, NULL, ret->data, host, bytes));
-  free(host);
+  return status;
+}
+
+// What --arg says, else what --weights has, instead of what was made.
+static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *weights) {
+  const struct graph *g = s->program->graph;
+  struct strbuf made_up = {0};
+  int status = EXIT_DONE;
+  for (size_t i = 0; status == EXIT_DONE && i < g->inputs.len; i++) {
+    const struct value *v = g->inputs.at[i];
+    const struct assignment *a = find_arg(t, v->name);
+    bool found = a != NULL;
+    if (a)
+      status = take_arg(t, v, a, s->inputs[i]);
+    else if (!graph_weights_take(t, weights, v, s->inputs[i], &found))
+      status = tool_error_status(t);
+    if (!found)
+      strbuf_printf(&made_up, "%s%s", made_up.len ? ", " : "", v->name);
+    if (status == EXIT_DONE)
+      status = place(t, s, v, s->inputs[i], &s->in[i]);
+  }
+  if (weights)
+    s->made_up = arena_strdup(t->arena, made_up.len ? strbuf_cstr(&made_up) : "");
+  strbuf_finish(&made_up);
   return status;
 }
 
 static int make_arguments(struct tool *t, struct graph_session *s) {
   const struct graph *g = s->program->graph;
+  tile_weights *weights = NULL;
   int status = find_sizes(t, g, s->sizes);
   if (status != EXIT_DONE)
     return status;
   if (!graph_make_inputs(g, s->sizes, t->o.seed, s->inputs))
     return out_of_memory(t);
-  for (size_t i = 0; status == EXIT_DONE && i < g->inputs.len; i++) {
-    const struct assignment *a = find_arg(t, g->inputs.at[i]->name);
-    if (a)
-      status = take_arg(t, g->inputs.at[i], a, s->inputs[i]);
-    if (status == EXIT_DONE)
-      status = place(t, s, g->inputs.at[i], s->inputs[i], &s->in[i]);
-  }
+  status = graph_weights_open(t, g, &weights) ? fill_inputs(t, s, weights) : EXIT_WRONG;
+  tile_weights_close(weights);
   for (size_t i = 0; status == EXIT_DONE && i < g->outputs.len; i++)
     if (g->outputs.at[i])
       status = place(t, s, g->outputs.at[i], NULL, &s->out[i]);
@@ -156,17 +192,33 @@ static const char *device_name(const struct tool *t) {
   return strcmp(t->o.target, "host") == 0 ? "host" : "cuda";
 }
 
+// Tuning runs the program once: what that wrote to inputs is put back.
+static int tune(struct tool *t, struct graph_session *s) {
+  const struct graph *g = s->program->graph;
+  int status = graph_tune(t, s);
+  for (size_t i = 0; status == EXIT_DONE && i < g->inputs.len; i++)
+    for (size_t m = 0; status == EXIT_DONE && m < g->mutations.len; m++)
+      if (g->mutations.at[m].input == g->inputs.at[i])
+        status = upload(t, s, s->inputs[i], &s->in[i]);
+  return status;
+}
+
 int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s) {
   int status = failed(t, tile_device_open(device_name(t), &s->device));
   if (status != EXIT_DONE)
     return status;
   tile_device_get_properties(s->device, &s->properties);
+  if (!graph_tune_check(t, s->properties.target))
+    return EXIT_USAGE;
   double start = clock_ms();
   struct program_options options = {.target = s->properties.target};
   s->program = program_compile(g, &options);
   if (!s->program)
     return tool_error_status(t);
   s->compile_ms = clock_ms() - start;
+  if (!graph_take_tunings(t, s->program, s->properties.name, s->properties.target,
+                          &s->tunings.from_file))
+    return EXIT_WRONG;
   start = clock_ms();
   status = failed(t, program_load(s->program, s->device, &s->loaded));
   s->load_ms = clock_ms() - start;
@@ -175,7 +227,9 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
   s->outputs = arena_array(t->arena, struct tensor *, g->outputs.len + 1);
   s->in = arena_array(t->arena, struct tensor_view, g->inputs.len + 1);
   s->out = arena_array(t->arena, struct tensor_view, g->outputs.len + 1);
-  return status == EXIT_DONE ? make_arguments(t, s) : status;
+  if (status == EXIT_DONE)
+    status = make_arguments(t, s);
+  return status == EXIT_DONE && t->o.max_autotune ? tune(t, s) : status;
 }
 
 void graph_session_close(struct graph_session *s) {

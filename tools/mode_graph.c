@@ -10,6 +10,7 @@
 #include "tools/aot.h"
 #include "tools/graph_pack.h"
 #include "tools/graph_run.h"
+#include "tools/graph_tune.h"
 
 #include <errno.h>
 
@@ -145,13 +146,27 @@ static int refuse(struct tool *t) {
   return EXIT_USAGE;
 }
 
+static bool is_stage(const struct tool *t, enum emit_kind kind) {
+  return t->o.artifact == ARTIFACT_STAGE && t->o.emit == kind;
+}
+
+static int emit_as(struct tool *t, const struct program *p, const struct target *target) {
+  struct strbuf out = {0};
+  if (t->o.artifact == ARTIFACT_C)
+    return emit_c(t, p, target);
+  if (t->o.artifact == ARTIFACT_PLAN)
+    program_print_plan(p, target->name, &out);
+  else if (is_stage(t, EMIT_TILE))
+    program_print_tile(p, &out);
+  else if (!graph_ptx(t, p, target, &out))
+    return tool_error_status(t);
+  return write_text(t, &out);
+}
+
 static int emit_program(struct tool *t, struct graph *g) {
   const struct target *target = tool_target(t);
-  struct program_options options = {.target = target->name};
-  bool is_tile = t->o.artifact == ARTIFACT_STAGE && t->o.emit == EMIT_TILE;
-  bool is_ptx = t->o.artifact == ARTIFACT_STAGE && t->o.emit == EMIT_PTX;
+  bool is_tile = is_stage(t, EMIT_TILE), is_ptx = is_stage(t, EMIT_PTX);
   bool is_c = t->o.artifact == ARTIFACT_C, is_plan = t->o.artifact == ARTIFACT_PLAN;
-  struct strbuf out = {0};
   if (!is_tile && !is_ptx && !is_c && !is_plan)
     return refuse(t);
   if ((is_ptx || is_c) && target->is_host) {
@@ -159,18 +174,20 @@ static int emit_program(struct tool *t, struct graph *g) {
               "name one: `--target sm_90a`");
     return EXIT_USAGE;
   }
-  const struct program *p = program_compile(g, &options);
-  if (!p)
+  if (t->o.max_autotune) {
+    struct graph_session s = {0};
+    int status = graph_session_open(t, g, &s);
+    if (status == EXIT_DONE)
+      status = emit_as(t, s.program, target);
+    graph_session_close(&s);
+    return status;
+  }
+  struct program_options options = {.target = target->name};
+  struct program *p = program_compile(g, &options);
+  size_t count;
+  if (!p || !graph_take_tunings(t, p, NULL, target->name, &count))
     return tool_error_status(t);
-  if (is_c)
-    return emit_c(t, p, target);
-  if (is_plan)
-    program_print_plan(p, target->name, &out);
-  else if (is_tile)
-    program_print_tile(p, &out);
-  else if (!graph_ptx(t, p, target, &out))
-    return tool_error_status(t);
-  return write_text(t, &out);
+  return emit_as(t, p, target);
 }
 
 int mode_graph(struct tool *t) {

@@ -351,6 +351,11 @@ static bool apply(struct tool *t, const struct given *g) {
     o->explain_fusion = true;
     o->explain_fusion_at = g->where;
     break;
+  case OPTION_MAX_AUTOTUNE:
+    o->max_autotune = true;
+    o->max_autotune_at = g->where;
+    break;
+  case OPTION_WEIGHTS: o->weights = (struct word){g->value, g->where}; break;
   case OPTION_JSON: o->json = true; break;
   case OPTION_COUNT: break;
   }
@@ -443,6 +448,12 @@ static bool check_tuning(struct tool *t) {
 static bool check_graph(struct tool *t) {
   struct options *o = &t->o;
   bool of_graphs = o->artifact == ARTIFACT_GRAPH || o->artifact == ARTIFACT_PLAN;
+  if (!o->graph && o->max_autotune)
+    return usage(t, o->max_autotune_at, E0703, "`--max-autotune` is of graphs",
+                 "kernels are tuned with `--autotune`");
+  if (!o->graph && o->weights.value.ptr)
+    return usage(t, o->weights.where, E0703, "`--weights` is of graphs",
+                 "name the graph with `--graph FILE`");
   if (!o->graph && o->explain_fusion)
     return usage(t, o->explain_fusion_at, E0703, "`--explain-fusion` is of graphs",
                  "name the graph with `--graph FILE`");

@@ -226,6 +226,10 @@ TILE_API tile_status tile_captured_mark_dynamic(tile_captured *captured, size_t 
  */
 TILE_API tile_status tile_captured_set_limit(tile_captured *captured, size_t variants);
 TILE_API tile_status tile_captured_set_seed(tile_captured *captured, uint64_t seed);
+/* From now on the first call of each variant is a tile_program_tune; NULL: it is not. What `file`
+ * and `user` point at has to live as long as that. */
+TILE_API tile_status tile_captured_set_tuning(tile_captured *captured,
+                                              const tile_program_tuning *tuning);
 TILE_API size_t tile_captured_variants(tile_captured *captured); /* compiled so far */
 /* Asynchronous on a GPU. Outputs are the caller's: TILE_INVALID_ARGUMENT, with what was expected,
  * where their dtypes or shapes are others than the function gives. Calls of one function go into

@@ -81,6 +81,35 @@ TILE_API tile_status tile_program_record(tile_program *program, tile_stream *str
                                          const tile_tensor *outputs, size_t output_count,
                                          tile_replay **ret_replay);
 
+/* ---- block sizes ---- */
+
+typedef struct tile_program_choice { /* what became of a kernel; valid during the call */
+  const char *kernel;
+  const char *config;    /* as it is now: "BLOCK=512, num_warps=4"; NULL: nothing to choose */
+  double ms, default_ms; /* medians, of what was chosen and of what was compiled; 0: unknown */
+  int is_measured, is_from_file;
+  const char *why; /* why it stays as it was compiled; NULL: it was chosen */
+} tile_program_choice;
+
+typedef struct tile_program_tuning { /* zeros: the usual */
+  const char *file;     /* of tunings, read and written (docs/autotune.md); NULL: none */
+  int measures_nothing; /* takes what is on file only */
+  double seconds;       /* for the whole program; 0: 60 */
+  unsigned candidates;  /* of a kernel that are measured at most; 0: 24 */
+  void (*told)(void *user, const tile_program_choice *choice); /* of each kernel; may be NULL */
+  void *user;
+} tile_program_tuning;
+
+/* Runs the program once, as tile_program_run does, and chooses on the way block sizes and launch
+ * options of each kernel: what is on file for it, else what is fastest on copies of the arrays that
+ * it is about to read, measured in a process of its own. Later runs and recordings have what was
+ * chosen, recordings from before what they had. What cannot be tuned stays as it is: `told` hears
+ * why. Waits for the stream. TILE_IO_ERROR: the file is malformed. */
+TILE_API tile_status tile_program_tune(tile_program *program, tile_stream *stream, uint64_t seed,
+                                       const tile_tensor *inputs, size_t input_count,
+                                       const tile_tensor *outputs, size_t output_count,
+                                       const tile_program_tuning *tuning);
+
 #ifdef __cplusplus
 }
 #endif

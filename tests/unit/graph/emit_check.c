@@ -5,6 +5,7 @@
 
 #include "graph/inputs.h"
 #include "graph/interpret.h"
+#include "graph/kernel_config.h"
 #include "graph/read_fx.h"
 
 #include <check.h>
@@ -22,6 +23,29 @@ struct program *check_program(struct arena *a, const char *text, const struct pr
   ck_assert_msg(p != NULL, "%s: %s", name, strbuf_cstr(&out));
   strbuf_finish(&out);
   return p;
+}
+
+static bool configure(struct program *p, struct graph_kernel *k, unsigned round, const char *name) {
+  struct tune_space space;
+  if (!k->space)
+    return false;
+  const char *why = kernel_space(p->arena, p, k, &space);
+  ck_assert_msg(!why, "%s: %s: %s", name, k->name, why);
+  size_t config = round * 2654435761u % space.count;
+  struct tune_setting settings[TUNE_MAX_DIMS];
+  for (size_t d = 0; d < space.dim_count; d++)
+    settings[d] = (struct tune_setting){space.dims[d].name,
+                                        space.dims[d].values[space.configs[config].at[d]]};
+  ck_assert_msg(kernel_configure(p, k, settings, space.dim_count), "%s: %s", name, k->name);
+  ck_assert(kernel_has(p->arena, k, settings, space.dim_count));
+  return config > 0;
+}
+
+unsigned check_configure(struct program *p, unsigned round, const char *name) {
+  unsigned changed = 0;
+  for (size_t i = 0; i < p->kernels.len; i++)
+    changed += configure(p, p->kernels.at[i], round + (unsigned)i, name);
+  return changed;
 }
 
 struct run {

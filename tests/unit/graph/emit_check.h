@@ -8,6 +8,9 @@
 // The program of a graph's text; fails the test if there is none.
 struct program *check_program(struct arena *a, const char *text, const struct program_options *o,
                               const char *name);
+// Takes for each kernel a configuration of its space, another one for each `round`; fails the test
+// where a space or a grid cannot be read. Returns how many kernels have other than their own.
+unsigned check_configure(struct program *p, unsigned round, const char *name);
 // Runs it on random inputs; elements may differ by `tolerance` of the largest of a tensor.
 // `symbols` as in graph_interpret.
 void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name);

@@ -176,6 +176,23 @@ END_TEST
 START_TEST(with_blocks_for_a_gpu) { check(&families[_i], "sm_90a"); }
 END_TEST
 
+// Whatever a tuner may choose gives the same.
+START_TEST(with_other_configurations) {
+  const struct family *f = &families[_i];
+  for (unsigned round = 1; round < 4; round++) {
+    struct arena *a = arena_create();
+    char *text = text_of(f), name[96];
+    struct program *p = check_program(
+        a, text, &(struct program_options){.target = round == 3 ? "sm_90a" : "host"}, f->name);
+    check_configure(p, round, f->name);
+    snprintf(name, sizeof name, "%s, configured %u", f->name, round);
+    check_agrees(p, NULL, f->tolerance, name);
+    free(text);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 static const char *source_of_program(const char *text, struct arena *a) {
   struct program *p = check_program(a, text, &(struct program_options){.target = "sm_90a"}, "text");
   ck_assert_uint_eq(p->kernels.len, 1);
@@ -269,6 +286,7 @@ int main(void) {
   int count = (int)(sizeof families / sizeof families[0]);
   tcase_add_loop_test(c, on_the_host, 0, count);
   tcase_add_loop_test(c, with_blocks_for_a_gpu, 0, count);
+  tcase_add_loop_test(c, with_other_configurations, 0, count);
   tcase_add_test(c, short_sources);
   tcase_add_test(c, one_launch_for_reductions_in_parts);
   tcase_add_test(c, programs_walk_over_long_rows);

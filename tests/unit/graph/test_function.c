@@ -116,6 +116,33 @@ START_TEST(dynamic) {
 }
 END_TEST
 
+static void count_choice(void *user, const tile_program_choice *choice) {
+  *(unsigned *)user += choice->is_measured || choice->why;
+}
+
+// The first call of a variant chooses block sizes, and gives its results all the same.
+START_TEST(tuned) {
+  struct fixture *f = fixture(two_outputs);
+  unsigned kernels = 0;
+  tile_program_tuning tuning = {0};
+  tuning.candidates = 3;
+  tuning.told = count_choice;
+  tuning.user = &kernels;
+  ok(tile_captured_set_tuning(f->f, &tuning));
+  ok(call_two(f, 5, 33));
+  ck_assert_uint_eq(kernels, 1);
+  ok(call_two(f, 5, 33));
+  ck_assert_uint_eq(kernels, 1);
+  ok(call_two(f, 6, 33));
+  ck_assert_uint_eq(kernels, 2);
+  ok(tile_captured_set_tuning(f->f, NULL));
+  ok(call_two(f, 7, 33));
+  ck_assert_uint_eq(kernels, 2);
+  ck_assert_int_eq(tile_captured_set_tuning(NULL, NULL), TILE_INVALID_ARGUMENT);
+  fixture_finish(f);
+}
+END_TEST
+
 START_TEST(limit) {
   struct fixture *f = fixture(two_outputs);
   ok(tile_captured_set_limit(f->f, 2));
@@ -340,6 +367,7 @@ int main(void) {
   tcase_set_timeout(t, 120);
   tcase_add_test(t, variants);
   tcase_add_test(t, dynamic);
+  tcase_add_test(t, tuned);
   tcase_add_test(t, limit);
   tcase_add_test(t, strides);
   tcase_add_test(t, rows);
