@@ -24,6 +24,15 @@ static const struct candidate halves[] = {
     {16, 16, 128, 4, 4, 6, 40},
 };
 
+// Two products that share their rows: registers for two accumulators. What a block with twice the
+// columns does, less a little.
+static const struct candidate pairs[] = {
+    {128, 128, 64, 8, 3, 1, 460}, {128, 64, 64, 4, 3, 2, 430}, {64, 64, 64, 4, 3, 3, 380},
+    {32, 64, 64, 4, 4, 2, 230},   {64, 32, 64, 4, 4, 3, 290},  {32, 32, 64, 4, 4, 4, 190},
+    {16, 64, 64, 4, 5, 2, 120},   {64, 16, 64, 4, 4, 4, 190},  {16, 32, 128, 4, 4, 3, 100},
+    {32, 16, 128, 4, 4, 3, 110},  {16, 16, 128, 4, 4, 4, 70},
+};
+
 // Operands that are computed element by element, as images under a convolution are.
 static const struct candidate gathered[] = {
     {128, 128, 32, 8, 3, 1, 150}, {128, 64, 32, 8, 3, 1, 100}, {64, 128, 32, 8, 3, 2, 100},
@@ -58,6 +67,8 @@ static struct candidates candidates_of(const struct product_shape *s) {
     return (struct candidates){singles, COUNT_OF(singles)};
   if (s->is_gathered)
     return (struct candidates){gathered, COUNT_OF(gathered)};
+  if (s->products > 1)
+    return (struct candidates){pairs, COUNT_OF(pairs)};
   return (struct candidates){halves, COUNT_OF(halves)};
 }
 

@@ -26,6 +26,8 @@ struct member {
   bool is_once; // column stages: not for each of the reduced atoms
 };
 
+enum { DIM_BATCH, DIM_M, DIM_N, DIM_K };
+
 struct atom {
   const struct expr *axis;
   bool is_reduced;

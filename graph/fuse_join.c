@@ -7,7 +7,9 @@ enum {
   MAX_BUFFERS = 40,
   MAX_MEMBERS = 96,
   SMALL_BYTES = 2u << 20, // below, a launch costs more than the traffic
-  SHARED_PART = 4         // siblings: a quarter of the smaller one's traffic is shared
+  SMALL_PRODUCTS = 16u << 20,
+  FEW_RESULTS = 1 << 18, // of a product: fewer blocks than a device has room for
+  SHARED_PART = 4        // siblings: a quarter of the smaller one's traffic is shared
 };
 
 // ---- legality ----
@@ -158,9 +160,11 @@ static int64_t traffic_hint(struct fuser *f, struct group *g) {
   return sum;
 }
 
-// Siblings: one launch less, or a part of their traffic.
+// Siblings: one launch less, or a part of their traffic. Large products are as fast alone.
 bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shared) {
   int64_t x = traffic_hint(f, a), y = traffic_hint(f, b), least = x < y ? x : y;
+  if (a->kind == REGION_PRODUCT && b->kind == REGION_PRODUCT)
+    return x + y <= SMALL_PRODUCTS && expr_hint(a->numel[0]) <= FEW_RESULTS;
   return (x + y <= SMALL_BYTES && a->kind == b->kind) ||
          (shared >= least / SHARED_PART && shared > 0);
 }
@@ -169,7 +173,8 @@ static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t)
   if (t->passes)
     return true;
   j->reason = "nothing passes between them";
-  if (j->host->kind != REGION_MAP && !is_rows(j->host->kind))
+  bool are_products = j->host->kind == REGION_PRODUCT && j->guest->kind == REGION_PRODUCT;
+  if (j->host->kind != REGION_MAP && !is_rows(j->host->kind) && !are_products)
     return false;
   j->reason = "they share little of what they read";
   return groups_gain(f, j->host, j->guest, t->saved);

@@ -3,7 +3,12 @@
 // row, or over the columns.
 #include "graph/fuse.h"
 
-enum { MAX_COLUMNS = 16384 }; // a row of partial sums has to stay on chip
+enum {
+  MAX_COLUMNS = 16384, // a row of partial sums has to stay on chip
+  LONG_INSIDE = 1024,  // of a product, that may be worth splitting
+  FEW_RESULTS = 1 << 18,
+  MANY_RESULTS = 1 << 19 // as many as blocks on a whole device have
+};
 
 struct relation {
   // Matched pieces, by the guest's side and the host's: parallel or reduced.
@@ -92,6 +97,62 @@ static bool place_rows(struct fuser *f, struct join *j, const struct relation *r
   return false;
 }
 
+// ---- products ----
+
+static unsigned count_products(const struct group *g) {
+  unsigned n = 0;
+  for (size_t i = 0; i < g->members.len; i++)
+    n += g->members.at[i]->stage->kind == STAGE_PRODUCT;
+  return n;
+}
+
+// Is the access an operand of a product that knows its rows?
+static bool is_rows_operand(struct fuser *f, const struct group *g, const struct access *a) {
+  if (a->is_store || a->member->stage->kind != STAGE_PRODUCT)
+    return false;
+  for (size_t i = 0; i < g->atoms.len; i++)
+    if (g->atoms.at[i].dim == DIM_M && place_has_axis(f, a->offset, g->atoms.at[i].axis))
+      return true;
+  return false;
+}
+
+static bool share_rows(struct fuser *f, const struct join *j) {
+  const struct side *h = &j->host_side, *g = &j->guest_side;
+  for (size_t i = 0; i < g->g->accesses.len; i++)
+    for (size_t k = 0; k < h->g->accesses.len; k++) {
+      const struct access *a = &g->g->accesses.at[i], *b = &h->g->accesses.at[k];
+      if (a->buffer == b->buffer && is_rows_operand(f, g->g, a) && is_rows_operand(f, h->g, b) &&
+          side_place(f, g, a->offset) == side_place(f, h, b->offset))
+        return true;
+    }
+  return false;
+}
+
+// Two products of the same size go through one loop over k where they have the rows in common. One
+// with few blocks and a long k is better off alone: its k is split.
+static bool place_product(struct fuser *f, struct join *j, const struct relation *r) {
+  const struct side *h = &j->host_side, *g = &j->guest_side;
+  if (r->open[0] || r->open[1])
+    return false;
+  for (size_t i = 0; i < g->pieces.len; i++) {
+    const struct piece *p = g->pieces.at[i];
+    if (p->match && g->g->atoms.at[p->atom].dim != h->g->atoms.at[p->match->atom].dim)
+      return false;
+  }
+  j->reason = "two products that share no rows";
+  if (!share_rows(f, j))
+    return false;
+  j->reason = "a kernel holds two products, or three small ones";
+  unsigned most = expr_hint(j->host->numel[0]) > FEW_RESULTS ? 2 : 3;
+  if (count_products(j->host) + count_products(j->guest) > most)
+    return false;
+  j->reason = "products with a long inside are split, one a kernel";
+  keep_places(j);
+  j->kind = REGION_PRODUCT;
+  return expr_hint(j->host->numel[1]) <= LONG_INSIDE ||
+         expr_hint(j->host->numel[0]) >= MANY_RESULTS;
+}
+
 // ---- the question ----
 
 static const struct expr *all_elements(struct fuser *f, const struct group *g) {
@@ -118,10 +179,11 @@ static bool kinds_fit(struct join *j) {
   const struct group *h = j->host, *g = j->guest;
   if (g->kind == REGION_MAP && h->kind != REGION_ATTENTION)
     return true;
-  if (is_rows(g->kind) && is_rows(h->kind))
+  if ((is_rows(g->kind) && is_rows(h->kind)) ||
+      (g->kind == REGION_PRODUCT && h->kind == REGION_PRODUCT))
     return true;
   if (h->kind == REGION_PRODUCT || h->kind == REGION_ATTENTION)
-    j->reason = g->kind >= REGION_PRODUCT   ? "a kernel holds one product"
+    j->reason = g->kind >= REGION_PRODUCT   ? "attention shares its kernel with no product"
                 : g->position < h->position ? read_many_times
                 : g->kind == REGION_MAP     ? "attention ends with what it writes"
                                             : "a block of a product has no whole rows";
@@ -162,5 +224,7 @@ bool guest_place(struct fuser *f, struct join *j) {
     return false;
   if (j->guest->keeps_order && (j->host->keeps_order || !is_in_order(j)))
     return false;
+  if (j->guest->kind == REGION_PRODUCT)
+    return place_product(f, j, &r);
   return is_rows(j->guest->kind) ? place_rows(f, j, &r) : place_map(j, &r);
 }

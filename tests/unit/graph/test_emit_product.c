@@ -120,36 +120,71 @@ START_TEST(gate_and_product) {
 }
 END_TEST
 
-// A region that holds both products, put together by hand: their sums are in registers at once.
+// Gate and up projection go through one loop: their sums are in registers at once.
 START_TEST(products_of_the_same_rows_share_a_kernel) {
-  struct arena *a = arena_create();
-  struct program *p = check_program(
-      a,
-      HEAD "x: \"f16[40, 64]\", g: \"f16[96, 64]\", u: \"f16[96, 64]\"):\n" LINE
-           "a = torch.ops.aten.permute.default(g, [1, 0])\n" LINE
-           "b = torch.ops.aten.mm.default(x, a)\n" LINE "c = torch.ops.aten.silu.default(b)\n" LINE
-           "d = torch.ops.aten.permute.default(u, [1, 0])\n" LINE
-           "e = torch.ops.aten.mm.default(x, d)\n" LINE "f = torch.ops.aten.mul.Tensor(c, e)\n" LINE
-           "return (f,)\n",
-      &on_host, "two products");
-  struct region both = *vec_last(&p->regions->list);
-  if (p->regions->list.len == 2) { // else they are one already
-    const struct region *first = p->regions->list.at[0];
-    both.stages.at = NULL;
-    both.stages.len = both.stages.cap = 0;
-    for (size_t i = 0; i < first->stages.len; i++)
-      vec_push(a, &both.stages, first->stages.at[i]);
-    const struct region *last = p->regions->list.at[1];
-    for (size_t i = 0; i < last->stages.len; i++)
-      vec_push(a, &both.stages, last->stages.at[i]);
+  static const int shapes[][3] = {{40, 96, 64}, {37, 101, 75}};
+  char text[2000];
+  for (unsigned i = 0; i < 6; i++) {
+    const int *n = shapes[i / 3];
+    const char *t = dtypes[i % 3];
+    TEXT(HEAD
+         "x: \"%s[%d, %d]\", g: \"%s[%d, %d]\", u: \"%s[%d, %d]\"):\n" LINE
+         "a = torch.ops.aten.permute.default(g, [1, 0])\n" LINE
+         "b = torch.ops.aten.mm.default(x, a)\n" LINE "c = torch.ops.aten.silu.default(b)\n" LINE
+         "d = torch.ops.aten.permute.default(u, [1, 0])\n" LINE
+         "e = torch.ops.aten.mm.default(x, d)\n" LINE "f = torch.ops.aten.mul.Tensor(c, e)\n" LINE
+         "return (f, e)\n",
+         t, n[0], n[2], t, n[1], n[2], t, n[1], n[2]);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_host, t);
+    ck_assert_uint_eq(p->launches.len, 1);
+    ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "acc1 = tl.dot(a0, b1, acc1"));
+    check_agrees(p, NULL, tolerance(t), t);
+    arena_destroy(a);
   }
-  p->launches.len = p->kernels.len = 0;
-  ck_assert(emit_product(p, &both, &on_host));
-  ck_assert_uint_eq(p->launches.len, 1);
-  ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "acc1 = tl.dot(a0, b1, acc1)"));
-  ck_assert(memory_plan(p));
-  check_agrees(p, NULL, tolerance("f16"), "two products");
+}
+END_TEST
+
+static size_t launches_of(const char *text, const char *name) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_host, name);
+  size_t n = p->launches.len;
+  check_agrees(p, NULL, 1e-5, name);
   arena_destroy(a);
+  return n;
+}
+
+#define THREE(x, y, z, a, b, c)                                                                    \
+  "r = torch.ops.aten.addmm.default(" a ", " x ", u)\n" LINE "s = torch.ops.aten.addmm.default(" b \
+  ", " y ", v)\n" LINE "t = torch.ops.aten.addmm.default(" c ", " z ", w)\n" LINE                  \
+  "return (r, s, t)\n"
+
+// Queries, keys and values of the same rows, but not those of others, of another size, or with a k
+// that is worth splitting.
+START_TEST(small_products_of_the_same_rows_share_a_kernel) {
+  ck_assert_uint_eq(launches_of(HEAD "x: \"f32[33, 50]\", u: \"f32[50, 40]\", v: \"f32[50, 40]\", "
+                                     "w: \"f32[50, 40]\", b: \"f32[40]\"):\n" LINE THREE(
+                                         "x", "x", "x", "b", "b", "b"),
+                                "three"),
+                    1);
+  ck_assert_uint_eq(
+      launches_of(HEAD "x: \"f32[33, 50]\", y: \"f32[33, 50]\", u: \"f32[50, 40]\", v: \"f32[50, "
+                       "40]\", w: \"f32[50, 40]\", b: \"f32[40]\"):\n" LINE THREE("x", "y", "x",
+                                                                                  "b", "b", "b"),
+                  "other rows"),
+      2);
+  ck_assert_uint_eq(
+      launches_of(
+          HEAD "x: \"f32[33, 50]\", u: \"f32[50, 40]\", v: \"f32[50, 24]\", w: \"f32[50, "
+               "40]\", b: \"f32[40]\", c: \"f32[24]\"):\n" LINE THREE("x", "x", "x", "b", "c", "b"),
+          "another size"),
+      2);
+  ck_assert_uint_gt(
+      launches_of(
+          HEAD "x: \"f32[9, 2100]\", u: \"f32[2100, 16]\", v: \"f32[2100, 16]\", "
+               "w: \"f32[2100, 16]\", b: \"f32[16]\"):\n" LINE THREE("x", "x", "x", "b", "b", "b"),
+          "long k"),
+      2);
 }
 END_TEST
 
@@ -221,10 +256,15 @@ END_TEST
 
 // ---- blocks ----
 
-static struct product_plan plan_of(enum dtype t, int64_t m, int64_t n, int64_t k) {
+static struct product_plan plan_of_several(enum dtype t, int64_t m, int64_t n, int64_t k,
+                                           unsigned products) {
   struct product_shape s = {
-      .batch = 1, .m = m, .n = n, .k = k, .dtype = t, .products = 1, .is_fixed = true};
+      .batch = 1, .m = m, .n = n, .k = k, .dtype = t, .products = products, .is_fixed = true};
   return product_choose(&s, &on_gpu);
+}
+
+static struct product_plan plan_of(enum dtype t, int64_t m, int64_t n, int64_t k) {
+  return plan_of_several(t, m, n, k, 1);
 }
 
 // The blocks that were fastest on the device they are chosen for.
@@ -237,6 +277,9 @@ START_TEST(blocks_are_the_measured_best) {
   ck_assert_uint_eq(p.block_n, 128);
   ck_assert_uint_eq(p.block_k, 64);
   ck_assert_uint_eq(p.split_k, 1);
+  p = plan_of_several(DTYPE_BF16, 4096, 11008, 4096, 2);
+  ck_assert_uint_eq(p.block_m * p.block_n, 128 * 128);
+  ck_assert_uint_eq(p.num_warps, 8);
 }
 END_TEST
 
@@ -247,14 +290,16 @@ START_TEST(blocks_suit_every_size) {
     for (size_t j = 0; j < COUNT_OF(lengths); j++)
       for (size_t k = 0; k < COUNT_OF(lengths); k++)
         for (size_t t = 0; t < COUNT_OF(types); t++) {
-          struct product_plan p = plan_of(types[t], lengths[i], lengths[j], lengths[k]);
+          unsigned products = 1 + (i + j + k) % 3;
+          struct product_plan p =
+              plan_of_several(types[t], lengths[i], lengths[j], lengths[k], products);
           ck_assert(is_pow2(p.block_m) && is_pow2(p.block_n) && is_pow2(p.block_k));
           ck_assert(p.block_m <= 16 || p.block_m < 2 * lengths[i]);
           ck_assert(p.block_n <= 16 || p.block_n < 2 * lengths[j]);
           ck_assert_uint_eq(p.share_k % p.block_k, 0);
           ck_assert_int_ge((int64_t)p.share_k * p.split_k, lengths[k]);
           // All stages fit the shared memory of a multiprocessor.
-          ck_assert_uint_le((p.block_m + p.block_n) * p.block_k * p.num_stages *
+          ck_assert_uint_le((p.block_m + products * p.block_n) * p.block_k * p.num_stages *
                                 dtype_bytes(types[t]),
                             227 << 10);
         }
@@ -293,6 +338,7 @@ int main(void) {
   tcase_add_test(c, operand_is_computed);
   tcase_add_test(c, gate_and_product);
   tcase_add_test(c, products_of_the_same_rows_share_a_kernel);
+  tcase_add_test(c, small_products_of_the_same_rows_share_a_kernel);
   tcase_add_test(c, long_k_is_split);
   tcase_add_test(c, batches_of_long_k_are_split);
   tcase_add_test(c, many_batches_share_an_axis_of_the_grid);
