@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are also reduced over x: the rows first, then a launch for what is wanted of each
-// column, and one for what is wanted once. What the columns need of rows (a mean, say) goes through
-// memory.
+// column. What the columns need of rows (a mean, say) goes through memory. What is wanted once (a
+// mean loss) is computed where the rows are, down to a share of each program; the last program goes
+// on with the shares.
 #include "graph/emit_rows.h"
 
 struct columns {
@@ -50,7 +51,7 @@ static bool is_wanted_later(struct columns *c, const struct region *r,
                             const struct emit_parts *parts, const struct scalar *result) {
   struct search s = {result, false};
   for (size_t i = 0; i < parts->reductions.len; i++)
-    if (place_of(c, r, parts->reductions.at[i].stage) != &c->rows)
+    if (place_of(c, r, parts->reductions.at[i].stage) == &c->columns)
       scalar_loads(parts->reductions.at[i].body, search_load, &s);
   for (size_t i = 0; i < parts->writes.len; i++)
     if (place_of(c, r, parts->writes.at[i].stage) != &c->rows)
@@ -64,7 +65,7 @@ static void sort_parts(struct columns *c, const struct region *r, const struct e
     const struct emit_reduction *d = &parts->reductions.at[i];
     struct rows *to = place_of(c, r, d->stage);
     const struct scalar *body =
-        to == &c->rows ? d->body : scalar_replace(s, d->body, c->known, c->from, c->to);
+        to == &c->columns ? scalar_replace(s, d->body, c->known, c->from, c->to) : d->body;
     if (to == &c->columns)
       c->bodies[to->reduction_count] = d->body;
     to->reductions[to->reduction_count++] =
@@ -80,6 +81,67 @@ static void sort_parts(struct columns *c, const struct region *r, const struct e
     to->writes[to->write_count++] =
         (struct row_write){.buffer = w->buffer, .place = w->place, .body = body};
   }
+}
+
+// ---- what there is once ----
+
+enum { MOST_SHARES = 65536, SHARES_A_BLOCK = 2048 };
+
+// The rows' values of which they are made, for a launch that reads one for each row.
+static void keep_values(struct columns *c) {
+  struct rows *s = &c->rows;
+  for (size_t i = 0; i < c->once.reduction_count; i++) {
+    struct row_reduction *d = &c->once.reductions[i];
+    struct buffer *b = emit_temporary(s->p, "rows", d->body->dtype, s->x->symbol->limit);
+    s->writes[s->write_count++] = (struct row_write){.buffer = b, .place = s->x, .body = d->body};
+    d->body = scalar_load(s->p->regions->loops->scalars, b, s->x);
+  }
+  rows_find_levels(s);
+}
+
+// Every program of the rows leaves a share: what is left to do is small.
+static void leave_shares(struct columns *c, const struct expr *programs) {
+  struct rows *s = &c->once;
+  struct exprs *x = s->p->regions->loops->exprs;
+  size_t n = s->reduction_count;
+  c->rows.shares = arena_array(s->p->arena, struct row_reduction, n + 1);
+  c->rows.share_count = n;
+  s->r = expr_symbol(x, "share", 0, programs->hi - 1, programs);
+  for (size_t i = 0; i < n; i++) {
+    struct row_reduction *d = &s->reductions[i], *share = &c->rows.shares[i];
+    *share = *d;
+    share->part = emit_temporary(s->p, "share", reduce_dtype(d), programs);
+    d->body = scalar_load(s->p->regions->loops->scalars, share->part, s->r);
+  }
+}
+
+// By the last program of the rows.
+static void hang_tail(struct columns *c) {
+  struct rows *s = &c->once;
+  int64_t n = expr_hint(s->r->symbol->limit), block = 2;
+  while (block < n && block < SHARES_A_BLOCK)
+    block *= 2;
+  rows_find_levels(s);
+  s->splits = s->x_block = 1;
+  s->r_block = (unsigned)block;
+  s->is_looped = !expr_is_const(s->r->symbol->limit, NULL) || block < n;
+  s->num_warps = c->rows.num_warps;
+  c->rows.tail = s;
+}
+
+// The rows are planned.
+static void place_once(struct columns *c) {
+  const struct expr *programs = rows_programs(&c->rows);
+  if (c->once.reduction_count == 0)
+    return;
+  if (!programs) {
+    keep_values(c);
+    return;
+  }
+  leave_shares(c, programs);
+  if (c->columns.reduction_count + c->columns.write_count == 0 && c->once.write_count > 0 &&
+      programs->hi <= MOST_SHARES)
+    hang_tail(c);
 }
 
 static bool run(struct rows *s) {
@@ -124,10 +186,14 @@ static void sum_shares(struct columns *c, unsigned programs) {
 }
 
 static bool walk(struct columns *c, unsigned programs) {
+  c->rows.keeps_rows = true;
   rows_find_levels(&c->rows);
   rows_plan(&c->rows);
+  c->rows.keeps_rows = false;
   if (c->rows.is_looped || c->rows.x_block != 1)
     return false;
+  c->rows.walkers = programs;
+  place_once(c);
   int64_t r = expr_hint(c->rows.r->symbol->limit);
   c->rows.num_warps = r > 8192 ? 32 : r > 4096 ? 16 : r > 2048 ? 8 : 4;
   for (size_t i = 0; i < c->columns.reduction_count; i++)
@@ -158,7 +224,13 @@ bool emit_row_column(struct program *p, const struct region *r, const struct pro
   c.bodies = arena_array(p->arena, const struct scalar *, parts.reductions.len + 1);
   sort_parts(&c, r, &parts);
   unsigned programs = 2 * emit_multiprocessors(o);
-  if (can_walk(&c, programs) && walk(&c, programs))
-    return run(&c.columns) && run(&c.once);
-  return run(&c.rows) && run(&c.columns) && run(&c.once);
+  bool once = c.once.reduction_count + c.once.write_count > 0;
+  if (!can_walk(&c, programs) || !walk(&c, programs)) {
+    rows_find_levels(&c.rows);
+    rows_plan(&c.rows);
+    place_once(&c);
+    if (c.rows.reduction_count + c.rows.write_count + c.rows.share_count > 0)
+      rows_emit(&c.rows);
+  }
+  return run(&c.columns) && (!once || c.rows.tail || run(&c.once));
 }

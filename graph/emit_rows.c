@@ -37,6 +37,50 @@ static void write_by_passes(struct row_writer *w) {
   row_writer_stores(w, s->levels, false);
 }
 
+// ---- what follows from all rows ----
+
+static struct buffer *share_buffer(struct row_writer *w, struct row_reduction *d) {
+  if (!d->part)
+    d->part = emit_temporary(w->e->p, "share", reduce_dtype(d), rows_programs(w->s));
+  return d->part;
+}
+
+static void put_shares(struct row_writer *w) {
+  for (size_t i = 0; i < w->s->share_count; i++)
+    emit_line(w->e, 0, "tl.store(%s + tl.program_id(0), %s)",
+              emit_buffer(w->e, share_buffer(w, &w->s->shares[i])),
+              row_writer_share(w, &w->s->shares[i]));
+}
+
+static void announce_writes(struct row_writer *w) {
+  struct rows *s = w->s;
+  for (size_t i = 0; i < s->write_count; i++)
+    emit_writes(w->e, s->writes[i].buffer);
+  for (size_t i = 0; i < s->share_count; i++)
+    emit_writes(w->e, share_buffer(w, &s->shares[i]));
+}
+
+static struct row_writer write_rows(struct rows *s) {
+  struct row_writer w = row_writer_begin(s, NULL);
+  announce_writes(&w);
+  row_writer_x(&w);
+  row_writer_r(&w);
+  row_writer_count(&w);
+  if (s->is_looped)
+    write_by_passes(&w);
+  else
+    write_from_registers(&w);
+  return w;
+}
+
+// Hangs the tail on the kernel. What does not fit there is a launch behind `before`.
+static bool put_tail(struct row_writer *w, struct row_writer *ret_left) {
+  if (!w->s->tail)
+    return false;
+  *ret_left = write_rows(w->s->tail);
+  return !emit_tail(w->e, ret_left->e, 1, false);
+}
+
 bool rows_emit(struct rows *s) {
   if (s->splits > 1) {
     rows_emit_splits(s);
@@ -46,17 +90,12 @@ bool rows_emit(struct rows *s) {
     rows_emit_walk(s, NULL, 0, s->walkers);
     return true;
   }
-  struct row_writer w = row_writer_begin(s, NULL);
-  for (size_t i = 0; i < s->write_count; i++)
-    emit_writes(w.e, s->writes[i].buffer);
-  row_writer_x(&w);
-  row_writer_r(&w);
-  row_writer_count(&w);
-  if (s->is_looped)
-    write_by_passes(&w);
-  else
-    write_from_registers(&w);
+  struct row_writer w = write_rows(s), tail;
+  put_shares(&w);
+  bool left = put_tail(&w, &tail);
   row_writer_end(&w, false);
+  if (left)
+    row_writer_end(&tail, false);
   return true;
 }
 
@@ -75,8 +114,7 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
   struct emitter *e = w.e;
   const struct expr *rows = s->x->symbol->limit, *row = s->r->symbol->limit;
   w.level = 1;
-  for (size_t i = 0; i < s->write_count; i++)
-    emit_writes(e, s->writes[i].buffer);
+  announce_writes(&w);
   w.x_bit = 1u << e->axis_count;
   emit_axis(e, s->x, "x", NULL, 1);
   row_writer_r(&w);
@@ -89,6 +127,11 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
     emit_writes(e, d->part);
     emit_line(e, 0, "column%zu = tl.zeros(%s, %s)", i, w.shape, emit_type(t));
   }
+  for (size_t i = 0; i < s->share_count; i++) {
+    struct row_reduction *d = &s->shares[i];
+    emit_line(e, 0, "share%zu = tl.full([], %s, %s)", i, reduce_neutral(e, d),
+              emit_type(reduce_dtype(d)));
+  }
   const char *n = emit_extent(e, rows);
   const char *range = count ? "range" : "tl.range", *stages = count ? "" : ", num_stages=2";
   emit_open(e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n,
@@ -96,13 +139,25 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
   write_from_registers(&w);
   for (size_t i = 0; i < count; i++)
     accumulate_column(&w, &columns[i], arena_printf(e->arena, "column%zu", i));
+  for (size_t i = 0; i < s->share_count; i++) {
+    const char *share = arena_printf(e->arena, "share%zu", i);
+    const char *v = row_writer_share(&w, &s->shares[i]);
+    emit_line(e, 1, "%s = %s", share, reduce_two(e, &s->shares[i], share, v));
+  }
   emit_close(e);
+  for (size_t i = 0; i < s->share_count; i++)
+    emit_line(e, 0, "tl.store(%s + tl.program_id(0), share%zu)",
+              emit_buffer(e, share_buffer(&w, &s->shares[i])), i);
   for (size_t i = 0; i < count; i++)
     emit_line(e, 0, "tl.store(%s + tl.program_id(0) * %s + r, column%zu%s)",
               emit_buffer(e, columns[i].part), emit_extent(e, row), i,
               w.has_r_mask ? ", mask=r_mask" : "");
+  struct row_writer tail;
+  bool left = put_tail(&w, &tail);
   const struct expr *grid[3] = {expr_const(e->x, programs), NULL, NULL};
   emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%u", programs), NULL);
+  if (left)
+    row_writer_end(&tail, false);
 }
 
 // ---- regions ----

