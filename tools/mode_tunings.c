@@ -24,6 +24,17 @@ static const char *kernel_of(struct tool *t, const char *path) {
   return NULL;
 }
 
+// Kernels of graphs stand in no file.
+static bool is_of_graph(struct tool *t, const struct ast_module *m, const char *path,
+                        const char *kernel) {
+  struct diag_engine *silent = diag_engine_create(t->arena);
+  struct lang_param *params;
+  size_t count;
+  const char *name;
+  return str_ends(str_from(path), ".py") &&
+         !lang_kernel_params(t->arena, silent, m, kernel, &name, &params, &count);
+}
+
 // Which entries are for another text than the kernel has now; NULL: there is no kernel to ask.
 static bool *find_stale(struct tool *t, const char *path, const struct tune_file *f) {
   const char *source_path = kernel_of(t, path);
@@ -39,7 +50,8 @@ static bool *find_stale(struct tool *t, const char *path, const struct tune_file
   tune_hash_of(t->arena, m, t->o.folders.at, t->o.folders.len, false, hash);
   bool *stale = arena_array(t->arena, bool, f->count + 1);
   for (size_t i = 0; i < f->count; i++)
-    stale[i] = memcmp(f->entries[i].key.hash, hash, sizeof hash) != 0;
+    stale[i] = memcmp(f->entries[i].key.hash, hash, sizeof hash) != 0 &&
+               !is_of_graph(t, m, source_path, f->entries[i].key.kernel);
   return stale;
 }
 

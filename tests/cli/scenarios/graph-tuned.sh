@@ -19,6 +19,9 @@ has out 'checked    against the reference interpreter'
 has out '2 kernels measured, 0 on file, 0 as emitted (model.tune.json)'
 has model.tune.json '"target": "host"'
 test "$(grep -c '"kernel"' model.tune.json)" = 2 || { cat model.tune.json; exit 1; }
+status 0 tilec --tunings show model.tune.json
+has out 'num_warps='
+lacks out 'stale'
 
 # Later runs have it, and so have sources that are printed. Nothing is measured again.
 status 0 tilec --graph model.py --run --check --target host
