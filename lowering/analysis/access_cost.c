@@ -4,12 +4,13 @@
 #include "lowering/analysis/access_cost.h"
 
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/liveness.h"
 
 enum {
   SECTOR_BYTES = 32,
   SECTORS_A_TRANSFER = 4,
-  WRITE_SCALE = 2, // what is read again in parts comes from the cache, written parts all go out
-  MANY_STORES = 16 // by a thread: a large tile, which leaves in full lines whatever that takes
+  WRITE_SCALE = 2,   // what is read again in parts comes from the cache, written parts all go out
+  MANY_ELEMENTS = 16 // of a thread: a large tile, which travels in full lines whatever that takes
 };
 
 // The tile that is loaded, stored or combined.
@@ -46,11 +47,18 @@ int64_t access_cost(struct ir_context *c, struct axis_analysis *axis, const stru
   return accesses * ((sectors + SECTORS_A_TRANSFER - 1) / SECTORS_A_TRANSFER);
 }
 
+// Loops hide what a load takes. Elsewhere everybody waits for it, as for a residual behind a
+// product: the fewer requests, the more of it is under way at once.
+static bool is_waited_for(struct ir_context *c, MlirOperation op) {
+  return mlirOperationIsNull(op_loop_around(c, op));
+}
+
 bool access_gives_way(struct ir_context *c, struct axis_analysis *axis, const struct target *target,
                       MlirOperation op, MlirAttribute own, MlirAttribute other) {
   MlirType type = accessed_type(c, op);
   bool is_load = op_is(c, op, OP_TILE_LOAD);
-  if (!is_load && layout_registers(c, type_with_encoding(type, other)) > MANY_STORES &&
+  if ((!is_load || is_waited_for(c, op)) &&
+      layout_registers(c, type_with_encoding(type, other)) > MANY_ELEMENTS &&
       access_cost(c, axis, target, op, other) > access_cost(c, axis, target, op, own))
     return false;
   int64_t scale = is_load ? 1 : WRITE_SCALE;
