@@ -294,7 +294,7 @@ struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr
 
 bool emit_region(struct program *p, const struct region *r, const struct program_options *o) {
   switch (r->kind) {
-  case REGION_MAP:
+  case REGION_MAP: return emit_without_kernel(p, r) || emit_maps(p, r, o);
   case REGION_SCATTER: return emit_maps(p, r, o);
   case REGION_ROWS: return emit_rows(p, r, o);
   case REGION_ROW_COLUMN: return emit_row_column(p, r, o);

@@ -193,6 +193,10 @@ struct emit_parts {
 };
 bool emit_take_apart(struct program *p, const struct region *r, struct emit_parts *ret);
 
+// ---- without a kernel (graph/emit_copy.c) ----
+// Copies and zeros alone. False: it needs a kernel.
+bool emit_without_kernel(struct program *p, const struct region *r);
+
 // ---- kinds ----
 bool emit_maps(struct program *p, const struct region *r, const struct program_options *o);
 bool emit_rows(struct program *p, const struct region *r, const struct program_options *o);

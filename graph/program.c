@@ -81,7 +81,7 @@ static struct program *make(struct graph *g, struct regions *r, const struct pro
   bool done = true;
   for (size_t i = 0; done && i < r->list.len; i++)
     done = emit_region(p, r->list.at[i], o);
-  if (done) {
+  if (done && emit_zeros(p, o)) {
     share_kernels(p);
     program_order_launches(p);
     number_kernels(p);

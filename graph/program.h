@@ -58,6 +58,18 @@ struct launch {
   const struct expr *bytes, *flops;
 };
 
+// An output that is an input (before all launches) or another output (behind them).
+struct program_copy {
+  struct buffer *from, *to;
+  const struct expr *offset, *bytes; // in `from`
+};
+
+struct program_zeros { // a buffer to be cleared, and how many launches come before it
+  const struct region *region;
+  struct buffer *buffer;
+  size_t launches;
+};
+
 struct placement {
   struct buffer *buffer;
   const struct expr *offset, *size; // bytes in the arena; a multiple of 256
@@ -72,6 +84,8 @@ struct program {
   enum dtype index_dtype;
   VEC(struct graph_kernel *) kernels;
   VEC(struct launch) launches;
+  VEC(struct program_copy) copies;
+  VEC(struct program_zeros) zeros; // while regions are emitted; then launches clear them
   VEC(struct placement) placements;
   // How many programs of a launch have ended: the last one goes on with what follows from all of
   // them, and leaves zeros. Placed for the whole run. NULL: no launch counts.
@@ -102,6 +116,8 @@ uint64_t program_seed(uint64_t seed, uint32_t which);
 // ---- emission (graph/emit.c and emit_*.c) ----
 // Appends the kernels and launches of one region, and buffers that they need between them.
 bool emit_region(struct program *p, const struct region *r, const struct program_options *o);
+// When all regions have been: zeros that no launch can clear get a kernel.
+bool emit_zeros(struct program *p, const struct program_options *o);
 
 // ---- memory (graph/memory_plan.c, graph/launch_order.c) ----
 // Puts the launches in an order that needs little memory: the one they have, where no other needs

@@ -55,6 +55,8 @@ static void print_launch(const struct launch *l, size_t index, const struct roof
   strbuf_puts(out, "](");
   print_args(l, out);
   strbuf_puts(out, ")  ");
+  if (l->clears)
+    strbuf_printf(out, "%s cleared before, ", l->clears->name);
   print_count(number(l->bytes), "B", out);
   if (number(l->flops) > 0) {
     strbuf_puts(out, ", ");
@@ -81,8 +83,11 @@ static void print_placements(const struct program *p, struct strbuf *out) {
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out) {
   const struct roof *roof = roof_of(target);
   double floor = 0;
-  strbuf_printf(out, "%s: %zu kernels, %zu launches\n", p->graph->name, p->kernels.len,
+  strbuf_printf(out, "%s: %zu kernels, %zu launches", p->graph->name, p->kernels.len,
                 p->launches.len);
+  if (p->copies.len)
+    strbuf_printf(out, ", %zu copies", p->copies.len);
+  strbuf_putc(out, '\n');
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = &p->launches.at[i];
     print_launch(l, i, roof, out);
@@ -90,6 +95,12 @@ void program_print_plan(const struct program *p, const char *target, struct strb
       double memory = number(l->bytes) / roof->bytes, compute = number(l->flops) / roof->flops;
       floor += memory > compute ? memory : compute;
     }
+  }
+  for (size_t i = 0; i < p->copies.len; i++) {
+    const struct program_copy *c = &p->copies.at[i];
+    strbuf_printf(out, "      copy of %s to %s  ", c->from->name, c->to->name);
+    print_count(number(c->bytes), "B", out);
+    strbuf_putc(out, '\n');
   }
   strbuf_puts(out, "memory: ");
   expr_print(p->arena_bytes, out);

@@ -282,15 +282,34 @@ tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view 
   return s;
 }
 
-static tile_status run_launches(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
+// Outputs that are inputs, or are other outputs. Whoever gives them the same memory has none to
+// copy.
+static tile_status copy_outputs(struct loaded_program *l, tile_stream *stream,
+                                enum buffer_role from) {
   tile_status s = TILE_OK;
+  for (size_t i = 0; s == TILE_OK && i < l->p->copies.len; i++) {
+    const struct program_copy *c = &l->p->copies.at[i];
+    int64_t offset = 0, bytes = 0;
+    if (c->from->role != from)
+      continue;
+    if (!loaded_size(l, c->offset, &offset) || !loaded_size(l, c->bytes, &bytes))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    const char *source = (const char *)l->memory[c->from->id] + offset;
+    if (bytes > 0 && source != l->memory[c->to->id])
+      s = tile_copy_on_device(l->device, stream, l->memory[c->to->id], source, (size_t)bytes);
+  }
+  return s;
+}
+
+static tile_status run_launches(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
+  tile_status s = copy_outputs(l, stream, BUFFER_INPUT);
   for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++) {
     const struct launch *launch = &l->p->launches.at[i];
     s = loaded_clear(l, stream, launch);
     if (s == TILE_OK)
       s = loaded_launch(l, stream, seed, launch);
   }
-  return s;
+  return s == TILE_OK ? copy_outputs(l, stream, BUFFER_OUTPUT) : s;
 }
 
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,

@@ -172,6 +172,30 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
   strbuf_printf(w->out, "a, %zu);\n", l->args.len);
 }
 
+// Of inputs before the launches, of outputs behind them.
+static void write_copies(const struct c_writer *w, enum buffer_role from) {
+  for (size_t i = 0; i < w->p->copies.len; i++) {
+    const struct program_copy *c = &w->p->copies.at[i];
+    if (c->from->role != from)
+      continue;
+    strbuf_puts(w->out, "  if (status == TILE_OK && (const char *)");
+    write_place(w, c->from);
+    strbuf_puts(w->out, " + ");
+    c_print_size(w, c->offset);
+    strbuf_puts(w->out, " != (const char *)");
+    write_place(w, c->to);
+    strbuf_puts(w->out, ")\n    status = tile_copy_on_device(program->device, stream, ");
+    write_place(w, c->to);
+    strbuf_puts(w->out, ", (const char *)");
+    write_place(w, c->from);
+    strbuf_puts(w->out, " + ");
+    c_print_size(w, c->offset);
+    strbuf_puts(w->out, ", (size_t)(");
+    c_print_size(w, c->bytes);
+    strbuf_printf(w->out, ")); /* %s */\n", c->to->name);
+  }
+}
+
 static size_t most_arguments(const struct program *p) {
   size_t most = 1;
   for (size_t i = 0; i < p->launches.len; i++)
@@ -181,28 +205,33 @@ static size_t most_arguments(const struct program *p) {
 
 static void write_run(const struct c_writer *w) {
   const char *n = w->m->name;
-  strbuf_printf(w->out,
-                "static tile_status %s_launch(struct %s *program, int kernel, tile_stream *stream, "
-                "int64_t x,\n"
-                "    int64_t y, int64_t z, const tile_arg *args, size_t count) {\n"
-                "  tile_grid grid;\n"
-                "  tile_status status;\n"
-                "  if (x == 0 || y == 0 || z == 0)\n"
-                "    return TILE_OK;\n"
-                "  status = tile_grid_make(x, y, z, 0, &grid);\n"
-                "  return status == TILE_OK ? tile_function_launch(program->functions[kernel], "
-                "stream, grid, args, count)\n"
-                "                           : status;\n"
-                "}\n\n",
-                n, n);
+  if (w->p->launches.len)
+    strbuf_printf(
+        w->out,
+        "static tile_status %s_launch(struct %s *program, int kernel, tile_stream *stream, "
+        "int64_t x,\n"
+        "    int64_t y, int64_t z, const tile_arg *args, size_t count) {\n"
+        "  tile_grid grid;\n"
+        "  tile_status status;\n"
+        "  if (x == 0 || y == 0 || z == 0)\n"
+        "    return TILE_OK;\n"
+        "  status = tile_grid_make(x, y, z, 0, &grid);\n"
+        "  return status == TILE_OK ? tile_function_launch(program->functions[kernel], "
+        "stream, grid, args, count)\n"
+        "                           : status;\n"
+        "}\n\n",
+        n, n);
   strbuf_printf(w->out, "static tile_status %s_launches", n);
   c_run_parameters(w);
-  strbuf_printf(w->out,
-                ") {\n  tile_arg a[%zu];\n  tile_status status = TILE_OK;\n  (void)seed;\n  "
-                "(void)inputs;\n  (void)outputs;\n%s",
-                most_arguments(w->p), c_is_dynamic(w->p) ? "  (void)sizes;\n" : "");
+  strbuf_printf(
+      w->out,
+      ") {\n  tile_arg a[%zu];\n  tile_status status = TILE_OK;\n  (void)a;\n  (void)seed;\n  "
+      "(void)inputs;\n  (void)outputs;\n%s",
+      most_arguments(w->p), c_is_dynamic(w->p) ? "  (void)sizes;\n" : "");
+  write_copies(w, BUFFER_INPUT);
   for (size_t i = 0; i < w->p->launches.len; i++)
     write_launch(w, &w->p->launches.at[i]);
+  write_copies(w, BUFFER_OUTPUT);
   strbuf_puts(w->out, "  return status;\n}\n\n");
 }
 

@@ -167,10 +167,11 @@ static int check_outputs(struct tool *t, const struct graph_session *s, struct s
 
 static void headline(const struct tool *t, const struct graph_session *s, struct strbuf *out) {
   const struct program *p = s->program;
-  strbuf_printf(
-      out, "%s on %s (%s): %zu kernels, %zu launches, compiled in %.1f ms, loaded in %.1f ms\n",
-      p->graph->name, s->properties.name, s->properties.target, p->kernels.len, p->launches.len,
-      s->compile_ms, s->load_ms);
+  strbuf_printf(out, "%s on %s (%s): %zu kernels, %zu launches", p->graph->name, s->properties.name,
+                s->properties.target, p->kernels.len, p->launches.len);
+  if (p->copies.len)
+    strbuf_printf(out, ", %zu copies", p->copies.len);
+  strbuf_printf(out, ", compiled in %.1f ms, loaded in %.1f ms\n", s->compile_ms, s->load_ms);
   strbuf_puts(out, "  memory     ");
   expr_print(p->arena_bytes, out);
   strbuf_puts(out, " bytes between launches; operator by operator ");

@@ -57,6 +57,20 @@ status 0 tilec --graph sum.py --emit=c -o made --target sm_90a --ptxas none
 has made/sum.c 'tile_memset(program->device, NULL, program->arena + '
 status 0 cc $strict -c made/sum.c -o sum.o
 
+# Outputs that are inputs, or what lies in them, are copied without a kernel; zeros are no kernel either.
+cat > copies.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[8, 16]", h: "bf16[6, 10]"):
+        slice_1 = torch.ops.aten.slice.Tensor(x, 0, 2, 6)
+        view = torch.ops.aten.view.default(h, [60])
+        return (x, slice_1, view)
+GRAPH
+status 0 tilec --graph copies.py --run --check --target host
+has out ': 0 kernels, 0 launches, 3 copies'
+status 0 tilec --graph copies.py --emit=c -o made --target sm_90a --ptxas none
+has made/copies.c 'tile_copy_on_device(program->device, stream, outputs[1], (const char *)inputs[0] + INT64_C(128)'
+status 0 cc $strict -c made/copies.c -o copies.o
+
 # As a program, with the runtime library of this build; one built with sanitizers wants them in the program.
 library=$(dirname "$tilec")/runtime
 if ! grep -q __asan_init "$library/libtile-rt.so"; then
