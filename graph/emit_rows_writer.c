@@ -46,30 +46,27 @@ static void count_parts(struct row_writer *w) {
       expr_muli(w->e->x, s->x->symbol->limit, (int64_t)s->reduction_count * s->splits);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
+// Do other programs count elements by this kernel's blocks?
+static bool counts_blocks(const struct rows *s) {
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (s->splits > 1 && s->reductions[i].pair == PAIR_VARIANCE)
+      return true;
+  return false;
 }
 
-// Shares of split rows are whole blocks; how many there are stays, since so many partial results
-// are read. Of groups of programs that count themselves there are not more, either.
+// How many partial results there are stays, since so many are read: those of a split, and one a
+// program where programs leave shares. Groups of programs that count themselves do not get more.
 static const char *space_of(struct row_writer *w, bool splits) {
   const struct rows *s = w->s;
   struct emitter *e = w->e;
-  const struct expr *r = s->r->symbol->limit;
   struct strbuf out = {0};
+  unsigned most = s->share_count ? 0 : s->is_inner ? 64 : 256;
   if (!w->is_row)
     emit_space_blocks(&out, "XBLOCK", s->x->symbol->limit, s->x_block, splits ? s->x_block : 2,
-                      s->is_inner ? 64 : 256);
-  int64_t n = 0;
-  if (splits && expr_is_const(r, &n))
-    r = expr_const(e->x, n % s->r_block ? s->chunk : common_divisor(n, s->chunk));
-  if (s->is_looped && splits == (s->splits > 1))
-    emit_space_blocks(&out, "RBLOCK", r, s->r_block, w->is_row ? 256 : 4, w->is_row ? 8192 : 128);
+                      most);
+  if (s->is_looped && !s->lanes && splits == (s->splits > 1) && !counts_blocks(s))
+    emit_space_blocks(&out, "RBLOCK", s->r->symbol->limit, s->r_block, w->is_row ? 256 : 4,
+                      w->is_row ? 8192 : 128);
   emit_space_powers(&out, "num_warps", s->num_warps, 1, 32);
   return emit_space_end(e, &out);
 }

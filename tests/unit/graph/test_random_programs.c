@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs as programs on the host, kernels and memory plan included. Arguments: the first
+// Random graphs as programs on the host, kernels and memory plan included, and again with other
+// configurations of their kernels. Arguments: the first
 // seed and how many, to look for more.
 #include "emit_check.h"
 #include "random_graph.h"
@@ -32,6 +33,9 @@ static void check_seed(uint64_t seed) {
   char name[64];
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);
   check_agrees(p, symbols, options.halves ? 2e-2 : 1e-3, name);
+  snprintf(name, sizeof name, "seed %llu, configured", (unsigned long long)seed);
+  if (check_configure(p, (unsigned)seed + 1, name))
+    check_agrees(p, symbols, options.halves ? 2e-2 : 1e-3, name);
   strbuf_finish(&text);
   arena_destroy(a);
 }

@@ -58,6 +58,27 @@ START_TEST(configurations_compute_the_same) {
 }
 END_TEST
 
+// A product whose sum is split, and rows of a program that are few and long: another kernel, or the
+// last program, reads what each of a fixed number of parts has left.
+START_TEST(parts_stay) {
+  static const char *const texts[] = {
+      HEAD "a: \"bf16[32, 4096]\", b: \"bf16[4096, 48]\"):\n" LINE "mm = " A
+           "mm.default(a, b)\n" LINE "relu = " A "relu.default(mm)\n" LINE "return (relu,)\n",
+      HEAD "x: \"f32[3, 60000]\"):\n" LINE "sum_1 = " A "sum.dim_IntList(x, [1])\n" LINE "amax = " A
+           "amax.default(x, [1])\n" LINE "return (sum_1, amax)\n",
+      HEAD "x: \"f32[5000, 40]\"):\n" LINE "sum_1 = " A "sum.dim_IntList(x, [0])\n" LINE
+           "return (sum_1,)\n"};
+  struct arena *a = arena_create();
+  for (unsigned round = 0; round < 4; round++) {
+    struct program *p =
+        check_program(a, texts[_i], &(struct program_options){.target = "sm_90a"}, "parts");
+    check_configure(p, round, "parts");
+    check_agrees(p, NULL, _i ? 1e-4 : 2e-2, "parts");
+  }
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(sources_and_grids_follow) {
   struct arena *a = arena_create();
   struct program *p = check_program(
@@ -266,6 +287,7 @@ int main(void) {
   Suite *s = suite_create("tune-program");
   TCase *c = tcase_create("tune-program");
   tcase_add_test(c, configurations_compute_the_same);
+  tcase_add_loop_test(c, parts_stay, 0, 3);
   tcase_add_test(c, sources_and_grids_follow);
   tcase_add_loop_test(c, captures_have_spaces, 0, 2);
   tcase_add_test(c, measured_once);
