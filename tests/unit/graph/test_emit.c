@@ -59,6 +59,13 @@ static const struct family families[] = {
      "x: \"bf16[5, 7, 33, 48]\", c: \"bf16[33, 48]\", s: \"bf16[33, 48]\"", ROTATE("24"), 1e-2},
     {"tables for several heads",
      "x: \"f32[3, 6, 300, 64]\", c: \"f32[300, 64]\", s: \"f32[300, 64]\"", ROTATE("32"), 1e-6},
+    {"short halves that read each other",
+     "x: \"bf16[3, 5, 40, 64]\", c: \"bf16[40, 64]\", s: \"bf16[40, 64]\"", ROTATE("32"), 1e-2},
+    {"halves of others", "x: \"f32[70, 32]\", y: \"f32[70, 32]\"",
+     "p = " A "split.Tensor(x, 16, -1)\na = p[0]\nq = " A
+     "split.Tensor(y, 16, -1)\nb = q[1]\nc = " A "cat.default([b, a], -1)\nd = " A
+     "add.Tensor(c, x)\nreturn (d,)\n",
+     1e-6},
     {"thirds that read each other", "x: \"f32[40, 48]\"",
      "a = " A "slice.Tensor(x, 1, 0, 16)\nb = " A "slice.Tensor(x, 1, 16, 48)\nc = " A
      "cat.default([b, a], 1)\nd = " A "add.Tensor(c, x)\nreturn (d,)\n",
@@ -277,22 +284,33 @@ START_TEST(programs_walk_over_long_rows) {
 }
 END_TEST
 
-// Cosines and sines are loaded once for several heads, each half of x once for both.
+// Cosines and sines are loaded once for several heads. Halves that fill lines of memory are
+// computed together, each loaded once; others load from the other half.
 START_TEST(rotary_embedding) {
-  struct arena *a = arena_create();
-  struct family f = {"rope",
-                     "x: \"bf16[8, 32, 2048, 64]\", c: \"bf16[2048, 64]\", s: \"bf16[2048, 64]\"",
-                     ROTATE("32"), 0};
-  char *text = text_of(&f);
-  const char *source = source_of_program(text, a), *at = source;
-  unsigned loads = 0;
-  while ((at = strstr(at, "tl.load(")))
-    at++, loads++;
-  ck_assert_msg(loads == 6, "%s", source);
-  ck_assert_msg(!strstr(source, "where") && !strstr(source, "mask"), "%s", source);
-  ck_assert_msg(strstr(source, "ZBLOCK: constexpr = 4") != NULL, "%s", source);
-  free(text);
-  arena_destroy(a);
+  static const struct {
+    const char *params, *body;
+    unsigned loads;
+    bool chooses;
+  } cases[] = {
+      {"x: \"bf16[8, 32, 2048, 128]\", c: \"bf16[2048, 128]\", s: \"bf16[2048, 128]\"",
+       ROTATE("64"), 6, false},
+      {"x: \"bf16[8, 32, 2048, 64]\", c: \"bf16[2048, 64]\", s: \"bf16[2048, 64]\"", ROTATE("32"),
+       4, true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    struct arena *a = arena_create();
+    struct family f = {"rope", cases[i].params, cases[i].body, 0};
+    char *text = text_of(&f);
+    const char *source = source_of_program(text, a), *at = source;
+    unsigned loads = 0;
+    for (; (at = strstr(at, "tl.load(")); at++)
+      loads++;
+    ck_assert_msg(loads == cases[i].loads && !strstr(source, "mask"), "%s", source);
+    ck_assert_msg((strstr(source, "where") != NULL) == cases[i].chooses, "%s", source);
+    ck_assert_msg(strstr(source, "ZBLOCK: constexpr = 4") != NULL, "%s", source);
+    free(text);
+    arena_destroy(a);
+  }
 }
 END_TEST
 
