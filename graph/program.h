@@ -135,9 +135,12 @@ struct tensor_view { // memory of the caller on the device
   const int64_t *shape, *strides; // strides in elements
 };
 // Compiles all kernels (in parallel) and allocates the arena when sizes are known. The program must
-// outlive it.
+// outlive it. Products may run somewhat slower, with the same results, until their code has been
+// assembled again in the background.
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
 void program_unload(struct loaded_program *l);
+// Waits for the best code of all kernels.
+void program_settle(struct loaded_program *l);
 // Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
 // None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,

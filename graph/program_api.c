@@ -96,6 +96,13 @@ void tile_program_close(tile_program *p) {
   free(p);
 }
 
+tile_status tile_program_settle(tile_program *p) {
+  if (!p)
+    return null_argument("tile_program_settle", "program");
+  program_settle(p->loaded);
+  return TILE_OK;
+}
+
 // ---- what it takes and gives ----
 
 static int64_t size_or_dynamic(const struct expr *e) {

@@ -122,12 +122,15 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
   tile_status s = TILE_OK;
   for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
     s = open_kernel(l, p->kernels.at[i], &l->kernels[p->kernels.at[i]->id]);
+  for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
+    jit_kernel_set_quick_first(l->kernels[i], true);
   if (s == TILE_OK)
     s = prepare_all(l);
   if (s != TILE_OK) {
     program_unload(l);
     return s;
   }
+  loaded_begin_settling(l);
   *ret = l;
   return TILE_OK;
 }
@@ -135,6 +138,7 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
 void program_unload(struct loaded_program *l) {
   if (!l)
     return;
+  loaded_stop_settling(l);
   for (size_t i = 0; l->kernels && i < l->p->kernels.len; i++)
     tile_kernel_close(l->kernels[i]);
   for (size_t i = 0; i < l->retired.len; i++)
@@ -335,6 +339,7 @@ static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret) {
+  program_settle(l); // what is recorded keeps the code that it has now
   tile_status s = loaded_get_ready(l, inputs, outputs);
   if (s == TILE_OK)
     s = tile_replay_begin(l->device, stream);

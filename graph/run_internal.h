@@ -16,7 +16,8 @@ struct loaded_program {
   int64_t *sizes;        // of the graph's symbols
   char *arena;
   int64_t arena_bytes;
-  bool has_zeros; // where the program's counters are
+  bool has_zeros;             // where the program's counters are
+  struct settling *settling;  // NULL: the best code is there
   VEC(tile_kernel *) retired; // replaced by better ones; recordings may still launch them
 };
 
@@ -32,6 +33,9 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
 size_t launch_likely_args(const struct launch *l, tile_arg *args);
 // Opens and compiles the kernel as it is now, in the place of what was loaded for it.
 tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k);
+// graph/settle.c: better code than what kernels were loaded with, made in the background.
+void loaded_begin_settling(struct loaded_program *l);
+void loaded_stop_settling(struct loaded_program *l); // waits for what is under way
 bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *ret);
 
 #endif

@@ -34,6 +34,12 @@ void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
 // For those who load many kernels at once: PTX is assembled in the thread that asks, where the
 // driver would do one after another, and the machine code is kept in the disk cache.
 void jit_kernel_set_assembled_apart(tile_kernel *kernel, bool on);
+// Of such kernels: what takes the assembler long is at first assembled quickly, and runs somewhat
+// slower until jit_kernel_settle has put the best code in its place. Results are the same.
+void jit_kernel_set_quick_first(tile_kernel *kernel, bool on);
+bool jit_kernel_is_settled(tile_kernel *kernel);
+// In any thread, while others launch the kernel; not while it is closed.
+void jit_kernel_settle(tile_kernel *kernel);
 // Where a compilation shows its passes; also keeps it from the disk cache.
 void jit_kernel_set_passes(tile_kernel *kernel, const struct pass_options *options);
 

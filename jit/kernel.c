@@ -380,6 +380,10 @@ void jit_kernel_set_disk_cache(tile_kernel *k, bool on) {
 
 void jit_kernel_set_assembled_apart(tile_kernel *k, bool on) { k->is_assembled_apart = on; }
 
+void jit_kernel_set_quick_first(tile_kernel *k, bool on) {
+  k->first_assembly = on ? ASSEMBLY_QUICK : ASSEMBLY_BEST;
+}
+
 void jit_kernel_set_passes(tile_kernel *k, const struct pass_options *options) {
   k->passes = options;
 }

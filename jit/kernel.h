@@ -37,6 +37,8 @@ struct jit_spec {
   struct str code;
   struct config *config;
   _Atomic(struct module *) module; // NULL: not loaded yet
+  struct module *quick;            // what ran before `module` was there; NULL: nothing
+  bool wants_best;                 // `module` is of quick assembly; under the kernel's lock
   struct arena *arena;             // holds all of this
   struct jit_timing timing;
   struct jit_spec *next; // of all or, while it is made, of the pending ones
@@ -77,6 +79,7 @@ struct tile_kernel {
   size_t param_count;
   bool is_tuned, has_heuristics; // by decorators of the kernel
   bool is_assembled_apart;       // by this process's threads, and kept on disk (assemble.c)
+  enum assembly first_assembly;  // of those
   struct disk_cache *cache;      // NULL: none
   const struct pass_options *passes;
   _Atomic(struct config *) config; // the current one
@@ -118,8 +121,10 @@ tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struc
 void jit_specs_free(tile_kernel *k);
 
 // ---- assemble.c ----
-// The module of a GPU specialisation, from machine code of the disk cache or assembled now.
-tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, struct module **ret);
+// The module of a GPU specialisation, from machine code of the disk cache, which is the best, or
+// assembled now; *ret_how is what it got.
+tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assembly how,
+                         enum assembly *ret_how, struct module **ret);
 
 // ---- build.c ----
 // From the disk cache or the compiler. `spec` has arena, key and config.

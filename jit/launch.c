@@ -2,6 +2,7 @@
 // Launching: key, table, values, module. The path of a launch that was seen before takes no lock
 // and allocates nothing.
 #include "base/clock.h"
+#include "base/debug.h"
 #include "jit/kernel.h"
 
 // ---- loading ----
@@ -21,15 +22,19 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
   struct module *m = atomic_load_explicit(&spec->module, memory_order_relaxed);
   if (!m) {
     double start = clock_ms();
+    enum assembly how = ASSEMBLY_BEST;
     if (device_is_host(k->device))
       s = load_host(k, spec, &m);
     else if (k->is_assembled_apart)
-      s = jit_assemble(k, spec, &m);
+      s = jit_assemble(k, spec, k->first_assembly, &how, &m);
     else
       s = module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);
     spec->timing.load_ms = clock_ms() - start;
-    if (s == TILE_OK)
+    if (s == TILE_OK) {
+      spec->wants_best = how == ASSEMBLY_QUICK;
+      spec->quick = spec->wants_best ? m : NULL;
       atomic_store_explicit(&spec->module, m, memory_order_release);
+    }
   }
   pthread_mutex_unlock(&k->lock);
   *ret = m;
@@ -42,6 +47,44 @@ tile_status jit_spec_module(tile_kernel *k, struct jit_spec *spec, struct module
     return load(k, spec, ret);
   *ret = m;
   return TILE_OK;
+}
+
+// ---- settling ----
+
+// A specialisation that runs on quick code, and is from now on taken care of. NULL: none is left.
+static struct jit_spec *take_unsettled(tile_kernel *k) {
+  pthread_mutex_lock(&k->lock);
+  struct jit_spec *spec = k->specs;
+  while (spec && !spec->wants_best)
+    spec = spec->next;
+  if (spec)
+    spec->wants_best = false;
+  pthread_mutex_unlock(&k->lock);
+  return spec;
+}
+
+bool jit_kernel_is_settled(tile_kernel *k) {
+  pthread_mutex_lock(&k->lock);
+  const struct jit_spec *spec = k->specs;
+  while (spec && !spec->wants_best)
+    spec = spec->next;
+  pthread_mutex_unlock(&k->lock);
+  return !spec;
+}
+
+// Launches take the new module from the moment it is stored. The old one stays for those under way
+// and for recordings; it also serves on where the best cannot be made.
+void jit_kernel_settle(tile_kernel *k) {
+  for (struct jit_spec *spec; (spec = take_unsettled(k));) {
+    double start = clock_ms();
+    struct module *best;
+    enum assembly how;
+    tile_status s = jit_assemble(k, spec, ASSEMBLY_BEST, &how, &best);
+    if (s == TILE_OK)
+      atomic_store_explicit(&spec->module, best, memory_order_release);
+    debug_log(DEBUG_LAUNCH, "`%s`: best code %s in %.1f ms", k->name,
+              s == TILE_OK ? "loaded" : "failed", clock_ms() - start);
+  }
 }
 
 // ---- specialisations ----

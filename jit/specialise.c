@@ -136,7 +136,10 @@ tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struc
 void jit_specs_free(tile_kernel *k) {
   for (struct jit_spec *s = k->specs, *next; s; s = next) {
     next = s->next;
-    module_destroy(atomic_load_explicit(&s->module, memory_order_relaxed));
+    struct module *m = atomic_load_explicit(&s->module, memory_order_relaxed);
+    if (s->quick != m)
+      module_destroy(s->quick);
+    module_destroy(m);
     arena_destroy(s->arena);
   }
   for (struct config *c = k->configs; c; c = c->next) {

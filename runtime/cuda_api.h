@@ -57,6 +57,7 @@
   X(capture_end, cuStreamEndCapture, (void *stream, void **graph))                                 \
   X(graph_make, cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags)) \
   X(graph_launch, cuGraphLaunch, (void *exec, void *stream))                                       \
+  X(capture_mode, cuThreadExchangeStreamCaptureMode, (int *mode))                                  \
   X(graph_destroy, cuGraphDestroy, (void *graph))                                                  \
   X(exec_destroy, cuGraphExecDestroy, (void *exec))                                                \
   X(launch, cuLaunchKernel,                                                                        \
@@ -113,10 +114,12 @@ enum {
   CUDA_JIT_INFO_LOG_BYTES = 4,
   CUDA_JIT_ERROR_LOG = 5,
   CUDA_JIT_ERROR_LOG_BYTES = 6,
+  CUDA_JIT_LEVEL = 7, // of optimisation, 0 to 4; 4 where nothing is said
   CUDA_JIT_LINE_INFO = 13,
 };
-enum { CUDA_CAPTURE_THREAD = 1 }; // of cuStreamBeginCapture: calls of other threads go on as ever
-enum { CUDA_LINK_PTX = 1 };       // of cuLinkAddData
+enum { CUDA_CAPTURE_THREAD = 1 };  // of cuStreamBeginCapture: calls of other threads go on as ever
+enum { CUDA_CAPTURE_RELAXED = 2 }; // of cuThreadExchangeStreamCaptureMode
+enum { CUDA_LINK_PTX = 1 };        // of cuLinkAddData
 
 // An open GPU over `api`, which is copied: the way in for tests with a driver of their own.
 tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret);

@@ -375,13 +375,18 @@ static tile_status cuda_module_load(struct module *m, const void *code, size_t s
   // The driver takes integers in the place of pointers here.
   void *values[] = {info_log, (void *)(uintptr_t)LOG_BYTES, error_log, (void *)(uintptr_t)LOG_BYTES,
                     (void *)(uintptr_t)1};
+  // A thread that records elsewhere in the process is not disturbed: this is no part of it.
+  int mode = CUDA_CAPTURE_RELAXED;
+  CUDA_TRY(&c->api, capture_mode, (&mode));
   int result = c->api.module_load(&m->handle, code, COUNT_OF(options), options, values);
+  int mode_result = c->api.capture_mode(&mode);
   info_log[LOG_BYTES - 1] = error_log[LOG_BYTES - 1] = '\0';
   if (result != 0)
     return load_failure(c, m->info, result, error_log);
   if (info_log[0])
     debug_log(DEBUG_DRIVER, "loading `%s`: %s", m->info->name, info_log);
-  tile_status s = prepare_function(c, m);
+  tile_status s = mode_result == 0 ? prepare_function(c, m)
+                                   : cuda_failure(&c->api, CUDA_CALL_capture_mode, mode_result);
   if (s != TILE_OK)
     c->api.module_unload(m->handle);
   return s;
@@ -397,16 +402,19 @@ static tile_status assemble_failure(struct cuda_device *c, enum cuda_call call, 
                     log[0] ? "\n" : "", log);
 }
 
-static tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, void **ret_code,
-                                 size_t *ret_size) {
+static tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, enum assembly how,
+                                 void **ret_code, size_t *ret_size) {
   struct cuda_device *c = cuda_of(d);
   ENTER(c);
   char error_log[LOG_BYTES] = "";
-  int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_LINE_INFO};
-  void *values[] = {error_log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)1};
+  int options[] = {CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_LINE_INFO,
+                   CUDA_JIT_LEVEL};
+  void *values[] = {error_log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)1,
+                    (void *)(uintptr_t)1};
+  unsigned count = how == ASSEMBLY_QUICK ? COUNT_OF(options) : COUNT_OF(options) - 1;
   void *link = NULL, *cubin = NULL; // the cubin goes with the link
   size_t cubin_size = 0;
-  CUDA_TRY(&c->api, link_create, (COUNT_OF(options), options, values, &link));
+  CUDA_TRY(&c->api, link_create, (count, options, values, &link));
   enum cuda_call call = CUDA_CALL_link_add;
   // The driver does not write to the text; its prototype has no const.
   void *text = (void *)(uintptr_t)ptx;

@@ -31,8 +31,8 @@ struct device_ops {
   tile_status (*module_load)(struct module *m, const void *code, size_t size);
   void (*module_unload)(struct module *m);
   // NULL: there is nothing to assemble, or no faster memory.
-  tile_status (*assemble)(tile_device *d, const char *ptx, size_t size, void **ret_code,
-                          size_t *ret_size);
+  tile_status (*assemble)(tile_device *d, const char *ptx, size_t size, enum assembly how,
+                          void **ret_code, size_t *ret_size);
   tile_status (*staging_alloc)(tile_device *d, size_t size, void **ret);
   void (*staging_free)(tile_device *d, void *p);
   tile_status (*launch)(struct module *m, void *stream, tile_grid grid, void *const *values,

@@ -18,11 +18,13 @@ struct module;
 // From PTX text (NUL-terminated) or a cubin: the driver loads it, compiling PTX.
 tile_status module_load(tile_device *device, const void *code, size_t size,
                         const struct kernel_info *info, struct module **ret);
+// How much time the assembler takes. Results are the same.
+enum assembly { ASSEMBLY_BEST, ASSEMBLY_QUICK };
 // PTX text (NUL-terminated, `size` without it) to a cubin for that GPU, for module_load; malloc'ed.
 // Several threads may do so at once, which loading PTX directly does not allow: the driver takes it
 // one after another. TILE_COMPILE_ERROR with the assembler's log.
-tile_status module_assemble(tile_device *device, const char *ptx, size_t size, void **ret_code,
-                            size_t *ret_size);
+tile_status module_assemble(tile_device *device, const char *ptx, size_t size, enum assembly how,
+                            void **ret_code, size_t *ret_size);
 // From host code that the caller keeps alive; `release(user)` is called when the module goes.
 tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,
                              void (*release)(void *user), void *user, struct module **ret);

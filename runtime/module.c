@@ -33,11 +33,11 @@ tile_status module_load(tile_device *device, const void *code, size_t size,
   return TILE_OK;
 }
 
-tile_status module_assemble(tile_device *device, const char *ptx, size_t size, void **ret_code,
-                            size_t *ret_size) {
+tile_status module_assemble(tile_device *device, const char *ptx, size_t size, enum assembly how,
+                            void **ret_code, size_t *ret_size) {
   if (!device->ops->assemble)
     return status_set(TILE_INVALID_ARGUMENT, "module_assemble: the device does not run PTX");
-  return device->ops->assemble(device, ptx, size, ret_code, ret_size);
+  return device->ops->assemble(device, ptx, size, how, ret_code, ret_size);
 }
 
 tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,

@@ -6,8 +6,9 @@
  *   tile_program_run(program, stream, 0, in, 2, out, 1);
  *
  * A graph is text as PyTorch prints it at the level of ATen, or built in C (graph.h). Opening
- * compiles: fusion, sources, machine code of all kernels, on all cores. See runtime.h for the
- * conventions. */
+ * compiles: fusion, sources, machine code of all kernels, on all cores. On a GPU matrix products
+ * run by code that is quickly made at first, somewhat slower; the best takes its place within a
+ * second or so, with the same results. See runtime.h for the conventions. */
 #ifndef TILE_PROGRAM_H
 #define TILE_PROGRAM_H
 
@@ -36,6 +37,8 @@ TILE_API tile_status tile_program_from_text(tile_device *device, const char *fil
                                             const char *text, size_t size,
                                             tile_program **ret_program);
 TILE_API void tile_program_close(tile_program *program); /* accepts NULL */
+/* Waits until the best code of every kernel is in place, for measurements. Recording waits, too. */
+TILE_API tile_status tile_program_settle(tile_program *program);
 
 /* ---- what it takes and gives ---- */
 

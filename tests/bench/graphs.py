@@ -65,6 +65,7 @@ class Program:
         start = time.perf_counter()
         tile.call("tile_program_from_text", tile.device, b"graph.py", data, C.c_size_t(len(data)), C.byref(self.handle))
         self.compile_s = time.perf_counter() - start
+        tile.call("tile_program_settle", self.handle)
         tile.lib.tile_program_output_count.restype = C.c_size_t
         self.outputs = []
         for i in range(tile.lib.tile_program_output_count(self.handle)):

@@ -304,6 +304,75 @@ START_TEST(ptx_fits_its_launch) {
 }
 END_TEST
 
+static const char product_text[] =
+    "@jit\n"
+    "def product(x, y, out, B: constexpr):\n"
+    "    i = arange(0, B)[:, None]\n"
+    "    j = arange(0, B)[None, :]\n"
+    "    acc = zeros([B, B], float32)\n"
+    "    for k in range(0, 128, B):\n"
+    "        acc = dot(load(x + i * 128 + k + j), load(y + (k + i) * 32 + j), acc)\n"
+    "    store(out + i * B + j, acc)\n";
+
+static bool ran_quick_code(const struct fake_cuda *cuda) {
+  static const char mark[] = "\177ELFquick ";
+  return strncmp(cuda->launched, mark, sizeof mark - 1) == 0;
+}
+
+START_TEST(products_run_before_their_best_code_is_there) {
+  struct fake_cuda *cuda = dlsym(dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL), FAKE_CUDA_STATE);
+  float *x = (float *)(uintptr_t)0x10000;
+  tile_arg args[] = {tile_arg_pointer(x, TILE_F16), tile_arg_pointer(x, TILE_F16),
+                     tile_arg_pointer(x, TILE_F32), tile_arg_i32(4096)};
+  tile_grid one = {1, 1, 1};
+  tile_kernel *k = NULL;
+  cuda->param_count = 1;
+  ck_assert_int_eq(tile_kernel_from_source(device, "product.tile", product_text,
+                                           sizeof product_text - 1, "product", &k),
+                   TILE_OK);
+  ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
+  jit_kernel_set_assembled_apart(k, true);
+  jit_kernel_set_quick_first(k, true);
+  tile_status s = tile_launch(k, NULL, one, args, 3);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  ck_assert(ran_quick_code(cuda) && !jit_kernel_is_settled(k));
+  ck_assert_int_eq(cuda->live_modules, 1);
+
+  // Where the best cannot be made, what is there goes on.
+  cuda->fail[CUDA_CALL_link_complete] = 999;
+  jit_kernel_settle(k);
+  cuda->fail[CUDA_CALL_link_complete] = 0;
+  ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
+  ck_assert(ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  tile_kernel_close(k);
+  ck_assert_int_eq(cuda->live_modules, 0);
+
+  ck_assert_int_eq(tile_kernel_from_source(device, "product.tile", product_text,
+                                           sizeof product_text - 1, "product", &k),
+                   TILE_OK);
+  ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
+  jit_kernel_set_assembled_apart(k, true);
+  jit_kernel_set_quick_first(k, true);
+  ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
+  jit_kernel_settle(k);
+  ck_assert_int_eq(cuda->live_modules, 2); // the first may still be running
+  ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert_int_eq(cuda->capture_mode, 0); // as it was before modules were loaded
+  tile_kernel_close(k);
+  ck_assert_int_eq(cuda->live_modules, 0);
+
+  // Nothing is gained without products.
+  k = open_kernel("add", "1024");
+  jit_kernel_set_assembled_apart(k, true);
+  jit_kernel_set_quick_first(k, true);
+  args[0] = args[1] = args[2];
+  ck_assert_int_eq(tile_launch(k, NULL, one, args, 4), TILE_OK);
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  tile_kernel_close(k);
+}
+END_TEST
+
 int main(void) {
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
@@ -322,6 +391,7 @@ int main(void) {
   TCase *ptx = tcase_create("ptx");
   tcase_add_checked_fixture(ptx, open_fake_gpu, close_device);
   tcase_add_test(ptx, ptx_fits_its_launch);
+  tcase_add_test(ptx, products_run_before_their_best_code_is_there);
   suite_add_tcase(s, ptx);
   TCase *absent = tcase_create("without a device");
   tcase_add_test(absent, a_device_that_is_not_there_compiles);

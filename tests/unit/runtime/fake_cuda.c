@@ -264,6 +264,14 @@ int cuStreamBeginCapture_v2(void *stream, int mode) {
   return stream ? 0 : 1;
 }
 
+int cuThreadExchangeStreamCaptureMode(int *mode) {
+  ENTRY_IN_CONTEXT(capture_mode);
+  int before = fake->capture_mode;
+  fake->capture_mode = *mode;
+  *mode = before;
+  return 0;
+}
+
 int cuStreamEndCapture(void *stream, void **graph) {
   ENTRY_IN_CONTEXT(capture_end);
   (void)stream;
@@ -384,6 +392,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name) {
 struct fake_link {
   char *log;   // where errors go, or NULL
   char *cubin; // NULL: not complete
+  bool is_quick;
   char text[64];
 };
 
@@ -393,6 +402,8 @@ int cuLinkCreate_v2(unsigned count, int *options, void **values, void **link) {
   for (unsigned i = 0; l && i < count; i++)
     if (options[i] == CUDA_JIT_ERROR_LOG)
       l->log = values[i];
+    else if (options[i] == CUDA_JIT_LEVEL)
+      l->is_quick = (uintptr_t)values[i] < 3;
   *link = l;
   change(&fake->live_links, 1);
   return l ? 0 : 2;
@@ -413,7 +424,7 @@ int cuLinkAddData_v2(void *link, int kind, void *data, size_t size, const char *
     strcpy(l->log, "ptxas fatal: bad");
     return 218;
   }
-  snprintf(l->text, sizeof l->text, "\177ELF%.50s", (char *)data);
+  snprintf(l->text, sizeof l->text, "\177ELF%s%.50s", l->is_quick ? "quick " : "", (char *)data);
   return 0;
 }
 

@@ -2,7 +2,7 @@
 // The tests' own CUDA driver: a shared library with the driver's entry points over host memory,
 // which fails on demand and notes what it was asked. TILE_LIBCUDA leads the loader to it.
 //
-// Assembling puts "\177ELF" in front of the text. What a kernel does is said by words in the first
+// Assembling puts "\177ELF" in front of the text, "\177ELFquick " at a low level of optimisation. What a kernel does is said by words in the first
 // bytes of its module, for tests whose driver lives in another process:
 //   store=N   puts the byte N where the first parameter points to
 //   ms=X      how long a launch takes, as events tell
@@ -31,6 +31,7 @@ struct fake_cuda {
   bool refuse_cubins;               // modules that begin as ELF get CUDA_ERROR_NO_BINARY_FOR_GPU
   char launched[64];                // the first bytes of the module whose kernel was launched
   int max_shared;                   // what cuFuncSetAttribute was given
+  int capture_mode;                 // what cuThreadExchangeStreamCaptureMode was given last
 };
 
 // The library's state, found by dlsym.
