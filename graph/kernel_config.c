@@ -133,6 +133,29 @@ static bool grids_follow(struct program *p, const struct graph_kernel *k) {
   return true;
 }
 
+// Is a grid that was launchable for all sizes still so?
+static bool fits(const struct expr *before, const struct expr *now) {
+  return now->hi <= MOST_PROGRAMS || now->hi <= before->hi;
+}
+
+// Reads the grids of `k`'s launches as they are with the constants of `as`; gives them to the
+// launches where they are taken.
+static bool follow_grids(struct program *p, const struct graph_kernel *k, struct graph_kernel *as,
+                         bool takes) {
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct launch *l = &p->launches.at[i], with = *l;
+    const struct expr *grid[3];
+    if (l->kernel != k)
+      continue;
+    with.kernel = as;
+    if (!launch_grid_of(p, &with, grid) || !fits(l->grid[1], grid[1]) || !fits(l->grid[2], grid[2]))
+      return false;
+    for (int d = 0; d < 3 && takes; d++)
+      l->grid[d] = grid[d];
+  }
+  return true;
+}
+
 // ---- spaces ----
 
 static const char *setting_of(struct arena *a, const struct graph_kernel *k, const char *name) {
@@ -175,6 +198,30 @@ static bool changes_grid(const struct tune_space *s) {
   return false;
 }
 
+static struct graph_kernel with_constants(struct arena *a, const struct graph_kernel *k,
+                                          const struct tune_space *s, size_t config) {
+  struct graph_kernel as = *k;
+  as.constants.at = arena_array(a, struct kernel_constant, k->constants.len + 1);
+  for (size_t i = 0; i < k->constants.len; i++) {
+    const char *value = tune_config_value(s, config, k->constants.at[i].name);
+    as.constants.at[i] = k->constants.at[i];
+    as.constants.at[i].value = value ? value : k->constants.at[i].value;
+  }
+  return as;
+}
+
+// Leaves the configurations whose grids can be launched whatever the sizes are.
+static void drop_large_grids(struct arena *a, struct program *p, const struct graph_kernel *k,
+                             struct tune_space *s) {
+  size_t kept = 1; // the first one is the kernel's own
+  for (size_t i = 1; i < s->count; i++) {
+    struct graph_kernel as = with_constants(a, k, s, i);
+    if (follow_grids(p, k, &as, false))
+      s->configs[kept++] = s->configs[i];
+  }
+  s->count = kept;
+}
+
 const char *kernel_space(struct arena *a, struct program *p, const struct graph_kernel *k,
                          struct tune_space *ret) {
   if (!k->space)
@@ -199,6 +246,8 @@ const char *kernel_space(struct arena *a, struct program *p, const struct graph_
   ret->configs[own] = first;
   if (changes_grid(ret) && !grids_follow(p, k))
     return "it is not known how its grid follows";
+  if (changes_grid(ret))
+    drop_large_grids(a, p, k, ret);
   return NULL;
 }
 
@@ -238,25 +287,6 @@ static bool take_setting(struct arena *a, struct graph_kernel *k, const struct t
   return strcmp(s->name, "num_stages") == 0 && set_number(s->value, 16, &k->num_stages);
 }
 
-// Is a grid that was launchable for all sizes still so?
-static bool fits(const struct expr *before, const struct expr *now) {
-  return now->hi <= MOST_PROGRAMS || now->hi <= before->hi;
-}
-
-static bool take_grids(struct program *p, const struct graph_kernel *k, bool is_trial) {
-  for (size_t i = 0; i < p->launches.len; i++) {
-    struct launch *l = &p->launches.at[i];
-    const struct expr *grid[3];
-    if (l->kernel != k)
-      continue;
-    if (!launch_grid_of(p, l, grid) || !fits(l->grid[1], grid[1]) || !fits(l->grid[2], grid[2]))
-      return false;
-    for (int d = 0; d < 3 && !is_trial; d++)
-      l->grid[d] = grid[d];
-  }
-  return true;
-}
-
 bool kernel_configure(struct program *p, struct graph_kernel *k, const struct tune_setting *s,
                       size_t count) {
   struct arena *a = p->arena;
@@ -271,7 +301,7 @@ bool kernel_configure(struct program *p, struct graph_kernel *k, const struct tu
     ok = take_setting(a, k, &s[i]);
   }
   if (ok && has_constants)
-    ok = take_grids(p, k, true) && take_grids(p, k, false);
+    ok = follow_grids(p, k, k, false) && follow_grids(p, k, k, true);
   if (!ok)
     *k = before;
   else if (!k->emitted)

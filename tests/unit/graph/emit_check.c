@@ -36,7 +36,7 @@ static bool configure(struct program *p, struct graph_kernel *k, unsigned round,
   for (size_t d = 0; d < space.dim_count; d++)
     settings[d] = (struct tune_setting){space.dims[d].name,
                                         space.dims[d].values[space.configs[config].at[d]]};
-  ck_assert_msg(kernel_configure(p, k, settings, space.dim_count), "%s: %s", name, k->name);
+  ck_assert_msg(kernel_configure(p, k, settings, space.dim_count), "%s: %s: %s", name, k->name, k->space);
   ck_assert(kernel_has(p->arena, k, settings, space.dim_count));
   return config > 0;
 }
