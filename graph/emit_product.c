@@ -177,16 +177,18 @@ static void emit_loop(struct product *g) {
     emit_count(e, a[i]);
     emit_count(e, b[i]);
   }
-  const char *x = NULL;
+  const char *x = NULL, *y = NULL;
   for (unsigned i = 0; i < g->count; i++) {
     if (i == 0 || a[i] != a[i - 1]) {
       const char *text = operand_text(e, a[i], g->dtype, row, ka, ka, "[BLOCK_M, BLOCK_K]");
       x = g->count == 1 ? "a" : arena_printf(e->arena, "a%u", i);
       emit_line(e, 1, "%s = %s", x, text);
     }
-    const char *y = g->count == 1 ? "b" : arena_printf(e->arena, "b%u", i);
-    const char *text = operand_text(e, b[i], g->dtype, kb, column, kb, "[BLOCK_K, BLOCK_N]");
-    emit_line(e, 1, "%s = %s", y, text);
+    if (i == 0 || b[i] != b[i - 1]) {
+      const char *text = operand_text(e, b[i], g->dtype, kb, column, kb, "[BLOCK_K, BLOCK_N]");
+      y = g->count == 1 ? "b" : arena_printf(e->arena, "b%u", i);
+      emit_line(e, 1, "%s = %s", y, text);
+    }
     emit_line(e, 1, "%s = tl.dot(%s, %s, %s%s)", sum_name(g, i), x, y, sum_name(g, i),
               precision(g));
   }

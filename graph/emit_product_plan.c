@@ -24,7 +24,7 @@ static const struct candidate halves[] = {
     {16, 16, 128, 4, 4, 6, 40},
 };
 
-// Two products that share their rows: registers for two accumulators. What a block with twice the
+// Two products that share an operand: registers for two accumulators. What a block with twice the
 // columns does, less a little.
 static const struct candidate pairs[] = {
     {128, 128, 64, 8, 3, 1, 460}, {128, 64, 64, 4, 3, 2, 430}, {64, 64, 64, 4, 3, 3, 380},

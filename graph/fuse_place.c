@@ -106,30 +106,34 @@ static unsigned count_products(const struct group *g) {
   return n;
 }
 
-// Is the access an operand of a product that knows its rows?
-static bool is_rows_operand(struct fuser *f, const struct group *g, const struct access *a) {
+// Is the access an operand of a product that knows its rows, or its columns?
+static bool is_operand(struct fuser *f, const struct group *g, const struct access *a,
+                       uint8_t dim) {
   if (a->is_store || a->member->stage->kind != STAGE_PRODUCT)
     return false;
   for (size_t i = 0; i < g->atoms.len; i++)
-    if (g->atoms.at[i].dim == DIM_M && place_has_axis(f, a->offset, g->atoms.at[i].axis))
+    if (g->atoms.at[i].dim == dim && place_has_axis(f, a->offset, g->atoms.at[i].axis))
       return true;
   return false;
 }
 
-static bool share_rows(struct fuser *f, const struct join *j) {
+static bool share_operand(struct fuser *f, const struct join *j) {
   const struct side *h = &j->host_side, *g = &j->guest_side;
   for (size_t i = 0; i < g->g->accesses.len; i++)
     for (size_t k = 0; k < h->g->accesses.len; k++) {
       const struct access *a = &g->g->accesses.at[i], *b = &h->g->accesses.at[k];
-      if (a->buffer == b->buffer && is_rows_operand(f, g->g, a) && is_rows_operand(f, h->g, b) &&
-          side_place(f, g, a->offset) == side_place(f, h, b->offset))
-        return true;
+      if (a->buffer != b->buffer || side_place(f, g, a->offset) != side_place(f, h, b->offset))
+        continue;
+      for (uint8_t dim = DIM_M; dim <= DIM_N; dim++)
+        if (is_operand(f, g->g, a, dim) && is_operand(f, h->g, b, dim))
+          return true;
     }
   return false;
 }
 
-// Two products of the same size go through one loop over k where they have the rows in common. One
-// with few blocks and a long k is better off alone: its k is split.
+// Two products of the same size go through one loop over k where they have an operand in common:
+// the rows of gate and up projections, the columns of their weights' gradients. One with few blocks
+// and a long k is better off alone: its k is split.
 static bool place_product(struct fuser *f, struct join *j, const struct relation *r) {
   const struct side *h = &j->host_side, *g = &j->guest_side;
   if (r->open[0] || r->open[1])
@@ -139,8 +143,8 @@ static bool place_product(struct fuser *f, struct join *j, const struct relation
     if (p->match && g->g->atoms.at[p->atom].dim != h->g->atoms.at[p->match->atom].dim)
       return false;
   }
-  j->reason = "two products that share no rows";
-  if (!share_rows(f, j))
+  j->reason = "two products that share no operand";
+  if (!share_operand(f, j))
     return false;
   j->reason = "a kernel holds two products, or three small ones";
   unsigned most = expr_hint(j->host->numel[0]) > FEW_RESULTS ? 2 : 3;

@@ -145,6 +145,27 @@ START_TEST(products_of_the_same_rows_share_a_kernel) {
 }
 END_TEST
 
+// Gradients of weights that met the same rows: the columns are loaded once.
+START_TEST(products_of_the_same_columns_share_a_kernel) {
+  char text[2000];
+  for (unsigned i = 0; i < 3; i++) {
+    const char *t = dtypes[i];
+    TEXT(HEAD "x: \"%s[50, 37]\", g: \"%s[50, 40]\", u: \"%s[50, 40]\"):\n" LINE
+              "a = torch.ops.aten.permute.default(g, [1, 0])\n" LINE
+              "b = torch.ops.aten.mm.default(a, x)\n" LINE
+              "c = torch.ops.aten.permute.default(u, [1, 0])\n" LINE
+              "d = torch.ops.aten.mm.default(c, x)\n" LINE "return (b, d)\n",
+         t, t, t);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_host, t);
+    ck_assert_uint_eq(p->launches.len, 1);
+    ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "acc1 = tl.dot(a1, b0, acc1"));
+    check_agrees(p, NULL, tolerance(t), t);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 static size_t launches_of(const char *text, const char *name) {
   struct arena *a = arena_create();
   struct program *p = check_program(a, text, &on_host, name);
@@ -338,6 +359,7 @@ int main(void) {
   tcase_add_test(c, operand_is_computed);
   tcase_add_test(c, gate_and_product);
   tcase_add_test(c, products_of_the_same_rows_share_a_kernel);
+  tcase_add_test(c, products_of_the_same_columns_share_a_kernel);
   tcase_add_test(c, small_products_of_the_same_rows_share_a_kernel);
   tcase_add_test(c, long_k_is_split);
   tcase_add_test(c, batches_of_long_k_are_split);

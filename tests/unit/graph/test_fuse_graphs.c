@@ -94,7 +94,7 @@ static const struct pattern patterns[] = {
      X32 ", w: \"f32[96, 64]\", u: \"f32[96, 64]\", d: \"f32[64, 96]\", r: \"f32[32, 64]\"",
      OP("a", "linear.default(x, w)") OP("s", "silu.default(a)") OP("b", "linear.default(x, u)")
          OP("m", "mul.Tensor(s, b)") OP("o", "linear.default(m, d)") OP("y", "add.Tensor(o, r)"),
-     "y", 3, REGION_PRODUCT},
+     "y", 2, REGION_PRODUCT},
 };
 
 static struct graph *graph_of(struct arena *a, const char *name, const char *params,
@@ -305,7 +305,7 @@ static const struct pattern attentions[] = {
      "y", 1, REGION_ATTENTION},
     {"heads too wide for a program",
      "q: \"f16[1, 2, 20, 320]\", k: \"f16[1, 2, 24, 320]\", v: \"f16[1, 2, 24, 320]\"",
-     SCORES OP("t", "mul.Tensor(s, 0.25)") VALUES, "y", 3, REGION_PRODUCT},
+     SCORES OP("t", "mul.Tensor(s, 0.25)") VALUES, "y", 2, REGION_PRODUCT},
 };
 
 START_TEST(attention_of_models) {
