@@ -305,7 +305,7 @@ static const struct pattern attentions[] = {
      "y", 1, REGION_ATTENTION},
     {"heads too wide for a program",
      "q: \"f16[1, 2, 20, 320]\", k: \"f16[1, 2, 24, 320]\", v: \"f16[1, 2, 24, 320]\"",
-     SCORES OP("t", "mul.Tensor(s, 0.25)") VALUES, "y", 2, REGION_PRODUCT},
+     SCORES OP("t", "mul.Tensor(s, 0.25)") VALUES, "y", 3, REGION_PRODUCT},
 };
 
 START_TEST(attention_of_models) {
