@@ -131,6 +131,8 @@ void emit_space_blocks(struct strbuf *out, const char *name, const struct expr *
 void emit_space_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
                        unsigned most);
 const char *emit_space_end(struct emitter *e, struct strbuf *out);
+// The program's counters, at least so many: zeros before every launch, and to be left so.
+struct buffer *emit_counters(struct program *p, int64_t count);
 // A buffer between two launches.
 struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);

@@ -82,6 +82,10 @@ static bool put_tail(struct row_writer *w, struct row_writer *ret_left) {
 }
 
 bool rows_emit(struct rows *s) {
+  if (s->lag) {
+    rows_emit_tickets(s);
+    return true;
+  }
   if (s->splits > 1) {
     rows_emit_splits(s);
     return true;

@@ -54,6 +54,7 @@ struct rows {
   // The plan.
   unsigned x_block, r_block, num_warps, splits;
   unsigned lanes, width; // a block is `lanes` for each row, of `width` elements each; 0: has no lanes
+  int64_t lag;   // chunks between two readings of one in a single launch; 0: several launches
   bool is_looped;
 };
 
@@ -63,6 +64,7 @@ void rows_find_pairs(struct rows *s);
 void rows_plan(struct rows *s);
 // How many programs there are that have shares; NULL: parts of rows have their own launches.
 const struct expr *rows_programs(const struct rows *s);
+bool rows_have_writes(const struct rows *s, unsigned level, bool full); // behind a level
 bool rows_emit(struct rows *s);
 // Rows in registers, by programs that walk over them and add up columns; each leaves its sums in
 // `part` of a column, [programs, r].

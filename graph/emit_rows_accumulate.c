@@ -189,10 +189,11 @@ static void finish_softmax(struct row_writer *w, struct row_reduction *d) {
   struct emitter *e = w->e;
   finish_reduction(w, d->first, row_writer_name(w, "acc", d->first));
   const char *m = d->first->name, *base = row_writer_name(w, "base", d);
-  emit_line(e, 0, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, m, m);
+  emit_line(e, w->level, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, m, m);
   finish_reduction(w, d,
-                   arena_printf(e->arena, "%s * tl.exp(%s - %s)", row_writer_name(w, "acc", d),
-                                row_writer_name(w, "acc", d->first), base));
+                   arena_printf(e->arena, "%s * tl.exp2((%s - %s) * %s)",
+                                row_writer_name(w, "acc", d), row_writer_name(w, "acc", d->first),
+                                base, log2_e));
 }
 
 // Over lanes: those of a tile, or splits. `n` elements lie behind all of them together.
@@ -201,7 +202,7 @@ static void combine_variance(struct row_writer *w, struct row_reduction *d, cons
   const char *m2 = row_writer_name(w, "acc", d), *mean = row_writer_name(w, "mean", d),
              *count = row_writer_name(w, "count", d), *off = row_writer_name(w, "off", d);
   finish_reduction(w, d->first, arena_printf(e->arena, "%s * %s", mean, count));
-  emit_line(e, 0, "%s = %s - %s / %s", off, mean, d->first->name, n);
+  emit_line(e, w->level, "%s = %s - %s / %s", off, mean, d->first->name, n);
   finish_reduction(w, d, arena_printf(e->arena, "%s + %s * %s * %s", m2, count, off, off));
 }
 
@@ -217,6 +218,42 @@ void row_writer_finish(struct row_writer *w, struct row_reduction *d, const char
                                   row_writer_name(w, "at", d)));
   else if (!d->has_second)
     finish_reduction(w, d, row_writer_name(w, "acc", d));
+}
+
+// ---- a chunk ----
+
+// The sum relative to the chunk's own maximum.
+static void reduce_softmax_chunk(struct row_writer *w, struct row_reduction *d) {
+  struct emitter *e = w->e;
+  struct row_reduction *m = d->first;
+  finish_reduction(w, m, inside_row(w, m));
+  const char *base = row_writer_name(w, "base", d);
+  emit_line(e, w->level, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, m->name, m->name);
+  emit_given(e, m->result, base, w->x_bit, w->level);
+  finish_reduction(w, d, inside_row(w, d));
+}
+
+// The sum of squares around the chunk's own mean.
+static void reduce_variance_chunk(struct row_writer *w, struct row_reduction *d) {
+  struct emitter *e = w->e;
+  const struct scalar *mean_of_row = d->body->in[0]->in[1];
+  const char *mean = row_writer_name(w, "mean", d), *block = "RBLOCK";
+  finish_reduction(w, d->first, inside_row(w, d->first));
+  if (w->has_r_mask)
+    block = arena_printf(e->arena, "tl.minimum(%s - split * RBLOCK, RBLOCK)",
+                         emit_extent(e, w->s->r->symbol->limit));
+  emit_line(e, w->level, "%s = %s / %s", mean, d->first->name, block);
+  emit_given(e, mean_of_row, mean, w->x_bit, w->level);
+  finish_reduction(w, d, inside_row(w, d));
+}
+
+void row_writer_reduce_chunk(struct row_writer *w, struct row_reduction *d) {
+  if (d->pair == PAIR_SOFTMAX)
+    reduce_softmax_chunk(w, d);
+  else if (d->pair == PAIR_VARIANCE)
+    reduce_variance_chunk(w, d);
+  else if (!d->has_second)
+    row_writer_reduce(w, d);
 }
 
 // ---- a pass ----

@@ -48,7 +48,8 @@ static bool is_apply(const struct scalar *v, enum scalar_op op) {
 static bool is_softmax_sum(const struct row_reduction *a, const struct row_reduction *b) {
   const struct scalar *v = b->body;
   return a->stage->op == REDUCE_MAX && b->stage->op == REDUCE_SUM && v->dtype == DTYPE_F32 &&
-         (is_apply(v, SCALAR_EXP) || is_apply(v, SCALAR_FAST_EXP)) && is_apply(v->in[0], SCALAR_SUB) && v->in[0]->in[0] == a->body &&
+         (is_apply(v, SCALAR_EXP) || is_apply(v, SCALAR_FAST_EXP)) &&
+         is_apply(v->in[0], SCALAR_SUB) && v->in[0]->in[0] == a->body &&
          v->in[0]->in[1] == a->result;
 }
 
@@ -155,17 +156,22 @@ static void count_row(void *user, const struct scalar *load) {
     l->seen[l->count++] = load;
 }
 
+static struct loaded_rows loaded_rows(const struct rows *s) {
+  struct loaded_rows l = {.s = s};
+  for (size_t i = 0; i < s->reduction_count; i++)
+    scalar_loads(s->reductions[i].body, count_row, &l);
+  for (size_t i = 0; i < s->write_count; i++)
+    scalar_loads(s->writes[i].body, count_row, &l);
+  return l;
+}
+
 // A program that holds a long row has a multiprocessor to itself, and nothing is under way while it
 // adds up. So programs walk over rows, and the next one comes to shared memory meanwhile: softmax
 // of 4096 rows of 32768 halves took 0.142 ms instead of 0.175 on an H200.
 static void plan_walk(struct rows *s, int64_t x, unsigned row) {
   enum { LONG_ROW = 16384, MOST_BYTES = 160 << 10, STAGES = 2, ROWS_A_WALK = 4 };
-  struct loaded_rows l = {.s = s};
+  struct loaded_rows l = loaded_rows(s);
   int64_t programs = emit_multiprocessors(s->o);
-  for (size_t i = 0; i < s->reduction_count; i++)
-    scalar_loads(s->reductions[i].body, count_row, &l);
-  for (size_t i = 0; i < s->write_count; i++)
-    scalar_loads(s->writes[i].body, count_row, &l);
   if (row < LONG_ROW || x < ROWS_A_WALK * programs || (int64_t)STAGES * row * l.bytes > MOST_BYTES)
     return;
   s->walkers = (unsigned)programs;
@@ -238,6 +244,34 @@ static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
   return true;
 }
 
+// A row and all that is under way are to stay in the second cache until they are read again.
+static void plan_tickets(struct rows *s, int64_t n) {
+  enum {
+    CHUNK_BYTES = 16 << 10,
+    WARPS = 8,
+    PROGRAMS_A_MULTIPROCESSOR = 4,
+    MOST_BYTES = 20 << 20,
+    MOST_COUNTERS = 8192
+  };
+  int64_t rows = 0;
+  struct loaded_rows l = loaded_rows(s);
+  if (!expr_is_const(s->x->symbol->limit, &rows) || rows * s->levels > MOST_COUNTERS ||
+      l.bytes == 0 || s->levels == 0 || !rows_have_writes(s, s->levels, true))
+    return;
+  int64_t block = pow2_from(CHUNK_BYTES / l.bytes, CHUNK_BYTES), splits = (n + block - 1) / block;
+  int64_t lag = splits + PROGRAMS_A_MULTIPROCESSOR * (int64_t)emit_multiprocessors(s->o);
+  if (block < 512 || splits < 2 || splits > MOST_SPLITS || rows * splits < 2 * lag ||
+      lag * block * l.bytes > MOST_BYTES)
+    return;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (reduce_is_place(&s->reductions[i]))
+      return;
+  s->r_block = (unsigned)block;
+  s->splits = (unsigned)splits;
+  s->lag = lag;
+  s->num_warps = WARPS;
+}
+
 static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   struct tile_count t = tiles_of(s);
   if (plan_lanes(s, x, n))
@@ -257,7 +291,9 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
     return;
   }
   s->r_block = row < 2 ? 2 : row;
-  unsigned a_thread = row > 8192 ? 32 : reads_weights || t.full > 1 ? 16 : 32;
+  // Weights are read again for each row: the more elements a thread has, the fewer threads do.
+  bool is_one = loaded_rows(s).count == 1;
+  unsigned a_thread = row > 8192 || (is_one && reads_weights) || t.full <= 1 ? 32 : 16;
   s->num_warps = clamp(row / (32 * a_thread), 1, 32);
   s->x_block = 1;
   if (row <= 1024) { // several rows a program
@@ -292,6 +328,8 @@ void rows_plan(struct rows *s) {
     plan_outer(s, x, n, is_known);
   if (s->is_looped)
     rows_find_pairs(s);
+  if (s->is_looped && !s->lanes && s->is_inner && is_known)
+    plan_tickets(s, n);
 }
 
 const struct expr *rows_programs(const struct rows *s) {

@@ -9,12 +9,14 @@
 
 static const char *part_place(struct row_writer *w, const char *split) {
   const struct expr *rows = w->s->x->symbol->limit;
-  return expr_is(rows, 1)
-             ? split
-             : arena_printf(w->e->arena, "%s * %s + x", split, emit_extent(w->e, rows));
+  if (w->s->lag)
+    return arena_printf(w->e->arena, "x * %u + %s", w->s->splits, split);
+  if (expr_is(rows, 1))
+    return w->is_row ? split : arena_printf(w->e->arena, "%s + x", split);
+  return arena_printf(w->e->arena, "%s * %s + x", split, emit_extent(w->e, rows));
 }
 
-static void put_part(struct row_writer *w, struct row_reduction *d) {
+void row_writer_put_part(struct row_writer *w, struct row_reduction *d) {
   struct emitter *e = w->e;
   if (!d->part)
     d->part = emit_temporary(e->p, "part", reduce_dtype(d),
@@ -23,21 +25,17 @@ static void put_part(struct row_writer *w, struct row_reduction *d) {
   bool masked = e->axes[0].mask != NULL;
   const char *v =
       d->result->dtype == DTYPE_I1 ? arena_printf(e->arena, "%s.to(tl.int32)", d->name) : d->name;
-  const char *at = part_place(w, "split");
-  if (expr_is(w->s->x->symbol->limit, 1) && !w->is_row)
-    at = "split + x";
-  emit_line(e, 0, "tl.store(%s + %s, %s%s)", emit_buffer(e, d->part), at, v,
-            masked ? ", mask=x_mask" : "");
+  emit_line(e, w->level, "tl.store(%s + %s, %s%s)", emit_buffer(e, d->part), part_place(w, "split"),
+            v, masked ? ", mask=x_mask" : "");
 }
 
-// What an earlier launch left of this reduction, as lanes along r.
+// What earlier programs left of this reduction, as lanes along r. In the same launch they may have
+// done so a moment ago.
 static void load_part(struct row_writer *w, struct row_reduction *d, const char *name) {
   struct emitter *e = w->e;
-  const char *at = part_place(w, "s");
-  if (expr_is(w->s->x->symbol->limit, 1) && !w->is_row)
-    at = "s + x";
-  emit_line(e, 0, "%s = tl.load(%s + %s, mask=s_mask%s, other=%s)", name, emit_buffer(e, d->part),
-            at, e->axes[0].mask ? " & x_mask" : "", reduce_neutral(e, d));
+  emit_line(e, w->level, "%s = tl.load(%s + %s, mask=s_mask%s, other=%s%s)", name,
+            emit_buffer(e, d->part), part_place(w, "s"), e->axes[0].mask ? " & x_mask" : "",
+            reduce_neutral(e, d), w->s->lag ? ", volatile=True" : "");
 }
 
 // How many elements of a row share number `share` has: every so many blocks are its own, and the
@@ -45,10 +43,11 @@ static void load_part(struct row_writer *w, struct row_reduction *d, const char 
 static const char *share_count(struct row_writer *w, const char *share) {
   const char *n = emit_extent(w->e, w->s->r->symbol->limit);
   unsigned splits = w->s->splits;
-  return arena_printf(w->e->arena,
-                      "((%s // RBLOCK + %u - %s) // %u * RBLOCK + tl.where(%s == %s // RBLOCK %% %u, "
-                      "%s %% RBLOCK, 0))",
-                      n, splits - 1, share, splits, share, n, splits, n);
+  return arena_printf(
+      w->e->arena,
+      "((%s // RBLOCK + %u - %s) // %u * RBLOCK + tl.where(%s == %s // RBLOCK %% %u, "
+      "%s %% RBLOCK, 0))",
+      n, splits - 1, share, splits, share, n, splits, n);
 }
 
 static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
@@ -60,8 +59,9 @@ static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
     if (d->pair == PAIR_VARIANCE) {
       const char *mean = row_writer_name(w, "mean", d), *count = row_writer_name(w, "count", d);
       load_part(w, d->first, mean);
-      emit_line(w->e, 0, "%s = tl.where(s_mask, %s, 0).to(tl.float32)", count, share_count(w, "s"));
-      emit_line(w->e, 0, "%s = %s / tl.maximum(%s, 1.0)", mean, mean, count);
+      emit_line(w->e, w->level, "%s = tl.where(s_mask, %s, 0).to(tl.float32)", count,
+                share_count(w, "s"));
+      emit_line(w->e, w->level, "%s = %s / tl.maximum(%s, 1.0)", mean, mean, count);
       load_part(w, d, row_writer_name(w, "acc", d));
     } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
       load_part(w, d, row_writer_name(w, "acc", d));
@@ -94,13 +94,12 @@ static bool has_tail(const struct rows *s, int64_t *ret) {
          *ret <= MOST_GROUPS;
 }
 
-// Lanes for the parts of the launches before.
-static void load_parts(struct row_writer *w, unsigned level, const char *n) {
+void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n) {
   unsigned lanes = 1;
   while (lanes < w->s->splits)
     lanes *= 2;
-  emit_line(w->e, 0, "s = tl.arange(0, %u)%s", lanes, w->brackets);
-  emit_line(w->e, 0, "s_mask = s < %u", w->s->splits);
+  emit_line(w->e, w->level, "s = tl.arange(0, %u)%s", lanes, w->brackets);
+  emit_line(w->e, w->level, "s_mask = s < %u", w->s->splits);
   for (unsigned before = 0; before < level; before++)
     combine_parts(w, before, n);
 }
@@ -111,7 +110,7 @@ static void write_split(struct row_writer *w, unsigned level) {
   const char *n = emit_extent(e, s->r->symbol->limit);
   emit_line(e, 0, "split = tl.program_id(1)");
   if (level > 0)
-    load_parts(w, level, n);
+    row_writer_load_parts(w, level, n);
   if (level == s->levels) {
     for (unsigned l = 0; l <= level; l++)
       row_writer_stores(w, l, false);
@@ -123,7 +122,7 @@ static void write_split(struct row_writer *w, unsigned level) {
   row_writer_reduce_level(w, level, share_count(w, "split"));
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
-      put_part(w, &s->reductions[i]);
+      row_writer_put_part(w, &s->reductions[i]);
 }
 
 // Launch number `level` of a split: it knows the levels before.
@@ -144,7 +143,7 @@ static struct row_writer begin_split(struct rows *s, unsigned level, const char 
 // The last launch, or what the last programs of the one before do.
 static struct row_writer begin_finish(struct rows *s) {
   struct row_writer w = begin_split(s, s->levels, "finish", false);
-  load_parts(&w, s->levels, emit_extent(w.e, s->r->symbol->limit));
+  row_writer_load_parts(&w, s->levels, emit_extent(w.e, s->r->symbol->limit));
   for (unsigned l = 0; l <= s->levels; l++)
     row_writer_stores(&w, l, false);
   return w;

@@ -27,7 +27,6 @@ void row_writer_r(struct row_writer *w);
 void row_writer_count(struct row_writer *w); // uses of all formulas
 // A pass over the row, or over this program's part of it.
 void row_writer_open_pass(struct row_writer *w, bool backwards);
-bool rows_have_writes(const struct rows *s, unsigned level, bool full);
 void row_writer_stores(struct row_writer *w, unsigned level, bool full);
 // `splits`: a program a part of a row.
 void row_writer_end(struct row_writer *w, bool splits);
@@ -39,6 +38,8 @@ const char *row_writer_name(struct row_writer *w, const char *base, const struct
 void row_writer_reduce(struct row_writer *w, struct row_reduction *d);
 // A share of what is reduced over x: the program's rows, reduced to a number. Its text.
 const char *row_writer_share(struct row_writer *w, const struct row_reduction *d);
+// What a chunk of a row, which is a tile, gives; its parts are combined later.
+void row_writer_reduce_chunk(struct row_writer *w, struct row_reduction *d);
 // One level of reductions, by a pass over `n` elements.
 void row_writer_reduce_level(struct row_writer *w, unsigned level, const char *n);
 // What accumulators hold, to the result's name.
@@ -46,5 +47,12 @@ void row_writer_finish(struct row_writer *w, struct row_reduction *d, const char
 
 // ---- splits (graph/emit_rows_split.c) ----
 void rows_emit_splits(struct rows *s);
+// A part of a row's reduction, left for those who combine all parts.
+void row_writer_put_part(struct row_writer *w, struct row_reduction *d);
+// Results of the levels before `level`, from their parts.
+void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n);
+
+// ---- tickets (graph/emit_rows_tickets.c) ----
+void rows_emit_tickets(struct rows *s);
 
 #endif

@@ -27,7 +27,7 @@ static bool fits(const struct emitter *e, const struct emitter *tail) {
   return true;
 }
 
-static struct buffer *counters_of(struct program *p, int64_t groups) {
+struct buffer *emit_counters(struct program *p, int64_t groups) {
   struct exprs *x = p->regions->loops->exprs;
   int64_t n = 0;
   if (!p->counters)
@@ -104,7 +104,7 @@ bool emit_tail_of(struct emitter *e, struct emitter *tail, int64_t groups, const
                   const char *count) {
   if (!fits(e, tail))
     return false;
-  struct buffer *counters = counters_of(e->p, groups);
+  struct buffer *counters = emit_counters(e->p, groups);
   emit_writes(e, counters);
   const char *call = call_of(e, tail), *place = emit_buffer(e, counters);
   if (group)

@@ -84,6 +84,19 @@ static const struct family families[] = {
      "a = " A "_softmax.default(x, 0, False)\nreturn (a,)\n", 1e-5},
     {"long rows", "x: \"f32[2, 70000]\"", "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n",
      1e-4},
+    {"many long rows", "x: \"bf16[40, 20001]\"",
+     "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-2},
+    {"many long rows for a GPU", "x: \"f32[215, 20001]\"",
+     "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-4},
+    {"layer norm of many long rows", "x: \"f32[40, 20001]\", w: \"f32[20001]\"",
+     "n = " A "native_layer_norm.default(x, [20001], w, None, 1e-05)\ny = n[0]\nm = "
+     "n[1]\nr = n[2]\nreturn (y, m, r)\n",
+     1e-3},
+    {"two levels of many long rows", "x: \"f32[40, 20000]\", y: \"f32[40, 20000]\"",
+     "a = " A "mul.Tensor(x, y)\nm = " A "mean.dim(a, [1], True)\nd = " A "sub.Tensor(a, m)\ne = " A
+     "abs.default(d)\ns = " A "sum.dim_IntList(e, [1], True)\nq = " A "div.Tensor(d, s)\nl = " A
+     "amax.default(a, [1])\nreturn (q, d, l, s)\n",
+     1e-3},
     {"rows that are walked over", "x: \"bf16[70, 16500]\"",
      "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-2},
     {"log softmax", "x: \"f32[300, 20000]\"",
@@ -261,6 +274,40 @@ START_TEST(one_launch_for_reductions_in_parts) {
 }
 END_TEST
 
+static bool source_has(const char *params, const char *body, const char *what) {
+  struct arena *a = arena_create();
+  struct family f = {"rows", params, body, 0};
+  char *text = text_of(&f);
+  struct program *p = check_program(a, text, &(struct program_options){.target = "sm_90a"}, "text");
+  bool found = false;
+  for (size_t i = 0; i < p->kernels.len; i++)
+    found = found || strstr(p->kernels.at[i]->source, what);
+  free(text);
+  arena_destroy(a);
+  return found;
+}
+
+// Rows that are read twice are so in one launch where a chunk is still in the cache the second
+// time.
+START_TEST(tickets_for_long_rows) {
+  static const struct {
+    const char *params;
+    bool draws;
+  } cases[] = {{"x: \"bf16[64, 1048576]\"", true},  {"x: \"f32[64, 1048576]\"", true},
+               {"x: \"bf16[1024, 131072]\"", true}, {"x: \"bf16[4096, 32768]\"", false},
+               {"x: \"bf16[4, 1048576]\"", false},   // little enough for the cache
+               {"x: \"bf16[8, 33554432]\"", false}}; // a row is too much for it
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    ck_assert_msg(source_has(cases[i].params,
+                             "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n",
+                             "atomic_poll") == cases[i].draws,
+                  "%s", cases[i].params);
+  // Nothing is read again.
+  ck_assert(!source_has("x: \"bf16[64, 1048576]\"",
+                        "a = " A "sum.dim_IntList(x, [1])\nreturn (a,)\n", "atomic_poll"));
+}
+END_TEST
+
 // A row takes a multiprocessor to itself: the next one is loaded meanwhile. Shorter ones do not.
 START_TEST(programs_walk_over_long_rows) {
   static const struct {
@@ -325,6 +372,7 @@ int main(void) {
   tcase_add_test(c, one_launch_for_reductions_in_parts);
   tcase_add_test(c, programs_walk_over_long_rows);
   tcase_add_test(c, rotary_embedding);
+  tcase_add_test(c, tickets_for_long_rows);
   tcase_set_timeout(c, 120);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
