@@ -86,8 +86,6 @@ static const struct family families[] = {
      1e-4},
     {"many long rows", "x: \"bf16[40, 20001]\"",
      "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-2},
-    {"many long rows for a GPU", "x: \"f32[215, 20001]\"",
-     "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-4},
     {"layer norm of many long rows", "x: \"f32[40, 20001]\", w: \"f32[20001]\"",
      "n = " A "native_layer_norm.default(x, [20001], w, None, 1e-05)\ny = n[0]\nm = "
      "n[1]\nr = n[2]\nreturn (y, m, r)\n",
@@ -308,6 +306,13 @@ START_TEST(tickets_for_long_rows) {
 }
 END_TEST
 
+START_TEST(tickets_with_blocks_for_a_gpu) {
+  check(&(struct family){"many long rows", "x: \"f32[215, 20001]\"",
+                         "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-4},
+        "sm_90a");
+}
+END_TEST
+
 // A row takes a multiprocessor to itself: the next one is loaded meanwhile. Shorter ones do not.
 START_TEST(programs_walk_over_long_rows) {
   static const struct {
@@ -373,6 +378,7 @@ int main(void) {
   tcase_add_test(c, programs_walk_over_long_rows);
   tcase_add_test(c, rotary_embedding);
   tcase_add_test(c, tickets_for_long_rows);
+  tcase_add_test(c, tickets_with_blocks_for_a_gpu);
   tcase_set_timeout(c, 120);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
