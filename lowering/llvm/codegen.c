@@ -18,10 +18,10 @@ static const char pipeline[] = "function(adce,early-cse<memssa>,instcombine<no-v
 
 // LLVM's straight-line strength reduction compares every address with every other, which took two
 // thirds of the time to PTX, and leaves our kernels as they are: the emission computes addresses
-// from common parts. It cannot be left out of one compilation, so it is switched off for the
-// process.
+// from common parts. N-ary reassociation looks for the same and leaves them as they are, too. They
+// cannot be left out of one compilation, so they are switched off for the process.
 static void disable_slow_passes(void) {
-  static const char *const options[] = {"tile", "-opt-disable=slsr"};
+  static const char *const options[] = {"tile", "-opt-disable=slsr,nary-reassociate"};
   LLVMParseCommandLineOptions(2, options, NULL);
 }
 
