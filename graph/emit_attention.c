@@ -194,15 +194,19 @@ static void emit_mask_of_keys(struct walk *w, const struct expr *key, const stru
 }
 
 // A row of minus infinities so far has no maximum to subtract. Scores of the size of the largest
-// number (so masks are given) are not multiplied: their differences are as good as infinite.
+// number (so masks are given) are not multiplied: their differences are as good as infinite. The
+// selections depend on the maximum alone, not on each other.
 static void emit_softmax_of_any(struct walk *w) {
   struct emitter *e = w->e;
-  const char *log2e = emit_number(e, DTYPE_F32, (union element){.real = log2_of_e});
+  bool is_double = w->sum == DTYPE_F64;
+  const char *log2e = emit_number(e, w->sum, (union element){.real = log2_of_e});
   emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1))");
-  emit_line(e, 1, "base = tl.where(above == float(\"-inf\"), 0.0, above)");
-  emit_line(e, 1, "unit = tl.where(tl.abs(base) > 1e38, 1.0, %s)", log2e);
-  emit_line(e, 1, "p = tl.exp2(s * unit[:, None] - (base * unit)[:, None])");
-  emit_line(e, 1, "keep = tl.exp2(top * unit - base * unit)");
+  emit_line(e, 1, "huge = tl.abs(above) > %s", is_double ? "1e300" : "1e38");
+  emit_line(e, 1, "unit = tl.where(huge, 1.0, %s)", log2e);
+  emit_line(e, 1, "base = tl.where(huge, tl.maximum(above, %s), above * %s)",
+            is_double ? "-1.797693e308" : "-3.4028234e38", log2e);
+  emit_line(e, 1, "p = tl.exp2(s * unit[:, None] - base[:, None])");
+  emit_line(e, 1, "keep = tl.exp2(top * unit - base)");
 }
 
 static void emit_softmax(struct walk *w) {
@@ -396,6 +400,27 @@ static bool emit_kernel(struct walk *w) {
   return true;
 }
 
+struct loaded {
+  const struct expr *query, *key;
+  int64_t bits;
+};
+
+static void note_loaded(void *user, const struct scalar *load) {
+  struct loaded *l = user;
+  if (load->buffer && scalar_has_axis(load, l->query) && scalar_has_axis(load, l->key))
+    l->bits += dtype_bits(load->dtype) < 8 ? 8 : dtype_bits(load->dtype);
+}
+
+// Bits that the loop loads for each score.
+static int64_t loaded_bits(const struct walk *w) {
+  struct loaded l = {.query = w->m, .key = w->t->key};
+  const struct scalar *parts[] = {w->score.formula, w->score.added, w->score.seen};
+  for (size_t i = 0; i < COUNT_OF(parts); i++)
+    if (parts[i])
+      scalar_loads(parts[i], note_loaded, &l);
+  return l.bits;
+}
+
 bool emit_attention(struct program *p, const struct region *r, const struct program_options *o) {
   struct walk w = {
       .p = p, .r = r, .o = o, .x = p->regions->loops->exprs, .s = p->regions->loops->scalars};
@@ -420,6 +445,7 @@ bool emit_attention(struct program *p, const struct region *r, const struct prog
                                      .keys = expr_likely(extent(w.t->key)),
                                      .depth = expr_likely(extent(w.t->depth)),
                                      .columns = expr_likely(extent(w.n)),
+                                     .loaded_bits = loaded_bits(&w),
                                      .has_halves =
                                          dtype_bits(w.dtype) <= 16 && dtype_bits(w.weights) <= 16};
   w.plan = attention_choose(&w.shape, o);

@@ -25,8 +25,8 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
 // Attention as the choice of blocks sees it; sizes are likely ones.
 struct attention_shape {
   int64_t batch, queries, keys, depth, columns;
-  bool has_halves; // both products are of 16 bits or less
-  int64_t loaded;  // bits of what scores load for each pair of a query and a key
+  bool has_halves;     // both products are of 16 bits or less
+  int64_t loaded_bits; // of what scores load for each pair of a query and a key
 };
 
 struct attention_plan {

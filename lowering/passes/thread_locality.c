@@ -12,6 +12,15 @@
 // The combination must be one associative operation; sums of floats are added in another order, as
 // they are within any reduction. The attribute tile.keep_order on the loop or the reduction forbids
 // it.
+//
+// Sums of rows that are rescaled in every turn, as attention has them, stay 8 columns wide until
+// the loop ends: what a thread has of a product's row lies 8 columns apart, so that the sums in the
+// loop cross no threads.
+//
+//   %r = reduce %x {add, axis = 1}           %y = reshape %x : 64x32 -> 64x4x8
+//   %s = mulf %acc, %f                  ->   %r = reduce %y {add, axis = 1}         : 64x8
+//   yield addf %s, %r                        %s = mulf %acc, broadcast %f
+//                                            yield addf %s, %r          reduced behind the loop
 #include "base/vec.h"
 #include "lowering/analysis/collective.h"
 #include "lowering/pass.h"
@@ -20,7 +29,11 @@
 
 #include <math.h>
 
-enum { MAX_ELEMENTS = 64 }; // of a carried tile that a thread holds: more would spill
+enum {
+  MAX_ELEMENTS = 64, // of a carried tile that a thread holds: more would spill
+  MAX_HELD = 128,    // of what the loop carries and the tile that is summed up: more is too tight
+  COLUMNS = 8        // of the accumulator of one matrix instruction
+};
 
 struct locality {
   struct pass_context *p;
@@ -156,6 +169,124 @@ static MlirOperation rewrite(struct locality *l, MlirOperation loop, const struc
   return wide;
 }
 
+// ---- sums of rows that are rescaled ----
+
+struct rescaled {
+  intptr_t at;
+  MlirOperation add, scale, reduce;
+  MlirValue factor;
+};
+
+// The other operand of an operation with two, one of which is `v`.
+static MlirValue beside(MlirOperation op, MlirValue v) {
+  bool first = mlirValueEqual(mlirOperationGetOperand(op, 0), v);
+  return mlirOperationGetOperand(op, first ? 1 : 0);
+}
+
+// Elements of a product that tensor cores make, and what is computed from them one by one.
+static bool comes_of_product(struct locality *l, struct map *seen, MlirBlock body, MlirValue v) {
+  MlirOperation def = value_def(v);
+  if (!is_in(def, body) || ptrmap_get(seen, def.ptr))
+    return false;
+  ptrmap_put(l->p->scratch, seen, def.ptr, l);
+  if (op_is(l->c, def, OP_TILE_DOT)) {
+    MlirType operand = mlirValueGetType(mlirOperationGetOperand(def, 0));
+    return type_bits(l->c, element_type(operand)) <= 16;
+  }
+  bool found = false;
+  for (intptr_t i = 0; (op_flags(l->c, def) & OP_EW) && i < mlirOperationGetNumOperands(def); i++)
+    found = found || comes_of_product(l, seen, body, mlirOperationGetOperand(def, i));
+  return found;
+}
+
+static bool sums_rows(struct locality *l, MlirOperation reduce) {
+  if (!op_is(l->c, reduce, OP_TILE_REDUCE) || combination_of(l->c, reduce) != OP_ARITH_ADDF ||
+      keeps_order(reduce) || mlirOperationIsNull(only_user(mlirOperationGetResult(reduce, 0))))
+    return false;
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(reduce, 0));
+  return tensor_rank(type) == 2 && op_attr_int(reduce, "axis", 0) == 1 &&
+         tensor_dim(type, 1) >= 2 * COLUMNS;
+}
+
+static int64_t elements_held(struct locality *l, MlirValue v) {
+  MlirType type = mlirValueGetType(v);
+  return type_is_tensor(type) ? tensor_numel(type) / ((int64_t)l->p->num_warps * 32) : 0;
+}
+
+// A thread that is short of registers has none for columns.
+static bool has_room(struct locality *l, MlirOperation loop, MlirOperation reduce) {
+  int64_t held = elements_held(l, mlirOperationGetOperand(reduce, 0));
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(loop); i++)
+    if (elements_held(l, mlirOperationGetResult(loop, i)) > 1)
+      held += elements_held(l, mlirOperationGetResult(loop, i));
+  return held <= MAX_HELD;
+}
+
+static bool find_rescaled(struct locality *l, MlirOperation loop, intptr_t at,
+                          struct rescaled *ret) {
+  MlirBlock body = loop_body(loop);
+  MlirValue acc = mlirBlockGetArgument(body, at + 1);
+  MlirOperation scale = only_user(acc), yield = mlirBlockGetTerminator(body);
+  if (!is_in(scale, body) || !op_is(l->c, scale, OP_ARITH_MULF) || keeps_order(loop))
+    return false;
+  MlirValue scaled = mlirOperationGetResult(scale, 0);
+  MlirOperation add = only_user(scaled);
+  if (!is_in(add, body) || !op_is(l->c, add, OP_ARITH_ADDF) ||
+      !mlirOperationEqual(only_user(mlirOperationGetResult(add, 0)), yield) ||
+      !mlirValueEqual(mlirOperationGetOperand(yield, at), mlirOperationGetResult(add, 0)))
+    return false;
+  MlirOperation reduce = value_def(beside(add, scaled));
+  struct map seen = {0};
+  if (!is_in(reduce, body) || !sums_rows(l, reduce) || !has_room(l, loop, reduce) ||
+      !comes_of_product(l, &seen, body, mlirOperationGetOperand(reduce, 0)))
+    return false;
+  *ret = (struct rescaled){at, add, scale, reduce, beside(scale, acc)};
+  return true;
+}
+
+// Rows of `v`, repeated along the columns.
+static MlirValue widened(struct builder *b, MlirValue v) {
+  int64_t shape[2] = {tensor_dim(mlirValueGetType(v), 0), COLUMNS};
+  return build_broadcast(b, build_expand_dims(b, v, 1), 2, shape);
+}
+
+static MlirValue sum_of(struct builder *b, MlirOperation like, MlirValue x, MlirType type) {
+  MlirOperation copy = mlirOperationClone(like);
+  mlirOperationSetOperand(copy, 0, x);
+  mlirValueSetType(mlirOperationGetResult(copy, 0), type);
+  mlirBlockInsertOwnedOperationBefore(b->block, b->before, copy);
+  return mlirOperationGetResult(copy, 0);
+}
+
+static MlirOperation rewrite_rescaled(struct locality *l, MlirOperation loop,
+                                      const struct rescaled *k) {
+  MlirValue x = mlirOperationGetOperand(k->reduce, 0);
+  MlirValue acc = mlirBlockGetArgument(loop_body(loop), k->at + 1);
+  MlirType type = mlirValueGetType(x), row = mlirValueGetType(acc);
+  int64_t split[3] = {tensor_dim(type, 0), tensor_dim(type, 1) / COLUMNS, COLUMNS};
+  struct builder before = builder_before(l->c, loop);
+  MlirValue init = mlirOperationGetOperand(loop, k->at + 3);
+  MlirValue share = build_const_float(&before, row, 1.0 / COLUMNS); // exact, unless subnormal
+  init = widened(&before, build_binary(&before, OP_ARITH_MULF, init, share));
+  mlirOperationSetOperand(loop, k->at + 3, init);
+  mlirValueSetType(acc, mlirValueGetType(init));
+  struct builder inside = builder_before(l->c, k->add);
+  MlirValue parts = build_reshape(&inside, x, 3, split, false);
+  MlirValue sums = sum_of(&inside, k->reduce, parts, mlirValueGetType(init));
+  MlirValue kept = build_binary(&inside, OP_ARITH_MULF, acc, widened(&inside, k->factor));
+  MlirValue next = build_binary(&inside, OP_ARITH_ADDF, kept, sums);
+  mlirOperationSetOperand(mlirBlockGetTerminator(loop_body(loop)), k->at, next);
+  op_erase(k->add);
+  op_erase(k->scale);
+  mlirOperationRemoveFromParent(k->reduce);
+  MlirOperation wide = loop_rebuild(loop, l->p->scratch);
+  MlirValue carried = mlirOperationGetResult(wide, k->at);
+  mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(wide), wide, k->reduce);
+  value_replace(carried, mlirOperationGetResult(k->reduce, 0));
+  mlirOperationSetOperand(k->reduce, 0, carried);
+  return wide;
+}
+
 static bool collect(MlirOperation op, void *user) {
   struct locality *l = user;
   if (op_is(l->c, op, OP_SCF_FOR))
@@ -170,9 +301,13 @@ enum pass_result pass_thread_locality(struct pass_context *p) {
     MlirOperation loop = l.loops.at[i];
     for (intptr_t at = 0; at < mlirOperationGetNumResults(loop); at++) {
       struct chain k;
-      if (!find_chain(&l, loop, at, &k) || !is_welcome(&l, loop, &k))
+      struct rescaled r;
+      if (find_chain(&l, loop, at, &k) && is_welcome(&l, loop, &k))
+        loop = rewrite(&l, loop, &k);
+      else if (find_rescaled(&l, loop, at, &r))
+        loop = rewrite_rescaled(&l, loop, &r);
+      else
         continue;
-      loop = rewrite(&l, loop, &k);
       l.changed = true;
     }
   }

@@ -109,4 +109,52 @@ module {
     }
     return
   }
+
+  // Rows of what comes of a product are summed up eight columns wide while they are rescaled; what
+  // was there before is shared out among these.
+  // CHECK-LABEL: func.func @rescaled
+  // CHECK: arith.constant dense<1.250000e-01> : tensor<64xf32>
+  // CHECK: %[[I:.*]] = "tile.broadcast"({{.*}} -> tensor<64x8xf32>
+  // CHECK: %[[T:.*]]:2 = scf.for {{.*}} iter_args(%[[A:.*]] = %[[I]], {{.*}} -> (tensor<64x8xf32>, tensor<64xf32>)
+  // CHECK: %[[S:.*]] = "tile.dot"
+  // CHECK: %[[P:.*]] = math.exp2 %[[S]]
+  // CHECK: %[[Y:.*]] = "tile.reshape"(%[[P]]) {{.*}} -> tensor<64x4x8xf32>
+  // CHECK: %[[R:.*]] = "tile.reduce"(%[[Y]]) {axis = 1 {{.*}} -> tensor<64x8xf32>
+  // CHECK: %[[W:.*]] = "tile.broadcast"
+  // CHECK: %[[K:.*]] = arith.mulf %[[A]], %[[W]]
+  // CHECK: %[[N:.*]] = arith.addf %[[K]], %[[R]]
+  // CHECK: scf.yield %[[N]],
+  // CHECK: "tile.reduce"(%[[T]]#0) {axis = 1 {{.*}} -> tensor<64xf32>
+  func.func @rescaled(%x: tensor<64x16xf16>, %y: tensor<16x32xf16>, %f: tensor<64xf32>, %n: i32, %init: tensor<64xf32>) -> tensor<64xf32> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init, %g = %f) -> (tensor<64xf32>, tensor<64xf32>) : i32 {
+      %s = "tile.dot"(%x, %y, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x16xf16>, tensor<16x32xf16>, tensor<64x32xf32>) -> tensor<64x32xf32>
+      %p = math.exp2 %s : tensor<64x32xf32>
+      %t = "tile.reduce"(%p) {axis = 1 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64x32xf32>) -> tensor<64xf32>
+      %k = arith.mulf %acc, %g : tensor<64xf32>
+      %next = arith.addf %k, %t : tensor<64xf32>
+      %h = arith.mulf %g, %f : tensor<64xf32>
+      scf.yield %next, %h : tensor<64xf32>, tensor<64xf32>
+    }
+    return %r#0 : tensor<64xf32>
+  }
+
+  // Rows of anything else lie among threads otherwise.
+  // CHECK-LABEL: func.func @rescaled_loads
+  // CHECK-NOT: tile.reshape
+  // CHECK: return
+  func.func @rescaled_loads(%p: tensor<64x32x!tile.ptr<f32>>, %f: tensor<64xf32>, %n: i32, %init: tensor<64xf32>) -> tensor<64xf32> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init) -> (tensor<64xf32>) : i32 {
+      %v = "tile.load"(%p) {cache = "", evict = "", is_volatile = true, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<64x32x!tile.ptr<f32>>) -> tensor<64x32xf32>
+      %t = "tile.reduce"(%v) {axis = 1 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64x32xf32>) -> tensor<64xf32>
+      %k = arith.mulf %acc, %f : tensor<64xf32>
+      %next = arith.addf %k, %t : tensor<64xf32>
+      scf.yield %next : tensor<64xf32>
+    }
+    return %r : tensor<64xf32>
+  }
 }
