@@ -262,6 +262,26 @@ START_TEST(convolutions) {
 }
 END_TEST
 
+// Neighbours in an image are neighbours in the text, for loads and stores that are contiguous.
+START_TEST(places_in_images_are_digits) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(
+      a,
+      HEAD
+      "x: \"f32[8, 64, 56, 56]\", w: \"f32[64, 64, 3, 3]\"):\n" LINE
+      "y = torch.ops.aten.convolution.default(x, w, None, [1, 1], [1, 1], [1, 1], False, [0, 0], "
+      "1)\n" LINE "return (y,)\n",
+      &on_gpu, "convolution");
+  const char *source = p->kernels.at[0]->source;
+  ck_assert_msg(strstr(source,
+                       "m // 3136 * 200704 + m % 3136 + ka // 9 * 3136 + ka // 3 % 3 * 56 + "
+                       "ka % 3 - 57") != NULL,
+                "%s", source);
+  ck_assert_msg(strstr(source, "m // 3136 * 200704 + m % 3136 + n * 3136") != NULL, "%s", source);
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(sizes_that_are_symbols) {
   const char *text =
       HEAD "s0: \"Sym(s0)\", x: \"f32[s0, 40]\", w: \"f32[40, 56]\", b: \"f32[56]\"):\n" LINE
@@ -365,6 +385,7 @@ int main(void) {
   tcase_add_test(c, batches_of_long_k_are_split);
   tcase_add_test(c, many_batches_share_an_axis_of_the_grid);
   tcase_add_test(c, convolutions);
+  tcase_add_test(c, places_in_images_are_digits);
   tcase_add_test(c, sizes_that_are_symbols);
   suite_add_tcase(suite, c);
   c = tcase_create("blocks");
