@@ -11,6 +11,8 @@
 
 // ---- sizes that are numbers ----
 
+enum { MANY = 2048 }; // homes, for more than one try
+
 typedef int (*compare_fn)(const void *a, const void *b);
 
 static int earlier(const struct life *l, const struct life *r) {
@@ -88,14 +90,16 @@ int64_t memory_place(struct arena *a, const struct lives *l) {
   static const compare_fn orders[] = {by_size, by_area, by_length, by_time};
   struct life **order = arena_array(a, struct life *, l->count + 1),
               **placed = arena_array(a, struct life *, l->count + 1);
-  size_t n = find_homes(l, order), best = 0;
-  int64_t least = INT64_MAX;
-  for (size_t i = 0; i < COUNT_OF(orders); i++) {
+  size_t n = find_homes(l, order), best = 0, last = n > MANY ? 0 : COUNT_OF(orders) - 1;
+  int64_t least = INT64_MAX, end = 0;
+  for (size_t i = 0; i <= last; i++) {
     qsort(order, n, sizeof *order, orders[i]);
-    int64_t end = place_in_order(order, n, placed);
+    end = place_in_order(order, n, placed);
     best = end < least ? i : best;
     least = end < least ? end : least;
   }
+  if (best == last)
+    return end;
   qsort(order, n, sizeof *order, orders[best]);
   return place_in_order(order, n, placed);
 }
@@ -157,15 +161,19 @@ bool memory_plan(struct program *p) {
   struct arena *a = p->arena;
   struct lives apart = memory_lives(p, a, NULL, false), l = memory_lives(p, a, NULL, true);
   // Kernels need not wait where it saves nothing.
-  if (memory_place(a, &apart) <= memory_place(a, &l))
+  int64_t bytes = memory_place(a, &l);
+  int64_t bytes_apart = apart.count > MANY ? INT64_MAX : memory_place(a, &apart);
+  if (bytes_apart <= bytes) {
     l = apart;
+    bytes = bytes_apart;
+  }
   memory_order_kernels(p, &l);
   const struct expr **offsets = arena_array(a, const struct expr *, l.count + 1);
   bool numbers = true;
   for (size_t i = 0; i < l.count; i++)
     numbers = numbers && expr_is_const(l.at[i]->size, NULL);
   if (numbers) {
-    p->arena_bytes = expr_const(x, memory_place(a, &l));
+    p->arena_bytes = expr_const(x, bytes);
     for (size_t i = 0; i < l.count; i++)
       offsets[i] = expr_const(x, l.at[i]->home->offset);
   } else {
