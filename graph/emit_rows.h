@@ -53,7 +53,8 @@ struct rows {
   struct rows *tail;
   // The plan.
   unsigned x_block, r_block, num_warps, splits;
-  unsigned lanes, width; // a block is `lanes` for each row, of `width` elements each; 0: has no lanes
+  // Lanes, if any: a block is `turns` of them for each row, of `width` elements each.
+  unsigned lanes, width, turns;
   int64_t lag;   // chunks between two readings of one in a single launch; 0: several launches
   bool is_looped;
 };

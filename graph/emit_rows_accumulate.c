@@ -119,6 +119,13 @@ static void put_accumulators(struct row_writer *w, struct row_reduction *d) {
   }
 }
 
+// A block's values, combined in each lane.
+static const char *in_lane(struct row_writer *w, const struct row_reduction *d, const char *v) {
+  if (w->within)
+    v = reduce_tile(w->e, d, v, w->within);
+  return w->across ? reduce_tile(w->e, d, v, w->across) : v;
+}
+
 // The running maximum and the sum relative to it. A maximum of -inf is no reference. Terms below
 // the largest may be off in the last places, the more the smaller they are: exponentials of 2 do.
 static void accumulate_softmax(struct row_writer *w, struct row_reduction *d) {
@@ -128,12 +135,11 @@ static void accumulate_softmax(struct row_writer *w, struct row_reduction *d) {
   const char *value = row_writer_name(w, "value", d), *next = row_writer_name(w, "next", d),
              *base = row_writer_name(w, "base", d);
   emit_line(e, 1, "%s = %s", value, v);
-  const char *top = w->within ? reduce_tile(e, d->first, value, w->within) : value;
-  emit_line(e, 1, "%s = %s", next, reduce_two(e, d->first, m, top));
+  emit_line(e, 1, "%s = %s", next, reduce_two(e, d->first, m, in_lane(w, d->first, value)));
   emit_line(e, 1, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, next, next);
   const char *terms = arena_printf(e->arena, "tl.exp2((%s - %s) * %s)", value, base, log2_e);
   emit_line(e, 1, "%s = %s * tl.exp2((%s - %s) * %s) + %s", sum, sum, m, base, log2_e,
-            w->within ? reduce_tile(e, d, terms, w->within) : terms);
+            in_lane(w, d, terms));
   emit_line(e, 1, "%s = %s", m, next);
 }
 
@@ -170,8 +176,7 @@ static void accumulate(struct row_writer *w, struct row_reduction *d) {
   if (d->has_second)
     return;
   const char *acc = row_writer_name(w, "acc", d), *v = inside_row(w, d);
-  if (w->within)
-    v = reduce_tile(e, d, v, w->within);
+  v = in_lane(w, d, v);
   if (!reduce_is_place(d)) {
     emit_line(e, 1, "%s = %s", acc, reduce_two(e, d, acc, v));
     return;

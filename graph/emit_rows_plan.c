@@ -146,7 +146,7 @@ struct loaded_rows {
 static void count_row(void *user, const struct scalar *load) {
   struct loaded_rows *l = user;
   if (load->buffer->id == UINT32_MAX || !scalar_has_axis(load, l->s->r) ||
-      !scalar_has_axis(load, l->s->x))
+      !(scalar_has_axis(load, l->s->x) || expr_is(l->s->x->symbol->limit, 1)))
     return;
   for (unsigned i = 0; i < l->count; i++)
     if (l->seen[i] == load)
@@ -180,19 +180,21 @@ static void plan_walk(struct rows *s, int64_t x, unsigned row) {
 
 enum { MOST_SPLITS = 1024 }; // a tile of them is combined at once
 
+// So many parts of a row that loads of several programs are on their way while others add up.
 static void split_rows(struct rows *s, int64_t programs, int64_t n) {
-  // So many programs that loads of several are on their way while others add up.
+  enum { MOST_PAIRED = 4096 };
   int64_t want = 8 * (int64_t)emit_multiprocessors(s->o);
   int64_t most = n / ((int64_t)s->r_block * 2);
   int64_t splits = programs > 0 ? want / programs : want;
   splits = splits > most ? most : splits > MOST_SPLITS ? MOST_SPLITS : splits;
-  int64_t unused;
-  if (splits < 2 || !expr_is_const(s->r->symbol->limit, &unused) || s->p == NULL)
-    return;
-  for (size_t i = 0; i < s->reduction_count; i++)
+  for (size_t i = 0; i < s->reduction_count; i++) {
     if (reduce_is_place(&s->reductions[i]))
       return;
-  s->splits = (unsigned)splits;
+    if (s->reductions[i].pair && splits * s->x_block > MOST_PAIRED)
+      splits = MOST_PAIRED / s->x_block;
+  }
+  if (splits >= 2 && expr_is_const(s->r->symbol->limit, NULL))
+    s->splits = (unsigned)splits;
 }
 
 // ---- lanes ----
@@ -217,6 +219,14 @@ static bool is_one_pass(struct rows *s) {
   return fits;
 }
 
+// As many elements as a load brings.
+static unsigned lane_width(const struct rows *s) {
+  struct loaded_rows l = {.s = s};
+  for (size_t i = 0; i < s->reduction_count; i++)
+    scalar_loads(s->reductions[i].body, count_row, &l);
+  return l.bytes && l.count ? pow2_from(clamp(16 * l.count / l.bytes, 2, 8), 8) : 4;
+}
+
 // A row that is read once need not stay in registers. Each lane combines the elements that it loads
 // at once before it does anything else, and lanes meet at the end of the row: no barriers on the
 // way. Where there are many rows a warp takes one, and programs take as many as are useful to hide
@@ -232,10 +242,8 @@ static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
     forget_pairs(s);
     return false;
   }
-  struct loaded_rows l = {.s = s};
-  for (size_t i = 0; i < s->reduction_count; i++)
-    scalar_loads(s->reductions[i].body, count_row, &l);
-  s->width = l.bytes && l.count ? clamp(16 * l.count / l.bytes, 2, 8) : 4;
+  s->width = lane_width(s);
+  s->turns = 1;
   s->is_looped = true;
   s->x_block = x >= ROWS_A_MULTIPROCESSOR * mp ? WARPS : 1;
   s->lanes = s->x_block > 1 ? 32 : 32 * WARPS;
@@ -272,6 +280,35 @@ static void plan_tickets(struct rows *s, int64_t n) {
   s->num_warps = WARPS;
 }
 
+// Few rows: a program for each block of them, up to a bound; all that it reads is under way at once.
+static bool plan_parts(struct rows *s, int64_t x, int64_t n) {
+  enum { WARPS = 16, TURNS = 4, SMALLEST = 2048, MOST_PARTS = 4096 };
+  int64_t want = 8 * (int64_t)emit_multiprocessors(s->o);
+  if (!expr_is_const(s->r->symbol->limit, NULL) || tiles_of(s).full + tiles_of(s).row != 1)
+    return false;
+  if (!is_one_pass(s)) {
+    forget_pairs(s);
+    return false;
+  }
+  s->width = lane_width(s);
+  s->turns = TURNS;
+  s->num_warps = WARPS;
+  s->r_block = 32 * WARPS * s->width * TURNS;
+  while (s->r_block > SMALLEST && x * (n / s->r_block) < want) {
+    if (s->turns > 1)
+      s->turns /= 2;
+    else
+      s->num_warps /= 2;
+    s->r_block /= 2;
+  }
+  s->is_looped = true;
+  s->x_block = 1;
+  s->lanes = 32 * s->num_warps;
+  int64_t splits = n / s->r_block;
+  s->splits = splits < 2 ? 1 : splits > MOST_PARTS ? MOST_PARTS : (unsigned)splits;
+  return true;
+}
+
 static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   struct tile_count t = tiles_of(s);
   if (plan_lanes(s, x, n))
@@ -281,6 +318,8 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   unsigned limit = t.full <= 1 ? 65536 : t.full == 2 ? 32768 : 16384;
   int64_t programs = 2 * (int64_t)emit_multiprocessors(s->o);
   bool few = is_known && x * 4 <= programs && n >= 16384;
+  if (few && plan_parts(s, x, n))
+    return;
   s->is_looped = !is_known || row > limit || few;
   if (s->is_looped) {
     s->x_block = 1;
@@ -305,15 +344,20 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   plan_walk(s, x, row);
 }
 
-static void plan_outer(struct rows *s, int64_t x, int64_t n, bool is_known) {
-  (void)is_known;
+static void plan_outer(struct rows *s, int64_t x, int64_t n) {
   s->is_looped = true;
+  rows_find_pairs(s);
   s->x_block = clamp(pow2_from(x, 128), 2, s->is_whole ? 32 : 128);
+  int64_t programs = (x + s->x_block - 1) / s->x_block;
+  if (!s->is_whole && programs < emit_multiprocessors(s->o)) {
+    s->r_block = clamp(pow2_from(n, 1024 / s->x_block), 2, 64);
+    s->num_warps = clamp((int64_t)s->x_block * s->r_block / 256, 1, 4);
+    split_rows(s, programs, n);
+  }
+  if (s->splits > 1)
+    return;
   s->r_block = clamp(pow2_from(n, 32), 2, 4096 / s->x_block > 32 ? 32 : 4096 / s->x_block);
   s->num_warps = clamp((int64_t)s->x_block * s->r_block / 512, 1, 8);
-  int64_t programs = (x + s->x_block - 1) / s->x_block;
-  if (!s->is_whole && programs < emit_multiprocessors(s->o))
-    split_rows(s, programs, n);
 }
 
 void rows_plan(struct rows *s) {
@@ -325,7 +369,7 @@ void rows_plan(struct rows *s) {
   if (s->is_inner)
     plan_inner(s, x, n, is_known);
   else
-    plan_outer(s, x, n, is_known);
+    plan_outer(s, x, n);
   if (s->is_looped)
     rows_find_pairs(s);
   if (s->is_looped && !s->lanes && s->is_inner && is_known)

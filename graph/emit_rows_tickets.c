@@ -66,7 +66,7 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
   if (level == w->s->levels)
     emit_line(e, 1, "tl.atomic_add(%s + %" PRId64 ", 1, sem=\"relaxed\")",
               emit_buffer(e, e->p->counters), done_place(w->s));
-  row_writer_load_parts(w, level, emit_extent(e, w->s->r->symbol->limit));
+  row_writer_load_parts(w, level, emit_extent(e, w->s->r->symbol->limit), false);
 }
 
 // Loads that need nothing of the row's results are under way while the others are waited for.

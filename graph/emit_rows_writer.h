@@ -11,6 +11,7 @@ struct row_writer {
   bool is_row;          // one x a program: a tile has one dimension
   const char *along;    // arguments of reductions
   const char *within;   // arguments of those in a lane; NULL: has no lanes
+  const char *across;   // ... and of those of its turns; NULL: there is one
   const char *shape;    // of a tile; with lanes, of accumulators
   const char *block;    // of r, as it is written
   const char *brackets; // behind what varies along r
@@ -50,7 +51,7 @@ void rows_emit_splits(struct rows *s);
 // A part of a row's reduction, left for those who combine all parts.
 void row_writer_put_part(struct row_writer *w, struct row_reduction *d);
 // Results of the levels before `level`, from their parts.
-void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n);
+void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n, bool is_tail);
 
 // ---- tickets (graph/emit_rows_tickets.c) ----
 void rows_emit_tickets(struct rows *s);

@@ -128,6 +128,10 @@ static const struct family families[] = {
      "a = " A "var.correction(x, [0], correction = 1)\nb = " A
      "sum.dim_IntList(x, [0])\nreturn (a, b)\n",
      1e-4},
+    {"variance of rows in parts", "x: \"f32[70, 33]\", y: \"f32[3, 40003]\"",
+     "a = " A "var.correction(x, [0], correction = 1)\nb = " A
+     "var.correction(y, [1], correction = 0)\nreturn (a, b)\n",
+     1e-4},
     {"variance of many rows", "x: \"f32[20000, 33]\"",
      "a = " A "var.correction(x, [0], correction = 1)\nreturn (a,)\n", 1e-4},
     {"full sum", "x: \"f32[300000]\"", "a = " A "sum.default(x)\nreturn (a,)\n", 1e-4},
