@@ -49,16 +49,9 @@ static void count_parts(struct row_writer *w) {
       expr_muli(w->e->x, s->x->symbol->limit, (int64_t)s->reduction_count * s->splits);
 }
 
-// Do other programs count elements by this kernel's blocks?
-static bool counts_blocks(const struct rows *s) {
-  for (size_t i = 0; i < s->reduction_count; i++)
-    if (s->splits > 1 && s->reductions[i].pair == PAIR_VARIANCE)
-      return true;
-  return false;
-}
-
 // How many partial results there are stays, since so many are read: those of a split, and one a
-// program where programs leave shares. Groups of programs that count themselves do not get more.
+// program where programs leave shares. So do blocks of a split, which say what a part is of: the
+// tuner compares parts. Groups of programs that count themselves do not get more.
 static const char *space_of(struct row_writer *w, bool splits) {
   const struct rows *s = w->s;
   struct emitter *e = w->e;
@@ -67,7 +60,7 @@ static const char *space_of(struct row_writer *w, bool splits) {
   if (!w->is_row)
     emit_space_blocks(&out, "XBLOCK", s->x->symbol->limit, s->x_block, splits ? s->x_block : 2,
                       most);
-  if (s->is_looped && !s->lanes && splits == (s->splits > 1) && !counts_blocks(s))
+  if (s->is_looped && !s->lanes && s->splits == 1)
     emit_space_blocks(&out, "RBLOCK", s->r->symbol->limit, s->r_block, w->is_row ? 256 : 4,
                       w->is_row ? 8192 : 128);
   emit_space_powers(&out, "num_warps", s->num_warps, 1, 32);
