@@ -59,13 +59,31 @@ static void open_chunk(struct row_writer *w, unsigned level) {
     emit_line(e, 1, "r_mask = r < %s", emit_extent(e, s->r->symbol->limit));
 }
 
+// The last ticket's program leaves zeros when no other looks at a counter any more. At the end of
+// the kernel that would cost all programs registers.
+static void clear_counters(struct row_writer *w) {
+  struct emitter *e = w->e;
+  const struct rows *s = w->s;
+  const char *counters = emit_buffer(e, e->p->counters);
+  int64_t lanes = 1;
+  while (lanes <= done_place(s))
+    lanes *= 2;
+  emit_line(e, 1, "if ticket == %" PRId64 ":", ticket_count(s) - 1);
+  emit_line(e, 1, "    tl.atomic_poll(%s + %" PRId64 ", %" PRId64 ")", counters, done_place(s),
+            chunk_count(s));
+  emit_line(e, 1, "    i = tl.arange(0, %" PRId64 ")", lanes);
+  emit_line(e, 1, "    tl.store(%s + i, 0, mask=i < %" PRId64 ")", counters, done_place(s) + 1);
+}
+
 // All programs that reduce row x at the level before have done so.
 static void wait_for_row(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   emit_line(e, 1, "tl.atomic_poll(%s, %u)", counter(w, level - 1), w->s->splits);
-  if (level == w->s->levels)
+  if (level == w->s->levels) {
     emit_line(e, 1, "tl.atomic_add(%s + %" PRId64 ", 1, sem=\"relaxed\")",
               emit_buffer(e, e->p->counters), done_place(w->s));
+    clear_counters(w);
+  }
   row_writer_load_parts(w, level, emit_extent(e, w->s->r->symbol->limit), false);
 }
 
@@ -111,24 +129,12 @@ static void reduce_chunk(struct row_writer *w, unsigned level) {
 
 static void write_chunk(struct row_writer *w) {
   struct rows *s = w->s;
+  const char *hint = w->e->store_hint;
+  w->e->store_hint = NULL;
   for (unsigned level = 0; level <= s->levels; level++)
     row_writer_stores(w, level, false);
+  w->e->store_hint = hint;
   row_writer_stores(w, s->levels, true);
-}
-
-// The last ticket's program leaves zeros when no other looks at a counter any more.
-static void clear_counters(struct row_writer *w) {
-  struct emitter *e = w->e;
-  const struct rows *s = w->s;
-  const char *counters = emit_buffer(e, e->p->counters);
-  int64_t lanes = 1;
-  while (lanes <= done_place(s))
-    lanes *= 2;
-  emit_line(e, 0, "if ticket == %" PRId64 ":", ticket_count(s) - 1);
-  emit_line(e, 0, "    tl.atomic_poll(%s + %" PRId64 ", %" PRId64 ")", counters, done_place(s),
-            chunk_count(s));
-  emit_line(e, 0, "    i = tl.arange(0, %" PRId64 ")", lanes);
-  emit_line(e, 0, "    tl.store(%s + i, 0, mask=i < %" PRId64 ")", counters, done_place(s) + 1);
 }
 
 void rows_emit_tickets(struct rows *s) {
@@ -156,7 +162,6 @@ void rows_emit_tickets(struct rows *s) {
       write_chunk(&w);
     emit_close(e);
   }
-  clear_counters(&w);
   const struct expr *grid[3] = {expr_const(e->x, ticket_count(s)), NULL, NULL};
   emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%" PRId64, ticket_count(s)),
            "num_warps=4,8,16");

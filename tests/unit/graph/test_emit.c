@@ -84,10 +84,10 @@ static const struct family families[] = {
      "a = " A "_softmax.default(x, 0, False)\nreturn (a,)\n", 1e-5},
     {"long rows", "x: \"f32[2, 70000]\"", "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n",
      1e-4},
-    {"many long rows", "x: \"bf16[40, 20001]\"",
+    {"many long rows", "x: \"bf16[40, 33001]\"",
      "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-2},
-    {"layer norm of many long rows", "x: \"f32[40, 20001]\", w: \"f32[20001]\"",
-     "n = " A "native_layer_norm.default(x, [20001], w, None, 1e-05)\ny = n[0]\nm = "
+    {"layer norm of many long rows", "x: \"f32[40, 33001]\", w: \"f32[33001]\"",
+     "n = " A "native_layer_norm.default(x, [33001], w, None, 1e-05)\ny = n[0]\nm = "
      "n[1]\nr = n[2]\nreturn (y, m, r)\n",
      1e-3},
     {"two levels of many long rows", "x: \"f32[40, 20000]\", y: \"f32[40, 20000]\"",
@@ -311,7 +311,7 @@ START_TEST(tickets_for_long_rows) {
 END_TEST
 
 START_TEST(tickets_with_blocks_for_a_gpu) {
-  check(&(struct family){"many long rows", "x: \"f32[215, 20001]\"",
+  check(&(struct family){"many long rows", "x: \"f32[130, 33001]\"",
                          "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-4},
         "sm_90a");
 }
