@@ -51,6 +51,20 @@ static int64_t bytes_hint(struct fuser *f, const struct group *g, const struct a
   return expr_hint(access_bytes(f, g, a));
 }
 
+// An input that is overwritten where it was read before: maps read all before they store.
+static bool check_overwrite(struct fuser *f, struct join *j, const struct side *writer,
+                            const struct access *store, const struct side *reader,
+                            const struct access *load, struct totals *t) {
+  j->reason = "one overwrites what the other reads";
+  if (j->kind != REGION_MAP || j->host->kind != REGION_MAP || j->guest->kind != REGION_MAP)
+    return false;
+  if (writer == reader)
+    return true;
+  t->saved += bytes_hint(f, reader->g, load);
+  return load->member->stage->id < store->member->stage->id &&
+         side_place(f, writer, store->offset) == side_place(f, reader, load->offset);
+}
+
 // The buffer's store in one group and its load in the other, or in the same.
 static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
                        const struct access *store, const struct side *to, const struct access *load,
@@ -87,6 +101,9 @@ static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
     j->reason = "both write to the same buffer";
     return s == t;
   }
+  if (a->buffer->role == BUFFER_INPUT && a->is_store != b->is_store)
+    return a->is_store ? check_overwrite(f, j, s, a, t, b, sum)
+                       : check_overwrite(f, j, t, b, s, a, sum);
   if (a->is_store)
     return check_pass(f, j, s, a, t, b, sum);
   if (b->is_store)

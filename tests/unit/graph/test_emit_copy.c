@@ -60,7 +60,12 @@ START_TEST(inputs_that_are_written) {
   check(HEAD "x: \"f32[1024, 600]\", y: \"f32[1024, 600]\"):\n" LINE
              "c = torch.ops.aten.clone.default(x)\n" LINE
              "copy_ = torch.ops.aten.copy_.default(x, y)\n" LINE "return (c,)\n",
-        1, 1, "written after it was copied");
+        1, 0, "written after it was copied, by one kernel");
+  check(HEAD "x: \"f32[60]\", y: \"f32[60, 50]\"):\n" LINE
+             "c = torch.ops.aten.clone.default(x)\n" LINE
+             "s = torch.ops.aten.sum.dim_IntList(y, [1])\n" LINE
+             "copy_ = torch.ops.aten.copy_.default(x, s)\n" LINE "return (c,)\n",
+        1, 1, "copied before it is written");
 }
 END_TEST
 

@@ -36,6 +36,14 @@ static const struct pattern patterns[] = {
      "y", 1, REGION_MAP},
     {"transpose and add", X32 ", u: \"f32[64, 32]\"",
      OP("t", "permute.default(u, [1, 0])") OP("y", "add.Tensor(x, t)"), "y", 1, REGION_MAP},
+    {"an input that is updated", X32 ", g: \"f32[32, 64]\"",
+     OP("m", "mul.Tensor(g, 0.1)") OP("y", "sub.Tensor(x, m)") OP("e", "exp.default(x)")
+         OP("c", "copy_.default(x, y)"),
+     "y, e", 1, REGION_MAP},
+    {"an input that is updated elsewhere than it is read", X32,
+     OP("t", "flip.default(x, [0])") OP("y", "exp.default(t)") OP("z", "mul.Tensor(x, 2)")
+         OP("c", "copy_.default(x, z)"),
+     "y", 2, REGION_MAP},
     {"softmax", X32, OP("y", "_softmax.default(x, -1, False)"), "y", 1, REGION_ROWS},
     {"softmax of rows in columns", X32, OP("y", "_softmax.default(x, 0, False)"), "y", 1,
      REGION_ROWS},
