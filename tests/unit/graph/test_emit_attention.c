@@ -292,6 +292,35 @@ START_TEST(whole_blocks_have_no_mask) {
 }
 END_TEST
 
+// What is loaded for each score leaves room for two programs; weights are added up by a product
+// then.
+START_TEST(masks_take_room) {
+  static const struct {
+    int depth;
+    const char *mask, *block;
+    unsigned stages;
+    bool by_product;
+  } cases[] = {{64, NULL, "BLOCK_N: constexpr = 64", 3, false},
+               {64, "bf16", "BLOCK_N: constexpr = 64", 2, true},
+               {64, "f32", "BLOCK_N: constexpr = 32", 2, true},
+               {64, "b8", "BLOCK_N: constexpr = 64", 2, false},
+               {128, NULL, "BLOCK_N: constexpr = 64", 2, false},
+               {128, "bf16", "BLOCK_N: constexpr = 32", 2, true}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[2000];
+    const struct shape s = {4, 16, 2048, 2048, cases[i].depth, cases[i].depth};
+    operator_text(text, sizeof text, "bf16", &s, false, cases[i].mask);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_gpu, "attention");
+    const char *source = only_source(p, "attention");
+    ck_assert_msg(strstr(source, cases[i].block) != NULL, "%zu: %s", i, source);
+    ck_assert_uint_eq(p->kernels.at[0]->num_stages, cases[i].stages);
+    ck_assert_int_eq(strstr(source, "tl.dot(p, ones, ") != NULL, cases[i].by_product);
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 int main(void) {
   Suite *suite = suite_create("emit attention");
   TCase *c = tcase_create("attention");
@@ -306,6 +335,7 @@ int main(void) {
   tcase_add_test(c, sums_for_the_backward_pass);
   tcase_add_test(c, parts_of_one_buffer);
   tcase_add_test(c, whole_blocks_have_no_mask);
+  tcase_add_test(c, masks_take_room);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
