@@ -93,7 +93,7 @@ static void check_plan(const struct program *p, const char *name) {
 // ---- random graphs ----
 
 // Kernels keep some numbers of each row or program between them that operators do not have.
-enum { SCRATCH = 4096 };
+enum { SCRATCH = 16384 };
 
 static void check_seed(uint64_t seed) {
   struct random_graph_options options = {.operators = 3 + (unsigned)(seed * 7 % 24),
