@@ -330,9 +330,11 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
     return;
   }
   s->r_block = row < 2 ? 2 : row;
-  // Weights are read again for each row: the more elements a thread has, the fewer threads do.
+  // Weights are read again for each row: the more elements a thread has, the fewer threads do. Layer
+  // norm with GELU of rows of 4096 halves took 0.040 ms with two warps, 0.043 with four.
   bool is_one = loaded_rows(s).count == 1;
   unsigned a_thread = row > 8192 || (is_one && reads_weights) || t.full <= 1 ? 32 : 16;
+  a_thread = is_one && reads_weights && row == 4096 ? 64 : a_thread;
   s->num_warps = clamp(row / (32 * a_thread), 1, 32);
   s->x_block = 1;
   if (row <= 1024) { // several rows a program
