@@ -30,9 +30,10 @@ not 4 wide: the addresses are not known to be consecutive
 a program reads 180480 bytes and writes 16640$
 ^  9:9 +64x64xf32 +axis 0: 2 steps in the thread, 4 across lanes
 ^  9:9 +64xf32 +by shared memory, 256 bytes, [0-9]+ wavefronts of at least
-^shared memory: 256 of 232448 bytes, 1 barrier$
+^  6:9 +64x64xf32 +by shared memory, 16384 bytes
+^shared memory: 16640 of 232448 bytes, 2 barriers$
 ptxas was not found
-^occupancy: 16 programs of 4 warps a multiprocessor \(64 of 64 warps\), limited by warps' \
+^occupancy: 13 programs of 4 warps a multiprocessor \(52 of 64 warps\), limited by shared memory' \
   costs.tile --kernel turn --target sm_90a --explain-perf --ptxas none
 check "registers that wait" 0 'element by element where the mask cuts a vector
 ^shared memory: 114944 of 232448 bytes, 2 barriers$
@@ -58,7 +59,7 @@ check "products in JSON" 0 '"products": \[\{"place": "[0-9:]+", "type": "128x256
 check "as JSON" 0 '"accesses": \[\{"place": "6:9"
 "bytes_read": 180480
 "ptxas": null
-"limited_by": "warps"' costs.tile --kernel turn --target sm_90a --explain-perf --json --ptxas none
+"limited_by": "shared memory"' costs.tile --kernel turn --target sm_90a --explain-perf --json --ptxas none
 check "a stage that is asked for is written" 0 'func.func @turn
 !occupancy' costs.tile --kernel turn --target sm_90a --explain-perf --emit=tilegpu
 if [ -z "$(command -v ptxas)" ]; then
