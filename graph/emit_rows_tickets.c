@@ -75,6 +75,24 @@ static void clear_counters(struct row_writer *w) {
   emit_line(e, 1, "    tl.store(%s + i, 0, mask=i < %" PRId64 ")", counters, done_place(s) + 1);
 }
 
+static void count_chunk(struct row_writer *w, const char *place) {
+  emit_line(w->e, 1, "    tl.debug_barrier()");
+  emit_line(w->e, 1, "    tl.atomic_add(%s, 1, sem=\"release\")", place);
+}
+
+// The chunk that this program has reduced at `level` is counted when it has what it waits for at
+// the next one: by then its results are in memory, and releasing them takes no time.
+static void count_late(struct row_writer *w, unsigned level) {
+  struct emitter *e = w->e;
+  const struct rows *s = w->s;
+  int64_t start = start_of(s, level);
+  const char *chunk = start ? arena_printf(e->arena, "(ticket - %" PRId64 ")", start) : "ticket";
+  const char *first = level ? arena_printf(e->arena, " + %" PRId64, level * row_count(s)) : "";
+  emit_line(e, 1, "if ticket < %" PRId64 ":", start + chunk_count(s));
+  count_chunk(w, arena_printf(e->arena, "%s%s + %s // %u", emit_buffer(e, e->p->counters), first,
+                              chunk, s->splits));
+}
+
 // All programs that reduce row x at the level before have done so.
 static void wait_for_row(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
@@ -85,6 +103,7 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
     clear_counters(w);
   }
   row_writer_load_parts(w, level, emit_extent(e, w->s->r->symbol->limit), false);
+  count_late(w, level - 1);
 }
 
 // Loads that need nothing of the row's results are under way while the others are waited for.
@@ -123,8 +142,8 @@ static void reduce_chunk(struct row_writer *w, unsigned level) {
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       row_writer_put_part(w, &s->reductions[i]);
-  emit_line(w->e, 1, "tl.debug_barrier()");
-  emit_line(w->e, 1, "tl.atomic_add(%s, 1, sem=\"release\")", counter(w, level));
+  emit_line(w->e, 1, "if ticket < %" PRId64 ":", start_of(s, level + 1));
+  count_chunk(w, counter(w, level));
 }
 
 static void write_chunk(struct row_writer *w) {
