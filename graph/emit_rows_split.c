@@ -54,7 +54,7 @@ static const char *share_count(struct row_writer *w, const char *share) {
               : arena_printf(w->e->arena, "(%s)", blocks);
 }
 
-static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
+static void fetch_level(struct row_writer *w, unsigned level) {
   struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++) {
     struct row_reduction *d = &s->reductions[i];
@@ -70,8 +70,24 @@ static void combine_parts(struct row_writer *w, unsigned level, const char *n) {
     } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
       load_part(w, d, row_writer_name(w, "acc", d), w->level);
     }
-    row_writer_finish(w, d, n);
   }
+}
+
+void row_writer_fetch_parts(struct row_writer *w, unsigned level) {
+  unsigned lanes = 1;
+  while (lanes < w->s->splits)
+    lanes *= 2;
+  emit_line(w->e, w->level, "s = tl.arange(0, %u)%s", lanes, w->brackets);
+  emit_line(w->e, w->level, "s_mask = s < %u", w->s->splits);
+  for (unsigned before = 0; before < level; before++)
+    fetch_level(w, before);
+}
+
+void row_writer_combine_parts(struct row_writer *w, unsigned level, const char *n) {
+  for (unsigned before = 0; before < level; before++)
+    for (size_t i = 0; i < w->s->reduction_count; i++)
+      if (w->s->reductions[i].level == before)
+        row_writer_finish(w, &w->s->reductions[i], n);
 }
 
 // ---- launches ----
@@ -111,8 +127,7 @@ static void add_up_parts(struct row_writer *w, const char *n, bool is_tail) {
   struct rows *s = w->s;
   struct emitter *e = w->e;
   // A number that the assembler knows makes it unroll the loop, which takes registers too.
-  const char *splits =
-      is_tail ? "tl.num_programs(1)" : arena_printf(e->arena, "%u", s->splits);
+  const char *splits = is_tail ? "tl.num_programs(1)" : arena_printf(e->arena, "%u", s->splits);
   for (size_t i = 0; i < s->reduction_count; i++)
     emit_line(e, 0, "%s = tl.full([%u, XBLOCK], %s, %s)",
               row_writer_name(w, "acc", &s->reductions[i]), s->r_block,
@@ -132,17 +147,12 @@ static void add_up_parts(struct row_writer *w, const char *n, bool is_tail) {
 }
 
 void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n, bool is_tail) {
-  unsigned lanes = 1;
   if (!w->is_row && w->s->levels == 1 && !has_pairs(w->s)) {
     add_up_parts(w, n, is_tail);
     return;
   }
-  while (lanes < w->s->splits)
-    lanes *= 2;
-  emit_line(w->e, w->level, "s = tl.arange(0, %u)%s", lanes, w->brackets);
-  emit_line(w->e, w->level, "s_mask = s < %u", w->s->splits);
-  for (unsigned before = 0; before < level; before++)
-    combine_parts(w, before, n);
+  row_writer_fetch_parts(w, level);
+  row_writer_combine_parts(w, level, n);
 }
 
 static void write_split(struct row_writer *w, unsigned level) {

@@ -80,8 +80,8 @@ static void count_chunk(struct row_writer *w, const char *place) {
   emit_line(w->e, 1, "    tl.atomic_add(%s, 1, sem=\"release\")", place);
 }
 
-// The chunk that this program has reduced at `level` is counted when it has what it waits for at
-// the next one: by then its results are in memory, and releasing them takes no time.
+// The chunk that this program has reduced at `level` is counted while what it waited for at the
+// next one is on its way: by then its results are in memory, and releasing them takes no time.
 static void count_late(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   const struct rows *s = w->s;
@@ -102,8 +102,9 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
               emit_buffer(e, e->p->counters), done_place(w->s));
     clear_counters(w);
   }
-  row_writer_load_parts(w, level, emit_extent(e, w->s->r->symbol->limit), false);
+  row_writer_fetch_parts(w, level);
   count_late(w, level - 1);
+  row_writer_combine_parts(w, level, emit_extent(e, w->s->r->symbol->limit));
 }
 
 // Loads that need nothing of the row's results are under way while the others are waited for.
@@ -121,10 +122,12 @@ static void load_early(struct row_writer *w, const struct scalar *v) {
 
 static void load_level(struct row_writer *w, unsigned level) {
   struct rows *s = w->s;
-  if (level == s->levels) { // nobody reads a chunk after this, nor what is written
-    w->e->load_hint = w->e->store_hint = "eviction_policy=\"evict_first\"";
-    w->e->hinted_axes = w->x_bit | w->r_bit;
-  }
+  // A chunk stays in the cache until it has been read for the last time. Nobody here reads what is
+  // written.
+  bool is_last = level == s->levels;
+  w->e->load_hint = is_last ? "eviction_policy=\"evict_first\"" : "eviction_policy=\"evict_last\"";
+  w->e->store_hint = is_last ? w->e->load_hint : NULL;
+  w->e->hinted_axes = w->x_bit | w->r_bit;
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       load_early(w, s->reductions[i].body);

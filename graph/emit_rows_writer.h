@@ -52,6 +52,9 @@ void rows_emit_splits(struct rows *s);
 void row_writer_put_part(struct row_writer *w, struct row_reduction *d);
 // Results of the levels before `level`, from their parts.
 void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n, bool is_tail);
+// The same in two steps, for those who have something to do while the parts are on their way.
+void row_writer_fetch_parts(struct row_writer *w, unsigned level);
+void row_writer_combine_parts(struct row_writer *w, unsigned level, const char *n);
 
 // ---- tickets (graph/emit_rows_tickets.c) ----
 void rows_emit_tickets(struct rows *s);
