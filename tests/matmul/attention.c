@@ -168,6 +168,13 @@ static void attention_case(struct suite *s, const struct attention *a) {
   case_end(s);
 }
 
+// Of the rings that keys, values and what is added travel through.
+static size_t ring_bytes(const struct attention *a) {
+  size_t keys = (size_t)a->bn * a->depth * 2 * 2;
+  size_t added = (size_t)a->bm * a->bn * dtype_bits(a->bias_type) / 8;
+  return a->stages * (keys + added);
+}
+
 // Tiles that are added, loaded beside the operands of the products.
 static void test_biases(struct suite *s) {
   static const enum dtype types[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32};
@@ -187,6 +194,8 @@ static void test_biases(struct suite *s) {
                               .stages = 1 + (turn / 2 + turn / 5) % 4,
                               .bias = bias,
                               .bias_type = bias == CHOSEN ? DTYPE_I8 : types[type]};
+        while (a.stages > 1 && ring_bytes(&a) > 160 << 10)
+          a.stages--;
         attention_case(s, &a);
       }
 }
