@@ -31,16 +31,16 @@ has out '0 kernels measured, 2 on file'
 has err '(on file)'
 sed -i '/"kernel": "softmax"/s/"XBLOCK": [0-9]*/"XBLOCK": 2/' model.tune.json
 status 0 tilec --graph model.py --emit=tile --target host
-has out 'XBLOCK: constexpr = 2'
+has out 'XBLOCK: constexpr = 2,'
 status 0 tilec --graph model.py --run --check --target host
 has out '2 on file'
 status 0 tilec --graph model.py --emit=tile --target host --no-tunings
 cmp out plain.tile
 
 # What is no choice of a kernel is not taken; nor is a file that is none.
-sed -i 's/"XBLOCK": 2/"XBLOCK": 3/' model.tune.json
+sed -i 's/"XBLOCK": 2\b/"XBLOCK": 3/' model.tune.json
 status 0 tilec --graph model.py --emit=tile --target host
-lacks out 'XBLOCK: constexpr = 3'
+lacks out 'XBLOCK: constexpr = 3,'
 status 0 tilec --graph model.py --run --check --target host
 echo '{"tile_tune": 1' > model.tune.json
 status 1 tilec --graph model.py --run --target host
