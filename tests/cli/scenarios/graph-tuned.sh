@@ -29,7 +29,7 @@ has out '0 kernels measured, 2 on file, 0 as emitted'
 status 0 tilec --graph model.py --bench --repeats 2 --target host --max-autotune
 has out '0 kernels measured, 2 on file'
 has err '(on file)'
-sed -i '/"kernel": "softmax"/s/"XBLOCK": [0-9]*/"XBLOCK": 2/' model.tune.json
+sed -i '/"kernel": "softmax_sum_add"/s/"XBLOCK": [0-9]*/"XBLOCK": 2/' model.tune.json
 status 0 tilec --graph model.py --emit=tile --target host
 has out 'XBLOCK: constexpr = 2,'
 status 0 tilec --graph model.py --run --check --target host
