@@ -172,24 +172,27 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
   strbuf_printf(w->out, "a, %zu);\n", l->args.len);
 }
 
+static void write_source(const struct c_writer *w, const struct program_copy *c) {
+  strbuf_puts(w->out, "(const char *)");
+  write_place(w, c->from);
+  strbuf_puts(w->out, " + ");
+  c_print_size(w, c->offset);
+}
+
 // Of inputs before the launches, of outputs behind them.
 static void write_copies(const struct c_writer *w, enum buffer_role from) {
   for (size_t i = 0; i < w->p->copies.len; i++) {
     const struct program_copy *c = &w->p->copies.at[i];
     if (c->from->role != from)
       continue;
-    strbuf_puts(w->out, "  if (status == TILE_OK && (const char *)");
-    write_place(w, c->from);
-    strbuf_puts(w->out, " + ");
-    c_print_size(w, c->offset);
+    strbuf_puts(w->out, "  if (status == TILE_OK && ");
+    write_source(w, c);
     strbuf_puts(w->out, " != (const char *)");
     write_place(w, c->to);
     strbuf_puts(w->out, ")\n    status = tile_copy_on_device(program->device, stream, ");
     write_place(w, c->to);
-    strbuf_puts(w->out, ", (const char *)");
-    write_place(w, c->from);
-    strbuf_puts(w->out, " + ");
-    c_print_size(w, c->offset);
+    strbuf_puts(w->out, ", ");
+    write_source(w, c);
     strbuf_puts(w->out, ", (size_t)(");
     c_print_size(w, c->bytes);
     strbuf_printf(w->out, ")); /* %s */\n", c->to->name);

@@ -317,6 +317,9 @@ END_TEST
 
 // ---- attention ----
 
+// Blocks of 64x64 with D = 64 are not among them: they were measured when three programs of 168
+// registers fitted a multiprocessor; kernels have 172 since.
+
 static struct launch attention(const char *d, const char *causal) {
   return (struct launch){
       .file = "tutorials/07-flash-attention/attention.tile",
@@ -345,9 +348,6 @@ static const struct point attention_64[] = {
     {{128, 32}, 4, 3, 1.8962},
     {{128, 32}, 4, 4, 1.9051},
     {{128, 32}, 8, 4, 1.99},
-    {{64, 64}, 4, 2, 1.9137},
-    {{64, 64}, 4, 3, 1.8687},
-    {{64, 64}, 4, 4, 1.8826},
     {{64, 32}, 4, 3, 1.9667},
     {{64, 128}, 4, 2, 1.9899},
     {{256, 64}, 8, 3, 2.042},
@@ -383,9 +383,6 @@ static const struct point attention_64_causal[] = {
     {{128, 32}, 4, 3, 1.0654},
     {{128, 32}, 4, 4, 1.0687},
     {{128, 32}, 8, 4, 1.0739},
-    {{64, 64}, 4, 2, 1.0009},
-    {{64, 64}, 4, 3, 1.0573},
-    {{64, 64}, 4, 4, 1.0299},
     {{64, 32}, 4, 3, 1.052},
     {{64, 128}, 4, 2, 0.9974},
     {{256, 64}, 8, 3, 1.174},
@@ -412,11 +409,9 @@ static const struct point attention_128_causal[] = {
 
 // clang-format on
 
-// The times are those of kernels that added up their rows in every turn; since they do so behind
-// the loop, blocks of 64 rows have 172 registers instead of 168, and two programs a multiprocessor.
 START_TEST(attention_is_ranked) {
   struct launch l = attention("64", "False");
-  check_ranks("attention, D = 64", &l, attention_64, COUNT_OF(attention_64), 0.7, 3);
+  check_ranks("attention, D = 64", &l, attention_64, COUNT_OF(attention_64), 0.8, 3);
   l = attention("128", "False");
   check_ranks("attention, D = 128", &l, attention_128, COUNT_OF(attention_128), 0.75, 3);
 }
@@ -424,7 +419,7 @@ END_TEST
 
 START_TEST(causal_attention_is_ranked) {
   struct launch l = attention("64", "True");
-  check_ranks("causal, D = 64", &l, attention_64_causal, COUNT_OF(attention_64_causal), 0.55, 4);
+  check_ranks("causal, D = 64", &l, attention_64_causal, COUNT_OF(attention_64_causal), 0.65, 4);
   l = attention("128", "True");
   check_ranks("causal, D = 128", &l, attention_128_causal, COUNT_OF(attention_128_causal), 0.65, 4);
 }

@@ -3,39 +3,16 @@
 // folder is that of the environment variable TILE_GRAPHS, else tests/graph/captures. Prints the
 // number of stages and regions of each.
 #include "base/file.h"
+#include "captures.h"
 #include "loops_check.h"
 #include "regions_check.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CAPTURES = 256 };
-static struct {
-  const char *folder;
-  char *names[MAX_CAPTURES];
-  int count;
-} captures;
-
-static int by_name(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static void find_captures(void) {
-  const char *folder = getenv("TILE_GRAPHS");
-  captures.folder = folder && *folder ? folder : CAPTURES;
-  DIR *d = opendir(captures.folder);
-  for (struct dirent *e; d && (e = readdir(d)) && captures.count < MAX_CAPTURES;) {
-    size_t n = strlen(e->d_name);
-    if (n > 3 && strcmp(e->d_name + n - 3, ".py") == 0)
-      captures.names[captures.count++] = strdup(e->d_name);
-  }
-  if (d)
-    closedir(d);
-  qsort(captures.names, (size_t)captures.count, sizeof *captures.names, by_name);
-}
+static struct captures captures;
 
 // What interpreting the loops costs, about.
 static double work_of(const struct loops *l) {
@@ -103,7 +80,7 @@ START_TEST(capture) {
 END_TEST
 
 int main(void) {
-  find_captures();
+  captures_find(&captures);
   Suite *s = suite_create("loops-captures");
   TCase *c = tcase_create("captures");
   tcase_set_timeout(c, 300);
@@ -113,7 +90,6 @@ int main(void) {
   srunner_run_all(runner, CK_ENV);
   int failed = srunner_ntests_failed(runner);
   srunner_free(runner);
-  for (int i = 0; i < captures.count; i++)
-    free(captures.names[i]);
+  captures_finish(&captures);
   return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,13 +3,13 @@
 // still wanted, and outputs in place of inputs where that is all right. Arguments: the first seed
 // of the random graphs and how many.
 #include "base/file.h"
+#include "captures.h"
 #include "emit_check.h"
 #include "graph/memory_plan.h"
 #include "graph/read_fx.h"
 #include "random_graph.h"
 
 #include <check.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,25 +123,7 @@ END_TEST
 
 // ---- captured graphs ----
 
-enum { MAX_CAPTURES = 256 };
-static struct {
-  const char *folder;
-  char *names[MAX_CAPTURES];
-  int count;
-} captures;
-
-static void find_captures(void) {
-  const char *folder = getenv("TILE_GRAPHS");
-  captures.folder = folder && *folder ? folder : CAPTURES;
-  DIR *d = opendir(captures.folder);
-  for (struct dirent *e; d && (e = readdir(d)) && captures.count < MAX_CAPTURES;) {
-    size_t n = strlen(e->d_name);
-    if (n > 3 && strcmp(e->d_name + n - 3, ".py") == 0)
-      captures.names[captures.count++] = strdup(e->d_name);
-  }
-  if (d)
-    closedir(d);
-}
+static struct captures captures;
 
 START_TEST(captured_plans) {
   static const char *const targets[] = {"sm_90a", "sm_80", "host"};
@@ -260,7 +242,7 @@ END_TEST
 int main(int argc, char **argv) {
   first_seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
   seeds = argc > 2 ? atoi(argv[2]) : seeds;
-  find_captures();
+  captures_find(&captures);
   Suite *s = suite_create("memory");
   TCase *t = tcase_create("memory");
   tcase_set_timeout(t, 120);
@@ -277,5 +259,6 @@ int main(int argc, char **argv) {
   srunner_run_all(runner, CK_ENV);
   int failed = srunner_ntests_failed(runner);
   srunner_free(runner);
+  captures_finish(&captures);
   return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
