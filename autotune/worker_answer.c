@@ -111,7 +111,8 @@ static tile_status assemble(struct server *s, struct candidate *c) {
   if (s->bench.properties.is_host || !is_ptx)
     return TILE_OK;
   double start = clock_ms();
-  tile_status status = module_assemble(s->bench.device, c->code, c->size, ASSEMBLY_BEST, &cubin, &size);
+  tile_status status =
+      module_assemble(s->bench.device, c->code, c->size, ASSEMBLY_BEST, &cubin, &size);
   c->assemble_ms = clock_ms() - start;
   if (status == TILE_OK) {
     free(c->code);

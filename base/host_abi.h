@@ -45,8 +45,8 @@ enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC, HOST_COPY };
 //               room for those of D (runtime/host_tensor_core.c says how it computes); `place` as
 //               of a barrier
 //   async_copy  `bytes` (4, 8 or 16) from `from` (NULL: zeros), derived from parameter `param`, to
-//               `to` in the CTA's shared memory. They arrive when the thread waits for them; until then
-//               the memory holds what nobody stored. `place` is NULL without checks
+//               `to` in the CTA's shared memory. They arrive when the thread waits for them; until
+//               then the memory holds what nobody stored. `place` is NULL without checks
 //   async_commit
 //               the thread's copies since the last one become a group
 //   async_wait  until at most `pending` groups of the thread are under way

@@ -69,9 +69,9 @@ struct lang_imports {
   bool is_detached;              // the kernel's text is not from a file: nothing stands beside it
   VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
 };
-// Fills the probes with the files of those imports that device code of `m` mentions, whatever kernels
-// use of them, and of those that theirs mention or pass on. On `a`; what is not found or cannot be
-// read is passed over.
+// Fills the probes with the files of those imports that device code of `m` mentions, whatever
+// kernels use of them, and of those that theirs mention or pass on. On `a`; what is not found or
+// cannot be read is passed over.
 void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
 
 struct lang_options {

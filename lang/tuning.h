@@ -56,9 +56,9 @@ bool lang_prune(struct arena *a, struct diag_engine *diag, const struct lang_tun
 
 // ---- what a compilation leaves open (defaults.c) ----
 
-// Parameters that nobody gave, and what they get: of @autotune's configurations that agree with what
-// was given the one with the declared defaults, else the first one, all of it; where none agrees, the
-// first one where it adds something. Then what @heuristics computes.
+// Parameters that nobody gave, and what they get: of @autotune's configurations that agree with
+// what was given the one with the declared defaults, else the first one, all of it; where none
+// agrees, the first one where it adds something. Then what @heuristics computes.
 struct lang_defaults {
   struct lang_setting *settings;
   size_t setting_count;

@@ -15,7 +15,6 @@
 // Where a side has the form of matrices, a row of 16 bytes takes the place of V: then only lanes
 // that stand for rows are served together on that side.
 #include "layouts/exchange_matrix.h"
-
 #include "layouts/gf2.h"
 
 enum {

@@ -24,8 +24,8 @@ struct scan_step {
 
 struct scan_plan {
   unsigned axis;
-  struct linear_layout layout;     // to scan in; registers that only repeat others are dropped
-  bool converts;                   // the operand's layout is another one
+  struct linear_layout layout; // to scan in; registers that only repeat others are dropped
+  bool converts;               // the operand's layout is another one
   unsigned serial_count, serial[LL_MAX_BITS]; // register bits, the lowest first
   unsigned step_count;
   struct scan_step step[LL_MAX_BITS];

@@ -102,8 +102,8 @@ void build_call(struct builder *b, const char *function, size_t n, const MlirVal
 MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
                     const char *input_precision, int32_t max_num_imprecise_acc);
 
-// The part of type `part` of a tile that begins at offsets, multiples of its dimensions; each thread
-// finds it in its own registers.
+// The part of type `part` of a tile that begins at offsets, multiples of its dimensions; each
+// thread finds it in its own registers.
 MlirValue build_part(struct builder *b, MlirValue x, MlirType part, const int32_t *offsets);
 
 // ---- shared memory ----

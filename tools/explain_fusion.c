@@ -2,8 +2,8 @@
 // --graph FILE --explain-fusion: the regions of a graph, each of which becomes a kernel; why
 // neighbours stay apart is said by the remarks.
 #include "base/json.h"
-#include "graph/passes.h"
-#include "graph/region.h"
+#include "graph/fuse/region.h"
+#include "graph/passes/passes.h"
 #include "tools/tool.h"
 
 static void write_names(struct buffer *const *at, size_t len, struct json_writer *w) {

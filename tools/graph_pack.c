@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Packs of graphs: the functions of a pack are the program's kernels in their order, named as
-// graph/write_c.h names them.
+// graph/write/write_c.h names them.
 #include "tools/graph_pack.h"
 
-#include "graph/write_c.h"
+#include "graph/write/write_c.h"
 #include "lowering/target.h"
 #include "runtime/pack.h"
 #include "tools/ptxas.h"

@@ -3,7 +3,7 @@
 #ifndef TILE_TOOLS_GRAPH_PACK_H
 #define TILE_TOOLS_GRAPH_PACK_H
 
-#include "graph/program.h"
+#include "graph/program/program.h"
 #include "tools/tool.h"
 
 // Every kernel for `target` (a GPU), as machine code where there is an assembler, else as PTX; each

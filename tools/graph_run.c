@@ -6,7 +6,7 @@
 
 #include "autotune/bench.h"
 #include "base/array.h"
-#include "graph/interpret.h"
+#include "graph/reference/interpret.h"
 #include "tools/graph_tune.h"
 #include "tools/npy.h"
 

@@ -4,9 +4,9 @@
 #ifndef TILE_TOOLS_GRAPH_RUN_H
 #define TILE_TOOLS_GRAPH_RUN_H
 
-#include "graph/program.h"
-#include "graph/tensor.h"
-#include "graph/tune_program.h"
+#include "graph/program/program.h"
+#include "graph/reference/tensor.h"
+#include "graph/run/tune.h"
 #include "tools/tool.h"
 
 // A program on a device, with its arguments there.

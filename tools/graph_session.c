@@ -2,7 +2,7 @@
 // A graph's program on a device: compiled, loaded, its arguments made and uploaded, its results
 // brought back.
 #include "base/clock.h"
-#include "graph/inputs.h"
+#include "graph/reference/inputs.h"
 #include "tools/arg_spec.h"
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"

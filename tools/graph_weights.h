@@ -3,7 +3,7 @@
 #ifndef TILE_TOOLS_GRAPH_WEIGHTS_H
 #define TILE_TOOLS_GRAPH_WEIGHTS_H
 
-#include "graph/tensor.h"
+#include "graph/reference/tensor.h"
 #include "tools/tool.h"
 
 #include <tile/weights.h>

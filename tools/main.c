@@ -23,9 +23,9 @@ static void print_messages(struct tool *t) {
   if (t->o.diagnostics_json)
     diag_render_json(t->diag, &out);
   else
-    diag_render_text(
-        t->diag,
-        (struct diag_style){want_color(t), t->o.explain_perf || t->o.explain_fusion}, &out);
+    diag_render_text(t->diag,
+                     (struct diag_style){want_color(t), t->o.explain_perf || t->o.explain_fusion},
+                     &out);
   fwrite(strbuf_cstr(&out), 1, out.len, stderr);
   strbuf_finish(&out);
 }

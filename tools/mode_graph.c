@@ -3,9 +3,9 @@
 // (tools/graph_run.c).
 #include "base/file.h"
 #include "base/json.h"
-#include "graph/operators.h"
-#include "graph/read_fx.h"
-#include "graph/write_c.h"
+#include "graph/ir/operators.h"
+#include "graph/read/fx.h"
+#include "graph/write/write_c.h"
 #include "lowering/target.h"
 #include "tools/aot.h"
 #include "tools/graph_pack.h"

@@ -18,7 +18,7 @@ struct anchor {
   MlirAttribute encoding;
   int64_t weight;
   bool is_dot;
-  bool is_copied; // to shared memory, turns ahead
+  bool is_copied;                // to shared memory, turns ahead
   MlirAttribute dot_operands[2]; // in which layouts a matrix product takes A and B
 };
 

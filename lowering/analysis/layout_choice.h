@@ -21,8 +21,8 @@
 
 struct layout_choice;
 
-// Notes the accesses and products under `root` with the layouts they have now. stages: of loops that
-// ask for no number themselves. The answers live on `a`.
+// Notes the accesses and products under `root` with the layouts they have now. stages: of loops
+// that ask for no number themselves. The answers live on `a`.
 struct layout_choice *layout_choice_begin(struct ir_context *c, MlirOperation root,
                                           const struct target *target, unsigned stages,
                                           struct arena *a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Buffers follow the users of a load: conversions, to dot operands above all, and buffers that other
-// passes made for them already.
+// Buffers follow the users of a load: conversions, to dot operands above all, and buffers that
+// other passes made for them already.
 #include "lowering/analysis/loop_buffers.h"
 
 #include "layouts/attr.h"
@@ -45,7 +45,8 @@ static MlirAttribute layout_for(const struct wisher *w, const struct encoding *u
 
 // For registers of another layout.
 static MlirAttribute layout_between(const struct wisher *w, MlirType user) {
-  const struct linear_layout *from = linear_of_type(w->c, w->tile), *to = linear_of_type(w->c, user);
+  const struct linear_layout *from = linear_of_type(w->c, w->tile),
+                             *to = linear_of_type(w->c, user);
   uint32_t order[LL_MAX_OUT] = {0};
   int64_t shape[LL_MAX_OUT];
   if (!from || !to)
@@ -53,9 +54,8 @@ static MlirAttribute layout_between(const struct wisher *w, MlirType user) {
   for (unsigned i = 0; i < tensor_rank(w->tile); i++)
     shape[i] = tensor_dim(w->tile, i);
   order_of(w->c, w->tile, order);
-  struct encoding e =
-      encoding_shared_between(from, to, shape, order, memory_bits(w->c, element_type(w->tile)),
-                              w->target->matrix_moves);
+  struct encoding e = encoding_shared_between(
+      from, to, shape, order, memory_bits(w->c, element_type(w->tile)), w->target->matrix_moves);
   return encoding_attr(w->c, &e);
 }
 

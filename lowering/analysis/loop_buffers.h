@@ -6,8 +6,8 @@
 #include "lowering/target.h"
 #include "mlir-dialects/ir.h"
 
-// Swizzled as the layout that the load is converted to wants it; plain where there is none, or where
-// several disagree. Null if what is loaded is no tile of numbers of at least 8 bits.
+// Swizzled as the layout that the load is converted to wants it; plain where there is none, or
+// where several disagree. Null if what is loaded is no tile of numbers of at least 8 bits.
 MlirAttribute loop_buffer_layout(struct ir_context *c, const struct target *target,
                                  MlirOperation load);
 

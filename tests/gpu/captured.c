@@ -128,11 +128,11 @@ struct step {
 
 static void run(tile_device *device) {
   static const struct step steps[] = {
-      {{33, 64, 40, 0}, 1}, {{200, 64, 40, 0}, 1}, /* rows are dynamic */
-      {{1, 64, 40, 0}, 1},  {{33, 96, 40, 0}, 2},  /* another width */
-      {{64, 96, 40, 1}, 3},                        /* other strides */
-      {{33, 64, 40, 0}, 3},                        /* the first one is still there */
-      {{700, 64, 40, 0}, 4},                       /* beyond the range: a size of its own */
+      {{33, 64, 40, 0}, 1},  {{200, 64, 40, 0}, 1}, /* rows are dynamic */
+      {{1, 64, 40, 0}, 1},   {{33, 96, 40, 0}, 2},  /* another width */
+      {{64, 96, 40, 1}, 3},                         /* other strides */
+      {{33, 64, 40, 0}, 3},                         /* the first one is still there */
+      {{700, 64, 40, 0}, 4},                        /* beyond the range: a size of its own */
   };
   tile_captured *f = NULL;
   tile_stream *stream = NULL;

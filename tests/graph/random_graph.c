@@ -2,7 +2,7 @@
 // Random graphs by seed.
 #include "random_graph.h"
 
-#include "graph/build.h"
+#include "graph/ir/build.h"
 
 #include <stdlib.h>
 

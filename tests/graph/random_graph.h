@@ -7,7 +7,7 @@
 #ifndef TESTS_GRAPH_RANDOM_GRAPH_H
 #define TESTS_GRAPH_RANDOM_GRAPH_H
 
-#include "graph/graph.h"
+#include "graph/ir/graph.h"
 
 struct random_graph_options {
   unsigned operators;    // about so many

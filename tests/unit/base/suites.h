@@ -9,8 +9,8 @@
   X(arena)                                                                                         \
   X(str)                                                                                           \
   X(map)                                                                                           \
-  X(source) X(diag) X(json) X(sha256) X(file) X(dtype) X(kernel_info) X(thread_pool) X(utf8)       \
-      X(debug) X(mma)
+  X(source)                                                                                        \
+  X(diag) X(json) X(sha256) X(file) X(dtype) X(kernel_info) X(thread_pool) X(utf8) X(debug) X(mma)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

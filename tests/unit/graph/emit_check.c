@@ -3,11 +3,11 @@
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
-#include "graph/inputs.h"
-#include "graph/interpret.h"
-#include "graph/kernel_config.h"
-#include "graph/read_fx.h"
-#include "graph/run_internal.h"
+#include "graph/emit/kernel_config.h"
+#include "graph/read/fx.h"
+#include "graph/reference/inputs.h"
+#include "graph/reference/interpret.h"
+#include "graph/run/internal.h"
 
 #include <check.h>
 #include <math.h>
@@ -37,7 +37,8 @@ static bool configure(struct program *p, struct graph_kernel *k, unsigned round,
   for (size_t d = 0; d < space.dim_count; d++)
     settings[d] = (struct tune_setting){space.dims[d].name,
                                         space.dims[d].values[space.configs[config].at[d]]};
-  ck_assert_msg(kernel_configure(p, k, settings, space.dim_count), "%s: %s: %s", name, k->name, k->space);
+  ck_assert_msg(kernel_configure(p, k, settings, space.dim_count), "%s: %s: %s", name, k->name,
+                k->space);
   ck_assert(kernel_has(p->arena, k, settings, space.dim_count));
   return config > 0;
 }

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_GRAPH_EMIT_CHECK_H
 #define TESTS_UNIT_GRAPH_EMIT_CHECK_H
 
-#include "graph/program.h"
+#include "graph/program/program.h"
 
 // The program of a graph's text; fails the test if there is none.
 struct program *check_program(struct arena *a, const char *text, const struct program_options *o,

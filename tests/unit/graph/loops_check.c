@@ -3,10 +3,10 @@
 // differ by the order of sums only.
 #include "loops_check.h"
 
-#include "graph/inputs.h"
-#include "graph/interpret.h"
-#include "graph/passes.h"
-#include "graph/read_fx.h"
+#include "graph/passes/passes.h"
+#include "graph/read/fx.h"
+#include "graph/reference/inputs.h"
+#include "graph/reference/interpret.h"
 
 #include <check.h>
 #include <math.h>

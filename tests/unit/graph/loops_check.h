@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_GRAPH_LOOPS_CHECK_H
 #define TESTS_UNIT_GRAPH_LOOPS_CHECK_H
 
-#include "graph/loops.h"
+#include "graph/loops/loops.h"
 
 // The loops of g; fails the test if there are none.
 struct loops *loops_of(struct graph *g, const char *name);

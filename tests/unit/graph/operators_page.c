@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/operators.md is what the tables graph/operators.def and graph/lowering.def say. Arguments:
-// the page, and
+// docs/operators.md is what the tables graph/ir/operators.def and graph/passes/lowering.def say.
+// Arguments: the page, and
 // --update to write it.
-#include "graph/operators.h"
+#include "graph/ir/operators.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static const char *const ways[OPERATOR_COUNT] = {
 #define PRIMITIVE(id) [OP_##id] = "itself",
 #define NORMAL(id, function) [OP_##id] = "itself",
 #define DECOMPOSE(id, function) [OP_##id] = "written out",
-#include "graph/lowering.def"
+#include "graph/passes/lowering.def"
 };
 
 static void print_parameters(const struct operator_row *row, struct strbuf *out) {
@@ -55,20 +55,21 @@ static void print_class(enum operator_class class, struct strbuf *out) {
 }
 
 static void print_page(struct strbuf *out) {
-  strbuf_printf(out,
-                "# Operators of tensor graphs\n\n"
-                "Made from `graph/operators.def` and `graph/lowering.def`; after a change of those "
-                "write it again by\n"
-                "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
-                "There are %d. Names, parameters and results are PyTorch's. Parameters behind `*` "
-                "are passed by name.\n"
-                "The dtype of results: *promoted* is PyTorch's promotion of the operands, where "
-                "tensors without dimensions\n"
-                "and numbers are weak; *promoted to float* makes f32 of integers. Kernels: an "
-                "operator is lowered *itself*, or\n"
-                "is *written out* as others first. Names with `tile.` are made by passes; no graph "
-                "is read with them.\n",
-                OPERATOR_COUNT);
+  strbuf_printf(
+      out,
+      "# Operators of tensor graphs\n\n"
+      "Made from `graph/ir/operators.def` and `graph/passes/lowering.def`; after a change of those "
+      "write it again by\n"
+      "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
+      "There are %d. Names, parameters and results are PyTorch's. Parameters behind `*` "
+      "are passed by name.\n"
+      "The dtype of results: *promoted* is PyTorch's promotion of the operands, where "
+      "tensors without dimensions\n"
+      "and numbers are weak; *promoted to float* makes f32 of integers. Kernels: an "
+      "operator is lowered *itself*, or\n"
+      "is *written out* as others first. Names with `tile.` are made by passes; no graph "
+      "is read with them.\n",
+      OPERATOR_COUNT);
   for (int class = CLASS_POINTWISE; class <= CLASS_MUTATE; class ++)
     print_class((enum operator_class) class, out);
 }

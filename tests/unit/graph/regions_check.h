@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_GRAPH_REGIONS_CHECK_H
 #define TESTS_UNIT_GRAPH_REGIONS_CHECK_H
 
-#include "graph/region.h"
+#include "graph/fuse/region.h"
 
 // Fails the test if a value is read inside a region elsewhere than where it is written, or from
 // memory before another region wrote it, or if a stage stands on other axes than its region.

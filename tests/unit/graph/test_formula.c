@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formulas: equal ones are one, identities fold and only those that hold, axes are replaced
 // everywhere, and a folded formula computes what the operators do.
-#include "graph/loops.h"
+#include "graph/loops/loops.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion on loops made by hand: what becomes one region, on which axes, and what stays apart.
-#include "graph/region.h"
+#include "graph/fuse/region.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // Fusion of graphs: how many kernels well-known patterns take, however they are spelled, and that
 // the regions compute what the graph says: their stages, on the regions' axes, are run by the
 // interpreter of loops.
-#include "graph/inputs.h"
+#include "graph/reference/inputs.h"
 #include "loops_check.h"
 #include "regions_check.h"
 

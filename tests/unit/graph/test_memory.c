@@ -5,8 +5,8 @@
 #include "base/file.h"
 #include "captures.h"
 #include "emit_check.h"
-#include "graph/memory_plan.h"
-#include "graph/read_fx.h"
+#include "graph/program/memory_plan.h"
+#include "graph/read/fx.h"
 #include "random_graph.h"
 
 #include <check.h>

@@ -2,12 +2,12 @@
 // What passes make of a graph computes the same: each operator by itself, small graphs, captured
 // ones. What graph_simplify makes of masks, views and constants is compared as text.
 #include "base/file.h"
-#include "graph/decompose.h"
-#include "graph/inputs.h"
-#include "graph/interpret.h"
-#include "graph/operators.h"
-#include "graph/passes.h"
-#include "graph/read_fx.h"
+#include "graph/ir/operators.h"
+#include "graph/passes/decompose.h"
+#include "graph/passes/passes.h"
+#include "graph/read/fx.h"
+#include "graph/reference/inputs.h"
+#include "graph/reference/interpret.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -107,7 +107,8 @@ static void verified(struct graph *g, const char *name) {
 }
 
 // Number of nodes at the end. What runs long runs only when both passes are through.
-static size_t check_passes(struct graph *g, const int64_t *symbols, bool is_long, const char *name) {
+static size_t check_passes(struct graph *g, const int64_t *symbols, bool is_long,
+                           const char *name) {
   struct run want = {.input_count = g->inputs.len};
   want.inputs = calloc(want.input_count + 1, sizeof(struct tensor *));
   ck_assert(graph_make_inputs(g, symbols, 3, want.inputs));

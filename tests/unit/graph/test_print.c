@@ -2,8 +2,8 @@
 // Prints of graphs that PyTorch printed are the same text, blank lines and comments aside; the
 // rules give the strides that stand in it. Names of values that were not read.
 #include "base/file.h"
-#include "graph/infer.h"
-#include "graph/read_fx.h"
+#include "graph/ir/infer.h"
+#include "graph/read/fx.h"
 
 #include <check.h>
 #include <dirent.h>

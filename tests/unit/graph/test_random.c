@@ -2,10 +2,10 @@
 // Random graphs: they verify, print and read back; decomposing and simplifying does not change what
 // they compute, nor does lowering to loops. Arguments: the first seed and how many, to look for
 // more.
-#include "graph/inputs.h"
-#include "graph/interpret.h"
-#include "graph/passes.h"
-#include "graph/read_fx.h"
+#include "graph/passes/passes.h"
+#include "graph/read/fx.h"
+#include "graph/reference/inputs.h"
+#include "graph/reference/interpret.h"
 #include "loops_check.h"
 #include "random_graph.h"
 #include "regions_check.h"

@@ -3,8 +3,8 @@
 // says what it means, what is wrong is said with its code, and no text crashes the reader or makes
 // it slow.
 #include "base/file.h"
-#include "graph/operators.h"
-#include "graph/read_fx.h"
+#include "graph/ir/operators.h"
+#include "graph/read/fx.h"
 
 #include <check.h>
 #include <dirent.h>

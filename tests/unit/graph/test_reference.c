@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter beyond single operators: random numbers as kernels draw them, values that have no
 // result, rounding, wrapping, tensors in memory, large products, the operators that passes make.
-#include "graph/inputs.h"
-#include "graph/interpret.h"
-#include "graph/operators.h"
-#include "graph/read_fx.h"
-#include "graph/reference.h"
+#include "graph/ir/operators.h"
+#include "graph/read/fx.h"
+#include "graph/reference/inputs.h"
+#include "graph/reference/interpret.h"
+#include "graph/reference/reference.h"
 
 #include <tile/tile.h>
 

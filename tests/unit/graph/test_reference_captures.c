@@ -2,9 +2,9 @@
 // The interpreter over captured graphs with plausible inputs: each runs, and what comes out is
 // finite. Those of tests/graph/captures, and more in the folder that TILE_GRAPHS names.
 #include "base/file.h"
-#include "graph/inputs.h"
-#include "graph/interpret.h"
-#include "graph/read_fx.h"
+#include "graph/read/fx.h"
+#include "graph/reference/inputs.h"
+#include "graph/reference/interpret.h"
 
 #include <check.h>
 #include <dirent.h>

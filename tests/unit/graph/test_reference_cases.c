@@ -2,9 +2,9 @@
 // The interpreter against reference_cases.txt: every operator on small tensors, with results that
 // PyTorch gave. Each case goes the whole way from text.
 #include "base/file.h"
-#include "graph/interpret.h"
-#include "graph/operators.h"
-#include "graph/read_fx.h"
+#include "graph/ir/operators.h"
+#include "graph/read/fx.h"
+#include "graph/reference/interpret.h"
 
 #include <check.h>
 #include <math.h>

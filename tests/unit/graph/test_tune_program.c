@@ -2,10 +2,10 @@
 // Block sizes of programs: grids follow configurations, files of tunings serve again, what is
 // measured on the host still computes the same, and captured graphs have spaces that can be read.
 #include "emit_check.h"
-#include "graph/kernel_config.h"
-#include "graph/read_fx.h"
-#include "graph/run_internal.h"
-#include "graph/tune_program.h"
+#include "graph/emit/kernel_config.h"
+#include "graph/read/fx.h"
+#include "graph/run/internal.h"
+#include "graph/run/tune.h"
 
 #include <tile/program.h>
 

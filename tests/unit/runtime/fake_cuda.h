@@ -2,8 +2,9 @@
 // The tests' own CUDA driver: a shared library with the driver's entry points over host memory,
 // which fails on demand and notes what it was asked. TILE_LIBCUDA leads the loader to it.
 //
-// Assembling puts "\177ELF" in front of the text, "\177ELFquick " at a low level of optimisation. What a kernel does is said by words in the first
-// bytes of its module, for tests whose driver lives in another process:
+// Assembling puts "\177ELF" in front of the text, "\177ELFquick " at a low level of optimisation.
+// What a kernel does is said by words in the first bytes of its module, for tests whose driver
+// lives in another process:
 //   store=N   puts the byte N where the first parameter points to
 //   ms=X      how long a launch takes, as events tell
 //   error=N   from now on all calls give CUresult N, as after an illegal address

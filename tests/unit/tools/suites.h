@@ -9,8 +9,8 @@
 #include <check.h>
 
 #define SUITES(X)                                                                                  \
-  X(arg_spec) X(array_fill) X(grid_expr) X(npy) X(compare) X(options) X(launch) X(findings)        \
-  X(gpu_guess)
+  X(arg_spec)                                                                                      \
+  X(array_fill) X(grid_expr) X(npy) X(compare) X(options) X(launch) X(findings) X(gpu_guess)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

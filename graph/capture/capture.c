@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs from C: sizes, inputs, outputs, operators by name. The graph keeps its first error; calls
+// after it do nothing, so that chains of them need no checks.
+#include "graph/capture/capture.h"
+
+#include "graph/read/fx.h"
+
+#include <stdlib.h>
+
+// ---- errors ----
+
+tile_status capture_fail(tile_graph *g, tile_status status, const char *fmt, ...) {
+  if (g->status == TILE_OK) {
+    struct strbuf text = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    strbuf_vprintf(&text, fmt, ap);
+    va_end(ap);
+    g->status = status;
+    g->message = strbuf_take(&text);
+  }
+  return status_set(g->status, "%s", g->message ? g->message : "out of memory");
+}
+
+tile_status capture_fail_diag(tile_graph *g) {
+  struct strbuf text = {0};
+  diag_render_text(g->diag, (struct diag_style){0}, &text);
+  tile_status s = capture_fail(g, TILE_COMPILE_ERROR, "%s",
+                               text.len ? strbuf_cstr(&text) : "the graph is wrong");
+  strbuf_finish(&text);
+  return s;
+}
+
+bool capture_is_open(tile_graph *g) {
+  if (g->status == TILE_OK && g->is_closed)
+    capture_fail(g, TILE_INVALID_ARGUMENT, "the graph was compiled and takes no more changes");
+  else if (g->status != TILE_OK)
+    capture_fail(g, g->status, "%s", "");
+  return g->status == TILE_OK;
+}
+
+// Runs `work` so that running out of memory is an error of the graph.
+#define GUARDED(g, out_of_memory, otherwise)                                                       \
+  jmp_buf out_of_memory;                                                                           \
+  if (setjmp(out_of_memory)) {                                                                     \
+    capture_fail((g), TILE_OUT_OF_MEMORY, "out of memory for a graph");                            \
+    return otherwise;                                                                              \
+  }                                                                                                \
+  arena_set_oom((g)->arena, &out_of_memory)
+
+// ---- graphs ----
+
+static tile_status create(tile_graph **ret) {
+  tile_graph *g = calloc(1, sizeof *g);
+  if (!g || !(g->arena = arena_create())) {
+    free(g);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph");
+  }
+  *ret = g;
+  return TILE_OK;
+}
+
+tile_status tile_graph_create(const char *name, tile_graph **ret_graph) {
+  tile_graph *g = NULL;
+  if (!name || !ret_graph)
+    return status_set(TILE_INVALID_ARGUMENT, "a graph wants a name, and a place for it");
+  tile_status s = create(&g);
+  if (s != TILE_OK)
+    return s;
+  jmp_buf out_of_memory;
+  if (setjmp(out_of_memory)) {
+    tile_graph_destroy(g);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph");
+  }
+  arena_set_oom(g->arena, &out_of_memory);
+  g->diag = diag_engine_create(g->arena);
+  g->g = graph_create(g->arena, g->diag, exprs_create(g->arena), arena_strdup(g->arena, name));
+  *ret_graph = g;
+  return TILE_OK;
+}
+
+tile_status tile_graph_from_text(const char *file_name, const char *text, size_t size,
+                                 tile_graph **ret_graph) {
+  tile_graph *g = NULL;
+  if (!text || !ret_graph || size > SOURCE_MAX_BYTES)
+    return status_set(size > SOURCE_MAX_BYTES ? TILE_LIMIT : TILE_INVALID_ARGUMENT,
+                      "a graph wants a text of at most %u MiB, and a place for it",
+                      SOURCE_MAX_BYTES >> 20);
+  tile_status s = create(&g);
+  if (s != TILE_OK)
+    return s;
+  jmp_buf out_of_memory;
+  if (setjmp(out_of_memory)) {
+    tile_graph_destroy(g);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph");
+  }
+  arena_set_oom(g->arena, &out_of_memory);
+  g->diag = diag_engine_create(g->arena);
+  const struct source *source =
+      source_create(g->arena, file_name ? file_name : "graph.py", (struct str){text, size});
+  g->g = graph_read_fx(g->arena, g->diag, source);
+  if (!g->g) {
+    s = capture_fail_diag(g);
+    tile_graph_destroy(g);
+    return s;
+  }
+  *ret_graph = g;
+  return TILE_OK;
+}
+
+void tile_graph_destroy(tile_graph *g) {
+  if (!g)
+    return;
+  strbuf_finish(&g->text);
+  free(g->message);
+  arena_destroy(g->arena);
+  free(g);
+}
+
+tile_status tile_graph_status(tile_graph *g) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  return g->status == TILE_OK ? TILE_OK : capture_fail(g, g->status, "%s", "");
+}
+
+tile_status tile_graph_text(tile_graph *g, const char **ret_text) {
+  if (!g || !ret_text)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph, or no place for its text");
+  if (g->status != TILE_OK)
+    return tile_graph_status(g);
+  GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
+  strbuf_clear(&g->text);
+  graph_print(g->g, &g->text);
+  if (g->text.failed)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the text of a graph");
+  *ret_text = strbuf_cstr(&g->text);
+  return TILE_OK;
+}
+
+// ---- sizes ----
+
+int64_t capture_number(tile_graph *g, const struct expr *e) {
+  int64_t n;
+  if (expr_is_const(e, &n))
+    return n;
+  size_t place = (size_t)(uintptr_t)ptrmap_get(&g->size_ids, e);
+  if (place)
+    return FIRST_SIZE + (int64_t)(place - 1);
+  if (g->sizes.len == MAX_SIZES) {
+    capture_fail(g, TILE_LIMIT, "more than %d sizes", MAX_SIZES);
+    return 0;
+  }
+  vec_push(g->arena, &g->sizes, e);
+  ptrmap_put(g->arena, &g->size_ids, e, (void *)(uintptr_t)g->sizes.len);
+  return FIRST_SIZE + (int64_t)(g->sizes.len - 1);
+}
+
+const struct expr *capture_size(tile_graph *g, int64_t number) {
+  if (number >= FIRST_SIZE + MAX_SIZES || number < FIRST_SIZE)
+    return expr_const(g->g->exprs, number);
+  size_t i = (size_t)(number - FIRST_SIZE);
+  if (i < g->sizes.len)
+    return g->sizes.at[i];
+  capture_fail(g, TILE_INVALID_ARGUMENT, "a size of another graph, or of none");
+  return NULL;
+}
+
+int64_t tile_graph_size(tile_graph *g, const char *name, int64_t lo, int64_t hi) {
+  if (!g || !capture_is_open(g))
+    return 0;
+  if (!name || !*name || lo < 0 || hi < lo || hi > INT32_MAX) {
+    capture_fail(g, TILE_INVALID_ARGUMENT,
+                 "a size wants a name and a range from 0 on, at most to %d", INT32_MAX);
+    return 0;
+  }
+  GUARDED(g, out_of_memory, 0);
+  const struct expr *e =
+      expr_size(g->g->exprs, arena_strdup(g->arena, name), lo, hi, lo / 2 + hi / 2 + 1);
+  size_t i = 0;
+  while (i < g->g->symbols.len && g->g->symbols.at[i] != e)
+    i++;
+  if (i == g->g->symbols.len)
+    vec_push(g->arena, &g->g->symbols, e);
+  return capture_number(g, e);
+}
+
+typedef const struct expr *(*size_fn)(struct exprs *x, const struct expr *a, const struct expr *b);
+
+static int64_t combine(tile_graph *g, size_fn f, int64_t a, int64_t b) {
+  if (!g || !capture_is_open(g))
+    return 0;
+  GUARDED(g, out_of_memory, 0);
+  const struct expr *x = capture_size(g, a), *y = x ? capture_size(g, b) : NULL;
+  const struct expr *e = y ? f(g->g->exprs, x, y) : NULL;
+  if (e && e->overflows && e->kind == EXPR_CONST) {
+    capture_fail(g, TILE_LIMIT, "a size that does not fit 64 bits");
+    return 0;
+  }
+  return e ? capture_number(g, e) : 0;
+}
+
+int64_t tile_size_add(tile_graph *g, int64_t a, int64_t b) { return combine(g, expr_add, a, b); }
+int64_t tile_size_mul(tile_graph *g, int64_t a, int64_t b) { return combine(g, expr_mul, a, b); }
+int64_t tile_size_div(tile_graph *g, int64_t a, int64_t b) {
+  if (b != 0)
+    return combine(g, expr_floordiv, a, b);
+  if (g)
+    capture_fail(g, TILE_INVALID_ARGUMENT, "a size divided by zero");
+  return 0;
+}
+
+// ---- values ----
+
+tile_value *capture_value(tile_graph *g, struct value *v) {
+  if (!v)
+    return NULL;
+  tile_value *t = arena_new(g->arena, tile_value);
+  t->graph = g;
+  t->v = v;
+  return t;
+}
+
+tile_value *tile_graph_input(tile_graph *g, const char *name, tile_type dtype, int rank,
+                             const int64_t *shape, const int64_t *strides) {
+  const struct expr *sizes[GRAPH_MAX_RANK], *steps[GRAPH_MAX_RANK];
+  if (!g || !capture_is_open(g))
+    return NULL;
+  if (!name || (unsigned)dtype >= DTYPE_COUNT || rank < 0 || rank > GRAPH_MAX_RANK ||
+      (rank && !shape)) {
+    capture_fail(g, TILE_INVALID_ARGUMENT, "an input wants a name, a dtype, and at most %d sizes",
+                 GRAPH_MAX_RANK);
+    return NULL;
+  }
+  GUARDED(g, out_of_memory, NULL);
+  for (int i = 0; i < rank; i++) {
+    sizes[i] = capture_size(g, shape[i]);
+    steps[i] = strides ? capture_size(g, strides[i]) : NULL;
+    if (!sizes[i] || (strides && !steps[i]))
+      return NULL;
+    if (sizes[i]->lo < 0 || (strides && steps[i]->lo < 0)) {
+      capture_fail(g, TILE_INVALID_ARGUMENT, "a negative size or stride of input `%s`", name);
+      return NULL;
+    }
+  }
+  struct value *v = graph_add_input(g->g, arena_strdup(g->arena, name), (enum dtype)dtype,
+                                    (uint32_t)rank, sizes, strides ? steps : NULL, SPAN_NONE);
+  if (v && value_is_too_large(v)) {
+    capture_fail(g, TILE_LIMIT, "input `%s` takes 2^46 bytes or more", name);
+    return NULL;
+  }
+  if (!v)
+    capture_fail_diag(g);
+  return capture_value(g, v);
+}
+
+// May the graph use this value of the caller?
+static bool is_own(tile_graph *g, const tile_value *v, const char *what) {
+  if (v && v->graph == g)
+    return true;
+  capture_fail(g, TILE_INVALID_ARGUMENT, v ? "%s is of another graph" : "%s is NULL", what);
+  return false;
+}
+
+tile_status tile_graph_output(tile_graph *g, tile_value *value) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  if (!capture_is_open(g) || !is_own(g, value, "the output"))
+    return g->status;
+  GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
+  graph_add_output(g->g, value->v);
+  return TILE_OK;
+}
+
+tile_status tile_graph_write(tile_graph *g, tile_value *input, tile_value *value) {
+  if (!g)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph");
+  if (!capture_is_open(g) || !is_own(g, input, "the input that is written") ||
+      !is_own(g, value, "what is written"))
+    return g->status;
+  GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
+  const struct value *to = input->v, *from = value->v;
+  bool fits = !to->def && to->dtype == from->dtype && to->rank == from->rank;
+  for (uint32_t i = 0; fits && i < to->rank; i++)
+    fits = to->shape[i] == from->shape[i];
+  for (size_t i = 0; fits && i < g->g->mutations.len; i++)
+    fits = g->g->mutations.at[i].input != to;
+  if (!fits)
+    return capture_fail(
+        g, TILE_INVALID_ARGUMENT,
+        "what is written to must be an input, once, with the dtype and the shape of the value");
+  graph_add_mutation(g->g, input->v, value->v);
+  return TILE_OK;
+}
+
+tile_type tile_value_dtype(const tile_value *value) {
+  return value ? (tile_type)value->v->dtype : TILE_F32;
+}
+
+int tile_value_rank(const tile_value *value) { return value ? (int)value->v->rank : 0; }
+
+static int64_t number_of(tile_graph *g, const struct expr *e) {
+  GUARDED(g, out_of_memory, 0);
+  return capture_number(g, e);
+}
+
+int64_t tile_value_size(const tile_value *value, int dim) {
+  int rank = tile_value_rank(value);
+  dim += dim < 0 ? rank : 0;
+  return value && dim >= 0 && dim < rank ? number_of(value->graph, value->v->shape[dim]) : 0;
+}
+
+// ---- operands ----
+
+tile_operand tile_g_tensor(tile_value *v) {
+  return (tile_operand){.kind = OPERAND_TENSOR, .as.tensor = v};
+}
+tile_operand tile_g_int(int64_t v) { return (tile_operand){.kind = OPERAND_INT, .as.integer = v}; }
+tile_operand tile_g_real(double v) { return (tile_operand){.kind = OPERAND_REAL, .as.real = v}; }
+tile_operand tile_g_bool(int v) { return (tile_operand){.kind = OPERAND_BOOL, .as.truth = v}; }
+tile_operand tile_g_none(void) { return (tile_operand){.kind = OPERAND_NONE}; }
+tile_operand tile_g_dtype(tile_type t) {
+  return (tile_operand){.kind = OPERAND_DTYPE, .as.dtype = t};
+}
+tile_operand tile_g_word(const char *w) {
+  return (tile_operand){.kind = OPERAND_WORD, .as.word = w};
+}
+tile_operand tile_g_ints(const int64_t *values, size_t count) {
+  return (tile_operand){.kind = OPERAND_INTS, .count = count, .as.integers = values};
+}
+tile_operand tile_g_tensors(tile_value *const *values, size_t count) {
+  return (tile_operand){.kind = OPERAND_TENSORS, .count = count, .as.tensors = values};
+}
+
+static bool tensor_arg(tile_graph *g, tile_value *v, struct arg *ret) {
+  if (!is_own(g, v, "an argument"))
+    return false;
+  *ret = ARG_V(v->v);
+  return true;
+}
+
+static bool list_arg(tile_graph *g, const tile_operand *o, struct arg *ret) {
+  bool is_tensors = o->kind == OPERAND_TENSORS, ok = true;
+  if (o->count > GRAPH_MAX_NODES ||
+      (o->count && !(is_tensors ? (const void *)o->as.tensors : o->as.integers))) {
+    capture_fail(g, TILE_INVALID_ARGUMENT, "a list without its elements");
+    return false;
+  }
+  *ret = (struct arg){.kind = ARG_LIST,
+                      .list = {arena_array(g->arena, struct arg, o->count + 1), o->count}};
+  for (size_t i = 0; ok && i < o->count; i++) {
+    const struct expr *e = is_tensors ? NULL : capture_size(g, o->as.integers[i]);
+    ok = is_tensors ? tensor_arg(g, o->as.tensors[i], &ret->list.at[i]) : e != NULL;
+    if (e)
+      ret->list.at[i] = ARG_E(e);
+  }
+  return ok;
+}
+
+static bool arg_of(tile_graph *g, const tile_operand *o, struct arg *ret) {
+  const struct expr *e;
+  switch ((enum operand_kind)o->kind) {
+  case OPERAND_TENSOR: return tensor_arg(g, o->as.tensor, ret);
+  case OPERAND_INT: e = capture_size(g, o->as.integer); return e && (*ret = ARG_E(e), true);
+  case OPERAND_REAL: return *ret = ARG_F(o->as.real), true;
+  case OPERAND_BOOL: return *ret = ARG_B(o->as.truth != 0), true;
+  case OPERAND_NONE: return *ret = (struct arg){0}, true;
+  case OPERAND_DTYPE:
+    if ((unsigned)o->as.dtype < DTYPE_COUNT)
+      return *ret = ARG_D((enum dtype)o->as.dtype), true;
+    break;
+  case OPERAND_WORD:
+    if (o->as.word)
+      return *ret = (struct arg){.kind = ARG_STRING,
+                                 .string = str_from(arena_strdup(g->arena, o->as.word))},
+             true;
+    break;
+  case OPERAND_INTS:
+  case OPERAND_TENSORS: return list_arg(g, o, ret);
+  }
+  capture_fail(g, TILE_INVALID_ARGUMENT, "an argument of no kind");
+  return false;
+}
+
+// ---- operators ----
+
+static struct node *append(tile_graph *g, const char *name, const tile_operand *operands,
+                           size_t count) {
+  enum operator_id op;
+  struct arg args[OPERATOR_MAX_PARAMETERS];
+  if (!name || count > OPERATOR_MAX_PARAMETERS || (count && !operands)) {
+    capture_fail(g, TILE_INVALID_ARGUMENT, "an operator wants a name and at most %d arguments",
+                 OPERATOR_MAX_PARAMETERS);
+    return NULL;
+  }
+  if (!operator_find(str_from(name), &op) || operator_row(op)->class == CLASS_MUTATE) {
+    const char *near = operator_nearest(str_from(name));
+    capture_fail(g, TILE_NOT_FOUND, "there is no operator `%s`%s%s%s", name,
+                 near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+    return NULL;
+  }
+  if (g->g->nodes.len >= GRAPH_MAX_NODES) {
+    capture_fail(g, TILE_LIMIT, "more than %d operators", GRAPH_MAX_NODES);
+    return NULL;
+  }
+  for (size_t i = 0; i < count; i++)
+    if (!arg_of(g, &operands[i], &args[i]))
+      return NULL;
+  struct node *n = graph_append(g->g, op, args, count, SPAN_NONE);
+  if (!n)
+    capture_fail_diag(g);
+  return n;
+}
+
+tile_value *tile_graph_apply(tile_graph *g, const char *name, const tile_operand *args,
+                             size_t count) {
+  if (!g || !capture_is_open(g))
+    return NULL;
+  GUARDED(g, out_of_memory, NULL);
+  struct node *n = append(g, name, args, count);
+  return n && n->result_count ? capture_value(g, n->results[0]) : NULL;
+}
+
+tile_status tile_graph_apply_many(tile_graph *g, const char *name, const tile_operand *args,
+                                  size_t count, tile_value **ret_results, size_t result_count) {
+  if (!g || !ret_results)
+    return status_set(TILE_INVALID_ARGUMENT, "no graph, or no place for results");
+  if (!capture_is_open(g))
+    return g->status;
+  GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
+  struct node *n = append(g, name, args, count);
+  if (!n)
+    return g->status;
+  if (result_count > n->result_count)
+    return capture_fail(g, TILE_INVALID_ARGUMENT, "`%s` has %u results here, not %zu", name,
+                        n->result_count, result_count);
+  for (size_t i = 0; i < result_count; i++)
+    ret_results[i] = capture_value(g, n->results[i]);
+  return TILE_OK;
+}

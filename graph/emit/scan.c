@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running sums along r: blocks in order, each with what came before it added.
+#include "graph/emit/emit.h"
+
+struct scan_writer {
+  struct emitter *e;
+  const struct region *r;
+  bool is_row; // one x a program
+  unsigned x_block, r_block;
+  bool has_r_mask;
+  uint32_t x_bit, r_bit;
+};
+
+static unsigned block_of(const struct expr *axis, unsigned most) {
+  int64_t n = expr_hint(axis->symbol->limit);
+  unsigned block = 2;
+  while (block < most && (n <= 0 || block < n))
+    block *= 2;
+  return block;
+}
+
+static void put_axes(struct scan_writer *w) {
+  struct emitter *e = w->e;
+  const struct expr *x = w->r->axes[0], *r = w->r->axes[1];
+  const char *wide = emit_axis_is_wide(x) ? ".to(tl.int64)" : "", *mask = NULL;
+  if (w->is_row) {
+    emit_line(e, 0, "x = tl.program_id(0)%s", wide);
+  } else {
+    emit_constexpr(e, "XBLOCK", w->x_block);
+    emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))[None, :]", wide);
+    if (!expr_is_multiple(x->symbol->limit, w->x_block)) {
+      mask = "x_mask";
+      emit_line(e, 0, "x_mask = x < %s", emit_extent(e, x->symbol->limit));
+    }
+  }
+  w->x_bit = 1u << e->axis_count;
+  emit_axis(e, x, "x", mask, 0);
+  emit_constexpr(e, "RBLOCK", w->r_block);
+  w->has_r_mask = !expr_is_multiple(r->symbol->limit, w->r_block);
+  w->r_bit = 1u << e->axis_count;
+  emit_axis(e, r, "r", w->has_r_mask ? "r_mask" : NULL, 1);
+}
+
+static void open_blocks(struct scan_writer *w) {
+  struct emitter *e = w->e;
+  const struct expr *r = w->r->axes[1];
+  const char *n = emit_extent(e, r->symbol->limit);
+  emit_open(e, arena_printf(e->arena, "for r0 in range(0, %s, RBLOCK):", n));
+  emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s",
+            emit_axis_is_wide(r) ? ".to(tl.int64)" : "", w->is_row ? "" : "[:, None]");
+  if (w->has_r_mask)
+    emit_line(e, 1, "r_mask = r < %s", n);
+}
+
+static void put_scan(struct scan_writer *w, const struct emit_reduction *d, size_t i) {
+  struct emitter *e = w->e;
+  const char *keep = w->is_row ? "" : ", keep_dims=True";
+  const char *value = arena_printf(e->arena, "value%zu", i),
+             *carry = arena_printf(e->arena, "carry%zu", i),
+             *scan = arena_printf(e->arena, "scan%zu", i);
+  struct text t = emit_value(e, d->body);
+  const char *v =
+      t.is_narrow || t.is_number || d->body->dtype != d->stage->dtype
+          ? arena_printf(e->arena, "(%s + tl.zeros([1], %s))", t.s, emit_type(d->stage->dtype))
+          : t.s;
+  bool along = emit_axes_of(e, d->body) & w->r_bit;
+  if (w->has_r_mask || !along)
+    v = arena_printf(e->arena, "tl.where(%s, %s, 0)", w->has_r_mask ? "r_mask" : "r >= 0", v);
+  emit_line(e, 1, "%s = %s", value, v);
+  emit_line(e, 1, "%s = tl.cumsum(%s, axis=0) + %s", scan, value, carry);
+  emit_line(e, 1, "%s += tl.sum(%s, axis=0%s)", carry, value, keep);
+  emit_given(e, d->result, scan, w->x_bit | w->r_bit, 1);
+}
+
+static const char *space_of(const struct scan_writer *w) {
+  struct strbuf out = {0};
+  if (!w->is_row)
+    emit_space_blocks(&out, "XBLOCK", w->r->axes[0]->symbol->limit, w->x_block, 4, 128);
+  emit_space_blocks(&out, "RBLOCK", w->r->axes[1]->symbol->limit, w->r_block, w->is_row ? 256 : 4,
+                    w->is_row ? 4096 : 128);
+  emit_space_powers(&out, "num_warps", 4, 1, 8);
+  return emit_space_end(w->e, &out);
+}
+
+bool emit_scans(struct program *p, const struct region *r, const struct program_options *o) {
+  struct emit_parts parts = {0};
+  if (!emit_take_apart(p, r, &parts))
+    return false;
+  struct scan_writer w = {.e = emit_begin(p, r, o, NULL), .r = r};
+  struct emitter *e = w.e;
+  w.is_row = r->is_inner;
+  w.x_block = block_of(r->axes[0], 64);
+  w.r_block = block_of(r->axes[1], w.is_row ? 2048 : 32);
+  for (size_t i = 0; i < parts.writes.len; i++)
+    emit_writes(e, parts.writes.at[i].buffer);
+  put_axes(&w);
+  for (size_t i = 0; i < parts.reductions.len; i++) {
+    const char *type = emit_type(parts.reductions.at[i].stage->dtype);
+    emit_line(e, 0,
+              w.is_row ? "carry%zu = tl.full([], 0, %s)" : "carry%zu = tl.zeros([1, XBLOCK], %s)",
+              i, type);
+    emit_count(e, parts.reductions.at[i].body);
+  }
+  for (size_t i = 0; i < parts.writes.len; i++)
+    emit_count(e, parts.writes.at[i].body);
+  open_blocks(&w);
+  for (size_t i = 0; i < parts.reductions.len; i++)
+    put_scan(&w, &parts.reductions.at[i], i);
+  for (size_t i = 0; i < parts.writes.len; i++)
+    emit_store_value(e, parts.writes.at[i].buffer, parts.writes.at[i].place,
+                     parts.writes.at[i].body);
+  emit_close(e);
+  const struct expr *x = r->axes[0]->symbol->limit;
+  const struct expr *grid[3] = {w.is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, w.x_block)),
+                                NULL, NULL};
+  const char *n = emit_extent(e, x);
+  emit_end(e, 4, grid, w.is_row ? n : arena_printf(e->arena, "cdiv(%s, XBLOCK)", n), space_of(&w));
+  return true;
+}

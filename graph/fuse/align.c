@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Putting two groups on the same atoms. Where both touch a buffer, atoms with the same stride there
+// are the same axis; an atom that the other group has in two is split:
+//
+//   a[64, 768]  at 768*i + j     and   a[64, 12, 64]  at 768*i + 64*h + d:    j = 64*h + d
+#include "graph/fuse/fuse.h"
+
+enum { MAX_CONNECTIONS = 64 };
+
+static struct side side_create(struct fuser *f, struct group *g) {
+  struct side s = {.g = g};
+  s.value = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
+  for (size_t i = 0; i < g->atoms.len; i++) {
+    struct piece *p = arena_new(f->arena, struct piece);
+    p->axis = s.value[i] = g->atoms.at[i].axis;
+    p->atom = (uint32_t)i;
+    vec_push(f->arena, &s.pieces, p);
+  }
+  return s;
+}
+
+// On the side's own pieces.
+static const struct expr *on_pieces(struct fuser *f, const struct side *s, const struct expr *e) {
+  struct group *g = s->g;
+  if (s->pieces.len == g->atoms.len)
+    return e; // none was split
+  const struct expr **from = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
+  for (size_t i = 0; i < g->atoms.len; i++)
+    from[i] = g->atoms.at[i].axis;
+  return index_substitute(f->s, e, g->atoms.len, from, s->value);
+}
+
+const struct expr *side_place(struct fuser *f, const struct side *s, const struct expr *e) {
+  e = on_pieces(f, s, e);
+  if (!s->is_guest)
+    return e;
+  const struct expr **from = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  const struct expr **to = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  size_t count = 0;
+  for (size_t i = 0; i < s->pieces.len; i++)
+    if (s->pieces.at[i]->match) {
+      from[count] = s->pieces.at[i]->axis;
+      to[count++] = s->pieces.at[i]->match->axis;
+    }
+  return index_substitute(f->s, e, count, from, to);
+}
+
+// ---- a trial, which is kept only when all of it goes well ----
+
+struct trial {
+  struct side *side;
+  struct piece **at;          // those to match, the outermost first
+  const struct expr **stride; // NULL: by extents only
+  size_t len;
+};
+
+static void trial_add(struct trial *t, struct piece *p, const struct expr *stride) {
+  size_t i = t->len++;
+  int64_t size = stride ? expr_hint(stride) : 0;
+  for (; stride && i > 0 && expr_hint(t->stride[i - 1]) < size; i--) {
+    t->at[i] = t->at[i - 1];
+    t->stride[i] = t->stride[i - 1];
+  }
+  t->at[i] = p;
+  t->stride[i] = stride;
+}
+
+static struct trial trial_create(struct fuser *f, struct side *s) {
+  struct trial t = {.side = s};
+  t.at = arena_array(f->arena, struct piece *, s->pieces.len + 1);
+  t.stride = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  return t;
+}
+
+struct pairs {
+  VEC(struct piece *) host, guest;
+};
+
+// Splits the last piece of the trial into an outer part, which stays the last, and an inner one of
+// the extent.
+static struct piece *split_last(struct fuser *f, struct trial *t, const struct expr *outer_extent,
+                                const struct expr *extent) {
+  struct side *s = t->side;
+  struct piece *whole = t->at[t->len - 1];
+  struct piece *outer = arena_new(f->arena, struct piece),
+               *inner = arena_new(f->arena, struct piece);
+  outer->axis = axis_create(f, "a", outer_extent);
+  inner->axis = axis_create(f, "a", extent);
+  outer->atom = inner->atom = whole->atom;
+  const struct expr *sum = expr_add(f->x, expr_mul(f->x, outer->axis, extent), inner->axis);
+  s->value[whole->atom] = expr_substitute(f->x, s->value[whole->atom], 1, &whole->axis, &sum);
+  size_t at = 0;
+  while (s->pieces.at[at] != whole)
+    at++;
+  s->pieces.at[at] = outer;
+  vec_push(f->arena, &s->pieces, inner);
+  memmove(&s->pieces.at[at + 2], &s->pieces.at[at + 1],
+          (s->pieces.len - at - 2) * sizeof *s->pieces.at);
+  s->pieces.at[at + 1] = inner;
+  t->at[t->len - 1] = outer;
+  if (t->stride[t->len - 1])
+    t->stride[t->len - 1] = expr_mul(f->x, t->stride[t->len - 1], extent);
+  return inner;
+}
+
+// Matches the last of both; false if their strides or extents do not fit.
+static bool match_last(struct fuser *f, struct trial *h, struct trial *g, struct pairs *pairs) {
+  struct piece *a = h->at[h->len - 1], *b = g->at[g->len - 1];
+  if (h->stride[h->len - 1] != g->stride[g->len - 1])
+    return false;
+  const struct expr *ea = axis_extent(a->axis), *eb = axis_extent(b->axis), *q;
+  if (ea == eb) {
+    h->len--;
+    g->len--;
+  } else if ((q = expr_exact_quotient(f, ea, eb))) {
+    a = split_last(f, h, q, eb);
+    g->len--;
+  } else if ((q = expr_exact_quotient(f, eb, ea))) {
+    b = split_last(f, g, q, ea);
+    h->len--;
+  } else {
+    return false;
+  }
+  vec_push(f->arena, &pairs->host, a);
+  vec_push(f->arena, &pairs->guest, b);
+  return true;
+}
+
+static struct side side_copy(struct fuser *f, const struct side *s) {
+  struct side copy = {.g = s->g, .is_guest = s->is_guest};
+  copy.value = arena_dup(f->arena, s->value, (s->g->atoms.len + 1) * sizeof *s->value,
+                         _Alignof(const struct expr *));
+  for (size_t i = 0; i < s->pieces.len; i++)
+    vec_push(f->arena, &copy.pieces, s->pieces.at[i]);
+  return copy;
+}
+
+static bool match_all(struct fuser *f, struct trial *h, struct trial *g, struct pairs *pairs) {
+  while (h->len && g->len)
+    if (!match_last(f, h, g, pairs))
+      return false;
+  return !h->len && !g->len;
+}
+
+// Matches all of both trials and keeps the result in the sides, or changes nothing.
+static void trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
+  struct side *host = h->side, *guest = g->side;
+  struct side before[2] = {side_copy(f, host), side_copy(f, guest)};
+  struct pairs pairs = {0};
+  if (!match_all(f, h, g, &pairs)) {
+    *host = before[0];
+    *guest = before[1];
+    return;
+  }
+  for (size_t i = 0; i < pairs.host.len; i++) {
+    pairs.host.at[i]->match = pairs.guest.at[i];
+    pairs.guest.at[i]->match = pairs.host.at[i];
+  }
+}
+
+// ---- connections ----
+
+// Those without a match, with their strides at the place; false if the place is not linear.
+static bool add_open_pieces(struct fuser *f, struct side *s, const struct expr *place,
+                            struct trial *t) {
+  for (size_t i = 0; i < s->pieces.len; i++) {
+    struct piece *p = s->pieces.at[i];
+    const struct expr *stride = place_stride(f, place, p->axis);
+    if (!stride)
+      return false;
+    if (!p->match && !expr_is(stride, 0) && !expr_is(axis_extent(p->axis), 1))
+      trial_add(t, p, stride);
+  }
+  return true;
+}
+
+static void connect(struct fuser *f, struct side *host, struct side *guest, const struct access *a,
+                    const struct access *b) {
+  struct trial h = trial_create(f, host), g = trial_create(f, guest);
+  if (add_open_pieces(f, host, on_pieces(f, host, a->offset), &h) &&
+      add_open_pieces(f, guest, on_pieces(f, guest, b->offset), &g) && h.len && g.len)
+    trial_finish(f, &h, &g);
+}
+
+struct connection {
+  const struct access *host, *guest;
+  int64_t elements;
+};
+
+// How many different elements a place knows; what is passed from one to the other counts first.
+static int64_t weight(struct fuser *f, const struct group *g, const struct access *a, bool passes) {
+  double count = passes ? 2 : 1;
+  for (size_t i = 0; i < g->atoms.len; i++)
+    if (place_has_axis(f, a->offset, g->atoms.at[i].axis))
+      count *= (double)expr_hint(axis_extent(g->atoms.at[i].axis));
+  return count < 1e18 ? (int64_t)count : INT64_MAX;
+}
+
+static size_t find_connections(struct fuser *f, const struct side *host, const struct side *guest,
+                               struct connection *ret) {
+  size_t count = 0;
+  for (size_t i = 0; i < host->g->accesses.len; i++)
+    for (size_t j = 0; j < guest->g->accesses.len && count < MAX_CONNECTIONS; j++) {
+      const struct access *a = &host->g->accesses.at[i], *b = &guest->g->accesses.at[j];
+      if (a->buffer != b->buffer)
+        continue;
+      struct connection c = {a, b, weight(f, guest->g, b, a->is_store || b->is_store)};
+      size_t k = count++;
+      for (; k > 0 && ret[k - 1].elements < c.elements; k--)
+        ret[k] = ret[k - 1];
+      ret[k] = c;
+    }
+  return count;
+}
+
+static const struct expr *open_extent(struct fuser *f, const struct side *s, bool reduced) {
+  const struct expr *n = expr_const(f->x, 1);
+  for (size_t i = 0; i < s->pieces.len; i++)
+    if (!s->pieces.at[i]->match && s->g->atoms.at[s->pieces.at[i]->atom].is_reduced == reduced)
+      n = expr_mul(f->x, n, axis_extent(s->pieces.at[i]->axis));
+  return n;
+}
+
+// What no buffer connects, by the order in which it lies in memory.
+static void match_rest(struct fuser *f, struct side *host, struct side *guest, bool of_host,
+                       bool of_guest) {
+  const struct expr *n = open_extent(f, host, of_host);
+  if (n != open_extent(f, guest, of_guest) || expr_is(n, 1))
+    return;
+  struct trial t[2] = {trial_create(f, host), trial_create(f, guest)};
+  for (int k = 0; k < 2; k++) {
+    struct side *s = k ? guest : host;
+    const struct access *lead = group_leading_access(f, s->g);
+    const struct expr *place = lead ? on_pieces(f, s, lead->offset) : NULL;
+    for (size_t i = 0; i < s->pieces.len; i++) {
+      struct piece *p = s->pieces.at[i];
+      if (p->match || expr_is(axis_extent(p->axis), 1) ||
+          s->g->atoms.at[p->atom].is_reduced != (k ? of_guest : of_host))
+        continue;
+      const struct expr *stride = place ? place_stride(f, place, p->axis) : NULL;
+      trial_add(&t[k], p, stride ? stride : expr_const(f->x, 0));
+    }
+    for (size_t i = 0; i < t[k].len; i++)
+      t[k].stride[i] = NULL;
+  }
+  trial_finish(f, &t[0], &t[1]);
+}
+
+void groups_align(struct fuser *f, struct side *host, struct side *guest) {
+  struct group *h = host->g, *g = guest->g;
+  *host = side_create(f, h);
+  *guest = side_create(f, g);
+  guest->is_guest = true;
+  struct connection c[MAX_CONNECTIONS];
+  size_t count = find_connections(f, host, guest, c);
+  for (size_t i = 0; i < count; i++)
+    connect(f, host, guest, c[i].host, c[i].guest);
+  match_rest(f, host, guest, true, true);
+  match_rest(f, host, guest, false, false);
+  match_rest(f, host, guest, true, false);
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Least traffic and operations of a region, and the traffic that fusing two groups saves.
+#include "graph/fuse/fuse.h"
+
+// Elements that an access touches: as many as the axes that it depends on give, and no more than
+// the buffer has.
+const struct expr *access_bytes(struct fuser *f, const struct group *g, const struct access *a) {
+  const struct expr *count = expr_const(f->x, 1);
+  for (size_t i = 0; i < g->atoms.len; i++)
+    if (place_has_axis(f, a->offset, g->atoms.at[i].axis))
+      count = expr_mul(f->x, count, axis_extent(g->atoms.at[i].axis));
+  const struct stage *s = g->members.at[0]->stage;
+  if (s->attention) // keys are no atoms
+    count = a->buffer->numel;
+  count = expr_min(f->x, count, a->buffer->numel);
+  return expr_muli(f->x, count, dtype_bytes(a->buffer->dtype));
+}
+
+static bool has_buffer(struct buffer *const *list, size_t len, const struct buffer *b) {
+  for (size_t i = 0; i < len; i++)
+    if (list[i] == b)
+      return true;
+  return false;
+}
+
+static bool is_repeated(const struct group *g, size_t i) {
+  const struct access *a = g->accesses.at;
+  for (size_t j = 0; j < i; j++)
+    if (a[j].buffer == a[i].buffer && a[j].offset == a[i].offset && a[j].is_store == a[i].is_store)
+      return true;
+  return false;
+}
+
+static const struct expr *bytes_of(struct fuser *f, const struct group *g, const struct buffer *b,
+                                   bool is_store) {
+  const struct expr *sum = expr_const(f->x, 0);
+  for (size_t i = 0; i < g->accesses.len; i++)
+    if (g->accesses.at[i].buffer == b && g->accesses.at[i].is_store == is_store &&
+        !is_repeated(g, i))
+      sum = expr_add(f->x, sum, access_bytes(f, g, &g->accesses.at[i]));
+  return expr_min(f->x, sum, expr_muli(f->x, b->numel, dtype_bytes(b->dtype)));
+}
+
+static const struct expr *elements(struct fuser *f, const struct stage *s) {
+  const struct expr *count = expr_const(f->x, 1);
+  for (uint32_t i = 0; i < s->rank + s->reduced; i++)
+    count = expr_mul(f->x, count, axis_extent(s->axes[i]));
+  return count;
+}
+
+// Of the formulas at each of their elements, and two for each element of a product's inside.
+static const struct expr *stage_flops(struct fuser *f, const struct stage *s) {
+  const struct expr *n = elements(f, s);
+  if (s->kind == STAGE_PRODUCT)
+    return expr_muli(f->x, n, 2);
+  if (s->kind == STAGE_ATTENTION) {
+    const struct attention *t = s->attention;
+    const struct expr *scores = expr_mul(f->x, axis_extent(s->axes[0]), axis_extent(s->axes[1]));
+    scores = expr_mul(f->x, scores, axis_extent(t->key));
+    const struct expr *depths = expr_add(f->x, axis_extent(t->depth), axis_extent(s->axes[2]));
+    return expr_muli(f->x, expr_mul(f->x, scores, depths), 2);
+  }
+  return expr_muli(f->x, n, scalar_cost(s->body) + (s->kind != STAGE_MAP));
+}
+
+bool group_makes(const struct group *g, const struct buffer *b) {
+  for (size_t i = 0; i < g->members.len && b->role != BUFFER_INPUT; i++)
+    if (g->members.at[i]->stage->out == b && g->members.at[i]->stage->kind != STAGE_SCATTER)
+      return true;
+  return false;
+}
+
+bool group_stores(struct fuser *f, const struct group *g, const struct buffer *b) {
+  if (b->role != BUFFER_TEMP)
+    return true;
+  uint32_t inside = 0;
+  for (size_t i = 0; i < g->members.len; i++)
+    inside += stage_loads(f, g->members.at[i]->stage, b);
+  return inside < f->uses[b->id].loads;
+}
+
+// What the region reads and writes, its least traffic and its operations.
+void region_count(struct fuser *f, const struct group *g, struct region *r) {
+  r->bytes = r->flops = expr_const(f->x, 0);
+  for (size_t i = 0; i < g->accesses.len; i++) {
+    struct buffer *b = g->accesses.at[i].buffer;
+    bool loads = !g->accesses.at[i].is_store;
+    if (loads && (group_makes(g, b) || has_buffer(r->reads.at, r->reads.len, b)))
+      continue;
+    if (!loads && (!group_stores(f, g, b) || has_buffer(r->writes.at, r->writes.len, b)))
+      continue;
+    if (loads)
+      vec_push(f->arena, &r->reads, b);
+    else
+      vec_push(f->arena, &r->writes, b);
+    r->bytes = expr_add(f->x, r->bytes, bytes_of(f, g, b, !loads));
+  }
+  for (size_t i = 0; i < g->members.len; i++)
+    r->flops = expr_add(f->x, r->flops, stage_flops(f, g->members.at[i]->stage));
+}

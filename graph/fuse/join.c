@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// May two groups share a kernel, what would that save, and joining them: the host keeps its axes,
+// the guest is put on them.
+#include "graph/fuse/fuse.h"
+
+enum {
+  MAX_BUFFERS = 40,
+  MAX_MEMBERS = 96,
+  SMALL_BYTES = 2u << 20, // below, a launch costs more than the traffic
+  SMALL_PRODUCTS = 16u << 20,
+  FEW_RESULTS = 1 << 18, // of a product: fewer blocks than a device has room for
+  SHARED_PART = 4        // siblings: a quarter of the smaller one's traffic is shared
+};
+
+// ---- legality ----
+
+static enum member_place new_place(const struct join *j, const struct group *of,
+                                   const struct member *m) {
+  return of == j->guest ? j->places[m->place] : m->place;
+}
+
+static bool is_column(enum member_place p) {
+  return p == MEMBER_COLUMN || p == MEMBER_COLUMN_REDUCTION;
+}
+
+// Column stages that are not for each of the columns run last.
+static bool runs_once(const struct join *j, const struct group *of, const struct member *m) {
+  bool becomes_column = !is_column(m->place) && is_column(new_place(j, of, m));
+  return m->is_once || (of == j->guest && becomes_column && j->is_once);
+}
+
+static bool can_pass(const struct stage *from, enum member_place made, const struct stage *to,
+                     enum member_place used) {
+  if (from->kind == STAGE_SCATTER || from->out->role == BUFFER_INPUT)
+    return false;
+  if (from->kind == STAGE_PRODUCT || from->kind == STAGE_ATTENTION || from->kind == STAGE_SCAN)
+    return to->kind == STAGE_MAP;
+  if (to->kind == STAGE_PRODUCT || to->kind == STAGE_ATTENTION)
+    return false;
+  if (is_column(made))
+    return used == MEMBER_COLUMN;
+  return made != MEMBER_FULL || (used != MEMBER_ROW && used != MEMBER_COLUMN);
+}
+
+struct totals {
+  int64_t saved;
+  bool passes;
+};
+
+static int64_t bytes_hint(struct fuser *f, const struct group *g, const struct access *a) {
+  return expr_hint(access_bytes(f, g, a));
+}
+
+// An input that is overwritten where it was read before: maps read all before they store.
+static bool check_overwrite(struct fuser *f, struct join *j, const struct side *writer,
+                            const struct access *store, const struct side *reader,
+                            const struct access *load, struct totals *t) {
+  j->reason = "one overwrites what the other reads";
+  if (j->kind != REGION_MAP || j->host->kind != REGION_MAP || j->guest->kind != REGION_MAP)
+    return false;
+  if (writer == reader)
+    return true;
+  t->saved += bytes_hint(f, reader->g, load);
+  return load->member->stage->id < store->member->stage->id &&
+         side_place(f, writer, store->offset) == side_place(f, reader, load->offset);
+}
+
+// The buffer's store in one group and its load in the other, or in the same.
+static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
+                       const struct access *store, const struct side *to, const struct access *load,
+                       struct totals *t) {
+  if (!can_pass(store->member->stage, new_place(j, from->g, store->member), load->member->stage,
+                new_place(j, to->g, load->member)) ||
+      (runs_once(j, from->g, store->member) && !runs_once(j, to->g, load->member))) {
+    j->reason = load->member->stage->kind == STAGE_PRODUCT
+                    ? read_many_times
+                    : "one needs more of the other's result than is there where it runs";
+    return false;
+  }
+  if (from == to)
+    return true;
+  if (f->uses[store->buffer->id].writers > 1) {
+    j->reason = "the buffer between them is written more than once";
+    return false;
+  }
+  if (side_place(f, from, store->offset) != side_place(f, to, load->offset)) {
+    j->reason = "the result of one is read elsewhere than where it is written";
+    return false;
+  }
+  t->passes = true;
+  t->saved += bytes_hint(f, to->g, load);
+  return true;
+}
+
+static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
+                       const struct access *a, const struct side *t, const struct access *b,
+                       struct totals *sum) {
+  if (a->buffer != b->buffer)
+    return true;
+  if (a->is_store && b->is_store) {
+    j->reason = "both write to the same buffer";
+    return s == t;
+  }
+  if (a->buffer->role == BUFFER_INPUT && a->is_store != b->is_store)
+    return a->is_store ? check_overwrite(f, j, s, a, t, b, sum)
+                       : check_overwrite(f, j, t, b, s, a, sum);
+  if (a->is_store)
+    return check_pass(f, j, s, a, t, b, sum);
+  if (b->is_store)
+    return check_pass(f, j, t, b, s, a, sum);
+  if (s != t && side_place(f, s, a->offset) == side_place(f, t, b->offset)) {
+    int64_t x = bytes_hint(f, s->g, a), y = bytes_hint(f, t->g, b);
+    sum->saved += x < y ? x : y;
+  }
+  return true;
+}
+
+// Stores that are not needed any more.
+static void count_stores(struct fuser *f, const struct group *a, const struct group *b,
+                         struct totals *t) {
+  for (size_t i = 0; i < a->accesses.len; i++) {
+    const struct access *s = &a->accesses.at[i];
+    if (!s->is_store || s->buffer->role != BUFFER_TEMP || !group_stores(f, a, s->buffer))
+      continue;
+    uint32_t loads = 0;
+    for (size_t k = 0; k < a->members.len; k++)
+      loads += stage_loads(f, a->members.at[k]->stage, s->buffer);
+    for (size_t k = 0; k < b->members.len; k++)
+      loads += stage_loads(f, b->members.at[k]->stage, s->buffer);
+    if (loads == f->uses[s->buffer->id].loads)
+      t->saved += bytes_hint(f, a, s);
+  }
+}
+
+static bool check_accesses(struct fuser *f, struct join *j, struct totals *t) {
+  const struct side *h = &j->host_side, *g = &j->guest_side;
+  size_t m = h->g->accesses.len, n = g->g->accesses.len;
+  for (size_t i = 0; i < n; i++) {
+    const struct access *a = &g->g->accesses.at[i];
+    for (size_t k = 0; k < m; k++)
+      if (!check_pair(f, j, g, a, h, &h->g->accesses.at[k], t))
+        return false;
+    for (size_t k = 0; k < n && a->is_store; k++) // places of the guest may have changed
+      if (!g->g->accesses.at[k].is_store && a->member != g->g->accesses.at[k].member &&
+          !check_pair(f, j, g, a, g, &g->g->accesses.at[k], t))
+        return false;
+  }
+  return true;
+}
+
+static bool is_within_bounds(struct fuser *f, struct join *j) {
+  uint32_t stamp = ++f->stamp, buffers = 0;
+  for (int k = 0; k < 2; k++) {
+    const struct group *g = k ? j->guest : j->host;
+    for (size_t i = 0; i < g->accesses.len; i++) {
+      struct buffer_use *u = &f->uses[g->accesses.at[i].buffer->id];
+      buffers += u->stamp != stamp;
+      u->stamp = stamp;
+    }
+  }
+  if (buffers <= MAX_BUFFERS && j->host->members.len + j->guest->members.len <= MAX_MEMBERS)
+    return true;
+  j->reason = "one kernel would have too many buffers";
+  return false;
+}
+
+// ---- is it worth it ----
+
+static int64_t traffic_hint(struct fuser *f, struct group *g) {
+  if (g->traffic_at == g->version + 1)
+    return g->traffic;
+  int64_t sum = 0;
+  for (size_t i = 0; i < g->accesses.len && sum < (INT64_MAX >> 2); i++)
+    sum += bytes_hint(f, g, &g->accesses.at[i]);
+  g->traffic = sum;
+  g->traffic_at = g->version + 1;
+  return sum;
+}
+
+// Siblings: one launch less, or a part of their traffic. Large products are as fast alone.
+bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shared) {
+  int64_t x = traffic_hint(f, a), y = traffic_hint(f, b), least = x < y ? x : y;
+  if (a->kind == REGION_PRODUCT && b->kind == REGION_PRODUCT)
+    return x + y <= SMALL_PRODUCTS && expr_hint(a->numel[0]) <= FEW_RESULTS;
+  return (x + y <= SMALL_BYTES && a->kind == b->kind) ||
+         (shared >= least / SHARED_PART && shared > 0);
+}
+
+static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t) {
+  if (t->passes)
+    return true;
+  j->reason = "nothing passes between them";
+  bool are_products = j->host->kind == REGION_PRODUCT && j->guest->kind == REGION_PRODUCT;
+  if (j->host->kind != REGION_MAP && !is_rows(j->host->kind) && !are_products)
+    return false;
+  j->reason = "they share little of what they read";
+  return groups_gain(f, j->host, j->guest, t->saved);
+}
+
+// ---- the question ----
+
+static bool try_as(struct fuser *f, struct group *host, struct group *guest, struct join *j) {
+  *j = (struct join){.host = host, .guest = guest};
+  struct totals t = {0};
+  if (!guest_place(f, j) || !check_accesses(f, j, &t))
+    return false;
+  count_stores(f, host, guest, &t);
+  count_stores(f, guest, host, &t);
+  j->saved = t.saved;
+  return is_worth_it(f, j, &t) && is_within_bounds(f, j);
+}
+
+static unsigned strength(enum region_kind k) {
+  static const unsigned of[] = {
+      [REGION_MAP] = 0,  [REGION_SCATTER] = 1, [REGION_ROWS] = 2,     [REGION_ROW_COLUMN] = 3,
+      [REGION_SCAN] = 4, [REGION_PRODUCT] = 5, [REGION_ATTENTION] = 6};
+  return of[k];
+}
+
+bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret) {
+  unsigned x = strength(a->kind), y = strength(b->kind);
+  struct group *host = x > y || (x == y && a->members.len >= b->members.len) ? a : b;
+  struct group *guest = host == a ? b : a;
+  bool fits = try_as(f, host, guest, ret);
+  if (!fits && host->kind == REGION_ROWS && guest->kind == REGION_ROWS) {
+    struct join other;
+    if ((fits = try_as(f, guest, host, &other)))
+      *ret = other;
+  }
+  if (fits && order_has_detour(f, a, b)) {
+    ret->reason = "what runs between them needs one and is needed by the other";
+    fits = false;
+  }
+  return fits;
+}
+
+// ---- joining ----
+
+static void split_atoms(struct fuser *f, struct side *s) {
+  struct group *g = s->g;
+  const struct expr **from = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
+  const struct expr **to = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
+  size_t count = 0;
+  for (size_t i = 0; i < g->atoms.len; i++)
+    if (s->value[i] != g->atoms.at[i].axis) {
+      from[count] = g->atoms.at[i].axis;
+      to[count++] = s->value[i];
+    }
+  group_substitute(f, g, count, from, to);
+  struct atom *old = g->atoms.at;
+  g->atoms.at = NULL;
+  g->atoms.len = g->atoms.cap = 0;
+  for (size_t i = 0; i < s->pieces.len; i++) {
+    struct atom a = old[s->pieces.at[i]->atom];
+    a.axis = s->pieces.at[i]->axis;
+    vec_push(f->arena, &g->atoms, a);
+  }
+}
+
+static void move_members(struct fuser *f, struct join *j) {
+  struct group *h = j->host, *g = j->guest;
+  for (size_t i = 0; i < g->members.len; i++) {
+    struct member *m = g->members.at[i];
+    enum member_place p = j->places[m->place];
+    m->is_once |= j->is_once && is_column(p) && !is_column(m->place);
+    m->place = p;
+    vec_push(f->arena, &h->members, m);
+    for (size_t k = h->members.len - 1; k > 0 && h->members.at[k - 1]->stage->id > m->stage->id;
+         k--) {
+      h->members.at[k] = h->members.at[k - 1];
+      h->members.at[k - 1] = m;
+    }
+  }
+}
+
+struct group *groups_join(struct fuser *f, struct join *j) {
+  struct group *h = j->host, *g = j->guest;
+  struct side *s = &j->guest_side;
+  const struct expr **from = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  const struct expr **to = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  split_atoms(f, &j->host_side);
+  split_atoms(f, s);
+  for (size_t i = 0; i < s->pieces.len; i++) {
+    const struct piece *p = s->pieces.at[i];
+    from[i] = p->axis;
+    to[i] = p->match ? p->match->axis : expr_const(f->x, 0);
+  }
+  group_substitute(f, g, s->pieces.len, from, to);
+  move_members(f, j);
+  h->kind = j->kind;
+  h->keeps_order |= g->keeps_order;
+  group_find_accesses(f, h);
+  order_merge(f, h, g);
+  return h;
+}

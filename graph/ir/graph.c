@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building graphs, and reading the arguments of their nodes.
+#include "graph/ir/graph.h"
+
+#include "graph/ir/operators.h"
+
+#include <math.h>
+
+struct graph *graph_create(struct arena *a, struct diag_engine *diag, struct exprs *x,
+                           const char *name) {
+  struct graph *g = arena_new(a, struct graph);
+  g->arena = a;
+  g->diag = diag;
+  g->exprs = x;
+  g->name = arena_strdup(a, name);
+  return g;
+}
+
+struct value *graph_add_input(struct graph *g, const char *name, enum dtype dtype, uint32_t rank,
+                              const struct expr *const *shape, const struct expr *const *strides,
+                              struct span at) {
+  struct value *v = arena_new(g->arena, struct value);
+  *v = (struct value){.id = g->value_count++,
+                      .name = arena_strdup(g->arena, name),
+                      .dtype = dtype,
+                      .rank = rank,
+                      .span = at};
+  v->shape = arena_array(g->arena, const struct expr *, rank);
+  if (rank > 0)
+    memcpy(v->shape, shape, rank * sizeof *shape);
+  if (strides) {
+    v->strides = arena_array(g->arena, const struct expr *, rank);
+    if (rank > 0)
+      memcpy(v->strides, strides, rank * sizeof *strides);
+  } else
+    v->strides = contiguous_strides(g->exprs, g->arena, rank, shape);
+  vec_push(g->arena, &g->inputs, v);
+  return v;
+}
+
+// ---- arguments against parameters ----
+
+static const char *describe_type(char type) {
+  switch (type) {
+  case 'T': return "tensor";
+  case 'N': return "tensor or number";
+  case 'S': return "number";
+  case 'i': return "integer";
+  case 'f': return "float";
+  case 'b': return "truth value";
+  case 'd': return "dtype";
+  default: return "word";
+  }
+}
+
+static const char *describe_arg(const struct arg *a) {
+  switch (a->kind) {
+  case ARG_NONE: return "None";
+  case ARG_VALUE: return "a tensor";
+  case ARG_INT: return "an integer";
+  case ARG_FLOAT: return "a float";
+  case ARG_BOOL: return "a truth value";
+  case ARG_DTYPE: return "a dtype";
+  case ARG_STRING: return "a word";
+  default: return "a list";
+  }
+}
+
+static bool is_of_type(const struct arg *a, char type) {
+  bool is_number = a->kind == ARG_INT || a->kind == ARG_FLOAT || a->kind == ARG_BOOL;
+  switch (type) {
+  case 'T': return a->kind == ARG_VALUE;
+  case 'N': return a->kind == ARG_VALUE || is_number;
+  case 'S': return is_number;
+  case 'i': return a->kind == ARG_INT;
+  case 'f': return a->kind == ARG_FLOAT || a->kind == ARG_INT;
+  case 'b': return a->kind == ARG_BOOL;
+  case 'd': return a->kind == ARG_DTYPE;
+  default: return a->kind == ARG_STRING;
+  }
+}
+
+static void say_expected(struct graph *g, const struct operator_row *row, const struct parameter *p,
+                         const char *what, struct span at) {
+  const char *article = p->type == 'i' && !p->is_list ? "an" : "a";
+  struct diag *d =
+      diag_error(g->diag, at, E1003, "`%.*s` of `%s` is %s %s%s%s, not %s", STR_ARG(p->name),
+                 row->name, article, p->is_list ? "list, each a " : "", describe_type(p->type),
+                 p->is_optional ? " or None" : "", what);
+  diag_help(d, "its parameters are: %s", row->parameters);
+}
+
+// A copy of the argument as the parameter wants it; one element stands for a list of one.
+static bool fit_arg(struct graph *g, const struct operator_row *row, const struct parameter *p,
+                    const struct arg *a, struct arg *ret, struct span at) {
+  *ret = *a;
+  if (a->kind == ARG_NONE && p->is_optional)
+    return true;
+  if (!p->is_list) {
+    if (is_of_type(a, p->type))
+      return true;
+    say_expected(g, row, p, describe_arg(a), at);
+    return false;
+  }
+  const struct arg *from = a->kind == ARG_LIST ? a->list.at : a;
+  size_t count = a->kind == ARG_LIST ? a->list.count : 1;
+  *ret = (struct arg){.kind = ARG_LIST};
+  ret->list.count = count;
+  ret->list.at = arena_array(g->arena, struct arg, count);
+  for (size_t i = 0; i < count; i++) {
+    if (!is_of_type(&from[i], p->type) && !(from[i].kind == ARG_NONE && p->has_optional_elements)) {
+      const char *where = a->kind == ARG_LIST ? "one that holds " : "";
+      say_expected(g, row, p, arena_printf(g->arena, "%s%s", where, describe_arg(&from[i])), at);
+      return false;
+    }
+    ret->list.at[i] = from[i];
+  }
+  return true;
+}
+
+static bool fit_args(struct graph *g, const struct operator_row *row, struct node *n,
+                     const struct arg *args, size_t arg_count, struct span at) {
+  size_t count;
+  const struct parameter *p = operator_parameters(row->id, &count);
+  if (arg_count > count) {
+    struct diag *d = diag_error(g->diag, at, E1003, "`%s` takes %zu arguments, %zu are given",
+                                row->name, count, arg_count);
+    diag_help(d, "its parameters are: %s", row->parameters);
+    return false;
+  }
+  n->arg_count = (uint32_t)count;
+  n->args = arena_array(g->arena, struct arg, count);
+  for (size_t i = 0; i < count; i++) {
+    if (i >= arg_count && !p[i].has_default) {
+      struct diag *d = diag_error(g->diag, at, E1003, "`%s` lacks its argument `%.*s`", row->name,
+                                  STR_ARG(p[i].name));
+      diag_help(d, "its parameters are: %s", row->parameters);
+      return false;
+    }
+    if (i >= arg_count)
+      n->args[i] = parameter_default(g, &p[i]);
+    else if (!fit_arg(g, row, &p[i], &args[i], &n->args[i], at))
+      return false;
+  }
+  return true;
+}
+
+// ---- nodes ----
+
+// "mul" of "aten.mul.Tensor", and "mul_1", "mul_2": made up, perhaps taken (graph/ir/print.c sees
+// to that).
+static const char *make_name(struct graph *g, const struct operator_row *row) {
+  struct str part, name;
+  str_split(str_split(str_from(row->name), '.', &part), '.', &name);
+  uint32_t number = g->made[row->id]++;
+  return number == 0 ? arena_strndup(g->arena, name.ptr, name.len)
+                     : arena_printf(g->arena, "%.*s_%u", STR_ARG(name), number);
+}
+
+struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
+                          size_t arg_count, struct span at) {
+  const struct operator_row *row = operator_row(op);
+  if (g->nodes.len >= GRAPH_MAX_NODES) {
+    diag_error(g->diag, at, E1009, "more than %d operators", GRAPH_MAX_NODES);
+    return NULL;
+  }
+  struct node *n = arena_new(g->arena, struct node);
+  n->op = op;
+  n->span = at;
+  n->result_count = row->results;
+  n->results = arena_array(g->arena, struct value *, row->results);
+  if (!fit_args(g, row, n, args, arg_count, at))
+    return NULL;
+  struct infer in = {g, n, row};
+  if (!row->infer(&in))
+    return NULL;
+  n->id = (uint32_t)g->nodes.len;
+  n->name = make_name(g, row);
+  bool single = row->results == 1;
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i])
+      n->results[i]->name = single ? n->name : arena_printf(g->arena, "%s_r%u", n->name, i);
+  vec_push(g->arena, &g->nodes, n);
+  return n;
+}
+
+struct value *graph_apply(struct graph *g, enum operator_id op, const struct arg *args,
+                          size_t arg_count, struct span at) {
+  struct node *n = graph_append(g, op, args, arg_count, at);
+  return n ? n->results[0] : NULL;
+}
+
+void graph_add_output(struct graph *g, struct value *v) { vec_push(g->arena, &g->outputs, v); }
+
+void graph_add_mutation(struct graph *g, struct value *input, struct value *v) {
+  vec_push(g->arena, &g->mutations, (struct mutation){input, v});
+}
+
+static void count_arg(const struct arg *a, uint32_t *uses) {
+  if (a->kind == ARG_VALUE)
+    uses[a->value->id]++;
+  else if (a->kind == ARG_LIST)
+    for (size_t i = 0; i < a->list.count; i++)
+      if (a->list.at[i].kind == ARG_VALUE)
+        uses[a->list.at[i].value->id]++;
+}
+
+uint32_t *graph_count_uses(const struct graph *g, struct arena *a) {
+  uint32_t *uses = arena_array(a, uint32_t, g->value_count);
+  for (size_t i = 0; i < g->nodes.len; i++)
+    for (uint32_t k = 0; k < g->nodes.at[i]->arg_count; k++)
+      count_arg(&g->nodes.at[i]->args[k], uses);
+  for (size_t i = 0; i < g->outputs.len; i++)
+    if (g->outputs.at[i])
+      uses[g->outputs.at[i]->id]++;
+  for (size_t i = 0; i < g->mutations.len; i++)
+    uses[g->mutations.at[i].value->id]++;
+  return uses;
+}
+
+// ---- making arguments ----
+
+struct arg arg_int(struct graph *g, int64_t value) {
+  return ARG_E(expr_const(g->exprs, value));
+}
+
+static struct arg make_list(struct graph *g, size_t count) {
+  struct arg a = {.kind = ARG_LIST};
+  a.list.at = arena_array(g->arena, struct arg, count);
+  a.list.count = count;
+  return a;
+}
+
+struct arg arg_ints(struct graph *g, size_t count, const int64_t *values) {
+  struct arg a = make_list(g, count);
+  for (size_t i = 0; i < count; i++)
+    a.list.at[i] = arg_int(g, values[i]);
+  return a;
+}
+
+struct arg arg_exprs(struct graph *g, size_t count, const struct expr *const *values) {
+  struct arg a = make_list(g, count);
+  for (size_t i = 0; i < count; i++)
+    a.list.at[i] = ARG_E(values[i]);
+  return a;
+}
+
+struct arg arg_values(struct graph *g, size_t count, struct value *const *values) {
+  struct arg a = make_list(g, count);
+  for (size_t i = 0; i < count; i++)
+    a.list.at[i] = ARG_V(values[i]);
+  return a;
+}
+
+// ---- reading arguments ----
+
+struct value *node_value(const struct node *n, unsigned i) {
+  return n->args[i].kind == ARG_VALUE ? n->args[i].value : NULL;
+}
+
+bool node_is_none(const struct node *n, unsigned i) { return n->args[i].kind == ARG_NONE; }
+
+const struct expr *node_expr(const struct node *n, unsigned i) {
+  return n->args[i].kind == ARG_INT ? n->args[i].number : NULL;
+}
+
+int64_t node_int(const struct node *n, unsigned i) {
+  int64_t value = 0;
+  if (n->args[i].kind == ARG_INT)
+    expr_is_const(n->args[i].number, &value);
+  return value;
+}
+
+double node_real(const struct node *n, unsigned i) {
+  const struct arg *a = &n->args[i];
+  int64_t value;
+  if (a->kind == ARG_FLOAT)
+    return a->real;
+  if (a->kind == ARG_BOOL)
+    return a->truth;
+  return a->kind == ARG_INT && expr_is_const(a->number, &value) ? (double)value : (double)NAN;
+}
+
+bool node_truth(const struct node *n, unsigned i) {
+  return n->args[i].kind == ARG_BOOL && n->args[i].truth;
+}
+
+uint32_t node_dim(const struct node *n, unsigned i, uint32_t rank) {
+  int64_t dim = node_int(n, i);
+  return (uint32_t)(dim < 0 ? dim + rank : dim);
+}
+
+size_t node_list(const struct node *n, unsigned i, const struct arg **ret) {
+  if (n->args[i].kind != ARG_LIST) {
+    *ret = NULL;
+    return 0;
+  }
+  *ret = n->args[i].list.at;
+  return n->args[i].list.count;
+}
+
+// ---- asking about values ----
+
+const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_t rank,
+                                       const struct expr *const *shape) {
+  const struct expr **strides = arena_array(a, const struct expr *, rank);
+  const struct expr *stride = expr_const(x, 1);
+  for (uint32_t i = rank; i-- > 0;) {
+    strides[i] = stride;
+    if (!expr_is(shape[i], 0)) // which counts as 1
+      stride = expr_mul(x, stride, shape[i]);
+  }
+  return strides;
+}
+
+bool value_is_contiguous(struct exprs *x, const struct value *v) {
+  const struct expr *stride = expr_const(x, 1);
+  for (uint32_t i = 0; i < v->rank; i++)
+    if (expr_is(v->shape[i], 0))
+      return true;
+  for (uint32_t i = v->rank; i-- > 0;) {
+    if (expr_is(v->shape[i], 1))
+      continue;
+    if (v->strides[i] != stride)
+      return false;
+    stride = expr_mul(x, stride, v->shape[i]);
+  }
+  return true;
+}
+
+const struct expr *value_numel(struct exprs *x, const struct value *v) {
+  return expr_product(x, v->shape, v->rank);
+}
+
+bool value_is_too_large(const struct value *v) {
+  int64_t span = dtype_bytes(v->dtype), dense = span, step;
+  for (uint32_t i = 0; i < v->rank; i++) {
+    int64_t size = v->shape[i]->lo > 1 ? v->shape[i]->lo : 1;
+    if (v->shape[i]->overflows && v->shape[i]->kind == EXPR_CONST)
+      return true;
+    int64_t stride = v->strides && v->strides[i]->lo > 0 ? v->strides[i]->lo : 0;
+    if (__builtin_mul_overflow(dense, size, &dense) ||
+        __builtin_mul_overflow(size - 1, stride, &step) ||
+        __builtin_mul_overflow(step, (int64_t)dtype_bytes(v->dtype), &step) ||
+        __builtin_add_overflow(span, step, &span))
+      return true;
+  }
+  return dense >= GRAPH_MAX_BYTES || span >= GRAPH_MAX_BYTES;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor graphs: values in SSA form, made by operators of the table graph/ir/operators.def.
+// Functional: no operator changes a tensor; where a graph writes to one of its inputs, that is an
+// entry of `mutations`. A view is a value like any other (what it shares with its source is found
+// later, by index maps: graph/loops/loops.h).
+//
+// Passes do not edit graphs: each reads one and builds the next (graph/passes/passes.h has the
+// walk).
+#ifndef TILE_GRAPH_IR_GRAPH_H
+#define TILE_GRAPH_IR_GRAPH_H
+
+#include "base/diag.h"
+#include "base/dtype.h"
+#include "base/vec.h"
+#include "graph/expr/expr.h"
+
+#define GRAPH_MAX_RANK 16
+#define GRAPH_MAX_NODES (1 << 20)
+#define GRAPH_MAX_VALUES (1 << 22)
+#define GRAPH_MAX_BYTES (INT64_C(1) << 46) // of a tensor, by its strides too
+
+enum operator_id {
+#define OPERATOR(id, ...) OP_##id,
+#include "graph/ir/operators.def"
+#undef OPERATOR
+  OPERATOR_COUNT
+};
+
+struct node;
+
+// A tensor. Strides count elements, outermost dimension first; they say how a graph's inputs lie in
+// memory and how its outputs shall, and are only what the annotation said for values in between.
+struct value {
+  uint32_t id; // in the order of the graph: inputs first
+  const char *name;
+  enum dtype dtype; // DTYPE_I1 is bool
+  uint32_t rank;
+  const struct expr **shape, **strides;
+  struct node *def; // NULL: an input
+  uint32_t result;  // of `def`
+  struct span span;
+};
+
+enum arg_kind {
+  ARG_NONE, // Python's None, also for an optional tensor that is absent
+  ARG_VALUE,
+  ARG_INT, // `number`, which may be symbolic
+  ARG_FLOAT,
+  ARG_BOOL,
+  ARG_DTYPE,
+  ARG_STRING, // also memory formats, devices and layouts, as they are spelled
+  ARG_LIST
+};
+
+struct arg {
+  enum arg_kind kind;
+  union {
+    struct value *value;
+    const struct expr *number;
+    double real;
+    bool truth;
+    enum dtype dtype;
+    struct str string;
+    struct {
+      struct arg *at;
+      size_t count;
+    } list;
+  };
+};
+
+struct node {
+  enum operator_id op;
+  uint32_t id;
+  struct arg *args; // one for each parameter of the operator, defaults filled in
+  uint32_t arg_count, result_count;
+  struct value **results; // an entry is NULL where the operator leaves it out (output_mask)
+  const char *name;       // of the tuple where there are several results
+  struct span span;
+};
+
+// A graph that wrote to one of its inputs: after a run that input holds `value`.
+struct mutation {
+  struct value *input, *value;
+};
+
+// Everything lives on the arena. Not thread-safe.
+struct graph {
+  struct arena *arena;
+  struct exprs *exprs;
+  struct diag_engine *diag;
+  const char *name;
+  VEC(const struct expr *) symbols; // sizes that are inputs, in order of arrival
+  VEC(struct value *) inputs;
+  VEC(struct node *) nodes;    // each behind those whose results it takes
+  VEC(struct value *) outputs; // NULL: None; the same value may come twice
+  VEC(struct mutation) mutations;
+  uint32_t value_count;          // ids below it
+  uint32_t made[OPERATOR_COUNT]; // values and tuples of each operator, for their names
+  const char *device;            // as annotations spell it; NULL: the text had none
+};
+
+// ---- building (graph/ir/graph.c) ----
+struct graph *graph_create(struct arena *a, struct diag_engine *diag, struct exprs *x,
+                           const char *name);
+// `strides` NULL: contiguous. Shape and strides are copied.
+struct value *graph_add_input(struct graph *g, const char *name, enum dtype dtype, uint32_t rank,
+                              const struct expr *const *shape, const struct expr *const *strides,
+                              struct span at);
+// Appends a node; its results get shapes, strides and dtypes by the operator's rule. `args` has an
+// entry for each parameter or ends before those that have defaults; it is copied. NULL after an
+// error (E1003 to E1006) at `at`.
+struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
+                          size_t arg_count, struct span at);
+// The one result of a node made so; NULL after an error.
+struct value *graph_apply(struct graph *g, enum operator_id op, const struct arg *args,
+                          size_t arg_count, struct span at);
+void graph_add_output(struct graph *g, struct value *v);
+void graph_add_mutation(struct graph *g, struct value *input, struct value *v);
+// Uses of each value by nodes, outputs and mutations, by value id. On `a`.
+uint32_t *graph_count_uses(const struct graph *g, struct arena *a);
+
+#define ARG_V(v) ((struct arg){.kind = (v) ? ARG_VALUE : ARG_NONE, .value = (v)})
+#define ARG_E(e) ((struct arg){.kind = ARG_INT, .number = (e)})
+#define ARG_F(x) ((struct arg){.kind = ARG_FLOAT, .real = (x)})
+#define ARG_B(b) ((struct arg){.kind = ARG_BOOL, .truth = (b)})
+#define ARG_D(d) ((struct arg){.kind = ARG_DTYPE, .dtype = (d)})
+struct arg arg_int(struct graph *g, int64_t value);
+struct arg arg_ints(struct graph *g, size_t count, const int64_t *values);
+struct arg arg_exprs(struct graph *g, size_t count, const struct expr *const *values);
+struct arg arg_values(struct graph *g, size_t count, struct value *const *values);
+
+// ---- reading arguments of a node, which the operator's parameters have checked ----
+struct value *node_value(const struct node *n, unsigned i); // NULL: None, or a number
+bool node_is_none(const struct node *n, unsigned i);
+const struct expr *node_expr(const struct node *n, unsigned i);
+int64_t node_int(const struct node *n, unsigned i); // of a constant
+double node_real(const struct node *n, unsigned i); // of any number that is constant, also bool
+bool node_truth(const struct node *n, unsigned i);
+// A dimension, counted from the front: negative ones wrap.
+uint32_t node_dim(const struct node *n, unsigned i, uint32_t rank);
+size_t node_list(const struct node *n, unsigned i, const struct arg **ret); // its length
+
+// ---- asking about values ----
+bool value_is_contiguous(struct exprs *x, const struct value *v);
+const struct expr *value_numel(struct exprs *x, const struct value *v);
+// Does it take GRAPH_MAX_BYTES or more, whatever its symbols are?
+bool value_is_too_large(const struct value *v);
+// The strides of a dense tensor of that shape; on `a`.
+const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_t rank,
+                                       const struct expr *const *shape);
+
+// ---- checking (graph/ir/verify.c) ----
+// False with E1007 (order, cycles, foreign values), E1003 to E1006 where a node's results are not
+// those of its rule.
+bool graph_verify(struct graph *g);
+
+// ---- text (graph/ir/print.c) ----
+// As PyTorch prints graphs, with strides: what graph/read/fx.h reads back to an equal graph.
+void graph_print(const struct graph *g, struct strbuf *out);
+// "f32[2, 3]" ; with strides "f32[2, 3][3, 1]".
+void value_type_print(const struct value *v, bool with_strides, struct strbuf *out);
+
+#endif

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of norms, losses and attention.
+#include "graph/ir/infer.h"
+
+static enum dtype wide(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16 ? DTYPE_F32 : t; }
+
+// ---- softmax ----
+
+bool infer_softmax(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  const struct arg *last = &in->n->args[2];
+  uint32_t d;
+  enum dtype t = last->kind == ARG_DTYPE ? last->dtype : v->dtype;
+  if (last->kind == ARG_BOOL && last->truth)
+    t = DTYPE_F32;
+  if (!infer_dim(in, 1, v->rank, &d))
+    return false;
+  return dtype_is_float(t) ? infer_contiguous_like(in, 0, t, v) : infer_wants_float(in, v, "self");
+}
+
+static bool same_shape(struct infer *in, const struct value *a, const struct value *b) {
+  bool same = a->rank == b->rank;
+  for (uint32_t d = 0; d < a->rank && same; d++)
+    same = infer_same_size(a->shape[d], b->shape[d]);
+  return same || infer_error(in, E1004, "operands of different shapes, %s and %s",
+                             infer_type_text(in, a), infer_type_text(in, b));
+}
+
+bool infer_softmax_backward(struct infer *in) {
+  const struct value *grad = infer_value(in, 0), *output = infer_value(in, 1);
+  uint32_t d;
+  return infer_dim(in, 2, grad->rank, &d) && same_shape(in, grad, output) &&
+         infer_contiguous_like(in, 0, in->n->args[3].dtype, grad);
+}
+
+// ---- norms over the last dimensions ----
+
+// How many leading dimensions are left by `normalized_shape`, argument i, which must be the last
+// sizes of v.
+static bool find_outer(struct infer *in, unsigned i, const struct value *v, uint32_t *ret) {
+  struct extent e;
+  if (!infer_sizes(in, i, &e))
+    return false;
+  bool fits = e.rank <= v->rank && e.rank > 0;
+  for (uint32_t d = 0; d < e.rank && fits; d++)
+    fits = infer_same_size(e.shape[d], v->shape[v->rank - e.rank + d]);
+  *ret = fits ? v->rank - e.rank : 0;
+  return fits || infer_error(in, E1004, "`normalized_shape` %s is not the end of the shape of %s",
+                             infer_shape_text(in, e.rank, e.shape), infer_type_text(in, v));
+}
+
+static bool check_affine(struct infer *in, unsigned i, const char *name, const struct value *v,
+                         uint32_t outer) {
+  const struct value *w = infer_value(in, i);
+  bool fits = !w || w->rank == v->rank - outer;
+  for (uint32_t d = 0; w && d < w->rank && fits; d++)
+    fits = infer_same_size(w->shape[d], v->shape[outer + d]);
+  return fits || infer_error(in, E1004, "`%s` is %s; `input` is %s", name, infer_type_text(in, w),
+                             infer_type_text(in, v));
+}
+
+// A number for each row: the shape of v with 1 behind `outer`.
+static struct extent rows_of(struct infer *in, const struct value *v, uint32_t outer) {
+  struct extent e = extent_of(v);
+  for (uint32_t d = outer; d < v->rank; d++)
+    e.shape[d] = expr_const(in->g->exprs, 1);
+  extent_make_contiguous(in->g->exprs, &e);
+  return e;
+}
+
+bool infer_layer_norm(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  uint32_t outer;
+  if (!infer_wants_float(in, v, "input") || !find_outer(in, 1, v, &outer) ||
+      !check_affine(in, 2, "weight", v, outer) || !check_affine(in, 3, "bias", v, outer))
+    return false;
+  struct extent rows = rows_of(in, v, outer);
+  return infer_contiguous_like(in, 0, v->dtype, v) && infer_extent(in, 1, wide(v->dtype), &rows) &&
+         infer_extent(in, 2, wide(v->dtype), &rows);
+}
+
+bool infer_rms_norm(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  uint32_t outer;
+  if (!infer_wants_float(in, v, "input") || !find_outer(in, 1, v, &outer) ||
+      !check_affine(in, 2, "weight", v, outer))
+    return false;
+  struct extent rows = rows_of(in, v, outer);
+  return infer_contiguous_like(in, 0, v->dtype, v) && infer_extent(in, 1, wide(v->dtype), &rows);
+}
+
+static bool is_wanted(struct infer *in, unsigned i) {
+  const struct arg *list;
+  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
+  return i < count && list[i].truth;
+}
+
+bool infer_layer_norm_backward(struct infer *in) {
+  const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
+                     *weight = infer_value(in, 5);
+  uint32_t outer;
+  if (!find_outer(in, 2, v, &outer) || !same_shape(in, grad, v))
+    return false;
+  if (is_wanted(in, 0) && !infer_contiguous_like(in, 0, v->dtype, v))
+    return false;
+  for (unsigned i = 1; i < 3; i++)
+    if (is_wanted(in, i) && weight && !infer_contiguous_like(in, i, weight->dtype, weight))
+      return false;
+  return true;
+}
+
+// ---- norms over channels ----
+
+// N:3, C:4 and HxW:5 take the input apart; each channel has its weight:1 and bias:2.
+static bool check_groups(struct infer *in, const struct value *v) {
+  struct exprs *x = in->g->exprs;
+  const struct expr *channels = node_expr(in->n, 4), *groups = node_expr(in->n, 6);
+  const struct expr *numel =
+      expr_mul(x, expr_mul(x, node_expr(in->n, 3), channels), node_expr(in->n, 5));
+  bool fits = v->rank >= 2 && infer_same_size(numel, value_numel(x, v)) &&
+              infer_same_size(v->shape[1], channels) && groups->lo >= 1 &&
+              infer_same_size(expr_mul(x, expr_floordiv(x, channels, groups), groups), channels);
+  for (unsigned i = 1; fits && i < 3; i++) {
+    const struct value *w = infer_value(in, i);
+    fits = !w || (w->rank == 1 && infer_same_size(w->shape[0], channels));
+  }
+  return fits || infer_error(in, E1004, "`input` is %s, which its groups and channels do not fit",
+                             infer_type_text(in, v));
+}
+
+bool infer_group_norm(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  const struct expr *shape[2] = {node_expr(in->n, 3), node_expr(in->n, 6)};
+  return infer_wants_float(in, v, "input") && check_groups(in, v) &&
+         infer_contiguous_like(in, 0, v->dtype, v) &&
+         infer_result(in, 1, wide(v->dtype), 2, shape, NULL) &&
+         infer_result(in, 2, wide(v->dtype), 2, shape, NULL);
+}
+
+static bool check_channels(struct infer *in, const struct value *v) {
+  if (v->rank < 2)
+    return infer_error(in, E1004, "`input` is %s; it needs 2 dimensions", infer_type_text(in, v));
+  for (uint32_t i = 0; i < in->n->arg_count; i++) {
+    const struct value *w = node_value(in->n, i);
+    if (w && w->rank == 1 && !infer_same_size(w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0))
+      return infer_error(in, E1004, "`input` is %s, and there is %s for its channels",
+                         infer_type_text(in, v), infer_type_text(in, w));
+  }
+  return true;
+}
+
+// Running statistics, where they are read or returned, are those of every channel.
+static bool check_running(struct infer *in, const struct value *v) {
+  for (unsigned i = 3; i < 5; i++) {
+    const struct value *w = infer_value(in, i);
+    if (!w || w->rank != 1 || !infer_same_size(w->shape[0], v->shape[1]))
+      return infer_error(in, E1004, "`input` is %s, its running statistics are %s",
+                         infer_type_text(in, v), w ? infer_type_text(in, w) : "None");
+  }
+  return true;
+}
+
+// (y, mean, rstd[, new running mean, new running var]); outside of training mean and rstd are empty
+// on the host.
+bool infer_batch_norm(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  bool functional = in->op->id == OP_NATIVE_BATCH_NORM_FUNCTIONAL;
+  bool training = functional && node_truth(in->n, 5);
+  if (!infer_wants_float(in, v, "input") || !check_channels(in, v) || !check_running(in, v) ||
+      !infer_dense_like(in, 0, v->dtype, v))
+    return false;
+  const struct expr *count = training ? v->shape[1] : expr_const(in->g->exprs, 0);
+  for (unsigned i = 1; i < 3; i++)
+    if (!infer_result(in, i, wide(v->dtype), 1, &count, NULL))
+      return false;
+  for (unsigned i = 3; functional && i < 5; i++) {
+    const struct value *running = infer_value(in, i);
+    if (!infer_contiguous_like(in, i, running->dtype, running))
+      return false;
+  }
+  return true;
+}
+
+bool infer_batch_norm_backward(struct infer *in) {
+  const struct value *v = infer_value(in, 1), *weight = infer_value(in, 2);
+  if (!same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
+      (!node_truth(in->n, 7) && !check_running(in, v)))
+    return false;
+  if (is_wanted(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
+    return false;
+  for (unsigned i = 1; i < 3; i++)
+    if (is_wanted(in, i) &&
+        !infer_result(in, i, weight ? weight->dtype : wide(v->dtype), 1, &v->shape[1], NULL))
+      return false;
+  return true;
+}
+
+// ---- losses ----
+
+static bool check_nll(struct infer *in, const struct value *v, const struct value *target,
+                      const struct value *weight) {
+  bool fits = (v->rank == 1 && target->rank <= 1) ||
+              (v->rank == 2 && target->rank == 1 && infer_same_size(v->shape[0], target->shape[0]));
+  if (!fits)
+    return infer_error(in, E1004, "`self` is %s, `target` is %s", infer_type_text(in, v),
+                       infer_type_text(in, target));
+  if (weight && (weight->rank != 1 || !infer_same_size(weight->shape[0], v->shape[v->rank - 1])))
+    return infer_error(in, E1004, "`self` is %s, `weight` is %s", infer_type_text(in, v),
+                       infer_type_text(in, weight));
+  return infer_wants_float(in, v, "self") && infer_wants_integer(in, target, "target", false);
+}
+
+bool infer_nll_loss(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  if (!check_nll(in, v, infer_value(in, 1), infer_value(in, 2)))
+    return false;
+  bool each = node_int(in->n, 3) == 0 && v->rank == 2; // no reduction
+  return infer_result(in, 0, v->dtype, each, v->shape, NULL) &&
+         infer_result(in, 1, v->dtype, 0, NULL, NULL);
+}
+
+bool infer_nll_loss_backward(struct infer *in) {
+  const struct value *v = infer_value(in, 1);
+  return check_nll(in, v, infer_value(in, 2), infer_value(in, 3)) &&
+         infer_contiguous_like(in, 0, v->dtype, v);
+}
+
+// ---- attention ----
+
+static bool check_heads(struct infer *in, const struct value *q, const struct value *k,
+                        const struct value *v) {
+  bool fits = q->rank >= 2 && q->rank == k->rank && k->rank == v->rank;
+  uint32_t last = q->rank - 1;
+  fits = fits && infer_same_size(q->shape[last], k->shape[last]) &&
+         infer_same_size(k->shape[last - 1], v->shape[last - 1]);
+  bool grouped =
+      in->op->id == OP_SDPA && node_truth(in->n, 7); // then a head of k and v serves several of q
+  for (uint32_t d = 0; fits && d + 2 < q->rank; d++)
+    fits = (grouped && d + 3 == q->rank) ||
+           (infer_same_size(q->shape[d], k->shape[d]) && infer_same_size(k->shape[d], v->shape[d]));
+  return fits ? infer_same_dtype(in, q, k) && infer_same_dtype(in, k, v)
+              : infer_error(in, E1004, "query is %s, key is %s, value is %s",
+                            infer_type_text(in, q), infer_type_text(in, k), infer_type_text(in, v));
+}
+
+static bool check_mask(struct infer *in, const struct value *q, const struct value *k) {
+  int at = infer_parameter(in, "attn_mask");
+  if (at < 0)
+    at = infer_parameter(in, "attn_bias");
+  const struct value *mask = at >= 0 ? node_value(in->n, (unsigned)at) : NULL;
+  if (!mask)
+    return true;
+  struct extent scores = extent_of(q), wide_scores;
+  scores.shape[q->rank - 1] = k->shape[k->rank - 2];
+  wide_scores = scores;
+  if (!infer_broadcast(in, &wide_scores, mask))
+    return false;
+  for (uint32_t d = 0; d < scores.rank; d++)
+    if (wide_scores.rank != scores.rank || wide_scores.shape[d] != scores.shape[d])
+      return infer_error(in, E1004, "the mask is %s; scores are %s", infer_type_text(in, mask),
+                         infer_shape_text(in, scores.rank, scores.shape));
+  return true;
+}
+
+// [B, H, S, D] that lies in memory as [B, S, H, D].
+static void heads_inside(struct exprs *x, struct extent *e) {
+  const struct expr *stride = expr_const(x, 1);
+  static const uint32_t order[] = {3, 1, 2, 0};
+  for (int i = 0; i < 4; i++) {
+    e->strides[order[i]] = stride;
+    stride = expr_mul(x, stride, e->shape[order[i]]);
+  }
+}
+
+bool infer_sdpa(struct infer *in) {
+  const struct value *q = infer_value(in, 0), *k = infer_value(in, 1), *v = infer_value(in, 2);
+  struct exprs *x = in->g->exprs;
+  enum operator_id op = in->op->id;
+  if (!infer_wants_float(in, q, "query") || !check_heads(in, q, k, v) || !check_mask(in, q, k))
+    return false;
+  struct extent e = extent_of(q), sums;
+  e.shape[q->rank - 1] = v->shape[v->rank - 1];
+  extent_make_contiguous(x, &e);
+  sums = e;
+  sums.rank = e.rank - 1;
+  if (q->rank == 4 && op != OP_SDPA && op != OP_TILE_ATTENTION)
+    heads_inside(x, &e);
+  if (op == OP_SDPA_CUDNN)
+    sums.shape[sums.rank++] = expr_const(x, 1);
+  extent_make_contiguous(x, &sums);
+  if (op == OP_SDPA_CPU && sums.rank == 3) { // these too lie as [B, S, H]
+    sums.strides[1] = expr_const(x, 1);
+    sums.strides[2] = sums.shape[1];
+  }
+  if (!infer_extent(in, 0, q->dtype, &e))
+    return false;
+  if (in->n->result_count > 1 && !infer_extent(in, 1, wide(q->dtype), &sums))
+    return false;
+  // The state of random numbers; what else there is are lengths, which are never used.
+  for (unsigned i = op == OP_SDPA_EFFICIENT ? 2 : 6; i < in->n->result_count && i < 8; i++)
+    if (!infer_result(in, i, DTYPE_I64, 0, NULL, NULL))
+      return false;
+  return true;
+}
+
+bool infer_sdpa_backward(struct infer *in) {
+  const struct value *q = infer_value(in, 1), *k = infer_value(in, 2), *v = infer_value(in, 3);
+  if (!check_heads(in, q, k, v) || !check_mask(in, q, k) ||
+      !same_shape(in, infer_value(in, 0), infer_value(in, 4)))
+    return false;
+  const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
+  bool fits =
+      grad->rank == q->rank && infer_same_size(grad->shape[q->rank - 1], v->shape[q->rank - 1]);
+  // A forward graph that was taken apart keeps the weights themselves: [.., rows of q, rows of k].
+  if (fits && sums->rank == q->rank)
+    fits = infer_same_size(sums->shape[q->rank - 1], k->shape[k->rank - 2]);
+  else
+    fits = fits && sums->rank + 1 == q->rank;
+  for (uint32_t d = 0; fits && d + 1 < q->rank; d++)
+    fits = infer_same_size(grad->shape[d], q->shape[d]) &&
+           infer_same_size(sums->shape[d], q->shape[d]);
+  if (!fits)
+    return infer_error(in, E1004, "query is %s, `grad_out` is %s, `logsumexp` is %s",
+                       infer_type_text(in, q), infer_type_text(in, grad),
+                       infer_type_text(in, sums));
+  const struct value *like[3] = {q, k, v};
+  for (unsigned i = 0; i < 3; i++) {
+    struct extent e = extent_of(like[i]);
+    extent_make_contiguous(in->g->exprs, &e);
+    if (e.rank == 4)
+      heads_inside(in->g->exprs, &e);
+    if (!infer_extent(in, i, like[i]->dtype, &e))
+      return false;
+  }
+  return true;
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on single elements, as numbers: what the interpreter and constant folding compute
+// with.
+#include "graph/ir/scalar.h"
+
+#include <math.h>
+
+static const struct scalar_row rows[] = {
+#define SCALAR(id, arity, type, text) {#id, arity, #type[0], text},
+#include "graph/ir/scalars.def"
+};
+
+const struct scalar_row *scalar_row(enum scalar_op op) { return &rows[op]; }
+
+// ---- floats ----
+
+static double floor_remainder(double a, double b) {
+  double r = fmod(a, b);
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+// floor(a / b) without the rounding of the division.
+static double floor_quotient(double a, double b) {
+  if (b == 0)
+    return a / b;
+  double r = fmod(a, b), q = (a - r) / b;
+  if (r != 0 && (r < 0) != (b < 0))
+    q -= 1;
+  double whole = floor(q);
+  return q - whole > 0.5 ? whole + 1 : q == 0 ? copysign(0, a / b) : whole;
+}
+
+static double choose(double a, double b, bool largest) {
+  if (isnan(a) || isnan(b))
+    return NAN;
+  return (largest ? a > b : a < b) ? a : b;
+}
+
+static double sign_of(double a) { return (a > 0) - (a < 0); } // 0 of a NaN
+
+static double sigmoid(double a) { return a >= 0 ? 1 / (1 + exp(-a)) : exp(a) / (1 + exp(a)); }
+
+static double normcdf(double a) { return erfc(-a * 0.70710678118654752) / 2; }
+
+// Operations whose operands and result are floats. False if `op` is none of them.
+static bool eval_real(enum scalar_op op, const double *in, double *ret) {
+  double a = in[0], b = in[1];
+  switch (op) {
+#define CASE(op, value)                                                                            \
+  case SCALAR_##op: *ret = (value); return true;
+    CASE(ADD, a + b)
+    CASE(SUB, a - b)
+    CASE(MUL, a * b)
+    CASE(DIV, a / b)
+    CASE(FLOOR_DIV, floor_quotient(a, b))
+    CASE(TRUNC_DIV, trunc(a / b))
+    CASE(REMAINDER, floor_remainder(a, b))
+    CASE(FMOD, fmod(a, b))
+    CASE(POW, pow(a, b))
+    CASE(ATAN2, atan2(a, b))
+    CASE(MAXIMUM, choose(a, b, true))
+    CASE(MINIMUM, choose(a, b, false))
+    CASE(FMA, fma(a, b, in[2]))
+    CASE(NEG, -a)
+    CASE(ABS, fabs(a))
+    CASE(SIGN, sign_of(a))
+    CASE(EXP, exp(a))
+    CASE(EXP2, exp2(a))
+    CASE(EXPM1, expm1(a))
+    CASE(LOG, log(a))
+    CASE(LOG2, log2(a))
+    CASE(LOG1P, log1p(a))
+    CASE(SQRT, sqrt(a))
+    CASE(RSQRT, 1 / sqrt(a))
+    CASE(RECIPROCAL, 1 / a)
+    CASE(SIN, sin(a))
+    CASE(COS, cos(a))
+    CASE(TAN, tan(a))
+    CASE(ASIN, asin(a))
+    CASE(ACOS, acos(a))
+    CASE(ATAN, atan(a))
+    CASE(SINH, sinh(a))
+    CASE(COSH, cosh(a))
+    CASE(TANH, tanh(a))
+    CASE(ERF, erf(a))
+    CASE(SIGMOID, sigmoid(a))
+    CASE(FAST_EXP, exp(a))
+    CASE(FAST_SQRT, sqrt(a))
+    CASE(FAST_TANH, tanh(a))
+    CASE(FAST_ERF, erf(a))
+    CASE(FAST_SIGMOID, sigmoid(a))
+    CASE(FAST_NORMCDF, normcdf(a))
+    CASE(FAST_GELU, a * normcdf(a))
+    CASE(FLOOR, floor(a))
+    CASE(CEIL, ceil(a))
+    CASE(TRUNC, trunc(a))
+    CASE(ROUND, nearbyint(a))
+#undef CASE
+  default: return false;
+  }
+}
+
+// Operations from floats to truth values.
+static bool test_real(enum scalar_op op, double a, double b, bool *ret) {
+  switch (op) {
+#define CASE(op, value)                                                                            \
+  case SCALAR_##op: *ret = (value); return true;
+    CASE(ISNAN, isnan(a))
+    CASE(ISINF, isinf(a))
+    CASE(EQ, a == b)
+    CASE(NE, a != b)
+    CASE(LT, a < b)
+    CASE(LE, a <= b)
+    CASE(GT, a > b)
+    CASE(GE, a >= b)
+    CASE(NOT, a == 0)
+    CASE(AND, a != 0 && b != 0)
+    CASE(OR, a != 0 || b != 0)
+    CASE(XOR, (a != 0) != (b != 0))
+#undef CASE
+  default: return false;
+  }
+}
+
+// ---- integers ----
+
+// To the width of `t`, as two's complement.
+static int64_t wrap(int64_t v, enum dtype t) {
+  unsigned bits = dtype_bits(t);
+  if (t == DTYPE_I1)
+    return v != 0;
+  if (bits >= 64)
+    return v;
+  uint64_t low = (uint64_t)v & ((1ull << bits) - 1);
+  if (dtype_is_signed(t) && low >> (bits - 1))
+    low |= ~0ull << bits;
+  return (int64_t)low;
+}
+
+static int64_t divide(int64_t a, int64_t b, bool is_signed, bool floors) {
+  if (b == 0)
+    return 0;
+  if (!is_signed)
+    return (int64_t)((uint64_t)a / (uint64_t)b);
+  if (b == -1)
+    return (int64_t)(0 - (uint64_t)a);
+  return a / b - (floors && a % b != 0 && (a < 0) != (b < 0));
+}
+
+static int64_t power(int64_t a, int64_t b, bool is_signed) {
+  uint64_t base = (uint64_t)a, result = 1;
+  if (is_signed && b < 0)
+    return a == 1 ? 1 : a == -1 ? (b % 2 ? -1 : 1) : 0;
+  for (uint64_t n = (uint64_t)b; n > 0; n >>= 1, base *= base)
+    result *= n & 1 ? base : 1;
+  return (int64_t)result;
+}
+
+static bool less(int64_t a, int64_t b, bool is_signed) {
+  return is_signed ? a < b : (uint64_t)a < (uint64_t)b;
+}
+
+static bool eval_integer(enum scalar_op op, bool is_signed, const int64_t *in, int64_t *ret) {
+  int64_t a = in[0], b = in[1];
+  uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+  switch (op) {
+#define CASE(op, value)                                                                            \
+  case SCALAR_##op: *ret = (int64_t)(value); return true;
+    CASE(ADD, ua + ub)
+    CASE(SUB, ua - ub)
+    CASE(MUL, ua * ub)
+    CASE(FMA, ua * ub + (uint64_t)in[2])
+    CASE(FLOOR_DIV, divide(a, b, is_signed, true))
+    CASE(TRUNC_DIV, divide(a, b, is_signed, false))
+    CASE(REMAINDER, b == 0 ? 0 : ua - (uint64_t)divide(a, b, is_signed, true) * ub)
+    CASE(FMOD, b == 0 ? 0 : ua - (uint64_t)divide(a, b, is_signed, false) * ub)
+    CASE(POW, power(a, b, is_signed))
+    CASE(MAXIMUM, less(a, b, is_signed) ? b : a)
+    CASE(MINIMUM, less(b, a, is_signed) ? b : a)
+    CASE(NEG, 0 - ua)
+    CASE(ABS, is_signed && a < 0 ? 0 - ua : ua)
+    CASE(SIGN, is_signed ? (a > 0) - (a < 0) : a != 0)
+    CASE(FLOOR, a)
+    CASE(CEIL, a)
+    CASE(TRUNC, a)
+    CASE(ROUND, a)
+    CASE(BIT_NOT, ~ua)
+    CASE(BIT_AND, ua & ub)
+    CASE(BIT_OR, ua | ub)
+    CASE(BIT_XOR, ua ^ ub)
+    CASE(ISNAN, false)
+    CASE(ISINF, false)
+    CASE(EQ, a == b)
+    CASE(NE, a != b)
+    CASE(LT, less(a, b, is_signed))
+    CASE(LE, !less(b, a, is_signed))
+    CASE(GT, less(b, a, is_signed))
+    CASE(GE, !less(a, b, is_signed))
+    CASE(NOT, a == 0)
+    CASE(AND, a != 0 && b != 0)
+    CASE(OR, a != 0 || b != 0)
+    CASE(XOR, (a != 0) != (b != 0))
+#undef CASE
+  default: return false;
+  }
+}
+
+static double integer_to_real(int64_t v, enum dtype t) {
+  return t == DTYPE_U64 ? (double)(uint64_t)v : (double)v;
+}
+
+union element scalar_eval(enum scalar_op op, enum dtype t, const union element *in) {
+  union element e = {.integer = 0};
+  unsigned arity = scalar_row(op)->arity;
+  bool is_float = dtype_is_float(t), truth;
+  if (op == SCALAR_WHERE)
+    return in[0].integer ? in[1] : in[2];
+  if (op == SCALAR_BIT_NOT && t == DTYPE_I1)
+    return (union element){.integer = !in[0].integer};
+  double reals[3] = {0};
+  int64_t integers[3] = {0};
+  for (unsigned i = 0; i < arity; i++) {
+    integers[i] = is_float ? 0 : in[i].integer;
+    reals[i] = is_float ? in[i].real : integer_to_real(in[i].integer, t);
+  }
+  if (is_float && test_real(op, reals[0], reals[1], &truth))
+    e.integer = truth;
+  else if (!is_float && scalar_row(op)->type != 'F' &&
+           eval_integer(op, dtype_is_signed(t), integers, &e.integer))
+    e.integer = scalar_row(op)->type == 'S' ? wrap(e.integer, t) : e.integer;
+  else
+    eval_real(op, reals, &e.real);
+  return e;
+}
+
+// ---- conversions ----
+
+// Towards zero; what is beyond 64 bits is clamped, NaN is 0.
+static int64_t truncate(double v, bool is_signed) {
+  if (isnan(v))
+    return 0;
+  if (is_signed || v < 0)
+    return v >= 0x1p63 ? INT64_MAX : v < -0x1p63 ? INT64_MIN : (int64_t)v;
+  return v >= 0x1p64 ? (int64_t)UINT64_MAX : (int64_t)(uint64_t)v;
+}
+
+union element element_convert(union element e, enum dtype from, enum dtype to) {
+  union element r;
+  if (dtype_is_float(to)) {
+    r.real = dtype_is_float(from) ? e.real : integer_to_real(e.integer, from);
+    return r;
+  }
+  if (to == DTYPE_I1)
+    r.integer = dtype_is_float(from) ? e.real != 0 : e.integer != 0;
+  else
+    r.integer = wrap(dtype_is_float(from) ? truncate(e.real, dtype_is_signed(to)) : e.integer, to);
+  return r;
+}
+
+union element element_round(union element e, enum dtype t) {
+  if (!dtype_is_float(t)) {
+    e.integer = wrap(e.integer, t);
+    return e;
+  }
+  if (t == DTYPE_F64)
+    return e;
+  uint64_t bits = 0;
+  dtype_store(t, &bits, e.real);
+  e.real = dtype_load(t, &bits);
+  return e;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operations on single elements: the rows of graph/ir/scalars.def.
+#ifndef TILE_GRAPH_IR_SCALAR_H
+#define TILE_GRAPH_IR_SCALAR_H
+
+#include "base/dtype.h"
+
+enum scalar_op {
+#define SCALAR(id, arity, type, text) SCALAR_##id,
+#include "graph/ir/scalars.def"
+  SCALAR_OP_COUNT,
+  SCALAR_NONE = SCALAR_OP_COUNT
+};
+
+struct scalar_row {
+  const char *name; // "ADD"
+  unsigned arity;
+  char type;        // of the result: S B F
+  const char *text; // NULL: graph/emit/scalar.c writes it
+};
+const struct scalar_row *scalar_row(enum scalar_op op);
+
+// One element, as the interpreter keeps it: integers and truth values exactly, floats as double.
+union element {
+  double real;
+  int64_t integer;
+};
+
+// What `op` gives for operands of dtype `t` (of the last two for WHERE), in double precision for
+// floats. Integers wrap; a division of integers by zero is 0.
+union element scalar_eval(enum scalar_op op, enum dtype t, const union element *in);
+// From one dtype to another: floats to integers truncate, to bool compares with 0. A float that
+// becomes a narrower float is not rounded.
+union element element_convert(union element e, enum dtype from, enum dtype to);
+// Rounded to what `t` can hold.
+union element element_round(union element e, enum dtype t);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last stages: outputs that no stage has written yet, and graph inputs that get new values.
+#include "graph/loops/internal.h"
+
+// Along strides of 0 only the first element is written; all others are the same memory.
+static void write_output(struct builder *b, uint32_t index) {
+  const struct value *v = b->g->outputs.at[index];
+  const struct lazy *z = b->lazies[v->id];
+  const struct expr **at = loops_places(b, v->rank);
+  for (uint32_t i = 0; i < v->rank; i++)
+    at[i] = expr_is(v->strides[i], 0) ? expr_const(b->x, 0) : z->at[i];
+  struct stage *s = loops_stage(b, STAGE_MAP, v->def);
+  loops_add_axes(b, s, v->rank, at, false);
+  s->body = loops_element(b, v, at);
+  s->dtype = s->body->dtype;
+  s->out = b->outputs[index] =
+      loops_buffer(b, BUFFER_OUTPUT, index, v, v->name, v->dtype, loops_span(b, v, v->strides));
+  s->offset = loops_dot(b, v->rank, at, v->strides);
+  for (uint32_t i = 0; i < z->origin_count; i++)
+    vec_push(b->arena, &s->origins, z->origins[i]);
+  if (s->origins.len == 0)
+    vec_push(b->arena, &s->origins, "copy");
+}
+
+bool loops_write_outputs(struct builder *b) {
+  for (uint32_t i = 0; i < b->g->outputs.len; i++)
+    if (b->g->outputs.at[i] && !b->outputs[i])
+      write_output(b, i);
+  return true;
+}
+
+struct overlap {
+  const struct builder *b;
+  const struct buffer *own;
+  const struct expr *offset; // of the store
+  bool found;                // something is read that may have been overwritten by then
+};
+
+static void note_overlap(void *user, const struct scalar *load) {
+  struct overlap *o = user;
+  if (load->buffer->role != BUFFER_INPUT)
+    return;
+  if (load->buffer == o->own) {
+    o->found |= load->index != o->offset;
+    return;
+  }
+  for (size_t i = 0; i < o->b->g->mutations.len; i++)
+    o->found |= load->buffer->value == o->b->g->mutations.at[i].input;
+}
+
+static struct stage *write_stage(struct builder *b, const struct mutation *m, struct lazy *z) {
+  struct stage *s = loops_stage(b, STAGE_MAP, m->value->def);
+  loops_add_axes(b, s, m->value->rank, z->at, false);
+  s->body = z->body;
+  s->dtype = z->body->dtype;
+  loops_take_origins(b, z, s);
+  return s;
+}
+
+static struct buffer *input_buffer(const struct builder *b, const struct value *v) {
+  for (size_t i = 0; i < b->g->inputs.len; i++)
+    if (b->g->inputs.at[i] == v)
+      return b->inputs[i];
+  return NULL;
+}
+
+// What reads an input elsewhere than where it is written, or reads another input that is written,
+// goes through memory of its own first.
+void loops_write_inputs(struct builder *b) {
+  const struct graph *g = b->g;
+  for (size_t i = 0; i < g->mutations.len; i++) {
+    const struct mutation *m = &g->mutations.at[i];
+    struct lazy *z = b->lazies[m->value->id];
+    struct overlap o = {.b = b,
+                        .own = input_buffer(b, m->input),
+                        .offset = loops_dot(b, m->value->rank, z->at, m->input->strides)};
+    scalar_loads(z->body, note_overlap, &o);
+    if (!o.found)
+      continue;
+    struct stage *s = write_stage(b, m, z);
+    struct home h = {.value = m->value,
+                     .strides =
+                         contiguous_strides(b->x, b->arena, m->value->rank, m->value->shape)};
+    s->out = h.buffer = loops_buffer(b, BUFFER_TEMP, 0, m->value, m->value->name, m->value->dtype,
+                                     value_numel(b->x, m->value));
+    s->offset = loops_offset(b, &h, z->at);
+    loops_stored(b, z, &h);
+  }
+  for (size_t i = 0; i < g->mutations.len; i++) {
+    const struct mutation *m = &g->mutations.at[i];
+    struct lazy *z = b->lazies[m->value->id];
+    struct stage *s = write_stage(b, m, z);
+    s->out = input_buffer(b, m->input);
+    s->offset = loops_dot(b, m->value->rank, z->at, m->input->strides);
+    if (s->origins.len == 0)
+      vec_push(b->arena, &s->origins, "copy");
+  }
+}
+
+// ---- what nothing reads ----
+
+static void note_read(void *user, const struct scalar *load) {
+  if (load->buffer)
+    ((bool *)user)[load->buffer->id] = true;
+}
+
+static void note_reads(const struct scalar *v, bool *is_read) {
+  if (v)
+    scalar_loads(v, note_read, is_read);
+}
+
+void loops_drop_unread(struct builder *b) {
+  struct loops *l = b->l;
+  bool *is_read = arena_array(b->arena, bool, l->buffers.len + 1);
+  size_t kept = l->stages.len;
+  for (size_t i = l->stages.len; i-- > 0;) {
+    struct stage *s = l->stages.at[i];
+    const struct attention *a = s->attention;
+    if (s->out->role == BUFFER_TEMP && !is_read[s->out->id] &&
+        !(a && a->lse && (a->lse->role != BUFFER_TEMP || is_read[a->lse->id])))
+      continue;
+    note_reads(s->body, is_read);
+    note_reads(s->a, is_read);
+    note_reads(s->b, is_read);
+    note_reads(s->predicate, is_read);
+    note_reads(a ? a->q : NULL, is_read);
+    note_reads(a ? a->k : NULL, is_read);
+    note_reads(a ? a->v : NULL, is_read);
+    note_reads(a ? a->score : NULL, is_read);
+    if (s->kind == STAGE_SCATTER)
+      is_read[s->out->id] = true; // what the map before it filled
+    l->stages.at[--kept] = s;
+  }
+  size_t dropped = kept;
+  l->stages.len -= dropped;
+  for (size_t i = 0; i < l->stages.len; i++) {
+    l->stages.at[i] = l->stages.at[i + dropped];
+    l->stages.at[i]->id = (uint32_t)i;
+  }
+}

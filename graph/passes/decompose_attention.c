@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention: every spelling of it becomes tile.attention, which stays whole or is written out as
+// products and a softmax.
+#include "graph/passes/decompose.h"
+
+#include <math.h>
+
+#define MINUS_INFINITY (-__builtin_inf())
+
+// ---- shapes ----
+
+// As [batches, heads, rows, columns].
+static struct value *four(struct build *b, struct value *x) {
+  if (!x || x->rank == 4)
+    return x;
+  const struct expr *one = expr_const(b->g->exprs, 1), *shape[4] = {one, one, NULL, NULL};
+  for (uint32_t i = 1; i <= 3 && i <= x->rank; i++)
+    shape[4 - i] = x->shape[x->rank - i];
+  if (x->rank > 4)
+    shape[0] = expr_product(b->g->exprs, x->shape, x->rank - 3);
+  return build_view(b, x, 4, shape);
+}
+
+// The mask beside scores of queries of that rank; expanded first where its batches are to be
+// merged.
+static struct value *four_mask(struct build *b, struct value *mask, const struct value *query,
+                               const struct value *key) {
+  if (query->rank <= 4)
+    return four(b, mask);
+  const struct expr *shape[GRAPH_MAX_RANK];
+  for (uint32_t i = 0; i + 1 < query->rank; i++)
+    shape[i] = query->shape[i];
+  shape[query->rank - 1] = key->shape[key->rank - 2];
+  return four(b, build_expand(b, mask, query->rank, shape));
+}
+
+// Keys of fewer heads, each as often as queries share it.
+static struct value *repeat_heads(struct build *b, struct value *x, const struct expr *heads) {
+  if (!x || x->shape[1] == heads)
+    return x;
+  const struct expr *each = expr_floordiv(b->g->exprs, heads, x->shape[1]),
+                    *one = expr_const(b->g->exprs, 1);
+  const struct expr *apart[] = {x->shape[0], x->shape[1], one, x->shape[2], x->shape[3]};
+  const struct expr *often[] = {x->shape[0], x->shape[1], each, x->shape[2], x->shape[3]};
+  const struct expr *shape[] = {x->shape[0], heads, x->shape[2], x->shape[3]};
+  return build_view(b, build_expand(b, build_view(b, x, 5, apart), 5, often), 4, shape);
+}
+
+// The sum over the queries that share a head.
+static struct value *sum_heads(struct build *b, struct value *x, const struct expr *heads) {
+  if (!x || x->shape[1] == heads)
+    return x;
+  const struct expr *each = expr_floordiv(b->g->exprs, x->shape[1], heads);
+  const struct expr *apart[] = {x->shape[0], heads, each, x->shape[2], x->shape[3]};
+  struct dims dims = dims_one(2);
+  return build_sum(b, build_view(b, build_up(b, x), 5, apart), &dims, false);
+}
+
+// ---- arguments by name ----
+
+static const struct arg *argument(const struct node *n, const char *name) {
+  size_t count;
+  const struct parameter *p = operator_parameters(n->op, &count);
+  for (size_t i = 0; i < count; i++)
+    if (str_is(p[i].name, name))
+      return &n->args[i];
+  return NULL;
+}
+
+static struct value *mask_of(const struct node *n) {
+  const struct arg *a = argument(n, "attn_mask");
+  if (!a)
+    a = argument(n, "attn_bias");
+  return a && a->kind == ARG_VALUE ? a->value : NULL;
+}
+
+static double number_or(const struct arg *a, double otherwise) {
+  if (!a || a->kind == ARG_NONE)
+    return otherwise;
+  struct node holder = {.args = (struct arg[]){*a}, .arg_count = 1};
+  return node_real(&holder, 0);
+}
+
+static bool scale_of(struct build *b, const struct node *n, const struct value *query,
+                     double *ret) {
+  int64_t depth = 0;
+  const struct arg *scale = argument(n, "scale");
+  bool is_known = expr_is_const(query->shape[query->rank - 1], &depth);
+  *ret = number_or(scale, is_known && depth > 0 ? 1 / sqrt((double)depth) : __builtin_nan(""));
+  if (*ret - *ret == 0)
+    return true;
+  diag_help(diag_error(b->g->diag, n->span, E1004, "attention over a depth that is not known"),
+            "give it a `scale`");
+  return false;
+}
+
+static bool refuses_dropout(struct build *b, const struct node *n) {
+  if (number_or(argument(n, "dropout_p"), 0) <= 0)
+    return false;
+  struct diag *e =
+      diag_error(b->g->diag, n->span, E1010, "dropout inside of `%s`", operator_row(n->op)->name);
+  diag_help(e, "write the attention out, or drop elements of its result");
+  return true;
+}
+
+static bool is_causal(const struct node *n) {
+  const struct arg *a = argument(n, "is_causal");
+  return a && a->kind == ARG_BOOL && a->truth;
+}
+
+// ---- forward ----
+
+// All spellings; results are o, lse, and what seeds of random numbers and sizes need, which is
+// zeros.
+bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2),
+               *mask = mask_of(n);
+  double scale;
+  if (refuses_dropout(b, n) || !scale_of(b, n, q, &scale))
+    return false;
+  if (mask)
+    mask = four_mask(b, mask, q, k);
+  q = four(b, q);
+  if (!q)
+    return false;
+  k = repeat_heads(b, four(b, k), q->shape[1]);
+  v = repeat_heads(b, four(b, v), q->shape[1]);
+  if (!k || !v || (mask_of(n) && !mask))
+    return false;
+  struct arg args[] = {TENSOR(q),   TENSOR(k),           TENSOR(v),
+                       ARG_V(mask), ARG_B(is_causal(n)), ARG_F(scale)};
+  struct node *whole = graph_append(b->g, OP_TILE_ATTENTION, args, 6, n->span);
+  if (!whole)
+    return false;
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    const struct value *old = n->results[i];
+    if (!old)
+      continue;
+    bool is_there =
+        i < 2 && value_numel(b->g->exprs, old) == value_numel(b->g->exprs, whole->results[i]);
+    if (is_there)
+      decompose_give(d, n, ret, i, build_view(b, whole->results[i], old->rank, old->shape));
+    else
+      ret[i] = build_full(b, old->rank, old->shape, 0, old->dtype);
+  }
+  return true;
+}
+
+// q k^T scale, masked, in f32.
+static struct value *scores(struct build *b, struct value *q, struct value *k, struct value *mask,
+                            bool causal, double scale) {
+  struct value *s = build_up(b, build_binop(b, OP_MATMUL, q, build_swap(b, k, 2, 3)));
+  s = build_scale(b, s, scale);
+  if (!s)
+    return NULL;
+  if (mask && mask->dtype == DTYPE_I1)
+    s = build_where_else(b, mask, s, MINUS_INFINITY);
+  else if (mask)
+    s = build_add(b, s, build_convert(b, mask, s->dtype));
+  if (!causal || !s)
+    return s;
+  struct value *row = build_iota(b, s->shape[2], 2, 4), *column = build_iota(b, s->shape[3], 3, 4);
+  return build_where_else(b, build_binop(b, OP_LE_TENSOR, column, row), s, MINUS_INFINITY);
+}
+
+// query:0 key:1 value:2 attn_mask:3 is_causal:4 scale:5
+bool decompose_attention(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  if (d->keeps_attention)
+    return decompose_keep(d);
+  struct value *q = node_value(n, 0), *v = node_value(n, 2), *mask = node_value(n, 3);
+  struct value *s = scores(b, q, node_value(n, 1), mask, node_truth(n, 4), node_real(n, 5));
+  struct dims row = dims_one(3);
+  struct value *top = build_amax(b, s, &row, true), *is_empty = NULL;
+  if (mask && top) { // rows without an entry
+    is_empty = build_real(b, OP_EQ_TENSOR, top, MINUS_INFINITY);
+    top = build_where(b, is_empty, build_number(b, 0, top->dtype), top);
+  }
+  struct value *e = build_unop(b, OP_EXP, build_sub(b, s, top)), *sum = build_sum(b, e, &row, true);
+  struct value *p = build_div(b, e, sum);
+  if (is_empty && p)
+    p = build_where(b, is_empty, build_number(b, 0, p->dtype), p);
+  decompose_give(d, n, ret, 0, build_binop(b, OP_MATMUL, build_convert(b, p, v->dtype), v));
+  struct value *lse = build_add(b, top, build_unop(b, OP_LOG, sum));
+  const struct value *old = n->results[1];
+  return !old || decompose_give(d, n, ret, 1, build_view(b, lse, old->rank, old->shape));
+}
+
+// ---- backward ----
+
+// P = exp(scores - lse), again; dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV = P^T
+// dO grad_out:0 query:1 key:2 value:3 out:4 logsumexp:5
+bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *g = four(b, node_value(n, 0)), *q = four(b, node_value(n, 1)),
+               *o = four(b, node_value(n, 4)), *mask = mask_of(n);
+  struct value *keys = four(b, node_value(n, 2)), *values = four(b, node_value(n, 3));
+  double scale;
+  if (refuses_dropout(b, n) || !scale_of(b, n, node_value(n, 1), &scale) || !q || !keys ||
+      !values || !g)
+    return false;
+  if (mask)
+    mask = four_mask(b, mask, node_value(n, 1), node_value(n, 2));
+  struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
+  const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
+  bool has_weights = node_value(n, 5)->rank == node_value(n, 1)->rank; // instead of their sums
+  struct value *lse = has_weights ? NULL : build_up(b, build_view(b, node_value(n, 5), 4, column));
+  struct value *p =
+      has_weights
+          ? build_up(b, four(b, node_value(n, 5)))
+          : build_unop(b, OP_EXP, build_sub(b, scores(b, q, k, mask, is_causal(n), scale), lse));
+  if (mask && p && lse)
+    p = build_where(b, build_real(b, OP_EQ_TENSOR, lse, MINUS_INFINITY),
+                    build_number(b, 0, p->dtype), p);
+  struct dims row = dims_one(3);
+  struct value *delta = build_sum(b, build_mul(b, build_up(b, g), build_up(b, o)), &row, true);
+  struct value *dp = build_up(b, build_binop(b, OP_MATMUL, g, build_swap(b, v, 2, 3)));
+  struct value *ds =
+      build_convert(b, build_scale(b, build_mul(b, p, build_sub(b, dp, delta)), scale), q->dtype);
+  struct value *dv =
+      build_binop(b, OP_MATMUL, build_swap(b, build_convert(b, p, q->dtype), 2, 3), g);
+  struct value *dk = build_binop(b, OP_MATMUL, build_swap(b, ds, 2, 3), q);
+  struct value *all[] = {build_binop(b, OP_MATMUL, ds, k), sum_heads(b, dk, keys->shape[1]),
+                         sum_heads(b, dv, values->shape[1])};
+  for (uint32_t i = 0; i < 3; i++)
+    if (n->results[i])
+      decompose_give(d, n, ret, i,
+                     build_view(b, all[i], n->results[i]->rank, n->results[i]->shape));
+  return true;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling over the last two dimensions: the places of a window are slices of the padded image,
+// which are compared or added up one after the other. Large windows take one dimension after the
+// other.
+#include "graph/passes/decompose.h"
+
+#include <math.h>
+
+enum { MOST_TAPS = 25, MOST_TAPS_ALONG = 4096 };
+
+// One of the two dimensions.
+struct side {
+  uint32_t dim;
+  const struct expr *size, *out; // of the image, of the result
+  int64_t kernel, stride, padding, dilation;
+};
+
+struct window {
+  struct side side[2];
+};
+
+// kernel_size:1 stride:2 padding:3
+static struct window window_of(const struct node *n, const struct value *x,
+                               const struct value *out) {
+  struct window w;
+  const struct arg *list;
+  int64_t kernel[2], stride[2], padding[2];
+  node_extents(n, 1, 2, 1, kernel);
+  node_extents(n, node_list(n, 2, &list) ? 2 : 1, 2, 1, stride);
+  node_extents(n, 3, 2, 0, padding);
+  for (uint32_t i = 0; i < 2; i++) {
+    uint32_t dim = x->rank - 2 + i;
+    w.side[i] =
+        (struct side){dim, x->shape[dim], out->shape[dim], kernel[i], stride[i], padding[i], 1};
+  }
+  return w;
+}
+
+static bool is_too_large(struct build *b, const struct node *n, const struct window *w) {
+  if (w->side[0].kernel <= MOST_TAPS_ALONG && w->side[1].kernel <= MOST_TAPS_ALONG)
+    return false;
+  struct diag *d = diag_error(b->g->diag, n->span, E1009, "a window of %lld x %lld",
+                              (long long)w->side[0].kernel, (long long)w->side[1].kernel);
+  diag_help(d, "windows have at most %d places along a dimension", MOST_TAPS_ALONG);
+  return true;
+}
+
+static bool has_no_windows(const struct window *w) {
+  return expr_is(w->side[0].out, 0) || expr_is(w->side[1].out, 0);
+}
+
+static bool give_empty(struct decompose *d, const struct node *n, struct value **ret, uint32_t i) {
+  const struct value *old = n->results[i];
+  if (old)
+    ret[i] = build_full(&d->b, old->rank, old->shape, 0, old->dtype);
+  return true;
+}
+
+// Padded so far that every place of every window is there.
+static struct value *pad(struct build *b, struct value *x, const struct side *s, double value) {
+  struct exprs *e = b->g->exprs;
+  const struct expr *zero = expr_const(e, 0), *left = expr_const(e, s->padding);
+  const struct expr *need = expr_addi(e, expr_muli(e, expr_addi(e, s->out, -1), s->stride),
+                                      (s->kernel - 1) * s->dilation + 1);
+  const struct expr *right = expr_max(e, zero, expr_sub(e, need, expr_add(e, left, s->size)));
+  if (!x || (expr_is(left, 0) && expr_is(right, 0)))
+    return x;
+  const struct expr *widths[4] = {zero, zero, left, right};
+  bool is_last = s->dim + 1 == x->rank;
+  return BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(x),
+               arg_exprs(b->g, is_last ? 2 : 4, is_last ? widths + 2 : widths),
+               dtype_is_float(x->dtype) ? ARG_F(value) : arg_int(b->g, (int64_t)value));
+}
+
+// Place i of every window along one dimension, of the padded image.
+static struct value *tap(struct build *b, struct value *x, const struct side *s, int64_t i) {
+  struct exprs *e = b->g->exprs;
+  const struct expr *start = expr_const(e, i * s->dilation);
+  const struct expr *end =
+      expr_addi(e, expr_muli(e, expr_addi(e, s->out, -1), s->stride), i * s->dilation + 1);
+  return build_slice(b, x, s->dim, start, end, s->stride);
+}
+
+// ---- the largest ----
+
+struct best {
+  struct value *value, *place; // place NULL: nobody asks
+};
+
+// The first of the largest, or the last NaN.
+static struct best better(struct build *b, struct best old, struct best fresh) {
+  if (!old.value)
+    return fresh;
+  struct best both = {.value = build_binop(b, OP_MAXIMUM, old.value, fresh.value)};
+  if (!old.place)
+    return both;
+  struct value *wins = build_binop(b, OP_GT_TENSOR, fresh.value, old.value);
+  if (fresh.value && dtype_is_float(fresh.value->dtype))
+    wins = build_binop(b, OP_LOGICAL_OR, wins, build_unop(b, OP_ISNAN, fresh.value));
+  both.place = build_where(b, wins, fresh.place, old.place);
+  return both;
+}
+
+// Where place i of the windows along one dimension lies in the image: stride * o + dilation * i -
+// padding, and at least 0, so that a window of nothing but -inf, whose first place is padding,
+// points into the image.
+static struct value *place_along(struct build *b, const struct side *s, int64_t i, uint32_t rank) {
+  struct value *o = build_int(b, OP_MUL_TENSOR, build_iota(b, s->out, s->dim, rank), s->stride);
+  return build_int(b, OP_MAXIMUM, build_int(b, OP_ADD_TENSOR, o, i * s->dilation - s->padding), 0);
+}
+
+// All places at once: slices along both dimensions.
+static struct best max_of_window(struct build *b, struct value *x, const struct window *w,
+                                 bool with_place) {
+  struct best best = {0};
+  const struct side *rows = &w->side[0], *columns = &w->side[1];
+  uint32_t rank = x->rank;
+  for (int64_t i = 0; i < rows->kernel; i++) {
+    struct value *row = tap(b, x, rows, i);
+    for (int64_t j = 0; row && j < columns->kernel; j++) {
+      struct best fresh = {.value = tap(b, row, columns, j)};
+      if (!fresh.value)
+        return (struct best){0};
+      if (with_place) {
+        struct value *y =
+            BUILD(b, OP_MUL_TENSOR, TENSOR(place_along(b, rows, i, rank)), ARG_E(columns->size));
+        fresh.place = build_as(b, build_add(b, y, place_along(b, columns, j, rank)), fresh.value);
+      }
+      best = better(b, best, fresh);
+    }
+  }
+  return best;
+}
+
+// Along the columns first, which gives the best of each row of the window.
+static struct best max_by_sides(struct build *b, struct value *x, const struct window *w,
+                                bool with_place) {
+  struct best rows = {0}, best = {0};
+  for (int64_t j = 0; j < w->side[1].kernel; j++) {
+    struct best fresh = {.value = tap(b, x, &w->side[1], j)};
+    if (!fresh.value)
+      return best;
+    if (with_place)
+      fresh.place = build_as(b, place_along(b, &w->side[1], j, x->rank), fresh.value);
+    rows = better(b, rows, fresh);
+  }
+  for (int64_t i = 0; rows.value && i < w->side[0].kernel; i++) {
+    struct best fresh = {.value = tap(b, rows.value, &w->side[0], i)};
+    if (with_place) {
+      struct value *y = BUILD(b, OP_MUL_TENSOR, TENSOR(place_along(b, &w->side[0], i, x->rank)),
+                              ARG_E(w->side[1].size));
+      fresh.place = build_add(b, tap(b, rows.place, &w->side[0], i), y);
+    }
+    best = better(b, best, fresh);
+  }
+  return best;
+}
+
+static double lowest(enum dtype t) {
+  if (dtype_is_float(t))
+    return -__builtin_inf();
+  return dtype_is_signed(t) ? -ldexp(1, (int)dtype_bits(t) - 1) : 0;
+}
+
+bool decompose_max_pool(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *x = node_value(n, 0);
+  const struct value *out = n->results[0] ? n->results[0] : n->results[1];
+  struct window w = window_of(n, x, out);
+  int64_t dilation[2];
+  node_extents(n, 4, 2, 1, dilation);
+  w.side[0].dilation = dilation[0], w.side[1].dilation = dilation[1];
+  if (is_too_large(b, n, &w))
+    return false;
+  if (has_no_windows(&w))
+    return give_empty(d, n, ret, 0) && give_empty(d, n, ret, 1);
+  x = pad(b, pad(b, x, &w.side[1], lowest(x->dtype)), &w.side[0], lowest(x->dtype));
+  if (!x)
+    return false;
+  bool is_small = w.side[0].kernel * w.side[1].kernel <= MOST_TAPS;
+  struct best best = (is_small ? max_of_window : max_by_sides)(b, x, &w, n->results[1] != NULL);
+  decompose_give(d, n, ret, 0, best.value);
+  return decompose_give(d, n, ret, 1, best.place);
+}
+
+// grad_output:0 self:1 .. indices:7
+bool decompose_max_pool_backward(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct exprs *e = b->g->exprs;
+  const struct value *old = n->results[0];
+  struct value *g = build_up(b, node_value(n, 0)), *places = node_value(n, 7);
+  if (!g)
+    return false;
+  struct dims planes = dims_from(0, g->rank - 2), image = dims_from(g->rank - 2, g->rank);
+  const struct expr *from[] = {build_count(b, g, &planes), build_count(b, g, &image)};
+  const struct expr *to[] = {from[0],
+                             expr_mul(e, old->shape[old->rank - 2], old->shape[old->rank - 1])};
+  struct value *zeros = build_full(b, 2, to, 0, g->dtype);
+  struct value *sum =
+      BUILD(b, OP_SCATTER_ADD, TENSOR(zeros), arg_int(b->g, 1),
+            TENSOR(build_view(b, places, 2, from)), TENSOR(build_view(b, g, 2, from)));
+  return decompose_is(d, n, ret, build_view(b, sum, old->rank, old->shape));
+}
+
+// ---- the mean ----
+
+static struct value *sum_along(struct build *b, struct value *x, const struct side *s) {
+  struct value *sum = NULL;
+  x = pad(b, x, s, 0);
+  for (int64_t i = 0; x && i < s->kernel; i++)
+    sum = i ? build_add(b, sum, tap(b, x, s, i)) : tap(b, x, s, i);
+  return sum;
+}
+
+// Windows that lie side by side and cover the image: [.., out, kernel, out, kernel]
+static bool is_tiled(struct build *b, const struct window *w) {
+  for (int i = 0; i < 2; i++) {
+    const struct side *s = &w->side[i];
+    if (s->padding || s->stride != s->kernel ||
+        expr_muli(b->g->exprs, s->out, s->kernel) != s->size)
+      return false;
+  }
+  return true;
+}
+
+static struct value *sum_tiles(struct build *b, struct value *x, const struct expr *const *out,
+                               const struct expr *const *kernel) {
+  if (!x)
+    return NULL;
+  const struct expr *shape[GRAPH_MAX_RANK + 2];
+  uint32_t outer = x->rank - 2;
+  for (uint32_t i = 0; i < outer; i++)
+    shape[i] = x->shape[i];
+  for (uint32_t i = 0; i < 2; i++)
+    shape[outer + 2 * i] = out[i], shape[outer + 2 * i + 1] = kernel[i];
+  struct dims dims = {2, {outer + 1, outer + 3}};
+  return build_sum(b, build_view(b, x, x->rank + 2, shape), &dims, false);
+}
+
+// How many places of each window count along one dimension: all if no window leaves the image and
+// its padding.
+static struct value *places_along(struct build *b, const struct side *s, bool counts_padding,
+                                  uint32_t rank, enum dtype t) {
+  int64_t size = 0, out = 0;
+  bool is_known = expr_is_const(s->size, &size) && expr_is_const(s->out, &out);
+  int64_t last = (out - 1) * s->stride - s->padding + s->kernel; // where the last window ends
+  if (is_known && last <= size + (counts_padding ? s->padding : 0) &&
+      (counts_padding || s->padding == 0))
+    return build_number(b, (double)s->kernel, t);
+  struct value *begin = build_int(b, OP_MUL_TENSOR, build_iota(b, s->out, s->dim, rank), s->stride);
+  begin = build_int(b, OP_ADD_TENSOR, begin, -s->padding);
+  const struct expr *limit = counts_padding ? expr_addi(b->g->exprs, s->size, s->padding) : s->size;
+  struct value *end =
+      BUILD(b, OP_MINIMUM, TENSOR(build_int(b, OP_ADD_TENSOR, begin, s->kernel)), ARG_E(limit));
+  if (!counts_padding)
+    begin = build_int(b, OP_MAXIMUM, begin, 0);
+  return build_convert(b, build_sub(b, end, begin), t);
+}
+
+// kernel_size:1 stride:2 padding:3 ceil_mode:4 count_include_pad:5 divisor_override:6
+bool decompose_avg_pool(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct value *x = build_up(b, node_value(n, 0)), *sum;
+  if (!x)
+    return false;
+  struct window w = window_of(n, x, n->results[0]);
+  if (is_too_large(b, n, &w))
+    return false;
+  if (has_no_windows(&w))
+    return give_empty(d, n, ret, 0);
+  const struct expr *out[] = {w.side[0].out, w.side[1].out};
+  const struct expr *kernel[] = {expr_const(b->g->exprs, w.side[0].kernel),
+                                 expr_const(b->g->exprs, w.side[1].kernel)};
+  if (is_tiled(b, &w) && x->rank + 2 <= GRAPH_MAX_RANK)
+    sum = sum_tiles(b, x, out, kernel);
+  else
+    sum = sum_along(b, sum_along(b, x, &w.side[1]), &w.side[0]);
+  if (!node_is_none(n, 6))
+    return decompose_is(d, n, ret, BUILD(b, OP_DIV_TENSOR, TENSOR(sum), n->args[6]));
+  bool counts_padding = node_truth(n, 5);
+  struct value *rows = places_along(b, &w.side[0], counts_padding, x->rank, x->dtype);
+  struct value *columns = places_along(b, &w.side[1], counts_padding, x->rank, x->dtype);
+  return decompose_is(d, n, ret, build_div(b, sum, build_mul(b, rows, columns)));
+}
+
+// Windows from floor(i * size / out) up to ceil((i + 1) * size / out) along one dimension, which
+// becomes [out, size] under a mask and is added up.
+static struct value *adaptive_along(struct build *b, struct value *x, uint32_t dim,
+                                    const struct expr *out) {
+  if (!x)
+    return NULL;
+  const struct expr *size = x->shape[dim], *shape[GRAPH_MAX_RANK + 1];
+  uint32_t rank = x->rank + 1;
+  struct value *i = build_iota(b, out, dim, rank), *at = build_iota(b, size, dim + 1, rank);
+  struct value *begin = BUILD(b, OP_FLOOR_DIVIDE,
+                              TENSOR(BUILD(b, OP_MUL_TENSOR, TENSOR(i), ARG_E(size))), ARG_E(out));
+  struct value *next =
+      BUILD(b, OP_MUL_TENSOR, TENSOR(build_int(b, OP_ADD_TENSOR, i, 1)), ARG_E(size));
+  next = BUILD(b, OP_ADD_TENSOR, TENSOR(next), ARG_E(expr_addi(b->g->exprs, out, -1)));
+  struct value *end = BUILD(b, OP_FLOOR_DIVIDE, TENSOR(next), ARG_E(out));
+  struct value *is_inside = build_binop(b, OP_LOGICAL_AND, build_binop(b, OP_GE_TENSOR, at, begin),
+                                        build_binop(b, OP_LT_TENSOR, at, end));
+  for (uint32_t k = 0; k < rank; k++)
+    shape[k] = k < dim ? x->shape[k] : k == dim ? out : x->shape[k - 1];
+  struct value *wide = build_expand(b, build_unsqueeze(b, x, dim), rank, shape);
+  struct dims dims = dims_one(dim + 1);
+  struct value *sum = build_sum(b, build_where_else(b, is_inside, wide, 0), &dims, false);
+  struct value *count =
+      build_squeeze(b, build_convert(b, build_sub(b, end, begin), x->dtype), dim + 1);
+  return build_div(b, sum, count);
+}
+
+bool decompose_adaptive_pool(struct decompose *d, const struct node *n, struct value **ret) {
+  struct build *b = &d->b;
+  struct exprs *e = b->g->exprs;
+  struct value *x = build_up(b, node_value(n, 0));
+  if (!x)
+    return false;
+  uint32_t dim = x->rank - 2;
+  const struct expr *const *out = &n->results[0]->shape[dim];
+  const struct expr *kernel[] = {expr_floordiv(e, x->shape[dim], out[0]),
+                                 expr_floordiv(e, x->shape[dim + 1], out[1])};
+  bool divides = expr_mul(e, kernel[0], out[0]) == x->shape[dim] &&
+                 expr_mul(e, kernel[1], out[1]) == x->shape[dim + 1];
+  if (divides && x->rank + 2 <= GRAPH_MAX_RANK)
+    return decompose_is(
+        d, n, ret, build_over(b, sum_tiles(b, x, out, kernel), expr_mul(e, kernel[0], kernel[1])));
+  return decompose_is(d, n, ret,
+                      adaptive_along(b, adaptive_along(b, x, dim, out[0]), dim + 1, out[1]));
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of graph_simplify share: facts about values, and rules that give a simpler value
+// for a node.
+#ifndef TILE_GRAPH_PASSES_SIMPLIFY_H
+#define TILE_GRAPH_PASSES_SIMPLIFY_H
+
+#include "graph/ir/build.h"
+#include "graph/ir/operators.h"
+#include "graph/passes/passes.h"
+
+// What is known of the elements of a value without running anything.
+enum fact_kind {
+  FACT_NONE,
+  FACT_AFFINE, // integers and bools: base + sum of coefficient[d] * index[d]; 0 for dimensions of
+               // size 1
+  FACT_REAL    // floats: every element is `real`
+};
+
+struct fact {
+  enum fact_kind kind;
+  int64_t base, coefficient[GRAPH_MAX_RANK];
+  double real;
+};
+
+struct simplify {
+  struct build b;         // of the graph that is built
+  const bool *is_live;    // of the one that is read, by value id
+  VEC(struct fact) facts; // by id of the new graph's values
+  size_t nodes_seen;      // nodes of it whose results have facts
+  bool is_learning;       // facts of the next node are being found
+  struct {
+    struct node **slots;
+    size_t count, cap;
+  } nodes; // by operator and arguments
+  bool changed;
+};
+
+// ---- facts (graph/passes/simplify_facts.c, graph/passes/simplify_affine.c) ----
+const struct fact *fact_of(struct simplify *s, const struct value *v);
+// All elements are the same: a number as an argument.
+bool fact_is_uniform(const struct fact *f);
+bool value_is_uniform(struct simplify *s, const struct value *v, struct arg *ret);
+// Are all elements this number? Of an argument: a value or a number.
+bool arg_is_number(struct simplify *s, const struct arg *a, double number);
+// Is the value at hand? Then *ret is its fact, that of a number being uniform of dtype t.
+bool fact_of_arg(struct simplify *s, const struct arg *a, enum dtype t, struct fact *ret);
+// a - b over a shape that both are broadcast to; false where that is not affine.
+bool fact_difference(struct simplify *s, const struct arg *a, const struct arg *b,
+                     const struct value *shape, struct fact *ret);
+// The smallest and largest value of an affine fact over a shape; false where they are not known.
+bool fact_range(const struct fact *f, const struct value *shape, int64_t *ret_low,
+                int64_t *ret_high);
+bool fact_uniform(struct arg number, enum dtype t, struct fact *ret);
+bool fact_broadcast(const struct fact *f, const struct value *from, const struct value *to,
+                    struct fact *ret);
+struct fact fact_of_node(struct simplify *s, const struct node *n); // of its one result
+struct fact fact_of_view(struct simplify *s,
+                         const struct node *n); // affine facts through views, cat and flip
+bool fact_scale(struct fact *f, int64_t by);
+bool fact_add(struct fact *f, const struct fact *g, int64_t sign);
+
+// ---- rules: the simpler value for a node of the new graph's arguments, or NULL. n->results[0]
+// says what is wanted ----
+struct value *simplify_known(struct simplify *s, const struct node *n, const struct fact *f);
+struct value *simplify_pointwise(struct simplify *s, const struct node *n);
+struct value *simplify_view(struct simplify *s, const struct node *n);
+struct value *simplify_data(struct simplify *s, const struct node *n);
+// The node with fewer or other arguments; false where nothing is to be changed. Results must not
+// change.
+bool simplify_attention(struct simplify *s, const struct node *n, struct arg *args);
+
+// v as the result that is wanted: its dtype and shape.
+struct value *simplify_fit(struct simplify *s, const struct node *n, struct value *v);
+bool same_shape(const struct value *a, const struct value *b);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a graph is compiled to: kernels as `.tile` source, the order of their launches, and one
+// arena for what passes between them. Printed as a plan, run in process, replayed as a CUDA graph,
+// written as a C program.
+#ifndef TILE_GRAPH_PROGRAM_PROGRAM_H
+#define TILE_GRAPH_PROGRAM_PROGRAM_H
+
+#include "graph/fuse/region.h"
+
+#include <tile/tile.h>
+
+struct kernel_constant {
+  const char *name, *value;
+};
+
+// One `.tile` source; equal text is one kernel, however many regions it serves.
+struct graph_kernel {
+  uint32_t id;
+  const char *name;    // of the function
+  const char *source;  // a whole file
+  const char *emitted; // the source before a configuration was taken; NULL: none was
+  VEC(struct kernel_constant)
+  constants; // chosen for the first target; the source has the same as defaults
+  uint32_t num_warps, num_stages;
+  const char
+      *space; // of configurations for --max-autotune, as --space takes it; NULL: nothing to choose
+};
+
+enum launch_arg_kind { LAUNCH_BUFFER, LAUNCH_SIZE, LAUNCH_SEED };
+
+struct launch_arg {
+  enum launch_arg_kind kind;
+  const char *name;        // of the parameter
+  struct buffer *buffer;   // LAUNCH_BUFFER
+  const struct expr *size; // LAUNCH_SIZE: of the graph's symbols
+  enum dtype dtype;        // of the scalar
+  uint32_t which;          // LAUNCH_SEED: number of the random operator
+  bool is_written;
+};
+
+// `to` can have the memory of `from`: the launch reads each element of one where it writes that of
+// the other, in the same program and before it does.
+struct launch_reuse {
+  struct buffer *from, *to;
+};
+
+struct launch {
+  struct graph_kernel *kernel;
+  VEC(struct launch_arg) args;
+  // Programs along x, y, z: numbers, or expressions of the graph's symbols. They agree with the
+  // kernel's constants; where a tuner changes these, grid_text says how the grid follows
+  // ("cdiv(x_size, XBLOCK)"), as --grid takes it.
+  const struct expr *grid[3];
+  const char *grid_text;
+  const struct region *region;
+  struct buffer *clears; // filled with zeros before; NULL: none
+  VEC(struct launch_reuse) reuses;
+  const struct expr *bytes, *flops;
+};
+
+// An output that is an input (before all launches) or another output (behind them).
+struct program_copy {
+  struct buffer *from, *to;
+  const struct expr *offset, *bytes; // in `from`
+};
+
+struct program_zeros { // a buffer to be cleared, and how many launches come before it
+  const struct region *region;
+  struct buffer *buffer;
+  size_t launches;
+};
+
+struct placement {
+  struct buffer *buffer;
+  const struct expr *offset, *size; // bytes in the arena; a multiple of 256
+};
+
+struct program {
+  struct arena *arena;
+  struct graph *graph; // as it was read
+  struct regions *regions;
+  struct buffer **buffers; // all of them, also those that only emission made
+  size_t buffer_count;
+  enum dtype index_dtype;
+  VEC(struct graph_kernel *) kernels;
+  VEC(struct launch) launches;
+  VEC(struct program_copy) copies;
+  VEC(struct program_zeros) zeros; // while regions are emitted; then launches clear them
+  VEC(struct placement) placements;
+  // How many programs of a launch have ended: the last one goes on with what follows from all of
+  // them, and leaves zeros. Placed for the whole run. NULL: no launch counts.
+  struct buffer *counters;
+  const struct expr *arena_bytes;
+  const struct expr
+      *eager_bytes; // peak of temporaries when operators run one by one, each with its own result
+};
+
+struct program_options {
+  const char *target; // as --target; what blocks are chosen for
+  bool rounds, keeps_apart;
+  bool bounds_parts;   // products that are split along k may have at most
+  int64_t parts_bytes; // so much memory for their parts
+};
+
+// From a graph as it was read to a program: decompose, simplify, loops, regions, sources, memory.
+// NULL after an error.
+struct program *program_compile(struct graph *g, const struct program_options *o);
+// A line a launch: grid, arguments, bytes, operations and, for a target whose roofs are known, the
+// floor of its time; then the arena.
+void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
+void program_print_tile(const struct program *p, struct strbuf *out); // all sources, one file
+
+// What tl.rand is given as its seed by random operator number `which`.
+uint64_t program_seed(uint64_t seed, uint32_t which);
+
+// ---- emission (graph/emit/emit.c and emit_*.c) ----
+// Appends the kernels and launches of one region, and buffers that they need between them.
+bool emit_region(struct program *p, const struct region *r, const struct program_options *o);
+// When all regions have been: zeros that no launch can clear get a kernel.
+bool emit_zeros(struct program *p, const struct program_options *o);
+
+// ---- memory (graph/program/memory_plan.c, graph/program/launch_order.c) ----
+// Puts the launches in an order that needs little memory: the one they have, where no other needs
+// less.
+void program_order_launches(struct program *p);
+// Places every temporary.
+bool memory_plan(struct program *p);
+
+// ---- running (graph/run/run.c) ----
+struct loaded_program;
+struct tensor_view { // memory of the caller on the device
+  void *data;
+  enum dtype dtype;
+  uint32_t rank;
+  const int64_t *shape, *strides; // strides in elements
+};
+// Compiles all kernels (in parallel) and allocates the arena when sizes are known. The program must
+// outlive it. Products may run somewhat slower, with the same results, until their code has been
+// assembled again in the background.
+tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
+void program_unload(struct loaded_program *l);
+// Waits for the best code of all kernels.
+void program_settle(struct loaded_program *l);
+// Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
+// None are ignored.
+tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                        const struct tensor_view *inputs, const struct tensor_view *outputs);
+// The same launches as a recording (CUDA graph), with these addresses, sizes and this seed: it may
+// run as often as they stay the same. Needs a stream that was created. The loaded program must
+// outlive it.
+tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                           const struct tensor_view *inputs, const struct tensor_view *outputs,
+                           tile_replay **ret);
+
+#endif

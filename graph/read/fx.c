@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the text of a graph: its class, the parameters of `forward`, one statement a line, the
+// return. A statement with an error is skipped and its name is marked, so that one mistake is one
+// message.
+#include "graph/read/fx.h"
+
+#include "graph/read/fx_reader.h"
+
+#include <stdio.h>
+
+// ---- tokens and errors ----
+
+bool fx_accept(struct reader *r, enum token_kind kind) {
+  bool found = fx_peek(r) == kind;
+  r->pos += found && kind != TOK_EOF;
+  return found;
+}
+
+bool fx_accept_name(struct reader *r, const char *name) {
+  bool found = fx_peek(r) == TOK_NAME && str_is(fx_text(r, r->pos), name);
+  r->pos += found;
+  return found;
+}
+
+struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...) {
+  if (r->failed)
+    return NULL;
+  r->failed = true;
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(r->arena, fmt, ap);
+  va_end(ap);
+  return diag_error(r->diag, at, code, "%s", text);
+}
+
+bool fx_unexpected(struct reader *r, const char *what) {
+  enum token_kind k = fx_peek(r);
+  struct str text = fx_text(r, r->pos);
+  if (k == TOK_ERROR) // reported by the lexer
+    return r->failed = true, false;
+  if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_INDENT || k == TOK_DEDENT || text.len > 40)
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not %s", what, token_kind_text(k));
+  else
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not `%.*s`", what, STR_ARG(text));
+  return false;
+}
+
+bool fx_expect(struct reader *r, enum token_kind kind) {
+  if (fx_accept(r, kind))
+    return true;
+  char what[64];
+  bool is_mark = kind >= TOK_LPAREN && kind <= TOK_QUESTION;
+  const char *quote = is_mark || token_kind_is_keyword(kind) ? "`" : "";
+  snprintf(what, sizeof what, "expected %s%s%s", quote, token_kind_text(kind), quote);
+  return fx_unexpected(r, what);
+}
+
+// ---- names ----
+
+static struct binding *bind(struct reader *r, size_t token, struct binding b) {
+  struct str name = fx_text(r, token);
+  struct binding *old = map_get(&r->names, name), *new = arena_new(r->arena, struct binding);
+  b.span = fx_span(r, token, token + 1);
+  if (old && old->kind != BOUND_WRONG && b.kind != BOUND_WRONG) {
+    struct diag *d = fx_error(r, b.span, E1001, "`%.*s` is made twice", STR_ARG(name));
+    diag_label(d, old->span, "here before");
+    b.kind = BOUND_WRONG;
+  }
+  *new = b;
+  map_put(r->arena, &r->names, name, new);
+  return new;
+}
+
+static void name_value(struct reader *r, size_t token, struct value *v) {
+  struct str name = fx_text(r, token);
+  v->name = arena_strndup(r->arena, name.ptr, name.len);
+  v->span = fx_span(r, token, token + 1);
+}
+
+// ---- inputs ----
+
+static bool add_input(struct reader *r, size_t token, const struct annotation *an,
+                      struct binding *ret) {
+  struct str name = fx_text(r, token);
+  const char *copy = arena_strndup(r->arena, name.ptr, name.len);
+  if (r->g->inputs.len >= GRAPH_MAX_NODES) {
+    fx_error(r, an->span, E1009, "more than %d inputs", GRAPH_MAX_NODES);
+    return false;
+  }
+  struct value *v =
+      graph_add_input(r->g, copy, an->dtype, an->rank, an->shape,
+                      an->has_strides ? an->strides : NULL, fx_span(r, token, token + 1));
+  if (!v)
+    return r->failed = true, false;
+  fx_note_base(r, v);
+  *ret = (struct binding){.kind = BOUND_VALUE, .value = v};
+  return fx_check_size(r, v, an->span);
+}
+
+static bool parameter(struct reader *r) {
+  struct annotation an;
+  struct binding b = {.kind = BOUND_WRONG};
+  struct arg unused;
+  size_t token = r->pos;
+  r->failed = r->is_poisoned = false;
+  if (!fx_expect(r, TOK_NAME))
+    return false;
+  if (!fx_accept(r, TOK_COLON)) {
+    struct str name = fx_text(r, token);
+    diag_help(fx_error(r, fx_span(r, token, token + 1), str_is(name, "args_list") ? E1008 : E1001,
+                       "the parameter `%.*s` has no annotation", STR_ARG(name)),
+              "inputs are written as `x: \"f32[2, 3]\"`, sizes as `s0: \"Sym(s0)\"`");
+    return false;
+  }
+  bool ok = fx_annotation(r, &an);
+  if (ok && an.is_number)
+    b = (struct binding){.kind = BOUND_NUMBER, .number = an.number, .depth = an.depth};
+  else if (ok)
+    ok = add_input(r, token, &an, &b);
+  bind(r, token, b);
+  return ok && (!fx_accept(r, TOK_ASSIGN) || fx_value(r, &unused));
+}
+
+static bool too_many_errors(const struct reader *r) {
+  return diag_error_count(r->diag) >= DIAG_PRINT_LIMIT;
+}
+
+// To behind the next comma of the parameters, or to their end.
+static void skip_parameter(struct reader *r) {
+  size_t depth = 0;
+  for (;; r->pos++) {
+    enum token_kind k = fx_peek(r);
+    if (k == TOK_EOF || k == TOK_NEWLINE || (depth == 0 && (k == TOK_COMMA || k == TOK_RPAREN)))
+      return;
+    depth += k == TOK_LPAREN || k == TOK_LBRACKET;
+    depth -= depth && (k == TOK_RPAREN || k == TOK_RBRACKET);
+  }
+}
+
+static bool parameters(struct reader *r) {
+  bool ok = true;
+  if (!fx_expect(r, TOK_LPAREN))
+    return false;
+  if (fx_accept_name(r, "self"))
+    fx_accept(r, TOK_COMMA);
+  r->may_add_symbols = true;
+  while (fx_peek(r) != TOK_RPAREN && !too_many_errors(r)) {
+    if (!parameter(r)) {
+      ok = false;
+      skip_parameter(r);
+    }
+    if (!fx_accept(r, TOK_COMMA))
+      break;
+  }
+  r->may_add_symbols = false;
+  r->failed = false;
+  return fx_expect(r, TOK_RPAREN) && ok;
+}
+
+// ---- tensors that are attributes of the module ----
+
+// The name of an attribute, from `self` on.
+static struct str attribute(const struct reader *r, size_t token, size_t *ret_behind) {
+  size_t i = token + 1;
+  while (r->at[i].kind == TOK_DOT && r->at[i + 1].kind == TOK_NAME)
+    i += 2;
+  *ret_behind = i;
+  struct span s = fx_span(r, token, i);
+  return (struct str){r->source->text.ptr + s.begin, s.end - s.begin};
+}
+
+// `name: "..." = self.attribute` at the token of `self`.
+static bool add_attribute(struct reader *r, size_t self) {
+  enum { FAR = 128 };
+  size_t first = self - 1, behind;
+  struct str name = attribute(r, self, &behind);
+  while (first > 0 && self - first < FAR && r->at[first - 1].kind != TOK_NEWLINE &&
+         r->at[first - 1].kind != TOK_INDENT)
+    first--;
+  if (map_get(&r->attributes, name) || r->at[first].kind != TOK_NAME ||
+      r->at[behind].kind == TOK_LPAREN)
+    return true; // a call is reported where it is read
+  r->failed = false;
+  if (r->at[first + 1].kind != TOK_COLON) {
+    diag_help(
+        fx_error(r, fx_span(r, first, behind), E1001, "`%.*s` has no annotation", STR_ARG(name)),
+        "a tensor that is kept by the module becomes an input; write its type: `x: \"f32[3][1]\" = "
+        "self.x`");
+    return false;
+  }
+  struct annotation an;
+  struct binding b;
+  r->pos = first + 2;
+  bool ok = fx_annotation(r, &an) && !an.is_number && add_input(r, first, &an, &b);
+  if (ok)
+    map_put(r->arena, &r->attributes, name, b.value);
+  return ok;
+}
+
+// Inputs come before all operators, so these are looked for first.
+static bool attributes(struct reader *r) {
+  size_t start = r->pos;
+  bool ok = true;
+  r->may_add_symbols = true;
+  for (size_t i = start; r->at[i].kind != TOK_EOF && ok; i++)
+    if (r->at[i].kind == TOK_ASSIGN && r->at[i + 1].kind == TOK_NAME &&
+        r->at[i + 2].kind == TOK_DOT && str_is(fx_text(r, i + 1), "self"))
+      ok = add_attribute(r, i + 1);
+  r->may_add_symbols = false;
+  r->pos = start;
+  return ok;
+}
+
+static bool use_attribute(struct reader *r, struct binding *ret) {
+  size_t first = r->pos;
+  struct str name = attribute(r, first, &r->pos);
+  struct value *v = map_get(&r->attributes, name);
+  if (v && fx_peek(r) != TOK_LPAREN)
+    return *ret = (struct binding){.kind = BOUND_VALUE, .value = v}, true;
+  diag_help(fx_error(r, fx_span(r, first, r->pos), E1008, "`%.*s` in a graph", STR_ARG(name)),
+            "modules within modules are not read: export the graph at the level of ATen");
+  return false;
+}
+
+// ---- statements ----
+
+// `a = b = None`, perhaps: the names mean nothing from here on.
+static bool is_kill(const struct reader *r) {
+  size_t i = r->pos;
+  while (r->at[i].kind == TOK_NAME && r->at[i + 1].kind == TOK_ASSIGN)
+    i += 2;
+  return i > r->pos && r->at[i].kind == TOK_NONE;
+}
+
+static void kill(struct reader *r) {
+  for (; fx_peek(r) == TOK_NAME; r->pos += 2) {
+    struct binding *b = map_get(&r->names, fx_text(r, r->pos));
+    if (b)
+      b->is_gone = true;
+    else
+      bind(r, r->pos, (struct binding){.kind = BOUND_NONE});
+  }
+  r->pos++;
+}
+
+static bool statement_end(struct reader *r) {
+  while (fx_accept(r, TOK_SEMICOLON)) {
+    if (fx_peek(r) == TOK_NEWLINE)
+      break;
+    if (!is_kill(r))
+      return fx_unexpected(r, "expected `name = None`");
+    kill(r);
+  }
+  enum token_kind k = fx_peek(r);
+  if (k == TOK_EOF || fx_accept(r, TOK_NEWLINE))
+    return true;
+  if (k >= TOK_AMP && k <= TOK_NE) {
+    diag_help(
+        fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "`%s` in a graph", token_kind_text(k)),
+        "operators on tensors are written as `torch.ops.aten.gt.Tensor(a, b)`");
+    return false;
+  }
+  return fx_unexpected(r, "expected the end of the line");
+}
+
+static struct binding of_arg(struct reader *r, const struct arg *a) {
+  switch (a->kind) {
+  case ARG_VALUE: return (struct binding){.kind = BOUND_VALUE, .value = a->value};
+  case ARG_INT:
+  case ARG_FLOAT:
+  case ARG_BOOL:
+    return (struct binding){.kind = BOUND_NUMBER, .number = *a, .depth = r->number_depth};
+  default: return (struct binding){.kind = BOUND_NONE};
+  }
+}
+
+// What stands behind `=`.
+static bool right_side(struct reader *r, size_t name, struct binding *ret) {
+  size_t first = r->pos, nodes = r->g->nodes.len;
+  r->number_depth = 0;
+  if (fx_at_operator(r)) {
+    if (!fx_call(r, ret))
+      return false;
+    if (ret->kind == BOUND_VALUE && r->g->nodes.len > nodes && ret->value->def)
+      name_value(r, name, ret->value);
+    struct str text = fx_text(r, name);
+    if (ret->kind == BOUND_TUPLE)
+      ret->tuple->name = arena_strndup(r->arena, text.ptr, text.len);
+    return true;
+  }
+  if (fx_peek(r) == TOK_NAME && fx_peek_behind(r) == TOK_DOT && str_is(fx_text(r, first), "self"))
+    return use_attribute(r, ret);
+  if (fx_peek(r) == TOK_NAME &&
+      (fx_peek_behind(r) == TOK_NEWLINE || fx_peek_behind(r) == TOK_SEMICOLON)) { // a second name
+    const struct binding *b = fx_use(r, r->pos++);
+    if (b)
+      *ret = *b;
+    return b;
+  }
+  struct arg a;
+  if (!fx_value(r, &a))
+    return false;
+  *ret = of_arg(r, &a);
+  bool is_part = r->at[first].kind == TOK_NAME && r->at[first + 1].kind == TOK_LBRACKET;
+  if (is_part && a.kind == ARG_VALUE && a.value->def &&
+      a.value->span.begin == a.value->def->span.begin)
+    name_value(r, name, a.value); // a result of a tuple gets its name here
+  ret->span = fx_span(r, first, r->pos);
+  return true;
+}
+
+static bool annotate(struct reader *r, const struct binding *b, const struct annotation *an) {
+  if (b->kind == BOUND_VALUE && !an->is_number)
+    return fx_annotate(r, b->value, an, b->span);
+  bool is_number = b->kind == BOUND_NUMBER;
+  if ((b->kind == BOUND_VALUE) == an->is_number || (is_number && !an->is_number)) {
+    fx_error(r, an->span, E1006, "annotated as a %s, but this is a %s",
+             an->is_number ? "number" : "tensor", is_number ? "number" : "tensor");
+    return false;
+  }
+  const struct arg *x = &b->number, *y = &an->number;
+  if (is_number && x->kind == ARG_INT && y->kind == ARG_INT &&
+      (x->number->hi < y->number->lo || y->number->hi < x->number->lo)) {
+    struct strbuf text = {0};
+    expr_print(x->number, &text);
+    fx_error(r, an->span, E1006, "annotated as another number than this, `%s`", strbuf_cstr(&text));
+    strbuf_finish(&text);
+    return false;
+  }
+  return true;
+}
+
+static bool assignment(struct reader *r, size_t name) {
+  struct annotation an;
+  struct binding b = {.kind = BOUND_WRONG};
+  size_t quoted = 0, behind;
+  bool has_annotation = fx_accept(r, TOK_COLON);
+  if (has_annotation && fx_peek(r) == TOK_STRING)
+    quoted = r->pos++; // that of a tuple is not looked at
+  else if (has_annotation && !fx_annotation(r, &an))
+    return false;
+  if (fx_peek(r) >= TOK_PLUS_ASSIGN && fx_peek(r) <= TOK_CARET_ASSIGN) {
+    diag_help(fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "`%s` in a graph",
+                       token_kind_text(fx_peek(r))),
+              "make the graph functional, as `run_decompositions()` does");
+    return false;
+  }
+  if (!fx_expect(r, TOK_ASSIGN) || !right_side(r, name, &b))
+    return false;
+  behind = r->pos;
+  bool is_plain = b.kind == BOUND_VALUE || b.kind == BOUND_NUMBER;
+  if (quoted && is_plain && !r->is_poisoned) {
+    r->pos = quoted;
+    if (!fx_annotation(r, &an))
+      return false;
+    r->pos = behind;
+  }
+  if (r->is_poisoned)
+    b.kind = BOUND_WRONG;
+  else if (has_annotation && is_plain && !annotate(r, &b, &an))
+    return false;
+  return bind(r, name, b)->kind == b.kind && statement_end(r);
+}
+
+static void skip_line(struct reader *r) {
+  while (fx_peek(r) != TOK_NEWLINE && fx_peek(r) != TOK_EOF)
+    r->pos++;
+  fx_accept(r, TOK_NEWLINE);
+}
+
+// False where reading must end.
+static bool statement(struct reader *r) {
+  size_t name = r->pos;
+  r->failed = r->is_poisoned = false;
+  r->depth = r->number_depth = 0;
+  if (is_kill(r)) {
+    kill(r);
+    if (statement_end(r))
+      return true;
+  } else if (fx_expect(r, TOK_NAME)) {
+    if (assignment(r, name))
+      return true;
+    bind(r, name, (struct binding){.kind = BOUND_WRONG});
+  }
+  if (r->pos < name + 1)
+    r->pos = name + 1;
+  skip_line(r);
+  return !too_many_errors(r);
+}
+
+// ---- the return ----
+
+static bool add_outputs(struct reader *r, const struct arg *a, struct span at) {
+  if (a->kind == ARG_LIST) {
+    for (size_t i = 0; i < a->list.count; i++)
+      if (!add_outputs(r, &a->list.at[i], at))
+        return false;
+    return true;
+  }
+  if (r->g->outputs.len >= GRAPH_MAX_NODES) {
+    fx_error(r, at, E1009, "more than %d outputs", GRAPH_MAX_NODES);
+    return false;
+  }
+  struct value *v = a->kind == ARG_VALUE ? a->value : NULL;
+  if (a->kind == ARG_INT) { // a size that a backward graph wants
+    const struct arg args[] = {*a, ARG_D(DTYPE_I64)};
+    if (!(v = graph_apply(r->g, OP_SCALAR_TENSOR, args, COUNT_OF(args), at)))
+      return r->failed = true, false;
+  } else if (a->kind != ARG_VALUE && a->kind != ARG_NONE) {
+    fx_error(r, at, E1001, "a graph returns tensors, None and sizes");
+    return false;
+  }
+  graph_add_output(r->g, v);
+  return true;
+}
+
+// A value, or several without parentheses.
+static bool returned(struct reader *r, struct arg *ret) {
+  VEC(struct arg) values = {0};
+  if (!fx_value(r, ret))
+    return false;
+  vec_push(r->arena, &values, *ret);
+  while (fx_accept(r, TOK_COMMA)) {
+    struct arg a;
+    if (fx_peek(r) == TOK_NEWLINE)
+      break;
+    if (!fx_value(r, &a))
+      return false;
+    vec_push(r->arena, &values, a);
+  }
+  if (values.len > 1)
+    *ret = (struct arg){.kind = ARG_LIST, .list = {values.at, values.len}};
+  return true;
+}
+
+static bool read_return(struct reader *r) {
+  struct arg a;
+  size_t first = r->pos++;
+  r->failed = r->is_poisoned = false;
+  r->depth = r->number_depth = 0;
+  // pytree.tree_unflatten([...], ...): the list.
+  if (fx_accept_name(r, "pytree")) {
+    if (!fx_expect(r, TOK_DOT) || !fx_expect(r, TOK_NAME) || !fx_expect(r, TOK_LPAREN) ||
+        !fx_value(r, &a))
+      return false;
+    skip_line(r);
+  } else if (!returned(r, &a) || !statement_end(r)) {
+    return false;
+  }
+  return r->is_poisoned || add_outputs(r, &a, fx_span(r, first, first + 1));
+}
+
+// ---- the class ----
+
+static bool body(struct reader *r) {
+  if (!attributes(r))
+    return false;
+  while (fx_peek(r) != TOK_RETURN) {
+    enum token_kind k = fx_peek(r);
+    if (k == TOK_EOF || k == TOK_DEDENT) {
+      r->failed = false;
+      diag_help(fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "the graph has no `return`"),
+                "the text ends too early, or is only a part");
+      return false;
+    }
+    if (!statement(r))
+      return false;
+  }
+  return read_return(r);
+}
+
+static bool function(struct reader *r) {
+  if (!fx_expect(r, TOK_DEF) || !fx_expect(r, TOK_NAME))
+    return false;
+  bool ok = parameters(r);
+  if (r->failed)
+    return false;
+  while (fx_peek(r) != TOK_COLON && fx_peek(r) != TOK_NEWLINE && fx_peek(r) != TOK_EOF)
+    r->pos++; // the type of the result
+  r->failed = false;
+  return fx_expect(r, TOK_COLON) && fx_expect(r, TOK_NEWLINE) && fx_expect(r, TOK_INDENT) &&
+         body(r) && ok;
+}
+
+// "class <lambda>(torch.nn.Module):"
+static bool class_line(struct reader *r) {
+  size_t first = r->pos;
+  if (fx_accept(r, TOK_LT)) {
+    if (!fx_expect(r, TOK_LAMBDA) || !fx_expect(r, TOK_GT))
+      return false;
+  } else if (!fx_expect(r, TOK_NAME)) {
+    return false;
+  }
+  struct span s = fx_span(r, first, r->pos);
+  r->g->name = arena_strndup(r->arena, r->source->text.ptr + s.begin, s.end - s.begin);
+  while (fx_peek(r) != TOK_COLON && fx_peek(r) != TOK_NEWLINE && fx_peek(r) != TOK_EOF)
+    r->pos++;
+  return fx_expect(r, TOK_COLON) && fx_expect(r, TOK_NEWLINE) && fx_expect(r, TOK_INDENT);
+}
+
+static bool module(struct reader *r) {
+  while (fx_peek(r) == TOK_IMPORT || fx_peek(r) == TOK_FROM)
+    skip_line(r);
+  bool is_exported = fx_accept_name(r, "ExportedProgram");
+  if (is_exported)
+    fx_read_ranges(r);
+  if (is_exported &&
+      (!fx_expect(r, TOK_COLON) || !fx_expect(r, TOK_NEWLINE) || !fx_expect(r, TOK_INDENT)))
+    return false;
+  if (fx_peek(r) != TOK_DEF && (!fx_expect(r, TOK_CLASS) || !class_line(r)))
+    return false;
+  if (!function(r))
+    return false;
+  while (fx_accept(r, TOK_DEDENT))
+    continue;
+  if (fx_peek(r) == TOK_EOF || is_exported) // signature and ranges of an exported program follow
+    return true;
+  r->failed = false;
+  if (fx_peek(r) == TOK_CLASS || fx_peek(r) == TOK_DEF) {
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a graph within a graph, or a second one");
+    return false;
+  }
+  return fx_unexpected(r, "expected the end of the text");
+}
+
+// ---- colours ----
+
+// The text without the escapes that colour a terminal.
+static const struct source *without_colours(struct arena *a, const struct source *s) {
+  if (!memchr(s->text.ptr, '\033', s->text.len))
+    return s;
+  char *out = arena_array(a, char, s->text.len + 1);
+  size_t len = 0;
+  for (size_t i = 0; i < s->text.len; i++) {
+    const char *p = s->text.ptr + i;
+    if (p[0] != '\033' || i + 1 == s->text.len || p[1] != '[') {
+      out[len++] = *p;
+      continue;
+    }
+    for (i += 2; i < s->text.len && !(s->text.ptr[i] >= '@' && s->text.ptr[i] <= '~'); i++)
+      continue;
+  }
+  return source_create(a, s->name, (struct str){out, len});
+}
+
+struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag,
+                            const struct source *source) {
+  struct token_list tokens;
+  unsigned errors = diag_error_count(diag);
+  if (source->text.len > SOURCE_MAX_BYTES) {
+    diag_error(diag, SPAN_NONE, E0901, "`%s` is larger than %u MiB", source->name,
+               SOURCE_MAX_BYTES >> 20);
+    return NULL;
+  }
+  struct reader r = {.arena = a, .diag = diag, .source = without_colours(a, source)};
+  if (!lexer_run(a, diag, r.source, &tokens))
+    return NULL;
+  r.at = tokens.at;
+  r.g = graph_create(a, diag, exprs_create(a), "graph");
+  (void)module(&r);
+  fx_report_unknown(&r);
+  return diag_error_count(diag) > errors || !graph_verify(r.g) ? NULL : r.g;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the reader of graphs share. The text is tokens; annotations in quotes are made
+// into tokens when they are met, so one parser of sizes serves both.
+#ifndef TILE_GRAPH_READ_FX_READER_H
+#define TILE_GRAPH_READ_FX_READER_H
+
+#include "base/map.h"
+#include "graph/ir/operators.h"
+#include "lang/lexer.h"
+
+#define FX_MAX_DEPTH 256        // of an expression, through names it uses too
+#define FX_MAX_DIVISIONS 24     // in a symbolic number, through the names it uses
+#define FX_MAX_CHAIN 1000       // operators in one expression
+#define FX_MAX_TERMS 256        // of a symbolic number
+#define FX_MAX_VALUES (1 << 22) // results of all operators
+#define FX_MAX_SIZE INT32_MAX   // of a symbolic size
+#define FX_SIZE_HINT 1024       // what blocks are chosen for where nothing is known
+
+enum binding_kind {
+  BOUND_VALUE,
+  BOUND_NUMBER,
+  BOUND_TUPLE,
+  BOUND_NONE,
+  BOUND_WRONG // an error was reported where it was made: whoever uses it stays silent
+};
+
+// What a name of the text stands for.
+struct binding {
+  enum binding_kind kind;
+  bool is_gone;   // after `name = None`
+  uint32_t depth; // of BOUND_NUMBER: divisions in it
+  struct value *value;
+  struct arg number; // ARG_INT, ARG_FLOAT or ARG_BOOL
+  struct node *tuple;
+  struct span span;
+};
+
+struct unknown_operator {
+  struct str name;
+  uint32_t uses;
+  struct span span; // of the first
+};
+
+// Types and sizes as they were written.
+struct annotation {
+  bool is_number; // Sym(...)
+  struct arg number;
+  uint32_t depth;
+  enum dtype dtype;
+  uint32_t rank;
+  bool has_strides;
+  const struct expr *shape[GRAPH_MAX_RANK], *strides[GRAPH_MAX_RANK];
+  struct span span;
+};
+
+// What a size may be.
+struct size_range {
+  int64_t lo, hi;
+};
+
+struct reader {
+  struct arena *arena;
+  struct diag_engine *diag;
+  const struct source *source;
+  struct graph *g;
+  const struct token *at; // the last one is TOK_EOF
+  size_t pos;
+  struct map names, symbols, unknown_names, attributes;
+  struct map ranges;  // of sizes, by name: struct size_range
+  struct map written; // by address of an input: where it stands in the mutations, plus one
+  VEC(struct unknown_operator) unknown;
+  VEC(struct value *) bases; // by value id: the input that a view looks at, or NULL
+  VEC(struct token) annotation_tokens;
+  unsigned depth;        // of nested expressions
+  uint32_t number_depth; // divisions in what the statement read so far
+  bool in_annotation;    // names are sizes
+  bool is_target;        // the value is written to: inputs stand for themselves
+  bool may_add_symbols;  // sizes of inputs are new, those of results are not
+  bool is_poisoned;      // the statement uses what is BOUND_WRONG
+  bool failed;           // the statement has an error
+};
+
+// ---- tokens ----
+static inline enum token_kind fx_peek(const struct reader *r) { return r->at[r->pos].kind; }
+static inline enum token_kind fx_peek_behind(const struct reader *r) {
+  return fx_peek(r) == TOK_EOF ? TOK_EOF : r->at[r->pos + 1].kind;
+}
+static inline struct span fx_span(const struct reader *r, size_t first, size_t behind) {
+  uint32_t begin = r->at[first].begin;
+  uint32_t end = behind > first ? r->at[behind - 1].end : begin;
+  return (struct span){r->source, begin, end > begin ? end : begin};
+}
+static inline struct str fx_text(const struct reader *r, size_t token) {
+  return (struct str){r->source->text.ptr + r->at[token].begin,
+                      r->at[token].end - r->at[token].begin};
+}
+bool fx_accept(struct reader *r, enum token_kind kind);
+bool fx_accept_name(struct reader *r, const char *name);
+// False, with E1001, where something else stands.
+bool fx_expect(struct reader *r, enum token_kind kind);
+// E1001 at the next token: "WHAT, not `TOKEN`". Always false.
+bool fx_unexpected(struct reader *r, const char *what);
+// An error of the statement; NULL where that statement has one already.
+struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...)
+    PRINTF(4, 5);
+
+// ---- values and numbers (graph/read/fx_value.c) ----
+bool fx_value(struct reader *r, struct arg *ret);
+// The same where an integer, perhaps of symbols, must stand.
+bool fx_number(struct reader *r, const struct expr **ret);
+// The size of that name; NULL with E1006 if no input has it.
+const struct expr *fx_symbol(struct reader *r, struct str name, struct span at);
+bool fx_is_number_function(struct str name); // "Max"
+// What stands behind `torch.`, up to the last name; a dtype, a memory format, a function of
+// numbers.
+bool fx_torch(struct reader *r, size_t begin, struct arg *ret);
+// The binding of a name that is used; NULL after an error. May be BOUND_WRONG.
+struct binding *fx_use(struct reader *r, size_t token);
+
+// ---- annotations (graph/read/fx_annotation.c) ----
+// At a string or at the words themselves.
+bool fx_annotation(struct reader *r, struct annotation *ret);
+// Compares with what the operator's rule gave (E1006), then takes it over.
+bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
+                 struct span made_at);
+// E0911 where the tensor is too large.
+bool fx_check_size(struct reader *r, const struct value *v, struct span at);
+
+// ---- ranges of sizes (graph/read/fx_ranges.c) ----
+void fx_read_ranges(struct reader *r);
+
+// ---- calls of operators (graph/read/fx_call.c) ----
+// At the first word of the operator's name. Fills in what the result's name stands for.
+bool fx_call(struct reader *r, struct binding *ret);
+// Is it at the name of an operator: torch.ops.*, aten.*, prims.*?
+bool fx_at_operator(const struct reader *r);
+// E1002 with all names.
+void fx_report_unknown(struct reader *r);
+// Keeps what a new value looks at.
+void fx_note_base(struct reader *r, const struct value *v);
+
+#endif

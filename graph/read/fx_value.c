@@ -1,0 +1,585 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values in the text of a graph: names, literals, lists, `torch.float32`, `device(type='cpu')`, and
+// arithmetic of sizes, which annotations write too ("s27*((s77//s86))").
+#include "graph/ir/fx_names.h"
+#include "graph/read/fx_reader.h"
+
+#include <math.h>
+
+// ---- names ----
+
+static struct value *base_of(const struct reader *r, const struct value *v) {
+  return v->id < r->bases.len ? r->bases.at[v->id] : NULL;
+}
+
+static struct binding *wrong(struct reader *r) {
+  struct binding *b = arena_new(r->arena, struct binding);
+  b->kind = BOUND_WRONG;
+  return b;
+}
+
+// Where the text makes the name further down; UINT32_MAX if nowhere.
+static uint32_t made_later(const struct reader *r, struct str name) {
+  for (size_t i = r->pos; r->at[i].kind != TOK_EOF; i++)
+    if (r->at[i].kind == TOK_NEWLINE && r->at[i + 1].kind == TOK_NAME &&
+        (r->at[i + 2].kind == TOK_COLON || r->at[i + 2].kind == TOK_ASSIGN) &&
+        str_eq(fx_text(r, i + 1), name))
+      return r->at[i + 1].begin;
+  return UINT32_MAX;
+}
+
+static struct binding *unknown_name(struct reader *r, size_t token) {
+  struct str name = fx_text(r, token);
+  struct diag *d =
+      fx_error(r, fx_span(r, token, token + 1), E1007, "nothing above makes `%.*s`", STR_ARG(name));
+  uint32_t later = d ? made_later(r, name) : UINT32_MAX;
+  if (later != UINT32_MAX)
+    diag_label(d, (struct span){r->source, later, later + (uint32_t)name.len},
+               "made here: operators stand behind those whose results they take");
+  map_put(r->arena, &r->names, name, wrong(r));
+  return NULL;
+}
+
+struct binding *fx_use(struct reader *r, size_t token) {
+  struct str name = fx_text(r, token);
+  struct binding *b = map_get(&r->names, name);
+  struct span at = fx_span(r, token, token + 1);
+  if (!b)
+    return unknown_name(r, token);
+  if (b->is_gone) {
+    diag_label(fx_error(r, at, E1007, "`%.*s` is used after it was set to None", STR_ARG(name)),
+               b->span, "made here");
+    return NULL;
+  }
+  struct value *base = b->kind == BOUND_VALUE ? base_of(r, b->value) : NULL;
+  if (base && ptrmap_get(&r->written, base)) {
+    diag_help(fx_error(r, at, E1008,
+                       "`%.*s` looks at the input `%s`, which was written to in between",
+                       STR_ARG(name), base->name),
+              "make the graph functional, as `run_decompositions()` does");
+    return NULL;
+  }
+  if (b->kind == BOUND_WRONG)
+    r->is_poisoned = true;
+  return b;
+}
+
+const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) {
+  const struct expr *e = map_get(&r->symbols, name);
+  if (e)
+    return e;
+  if (!r->may_add_symbols) {
+    diag_help(fx_error(r, at, E1006, "no input has the size `%.*s`", STR_ARG(name)),
+              "sizes that depend on the contents of tensors are not supported");
+    return NULL;
+  }
+  const char *copy = arena_strndup(r->arena, name.ptr, name.len);
+  const struct size_range *range = map_get(&r->ranges, name), any = {1, FX_MAX_SIZE};
+  range = range ? range : &any;
+  int64_t hint = FX_SIZE_HINT < range->lo   ? range->lo
+                 : FX_SIZE_HINT > range->hi ? range->hi
+                                            : FX_SIZE_HINT;
+  e = expr_size(r->g->exprs, copy, range->lo, range->hi, hint);
+  map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
+  vec_push(r->arena, &r->g->symbols, e);
+  return e;
+}
+
+// ---- arithmetic ----
+
+static bool keep(struct reader *r, const struct expr *e, struct span at, struct arg *ret) {
+  *ret = ARG_E(e);
+  if (e->count > FX_MAX_TERMS) {
+    fx_error(r, at, E1009, "a size of more than %d terms", FX_MAX_TERMS);
+    return false;
+  }
+  if (e->kind == EXPR_CONST && e->overflows) {
+    fx_error(r, at, E1009, "a number that does not fit 64 bits");
+    return false;
+  }
+  return true;
+}
+
+static bool real_of(const struct arg *a, double *ret) {
+  int64_t i;
+  if (a->kind == ARG_FLOAT)
+    *ret = a->real;
+  else if (a->kind == ARG_INT && expr_is_const(a->number, &i))
+    *ret = (double)i;
+  else
+    return false;
+  return true;
+}
+
+static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                         struct arg *a) {
+  double x, y;
+  if (!real_of(a, &x) || !real_of(b, &y)) {
+    fx_error(r, at, E1008, "`%s` of these operands", token_kind_text(op));
+    return false;
+  }
+  switch (op) {
+  case TOK_PLUS: *a = ARG_F(x + y); return true;
+  case TOK_MINUS: *a = ARG_F(x - y); return true;
+  case TOK_STAR: *a = ARG_F(x * y); return true;
+  case TOK_SLASH: *a = ARG_F(x / y); return true;
+  default: fx_error(r, at, E1008, "`%s` of floats", token_kind_text(op)); return false;
+  }
+}
+
+// One more division, remainder, minimum or maximum; these nest, while sums and products are flat.
+static bool nest(struct reader *r, struct span at, const struct arg *a) {
+  if (a->kind != ARG_INT || expr_is_const(a->number, NULL) || ++r->number_depth <= FX_MAX_DIVISIONS)
+    return true;
+  fx_error(r, at, E0902, "a size of more than %d divisions", FX_MAX_DIVISIONS);
+  return false;
+}
+
+static bool combine_integers(struct reader *r, enum token_kind op, struct span at,
+                             const struct expr *b, struct arg *a) {
+  struct exprs *x = r->g->exprs;
+  if ((op == TOK_DOUBLE_SLASH || op == TOK_PERCENT) && expr_is(b, 0)) {
+    fx_error(r, at, E1001, "a division by zero");
+    return false;
+  }
+  switch (op) {
+  case TOK_PLUS: return keep(r, expr_add(x, a->number, b), at, a);
+  case TOK_MINUS: return keep(r, expr_sub(x, a->number, b), at, a);
+  case TOK_STAR: return keep(r, expr_mul(x, a->number, b), at, a);
+  case TOK_DOUBLE_SLASH: return keep(r, expr_floordiv(x, a->number, b), at, a) && nest(r, at, a);
+  default: return keep(r, expr_mod(x, a->number, b), at, a) && nest(r, at, a);
+  }
+}
+
+// a = a OP b.
+static bool combine(struct reader *r, enum token_kind op, size_t first, const struct arg *b,
+                    struct arg *a) {
+  struct span at = fx_span(r, first, r->pos);
+  if (r->is_poisoned)
+    return true;
+  if (a->kind == ARG_INT && b->kind == ARG_INT && op != TOK_SLASH)
+    return combine_integers(r, op, at, b->number, a);
+  if ((a->kind == ARG_INT || a->kind == ARG_FLOAT) && (b->kind == ARG_INT || b->kind == ARG_FLOAT))
+    return combine_real(r, op, at, b, a);
+  diag_help(
+      fx_error(r, at, E1008, "`%s` of values that are not numbers", token_kind_text(op)),
+      "operators on tensors are written as `torch.ops.aten.add.Tensor(a, b)`: export the graph at "
+      "the level of ATen");
+  return false;
+}
+
+static bool power(struct reader *r, size_t first, const struct arg *exponent, struct arg *a) {
+  struct span at = fx_span(r, first, r->pos);
+  int64_t n = -1;
+  if (r->is_poisoned)
+    return true;
+  if (a->kind != ARG_INT || exponent->kind != ARG_INT || !expr_is_const(exponent->number, &n) ||
+      n < 0 || n > 62) {
+    fx_error(r, at, E1008, "`**` other than of a whole number with a small exponent");
+    return false;
+  }
+  const struct expr *base = a->number;
+  *a = arg_int(r->g, 1);
+  for (; n > 0; n--)
+    if (!keep(r, expr_mul(r->g->exprs, a->number, base), at, a))
+      return false;
+  return true;
+}
+
+// ---- literals ----
+
+static bool integer(struct reader *r, bool negative, struct arg *ret) {
+  size_t token = r->pos++;
+  struct str text = fx_text(r, token);
+  uint64_t n = 0, limit = (uint64_t)INT64_MAX + negative;
+  const char *why = literal_number_error(text);
+  if (why) {
+    fx_error(r, fx_span(r, token, r->pos), E1001, "%s", why);
+    return false;
+  }
+  if (!literal_int(text, &n) || n > limit) {
+    fx_error(r, fx_span(r, token, r->pos), E1009, "a number that does not fit 64 bits");
+    return false;
+  }
+  *ret = arg_int(r->g, negative ? (int64_t)(0 - n) : (int64_t)n);
+  return true;
+}
+
+static bool real(struct reader *r, struct arg *ret) {
+  size_t token = r->pos++;
+  const char *why = literal_number_error(fx_text(r, token));
+  double x = 0;
+  if (why || !literal_float(fx_text(r, token), &x)) {
+    fx_error(r, fx_span(r, token, r->pos), E1001, "%s",
+             why ? why : "a number with too many digits");
+    return false;
+  }
+  *ret = ARG_F(x);
+  return true;
+}
+
+static bool string(struct reader *r, struct arg *ret) {
+  struct token t = r->at[r->pos++];
+  struct string_form f = literal_string_form(r->source->text, t.begin, t.end);
+  char *out = arena_array(r->arena, char, f.body_end - f.body_begin + 1);
+  const char *why = NULL;
+  uint32_t bad_begin = 0, bad_end = 0;
+  size_t len = literal_unescape(r->source->text, f.body_begin, f.body_end, &f, out, &why,
+                                &bad_begin, &bad_end);
+  if (why) {
+    fx_error(r, (struct span){r->source, bad_begin, bad_end}, E1001, "%s", why);
+    return false;
+  }
+  *ret = (struct arg){.kind = ARG_STRING, .string = {out, len}};
+  return true;
+}
+
+// [a, b, ...] or (a, b, ...), after its bracket. A single value in parentheses is that value.
+static bool list(struct reader *r, enum token_kind close, struct arg *ret) {
+  VEC(struct arg) items = {0};
+  bool comma = close == TOK_RBRACKET;
+  uint32_t deepest = r->number_depth;
+  while (fx_peek(r) != close) {
+    struct arg a;
+    r->number_depth = 0;
+    if (!fx_value(r, &a))
+      return false;
+    deepest = r->number_depth > deepest ? r->number_depth : deepest;
+    vec_push(r->arena, &items, a);
+    if (!fx_accept(r, TOK_COMMA))
+      break;
+    comma = true;
+  }
+  r->number_depth = deepest;
+  if (!fx_expect(r, close))
+    return false;
+  if (!comma && items.len == 1)
+    *ret = items.at[0];
+  else
+    *ret = (struct arg){.kind = ARG_LIST, .list = {items.at, items.len}};
+  return true;
+}
+
+// ---- functions of numbers ----
+
+static const char *const number_functions[] = {
+    "Max",      "Min",     "max",     "min",     "FloorDiv", "Mod",    "PythonMod",
+    "CleanDiv", "CeilDiv", "sym_max", "sym_min", "sym_int",  "sym_sum"};
+
+bool fx_is_number_function(struct str name) {
+  for (size_t i = 0; i < COUNT_OF(number_functions); i++)
+    if (str_is(name, number_functions[i]))
+      return true;
+  return false;
+}
+
+static const struct expr *fold(struct reader *r, struct str f, const struct expr *a,
+                               const struct expr *b) {
+  struct exprs *x = r->g->exprs;
+  if (str_ends(f, "ax"))
+    return expr_max(x, a, b);
+  if (str_ends(f, "in"))
+    return expr_min(x, a, b);
+  if (str_ends(f, "sum"))
+    return expr_add(x, a, b);
+  if (expr_is(b, 0))
+    return NULL;
+  if (str_ends(f, "Mod"))
+    return expr_mod(x, a, b);
+  return str_is(f, "CeilDiv") ? expr_cdiv(x, a, b) : expr_floordiv(x, a, b);
+}
+
+// At the opening parenthesis behind `f`.
+static bool number_function(struct reader *r, struct str f, size_t first, struct arg *ret) {
+  struct arg args;
+  r->pos++;
+  if (!list(r, TOK_RPAREN, &args))
+    return false;
+  if (r->is_poisoned)
+    return *ret = (struct arg){0}, true;
+  while (args.kind == ARG_LIST && args.list.count == 1)
+    args = args.list.at[0];
+  const struct arg *in = args.kind == ARG_LIST ? args.list.at : &args;
+  size_t count = args.kind == ARG_LIST ? args.list.count : 1;
+  struct span at = fx_span(r, first, r->pos);
+  const struct expr *e = count && in[0].kind == ARG_INT ? in[0].number : NULL;
+  for (size_t i = 1; e && i < count; i++)
+    e = in[i].kind == ARG_INT ? fold(r, f, e, in[i].number) : NULL;
+  if (!e) {
+    fx_error(r, at, E1001, "`%.*s` wants whole numbers, and no division by zero", STR_ARG(f));
+    return false;
+  }
+  return keep(r, e, at, ret) && nest(r, at, ret);
+}
+
+// ---- words ----
+
+static struct arg spelled(struct reader *r, size_t first) {
+  struct span s = fx_span(r, first, r->pos);
+  return (struct arg){.kind = ARG_STRING,
+                      .string = {r->source->text.ptr + s.begin, s.end - s.begin}};
+}
+
+// device(type='cuda', index=0), which is kept as it is spelled.
+static bool device(struct reader *r, size_t first, struct arg *ret) {
+  unsigned depth = 0;
+  do {
+    enum token_kind k = fx_peek(r);
+    if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_ERROR)
+      return fx_unexpected(r, "expected `)`");
+    depth += k == TOK_LPAREN;
+    depth -= k == TOK_RPAREN;
+    r->pos++;
+  } while (depth);
+  *ret = spelled(r, first);
+  return true;
+}
+
+bool fx_torch(struct reader *r, size_t begin, struct arg *ret) {
+  static const char *const words[] = {"strided",       "contiguous_format", "preserve_format",
+                                      "channels_last", "channels_last_3d",  "jagged",
+                                      "sparse_coo"};
+  struct str name = fx_text(r, r->pos);
+  struct span at = fx_span(r, begin, r->pos + 1);
+  if (fx_peek(r) != TOK_NAME)
+    return fx_unexpected(r, "expected a name");
+  r->pos++;
+  if (fx_peek(r) == TOK_LPAREN && fx_is_number_function(name))
+    return number_function(r, name, begin, ret);
+  if (str_is(name, "device") && fx_peek(r) == TOK_LPAREN)
+    return device(r, begin, ret);
+  for (size_t i = 0; i < COUNT_OF(words); i++)
+    if (str_is(name, words[i]))
+      return *ret = spelled(r, begin), true;
+  if (str_is(name, "inf") || str_is(name, "nan"))
+    return *ret = ARG_F(str_is(name, "inf") ? (double)INFINITY : (double)NAN), true;
+  enum dtype t = DTYPE_NONE;
+  switch (fx_dtype_from_long(name, &t)) {
+  case FX_DTYPE_KNOWN: *ret = ARG_D(t); return true;
+  case FX_DTYPE_UNSUPPORTED:
+    fx_error(r, at, E1008, "tensors of `torch.%.*s`", STR_ARG(name));
+    return false;
+  default:
+    diag_help(fx_error(r, at, E1008, "`torch.%.*s` in a graph", STR_ARG(name)),
+              "only `torch.ops.aten` and `torch.ops.prims` are read: export the graph at the level "
+              "of ATen");
+    return false;
+  }
+}
+
+// The result `x[i]` of a tuple; at the bracket.
+static bool subscript(struct reader *r, size_t first, const struct binding *b, struct arg *ret) {
+  const struct expr *e = NULL;
+  int64_t i = 0;
+  r->pos++;
+  if (!fx_number(r, &e) || !fx_expect(r, TOK_RBRACKET))
+    return false;
+  *ret = (struct arg){0};
+  if (r->is_poisoned)
+    return true;
+  struct span at = fx_span(r, first, r->pos);
+  if (b->kind != BOUND_TUPLE || !expr_is_const(e, &i)) {
+    diag_help(fx_error(r, at, E1008, "a subscript of what is not a tuple of results"),
+              "parts of tensors are taken by `torch.ops.aten.select.int` and `slice.Tensor`");
+    return false;
+  }
+  int64_t count = b->tuple->result_count;
+  if (i < -count || i >= count) {
+    diag_label(fx_error(r, at, E1003, "no result %lld: there are %lld, from 0 on", (long long)i,
+                        (long long)count),
+               b->tuple->span, "made here");
+    return false;
+  }
+  *ret = ARG_V(b->tuple->results[i < 0 ? i + count : i]);
+  return true;
+}
+
+// What an input holds after the writes so far.
+static struct value *current(const struct reader *r, struct value *v) {
+  size_t place =
+      r->g->mutations.len && !r->is_target ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
+  return place ? r->g->mutations.at[place - 1].value : v;
+}
+
+static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {
+  *ret = (struct arg){0};
+  switch (b->kind) {
+  case BOUND_VALUE: *ret = ARG_V(current(r, b->value)); return true;
+  case BOUND_NUMBER:
+    *ret = b->number;
+    r->number_depth = r->number_depth > b->depth ? r->number_depth : b->depth;
+    return true;
+  case BOUND_TUPLE: *ret = arg_values(r->g, b->tuple->result_count, b->tuple->results); return true;
+  default: return true;
+  }
+}
+
+static bool call_of_word(struct reader *r, struct str name, size_t first, struct arg *ret) {
+  if (fx_is_number_function(name))
+    return number_function(r, name, first, ret);
+  if (str_is(name, "device"))
+    return device(r, first, ret);
+  if (str_is(name, "float") && r->at[r->pos + 1].kind == TOK_STRING &&
+      r->at[r->pos + 2].kind == TOK_RPAREN) {
+    struct arg word;
+    r->pos++;
+    double x = 0;
+    if (string(r, &word) && str_to_f64(word.string, &x))
+      return r->pos++, *ret = ARG_F(x), true;
+  }
+  fx_error(r, fx_span(r, first, first + 1), E1008, "a call of `%.*s` in a graph", STR_ARG(name));
+  return false;
+}
+
+static bool word(struct reader *r, struct arg *ret) {
+  size_t first = r->pos++;
+  struct str name = fx_text(r, first);
+  struct span at = fx_span(r, first, r->pos);
+  if (fx_peek(r) == TOK_LPAREN)
+    return call_of_word(r, name, first, ret);
+  if (r->in_annotation) {
+    const struct expr *e = fx_symbol(r, name, at);
+    return e && (*ret = ARG_E(e), true);
+  }
+  bool is_bound = map_get(&r->names, name) != NULL;
+  if (fx_peek(r) == TOK_DOT && !is_bound && (str_is(name, "torch") || str_is(name, "math")))
+    return r->pos++, fx_torch(r, first, ret);
+  if (!is_bound && (str_is(name, "inf") || str_is(name, "nan")))
+    return *ret = ARG_F(str_is(name, "inf") ? (double)INFINITY : (double)NAN), true;
+  const struct expr *size = is_bound ? NULL : map_get(&r->symbols, name);
+  if (size)
+    return *ret = ARG_E(size), true;
+  const struct binding *b = fx_use(r, first);
+  if (!b)
+    return false;
+  if (fx_peek(r) == TOK_LBRACKET)
+    return subscript(r, first, b, ret);
+  if (fx_peek(r) == TOK_DOT) {
+    diag_help(fx_error(r, fx_span(r, first, r->pos + 2), E1008,
+                       "a method or an attribute of `%.*s`", STR_ARG(name)),
+              "methods of tensors are of Dynamo's level: export the graph at the level of ATen");
+    return false;
+  }
+  return bound(r, b, ret);
+}
+
+// ---- expressions ----
+
+static bool primary(struct reader *r, bool negative, struct arg *ret) {
+  enum token_kind k = fx_peek(r);
+  if (k == TOK_INT)
+    return integer(r, negative, ret);
+  if (k == TOK_NAME)
+    return word(r, ret);
+  if (k == TOK_LPAREN)
+    return r->pos++, list(r, TOK_RPAREN, ret);
+  if (r->in_annotation)
+    return fx_unexpected(r, "expected a size");
+  switch (k) {
+  case TOK_FLOAT: return real(r, ret);
+  case TOK_STRING: return string(r, ret);
+  case TOK_LBRACKET: return r->pos++, list(r, TOK_RBRACKET, ret);
+  case TOK_NONE: return r->pos++, *ret = (struct arg){0}, true;
+  case TOK_TRUE:
+  case TOK_FALSE: return r->pos++, *ret = ARG_B(k == TOK_TRUE), true;
+  default: return fx_unexpected(r, "expected a value");
+  }
+}
+
+static bool negate(struct reader *r, size_t first, struct arg *a) {
+  if (a->kind == ARG_FLOAT)
+    return *a = ARG_F(-a->real), true;
+  if (a->kind == ARG_INT)
+    return keep(r, expr_muli(r->g->exprs, a->number, -1), fx_span(r, first, r->pos), a);
+  if (r->is_poisoned)
+    return true;
+  fx_error(r, fx_span(r, first, r->pos), E1008, "`-` of a value that is not a number");
+  return false;
+}
+
+static bool unary(struct reader *r, struct arg *ret) {
+  size_t first = r->pos;
+  bool negative = false;
+  for (; fx_peek(r) == TOK_MINUS || fx_peek(r) == TOK_PLUS; r->pos++)
+    negative ^= fx_peek(r) == TOK_MINUS;
+  bool literal = negative && fx_peek(r) == TOK_INT && fx_peek_behind(r) != TOK_DOUBLE_STAR;
+  if (!primary(r, literal, ret))
+    return false;
+  if (fx_accept(r, TOK_DOUBLE_STAR)) {
+    struct arg exponent;
+    if (!primary(r, false, &exponent) || !power(r, first, &exponent, ret))
+      return false;
+  }
+  return literal || !negative || negate(r, first, ret);
+}
+
+static int precedence(enum token_kind k) {
+  switch (k) {
+  case TOK_PLUS:
+  case TOK_MINUS: return 1;
+  case TOK_STAR:
+  case TOK_SLASH:
+  case TOK_DOUBLE_SLASH:
+  case TOK_PERCENT: return 2;
+  default: return 0;
+  }
+}
+
+static bool term(struct reader *r, unsigned *chain, struct arg *ret) {
+  size_t first = r->pos;
+  if (!unary(r, ret))
+    return false;
+  while (precedence(fx_peek(r)) == 2 && ++*chain <= FX_MAX_CHAIN) {
+    enum token_kind op = r->at[r->pos++].kind;
+    struct arg b;
+    if (!unary(r, &b) || !combine(r, op, first, &b, ret))
+      return false;
+  }
+  return true;
+}
+
+static bool expression(struct reader *r, struct arg *ret) {
+  size_t first = r->pos;
+  unsigned chain = 0;
+  if (!term(r, &chain, ret))
+    return false;
+  while (precedence(fx_peek(r)) && ++chain <= FX_MAX_CHAIN) {
+    enum token_kind op = r->at[r->pos++].kind;
+    struct arg b;
+    if (!term(r, &chain, &b) || !combine(r, op, first, &b, ret))
+      return false;
+  }
+  if (chain <= FX_MAX_CHAIN)
+    return true;
+  fx_error(r, fx_span(r, first, r->pos), E0902, "an expression of more than %d operators",
+           FX_MAX_CHAIN);
+  return false;
+}
+
+bool fx_value(struct reader *r, struct arg *ret) {
+  if (r->depth == FX_MAX_DEPTH) {
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E0902, "values nest more than %d levels deep",
+             FX_MAX_DEPTH);
+    return false;
+  }
+  *ret = (struct arg){0};
+  r->depth++;
+  bool ok = expression(r, ret);
+  r->depth--;
+  return ok;
+}
+
+bool fx_number(struct reader *r, const struct expr **ret) {
+  size_t first = r->pos;
+  struct arg a;
+  if (!fx_value(r, &a))
+    return false;
+  *ret = a.number;
+  if (a.kind == ARG_INT)
+    return true;
+  *ret = expr_const(r->g->exprs, 0);
+  if (r->is_poisoned)
+    return true;
+  fx_error(r, fx_span(r, first, r->pos), E1001, "expected a whole number");
+  return false;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference interpreter: nodes in order, each by its function of reference.def; a value is
+// freed after its last use.
+#include "graph/reference/interpret.h"
+
+#include "graph/reference/reference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+reference_fn operator_reference(enum operator_id id) {
+  static const reference_fn functions[OPERATOR_COUNT] = {
+#define REFERENCE(id, function) [OP_##id] = function,
+#include "graph/reference/reference.def"
+#undef REFERENCE
+  };
+  return id < OPERATOR_COUNT ? functions[id] : NULL;
+}
+
+// ---- arguments ----
+
+bool call_fail(const struct reference_call *c, const char *fmt, ...) {
+  char text[256];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(text, sizeof text, fmt, ap);
+  va_end(ap);
+  diag_error(c->graph->diag, c->node->span, E1010, "%s: %s", operator_row(c->node->op)->name, text);
+  return false;
+}
+
+struct tensor *arg_tensor(const struct reference_call *c, const struct arg *a) {
+  return a->kind == ARG_VALUE && a->value ? c->tensors[a->value->id] : NULL;
+}
+
+struct tensor *call_tensor(const struct reference_call *c, unsigned i) {
+  return i < c->node->arg_count ? arg_tensor(c, &c->node->args[i]) : NULL;
+}
+
+// Sizes that do not fit were refused before the call: see evaluate_shape.
+static int64_t eval(const struct graph *g, const struct expr *e, const int64_t *symbols) {
+  int64_t value = 0;
+  if (!expr_is_const(e, &value))
+    expr_eval(e, g->symbols.len, g->symbols.at, symbols, &value);
+  return value;
+}
+
+int64_t arg_integer(const struct reference_call *c, const struct arg *a) {
+  switch (a->kind) {
+  case ARG_INT: return eval(c->graph, a->number, c->symbols);
+  case ARG_BOOL: return a->truth;
+  case ARG_FLOAT: return element_convert(from_real(a->real), DTYPE_F64, DTYPE_I64).integer;
+  default: return 0;
+  }
+}
+
+int64_t call_int(const struct reference_call *c, unsigned i) {
+  return arg_integer(c, &c->node->args[i]);
+}
+
+int64_t call_int_or(const struct reference_call *c, unsigned i, int64_t none) {
+  return node_is_none(c->node, i) ? none : call_int(c, i);
+}
+
+uint32_t call_ints(const struct reference_call *c, unsigned i, int64_t *ret) {
+  const struct arg *a = &c->node->args[i];
+  if (a->kind != ARG_LIST) {
+    *ret = arg_integer(c, a);
+    return 1;
+  }
+  size_t count = a->list.count < GRAPH_MAX_RANK ? a->list.count : GRAPH_MAX_RANK;
+  for (size_t k = 0; k < count; k++)
+    ret[k] = arg_integer(c, &a->list.at[k]);
+  return (uint32_t)count;
+}
+
+void call_extents(const struct reference_call *c, unsigned i, uint32_t count, int64_t none,
+                  int64_t *ret) {
+  int64_t given[GRAPH_MAX_RANK] = {0};
+  uint32_t n = node_is_none(c->node, i) ? 0 : call_ints(c, i, given);
+  for (uint32_t d = 0; d < count; d++)
+    ret[d] = n == 0 ? none : n == 1 ? given[0] : given[d < n ? d : n - 1];
+}
+
+double call_real(const struct reference_call *c, unsigned i) {
+  const struct arg *a = &c->node->args[i];
+  return a->kind == ARG_FLOAT ? a->real : (double)arg_integer(c, a);
+}
+
+union element call_element(const struct reference_call *c, unsigned i, enum dtype t) {
+  const struct arg *a = &c->node->args[i];
+  if (a->kind == ARG_FLOAT)
+    return element_convert(from_real(a->real), DTYPE_F64, t);
+  return element_convert(from_int(arg_integer(c, a)), DTYPE_I64, t);
+}
+
+bool call_is_word(const struct reference_call *c, unsigned i, const char *word) {
+  const struct arg *a = &c->node->args[i];
+  return a->kind == ARG_STRING && str_is(a->string, word);
+}
+
+struct indexed {
+  void (*body)(void *user, int64_t i);
+  void *user;
+};
+
+static void call_indexed(void *user, uint64_t i, unsigned worker) {
+  (void)worker;
+  const struct indexed *job = user;
+  job->body(job->user, (int64_t)i);
+}
+
+void call_for(const struct reference_call *c, int64_t n, int64_t work,
+              void (*body)(void *user, int64_t i), void *user) {
+  struct indexed job = {body, user};
+  if (n > 1 && c->pool && n > (1 << 15) / (work > 0 ? work : 1)) {
+    thread_pool_for(c->pool, (uint64_t)n, call_indexed, &job);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++)
+    body(user, i);
+}
+
+// ---- nodes ----
+
+struct run {
+  const struct graph *g;
+  const struct interpret_options *options;
+  const int64_t *symbols;
+  struct thread_pool *pool;
+  struct tensor **tensors; // by value id
+  uint32_t *uses;          // still to come, by value id
+  uint32_t streams;        // random operators so far
+};
+
+static bool evaluate_shape(const struct run *r, const struct value *v, int64_t *ret) {
+  for (uint32_t d = 0; d < v->rank; d++)
+    if (!expr_eval(v->shape[d], r->g->symbols.len, r->g->symbols.at, r->symbols, &ret[d]))
+      return false;
+  return true;
+}
+
+static struct tensor *create_for(const struct run *r, const struct value *v) {
+  int64_t shape[GRAPH_MAX_RANK];
+  return evaluate_shape(r, v, shape) ? tensor_create(v->dtype, v->rank, shape) : NULL;
+}
+
+static void wrap(struct tensor *t, bool rounds) {
+  if (dtype_is_float(t->dtype)) {
+    if (rounds && t->dtype != DTYPE_F64)
+      for (int64_t i = 0; i < t->numel; i++)
+        t->at[i] = element_round(t->at[i], t->dtype);
+  } else if (t->dtype != DTYPE_I64 && t->dtype != DTYPE_U64) {
+    for (int64_t i = 0; i < t->numel; i++)
+      t->at[i] = element_convert(t->at[i], DTYPE_I64, t->dtype);
+  }
+}
+
+static void release(struct run *r, const struct value *v) {
+  if (!v || !v->def || --r->uses[v->id] > 0) // inputs are the caller's
+    return;
+  tensor_destroy(r->tensors[v->id]);
+  r->tensors[v->id] = NULL;
+}
+
+static void release_args(struct run *r, const struct arg *args, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (args[i].kind == ARG_VALUE)
+      release(r, args[i].value);
+    else if (args[i].kind == ARG_LIST)
+      release_args(r, args[i].list.at, args[i].list.count);
+  }
+}
+
+static bool create_results(struct run *r, struct reference_call *c) {
+  const struct node *n = c->node;
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    const struct value *v = n->results[i];
+    if (!v)
+      continue;
+    c->out[i] = r->tensors[v->id] = create_for(r, v);
+    if (!c->out[i])
+      return call_fail(c, "a result is too large, or there is no memory for it");
+  }
+  return true;
+}
+
+static bool run_node(struct run *r, const struct node *n) {
+  reference_fn f = operator_reference(n->op);
+  struct reference_call c = {r->g,    n,          r->options, r->symbols,
+                             r->pool, r->streams, r->tensors, NULL};
+  if (!f)
+    return call_fail(&c, "writes to a tensor; such graphs are made functional when they are read");
+  c.out = calloc(n->result_count ? n->result_count : 1, sizeof(struct tensor *));
+  bool ok = c.out != NULL && create_results(r, &c) && f(&c);
+  for (uint32_t i = 0; ok && i < n->result_count; i++)
+    if (c.out[i])
+      wrap(c.out[i], r->options->rounds);
+  free(c.out);
+  r->streams += operator_row(n->op)->class == CLASS_RANDOM;
+  release_args(r, n->args, n->arg_count);
+  for (uint32_t i = 0; ok && i < n->result_count; i++)
+    if (n->results[i] && r->uses[n->results[i]->id] == 0) {
+      tensor_destroy(r->tensors[n->results[i]->id]);
+      r->tensors[n->results[i]->id] = NULL;
+    }
+  return ok;
+}
+
+// ---- uses ----
+
+static void count_args(uint32_t *uses, const struct arg *args, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (args[i].kind == ARG_VALUE && args[i].value)
+      uses[args[i].value->id]++;
+    else if (args[i].kind == ARG_LIST)
+      count_args(uses, args[i].list.at, args[i].list.count);
+  }
+}
+
+static void count_uses(const struct graph *g, uint32_t *uses) {
+  for (size_t i = 0; i < g->nodes.len; i++)
+    count_args(uses, g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+  for (size_t i = 0; i < g->outputs.len; i++)
+    if (g->outputs.at[i])
+      uses[g->outputs.at[i]->id]++;
+  for (size_t i = 0; i < g->mutations.len; i++)
+    uses[g->mutations.at[i].value->id]++;
+}
+
+// ---- the whole ----
+
+static bool check_input(const struct run *r, const struct value *v, const struct tensor *t) {
+  int64_t shape[GRAPH_MAX_RANK];
+  bool same = t && t->dtype == v->dtype && t->rank == v->rank && evaluate_shape(r, v, shape);
+  for (uint32_t d = 0; same && d < v->rank; d++)
+    same = t->shape[d] == shape[d];
+  if (!same)
+    diag_error(r->g->diag, v->span, E1010, "the tensor for input `%s` has another type or shape",
+               v->name);
+  return same;
+}
+
+static struct tensor *take_copy(const struct tensor *t) {
+  struct tensor *copy = tensor_create(t->dtype, t->rank, t->shape);
+  if (copy)
+    memcpy(copy->at, t->at, (size_t)t->numel * sizeof *t->at);
+  return copy;
+}
+
+// Copies what may be asked for again; the last asker gets the tensor itself.
+static bool give(struct run *r, const struct value *v, struct tensor **ret) {
+  if (v->def && --r->uses[v->id] == 0) {
+    *ret = r->tensors[v->id];
+    r->tensors[v->id] = NULL;
+    return true;
+  }
+  *ret = take_copy(r->tensors[v->id]);
+  if (!*ret)
+    diag_error(r->g->diag, v->span, E1010, "there is no memory for output `%s`", v->name);
+  return *ret != NULL;
+}
+
+static bool give_outputs(struct run *r, struct tensor **ret) {
+  const struct graph *g = r->g;
+  for (size_t i = 0; i < g->outputs.len; i++)
+    if (g->outputs.at[i] && !give(r, g->outputs.at[i], &ret[i]))
+      return false;
+  for (size_t i = 0; i < g->mutations.len; i++)
+    if (!give(r, g->mutations.at[i].value, &ret[g->outputs.len + i]))
+      return false;
+  return true;
+}
+
+static bool run_graph(struct run *r, struct tensor *const *inputs, struct tensor **ret) {
+  const struct graph *g = r->g;
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    if (!check_input(r, g->inputs.at[i], inputs[i]))
+      return false;
+    r->tensors[g->inputs.at[i]->id] = inputs[i];
+  }
+  count_uses(g, r->uses);
+  for (size_t i = 0; i < g->nodes.len; i++)
+    if (!run_node(r, g->nodes.at[i]))
+      return false;
+  return give_outputs(r, ret);
+}
+
+bool graph_interpret(const struct graph *g, const struct interpret_options *o,
+                     const int64_t *symbols, struct tensor *const *inputs,
+                     struct tensor **ret_outputs) {
+  const size_t outputs = g->outputs.len + g->mutations.len, values = g->value_count + 1;
+  struct run r = {.g = g, .options = o, .symbols = symbols, .pool = thread_pool_create(0)};
+  r.tensors = calloc(values, sizeof(struct tensor *));
+  r.uses = calloc(values, sizeof *r.uses);
+  for (size_t i = 0; i < outputs; i++)
+    ret_outputs[i] = NULL;
+  bool ok = r.tensors && r.uses && run_graph(&r, inputs, ret_outputs);
+  for (size_t i = 0; r.tensors && i < g->inputs.len; i++)
+    r.tensors[g->inputs.at[i]->id] = NULL;
+  for (size_t i = 0; r.tensors && i < values; i++)
+    tensor_destroy(r.tensors[i]);
+  for (size_t i = 0; !ok && i < outputs; i++) {
+    tensor_destroy(ret_outputs[i]);
+    ret_outputs[i] = NULL;
+  }
+  free(r.tensors);
+  free(r.uses);
+  thread_pool_destroy(r.pool);
+  return ok;
+}

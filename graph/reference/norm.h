@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What norms share: lines of a tensor, each with a mean and a deviation.
+#ifndef TILE_GRAPH_REFERENCE_NORM_H
+#define TILE_GRAPH_REFERENCE_NORM_H
+
+#include "graph/reference/reference.h"
+
+struct norm {
+  struct lines lines;
+  const union element *in,
+      *gradient; // in: what was put in, or for softmax's gradient what came out
+  const union element *weight, *bias; // NULL: 1, 0
+  int64_t weight_lines;               // lines go through the weights in turn; 0: elements do
+  const union element *mean, *rstd;   // of lines; NULL: they are computed
+  union element *out, *mean_out, *rstd_out;
+  double eps;
+  bool safe, log, centres, fixed; // fixed: mean and rstd do not depend on the input
+};
+
+// Calls `line` for each line of t along those dimensions.
+bool norm_each_line(const struct reference_call *c, struct norm *n, const struct tensor *t,
+                    uint32_t along, void (*line)(void *user, int64_t i));
+
+// y = (x - mean) * rstd * weight + bias
+void norm_line(void *user, int64_t i);
+// dx = rstd * (wg - mean(wg) - xhat * mean(wg * xhat)), wg being gradient times weight; where mean
+// and rstd are fixed: rstd * wg.
+void norm_backward_line(void *user, int64_t i);
+// Mean, variance and the reciprocal deviation, which is returned.
+double norm_line_stats(const struct norm *n, int64_t i, double *ret_mean, double *ret_var);
+
+static inline union element *elements(const struct tensor *t) { return t ? t->at : NULL; }
+
+#endif

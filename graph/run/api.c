@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The public calls on programs: a session (arena, diagnostics) around program_compile and
+// program_load.
+#include "base/file.h"
+#include "graph/program/program.h"
+#include "graph/read/fx.h"
+#include "graph/run/handle.h"
+#include "graph/run/tensor_views.h"
+#include "graph/run/tune.h"
+#include "jit/kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tile_status null_argument(const char *call, const char *name) {
+  return status_set(TILE_INVALID_ARGUMENT, "%s: `%s` is NULL", call, name);
+}
+
+// ---- opening ----
+
+tile_program *program_handle_create(void) {
+  tile_program *p = calloc(1, sizeof *p);
+  if (p && !(p->arena = arena_create())) {
+    free(p);
+    p = NULL;
+  }
+  if (!p)
+    status_set(TILE_OUT_OF_MEMORY, "out of memory for a program");
+  return p;
+}
+
+tile_status program_handle_load(tile_program *p, struct graph *g, tile_device *device) {
+  struct program_options options = {.target = device_target(device)};
+  p->device = device;
+  p->program = program_compile(g, &options);
+  if (!p->program)
+    return jit_diag_failure(g->diag, false);
+  return program_load(p->program, device, &p->loaded);
+}
+
+static tile_status read_and_load(tile_program *p, tile_device *device, const char *file_name,
+                                 struct str text) {
+  struct diag_engine *diag = diag_engine_create(p->arena);
+  struct source *source = source_create(p->arena, file_name, text);
+  struct graph *g = graph_read_fx(p->arena, diag, source);
+  return g ? program_handle_load(p, g, device) : jit_diag_failure(diag, false);
+}
+
+tile_status tile_program_from_text(tile_device *device, const char *file_name, const char *text,
+                                   size_t size, tile_program **ret_program) {
+  if (!device || !text || !ret_program)
+    return null_argument("tile_program_from_text", !device ? "device"
+                                                   : !text ? "text"
+                                                           : "ret_program");
+  if (size > SOURCE_MAX_BYTES)
+    return status_set(TILE_LIMIT, "a graph's text may have %u bytes", SOURCE_MAX_BYTES);
+  tile_program *p = program_handle_create();
+  if (!p)
+    return TILE_OUT_OF_MEMORY;
+  jmp_buf oom;
+  tile_status s;
+  if (setjmp(oom)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory while a graph was compiled");
+  } else {
+    arena_set_oom(p->arena, &oom);
+    s = read_and_load(p, device, file_name ? file_name : "<graph>", (struct str){text, size});
+  }
+  arena_set_oom(p->arena, NULL);
+  if (s != TILE_OK)
+    tile_program_close(p);
+  else
+    *ret_program = p;
+  return s;
+}
+
+tile_status tile_program_open(tile_device *device, const char *path, tile_program **ret_program) {
+  if (!path)
+    return null_argument("tile_program_open", "path");
+  struct arena *a = arena_create();
+  if (!a)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph");
+  struct str text = {0};
+  int error = file_read(a, path, SOURCE_MAX_BYTES, &text);
+  tile_status s = error ? jit_read_failure(path, error)
+                        : tile_program_from_text(device, path, text.ptr, text.len, ret_program);
+  arena_destroy(a);
+  return s;
+}
+
+void tile_program_close(tile_program *p) {
+  if (!p)
+    return;
+  program_unload(p->loaded);
+  arena_destroy(p->arena);
+  free(p);
+}
+
+tile_status tile_program_settle(tile_program *p) {
+  if (!p)
+    return null_argument("tile_program_settle", "program");
+  program_settle(p->loaded);
+  return TILE_OK;
+}
+
+// ---- what it takes and gives ----
+
+static int64_t size_or_dynamic(const struct expr *e) {
+  int64_t n;
+  return expr_is_const(e, &n) ? n : -1;
+}
+
+static void describe(const struct value *v, tile_tensor_info *ret) {
+  memset(ret, 0, sizeof *ret);
+  ret->rank = v ? (int)v->rank : -1;
+  ret->name = v ? v->name : "";
+  for (uint32_t d = 0; v && d < v->rank; d++) {
+    ret->shape[d] = size_or_dynamic(v->shape[d]);
+    ret->strides[d] = size_or_dynamic(v->strides[d]);
+  }
+  ret->type = v ? (tile_type)v->dtype : TILE_F32;
+}
+
+size_t tile_program_input_count(const tile_program *p) {
+  return p ? p->program->graph->inputs.len : 0;
+}
+
+size_t tile_program_output_count(const tile_program *p) {
+  return p ? p->program->graph->outputs.len : 0;
+}
+
+tile_status tile_program_input(const tile_program *p, size_t index, tile_tensor_info *ret_info) {
+  if (!p || !ret_info)
+    return null_argument("tile_program_input", p ? "ret_info" : "program");
+  if (index >= p->program->graph->inputs.len)
+    return status_set(TILE_NOT_FOUND, "the program has %zu inputs", p->program->graph->inputs.len);
+  describe(p->program->graph->inputs.at[index], ret_info);
+  return TILE_OK;
+}
+
+tile_status tile_program_output(const tile_program *p, size_t index, tile_tensor_info *ret_info) {
+  if (!p || !ret_info)
+    return null_argument("tile_program_output", p ? "ret_info" : "program");
+  if (index >= p->program->graph->outputs.len)
+    return status_set(TILE_NOT_FOUND, "the program has %zu outputs",
+                      p->program->graph->outputs.len);
+  describe(p->program->graph->outputs.at[index], ret_info);
+  return TILE_OK;
+}
+
+tile_status tile_program_get_properties(const tile_program *p, tile_program_properties *ret) {
+  if (!p || !ret)
+    return null_argument("tile_program_get_properties", p ? "ret" : "program");
+  *ret = (tile_program_properties){.kernels = p->program->kernels.len,
+                                   .launches = p->program->launches.len,
+                                   .arena_bytes = expr_hint(p->program->arena_bytes),
+                                   .eager_bytes = expr_hint(p->program->eager_bytes)};
+  return TILE_OK;
+}
+
+// ---- running ----
+
+// The caller's tensors as the program takes them, where they are what the graph says.
+static tile_status take(tile_program *p, const tile_tensor *inputs, size_t input_count,
+                        const tile_tensor *outputs, size_t output_count, struct tensor_views *ret) {
+  tile_status s = tensor_views_create(inputs, input_count, outputs, output_count, ret);
+  return s == TILE_OK ? tensor_views_check(p->program->graph, ret, true) : s;
+}
+
+tile_status tile_program_run(tile_program *p, tile_stream *stream, uint64_t seed,
+                             const tile_tensor *inputs, size_t input_count,
+                             const tile_tensor *outputs, size_t output_count) {
+  if (!p)
+    return null_argument("tile_program_run", "program");
+  struct tensor_views v;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = program_run(p->loaded, stream, seed, v.at, v.at + v.input_count);
+  tensor_views_finish(&v);
+  return s;
+}
+
+tile_status tile_program_record(tile_program *p, tile_stream *stream, uint64_t seed,
+                                const tile_tensor *inputs, size_t input_count,
+                                const tile_tensor *outputs, size_t output_count,
+                                tile_replay **ret_replay) {
+  if (!p || !ret_replay)
+    return null_argument("tile_program_record", p ? "ret_replay" : "program");
+  struct tensor_views v;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = program_record(p->loaded, stream, seed, v.at, v.at + v.input_count, ret_replay);
+  tensor_views_finish(&v);
+  return s;
+}
+
+// ---- block sizes ----
+
+static void tell(void *user, const struct kernel_choice *c) {
+  const tile_program_tuning *t = user;
+  const tile_program_choice choice = {.kernel = c->kernel->name,
+                                      .config = c->config,
+                                      .ms = c->ms,
+                                      .default_ms = c->default_ms,
+                                      .is_measured = c->is_measured,
+                                      .is_from_file = c->is_from_file,
+                                      .why = c->why};
+  t->told(t->user, &choice);
+}
+
+tile_status program_handle_tune(tile_program *p, tile_stream *stream, uint64_t seed,
+                                const struct tensor_views *v, const tile_program_tuning *t) {
+  struct program_tune_options o = {.file = t->file,
+                                   .measures = !t->measures_nothing,
+                                   .seconds = t->seconds > 0 ? t->seconds : PROGRAM_TUNE_SECONDS,
+                                   .effort = TUNE_EFFORT_QUICK,
+                                   .candidates = t->candidates,
+                                   .resume = true,
+                                   .told = t->told ? tell : NULL,
+                                   .user = (void *)(uintptr_t)t};
+  if (!(t->seconds >= 0))
+    return status_set(TILE_INVALID_ARGUMENT, "a tuning takes at least 0 seconds");
+  jmp_buf out_of_memory;
+  volatile tile_status s;
+  if (setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
+  } else {
+    arena_set_oom(p->program->arena, &out_of_memory);
+    s = program_tune(p->loaded, stream, seed, v->at, v->at + v->input_count, &o, NULL);
+  }
+  arena_set_oom(p->program->arena, NULL);
+  return s;
+}
+
+tile_status tile_program_tune(tile_program *p, tile_stream *stream, uint64_t seed,
+                              const tile_tensor *inputs, size_t input_count,
+                              const tile_tensor *outputs, size_t output_count,
+                              const tile_program_tuning *tuning) {
+  if (!p || !tuning)
+    return null_argument("tile_program_tune", p ? "tuning" : "program");
+  struct tensor_views v;
+  tile_status s = take(p, inputs, input_count, outputs, output_count, &v);
+  if (s == TILE_OK)
+    s = program_handle_tune(p, stream, seed, &v, tuning);
+  tensor_views_finish(&v);
+  return s;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The insides of a tile_program, for those who make graphs otherwise than from text (capture).
+#ifndef TILE_GRAPH_RUN_HANDLE_H
+#define TILE_GRAPH_RUN_HANDLE_H
+
+#include "graph/program/program.h"
+
+#include <tile/program.h>
+
+struct tile_program {
+  struct arena *arena; // holds the graph and all that is made of it
+  tile_device *device;
+  struct program *program;
+  struct loaded_program *loaded;
+};
+
+// NULL, with the thread's message, when memory is out.
+tile_program *program_handle_create(void);
+// Compiles and loads a graph that lives on the handle's arena.
+tile_status program_handle_load(tile_program *p, struct graph *g, tile_device *device);
+
+struct tensor_views;
+// tile_program_tune with tensors that were checked.
+tile_status program_handle_tune(tile_program *p, tile_stream *stream, uint64_t seed,
+                                const struct tensor_views *v, const tile_program_tuning *t);
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running a program in process: its kernels are compiled on all cores when it is loaded, its arena
+// is allocated for the first sizes that come, and a run is a walk over the launches.
+#include "base/thread_pool.h"
+#include "graph/reference/interpret.h"
+#include "graph/run/internal.h"
+#include "jit/jit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static tile_type type_of(enum dtype t) { return (tile_type)t; }
+
+// ---- loading ----
+
+// One launch of each kernel stands for all: the same source gets arguments of the same types.
+static const struct launch *first_launch(const struct program *p, uint32_t kernel) {
+  for (size_t i = 0; i < p->launches.len; i++)
+    if (p->launches.at[i].kernel->id == kernel)
+      return &p->launches.at[i];
+  return NULL;
+}
+
+enum { ALIGNED = 4096 }; // stands for addresses that are multiples of 16
+
+size_t launch_likely_args(const struct launch *l, tile_arg *args) {
+  for (size_t i = 0; i < l->args.len; i++) {
+    const struct launch_arg *a = &l->args.at[i];
+    if (a->kind == LAUNCH_BUFFER)
+      args[i] = tile_arg_pointer((void *)(uintptr_t)ALIGNED, type_of(a->buffer->dtype));
+    else if (a->kind == LAUNCH_SIZE)
+      args[i] = tile_arg_int(type_of(a->dtype), expr_hint(a->size));
+    else
+      args[i] = tile_arg_int(type_of(a->dtype), 0);
+  }
+  return l->args.len;
+}
+
+struct loading {
+  struct loaded_program *l;
+  tile_status *status; // by kernel
+  char **messages;
+};
+
+static tile_status open_kernel(const struct loaded_program *l, const struct graph_kernel *k,
+                               tile_kernel **ret) {
+  const char *file = arena_printf(l->p->arena, "%s.tile", k->name);
+  tile_status s =
+      tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name, ret);
+  if (s == TILE_OK)
+    jit_kernel_set_assembled_apart(*ret, true);
+  for (size_t i = 0; s == TILE_OK && i < k->constants.len; i++)
+    s = tile_kernel_set_constant(*ret, k->constants.at[i].name, k->constants.at[i].value);
+  if (s == TILE_OK && k->num_warps)
+    s = tile_kernel_set_warps(*ret, k->num_warps);
+  return s == TILE_OK && k->num_stages ? tile_kernel_set_stages(*ret, k->num_stages) : s;
+}
+
+tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k) {
+  tile_kernel *kernel = NULL;
+  tile_arg args[LAUNCH_MOST_ARGS];
+  tile_status s = open_kernel(l, k, &kernel);
+  if (s == TILE_OK)
+    s = tile_kernel_prepare(kernel, args, launch_likely_args(first_launch(l->p, k->id), args));
+  if (s != TILE_OK) {
+    tile_kernel_close(kernel);
+    return s;
+  }
+  vec_push(l->p->arena, &l->retired, l->kernels[k->id]);
+  l->kernels[k->id] = kernel;
+  return TILE_OK;
+}
+
+static void prepare(void *user, uint64_t i, unsigned worker) {
+  (void)worker;
+  struct loading *loading = user;
+  const struct launch *launch = first_launch(loading->l->p, (uint32_t)i);
+  tile_arg args[LAUNCH_MOST_ARGS];
+  size_t count = launch_likely_args(launch, args);
+  tile_status s = tile_kernel_prepare(loading->l->kernels[i], args, count);
+  loading->status[i] = s;
+  if (s != TILE_OK)
+    loading->messages[i] = strdup(tile_error_message());
+}
+
+static tile_status prepare_all(struct loaded_program *l) {
+  size_t n = l->p->kernels.len;
+  struct loading loading = {.l = l,
+                            .status = calloc(n + 1, sizeof(tile_status)),
+                            .messages = calloc(n + 1, sizeof(char *))};
+  struct thread_pool *pool = thread_pool_create(0);
+  tile_status s = loading.status && loading.messages && pool
+                      ? TILE_OK
+                      : status_set(TILE_OUT_OF_MEMORY, "out of memory for the kernels of a graph");
+  if (s == TILE_OK)
+    thread_pool_for(pool, n, prepare, &loading);
+  for (size_t i = 0; i < n && loading.status && loading.messages; i++) {
+    if (s == TILE_OK && loading.status[i] != TILE_OK)
+      s = status_set(loading.status[i], "kernel `%s`: %s", l->p->kernels.at[i]->name,
+                     loading.messages[i] ? loading.messages[i] : "");
+    free(loading.messages[i]);
+  }
+  thread_pool_destroy(pool);
+  free(loading.status);
+  free(loading.messages);
+  return s;
+}
+
+tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
+  struct loaded_program *l = calloc(1, sizeof *l);
+  size_t buffers = 0; // ids below it
+  for (size_t i = 0; i < p->buffer_count; i++)
+    buffers = p->buffers[i]->id >= buffers ? p->buffers[i]->id + 1 : buffers;
+  if (!l || !(l->kernels = calloc(p->kernels.len + 1, sizeof(tile_kernel *))) ||
+      !(l->memory = calloc(buffers + 1, sizeof(void *))) ||
+      !(l->sizes = calloc(p->graph->symbols.len + 1, sizeof(int64_t)))) {
+    program_unload(l);
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph's program");
+  }
+  l->p = p;
+  l->device = device;
+  tile_status s = TILE_OK;
+  for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
+    s = open_kernel(l, p->kernels.at[i], &l->kernels[p->kernels.at[i]->id]);
+  for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
+    jit_kernel_set_quick_first(l->kernels[i], true);
+  if (s == TILE_OK)
+    s = prepare_all(l);
+  if (s != TILE_OK) {
+    program_unload(l);
+    return s;
+  }
+  loaded_begin_settling(l);
+  *ret = l;
+  return TILE_OK;
+}
+
+void program_unload(struct loaded_program *l) {
+  if (!l)
+    return;
+  loaded_stop_settling(l);
+  for (size_t i = 0; l->kernels && i < l->p->kernels.len; i++)
+    tile_kernel_close(l->kernels[i]);
+  for (size_t i = 0; i < l->retired.len; i++)
+    tile_kernel_close(l->retired.at[i]);
+  if (l->arena)
+    tile_free(l->device, l->arena);
+  free(l->kernels);
+  free(l->memory);
+  free(l->sizes);
+  free(l);
+}
+
+// ---- running ----
+
+bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *ret) {
+  return expr_eval(e, l->p->graph->symbols.len, l->p->graph->symbols.at, l->sizes, ret);
+}
+
+// Symbols from the inputs whose extents they are; what is a number must be that.
+static tile_status find_sizes(struct loaded_program *l, const struct tensor_view *inputs) {
+  const struct graph *g = l->p->graph;
+  for (size_t s = 0; s < g->symbols.len; s++)
+    for (size_t i = 0; i < g->inputs.len; i++)
+      for (uint32_t d = 0; d < g->inputs.at[i]->rank; d++)
+        if (g->inputs.at[i]->shape[d] == g->symbols.at[s])
+          l->sizes[s] = inputs[i].shape[d];
+  for (size_t i = 0; i < g->inputs.len; i++) {
+    const struct value *v = g->inputs.at[i];
+    for (uint32_t d = 0; d < v->rank; d++) {
+      int64_t want;
+      if (!loaded_size(l, v->shape[d], &want) || want != inputs[i].shape[d])
+        return status_set(TILE_INVALID_ARGUMENT,
+                          "input `%s` has %lld elements along dimension %u, not %lld", v->name,
+                          (long long)inputs[i].shape[d], d, (long long)want);
+      if (inputs[i].strides && loaded_size(l, v->strides[d], &want) &&
+          want != inputs[i].strides[d] && inputs[i].shape[d] > 1)
+        return status_set(TILE_INVALID_ARGUMENT,
+                          "input `%s` has stride %lld along dimension %u, not %lld", v->name,
+                          (long long)inputs[i].strides[d], d, (long long)want);
+    }
+  }
+  return TILE_OK;
+}
+
+static tile_status clear(struct loaded_program *l, tile_stream *stream, const struct buffer *b) {
+  int64_t n = 0;
+  if (!b)
+    return TILE_OK;
+  if (!loaded_size(l, b->numel, &n))
+    return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+  return tile_memset(l->device, stream, l->memory[b->id], 0, (size_t)n * dtype_bytes(b->dtype));
+}
+
+// Launches leave zeros where they found them, so that they are written when the arena is new, or
+// when a run has failed on its way.
+static tile_status clear_counters(struct loaded_program *l) {
+  if (l->has_zeros || !l->p->counters)
+    return TILE_OK;
+  tile_status s = clear(l, NULL, l->p->counters);
+  if (s == TILE_OK)
+    s = tile_stream_synchronize(l->device, NULL);
+  l->has_zeros = s == TILE_OK;
+  return s;
+}
+
+// The arena grows to what the sizes of this run take.
+static tile_status place_buffers(struct loaded_program *l) {
+  int64_t bytes = 0, offset = 0;
+  if (!loaded_size(l, l->p->arena_bytes, &bytes))
+    return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+  if (bytes > l->arena_bytes) {
+    tile_status s = l->arena ? tile_stream_synchronize(l->device, NULL) : TILE_OK;
+    tile_free(l->device, l->arena);
+    l->arena = NULL;
+    l->arena_bytes = 0;
+    s = s == TILE_OK ? tile_malloc(l->device, (size_t)bytes, (void **)&l->arena) : s;
+    if (s != TILE_OK)
+      return s;
+    l->arena_bytes = bytes;
+    l->has_zeros = false;
+  }
+  for (size_t i = 0; i < l->p->placements.len; i++) {
+    const struct placement *at = &l->p->placements.at[i];
+    if (!loaded_size(l, at->offset, &offset))
+      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+    l->memory[at->buffer->id] = l->arena + offset;
+  }
+  return clear_counters(l);
+}
+
+static void bind_tensors(struct loaded_program *l, const struct tensor_view *inputs,
+                         const struct tensor_view *outputs) {
+  for (size_t i = 0; i < l->p->buffer_count; i++) {
+    const struct buffer *b = l->p->buffers[i];
+    if (b->role == BUFFER_INPUT)
+      l->memory[b->id] = inputs[b->index].data;
+    else if (b->role == BUFFER_OUTPUT)
+      l->memory[b->id] = outputs[b->index].data;
+  }
+}
+
+uint64_t program_seed(uint64_t seed, uint32_t which) {
+  return seed + (uint64_t)which * RANDOM_STRIDE;
+}
+
+tile_status loaded_clear(struct loaded_program *l, tile_stream *stream,
+                         const struct launch *launch) {
+  return clear(l, stream, launch->clears);
+}
+
+tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                          const struct launch *launch) {
+  tile_arg args[LAUNCH_MOST_ARGS];
+  unsigned grid[3] = {1, 1, 1};
+  for (size_t i = 0; i < launch->args.len; i++) {
+    const struct launch_arg *a = &launch->args.at[i];
+    int64_t value = 0;
+    if (a->kind == LAUNCH_SIZE && !loaded_size(l, a->size, &value))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    if (a->kind == LAUNCH_SEED)
+      value = (int64_t)program_seed(seed, a->which);
+    args[i] = a->kind == LAUNCH_BUFFER
+                  ? tile_arg_pointer(l->memory[a->buffer->id], type_of(a->buffer->dtype))
+                  : tile_arg_int(type_of(a->dtype), value);
+  }
+  for (int d = 0; d < 3; d++) {
+    int64_t n = 1;
+    if (launch->grid[d] && !loaded_size(l, launch->grid[d], &n))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    if (n == 0)
+      return TILE_OK;
+    grid[d] = (unsigned)n;
+  }
+  return tile_launch(l->kernels[launch->kernel->id], stream, (tile_grid){grid[0], grid[1], grid[2]},
+                     args, launch->args.len);
+}
+
+tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,
+                             const struct tensor_view *outputs) {
+  tile_status s = find_sizes(l, inputs);
+  if (s == TILE_OK)
+    s = place_buffers(l);
+  if (s == TILE_OK)
+    bind_tensors(l, inputs, outputs);
+  return s;
+}
+
+// Outputs that are inputs, or are other outputs. Whoever gives them the same memory has none to
+// copy.
+static tile_status copy_outputs(struct loaded_program *l, tile_stream *stream,
+                                enum buffer_role from) {
+  tile_status s = TILE_OK;
+  for (size_t i = 0; s == TILE_OK && i < l->p->copies.len; i++) {
+    const struct program_copy *c = &l->p->copies.at[i];
+    int64_t offset = 0, bytes = 0;
+    if (c->from->role != from)
+      continue;
+    if (!loaded_size(l, c->offset, &offset) || !loaded_size(l, c->bytes, &bytes))
+      return status_set(TILE_INVALID_ARGUMENT, "a size does not fit 64 bits");
+    const char *source = (const char *)l->memory[c->from->id] + offset;
+    if (bytes > 0 && source != l->memory[c->to->id])
+      s = tile_copy_on_device(l->device, stream, l->memory[c->to->id], source, (size_t)bytes);
+  }
+  return s;
+}
+
+static tile_status run_launches(struct loaded_program *l, tile_stream *stream, uint64_t seed) {
+  tile_status s = copy_outputs(l, stream, BUFFER_INPUT);
+  for (size_t i = 0; s == TILE_OK && i < l->p->launches.len; i++) {
+    const struct launch *launch = &l->p->launches.at[i];
+    s = loaded_clear(l, stream, launch);
+    if (s == TILE_OK)
+      s = loaded_launch(l, stream, seed, launch);
+  }
+  return s == TILE_OK ? copy_outputs(l, stream, BUFFER_OUTPUT) : s;
+}
+
+tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                        const struct tensor_view *inputs, const struct tensor_view *outputs) {
+  tile_status s = loaded_get_ready(l, inputs, outputs);
+  if (s != TILE_OK)
+    return s;
+  s = run_launches(l, stream, seed);
+  if (s != TILE_OK) {
+    tile_stream_synchronize(l->device, stream); // before the counters are cleared
+    l->has_zeros = false;
+  }
+  return s;
+}
+
+// On the host a launch of a replay may fail and the next replay go on from there.
+static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
+  tile_device_properties properties;
+  tile_status s = tile_device_get_properties(l->device, &properties);
+  return s == TILE_OK && properties.is_host ? clear(l, stream, l->p->counters) : s;
+}
+
+tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                           const struct tensor_view *inputs, const struct tensor_view *outputs,
+                           tile_replay **ret) {
+  program_settle(l); // what is recorded keeps the code that it has now
+  tile_status s = loaded_get_ready(l, inputs, outputs);
+  if (s == TILE_OK)
+    s = tile_replay_begin(l->device, stream);
+  if (s != TILE_OK)
+    return s;
+  tile_status run = record_zeros(l, stream);
+  if (run == TILE_OK)
+    run = run_launches(l, stream, seed);
+  tile_replay *replay = NULL;
+  tile_status ended = tile_replay_end(l->device, stream, &replay);
+  if (run != TILE_OK) {
+    tile_replay_destroy(ended == TILE_OK ? replay : NULL);
+    return run;
+  }
+  if (ended == TILE_OK)
+    *ret = replay;
+  return ended;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors that callers pass to programs and functions: made uniform, and compared with a graph.
+#ifndef TILE_GRAPH_RUN_TENSOR_VIEWS_H
+#define TILE_GRAPH_RUN_TENSOR_VIEWS_H
+
+#include "graph/program/program.h"
+
+#include <tile/program.h>
+
+// A call's tensors with their strides written out.
+struct tensor_views {
+  struct tensor_view *at; // inputs, then outputs
+  size_t input_count, count;
+};
+
+// TILE_INVALID_ARGUMENT where one cannot be: a negative size, too many dimensions, no shape. What
+// was made is freed by tensor_views_finish after failures too.
+tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
+                                const tile_tensor *outputs, size_t output_count,
+                                struct tensor_views *ret);
+void tensor_views_finish(struct tensor_views *v);
+bool tensor_view_is_dense(const struct tensor_view *t);
+// TILE_INVALID_ARGUMENT, with what differs, unless the tensors have the dtypes, shapes and strides
+// of the graph's inputs and outputs, sizes are in their ranges, and, where `wants_data`, there is
+// memory.
+tile_status tensor_views_check(const struct graph *g, const struct tensor_views *v,
+                               bool wants_data);
+
+#endif

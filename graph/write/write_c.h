@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program as C: a header and a source file that has the kernels inside as a pack (tile/pack.h).
+// C89 with the types of <stdint.h>; needs libtile-rt alone.
+#ifndef TILE_GRAPH_WRITE_WRITE_C_H
+#define TILE_GRAPH_WRITE_WRITE_C_H
+
+#include "graph/program/program.h"
+
+// What of it goes into names of functions and files; an identifier.
+struct c_module {
+  const char *name;
+  const char *made_from; // the graph's file, for the banner
+  struct str pack;       // function i of the pack is kernel i, named program_function_name
+};
+
+// "k3_add_gelu": kernel 3's name in the pack; on the program's arena.
+const char *program_function_name(const struct program *p, uint32_t kernel);
+
+void write_c_header(const struct program *p, const struct c_module *m, struct strbuf *out);
+void write_c_source(const struct program *p, const struct c_module *m, struct strbuf *out);
+
+#endif

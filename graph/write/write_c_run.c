@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The source file of a program in C: opening, the launches in their order, recording.
+#include "graph/write/write_c_internal.h"
+
+#include <inttypes.h>
+
+// ---- the program and its memory ----
+
+static void write_struct(const struct c_writer *w) {
+  const char *n = w->m->name;
+  size_t count = w->p->kernels.len;
+  strbuf_printf(
+      w->out,
+      "struct %s {\n  tile_device *device;\n  tile_pack *pack;\n  tile_function *functions[%zu];\n"
+      "  char *arena;\n  int64_t arena_bytes;\n};\n\n",
+      n, count + 1);
+  strbuf_printf(w->out, "static const char *const %s_kernels[] = {\n", n);
+  for (size_t i = 0; i < count; i++)
+    strbuf_printf(w->out, "    \"%s\",\n", program_function_name(w->p, (uint32_t)i));
+  strbuf_puts(w->out, "    NULL};\n\n");
+}
+
+static void write_open(const struct c_writer *w) {
+  const char *n = w->m->name;
+  strbuf_printf(
+      w->out,
+      "void %s_close(struct %s *program) {\n"
+      "  size_t i;\n"
+      "  if (!program)\n"
+      "    return;\n"
+      "  for (i = 0; %s_kernels[i]; i++)\n"
+      "    tile_function_close(program->functions[i]);\n"
+      "  tile_pack_close(program->pack);\n"
+      "  if (program->arena)\n"
+      "    tile_free(program->device, program->arena);\n"
+      "  free(program);\n"
+      "}\n\n"
+      "tile_status %s_open(tile_device *device, struct %s **ret_program) {\n"
+      "  struct %s *program;\n"
+      "  tile_status status;\n"
+      "  size_t i;\n"
+      "  if (!device || !ret_program)\n"
+      "    return tile_fail(TILE_INVALID_ARGUMENT, \"%s_open: an argument is NULL\");\n"
+      "  program = (struct %s *)calloc(1, sizeof *program);\n"
+      "  if (!program)\n"
+      "    return tile_fail(TILE_OUT_OF_MEMORY, \"out of memory for program %s\");\n"
+      "  program->device = device;\n"
+      "  status = tile_pack_from_memory(%s_pack.bytes, sizeof %s_pack.bytes, &program->pack);\n"
+      "  for (i = 0; status == TILE_OK && %s_kernels[i]; i++) {\n"
+      "    status = tile_pack_get_function(program->pack, device, %s_kernels[i], "
+      "&program->functions[i]);\n"
+      "    if (status == TILE_OK)\n"
+      "      status = tile_function_prepare(program->functions[i]);\n"
+      "  }\n"
+      "  if (status != TILE_OK) {\n"
+      "    %s_close(program);\n"
+      "    return status;\n"
+      "  }\n"
+      "  *ret_program = program;\n"
+      "  return TILE_OK;\n"
+      "}\n\n",
+      n, n, n, n, n, n, n, n, n, n, n, n, n, n);
+}
+
+static void write_place(const struct c_writer *w, const struct buffer *b) {
+  if (b->role != BUFFER_TEMP) {
+    strbuf_printf(w->out, "%s[%" PRIu32 "]", b->role == BUFFER_INPUT ? "inputs" : "outputs",
+                  b->index);
+    return;
+  }
+  for (size_t i = 0; i < w->p->placements.len; i++)
+    if (w->p->placements.at[i].buffer == b) {
+      strbuf_puts(w->out, "program->arena + ");
+      c_print_size(w, w->p->placements.at[i].offset);
+    }
+}
+
+// Launches leave them as they found them.
+static void write_zeros(const struct c_writer *w) {
+  const struct buffer *b = w->p->counters;
+  if (!b)
+    return;
+  strbuf_puts(w->out, "  if (status == TILE_OK)\n"
+                      "    status = tile_memset(program->device, NULL, ");
+  write_place(w, b);
+  strbuf_puts(w->out, ", 0, (size_t)(");
+  c_print_size(w, b->numel);
+  strbuf_printf(w->out,
+                " * %u));\n"
+                "  if (status == TILE_OK)\n"
+                "    status = tile_stream_synchronize(program->device, NULL);\n",
+                dtype_bytes(b->dtype));
+}
+
+static void write_memory(const struct c_writer *w) {
+  const char *n = w->m->name;
+  bool dynamic = c_is_dynamic(w->p);
+  strbuf_printf(w->out, "int64_t %s_arena_bytes(%s) {\n%s  return ", n,
+                dynamic ? "const int64_t *sizes" : "void", dynamic ? "  (void)sizes;\n" : "");
+  c_print_size(w, w->p->arena_bytes);
+  strbuf_printf(w->out, ";\n}\n\nint64_t %s_eager_bytes(void) { return ", n);
+  c_print_size(w, w->p->eager_bytes);
+  strbuf_printf(
+      w->out,
+      "; }\n\n"
+      "/* Memory for a run: allocated at the first one, and when sizes have grown. */\n"
+      "static tile_status %s_reserve(struct %s *program%s) {\n"
+      "  int64_t bytes = %s_arena_bytes(%s);\n"
+      "  tile_status status = TILE_OK;\n"
+      "  if (bytes <= program->arena_bytes)\n"
+      "    return TILE_OK;\n"
+      "  if (program->arena) {\n"
+      "    status = tile_stream_synchronize(program->device, NULL);\n"
+      "    if (status == TILE_OK)\n"
+      "      status = tile_free(program->device, program->arena);\n"
+      "    if (status != TILE_OK)\n"
+      "      return status;\n"
+      "  }\n"
+      "  program->arena = NULL;\n"
+      "  program->arena_bytes = 0;\n"
+      "  status = tile_malloc(program->device, (size_t)bytes, (void **)&program->arena);\n"
+      "  if (status == TILE_OK)\n"
+      "    program->arena_bytes = bytes;\n",
+      n, n, dynamic ? ", const int64_t *sizes" : "", n, dynamic ? "sizes" : "");
+  write_zeros(w);
+  strbuf_puts(w->out, "  return status;\n}\n\n");
+}
+
+// ---- launches ----
+
+static void write_argument(const struct c_writer *w, const struct launch_arg *a, size_t index) {
+  strbuf_printf(w->out, "  a[%zu] = ", index);
+  switch (a->kind) {
+  case LAUNCH_BUFFER:
+    strbuf_puts(w->out, "tile_arg_pointer(");
+    write_place(w, a->buffer);
+    strbuf_printf(w->out, ", TILE_%s); /* %s */\n", c_type_id(a->buffer->dtype), a->buffer->name);
+    break;
+  case LAUNCH_SIZE:
+    strbuf_printf(w->out, "tile_arg_int(TILE_%s, ", c_type_id(a->dtype));
+    c_print_size(w, a->size);
+    strbuf_puts(w->out, ");\n");
+    break;
+  case LAUNCH_SEED:
+    strbuf_printf(w->out, "tile_arg_int(TILE_%s, (int64_t)(seed + UINT64_C(%" PRIu64 ")));\n",
+                  c_type_id(a->dtype), program_seed(0, a->which));
+    break;
+  }
+}
+
+static void write_launch(const struct c_writer *w, const struct launch *l) {
+  if (l->clears) {
+    strbuf_puts(w->out,
+                "  if (status == TILE_OK)\n    status = tile_memset(program->device, stream, ");
+    write_place(w, l->clears);
+    strbuf_puts(w->out, ", 0, (size_t)(");
+    c_print_size(w, l->clears->numel);
+    strbuf_printf(w->out, " * %u));\n", dtype_bytes(l->clears->dtype));
+  }
+  for (size_t i = 0; i < l->args.len; i++)
+    write_argument(w, &l->args.at[i], i);
+  strbuf_printf(w->out,
+                "  if (status == TILE_OK)\n    status = %s_launch(program, %" PRIu32 ", stream, ",
+                w->m->name, l->kernel->id);
+  for (int d = 0; d < 3; d++) {
+    if (l->grid[d])
+      c_print_size(w, l->grid[d]);
+    else
+      strbuf_puts(w->out, "1");
+    strbuf_puts(w->out, ", ");
+  }
+  strbuf_printf(w->out, "a, %zu);\n", l->args.len);
+}
+
+static void write_source(const struct c_writer *w, const struct program_copy *c) {
+  strbuf_puts(w->out, "(const char *)");
+  write_place(w, c->from);
+  strbuf_puts(w->out, " + ");
+  c_print_size(w, c->offset);
+}
+
+// Of inputs before the launches, of outputs behind them.
+static void write_copies(const struct c_writer *w, enum buffer_role from) {
+  for (size_t i = 0; i < w->p->copies.len; i++) {
+    const struct program_copy *c = &w->p->copies.at[i];
+    if (c->from->role != from)
+      continue;
+    strbuf_puts(w->out, "  if (status == TILE_OK && ");
+    write_source(w, c);
+    strbuf_puts(w->out, " != (const char *)");
+    write_place(w, c->to);
+    strbuf_puts(w->out, ")\n    status = tile_copy_on_device(program->device, stream, ");
+    write_place(w, c->to);
+    strbuf_puts(w->out, ", ");
+    write_source(w, c);
+    strbuf_puts(w->out, ", (size_t)(");
+    c_print_size(w, c->bytes);
+    strbuf_printf(w->out, ")); /* %s */\n", c->to->name);
+  }
+}
+
+static size_t most_arguments(const struct program *p) {
+  size_t most = 1;
+  for (size_t i = 0; i < p->launches.len; i++)
+    most = p->launches.at[i].args.len > most ? p->launches.at[i].args.len : most;
+  return most;
+}
+
+static void write_run(const struct c_writer *w) {
+  const char *n = w->m->name;
+  if (w->p->launches.len)
+    strbuf_printf(
+        w->out,
+        "static tile_status %s_launch(struct %s *program, int kernel, tile_stream *stream, "
+        "int64_t x,\n"
+        "    int64_t y, int64_t z, const tile_arg *args, size_t count) {\n"
+        "  tile_grid grid;\n"
+        "  tile_status status;\n"
+        "  if (x == 0 || y == 0 || z == 0)\n"
+        "    return TILE_OK;\n"
+        "  status = tile_grid_make(x, y, z, 0, &grid);\n"
+        "  return status == TILE_OK ? tile_function_launch(program->functions[kernel], "
+        "stream, grid, args, count)\n"
+        "                           : status;\n"
+        "}\n\n",
+        n, n);
+  strbuf_printf(w->out, "static tile_status %s_launches", n);
+  c_run_parameters(w);
+  strbuf_printf(
+      w->out,
+      ") {\n  tile_arg a[%zu];\n  tile_status status = TILE_OK;\n  (void)a;\n  (void)seed;\n  "
+      "(void)inputs;\n  (void)outputs;\n%s",
+      most_arguments(w->p), c_is_dynamic(w->p) ? "  (void)sizes;\n" : "");
+  write_copies(w, BUFFER_INPUT);
+  for (size_t i = 0; i < w->p->launches.len; i++)
+    write_launch(w, &w->p->launches.at[i]);
+  write_copies(w, BUFFER_OUTPUT);
+  strbuf_puts(w->out, "  return status;\n}\n\n");
+}
+
+static void write_calls(const struct c_writer *w) {
+  const char *n = w->m->name, *sizes = c_is_dynamic(w->p) ? "sizes, " : "";
+  strbuf_printf(w->out, "tile_status %s_run", n);
+  c_run_parameters(w);
+  strbuf_printf(w->out,
+                ") {\n"
+                "  tile_status status = %s_reserve(program%s);\n"
+                "  return status == TILE_OK ? %s_launches(program, stream, seed, %sinputs, "
+                "outputs) : status;\n"
+                "}\n\n",
+                n, c_is_dynamic(w->p) ? ", sizes" : "", n, sizes);
+  strbuf_printf(w->out, "tile_status %s_record", n);
+  c_run_parameters(w);
+  strbuf_printf(w->out,
+                ",\n    tile_replay **ret_replay) {\n"
+                "  tile_replay *replay = NULL;\n"
+                "  tile_status status = %s_reserve(program%s), run;\n"
+                "  if (status == TILE_OK)\n"
+                "    status = tile_replay_begin(program->device, stream);\n"
+                "  if (status != TILE_OK)\n"
+                "    return status;\n"
+                "  run = %s_launches(program, stream, seed, %sinputs, outputs);\n"
+                "  status = tile_replay_end(program->device, stream, &replay);\n"
+                "  if (run == TILE_OK && status == TILE_OK)\n"
+                "    *ret_replay = replay;\n"
+                "  else\n"
+                "    tile_replay_destroy(replay);\n"
+                "  return run == TILE_OK ? status : run;\n"
+                "}\n",
+                n, c_is_dynamic(w->p) ? ", sizes" : "", n, sizes);
+}
+
+void c_write_definitions(const struct c_writer *w) {
+  write_struct(w);
+  write_open(w);
+  write_memory(w);
+  write_run(w);
+  write_calls(w);
+}
