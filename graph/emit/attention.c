@@ -107,12 +107,11 @@ static void give_result(struct walk *w) {
   emit_given(e, full, name, axes, 0);
 }
 
-// The logarithm of the sum of exponentials, for the backward pass: [batch, query].
+// The logarithm of the sum of exponentials, for the backward pass.
 static void store_sums(struct walk *w) {
   struct emitter *e = w->e;
   struct buffer *b = w->t->lse;
-  const struct expr *place =
-      attention_place(w, expr_add(w->x, expr_mul(w->x, w->batch, attention_extent(w->m)), w->m));
+  const struct expr *place = attention_place(w, w->t->lse_place);
   if (w->score.formula || w->score.added)
     emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
   else

@@ -26,6 +26,8 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
   new->product = change(f, old->product, count, from, to);
   new->key = expr_substitute(f->x, old->key, count, from, to);
   new->depth = expr_substitute(f->x, old->depth, count, from, to);
+  if (old->lse)
+    new->lse_place = index_substitute(f->s, old->lse_place, count, from, to);
   s->attention = new;
 }
 
@@ -143,6 +145,6 @@ void group_find_accesses(struct fuser *f, struct group *g) {
     stage_formulas(f, s, add_load, &c);
     add_access(&c, s->out, s->offset, true);
     if (s->attention && s->attention->lse)
-      add_access(&c, s->attention->lse, expr_const(f->x, 0), true);
+      add_access(&c, s->attention->lse, s->attention->lse_place, true);
   }
 }

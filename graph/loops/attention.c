@@ -35,17 +35,15 @@ static const struct scalar *operand(struct builder *b, const struct node *n, uns
   return loops_product_operand(b, n, v, loops_broadcast(b, v, 4, at), batch, row, column, true);
 }
 
-// The sums of exponents lie in the order of batches and queries, which kernels count on.
-static struct home second_result(struct builder *b, const struct node *n) {
+// Where the logarithms of the sums of exponentials go, if anyone wants them.
+static void second_result(struct builder *b, const struct node *n, struct attention *a, place at) {
   struct value *v = n->results[1];
-  const struct uses *u = &b->uses[v->id];
-  struct home h = {.value = v, .strides = contiguous_strides(b->x, b->arena, v->rank, v->shape)};
-  if (u->output >= 0 && !b->outputs[u->output] && !u->via && value_is_contiguous(b->x, v))
-    h = loops_home(b, v);
-  else
-    h.buffer = loops_buffer(b, BUFFER_TEMP, 0, v, v->name, v->dtype, value_numel(b->x, v));
+  if (!v || (b->uses[v->id].count == 0 && !b->uses[v->id].is_output))
+    return;
+  struct home h = loops_home(b, v);
+  a->lse = h.buffer;
+  a->lse_place = loops_offset(b, &h, at);
   loops_stored(b, loops_lazy(b, v), &h);
-  return h;
 }
 
 bool loops_lower_attention(struct builder *b, const struct node *n) {
@@ -70,8 +68,7 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   a->score = score(b, n, a->product, pair);
   a->zero_empty_rows = true;
   struct home h = loops_home(b, out);
-  if (n->results[1] && (b->uses[n->results[1]->id].count || b->uses[n->results[1]->id].is_output))
-    a->lse = second_result(b, n).buffer;
+  second_result(b, n, a, pair);
   struct stage *s = loops_stage(b, STAGE_ATTENTION, n);
   s->axes[0] = both;
   s->axes[1] = rows;

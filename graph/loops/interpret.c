@@ -297,7 +297,7 @@ static bool run_product(struct execution *x) {
 
 struct attending {
   struct execution *x;
-  double *q, *k, *scores, *lse;
+  double *q, *k, *scores;
   struct tape *scoring;
   uint32_t score;
   int64_t rows, keys, depth, at;
@@ -325,15 +325,23 @@ static void soften(double *row, int64_t count, bool zero_empty, double *ret_lse)
     row[i] /= sum;
 }
 
-static void attend(struct execution *x, struct attending *w, double *v, int64_t batches,
-                   int64_t columns) {
+static void soften_one(void *user) {
+  struct attending *w = user;
+  const struct attention *a = w->x->s->attention;
+  double lse;
+  soften(w->scores + w->at++ * w->keys, w->keys, a->zero_empty_rows, &lse);
+  if (a->lse)
+    put(w->x, a->lse, tape_get(w->x->t, w->x->offset).integer, (union element){.real = lse},
+        DTYPE_F64);
+}
+
+static void attend(struct execution *x, struct attending *w, double *v, int64_t columns) {
   const struct stage *s = x->s;
-  for (int64_t row = 0; row < batches * w->rows; row++) {
-    double lse;
-    soften(w->scores + row * w->keys, w->keys, s->attention->zero_empty_rows, &lse);
-    if (s->attention->lse)
-      put(x, s->attention->lse, row, (union element){.real = lse}, DTYPE_F64);
-  }
+  x->t = tape_create(&x->c, 2, s->axes);
+  if (s->attention->lse)
+    x->offset = tape_expr(x->t, s->attention->lse_place);
+  w->at = 0;
+  tape_loop(x->t, 0, 2, soften_one, w);
   x->t = tape_create(&x->c, 3, s->axes);
   x->offset = tape_expr(x->t, s->offset);
   struct multiplying p = {.x = x, .a = w->scores, .b = v, .m = w->rows, .n = columns, .k = w->keys};
@@ -360,7 +368,7 @@ static bool run_attention(struct execution *x) {
     w.scoring = tape_create(&x->c, 3, axes);
     w.score = tape_scalar(w.scoring, a->score);
     tape_loop(w.scoring, 0, 3, score_one, &w);
-    attend(x, &w, v, batches, columns);
+    attend(x, &w, v, columns);
   }
   free(w.q);
   free(w.k);

@@ -84,7 +84,8 @@ struct attention {
   const struct scalar *score;     // of the placeholder `product` at batch, query, key
   const struct scalar *product;   // the placeholder: a SCALAR_LOAD of buffer NULL
   bool zero_empty_rows;           // rows of which every score is -inf give 0, not NaN
-  struct buffer *lse;             // NULL, or [batch, query]: log of the sum of exponentials, f32
+  struct buffer *lse;             // log of the sum of exponentials, f32; NULL: not wanted
+  const struct expr *lse_place;   // over batch, query
 };
 
 struct stage {

@@ -36,8 +36,11 @@ static void print_attention(const struct attention *a, struct strbuf *out) {
   print_pair("; k = ", a->k, out);
   print_pair("; v = ", a->v, out);
   print_pair("; score = ", a->score, out);
-  if (a->lse)
-    strbuf_printf(out, "; lse = %s", a->lse->name);
+  if (!a->lse)
+    return;
+  strbuf_printf(out, "; lse = %s[", a->lse->name);
+  expr_print(a->lse_place, out);
+  strbuf_putc(out, ']');
 }
 
 static void print_value(const struct stage *s, struct strbuf *out) {

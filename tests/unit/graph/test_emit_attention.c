@@ -242,14 +242,26 @@ START_TEST(rows_without_keys) {
 }
 END_TEST
 
-START_TEST(sums_for_the_backward_pass) {
-  const char *text =
-      HEAD "q: \"f32[1, 2, 33, 32]\", k: \"f32[1, 2, 40, 32]\", v: \"f32[1, 2, 40, 32]\"):\n" LINE
-           "a = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default(q, k, v, 0.0, "
-           "True)\n" LINE "o = a[0]\n" LINE "l = a[1]\n" LINE "return (o, l)\n";
+// Attention and the logarithms of its sums, `l` being made of a[1] by `line`, in one launch.
+static void check_sums(const char *line, const char *name) {
+  char text[2000];
+  TEXT(HEAD "q: \"f32[2, 3, 33, 32]\", k: \"f32[2, 3, 40, 32]\", v: \"f32[2, 3, 40, 32]\"):\n" LINE
+            "a = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default(q, k, v, 0.0, "
+            "True)\n" LINE "o = a[0]\n" LINE "%s\n" LINE "return (o, l)\n",
+       line);
   struct arena *a = arena_create();
-  check_agrees(check_program(a, text, &on_host, "sums"), NULL, 1e-5, "sums");
+  struct program *p = check_program(a, text, &on_host, name);
+  only_source(p, name);
+  check_agrees(p, NULL, 1e-5, name);
   arena_destroy(a);
+}
+
+START_TEST(sums_for_the_backward_pass) {
+  check_sums("l = a[1]", "as they come");
+  check_sums("l: \"f32[2, 3, 33][99, 33, 1]\" = a[1]", "dense");
+  check_sums("l: \"f32[2, 3, 33][99, 1, 3]\" = a[1]", "heads side by side");
+  check_sums("l: \"f32[2, 3, 33][1, 70, 2]\" = a[1]", "far apart");
+  check_sums("m = a[1]\n" LINE "l = torch.ops.aten.permute.default(m, [2, 0, 1])", "permuted");
 }
 END_TEST
 
