@@ -5,9 +5,9 @@
 #define TILE_AUTOTUNE_BUILD_H
 
 #include "autotune/predict.h"
-#include "autotune/space.h"
+#include "autotune/space/space.h"
 
-struct lang_tuning; // lang/tuning.h
+struct lang_tuning; // lang/host/tuning.h
 struct lang_setting;
 
 // The problem: a kernel with arguments. Filled by the CLI, or by the C API.

@@ -4,8 +4,8 @@
 #ifndef TILE_AUTOTUNE_TUNE_H
 #define TILE_AUTOTUNE_TUNE_H
 
-#include "autotune/database.h"
-#include "autotune/search.h"
+#include "autotune/database/database.h"
+#include "autotune/search/search.h"
 
 struct tune_trial { // everything that is known about a configuration
   uint32_t config;

@@ -4,7 +4,7 @@
 // arguments. Without heuristics it is the same for all launches; with them it is kept by the values
 // of the scalar arguments and by which pointers are NULL, that is, None.
 #include "jit/kernel.h"
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 
 #include <string.h>
 

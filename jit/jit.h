@@ -4,7 +4,7 @@
 #ifndef TILE_JIT_JIT_H
 #define TILE_JIT_JIT_H
 
-#include "lang/tuning.h"
+#include "lang/host/tuning.h"
 #include "lowering/compile.h"
 #include "runtime/internal.h"
 
@@ -66,7 +66,7 @@ tile_status jit_inspect(tile_kernel *kernel, const tile_arg *args, size_t arg_co
 static inline bool jit_is_integer(const tile_arg *arg) {
   return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
 }
-// An argument as functions of decorators see it (lang/tuning.h).
+// An argument as functions of decorators see it (lang/host/tuning.h).
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 
 const struct kernel_info *jit_spec_info(const struct jit_spec *spec);

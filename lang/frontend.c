@@ -2,7 +2,7 @@
 // lang_emit: one kernel with what is known of its parameters becomes a module.
 #include "lang/frontend.h"
 
-#include "lang/consteval.h"
+#include "lang/emit/consteval.h"
 
 // One parameter with everything said about it put together.
 struct kernel_param {

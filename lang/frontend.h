@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "mlir-dialects/ir.h"
 
-struct ast_module; // lang/ast.h
+struct ast_module; // lang/syntax/ast.h
 
 // What a launch, --signature or -D says about one parameter. A parameter's own annotation
 // (`x: ptr[f32]`, `n: i32 % 16`, `BLOCK: constexpr = 1024`) serves where nothing is said here.

@@ -3,7 +3,7 @@
 #include "lowering/compile.h"
 
 #include "base/clock.h"
-#include "lang/tuning.h"
+#include "lang/host/tuning.h"
 #include "lowering/build_id.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // --signature and -D to the compiler's bindings, and the lists that options hold.
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 #include "tools/tool.h"
 
 struct span tool_part(const struct word *of, struct str part) {

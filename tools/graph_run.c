@@ -4,7 +4,7 @@
 // floor.
 #include "tools/graph_run.h"
 
-#include "autotune/bench.h"
+#include "autotune/worker/bench.h"
 #include "base/array.h"
 #include "graph/reference/interpret.h"
 #include "tools/graph_tune.h"

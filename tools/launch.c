@@ -2,7 +2,7 @@
 // From the command line to a launch: device, kernel, arguments, grid.
 #include "tools/launch.h"
 
-#include "lang/ast.h"
+#include "lang/syntax/ast.h"
 #include "runtime/internal.h"
 #include "tools/findings.h"
 #include "tools/reproducer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilec: parses the command line, runs the mode, prints the recorded messages. The only place that
 // turns errors into an exit status.
-#include "autotune/worker.h"
+#include "autotune/worker/worker.h"
 #include "base/debug.h"
 #include "tools/reproducer.h"
 

@@ -2,7 +2,7 @@
 // `tilec --autotune`: measures configurations of a kernel for the arguments of --run, shows how
 // they did, and keeps the best in FILE.tune.json. SIGINT and SIGTERM end the search early; what was
 // found by then is shown and kept all the same.
-#include "autotune/report.h"
+#include "autotune/report/report.h"
 #include "base/file.h"
 #include "tools/tuning_problem.h"
 

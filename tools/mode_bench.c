@@ -2,7 +2,7 @@
 // `tilec --bench`: the same arguments as --run, launched many times between events. Before each
 // timed launch a buffer larger than the L2 cache is written, so that inputs come from memory. The
 // roof is a device copy of as many bytes, measured in the same run.
-#include "autotune/bench.h"
+#include "autotune/worker/bench.h"
 #include "tools/launch.h"
 
 struct stopwatch {

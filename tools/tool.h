@@ -4,7 +4,7 @@
 #ifndef TILE_TOOLS_TOOL_H
 #define TILE_TOOLS_TOOL_H
 
-#include "autotune/search.h"
+#include "autotune/search/search.h"
 #include "base/diag.h"
 #include "base/vec.h"
 #include "lowering/compile.h"

@@ -4,7 +4,7 @@
 #ifndef TILE_TOOLS_TUNINGS_H
 #define TILE_TOOLS_TUNINGS_H
 
-#include "autotune/database.h"
+#include "autotune/database/database.h"
 #include "tools/tool.h"
 
 struct tunings {

@@ -3,7 +3,7 @@
 #ifndef TILE_GRAPH_EMIT_KERNEL_CONFIG_H
 #define TILE_GRAPH_EMIT_KERNEL_CONFIG_H
 
-#include "autotune/database.h"
+#include "autotune/database/database.h"
 #include "graph/program/program.h"
 
 // The grid that the launch's grid_text gives for its kernel's constants as they are. False where it

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 #include "graph/ir/operators.h"
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 
 #define FX_MAX_DEPTH 256        // of an expression, through names it uses too
 #define FX_MAX_DIVISIONS 24     // in a symbolic number, through the names it uses

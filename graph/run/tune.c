@@ -3,8 +3,8 @@
 // parts as the kernel that combines them reads: spaces do not have those numbers.
 #include "graph/run/tune.h"
 
-#include "autotune/database.h"
-#include "autotune/tuned.h"
+#include "autotune/database/database.h"
+#include "autotune/tuned/tuned.h"
 #include "base/clock.h"
 #include "graph/emit/kernel_config.h"
 #include "graph/run/internal.h"

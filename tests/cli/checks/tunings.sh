@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # FILE.tune.json: what reads it, what it refuses, --tunings. The hash is made here as
-# autotune/database_key.c says: fields with their lengths, the format's name and the kernel's text.
+# autotune/database/key.c says: fields with their lengths, the format's name and the kernel's text.
 
 number() { # number N: eight bytes, the lowest first
   local i

@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_AUTOTUNE_BENCH_KERNELS_H
 #define TESTS_UNIT_AUTOTUNE_BENCH_KERNELS_H
 
-#include "autotune/worker.h"
+#include "autotune/worker/worker.h"
 
 #define KERNEL_N 5000 // elements of x and out
 

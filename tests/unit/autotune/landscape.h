@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_AUTOTUNE_LANDSCAPE_H
 #define TESTS_UNIT_AUTOTUNE_LANDSCAPE_H
 
-#include "autotune/search.h"
+#include "autotune/search/search.h"
 
 enum landscape_kind {
   LANDSCAPE_PRODUCT,   // a matrix product: waves, traffic, latency, shared memory that does not

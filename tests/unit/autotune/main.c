@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the tuner's unit tests over a fake CUDA driver, away from the user's cache; the
 // program is its own worker.
-#include "autotune/worker.h"
+#include "autotune/worker/worker.h"
 #include "suites.h"
 
 #include <stdlib.h>

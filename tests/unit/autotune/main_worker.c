@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the tests of the worker; the same program is the worker.
-#include "autotune/worker.h"
+#include "autotune/worker/worker.h"
 #include "suites_worker.h"
 
 #include <stdlib.h>

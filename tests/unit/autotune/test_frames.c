@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames: whole ones, cut ones, and what is none.
-#include "autotune/worker_frames.h"
+#include "autotune/worker/frames.h"
 #include "suites_worker.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long and how often a candidate is measured, on a made-up clock.
-#include "autotune/bench.h"
+#include "autotune/worker/bench.h"
 #include "suites_worker.h"
 
 struct made_up {

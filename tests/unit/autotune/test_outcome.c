@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the words for outcomes, which files hold: they never change and never coincide.
-#include "autotune/worker.h"
+#include "autotune/worker/worker.h"
 #include "suites.h"
 
 START_TEST(words_are_those_of_files) {

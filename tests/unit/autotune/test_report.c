@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a person reads of a tuning: the table, the groups of what was dropped, options to paste;
 // JSON that parses and a picture that is well-formed XML, whatever names and reasons hold.
-#include "autotune/report.h"
+#include "autotune/report/report.h"
 #include "base/json.h"
 #include "fake_tuning.h"
 #include "suites.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of spaces from texts, files and lists: values, order, defaults, spelling, neighbours,
 // limits.
-#include "autotune/space.h"
-#include "lang/tuning.h"
+#include "autotune/space/space.h"
+#include "lang/host/tuning.h"
 #include "suites.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
 #include "autotune/build.h"
 #include "base/file.h"
-#include "lang/ast.h"
-#include "lang/tuning.h"
+#include "lang/host/tuning.h"
+#include "lang/syntax/ast.h"
 #include "suites.h"
 
 #include <inttypes.h>

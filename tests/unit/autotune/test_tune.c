@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The event loop with a fake builder, worker and clock: every kind of failure becomes a reason,
 // equal code is measured once, who is compared with whom, stopping, and what an earlier run leaves.
-#include "autotune/report.h"
+#include "autotune/report/report.h"
 #include "fake_tuning.h"
 #include "suites.h"
 

@@ -2,7 +2,7 @@
 // Kernels that choose their configuration, from C: settings and their mistakes, what each policy
 // takes, results on file, measuring on the host, threads, and what a launch costs.
 #include "../runtime/fake_cuda.h"
-#include "autotune/database.h"
+#include "autotune/database/database.h"
 #include "suites.h"
 
 #include <tile/tune.h>

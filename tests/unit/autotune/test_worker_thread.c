@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker as a thread, where there is no program for one: it answers as a process does, one that
 // hangs is left behind, and of one that does not nothing is left.
-#include "autotune/worker_state.h"
+#include "autotune/worker/state.h"
 #include "bench_kernels.h"
 #include "suites_worker.h"
 

@@ -5,8 +5,8 @@
 
 #include "base/arena.h"
 #include "base/diag.h"
-#include "lang/ast.h"
 #include "lang/frontend.h"
+#include "lang/syntax/ast.h"
 
 struct parsed {
   struct arena *arena;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the compile-time parameters of kernels are guessed to be extents of.
 #include "base/file.h"
-#include "lang/extents.h"
+#include "lang/extents/extents.h"
 #include "parsed.h"
 #include "suites.h"
 

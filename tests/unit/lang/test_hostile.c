@@ -3,7 +3,7 @@
 // token removed, doubled or exchanged, with random bytes in it, and pure noise. What matters is
 // that parsing ends, under the sanitizers, and that a broken file always has an error or a tree.
 #include "base/file.h"
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 #include "parsed.h"
 #include "suites.h"
 

@@ -2,7 +2,7 @@
 // Tokens of texts: kinds and extents, indentation, line joining, literals, limits.
 #include "base/arena.h"
 #include "base/diag.h"
-#include "lang/lexer.h"
+#include "lang/syntax/lexer.h"
 #include "suites.h"
 
 #include <stdlib.h>

@@ -12,7 +12,8 @@
   X(canonicalize)                                                                                  \
   X(compile)                                                                                       \
   X(compile_time)                                                                                  \
-  X(emit) X(emit_layouts) X(emit_dot) X(emit_gather) X(emit_pairs) X(emit_reduce) X(layout_passes) \
+  X(emit)                                                                                          \
+  X(emit_layouts) X(emit_dot) X(emit_gather) X(emit_pairs) X(emit_reduce) X(layout_passes)         \
       X(layout_soundness) X(loop_schedule) X(pass_manager) X(pass_soundness) X(prefetch)           \
           X(ring_races) X(rings) X(shared_memory) X(trips)
 

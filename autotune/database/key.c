@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tuning is filed under: the kernel's text with what it imports, the types and hints of the
+// arguments, what the command line fixed, and the numbers that matter.
+#include "autotune/database/internal.h"
+#include "base/sha256.h"
+#include "jit/jit.h"
+#include "lang/syntax/ast.h"
+
+#include <stdlib.h>
+
+#define HASH_FORMAT "tile tune 1"
+
+// ---- the kernel's text ----
+
+void tune_hash_of(struct arena *a, const struct ast_module *m, const char *const *folders,
+                  size_t folder_count, bool is_detached, uint8_t ret[32]) {
+  struct lang_imports imports = {
+      .folders = folders, .folder_count = folder_count, .is_detached = is_detached};
+  lang_import_files(a, m, &imports);
+  struct sha256 h;
+  sha256_init(&h);
+  sha256_field(&h, HASH_FORMAT, sizeof HASH_FORMAT - 1);
+  sha256_field(&h, m->source->text.ptr, m->source->text.len);
+  // Contents, not paths: the same files serve wherever they were checked out.
+  for (size_t i = 0; i < imports.probes.len; i++)
+    if (imports.probes.at[i].exists)
+      sha256_field(&h, imports.probes.at[i].digest, sizeof imports.probes.at[i].digest);
+  sha256_final(&h, ret);
+}
+
+// ---- types ----
+
+static const char *hint_of(const tile_arg *arg) {
+  if (arg->is_pointer)
+    return (uintptr_t)arg->value.pointer % 16 == 0 ? ":16" : "";
+  if (!jit_is_integer(arg) || arg->type == TILE_I1)
+    return "";
+  return arg->value.integer == 1 ? ":1" : (uint64_t)arg->value.integer % 16 == 0 ? ":16" : "";
+}
+
+const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count) {
+  struct strbuf b = {0};
+  for (size_t i = 0; i < count; i++)
+    strbuf_printf(&b, "%s%s%s%s", i ? "," : "", args[i].is_pointer ? "*" : "",
+                  dtype_name((enum dtype)args[i].type), hint_of(&args[i]));
+  const char *text = arena_strdup(a, strbuf_cstr(&b));
+  strbuf_finish(&b);
+  return text;
+}
+
+// ---- settings ----
+
+// Integers have one spelling.
+const char *tune_setting_text(struct arena *a, const char *value) {
+  int64_t n;
+  return str_to_i64(str_from(value), &n) ? arena_printf(a, "%lld", (long long)n)
+                                         : arena_strdup(a, value);
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct tune_setting *)a)->name, ((const struct tune_setting *)b)->name);
+}
+
+void tune_settings_sort(struct tune_setting *s, size_t count) {
+  if (count)
+    qsort(s, count, sizeof *s, by_name);
+}
+
+const char *tune_setting_find(const struct tune_setting *s, size_t count, const char *name) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(s[i].name, name) == 0)
+      return s[i].value;
+  return NULL;
+}
+
+static void add_number(struct arena *a, const char *name, uint32_t number, struct tune_key *k) {
+  if (number)
+    k->fixed[k->fixed_count++] =
+        (struct tune_setting){name, arena_printf(a, "%u", (unsigned)number)};
+}
+
+static void take_fixed(struct arena *a, const struct tune_problem *p, struct tune_key *k) {
+  k->fixed = arena_array(a, struct tune_setting, p->fixed_count + 3);
+  for (size_t i = 0; i < p->fixed_count; i++)
+    if (p->fixed[i].kind == BIND_CONSTANT)
+      k->fixed[k->fixed_count++] = (struct tune_setting){arena_strdup(a, p->fixed[i].name),
+                                                         tune_setting_text(a, p->fixed[i].text)};
+  add_number(a, "num_warps", p->num_warps, k);
+  add_number(a, "num_stages", p->num_stages, k);
+  add_number(a, "max_registers", p->max_registers, k);
+  tune_settings_sort(k->fixed, k->fixed_count);
+}
+
+// ---- the numbers ----
+
+static int by_value_name(const void *a, const void *b) {
+  return strcmp(((const struct tune_key_value *)a)->name, ((const struct tune_key_value *)b)->name);
+}
+
+static bool is_wanted(const char *name, const char *const *names, size_t count) {
+  for (size_t i = 0; names && i < count; i++)
+    if (strcmp(names[i], name) == 0)
+      return true;
+  return !names;
+}
+
+static void take_values(struct arena *a, const struct tune_problem *p, const char *const *names,
+                        size_t name_count, struct tune_key *k) {
+  k->values = arena_array(a, struct tune_key_value, p->arg_count + 1);
+  for (size_t i = 0; i < p->arg_count; i++)
+    if (jit_is_integer(&p->args[i]) && is_wanted(p->arg_names[i], names, name_count))
+      k->values[k->value_count++] =
+          (struct tune_key_value){arena_strdup(a, p->arg_names[i]), p->args[i].value.integer};
+  if (k->value_count)
+    qsort(k->values, k->value_count, sizeof *k->values, by_value_name);
+}
+
+// ---- all of it ----
+
+tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
+                        const tile_device_properties *device, const char *const *key_names,
+                        size_t key_name_count, struct tune_key *ret) {
+  if (p->text.len > SOURCE_MAX_BYTES)
+    return status_set(TILE_LIMIT, "the source has %zu bytes; the limit is %u", p->text.len,
+                      SOURCE_MAX_BYTES);
+  struct diag_engine *diag = diag_engine_create(a);
+  const struct source *source = source_create(a, p->file ? p->file : "kernel.tile", p->text);
+  const struct ast_module *m = lang_parse(a, diag, source);
+  struct lang_param *params;
+  size_t count;
+  struct tune_key k = {0};
+  if (!m || diag_error_count(diag) ||
+      !lang_kernel_params(a, diag, m, p->kernel, &k.kernel, &params, &count))
+    return status_set(TILE_COMPILE_ERROR, "%s", diag_first_error(diag));
+  k.kernel = arena_strdup(a, k.kernel);
+  k.device = arena_strdup(a, device->name);
+  k.target = arena_strdup(a, p->target ? p->target : device->target);
+  k.types = tune_types_of(a, p->args, p->arg_count);
+  take_fixed(a, p, &k);
+  take_values(a, p, key_names, key_name_count, &k);
+  tune_hash_of(a, m, p->folders, p->folder_count, !p->file, k.hash);
+  *ret = k;
+  return TILE_OK;
+}
+
+const char *tune_file_path(struct arena *a, const char *kernel_file) {
+  const char *slash = strrchr(kernel_file, '/'), *dot = strrchr(kernel_file, '.');
+  bool has_ending = dot && dot > kernel_file && (!slash || dot > slash + 1);
+  size_t n = has_ending ? (size_t)(dot - kernel_file) : strlen(kernel_file);
+  return arena_printf(a, "%.*s.tune.json", (int)n, kernel_file);
+}

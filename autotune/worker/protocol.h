@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What both sides of the worker have in common. The child finds three files: the socket, the
+// arrays' first contents (not written), and what the reference left behind a page that survives
+// the child. Frames (autotune/worker/frames.h):
+//
+//   to the worker                               from it
+//   open     device, arguments, tolerances      device    its properties | failed  status, message
+//   ready    the data are filled                copied    GB/s of a copy; uploaded
+//   load     id, config, info, grid + code      begin     id: the watchdog's time starts
+//   check    id, config, reference              end       id, outcome, reason, figures
+//   measure  id, config, plan                   leaving  the end that follows is nobody's fault
+#ifndef TILE_AUTOTUNE_WORKER_PROTOCOL_H
+#define TILE_AUTOTUNE_WORKER_PROTOCOL_H
+
+#include "autotune/worker/bench.h"
+#include "autotune/worker/frames.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#define WORKER_OPTION "--tune-worker" // of tilec and tile-worker; takes the socket's number
+enum { WORKER_SOCKET = 3, WORKER_DATA, WORKER_SHARED, WORKER_FILE_END };
+
+// The first page of the shared file; the reference's results follow.
+#define WORKER_PAGE 4096
+struct worker_page {
+  _Atomic uint64_t at_fault; // the request whose thread a signal ended; 0: not known
+  _Atomic uint32_t has_reference, has_copy_rate;
+};
+
+// ---- autotune/worker/spawn.c ----
+// The program to run as worker, or NULL with status and message. malloc'ed.
+char *worker_find_program(const char *given);
+// Starts it with those files at its places. The files have close-on-exec set.
+tile_status worker_spawn(const char *program, const int files[3], pid_t *ret);
+// Waits for its end, killing it first. In words: "was killed by SIGSEGV ...".
+void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size);
+
+// ---- autotune/worker/thread.c ----
+// Serves in a thread of this process; the files are copied.
+struct worker_thread;
+tile_status worker_thread_start(const int files[3], struct worker_thread **ret);
+// Once its socket is closed: waits for its end, at most so long, then leaves it behind.
+void worker_thread_end(struct worker_thread *t, double wait_ms, char *ret, size_t size);
+
+// ---- autotune/worker/serve.c ----
+// Answers requests until the other side closes. `at_work` (may be NULL) is called in each thread
+// that begins a request, or ends one (0), for who notes whose fault a crash is; `on_end` (may be
+// NULL) when the socket ends while the device may be busy: it need not return. Returns whether it
+// ended because the other side closed; else the device cannot be used any more.
+struct worker_hooks {
+  void (*at_work)(uint64_t id);
+  void (*on_end)(void);
+};
+bool worker_serve(const int files[3], const struct worker_hooks *hooks);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's side of the conversation, in parts: frames are taken in (autotune/worker/intake.c)
+// by one thread, so that the end of the parent is seen whatever a kernel does; candidates and
+// requests are worked on and answered (autotune/worker/answer.c) by others; autotune/worker/serve.c
+// starts and ends them.
+#ifndef TILE_AUTOTUNE_WORKER_SERVER_H
+#define TILE_AUTOTUNE_WORKER_SERVER_H
+
+#include "autotune/worker/protocol.h"
+
+#include <pthread.h>
+
+enum candidate_state { CANDIDATE_COMING, CANDIDATE_ASSEMBLED, CANDIDATE_LOADED, CANDIDATE_BAD };
+
+struct candidate {
+  uint32_t config;
+  uint64_t load_id;
+  enum candidate_state state;
+  enum tune_outcome outcome; // of a bad one, with the reason
+  char reason[256];
+  struct arena *arena; // of info's parts
+  char *code;          // malloc'ed; NULL once it is loaded
+  size_t size;
+  double assemble_ms;
+  struct bench_candidate bench;
+  struct candidate *next;
+  struct candidate *next_to_assemble;
+};
+
+struct request {
+  uint64_t id;
+  uint32_t config;
+  bool measures, is_reference;
+  struct measure_plan plan;
+  struct request *next;
+};
+
+struct server {
+  int fd;
+  const struct worker_hooks *hooks;
+  struct bench bench;
+  struct bench_problem problem;
+  struct worker_page *page;
+  char *data, *reference;
+  int data_fd, shared_fd;
+  size_t data_bytes;
+  struct arena *arena; // of the problem; written by the reader, then by the device's thread
+  pthread_mutex_t sending;
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  // What follows is guarded by `lock`.
+  bool opened, ready, uploaded, ended, failed;
+  struct candidate *candidates;
+  struct candidate *to_assemble, **to_assemble_end;
+  struct request *requests, **requests_end;
+};
+
+// ---- autotune/worker/intake.c ----
+void *worker_read_frames(void *server);
+void worker_candidate_free(struct candidate *c);
+
+// ---- autotune/worker/answer.c ----
+void worker_send_device(struct server *s);
+void worker_send_copied(struct server *s, double gbs);
+void worker_send_leaving(struct server *s); // what had begun is not to blame for the end
+void worker_send_failed(struct server *s, tile_status status); // with the thread's message
+void *worker_assemble_all(void *server);
+// By the device's thread, without the lock.
+void worker_load(struct server *s, struct candidate *c);
+void worker_upload(struct server *s);
+void worker_answer_request(struct server *s, const struct request *q, struct candidate *c);
+
+#endif

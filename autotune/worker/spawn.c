@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding, starting and burying the worker's process.
+//
+// The program is $TILE_WORKER (not for set-user-id programs); this program where it is tilec; else
+// `tile-worker` in the libexec folder that belongs to where the library lies, in the one it was
+// configured for, or beside the library, as in a build folder. Where there is none,
+// autotune/worker/thread.c serves.
+#define _GNU_SOURCE // dladdr
+#include "autotune/worker/protocol.h"
+#include "base/file.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+extern char **environ;
+
+#define OWN_PROGRAM "/proc/self/exe"
+
+static const char *from_environment(void) {
+#if defined(__linux__)
+  if (getauxval(AT_SECURE))
+    return NULL;
+#endif
+  const char *path = getenv("TILE_WORKER");
+  return path && *path ? path : NULL;
+}
+
+static bool is_tilec(void) {
+  char path[4096];
+  ssize_t n = readlink(OWN_PROGRAM, path, sizeof path - 1);
+  if (n <= 0)
+    return false;
+  path[n] = '\0';
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  return strcmp(name, "tilec") == 0 || strcmp(name, "tilec (deleted)") == 0;
+}
+
+// The folder of the library or program that holds this code, with its last slash.
+static struct str own_folder(void) {
+  Dl_info info;
+  char *(*function)(const char *) = worker_find_program;
+  void *address;
+  memcpy(&address, &function, sizeof address); // ISO C has no cast to object pointers
+  if (!dladdr(address, &info) || !info.dli_fname)
+    return (struct str){"", 0};
+  const char *slash = strrchr(info.dli_fname, '/');
+  return slash ? (struct str){info.dli_fname, (size_t)(slash + 1 - info.dli_fname)} : STR("./");
+}
+
+char *worker_find_program(const char *given) {
+  const char *found = given ? given : from_environment();
+  if (!found && is_tilec())
+    found = OWN_PROGRAM;
+  struct str folder = own_folder();
+  struct strbuf path = {0};
+  static const char *const places[] = {TILE_LIBEXEC_FROM_LIB "/tile-worker",
+                                       TILE_LIBEXEC "/tile-worker", "tile-worker"};
+  for (size_t i = 0; !found && i < COUNT_OF(places); i++) {
+    strbuf_clear(&path);
+    if (places[i][0] != '/')
+      strbuf_put(&path, folder.ptr, folder.len);
+    strbuf_puts(&path, places[i]);
+    if (access(strbuf_cstr(&path), X_OK) == 0)
+      found = strbuf_cstr(&path);
+  }
+  char *copy = found ? strdup(found) : NULL;
+  strbuf_finish(&path);
+  if (!found)
+    status_set(TILE_NOT_FOUND,
+               "the tuner's worker program `tile-worker` was not found\n  = help: it is installed "
+               "with the library, into libexec/tile; TILE_WORKER names another one");
+  else if (!copy)
+    status_set(TILE_OUT_OF_MEMORY, "out of memory");
+  return copy;
+}
+
+// Signals as in a fresh program, a process group of its own (Ctrl-C is the parent's business), no
+// terminal: kernels print, and so do drivers.
+static int prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *actions,
+                   const int files[3]) {
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  const char *debug = getenv("TILE_DEBUG");
+  int error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                                       POSIX_SPAWN_SETPGROUP);
+  error = error ? error : posix_spawnattr_setsigmask(attributes, &none);
+  error = error ? error : posix_spawnattr_setsigdefault(attributes, &all);
+  error = error ? error : posix_spawnattr_setpgroup(attributes, 0);
+  for (int fd = 0; fd < (debug && *debug ? 2 : 3); fd++)
+    error = error ? error
+                  : posix_spawn_file_actions_addopen(actions, fd, "/dev/null",
+                                                     fd ? O_WRONLY : O_RDONLY, 0);
+  for (int i = 0; i < 3; i++)
+    error = error ? error : posix_spawn_file_actions_adddup2(actions, files[i], WORKER_SOCKET + i);
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+  // What the program has open is none of the worker's business.
+  error = error ? error : posix_spawn_file_actions_addclosefrom_np(actions, WORKER_FILE_END);
+#endif
+  return error;
+}
+
+static tile_status spawn_failure(const char *program, int error) {
+  return status_set(error == ENOENT ? TILE_NOT_FOUND : TILE_IO_ERROR,
+                    "the tuner's worker `%s` does not start: %s", program, strerror(error));
+}
+
+tile_status worker_spawn(const char *program, const int files[3], pid_t *ret) {
+  // Out of the way of the places where they shall be.
+  int moved[3], error = 0;
+  for (int i = 0; i < 3; i++) {
+    moved[i] = fcntl(files[i], F_DUPFD_CLOEXEC, WORKER_FILE_END);
+    if (moved[i] < 0)
+      error = errno;
+  }
+  char name[] = "tile-worker", option[] = WORKER_OPTION, socket[] = "3";
+  char *const argv[] = {name, option, socket, NULL};
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_init(&attributes);
+  posix_spawn_file_actions_init(&actions);
+  error = error ? error : prepare(&attributes, &actions, moved);
+  error = error ? error : posix_spawn(ret, program, &actions, &attributes, argv, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  for (int i = 0; i < 3; i++)
+    if (moved[i] >= 0)
+      close(moved[i]);
+  return error ? spawn_failure(program, error) : TILE_OK;
+}
+
+static const char *signal_name(int number) {
+  switch (number) {
+  case SIGSEGV: return "SIGSEGV, an access to memory that is not there";
+  case SIGBUS: return "SIGBUS, a bad access to memory";
+  case SIGFPE: return "SIGFPE, an arithmetic error";
+  case SIGILL: return "SIGILL, an illegal instruction";
+  case SIGABRT: return "SIGABRT";
+  case SIGTRAP: return "SIGTRAP";
+  case SIGKILL: return "SIGKILL";
+  case SIGTERM: return "SIGTERM";
+  default: return NULL;
+  }
+}
+
+void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size) {
+  int status = 0;
+  pid_t done;
+  if (is_to_be_killed)
+    kill(pid, SIGKILL);
+  do
+    done = waitpid(pid, &status, 0);
+  while (done < 0 && errno == EINTR);
+  if (done != pid) // the program ignores SIGCHLD, or waits for everybody's children
+    snprintf(ret, size, "ended");
+  else if (WIFSIGNALED(status) && signal_name(WTERMSIG(status)))
+    snprintf(ret, size, "was killed by %s", signal_name(WTERMSIG(status)));
+  else if (WIFSIGNALED(status))
+    snprintf(ret, size, "was killed by signal %d", WTERMSIG(status));
+  else
+    snprintf(ret, size, "exited with status %d", WEXITSTATUS(status));
+}

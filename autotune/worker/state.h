@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner's side of the worker: requests until they are answered, and the thread that keeps a
+// worker alive. Shared by worker.c (calls) and autotune/worker/keeper.c (the thread).
+#ifndef TILE_AUTOTUNE_WORKER_STATE_H
+#define TILE_AUTOTUNE_WORKER_STATE_H
+
+#include "autotune/worker/protocol.h"
+
+#include <pthread.h>
+
+enum request_kind { REQUEST_LOAD, REQUEST_CHECK, REQUEST_MEASURE };
+
+struct worker_request {
+  uint64_t id; // from 1 on
+  enum request_kind kind;
+  uint32_t config;
+  bool is_reference, is_own; // own: a load again for a new worker; the caller does not hear of it
+  struct measure_plan plan;
+  bool sent, begun;
+  double begun_at;
+  struct worker_request *next;
+};
+
+struct worker_candidate {
+  struct tune_built built;
+  unsigned loaded_in; // the start of the worker to which a load was sent; 0: none
+  bool is_bad;        // with what its later requests are answered
+  enum tune_outcome outcome;
+  char reason[256];
+};
+
+struct worker_reply {
+  struct tune_reply reply;
+  struct worker_reply *next;
+};
+
+struct tune_worker {
+  char *program; // NULL: there is none, a thread of this process serves
+  double timeout_ms;
+  struct strbuf hello; // the open frame
+  int data_fd, shared_fd;
+  struct worker_page *page;
+  int wake[2];   // the caller's calls wake the thread
+  int notify[2]; // readable when there is something for the caller
+  pthread_t thread;
+  bool has_thread;
+
+  pthread_mutex_t lock; // guards what follows
+  pthread_cond_t news;
+  struct arena *arena;                       // candidates
+  VEC(struct worker_candidate *) candidates; // by configuration; NULL: not given
+  struct worker_request *requests;           // unanswered, in order
+  uint64_t last_id;
+  struct worker_reply *replies, **replies_end;
+  bool is_closing, is_ready, has_device, has_device_news, is_notified;
+  tile_device_properties device;
+  double copy_gbs;
+  tile_status status; // not TILE_OK: there will be no worker any more
+  char message[512];
+
+  // The running worker; the thread's.
+  int fd; // -1: none
+  pid_t pid;
+  struct worker_thread *server; // in its place
+  unsigned starts, deaths;      // deaths: since the last answer
+  double started_at, ready_at;
+  bool opened, ready_sent, uploaded, leaves;
+  struct frame_reader reader;
+  struct arena *heads;
+  struct strbuf out;
+  size_t sent;
+};
+
+// ---- worker.c; with the lock ----
+struct worker_candidate *worker_candidate(struct tune_worker *w,
+                                          uint32_t config); // NULL: not given
+// Gives the reply to the caller (unless the request is its own) and frees the request.
+void worker_answer(struct tune_worker *w, struct worker_request *r, const struct tune_reply *reply);
+void worker_notify(struct tune_worker *w);
+uint64_t worker_next_id(struct tune_worker *w);
+
+// ---- autotune/worker/keeper.c ----
+void *worker_keep(void *worker);
+
+#endif

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions behind builtins.def, one file a family.
+#ifndef TILE_LANG_BUILTINS_BUILTINS_H
+#define TILE_LANG_BUILTINS_BUILTINS_H
+
+#include "lang/emit/consteval.h"
+
+enum math_fn {
+  MATH_FN_STD, // NAME_f32 and NAME_f64 of lang/std
+  MATH_FN_EXP2,
+  MATH_FN_LOG2,
+  MATH_FN_SQRT,
+  MATH_FN_SQRT_RN,
+  MATH_FN_RSQRT,
+  MATH_FN_FLOOR,
+  MATH_FN_CEIL
+};
+enum atomic_fn {
+  ATOMIC_FN_ADD,
+  ATOMIC_FN_MAX,
+  ATOMIC_FN_MIN,
+  ATOMIC_FN_AND,
+  ATOMIC_FN_OR,
+  ATOMIC_FN_XOR,
+  ATOMIC_FN_XCHG
+};
+enum hint { HINT_DIVISIBILITY, HINT_CONTIGUITY, HINT_CONSTANCY };
+
+typedef struct value builtin_fn(struct emitter *e, struct call *c);
+
+// lang/builtins/python.c
+builtin_fn builtin_len, builtin_range, builtin_minmax, builtin_isinstance, builtin_hasattr,
+    builtin_getattr, builtin_number, builtin_str, builtin_tuple, builtin_enumerate, builtin_zip;
+// lang/builtins/static.c
+builtin_fn builtin_static_assert, builtin_static_print, builtin_constexpr, builtin_dtype,
+    builtin_pointer_type, builtin_condition, builtin_next_power_of_2, builtin_log2, builtin_target,
+    builtin_type_question, builtin_type_is;
+// lang/builtins/create.c
+builtin_fn builtin_program_id, builtin_arange, builtin_full, builtin_zeros, builtin_zeros_like,
+    builtin_cast, builtin_to_tensor;
+// lang/builtins/shape.c
+builtin_fn builtin_broadcast, builtin_broadcast_to, builtin_expand_dims, builtin_squeeze,
+    builtin_reshape, builtin_ravel, builtin_trans;
+// lang/builtins/elementwise.c
+builtin_fn builtin_where, builtin_minimum, builtin_clamp, builtin_operator, builtin_logical,
+    builtin_cdiv, builtin_fma, builtin_fdiv, builtin_umulhi, builtin_abs;
+// lang/builtins/math.c
+builtin_fn builtin_math;
+// lang/builtins/memory.c
+builtin_fn builtin_load, builtin_store;
+// lang/builtins/atomic.c
+builtin_fn builtin_atomic, builtin_atomic_cas, builtin_atomic_poll;
+// lang/builtins/collective.c
+builtin_fn builtin_reduce, builtin_scan, builtin_map_elementwise;
+// lang/builtins/elements.c
+builtin_fn builtin_join, builtin_split, builtin_item, builtin_gather, builtin_histogram;
+// lang/builtins/dot.c
+builtin_fn builtin_dot;
+// lang/builtins/device.c
+builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
+// lang/builtins/block.c
+builtin_fn builtin_make_block_ptr, builtin_advance;
+// lang/builtins/host.c
+builtin_fn builtin_number_info, builtin_int_dtype;
+// lang/builtins/debug.c
+builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
+    builtin_device_assert, builtin_expect_zero, builtin_print;
+
+// The pointers of a block and what `boundary_check` leaves of them: VALUE_NONE or a mask.
+struct block_access {
+  struct value ptr, mask;
+};
+bool emit_block_access(struct emitter *e, struct value block_pointer, struct operand boundary,
+                       struct span at, struct block_access *ret);
+// The elements along `axis` that the integers of `index`, a tile of rank 1, name.
+struct value emit_take(struct emitter *e, struct value x, unsigned axis, struct value index);
+// A type that Triton has on other devices, or had once.
+bool is_foreign_type(struct str name);
+// A type by its name in torch or numpy.
+bool host_dtype(const char *name, enum dtype *ret);
+// A function of Python's `math` where code is evaluated at compile time; false elsewhere.
+bool const_math(struct emitter *e, const char *name, const struct operand *args, size_t count,
+                struct value *ret);
+// minimum (maximum) of two values, folded where both are known.
+struct value emit_minimum(struct emitter *e, struct operand a, struct operand b, bool maximum,
+                          bool propagate_nan, struct span at);
+// The element type an argument names, as a type; reports everything else.
+bool need_type(struct emitter *e, struct operand x, const char *what, struct type *ret);
+// An optional string argument that must be one of `allowed` (NULL-terminated); "" when absent.
+bool need_choice(struct emitter *e, struct call *c, unsigned i, const char *what,
+                 const char *const *allowed, const char **ret);
+// A mask as i1 in the shape of `like`; a null value for `None`. False if it was reported.
+bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue *ret);
+// An axis of a tile; negative ones count from the end.
+bool need_axis(struct emitter *e, struct operand x, unsigned rank, unsigned *ret);
+// The same elements in row-major order; `t` has as many.
+struct value emit_reshape(struct emitter *e, struct value x, struct type t, bool can_reorder);
+// The pointee of a scalar or tile of pointers, else E0507.
+bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores.
+#include "lang/builtins/builtins.h"
+
+#include <math.h>
+
+bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee) {
+  struct operand p = c->args[0];
+  if (p.v.kind == VALUE_RT && p.v.type.ptr) {
+    *ret_pointee = type_pointee(p.v.type);
+    return true;
+  }
+  struct diag *d = emit_error(e, p.at, E0507, "`tl.%s` needs a pointer, not %s", c->builtin->name,
+                              value_describe(e, p.v));
+  diag_primary_label(d, "%s", value_type_text(e, p.v));
+  diag_help(d, "add offsets to a pointer parameter: `tl.%s(x + offsets, ...)`", c->builtin->name);
+  return false;
+}
+
+bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue *ret) {
+  *ret = (MlirValue){NULL};
+  if (x.v.kind == VALUE_ABSENT || x.v.kind == VALUE_NONE)
+    return true;
+  bool truth;
+  if (const_truth(x.v, &truth)) {
+    if (truth)
+      return true; // as if there were no mask
+    x.v = value_bool(false);
+  }
+  x.v = to_runtime(e, x, "a mask");
+  if (value_is_poison(x.v))
+    return false;
+  if (type_is_float(x.v.type) || x.v.type.ptr) {
+    struct diag *d =
+        emit_error(e, x.at, E0503, "the mask is %s, not a boolean", type_text(e->a, x.v.type));
+    diag_help(d, "compare: `offsets < n`");
+    return false;
+  }
+  x.v = emit_truth_tile(e, x.v);
+  x.v = broadcast_to(e, x, like, "the mask ");
+  if (value_is_poison(x.v))
+    return false;
+  *ret = x.v.rt;
+  return true;
+}
+
+// Options of block pointers beside another one.
+static bool no_block_pointers(struct emitter *e, struct call *c, unsigned i, const char *name) {
+  if (!arg_given(c, i) || c->args[i].v.kind == VALUE_NONE ||
+      (c->args[i].v.kind == VALUE_TUPLE && c->args[i].v.tuple.len == 0) ||
+      (c->args[i].v.kind == VALUE_STR && c->args[i].v.s.len == 0))
+    return true;
+  struct diag *d = emit_error(e, c->args[i].at, E0515, "`%s` without a block pointer", name);
+  diag_help(d, "use a mask: `mask=offsets < n`");
+  return false;
+}
+
+// Turns the block pointer of a load or store into pointers and a mask; `boundary` is the argument
+// that names the dimensions to check.
+static bool take_block(struct emitter *e, struct call *c, unsigned boundary, unsigned mask) {
+  struct block_access b;
+  if (!value_is_record(c->args[0].v, RECORD_BLOCK_POINTER))
+    return true;
+  if (arg_given(c, mask) && c->args[mask].v.kind != VALUE_NONE) {
+    struct diag *d = emit_error(e, c->args[mask].at, E0515, "a mask for a block pointer");
+    diag_help(d, "name the dimensions to check: `boundary_check=(0, 1)`");
+    return false;
+  }
+  if (!emit_block_access(e, c->args[0].v, c->args[boundary], c->at, &b))
+    return false;
+  c->args[0].v = b.ptr;
+  c->args[mask].v = b.mask;
+  c->args[boundary].v = value_of_kind(VALUE_ABSENT);
+  return true;
+}
+
+// What the elements outside get: zero unless "nan" is asked for.
+static bool take_padding(struct emitter *e, struct call *c) {
+  static const char *const paddings[] = {"", "zero", "nan", NULL};
+  const char *padding;
+  bool is_block = value_is_record(c->args[0].v, RECORD_BLOCK_POINTER);
+  if (!is_block)
+    return no_block_pointers(e, c, 4, "padding_option");
+  if (!need_choice(e, c, 4, "the padding", paddings, &padding))
+    return false;
+  if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
+    struct diag *d = emit_error(e, c->args[2].at, E0515, "`other` for a block pointer");
+    diag_help(d, "what lies outside is zero, or NaN with `padding_option=\"nan\"`");
+    return false;
+  }
+  if (!take_block(e, c, 3, 1))
+    return false;
+  if (strcmp(padding, "nan") == 0 && c->args[1].v.kind == VALUE_RT)
+    c->args[2].v = value_float((double)NAN);
+  return true;
+}
+
+static struct value load_scalar_type(struct emitter *e, struct value loaded, struct type pointee) {
+  // Booleans are bytes in memory.
+  return type_is_bool(pointee) ? emit_truth_tile(e, loaded) : loaded;
+}
+
+struct value builtin_load(struct emitter *e, struct call *c) {
+  static const char *const caches[] = {"", ".ca", ".cg", ".cs", ".cv", NULL};
+  static const char *const evictions[] = {"", "evict_first", "evict_last", "evict_normal", NULL};
+  const char *cache, *evict;
+  struct type pointee;
+  bool is_volatile = false;
+  MlirValue mask, other = {NULL};
+  if (!take_padding(e, c) || !need_pointer(e, c, &pointee) ||
+      !no_block_pointers(e, c, 3, "boundary_check") ||
+      !need_choice(e, c, 5, "the cache modifier", caches, &cache) ||
+      !need_choice(e, c, 6, "the eviction policy", evictions, &evict) ||
+      (arg_given(c, 7) && !need_const_bool(e, c->args[7], "`volatile`", &is_volatile)) ||
+      !need_mask(e, c->args[1], pointee, &mask))
+    return VALUE_ERROR;
+  struct type stored = pointee; // what the IR loads
+  if (type_is_bool(pointee))
+    stored.dtype = DTYPE_I8;
+  bool has_mask = arg_given(c, 1) && c->args[1].v.kind != VALUE_NONE;
+  if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
+    if (!has_mask) {
+      struct diag *d = emit_error(e, c->args[2].at, E0505, "`other` without `mask`");
+      diag_help(d, "`other` is what masked-off elements get: add `mask=...`, or leave it out");
+      return VALUE_ERROR;
+    }
+    struct operand o = c->args[2];
+    if (value_is_number(o.v) && !pointee.ptr)
+      o.v = literal_as(e, o, pointee);
+    else
+      o.v = emit_convert(e, o, type_elem(pointee));
+    o.v = value_is_poison(o.v) ? o.v : emit_cast(e, o.v, type_elem(stored), NULL);
+    o.v = broadcast_to(e, o, pointee, "`other` ");
+    if (value_is_poison(o.v))
+      return VALUE_ERROR;
+    if (!mlirValueIsNull(mask))
+      other = o.v.rt;
+  }
+  MlirValue v =
+      build_load(&e->b, c->args[0].v.rt, mask, other, *cache ? cache + 1 : "", evict, is_volatile);
+  return load_scalar_type(e, value_rt(v, stored), pointee);
+}
+
+struct value builtin_store(struct emitter *e, struct call *c) {
+  static const char *const caches[] = {"", ".wb", ".cg", ".cs", ".wt", NULL};
+  static const char *const evictions[] = {"", "evict_first", "evict_last", "evict_normal", NULL};
+  const char *cache, *evict;
+  struct type pointee;
+  MlirValue mask;
+  if (!take_block(e, c, 3, 2) || !need_pointer(e, c, &pointee) ||
+      !no_block_pointers(e, c, 3, "boundary_check") ||
+      !need_choice(e, c, 4, "the cache modifier", caches, &cache) ||
+      !need_choice(e, c, 5, "the eviction policy", evictions, &evict))
+    return VALUE_ERROR;
+  if (c->args[0].v.type.is_const) {
+    struct diag *d = emit_error(e, c->args[0].at, E0506, "store through a const pointer");
+    diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
+    return VALUE_ERROR;
+  }
+  struct operand value = c->args[1];
+  bool is_literal = value_is_number(value.v) && !pointee.ptr;
+  if (!is_literal)
+    value.v = arg_runtime(e, c, 1);
+  if (value.v.kind == VALUE_RT && value.v.type.ptr != pointee.ptr) {
+    emit_error(e, value.at, E0503, "cannot store %s through %s", type_text(e->a, value.v.type),
+               type_text(e->a, type_elem(c->args[0].v.type)));
+    return VALUE_ERROR;
+  }
+  if (is_literal)
+    value.v = literal_as(e, value, pointee);
+  else if (!value_is_poison(value.v))
+    value.v = emit_cast(e, value.v, type_elem(pointee), NULL);
+  if (!value_is_poison(value.v) && type_is_bool(pointee))
+    value.v = emit_cast(e, value.v, type_scalar(DTYPE_I8), NULL);
+  value.v = broadcast_to(e, value, pointee, "the value ");
+  if (!need_mask(e, c->args[2], pointee, &mask) || value_is_poison(value.v))
+    return VALUE_ERROR;
+  build_store(&e->b, c->args[0].v.rt, value.v.rt, mask, *cache ? cache + 1 : "", evict);
+  return value_of_kind(VALUE_NONE);
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names: variables of the functions being inlined, and what a module gives a meaning to.
+#include "lang/builtins/builtins.h"
+#include "lang/emit/ssa.h"
+#include "lang/emit/std_module.h"
+#include "lang/host/host.h"
+#include "lang/host/import.h"
+
+#include <math.h>
+
+struct variable *scope_find(struct frame *f, const char *name) {
+  return ptrmap_get(&f->variables, name);
+}
+
+struct variable *scope_variable(struct emitter *e, const char *name) {
+  struct variable *v = scope_find(e->frame, name);
+  if (v)
+    return v;
+  v = arena_new(e->a, struct variable);
+  v->name = name;
+  ptrmap_put(e->a, &e->frame->variables, name, v);
+  return v;
+}
+
+void scope_assign(struct emitter *e, const char *name, struct span at, struct value v) {
+  struct variable *var = scope_variable(e, name);
+  var->value = e->host ? host_value(e, v) : v;
+  var->span = at;
+  var->is_constexpr = false;
+}
+
+// ---- reading ----
+
+static struct value report_absent(struct emitter *e, const struct variable *v, struct span at) {
+  struct diag *d;
+  switch (v->why) {
+  case ABSENT_MISMATCH:
+    d = emit_error(e, at, E0215, "`%s` has no single type here: %s on one path, %s on the other",
+                   v->name, v->texts[0], v->texts[1]);
+    diag_label(d, v->places[0], "%s", v->texts[0]);
+    diag_label(d, v->places[1], "%s", v->texts[1]);
+    diag_help(d, "make both paths give one type, e.g. by `.to(...)`, or use two names");
+    break;
+  case ABSENT_BRANCH:
+    d = emit_error(e, at, E0202, "`%s` may be undefined here", v->name);
+    diag_label(d, v->places[0], "assigned on one path only");
+    diag_help(d, "give `%s` a value before the `if`, or in both branches", v->name);
+    break;
+  case ABSENT_LOOP:
+    d = emit_error(e, at, E0202, "`%s` may be undefined here", v->name);
+    diag_label(d, v->places[0], "assigned in a loop that may run no times");
+    diag_help(d, "give `%s` a value before the loop", v->name);
+    break;
+  case ABSENT_UNSET:
+    d = emit_error(e, at, E0202, "`%s` is used before it has a value", v->name);
+    break;
+  }
+  return VALUE_ERROR;
+}
+
+struct value scope_read(struct emitter *e, struct variable *v, struct span at) {
+  return v->value.kind == VALUE_ABSENT ? report_absent(e, v, at) : v->value;
+}
+
+// ---- modules ----
+
+static bool module_constant(const char *name, struct value *ret) {
+  static const struct {
+    const char *name;
+    double value;
+  } numbers[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
+  for (size_t i = 0; i < COUNT_OF(numbers); i++)
+    if (strcmp(name, numbers[i].name) == 0)
+      return *ret = value_float(numbers[i].value), true;
+  if (strcmp(name, "inf") == 0)
+    return *ret = value_float((double)INFINITY), true;
+  if (strcmp(name, "nan") == 0)
+    return *ret = value_float((double)NAN), true;
+  return false;
+}
+
+static bool dtype_name_value(const char *name, struct value *ret) {
+  enum dtype t;
+  if (!dtype_parse(str_from(name), &t))
+    return false;
+  *ret = value_type(type_scalar(t));
+  return true;
+}
+
+// What `tl.NAME` and a bare `NAME` can mean beside functions and types.
+static bool language_module(const char *name, struct value *ret) {
+  static const struct {
+    const char *name;
+    enum module_id module;
+  } modules[] = {{"tl", MODULE_TL},
+                 {"triton", MODULE_TRITON},
+                 {"language", MODULE_TL},
+                 {"math", MODULE_MATH},
+                 {"core", MODULE_TL},
+                 {"standard", MODULE_TL},
+                 {"extra", MODULE_EXTRA},
+                 {"cuda", MODULE_EXTRA},
+                 {"libdevice", MODULE_EXTRA},
+                 {"tl_math", MODULE_MATH},
+                 {"PropagateNan", MODULE_EXTRA},
+                 {"random", MODULE_TL},
+                 {"hip", MODULE_EXTRA},
+                 {"target_info", MODULE_TL}};
+  for (size_t i = 0; i < COUNT_OF(modules); i++)
+    if (strcmp(name, modules[i].name) == 0) {
+      *ret = (struct value){.kind = VALUE_MODULE, .module = modules[i].module};
+      return true;
+    }
+  return false;
+}
+
+bool scope_language_name(const char *name, struct value *ret) {
+  return dtype_name_value(name, ret) || language_module(name, ret);
+}
+
+static struct value value_of_builtin(const struct builtin *b) {
+  return (struct value){.kind = VALUE_BUILTIN, .builtin = b};
+}
+
+static bool array_library_find(struct emitter *e, const char *name, struct value *ret) {
+  enum dtype t;
+  const struct builtin *b = builtin_find(e, name);
+  if (b && b->emit == builtin_number_info)
+    return *ret = value_of_builtin(b), true;
+  if (host_dtype(name, &t))
+    return *ret = value_type(type_scalar(t)), true;
+  return module_constant(name, ret);
+}
+
+bool module_find(struct emitter *e, enum module_id m, const char *name, struct value *ret) {
+  if (m == MODULE_HOST)
+    return array_library_find(e, name, ret);
+  if (is_foreign_type(str_from(name))) // can be compared with, and is never equal
+    return *ret = value_str(str_from(name)), true;
+  const struct builtin *b = builtin_find(e, name);
+  if (b)
+    return *ret = value_of_builtin(b), true;
+  if (scope_language_name(name, ret))
+    return true;
+  if (m == MODULE_MATH && module_constant(name, ret))
+    return true;
+  if (m == MODULE_EXTRA && (strcmp(name, "ALL") == 0 || strcmp(name, "NONE") == 0))
+    return *ret = value_str(str_from(name)), true;
+  return false;
+}
+
+struct value module_attribute(struct emitter *e, enum module_id m, const char *name,
+                              struct span at) {
+  struct value v;
+  if (module_find(e, m, name, &v))
+    return v;
+  if (m == MODULE_HOST) {
+    struct diag *d = emit_error(e, at, E0201, "`%s` of this module belongs to the host", name);
+    diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
+                 "language are in `tl`");
+    return VALUE_ERROR;
+  }
+  struct diag *d = emit_error(e, at, E0201, "there is no `%s` in this module", name);
+  const char *near = builtin_nearest(e, name, false);
+  if (near) {
+    diag_help(d, "did you mean `%s`?", near);
+    diag_fixit(d, at, near);
+  }
+  return VALUE_ERROR;
+}
+
+// ---- the module that the text stands in ----
+
+static struct value constant_value(struct emitter *e, const struct ast_module *m,
+                                   const struct ast_constant *k, struct span at) {
+  struct value *known = ptrmap_get(&e->module_values, k);
+  if (known && known->kind == VALUE_ABSENT) {
+    emit_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name);
+    return VALUE_ERROR;
+  }
+  if (known)
+    return *known;
+  known = arena_new(e->a, struct value); // absent while it is computed
+  ptrmap_put(e->a, &e->module_values, k, known);
+  struct frame *f = arena_new(e->a, struct frame); // lambdas may keep it
+  *f = (struct frame){
+      .module = m, .call_loc = e->b.loc, .is_std = e->frame->is_std, .region = e->region};
+  struct frame *saved = e->frame;
+  e->frame = f;
+  struct value v = emit_expr(e, k->value);
+  e->frame = saved;
+  if (!value_is_const(v) && !value_is_poison(v) && !e->host) {
+    struct diag *d = emit_error(e, at, E0301,
+                                "the module constant `%s` is not known at compile "
+                                "time",
+                                k->name);
+    diag_label(d, k->value->span, "%s", value_type_text(e, v));
+    v = VALUE_ERROR;
+  }
+  return *known = v;
+}
+
+// `@use_tl_extra @triton.jit def trunc(x)`: a function that gives way to the vendor's of that name.
+static bool gives_way(struct emitter *e, const struct ast_function *f, struct value *ret) {
+  const struct builtin *b = builtin_find(e, f->name);
+  for (size_t i = 0; b && i < f->decorators.len; i++)
+    if (f->decorators.at[i]->kind == EXPR_NAME &&
+        strcmp(f->decorators.at[i]->name, "use_tl_extra") == 0)
+      return *ret = value_of_builtin(b), true;
+  return false;
+}
+
+bool scope_module_name(struct emitter *e, const struct ast_module *m, const char *name,
+                       struct span at, struct value *ret) {
+  const struct ast_constant *k = e->host ? host_constant(e, m, name) : ast_find_constant(m, name);
+  const struct ast_function *f = ast_find_function(m, name);
+  const struct ast_class *c = ast_find_class(m, name);
+  struct value v;
+  bool is_chosen = k && k != ast_find_constant(m, name); // by conditions
+  if (k && (!k->is_branch || is_chosen))
+    *ret = constant_value(e, m, k, at);
+  else if (f)
+    *ret = gives_way(e, f, &v) ? v : emit_function_value(e, f, m, NULL);
+  else if (c)
+    *ret = emit_class_value(e, c, m);
+  else if (import_lookup(e, m, name, &v))
+    *ret = v;
+  else if (k)
+    *ret = constant_value(e, m, k, at);
+  else
+    return false;
+  return true;
+}
+
+static bool module_lookup(struct emitter *e, const char *name, struct span at, struct value *ret) {
+  const struct ast_module *m = e->frame->module;
+  if (e->frame->is_std && !ast_find_constant(m, name) && !ast_find_function(m, name) &&
+      std_value(e, name, ret))
+    return true;
+  return scope_module_name(e, m, name, at, ret);
+}
+
+struct nearest {
+  struct str name;
+  const char *best;
+  unsigned distance;
+};
+
+static void consider(struct nearest *n, const char *candidate) {
+  const char *near = str_nearest(n->name, &candidate, 1);
+  unsigned d = near ? str_distance(n->name, str_from(candidate)) : 0;
+  if (near && (!n->best || d < n->distance))
+    n->best = near, n->distance = d;
+}
+
+static struct value report_unknown(struct emitter *e, const char *name, struct span at) {
+  if (import_report(e, e->frame->module, name, at))
+    return VALUE_ERROR;
+  struct diag *d = emit_error(e, at, E0201, "unknown name `%s`", name);
+  struct nearest n = {.name = str_from(name)};
+  for (struct frame *f = e->frame; f; f = f->closure) {
+    struct map_entry m;
+    for (size_t i = 0; map_next(&f->variables, &i, &m);)
+      consider(&n, ((struct variable *)m.value)->name);
+  }
+  const struct ast_module *m = e->frame->module;
+  for (size_t i = 0; i < m->constant_count; i++)
+    consider(&n, m->constants[i].name);
+  for (size_t i = 0; i < m->function_count; i++)
+    consider(&n, m->functions[i]->name);
+  const char *builtin = builtin_nearest(e, name, false);
+  if (builtin)
+    consider(&n, builtin);
+  if (n.best) {
+    diag_help(d, "did you mean `%s`?", n.best);
+    diag_fixit(d, at, n.best);
+  } else {
+    diag_help(d, "a kernel sees its parameters, its variables, functions of the file, module "
+                 "constants and the language's functions");
+  }
+  return VALUE_ERROR;
+}
+
+// A function that is not inlined cannot see what the one around it computes.
+static struct value report_outer(struct emitter *e, const struct variable *v, struct span at) {
+  struct diag *d =
+      emit_error(e, at, E0312, "`%s` belongs to the function around this one", v->name);
+  diag_label(d, v->span, "%s", value_type_text(e, v->value));
+  diag_help(d,
+            "a function that is not inlined sees values known at compile time only: pass `%s` "
+            "as an argument",
+            v->name);
+  return VALUE_ERROR;
+}
+
+struct value scope_lookup(struct emitter *e, const char *name, struct span at) {
+  for (struct frame *f = e->frame; f; f = f->closure) {
+    struct variable *v = scope_find(f, name);
+    if (v && f->region != e->region && ssa_is_runtime(v->value))
+      return report_outer(e, v, at);
+    if (v)
+      return scope_read(e, v, at);
+  }
+  struct value v;
+  if (module_lookup(e, name, at, &v) || (e->host && host_name(e, name, &v)))
+    return v;
+  const struct builtin *b = builtin_find_bare(e, name);
+  if (b)
+    return value_of_builtin(b);
+  if (scope_language_name(name, &v))
+    return v;
+  return report_unknown(e, name, at);
+}

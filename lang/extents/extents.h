@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which compile-time parameters of a kernel are extents of tiles, and what those tiles are for:
+// read off the text (arange(0, BLOCK), zeros((BM, BN)), range(0, K, BK), block shapes), the
+// operations that the tiles reach, and the functions of the file that the kernel calls, before any
+// value is chosen. A guess, for deriving a space.
+#ifndef TILE_LANG_EXTENTS_EXTENTS_H
+#define TILE_LANG_EXTENTS_EXTENTS_H
+
+#include "lang/frontend.h"
+
+enum extent_use {
+  EXTENT_NONE,    // not an extent, or one that says what is computed (the D of attention's heads)
+  EXTENT_ELEMENT, // of tiles that are loaded, computed on and stored
+  EXTENT_ROW,     // a whole dimension in one piece: has to cover a run-time length (see `covers`)
+  EXTENT_DOT_M,
+  EXTENT_DOT_N,
+  EXTENT_DOT_K,
+  EXTENT_STEP,   // of a loop: range(0, n, BLOCK), no dot in it
+  EXTENT_GROUP,  // orders programs (GROUP_M): used in arithmetic of program ids alone
+  EXTENT_STAGES, // no extent: range(..., num_stages=STAGES)
+};
+struct lang_extent {
+  const char *param;
+  enum extent_use use;
+  bool is_tile; // the extent of one: of a power of two, then
+  bool is_step; // dots, too: the step of a loop, or of the turns of one
+  // The parameter that bounds what the extent is of: it is masked with, divided or looped up to.
+  // NULL: none, or several.
+  const char *covers;
+};
+
+// The shape of a value that is loaded, stored or multiplied.
+#define LANG_TILE_RANK 6
+struct lang_tile {
+  unsigned rank;
+  struct lang_tile_axis {
+    int param;       // index into `params`, or -1
+    uint64_t length; // where `param` is -1: if it is known, else 0
+  } axes[LANG_TILE_RANK];
+  bool is_product; // what a dot gives
+};
+
+struct lang_extents {
+  struct lang_extent *params; // the kernel's compile-time parameters, in their order
+  size_t count;
+  struct lang_tile *tiles; // without duplicates
+  size_t tile_count;
+  bool has_dot, has_loop_with_loads, has_reduction;
+  bool has_chain; // a dot whose operand comes of another one's result
+};
+// On `a`. `kernel` as lang_kernel_params gives it.
+struct lang_extents lang_extents_of(struct arena *a, const struct ast_module *m,
+                                    const char *kernel);
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names that a file's imports bind: those of the language, and those of other files, which are
+// found, read and parsed when a kernel first needs a name of theirs.
+#ifndef TILE_LANG_HOST_IMPORT_H
+#define TILE_LANG_HOST_IMPORT_H
+
+#include "lang/emit/emitter.h"
+
+#define IMPORT_MAX_BYTES SOURCE_MAX_BYTES // of all imported files together
+
+// A module that is a file, a package, or both.
+struct file_module {
+  const char *name;             // as messages call it: "pkg.utils"
+  const struct ast_module *ast; // NULL: a folder without `__init__.py`
+  const char *folder;           // where a package's modules stand; NULL: no package
+};
+
+// What the imports of `m` bind `name` to. False: no import does, or none that was found.
+bool import_lookup(struct emitter *e, const struct ast_module *m, const char *name,
+                   struct value *ret);
+// `f.name`: a name of the file, or a module of the package.
+struct value import_attribute(struct emitter *e, const struct file_module *f, const char *name,
+                              struct span at);
+// Says why a name that an import of `m` binds has no value; false: no import binds it.
+bool import_report(struct emitter *e, const struct ast_module *m, const char *name, struct span at);
+
+// Whether the device code of a file has that name in its text (mentions.c).
+bool module_mentions(const struct ast_module *m, const char *name);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions about a syntax tree that several readers ask: spelling of operators, definitions by
+// name, and what a dotted name means under the file's imports.
+#include "lang/syntax/ast.h"
+
+#include <string.h>
+
+const char *ast_op_text(enum ast_op op) {
+  static const char *const texts[AST_OP_COUNT] = {
+      [OP_ADD] = "+",        [OP_SUB] = "-",       [OP_MUL] = "*",         [OP_MATMUL] = "@",
+      [OP_DIV] = "/",        [OP_FLOORDIV] = "//", [OP_MOD] = "%",         [OP_POW] = "**",
+      [OP_SHL] = "<<",       [OP_SHR] = ">>",      [OP_BIT_AND] = "&",     [OP_BIT_OR] = "|",
+      [OP_BIT_XOR] = "^",    [OP_POS] = "+",       [OP_NEG] = "-",         [OP_INVERT] = "~",
+      [OP_NOT] = "not",      [OP_AND] = "and",     [OP_OR] = "or",         [OP_LT] = "<",
+      [OP_LE] = "<=",        [OP_GT] = ">",        [OP_GE] = ">=",         [OP_EQ] = "==",
+      [OP_NE] = "!=",        [OP_IS] = "is",       [OP_IS_NOT] = "is not", [OP_IN] = "in",
+      [OP_NOT_IN] = "not in"};
+  return texts[op];
+}
+
+// Device functions of the outer level hide host functions and nested ones of the same name.
+static int function_rank(const struct ast_function *f) {
+  return f->is_host ? 0 : f->is_nested ? 1 : 2;
+}
+
+const struct ast_function *ast_find_function(const struct ast_module *m, const char *name) {
+  const struct ast_function *best = NULL;
+  for (size_t i = 0; i < m->function_count; i++) {
+    const struct ast_function *f = m->functions[i];
+    if (strcmp(f->name, name) == 0 && (!best || function_rank(f) >= function_rank(best)))
+      best = f;
+  }
+  return best;
+}
+
+const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name) {
+  const struct ast_constant *maybe = NULL; // the first of those under conditions
+  for (size_t i = m->constant_count; i > 0; i--) {
+    const struct ast_constant *k = &m->constants[i - 1];
+    if (strcmp(k->name, name) == 0 && !k->is_branch)
+      return k;
+    if (strcmp(k->name, name) == 0)
+      maybe = k;
+  }
+  return maybe;
+}
+
+const struct ast_class *ast_find_class(const struct ast_module *m, const char *name) {
+  for (size_t i = m->class_count; i > 0; i--)
+    if (strcmp(m->classes[i - 1]->name, name) == 0)
+      return m->classes[i - 1];
+  return NULL;
+}
+
+static const char *qualified_word(struct arena *a, const struct ast_module *m, const char *name) {
+  for (size_t i = m->import_count; i > 0; i--) {
+    const struct ast_import *import = &m->imports[i - 1];
+    if (!import->bound || strcmp(import->bound, name) != 0)
+      continue;
+    return import->name ? arena_printf(a, "%s.%s", import->module, import->name) : import->module;
+  }
+  return strcmp(name, "tl") == 0 ? "triton.language" : name;
+}
+
+const char *ast_qualified_name(struct arena *a, const struct ast_module *m, const struct expr *e) {
+  if (e->kind == EXPR_NAME)
+    return qualified_word(a, m, e->name);
+  if (e->kind != EXPR_ATTRIBUTE)
+    return NULL;
+  const char *object = ast_qualified_name(a, m, e->attribute.object);
+  return object ? arena_printf(a, "%s.%s", object, e->attribute.name) : NULL;
+}
+
+const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const struct expr *e) {
+  static const char *const modules[] = {"triton.", "tile.", "math.", "libdevice."};
+  const char *name = ast_qualified_name(a, m, e);
+  if (!name)
+    return NULL;
+  const char *dot = strrchr(name, '.');
+  if (!dot)
+    return name;
+  for (size_t i = 0; i < COUNT_OF(modules); i++)
+    if (strncmp(name, modules[i], strlen(modules[i])) == 0)
+      return dot + 1;
+  return NULL;
+}

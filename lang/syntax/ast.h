@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// The syntax tree: what the parser read, nothing resolved. Every node lives on the arena of
+// lang_parse, has the span of its text, and is a kind plus the union member named after the kind.
+// Identifiers are interned NUL-terminated strings: within one module, equal names are equal
+// pointers. Optional children are NULL.
+#ifndef TILE_LANG_SYNTAX_AST_H
+#define TILE_LANG_SYNTAX_AST_H
+
+#include "base/arena.h"
+#include "base/source.h"
+#include "base/str.h"
+
+#define AST_MAX_HEIGHT 1000
+
+// ---- Operators ----
+
+enum ast_op {
+  // binary, also of augmented assignment
+  OP_ADD,
+  OP_SUB,
+  OP_MUL,
+  OP_MATMUL,
+  OP_DIV,
+  OP_FLOORDIV,
+  OP_MOD,
+  OP_POW,
+  OP_SHL,
+  OP_SHR,
+  OP_BIT_AND,
+  OP_BIT_OR,
+  OP_BIT_XOR,
+  // unary
+  OP_POS,
+  OP_NEG,
+  OP_INVERT,
+  OP_NOT,
+  // boolean
+  OP_AND,
+  OP_OR,
+  // comparison
+  OP_LT,
+  OP_LE,
+  OP_GT,
+  OP_GE,
+  OP_EQ,
+  OP_NE,
+  OP_IS,
+  OP_IS_NOT,
+  OP_IN,
+  OP_NOT_IN,
+  AST_OP_COUNT
+};
+
+const char *ast_op_text(enum ast_op op); // "+", "not in"
+
+// ---- Expressions ----
+
+enum expr_kind {
+  EXPR_NAME,
+  EXPR_INT,
+  EXPR_FLOAT,
+  EXPR_IMAGINARY, // 1j: parsed so that it can be rejected with a place; no member
+  EXPR_STRING,
+  EXPR_FSTRING,
+  EXPR_BOOL,     // True, False
+  EXPR_NONE,     // no member
+  EXPR_ELLIPSIS, // no member
+  EXPR_UNARY,
+  EXPR_BINARY,
+  EXPR_LOGIC,   // and, or: n operands
+  EXPR_COMPARE, // n operators, n + 1 operands
+  EXPR_CALL,
+  EXPR_ATTRIBUTE,
+  EXPR_SUBSCRIPT,
+  EXPR_TUPLE,
+  EXPR_LIST,
+  EXPR_SET,
+  EXPR_DICT,
+  EXPR_TERNARY,
+  EXPR_LAMBDA,
+  EXPR_COMPREHENSION,
+  EXPR_WALRUS,
+  EXPR_STARRED, // *e, in a tuple, list or assignment target
+  EXPR_SLICE,   // lo:hi:step, only as an item of a subscript
+  EXPR_AWAIT,   // await e, yield e: parsed so that they can be rejected with a place
+  EXPR_YIELD,
+  EXPR_ERROR, // stands where an error was already reported
+  EXPR_KIND_COUNT
+};
+
+struct expr;
+
+struct expr_list {
+  struct expr **at;
+  size_t len;
+};
+
+// One argument of a call.
+struct ast_arg {
+  const char *name; // keyword, or NULL
+  struct expr *value;
+  bool is_star;          // *value
+  bool is_double_star;   // **value
+  struct span name_span; // of the keyword
+  struct span span;      // of the whole argument
+};
+
+// A piece of an f-string: literal text, or a replacement field.
+struct fstring_part {
+  struct str text; // literal text with escapes resolved; field: text before `=` in {x=}, or empty
+  struct expr *value;          // NULL for literal text
+  char conversion;             // 'r', 's', 'a' or 0
+  struct fstring_part *format; // parts of the format specification, or NULL
+  size_t format_count;
+  struct span span;
+};
+
+struct comprehension_clause { // for target in iter if condition if condition ...
+  struct expr *target;
+  struct expr *iter;
+  struct expr_list conditions;
+  struct span span;
+};
+
+struct dict_item {
+  struct expr *key; // NULL: **value
+  struct expr *value;
+};
+
+enum comprehension_kind {
+  COMPREHENSION_GENERATOR,
+  COMPREHENSION_LIST,
+  COMPREHENSION_SET,
+  COMPREHENSION_DICT,
+};
+
+struct expr {
+  enum expr_kind kind;
+  bool in_parens;   // written (e): `(x)` alone; a tuple with its parentheses has it too
+  uint16_t height;  // longest path to a leaf, at most AST_MAX_HEIGHT: recursion is safe
+  struct span span; // of a parenthesised expression other than a tuple: without the parentheses
+  union {
+    const char *name; // EXPR_NAME
+    struct {          // EXPR_INT
+      struct str text;
+      uint64_t value;
+      bool overflow; // does not fit 64 bits; value is UINT64_MAX
+    } integer;
+    struct { // EXPR_FLOAT
+      struct str text;
+      double value;
+    } floating;
+    struct {            // EXPR_STRING: adjacent literals joined, escapes resolved
+      struct str value; // NUL-terminated after the end; may hold NUL bytes
+      bool is_bytes;
+    } string;
+    struct { // EXPR_FSTRING
+      struct fstring_part *parts;
+      size_t count;
+    } fstring;
+    bool boolean; // EXPR_BOOL
+    struct {      // EXPR_UNARY
+      enum ast_op op;
+      struct expr *operand;
+    } unary;
+    struct { // EXPR_BINARY
+      enum ast_op op;
+      struct expr *left, *right;
+      struct span op_span;
+    } binary;
+    struct { // EXPR_LOGIC
+      enum ast_op op;
+      struct expr_list operands;
+    } logic;
+    struct { // EXPR_COMPARE
+      enum ast_op *ops;
+      struct span *op_spans;
+      struct expr_list operands; // one more than operators
+    } compare;
+    struct { // EXPR_CALL
+      struct expr *callee;
+      struct ast_arg *args;
+      size_t arg_count;
+    } call;
+    struct { // EXPR_ATTRIBUTE
+      struct expr *object;
+      const char *name;
+      struct span name_span;
+    } attribute;
+    struct { // EXPR_SUBSCRIPT: items are expressions, EXPR_SLICE or EXPR_NONE; x[1] has one item
+      struct expr *object;
+      struct expr_list items;
+      bool trailing_comma; // x[1,]
+    } subscript;
+    struct expr_list items; // EXPR_TUPLE, EXPR_LIST, EXPR_SET
+    struct {                // EXPR_DICT
+      struct dict_item *items;
+      size_t count;
+    } dict;
+    struct { // EXPR_TERNARY: then if condition else otherwise
+      struct expr *condition, *then, *otherwise;
+    } ternary;
+    struct { // EXPR_LAMBDA
+      struct ast_param *params;
+      size_t param_count;
+      struct expr *body;
+    } lambda;
+    struct { // EXPR_COMPREHENSION
+      enum comprehension_kind kind;
+      struct expr *key; // COMPREHENSION_DICT only
+      struct expr *element;
+      struct comprehension_clause *clauses;
+      size_t clause_count;
+    } comprehension;
+    struct { // EXPR_WALRUS
+      const char *name;
+      struct span name_span;
+      struct expr *value;
+    } walrus;
+    struct expr *inner; // EXPR_STARRED, EXPR_AWAIT, EXPR_YIELD (NULL: bare yield)
+    struct {            // EXPR_SLICE
+      struct expr *lo, *hi, *step;
+    } slice;
+  };
+};
+
+// ---- Statements ----
+
+enum stmt_kind {
+  STMT_EXPR, // also docstrings and calls
+  STMT_ASSIGN,
+  STMT_AUG_ASSIGN,
+  STMT_ANN_ASSIGN,
+  STMT_IF, // elif is an STMT_IF alone in `orelse`
+  STMT_FOR,
+  STMT_WHILE,
+  STMT_RETURN,
+  STMT_PASS,     // no member
+  STMT_BREAK,    // no member
+  STMT_CONTINUE, // no member
+  STMT_ASSERT,
+  STMT_WITH,
+  STMT_DEF,
+  STMT_IMPORT,
+  // An error was already reported here; or, with `unsupported`, a statement the language does not
+  // have under an `if`, where a condition known at compile time may leave it out: an error (E0111)
+  // when it is reached.
+  STMT_ERROR,
+  STMT_KIND_COUNT
+};
+
+struct stmt;
+
+struct stmt_list {
+  struct stmt **at;
+  size_t len;
+};
+
+struct with_item {
+  struct expr *context;
+  struct expr *target; // after `as`, or NULL
+};
+
+struct stmt {
+  enum stmt_kind kind;
+  struct span span; // of a compound statement: its header line only
+  union {
+    const char *unsupported; // STMT_ERROR: "raise", or NULL
+    struct expr *expr;       // STMT_EXPR
+    struct {                 // STMT_ASSIGN: a = (b, c) = value has two targets
+      struct expr_list targets;
+      struct expr *value;
+    } assign;
+    struct { // STMT_AUG_ASSIGN
+      struct expr *target;
+      enum ast_op op;
+      struct expr *value;
+      struct span op_span;
+    } aug_assign;
+    struct { // STMT_ANN_ASSIGN: target: annotation = value
+      struct expr *target;
+      struct expr *annotation;
+      struct expr *value; // NULL: declaration only
+    } ann_assign;
+    struct { // STMT_IF
+      struct expr *condition;
+      struct stmt_list body, orelse;
+    } if_stmt;
+    struct { // STMT_FOR
+      struct expr *target, *iter;
+      struct stmt_list body, orelse;
+    } for_stmt;
+    struct { // STMT_WHILE
+      struct expr *condition;
+      struct stmt_list body, orelse;
+    } while_stmt;
+    struct expr *value; // STMT_RETURN, NULL: bare
+    struct {            // STMT_ASSERT
+      struct expr *condition, *message;
+    } assert_stmt;
+    struct { // STMT_WITH
+      struct with_item *items;
+      size_t count;
+      struct stmt_list body;
+    } with_stmt;
+    struct ast_function *def; // STMT_DEF
+    struct {                  // STMT_IMPORT
+      struct ast_import *items;
+      size_t count;
+    } import;
+  };
+};
+
+// ---- Functions and modules ----
+
+enum param_kind {
+  PARAM_NORMAL,
+  PARAM_POSITIONAL_ONLY, // before `/`
+  PARAM_KEYWORD_ONLY,    // after `*`
+  PARAM_STAR,            // *args
+  PARAM_DOUBLE_STAR,     // **kwargs
+};
+
+struct ast_param {
+  const char *name;
+  enum param_kind kind;
+  struct expr *annotation;
+  struct expr *default_value;
+  struct span name_span;
+  struct span span; // with annotation and default
+};
+
+struct ast_function {
+  const char *name;
+  struct span name_span;
+  struct span span; // the header, from `def` to `:`
+  struct ast_param *params;
+  size_t param_count;
+  struct expr *returns;        // annotation after `->`
+  struct expr_list decorators; // without the `@`
+  // A device function: decorated with jit, or undecorated in a file that decorates none.
+  bool is_jit;
+  bool is_constexpr_function; // decorated with constexpr_function: evaluated at compile time
+  bool is_noinline;           // jit(noinline=True)
+  bool is_commutative; // decorated so: combining b with a gives what a with b does, bit for bit
+  bool is_property, is_static; // methods
+  // Python code of the host in a file with kernels. It cannot be called from a kernel, but a
+  // message can name it; where its body could be read, is_constexpr_function is set too, and other
+  // code evaluated at compile time can call it.
+  bool is_host;
+  bool is_nested;       // found inside a host function or class
+  struct str docstring; // ptr NULL: none. It is still the first statement of the body
+  struct stmt_list body;
+};
+
+// One name bound by an import: `import module as bound` (name NULL), `from module import name as
+// bound`; `from module import *` has name "*" and bound NULL. `import a.b` binds "a" to module
+// "a" (what is written in full is `a.b.c` in expressions).
+struct ast_import {
+  const char *module; // "triton.language"; leading dots of a relative import kept
+  const char *name;
+  const char *bound;
+  bool is_branch; // under a condition, or in a `try`
+  struct span span;
+};
+
+// A class whose values kernels may use: a NamedTuple or an aggregate.
+struct ast_field {
+  const char *name;
+  struct expr *annotation;
+  struct expr *default_value;
+  struct span name_span;
+};
+
+struct ast_class {
+  const char *name;
+  struct span name_span;
+  const char **bases;
+  size_t base_count;
+  struct ast_field *fields;
+  size_t field_count;
+  struct ast_function **methods;
+  size_t method_count;
+};
+
+// NAME = value, NAME: tl.constexpr = value at module level. Under conditions only other names for
+// something (`NAME = a.b`) are kept.
+struct ast_constant {
+  const char *name;
+  bool is_branch; // under a condition, or in a `try`
+  struct expr *annotation;
+  struct expr *value;
+  struct span name_span;
+};
+
+// A constant under conditions of the outer level, which only host code (lang/host/host.h) asks for.
+struct ast_guard {
+  const struct expr *condition;
+  bool wanted;                   // what it must be
+  const struct ast_guard *outer; // and all of these
+};
+struct ast_guarded {
+  struct ast_constant constant;
+  const struct ast_guard *guard;
+};
+
+struct ast_module {
+  const struct source *source;
+  struct ast_function **functions;
+  size_t function_count;
+  struct ast_class **classes;
+  size_t class_count;
+  struct ast_constant *constants;
+  size_t constant_count;
+  struct ast_guarded *guarded;
+  size_t guarded_count;
+  struct ast_import *imports;
+  size_t import_count;
+  bool has_jit; // some function is decorated with jit
+  // Of the functions that are kernels and that no other one calls; of all kernels if each is
+  // called.
+  const char **kernel_names;
+  size_t kernel_count;
+};
+
+// The last definition of that name, as in Python; NULL if there is none.
+const struct ast_function *ast_find_function(const struct ast_module *m, const char *name);
+// The last one that is not under a condition, else the first.
+const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name);
+const struct ast_class *ast_find_class(const struct ast_module *m, const char *name);
+
+// The full dotted name an expression of names and attributes stands for, imports followed:
+// `tl.math.exp` gives "triton.language.math.exp" after `import triton.language as tl`, a plain
+// `exp` the same after `from triton.language.math import exp`. `tl` and `triton` mean their usual
+// modules even where nothing imports them. Names that no import explains come back as written
+// (`x.shape`, `exp`): the caller decides what a bare name means, and looks at local variables
+// first. NULL if the expression has another form.
+const char *ast_qualified_name(struct arena *a, const struct ast_module *m, const struct expr *e);
+// The same name without the modules of the language ("triton.language.", "triton.language.math.",
+// "triton.", ...): "exp", "range", "jit". NULL if it belongs to another module (`torch.exp`) or the
+// expression has another form. A bare name that no import explains is given as it is.
+const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const struct expr *e);
+
+// S-expression of one expression, for messages of tests and --emit=ast.
+struct strbuf;
+void ast_print_expr(const struct expr *e, struct strbuf *out);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classes that kernels use as records: those with the base NamedTuple, and aggregates. Fields and
+// methods are kept; what else stands in a class is host code.
+#include "lang/syntax/parser.h"
+
+typedef VEC(struct ast_field) field_vec;
+typedef VEC(struct ast_function *) method_vec;
+typedef VEC(const char *) name_vec;
+
+// The words of `(typing.NamedTuple, Base)` behind the name at `at`.
+static bool has_base(const struct parser *p, size_t at, const char *name) {
+  const struct token *t = p->tokens.at;
+  for (; t[at].kind != TOK_NEWLINE && t[at].kind != TOK_EOF && t[at].kind != TOK_COLON; at++) {
+    struct str word = {p->source->text.ptr + t[at].begin, t[at].end - t[at].begin};
+    if (t[at].kind == TOK_NAME && str_is(word, name))
+      return true;
+  }
+  return false;
+}
+
+bool at_record_class(const struct parser *p) {
+  return parser_peek(p) == TOK_CLASS && parser_peek_at(p, 1) == TOK_NAME &&
+         has_base(p, p->pos + 2, "NamedTuple");
+}
+
+static void parse_bases(struct parser *p, struct ast_class *c) {
+  name_vec bases = {0};
+  while (parser_peek(p) != TOK_COLON && parser_peek(p) != TOK_NEWLINE && parser_peek(p) != TOK_EOF)
+    if (parser_peek(p) == TOK_NAME)
+      vec_push(p->arena, &bases, parser_name(p, "a base"));
+    else
+      p->pos++;
+  c->bases = bases.at;
+  c->base_count = bases.len;
+}
+
+// NAME ":" annotation ["=" value]; anything else is left to the host.
+static void parse_field(struct parser *p, field_vec *out) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  stmt_vec line = {0};
+  p->quiet = true;
+  parse_simple_line(p, &line);
+  p->quiet = false;
+  bool ok = p->error_count == errors && line.len > 0;
+  const struct stmt *s = ok ? line.at[0] : NULL;
+  if (ok && s->kind == STMT_ANN_ASSIGN && s->ann_assign.target->kind == EXPR_NAME) {
+    const struct expr *target = s->ann_assign.target;
+    vec_push(p->arena, out,
+             (struct ast_field){target->name, s->ann_assign.annotation, s->ann_assign.value,
+                                target->span});
+  } else if (!ok) {
+    p->error_count = errors;
+    p->panic = false;
+    p->pos = first;
+    parser_skip_statement(p);
+  }
+}
+
+static bool is_decorated(const struct expr_list *decorators, const char *name) {
+  for (size_t i = 0; i < decorators->len; i++)
+    if (decorators->at[i]->kind == EXPR_NAME && strcmp(decorators->at[i]->name, name) == 0)
+      return true;
+  return false;
+}
+
+// A method without `jit` is Python code, evaluated at compile time.
+static void parse_method(struct parser *p, const expr_vec *decorators, bool is_jit,
+                         method_vec *out) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  p->quiet = !is_jit;
+  struct ast_function *f = parse_function(p, decorators);
+  p->quiet = false;
+  if (!is_jit && p->error_count != errors) {
+    p->error_count = errors;
+    p->panic = false;
+    p->pos = first;
+    parser_skip_statement(p);
+    return;
+  }
+  f->is_jit = is_jit;
+  f->is_constexpr_function = !is_jit;
+  f->is_nested = true;
+  f->is_property = is_decorated(&f->decorators, "property");
+  f->is_static = is_decorated(&f->decorators, "staticmethod");
+  if (f->name)
+    vec_push(p->arena, out, f);
+}
+
+// class = "class" NAME ["(" ... ")"] ":" block
+struct ast_class *parse_class(struct parser *p) {
+  struct ast_class *c = arena_new(p->arena, struct ast_class);
+  field_vec fields = {0};
+  method_vec methods = {0};
+  parser_accept(p, TOK_CLASS);
+  c->name_span = parser_token_span(p);
+  c->name = parser_name(p, "the class");
+  if (!c->name)
+    return NULL;
+  parse_bases(p, c);
+  parser_skip_line(p);
+  parser_accept(p, TOK_NEWLINE);
+  if (!parser_accept(p, TOK_INDENT))
+    return c;
+  while (parser_peek(p) != TOK_EOF && !parser_accept(p, TOK_DEDENT)) {
+    expr_vec decorators = {0};
+    bool is_jit = parse_method_decorators(p, &decorators);
+    if (parser_peek(p) == TOK_DEF)
+      parse_method(p, &decorators, is_jit, &methods);
+    else if (parser_peek(p) == TOK_NAME && parser_peek_at(p, 1) == TOK_COLON)
+      parse_field(p, &fields);
+    else if (!parser_accept(p, TOK_NEWLINE))
+      parser_skip_statement(p);
+  }
+  c->fields = fields.at, c->field_count = fields.len;
+  c->methods = methods.at, c->method_count = methods.len;
+  return c;
+}

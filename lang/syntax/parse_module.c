@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outer level of a file. A file may be a real Python program with kernels in it: device
+// functions are parsed and checked; imports and simple constants are kept where they can be
+// understood; everything else is host code and is skipped by its tokens, silently. Blocks of host
+// code (`if`, `try`, functions, classes) are searched for device functions.
+#include "lang/syntax/parser.h"
+
+// What is kept of the statements of a block.
+struct scope {
+  bool is_nested; // inside a host function or class
+  bool is_branch; // under a condition: constants found here are not certain
+  bool is_native; // no function of the file is decorated: all functions are of the language
+  const struct ast_guard *guard;       // of a block under `if`; NULL: none, or not known
+  const struct ast_guard **else_guard; // of the `elif` or `else` that may follow in this block
+};
+
+typedef VEC(struct ast_function *) function_vec;
+typedef VEC(struct ast_constant) constant_vec;
+typedef VEC(struct ast_guarded) guarded_vec;
+typedef VEC(struct ast_import) import_vec;
+typedef VEC(struct ast_class *) class_vec;
+
+struct module_parts {
+  function_vec functions;
+  constant_vec constants;
+  guarded_vec guarded;
+  import_vec imports;
+  class_vec classes;
+};
+
+static void parse_outer(struct parser *p, struct module_parts *m, struct scope scope);
+
+// ---- Decorators ----
+
+// The dotted name behind the `@` at token `at`: its first and its last word.
+static bool decorator_words(const struct parser *p, size_t at, struct str *ret_first,
+                            struct str *ret_last) {
+  const struct token *t = p->tokens.at;
+  if (t[at].kind != TOK_AT || t[at + 1].kind != TOK_NAME)
+    return false;
+  size_t last = at + 1;
+  while (t[last + 1].kind == TOK_DOT && t[last + 2].kind == TOK_NAME)
+    last += 2;
+  const char *text = p->source->text.ptr;
+  *ret_first = (struct str){text + t[at + 1].begin, t[at + 1].end - t[at + 1].begin};
+  *ret_last = (struct str){text + t[last].begin, t[last].end - t[last].begin};
+  return true;
+}
+
+// `@jit`, `@triton.jit`, `@tl.jit(...)`; not the jit of other libraries.
+static bool is_jit_decorator(const struct parser *p, size_t at) {
+  static const char *const others[] = {"numba", "nb", "jax", "torch", "cupy", "cupyx", "taichi"};
+  struct str first, last;
+  if (!decorator_words(p, at, &first, &last) || !str_is(last, "jit"))
+    return false;
+  for (size_t i = 0; i < COUNT_OF(others); i++)
+    if (str_is(first, others[i]))
+      return false;
+  return true;
+}
+
+static bool is_named_decorator(const struct parser *p, size_t at, const char *name) {
+  struct str first, last;
+  return decorator_words(p, at, &first, &last) && str_is(last, name);
+}
+
+static bool starts_line(const struct parser *p, size_t at) {
+  if (at == 0)
+    return true;
+  enum token_kind before = p->tokens.at[at - 1].kind;
+  return before == TOK_NEWLINE || before == TOK_INDENT || before == TOK_DEDENT;
+}
+
+static bool file_has_jit(const struct parser *p) {
+  for (size_t i = 0; i < p->tokens.len; i++)
+    if (p->tokens.at[i].kind == TOK_AT && starts_line(p, i) && is_jit_decorator(p, i))
+      return true;
+  return false;
+}
+
+struct decoration {
+  expr_vec exprs;
+  bool is_jit, is_constexpr_function, is_other;
+  bool is_noinline;
+  bool is_commutative;
+  bool is_aggregate;
+};
+
+static bool has_true_keyword(const struct expr *e, const char *keyword) {
+  if (e->kind != EXPR_CALL)
+    return false;
+  for (size_t i = 0; i < e->call.arg_count; i++) {
+    const struct ast_arg *arg = &e->call.args[i];
+    if (arg->name && strcmp(arg->name, keyword) == 0 && arg->value->kind == EXPR_BOOL)
+      return arg->value->boolean;
+  }
+  return false;
+}
+
+// Runs of `@...` lines. What cannot be parsed in a decorator is host code: no error.
+static void parse_outer_decorators(struct parser *p, struct decoration *d) {
+  bool quiet = p->quiet;
+  p->quiet = true;
+  while (parser_peek(p) == TOK_AT) {
+    bool is_jit = is_jit_decorator(p, p->pos);
+    bool is_constexpr = is_named_decorator(p, p->pos, "constexpr_function") ||
+                        is_named_decorator(p, p->pos, "constexpr");
+    d->is_jit |= is_jit;
+    d->is_constexpr_function |= is_constexpr;
+    d->is_aggregate |=
+        is_named_decorator(p, p->pos, "_aggregate") || is_named_decorator(p, p->pos, "aggregate");
+    bool is_commutative = is_named_decorator(p, p->pos, "commutative");
+    d->is_commutative |= is_commutative;
+    d->is_other |= !is_jit && !is_commutative && !is_named_decorator(p, p->pos, "autotune") &&
+                   !is_named_decorator(p, p->pos, "heuristics");
+    parser_accept(p, TOK_AT);
+    struct expr *e = parse_named(p);
+    bool broken = p->panic || parser_peek(p) != TOK_NEWLINE;
+    p->panic = false;
+    if (broken)
+      e = expr_error(p);
+    vec_push(p->arena, &d->exprs, e);
+    d->is_noinline |= is_jit && has_true_keyword(e, "noinline");
+    parser_skip_line(p);
+    parser_accept(p, TOK_NEWLINE);
+  }
+  p->quiet = quiet;
+}
+
+bool parse_method_decorators(struct parser *p, expr_vec *out) {
+  struct decoration d = {0};
+  parse_outer_decorators(p, &d);
+  *out = d.exprs;
+  return d.is_jit;
+}
+
+// ---- Functions ----
+
+// A function for compile-time evaluation is Python code; what we cannot parse is left to the host.
+static struct ast_function *try_constexpr_function(struct parser *p, const struct decoration *d) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  p->quiet = true;
+  p->is_python = !d->is_constexpr_function;
+  struct ast_function *f = parse_function(p, &d->exprs);
+  p->quiet = p->is_python = false;
+  if (p->error_count == errors) {
+    f->is_constexpr_function = true;
+    return f;
+  }
+  p->error_count = errors;
+  p->panic = false;
+  p->pos = first;
+  return NULL;
+}
+
+// A host function. Its block is searched for device functions; its body is kept if it can be read:
+// functions evaluated at compile time may call it.
+static void parse_host_function(struct parser *p, struct module_parts *m, struct scope scope) {
+  static const struct decoration undecorated = {0};
+  size_t first = p->pos;
+  struct ast_function *f = scope.is_nested ? NULL : try_constexpr_function(p, &undecorated);
+  p->pos = first;
+  if (!f)
+    f = arena_new(p->arena, struct ast_function);
+  parser_accept(p, TOK_DEF);
+  f->name_span = parser_token_span(p);
+  if (parser_peek(p) == TOK_NAME)
+    f->name = parser_name(p, "the function");
+  parser_skip_line(p);
+  f->span = parser_span_from(p, first);
+  f->is_host = true;
+  if (f->name && !scope.is_nested)
+    vec_push(p->arena, &m->functions, f);
+  parser_accept(p, TOK_NEWLINE);
+  scope.is_nested = true;
+  if (parser_accept(p, TOK_INDENT))
+    parse_outer(p, m, scope);
+}
+
+static void parse_outer_function(struct parser *p, struct module_parts *m, struct scope scope,
+                                 const struct decoration *d) {
+  struct ast_function *f = NULL;
+  bool is_device = d->is_jit || (scope.is_native && !scope.is_nested && !d->is_other);
+  if (is_device) {
+    f = parse_function(p, &d->exprs);
+    f->is_jit = true;
+    f->is_noinline = d->is_noinline;
+    f->is_commutative = d->is_commutative;
+  } else if (d->is_constexpr_function && !scope.is_nested) {
+    f = try_constexpr_function(p, d);
+  }
+  if (!f) {
+    parse_host_function(p, m, scope);
+    return;
+  }
+  f->is_nested = scope.is_nested;
+  if (f->name)
+    vec_push(p->arena, &m->functions, f);
+}
+
+static void keep_class(struct parser *p, struct module_parts *m) {
+  struct ast_class *c = parse_class(p);
+  if (c)
+    vec_push(p->arena, &m->classes, c);
+}
+
+static void parse_decorated(struct parser *p, struct module_parts *m, struct scope scope) {
+  size_t first = p->pos;
+  struct decoration d = {0};
+  parse_outer_decorators(p, &d);
+  if (parser_peek(p) == TOK_DEF) {
+    parse_outer_function(p, m, scope, &d);
+  } else if (parser_peek(p) == TOK_CLASS && d.is_aggregate && !scope.is_nested) {
+    keep_class(p, m);
+  } else if (parser_peek(p) != TOK_CLASS && parser_peek(p) != TOK_ASYNC) {
+    struct token at = p->tokens.at[first];
+    parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
+                  "no function follows this decorator");
+  }
+}
+
+// ---- Imports and constants ----
+
+// A dotted name, with leading dots: "a.b.c".
+static const char *parse_module_name(struct parser *p) {
+  size_t first = p->pos;
+  while (parser_accept(p, TOK_DOT) || parser_accept(p, TOK_ELLIPSIS))
+    continue;
+  bool is_relative = p->pos > first;
+  if (!is_relative || parser_peek(p) == TOK_NAME) {
+    do {
+      if (!parser_name(p, "a module"))
+        return NULL;
+    } while (parser_accept(p, TOK_DOT));
+  }
+  struct span s = parser_span_from(p, first);
+  struct str text = {p->source->text.ptr + s.begin, s.end - s.begin};
+  return parser_intern(p, text, s);
+}
+
+// The part of a dotted name before the first dot, which `import a.b` binds.
+static const char *first_word(struct parser *p, const char *dotted) {
+  struct str head;
+  str_split(str_from(dotted), '.', &head);
+  return parser_intern(p, head, SPAN_NONE);
+}
+
+// import = "import" module ["as" NAME] {"," module ["as" NAME]}
+static void parse_plain_import(struct parser *p, import_vec *out) {
+  do {
+    size_t first = p->pos;
+    struct ast_import i = {.module = parse_module_name(p)};
+    if (!i.module)
+      return;
+    if (parser_accept(p, TOK_AS))
+      i.bound = parser_name(p, "the module");
+    else
+      i.module = i.bound = first_word(p, i.module);
+    i.span = parser_span_from(p, first);
+    if (i.bound)
+      vec_push(p->arena, out, i);
+  } while (!p->panic && parser_accept(p, TOK_COMMA));
+}
+
+// from = "from" module "import" ( "*" | "(" names [","] ")" | names )
+// names = NAME ["as" NAME] {"," NAME ["as" NAME]}
+static void parse_from_import(struct parser *p, import_vec *out) {
+  struct ast_import i = {.module = parse_module_name(p)};
+  if (!i.module || !parser_expect(p, TOK_IMPORT))
+    return;
+  i.span = parser_token_span(p);
+  if (parser_accept(p, TOK_STAR)) {
+    i.name = parser_intern(p, STR("*"), SPAN_NONE);
+    vec_push(p->arena, out, i);
+    return;
+  }
+  size_t open = p->pos;
+  bool parens = parser_accept(p, TOK_LPAREN);
+  do {
+    if (parens && parser_peek(p) == TOK_RPAREN)
+      break;
+    size_t first = p->pos;
+    i.name = i.bound = parser_name(p, "what to import");
+    if (parser_accept(p, TOK_AS))
+      i.bound = parser_name(p, "what was imported");
+    i.span = parser_span_from(p, first);
+    if (i.name && i.bound)
+      vec_push(p->arena, out, i);
+  } while (!p->panic && parser_accept(p, TOK_COMMA));
+  if (parens)
+    parser_close(p, TOK_RPAREN, open);
+}
+
+bool parse_import(struct parser *p, struct stmt *s) {
+  import_vec items = {0};
+  if (parser_accept(p, TOK_IMPORT)) {
+    parse_plain_import(p, &items);
+  } else {
+    parser_accept(p, TOK_FROM);
+    parse_from_import(p, &items);
+  }
+  s->import.items = items.at;
+  s->import.count = items.len;
+  return !p->panic;
+}
+
+// Parses one simple statement silently. NULL if that fails; then the position is as before.
+static struct stmt *try_simple(struct parser *p) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  stmt_vec line = {0};
+  p->quiet = true;
+  parse_simple_line(p, &line);
+  p->quiet = false;
+  if (p->error_count == errors)
+    return line.at[0];
+  p->error_count = errors;
+  p->pos = first;
+  return NULL;
+}
+
+static bool is_dotted_name(const struct expr *e) {
+  while (e->kind == EXPR_ATTRIBUTE)
+    e = e->attribute.object;
+  return e->kind == EXPR_NAME;
+}
+
+static void keep_constant(struct parser *p, struct module_parts *m, struct scope scope,
+                          const struct expr *target, struct expr *annotation, struct expr *value) {
+  if (target->kind == EXPR_TUPLE && value->kind == EXPR_TUPLE &&
+      target->items.len == value->items.len) { // A, B = 1, 2
+    for (size_t i = 0; i < target->items.len; i++)
+      keep_constant(p, m, scope, target->items.at[i], NULL, value->items.at[i]);
+    return;
+  }
+  if (target->kind != EXPR_NAME)
+    return;
+  struct ast_constant c = {.name = target->name,
+                           .is_branch = scope.is_branch,
+                           .annotation = annotation,
+                           .value = value,
+                           .name_span = target->span};
+  if (!scope.is_branch || is_dotted_name(value))
+    vec_push(p->arena, &m->constants, c);
+  else if (scope.guard)
+    vec_push(p->arena, &m->guarded, (struct ast_guarded){c, scope.guard});
+}
+
+static void keep_simple(struct parser *p, struct module_parts *m, struct scope scope,
+                        const struct stmt *s) {
+  if (s->kind == STMT_IMPORT) {
+    for (size_t i = 0; i < s->import.count; i++) {
+      s->import.items[i].is_branch = scope.is_branch;
+      vec_push(p->arena, &m->imports, s->import.items[i]);
+    }
+  } else if (s->kind == STMT_ASSIGN) {
+    for (size_t i = 0; i < s->assign.targets.len; i++)
+      keep_constant(p, m, scope, s->assign.targets.at[i], NULL, s->assign.value);
+  } else if (s->kind == STMT_ANN_ASSIGN && s->ann_assign.value) {
+    keep_constant(p, m, scope, s->ann_assign.target, s->ann_assign.annotation, s->ann_assign.value);
+  }
+}
+
+// ---- Other statements ----
+
+// `if __name__ == "__main__":`
+static bool at_main_guard(const struct parser *p) {
+  const struct token *next = &p->tokens.at[p->pos + 1];
+  if (parser_peek(p) != TOK_IF || next->kind != TOK_NAME)
+    return false;
+  struct str name = {p->source->text.ptr + next->begin, next->end - next->begin};
+  return str_is(name, "__name__");
+}
+
+// A host statement with a block that may hold imports and device functions.
+static void search_block(struct parser *p, struct module_parts *m, struct scope scope) {
+  parser_skip_line(p);
+  parser_accept(p, TOK_NEWLINE);
+  if (parser_accept(p, TOK_INDENT))
+    parse_outer(p, m, scope);
+}
+
+static const struct ast_guard *guard_new(struct parser *p, const struct expr *condition,
+                                         bool wanted, const struct ast_guard *outer) {
+  struct ast_guard *g = arena_new(p->arena, struct ast_guard);
+  *g = (struct ast_guard){condition, wanted, outer};
+  return g;
+}
+
+// What holds in the block of `if`, `elif` or `else` that begins here; NULL where its condition
+// cannot be read.
+static const struct ast_guard *read_guard(struct parser *p, const struct scope *scope) {
+  size_t first = p->pos;
+  unsigned errors = p->error_count;
+  enum token_kind kind = parser_peek(p);
+  const struct ast_guard *outer = kind == TOK_IF ? scope->guard : *scope->else_guard;
+  *scope->else_guard = NULL;
+  if ((scope->is_branch && !outer) || (kind != TOK_IF && !outer))
+    return NULL;
+  if (kind == TOK_ELSE)
+    return outer;
+  parser_accept(p, kind);
+  p->quiet = true;
+  const struct expr *condition = parse_named(p);
+  p->quiet = false;
+  bool ok = p->error_count == errors && parser_peek(p) == TOK_COLON;
+  p->error_count = errors;
+  p->panic = false;
+  p->pos = first;
+  if (!ok)
+    return NULL;
+  *scope->else_guard = guard_new(p, condition, false, outer);
+  return guard_new(p, condition, true, outer);
+}
+
+// Two names in a row begin no statement of Python: a misspelt keyword in a file that is written in
+// the language, where silence would hide the function.
+static bool is_misspelt(const struct parser *p, struct scope scope) {
+  return scope.is_native && !scope.is_nested && parser_peek(p) == TOK_NAME &&
+         parser_peek_at(p, 1) == TOK_NAME && !at_match(p) && !parser_at_word(p, "type");
+}
+
+static void parse_outer_simple(struct parser *p, struct module_parts *m, struct scope scope) {
+  if (is_misspelt(p, scope)) {
+    stmt_vec dropped = {0};
+    parse_simple_line(p, &dropped);
+    return;
+  }
+  enum token_kind next = parser_peek_at(p, 1);
+  bool is_import = parser_peek(p) == TOK_IMPORT || parser_peek(p) == TOK_FROM;
+  bool is_constant = parser_peek(p) == TOK_NAME &&
+                     (next == TOK_ASSIGN || next == TOK_COLON || next == TOK_COMMA) &&
+                     !scope.is_nested;
+  const struct stmt *s = is_import || is_constant ? try_simple(p) : NULL;
+  if (!s)
+    parser_skip_statement(p);
+  else if (!scope.is_nested)
+    keep_simple(p, m, scope, s);
+}
+
+static void parse_outer_statement(struct parser *p, struct module_parts *m, struct scope scope) {
+  static const struct decoration undecorated = {0};
+  switch (parser_peek(p)) {
+  case TOK_NEWLINE: parser_accept(p, TOK_NEWLINE); break;
+  case TOK_INDENT:
+    diag_help(parser_report(p, parser_token_span(p), E0104,
+                            "this line is indented, but no block begins here"),
+              "align it with the line before");
+    parser_accept(p, TOK_INDENT);
+    parse_outer(p, m, scope);
+    break;
+  case TOK_AT: parse_decorated(p, m, scope); break;
+  case TOK_DEF: parse_outer_function(p, m, scope, &undecorated); break;
+  case TOK_IF:
+  case TOK_ELIF:
+  case TOK_ELSE:
+  case TOK_TRY:
+  case TOK_EXCEPT:
+  case TOK_FINALLY:
+  case TOK_WITH:
+  case TOK_FOR:
+  case TOK_WHILE:
+    if (at_main_guard(p)) {
+      parser_skip_statement(p);
+    } else {
+      enum token_kind kind = parser_peek(p);
+      bool is_if = kind == TOK_IF || kind == TOK_ELIF || kind == TOK_ELSE;
+      scope.guard = is_if && !scope.is_nested ? read_guard(p, &scope) : NULL;
+      scope.is_branch = true;
+      search_block(p, m, scope);
+    }
+    break;
+  case TOK_CLASS:
+    if (!scope.is_nested && at_record_class(p)) {
+      keep_class(p, m);
+      break;
+    }
+    scope.is_nested = true;
+    search_block(p, m, scope);
+    break;
+  case TOK_ASYNC:
+    scope.is_nested = true;
+    search_block(p, m, scope);
+    break;
+  default: parse_outer_simple(p, m, scope); break;
+  }
+}
+
+// Statements up to the end of the block, which is taken, or of the file.
+static void parse_outer(struct parser *p, struct module_parts *m, struct scope scope) {
+  const struct ast_guard *else_guard = NULL;
+  scope.else_guard = &else_guard;
+  while (parser_peek(p) != TOK_EOF && !parser_accept(p, TOK_DEDENT))
+    parse_outer_statement(p, m, scope);
+}
+
+// module = { import | constant | function | host_statement } EOF
+void parse_module(struct parser *p, bool is_python) {
+  struct module_parts parts = {0};
+  struct ast_module *m = p->module;
+  m->has_jit = file_has_jit(p);
+  struct scope scope = {.is_native = !m->has_jit && !is_python};
+  while (parser_peek(p) != TOK_EOF)
+    parse_outer(p, &parts, scope);
+  m->functions = parts.functions.at;
+  m->function_count = parts.functions.len;
+  m->constants = parts.constants.at;
+  m->constant_count = parts.constants.len;
+  m->guarded = parts.guarded.at;
+  m->guarded_count = parts.guarded.len;
+  m->classes = parts.classes.at;
+  m->class_count = parts.classes.len;
+  m->imports = parts.imports.at;
+  m->import_count = parts.imports.len;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the parser share. Recursive descent; above each function stands the grammar
+// rule that it reads.
+//
+// Errors: parser_error records one diagnostic and enters panic mode: the current token becomes the
+// end of the statement, so every loop and every optional part ends by itself, and nothing more is
+// reported until the statement parser leaves panic mode at the next line. Functions that return
+// an expression never return NULL; after an error it is an EXPR_ERROR.
+#ifndef TILE_LANG_SYNTAX_PARSER_H
+#define TILE_LANG_SYNTAX_PARSER_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "lang/syntax/ast.h"
+#include "lang/syntax/lexer.h"
+
+// Recursion of the parser: brackets and blocks are limited by the lexer, prefix operators here.
+#define PARSER_MAX_NESTING 512
+#define PARSER_MAX_BRANCHES 256 // elif of one if
+
+struct parser {
+  struct arena *arena;
+  struct diag_engine *diag;
+  const struct source *source;
+  struct token_list tokens;
+  size_t pos;
+  struct map *names; // interned identifiers
+  struct ast_module *module;
+  unsigned nesting;
+  unsigned loop_depth; // loops of this function around the statement
+  unsigned if_depth;   // branches of this function around it
+  bool in_field;       // the tokens are those of a field of an f-string
+  bool quiet;          // host code is tried: errors are counted, not reported
+  bool is_python;      // host code: what kernels do not have is an error only when it is reached
+  bool panic;
+  bool after_broken; // the statement before was broken: its branches may seem to have no `if`
+  unsigned error_count;
+  // A logical line that was asked about, and whether the lexer has reported something in it.
+  size_t line_first, line_end;
+  bool line_has_error;
+};
+
+// ---- Tokens (lang/syntax/parser.c) ----
+
+enum token_kind parser_peek(const struct parser *p);
+enum token_kind parser_peek_at(const struct parser *p, size_t ahead);
+struct token parser_token(const struct parser *p);
+struct str parser_token_text(const struct parser *p);
+struct span parser_token_span(const struct parser *p);
+// The end of the token before, where something is missing.
+struct span parser_end_span(const struct parser *p);
+// From the token with index `first` to the token before the current one.
+struct span parser_span_from(const struct parser *p, size_t first);
+bool parser_accept(struct parser *p, enum token_kind kind);
+// Takes the token, or reports what was found where `kind` was expected.
+bool parser_expect(struct parser *p, enum token_kind kind);
+// Takes the bracket that closes the one with token index `open`.
+void parser_close(struct parser *p, enum token_kind kind, size_t open);
+// Takes a name and interns it; NULL after an error. `what` for the message: "a parameter".
+const char *parser_name(struct parser *p, const char *what);
+const char *parser_intern(struct parser *p, struct str name, struct span at);
+bool parser_at_word(const struct parser *p, const char *word); // a name with this spelling
+bool parser_starts_expression(enum token_kind kind);
+
+// ---- Errors (lang/syntax/parser.c) ----
+
+// NULL in quiet and in panic mode; the diag_ functions accept that.
+struct diag *parser_error(struct parser *p, struct span at, enum diag_code code, const char *fmt,
+                          ...) PRINTF(4, 5);
+// The same without panic: parsing goes on behind the error.
+struct diag *parser_report(struct parser *p, struct span at, enum diag_code code, const char *fmt,
+                           ...) PRINTF(4, 5);
+// The current token cannot stand here; `expected` is how the message goes on after "expected".
+void parser_unexpected(struct parser *p, const char *expected);
+bool parser_enter(struct parser *p); // false after an error; else parser_leave
+void parser_leave(struct parser *p);
+
+// ---- Skipping (lang/syntax/parser.c) ----
+
+void parser_skip_line(struct parser *p);  // to the end of the logical line, not past it
+void parser_skip_block(struct parser *p); // an indented block, if one begins here
+// The rest of the line and the block under it: a statement that is of no interest.
+void parser_skip_statement(struct parser *p);
+
+// ---- Expressions (lang/syntax/parse_expr.c, lang/syntax/parse_atom.c, lang/syntax/parse_string.c)
+// ----
+
+// Lowest first. The table is in lang/syntax/parse_expr.c.
+enum precedence {
+  PREC_OR = 1,
+  PREC_AND,
+  PREC_NOT,
+  PREC_COMPARE,
+  PREC_BIT_OR,
+  PREC_BIT_XOR,
+  PREC_BIT_AND,
+  PREC_SHIFT,
+  PREC_SUM,
+  PREC_TERM
+};
+
+struct expr *parse_expr(struct parser *p);
+struct expr *parse_named(struct parser *p);
+struct expr *parse_exprs(struct parser *p);
+struct expr *parse_targets(struct parser *p);
+struct expr *parse_binary(struct parser *p, enum precedence min);
+struct expr *parse_item(struct parser *p);
+struct expr *parse_atom(struct parser *p);
+struct expr *parse_strings(struct parser *p);
+struct expr *parse_call(struct parser *p, struct expr *callee, size_t first);
+struct expr *parse_subscript(struct parser *p, struct expr *object, size_t first);
+struct expr *parse_comprehension(struct parser *p, enum comprehension_kind kind, size_t first,
+                                 struct expr *key, struct expr *element);
+void parse_params(struct parser *p, enum token_kind end, struct ast_param **ret_params,
+                  size_t *ret_count);
+
+struct expr *expr_new(struct parser *p, enum expr_kind kind, size_t first);
+struct expr *expr_error(struct parser *p);
+// Ends a node before the current token, once its children are there.
+struct expr *expr_finish(struct parser *p, struct expr *e, size_t first);
+void expr_adopt(struct parser *p, struct expr *e, const struct expr *child); // counts the height
+// Reports what cannot be assigned to; `how` for the message: "assign to".
+void check_target(struct parser *p, const struct expr *e, const char *how);
+const char *expr_kind_text(const struct expr *e); // "a call"
+
+// ---- Statements (lang/syntax/parse_stmt.c, lang/syntax/parse_compound.c,
+// lang/syntax/parse_function.c) ----
+
+typedef VEC(struct stmt *) stmt_vec;
+typedef VEC(struct expr *) expr_vec;
+
+void parse_statement(struct parser *p, stmt_vec *out);
+void parse_simple_line(struct parser *p, stmt_vec *out);
+void parse_compound(struct parser *p, stmt_vec *out);
+bool at_compound(const struct parser *p);
+void parse_block(struct parser *p, const char *owner, struct span header, struct stmt_list *ret);
+bool parse_import(struct parser *p, struct stmt *s);
+bool at_match(const struct parser *p);
+struct stmt *stmt_unsupported(struct parser *p, size_t first);
+struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first);
+void parse_decorators(struct parser *p, expr_vec *out);
+struct ast_function *parse_function(struct parser *p, const expr_vec *decorators);
+
+// A class with the base NamedTuple stands here.
+bool at_record_class(const struct parser *p);
+struct ast_class *parse_class(struct parser *p); // NULL without a name
+
+// ---- Modules (lang/syntax/parse_module.c) ----
+
+// The decorators of a method; true if one is `jit`.
+bool parse_method_decorators(struct parser *p, expr_vec *out);
+
+void parse_module(struct parser *p, bool is_python);
+
+#endif
