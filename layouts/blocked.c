@@ -27,22 +27,7 @@ struct linear_layout tile_fit(const struct linear_layout *tile, const struct sha
   return ll_remove_zero_bases(&l, LL_REGISTER);
 }
 
-// One level of the hierarchy: counts[d] indices along each dimension, the fastest first. Where
-// `skip` is set, the bits of that dimension are replicas.
-static void extend_level(struct linear_layout *tile, enum ll_in in, const uint32_t *counts,
-                         const uint32_t *order, int skip) {
-  static const uint32_t zero[LL_MAX_OUT];
-  for (unsigned k = 0; k < tile->out_count; k++) {
-    unsigned d = order[k], bits = log2_floor(counts[d]);
-    if ((int)d != skip)
-      tile_extend(tile, in, d, bits);
-    else
-      for (unsigned b = 0; b < bits; b++)
-        ll_push_basis(tile, in, zero);
-  }
-}
-
-static struct linear_layout distributed_tile(unsigned rank) {
+struct linear_layout tile_start(unsigned rank) {
   struct linear_layout tile = ll_empty(rank, NULL);
   ll_add_in(&tile, LL_REGISTER);
   ll_add_in(&tile, LL_LANE);
@@ -50,10 +35,29 @@ static struct linear_layout distributed_tile(unsigned rank) {
   return tile;
 }
 
+void tile_replicate(struct linear_layout *tile, enum ll_in in, unsigned bits) {
+  static const uint32_t zero[LL_MAX_OUT];
+  for (unsigned b = 0; b < bits; b++)
+    ll_push_basis(tile, in, zero);
+}
+
+// One level of the hierarchy: counts[d] indices along each dimension, the fastest first. Where
+// `skip` is set, the bits of that dimension are replicas.
+static void extend_level(struct linear_layout *tile, enum ll_in in, const uint32_t *counts,
+                         const uint32_t *order, int skip) {
+  for (unsigned k = 0; k < tile->out_count; k++) {
+    unsigned d = order[k], bits = log2_floor(counts[d]);
+    if ((int)d != skip)
+      tile_extend(tile, in, d, bits);
+    else
+      tile_replicate(tile, in, bits);
+  }
+}
+
 bool blocked_to_linear(const struct encoding *e, const struct shape_bits *shape,
                        struct linear_layout *ret, const char **ret_why) {
   (void)ret_why;
-  struct linear_layout tile = distributed_tile(e->rank);
+  struct linear_layout tile = tile_start(e->rank);
   extend_level(&tile, LL_REGISTER, e->blocked.size_per_thread, e->blocked.order, -1);
   extend_level(&tile, LL_LANE, e->blocked.threads_per_warp, e->blocked.order, -1);
   extend_level(&tile, LL_WARP, e->blocked.warps_per_cta, e->blocked.order, -1);
@@ -67,7 +71,7 @@ bool blocked_dot_to_linear(const struct encoding *dot, const struct shape_bits *
   const struct encoding *parent = dot->dot.parent;
   const uint32_t *order = parent->blocked.order;
   unsigned k_dim = dot->dot.op_idx == 0 ? dot->rank - 1 : dot->rank - 2;
-  struct linear_layout tile = distributed_tile(dot->rank);
+  struct linear_layout tile = tile_start(dot->rank);
   uint32_t registers[LL_MAX_OUT];
   for (unsigned d = 0; d < dot->rank; d++) {
     uint32_t size = parent->blocked.size_per_thread[d], whole = 1u << shape->bits[d];

@@ -28,6 +28,10 @@ bool shared_to_linear(const struct encoding *e, const struct shape_bits *shape,
 bool nvmma_to_linear(const struct encoding *e, const struct shape_bits *shape,
                      struct linear_layout *ret, const char **ret_why);
 
+// Registers, lanes and warps that hold one element.
+struct linear_layout tile_start(unsigned rank);
+// `bits` bases of `in` that hold what is there already.
+void tile_replicate(struct linear_layout *tile, enum ll_in in, unsigned bits);
 // Appends `bits` bases of `in` that continue dimension `dim` where the tile ends, and grows the
 // tile by them.
 void tile_extend(struct linear_layout *tile, enum ll_in in, unsigned dim, unsigned bits);

@@ -24,31 +24,21 @@ static void extend_fragment(struct linear_layout *tile, struct fragment f) {
 // mma.sync counts warps row-major; wgmma stacks them along M, since four of them in a row work on
 // its 64 rows. Warps along `skip` hold the same elements.
 static void extend_warps(struct linear_layout *tile, const struct encoding *mma, int skip) {
-  static const uint32_t zero[LL_MAX_OUT];
   for (unsigned k = 0; k < mma->rank; k++) {
     unsigned d = mma->mma.version == 3 ? k : mma->rank - 1 - k;
     unsigned bits = log2_floor(mma->mma.warps_per_cta[d]);
     if ((int)d != skip)
       tile_extend(tile, LL_WARP, d, bits);
     else
-      for (unsigned b = 0; b < bits; b++)
-        ll_push_basis(tile, LL_WARP, zero);
+      tile_replicate(tile, LL_WARP, bits);
   }
-}
-
-static struct linear_layout fragment_tile(unsigned rank) {
-  struct linear_layout tile = ll_empty(rank, NULL);
-  ll_add_in(&tile, LL_REGISTER);
-  ll_add_in(&tile, LL_LANE);
-  ll_add_in(&tile, LL_WARP);
-  return tile;
 }
 
 bool mma_to_linear(const struct encoding *e, const struct shape_bits *shape,
                    struct linear_layout *ret, const char **ret_why) {
   (void)ret_why;
   unsigned rank = e->rank;
-  struct linear_layout tile = fragment_tile(rank);
+  struct linear_layout tile = tile_start(rank);
   extend_fragment(&tile, (struct fragment){.outer = rank - 2,
                                            .inner = rank - 1,
                                            .outer_bits = 4,
@@ -74,7 +64,7 @@ bool mma_dot_to_linear(const struct encoding *dot, const struct shape_bits *shap
   // A is M x K with K inner; B is K x N, its fragment transposed: K inner, N outer.
   unsigned k_dim = is_a ? rank - 1 : rank - 2, other = is_a ? rank - 2 : rank - 1;
   unsigned width_bits = log2_floor(dot->dot.k_width);
-  struct linear_layout tile = fragment_tile(rank);
+  struct linear_layout tile = tile_start(rank);
   extend_fragment(&tile, (struct fragment){.outer = other,
                                            .inner = k_dim,
                                            .outer_bits = is_a ? 4 : 3,

@@ -100,21 +100,6 @@ struct call {
   struct span spans[OPERATOR_MAX_PARAMETERS];
 };
 
-static bool skip_arguments(struct reader *r) {
-  if (fx_peek(r) != TOK_LPAREN)
-    return fx_unexpected(r, "expected `(`");
-  size_t depth = 0;
-  do {
-    enum token_kind k = fx_peek(r);
-    if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_ERROR)
-      return fx_unexpected(r, "expected `)`");
-    depth += k == TOK_LPAREN;
-    depth -= k == TOK_RPAREN;
-    r->pos++;
-  } while (depth);
-  return true;
-}
-
 static bool argument(struct reader *r, struct call *c) {
   size_t first = r->pos, i = c->count;
   if (i == OPERATOR_MAX_PARAMETERS) {
@@ -352,7 +337,7 @@ bool fx_call(struct reader *r, struct binding *ret) {
   enum special special = special_of(c.name);
   if (special == SPECIAL_NONE && !find_operator(r, c.name, &op)) {
     note_unknown(r, c.name, c.at);
-    return skip_arguments(r);
+    return fx_skip_brackets(r);
   }
   if (!arguments(r, special == SPECIAL_NONE && op == OP_COPY_, &c))
     return false;

@@ -106,7 +106,9 @@ struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, con
 
 // ---- values and numbers (graph/read/fx_value.c) ----
 bool fx_value(struct reader *r, struct arg *ret);
-// The same where an integer, perhaps of symbols, must stand.
+// From one bracket to its partner, whatever stands between; E1001 where the line ends before.
+bool fx_skip_brackets(struct reader *r);
+// A value where an integer, perhaps of symbols, must stand.
 bool fx_number(struct reader *r, const struct expr **ret);
 // The size of that name; NULL with E1006 if no input has it.
 const struct expr *fx_symbol(struct reader *r, struct str name, struct span at);

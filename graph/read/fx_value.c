@@ -320,9 +320,10 @@ static struct arg spelled(struct reader *r, size_t first) {
                       .string = {r->source->text.ptr + s.begin, s.end - s.begin}};
 }
 
-// device(type='cuda', index=0), which is kept as it is spelled.
-static bool device(struct reader *r, size_t first, struct arg *ret) {
-  unsigned depth = 0;
+bool fx_skip_brackets(struct reader *r) {
+  if (fx_peek(r) != TOK_LPAREN)
+    return fx_unexpected(r, "expected `(`");
+  size_t depth = 0;
   do {
     enum token_kind k = fx_peek(r);
     if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_ERROR)
@@ -331,6 +332,13 @@ static bool device(struct reader *r, size_t first, struct arg *ret) {
     depth -= k == TOK_RPAREN;
     r->pos++;
   } while (depth);
+  return true;
+}
+
+// device(type='cuda', index=0), which is kept as it is spelled.
+static bool device(struct reader *r, size_t first, struct arg *ret) {
+  if (!fx_skip_brackets(r))
+    return false;
   *ret = spelled(r, first);
   return true;
 }
