@@ -47,6 +47,8 @@ tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assem
   *ret_how = ASSEMBLY_BEST;
   if (s != TILE_OK || load_kept(k, spec, key, ret))
     return s;
+  if (k->is_kept_only)
+    return jit_not_kept(k);
   if (how == ASSEMBLY_QUICK && gains_by_haste(spec->code))
     *ret_how = ASSEMBLY_QUICK;
   void *code = NULL;

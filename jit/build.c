@@ -206,11 +206,15 @@ static tile_status compile(tile_kernel *k, struct jit_spec *spec,
   return s;
 }
 
+tile_status jit_not_kept(const tile_kernel *k) {
+  return status_set(TILE_NOT_FOUND, "kernel `%s` is not in the disk cache", k->name);
+}
+
 static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
                          const struct jit_report *report) {
   struct compile_request request = request_for(k, spec, a);
   if (!k->cache || k->passes)
-    return compile(k, spec, &request, a, report, NULL);
+    return k->is_kept_only ? jit_not_kept(k) : compile(k, spec, &request, a, report, NULL);
   uint8_t key[32];
   struct str info, code;
   disk_key(k, &request, key);
@@ -222,7 +226,7 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
       return TILE_OK;
     }
   }
-  return compile(k, spec, &request, a, report, key);
+  return k->is_kept_only ? jit_not_kept(k) : compile(k, spec, &request, a, report, key);
 }
 
 // ---- looking at the IR ----

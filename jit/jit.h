@@ -40,6 +40,12 @@ void jit_kernel_set_quick_first(tile_kernel *kernel, bool on);
 bool jit_kernel_is_settled(tile_kernel *kernel);
 // In any thread, while others launch the kernel; not while it is closed.
 void jit_kernel_settle(tile_kernel *kernel);
+// Loads the kernel, assembled apart, for these arguments if code and machine code are in the disk
+// cache; else TILE_NOT_FOUND, at once. Nobody else has the kernel yet.
+tile_status jit_kernel_prepare_kept(tile_kernel *kernel, const tile_arg *args, size_t arg_count);
+// Compiles and loads the kernel for all arguments that `like` was compiled for so far: the same
+// source in another configuration, neither with decorators. Others may launch both meanwhile.
+tile_status jit_kernel_prepare_like(tile_kernel *kernel, tile_kernel *like);
 // Where a compilation shows its passes; also keeps it from the disk cache.
 void jit_kernel_set_passes(tile_kernel *kernel, const struct pass_options *options);
 

@@ -80,6 +80,7 @@ struct tile_kernel {
   bool is_tuned, has_heuristics; // by decorators of the kernel
   bool is_assembled_apart;       // by this process's threads, and kept on disk (assemble.c)
   enum assembly first_assembly;  // of those
+  bool is_kept_only;             // what is not on disk is not made now
   struct disk_cache *cache;      // NULL: none
   const struct pass_options *passes;
   _Atomic(struct config *) config; // the current one
@@ -129,6 +130,8 @@ tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assem
 // ---- build.c ----
 // From the disk cache or the compiler. `spec` has arena, key and config.
 tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report);
+// What a kernel of is_kept_only gets where something is not on disk.
+tile_status jit_not_kept(const tile_kernel *k);
 
 // The status for what `diag` holds. As the thread's message it is rendered in full, or in one line
 // where the caller has the records (`reported`).

@@ -5,6 +5,8 @@
 #include "base/debug.h"
 #include "jit/kernel.h"
 
+#include <string.h>
+
 // ---- loading ----
 
 static tile_status load_host(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
@@ -85,6 +87,36 @@ void jit_kernel_settle(tile_kernel *k) {
     debug_log(DEBUG_LAUNCH, "`%s`: best code %s in %.1f ms", k->name,
               s == TILE_OK ? "loaded" : "failed", clock_ms() - start);
   }
+}
+
+// ---- kernels that stand for another ----
+
+static tile_status prepare_key(tile_kernel *k, const struct jit_key *key) {
+  struct config *c = atomic_load(&k->config);
+  struct jit_spec *spec = jit_find(c, key);
+  struct module *m;
+  tile_status s = spec ? TILE_OK : jit_find_or_build(k, c, key, NULL, &spec);
+  return s == TILE_OK ? jit_spec_module(k, spec, &m) : s;
+}
+
+tile_status jit_kernel_prepare_like(tile_kernel *k, tile_kernel *like) {
+  pthread_mutex_lock(&like->lock);
+  const struct jit_spec *spec = like->specs; // the rest of the list stays as it is
+  pthread_mutex_unlock(&like->lock);
+  tile_status s = TILE_OK;
+  for (; s == TILE_OK && spec; spec = spec->next) {
+    struct jit_key key = {.count = spec->key_count, .hash = spec->hash};
+    memcpy(key.bytes, spec->key, spec->key_count);
+    s = prepare_key(k, &key);
+  }
+  return s;
+}
+
+tile_status jit_kernel_prepare_kept(tile_kernel *k, const tile_arg *args, size_t arg_count) {
+  k->is_kept_only = true;
+  tile_status s = k->cache ? tile_kernel_prepare(k, args, arg_count) : jit_not_kept(k);
+  k->is_kept_only = false;
+  return s;
 }
 
 // ---- specialisations ----

@@ -199,6 +199,9 @@ static bool emit_kernel(struct walk *w) {
   struct launch *l = emit_end(e, w->plan.num_warps, grid, text,
                               attention_space(e->arena, &w->shape, &w->plan, w->o));
   l->kernel->num_stages = w->plan.num_stages;
+  if (w->shape.has_halves)
+    l->kernel->sums =
+        (struct kernel_sums){.tiles = 1, .columns = w->plan.columns, .are_of_rows = true};
   return true;
 }
 

@@ -3,6 +3,7 @@
 // blocks that every query sees come without a mask, in a loop of their own.
 #include "graph/emit/attention_internal.h"
 #include "graph/emit/operand.h"
+#include "graph/emit/quick.h"
 
 #include <math.h>
 
@@ -196,11 +197,14 @@ void attention_emit_loops(struct walk *w, const struct expr *inner, const struct
   }
   // Whole blocks that every query of the program sees, without any mask; then the rest.
   struct step all = {inner, columns, false, false};
-  if (c->seen)
-    emit_line(e, 0, "whole = min(%s, %s) // BLOCK_N * BLOCK_N",
-              at_least_zero(w, bound_text(w, c->last, false, 1), c->last), keys);
-  else
+  if (c->seen) {
+    const char *seen = at_least_zero(w, bound_text(w, c->last, false, 1), c->last);
+    emit_constexpr(e, KERNEL_LOOPS, 2);
+    emit_line(e, 0, "whole = min(%s, %s) // BLOCK_N * BLOCK_N if " KERNEL_LOOPS " == 2 else 0",
+              seen, keys);
+  } else {
     emit_line(e, 0, "whole = %s // BLOCK_N * BLOCK_N", keys);
+  }
   emit_keys(w, "0", "whole", &all);
   emit_keys(w, "whole", end, &rest);
 }

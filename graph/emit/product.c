@@ -375,6 +375,8 @@ static bool emit_kernel(struct product *g) {
   struct launch *l = emit_end(e, g->plan.num_warps, grid, text,
                               product_space(e->arena, &g->shape, &g->plan, g->o));
   l->kernel->num_stages = g->plan.num_stages;
+  if (dtype_bits(g->dtype) <= 16)
+    l->kernel->sums.tiles = g->count;
   return is_whole || emit_sum_of_parts(g);
 }
 

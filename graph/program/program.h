@@ -13,6 +13,13 @@ struct kernel_constant {
   const char *name, *value;
 };
 
+// What a program of a kernel adds up by matrix instructions of halves: `tiles` of BLOCK_M x BLOCK_N
+// sums, and `columns` more for each of the BLOCK_M rows. All zero: nothing.
+struct kernel_sums {
+  uint32_t tiles, columns;
+  bool are_of_rows; // rows are reduced as well, each within a warp
+};
+
 // One `.tile` source; equal text is one kernel, however many regions it serves.
 struct graph_kernel {
   uint32_t id;
@@ -22,6 +29,7 @@ struct graph_kernel {
   VEC(struct kernel_constant)
   constants; // chosen for the first target; the source has the same as defaults
   uint32_t num_warps, num_stages;
+  struct kernel_sums sums;
   const char
       *space; // of configurations for --max-autotune, as --space takes it; NULL: nothing to choose
 };

@@ -6,14 +6,22 @@
 
 #include "graph/program/program.h"
 
+#include <stdatomic.h>
+
 enum { LAUNCH_MOST_ARGS = 256 };
+
+struct loaded_kernel {
+  tile_kernel *kernel;  // as the program has it
+  tile_kernel *quick;   // its quick form (graph/emit/quick.h); NULL: none was wanted
+  atomic_bool is_there; // `kernel` can be launched in the place of `quick`
+};
 
 struct loaded_program {
   struct program *p;
   tile_device *device;
-  tile_kernel **kernels; // by id
-  void **memory;         // by buffer id; inputs' and outputs' are set for each run
-  int64_t *sizes;        // of the graph's symbols
+  struct loaded_kernel *kernels; // by id
+  void **memory;                 // by buffer id; inputs' and outputs' are set for each run
+  int64_t *sizes;                // of the graph's symbols
   char *arena;
   int64_t arena_bytes;
   bool has_zeros;             // where the program's counters are
@@ -33,6 +41,9 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
 size_t launch_likely_args(const struct launch *l, tile_arg *args);
 // Opens and compiles the kernel as it is now, in the place of what was loaded for it.
 tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k);
+// graph/run/load.c: compiles and loads all kernels, those that gain by it in their quick forms.
+tile_status loaded_open_kernels(struct loaded_program *l);
+void loaded_close_kernels(struct loaded_program *l);
 // graph/run/settle.c: better code than what kernels were loaded with, made in the background.
 void loaded_begin_settling(struct loaded_program *l);
 void loaded_stop_settling(struct loaded_program *l); // waits for what is under way

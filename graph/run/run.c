@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a program in process: its kernels are compiled on all cores when it is loaded, its arena
-// is allocated for the first sizes that come, and a run is a walk over the launches.
-#include "base/thread_pool.h"
+// Running a program in process: its kernels are compiled when it is loaded (load.c), its arena is
+// allocated for the first sizes that come, and a run is a walk over the launches.
 #include "graph/reference/interpret.h"
 #include "graph/run/internal.h"
 #include "jit/jit.h"
@@ -13,119 +12,21 @@ static tile_type type_of(enum dtype t) { return (tile_type)t; }
 
 // ---- loading ----
 
-// One launch of each kernel stands for all: the same source gets arguments of the same types.
-static const struct launch *first_launch(const struct program *p, uint32_t kernel) {
-  for (size_t i = 0; i < p->launches.len; i++)
-    if (p->launches.at[i].kernel->id == kernel)
-      return &p->launches.at[i];
-  return NULL;
-}
-
-enum { ALIGNED = 4096 }; // stands for addresses that are multiples of 16
-
-size_t launch_likely_args(const struct launch *l, tile_arg *args) {
-  for (size_t i = 0; i < l->args.len; i++) {
-    const struct launch_arg *a = &l->args.at[i];
-    if (a->kind == LAUNCH_BUFFER)
-      args[i] = tile_arg_pointer((void *)(uintptr_t)ALIGNED, type_of(a->buffer->dtype));
-    else if (a->kind == LAUNCH_SIZE)
-      args[i] = tile_arg_int(type_of(a->dtype), expr_hint(a->size));
-    else
-      args[i] = tile_arg_int(type_of(a->dtype), 0);
-  }
-  return l->args.len;
-}
-
-struct loading {
-  struct loaded_program *l;
-  tile_status *status; // by kernel
-  char **messages;
-};
-
-static tile_status open_kernel(const struct loaded_program *l, const struct graph_kernel *k,
-                               tile_kernel **ret) {
-  const char *file = arena_printf(l->p->arena, "%s.tile", k->name);
-  tile_status s =
-      tile_kernel_from_source(l->device, file, k->source, strlen(k->source), k->name, ret);
-  if (s == TILE_OK)
-    jit_kernel_set_assembled_apart(*ret, true);
-  for (size_t i = 0; s == TILE_OK && i < k->constants.len; i++)
-    s = tile_kernel_set_constant(*ret, k->constants.at[i].name, k->constants.at[i].value);
-  if (s == TILE_OK && k->num_warps)
-    s = tile_kernel_set_warps(*ret, k->num_warps);
-  return s == TILE_OK && k->num_stages ? tile_kernel_set_stages(*ret, k->num_stages) : s;
-}
-
-tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k) {
-  tile_kernel *kernel = NULL;
-  tile_arg args[LAUNCH_MOST_ARGS];
-  tile_status s = open_kernel(l, k, &kernel);
-  if (s == TILE_OK)
-    s = tile_kernel_prepare(kernel, args, launch_likely_args(first_launch(l->p, k->id), args));
-  if (s != TILE_OK) {
-    tile_kernel_close(kernel);
-    return s;
-  }
-  vec_push(l->p->arena, &l->retired, l->kernels[k->id]);
-  l->kernels[k->id] = kernel;
-  return TILE_OK;
-}
-
-static void prepare(void *user, uint64_t i, unsigned worker) {
-  (void)worker;
-  struct loading *loading = user;
-  const struct launch *launch = first_launch(loading->l->p, (uint32_t)i);
-  tile_arg args[LAUNCH_MOST_ARGS];
-  size_t count = launch_likely_args(launch, args);
-  tile_status s = tile_kernel_prepare(loading->l->kernels[i], args, count);
-  loading->status[i] = s;
-  if (s != TILE_OK)
-    loading->messages[i] = strdup(tile_error_message());
-}
-
-static tile_status prepare_all(struct loaded_program *l) {
-  size_t n = l->p->kernels.len;
-  struct loading loading = {.l = l,
-                            .status = calloc(n + 1, sizeof(tile_status)),
-                            .messages = calloc(n + 1, sizeof(char *))};
-  struct thread_pool *pool = thread_pool_create(0);
-  tile_status s = loading.status && loading.messages && pool
-                      ? TILE_OK
-                      : status_set(TILE_OUT_OF_MEMORY, "out of memory for the kernels of a graph");
-  if (s == TILE_OK)
-    thread_pool_for(pool, n, prepare, &loading);
-  for (size_t i = 0; i < n && loading.status && loading.messages; i++) {
-    if (s == TILE_OK && loading.status[i] != TILE_OK)
-      s = status_set(loading.status[i], "kernel `%s`: %s", l->p->kernels.at[i]->name,
-                     loading.messages[i] ? loading.messages[i] : "");
-    free(loading.messages[i]);
-  }
-  thread_pool_destroy(pool);
-  free(loading.status);
-  free(loading.messages);
-  return s;
-}
-
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
   struct loaded_program *l = calloc(1, sizeof *l);
   size_t buffers = 0; // ids below it
   for (size_t i = 0; i < p->buffer_count; i++)
     buffers = p->buffers[i]->id >= buffers ? p->buffers[i]->id + 1 : buffers;
-  if (!l || !(l->kernels = calloc(p->kernels.len + 1, sizeof(tile_kernel *))) ||
+  if (l)
+    l->p = p;
+  if (!l || !(l->kernels = calloc(p->kernels.len + 1, sizeof *l->kernels)) ||
       !(l->memory = calloc(buffers + 1, sizeof(void *))) ||
       !(l->sizes = calloc(p->graph->symbols.len + 1, sizeof(int64_t)))) {
     program_unload(l);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph's program");
   }
-  l->p = p;
   l->device = device;
-  tile_status s = TILE_OK;
-  for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
-    s = open_kernel(l, p->kernels.at[i], &l->kernels[p->kernels.at[i]->id]);
-  for (size_t i = 0; s == TILE_OK && i < p->kernels.len; i++)
-    jit_kernel_set_quick_first(l->kernels[i], true);
-  if (s == TILE_OK)
-    s = prepare_all(l);
+  tile_status s = loaded_open_kernels(l);
   if (s != TILE_OK) {
     program_unload(l);
     return s;
@@ -139,10 +40,7 @@ void program_unload(struct loaded_program *l) {
   if (!l)
     return;
   loaded_stop_settling(l);
-  for (size_t i = 0; l->kernels && i < l->p->kernels.len; i++)
-    tile_kernel_close(l->kernels[i]);
-  for (size_t i = 0; i < l->retired.len; i++)
-    tile_kernel_close(l->retired.at[i]);
+  loaded_close_kernels(l);
   if (l->arena)
     tile_free(l->device, l->arena);
   free(l->kernels);
@@ -272,8 +170,10 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
       return TILE_OK;
     grid[d] = (unsigned)n;
   }
-  return tile_launch(l->kernels[launch->kernel->id], stream, (tile_grid){grid[0], grid[1], grid[2]},
-                     args, launch->args.len);
+  struct loaded_kernel *k = &l->kernels[launch->kernel->id];
+  bool is_quick = k->quick && !atomic_load_explicit(&k->is_there, memory_order_acquire);
+  return tile_launch(is_quick ? k->quick : k->kernel, stream,
+                     (tile_grid){grid[0], grid[1], grid[2]}, args, launch->args.len);
 }
 
 tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view *inputs,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program can run before the assembler has done its best: products run on what it makes quickly,
-// and threads of the background put the best code in its place, kernel by kernel.
+// A program can run before its kernels are compiled: products run in their quick forms, or as they
+// are but assembled at a low level, and threads of the background put the best code in its place,
+// kernel by kernel.
 #include "base/thread_pool.h"
 #include "graph/run/internal.h"
 #include "jit/jit.h"
@@ -14,14 +15,23 @@ struct settling {
   bool has_thread;
   atomic_bool is_over; // what was not begun stays as it is
   size_t count;
-  tile_kernel *kernels[];
+  struct loaded_kernel *kernels[];
 };
 
 static void settle_one(void *user, uint64_t i, unsigned worker) {
   (void)worker;
   struct settling *s = user;
-  if (!atomic_load_explicit(&s->is_over, memory_order_relaxed))
-    jit_kernel_settle(s->kernels[i]);
+  struct loaded_kernel *k = s->kernels[i];
+  if (atomic_load_explicit(&s->is_over, memory_order_relaxed))
+    return;
+  if (!k->quick)
+    jit_kernel_settle(k->kernel);
+  else if (jit_kernel_prepare_like(k->kernel, k->quick) == TILE_OK)
+    atomic_store_explicit(&k->is_there, true, memory_order_release);
+}
+
+static bool is_settled(const struct loaded_kernel *k) {
+  return k->quick ? atomic_load(&k->is_there) : jit_kernel_is_settled(k->kernel);
 }
 
 static void *settle_all(void *user) {
@@ -37,12 +47,12 @@ static void *settle_all(void *user) {
 
 void loaded_begin_settling(struct loaded_program *l) {
   size_t n = l->p->kernels.len;
-  struct settling *s = calloc(1, sizeof *s + n * sizeof(tile_kernel *));
+  struct settling *s = calloc(1, sizeof *s + n * sizeof s->kernels[0]);
   if (!s)
     return; // quick code is right, too
   for (size_t i = 0; i < n; i++)
-    if (!jit_kernel_is_settled(l->kernels[i]))
-      s->kernels[s->count++] = l->kernels[i];
+    if (!is_settled(&l->kernels[i]))
+      s->kernels[s->count++] = &l->kernels[i];
   if (s->count == 0) {
     free(s);
     return;

@@ -7,8 +7,8 @@
  *
  * A graph is text as PyTorch prints it at the level of ATen, or built in C (graph.h). Opening
  * compiles: fusion, sources, machine code of all kernels, on all cores. On a GPU matrix products
- * run by code that is quickly made at first, somewhat slower; the best takes its place within a
- * second or so, with the same results. See runtime.h for the conventions. */
+ * run by code that is quickly made at first, slower; the best takes its place within a second or
+ * so, with the same results. See runtime.h for the conventions. */
 #ifndef TILE_PROGRAM_H
 #define TILE_PROGRAM_H
 

@@ -38,7 +38,7 @@ enum {
 struct locality {
   struct pass_context *p;
   struct ir_context *c;
-  VEC(MlirOperation) loops; // inner ones first
+  VEC(MlirOperation) loops; // inner ones first, then in their order
   bool changed;
 };
 
@@ -258,16 +258,34 @@ static MlirValue sum_of(struct builder *b, MlirOperation like, MlirValue x, Mlir
   return mlirOperationGetResult(copy, 0);
 }
 
+// Is `v` the sum of rows of so many columns, made for nothing but one use?
+static bool is_sum_of_columns(struct locality *l, MlirValue v) {
+  MlirOperation def = value_def(v);
+  if (mlirOperationIsNull(def) || !op_is(l->c, def, OP_TILE_REDUCE) ||
+      combination_of(l->c, def) != OP_ARITH_ADDF || keeps_order(def) || value_use_count(v) != 1)
+    return false;
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(def, 0));
+  return tensor_rank(type) == 2 && op_attr_int(def, "axis", 0) == 1 &&
+         tensor_dim(type, 1) == COLUMNS;
+}
+
+// What the loop begins with, by columns.
+static MlirValue first_sums(struct locality *l, MlirOperation loop, intptr_t at) {
+  struct builder b = builder_before(l->c, loop);
+  MlirValue init = mlirOperationGetOperand(loop, at + 3);
+  if (is_sum_of_columns(l, init))
+    return mlirOperationGetOperand(value_def(init), 0);
+  MlirValue share = build_const_float(&b, mlirValueGetType(init), 1.0 / COLUMNS);
+  return widened(&b, build_binary(&b, OP_ARITH_MULF, init, share)); // exact, unless subnormal
+}
+
 static MlirOperation rewrite_rescaled(struct locality *l, MlirOperation loop,
                                       const struct rescaled *k) {
   MlirValue x = mlirOperationGetOperand(k->reduce, 0);
   MlirValue acc = mlirBlockGetArgument(loop_body(loop), k->at + 1);
-  MlirType type = mlirValueGetType(x), row = mlirValueGetType(acc);
+  MlirType type = mlirValueGetType(x);
   int64_t split[3] = {tensor_dim(type, 0), tensor_dim(type, 1) / COLUMNS, COLUMNS};
-  struct builder before = builder_before(l->c, loop);
-  MlirValue init = mlirOperationGetOperand(loop, k->at + 3);
-  MlirValue share = build_const_float(&before, row, 1.0 / COLUMNS); // exact, unless subnormal
-  init = widened(&before, build_binary(&before, OP_ARITH_MULF, init, share));
+  MlirValue init = first_sums(l, loop, k->at);
   mlirOperationSetOperand(loop, k->at + 3, init);
   mlirValueSetType(acc, mlirValueGetType(init));
   struct builder inside = builder_before(l->c, k->add);
@@ -287,16 +305,21 @@ static MlirOperation rewrite_rescaled(struct locality *l, MlirOperation loop,
   return wide;
 }
 
-static bool collect(MlirOperation op, void *user) {
-  struct locality *l = user;
+// What a loop begins with has been rewritten before it.
+static void collect(struct locality *l, MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumRegions(op); i++)
+    for (MlirBlock b = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, i)); !mlirBlockIsNull(b);
+         b = mlirBlockGetNextInRegion(b))
+      for (MlirOperation at = mlirBlockGetFirstOperation(b); !mlirOperationIsNull(at);
+           at = mlirOperationGetNextInBlock(at))
+        collect(l, at);
   if (op_is(l->c, op, OP_SCF_FOR))
     vec_push(l->p->scratch, &l->loops, op);
-  return true;
 }
 
 enum pass_result pass_thread_locality(struct pass_context *p) {
   struct locality l = {.p = p, .c = p->c};
-  ir_walk_post(mlirModuleGetOperation(p->module), collect, &l);
+  collect(&l, mlirModuleGetOperation(p->module));
   for (size_t i = 0; i < l.loops.len; i++) {
     MlirOperation loop = l.loops.at[i];
     for (intptr_t at = 0; at < mlirOperationGetNumResults(loop); at++) {

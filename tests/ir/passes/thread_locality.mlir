@@ -141,6 +141,37 @@ module {
     return %r#0 : tensor<64xf32>
   }
 
+  // A second loop goes on with the columns of the first: they are added up once, behind both.
+  // CHECK-LABEL: func.func @rescaled_twice
+  // CHECK: %[[T:.*]]:2 = scf.for {{.*}} -> (tensor<64x8xf32>, tensor<64xf32>)
+  // CHECK: %[[U:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %[[T]]#0, %{{.*}} = %[[T]]#1) -> (tensor<64x8xf32>, tensor<64xf32>)
+  // CHECK: %[[S:.*]] = "tile.reduce"(%[[U]]#0) {axis = 1 {{.*}} -> tensor<64xf32>
+  // CHECK-NEXT: return %[[S]]
+  func.func @rescaled_twice(%x: tensor<64x16xf16>, %y: tensor<16x32xf16>, %f: tensor<64xf32>, %n: i32, %m: i32, %init: tensor<64xf32>) -> tensor<64xf32> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x32xf32>
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %init, %g = %f) -> (tensor<64xf32>, tensor<64xf32>) : i32 {
+      %s = "tile.dot"(%x, %y, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x16xf16>, tensor<16x32xf16>, tensor<64x32xf32>) -> tensor<64x32xf32>
+      %p = math.exp2 %s : tensor<64x32xf32>
+      %t = "tile.reduce"(%p) {axis = 1 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64x32xf32>) -> tensor<64xf32>
+      %k = arith.mulf %acc, %g : tensor<64xf32>
+      %next = arith.addf %k, %t : tensor<64xf32>
+      %h = arith.mulf %g, %f : tensor<64xf32>
+      scf.yield %next, %h : tensor<64xf32>, tensor<64xf32>
+    }
+    %u:2 = scf.for %i = %n to %m step %c1 iter_args(%acc = %r#0, %g = %r#1) -> (tensor<64xf32>, tensor<64xf32>) : i32 {
+      %s = "tile.dot"(%x, %y, %zero) {input_precision = "tf32", max_num_imprecise_acc = 0 : i32} : (tensor<64x16xf16>, tensor<16x32xf16>, tensor<64x32xf32>) -> tensor<64x32xf32>
+      %p = math.exp2 %s : tensor<64x32xf32>
+      %t = "tile.reduce"(%p) {axis = 1 : i32, combine = @add, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>} : (tensor<64x32xf32>) -> tensor<64xf32>
+      %k = arith.mulf %acc, %g : tensor<64xf32>
+      %next = arith.addf %k, %t : tensor<64xf32>
+      %h = arith.mulf %g, %f : tensor<64xf32>
+      scf.yield %next, %h : tensor<64xf32>, tensor<64xf32>
+    }
+    return %u#0 : tensor<64xf32>
+  }
+
   // Rows of anything else lie among threads otherwise.
   // CHECK-LABEL: func.func @rescaled_loads
   // CHECK-NOT: tile.reshape

@@ -4,6 +4,7 @@
 #include "emit_check.h"
 
 #include "graph/emit/kernel_config.h"
+#include "graph/emit/quick.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
@@ -144,41 +145,75 @@ static void run_on_host(struct run *r) {
   program_unload(loaded);
 }
 
-void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
-  struct run r = {.p = p, .symbols = symbols, .name = name};
-  const struct graph *g = p->graph;
+// Random inputs, and what the interpreter says.
+static void begin(struct run *r) {
+  const struct graph *g = r->p->graph;
   size_t outputs = g->outputs.len + g->mutations.len;
-  r.in = calloc(g->inputs.len + 1, sizeof *r.in);
-  r.want = calloc(outputs + 1, sizeof *r.want);
-  r.inputs = calloc(g->inputs.len + 1, sizeof *r.inputs);
-  r.outputs = calloc(outputs + 1, sizeof *r.outputs);
-  ck_assert(r.in && r.want && r.inputs && r.outputs);
-  ck_assert_int_eq(tile_device_open("host", &r.device), TILE_OK);
-  ck_assert(graph_make_inputs(g, symbols, 7, r.in));
+  r->in = calloc(g->inputs.len + 1, sizeof *r->in);
+  r->want = calloc(outputs + 1, sizeof *r->want);
+  r->inputs = calloc(g->inputs.len + 1, sizeof *r->inputs);
+  r->outputs = calloc(outputs + 1, sizeof *r->outputs);
+  ck_assert(r->in && r->want && r->inputs && r->outputs);
+  ck_assert_int_eq(tile_device_open("host", &r->device), TILE_OK);
+  ck_assert(graph_make_inputs(g, r->symbols, 7, r->in));
   for (size_t i = 0; i < g->inputs.len; i++) {
-    r.inputs[i] = view_of(&r, g->inputs.at[i]);
-    tensor_store(r.in[i], r.inputs[i].data, r.inputs[i].strides);
+    r->inputs[i] = view_of(r, g->inputs.at[i]);
+    tensor_store(r->in[i], r->inputs[i].data, r->inputs[i].strides);
   }
   struct interpret_options o = {.seed = 5};
-  ck_assert_msg(graph_interpret(g, &o, symbols, r.in, r.want), "%s: interpreting", name);
+  ck_assert_msg(graph_interpret(g, &o, r->symbols, r->in, r->want), "%s: interpreting", r->name);
   for (size_t i = 0; i < g->outputs.len; i++)
     if (g->outputs.at[i])
-      r.outputs[i] = view_of(&r, g->outputs.at[i]);
-  run_on_host(&r);
-  for (size_t i = 0; i < g->outputs.len; i++)
-    if (g->outputs.at[i])
-      compare(&r, i, tolerance);
+      r->outputs[i] = view_of(r, g->outputs.at[i]);
+}
+
+static void end(struct run *r) {
+  const struct graph *g = r->p->graph;
   for (size_t i = 0; i < g->inputs.len; i++) {
-    tensor_destroy(r.in[i]);
-    tile_free(r.device, r.inputs[i].data);
+    tensor_destroy(r->in[i]);
+    tile_free(r->device, r->inputs[i].data);
   }
-  for (size_t i = 0; i < outputs; i++) {
-    tensor_destroy(r.want[i]);
-    tile_free(r.device, r.outputs[i].data);
+  for (size_t i = 0; i < g->outputs.len + g->mutations.len; i++) {
+    tensor_destroy(r->want[i]);
+    tile_free(r->device, r->outputs[i].data);
   }
-  tile_device_close(r.device);
-  free(r.in);
-  free(r.want);
-  free(r.inputs);
-  free(r.outputs);
+  tile_device_close(r->device);
+  free(r->in);
+  free(r->want);
+  free(r->inputs);
+  free(r->outputs);
+}
+
+void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
+  struct run r = {.p = p, .symbols = symbols, .name = name};
+  begin(&r);
+  run_on_host(&r);
+  for (size_t i = 0; i < p->graph->outputs.len; i++)
+    if (p->graph->outputs.at[i])
+      compare(&r, i, tolerance);
+  end(&r);
+}
+
+unsigned check_quick_forms(struct program *p, double tolerance, const char *name) {
+  struct run r = {.p = p, .name = name};
+  unsigned changed = 0;
+  begin(&r);
+  run_on_host(&r);
+  compare(&r, 0, tolerance);
+  size_t bytes = (size_t)r.want[0]->numel * dtype_bytes(r.outputs[0].dtype);
+  void *first = malloc(bytes);
+  ck_assert_ptr_nonnull(first);
+  memcpy(first, r.outputs[0].data, bytes);
+  for (size_t i = 0; i < p->kernels.len; i++) {
+    struct graph_kernel quick;
+    bool has = kernel_quick_form(p->arena, p->kernels.at[i], &quick);
+    *p->kernels.at[i] = quick;
+    changed += has;
+  }
+  spoil_outputs(&r);
+  run_on_host(&r);
+  ck_assert_msg(memcmp(first, r.outputs[0].data, bytes) == 0, "%s: other bits", name);
+  free(first);
+  end(&r);
+  return changed;
 }

@@ -6,6 +6,7 @@
 
 #include <check.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,15 +16,30 @@ static const char text[] =
     "    sin = torch.ops.aten.sin.default(b)\n"
     "    return (mm, sin)\n";
 
+// A product of blocks that have a quick form: with 16 warps instead of 8.
+static const char large[] =
+    "def forward(self, x: \"f16[4096, 512]\", w: \"f16[512, 4096]\", b: \"f16[4096, 4096]\"):\n"
+    "    mm = torch.ops.aten.mm.default(x, w)\n"
+    "    add = torch.ops.aten.add.Tensor(mm, b)\n"
+    "    return (add,)\n";
+
 static struct fake_cuda *cuda;
 static tile_device *device;
 static tile_program *program;
 
-static void open_program(void) {
+static void open_text(const char *of) {
+  tile_status s = tile_program_from_text(device, "g.py", of, strlen(of), &program);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+}
+
+static void open_device(void) {
   cuda = dlsym(dlopen(FAKE_CUDA_PATH, RTLD_NOW | RTLD_LOCAL), FAKE_CUDA_STATE);
   ck_assert_int_eq(tile_device_open("cuda", &device), TILE_OK);
-  tile_status s = tile_program_from_text(device, "g.py", text, sizeof text - 1, &program);
-  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+}
+
+static void open_program(void) {
+  open_device();
+  open_text(text);
 }
 
 static void close_program(void) {
@@ -70,6 +86,69 @@ START_TEST(recordings_have_the_best_code) {
 }
 END_TEST
 
+// ---- quick forms ----
+
+static bool is_quick(void) { return strncmp(cuda->launched, "\177ELFquick ", 10) == 0; }
+
+// Runs it with arrays at `at`; returns the warps of its launch.
+static unsigned run_large(char *at) {
+  static const int64_t x_shape[] = {4096, 512}, w_shape[] = {512, 4096}, shape[] = {4096, 4096};
+  tile_tensor in[] = {{at, TILE_F16, 2, x_shape, NULL},
+                      {at, TILE_F16, 2, w_shape, NULL},
+                      {at, TILE_F16, 2, shape, NULL}};
+  tile_tensor out = {at, TILE_F16, 2, shape, NULL};
+  cuda->param_count = 1;
+  tile_status s = tile_program_run(program, NULL, 0, in, 3, &out, 1);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+  return cuda->block / 32;
+}
+
+START_TEST(a_quick_form_runs_first) {
+  char *p = (char *)(uintptr_t)0x10000;
+  cuda->holds_best = true;
+  open_text(large);
+  ck_assert_uint_eq(run_large(p), 16);
+  ck_assert(is_quick());
+  ck_assert_uint_eq(run_large(p + 2), 16); // another alignment, compiled now
+  cuda->holds_best = false;
+  ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+  int links = cuda->calls[CUDA_CALL_link_create];
+  ck_assert_uint_eq(run_large(p), 8);
+  ck_assert(!is_quick());
+  ck_assert_int_eq(cuda->calls[CUDA_CALL_link_create], links);
+}
+END_TEST
+
+START_TEST(a_quick_form_stays_where_there_is_no_better) {
+  cuda->holds_best = true;
+  open_text(large);
+  cuda->fail[CUDA_CALL_link_complete] = 999;
+  cuda->holds_best = false;
+  ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+  cuda->fail[CUDA_CALL_link_complete] = 0;
+  ck_assert_uint_eq(run_large((char *)(uintptr_t)0x10000), 16);
+  ck_assert(is_quick());
+}
+END_TEST
+
+START_TEST(what_is_on_disk_is_the_best) {
+  char folder[] = "/tmp/tile-settle-XXXXXX", command[100];
+  ck_assert_ptr_nonnull(mkdtemp(folder));
+  setenv("TILE_CACHE_DIR", folder, 1);
+  open_text(large);
+  ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+  int links = cuda->calls[CUDA_CALL_link_create];
+  tile_program_close(program);
+  open_text(large);
+  ck_assert_uint_eq(run_large((char *)(uintptr_t)0x10000), 8);
+  ck_assert(!is_quick());
+  ck_assert_int_eq(cuda->calls[CUDA_CALL_link_create], links);
+  ck_assert_int_eq(cuda->live_modules, 1);
+  snprintf(command, sizeof command, "rm -rf %s", folder);
+  ck_assert_int_eq(system(command), 0);
+}
+END_TEST
+
 int main(void) {
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
@@ -81,6 +160,13 @@ int main(void) {
   tcase_add_test(c, closing_does_not_need_it);
   tcase_add_test(c, recordings_have_the_best_code);
   suite_add_tcase(suite, c);
+  TCase *quick = tcase_create("quick forms");
+  tcase_add_checked_fixture(quick, open_device, close_program);
+  tcase_set_timeout(quick, 60);
+  tcase_add_test(quick, a_quick_form_runs_first);
+  tcase_add_test(quick, a_quick_form_stays_where_there_is_no_better);
+  tcase_add_test(quick, what_is_on_disk_is_the_best);
+  suite_add_tcase(suite, quick);
   SRunner *r = srunner_create(suite);
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);

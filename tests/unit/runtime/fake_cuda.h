@@ -15,6 +15,8 @@
 
 #include "runtime/cuda_api.h"
 
+#include <stdatomic.h>
+
 #define FAKE_MAX_PARAMS 16
 
 struct fake_cuda {
@@ -33,6 +35,7 @@ struct fake_cuda {
   char launched[64];                // the first bytes of the module whose kernel was launched
   int max_shared;                   // what cuFuncSetAttribute was given
   int capture_mode;                 // what cuThreadExchangeStreamCaptureMode was given last
+  atomic_bool holds_best;           // only what is assembled at a low level gets done meanwhile
 };
 
 // The library's state, found by dlsym.
