@@ -6,6 +6,7 @@
 // or numbers. Marked dimensions of one size are one symbol, as `x + y` wants it where both are
 // marked.
 #include "graph/capture/capture.h"
+#include "graph/ir/sizes.h"
 #include "graph/run/handle.h"
 #include "graph/run/tensor_views.h"
 
@@ -323,8 +324,10 @@ static tile_status capture(const tile_captured *f, struct variant *v,
   if (s != TILE_OK)
     return status_set(s, "the captured function ended with %s", tile_status_name(s));
   s = add_outputs(v, out, views);
-  if (s == TILE_OK)
+  if (s == TILE_OK) {
+    graph_find_sizes(v->graph->g);
     s = tensor_views_check(v->graph->g, views, false);
+  }
   return s == TILE_OK ? tile_program_from_graph(f->device, v->graph, &v->program) : s;
 }
 

@@ -196,8 +196,10 @@ static bool emit_kernel(struct walk *w) {
     grid[0] = expr_mul(w->x, blocks, grid[1]);
     grid[1] = NULL;
   }
-  struct launch *l = emit_end(e, w->plan.num_warps, grid, text,
-                              attention_space(e->arena, &w->shape, &w->plan, w->o));
+  struct launch *l =
+      emit_end(e, w->plan.num_warps, grid, text,
+               attention_space(e, attention_extent(w->m), attention_extent(w->t->key), &w->shape,
+                               &w->plan, w->o));
   l->kernel->num_stages = w->plan.num_stages;
   if (w->shape.has_halves)
     l->kernel->sums =

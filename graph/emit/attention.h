@@ -38,7 +38,8 @@ struct attention_plan {
 struct attention_plan attention_choose(const struct attention_shape *s,
                                        const struct program_options *o);
 // The space of --max-autotune; NULL: nothing to choose.
-const char *attention_space(struct arena *a, const struct attention_shape *s,
-                            const struct attention_plan *p, const struct program_options *o);
+const char *attention_space(struct emitter *e, const struct expr *queries, const struct expr *keys,
+                            const struct attention_shape *s, const struct attention_plan *p,
+                            const struct program_options *o);
 
 #endif

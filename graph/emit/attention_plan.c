@@ -66,18 +66,17 @@ struct attention_plan attention_choose(const struct attention_shape *s,
   return p;
 }
 
-const char *attention_space(struct arena *a, const struct attention_shape *s,
-                            const struct attention_plan *p, const struct program_options *o) {
+const char *attention_space(struct emitter *e, const struct expr *queries, const struct expr *keys,
+                            const struct attention_shape *s, const struct attention_plan *p,
+                            const struct program_options *o) {
   if (is_host(o))
     return NULL;
   unsigned least = s->has_halves ? 32 : 16, most = s->has_halves ? 128 : 64;
   struct strbuf out = {0};
-  product_put_blocks(&out, "BLOCK_M", s->queries, p->block_m, least, most);
+  emit_space_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
   if (s->keys > p->block_n)
-    product_put_blocks(&out, "BLOCK_N", s->keys, p->block_n, least, most);
+    emit_space_blocks(&out, "BLOCK_N", keys, p->block_n, least, most);
   emit_space_powers(&out, "num_warps", p->num_warps, 4, 8);
   strbuf_puts(&out, ", num_stages=2,3,4");
-  const char *text = out.failed ? NULL : arena_strdup(a, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return text;
+  return emit_space_end(e, &out);
 }

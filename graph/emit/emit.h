@@ -148,7 +148,8 @@ void emit_find_reuses(struct emitter *e);
 
 // ---- places (graph/emit/index.c) ----
 struct text emit_index(struct emitter *e, const struct expr *place);
-// Sizes alone: what grids and extents are; by parameters where they are symbols.
+// Sizes alone: what grids and extents are; by parameters where they are symbols. In brackets where
+// it is more than a name or a number.
 const char *emit_extent(struct emitter *e, const struct expr *extent);
 void emit_axis(struct emitter *e, const struct expr *axis, const char *name, const char *mask,
                unsigned level);

@@ -298,5 +298,5 @@ struct text emit_index(struct emitter *e, const struct expr *place) {
 }
 
 const char *emit_extent(struct emitter *e, const struct expr *extent) {
-  return emit_index(e, extent).s;
+  return text_within(e, emit_index(e, extent), PREC_ATOM);
 }

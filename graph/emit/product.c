@@ -143,12 +143,19 @@ static const char *loop_header(struct product *g) {
   const char *end = emit_extent(e, extent(g->k));
   if (g->plan.split_k == 1)
     return arena_printf(e->arena, "for k0 in range(0, %s, BLOCK_K):", end);
-  unsigned share = g->plan.share_k;
-  if ((int64_t)share * g->plan.split_k == g->shape.k)
-    return arena_printf(e->arena, "for k0 in range(part * %u, (part + 1) * %u, BLOCK_K):", share,
+  // A share of k is whole blocks.
+  const struct expr *block = expr_const(g->x, g->plan.block_k), *k = extent(g->k),
+                    *blocks = expr_cdiv(g->x, k, expr_muli(g->x, block, g->plan.split_k));
+  const char *share = "share";
+  if (expr_is_const(blocks, NULL))
+    share = emit_extent(e, expr_mul(g->x, blocks, block));
+  else
+    emit_line(e, 0, "share = %s", emit_extent(e, expr_mul(g->x, blocks, block)));
+  if (expr_is_multiple(k, g->plan.split_k * (int64_t)g->plan.block_k))
+    return arena_printf(e->arena, "for k0 in range(part * %s, (part + 1) * %s, BLOCK_K):", share,
                         share);
   return arena_printf(e->arena,
-                      "for k0 in range(part * %u, min((part + 1) * %u, %s), BLOCK_K):", share,
+                      "for k0 in range(part * %s, min((part + 1) * %s, %s), BLOCK_K):", share,
                       share, end);
 }
 
@@ -372,8 +379,9 @@ static bool emit_kernel(struct product *g) {
     grid[1] = NULL;
   }
   const char *text = grid_text(g);
+  const struct expr *extents[3] = {extent(g->m), extent(g->n), extent(g->k)};
   struct launch *l = emit_end(e, g->plan.num_warps, grid, text,
-                              product_space(e->arena, &g->shape, &g->plan, g->o));
+                              product_space(e, extents, &g->shape, &g->plan, g->o));
   l->kernel->num_stages = g->plan.num_stages;
   if (dtype_bits(g->dtype) <= 16)
     l->kernel->sums.tiles = g->count;
@@ -399,7 +407,7 @@ static void find_shape(struct product *g) {
   for (unsigned i = 0; i < g->count; i++)
     s->is_gathered = s->is_gathered || !operand_is_plain(g->x, g->stages[i]->a, g->m, g->k) ||
                      !operand_is_plain(g->x, g->stages[i]->b, g->n, g->k);
-  s->is_fixed = expr_is_const(extent(g->k), NULL) && !folds_batch(g);
+  s->may_split = !folds_batch(g);
   for (size_t i = 0; i < g->r->stages.len; i++)
     if (g->r->stages.at[i]->kind == STAGE_MAP)
       scalar_loads(g->r->stages.at[i]->body, count_tile, g);

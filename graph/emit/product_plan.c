@@ -144,7 +144,7 @@ static bool may_split(const struct candidate *c, const struct product_shape *s, 
   if (o->bounds_parts && part * split > o->parts_bytes)
     return false;
   int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch;
-  return s->is_fixed && programs * 2 <= multiprocessors &&
+  return s->may_split && programs * 2 <= multiprocessors &&
          programs * split <= 4 * multiprocessors &&
          cdiv(s->k, split) >= 4 * (int64_t)candidate_k(c, s) && s->products == 1;
 }
@@ -184,7 +184,6 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
   return (struct product_plan){.block_m = best->m,
                                .block_n = best->n,
                                .block_k = block_k,
-                               .share_k = (unsigned)cdiv(s->k, best_split * block_k) * block_k,
                                .group_m = group_of(s, best->m, best->n),
                                .split_k = best_split,
                                .num_warps = best->warps,
@@ -193,32 +192,20 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
 
 // ---- what a tuner may try ----
 
-// Powers of two from `least` to `most` for which the source that was written for `block` is right:
-// where that divides the extent there are no masks.
-void product_put_blocks(struct strbuf *out, const char *name, int64_t extent, unsigned block,
-                        unsigned least, unsigned most) {
-  strbuf_printf(out, "%s%s=%u", out->len ? ", " : "", name, block);
-  bool divides = extent % block == 0;
-  for (unsigned b = least; b <= most; b *= 2)
-    if (b != block && (divides ? extent % b == 0 : b / 2 < extent))
-      strbuf_printf(out, ",%u", b);
-}
-
-const char *product_space(struct arena *a, const struct product_shape *s,
-                          const struct product_plan *p, const struct program_options *o) {
+const char *product_space(struct emitter *e, const struct expr *const extents[3],
+                          const struct product_shape *s, const struct product_plan *p,
+                          const struct program_options *o) {
   unsigned k = 512 / dtype_bits(s->dtype); // a block of 32 halves
   unsigned most = is_host(o) ? 32 : 256;   // there an instruction for each element
   struct strbuf out = {0};
   bool splits = p->split_k > 1; // there are counters for so many blocks
-  product_put_blocks(&out, "BLOCK_M", s->m, p->block_m, splits ? p->block_m : 16, most);
-  product_put_blocks(&out, "BLOCK_N", s->n, p->block_n, splits ? p->block_n : 16, most);
-  if (p->split_k == 1 && s->is_fixed) // else the parts are so many blocks of this size
-    product_put_blocks(&out, "BLOCK_K", s->k, p->block_k, k, 4 * k);
+  emit_space_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16, most);
+  emit_space_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16, most);
+  if (!splits) // else the parts are so many blocks of this size
+    emit_space_blocks(&out, "BLOCK_K", extents[2], p->block_k, k, 4 * k);
   emit_space_powers(&out, "num_warps", p->num_warps, 4, is_host(o) ? 4 : 8);
   strbuf_printf(&out, ", num_stages=%s", is_host(o) ? "" : "2,3,4,5");
   if (is_host(o))
     strbuf_printf(&out, "%u", p->num_stages);
-  const char *text = out.failed ? NULL : arena_strdup(a, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return text;
+  return emit_space_end(e, &out);
 }

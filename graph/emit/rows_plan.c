@@ -56,10 +56,12 @@ static bool is_softmax_sum(const struct row_reduction *a, const struct row_reduc
 // Is m the mean of the row whose sum a is?
 static bool is_mean(const struct rows *s, const struct scalar *m, const struct row_reduction *a) {
   int64_t n = 0;
-  if (m->kind != SCALAR_APPLY || !expr_is_const(s->r->symbol->limit, &n) || n < 1)
-    return false;
   const struct scalar *by = is_apply(m, SCALAR_DIV) || is_apply(m, SCALAR_MUL) ? m->in[1] : NULL;
-  if (!by || m->in[0] != a->result || by->kind != SCALAR_CONST || !dtype_is_float(by->dtype))
+  if (!by || m->in[0] != a->result || !dtype_is_float(by->dtype))
+    return false;
+  if (by->kind == SCALAR_CONVERT && by->in[0]->kind == SCALAR_INDEX)
+    return m->op == SCALAR_DIV && by->in[0]->index == s->r->symbol->limit;
+  if (by->kind != SCALAR_CONST || !expr_is_const(s->r->symbol->limit, &n) || n < 1)
     return false;
   double want = m->op == SCALAR_DIV ? (double)n : 1.0 / (double)n;
   double off = by->constant.real / want - 1;
@@ -195,7 +197,7 @@ static void split_rows(struct rows *s, int64_t programs, int64_t n) {
     if (s->reductions[i].pair && splits * s->x_block > MOST_PAIRED)
       splits = MOST_PAIRED / s->x_block;
   }
-  if (splits >= 2 && expr_is_const(s->r->symbol->limit, NULL))
+  if (splits >= 2)
     s->splits = (unsigned)splits;
 }
 
@@ -287,7 +289,7 @@ static void plan_tickets(struct rows *s, int64_t n) {
 static bool plan_parts(struct rows *s, int64_t x, int64_t n) {
   enum { WARPS = 16, TURNS = 4, SMALLEST = 2048, MOST_PARTS = 4096 };
   int64_t want = 8 * (int64_t)emit_multiprocessors(s->o);
-  if (!expr_is_const(s->r->symbol->limit, NULL) || tiles_of(s).full + tiles_of(s).row != 1)
+  if (tiles_of(s).full + tiles_of(s).row != 1)
     return false;
   if (!is_one_pass(s)) {
     forget_pairs(s);
@@ -320,7 +322,7 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   unsigned row = pow2_from(n, 1u << 20);
   unsigned limit = t.full <= 1 ? 65536 : t.full == 2 ? 32768 : 16384;
   int64_t programs = 2 * (int64_t)emit_multiprocessors(s->o);
-  bool few = is_known && x * 4 <= programs && n >= 16384;
+  bool few = x * 4 <= programs && n >= 16384;
   if (few && plan_parts(s, x, n))
     return;
   s->is_looped = !is_known || row > limit || few;

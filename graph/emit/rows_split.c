@@ -44,14 +44,17 @@ static void load_part(struct row_writer *w, struct row_reduction *d, const char 
 // How many elements of a row share number `share` has: every so many blocks are its own, and the
 // first that is not whole.
 static const char *share_count(struct row_writer *w, const char *share) {
-  int64_t n = 0, block = w->s->r_block, splits = w->s->splits;
-  expr_is_const(w->s->r->symbol->limit, &n); // what is split is a number
-  int64_t whole = n / block, rest = n % block;
-  const char *blocks = arena_printf(w->e->arena, "(%" PRId64 " - %s) // %" PRId64 " * %" PRId64,
-                                    whole + splits - 1, share, splits, block);
-  return rest ? arena_printf(w->e->arena, "(%s + tl.where(%s == %" PRId64 ", %" PRId64 ", 0))",
-                             blocks, share, whole % splits, rest)
-              : arena_printf(w->e->arena, "(%s)", blocks);
+  struct exprs *x = w->e->x;
+  const struct expr *n = w->s->r->symbol->limit, *block = expr_const(x, w->s->r_block),
+                    *splits = expr_const(x, w->s->splits), *whole = expr_floordiv(x, n, block),
+                    *rest = expr_mod(x, n, block);
+  const char *blocks = arena_printf(w->e->arena, "(%s - %s) // %u * %u",
+                                    emit_extent(w->e, expr_addi(x, whole, w->s->splits - 1)), share,
+                                    w->s->splits, w->s->r_block);
+  if (expr_is(rest, 0))
+    return arena_printf(w->e->arena, "(%s)", blocks);
+  return arena_printf(w->e->arena, "(%s + tl.where(%s == %s, %s, 0))", blocks, share,
+                      emit_extent(w->e, expr_mod(x, whole, splits)), emit_extent(w->e, rest));
 }
 
 static void fetch_level(struct row_writer *w, unsigned level) {
@@ -170,7 +173,10 @@ static void write_split(struct row_writer *w, unsigned level) {
     emit_close(e);
     return;
   }
-  row_writer_reduce_level(w, level, share_count(w, "split"));
+  const char *count = share_count(w, "split");
+  if (!expr_is_const(s->r->symbol->limit, NULL)) // there may be less than was expected
+    count = arena_printf(e->arena, "tl.maximum(%s, 1)", count);
+  row_writer_reduce_level(w, level, count);
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       row_writer_put_part(w, &s->reductions[i]);

@@ -83,6 +83,13 @@ struct mutation {
   struct value *input, *value;
 };
 
+// A symbol that an input says: its extent along `dim` is coefficient * symbol + rest, of symbols
+// that entries before this one say.
+struct size_source {
+  uint32_t symbol, input, dim;
+  const struct expr *coefficient, *rest;
+};
+
 // Everything lives on the arena. Not thread-safe.
 struct graph {
   struct arena *arena;
@@ -94,9 +101,11 @@ struct graph {
   VEC(struct node *) nodes;    // each behind those whose results it takes
   VEC(struct value *) outputs; // NULL: None; the same value may come twice
   VEC(struct mutation) mutations;
-  uint32_t value_count;          // ids below it
-  uint32_t made[OPERATOR_COUNT]; // values and tuples of each operator, for their names
-  const char *device;            // as annotations spell it; NULL: the text had none
+  uint32_t value_count;                 // ids below it
+  uint32_t made[OPERATOR_COUNT];        // values and tuples of each operator, for their names
+  const char *device;                   // as annotations spell it; NULL: the text had none
+  VEC(struct size_source) size_sources; // graph_find_sizes
+  const struct expr *unknown_size;      // a symbol that is used and that no input says
 };
 
 // ---- building (graph/ir/graph.c) ----

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "graph/fuse/approximate.h"
+#include "graph/ir/sizes.h"
 #include "graph/passes/passes.h"
 
 #include <string.h>
@@ -120,6 +121,7 @@ static struct program *make_within_memory(struct graph *g, struct regions *r,
 }
 
 struct program *program_compile(struct graph *g, const struct program_options *o) {
+  graph_find_sizes(g);
   struct graph *lowered = graph_decompose(g, true);
   lowered = lowered ? graph_simplify(lowered) : NULL;
   struct loops *loops = lowered ? loops_build(lowered, o->rounds) : NULL;

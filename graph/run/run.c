@@ -3,6 +3,7 @@
 // allocated for the first sizes that come, and a run is a walk over the launches.
 #include "graph/reference/interpret.h"
 #include "graph/run/internal.h"
+#include "graph/run/tensor_views.h"
 #include "jit/jit.h"
 
 #include <stdlib.h>
@@ -55,14 +56,12 @@ bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *
   return expr_eval(e, l->p->graph->symbols.len, l->p->graph->symbols.at, l->sizes, ret);
 }
 
-// Symbols from the inputs whose extents they are; what is a number must be that.
+// Symbols as the inputs say them; every extent and stride must be what comes of them.
 static tile_status find_sizes(struct loaded_program *l, const struct tensor_view *inputs) {
   const struct graph *g = l->p->graph;
-  for (size_t s = 0; s < g->symbols.len; s++)
-    for (size_t i = 0; i < g->inputs.len; i++)
-      for (uint32_t d = 0; d < g->inputs.at[i]->rank; d++)
-        if (g->inputs.at[i]->shape[d] == g->symbols.at[s])
-          l->sizes[s] = inputs[i].shape[d];
+  tile_status s = tensor_views_sizes(g, inputs, l->sizes);
+  if (s != TILE_OK)
+    return s;
   for (size_t i = 0; i < g->inputs.len; i++) {
     const struct value *v = g->inputs.at[i];
     for (uint32_t d = 0; d < v->rank; d++) {

@@ -77,14 +77,28 @@ void tensor_views_finish(struct tensor_views *v) {
 
 // ---- comparison ----
 
-// The sizes of the graph's symbols: the extents of inputs that they are. Those that no input has
-// are 0.
-static void find_sizes(const struct graph *g, const struct tensor_view *inputs, int64_t *ret) {
-  for (size_t s = 0; s < g->symbols.len; s++)
-    for (size_t i = 0; i < g->inputs.len; i++)
-      for (uint32_t d = 0; d < g->inputs.at[i]->rank && d < inputs[i].rank; d++)
-        if (g->inputs.at[i]->shape[d] == g->symbols.at[s])
-          ret[s] = inputs[i].shape[d];
+static bool evaluate(const struct graph *g, const struct expr *e, const int64_t *sizes,
+                     int64_t *ret) {
+  return expr_eval(e, g->symbols.len, g->symbols.at, sizes, ret);
+}
+
+tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *inputs,
+                               int64_t *ret) {
+  if (g->unknown_size)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "the size `%s` cannot be told from the inputs: none has it as an extent, or "
+                      "one that is linear in it",
+                      g->unknown_size->symbol->name);
+  for (size_t i = 0; i < g->symbols.len; i++)
+    ret[i] = 0;
+  for (size_t i = 0; i < g->size_sources.len; i++) {
+    const struct size_source *s = &g->size_sources.at[i];
+    int64_t coefficient, rest;
+    if (s->dim < inputs[s->input].rank && evaluate(g, s->coefficient, ret, &coefficient) &&
+        evaluate(g, s->rest, ret, &rest) && coefficient > 0)
+      ret[s->symbol] = (inputs[s->input].shape[s->dim] - rest) / coefficient;
+  }
+  return TILE_OK;
 }
 
 static tile_status mismatch(const struct value *v, const char *what, size_t i,
@@ -106,7 +120,7 @@ static tile_status mismatch(const struct value *v, const char *what, size_t i,
 
 static bool has_size(const struct graph *g, const struct expr *e, const int64_t *sizes, int64_t n) {
   int64_t want;
-  return expr_eval(e, g->symbols.len, g->symbols.at, sizes, &want) && want == n;
+  return evaluate(g, e, sizes, &want) && want == n;
 }
 
 static tile_status check(const struct graph *g, const struct value *v, const int64_t *sizes,
@@ -134,9 +148,9 @@ tile_status tensor_views_check(const struct graph *g, const struct tensor_views 
   int64_t *sizes = calloc(g->symbols.len + 1, sizeof *sizes);
   if (!sizes)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for sizes");
-  find_sizes(g, v->at, sizes);
-  tile_status s = TILE_OK;
-  for (size_t i = 0; s == TILE_OK && i < g->symbols.len; i++) {
+  tile_status s = tensor_views_sizes(g, v->at, sizes);
+  for (size_t k = 0; s == TILE_OK && k < g->size_sources.len; k++) {
+    uint32_t i = g->size_sources.at[k].symbol;
     const struct symbol *of = g->symbols.at[i]->symbol;
     if (sizes[i] < of->lo || sizes[i] > of->hi)
       s = status_set(TILE_INVALID_ARGUMENT, "the size `%s` is %lld, and may be from %lld to %lld",

@@ -20,6 +20,11 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
                                 struct tensor_views *ret);
 void tensor_views_finish(struct tensor_views *v);
 bool tensor_view_is_dense(const struct tensor_view *t);
+// The sizes of the graph's symbols, one each, as g->size_sources say; 0 where inputs are not the
+// graph's. TILE_INVALID_ARGUMENT where no input says one that is used. `inputs`: as many as the
+// graph has.
+tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *inputs,
+                               int64_t *ret);
 // TILE_INVALID_ARGUMENT, with what differs, unless the tensors have the dtypes, shapes and strides
 // of the graph's inputs and outputs, sizes are in their ranges, and, where `wants_data`, there is
 // memory.

@@ -295,12 +295,42 @@ START_TEST(sizes_that_are_symbols) {
 }
 END_TEST
 
+// Shares of a k that is known when the program runs: some may be empty.
+START_TEST(a_long_side_that_is_a_symbol) {
+  const char *text = HEAD "s0: \"Sym(s0)\", x: \"f16[32*s0, 40]\", w: \"f16[32*s0, 24]\"):\n" LINE
+                          "t = torch.ops.aten.permute.default(x, [1, 0])\n" LINE
+                          "y = torch.ops.aten.mm.default(t, w)\n" LINE "return (y,)\n";
+  static const int64_t longs[] = {1, 2, 33, 256};
+  for (size_t i = 0; i < COUNT_OF(longs); i++) {
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_gpu, "long side");
+    const char *source = p->kernels.at[0]->source;
+    ck_assert_msg(strstr(source, "part = tl.program_id(2)") != NULL, "%s", source);
+    check_agrees(p, &longs[i], 2e-3, "long side");
+    arena_destroy(a);
+  }
+}
+END_TEST
+
+// What a tuner may choose serves every size: blocks that divide what is known of one.
+START_TEST(spaces_serve_every_size) {
+  const char *text = HEAD "s0: \"Sym(s0)\", x: \"f16[128*s0, 512]\", w: \"f16[512, 256]\"):\n" LINE
+                          "y = torch.ops.aten.mm.default(x, w)\n" LINE "return (y,)\n";
+  struct arena *a = arena_create();
+  struct program *p = check_program(a, text, &on_gpu, "spaces");
+  const char *space = p->kernels.at[0]->space;
+  ck_assert_msg(strstr(space, "BLOCK_M=128,16,32,64,"), "%s", space);
+  ck_assert_msg(!strstr(space, "BLOCK_M=128,16,32,64,256"), "%s", space);
+  arena_destroy(a);
+}
+END_TEST
+
 // ---- blocks ----
 
 static struct product_plan plan_of_several(enum dtype t, int64_t m, int64_t n, int64_t k,
                                            unsigned products) {
   struct product_shape s = {
-      .batch = 1, .m = m, .n = n, .k = k, .dtype = t, .products = products, .is_fixed = true};
+      .batch = 1, .m = m, .n = n, .k = k, .dtype = t, .products = products, .may_split = true};
   return product_choose(&s, &on_gpu);
 }
 
@@ -337,8 +367,6 @@ START_TEST(blocks_suit_every_size) {
           ck_assert(is_pow2(p.block_m) && is_pow2(p.block_n) && is_pow2(p.block_k));
           ck_assert(p.block_m <= 16 || p.block_m < 2 * lengths[i]);
           ck_assert(p.block_n <= 16 || p.block_n < 2 * lengths[j]);
-          ck_assert_uint_eq(p.share_k % p.block_k, 0);
-          ck_assert_int_ge((int64_t)p.share_k * p.split_k, lengths[k]);
           // All stages fit the shared memory of a multiprocessor.
           ck_assert_uint_le((p.block_m + products * p.block_n) * p.block_k * p.num_stages *
                                 dtype_bytes(types[t]),
@@ -387,6 +415,8 @@ int main(void) {
   tcase_add_test(c, convolutions);
   tcase_add_test(c, places_in_images_are_digits);
   tcase_add_test(c, sizes_that_are_symbols);
+  tcase_add_test(c, a_long_side_that_is_a_symbol);
+  tcase_add_test(c, spaces_serve_every_size);
   suite_add_tcase(suite, c);
   c = tcase_create("blocks");
   tcase_add_test(c, blocks_are_the_measured_best);

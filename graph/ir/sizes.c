@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which input says how large each symbol of a graph is. An extent may be computed of symbols
+// (`8*s0`, `s0*s1 + 1`): where one of them is not known yet and the extent is linear in it, the
+// extent says it.
+#include "graph/ir/sizes.h"
+
+static bool is_known(const struct graph *g, const bool *known, const struct expr *e,
+                     const struct expr *but) {
+  for (size_t i = 0; i < g->symbols.len; i++)
+    if (!known[i] && g->symbols.at[i] != but && expr_has_symbol(e, g->symbols.at[i]))
+      return false;
+  return true;
+}
+
+// Does this extent say the symbol, once those that are known are?
+static bool says(struct graph *g, const bool *known, size_t symbol, const struct expr *extent,
+                 struct size_source *ret) {
+  const struct expr *s = g->symbols.at[symbol];
+  if (!expr_has_symbol(extent, s) || !is_known(g, known, extent, s) ||
+      !expr_linear(g->exprs, extent, s, &ret->coefficient, &ret->rest))
+    return false;
+  ret->symbol = (uint32_t)symbol;
+  return true;
+}
+
+static bool find(struct graph *g, const bool *known, size_t symbol) {
+  struct size_source source = {0};
+  for (size_t i = 0; i < g->inputs.len; i++)
+    for (uint32_t d = 0; d < g->inputs.at[i]->rank; d++)
+      if (says(g, known, symbol, g->inputs.at[i]->shape[d], &source)) {
+        source.input = (uint32_t)i;
+        source.dim = d;
+        vec_push(g->arena, &g->size_sources, source);
+        return true;
+      }
+  return false;
+}
+
+// ---- symbols that no input says ----
+
+static bool arg_has(const struct arg *a, const struct expr *symbol) {
+  if (a->kind == ARG_INT)
+    return expr_has_symbol(a->number, symbol);
+  for (size_t i = 0; a->kind == ARG_LIST && i < a->list.count; i++)
+    if (arg_has(&a->list.at[i], symbol))
+      return true;
+  return false;
+}
+
+static bool value_has(const struct value *v, const struct expr *symbol) {
+  for (uint32_t d = 0; v && d < v->rank; d++)
+    if (expr_has_symbol(v->shape[d], symbol) || expr_has_symbol(v->strides[d], symbol))
+      return true;
+  return false;
+}
+
+static bool is_used(const struct graph *g, const struct expr *symbol) {
+  for (size_t i = 0; i < g->inputs.len; i++)
+    if (value_has(g->inputs.at[i], symbol))
+      return true;
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    const struct node *n = g->nodes.at[i];
+    for (uint32_t k = 0; k < n->arg_count; k++)
+      if (arg_has(&n->args[k], symbol))
+        return true;
+    for (uint32_t k = 0; k < n->result_count; k++)
+      if (value_has(n->results[k], symbol))
+        return true;
+  }
+  return false;
+}
+
+void graph_find_sizes(struct graph *g) {
+  bool *known = arena_array(g->arena, bool, g->symbols.len + 1), found = true;
+  g->size_sources.len = 0;
+  while (found) {
+    found = false;
+    for (size_t i = 0; i < g->symbols.len; i++)
+      if (!known[i])
+        found |= known[i] = find(g, known, i);
+  }
+  g->unknown_size = NULL;
+  for (size_t i = 0; i < g->symbols.len && !g->unknown_size; i++)
+    if (!known[i] && is_used(g, g->symbols.at[i]))
+      g->unknown_size = g->symbols.at[i];
+}

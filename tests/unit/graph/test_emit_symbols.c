@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes that are known when a program runs: reductions that are split all the same, extents that
+// are computed of symbols, and symbols that nothing tells.
+#include "emit_check.h"
+#include "graph/run/internal.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_gpu = {.target = "sm_90a"};
+
+#define HEAD "class <lambda>(torch.nn.Module):\n    def forward(self, "
+#define LINE "        "
+#define A "torch.ops.aten."
+
+// ---- reductions ----
+
+struct reduction {
+  const char *name, *x, *line;
+  double tolerance;
+};
+
+static const struct reduction reductions[] = {
+    {"a sum of all", "f32[s0, 40]", A "sum.default(x)", 1e-5},
+    {"a mean of all", "f16[s0, 3, 50]", A "mean.default(x)", 1e-2},
+    {"columns", "f32[s0, 48]", A "sum.dim_IntList(x, [0])", 1e-5},
+    {"a variance of columns", "f32[s0, 48]", A "var.correction(x, [0], correction = 0)", 1e-5},
+    {"the largest of planes", "f16[s0, 5, 70]", A "amax.default(x, [0, 2])", 0},
+    {"long rows", "f32[3, s0*64]", A "_softmax.default(x, -1, False)", 1e-5},
+    {"a variance of long rows", "f32[3, s0*64]", A "var.correction(x, [1], correction = 0)", 1e-5},
+    {"places", "f32[s0, 48]", A "argmax.default(x, 0)", 0},
+};
+
+static void reduction_text(char *text, size_t size, const struct reduction *r) {
+  snprintf(text, size, HEAD "s0: \"Sym(s0)\", x: \"%s\"):\n" LINE "y = %s\n" LINE "return (y,)\n",
+           r->x, r->line);
+}
+
+static const int64_t sizes[] = {1, 2, 7, 33, 700};
+
+// Some shares are empty where there is less than was expected.
+START_TEST(reductions_of_any_size) {
+  const struct reduction *r = &reductions[_i];
+  char text[500];
+  reduction_text(text, sizeof text, r);
+  for (size_t i = 0; i < COUNT_OF(sizes); i++)
+    for (int gpu = 0; gpu < 2; gpu++) {
+      struct arena *a = arena_create();
+      struct program *p = check_program(a, text, gpu ? &on_gpu : &on_host, r->name);
+      check_agrees(p, &sizes[i], r->tolerance, r->name);
+      arena_destroy(a);
+    }
+}
+END_TEST
+
+// One program for all of a tensor would take a thousand times as long as a device can.
+START_TEST(reductions_are_split) {
+  for (size_t i = 0; i < 5; i++) {
+    const struct reduction *r = &reductions[i];
+    char text[500];
+    reduction_text(text, sizeof text, r);
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_gpu, r->name);
+    const struct launch *l = &p->launches.at[0];
+    ck_assert_msg(l->grid[1] && expr_hint(l->grid[0]) * expr_hint(l->grid[1]) >= 8,
+                  "%s: %lld programs", r->name, (long long)expr_hint(l->grid[0]));
+    arena_destroy(a);
+  }
+}
+END_TEST
+
+// ---- extents ----
+
+static void check_extents(const char *parameters, const char *line, const int64_t *symbols) {
+  char text[500];
+  snprintf(text, sizeof text, HEAD "%s):\n" LINE "%s\n" LINE "return (z,)\n", parameters, line);
+  struct arena *a = arena_create();
+  check_agrees(check_program(a, text, &on_host, parameters), symbols, 1e-5, parameters);
+  arena_destroy(a);
+}
+
+START_TEST(extents_computed_of_symbols) {
+  static const int64_t two[2] = {5, 3};
+  check_extents("s0: \"Sym(s0)\", x: \"f32[8*s0, 4]\"", "z = " A "sin.default(x)", two);
+  check_extents("s0: \"Sym(s0)\", s1: \"Sym(s1)\", x: \"f32[s0*s1, 4]\", y: \"f32[s1 + 1]\"",
+                "z = " A "sin.default(x)", two);
+  check_extents("s0: \"Sym(s0)\", s1: \"Sym(s1)\", x: \"f32[2*s0 + s1, s1]\"",
+                "z = " A "mul.Tensor(x, s0)", two);
+}
+END_TEST
+
+// Rows of products are counted by what two dimensions make together.
+START_TEST(products_of_computed_extents) {
+  static const int64_t rows[] = {1, 6, 50};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    check_extents("s0: \"Sym(s0)\", x: \"f32[s0, 3, 40]\", w: \"f32[40, 24]\"",
+                  "v = " A "view.default(x, [-1, 40])\n" LINE "z = " A "mm.default(v, w)",
+                  &rows[i]);
+}
+END_TEST
+
+// A symbol that nothing needs is no matter.
+START_TEST(symbols_without_use) {
+  static const int64_t sizes_of[2] = {4, 9};
+  check_extents("s0: \"Sym(s0)\", s1: \"Sym(s1)\", x: \"f32[s0, 4]\"", "z = " A "sin.default(x)",
+                sizes_of);
+}
+END_TEST
+
+START_TEST(symbols_that_nothing_tells) {
+  struct arena *a = arena_create();
+  struct program *p =
+      check_program(a,
+                    HEAD "s0: \"Sym(s0)\", s1: \"Sym(s1)\", x: \"f32[s0*s1]\"):\n" LINE "y = " A
+                         "view.default(x, [s0, s1])\n" LINE "z = " A
+                         "sum.dim_IntList(y, [0])\n" LINE "return (z,)\n",
+                    &on_host, "unknown");
+  tile_device *device = NULL;
+  struct loaded_program *loaded = NULL;
+  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(program_load(p, device, &loaded), TILE_OK);
+  float x[6] = {0}, z[3] = {0};
+  const int64_t in = 6, out = 3, one = 1;
+  struct tensor_view input = {x, DTYPE_F32, 1, &in, &one}, output = {z, DTYPE_F32, 1, &out, &one};
+  ck_assert_int_eq(program_run(loaded, NULL, 0, &input, &output), TILE_INVALID_ARGUMENT);
+  ck_assert_msg(strstr(tile_error_message(), "the size `s0` cannot be told") != NULL, "%s",
+                tile_error_message());
+  program_unload(loaded);
+  tile_device_close(device);
+  arena_destroy(a);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("emit symbols");
+  TCase *c = tcase_create("on the host");
+  tcase_set_timeout(c, 600);
+  tcase_add_loop_test(c, reductions_of_any_size, 0, COUNT_OF(reductions));
+  tcase_add_test(c, reductions_are_split);
+  tcase_add_test(c, extents_computed_of_symbols);
+  tcase_add_test(c, products_of_computed_extents);
+  tcase_add_test(c, symbols_without_use);
+  tcase_add_test(c, symbols_that_nothing_tells);
+  suite_add_tcase(s, c);
+  SRunner *r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed != 0;
+}
