@@ -92,6 +92,12 @@ static bool single_quotient(const struct expr *e, const struct expr *k, int64_t 
   return *ret == floor_div(e->hi, k->value);
 }
 
+// -d <= e < 0, so that e // d is -1: what is left where multiples were taken out of a size less
+// one.
+static bool is_just_below(struct exprs *x, const struct expr *e, const struct expr *d) {
+  return e->hi < 0 && expr_is_within(x, expr_add(x, e, d), d);
+}
+
 // Looks for e = g*A + r and d = g*B with g > 1 and 0 <= r < g.
 static bool find_common(struct exprs *x, const struct expr *e, const struct expr *d,
                         const struct expr **ret_g, const struct expr **ret_a,
@@ -197,6 +203,8 @@ const struct expr *expr_floordiv(struct exprs *x, const struct expr *a, const st
   int64_t only;
   if (single_quotient(rest, b, &only))
     poly_add_term(x, &quotient, only, expr_const(x, 1));
+  else if (is_just_below(x, rest, b))
+    poly_add_term(x, &quotient, -1, expr_const(x, 1));
   else if (!expr_is_within(x, rest, b))
     poly_add(x, &quotient, divide_rest(x, rest, b), 1);
   x->busy--;
@@ -245,6 +253,8 @@ static const struct expr *modulo(struct exprs *x, const struct expr *a, const st
     return expr_addi(x, rest, -only * b->value);
   if (expr_is_within(x, rest, b))
     return rest;
+  if (is_just_below(x, rest, b))
+    return expr_add(x, rest, b);
   poly_init(&p);
   poly_add(x, &p, rest, 1);
   if (!p.overflow && drop_remainders(x, &p, b))

@@ -310,6 +310,8 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
 }
 
 static bool annotate(struct reader *r, const struct binding *b, const struct annotation *an) {
+  if (b->kind == BOUND_VALUE && an->is_number && fx_is_real(r, b->value))
+    return true;
   if (b->kind == BOUND_VALUE && !an->is_number)
     return fx_annotate(r, b->value, an, b->span);
   bool is_number = b->kind == BOUND_NUMBER;

@@ -68,6 +68,7 @@ struct reader {
   struct map names, symbols, unknown_names, attributes;
   struct map ranges;  // of sizes, by name: struct size_range
   struct map written; // by address of an input: where it stands in the mutations, plus one
+  struct map reals;   // floats that are computed of sizes, by address of the tensor
   VEC(struct unknown_operator) unknown;
   VEC(struct value *) bases; // by value id: the input that a view looks at, or NULL
   VEC(struct token) annotation_tokens;
@@ -112,12 +113,23 @@ bool fx_skip_brackets(struct reader *r);
 bool fx_number(struct reader *r, const struct expr **ret);
 // The size of that name; NULL with E1006 if no input has it.
 const struct expr *fx_symbol(struct reader *r, struct str name, struct span at);
-bool fx_is_number_function(struct str name); // "Max"
 // What stands behind `torch.`, up to the last name; a dtype, a memory format, a function of
 // numbers.
 bool fx_torch(struct reader *r, size_t begin, struct arg *ret);
 // The binding of a name that is used; NULL after an error. May be BOUND_WRONG.
 struct binding *fx_use(struct reader *r, size_t token);
+
+// ---- arithmetic (graph/read/fx_arithmetic.c) ----
+// a = a OP b. Errors are E1001, E1008, E1009 and E0902.
+bool fx_combine(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                struct arg *a);
+bool fx_power(struct reader *r, struct span at, const struct arg *exponent, struct arg *a);
+bool fx_negate(struct reader *r, struct span at, struct arg *a);
+bool fx_is_number_function(struct str name); // "Max"
+bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
+                              size_t count, struct arg *ret);
+// Is it a float that is computed of sizes? Such a one is a number in the text.
+bool fx_is_real(const struct reader *r, const struct value *v);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
 // At a string or at the words themselves.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values in the text of a graph: names, literals, lists, `torch.float32`, `device(type='cpu')`, and
-// arithmetic of sizes, which annotations write too ("s27*((s77//s86))").
+// expressions of sizes, which annotations write too ("s27*((s77//s86))").
 #include "graph/ir/fx_names.h"
 #include "graph/read/fx_reader.h"
 
@@ -85,107 +85,6 @@ const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) 
   return e;
 }
 
-// ---- arithmetic ----
-
-static bool keep(struct reader *r, const struct expr *e, struct span at, struct arg *ret) {
-  *ret = ARG_E(e);
-  if (e->count > FX_MAX_TERMS) {
-    fx_error(r, at, E1009, "a size of more than %d terms", FX_MAX_TERMS);
-    return false;
-  }
-  if (e->kind == EXPR_CONST && e->overflows) {
-    fx_error(r, at, E1009, "a number that does not fit 64 bits");
-    return false;
-  }
-  return true;
-}
-
-static bool real_of(const struct arg *a, double *ret) {
-  int64_t i;
-  if (a->kind == ARG_FLOAT)
-    *ret = a->real;
-  else if (a->kind == ARG_INT && expr_is_const(a->number, &i))
-    *ret = (double)i;
-  else
-    return false;
-  return true;
-}
-
-static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
-                         struct arg *a) {
-  double x, y;
-  if (!real_of(a, &x) || !real_of(b, &y)) {
-    fx_error(r, at, E1008, "`%s` of these operands", token_kind_text(op));
-    return false;
-  }
-  switch (op) {
-  case TOK_PLUS: *a = ARG_F(x + y); return true;
-  case TOK_MINUS: *a = ARG_F(x - y); return true;
-  case TOK_STAR: *a = ARG_F(x * y); return true;
-  case TOK_SLASH: *a = ARG_F(x / y); return true;
-  default: fx_error(r, at, E1008, "`%s` of floats", token_kind_text(op)); return false;
-  }
-}
-
-// One more division, remainder, minimum or maximum; these nest, while sums and products are flat.
-static bool nest(struct reader *r, struct span at, const struct arg *a) {
-  if (a->kind != ARG_INT || expr_is_const(a->number, NULL) || ++r->number_depth <= FX_MAX_DIVISIONS)
-    return true;
-  fx_error(r, at, E0902, "a size of more than %d divisions", FX_MAX_DIVISIONS);
-  return false;
-}
-
-static bool combine_integers(struct reader *r, enum token_kind op, struct span at,
-                             const struct expr *b, struct arg *a) {
-  struct exprs *x = r->g->exprs;
-  if ((op == TOK_DOUBLE_SLASH || op == TOK_PERCENT) && expr_is(b, 0)) {
-    fx_error(r, at, E1001, "a division by zero");
-    return false;
-  }
-  switch (op) {
-  case TOK_PLUS: return keep(r, expr_add(x, a->number, b), at, a);
-  case TOK_MINUS: return keep(r, expr_sub(x, a->number, b), at, a);
-  case TOK_STAR: return keep(r, expr_mul(x, a->number, b), at, a);
-  case TOK_DOUBLE_SLASH: return keep(r, expr_floordiv(x, a->number, b), at, a) && nest(r, at, a);
-  default: return keep(r, expr_mod(x, a->number, b), at, a) && nest(r, at, a);
-  }
-}
-
-// a = a OP b.
-static bool combine(struct reader *r, enum token_kind op, size_t first, const struct arg *b,
-                    struct arg *a) {
-  struct span at = fx_span(r, first, r->pos);
-  if (r->is_poisoned)
-    return true;
-  if (a->kind == ARG_INT && b->kind == ARG_INT && op != TOK_SLASH)
-    return combine_integers(r, op, at, b->number, a);
-  if ((a->kind == ARG_INT || a->kind == ARG_FLOAT) && (b->kind == ARG_INT || b->kind == ARG_FLOAT))
-    return combine_real(r, op, at, b, a);
-  diag_help(
-      fx_error(r, at, E1008, "`%s` of values that are not numbers", token_kind_text(op)),
-      "operators on tensors are written as `torch.ops.aten.add.Tensor(a, b)`: export the graph at "
-      "the level of ATen");
-  return false;
-}
-
-static bool power(struct reader *r, size_t first, const struct arg *exponent, struct arg *a) {
-  struct span at = fx_span(r, first, r->pos);
-  int64_t n = -1;
-  if (r->is_poisoned)
-    return true;
-  if (a->kind != ARG_INT || exponent->kind != ARG_INT || !expr_is_const(exponent->number, &n) ||
-      n < 0 || n > 62) {
-    fx_error(r, at, E1008, "`**` other than of a whole number with a small exponent");
-    return false;
-  }
-  const struct expr *base = a->number;
-  *a = arg_int(r->g, 1);
-  for (; n > 0; n--)
-    if (!keep(r, expr_mul(r->g->exprs, a->number, base), at, a))
-      return false;
-  return true;
-}
-
 // ---- literals ----
 
 static bool integer(struct reader *r, bool negative, struct arg *ret) {
@@ -260,34 +159,7 @@ static bool list(struct reader *r, enum token_kind close, struct arg *ret) {
   return true;
 }
 
-// ---- functions of numbers ----
-
-static const char *const number_functions[] = {
-    "Max",      "Min",     "max",     "min",     "FloorDiv", "Mod",    "PythonMod",
-    "CleanDiv", "CeilDiv", "sym_max", "sym_min", "sym_int",  "sym_sum"};
-
-bool fx_is_number_function(struct str name) {
-  for (size_t i = 0; i < COUNT_OF(number_functions); i++)
-    if (str_is(name, number_functions[i]))
-      return true;
-  return false;
-}
-
-static const struct expr *fold(struct reader *r, struct str f, const struct expr *a,
-                               const struct expr *b) {
-  struct exprs *x = r->g->exprs;
-  if (str_ends(f, "ax"))
-    return expr_max(x, a, b);
-  if (str_ends(f, "in"))
-    return expr_min(x, a, b);
-  if (str_ends(f, "sum"))
-    return expr_add(x, a, b);
-  if (expr_is(b, 0))
-    return NULL;
-  if (str_ends(f, "Mod"))
-    return expr_mod(x, a, b);
-  return str_is(f, "CeilDiv") ? expr_cdiv(x, a, b) : expr_floordiv(x, a, b);
-}
+// ---- words ----
 
 // At the opening parenthesis behind `f`.
 static bool number_function(struct reader *r, struct str f, size_t first, struct arg *ret) {
@@ -295,24 +167,12 @@ static bool number_function(struct reader *r, struct str f, size_t first, struct
   r->pos++;
   if (!list(r, TOK_RPAREN, &args))
     return false;
-  if (r->is_poisoned)
-    return *ret = (struct arg){0}, true;
   while (args.kind == ARG_LIST && args.list.count == 1)
     args = args.list.at[0];
   const struct arg *in = args.kind == ARG_LIST ? args.list.at : &args;
   size_t count = args.kind == ARG_LIST ? args.list.count : 1;
-  struct span at = fx_span(r, first, r->pos);
-  const struct expr *e = count && in[0].kind == ARG_INT ? in[0].number : NULL;
-  for (size_t i = 1; e && i < count; i++)
-    e = in[i].kind == ARG_INT ? fold(r, f, e, in[i].number) : NULL;
-  if (!e) {
-    fx_error(r, at, E1001, "`%.*s` wants whole numbers, and no division by zero", STR_ARG(f));
-    return false;
-  }
-  return keep(r, e, at, ret) && nest(r, at, ret);
+  return fx_apply_number_function(r, f, fx_span(r, first, r->pos), in, count, ret);
 }
-
-// ---- words ----
 
 static struct arg spelled(struct reader *r, size_t first) {
   struct span s = fx_span(r, first, r->pos);
@@ -481,10 +341,11 @@ static bool primary(struct reader *r, bool negative, struct arg *ret) {
     return word(r, ret);
   if (k == TOK_LPAREN)
     return r->pos++, list(r, TOK_RPAREN, ret);
+  if (k == TOK_FLOAT)
+    return real(r, ret);
   if (r->in_annotation)
     return fx_unexpected(r, "expected a size");
   switch (k) {
-  case TOK_FLOAT: return real(r, ret);
   case TOK_STRING: return string(r, ret);
   case TOK_LBRACKET: return r->pos++, list(r, TOK_RBRACKET, ret);
   case TOK_NONE: return r->pos++, *ret = (struct arg){0}, true;
@@ -492,17 +353,6 @@ static bool primary(struct reader *r, bool negative, struct arg *ret) {
   case TOK_FALSE: return r->pos++, *ret = ARG_B(k == TOK_TRUE), true;
   default: return fx_unexpected(r, "expected a value");
   }
-}
-
-static bool negate(struct reader *r, size_t first, struct arg *a) {
-  if (a->kind == ARG_FLOAT)
-    return *a = ARG_F(-a->real), true;
-  if (a->kind == ARG_INT)
-    return keep(r, expr_muli(r->g->exprs, a->number, -1), fx_span(r, first, r->pos), a);
-  if (r->is_poisoned)
-    return true;
-  fx_error(r, fx_span(r, first, r->pos), E1008, "`-` of a value that is not a number");
-  return false;
 }
 
 static bool unary(struct reader *r, struct arg *ret) {
@@ -515,10 +365,10 @@ static bool unary(struct reader *r, struct arg *ret) {
     return false;
   if (fx_accept(r, TOK_DOUBLE_STAR)) {
     struct arg exponent;
-    if (!primary(r, false, &exponent) || !power(r, first, &exponent, ret))
+    if (!primary(r, false, &exponent) || !fx_power(r, fx_span(r, first, r->pos), &exponent, ret))
       return false;
   }
-  return literal || !negative || negate(r, first, ret);
+  return literal || !negative || fx_negate(r, fx_span(r, first, r->pos), ret);
 }
 
 static int precedence(enum token_kind k) {
@@ -540,7 +390,7 @@ static bool term(struct reader *r, unsigned *chain, struct arg *ret) {
   while (precedence(fx_peek(r)) == 2 && ++*chain <= FX_MAX_CHAIN) {
     enum token_kind op = r->at[r->pos++].kind;
     struct arg b;
-    if (!unary(r, &b) || !combine(r, op, first, &b, ret))
+    if (!unary(r, &b) || !fx_combine(r, op, fx_span(r, first, r->pos), &b, ret))
       return false;
   }
   return true;
@@ -554,7 +404,7 @@ static bool expression(struct reader *r, struct arg *ret) {
   while (precedence(fx_peek(r)) && ++chain <= FX_MAX_CHAIN) {
     enum token_kind op = r->at[r->pos++].kind;
     struct arg b;
-    if (!term(r, &chain, &b) || !combine(r, op, first, &b, ret))
+    if (!term(r, &chain, &b) || !fx_combine(r, op, fx_span(r, first, r->pos), &b, ret))
       return false;
   }
   if (chain <= FX_MAX_CHAIN)

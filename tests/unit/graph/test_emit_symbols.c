@@ -101,6 +101,21 @@ START_TEST(products_of_computed_extents) {
 }
 END_TEST
 
+// What Python computes of sizes in floats.
+START_TEST(floats_of_sizes) {
+  static const int64_t rows[] = {1, 4, 30};
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    check_extents(
+        "s0: \"Sym(s0)\", x: \"f32[s0, 4]\"",
+        "f: \"Sym(IntTrueDiv(s0, 16))\" = s0 / 16\n" LINE
+        "g: \"Sym((IntTrueDiv(s0, 16)) - 2.5)\" = f - 2.5\n" LINE
+        "h: \"Sym(FloatTrueDiv(-(IntTrueDiv(s0, 16)), (IntTrueDiv(s0, 16)) - 2.5))\" = -f "
+        "/ g\n" LINE "r = torch.sym_sqrt(s0)\n" LINE "v = " A "mul.Tensor(x, h)\n" LINE "z = " A
+        "add.Tensor(v, r)",
+        &rows[i]);
+}
+END_TEST
+
 // A symbol that nothing needs is no matter.
 START_TEST(symbols_without_use) {
   static const int64_t sizes_of[2] = {4, 9};
@@ -141,6 +156,7 @@ int main(void) {
   tcase_add_test(c, reductions_are_split);
   tcase_add_test(c, extents_computed_of_symbols);
   tcase_add_test(c, products_of_computed_extents);
+  tcase_add_test(c, floats_of_sizes);
   tcase_add_test(c, symbols_without_use);
   tcase_add_test(c, symbols_that_nothing_tells);
   suite_add_tcase(s, c);

@@ -261,6 +261,13 @@ START_TEST(symbolic_divisions) {
   ck_assert_ptr_eq(expr_mod(x, expr_mod(x, p, nm), m), expr_mod(x, p, m));
   ck_assert_ptr_eq(expr_floordiv(x, expr_muli(x, p, 4), expr_muli(x, n, 4)),
                    expr_floordiv(x, p, n));
+  // Parts of a size: a half of 12*(c + d) fits twice.
+  const struct expr *c = expr_size(x, "c", 1, 1000, 8), *d = expr_size(x, "d", 1, 1000, 8);
+  const struct expr *whole = expr_muli(x, expr_add(x, c, d), 12),
+                    *half = expr_floordiv(x, whole, num(2));
+  ck_assert_ptr_eq(expr_cdiv(x, whole, half), num(2));
+  ck_assert_ptr_eq(expr_floordiv(x, expr_addi(x, whole, -1), half), num(1));
+  ck_assert_ptr_eq(expr_mod(x, expr_addi(x, whole, -1), half), expr_addi(x, half, -1));
 }
 END_TEST
 

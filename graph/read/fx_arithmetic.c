@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic of sizes and numbers in the text of a graph. Whole numbers stay expressions; a float
+// that is computed of sizes (`numel / 16 - 1.0`) becomes a tensor of rank 0 that the graph's own
+// operators compute, in f64 as Python would.
+#include "graph/read/fx_reader.h"
+
+#include <math.h>
+
+static bool keep(struct reader *r, const struct expr *e, struct span at, struct arg *ret) {
+  *ret = ARG_E(e);
+  if (e->count > FX_MAX_TERMS) {
+    fx_error(r, at, E1009, "a size of more than %d terms", FX_MAX_TERMS);
+    return false;
+  }
+  if (e->kind == EXPR_CONST && e->overflows) {
+    fx_error(r, at, E1009, "a number that does not fit 64 bits");
+    return false;
+  }
+  return true;
+}
+
+// One more division, remainder, minimum or maximum; these nest, while sums and products are flat.
+static bool nest(struct reader *r, struct span at, const struct arg *a) {
+  if (a->kind != ARG_INT || expr_is_const(a->number, NULL) || ++r->number_depth <= FX_MAX_DIVISIONS)
+    return true;
+  fx_error(r, at, E0902, "a size of more than %d divisions", FX_MAX_DIVISIONS);
+  return false;
+}
+
+// ---- floats ----
+
+bool fx_is_real(const struct reader *r, const struct value *v) {
+  return ptrmap_get(&r->reals, v) != NULL;
+}
+
+static bool is_number(const struct reader *r, const struct arg *a) {
+  return a->kind == ARG_INT || a->kind == ARG_FLOAT ||
+         (a->kind == ARG_VALUE && fx_is_real(r, a->value));
+}
+
+// Known while the text is read.
+static bool real_of(const struct arg *a, double *ret) {
+  int64_t i;
+  if (a->kind == ARG_FLOAT)
+    *ret = a->real;
+  else if (a->kind == ARG_INT && expr_is_const(a->number, &i))
+    *ret = (double)i;
+  else
+    return false;
+  return true;
+}
+
+static bool apply(struct reader *r, struct span at, enum operator_id op, const struct arg *args,
+                  size_t count, struct arg *ret) {
+  if (r->g->nodes.len >= GRAPH_MAX_NODES) {
+    fx_error(r, at, E1009, "more than %d operators", GRAPH_MAX_NODES);
+    return false;
+  }
+  struct value *v = graph_apply(r->g, op, args, count, at);
+  if (!v)
+    return r->failed = true, false;
+  ptrmap_put(r->arena, &r->reals, v, v);
+  *ret = ARG_V(v);
+  return true;
+}
+
+static bool as_real(struct reader *r, struct span at, struct arg *a) {
+  const struct arg args[] = {*a, ARG_D(DTYPE_F64)};
+  return a->kind == ARG_VALUE || apply(r, at, OP_SCALAR_TENSOR, args, COUNT_OF(args), a);
+}
+
+// What annotations say of floats is not compared with anything.
+static bool unknown_real(struct arg *ret) { return *ret = ARG_F((double)NAN), true; }
+
+static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                         struct arg *a) {
+  enum operator_id id;
+  double x = 0, y = 0;
+  bool known = real_of(a, &x) && real_of(b, &y);
+  switch (op) {
+  case TOK_PLUS: x += y, id = OP_ADD_TENSOR; break;
+  case TOK_MINUS: x -= y, id = OP_SUB_TENSOR; break;
+  case TOK_STAR: x *= y, id = OP_MUL_TENSOR; break;
+  case TOK_SLASH: x /= y, id = OP_DIV_TENSOR; break;
+  default: fx_error(r, at, E1008, "`%s` of floats", token_kind_text(op)); return false;
+  }
+  if (known)
+    return *a = ARG_F(x), true;
+  if (r->in_annotation)
+    return unknown_real(a);
+  struct arg args[2] = {*a, *b};
+  return as_real(r, at, &args[0]) && as_real(r, at, &args[1]) && apply(r, at, id, args, 2, a);
+}
+
+// ---- operators ----
+
+static bool combine_integers(struct reader *r, enum token_kind op, struct span at,
+                             const struct expr *b, struct arg *a) {
+  struct exprs *x = r->g->exprs;
+  if ((op == TOK_DOUBLE_SLASH || op == TOK_PERCENT) && expr_is(b, 0)) {
+    fx_error(r, at, E1001, "a division by zero");
+    return false;
+  }
+  switch (op) {
+  case TOK_PLUS: return keep(r, expr_add(x, a->number, b), at, a);
+  case TOK_MINUS: return keep(r, expr_sub(x, a->number, b), at, a);
+  case TOK_STAR: return keep(r, expr_mul(x, a->number, b), at, a);
+  case TOK_DOUBLE_SLASH: return keep(r, expr_floordiv(x, a->number, b), at, a) && nest(r, at, a);
+  default: return keep(r, expr_mod(x, a->number, b), at, a) && nest(r, at, a);
+  }
+}
+
+bool fx_combine(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
+                struct arg *a) {
+  if (r->is_poisoned)
+    return true;
+  if (a->kind == ARG_INT && b->kind == ARG_INT && op != TOK_SLASH)
+    return combine_integers(r, op, at, b->number, a);
+  if (is_number(r, a) && is_number(r, b))
+    return combine_real(r, op, at, b, a);
+  diag_help(
+      fx_error(r, at, E1008, "`%s` of values that are not numbers", token_kind_text(op)),
+      "operators on tensors are written as `torch.ops.aten.add.Tensor(a, b)`: export the graph at "
+      "the level of ATen");
+  return false;
+}
+
+bool fx_power(struct reader *r, struct span at, const struct arg *exponent, struct arg *a) {
+  int64_t n = -1;
+  if (r->is_poisoned)
+    return true;
+  if (a->kind != ARG_INT || exponent->kind != ARG_INT || !expr_is_const(exponent->number, &n) ||
+      n < 0 || n > 62) {
+    fx_error(r, at, E1008, "`**` other than of a whole number with a small exponent");
+    return false;
+  }
+  const struct expr *base = a->number;
+  *a = arg_int(r->g, 1);
+  for (; n > 0; n--)
+    if (!keep(r, expr_mul(r->g->exprs, a->number, base), at, a))
+      return false;
+  return true;
+}
+
+bool fx_negate(struct reader *r, struct span at, struct arg *a) {
+  if (a->kind == ARG_FLOAT)
+    return *a = ARG_F(-a->real), true;
+  if (a->kind == ARG_INT)
+    return keep(r, expr_muli(r->g->exprs, a->number, -1), at, a);
+  if (r->is_poisoned)
+    return true;
+  if (is_number(r, a))
+    return apply(r, at, OP_NEG, a, 1, a);
+  fx_error(r, at, E1008, "`-` of a value that is not a number");
+  return false;
+}
+
+// ---- functions ----
+
+static const char *const whole_functions[] = {
+    "Max",      "Min",     "max",     "min",     "FloorDiv", "Mod",    "PythonMod",
+    "CleanDiv", "CeilDiv", "sym_max", "sym_min", "sym_int",  "sym_sum"};
+
+// Those in the second row stand in annotations alone.
+static const char *const real_functions[] = {"sym_float",  "sym_sqrt",     "_sym_sqrt",
+                                             "IntTrueDiv", "FloatTrueDiv", "ToFloat",
+                                             "FloatPow",   "RoundDecimal", "OpaqueUnaryFn_sqrt"};
+
+static bool is_among(struct str name, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (str_is(name, names[i]))
+      return true;
+  return false;
+}
+
+static bool is_real_function(struct str name) {
+  return is_among(name, real_functions, COUNT_OF(real_functions));
+}
+
+bool fx_is_number_function(struct str name) {
+  return is_among(name, whole_functions, COUNT_OF(whole_functions)) || is_real_function(name);
+}
+
+static const struct expr *fold(struct reader *r, struct str f, const struct expr *a,
+                               const struct expr *b) {
+  struct exprs *x = r->g->exprs;
+  if (str_ends(f, "ax"))
+    return expr_max(x, a, b);
+  if (str_ends(f, "in"))
+    return expr_min(x, a, b);
+  if (str_ends(f, "sum"))
+    return expr_add(x, a, b);
+  if (expr_is(b, 0))
+    return NULL;
+  if (str_ends(f, "Mod"))
+    return expr_mod(x, a, b);
+  return str_is(f, "CeilDiv") ? expr_cdiv(x, a, b) : expr_floordiv(x, a, b);
+}
+
+static bool apply_real_function(struct reader *r, struct str f, struct span at, struct arg a,
+                                struct arg *ret) {
+  double x;
+  bool is_root = str_ends(f, "sqrt");
+  if (real_of(&a, &x))
+    return *ret = ARG_F(is_root ? sqrt(x) : x), true;
+  if (!as_real(r, at, &a))
+    return false;
+  *ret = a;
+  return !is_root || apply(r, at, OP_SQRT, &a, 1, ret);
+}
+
+bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
+                              size_t count, struct arg *ret) {
+  if (r->is_poisoned)
+    return *ret = (struct arg){0}, true;
+  if (is_real_function(f) && r->in_annotation)
+    return unknown_real(ret);
+  if (is_real_function(f) && count == 1 && is_number(r, in) && str_ends(f, "t"))
+    return apply_real_function(r, f, at, *in, ret);
+  const struct expr *e =
+      count && in[0].kind == ARG_INT && !is_real_function(f) ? in[0].number : NULL;
+  for (size_t i = 1; e && i < count; i++)
+    e = in[i].kind == ARG_INT ? fold(r, f, e, in[i].number) : NULL;
+  if (!e) {
+    fx_error(r, at, E1001, "`%.*s` wants whole numbers, and no division by zero", STR_ARG(f));
+    return false;
+  }
+  return keep(r, e, at, ret) && nest(r, at, ret);
+}
