@@ -46,9 +46,16 @@ static void show(const char *name, const struct value *v, const struct tensor *o
 
 // ---- --out and --expect ----
 
+// Output `i`, or behind those the input that the graph writes to; NULL: None.
+static const struct value *result(const struct graph *g, size_t i) {
+  return i < g->outputs.len ? g->outputs.at[i] : g->mutations.at[i - g->outputs.len].input;
+}
+
+static size_t result_count(const struct graph *g) { return g->outputs.len + g->mutations.len; }
+
 static size_t find_output(struct tool *t, const struct graph *g, const struct assignment *a) {
-  for (size_t i = 0; i < g->outputs.len; i++)
-    if (g->outputs.at[i] && strcmp(g->outputs.at[i]->name, a->name) == 0)
+  for (size_t i = 0; i < result_count(g); i++)
+    if (result(g, i) && strcmp(result(g, i)->name, a->name) == 0)
       return i;
   diag_error(t->diag, a->where, E0721, "the graph has no output `%s`", a->name);
   return SIZE_MAX;
@@ -107,10 +114,8 @@ static int expect_outputs(struct tool *t, const struct graph_session *s) {
 // ---- --check ----
 
 // What a result may be away from the reference, in units of the largest value of the output: sums
-// in another order, and one rounding to the output's dtype.
-static double tolerance(const struct tool *t, enum dtype d) {
-  if (t->o.rtol_given)
-    return t->o.rtol;
+// in another order, and one rounding to the dtype.
+static double tolerance_of(enum dtype d) {
   switch (d) {
   case DTYPE_F64: return 1e-9;
   case DTYPE_F32: return 1e-4;
@@ -120,8 +125,38 @@ static double tolerance(const struct tool *t, enum dtype d) {
   }
 }
 
-// The largest difference in those units; NaN and infinities have to be at the same places.
-static double distance(const struct tensor *got, const struct tensor *want) {
+static double tolerance_of_args(const struct arg *args, size_t count, const double *known) {
+  double most = 0;
+  for (size_t i = 0; i < count; i++)
+    if (args[i].kind == ARG_VALUE)
+      most = fmax(most, known[args[i].value->id]);
+    else if (args[i].kind == ARG_LIST)
+      most = fmax(most, tolerance_of_args(args[i].list.at, args[i].list.count, known));
+  return most;
+}
+
+// That of each value, by its id: the most of what its operators were rounded to on the way.
+static const double *tolerances(struct tool *t, const struct graph *g) {
+  double *known = arena_array(t->arena, double, g->value_count + 1);
+  for (size_t i = 0; i < g->nodes.len; i++) {
+    const struct node *n = g->nodes.at[i];
+    double most = tolerance_of_args(n->args, n->arg_count, known);
+    for (uint32_t k = 0; k < n->result_count; k++)
+      if (n->results[k] && dtype_is_float(n->results[k]->dtype))
+        known[n->results[k]->id] = fmax(most, tolerance_of(n->results[k]->dtype));
+  }
+  return known;
+}
+
+// The value that a result holds.
+static const struct value *made(const struct graph *g, size_t i) {
+  return i < g->outputs.len ? g->outputs.at[i] : g->mutations.at[i - g->outputs.len].value;
+}
+
+// The largest difference in those units, those up to `allowed` aside; NaN and infinities have to be
+// at the same places.
+static double distance(const struct tensor *got, const struct tensor *want, double allowed,
+                       double *ret_size) {
   double most = 0, size = 0;
   for (int64_t i = 0; i < want->numel; i++)
     if (isfinite(element(want, i)))
@@ -133,28 +168,37 @@ static double distance(const struct tensor *got, const struct tensor *want) {
     if (isfinite(b))
       most = fmax(most, fabs(a - b));
   }
+  *ret_size = size;
+  if (most <= allowed)
+    return 0;
   return size > 0 ? most / size : most;
 }
 
 static int check_outputs(struct tool *t, const struct graph_session *s, struct strbuf *out) {
   const struct graph *g = s->program->graph;
   struct interpret_options options = {.seed = t->o.seed};
-  struct tensor **want =
-      arena_array(t->arena, struct tensor *, g->outputs.len + g->mutations.len + 1);
+  struct tensor **want = arena_array(t->arena, struct tensor *, result_count(g) + 1);
   if (!graph_interpret(g, &options, s->sizes, s->inputs, want))
     return tool_error_status(t);
+  const double *known = tolerances(t, g);
   double worst = 0;
-  for (size_t i = 0; i < g->outputs.len; i++) {
-    if (!g->outputs.at[i])
+  for (size_t i = 0; i < result_count(g); i++) {
+    if (!result(g, i))
       continue;
-    double d = distance(s->outputs[i], want[i]);
+    double size = 0, d = distance(s->outputs[i], want[i], t->o.atol_given ? t->o.atol : 0, &size);
     worst = fmax(worst, d);
-    if (!(d <= tolerance(t, g->outputs.at[i]->dtype)))
-      diag_error(t->diag, t->o.file_at, E0730,
-                 "output `%s` differs from the reference by %.3g of its largest value",
-                 g->outputs.at[i]->name, d);
+    if (d <= (t->o.rtol_given ? t->o.rtol : known[made(g, i)->id]))
+      continue;
+    struct diag *e = diag_error(t->diag, t->o.file_at, E0730,
+                                "%s `%s` differs from the reference by %.3g of its largest value",
+                                i < g->outputs.len ? "output" : "input", result(g, i)->name, d);
+    diag_help(
+        e,
+        "its largest value is %.3g; where sums cancel that is what their rounding leaves, and "
+        "`--atol A` accepts differences up to A",
+        size);
   }
-  for (size_t i = 0; i < g->outputs.len + g->mutations.len; i++)
+  for (size_t i = 0; i < result_count(g); i++)
     tensor_destroy(want[i]);
   strbuf_printf(out,
                 "  checked    against the reference interpreter: largest difference %.3g of the "
@@ -190,9 +234,9 @@ int graph_run(struct tool *t, struct graph *g) {
     status = graph_session_run(t, &s);
   if (status == EXIT_DONE) {
     headline(t, &s, &out);
-    for (size_t i = 0; i < g->outputs.len; i++)
-      if (g->outputs.at[i])
-        show(g->outputs.at[i]->name, g->outputs.at[i], s.outputs[i], &out);
+    for (size_t i = 0; i < result_count(g); i++)
+      if (result(g, i))
+        show(result(g, i)->name, result(g, i), s.outputs[i], &out);
     if (t->o.check)
       status = check_outputs(t, &s, &out);
   }

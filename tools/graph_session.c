@@ -224,7 +224,7 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
   s->load_ms = clock_ms() - start;
   s->sizes = arena_array(t->arena, int64_t, g->symbols.len + 1);
   s->inputs = arena_array(t->arena, struct tensor *, g->inputs.len + 1);
-  s->outputs = arena_array(t->arena, struct tensor *, g->outputs.len + 1);
+  s->outputs = arena_array(t->arena, struct tensor *, g->outputs.len + g->mutations.len + 1);
   s->in = arena_array(t->arena, struct tensor_view, g->inputs.len + 1);
   s->out = arena_array(t->arena, struct tensor_view, g->outputs.len + 1);
   if (status == EXIT_DONE)
@@ -242,14 +242,16 @@ void graph_session_close(struct graph_session *s) {
     tensor_destroy(s->outputs[i]);
     tile_free(s->device, s->out[i].data);
   }
+  for (size_t i = 0; g && s->outputs && i < g->mutations.len; i++)
+    tensor_destroy(s->outputs[g->outputs.len + i]);
   program_unload(s->loaded);
   tile_device_close(s->device);
 }
 
 // ---- running ----
 
-static int bring_back(struct tool *t, struct graph_session *s, size_t i) {
-  const struct tensor_view *v = &s->out[i];
+static int bring_back(struct tool *t, struct graph_session *s, const struct tensor_view *v,
+                      size_t i) {
   size_t bytes = (size_t)tensor_span(v->rank, v->shape, v->strides) * dtype_bytes(v->dtype);
   void *host = malloc(bytes ? bytes : 1);
   tensor_destroy(s->outputs[i]);
@@ -265,12 +267,23 @@ static int bring_back(struct tool *t, struct graph_session *s, size_t i) {
   return status;
 }
 
+// What the run wrote to inputs, behind the outputs.
+static int bring_back_inputs(struct tool *t, struct graph_session *s) {
+  const struct graph *g = s->program->graph;
+  int status = EXIT_DONE;
+  for (size_t m = 0; status == EXIT_DONE && m < g->mutations.len; m++)
+    for (size_t i = 0; status == EXIT_DONE && i < g->inputs.len; i++)
+      if (g->inputs.at[i] == g->mutations.at[m].input)
+        status = bring_back(t, s, &s->in[i], g->outputs.len + m);
+  return status;
+}
+
 int graph_session_run(struct tool *t, struct graph_session *s) {
   int status = failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
   if (status == EXIT_DONE)
     status = failed(t, tile_stream_synchronize(s->device, NULL));
   for (size_t i = 0; status == EXIT_DONE && i < s->program->graph->outputs.len; i++)
     if (s->program->graph->outputs.at[i])
-      status = bring_back(t, s, i);
-  return status;
+      status = bring_back(t, s, &s->out[i], i);
+  return status == EXIT_DONE ? bring_back_inputs(t, s) : status;
 }

@@ -210,7 +210,7 @@ static void give_sum(struct product *g, unsigned i) {
   const struct stage *s = g->stages[i];
   uint32_t axes =
       emit_index_axes(e, g->batch) | emit_index_axes(e, g->m) | emit_index_axes(e, g->n);
-  const struct scalar *load = scalar_load(g->s, s->out, s->offset);
+  const struct scalar *load = scalar_load(g->s, s->out, place_in(g, s->offset));
   const struct scalar *full = scalar_convert(g->s, load, g->sum);
   const char *name = sum_name(g, i), *half = name;
   if (load != full)

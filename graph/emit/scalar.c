@@ -59,7 +59,7 @@ static const char floor_div_int[] =
     "def floor_div_int(a, b):\n"
     "    b = tl.where(b == 0, 1, b)\n"
     "    r = a % b\n"
-    "    return a // b - ((r != 0) & ((r < 0) != (b < 0))).to(a.dtype)";
+    "    return a // b - ((r != 0) & ((r < 0) != (b < 0))).to(r.dtype)";
 static const char remainder_int[] =
     "@jit\n"
     "def floor_mod_int(a, b):\n"
@@ -102,7 +102,7 @@ static const char power_int[] =
     "    return tl.where(n < 0, below, result)";
 static const char sign_text[] = "@jit\n"
                                 "def sign_of(a):\n"
-                                "    return tl.where(a > 0, 1.0, tl.where(a < 0, -1.0, a))";
+                                "    return tl.where(a > 0, 1.0, tl.where(a < 0, -1.0, 0.0))";
 static const char sign_int[] = "@jit\n"
                                "def sign_int(a):\n"
                                "    return (a > 0).to(a.dtype) - (a < 0).to(a.dtype)";

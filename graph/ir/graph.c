@@ -2,6 +2,7 @@
 // Building graphs, and reading the arguments of their nodes.
 #include "graph/ir/graph.h"
 
+#include "graph/ir/build.h"
 #include "graph/ir/operators.h"
 
 #include <math.h>
@@ -157,6 +158,15 @@ static const char *make_name(struct graph *g, const struct operator_row *row) {
                      : arena_printf(g->arena, "%.*s_%u", STR_ARG(name), number);
 }
 
+// Others in its place; every result is there or an error is recorded.
+static bool compose(struct graph *g, const struct operator_row *row, struct node *n) {
+  unsigned errors = diag_error_count(g->diag);
+  struct build b = {g, n->span};
+  n->name = make_name(g, row);
+  row->compose(&b, n);
+  return diag_error_count(g->diag) == errors;
+}
+
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at) {
   const struct operator_row *row = operator_row(op);
@@ -171,6 +181,8 @@ struct node *graph_append(struct graph *g, enum operator_id op, const struct arg
   n->results = arena_array(g->arena, struct value *, row->results);
   if (!fit_args(g, row, n, args, arg_count, at))
     return NULL;
+  if (row->compose)
+    return compose(g, row, n) ? n : NULL;
   struct infer in = {g, n, row};
   if (!row->infer(&in))
     return NULL;

@@ -23,7 +23,13 @@ enum operator_id {
 #define OPERATOR(id, ...) OP_##id,
 #include "graph/ir/operators.def"
 #undef OPERATOR
-  OPERATOR_COUNT
+  OPERATOR_COUNT,
+  // Written out as those above when they are appended: no graph holds them.
+  COMPOSED_BEFORE = OPERATOR_COUNT - 1,
+#define COMPOSED(id, ...) OP_##id,
+#include "graph/ir/composed.def"
+#undef COMPOSED
+  OPERATOR_ALL
 };
 
 struct node;
@@ -102,7 +108,7 @@ struct graph {
   VEC(struct value *) outputs; // NULL: None; the same value may come twice
   VEC(struct mutation) mutations;
   uint32_t value_count;                 // ids below it
-  uint32_t made[OPERATOR_COUNT];        // values and tuples of each operator, for their names
+  uint32_t made[OPERATOR_ALL];          // values and tuples of each operator, for their names
   const char *device;                   // as annotations spell it; NULL: the text had none
   VEC(struct size_source) size_sources; // graph_find_sizes
   const struct expr *unknown_size;      // a symbol that is used and that no input says
@@ -117,7 +123,8 @@ struct value *graph_add_input(struct graph *g, const char *name, enum dtype dtyp
                               struct span at);
 // Appends a node; its results get shapes, strides and dtypes by the operator's rule. `args` has an
 // entry for each parameter or ends before those that have defaults; it is copied. NULL after an
-// error (E1003 to E1006) at `at`.
+// error (E1003 to E1006) at `at`. An operator of graph/ir/composed.def appends others: the node
+// then is in no graph and only has their results.
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at);
 // The one result of a node made so; NULL after an error.

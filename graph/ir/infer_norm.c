@@ -233,8 +233,12 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
   uint32_t last = q->rank - 1;
   fits = fits && infer_same_size(q->shape[last], k->shape[last]) &&
          infer_same_size(k->shape[last - 1], v->shape[last - 1]);
-  bool grouped =
-      in->op->id == OP_SDPA && node_truth(in->n, 7); // then a head of k and v serves several of q
+  // A head of k and v may serve several of q.
+  bool grouped = in->op->id == OP_SDPA ? node_truth(in->n, 7) : in->op->id != OP_TILE_ATTENTION;
+  int64_t heads, fewer;
+  if (grouped && q->rank > 2 && expr_is_const(q->shape[q->rank - 3], &heads) &&
+      expr_is_const(k->shape[q->rank - 3], &fewer) && (fewer < 1 || heads % fewer))
+    grouped = false;
   for (uint32_t d = 0; fits && d + 2 < q->rank; d++)
     fits = (grouped && d + 3 == q->rank) ||
            (infer_same_size(q->shape[d], k->shape[d]) && infer_same_size(k->shape[d], v->shape[d]));
@@ -287,6 +291,11 @@ bool infer_sdpa(struct infer *in) {
     heads_inside(x, &e);
   if (op == OP_SDPA_CUDNN)
     sums.shape[sums.rank++] = expr_const(x, 1);
+  if (op == OP_SDPA_EFFICIENT) // rows of 32, or none
+    sums.shape[sums.rank - 1] =
+        node_truth(in->n, 4)
+            ? expr_muli(x, expr_cdiv(x, sums.shape[sums.rank - 1], expr_const(x, 32)), 32)
+            : expr_const(x, 0);
   extent_make_contiguous(x, &sums);
   if (op == OP_SDPA_CPU && sums.rank == 3) { // these too lie as [B, S, H]
     sums.strides[1] = expr_const(x, 1);

@@ -36,7 +36,7 @@ static enum dtype promoted(struct infer *in, enum promotion how) {
 
 static bool check_operand_dtypes(struct infer *in) {
   enum scalar_op op = in->op->scalar;
-  if (op != SCALAR_BIT_NOT && op != SCALAR_BIT_AND && op != SCALAR_BIT_OR && op != SCALAR_BIT_XOR)
+  if (op < SCALAR_BIT_NOT || op > SCALAR_SHIFT_RIGHT)
     return true;
   enum dtype t = promoted(in, PROMOTE_SAME);
   return dtype_is_int(t) ||

@@ -2,45 +2,60 @@
 // The table of operators: rows, their parameters taken apart, names, promotion.
 #include "graph/ir/operators.h"
 
+#include "graph/ir/compose.h"
 #include "graph/ir/infer.h"
 
 #include <pthread.h>
 
 #define MANY OPERATOR_MANY
-static const struct operator_row rows[OPERATOR_COUNT] = {
+#define OP_NO_PART OPERATOR_COUNT
+static const struct operator_row rows[OPERATOR_ALL] = {
 #define OPERATOR(id, name, parameters, results, class, promotion, rule, scalar)                    \
-  {OP_##id,      name,           parameters, results, CLASS_##class, PROMOTE_##promotion,          \
-   infer_##rule, SCALAR_##scalar},
+  {OP_##id,         name, parameters, results, CLASS_##class, PROMOTE_##promotion, infer_##rule,   \
+   SCALAR_##scalar, NULL, OP_NO_PART},
 #include "graph/ir/operators.def"
+#undef OPERATOR
+#define COMPOSED(id, name, parameters, results, function, part)                                    \
+  {OP_##id, name,        parameters,         results,  CLASS_COMPOSED, PROMOTE_RULE,               \
+   NULL,    SCALAR_NONE, compose_##function, OP_##part},
+#include "graph/ir/composed.def"
 };
 
 const struct operator_row *operator_row(enum operator_id id) { return &rows[id]; }
 
 const char *operator_class_name(enum operator_class c) {
   static const char *const names[] = {
-      [CLASS_POINTWISE] = "pointwise", [CLASS_REDUCTION] = "reduction",
-      [CLASS_VIEW] = "view",           [CLASS_SHAPE] = "movement",
-      [CLASS_CREATE] = "creation",     [CLASS_RANDOM] = "random",
-      [CLASS_GATHER] = "gather",       [CLASS_SCATTER] = "scatter",
-      [CLASS_SCAN] = "scan",           [CLASS_PRODUCT] = "product",
-      [CLASS_NORM] = "norm or loss",   [CLASS_ATTENTION] = "attention",
-      [CLASS_POOL] = "pooling",        [CLASS_MUTATE] = "write",
+      [CLASS_POINTWISE] = "pointwise",
+      [CLASS_REDUCTION] = "reduction",
+      [CLASS_VIEW] = "view",
+      [CLASS_SHAPE] = "movement",
+      [CLASS_CREATE] = "creation",
+      [CLASS_RANDOM] = "random",
+      [CLASS_GATHER] = "gather",
+      [CLASS_SCATTER] = "scatter",
+      [CLASS_SCAN] = "scan",
+      [CLASS_PRODUCT] = "product",
+      [CLASS_NORM] = "norm or loss",
+      [CLASS_ATTENTION] = "attention",
+      [CLASS_POOL] = "pooling",
+      [CLASS_MUTATE] = "write",
+      [CLASS_COMPOSED] = "composed of others",
   };
   return names[c];
 }
 
 // ---- what is parsed once ----
 
-enum { NAME_SLOTS = 1024 };
+enum { NAME_SLOTS = 2048 };
 
 static struct {
   pthread_once_t once;
-  struct parameter parameters[OPERATOR_COUNT][OPERATOR_MAX_PARAMETERS];
-  uint8_t counts[OPERATOR_COUNT];
+  struct parameter parameters[OPERATOR_ALL][OPERATOR_MAX_PARAMETERS];
+  uint8_t counts[OPERATOR_ALL];
   uint16_t slots[NAME_SLOTS]; // 1 + id, by hash of the name
 } table = {.once = PTHREAD_ONCE_INIT};
 
-_Static_assert(OPERATOR_COUNT * 2 < NAME_SLOTS, "names crowd the table");
+_Static_assert(OPERATOR_ALL * 2 < NAME_SLOTS, "names crowd the table");
 
 static unsigned hash_name(struct str name) {
   uint32_t h = 2166136261u;
@@ -83,7 +98,7 @@ static void parse_row(const struct operator_row *row) {
 }
 
 static void parse_table(void) {
-  for (unsigned id = 0; id < OPERATOR_COUNT; id++) {
+  for (unsigned id = 0; id < OPERATOR_ALL; id++) {
     parse_row(&rows[id]);
     unsigned at = hash_name(str_from(rows[id].name));
     while (table.slots[at])
@@ -103,10 +118,10 @@ bool operator_find(struct str name, enum operator_id *ret) {
 }
 
 const char *operator_nearest(struct str name) {
-  const char *names[OPERATOR_COUNT];
-  for (unsigned id = 0; id < OPERATOR_COUNT; id++)
+  const char *names[OPERATOR_ALL];
+  for (unsigned id = 0; id < OPERATOR_ALL; id++)
     names[id] = rows[id].name;
-  return str_nearest(name, names, OPERATOR_COUNT);
+  return str_nearest(name, names, OPERATOR_ALL);
 }
 
 const struct parameter *operator_parameters(enum operator_id id, size_t *ret_count) {

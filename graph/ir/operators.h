@@ -20,7 +20,8 @@ enum operator_class {
   CLASS_NORM,
   CLASS_ATTENTION,
   CLASS_POOL,
-  CLASS_MUTATE
+  CLASS_MUTATE,
+  CLASS_COMPOSED
 };
 
 enum promotion { PROMOTE_SAME, PROMOTE_FLOAT, PROMOTE_BOOL, PROMOTE_FIRST, PROMOTE_RULE };
@@ -44,6 +45,11 @@ struct infer {
 };
 typedef bool (*infer_fn)(struct infer *in);
 
+// Appends operators that together are `n`, which holds the arguments of all parameters, and sets
+// its results. NULL after an error.
+struct build;
+typedef void (*compose_fn)(struct build *b, struct node *n);
+
 struct operator_row {
   enum operator_id id;
   const char *name; // "aten.add.Tensor"
@@ -53,6 +59,8 @@ struct operator_row {
   enum promotion promotion;
   infer_fn infer;
   enum scalar_op scalar; // SCALAR_NONE
+  compose_fn compose;    // of graph/ir/composed.def; else NULL
+  enum operator_id part; // what `compose` applies, where the row says so
 };
 
 const struct operator_row *operator_row(enum operator_id id);

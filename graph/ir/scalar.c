@@ -188,6 +188,10 @@ static bool eval_integer(enum scalar_op op, bool is_signed, const int64_t *in, i
     CASE(BIT_AND, ua & ub)
     CASE(BIT_OR, ua | ub)
     CASE(BIT_XOR, ua ^ ub)
+    CASE(SHIFT_LEFT, ub < 64 ? ua << ub : 0)
+    CASE(SHIFT_RIGHT, ub >= 64    ? (is_signed && a < 0 ? -1 : 0)
+                      : is_signed ? a >> ub
+                                  : (int64_t)(ua >> ub))
     CASE(ISNAN, false)
     CASE(ISINF, false)
     CASE(EQ, a == b)

@@ -110,6 +110,16 @@ static bool is_causal(const struct node *n) {
 
 // ---- forward ----
 
+// Rows of sums, and behind them what fills a row up.
+static struct value *padded_sums(struct build *b, struct value *sums, const struct value *like) {
+  const struct expr *rows = sums->shape[sums->rank - 1];
+  struct arg pads[2] = {arg_int(b->g, 0),
+                        ARG_E(expr_sub(b->g->exprs, like->shape[like->rank - 1], rows))};
+  struct arg list = {.kind = ARG_LIST, .list = {pads, 2}};
+  sums = BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(sums), list, ARG_F(0));
+  return build_view(b, sums, like->rank, like->shape);
+}
+
 // All spellings; results are o, lse, and what seeds of random numbers and sizes need, which is
 // zeros.
 bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **ret) {
@@ -139,7 +149,10 @@ bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **re
       continue;
     bool is_there =
         i < 2 && value_numel(b->g->exprs, old) == value_numel(b->g->exprs, whole->results[i]);
-    if (is_there)
+    bool is_padded = i == 1 && n->op == OP_SDPA_EFFICIENT && node_truth(n, 4) && !is_there;
+    if (is_padded)
+      decompose_give(d, n, ret, i, padded_sums(b, whole->results[1], old));
+    else if (is_there)
       decompose_give(d, n, ret, i, build_view(b, whole->results[i], old->rank, old->shape));
     else
       ret[i] = build_full(b, old->rank, old->shape, 0, old->dtype);

@@ -281,7 +281,7 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   if (fx_at_operator(r)) {
     if (!fx_call(r, ret))
       return false;
-    if (ret->kind == BOUND_VALUE && r->g->nodes.len > nodes && ret->value->def)
+    if (ret->kind == BOUND_VALUE && ret->value->def && ret->value->def->id >= nodes)
       name_value(r, name, ret->value);
     struct str text = fx_text(r, name);
     if (ret->kind == BOUND_TUPLE)

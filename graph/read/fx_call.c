@@ -63,6 +63,33 @@ static int by_uses(const void *a, const void *b) {
   return (x->span.begin > y->span.begin) - (x->span.begin < y->span.begin);
 }
 
+// Operators that are not missing but cannot be, and why.
+static const char *refusal(struct str name) {
+  static const char *const sized[] = {"aten.nonzero.",       "aten.masked_select.",
+                                      "aten._unique",        "aten.unique",
+                                      "aten.bincount.",      "aten.item.",
+                                      "aten._local_scalar_", "aten.repeat_interleave.Tensor"};
+  static const char *const complex[] = {"aten.view_as_complex.", "aten.view_as_real.", "aten._fft_",
+                                        "aten.complex.", "aten.polar."};
+  for (size_t i = 0; i < COUNT_OF(sized); i++)
+    if (str_starts(name, sized[i]))
+      return "what it gives depends on what is in a tensor, by its size or as a number";
+  for (size_t i = 0; i < COUNT_OF(complex); i++)
+    if (str_starts(name, complex[i]))
+      return "complex numbers are not supported";
+  return NULL;
+}
+
+// The part of a message about one operator.
+static bool note_unknown_operator(struct diag *d, const struct unknown_operator *u) {
+  const char *why = refusal(u->name), *near = why ? NULL : operator_nearest(u->name);
+  if (why)
+    diag_note(d, u->span, "`%.*s`: %s", STR_ARG(u->name), why);
+  else if (near)
+    diag_note(d, u->span, "near to `%.*s` there is `%s`", STR_ARG(u->name), near);
+  return why || near;
+}
+
 void fx_report_unknown(struct reader *r) {
   enum { SHOWN = 40, NEAR = 8 };
   if (r->unknown.len == 0)
@@ -79,12 +106,8 @@ void fx_report_unknown(struct reader *r) {
                               r->unknown.len == 1 ? "" : "s", strbuf_cstr(&names));
   strbuf_finish(&names);
   size_t shown = 0;
-  for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++) {
-    const char *near = operator_nearest(r->unknown.at[i].name);
-    if (near && ++shown)
-      diag_note(d, r->unknown.at[i].span, "near to `%.*s` there is `%s`",
-                STR_ARG(r->unknown.at[i].name), near);
-  }
+  for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
+    shown += note_unknown_operator(d, &r->unknown.at[i]);
   diag_help(d, "docs/operators.md lists the operators; let PyTorch take others apart before the "
                "graph is printed");
 }
@@ -220,6 +243,9 @@ static enum special special_of(struct str name) {
       {"aten.sym_numel.default", SPECIAL_NUMEL},
       {"aten.sym_storage_offset.default", SPECIAL_OFFSET},
       {"aten._assert_tensor_metadata.default", SPECIAL_NOTHING},
+      {"aten._assert_async.msg", SPECIAL_NOTHING}, // nothing is asserted
+      {"aten._assert_async.default", SPECIAL_NOTHING},
+      {"aten._assert_scalar.default", SPECIAL_NOTHING},
   };
   for (size_t i = 0; i < COUNT_OF(specials); i++)
     if (str_is(name, specials[i].name))
@@ -296,6 +322,17 @@ void fx_note_base(struct reader *r, const struct value *v) {
   r->bases.at[v->id] = base;
 }
 
+static bool note_results(struct reader *r, const struct node *n, struct span at) {
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    if (!n->results[i])
+      continue;
+    fx_note_base(r, n->results[i]);
+    if (!fx_check_size(r, n->results[i], at))
+      return false;
+  }
+  return true;
+}
+
 static bool append(struct reader *r, const struct call *c, enum operator_id op,
                    struct binding *ret) {
   struct arg args[OPERATOR_MAX_PARAMETERS] = {{0}};
@@ -308,6 +345,7 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     fx_error(r, c->at, E1009, "more than %d operators", GRAPH_MAX_NODES);
     return false;
   }
+  size_t first = r->g->nodes.len;
   struct node *n = graph_append(r->g, op, args, count, c->at);
   if (!n)
     return r->failed = true, false;
@@ -315,13 +353,9 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     fx_error(r, c->at, E1009, "more than %d tensors", FX_MAX_VALUES);
     return false;
   }
-  for (uint32_t i = 0; i < n->result_count; i++) {
-    if (!n->results[i])
-      continue;
-    fx_note_base(r, n->results[i]);
-    if (!fx_check_size(r, n->results[i], c->at))
+  for (size_t i = first; i < r->g->nodes.len; i++) // several where it is composed
+    if (!note_results(r, r->g->nodes.at[i], c->at))
       return false;
-  }
   bool is_tuple = operator_row(op)->results != 1;
   *ret = is_tuple ? (struct binding){.kind = BOUND_TUPLE, .tuple = n}
                   : (struct binding){.kind = BOUND_VALUE, .value = n->results[0]};

@@ -10,6 +10,7 @@ struct attention {
   const struct tensor *query, *key, *value, *mask;
   int64_t batches, heads, key_heads, value_heads; // batches: all dimensions before the heads
   int64_t rows, columns, depth, width;            // of scores; of keys; of values
+  int64_t sum_rows;                               // of logarithms of sums, which may be padded
   bool causal, failed;
   double scale;
   struct tensor *out, *lse;
@@ -131,7 +132,7 @@ static void attend_row(const struct attention *a, int64_t i, int64_t row, double
     sum += scores[j];
   }
   if (a->lse)
-    a->lse->at[i * a->rows + row].real = top == -HUGE_VAL ? -HUGE_VAL : top + log(sum);
+    a->lse->at[i * a->sum_rows + row].real = top == -HUGE_VAL ? -HUGE_VAL : top + log(sum);
   for (int64_t j = 0; a->out && j < a->columns; j++)
     for (int64_t k = 0; scores[j] != 0 && k < a->width; k++)
       a->out->at[(i * a->rows + row) * a->width + k].real +=
@@ -155,6 +156,8 @@ bool reference_attention(struct reference_call *c) {
     return false;
   if (a.lse && a.lse->numel < a.batches * a.heads * a.rows)
     a.lse = NULL; // not asked for
+  if (a.lse)
+    a.sum_rows = a.lse->numel / (a.batches * a.heads);
   call_for(c, a.batches * a.heads, a.rows * a.columns * (a.depth + a.width), attend, &a);
   return !a.failed || call_fail(c, "there is no memory");
 }

@@ -94,3 +94,37 @@ check "a size that is none" 1 '`0` is not a size \[E0720\]' --graph sizes.py --r
 check "--bench" 0 '^G on .* \(host\): 1 kernels, 1 launches
 ^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
 ^ +0 +sin_cos_add\[' --graph sincos.py --bench --target host --repeats 4
+
+cat > step.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, p: "f32[3]", g: "f32[3]"):
+        mul = torch.ops.aten.mul.Tensor(g, -0.5)
+        add = torch.ops.aten.add.Tensor(p, mul)
+        copy_ = torch.ops.aten.copy_.default(p, add);  p = copy_ = None
+        return ()
+GRAPH
+check "a written input" 0 '^  p +f32\[3\] +\[0, 0, 0\]
+checked' --graph step.py --run --check --target host --arg 'p=f32[3]:fill(1)' --arg 'g=f32[3]:fill(2)' --out p=@step.npy
+check "a written input, expected" 0 '' --graph step.py --run --target host --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(4)' --expect p=@step.npy
+check "a written input, not expected" 1 '`p` differs from `step\.npy` in 3 elements' --graph step.py --run --target host \
+  --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(2)' --expect p=@step.npy
+
+# x - x + tiny: nothing but rounding is left of sums that cancel.
+cat > cancel.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[64, 1000]"):
+        sin = torch.ops.aten.sin.default(x)
+        a = torch.ops.aten.sum.dim_IntList(sin, [1])
+        flip = torch.ops.aten.flip.default(sin, [1])
+        b = torch.ops.aten.cumsum.default(flip, 1)
+        c = torch.ops.aten.select.int(b, 1, 999)
+        sub = torch.ops.aten.sub.Tensor(a, c)
+        return (sub,)
+GRAPH
+check "--check of what cancels" 1 'output `sub` differs.*\[E0730\]
+help: its largest value is [0-9.e-]+; .*`--atol A`' --graph cancel.py --run --check --target host
+check "--check --atol" 0 'largest difference 0 of' --graph cancel.py --run --check --target host --atol 0.01
+
+sed 's/add\.Tensor(x, y)/nonzero.default(x)/' graph.py > nonzero.py
+check "sizes that depend on contents" 1 '`aten\.nonzero\.default` \(1\) \[E1002\]
+depends? on what is in a tensor' --graph nonzero.py

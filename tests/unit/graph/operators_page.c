@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/operators.md is what the tables graph/ir/operators.def and graph/passes/lowering.def say.
+// docs/operators.md is what the tables graph/ir/operators.def, graph/ir/composed.def and
+// graph/passes/lowering.def say.
 // Arguments: the page, and
 // --update to write it.
 #include "graph/ir/operators.h"
@@ -54,24 +55,41 @@ static void print_class(enum operator_class class, struct strbuf *out) {
   }
 }
 
+static void print_composed(struct strbuf *out) {
+  strbuf_puts(
+      out, "\n## composed\n\nThese are written out where they are read or captured; printed graphs "
+           "show what of.\n\n| operator | parameters | results |\n|---|---|---|\n");
+  for (unsigned id = OPERATOR_COUNT; id < OPERATOR_ALL; id++) {
+    const struct operator_row *row = operator_row((enum operator_id)id);
+    strbuf_printf(out, "| `%s` | ", row->name);
+    print_parameters(row, out);
+    if (row->results == OPERATOR_MANY)
+      strbuf_puts(out, " | list |\n");
+    else
+      strbuf_printf(out, " | %u |\n", row->results);
+  }
+}
+
 static void print_page(struct strbuf *out) {
-  strbuf_printf(
-      out,
-      "# Operators of tensor graphs\n\n"
-      "Made from `graph/ir/operators.def` and `graph/passes/lowering.def`; after a change of those "
-      "write it again by\n"
-      "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
-      "There are %d. Names, parameters and results are PyTorch's. Parameters behind `*` "
-      "are passed by name.\n"
-      "The dtype of results: *promoted* is PyTorch's promotion of the operands, where "
-      "tensors without dimensions\n"
-      "and numbers are weak; *promoted to float* makes f32 of integers. Kernels: an "
-      "operator is lowered *itself*, or\n"
-      "is *written out* as others first. Names with `tile.` are made by passes; no graph "
-      "is read with them.\n",
-      OPERATOR_COUNT);
+  strbuf_printf(out,
+                "# Operators of tensor graphs\n\n"
+                "Made from `graph/ir/operators.def`, `graph/ir/composed.def` and "
+                "`graph/passes/lowering.def`; "
+                "after a change of those write it again by\n"
+                "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"
+                "There are %d, and %d that are composed of them (at the end). Names, parameters "
+                "and results are PyTorch's. Parameters behind `*` "
+                "are passed by name.\n"
+                "The dtype of results: *promoted* is PyTorch's promotion of the operands, where "
+                "tensors without dimensions\n"
+                "and numbers are weak; *promoted to float* makes f32 of integers. Kernels: an "
+                "operator is lowered *itself*, or\n"
+                "is *written out* as others first. Names with `tile.` are made by passes; no graph "
+                "is read with them.\n",
+                OPERATOR_COUNT, OPERATOR_ALL - OPERATOR_COUNT);
   for (int class = CLASS_POINTWISE; class <= CLASS_MUTATE; class ++)
     print_class((enum operator_class) class, out);
+  print_composed(out);
 }
 
 static bool file_is(const char *path, const struct strbuf *want) {

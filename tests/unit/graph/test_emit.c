@@ -43,6 +43,21 @@ static const struct family families[] = {
      "logical_not.default(x)\nf = " A "mul.Tensor(p, x)\nh = " A "fmod.Scalar(x, 5)\ni = " A
      "bitwise_and.Tensor(p, p)\nreturn (a, b, c, d, e, f, h, i)\n",
      1e-6},
+    {"shifts", "x: \"i64[40]\", y: \"u8[40]\"",
+     "n = " A "bitwise_and.Scalar(x, 7)\na = " A "bitwise_left_shift.Tensor(x, n)\nb = " A
+     "bitwise_right_shift.Tensor(x, 2)\nc = " A "bitwise_right_shift.Tensor(y, 1)\nd = " A
+     "bitwise_left_shift.Tensor(y, 3)\ne = " A "bitwise_or.Tensor(c, d)\nreturn (a, b, e)\n",
+     0},
+    {"numbers divided by tensors", "x: \"i64[40]\", y: \"f32[40]\"",
+     "m = " A "maximum.default(x, 2)\na = " A "floor_divide.default(7, m)\nb = " A
+     "remainder.Tensor(-7, m)\nc = " A "remainder.Tensor(2.5, y)\nreturn (a, b, c)\n",
+     1e-5},
+    {"signs", "x: \"f32[40]\"", "l = " A "log.default(x)\na = " A "sign.default(l)\nreturn (a,)\n",
+     0},
+    {"order", "x: \"f32[6, 20]\"",
+     "t = " A "topk.default(x, 3)\na = t[0]\nb = t[1]\nc = " A
+     "sort.default(x, 0, True)\nd = c[0]\ne = c[1]\nreturn (a, b, d, e)\n",
+     0},
     {"functions", "x: \"f32[500]\", y: \"f32[500]\"",
      "a = " A "tanh.default(x)\nb = " A "expm1.default(x)\nc = " A "atan2.default(x, y)\nd = " A
      "sign.default(x)\ne = " A "round.default(x)\nf = " A "remainder.Tensor(x, y)\nh = " A

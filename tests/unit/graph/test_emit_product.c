@@ -82,6 +82,17 @@ START_TEST(bias_activation_and_residual) {
 }
 END_TEST
 
+START_TEST(batch_of_one) {
+  check(HEAD "x: \"f32[1, 33, 40]\", y: \"f32[1, 40, 18]\"):\n" LINE
+             "p = torch.ops.aten.bmm.default(x, y)\n" LINE "return (p,)\n",
+        1e-5, "a batch of one");
+  check(HEAD "x: \"f32[1, 33, 40]\", y: \"f32[1, 40, 18]\"):\n" LINE
+             "p = torch.ops.aten.bmm.default(x, y)\n" LINE
+             "q = torch.ops.aten.relu.default(p)\n" LINE "return (p, q)\n",
+        1e-5, "a batch of one, and what follows");
+}
+END_TEST
+
 START_TEST(result_in_another_order) {
   check(HEAD "x: \"bf16[3, 33, 40]\", y: \"bf16[3, 40, 18]\"):\n" LINE
              "p = torch.ops.aten.bmm.default(x, y)\n" LINE
@@ -402,6 +413,7 @@ int main(void) {
   tcase_add_loop_test(c, sizes_around_blocks, 0, 3 * (int)COUNT_OF(sizes));
   tcase_add_test(c, products_of_doubles);
   tcase_add_test(c, bias_activation_and_residual);
+  tcase_add_test(c, batch_of_one);
   tcase_add_test(c, result_in_another_order);
   tcase_add_test(c, operands_are_parts_of_a_larger_one);
   tcase_add_test(c, operand_is_computed);

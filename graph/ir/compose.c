@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the functions of graph/ir/composed.def share.
+#include "graph/ir/compose.h"
+
+enum { REDUCTION_NONE, REDUCTION_MEAN };
+
+void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt,
+                   ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  const char *text = arena_vprintf(b->g->arena, fmt, ap);
+  va_end(ap);
+  diag_error(b->g->diag, b->at, code, "`%s`: %s", operator_row(n->op)->name, text);
+}
+
+struct value *compose_reduced(struct build *b, const struct node *n, unsigned reduction,
+                              struct value *losses) {
+  int64_t how = node_int(n, reduction);
+  if (!losses || how == REDUCTION_NONE)
+    return losses;
+  return BUILD(b, how == REDUCTION_MEAN ? OP_MEAN : OP_SUM, TENSOR(losses));
+}
+
+struct value *compose_spread(struct build *b, const struct node *n, unsigned reduction,
+                             struct value *grad, const struct value *like) {
+  if (node_int(n, reduction) != REDUCTION_MEAN)
+    return grad;
+  return build_over(b, grad, value_numel(b->g->exprs, like));
+}
+
+struct value *compose_places(struct build *b, const struct value *x, uint32_t dim) {
+  return build_iota(b, x->shape[dim], dim, x->rank);
+}
+
+struct value *compose_index(struct build *b, struct value *x, uint32_t dim, struct value *index) {
+  struct value *list[GRAPH_MAX_RANK] = {NULL};
+  if (!x || !index)
+    return NULL;
+  list[dim] = index;
+  return BUILD(b, OP_INDEX, TENSOR(x), arg_values(b->g, dim + 1, list));
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that are written out as others where they are appended: the functions of
+// graph/ir/composed.def.
+#ifndef TILE_GRAPH_IR_COMPOSE_H
+#define TILE_GRAPH_IR_COMPOSE_H
+
+#include "graph/ir/build.h"
+#include "graph/ir/operators.h"
+
+#define COMPOSED(id, name, parameters, results, function, part)                                    \
+  void compose_##function(struct build *b, struct node *n);
+#include "graph/ir/composed.def"
+#undef COMPOSED
+
+// What losses return of one value an element: themselves, their mean or their sum, by argument
+// `reduction`, which is 0, 1 or 2.
+struct value *compose_reduced(struct build *b, const struct node *n, unsigned reduction,
+                              struct value *losses);
+// The gradient of that: `grad` for each of the elements of `like`.
+struct value *compose_spread(struct build *b, const struct node *n, unsigned reduction,
+                             struct value *grad, const struct value *like);
+// 0, 1, .. along dimension `dim` of a tensor like `x`.
+struct value *compose_places(struct build *b, const struct value *x, uint32_t dim);
+// A tensor of integers as the index of dimension `dim` of `x`.
+struct value *compose_index(struct build *b, struct value *x, uint32_t dim, struct value *index);
+// Records the error; `ret` of results stay NULL.
+void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt, ...)
+    PRINTF(4, 5);
+
+static inline const struct expr *compose_const(struct build *b, int64_t value) {
+  return expr_const(b->g->exprs, value);
+}
+
+#endif

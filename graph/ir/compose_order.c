@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting, the largest few, and places in sorted lists. A line is sorted by counting: the place of
+// an element is the number of those that come before it, which takes as many comparisons as the
+// square of its length, and no program waits for another.
+#include "graph/ir/compose.h"
+
+#include <math.h>
+
+enum {
+  MAX_SORTED = 4096, // elements of a line whose places are counted
+  MAX_ROUNDS = 64,   // of taking the largest of longer lines
+  MAX_COMPARED = 64  // places found by comparison, not by writing
+};
+
+struct order {
+  struct build *b;
+  struct value *x; // the dimension is the last
+  struct value *key;
+  uint32_t dim; // where it was
+  const struct expr *size;
+};
+
+static struct value *both(struct build *b, struct value *x, struct value *y) {
+  return build_binop(b, OP_LOGICAL_AND, x, y);
+}
+
+static struct value *either(struct build *b, struct value *x, struct value *y) {
+  return build_binop(b, OP_LOGICAL_OR, x, y);
+}
+
+// `x` with dimension `dim` as the last one, and back.
+static struct value *to_last(struct build *b, struct value *x, uint32_t dim) {
+  struct dims order = {0};
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (i != dim)
+      order.at[order.count++] = i;
+  order.at[order.count++] = dim;
+  return build_permute(b, x, &order);
+}
+
+static struct value *from_last(struct build *b, struct value *x, uint32_t dim) {
+  if (!x)
+    return NULL;
+  struct dims order = {0};
+  for (uint32_t i = 0; i < x->rank; i++)
+    order.at[order.count++] = i < dim ? i : i == dim ? x->rank - 1 : i - 1;
+  return build_permute(b, x, &order);
+}
+
+static bool begin(struct build *b, struct node *n, unsigned dim, struct order *ret) {
+  struct value *x = node_value(n, 0);
+  *ret = (struct order){.b = b, .x = x};
+  if (x->rank == 0)
+    return false;
+  ret->dim = node_dim(n, dim, x->rank);
+  ret->size = x->shape[ret->dim];
+  ret->x = to_last(b, x, ret->dim);
+  return ret->x != NULL;
+}
+
+// For each element how many come before it; equal ones in their order, NaN as the largest.
+static struct value *ranks(struct order *o, bool descending) {
+  struct build *b = o->b;
+  uint32_t rank = o->x->rank;
+  struct value *mine = build_unsqueeze(b, o->x, rank), *other = build_unsqueeze(b, o->x, rank - 1);
+  struct value *before = build_binop(b, descending ? OP_GT_TENSOR : OP_LT_TENSOR, other, mine),
+               *equal = build_binop(b, OP_EQ_TENSOR, other, mine);
+  if (dtype_is_float(o->x->dtype)) {
+    struct value *my_nan = build_unop(b, OP_ISNAN, mine), *nan = build_unop(b, OP_ISNAN, other);
+    struct value *first = descending ? nan : my_nan, *last = descending ? my_nan : nan;
+    before = either(b, before, both(b, first, build_unop(b, OP_LOGICAL_NOT, last)));
+    equal = either(b, equal, both(b, my_nan, nan));
+  }
+  struct value *earlier = build_binop(b, OP_LT_TENSOR, build_iota(b, o->size, rank, rank + 1),
+                                      build_iota(b, o->size, rank - 1, rank + 1));
+  before = either(b, before, both(b, equal, earlier));
+  struct dims last = dims_one(rank);
+  return build_sum(b, build_convert(b, before, DTYPE_I64), &last, false);
+}
+
+// The first `count` places in that order.
+static struct value *places(struct order *o, bool descending, const struct expr *count) {
+  struct build *b = o->b;
+  uint32_t rank = o->x->rank;
+  struct value *r = ranks(o, descending);
+  int64_t few;
+  if (expr_is_const(count, &few) && few <= MAX_COMPARED) {
+    struct dims last = dims_one(rank);
+    struct value *hit = build_binop(b, OP_EQ_TENSOR, build_unsqueeze(b, r, rank - 1),
+                                    build_iota(b, count, rank - 1, rank + 1));
+    struct value *place = build_where_else(b, hit, build_iota(b, o->size, rank, rank + 1), 0);
+    return build_sum(b, place, &last, false);
+  }
+  struct value *own = build_as(b, build_iota(b, o->size, rank - 1, rank), o->x);
+  struct value *zeros = build_full(b, rank, o->x->shape, 0, DTYPE_I64);
+  struct value *all =
+      BUILD(b, OP_SCATTER_SRC, TENSOR(zeros), arg_int(b->g, rank - 1), TENSOR(r), TENSOR(own));
+  return build_slice(b, all, rank - 1, compose_const(b, 0), count, 1);
+}
+
+static struct value *at_places(struct order *o, struct value *index) {
+  return BUILD(o->b, OP_GATHER, TENSOR(o->x), arg_int(o->b->g, o->x->rank - 1), TENSOR(index));
+}
+
+static bool is_short(const struct order *o) {
+  int64_t size;
+  return !expr_is_const(o->size, &size) || size <= MAX_SORTED;
+}
+
+static bool wants_short(struct order *o, const struct node *n) {
+  if (is_short(o))
+    return true;
+  compose_error(o->b, n, E1008, "lines of more than %d elements are not sorted", MAX_SORTED);
+  return false;
+}
+
+static void give(struct order *o, struct node *n, struct value *index) {
+  n->results[0] = from_last(o->b, at_places(o, index), o->dim);
+  n->results[1] = from_last(o->b, index, o->dim);
+}
+
+static void give_scalar(struct build *b, struct node *n) {
+  n->results[0] = BUILD(b, OP_CLONE, n->args[0]);
+  n->results[1] = build_number(b, 0, DTYPE_I64);
+}
+
+static void sort(struct build *b, struct node *n, unsigned dim, bool descending) {
+  struct order o;
+  if (!begin(b, n, dim, &o))
+    give_scalar(b, n);
+  else if (wants_short(&o, n))
+    give(&o, n, places(&o, descending, o.size));
+}
+
+void compose_sort(struct build *b, struct node *n) { sort(b, n, 1, node_truth(n, 2)); }
+
+// self stable dim descending
+void compose_sort_stable(struct build *b, struct node *n) { sort(b, n, 2, node_truth(n, 3)); }
+
+void compose_argsort(struct build *b, struct node *n) {
+  struct node both = *n;
+  struct value *results[2] = {NULL};
+  both.results = results;
+  compose_sort(b, &both);
+  n->results[0] = results[1];
+}
+
+// ---- the largest of long lines, one after the other ----
+
+// The next one after `value` at `place` in the order of values, then places; `value` NULL: the
+// first.
+static void next_largest(struct order *o, struct value **value, struct value **place) {
+  struct build *b = o->b;
+  uint32_t last = o->x->rank - 1;
+  struct dims d = dims_one(last);
+  struct value *index = build_iota(b, o->size, last, o->x->rank), *left = NULL, *key = o->key;
+  if (*value) {
+    struct value *later = both(b, build_binop(b, OP_EQ_TENSOR, o->key, *value),
+                               build_binop(b, OP_GT_TENSOR, index, *place));
+    left = either(b, build_binop(b, OP_LT_TENSOR, o->key, *value), later);
+    key = build_where_else(b, left, o->key, -INFINITY);
+  }
+  *value = build_amax(b, key, &d, true);
+  struct value *hit = build_binop(b, OP_EQ_TENSOR, o->key, *value);
+  hit = left ? both(b, hit, left) : hit;
+  struct value *at = build_where(b, hit, index, build_number(b, 0x1p40, DTYPE_I64));
+  *place = BUILD(b, OP_AMIN, TENSOR(at), arg_int(b->g, last), ARG_B(true));
+}
+
+static struct value *rounds(struct order *o, bool largest, int64_t count) {
+  struct build *b = o->b;
+  struct value *list[MAX_ROUNDS], *value = NULL, *place = NULL;
+  struct value *x = build_up(b, o->x);
+  if (!dtype_is_float(o->x->dtype))
+    x = build_convert(b, o->x, DTYPE_F64);
+  o->key = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, build_unop(b, OP_ISNAN, x)),
+                            largest ? x : build_unop(b, OP_NEG, x), largest ? INFINITY : -INFINITY);
+  for (int64_t i = 0; i < count; i++) {
+    next_largest(o, &value, &place);
+    if (!place)
+      return NULL;
+    list[i] = place;
+  }
+  return BUILD(b, OP_CAT, arg_values(b->g, (size_t)count, list), arg_int(b->g, o->x->rank - 1));
+}
+
+// self k dim largest sorted
+void compose_topk(struct build *b, struct node *n) {
+  struct order o;
+  int64_t count;
+  bool largest = node_truth(n, 3);
+  if (!begin(b, n, 2, &o)) {
+    give_scalar(b, n);
+    return;
+  }
+  const struct expr *k = node_expr(n, 1);
+  if (k->lo < 0 || (k->lo > o.size->hi))
+    compose_error(b, n, E1004, "more elements than the dimension has");
+  else if (!is_short(&o) && expr_is_const(k, &count) && count > 0 && count <= MAX_ROUNDS)
+    give(&o, n, rounds(&o, largest, count));
+  else if (wants_short(&o, n))
+    give(&o, n, places(&o, largest, k));
+}
+
+// ---- one place of the order ----
+
+static void nth(struct build *b, struct node *n, struct order *o, const struct expr *place,
+                bool keepdim) {
+  const struct expr *end = expr_addi(b->g->exprs, place, 1);
+  struct value *index = build_slice(b, places(o, false, end), o->x->rank - 1, place, end, 1);
+  struct value *value = from_last(b, at_places(o, index), o->dim);
+  index = from_last(b, index, o->dim);
+  n->results[0] = keepdim ? value : build_squeeze(b, value, o->dim);
+  n->results[1] = keepdim ? index : build_squeeze(b, index, o->dim);
+}
+
+// self k dim keepdim
+void compose_kthvalue(struct build *b, struct node *n) {
+  struct order o;
+  if (!begin(b, n, 2, &o))
+    give_scalar(b, n);
+  else if (wants_short(&o, n))
+    nth(b, n, &o, expr_addi(b->g->exprs, node_expr(n, 1), -1), node_truth(n, 3));
+}
+
+// The lower one of two in the middle. self dim keepdim
+void compose_median(struct build *b, struct node *n) {
+  struct order o;
+  if (!begin(b, n, 1, &o)) {
+    give_scalar(b, n);
+  } else if (wants_short(&o, n)) {
+    struct exprs *x = b->g->exprs;
+    nth(b, n, &o, expr_floordiv(x, expr_addi(x, o.size, -1), compose_const(b, 2)),
+        node_truth(n, 2));
+  }
+}
+
+// ---- places in a sorted list ----
+
+// How many of the list, along its last dimension, come before x; `right`: or are equal.
+static struct value *count_before(struct build *b, struct value *list, struct value *x,
+                                  bool right) {
+  struct value *each = build_unsqueeze(b, x, x->rank);
+  struct value *behind = build_binop(b, right ? OP_GT_TENSOR : OP_GE_TENSOR, list, each);
+  struct value *before = build_unop(b, OP_LOGICAL_NOT, behind);
+  struct dims last = dims_one(x->rank);
+  return build_sum(b, build_convert(b, before, DTYPE_I64), &last, false);
+}
+
+// self boundaries out_int32 right
+void compose_bucketize(struct build *b, struct node *n) {
+  struct value *count = count_before(b, node_value(n, 1), node_value(n, 0), node_truth(n, 3));
+  n->results[0] = build_convert(b, count, node_truth(n, 2) ? DTYPE_I32 : DTYPE_I64);
+}
+
+// sorted_sequence self out_int32 right side sorter
+void compose_searchsorted(struct build *b, struct node *n) {
+  struct value *list = node_value(n, 0), *x = node_value(n, 1);
+  bool right =
+      node_truth(n, 3) || (n->args[4].kind == ARG_STRING && str_is(n->args[4].string, "right"));
+  if (!node_is_none(n, 5)) {
+    compose_error(b, n, E1008, "a `sorter`");
+    return;
+  }
+  if (list->rank > 1)
+    list = build_unsqueeze(b, list, list->rank - 1);
+  struct value *count = count_before(b, list, x, right);
+  n->results[0] = build_convert(b, count, node_truth(n, 2) ? DTYPE_I32 : DTYPE_I64);
+}
