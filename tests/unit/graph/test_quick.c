@@ -111,6 +111,7 @@ START_TEST(attention_has_one_loop) {
   check_attention(128, 150, 64, false, false, &own, &(struct expected){8, ""}); // a last block
   check_attention(128, 128, 64, false, false, &own, &(struct expected){8, ""});
   check_attention(128, 128, 64, false, true, &own, &(struct expected){8, ""});
+  check_attention(256, 256, 64, true, true, &own, &(struct expected){8, "1"});
   // A warp has whole rows, and sums of rows are added up alike.
   check_attention(128, 128, 64, true, false, &small, &(struct expected){4, "1"});
   check_attention(128, 256, 128, true, false, &own, &(struct expected){4, "1"});
