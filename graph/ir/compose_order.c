@@ -163,8 +163,11 @@ static void next_largest(struct order *o, struct value **value, struct value **p
   *value = build_amax(b, key, &d, true);
   struct value *hit = build_binop(b, OP_EQ_TENSOR, o->key, *value);
   hit = left ? both(b, hit, left) : hit;
-  struct value *at = build_where(b, hit, index, build_number(b, 0x1p40, DTYPE_I64));
-  *place = BUILD(b, OP_AMIN, TENSOR(at), arg_int(b->g, last), ARG_B(true));
+  // Never beyond the line, whatever the key was rounded to where it was computed again.
+  struct value *end = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
+                            ARG_E(expr_addi(b->g->exprs, o->size, -1)), ARG_D(DTYPE_I64));
+  *place =
+      BUILD(b, OP_AMIN, TENSOR(build_where(b, hit, index, end)), arg_int(b->g, last), ARG_B(true));
 }
 
 static struct value *rounds(struct order *o, bool largest, int64_t count) {
@@ -184,6 +187,16 @@ static struct value *rounds(struct order *o, bool largest, int64_t count) {
   return BUILD(b, OP_CAT, arg_values(b->g, (size_t)count, list), arg_int(b->g, o->x->rank - 1));
 }
 
+// Few of many: a row of them stays in one kernel, with what made it.
+static bool takes_rounds(const struct order *o, int64_t count) {
+  enum { FEW = 8, MANY = 256 };
+  int64_t size;
+  if (!is_short(o))
+    return count <= MAX_ROUNDS;
+  return dtype_is_float(o->x->dtype) && expr_is_const(o->size, &size) && size > MANY &&
+         count <= FEW;
+}
+
 // self k dim largest sorted
 void compose_topk(struct build *b, struct node *n) {
   struct order o;
@@ -196,7 +209,7 @@ void compose_topk(struct build *b, struct node *n) {
   const struct expr *k = node_expr(n, 1);
   if (k->lo < 0 || (k->lo > o.size->hi))
     compose_error(b, n, E1004, "more elements than the dimension has");
-  else if (!is_short(&o) && expr_is_const(k, &count) && count > 0 && count <= MAX_ROUNDS)
+  else if (expr_is_const(k, &count) && count > 0 && takes_rounds(&o, count))
     give(&o, n, rounds(&o, largest, count));
   else if (wants_short(&o, n))
     give(&o, n, places(&o, largest, k));

@@ -24,6 +24,7 @@ struct uses {
   uint32_t count;  // operators that compute with it
   bool in_product; // as an operand
   bool is_output;
+  bool meets_itself;      // some operator compares its elements with each other
   double widest;          // elements of the largest domain that reads it
   int32_t output;         // that it can be written to directly, itself or through `via`; -1: none
   const struct node *via; // the next view on the way there; NULL: it is the output

@@ -20,6 +20,26 @@ static bool has_shape_of(const struct value *v, const struct value *w) {
   return v->rank == w->rank;
 }
 
+static const struct value *behind_views(const struct value *v) {
+  while (v->def && loops_is_view(v->def->op))
+    v = node_value(v->def, 0);
+  return v;
+}
+
+// Elements of one value with others of it, as sorting does.
+static bool compares_with_itself(const struct node *n) {
+  switch (n->op) {
+  case OP_EQ_TENSOR:
+  case OP_LT_TENSOR:
+  case OP_GT_TENSOR:
+  case OP_LE_TENSOR:
+  case OP_GE_TENSOR: break;
+  default: return false;
+  }
+  const struct value *x = node_value(n, 0), *y = node_value(n, 1);
+  return x && y && x != y && behind_views(x) == behind_views(y);
+}
+
 static void use(struct builder *b, const struct node *n, const struct value *v) {
   struct uses *u = &b->uses[v->id];
   if (loops_is_view(n->op)) {
@@ -27,6 +47,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
     u->count += w->count;
     u->in_product |= w->in_product;
     u->is_output |= w->is_output;
+    u->meets_itself |= w->meets_itself;
     u->widest = w->widest > u->widest ? w->widest : u->widest;
     if (w->output >= 0 && u->output < 0 && only_reorders(n->op)) {
       u->output = w->output;
@@ -47,6 +68,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   if (c == CLASS_POINTWISE && b->uses[n->results[0]->id].toward && has_shape_of(v, n->results[0]))
     u->toward = n;
   u->count++;
+  u->meets_itself |= compares_with_itself(n);
   u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
   double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
                       ? hint_numel(b, v)
@@ -202,9 +224,10 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 //   operations; those too where nothing else reads what they load, because whoever computes that
 //   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
 //   products load without a detour through registers;
-// - exp, tanh and the like where a broadcast would compute each many times.
-// Predicates of indices and constants, which load nothing, are stored as outputs only, and not read
-// back even then.
+// - exp, tanh and the like where a broadcast would compute each many times;
+// - what is compared with itself at other places: computed twice, an element might not equal
+// itself. Predicates of indices and constants, which load nothing, are stored as outputs only, and
+// not read back even then.
 static bool should_store(struct builder *b, const struct lazy *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
@@ -215,6 +238,8 @@ static bool should_store(struct builder *b, const struct lazy *z, const struct s
     return false;
   unsigned cost = scalar_cost(body), loads = 0;
   scalar_loads(body, count_load, &loads);
+  if (u->meets_itself && loads > 0)
+    return true;
   if (cost > 100 || loads > 16)
     return true;
   bool expensive = is_expensive(body);

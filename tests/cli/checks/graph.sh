@@ -128,3 +128,14 @@ check "--check --atol" 0 'largest difference 0 of' --graph cancel.py --run --che
 sed 's/add\.Tensor(x, y)/nonzero.default(x)/' graph.py > nonzero.py
 check "sizes that depend on contents" 1 '`aten\.nonzero\.default` \(1\) \[E1002\]
 depends? on what is in a tensor' --graph nonzero.py
+
+cat > topk.py <<'GRAPH'
+class G(torch.nn.Module):
+    def forward(self, x: "f32[10, 4]"):
+        softmax = torch.ops.aten._softmax.default(x, -1, False)
+        topk = torch.ops.aten.topk.default(softmax, 2)
+        values = topk[0]
+        places = topk[1]
+        return (values, places)
+GRAPH
+check "what is compared with itself is stored" 0 'topk[a-z_]*: .*; reads softmax; writes .*' --graph topk.py --explain-fusion

@@ -58,6 +58,10 @@ static const struct family families[] = {
      "t = " A "topk.default(x, 3)\na = t[0]\nb = t[1]\nc = " A
      "sort.default(x, 0, True)\nd = c[0]\ne = c[1]\nreturn (a, b, d, e)\n",
      0},
+    {"the first of many", "x: \"f32[5, 700]\", y: \"i64[3, 5000]\"",
+     "s = " A "_softmax.default(x, -1, False)\nt = " A "topk.default(s, 3)\na = t[0]\nb = t[1]\n"
+     "u = " A "topk.default(y, 2, -1, False)\nc = u[0]\nd = u[1]\nreturn (a, b, c, d)\n",
+     1e-5},
     {"functions", "x: \"f32[500]\", y: \"f32[500]\"",
      "a = " A "tanh.default(x)\nb = " A "expm1.default(x)\nc = " A "atan2.default(x, y)\nd = " A
      "sign.default(x)\ne = " A "round.default(x)\nf = " A "remainder.Tensor(x, y)\nh = " A
