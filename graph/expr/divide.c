@@ -86,7 +86,7 @@ static const struct expr *divide_exactly(struct exprs *x, const struct expr *e,
 
 // The one value that e // k has; false if there are several.
 static bool single_quotient(const struct expr *e, const struct expr *k, int64_t *ret) {
-  if (k->kind != EXPR_CONST || e->lo == INT64_MIN || e->hi == INT64_MAX || e->overflows)
+  if (k->kind != EXPR_CONST || e->lo == INT64_MIN || e->hi == INT64_MAX || expr_is_unfit(e))
     return false;
   *ret = floor_div(e->lo, k->value);
   return *ret == floor_div(e->hi, k->value);
@@ -166,7 +166,7 @@ static const struct expr *divide_rest(struct exprs *x, const struct expr *e, con
     const struct expr *k = quotient->in[1];
     const struct expr *by = expr_mul(x, k, d),
                       *of = expr_add(x, quotient->in[0], expr_muli(x, k, c));
-    if (!by->overflows && !of->overflows)
+    if (!expr_is_unfit(by) && !expr_is_unfit(of))
       return expr_floordiv(x, of, by);
   }
   if (e->kind == EXPR_MOD && e->in[1]->lo >= 1) { // (x % (k*d)) // d = (x // d) % k
@@ -180,7 +180,7 @@ static const struct expr *divide_rest(struct exprs *x, const struct expr *e, con
 }
 
 const struct expr *expr_floordiv(struct exprs *x, const struct expr *a, const struct expr *b) {
-  if ((a->kind == EXPR_CONST && a->overflows) || (b->kind == EXPR_CONST && b->overflows))
+  if (expr_is_unfit(a) || expr_is_unfit(b))
     return expr_unfit(x);
   if (expr_is(a, 0) || expr_is(b, 0))
     return expr_const(x, 0);
@@ -227,7 +227,7 @@ static bool drop_remainders(struct exprs *x, struct poly *p, const struct expr *
         continue;
       const struct expr *times = term_expr(x, (struct term){t.coef, others});
       const struct expr *modulus = expr_mul(x, times, f->in[1]);
-      if (!modulus->overflows && divide_exactly(x, modulus, d))
+      if (!expr_is_unfit(modulus) && divide_exactly(x, modulus, d))
         instead = expr_mul(x, times, f->in[0]);
     }
     dropped |= instead != NULL;
@@ -265,7 +265,7 @@ static const struct expr *modulo(struct exprs *x, const struct expr *a, const st
 }
 
 const struct expr *expr_mod(struct exprs *x, const struct expr *a, const struct expr *b) {
-  if ((a->kind == EXPR_CONST && a->overflows) || (b->kind == EXPR_CONST && b->overflows))
+  if (expr_is_unfit(a) || expr_is_unfit(b))
     return expr_unfit(x);
   if (expr_is(a, 0) || expr_is(b, 0) || expr_is(b, 1) || expr_is(b, -1))
     return expr_const(x, 0);
@@ -309,7 +309,7 @@ static bool is_choice(const struct expr *e) { return e->kind == EXPR_MIN || e->k
 
 // 1: a is surely not above b; -1: surely not below; 0: it depends.
 static int compare(struct exprs *x, const struct expr *a, const struct expr *b) {
-  if (a->overflows || b->overflows)
+  if (expr_is_unfit(a) || expr_is_unfit(b))
     return 0;
   if (a->hi <= b->lo && a->hi != INT64_MAX)
     return 1;
@@ -319,10 +319,12 @@ static int compare(struct exprs *x, const struct expr *a, const struct expr *b) 
     return 0;
   x->busy++;
   const struct expr *d = expr_sub(x, b, a);
-  int c = d->overflows ? 0 : d->lo >= 0 ? 1 : d->hi <= 0 ? -1 : 0;
-  if (c == 0 && !d->overflows) {
+  int c = expr_is_unfit(d) ? 0 : d->lo >= 0 ? 1 : d->hi <= 0 ? -1 : 0;
+  if (c == 0 && !expr_is_unfit(d)) {
     const struct expr *least = expr_bound(x, d, false), *most = expr_bound(x, d, true);
-    c = least->lo >= 0 && !least->overflows ? 1 : most->hi <= 0 && !most->overflows ? -1 : 0;
+    c = least->lo >= 0 && !expr_is_unfit(least) ? 1
+        : most->hi <= 0 && !expr_is_unfit(most) ? -1
+                                                : 0;
   }
   if (c == 0 && is_choice(b))
     c = is_below_choice(x, a, b) ? 1 : is_above_choice(x, a, b) ? -1 : 0;
@@ -336,7 +338,7 @@ static const struct expr *choose(struct exprs *x, enum expr_kind kind, const str
                                  const struct expr *b) {
   if (a == b)
     return a;
-  if ((a->kind == EXPR_CONST && a->overflows) || (b->kind == EXPR_CONST && b->overflows))
+  if (expr_is_unfit(a) || expr_is_unfit(b))
     return expr_unfit(x);
   const struct expr *in[EXPR_MAX_FACTORS + 1], *both[2] = {a, b};
   uint32_t n = 0;

@@ -82,6 +82,11 @@ bool expr_is_const(const struct expr *e, int64_t *ret); // ret may be NULL
 static inline bool expr_is(const struct expr *e, int64_t value) {
   return e->kind == EXPR_CONST && e->value == value;
 }
+// A constant that stands for what cannot be said. Rules hold for all else: an expression that might
+// leave 64 bits for some sizes does not for those of tensors that exist, whose bytes are bounded.
+static inline bool expr_is_unfit(const struct expr *e) {
+  return e->kind == EXPR_CONST && e->overflows;
+}
 // The value for likely sizes; other symbols count as 0. For choices, never for correctness.
 int64_t expr_hint(const struct expr *e);
 // The same where sizes without a hint may matter: 1024 stands for what they make 0.

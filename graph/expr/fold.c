@@ -35,7 +35,7 @@ static bool has_term(struct exprs *x, const struct expr *e, const struct expr *o
 static bool relate(struct exprs *x, struct poly *p, const struct expr *whole,
                    const struct expr *quotient, const struct expr *remainder) {
   struct term q, r;
-  if (whole->overflows || !is_single(x, quotient, &q) || !is_single(x, remainder, &r) ||
+  if (expr_is_unfit(whole) || !is_single(x, quotient, &q) || !is_single(x, remainder, &r) ||
       has_term(x, whole, q.of) || has_term(x, whole, r.of) || q.of == r.of)
     return false;
   int64_t a = ratio(x, p, whole), b = ratio(x, p, quotient), c = ratio(x, p, remainder);
@@ -99,12 +99,12 @@ static bool join_remainders(struct exprs *x, struct poly *p, struct term t, cons
       continue;
     const struct expr *times = term_expr(x, (struct term){t.coef / ta.coef, unit});
     const struct expr *low = expr_mul(x, times, expr_mod(x, q->in[0], q->in[1]));
-    if (low->overflows || ratio(x, p, low) != 1)
+    if (expr_is_unfit(low) || ratio(x, p, low) != 1)
       continue;
     const struct expr *above = expr_mul(x, q->in[1], expr_sub(x, f->in[0], q));
     const struct expr *by = expr_mul(x, q->in[1], f->in[1]);
     const struct expr *joined = expr_mod(x, expr_add(x, above, q->in[0]), by);
-    if (joined->overflows || by->overflows || joined->kind != EXPR_MOD)
+    if (expr_is_unfit(joined) || expr_is_unfit(by) || joined->kind != EXPR_MOD)
       continue;
     poly_add_term(x, p, -t.coef, t.of);
     poly_add(x, p, low, -1);
@@ -121,8 +121,6 @@ static bool fold_once(struct exprs *x, struct poly *p) {
     size_t count = expr_factors(&t.of, &factors);
     for (size_t k = 0; k < count; k++) {
       const struct expr *f = factors[k];
-      if (f->overflows)
-        continue;
       if (f->kind == EXPR_FLOORDIV && fold_quotient(x, p, t, f))
         return true;
       if (f->kind == EXPR_MOD && (fold_remainder(x, p, t, f) || join_remainders(x, p, t, f)))

@@ -116,7 +116,7 @@ static int64_t known_divisor(const struct expr *e, int64_t k) {
 }
 
 bool expr_is_multiple(const struct expr *e, int64_t k) {
-  if (e->kind == EXPR_CONST && e->overflows)
+  if (expr_is_unfit(e))
     return false;
   if (k < 0 && k != INT64_MIN)
     k = -k;
@@ -188,7 +188,7 @@ const struct expr *expr_bound(struct exprs *x, const struct expr *e, bool upper)
 }
 
 bool expr_is_within(struct exprs *x, const struct expr *e, const struct expr *limit) {
-  if (e->overflows || limit->overflows)
+  if (expr_is_unfit(e) || expr_is_unfit(limit))
     return false;
   if (e->lo >= 0 && e->hi != INT64_MAX && e->hi < limit->lo)
     return true;
@@ -196,10 +196,10 @@ bool expr_is_within(struct exprs *x, const struct expr *e, const struct expr *li
     return false;
   x->busy++;
   const struct expr *least = e->lo >= 0 ? e : expr_bound(x, e, false);
-  bool within = least->lo >= 0 && !least->overflows;
+  bool within = least->lo >= 0 && !expr_is_unfit(least);
   if (within) {
     const struct expr *room = expr_sub(x, limit, expr_bound(x, e, true));
-    within = room->lo >= 1 && !room->overflows;
+    within = room->lo >= 1 && !expr_is_unfit(room);
   }
   x->busy--;
   return within;

@@ -46,8 +46,7 @@ static const struct expr *product_mul(struct exprs *x, const struct expr *a, con
 
 struct term term_mul(struct exprs *x, struct term a, struct term b, bool *ret_overflow) {
   struct term t = {0, product_mul(x, a.of, b.of)};
-  if (__builtin_mul_overflow(a.coef, b.coef, &t.coef) ||
-      (t.of->kind == EXPR_CONST && t.of->overflows))
+  if (__builtin_mul_overflow(a.coef, b.coef, &t.coef) || expr_is_unfit(t.of))
     *ret_overflow = true;
   return t;
 }
@@ -115,7 +114,7 @@ static const struct expr *sum_as_it_is(struct exprs *x, const struct poly *p) {
 // A sum with too many terms: those so far become one, which is not looked into again.
 static void poly_wrap(struct exprs *x, struct poly *p) {
   const struct expr *e = sum_as_it_is(x, p);
-  bool overflow = p->overflow || e->overflows;
+  bool overflow = p->overflow || expr_is_unfit(e);
   poly_init(p);
   p->overflow = overflow;
   p->terms[p->count++] = (struct term){1, e};
@@ -152,7 +151,7 @@ void poly_add_term(struct exprs *x, struct poly *p, int64_t coef, const struct e
 void poly_add(struct exprs *x, struct poly *p, const struct expr *e, int64_t times) {
   const struct expr *const *terms = e->kind == EXPR_ADD ? e->in : &e;
   size_t count = e->kind == EXPR_ADD ? e->count : 1;
-  p->overflow |= e->kind == EXPR_CONST && e->overflows;
+  p->overflow |= expr_is_unfit(e);
   for (size_t i = 0; i < count; i++) {
     struct term t = {1, terms[i]}; // a sum within a sum is opaque
     expr_as_term(x, terms[i], &t);
@@ -212,7 +211,7 @@ static size_t terms_of(const struct expr *const *e, bool whole, const struct exp
 }
 
 const struct expr *expr_mul(struct exprs *x, const struct expr *a, const struct expr *b) {
-  if ((a->kind == EXPR_CONST && a->overflows) || (b->kind == EXPR_CONST && b->overflows))
+  if (expr_is_unfit(a) || expr_is_unfit(b))
     return expr_unfit(x);
   if (expr_is(a, 1) || expr_is(b, 0))
     return b;

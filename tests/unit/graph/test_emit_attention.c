@@ -155,6 +155,39 @@ START_TEST(other_scores) {
 }
 END_TEST
 
+// Any batch and any length: the size of the scores might not fit 64 bits.
+START_TEST(sizes_that_are_symbols) {
+  const char *text =
+      HEAD "s0: \"Sym(s0)\", s1: \"Sym(s1)\", q: \"bf16[s0, 4, s1, 32]\", k: \"bf16[s0, 4, s1, "
+           "32]\", v: \"bf16[s0, 4, s1, 32]\"):\n" LINE
+           "a = torch.ops.aten.view.default(q, [s0*4, s1, 32])\n" LINE
+           "b = torch.ops.aten.permute.default(k, [0, 1, 3, 2])\n" LINE
+           "c = torch.ops.aten.reshape.default(b, [s0*4, 32, s1])\n" LINE
+           "d = torch.ops.aten.bmm.default(a, c)\n" LINE
+           "e = torch.ops.aten.view.default(d, [s0, 4, s1, s1])\n" LINE
+           "s = torch.ops.aten.mul.Tensor(e, 0.125)\n" LINE
+           "i = torch.ops.prims.iota.default(s1, start = 0, step = 1, dtype = torch.int64)\n" LINE
+           "j = torch.ops.aten.unsqueeze.default(i, 1)\n" LINE
+           "g = torch.ops.aten.le.Tensor(i, j)\n" LINE
+           "n = torch.ops.aten.full.default([], -inf, dtype = torch.bfloat16)\n" LINE
+           "m = torch.ops.aten.where.self(g, s, n)\n" LINE
+           "p = torch.ops.aten._softmax.default(m, -1, False)\n" LINE
+           "f = torch.ops.aten.view.default(p, [s0*4, s1, s1])\n" LINE
+           "h = torch.ops.aten.view.default(v, [s0*4, s1, 32])\n" LINE
+           "o = torch.ops.aten.bmm.default(f, h)\n" LINE
+           "u = torch.ops.aten.view.default(o, [s0, 4, s1, 32])\n" LINE "return (u,)\n";
+  static const int64_t sizes[][2] = {{1, 1}, {2, 17}, {1, 70}};
+  for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+    struct arena *a = arena_create();
+    struct program *p = check_program(a, text, &on_host, "symbols");
+    const char *source = only_source(p, "symbols");
+    ck_assert_msg(strstr(source, "end = min(") != NULL, "%s", source);
+    check_agrees(p, sizes[i], tolerance("bf16"), "symbols");
+    arena_destroy(a);
+  }
+}
+END_TEST
+
 // What is added to scores whose factor is `scale`: `added` of a parameter of that type.
 static void added_text(char *text, size_t size, const char *type, const char *scale,
                        const char *added) {
@@ -340,6 +373,7 @@ int main(void) {
   tcase_add_test(c, masks_are_loaded);
   tcase_add_test(c, later_keys_are_skipped_however_it_is_said);
   tcase_add_test(c, other_scores);
+  tcase_add_test(c, sizes_that_are_symbols);
   tcase_add_test(c, what_is_added);
   tcase_add_test(c, masks_of_huge_numbers);
   tcase_add_test(c, rows_without_keys);

@@ -261,6 +261,13 @@ START_TEST(symbolic_divisions) {
   ck_assert_ptr_eq(expr_mod(x, expr_mod(x, p, nm), m), expr_mod(x, p, m));
   ck_assert_ptr_eq(expr_floordiv(x, expr_muli(x, p, 4), expr_muli(x, n, 4)),
                    expr_floordiv(x, p, n));
+  // Places of tensors whose sizes might be too large together, and are not.
+  const struct expr *big = expr_size(x, "big", 1, INT32_MAX, 64),
+                    *batch = expr_symbol(x, "batch", 0, INT64_MAX, num(8));
+  const struct expr *plane = expr_mul(x, big, big);
+  ck_assert_ptr_eq(expr_add(x, expr_mul(x, expr_muli(x, plane, 4), expr_floordiv(x, batch, num(4))),
+                            expr_mul(x, plane, expr_mod(x, batch, num(4)))),
+                   expr_mul(x, plane, batch));
   // Parts of a size: a half of 12*(c + d) fits twice.
   const struct expr *c = expr_size(x, "c", 1, 1000, 8), *d = expr_size(x, "d", 1, 1000, 8);
   const struct expr *whole = expr_muli(x, expr_add(x, c, d), 12),
