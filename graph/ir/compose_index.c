@@ -93,10 +93,80 @@ void compose_masked_scatter(struct build *b, struct node *n) {
   n->results[0] = build_where(b, mask, values, X);
 }
 
+// self src size stride storage_offset: `src` at places of the memory that a dense `self` has
+void compose_as_strided_scatter(struct build *b, struct node *n) {
+  const struct arg *sizes, *strides;
+  size_t rank = node_list(n, 2, &sizes);
+  if (rank > GRAPH_MAX_RANK || node_list(n, 3, &strides) != rank || Y->rank != rank ||
+      !value_is_contiguous(b->g->exprs, X)) {
+    compose_error(b, n, E1008, "a tensor that is not dense, or shapes that differ");
+    return;
+  }
+  struct value *at = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
+                           node_is_none(n, 4) ? arg_int(b->g, 0) : n->args[4], ARG_D(DTYPE_I64));
+  for (uint32_t d = 0; d < rank; d++) {
+    struct value *step =
+        BUILD(b, OP_IOTA, sizes[d], arg_int(b->g, 0), strides[d], ARG_D(DTYPE_I64));
+    at = build_add(b, at, build_along(b, step, d, (uint32_t)rank));
+  }
+  struct value *flat = BUILD(b, OP_RESHAPE, n->args[0], arg_int(b->g, -1));
+  flat = put(b, flat, 0, at, Y, false);
+  n->results[0] = build_view(b, flat, X->rank, X->shape);
+}
+
+enum { MAX_COMPARED = 4096 };
+
+// By comparing the place of each element of a line with those of all that are written.
+static void fold_by_comparison(struct build *b, struct node *n, enum operator_id op,
+                               double neutral) {
+  struct value *index = node_value(n, 2), *src = node_value(n, 3);
+  uint32_t rank = X->rank, dim = rank ? node_dim(n, 1, rank) : 0;
+  int64_t places, writes;
+  bool fits = rank > 0 && expr_is_const(X->shape[dim], &places) &&
+              expr_is_const(index->shape[dim], &writes) &&
+              places * writes <= (int64_t)MAX_COMPARED * MAX_COMPARED;
+  for (uint32_t d = 0; fits && d < rank; d++)
+    fits = d == dim || (X->shape[d] == index->shape[d]);
+  if (!fits) {
+    diag_help(diag_error(b->g->diag, b->at, E1008, "`%s`: `%.*s` of lines this long, or of parts",
+                         operator_row(n->op)->name, STR_ARG(n->args[4].string)),
+              "`sum` and `mean` have no limit");
+    return;
+  }
+  for (uint32_t d = 0; d < rank; d++)
+    src = build_slice(b, src, d, compose_const(b, 0), index->shape[d], 1);
+  // [.., place, write, ..]
+  struct value *hit = build_binop(b, OP_EQ_TENSOR, build_unsqueeze(b, index, dim),
+                                  build_iota(b, X->shape[dim], dim, rank + 1));
+  struct value *each = build_where_else(b, hit, build_unsqueeze(b, build_up(b, src), dim), neutral);
+  struct value *all, *any = BUILD(b, OP_ANY_DIM, TENSOR(hit), arg_int(b->g, dim + 1));
+  all = op == OP_PROD_DIM ? BUILD(b, op, TENSOR(each), arg_int(b->g, dim + 1), ARG_B(false),
+                                  ARG_D(each ? each->dtype : DTYPE_F32))
+                          : BUILD(b, op, TENSOR(each), arg_int(b->g, dim + 1));
+  all = build_convert(b, all, X->dtype);
+  if (!node_truth(n, 5))
+    n->results[0] = build_where(b, any, all, X);
+  else if (op == OP_PROD_DIM)
+    n->results[0] = build_mul(b, X, all);
+  else
+    n->results[0] =
+        build_where(b, any, build_binop(b, op == OP_AMAX ? OP_MAXIMUM : OP_MINIMUM, X, all), X);
+}
+
 // self dim index src reduce include_self
 void compose_scatter_reduce(struct build *b, struct node *n) {
   struct str how = n->args[4].string;
-  bool is_mean = str_is(how, "mean");
+  bool is_mean = str_is(how, "mean"), is_float = dtype_is_float(X->dtype);
+  double least = is_float ? -__builtin_inf() : -0x1p62;
+  if (str_is(how, "amax") || str_is(how, "amin")) {
+    bool most = str_is(how, "amax");
+    fold_by_comparison(b, n, most ? OP_AMAX : OP_AMIN, most ? least : -least);
+    return;
+  }
+  if (str_is(how, "prod")) {
+    fold_by_comparison(b, n, OP_PROD_DIM, 1);
+    return;
+  }
   if ((!is_mean && !str_is(how, "sum")) || !node_truth(n, 5)) {
     struct diag *d = diag_error(b->g->diag, b->at, E1008, "`%s`: %.*s%s", operator_row(n->op)->name,
                                 STR_ARG(how), node_truth(n, 5) ? "" : " without `self`");

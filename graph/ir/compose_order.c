@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting, the largest few, and places in sorted lists. A line is sorted by counting: the place of
-// an element is the number of those that come before it, which takes as many comparisons as the
-// square of its length, and no program waits for another.
+// Sorting, the largest few, running extrema, and places in sorted lists. A line is sorted by
+// counting: the place of an element is the number of those that come before it, which takes as many
+// comparisons as the square of its length, and no program waits for another.
 #include "graph/ir/compose.h"
 
 #include <math.h>
@@ -246,6 +246,87 @@ void compose_median(struct build *b, struct node *n) {
     nth(b, n, &o, expr_floordiv(x, expr_addi(x, o.size, -1), compose_const(b, 2)),
         node_truth(n, 2));
   }
+}
+
+void compose_median_of_all(struct build *b, struct node *n) {
+  struct value *flat = BUILD(b, OP_RESHAPE, n->args[0], arg_int(b->g, -1));
+  struct node *both = flat ? graph_append(b->g, OP_MEDIAN_DIM,
+                                          (struct arg[]){TENSOR(flat), arg_int(b->g, 0)}, 2, b->at)
+                           : NULL;
+  n->results[0] = both ? both->results[0] : NULL;
+}
+
+// ---- running products and extrema, each of all that stand before ----
+
+// [.., place, element]: does the element stand at the place or before? `ret_each`: all elements
+// beside each place.
+static struct value *until(struct order *o, struct value **ret_each) {
+  struct build *b = o->b;
+  uint32_t rank = o->x->rank;
+  *ret_each = build_unsqueeze(b, o->x, rank - 1);
+  return build_binop(b, OP_LE_TENSOR, build_iota(b, o->size, rank, rank + 1),
+                     build_iota(b, o->size, rank - 1, rank + 1));
+}
+
+void compose_cumprod(struct build *b, struct node *n) {
+  struct order o;
+  enum dtype t = n->args[2].kind == ARG_DTYPE              ? n->args[2].dtype
+                 : dtype_is_float(node_value(n, 0)->dtype) ? node_value(n, 0)->dtype
+                                                           : DTYPE_I64;
+  if (!begin(b, n, 1, &o)) {
+    n->results[0] = build_convert(b, node_value(n, 0), t);
+    return;
+  }
+  if (!wants_short(&o, n))
+    return;
+  o.x = build_convert(b, o.x, dtype_to_compute(t));
+  struct value *each, *here = o.x ? until(&o, &each) : NULL;
+  if (!here || !each)
+    return;
+  struct value *all = build_where_else(b, here, each, 1);
+  struct value *product = BUILD(b, OP_PROD_DIM, TENSOR(all), arg_int(b->g, o.x->rank), ARG_B(false),
+                                ARG_D(all ? all->dtype : t));
+  n->results[0] = build_convert(b, from_last(b, product, o.dim), t);
+}
+
+// The largest or smallest so far, and the last place that has it; NaN stays from where it comes up.
+void compose_cummax(struct build *b, struct node *n) {
+  struct order o;
+  if (!begin(b, n, 1, &o)) {
+    give_scalar(b, n);
+    return;
+  }
+  struct value *each, *here = wants_short(&o, n) ? until(&o, &each) : NULL;
+  if (!here || !each)
+    return;
+  uint32_t rank = o.x->rank;
+  struct dims last = dims_one(rank);
+  enum operator_id part = operator_row(n->op)->part;
+  // What comes later counts as the first element, which everyone has.
+  struct value *first = build_slice(b, each, rank, compose_const(b, 0), compose_const(b, 1), 1);
+  struct value *all = build_where(b, here, each, first);
+  struct value *most = BUILD(b, part, TENSOR(all), arg_int(b->g, rank), ARG_B(true));
+  struct value *hit = build_binop(b, OP_EQ_TENSOR, each, most);
+  if (dtype_is_float(o.x->dtype))
+    hit = either(b, hit, both(b, build_unop(b, OP_ISNAN, each), build_unop(b, OP_ISNAN, most)));
+  struct value *place =
+      build_where_else(b, both(b, hit, here), build_iota(b, o.size, rank, rank + 1), 0);
+  n->results[0] = from_last(b, build_squeeze(b, most, rank), o.dim);
+  n->results[1] = from_last(b, build_amax(b, place, &last, false), o.dim);
+}
+
+void compose_logcumsumexp(struct build *b, struct node *n) {
+  struct order o;
+  if (!begin(b, n, 1, &o)) {
+    n->results[0] = BUILD(b, OP_CLONE, n->args[0]);
+    return;
+  }
+  if (!wants_short(&o, n))
+    return;
+  struct value *each, *here = until(&o, &each);
+  struct value *all = build_where_else(b, here, each, -INFINITY);
+  struct value *sum = BUILD(b, OP_LOGSUMEXP, TENSOR(all), arg_int(b->g, o.x->rank));
+  n->results[0] = from_last(b, sum, o.dim);
 }
 
 // ---- places in a sorted list ----

@@ -40,6 +40,21 @@ static double sign_of(double a) { return (a > 0) - (a < 0); } // 0 of a NaN
 
 static double sigmoid(double a) { return a >= 0 ? 1 / (1 + exp(-a)) : exp(a) / (1 + exp(a)); }
 
+// Newton's steps from an approximation by logarithms.
+static double erfinv(double a) {
+  if (!(fabs(a) < 1))
+    return fabs(a) == 1 ? a * (double)INFINITY : (double)NAN;
+  double size = fabs(a), l = log1p(-size * size), half = 4.33 + l / 2,
+         x = sqrt(sqrt(half * half - l / 0.147) - half);
+  for (int i = 0; i < 8 && size > 0; i++) {
+    // Near 1 the complement has more digits.
+    double error = size > 0.5 ? (1 - size) - erfc(x) : erf(x) - size;
+    double step = error * exp(x * x) * 0.88622692545275801;
+    x -= step / (1 + x * step);
+  }
+  return size > 0 ? copysign(x, a) : a;
+}
+
 static double normcdf(double a) { return erfc(-a * 0.70710678118654752) / 2; }
 
 // Operations whose operands and result are floats. False if `op` is none of them.
@@ -83,6 +98,9 @@ static bool eval_real(enum scalar_op op, const double *in, double *ret) {
     CASE(COSH, cosh(a))
     CASE(TANH, tanh(a))
     CASE(ERF, erf(a))
+    CASE(ERFC, erfc(a))
+    CASE(ERFINV, erfinv(a))
+    CASE(LGAMMA, lgamma(a))
     CASE(SIGMOID, sigmoid(a))
     CASE(FAST_EXP, exp(a))
     CASE(FAST_SQRT, sqrt(a))

@@ -146,6 +146,9 @@ static bool is_expensive_op(enum scalar_op op) {
   case SCALAR_COSH:
   case SCALAR_TANH:
   case SCALAR_ERF:
+  case SCALAR_ERFC:
+  case SCALAR_ERFINV:
+  case SCALAR_LGAMMA:
   case SCALAR_SIGMOID: return true;
   default: return false;
   }

@@ -157,7 +157,7 @@ static const struct wrong wrongs[] = {
     {"x: \"f32[2]\", y: \"f32[3]\"", "aten._foreach_add.List([x, y], [x])", "lists of 2 and 1"},
     {"x: \"f32[2]\", y: \"f32[3]\"", "aten.addcmul.default(x, y, x)", "do not broadcast"},
     {"x: \"f32[2]\"", "aten.addcmul.default(x, x)", "tensor2"},
-    {"x: \"f32[4]\", i: \"i64[4]\"", "aten.scatter_reduce.two(x, 0, i, x, 'amax')", "amax"},
+    {"x: \"f32[4]\", i: \"i64[4]\"", "aten.scatter_reduce.two(x, 0, i, x, 'mode')", "mode"},
     {"x: \"f32[2, 5]\"", "aten.reflection_pad1d.default(x, [1])", "paddings"},
 };
 

@@ -58,6 +58,10 @@ static const struct family families[] = {
      "t = " A "topk.default(x, 3)\na = t[0]\nb = t[1]\nc = " A
      "sort.default(x, 0, True)\nd = c[0]\ne = c[1]\nreturn (a, b, d, e)\n",
      0},
+    {"running extrema", "x: \"f32[5, 40]\"",
+     "a = " A "cumprod.default(x, 1)\nt = " A "cummax.default(x, 0)\nb = t[0]\nc = t[1]\nd = " A
+     "logcumsumexp.default(x, 1)\nreturn (a, b, c, d)\n",
+     1e-4},
     {"the first of many", "x: \"f32[5, 700]\", y: \"i64[3, 5000]\"",
      "s = " A "_softmax.default(x, -1, False)\nt = " A "topk.default(s, 3)\na = t[0]\nb = t[1]\n"
      "u = " A "topk.default(y, 2, -1, False)\nc = u[0]\nd = u[1]\nreturn (a, b, c, d)\n",
@@ -66,7 +70,9 @@ static const struct family families[] = {
      "a = " A "tanh.default(x)\nb = " A "expm1.default(x)\nc = " A "atan2.default(x, y)\nd = " A
      "sign.default(x)\ne = " A "round.default(x)\nf = " A "remainder.Tensor(x, y)\nh = " A
      "pow.Tensor_Scalar(x, 3)\ni = " A "erf.default(x)\nj = " A "trunc.default(x)\nk = " A
-     "fmod.Tensor(x, y)\nl = " A "isinf.default(x)\nreturn (a, b, c, d, e, f, h, i, j, k, l)\n",
+     "fmod.Tensor(x, y)\nl = " A "isinf.default(x)\nm = " A "erfc.default(x)\nn = " A
+     "lgamma.default(x)\no = " A
+     "erfinv.default(a)\nreturn (a, b, c, d, e, f, h, i, j, k, l, m, n, o)\n",
      1e-5},
     {"doubles", "x: \"f64[300]\"",
      "a = " A "mul.Tensor(x, 0.1)\nb = " A "exp.default(a)\nreturn (b,)\n", 1e-12},
