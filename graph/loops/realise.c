@@ -163,6 +163,16 @@ static bool is_expensive(const struct scalar *v) {
   return false;
 }
 
+// May it be off by a rounding, one way here and another there? Choices and signs are exact.
+static bool rounds(const struct scalar *v) {
+  bool exact = v->kind != SCALAR_APPLY || !dtype_is_float(v->dtype) || v->op == SCALAR_WHERE ||
+               v->op == SCALAR_NEG || v->op == SCALAR_ABS || v->op == SCALAR_MAXIMUM ||
+               v->op == SCALAR_MINIMUM;
+  for (unsigned i = 0, n = scalar_arity(v); exact && i < n; i++)
+    exact = !rounds(v->in[i]);
+  return !exact;
+}
+
 static void count_load(void *user, const struct scalar *load) {
   (void)load;
   ++*(unsigned *)user;
@@ -228,9 +238,11 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 //   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
 //   products load without a detour through registers;
 // - exp, tanh and the like where a broadcast would compute each many times;
-// - what is compared with itself at other places: computed twice, an element might not equal
-// itself. Predicates of indices and constants, which load nothing, are stored as outputs only, and
-// not read back even then.
+// - what is compared with itself at other places, unless it is exact: computed twice, an element
+//   might not equal itself.
+//
+// Predicates of indices and constants, which load nothing, are stored as outputs only, and not
+// read back even then.
 static bool should_store(struct builder *b, const struct lazy *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
@@ -241,9 +253,9 @@ static bool should_store(struct builder *b, const struct lazy *z, const struct s
     return false;
   unsigned cost = scalar_cost(body), loads = 0;
   scalar_loads(body, count_load, &loads);
-  if (u->meets_itself && loads > 0)
-    return true;
   if (cost > 100 || loads > 16)
+    return true;
+  if (u->meets_itself && loads > 0 && rounds(body))
     return true;
   bool expensive = is_expensive(body);
   if (loads == 0)
