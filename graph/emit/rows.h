@@ -20,6 +20,7 @@ struct row_reduction {
   struct row_reduction *first; // the maximum, or the sum
   bool has_second;             // is the first one of a pair
   struct buffer *part;         // one result a split; of shares, one a program
+  struct buffer *part_place;   // and where it was, of places
   const char *name;
 };
 

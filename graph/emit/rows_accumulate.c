@@ -83,7 +83,10 @@ static void finish_reduction(struct row_writer *w, struct row_reduction *d, cons
   struct emitter *e = w->e;
   const char *name = row_writer_name(w, op_word(d), d);
   const char *text = reduce_tile(e, d, tile, w->along);
-  if (reduce_is_place(d))
+  if (reduce_is_place(d) && w->s->splits > 1) {
+    emit_line(e, w->level, "%s, %s = %s", row_writer_name(w, "most", d), name, text);
+    emit_line(e, w->level, "%s = %s.to(tl.int64)", name, name);
+  } else if (reduce_is_place(d))
     emit_line(e, w->level, "%s = %s[1].to(tl.int64)", name, text);
   else if (d->result->dtype == DTYPE_I1)
     emit_line(e, w->level, "%s = %s != 0", name, text);

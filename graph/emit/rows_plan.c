@@ -186,16 +186,15 @@ enum { MOST_SPLITS = 1024 }; // a tile of them is combined at once
 // of columns have many accumulators; all of them are to run at once (variance of 4096 columns on an
 // H200: 0.074 ms by 5 a multiprocessor, 0.081 by 8 of which 6 fit).
 static void split_rows(struct rows *s, int64_t programs, int64_t n) {
-  enum { MOST_PAIRED = 4096, OF_ROWS = 8, OF_COLUMNS = 5 };
+  enum { MOST_AT_ONCE = 4096, OF_ROWS = 8, OF_COLUMNS = 5 };
   int64_t want = (s->is_inner ? OF_ROWS : OF_COLUMNS) * (int64_t)emit_multiprocessors(s->o);
   int64_t most = n / ((int64_t)s->r_block * 2);
   int64_t splits = programs > 0 ? want / programs : want;
   splits = splits > most ? most : splits > MOST_SPLITS ? MOST_SPLITS : splits;
   for (size_t i = 0; i < s->reduction_count; i++) {
-    if (reduce_is_place(&s->reductions[i]))
-      return;
-    if (s->reductions[i].pair && splits * s->x_block > MOST_PAIRED)
-      splits = MOST_PAIRED / s->x_block;
+    if ((s->reductions[i].pair || reduce_is_place(&s->reductions[i])) &&
+        splits * s->x_block > MOST_AT_ONCE)
+      splits = MOST_AT_ONCE / s->x_block;
   }
   if (splits >= 2)
     s->splits = (unsigned)splits;

@@ -18,27 +18,46 @@ static const char *part_place(struct row_writer *w, const char *split) {
   return arena_printf(w->e->arena, "%s * %s + x", split, emit_extent(w->e, rows));
 }
 
-void row_writer_put_part(struct row_writer *w, struct row_reduction *d) {
-  struct emitter *e = w->e;
-  if (!d->part)
-    d->part = emit_temporary(e->p, "part", reduce_dtype(d),
-                             expr_muli(e->x, w->s->x->symbol->limit, w->s->splits));
-  emit_writes(e, d->part);
-  bool masked = e->axes[0].mask != NULL;
-  const char *v =
-      d->result->dtype == DTYPE_I1 ? arena_printf(e->arena, "%s.to(tl.int32)", d->name) : d->name;
-  emit_line(e, w->level, "tl.store(%s + %s, %s%s)", emit_buffer(e, d->part), part_place(w, "split"),
-            v, masked ? ", mask=x_mask" : "");
+static struct buffer *create_part(struct row_writer *w, enum dtype t) {
+  return emit_temporary(w->e->p, "part", t,
+                        expr_muli(w->e->x, w->s->x->symbol->limit, w->s->splits));
 }
 
-// What earlier programs left of this reduction, as lanes along r. In the same launch they may have
-// done so a moment ago.
-static void load_part(struct row_writer *w, struct row_reduction *d, const char *name,
-                      unsigned level) {
+static void store_part(struct row_writer *w, struct buffer *part, const char *value) {
+  struct emitter *e = w->e;
+  emit_writes(e, part);
+  emit_line(e, w->level, "tl.store(%s + %s, %s%s)", emit_buffer(e, part), part_place(w, "split"),
+            value, e->axes[0].mask ? ", mask=x_mask" : "");
+}
+
+void row_writer_put_part(struct row_writer *w, struct row_reduction *d) {
+  if (!d->part)
+    d->part = create_part(w, reduce_dtype(d));
+  if (reduce_is_place(d)) {
+    if (!d->part_place)
+      d->part_place = create_part(w, DTYPE_I64);
+    store_part(w, d->part, row_writer_name(w, "most", d));
+    store_part(w, d->part_place, d->name);
+  } else if (d->result->dtype == DTYPE_I1) {
+    store_part(w, d->part, arena_printf(w->e->arena, "%s.to(tl.int32)", d->name));
+  } else {
+    store_part(w, d->part, d->name);
+  }
+}
+
+// What earlier programs left in a part, as lanes along r. In the same launch they may have done so
+// a moment ago.
+static void load_part(struct row_writer *w, struct buffer *part, const char *other,
+                      const char *name, unsigned level) {
   struct emitter *e = w->e;
   emit_line(e, level, "%s = tl.load(%s + %s, mask=s_mask%s, other=%s%s)", name,
-            emit_buffer(e, d->part), part_place(w, "s"), e->axes[0].mask ? " & x_mask" : "",
-            reduce_neutral(e, d), w->s->lag ? ", volatile=True" : "");
+            emit_buffer(e, part), part_place(w, "s"), e->axes[0].mask ? " & x_mask" : "", other,
+            w->s->lag ? ", volatile=True" : "");
+}
+
+static void load_result(struct row_writer *w, struct row_reduction *d, const char *name,
+                        unsigned level) {
+  load_part(w, d->part, reduce_neutral(w->e, d), name, level);
 }
 
 // How many elements of a row share number `share` has: every so many blocks are its own, and the
@@ -65,14 +84,16 @@ static void fetch_level(struct row_writer *w, unsigned level) {
       continue;
     if (d->pair == PAIR_VARIANCE) {
       const char *mean = row_writer_name(w, "mean", d), *count = row_writer_name(w, "count", d);
-      load_part(w, d->first, mean, w->level);
+      load_result(w, d->first, mean, w->level);
       emit_line(w->e, w->level, "%s = tl.where(s_mask, %s, 0).to(tl.float32)", count,
                 share_count(w, "s"));
       emit_line(w->e, w->level, "%s = %s / tl.maximum(%s, 1.0)", mean, mean, count);
-      load_part(w, d, row_writer_name(w, "acc", d), w->level);
+      load_result(w, d, row_writer_name(w, "acc", d), w->level);
     } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
-      load_part(w, d, row_writer_name(w, "acc", d), w->level);
+      load_result(w, d, row_writer_name(w, "acc", d), w->level);
     }
+    if (reduce_is_place(d))
+      load_part(w, d->part_place, "0x7fffffffffffffff", row_writer_name(w, "at", d), w->level);
   }
 }
 
@@ -104,7 +125,8 @@ enum {
 static int64_t part_bytes(const struct rows *s) {
   int64_t bytes = 0;
   for (size_t i = 0; i < s->reduction_count; i++)
-    bytes += dtype_bytes(reduce_dtype(&s->reductions[i]));
+    bytes += dtype_bytes(reduce_dtype(&s->reductions[i])) +
+             (reduce_is_place(&s->reductions[i]) ? dtype_bytes(DTYPE_I64) : 0);
   return bytes * s->splits * s->x_block;
 }
 
@@ -117,9 +139,10 @@ static bool has_tail(const struct rows *s, int64_t *ret) {
          *ret <= MOST_GROUPS;
 }
 
+// Are all parts wanted at once, since two that belong together make one?
 static bool has_pairs(const struct rows *s) {
   for (size_t i = 0; i < s->reduction_count; i++)
-    if (s->reductions[i].pair)
+    if (s->reductions[i].pair || reduce_is_place(&s->reductions[i]))
       return true;
   return false;
 }
@@ -141,7 +164,7 @@ static void add_up_parts(struct row_writer *w, const char *n, bool is_tail) {
   for (size_t i = 0; i < s->reduction_count; i++) {
     struct row_reduction *d = &s->reductions[i];
     const char *part = row_writer_name(w, "part", d), *acc = row_writer_name(w, "acc", d);
-    load_part(w, d, part, 1);
+    load_result(w, d, part, 1);
     emit_line(e, 1, "%s = %s", acc, reduce_two(e, d, acc, part));
   }
   emit_close(e);

@@ -62,6 +62,10 @@ static const struct family families[] = {
      "a = " A "cumprod.default(x, 1)\nt = " A "cummax.default(x, 0)\nb = t[0]\nc = t[1]\nd = " A
      "logcumsumexp.default(x, 1)\nreturn (a, b, c, d)\n",
      1e-4},
+    {"places in parts", "x: \"f32[3, 70000]\", y: \"f16[30000, 8]\", z: \"i8[40, 1000]\"",
+     "a = " A "argmax.default(x, 1)\nb = " A "argmin.default(y, 0)\nc = " A
+     "argmax.default(z)\nd = " A "max.dim(y, 0)\ne = d[0]\nf = d[1]\nreturn (a, b, c, e, f)\n",
+     0},
     {"the first of many", "x: \"f32[5, 700]\", y: \"i64[3, 5000]\"",
      "s = " A "_softmax.default(x, -1, False)\nt = " A "topk.default(s, 3)\na = t[0]\nb = t[1]\n"
      "u = " A "topk.default(y, 2, -1, False)\nc = u[0]\nd = u[1]\nreturn (a, b, c, d)\n",
