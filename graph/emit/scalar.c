@@ -100,6 +100,17 @@ static const char power_int[] =
     "    odd = 1 - 2 * (n & 1)\n"
     "    below = tl.where(a == 1, 1, tl.where(a == -1, odd, 0))\n"
     "    return tl.where(n < 0, below, result)";
+static const char power_unsigned[] =
+    "@jit\n"
+    "def power_unsigned(a, n):\n"
+    "    left = n\n"
+    "    result = tl.where(n == n, 1, a)\n"
+    "    base = a + 0 * n\n"
+    "    for i in tl.static_range(6):\n"
+    "        result = tl.where((left & 1) != 0, result * base, result)\n"
+    "        base = base * base\n"
+    "        left = left >> 1\n"
+    "    return result";
 static const char sign_text[] = "@jit\n"
                                 "def sign_of(a):\n"
                                 "    return tl.where(a > 0, 1.0, tl.where(a < 0, -1.0, 0.0))";
@@ -294,6 +305,10 @@ struct text emit_apply(struct emitter *e, const struct scalar *v) {
   bool floats = dtype_is_float(v->in[scalar_arity(v) - 1]->dtype) || !s || !s->of_ints;
   const char *template = s ? floats ? s->of_floats : s->of_ints : NULL;
   const char *helper = s ? floats ? s->float_helper : s->int_helper : NULL;
+  if (v->op == SCALAR_POW && !floats && !dtype_is_signed(v->dtype)) {
+    template = "power_unsigned($0, $1)";
+    helper = power_unsigned;
+  }
   if (helper)
     emit_helper(e, helper);
   return infix(e, v, template ? template : scalar_row(v->op)->text);

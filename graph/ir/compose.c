@@ -13,6 +13,15 @@ void compose_error(struct build *b, const struct node *n, enum diag_code code, c
   diag_error(b->g->diag, b->at, code, "`%s`: %s", operator_row(n->op)->name, text);
 }
 
+uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank) {
+  int64_t dim = 0, count = rank ? rank : 1;
+  if (n->args[i].kind == ARG_INT && expr_is_const(n->args[i].number, &dim) && dim >= -count &&
+      dim < count)
+    return (uint32_t)(dim < 0 ? dim + count : dim);
+  compose_error(b, n, E1004, "there is no such dimension in a tensor of %u dimensions", rank);
+  return 0;
+}
+
 struct value *compose_reduced(struct build *b, const struct node *n, unsigned reduction,
                               struct value *losses) {
   int64_t how = node_int(n, reduction);

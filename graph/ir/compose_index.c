@@ -27,14 +27,15 @@ void compose_index_add(struct build *b, struct node *n) {
   if (X->rank == 0)
     n->results[0] = build_add(b, X, source);
   else
-    n->results[0] = put(b, X, node_dim(n, 1, X->rank), node_value(n, 2), source, true);
+    n->results[0] = put(b, X, compose_dim(b, n, 1, X->rank), node_value(n, 2), source, true);
 }
 
 void compose_index_copy(struct build *b, struct node *n) {
   if (X->rank == 0)
     n->results[0] = BUILD(b, OP_CLONE, n->args[3]);
   else
-    n->results[0] = put(b, X, node_dim(n, 1, X->rank), node_value(n, 2), node_value(n, 3), false);
+    n->results[0] =
+        put(b, X, compose_dim(b, n, 1, X->rank), node_value(n, 2), node_value(n, 3), false);
 }
 
 void compose_index_fill(struct build *b, struct node *n) {
@@ -43,7 +44,7 @@ void compose_index_fill(struct build *b, struct node *n) {
   if (X->rank == 0)
     n->results[0] = value;
   else
-    n->results[0] = put(b, X, node_dim(n, 1, X->rank), node_value(n, 2), value, false);
+    n->results[0] = put(b, X, compose_dim(b, n, 1, X->rank), node_value(n, 2), value, false);
 }
 
 // Each index of argument 2 within its dimension of `x`, from `low` (0 or -size) on.
@@ -120,10 +121,10 @@ enum { MAX_COMPARED = 4096 };
 static void fold_by_comparison(struct build *b, struct node *n, enum operator_id op,
                                double neutral) {
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
-  uint32_t rank = X->rank, dim = rank ? node_dim(n, 1, rank) : 0;
+  uint32_t rank = X->rank, dim = rank ? compose_dim(b, n, 1, rank) : 0;
   int64_t places, writes;
-  bool fits = rank > 0 && expr_is_const(X->shape[dim], &places) &&
-              expr_is_const(index->shape[dim], &writes) &&
+  bool fits = rank > 0 && index->rank == rank && src->rank == rank &&
+              expr_is_const(X->shape[dim], &places) && expr_is_const(index->shape[dim], &writes) &&
               places * writes <= (int64_t)MAX_COMPARED * MAX_COMPARED;
   for (uint32_t d = 0; fits && d < rank; d++)
     fits = d == dim || (X->shape[d] == index->shape[d]);
@@ -290,7 +291,7 @@ void compose_unfold(struct build *b, struct node *n) {
     compose_error(b, n, E1004, "windows of %lld every %lld", (long long)size, (long long)step);
     return;
   }
-  uint32_t dim = node_dim(n, 1, X->rank);
+  uint32_t dim = compose_dim(b, n, 1, X->rank);
   const struct expr *count = window_count(b, X->shape[dim], size, step);
   struct value *w = compose_index(b, X, dim, window(b, count, size, step, 1, false));
   n->results[0] = move_to_end(b, w, dim + 1);
@@ -299,7 +300,7 @@ void compose_unfold(struct build *b, struct node *n) {
 // grad_in input_sizes dim size step
 void compose_unfold_backward(struct build *b, struct node *n) {
   const struct arg *sizes;
-  uint32_t rank = (uint32_t)node_list(n, 1, &sizes), dim = rank ? node_dim(n, 2, rank) : 0;
+  uint32_t rank = (uint32_t)node_list(n, 1, &sizes), dim = rank ? compose_dim(b, n, 2, rank) : 0;
   const struct expr *shape[GRAPH_MAX_RANK];
   if (rank == 0 || rank + 1 != X->rank || rank > GRAPH_MAX_RANK) {
     compose_error(b, n, E1004, "a gradient of %u dimensions for %u", X->rank, rank);
@@ -328,7 +329,7 @@ static void blocks_of(const struct node *n, unsigned first, struct blocks *ret) 
     const struct arg *list;
     size_t count = node_list(n, first + i, &list);
     for (size_t k = 0; k < 2; k++)
-      if (!expr_is_const(list[count > 1 ? k : 0].number, &to[i][k]))
+      if (count == 0 || !expr_is_const(list[count > 1 ? k : 0].number, &to[i][k]))
         to[i][k] = 1;
   }
 }

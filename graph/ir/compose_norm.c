@@ -109,7 +109,7 @@ static struct dims all_but(uint32_t rank, uint32_t dim) {
 
 // v g dim: v g / |v|, and |v|
 void compose_weight_norm(struct build *b, struct node *n) {
-  struct dims d = all_but(X->rank, X->rank ? node_dim(n, 2, X->rank) : 0);
+  struct dims d = all_but(X->rank, X->rank ? compose_dim(b, n, 2, X->rank) : 0);
   struct value *v = build_up(b, X);
   struct value *length = build_unop(b, OP_SQRT, build_sum(b, build_mul(b, v, v), &d, true));
   struct value *w = build_mul(b, v, build_div(b, build_up(b, Y), length));
@@ -119,7 +119,7 @@ void compose_weight_norm(struct build *b, struct node *n) {
 
 // grad_w saved_v saved_g saved_norms dim
 void compose_weight_norm_backward(struct build *b, struct node *n) {
-  struct dims d = all_but(Y->rank, Y->rank ? node_dim(n, 4, Y->rank) : 0);
+  struct dims d = all_but(Y->rank, Y->rank ? compose_dim(b, n, 4, Y->rank) : 0);
   struct value *grad = build_up(b, X), *v = build_up(b, Y), *g = build_up(b, node_value(n, 2)),
                *length = build_up(b, node_value(n, 3));
   struct value *along = build_sum(b, build_mul(b, grad, v), &d, true);

@@ -52,7 +52,7 @@ static bool begin(struct build *b, struct node *n, unsigned dim, struct order *r
   *ret = (struct order){.b = b, .x = x};
   if (x->rank == 0)
     return false;
-  ret->dim = node_dim(n, dim, x->rank);
+  ret->dim = compose_dim(b, n, dim, x->rank);
   ret->size = x->shape[ret->dim];
   ret->x = to_last(b, x, ret->dim);
   return ret->x != NULL;

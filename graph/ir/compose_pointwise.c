@@ -353,7 +353,7 @@ void compose_softplus_backward(struct build *b, struct node *n) {
 // Both halves of `self` along the dimension.
 static bool halves(struct build *b, struct node *n, struct value *x, unsigned arg,
                    struct value **ret_first, struct value **ret_second, uint32_t *ret_dim) {
-  uint32_t dim = x->rank ? node_dim(n, arg, x->rank) : 0;
+  uint32_t dim = x->rank ? compose_dim(b, n, arg, x->rank) : 0;
   if (dim >= x->rank || !expr_is_multiple(x->shape[dim], 2)) {
     compose_error(b, n, E1004, "the dimension has no two halves");
     return false;

@@ -179,7 +179,8 @@ void compose_trace(struct build *b, struct node *n) {
 
 // x[i + 1] y[i + 2] - x[i + 2] y[i + 1]
 void compose_cross(struct build *b, struct node *n) {
-  uint32_t rank = X->rank > Y->rank ? X->rank : Y->rank, dim = rank ? node_dim(n, 2, rank) : 0;
+  uint32_t rank = X->rank > Y->rank ? X->rank : Y->rank,
+           dim = rank ? compose_dim(b, n, 2, rank) : 0;
   struct value *turned[2][2];
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++)

@@ -137,7 +137,7 @@ static struct value *place_last(struct build *b, struct value *x, uint32_t d1, u
 // self offset dim1 dim2
 void compose_diag_embed(struct build *b, struct node *n) {
   int64_t offset = node_int(n, 1);
-  uint32_t rank = X->rank + 1, d1 = node_dim(n, 2, rank), d2 = node_dim(n, 3, rank);
+  uint32_t rank = X->rank + 1, d1 = compose_dim(b, n, 2, rank), d2 = compose_dim(b, n, 3, rank);
   if (X->rank == 0 || d1 >= rank || d2 >= rank || d1 == d2) {
     compose_error(b, n, E1004, "the dimensions of a diagonal");
     return;
@@ -150,7 +150,7 @@ void compose_diagonal_backward(struct build *b, struct node *n) {
   const struct arg *sizes;
   uint32_t rank = (uint32_t)node_list(n, 1, &sizes);
   const struct expr *shape[GRAPH_MAX_RANK];
-  uint32_t d1 = rank ? node_dim(n, 3, rank) : 0, d2 = rank ? node_dim(n, 4, rank) : 0;
+  uint32_t d1 = rank ? compose_dim(b, n, 3, rank) : 0, d2 = rank ? compose_dim(b, n, 4, rank) : 0;
   if (rank != X->rank + 1 || rank > GRAPH_MAX_RANK || d1 >= rank || d2 >= rank || d1 == d2) {
     compose_error(b, n, E1004, "the dimensions of a diagonal");
     return;

@@ -164,7 +164,13 @@ static bool compose(struct graph *g, const struct operator_row *row, struct node
   struct build b = {g, n->span};
   n->name = make_name(g, row);
   row->compose(&b, n);
-  return diag_error_count(g->diag) == errors;
+  if (diag_error_count(g->diag) > errors)
+    return false;
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i])
+      return true;
+  diag_error(g->diag, n->span, E1004, "`%s` has no result for these arguments", row->name);
+  return false;
 }
 
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,

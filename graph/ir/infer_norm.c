@@ -15,6 +15,8 @@ bool infer_softmax(struct infer *in) {
     t = DTYPE_F32;
   if (!infer_dim(in, 1, v->rank, &d))
     return false;
+  if (last->kind == ARG_DTYPE && !dtype_is_float(t))
+    return infer_error(in, E1005, "a result of dtype %s; floats are wanted", dtype_name(t));
   return dtype_is_float(t) ? infer_contiguous_like(in, 0, t, v) : infer_wants_float(in, v, "self");
 }
 
@@ -142,7 +144,9 @@ static bool check_channels(struct infer *in, const struct value *v) {
     return infer_error(in, E1004, "`input` is %s; it needs 2 dimensions", infer_type_text(in, v));
   for (uint32_t i = 0; i < in->n->arg_count; i++) {
     const struct value *w = node_value(in->n, i);
-    if (w && w->rank == 1 && !infer_same_size(w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0))
+    bool is_vector = w && w->rank == 1, is_input = w && w->rank == v->rank;
+    if (is_vector ? !infer_same_size(w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0)
+                  : w && !is_input)
       return infer_error(in, E1004, "`input` is %s, and there is %s for its channels",
                          infer_type_text(in, v), infer_type_text(in, w));
   }
@@ -236,7 +240,7 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
   // A head of k and v may serve several of q.
   bool grouped = in->op->id == OP_SDPA ? node_truth(in->n, 7) : in->op->id != OP_TILE_ATTENTION;
   int64_t heads, fewer;
-  if (grouped && q->rank > 2 && expr_is_const(q->shape[q->rank - 3], &heads) &&
+  if (fits && grouped && q->rank > 2 && expr_is_const(q->shape[q->rank - 3], &heads) &&
       expr_is_const(k->shape[q->rank - 3], &fewer) && (fewer < 1 || heads % fewer))
     grouped = false;
   for (uint32_t d = 0; fits && d + 2 < q->rank; d++)

@@ -127,8 +127,8 @@ void loops_drop_unread(struct builder *b) {
     note_reads(a ? a->k : NULL, is_read);
     note_reads(a ? a->v : NULL, is_read);
     note_reads(a ? a->score : NULL, is_read);
-    if (s->kind == STAGE_SCATTER)
-      is_read[s->out->id] = true; // what the map before it filled
+    if (s->kind == STAGE_SCATTER) // what the map before it filled, and the indices of its places
+      note_reads(scalar_load(b->s, s->out, s->offset), is_read);
     l->stages.at[--kept] = s;
   }
   size_t dropped = kept;

@@ -311,6 +311,8 @@ bool decompose_roll(struct decompose *d, const struct node *n, struct value **re
   struct value *x = node_value(n, 0), *old = x;
   const struct arg *shifts, *list = NULL;
   size_t count = node_list(n, 1, &shifts), dims = node_list(n, 2, &list);
+  if (x->rank == 0)
+    return decompose_is(d, n, ret, x);
   if (dims == 0 && count) {
     const struct expr *numel = value_numel(b->g->exprs, x);
     x = roll(b, build_view(b, x, 1, &numel), 0, shifts[0].number);

@@ -3,7 +3,10 @@
 #include "graph/reference/index.h"
 #include "graph/reference/reference.h"
 
-static uint32_t dim_of(int64_t d, uint32_t rank) { return (uint32_t)(d < 0 ? d + rank : d); }
+// A tensor without dimensions has one as far as names of them go.
+static uint32_t dim_of(int64_t d, uint32_t rank) {
+  return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
+}
 
 bool index_fail(const struct reference_call *c, int64_t index, int64_t size) {
   return call_fail(c, "index %lld is out of range for a dimension of %lld", (long long)index,

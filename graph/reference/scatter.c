@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-static uint32_t dim_of(int64_t d, uint32_t rank) { return (uint32_t)(d < 0 ? d + rank : d); }
+// A tensor without dimensions has one as far as names of them go.
+static uint32_t dim_of(int64_t d, uint32_t rank) {
+  return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
+}
 
 static void copy_self(const struct reference_call *c) {
   const struct tensor *self = call_tensor(c, 0);

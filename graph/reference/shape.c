@@ -2,7 +2,10 @@
 // Operators that move elements: concatenation, padding, repetition, reversal, parts replaced.
 #include "graph/reference/reference.h"
 
-static uint32_t dim_of(int64_t d, uint32_t rank) { return (uint32_t)(d < 0 ? d + rank : d); }
+// A tensor without dimensions has one as far as names of them go.
+static uint32_t dim_of(int64_t d, uint32_t rank) {
+  return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
+}
 
 // The whole of the result from `in`, which has its shape.
 static void copy_whole(const struct reference_call *c, const struct tensor *in) {

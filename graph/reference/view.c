@@ -20,7 +20,9 @@ static bool finish(const struct reference_call *c, const struct view *v) {
   return true;
 }
 
-static uint32_t dim_of(int64_t d, uint32_t rank) { return (uint32_t)(d < 0 ? d + rank : d); }
+static uint32_t dim_of(int64_t d, uint32_t rank) {
+  return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
+}
 
 // The same elements in the same order.
 bool reference_view(struct reference_call *c) {

@@ -158,6 +158,11 @@ static const struct wrong wrongs[] = {
     {"x: \"f32[2]\", y: \"f32[3]\"", "aten.addcmul.default(x, y, x)", "do not broadcast"},
     {"x: \"f32[2]\"", "aten.addcmul.default(x, x)", "tensor2"},
     {"x: \"f32[4]\", i: \"i64[4]\"", "aten.scatter_reduce.two(x, 0, i, x, 'mode')", "mode"},
+    {"x: \"f32[6]\"", "aten.unfold.default(x, 2, 3, 3)", "no such dimension"},
+    {"x: \"f32[5]\"", "aten.pixel_shuffle.default(x, 2)", "has no result"},
+    {"x: \"f32[4]\", i: \"i64[2]\"", "aten.index_copy.default(x, -2, i, x)", "no such dimension"},
+    {"x: \"f32[4, 2]\", w: \"f32[]\"",
+     "aten._native_batch_norm_legit.no_stats(x, w, None, True, 0.1, 0.0)", "for its channels"},
     {"x: \"f32[2, 5]\"", "aten.reflection_pad1d.default(x, [1])", "paddings"},
 };
 

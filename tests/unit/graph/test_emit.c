@@ -46,7 +46,8 @@ static const struct family families[] = {
     {"shifts", "x: \"i64[40]\", y: \"u8[40]\"",
      "n = " A "bitwise_and.Scalar(x, 7)\na = " A "bitwise_left_shift.Tensor(x, n)\nb = " A
      "bitwise_right_shift.Tensor(x, 2)\nc = " A "bitwise_right_shift.Tensor(y, 1)\nd = " A
-     "bitwise_left_shift.Tensor(y, 3)\ne = " A "bitwise_or.Tensor(c, d)\nreturn (a, b, e)\n",
+     "bitwise_left_shift.Tensor(y, 3)\ne = " A "bitwise_or.Tensor(c, d)\nf = " A
+     "pow.Tensor_Scalar(y, 5)\nreturn (a, b, e, f)\n",
      0},
     {"numbers divided by tensors", "x: \"i64[40]\", y: \"f32[40]\"",
      "m = " A "maximum.default(x, 2)\na = " A "floor_divide.default(7, m)\nb = " A
@@ -58,6 +59,12 @@ static const struct family families[] = {
      "t = " A "topk.default(x, 3)\na = t[0]\nb = t[1]\nc = " A
      "sort.default(x, 0, True)\nd = c[0]\ne = c[1]\nreturn (a, b, d, e)\n",
      0},
+    {"order of longer lines", "x: \"f32[3, 100]\"",
+     "c = " A "sort.default(x)\nd = c[0]\ne = c[1]\nreturn (d, e)\n", 0},
+    {"scatter at computed places", "x: \"f32[3, 40]\", y: \"f32[3, 40]\"",
+     "i = " A "argmax.default(x, 0)\nj = " A "unsqueeze.default(i, 0)\nk = " A
+     "expand.default(j, [3, 40])\na = " A "scatter_add.default(x, 0, k, y)\nreturn (a,)\n",
+     1e-5},
     {"running extrema", "x: \"f32[5, 40]\"",
      "a = " A "cumprod.default(x, 1)\nt = " A "cummax.default(x, 0)\nb = t[0]\nc = t[1]\nd = " A
      "logcumsumexp.default(x, 1)\nreturn (a, b, c, d)\n",
