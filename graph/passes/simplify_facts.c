@@ -266,9 +266,9 @@ static bool convert(struct simplify *s, const struct node *n, struct fact *ret) 
 
 static bool choose(struct simplify *s, const struct node *n, struct fact *ret) {
   struct arg condition;
-  const struct value *v = n->results[0];
+  const struct value *v = n->results[0], *x = node_value(n, 1), *y = node_value(n, 2);
   struct fact a, b;
-  if (node_value(n, 1)->dtype != v->dtype || node_value(n, 2)->dtype != v->dtype)
+  if (!x || !y || x->dtype != v->dtype || y->dtype != v->dtype) // or a number
     return false;
   bool is_known = value_is_uniform(s, node_value(n, 0), &condition);
   if (is_known) {

@@ -53,6 +53,8 @@ static const struct family families[] = {
      "m = " A "maximum.default(x, 2)\na = " A "floor_divide.default(7, m)\nb = " A
      "remainder.Tensor(-7, m)\nc = " A "remainder.Tensor(2.5, y)\nreturn (a, b, c)\n",
      1e-5},
+    {"choices between numbers", "c: \"b8[6, 4]\", x: \"f32[4]\"",
+     "a = " A "where.self(c, x, 2.5)\nb = " A "where.self(c, 1, x)\nreturn (a, b)\n", 0},
     {"signs", "x: \"f32[40]\"", "l = " A "log.default(x)\na = " A "sign.default(l)\nreturn (a,)\n",
      0},
     {"order", "x: \"f32[6, 20]\"",
