@@ -174,6 +174,53 @@ static bool enlarged(struct build *b, struct node *n, unsigned scale_at, unsigne
   return true;
 }
 
+// The size after enlarging dimension 2 + k, and how much of the small image a step is.
+static bool larger(struct build *b, struct node *n, unsigned k, const struct expr **ret_size,
+                   double *ret_scale) {
+  const struct arg *sizes, *factors;
+  bool is_vec = n->op == OP_UPSAMPLE_NEAREST2D_VEC;
+  size_t count = node_is_none(n, 1) ? 0 : node_list(n, 1, &sizes);
+  int64_t small, large = 0;
+  double factor = 0;
+  bool ok = X->rank == 4 && expr_is_const(X->shape[2 + k], &small);
+  if (ok && is_vec && !node_is_none(n, 2) && node_list(n, 2, &factors) == 2) {
+    struct node one = {.args = (struct arg[]){factors[k]}, .arg_count = 1};
+    factor = node_real(&one, 0);
+    large = (int64_t)((double)small * factor);
+  } else if (ok && !is_vec && !node_is_none(n, 2 + k)) {
+    factor = node_real(n, 2 + k);
+  }
+  ok = ok && (count == 2 ? expr_is_const(sizes[k].number, &large) : is_vec);
+  if (!ok || large < 1 || small < 1) {
+    compose_error(b, n, E1004, "an image whose sizes are not known");
+    return false;
+  }
+  *ret_size = compose_const(b, large);
+  *ret_scale = factor > 0 ? 1 / factor : (double)small / (double)large;
+  return true;
+}
+
+void compose_upsample_nearest2d(struct build *b, struct node *n) {
+  struct value *x = X;
+  for (unsigned k = 0; k < 2; k++) {
+    const struct expr *size;
+    double scale;
+    if (!x || !larger(b, n, k, &size, &scale))
+      return;
+    int64_t times = (int64_t)(1 / scale);
+    struct value *from = build_iota(b, size, 0, 1);
+    if ((double)times * scale == 1) {
+      from = build_int(b, OP_FLOOR_DIVIDE, from, times);
+    } else {
+      from = build_unop(b, OP_FLOOR, build_scale(b, build_convert(b, from, DTYPE_F32), scale));
+      from = build_convert(b, from, DTYPE_I64);
+    }
+    const struct expr *last = expr_addi(b->g->exprs, x->shape[2 + k], -1);
+    x = compose_index(b, x, 2 + k, BUILD(b, OP_MINIMUM, TENSOR(from), ARG_E(last)));
+  }
+  n->results[0] = x;
+}
+
 // grad_output output_size input_size scales_h scales_w
 void compose_upsample_nearest2d_backward(struct build *b, struct node *n) {
   struct value *g = build_up(b, X);
