@@ -48,3 +48,14 @@ struct value *compose_index(struct build *b, struct value *x, uint32_t dim, stru
   list[dim] = index;
   return BUILD(b, OP_INDEX, TENSOR(x), arg_values(b->g, dim + 1, list));
 }
+
+struct value *compose_to_last(struct build *b, struct value *x, uint32_t dim) {
+  if (!x)
+    return NULL;
+  struct dims order = {0};
+  for (uint32_t i = 0; i < x->rank; i++)
+    if (i != dim)
+      order.at[order.count++] = i;
+  order.at[order.count++] = dim;
+  return build_permute(b, x, &order);
+}

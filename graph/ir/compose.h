@@ -25,7 +25,9 @@ struct value *compose_places(struct build *b, const struct value *x, uint32_t di
 uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank);
 // A tensor of integers as the index of dimension `dim` of `x`.
 struct value *compose_index(struct build *b, struct value *x, uint32_t dim, struct value *index);
-// Records the error; `ret` of results stay NULL.
+// `x` with dimension `dim` as the last one; NULL of NULL.
+struct value *compose_to_last(struct build *b, struct value *x, uint32_t dim);
+// Records the error; the results stay NULL.
 void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
 

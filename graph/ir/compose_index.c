@@ -272,18 +272,6 @@ static const struct expr *window_count(struct build *b, const struct expr *size,
   return expr_addi(x, expr_floordiv(x, expr_addi(x, size, -reach), expr_const(x, step)), 1);
 }
 
-// The dimension behind `dim` goes to the end.
-static struct value *move_to_end(struct build *b, struct value *x, uint32_t dim) {
-  if (!x)
-    return NULL;
-  struct dims order = {0};
-  for (uint32_t i = 0; i < x->rank; i++)
-    if (i != dim)
-      order.at[order.count++] = i;
-  order.at[order.count++] = dim;
-  return build_permute(b, x, &order);
-}
-
 // self dimension size step
 void compose_unfold(struct build *b, struct node *n) {
   int64_t size = node_int(n, 2), step = node_int(n, 3);
@@ -294,7 +282,7 @@ void compose_unfold(struct build *b, struct node *n) {
   uint32_t dim = compose_dim(b, n, 1, X->rank);
   const struct expr *count = window_count(b, X->shape[dim], size, step);
   struct value *w = compose_index(b, X, dim, window(b, count, size, step, 1, false));
-  n->results[0] = move_to_end(b, w, dim + 1);
+  n->results[0] = compose_to_last(b, w, dim + 1);
 }
 
 // grad_in input_sizes dim size step

@@ -28,16 +28,7 @@ static struct value *either(struct build *b, struct value *x, struct value *y) {
   return build_binop(b, OP_LOGICAL_OR, x, y);
 }
 
-// `x` with dimension `dim` as the last one, and back.
-static struct value *to_last(struct build *b, struct value *x, uint32_t dim) {
-  struct dims order = {0};
-  for (uint32_t i = 0; i < x->rank; i++)
-    if (i != dim)
-      order.at[order.count++] = i;
-  order.at[order.count++] = dim;
-  return build_permute(b, x, &order);
-}
-
+// Back from compose_to_last.
 static struct value *from_last(struct build *b, struct value *x, uint32_t dim) {
   if (!x)
     return NULL;
@@ -54,7 +45,7 @@ static bool begin(struct build *b, struct node *n, unsigned dim, struct order *r
     return false;
   ret->dim = compose_dim(b, n, dim, x->rank);
   ret->size = x->shape[ret->dim];
-  ret->x = to_last(b, x, ret->dim);
+  ret->x = compose_to_last(b, x, ret->dim);
   return ret->x != NULL;
 }
 
