@@ -14,7 +14,7 @@ struct target {
   unsigned shared_limit;            // bytes a CTA may use
   unsigned max_warps;               // per CTA
   unsigned matrix_moves;            // EXCHANGE_LDMATRIX, ... of layouts/exchange_plan.h
-  const struct target_hooks *hooks; // emission; lowering/llvm/hooks.h
+  const struct target_hooks *hooks; // emission; lowering/llvm/emit.h
 };
 
 // NULL when unknown. `names` lists all, NULL-terminated.
