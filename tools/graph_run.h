@@ -23,6 +23,9 @@ struct graph_session {
   const char *made_up; // names of inputs that neither --arg nor --weights gave; NULL: no --weights
 };
 
+// The graph's symbolic sizes that --arg gives: what choices are made for, in every mode, and what
+// runs have.
+int graph_take_sizes(struct tool *t, struct graph *g);
 // Opens the device, makes the arguments. EXIT_DONE, or the status of a recorded failure; close in
 // either case.
 int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s);

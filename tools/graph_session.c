@@ -2,12 +2,14 @@
 // A graph's program on a device: compiled, loaded, its arguments made and uploaded, its results
 // brought back.
 #include "base/clock.h"
+#include "graph/ir/sizes.h"
 #include "graph/reference/inputs.h"
 #include "tools/arg_spec.h"
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"
 #include "tools/graph_weights.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 static int failed(struct tool *t, tile_status s) {
@@ -46,6 +48,20 @@ static bool is_input(const struct graph *g, const char *name) {
   return false;
 }
 
+int graph_take_sizes(struct tool *t, struct graph *g) {
+  for (size_t i = 0; i < g->symbols.len; i++) {
+    const struct symbol *s = g->symbols.at[i]->symbol;
+    const struct assignment *a = find_arg(t, s->name);
+    int64_t n;
+    if (a && !(str_to_i64(a->value, &n) && graph_set_likely_size(g, s->name, n))) {
+      diag_error(t->diag, a->where, E0720, "`%.*s` is not a size: from %" PRId64 " to %" PRId64,
+                 STR_ARG(a->value), s->lo, s->hi);
+      return EXIT_WRONG;
+    }
+  }
+  return EXIT_DONE;
+}
+
 static int find_sizes(struct tool *t, const struct graph *g, int64_t *sizes) {
   for (size_t i = 0; i < t->o.args.len; i++)
     if (!is_input(g, t->o.args.at[i].name)) {
@@ -53,14 +69,8 @@ static int find_sizes(struct tool *t, const struct graph *g, int64_t *sizes) {
                  t->o.args.at[i].name);
       return EXIT_WRONG;
     }
-  for (size_t i = 0; i < g->symbols.len; i++) {
-    const struct assignment *a = find_arg(t, g->symbols.at[i]->symbol->name);
+  for (size_t i = 0; i < g->symbols.len; i++)
     sizes[i] = expr_hint(g->symbols.at[i]);
-    if (a && (!str_to_i64(a->value, &sizes[i]) || sizes[i] < 1)) {
-      diag_error(t->diag, a->where, E0720, "`%.*s` is not a size", STR_ARG(a->value));
-      return EXIT_WRONG;
-    }
-  }
   return EXIT_DONE;
 }
 

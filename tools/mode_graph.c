@@ -198,6 +198,9 @@ int mode_graph(struct tool *t) {
   struct graph *g = graph_read_fx(t->arena, t->diag, source);
   if (!g)
     return tool_error_status(t);
+  status = graph_take_sizes(t, g);
+  if (status != EXIT_DONE)
+    return status;
   if (t->o.graph_mode == MODE_RUN)
     return graph_run(t, g);
   if (t->o.graph_mode == MODE_BENCH)

@@ -17,10 +17,7 @@ struct access_sum {
   unsigned narrowest; // bytes of an element
 };
 
-static int64_t extent_of(const struct expr *axis) {
-  int64_t n = 0;
-  return expr_is_const(axis->symbol->limit, &n) ? n : expr_hint(axis->symbol->limit);
-}
+static int64_t extent_of(const struct expr *axis) { return expr_hint(axis->symbol->limit); }
 
 // Was a part of the place loaded?
 static bool is_gathered(const struct expr *place) {
@@ -85,18 +82,22 @@ static unsigned elements_a_thread(const struct access_sum *s) {
 
 static void plan_block(struct emitter *e, const struct access_sum *s, struct map_plan *m) {
   int64_t total = 1, last = extent_of(map_last_axis(m));
-  for (uint32_t i = 0; i < m->rank; i++)
+  bool may_grow = false;
+  for (uint32_t i = 0; i < m->rank; i++) {
     total *= extent_of(m->axes[i]);
+    may_grow |= !expr_is_const(m->axes[i]->symbol->limit, NULL);
+  }
   // On an H200 rotary embeddings and swiglu of halves were 6 and 1 % faster with two warps than
   // with four.
   m->num_warps = s->narrowest <= 2 && !m->is_halved ? 2 : 4;
   unsigned block = elements_a_thread(s) * 128;
-  // Small ones are spread over the device.
-  while (block > 128 && total / block < 2 * (int64_t)emit_multiprocessors(e->o))
+  // Small ones are spread over the device. Where a size is a symbol, a large one may come: there,
+  // small blocks would cost more than large ones cost here.
+  while (!may_grow && block > 128 && total / block < 2 * (int64_t)emit_multiprocessors(e->o))
     block /= 2;
   m->block = block;
   if (m->rank == 1) {
-    while (m->block > 32 && m->block / 2 >= total)
+    while (!may_grow && m->block > 32 && m->block / 2 >= total)
       m->block /= 2;
     return;
   }

@@ -241,17 +241,28 @@ const struct expr *expr_symbol(struct exprs *x, const char *name, int64_t lo, in
   return make_symbol(x, (struct symbol){.name = name, .lo = lo, .hi = hi, .limit = limit});
 }
 
+// What is shown as constant lies on the arena of `x`, where it was made.
+static void *changeable(const void *p) {
+  void *made;
+  memcpy(&made, &p, sizeof made);
+  return made;
+}
+
 const struct expr *expr_size(struct exprs *x, const char *name, int64_t lo, int64_t hi,
                              int64_t hint) {
   const struct expr *e = map_get(&x->sizes, str_from(name));
   if (e)
     return e;
-  struct expr *made;
   e = make_symbol(x, (struct symbol){.name = name, .lo = lo, .hi = hi, .hint = hint});
-  // The map holds pointers to what may be changed; nothing changes this one.
-  memcpy(&made, &e, sizeof made);
-  map_put(x->arena, &x->sizes, str_from(name), made);
+  map_put(x->arena, &x->sizes, str_from(name), changeable(e));
   return e;
+}
+
+bool expr_set_hint(struct exprs *x, const char *name, int64_t hint) {
+  const struct expr *e = map_get(&x->sizes, str_from(name));
+  if (e)
+    ((struct symbol *)changeable(e->symbol))->hint = hint;
+  return e != NULL;
 }
 
 const struct expr *expr_indirect(struct exprs *x, const char *name, const struct scalar *of,

@@ -61,6 +61,8 @@ const struct expr *expr_symbol(struct exprs *x, const char *name, int64_t lo, in
 // A dimension's size: from `lo` on, probably `hint`. The same name gives the same symbol.
 const struct expr *expr_size(struct exprs *x, const char *name, int64_t lo, int64_t hi,
                              int64_t hint);
+// Another hint for a size that was made before. False: there is none of that name.
+bool expr_set_hint(struct exprs *x, const char *name, int64_t hint);
 // An index that was loaded, in [0, limit).
 const struct expr *expr_indirect(struct exprs *x, const char *name, const struct scalar *of,
                                  const struct expr *limit);

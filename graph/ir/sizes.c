@@ -4,6 +4,8 @@
 // extent says it.
 #include "graph/ir/sizes.h"
 
+#include <string.h>
+
 static bool is_known(const struct graph *g, const bool *known, const struct expr *e,
                      const struct expr *but) {
   for (size_t i = 0; i < g->symbols.len; i++)
@@ -83,4 +85,15 @@ void graph_find_sizes(struct graph *g) {
   for (size_t i = 0; i < g->symbols.len && !g->unknown_size; i++)
     if (!known[i] && is_used(g, g->symbols.at[i]))
       g->unknown_size = g->symbols.at[i];
+}
+
+// ---- likely sizes ----
+
+bool graph_set_likely_size(struct graph *g, const char *name, int64_t size) {
+  for (size_t i = 0; i < g->symbols.len; i++) {
+    const struct symbol *s = g->symbols.at[i]->symbol;
+    if (strcmp(s->name, name) == 0)
+      return size >= s->lo && size <= s->hi && expr_set_hint(g->exprs, name, size);
+  }
+  return false;
 }

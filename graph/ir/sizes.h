@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the extents of a graph's inputs to its symbols.
+// A graph's symbols: which extents of its inputs say them, and what they will likely be.
 #ifndef TILE_GRAPH_IR_SIZES_H
 #define TILE_GRAPH_IR_SIZES_H
 
@@ -7,5 +7,9 @@
 
 // Fills g->size_sources and g->unknown_size, for a graph that has all its inputs and operators.
 void graph_find_sizes(struct graph *g);
+
+// What a size will mostly be, for the choices that are made from here on. False where the graph has
+// no such size or it is never that large or small.
+bool graph_set_likely_size(struct graph *g, const char *name, int64_t size);
 
 #endif

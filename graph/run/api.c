@@ -2,6 +2,7 @@
 // The public calls on programs: a session (arena, diagnostics) around program_compile and
 // program_load.
 #include "base/file.h"
+#include "graph/ir/sizes.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "graph/run/handle.h"
@@ -10,6 +11,7 @@
 #include "jit/kernel.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,20 +41,40 @@ tile_status program_handle_load(tile_program *p, struct graph *g, tile_device *d
   return program_load(p->program, device, &p->loaded);
 }
 
-static tile_status read_and_load(tile_program *p, tile_device *device, const char *file_name,
-                                 struct str text) {
+static tile_status take_likely(struct graph *g, const tile_likely_size *at, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (!at[i].name)
+      return null_argument("tile_program_from_text_likely", "likely[].name");
+    else if (!graph_set_likely_size(g, at[i].name, at[i].size))
+      return status_set(TILE_INVALID_ARGUMENT, "the graph has no size `%s` that may be %" PRId64,
+                        at[i].name, at[i].size);
+  return TILE_OK;
+}
+
+static tile_status read_and_load(tile_program *p, tile_device *device, struct source *source,
+                                 const tile_likely_size *likely, size_t likely_count) {
   struct diag_engine *diag = diag_engine_create(p->arena);
-  struct source *source = source_create(p->arena, file_name, text);
   struct graph *g = graph_read_fx(p->arena, diag, source);
-  return g ? program_handle_load(p, g, device) : jit_diag_failure(diag, false);
+  if (!g)
+    return jit_diag_failure(diag, false);
+  tile_status s = take_likely(g, likely, likely_count);
+  return s == TILE_OK ? program_handle_load(p, g, device) : s;
 }
 
 tile_status tile_program_from_text(tile_device *device, const char *file_name, const char *text,
                                    size_t size, tile_program **ret_program) {
-  if (!device || !text || !ret_program)
-    return null_argument("tile_program_from_text", !device ? "device"
-                                                   : !text ? "text"
-                                                           : "ret_program");
+  return tile_program_from_text_likely(device, file_name, text, size, NULL, 0, ret_program);
+}
+
+tile_status tile_program_from_text_likely(tile_device *device, const char *file_name,
+                                          const char *text, size_t size,
+                                          const tile_likely_size *likely, size_t likely_count,
+                                          tile_program **ret_program) {
+  if (!device || !text || !ret_program || (likely_count && !likely))
+    return null_argument("tile_program_from_text", !device        ? "device"
+                                                   : !text        ? "text"
+                                                   : !ret_program ? "ret_program"
+                                                                  : "likely");
   if (size > SOURCE_MAX_BYTES)
     return status_set(TILE_LIMIT, "a graph's text may have %u bytes", SOURCE_MAX_BYTES);
   tile_program *p = program_handle_create();
@@ -64,7 +86,9 @@ tile_status tile_program_from_text(tile_device *device, const char *file_name, c
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory while a graph was compiled");
   } else {
     arena_set_oom(p->arena, &oom);
-    s = read_and_load(p, device, file_name ? file_name : "<graph>", (struct str){text, size});
+    struct source *source =
+        source_create(p->arena, file_name ? file_name : "<graph>", (struct str){text, size});
+    s = read_and_load(p, device, source, likely, likely_count);
   }
   arena_set_oom(p->arena, NULL);
   if (s != TILE_OK)

@@ -36,6 +36,17 @@ TILE_API tile_status tile_program_open(tile_device *device, const char *path,
 TILE_API tile_status tile_program_from_text(tile_device *device, const char *file_name,
                                             const char *text, size_t size,
                                             tile_program **ret_program);
+/* The same, and what symbolic sizes of the text ("s0") will mostly be: blocks and splits are chosen
+ * for that, results are right for all. Others: 1024. TILE_INVALID_ARGUMENT for a name that is no
+ * size of the graph, or a size that its range excludes. */
+typedef struct tile_likely_size {
+  const char *name;
+  int64_t size;
+} tile_likely_size;
+TILE_API tile_status tile_program_from_text_likely(tile_device *device, const char *file_name,
+                                                   const char *text, size_t size,
+                                                   const tile_likely_size *likely,
+                                                   size_t likely_count, tile_program **ret_program);
 TILE_API void tile_program_close(tile_program *program); /* accepts NULL */
 /* Waits until the best code of every kernel is in place, for measurements. Recording waits, too. */
 TILE_API tile_status tile_program_settle(tile_program *program);

@@ -112,6 +112,14 @@ CASES = {
     "attention_masked": (attention_masked, [half(4, 16, 2048, 64)] * 3 + [half(4, 1, 2048, 2048)]),
     "attention_causal": (attention_causal, [half(4, 16, 2048, 64)] * 3),
 }
+# Dimensions that differ from call to call, of each input: rows, or batch and length. What models fix stays a number.
+DYNAMIC = {
+    "sin_cos": [[0]], "bias_gelu_residual": [[0], [], [0]], "residual_rms_norm": [[0], [0], []], "layer_norm_gelu": [[0], [], []],
+    "cross_entropy": [[0], [0]], "softmax_4096": [[0]], "softmax_32768": [[0]], "softmax_1048576": [[0, 1]], "column_variance": [[0]],
+    "full_sum": [[0]], "transpose_add": [[0], [1]], "rope": [[0, 2], [0], [0]], "swiglu": [[0], [0]], "linear": [[0], []],
+    "linear_gelu": [[0], [], []], "swiglu_mlp": [[0], [], [], []], "attention_masked": [[0, 2]] * 3 + [[0, 2, 3]],
+    "attention_causal": [[0, 2]] * 3,
+}
 MATRIX_CASES = ("linear", "linear_gelu", "swiglu_mlp", "attention_masked", "attention_causal")  # bound by arithmetic
 
 
@@ -123,19 +131,26 @@ def make(spec, device):
     return x.to(torch.bfloat16 if kind == "bf16" else torch.float32)
 
 
+def mark_dynamic(name, inputs):
+    for t, dimensions in zip(inputs, DYNAMIC[name]):
+        torch._dynamo.mark_dynamic(t, dimensions)
+
+
 def text_of(function, inputs):
     """The graph as PyTorch prints it, without decompositions, and for each of its inputs which of `inputs` that is: it
-    numbers them by their first use."""
+    numbers them by their first use. Sizes that are inputs are left out, since tensors tell them; the last result has them by their
+    symbols."""
     from functorch.compile import make_boxed_func
     from torch._dynamo.backends.common import aot_autograd
-    texts, order = [], []
+    texts, order, sizes = [], [], {}
 
     def keep(module, _):
         texts.append(module.print_readable(print_output=False, include_stride=True, include_device=True))
         return make_boxed_func(module.forward)
 
     def backend(module, taken):
-        order[:] = [next(i for i, t in enumerate(inputs) if t is given) for given in taken]
+        order[:] = [next(i for i, t in enumerate(inputs) if t is given) for given in taken if isinstance(given, torch.Tensor)]
+        sizes.update({str(given): given.node.hint for given in taken if isinstance(given, torch.SymInt)})
         return aot_autograd(fw_compiler=keep, inference_compiler=keep)(module, taken)
 
     torch._dynamo.reset()
@@ -143,4 +158,4 @@ def text_of(function, inputs):
         torch.compile(function, backend=backend, fullgraph=True)(*inputs)
     torch._dynamo.reset()
     lines = [line for line in texts[-1].split("\n") if line.strip() and not line.lstrip().startswith("#")]
-    return "\n".join(lines) + "\n", order
+    return "\n".join(lines) + "\n", order, sizes

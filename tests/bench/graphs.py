@@ -2,10 +2,11 @@
 """Fused graphs beside PyTorch: eager, torch.compile, torch.compile(mode="max-autotune"), in one process, taking turns;
 ours as compiled and with block sizes chosen by measuring.
 
-    python3 tests/bench/graphs.py [CASE...] [--no-max-autotune] [--compile-times] [--write FOLDER]
+    python3 tests/bench/graphs.py [CASE...] [--no-max-autotune] [--dynamic] [--compile-times] [--write FOLDER]
 
 Needs PyTorch and a GPU for figures. TILE_LIBRARY names libtile.so. The graph is what PyTorch traces, as text; outputs
-are compared with the function in double precision. --write leaves the texts in a folder. --compile-times measures nothing
+are compared with the function in double precision. --dynamic makes symbols of the sizes that differ from call to call (DYNAMIC in
+graph_cases.py), for torch.compile too. --write leaves the texts in a folder. --compile-times measures nothing
 but compilation, each in a process of its own (graph_compile_times.py), also of "gpt2", which has twelve layers."""
 import argparse
 import ctypes as C
@@ -20,7 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import torch
-from graph_cases import CASES, MATRIX_CASES, make, text_of
+from graph_cases import CASES, MATRIX_CASES, make, mark_dynamic, text_of
 from graph_compile_times import compile_times
 from products import FLUSH, put
 from tile_ctypes import BF16, F16, F32, I32, Tile
@@ -37,6 +38,10 @@ class Tensor(C.Structure):
 
 class Info(C.Structure):
     _fields_ = [("name", C.c_char_p), ("type", C.c_int), ("rank", C.c_int), ("shape", C.c_int64 * 16), ("strides", C.c_int64 * 16)]
+
+
+class Likely(C.Structure):
+    _fields_ = [("name", C.c_char_p), ("size", C.c_int64)]
 
 
 class Counts(C.Structure):
@@ -57,13 +62,15 @@ class Choice(C.Structure):
 
 
 class Program:
-    """A graph compiled by libtile, with outputs of its own."""
+    """A graph compiled by libtile, with outputs of its own, of the given shapes. `sizes`: what symbols will likely be."""
 
-    def __init__(self, tile, text):
+    def __init__(self, tile, text, shapes, sizes):
         self.tile, self.handle = tile, C.c_void_p()
         data = text.encode()
         start = time.perf_counter()
-        tile.call("tile_program_from_text", tile.device, b"graph.py", data, C.c_size_t(len(data)), C.byref(self.handle))
+        likely = (Likely * max(1, len(sizes)))(*[Likely(name.encode(), size) for name, size in sizes.items()])
+        tile.call("tile_program_from_text_likely", tile.device, b"graph.py", data, C.c_size_t(len(data)), likely, C.c_size_t(len(sizes)),
+                  C.byref(self.handle))
         self.compile_s = time.perf_counter() - start
         tile.call("tile_program_settle", self.handle)
         tile.lib.tile_program_output_count.restype = C.c_size_t
@@ -71,8 +78,9 @@ class Program:
         for i in range(tile.lib.tile_program_output_count(self.handle)):
             info = Info()
             tile.call("tile_program_output", self.handle, C.c_size_t(i), C.byref(info))
-            shape, strides = tuple(info.shape[:info.rank]), tuple(info.strides[:info.rank])
-            self.outputs.append(torch.empty_strided(shape, strides, dtype=DTYPES[info.type], device="cuda"))
+            dense = torch.empty(shapes[i], dtype=DTYPES[info.type], device="cuda")
+            strides = tuple(info.strides[:info.rank])
+            self.outputs.append(dense if -1 in strides else torch.empty_strided(shapes[i], strides, dtype=dense.dtype, device="cuda"))
         self.counts = Counts()
         tile.call("tile_program_get_properties", self.handle, C.byref(self.counts))
         self.out = self.pack(self.outputs)
@@ -166,16 +174,20 @@ def floor_of(name, inputs, outputs):
 def measure(tile, name, options, flush):
     function, specs = CASES[name]
     inputs = [make(s, "cuda") for s in specs]
-    text, order = text_of(function, inputs)
+    with torch.no_grad():
+        shapes = [t.shape for t in flat(function(*inputs))]
+    if options.dynamic:
+        mark_dynamic(name, inputs)
+    text, order, sizes = text_of(function, inputs)
     try:
-        program = Program(tile, text)
+        program = Program(tile, text, shapes, sizes)
     except RuntimeError as e:
         put(name, problem=str(e)[:600])
         return None
     run = program.bind([inputs[i] for i in order])
     tuned = choices = None
     if not options.no_max_autotune:
-        tuned = Program(tile, text)
+        tuned = Program(tile, text, shapes, sizes)
         begin = time.perf_counter()
         choices = tuned.tune([inputs[i] for i in order], options.tune_seconds)
         tuned.compile_s += time.perf_counter() - begin
@@ -222,7 +234,7 @@ def measure(tile, name, options, flush):
     return row
 
 
-def write_texts(names, folder):
+def write_texts(names, folder, dynamic=False):
     from torch._subclasses.fake_tensor import FakeTensorMode
     kinds = {"bf16": torch.bfloat16, "f32": torch.float32, "i64": torch.int64}
     os.makedirs(folder, exist_ok=True)
@@ -230,6 +242,8 @@ def write_texts(names, folder):
         function, specs = CASES[name]
         with FakeTensorMode():
             inputs = [torch.empty(s[1], dtype=kinds[s[0]]) for s in specs]
+            if dynamic:
+                mark_dynamic(name, inputs)
             with open(os.path.join(folder, name + ".py"), "w") as f:
                 f.write(text_of(function, inputs)[0])
 
@@ -259,13 +273,14 @@ def main():
     p.add_argument("--reps", type=int, default=8)
     p.add_argument("--no-peers", action="store_true")
     p.add_argument("--no-max-autotune", action="store_true")
+    p.add_argument("--dynamic", action="store_true", help="sizes that differ from call to call are symbols")
     p.add_argument("--compile-times", action="store_true", help="measure compilation alone, cold")
     p.add_argument("--tune-seconds", type=float, default=60, help="for our own max-autotune of a case")
     p.add_argument("--write", help="leave the graphs' texts in this folder, and measure nothing")
     options = p.parse_args()
     names = options.cases or list(CASES)
     if options.write:
-        write_texts(names, options.write)
+        write_texts(names, options.write, options.dynamic)
         return 0
     if options.compile_times:
         return report_compile_times(options.cases or ["gpt2", *CASES], options)

@@ -90,7 +90,8 @@ check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run
 sed 's/\[3, 100\]/[s0, 100]/g' sincos.py > sizes.py
 check "a size by --arg" 0 '^  add +f32\[s0, 100\]
 checked' --graph sizes.py --run --check --target host --arg s0=7
-check "a size that is none" 1 '`0` is not a size \[E0720\]' --graph sizes.py --run --target host --arg s0=0
+check "a size that is none" 1 '`0` is not a size: from 1 to 2147483647 \[E0720\]' --graph sizes.py --run --target host --arg s0=0
+check "a plan for likely sizes" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg s0=1000
 check "--bench" 0 '^G on .* \(host\): 1 kernels, 1 launches
 ^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
 ^ +0 +sin_cos_add\[' --graph sincos.py --bench --target host --repeats 4

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes that are known when a program runs: reductions that are split all the same, extents that
-// are computed of symbols, and symbols that nothing tells.
+// are computed of symbols, symbols that nothing tells, and what sizes will likely be.
 #include "emit_check.h"
+#include "graph/ir/sizes.h"
+#include "graph/read/fx.h"
 #include "graph/run/internal.h"
+
+#include <tile/program.h>
 
 #include <check.h>
 #include <stdio.h>
@@ -148,6 +152,72 @@ START_TEST(symbols_that_nothing_tells) {
 }
 END_TEST
 
+// ---- likely sizes ----
+
+static const char softmax[] = HEAD "x: \"f32[s0, s1]\"):\n" LINE "y = " A
+                                   "_softmax.default(x, -1, False)\n" LINE "return (y,)\n";
+
+static struct program *compile_for(struct arena *a, const char *target, int64_t rows,
+                                   int64_t length) {
+  struct diag_engine *diag = diag_engine_create(a);
+  struct graph *g = graph_read_fx(a, diag, source_create(a, "likely", str_from(softmax)));
+  struct program_options o = {.target = target};
+  ck_assert_ptr_nonnull(g);
+  ck_assert(graph_set_likely_size(g, "s0", rows) && graph_set_likely_size(g, "s1", length));
+  return program_compile(g, &o);
+}
+
+// Few long rows are split, many short ones are not; either way any size is right.
+START_TEST(choices_are_for_likely_sizes) {
+  static const int64_t sizes_of[][2] = {{3, 5}, {2, 3000}};
+  struct arena *a = arena_create();
+  ck_assert_uint_gt(compile_for(a, "sm_90a", 4, 1 << 20)->launches.len, 1);
+  ck_assert_uint_eq(compile_for(a, "sm_90a", 1 << 20, 64)->launches.len, 1);
+  for (size_t i = 0; i < COUNT_OF(sizes_of); i++) {
+    check_agrees(compile_for(a, "sm_90a", 4, 1 << 20), sizes_of[i], 1e-5, "few long rows");
+    check_agrees(compile_for(a, "host", 1 << 20, 64), sizes_of[i], 1e-5, "many short rows");
+  }
+  arena_destroy(a);
+}
+END_TEST
+
+// A map of a size that may be large has blocks for that.
+START_TEST(blocks_of_maps_do_not_shrink) {
+  struct arena *a = arena_create();
+  struct program *p = check_program(
+      a, HEAD "x: \"f32[s0]\"):\n" LINE "y = " A "sin.default(x)\n" LINE "return (y,)\n", &on_gpu,
+      "one size");
+  const struct expr *n = p->graph->symbols.at[0], *programs = p->launches.at[0].grid[0];
+  const int64_t large = 1 << 20;
+  int64_t count = 0;
+  ck_assert(expr_eval(programs, 1, &n, &large, &count));
+  ck_assert_int_eq(count, 1024);
+  arena_destroy(a);
+}
+END_TEST
+
+static tile_status open_for(tile_device *device, const tile_likely_size *likely) {
+  tile_program *p = NULL;
+  tile_status s =
+      tile_program_from_text_likely(device, "likely", softmax, strlen(softmax), likely, 1, &p);
+  ck_assert_int_eq(p != NULL, s == TILE_OK);
+  tile_program_close(p);
+  return s;
+}
+
+START_TEST(likely_sizes_are_the_graphs) {
+  tile_device *device = NULL;
+  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(open_for(device, &(tile_likely_size){"s1", 4096}), TILE_OK);
+  ck_assert_int_eq(open_for(device, &(tile_likely_size){"s2", 4096}), TILE_INVALID_ARGUMENT);
+  ck_assert_msg(strstr(tile_error_message(), "no size `s2`") != NULL, "%s", tile_error_message());
+  ck_assert_int_eq(open_for(device, &(tile_likely_size){"s1", 0}), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(open_for(device, &(tile_likely_size){NULL, 4}), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(open_for(device, NULL), TILE_INVALID_ARGUMENT);
+  tile_device_close(device);
+}
+END_TEST
+
 int main(void) {
   Suite *s = suite_create("emit symbols");
   TCase *c = tcase_create("on the host");
@@ -159,6 +229,9 @@ int main(void) {
   tcase_add_test(c, floats_of_sizes);
   tcase_add_test(c, symbols_without_use);
   tcase_add_test(c, symbols_that_nothing_tells);
+  tcase_add_test(c, choices_are_for_likely_sizes);
+  tcase_add_test(c, blocks_of_maps_do_not_shrink);
+  tcase_add_test(c, likely_sizes_are_the_graphs);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);
   srunner_run_all(r, CK_ENV);
