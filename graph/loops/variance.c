@@ -29,24 +29,23 @@ static const struct stage *maker_of(const struct builder *b, const struct buffer
 struct line {
   const struct expr *axes[2 * GRAPH_MAX_RANK]; // of the result, then reduced
   uint32_t rank, reduced;
-  double count; // elements
+  const struct expr *count; // elements
 };
 
-static bool line_of(const struct lazy *z, size_t reduced, place over, struct line *ret) {
-  *ret = (struct line){.count = 1};
+// False where it may be empty: it has a first element.
+static bool line_of(struct builder *b, const struct lazy *z, size_t reduced, place over,
+                    struct line *ret) {
+  *ret = (struct line){.count = expr_const(b->x, 1)};
   for (uint32_t i = 0; i < z->value->rank; i++)
     if (z->at[i]->kind == EXPR_SYMBOL)
       ret->axes[ret->rank++] = z->at[i];
   for (size_t i = 0; i < reduced; i++) {
-    int64_t extent;
     if (over[i]->kind != EXPR_SYMBOL)
       continue;
-    if (!expr_is_const(over[i]->symbol->limit, &extent))
-      return false;
     ret->axes[ret->rank + ret->reduced++] = over[i];
-    ret->count *= (double)extent;
+    ret->count = expr_mul(b->x, ret->count, over[i]->symbol->limit);
   }
-  return ret->reduced > 0;
+  return ret->reduced > 0 && ret->count->lo > 0;
 }
 
 // The body of the stage that made what `load` reads, on the line's axes; NULL if that stage has
@@ -68,16 +67,28 @@ static const struct scalar *made_by(struct builder *b, const struct scalar *load
   return scalar_substitute(b->s, s->body, n, s->axes, l->axes);
 }
 
+// Does m = sum op by divide by the line's count?
+static bool divides_by_count(const struct scalar *m, const struct line *l) {
+  const struct scalar *by = m->in[1];
+  int64_t count;
+  if (expr_is_const(l->count, &count)) {
+    double real = by->kind == SCALAR_CONST ? by->constant.real : 0;
+    double n = m->op == SCALAR_DIV ? real : 1 / real;
+    return fabs(n - (double)count) < 1e-6 * n;
+  }
+  while (by->kind == SCALAR_CONVERT)
+    by = by->in[0];
+  return m->op == SCALAR_DIV && by->kind == SCALAR_INDEX && by->index == l->count;
+}
+
 // Is m the mean of x along the line?
 static bool is_mean(struct builder *b, const struct scalar *m, const struct scalar *x,
                     const struct line *l) {
   if (m->kind == SCALAR_LOAD && !(m = made_by(b, m, l, STAGE_MAP, 0)))
     return false;
-  if (m->kind != SCALAR_APPLY || (m->op != SCALAR_MUL && m->op != SCALAR_DIV) ||
-      m->in[1]->kind != SCALAR_CONST)
+  if (m->kind != SCALAR_APPLY || (m->op != SCALAR_MUL && m->op != SCALAR_DIV))
     return false;
-  double by = m->in[1]->constant.real, n = m->op == SCALAR_DIV ? by : 1 / by;
-  return fabs(n - l->count) < 1e-6 * n && made_by(b, m->in[0], l, STAGE_REDUCE, l->reduced) == x;
+  return divides_by_count(m, l) && made_by(b, m->in[0], l, STAGE_REDUCE, l->reduced) == x;
 }
 
 // ---- which lines ----
@@ -100,7 +111,8 @@ static void note_load(void *user, const struct scalar *load) {
 static bool is_long(struct builder *b, const struct scalar *x, const struct line *l) {
   struct reading r = {b, l, false};
   scalar_loads(x, note_load, &r);
-  return l->count > FITS_ON_CHIP || (!r.is_contiguous && l->count > FEW);
+  int64_t count = expr_hint(l->count);
+  return count > FITS_ON_CHIP || (!r.is_contiguous && count > FEW);
 }
 
 // ---- the sums ----
@@ -120,6 +132,16 @@ static const struct scalar *sum(struct builder *b, const struct node *n, const s
   return scalar_load(b->s, s->out, s->offset);
 }
 
+// v / count
+static const struct scalar *over_count(struct builder *b, const struct scalar *v,
+                                       const struct line *l) {
+  int64_t count;
+  if (expr_is_const(l->count, &count))
+    return loops_binary(b, SCALAR_MUL, v->dtype, v, scalar_real(b->s, v->dtype, 1 / (double)count));
+  return loops_binary(b, SCALAR_DIV, v->dtype, v,
+                      scalar_convert(b->s, scalar_index(b->s, l->count), v->dtype));
+}
+
 bool loops_variance(struct builder *b, const struct node *n, struct lazy *z,
                     const struct scalar *body, size_t reduced, place over, bool *ret_done) {
   *ret_done = false;
@@ -128,7 +150,7 @@ bool loops_variance(struct builder *b, const struct node *n, struct lazy *z,
     return true;
   const struct scalar *d = body->in[0];
   if (d->kind != SCALAR_APPLY || d->op != SCALAR_SUB || !dtype_is_float(d->dtype) ||
-      !line_of(z, reduced, over, &l) || !is_long(b, d->in[0], &l) ||
+      !line_of(b, z, reduced, over, &l) || !is_long(b, d->in[0], &l) ||
       !is_mean(b, d->in[1], d->in[0], &l))
     return true;
   const struct expr *zeros[GRAPH_MAX_RANK];
@@ -139,8 +161,7 @@ bool loops_variance(struct builder *b, const struct node *n, struct lazy *z,
   d = loops_binary(b, SCALAR_SUB, t, d->in[0], first);
   const struct scalar *s = sum(b, n, z, &l, d, "shifted");
   const struct scalar *q = sum(b, n, z, &l, loops_binary(b, SCALAR_MUL, t, d, d), "squares");
-  s = loops_binary(b, SCALAR_MUL, t, loops_binary(b, SCALAR_MUL, t, s, s),
-                   scalar_real(b->s, t, 1 / l.count));
+  s = over_count(b, loops_binary(b, SCALAR_MUL, t, s, s), &l);
   *ret_done = true;
   q = loops_binary(b, SCALAR_SUB, t, q, s);
   return loops_define(b, n, z, loops_binary(b, SCALAR_MAXIMUM, t, q, scalar_real(b->s, t, 0)));

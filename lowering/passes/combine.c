@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// combine: brings addresses, masked loads and sums of products into the forms that later passes
-// read best. Pointers are 64 bits wide, so moving an offset between additions to them never changes
-// the address.
+// combine: brings addresses, masks, masked loads and sums of products into the forms that later
+// passes read best. Pointers are 64 bits wide, so moving an offset between additions to them never
+// changes the address.
 //
 //   addptr(addptr(splat %p, %tile), splat %s)    ->   addptr(splat(addptr %p, %s), %tile)
 //   addptr(splat %p, addi(splat %s, %tile))      ->   addptr(splat(addptr %p, %s), %tile)    (i64)
 //   addptr(%p, extsi %tile)                      ->   addptr(%p, %tile)
+//   addi(splat %s, extsi %range) < splat %n      ->   %range < splat min(%n - %s, its end) (i64)
 //   select(%m, load(%p, %m), %other)             ->   load(%p, %m, %other)
 //   load(%p, %m, splat 0)                        ->   load(%p, %m)
 //   add(%x, dot(%a, %b, splat 0))                ->   dot(%a, %b, %x)
@@ -102,6 +103,77 @@ static void combine_addptr(struct combine *s, MlirOperation op) {
   bool done = tiles && (join_outer(s, op) || join_sum(s, op));
   if (!done)
     drop_extension(s, op);
+}
+
+// ---- masks ----
+
+enum {
+  FEW_LANES = 256,   // of them a thread has one or two: nothing to save
+  UNKNOWN_BITS = 64, // of a number that nothing is known about
+  MOST_BITS = 62,    // such numbers, and a range added to them, do not overflow
+};
+
+// |v| < 2^bits for what v is made of: 32-bit numbers, constants, products and sums of them.
+static unsigned magnitude_bits(struct ir_context *c, MlirValue v, unsigned depth) {
+  MlirOperation def = value_def(v);
+  int64_t n;
+  if (value_const_int(c, v, &n)) {
+    unsigned bits = 1;
+    while (bits < UNKNOWN_BITS &&
+           (n >= (int64_t)1 << (bits - 1) || n < -((int64_t)1 << (bits - 1))))
+      bits++;
+    return bits;
+  }
+  if (mlirOperationIsNull(def) || depth == 0)
+    return UNKNOWN_BITS;
+  enum op_id id = op_id(c, def);
+  if (id == OP_ARITH_EXTSI)
+    return type_bits(c, mlirValueGetType(operand(def, 0)));
+  if (id != OP_ARITH_MULI && id != OP_ARITH_ADDI)
+    return UNKNOWN_BITS;
+  unsigned x = magnitude_bits(c, operand(def, 0), depth - 1),
+           y = magnitude_bits(c, operand(def, 1), depth - 1);
+  return id == OP_ARITH_MULI ? x + y : (x > y ? x : y) + 1;
+}
+
+// How many numbers of `range` lie below n - s, in its own 32 bits: 0 where n <= s; what is above
+// is exact as an unsigned number.
+static MlirValue numbers_below(struct combine *s, MlirOperation op, MlirValue n, MlirValue from,
+                               MlirOperation range) {
+  enum { SLE = 3 };
+  struct builder b = builder_before(s->c, op);
+  MlirType narrow = element_type(mlirValueGetType(mlirOperationGetResult(range, 0)));
+  MlirValue end = build_const_int(&b, mlirValueGetType(n), op_attr_int(range, "end", 0));
+  MlirValue left = build_binary(&b, OP_ARITH_SUBI, n, from);
+  left = build_cast(&b, OP_ARITH_TRUNCI, build_binary(&b, OP_ARITH_MINUI, left, end), narrow);
+  MlirValue is_none = build_cmpi(&b, SLE, n, from), zero = build_const_int(&b, narrow, 0);
+  return build_select(&b, is_none, zero, left);
+}
+
+// A mask of 64-bit places in a block is one of 32-bit places within it.
+static void combine_compare(struct combine *s, MlirOperation op) {
+  enum { SLT = 2 };
+  MlirOperation sum = def_of(s->c, operand(op, 0), OP_ARITH_ADDI);
+  if (mlirOperationIsNull(sum) || op_attr_int(op, "predicate", -1) != SLT ||
+      type_bits(s->c, element_type(mlirValueGetType(operand(op, 0)))) != 64)
+    return;
+  for (intptr_t i = 0; i < 2; i++) {
+    MlirOperation places = def_of(s->c, operand(sum, 1 - i), OP_ARITH_EXTSI);
+    MlirOperation range =
+        mlirOperationIsNull(places) ? places : def_of(s->c, operand(places, 0), OP_TILE_MAKE_RANGE);
+    if (mlirOperationIsNull(range) || op_attr_int(range, "start", -1) < 0 ||
+        op_attr_int(range, "end", 0) - op_attr_int(range, "start", 0) <= FEW_LANES)
+      continue;
+    MlirValue from = uniform_offset(s, op, operand(sum, i)),
+              n = uniform_offset(s, op, operand(op, 1));
+    if (mlirValueIsNull(from) || mlirValueIsNull(n) || magnitude_bits(s->c, from, 8) > MOST_BITS)
+      continue;
+    MlirValue below = numbers_below(s, op, n, from, range);
+    struct builder b = builder_before(s->c, op);
+    MlirValue lanes = mlirOperationGetResult(range, 0);
+    replace(s, op, build_cmpi(&b, SLT, lanes, splat_as(&b, below, mlirValueGetType(lanes))));
+    return;
+  }
 }
 
 // ---- masked loads ----
@@ -210,6 +282,7 @@ static bool visit(MlirOperation op, void *user) {
   struct combine *s = user;
   switch (op_id(s->c, op)) {
   case OP_TILE_ADDPTR: combine_addptr(s, op); break;
+  case OP_ARITH_CMPI: combine_compare(s, op); break;
   case OP_ARITH_SELECT: combine_select(s, op); break;
   case OP_TILE_LOAD: drop_zero_other(s, op); break;
   case OP_ARITH_ADDF:

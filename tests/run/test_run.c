@@ -502,6 +502,33 @@ START_TEST(test_atomics) {
 }
 END_TEST
 
+// 64-bit places are compared in 32 bits: bounds on every side of a block, and the farthest.
+START_TEST(test_wide_masks) {
+  enum { WIDE = 1024, PROGRAMS = 3 };
+  const int firsts[] = {0, 5, -2, INT32_MAX - PROGRAMS, INT32_MIN};
+  struct buffer out = buffer_create(DTYPE_I32, WIDE * PROGRAMS);
+  tile_kernel *k = open_kernel("below");
+  constant(k, "BLOCK", WIDE);
+  for (size_t f = 0; f < COUNT_OF(firsts); f++) {
+    const int64_t begin = (int64_t)firsts[f] * WIDE;
+    const int64_t bounds[] = {
+        begin - 1, begin,     begin + 1,     begin + 700, begin + WIDE, begin + 2 * WIDE + 1, 0, -1,
+        INT64_MIN, INT64_MAX, INT64_MIN + 5, INT32_MAX,   INT32_MIN};
+    for (size_t b = 0; b < COUNT_OF(bounds); b++) {
+      upload(&out);
+      tile_arg args[] = {pointer(&out), tile_arg_i32(firsts[f]), tile_arg_i64(bounds[b])};
+      need(tile_launch(k, NULL, (tile_grid){PROGRAMS, 1, 1}, args, 3));
+      download(&out);
+      for (int i = 0; i < WIDE * PROGRAMS; i++)
+        ck_assert_msg(get(&out, (size_t)i) == (begin + i < bounds[b]), "%lld < %lld is not %g",
+                      (long long)begin + i, (long long)bounds[b], get(&out, (size_t)i));
+    }
+  }
+  tile_kernel_close(k);
+  buffer_destroy(&out);
+}
+END_TEST
+
 // Asked in a process of its own: CUDA must not start before Check forks.
 static bool has_gpu(void) {
   fflush(NULL);
@@ -540,6 +567,7 @@ int main(int argc, char **argv) {
   tcase_add_test(c, test_loop);
   tcase_add_test(c, test_while);
   tcase_add_test(c, test_atomics);
+  tcase_add_test(c, test_wide_masks);
   suite_add_tcase(suite, c);
   SRunner *runner = srunner_create(suite);
   srunner_run_all(runner, CK_ENV);
