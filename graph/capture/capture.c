@@ -3,8 +3,10 @@
 // after it do nothing, so that chains of them need no checks.
 #include "graph/capture/capture.h"
 
+#include "graph/ir/sizes.h"
 #include "graph/read/fx.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 // ---- errors ----
@@ -174,14 +176,17 @@ int64_t tile_graph_size(tile_graph *g, const char *name, int64_t lo, int64_t hi)
     return 0;
   }
   GUARDED(g, out_of_memory, 0);
-  const struct expr *e =
-      expr_size(g->g->exprs, arena_strdup(g->arena, name), lo, hi, lo / 2 + hi / 2 + 1);
-  size_t i = 0;
-  while (i < g->g->symbols.len && g->g->symbols.at[i] != e)
-    i++;
-  if (i == g->g->symbols.len)
-    vec_push(g->arena, &g->g->symbols, e);
-  return capture_number(g, e);
+  return capture_number(g, graph_size(g->g, name, lo, hi));
+}
+
+void tile_graph_set_likely_size(tile_graph *g, int64_t size, int64_t likely) {
+  if (!g || !capture_is_open(g))
+    return;
+  GUARDED(g, out_of_memory, );
+  const struct expr *e = capture_size(g, size);
+  if (e && (e->kind != EXPR_SYMBOL || !graph_set_likely_size(g->g, e->symbol->name, likely)))
+    capture_fail(g, TILE_INVALID_ARGUMENT,
+                 "%" PRId64 " is not likely: no size, or out of its range", likely);
 }
 
 typedef const struct expr *(*size_fn)(struct exprs *x, const struct expr *a, const struct expr *b);

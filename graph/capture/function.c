@@ -231,6 +231,7 @@ static int symbol_for(struct variant *v, struct sizes *sizes, const struct mark 
   snprintf(name, sizeof name, "s%zu", sizes->count);
   sizes->values[sizes->count] = n;
   sizes->handles[sizes->count] = tile_graph_size(v->graph, name, m->lo, m->hi);
+  tile_graph_set_likely_size(v->graph, sizes->handles[sizes->count], n);
   v->lo[sizes->count] = m->lo;
   v->hi[sizes->count] = m->hi;
   return (int)sizes->count++;

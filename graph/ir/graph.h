@@ -15,6 +15,7 @@
 #include "graph/expr/expr.h"
 
 #define GRAPH_MAX_RANK 16
+#define GRAPH_MAX_SIZE INT32_MAX // of a dimension that is a symbol
 #define GRAPH_MAX_NODES (1 << 20)
 #define GRAPH_MAX_VALUES (1 << 22)
 #define GRAPH_MAX_BYTES (INT64_C(1) << 46) // of a tensor, by its strides too

@@ -315,6 +315,25 @@ static void print_return(struct printer *p) {
   strbuf_puts(p->out, g->outputs.len == 1 ? ",)\n" : ")\n");
 }
 
+// Of sizes that are not anything from 1 on.
+static void print_ranges(struct printer *p) {
+  const struct graph *g = p->g;
+  bool has_begun = false;
+  for (size_t i = 0; i < g->symbols.len; i++) {
+    const struct symbol *s = g->symbols.at[i]->symbol;
+    if (s->lo == 1 && s->hi == GRAPH_MAX_SIZE)
+      continue;
+    strbuf_printf(p->out, "%s%s: VR[%" PRId64 ", ", has_begun ? ", " : "\nRange constraints: {",
+                  s->name, s->lo);
+    if (s->hi == GRAPH_MAX_SIZE)
+      strbuf_puts(p->out, "int_oo]");
+    else
+      strbuf_printf(p->out, "%" PRId64 "]", s->hi);
+    has_begun = true;
+  }
+  strbuf_puts(p->out, has_begun ? "}\n" : "");
+}
+
 void graph_print(const struct graph *g, struct strbuf *out) {
   struct arena *scratch = arena_create();
   if (!scratch) {
@@ -337,5 +356,6 @@ void graph_print(const struct graph *g, struct strbuf *out) {
   for (size_t i = 0; i < g->mutations.len; i++)
     print_mutation(&p, i);
   print_return(&p);
+  print_ranges(&p);
   arena_destroy(scratch);
 }

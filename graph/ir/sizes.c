@@ -87,7 +87,18 @@ void graph_find_sizes(struct graph *g) {
       g->unknown_size = g->symbols.at[i];
 }
 
-// ---- likely sizes ----
+// ---- making them ----
+
+const struct expr *graph_size(struct graph *g, const char *name, int64_t lo, int64_t hi) {
+  enum { LIKELY = 1024 };
+  int64_t likely = LIKELY < lo ? lo : LIKELY > hi ? hi : LIKELY;
+  const struct expr *e = expr_size(g->exprs, arena_strdup(g->arena, name), lo, hi, likely);
+  for (size_t i = 0; i < g->symbols.len; i++)
+    if (g->symbols.at[i] == e)
+      return e;
+  vec_push(g->arena, &g->symbols, e);
+  return e;
+}
 
 bool graph_set_likely_size(struct graph *g, const char *name, int64_t size) {
   for (size_t i = 0; i < g->symbols.len; i++) {

@@ -504,8 +504,7 @@ static bool module(struct reader *r) {
   while (fx_peek(r) == TOK_IMPORT || fx_peek(r) == TOK_FROM)
     skip_line(r);
   bool is_exported = fx_accept_name(r, "ExportedProgram");
-  if (is_exported)
-    fx_read_ranges(r);
+  fx_read_ranges(r);
   if (is_exported &&
       (!fx_expect(r, TOK_COLON) || !fx_expect(r, TOK_NEWLINE) || !fx_expect(r, TOK_INDENT)))
     return false;
@@ -515,7 +514,11 @@ static bool module(struct reader *r) {
     return false;
   while (fx_accept(r, TOK_DEDENT))
     continue;
-  if (fx_peek(r) == TOK_EOF || is_exported) // signature and ranges of an exported program follow
+  if (is_exported) // its signature and ranges follow
+    return true;
+  if (!fx_skip_ranges(r))
+    return false;
+  if (fx_peek(r) == TOK_EOF)
     return true;
   r->failed = false;
   if (fx_peek(r) == TOK_CLASS || fx_peek(r) == TOK_DEF) {

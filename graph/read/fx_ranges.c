@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exported program says of its sizes, behind the graph:
+// What is said of sizes behind the graph, by exported programs or by hand:
 //   Range constraints: {s77: VR[2, 16], s27: VR[0, int_oo]}
+// Read first, since the graph's expressions know the ranges of their sizes.
 #include "graph/read/fx_reader.h"
 
 // Where the list begins: behind its `{`. 0 if there is none.
@@ -16,26 +17,45 @@ static size_t find_list(const struct reader *r) {
 // A bound: a number, or a word such as int_oo, which says nothing.
 static int64_t bound(const struct reader *r, size_t token, int64_t otherwise) {
   uint64_t n;
-  if (r->at[token].kind != TOK_INT || !literal_int(fx_text(r, token), &n) || n > FX_MAX_SIZE)
+  if (r->at[token].kind != TOK_INT || !literal_int(fx_text(r, token), &n) || n > GRAPH_MAX_SIZE)
     return otherwise;
   return (int64_t)n;
 }
 
-// s77: VR[2, 16] -- eight tokens; anything else ends the list.
+// One size, `s77: VR[2, 16]`: eight tokens from i on. False where they are others.
+static bool read_range(struct reader *r, size_t i) {
+  enum { ANY = TOKEN_KIND_COUNT };
+  static const int form[] = {TOK_NAME, TOK_COLON, TOK_NAME, TOK_LBRACKET,
+                             ANY,      TOK_COMMA, ANY,      TOK_RBRACKET};
+  for (size_t k = 0; k < COUNT_OF(form); k++)
+    if (r->at[i + k].kind == TOK_EOF || (form[k] != ANY && (int)r->at[i + k].kind != form[k]))
+      return false;
+  struct size_range *range = arena_new(r->arena, struct size_range);
+  range->lo = bound(r, i + 4, 0);
+  range->hi = bound(r, i + 6, GRAPH_MAX_SIZE);
+  if (range->hi < range->lo)
+    return false;
+  map_put(r->arena, &r->ranges, fx_text(r, i), range);
+  return true;
+}
+
 void fx_read_ranges(struct reader *r) {
-  static const enum token_kind form[] = {TOK_NAME, TOK_COLON, TOK_NAME, TOK_LBRACKET};
-  size_t i = find_list(r);
-  for (; i && r->at[i].kind == TOK_NAME; i += 8) {
-    for (size_t k = 0; k < 8; k++)
-      if (r->at[i + k].kind == TOK_EOF || (k < COUNT_OF(form) && r->at[i + k].kind != form[k]))
-        return;
-    struct size_range *range = arena_new(r->arena, struct size_range);
-    range->lo = bound(r, i + 4, 0);
-    range->hi = bound(r, i + 6, FX_MAX_SIZE);
-    if (r->at[i + 5].kind != TOK_COMMA || r->at[i + 7].kind != TOK_RBRACKET ||
-        range->hi < range->lo)
-      return;
-    map_put(r->arena, &r->ranges, fx_text(r, i), range);
-    i += r->at[i + 8].kind == TOK_COMMA;
+  r->ranges_end = find_list(r);
+  while (r->ranges_end && read_range(r, r->ranges_end)) {
+    r->ranges_end += 8;
+    r->ranges_end += r->at[r->ranges_end].kind == TOK_COMMA;
   }
+}
+
+bool fx_skip_ranges(struct reader *r) {
+  if (!r->ranges_end || fx_peek(r) != TOK_NAME || !str_is(fx_text(r, r->pos), "Range"))
+    return true;
+  r->pos = r->ranges_end;
+  if (!fx_accept(r, TOK_RBRACE)) {
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "expected a range such as `s0: VR[1, 16]`");
+    return false;
+  }
+  while (fx_accept(r, TOK_NEWLINE))
+    continue;
+  return true;
 }

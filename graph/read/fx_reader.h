@@ -13,8 +13,6 @@
 #define FX_MAX_CHAIN 1000       // operators in one expression
 #define FX_MAX_TERMS 256        // of a symbolic number
 #define FX_MAX_VALUES (1 << 22) // results of all operators
-#define FX_MAX_SIZE INT32_MAX   // of a symbolic size
-#define FX_SIZE_HINT 1024       // what blocks are chosen for where nothing is known
 
 enum binding_kind {
   BOUND_VALUE,
@@ -67,6 +65,7 @@ struct reader {
   size_t pos;
   struct map names, symbols, unknown_names, attributes;
   struct map ranges;  // of sizes, by name: struct size_range
+  size_t ranges_end;  // the token behind the last of them; 0: none
   struct map written; // by address of an input: where it stands in the mutations, plus one
   struct map reals;   // floats that are computed of sizes, by address of the tensor
   VEC(struct unknown_operator) unknown;
@@ -142,6 +141,8 @@ bool fx_check_size(struct reader *r, const struct value *v, struct span at);
 
 // ---- ranges of sizes (graph/read/fx_ranges.c) ----
 void fx_read_ranges(struct reader *r);
+// Behind the graph: past the list, if it stands there.
+bool fx_skip_ranges(struct reader *r);
 
 // ---- calls of operators (graph/read/fx_call.c) ----
 // At the first word of the operator's name. Fills in what the result's name stands for.

@@ -2,6 +2,7 @@
 // Values in the text of a graph: names, literals, lists, `torch.float32`, `device(type='cpu')`, and
 // expressions of sizes, which annotations write too ("s27*((s77//s86))").
 #include "graph/ir/fx_names.h"
+#include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
 
 #include <math.h>
@@ -74,14 +75,10 @@ const struct expr *fx_symbol(struct reader *r, struct str name, struct span at) 
     return NULL;
   }
   const char *copy = arena_strndup(r->arena, name.ptr, name.len);
-  const struct size_range *range = map_get(&r->ranges, name), any = {1, FX_MAX_SIZE};
+  const struct size_range *range = map_get(&r->ranges, name), any = {1, GRAPH_MAX_SIZE};
   range = range ? range : &any;
-  int64_t hint = FX_SIZE_HINT < range->lo   ? range->lo
-                 : FX_SIZE_HINT > range->hi ? range->hi
-                                            : FX_SIZE_HINT;
-  e = expr_size(r->g->exprs, copy, range->lo, range->hi, hint);
+  e = graph_size(r->g, copy, range->lo, range->hi);
   map_put(r->arena, &r->symbols, name, (void *)(uintptr_t)e);
-  vec_push(r->arena, &r->g->symbols, e);
   return e;
 }
 

@@ -49,6 +49,9 @@ TILE_API tile_status tile_graph_text(tile_graph *graph, const char **ret_text);
  * or an integer argument is wanted; it is no number to compute with, but tile_size_* are there for
  * that. 0 after an error. The same name is the same size. */
 TILE_API int64_t tile_graph_size(tile_graph *graph, const char *name, int64_t lo, int64_t hi);
+/* What such a size will mostly be: blocks and splits are chosen for that, 1024 if nothing is said.
+ */
+TILE_API void tile_graph_set_likely_size(tile_graph *graph, int64_t size, int64_t likely);
 TILE_API int64_t tile_size_add(tile_graph *graph, int64_t a, int64_t b);
 TILE_API int64_t tile_size_mul(tile_graph *graph, int64_t a, int64_t b);
 TILE_API int64_t tile_size_div(tile_graph *graph, int64_t a, int64_t b); /* rounds down */

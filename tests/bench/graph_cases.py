@@ -139,7 +139,7 @@ def mark_dynamic(name, inputs):
 def text_of(function, inputs):
     """The graph as PyTorch prints it, without decompositions, and for each of its inputs which of `inputs` that is: it
     numbers them by their first use. Sizes that are inputs are left out, since tensors tell them; the last result has them by their
-    symbols."""
+    symbols. They may be twice as large, so that elements are counted in 32 bits, as torch.compile does after a look at its inputs."""
     from functorch.compile import make_boxed_func
     from torch._dynamo.backends.common import aot_autograd
     texts, order, sizes = [], [], {}
@@ -158,4 +158,5 @@ def text_of(function, inputs):
         torch.compile(function, backend=backend, fullgraph=True)(*inputs)
     torch._dynamo.reset()
     lines = [line for line in texts[-1].split("\n") if line.strip() and not line.lstrip().startswith("#")]
-    return "\n".join(lines) + "\n", order, sizes
+    ranges = ", ".join(f"{name}: VR[1, {2 * size}]" for name, size in sizes.items())
+    return "\n".join(lines) + "\n" + (f"Range constraints: {{{ranges}}}\n" if ranges else ""), order, sizes

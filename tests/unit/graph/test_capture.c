@@ -219,9 +219,22 @@ START_TEST(dynamic_sizes) {
   must_have(g, "Sym(n)");
   must_have(g, "[8*n]");
   check_text(g);
+  must_have(g, "Range constraints: {n: VR[1, 4096]}");
   ck_assert_int_eq(tile_size_div(g, n, 0), 0);
   ck_assert_int_eq(tile_graph_status(g), TILE_INVALID_ARGUMENT);
   tile_graph_destroy(g);
+}
+END_TEST
+
+// What is likely is a size of the graph, within its range.
+START_TEST(likely_sizes) {
+  for (int wrong = 0; wrong < 4; wrong++) {
+    tile_graph *g = graph();
+    int64_t n = tile_graph_size(g, "n", 2, 4096), twice = tile_size_mul(g, n, 2);
+    tile_graph_set_likely_size(g, wrong == 1 ? twice : wrong == 2 ? 7 : n, wrong == 3 ? 1 : 100);
+    ck_assert_int_eq(tile_graph_status(g), wrong ? TILE_INVALID_ARGUMENT : TILE_OK);
+    tile_graph_destroy(g);
+  }
 }
 END_TEST
 
@@ -311,6 +324,7 @@ int main(void) {
   tcase_add_test(t, movement);
   tcase_add_test(t, several_results);
   tcase_add_test(t, dynamic_sizes);
+  tcase_add_test(t, likely_sizes);
   tcase_add_test(t, writes);
   tcase_add_test(t, errors);
   tcase_add_test(t, from_text);

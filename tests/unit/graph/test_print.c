@@ -135,7 +135,8 @@ START_TEST(built) {
              "        split_r1: \"f32[s0, 1][3, 1]cuda:0\" = split[1];  split = None\n"
              "        copy_: \"f32[s0, 3][3, 1]cuda:0\" = torch.ops.aten.copy_.default(mul, "
              "mul_2);  mul = mul_2 = copy_ = None\n"
-             "        return (split_r1, None)\n");
+             "        return (split_r1, None)\n\n"
+             "Range constraints: {s0: VR[1, 1048576]}\n");
 }
 END_TEST
 

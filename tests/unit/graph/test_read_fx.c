@@ -286,6 +286,29 @@ START_TEST(ranges) {
 }
 END_TEST
 
+// They may stand behind any graph, and are printed there.
+START_TEST(ranges_of_any_graph) {
+  struct strbuf out = {0};
+  struct reading r = good("class g(torch.nn.Module):\n"
+                          "    def forward(self, x: \"f32[s1, s2, s3]\"):\n"
+                          "        neg = torch.ops.aten.neg.default(x)\n        return (neg,)\n\n"
+                          "Range constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n\n");
+  const struct expr *const *dims = r.graph->inputs.at[0]->shape;
+  ck_assert_int_eq(dims[0]->lo, 2);
+  ck_assert_int_eq(dims[0]->hi, 16);
+  ck_assert_int_eq(dims[1]->hi, INT32_MAX);
+  graph_print(r.graph, &out);
+  const char *line = strstr(strbuf_cstr(&out), "\nRange");
+  ck_assert_ptr_nonnull(line);
+  ck_assert_str_eq(line, "\nRange constraints: {s1: VR[2, 16], s3: VR[0, int_oo]}\n");
+  struct reading again = good(strbuf_cstr(&out));
+  ck_assert_int_eq(again.graph->inputs.at[0]->shape[0]->hi, 16);
+  reading_finish(&again);
+  reading_finish(&r);
+  strbuf_finish(&out);
+}
+END_TEST
+
 // ---- what is wrong ----
 
 #define X "x: \"f32[2, 3][3, 1]cpu\""
@@ -298,6 +321,10 @@ static const struct {
     {E1001, "class <lambda>(torch.nn.Module):\n    def forward(self, " X "):\n"},
     {E1001, GRAPH(X, "neg = torch.ops.aten.neg.default(x)")},
     {E1001, GRAPH("x", "return x")},
+    {E1001, GRAPH(X, "return x") "Range constraints: {s0: 3}\n"},
+    {E1001, GRAPH(X, "return x") "Range constraints: {s0: VR[4, 3]}\n"},
+    {E1001, GRAPH(X, "return x") "Range constraints: {s0: VR[1, 3]} more\n"},
+    {E1001, GRAPH(X, "return x") "Range\n"},
     {E1001, GRAPH("x: \"f33[2]\"", "return x")},
     {E1001, GRAPH("x: \"f32[2\"", "return x")},
     {E1001, GRAPH("x: \"f32[2, 3][1]\"", "return x")},
@@ -597,6 +624,7 @@ int main(void) {
   tcase_add_test(t, writes);
   tcase_add_test(t, wrappings);
   tcase_add_test(t, ranges);
+  tcase_add_test(t, ranges_of_any_graph);
   tcase_add_loop_test(t, wrong, 0, COUNT_OF(wrongs));
   tcase_add_test(t, unknown_operators);
   suite_add_tcase(s, t);
