@@ -29,11 +29,8 @@ static void write_by_passes(struct row_writer *w) {
     row_writer_reduce_level(w, level, n);
     row_writer_stores(w, level, false);
   }
-  if (rows_have_writes(s, s->levels, true)) {
-    row_writer_open_pass(w, s->levels > 0);
-    row_writer_stores(w, s->levels, true);
-    emit_close(w->e);
-  }
+  if (rows_have_writes(s, s->levels, true))
+    row_writer_pass(w, s->levels > 0, row_writer_full_stores, s->levels);
   row_writer_stores(w, s->levels, false);
 }
 

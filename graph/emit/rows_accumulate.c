@@ -266,17 +266,20 @@ void row_writer_reduce_chunk(struct row_writer *w, struct row_reduction *d) {
 
 // ---- a pass ----
 
+static void accumulate_block(struct row_writer *w, unsigned level) {
+  struct rows *s = w->s;
+  for (size_t i = 0; i < s->reduction_count; i++)
+    if (s->reductions[i].level == level)
+      accumulate(w, &s->reductions[i]);
+  row_writer_stores(w, level, true);
+}
+
 void row_writer_reduce_level(struct row_writer *w, unsigned level, const char *n) {
   struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       put_accumulators(w, &s->reductions[i]);
-  row_writer_open_pass(w, false);
-  for (size_t i = 0; i < s->reduction_count; i++)
-    if (s->reductions[i].level == level)
-      accumulate(w, &s->reductions[i]);
-  row_writer_stores(w, level, true);
-  emit_close(w->e);
+  row_writer_pass(w, false, accumulate_block, level);
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       row_writer_finish(w, &s->reductions[i], n);

@@ -191,9 +191,7 @@ static void write_split(struct row_writer *w, unsigned level) {
   if (level == s->levels) {
     for (unsigned l = 0; l <= level; l++)
       row_writer_stores(w, l, false);
-    row_writer_open_pass(w, false);
-    row_writer_stores(w, level, true);
-    emit_close(e);
+    row_writer_pass(w, false, row_writer_full_stores, level);
     return;
   }
   const char *count = share_count(w, "split");

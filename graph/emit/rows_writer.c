@@ -133,6 +133,22 @@ static bool reads_and_writes(const struct rows *s) {
   return false;
 }
 
+static const char *block_atom(struct row_writer *w) {
+  return w->s->lanes ? arena_printf(w->e->arena, "(%s)", w->block) : w->block;
+}
+
+// The blocks of a long row that lie in it whole are read and written without masks: a variance of
+// 32768 rows took 0.114 ms with them on an H200, 0.074 without.
+static void put_whole(struct row_writer *w) {
+  enum { FEW_TURNS = 4 };
+  const struct rows *s = w->s;
+  int64_t block = s->lanes ? (int64_t)s->lanes * s->width * s->turns : s->r_block;
+  w->has_whole = w->has_r_mask && expr_hint(s->r->symbol->limit) >= FEW_TURNS * block * s->splits;
+  const char *n = emit_extent(w->e, s->r->symbol->limit);
+  if (w->has_whole)
+    emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_atom(w));
+}
+
 void row_writer_r(struct row_writer *w) {
   struct emitter *e = w->e;
   const struct expr *r = w->s->r;
@@ -150,9 +166,12 @@ void row_writer_r(struct row_writer *w) {
   }
   w->has_r_mask = !one_block && !is_even(r->symbol->limit, w->s->r_block);
   w->r_bit = 1u << e->axis_count;
+  w->r_axis = e->axis_count;
   emit_axis(e, r, "r", w->has_r_mask ? "r_mask" : NULL, looped ? 1 : 0);
-  if (looped)
+  if (looped) {
+    put_whole(w);
     return;
+  }
   emit_line(e, 0, "r = tl.arange(0, RBLOCK)%s", w->brackets);
   if (w->has_r_mask)
     emit_line(e, 0, "r_mask = r < %s", emit_extent(e, r->symbol->limit));
@@ -171,23 +190,60 @@ static void put_places(struct row_writer *w, const char *wide) {
     emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s", wide, w->brackets);
 }
 
-void row_writer_open_pass(struct row_writer *w, bool backwards) {
+// Blocks from `first` on that begin before `end`; of a split, those of this program.
+static const char *forwards(struct row_writer *w, const char *first, const char *end) {
+  unsigned splits = w->s->splits;
+  if (splits > 1)
+    return arena_printf(w->e->arena, "for r0 in range(split * %s, %s, %u * %s):", w->block, end,
+                        splits, w->block);
+  return arena_printf(w->e->arena, "for r0 in range(%s, %s, %s):", first, end, w->block);
+}
+
+static const char *backwards_from(struct row_writer *w, const char *last) {
+  return arena_printf(w->e->arena, "for r0 in range(%s, -1, -%s):", last, w->block);
+}
+
+// What is left behind the whole blocks: less than one, of the program whose turn it is.
+static const char *rest(struct row_writer *w, const char *n) {
+  const char *first = "whole";
+  if (w->s->splits > 1)
+    first = arena_printf(w->e->arena, "tl.where(split == whole // %s %% %u, whole, %s)",
+                         block_atom(w), w->s->splits, n);
+  return arena_printf(w->e->arena, "for r0 in range(%s, %s, %s):", first, n, w->block);
+}
+
+static void put_loop(struct row_writer *w, const char *header, bool has_mask, row_body *body,
+                     unsigned level) {
   struct emitter *e = w->e;
-  struct rows *s = w->s;
-  const char *n = emit_extent(e, s->r->symbol->limit), *header, *block = w->block;
-  const char *wide = emit_axis_is_wide(s->r) ? ".to(tl.int64)" : "";
-  if (s->splits > 1)
-    header = arena_printf(e->arena, "for r0 in range(split * %s, %s, %u * %s):", block, n,
-                          s->splits, block);
-  else if (backwards)
-    header = arena_printf(e->arena, "for r0 in range((tl.cdiv(%s, %s) - 1) * %s, -1, -%s):", n,
-                          block, block, block);
-  else
-    header = arena_printf(e->arena, "for r0 in range(0, %s, %s):", n, block);
+  bool has_r_mask = w->has_r_mask;
+  w->has_r_mask = has_mask;
+  e->axes[w->r_axis].mask = has_mask ? "r_mask" : NULL;
   emit_open(e, header);
-  put_places(w, wide);
-  if (w->has_r_mask)
-    emit_line(e, 1, "r_mask = r < %s", n);
+  put_places(w, emit_axis_is_wide(w->s->r) ? ".to(tl.int64)" : "");
+  if (has_mask)
+    emit_line(e, 1, "r_mask = r < %s", emit_extent(e, w->s->r->symbol->limit));
+  body(w, level);
+  emit_close(e);
+  w->has_r_mask = has_r_mask;
+  e->axes[w->r_axis].mask = has_r_mask ? "r_mask" : NULL;
+}
+
+void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsigned level) {
+  struct arena *a = w->e->arena;
+  const char *n = emit_extent(w->e, w->s->r->symbol->limit), *b = w->block;
+  backwards &= w->s->splits == 1;
+  if (!w->has_whole) {
+    const char *last = arena_printf(a, "(tl.cdiv(%s, %s) - 1) * %s", n, b, b);
+    put_loop(w, backwards ? backwards_from(w, last) : forwards(w, "0", n), w->has_r_mask, body,
+             level);
+    return;
+  }
+  if (backwards)
+    put_loop(w, rest(w, n), true, body, level);
+  const char *last = arena_printf(a, "whole - %s", b);
+  put_loop(w, backwards ? backwards_from(w, last) : forwards(w, "0", "whole"), false, body, level);
+  if (!backwards)
+    put_loop(w, rest(w, n), true, body, level);
 }
 
 // ---- writes ----
@@ -198,6 +254,10 @@ void row_writer_stores(struct row_writer *w, unsigned level, bool full) {
     if (o->level == level && o->is_full == full)
       emit_store_value(w->e, o->buffer, o->place, o->body);
   }
+}
+
+void row_writer_full_stores(struct row_writer *w, unsigned level) {
+  row_writer_stores(w, level, true);
 }
 
 bool rows_have_writes(const struct rows *s, unsigned level, bool full) {

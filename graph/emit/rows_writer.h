@@ -17,6 +17,8 @@ struct row_writer {
   const char *brackets; // behind what varies along r
   const char *brackets_x;
   bool has_r_mask;
+  bool has_whole;  // blocks before `whole` need no mask, and get a loop of their own
+  unsigned r_axis; // of the emitter's axes
   uint32_t x_bit, r_bit;
   unsigned level; // the scope that knows x
 };
@@ -26,9 +28,11 @@ struct row_writer row_writer_begin(struct rows *s, const char *suffix);
 void row_writer_x(struct row_writer *w);
 void row_writer_r(struct row_writer *w);
 void row_writer_count(struct row_writer *w); // uses of all formulas
-// A pass over the row, or over this program's part of it.
-void row_writer_open_pass(struct row_writer *w, bool backwards);
+// A pass over the row, or over this program's part of it: `body` for each block.
+typedef void row_body(struct row_writer *w, unsigned level);
+void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsigned level);
 void row_writer_stores(struct row_writer *w, unsigned level, bool full);
+row_body row_writer_full_stores;
 // `splits`: a program a part of a row.
 void row_writer_end(struct row_writer *w, bool splits);
 

@@ -157,13 +157,15 @@ END_TEST
 static const char softmax[] = HEAD "x: \"f32[s0, s1]\"):\n" LINE "y = " A
                                    "_softmax.default(x, -1, False)\n" LINE "return (y,)\n";
 
-static struct program *compile_for(struct arena *a, const char *target, int64_t rows,
-                                   int64_t length) {
+// `length` of s1, if it has one.
+static struct program *compile_for(struct arena *a, const char *text, const char *target,
+                                   int64_t rows, int64_t length) {
   struct diag_engine *diag = diag_engine_create(a);
-  struct graph *g = graph_read_fx(a, diag, source_create(a, "likely", str_from(softmax)));
+  struct graph *g = graph_read_fx(a, diag, source_create(a, "likely", str_from(text)));
   struct program_options o = {.target = target};
   ck_assert_ptr_nonnull(g);
-  ck_assert(graph_set_likely_size(g, "s0", rows) && graph_set_likely_size(g, "s1", length));
+  ck_assert(graph_set_likely_size(g, "s0", rows));
+  ck_assert(!length || graph_set_likely_size(g, "s1", length));
   return program_compile(g, &o);
 }
 
@@ -171,12 +173,30 @@ static struct program *compile_for(struct arena *a, const char *target, int64_t 
 START_TEST(choices_are_for_likely_sizes) {
   static const int64_t sizes_of[][2] = {{3, 5}, {2, 3000}};
   struct arena *a = arena_create();
-  ck_assert_uint_gt(compile_for(a, "sm_90a", 4, 1 << 20)->launches.len, 1);
-  ck_assert_uint_eq(compile_for(a, "sm_90a", 1 << 20, 64)->launches.len, 1);
+  ck_assert_uint_gt(compile_for(a, softmax, "sm_90a", 4, 1 << 20)->launches.len, 1);
+  ck_assert_uint_eq(compile_for(a, softmax, "sm_90a", 1 << 20, 64)->launches.len, 1);
   for (size_t i = 0; i < COUNT_OF(sizes_of); i++) {
-    check_agrees(compile_for(a, "sm_90a", 4, 1 << 20), sizes_of[i], 1e-5, "few long rows");
-    check_agrees(compile_for(a, "host", 1 << 20, 64), sizes_of[i], 1e-5, "many short rows");
+    check_agrees(compile_for(a, softmax, "sm_90a", 4, 1 << 20), sizes_of[i], 1e-5, "few long rows");
+    check_agrees(compile_for(a, softmax, "host", 1 << 20, 64), sizes_of[i], 1e-5,
+                 "many short rows");
   }
+  arena_destroy(a);
+}
+END_TEST
+
+// Whole blocks are read without masks, what is left in a loop of its own.
+START_TEST(whole_blocks_have_no_masks) {
+  static const int64_t length = 5000;
+  static const char text[] =
+      HEAD "x: \"f32[s0, 48]\"):\n" LINE "y = " A "sum.dim_IntList(x, [0])\n" LINE "return (y,)\n";
+  struct arena *a = arena_create();
+  struct program *p = compile_for(a, text, "sm_90a", 1 << 16, 0);
+  const char *source = p->kernels.at[0]->source;
+  const char *whole = strstr(source, ", whole, "), *mask = strstr(source, "r_mask = ");
+  ck_assert_msg(whole && mask && whole < mask, "%s", source);
+  const char *rest = strstr(whole, "for r0 in range(tl.where(split == whole // RBLOCK % ");
+  ck_assert_msg(rest && rest < mask, "%s", source);
+  check_agrees(p, &length, 1e-5, "whole blocks");
   arena_destroy(a);
 }
 END_TEST
@@ -191,7 +211,7 @@ START_TEST(blocks_of_maps_do_not_shrink) {
   const int64_t large = 1 << 20;
   int64_t count = 0;
   ck_assert(expr_eval(programs, 1, &n, &large, &count));
-  ck_assert_int_eq(count, 1024);
+  ck_assert_int_eq(count, 2048);
   arena_destroy(a);
 }
 END_TEST
@@ -224,6 +244,7 @@ int main(void) {
   tcase_set_timeout(c, 600);
   tcase_add_loop_test(c, reductions_of_any_size, 0, COUNT_OF(reductions));
   tcase_add_test(c, reductions_are_split);
+  tcase_add_test(c, whole_blocks_have_no_masks);
   tcase_add_test(c, extents_computed_of_symbols);
   tcase_add_test(c, products_of_computed_extents);
   tcase_add_test(c, floats_of_sizes);
