@@ -142,8 +142,8 @@ static const char *block_atom(struct row_writer *w) {
 static void put_whole(struct row_writer *w) {
   enum { FEW_TURNS = 4 };
   const struct rows *s = w->s;
-  int64_t block = s->lanes ? (int64_t)s->lanes * s->width * s->turns : s->r_block;
-  w->has_whole = w->has_r_mask && expr_hint(s->r->symbol->limit) >= FEW_TURNS * block * s->splits;
+  int64_t turn = (int64_t)s->r_block * s->splits;
+  w->has_whole = w->has_r_mask && expr_hint(s->r->symbol->limit) >= FEW_TURNS * turn;
   const char *n = emit_extent(w->e, s->r->symbol->limit);
   if (w->has_whole)
     emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_atom(w));
@@ -190,13 +190,13 @@ static void put_places(struct row_writer *w, const char *wide) {
     emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s", wide, w->brackets);
 }
 
-// Blocks from `first` on that begin before `end`; of a split, those of this program.
-static const char *forwards(struct row_writer *w, const char *first, const char *end) {
+// Blocks that begin before `end`; of a split, those of this program.
+static const char *forwards(struct row_writer *w, const char *end) {
   unsigned splits = w->s->splits;
   if (splits > 1)
     return arena_printf(w->e->arena, "for r0 in range(split * %s, %s, %u * %s):", w->block, end,
                         splits, w->block);
-  return arena_printf(w->e->arena, "for r0 in range(%s, %s, %s):", first, end, w->block);
+  return arena_printf(w->e->arena, "for r0 in range(0, %s, %s):", end, w->block);
 }
 
 static const char *backwards_from(struct row_writer *w, const char *last) {
@@ -234,14 +234,13 @@ void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsig
   backwards &= w->s->splits == 1;
   if (!w->has_whole) {
     const char *last = arena_printf(a, "(tl.cdiv(%s, %s) - 1) * %s", n, b, b);
-    put_loop(w, backwards ? backwards_from(w, last) : forwards(w, "0", n), w->has_r_mask, body,
-             level);
+    put_loop(w, backwards ? backwards_from(w, last) : forwards(w, n), w->has_r_mask, body, level);
     return;
   }
   if (backwards)
     put_loop(w, rest(w, n), true, body, level);
   const char *last = arena_printf(a, "whole - %s", b);
-  put_loop(w, backwards ? backwards_from(w, last) : forwards(w, "0", "whole"), false, body, level);
+  put_loop(w, backwards ? backwards_from(w, last) : forwards(w, "whole"), false, body, level);
   if (!backwards)
     put_loop(w, rest(w, n), true, body, level);
 }
