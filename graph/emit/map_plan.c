@@ -92,7 +92,9 @@ static void plan_block(struct emitter *e, const struct access_sum *s, struct map
   // On an H200 rotary embeddings and swiglu of halves were 6 and 1 % faster with two warps than
   // with four.
   m->num_warps = s->narrowest <= 2 && !m->is_halved ? 2 : 4;
-  unsigned block = elements_a_thread(s, m->rank == 1 && may_grow) * 128;
+  unsigned block = elements_a_thread(s, false) * 128;
+  if (m->rank == 1 && (may_grow || total % block))
+    block = elements_a_thread(s, true) * 128;
   // Small ones are spread over the device. Where a size is a symbol, a large one may come: there,
   // small blocks would cost more than large ones cost here.
   while (!may_grow && block > 128 && total / block < 2 * (int64_t)emit_multiprocessors(e->o))
