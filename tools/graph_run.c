@@ -11,6 +11,7 @@
 #include "tools/npy.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -174,6 +175,13 @@ static double distance(const struct tensor *got, const struct tensor *want, doub
   return size > 0 ? most / size : most;
 }
 
+// Adds to *ret_nans of *ret_elements.
+static void count_nans(const struct tensor *want, int64_t *ret_nans, int64_t *ret_elements) {
+  for (int64_t i = 0; i < want->numel; i++)
+    *ret_nans += isnan(element(want, i));
+  *ret_elements += want->numel;
+}
+
 static int check_outputs(struct tool *t, const struct graph_session *s, struct strbuf *out) {
   const struct graph *g = s->program->graph;
   struct interpret_options options = {.seed = t->o.seed};
@@ -182,9 +190,11 @@ static int check_outputs(struct tool *t, const struct graph_session *s, struct s
     return tool_error_status(t);
   const double *known = tolerances(t, g);
   double worst = 0;
+  int64_t nans = 0, elements = 0;
   for (size_t i = 0; i < result_count(g); i++) {
     if (!result(g, i))
       continue;
+    count_nans(want[i], &nans, &elements);
     double size = 0, d = distance(s->outputs[i], want[i], t->o.atol_given ? t->o.atol : 0, &size);
     worst = fmax(worst, d);
     if (d <= (t->o.rtol_given ? t->o.rtol : known[made(g, i)->id]))
@@ -202,8 +212,11 @@ static int check_outputs(struct tool *t, const struct graph_session *s, struct s
     tensor_destroy(want[i]);
   strbuf_printf(out,
                 "  checked    against the reference interpreter: largest difference %.3g of the "
-                "largest value\n",
+                "largest value",
                 worst);
+  if (nans)
+    strbuf_printf(out, "; %" PRId64 " of %" PRId64 " elements are NaN in both", nans, elements);
+  strbuf_putc(out, '\n');
   return diag_error_count(t->diag) ? EXIT_WRONG : EXIT_DONE;
 }
 

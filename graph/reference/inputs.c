@@ -298,6 +298,8 @@ static void follow_input(struct follow *f, const struct value *input) {
     for (uint32_t k = f->first[id]; k < f->first[id + 1]; k++)
       look_at(f, &f->uses[k], f->shifts[id]);
   }
+  if (input->rank == 0 && dtype_is_float(input->dtype))
+    want(f, INPUT_POSITIVE, 1); // a scale, an epsilon, a rate
   if (f->hint.use != INPUT_INDEX)
     f->hint.limit = 2; // a mask, most likely
   if (f->hint.limit < 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plausible inputs for a graph: random, but such that it runs. What uses an input says what it may
 // hold: an index stays below the size of what it chooses from, a variance is positive, weights of
-// products are small.
+// products are small. Single floats are positive.
 #ifndef TILE_GRAPH_REFERENCE_INPUTS_H
 #define TILE_GRAPH_REFERENCE_INPUTS_H
 

@@ -87,6 +87,8 @@ check "--expect with a tolerance" 0 '' --graph sincos.py --run --target host --e
 check "--arg of another shape" 1 'input `a` is f32\[3, 100\] \[E0723\]' --graph sincos.py --run --target host --arg 'a=f32[100x3]:zeros'
 check "--arg for no input" 1 'no input `c` \[E0721\]' --graph sincos.py --run --target host --arg 'c=f32[3x100]:zeros'
 check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run --target host --out sin=@sin.npy
+sed 's/sin\.default/sqrt.default/' sincos.py > nans.py
+check "--check tells NaN" 0 'largest value; [0-9]+ of 300 elements are NaN in both' --graph nans.py --run --check --target host --arg 'a=f32[3x100]:rand(1,-1,1)'
 sed 's/\[3, 100\]/[s0, 100]/g' sincos.py > sizes.py
 check "a size by --arg" 0 '^  add +f32\[s0, 100\]
 checked' --graph sizes.py --run --check --target host --arg s0=7
