@@ -93,10 +93,9 @@ const struct expr *graph_size(struct graph *g, const char *name, int64_t lo, int
   enum { LIKELY = 1024 };
   int64_t likely = LIKELY < lo ? lo : LIKELY > hi ? hi : LIKELY;
   const struct expr *e = expr_size(g->exprs, arena_strdup(g->arena, name), lo, hi, likely);
-  for (size_t i = 0; i < g->symbols.len; i++)
-    if (g->symbols.at[i] == e)
-      return e;
-  vec_push(g->arena, &g->symbols, e);
+  // Symbols stand in the order of their making: what is younger than the last is new.
+  if (g->symbols.len == 0 || e->id > g->symbols.at[g->symbols.len - 1]->id)
+    vec_push(g->arena, &g->symbols, e);
   return e;
 }
 
