@@ -317,9 +317,11 @@ END_TEST
 
 // ---- attention ----
 
-// With D = 64 most configurations lie within 15 %, and the best, 128x128 with 4 warps, spills 73
-// words that cost it nothing: the model expects a fifth more. Of 64x64 it expects 172 registers and
-// two programs a multiprocessor; there are 137, and three.
+// With D = 64 the last MISJUDGED configurations are known to be judged badly: 128x128 with 4 warps
+// spills 73 words that cost it nothing, where the model expects a fifth more; of 64x64 it expects
+// 172 registers and two programs a multiprocessor, and there are 137 and three.
+enum { MISJUDGED = 4 };
+
 static struct launch attention(const char *d, const char *causal) {
   return (struct launch){
       .file = "tutorials/07-flash-attention/attention.tile",
@@ -346,16 +348,16 @@ static const struct point attention_64[] = {
     {{128, 64}, 8, 4, 2.0132},
     {{128, 128}, 8, 2, 1.9005},
     {{128, 128}, 8, 3, 2.067},
-    {{128, 128}, 4, 2, 1.6764},
     {{128, 32}, 4, 3, 1.8295},
     {{128, 32}, 4, 4, 1.8219},
     {{128, 32}, 8, 4, 1.9721},
-    {{64, 64}, 4, 2, 1.9096},
-    {{64, 64}, 4, 3, 1.9083},
-    {{64, 64}, 4, 4, 1.9172},
     {{64, 32}, 4, 3, 1.8649},
     {{64, 128}, 4, 2, 1.9919},
     {{256, 64}, 8, 3, 2.0532},
+    {{128, 128}, 4, 2, 1.6764},
+    {{64, 64}, 4, 2, 1.9096},
+    {{64, 64}, 4, 3, 1.9083},
+    {{64, 64}, 4, 4, 1.9172},
 };
 
 static const struct point attention_128[] = {
@@ -387,16 +389,16 @@ static const struct point attention_64_causal[] = {
     {{128, 64}, 8, 4, 1.0918},
     {{128, 128}, 8, 2, 0.9993},
     {{128, 128}, 8, 3, 1.1298},
-    {{128, 128}, 4, 2, 0.9629},
     {{128, 32}, 4, 3, 1.0082},
     {{128, 32}, 4, 4, 1.0296},
     {{128, 32}, 8, 4, 1.0537},
-    {{64, 64}, 4, 2, 0.9532},
-    {{64, 64}, 4, 3, 0.9548},
-    {{64, 64}, 4, 4, 1.0588},
     {{64, 32}, 4, 3, 0.9967},
     {{64, 128}, 4, 2, 0.993},
     {{256, 64}, 8, 3, 1.1645},
+    {{128, 128}, 4, 2, 0.9629},
+    {{64, 64}, 4, 2, 0.9532},
+    {{64, 64}, 4, 3, 0.9548},
+    {{64, 64}, 4, 4, 1.0588},
 };
 
 static const struct point attention_128_causal[] = {
@@ -423,7 +425,8 @@ static const struct point attention_128_causal[] = {
 
 START_TEST(attention_is_ranked) {
   struct launch l = attention("64", "False");
-  check_ranks("attention, D = 64", &l, attention_64, COUNT_OF(attention_64), 0.7, 8);
+  check_ranks("attention, D = 64", &l, attention_64, COUNT_OF(attention_64) - MISJUDGED, 0.75, 3);
+  check_ranks("attention, D = 64, all", &l, attention_64, COUNT_OF(attention_64), 0.7, 8);
   l = attention("128", "False");
   check_ranks("attention, D = 128", &l, attention_128, COUNT_OF(attention_128), 0.75, 3);
 }
@@ -431,7 +434,10 @@ END_TEST
 
 START_TEST(causal_attention_is_ranked) {
   struct launch l = attention("64", "True");
-  check_ranks("causal, D = 64", &l, attention_64_causal, COUNT_OF(attention_64_causal), 0.55, 3);
+  check_ranks("causal, D = 64", &l, attention_64_causal, COUNT_OF(attention_64_causal) - MISJUDGED,
+              0.65, 4);
+  check_ranks("causal, D = 64, all", &l, attention_64_causal, COUNT_OF(attention_64_causal), 0.55,
+              3);
   l = attention("128", "True");
   check_ranks("causal, D = 128", &l, attention_128_causal, COUNT_OF(attention_128_causal), 0.65, 3);
 }
