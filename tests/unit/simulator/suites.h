@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suites of this executable: one test_<module>.c each.
+#ifndef TESTS_UNIT_SIMULATOR_SUITES_H
+#define TESTS_UNIT_SIMULATOR_SUITES_H
+
+#include <check.h>
+
+#define SUITES(X)                                                                                  \
+  X(alu_decode)                                                                                    \
+  X(alu_integer)
+
+#define X(name) TCase *name##_tests(void);
+SUITES(X)
+#undef X
+
+#endif
