@@ -42,7 +42,7 @@ enum host_access { HOST_LOAD, HOST_STORE, HOST_ATOMIC, HOST_COPY };
 //   shuffle     every lane of the warp gives `value` and gets that of lane `source_lane` (0..31);
 //               `place` as of a barrier
 //   mma         a matrix instruction of the warp (base/mma.h): the lane's words of A, B and C, and
-//               room for those of D (runtime/host_tensor_core.c says how it computes); `place` as
+//               room for those of D (base/mma.h says how it computes); `place` as
 //               of a barrier
 //   async_copy  `bytes` (4, 8 or 16) from `from` (NULL: zeros), derived from parameter `param`, to
 //               `to` in the CTA's shared memory. They arrive when the thread waits for them; until

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of matrix instructions (mma.def), shared by the layouts that feed them, the emission
-// and the host executor.
+// and the host executor, and their products, shared by the host executor and the simulator of PTX.
 //
 // Fragments, lane l of 32 (PTX ISA, 9.7.15 "Matrix Fragments for mma"): A has row l / 4 (and, with
 // m = 16, row l / 4 + 8), B has column l / 4; along k a lane has words l % 4, l % 4 + 4, ... of
@@ -34,5 +34,21 @@ const struct mma_instruction *mma_instruction(enum mma_id id);
 // the largest k that is at most `k`, else the one with the smallest. NULL when there is none.
 const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm,
                                        uint64_t k);
+
+// One lane's words of A, B, C, and room for those of D, which may be C's.
+struct mma_lane {
+  const void *a, *b, *c;
+  void *d;
+};
+
+// D = A B + C for a warp. The fields of `in` that count are the types (a, b: U8, too), m, k and the
+// words; k is at most 32. Thread-safe.
+//
+// The numbers. Of floats, products are exact in double and are summed there, in the order of k,
+// from zero on; the sum is added to the element of C in double, and the result is rounded to the
+// type of D, to nearest even. f32 operands are tf32: their upper 19 bits count. f64 is a chain of
+// fma from C on, in the order of k. 8-bit integers are summed exactly and wrap around, or saturate.
+// NaN is 0x7fffffff, 0x7fff or 0xfff8000000000000.
+void mma_product(const struct mma_instruction *in, bool saturate, const struct mma_lane lanes[32]);
 
 #endif

@@ -18,8 +18,9 @@ enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, AT_MMA, ENDED };
 struct cta_thread {
   struct host_thread t;
   enum thread_state state;
-  uint32_t value, source_lane;    // of the shuffle it waits at
-  struct host_mma mma;            // of the matrix instruction it waits at
+  uint32_t value, source_lane; // of the shuffle it waits at
+  enum mma_id mma_id;          // of the matrix instruction it waits at
+  struct mma_lane mma;
   const struct host_place *place; // of what it waits at
 };
 
@@ -93,7 +94,8 @@ void tile_host_mma(struct host_thread *t, uint32_t id, const void *a, const void
   if (!cta->fibers)
     not_collective(t, "matrix instruction");
   struct cta_thread *self = &cta->worker->threads[t->thread_id];
-  self->mma = (struct host_mma){(enum mma_id)id, a, b, c, d};
+  self->mma_id = (enum mma_id)id;
+  self->mma = (struct mma_lane){a, b, c, d};
   self->place = place;
   self->state = AT_MMA;
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
@@ -182,12 +184,12 @@ static bool meet(struct host_cta *cta, unsigned first, enum thread_state at) {
 }
 
 static void multiply_matrices(struct cta_thread *warp) {
-  struct host_mma lanes[WARP];
+  struct mma_lane lanes[WARP];
   for (unsigned i = 0; i < WARP; i++) {
     lanes[i] = warp[i].mma;
     warp[i].state = RUNNABLE;
   }
-  host_mma_run(lanes);
+  mma_product(mma_instruction(warp->mma_id), false, lanes);
 }
 
 // Runs one warp until each lane is at the barrier or has ended.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host device's insides, shared by the files that make it up: the device and its table of
 // buffers (host_device.c), launches and CTAs (host_cta.c), matrix instructions
-// (host_tensor_core.c), the checker (host_check.c; of shared memory: host_shared.c) and
+// (base/mma.h), the checker (host_check.c; of shared memory: host_shared.c) and
 // device_print (host_print.c).
 #ifndef TILE_RUNTIME_HOST_DEVICE_H
 #define TILE_RUNTIME_HOST_DEVICE_H
@@ -112,16 +112,6 @@ void host_workers_free(struct host_device *d);
 // Ends the calling thread's CTA and the launch; does not return.
 _Noreturn void host_cta_stop(struct host_thread *t);
 _Noreturn void host_cta_fail(struct host_thread *t, tile_status status, const char *message);
-
-// ---- host_tensor_core.c ----
-// One lane's part of a matrix instruction: words of A, B, C, and room for those of D, which may be
-// C's.
-struct host_mma {
-  enum mma_id id;
-  const void *a, *b, *c;
-  void *d;
-};
-void host_mma_run(const struct host_mma lanes[32]);
 
 // ---- host_check.c ----
 // Snapshot of buffers and bounds before a checked launch; false when memory is out.

@@ -147,7 +147,7 @@ static double stored(enum dtype t, double x) {
   return dtype_load(t, bytes);
 }
 
-// As documented in runtime/host_tensor_core.c.
+// As documented in base/mma.h.
 static double reference(const struct product *p, unsigned row, unsigned col) {
   const struct form *f = p->form;
   double sum = f->a == DTYPE_F64 ? p->c[row][col] : 0;

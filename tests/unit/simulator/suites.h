@@ -7,7 +7,8 @@
 
 #define SUITES(X)                                                                                  \
   X(alu_decode)                                                                                    \
-  X(alu_integer)
+  X(alu_integer)                                                                                   \
+  X(matrix)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions on the host: the words of 32 lanes become matrices, are multiplied once for
-// the whole warp, and go back.
-//
-// The numbers. Of floats, products are exact in double and are summed there, in the order of k,
-// from zero on; the sum is added to the element of C in double, and the result is rounded to the
-// type of D, to nearest even. f32 operands are tf32: their upper 19 bits count. f64 is a chain of
-// fma from C on, in the order of k. 8-bit integers are summed in 32 bits and wrap around.
+// Products of matrix instructions: the words of 32 lanes become matrices, are multiplied once for
+// the whole warp, and go back. mma.h says which numbers come out.
 #include "base/mma.h"
-#include "runtime/host_device.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,6 +39,7 @@ static double element(enum dtype t, uint32_t word, unsigned i) {
   case DTYPE_F8E4NV: return (double)e4m3(word >> 8 * i & 0xff);
   case DTYPE_F8E5: return (double)half((word >> 8 * i & 0xff) << 8);
   case DTYPE_I8: return (double)(int8_t)(word >> 8 * i & 0xff);
+  case DTYPE_U8: return (double)(word >> 8 * i & 0xff);
   default: return (double)float_of(word >> TF32_DROPPED_BITS << TF32_DROPPED_BITS);
   }
 }
@@ -56,15 +51,16 @@ struct operands {
   double a[MAX_M][MAX_K], b[MAX_K][MMA_N];
 };
 
-// Where element i of word w of a lane is: its row of A, or column of B, and its place along K.
-struct place {
+// Where the first element of word w of a lane is: its row of A, or column of B, and its index along
+// K.
+struct position {
   unsigned outer, k;
 };
 
-static struct place place_of(unsigned lane, unsigned word, unsigned i, unsigned halves,
-                             unsigned per_word) {
-  return (struct place){lane / 4 + 8 * (word % halves),
-                        (word / halves * 4 + lane % 4) * per_word + i};
+static struct position position_of(unsigned lane, unsigned word, unsigned halves,
+                                   unsigned per_word) {
+  return (struct position){lane / 4 + 8 * (word % halves),
+                           (word / halves * 4 + lane % 4) * per_word};
 }
 
 static void read_word(enum dtype t, const void *words, unsigned w, unsigned per_word, double *ret) {
@@ -78,19 +74,19 @@ static void read_word(enum dtype t, const void *words, unsigned w, unsigned per_
     ret[i] = element(t, word, i);
 }
 
-static void read_operands(const struct mma_instruction *in, const struct host_mma *lanes,
+static void read_operands(const struct mma_instruction *in, const struct mma_lane *lanes,
                           struct operands *ret) {
   unsigned halves = in->m / 8, per_word = in->a == DTYPE_F64 ? 1 : 32 / dtype_bits(in->a);
   double x[4];
   for (unsigned lane = 0; lane < WARP; lane++) {
     for (unsigned w = 0; w < in->a_words; w++) {
       read_word(in->a, lanes[lane].a, w, per_word, x);
-      struct place at = place_of(lane, w, 0, halves, per_word);
+      struct position at = position_of(lane, w, halves, per_word);
       memcpy(&ret->a[at.outer][at.k], x, per_word * sizeof *x);
     }
     for (unsigned w = 0; w < in->b_words; w++) {
       read_word(in->b, lanes[lane].b, w, per_word, x);
-      struct place at = place_of(lane, w, 0, 1, per_word);
+      struct position at = position_of(lane, w, 1, per_word);
       for (unsigned i = 0; i < per_word; i++)
         ret->b[at.k + i][at.outer] = x[i];
     }
@@ -127,20 +123,37 @@ static double read_c(enum dtype t, const void *c, unsigned h, unsigned n) {
   }
 }
 
-static void write_d(enum dtype t, void *d, const void *c, unsigned h, unsigned n, double sum) {
-  unsigned at = 2 * h + n;
-  switch (t) {
-  case DTYPE_F16: dtype_store(t, (uint16_t *)d + at, read_c(t, c, h, n) + sum); break;
-  case DTYPE_F32: ((float *)d)[at] = (float)(read_c(t, c, h, n) + sum); break;
-  case DTYPE_F64: ((double *)d)[at] = sum; break;
-  default: // sums of products of 8 bits are exact in double
-    ((uint32_t *)d)[at] = ((const uint32_t *)c)[at] + (uint32_t)(int32_t)sum;
-    break;
-  }
+static uint32_t integer_sum(uint32_t c, double sum, bool saturate) {
+  if (!saturate)
+    return c + (uint32_t)(int32_t)sum;
+  int64_t exact = (int64_t)(int32_t)c + (int64_t)sum;
+  return (uint32_t)(exact > INT32_MAX ? INT32_MAX : exact < INT32_MIN ? INT32_MIN : exact);
 }
 
-void host_mma_run(const struct host_mma lanes[WARP]) {
-  const struct mma_instruction *in = mma_instruction(lanes[0].id);
+static void write_d(enum dtype t, const struct mma_lane *lane, unsigned at, double sum,
+                    bool saturate) {
+  const uint64_t nan64 = 0xfff8000000000000;
+  const uint32_t nan32 = 0x7fffffff;
+  const uint16_t nan16 = 0x7fff;
+  if (t == DTYPE_I32) { // sums of products of 8 bits are exact in double
+    ((uint32_t *)lane->d)[at] = integer_sum(((const uint32_t *)lane->c)[at], sum, saturate);
+    return;
+  }
+  double x = t == DTYPE_F64 ? sum : read_c(t, lane->c, at / 2, at % 2) + sum;
+  const void *nan = t == DTYPE_F64   ? (const void *)&nan64
+                    : t == DTYPE_F32 ? (const void *)&nan32
+                                     : (const void *)&nan16;
+  char *to = (char *)lane->d + (size_t)at * dtype_bytes(t);
+  if (isnan(x))
+    memcpy(to, nan, dtype_bytes(t));
+  else if (t == DTYPE_F32)
+    ((float *)lane->d)[at] = (float)x;
+  else
+    dtype_store(t, to, x);
+}
+
+void mma_product(const struct mma_instruction *in, bool saturate,
+                 const struct mma_lane lanes[WARP]) {
   struct operands x;
   double sums[MAX_M][MMA_N] = {0};
   read_operands(in, lanes, &x);
@@ -151,8 +164,7 @@ void host_mma_run(const struct host_mma lanes[WARP]) {
   for (unsigned row = 0; row < in->m; row++)
     multiply_row(in, &x, row, sums[row]);
   for (unsigned lane = 0; lane < WARP; lane++)
-    for (unsigned h = 0; h < in->m / 8; h++)
-      for (unsigned n = 0; n < 2; n++)
-        write_d(in->c, lanes[lane].d, lanes[lane].c, h, n,
-                sums[lane / 4 + 8 * h][2 * (lane % 4) + n]);
+    for (unsigned i = 0; i < in->m / 4; i++)
+      write_d(in->c, &lanes[lane], i, sums[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2],
+              saturate);
 }
