@@ -8,21 +8,22 @@ bool alu_known(const char *opcode, struct alu_instruction *ret) {
   struct str parts[16], rest = str_from(opcode);
   size_t count = 0;
   do {
-    ck_assert_uint_lt(count, COUNT_OF(parts));
     rest = str_split(rest, '.', &parts[count++]);
-  } while (rest.ptr);
+  } while (rest.ptr && count < COUNT_OF(parts));
   return alu_decode(parts, count, ret);
 }
 
 struct alu_instruction alu_get(const char *opcode) {
   struct alu_instruction in;
-  ck_assert_msg(alu_known(opcode, &in), "%s is not known", opcode);
+  if (!alu_known(opcode, &in))
+    ck_abort_msg("%s is not known", opcode);
   return in;
 }
 
 static uint64_t run(const char *opcode, unsigned count, const uint64_t *sources) {
   struct alu_instruction in = alu_get(opcode);
-  ck_assert_msg(in.source_count == count, "%s has %u sources", opcode, in.source_count);
+  if (in.source_count != count)
+    ck_abort_msg("%s has %u sources", opcode, in.source_count);
   uint64_t results[ALU_MAX_RESULTS];
   in.run(&in, sources, results);
   return results[0];

@@ -5,6 +5,15 @@
 
 #include "simulator/alu.h"
 
+// As ck_assert_uint_eq, for loops: Check writes to a file at each of its assertions.
+#define AGREE(got, expected)                                                                       \
+  do {                                                                                             \
+    uint64_t got_ = (got), expected_ = (expected);                                                 \
+    if (got_ != expected_)                                                                         \
+      ck_abort_msg("%s is %llx, not %llx", #got, (unsigned long long)got_,                         \
+                   (unsigned long long)expected_);                                                 \
+  } while (0)
+
 bool alu_known(const char *opcode, struct alu_instruction *ret);
 // Fails the test where the opcode is not known or does not take these sources.
 struct alu_instruction alu_get(const char *opcode);

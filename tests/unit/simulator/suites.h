@@ -6,6 +6,8 @@
 #include <check.h>
 
 #define SUITES(X)                                                                                  \
+  X(alu_convert)                                                                                   \
+  X(alu_float)                                                                                     \
   X(alu_decode)                                                                                    \
   X(alu_integer)                                                                                   \
   X(matrix)

@@ -21,36 +21,33 @@ START_TEST(sums_and_products) {
   FOR_PAIRS(a, b) {
     int64_t sa = (int32_t)a, sb = (int32_t)b;
     uint64_t c = 0x89abcdef;
-    ck_assert_uint_eq(low(alu_run2("add.s32", a, b)), a + b);
-    ck_assert_uint_eq(alu_run2("sub.u32", a, b), a - b);
-    ck_assert_uint_eq(alu_run2("mul.lo.u32", a, b), low((uint64_t)a * b));
-    ck_assert_uint_eq(alu_run2("mul.hi.u32", a, b), (uint64_t)a * b >> 32);
-    ck_assert_uint_eq(low(alu_run2("mul.hi.s32", a, b)), low((uint64_t)(sa * sb >> 32)));
-    ck_assert_int_eq((int64_t)alu_run2("mul.wide.s32", a, b), sa * sb);
-    ck_assert_uint_eq(alu_run2("mul.wide.u32", a, b), (uint64_t)a * b);
-    ck_assert_uint_eq(alu_run2("mul.wide.u16", a, b), (uint64_t)(a & 0xffff) * (b & 0xffff));
-    ck_assert_uint_eq(alu_run3("mad.wide.u32", a, b, c << 20), (uint64_t)a * b + (c << 20));
-    ck_assert_uint_eq(low(alu_run3("mad.lo.s32", a, b, c)), low(a * (uint64_t)b + c));
+    AGREE(low(alu_run2("add.s32", a, b)), a + b);
+    AGREE(alu_run2("sub.u32", a, b), a - b);
+    AGREE(alu_run2("mul.lo.u32", a, b), low((uint64_t)a * b));
+    AGREE(alu_run2("mul.hi.u32", a, b), (uint64_t)a * b >> 32);
+    AGREE(low(alu_run2("mul.hi.s32", a, b)), low((uint64_t)(sa * sb >> 32)));
+    AGREE(alu_run2("mul.wide.s32", a, b), sa * sb);
+    AGREE(alu_run2("mul.wide.u32", a, b), (uint64_t)a * b);
+    AGREE(alu_run2("mul.wide.u16", a, b), (uint64_t)(a & 0xffff) * (b & 0xffff));
+    AGREE(alu_run3("mad.wide.u32", a, b, c << 20), (uint64_t)a * b + (c << 20));
+    AGREE(low(alu_run3("mad.lo.s32", a, b, c)), low(a * (uint64_t)b + c));
     int64_t sum = (sa * sb >> 32) + 0x7abcdef0;
-    ck_assert_int_eq((int64_t)alu_run3("mad.hi.sat.s32", a, b, 0x7abcdef0),
-                     sum > INT32_MAX ? INT32_MAX : sum);
+    AGREE(alu_run3("mad.hi.sat.s32", a, b, 0x7abcdef0), sum > INT32_MAX ? INT32_MAX : sum);
     int64_t added = sa + sb, taken = sa - sb;
-    ck_assert_int_eq((int64_t)alu_run2("add.sat.s32", a, b), added > INT32_MAX   ? INT32_MAX
-                                                             : added < INT32_MIN ? INT32_MIN
-                                                                                 : added);
-    ck_assert_int_eq((int64_t)alu_run2("sub.sat.s32", a, b), taken > INT32_MAX   ? INT32_MAX
-                                                             : taken < INT32_MIN ? INT32_MIN
-                                                                                 : taken);
-    ck_assert_uint_eq(alu_run2("add.u16x2", a, b),
-                      ((a + b) & 0xffff) | (((a >> 16) + (b >> 16)) << 16));
-    ck_assert_uint_eq(low(alu_run3("sad.s32", a, b, c)), low((uint64_t)llabs(sa - sb) + c));
+    AGREE(alu_run2("add.sat.s32", a, b), added > INT32_MAX   ? INT32_MAX
+                                         : added < INT32_MIN ? INT32_MIN
+                                                             : added);
+    AGREE(alu_run2("sub.sat.s32", a, b), taken > INT32_MAX   ? INT32_MAX
+                                         : taken < INT32_MIN ? INT32_MIN
+                                                             : taken);
+    AGREE(alu_run2("add.u16x2", a, b), ((a + b) & 0xffff) | (((a >> 16) + (b >> 16)) << 16));
+    AGREE(low(alu_run3("sad.s32", a, b, c)), low((uint64_t)llabs(sa - sb) + c));
   }
   uint64_t x = 0xfedcba9876543210, y = 0x0123456789abcdef;
-  ck_assert_uint_eq(alu_run2("mul.hi.u64", x, y), 0x121fa00ad77d742);
-  ck_assert_uint_eq(alu_run2("mul.hi.s64", x, y), 0x121fa00ad77d742 - y);
-  ck_assert_uint_eq(alu_run2("mul24.lo.u32", 0xffabcdef, 0x00ffffff), 0xee543211);
-  ck_assert_uint_eq(alu_run2("mul24.hi.u32", 0xffabcdef, 0x00ffffff),
-                    (uint64_t)0xabcdef * 0xffffff >> 16);
+  AGREE(alu_run2("mul.hi.u64", x, y), 0x121fa00ad77d742);
+  AGREE(alu_run2("mul.hi.s64", x, y), 0x121fa00ad77d742 - y);
+  AGREE(alu_run2("mul24.lo.u32", 0xffabcdef, 0x00ffffff), 0xee543211);
+  AGREE(alu_run2("mul24.hi.u32", 0xffabcdef, 0x00ffffff), (uint64_t)0xabcdef * 0xffffff >> 16);
 }
 END_TEST
 
@@ -60,19 +57,19 @@ START_TEST(carries) {
   struct alu_instruction sub = alu_get("sub.cc.u32"), subc = alu_get("subc.cc.u32");
   uint64_t r[2], s[3] = {UINT64_MAX, 2};
   add.run(&add, s, r);
-  ck_assert_uint_eq(r[0], 1);
-  ck_assert_uint_eq(r[1], 1);
+  AGREE(r[0], 1);
+  AGREE(r[1], 1);
   s[0] = 5, s[1] = 6, s[2] = r[1];
   addc.run(&addc, s, r);
-  ck_assert_uint_eq(r[0], 12);
+  AGREE(r[0], 12);
   s[0] = 0, s[1] = 1;
   sub.run(&sub, s, r);
-  ck_assert_uint_eq(r[0], UINT32_MAX);
-  ck_assert_uint_eq(r[1], 1);
+  AGREE(r[0], UINT32_MAX);
+  AGREE(r[1], 1);
   s[0] = 7, s[1] = 7, s[2] = 1;
   subc.run(&subc, s, r);
-  ck_assert_uint_eq(r[0], UINT32_MAX);
-  ck_assert_uint_eq(r[1], 1);
+  AGREE(r[0], UINT32_MAX);
+  AGREE(r[1], 1);
 }
 END_TEST
 
@@ -80,27 +77,25 @@ START_TEST(divisions_and_order) {
   FOR_PAIRS(a, b) {
     int32_t sa = (int32_t)a, sb = (int32_t)b;
     if (b) {
-      ck_assert_uint_eq(alu_run2("div.u32", a, b), a / b);
-      ck_assert_uint_eq(alu_run2("rem.u32", a, b), a % b);
-      ck_assert_int_eq((int32_t)alu_run2("div.s32", a, b), (int32_t)((int64_t)sa / sb));
-      ck_assert_int_eq((int32_t)alu_run2("rem.s32", a, b), (int32_t)((int64_t)sa % sb));
+      AGREE(alu_run2("div.u32", a, b), a / b);
+      AGREE(alu_run2("rem.u32", a, b), a % b);
+      AGREE(alu_run2("div.s32", a, b), (int32_t)((int64_t)sa / sb));
+      AGREE(alu_run2("rem.s32", a, b), (int32_t)((int64_t)sa % sb));
     }
-    ck_assert_uint_eq(alu_run2("min.u32", a, b), a < b ? a : b);
-    ck_assert_int_eq((int32_t)alu_run2("max.s32", a, b), sa > sb ? sa : sb);
-    ck_assert_int_eq((int32_t)alu_run2("max.relu.s32", a, b),
-                     sa > sb ? (sa > 0 ? sa : 0) : (sb > 0 ? sb : 0));
+    AGREE(alu_run2("min.u32", a, b), a < b ? a : b);
+    AGREE(alu_run2("max.s32", a, b), sa > sb ? sa : sb);
+    AGREE(alu_run2("max.relu.s32", a, b), sa > sb ? (sa > 0 ? sa : 0) : (sb > 0 ? sb : 0));
     int16_t la = (int16_t)a, lb = (int16_t)b, ha = (int16_t)(a >> 16), hb = (int16_t)(b >> 16);
-    ck_assert_uint_eq(low(alu_run2("min.s16x2", a, b)), (uint32_t)(uint16_t)(la < lb ? la : lb) |
-                                                            (uint32_t)(uint16_t)(ha < hb ? ha : hb)
-                                                                << 16);
+    AGREE(low(alu_run2("min.s16x2", a, b)),
+          (uint32_t)(uint16_t)(la < lb ? la : lb) | (uint32_t)(uint16_t)(ha < hb ? ha : hb) << 16);
   }
-  ck_assert_uint_eq(alu_run2("div.u32", 17, 0), UINT32_MAX);
-  ck_assert_uint_eq(alu_run2("rem.u64", 17, 0), 17);
-  ck_assert_uint_eq(alu_run2("div.s64", (uint64_t)INT64_MIN, UINT64_MAX), (uint64_t)INT64_MIN);
-  ck_assert_uint_eq(alu_run2("rem.s64", (uint64_t)INT64_MIN, UINT64_MAX), 0);
-  ck_assert_uint_eq(low(alu_run1("abs.s32", 0x80000000)), 0x80000000);
-  ck_assert_uint_eq(low(alu_run1("neg.s16", 1)), 0xffffffff); // sign extended
-  ck_assert_uint_eq(alu_run2("div.u16", 0x1ffff, 2), 0x7fff); // a wider register
+  AGREE(alu_run2("div.u32", 17, 0), UINT32_MAX);
+  AGREE(alu_run2("rem.u64", 17, 0), 17);
+  AGREE(alu_run2("div.s64", (uint64_t)INT64_MIN, UINT64_MAX), (uint64_t)INT64_MIN);
+  AGREE(alu_run2("rem.s64", (uint64_t)INT64_MIN, UINT64_MAX), 0);
+  AGREE(low(alu_run1("abs.s32", 0x80000000)), 0x80000000);
+  AGREE(low(alu_run1("neg.s16", 1)), 0xffffffff); // sign extended
+  AGREE(alu_run2("div.u16", 0x1ffff, 2), 0x7fff); // a wider register
 }
 END_TEST
 
@@ -125,17 +120,15 @@ START_TEST(fields) {
   const uint64_t a = 0x9234567887654321, b = 0x0f1e2d3c4b5a6978;
   for (unsigned at = 0; at < 70; at++)
     for (unsigned length = 0; length < 70; length++) {
-      ck_assert_uint_eq(alu_run3("bfe.u32", low(a), at, length),
-                        field_of(low(a), at, length, 32, false));
-      ck_assert_uint_eq(low(alu_run3("bfe.s32", low(a), at, length)),
-                        field_of(low(a), at, length, 32, true));
-      ck_assert_uint_eq(alu_run3("bfe.u64", a, at, length), field_of(a, at, length, 64, false));
-      ck_assert_uint_eq(alu_run3("bfe.s64", a, at, length), field_of(a, at, length, 64, true));
-      ck_assert_uint_eq(alu_run4("bfi.b32", low(a), low(b), at, length),
-                        inserted(low(a), low(b), at, length, 32));
-      ck_assert_uint_eq(alu_run4("bfi.b64", a, b, at, length), inserted(a, b, at, length, 64));
+      AGREE(alu_run3("bfe.u32", low(a), at, length), field_of(low(a), at, length, 32, false));
+      AGREE(low(alu_run3("bfe.s32", low(a), at, length)), field_of(low(a), at, length, 32, true));
+      AGREE(alu_run3("bfe.u64", a, at, length), field_of(a, at, length, 64, false));
+      AGREE(alu_run3("bfe.s64", a, at, length), field_of(a, at, length, 64, true));
+      AGREE(alu_run4("bfi.b32", low(a), low(b), at, length),
+            inserted(low(a), low(b), at, length, 32));
+      AGREE(alu_run4("bfi.b64", a, b, at, length), inserted(a, b, at, length, 64));
     }
-  ck_assert_uint_eq(alu_run3("bfe.u32", 0xabcd, 256 + 4, 8), 0xbc); // only 8 bits count
+  AGREE(alu_run3("bfe.u32", 0xabcd, 256 + 4, 8), 0xbc); // only 8 bits count
 }
 END_TEST
 
@@ -147,67 +140,66 @@ START_TEST(masks_and_extension) {
         ones |= (uint32_t)(i >= a % 32 && i < a % 32 + b % 32) << i;
         clamped |= (uint32_t)(i >= a && i < a + b) << i;
       }
-      ck_assert_uint_eq(alu_run2("bmsk.wrap.b32", a, b), ones);
-      ck_assert_uint_eq(alu_run2("bmsk.clamp.b32", a, b), clamped);
+      AGREE(alu_run2("bmsk.wrap.b32", a, b), ones);
+      AGREE(alu_run2("bmsk.clamp.b32", a, b), clamped);
     }
-  ck_assert_uint_eq(low(alu_run2("szext.clamp.s32", 0x1f8, 9)), 0xfffffff8);
-  ck_assert_uint_eq(alu_run2("szext.clamp.u32", 0xfff8, 9), 0x1f8);
-  ck_assert_uint_eq(low(alu_run2("szext.clamp.s32", 0x80000001, 77)), 0x80000001);
-  ck_assert_uint_eq(alu_run2("szext.wrap.u32", 0xffffffff, 32), 0);
-  ck_assert_uint_eq(alu_run2("szext.wrap.s32", 0xffffffff, 64 + 5), 0xffffffffffffffff);
+  AGREE(low(alu_run2("szext.clamp.s32", 0x1f8, 9)), 0xfffffff8);
+  AGREE(alu_run2("szext.clamp.u32", 0xfff8, 9), 0x1f8);
+  AGREE(low(alu_run2("szext.clamp.s32", 0x80000001, 77)), 0x80000001);
+  AGREE(alu_run2("szext.wrap.u32", 0xffffffff, 32), 0);
+  AGREE(alu_run2("szext.wrap.s32", 0xffffffff, 64 + 5), 0xffffffffffffffff);
 }
 END_TEST
 
 START_TEST(counts) {
-  ck_assert_uint_eq(alu_run1("popc.b64", 0xf0f0000000000001), 9);
-  ck_assert_uint_eq(alu_run1("clz.b32", 0), 32);
-  ck_assert_uint_eq(alu_run1("clz.b32", 0x00010000), 15);
-  ck_assert_uint_eq(alu_run1("clz.b64", 0), 64);
-  ck_assert_uint_eq(alu_run1("bfind.u32", 0), UINT32_MAX);
-  ck_assert_uint_eq(alu_run1("bfind.u32", 0x00800000), 23);
-  ck_assert_uint_eq(alu_run1("bfind.s32", 0xffffff7f), 7);
-  ck_assert_uint_eq(alu_run1("bfind.s64", UINT64_MAX), UINT32_MAX);
-  ck_assert_uint_eq(alu_run1("bfind.shiftamt.u32", 1), 31);
-  ck_assert_uint_eq(alu_run1("brev.b32", 0x80000003), 0xc0000001);
-  ck_assert_uint_eq(alu_run1("brev.b64", 1), 0x8000000000000000);
+  AGREE(alu_run1("popc.b64", 0xf0f0000000000001), 9);
+  AGREE(alu_run1("clz.b32", 0), 32);
+  AGREE(alu_run1("clz.b32", 0x00010000), 15);
+  AGREE(alu_run1("clz.b64", 0), 64);
+  AGREE(alu_run1("bfind.u32", 0), UINT32_MAX);
+  AGREE(alu_run1("bfind.u32", 0x00800000), 23);
+  AGREE(alu_run1("bfind.s32", 0xffffff7f), 7);
+  AGREE(alu_run1("bfind.s64", UINT64_MAX), UINT32_MAX);
+  AGREE(alu_run1("bfind.shiftamt.u32", 1), 31);
+  AGREE(alu_run1("brev.b32", 0x80000003), 0xc0000001);
+  AGREE(alu_run1("brev.b64", 1), 0x8000000000000000);
   // The third set bit from bit 2 on, the second downward from bit 31, the bit itself.
-  ck_assert_uint_eq(alu_run3("fns.b32", 0xf000000c, 2, 3), 28);
-  ck_assert_uint_eq(alu_run3("fns.b32", 0x80000101, 31, (uint32_t)-2), 8);
-  ck_assert_uint_eq(alu_run3("fns.b32", 0x10, 4, 0), 4);
-  ck_assert_uint_eq(alu_run3("fns.b32", 0x10, 5, 0), UINT32_MAX);
-  ck_assert_uint_eq(alu_run3("fns.b32", 0x10, 0, 2), UINT32_MAX);
+  AGREE(alu_run3("fns.b32", 0xf000000c, 2, 3), 28);
+  AGREE(alu_run3("fns.b32", 0x80000101, 31, (uint32_t)-2), 8);
+  AGREE(alu_run3("fns.b32", 0x10, 4, 0), 4);
+  AGREE(alu_run3("fns.b32", 0x10, 5, 0), UINT32_MAX);
+  AGREE(alu_run3("fns.b32", 0x10, 0, 2), UINT32_MAX);
 }
 END_TEST
 
 START_TEST(dot_products) {
   // Bytes 0xff 0x02 0x80 0x7f (lowest first) times 1 2 3 4.
-  ck_assert_uint_eq(low(alu_run3("dp4a.s32.s32", 0x7f8002ff, 0x04030201, 10)),
-                    10 - 1 + 4 - 384 + 508);
-  ck_assert_uint_eq(alu_run3("dp4a.u32.u32", 0x7f8002ff, 0x04030201, 10), 10 + 255 + 4 + 384 + 508);
-  ck_assert_uint_eq(low(alu_run3("dp4a.u32.s32", 0x000000ff, 0x000000ff, 0)), low((uint64_t)-255));
-  ck_assert_uint_eq(low(alu_run3("dp2a.lo.s32.s32", 0x0002ffff, 0x05060703, 1)), 1 - 3 + 14);
-  ck_assert_uint_eq(low(alu_run3("dp2a.hi.s32.u32", 0x0002ffff, 0xff060703, 1)), 1 - 6 + 510);
+  AGREE(low(alu_run3("dp4a.s32.s32", 0x7f8002ff, 0x04030201, 10)), 10 - 1 + 4 - 384 + 508);
+  AGREE(alu_run3("dp4a.u32.u32", 0x7f8002ff, 0x04030201, 10), 10 + 255 + 4 + 384 + 508);
+  AGREE(low(alu_run3("dp4a.u32.s32", 0x000000ff, 0x000000ff, 0)), low((uint64_t)-255));
+  AGREE(low(alu_run3("dp2a.lo.s32.s32", 0x0002ffff, 0x05060703, 1)), 1 - 3 + 14);
+  AGREE(low(alu_run3("dp2a.hi.s32.u32", 0x0002ffff, 0xff060703, 1)), 1 - 6 + 510);
 }
 END_TEST
 
 START_TEST(logic) {
   for (unsigned table = 0; table < 256; table++) {
     uint32_t a = 0xf0f0f0f0, b = 0xcccccccc, c = 0xaaaaaaaa;
-    ck_assert_uint_eq(alu_run4("lop3.b32", a, b, c, table), table * 0x01010101u);
+    AGREE(alu_run4("lop3.b32", a, b, c, table), table * 0x01010101u);
   }
   uint64_t r[2], s[5] = {0xff, 0x0f, 0, 0xc0, 0};
   struct alu_instruction in = alu_get("lop3.or.b32"); // a & b
   in.run(&in, s, r);
-  ck_assert_uint_eq(r[0], 0x0f);
-  ck_assert_uint_eq(r[1], 1);
+  AGREE(r[0], 0x0f);
+  AGREE(r[1], 1);
   in = alu_get("lop3.and.b32");
   in.run(&in, s, r);
-  ck_assert_uint_eq(r[1], 0);
-  ck_assert_uint_eq(alu_run1("not.b16", 0xff00ff), 0xff00);
-  ck_assert_uint_eq(alu_run1("not.pred", 1), 0);
-  ck_assert_uint_eq(alu_run2("xor.pred", 1, 1), 0);
-  ck_assert_uint_eq(alu_run1("cnot.b32", 0x100000000), 1);
-  ck_assert_uint_eq(alu_run1("cnot.b64", 0x100000000), 0);
+  AGREE(r[1], 0);
+  AGREE(alu_run1("not.b16", 0xff00ff), 0xff00);
+  AGREE(alu_run1("not.pred", 1), 0);
+  AGREE(alu_run2("xor.pred", 1, 1), 0);
+  AGREE(alu_run1("cnot.b32", 0x100000000), 1);
+  AGREE(alu_run1("cnot.b64", 0x100000000), 0);
 }
 END_TEST
 
@@ -216,19 +208,18 @@ START_TEST(shifts) {
   for (unsigned n = 0; n < 80; n++) {
     unsigned c = n > 32 ? 32 : n, w = n % 32;
     uint64_t both = (uint64_t)b << 32 | a;
-    ck_assert_uint_eq(alu_run2("shl.b32", a, n), n < 32 ? low((uint64_t)a << n) : 0);
-    ck_assert_uint_eq(alu_run2("shr.u32", a, n), n < 32 ? a >> n : 0);
-    ck_assert_uint_eq(low(alu_run2("shr.s32", a, n)),
-                      low((uint64_t)((int32_t)a >> (n < 31 ? n : 31))));
-    ck_assert_uint_eq(alu_run2("shl.b64", both, n), n < 64 ? both << n : 0);
-    ck_assert_uint_eq(alu_run2("shr.s64", both, n), (uint64_t)((int64_t)both >> (n < 63 ? n : 63)));
-    ck_assert_uint_eq(alu_run2("shl.b16", a, n), n < 16 ? a << n & 0xffff : 0);
-    ck_assert_uint_eq(alu_run3("shf.l.clamp.b32", a, b, n), low(both << c >> 32));
-    ck_assert_uint_eq(alu_run3("shf.r.clamp.b32", a, b, n), low(both >> c));
-    ck_assert_uint_eq(alu_run3("shf.l.wrap.b32", a, b, n), low(both << w >> 32));
-    ck_assert_uint_eq(alu_run3("shf.r.wrap.b32", a, b, n), low(both >> w));
+    AGREE(alu_run2("shl.b32", a, n), n < 32 ? low((uint64_t)a << n) : 0);
+    AGREE(alu_run2("shr.u32", a, n), n < 32 ? a >> n : 0);
+    AGREE(low(alu_run2("shr.s32", a, n)), low((uint64_t)((int32_t)a >> (n < 31 ? n : 31))));
+    AGREE(alu_run2("shl.b64", both, n), n < 64 ? both << n : 0);
+    AGREE(alu_run2("shr.s64", both, n), (uint64_t)((int64_t)both >> (n < 63 ? n : 63)));
+    AGREE(alu_run2("shl.b16", a, n), n < 16 ? a << n & 0xffff : 0);
+    AGREE(alu_run3("shf.l.clamp.b32", a, b, n), low(both << c >> 32));
+    AGREE(alu_run3("shf.r.clamp.b32", a, b, n), low(both >> c));
+    AGREE(alu_run3("shf.l.wrap.b32", a, b, n), low(both << w >> 32));
+    AGREE(alu_run3("shf.r.wrap.b32", a, b, n), low(both >> w));
   }
-  ck_assert_uint_eq(alu_run2("shl.b32", 1, UINT32_MAX), 0);
+  AGREE(alu_run2("shl.b32", 1, UINT32_MAX), 0);
 }
 END_TEST
 
@@ -254,10 +245,10 @@ START_TEST(permutations) {
         uint32_t at = modes[m].bytes[n & 3] >> 4 * i & 15;
         expected |= (at | (at < 4 ? 0x80 : 0)) << 8 * i;
       }
-      ck_assert_uint_eq(alu_run3(modes[m].mode, a, b, n), expected);
+      AGREE(alu_run3(modes[m].mode, a, b, n), expected);
     }
-  ck_assert_uint_eq(alu_run3("prmt.b32", a, b, 0x7531), 0x07058381);
-  ck_assert_uint_eq(alu_run3("prmt.b32", a, b, 0xc8f0), 0x00ff0080);
+  AGREE(alu_run3("prmt.b32", a, b, 0x7531), 0x07058381);
+  AGREE(alu_run3("prmt.b32", a, b, 0xc8f0), 0x00ff0080);
 }
 END_TEST
 
@@ -273,10 +264,10 @@ START_TEST(comparisons) {
       unsigned u = a < b ? 1 : a == b ? 2 : 4;
       unsigned s = (int32_t)a < (int32_t)b ? 1 : a == b ? 2 : 4;
       snprintf(opcode, sizeof opcode, "setp.%s.u32", ops[i].name);
-      ck_assert_uint_eq(alu_run2(opcode, a, b), (ops[i].holds & u) != 0);
+      AGREE(alu_run2(opcode, a, b), (ops[i].holds & u) != 0);
       snprintf(opcode, sizeof opcode, "setp.%s.s32", ops[i].name);
       if (i < 6)
-        ck_assert_uint_eq(alu_run2(opcode, a, b), (ops[i].holds & s) != 0);
+        AGREE(alu_run2(opcode, a, b), (ops[i].holds & s) != 0);
     }
   for (unsigned c = 0; c < 2; c++) {
     uint64_t r[2], s[3] = {1, 2, c};
@@ -290,17 +281,17 @@ START_TEST(comparisons) {
     in.run(&in, s, r);
     ck_assert(r[0] == !c && r[1] == c);
   }
-  ck_assert_uint_eq(alu_run2("set.lt.u32.s32", (uint64_t)-1, 0), UINT32_MAX);
-  ck_assert_uint_eq(alu_run2("set.lt.f32.s32", (uint64_t)-1, 0), 0x3f800000);
-  ck_assert_uint_eq(alu_run2("set.lt.f32.u32", (uint64_t)-1, 0), 0);
-  ck_assert_uint_eq(alu_run3("selp.b64", 5, 6, 0), 6);
-  ck_assert_uint_eq(alu_run3("selp.b64", 5, 6, 1), 5);
-  ck_assert_uint_eq(alu_run3("slct.u32.s32", 5, 6, 0x80000000), 6);
-  ck_assert_uint_eq(alu_run3("slct.u32.s32", 5, 6, 0), 5);
-  ck_assert_uint_eq(alu_run3("slct.u32.f32", 5, 6, 0x80000000), 5); // -0
-  ck_assert_uint_eq(alu_run3("slct.u32.f32", 5, 6, 0x80000001), 6);
-  ck_assert_uint_eq(alu_run3("slct.ftz.u32.f32", 5, 6, 0x80000001), 5);
-  ck_assert_uint_eq(alu_run3("slct.u32.f32", 5, 6, 0x7fc00000), 6);
+  AGREE(alu_run2("set.lt.u32.s32", (uint64_t)-1, 0), UINT32_MAX);
+  AGREE(alu_run2("set.lt.f32.s32", (uint64_t)-1, 0), 0x3f800000);
+  AGREE(alu_run2("set.lt.f32.u32", (uint64_t)-1, 0), 0);
+  AGREE(alu_run3("selp.b64", 5, 6, 0), 6);
+  AGREE(alu_run3("selp.b64", 5, 6, 1), 5);
+  AGREE(alu_run3("slct.u32.s32", 5, 6, 0x80000000), 6);
+  AGREE(alu_run3("slct.u32.s32", 5, 6, 0), 5);
+  AGREE(alu_run3("slct.u32.f32", 5, 6, 0x80000000), 5); // -0
+  AGREE(alu_run3("slct.u32.f32", 5, 6, 0x80000001), 6);
+  AGREE(alu_run3("slct.ftz.u32.f32", 5, 6, 0x80000001), 5);
+  AGREE(alu_run3("slct.u32.f32", 5, 6, 0x7fc00000), 6);
 }
 END_TEST
 
