@@ -136,8 +136,9 @@ struct target_hooks {
   LLVMValueRef (*num_programs)(struct emitter *e, int axis);
   LLVMValueRef (*shuffle)(struct emitter *e, LLVMValueRef i32_value, LLVMValueRef source_lane);
   LLVMValueRef (*shuffle_xor)(struct emitter *e, LLVMValueRef i32_value, uint32_t lane_mask);
-  // All lanes' values combined by a commutative operation of integers, in all lanes; NULL, without
-  // having built anything, where there is no instruction.
+  // Whether one instruction combines a value of this type over all lanes of a warp by the
+  // operation, and that instruction: all lanes get the result. NULL: the target has none.
+  bool (*reduces_warp)(struct emitter *e, enum op_id id, LLVMTypeRef type);
   LLVMValueRef (*reduce_warp)(struct emitter *e, enum op_id id, LLVMValueRef value);
   void (*barrier)(struct emitter *e);
   LLVMValueRef (*shared_base)(struct emitter *e); // pointer to the CTA's shared memory

@@ -149,27 +149,26 @@ static bool step_scatter(struct emitter *e, struct reduction *d, const struct re
   return combine_with(e, d, s, got, count / 2);
 }
 
-// All lanes' steps by one instruction, where the target has one for these values.
-static bool by_warp(struct emitter *e, struct reduction *d, uint32_t count) {
-  if (!e->target->hooks->reduce_warp)
-    return false;
+// Whether the target has an instruction for each of the values: all of them take it, or none.
+static bool reduces_by_warp(struct emitter *e, const struct reduction *d) {
+  const struct target_hooks *hooks = e->target->hooks;
   for (unsigned i = 0; i < d->combine.count; i++)
-    if (d->combine.simple[i] == OP_UNKNOWN)
+    if (!hooks->reduces_warp || !hooks->reduces_warp(e, d->combine.simple[i], d->type[i]))
       return false;
-  for (unsigned i = 0; i < d->combine.count; i++)
-    for (uint32_t r = 0; r < count; r++) {
-      LLVMValueRef v = e->target->hooks->reduce_warp(e, d->combine.simple[i], d->x[i][r]);
-      if (!v)
-        return false; // the first one already: it depends on type and operation
-      d->x[i][r] = v;
-    }
-  e->uses_collectives = true;
   return true;
+}
+
+// All lanes' steps by one instruction a value.
+static void step_warp(struct emitter *e, struct reduction *d, uint32_t count) {
+  for (unsigned i = 0; i < d->combine.count; i++)
+    for (uint32_t r = 0; r < count; r++)
+      d->x[i][r] = e->target->hooks->reduce_warp(e, d->combine.simple[i], d->x[i][r]);
+  e->uses_collectives = true;
 }
 
 static bool run_phase(struct emitter *e, struct reduction *d, const struct reduce_phase *p) {
   uint32_t count = 1u << p->register_bits;
-  bool lanes_done = false, tried = false;
+  bool by_warp = p->whole_warp && reduces_by_warp(e, d), lanes_done = false;
   unsigned chained = chained_steps(d, p);
   if (chained && !chain_registers(e, d, p, chained, count))
     return false;
@@ -181,10 +180,10 @@ static bool run_phase(struct emitter *e, struct reduction *d, const struct reduc
     case REDUCE_REGISTERS: ok = step_registers(e, d, s, count); break;
     case REDUCE_SCATTER: ok = step_scatter(e, d, s, count); break;
     case REDUCE_LANES:
-      if (p->whole_warp && !tried)
-        lanes_done = by_warp(e, d, count);
-      tried = true;
-      ok = lanes_done || step_lanes(e, d, s, count);
+      if (by_warp && !lanes_done)
+        step_warp(e, d, count);
+      lanes_done = by_warp;
+      ok = by_warp || step_lanes(e, d, s, count);
       break;
     }
     if (!ok)

@@ -5,6 +5,8 @@
 
 #include "lowering/targets/remainder.h"
 
+#include <assert.h>
+
 enum { PTX_KERNEL_CALLING_CONVENTION = 71, SHARED_SPACE = 3 };
 
 // ---- attributes ----
@@ -99,29 +101,37 @@ static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t 
   return intrinsic(e, "llvm.nvvm.shfl.sync.bfly.i32", 0, NULL, 4, args);
 }
 
-// redux.sync, which knows 32 bits: narrower values are widened as the comparison wants it.
-static LLVMValueRef reduce_warp(struct emitter *e, enum op_id id, LLVMValueRef value) {
-  const char *name = NULL;
-  LLVMTypeRef type = LLVMTypeOf(value);
-  if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(type) > 32)
-    return NULL;
+// The redux.sync for an operation, NULL where there is none.
+static const char *redux_name(enum op_id id) {
   switch (id) {
-  case OP_ARITH_ADDI: name = "llvm.nvvm.redux.sync.add"; break;
-  case OP_ARITH_ANDI: name = "llvm.nvvm.redux.sync.and"; break;
-  case OP_ARITH_ORI: name = "llvm.nvvm.redux.sync.or"; break;
-  case OP_ARITH_XORI: name = "llvm.nvvm.redux.sync.xor"; break;
-  case OP_ARITH_MAXSI: name = "llvm.nvvm.redux.sync.max"; break;
-  case OP_ARITH_MINSI: name = "llvm.nvvm.redux.sync.min"; break;
-  case OP_ARITH_MAXUI: name = "llvm.nvvm.redux.sync.umax"; break;
-  case OP_ARITH_MINUI: name = "llvm.nvvm.redux.sync.umin"; break;
+  case OP_ARITH_ADDI: return "llvm.nvvm.redux.sync.add";
+  case OP_ARITH_ANDI: return "llvm.nvvm.redux.sync.and";
+  case OP_ARITH_ORI: return "llvm.nvvm.redux.sync.or";
+  case OP_ARITH_XORI: return "llvm.nvvm.redux.sync.xor";
+  case OP_ARITH_MAXSI: return "llvm.nvvm.redux.sync.max";
+  case OP_ARITH_MINSI: return "llvm.nvvm.redux.sync.min";
+  case OP_ARITH_MAXUI: return "llvm.nvvm.redux.sync.umax";
+  case OP_ARITH_MINUI: return "llvm.nvvm.redux.sync.umin";
   default: return NULL;
   }
+}
+
+static bool reduces_warp(struct emitter *e, enum op_id id, LLVMTypeRef type) {
+  (void)e;
+  return redux_name(id) && LLVMGetTypeKind(type) == LLVMIntegerTypeKind &&
+         LLVMGetIntTypeWidth(type) <= 32;
+}
+
+// redux.sync has 32 bits: narrower values are widened as the comparison wants it.
+static LLVMValueRef reduce_warp(struct emitter *e, enum op_id id, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value);
+  assert(reduces_warp(e, id, type));
   bool is_signed = id == OP_ARITH_MAXSI || id == OP_ARITH_MINSI, narrow = type != e->i32;
   if (narrow)
     value =
         is_signed ? LLVMBuildSExt(e->b, value, e->i32, "") : LLVMBuildZExt(e->b, value, e->i32, "");
   LLVMValueRef args[] = {value, const_i32(e, UINT32_MAX)};
-  value = intrinsic(e, name, 0, NULL, 2, args);
+  value = intrinsic(e, redux_name(id), 0, NULL, 2, args);
   return narrow ? LLVMBuildTrunc(e->b, value, type, "") : value;
 }
 
@@ -319,6 +329,7 @@ const struct target_hooks ptx_hooks = {
     .num_programs = num_programs,
     .shuffle = shuffle,
     .shuffle_xor = shuffle_xor,
+    .reduces_warp = reduces_warp,
     .reduce_warp = reduce_warp,
     .barrier = barrier,
     .shared_base = shared_base,
