@@ -74,14 +74,22 @@ static struct lang_binding *not_chosen(struct arena *a, const struct tune_proble
   return all;
 }
 
+// Which definitions there are.
+static void settle(struct arena *a, const struct tune_problem *p, const char *target,
+                   struct lang_imports *imports, struct ast_module *m) {
+  lang_settle(a, m, &(struct lang_outer){target, imports, p->fixed, p->fixed_count});
+}
+
 bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
                         const char *target, struct tune_space *ret, struct lang_tuning *tuning) {
   const struct source *source = source_create(a, p->file, p->text);
-  const struct ast_module *m = lang_parse(a, diag, source);
+  struct ast_module *m = lang_parse(a, diag, source);
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
   struct lang_param *params;
   size_t param_count;
   const char *kernel;
+  if (m)
+    settle(a, p, target, &imports, m);
   if (!m || diag_error_count(diag) ||
       !lang_kernel_params(a, diag, m, p->kernel, &kernel, &params, &param_count) ||
       !lang_tuning_of(a, diag, m, kernel, target, &imports, tuning))
@@ -103,9 +111,11 @@ bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
                              const struct lang_setting *constants, size_t constant_count,
                              struct lang_setting **ret, size_t *ret_count) {
   const struct source *source = source_create(a, p->file, p->text);
-  const struct ast_module *m = lang_parse(a, diag, source);
+  struct ast_module *m = lang_parse(a, diag, source);
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
   struct lang_tuning tuning = {0};
+  if (m)
+    settle(a, p, target, &imports, m);
   if (!m || !lang_tuning_of(a, diag, m, p->kernel, target, &imports, &tuning))
     return false;
   size_t known_count;

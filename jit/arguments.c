@@ -124,7 +124,8 @@ static struct lang_binding run_time_binding(const struct lang_param *p, uint8_t 
 
 struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
                                   const uint8_t *key, struct arena *a, size_t *ret_count) {
-  struct lang_binding *b = arena_array(a, struct lang_binding, k->declared_count + 1);
+  struct lang_binding *b =
+      arena_array(a, struct lang_binding, k->declared_count + k->outer_count + 1);
   size_t n = 0, arg = 0;
   for (size_t i = 0; i < k->declared_count; i++) {
     const struct lang_param *p = &k->declared[i];
@@ -137,6 +138,8 @@ struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *con
                                      .divisible_by = 1,
                                      .text = config->constants[i]};
   }
+  for (size_t i = 0; i < k->outer_count; i++)
+    b[n++] = k->outer[i];
   *ret_count = n;
   return b;
 }

@@ -94,6 +94,7 @@ static tile_status evaluate(tile_kernel *k, const struct config *c, const tile_a
                                     .num_stages = c->num_stages};
   if (!m)
     return jit_diag_failure(diag, report != NULL);
+  lang_settle(home, m, &(struct lang_outer){c->target->name, &imports, k->outer, k->outer_count});
   r.known = known_of(k, c, args, a, &r.known_count);
   return lang_defaults(home, diag, &r, ret) ? TILE_OK : jit_diag_failure(diag, report != NULL);
 }

@@ -18,6 +18,9 @@ struct jit_spec;
 struct jit_report {
   struct arena *arena;
   struct diag_engine *diag;
+  // For jit_kernel_open: values of constants of the file (lang/frontend.h: lang_outer), copied.
+  const struct lang_binding *constants;
+  size_t constant_count;
 };
 
 // Opens a kernel, as tile_kernel_from_source does; with a report (may be NULL) the caller gets

@@ -47,6 +47,17 @@ static void take_params(tile_kernel *k, const struct lang_param *params, size_t 
   }
 }
 
+static void take_outer(tile_kernel *k, const struct jit_report *report) {
+  size_t count = report ? report->constant_count : 0;
+  k->outer = arena_array(k->arena, struct lang_binding, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    k->outer[i] = report->constants[i];
+    k->outer[i].name = arena_strdup(k->arena, report->constants[i].name);
+    k->outer[i].text = arena_strdup(k->arena, report->constants[i].text);
+  }
+  k->outer_count = count;
+}
+
 // Parses on `scratch` and keeps what launches need.
 static tile_status read_source(tile_kernel *k, const char *file_name, struct str text,
                                const char *kernel, struct arena *scratch,
@@ -59,6 +70,11 @@ static tile_status read_source(tile_kernel *k, const char *file_name, struct str
   struct lang_param *params;
   size_t count;
   const char *name;
+  struct lang_imports imports = {.is_detached = k->is_detached};
+  take_outer(k, report);
+  if (m)
+    lang_settle(scratch, m,
+                &(struct lang_outer){device_target(k->device), &imports, k->outer, k->outer_count});
   if (!m || diag_error_count(diag) ||
       !lang_kernel_params(scratch, diag, m, kernel, &name, &params, &count))
     return jit_diag_failure(diag, report != NULL);

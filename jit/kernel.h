@@ -77,6 +77,8 @@ struct tile_kernel {
   size_t declared_count;
   struct lang_param *params; // those that are arguments
   size_t param_count;
+  struct lang_binding *outer; // constants of the file that were given from outside
+  size_t outer_count;
   bool is_tuned, has_heuristics; // by decorators of the kernel
   bool is_assembled_apart;       // by this process's threads, and kept on disk (assemble.c)
   enum assembly first_assembly;  // of those

@@ -3,6 +3,7 @@
 #include "lang/frontend.h"
 
 #include "lang/emit/consteval.h"
+#include "lang/host/outer.h"
 
 // One parameter with everything said about it put together.
 struct kernel_param {
@@ -35,6 +36,8 @@ static void check_binding_names(struct emitter *e, const struct kernel *k) {
     bool known = false;
     for (size_t i = 0; i < k->count && !known; i++)
       known = strcmp(names[i], o->bindings[b].name) == 0;
+    for (size_t i = 0; i < e->module->override_count && !known; i++)
+      known = strcmp(e->module->overrides[i].name, o->bindings[b].name) == 0;
     if (known)
       continue;
     struct diag *d =
@@ -167,6 +170,8 @@ static void bind_params(struct emitter *e, const struct kernel *k) {
 static bool read_kernel(struct emitter *e, struct kernel *k) {
   struct lang_param *declared;
   const char *name;
+  for (size_t i = 0; i < e->module->function_count; i++)
+    outer_state(e, e->module, e->module->functions[i]->guard);
   if (!lang_kernel_params(e->a, e->diag, e->module, e->options->kernel, &name, &declared,
                           &k->count))
     return false;

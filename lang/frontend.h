@@ -74,6 +74,16 @@ struct lang_imports {
 // cannot be read is passed over.
 void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
 
+// What conditions of a file's outer level are decided by. Which definitions there are follows from
+// them: to be called before other questions are asked of a tree. `imports` may be NULL.
+struct lang_outer {
+  const char *target;
+  struct lang_imports *imports;
+  const struct lang_binding *bindings; // BIND_CONSTANT, of no parameter: of a constant of the file
+  size_t binding_count;
+};
+void lang_settle(struct arena *a, struct ast_module *m, const struct lang_outer *o);
+
 struct lang_options {
   const char *kernel; // NULL: the only one
   const struct lang_binding *bindings;

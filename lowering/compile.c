@@ -200,6 +200,8 @@ static bool compile_source(struct session *s) {
   }
   struct lang_imports imports = {
       .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
+  lang_settle(s->a, ast,
+              &(struct lang_outer){r->target->name, &imports, r->bindings, r->binding_count});
   if (!r->is_complete && !(fill_defaults(s, ast, &imports) && check_options(s)))
     return false;
   if (!open_context(s))

@@ -38,7 +38,7 @@ struct aot_function {
 struct aot {
   struct tool *tool;
   const struct source *source;
-  const struct ast_module *ast;
+  struct ast_module *ast;
   VEC(const struct target *) targets;
   const char *ptxas; // NULL: none
   const char *name;  // of the module in C

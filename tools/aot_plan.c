@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the options to the functions of a pack: --kernel or --function, -D, --signature, --target.
 #include "lang/frontend.h"
+#include "lang/syntax/ast.h"
 #include "tools/aot.h"
 
 #include <ctype.h>
@@ -231,6 +232,14 @@ static bool file_has(struct aot *a, const struct lang_binding *b) {
   return false;
 }
 
+// A constant of the file is one for every kernel.
+static bool bind_all(struct aot *a, const struct lang_binding *b) {
+  for (size_t i = 0; i < a->functions.len; i++)
+    if (!has_binding(&a->functions.at[i], b->name))
+      vec_push(a->tool->arena, &a->functions.at[i].bindings, *b);
+  return true;
+}
+
 // For every function whose kernel has the parameter and that says nothing about it itself. What
 // suits none of them is given to the first, so that its compilation tells why.
 static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct span where) {
@@ -248,6 +257,9 @@ static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct 
     if (!has_binding(f, b->name))
       vec_push(a->tool->arena, &f->bindings, *b);
   }
+  for (size_t i = 0; !bound && i < a->ast->override_count; i++)
+    if (strcmp(a->ast->overrides[i].name, b->name) == 0)
+      return bind_all(a, b);
   if (!bound && file_has(a, b))
     return true; // for a kernel that is not wanted this time
   if (!first)
@@ -347,7 +359,7 @@ bool aot_module_name(struct tool *t, const char *unnamed, const char **ret) {
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
   *ret = (struct aot){.tool = t, .source = source};
   ret->ast = lang_parse(t->arena, t->diag, source);
-  if (!ret->ast || diag_error_count(t->diag) || !choose_targets(ret) ||
+  if (!ret->ast || diag_error_count(t->diag) || !tool_settle(t, ret->ast) || !choose_targets(ret) ||
       !aot_module_name(t, "kernels", &ret->name))
     return false;
   for (size_t i = 0; i < t->o.functions.len; i++)

@@ -94,6 +94,18 @@ bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count)
   return true;
 }
 
+bool tool_settle(struct tool *t, struct ast_module *m) {
+  struct lang_binding *bindings;
+  size_t count;
+  if (!tool_bindings(t, &bindings, &count))
+    return false;
+  struct lang_imports imports = {.folders = t->o.folders.at,
+                                 .folder_count = t->o.folders.len,
+                                 .is_detached = strcmp(t->o.file, "-") == 0};
+  lang_settle(t->arena, m, &(struct lang_outer){t->o.target, &imports, bindings, count});
+  return true;
+}
+
 bool tool_default_value(const struct ast_module *m, const char *kernel, const char *param,
                         int64_t *ret) {
   const struct ast_function *f = ast_find_function(m, kernel);

@@ -63,14 +63,30 @@ static int open_device(struct tool *t, struct launch *l) {
   return EXIT_DONE;
 }
 
+// -D of a constant of the file, not of a parameter.
+static bool is_override(const struct launch *l, const char *name) {
+  for (size_t i = 0; i < l->module->override_count; i++)
+    if (strcmp(l->module->overrides[i].name, name) == 0)
+      return true;
+  return false;
+}
+
 static int open_kernel(struct tool *t, struct launch *l) {
-  struct jit_report report = {t->arena, t->diag};
+  struct jit_report report = {t->arena, t->diag, NULL, 0};
+  struct lang_binding *outer = arena_array(t->arena, struct lang_binding, t->o.defines.len + 1);
+  report.constants = outer;
+  for (size_t i = 0; i < t->o.defines.len; i++)
+    if (is_override(l, t->o.defines.at[i].name))
+      outer[report.constant_count++] =
+          tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value);
   tile_status status = jit_kernel_open(l->device, l->source->name, l->source->text, l->kernel_name,
                                        &report, &l->kernel);
   for (size_t i = 0; status == TILE_OK && i < t->o.folders.len; i++)
     status = tile_kernel_add_folder(l->kernel, t->o.folders.at[i]);
   for (size_t i = 0; status == TILE_OK && i < t->o.defines.len; i++) {
     const struct assignment *d = &t->o.defines.at[i];
+    if (is_override(l, d->name))
+      continue;
     status = tile_kernel_set_constant(l->kernel, d->name,
                                       arena_strndup(t->arena, d->value.ptr, d->value.len));
   }
@@ -311,6 +327,8 @@ int launch_read(struct tool *t, struct launch *l) {
   if (!l->source)
     return status;
   l->module = lang_parse(t->arena, t->diag, l->source);
+  if (l->module && !tool_settle(t, l->module))
+    return EXIT_USAGE;
   if (!l->module || diag_error_count(t->diag) ||
       !lang_kernel_params(t->arena, t->diag, l->module, t->o.kernel, &l->kernel_name, &l->params,
                           &l->param_count))

@@ -390,7 +390,7 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   struct ast_module *m =
       t->o.no_tunings || !t->o.target ? NULL : lang_parse(t->arena, silent, r->source);
   struct lang_param *params;
-  if (!tunings_check(t))
+  if (!tunings_check(t) || (m && !tool_settle(t, m)))
     return false;
   if (!m ||
       !lang_kernel_params(t->arena, silent, m, t->o.kernel, &q.kernel, &params, &q.param_count))

@@ -125,7 +125,12 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
                       SOURCE_MAX_BYTES);
   struct diag_engine *diag = diag_engine_create(a);
   const struct source *source = source_create(a, p->file ? p->file : "kernel.tile", p->text);
-  const struct ast_module *m = lang_parse(a, diag, source);
+  struct ast_module *m = lang_parse(a, diag, source);
+  struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
+  if (m)
+    lang_settle(a, m,
+                &(struct lang_outer){p->target ? p->target : device->target, &imports, p->fixed,
+                                     p->fixed_count});
   struct lang_param *params;
   size_t count;
   struct tune_key k = {0};

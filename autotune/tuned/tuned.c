@@ -46,6 +46,9 @@ static tile_status read_source(tile_tuned *t, struct arena *scratch) {
   struct ast_module *m = lang_parse(scratch, diag, source);
   struct lang_imports imports = {0};
   struct lang_tuning tuning = {0};
+  if (m)
+    lang_settle(scratch, m,
+                &(struct lang_outer){.target = t->properties.target, .imports = &imports});
   if (!m || diag_error_count(diag) ||
       !lang_tuning_of(scratch, diag, m, t->kernel->name, t->properties.target, &imports, &tuning))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);

@@ -310,6 +310,17 @@ static bool contains(struct value needle, struct value hay, bool *ret) {
   return true;
 }
 
+// As Python orders tuples: by their first elements that differ, else by length.
+static struct value compare_tuples(struct emitter *e, enum ast_op op, struct operand a,
+                                   struct operand b, struct span at) {
+  struct tuple x = a.v.tuple, y = b.v.tuple;
+  for (size_t i = 0; i < x.len && i < y.len; i++)
+    if (!const_equal(x.at[i], y.at[i]))
+      return const_compare(e, op, (struct operand){x.at[i], a.at}, (struct operand){y.at[i], b.at},
+                           at);
+  return value_bool(ordered(op, compare_ints((int_const)x.len, (int_const)y.len)));
+}
+
 struct value const_compare(struct emitter *e, enum ast_op op, struct operand a, struct operand b,
                            struct span at) {
   bool found;
@@ -339,6 +350,9 @@ struct value const_compare(struct emitter *e, enum ast_op op, struct operand a, 
       return value_bool(
           ordered(op, sign ? sign : compare_ints((int_const)a.v.s.len, (int_const)b.v.s.len)));
     }
+    if (a.v.kind == VALUE_TUPLE && b.v.kind == VALUE_TUPLE && !a.v.tuple.record &&
+        !b.v.tuple.record)
+      return compare_tuples(e, op, a, b, at);
   }
   }
   struct diag *d = emit_error(e, at, E0203, "`%s` does not compare %s and %s", ast_op_text(op),

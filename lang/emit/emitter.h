@@ -117,7 +117,7 @@ struct emitter {
   struct map records;       // ast_class -> struct record *
   struct map module_values; // ast_constant -> struct value *
   struct map files;         // path -> struct read_file *, of imports (import.c)
-  struct map imported;      // "module name" -> struct value *, of what import_lookup found
+  struct map imported;      // "module name" -> struct value *, of what an import was found to bind
   size_t file_bytes;        // of the imported files
   struct map std_modules;   // row of std_table -> struct ast_module *, of what was needed
   unsigned depth, call_depth;
@@ -129,6 +129,12 @@ struct emitter {
   unsigned errors;   // reported before emission began
   struct host *host; // NULL: emitting. Else only Python of the host is evaluated (host.h): there is
                      // no `c`, and nothing is emitted
+  // The outer level of files (lang/host/outer.h).
+  struct emitter *outer;            // evaluates conditions of the outer level, or NULL
+  bool is_outer;                    // is one itself
+  const char *outer_why;            // of the last name that no condition decided
+  const struct ast_module *limited; // of this file the names before `limit` are bound
+  uint32_t limit;
 };
 
 // ---- places and messages (emitter.c) ----
@@ -157,7 +163,8 @@ void scope_assign(struct emitter *e, const char *name, struct span at, struct va
 // Value of a name: local, enclosing, module, builtin. Reports unknown and possibly undefined ones.
 struct value scope_lookup(struct emitter *e, const char *name, struct span at);
 struct value scope_read(struct emitter *e, struct variable *v, struct span at);
-// What `name` is in a file: constant, function, class, or import. False: nothing of that name.
+// What `name` is in a file: constant, function, class, or import (module_names.c). False: nothing
+// of that name.
 bool scope_module_name(struct emitter *e, const struct ast_module *m, const char *name,
                        struct span at, struct value *ret);
 // A type or a module of the language by its last word: `float32`, `math`, `libdevice`.

@@ -171,67 +171,6 @@ struct value module_attribute(struct emitter *e, enum module_id m, const char *n
 
 // ---- the module that the text stands in ----
 
-static struct value constant_value(struct emitter *e, const struct ast_module *m,
-                                   const struct ast_constant *k, struct span at) {
-  struct value *known = ptrmap_get(&e->module_values, k);
-  if (known && known->kind == VALUE_ABSENT) {
-    emit_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name);
-    return VALUE_ERROR;
-  }
-  if (known)
-    return *known;
-  known = arena_new(e->a, struct value); // absent while it is computed
-  ptrmap_put(e->a, &e->module_values, k, known);
-  struct frame *f = arena_new(e->a, struct frame); // lambdas may keep it
-  *f = (struct frame){
-      .module = m, .call_loc = e->b.loc, .is_std = e->frame->is_std, .region = e->region};
-  struct frame *saved = e->frame;
-  e->frame = f;
-  struct value v = emit_expr(e, k->value);
-  e->frame = saved;
-  if (!value_is_const(v) && !value_is_poison(v) && !e->host) {
-    struct diag *d = emit_error(e, at, E0301,
-                                "the module constant `%s` is not known at compile "
-                                "time",
-                                k->name);
-    diag_label(d, k->value->span, "%s", value_type_text(e, v));
-    v = VALUE_ERROR;
-  }
-  return *known = v;
-}
-
-// `@use_tl_extra @triton.jit def trunc(x)`: a function that gives way to the vendor's of that name.
-static bool gives_way(struct emitter *e, const struct ast_function *f, struct value *ret) {
-  const struct builtin *b = builtin_find(e, f->name);
-  for (size_t i = 0; b && i < f->decorators.len; i++)
-    if (f->decorators.at[i]->kind == EXPR_NAME &&
-        strcmp(f->decorators.at[i]->name, "use_tl_extra") == 0)
-      return *ret = value_of_builtin(b), true;
-  return false;
-}
-
-bool scope_module_name(struct emitter *e, const struct ast_module *m, const char *name,
-                       struct span at, struct value *ret) {
-  const struct ast_constant *k = e->host ? host_constant(e, m, name) : ast_find_constant(m, name);
-  const struct ast_function *f = ast_find_function(m, name);
-  const struct ast_class *c = ast_find_class(m, name);
-  struct value v;
-  bool is_chosen = k && k != ast_find_constant(m, name); // by conditions
-  if (k && (!k->is_branch || is_chosen))
-    *ret = constant_value(e, m, k, at);
-  else if (f)
-    *ret = gives_way(e, f, &v) ? v : emit_function_value(e, f, m, NULL);
-  else if (c)
-    *ret = emit_class_value(e, c, m);
-  else if (import_lookup(e, m, name, &v))
-    *ret = v;
-  else if (k)
-    *ret = constant_value(e, m, k, at);
-  else
-    return false;
-  return true;
-}
-
 static bool module_lookup(struct emitter *e, const char *name, struct span at, struct value *ret) {
   const struct ast_module *m = e->frame->module;
   if (e->frame->is_std && !ast_find_constant(m, name) && !ast_find_function(m, name) &&

@@ -247,7 +247,12 @@ static struct value fn_getattr(struct emitter *e, struct call *c) {
   struct str name;
   if (!need_const_str(e, c->args[1], "the name of an attribute", &name))
     return VALUE_ERROR;
-  return emit_attribute(e, c->args[0], arena_strndup(e->a, name.ptr, name.len), c->at);
+  const char *attribute = arena_strndup(e->a, name.ptr, name.len);
+  struct value x = c->args[0].v, v;
+  if (x.kind == VALUE_MODULE && arg_given(c, 2) && x.module != MODULE_HOST &&
+      !(module_find(e, x.module, attribute, &v) && (v.kind != VALUE_BUILTIN || v.builtin->emit)))
+    return c->args[2].v;
+  return emit_attribute(e, c->args[0], attribute, c->at);
 }
 
 // Arguments of a launch are tensors where they are pointers.
@@ -269,10 +274,53 @@ static struct value record_of(struct emitter *e, const struct record *r, size_t 
   return v;
 }
 
-// The environment is not looked at, so that a file means the same everywhere: what it gives for a
-// variable that is not set, if it says so.
+// The environment is taken to be empty, so that a file means the same everywhere.
 static struct value fn_getenv(struct emitter *e, struct call *c) {
-  return arg_given(c, 1) ? c->args[1].v : host_opaque(e, "os.getenv()");
+  (void)e;
+  return arg_given(c, 1) ? c->args[1].v : value_of_kind(VALUE_NONE);
+}
+
+// Of a module of the language: what its tables have. Of other things of the host it is not known.
+static struct value fn_hasattr(struct emitter *e, struct call *c) {
+  struct operand x = c->args[0];
+  struct str s;
+  struct value v;
+  if (!need_const_str(e, c->args[1], "the name of an attribute", &s))
+    return VALUE_ERROR;
+  const char *name = arena_strndup(e->a, s.ptr, s.len);
+  if (x.v.kind == VALUE_MODULE) {
+    bool found = module_find(e, x.v.module, name, &v);
+    bool is_absent = found && v.kind == VALUE_BUILTIN && !v.builtin->emit;
+    bool is_host = x.v.module == MODULE_HOST || x.v.module == MODULE_TRITON;
+    if (found || !is_host)
+      return value_bool(found && !is_absent);
+  }
+  if (x.v.kind == VALUE_MODULE || x.v.kind == VALUE_OPAQUE || x.v.kind == VALUE_FILE)
+    return host_opaque(e, arena_printf(e->a, "hasattr(%s, \"%s\")",
+                                       x.v.kind == VALUE_OPAQUE ? x.v.opaque->path
+                                       : x.v.kind == VALUE_FILE ? "a module"
+                                                                : "the host's module",
+                                       name));
+  return builtin_hasattr(e, c);
+}
+
+// packaging.version: the numbers of a release, without what follows them ("2.1.0+cu118", "3.0rc1").
+static struct value fn_version(struct emitter *e, struct call *c) {
+  struct str s;
+  if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a version", &s))
+    return VALUE_ERROR;
+  struct value *at = arena_array(e->a, struct value, s.len + 1);
+  size_t n = 0, i = s.len && s.ptr[0] == 'v';
+  while (i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9') {
+    int64_t part = 0;
+    for (; i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9' && part < INT32_MAX; i++)
+      part = part * 10 + (s.ptr[i] - '0');
+    at[n++] = value_int(part);
+    i += i < s.len && s.ptr[i] == '.';
+  }
+  while (n > 0 && at[n - 1].i == 0) // 3.0.0 is 3
+    n--;
+  return value_tuple(at, n);
 }
 
 // inspect.signature(f), for its `parameters`: the names.
@@ -451,6 +499,7 @@ static const struct builtin python[] = {
     {"print", "*values sep= end= flush= file=", BUILTIN_HOST, fn_nothing, 0},
     {"isinstance", "x kind", BUILTIN_HOST, fn_isinstance, 0},
     {"getattr", "x name default=", BUILTIN_HOST, fn_getattr, 0},
+    {"hasattr", "x name", BUILTIN_HOST, fn_hasattr, 0},
 };
 
 static const struct builtin functions[] = {
@@ -459,6 +508,8 @@ static const struct builtin functions[] = {
     {"prod", "items start=", BUILTIN_HOST, fn_fold, OP_MUL},
     {"nsmallest", "n items key=", BUILTIN_HOST, fn_nsmallest, 0},
     {"nlargest", "n items key=", BUILTIN_HOST, fn_nsmallest, 1},
+    {"Version", "text", BUILTIN_HOST, fn_version, 0},
+    {"LooseVersion", "text", BUILTIN_HOST, fn_version, 0},
     {"getenv", "key default=", BUILTIN_HOST, fn_getenv, 0},
     {"signature", "f", BUILTIN_HOST, fn_signature, 0},
     {"deepcopy", "x", BUILTIN_HOST, fn_heuristics, 0},

@@ -68,6 +68,9 @@ struct value host_compare(struct emitter *e, enum ast_op op, struct operand a, s
   struct operand other = a.v.kind == VALUE_OPAQUE ? b : a;
   const char *argument = unknown.v.opaque->argument;
   bool is_itself = argument && strcmp(unknown.v.opaque->path, argument) == 0;
+  if ((op == OP_IN || op == OP_NOT_IN) && strcmp(unknown.v.opaque->path, "os.environ") == 0 &&
+      other.v.kind == VALUE_STR)
+    return value_bool(op == OP_NOT_IN); // the environment is taken to be empty
   // An argument of a launch is not None: that would be a constant.
   if (is_itself && other.v.kind == VALUE_NONE) {
     if (op == OP_IS || op == OP_EQ)
@@ -293,51 +296,30 @@ bool host_store(struct emitter *e, const struct expr *target, struct value v) {
   return false;
 }
 
-// ---- constants under conditions ----
-
-// A condition that cannot be evaluated does not hold, nor does its `else`.
-static bool holds(struct emitter *e, const struct ast_module *m, const struct ast_guard *g) {
-  static const bool yes = true, no = false;
-  const bool *known = ptrmap_get(&e->host->guards, g);
-  if (known)
-    return *known;
-  ptrmap_put(e->a, &e->host->guards, g, (void *)(uintptr_t)&no); // while it is evaluated
-  if (g->outer && !holds(e, m, g->outer))
-    return false;
-  struct frame *frame = arena_new(e->a, struct frame), *saved = e->frame;
-  struct diag_engine *diag = e->diag;
-  struct map reported = e->reported;
-  unsigned errors = e->errors;
-  bool truth, ok;
-  *frame = (struct frame){.module = m};
-  e->frame = frame;
-  e->diag = diag_engine_create(e->a);
-  e->errors = 0;
-  e->reported = (struct map){0};
-  ok = const_truth(emit_expr(e, g->condition), &truth) && !e->stopped && truth == g->wanted;
-  e->frame = saved;
-  e->diag = diag;
-  e->errors = errors;
-  e->reported = reported;
-  e->stopped = false;
-  if (ok)
-    ptrmap_put(e->a, &e->host->guards, g, (void *)(uintptr_t)&yes);
-  return ok;
-}
-
-const struct ast_constant *host_constant(struct emitter *e, const struct ast_module *m,
-                                         const char *name) {
-  const struct ast_constant *k = ast_find_constant(m, name);
-  for (size_t i = m->guarded_count; i-- > 0 && !e->stopped;) {
-    const struct ast_guarded *g = &m->guarded[i];
-    bool is_later = !k || k->is_branch || k->name_span.begin < g->constant.name_span.begin;
-    if (is_later && strcmp(g->constant.name, name) == 0 && holds(e, m, g->guard))
-      return &g->constant;
-  }
-  return k;
-}
-
 // ---- names ----
+
+// What an attribute of a module of the host is, by its last words.
+static bool known_path(struct emitter *e, const char *path, struct value *ret) {
+  const char *last = strrchr(path, '.');
+  const struct builtin *b = host_function(last ? last + 1 : path);
+  if (strcmp(path, "os.environ.get") == 0)
+    b = host_function("getenv");
+  if (strcmp(path, "packaging.version.parse") == 0 || strcmp(path, "version.parse") == 0)
+    b = host_function("Version");
+  if (strcmp(path, "typing.TYPE_CHECKING") == 0)
+    return *ret = value_bool(false), true;
+  if (strcmp(path, "triton.__version__") == 0)
+    return *ret = value_str(STR(TRITON_VERSION)), true;
+  if (strncmp(path, "builtins.", 9) == 0 && !(b = host_python(path + 9)))
+    b = builtin_find_bare(e, path + 9);
+  if (b)
+    return *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b}, true;
+  if (strcmp(path, "torch.version.hip") == 0 || strcmp(path, "torch.version.xpu") == 0)
+    return *ret = value_of_kind(VALUE_NONE), true;
+  if (strcmp(path, "torch.version.cuda") == 0)
+    return *ret = value_str(STR("12.8")), true;
+  return false;
+}
 
 static bool imported(struct emitter *e, const char *module, const char *name, struct value *ret) {
   const struct builtin *b = name ? host_function(name) : NULL;
@@ -345,6 +327,8 @@ static bool imported(struct emitter *e, const char *module, const char *name, st
     b = builtin_find(e, name);
   if (b)
     return *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b}, true;
+  if (name && known_path(e, arena_printf(e->a, "%s.%s", module, name), ret))
+    return true;
   *ret = host_opaque(e, name ? arena_printf(e->a, "%s.%s", module, name) : module);
   return true;
 }
@@ -353,7 +337,7 @@ bool host_name(struct emitter *e, const char *name, struct value *ret) {
   const struct ast_module *m = e->frame->module;
   for (size_t i = m->import_count; i-- > 0;) {
     const struct ast_import *im = &m->imports[i];
-    if (im->bound && strcmp(im->bound, name) == 0)
+    if (im->bound && strcmp(im->bound, name) == 0 && ast_may_hold(im->guard))
       return imported(e, im->module, im->name, ret);
   }
   // The language's own words need no prefix.
@@ -399,23 +383,6 @@ static const char *module_name(enum module_id m) {
   case MODULE_HOST: return "torch";
   }
   return "?";
-}
-
-// What an attribute of a module of the host is, by its last words.
-static bool known_path(struct emitter *e, const char *path, struct value *ret) {
-  const char *last = strrchr(path, '.');
-  const struct builtin *b = host_function(last ? last + 1 : path);
-  if (strcmp(path, "os.environ.get") == 0)
-    b = host_function("getenv");
-  if (strncmp(path, "builtins.", 9) == 0 && !(b = host_python(path + 9)))
-    b = builtin_find_bare(e, path + 9);
-  if (b)
-    return *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b}, true;
-  if (strcmp(path, "torch.version.hip") == 0 || strcmp(path, "torch.version.xpu") == 0)
-    return *ret = value_of_kind(VALUE_NONE), true;
-  if (strcmp(path, "torch.version.cuda") == 0)
-    return *ret = value_str(STR("12.8")), true;
-  return false;
 }
 
 bool host_attribute(struct emitter *e, struct operand x, const char *name, struct value *ret) {

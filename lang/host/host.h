@@ -11,6 +11,7 @@
 
 #include "lang/emit/emitter.h"
 
+#define TRITON_VERSION "3.6.0"    // whose language this is
 #define HOST_MAX_VALUES (1 << 18) // in a list and those within it
 
 struct opaque {
@@ -31,7 +32,6 @@ struct host {
   const char *what;    // what needs it: "the list of configurations"
   const char *param;   // that it gives a value to, for messages; NULL: several
   VEC(struct host_config) configs;
-  struct map guards; // ast_guard -> whether it holds
 };
 
 enum host_config_field {
@@ -85,9 +85,6 @@ struct value host_dict_name(struct value dict, const char *name);
 // ---- names ----
 // A name that an import binds to something of the host; a function of Python's own.
 bool host_name(struct emitter *e, const char *name, struct value *ret);
-// The constant that the outer level's conditions choose, and unconditional ones; NULL: none.
-const struct ast_constant *host_constant(struct emitter *e, const struct ast_module *m,
-                                         const char *name);
 // `x.name` where the language has nothing else to say of it.
 bool host_attribute(struct emitter *e, struct operand x, const char *name, struct value *ret);
 const struct builtin *host_method(struct value v, const char *name);

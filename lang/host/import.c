@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lang/builtins/builtins.h"
+#include "lang/host/outer.h"
 
 #include <errno.h>
 
@@ -280,42 +281,79 @@ static bool binds(const struct ast_import *im, const char *name) {
   return im->bound && strcmp(im->bound, name) == 0;
 }
 
-// As in Python the last import counts. Of those under conditions, which only the host can
-// decide, the first one that is found does, where no other binds the name.
-static bool choose_import(struct emitter *e, const struct ast_module *m, const char *name,
-                          struct value *ret) {
-  for (size_t i = m->import_count; i-- > 0;)
-    if (binds(&m->imports[i], name) && !m->imports[i].is_branch)
-      return resolve(e, m, &m->imports[i], name, ret);
-  for (size_t i = 0; i < m->import_count; i++)
-    if (binds(&m->imports[i], name) && resolve(e, m, &m->imports[i], name, ret))
-      return true;
-  for (size_t i = m->import_count; i-- > 0;)
-    if (!m->imports[i].bound && resolve(e, m, &m->imports[i], name, ret))
-      return true;
-  return false;
-}
-
 // ---- the questions ----
 
-bool import_lookup(struct emitter *e, const struct ast_module *m, const char *name,
-                   struct value *ret) {
-  if (!m->import_count)
-    return false;
-  struct str key = str_from(arena_printf(e->a, "%p %s", (const void *)m, name));
+// Looks once. Absent meanwhile: files may import each other.
+static bool look_once(struct emitter *e, const struct ast_module *m, const struct ast_import *im,
+                      const char *name, struct value *ret) {
+  struct str key = str_from(arena_printf(e->a, "%p %s", (const void *)im, name));
   struct value *known = map_get(&e->imported, key);
   if (!known) {
-    known = arena_new(e->a, struct value); // absent meanwhile: files may import each other
+    known = arena_new(e->a, struct value);
     map_put(e->a, &e->imported, key, known);
-    if (!emit_enter(e, m->import_count ? m->imports[0].span : SPAN_NONE))
+    if (!emit_enter(e, im->span))
       return *ret = VALUE_ERROR, true;
     struct value v;
-    if (choose_import(e, m, name, &v))
+    if (resolve(e, m, im, name, &v))
       *known = v;
     emit_leave(e);
   }
   *ret = *known;
   return known->kind != VALUE_ABSENT;
+}
+
+bool import_value(struct emitter *e, const struct ast_module *m, const struct ast_import *im,
+                  struct value *ret) {
+  return look_once(e, m, im, im->bound, ret);
+}
+
+bool import_star(struct emitter *e, const struct ast_module *m, const char *name,
+                 struct value *ret) {
+  for (size_t i = m->import_count; i-- > 0;)
+    if (!m->imports[i].bound && outer_state(e, m, m->imports[i].guard) != GUARD_FAILS &&
+        look_once(e, m, &m->imports[i], name, ret))
+      return true;
+  return false;
+}
+
+// What is there wherever Python is, and what every file of kernels needs.
+static bool is_installed(const char *dotted) {
+  static const char *const words[] = {
+      "__future__",  "abc",        "argparse", "ast",      "asyncio",     "builtins",
+      "collections", "contextlib", "copy",     "ctypes",   "dataclasses", "datetime",
+      "enum",        "functools",  "gc",       "glob",     "importlib",   "inspect",
+      "io",          "itertools",  "json",     "logging",  "math",        "numbers",
+      "numpy",       "operator",   "os",       "pathlib",  "pickle",      "platform",
+      "pprint",      "random",     "re",       "shutil",   "string",      "struct",
+      "subprocess",  "sys",        "tempfile", "textwrap", "threading",   "time",
+      "torch",       "traceback",  "types",    "typing",   "unittest",    "uuid",
+      "warnings",    "weakref"};
+  for (size_t i = 0; i < COUNT_OF(words); i++)
+    if (is_word(dotted, words[i]))
+      return true;
+  return false;
+}
+
+static bool language_has(struct emitter *e, const struct ast_import *im) {
+  struct value v;
+  if (!im->name || im->name[0] == '*' || !is_word(im->module, "triton.language"))
+    return true;
+  return language_import(e, im, &v) && (v.kind != VALUE_BUILTIN || v.builtin->emit);
+}
+
+enum import_found import_exists(struct emitter *e, const struct ast_module *m,
+                                const struct ast_import *im) {
+  struct value v;
+  if (is_word(im->module, "triton"))
+    return language_has(e, im) ? IMPORT_FOUND : IMPORT_NO_NAME;
+  if (is_installed(im->module))
+    return IMPORT_FOUND;
+  const struct file_module *f = find_module(e, m, im->module, im->span);
+  if (!f)
+    return IMPORT_NO_MODULE;
+  if (!im->name || im->name[0] == '*' || file_attribute(e, f, im->name, im->span, &v))
+    return IMPORT_FOUND;
+  return f->ast && module_has_word(f->ast, im->name) ? IMPORT_UNKNOWN : IMPORT_NO_NAME;
 }
 
 struct value import_attribute(struct emitter *e, const struct file_module *f, const char *name,
@@ -347,7 +385,7 @@ bool import_report(struct emitter *e, const struct ast_module *m, const char *na
                    struct span at) {
   const struct ast_import *im = NULL;
   for (size_t i = 0; i < m->import_count; i++)
-    if (binds(&m->imports[i], name))
+    if (binds(&m->imports[i], name) && ast_may_hold(m->imports[i].guard))
       im = &m->imports[i];
   if (!im)
     return false;

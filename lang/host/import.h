@@ -15,9 +15,23 @@ struct file_module {
   const char *folder;           // where a package's modules stand; NULL: no package
 };
 
-// What the imports of `m` bind `name` to. False: no import does, or none that was found.
-bool import_lookup(struct emitter *e, const struct ast_module *m, const char *name,
-                   struct value *ret);
+// What an import binds its name to. False: it was not found, or is the host's.
+bool import_value(struct emitter *e, const struct ast_module *m, const struct ast_import *im,
+                  struct value *ret);
+// What `from ... import *` of `m` binds `name` to.
+bool import_star(struct emitter *e, const struct ast_module *m, const char *name,
+                 struct value *ret);
+// Whether Python would execute an import without an exception: modules of Python, torch and numpy
+// are taken to be there, the language has what its tables have, others are where they are found.
+enum import_found {
+  IMPORT_FOUND,
+  IMPORT_NO_MODULE,
+  IMPORT_NO_NAME,
+  IMPORT_UNKNOWN // the file has that name in its text, but it is not evaluated
+};
+enum import_found import_exists(struct emitter *e, const struct ast_module *m,
+                                const struct ast_import *im);
+
 // `f.name`: a name of the file, or a module of the package.
 struct value import_attribute(struct emitter *e, const struct file_module *f, const char *name,
                               struct span at);
@@ -26,5 +40,7 @@ bool import_report(struct emitter *e, const struct ast_module *m, const char *na
 
 // Whether the device code of a file has that name in its text (mentions.c).
 bool module_mentions(const struct ast_module *m, const char *name);
+// The same of its whole text.
+bool module_has_word(const struct ast_module *m, const char *name);
 
 #endif

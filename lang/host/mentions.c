@@ -32,8 +32,7 @@ static struct str block_at(struct str text, size_t begin) {
   return (struct str){text.ptr + begin, end - begin};
 }
 
-static bool block_mentions(const struct ast_module *m, struct span at, struct str name) {
-  struct str block = block_at(m->source->text, at.begin);
+static bool text_mentions(struct str block, struct str name) {
   for (size_t i = 0; i + name.len <= block.len; i++) {
     const char *p = memchr(block.ptr + i, name.ptr[0], block.len - i);
     if (!p)
@@ -44,6 +43,14 @@ static bool block_mentions(const struct ast_module *m, struct span at, struct st
       return true;
   }
   return false;
+}
+
+static bool block_mentions(const struct ast_module *m, struct span at, struct str name) {
+  return text_mentions(block_at(m->source->text, at.begin), name);
+}
+
+bool module_has_word(const struct ast_module *m, const char *name) {
+  return text_mentions(m->source->text, str_from(name));
 }
 
 bool module_mentions(const struct ast_module *m, const char *name) {

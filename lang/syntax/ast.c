@@ -3,6 +3,8 @@
 // name, and what a dotted name means under the file's imports.
 #include "lang/syntax/ast.h"
 
+#include "base/diag.h"
+
 #include <string.h>
 
 const char *ast_op_text(enum ast_op op) {
@@ -18,6 +20,10 @@ const char *ast_op_text(enum ast_op op) {
   return texts[op];
 }
 
+bool ast_may_hold(const struct ast_guard *g) { return !g || g->state != GUARD_FAILS; }
+
+bool ast_does_hold(const struct ast_guard *g) { return !g || g->state == GUARD_HOLDS; }
+
 // Device functions of the outer level hide host functions and nested ones of the same name.
 static int function_rank(const struct ast_function *f) {
   return f->is_host ? 0 : f->is_nested ? 1 : 2;
@@ -27,35 +33,79 @@ const struct ast_function *ast_find_function(const struct ast_module *m, const c
   const struct ast_function *best = NULL;
   for (size_t i = 0; i < m->function_count; i++) {
     const struct ast_function *f = m->functions[i];
-    if (strcmp(f->name, name) == 0 && (!best || function_rank(f) >= function_rank(best)))
+    if (strcmp(f->name, name) == 0 && ast_may_hold(f->guard) &&
+        (!best || function_rank(f) >= function_rank(best)))
       best = f;
   }
   return best;
 }
 
-const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name) {
-  const struct ast_constant *maybe = NULL; // the first of those under conditions
-  for (size_t i = m->constant_count; i > 0; i--) {
-    const struct ast_constant *k = &m->constants[i - 1];
-    if (strcmp(k->name, name) == 0 && !k->is_branch)
-      return k;
-    if (strcmp(k->name, name) == 0)
-      maybe = k;
+// With one definition left there is nothing to choose: where it is not made, nothing runs.
+const struct ast_guard *ast_undecided_function(const struct ast_module *m, const char *name) {
+  const struct ast_function *last = ast_find_function(m, name);
+  bool is_open = last && last->guard && last->guard->state == GUARD_UNDECIDED;
+  for (size_t i = 0; is_open && i < m->function_count; i++) {
+    const struct ast_function *f = m->functions[i];
+    if (f != last && strcmp(f->name, name) == 0 && ast_may_hold(f->guard) &&
+        function_rank(f) == function_rank(last))
+      return last->guard;
   }
-  return maybe;
+  return NULL;
+}
+
+const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name) {
+  for (size_t i = m->constant_count; i > 0; i--)
+    if (strcmp(m->constants[i - 1].name, name) == 0 && ast_may_hold(m->constants[i - 1].guard))
+      return &m->constants[i - 1];
+  return NULL;
 }
 
 const struct ast_class *ast_find_class(const struct ast_module *m, const char *name) {
   for (size_t i = m->class_count; i > 0; i--)
-    if (strcmp(m->classes[i - 1]->name, name) == 0)
+    if (strcmp(m->classes[i - 1]->name, name) == 0 && ast_may_hold(m->classes[i - 1]->guard))
       return m->classes[i - 1];
   return NULL;
+}
+
+// The first name of a constant of the file that the condition asks for; NULL: none.
+static const char *constant_within(const struct ast_module *m, const struct expr *e) {
+  const char *found = NULL;
+  struct expr_list list = {0};
+  if (!e)
+    return NULL;
+  switch ((int)e->kind) {
+  case EXPR_NAME: return ast_find_constant(m, e->name) ? e->name : NULL;
+  case EXPR_UNARY: return constant_within(m, e->unary.operand);
+  case EXPR_BINARY:
+    found = constant_within(m, e->binary.left);
+    return found ? found : constant_within(m, e->binary.right);
+  case EXPR_LOGIC: list = e->logic.operands; break;
+  case EXPR_COMPARE: list = e->compare.operands; break;
+  }
+  for (size_t i = 0; i < list.len && !found; i++)
+    found = constant_within(m, list.at[i]);
+  return found;
+}
+
+struct diag *ast_report_undecided(struct diag_engine *diag, const struct ast_module *m,
+                                  const struct ast_guard *g, const char *name, struct span at) {
+  while (g->outer && g->outer->state == GUARD_UNDECIDED)
+    g = g->outer;
+  struct diag *d =
+      diag_error(diag, at, E0314, "which `%s` this is depends on what the host decides", name);
+  diag_label(d, g->span, "%s", g->why ? g->why : "not known at compile time");
+  const char *constant = constant_within(m, g->condition);
+  if (constant)
+    diag_help(d, "`-D %s=...` gives the constant `%s` of the file a value", constant, constant);
+  else
+    diag_help(d, "keep one definition of `%s`, or a condition that is known at compile time", name);
+  return d;
 }
 
 static const char *qualified_word(struct arena *a, const struct ast_module *m, const char *name) {
   for (size_t i = m->import_count; i > 0; i--) {
     const struct ast_import *import = &m->imports[i - 1];
-    if (!import->bound || strcmp(import->bound, name) != 0)
+    if (!import->bound || strcmp(import->bound, name) != 0 || !ast_may_hold(import->guard))
       continue;
     return import->name ? arena_printf(a, "%s.%s", import->module, import->name) : import->module;
   }

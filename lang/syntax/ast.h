@@ -311,6 +311,58 @@ struct stmt {
   };
 };
 
+// ---- Conditions of the outer level ----
+
+// What an `if`, a `try` or a loop of the outer level decides about the bindings in its blocks.
+enum ast_guard_kind {
+  GUARD_IF,   // the condition is `wanted`
+  GUARD_TRY,  // wanted: the first `steps` steps of the attempt do not fail; else its handler number
+              // `handler` is the one that runs
+  GUARD_HOST, // what only the host decides: a loop, a call of the function around
+};
+// Set by evaluation (lang/host/outer.h); OPEN after parsing.
+enum ast_guard_state { GUARD_OPEN, GUARD_BUSY, GUARD_HOLDS, GUARD_FAILS, GUARD_UNDECIDED };
+
+struct ast_guard {
+  enum ast_guard_kind kind;
+  bool wanted, is_loop;
+  const struct expr *condition; // GUARD_IF
+  struct ast_try *attempt;      // GUARD_TRY
+  size_t steps, handler;
+  const char *what;        // GUARD_HOST: "a loop"
+  struct span span;        // of the condition, or of the header's first word
+  struct ast_guard *outer; // holds too; NULL: the file itself
+  enum ast_guard_state state;
+  const char *why; // GUARD_UNDECIDED: what is not known
+};
+
+// What may fail in the block of a `try`, in order.
+enum ast_step_kind {
+  STEP_IMPORT,
+  STEP_VALUE,  // an expression is evaluated
+  STEP_ASSERT, // and must be true
+  STEP_RAISE,
+  STEP_HOST, // a statement that is not evaluated
+};
+struct ast_step {
+  enum ast_step_kind kind;
+  struct ast_guard *guard; // it runs only if this holds
+  const struct ast_import *import;
+  const struct expr *value;
+  const char *exception; // STEP_RAISE: the last word of its name; NULL: not known
+  struct span span;
+};
+struct ast_handler {
+  const char **names; // last words of the exceptions that it takes; count 0: all
+  size_t count;
+};
+struct ast_try {
+  struct ast_step *steps;
+  size_t step_count, step_cap;
+  struct ast_handler *handlers;
+  size_t handler_count, handler_cap;
+};
+
 // ---- Functions and modules ----
 
 enum param_kind {
@@ -348,8 +400,9 @@ struct ast_function {
   // message can name it; where its body could be read, is_constexpr_function is set too, and other
   // code evaluated at compile time can call it.
   bool is_host;
-  bool is_nested;       // found inside a host function or class
-  struct str docstring; // ptr NULL: none. It is still the first statement of the body
+  bool is_nested;          // found inside a host function or class
+  struct ast_guard *guard; // NULL: unconditional
+  struct str docstring;    // ptr NULL: none. It is still the first statement of the body
   struct stmt_list body;
 };
 
@@ -360,7 +413,7 @@ struct ast_import {
   const char *module; // "triton.language"; leading dots of a relative import kept
   const char *name;
   const char *bound;
-  bool is_branch; // under a condition, or in a `try`
+  struct ast_guard *guard; // NULL: unconditional
   struct span span;
 };
 
@@ -381,27 +434,22 @@ struct ast_class {
   size_t field_count;
   struct ast_function **methods;
   size_t method_count;
+  struct ast_guard *guard; // NULL: unconditional
 };
 
-// NAME = value, NAME: tl.constexpr = value at module level. Under conditions only other names for
-// something (`NAME = a.b`) are kept.
+// NAME = value, NAME: tl.constexpr = value at module level; NAME += value has the value NAME +
+// value.
 struct ast_constant {
   const char *name;
-  bool is_branch; // under a condition, or in a `try`
+  struct ast_guard *guard; // NULL: unconditional
   struct expr *annotation;
   struct expr *value;
   struct span name_span;
 };
 
-// A constant under conditions of the outer level, which only host code (lang/host/host.h) asks for.
-struct ast_guard {
-  const struct expr *condition;
-  bool wanted;                   // what it must be
-  const struct ast_guard *outer; // and all of these
-};
-struct ast_guarded {
-  struct ast_constant constant;
-  const struct ast_guard *guard;
+// The value of a constant of the outer level that is given from outside, as of -D.
+struct ast_override {
+  const char *name, *text;
 };
 
 struct ast_module {
@@ -412,8 +460,6 @@ struct ast_module {
   size_t class_count;
   struct ast_constant *constants;
   size_t constant_count;
-  struct ast_guarded *guarded;
-  size_t guarded_count;
   struct ast_import *imports;
   size_t import_count;
   bool has_jit; // some function is decorated with jit
@@ -421,13 +467,25 @@ struct ast_module {
   // called.
   const char **kernel_names;
   size_t kernel_count;
+  const struct ast_override *overrides;
+  size_t override_count;
 };
 
-// The last definition of that name, as in Python; NULL if there is none.
+// The last definition of that name, as in Python; NULL if there is none. Those whose condition is
+// known to fail do not count.
 const struct ast_function *ast_find_function(const struct ast_module *m, const char *name);
-// The last one that is not under a condition, else the first.
 const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name);
 const struct ast_class *ast_find_class(const struct ast_module *m, const char *name);
+// Whether a binding with this condition (NULL: none) may be the one that counts; whether it is
+// certain to be made.
+bool ast_may_hold(const struct ast_guard *g);
+bool ast_does_hold(const struct ast_guard *g);
+// The condition, not known, that decides which function of that name there is; NULL: one is chosen.
+const struct ast_guard *ast_undecided_function(const struct ast_module *m, const char *name);
+// Reports that condition as the reason why `name` has no single meaning.
+struct diag_engine;
+struct diag *ast_report_undecided(struct diag_engine *diag, const struct ast_module *m,
+                                  const struct ast_guard *g, const char *name, struct span at);
 
 // The full dotted name an expression of names and attributes stands for, imports followed:
 // `tl.math.exp` gives "triton.language.math.exp" after `import triton.language as tl`, a plain

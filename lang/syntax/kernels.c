@@ -217,15 +217,20 @@ void kernels_find(struct arena *a, struct ast_module *m) {
   struct map called = {0}, listed = {0};
   VEC(const char *) names = {0}, all = {0};
   for (size_t i = 0; i < m->function_count; i++)
-    if (is_kernel(m->functions[i]))
+    if (is_kernel(m->functions[i]) && ast_may_hold(m->functions[i]->guard))
       find_called(a, m->functions[i], &called);
   for (size_t i = 0; i < m->class_count; i++)
     for (size_t k = 0; k < m->classes[i]->method_count; k++)
       find_called(a, m->classes[i]->methods[k], &called);
+  for (size_t i = m->constant_count; i-- > 0;) { // helper = f: what calls `helper` calls `f`
+    const struct ast_constant *k = &m->constants[i];
+    if (k->value->kind == EXPR_NAME && map_get(&called, str_from(k->name)))
+      map_put(a, &called, str_from(k->value->name), &called);
+  }
   for (size_t i = 0; i < m->function_count; i++) {
     const struct ast_function *f = m->functions[i];
     struct str name = str_from(f->name);
-    if (!is_kernel(f) || map_get(&listed, name))
+    if (!is_kernel(f) || !ast_may_hold(f->guard) || map_get(&listed, name))
       continue;
     map_put(a, &listed, name, m);
     vec_push(a, &all, f->name);
@@ -400,7 +405,7 @@ static const char *default_text(struct param_reader *r, const struct expr *e, un
   case EXPR_NAME: {
     const struct ast_constant *c = number == e ? ast_find_constant(r->module, e->name) : NULL;
     if (c)
-      return c->is_branch ? NULL : default_text(r, c->value, hops + 1);
+      return !ast_does_hold(c->guard) ? NULL : default_text(r, c->value, hops + 1);
     return number == e && dtype_of(r, e, &t) ? dtype_name(t) : NULL;
   }
   case EXPR_ATTRIBUTE: return number == e && dtype_of(r, e, &t) ? dtype_name(t) : NULL;
@@ -436,6 +441,11 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
   strbuf_finish(&names);
   if (!f)
     return false;
+  const struct ast_guard *g = ast_undecided_function(m, f->name);
+  if (g) {
+    ast_report_undecided(diag, m, g, f->name, f->name_span);
+    return false;
+  }
   struct param_reader r = {.arena = a, .diag = diag, .module = m};
   struct lang_param *params = arena_array(a, struct lang_param, f->param_count + 1);
   for (size_t i = 0; i < f->param_count; i++)

@@ -3,27 +3,23 @@
 // functions are parsed and checked; imports and simple constants are kept where they can be
 // understood; everything else is host code and is skipped by its tokens, silently. Blocks of host
 // code (`if`, `try`, functions, classes) are searched for device functions.
-#include "lang/syntax/parser.h"
+#include "lang/syntax/guards.h"
 
 // What is kept of the statements of a block.
 struct scope {
-  bool is_nested; // inside a host function or class
-  bool is_branch; // under a condition: constants found here are not certain
+  struct guard_scope at;
   bool is_native; // no function of the file is decorated: all functions are of the language
-  const struct ast_guard *guard;       // of a block under `if`; NULL: none, or not known
-  const struct ast_guard **else_guard; // of the `elif` or `else` that may follow in this block
+  bool is_match;  // the block of a `match`
 };
 
 typedef VEC(struct ast_function *) function_vec;
 typedef VEC(struct ast_constant) constant_vec;
-typedef VEC(struct ast_guarded) guarded_vec;
 typedef VEC(struct ast_import) import_vec;
 typedef VEC(struct ast_class *) class_vec;
 
 struct module_parts {
   function_vec functions;
   constant_vec constants;
-  guarded_vec guarded;
   import_vec imports;
   class_vec classes;
 };
@@ -159,7 +155,7 @@ static struct ast_function *try_constexpr_function(struct parser *p, const struc
 static void parse_host_function(struct parser *p, struct module_parts *m, struct scope scope) {
   static const struct decoration undecorated = {0};
   size_t first = p->pos;
-  struct ast_function *f = scope.is_nested ? NULL : try_constexpr_function(p, &undecorated);
+  struct ast_function *f = scope.at.is_nested ? NULL : try_constexpr_function(p, &undecorated);
   p->pos = first;
   if (!f)
     f = arena_new(p->arena, struct ast_function);
@@ -170,10 +166,13 @@ static void parse_host_function(struct parser *p, struct module_parts *m, struct
   parser_skip_line(p);
   f->span = parser_span_from(p, first);
   f->is_host = true;
-  if (f->name && !scope.is_nested)
+  f->guard = scope.at.is_nested ? NULL : guards_now(p, &scope.at);
+  if (f->name && !scope.at.is_nested)
     vec_push(p->arena, &m->functions, f);
   parser_accept(p, TOK_NEWLINE);
-  scope.is_nested = true;
+  scope.at.guard = guards_now(p, &scope.at);
+  scope.at.attempt = NULL;
+  scope.at.is_nested = true;
   if (parser_accept(p, TOK_INDENT))
     parse_outer(p, m, scope);
 }
@@ -181,28 +180,31 @@ static void parse_host_function(struct parser *p, struct module_parts *m, struct
 static void parse_outer_function(struct parser *p, struct module_parts *m, struct scope scope,
                                  const struct decoration *d) {
   struct ast_function *f = NULL;
-  bool is_device = d->is_jit || (scope.is_native && !scope.is_nested && !d->is_other);
+  bool is_device = d->is_jit || (scope.is_native && !scope.at.is_nested && !d->is_other);
   if (is_device) {
     f = parse_function(p, &d->exprs);
     f->is_jit = true;
     f->is_noinline = d->is_noinline;
     f->is_commutative = d->is_commutative;
-  } else if (d->is_constexpr_function && !scope.is_nested) {
+  } else if (d->is_constexpr_function && !scope.at.is_nested) {
     f = try_constexpr_function(p, d);
   }
   if (!f) {
     parse_host_function(p, m, scope);
     return;
   }
-  f->is_nested = scope.is_nested;
+  f->is_nested = scope.at.is_nested;
+  f->guard = guards_now(p, &scope.at);
   if (f->name)
     vec_push(p->arena, &m->functions, f);
 }
 
-static void keep_class(struct parser *p, struct module_parts *m) {
+static void keep_class(struct parser *p, struct module_parts *m, struct scope scope) {
   struct ast_class *c = parse_class(p);
-  if (c)
-    vec_push(p->arena, &m->classes, c);
+  if (!c)
+    return;
+  c->guard = guards_now(p, &scope.at);
+  vec_push(p->arena, &m->classes, c);
 }
 
 static void parse_decorated(struct parser *p, struct module_parts *m, struct scope scope) {
@@ -211,8 +213,8 @@ static void parse_decorated(struct parser *p, struct module_parts *m, struct sco
   parse_outer_decorators(p, &d);
   if (parser_peek(p) == TOK_DEF) {
     parse_outer_function(p, m, scope, &d);
-  } else if (parser_peek(p) == TOK_CLASS && d.is_aggregate && !scope.is_nested) {
-    keep_class(p, m);
+  } else if (parser_peek(p) == TOK_CLASS && d.is_aggregate && !scope.at.is_nested) {
+    keep_class(p, m, scope);
   } else if (parser_peek(p) != TOK_CLASS && parser_peek(p) != TOK_ASYNC) {
     struct token at = p->tokens.at[first];
     parser_report(p, (struct span){p->source, at.begin, at.end}, E0116,
@@ -305,53 +307,77 @@ bool parse_import(struct parser *p, struct stmt *s) {
   return !p->panic;
 }
 
-// Parses one simple statement silently. NULL if that fails; then the position is as before.
-static struct stmt *try_simple(struct parser *p) {
+// Parses a line of simple statements silently. False if that fails; then the position is as before.
+static bool try_simple(struct parser *p, stmt_vec *out) {
   size_t first = p->pos;
   unsigned errors = p->error_count;
-  stmt_vec line = {0};
-  p->quiet = true;
-  parse_simple_line(p, &line);
-  p->quiet = false;
+  bool is_python = p->is_python, quiet = p->quiet;
+  p->quiet = p->is_python = true;
+  parse_simple_line(p, out);
+  p->quiet = quiet;
+  p->is_python = is_python;
   if (p->error_count == errors)
-    return line.at[0];
+    return true;
   p->error_count = errors;
   p->pos = first;
-  return NULL;
+  return false;
 }
 
-static bool is_dotted_name(const struct expr *e) {
-  while (e->kind == EXPR_ATTRIBUTE)
-    e = e->attribute.object;
-  return e->kind == EXPR_NAME;
+// Element `i` of what is assigned to several names.
+static struct expr *element_of(struct parser *p, struct expr *value, size_t i) {
+  if ((value->kind == EXPR_TUPLE || value->kind == EXPR_LIST))
+    return i < value->items.len ? value->items.at[i] : NULL;
+  struct expr *index = expr_new(p, EXPR_INT, p->pos), *e = expr_new(p, EXPR_SUBSCRIPT, p->pos);
+  index->span = e->span = value->span;
+  index->integer.text = str_from(arena_printf(p->arena, "%zu", i));
+  index->integer.value = i;
+  e->subscript.object = value;
+  e->subscript.items.at = arena_array(p->arena, struct expr *, 1);
+  e->subscript.items.at[0] = index;
+  e->subscript.items.len = 1;
+  expr_adopt(p, e, value);
+  return e;
 }
 
-static void keep_constant(struct parser *p, struct module_parts *m, struct scope scope,
+static void keep_constant(struct parser *p, struct module_parts *m, const struct scope *scope,
                           const struct expr *target, struct expr *annotation, struct expr *value) {
-  if (target->kind == EXPR_TUPLE && value->kind == EXPR_TUPLE &&
-      target->items.len == value->items.len) { // A, B = 1, 2
-    for (size_t i = 0; i < target->items.len; i++)
-      keep_constant(p, m, scope, target->items.at[i], NULL, value->items.at[i]);
+  if (target->kind == EXPR_TUPLE || target->kind == EXPR_LIST) { // A, B = 1, 2
+    for (size_t i = 0; i < target->items.len; i++) {
+      struct expr *element = element_of(p, value, i);
+      if (element)
+        keep_constant(p, m, scope, target->items.at[i], NULL, element);
+    }
     return;
   }
   if (target->kind != EXPR_NAME)
     return;
   struct ast_constant c = {.name = target->name,
-                           .is_branch = scope.is_branch,
+                           .guard = guards_now(p, &scope->at),
                            .annotation = annotation,
                            .value = value,
                            .name_span = target->span};
-  if (!scope.is_branch || is_dotted_name(value))
-    vec_push(p->arena, &m->constants, c);
-  else if (scope.guard)
-    vec_push(p->arena, &m->guarded, (struct ast_guarded){c, scope.guard});
+  vec_push(p->arena, &m->constants, c);
 }
 
-static void keep_simple(struct parser *p, struct module_parts *m, struct scope scope,
+// NAME += value
+static void keep_augmented(struct parser *p, struct module_parts *m, const struct scope *scope,
+                           const struct stmt *s) {
+  struct expr *e = expr_new(p, EXPR_BINARY, p->pos);
+  e->span = s->span;
+  e->binary.op = s->aug_assign.op;
+  e->binary.left = s->aug_assign.target;
+  e->binary.right = s->aug_assign.value;
+  e->binary.op_span = s->aug_assign.op_span;
+  expr_adopt(p, e, s->aug_assign.value);
+  keep_constant(p, m, scope, s->aug_assign.target, NULL, e);
+}
+
+static void keep_simple(struct parser *p, struct module_parts *m, const struct scope *scope,
                         const struct stmt *s) {
+  guards_step_of(p, &scope->at, s);
   if (s->kind == STMT_IMPORT) {
     for (size_t i = 0; i < s->import.count; i++) {
-      s->import.items[i].is_branch = scope.is_branch;
+      s->import.items[i].guard = guards_now(p, &scope->at);
       vec_push(p->arena, &m->imports, s->import.items[i]);
     }
   } else if (s->kind == STMT_ASSIGN) {
@@ -359,21 +385,14 @@ static void keep_simple(struct parser *p, struct module_parts *m, struct scope s
       keep_constant(p, m, scope, s->assign.targets.at[i], NULL, s->assign.value);
   } else if (s->kind == STMT_ANN_ASSIGN && s->ann_assign.value) {
     keep_constant(p, m, scope, s->ann_assign.target, s->ann_assign.annotation, s->ann_assign.value);
+  } else if (s->kind == STMT_AUG_ASSIGN) {
+    keep_augmented(p, m, scope, s);
   }
 }
 
 // ---- Other statements ----
 
-// `if __name__ == "__main__":`
-static bool at_main_guard(const struct parser *p) {
-  const struct token *next = &p->tokens.at[p->pos + 1];
-  if (parser_peek(p) != TOK_IF || next->kind != TOK_NAME)
-    return false;
-  struct str name = {p->source->text.ptr + next->begin, next->end - next->begin};
-  return str_is(name, "__name__");
-}
-
-// A host statement with a block that may hold imports and device functions.
+// The rest of a header, and the block under it.
 static void search_block(struct parser *p, struct module_parts *m, struct scope scope) {
   parser_skip_line(p);
   parser_accept(p, TOK_NEWLINE);
@@ -381,44 +400,43 @@ static void search_block(struct parser *p, struct module_parts *m, struct scope 
     parse_outer(p, m, scope);
 }
 
-static const struct ast_guard *guard_new(struct parser *p, const struct expr *condition,
-                                         bool wanted, const struct ast_guard *outer) {
-  struct ast_guard *g = arena_new(p->arena, struct ast_guard);
-  *g = (struct ast_guard){condition, wanted, outer};
-  return g;
-}
-
-// What holds in the block of `if`, `elif` or `else` that begins here; NULL where its condition
-// cannot be read.
-static const struct ast_guard *read_guard(struct parser *p, const struct scope *scope) {
-  size_t first = p->pos;
-  unsigned errors = p->error_count;
-  enum token_kind kind = parser_peek(p);
-  const struct ast_guard *outer = kind == TOK_IF ? scope->guard : *scope->else_guard;
-  *scope->else_guard = NULL;
-  if ((scope->is_branch && !outer) || (kind != TOK_IF && !outer))
-    return NULL;
-  if (kind == TOK_ELSE)
-    return outer;
-  parser_accept(p, kind);
-  p->quiet = true;
-  const struct expr *condition = parse_named(p);
-  p->quiet = false;
-  bool ok = p->error_count == errors && parser_peek(p) == TOK_COLON;
-  p->error_count = errors;
-  p->panic = false;
-  p->pos = first;
-  if (!ok)
-    return NULL;
-  *scope->else_guard = guard_new(p, condition, false, outer);
-  return guard_new(p, condition, true, outer);
+// `if __name__ == "__main__":`: a program that is not read.
+static bool at_main_guard(const struct parser *p) {
+  const struct token *next = &p->tokens.at[p->pos + 1];
+  if (parser_peek(p) != TOK_IF || next->kind != TOK_NAME || next[1].kind != TOK_EQ)
+    return false;
+  struct str name = {p->source->text.ptr + next->begin, next->end - next->begin};
+  return str_is(name, "__name__");
 }
 
 // Two names in a row begin no statement of Python: a misspelt keyword in a file that is written in
 // the language, where silence would hide the function.
 static bool is_misspelt(const struct parser *p, struct scope scope) {
-  return scope.is_native && !scope.is_nested && parser_peek(p) == TOK_NAME &&
+  return scope.is_native && !scope.at.is_nested && parser_peek(p) == TOK_NAME &&
          parser_peek_at(p, 1) == TOK_NAME && !at_match(p) && !parser_at_word(p, "type");
+}
+
+// `NAME =`, `NAME:`, `A, B =`, `(A, B) =`, `NAME +=`
+static bool at_assignment(const struct parser *p) {
+  enum token_kind kind = parser_peek(p), next = parser_peek_at(p, 1);
+  bool is_name = next == TOK_ASSIGN || next == TOK_COLON || next == TOK_COMMA ||
+                 (next >= TOK_PLUS_ASSIGN && next <= TOK_CARET_ASSIGN);
+  return (kind == TOK_NAME && is_name) || ((kind == TOK_LPAREN || kind == TOK_LBRACKET) &&
+                                           next == TOK_NAME && parser_peek_at(p, 2) == TOK_COMMA);
+}
+
+// `raise a.B(...)`
+static void parse_raise(struct parser *p, const struct scope *scope) {
+  struct ast_step step = {.kind = STEP_RAISE, .span = parser_token_span(p)};
+  for (size_t i = p->pos + 1; p->tokens.at[i].kind == TOK_NAME; i += 2) {
+    struct token t = p->tokens.at[i];
+    struct str name = {p->source->text.ptr + t.begin, t.end - t.begin};
+    step.exception = parser_intern(p, name, SPAN_NONE);
+    if (p->tokens.at[i + 1].kind != TOK_DOT)
+      break;
+  }
+  guards_step(p, &scope->at, step);
+  parser_skip_statement(p);
 }
 
 static void parse_outer_simple(struct parser *p, struct module_parts *m, struct scope scope) {
@@ -427,16 +445,37 @@ static void parse_outer_simple(struct parser *p, struct module_parts *m, struct 
     parse_simple_line(p, &dropped);
     return;
   }
-  enum token_kind next = parser_peek_at(p, 1);
+  if (parser_peek(p) == TOK_RAISE) {
+    parse_raise(p, &scope);
+    return;
+  }
   bool is_import = parser_peek(p) == TOK_IMPORT || parser_peek(p) == TOK_FROM;
-  bool is_constant = parser_peek(p) == TOK_NAME &&
-                     (next == TOK_ASSIGN || next == TOK_COLON || next == TOK_COMMA) &&
-                     !scope.is_nested;
-  const struct stmt *s = is_import || is_constant ? try_simple(p) : NULL;
-  if (!s)
+  bool is_wanted = is_import || at_assignment(p) || parser_peek(p) == TOK_PASS || scope.at.attempt;
+  stmt_vec line = {0};
+  if (scope.at.is_nested || !is_wanted || !try_simple(p, &line)) {
+    guards_step(p, &scope.at, (struct ast_step){.kind = STEP_HOST, .span = parser_token_span(p)});
     parser_skip_statement(p);
-  else if (!scope.is_nested)
-    keep_simple(p, m, scope, s);
+    return;
+  }
+  for (size_t i = 0; i < line.len; i++)
+    keep_simple(p, m, &scope, line.at[i]);
+}
+
+// A compound statement, whose block may hold imports, constants and device functions. The block may
+// be the rest of its line.
+static void parse_outer_compound(struct parser *p, struct module_parts *m, struct scope scope) {
+  if (at_main_guard(p)) {
+    parser_skip_statement(p);
+    // What an `else` holds runs here.
+    *scope.at.chain = (struct guard_chain){.kind = CHAIN_IF, .rest = guards_now(p, &scope.at)};
+    return;
+  }
+  scope.is_match = at_match(p);
+  guards_enter(p, &scope.at);
+  if (parser_peek(p) == TOK_NEWLINE)
+    search_block(p, m, scope);
+  else if (parser_peek(p) != TOK_EOF)
+    parse_outer_simple(p, m, scope);
 }
 
 static void parse_outer_statement(struct parser *p, struct module_parts *m, struct scope scope) {
@@ -460,37 +499,32 @@ static void parse_outer_statement(struct parser *p, struct module_parts *m, stru
   case TOK_FINALLY:
   case TOK_WITH:
   case TOK_FOR:
-  case TOK_WHILE:
-    if (at_main_guard(p)) {
-      parser_skip_statement(p);
-    } else {
-      enum token_kind kind = parser_peek(p);
-      bool is_if = kind == TOK_IF || kind == TOK_ELIF || kind == TOK_ELSE;
-      scope.guard = is_if && !scope.is_nested ? read_guard(p, &scope) : NULL;
-      scope.is_branch = true;
-      search_block(p, m, scope);
-    }
-    break;
+  case TOK_WHILE: parse_outer_compound(p, m, scope); break;
   case TOK_CLASS:
-    if (!scope.is_nested && at_record_class(p)) {
-      keep_class(p, m);
+    if (!scope.at.is_nested && at_record_class(p)) {
+      keep_class(p, m, scope);
       break;
     }
-    scope.is_nested = true;
+    scope.at.is_nested = true;
     search_block(p, m, scope);
     break;
   case TOK_ASYNC:
-    scope.is_nested = true;
+    scope.at.is_nested = true;
     search_block(p, m, scope);
     break;
-  default: parse_outer_simple(p, m, scope); break;
+  default:
+    if (at_match(p) || (parser_at_word(p, "case") && scope.is_match))
+      parse_outer_compound(p, m, scope);
+    else
+      parse_outer_simple(p, m, scope);
+    break;
   }
 }
 
 // Statements up to the end of the block, which is taken, or of the file.
 static void parse_outer(struct parser *p, struct module_parts *m, struct scope scope) {
-  const struct ast_guard *else_guard = NULL;
-  scope.else_guard = &else_guard;
+  struct guard_chain chain = {0};
+  scope.at.chain = &chain;
   while (parser_peek(p) != TOK_EOF && !parser_accept(p, TOK_DEDENT))
     parse_outer_statement(p, m, scope);
 }
@@ -507,8 +541,6 @@ void parse_module(struct parser *p, bool is_python) {
   m->function_count = parts.functions.len;
   m->constants = parts.constants.at;
   m->constant_count = parts.constants.len;
-  m->guarded = parts.guarded.at;
-  m->guarded_count = parts.guarded.len;
   m->classes = parts.classes.at;
   m->class_count = parts.classes.len;
   m->imports = parts.imports.at;

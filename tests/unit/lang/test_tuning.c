@@ -157,7 +157,7 @@ START_TEST(libraries) {
                 "BLOCKS]\n"
                 "if 'PYTEST_VERSION' in os.environ:\n  configs = []\n"
                 "if configs is None:\n  configs = []\n"
-                "for s in STAGES:\n  configs = 3\n",
+                "for s in STAGES:\n  other = 3\n",
                 "@triton.autotune(configs=configs, key=['n'])", "BLOCK=6 s5");
   check_configs("def get():\n  raise ValueError('no')\n", "@triton.autotune(configs=get(), key=[])",
                 "the list of configurations ends in an exception");

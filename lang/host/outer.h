@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions of the outer level of files: which branches Python would take when the file is
+// imported. They are evaluated as host code (host.h), each when a name that it binds is first
+// asked for. What they ask of the host is answered from the target, the imports and -D alone.
+#ifndef TILE_LANG_HOST_OUTER_H
+#define TILE_LANG_HOST_OUTER_H
+
+#include "lang/emit/emitter.h"
+
+// Whether a binding of `m` with this guard (NULL: none) is made: GUARD_HOLDS, GUARD_FAILS, or
+// GUARD_UNDECIDED. Kept in the guard.
+enum ast_guard_state outer_state(struct emitter *e, const struct ast_module *m,
+                                 struct ast_guard *g);
+// The emitter that evaluates host code beside `e`: its errors are not reported.
+struct emitter *outer_evaluator(struct emitter *e);
+// The same emitter before and after something is evaluated quietly.
+struct outer_saved {
+  struct frame *frame;
+  struct diag_engine *diag;
+  struct map reported;
+  const struct ast_module *limited;
+  uint32_t limit;
+  unsigned errors, statements;
+  bool stopped;
+};
+struct outer_saved outer_begin(struct emitter *h, const struct ast_module *m, uint32_t limit);
+void outer_end(struct emitter *h, const struct outer_saved *saved);
+
+#endif

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# Conditions of the outer level: which definitions a kernel sees, on every way into the compiler.
+
+cat > there.py <<'MODULE'
+import triton
+
+VALUE = 8
+if VALUE > 4:
+    @triton.jit
+    def inside(x):
+        return x + 2
+else:
+    @triton.jit
+    def inside(x):
+        return x + 1
+MODULE
+
+# Each name is 1 where Python's choice was made.
+cat > choices.py <<'KERNEL'
+import os
+import platform
+import torch
+import triton
+import triton.language as tl
+from packaging import version
+from packaging.version import Version, parse as parse_version
+from typing import TYPE_CHECKING
+
+SLOW = False
+if SLOW:
+    @triton.jit
+    def last(x): return 0
+elif not SLOW and (1 < 2):
+    @triton.jit
+    def last(x): return 1
+else:
+    @triton.jit
+    def last(x): return 2
+
+@triton.jit
+def one(): return 1
+@triton.jit
+def two(): return 2
+
+if hasattr(tl, "abs"): alias = one
+else: alias = two
+if hasattr(tl, "no_such_function"): absent = 2
+else: absent = 1
+listed = 1 if getattr(tl, "nothing", None) is None else 2
+if version.parse(triton.__version__) >= version.parse("3.0.0"):
+    parsed = 1
+else:
+    parsed = 2
+if Version("2.10.1+cu118") > Version("2.9"): numbers = 1
+else: numbers = 2
+if parse_version("3.0") == parse_version("3.0.0"): equal = 1
+else: equal = 2
+if tuple(int(v) for v in triton.__version__.split(".")[:2]) >= (3, 1): tupled = 1
+else: tupled = 2
+if triton.__version__ >= "2.2.0": text = 1
+else: text = 2
+if TYPE_CHECKING: checking = 2
+else: checking = 1
+if torch.cuda.is_available() and torch.version.hip is None: vendor = 1
+else: vendor = 2
+if triton.runtime.driver.active.get_current_target().backend == "cuda": backend = 1
+else: backend = 2
+if os.environ.get("NOBODY_SETS_THIS", "0") == "1" or "NOR_THIS" in os.environ: environment = 2
+else: environment = 1
+if isinstance(SLOW, bool): kind = 1
+else: kind = 2
+if platform.system() == "nowhere" and False: unused = 2
+
+try:
+    from no_such_module import helper
+except (ImportError, AttributeError):
+    @triton.jit
+    def helper(): return 1
+try:
+    from there import inside
+except ImportError:
+    inside = two
+else:
+    found = 1
+try:
+    import torch.nowhere_imported, missing.module
+    handled = 2
+except ValueError:
+    handled = 3
+except ModuleNotFoundError as e:
+    handled = 1
+except Exception:
+    handled = 4
+finally:
+    closed = 1
+try:
+    rounding = tl.no_such_rounding
+except AttributeError:
+    rounding = 1
+try:
+    from triton.language.extra import no_such_thing
+    extra = 2
+except ImportError: extra = 1
+try:
+    if SLOW: raise RuntimeError("no")
+    raised = 1
+    raise NotImplementedError
+except NotImplementedError:
+    raised = raised + 10
+
+N = 4
+before = N
+N *= 3
+with open(__file__) as stream:
+    within = 1
+A, B = divmod(7, 2) if False else (7, 2)
+if SLOW:
+    if True: nested = 2
+else:
+    if N == 12:
+        nested = 1
+    else:
+        nested = 3
+twice = 1
+if not SLOW: twice += 1
+
+@triton.jit
+def redefined(): return 2
+redefined = one
+
+if torch.cuda.is_available():
+    @triton.jit
+    def k(out, BLOCK: tl.constexpr = 8):
+        tl.static_print("first", last(0), alias(), absent, listed, parsed, numbers, equal, tupled, text, checking, vendor)
+        tl.static_print("second", backend, environment, kind, helper(), found, handled, closed, rounding, extra, nested, redefined())
+        tl.static_print("third", raised, N, before, within, A, B, twice)
+        tl.store(out + tl.arange(0, BLOCK), inside(0))
+else:
+    @triton.jit
+    def k(out, other, missing, BLOCK: tl.constexpr):
+        tl.store(out, 5)
+KERNEL
+
+check "what Python would choose" 0 'first 1 1 1 1 1 1 1 1 1 1 1$
+second 1 1 1 1 1 1 1 1 1 1 1$
+third 11 12 4 1 7 2 2$' choices.py --signature 'out=*i32' --emit=tile
+check "the chosen kernel is launched" 0 '\[2, 2, 2, 2, ' --run choices.py --target host --arg 'out=i32[8]:zeros' --grid 1
+check "ahead of time" 0 'k_launch' choices.py --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1
+
+# What only the running program knows.
+cat > open.py <<'KERNEL'
+import extension
+import triton
+import triton.language as tl
+
+WIDE = extension.is_wide()
+if WIDE:
+    @triton.jit
+    def scale(x): return x * 2
+else:
+    @triton.jit
+    def scale(x): return x * 3
+
+if extension.other():
+    unused = 1
+else:
+    unused = 2
+
+if WIDE:
+    @triton.autotune(configs=[triton.Config({"BLOCK": 8})], key=[])
+    @triton.jit
+    def choice(out, BLOCK: tl.constexpr):
+        tl.store(out + tl.arange(0, BLOCK), scale(10))
+else:
+    @triton.autotune(configs=[triton.Config({"BLOCK": 4})], key=[])
+    @triton.jit
+    def choice(out, offset, BLOCK: tl.constexpr):
+        tl.store(out + tl.arange(0, BLOCK), scale(offset))
+
+if extension.other():
+    @triton.jit
+    def alone(out):
+        tl.store(out, 1)
+
+@triton.jit
+def plain(out):
+    tl.store(out, scale(10))
+
+for n in range(2):
+    LAST = n
+
+@triton.jit
+def loop(out):
+    tl.store(out, LAST)
+KERNEL
+check "a helper that the host chooses" 1 'open.py:36:19: error: which `scale` this is depends on what the host decides \[E0314\]
+needs `extension.is_wide\(\)`
+help: `-D WIDE=...`' open.py --kernel plain --signature 'out=*i32' --emit=tile
+check "a kernel that the host chooses" 1 'open.py:[0-9]+:9: error: which `choice` this is .*\[E0314\]' \
+  open.py --kernel choice --signature 'out=*i32' --emit=tile
+check "the only definition needs no choice" 0 'func.func @alone' open.py --kernel alone --signature 'out=*i32' --emit=tile
+check "a name that a loop binds" 1 'which `LAST` this is depends
+statements of a loop' open.py --kernel loop --signature 'out=*i32' --emit=tile
+check "-D of a constant of the file" 0 'dense<30>|constant 30' open.py --kernel plain --signature 'out=*i32' -D WIDE=False --emit=tile
+check "-D in a launch" 0 '\[20, 20, 20, 20, ' --run open.py --kernel choice --target host --arg 'out=i32[8]:zeros' \
+  --grid 1 -D WIDE=True
+check "-D chooses the parameters too" 0 'i32\[8\] .*\[21, 21, 21, 21, .*min 0  max 21' --run open.py --kernel choice --target host --arg 'out=i32[8]:zeros' \
+  --arg offset=7 --grid 1 -D WIDE=False
+check "-D in a pack" 0 'plain_launch' open.py --kernel plain --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1 -D WIDE=True
+check "without it" 1 'E0314' --run open.py --kernel choice --target host --arg 'out=i32[8]:zeros' --grid 1
