@@ -198,6 +198,7 @@ int mode_graph(struct tool *t) {
   struct graph *g = graph_read_fx(t->arena, t->diag, source);
   if (!g)
     return tool_error_status(t);
+  g->keeps_casts = t->o.keep_casts;
   status = graph_take_sizes(t, g);
   if (status != EXIT_DONE)
     return status;

@@ -342,6 +342,10 @@ static bool apply(struct tool *t, const struct given *g) {
     o->check = true;
     o->check_at = g->where;
     break;
+  case OPTION_KEEP_CASTS:
+    o->keep_casts = true;
+    o->keep_casts_at = g->where;
+    break;
   case OPTION_NO_TUNINGS: o->no_tunings = true; break;
   case OPTION_TUNED_FOR: o->tuned_for = (struct word){g->value, g->where}; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
@@ -456,6 +460,9 @@ static bool check_graph(struct tool *t) {
                  "name the graph with `--graph FILE`");
   if (!o->graph && o->explain_fusion)
     return usage(t, o->explain_fusion_at, E0703, "`--explain-fusion` is of graphs",
+                 "name the graph with `--graph FILE`");
+  if (!o->graph && o->keep_casts)
+    return usage(t, o->keep_casts_at, E0703, "`--keep-casts` is of graphs",
                  "name the graph with `--graph FILE`");
   if (!o->graph)
     return !of_graphs || usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",

@@ -108,6 +108,8 @@ struct options {
   struct pass_options passes;
   bool explain_perf, explain_fusion, json, diagnostics_json;
   struct span explain_fusion_at;
+  bool keep_casts; // with --graph
+  struct span keep_casts_at;
   bool max_autotune; // with --graph
   struct span max_autotune_at;
   struct word weights; // value.ptr NULL: not given

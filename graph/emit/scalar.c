@@ -118,6 +118,21 @@ static const char sign_int[] = "@jit\n"
                                "def sign_int(a):\n"
                                "    return (a > 0).to(a.dtype) - (a < 0).to(a.dtype)";
 
+// By at least all bits, or backwards, all bits are shifted out.
+#define SHIFTS(bits, last)                                                                         \
+  "@jit\n"                                                                                         \
+  "def shift_left_" #bits "(a, by):\n"                                                             \
+  "    inside = (by >= 0) & (by < " #bits ")\n"                                                    \
+  "    return tl.where(inside, a << tl.where(inside, by, 0), 0)\n"                                 \
+  "\n"                                                                                             \
+  "@jit\n"                                                                                         \
+  "def shift_right_" #bits "(a, by):\n"                                                            \
+  "    inside = (by >= 0) & (by < " #bits ")\n"                                                    \
+  "    half = tl.where(inside, a, a >> " #last ")\n"                                               \
+  "    return tl.where(inside, half >> tl.where(inside, by, 0), half >> 1)"
+static const char shifts_8[] = SHIFTS(8, 7), shifts_16[] = SHIFTS(16, 15),
+                  shifts_32[] = SHIFTS(32, 31), shifts_64[] = SHIFTS(64, 63);
+
 struct spelling {
   enum scalar_op op;
   const char *of_floats, *of_ints; // templates
@@ -295,10 +310,29 @@ static bool small_power(struct emitter *e, const struct scalar *v, struct text *
   return true;
 }
 
+// By a number of bits that may be out of range.
+static const char *unsafe_shift(struct emitter *e, const struct scalar *v) {
+  const struct scalar *by = v->in[1];
+  unsigned bits = dtype_bits(v->dtype);
+  if (v->op != SCALAR_SHIFT_LEFT && v->op != SCALAR_SHIFT_RIGHT)
+    return NULL;
+  if (by->kind == SCALAR_CONST && (uint64_t)by->constant.integer < bits)
+    return NULL;
+  emit_helper(e, bits == 8    ? shifts_8
+                 : bits == 16 ? shifts_16
+                 : bits == 32 ? shifts_32
+                              : shifts_64);
+  return arena_printf(e->arena, "shift_%s_%u($0, $1)",
+                      v->op == SCALAR_SHIFT_LEFT ? "left" : "right", bits);
+}
+
 struct text emit_apply(struct emitter *e, const struct scalar *v) {
   struct text t;
   if (small_power(e, v, &t))
     return t;
+  const char *shift = unsafe_shift(e, v);
+  if (shift)
+    return infix(e, v, shift);
   if (v->op == SCALAR_NOT || v->op == SCALAR_AND || v->op == SCALAR_OR || v->op == SCALAR_XOR)
     return logical(e, v);
   const struct spelling *s = spelling_of(v->op);

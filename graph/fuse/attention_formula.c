@@ -72,11 +72,12 @@ static void note_load(void *user, const struct scalar *load) {
   vec_push(l->m->f->arena, &l->to, v);
 }
 
+static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
+
 // Without roundings to halves and back: what is computed is not kept between.
 static const struct scalar *without_rounding(const struct scalar *v) {
   while (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_CONVERT &&
-         dtype_is_float(v->dtype) && dtype_is_float(v->in[0]->dtype) &&
-         v->in[0]->in[0]->dtype == v->dtype)
+         dtype_is_float(v->dtype) && is_half(v->in[0]->dtype) && v->in[0]->in[0]->dtype == v->dtype)
     v = v->in[0]->in[0];
   return v;
 }
@@ -103,7 +104,8 @@ const struct scalar *formula_write_in(struct match *m, const struct scalar *v) {
       break;
     v = scalar_replace(m->f->s, v, l.from.len, l.from.at, l.to.at);
   }
-  for (int depth = 0; depth < MAX_DEPTH; depth++) { // roundings of what was rounded
+  const bool keeps_casts = m->f->l->graph->keeps_casts;
+  for (int depth = 0; depth < MAX_DEPTH && !keeps_casts; depth++) { // roundings of what was rounded
     struct roundings r = {.f = m->f};
     struct stage s = {.body = v, .offset = expr_const(m->f->x, 0)};
     stage_formulas(m->f, &s, note_rounding, &r);

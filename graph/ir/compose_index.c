@@ -103,6 +103,9 @@ void compose_as_strided_scatter(struct build *b, struct node *n) {
     compose_error(b, n, E1008, "a tensor that is not dense, or shapes that differ");
     return;
   }
+  // The view that is written has to be one; nothing reads it.
+  if (!BUILD(b, OP_AS_STRIDED, TENSOR(X), n->args[2], n->args[3], n->args[4]))
+    return;
   struct value *at = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
                            node_is_none(n, 4) ? arg_int(b->g, 0) : n->args[4], ARG_D(DTYPE_I64));
   for (uint32_t d = 0; d < rank; d++) {
@@ -280,6 +283,11 @@ void compose_unfold(struct build *b, struct node *n) {
     return;
   }
   uint32_t dim = compose_dim(b, n, 1, X->rank);
+  if (X->shape[dim]->hi < size) {
+    compose_error(b, n, E1004, "a window of %lld is larger than dimension %u", (long long)size,
+                  dim);
+    return;
+  }
   const struct expr *count = window_count(b, X->shape[dim], size, step);
   struct value *w = compose_index(b, X, dim, window(b, count, size, step, 1, false));
   n->results[0] = compose_to_last(b, w, dim + 1);

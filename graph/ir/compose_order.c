@@ -221,25 +221,63 @@ static void nth(struct build *b, struct node *n, struct order *o, const struct e
 // self k dim keepdim
 void compose_kthvalue(struct build *b, struct node *n) {
   struct order o;
+  const struct expr *k = node_expr(n, 1);
   if (!begin(b, n, 2, &o))
     give_scalar(b, n);
+  else if (k->hi < 1 || k->lo > o.size->hi)
+    compose_error(b, n, E1004, "the dimension has no such element");
   else if (wants_short(&o, n))
-    nth(b, n, &o, expr_addi(b->g->exprs, node_expr(n, 1), -1), node_truth(n, 3));
+    nth(b, n, &o, expr_addi(b->g->exprs, k, -1), node_truth(n, 3));
 }
 
-// The lower one of two in the middle. self dim keepdim
+// How many elements of a line come before its median: the lower one of two in the middle, or, NaN
+// being the largest, all that are no NaN where there is one.
+static struct value *before_median(struct order *o) {
+  struct build *b = o->b;
+  struct exprs *x = b->g->exprs;
+  const struct expr *middle = expr_floordiv(x, expr_addi(x, o->size, -1), compose_const(b, 2));
+  struct dims last = dims_one(o->x->rank - 1);
+  struct value *half = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL), ARG_E(middle), ARG_D(DTYPE_I64));
+  if (!dtype_is_float(o->x->dtype))
+    return half;
+  struct value *is_number = build_unop(b, OP_LOGICAL_NOT, build_unop(b, OP_ISNAN, o->x));
+  struct value *numbers = build_sum(b, build_convert(b, is_number, DTYPE_I64), &last, true);
+  struct value *all = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL), ARG_E(o->size), ARG_D(DTYPE_I64));
+  return build_where(b, build_binop(b, OP_LT_TENSOR, numbers, all), numbers, half);
+}
+
+// self dim keepdim
 void compose_median(struct build *b, struct node *n) {
   struct order o;
   if (!begin(b, n, 1, &o)) {
     give_scalar(b, n);
-  } else if (wants_short(&o, n)) {
-    struct exprs *x = b->g->exprs;
-    nth(b, n, &o, expr_floordiv(x, expr_addi(x, o.size, -1), compose_const(b, 2)),
-        node_truth(n, 2));
+    return;
   }
+  if (expr_is(o.size, 0)) {
+    compose_error(b, n, E1004, "a line without elements has no median");
+    return;
+  }
+  if (!wants_short(&o, n))
+    return;
+  uint32_t rank = o.x->rank;
+  struct dims last = dims_one(rank - 1);
+  struct value *hit = build_binop(b, OP_EQ_TENSOR, ranks(&o, false), before_median(&o));
+  struct value *place = build_where_else(b, hit, build_iota(b, o.size, rank - 1, rank), 0);
+  struct value *index = build_sum(b, place, &last, true);
+  struct value *value = from_last(b, at_places(&o, index), o.dim);
+  index = from_last(b, index, o.dim);
+  bool keepdim = node_truth(n, 2);
+  n->results[0] = keepdim ? value : build_squeeze(b, value, o.dim);
+  n->results[1] = keepdim ? index : build_squeeze(b, index, o.dim);
 }
 
+// Of no elements it is NaN.
 void compose_median_of_all(struct build *b, struct node *n) {
+  const struct value *x = node_value(n, 0);
+  if (dtype_is_float(x->dtype) && expr_is(value_numel(b->g->exprs, x), 0)) {
+    n->results[0] = build_number(b, (double)NAN, x->dtype);
+    return;
+  }
   struct value *flat = BUILD(b, OP_RESHAPE, n->args[0], arg_int(b->g, -1));
   struct node *both = flat ? graph_append(b->g, OP_MEDIAN_DIM,
                                           (struct arg[]){TENSOR(flat), arg_int(b->g, 0)}, 2, b->at)

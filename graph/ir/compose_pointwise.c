@@ -113,9 +113,12 @@ void compose_hypot(struct build *b, struct node *n) {
   struct value *most = build_binop(b, OP_MAXIMUM, x, y), *least = build_binop(b, OP_MINIMUM, x, y);
   struct value *ratio = build_div(b, least, most);
   struct value *root = build_unop(b, OP_SQRT, more(b, build_mul(b, ratio, ratio), 1));
-  struct value *plain = BUILD(b, OP_LOGICAL_OR, TENSOR(with(b, OP_EQ_TENSOR, most, 0)),
-                              TENSOR(with(b, OP_EQ_TENSOR, most, INFINITY)));
-  n->results[0] = build_where(b, plain, most, build_mul(b, most, root));
+  struct value *length =
+      build_where(b, with(b, OP_EQ_TENSOR, most, 0), most, build_mul(b, most, root));
+  // Infinite where one side is, whatever the other: a NaN too.
+  struct value *infinite = BUILD(b, OP_LOGICAL_OR, TENSOR(with(b, OP_EQ_TENSOR, x, INFINITY)),
+                                 TENSOR(with(b, OP_EQ_TENSOR, y, INFINITY)));
+  n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, infinite), length, INFINITY);
 }
 
 // A zero has the sign of its reciprocal.
@@ -233,6 +236,8 @@ void compose_acosh(struct build *b, struct node *n) {
   struct value *near = build_unop(b, OP_LOG1P, build_add(b, t, root));
   struct value *far = more(b, build_unop(b, OP_LOG, x), log(2));
   struct value *y = build_where(b, with(b, OP_GT_TENSOR, x, 1e9), far, near);
+  struct value *below = with(b, OP_LT_TENSOR, x, 1);
+  y = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, below), y, (double)NAN);
   n->results[0] = build_convert(b, y, real(b, X)->dtype);
 }
 

@@ -32,11 +32,23 @@ static struct value *drop(struct build *b, struct value *x, const struct dims *d
   return keepdim || d->count == 0 ? x : BUILD(b, OP_SQUEEZE_DIMS, TENSOR(x), dims_list(b, d));
 }
 
-// max + log(sum(exp(x - max)))
+static bool has_no_elements(const struct value *x) {
+  bool is_empty = false;
+  for (uint32_t i = 0; i < x->rank; i++)
+    is_empty |= expr_is(x->shape[i], 0);
+  return is_empty;
+}
+
+// max + log(sum(exp(x - max))); of no elements the logarithm of 0
 void compose_logsumexp(struct build *b, struct node *n) {
   struct value *x = floats(b, X);
   struct dims d = dims_of(n, 1, X->rank);
   bool keepdim = node_truth(n, 2);
+  if (has_no_elements(X)) {
+    struct value *zero = build_sum(b, x, &d, keepdim);
+    n->results[0] = build_convert(b, build_unop(b, OP_LOG, zero), float_of(X));
+    return;
+  }
   struct value *most = build_amax(b, x, &d, true);
   struct value *finite = build_unop(b, OP_LOGICAL_NOT, build_unop(b, OP_ISINF, most));
   most = build_where_else(b, finite, most, 0);

@@ -213,6 +213,8 @@ static struct value *line(struct build *b, struct node *n, enum dtype t) {
       build_real(b, OP_ADD_TENSOR, build_scale(b, build_convert(b, i, t), step), start);
   struct value *back = build_convert(b, BUILD(b, OP_SUB_TENSOR, ARG_E(last), TENSOR(i)), t);
   struct value *high = BUILD(b, OP_SUB_TENSOR, ARG_F(end), TENSOR(build_scale(b, back, step)));
+  if (count <= 0) // a single one is the start
+    return low;
   return build_where(b, build_int(b, OP_LT_TENSOR, i, (count + 1) / 2), low, high);
 }
 

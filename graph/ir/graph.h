@@ -98,6 +98,13 @@ struct size_source {
 };
 
 // Everything lives on the arena. Not thread-safe.
+// What has to hold of the sizes of a run, where they are symbols: `slack` is not negative.
+struct requirement {
+  const struct expr *slack;
+  const char *text; // what is wrong where it is
+  struct span span;
+};
+
 struct graph {
   struct arena *arena;
   struct exprs *exprs;
@@ -112,7 +119,10 @@ struct graph {
   uint32_t made[OPERATOR_ALL];          // values and tuples of each operator, for their names
   const char *device;                   // as annotations spell it; NULL: the text had none
   VEC(struct size_source) size_sources; // graph_find_sizes
-  const struct expr *unknown_size;      // a symbol that is used and that no input says
+  VEC(struct requirement) requirements;
+  const struct expr *unknown_size; // a symbol that is used and that no input says
+  bool keeps_casts; // f16 and bf16 values are rounded to their dtype wherever they stand, as eager
+                    // PyTorch does; else where they are stored. 8-bit floats are in either case.
 };
 
 // ---- building (graph/ir/graph.c) ----

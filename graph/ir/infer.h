@@ -50,6 +50,9 @@ struct value *infer_value(struct infer *in, unsigned i);
 // Dimension argument i of a tensor of that rank; E1004 if out of range. Rank 0 counts as rank 1.
 bool infer_dim(struct infer *in, unsigned i, uint32_t rank, uint32_t *ret);
 bool infer_wrap_dim(struct infer *in, const struct expr *e, uint32_t rank, uint32_t *ret);
+// `slack` may not be negative. False where it always is; where that depends on the sizes of a run,
+// the graph keeps it for that, with `text` on the graph's arena.
+bool infer_require(struct infer *in, const struct expr *slack, const char *text);
 // A list of sizes; -1 is left as it is. E1009 beyond GRAPH_MAX_RANK.
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret);
 enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise); // for d?

@@ -42,6 +42,34 @@ static bool find_dims(struct infer *in, const struct value *v, bool *is_reduced)
   return true;
 }
 
+static bool has_identity(enum operator_id op) {
+  switch (op) {
+  case OP_AMAX:
+  case OP_AMIN:
+  case OP_MAX:
+  case OP_MIN:
+  case OP_MAX_DIM:
+  case OP_MIN_DIM:
+  case OP_ARGMAX:
+  case OP_ARGMIN: return false;
+  default: return true;
+  }
+}
+
+// The largest or smallest of no elements does not exist; where no result asks for one, that is
+// well.
+static bool has_something(struct infer *in, const struct value *v, const bool *is_reduced) {
+  bool reduces_none = false;
+  for (uint32_t d = 0; d < v->rank; d++) {
+    if (expr_is(v->shape[d], 0) && !is_reduced[d])
+      return true;
+    reduces_none |= expr_is(v->shape[d], 0);
+  }
+  return has_identity(in->op->id) || !reduces_none ||
+         infer_error(in, E1004, "%s is reduced along a dimension without elements",
+                     infer_type_text(in, v));
+}
+
 static struct extent without(struct infer *in, const struct value *v, const bool *is_reduced,
                              bool keeps) {
   struct extent e = {0};
@@ -55,15 +83,19 @@ static struct extent without(struct infer *in, const struct value *v, const bool
 }
 
 bool infer_reduce_all(struct infer *in) {
+  const struct value *v = infer_value(in, 0);
+  bool is_reduced[GRAPH_MAX_RANK];
   enum dtype t;
-  return find_dtype(in, infer_value(in, 0), &t) && infer_result(in, 0, t, 0, NULL, NULL);
+  memset(is_reduced, true, sizeof is_reduced);
+  return find_dtype(in, v, &t) && has_something(in, v, is_reduced) &&
+         infer_result(in, 0, t, 0, NULL, NULL);
 }
 
 bool infer_reduce(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool is_reduced[GRAPH_MAX_RANK];
   enum dtype t;
-  if (!find_dtype(in, v, &t) || !find_dims(in, v, is_reduced))
+  if (!find_dtype(in, v, &t) || !find_dims(in, v, is_reduced) || !has_something(in, v, is_reduced))
     return false;
   struct extent e =
       without(in, v, is_reduced, node_truth(in->n, (unsigned)infer_parameter(in, "keepdim")));
@@ -76,7 +108,7 @@ bool infer_reduce(struct infer *in) {
 bool infer_reduce_index(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool is_reduced[GRAPH_MAX_RANK];
-  if (!find_dims(in, v, is_reduced))
+  if (!find_dims(in, v, is_reduced) || !has_something(in, v, is_reduced))
     return false;
   struct extent e = without(in, v, is_reduced, node_truth(in->n, 2));
   return infer_extent(in, 0, v->dtype, &e) && infer_extent(in, 1, DTYPE_I64, &e);
@@ -85,7 +117,7 @@ bool infer_reduce_index(struct infer *in) {
 bool infer_arg_reduce(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool is_reduced[GRAPH_MAX_RANK];
-  if (!find_dims(in, v, is_reduced))
+  if (!find_dims(in, v, is_reduced) || !has_something(in, v, is_reduced))
     return false;
   struct extent e = without(in, v, is_reduced, node_truth(in->n, 2));
   return infer_extent(in, 0, DTYPE_I64, &e);

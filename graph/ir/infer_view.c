@@ -96,6 +96,50 @@ bool infer_expand(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
+static bool has_none(uint32_t rank, const struct expr *const *shape) {
+  for (uint32_t d = 0; d < rank; d++)
+    if (expr_is(shape[d], 0))
+      return true;
+  return false;
+}
+
+// Elements from the first to behind the last of a layout without negative strides.
+static const struct expr *span_of(struct exprs *x, uint32_t rank, const struct expr *const *shape,
+                                  const struct expr *const *strides) {
+  const struct expr *span = expr_const(x, 1);
+  for (uint32_t d = 0; d < rank; d++)
+    span = expr_add(x, span, expr_mul(x, expr_addi(x, shape[d], -1), strides[d]));
+  return span;
+}
+
+// Offset, sizes and strides stay within the elements that `self` spans.
+static bool stays_inside(struct infer *in, const struct value *v, const struct extent *e) {
+  struct exprs *x = in->g->exprs;
+  const struct expr *offset = node_is_none(in->n, 3) ? expr_const(x, 0) : node_expr(in->n, 3);
+  const char *asked = infer_shape_text(in, e->rank, e->shape);
+  for (uint32_t d = 0; d < e->rank; d++)
+    if (e->shape[d]->hi < 0 || e->strides[d]->hi < 0)
+      return infer_error(in, E1004, "a negative size or stride for %s", asked);
+  if (offset->hi < 0)
+    return infer_error(in, E1004, "the offset is negative");
+  if (has_none(e->rank, e->shape))
+    return true;
+  const struct expr *span =
+      has_none(v->rank, v->shape) ? expr_const(x, 0) : span_of(x, v->rank, v->shape, v->strides);
+  const struct expr *reach = expr_add(x, offset, span_of(x, e->rank, e->shape, e->strides));
+  const char *text = arena_printf(in->g->arena, "%s reaches beyond the storage of %s", asked,
+                                  infer_type_text(in, v));
+  for (uint32_t d = 0; d < e->rank; d++)
+    infer_require(in, e->strides[d], text);
+  infer_require(in, offset, text);
+  int64_t most, here;
+  if (expr_is_const(reach, &most) && expr_is_const(span, &here) && most > here)
+    return infer_error(in, E1004,
+                       "%s with these strides reaches %lld elements, but %s has storage for %lld",
+                       asked, (long long)most, infer_type_text(in, v), (long long)here);
+  return infer_require(in, expr_sub(x, span, reach), text) || infer_error(in, E1004, "%s", text);
+}
+
 bool infer_as_strided(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   struct extent e, strides;
@@ -105,7 +149,7 @@ bool infer_as_strided(struct infer *in) {
     return infer_error(in, E1004, "%u sizes, but %u strides", e.rank, strides.rank);
   for (uint32_t d = 0; d < e.rank; d++)
     e.strides[d] = strides.shape[d];
-  return infer_extent(in, 0, v->dtype, &e);
+  return stays_inside(in, v, &e) && infer_extent(in, 0, v->dtype, &e);
 }
 
 bool infer_same(struct infer *in) {
@@ -208,6 +252,16 @@ bool infer_squeeze(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
+// -size <= index < size, where sizes are symbols.
+static void require_index(struct infer *in, const struct expr *index, const struct value *v,
+                          uint32_t d) {
+  struct exprs *x = in->g->exprs;
+  const char *text = arena_printf(in->g->arena, "an index is out of range in dimension %u of %s", d,
+                                  infer_type_text(in, v));
+  infer_require(in, expr_add(x, index, v->shape[d]), text);
+  infer_require(in, expr_addi(x, expr_sub(x, v->shape[d], index), -1), text);
+}
+
 bool infer_select(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   struct extent e = extent_of(v);
@@ -221,6 +275,7 @@ bool infer_select(struct infer *in) {
       (index < -size || index >= size))
     return infer_error(in, E1004, "index %lld in dimension %u of %s", (long long)index, d,
                        infer_type_text(in, v));
+  require_index(in, node_expr(in->n, 2), v, d);
   remove_dim(&e, d);
   return infer_extent(in, 0, v->dtype, &e);
 }
@@ -328,6 +383,9 @@ bool infer_split_with_sizes(struct infer *in) {
                     *sum = expr_const(x, 0);
   for (size_t i = 0; i < count; i++) {
     sizes[i] = list[i].number;
+    if (sizes[i]->hi < 0)
+      return infer_error(in, E1004, "a part of negative size");
+    infer_require(in, sizes[i], "a part of a split has a negative size");
     sum = expr_add(x, sum, sizes[i]);
   }
   if (!infer_same_size(sum, v->shape[d]))

@@ -178,7 +178,19 @@ static bool less(int64_t a, int64_t b, bool is_signed) {
   return is_signed ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
-static bool eval_integer(enum scalar_op op, bool is_signed, const int64_t *in, int64_t *ret) {
+// By at least all bits, or backwards: what all bits shifted out leave, as in PyTorch.
+static int64_t shift_left(int64_t a, int64_t by, unsigned bits) {
+  return (uint64_t)by < bits ? (int64_t)((uint64_t)a << by) : 0;
+}
+
+static int64_t shift_right(int64_t a, int64_t by, unsigned bits, bool is_signed) {
+  if ((uint64_t)by >= bits)
+    return is_signed && a < 0 ? -1 : 0;
+  return is_signed ? a >> by : (int64_t)((uint64_t)a >> by);
+}
+
+static bool eval_integer(enum scalar_op op, enum dtype t, const int64_t *in, int64_t *ret) {
+  const bool is_signed = dtype_is_signed(t);
   int64_t a = in[0], b = in[1];
   uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
   switch (op) {
@@ -206,10 +218,8 @@ static bool eval_integer(enum scalar_op op, bool is_signed, const int64_t *in, i
     CASE(BIT_AND, ua & ub)
     CASE(BIT_OR, ua | ub)
     CASE(BIT_XOR, ua ^ ub)
-    CASE(SHIFT_LEFT, ub < 64 ? ua << ub : 0)
-    CASE(SHIFT_RIGHT, ub >= 64    ? (is_signed && a < 0 ? -1 : 0)
-                      : is_signed ? a >> ub
-                                  : (int64_t)(ua >> ub))
+    CASE(SHIFT_LEFT, shift_left(a, b, dtype_bits(t)))
+    CASE(SHIFT_RIGHT, shift_right(a, b, dtype_bits(t), is_signed))
     CASE(ISNAN, false)
     CASE(ISINF, false)
     CASE(EQ, a == b)
@@ -247,8 +257,7 @@ union element scalar_eval(enum scalar_op op, enum dtype t, const union element *
   }
   if (is_float && test_real(op, reals[0], reals[1], &truth))
     e.integer = truth;
-  else if (!is_float && scalar_row(op)->type != 'F' &&
-           eval_integer(op, dtype_is_signed(t), integers, &e.integer))
+  else if (!is_float && scalar_row(op)->type != 'F' && eval_integer(op, t, integers, &e.integer))
     e.integer = scalar_row(op)->type == 'S' ? wrap(e.integer, t) : e.integer;
   else
     eval_real(op, reals, &e.real);
@@ -290,4 +299,12 @@ union element element_round(union element e, enum dtype t) {
   dtype_store(t, &bits, e.real);
   e.real = dtype_load(t, &bits);
   return e;
+}
+
+union element element_cast(union element e, enum dtype from, enum dtype to, bool halves) {
+  e = element_convert(e, from, to);
+  bool is_half = to == DTYPE_F16 || to == DTYPE_BF16;
+  bool narrows = dtype_is_float(to) && to != DTYPE_F64 && from != to;
+  bool was_single = dtype_is_float(from) && from != DTYPE_F64 && to == DTYPE_F32;
+  return narrows && !was_single && (halves || !is_half) ? element_round(e, to) : e;
 }

@@ -11,6 +11,8 @@ struct scalars *scalars_create(struct arena *a, struct exprs *x) {
   return s;
 }
 
+void scalars_round_halves(struct scalars *s, bool rounds) { s->rounds_halves = rounds; }
+
 unsigned scalar_arity(const struct scalar *v) {
   switch (v->kind) {
   case SCALAR_APPLY: return scalar_row(v->op)->arity;
@@ -211,7 +213,7 @@ const struct scalar *scalar_convert(struct scalars *s, const struct scalar *v, e
   if (v->dtype == to)
     return v;
   if (v->kind == SCALAR_CONST)
-    return scalar_const(s, to, element_convert(v->constant, v->dtype, to));
+    return scalar_const(s, to, element_cast(v->constant, v->dtype, to, s->rounds_halves));
   if (v->kind == SCALAR_CONVERT) {
     const struct scalar *inner = v->in[0];
     // A detour through a dtype that holds all values changes nothing.

@@ -16,6 +16,7 @@ struct scalars {
   struct exprs *exprs;
   struct map made;      // by content
   struct map indirects; // symbols, by formula and limit
+  bool rounds_halves;   // constants that become halves too
   uint32_t count;
   uint32_t *seen; // by id: the last walk that met it
   size_t seen_cap;

@@ -118,7 +118,7 @@ static void put(struct execution *x, struct buffer *b, int64_t offset, union ele
   struct memory *m = &x->c.memory[b->id];
   if (offset < 0 || offset >= m->numel)
     return;
-  m->at[offset] = element_convert(e, from, b->dtype);
+  m->at[offset] = element_cast(e, from, b->dtype, x->l->graph->keeps_casts);
   if (!dtype_is_float(b->dtype))
     m->at[offset] = element_round(m->at[offset], b->dtype);
 }

@@ -182,17 +182,18 @@ static void add_input(struct builder *b, struct value *v, uint32_t index) {
   b->lazies[v->id] = z;
 }
 
-struct loops *loops_build(struct graph *g, bool rounds) {
+struct loops *loops_build(struct graph *g) {
   struct arena *a = g->arena;
   struct loops *l = arena_new(a, struct loops);
   *l = (struct loops){.arena = a, .exprs = g->exprs, .diag = g->diag, .graph = g};
   l->scalars = scalars_create(a, g->exprs);
+  scalars_round_halves(l->scalars, g->keeps_casts);
   struct builder b = {.l = l,
                       .s = l->scalars,
                       .x = g->exprs,
                       .arena = a,
                       .g = g,
-                      .rounds = rounds,
+                      .rounds = g->keeps_casts,
                       .lazies = arena_array(a, struct lazy *, g->value_count + 1),
                       .inputs = arena_array(a, struct buffer *, g->inputs.len + 1),
                       .outputs = arena_array(a, struct buffer *, g->outputs.len + 1)};

@@ -116,9 +116,8 @@ struct loops {
   VEC(struct stage *) stages; // in an order in which they can run; writes to inputs come last
 };
 
-// From a graph of primitives (graph/passes/lowering.def). With `rounds`, halves are rounded at
-// every value of the graph and not only where they are stored. NULL after an error.
-struct loops *loops_build(struct graph *g, bool rounds);
+// From a graph of primitives (graph/passes/lowering.def). NULL after an error.
+struct loops *loops_build(struct graph *g);
 void loops_print(const struct loops *l, struct strbuf *out); // as in the sketch above
 void stage_print(const struct stage *s, struct strbuf *out);
 // Runs all stages in double precision, for tests: inputs and outputs as graph_interpret.
@@ -128,6 +127,8 @@ bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbol
 
 // ---- formulas (graph/loops/formula.c) ----
 struct scalars *scalars_create(struct arena *a, struct exprs *x);
+// Whether constants that are converted to f16 or bf16 are rounded; not unless told.
+void scalars_round_halves(struct scalars *s, bool rounds);
 unsigned scalar_arity(const struct scalar *v); // how many of `in` there are
 const struct scalar *scalar_const(struct scalars *s, enum dtype t, union element value);
 const struct scalar *scalar_real(struct scalars *s, enum dtype t, double value);

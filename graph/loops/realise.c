@@ -343,7 +343,8 @@ static void store(struct builder *b, const struct node *n, struct lazy *z) {
 bool loops_define(struct builder *b, const struct node *n, struct lazy *z,
                   const struct scalar *body) {
   enum dtype t = z->value->dtype;
-  if (b->rounds && !loops_is_view(n->op) && loops_compute_dtype(t) != t)
+  bool narrow = loops_compute_dtype(t) != t, rounds = b->rounds || dtype_bits(t) <= 8;
+  if (narrow && rounds && !loops_is_view(n->op))
     body = scalar_convert(b->s, scalar_convert(b->s, body, t), body->dtype);
   z->body = body;
   b->lazies[z->value->id] = z;

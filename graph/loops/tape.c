@@ -192,7 +192,7 @@ static union element step(struct tape *t, const struct instruction *i) {
   int64_t a = in[0].integer, b = in[1].integer;
   switch (i->code) {
   case CODE_APPLY: return scalar_eval(i->op, i->from, in);
-  case CODE_CONVERT: return element_convert(in[0], i->from, i->to);
+  case CODE_CONVERT: return element_cast(in[0], i->from, i->to, t->c->graph->keeps_casts);
   case CODE_SELECT: return in[0].integer ? in[1] : in[2];
   case CODE_LOAD: return load(i->memory, a, i->to);
   case CODE_PRODUCT: return (union element){.real = t->product};

@@ -5,9 +5,13 @@
 // beta * self + alpha * product; nothing of self is seen where beta is 0.
 bool decompose_addmm(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
-  struct value *y = build_apply(b, n->op == OP_ADDMM ? OP_MM : OP_BMM, 2, n->args + 1),
-               *self = node_value(n, 0);
-  if (!node_is_number(n, 4, 1))
+  const struct value *old = n->results[0];
+  struct value *self = node_value(n, 0), *y;
+  if (node_is_number(n, 4, 0))
+    y = build_full(b, old->rank, old->shape, 0, old->dtype);
+  else
+    y = build_apply(b, n->op == OP_ADDMM ? OP_MM : OP_BMM, 2, n->args + 1);
+  if (!node_is_number(n, 4, 0) && !node_is_number(n, 4, 1))
     y = BUILD(b, OP_MUL_TENSOR, TENSOR(y), n->args[4]);
   if (node_is_number(n, 3, 0))
     return decompose_is(d, n, ret, y);

@@ -5,6 +5,7 @@
 static struct graph *graph_like(const struct graph *from) {
   struct graph *to = graph_create(from->arena, from->diag, from->exprs, from->name);
   to->device = from->device;
+  to->keeps_casts = from->keeps_casts;
   for (size_t i = 0; i < from->symbols.len; i++)
     vec_push(to->arena, &to->symbols, from->symbols.at[i]);
   return to;

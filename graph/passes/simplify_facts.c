@@ -97,6 +97,9 @@ const struct fact *fact_of(struct simplify *s, const struct value *v) {
       continue;
     s->is_learning = true; // asks for facts of its operands, which are there
     struct fact f = fact_of_node(s, n);
+    if (f.kind == FACT_REAL) // as the value's dtype holds it
+      f.real =
+          element_cast(uniform_element(&f), DTYPE_F64, n->results[0]->dtype, g->keeps_casts).real;
     s->is_learning = false;
     s->facts.at[n->results[0]->id] = f;
   }
@@ -257,7 +260,8 @@ static bool convert(struct simplify *s, const struct node *n, struct fact *ret) 
   const struct value *from = node_value(n, 0), *to = n->results[0];
   const struct fact *f = fact_of(s, from);
   if (fact_is_uniform(f)) {
-    *ret = fact_of_element(element_convert(uniform_element(f), from->dtype, to->dtype), to->dtype);
+    union element e = element_cast(uniform_element(f), from->dtype, to->dtype, s->b.g->keeps_casts);
+    *ret = fact_of_element(e, to->dtype);
     return true;
   }
   *ret = *f;

@@ -120,11 +120,13 @@ static struct program *make_within_memory(struct graph *g, struct regions *r,
   return p && spare(p) >= 0 ? p : least;
 }
 
-struct program *program_compile(struct graph *g, const struct program_options *o) {
+struct program *program_compile(struct graph *g, const struct program_options *given) {
+  struct program_options options = *given, *o = &options;
+  options.rounds = g->keeps_casts;
   graph_find_sizes(g);
   struct graph *lowered = graph_decompose(g, true);
   lowered = lowered ? graph_simplify(lowered) : NULL;
-  struct loops *loops = lowered ? loops_build(lowered, o->rounds) : NULL;
+  struct loops *loops = lowered ? loops_build(lowered) : NULL;
   struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
   struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;
   if (regions)

@@ -104,10 +104,10 @@ struct program {
 };
 
 struct program_options {
-  const char *target; // as --target; what blocks are chosen for
-  bool rounds, keeps_apart;
-  bool bounds_parts;   // products that are split along k may have at most
-  int64_t parts_bytes; // so much memory for their parts
+  const char *target;       // as --target; what blocks are chosen for
+  bool rounds, keeps_apart; // rounds: the graph keeps its casts
+  bool bounds_parts;        // products that are split along k may have at most
+  int64_t parts_bytes;      // so much memory for their parts
 };
 
 // From a graph as it was read to a program: decompose, simplify, loops, regions, sources, memory.

@@ -145,6 +145,18 @@ static struct tensor *create_for(const struct run *r, const struct value *v) {
   return evaluate_shape(r, v, shape) ? tensor_create(v->dtype, v->rank, shape) : NULL;
 }
 
+static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
+
+// Is a result of the node rounded to its dtype? 8-bit floats always are, as casts from f64 are.
+static bool is_rounded(const struct run *r, const struct node *n, enum dtype t) {
+  if (r->options->rounds || dtype_bits(t) <= 8)
+    return true;
+  if (is_half(t))
+    return r->g->keeps_casts;
+  bool is_cast = n->op == OP_CONVERT_ELEMENT_TYPE || n->op == OP_TO_COPY || n->op == OP_COPY;
+  return is_cast && t == DTYPE_F32 && node_value(n, n->op == OP_COPY)->dtype == DTYPE_F64;
+}
+
 static void wrap(struct tensor *t, bool rounds) {
   if (dtype_is_float(t->dtype)) {
     if (rounds && t->dtype != DTYPE_F64)
@@ -195,7 +207,7 @@ static bool run_node(struct run *r, const struct node *n) {
   bool ok = c.out != NULL && create_results(r, &c) && f(&c);
   for (uint32_t i = 0; ok && i < n->result_count; i++)
     if (c.out[i])
-      wrap(c.out[i], r->options->rounds);
+      wrap(c.out[i], is_rounded(r, n, c.out[i]->dtype));
   free(c.out);
   r->streams += operator_row(n->op)->class == CLASS_RANDOM;
   release_args(r, n->args, n->arg_count);

@@ -92,8 +92,9 @@ bool reference_scalar(struct reference_call *c) {
   for (unsigned k = 0; row->type == 'B' && k < row->arity; k++)
     if (!p.in[k])
       p.constant[k] = element_round(p.constant[k], p.type);
-  if (c->node->op == OP_POW_TENSOR_SCALAR && dtype_is_float(p.type) && p.constant[1].real == 0.5) {
-    p.scalar = SCALAR_SQRT; // not of infinity by its sign
+  if (c->node->op == OP_POW_TENSOR_SCALAR && dtype_is_float(p.type) &&
+      fabs(p.constant[1].real) == 0.5) { // infinities and zeros have their signs
+    p.scalar = p.constant[1].real > 0 ? SCALAR_SQRT : SCALAR_RSQRT;
     p.count = 1;
   }
   return run(c, &p);

@@ -132,12 +132,12 @@ bool reference_bmm(struct reference_call *c) {
   return true;
 }
 
-// out = beta * self + alpha * out; a beta of 0 takes nothing from self, not even a NaN.
+// out = beta * self + alpha * out; a factor of 0 takes nothing, not even a NaN.
 static void add_scaled(const struct reference_call *c) {
   const struct tensor *self = call_tensor(c, 0);
   struct tensor *out = c->out[0];
   const union element beta = call_element(c, 3, out->dtype), alpha = call_element(c, 4, out->dtype);
-  const bool adds = call_real(c, 3) != 0;
+  const bool adds = call_real(c, 3) != 0, multiplies = call_real(c, 4) != 0;
   int64_t strides[GRAPH_MAX_RANK] = {0}, dense[GRAPH_MAX_RANK];
   dense_strides(self->rank, self->shape, dense);
   for (uint32_t d = 0; d < self->rank; d++)
@@ -149,7 +149,7 @@ static void add_scaled(const struct reference_call *c) {
     union element *to = &out->at[i];
     const union element e = element_convert(self->at[place], self->dtype, out->dtype);
     if (is_real(c))
-      to->real = alpha.real * to->real + (adds ? beta.real * e.real : 0);
+      to->real = (multiplies ? alpha.real * to->real : 0) + (adds ? beta.real * e.real : 0);
     else
       to->integer = (int64_t)((uint64_t)alpha.integer * (uint64_t)to->integer +
                               (uint64_t)beta.integer * (uint64_t)e.integer);

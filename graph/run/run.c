@@ -77,6 +77,12 @@ static tile_status find_sizes(struct loaded_program *l, const struct tensor_view
                           (long long)inputs[i].strides[d], d, (long long)want);
     }
   }
+  for (size_t i = 0; i < g->requirements.len; i++) {
+    int64_t slack;
+    if (!loaded_size(l, g->requirements.at[i].slack, &slack) || slack < 0)
+      return status_set(TILE_INVALID_ARGUMENT, "with the sizes of these inputs %s",
+                        g->requirements.at[i].text);
+  }
   return TILE_OK;
 }
 

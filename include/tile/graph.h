@@ -63,6 +63,11 @@ TILE_API tile_value *tile_graph_input(tile_graph *graph, const char *name, tile_
 TILE_API tile_status tile_graph_output(tile_graph *graph, tile_value *value);
 /* After a run `input` holds `value`, which has its dtype and shape. */
 TILE_API tile_status tile_graph_write(tile_graph *graph, tile_value *input, tile_value *value);
+/* Whether f16 and bf16 values are rounded to their dtype wherever they stand, as PyTorch does
+ * operator by operator, or, which is the default and faster, only where they are stored: then
+ * tile_convert to f16 and back may change nothing. Values of 8-bit floats are rounded in either
+ * case. A captured function calls it on its graph. */
+TILE_API tile_status tile_graph_set_keep_casts(tile_graph *graph, int keeps);
 
 TILE_API tile_type tile_value_dtype(const tile_value *value);
 TILE_API int tile_value_rank(const tile_value *value);

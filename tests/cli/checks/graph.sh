@@ -112,6 +112,68 @@ check "a written input, expected" 0 '' --graph step.py --run --target host --arg
 check "a written input, not expected" 1 '`p` differs from `step\.npy` in 3 elements' --graph step.py --run --target host \
   --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(2)' --expect p=@step.npy
 
+# Casts: what they lose stays lost, but for f16 and bf16 that nothing stores, unless the graph keeps its casts.
+cast() {
+  cat > cast.py <<GRAPH
+class G(torch.nn.Module):
+    def forward(self, x: "$1[4]"):
+        half = torch.ops.aten._to_copy.default(x, dtype = torch.$2)
+        back = torch.ops.aten._to_copy.default(half, dtype = torch.$3)
+        use = torch.ops.aten.mul.Tensor(back, 1)
+        return (use,)
+GRAPH
+}
+while read -r from to back arg want; do
+  cast "$from" "$to" "$back"
+  check "cast $from to $to and back" 0 "^  (use|back|convert_element_type.*) +.*\\[4\\] +\\[$want\\]\$
+largest difference 0 of" --graph cast.py --run --check --target host --arg "x=$from[4]:$arg"
+done <<'CASES'
+f32 float8_e4m3fn float32 fill(37.3) 36, 36, 36, 36
+f32 float8_e5m2 float32 fill(37.3) 40, 40, 40, 40
+f32 float8_e4m3fn float32 fill(-1000) -448, -448, -448, -448
+f32 float8_e5m2 float32 fill(70000) inf, inf, inf, inf
+bf16 float8_e4m3fn bfloat16 fill(0.1) 0.101562, 0.101562, 0.101562, 0.101562
+f64 float32 float64 fill(1e-50) 0, 0, 0, 0
+i32 int8 int32 fill(300) 44, 44, 44, 44
+i64 uint8 int64 fill(-1) 255, 255, 255, 255
+i32 bool int32 iota 0, 1, 1, 1
+f32 int32 float32 fill(-1.75) -1, -1, -1, -1
+i32 float16 int32 fill(2049) 2049, 2049, 2049, 2049
+f32 bfloat16 float32 fill(257.5) 257.5, 257.5, 257.5, 257.5
+f32 float16 float32 fill(0.1) 0.1, 0.1, 0.1, 0.1
+CASES
+while read -r from to back arg want; do
+  cast "$from" "$to" "$back"
+  check "--keep-casts: $from to $to and back" 0 "^  (use|back|convert_element_type.*) +.*\\[4\\] +\\[$want\\]\$
+largest difference 0 of" --graph cast.py --run --check --target host --keep-casts --arg "x=$from[4]:$arg"
+done <<'CASES'
+f32 bfloat16 float32 fill(257.5) 258, 258, 258, 258
+f32 float16 float32 fill(0.1) 0.0999756, 0.0999756, 0.0999756, 0.0999756
+i32 float16 int32 fill(2049) 2048, 2048, 2048, 2048
+f32 float16 float32 fill(70000) inf, inf, inf, inf
+CASES
+check "--keep-casts of a kernel" 2 '`--keep-casts` is of graphs \[E0703\]' add.tile --keep-casts
+
+# Views that leave their storage: where the sizes are known when the graph is read, else when it runs.
+view() { printf 'def forward(self, x: "%s"):\n    r = torch.ops.aten.%s\n    return (r,)\n' "$1" "$2" > view.py; }
+view 'f32[4, 6]' 'as_strided.default(x, [3, 4], [6, 1], 9)'
+check "as_strided beyond its storage" 1 '^view\.py:2:19: error: .*reaches 25 elements, but f32\[4, 6\] has storage for 24 \[E1004\]' --graph view.py --run --target host
+view 'f32[4, 6]' 'as_strided.default(x, [3, 4], [6, 1], -2)'
+check "as_strided before its storage" 1 '^view\.py:2:19: error: .*offset is negative \[E1004\]' --graph view.py --run --target host
+view 'f32[s0, 6]' 'as_strided.default(x, [3, 4], [6, 1], 8)'
+check "as_strided of a size, beyond" 1 'reaches beyond the storage of f32\[s0, 6\] \[E0813\]' --graph view.py --run --target host --arg s0=3
+check "as_strided of a size, within" 0 'largest difference 0 of' --graph view.py --run --check --target host --arg s0=4
+view 'f32[s0, 2]' 'select.int(x, 0, 5)'
+check "select of a size, beyond" 1 'index is out of range in dimension 0 of f32\[s0, 2\] \[E0813\]' --graph view.py --run --target host --arg s0=5
+view 'f32[5, 2]' 'split_with_sizes.default(x, [7, -2])'
+check "a part of negative size" 1 'a part of negative size \[E1004\]' --graph view.py
+view 'f32[5, 0]' 'amin.default(x, [1])'
+check "the smallest of none" 1 'along a dimension without elements \[E1004\]' --graph view.py
+view 'f32[5, 2]' 'kthvalue.default(x, 3)'
+check "an element beyond the last" 1 'no such element \[E1004\]' --graph view.py
+view 'f32[5, 2]' 'unfold.default(x, 0, 6, 1)'
+check "a window that is too large" 1 'a window of 6 is larger than dimension 0 \[E1004\]' --graph view.py
+
 # x - x + tiny: nothing but rounding is left of sums that cancel.
 cat > cancel.py <<'GRAPH'
 class G(torch.nn.Module):

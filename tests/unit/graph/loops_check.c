@@ -32,7 +32,7 @@ struct loops *loops_of(struct graph *g, const char *name) {
   must(g->diag, d != NULL, name, "decomposing");
   d = graph_simplify(d);
   must(g->diag, d != NULL, name, "simplifying");
-  struct loops *l = loops_build(d, false);
+  struct loops *l = loops_build(d);
   must(g->diag, l != NULL, name, "lowering");
   return l;
 }

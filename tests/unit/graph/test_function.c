@@ -330,6 +330,39 @@ START_TEST(prepared) {
 }
 END_TEST
 
+// x in 8 bits and back twice: as bf16, of which only casts that are kept lose something, and as
+// float8, which always does.
+static tile_status casts(tile_graph *g, tile_value *const *in, size_t n, tile_value **out, size_t m,
+                         void *user) {
+  (void)n, (void)m;
+  tile_value *half = tile_convert(in[0], TILE_BF16), *eight = tile_convert(in[0], TILE_F8E4NV);
+  out[0] = tile_neg(tile_convert(half, TILE_F32));
+  out[1] = tile_neg(tile_convert(eight, TILE_F32));
+  return tile_graph_set_keep_casts(g, *(const int *)user);
+}
+
+START_TEST(kept_casts) {
+  tile_device *d = device();
+  for (int keeps = 0; keeps < 2; keeps++) {
+    tile_captured *f = NULL;
+    float x[4] = {257.5F, -0.1F, 3, 1000}, half[4], eight[4];
+    const float kept[4] = {-258, 0.10009765625F, -3, -1000},
+                small[4] = {-256, 0.1015625F, -3, -448};
+    const int64_t shape[] = {2, 2};
+    const tile_tensor in = matrix(x, shape), out[] = {matrix(half, shape), matrix(eight, shape)};
+    ok(tile_captured_create(d, casts, &keeps, &f));
+    ok(tile_captured_call(f, NULL, &in, 1, out, 2));
+    for (int i = 0; i < 4; i++) {
+      near(half[i], keeps ? kept[i] : -x[i], 0);
+      near(eight[i], small[i], 0);
+    }
+    tile_captured_destroy(f);
+  }
+  ck_assert_int_eq(tile_graph_set_keep_casts(NULL, 1), TILE_INVALID_ARGUMENT);
+  tile_device_close(d);
+}
+END_TEST
+
 // A graph that was built, as a program.
 START_TEST(program) {
   tile_device *d = device();
@@ -373,6 +406,7 @@ int main(void) {
   tcase_add_test(t, rows);
   tcase_add_test(t, refusals);
   tcase_add_test(t, prepared);
+  tcase_add_test(t, kept_casts);
   tcase_add_test(t, program);
   suite_add_tcase(s, t);
   SRunner *runner = srunner_create(s);

@@ -270,7 +270,7 @@ START_TEST(refused) {
   struct diag_engine *diag;
   struct graph *g = graph_of_text(a, str_from(text_of(a, &wrong[_i])), wrong[_i].name);
   diag = g->diag;
-  ck_assert_ptr_null(loops_build(g, false));
+  ck_assert_ptr_null(loops_build(g));
   ck_assert_int_eq(diag_first_error_code(diag), E1011);
   arena_destroy(a);
 }
