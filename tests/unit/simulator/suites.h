@@ -10,7 +10,8 @@
   X(alu_float)                                                                                     \
   X(alu_decode)                                                                                    \
   X(alu_integer)                                                                                   \
-  X(matrix)
+  X(matrix)                                                                                        \
+  X(sim_memory)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
