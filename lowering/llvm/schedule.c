@@ -25,10 +25,19 @@ struct schedule {
   struct map fresh;                    // placed since the last barrier, or made anew -> what to use
 };
 
+static bool calls(LLVMValueRef call, const char *prefix) {
+  size_t length;
+  LLVMValueRef callee = LLVMGetCalledValue(call);
+  const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : NULL;
+  return name && str_starts((struct str){name, length}, prefix);
+}
+
 static bool has_no_effect(const struct schedule *s, LLVMValueRef call) {
   LLVMValueRef callee = LLVMGetCalledValue(call);
   bool is_function = LLVMIsAFunction(callee) != NULL;
   unsigned all = LLVMAttributeFunctionIndex;
+  if (calls(call, "llvm.nvvm.mma.")) // all lanes of a warp must be there, and are in all of a block
+    return true;
   if (LLVMGetCallSiteEnumAttribute(call, all, s->convergent) ||
       (is_function && LLVMGetEnumAttributeAtIndex(callee, all, s->convergent)))
     return false;
@@ -157,11 +166,7 @@ static void place_if_waiting(struct schedule *s, LLVMValueRef i) {
 }
 
 static bool is_barrier(LLVMValueRef i) {
-  if (LLVMGetInstructionOpcode(i) != LLVMCall || !LLVMIsAFunction(LLVMGetCalledValue(i)))
-    return false;
-  size_t length;
-  const char *name = LLVMGetValueName2(LLVMGetCalledValue(i), &length);
-  return str_starts((struct str){name, length}, "llvm.nvvm.barrier");
+  return LLVMGetInstructionOpcode(i) == LLVMCall && calls(i, "llvm.nvvm.barrier");
 }
 
 // ---- parked rows ----

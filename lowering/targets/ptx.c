@@ -259,9 +259,29 @@ static void grid_dependency(struct emitter *e, struct str kind) {
       LLVMVoidTypeInContext(e->llvm), NULL, 0);
 }
 
+void ptx_set_convergent(struct emitter *e, LLVMValueRef call) {
+  unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
+  LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                           LLVMCreateEnumAttribute(e->llvm, kind, 0));
+}
+
+// Whether the result depends on which lanes execute the text: PTX marks collective instructions by
+// `.sync`; activemask, and those that came before sm_70, have no such mark.
+static bool is_collective(const char *text) {
+  static const char *const words[] = {".sync", "activemask", "shfl.", "vote.", "bar."};
+  for (size_t i = 0; i < COUNT_OF(words); i++)
+    if (strstr(text, words[i]))
+      return true;
+  return false;
+}
+
 static LLVMValueRef inline_asm(struct emitter *e, const struct foreign_code *c) {
-  if (c->is_pure)
-    return ptx_pure_asm(e, c->text, c->constraints, c->result, c->args, c->arg_count);
+  if (c->is_pure) {
+    LLVMValueRef call = ptx_pure_asm(e, c->text, c->constraints, c->result, c->args, c->arg_count);
+    if (is_collective(c->text))
+      ptx_set_convergent(e, call);
+    return call;
+  }
   LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, c->arg_count + 1);
   for (unsigned i = 0; i < c->arg_count; i++)
     types[i] = LLVMTypeOf(c->args[i]);
@@ -269,7 +289,9 @@ static LLVMValueRef inline_asm(struct emitter *e, const struct foreign_code *c) 
   LLVMValueRef fn =
       LLVMGetInlineAsm(type, c->text, strlen(c->text), c->constraints, strlen(c->constraints), true,
                        false, LLVMInlineAsmDialectATT, false);
-  return LLVMBuildCall2(e->b, type, fn, c->args, c->arg_count, "");
+  LLVMValueRef call = LLVMBuildCall2(e->b, type, fn, c->args, c->arg_count, "");
+  ptx_set_convergent(e, call);
+  return call;
 }
 
 // ---- printing and assertions: the driver's vprintf and __assertfail ----

@@ -24,6 +24,9 @@ void ptx_async_wait(struct emitter *e, unsigned pending);
 
 // The policy of the second cache that the access asks for (i64); NULL: none.
 LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op);
+// The lanes of a warp execute the call together: without this attribute LLVM may move it into a
+// branch that some lanes take, or make one copy of it in each of two branches.
+void ptx_set_convergent(struct emitter *e, LLVMValueRef call);
 // One that computes from its operands alone: LLVM may merge, move and drop it.
 LLVMValueRef ptx_pure_asm(struct emitter *e, const char *text, const char *constraints,
                           LLVMTypeRef result, const LLVMValueRef *args, unsigned n);

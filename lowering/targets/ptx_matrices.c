@@ -64,6 +64,7 @@ void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret)
     if (LLVMTypeOf(args[i]) == e->i32)
       args[i] = LLVMBuildBitCast(e->b, args[i], halves, "");
   LLVMValueRef d = intrinsic(e, products[in->id], 0, NULL, n, args);
+  ptx_set_convergent(e, d); // LLVM's intrinsics of products do not say so
   for (unsigned i = 0; i < in->c_words; i++) {
     ret[i] = LLVMBuildExtractValue(e->b, d, i, "");
     if (LLVMTypeOf(ret[i]) == halves)
