@@ -6,6 +6,7 @@
 
 #include "autotune/build_config.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/internal.h"
 
 #include <errno.h>
@@ -68,7 +69,7 @@ static struct job *take_job(struct tune_builder *b) {
 }
 
 static struct result *run(struct tune_builder *b, const struct job *j) {
-  struct result *r = calloc(1, sizeof *r);
+  struct result *r = memory_zeroed(1, sizeof *r);
   if (!r)
     return NULL;
   r->stage = j->stage;
@@ -134,7 +135,7 @@ static tile_status open_device(struct tune_builder *b, const tile_device_propert
 
 static tile_status start_threads(struct tune_builder *b, unsigned threads) {
   threads = threads ? threads : core_count();
-  b->threads = calloc(threads, sizeof *b->threads);
+  b->threads = memory_zeroed(threads, sizeof *b->threads);
   if (!b->threads)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for threads");
   while (b->thread_count < threads &&
@@ -146,7 +147,7 @@ static tile_status start_threads(struct tune_builder *b, unsigned threads) {
 tile_status tune_builder_open(const struct tune_problem *p, const struct tune_space *s,
                               const tile_device_properties *device, unsigned threads,
                               struct tune_builder **ret) {
-  struct tune_builder *b = calloc(1, sizeof *b);
+  struct tune_builder *b = memory_zeroed(1, sizeof *b);
   if (!b)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a builder");
   b->problem = p;
@@ -184,7 +185,7 @@ void tune_builder_device(struct tune_builder *b, const tile_device_properties *d
 // ---- work and results ----
 
 void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t config) {
-  struct job *j = malloc(sizeof *j);
+  struct job *j = memory_alloc(sizeof *j);
   pthread_mutex_lock(&b->lock);
   b->open++;
   if (j) {
@@ -193,7 +194,7 @@ void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t
     b->jobs[stage].end = &j->next;
     pthread_cond_signal(&b->work);
   } else {
-    struct result *r = calloc(1, sizeof *r);
+    struct result *r = memory_zeroed(1, sizeof *r);
     if (r)
       *r = (struct result){.built = {.config = config, .reason = "out of memory"}, .stage = stage};
     publish(b, r);

@@ -4,6 +4,9 @@
 // allocation that does not fit a usual chunk gets one of its own size.
 #include "base/arena.h"
 
+#include "base/memory.h"
+
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +21,26 @@ struct chunk {
   char *data;         // aligned to MAX_ALIGN
 };
 
+struct block { // of arena_block_resize; its bytes follow
+  struct block *next, *previous;
+  struct arena *owner;
+  max_align_t bytes[];
+};
+
 struct arena {
   struct chunk *head;
   size_t next_size;
   size_t bytes; // in all chunks
   jmp_buf *on_oom;
+  struct block *blocks;
+  // Nested arenas: whose handler is meant, and those to destroy with this one.
+  struct arena *parent, *children, *sibling;
 };
 
 static struct chunk *chunk_create(size_t size) {
   if (size > SIZE_MAX - sizeof(struct chunk) - MAX_ALIGN)
     return NULL;
-  struct chunk *c = malloc(sizeof *c + MAX_ALIGN + size);
+  struct chunk *c = memory_alloc(sizeof *c + MAX_ALIGN + size);
   if (!c)
     return NULL;
   uintptr_t data = ((uintptr_t)(c + 1) + MAX_ALIGN - 1) & ~(uintptr_t)(MAX_ALIGN - 1);
@@ -37,15 +49,40 @@ static struct chunk *chunk_create(size_t size) {
 }
 
 struct arena *arena_create(void) {
-  struct arena *a = malloc(sizeof *a);
+  struct arena *a = memory_alloc(sizeof *a);
   if (a)
     *a = (struct arena){.next_size = FIRST_CHUNK};
   return a;
 }
 
+struct arena *arena_create_nested(struct arena *parent) {
+  struct arena *a = arena_create();
+  if (!a) {
+    arena_raise(parent);
+    return NULL;
+  }
+  a->parent = parent;
+  a->sibling = parent->children;
+  parent->children = a;
+  return a;
+}
+
+static void detach(struct arena *a) {
+  struct arena **at = &a->parent->children;
+  while (*at != a)
+    at = &(*at)->sibling;
+  *at = a->sibling;
+}
+
 void arena_destroy(struct arena *a) {
   if (!a)
     return;
+  while (a->children)
+    arena_destroy(a->children);
+  if (a->parent)
+    detach(a);
+  while (a->blocks)
+    arena_block_free(a->blocks->bytes);
   for (struct chunk *c = a->head; c;) {
     struct chunk *next = c->next;
     free(c);
@@ -54,13 +91,40 @@ void arena_destroy(struct arena *a) {
   free(a);
 }
 
-void arena_set_oom(struct arena *a, jmp_buf *on_oom) { a->on_oom = on_oom; }
+// ---- out of memory ----
 
-static void *out_of_memory(struct arena *a) {
+jmp_buf *arena_set_oom(struct arena *a, jmp_buf *on_oom) {
+  jmp_buf *before = a->on_oom;
+  a->on_oom = on_oom;
+  return before;
+}
+
+void arena_raise(struct arena *a) {
+  while (!a->on_oom && a->parent)
+    a = a->parent;
   if (a->on_oom)
     longjmp(*a->on_oom, 1);
+}
+
+bool arena_guard(struct arena *a, void (*work)(void *user), void *user) {
+  jmp_buf here;
+  jmp_buf *const before = a->on_oom;
+  a->on_oom = &here;
+  if (setjmp(here)) {
+    a->on_oom = before;
+    return false;
+  }
+  work(user);
+  a->on_oom = before;
+  return true;
+}
+
+static void *out_of_memory(struct arena *a) {
+  arena_raise(a);
   return NULL;
 }
+
+// ---- chunks ----
 
 static bool push_chunk(struct arena *a, size_t at_least) {
   size_t size = a->next_size > at_least ? a->next_size : at_least;
@@ -142,3 +206,42 @@ void arena_release(struct arena *a, struct arena_mark m) {
 }
 
 size_t arena_bytes(const struct arena *a) { return a->bytes; }
+
+// ---- blocks ----
+
+static struct block *block_of(void *bytes) {
+  return (struct block *)((char *)bytes - offsetof(struct block, bytes));
+}
+
+void *arena_block_resize(struct arena *a, void *bytes, size_t size) {
+  struct block *old = bytes ? block_of(bytes) : NULL;
+  assert((!old || old->owner == a) && "a block stays with its arena");
+  if (size > SIZE_MAX - sizeof(struct block))
+    return NULL;
+  struct block *b = memory_resize(old, sizeof *b + size);
+  if (!b)
+    return NULL;
+  if (!old)
+    *b = (struct block){.next = a->blocks, .owner = a};
+  // Neighbours point to where the block is now.
+  if (b->next)
+    b->next->previous = b;
+  if (b->previous)
+    b->previous->next = b;
+  else
+    a->blocks = b;
+  return b->bytes;
+}
+
+void arena_block_free(void *bytes) {
+  if (!bytes)
+    return;
+  struct block *b = block_of(bytes);
+  if (b->next)
+    b->next->previous = b->previous;
+  if (b->previous)
+    b->previous->next = b->next;
+  else
+    b->owner->blocks = b->next;
+  free(b);
+}

@@ -22,8 +22,18 @@ void arena_destroy(struct arena *a); // accepts NULL
 
 // When memory is out, an allocation jumps to `on_oom` (value 1). Library entry points set it, so
 // that running out of memory is an error value and never an abort. Without it, allocation
-// returns NULL.
-void arena_set_oom(struct arena *a, jmp_buf *on_oom);
+// returns NULL. Returns the handler that was set before, which nested entry points put back.
+jmp_buf *arena_set_oom(struct arena *a, jmp_buf *on_oom);
+// Jumps to the handler as a failed allocation does; returns where there is none.
+void arena_raise(struct arena *a);
+// Calls work(user) with a handler of its own: false when memory ran out in it. For callbacks that
+// C++ code calls: a jump must not cross its frames, so it ends here, and the caller raises once the
+// C++ code has returned.
+bool arena_guard(struct arena *a, void (*work)(void *user), void *user);
+
+// A scratch arena: its failures go to the parent's handler, and it is destroyed with the parent if
+// arena_destroy was not called before. NULL only where the parent has no handler.
+struct arena *arena_create_nested(struct arena *parent);
 
 // Zeroed memory; `align` a power of two up to 64.
 void *arena_alloc(struct arena *a, size_t size, size_t align);
@@ -40,5 +50,10 @@ char *arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF(2, 0);
 struct arena_mark arena_mark(struct arena *a);
 void arena_release(struct arena *a, struct arena_mark m);
 size_t arena_bytes(const struct arena *a);
+
+// A block of its own that grows, for string buffers: on the heap, owned by the arena, not touched
+// by arena_release. `block` NULL makes one. NULL, and nothing raised, when memory is out.
+void *arena_block_resize(struct arena *a, void *block, size_t size);
+void arena_block_free(void *block); // accepts NULL
 
 #endif

@@ -7,8 +7,10 @@
 
 struct diag_engine *diag_engine_create(struct arena *a) {
   struct diag_engine *e = arena_new(a, struct diag_engine);
-  if (e)
-    e->a = a;
+  struct diag *lost = arena_new(a, struct diag);
+  if (!e || !lost)
+    return NULL;
+  *e = (struct diag_engine){.a = a, .lost = lost};
   return e;
 }
 
@@ -16,18 +18,32 @@ static const char *format_text(struct arena *a, const char *fmt, va_list ap) PRI
 static const char *format_text(struct arena *a, const char *fmt, va_list ap) {
   char *text = arena_vprintf(a, fmt, ap);
   if (!text)
-    return "out of memory";
+    return NULL;
   for (char *p = text; *p; p++)
     if (((unsigned char)*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f)
       *p = '?';
   return text;
 }
 
+static struct diag *lose(struct diag_engine *e) {
+  e->errors += !e->is_lost;
+  e->is_lost = true;
+  *e->lost = (struct diag){.engine = e,
+                           .severity = DIAG_ERROR,
+                           .code = E0991,
+                           .at = SPAN_NONE,
+                           .message = "out of memory"};
+  return NULL;
+}
+
+void diag_out_of_memory(struct diag_engine *e) { lose(e); }
+
 static struct diag *record(struct diag_engine *e, enum diag_severity severity, struct span at,
                            enum diag_code code, const char *topic, const char *message) {
-  struct diag *d = arena_new(e->a, struct diag);
-  if (!d)
-    return NULL;
+  struct diag *d = message ? arena_new(e->a, struct diag) : NULL;
+  vec_reserve(e->a, &e->records, e->records.len + 1);
+  if (!d || e->records.cap == e->records.len)
+    return lose(e);
   *d = (struct diag){.engine = e,
                      .severity = severity,
                      .code = code,
@@ -68,12 +84,22 @@ struct diag *diag_remark(struct diag_engine *e, struct span at, const char *topi
   return record(e, DIAG_REMARK, at, DIAG_CODE_COUNT, arena_strdup(e->a, topic), text);
 }
 
+// To a list of the record, which stays as it is where memory is out and nothing is raised.
+#define ADD(d, list, ...)                                                                          \
+  do {                                                                                             \
+    vec_reserve((d)->engine->a, &(d)->list, (d)->list.len + 1);                                    \
+    if ((d)->list.cap > (d)->list.len)                                                             \
+      vec_push((d)->engine->a, &(d)->list, __VA_ARGS__);                                           \
+    else                                                                                           \
+      lose((d)->engine);                                                                           \
+  } while (0)
+
 void diag_label(struct diag *d, struct span at, const char *fmt, ...) {
   if (!d)
     return;
   const char *text;
   FORMAT(d->engine->a, text);
-  vec_push(d->engine->a, &d->labels, (struct diag_part){at, text});
+  ADD(d, labels, (struct diag_part){at, text});
 }
 
 void diag_primary_label(struct diag *d, const char *fmt, ...) {
@@ -86,7 +112,7 @@ void diag_note(struct diag *d, struct span at, const char *fmt, ...) {
     return;
   const char *text;
   FORMAT(d->engine->a, text);
-  vec_push(d->engine->a, &d->notes, (struct diag_part){at, text});
+  ADD(d, notes, (struct diag_part){at, text});
 }
 
 void diag_help(struct diag *d, const char *fmt, ...) {
@@ -94,19 +120,20 @@ void diag_help(struct diag *d, const char *fmt, ...) {
     return;
   const char *text;
   FORMAT(d->engine->a, text);
-  vec_push(d->engine->a, &d->helps, text);
+  ADD(d, helps, text);
 }
 
 void diag_fixit(struct diag *d, struct span at, const char *replacement) {
   if (d && at.source)
-    vec_push(d->engine->a, &d->fixits,
-             (struct diag_part){at, arena_strdup(d->engine->a, replacement)});
+    ADD(d, fixits, (struct diag_part){at, arena_strdup(d->engine->a, replacement)});
 }
 
 unsigned diag_error_count(const struct diag_engine *e) { return e->errors; }
 unsigned diag_count(const struct diag_engine *e) { return (unsigned)e->records.len; }
 
 static const struct diag *first_error(const struct diag_engine *e) {
+  if (e->is_lost)
+    return e->lost;
   for (size_t i = 0; i < e->records.len; i++)
     if (e->records.at[i]->severity == DIAG_ERROR)
       return e->records.at[i];
@@ -165,20 +192,20 @@ static bool same(const struct diag *a, const struct diag *b) {
 
 struct diag **diag_sorted(const struct diag_engine *e, size_t *ret_count) {
   size_t n = e->records.len, kept = 0;
-  struct sort_key *keys = malloc((n + 1) * sizeof *keys);
-  struct diag **sorted = malloc((n + 1) * sizeof(struct diag *));
-  if (!keys || !sorted) {
-    free(keys);
-    free(sorted);
+  struct sort_key *keys = arena_array(e->a, struct sort_key, n + 2);
+  struct diag **sorted = arena_array(e->a, struct diag *, n + 2);
+  if (!keys || !sorted)
     return NULL;
-  }
   for (size_t i = 0; i < n; i++)
     keys[i] = (struct sort_key){e->records.at[i], source_rank(e, i), i};
+  if (e->is_lost) {
+    keys[n] = (struct sort_key){e->lost, 0, n};
+    n++;
+  }
   qsort(keys, n, sizeof *keys, compare_keys);
   for (size_t i = 0; i < n; i++)
     if (!kept || !same(sorted[kept - 1], keys[i].d))
       sorted[kept++] = keys[i].d;
-  free(keys);
   *ret_count = kept;
   return sorted;
 }

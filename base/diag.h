@@ -28,6 +28,8 @@ struct diag;
 
 // Everything is allocated on `a`. Not thread-safe: one engine per session.
 struct diag_engine *diag_engine_create(struct arena *a);
+// For who cannot record what happened for want of memory: an error, E0991, that needs none.
+void diag_out_of_memory(struct diag_engine *e);
 
 // Never NULL while memory lasts. The message: lower case, no full stop, backticks round code.
 struct diag *diag_error(struct diag_engine *e, struct span at, enum diag_code code, const char *fmt,

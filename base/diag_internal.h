@@ -34,11 +34,14 @@ struct diag_engine {
   struct arena *a;
   diag_list records; // in the order they were made
   unsigned errors;
+  bool is_lost;      // a record was, since memory was out and the arena had no handler
+  struct diag *lost; // what stands for it
 };
 
 const char *diag_severity_name(enum diag_severity s);
 // The records sorted by source (in order of first appearance), then place, then age; records
-// without a place come first. Exact repetitions are left out. malloc'd; NULL when memory is out.
+// without a place come first. Exact repetitions are left out. On the engine's arena; NULL
+// when memory is out and that has no handler.
 struct diag **diag_sorted(const struct diag_engine *e, size_t *ret_count);
 
 #endif

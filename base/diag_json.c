@@ -69,7 +69,7 @@ void diag_render_json(const struct diag_engine *e, struct strbuf *out) {
   size_t n;
   struct diag **sorted = diag_sorted(e, &n);
   if (!sorted) {
-    out->failed = true;
+    strbuf_fail(out);
     return;
   }
   json_begin_object(&w);
@@ -80,5 +80,4 @@ void diag_render_json(const struct diag_engine *e, struct strbuf *out) {
   json_end_array(&w);
   json_end_object(&w);
   strbuf_putc(out, '\n');
-  free(sorted);
 }

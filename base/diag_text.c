@@ -10,6 +10,7 @@
 // the rightmost mark follows on that row, the others hang below on rows of their own. Columns are
 // cells of a terminal: tabs are expanded, wide and combining characters counted as what they take.
 #include "base/diag_internal.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 
 #include <stdlib.h>
@@ -313,7 +314,7 @@ static void put_heading(struct renderer *r, struct span at, const char *kind, co
                         const char *message, const char *tag) {
   if (at.source) {
     struct line_col lc = source_line_col(at.source, at.begin);
-    struct strbuf place = {0};
+    struct strbuf place = {.arena = r->out->arena};
     strbuf_printf(&place, "%s:%u:%u:", at.source->name, lc.line, lc.col);
     put_colored(r, BOLD, strbuf_cstr(&place));
     strbuf_putc(r->out, ' ');
@@ -353,7 +354,7 @@ static bool said_in_help(const struct diag *d, const char *replacement) {
 static void put_fixit(struct renderer *r, const struct diag_part *fixit) {
   const struct source *s = fixit->at.source;
   struct str old = {s->text.ptr + fixit->at.begin, fixit->at.end - fixit->at.begin};
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = r->out->arena};
   if (!old.len)
     strbuf_printf(&text, "insert `%s`", fixit->text);
   else if (!*fixit->text)
@@ -375,8 +376,10 @@ static void put_record(struct renderer *r, const struct diag *d) {
   const char *tag = d->severity == DIAG_REMARK ? d->topic : diag_code_name(d->code);
   put_heading(r, d->at, diag_severity_name(d->severity), color, d->message, tag);
   r->gutter = 2;
-  struct mark *marks = calloc(d->labels.len + 1, sizeof *marks);
-  if (d->at.source && marks) {
+  struct mark *marks = arena_array(d->engine->a, struct mark, d->labels.len + 1);
+  if (!marks)
+    strbuf_fail(r->out);
+  else if (d->at.source) {
     size_t n = 0;
     marks[n++] = mark_of(d->at, d->primary_label, true);
     for (size_t i = 0; i < d->labels.len; i++)
@@ -384,7 +387,6 @@ static void put_record(struct renderer *r, const struct diag *d) {
         marks[n++] = mark_of(d->labels.at[i].at, d->labels.at[i].text, false);
     put_snippet(r, d->at.source, marks, n, color);
   }
-  free(marks);
   for (size_t i = 0; i < d->notes.len; i++)
     if (!d->notes.at[i].at.source)
       put_footer(r, "note", CYAN, d->notes.at[i].text);
@@ -407,7 +409,7 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
   unsigned errors = 0;
   struct diag **sorted = diag_sorted(e, &n);
   if (!sorted) {
-    out->failed = true;
+    strbuf_fail(out);
     return;
   }
   for (size_t i = 0; i < n; i++) {
@@ -420,5 +422,4 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
   if (errors > DIAG_PRINT_LIMIT)
     strbuf_printf(out, "and %u more error%s\n", errors - DIAG_PRINT_LIMIT,
                   errors - DIAG_PRINT_LIMIT == 1 ? "" : "s");
-  free(sorted);
 }

@@ -2,6 +2,8 @@
 // Files by POSIX calls: bounded reads, writes that replace a file in one step.
 #include "base/file.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -158,7 +160,7 @@ int dir_create(const char *path, unsigned mode) {
   size_t n = strlen(path);
   if (!n)
     return ENOENT;
-  char *copy = strdup(path);
+  char *copy = memory_strdup(path);
   if (!copy)
     return ENOMEM;
   int error = 0;

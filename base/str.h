@@ -38,14 +38,24 @@ unsigned str_distance(struct str a, struct str b);
 // The nearest of `n` candidates if it is near enough to be a misspelling, else NULL.
 const char *str_nearest(struct str name, const char *const *candidates, size_t n);
 
-// Builder. Zero-initialise; strbuf_finish frees. `failed` is set when memory ran out; the text is
-// then incomplete and further appends do nothing. `ptr` is NUL-terminated when not NULL.
+// Builder: `struct strbuf text = {.arena = a};`. Its memory belongs to the arena; when there is
+// none, the arena's handler is jumped to, so that nobody sees a text which is incomplete.
+// strbuf_finish frees it early. `ptr` is NUL-terminated when not NULL.
+//
+// Without an arena (few do, where there is none: tests/check-names lists them) memory is of the
+// heap, `failed` is set when it ran out and further appends do nothing; the user must look at it
+// before the text means anything, and must call strbuf_finish.
+struct arena;
 struct strbuf {
   char *ptr;
   size_t len, cap;
   bool failed;
+  struct arena *arena;
 };
 
+// Never jumps: for callbacks that C++ code calls. Where memory ran out, the next call that is not
+// of this kind, strbuf_cstr as well, jumps.
+void strbuf_put_in_callback(struct strbuf *b, const char *s, size_t n);
 void strbuf_put(struct strbuf *b, const char *s, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
 void strbuf_putc(struct strbuf *b, char c);
@@ -53,9 +63,14 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap) PRINTF(2, 0);
 // The text as a C string, "" when empty; valid until the next change.
 const char *strbuf_cstr(const struct strbuf *b);
+// For who could not make a part of the text: as if memory had run out in `b` itself.
+void strbuf_fail(struct strbuf *b);
+// Jumps if an append failed in a callback; for who reads `ptr` and `len` himself.
+void strbuf_check(const struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 void strbuf_finish(struct strbuf *b);
-// Gives the heap text to the caller (free()); the builder becomes empty. NULL if it had failed.
+// Of a buffer without an arena: gives the text to the caller (free()), the builder becomes empty.
+// NULL if it had failed.
 char *strbuf_take(struct strbuf *b);
 
 #endif

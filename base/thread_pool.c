@@ -4,6 +4,8 @@
 // queue.
 #include "base/thread_pool.h"
 
+#include "base/memory.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -94,8 +96,8 @@ struct thread_pool *thread_pool_create(unsigned threads) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     threads = cores > 0 ? (unsigned)cores : 1;
   }
-  struct thread_pool *p = calloc(1, sizeof *p);
-  struct worker *workers = calloc(threads, sizeof *workers);
+  struct thread_pool *p = memory_zeroed(1, sizeof *p);
+  struct worker *workers = memory_zeroed(threads, sizeof *workers);
   if (!p || !workers) {
     free(p);
     free(workers);

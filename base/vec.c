@@ -14,9 +14,12 @@ void vec_reserve_(struct arena *a, void **at, size_t *cap, size_t want, size_t s
   // An impossible size is asked of the arena as it is, which then reports that memory is out.
   if (!checked_mul(grown, size, &bytes))
     bytes = SIZE_MAX;
+  // Where the arena has no handler, the array stays as it is: vec_push must not follow.
   void *p = arena_alloc(a, (size_t)bytes, _Alignof(max_align_t));
-  if (p && *at)
+  if (!p)
+    return;
+  if (*at)
     memcpy(p, *at, *cap * size);
   *at = p;
-  *cap = p ? grown : 0;
+  *cap = grown;
 }

@@ -14,12 +14,17 @@
 
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
   enum diag_code code = diag_first_error_code(diag);
-  tile_status status = code == E0401 ? TILE_NOT_FOUND : TILE_COMPILE_ERROR;
+  tile_status status = code == E0401   ? TILE_NOT_FOUND
+                       : code == E0991 ? TILE_OUT_OF_MEMORY
+                                       : TILE_COMPILE_ERROR;
   if (reported)
     return status_set(status, "%s", diag_first_error(diag));
   struct strbuf text = {0};
   diag_render_text(diag, (struct diag_style){0}, &text);
-  status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the compilation failed");
+  if (text.failed)
+    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the messages of a compilation");
+  else
+    status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the compilation failed");
   strbuf_finish(&text);
   return status;
 }
@@ -36,16 +41,16 @@ static void field_number(struct sha256 *h, uint32_t number) {
   sha256_field(h, bytes, sizeof bytes);
 }
 
-static void disk_key(const tile_kernel *k, const struct compile_request *r, uint8_t key[32]) {
+static void disk_key(struct arena *a, const tile_kernel *k, const struct compile_request *r,
+                     uint8_t key[32]) {
   struct sha256 h;
   sha256_init(&h);
   field_text(&h, KEY_FORMAT);
   field_text(&h, compiler_version());
   field_text(&h, r->target->name);
   if (r->target->is_host) { // generated for this very processor
-    char *host = orc_host_description();
+    const char *host = orc_host_description(a);
     field_text(&h, host);
-    free(host);
   }
   field_text(&h, k->source->name); // in line information and messages
   sha256_field(&h, k->source->text.ptr, k->source->text.len);
@@ -190,14 +195,12 @@ static tile_status compile(tile_kernel *k, struct jit_spec *spec,
   if (!compile_kernel(home, diag, request, &result))
     return jit_diag_failure(diag, report != NULL);
   spec->timing.compile = result.timing;
-  struct strbuf info = {0};
+  struct strbuf info = {.arena = a};
   write_entry(&result, &info);
   struct json_error where;
   tile_status s = TILE_OK;
-  if (info.failed)
-    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", k->name);
-  else if (!fill(k, spec, json_parse(spec->arena, (struct str){info.ptr, info.len}, &where),
-                 result.output))
+  if (!fill(k, spec, json_parse(spec->arena, (struct str){info.ptr, info.len}, &where),
+            result.output))
     s = status_set(TILE_INTERNAL, "the compiler's description of kernel `%s` is malformed",
                    k->name);
   else if (key)
@@ -217,7 +220,7 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
     return k->is_kept_only ? jit_not_kept(k) : compile(k, spec, &request, a, report, NULL);
   uint8_t key[32];
   struct str info, code;
-  disk_key(k, &request, key);
+  disk_key(a, k, &request, key);
   if (disk_cache_get(k->cache, a, key, &info, &code)) {
     struct json_error where;
     const struct json *entry = json_parse(spec->arena, info, &where);

@@ -3,6 +3,7 @@
 #include "jit/kernel.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ tile_status jit_kernel_open(tile_device *device, const char *file_name, struct s
   if (text.len > SOURCE_MAX_BYTES)
     return status_set(TILE_LIMIT, "the source has %zu bytes; the limit is %u", text.len,
                       SOURCE_MAX_BYTES);
-  tile_kernel *k = calloc(1, sizeof *k);
+  tile_kernel *k = memory_zeroed(1, sizeof *k);
   if (!k || !(k->arena = arena_create())) {
     free(k);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a kernel");

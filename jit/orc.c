@@ -2,6 +2,7 @@
 // See orc.h.
 #include "jit/orc.h"
 
+#include "base/memory.h"
 #include "jit/host_symbols.h"
 #include "lowering/target.h"
 #include "runtime/internal.h"
@@ -35,7 +36,7 @@ static void take_report(void *user, LLVMErrorRef error) {
 
 tile_status orc_create(struct orc **ret) {
   targets_initialise();
-  struct orc *o = calloc(1, sizeof *o);
+  struct orc *o = memory_zeroed(1, sizeof *o);
   if (!o)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for the host JIT");
   LLVMErrorRef error = LLVMOrcCreateLLJIT(&o->jit, NULL);
@@ -157,12 +158,17 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_
   return s;
 }
 
-char *orc_host_description(void) {
+const char *orc_host_description(struct arena *a) {
   targets_initialise();
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-  struct strbuf b = {0};
-  strbuf_printf(&b, "%s %s", cpu, features);
+  char *text = NULL;
+  size_t size = strlen(cpu) + strlen(features) + 2;
+  text = arena_block_resize(a, NULL, size);
+  if (text)
+    snprintf(text, size, "%s %s", cpu, features);
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);
-  return strbuf_take(&b);
+  if (!text)
+    arena_raise(a);
+  return text;
 }

@@ -20,7 +20,7 @@ void orc_destroy(struct orc *o);
 tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_kernel_fn *ret);
 
 // What the host's code generator depends on besides the target's name: processor and features.
-// malloc'ed, NULL when memory is out.
-char *orc_host_description(void);
+// On the arena.
+const char *orc_host_description(struct arena *a);
 
 #endif

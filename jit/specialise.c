@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of specialisations: read without locks, grown under the kernel's. A specialisation that
 // several threads want at once is made by one of them.
+#include "base/memory.h"
 #include "jit/kernel.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static struct spec_table *reserve(struct config *c) {
   if (t && c->spec_count + 1 <= t->cap / 2)
     return t;
   size_t cap = t ? t->cap * 2 : FIRST_CAP;
-  struct spec_table *grown = calloc(1, sizeof *grown + cap * sizeof grown->slots[0]);
+  struct spec_table *grown = memory_zeroed(1, sizeof *grown + cap * sizeof grown->slots[0]);
   if (!grown)
     return NULL;
   grown->cap = cap;

@@ -140,7 +140,7 @@ static void build_kernel(struct emitter *e, struct kernel *k) {
     if (k->params[i].is_runtime)
       types[n++] = type_to_mlir(e->c, k->params[i].type);
   MlirLocation loc = loc_from_span(e->c, k->function->name_span);
-  e->ir = build_module(e->c, loc);
+  e->ir = e->c->unfinished = build_module(e->c, loc);
   e->func = build_func(e->c, e->ir, k->function->name, n, types, 0, NULL, true, loc);
   e->b = builder_at_end(e->c, func_entry(e->func), loc);
   e->span = SPAN_NONE;
@@ -210,6 +210,7 @@ MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
   emit_body(&e, &frame);
   e.b.loc = loc_from_span(c, k.function->name_span);
   build_return(&e.b, 0, NULL);
+  c->unfinished = none;
   if (!e.damaged && diag_error_count(c->diag) == e.errors &&
       ir_verify(c, mlirModuleGetOperation(e.ir)))
     return e.ir;

@@ -28,11 +28,13 @@ static void *unconst(const void *p) {
   return u.out;
 }
 
-static void append(MlirStringRef text, void *out) { strbuf_put(out, text.data, text.length); }
+static void append(MlirStringRef text, void *out) {
+  strbuf_put_in_callback(out, text.data, text.length);
+}
 
 MlirAttribute encoding_attr(struct ir_context *c, const struct encoding *e) {
   struct layout_cache *cache = cache_of(c);
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = c->arena};
   encoding_print(e, &text);
   struct str key = {strbuf_cstr(&text), text.len};
   MlirAttribute a = {map_get(&cache->attr_of_text, key)};
@@ -51,7 +53,7 @@ const struct encoding *encoding_of_attr(struct ir_context *c, MlirAttribute a) {
   struct layout_cache *cache = cache_of(c);
   const struct encoding *e = ptrmap_get(&cache->encoding_of, a.ptr);
   if (!e) {
-    struct strbuf text = {0};
+    struct strbuf text = {.arena = c->arena};
     mlirAttributePrint(a, append, &text);
     const char *error;
     size_t at;

@@ -55,7 +55,7 @@ static void number_label(struct strbuf *out, unsigned x, unsigned y, const char 
 
 static void draw_grid(const struct drawing *d, uint32_t grid, struct place at, unsigned top,
                       struct strbuf *out) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = out->arena};
   unsigned left = MARGIN + at.label_width, base = CELL_HEIGHT - 6;
   drawing_grid_title(d, grid, &text);
   if (text.len)
@@ -101,8 +101,8 @@ static void draw_legend(const struct drawing *d, struct place at, unsigned top,
   }
 }
 
-static struct place place_all(const struct drawing *d, const char *caption) {
-  struct strbuf text = {0};
+static struct place place_all(const struct drawing *d, const char *caption, struct arena *a) {
+  struct strbuf text = {.arena = a};
   size_t longest = 4;
   for (uint32_t grid = 0; grid < d->shown_grids; grid++)
     for (uint32_t row = 0; row < d->shown_rows; row++)
@@ -135,9 +135,9 @@ void layout_draw_svg(const struct linear_layout *l, unsigned rank, const int64_t
                   why);
     return;
   }
-  struct strbuf caption = {0};
+  struct strbuf caption = {.arena = out->arena};
   drawing_caption(&d, &caption);
-  struct place at = place_all(&d, strbuf_cstr(&caption));
+  struct place at = place_all(&d, strbuf_cstr(&caption), out->arena);
   strbuf_printf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
                 "viewBox=\"0 0 %u %u\" font-family=\"monospace\" font-size=\"11\">\n",

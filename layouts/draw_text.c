@@ -23,7 +23,7 @@ static void pad(struct strbuf *out, unsigned width, size_t used) {
 }
 
 static void draw_grid(const struct drawing *d, uint32_t grid, struct strbuf *out) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = out->arena};
   unsigned width = digits(d->shown_cols - 1), label_width = 1;
   for (uint32_t row = 0; row < d->shown_rows; row++) {
     strbuf_clear(&text);

@@ -9,7 +9,6 @@
 #include "lowering/llvm/version.h" // made by Meson
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdio.h>
 
 enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = 16 };
@@ -52,6 +51,8 @@ struct session {
   struct ir_context *c;
   MlirModule module;
   LLVMContextRef llvm;
+  bool (*body)(struct session *s);
+  bool ok;
 };
 
 // Adds the time since *at to *total and moves *at.
@@ -65,15 +66,13 @@ static bool no_errors(struct session *s) { return diag_error_count(s->diag) == 0
 
 static void take_text(struct session *s, struct strbuf *b) {
   s->ret->output = (struct str){arena_strndup(s->a, strbuf_cstr(b), b->len), b->len};
-  if (b->failed)
-    diag_error(s->diag, SPAN_NONE, E0991, "out of memory for the output");
   strbuf_finish(b);
 }
 
 static bool finish_with_ir(struct session *s) {
   if (s->request->no_text)
     return no_errors(s);
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = s->a};
   ir_print(mlirModuleGetOperation(s->module), false, &text);
   take_text(s, &text);
   return no_errors(s);
@@ -107,11 +106,7 @@ static bool run_passes(struct session *s, const struct pass_options *options, bo
                            .target = s->request->target,
                            .num_warps = s->num_warps,
                            .num_stages = s->num_stages,
-                           .scratch = arena_create()};
-  if (!p.scratch) {
-    diag_error(s->diag, SPAN_NONE, E0991, "out of memory for the passes");
-    return false;
-  }
+                           .scratch = arena_create_nested(s->a)};
   double at = clock_ms();
   bool ok = passes_run(&p, options, ret_stopped);
   arena_destroy(p.scratch);
@@ -193,7 +188,7 @@ static bool compile_source(struct session *s) {
   if (!ast || !no_errors(s))
     return false;
   if (r->emit == EMIT_AST) {
-    struct strbuf text = {0};
+    struct strbuf text = {.arena = s->a};
     ast_print(ast, &text);
     take_text(s, &text);
     return no_errors(s);
@@ -281,28 +276,29 @@ static void close_session(struct session *s) {
   ir_context_destroy(s->c);
 }
 
+static void run_session(void *session) {
+  struct session *s = session;
+  s->ok = check_options(s) && s->body(s);
+}
+
+// Goes on to the handler of the caller, if there is one.
+static bool out_of_memory(struct diag_engine *diag) {
+  diag_error(diag, SPAN_NONE, E0991, "out of memory");
+  return false;
+}
+
 static bool compile_with(struct arena *a, struct diag_engine *diag,
                          const struct compile_request *request, struct compile_result *ret,
                          bool (*body)(struct session *s)) {
   *ret = (struct compile_result){0};
   // On the arena, so that its fields survive the jump.
   struct session *s = arena_new(a, struct session);
-  jmp_buf on_oom;
   if (!s)
-    return false;
-  *s = (struct session){.a = a, .diag = diag, .request = request, .ret = ret};
-  bool ok = false;
-  if (setjmp(on_oom) == 0) {
-    arena_set_oom(a, &on_oom);
-    ok = check_options(s) && body(s);
-    arena_set_oom(a, NULL);
-  } else {
-    arena_set_oom(a, NULL);
-    diag_error(diag, SPAN_NONE, E0991, "out of memory");
-    ok = false;
-  }
+    return out_of_memory(diag);
+  *s = (struct session){.a = a, .diag = diag, .request = request, .ret = ret, .body = body};
+  bool done = arena_guard(a, run_session, s);
   close_session(s);
-  return ok && diag_error_count(diag) == 0;
+  return done ? s->ok && diag_error_count(diag) == 0 : out_of_memory(diag);
 }
 
 bool compile_kernel(struct arena *a, struct diag_engine *diag,

@@ -81,9 +81,9 @@ static bool parse_only(struct pass_context *p, const char *only, const enum pass
 
 // ---- services around a pass ----
 
-static void digest_module(MlirModule m, uint8_t ret[32]) {
-  struct strbuf text = {0};
-  ir_print(mlirModuleGetOperation(m), false, &text);
+static void digest_module(struct pass_context *p, uint8_t ret[32]) {
+  struct strbuf text = {.arena = p->c->arena};
+  ir_print(mlirModuleGetOperation(p->module), false, &text);
   struct sha256 h;
   sha256_init(&h);
   sha256_update(&h, strbuf_cstr(&text), text.len);
@@ -109,7 +109,7 @@ static bool dump(struct pass_context *p, const struct pass_options *o, size_t in
                  const struct pass *pass) {
   if (!o->dump_dir)
     return true;
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = p->c->arena};
   ir_print(mlirModuleGetOperation(p->module), true, &text);
   const char *path =
       arena_printf(p->c->arena, "%s/%02zu-%s.mlir", o->dump_dir, index + 1, pass->flag);
@@ -191,9 +191,9 @@ static bool run_checked(struct run *r, const struct pass *pass, enum pass_result
     return true;
   }
   uint8_t before[32], after[32];
-  digest_module(r->p->module, before);
+  digest_module(r->p, before);
   *ret = pass->run(r->p);
-  digest_module(r->p->module, after);
+  digest_module(r->p, after);
   bool same = memcmp(before, after, sizeof(before)) == 0;
   debug_log(DEBUG_PASSES, "%s: %s", pass->flag,
             *ret == PASS_FAILED    ? "failed"

@@ -52,7 +52,7 @@ unsigned op_flags(struct ir_context *c, MlirOperation op) {
 
 // The record's message; a place the engine has no source for is named in words.
 static const char *message_of(struct ir_context *c, MlirDiagnostic d, struct span at) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = c->arena};
   mlirDiagnosticPrint(d, ir_print_callback, &text);
   MlirLocation loc = mlirDiagnosticGetLocation(d);
   if (!at.source && mlirLocationIsAFileLineColRange(loc)) {
@@ -65,8 +65,14 @@ static const char *message_of(struct ir_context *c, MlirDiagnostic d, struct spa
   return message ? message : "";
 }
 
-static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void *user) {
-  struct ir_context *c = user;
+struct diagnostic {
+  struct ir_context *c;
+  MlirDiagnostic d;
+};
+
+static void take_diagnostic(void *user) {
+  struct ir_context *c = ((struct diagnostic *)user)->c;
+  MlirDiagnostic d = ((struct diagnostic *)user)->d;
   struct span at = loc_to_span(c, mlirDiagnosticGetLocation(d));
   const char *message = message_of(c, d, at);
   struct diag *record = NULL;
@@ -81,6 +87,13 @@ static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void *user) {
     struct span place = loc_to_span(c, mlirDiagnosticGetLocation(note));
     diag_note(record, place, "%s", message_of(c, note, place));
   }
+}
+
+// MLIR's frames stand between this and the handler of out-of-memory: nothing jumps over them.
+static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void *user) {
+  struct diagnostic taken = {user, d};
+  if (!arena_guard(taken.c->arena, take_diagnostic, &taken))
+    diag_out_of_memory(taken.c->diag);
   return mlirLogicalResultSuccess();
 }
 
@@ -107,6 +120,12 @@ static void fill_op_ids(struct ir_context *c) {
                mlirIdentifierGet(c->mlir, ref_of(op_table[id].name)).ptr, (void *)id);
 }
 
+static void fill_tables(void *user) {
+  struct ir_context *c = user;
+  c->is_loaded = load_dialects(c) && types_init(c);
+  fill_op_ids(c);
+}
+
 struct ir_context *ir_context_create(struct arena *a, struct diag_engine *diag) {
   struct ir_context *c = arena_new(a, struct ir_context);
   struct ir_tables *tables = c ? arena_new(a, struct ir_tables) : NULL;
@@ -115,17 +134,20 @@ struct ir_context *ir_context_create(struct arena *a, struct diag_engine *diag) 
   *c = (struct ir_context){
       .mlir = mlirContextCreateWithThreading(false), .arena = a, .diag = diag, .tables = tables};
   tables->handler = mlirContextAttachDiagnosticHandler(c->mlir, on_diagnostic, c, NULL);
-  if (!load_dialects(c) || !types_init(c)) {
-    ir_context_destroy(c);
-    return NULL;
-  }
-  fill_op_ids(c);
-  return c;
+  bool has_memory = arena_guard(a, fill_tables, c);
+  if (has_memory && c->is_loaded)
+    return c;
+  ir_context_destroy(c);
+  if (!has_memory)
+    arena_raise(a);
+  return NULL;
 }
 
 void ir_context_destroy(struct ir_context *c) {
   if (!c)
     return;
+  if (!mlirModuleIsNull(c->unfinished))
+    mlirModuleDestroy(c->unfinished);
   mlirContextDetachDiagnosticHandler(c->mlir, c->tables->handler);
   mlirContextDestroy(c->mlir);
 }

@@ -47,11 +47,13 @@ struct ir_context {
   struct diag_engine *diag; // borrowed
   struct map sources;       // file name -> struct source *, to turn locations into spans
   struct ir_tables *tables; // private: op ids, pointer types, parsed encodings
+  bool is_loaded;           // the dialects are
+  MlirModule unfinished;    // one that is being made, or null: destroyed with the context
   void *layouts;            // private to layouts/attr.c: encodings of attributes
 };
 
-// Loads the dialects; NULL only when memory is out. MLIR's own diagnostics (verifier, parser) go to
-// `diag` as E0601.
+// Loads the dialects; NULL only when memory is out and the arena has no handler. MLIR's own
+// diagnostics (verifier, parser) go to `diag`, an engine on the same arena, as E0601.
 struct ir_context *ir_context_create(struct arena *a, struct diag_engine *diag);
 void ir_context_destroy(struct ir_context *c); // accepts NULL; does not free the arena
 
@@ -116,8 +118,10 @@ MlirOperation value_def(MlirValue v); // null operation for block arguments
 // Every op under `root` (root included), parents before children; stops when fn returns false.
 // fn may erase or replace the op it is given, not others.
 void ir_walk(MlirOperation root, bool (*fn)(MlirOperation op, void *user), void *user);
-// Children before parents, blocks from their end: what DCE wants.
-void ir_walk_post(MlirOperation root, bool (*fn)(MlirOperation op, void *user), void *user);
+// Children before parents, blocks from their end: what DCE wants. Lists go to heap blocks of `a`,
+// which are freed at the end.
+void ir_walk_post(struct arena *a, MlirOperation root, bool (*fn)(MlirOperation op, void *user),
+                  void *user);
 bool value_has_uses(MlirValue v);
 unsigned value_use_count(MlirValue v);
 void op_erase(MlirOperation op); // unlinks and destroys; must have no uses

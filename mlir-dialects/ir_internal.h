@@ -31,7 +31,7 @@ struct encoding_text {
 // NULL when `a` is null or no attribute of tilegpu.
 const struct encoding_text *encoding_text_of(struct ir_context *c, MlirAttribute a);
 
-// Printing of MLIR things into a strbuf.
+// Printing of MLIR things into a strbuf. Does not jump: strbuf_check afterwards, or strbuf_cstr.
 void ir_print_callback(MlirStringRef text, void *strbuf);
 const char *ir_type_text(struct ir_context *c, MlirType t); // on the arena
 const char *ir_attr_text(struct ir_context *c, MlirAttribute a);

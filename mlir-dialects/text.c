@@ -7,6 +7,7 @@ void ir_print(MlirOperation op, bool debug_info, struct strbuf *out) {
   mlirOpPrintingFlagsEnableDebugInfo(flags, debug_info, false);
   mlirOperationPrintWithFlags(op, flags, ir_print_callback, out);
   mlirOpPrintingFlagsDestroy(flags);
+  strbuf_check(out);
   if (out->len && out->ptr[out->len - 1] != '\n')
     strbuf_putc(out, '\n');
 }

@@ -62,7 +62,7 @@ enum dtype dtype_of_mlir(MlirType t) {
 // ---- text of types and attributes ----
 
 void ir_print_callback(MlirStringRef text, void *strbuf) {
-  strbuf_put(strbuf, text.data, text.length);
+  strbuf_put_in_callback(strbuf, text.data, text.length);
 }
 
 static const char *text_of(struct ir_context *c, struct strbuf *b) {
@@ -72,13 +72,13 @@ static const char *text_of(struct ir_context *c, struct strbuf *b) {
 }
 
 const char *ir_type_text(struct ir_context *c, MlirType t) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = c->arena};
   mlirTypePrint(t, ir_print_callback, &b);
   return text_of(c, &b);
 }
 
 const char *ir_attr_text(struct ir_context *c, MlirAttribute a) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = c->arena};
   mlirAttributePrint(a, ir_print_callback, &b);
   return text_of(c, &b);
 }

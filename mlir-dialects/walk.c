@@ -2,8 +2,6 @@
 // Walking and rewriting. The walks tolerate that the visited op is erased or replaced.
 #include "mlir-dialects/ir_internal.h"
 
-#include <stdlib.h>
-
 typedef bool (*walk_fn)(MlirOperation op, void *user);
 
 // Whether `op` still stands in `block` (asked only for ops with regions, which are few).
@@ -45,38 +43,43 @@ void ir_walk(MlirOperation root, walk_fn fn, void *user) {
     walk_children(root, fn, user);
 }
 
-static bool walk_post(MlirOperation op, walk_fn fn, void *user);
+static bool walk_post(struct arena *a, MlirOperation op, walk_fn fn, void *user);
 
 // From the block's end. There is no link to the previous op in the C API, so the ops are listed
-// first; without memory for the list the block is left out.
-static bool walk_block_post(MlirBlock block, walk_fn fn, void *user) {
+// first, in a block of memory of its own: what `fn` allocates stays.
+static bool walk_block_post(struct arena *a, MlirBlock block, walk_fn fn, void *user) {
   size_t n = 0, i = 0;
   MlirOperation first = mlirBlockGetFirstOperation(block);
   for (MlirOperation op = first; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     n++;
-  MlirOperation *list = n ? malloc(n * sizeof(*list)) : NULL;
-  if (!list)
-    return true;
+  MlirOperation *list = n ? arena_block_resize(a, NULL, n * sizeof(*list)) : NULL;
+  if (!list) {
+    if (n)
+      arena_raise(a);
+    return n == 0;
+  }
   for (MlirOperation op = first; i < n; op = mlirOperationGetNextInBlock(op))
     list[i++] = op;
   bool go_on = true;
   while (go_on && i-- > 0)
-    go_on = walk_post(list[i], fn, user);
-  free(list);
+    go_on = walk_post(a, list[i], fn, user);
+  arena_block_free(list);
   return go_on;
 }
 
-static bool walk_post(MlirOperation op, walk_fn fn, void *user) {
+static bool walk_post(struct arena *a, MlirOperation op, walk_fn fn, void *user) {
   for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {
     MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
     for (; !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
-      if (!walk_block_post(block, fn, user))
+      if (!walk_block_post(a, block, fn, user))
         return false;
   }
   return fn(op, user);
 }
 
-void ir_walk_post(MlirOperation root, walk_fn fn, void *user) { walk_post(root, fn, user); }
+void ir_walk_post(struct arena *a, MlirOperation root, walk_fn fn, void *user) {
+  walk_post(a, root, fn, user);
+}
 
 bool value_has_uses(MlirValue v) { return !mlirOpOperandIsNull(mlirValueGetFirstUse(v)); }
 
@@ -121,7 +124,7 @@ static bool erase_if_dead(MlirOperation op, void *user) {
 }
 
 void ir_erase_dead(struct ir_context *c, MlirOperation root) {
-  ir_walk_post(root, erase_if_dead, c);
+  ir_walk_post(c->arena, root, erase_if_dead, c);
 }
 
 MlirOperation module_kernel(struct ir_context *c, MlirModule m) {

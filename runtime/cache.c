@@ -5,6 +5,7 @@
 // fail: what cannot be read is a miss, what cannot be written is not cached.
 #include "base/debug.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/sha256.h"
 #include "runtime/cache_internal.h"
 
@@ -106,7 +107,7 @@ struct disk_cache *disk_cache_open(const char **ret_why) {
     else
       fd = open_folder(path, &why);
   }
-  struct disk_cache *c = fd >= 0 ? calloc(1, sizeof *c) : NULL;
+  struct disk_cache *c = fd >= 0 ? memory_zeroed(1, sizeof *c) : NULL;
   if (c) {
     c->dir = fd;
     debug_log(DEBUG_CACHE, "folder %s", path);

@@ -2,6 +2,7 @@
 // Upkeep of the cache on disk: unfinished entries of processes that died, journals of tunings of
 // long ago, and the size limit.
 #include "base/debug.h"
+#include "base/memory.h"
 #include "runtime/cache_internal.h"
 
 #include <dirent.h>
@@ -34,7 +35,7 @@ static void add(struct inventory *v, const char *folder, const char *file, const
     return; // no name of ours
   if (v->count == v->cap) {
     size_t cap = v->cap ? v->cap * 2 : 256;
-    struct entry *grown = realloc(v->at, cap * sizeof *grown);
+    struct entry *grown = memory_resize(v->at, cap * sizeof *grown);
     if (!grown)
       return;
     v->at = grown;

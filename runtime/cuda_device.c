@@ -2,6 +2,7 @@
 // GPUs through the CUDA driver: the primary context (shared with the CUDA runtime, so that Tile
 // mixes with other CUDA code in one process), memory, streams, events, modules, launches.
 #include "base/debug.h"
+#include "base/memory.h"
 #include "runtime/cuda_api.h"
 #include "runtime/device.h"
 
@@ -125,7 +126,7 @@ static tile_status open_context(struct cuda_device *c, void *context) {
 }
 
 static struct cuda_device *device_new(const struct cuda_api *api) {
-  struct cuda_device *c = calloc(1, sizeof *c);
+  struct cuda_device *c = memory_zeroed(1, sizeof *c);
   if (c) {
     c->base.ops = &cuda_ops;
     c->api = *api;
@@ -423,7 +424,7 @@ static tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, e
     call = CUDA_CALL_link_complete;
     result = c->api.link_complete(link, &cubin, &cubin_size);
   }
-  void *copy = result == 0 ? malloc(cubin_size) : NULL;
+  void *copy = result == 0 ? memory_alloc(cubin_size) : NULL;
   if (copy)
     memcpy(copy, cubin, cubin_size);
   c->api.link_destroy(link);

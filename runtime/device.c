@@ -3,6 +3,8 @@
 // kinds of devices, then the device's own table does the work.
 #include "runtime/device.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +121,7 @@ tile_status device_allocation(tile_device *d, const void *p, void **ret_base, si
 tile_status device_staging_alloc(tile_device *d, size_t size, void **ret) {
   if (d->ops->staging_alloc)
     return d->ops->staging_alloc(d, size ? size : 1, ret);
-  *ret = malloc(size ? size : 1);
+  *ret = memory_alloc(size ? size : 1);
   return *ret ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "no room for %zu bytes", size);
 }
 
@@ -148,7 +150,7 @@ tile_status tile_stream_create(tile_device *device, tile_stream **ret_stream) {
     return no_device_given("tile_stream_create");
   if (!ret_stream)
     return null_argument("tile_stream_create", "ret_stream");
-  tile_stream *s = calloc(1, sizeof *s);
+  tile_stream *s = memory_zeroed(1, sizeof *s);
   if (!s)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a stream");
   s->device = device;
@@ -170,7 +172,7 @@ tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
   if (device->is_host)
     return status_set(TILE_INVALID_ARGUMENT,
                       "tile_stream_from_handle: the host device has no CUDA streams");
-  tile_stream *s = calloc(1, sizeof *s);
+  tile_stream *s = memory_zeroed(1, sizeof *s);
   if (!s)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a stream");
   *s = (tile_stream){.device = device, .handle = cuda_stream, .is_foreign = true};
@@ -200,7 +202,7 @@ tile_status tile_event_create(tile_device *device, tile_event **ret_event) {
     return no_device_given("tile_event_create");
   if (!ret_event)
     return null_argument("tile_event_create", "ret_event");
-  tile_event *e = calloc(1, sizeof *e);
+  tile_event *e = memory_zeroed(1, sizeof *e);
   if (!e)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for an event");
   e->device = device;

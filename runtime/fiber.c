@@ -5,6 +5,8 @@
 // switch.
 #include "runtime/fiber.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -80,14 +82,14 @@ static bool protect_guards(struct fiber_pool *p) {
 struct fiber_pool *fiber_pool_create(unsigned count) {
   if (count > FIBER_MAX)
     return NULL;
-  struct fiber_pool *p = calloc(1, sizeof *p);
+  struct fiber_pool *p = memory_zeroed(1, sizeof *p);
   if (!p)
     return NULL;
   long page = sysconf(_SC_PAGESIZE);
   p->page = page > 0 ? (size_t)page : 4096;
   p->count = count;
   p->map_bytes = count * slot_bytes(p);
-  p->fibers = calloc(count, sizeof *p->fibers);
+  p->fibers = memory_zeroed(count, sizeof *p->fibers);
   void *map = mmap(NULL, p->map_bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   p->map = map == MAP_FAILED ? NULL : map;

@@ -4,6 +4,7 @@
 // was there before, computes nonsense, as a GPU would let him on a bad day. With checks it is
 // reported as well (host_shared.c). Copies that a thread never waited for are dropped when the CTA
 // ends, since nobody can see its memory any more.
+#include "base/memory.h"
 #include "runtime/host_device.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static struct queue *queue_of(struct host_thread *t) {
   struct host_worker *w = t->cta->worker;
   if (!w->copies || w->copies->count < t->cta->threads) {
     // None is under way: the first copy of a CTA makes room for all of its threads.
-    struct host_copies *c = calloc(1, sizeof *c + t->cta->threads * sizeof c->queues[0]);
+    struct host_copies *c = memory_zeroed(1, sizeof *c + t->cta->threads * sizeof c->queues[0]);
     if (!c)
       out_of_memory(t);
     c->count = t->cta->threads;
@@ -70,7 +71,7 @@ static void push(struct host_thread *t, struct queue *q, const struct copy *c) {
     q->head = q->end = 0;
   if (q->end == q->cap) {
     size_t cap = q->cap ? 2 * q->cap : 16;
-    struct copy *at = realloc(q->at, cap * sizeof *at);
+    struct copy *at = memory_resize(q->at, cap * sizeof *at);
     if (!at)
       out_of_memory(t);
     q->at = at;

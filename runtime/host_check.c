@@ -3,6 +3,7 @@
 // the buffer that its pointer parameter points into. Findings, those of shared memory
 // (host_shared.c) and of divergence (host_cta.c) too, are kept in the order of programs and
 // threads, whatever order the workers ran them in.
+#include "base/memory.h"
 #include "runtime/host_device.h"
 
 #include <stdio.h>
@@ -13,8 +14,8 @@ bool host_check_begin(struct host_launch *l) {
   const struct kernel_info *info = l->module->info;
   struct host_device *d = l->device;
   pthread_mutex_lock(&d->lock);
-  l->bounds = calloc(info->param_count + 1, sizeof *l->bounds);
-  l->buffers = malloc((d->buffer_count + 1) * sizeof *l->buffers);
+  l->bounds = memory_zeroed(info->param_count + 1, sizeof *l->bounds);
+  l->buffers = memory_alloc((d->buffer_count + 1) * sizeof *l->buffers);
   bool ok = l->bounds && l->buffers;
   if (ok && d->buffer_count) {
     memcpy(l->buffers, d->buffers, d->buffer_count * sizeof *l->buffers);

@@ -3,6 +3,7 @@
 // where the kernel has no collectives, else as fibers that meet at barriers and shuffles. Threads
 // that would wait for ever for others are found and reported instead.
 #include "base/debug.h"
+#include "base/memory.h"
 #include "runtime/host_device.h"
 
 #include <stdio.h>
@@ -279,7 +280,7 @@ static bool worker_reserve(struct host_worker *w, const struct kernel_info *info
   if (info->shared_bytes > w->shared_bytes) {
     size_t bytes = (info->shared_bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
     free(w->shared);
-    w->shared = aligned_alloc(SHARED_ALIGN, bytes);
+    w->shared = memory_aligned(SHARED_ALIGN, bytes);
     w->shared_bytes = w->shared ? bytes : 0;
     if (!w->shared)
       return false;
@@ -290,7 +291,7 @@ static bool worker_reserve(struct host_worker *w, const struct kernel_info *info
   fiber_pool_destroy(w->fibers);
   free(w->threads);
   w->fibers = fiber_pool_create(threads);
-  w->threads = calloc(threads, sizeof *w->threads);
+  w->threads = memory_zeroed(threads, sizeof *w->threads);
   w->thread_cap = w->fibers && w->threads ? threads : 0;
   return w->thread_cap != 0;
 }
@@ -356,7 +357,7 @@ static tile_status start_workers(struct host_device *d) {
   if (!d->pool) {
     struct thread_pool *pool = thread_pool_create(d->thread_count);
     unsigned count = pool ? thread_pool_size(pool) : 0;
-    struct host_worker *workers = pool ? calloc(count, sizeof *workers) : NULL;
+    struct host_worker *workers = pool ? memory_zeroed(count, sizeof *workers) : NULL;
     if (workers) {
       d->pool = pool;
       d->workers = workers;

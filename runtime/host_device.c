@@ -4,6 +4,7 @@
 #include "runtime/host_device.h"
 
 #include "base/debug.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ size_t host_buffer_find(const struct host_buffer *table, size_t count, uintptr_t
 static bool table_insert(struct host_device *d, uintptr_t base, size_t size) {
   if (d->buffer_count == d->buffer_cap) {
     size_t cap = d->buffer_cap ? d->buffer_cap * 2 : 16;
-    struct host_buffer *grown = realloc(d->buffers, cap * sizeof *grown);
+    struct host_buffer *grown = memory_resize(d->buffers, cap * sizeof *grown);
     if (!grown)
       return false;
     d->buffers = grown;
@@ -67,7 +68,7 @@ static tile_status host_alloc(tile_device *base, size_t size, void **ret) {
   size_t rounded = (size + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
   pthread_mutex_lock(&d->lock);
   bool fits = d->bytes_in_use <= d->memory - size;
-  void *p = fits ? aligned_alloc(BUFFER_ALIGN, rounded) : NULL;
+  void *p = fits ? memory_aligned(BUFFER_ALIGN, rounded) : NULL;
   if (p && !table_insert(d, (uintptr_t)p, size)) {
     free(p);
     p = NULL;
@@ -172,7 +173,7 @@ static tile_status host_stream_wait(tile_device *d, void *stream) {
 
 static tile_status host_event_create(tile_device *d, void **ret) {
   (void)d;
-  *ret = calloc(1, sizeof(struct timespec));
+  *ret = memory_zeroed(1, sizeof(struct timespec));
   return *ret ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "out of memory for an event");
 }
 
@@ -272,7 +273,7 @@ static const struct device_ops host_ops = {
 };
 
 tile_status host_device_open(tile_device **ret) {
-  struct host_device *d = calloc(1, sizeof *d);
+  struct host_device *d = memory_zeroed(1, sizeof *d);
   if (!d)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a device");
   d->base.ops = &host_ops;

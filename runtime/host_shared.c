@@ -9,6 +9,7 @@
 //
 // TILE_HOST_NO_BARRIERS=1 judges as if there were no barriers, which shows that the checker would
 // find one that is missing.
+#include "base/memory.h"
 #include "runtime/host_device.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ bool host_shadow_reserve(struct host_worker *w, size_t bytes) {
   if (w->shadow && w->shadow->size >= bytes)
     return true;
   host_shadow_free(w->shadow);
-  struct host_shadow *s = calloc(1, sizeof *s + bytes * sizeof s->bytes[0]);
+  struct host_shadow *s = memory_zeroed(1, sizeof *s + bytes * sizeof s->bytes[0]);
   w->shadow = s;
   if (!s)
     return false;

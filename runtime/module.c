@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaded kernels and their launches, for any kind of device.
 #include "base/debug.h"
+#include "base/memory.h"
 #include "runtime/device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct module *module_new(tile_device *device, const struct kernel_info *info) {
-  struct module *m = calloc(1, sizeof *m);
+  struct module *m = memory_zeroed(1, sizeof *m);
   if (m) {
     m->device = device;
     m->info = info;

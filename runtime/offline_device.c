@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device that is not there: kernels can be opened and compiled for its target, and whatever would
 // run on it says so. For processes that leave the GPU to others.
+#include "base/memory.h"
 #include "runtime/device.h"
 
 #include <stdio.h>
@@ -63,7 +64,7 @@ static const struct device_ops offline_ops = {
 };
 
 tile_status device_open_offline(const char *target, tile_device **ret) {
-  tile_device *d = calloc(1, sizeof *d);
+  tile_device *d = memory_zeroed(1, sizeof *d);
   if (!d)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a device");
   d->ops = &offline_ops;

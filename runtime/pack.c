@@ -2,6 +2,7 @@
 // Opening packs, and the grid arithmetic of generated code.
 #include "runtime/pack.h"
 
+#include "base/memory.h"
 #include "runtime/internal.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ static tile_status no_memory(void) {
 }
 
 static tile_status open_checked(const void *data, size_t size, void *owned, tile_pack **ret) {
-  tile_pack *p = malloc(sizeof *p);
+  tile_pack *p = memory_alloc(sizeof *p);
   if (!p)
     return no_memory();
   tile_status s = pack_read(data, size, p);
@@ -68,7 +69,7 @@ static int read_file(const char *path, void **ret, size_t *ret_size) {
     error = EISDIR;
   else if (!S_ISREG(st.st_mode))
     error = EINVAL;
-  else if (posix_memalign(&data, PACK_ALIGN, (size_t)st.st_size + 1) != 0)
+  else if (!(data = memory_aligned(PACK_ALIGN, (size_t)st.st_size + 1)))
     error = ENOMEM;
   else
     error = read_exactly(fd, data, (size_t)st.st_size);

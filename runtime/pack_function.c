@@ -3,6 +3,7 @@
 // GPU, and the launch. Specialisations stand in the pack with the most specific first, so that the
 // first one whose promises hold is the right one. A launch of what was loaded before takes no lock.
 #include "base/debug.h"
+#include "base/memory.h"
 #include "runtime/args.h"
 #include "runtime/device.h"
 #include "runtime/pack.h"
@@ -81,9 +82,11 @@ static tile_status no_such_function(const tile_pack *p, const char *name) {
   struct strbuf names = {0};
   for (uint32_t i = 0; i < p->counts[PACK_KERNELS] && i < 8; i++)
     strbuf_printf(&names, "%s`%s`", i ? ", " : "", tile_pack_name(p, i));
-  tile_status s = status_set(TILE_NOT_FOUND, "the pack has no function `%s`\n  = help: it has %s%s",
-                             name, names.len ? strbuf_cstr(&names) : "none at all",
-                             p->counts[PACK_KERNELS] > 8 ? ", ..." : "");
+  tile_status s = names.failed ? status_set(TILE_OUT_OF_MEMORY, "out of memory for a message")
+                               : status_set(TILE_NOT_FOUND,
+                                            "the pack has no function `%s`\n  = help: it has %s%s",
+                                            name, names.len ? strbuf_cstr(&names) : "none at all",
+                                            p->counts[PACK_KERNELS] > 8 ? ", ..." : "");
   strbuf_finish(&names);
   return s;
 }
@@ -100,7 +103,8 @@ static tile_status runs_nowhere(const tile_pack *p, const uint8_t *kernel, tile_
   }
   const char *name = pack_text(p, pack_u32(kernel + PACK_KERNEL_NAME));
   tile_status s =
-      d->is_host
+      list.failed ? status_set(TILE_OUT_OF_MEMORY, "out of memory for a message")
+      : d->is_host
           ? status_set(TILE_NOT_FOUND,
                        "packs hold code for GPUs, and this device is the host: `%s` has %s\n"
                        "  = help: libtile runs the kernel's source on the host",
@@ -126,7 +130,7 @@ tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, c
     return no_such_function(pack, name);
   uint32_t count = pack_u32(k + PACK_KERNEL_VARIANT_COUNT);
   uint32_t first = pack_u32(k + PACK_KERNEL_FIRST_VARIANT);
-  tile_function *f = calloc(1, sizeof *f + count * sizeof f->variants[0]);
+  tile_function *f = memory_zeroed(1, sizeof *f + count * sizeof f->variants[0]);
   if (!f)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", name);
   f->pack = pack;
@@ -182,7 +186,8 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   // The driver takes machine code at addresses that suit its fields.
   void *aligned = NULL;
   if ((uintptr_t)code % 16 != 0) {
-    if (posix_memalign(&aligned, PACK_ALIGN, size) != 0)
+    aligned = memory_aligned(PACK_ALIGN, size);
+    if (!aligned)
       return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
     memcpy(aligned, code, size);
     code = aligned;

@@ -2,6 +2,7 @@
 // Work that is recorded once and run many times: by the driver's graphs on a GPU, as a list of
 // records on devices without such. A program of fifty small kernels costs the host one launch.
 #include "base/dtype.h"
+#include "base/memory.h"
 #include "runtime/device.h"
 
 #include <stdlib.h>
@@ -46,7 +47,7 @@ void recording_destroy(struct recording *r) {
 static tile_status push(struct recording *r, struct record record) {
   if (r->count == r->cap) {
     size_t cap = r->cap ? r->cap * 2 : 16;
-    struct record *grown = realloc(r->at, cap * sizeof *grown);
+    struct record *grown = memory_resize(r->at, cap * sizeof *grown);
     if (!grown) {
       free(record.values);
       return status_set(TILE_OUT_OF_MEMORY, "out of memory for a recording");
@@ -60,7 +61,7 @@ static tile_status push(struct recording *r, struct record record) {
 
 tile_status record_launch(struct recording *r, struct module *m, tile_grid grid,
                           void *const *values, bool check) {
-  uint64_t *kept = calloc(m->info->param_count + 1, sizeof *kept);
+  uint64_t *kept = memory_zeroed(m->info->param_count + 1, sizeof *kept);
   if (!kept)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a recording");
   for (uint32_t i = 0; i < m->info->param_count; i++) {
@@ -115,7 +116,7 @@ tile_status tile_replay_begin(tile_device *device, tile_stream *stream) {
     return status_set(TILE_INVALID_ARGUMENT, "tile_replay_begin: the stream is recording already");
   if (device->ops->record_begin)
     s = device->ops->record_begin(device, stream->handle);
-  else if (!(stream->recording = calloc(1, sizeof *stream->recording)))
+  else if (!(stream->recording = memory_zeroed(1, sizeof *stream->recording)))
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a recording");
   stream->is_recording = s == TILE_OK;
   return s;
@@ -129,7 +130,7 @@ tile_status tile_replay_end(tile_device *device, tile_stream *stream, tile_repla
     return status_set(TILE_INVALID_ARGUMENT, "tile_replay_end: `ret_replay` is NULL");
   if (!stream->is_recording)
     return status_set(TILE_INVALID_ARGUMENT, "tile_replay_end: the stream is not recording");
-  tile_replay *r = calloc(1, sizeof *r);
+  tile_replay *r = memory_zeroed(1, sizeof *r);
   void *recorded = NULL;
   if (device->ops->record_end)
     s = device->ops->record_end(device, stream->handle, &recorded);

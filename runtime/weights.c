@@ -6,6 +6,7 @@
 // and offsets are checked before a pointer is made.
 #include "base/json.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/npy.h"
 #include "base/vec.h"
 #include "runtime/internal.h"
@@ -228,7 +229,7 @@ tile_status tile_weights_open(const char *path, tile_weights **ret_weights) {
   if (!path || !ret_weights)
     return status_set(TILE_INVALID_ARGUMENT, "tile_weights_open: `%s` is NULL",
                       path ? "ret_weights" : "path");
-  tile_weights *w = calloc(1, sizeof *w);
+  tile_weights *w = memory_zeroed(1, sizeof *w);
   if (w && !(w->arena = arena_create())) {
     free(w);
     w = NULL;

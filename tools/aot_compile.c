@@ -167,7 +167,7 @@ bool aot_pack(struct aot *a, struct str *ret) {
                                       .variants = pack_variants(a, f),
                                       .variant_count = (uint32_t)f->variants.len};
   }
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = a->tool->arena};
   pack_write(kernels, (uint32_t)a->functions.len, &out);
   bool ok = !out.failed;
   if (ok)

@@ -36,7 +36,7 @@ static bool is_taken(struct str name) {
 // Letters, digits and single underscores stay; other bytes become `_xHH`. A name that cannot be,
 // and any that ends in `_`, gets one more `_`.
 const char *aot_c_name(struct arena *a, const char *name) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = a};
   if (isdigit((unsigned char)name[0]))
     strbuf_putc(&b, '_');
   for (const char *p = name; *p; p++) {
@@ -288,7 +288,7 @@ static bool bind_options(struct aot *a) {
 }
 
 static void describe_constants(struct aot *a, struct aot_function *f) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = a->tool->arena};
   for (size_t i = 0; i < f->bindings.len; i++)
     if (f->bindings.at[i].kind == BIND_CONSTANT)
       strbuf_printf(&b, "%s%s=%s", b.len ? ", " : "", f->bindings.at[i].name,

@@ -9,6 +9,7 @@
 //   scalar = [ type ':' ] ( number | 'True' | 'False' )
 #include "tools/arg_spec.h"
 
+#include "base/memory.h"
 #include "tools/array_fill.h"
 #include "tools/npy.h"
 
@@ -286,7 +287,7 @@ bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where
     return false;
   if (value.is_array && !value.array.data) {
     uint64_t bytes = value.array.count * dtype_bytes(value.array.dtype);
-    value.array.data = malloc(bytes ? bytes : 1);
+    value.array.data = memory_alloc(bytes ? bytes : 1);
     if (!value.array.data) {
       diag_error(diag, where, E0991, "no memory for an array of %llu bytes",
                  (unsigned long long)bytes);

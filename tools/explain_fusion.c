@@ -14,7 +14,7 @@ static void write_names(struct buffer *const *at, size_t len, struct json_writer
 }
 
 static void write_expr(const struct expr *e, struct json_writer *w) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = w->out->arena};
   int64_t value;
   expr_print(e, &text);
   if (expr_is_const(e, &value))
@@ -34,7 +34,7 @@ static void write_axes(const struct region *r, struct json_writer *w) {
 }
 
 static void write_stages(const struct region *r, struct json_writer *w) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = w->out->arena};
   json_begin_array(w);
   for (size_t i = 0; i < r->stages.len; i++) {
     strbuf_clear(&text);
@@ -77,7 +77,7 @@ int explain_fusion(struct tool *t, struct graph *g) {
   struct regions *r = l ? regions_form(l, &(struct fuse_options){0}) : NULL;
   if (!r)
     return tool_error_status(t);
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   if (t->o.json)
     write_json(r, &out);
   else

@@ -34,7 +34,7 @@ struct report {
 // ---- reading the IR ----
 
 static const char *type_text(struct report *r, struct ir_context *c, MlirType t) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = c->arena};
   for (unsigned d = 0; type_is_tensor(t) && d < tensor_rank(t); d++)
     strbuf_printf(&b, "%lldx", (long long)tensor_dim(t, d));
   MlirType e = element_type(t);
@@ -368,7 +368,7 @@ int explain_perf(struct tool *t, struct compile_request *request) {
                           result.info.name, &cubin, &r.ptxas))
     return tool_error_status(t);
   r.has_ptxas = ptxas != NULL;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   if (t->o.json)
     write_json(&r, &out);
   else

@@ -106,7 +106,7 @@ static bool pack_kernel(struct packing *pk, const struct graph_kernel *k, struct
   struct kernel_info info;
   if (!add_codes(pk, k, WIDE, &variants[0], &info) || !add_codes(pk, k, 1, &variants[1], &info))
     return false;
-  struct strbuf constants = {0};
+  struct strbuf constants = {.arena = pk->tool->arena};
   for (size_t i = 0; i < k->constants.len; i++)
     strbuf_printf(&constants, "%s%s=%s", i ? " " : "", k->constants.at[i].name,
                   k->constants.at[i].value);
@@ -131,7 +131,7 @@ bool graph_pack(struct tool *t, const struct program *p, const struct target *ta
   for (size_t i = 0; i < p->kernels.len; i++)
     if (!pack_kernel(&pk, p->kernels.at[i], &kernels[i]))
       return false;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   pack_write(kernels, (uint32_t)p->kernels.len, &out);
   bool ok = !out.failed;
   if (ok)

@@ -6,6 +6,7 @@
 
 #include "autotune/worker/bench.h"
 #include "base/array.h"
+#include "base/memory.h"
 #include "graph/reference/interpret.h"
 #include "tools/graph_tune.h"
 #include "tools/npy.h"
@@ -25,7 +26,7 @@ static bool to_array(const struct tensor *from, struct array *ret) {
     dense[d] = stride;
     stride *= from->shape[d];
   }
-  ret->data = calloc((size_t)from->numel + 1, dtype_bytes(from->dtype));
+  ret->data = memory_zeroed((size_t)from->numel + 1, dtype_bytes(from->dtype));
   if (ret->data)
     tensor_store(from, ret->data, dense);
   return ret->data != NULL;
@@ -241,7 +242,7 @@ static void headline(const struct tool *t, const struct graph_session *s, struct
 
 int graph_run(struct tool *t, struct graph *g) {
   struct graph_session s = {0};
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   int status = graph_session_open(t, g, &s);
   if (status == EXIT_DONE)
     status = graph_session_run(t, &s);
@@ -298,7 +299,7 @@ static tile_status replay_times(struct graph_session *s, unsigned count, uint64_
 
 int graph_bench(struct tool *t, struct graph *g) {
   struct graph_session s = {0};
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   int status = graph_session_open(t, g, &s);
   if (status == EXIT_DONE)
     status = graph_session_run(t, &s); // warm

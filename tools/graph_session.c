@@ -2,6 +2,7 @@
 // A graph's program on a device: compiled, loaded, its arguments made and uploaded, its results
 // brought back.
 #include "base/clock.h"
+#include "base/memory.h"
 #include "graph/ir/sizes.h"
 #include "graph/reference/inputs.h"
 #include "tools/arg_spec.h"
@@ -100,7 +101,7 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
   if (fits) {
     tensor_load(into, value.array.data, dense);
   } else {
-    struct strbuf type = {0};
+    struct strbuf type = {.arena = t->arena};
     value_type_print(v, false, &type);
     diag_error(t->diag, a->where, E0723, "input `%s` is %s", v->name, strbuf_cstr(&type));
     strbuf_finish(&type);
@@ -113,7 +114,7 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
 static int upload(struct tool *t, const struct graph_session *s, const struct tensor *from,
                   const struct tensor_view *to) {
   size_t bytes = (size_t)tensor_span(to->rank, to->shape, to->strides) * dtype_bytes(to->dtype);
-  void *host = malloc(bytes ? bytes : 1);
+  void *host = memory_alloc(bytes ? bytes : 1);
   if (!host)
     return out_of_memory(t);
   memset(host, 0xff, bytes);
@@ -143,7 +144,7 @@ static int place(struct tool *t, struct graph_session *s, const struct value *v,
     return status;
   status = upload(t, s, from, ret);
   if (status == EXIT_DONE && from) { // where elements share memory, the last one wins for all
-    void *host = malloc(bytes ? bytes : 1);
+    void *host = memory_alloc(bytes ? bytes : 1);
     if (!host)
       return out_of_memory(t);
     tensor_store(from, host, strides);
@@ -156,7 +157,7 @@ static int place(struct tool *t, struct graph_session *s, const struct value *v,
 // What --arg says, else what --weights has, instead of what was made.
 static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *weights) {
   const struct graph *g = s->program->graph;
-  struct strbuf made_up = {0};
+  struct strbuf made_up = {.arena = t->arena};
   int status = EXIT_DONE;
   for (size_t i = 0; status == EXIT_DONE && i < g->inputs.len; i++) {
     const struct value *v = g->inputs.at[i];
@@ -263,7 +264,7 @@ void graph_session_close(struct graph_session *s) {
 static int bring_back(struct tool *t, struct graph_session *s, const struct tensor_view *v,
                       size_t i) {
   size_t bytes = (size_t)tensor_span(v->rank, v->shape, v->strides) * dtype_bytes(v->dtype);
-  void *host = malloc(bytes ? bytes : 1);
+  void *host = memory_alloc(bytes ? bytes : 1);
   tensor_destroy(s->outputs[i]);
   s->outputs[i] = tensor_create(v->dtype, v->rank, v->shape);
   int status = EXIT_DONE;

@@ -2,6 +2,8 @@
 // A file's tensors are dense and may lie at any address.
 #include "tools/graph_weights.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 static bool has_some(const struct graph *g, const tile_weights *w) {
@@ -47,7 +49,7 @@ static bool fits(const tile_weight *w, const struct value *input, const struct t
 }
 
 static void misfit(struct tool *t, const tile_weight *w, const struct value *input) {
-  struct strbuf has = {0}, wants = {0};
+  struct strbuf has = {.arena = t->arena}, wants = {.arena = t->arena};
   strbuf_puts(&has, dtype_name((enum dtype)w->type));
   strbuf_putc(&has, '[');
   for (int d = 0; d < w->rank; d++)
@@ -75,7 +77,7 @@ bool graph_weights_take(struct tool *t, tile_weights *w, const struct value *inp
     dense[d] = stride;
     stride *= into->shape[d];
   }
-  void *aligned = malloc(found.size ? found.size : 1);
+  void *aligned = memory_alloc(found.size ? found.size : 1);
   if (!aligned) {
     diag_error(t->diag, t->o.weights.where, E0991, "out of memory for `%s`", input->name);
     return false;

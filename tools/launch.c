@@ -2,6 +2,7 @@
 // From the command line to a launch: device, kernel, arguments, grid.
 #include "tools/launch.h"
 
+#include "base/memory.h"
 #include "lang/syntax/ast.h"
 #include "runtime/internal.h"
 #include "tools/findings.h"
@@ -410,7 +411,7 @@ int launch_run(struct tool *t, struct launch *l) {
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret) {
   struct array a = l->args[i].value.array;
   size_t size = a.count * dtype_bytes(a.dtype);
-  a.data = malloc(size ? size : 1);
+  a.data = memory_alloc(size ? size : 1);
   if (!a.data) {
     diag_error(t->diag, l->args[i].where, E0991, "no memory for a copy of `%s`",
                l->args[i].param->name);

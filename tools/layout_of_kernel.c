@@ -142,7 +142,7 @@ static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
   v.element = element_name(s, element_type(type));
   v.element_bits = type_bits(s->c, element_type(type));
   v.rank = tensor_rank(type);
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = s->arena};
   for (unsigned d = 0; d < v.rank; d++) {
     v.shape[d] = tensor_dim(type, d);
     strbuf_printf(&text, "%" PRId64 "x", v.shape[d]);
@@ -237,7 +237,7 @@ static void select_values(struct survey *s, const struct spec *spec) {
 
 // "7, 8 and 11": where there are tensors; of the line, if it has some at other columns.
 static const char *places_with_tensors(struct survey *s, uint32_t line) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = s->arena};
   uint32_t last = 0, shown = 0;
   for (size_t i = 0; i < s->values.len && shown <= LINES_IN_HELP; i++) {
     const struct value *v = s->values.at[i];
@@ -419,7 +419,7 @@ static void write_json(const struct survey *s, struct strbuf *out) {
 }
 
 static int write_values(struct tool *t, struct survey *s, const struct spec *spec, bool picture) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   if (t->o.json)
     write_json(s, &out);
   else if (picture)

@@ -18,7 +18,7 @@ static bool want_color(const struct tool *t) {
 }
 
 static void print_messages(struct tool *t) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   strbuf_put(&out, strbuf_cstr(&t->log), t->log.len);
   if (t->o.diagnostics_json)
     diag_render_json(t->diag, &out);
@@ -45,7 +45,7 @@ static int run_mode(struct tool *t) {
   case MODE_VERSION: return mode_version(t);
   case MODE_HELP: break;
   }
-  struct strbuf help = {0};
+  struct strbuf help = {.arena = t->arena};
   options_help(&help);
   int status = tool_write(t, strbuf_cstr(&help), help.len);
   strbuf_finish(&help);
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
   t.o.passes.log = &t.log;
   int status = EXIT_USAGE;
   if (argc < 2) {
-    struct strbuf help = {0};
+    struct strbuf help = {.arena = t.arena};
     options_help(&help);
     fputs(strbuf_cstr(&help), stderr);
     strbuf_finish(&help);

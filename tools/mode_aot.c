@@ -86,7 +86,7 @@ static int write_result(struct tool *t, const struct aot *a, struct str result) 
     status = tool_write(t, result.ptr, result.len);
   if (!t->o.json || status != EXIT_DONE)
     return status;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   write_json(a, names[t->o.artifact], result.len, &out);
   t->o.output = NULL;
   status = tool_write(t, strbuf_cstr(&out), out.len);
@@ -139,7 +139,7 @@ static int find_assembler(struct tool *t, struct aot *a) {
 static int check_cubin(struct tool *t, const struct aot *a) {
   if (a->functions.len == 1)
     return EXIT_DONE;
-  struct strbuf names = {0};
+  struct strbuf names = {.arena = t->arena};
   for (size_t i = 0; i < a->functions.len; i++)
     strbuf_printf(&names, "%s`%s`", i ? ", " : "", a->functions.at[i].name);
   diag_help(diag_error(t->diag, t->o.file_at, E0402, "this file has %zu kernels", a->functions.len),
@@ -159,7 +159,7 @@ static int error_status(const struct tool *t) {
 
 static int produce(struct tool *t, struct aot *a) {
   struct str result = {0};
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = t->arena};
   int status = EXIT_DONE;
   if (!aot_describe(a) || !aot_grids(a))
     return error_status(t);

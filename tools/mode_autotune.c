@@ -135,7 +135,7 @@ static int write_file(struct tool *t, const char *path, struct strbuf *text) {
 
 static int draw(struct tuning *w, const struct tune_result *r) {
   struct tool *t = w->tool;
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = w->tool->arena};
   int status = EXIT_DONE;
   if (t->o.svg) {
     const char *title =
@@ -154,7 +154,7 @@ static int draw(struct tuning *w, const struct tune_result *r) {
 
 static int show(struct tuning *w, const struct tune_result *r, const char *path) {
   struct tool *t = w->tool;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = w->tool->arena};
   double bytes = (double)(t->o.bytes ? t->o.bytes : tuning_problem_bytes(w->problem));
   if (t->o.json) {
     tune_report_json(&w->problem->space, r, t->o.flops, bytes, &out);

@@ -134,7 +134,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune
 int mode_bench(struct tool *t) {
   struct launch l = {0};
   struct stopwatch b = {0};
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   int status = launch_open(t, &l);
   if (status == EXIT_DONE)
     status = launch_compile(t, &l);

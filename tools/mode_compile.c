@@ -136,7 +136,7 @@ int mode_compile(struct tool *t) {
     show_timing(t, &r, mlir, &result.timing);
   if (!t->o.json)
     return tool_write(t, result.output.ptr, result.output.len);
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   write_json(&r, &result, &out);
   status = tool_write(t, strbuf_cstr(&out), out.len);
   strbuf_finish(&out);

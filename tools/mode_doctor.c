@@ -57,7 +57,7 @@ int mode_doctor(struct tool *t) {
       cache ? "usable" : arena_printf(t->arena, "not used: %s", why ? why : "no folder"));
   disk_cache_close(cache);
 
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   struct json_writer w = {.out = &out};
   if (t->o.json)
     json_begin_array(&w);

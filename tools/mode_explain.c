@@ -125,7 +125,7 @@ int mode_explain(struct tool *t) {
       diag_help(d, "did you mean `%s`?", near);
     return EXIT_USAGE;
   }
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   struct str examples = find_examples(diag_code_name(code));
   if (t->o.json)
     print_json(code, examples, &out);

@@ -15,7 +15,7 @@
 #include <errno.h>
 
 static void write_type(const struct value *v, struct json_writer *w) {
-  struct strbuf type = {0};
+  struct strbuf type = {.arena = w->out->arena};
   value_type_print(v, true, &type);
   json_begin_object(w);
   json_key(w, "name"), json_cstring(w, v->name);
@@ -85,7 +85,7 @@ static void write_json(const struct graph *g, struct strbuf *out) {
 }
 
 static int emit_graph(struct tool *t, const struct graph *g) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   if (t->o.json)
     write_json(g, &out);
   else
@@ -114,7 +114,7 @@ static int write_file(struct tool *t, const char *path, const struct strbuf *tex
 // NAME.h and NAME.c in the folder -o.
 static int emit_c(struct tool *t, const struct program *p, const struct target *target) {
   struct c_module m = {.made_from = t->o.file};
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = t->arena};
   if (!t->o.output) {
     diag_help(diag_error(t->diag, t->o.emit_at, E0703, "`--emit=c` of a graph makes two files"),
               "name a folder for them: `-o out`");
@@ -151,7 +151,7 @@ static bool is_stage(const struct tool *t, enum emit_kind kind) {
 }
 
 static int emit_as(struct tool *t, const struct program *p, const struct target *target) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   if (t->o.artifact == ARTIFACT_C)
     return emit_c(t, p, target);
   if (t->o.artifact == ARTIFACT_PLAN)

@@ -11,7 +11,7 @@ static int print(struct tool *t, struct strbuf *out) {
 }
 
 int mode_list_passes(struct tool *t) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   struct json_writer w = {.out = &out};
   if (t->o.json)
     json_begin_array(&w);
@@ -34,7 +34,7 @@ int mode_list_passes(struct tool *t) {
 }
 
 int mode_version(struct tool *t) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   if (t->o.json) {
     struct json_writer w = {.out = &out};
     json_begin_object(&w);

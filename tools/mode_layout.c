@@ -23,7 +23,7 @@ int mode_layout(struct tool *t) {
     return layout_of_kernel(t);
   bool svg = t->o.output && str_ends(str_from(t->o.output), ".svg");
   enum draw_format format = t->o.json ? DRAW_JSON : svg ? DRAW_SVG : DRAW_TEXT;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   const char *error = NULL;
   size_t at = 0;
   int status = EXIT_WRONG;

@@ -132,7 +132,7 @@ static void report_mismatch(struct tool *t, const struct assignment *e, const st
                             const struct array *expected, const struct comparison *c, double rtol,
                             double atol) {
   if (!c->same_shape) {
-    struct strbuf shapes = {0};
+    struct strbuf shapes = {.arena = t->arena};
     print_shape(actual, &shapes);
     strbuf_puts(&shapes, " against ");
     print_shape(expected, &shapes);
@@ -141,7 +141,7 @@ static void report_mismatch(struct tool *t, const struct assignment *e, const st
     strbuf_finish(&shapes);
     return;
   }
-  struct strbuf first = {0}, worst = {0};
+  struct strbuf first = {.arena = t->arena}, worst = {.arena = t->arena};
   format_index(actual, c->first, &first);
   format_index(actual, c->worst, &worst);
   size_t bytes = dtype_bytes(actual->dtype), expected_bytes = dtype_bytes(expected->dtype);
@@ -265,7 +265,7 @@ static int run_and_report(struct tool *t, struct launch *l, struct array *result
 
 int mode_run(struct tool *t) {
   struct launch l = {0};
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   struct array *results = NULL;
   int status = launch_open(t, &l);
   if (status == EXIT_DONE) {

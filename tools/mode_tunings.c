@@ -154,7 +154,7 @@ int mode_tunings(struct tool *t) {
                  : verb == MERGE ? "`--tunings merge` takes at least two files"
                                  : "no file of tunings");
   const char **paths = arena_array(t->arena, const char *, count);
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = t->arena};
   status = find_files(t, verb, paths);
   if (status == EXIT_DONE)
     status = verb == SHOW    ? show(t, paths, count, &out)

@@ -8,6 +8,7 @@
 #include "tools/npy.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/npy.h"
 
 #include <errno.h>
@@ -117,7 +118,7 @@ static bool read_elements(struct npy_parser *p, int fd, uint64_t header_bytes) {
     return malformed(p, (uint64_t)st.st_size < header_bytes + bytes
                             ? "it has fewer elements than its shape says"
                             : "bytes follow the last element");
-  p->array.data = malloc(bytes ? bytes : 1);
+  p->array.data = memory_alloc(bytes ? bytes : 1);
   if (!p->array.data) {
     diag_error(p->diag, p->where, E0991, "no memory for the %llu bytes of `%s`",
                (unsigned long long)bytes, p->path);
@@ -185,7 +186,7 @@ int npy_write(const char *path, const struct array *array) {
   char start[10] = {
       '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(length & 255), (char)(length >> 8)};
   size_t bytes = array->count * dtype_bytes(array->dtype);
-  char *file = out.failed ? NULL : malloc(sizeof start + length + bytes);
+  char *file = out.failed ? NULL : memory_alloc(sizeof start + length + bytes);
   int error = file ? 0 : ENOMEM;
   if (file) {
     memcpy(file, start, sizeof start);

@@ -82,7 +82,7 @@ static int one_of(struct tool *t, const struct given *g, size_t n, const char *c
   for (size_t i = 0; i < n; i++)
     if (str_is(g->value, words[i]))
       return (int)i;
-  struct strbuf list = {0};
+  struct strbuf list = {.arena = t->arena};
   for (size_t i = 0; i < n; i++)
     strbuf_printf(&list, "%s`%s`", i ? ", " : "", words[i]);
   const char *near = str_nearest(g->value, words, n);
@@ -193,7 +193,7 @@ static bool apply_target(struct tool *t, const struct given *g) {
   if (!str_is(g->value, "auto") && !target_find(g->value)) {
     const char *const *names = target_names();
     size_t n = 0;
-    struct strbuf list = {0};
+    struct strbuf list = {.arena = t->arena};
     for (; names[n]; n++)
       strbuf_printf(&list, "`%s`, ", names[n]);
     const char *near = str_nearest(g->value, names, n);
@@ -400,7 +400,7 @@ static bool unknown_option(struct tool *t, struct str word, struct span where) {
 
 // The words joined by blanks; starts[i] is the offset of word i.
 static void join_words(struct tool *t, int argc, char **argv, uint32_t *starts) {
-  struct strbuf line = {0};
+  struct strbuf line = {.arena = t->arena};
   for (int i = 0; i < argc; i++) {
     if (i)
       strbuf_putc(&line, ' ');

@@ -303,7 +303,7 @@ bool ptxas_run(struct tool *t, const char *ptxas, const struct target *target,
                   arena_strdup(t->arena, "-v"),  arena_strdup(t->arena, "-lineinfo"),
                   arena_strdup(t->arena, "-o"),  arena_strdup(t->arena, s.cubin),
                   arena_strdup(t->arena, s.ptx), NULL};
-  struct strbuf messages = {0};
+  struct strbuf messages = {.arena = t->arena};
   *ret_report = (struct ptxas_report){-1, -1, -1, -1};
   error = run(ptxas, argv, &messages, &status);
   bool ok = false;

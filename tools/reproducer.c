@@ -105,7 +105,7 @@ static void name_folder(void) {
 }
 
 void reproducer_install(struct tool *t, int argc, char **argv) {
-  struct strbuf command = {0};
+  struct strbuf command = {.arena = t->arena};
   for (int i = 0; i < argc; i++) {
     if (i)
       strbuf_putc(&command, ' ');

@@ -196,7 +196,7 @@ bool tunings_agree(const struct tune_entry *a, const struct tune_entry *b) {
 }
 
 static const char *describe(struct tool *t, const struct tune_entry *e) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = t->arena};
   tune_key_values_print(&e->key, &b);
   strbuf_printf(&b, "%son %s: ", b.len ? " " : "", e->key.device);
   tune_settings_print(e->settings, e->setting_count, &b);
@@ -207,7 +207,7 @@ static const char *describe(struct tool *t, const struct tune_entry *e) {
 
 // "M=4096,N=4096", as --tuned-for takes it.
 static const char *wish_for(struct tool *t, const struct tune_entry *e, bool with_device) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = t->arena};
   for (size_t i = 0; i < e->key.value_count; i++)
     strbuf_printf(&b, "%s%s=%lld", i ? "," : "", e->key.values[i].name,
                   (long long)e->key.values[i].value);
@@ -402,7 +402,7 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   if (!tunings_open(t, m, &ts) || !tunings_for_build(&ts, &q, &tuned))
     return false;
   if (tuned.entry) {
-    struct strbuf text = {0};
+    struct strbuf text = {.arena = t->arena};
     tuned_print(&tuned, &text);
     diag_remark(t->diag, t->o.file_at, "tuning", "%s", strbuf_cstr(&text));
     strbuf_finish(&text);

@@ -4,6 +4,7 @@
 // is one piece, and a lock for its length shows whether the line before it was cut short by a
 // crash. Such a line gets an end, does not parse and is passed over.
 #include "autotune/database/internal.h"
+#include "base/memory.h"
 #include "base/sha256.h"
 
 #include <errno.h>
@@ -119,7 +120,7 @@ struct tune_journal *tune_journal_open(const struct tune_key *key) {
   struct disk_cache *cache = disk_cache_open(NULL);
   int folder = disk_cache_folder(cache, CACHE_TUNE_FOLDER);
   int fd = folder >= 0 ? open_file(folder, key) : -1;
-  struct tune_journal *j = fd >= 0 ? malloc(sizeof *j) : NULL;
+  struct tune_journal *j = fd >= 0 ? memory_alloc(sizeof *j) : NULL;
   if (j) {
     j->fd = fd;
     pthread_mutex_init(&j->lock, NULL);
@@ -143,7 +144,7 @@ void tune_journal_close(struct tune_journal *j) {
 
 static void write_config(struct json_writer *w, const char *key, const struct tune_space *s,
                          size_t config) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = w->out->arena};
   tune_config_print(s, config, &text);
   json_key(w, key), json_cstring(w, strbuf_cstr(&text));
   strbuf_finish(&text);

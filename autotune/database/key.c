@@ -39,7 +39,7 @@ static const char *hint_of(const tile_arg *arg) {
 }
 
 const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = a};
   for (size_t i = 0; i < count; i++)
     strbuf_printf(&b, "%s%s%s%s", i ? "," : "", args[i].is_pointer ? "*" : "",
                   dtype_name((enum dtype)args[i].type), hint_of(&args[i]));

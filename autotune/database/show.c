@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tunings for people: a table, and what differs between two files.
 #include "autotune/database/internal.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -58,13 +59,15 @@ static void print_row(const struct table *t, const struct strbuf *cell, const ch
 }
 
 void tune_file_show(const struct tune_file *f, const bool *is_stale, struct strbuf *out) {
-  struct strbuf(*rows)[COLUMNS] = calloc(f->count + 1, sizeof *rows);
+  struct strbuf(*rows)[COLUMNS] = memory_zeroed(f->count + 1, sizeof *rows);
   struct table t = {0};
   if (!rows)
-    out->failed = true;
+    strbuf_fail(out);
   for (int c = 0; c < COLUMNS; c++)
     t.widths[c] = strlen(headings[c]);
   for (size_t i = 0; rows && i < f->count; i++) {
+    for (int c = 0; c < COLUMNS; c++)
+      rows[i][c].arena = out->arena;
     fill_row(&f->entries[i], rows[i]);
     for (int c = 0; c < COLUMNS; c++)
       t.widths[c] = rows[i][c].len > t.widths[c] ? rows[i][c].len : t.widths[c];
@@ -111,11 +114,13 @@ static void print_whole(char mark, const struct tune_entry *e, struct strbuf *ou
   strbuf_printf(out, ", %.4g ms\n", e->ms);
 }
 
-static bool same_settings(const struct tune_entry *a, const struct tune_entry *b) {
-  struct strbuf x = {0}, y = {0};
+static bool same_settings(const struct tune_entry *a, const struct tune_entry *b,
+                          struct strbuf *out) {
+  struct strbuf x = {.arena = out->arena}, y = {.arena = out->arena};
   tune_settings_print(a->settings, a->setting_count, &x);
   tune_settings_print(b->settings, b->setting_count, &y);
   bool same = strcmp(strbuf_cstr(&x), strbuf_cstr(&y)) == 0;
+  out->failed |= x.failed || y.failed;
   strbuf_finish(&x);
   strbuf_finish(&y);
   return same;
@@ -124,7 +129,7 @@ static bool same_settings(const struct tune_entry *a, const struct tune_entry *b
 static bool print_change(const struct tune_entry *a, const struct tune_entry *b,
                          struct strbuf *out) {
   bool hash = memcmp(a->key.hash, b->key.hash, sizeof a->key.hash) != 0;
-  bool settings = !same_settings(a, b);
+  bool settings = !same_settings(a, b, out);
   if (!hash && !settings && a->ms == b->ms)
     return false;
   print_name('~', b, out);

@@ -4,6 +4,7 @@
 // killed loses its lock with its descriptors; what it left is taken over by the next one.
 #include "autotune/database/internal.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/sha256.h"
 
 #include <errno.h>
@@ -148,7 +149,8 @@ static bool write_all(int fd, const char *data, size_t size) {
 // The rename itself becomes lasting with its folder.
 static void flush_folder(const char *path) {
   const char *slash = strrchr(path, '/');
-  char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+  char *folder =
+      slash ? memory_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : memory_strdup(".");
   int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   if (fd >= 0) {
     fsync(fd);
@@ -157,13 +159,11 @@ static void flush_folder(const char *path) {
   free(folder);
 }
 
-static tile_status end_update(struct update *u, const struct tune_file *f) {
-  struct strbuf text = {0};
+static tile_status end_update(struct arena *a, struct update *u, const struct tune_file *f) {
+  struct strbuf text = {.arena = a};
   struct stat st;
   tune_file_print(f, &text);
-  bool ok = !text.failed;
-  errno = ENOMEM;
-  ok = ok && ftruncate(u->fd, 0) == 0 && write_all(u->fd, text.ptr, text.len);
+  bool ok = ftruncate(u->fd, 0) == 0 && write_all(u->fd, text.ptr, text.len);
   if (ok && stat(u->path, &st) == 0) // the old file's permissions; not always ours to give
     (void)!fchmod(u->fd, st.st_mode & 07777);
   ok = ok && fsync(u->fd) == 0 && rename(u->lock_path, u->path) == 0;
@@ -195,14 +195,14 @@ static tile_status put(struct arena *a, struct update *u, const char *path,
   if (s != TILE_OK)
     return s;
   if (!tune_file_read(a, diag, u->path, &f)) {
-    struct strbuf text = {0};
+    struct strbuf text = {.arena = a};
     diag_render_text(diag, (struct diag_style){0}, &text);
     s = status_set(TILE_IO_ERROR, "%s", strbuf_cstr(&text));
     strbuf_finish(&text);
     return s;
   }
   tune_file_replace(a, &f, entry);
-  return end_update(u, &f);
+  return end_update(a, u, &f);
 }
 
 tile_status tune_file_put(const char *path, const struct tune_entry *entry) {
@@ -234,7 +234,7 @@ bool tune_file_merge(struct arena *a, struct diag_engine *diag, const char *into
   bool ok = tune_file_read(a, diag, u.path, &f);
   if (ok) {
     tune_file_join(a, &f, &more);
-    ok = end_update(&u, &f) == TILE_OK;
+    ok = end_update(a, &u, &f) == TILE_OK;
     if (!ok)
       diag_error(diag, SPAN_NONE, E0711, "%s", tile_error_message());
   }

@@ -56,7 +56,7 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
 static void write_winner(struct json_writer *w, const struct tune_space *s,
                          const struct tune_result *r, double flops, double bytes) {
   const struct tune_trial *t = &r->trials[r->best], *normal = &r->trials[0];
-  struct strbuf options = {0};
+  struct strbuf options = {.arena = w->out->arena};
   report_options(s, r->best, &options);
   json_key(w, "best"), json_begin_object(w);
   json_key(w, "config"), write_config(w, s, r->best);

@@ -2,6 +2,7 @@
 // The progress line and the table at the end. What could not be tried is grouped by its reason,
 // numbers left aside; what failed on the device is listed one by one, a configuration a line.
 #include "autotune/report/internal.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ static int by_time(const void *x, const void *y) {
 // without memory.
 static const struct tune_trial **ranking(const struct tune_result *r, enum tune_outcome o,
                                          size_t *ret_count) {
-  const struct tune_trial **list = calloc(r->count + 1, sizeof(const struct tune_trial *));
+  const struct tune_trial **list = memory_zeroed(r->count + 1, sizeof(const struct tune_trial *));
   size_t n = 0, first = 0;
   if (!list)
     return NULL;
@@ -198,7 +199,7 @@ static void print_spills(const struct tune_space *s, const struct tune_result *r
 
 static void print_dropped(const struct tune_space *s, const struct tune_result *r,
                           struct strbuf *out) {
-  bool *seen = calloc(r->count + 1, sizeof(bool));
+  bool *seen = memory_zeroed(r->count + 1, sizeof(bool));
   if (!seen)
     return;
   for (size_t i = 0; i < r->count; i++) {

@@ -82,7 +82,7 @@ static void draw_axes(const struct tune_dim *d, const struct scale *s, struct st
 }
 
 static void title_of(const struct tune_space *s, const struct tune_trial *t, struct strbuf *out) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = out->arena};
   tune_config_print(s, t->config, &text);
   const char *before = ": ";
   if (report_is_timed(t)) {

@@ -49,7 +49,7 @@ static bool unknown_name(struct space_builder *b, struct span at, struct str nam
     diag_help(d, "did you mean `%s`?", near);
     return false;
   }
-  struct strbuf list = {0};
+  struct strbuf list = {.arena = b->a};
   for (size_t i = 0; i < n; i++)
     strbuf_printf(&list, "%s`%s`", i == 0 ? "" : i + 1 < n ? ", " : " and ", names[i]);
   diag_help(d, "there are %s", strbuf_cstr(&list));

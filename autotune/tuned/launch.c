@@ -2,6 +2,7 @@
 // Launching with a chosen configuration. The path of a launch that was seen before takes no lock
 // and allocates nothing: its types and integers are hashed, a table gives kernel and grid.
 #include "autotune/tuned/tuned.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +91,7 @@ static struct tuned_table *reserve(struct tuned_settings *s) {
   if (t && s->launch_count + 1 <= t->cap / 2)
     return t;
   size_t cap = t ? t->cap * 2 : FIRST_CAP;
-  struct tuned_table *grown = calloc(1, sizeof *grown + cap * sizeof grown->slots[0]);
+  struct tuned_table *grown = memory_zeroed(1, sizeof *grown + cap * sizeof grown->slots[0]);
   if (!grown)
     return NULL;
   grown->cap = cap;

@@ -102,6 +102,8 @@ static bool tell(void *user, const struct tune_progress *p) {
     return true;
   struct strbuf config = {0};
   tune_config_print(w->space, trial->config, &config);
+  if (config.failed) // the callback misses an event
+    return true;
   bool ran = trial->outcome == TUNE_MEASURED || trial->outcome == TUNE_SAME_CODE;
   tile_tune_event event = {
       .config = strbuf_cstr(&config),
@@ -139,7 +141,7 @@ static tile_status nothing_ran(const struct work *w, struct arena *a,
   if (!failed)
     return status_set(TILE_LAUNCH_FAILED, "kernel `%s`: the tuning ended before anything ran",
                       name);
-  struct strbuf config = {0};
+  struct strbuf config = {.arena = a};
   tune_config_print(w->space, failed->config, &config);
   const char *spelling = arena_strdup(a, strbuf_cstr(&config));
   strbuf_finish(&config);
@@ -163,7 +165,8 @@ static void put_on_file(const struct tuned_request *r, const struct work *w,
     return;
   struct strbuf config = {0};
   tune_config_print(w->space, result->best, &config);
-  tell_unwritten(r, strbuf_cstr(&config), ms);
+  if (!config.failed)
+    tell_unwritten(r, strbuf_cstr(&config), ms);
   strbuf_finish(&config);
 }
 

@@ -3,6 +3,7 @@
 #include "autotune/tuned/tuned.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "lang/host/tuning.h"
 
 #include <errno.h>
@@ -14,7 +15,10 @@
 tile_status tuned_diag_failure(const struct diag_engine *diag, tile_status status) {
   struct strbuf text = {0};
   diag_render_text(diag, (struct diag_style){0}, &text);
-  status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the tuning failed");
+  if (text.failed)
+    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the messages of a tuning");
+  else
+    status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the tuning failed");
   strbuf_finish(&text);
   return status;
 }
@@ -93,7 +97,7 @@ tile_status tile_tuned_open(tile_device *device, const char *path, const char *n
                       !device ? "device"
                       : !path ? "path"
                               : "ret_tuned");
-  tile_tuned *t = calloc(1, sizeof *t);
+  tile_tuned *t = memory_zeroed(1, sizeof *t);
   if (!t || !(t->arena = arena_create())) {
     free(t);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a kernel");
@@ -291,7 +295,7 @@ tile_status tile_tuned_set_constant(tile_tuned *t, const char *name, const char 
     return status;
   struct tuned_settings s = begin(t);
   size_t count = t->kernel->declared_count;
-  const char **constants = calloc(count + 1, sizeof *constants);
+  const char **constants = memory_zeroed(count + 1, sizeof *constants);
   if (!constants) {
     pthread_mutex_unlock(&t->lock);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a setting of kernel `%s`",

@@ -4,6 +4,7 @@
 // known.
 #include "autotune/worker/bench.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -30,7 +31,7 @@ tile_status measure_run(const struct measure_plan *plan, const struct measure_ho
                         struct tune_sample *ret) {
   unsigned least = plan->least ? plan->least : 1, most = plan->most;
   most = most < least ? least : most > MAX_LAUNCHES ? MAX_LAUNCHES : most;
-  double *ms = malloc(most * sizeof *ms), start = hooks->now(hooks->user), fastest = 0, warm;
+  double *ms = memory_alloc(most * sizeof *ms), start = hooks->now(hooks->user), fastest = 0, warm;
   if (!ms)
     return status_set(TILE_OUT_OF_MEMORY, "no room for %u times", most);
   tile_status s = hooks->once(hooks->user, &warm);

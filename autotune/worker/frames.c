@@ -2,6 +2,8 @@
 // See autotune/worker/frames.h. A member "frame" names the kind of a frame.
 #include "autotune/worker/frames.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -22,7 +24,7 @@ static bool make_room(struct frame_reader *r) {
   if (r->cap - r->len >= READ_AT_ONCE)
     return true;
   size_t cap = r->cap * 2 > r->len + READ_AT_ONCE ? r->cap * 2 : r->len + READ_AT_ONCE;
-  char *grown = realloc(r->data, cap);
+  char *grown = memory_resize(r->data, cap);
   if (!grown)
     return false;
   r->data = grown;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames from the tuner: what they ask for is queued for the threads that do it.
 #include "autotune/worker/server.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -46,7 +47,7 @@ void worker_candidate_free(struct candidate *c) {
 }
 
 static struct candidate *candidate_new(const struct frame *f) {
-  struct candidate *c = calloc(1, sizeof *c);
+  struct candidate *c = memory_zeroed(1, sizeof *c);
   if (!c)
     return NULL;
   const struct json *info = json_get(f->head, "info"), *grid = json_get(f->head, "grid");
@@ -54,7 +55,7 @@ static struct candidate *candidate_new(const struct frame *f) {
   c->load_id = (uint64_t)frame_int(f->head, "id", 0);
   c->arena = arena_create();
   c->size = f->bytes.len;
-  c->code = malloc(c->size + 1);
+  c->code = memory_alloc(c->size + 1);
   if (!c->arena || !c->code || !info || !kernel_info_read(c->arena, info, &c->bench.info) ||
       !grid || grid->kind != JSON_ARRAY || grid->count != 3) {
     worker_candidate_free(c);
@@ -82,7 +83,7 @@ static bool take_load(struct server *s, const struct frame *f) {
 }
 
 static bool take_request(struct server *s, const struct json *head, bool measures) {
-  struct request *r = calloc(1, sizeof *r);
+  struct request *r = memory_zeroed(1, sizeof *r);
   if (!r)
     return false;
   r->measures = measures;

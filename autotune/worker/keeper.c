@@ -5,6 +5,7 @@
 #include "autotune/worker/state.h"
 #include "base/clock.h"
 #include "base/debug.h"
+#include "base/memory.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -180,7 +181,7 @@ static void put_request(struct tune_worker *w, struct worker_request *r) {
 // Loads the code again in front of `r`, for a worker that does not have it.
 static bool put_own_load(struct tune_worker *w, struct worker_request *r,
                          struct worker_candidate *c) {
-  struct worker_request *own = calloc(1, sizeof *own), **at = &w->requests;
+  struct worker_request *own = memory_zeroed(1, sizeof *own), **at = &w->requests;
   if (!own)
     return false;
   while (*at != r)

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE // dladdr
 #include "autotune/worker/protocol.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -73,7 +74,7 @@ char *worker_find_program(const char *given) {
     if (access(strbuf_cstr(&path), X_OK) == 0)
       found = strbuf_cstr(&path);
   }
-  char *copy = found ? strdup(found) : NULL;
+  char *copy = found ? memory_strdup(found) : NULL;
   strbuf_finish(&path);
   if (!found)
     status_set(TILE_NOT_FOUND,

@@ -4,6 +4,7 @@
 // is everybody's, and who hangs cannot be ended, only left behind.
 #include "autotune/worker/protocol.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ static void *serve(void *user) {
 }
 
 static struct worker_thread *thread_new(const int files[3]) {
-  struct worker_thread *t = calloc(1, sizeof *t);
+  struct worker_thread *t = memory_zeroed(1, sizeof *t);
   if (!t)
     return NULL;
   pthread_condattr_t monotonic;

@@ -3,6 +3,7 @@
 // does the rest, so that watchdog and restarts do not wait for the caller.
 #include "autotune/worker/state.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,7 +89,7 @@ static bool start_thread(struct tune_worker *w) {
 }
 
 static struct tune_worker *worker_new(int data_fd) {
-  struct tune_worker *w = calloc(1, sizeof *w);
+  struct tune_worker *w = memory_zeroed(1, sizeof *w);
   if (!w)
     return NULL;
   w->fd = w->shared_fd = w->wake[0] = w->wake[1] = w->notify[0] = w->notify[1] = -1;
@@ -188,7 +189,7 @@ uint64_t worker_next_id(struct tune_worker *w) { return ++w->last_id; }
 
 static struct worker_request *queue(struct tune_worker *w, enum request_kind kind,
                                     uint32_t config) {
-  struct worker_request *r = calloc(1, sizeof *r), **at = &w->requests;
+  struct worker_request *r = memory_zeroed(1, sizeof *r), **at = &w->requests;
   if (!r)
     return NULL; // the caller counts replies: it will run into its own limits first
   r->id = worker_next_id(w);
@@ -263,7 +264,7 @@ void worker_answer(struct tune_worker *w, struct worker_request *r,
   while (*at != r)
     at = &(*at)->next;
   *at = r->next;
-  struct worker_reply *n = r->is_own ? NULL : calloc(1, sizeof *n);
+  struct worker_reply *n = r->is_own ? NULL : memory_zeroed(1, sizeof *n);
   if (n) {
     n->reply = *reply;
     n->reply.config = r->config;

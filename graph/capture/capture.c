@@ -3,6 +3,7 @@
 // after it do nothing, so that chains of them need no checks.
 #include "graph/capture/capture.h"
 
+#include "base/memory.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx.h"
 
@@ -18,14 +19,14 @@ tile_status capture_fail(tile_graph *g, tile_status status, const char *fmt, ...
     va_start(ap, fmt);
     strbuf_vprintf(&text, fmt, ap);
     va_end(ap);
-    g->status = status;
     g->message = strbuf_take(&text);
+    g->status = g->message ? status : TILE_OUT_OF_MEMORY;
   }
   return status_set(g->status, "%s", g->message ? g->message : "out of memory");
 }
 
 tile_status capture_fail_diag(tile_graph *g) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = g->arena};
   diag_render_text(g->diag, (struct diag_style){0}, &text);
   tile_status s = capture_fail(g, TILE_COMPILE_ERROR, "%s",
                                text.len ? strbuf_cstr(&text) : "the graph is wrong");
@@ -53,7 +54,7 @@ bool capture_is_open(tile_graph *g) {
 // ---- graphs ----
 
 static tile_status create(tile_graph **ret) {
-  tile_graph *g = calloc(1, sizeof *g);
+  tile_graph *g = memory_zeroed(1, sizeof *g);
   if (!g || !(g->arena = arena_create())) {
     free(g);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph");

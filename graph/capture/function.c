@@ -5,6 +5,7 @@
 // Sizes are numbers unless marked dynamic. Strides are those of a dense tensor, whatever its sizes,
 // or numbers. Marked dimensions of one size are one symbol, as `x + y` wants it where both are
 // marked.
+#include "base/memory.h"
 #include "graph/capture/capture.h"
 #include "graph/ir/sizes.h"
 #include "graph/run/handle.h"
@@ -60,7 +61,7 @@ tile_status tile_captured_create(tile_device *device, tile_graph_function functi
   if (!device || !function || !ret_captured)
     return status_set(TILE_INVALID_ARGUMENT,
                       "a function wants a device and a C function, and a place for it");
-  tile_captured *f = calloc(1, sizeof *f);
+  tile_captured *f = memory_zeroed(1, sizeof *f);
   if (!f)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a function");
   pthread_mutex_init(&f->lock, NULL);
@@ -100,7 +101,7 @@ static tile_status mark(tile_captured *f, const struct mark *m) {
   for (size_t i = 0; i < f->mark_count; i++)
     if (f->marks[i].input == m->input && f->marks[i].dim == m->dim)
       return f->marks[i] = *m, TILE_OK;
-  struct mark *more = realloc(f->marks, (f->mark_count + 1) * sizeof *more);
+  struct mark *more = memory_resize(f->marks, (f->mark_count + 1) * sizeof *more);
   if (!more)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a dynamic dimension");
   f->marks = more;
@@ -334,9 +335,9 @@ static tile_status capture(const tile_captured *f, struct variant *v,
 
 static tile_status capture_variant(tile_captured *f, struct variant *v,
                                    const struct tensor_views *views, tile_value **values) {
-  v->guards = calloc(views->count + 1, sizeof *v->guards);
-  v->lo = calloc(MAX_SYMBOLS, sizeof *v->lo);
-  v->hi = calloc(MAX_SYMBOLS, sizeof *v->hi);
+  v->guards = memory_zeroed(views->count + 1, sizeof *v->guards);
+  v->lo = memory_zeroed(MAX_SYMBOLS, sizeof *v->lo);
+  v->hi = memory_zeroed(MAX_SYMBOLS, sizeof *v->hi);
   if (!v->guards || !v->lo || !v->hi)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for the guards of a function");
   v->input_count = views->input_count;
@@ -347,9 +348,9 @@ static tile_status capture_variant(tile_captured *f, struct variant *v,
 
 static tile_status variant_create(tile_captured *f, const struct tensor_views *views,
                                   struct variant **ret) {
-  struct variant *v = calloc(1, sizeof *v);
-  tile_value **values = calloc(views->count + 1, sizeof *values);
-  struct variant **more = realloc(f->variants, (f->variant_count + 1) * sizeof *more);
+  struct variant *v = memory_zeroed(1, sizeof *v);
+  tile_value **values = memory_zeroed(views->count + 1, sizeof *values);
+  struct variant **more = memory_resize(f->variants, (f->variant_count + 1) * sizeof *more);
   if (more)
     f->variants = more;
   tile_status s = v && values && more

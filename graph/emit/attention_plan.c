@@ -72,7 +72,7 @@ const char *attention_space(struct emitter *e, const struct expr *queries, const
   if (is_host(o))
     return NULL;
   unsigned least = s->has_halves ? 32 : 16, most = s->has_halves ? 128 : 64;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = e->arena};
   emit_space_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
   if (s->keys > p->block_n)
     emit_space_blocks(&out, "BLOCK_N", keys, p->block_n, least, most);

@@ -10,7 +10,7 @@
 // ---- beginning ----
 
 static const char *comment_of(struct emitter *e) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = e->arena};
   const struct region *r = e->region;
   VEC(const char *) seen = {0};
   for (size_t i = 0; i < r->stages.len; i++)
@@ -44,6 +44,8 @@ struct emitter *emit_begin(struct program *p, const struct region *r,
   e->s = p->regions->loops->scalars;
   e->name = suffix ? arena_printf(e->arena, "%s_%s", r->name, suffix) : r->name;
   e->comment = comment_of(e);
+  for (unsigned i = 0; i < EMIT_SCOPES; i++)
+    e->scopes[i].text.arena = e->arena;
   e->scopes[0].indent = 1;
   e->scopes[0].serial = ++e->serial;
   e->launch.region = r;
@@ -250,7 +252,7 @@ static void put_header(struct emitter *e, struct strbuf *out) {
 }
 
 static const char *source_of(struct emitter *e) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = e->arena};
   strbuf_printf(&out, "# %s\n", e->comment);
   for (size_t i = 0; i < e->helpers.len; i++)
     strbuf_printf(&out, "%s\n\n", e->helpers.at[i]);

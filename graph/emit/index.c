@@ -223,7 +223,7 @@ static struct text chain_text(struct emitter *e, const struct expr *x, bool *ret
     parts[0] = widened(e, parts[0]);
     any_wide = true;
   }
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = e->arena};
   for (uint32_t i = 0; i < n; i++) {
     bool minus = false;
     const struct expr *one = of[i].of;

@@ -171,7 +171,7 @@ static const char *setting_of(struct arena *a, const struct graph_kernel *k, con
 
 const char *kernel_config_text(struct arena *a, const struct tune_space *s,
                                const struct graph_kernel *k) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = a};
   for (size_t d = 0; d < s->dim_count; d++) {
     const char *value = setting_of(a, k, s->dims[d].name);
     strbuf_printf(&out, "%s%s=%s", d ? ", " : "", s->dims[d].name, value ? value : "?");

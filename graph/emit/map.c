@@ -187,7 +187,7 @@ static const struct expr *rows_of(struct emitter *e, const struct map_plan *m) {
 
 static const char *space_of(struct emitter *e, const struct map_plan *m) {
   const struct expr *x = map_last_axis(m)->symbol->limit;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = e->arena};
   if (m->rank == 1) {
     emit_space_blocks(&out, "BLOCK", x, m->block, 128, 4096);
   } else if (m->across >= 0) {

@@ -197,7 +197,7 @@ const char *product_space(struct emitter *e, const struct expr *const extents[3]
                           const struct program_options *o) {
   unsigned k = 512 / dtype_bits(s->dtype); // a block of 32 halves
   unsigned most = is_host(o) ? 32 : 256;   // there an instruction for each element
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = e->arena};
   bool splits = p->split_k > 1; // there are counters for so many blocks
   emit_space_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16, most);
   emit_space_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16, most);

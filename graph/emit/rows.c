@@ -156,7 +156,7 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
   struct row_writer tail;
   bool left = put_tail(&w, &tail);
   const struct expr *grid[3] = {expr_const(e->x, programs), NULL, NULL};
-  struct strbuf space = {0};
+  struct strbuf space = {.arena = s->p->arena};
   emit_space_powers(&space, "num_warps", s->num_warps, 4, 32);
   emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%u", programs),
            emit_space_end(e, &space));

@@ -54,7 +54,7 @@ static void count_parts(struct row_writer *w) {
 static const char *space_of(struct row_writer *w, bool splits) {
   const struct rows *s = w->s;
   struct emitter *e = w->e;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = w->e->arena};
   unsigned most = s->share_count ? 0 : s->is_inner ? 64 : 256;
   if (!w->is_row)
     emit_space_blocks(&out, "XBLOCK", s->x->symbol->limit, s->x_block, splits ? s->x_block : 2,

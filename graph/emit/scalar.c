@@ -207,7 +207,7 @@ static enum precedence precedence_of(enum scalar_op op) {
 static bool is_comparison(enum scalar_op op) { return op >= SCALAR_EQ && op <= SCALAR_GE; }
 
 static const char *fill(struct emitter *e, const char *template, const char *const *operands) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = e->arena};
   for (const char *c = template; *c; c++) {
     if (*c == '$')
       strbuf_puts(&out, operands[*++c - '0']);

@@ -73,7 +73,7 @@ static void put_scan(struct scan_writer *w, const struct emit_reduction *d, size
 }
 
 static const char *space_of(const struct scan_writer *w) {
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = w->e->arena};
   if (!w->is_row)
     emit_space_blocks(&out, "XBLOCK", w->r->axes[0]->symbol->limit, w->x_block, 4, 128);
   emit_space_blocks(&out, "RBLOCK", w->r->axes[1]->symbol->limit, w->r_block, w->is_row ? 256 : 4,

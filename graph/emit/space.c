@@ -36,7 +36,7 @@ void emit_space_powers(struct strbuf *out, const char *name, unsigned chosen, un
 }
 
 const char *emit_space_end(struct emitter *e, struct strbuf *out) {
-  const char *text = out->failed || !out->len ? NULL : arena_strdup(e->arena, strbuf_cstr(out));
+  const char *text = !out->len ? NULL : arena_strdup(e->arena, strbuf_cstr(out));
   strbuf_finish(out);
   return text;
 }

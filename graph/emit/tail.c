@@ -68,7 +68,7 @@ static bool is_of_grid(const char *name) {
 
 // The tail as a function, and the call. Blocks that both have are the launch's.
 static const char *call_of(struct emitter *e, struct emitter *tail) {
-  struct strbuf text = {0}, call = {0};
+  struct strbuf text = {.arena = e->arena}, call = {.arena = e->arena};
   strbuf_printf(&text, "@jit\ndef %s(", tail->name);
   strbuf_printf(&call, "%s(", tail->name);
   const char *comma = "";

@@ -45,7 +45,7 @@ static const char *kind_word(const struct group *g) {
 
 const char *region_name(struct fuser *f, const struct group *g) {
   VEC(const char *) words = {0};
-  struct strbuf name = {0};
+  struct strbuf name = {.arena = f->arena};
   for (size_t i = 0; i < g->members.len; i++) {
     const struct stage *s = g->members.at[i]->stage;
     for (size_t j = 0; j < s->origins.len; j++) {

@@ -16,7 +16,7 @@ bool infer_error(struct infer *in, enum diag_code code, const char *fmt, ...) {
 }
 
 const char *infer_shape_text(struct infer *in, uint32_t rank, const struct expr *const *shape) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = in->g->arena};
   strbuf_putc(&b, '[');
   for (uint32_t i = 0; i < rank; i++) {
     strbuf_puts(&b, i ? ", " : "");
@@ -29,7 +29,7 @@ const char *infer_shape_text(struct infer *in, uint32_t rank, const struct expr 
 }
 
 const char *infer_type_text(struct infer *in, const struct value *v) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = in->g->arena};
   value_type_print(v, false, &b);
   const char *text = arena_strdup(in->g->arena, strbuf_cstr(&b));
   strbuf_finish(&b);
@@ -128,7 +128,7 @@ struct value *infer_value(struct infer *in, unsigned i) {
 bool infer_wrap_dim(struct infer *in, const struct expr *e, uint32_t rank, uint32_t *ret) {
   int64_t dim, count = rank ? rank : 1;
   if (!expr_is_const(e, &dim) || dim < -count || dim >= count) {
-    struct strbuf b = {0};
+    struct strbuf b = {.arena = in->g->arena};
     expr_print(e, &b);
     infer_error(in, E1004, "there is no dimension %s in a tensor of %u dimensions", strbuf_cstr(&b),
                 rank);

@@ -185,7 +185,7 @@ static void print_arg(struct printer *p, const struct arg *a) {
 static bool is_default(struct printer *p, const struct parameter *parameter, const struct arg *a) {
   if (!parameter->has_default)
     return false;
-  struct strbuf text = {0}, *out = p->out;
+  struct strbuf text = {.arena = p->arena}, *out = p->out;
   if (a->kind == ARG_STRING)
     return str_eq(a->string, parameter->default_text);
   p->out = &text;
@@ -337,13 +337,13 @@ static void print_ranges(struct printer *p) {
 void graph_print(const struct graph *g, struct strbuf *out) {
   struct arena *scratch = arena_create();
   if (!scratch) {
-    out->failed = true;
+    strbuf_fail(out);
     return;
   }
   jmp_buf on_oom;
   if (setjmp(on_oom)) {
-    out->failed = true;
     arena_destroy(scratch);
+    strbuf_fail(out);
     return;
   }
   arena_set_oom(scratch, &on_oom);

@@ -30,7 +30,7 @@ void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, 
 struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t index,
                             const struct value *v, const char *name, enum dtype t,
                             const struct expr *numel) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = b->arena};
   for (const char *c = name && *name ? name : "v"; *c; c++) {
     bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_';
     bool digit = *c >= '0' && *c <= '9';

@@ -3,6 +3,7 @@
 // the kernels.
 #include "graph/reference/interpret.h"
 
+#include "base/memory.h"
 #include "graph/loops/tape.h"
 
 #include <math.h>
@@ -54,7 +55,7 @@ static bool allocate(struct execution *x) {
     struct memory *m = &x->c.memory[i];
     if (!size_of(x, x->l->buffers.at[i]->numel, &m->numel) || m->numel < 0 || m->numel > INT32_MAX)
       return false;
-    m->at = calloc((size_t)m->numel + 1, sizeof *m->at);
+    m->at = memory_zeroed((size_t)m->numel + 1, sizeof *m->at);
     if (!m->at)
       return false;
   }
@@ -245,7 +246,7 @@ static double *matrix(struct execution *x, const struct scalar *v, const struct 
   size_t count = 1;
   for (uint32_t i = 0; i < 3; i++)
     count *= (size_t)tape_extent(x->t, i);
-  double *ret = malloc((count + 1) * sizeof *ret);
+  double *ret = memory_alloc((count + 1) * sizeof *ret);
   if (!ret)
     return NULL;
   x->fill = ret;
@@ -361,7 +362,7 @@ static bool run_attention(struct execution *x) {
   w.q = matrix(x, a->q, s->axes[0], s->axes[1], a->depth);
   w.k = matrix(x, a->k, s->axes[0], a->key, a->depth);
   double *v = matrix(x, a->v, s->axes[0], s->axes[2], a->key);
-  w.scores = malloc((size_t)(batches * w.rows * w.keys + 1) * sizeof *w.scores);
+  w.scores = memory_alloc((size_t)(batches * w.rows * w.keys + 1) * sizeof *w.scores);
   bool ok = w.q && w.k && v && w.scores;
   if (ok) {
     const struct expr *axes[3] = {s->axes[0], s->axes[1], a->key};
@@ -393,7 +394,7 @@ bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbol
                      struct tensor *const *inputs, struct tensor **ret_outputs) {
   struct execution x = {.l = l};
   struct arena *scratch = arena_create();
-  struct memory *memory = calloc(l->buffers.len + 1, sizeof *memory);
+  struct memory *memory = memory_zeroed(l->buffers.len + 1, sizeof *memory);
   x.c = (struct tape_context){
       .arena = scratch, .graph = l->graph, .sizes = symbols, .memory = memory, .seed = seed};
   bool ok = scratch && memory && allocate(&x) && move_inputs(&x, inputs);

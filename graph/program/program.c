@@ -29,7 +29,7 @@ static const char *rename_function(struct arena *a, const char *source, const ch
   const char *old = arena_printf(a, "def %s(", from), *at = strstr(source, old);
   if (!at)
     return source;
-  struct strbuf out = {0};
+  struct strbuf out = {.arena = a};
   strbuf_put(&out, source, (size_t)(at - source));
   strbuf_printf(&out, "def %s(", to);
   const char *c = at + strlen(old), *end = strstr(c, "):");

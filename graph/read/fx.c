@@ -323,7 +323,7 @@ static bool annotate(struct reader *r, const struct binding *b, const struct ann
   const struct arg *x = &b->number, *y = &an->number;
   if (is_number && x->kind == ARG_INT && y->kind == ARG_INT &&
       (x->number->hi < y->number->lo || y->number->hi < x->number->lo)) {
-    struct strbuf text = {0};
+    struct strbuf text = {.arena = r->arena};
     expr_print(x->number, &text);
     fx_error(r, an->span, E1006, "annotated as another number than this, `%s`", strbuf_cstr(&text));
     strbuf_finish(&text);

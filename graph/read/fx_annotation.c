@@ -180,7 +180,7 @@ bool fx_annotation(struct reader *r, struct annotation *ret) {
 bool fx_check_size(struct reader *r, const struct value *v, struct span at) {
   if (!value_is_too_large(v))
     return true;
-  struct strbuf type = {0};
+  struct strbuf type = {.arena = r->arena};
   value_type_print(v, v->strides != NULL, &type);
   fx_error(r, at, E0911, "`%s` takes 2^46 bytes or more", strbuf_cstr(&type));
   strbuf_finish(&type);
@@ -201,7 +201,7 @@ static bool agrees(const struct value *v, const struct annotation *an) {
 bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
                  struct span made_at) {
   if (!agrees(v, an)) {
-    struct strbuf type = {0};
+    struct strbuf type = {.arena = r->arena};
     value_type_print(v, false, &type);
     struct str text = {r->source->text.ptr + an->span.begin, an->span.end - an->span.begin};
     if (text.len > 2 && (text.ptr[0] == '"' || text.ptr[0] == '\''))

@@ -94,7 +94,7 @@ void fx_report_unknown(struct reader *r) {
   enum { SHOWN = 40, NEAR = 8 };
   if (r->unknown.len == 0)
     return;
-  struct strbuf names = {0};
+  struct strbuf names = {.arena = r->arena};
   struct span first = r->unknown.at[0].span;
   qsort(r->unknown.at, r->unknown.len, sizeof *r->unknown.at, by_uses);
   for (size_t i = 0; i < r->unknown.len && i < SHOWN; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scaled dot product attention by its definition, one row of scores at a time, and its gradient.
 // Heads of queries share those of keys where there are fewer (in order).
+#include "base/memory.h"
 #include "graph/reference/reference.h"
 
 #include <math.h>
@@ -141,7 +142,7 @@ static void attend_row(const struct attention *a, int64_t i, int64_t row, double
 
 static void attend(void *user, int64_t i) {
   struct attention *a = user;
-  double *scores = malloc((size_t)(a->columns + 1) * sizeof *scores);
+  double *scores = memory_alloc((size_t)(a->columns + 1) * sizeof *scores);
   if (!scores)
     a->failed = true;
   for (int64_t row = 0; scores && row < a->rows; row++)
@@ -196,7 +197,7 @@ static void attend_backward_row(const struct attention *a, int64_t i, int64_t ro
 // All heads of one batch, since they may share keys.
 static void attend_backward(void *user, int64_t batch) {
   struct attention *a = user;
-  double *scores = malloc((size_t)(a->columns + 1) * sizeof *scores);
+  double *scores = memory_alloc((size_t)(a->columns + 1) * sizeof *scores);
   if (!scores)
     a->failed = true;
   for (int64_t i = batch * a->heads; scores && i < (batch + 1) * a->heads; i++)

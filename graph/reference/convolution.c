@@ -2,6 +2,7 @@
 // Convolutions in any number of dimensions, as products with the windows laid out as columns. One
 // geometry serves all: a wide side (input of a convolution, output of a transposed one) and a
 // narrow side, with weights [narrow channels, wide channels / groups, window].
+#include "base/memory.h"
 #include "graph/reference/reference.h"
 
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static void scatter_columns(const struct convolution *v, const union element *co
 
 static union element *make_columns(struct convolution *v) {
   union element *columns =
-      calloc((size_t)(column_rows(v) * v->narrow_size) + 1, sizeof(union element));
+      memory_zeroed((size_t)(column_rows(v) * v->narrow_size) + 1, sizeof(union element));
   if (!columns)
     v->failed = true;
   return columns;

@@ -3,6 +3,7 @@
 // are, to operators that say what they want.
 #include "graph/reference/inputs.h"
 
+#include "base/memory.h"
 #include "graph/ir/operators.h"
 
 #include <math.h>
@@ -51,10 +52,10 @@ static void note_uses(struct follow *f) {
 static bool follow_init(struct follow *f, const struct graph *g, const int64_t *symbols) {
   const size_t values = g->value_count;
   *f = (struct follow){.g = g, .symbols = symbols};
-  f->first = calloc(values + 2, sizeof *f->first);
-  f->shifts = calloc(values + 1, sizeof *f->shifts);
-  f->stack = calloc(values + 1, sizeof *f->stack);
-  f->seen = calloc(values + 1, sizeof *f->seen);
+  f->first = memory_zeroed(values + 2, sizeof *f->first);
+  f->shifts = memory_zeroed(values + 1, sizeof *f->shifts);
+  f->stack = memory_zeroed(values + 1, sizeof *f->stack);
+  f->seen = memory_zeroed(values + 1, sizeof *f->seen);
   if (!f->first || !f->shifts || !f->stack || !f->seen)
     return false;
   note_uses(f);
@@ -65,7 +66,7 @@ static bool follow_init(struct follow *f, const struct graph *g, const int64_t *
     f->first[v + 1] = total;
     total += count;
   }
-  f->uses = calloc(total + 1, sizeof *f->uses);
+  f->uses = memory_zeroed(total + 1, sizeof *f->uses);
   if (f->uses)
     note_uses(f);
   return f->uses != NULL;

@@ -3,6 +3,7 @@
 // freed after its last use.
 #include "graph/reference/interpret.h"
 
+#include "base/memory.h"
 #include "graph/reference/reference.h"
 
 #include <stdio.h>
@@ -203,7 +204,7 @@ static bool run_node(struct run *r, const struct node *n) {
                              r->pool, r->streams, r->tensors, NULL};
   if (!f)
     return call_fail(&c, "writes to a tensor; such graphs are made functional when they are read");
-  c.out = calloc(n->result_count ? n->result_count : 1, sizeof(struct tensor *));
+  c.out = memory_zeroed(n->result_count ? n->result_count : 1, sizeof(struct tensor *));
   bool ok = c.out != NULL && create_results(r, &c) && f(&c);
   for (uint32_t i = 0; ok && i < n->result_count; i++)
     if (c.out[i])
@@ -303,8 +304,8 @@ bool graph_interpret(const struct graph *g, const struct interpret_options *o,
                      struct tensor **ret_outputs) {
   const size_t outputs = g->outputs.len + g->mutations.len, values = g->value_count + 1;
   struct run r = {.g = g, .options = o, .symbols = symbols, .pool = thread_pool_create(0)};
-  r.tensors = calloc(values, sizeof(struct tensor *));
-  r.uses = calloc(values, sizeof *r.uses);
+  r.tensors = memory_zeroed(values, sizeof(struct tensor *));
+  r.uses = memory_zeroed(values, sizeof *r.uses);
   for (size_t i = 0; i < outputs; i++)
     ret_outputs[i] = NULL;
   bool ok = r.tensors && r.uses && run_graph(&r, inputs, ret_outputs);

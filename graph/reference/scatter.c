@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes at places that were computed, in the order of the indices: of several writes to one place
 // the last one stays.
+#include "base/memory.h"
 #include "graph/reference/index.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ bool reference_embedding_backward(struct reference_call *c) {
   struct tensor *out = c->out[0];
   const int64_t rows = out->shape[0], width = rows ? out->numel / rows : 0;
   const int64_t padding = call_int(c, 3);
-  int64_t *counts = node_truth(c->node, 4) ? calloc((size_t)rows + 1, sizeof *counts) : NULL;
+  int64_t *counts = node_truth(c->node, 4) ? memory_zeroed((size_t)rows + 1, sizeof *counts) : NULL;
   bool ok = true;
   for (int64_t i = 0; ok && i < indices->numel; i++) {
     const int64_t row = indices->at[i].integer;

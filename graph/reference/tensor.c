@@ -2,6 +2,8 @@
 // Tensors of the reference interpreter, and the way from and to elements in memory.
 #include "graph/reference/tensor.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 #define TENSOR_MAX_NUMEL ((int64_t)1 << 31)
@@ -21,7 +23,7 @@ struct tensor *tensor_create(enum dtype dtype, uint32_t rank, const int64_t *sha
       numel *= shape[d];
   }
   numel = is_empty ? 0 : numel;
-  struct tensor *t = numel > TENSOR_MAX_NUMEL ? NULL : calloc(1, sizeof *t);
+  struct tensor *t = numel > TENSOR_MAX_NUMEL ? NULL : memory_zeroed(1, sizeof *t);
   if (!t)
     return NULL;
   t->dtype = dtype;
@@ -29,7 +31,7 @@ struct tensor *tensor_create(enum dtype dtype, uint32_t rank, const int64_t *sha
   for (uint32_t d = 0; d < rank; d++)
     t->shape[d] = shape[d];
   t->numel = numel;
-  t->at = calloc((size_t)(numel ? numel : 1), sizeof *t->at);
+  t->at = memory_zeroed((size_t)(numel ? numel : 1), sizeof *t->at);
   if (!t->at) {
     free(t);
     return NULL;

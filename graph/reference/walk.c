@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops that the reference functions share: nests over strided tensors, and tensors as lines.
+#include "base/memory.h"
 #include "graph/reference/reference.h"
 
 #include <stdlib.h>
@@ -199,7 +200,7 @@ bool lines_init(struct lines *l, const struct tensor *t, uint32_t along) {
   l->step = inner.rank ? inner.strides[0][inner.rank - 1] : 0;
   if (inner.rank < 2 || l->length == 0)
     return true;
-  l->places = malloc((size_t)l->length * sizeof *l->places);
+  l->places = memory_alloc((size_t)l->length * sizeof *l->places);
   for (int64_t j = 0; l->places && j < l->length; j++) {
     int64_t place = 0, rest = j;
     for (uint32_t d = inner.rank; d-- > 0; rest /= inner.shape[d])

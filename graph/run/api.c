@@ -2,6 +2,7 @@
 // The public calls on programs: a session (arena, diagnostics) around program_compile and
 // program_load.
 #include "base/file.h"
+#include "base/memory.h"
 #include "graph/ir/sizes.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
@@ -22,7 +23,7 @@ static tile_status null_argument(const char *call, const char *name) {
 // ---- opening ----
 
 tile_program *program_handle_create(void) {
-  tile_program *p = calloc(1, sizeof *p);
+  tile_program *p = memory_zeroed(1, sizeof *p);
   if (p && !(p->arena = arena_create())) {
     free(p);
     p = NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a program compiled and loaded, on all cores: as the program has them, or at first in
 // their quick forms, until settle.c has put them in their place.
+#include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/emit/quick.h"
 #include "graph/run/internal.h"
@@ -93,14 +94,14 @@ static void prepare(void *user, uint64_t i, unsigned worker) {
   tile_status s = prepare_one(&loading->l->kernels[i], args, count);
   loading->status[i] = s;
   if (s != TILE_OK)
-    loading->messages[i] = strdup(tile_error_message());
+    loading->messages[i] = memory_strdup(tile_error_message());
 }
 
 static tile_status prepare_all(struct loaded_program *l) {
   size_t n = l->p->kernels.len;
   struct loading loading = {.l = l,
-                            .status = calloc(n + 1, sizeof(tile_status)),
-                            .messages = calloc(n + 1, sizeof(char *))};
+                            .status = memory_zeroed(n + 1, sizeof(tile_status)),
+                            .messages = memory_zeroed(n + 1, sizeof(char *))};
   struct thread_pool *pool = thread_pool_create(0);
   tile_status s = loading.status && loading.messages && pool
                       ? TILE_OK

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a program in process: its kernels are compiled when it is loaded (load.c), its arena is
 // allocated for the first sizes that come, and a run is a walk over the launches.
+#include "base/memory.h"
 #include "graph/reference/interpret.h"
 #include "graph/run/internal.h"
 #include "graph/run/tensor_views.h"
@@ -14,15 +15,15 @@ static tile_type type_of(enum dtype t) { return (tile_type)t; }
 // ---- loading ----
 
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
-  struct loaded_program *l = calloc(1, sizeof *l);
+  struct loaded_program *l = memory_zeroed(1, sizeof *l);
   size_t buffers = 0; // ids below it
   for (size_t i = 0; i < p->buffer_count; i++)
     buffers = p->buffers[i]->id >= buffers ? p->buffers[i]->id + 1 : buffers;
   if (l)
     l->p = p;
-  if (!l || !(l->kernels = calloc(p->kernels.len + 1, sizeof *l->kernels)) ||
-      !(l->memory = calloc(buffers + 1, sizeof(void *))) ||
-      !(l->sizes = calloc(p->graph->symbols.len + 1, sizeof(int64_t)))) {
+  if (!l || !(l->kernels = memory_zeroed(p->kernels.len + 1, sizeof *l->kernels)) ||
+      !(l->memory = memory_zeroed(buffers + 1, sizeof(void *))) ||
+      !(l->sizes = memory_zeroed(p->graph->symbols.len + 1, sizeof(int64_t)))) {
     program_unload(l);
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph's program");
   }

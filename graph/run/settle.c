@@ -2,6 +2,7 @@
 // A program can run before its kernels are compiled: products run in their quick forms, or as they
 // are but assembled at a low level, and threads of the background put the best code in its place,
 // kernel by kernel.
+#include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/run/internal.h"
 #include "jit/jit.h"
@@ -47,7 +48,7 @@ static void *settle_all(void *user) {
 
 void loaded_begin_settling(struct loaded_program *l) {
   size_t n = l->p->kernels.len;
-  struct settling *s = calloc(1, sizeof *s + n * sizeof s->kernels[0]);
+  struct settling *s = memory_zeroed(1, sizeof *s + n * sizeof s->kernels[0]);
   if (!s)
     return; // quick code is right, too
   for (size_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 // Tensors that callers pass to programs and functions: made uniform, and compared with a graph.
 #include "graph/run/tensor_views.h"
 
+#include "base/memory.h"
 #include "runtime/internal.h"
 
 #include <stdlib.h>
@@ -54,7 +55,7 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
     return status_set(TILE_INVALID_ARGUMENT, "no tensors");
   // The strides stand behind the views.
   size_t each = sizeof(struct tensor_view) + GRAPH_MAX_RANK * sizeof(int64_t);
-  ret->at = calloc(count + 1, each);
+  ret->at = memory_zeroed(count + 1, each);
   if (!ret->at)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for %zu tensors", count);
   int64_t *strides = (int64_t *)(void *)(ret->at + count + 1);
@@ -111,8 +112,10 @@ static tile_status mismatch(const struct value *v, const char *what, size_t i,
   strbuf_puts(&got, "][");
   for (uint32_t d = 0; d < t->rank; d++)
     strbuf_printf(&got, "%s%lld", d ? ", " : "", (long long)t->strides[d]);
-  tile_status s = status_set(TILE_INVALID_ARGUMENT, "%s %zu is %s], but the graph has %s", what, i,
-                             strbuf_cstr(&got), strbuf_cstr(&want));
+  tile_status s = want.failed || got.failed
+                      ? status_set(TILE_OUT_OF_MEMORY, "out of memory for a message")
+                      : status_set(TILE_INVALID_ARGUMENT, "%s %zu is %s], but the graph has %s",
+                                   what, i, strbuf_cstr(&got), strbuf_cstr(&want));
   strbuf_finish(&want);
   strbuf_finish(&got);
   return s;
@@ -145,7 +148,7 @@ tile_status tensor_views_check(const struct graph *g, const struct tensor_views 
     return status_set(TILE_INVALID_ARGUMENT,
                       "the graph has %zu inputs and %zu outputs, not %zu and %zu", g->inputs.len,
                       g->outputs.len, v->input_count, outputs);
-  int64_t *sizes = calloc(g->symbols.len + 1, sizeof *sizes);
+  int64_t *sizes = memory_zeroed(g->symbols.len + 1, sizeof *sizes);
   if (!sizes)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for sizes");
   tile_status s = tensor_views_sizes(g, v->at, sizes);

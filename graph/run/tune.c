@@ -6,6 +6,7 @@
 #include "autotune/database/database.h"
 #include "autotune/tuned/tuned.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "graph/emit/kernel_config.h"
 #include "graph/run/internal.h"
 #include "runtime/internal.h"
@@ -267,7 +268,7 @@ static const char *measure(struct work *w, struct arena *a, const struct tune_pr
 
 static bool has_settings(const struct tune_space *s, struct arena *a, const struct tune_setting *of,
                          size_t count) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = a};
   size_t unused;
   for (size_t d = 0; d < s->dim_count; d++) {
     const char *value = tune_setting_find(of, count, s->dims[d].name);
@@ -328,8 +329,8 @@ static void tell(struct tuning *t, struct arena *a, const struct tune_space *spa
 // What arrays have cannot be copied: all later calls on the device would fail too.
 static tile_status meet(struct tuning *t, const struct launch *launch) {
   struct arena *a = arena_create();
-  struct work *w = calloc(1, sizeof *w);
-  struct tune_space *space = calloc(1, sizeof *space);
+  struct work *w = memory_zeroed(1, sizeof *w);
+  struct tune_space *space = memory_zeroed(1, sizeof *space);
   jmp_buf out_of_memory;
   tile_status s = TILE_OK;
   if (!a || !w || !space || setjmp(out_of_memory)) {
@@ -352,7 +353,7 @@ static tile_status meet(struct tuning *t, const struct launch *launch) {
 
 static tile_status run(struct tuning *t, uint64_t seed) {
   const struct program *p = t->l->p;
-  bool *met = calloc(p->kernels.len + 1, sizeof *met);
+  bool *met = memory_zeroed(p->kernels.len + 1, sizeof *met);
   tile_status s = met ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
   t->left = p->kernels.len;
   for (size_t i = 0; s == TILE_OK && i < p->launches.len; i++) {

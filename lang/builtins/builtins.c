@@ -222,7 +222,7 @@ bool need_choice(struct emitter *e, struct call *c, unsigned i, const char *what
     return true;
   if (!need_const_str(e, c->args[i], what, &s))
     return false;
-  struct strbuf all = {0};
+  struct strbuf all = {.arena = e->a};
   for (size_t k = 0; allowed[k]; k++) {
     if (str_is(s, allowed[k])) {
       strbuf_finish(&all);

@@ -156,7 +156,7 @@ struct value builtin_number(struct emitter *e, struct call *c) {
 }
 
 struct value builtin_str(struct emitter *e, struct call *c) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = e->a};
   const_format(e, c->args[0].v, false, &b);
   struct value r = value_str(str_from(arena_strdup(e->a, strbuf_cstr(&b))));
   strbuf_finish(&b);

@@ -100,7 +100,7 @@ bool const_format_spec(struct value v, struct str spec, struct strbuf *out) {
   if (i != spec.len)
     return false;
 
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = out->arena};
   int_const n;
   bool ok = true;
   if (v.kind == VALUE_STR && (type == 0 || type == 's')) {

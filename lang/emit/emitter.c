@@ -109,7 +109,7 @@ const char *value_type_text(struct emitter *e, struct value v) {
   case VALUE_TUPLE: {
     if (v.tuple.record)
       return record_name(v.tuple.record);
-    struct strbuf b = {0};
+    struct strbuf b = {.arena = e->a};
     strbuf_putc(&b, '(');
     for (size_t i = 0; i < v.tuple.len && i < 8; i++)
       strbuf_printf(&b, "%s%s", i ? ", " : "", value_type_text(e, v.tuple.at[i]));
@@ -138,7 +138,7 @@ const char *value_describe(struct emitter *e, struct value v) {
   case VALUE_FLOAT:
   case VALUE_BOOL:
   case VALUE_STR: {
-    struct strbuf b = {0};
+    struct strbuf b = {.arena = e->a};
     const_format(e, v, true, &b);
     const char *r = arena_printf(e->a, "`%s`", strbuf_cstr(&b));
     strbuf_finish(&b);

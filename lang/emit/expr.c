@@ -342,7 +342,7 @@ static bool format_parts(struct emitter *e, const struct fstring_part *parts, si
       diag_help(d, "print run-time values as arguments: `tl.device_print(\"x =\", x)`");
       return false;
     }
-    struct strbuf spec = {0};
+    struct strbuf spec = {.arena = e->a};
     bool ok = !p->format_count || format_parts(e, p->format, p->format_count, &spec);
     struct str s = {strbuf_cstr(&spec), spec.len};
     if (ok && s.len && !const_format_spec(v, s, out)) {
@@ -359,7 +359,7 @@ static bool format_parts(struct emitter *e, const struct fstring_part *parts, si
 }
 
 static struct value emit_fstring(struct emitter *e, const struct expr *x) {
-  struct strbuf text = {0};
+  struct strbuf text = {.arena = e->a};
   struct value r = VALUE_ERROR;
   if (!format_parts(e, x->fstring.parts, x->fstring.count, &text))
     r = VALUE_ERROR;

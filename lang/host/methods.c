@@ -253,7 +253,7 @@ static struct value str_split_at(struct emitter *e, struct call *c) {
 
 static struct value str_join(struct emitter *e, struct call *c) {
   struct tuple t;
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = e->a};
   if (!need_sequence(e, c->args[1], &t))
     return VALUE_ERROR;
   for (size_t i = 0; i < t.len; i++) {

@@ -88,7 +88,7 @@ static struct value autotune_field(const struct reader *r, enum host_autotune_fi
 // As of -D. False where that cannot say it, which is reported.
 static bool setting_text(struct emitter *e, struct value v, const char *name, struct span at,
                          const char **ret) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = e->a};
   struct value back;
   if (value_is_const(v))
     const_format(e, v, true, &b);

@@ -434,7 +434,7 @@ static struct lang_param read_param(struct param_reader *r, const struct ast_par
 bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
                         const char *name, const char **ret_name, struct lang_param **ret_params,
                         size_t *ret_count) {
-  struct strbuf names = {0};
+  struct strbuf names = {.arena = a};
   list_kernels(m, &names);
   const struct ast_function *f =
       name ? find_kernel(diag, m, name, &names) : choose_kernel(diag, m, &names);

@@ -163,7 +163,7 @@ static bool is_reserved(struct str name) {
 // The kernel's name as a symbol: Python's letters beyond ASCII are written as `_uXX`, byte by byte,
 // which PTX can take.
 const char *symbol_of(struct arena *a, const char *name) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = a};
   for (const char *p = name; *p; p++) {
     bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9');
     if (plain || *p == '_')

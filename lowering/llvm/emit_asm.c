@@ -51,7 +51,7 @@ static bool read_constraint(struct emitter *e, struct str s, struct constraints 
 
 static bool read_constraints(struct emitter *e, MlirOperation op, struct constraints *ret) {
   struct str rest = op_attr_str(op, "constraints"), one;
-  struct strbuf clean = {0};
+  struct strbuf clean = {.arena = e->arena};
   bool ok = true;
   while (ok && rest.ptr) {
     rest = str_split(rest, ',', &one);

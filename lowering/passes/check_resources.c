@@ -121,7 +121,7 @@ static bool check_shared(struct pass_context *p) {
 
 // As the language writes it: tile<128x64xf32>.
 static const char *type_text(struct pass_context *p, MlirType t) {
-  struct strbuf b = {0};
+  struct strbuf b = {.arena = p->c->arena};
   MlirType element = element_type(t);
   bool is_ptr = type_is_ptr(p->c, element);
   strbuf_puts(&b, "tile<");

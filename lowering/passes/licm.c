@@ -150,6 +150,6 @@ static bool visit(MlirOperation op, void *user) {
 
 enum pass_result pass_licm(struct pass_context *p) {
   struct licm l = {p, p->c, false};
-  ir_walk_post(mlirModuleGetOperation(p->module), visit, &l);
+  ir_walk_post(p->scratch, mlirModuleGetOperation(p->module), visit, &l);
   return l.changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -232,7 +232,7 @@ static bool remark_while(MlirOperation op, void *user) {
 enum pass_result pass_pipeline(struct pass_context *p) {
   struct pipeliner k = {.p = p, .c = p->c, .arena = p->scratch};
   MlirOperation module = mlirModuleGetOperation(p->module);
-  ir_walk_post(module, collect, &k);
+  ir_walk_post(p->scratch, module, collect, &k);
   ir_walk(module, remark_while, &k);
   if (k.loops.len)
     k.axis = axis_analyse(p->c, module, p->scratch);

@@ -157,7 +157,7 @@ static bool collect(MlirOperation op, void *user) {
 
 enum pass_result pass_unroll(struct pass_context *p) {
   struct unroll u = {.p = p, .c = p->c, .arena = p->scratch};
-  ir_walk_post(mlirModuleGetOperation(p->module), collect, &u);
+  ir_walk_post(p->scratch, mlirModuleGetOperation(p->module), collect, &u);
   for (size_t i = 0; i < u.loops.len; i++) {
     MlirOperation loop = u.loops.at[i];
     int64_t factor = op_attr_int(loop, factor_name, 1), ops = size_of(loop);

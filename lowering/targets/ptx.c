@@ -304,7 +304,7 @@ static LLVMValueRef print_buffer(struct emitter *e, LLVMTypeRef type) {
 }
 
 static void print(struct emitter *e, const struct print_record *p) {
-  struct strbuf format = {0};
+  struct strbuf format = {.arena = e->arena};
   LLVMValueRef values[LL_MAX_OUT + 4];
   LLVMTypeRef types[LL_MAX_OUT + 4];
   unsigned n = 0;

@@ -124,7 +124,7 @@ static void put_registers(struct strbuf *b, unsigned first, unsigned count) {
 // `red`: the address, the words, the predicate.
 static void reduction(struct emitter *e, const struct atomic *a, const LLVMValueRef *words) {
   unsigned n = a->access.count, arg_count = 0;
-  struct strbuf text = {0}, constraints = {0};
+  struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
   LLVMValueRef args[MAX_WORDS + 2];
   args[arg_count++] = a->access.ptr;
   strbuf_puts(&constraints, "l");
@@ -151,7 +151,7 @@ static void fetch_and_op(struct emitter *e, const struct atomic *a, const LLVMVa
   LLVMValueRef pred = a->access.pred, args[2 * MAX_WORDS + 2];
   LLVMTypeRef word = LLVMIntTypeInContext(e->llvm, a->access.word_bits), all[MAX_WORDS];
   const char *c = ptx_constraint_of(a->access.word_bits);
-  struct strbuf text = {0}, constraints = {0};
+  struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
   for (unsigned i = 0; i < n; i++) {
     strbuf_printf(&constraints, "%s=%s%s", i ? "," : "", pred ? "&" : "", c);
     all[i] = word;

@@ -117,7 +117,8 @@ static void preset_results(struct emitter *e, const struct access *a, const LLVM
 static void asm_load(struct emitter *e, const struct access *a, struct hints hints,
                      const LLVMValueRef *other, LLVMValueRef *ret) {
   unsigned n = a->count;
-  struct masked m = {.result_count = n};
+  struct masked m = {
+      .text = {.arena = e->arena}, .constraints = {.arena = e->arena}, .result_count = n};
   preset_results(e, a, other, &m);
   unsigned ptr = add_arg(&m, a->ptr, "l");
   if (a->pred)
@@ -158,7 +159,7 @@ static void plain_store(struct emitter *e, const struct access *a, const LLVMVal
 static void asm_store(struct emitter *e, const struct access *a, struct hints hints,
                       const LLVMValueRef *words) {
   LLVMTypeRef reg = register_type(e, a->word_bits);
-  struct strbuf text = {0}, constraints = {0};
+  struct strbuf text = {.arena = e->arena}, constraints = {.arena = e->arena};
   LLVMValueRef args[20] = {a->ptr};
   unsigned arg_count = 1;
   strbuf_puts(&constraints, "l");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arenas and the arrays on them: alignment, clearing, marks, running out of memory.
 #include "base/arena.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "suites.h"
 
@@ -68,6 +69,70 @@ START_TEST(out_of_memory_jumps) {
 }
 END_TEST
 
+static void exhaust(void *arena) { arena_alloc(arena, SIZE_MAX / 2, 8); }
+static void use_little(void *arena) { arena_alloc(arena, 8, 8); }
+
+START_TEST(guards_end_jumps_and_put_the_handler_back) {
+  struct arena *a = arena_create();
+  ck_assert(arena_guard(a, use_little, a));
+  ck_assert(!arena_guard(a, exhaust, a));
+  ck_assert_ptr_null(arena_set_oom(a, NULL)); // none before, none now
+  jmp_buf outer;
+  if (setjmp(outer) == 0) {
+    arena_set_oom(a, &outer);
+    ck_assert(!arena_guard(a, exhaust, a));
+    ck_assert_ptr_eq(arena_set_oom(a, &outer), &outer);
+    exhaust(a);
+    ck_abort_msg("the outer handler is not jumped to");
+  }
+  arena_destroy(a);
+}
+END_TEST
+
+START_TEST(nested_arenas_raise_in_their_parent_and_go_with_it) {
+  struct arena *a = arena_create(), *early = arena_create_nested(a), *kept = arena_create_nested(a);
+  use_little(kept);
+  ck_assert_ptr_nonnull(arena_block_resize(arena_create_nested(kept), NULL, 100));
+  arena_destroy(early);
+  ck_assert(!arena_guard(a, exhaust, kept));
+  arena_destroy(a); // leaks show under AddressSanitizer
+}
+END_TEST
+
+START_TEST(blocks_keep_their_bytes_and_belong_to_the_arena) {
+  struct arena *a = arena_create();
+  char *blocks[3] = {NULL};
+  for (size_t size = 1; size < 5000; size *= 3)
+    for (int i = 0; i < 3; i++) {
+      blocks[i] = arena_block_resize(a, blocks[i], size);
+      memset(blocks[i] + size / 3, 'a' + i, size - size / 3);
+    }
+  for (int i = 0; i < 3; i++)
+    ck_assert(blocks[i][1] == 'a' + i && blocks[i][2000] == 'a' + i);
+  arena_block_free(blocks[1]);
+  arena_block_free(NULL);
+  ck_assert_ptr_null(arena_block_resize(a, blocks[0], SIZE_MAX));
+  ck_assert_int_eq(blocks[0][2000], 'a');
+  arena_destroy(a);
+}
+END_TEST
+
+static void overflow(void *buffer) { strbuf_put(buffer, "x", SIZE_MAX / 2); }
+static void look(void *buffer) { strbuf_cstr(buffer); }
+
+START_TEST(failed_buffers_raise) {
+  struct arena *a = arena_create();
+  struct strbuf b = {.arena = a};
+  strbuf_puts(&b, "text");
+  ck_assert(!arena_guard(a, overflow, &b));
+  strbuf_clear(&b);
+  strbuf_puts(&b, "again");
+  strbuf_put_in_callback(&b, "x", SIZE_MAX / 2); // does not jump, but who looks does
+  ck_assert(!arena_guard(a, look, &b));
+  arena_destroy(a);
+}
+END_TEST
+
 START_TEST(texts) {
   struct arena *a = arena_create();
   ck_assert_str_eq(arena_strdup(a, "tile"), "tile");
@@ -101,6 +166,10 @@ TCase *arena_tests(void) {
   tcase_add_test(t, release_gives_cleared_memory_again);
   tcase_add_test(t, mark_of_empty_arena);
   tcase_add_test(t, out_of_memory_jumps);
+  tcase_add_test(t, guards_end_jumps_and_put_the_handler_back);
+  tcase_add_test(t, nested_arenas_raise_in_their_parent_and_go_with_it);
+  tcase_add_test(t, blocks_keep_their_bytes_and_belong_to_the_arena);
+  tcase_add_test(t, failed_buffers_raise);
   tcase_add_test(t, texts);
   tcase_add_test(t, vector_grows);
   return t;

@@ -161,14 +161,14 @@ START_TEST(walks_survive_erasing) {
   struct trace all = {.c = s.c, .erase = OP_ID_COUNT};
   ir_walk(root, erase_unused, &all);
   struct trace post = {.c = s.c, .erase = OP_ID_COUNT};
-  ir_walk_post(root, erase_unused, &post);
+  ir_walk_post(s.arena, root, erase_unused, &post);
   ck_assert_uint_eq(all.seen, post.seen);
   struct trace t = {.c = s.c, .erase = OP_SCF_IF}; // with its regions
   ir_walk(root, erase_unused, &t);
   ck_assert_uint_eq(t.erased, 1);
   ck_assert_uint_lt(t.seen, all.seen);
   struct trace u = {.c = s.c, .erase = OP_MATH_FMA};
-  ir_walk_post(root, erase_unused, &u);
+  ir_walk_post(s.arena, root, erase_unused, &u);
   ck_assert_uint_eq(u.erased, 1);
   struct trace v = {.c = s.c};
   ir_walk(root, stop_at_kernel, &v);

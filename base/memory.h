@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the project's own memory comes from: malloc and its family, with one hook at which tests
+// let allocations fail. All results are for free(); NULL when memory is out. Compiler data lives on
+// arenas (base/arena.h), which raise instead.
+#ifndef TILE_BASE_MEMORY_H
+#define TILE_BASE_MEMORY_H
+
+#include "base/attrs.h"
+
+// For tests of allocation failures: asked before each allocation, in any thread, whether it fails.
+// NULL, the default: none does. Set it before other threads are started.
+extern bool (*memory_fails)(void);
+
+NODISCARD void *memory_alloc(size_t size);
+NODISCARD void *memory_zeroed(size_t count, size_t size); // checks the product for overflow
+NODISCARD void *memory_resize(void *block, size_t size);  // on failure `block` is as it was
+// `align` a power of two that is a multiple of sizeof(void *).
+NODISCARD void *memory_aligned(size_t align, size_t size);
+NODISCARD char *memory_strdup(const char *s);
+NODISCARD char *memory_strndup(const char *s, size_t n);
+
+#endif
