@@ -140,6 +140,8 @@ static bool push_chunk(struct arena *a, size_t at_least) {
 }
 
 void *arena_alloc(struct arena *a, size_t size, size_t align) {
+  if (memory_fails && memory_fails(true))
+    return out_of_memory(a);
   struct chunk *c = a->head;
   size_t at = c ? (c->used + align - 1) & ~(align - 1) : 0;
   if (!c || at > c->size || size > c->size - at) {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool (*memory_fails)(void);
+bool (*memory_fails)(bool in_arena);
 
-static bool is_failing(void) { return memory_fails && memory_fails(); }
+static bool is_failing(void) { return memory_fails && memory_fails(false); }
 
 void *memory_alloc(size_t size) { return is_failing() ? NULL : malloc(size); }
 

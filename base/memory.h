@@ -7,9 +7,10 @@
 
 #include "base/attrs.h"
 
-// For tests of allocation failures: asked before each allocation, in any thread, whether it fails.
-// NULL, the default: none does. Set it before other threads are started.
-extern bool (*memory_fails)(void);
+// For tests of allocation failures: asked before each allocation, in any thread, whether it fails;
+// also before each of an arena (`in_arena`), since any of those may be the one that finds a chunk
+// full. NULL, the default: none fails. Set it before other threads are started.
+extern bool (*memory_fails)(bool in_arena);
 
 NODISCARD void *memory_alloc(size_t size);
 NODISCARD void *memory_zeroed(size_t count, size_t size); // checks the product for overflow

@@ -144,6 +144,9 @@ int mode_list_passes(struct tool *t);
 int mode_explain(struct tool *t);
 int mode_version(struct tool *t);
 
+// The program itself (tilec.c); returns its exit status.
+int tilec_main(int argc, char **argv);
+
 // ---- shared by modes ----
 // Reads o.file as a source. NULL with a diagnostic (E0710 unreadable, E0901 too
 // large); *ret_status.

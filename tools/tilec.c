@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// tilec: parses the command line, runs the mode, prints the recorded messages. The only place that
+// turns errors into an exit status.
+#include "autotune/worker/worker.h"
+#include "base/debug.h"
+#include "tools/reproducer.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool want_color(const struct tool *t) {
+  const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+  if (t->o.color != COLOR_AUTO)
+    return t->o.color == COLOR_ALWAYS;
+  return isatty(STDERR_FILENO) && !(no_color && *no_color) && !(term && strcmp(term, "dumb") == 0);
+}
+
+static void print_messages(struct tool *t) {
+  struct strbuf out = {.arena = t->arena};
+  strbuf_put(&out, strbuf_cstr(&t->log), t->log.len);
+  if (t->o.diagnostics_json)
+    diag_render_json(t->diag, &out);
+  else
+    diag_render_text(t->diag,
+                     (struct diag_style){want_color(t), t->o.explain_perf || t->o.explain_fusion},
+                     &out);
+  fwrite(strbuf_cstr(&out), 1, out.len, stderr);
+  strbuf_finish(&out);
+}
+
+static int run_mode(struct tool *t) {
+  switch (t->o.mode) {
+  case MODE_COMPILE: return mode_compile(t);
+  case MODE_RUN: return mode_run(t);
+  case MODE_BENCH: return mode_bench(t);
+  case MODE_AUTOTUNE: return mode_autotune(t);
+  case MODE_LAYOUT: return mode_layout(t);
+  case MODE_TUNINGS: return mode_tunings(t);
+  case MODE_GRAPH: return mode_graph(t);
+  case MODE_DOCTOR: return mode_doctor(t);
+  case MODE_LIST_PASSES: return mode_list_passes(t);
+  case MODE_EXPLAIN: return mode_explain(t);
+  case MODE_VERSION: return mode_version(t);
+  case MODE_HELP: break;
+  }
+  struct strbuf help = {.arena = t->arena};
+  options_help(&help);
+  int status = tool_write(t, strbuf_cstr(&help), help.len);
+  strbuf_finish(&help);
+  return status;
+}
+
+int tilec_main(int argc, char **argv) {
+  if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // itself, as the tuner's worker
+    return tune_worker_main(argc, argv);
+  signal(SIGXFSZ, SIG_IGN); // what grows beyond `ulimit -f` is a failed write, with a message
+  const char *debug = getenv("TILE_DEBUG");
+  if (debug && strcmp(debug, "help") == 0) {
+    fputs(debug_help(), stdout);
+    return EXIT_DONE;
+  }
+  struct tool t = {.arena = arena_create()};
+  jmp_buf on_oom;
+  if (!t.arena || setjmp(on_oom)) {
+    fputs("tilec: out of memory\n", stderr);
+    return EXIT_LIMIT;
+  }
+  arena_set_oom(t.arena, &on_oom);
+  t.diag = diag_engine_create(t.arena);
+  t.o.passes.log = &t.log;
+  int status = EXIT_USAGE;
+  if (argc < 2) {
+    struct strbuf help = {.arena = t.arena};
+    options_help(&help);
+    fputs(strbuf_cstr(&help), stderr);
+    strbuf_finish(&help);
+  } else if (options_parse(&t, argc, argv)) {
+    reproducer_install(&t, argc, argv);
+    status = run_mode(&t);
+  }
+  print_messages(&t);
+  const char *folder = status == EXIT_INTERNAL ? reproducer_write() : NULL;
+  if (folder)
+    fprintf(stderr, "  = help: please report it with the folder `%s`\n", folder);
+  strbuf_finish(&t.log);
+  arena_destroy(t.arena);
+  return status;
+}
