@@ -405,6 +405,65 @@ static void own(struct suite *s, struct tile shape, unsigned axis, unsigned warp
   across_case(s, "order kept by reduce", &a);
 }
 
+// ---- tuples of different types ----
+
+// The sum of the line, its length, and where `user` says so its largest element as int16.
+static void r_tuple(const struct num *line, size_t n, struct num *ret, double *ret_atol,
+                    const void *user) {
+  uint64_t sum = n;
+  int64_t largest = INT16_MIN;
+  (void)ret_atol;
+  for (size_t k = 0; k < n; k++) {
+    int64_t narrow = num_int(DTYPE_I16, line[k].i).i;
+    sum += (uint64_t)line[k].i;
+    largest = narrow > largest ? narrow : largest;
+  }
+  *ret = num_int(DTYPE_I32, (int64_t)sum + (*(const bool *)user ? largest : 0));
+}
+
+static const char tuple_functions[] =
+    "@jit\ndef add2(a, b, c, d):\n    return a + c, b + d\n\n"
+    "@jit\ndef add_max(a, b, m, c, d, n):\n    return a + c, b + d, tl.maximum(m, n)\n\n";
+
+// A GPU reduces integers of a warp by one instruction, other values in five steps: both meet here.
+// A third of the kinds at each number.
+static void tuples(struct suite *s, struct tile shape, unsigned axis, unsigned warps,
+                   unsigned number) {
+  static const struct {
+    const char *name, *results, *values, *function;
+    bool has_max;
+  } kinds[] = {
+      {"int32 and float32", "n, c", "a, one.to(tl.float32)", "add2", false},
+      {"float32 and int32", "c, n", "one.to(tl.float32), a", "add2", false},
+      {"int32 and int64", "n, c", "a, one.to(tl.int64)", "add2", false},
+      {"float64 and uint32", "c, n", "one.to(tl.float64), a.to(tl.uint32)", "add2", false},
+      {"int32 and int16", "n, c", "a, one.to(tl.int16)", "add2", false},
+      {"three", "n, c, m", "a, one.to(tl.float32), a.to(tl.int16)", "add_max", true},
+      {"three integers", "c, n, m", "one, a, a.to(tl.int16)", "add_max", true},
+  };
+  for (size_t k = number % 3; k < COUNT_OF(kinds); k += 3) {
+    char body[256], name[64];
+    snprintf(body, sizeof body,
+             "    one = tl.zeros_like(a) + 1\n    %s = tl.reduce((%s), %u, %s)\n", kinds[k].results,
+             kinds[k].values, axis, kinds[k].function);
+    snprintf(name, sizeof name, "tuple of %s", kinds[k].name);
+    struct across a = {.prelude = tuple_functions,
+                       .body = body,
+                       .expr = kinds[k].has_max ? "n.to(tl.int32) + c.to(tl.int32) + m.to(tl.int32)"
+                                                : "n.to(tl.int32) + c.to(tl.int32)",
+                       .in = shape,
+                       .axis = axis,
+                       .drops_axis = true,
+                       .type = DTYPE_I32,
+                       .out_type = DTYPE_I32,
+                       .draw = DRAW_ANY,
+                       .reference = r_tuple,
+                       .user = &kinds[k].has_max,
+                       .warps = warps};
+    across_case(s, name, &a);
+  }
+}
+
 // ---- rows that end anywhere ----
 
 static void row_sums(struct suite *s, unsigned n, unsigned block, unsigned warps) {
@@ -438,9 +497,12 @@ void family_reduce(struct suite *s) {
   by_warps(s);
   rare_types(s);
   options(s);
+  unsigned number = 0;
   for (size_t k = 0; k < across_shape_count; k++)
-    for (unsigned axis = 0; axis < across_shapes[k].rank; axis++)
+    for (unsigned axis = 0; axis < across_shapes[k].rank; axis++) {
       own(s, across_shapes[k], axis, 1u << (k + axis) % 5);
+      tuples(s, across_shapes[k], axis, 1u << (k + axis) % 5, number++);
+    }
   for (unsigned warps = 1; warps <= 16; warps *= 2)
     for (unsigned block = 128; block <= 2048; block *= 4) {
       const unsigned lengths[] = {1, block - 1, block, block / 2 + 1, 97};
