@@ -104,7 +104,8 @@ const struct scalar *formula_write_in(struct match *m, const struct scalar *v) {
       break;
     v = scalar_replace(m->f->s, v, l.from.len, l.from.at, l.to.at);
   }
-  const bool keeps_casts = m->f->l->graph->keeps_casts;
+  const struct graph *g = m->f->l->graph; // NULL of loops that were built by hand
+  const bool keeps_casts = g && g->keeps_casts;
   for (int depth = 0; depth < MAX_DEPTH && !keeps_casts; depth++) { // roundings of what was rounded
     struct roundings r = {.f = m->f};
     struct stage s = {.body = v, .offset = expr_const(m->f->x, 0)};
