@@ -169,6 +169,7 @@ static bool decode_reduction(struct decoder *d, struct barrier_op *x) {
   if (reduction < 0)
     return expect_part(d, "popc");
   x->reduction = (unsigned)reduction;
+  x->aligned |= take_part(d, "aligned");
   return reduction == RED_POPC ? expect_part(d, "u32") : expect_part(d, "pred");
 }
 
@@ -183,11 +184,9 @@ bool decode_barrier(struct decoder *d) {
   if (kind < 0)
     return expect_part(d, "sync");
   x->kind = (unsigned)kind;
-  if (kind == BAR_RED && take_part(d, "aligned"))
-    x->aligned = true;
   if (kind == BAR_RED && !decode_reduction(d, x))
     return false;
-  x->aligned |= take_part(d, "aligned") || old;
+  x->aligned |= (kind != BAR_RED && take_part(d, "aligned")) || old;
   unsigned extra = kind == BAR_RED ? 2 : 0, n = d->in->operand_count;
   if (!expect_end(d) || !expect_operands(d, 1 + extra + (kind == BAR_ARRIVE), 2 + extra))
     return false;

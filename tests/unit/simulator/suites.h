@@ -11,7 +11,10 @@
   X(alu_decode)                                                                                    \
   X(alu_integer)                                                                                   \
   X(matrix)                                                                                        \
-  X(sim_memory)
+  X(sim_memory)                                                                                    \
+  X(sim_parse)                                                                                     \
+  X(sim_warp)                                                                                      \
+  X(sim_block)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)
