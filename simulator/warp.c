@@ -131,9 +131,9 @@ void warp_run(struct warp *w, uint64_t budget) {
 
 // ---- waiting ----
 
-// Whether lanes that wait for `want` at this instruction are here.
-static bool waits_here(const struct group *g, uint32_t pc, uint32_t want) {
-  return g->state == GROUP_SYNC && g->pc == pc && g->wait_mask == want;
+// Whether a group waits at this instruction for `want`; lanes that have exited do not count.
+static bool waits_here(const struct warp *w, const struct group *g, uint32_t pc, uint32_t want) {
+  return g->state == GROUP_SYNC && g->pc == pc && ((g->wait_mask ^ want) & w->live) == 0;
 }
 
 // `check`: what lanes of the warp did before is ordered before what they do from now on.
@@ -146,7 +146,7 @@ bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_
                    bool aligned) {
   uint32_t here = w->pc - 1, all = *lanes;
   for (unsigned i = 0; i < w->other_count; i++)
-    if (waits_here(&w->others[i], here, want))
+    if (waits_here(w, &w->others[i], here, want))
       all |= w->others[i].mask;
   // Those that are ready here come by themselves.
   if (all == *lanes && (want & w->live & ~all) == 0) {
@@ -154,7 +154,7 @@ bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_
     return true;
   }
   for (unsigned i = w->other_count; i-- > 0;)
-    if (waits_here(&w->others[i], here, want))
+    if (waits_here(w, &w->others[i], here, want))
       remove_group(w, i);
   if ((want & w->live & ~all) == 0) {
     w->mask |= all;
@@ -217,7 +217,7 @@ static void release_waiting(struct warp *w) {
     if (g->state != GROUP_SYNC)
       continue;
     for (unsigned k = 0; k < w->other_count; k++)
-      if (waits_here(&w->others[k], g->pc, g->wait_mask))
+      if (waits_here(w, &w->others[k], g->pc, g->wait_mask))
         here |= w->others[k].mask;
     if ((g->wait_mask & w->live & ~here) == 0)
       g->state = GROUP_READY;

@@ -118,6 +118,17 @@ START_TEST(early_exits) {
 }
 END_TEST
 
+START_TEST(exits_while_others_wait) {
+  // The lower half waits at the barrier when some of the others exit and the rest arrives.
+  ALLOWED("setp.ge.u32 %p1, %r0, 16; @%p1 bra UPPER;\n"
+          "JOIN: bar.sync 0; mov.b32 %r3, 5; st.global.b32 [%rd3], %r3; ret;\n"
+          "UPPER: setp.ge.u32 %p2, %r0, 24; @%p2 exit; bra JOIN;",
+          .check = true);
+  for (unsigned i = 0; i < 32; i++)
+    ck_assert_uint_eq(c.out[i], i < 24 ? 5 : 0);
+}
+END_TEST
+
 START_TEST(masks_and_lanes_that_are_wrong) {
   case_expect("\nshfl.sync.idx.b32 %r3, %r0, 0, 31, 0xfffffffe;", false, SIM_BAD_MASK, 2);
   // Half of the warp never comes: a hang on a GPU.
@@ -168,6 +179,7 @@ TCase *sim_warp_tests(void) {
   tcase_add_test(t, votes_and_matches);
   tcase_add_test(t, reductions);
   tcase_add_test(t, early_exits);
+  tcase_add_test(t, exits_while_others_wait);
   tcase_add_test(t, masks_and_lanes_that_are_wrong);
   tcase_add_test(t, lanes_that_wait_for_lanes);
   tcase_add_test(t, launches_without_end);
