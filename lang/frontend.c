@@ -146,25 +146,35 @@ static void build_kernel(struct emitter *e, struct kernel *k) {
   e->span = SPAN_NONE;
 }
 
+static MlirAttribute param_attrs(struct emitter *e, const struct kernel_param *p) {
+  struct ir_context *c = e->c;
+  MlirNamedAttribute attrs[4];
+  intptr_t n = 0;
+  attrs[n++] = named_attr(c, "tile.name", attr_str(c, p->ast->name));
+  attrs[n++] = named_attr(c, "tile.dtype", attr_str(c, dtype_name(p->type.dtype)));
+  if (p->divisible_by > 1)
+    attrs[n++] = named_attr(c, "tile.divisibility", attr_i32(c, (int32_t)p->divisible_by));
+  if (p->type.is_const)
+    attrs[n++] = named_attr(c, "tile.const", mlirUnitAttrGet(c->mlir));
+  return mlirDictionaryAttrGet(c->mlir, n, attrs);
+}
+
 static void bind_params(struct emitter *e, const struct kernel *k) {
-  for (size_t i = 0, arg = 0; i < k->count; i++) {
+  MlirAttribute *attrs = arena_array(e->a, MlirAttribute, k->count + 1);
+  size_t arg = 0;
+  for (size_t i = 0; i < k->count; i++) {
     const struct kernel_param *p = &k->params[i];
     struct value v = p->constant;
     if (p->is_one)
       v = value_rt(build_const_int(&e->b, type_to_mlir(e->c, p->type), 1), p->type);
     if (p->is_runtime) {
-      unsigned n = (unsigned)arg++;
-      v = value_rt(mlirBlockGetArgument(func_entry(e->func), (intptr_t)n), p->type);
-      func_set_arg_attr(e->c, e->func, n, "tile.name", attr_str(e->c, p->ast->name));
-      func_set_arg_attr(e->c, e->func, n, "tile.dtype", attr_str(e->c, dtype_name(p->type.dtype)));
-      if (p->divisible_by > 1)
-        func_set_arg_attr(e->c, e->func, n, "tile.divisibility",
-                          attr_i32(e->c, (int32_t)p->divisible_by));
-      if (p->type.is_const)
-        func_set_arg_attr(e->c, e->func, n, "tile.const", mlirUnitAttrGet(e->c->mlir));
+      attrs[arg] = param_attrs(e, p);
+      v = value_rt(mlirBlockGetArgument(func_entry(e->func), (intptr_t)arg++), p->type);
     }
     scope_assign(e, p->ast->name, p->ast->name_span, v);
   }
+  if (arg)
+    func_set_arg_attrs(e->c, e->func, attrs);
 }
 
 static bool read_kernel(struct emitter *e, struct kernel *k) {

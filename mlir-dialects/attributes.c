@@ -97,6 +97,13 @@ void func_set_arg_attr(struct ir_context *c, MlirOperation func, unsigned i, con
   mlirOperationSetAttributeByName(func, ref_of("arg_attrs"), mlirArrayAttrGet(c->mlir, count, all));
 }
 
+void func_set_arg_attrs(struct ir_context *c, MlirOperation func, MlirAttribute *dictionaries) {
+  intptr_t count =
+      mlirBlockGetNumArguments(mlirRegionGetFirstBlock(mlirOperationGetRegion(func, 0)));
+  mlirOperationSetAttributeByName(func, ref_of("arg_attrs"),
+                                  mlirArrayAttrGet(c->mlir, count, dictionaries));
+}
+
 // ---- constants ----
 
 MlirOperation value_def(MlirValue v) {

@@ -108,6 +108,8 @@ size_t op_attr_i32_array(MlirOperation op, const char *name, size_t cap, int32_t
 MlirAttribute func_arg_attr(MlirOperation func, unsigned i, const char *name);
 void func_set_arg_attr(struct ir_context *c, MlirOperation func, unsigned i, const char *name,
                        MlirAttribute value);
+// A dictionary for each argument at once, replacing those that are there.
+void func_set_arg_attrs(struct ir_context *c, MlirOperation func, MlirAttribute *dictionaries);
 
 // An arith.constant that is a scalar integer or an integer splat.
 bool value_const_int(struct ir_context *c, MlirValue v, int64_t *ret);

@@ -4,8 +4,13 @@
 
 typedef bool (*walk_fn)(MlirOperation op, void *user);
 
-// Whether `op` still stands in `block` (asked only for ops with regions, which are few).
-static bool block_holds(MlirBlock block, MlirOperation op) {
+// How many ops this thread has erased: where it has erased none since, an op is there to be asked.
+static _Thread_local size_t erasures;
+
+// Whether `op`, which was in `block` when `erasures` was `before`, still is.
+static bool block_holds(MlirBlock block, MlirOperation op, size_t before) {
+  if (erasures == before)
+    return mlirBlockEqual(mlirOperationGetBlock(op), block);
   for (MlirOperation o = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(o);
        o = mlirOperationGetNextInBlock(o))
     if (mlirOperationEqual(o, op))
@@ -20,9 +25,10 @@ static bool walk_block(MlirBlock block, walk_fn fn, void *user) {
        op = next) {
     next = mlirOperationGetNextInBlock(op);
     bool nested = mlirOperationGetNumRegions(op) > 0;
+    size_t before = erasures;
     if (!fn(op, user))
       return false;
-    if (nested && block_holds(block, op) && !walk_children(op, fn, user))
+    if (nested && block_holds(block, op, before) && !walk_children(op, fn, user))
       return false;
   }
   return true;
@@ -91,7 +97,10 @@ unsigned value_use_count(MlirValue v) {
   return n;
 }
 
-void op_erase(MlirOperation op) { mlirOperationDestroy(op); }
+void op_erase(MlirOperation op) {
+  erasures++;
+  mlirOperationDestroy(op);
+}
 
 void value_replace(MlirValue of, MlirValue with) { mlirValueReplaceAllUsesOfWith(of, with); }
 

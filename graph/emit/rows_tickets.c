@@ -108,7 +108,10 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
 }
 
 // Loads that need nothing of the row's results are under way while the others are waited for.
-static void load_early(struct row_writer *w, const struct scalar *v) {
+static void load_early(struct row_writer *w, struct map *seen, const struct scalar *v) {
+  if (ptrmap_get(seen, v))
+    return;
+  ptrmap_put(w->e->arena, seen, v, w);
   if (v->kind == SCALAR_LOAD) {
     uint32_t axes = emit_axes_of(w->e, v);
     if (v->buffer->id != UINT32_MAX && (axes & w->r_bit) && (axes & w->x_bit))
@@ -117,7 +120,7 @@ static void load_early(struct row_writer *w, const struct scalar *v) {
   }
   bool always = v->kind == SCALAR_APPLY || v->kind == SCALAR_CONVERT;
   for (unsigned i = 0; always && i < scalar_arity(v); i++)
-    load_early(w, v->in[i]);
+    load_early(w, seen, v->in[i]);
 }
 
 static void load_level(struct row_writer *w, unsigned level) {
@@ -128,12 +131,13 @@ static void load_level(struct row_writer *w, unsigned level) {
   w->e->load_hint = is_last ? "eviction_policy=\"evict_first\"" : "eviction_policy=\"evict_last\"";
   w->e->store_hint = is_last ? w->e->load_hint : NULL;
   w->e->hinted_axes = w->x_bit | w->r_bit;
+  struct map seen = {0};
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
-      load_early(w, s->reductions[i].body);
+      load_early(w, &seen, s->reductions[i].body);
   for (size_t i = 0; i < s->write_count; i++)
     if (s->writes[i].level == level)
-      load_early(w, s->writes[i].body);
+      load_early(w, &seen, s->writes[i].body);
 }
 
 static void reduce_chunk(struct row_writer *w, unsigned level) {

@@ -5,7 +5,7 @@
 //   a[64, 768]  at 768*i + j     and   a[64, 12, 64]  at 768*i + 64*h + d:    j = 64*h + d
 #include "graph/fuse/fuse.h"
 
-enum { MAX_CONNECTIONS = 64 };
+enum { MAX_CONNECTIONS = 64, FEW_PIECES = 16 };
 
 static struct side side_create(struct fuser *f, struct group *g) {
   struct side s = {.g = g};
@@ -34,8 +34,12 @@ const struct expr *side_place(struct fuser *f, const struct side *s, const struc
   e = on_pieces(f, s, e);
   if (!s->is_guest)
     return e;
-  const struct expr **from = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
-  const struct expr **to = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
+  // Asked for each pair of accesses: the arena would fill with these.
+  const struct expr *few[2][FEW_PIECES], **from = few[0], **to = few[1];
+  if (s->pieces.len > FEW_PIECES) {
+    from = arena_array(f->arena, const struct expr *, s->pieces.len);
+    to = arena_array(f->arena, const struct expr *, s->pieces.len);
+  }
   size_t count = 0;
   for (size_t i = 0; i < s->pieces.len; i++)
     if (s->pieces.at[i]->match) {

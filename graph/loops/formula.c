@@ -45,6 +45,53 @@ static bool loads_something(const struct scalar *v) {
   return found;
 }
 
+static bool is_expensive_op(enum scalar_op op) {
+  switch (op) {
+  case SCALAR_POW:
+  case SCALAR_ATAN2:
+  case SCALAR_EXP:
+  case SCALAR_EXP2:
+  case SCALAR_EXPM1:
+  case SCALAR_LOG:
+  case SCALAR_LOG2:
+  case SCALAR_LOG1P:
+  case SCALAR_SIN:
+  case SCALAR_COS:
+  case SCALAR_TAN:
+  case SCALAR_ASIN:
+  case SCALAR_ACOS:
+  case SCALAR_ATAN:
+  case SCALAR_SINH:
+  case SCALAR_COSH:
+  case SCALAR_TANH:
+  case SCALAR_ERF:
+  case SCALAR_ERFC:
+  case SCALAR_ERFINV:
+  case SCALAR_LGAMMA:
+  case SCALAR_SIGMOID: return true;
+  default: return false;
+  }
+}
+
+// Of v alone. Choices and signs are exact.
+static bool op_rounds(const struct scalar *v) {
+  return v->kind == SCALAR_APPLY && dtype_is_float(v->dtype) && v->op != SCALAR_WHERE &&
+         v->op != SCALAR_NEG && v->op != SCALAR_ABS && v->op != SCALAR_MAXIMUM &&
+         v->op != SCALAR_MINIMUM;
+}
+
+static void find_facts(struct scalar *v) {
+  v->has_load = loads_something(v);
+  v->is_expensive = v->kind == SCALAR_RANDOM || (v->kind == SCALAR_APPLY && is_expensive_op(v->op));
+  v->rounds = op_rounds(v);
+  v->has_mask = v->kind == SCALAR_MASKED;
+  for (unsigned i = 0, n = scalar_arity(v); i < n; i++) {
+    v->is_expensive |= v->in[i]->is_expensive;
+    v->rounds |= v->in[i]->rounds;
+    v->has_mask |= v->in[i]->has_mask;
+  }
+}
+
 const struct scalar *formula_make(struct scalars *s, const struct scalar *as) {
   struct content key = {.constant = (uint64_t)as->constant.integer,
                         .index = as->index,
@@ -62,7 +109,7 @@ const struct scalar *formula_make(struct scalars *s, const struct scalar *as) {
   *v = *as;
   v->id = s->count++;
   v->set = s;
-  v->has_load = loads_something(as);
+  find_facts(v);
   map_put(s->arena, &s->made, bytes, v);
   return v;
 }

@@ -52,7 +52,12 @@ struct scalar {
   uint32_t which;
   const struct scalar *in[3];
   struct scalars *set; // that keeps it
-  bool has_load;       // somewhere in it, also in indices that were loaded
+  // Of all that it computes, found when it is made: formulas share parts, so that a walk over all
+  // operands of operands may take exponential time.
+  bool has_load;     // also in indices that were loaded
+  bool is_expensive; // exp, pow, random numbers and the like; this and the next two: not in indices
+  bool rounds;       // may be off by a rounding, one way here and another there
+  bool has_mask;     // a SCALAR_MASKED
 };
 
 enum stage_kind {

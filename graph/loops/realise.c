@@ -126,53 +126,6 @@ bool loops_find_uses(struct builder *b) {
 
 // ---- the rule ----
 
-static bool is_expensive_op(enum scalar_op op) {
-  switch (op) {
-  case SCALAR_POW:
-  case SCALAR_ATAN2:
-  case SCALAR_EXP:
-  case SCALAR_EXP2:
-  case SCALAR_EXPM1:
-  case SCALAR_LOG:
-  case SCALAR_LOG2:
-  case SCALAR_LOG1P:
-  case SCALAR_SIN:
-  case SCALAR_COS:
-  case SCALAR_TAN:
-  case SCALAR_ASIN:
-  case SCALAR_ACOS:
-  case SCALAR_ATAN:
-  case SCALAR_SINH:
-  case SCALAR_COSH:
-  case SCALAR_TANH:
-  case SCALAR_ERF:
-  case SCALAR_ERFC:
-  case SCALAR_ERFINV:
-  case SCALAR_LGAMMA:
-  case SCALAR_SIGMOID: return true;
-  default: return false;
-  }
-}
-
-static bool is_expensive(const struct scalar *v) {
-  if (v->kind == SCALAR_RANDOM || (v->kind == SCALAR_APPLY && is_expensive_op(v->op)))
-    return true;
-  for (unsigned i = 0, n = scalar_arity(v); i < n; i++)
-    if (is_expensive(v->in[i]))
-      return true;
-  return false;
-}
-
-// May it be off by a rounding, one way here and another there? Choices and signs are exact.
-static bool rounds(const struct scalar *v) {
-  bool exact = v->kind != SCALAR_APPLY || !dtype_is_float(v->dtype) || v->op == SCALAR_WHERE ||
-               v->op == SCALAR_NEG || v->op == SCALAR_ABS || v->op == SCALAR_MAXIMUM ||
-               v->op == SCALAR_MINIMUM;
-  for (unsigned i = 0, n = scalar_arity(v); exact && i < n; i++)
-    exact = !rounds(v->in[i]);
-  return !exact;
-}
-
 static void count_load(void *user, const struct scalar *load) {
   (void)load;
   ++*(unsigned *)user;
@@ -211,16 +164,9 @@ static void note_other_reader(void *user, const struct scalar *load) {
     r->is_only = false;
 }
 
-static bool has_mask(const struct scalar *v) {
-  bool found = v->kind == SCALAR_MASKED;
-  for (unsigned i = 0, n = scalar_arity(v); i < n; i++)
-    found = found || has_mask(v->in[i]);
-  return found;
-}
-
 // Does nothing else read what v computes with?
 static bool is_only_reader(struct builder *b, const struct scalar *v) {
-  struct reader r = {b, !has_mask(v)};
+  struct reader r = {b, !v->has_mask};
   scalar_loads(v, note_other_reader, &r);
   return r.is_only;
 }
@@ -255,9 +201,9 @@ static bool should_store(struct builder *b, const struct lazy *z, const struct s
   scalar_loads(body, count_load, &loads);
   if (cost > 100 || loads > 16)
     return true;
-  if (u->meets_itself && loads > 0 && rounds(body))
+  if (u->meets_itself && loads > 0 && body->rounds)
     return true;
-  bool expensive = is_expensive(body);
+  bool expensive = body->is_expensive;
   if (loads == 0)
     return expensive && (u->count > 1 || u->in_product) && cost > 20;
   if (u->in_product)
@@ -336,7 +282,7 @@ static void store(struct builder *b, const struct node *n, struct lazy *z) {
   loops_take_origins(b, z, s);
   // Else users read what it was copied from, or compute it again.
   bool copies = is_load(z->body) && !narrows(z, z->body);
-  if (!copies && (z->body->has_load || is_expensive(z->body)))
+  if (!copies && (z->body->has_load || z->body->is_expensive))
     loops_stored(b, z, &h);
 }
 

@@ -44,11 +44,15 @@ static const char *rename_function(struct arena *a, const char *source, const ch
   return kept;
 }
 
-// A name that stands for another source already gets a number behind it.
-static void name_kernel(struct program *p, struct map *names, struct graph_kernel *k) {
+// A name that stands for another source already gets a number behind it. `last`: the last number of
+// each name, so that a name that many kernels have does not try them all.
+static void name_kernel(struct program *p, struct map *names, struct map *last,
+                        struct graph_kernel *k) {
   const char *name = k->name;
-  for (unsigned n = 2; map_get(names, str_from(name)); n++)
-    name = arena_printf(p->arena, "%s_%u", k->name, n);
+  uintptr_t n = (uintptr_t)map_get(last, str_from(k->name));
+  for (n = n ? n : 1; map_get(names, str_from(name)); n++)
+    name = arena_printf(p->arena, "%s_%u", k->name, (unsigned)n + 1);
+  map_put(p->arena, last, str_from(k->name), (void *)n);
   if (name != k->name)
     k->source = rename_function(p->arena, k->source, k->name, name);
   k->name = name;
@@ -57,7 +61,7 @@ static void name_kernel(struct program *p, struct map *names, struct graph_kerne
 
 // Keeps the kernels that are launched, numbered in the order of their first launch.
 static void number_kernels(struct program *p) {
-  struct map names = {0};
+  struct map names = {0}, last = {0};
   size_t kept = 0;
   for (size_t i = 0; i < p->kernels.len; i++)
     p->kernels.at[i]->id = UINT32_MAX;
@@ -66,7 +70,7 @@ static void number_kernels(struct program *p) {
     if (k->id != UINT32_MAX)
       continue;
     k->id = (uint32_t)kept;
-    name_kernel(p, &names, k);
+    name_kernel(p, &names, &last, k);
     p->kernels.at[kept++] = k;
   }
   p->kernels.len = kept;

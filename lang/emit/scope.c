@@ -179,6 +179,9 @@ static bool module_lookup(struct emitter *e, const char *name, struct span at, s
   return scope_module_name(e, m, name, at, ret);
 }
 
+// Errors with suggestions: looking for one takes time with the number of names.
+enum { MOST_SUGGESTIONS = 100 };
+
 struct nearest {
   struct str name;
   const char *best;
@@ -196,6 +199,8 @@ static struct value report_unknown(struct emitter *e, const char *name, struct s
   if (import_report(e, e->frame->module, name, at))
     return VALUE_ERROR;
   struct diag *d = emit_error(e, at, E0201, "unknown name `%s`", name);
+  if (diag_error_count(e->diag) > MOST_SUGGESTIONS)
+    return VALUE_ERROR;
   struct nearest n = {.name = str_from(name)};
   for (struct frame *f = e->frame; f; f = f->closure) {
     struct map_entry m;

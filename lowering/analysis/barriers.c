@@ -56,6 +56,8 @@ struct run {
   struct map needed; // op -> non-NULL where it is in `before`
   bool *alternates;  // of each item: it has two places, and nobody else has them in its loop
   VEC(struct rotation) rotations;
+  size_t steps;     // operations visited
+  struct map heads; // loops gone through once -> struct pending *, what is pending at their head
   MlirOperation *turns; // of each item: the loop whose turns its places count; null: none
 };
 
@@ -72,6 +74,12 @@ static void take_back(struct run *r, size_t len) {
   while (r->before.len > len)
     ptrmap_put(r->a, &r->needed, vec_pop(&r->before).ptr, NULL);
 }
+
+// Each level of loops tries up to four placements of those within it. Beyond this many steps loops
+// get the first that is right.
+enum { MOST_STEPS = 50000 };
+
+static bool is_spent(const struct run *r) { return r->steps > MOST_STEPS; }
 
 static struct shared_interval interval_of(const struct run *r, const struct shared_part *part) {
   const struct shared_item *item = &r->items->items.at[part->item];
@@ -301,7 +309,8 @@ static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
 }
 
 // Around the loop until nothing new comes back to its head. `head`: assumed to be pending there;
-// then what is.
+// then what is. It ends: a head only grows, and the bounds of its intervals are those of items, of
+// their buffers and of parts moved between these, which are finitely many.
 static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct pending *head) {
   bool is_while = op_is(r->items->c, op, OP_SCF_WHILE);
   struct pending left;
@@ -319,8 +328,30 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct 
     more = !same_pending(&next, head);
     *head = next;
   }
-  *p = is_while ? left : *head; // an scf.while ends behind its condition
+  *p = is_while ? left : copy(r->a, head); // an scf.while ends behind its condition
   leave_loop(r, op, outer, p);
+}
+
+// What one way of placing barriers in a loop came to.
+struct attempt {
+  struct pending after;
+  MlirOperation *barriers;
+  size_t count;
+};
+
+static struct attempt attempt_take(struct run *r, size_t len, const struct pending *after) {
+  struct attempt t = {.after = *after, .count = r->before.len - len};
+  t.barriers = arena_array(r->a, MlirOperation, t.count + 1);
+  for (size_t i = 0; i < t.count; i++)
+    t.barriers[i] = r->before.at[len + i];
+  take_back(r, len);
+  return t;
+}
+
+static void attempt_keep(struct run *r, const struct attempt *t, struct pending *p) {
+  for (size_t i = 0; i < t->count; i++)
+    need(r, t->barriers[i]);
+  *p = t->after;
 }
 
 // Barriers in the loop with `p` pending before it. The first time around, barriers are found before
@@ -329,33 +360,46 @@ static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct 
 static size_t settle(struct run *r, MlirOperation op, struct pending *p) {
   const struct pending before = copy(r->a, p);
   size_t len = r->before.len;
-  struct pending head = {0}, again;
+  struct pending head = {0};
   fixpoint(r, op, p, &head);
   size_t count = r->before.len - len;
-  if (count < 2)
+  if (count < 2 || is_spent(r))
     return count;
-  take_back(r, len);
+  struct attempt first = attempt_take(r, len, p);
   *p = copy(r->a, &before);
-  again = copy(r->a, &head);
-  fixpoint(r, op, p, &again);
+  fixpoint(r, op, p, &head);
   if (r->before.len - len < count)
     return r->before.len - len;
   take_back(r, len);
-  *p = copy(r->a, &before);
-  head = (struct pending){0};
-  fixpoint(r, op, p, &head);
+  attempt_keep(r, &first, p);
   return count;
+}
+
+// One try. What was pending at the loop's head before, on the way here along another iteration of
+// the loop around it, still counts: each loop's head only grows, so that loops in loops are gone
+// through a number of times that is linear in their depth, not exponential.
+static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) {
+  struct pending *head = ptrmap_get(&r->heads, op.ptr);
+  if (!head) {
+    head = arena_new(r->a, struct pending);
+    ptrmap_put(r->a, &r->heads, op.ptr, head);
+  }
+  fixpoint(r, op, p, head);
 }
 
 // What is pending before the loop may cost barriers inside that one barrier before it saves.
 static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
   if (is_needed(r, op))
     clear(p);
+  if (is_spent(r)) {
+    visit_loop_once(r, op, p);
+    return;
+  }
   const struct pending before = copy(r->a, p);
   size_t len = r->before.len, with = settle(r, op, p);
-  if (with == 0 || is_empty(&before))
+  if (with == 0 || is_empty(&before) || is_spent(r))
     return;
-  take_back(r, len);
+  struct attempt inside = attempt_take(r, len, p);
   *p = copy(r->a, &before);
   clear(p);
   if (settle(r, op, p) < with) {
@@ -363,8 +407,7 @@ static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
     return;
   }
   take_back(r, len);
-  *p = copy(r->a, &before);
-  settle(r, op, p);
+  attempt_keep(r, &inside, p);
 }
 
 static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
@@ -372,6 +415,7 @@ static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
     return;
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
+    r->steps++;
     if (op_is(r->items->c, op, OP_SCF_IF))
       visit_if(r, op, p);
     else if (op_is_loop(r->items->c, op))

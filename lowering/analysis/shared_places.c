@@ -19,10 +19,6 @@ struct function {
   uint32_t base, bytes; // where its frame begins, and how long it is
 };
 
-struct edge {
-  uint32_t a, b; // sharing memory would cost a barrier
-};
-
 struct state {
   struct ir_context *c;
   const struct target *target;
@@ -30,8 +26,8 @@ struct state {
   struct arena *a;
   VEC(struct function) functions;
   struct shared_items *items; // of the function at hand
-  VEC(struct edge) edges;
-  bool *waits; // of each item: its op waits for what it left there itself
+  bool *edges;                // of each pair of items: sharing memory would cost a barrier
+  bool *waits;                // of each item: its op waits for what it left there itself
 };
 
 // ---- who costs a barrier ----
@@ -40,12 +36,8 @@ static uint64_t align_to(uint64_t x, uint32_t alignment) {
   return (x + alignment - 1) / alignment * alignment;
 }
 
-static bool is_edge(const struct state *s, uint32_t a, uint32_t b) {
-  for (size_t i = 0; i < s->edges.len; i++)
-    if ((s->edges.at[i].a == a && s->edges.at[i].b == b) ||
-        (s->edges.at[i].a == b && s->edges.at[i].b == a))
-      return true;
-  return false;
+static bool *edge(const struct state *s, uint32_t a, uint32_t b) {
+  return &s->edges[(a < b ? a : b) * s->items->items.len + (a < b ? b : a)];
 }
 
 static bool is_pending(const struct pending *p, const struct shared_item *item) {
@@ -57,9 +49,9 @@ static void see_writes(struct state *s, const struct part_set *writes,
                        const struct pending *pending) {
   for (size_t w = 0; w < writes->at.len; w++)
     for (uint32_t i = 0; i < s->items->items.len; i++) {
-      struct edge e = {writes->at.at[w].item, i};
-      if (e.a != e.b && is_pending(pending, &s->items->items.at[i]) && !is_edge(s, e.a, e.b))
-        vec_push(s->a, &s->edges, e);
+      uint32_t item = writes->at.at[w].item;
+      if (i != item && !*edge(s, item, i) && is_pending(pending, &s->items->items.at[i]))
+        *edge(s, item, i) = true;
     }
 }
 
@@ -94,8 +86,8 @@ static void find_edges(struct state *s, const struct function *f) {
     item->offset = at;
     at = shared_item_end(item) + 1; // apart, as what touches is joined
   }
-  s->edges.len = 0;
   s->items = f->items;
+  memset(s->edges, 0, count * count * sizeof *s->edges);
   struct barrier_plan plan = barrier_plan_make(f->items, f->op, NULL, see_pending, s, s->a);
   for (size_t i = 0; i < count; i++) {
     s->waits[i] = is_listed(&plan, f->items->items.at[i].op);
@@ -144,7 +136,7 @@ static bool must_be_apart(const struct state *s, uint32_t a, uint32_t b, uint32_
     return true;
   if ((x->bytes < y->bytes ? x->bytes : y->bytes) > limit)
     return false;
-  return is_edge(s, a, b);
+  return *edge(s, a, b);
 }
 
 // The lowest place for item order[n] beside those placed before it.
@@ -198,6 +190,8 @@ static uint64_t fair_share(const struct state *s) {
 
 // Scratch with two places, then items of their own memory, as long as that is not too much.
 static uint64_t place_function(struct state *s, const struct function *f) {
+  size_t count = f->items->items.len;
+  s->edges = arena_array(s->a, bool, count *count + 1);
   clear_toggles(f->items);
   find_edges(s, f);
   const uint32_t *order = sorted(s);

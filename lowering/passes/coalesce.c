@@ -22,8 +22,23 @@
 
 enum { VECTOR_BITS = 128 }; // one access of a thread, on every target
 
+// Accesses of tiles of one shape in one function, which get the same layout.
+struct group {
+  int64_t width, most;       // elements of the widest access; that a store may have
+  uint32_t reduced, scanned; // of all
+  MlirAttribute layout;      // null: not chosen yet
+};
+
+// What accesses of a group have in common; all bytes count.
+struct group_key {
+  void *func;
+  int64_t shape[LL_MAX_OUT];
+  uint32_t order[LL_MAX_OUT], rank, multiplied;
+};
+
 struct access {
   MlirOperation op, func;
+  struct group *group;
   MlirType type; // of the tile of pointers
   uint32_t order[LL_MAX_OUT];
   int64_t wanted;   // elements a full vector would have
@@ -38,6 +53,7 @@ struct state {
   struct axis_analysis *axis;
   struct reduced_axes *reduced, *scanned;
   VEC(struct access) accesses;
+  struct map groups; // struct group_key -> struct group *
 };
 
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -140,6 +156,32 @@ static bool is_multiplied(struct pass_context *p, struct map *seen, MlirValue v)
   return false;
 }
 
+static struct group *group_of(struct state *s, const struct access *a) {
+  struct group_key key = {
+      .func = a->func.ptr, .rank = tensor_rank(a->type), .multiplied = a->multiplied};
+  for (unsigned d = 0; d < key.rank; d++) {
+    key.shape[d] = tensor_dim(a->type, d);
+    key.order[d] = a->order[d];
+  }
+  struct str bytes = {(const char *)&key, sizeof key};
+  struct group *g = map_get(&s->groups, bytes);
+  if (g)
+    return g;
+  g = arena_new(s->p->scratch, struct group);
+  *g = (struct group){.width = 1, .most = INT64_MAX};
+  map_put(s->p->scratch, &s->groups, bytes, g);
+  return g;
+}
+
+static void join_group(struct state *s, struct access *a) {
+  struct group *g = a->group = group_of(s, a);
+  g->width = max64(g->width, a->width);
+  g->reduced |= a->reduced;
+  g->scanned |= a->scanned;
+  if (op_flags(s->p->c, a->op) & OP_WRITE)
+    g->most = min64(g->most, VECTOR_BITS / pointee_bits(s->p->c, a->type));
+}
+
 static bool collect(MlirOperation op, void *user) {
   struct state *s = user;
   struct ir_context *c = s->p->c;
@@ -165,18 +207,8 @@ static bool collect(MlirOperation op, void *user) {
     a.multiplied = is_multiplied(s->p, &seen, mlirOperationGetResult(op, 0));
   }
   explain(s, &a);
+  join_group(s, &a);
   vec_push(s->p->scratch, &s->accesses, a);
-  return true;
-}
-
-static bool alike(const struct access *a, const struct access *b) {
-  unsigned rank = tensor_rank(a->type);
-  if (rank != tensor_rank(b->type) || !mlirOperationEqual(a->func, b->func) ||
-      a->multiplied != b->multiplied)
-    return false;
-  for (unsigned d = 0; d < rank; d++)
-    if (tensor_dim(a->type, d) != tensor_dim(b->type, d) || a->order[d] != b->order[d])
-      return false;
   return true;
 }
 
@@ -234,24 +266,12 @@ static MlirAttribute choose_layout(struct state *s, const struct access *a) {
     shape[d] = tensor_dim(a->type, d);
     size_per_thread[d] = 1;
   }
-  int64_t width = 1, most = INT64_MAX;
-  uint32_t reduced = 0, scanned = 0;
-  for (size_t i = 0; i < s->accesses.len; i++) {
-    const struct access *other = &s->accesses.at[i];
-    if (!alike(a, other))
-      continue;
-    width = max64(width, other->width);
-    reduced |= other->reduced;
-    scanned |= other->scanned;
-    if (op_flags(s->p->c, other->op) & OP_WRITE)
-      most = min64(most, VECTOR_BITS / pointee_bits(s->p->c, other->type));
-  }
-  width = min64(width, most);
-  size_per_thread[a->order[0]] = (uint32_t)width;
+  uint32_t reduced = a->group->reduced;
+  size_per_thread[a->order[0]] = (uint32_t)min64(a->group->width, a->group->most);
   struct encoding e = encoding_blocked(rank, shape, size_per_thread, a->order, s->p->num_warps);
   if (reduced != 0 && reduced != (1u << rank) - 1 && !loads_vectors(s, a, reduced))
     place_warps(&e, shape, reduced, s->p->num_warps);
-  keep_runs_together(&e, shape, scanned);
+  keep_runs_together(&e, shape, a->group->scanned);
   return encoding_attr(s->p->c, &e);
 }
 
@@ -293,7 +313,11 @@ enum pass_result pass_coalesce(struct pass_context *p) {
   s.scanned = scanned_axes_find(p->c, module, p->scratch);
   ir_walk(module, collect, &s);
   bool changed = false;
-  for (size_t i = 0; i < s.accesses.len; i++)
-    changed |= relayout(p->c, s.accesses.at[i].op, choose_layout(&s, &s.accesses.at[i]));
+  for (size_t i = 0; i < s.accesses.len; i++) {
+    const struct access *a = &s.accesses.at[i];
+    if (mlirAttributeIsNull(a->group->layout))
+      a->group->layout = choose_layout(&s, a);
+    changed |= relayout(p->c, a->op, a->group->layout);
+  }
   return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -198,7 +198,7 @@ enum pass_result pass_remove_layout_conversions(struct pass_context *p) {
     better = found < cost;
     if (better)
       adopt(p, module, solved);
-    mlirOperationDestroy(solved);
+    op_erase(solved);
     cost = found;
     changed |= better;
   }
