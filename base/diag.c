@@ -225,6 +225,7 @@ static const struct code_row code_rows[DIAG_CODE_COUNT] = {
 const char *diag_code_name(enum diag_code c) {
   return c < DIAG_CODE_COUNT ? code_rows[c].name : "";
 }
+bool diag_code_is_limit(enum diag_code c) { return (c >= E0901 && c <= E0950) || c == E1009; }
 const char *diag_code_title(enum diag_code c) {
   return c < DIAG_CODE_COUNT ? code_rows[c].title : "";
 }

@@ -66,6 +66,8 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
 // end_column, labels, notes, help, fixits}]}.
 void diag_render_json(const struct diag_engine *e, struct strbuf *out);
 
+// Is it a limit that was reached, or a size? Not running out of memory.
+bool diag_code_is_limit(enum diag_code c);
 const char *diag_code_name(enum diag_code c);    // "E0214"
 const char *diag_code_title(enum diag_code c);   // one line
 const char *diag_code_section(enum diag_code c); // of lang/REFERENCE.md, or of docs/

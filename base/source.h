@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-#define SOURCE_MAX_BYTES (16u << 20)
+#define SOURCE_MAX_BYTES (16u << 20) // LIMIT_SOURCE_BYTES
 
 struct source {
   const char *name; // as the user gave it; printed in messages

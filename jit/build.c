@@ -14,9 +14,10 @@
 
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
   enum diag_code code = diag_first_error_code(diag);
-  tile_status status = code == E0401   ? TILE_NOT_FOUND
-                       : code == E0991 ? TILE_OUT_OF_MEMORY
-                                       : TILE_COMPILE_ERROR;
+  tile_status status = code == E0401              ? TILE_NOT_FOUND
+                       : code == E0991            ? TILE_OUT_OF_MEMORY
+                       : diag_code_is_limit(code) ? TILE_LIMIT
+                                                  : TILE_COMPILE_ERROR;
   if (reported)
     return status_set(status, "%s", diag_first_error(diag));
   struct strbuf text = {0};

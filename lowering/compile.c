@@ -3,6 +3,7 @@
 #include "lowering/compile.h"
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "lang/host/tuning.h"
 #include "lowering/build_id.h"
 #include "lowering/llvm/emit.h"
@@ -11,7 +12,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = 16 };
+enum { DEFAULT_WARPS = 4, DEFAULT_STAGES = 3, MAX_STAGES = LIMIT_STAGES };
 
 const char *emit_kind_name(enum emit_kind k) {
   static const char *const names[EMIT_KIND_COUNT] = {
@@ -238,6 +239,18 @@ static bool needs_layout(MlirOperation op, void *user) {
   return true;
 }
 
+static bool count_operation(MlirOperation op, void *user) {
+  (void)op;
+  ++*(size_t *)user;
+  return true;
+}
+
+static bool check_operations(struct session *s) {
+  size_t count = 0;
+  ir_walk(mlirModuleGetOperation(s->module), count_operation, &count);
+  return count <= LIMIT_OPERATIONS || limit_error(s->diag, SPAN_NONE, LIMIT_ID_OPERATIONS, count);
+}
+
 static bool compile_ir(struct session *s) {
   const struct compile_request *r = s->request;
   double at = clock_ms();
@@ -247,6 +260,8 @@ static bool compile_ir(struct session *s) {
   lap(&at, &s->ret->timing.parse_ms);
   if (mlirModuleIsNull(s->module) || !no_errors(s) ||
       !ir_verify(s->c, mlirModuleGetOperation(s->module)))
+    return false;
+  if (!check_operations(s))
     return false;
   // Tiles with layouts went through the pipeline before, or were written by hand.
   struct pass_options last = r->passes;

@@ -35,6 +35,7 @@ MlirOperation build_op(struct builder *b, enum op_id id, size_t operand_count,
 }
 
 MlirOperation build_insert(struct builder *b, MlirOperation op) {
+  b->c->built++;
   if (mlirOperationIsNull(b->before))
     mlirBlockAppendOwnedOperation(b->block, op);
   else

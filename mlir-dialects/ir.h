@@ -50,6 +50,7 @@ struct ir_context {
   bool is_loaded;           // the dialects are
   MlirModule unfinished;    // one that is being made, or null: destroyed with the context
   void *layouts;            // private to layouts/attr.c: encodings of attributes
+  size_t built;             // operations made by builders so far
 };
 
 // Loads the dialects; NULL only when memory is out and the arena has no handler. MLIR's own

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The IR as text: printing and parsing.
+#include "base/limits.h"
 #include "mlir-dialects/ir_internal.h"
 
 void ir_print(MlirOperation op, bool debug_info, struct strbuf *out) {
@@ -35,7 +36,7 @@ static struct str with_module(struct ir_context *c, struct str text) {
   return str_from(arena_printf(c->arena, "module {%.*s\n}\n", STR_ARG(text)));
 }
 
-#define NESTING_LIMIT 256
+#define NESTING_LIMIT LIMIT_IR_NESTING
 
 // The byte after the string or comment that begins at `at`, or `at` itself.
 static size_t skip_opaque(struct str text, size_t at) {

@@ -41,9 +41,8 @@ int tool_write(struct tool *t, const void *data, size_t size) {
 }
 
 int tool_error_status(const struct tool *t) {
-  const char *name =
-      diag_error_count(t->diag) ? diag_code_name(diag_first_error_code(t->diag)) : "";
-  if (strcmp(name, "E0990") == 0)
+  enum diag_code code = diag_first_error_code(t->diag);
+  if (code == E0990)
     return EXIT_INTERNAL;
-  return strncmp(name, "E09", 3) == 0 || strcmp(name, "E1009") == 0 ? EXIT_LIMIT : EXIT_WRONG;
+  return diag_code_is_limit(code) || code == E0991 ? EXIT_LIMIT : EXIT_WRONG;
 }

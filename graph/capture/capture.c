@@ -28,7 +28,8 @@ tile_status capture_fail(tile_graph *g, tile_status status, const char *fmt, ...
 tile_status capture_fail_diag(tile_graph *g) {
   struct strbuf text = {.arena = g->arena};
   diag_render_text(g->diag, (struct diag_style){0}, &text);
-  tile_status s = capture_fail(g, TILE_COMPILE_ERROR, "%s",
+  bool is_limit = diag_code_is_limit(diag_first_error_code(g->diag));
+  tile_status s = capture_fail(g, is_limit ? TILE_LIMIT : TILE_COMPILE_ERROR, "%s",
                                text.len ? strbuf_cstr(&text) : "the graph is wrong");
   strbuf_finish(&text);
   return s;

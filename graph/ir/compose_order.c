@@ -7,9 +7,9 @@
 #include <math.h>
 
 enum {
-  MAX_SORTED = 4096, // elements of a line whose places are counted
-  MAX_ROUNDS = 64,   // of taking the largest of longer lines
-  MAX_COMPARED = 64  // places found by comparison, not by writing
+  MAX_SORTED = LIMIT_GRAPH_SORTED, // elements of a line whose places are counted
+  MAX_ROUNDS = 64,                 // of taking the largest of longer lines
+  MAX_COMPARED = 64                // places found by comparison, not by writing
 };
 
 struct order {

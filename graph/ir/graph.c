@@ -106,6 +106,8 @@ static bool fit_arg(struct graph *g, const struct operator_row *row, const struc
   const struct arg *from = a->kind == ARG_LIST ? a->list.at : a;
   size_t count = a->kind == ARG_LIST ? a->list.count : 1;
   *ret = (struct arg){.kind = ARG_LIST};
+  if (count > LIMIT_GRAPH_OPERANDS)
+    return limit_error(g->diag, at, LIMIT_ID_GRAPH_OPERANDS, count);
   ret->list.count = count;
   ret->list.at = arena_array(g->arena, struct arg, count);
   for (size_t i = 0; i < count; i++) {

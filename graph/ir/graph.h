@@ -11,12 +11,13 @@
 
 #include "base/diag.h"
 #include "base/dtype.h"
+#include "base/limits.h"
 #include "base/vec.h"
 #include "graph/expr/expr.h"
 
-#define GRAPH_MAX_RANK 16
+#define GRAPH_MAX_RANK LIMIT_GRAPH_RANK
 #define GRAPH_MAX_SIZE INT32_MAX // of a dimension that is a symbol
-#define GRAPH_MAX_NODES (1 << 20)
+#define GRAPH_MAX_NODES LIMIT_GRAPH_NODES
 #define GRAPH_MAX_VALUES (1 << 22)
 #define GRAPH_MAX_BYTES (INT64_C(1) << 46) // of a tensor, by its strides too
 

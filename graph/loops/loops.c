@@ -182,6 +182,10 @@ static void add_input(struct builder *b, struct value *v, uint32_t index) {
   b->lazies[v->id] = z;
 }
 
+static bool check_stages(const struct loops *l, struct span at) {
+  return l->stages.len <= LIMIT_GRAPH_STAGES || limit_error(l->diag, at, LIMIT_ID_GRAPH_STAGES, 0);
+}
+
 struct loops *loops_build(struct graph *g) {
   struct arena *a = g->arena;
   struct loops *l = arena_new(a, struct loops);
@@ -202,9 +206,10 @@ struct loops *loops_build(struct graph *g) {
   for (size_t i = 0; i < g->inputs.len; i++)
     add_input(&b, g->inputs.at[i], (uint32_t)i);
   for (size_t i = 0; i < g->nodes.len; i++)
-    if (has_uses(&b, g->nodes.at[i]) && !lower(&b, g->nodes.at[i]))
+    if (has_uses(&b, g->nodes.at[i]) &&
+        !(lower(&b, g->nodes.at[i]) && check_stages(l, g->nodes.at[i]->span)))
       return NULL;
-  if (!loops_write_outputs(&b))
+  if (!loops_write_outputs(&b) || !check_stages(l, SPAN_NONE))
     return NULL;
   loops_write_inputs(&b);
   loops_drop_unread(&b);

@@ -83,10 +83,8 @@ static bool add_input(struct reader *r, size_t token, const struct annotation *a
                       struct binding *ret) {
   struct str name = fx_text(r, token);
   const char *copy = arena_strndup(r->arena, name.ptr, name.len);
-  if (r->g->inputs.len >= GRAPH_MAX_NODES) {
-    fx_error(r, an->span, E1009, "more than %d inputs", GRAPH_MAX_NODES);
-    return false;
-  }
+  if (r->g->inputs.len >= LIMIT_GRAPH_TENSORS)
+    return limit_error(r->g->diag, an->span, LIMIT_ID_GRAPH_TENSORS, 0);
   struct value *v =
       graph_add_input(r->g, copy, an->dtype, an->rank, an->shape,
                       an->has_strides ? an->strides : NULL, fx_span(r, token, token + 1));
@@ -399,10 +397,8 @@ static bool add_outputs(struct reader *r, const struct arg *a, struct span at) {
         return false;
     return true;
   }
-  if (r->g->outputs.len >= GRAPH_MAX_NODES) {
-    fx_error(r, at, E1009, "more than %d outputs", GRAPH_MAX_NODES);
-    return false;
-  }
+  if (r->g->outputs.len >= LIMIT_GRAPH_TENSORS)
+    return limit_error(r->g->diag, at, LIMIT_ID_GRAPH_TENSORS, 0);
   struct value *v = a->kind == ARG_VALUE ? a->value : NULL;
   if (a->kind == ARG_INT) { // a size that a backward graph wants
     const struct arg args[] = {*a, ARG_D(DTYPE_I64)};

@@ -12,13 +12,12 @@
 #include "lang/syntax/ast.h"
 #include "mlir-dialects/build.h"
 
-#define EMIT_MAX_CALL_DEPTH 64
-#define EMIT_MAX_DEPTH 900         // of the emitter's own recursion
-#define EMIT_MAX_UNROLL 4096       // iterations of one static loop
-#define EMIT_MAX_NESTING 200       // of tuples
-#define EMIT_MAX_STRING (64 << 10) // bytes
+#define EMIT_MAX_CALL_DEPTH LIMIT_CALL_DEPTH
+#define EMIT_MAX_DEPTH LIMIT_EMITTER_DEPTH        // of the emitter's own recursion
+#define EMIT_MAX_UNROLL LIMIT_UNROLLED_ITERATIONS // iterations of one static loop
+#define EMIT_MAX_NESTING 200                      // of tuples
+#define EMIT_MAX_STRING LIMIT_STRING_BYTES
 #define RECORD_MAX_FIELDS 256
-#define EMIT_MAX_STATEMENTS 200000 // after inlining and unrolling
 
 // Why a name has no value where it stands.
 enum absent_reason {

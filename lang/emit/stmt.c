@@ -272,12 +272,11 @@ static void emit_with(struct emitter *e, const struct stmt *s) {
 
 // True if `rest` was emitted too.
 static bool emit_stmt(struct emitter *e, const struct stmt *s, const struct seq *rest) {
-  if (++e->statements > EMIT_MAX_STATEMENTS) {
-    struct diag *d = emit_error(e, s->span, E0309,
-                                "more than %d statements after inlining and "
-                                "unrolling",
-                                EMIT_MAX_STATEMENTS);
-    diag_help(d, "use `range` instead of `tl.static_range` for long loops");
+  if (++e->statements > LIMIT_STATEMENTS || (e->c && e->c->built > LIMIT_OPERATIONS)) {
+    enum limit_id which =
+        e->statements > LIMIT_STATEMENTS ? LIMIT_ID_STATEMENTS : LIMIT_ID_OPERATIONS;
+    struct diag *d = emit_error(e, s->span, E0950, "%s", limit_text(e->a, which, 0));
+    diag_help(d, "%s", limit_row(which)->instead);
     e->stopped = true;
     return true;
   }

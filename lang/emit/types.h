@@ -4,10 +4,11 @@
 #ifndef TILE_LANG_EMIT_TYPES_H
 #define TILE_LANG_EMIT_TYPES_H
 
+#include "base/limits.h"
 #include "mlir-dialects/ir.h"
 
-#define TYPE_MAX_RANK 8
-#define TYPE_MAX_NUMEL (1 << 20)
+#define TYPE_MAX_RANK LIMIT_TILE_RANK
+#define TYPE_MAX_NUMEL LIMIT_TILE_ELEMENTS
 #define TYPE_NAME_SIZE 160
 
 struct type {

@@ -7,10 +7,11 @@
 #define TILE_LANG_SYNTAX_AST_H
 
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/source.h"
 #include "base/str.h"
 
-#define AST_MAX_HEIGHT 1000
+#define AST_MAX_HEIGHT LIMIT_EXPRESSION_DEPTH
 
 // ---- Operators ----
 

@@ -529,7 +529,9 @@ static void lex_all(struct lexer *lx) {
     start_line(lx);
   for (;;) {
     while (!at_end(lx) && !lx->stopped) {
-      if (diag_error_count(lx->diag) > MAX_ERRORS) {
+      if (lx->tokens.len > LIMIT_TOKENS)
+        lx->stopped = !limit_error(lx->diag, span_of(lx, lx->pos, lx->pos), LIMIT_ID_TOKENS, 0);
+      else if (diag_error_count(lx->diag) > MAX_ERRORS) {
         lx->pos = (uint32_t)lx->text.len;
         lx->depth = 0;
       } else if (at_line_break(lx)) {

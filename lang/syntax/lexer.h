@@ -6,6 +6,7 @@
 #define TILE_LANG_SYNTAX_LEXER_H
 
 #include "base/diag.h"
+#include "base/limits.h"
 
 enum token_kind {
 #define TOKEN(id, text) TOK_##id,
@@ -18,9 +19,9 @@ enum token_kind {
   TOKEN_KIND_COUNT
 };
 
-#define LEXER_MAX_NESTING 256       // brackets, and levels of indentation
-#define LEXER_MAX_NAME 1024         // bytes of an identifier
-#define LEXER_MAX_STRING (64 << 10) // bytes of a string literal
+#define LEXER_MAX_NESTING LIMIT_BRACKETS    // brackets, and levels of indentation
+#define LEXER_MAX_NAME LIMIT_NAME_BYTES     // bytes of an identifier
+#define LEXER_MAX_STRING LIMIT_STRING_BYTES // bytes of a string literal
 
 struct token {
   enum token_kind kind;

@@ -206,6 +206,15 @@ static enum ast_op take_operator(struct parser *p, enum ast_op op, struct span *
   return op;
 }
 
+// Comparisons, `and` and `or` have all their operands in one node.
+static void check_chain(struct parser *p, const expr_vec *operands, size_t first) {
+  if (operands->len > AST_MAX_HEIGHT && !p->panic)
+    diag_help(parser_error(p, parser_span_from(p, first), E0902,
+                           "a chain of %zu operands; at most %d are possible", operands->len,
+                           AST_MAX_HEIGHT),
+              "name intermediate results");
+}
+
 // comparison = bit_or { ("<" | "<=" | ... | "is" ["not"] | ["not"] "in") bit_or }
 static struct expr *parse_compare(struct parser *p, struct expr *left, size_t first) {
   VEC(enum ast_op) ops = {0};
@@ -219,6 +228,7 @@ static struct expr *parse_compare(struct parser *p, struct expr *left, size_t fi
     vec_push(p->arena, &spans, span);
     vec_push(p->arena, &operands, parse_binary(p, PREC_BIT_OR));
   }
+  check_chain(p, &operands, first);
   struct expr *e = expr_new(p, EXPR_COMPARE, first);
   e->compare.ops = ops.at;
   e->compare.op_spans = spans.at;
@@ -235,6 +245,7 @@ static struct expr *parse_logic(struct parser *p, const struct operator_row *row
   vec_push(p->arena, &operands, left);
   while (!p->panic && parser_accept(p, row->token))
     vec_push(p->arena, &operands, parse_binary(p, row->precedence + 1));
+  check_chain(p, &operands, first);
   struct expr *e = expr_new(p, EXPR_LOGIC, first);
   e->logic.op = row->op;
   e->logic.operands = (struct expr_list){operands.at, operands.len};

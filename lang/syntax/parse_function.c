@@ -13,7 +13,7 @@ typedef VEC(struct ast_param) param_vec;
 
 static void check_param(struct parser *p, const param_vec *before, const struct ast_param *param,
                         struct param_state *state) {
-  for (size_t i = 0; i < before->len; i++) {
+  for (size_t i = 0; i < before->len && i < LIMIT_PARAMETERS; i++) {
     if (before->at[i].name == param->name) {
       struct diag *d =
           parser_report(p, param->name_span, E0109, "parameter `%s` is there twice", param->name);
@@ -105,6 +105,8 @@ void parse_params(struct parser *p, enum token_kind end, struct ast_param **ret_
     if (!parser_accept(p, TOK_COMMA))
       break;
   }
+  if (params.len > LIMIT_PARAMETERS)
+    limit_error(p->diag, params.at[LIMIT_PARAMETERS].span, LIMIT_ID_PARAMETERS, params.len);
   *ret_params = params.at;
   *ret_count = params.len;
 }

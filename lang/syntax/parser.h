@@ -15,7 +15,7 @@
 #include "lang/syntax/lexer.h"
 
 // Recursion of the parser: brackets and blocks are limited by the lexer, prefix operators here.
-#define PARSER_MAX_NESTING 512
+#define PARSER_MAX_NESTING LIMIT_PARSER_DEPTH
 #define PARSER_MAX_BRANCHES 256 // elif of one if
 
 struct parser {

@@ -126,7 +126,7 @@ static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const s
   return true;
 }
 
-static unsigned instruction_count(LLVMModuleRef module) {
+unsigned instruction_count(LLVMModuleRef module) {
   unsigned n = 0;
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

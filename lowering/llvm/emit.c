@@ -2,6 +2,7 @@
 // The walk: a kernel's blocks in program order, each operation handed to its family's file.
 #include "lowering/llvm/emit.h"
 
+#include "base/limits.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/analysis/scratch.h"
 
@@ -88,6 +89,16 @@ static bool check_types(struct emitter *e, MlirOperation op) {
   return true;
 }
 
+// Counted now and then, before there are too many to hold.
+static bool check_size(struct emitter *e, MlirOperation op) {
+  enum { OFTEN = 64 };
+  if (++e->emitted % OFTEN != 0)
+    return true;
+  unsigned count = instruction_count(e->module);
+  return count <= LIMIT_INSTRUCTIONS ||
+         limit_error(e->c->diag, op_span(e->c, op), LIMIT_ID_INSTRUCTIONS, 0);
+}
+
 bool emit_block(struct emitter *e, MlirBlock block) {
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
@@ -103,7 +114,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
       MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
       return emit_unsupported(e, op, "`%.*s` has no lowering", (int)name.length, name.data);
     }
-    if (!fn(e, op))
+    if (!fn(e, op) || !check_size(e, op))
       return false;
     park_result(e, op);
   }
@@ -256,6 +267,12 @@ static bool check_module(struct emitter *e) {
   return !bad;
 }
 
+static bool check_all(struct emitter *e) {
+  unsigned count = instruction_count(e->module);
+  return count <= LIMIT_INSTRUCTIONS ||
+         limit_error(e->c->diag, op_span(e->c, e->kernel), LIMIT_ID_INSTRUCTIONS, count);
+}
+
 // Resources are checked before LLVM spends time on the kernel.
 static bool check_shared_memory(struct emitter *e) {
   const struct target *t = e->target;
@@ -292,7 +309,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .shared_total = scratch_total(module),
   };
   set_types(&e);
-  bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_module(&e);
+  bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_all(&e) && check_module(&e);
   ret_info->shared_bytes = e.shared_total < 0 ? e.shared_bytes : (uint32_t)e.shared_total;
   ret_info->uses_collectives = e.uses_collectives || ret_info->shared_bytes != 0;
   LLVMDisposeBuilder(e.b);

@@ -50,6 +50,7 @@ struct emitter {
   const struct kernel_info *info;
   uint32_t num_warps;
   bool check;              // host: guard every access
+  unsigned emitted;        // operations so far
   bool uses_collectives;   // a barrier, shuffle or shared memory was needed
   uint32_t shared_bytes;   // scratch needed so far
   MlirOperation op;        // being emitted
@@ -440,6 +441,8 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
 // Module flag: a version of PTX above the target's own, which the kernel needs.
 #define PTX_VERSION_FLAG "tile.ptx_version"
 // Optimises the module and generates PTX or an object file on `a`.
+// Of all functions.
+unsigned instruction_count(LLVMModuleRef module);
 bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
              struct diag_engine *diag, struct str *ret);
 // The module as text, on `a`.

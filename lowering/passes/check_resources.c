@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // check-resources: refuses kernels that cannot run, or that would take minutes to compile, before
 // any time is spent on them. Changes nothing.
+#include "base/limits.h"
 #include "base/vec.h"
 #include "lowering/analysis/resources.h"
 #include "lowering/analysis/scratch.h"
@@ -9,7 +10,7 @@
 
 #include <stdlib.h>
 
-enum { MANY_ELEMENTS = 256, MAX_ELEMENTS = 1024, LISTED = 8 };
+enum { MANY_ELEMENTS = 256, MAX_ELEMENTS = LIMIT_ELEMENTS_PER_THREAD, LISTED = 8 };
 
 // ---- shared memory ----
 

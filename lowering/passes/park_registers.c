@@ -11,6 +11,7 @@
 // its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
 // f32 with 1024 threads is 64 registers of 64: without parking, ptxas spills to local memory, which
 // is beyond the L1 cache here.
+#include "base/limits.h"
 #include "lowering/analysis/registers.h"
 #include "lowering/analysis/resources.h"
 #include "lowering/analysis/scratch.h"
@@ -180,11 +181,43 @@ static void park_function(struct state *s, MlirOperation func, uint32_t shared_b
     set_number(s, func, "tilegpu.park_bytes", s->rows * PARKED_ROW_BYTES * threads);
 }
 
+struct sizes {
+  struct pass_context *p;
+  unsigned shared, loops;
+  MlirOperation last_shared, last_loop;
+};
+
+static bool count_sizes(MlirOperation op, void *user) {
+  struct sizes *n = user;
+  if (op_is(n->p->c, op, OP_GPU_LOCAL_ALLOC) || scratch_bytes(n->p->c, op, n->p->num_warps)) {
+    n->shared++;
+    n->last_shared = op;
+  }
+  if (op_is_loop(n->p->c, op)) {
+    n->loops++;
+    n->last_loop = op;
+  }
+  return true;
+}
+
+// Finding memory for each op that needs some compares them all, and LLVM's time for loops behind
+// each other grows with the cube of their number.
+static bool check_sizes(struct pass_context *p) {
+  struct sizes n = {.p = p};
+  ir_walk(mlirModuleGetOperation(p->module), count_sizes, &n);
+  if (n.shared > LIMIT_SHARED_ITEMS)
+    return limit_error(p->c->diag, op_span(p->c, n.last_shared), LIMIT_ID_SHARED_ITEMS, n.shared);
+  return n.loops <= LIMIT_LOOPS ||
+         limit_error(p->c->diag, op_span(p->c, n.last_loop), LIMIT_ID_LOOPS, n.loops);
+}
+
 enum pass_result pass_park_registers(struct pass_context *p) {
   struct state s = {.p = p, .c = p->c};
   MlirOperation kernel = module_kernel(p->c, p->module);
   if (mlirOperationIsNull(kernel) || parked_bytes(kernel))
     return PASS_UNCHANGED;
+  if (!check_sizes(p))
+    return PASS_FAILED;
   park_function(&s, kernel,
                 shared_places_of(p->c, p->module, p->target, p->num_warps, p->scratch).total);
   return s.rows ? PASS_CHANGED : PASS_UNCHANGED;
