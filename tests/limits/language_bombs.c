@@ -503,7 +503,6 @@ const struct bomb language_bombs[] = {
     {"line-long-wrong.tile", line_long_wrong, 500000, PTX, "E0902"},
     {"errors.tile", errors, 50000, PTX, "E0201"},
     {"constants-module.tile", constants_module, 100, PTX, ""},
-    {"constants-module-far.tile", constants_module, 20000, PTX, "E0307"},
     {"name-long.tile", name_long, 100000, PTX, "E0903"},
     {"string-long.tile", string_long, 1000000, PTX, "E0903"},
     {"assembly.tile", assembly, 4000, PTX, ""},
