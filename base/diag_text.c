@@ -310,12 +310,19 @@ static struct mark mark_of(struct span at, const char *text, bool primary) {
       .at = clip_to_line(at), .text = text && *text ? text : NULL, .primary = primary};
 }
 
+// Others chose the names of files: control characters would reach the terminal.
+static void put_name(struct strbuf *out, const char *name) {
+  for (const char *c = name; *c; c++)
+    strbuf_putc(out, (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
+}
+
 static void put_heading(struct renderer *r, struct span at, const char *kind, const char *color,
                         const char *message, const char *tag) {
   if (at.source) {
     struct line_col lc = source_line_col(at.source, at.begin);
     struct strbuf place = {.arena = r->out->arena};
-    strbuf_printf(&place, "%s:%u:%u:", at.source->name, lc.line, lc.col);
+    put_name(&place, at.source->name);
+    strbuf_printf(&place, ":%u:%u:", lc.line, lc.col);
     put_colored(r, BOLD, strbuf_cstr(&place));
     strbuf_putc(r->out, ' ');
     strbuf_finish(&place);

@@ -93,7 +93,7 @@ static int write_in_place(const char *path, const void *data, size_t size) {
 }
 
 // Opens a file of a fresh name beside `path`; its name goes to `name`.
-static int open_beside(const char *path, struct strbuf *name) {
+static int open_beside(const char *path, mode_t mode, struct strbuf *name) {
   for (unsigned attempt = 0; attempt < 100; attempt++) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -104,19 +104,24 @@ static int open_beside(const char *path, struct strbuf *name) {
       errno = ENOMEM;
       return -1;
     }
-    int fd = open(name->ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(name->ptr, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0 || errno != EEXIST)
       return fd;
   }
   return -1;
 }
 
-static int replace_file(const char *path, const void *data, size_t size) {
+// `old`: of the file that is there, whose permissions stay; NULL: there is none.
+static int replace_file(const char *path, const struct stat *old, const void *data, size_t size) {
   struct strbuf name = {0};
-  int fd = open_beside(path, &name);
+  mode_t mode = old ? old->st_mode & 0777 : 0666;
+  int fd = open_beside(path, mode, &name);
   int error = fd < 0 ? errno : 0;
   if (fd >= 0) {
-    error = write_all(fd, data, size);
+    if (old && fchmod(fd, mode) < 0) // the umask took some of it
+      error = errno;
+    if (!error)
+      error = write_all(fd, data, size);
     if (close(fd) < 0 && !error)
       error = errno;
     if (!error && rename(name.ptr, path) < 0)
@@ -133,15 +138,18 @@ int file_write(const char *path, const void *data, size_t size) {
     return write_all(STDOUT_FILENO, data, size);
   struct stat st;
   if (lstat(path, &st) < 0)
-    return replace_file(path, data, size);
+    return replace_file(path, NULL, data, size);
   if (!S_ISLNK(st.st_mode))
-    return S_ISREG(st.st_mode) ? replace_file(path, data, size) : write_in_place(path, data, size);
+    return S_ISREG(st.st_mode) ? replace_file(path, &st, data, size)
+                               : write_in_place(path, data, size);
   // Through a symbolic link the target is replaced and the link stays.
   char *target = realpath(path, NULL);
   if (!target)
     return errno;
-  int error = stat(target, &st) == 0 && !S_ISREG(st.st_mode) ? write_in_place(target, data, size)
-                                                             : replace_file(target, data, size);
+  bool is_there = stat(target, &st) == 0;
+  int error = is_there && !S_ISREG(st.st_mode)
+                  ? write_in_place(target, data, size)
+                  : replace_file(target, is_there ? &st : NULL, data, size);
   free(target);
   return error;
 }

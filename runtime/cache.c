@@ -219,6 +219,14 @@ static enum read_result read_entry(int fd, struct arena *a, const uint8_t key[32
   return READ_HIT;
 }
 
+// Renames what cannot be removed, so that an entry can be stored under its name.
+static void set_aside(int folder, const char *file) {
+  char name[64];
+  snprintf(name, sizeof name, "aside-%.40s", file);
+  if (renameat(folder, file, folder, name) != 0)
+    debug_log(DEBUG_CACHE, "%s is in the way: %s", file, strerror(errno));
+}
+
 bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32],
                     struct str *ret_info, struct str *ret_code) {
   if (!c)
@@ -235,8 +243,10 @@ bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32]
     } else if (errno == ELOOP) {
       r = READ_DAMAGED;
     }
-    if (r == READ_DAMAGED)
-      unlinkat(folder, n.file, 0);
+    // A folder would be in the way of the entry for ever.
+    if (r == READ_DAMAGED && unlinkat(folder, n.file, 0) != 0 &&
+        unlinkat(folder, n.file, AT_REMOVEDIR) != 0)
+      set_aside(folder, n.file);
     close(folder);
   }
   debug_log(DEBUG_CACHE, "%s %s%s", n.folder, n.file,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define WARP 32
 #define SHARED_ALIGN 1024 // what TMA boxes with 128-byte swizzle need
@@ -350,9 +351,22 @@ static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint6
   return TILE_OK;
 }
 
+// After a fork the child has neither the pool's threads nor whoever held the lock: it starts anew,
+// and leaves the parent's records alone. The child's first launch must be its only one for now.
+static void leave_parent(struct host_device *d) {
+  if (!d->pool || d->pool_process == (long)getpid())
+    return;
+  pthread_mutex_init(&d->lock, NULL);
+  pthread_mutex_init(&d->print_lock, NULL);
+  d->pool = NULL;
+  d->workers = NULL;
+  d->worker_count = 0;
+}
+
 // The pool and the workers' records, made by the first launch.
 static tile_status start_workers(struct host_device *d) {
   tile_status s = TILE_OK;
+  leave_parent(d);
   pthread_mutex_lock(&d->lock);
   if (!d->pool) {
     struct thread_pool *pool = thread_pool_create(d->thread_count);
@@ -360,6 +374,7 @@ static tile_status start_workers(struct host_device *d) {
     struct host_worker *workers = pool ? memory_zeroed(count, sizeof *workers) : NULL;
     if (workers) {
       d->pool = pool;
+      d->pool_process = (long)getpid();
       d->workers = workers;
       d->worker_count = count;
     } else {

@@ -243,7 +243,8 @@ static tile_status host_properties(tile_device *base, tile_device_properties *re
 
 static void host_close(tile_device *base) {
   struct host_device *d = host_of(base);
-  thread_pool_destroy(d->pool);
+  if (d->pool_process == (long)getpid())
+    thread_pool_destroy(d->pool);
   host_workers_free(d);
   arena_destroy(d->report_arena);
   for (size_t i = 0; i < d->buffer_count; i++)

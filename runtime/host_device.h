@@ -49,6 +49,7 @@ struct host_device {
   size_t bytes_in_use, memory;
   unsigned thread_count;    // of the pool to be
   struct thread_pool *pool; // made by the first launch
+  long pool_process;        // whose threads these are: a forked child has none of them
   struct host_worker *workers;
   unsigned worker_count;
   struct arena *report_arena; // texts of the last checked launch

@@ -44,8 +44,23 @@ static tile_status unreadable(const char *path, int error) {
                     strerror(error));
 }
 
-static tile_status map_file(tile_weights *w, const char *path, struct str *ret) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+// 0, or an errno value; EIO where the file became shorter meanwhile.
+static int read_file(int fd, char *at, size_t size) {
+  while (size > 0) {
+    ssize_t n = read(fd, at, size);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return n < 0 ? errno : EIO;
+    at += n;
+    size -= (size_t)n;
+  }
+  return 0;
+}
+
+// The bytes are copied: a mapping of a file that somebody shortens ends its readers by SIGBUS.
+static tile_status load_file(tile_weights *w, const char *path, struct str *ret) {
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // a FIFO would wait for a writer
   struct stat st;
   if (fd < 0 || fstat(fd, &st) != 0) {
     tile_status s = unreadable(path, errno);
@@ -53,14 +68,25 @@ static tile_status map_file(tile_weights *w, const char *path, struct str *ret) 
       close(fd);
     return s;
   }
-  void *at = st.st_size > 0 ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
-  int error = errno;
+  if (!S_ISREG(st.st_mode)) {
+    close(fd);
+    return malformed(path, "it is not a regular file");
+  }
+  size_t size = (size_t)st.st_size;
+  void *at = NULL;
+  int error = 0;
+  if (size) {
+    at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    error = at == MAP_FAILED ? errno : 0;
+  }
+  if (at && !error) {
+    vec_push(w->arena, &w->maps, (struct mapping){at, size});
+    error = read_file(fd, at, size);
+  }
   close(fd);
-  if (at == MAP_FAILED)
+  if (error)
     return unreadable(path, error);
-  if (at)
-    vec_push(w->arena, &w->maps, (struct mapping){at, (size_t)st.st_size});
-  *ret = (struct str){at ? at : "", (size_t)st.st_size};
+  *ret = (struct str){at ? at : "", size};
   return TILE_OK;
 }
 
@@ -112,6 +138,8 @@ static tile_status read_entry(tile_weights *w, const char *path, struct str name
                               const struct json *entry, struct str data) {
   const struct json *type = json_get(entry, "dtype"), *shape = json_get(entry, "shape");
   const struct json *offsets = json_get(entry, "data_offsets");
+  if (memchr(name.ptr, 0, name.len))
+    return malformed(path, "a name has a zero byte");
   tile_weight weight = {.name = arena_strndup(w->arena, name.ptr, name.len)};
   enum dtype t;
   int64_t begin, end;
@@ -140,9 +168,35 @@ static tile_status read_entry(tile_weights *w, const char *path, struct str name
   return add(w, path, weight);
 }
 
+static int by_offset(const void *a, const void *b) {
+  const tile_weight *x = a, *y = b;
+  if (x->data != y->data)
+    return (const char *)x->data < (const char *)y->data ? -1 : 1;
+  return x->size < y->size ? -1 : x->size > y->size;
+}
+
+// The format wants the tensors to cover all bytes, each once.
+static tile_status check_cover(tile_weights *w, const char *path, struct str data) {
+  size_t count = w->list.len;
+  tile_weight *sorted = arena_array(w->arena, tile_weight, count + 1);
+  for (size_t i = 0; i < count; i++)
+    sorted[i] = w->list.at[i];
+  qsort(sorted, count, sizeof *sorted, by_offset);
+  const char *at = data.ptr;
+  for (size_t i = 0; i < count; i++) {
+    const char *begin = sorted[i].data;
+    if (begin != at)
+      return status_set(TILE_INVALID_ARGUMENT, "`%s`: tensor `%s` %s", path, sorted[i].name,
+                        begin < at ? "overlaps the one before it" : "leaves a gap before it");
+    at += sorted[i].size;
+  }
+  return at == data.ptr + data.len ? TILE_OK
+                                   : malformed(path, "there are bytes behind the last tensor");
+}
+
 static tile_status read_safetensors(tile_weights *w, const char *path) {
   struct str file;
-  tile_status s = map_file(w, path, &file);
+  tile_status s = load_file(w, path, &file);
   if (s != TILE_OK)
     return s;
   uint64_t length = 0;
@@ -158,7 +212,7 @@ static tile_status read_safetensors(tile_weights *w, const char *path) {
   for (size_t i = 0; s == TILE_OK && i < header->count; i++)
     if (!str_is(header->keys[i], "__metadata__"))
       s = read_entry(w, path, header->keys[i], header->items[i], data);
-  return s;
+  return s == TILE_OK ? check_cover(w, path, data) : s;
 }
 
 // ---- .npy ----
@@ -167,7 +221,7 @@ static tile_status read_npy(tile_weights *w, const char *path, const char *name)
   struct str file, header;
   struct npy_fault fault;
   struct array array;
-  tile_status s = map_file(w, path, &file);
+  tile_status s = load_file(w, path, &file);
   if (s != TILE_OK)
     return s;
   if (!npy_find_header(file, &header, &fault))

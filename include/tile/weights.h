@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors on file, by name: a .safetensors file, one .npy file, or a folder of NAME.npy. Files are
- * mapped, not read: what is not asked for costs nothing. C89-clean, usable from C++; needs
+ * read whole when they are opened (1 GiB of the page cache took 1.4 s where a mapping takes none), so
+ * that changing or shortening one later does no harm. C89-clean, usable from C++; needs
  * libtile-rt alone. */
 #ifndef TILE_WEIGHTS_H
 #define TILE_WEIGHTS_H
@@ -25,7 +26,8 @@ typedef struct tile_weight {
 } tile_weight;
 
 /* TILE_NOT_FOUND or TILE_IO_ERROR for the path, TILE_INVALID_ARGUMENT for what is malformed: every
- * offset is checked against the file and the shape. */
+ * offset is checked against the file and the shape; tensors of a .safetensors file cover its data
+ * without gaps and overlaps. What is not a regular file is malformed. */
 TILE_API tile_status tile_weights_open(const char *path, tile_weights **ret_weights);
 TILE_API void tile_weights_close(tile_weights *weights); /* accepts NULL */
 

@@ -54,6 +54,13 @@ START_TEST(design_example) {
 }
 END_TEST
 
+START_TEST(names_of_files_have_no_control_characters) {
+  struct source *s = source_create(a, "a\x1b[31m\n\x7f.tile", str_from("x\n"));
+  diag_error(e, find(s, "x", 0), E0701, "wrong");
+  expect("a?[31m??.tile:1:1: error: wrong [E0701]\n 1 | x\n   | ^\n");
+}
+END_TEST
+
 START_TEST(hanging_labels) {
   struct source *s = text("z = left + right\n");
   struct diag *d = diag_error(e, find(s, "+", 0), E0702, "types differ");
@@ -329,6 +336,7 @@ TCase *diag_tests(void) {
   TCase *t = tcase_create("diag");
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, design_example);
+  tcase_add_test(t, names_of_files_have_no_control_characters);
   tcase_add_test(t, hanging_labels);
   tcase_add_test(t, labels_on_other_lines);
   tcase_add_test(t, notes_and_fixits);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files: limits, replacing, folders, failures.
+#include "base/attrs.h"
 #include "base/file.h"
 #include "suites.h"
 
@@ -94,6 +95,19 @@ START_TEST(through_links_and_devices) {
 }
 END_TEST
 
+START_TEST(permissions_stay) {
+  static const mode_t modes[] = {0600, 0640, 0666, 0755};
+  struct stat st;
+  for (size_t i = 0; i < COUNT_OF(modes); i++) {
+    ck_assert_int_eq(file_write(at("kept"), "old", 3), 0);
+    ck_assert_int_eq(chmod(at("kept"), modes[i]), 0);
+    ck_assert_int_eq(file_write(at("kept"), "new", 3), 0);
+    ck_assert_int_eq(stat(at("kept"), &st), 0);
+    ck_assert_uint_eq(st.st_mode & 07777, modes[i]);
+  }
+}
+END_TEST
+
 START_TEST(folders) {
   ck_assert_int_eq(dir_create(at("a"), 0700), 0);
   ck_assert_int_eq(dir_create(at("a/b//c"), 0700), 0);
@@ -123,6 +137,7 @@ TCase *file_tests(void) {
   tcase_add_test(t, limit_is_exact);
   tcase_add_test(t, failures_are_errno_values);
   tcase_add_test(t, through_links_and_devices);
+  tcase_add_test(t, permissions_stay);
   tcase_add_test(t, folders);
   tcase_add_test(t, programs);
   return t;

@@ -260,9 +260,15 @@ START_TEST(files_that_are_refused) {
   unlink(path);
   ck_assert_int_eq(mkdir(path, 0700), 0);
   ck_assert(!get(c, 3));
-  put(c, 3); // cannot work and must not harm
+  put(c, 3); // the folder is out of the way
+  ck_assert(get(c, 3));
+  unlink(path);
+  char inside[256];
+  snprintf(inside, sizeof inside, "%s/inside", path);
+  ck_assert(mkdir(path, 0700) == 0 && mkdir(inside, 0700) == 0);
   ck_assert(!get(c, 3));
-  ck_assert_int_eq(rmdir(path), 0);
+  put(c, 3);
+  ck_assert(get(c, 3));
   // A link in the place of the fan-out folder.
   snprintf(fan_out, sizeof fan_out, "%.*s", (int)(strrchr(path, '/') - path), path);
   snprintf(target, sizeof target, "%s/elsewhere", root);

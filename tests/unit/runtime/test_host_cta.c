@@ -8,6 +8,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static tile_device *device;
 
@@ -79,6 +81,30 @@ START_TEST(every_program_runs_once) {
   ck_assert_int_eq(launch(mark_program, &info, (tile_grid){5, 6, 7}, values), TILE_OK);
   for (size_t i = 0; i < COUNT_OF(seen); i++)
     ck_assert_int_eq(atomic_load(&seen[i]), 1);
+}
+END_TEST
+
+// A child has no thread of the parent's pool.
+START_TEST(forked_child_launches) {
+  struct kernel_info info = {.name = "mark", .target = "host", .num_warps = 1};
+  static atomic_int seen[64];
+  atomic_int *p = seen;
+  void *values[] = {&p};
+  ck_assert_int_eq(launch(mark_program, &info, (tile_grid){64, 1, 1}, values), TILE_OK);
+  pid_t child = fork();
+  ck_assert_int_ge(child, 0);
+  if (child == 0) {
+    alarm(20);
+    bool ok = launch(mark_program, &info, (tile_grid){64, 1, 1}, values) == TILE_OK;
+    for (size_t i = 0; i < COUNT_OF(seen); i++)
+      ok = ok && atomic_load(&seen[i]) == 2;
+    tile_device_close(device);
+    _exit(!ok);
+  }
+  int status = -1;
+  ck_assert_int_eq(waitpid(child, &status, 0), child);
+  ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  ck_assert_int_eq(launch(mark_program, &info, (tile_grid){64, 1, 1}, values), TILE_OK);
 }
 END_TEST
 
@@ -264,6 +290,7 @@ Suite *suite_host_cta(void) {
   tcase_set_timeout(t, 60);
   tcase_add_test(t, vector_add);
   tcase_add_test(t, every_program_runs_once);
+  tcase_add_test(t, forked_child_launches);
   tcase_add_test(t, grids_beyond_the_limit);
   tcase_add_test(t, sums_by_shuffles_and_barriers);
   tcase_add_test(t, shuffle_gives_any_lane);

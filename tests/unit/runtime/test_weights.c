@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[64], path[96];
@@ -99,6 +100,58 @@ START_TEST(unsound_files_are_refused) {
 }
 END_TEST
 
+START_TEST(tensors_cover_the_file) {
+#define PAIR(a, b)                                                                                 \
+  "{\"a\": {\"dtype\": \"I8\", \"shape\": [8], \"data_offsets\": " a "},"                          \
+  " \"b\": {\"dtype\": \"I8\", \"shape\": [8], \"data_offsets\": " b "}}"
+  tile_weights *w = NULL;
+  ck_assert_int_eq(open_header(PAIR("[8, 16]", "[0, 8]"), 16, &w), TILE_OK);
+  tile_weights_close(w);
+  w = NULL;
+  ck_assert_int_eq(open_header(PAIR("[0, 8]", "[4, 12]"), 12, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "overlaps"));
+  ck_assert_int_eq(open_header(PAIR("[0, 8]", "[0, 8]"), 8, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(open_header(PAIR("[0, 8]", "[12, 20]"), 20, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "gap"));
+  ck_assert_int_eq(open_header(PAIR("[0, 8]", "[8, 16]"), 17, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(open_header(ENTRY("\"I8\"", "[0]", "[0, 0]"), 0, &w), TILE_OK);
+  tile_weights_close(w);
+  w = NULL;
+  ck_assert_int_eq(open_header("{\"a\\u0000b\": {\"dtype\": \"I8\", \"shape\": [1],"
+                               " \"data_offsets\": [0, 1]}}",
+                               1, &w),
+                   TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_null(w);
+}
+END_TEST
+
+// What others do to the file afterwards does not reach its readers.
+START_TEST(shortened_afterwards) {
+  tile_weights *w = NULL;
+  tile_weight t;
+  ck_assert_int_eq(open_header(ENTRY("\"I8\"", "[16]", "[0, 16]"), 16, &w), TILE_OK);
+  ck_assert_int_eq(truncate(path, 0), 0);
+  ck_assert_int_eq(tile_weights_find(w, "a", &t), TILE_OK);
+  ck_assert_int_eq(((const char *)t.data)[15], 15);
+  tile_weights_close(w);
+}
+END_TEST
+
+START_TEST(what_is_no_file_is_refused) {
+  tile_weights *w = NULL;
+  char at[128];
+  snprintf(at, sizeof at, "%s/pipe.npy", folder);
+  ck_assert_int_eq(mkfifo(at, 0600), 0);
+  ck_assert_int_eq(tile_weights_open(at, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_weights_open(folder, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_weights_open("/dev/zero", &w), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(unlink(at), 0);
+  ck_assert_int_eq(mkdir(at, 0700), 0);
+  ck_assert_int_eq(tile_weights_open(folder, &w), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_null(w);
+}
+END_TEST
+
 START_TEST(folders_of_npy) {
   tile_weights *w = NULL;
   tile_weight t;
@@ -134,6 +187,9 @@ Suite *suite_weights(void) {
   tcase_add_checked_fixture(t, set_up, tear_down);
   tcase_add_test(t, safetensors);
   tcase_add_test(t, unsound_files_are_refused);
+  tcase_add_test(t, tensors_cover_the_file);
+  tcase_add_test(t, shortened_afterwards);
+  tcase_add_test(t, what_is_no_file_is_refused);
   tcase_add_test(t, folders_of_npy);
   suite_add_tcase(s, t);
   return s;
