@@ -170,6 +170,48 @@ START_TEST(signs_choose_operations) {
 }
 END_TEST
 
+// Every integer operator on every pair: the type, and the operation for the sign of that type.
+START_TEST(operations_of_pairs) {
+  static const struct {
+    const char *op, *of_signed, *of_unsigned;
+    bool is_division, is_comparison;
+  } rows[] = {{"+", "arith.addi", "arith.addi", false, false},
+              {"-", "arith.subi", "arith.subi", false, false},
+              {"*", "arith.muli", "arith.muli", false, false},
+              {"&", "arith.andi", "arith.andi", false, false},
+              {"|", "arith.ori", "arith.ori", false, false},
+              {"^", "arith.xori", "arith.xori", false, false},
+              {"<<", "arith.shli", "arith.shli", false, false},
+              {">>", "arith.shrsi", "arith.shrui", false, false},
+              {"//", "arith.divsi", "arith.divui", true, false},
+              {"%", "arith.remsi", "arith.remui", true, false},
+              {"<", "arith.cmpi slt", "arith.cmpi ult", false, true},
+              {">=", "arith.cmpi sge", "arith.cmpi uge", false, true},
+              {"==", "arith.cmpi eq", "arith.cmpi eq", false, true}};
+  enum dtype a = (enum dtype)_i;
+  for (int n = 0; dtype_is_int(a) && n < DTYPE_COUNT * (int)COUNT_OF(rows); n++) {
+    size_t i = (size_t)n % COUNT_OF(rows);
+    enum dtype b = (enum dtype)(n / (int)COUNT_OF(rows));
+    enum dtype t = dtype_is_int(b) ? expected(a, b, rows[i].is_division) : DTYPE_NONE;
+    if (t == DTYPE_NONE || (t == DTYPE_I1 && (rows[i].is_division || rows[i].is_comparison)))
+      continue;
+    char text[256], line[32];
+    snprintf(text, sizeof text,
+             "def k(x: ptr[%s], y: ptr[%s]):\n  r = load(x + arange(0, 4)) %s load(y)\n"
+             "  static_print(r.dtype)\n  store(x + arange(0, 4), r)\n",
+             dtype_name(a), dtype_name(b), rows[i].op);
+    struct emitted r = emit_text(str_from(text), NULL, NULL);
+    snprintf(line, sizeof line, "%s\n", dtype_name(rows[i].is_comparison ? DTYPE_I1 : t));
+    const char *op = dtype_is_signed(t) ? rows[i].of_signed : rows[i].of_unsigned;
+    ck_assert_msg(strcmp(strbuf_cstr(&r.printed), line) == 0, "%s%s", text,
+                  strbuf_cstr(&r.printed));
+    ck_assert_msg(strstr(strbuf_cstr(&r.ir), op) || (t == DTYPE_I1 && i == 7), "%s%s\nhas no %s",
+                  text, strbuf_cstr(&r.ir), op);
+    emitted_free(&r);
+  }
+}
+END_TEST
+
 START_TEST(offsets_of_pointers) {
   CHECK_IR("def k(x: ptr[f32], i: u32):\n  store(x + i, 1.0)\n", "arith.extui",
            "(!tile.ptr<f32>, i64)");
@@ -187,6 +229,7 @@ TCase *promote_tests(void) {
   tcase_add_test(t, literal_types);
   tcase_add_test(t, named_numbers);
   tcase_add_test(t, signs_choose_operations);
+  tcase_add_loop_test(t, operations_of_pairs, 0, DTYPE_COUNT);
   tcase_add_test(t, offsets_of_pointers);
   return t;
 }
