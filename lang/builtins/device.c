@@ -74,6 +74,13 @@ struct value builtin_inline_asm(struct emitter *e, struct call *c) {
       !need_const_bool(e, c->args[4], "`is_pure`", &is_pure) ||
       !need_const_int(e, c->args[5], "`pack`", &pack))
     return VALUE_ERROR;
+  for (unsigned i = 0; i < 2; i++) {
+    struct str s = i ? constraints : text;
+    if (s.len && memchr(s.ptr, 0, s.len)) {
+      emit_error(e, c->args[i].at, E0503, "inline assembly cannot hold a NUL character");
+      return VALUE_ERROR;
+    }
+  }
   if (pack < 1 || pack > ASM_MAX_PACK) {
     emit_error(e, c->args[5].at, E0503, "`pack` is 1 to %d, not %lld", ASM_MAX_PACK,
                (long long)pack);

@@ -107,16 +107,31 @@ static bool optimise(LLVMModuleRef module, LLVMTargetMachineRef machine, struct 
   return false;
 }
 
+// What code generation finds wrong it tells the context, whose own handler would end the process.
+static void keep_message(LLVMDiagnosticInfoRef info, void *user) {
+  char **message = user;
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || *message)
+    return;
+  *message = LLVMGetDiagInfoDescription(info);
+}
+
 static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const struct target *t,
                      struct arena *a, struct diag_engine *diag, struct str *ret) {
   LLVMMemoryBufferRef buffer = NULL;
-  char *message = NULL;
-  if (LLVMTargetMachineEmitToMemoryBuffer(
-          machine, module, t->is_host ? LLVMObjectFile : LLVMAssemblyFile, &message, &buffer)) {
-    report(diag, "code generation failed", message);
-    LLVMDisposeMessage(message);
+  LLVMContextRef context = LLVMGetModuleContext(module);
+  char *message = NULL, *told = NULL;
+  LLVMContextSetDiagnosticHandler(context, keep_message, &told);
+  bool failed = LLVMTargetMachineEmitToMemoryBuffer(
+      machine, module, t->is_host ? LLVMObjectFile : LLVMAssemblyFile, &message, &buffer);
+  LLVMContextSetDiagnosticHandler(context, NULL, NULL);
+  if (failed || told)
+    report(diag, "code generation failed", told ? told : message);
+  LLVMDisposeMessage(told);
+  LLVMDisposeMessage(message);
+  if (!failed && told)
+    LLVMDisposeMemoryBuffer(buffer);
+  if (failed || told)
     return false;
-  }
   ret->len = LLVMGetBufferSize(buffer);
   // With a final NUL, since the CUDA driver takes PTX as a C string.
   char *copy = arena_alloc(a, ret->len + 1, 16);

@@ -2,7 +2,10 @@
 // tile.inline_asm: one piece of assembly for each `pack` elements of a thread. Elements narrower
 // than 32 bits are packed: so many to a 32-bit register, or all of them where they are fewer. The
 // constraints are LLVM's; their letters say in which registers the words travel.
+#include "lowering/llvm/asm_text.h"
 #include "lowering/llvm/emit.h"
+
+#include <ctype.h>
 
 enum { MAX_RESULTS = 8, MAX_OPERANDS = 16, MAX_PACK = 32, MAX_WORDS = 64 };
 
@@ -10,6 +13,7 @@ enum { MAX_RESULTS = 8, MAX_OPERANDS = 16, MAX_PACK = 32, MAX_WORDS = 64 };
 
 struct constraints {
   unsigned out_count, in_count;
+  bool has_clobber, is_tied[MAX_WORDS];
   LLVMTypeRef out[MAX_WORDS], in[MAX_WORDS];
   const char *text; // as LLVM takes them
 };
@@ -29,10 +33,18 @@ static LLVMTypeRef type_of_letter(struct emitter *e, struct str letter) {
   }
 }
 
+// ~{memory}, ~{cc}, ~{r1}
+static bool is_clobber(struct str s) {
+  bool ok = s.len > 3 && s.ptr[1] == '{' && s.ptr[s.len - 1] == '}';
+  for (size_t i = 2; i + 1 < s.len && ok; i++)
+    ok = isalnum((unsigned char)s.ptr[i]) || s.ptr[i] == '_' || s.ptr[i] == '%';
+  return ok;
+}
+
 // One constraint of the list; false when it is none that we know.
 static bool read_constraint(struct emitter *e, struct str s, struct constraints *ret) {
   if (s.len > 0 && s.ptr[0] == '~')
-    return true;
+    return ret->has_clobber = is_clobber(s);
   bool is_out = s.len > 0 && s.ptr[0] == '=';
   if (is_out)
     s = after(s, s.len > 1 && s.ptr[1] == '&' ? 2 : 1);
@@ -40,10 +52,12 @@ static bool read_constraint(struct emitter *e, struct str s, struct constraints 
   unsigned tied = 0;
   for (size_t i = 0; !type && !is_out && i < s.len && i < 3; i++)
     tied = s.ptr[i] >= '0' && s.ptr[i] <= '9' ? 10 * tied + (unsigned)(s.ptr[i] - '0') : MAX_WORDS;
-  if (!type && !is_out && s.len > 0 && tied < ret->out_count)
+  if (!type && !is_out && s.len > 0 && tied < ret->out_count && !ret->is_tied[tied]) {
     type = ret->out[tied];
+    ret->is_tied[tied] = true;
+  }
   unsigned *count = is_out ? &ret->out_count : &ret->in_count;
-  if (!type || *count == MAX_WORDS || (is_out && ret->in_count > 0))
+  if (!type || *count == MAX_WORDS || (is_out && ret->in_count > 0) || ret->has_clobber)
     return false;
   (is_out ? ret->out : ret->in)[(*count)++] = type;
   return true;
@@ -134,6 +148,13 @@ static bool prepare(struct emitter *e, MlirOperation op, struct assembly *a) {
                             "elements at a time make %u and %u registers",
                             c->out_count, c->in_count, a->pack, out, in);
   struct str text = op_attr_str(op, "asm");
+  const char *error = asm_text_error(e->arena, text, in + out);
+  if (error) {
+    struct diag *d =
+        diag_error(e->c->diag, op_span(e->c, op), E0609, "the assembly cannot be read: %s", error);
+    diag_help(d, "`$0` is the first operand: results first, then arguments; `$$` is a dollar sign");
+    return false;
+  }
   a->code = (struct foreign_code){
       .text = arena_strndup(e->arena, text.ptr, text.len),
       .constraints = c->text,
