@@ -55,6 +55,24 @@ void debug_log(enum debug_word w, const char *fmt, ...) {
   strbuf_finish(&line);
 }
 
+bool debug_unknown_word(struct str *ret) {
+#define X(id, name, doc) name,
+  static const char *const names[] = {DEBUG_WORDS(X)};
+#undef X
+  const char *text = getenv("TILE_DEBUG");
+  struct str rest = str_from(text ? text : "");
+  while (rest.ptr && rest.len) {
+    rest = str_split(rest, ',', ret);
+    *ret = str_trim(*ret);
+    bool is_known = ret->len == 0 || str_is(*ret, "all");
+    for (unsigned i = 0; i < DEBUG_WORD_COUNT && !is_known; i++)
+      is_known = str_is(*ret, names[i]);
+    if (!is_known)
+      return true;
+  }
+  return false;
+}
+
 const char *debug_help(void) {
 #define X(id, name, doc) "  " name ": " doc "\n"
   return "TILE_DEBUG=word,word,... with\n" DEBUG_WORDS(X) "  all: everything\n";

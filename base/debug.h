@@ -25,6 +25,9 @@ enum debug_word {
 
 bool debug_on(enum debug_word w);
 void debug_log(enum debug_word w, const char *fmt, ...) PRINTF(2, 3); // one line on stderr
+// The first word of TILE_DEBUG that is none of the table's; false: all are.
+struct str;
+bool debug_unknown_word(struct str *ret);
 // The `help` text: one line a word.
 const char *debug_help(void);
 

@@ -179,6 +179,66 @@ struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *nam
   return NULL;
 }
 
+// --signature gives types to parameters that the source leaves untyped; what it says of others must
+// be what these say.
+static bool take_signature(struct tool *t, struct launch *l) {
+  struct word signature = {t->o.signature, t->o.signature_at};
+  struct str entry;
+  for (struct str rest = signature.value; tool_next_entry(&rest, &entry);) {
+    struct lang_binding b;
+    struct lang_param *p = NULL;
+    if (!tool_parse_type(t, &signature, entry, &b))
+      return false;
+    for (size_t i = 0; i < l->param_count && !p; i++)
+      p = strcmp(l->params[i].name, b.name) == 0 ? &l->params[i] : NULL;
+    struct span at = tool_part(&signature, entry);
+    bool is_pointer = b.kind == BIND_POINTER;
+    if (!p || p->is_constexpr) {
+      diag_error(t->diag, at, E0412, "`%s` has no %s parameter `%s`", l->kernel_name,
+                 p ? "run-time" : "such", b.name);
+      return false;
+    }
+    if (p->is_typed && (p->is_pointer != is_pointer || p->dtype != b.dtype)) {
+      diag_help(diag_error(t->diag, at, E0413, "`%s` is declared as another type", b.name),
+                "change the annotation, or leave it out of `--signature`");
+      return false;
+    }
+    p->is_typed = true;
+    p->is_pointer = is_pointer;
+    p->dtype = b.dtype;
+    if (b.is_one || b.divisible_by > p->divisible_by)
+      p->divisible_by = b.is_one ? 0 : b.divisible_by; // 0: it is 1
+  }
+  return true;
+}
+
+// What a hint of --signature promises of a number must be so.
+static bool keeps_hint(struct tool *t, const struct launch_arg *a) {
+  uint32_t by = a->param->divisible_by;
+  if (a->value.is_array || !a->value.is_integer ||
+      (by ? a->value.integer % by : a->value.integer - 1) == 0)
+    return true;
+  if (by)
+    diag_error(t->diag, a->where, E0723, "`%s` is %lld, and promised to be divisible by %u",
+               a->param->name, (long long)a->value.integer, by);
+  else
+    diag_error(t->diag, a->where, E0723, "`%s` is %lld, and promised to be 1", a->param->name,
+               (long long)a->value.integer);
+  return false;
+}
+
+// Files of numpy have no bf16: its bits come as integers.
+static void warn_of_bits(struct tool *t, const struct launch_arg *a, struct str spec) {
+  if (a->param->is_typed || !a->value.is_array || a->value.array.dtype != DTYPE_U16 ||
+      !str_starts(spec, "@"))
+    return;
+  diag_help(diag_warning(t->diag, a->where, E0714,
+                         "`%s` is read as integers of 16 bits, which may be the bits of bf16",
+                         a->param->name),
+            "`--signature '%s=*bf16'` reads them so, `--signature '%s=*u16'` as integers",
+            a->param->name, a->param->name);
+}
+
 // Run-time parameters of the kernel become l->args; every --arg must name one, every one needs an
 // --arg.
 static int match_arguments(struct tool *t, struct launch *l) {
@@ -206,11 +266,12 @@ static int match_arguments(struct tool *t, struct launch *l) {
     enum dtype as = a->param->is_typed && a->param->is_pointer ? a->param->dtype : DTYPE_NONE;
     bool (*parse)(struct arena *, struct diag_engine *, struct span, struct str, enum dtype,
                   struct arg_value *) = l->is_shape_only ? arg_spec_shape : arg_spec_parse;
-    if (a->value.is_array) // the last of a name counts
-      array_finish(&a->value.array);
     a->value = (struct arg_value){0};
     if (!parse(t->arena, t->diag, given->where, given->value, as, &a->value))
       return tool_error_status(t);
+    if (!keeps_hint(t, a))
+      return EXIT_WRONG;
+    warn_of_bits(t, a, given->value);
     is_set[a - l->args] = true;
   }
   int status = EXIT_DONE;
@@ -334,6 +395,8 @@ int launch_read(struct tool *t, struct launch *l) {
       !lang_kernel_params(t->arena, t->diag, l->module, t->o.kernel, &l->kernel_name, &l->params,
                           &l->param_count))
     return tool_error_status(t);
+  if (!take_signature(t, l))
+    return EXIT_USAGE;
   status = match_arguments(t, l);
   for (size_t i = 0; status == EXIT_DONE && i < l->arg_count; i++)
     status = pack(t, &l->args[i], &l->packed[i]);

@@ -109,10 +109,24 @@ static const char *copy(struct tool *t, struct str s) {
   return arena_strndup(t->arena, s.ptr, s.len);
 }
 
+static bool is_given(const struct tool *t, enum option_id id, const char *name) {
+  bool defines = id == OPTION_DEFINE, args = id == OPTION_ARG;
+  size_t count = defines ? t->o.defines.len : args ? t->o.args.len : t->o.outs.len;
+  const struct assignment *all = defines ? t->o.defines.at : args ? t->o.args.at : t->o.outs.at;
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(all[i].name, name) == 0)
+      return true;
+  return false;
+}
+
 static bool apply_assignment(struct tool *t, const struct given *g) {
   struct assignment a;
   if (!split_assignment(t, g, &a))
     return false;
+  if (g->id != OPTION_EXPECT && is_given(t, g->id, a.name))
+    return usage(t, g->where, E0707,
+                 arena_printf(t->arena, "`%s %s=` is given twice", table[g->id].spelling, a.name),
+                 "one of them counts: leave the other out");
   switch (g->id) {
   case OPTION_DEFINE: vec_push(t->arena, &t->o.defines, a); break;
   case OPTION_ARG: vec_push(t->arena, &t->o.args, a); break;

@@ -78,6 +78,11 @@ int tilec_main(int argc, char **argv) {
     strbuf_finish(&help);
   } else if (options_parse(&t, argc, argv)) {
     reproducer_install(&t, argc, argv);
+    struct str word;
+    if (debug_unknown_word(&word))
+      diag_help(diag_warning(t.diag, SPAN_NONE, E0702, "TILE_DEBUG has no word `%.*s`",
+                             STR_ARG(word)),
+                "`TILE_DEBUG=help` lists the words");
     status = run_mode(&t);
   }
   print_messages(&t);

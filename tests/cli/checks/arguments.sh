@@ -64,3 +64,26 @@ def copy(x: const_ptr[f32], out: ptr[f32], n: i32):
 TILE
 check "shows what can be written" 0 'out +f32\[64\]  \[0, 1, 2, 3, \.\.\.\]  min 0  max 63  mean 31\.5$
 !x +f32' --run copy.tile --target host --arg 'x=f32[64]:iota' --arg 'out=f32[64]' --arg n=64 --grid 1
+
+# What is said twice, and types that a launch is given beside its arguments.
+cat > bits.tile <<'KERNEL'
+@jit
+def widen(x, out, n, typed: i32):
+    i = arange(0, 4)
+    store(out + i, load(x + i).to(f32) + (n + typed) * 0.0)
+KERNEL
+printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<u2', 'fortran_order': False, 'shape': (4,), }" > bits.npy
+printf '\x80\x3f\x00\x40\x40\x40\x80\x40' >> bits.npy
+widen=(--run bits.tile --target host --arg x=@bits.npy --arg 'out=f32[4]:zeros' --arg typed=4 --grid 1)
+check "--signature gives the type of an array" 0 'bf16\[4\]  \[1, 2, 3, 4\]
+!warning' "${widen[@]}" --arg n=16 --signature 'x=*bf16,n=i64:16'
+check "integers that may be bf16" 0 'warning: `x` is read as integers of 16 bits.*\[E0714\]' "${widen[@]}" --arg n=3
+check "and those that are not" 0 'u16\[4\]
+!warning' "${widen[@]}" --arg n=3 --signature 'x=*u16'
+check "a promise that is not kept" 1 '`n` is 3, and promised to be divisible by 16 \[E0723\]' "${widen[@]}" --arg n=3 --signature 'n=i32:16'
+check "a type against the annotation" 2 '\[E0413\]' "${widen[@]}" --arg n=3 --signature 'typed=f32'
+check "a type of nothing" 2 '\[E0412\]' "${widen[@]}" --arg n=3 --signature 'y=f32'
+check "--arg twice" 2 '`--arg n=` is given twice \[E0707\]' "${widen[@]}" --arg n=3 --arg n=4
+check "-D twice" 2 '`-D BLOCK=` is given twice \[E0707\]' "$add" --target sm_80 -D BLOCK=128 -DBLOCK=256
+check "--out twice" 2 '`--out out=` is given twice \[E0707\]' "${widen[@]}" --arg n=3 --out out=a.npy --out out=b.npy
+TILE_DEBUG=cache,nonsense check "an unknown word of TILE_DEBUG" 0 'warning: TILE_DEBUG has no word `nonsense` \[E0702\]' --version
