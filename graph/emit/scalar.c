@@ -57,9 +57,11 @@ struct text emit_literal(struct emitter *e, const struct scalar *v) {
 static const char floor_div_int[] =
     "@jit\n"
     "def floor_div_int(a, b):\n"
+    "    zero = b == 0\n"
     "    b = tl.where(b == 0, 1, b)\n"
     "    r = a % b\n"
-    "    return a // b - ((r != 0) & ((r < 0) != (b < 0))).to(r.dtype)";
+    "    q = a // b - ((r != 0) & ((r < 0) != (b < 0))).to(r.dtype)\n"
+    "    return tl.where(zero, 0, q)";
 static const char remainder_int[] =
     "@jit\n"
     "def floor_mod_int(a, b):\n"
@@ -83,7 +85,7 @@ static const char floor_div_float[] =
     "    return tl.where(b == 0, a / b, whole)";
 static const char trunc_div_int[] = "@jit\n"
                                     "def trunc_div_int(a, b):\n"
-                                    "    return a // tl.where(b == 0, 1, b)";
+                                    "    return tl.where(b == 0, 0, a // tl.where(b == 0, 1, b))";
 static const char fmod_int[] = "@jit\n"
                                "def trunc_mod_int(a, b):\n"
                                "    return a % tl.where(b == 0, 1, b)";

@@ -4,8 +4,10 @@
 #include "graph/reference/interpret.h"
 
 #include "base/memory.h"
+#include "graph/reference/noise.h"
 #include "graph/reference/reference.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -169,6 +171,99 @@ static void wrap(struct tensor *t, bool rounds) {
   }
 }
 
+// ---- noise ----
+
+static struct tensor *sizes_of(const struct tensor *t) {
+  struct tensor *copy = tensor_create(t->dtype, t->rank, t->shape);
+  for (int64_t i = 0; copy && i < t->numel; i++)
+    copy->at[i].real = fabs(t->at[i].real);
+  return copy;
+}
+
+enum { MAX_OPERANDS = 4 };
+
+// Operands that were replaced by their sizes.
+struct operands {
+  uint32_t id[MAX_OPERANDS], count;
+  struct tensor *was[MAX_OPERANDS];
+};
+
+static bool take_sizes(struct run *r, const struct node *n, struct operands *ret) {
+  ret->count = 0;
+  for (uint32_t i = 0; i < n->arg_count && ret->count < MAX_OPERANDS; i++) {
+    const struct value *v = node_value(n, i);
+    bool again = false;
+    for (uint32_t k = 0; v && k < ret->count; k++)
+      again |= ret->id[k] == v->id;
+    if (!v || again || !dtype_is_float(v->dtype))
+      continue;
+    struct tensor *sizes = sizes_of(r->tensors[v->id]);
+    if (!sizes)
+      return false;
+    ret->id[ret->count] = v->id;
+    ret->was[ret->count++] = r->tensors[v->id];
+    r->tensors[v->id] = sizes;
+  }
+  return true;
+}
+
+static void put_back(struct run *r, const struct operands *o) {
+  for (uint32_t i = 0; i < o->count; i++) {
+    tensor_destroy(r->tensors[o->id[i]]);
+    r->tensors[o->id[i]] = o->was[i];
+  }
+}
+
+// What the node gives for the sizes of its operands, by result; then noise of that size.
+static bool add_noise_of_sums(struct run *r, const struct reference_call *c, reference_fn f) {
+  const struct node *n = c->node;
+  struct reference_call sizes = *c;
+  struct operands operands = {.count = 0};
+  sizes.out = memory_zeroed(n->result_count + 1, sizeof(struct tensor *));
+  bool ok = sizes.out && take_sizes(r, n, &operands);
+  for (uint32_t i = 0; ok && i < n->result_count; i++)
+    if (c->out[i])
+      ok = (sizes.out[i] = tensor_create(c->out[i]->dtype, c->out[i]->rank, c->out[i]->shape)) !=
+           NULL;
+  ok = ok && f(&sizes);
+  for (uint32_t i = 0; ok && i < n->result_count; i++)
+    if (c->out[i] && dtype_is_float(c->out[i]->dtype))
+      noise_add_sums(r->options->noise, c->out[i], ~n->results[i]->id, sizes.out[i]);
+  if (sizes.out)
+    put_back(r, &operands);
+  for (uint32_t i = 0; sizes.out && i < n->result_count; i++)
+    tensor_destroy(sizes.out[i]);
+  free(sizes.out);
+  return ok || call_fail(c, "there is no memory for its bounds");
+}
+
+static bool add_noise(struct run *r, const struct reference_call *c, reference_fn f) {
+  const struct noise *noise = r->options->noise;
+  const struct node *n = c->node;
+  if (noise_is_exact(n))
+    return true;
+  if (noise_is_sum(n) && !add_noise_of_sums(r, c, f))
+    return false;
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    struct tensor *t = c->out[i];
+    if (!t || !dtype_is_float(t->dtype))
+      continue;
+    const uint32_t id = n->results[i]->id;
+    double relative = noise_of(t->dtype, noise->is_coarse && noise->is_coarse[id]);
+    if (operator_row(n->op)->class == CLASS_ATTENTION)
+      noise_add_rows(noise, t, id, relative);
+    else
+      noise_add(noise, t, id, relative);
+  }
+  return true;
+}
+
+static void limit_range(const struct run *r, struct tensor *t) {
+  const struct noise *noise = r->options->noise;
+  if (t && dtype_is_float(t->dtype) && (!is_half(t->dtype) || (noise && noise->limits_halves)))
+    tensor_limit_range(t);
+}
+
 static void release(struct run *r, const struct value *v) {
   if (!v || !v->def || --r->uses[v->id] > 0) // inputs are the caller's
     return;
@@ -206,6 +301,10 @@ static bool run_node(struct run *r, const struct node *n) {
     return call_fail(&c, "writes to a tensor; such graphs are made functional when they are read");
   c.out = memory_zeroed(n->result_count ? n->result_count : 1, sizeof(struct tensor *));
   bool ok = c.out != NULL && create_results(r, &c) && f(&c);
+  if (ok && r->options->noise)
+    ok = add_noise(r, &c, f);
+  for (uint32_t i = 0; ok && r->options->limits_range && i < n->result_count; i++)
+    limit_range(r, c.out[i]);
   for (uint32_t i = 0; ok && i < n->result_count; i++)
     if (c.out[i])
       wrap(c.out[i], is_rounded(r, n, c.out[i]->dtype));

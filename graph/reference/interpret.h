@@ -7,9 +7,13 @@
 
 #include "graph/reference/tensor.h"
 
+struct noise;
+
 struct interpret_options {
-  bool rounds;   // each value to its dtype, as an eager program would
-  uint64_t seed; // of random operators, see below
+  bool rounds;               // each value to its dtype, as an eager program would
+  bool limits_range;         // f32 values beyond its range are infinite
+  uint64_t seed;             // of random operators, see below
+  const struct noise *noise; // graph/reference/noise.h; NULL: none
 };
 
 // inputs[i] belongs to graph input i, symbols[i] is the size of symbol i. On success ret_outputs[i]

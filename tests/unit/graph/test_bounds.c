@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bounds of single elements: results rounded to f32 are within them, and one small element that is
+// wrong is not, whatever stands beside it.
+#include "base/file.h"
+#include "graph/read/fx.h"
+#include "graph/reference/bounds.h"
+#include "graph/reference/inputs.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const struct bound_options strict = {.largest = -1};
+
+struct fixture {
+  struct arena *a;
+  struct graph *g;
+  struct tensor **in;
+  struct bounds *b;
+};
+
+static struct fixture fixture_of(struct str text, const char *name) {
+  struct fixture f = {.a = arena_create()};
+  f.g = graph_read_fx(f.a, diag_engine_create(f.a), source_create(f.a, name, text));
+  ck_assert_msg(f.g != NULL, "%s", name);
+  f.in = arena_array(f.a, struct tensor *, f.g->inputs.len + 1);
+  ck_assert(graph_make_inputs(f.g, NULL, 3, f.in));
+  f.b = bounds_create(f.g, 1, NULL, f.in);
+  ck_assert_ptr_nonnull(f.b);
+  return f;
+}
+
+static void finish(struct fixture *f) {
+  bounds_destroy(f->b);
+  for (size_t i = 0; i < f->g->inputs.len; i++)
+    tensor_destroy(f->in[i]);
+  arena_destroy(f->a);
+}
+
+// As a kernel without errors would give it.
+static struct tensor *rounded(const struct tensor *t) {
+  struct tensor *copy = tensor_create(t->dtype, t->rank, t->shape);
+  ck_assert_ptr_nonnull(copy);
+  for (int64_t i = 0; i < t->numel; i++)
+    copy->at[i] = dtype_is_float(t->dtype) ? element_round(t->at[i], t->dtype) : t->at[i];
+  return copy;
+}
+
+// The smallest element that is not 0 but has a hundredth of the usual size at most; -1: none.
+static int64_t small_element(const struct tensor *t) {
+  int64_t found = -1;
+  double sum = 0;
+  for (int64_t i = 0; i < t->numel; i++)
+    sum += fabs(t->at[i].real);
+  for (int64_t i = 0; i < t->numel; i++) {
+    double v = fabs(t->at[i].real);
+    if (v > 1e-30 && v < 0.01 * sum / (double)t->numel &&
+        (found < 0 || v < fabs(t->at[found].real)))
+      found = i;
+  }
+  return found;
+}
+
+static void one_is_wrong(const struct fixture *f, size_t output, double factor, const char *name) {
+  struct tensor *t = rounded(f->b->want[output]);
+  int64_t i = small_element(t);
+  ck_assert_msg(i >= 0, "%s", name);
+  t->at[i].real *= factor;
+  struct bound_verdict v = bounds_judge(f->b, output, t, &strict);
+  ck_assert_msg(v.wrong == 1 && v.first == i, "%s: %lld elements are wrong", name,
+                (long long)v.wrong);
+  tensor_destroy(t);
+}
+
+#define GRAPH(inputs, body, result)                                                                \
+  "def forward(self, " inputs "):\n" body "    return (" result ",)\n"
+
+static const char *const texts[] = {
+    GRAPH("x: 'f32[4096]'",
+          "    r = torch.ops.aten.exp.default(x)\n"
+          "    s = torch.ops.aten.pow.Tensor_Scalar(r, 5)\n",
+          "s"),
+    GRAPH("x: 'f32[64, 128]'",
+          "    m = torch.ops.aten.mul.Tensor(x, 8)\n"
+          "    s = torch.ops.aten._softmax.default(m, -1, False)\n",
+          "s"),
+    GRAPH("x: 'f32[64, 96]', y: 'f32[96, 64]'", "    m = torch.ops.aten.mm.default(x, y)\n", "m"),
+    GRAPH("x: 'f32[64, 128]'",
+          "    m = torch.ops.aten.native_layer_norm.default(x, [128], None, None, 1e-05)\n"
+          "    n = m[0]\n",
+          "n"),
+};
+
+enum { CANCELS = 2 }; // texts from here on
+
+START_TEST(small_element_is_seen) {
+  struct fixture f = fixture_of(str_from(texts[_i]), "bounds.py");
+  struct tensor *t = rounded(f.b->want[0]);
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 0);
+  tensor_destroy(t);
+  // What is left where terms cancel has few digits.
+  one_is_wrong(&f, 0, _i >= CANCELS ? 1000 : 1.01, texts[_i]);
+  finish(&f);
+}
+END_TEST
+
+START_TEST(options_accept_more) {
+  struct fixture f = fixture_of(str_from(texts[0]), "bounds.py");
+  struct tensor *t = rounded(f.b->want[0]);
+  int64_t i = small_element(t);
+  double away = 0.01 * t->at[i].real;
+  t->at[i].real += away;
+  const struct bound_options absolute = {.largest = -1, .absolute = 1.1 * fabs(away)},
+                             part = {.largest = 1e-3};
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 1);
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &absolute).wrong, 0);
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &part).wrong, 0);
+  t->at[i].real = (double)NAN;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &part).wrong, 1);
+  t->at[i].real = (double)INFINITY;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &part).wrong, 1);
+  tensor_destroy(t);
+  finish(&f);
+}
+END_TEST
+
+// Of a whole step of training.
+START_TEST(capture) {
+  struct arena *a = arena_create();
+  struct str text;
+  const char *path = CAPTURES "/gpt2.inductor.train.bw1.py";
+  ck_assert_int_eq(file_read(a, path, SOURCE_MAX_BYTES, &text), 0);
+  struct fixture f = fixture_of(text, path);
+  for (size_t i = 0; i < f.b->count; i++)
+    if (f.b->want[i]) {
+      struct tensor *t = rounded(f.b->want[i]);
+      ck_assert_int_eq(bounds_judge(f.b, i, t, &strict).wrong, 0);
+      tensor_destroy(t);
+    }
+  finish(&f);
+  arena_destroy(a);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("bounds");
+  TCase *t = tcase_create("bounds");
+  tcase_set_timeout(t, 120);
+  tcase_add_loop_test(t, small_element_is_seen, 0, sizeof texts / sizeof texts[0]);
+  tcase_add_test(t, options_accept_more);
+  tcase_add_test(t, capture);
+  suite_add_tcase(s, t);
+  SRunner *r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
