@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzz drivers share. A driver is one file with one LLVMFuzzerTestOneInput; libFuzzer's
+// main calls it in a build with -Dfuzzing=true (tests/fuzz/run), replay.c's main in every other.
+#ifndef TESTS_FUZZ_DRIVE_H
+#define TESTS_FUZZ_DRIVE_H
+
+#include "base/diag.h"
+
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// One input's memory: an arena, and the messages about it. Both are rendered at the end, so that
+// what the drivers find includes the rendering of every message.
+struct drive {
+  struct arena *arena;
+  struct diag_engine *diag;
+};
+bool drive_begin(struct drive *d);
+void drive_end(struct drive *d);
+
+// The input as a file in memory: `path` names it until drive_close. -1 where there is none.
+int drive_file(const uint8_t *data, size_t size, char path[64]);
+void drive_close(int fd);
+
+// Ends the process with a core: what the driver asserts about a library's results.
+#define DRIVE_CHECK(condition)                                                                     \
+  do {                                                                                             \
+    if (!(condition))                                                                              \
+      drive_failed(#condition, __FILE__, __LINE__);                                                \
+  } while (0)
+_Noreturn void drive_failed(const char *condition, const char *file, int line);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text of a graph to kernels: reading, types, passes, fusion, sources, the plan of memory.
+#include "drive.h"
+#include "graph/program/program.h"
+#include "graph/read/fx.h"
+
+enum { GRAPH_LIMIT = 8 << 10 }; // bytes
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct drive d;
+  if (size > GRAPH_LIMIT || !drive_begin(&d))
+    return 0;
+  struct str text = {arena_strndup(d.arena, (const char *)data, size), size};
+  struct graph *g = graph_read_fx(d.arena, d.diag, source_create(d.arena, "fuzz.py", text));
+  DRIVE_CHECK((g != NULL) == (diag_error_count(d.diag) == 0));
+  struct program_options options = {.target = size % 2 ? "sm_90a" : "host"};
+  struct program *p = g ? program_compile(g, &options) : NULL;
+  struct strbuf out = {0};
+  if (g)
+    graph_print(g, &out);
+  if (p) {
+    program_print_tile(p, &out);
+    program_print_plan(p, options.target, &out);
+  }
+  DRIVE_CHECK(!g || p || diag_error_count(d.diag));
+  strbuf_finish(&out);
+  drive_end(&d);
+  return 0;
+}
