@@ -3,6 +3,8 @@
 #include "base/limits.h"
 #include "mlir-dialects/ir_internal.h"
 
+#include <ctype.h>
+
 void ir_print(MlirOperation op, bool debug_info, struct strbuf *out) {
   MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
   mlirOpPrintingFlagsEnableDebugInfo(flags, debug_info, false);
@@ -72,14 +74,40 @@ static size_t too_deep_at(struct str text) {
   return text.len;
 }
 
+#define RESULTS_LIMIT_DIGITS 5
+
+// MLIR's parser makes room for as many results as `%r#N` asks for: where N has too many digits, or
+// the length.
+static size_t too_many_results_at(struct str text) {
+  for (size_t i = 0, next; i < text.len; i = next) {
+    next = skip_opaque(text, i);
+    if (next != i)
+      continue;
+    next = i + 1;
+    char before = i > 0 ? text.ptr[i - 1] : ' ';
+    bool is_name = isalnum((unsigned char)before) || (before && strchr("_$.-", before));
+    if (text.ptr[i] != '#' || !is_name)
+      continue;
+    while (next < text.len && isdigit((unsigned char)text.ptr[next]))
+      next++;
+    if (next - i > RESULTS_LIMIT_DIGITS + 1)
+      return i;
+  }
+  return text.len;
+}
+
 // What MLIR's parser should not be given. False with a diagnostic.
 static bool check_limits(struct ir_context *c, const struct source *source) {
-  size_t deep = too_deep_at(source->text);
-  if (deep == source->text.len)
-    return true;
+  size_t deep = too_deep_at(source->text), many = too_many_results_at(source->text);
   struct span at = {source, (uint32_t)deep, (uint32_t)deep + 1};
-  diag_error(c->diag, at, E0601, "nested more than %d levels deep", NESTING_LIMIT);
-  return false;
+  if (deep < source->text.len) {
+    diag_error(c->diag, at, E0601, "nested more than %d levels deep", NESTING_LIMIT);
+    return false;
+  }
+  at = (struct span){source, (uint32_t)many, (uint32_t)many + 1};
+  if (many < source->text.len)
+    diag_error(c->diag, at, E0601, "no operation has so many results");
+  return many == source->text.len;
 }
 
 static MlirModule module_of(struct ir_context *c, MlirOperation op) {

@@ -190,9 +190,16 @@ bool fact_difference(struct simplify *s, const struct arg *a, const struct arg *
          fact_add(ret, &other, -1);
 }
 
+static bool is_comparison(enum operator_id op) {
+  return op == OP_EQ_TENSOR || op == OP_NE_TENSOR || op == OP_LT_TENSOR || op == OP_LE_TENSOR ||
+         op == OP_GT_TENSOR || op == OP_GE_TENSOR;
+}
+
 static bool compare(struct simplify *s, const struct node *n, struct fact *ret) {
   struct fact d;
   int64_t low, high;
+  if (!is_comparison(n->op)) // others may have one operand
+    return false;
   if (!fact_difference(s, &n->args[0], &n->args[1], n->results[0], &d))
     return false;
   if (!fact_range(&d, n->results[0], &low, &high))

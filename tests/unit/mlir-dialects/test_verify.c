@@ -322,6 +322,9 @@ START_TEST(deep_nesting) {
   for (int i = 0; i < 100000; i++)
     strbuf_puts(&deep, "!tile.ptr<");
   check_parse_error(strbuf_cstr(&deep), "bad.mlir:1:", "nested more than 256 levels");
+  // MLIR would make room for as many results.
+  check_parse_error("module {\n  func.func @f() -> i32 {\n    return %w#2147483647 : i32\n  }\n}\n",
+                    "bad.mlir:3:14", "so many results");
   strbuf_clear(&deep);
   strbuf_puts(&deep, "func.func @f(%c: i1) {\n");
   for (int i = 0; i < 300; i++) // as many, but one after the other
