@@ -134,10 +134,16 @@ unsigned diag_count(const struct diag_engine *e) { return (unsigned)e->records.l
 static const struct diag *first_error(const struct diag_engine *e) {
   if (e->is_lost)
     return e->lost;
-  for (size_t i = 0; i < e->records.len; i++)
-    if (e->records.at[i]->severity == DIAG_ERROR)
-      return e->records.at[i];
-  return NULL;
+  const struct diag *first = NULL;
+  for (size_t i = 0; i < e->records.len; i++) {
+    const struct diag *d = e->records.at[i];
+    if (d->severity != DIAG_ERROR)
+      continue;
+    if (d->code == E0991) // whatever else is wrong: the list has an end that it should not have
+      return d;
+    first = first ? first : d;
+  }
+  return first;
 }
 
 const char *diag_first_error(const struct diag_engine *e) {

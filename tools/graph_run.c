@@ -251,10 +251,8 @@ int graph_bench(struct tool *t, struct graph *g) {
     status = graph_session_run(t, &s); // warm
   unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_host ? 3 : 50;
   double *ms = arena_array(t->arena, double, count + 1);
-  if (status == EXIT_DONE && replay_times(&s, count, t->o.seed, ms) != TILE_OK) {
-    diag_error(t->diag, t->o.file_at, E0813, "%s", tile_error_message());
-    status = EXIT_WRONG;
-  }
+  if (status == EXIT_DONE)
+    status = graph_session_failed(t, replay_times(&s, count, t->o.seed, ms));
   if (status == EXIT_DONE) {
     struct tune_sample sample = tune_sample_of(ms, count);
     headline(t, &s, &out);

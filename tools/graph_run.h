@@ -26,6 +26,8 @@ struct graph_session {
 // The graph's symbolic sizes that --arg gives: what choices are made for, in every mode, and what
 // runs have.
 int graph_take_sizes(struct tool *t, struct graph *g);
+// The exit status for a failure of the library, recorded with its message; EXIT_DONE for TILE_OK.
+int graph_session_failed(struct tool *t, tile_status s);
 // Opens the device, makes the arguments. EXIT_DONE, or the status of a recorded failure; close in
 // either case.
 int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s);

@@ -13,16 +13,18 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static int failed(struct tool *t, tile_status s) {
+int graph_session_failed(struct tool *t, tile_status s) {
   if (s == TILE_OK)
     return EXIT_DONE;
   bool no_device = s == TILE_NO_DEVICE || s == TILE_DRIVER_TOO_OLD;
+  bool no_memory = s == TILE_OUT_OF_MEMORY || s == TILE_OUT_OF_DEVICE_MEMORY;
   diag_error(t->diag, t->o.file_at,
              no_device                        ? E0811
              : s == TILE_OUT_OF_DEVICE_MEMORY ? E0812
+             : s == TILE_OUT_OF_MEMORY        ? E0991
                                               : E0813,
              "%s", tile_error_message());
-  return no_device ? EXIT_NO_DEVICE : EXIT_WRONG;
+  return no_device ? EXIT_NO_DEVICE : no_memory || s == TILE_LIMIT ? EXIT_LIMIT : EXIT_WRONG;
 }
 
 static int out_of_memory(struct tool *t) {
@@ -120,7 +122,7 @@ static int upload(struct tool *t, const struct graph_session *s, const struct te
   memset(host, 0xff, bytes);
   if (from)
     tensor_store(from, host, to->strides);
-  int status = failed(t, tile_copy_to_device(s->device, NULL, to->data, host, bytes));
+  int status = graph_session_failed(t, tile_copy_to_device(s->device, NULL, to->data, host, bytes));
   free(host);
   return status;
 }
@@ -139,7 +141,7 @@ static int place(struct tool *t, struct graph_session *s, const struct value *v,
   *ret =
       (struct tensor_view){.dtype = v->dtype, .rank = v->rank, .shape = shape, .strides = strides};
   size_t bytes = (size_t)tensor_span(v->rank, shape, strides) * dtype_bytes(v->dtype);
-  int status = failed(t, tile_malloc(s->device, bytes ? bytes : 1, &ret->data));
+  int status = graph_session_failed(t, tile_malloc(s->device, bytes ? bytes : 1, &ret->data));
   if (status != EXIT_DONE)
     return status;
   status = upload(t, s, from, ret);
@@ -215,7 +217,7 @@ static int tune(struct tool *t, struct graph_session *s) {
 }
 
 int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s) {
-  int status = failed(t, tile_device_open(device_name(t), &s->device));
+  int status = graph_session_failed(t, tile_device_open(device_name(t), &s->device));
   if (status != EXIT_DONE)
     return status;
   tile_device_get_properties(s->device, &s->properties);
@@ -231,7 +233,7 @@ int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s)
                           &s->tunings.from_file))
     return EXIT_WRONG;
   start = clock_ms();
-  status = failed(t, program_load(s->program, s->device, &s->loaded));
+  status = graph_session_failed(t, program_load(s->program, s->device, &s->loaded));
   s->load_ms = clock_ms() - start;
   s->sizes = arena_array(t->arena, int64_t, g->symbols.len + 1);
   s->inputs = arena_array(t->arena, struct tensor *, g->inputs.len + 1);
@@ -271,7 +273,7 @@ static int bring_back(struct tool *t, struct graph_session *s, const struct tens
   if (!host || !s->outputs[i])
     status = out_of_memory(t);
   if (status == EXIT_DONE)
-    status = failed(t, tile_copy_to_host(s->device, NULL, host, v->data, bytes));
+    status = graph_session_failed(t, tile_copy_to_host(s->device, NULL, host, v->data, bytes));
   if (status == EXIT_DONE)
     tensor_load(s->outputs[i], host, v->strides);
   free(host);
@@ -290,9 +292,9 @@ static int bring_back_inputs(struct tool *t, struct graph_session *s) {
 }
 
 int graph_session_run(struct tool *t, struct graph_session *s) {
-  int status = failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
+  int status = graph_session_failed(t, program_run(s->loaded, NULL, t->o.seed, s->in, s->out));
   if (status == EXIT_DONE)
-    status = failed(t, tile_stream_synchronize(s->device, NULL));
+    status = graph_session_failed(t, tile_stream_synchronize(s->device, NULL));
   for (size_t i = 0; status == EXIT_DONE && i < s->program->graph->outputs.len; i++)
     if (s->program->graph->outputs.at[i])
       status = bring_back(t, s, &s->out[i], i);

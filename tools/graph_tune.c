@@ -58,12 +58,9 @@ int graph_tune(struct tool *t, struct graph_session *s) {
   tile_status status = program_tune(s->loaded, NULL, t->o.seed, s->in, s->out, &o, &s->tunings);
   if (status == TILE_OK)
     status = tile_stream_synchronize(s->device, NULL);
-  if (status == TILE_OK)
-    return EXIT_DONE;
-  if (status == TILE_IO_ERROR)
-    malformed(t);
-  else
-    diag_error(t->diag, t->o.file_at, E0813, "%s", tile_error_message());
+  if (status != TILE_IO_ERROR)
+    return graph_session_failed(t, status);
+  malformed(t);
   return EXIT_WRONG;
 }
 

@@ -221,23 +221,37 @@ tile_status tune_file_put(const char *path, const struct tune_entry *entry) {
   return s;
 }
 
+struct merge {
+  struct arena *a;
+  struct diag_engine *diag;
+  const char *into, *from;
+  struct update u;
+  bool ok;
+};
+
+static void merge(void *user) {
+  struct merge *m = user;
+  struct tune_file f, more;
+  if (!tune_file_read(m->a, m->diag, m->from, &more))
+    return;
+  if (begin_update(m->a, m->into, &m->u) != TILE_OK) {
+    diag_error(m->diag, SPAN_NONE, E0711, "%s", tile_error_message());
+    return;
+  }
+  if (!tune_file_read(m->a, m->diag, m->u.path, &f))
+    return;
+  tune_file_join(m->a, &f, &more);
+  m->ok = end_update(m->a, &m->u, &f) == TILE_OK;
+  if (!m->ok)
+    diag_error(m->diag, SPAN_NONE, E0711, "%s", tile_error_message());
+}
+
 bool tune_file_merge(struct arena *a, struct diag_engine *diag, const char *into,
                      const char *from) {
-  struct tune_file f, more;
-  struct update u = {.fd = -1};
-  if (!tune_file_read(a, diag, from, &more))
-    return false;
-  if (begin_update(a, into, &u) != TILE_OK) {
-    diag_error(diag, SPAN_NONE, E0711, "%s", tile_error_message());
-    return false;
-  }
-  bool ok = tune_file_read(a, diag, u.path, &f);
-  if (ok) {
-    tune_file_join(a, &f, &more);
-    ok = end_update(a, &u, &f) == TILE_OK;
-    if (!ok)
-      diag_error(diag, SPAN_NONE, E0711, "%s", tile_error_message());
-  }
-  drop_update(&u);
-  return ok;
+  struct merge m = {.a = a, .diag = diag, .into = into, .from = from, .u = {.fd = -1}};
+  bool has_memory = arena_guard(a, merge, &m);
+  drop_update(&m.u); // before anybody jumps past it
+  if (!has_memory)
+    diag_out_of_memory(diag);
+  return has_memory && m.ok;
 }

@@ -43,14 +43,14 @@ bool capture_is_open(tile_graph *g) {
   return g->status == TILE_OK;
 }
 
-// Runs `work` so that running out of memory is an error of the graph.
+// Running out of memory, from here to the function's return, is an error of the graph.
 #define GUARDED(g, out_of_memory, otherwise)                                                       \
-  jmp_buf out_of_memory;                                                                           \
+  CAPTURE_GUARD((g)->arena, out_of_memory);                                                        \
   if (setjmp(out_of_memory)) {                                                                     \
     capture_fail((g), TILE_OUT_OF_MEMORY, "out of memory for a graph");                            \
     return otherwise;                                                                              \
   }                                                                                                \
-  arena_set_oom((g)->arena, &out_of_memory)
+  (void)0
 
 // ---- graphs ----
 
@@ -79,6 +79,7 @@ tile_status tile_graph_create(const char *name, tile_graph **ret_graph) {
   arena_set_oom(g->arena, &out_of_memory);
   g->diag = diag_engine_create(g->arena);
   g->g = graph_create(g->arena, g->diag, exprs_create(g->arena), arena_strdup(g->arena, name));
+  arena_set_oom(g->arena, NULL);
   *ret_graph = g;
   return TILE_OK;
 }
@@ -108,6 +109,7 @@ tile_status tile_graph_from_text(const char *file_name, const char *text, size_t
     tile_graph_destroy(g);
     return s;
   }
+  arena_set_oom(g->arena, NULL);
   *ret_graph = g;
   return TILE_OK;
 }

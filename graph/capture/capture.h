@@ -53,4 +53,18 @@ const struct expr *capture_size(tile_graph *g, int64_t number);
 int64_t capture_number(tile_graph *g, const struct expr *e); // the other way
 tile_value *capture_value(tile_graph *g, struct value *v);
 
+// Declares the jmp_buf `name` and makes it the arena's handler until the function returns,
+// whichever way: the handler that was there is put back. setjmp(name) must follow at once.
+struct capture_handler {
+  struct arena *arena;
+  jmp_buf *before;
+};
+static inline void capture_put_back(struct capture_handler *h) {
+  arena_set_oom(h->arena, h->before);
+}
+#define CAPTURE_GUARD(a, name)                                                                     \
+  jmp_buf name;                                                                                    \
+  struct capture_handler name##_before                                                             \
+      __attribute__((cleanup(capture_put_back))) = {(a), arena_set_oom((a), &name)}
+
 #endif

@@ -261,12 +261,11 @@ static tile_value *add_input(const tile_captured *f, struct variant *v, struct s
 
 static bool lay_out(tile_graph *g, struct guard *guard, struct value *v,
                     const struct tensor_view *t) {
-  jmp_buf out_of_memory;
+  CAPTURE_GUARD(g->arena, out_of_memory);
   if (setjmp(out_of_memory)) {
     capture_fail(g, TILE_OUT_OF_MEMORY, "out of memory for a graph");
     return false;
   }
-  arena_set_oom(g->arena, &out_of_memory);
   *guard = (struct guard){.dtype = t->dtype, .rank = t->rank, .is_dense = tensor_view_is_dense(t)};
   const struct expr **dense = contiguous_strides(g->g->exprs, g->arena, v->rank, v->shape);
   for (uint32_t d = 0; d < t->rank; d++) {
