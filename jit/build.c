@@ -172,7 +172,7 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .num_stages = c->num_stages,
       .max_registers = c->max_registers,
       .emit = c->target->is_host ? EMIT_OBJECT : EMIT_PTX,
-      .check = c->check,
+      .check = c->check && c->target->is_host, // the simulator checks PTX as it is
       .debug = c->check,
       .folders = c->folders,
       .folder_count = c->folder_count,

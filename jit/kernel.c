@@ -357,8 +357,9 @@ tile_status tile_kernel_set_check(tile_kernel *k, int on) {
   if (!k)
     return no_kernel("tile_kernel_set_check");
   struct config c = *atomic_load(&k->config);
-  if (on && !c.target->is_host)
-    return status_set(TILE_INVALID_ARGUMENT, "checks work on the host device only");
+  if (on && !device_checks(k->device))
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "checks work on the host device and on simulated ones");
   c.check = on != 0;
   return change(k, &c, k->declared_count, NULL);
 }

@@ -27,7 +27,7 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
     enum assembly how = ASSEMBLY_BEST;
     if (device_is_host(k->device))
       s = load_host(k, spec, &m);
-    else if (k->is_assembled_apart)
+    else if (k->is_assembled_apart && device_assembles(k->device))
       s = jit_assemble(k, spec, k->first_assembly, &how, &m);
     else
       s = module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);

@@ -36,6 +36,8 @@ static bool parse_cuda_name(const char *name, int *ret_ordinal) {
   return true;
 }
 
+#define SIMULATE "simulate:"
+
 tile_status tile_device_open(const char *name, tile_device **ret_device) {
   if (!ret_device)
     return null_argument("tile_device_open", "ret_device");
@@ -52,8 +54,11 @@ tile_status tile_device_open(const char *name, tile_device **ret_device) {
     return host_device_open(ret_device);
   if (parse_cuda_name(name, &ordinal))
     return cuda_device_open(ordinal, ret_device);
-  return status_set(TILE_INVALID_ARGUMENT,
-                    "no device is called `%s`; use `auto`, `host`, `cuda` or `cuda:N`", name);
+  if (strncmp(name, SIMULATE, strlen(SIMULATE)) == 0)
+    return simulator_device_open(name + strlen(SIMULATE), ret_device);
+  return status_set(
+      TILE_INVALID_ARGUMENT,
+      "no device is called `%s`; use `auto`, `host`, `cuda`, `cuda:N` or `simulate:TARGET`", name);
 }
 
 tile_status tile_device_from_context(void *cuda_context, tile_device **ret_device) {
@@ -82,13 +87,27 @@ tile_status tile_device_get_properties(tile_device *device, tile_device_properti
 }
 
 bool device_is_host(const tile_device *d) { return d->is_host; }
+bool device_checks(const tile_device *d) { return d->ops->violations != NULL; }
+bool device_assembles(const tile_device *d) { return d->ops->assemble != NULL; }
 const char *device_target(const tile_device *d) { return d->target; }
 
-void device_open_name(const tile_device *d, char ret[24]) {
+void device_open_name(const tile_device *d, char ret[32]) {
   if (d->is_host)
-    snprintf(ret, 24, "host");
+    snprintf(ret, 32, "host");
+  else if (d->is_simulated)
+    snprintf(ret, 32, SIMULATE "%s", d->target);
   else
-    snprintf(ret, 24, "cuda:%d", d->ordinal);
+    snprintf(ret, 32, "cuda:%d", d->ordinal);
+}
+
+size_t device_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total) {
+  *ret_total = 0;
+  return d->ops->violations ? d->ops->violations(d, ret, ret_total) : 0;
+}
+
+void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user) {
+  if (d->ops->set_print)
+    d->ops->set_print(d, print, user);
 }
 
 // ---- memory ----
@@ -169,9 +188,10 @@ tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
     return no_device_given("tile_stream_from_handle");
   if (!ret_stream)
     return null_argument("tile_stream_from_handle", "ret_stream");
-  if (device->is_host)
+  if (device->is_host || device->is_simulated)
     return status_set(TILE_INVALID_ARGUMENT,
-                      "tile_stream_from_handle: the host device has no CUDA streams");
+                      "tile_stream_from_handle: the %s device has no CUDA streams",
+                      device->is_host ? "host" : "simulated");
   tile_stream *s = memory_zeroed(1, sizeof *s);
   if (!s)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a stream");

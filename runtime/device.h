@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kind of device has to provide. The public calls in device.c check arguments and forward
-// to this table; cuda_device.c and host_device.c fill it. Streams, events and modules are small
-// records of ours around a handle that only the device's kind can read.
+// to this table; cuda_device.c, host_device.c and simulated/device.c fill it. Streams, events and
+// modules are small records of ours around a handle that only the device's kind can read.
 #ifndef TILE_RUNTIME_DEVICE_H
 #define TILE_RUNTIME_DEVICE_H
 
@@ -38,6 +38,9 @@ struct device_ops {
   tile_status (*launch)(struct module *m, void *stream, tile_grid grid, void *const *values,
                         bool check);
   tile_status (*resources)(struct module *m, int *ret_registers, int *ret_local_bytes);
+  // NULL where launches cannot be checked, or where the driver prints.
+  size_t (*violations)(tile_device *d, const struct host_violation **ret, uint64_t *ret_total);
+  void (*set_print)(tile_device *d, void (*print)(void *user, const char *text), void *user);
   // Recording by the driver; NULL where runtime/replay.c keeps the records itself.
   tile_status (*record_begin)(tile_device *d, void *stream);
   tile_status (*record_end)(tile_device *d, void *stream, void **ret);
@@ -52,6 +55,7 @@ struct tile_device {
   const struct device_ops *ops;
   bool is_host;
   char target[16];
+  bool is_simulated;   // a GPU whose PTX the simulator runs
   unsigned capability; // 90 for 9.0; 0 on the host
   int ordinal;         // N of "cuda:N"; 0 on the host
 };
@@ -90,5 +94,8 @@ tile_status cuda_device_open(int ordinal, tile_device **ret);
 tile_status cuda_device_from_context(void *context, tile_device **ret);
 int cuda_device_count(void); // 0 without a driver
 tile_status host_device_open(tile_device **ret);
+// The GPU `target` ("sm_90a") simulated: simulated/device.c; in libtile-rt, which has no simulator,
+// runtime/no_simulator.c answers TILE_NO_DEVICE.
+tile_status simulator_device_open(const char *target, tile_device **ret);
 
 #endif

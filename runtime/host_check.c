@@ -5,6 +5,7 @@
 // threads, whatever order the workers ran them in.
 #include "base/memory.h"
 #include "runtime/host_device.h"
+#include "runtime/violations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,71 +165,6 @@ void tile_host_assert_fail(struct host_thread *t, const struct host_place *place
 
 // ---- after the launch ----
 
-static const char *verb_of(enum host_access access) {
-  static const char *const verbs[] = {"load from", "store to", "atomic on", "asynchronous copy to"};
-  return (unsigned)access < COUNT_OF(verbs) ? verbs[access] : "access to";
-}
-
-static void place_text(const struct host_place *p, const char *after, char *text, size_t size) {
-  if (p->file)
-    snprintf(text, size, "%.100s:%u:%u%s", p->file, p->line, p->col, after);
-  else
-    text[0] = '\0';
-}
-
-static void describe_what(const struct kernel_info *info, const struct host_violation *v,
-                          char *text, size_t size) {
-  const char *verb = verb_of(v->access);
-  long long element = v->element;
-  char other[160];
-  switch (v->kind) {
-  case HOST_ASSERTION: snprintf(text, size, "assertion failed: %s", v->message); break;
-  case HOST_DIVERGENCE: snprintf(text, size, "divergence: %s", v->message); break;
-  case HOST_SHARED_OUTSIDE:
-    snprintf(text, size, "%s shared memory outside of its %llu bytes: byte %lld", verb,
-             (unsigned long long)v->elements, element);
-    break;
-  case HOST_SHARED_UNWRITTEN:
-    snprintf(text, size, "%s shared memory that nothing wrote: byte %lld", verb, element);
-    break;
-  case HOST_SHARED_RACE:
-    place_text(&v->other_place, " ", other, sizeof other);
-    snprintf(text, size, "race in shared memory: %s byte %lld, and %s%s it by thread %d", verb,
-             element, other, verb_of(v->other_access), v->other_thread);
-    break;
-  case HOST_SHARED_COPYING:
-    place_text(&v->other_place, " ", other, sizeof other);
-    snprintf(text, size,
-             "copy under way: %s byte %lld, and %sasynchronous copy to it by thread %d "
-             "has not been waited for",
-             verb, element, other, v->other_thread);
-    break;
-  case HOST_MISALIGNED:
-    snprintf(text, size, "asynchronous copy from an address that is not a multiple of %llu bytes",
-             (unsigned long long)v->elements);
-    break;
-  case HOST_OUTSIDE:
-    if (v->param >= 0)
-      snprintf(text, size, "out-of-bounds %s `%s`: element %lld of %llu", verb,
-               info->params[v->param].name, element, (unsigned long long)v->elements);
-    else
-      snprintf(text, size, "%s an address outside every buffer", verb);
-    break;
-  }
-}
-
-static void describe(const struct host_launch *l, char *text, size_t size) {
-  const struct kernel_info *info = l->module->info;
-  const struct host_violation *v = &l->violations[0];
-  char place[160], what[448], more[64] = "";
-  place_text(&v->place, ": ", place, sizeof place);
-  describe_what(info, v, what, sizeof what);
-  if (l->violation_total > 1)
-    snprintf(more, sizeof more, "; %llu findings in all", (unsigned long long)l->violation_total);
-  snprintf(text, size, "%s%s (kernel `%s`, program (%d, %d, %d), thread %d)%s", place, what,
-           info->name, v->program_id[0], v->program_id[1], v->program_id[2], v->thread_id, more);
-}
-
 static void copy_file(struct arena *texts, struct host_place *p) {
   p->file = texts && p->file ? arena_strdup(texts, p->file) : NULL;
 }
@@ -258,12 +194,11 @@ tile_status host_check_end(struct host_launch *l, tile_status status) {
   if (l->violation_total == 0 || status != TILE_OK)
     return status;
   char text[768];
-  describe(l, text, sizeof text);
+  violation_describe(l->module->info, &l->violations[0], l->violation_total, text, sizeof text);
   return status_set(TILE_CHECK_FAILED, "%s", text);
 }
 
-size_t host_device_violations(tile_device *d, const struct host_violation **ret,
-                              uint64_t *ret_total) {
+size_t host_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total) {
   struct host_device *h = host_of(d);
   pthread_mutex_lock(&h->lock);
   size_t count = h->violation_count;

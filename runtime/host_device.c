@@ -271,6 +271,8 @@ static const struct device_ops host_ops = {
     .copy = host_copy,
     .fill = host_fill,
     .launch = host_launch_run,
+    .violations = host_violations,
+    .set_print = host_set_print,
 };
 
 tile_status host_device_open(tile_device **ret) {

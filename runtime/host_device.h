@@ -120,6 +120,7 @@ bool host_check_begin(struct host_launch *l);
 struct host_violation host_check_finding(const struct host_thread *t, enum host_finding kind,
                                          const struct host_place *place);
 void host_check_record(struct host_launch *l, const struct host_violation *v);
+size_t host_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total);
 // Publishes what was found and puts the first finding into words.
 tile_status host_check_end(struct host_launch *l, tile_status status);
 
@@ -132,6 +133,9 @@ void host_shadow_barrier(struct host_cta *cta); // all threads meet, or the CTA 
 // A copy of the thread to `to`, which was checked when it began, has arrived.
 void host_shadow_arrival(struct host_thread *t, const struct host_place *place, const void *to,
                          uint32_t bytes);
+
+// ---- host_print.c ----
+void host_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
 
 // ---- host_async.c ----
 void host_copies_begin_cta(struct host_cta *cta); // drops what earlier CTAs left

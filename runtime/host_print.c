@@ -6,8 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void host_device_set_print(tile_device *d, void (*print)(void *user, const char *text),
-                           void *user) {
+void host_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user) {
   struct host_device *h = host_of(d);
   pthread_mutex_lock(&h->print_lock);
   h->print = print;

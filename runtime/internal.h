@@ -30,7 +30,8 @@ tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struc
                              void (*release)(void *user), void *user, struct module **ret);
 void module_destroy(struct module *m);
 
-// `values[i]` points to the i-th run-time parameter's value in its own type. `check`: host only.
+// `values[i]` points to the i-th run-time parameter's value in its own type. `check`: on devices
+// with device_checks.
 tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
                           void *const *values, bool check);
 
@@ -43,18 +44,21 @@ void device_staging_free(tile_device *d, void *p); // accepts NULL
 
 bool device_is_host(const tile_device *d);
 const char *device_target(const tile_device *d); // "sm_90a", "host"
+bool device_checks(const tile_device *d);        // launches may be checked: host and simulated GPUs
+bool device_assembles(const tile_device *d); // module_assemble works; else PTX is loaded as it is
 // Stands for a GPU of that target in a process that opens none: kernels are compiled for it, and
 // nothing runs (TILE_NO_DEVICE).
 tile_status device_open_offline(const char *target, tile_device **ret);
-// By which tile_device_open opens the same device in another process: "host", "cuda:1".
-void device_open_name(const tile_device *d, char ret[24]);
+// By which tile_device_open opens the same device in another process: "host", "cuda:1",
+// "simulate:sm_90a".
+void device_open_name(const tile_device *d, char ret[32]);
 // The allocation that device address `p` lies in, by whomever it was made: where it begins and its
-// bytes. On the host only those of tile_malloc are known. TILE_INVALID_ARGUMENT: in none.
+// bytes. Only those of tile_malloc are known where the device is no real GPU.
+// TILE_INVALID_ARGUMENT: in none.
 tile_status device_allocation(tile_device *d, const void *p, void **ret_base, size_t *ret_size);
 
-// Host device: where device_print writes (default: standard error through this hook only when set)
-// and names and sizes of buffers for the checker's messages.
-void host_device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
+// Host and simulated devices: where device_print writes; nowhere by default.
+void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
 enum host_finding {
   HOST_OUTSIDE,          // of the buffer of `param`, or of every buffer
   HOST_ASSERTION,        // a device_assert did not hold: `message`
@@ -64,6 +68,10 @@ enum host_finding {
   HOST_SHARED_RACE,      // shared memory touched by both threads, no barrier between
   HOST_SHARED_COPYING,   // shared memory touched while a copy to it by the other is under way
   HOST_MISALIGNED,       // copied from an address that is no multiple of `elements` bytes
+  // Of simulated devices only:
+  HOST_UNWRITTEN, // a register or memory is used that nothing wrote: `message`
+  HOST_ILLEGAL,   // an operand that the instruction does not allow: `message`
+  HOST_ENDLESS,   // the launch ran for as many instructions as it may: `message`
 };
 struct host_violation { // one finding of a checked launch
   enum host_finding kind;
@@ -79,11 +87,11 @@ struct host_violation { // one finding of a checked launch
   enum host_access other_access;
   struct host_place other_place;
   char message[256];
+  const char *instruction; // of simulated devices: the PTX instruction; else NULL
 };
 // Findings of the device's last checked launch, by program and thread (at most 16 kept,
 // `*ret_total` counts all).
-size_t host_device_violations(tile_device *d, const struct host_violation **ret,
-                              uint64_t *ret_total);
+size_t device_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total);
 
 // ---- on-disk cache (runtime/cache.c): content-addressed, one file an entry ----
 struct disk_cache;

@@ -16,6 +16,7 @@
 struct variant {
   uint32_t index;                  // in the pack
   struct kernel_info info;         // of the code that was loaded
+  struct kernel_param *params;     // info's
   _Atomic(struct module *) module; // NULL: not loaded yet
 };
 
@@ -155,13 +156,47 @@ tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, c
 void tile_function_close(tile_function *f) {
   if (!f)
     return;
-  for (size_t i = 0; i < f->variant_count; i++)
+  for (size_t i = 0; i < f->variant_count; i++) {
     module_destroy(atomic_load_explicit(&f->variants[i].module, memory_order_relaxed));
+    free(f->variants[i].params);
+  }
   pthread_mutex_destroy(&f->lock);
   free(f);
 }
 
 // ---- loading ----
+
+static const uint8_t *param_at(const tile_function *f, uint32_t i) {
+  return pack_entry(f->pack, PACK_PARAMS, f->first_param + i);
+}
+
+static const char *param_name(const tile_function *f, uint32_t i) {
+  return pack_text(f->pack, pack_u32(param_at(f, i) + PACK_PARAM_NAME));
+}
+
+static const uint8_t *hints_of(const tile_function *f, const struct variant *v) {
+  const uint8_t *e = pack_entry(f->pack, PACK_VARIANTS, v->index);
+  return pack_entry(f->pack, PACK_HINTS, pack_u32(e + PACK_VARIANT_FIRST_HINT));
+}
+
+// The parameters that the variant's code has: those that are not compiled in.
+static bool take_params(const tile_function *f, struct variant *v) {
+  const uint8_t *hints = hints_of(f, v);
+  free(v->params);
+  v->params = memory_zeroed(f->param_count + 1, sizeof *v->params);
+  for (uint32_t i = 0; v->params && i < f->param_count; i++) {
+    const uint8_t *p = param_at(f, i);
+    if (pack_u32(hints + i * PACK_HINT_BYTES) != 0)
+      v->params[v->info.param_count++] =
+          (struct kernel_param){.name = param_name(f, i),
+                                .is_pointer = p[PACK_PARAM_IS_POINTER],
+                                .dtype = (enum dtype)p[PACK_PARAM_DTYPE],
+                                .divisible_by = pack_u32(hints + i * PACK_HINT_BYTES),
+                                .is_const = p[PACK_PARAM_IS_CONST]};
+  }
+  v->info.params = v->params;
+  return v->params != NULL;
+}
 
 // Whether the driver did not want this binary, so that the next one may do.
 static bool was_refused(tile_status s) {
@@ -183,6 +218,8 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
       .num_warps = pack_u32(pack_entry(p, PACK_VARIANTS, v->index) + PACK_VARIANT_NUM_WARPS),
       .shared_bytes = pack_u32(c + PACK_CODE_SHARED),
   };
+  if (!take_params(f, v))
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
   // The driver takes machine code at addresses that suit its fields.
   void *aligned = NULL;
   if ((uintptr_t)code % 16 != 0) {
@@ -228,19 +265,6 @@ static tile_status module_of(tile_function *f, struct variant *v, struct module 
 }
 
 // ---- arguments ----
-
-static const uint8_t *param_at(const tile_function *f, uint32_t i) {
-  return pack_entry(f->pack, PACK_PARAMS, f->first_param + i);
-}
-
-static const char *param_name(const tile_function *f, uint32_t i) {
-  return pack_text(f->pack, pack_u32(param_at(f, i) + PACK_PARAM_NAME));
-}
-
-static const uint8_t *hints_of(const tile_function *f, const struct variant *v) {
-  const uint8_t *e = pack_entry(f->pack, PACK_VARIANTS, v->index);
-  return pack_entry(f->pack, PACK_HINTS, pack_u32(e + PACK_VARIANT_FIRST_HINT));
-}
 
 static tile_status check_types(const tile_function *f, const tile_arg *args, size_t count) {
   if (count != f->param_count)

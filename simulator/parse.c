@@ -31,7 +31,7 @@ void skip_line(struct parser *p) {
     lexer_next(&p->lexer);
 }
 
-unsigned type_bits(struct str t) {
+unsigned ptx_type_bits(struct str t) {
   static const struct {
     const char *name;
     unsigned bits;
@@ -198,7 +198,7 @@ bool parse_variables(struct parser *p, enum sim_space space, bool is_extern) {
       break;
     }
   }
-  unsigned bits = type_bits(p->lexer.token.text);
+  unsigned bits = ptx_type_bits(p->lexer.token.text);
   if (p->lexer.token.kind != TOKEN_DIRECTIVE || bits == 0)
     return unexpected(p, "a type was expected");
   lexer_next(&p->lexer);
@@ -221,7 +221,7 @@ struct variable *parse_param(struct parser *p, uint64_t *bytes) {
     return NULL;
   if (lexer_take(l, ".align") && !parse_align(p, &align))
     return NULL;
-  unsigned bits = l->token.kind == TOKEN_DIRECTIVE ? type_bits(l->token.text) : 0;
+  unsigned bits = l->token.kind == TOKEN_DIRECTIVE ? ptx_type_bits(l->token.text) : 0;
   if (bits == 0) {
     unexpected(p, "a type was expected");
     return NULL;

@@ -44,7 +44,7 @@ struct str parse_name(struct parser *p); // empty after an error
 void skip_line(struct parser *p);        // up to the next token of another line
 
 // Bits of ".b32"; 0 when it is no type.
-unsigned type_bits(struct str directive);
+unsigned ptx_type_bits(struct str directive);
 enum sim_space space_of_directive(struct str directive); // ".shared"; SIM_NO_SPACE for none
 
 // `.shared .align 16 .b8 name[64], ...;` behind its first directive.
@@ -54,7 +54,7 @@ struct variable *parse_param(struct parser *p, uint64_t *bytes);
 bool parse_body(struct parser *p); // behind `{`
 bool parse_operand(struct parser *p, struct operand *ret);
 bool parse_guard(struct parser *p, struct operand *ret);
-bool parse_statement(struct parser *p);
+bool ptx_parse_statement(struct parser *p);
 void bind_variable(struct parser *p, struct variable *v);
 const struct binding *find_binding(const struct parser *p, struct str name, unsigned *ret_reg);
 unsigned special_named(struct str name); // enum special + 1, 0 when there is none

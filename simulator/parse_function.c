@@ -57,7 +57,7 @@ void bind_variable(struct parser *p, struct variable *v) {
 static bool parse_registers(struct parser *p) {
   struct lexer *l = &p->lexer;
   struct token type = l->token;
-  unsigned bits = token_is(&type, ".pred") ? 1 : type_bits(type.text);
+  unsigned bits = token_is(&type, ".pred") ? 1 : ptx_type_bits(type.text);
   if (bits == 0 || bits > 64)
     return lexer_error(l, type.line, type.column, "no registers of type '%.*s'",
                        (int)(type.text.len < 64 ? type.text.len : 64), type.text.ptr);
@@ -269,7 +269,7 @@ static bool is_label(const struct lexer *l) {
   return s < l->end && *s == ':';
 }
 
-bool parse_statement(struct parser *p) {
+bool ptx_parse_statement(struct parser *p) {
   struct lexer *l = &p->lexer;
   if (l->token.kind == TOKEN_DIRECTIVE)
     return parse_directive(p);
@@ -302,7 +302,7 @@ bool parse_body(struct parser *p) {
       p->nesting--;
       if (!close_scope(p))
         return false;
-    } else if (!parse_statement(p)) {
+    } else if (!ptx_parse_statement(p)) {
       return false;
     }
   }

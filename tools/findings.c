@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings of the host's checker put into words. Those of global memory and assertions are the
-// kernel's own; those of shared memory and barriers are, as a rule, this compiler's.
+// The findings of the host's checker and of simulations put into words. Those of global memory and
+// assertions are the kernel's own; those of shared memory and barriers are, as a rule, this
+// compiler's.
 #include "tools/findings.h"
 
 #include <stdio.h>
@@ -18,8 +19,8 @@ static void thread_text(const struct host_violation *v, char *text, size_t size)
            v->program_id[2], v->thread_id);
 }
 
-static void report_outside(struct diag_engine *diag, struct span where, const char *thread,
-                           const struct host_violation *v, const char *param) {
+static struct diag *report_outside(struct diag_engine *diag, struct span where, const char *thread,
+                                   const struct host_violation *v, const char *param) {
   const char *verb = v->access == HOST_LOAD    ? "load reads"
                      : v->access == HOST_STORE ? "store writes"
                                                : "atomic operation touches";
@@ -35,6 +36,7 @@ static void report_outside(struct diag_engine *diag, struct span where, const ch
                        (unsigned long long)v->elements, thread, (long long)v->element);
   }
   diag_help(d, "mask the lanes that stick out: `mask=i < n`");
+  return d;
 }
 
 static const char *verb_of(enum host_access access) {
@@ -42,8 +44,8 @@ static const char *verb_of(enum host_access access) {
   return verbs[access];
 }
 
-static void report_race(struct diag_engine *diag, const struct source *source, struct span where,
-                        const struct host_violation *v) {
+static struct diag *report_race(struct diag_engine *diag, const struct source *source,
+                                struct span where, const struct host_violation *v) {
   struct diag *d =
       diag_error(diag, where, E0805, "race in shared memory: no barrier between two accesses");
   diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
@@ -56,10 +58,11 @@ static void report_race(struct diag_engine *diag, const struct source *source, s
   else
     diag_note(d, SPAN_NONE, "thread %d %s it%s", v->other_thread, verb,
               other.source ? ", at the same place" : "");
+  return d;
 }
 
-static void report_copying(struct diag_engine *diag, const struct source *source, struct span where,
-                           const struct host_violation *v) {
+static struct diag *report_copying(struct diag_engine *diag, const struct source *source,
+                                   struct span where, const struct host_violation *v) {
   struct diag *d =
       diag_error(diag, where, E0809, "shared memory is touched while a copy to it is under way");
   diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
@@ -70,16 +73,49 @@ static void report_copying(struct diag_engine *diag, const struct source *source
     diag_label(d, other, "thread %d copies to it and has not waited", v->other_thread);
   else
     diag_note(d, SPAN_NONE, "thread %d copies to it and has not waited", v->other_thread);
+  return d;
 }
 
-static void report_divergence(struct diag_engine *diag, const struct source *source,
-                              struct span where, const char *thread,
-                              const struct host_violation *v) {
+static struct diag *report_divergence(struct diag_engine *diag, const struct source *source,
+                                      struct span where, const char *thread,
+                                      const struct host_violation *v) {
   struct diag *d = diag_error(diag, where, E0808, "threads diverge: %s", v->message);
   diag_primary_label(d, "%s", thread);
   struct span other = span_of(source, &v->other_place);
   if (other.source && other.begin != where.begin)
     diag_label(d, other, "thread %d waits here", v->other_thread);
+  return d;
+}
+
+static struct diag *report_misaligned(struct diag_engine *diag, struct span where,
+                                      const char *thread, const struct host_violation *v) {
+  bool copies = v->access == HOST_COPY;
+  struct diag *d = diag_error(diag, where, E0814, "%s a misaligned address",
+                              copies ? "asynchronous copy from" : "access to");
+  diag_primary_label(d, "%s %s an address that is not a multiple of %llu bytes", thread,
+                     copies ? "copies from" : verb_of(v->access), (unsigned long long)v->elements);
+  diag_help(d, "check `multiple_of` and `max_contiguous` on the way to this pointer");
+  return d;
+}
+
+// What only simulations find.
+static struct diag *report_simulated(struct diag_engine *diag, const struct source *source,
+                                     struct span where, const char *thread,
+                                     const struct host_violation *v) {
+  struct diag *d;
+  if (v->kind == HOST_UNWRITTEN) {
+    d = diag_error(diag, where, E0815, "a value is used that nothing wrote: %s", v->message);
+    struct span other = span_of(source, &v->other_place);
+    if (other.source && other.begin != where.begin)
+      diag_label(d, other, "it was read here");
+  } else if (v->kind == HOST_ENDLESS) {
+    d = diag_error(diag, where, E0817, "the launch does not end: %s", v->message);
+    diag_help(d, "where it only takes long, TILE_SIMULATE_LIMIT=N allows more instructions");
+  } else {
+    d = diag_error(diag, where, E0816, "illegal instruction: %s", v->message);
+  }
+  diag_primary_label(d, "%s", thread);
+  return d;
 }
 
 void finding_report(struct diag_engine *diag, const struct source *source,
@@ -87,14 +123,14 @@ void finding_report(struct diag_engine *diag, const struct source *source,
   struct span where = span_of(source, &v->place);
   char thread[96];
   thread_text(v, thread, sizeof thread);
-  struct diag *d;
+  struct diag *d = NULL;
   switch (v->kind) {
-  case HOST_OUTSIDE: report_outside(diag, where, thread, v, param); break;
+  case HOST_OUTSIDE: d = report_outside(diag, where, thread, v, param); break;
   case HOST_ASSERTION:
     d = diag_error(diag, where, E0804, "assertion failed: %s", v->message);
     diag_note(d, SPAN_NONE, "in %s", thread);
     break;
-  case HOST_DIVERGENCE: report_divergence(diag, source, where, thread, v); break;
+  case HOST_DIVERGENCE: d = report_divergence(diag, source, where, thread, v); break;
   case HOST_SHARED_OUTSIDE:
     d = diag_error(diag, where, E0807, "access outside of the shared memory of a program");
     diag_primary_label(d, "%s %s byte %lld of %llu", thread, verb_of(v->access),
@@ -104,15 +140,15 @@ void finding_report(struct diag_engine *diag, const struct source *source,
     d = diag_error(diag, where, E0806, "shared memory is read that nothing wrote");
     diag_primary_label(d, "%s %s byte %lld", thread, verb_of(v->access), (long long)v->element);
     break;
-  case HOST_SHARED_RACE: report_race(diag, source, where, v); break;
-  case HOST_SHARED_COPYING: report_copying(diag, source, where, v); break;
-  case HOST_MISALIGNED:
-    d = diag_error(diag, where, E0814, "asynchronous copy from a misaligned address");
-    diag_primary_label(d, "%s copies from an address that is not a multiple of %llu bytes", thread,
-                       (unsigned long long)v->elements);
-    diag_help(d, "check `multiple_of` and `max_contiguous` on the way to this pointer");
-    break;
+  case HOST_SHARED_RACE: d = report_race(diag, source, where, v); break;
+  case HOST_SHARED_COPYING: d = report_copying(diag, source, where, v); break;
+  case HOST_MISALIGNED: d = report_misaligned(diag, where, thread, v); break;
+  case HOST_UNWRITTEN:
+  case HOST_ILLEGAL:
+  case HOST_ENDLESS: d = report_simulated(diag, source, where, thread, v); break;
   }
+  if (d && v->instruction)
+    diag_note(d, SPAN_NONE, "instruction: %s", v->instruction);
 }
 
 bool finding_repeats(const struct host_violation *a, const struct host_violation *b) {

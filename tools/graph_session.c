@@ -198,13 +198,6 @@ static int make_arguments(struct tool *t, struct graph_session *s) {
 
 // ---- opening ----
 
-// The device that --target means: code for another GPU than its own is not run.
-static const char *device_name(const struct tool *t) {
-  if (!t->o.target || strcmp(t->o.target, "auto") == 0)
-    return "auto";
-  return strcmp(t->o.target, "host") == 0 ? "host" : "cuda";
-}
-
 // Tuning runs the program once: what that wrote to inputs is put back.
 static int tune(struct tool *t, struct graph_session *s) {
   const struct graph *g = s->program->graph;
@@ -217,7 +210,7 @@ static int tune(struct tool *t, struct graph_session *s) {
 }
 
 int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s) {
-  int status = graph_session_failed(t, tile_device_open(device_name(t), &s->device));
+  int status = graph_session_failed(t, tile_device_open(tool_device_name(t), &s->device));
   if (status != EXIT_DONE)
     return status;
   tile_device_get_properties(s->device, &s->properties);

@@ -39,26 +39,23 @@ int launch_failed(struct tool *t, struct span where, tile_status status) {
   }
 }
 
-// What device_print says on the host; on a GPU the driver prints it.
+// What device_print says on the host and in simulations; on a GPU the driver prints it.
 static void print_text(void *user, const char *text) {
   const struct tool *t = user;
   fputs(text, t->o.json ? stderr : stdout);
 }
 
 static int open_device(struct tool *t, struct launch *l) {
-  const char *wanted = t->o.target;
-  bool host = wanted && strcmp(wanted, "host") == 0;
-  tile_status status = tile_device_open(!wanted ? "auto" : host ? "host" : "cuda", &l->device);
+  tile_status status = tile_device_open(tool_device_name(t), &l->device);
   if (status != TILE_OK)
     return launch_failed(t, t->o.target_at, status);
   status = tile_device_get_properties(l->device, &l->properties);
   if (status != TILE_OK)
     return launch_failed(t, t->o.target_at, status);
-  if (l->properties.is_host)
-    host_device_set_print(l->device, print_text, t);
-  if (t->o.check && !l->properties.is_host) {
-    diag_help(diag_error(t->diag, t->o.target_at, E0703, "`--check` works on the host only"),
-              "add `--target host`");
+  device_set_print(l->device, print_text, t);
+  if (t->o.check && !device_checks(l->device)) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "a GPU does not check accesses"),
+              "add `--target host`, or `--simulate` to run the GPU's code on the processor");
     return EXIT_USAGE;
   }
   return EXIT_DONE;
@@ -462,7 +459,7 @@ int launch_run(struct tool *t, struct launch *l) {
     return launch_failed(t, t->o.file_at, status);
   const struct host_violation *found;
   uint64_t total;
-  size_t kept = host_device_violations(l->device, &found, &total);
+  size_t kept = device_violations(l->device, &found, &total);
   for (size_t i = 0; i < kept; i++) // one report a place
     if (i == 0 || !finding_repeats(&found[i - 1], &found[i]))
       report_violation(t, l, &found[i]);

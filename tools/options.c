@@ -360,6 +360,10 @@ static bool apply(struct tool *t, const struct given *g) {
     o->keep_casts = true;
     o->keep_casts_at = g->where;
     break;
+  case OPTION_SIMULATE:
+    o->simulate = true;
+    o->simulate_at = g->where;
+    break;
   case OPTION_NO_TUNINGS: o->no_tunings = true; break;
   case OPTION_TUNED_FOR: o->tuned_for = (struct word){g->value, g->where}; break;
   case OPTION_TIME_PASSES: o->passes.time_passes = true; break;
@@ -436,6 +440,24 @@ static bool only_for_packs(struct tool *t, const struct word *w, size_t count, s
 }
 
 // What may stand several times, or at all, with --emit=pack, header and c only.
+static bool check_simulation(struct tool *t) {
+  const struct options *o = &t->o;
+  if (!o->simulate)
+    return true;
+  if (o->mode != MODE_RUN && (o->mode != MODE_GRAPH || o->graph_mode != MODE_RUN))
+    return usage(t, o->simulate_at, E0703, "`--simulate` is for `--run`",
+                 "times and tunings of a simulation say nothing about a GPU");
+  if (o->max_autotune)
+    return usage(t, o->simulate_at, E0703, "`--simulate` does not go with `--max-autotune`",
+                 "times of a simulation say nothing about a GPU");
+  if (!o->target)
+    return usage(t, o->simulate_at, E0703, "`--simulate` needs a GPU to simulate",
+                 "add for example `--target sm_90a`");
+  return strcmp(o->target, "host") != 0 ||
+         usage(t, o->target_at, E0703, "`--simulate` runs the code of a GPU, not that of the host",
+               "add for example `--target sm_90a`, or leave out `--simulate`");
+}
+
 static bool check_packing(struct tool *t) {
   const struct options *o = &t->o;
   if (o->mode == MODE_GRAPH || (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK))
@@ -535,7 +557,8 @@ bool options_parse(struct tool *t, int argc, char **argv) {
     }
     ok &= apply(t, &g);
   }
-  return ok && check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t);
+  return ok && check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t) &&
+         check_simulation(t);
 }
 
 void options_help(struct strbuf *out) {

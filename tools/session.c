@@ -40,6 +40,15 @@ int tool_write(struct tool *t, const void *data, size_t size) {
   return EXIT_CANNOT_WRITE;
 }
 
+const char *tool_device_name(struct tool *t) {
+  const char *target = t->o.target;
+  if (!target)
+    return "auto";
+  if (t->o.simulate)
+    return arena_printf(t->arena, "simulate:%s", target);
+  return strcmp(target, "host") == 0 ? "host" : "cuda"; // another GPU's code is not run
+}
+
 int tool_error_status(const struct tool *t) {
   enum diag_code code = diag_first_error_code(t->diag);
   if (code == E0990)

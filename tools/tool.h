@@ -94,8 +94,8 @@ struct options {
   const char *output; // NULL: standard output
   double rtol, atol;
   bool rtol_given, atol_given;
-  bool check;
-  struct span check_at;
+  bool check, simulate;
+  struct span check_at, simulate_at;
   uint64_t repeats, bytes;
   struct word space;           // value.ptr NULL: not given
   double budget, tune_timeout; // seconds
@@ -156,6 +156,8 @@ int tool_write(struct tool *t, const void *data, size_t size);
 // The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
 // EXIT_WRONG.
 int tool_error_status(const struct tool *t);
+// What tile_device_open opens for --target and --simulate: "auto", "host", "cuda", "simulate:sm_80".
+const char *tool_device_name(struct tool *t);
 // The target that was named, else that of the GPU that is there, else the host.
 const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.

@@ -189,7 +189,7 @@ static struct tune_options options_of(const struct tuned_request *r, const char 
 static tile_status measure(struct work *w, struct arena *a, const struct tuned_work *of,
                            struct tune_setting **ret, size_t *ret_count) {
   const struct tuned_request *r = w->request;
-  char device[24];
+  char device[32];
   device_open_name(r->tuned->device, device);
   struct tune_options options = options_of(r, device, w);
   struct tune_result result = {0};

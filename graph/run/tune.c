@@ -243,7 +243,7 @@ static const char *measure(struct work *w, struct arena *a, const struct tune_pr
     return "copies of its arrays do not fit this machine's memory";
   if (tile_stream_synchronize(t->l->device, t->stream) != TILE_OK)
     return arena_strdup(a, tile_error_message());
-  char device[24];
+  char device[32];
   device_open_name(t->l->device, device);
   struct tune_options options = options_of(t, device, budget);
   struct tune_result r = {0};

@@ -32,7 +32,7 @@ typedef enum tile_status {
   TILE_OUT_OF_MEMORY,    /* host memory */
   TILE_OUT_OF_DEVICE_MEMORY,
   TILE_LAUNCH_FAILED, /* the device refused or broke off a launch */
-  TILE_CHECK_FAILED,  /* host device with checks: the kernel did something forbidden */
+  TILE_CHECK_FAILED,  /* host with checks, simulated GPU: the kernel did something forbidden */
   TILE_NOT_FOUND,     /* file, kernel or symbol */
   TILE_IO_ERROR,
   TILE_LIMIT,   /* a documented limit was reached */
@@ -52,14 +52,18 @@ typedef struct tile_device_properties {
   char target[16]; /* "sm_90a", "host": what to compile for */
   int is_host;
   int multiprocessors; /* host: worker threads */
-  int driver_version;  /* 13000 for 13.0; 0 on the host */
+  int driver_version;  /* 13000 for 13.0; 0 on the host and in simulations */
   size_t memory;       /* bytes in all */
   size_t l2_bytes;     /* 0 when unknown */
   size_t shared_limit; /* bytes of shared memory a CTA may use */
   double memory_gbs;   /* peak memory bandwidth by clock and bus width, GB/s; 0 when unknown */
 } tile_device_properties;
 
-/* `name`: "auto" (or NULL: the first GPU, else the host), "host", "cuda", "cuda:1". */
+/* `name`: "auto" (or NULL: the first GPU, else the host), "host", "cuda", "cuda:1", or
+ * "simulate:sm_90a" for a GPU that the machine need not have: libtile runs the PTX for that target
+ * instruction by instruction on the processor (docs/simulator.md). Results are what the PTX ISA
+ * says; times mean nothing. Every access outside of the device's buffers ends the launch with
+ * TILE_CHECK_FAILED. libtile-rt has no simulator: TILE_NO_DEVICE. */
 TILE_API tile_status tile_device_open(const char *name, tile_device **ret_device);
 /* For programs with CUDA contexts of their own: the GPU of a CUcontext, which must outlive the
  * device; NULL takes the calling thread's current one. */

@@ -47,7 +47,8 @@ TILE_API tile_status tile_kernel_set_target(tile_kernel *kernel, const char *tar
 /* One more folder in which modules that kernels import are looked for, after those that there are.
  * The files are read when a launch compiles. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);
-/* Host device only: report out-of-bounds accesses (TILE_CHECK_FAILED from the launch). */
+/* Host device and simulated GPUs: report out-of-bounds accesses, races in shared memory and the like
+ * (TILE_CHECK_FAILED from the launch). TILE_INVALID_ARGUMENT on a real GPU. */
 TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
 
 /* Launches with the kernel's run-time parameters in order (compile-time ones left out).

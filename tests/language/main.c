@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The conformance suite from the command line:
-//   test-language host|cuda [FAMILY...] [--every K] [--match TEXT] [--case NAME] [--target T]
+//   test-language host|cuda|simulate:TARGET [FAMILY...] [--every K] [--match TEXT] [--case NAME]
+//   [--target T]
 //   [--list]
 //     [--print]
 // Without families all are run; "shared" stands for those that go through shared memory. Cases are
@@ -67,7 +68,7 @@ int main(int argc, char **argv) {
   bool wanted[COUNT_OF(families)] = {false};
   if (!read_options(argc, argv, &s.o, wanted)) {
     fprintf(stderr,
-            "usage: %s host|cuda [FAMILY...|shared] [--every K] [--match TEXT] "
+            "usage: %s host|cuda|simulate:TARGET [FAMILY...|shared] [--every K] [--match TEXT] "
             "[--case NAME] [--target T] [--list] [--print]\n",
             argv[0]);
     return 2;

@@ -31,6 +31,7 @@ static void crashed(int number) {
 int suite_open(struct suite *s) {
   setenv("TILE_CACHE_DIR", "", 0);
   s->on_host = strcmp(s->o.device, "host") == 0;
+  s->on_processor = s->on_host || strncmp(s->o.device, "simulate", 8) == 0;
   tile_status status = tile_device_open(s->o.device, &s->device);
   if (status != TILE_OK) {
     printf("1..0 # SKIP %s\n", tile_error_message());
@@ -199,7 +200,7 @@ static bool open_kernel(struct suite *s) {
     status = tile_kernel_set_stages(s->kernel, s->stages);
   if (status == TILE_OK && s->o.target)
     status = tile_kernel_set_target(s->kernel, s->o.target);
-  if (status == TILE_OK && s->on_host)
+  if (status == TILE_OK && s->on_processor)
     status = tile_kernel_set_check(s->kernel, 1);
   return status == TILE_OK;
 }

@@ -183,13 +183,13 @@ static void test_biases(struct suite *s) {
   unsigned turn = 0;
   for (enum bias bias = ADDED; bias <= CHOSEN; bias++)
     for (unsigned type = 0; type < COUNT_OF(types); type++)
-      for (size_t i = 0; i < (s->on_host ? 2 : COUNT_OF(lengths)); i++, turn++) {
+      for (size_t i = 0; i < (s->on_processor ? 2 : COUNT_OF(lengths)); i++, turn++) {
         struct attention a = {.type = turn % 2 ? DTYPE_BF16 : DTYPE_F16,
                               .length = lengths[i],
-                              .depth = s->on_host ? 16 : 64,
-                              .heads = s->on_host ? 1 : 3,
-                              .bm = sizes[turn % (s->on_host ? 2 : 4)][0],
-                              .bn = sizes[turn % (s->on_host ? 2 : 4)][1],
+                              .depth = s->on_processor ? 16 : 64,
+                              .heads = s->on_processor ? 1 : 3,
+                              .bm = sizes[turn % (s->on_processor ? 2 : 4)][0],
+                              .bn = sizes[turn % (s->on_processor ? 2 : 4)][1],
                               .warps = turn % 3 == 0 ? 8 : 4,
                               .stages = 1 + (turn / 2 + turn / 5) % 4,
                               .bias = bias,
@@ -206,29 +206,29 @@ void test_attention(struct suite *s, const struct settings *t) {
   unsigned turn = 0;
   (void)t;
   for (unsigned depth = 16; depth <= 128; depth *= 2)
-    for (size_t i = 0; i < (s->on_host ? 5 : COUNT_OF(lengths)); i++)
+    for (size_t i = 0; i < (s->on_processor ? 5 : COUNT_OF(lengths)); i++)
       for (int causal = 0; causal < 2; causal++)
         for (unsigned half = 0; half < 2; half++, turn++) {
           struct attention a = {.type = half ? DTYPE_BF16 : DTYPE_F16,
                                 .length = lengths[i],
                                 .depth = depth,
-                                .heads = s->on_host ? 1 : 3,
-                                .bm = sizes[(turn + i) % (s->on_host ? 3 : 6)][0],
-                                .bn = sizes[(turn + i) % (s->on_host ? 3 : 6)][1],
+                                .heads = s->on_processor ? 1 : 3,
+                                .bm = sizes[(turn + i) % (s->on_processor ? 3 : 6)][0],
+                                .bn = sizes[(turn + i) % (s->on_processor ? 3 : 6)][1],
                                 .warps = 1u << (turn / 2 + i) % 4,
                                 .stages = 1 + (turn + depth / 16) % 4,
                                 .is_causal = causal,
                                 .form = (turn / 3 + (unsigned)i) % 3};
           while (a.bm * a.depth / (32 * a.warps) > 64)
             a.warps *= 2;
-          if (!s->on_host || (half ^ causal ^ (i & 1)) == 0)
+          if (!s->on_processor || (half ^ causal ^ (i & 1)) == 0)
             attention_case(s, &a);
         }
   // Sums, scores and queries would take more registers than there are: queries stay in their
   // buffer.
   for (int causal = 0; causal < 2; causal++) {
     struct attention a = {.type = DTYPE_F16,
-                          .length = s->on_host ? 200 : 1000,
+                          .length = s->on_processor ? 200 : 1000,
                           .depth = 128,
                           .heads = 1,
                           .bm = 128,

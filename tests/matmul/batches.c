@@ -107,7 +107,7 @@ void test_batches(struct suite *s, const struct settings *t) {
   static const struct blocks blocks[] = {{16, 16, 16}, {32, 16, 32}, {16, 32, 64}, {32, 32, 32}};
   static const size_t sizes[][3] = {{16, 16, 16}, {17, 20, 33}, {40, 33, 64}, {1, 50, 100}};
   (void)t;
-  for (unsigned turn = 0; turn < (s->on_host ? 36 : 144); turn++) {
+  for (unsigned turn = 0; turn < (s->on_processor ? 36 : 144); turn++) {
     struct batch p = {.types = &types[turn % 6],
                       .count = 2u << turn / 3 % 3,
                       .block = blocks[(turn + turn / 4) % 4],

@@ -117,8 +117,8 @@ static const size_t boundary[] = {1, 16, 17, 64, 127, 128, 129, 1000, 4096};
 static void at_sizes(struct suite *s, uint64_t *state, const struct product *given,
                      unsigned times) {
   struct product p;
-  double most = s->on_host ? 0x1p21 : 0x1p37;
-  if (!pick_kernel(state, given, s->on_host ? 0x1p20 : 0x1p30, &p))
+  double most = s->on_processor ? 0x1p21 : 0x1p37;
+  if (!pick_kernel(state, given, s->on_processor ? 0x1p20 : 0x1p30, &p))
     return;
   for (unsigned i = 0; i < times; i++)
     if (pick_sizes(state, &p, boundary, COUNT_OF(boundary), most))
@@ -136,7 +136,7 @@ void test_shapes(struct suite *s, const struct settings *t) {
                             .form = form_named(names[turn % COUNT_OF(names)]),
                             .warps = warps,
                             .stages = stages};
-        at_sizes(s, &state, &p, s->on_host ? 1 : 2);
+        at_sizes(s, &state, &p, s->on_processor ? 1 : 2);
       }
 }
 
@@ -144,9 +144,9 @@ void test_shapes(struct suite *s, const struct settings *t) {
 
 void test_forms(struct suite *s, const struct settings *t) {
   uint64_t state = t->seed + 1;
-  double most = s->on_host ? 0x1p20 : 0x1p26;
+  double most = s->on_processor ? 0x1p20 : 0x1p26;
   for (size_t i = 0; i < form_count; i++)
-    for (unsigned turn = 0; turn < (s->on_host ? 6 : 10); turn++) {
+    for (unsigned turn = 0; turn < (s->on_processor ? 6 : 10); turn++) {
       bool is_plain = turn % 2 == 0 && !is_cast(&forms[i]);
       struct product given = {.form = &forms[i], .types = is_plain ? &product_types[0] : NULL}, p;
       given.warps = 1u << turn % 4;
@@ -158,7 +158,7 @@ void test_forms(struct suite *s, const struct settings *t) {
 // ---- random ----
 
 void test_random(struct suite *s, const struct settings *t) {
-  double most = s->on_host ? 0x1p20 : 0x1p26;
+  double most = s->on_processor ? 0x1p20 : 0x1p26;
   for (unsigned long i = 0; i < t->count; i++) {
     uint64_t state = (t->seed + i) * 77;
     struct product given = {0}, p;

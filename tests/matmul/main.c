@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products from the command line:
-//   test-matmul host|cuda [shapes|forms|batches|attention|random...] [--count N] [--seed N]
+//   test-matmul host|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] [--count N]
+//   [--seed N]
 //   [--repeats N]
 //               [--every K] [--match TEXT] [--case NAME] [--target T] [--list] [--print]
 // Without parts all are run. --count random cases from --seed on; --repeats launches of each case
@@ -75,7 +76,8 @@ int main(int argc, char **argv) {
   bool wanted[COUNT_OF(parts)] = {false};
   if (!read_options(argc, argv, &s.o, &t, wanted)) {
     fprintf(stderr,
-            "usage: %s host|cuda [shapes|forms|batches|attention|random...] [--count N] [--seed N] "
+            "usage: %s host|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] "
+            "[--count N] [--seed N] "
             "[--repeats N] [--every K] [--match TEXT] [--case NAME] [--target T] [--list] "
             "[--print]\n",
             argv[0]);

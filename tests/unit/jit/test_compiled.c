@@ -185,7 +185,7 @@ START_TEST(checks_name_line_and_buffer) {
                 "%s", tile_error_message());
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 16);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 16);
   ck_assert_uint_eq(total, 28);
   ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_OK);
   tile_free(device, x);

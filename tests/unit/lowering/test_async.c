@@ -234,7 +234,7 @@ static struct host_violation finding_of(unsigned stages, enum defect defect, con
   data_free(&d);
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_ge(host_device_violations(run.device, &v, &total), 1);
+  ck_assert_uint_ge(device_violations(run.device, &v, &total), 1);
   return v[0];
 }
 
@@ -299,14 +299,14 @@ START_TEST(sources_are_checked) {
   uint32_t line = line_of(ir, "\"tilegpu.async_copy\"");
   beyond.p += 16; // the last tile ends four elements behind the buffer
   ck_assert_int_eq(run_ring(ir, &beyond, ELEMENTS, true), TILE_CHECK_FAILED);
-  ck_assert_uint_ge(host_device_violations(run.device, &v, &total), 1);
+  ck_assert_uint_ge(device_violations(run.device, &v, &total), 1);
   ck_assert_int_eq(v->kind, HOST_OUTSIDE);
   ck_assert_int_eq(v->param, 0);
   ck_assert_int_eq(v->access, HOST_LOAD);
   ck_assert_uint_eq(v->place.line, line);
   aside.p += 4; // not what divisibility = 16 promised
   ck_assert_int_eq(run_ring(ir, &aside, ELEMENTS - TILE, true), TILE_CHECK_FAILED);
-  ck_assert_uint_ge(host_device_violations(run.device, &v, &total), 1);
+  ck_assert_uint_ge(device_violations(run.device, &v, &total), 1);
   ck_assert_int_eq(v->kind, HOST_MISALIGNED);
   ck_assert_int_eq(v->param, 0);
   ck_assert_uint_eq(v->elements, 16);

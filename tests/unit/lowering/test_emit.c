@@ -368,7 +368,7 @@ START_TEST(checks_name_place_and_parameter) {
   ck_assert_int_eq(host_run_ir(&run, copy_zero, 1, 1, true, args), TILE_CHECK_FAILED);
   const struct host_violation *v;
   uint64_t total;
-  size_t count = host_device_violations(d, &v, &total);
+  size_t count = device_violations(d, &v, &total);
   ck_assert_uint_gt(count, 0);
   ck_assert_int_eq(v[0].access, HOST_STORE);
   ck_assert_int_eq(v[0].param, 1);

@@ -243,7 +243,7 @@ START_TEST(allocations_are_found_by_any_address_in_them) {
   tile_device *d = NULL;
   void *p = NULL, *base = NULL;
   size_t size = 0;
-  char name[24];
+  char name[32];
   fake->device_count = 2;
   ck_assert_int_eq(tile_device_open("cuda:1", &d), TILE_OK);
   device_open_name(d, name);

@@ -107,7 +107,7 @@ START_TEST(buffers_are_found_by_any_address_in_them) {
   char *a = NULL, *b = NULL;
   void *base = NULL;
   size_t size = 0;
-  char name[24];
+  char name[32];
   ck_assert_int_eq(tile_malloc(device, 100, (void **)&a), TILE_OK);
   ck_assert_int_eq(tile_malloc(device, 7, (void **)&b), TILE_OK);
   ck_assert_int_eq(device_allocation(device, a + 99, &base, &size), TILE_OK);

@@ -80,7 +80,7 @@ static struct host_violation only_finding(host_kernel_fn fn) {
   const struct host_violation *v;
   uint64_t total;
   ck_assert_int_eq(launch(fn, 3, true), TILE_CHECK_FAILED);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_int_eq(v->program_id[0], 0);
   return *v;
 }
@@ -375,7 +375,7 @@ START_TEST(wrong_sources) {
   uint64_t total;
   memset(wrong, 0, sizeof wrong);
   ck_assert_int_eq(launch(copy_astray, 1, true), TILE_CHECK_FAILED);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 2);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 2);
   ck_assert_int_eq(v[0].kind, HOST_MISALIGNED); // word 255 is not at a multiple of 8 either
   ck_assert_int_eq(v[0].thread_id, 3);
   ck_assert_int_eq(v[1].kind, HOST_MISALIGNED);
@@ -406,7 +406,7 @@ START_TEST(outside_of_the_source) {
   source += 2; // two words less to read
   ck_assert_int_eq(launch(copy_beyond, 1, true), TILE_CHECK_FAILED);
   source -= 2;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_int_eq(v->kind, HOST_OUTSIDE);
   ck_assert_int_eq(v->param, 0);
   ck_assert_int_eq(v->access, HOST_LOAD);

@@ -51,7 +51,7 @@ START_TEST(accesses_outside_are_found_and_skipped) {
   ck_assert_ptr_nonnull(strstr(m, "28 findings in all"));
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 16);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 16);
   ck_assert_uint_eq(total, 28);
   for (int i = 0; i < 16; i++) {
     ck_assert_int_eq(v[i].element, 100 + i); // in order, whatever thread found it first
@@ -64,7 +64,7 @@ START_TEST(accesses_outside_are_found_and_skipped) {
     ck_assert(x[i] == 1.0f);
   // A clean launch clears the findings.
   ck_assert_int_eq(launch(fill, 3, values, true), TILE_OK);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 0);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 0);
   ck_assert_uint_eq(total, 0);
   tile_free(device, x);
 }
@@ -89,7 +89,7 @@ START_TEST(edges_of_a_buffer) {
   uint64_t total;
   ck_assert_int_eq(tile_malloc(device, 400, (void **)&x), TILE_OK);
   ck_assert_int_eq(launch(edges, 2, values, true), TILE_CHECK_FAILED);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 2);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 2);
   ck_assert_int_eq(v[0].element, -1);
   ck_assert_int_eq(v[0].access, HOST_LOAD);
   ck_assert_int_eq(v[1].element, 99);
@@ -100,7 +100,7 @@ START_TEST(edges_of_a_buffer) {
   values[0] = &middle;
   ck_assert_int_eq(launch(edges, 1, values, true), TILE_OK);
   ck_assert_int_eq(launch(fill, 2, values, true), TILE_CHECK_FAILED);
-  host_device_violations(device, &v, &total);
+  device_violations(device, &v, &total);
   ck_assert_int_eq(v[0].element, 50);
   ck_assert_uint_eq(v[0].elements, 50);
   // NULL: nothing is right. Without checks nothing is compared.
@@ -128,7 +128,7 @@ START_TEST(replicated_elements_are_kept_once) {
   uint64_t total;
   ck_assert_int_eq(tile_malloc(device, 400, (void **)&x), TILE_OK);
   ck_assert_int_eq(launch(fill_twice, 7, values, true), TILE_CHECK_FAILED);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 12);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 12);
   ck_assert_uint_eq(total, 24);
   for (int i = 0; i < 12; i++)
     ck_assert_int_eq(v[i].element, 100 + i);
@@ -189,7 +189,7 @@ static void assert_in_turn_or_fibers(bool fibers) {
   ck_assert_int_eq(reached[3], 0); // the thread went no further
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert(v[0].kind == HOST_ASSERTION);
   ck_assert_str_eq(v[0].message, "n must be positive");
   n = 1;
@@ -237,7 +237,7 @@ static struct host_violation only_finding(host_kernel_fn fn) {
   const struct host_violation *v;
   uint64_t total;
   ck_assert_int_eq(launch_cta(fn, 3, true), TILE_CHECK_FAILED);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_uint_ge(total, 3);
   ck_assert_int_eq(v->program_id[0], 0);
   ck_assert_int_eq(launch_cta(fn, 3, false), TILE_OK);
@@ -260,7 +260,7 @@ START_TEST(barriers_keep_accesses_apart) {
   ck_assert_int_eq(launch_cta(rotate, 50, true), TILE_OK);
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 0);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 0);
 }
 END_TEST
 
@@ -270,7 +270,7 @@ START_TEST(without_barriers_all_is_a_race) {
   unsetenv("TILE_HOST_NO_BARRIERS");
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 2);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 2);
   ck_assert_int_eq(v[0].kind, HOST_SHARED_RACE);
 }
 END_TEST
@@ -392,7 +392,7 @@ START_TEST(unwritten_bytes) {
   ck_assert_int_eq(launch_cta(read_foreign, 100, true), TILE_CHECK_FAILED);
   const struct host_violation *v;
   uint64_t total;
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_uint_eq(total, 99 * 64);
   ck_assert_int_eq(v->kind, HOST_SHARED_UNWRITTEN);
   ck_assert_int_eq(v->program_id[0], 1);
@@ -417,14 +417,14 @@ START_TEST(bytes_outside) {
   const struct host_violation *v;
   uint64_t total;
   ck_assert_int_eq(launch_cta(write_behind, 5, true), TILE_CHECK_FAILED);
-  ck_assert_uint_eq(host_device_violations(device, &v, &total), 1);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_uint_eq(total, 5); // the others ran too
   ck_assert_int_eq(v->kind, HOST_SHARED_OUTSIDE);
   ck_assert_int_eq(v->thread_id, 63);
   ck_assert_int_eq(v->element, 256);
   ck_assert_uint_eq(v->elements, 256);
   ck_assert_int_eq(launch_cta(read_before, 5, true), TILE_CHECK_FAILED);
-  host_device_violations(device, &v, &total);
+  device_violations(device, &v, &total);
   ck_assert_int_eq(v->element, -4);
   cta_info.shared_bytes = 0;
   ck_assert_int_eq(launch_cta(write_behind, 1, true), TILE_CHECK_FAILED);
@@ -475,7 +475,7 @@ static void collect(void *user, const char *text) { strcat(user, text); }
 START_TEST(prints_go_to_the_hook) {
   char text[512] = "";
   ck_assert_int_eq(launch(print_some, 1, NULL, false), TILE_OK); // nobody listens
-  host_device_set_print(device, collect, text);
+  device_set_print(device, collect, text);
   ck_assert_int_eq(launch(print_some, 1, NULL, false), TILE_OK);
   ck_assert_str_eq(text, "pid (0, 0, 0) idx () n: -5\n"
                          "pid (0, 0, 0) idx (3) mask: 0xff\n"

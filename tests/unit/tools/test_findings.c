@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of the host's checker as diagnostics: those that no kernel of this compiler shows.
+// Findings of the host's checker and of simulations as diagnostics: those that no kernel of this
+// compiler shows.
 #include "suites.h"
 #include "tools/findings.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct source *kernel_source(void) {
   return source_create(session.a, "sum.tile", str_from("def f(x):\n  s = sum(x)\n  store(p, s)\n"));
@@ -106,6 +108,41 @@ START_TEST(divergence) {
 }
 END_TEST
 
+START_TEST(misaligned_store) {
+  struct host_violation v = at_sum(HOST_MISALIGNED);
+  v.access = HOST_STORE;
+  v.elements = 8;
+  v.instruction = "st.global.v2.b32 [%rd1], {%r1, %r2};";
+  finding_report(session.diag, kernel_source(), &v, NULL);
+  session_expect(
+      "sum.tile:2:7: error: access to a misaligned address [E0814]\n"
+      " 2 |   s = sum(x)\n"
+      "   |       ^ program (1, 2, 3), thread 9 writes an address that is not a multiple "
+      "of 8 bytes\n"
+      "   = note: instruction: st.global.v2.b32 [%rd1], {%r1, %r2};\n"
+      "   = help: check `multiple_of` and `max_contiguous` on the way to this pointer\n");
+}
+END_TEST
+
+START_TEST(simulated) {
+  static const struct {
+    enum host_finding kind;
+    enum diag_code code;
+    const char *text;
+  } rows[] = {{HOST_UNWRITTEN, E0815, "a value is used that nothing wrote: the address"},
+              {HOST_ILLEGAL, E0816, "illegal instruction: the address"},
+              {HOST_ENDLESS, E0817, "the launch does not end: the address"}};
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    struct host_violation v = at_sum(rows[i].kind);
+    snprintf(v.message, sizeof v.message, "the address");
+    struct diag_engine *diag = diag_engine_create(session.a);
+    finding_report(diag, kernel_source(), &v, NULL);
+    ck_assert_int_eq(diag_first_error_code(diag), rows[i].code);
+    ck_assert_ptr_nonnull(strstr(diag_first_error(diag), rows[i].text));
+  }
+}
+END_TEST
+
 START_TEST(repetitions) {
   struct host_violation a = at_sum(HOST_SHARED_RACE), b = a;
   b.thread_id = 10;
@@ -127,6 +164,8 @@ TCase *findings_tests(void) {
   tcase_add_test(t, copy_under_way);
   tcase_add_test(t, copy_from_a_misaligned_address);
   tcase_add_test(t, divergence);
+  tcase_add_test(t, misaligned_store);
+  tcase_add_test(t, simulated);
   tcase_add_test(t, repetitions);
   return t;
 }

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// libtile-rt has no simulator: it holds what programs need that launch kernels on GPUs.
+#include "runtime/device.h"
+
+tile_status simulator_device_open(const char *target, UNUSED tile_device **ret) {
+  return status_set(TILE_NO_DEVICE,
+                    "libtile-rt does not simulate GPUs (`simulate:%s`)\n"
+                    "  = help: link with libtile, which does",
+                    target);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated GPU as a device: names, memory with exact bounds, streams, events, modules, launches
+// and recordings of handwritten PTX, and what is found in them.
+#include "runtime/internal.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tile_device *device;
+
+static void open_simulated(void) {
+  ck_assert_int_eq(tile_device_open("simulate:sm_90a", &device), TILE_OK);
+}
+static void close_simulated(void) { tile_device_close(device); }
+
+// ---- the device ----
+
+START_TEST(names) {
+  static const char *const targets[] = {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a"};
+  for (size_t i = 0; i < COUNT_OF(targets); i++) {
+    char name[32], again[32];
+    tile_device *d;
+    tile_device_properties p;
+    snprintf(name, sizeof name, "simulate:%s", targets[i]);
+    ck_assert_int_eq(tile_device_open(name, &d), TILE_OK);
+    ck_assert_int_eq(tile_device_get_properties(d, &p), TILE_OK);
+    ck_assert_str_eq(p.target, targets[i]);
+    ck_assert(!p.is_host && p.shared_limit >= 99u << 10 && p.multiprocessors > 0);
+    ck_assert_ptr_nonnull(strstr(p.name, "simulated"));
+    ck_assert(!device_is_host(d) && device_checks(d) && !device_assembles(d));
+    device_open_name(d, again);
+    ck_assert_str_eq(again, name);
+    tile_device_close(d);
+  }
+  static const char *const wrong[] = {"simulate", "simulate:", "simulate:host", "simulate:sm_70"};
+  for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+    tile_device *d = NULL;
+    ck_assert_int_eq(tile_device_open(wrong[i], &d), TILE_INVALID_ARGUMENT);
+    ck_assert_ptr_null(d);
+  }
+}
+END_TEST
+
+START_TEST(memory_has_bounds) {
+  char *p, *q, bytes[100];
+  void *base;
+  size_t size;
+  ck_assert_int_eq(tile_malloc(device, 100, (void **)&p), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, 100, (void **)&q), TILE_OK);
+  ck_assert_int_eq(tile_copy_to_host(device, NULL, bytes, p, 100), TILE_OK);
+  for (int i = 0; i < 100; i++)
+    ck_assert_int_eq((unsigned char)bytes[i], 0xff);
+  ck_assert_int_eq(tile_memset(device, NULL, p + 10, 7, 90), TILE_OK);
+  ck_assert_int_eq(tile_copy_on_device(device, NULL, q, p + 9, 50), TILE_OK);
+  ck_assert_int_eq(tile_copy_to_host(device, NULL, bytes, q, 50), TILE_OK);
+  ck_assert((unsigned char)bytes[0] == 0xff && bytes[1] == 7 && bytes[49] == 7);
+  ck_assert_int_eq(tile_memset(device, NULL, p + 10, 7, 91), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_copy_to_host(device, NULL, bytes, p - 1, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_copy_to_device(device, NULL, p + 100, bytes, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(device_allocation(device, p + 99, &base, &size), TILE_OK);
+  ck_assert(base == p && size == 100);
+  ck_assert_int_eq(device_allocation(device, p + 100, &base, &size), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_free(device, p + 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_free(device, p), TILE_OK);
+  ck_assert_int_eq(tile_free(device, p), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_copy_to_host(device, NULL, bytes, p, 1), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_copy_to_host(device, NULL, bytes, q, 1), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, (size_t)1 << 50, (void **)&p), TILE_OUT_OF_DEVICE_MEMORY);
+}
+END_TEST
+
+START_TEST(streams_and_events) {
+  tile_stream *s = NULL;
+  tile_event *a, *b;
+  float ms;
+  ck_assert_int_eq(tile_stream_from_handle(device, (void *)1, &s), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_stream_create(device, &s), TILE_OK);
+  ck_assert_int_eq(tile_event_create(device, &a), TILE_OK);
+  ck_assert_int_eq(tile_event_create(device, &b), TILE_OK);
+  ck_assert_int_eq(tile_event_record(device, a, s), TILE_OK);
+  ck_assert_int_eq(tile_event_record(device, b, s), TILE_OK);
+  ck_assert_int_eq(tile_event_elapsed(a, b, &ms), TILE_OK);
+  ck_assert(ms >= 0);
+  ck_assert_int_eq(tile_stream_synchronize(device, s), TILE_OK);
+  tile_event_destroy(a);
+  tile_event_destroy(b);
+  tile_stream_destroy(s);
+}
+END_TEST
+
+// ---- launches ----
+
+// x[32 * program + lane] += n
+static const char add_text[] = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                               ".visible .entry add(.param .u64 p, .param .u32 n)\n{\n"
+                               "  .reg .b32 %r<8>;\n  .reg .b64 %d<4>;\n"
+                               "  ld.param.b64 %d1, [p];\n  ld.param.b32 %r1, [n];\n"
+                               "  mov.u32 %r2, %tid.x;\n  mov.u32 %r3, %ctaid.x;\n"
+                               "  mad.lo.s32 %r4, %r3, 32, %r2;\n"
+                               "  mul.wide.s32 %d2, %r4, 4;\n  add.s64 %d3, %d1, %d2;\n"
+                               "  ld.global.b32 %r5, [%d3];\n  add.s32 %r6, %r5, %r1;\n"
+                               "  st.global.b32 [%d3], %r6;\n  ret;\n}\n";
+static struct kernel_param params[] = {{.name = "x", .is_pointer = true, .dtype = DTYPE_I32},
+                                       {.name = "n", .dtype = DTYPE_I32}};
+static const struct kernel_info info = {
+    .name = "add", .target = "sm_80", .num_warps = 1, .param_count = 2, .params = params};
+
+static void get(int32_t *host, const void *p, size_t count) {
+  ck_assert_int_eq(tile_copy_to_host(device, NULL, host, p, count * sizeof *host), TILE_OK);
+}
+
+START_TEST(launches) {
+  struct module *m;
+  void *p;
+  int32_t n = 5, host[64];
+  ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &info, &m), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, sizeof host, &p), TILE_OK);
+  ck_assert_int_eq(tile_memset(device, NULL, p, 0, sizeof host), TILE_OK);
+  void *values[] = {&p, &n};
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){2, 0, 0}, values, true), TILE_OK);
+  get(host, p, 64);
+  for (int i = 0; i < 64; i++)
+    ck_assert_int_eq(host[i], 5);
+  module_destroy(m);
+}
+END_TEST
+
+START_TEST(recordings) {
+  struct module *m;
+  tile_stream *s;
+  tile_replay *r;
+  void *p;
+  int32_t n = 3, host[32];
+  ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &info, &m), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, sizeof host, &p), TILE_OK);
+  ck_assert_int_eq(tile_stream_create(device, &s), TILE_OK);
+  void *values[] = {&p, &n};
+  ck_assert_int_eq(tile_replay_begin(device, s), TILE_OK);
+  ck_assert_int_eq(tile_memset(device, s, p, 0, sizeof host), TILE_OK);
+  ck_assert_int_eq(module_launch(m, s, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(module_launch(m, s, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_int_eq(tile_replay_end(device, s, &r), TILE_OK);
+  n = 100;
+  ck_assert_int_eq(tile_replay_run(r, s), TILE_OK);
+  get(host, p, 32);
+  ck_assert(host[0] == 6 && host[31] == 6);
+  tile_replay_destroy(r);
+  tile_stream_destroy(s);
+  module_destroy(m);
+}
+END_TEST
+
+START_TEST(an_access_outside) {
+  struct module *m;
+  void *p;
+  int32_t n = 1;
+  const struct host_violation *v;
+  uint64_t total;
+  ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &info, &m), TILE_OK);
+  ck_assert_int_eq(tile_malloc(device, 40 * sizeof n, &p), TILE_OK);
+  ck_assert_int_eq(tile_memset(device, NULL, p, 0, 40 * sizeof n), TILE_OK);
+  void *inside = (char *)p + 2 * sizeof n, *values[] = {&inside, &n};
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){2, 1, 1}, values, false), TILE_CHECK_FAILED);
+  ck_assert_ptr_nonnull(
+      strstr(tile_error_message(), "out-of-bounds load from `x`: element 38 of 38"));
+  ck_assert_uint_ge(device_violations(device, &v, &total), 1);
+  ck_assert(v->kind == HOST_OUTSIDE && v->access == HOST_LOAD && v->param == 0);
+  ck_assert(v->program_id[0] == 1 && v->thread_id == 6 && v->element == 38 && v->elements == 38);
+  ck_assert_ptr_nonnull(strstr(v->instruction, "ld.global"));
+  // A clean launch has none.
+  inside = p;
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
+  ck_assert_uint_eq(device_violations(device, &v, &total), 0);
+  ck_assert_uint_eq(total, 0);
+  // Memory that was freed is outside of everything.
+  ck_assert_int_eq(tile_free(device, p), TILE_OK);
+  ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_CHECK_FAILED);
+  module_destroy(m);
+}
+END_TEST
+
+START_TEST(what_does_not_load) {
+  struct module *m;
+  struct kernel_info other = info;
+  char text[sizeof add_text];
+  memcpy(text, add_text, sizeof text);
+  memcpy(strstr(text, "mad.lo"), "mad.xx", 6);
+  ck_assert_int_eq(module_load(device, text, strlen(text), &info, &m), TILE_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tile_error_message(), "mad.xx"));
+  ck_assert_int_eq(module_load(device,
+                               "\x7f"
+                               "ELF and so on",
+                               13, &info, &m),
+                   TILE_INVALID_ARGUMENT);
+  other.target = "sm_100a";
+  ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &other, &m),
+                   TILE_INVALID_ARGUMENT);
+  other = info;
+  other.shared_bytes = 228u << 10;
+  ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &other, &m), TILE_LIMIT);
+  other = info;
+  other.name = "sub";
+  ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &other, &m), TILE_NOT_FOUND);
+}
+END_TEST
+
+int main(void) {
+  Suite *s = suite_create("simulated");
+  TCase *c = tcase_create("device");
+  tcase_add_checked_fixture(c, open_simulated, close_simulated);
+  tcase_add_test(c, names);
+  tcase_add_test(c, memory_has_bounds);
+  tcase_add_test(c, streams_and_events);
+  tcase_add_test(c, launches);
+  tcase_add_test(c, recordings);
+  tcase_add_test(c, an_access_outside);
+  tcase_add_test(c, what_does_not_load);
+  suite_add_tcase(s, c);
+  SRunner *r = srunner_create(s);
+  srunner_run_all(r, CK_ENV);
+  int failed = srunner_ntests_failed(r);
+  srunner_free(r);
+  return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
