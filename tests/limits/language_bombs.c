@@ -501,7 +501,7 @@ const struct bomb language_bombs[] = {
     {"lines-far.tile", lines, 18000000, PTX, "E0901"},
     {"line-long.tile", line_long, 10000000, PTX, "E0201"},
     {"line-long-wrong.tile", line_long_wrong, 500000, PTX, "E0902"},
-    {"errors.tile", errors, 50000, PTX, "E0201"},
+    {"errors.tile", errors, 40000, PTX, "E0201"},
     {"constants-module.tile", constants_module, 100, PTX, ""},
     {"name-long.tile", name_long, 100000, PTX, "E0903"},
     {"string-long.tile", string_long, 1000000, PTX, "E0903"},

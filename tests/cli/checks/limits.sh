@@ -42,4 +42,4 @@ check 'limit: outputs' 75 'more than 16384 inputs, or outputs, of a graph \[E095
   printf '        return (v1'; printf ', v%d' $(seq 2 10001); printf ')\n'; } > stages.py
 check 'limit: loops of a graph' 75 'more than 10000 loops that a graph needs before they are fused \[E0950\]' --graph stages.py --emit=tile
 { printf 'def k(x: ptr[f32]):\n  y = 0'; head -c 2200000 /dev/zero | sed 's/\x0/+1/g'; echo; } > tokens.tile
-check 'limit: tokens' 75 'more than 2097152 names, numbers, operators and line ends of a source \[E0950\]' tokens.tile --target=sm_80
+check 'limit: tokens' 75 'more than 4194304 names, numbers, operators and line ends of a source \[E0950\]' tokens.tile --target=sm_80

@@ -60,7 +60,7 @@ status 73 tilec --autotune bad.tile "${small[@]}" --tune-file bad.tile/tune.json
 has err 'cannot write `bad.tile/tune.json`'
 has err '`--tune-file` takes another path'
 has out '1 of 1 configurations measured'
-(ulimit -f 8 && status 1 tilec --autotune bad.tile "${small[@]}" --arg 'x=f32[100000]:rand(0)') || exit 1
+(ulimit -f 8 && status 1 tilec --autotune bad.tile "${small[@]/x=f32\[1000\]/x=f32[100000]}") || exit 1
 has err 'no shared memory of'
 has err 'File too large'
 (ulimit -n 10 && status 1 tilec --autotune bad.tile "${small[@]}" --no-resume) || exit 1

@@ -50,7 +50,7 @@ status 0 tilec --run add.tile "${launch[@]}" --out out=@sum.npy
 status 0 tilec --autotune add.tile "${launch[@]}" --expect out=@sum.npy --candidates 3
 has out 'space    derived'
 lacks out 'wrong'
-status 0 tilec --run add.tile "${launch[@]}" --arg 'x=f32[5000]:ones' --out out=@other.npy
+status 0 tilec --run add.tile "${launch[@]/x=f32\[5000\]:rand(0)/x=f32[5000]:ones}" --out out=@other.npy
 status 1 tilec --autotune add.tile "${launch[@]}" --expect out=@other.npy --space 'BLOCK=256,512' --no-resume
 has out '2 wrong'
 has err 'E0764'
