@@ -222,7 +222,8 @@ START_TEST(depth) {
   ck_assert_uint_eq(errors_of_chain("a", ", a", 100000, ""), 0);
   ck_assert_uint_eq(errors_of_chain("a", " and a", AST_MAX_HEIGHT - 1, ""), 0);
   ck_assert_uint_eq(errors_of_chain("a", " and a", 100000, ""), 1);
-  ck_assert_uint_eq(errors_of_chain("a", " < a", 100000, ""), 0);
+  ck_assert_uint_eq(errors_of_chain("a", " < a", AST_MAX_HEIGHT - 1, ""), 0);
+  ck_assert_uint_eq(errors_of_chain("a", " < a", 100000, ""), 1);
 }
 END_TEST
 
