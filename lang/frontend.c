@@ -3,6 +3,7 @@
 #include "lang/frontend.h"
 
 #include "lang/emit/consteval.h"
+#include "lang/host/host.h"
 #include "lang/host/outer.h"
 
 // One parameter with everything said about it put together.
@@ -98,6 +99,17 @@ static void bind_typed(struct emitter *e, struct kernel_param *p) {
       b->divisible_by > p->declared->divisible_by ? b->divisible_by : p->declared->divisible_by;
 }
 
+// Defaults are Python of the host: nothing of a kernel is there yet.
+static struct value default_of(struct emitter *e, const struct kernel_param *p) {
+  struct host *host = arena_new(e->a, struct host);
+  *host = (struct host){.code = E0411, .what = "the default of a parameter", .param = p->ast->name};
+  e->host = host;
+  struct operand v = {emit_expr(e, p->ast->default_value), p->ast->default_value->span};
+  bool known = need_known(e, v);
+  e->host = NULL;
+  return known ? v.v : VALUE_ERROR;
+}
+
 static void resolve_param(struct emitter *e, struct kernel_param *p) {
   const struct lang_param *a = p->declared;
   if (p->binding && p->binding->kind == BIND_CONSTANT) {
@@ -106,7 +118,7 @@ static void resolve_param(struct emitter *e, struct kernel_param *p) {
     bind_typed(e, p);
   } else if (a->is_constexpr || (!a->is_typed && p->ast->default_value)) {
     if (p->ast->default_value)
-      p->constant = emit_expr(e, p->ast->default_value);
+      p->constant = default_of(e, p);
     else
       missing_constant(e, p);
   } else if (a->is_typed) {

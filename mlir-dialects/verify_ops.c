@@ -273,8 +273,22 @@ static bool check_op(struct checked *k) {
   }
 }
 
+// Byte offsets of shared memory that allocate-shared chose, or that IR written by hand gives.
+static bool check_shared_offset(struct checked *k, const char *name) {
+  const int64_t most = 1 << 24;
+  int64_t at = 0;
+  if (mlirAttributeIsNull(op_attr(k->op, name)))
+    return true;
+  return want_i32(k, name, &at) &&
+         ((at >= 0 && at <= most) || wrong(k, "has `%s` %lld; shared memory has bytes 0 to %lld",
+                                           name, (long long)at, (long long)most));
+}
+
 bool verify_op(struct ir_context *c, MlirOperation op) {
   struct checked k = {c, op, op_id(c, op)};
+  if (!check_shared_offset(&k, "tilegpu.shared_offset") ||
+      !check_shared_offset(&k, "tilegpu.shared_toggle"))
+    return false;
   for (intptr_t i = 0, n = result_count(&k); i < n; i++)
     if (!check_type(&k, result_type_at(&k, i)))
       return false;

@@ -188,11 +188,13 @@ static uint32_t summands_of(struct emitter *e, const struct expr *x, struct summ
   return n;
 }
 
+static int64_t magnitude(int64_t x) { return x == INT64_MIN ? INT64_MAX : x < 0 ? -x : x; }
+
 static struct text times_text(struct emitter *e, const struct summand *s, bool *ret_wide) {
   struct text t = index_text(e, s->of, ret_wide);
   if (s->times == 1)
     return t;
-  if (!*ret_wide && s->of->hi > (INT32_MAX - SLACK) / s->times) {
+  if (!*ret_wide && s->of->hi > (INT32_MAX - SLACK) / magnitude(s->times)) {
     t = widened(e, t);
     *ret_wide = true;
   }
@@ -207,7 +209,7 @@ static struct text chain_text(struct emitter *e, const struct expr *x, bool *ret
   enum precedence prec = is_sum ? PREC_SUM : PREC_TERM;
   struct text parts[MOST_TERMS];
   struct summand of[MOST_TERMS];
-  bool wide[MOST_TERMS], any_wide = false;
+  bool wide[MOST_TERMS], any_wide = false, asks_wide = false;
   uint32_t n = 0;
   if (is_sum)
     n = summands_of(e, x, of);
@@ -217,9 +219,12 @@ static struct text chain_text(struct emitter *e, const struct expr *x, bool *ret
         of[n++] = (struct summand){x->in[i], 1};
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = times_text(e, &of[i], &wide[i]);
-    any_wide = any_wide || wide[i];
+    // A literal takes the type of the other operands: it makes nothing wide, but asks for it.
+    bool is_literal = of[i].of->kind == EXPR_CONST;
+    any_wide = any_wide || (wide[i] && !is_literal);
+    asks_wide = asks_wide || (wide[i] && is_literal);
   }
-  if (!fits(x) && !any_wide) {
+  if ((asks_wide || !fits(x)) && !any_wide) {
     parts[0] = widened(e, parts[0]);
     any_wide = true;
   }

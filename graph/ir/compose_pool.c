@@ -186,7 +186,8 @@ static bool larger(struct build *b, struct node *n, unsigned k, const struct exp
   if (ok && is_vec && !node_is_none(n, 2) && node_list(n, 2, &factors) == 2) {
     struct node one = {.args = (struct arg[]){factors[k]}, .arg_count = 1};
     factor = node_real(&one, 0);
-    large = (int64_t)((double)small * factor);
+    ok = factor > 0 && (double)small * factor < 0x1p46;
+    large = ok ? (int64_t)((double)small * factor) : 0;
   } else if (ok && !is_vec && !node_is_none(n, 2 + k)) {
     factor = node_real(n, 2 + k);
   }

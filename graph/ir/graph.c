@@ -160,11 +160,38 @@ static const char *make_name(struct graph *g, const struct operator_row *row) {
                      : arena_printf(g->arena, "%.*s_%u", STR_ARG(name), number);
 }
 
+// Sizes, offsets and steps stay below 2^46, so that sums of a few of them do not overflow.
+static bool is_in_range(const struct arg *a) {
+  const int64_t most = (int64_t)1 << 46;
+  int64_t n;
+  if (a->kind == ARG_LIST) {
+    for (size_t i = 0; i < a->list.count; i++)
+      if (!is_in_range(&a->list.at[i]))
+        return false;
+    return true;
+  }
+  return a->kind != ARG_INT || !expr_is_const(a->number, &n) || (n >= -most && n <= most);
+}
+
+static bool check_integers(struct graph *g, const struct operator_row *row, const struct node *n) {
+  size_t count;
+  const struct parameter *p = operator_parameters(row->id, &count);
+  for (size_t i = 0; i < count; i++)
+    if (p[i].type == 'i' && !is_in_range(&n->args[i])) {
+      diag_error(g->diag, n->span, E1004, "`%s`: `%.*s` is beyond any size of a tensor", row->name,
+                 STR_ARG(p[i].name));
+      return false;
+    }
+  return true;
+}
+
 // Others in its place; every result is there or an error is recorded.
 static bool compose(struct graph *g, const struct operator_row *row, struct node *n) {
   unsigned errors = diag_error_count(g->diag);
   struct build b = {g, n->span};
   n->name = make_name(g, row);
+  if (!check_integers(g, row, n))
+    return false;
   row->compose(&b, n);
   if (diag_error_count(g->diag) > errors)
     return false;

@@ -173,8 +173,10 @@ static const struct expr *count_steps(struct infer *in, const struct arg *start,
   double steps = (numbers[1] - numbers[0]) / numbers[2];
   if (!(steps <= 0x1p46) || numbers[2] == 0)
     return NULL;
+  if (steps <= 0)
+    return expr_const(x, 0);
   n = (int64_t)steps;
-  return expr_const(x, steps <= 0 ? 0 : n + ((double)n < steps));
+  return expr_const(x, n + ((double)n < steps));
 }
 
 bool infer_arange(struct infer *in) {

@@ -397,7 +397,7 @@ static const char *default_text(struct param_reader *r, const struct expr *e, un
       return NULL;
     return arena_printf(r->arena, "\"%.*s\"", STR_ARG(e->string.value));
   case EXPR_CALL: { // tl.constexpr(128)
-    const char *callee = ast_builtin_name(r->arena, r->module, e->call.callee);
+    const char *callee = ast_builtin_name(r->arena, r->module, number->call.callee);
     bool wraps =
         number == e && callee && strcmp(callee, "constexpr") == 0 && e->call.arg_count == 1;
     return wraps ? default_text(r, e->call.args[0].value, hops + 1) : NULL;
