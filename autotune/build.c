@@ -7,6 +7,7 @@
 #include "autotune/build_config.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "jit/worker/pool.h"
 #include "runtime/internal.h"
 
 #include <errno.h>
@@ -129,8 +130,11 @@ static tile_status open_device(struct tune_builder *b, const tile_device_propert
   b->target = target_find(str_from(name));
   if (!b->target)
     return status_set(TILE_INVALID_ARGUMENT, "there is no target `%s`", name);
-  return b->target->is_host ? tile_device_open("host", &b->device)
-                            : device_open_offline(name, &b->device);
+  tile_status s = b->target->is_host ? tile_device_open("host", &b->device)
+                                     : device_open_offline(name, &b->device);
+  if (s == TILE_OK && b->problem->like)
+    compile_pool_share(b->device, b->problem->like);
+  return s;
 }
 
 static tile_status start_threads(struct tune_builder *b, unsigned threads) {

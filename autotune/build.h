@@ -28,6 +28,7 @@ struct tune_problem {
   const char *const *folders;
   size_t folder_count;
   const char *target;               // NULL: the device's own
+  const tile_device *like;          // compiled where this one's kernels are; NULL: in this process
   const struct lang_binding *fixed; // -D: constants that are not chosen
   size_t fixed_count;
   uint32_t num_warps, num_stages, max_registers; // where no dimension says; 0: default
@@ -63,6 +64,7 @@ struct tune_built {
   uint32_t config;
   bool ok;
   const char *reason; // not ok: the first line of the diagnostics; on `a`
+  bool is_limit;      // not ok: by a limit of the compiler
   struct kernel_cost cost;
   struct prediction prediction;
   tile_grid grid;

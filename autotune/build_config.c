@@ -15,6 +15,7 @@ struct build {
   const struct build_request *r;
   struct tune_built *ret;
   const char *failed; // why; NULL: nothing did
+  bool is_limit;
 };
 
 // ---- reasons ----
@@ -32,6 +33,7 @@ static bool fail(struct build *b, const char *text) {
 }
 
 static bool done(struct build *b, tile_status s) {
+  b->is_limit = s == TILE_LIMIT;
   return s == TILE_OK || fail(b, tile_error_message());
 }
 
@@ -154,25 +156,12 @@ static bool find_grid(struct build *b, const tile_kernel *k) {
 
 // ---- analysing ----
 
-struct look {
-  struct build *b;
-  struct cost_argument *args;
-  size_t arg_count;
-};
-
-static void measure(void *user, struct ir_context *c, MlirModule module, uint32_t num_warps) {
-  const struct look *l = user;
-  tile_grid g = l->b->ret->grid;
-  uint32_t grid[3] = {g.x, g.y, g.z};
-  l->b->ret->cost =
-      kernel_cost_of(c, module, l->b->r->target, num_warps, l->args, l->arg_count, grid);
-}
-
 static bool analyse(struct build *b, tile_kernel *k) {
   const struct tune_problem *p = b->r->problem;
-  struct look l = {.b = b};
-  l.args = tune_problem_integers(b->a, p, &l.arg_count);
-  return done(b, jit_inspect(k, p->args, p->arg_count, measure, &l, NULL));
+  tile_grid g = b->ret->grid;
+  struct jit_cost_question q = {.grid = {g.x, g.y, g.z}};
+  q.args = tune_problem_integers(b->a, p, &q.arg_count);
+  return done(b, jit_cost(k, p->args, p->arg_count, &q, NULL, &b->ret->cost));
 }
 
 // ---- compiling ----
@@ -246,6 +235,7 @@ void build_config(struct arena *a, const struct build_request *r, struct tune_bu
     arena_set_oom(a, &out_of_memory);
     build(&b, ret_kernel);
     ret->reason = b.failed;
+    ret->is_limit = b.is_limit;
   }
   arena_set_oom(a, NULL);
   if (*ret_kernel && (!ret->ok || r->stage == TUNE_ANALYSED)) {

@@ -11,6 +11,7 @@ struct tune_trial { // everything that is known about a configuration
   uint32_t config;
   enum tune_outcome outcome;
   const char *reason; // of what is not TUNE_MEASURED; else NULL
+  bool is_limit;      // TUNE_BAD_BUILD: by a limit of the compiler
   struct tune_sample sample;
   struct prediction prediction;
   uint32_t same_as; // TUNE_SAME_CODE, and TUNE_SPILLS where is_twin

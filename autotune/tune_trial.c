@@ -137,6 +137,7 @@ void tune_loop_analysed(struct tune_loop *l, const struct tune_built *b) {
   if (!is_compiled)
     l->progress.analysed++;
   l->trials[b->config].compile_ms += b->ms;
+  l->trials[b->config].is_limit = !b->ok && b->is_limit;
   if (reason || !b->ok) {
     tune_search_analysed(l->search, b->config, NULL);
     if (!is_failure(l->trials[b->config].outcome))

@@ -6,18 +6,24 @@
 #include "base/file.h"
 #include "base/sha256.h"
 #include "jit/kernel.h"
+#include "jit/worker/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define KEY_FORMAT "tile kernel 2" // changes with anything that the key below does not cover
 
-tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
+tile_status jit_diag_status(const struct diag_engine *diag) {
   enum diag_code code = diag_first_error_code(diag);
-  tile_status status = code == E0401              ? TILE_NOT_FOUND
-                       : code == E0991            ? TILE_OUT_OF_MEMORY
-                       : diag_code_is_limit(code) ? TILE_LIMIT
-                                                  : TILE_COMPILE_ERROR;
+  return code == E0401              ? TILE_NOT_FOUND
+         : code == E0990            ? TILE_INTERNAL
+         : code == E0991            ? TILE_OUT_OF_MEMORY
+         : diag_code_is_limit(code) ? TILE_LIMIT
+                                    : TILE_COMPILE_ERROR;
+}
+
+tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
+  tile_status status = jit_diag_status(diag);
   if (reported)
     return status_set(status, "%s", diag_first_error(diag));
   struct strbuf text = {0};
@@ -79,30 +85,7 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
 
 // ---- imported files ----
 
-// The key covers the kernel's own text. What it imports is known only once it was compiled: the
-// places that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest], ...]}
-// with an empty digest where there was no file, and the entry serves as long as they are the same.
-
-static void write_entry(const struct compile_result *result, struct strbuf *out) {
-  struct json_writer w = {.out = out};
-  json_begin_object(&w);
-  json_key(&w, "kernel");
-  kernel_info_write(&result->info, &w);
-  json_key(&w, "files");
-  json_begin_array(&w);
-  for (size_t i = 0; i < result->probe_count; i++) {
-    const struct lang_probe *p = &result->probes[i];
-    char digest[65] = "";
-    if (p->exists)
-      sha256_hex(p->digest, digest);
-    json_begin_array(&w);
-    json_cstring(&w, p->path);
-    json_cstring(&w, digest);
-    json_end_array(&w);
-  }
-  json_end_array(&w);
-  json_end_object(&w);
-}
+// What a kernel imports is beside its code (jit/worker/message.c: write_entry).
 
 static bool is_unchanged(struct arena *a, const struct json *probe) {
   if (probe->kind != JSON_ARRAY || probe->count != 2 || probe->items[0]->kind != JSON_STRING ||
@@ -187,27 +170,36 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
   return r;
 }
 
+// In a worker, if the device has such, else here; where passes are shown, always here.
+static tile_status answer(tile_kernel *k, const struct jit_question *q, struct arena *a,
+                          const struct jit_report *report, struct jit_answer *ret) {
+  struct arena *home = report ? report->arena : a;
+  struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
+  struct compile_pool *pool = k->passes ? NULL : compile_pool_of(k->device);
+  tile_status s = TILE_OK;
+  if (pool)
+    s = compile_pool_run(pool, home, diag, q, k->at, ret);
+  else
+    jit_answer_make(home, diag, q, ret);
+  return diag_error_count(diag) ? jit_diag_failure(diag, report != NULL) : s;
+}
+
 static tile_status compile(tile_kernel *k, struct jit_spec *spec,
                            const struct compile_request *request, struct arena *a,
                            const struct jit_report *report, const uint8_t *key) {
-  struct compile_result result = {0};
-  struct arena *home = report ? report->arena : a;
-  struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
-  if (!compile_kernel(home, diag, request, &result))
-    return jit_diag_failure(diag, report != NULL);
-  spec->timing.compile = result.timing;
-  struct strbuf info = {.arena = a};
-  write_entry(&result, &info);
+  struct jit_question q = {.request = *request};
+  struct jit_answer made;
+  tile_status s = answer(k, &q, a, report, &made);
+  if (s != TILE_OK)
+    return s;
   struct json_error where;
-  tile_status s = TILE_OK;
-  if (!fill(k, spec, json_parse(spec->arena, (struct str){info.ptr, info.len}, &where),
-            result.output))
-    s = status_set(TILE_INTERNAL, "the compiler's description of kernel `%s` is malformed",
-                   k->name);
-  else if (key)
-    disk_cache_put(k->cache, key, (struct str){info.ptr, info.len}, result.output);
-  strbuf_finish(&info);
-  return s;
+  spec->timing.compile = made.timing;
+  if (!fill(k, spec, json_parse(spec->arena, made.entry, &where), made.code))
+    return status_set(TILE_INTERNAL, "the compiler's description of kernel `%s` is malformed",
+                      k->name);
+  if (key)
+    disk_cache_put(k->cache, key, made.entry, made.code);
+  return TILE_OK;
 }
 
 tile_status jit_not_kept(const tile_kernel *k) {
@@ -233,21 +225,11 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
   return k->is_kept_only ? jit_not_kept(k) : compile(k, spec, &request, a, report, key);
 }
 
-// ---- looking at the IR ----
+// ---- costs ----
 
-struct looker {
-  jit_inspect_fn fn;
-  void *user;
-};
-
-static void look(void *user, struct ir_context *c, MlirModule module) {
-  const struct looker *l = user;
-  uint32_t warps = (uint32_t)op_attr_int(mlirModuleGetOperation(module), "tilegpu.num_warps", 1);
-  l->fn(l->user, c, module, warps);
-}
-
-tile_status jit_inspect(tile_kernel *k, const tile_arg *args, size_t arg_count,
-                        jit_inspect_fn inspect, void *user, const struct jit_report *report) {
+tile_status jit_cost(tile_kernel *k, const tile_arg *args, size_t arg_count,
+                     const struct jit_cost_question *question, const struct jit_report *report,
+                     struct kernel_cost *ret) {
   struct jit_key key;
   tile_status s = jit_key_make(k, args, arg_count, &key);
   struct config *config;
@@ -261,17 +243,12 @@ tile_status jit_inspect(tile_kernel *k, const tile_arg *args, size_t arg_count,
     s = status_set(TILE_OUT_OF_MEMORY, "out of memory looking at kernel `%s`", k->name);
   } else {
     arena_set_oom(a, &out_of_memory);
-    struct looker l = {inspect, user};
     struct jit_spec spec = {.config = config, .key = key.bytes};
-    struct compile_request r = request_for(k, &spec, a);
-    struct compile_result result;
-    r.emit = EMIT_TILEGPU;
-    r.no_text = true;
-    r.inspect = look;
-    r.inspect_user = &l;
-    struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
-    if (!compile_kernel(report ? report->arena : a, diag, &r, &result))
-      s = jit_diag_failure(diag, report != NULL);
+    struct jit_question q = {.request = request_for(k, &spec, a), .cost = question};
+    struct jit_answer made;
+    s = answer(k, &q, a, report, &made);
+    if (s == TILE_OK)
+      *ret = made.cost;
   }
   arena_destroy(a);
   return s;

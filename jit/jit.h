@@ -4,6 +4,7 @@
 #ifndef TILE_JIT_JIT_H
 #define TILE_JIT_JIT_H
 
+#include "jit/worker/message.h"
 #include "lang/host/tuning.h"
 #include "lowering/compile.h"
 #include "runtime/internal.h"
@@ -63,13 +64,11 @@ const char *jit_kernel_name(const tile_kernel *kernel);
 tile_status jit_specialise(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
                            const struct jit_report *report, struct jit_spec **ret);
 
-// The kernel for these arguments after its last pass, without code: neither emitted nor kept. What
-// `inspect` is given ends with the call (lowering/compile.h). For those who choose a configuration
-// by what its IR says.
-typedef void (*jit_inspect_fn)(void *user, struct ir_context *c, MlirModule module,
-                               uint32_t num_warps);
-tile_status jit_inspect(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
-                        jit_inspect_fn inspect, void *user, const struct jit_report *report);
+// What a launch with these arguments costs, by the kernel's IR after its last pass: no code is
+// made, nothing is kept. For those who choose a configuration by it.
+tile_status jit_cost(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
+                     const struct jit_cost_question *question, const struct jit_report *report,
+                     struct kernel_cost *ret);
 
 // Neither a pointer nor a float.
 static inline bool jit_is_integer(const tile_arg *arg) {

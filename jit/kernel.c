@@ -80,6 +80,7 @@ static tile_status read_source(tile_kernel *k, const char *file_name, struct str
       !lang_kernel_params(scratch, diag, m, kernel, &name, &params, &count))
     return jit_diag_failure(diag, report != NULL);
   k->name = arena_strdup(k->arena, name);
+  k->at = lang_kernel_span(m, name);
   take_params(k, params, count);
   k->is_tuned = lang_is_tuned(m, name, &k->has_heuristics);
   if (k->param_count > JIT_MAX_ARGS)

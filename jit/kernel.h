@@ -73,6 +73,7 @@ struct tile_kernel {
   struct source *source;
   bool is_detached; // the source has no file name: nothing stands beside it
   const char *name;
+  struct span at;              // of the name, in the source
   struct lang_param *declared; // all parameters
   size_t declared_count;
   struct lang_param *params; // those that are arguments
@@ -135,8 +136,10 @@ tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_re
 // What a kernel of is_kept_only gets where something is not on disk.
 tile_status jit_not_kept(const tile_kernel *k);
 
-// The status for what `diag` holds. As the thread's message it is rendered in full, or in one line
-// where the caller has the records (`reported`).
+// The status for what `diag` holds.
+tile_status jit_diag_status(const struct diag_engine *diag);
+// The same, and the thread's message: rendered in full, or in one line where the caller has the
+// records (`reported`).
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported);
 
 #endif

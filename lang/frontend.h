@@ -54,6 +54,8 @@ struct lang_param {
 bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
                         const char *name, const char **ret_name, struct lang_param **ret_params,
                         size_t *ret_count);
+// Where that kernel's name stands.
+struct span lang_kernel_span(const struct ast_module *m, const char *name);
 
 // A place in which a file was looked for. If every one is as it was, so is what was imported.
 struct lang_probe {

@@ -67,9 +67,23 @@ tile_status tile_device_from_context(void *cuda_context, tile_device **ret_devic
   return cuda_device_from_context(cuda_context, ret_device);
 }
 
+void *device_kept(const tile_device *d) { return atomic_load(&d->kept); }
+
+void *device_keep(tile_device *d, void *what, void (*close)(void *what)) {
+  void *nothing = NULL;
+  if (!atomic_compare_exchange_strong(&d->kept, &nothing, what))
+    return nothing; // what is there
+  d->kept_close = close;
+  return what;
+}
+
 void tile_device_close(tile_device *device) {
-  if (device)
-    device->ops->close(device);
+  if (!device)
+    return;
+  void *kept = device_kept(device);
+  if (kept && device->kept_close)
+    device->kept_close(kept);
+  device->ops->close(device);
 }
 
 int tile_device_count(void) { return cuda_device_count(); }

@@ -7,6 +7,8 @@
 
 #include "runtime/internal.h"
 
+#include <stdatomic.h>
+
 enum copy_kind { COPY_TO_DEVICE, COPY_TO_HOST, COPY_ON_DEVICE };
 
 struct device_ops {
@@ -55,9 +57,11 @@ struct tile_device {
   const struct device_ops *ops;
   bool is_host;
   char target[16];
-  bool is_simulated;   // a GPU whose PTX the simulator runs
-  unsigned capability; // 90 for 9.0; 0 on the host
-  int ordinal;         // N of "cuda:N"; 0 on the host
+  bool is_simulated;    // a GPU whose PTX the simulator runs
+  unsigned capability;  // 90 for 9.0; 0 on the host
+  int ordinal;          // N of "cuda:N"; 0 on the host
+  _Atomic(void *) kept; // by a room above
+  void (*kept_close)(void *what);
 };
 
 struct tile_stream {

@@ -52,6 +52,11 @@ tile_status device_open_offline(const char *target, tile_device **ret);
 // By which tile_device_open opens the same device in another process: "host", "cuda:1",
 // "simulate:sm_90a".
 void device_open_name(const tile_device *d, char ret[32]);
+// What a room above keeps with the device: put there once, it stays, and `close` (may be NULL) is
+// called with it when the device is closed. device_keep returns what is there from now on: another
+// thread may have been faster. NULL: nothing.
+void *device_keep(tile_device *d, void *what, void (*close)(void *what));
+void *device_kept(const tile_device *d);
 // The allocation that device address `p` lies in, by whomever it was made: where it begins and its
 // bytes. Only those of tile_malloc are known where the device is no real GPU.
 // TILE_INVALID_ARGUMENT: in none.

@@ -172,8 +172,9 @@ static int show(struct tuning *w, const struct tune_result *r, const char *path)
 static int conclude(struct tuning *w, const struct tune_result *r) {
   struct tool *t = w->tool;
   const char *path = NULL;
-  if (!w->has_key && find_key(w, &r->device) != TILE_OK)
-    return launch_failed(t, t->o.file_at, TILE_COMPILE_ERROR);
+  tile_status found = w->has_key ? TILE_OK : find_key(w, &r->device);
+  if (found != TILE_OK)
+    return launch_failed(t, t->o.file_at, found);
   int status = keep(w, r, &path), drawn = draw(w, r), shown = show(w, r, path);
   status = status != EXIT_DONE ? status : drawn != EXIT_DONE ? drawn : shown;
   if (status == EXIT_DONE && signalled)

@@ -3,7 +3,7 @@
 // arguments, what the command line fixed, and the numbers that matter.
 #include "autotune/database/internal.h"
 #include "base/sha256.h"
-#include "jit/jit.h"
+#include "jit/kernel.h"
 #include "lang/syntax/ast.h"
 
 #include <stdlib.h>
@@ -136,7 +136,7 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
   struct tune_key k = {0};
   if (!m || diag_error_count(diag) ||
       !lang_kernel_params(a, diag, m, p->kernel, &k.kernel, &params, &count))
-    return status_set(TILE_COMPILE_ERROR, "%s", diag_first_error(diag));
+    return status_set(jit_diag_status(diag), "%s", diag_first_error(diag));
   k.kernel = arena_strdup(a, k.kernel);
   k.device = arena_strdup(a, device->name);
   k.target = arena_strdup(a, p->target ? p->target : device->target);

@@ -29,6 +29,7 @@ static struct tune_problem problem_of(const struct tuned_request *r, struct aren
   struct tune_problem p = {.file = t->path,
                            .text = t->text,
                            .kernel = t->kernel->name,
+                           .like = t->device,
                            .args = r->args,
                            .arg_count = r->arg_count,
                            .grid = r->settings->grid};

@@ -145,8 +145,9 @@ static tile_status nothing_ran(const struct work *w, struct arena *a,
   tune_config_print(w->space, failed->config, &config);
   const char *spelling = arena_strdup(a, strbuf_cstr(&config));
   strbuf_finish(&config);
-  return status_set(TILE_LAUNCH_FAILED, "kernel `%s`: none of %zu configurations runs; %s: %s",
-                    name, result->count, spelling, failed->reason);
+  return status_set(failed->is_limit ? TILE_LIMIT : TILE_LAUNCH_FAILED,
+                    "kernel `%s`: none of %zu configurations runs; %s: %s", name, result->count,
+                    spelling, failed->reason);
 }
 
 static void put_on_file(const struct tuned_request *r, const struct work *w,

@@ -13,6 +13,9 @@
 // ---- opening ----
 
 tile_status tuned_diag_failure(const struct diag_engine *diag, tile_status status) {
+  tile_status known = jit_diag_status(diag);
+  if (known != TILE_COMPILE_ERROR)
+    status = known;
   struct strbuf text = {0};
   diag_render_text(diag, (struct diag_style){0}, &text);
   if (text.failed)

@@ -105,7 +105,8 @@ struct tuned_request {
 };
 
 // ---- tuned.c ----
-// Renders what `diag` holds as the thread's message.
+// Renders what `diag` holds as the thread's message. `status`, or the one that a limit, the want of
+// memory or an error of the library itself has everywhere.
 tile_status tuned_diag_failure(const struct diag_engine *diag, tile_status status);
 
 // ---- autotune/tuned/choose.c ----

@@ -7,12 +7,10 @@
 #include "base/debug.h"
 #include "base/memory.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define START_LIMIT_MS 60000 // to open the device; to take the arrays
@@ -124,13 +122,12 @@ static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_requ
 
 static tile_status start(struct tune_worker *w) {
   int pair[2];
-  // Closed at once in what other threads of the program execute: the worker waits for its end.
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-    return status_set(TILE_IO_ERROR, "no socket for a worker");
-  fcntl(pair[0], F_SETFL, O_NONBLOCK);
-  const int files[3] = {pair[1], w->data_fd, w->shared_fd};
-  tile_status s = w->program ? worker_spawn(w->program, files, &w->pid)
-                             : worker_thread_start(files, &w->server);
+  tile_status s = worker_socket(pair);
+  if (s != TILE_OK)
+    return s;
+  const int files[WORKER_FILES] = {pair[1], w->data_fd, w->shared_fd};
+  s = w->program ? worker_spawn(w->program, WORKER_OPTION, files, WORKER_FILES, &w->pid)
+                 : worker_thread_start(files, &w->server);
   close(pair[1]);
   if (s != TILE_OK) {
     close(pair[0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What both sides of the worker have in common. The child finds three files: the socket, the
 // arrays' first contents (not written), and what the reference left behind a page that survives
-// the child. Frames (autotune/worker/frames.h):
+// the child. Frames (worker/frames.h):
 //
 //   to the worker                               from it
 //   open     device, arguments, tolerances      device    its properties | failed  status, message
@@ -13,13 +13,12 @@
 #define TILE_AUTOTUNE_WORKER_PROTOCOL_H
 
 #include "autotune/worker/bench.h"
-#include "autotune/worker/frames.h"
+#include "worker/process.h"
 
 #include <stdatomic.h>
-#include <sys/types.h>
 
 #define WORKER_OPTION "--tune-worker" // of tilec and tile-worker; takes the socket's number
-enum { WORKER_SOCKET = 3, WORKER_DATA, WORKER_SHARED, WORKER_FILE_END };
+enum { WORKER_FILES = 3 };
 
 // The first page of the shared file; the reference's results follow.
 #define WORKER_PAGE 4096
@@ -27,14 +26,6 @@ struct worker_page {
   _Atomic uint64_t at_fault; // the request whose thread a signal ended; 0: not known
   _Atomic uint32_t has_reference, has_copy_rate;
 };
-
-// ---- autotune/worker/spawn.c ----
-// The program to run as worker, or NULL with status and message. malloc'ed.
-char *worker_find_program(const char *given);
-// Starts it with those files at its places. The files have close-on-exec set.
-tile_status worker_spawn(const char *program, const int files[3], pid_t *ret);
-// Waits for its end, killing it first. In words: "was killed by SIGSEGV ...".
-void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size);
 
 // ---- autotune/worker/thread.c ----
 // Serves in a thread of this process; the files are copied.

@@ -108,7 +108,8 @@ static struct tune_worker *worker_new(int data_fd) {
 
 tile_status tune_worker_open(const struct tune_worker_options *o, const struct tune_problem *p,
                              int data_fd, uint64_t data_bytes, struct tune_worker **ret) {
-  char *program = worker_find_program(o->program); // NULL: a thread serves
+  char *program = NULL;
+  (void)worker_find_program(o->program, &program); // without one, a thread serves
   struct tune_worker *w = worker_new(data_fd);
   if (!w) {
     free(program);

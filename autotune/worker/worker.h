@@ -9,9 +9,10 @@
 
 #include "autotune/build.h"
 
-// The worker's main: `tilec` (a hidden option) and `tile-worker` call it. Returns the exit status.
+// The worker's main, which tilec calls (a hidden option). Returns the exit status.
 int tune_worker_main(int argc, char **argv);
-TILE_API int tile_worker_main(int argc, char **argv); // the same, which libtile exports
+// That of tile-worker, which is this worker or the compiler's (jit/worker/pool.h).
+TILE_API int tile_worker_main(int argc, char **argv);
 
 enum tune_outcome {
   TUNE_UNTRIED,

@@ -299,6 +299,7 @@ static const char *choose(struct work *w, struct arena *a, struct tune_space *sp
   if (why)
     return why;
   struct tune_problem problem = problem_of(a, w->launch, w->args);
+  problem.like = t->l->device;
   if (key_of(a, w->launch, &problem, &t->properties, &key) != TILE_OK)
     return arena_strdup(a, tile_error_message());
   const struct tune_entry *e = on_file(a, &t->file, &key, !t->o->measures, space);

@@ -36,7 +36,7 @@ typedef enum tile_status {
   TILE_NOT_FOUND,     /* file, kernel or symbol */
   TILE_IO_ERROR,
   TILE_LIMIT,   /* a documented limit was reached */
-  TILE_INTERNAL /* a bug in this library */
+  TILE_INTERNAL /* a bug in this library, or a compile worker that died (tile.h) */
 } tile_status;
 
 TILE_API const char *tile_status_name(tile_status status);

@@ -18,6 +18,34 @@
 extern "C" {
 #endif
 
+/* ---- compiling in a process of its own ---- */
+
+typedef struct tile_worker_options {
+  double seconds;      /* that a compilation may take; 0: no limit */
+  size_t bytes;        /* of memory that a compilation may take; 0: no limit */
+  const char *program; /* NULL: $TILE_WORKER, else the `tile-worker` installed with the library */
+} tile_worker_options;
+
+/* From now on kernels for this device, those of graphs and tunings too, are compiled in processes
+ * of their own, so that what the compiler does not survive (a failed allocation, a crash, an
+ * endless loop) ends such a process and not this one. Off by default: compiling in this process is
+ * somewhat faster (docs/c-api.md). NULL switches it off again. Looking into caches, loading and
+ * launching stay here, and so does the code of kernels, which on the host device can crash this
+ * process as ever.
+ *
+ * A compilation that goes beyond a limit fails with TILE_LIMIT, one whose process dies with
+ * TILE_INTERNAL; the next one has a new process. Messages are those of a compilation here.
+ *
+ * Starts one worker: TILE_NOT_FOUND when there is no such program, TILE_INVALID_ARGUMENT when it
+ * is of another build than this library; then nothing changes. `options` is copied. More workers
+ * are started when several threads compile at once, at most one a core; they stay until the
+ * setting changes, the device is closed or this process ends. Thread-safe; compilations under way
+ * go on by the earlier setting. */
+TILE_API tile_status tile_device_set_worker(tile_device *device,
+                                            const tile_worker_options *options);
+
+/* ---- kernels ---- */
+
 typedef struct tile_kernel tile_kernel;
 
 /* A kernel of a .tile file; `name` may be NULL where the file has one kernel. Reads and parses now;
@@ -47,8 +75,8 @@ TILE_API tile_status tile_kernel_set_target(tile_kernel *kernel, const char *tar
 /* One more folder in which modules that kernels import are looked for, after those that there are.
  * The files are read when a launch compiles. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);
-/* Host device and simulated GPUs: report out-of-bounds accesses, races in shared memory and the like
- * (TILE_CHECK_FAILED from the launch). TILE_INVALID_ARGUMENT on a real GPU. */
+/* Host device and simulated GPUs: report out-of-bounds accesses, races in shared memory and the
+ * like (TILE_CHECK_FAILED from the launch). TILE_INVALID_ARGUMENT on a real GPU. */
 TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
 
 /* Launches with the kernel's run-time parameters in order (compile-time ones left out).

@@ -9,7 +9,9 @@
  * The first launch with a new key (device, types and the scalar arguments that matter) looks into
  * matmul.tune.json beside the kernel, then, as the policy says, takes the kernel's default, or
  * measures. Measuring takes place in a process of its own on copies of the arrays: what the
- * pointers point at does not change before the launch itself. Conventions as in runtime.h. */
+ * pointers point at does not change before the launch itself. Candidates are compiled in this
+ * process unless the device has workers for that (tile_device_set_worker). Conventions as in
+ * runtime.h. */
 #ifndef TILE_TUNE_H
 #define TILE_TUNE_H
 

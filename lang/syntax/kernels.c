@@ -455,3 +455,8 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
   *ret_count = f->param_count;
   return !r.failed;
 }
+
+struct span lang_kernel_span(const struct ast_module *m, const char *name) {
+  const struct ast_function *f = ast_find_function(m, name);
+  return f ? f->name_span : SPAN_NONE;
+}

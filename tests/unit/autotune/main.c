@@ -12,8 +12,8 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
 int main(int argc, char **argv) {
-  if (argc > 1) // started by the tuner
-    return tune_worker_main(argc, argv);
+  if (argc > 1) // started by the tuner, or to compile
+    return tile_worker_main(argc, argv);
   setenv("TILE_WORKER", "/proc/self/exe", 1);
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);

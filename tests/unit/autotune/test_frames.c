@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frames: whole ones, cut ones, and what is none.
-#include "autotune/worker/frames.h"
 #include "suites_worker.h"
+#include "worker/frames.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

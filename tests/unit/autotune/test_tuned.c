@@ -393,6 +393,34 @@ START_TEST(threads_with_one_new_key_measure_once) {
 }
 END_TEST
 
+static void use_compile_worker(double seconds) {
+  const tile_worker_options o = {.seconds = seconds};
+  tile_status s = tile_device_set_worker(device, &o);
+  ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
+}
+
+START_TEST(candidates_are_compiled_where_the_device_says) {
+  struct events events = {0};
+  use_compile_worker(0);
+  tune_with(&events);
+  ck_assert_int_eq(launch(N), TILE_OK);
+  expect_scaled(N, 0);
+  ck_assert_uint_ge(events.count, 2);
+  ck_assert_int_eq(access(results_path, R_OK), 0);
+}
+END_TEST
+
+// No compilation takes so little: that it fails shows where it takes place.
+START_TEST(limits_of_a_compile_worker_are_those_of_candidates) {
+  struct events events = {0};
+  use_compile_worker(1e-6);
+  tune_with(&events);
+  expect_message(launch(N), TILE_LIMIT, "E0950");
+  use_compile_worker(0);
+  ck_assert_int_eq(launch(N), TILE_OK);
+}
+END_TEST
+
 START_TEST(without_a_worker_program_it_measures_all_the_same) {
   struct events events = {0};
   unsetenv("TILE_WORKER");
@@ -471,6 +499,27 @@ START_TEST(decorators_that_are_wrong) {
 END_TEST
 
 // ---- candidates that go wrong ----
+
+// As where nothing is tuned. 64 * 64 * 64 statements are beyond what is unrolled.
+START_TEST(limits_are_limits) {
+  static const char unrolled[] =
+      "@jit\n"
+      "def scale(x, out, n, by, BLOCK: constexpr = 64):\n"
+      "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+      "    for a in static_range(64):\n"
+      "        for b in static_range(64):\n"
+      "            for c in static_range(64):\n"
+      "                store(out + i, load(x + i, mask=i < n) * by, mask=i < n)\n";
+  static const tile_tune_policy policies[] = {TILE_TUNE_NEVER, TILE_TUNE_CACHED, TILE_TUNE_ALWAYS};
+  reopen(unrolled);
+  ck_assert_int_eq(tile_tuned_set_grid(tuned, "cdiv(n, BLOCK)"), TILE_OK);
+  ck_assert_int_eq(tile_tuned_set_space(tuned, "num_warps=1,2"), TILE_OK);
+  for (size_t i = 0; i < COUNT_OF(policies); i++) {
+    ck_assert_int_eq(tile_tuned_set_policy(tuned, policies[i]), TILE_OK);
+    expect_message(launch(N), TILE_LIMIT, "E0950");
+  }
+}
+END_TEST
 
 START_TEST(candidates_that_go_wrong_cannot_win) {
   struct events events = {0};
@@ -621,9 +670,12 @@ Suite *tuned_suite(void) {
   tcase_add_test(host, memory_of_others_cannot_be_copied);
   tcase_add_test(host, results_that_cannot_be_written_serve_all_the_same);
   tcase_add_test(host, threads_with_one_new_key_measure_once);
+  tcase_add_test(host, candidates_are_compiled_where_the_device_says);
+  tcase_add_test(host, limits_of_a_compile_worker_are_those_of_candidates);
   tcase_add_test(host, without_a_worker_program_it_measures_all_the_same);
   tcase_add_test(host, lists_and_heuristics_of_the_source);
   tcase_add_test(host, decorators_that_are_wrong);
+  tcase_add_test(host, limits_are_limits);
   tcase_add_test(host, candidates_that_go_wrong_cannot_win);
   suite_add_tcase(s, host);
   TCase *gpu = tcase_create("fake GPU");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rendering of diagnostics against the exact text.
-#include "base/diag.h"
+#include "base/diag_wire.h"
 #include "base/json.h"
 #include "suites.h"
 
@@ -332,6 +332,62 @@ START_TEST(random_text_and_spans) {
 }
 END_TEST
 
+// Errors, warnings and remarks with all their parts, in several sources: what another process reads
+// renders as here. Bytes that end too early are refused, whatever they end in.
+START_TEST(records_reach_another_process) {
+  struct source *s = text("n = laod(x)\nm = 1\n");
+  struct source *other = source_create(a, "std.tile", STR("def load(p): ...\n"));
+  struct diag *d = diag_error(e, find(s, "laod", 0), E0704, "unknown name `laod`");
+  diag_primary_label(d, "here");
+  diag_label(d, find(s, "x", 0), "its argument");
+  diag_note(d, find(other, "load", 0), "declared here");
+  diag_note(d, SPAN_NONE, "names are\ncase-sensitive");
+  diag_help(d, "say %s", "load");
+  diag_fixit(d, find(s, "laod", 0), "load");
+  diag_warning(e, find(other, "p", 0), E0705, "100%% of it");
+  diag_remark(e, SPAN_NONE, "coalesce", "nothing");
+  struct strbuf bytes = {.arena = a}, here = {.arena = a}, there = {.arena = a};
+  diag_wire_put(e, s, &bytes);
+  struct diag_engine *read = diag_engine_create(a);
+  struct wire_reader r = {.rest = {bytes.ptr, bytes.len}};
+  ck_assert(diag_wire_get(read, s, &r));
+  ck_assert_uint_eq(r.rest.len, 0);
+  ck_assert_uint_eq(diag_error_count(read), 1);
+  diag_render_text(e, (struct diag_style){.remarks = true}, &here);
+  diag_render_text(read, (struct diag_style){.remarks = true}, &there);
+  ck_assert_str_eq(strbuf_cstr(&there), strbuf_cstr(&here));
+  strbuf_clear(&here), strbuf_clear(&there);
+  diag_render_json(e, &here);
+  diag_render_json(read, &there);
+  ck_assert_str_eq(strbuf_cstr(&there), strbuf_cstr(&here));
+  for (size_t n = 0; n < bytes.len; n++) {
+    struct wire_reader cut = {.rest = {bytes.ptr, n}};
+    ck_assert(!diag_wire_get(diag_engine_create(a), s, &cut));
+  }
+}
+END_TEST
+
+START_TEST(damaged_bytes_are_refused_or_read) {
+  struct source *s = text("n = laod(x)\n");
+  struct diag *d = diag_error(e, find(s, "laod", 0), E0704, "unknown name");
+  diag_label(d, find(s, "x", 0), "its argument");
+  struct strbuf bytes = {.arena = a};
+  diag_wire_put(e, s, &bytes);
+  for (size_t i = 0; i < bytes.len; i++)
+    for (int bit = 0; bit < 8; bit++) {
+      struct arena *scratch = arena_create();
+      char *damaged = arena_strndup(scratch, bytes.ptr, bytes.len);
+      damaged[i] = (char)(damaged[i] ^ (1 << bit));
+      struct wire_reader r = {.rest = {damaged, bytes.len}};
+      struct diag_engine *read = diag_engine_create(scratch);
+      struct strbuf out = {.arena = scratch};
+      if (diag_wire_get(read, s, &r))
+        diag_render_text(read, (struct diag_style){0}, &out);
+      arena_destroy(scratch);
+    }
+}
+END_TEST
+
 TCase *diag_tests(void) {
   TCase *t = tcase_create("diag");
   tcase_add_checked_fixture(t, setup, teardown);
@@ -352,5 +408,7 @@ TCase *diag_tests(void) {
   tcase_add_test(t, as_json);
   tcase_add_test(t, random_text_and_spans);
   tcase_add_test(t, codes);
+  tcase_add_test(t, records_reach_another_process);
+  tcase_add_test(t, damaged_bytes_are_refused_or_read);
   return t;
 }

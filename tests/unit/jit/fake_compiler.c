@@ -42,6 +42,11 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
   return true;
 }
 
+struct span lang_kernel_span(const struct ast_module *m, const char *name) {
+  (void)name;
+  return (struct span){m->source, 0, 1};
+}
+
 // Its kernels have no decorators.
 bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics) {
   (void)m, (void)kernel;

@@ -117,20 +117,6 @@ START_TEST(an_argument_equal_to_one_is_compiled_in) {
 }
 END_TEST
 
-struct looked {
-  int calls;
-  uint32_t num_warps;
-  unsigned params;
-};
-
-static void note(void *user, struct ir_context *c, MlirModule module, uint32_t num_warps) {
-  struct looked *l = user;
-  MlirRegion body = mlirOperationGetRegion(module_kernel(c, module), 0);
-  l->calls++;
-  l->num_warps = num_warps;
-  l->params = (unsigned)mlirBlockGetNumArguments(mlirRegionGetFirstBlock(body));
-}
-
 START_TEST(a_device_that_is_not_there_compiles) {
   tile_device_properties p;
   void *memory = NULL;
@@ -141,13 +127,13 @@ START_TEST(a_device_that_is_not_there_compiles) {
   tile_kernel *k = open_kernel("careless", "64");
   tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
                      tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(1)};
-  struct looked l = {0};
+  const struct jit_cost_question q = {.grid = {1, 1, 1}};
+  struct kernel_cost cost = {0};
   ck_assert_int_eq(tile_kernel_set_warps(k, 2), TILE_OK);
-  tile_status s = jit_inspect(k, args, 3, note, &l, NULL);
+  tile_status s = jit_cost(k, args, 3, &q, NULL, &cost);
   ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
-  ck_assert_int_eq(l.calls, 1);
-  ck_assert_uint_eq(l.num_warps, 2);
-  ck_assert_uint_eq(l.params, 2); // the stride of 1 is compiled in
+  ck_assert_uint_eq(cost.num_warps, 2);
+  ck_assert(cost.global_read > 0 && cost.global_written > 0);
   struct jit_spec *spec = NULL;
   ck_assert_int_eq(jit_specialise(k, args, 3, NULL, &spec), TILE_OK);
   ck_assert_ptr_nonnull(strstr(jit_spec_code(spec).ptr, ".target sm_90a"));
@@ -162,11 +148,12 @@ START_TEST(looking_reports_what_is_wrong) {
   tile_kernel *k = open_kernel("careless", "65");
   tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
                      tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(2)};
-  struct looked l = {0};
-  ck_assert_int_eq(jit_inspect(k, args, 3, note, &l, NULL), TILE_COMPILE_ERROR);
+  const struct jit_cost_question q = {.grid = {1, 1, 1}};
+  struct kernel_cost cost = {0};
+  ck_assert_int_eq(jit_cost(k, args, 3, &q, NULL, &cost), TILE_COMPILE_ERROR);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "add.tile:11"));
-  ck_assert_int_eq(jit_inspect(k, args, 2, note, &l, NULL), TILE_INVALID_ARGUMENT);
-  ck_assert_int_eq(l.calls, 0);
+  ck_assert_int_eq(jit_cost(k, args, 2, &q, NULL, &cost), TILE_INVALID_ARGUMENT);
+  ck_assert(cost.num_warps == 0);
   tile_kernel_close(k);
   close_device();
 }

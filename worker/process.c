@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding, starting and burying the worker's process.
+// Finding, starting and burying a worker's process.
 //
 // The program is $TILE_WORKER (not for set-user-id programs); this program where it is tilec; else
 // `tile-worker` in the libexec folder that belongs to where the library lies, in the one it was
-// configured for, or beside the library, as in a build folder. Where there is none,
-// autotune/worker/thread.c serves.
-#define _GNU_SOURCE // dladdr
-#include "autotune/worker/protocol.h"
+// configured for, or beside the library, as in a build folder.
+#define _GNU_SOURCE // dladdr, POLLRDHUP
+#include "worker/process.h"
+
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #if defined(__linux__)
@@ -49,7 +53,7 @@ static bool is_tilec(void) {
 // The folder of the library or program that holds this code, with its last slash.
 static struct str own_folder(void) {
   Dl_info info;
-  char *(*function)(const char *) = worker_find_program;
+  tile_status (*function)(const char *, char **) = worker_find_program;
   void *address;
   memcpy(&address, &function, sizeof address); // ISO C has no cast to object pointers
   if (!dladdr(address, &info) || !info.dli_fname)
@@ -58,7 +62,7 @@ static struct str own_folder(void) {
   return slash ? (struct str){info.dli_fname, (size_t)(slash + 1 - info.dli_fname)} : STR("./");
 }
 
-char *worker_find_program(const char *given) {
+tile_status worker_find_program(const char *given, char **ret) {
   const char *found = given ? given : from_environment();
   if (!found && is_tilec())
     found = OWN_PROGRAM;
@@ -77,18 +81,19 @@ char *worker_find_program(const char *given) {
   char *copy = found ? memory_strdup(found) : NULL;
   strbuf_finish(&path);
   if (!found)
-    status_set(TILE_NOT_FOUND,
-               "the tuner's worker program `tile-worker` was not found\n  = help: it is installed "
-               "with the library, into libexec/tile; TILE_WORKER names another one");
-  else if (!copy)
-    status_set(TILE_OUT_OF_MEMORY, "out of memory");
-  return copy;
+    return status_set(TILE_NOT_FOUND,
+                      "the worker program `tile-worker` was not found\n  = help: it is installed "
+                      "with the library, into libexec/tile; TILE_WORKER names another one");
+  if (!copy)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a worker");
+  *ret = copy;
+  return TILE_OK;
 }
 
 // Signals as in a fresh program, a process group of its own (Ctrl-C is the parent's business), no
 // terminal: kernels print, and so do drivers.
 static int prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *actions,
-                   const int files[3]) {
+                   const int *files, size_t count) {
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
@@ -102,43 +107,91 @@ static int prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *ac
     error = error ? error
                   : posix_spawn_file_actions_addopen(actions, fd, "/dev/null",
                                                      fd ? O_WRONLY : O_RDONLY, 0);
-  for (int i = 0; i < 3; i++)
-    error = error ? error : posix_spawn_file_actions_adddup2(actions, files[i], WORKER_SOCKET + i);
+  for (size_t i = 0; i < count; i++)
+    error = error ? error
+                  : posix_spawn_file_actions_adddup2(actions, files[i], WORKER_FIRST_FILE + (int)i);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
   // What the program has open is none of the worker's business.
-  error = error ? error : posix_spawn_file_actions_addclosefrom_np(actions, WORKER_FILE_END);
+  error = error ? error
+                : posix_spawn_file_actions_addclosefrom_np(actions, WORKER_FIRST_FILE + (int)count);
 #endif
   return error;
 }
 
 static tile_status spawn_failure(const char *program, int error) {
   return status_set(error == ENOENT ? TILE_NOT_FOUND : TILE_IO_ERROR,
-                    "the tuner's worker `%s` does not start: %s", program, strerror(error));
+                    "the worker `%s` does not start: %s", program, strerror(error));
 }
 
-tile_status worker_spawn(const char *program, const int files[3], pid_t *ret) {
+tile_status worker_spawn(const char *program, const char *option, const int *files, size_t count,
+                         pid_t *ret) {
   // Out of the way of the places where they shall be.
-  int moved[3], error = 0;
-  for (int i = 0; i < 3; i++) {
-    moved[i] = fcntl(files[i], F_DUPFD_CLOEXEC, WORKER_FILE_END);
+  int moved[WORKER_MAX_FILES], error = 0;
+  for (size_t i = 0; i < count; i++) {
+    moved[i] = fcntl(files[i], F_DUPFD_CLOEXEC, WORKER_FIRST_FILE + WORKER_MAX_FILES);
     if (moved[i] < 0)
       error = errno;
   }
-  char name[] = "tile-worker", option[] = WORKER_OPTION, socket[] = "3";
-  char *const argv[] = {name, option, socket, NULL};
+  char name[] = "tile-worker", kind[32], socket[] = "3";
+  snprintf(kind, sizeof kind, "%s", option);
+  char *const argv[] = {name, kind, socket, NULL};
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_t actions;
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_init(&actions);
-  error = error ? error : prepare(&attributes, &actions, moved);
+  error = error ? error : prepare(&attributes, &actions, moved, count);
   error = error ? error : posix_spawn(ret, program, &actions, &attributes, argv, environ);
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
-  for (int i = 0; i < 3; i++)
+  for (size_t i = 0; i < count; i++)
     if (moved[i] >= 0)
       close(moved[i]);
   return error ? spawn_failure(program, error) : TILE_OK;
 }
+
+tile_status worker_socket(int ret[2]) {
+  // Closed at once in what other threads of the program execute: the worker waits for its end.
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret) != 0)
+    return status_set(TILE_IO_ERROR, "no socket for a worker: %s", strerror(errno));
+  fcntl(ret[0], F_SETFL, O_NONBLOCK);
+  return TILE_OK;
+}
+
+// ---- the conversation ----
+
+// Until the socket takes or has something, or the time is over.
+static void wait_for(int fd, short events, double until) {
+  struct pollfd p = {fd, events, 0};
+  double left = until - clock_ms();
+  int timeout = !isfinite(left) ? -1 : left < 0 ? 0 : left > 1e6 ? 1000000 : (int)left + 1;
+  (void)poll(&p, 1, timeout); // an interruption: the caller looks again
+}
+
+enum frame_status worker_hear(int fd, struct strbuf *out, struct frame_reader *reader,
+                              struct arena *a, double until, struct frame *ret) {
+  size_t sent = 0;
+  for (;;) {
+    enum frame_status sending = frame_send(fd, out, &sent); // an end shows when reading
+    enum frame_status one = sending == FRAME_BAD ? FRAME_BAD : frame_next(reader, a, ret);
+    if (one != FRAME_NONE)
+      return one;
+    enum frame_status got = frame_fill(reader, fd);
+    if (got == FRAME_HERE)
+      continue;
+    if (got != FRAME_NONE)
+      return got;
+    if (clock_ms() > until) // only now: what had been said counts, whatever the clock
+      return FRAME_NONE;
+    wait_for(fd, (short)(POLLIN | (sending == FRAME_NONE ? POLLOUT : 0)), until);
+  }
+}
+
+bool worker_is_gone(int fd) {
+  struct pollfd p = {fd, POLLIN | POLLRDHUP, 0};
+  return poll(&p, 1, 0) != 0;
+}
+
+// ---- the end ----
 
 static const char *signal_name(int number) {
   switch (number) {
@@ -154,7 +207,7 @@ static const char *signal_name(int number) {
   }
 }
 
-void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size) {
+int worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size) {
   int status = 0;
   pid_t done;
   if (is_to_be_killed)
@@ -170,4 +223,5 @@ void worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size) {
     snprintf(ret, size, "was killed by signal %d", WTERMSIG(status));
   else
     snprintf(ret, size, "exited with status %d", WEXITSTATUS(status));
+  return done == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tuner and worker say to each other: frames over a stream socket, each a line of JSON (an
-// object, whose "bytes" says how many follow), then those bytes. Neither side trusts the other's: a
-// kernel that writes anywhere shares the worker's memory.
-#ifndef TILE_AUTOTUNE_WORKER_FRAMES_H
-#define TILE_AUTOTUNE_WORKER_FRAMES_H
+// What a worker and who started it say to each other: frames over a stream socket, each a line of
+// JSON (an object, whose "bytes" says how many follow), then those bytes. Neither side trusts the
+// other's: a kernel that writes anywhere shares the worker's memory.
+#ifndef TILE_WORKER_FRAMES_H
+#define TILE_WORKER_FRAMES_H
 
 #include "base/json.h"
 

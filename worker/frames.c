@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See autotune/worker/frames.h. A member "frame" names the kind of a frame.
-#include "autotune/worker/frames.h"
+// See worker/frames.h. A member "frame" names the kind of a frame.
+#include "worker/frames.h"
 
 #include "base/memory.h"
 

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's side: one question after the other, in the order they come, until the other side
+// closes. Whatever the compiler does not survive ends the process, which is what it is for.
+#include "jit/worker/ask.h"
+#include "jit/worker/pool.h"
+#include "worker/child.h"
+
+#include <llvm-c/ErrorHandling.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int to_parent; // for handlers, which get no argument
+
+// ---- the end of the process ----
+
+// An allocation that failed left its mark, whoever did not survive it.
+static void note_fault(void) {
+  if (errno == ENOMEM)
+    _exit(COMPILE_EXIT_MEMORY);
+}
+
+static void send_kind(int fd, const char *kind, const char *key, const char *value,
+                      struct str bytes) {
+  struct strbuf out = {0};
+  struct frame_writer f;
+  size_t sent = 0;
+  frame_begin(&f, kind);
+  if (key)
+    json_key(&f.json, key), json_cstring(&f.json, value);
+  frame_end(&f, bytes, &out);
+  (void)frame_send(fd, &out, &sent); // an end shows when reading
+  strbuf_finish(&out);
+}
+
+static void llvm_is_at_its_end(const char *reason) {
+  send_kind(to_parent, "fatal", NULL, NULL, str_from(reason));
+  abort();
+}
+
+// ---- memory ----
+
+// Bytes of data that the process has now.
+static uint64_t data_bytes(void) {
+  unsigned long long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f && fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+    pages = 0;
+  if (f)
+    fclose(f);
+  return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+struct memory {
+  uint64_t own, allowed; // before the first question; beyond that, 0: no limit
+};
+
+static void allow(struct memory *m, uint64_t bytes) {
+  struct rlimit r = {RLIM_INFINITY, RLIM_INFINITY};
+  m->allowed = bytes;
+  getrlimit(RLIMIT_DATA, &r);
+  r.rlim_cur = bytes && bytes < r.rlim_max - m->own ? m->own + bytes : r.rlim_max;
+  setrlimit(RLIMIT_DATA, &r);
+}
+
+// What compilations leave behind must not be taken from later ones.
+static bool has_grown(const struct memory *m) {
+  return m->allowed && data_bytes() > m->own + m->allowed / 4;
+}
+
+// ---- questions ----
+
+struct turn {
+  struct arena *a;
+  struct str bytes;
+  struct memory *memory;
+  struct strbuf body;
+  bool is_good;
+};
+
+static void answer(void *user) {
+  struct turn *t = user;
+  struct wire_reader r = {.rest = t->bytes};
+  const char *folder = wire_get_text(&r, t->a);
+  struct jit_question q;
+  struct jit_answer made = {0};
+  if (r.failed || !jit_question_get(t->a, r.rest, &q))
+    return;
+  if (folder && chdir(folder) != 0) // relative names are then as good as missing
+    folder = NULL;
+  struct diag_engine *diag = diag_engine_create(t->a);
+  errno = 0;
+  jit_answer_make(t->a, diag, &q, &made);
+  if (diag_first_error_code(diag) == E0991)
+    arena_raise(t->a);
+  jit_answer_put(&made, diag, q.request.source, &t->body);
+  t->is_good = true;
+}
+
+// Sends the answer. False: there is nothing to be said to who asks so, or nobody there.
+static bool take_turn(int fd, struct turn *t) {
+  bool is_done = arena_guard(t->a, answer, t) && !t->body.failed;
+  bool leaves = !is_done || has_grown(t->memory);
+  struct strbuf out = {0};
+  struct frame_writer f;
+  size_t sent = 0;
+  if (is_done && !t->is_good)
+    return false;
+  frame_begin(&f, "compiled");
+  json_key(&f.json, "out_of_memory"), json_int(&f.json, !is_done);
+  json_key(&f.json, "leaving"), json_int(&f.json, leaves);
+  frame_end(&f, is_done ? (struct str){t->body.ptr, t->body.len} : (struct str){"", 0}, &out);
+  bool is_sent = frame_send(fd, &out, &sent) == FRAME_HERE;
+  strbuf_finish(&out);
+  return is_sent && !leaves;
+}
+
+static bool hear_and_answer(int fd, struct frame_reader *reader, struct memory *memory) {
+  struct strbuf nothing = {0};
+  struct arena *a = arena_create();
+  struct frame f;
+  struct turn t = {.a = a, .memory = memory};
+  bool goes_on = a && worker_hear(fd, &nothing, reader, a, (double)INFINITY, &f) == FRAME_HERE &&
+                 frame_is(f.head, "compile");
+  if (goes_on) {
+    allow(memory, (uint64_t)frame_int(f.head, "memory", 0));
+    t.bytes = f.bytes;
+    goes_on = take_turn(fd, &t);
+  }
+  strbuf_finish(&t.body);
+  arena_destroy(a);
+  return goes_on;
+}
+
+int compile_worker_main(int argc, char **argv) {
+  struct frame_reader reader = {0};
+  to_parent = worker_started(argc, argv, COMPILE_OPTION);
+  if (to_parent < 0)
+    return 2;
+  worker_begin(note_fault);
+  LLVMInstallFatalErrorHandler(llvm_is_at_its_end);
+  if (!worker_ends_with(to_parent))
+    return 1;
+  send_kind(to_parent, "compiler", "version", compiler_version(), (struct str){"", 0});
+  struct memory memory = {.own = data_bytes()};
+  while (hear_and_answer(to_parent, &reader, &memory))
+    continue;
+  _exit(0); // without what exit() would run: nothing is worth saving
+}
