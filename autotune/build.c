@@ -16,9 +16,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+// The result's place is made with the job, so that one that is done never gets lost.
+struct result;
 struct job {
   uint32_t config;
   enum tune_stage stage;
+  struct result *result;
   struct job *next;
 };
 
@@ -50,6 +53,7 @@ struct tune_builder {
   struct job_list jobs[2]; // by enum tune_stage
   struct result *ready, **ready_end, *taken;
   size_t open; // queued or under way
+  size_t lost; // not even queued, for want of memory
   bool closing;
 };
 
@@ -69,14 +73,16 @@ static struct job *take_job(struct tune_builder *b) {
   return NULL;
 }
 
+static struct tune_built out_of_memory(uint32_t config) {
+  return (struct tune_built){.config = config, .is_out_of_memory = true, .reason = "out of memory"};
+}
+
 static struct result *run(struct tune_builder *b, const struct job *j) {
-  struct result *r = memory_zeroed(1, sizeof *r);
-  if (!r)
-    return NULL;
+  struct result *r = j->result;
   r->stage = j->stage;
   r->arena = arena_create();
   if (!r->arena) {
-    r->built = (struct tune_built){.config = j->config, .reason = "out of memory"};
+    r->built = out_of_memory(j->config);
     return r;
   }
   struct build_request request = {b->problem, b->space, b->device,    b->target,
@@ -85,16 +91,18 @@ static struct result *run(struct tune_builder *b, const struct job *j) {
   return r;
 }
 
-static void publish(struct tune_builder *b, struct result *r) {
+static void tell(struct tune_builder *b) {
   uint64_t one = 1;
-  b->open--;
-  if (r) {
-    *b->ready_end = r;
-    b->ready_end = &r->next;
-    if (write(b->fd, &one, sizeof one) < 0) // full: it is readable already
-      errno = 0;
-  }
+  if (write(b->fd, &one, sizeof one) < 0) // full: it is readable already
+    errno = 0;
   pthread_cond_broadcast(&b->done);
+}
+
+static void publish(struct tune_builder *b, struct result *r) {
+  b->open--;
+  *b->ready_end = r;
+  b->ready_end = &r->next;
+  tell(b);
 }
 
 static void *work(void *user) {
@@ -190,18 +198,19 @@ void tune_builder_device(struct tune_builder *b, const tile_device_properties *d
 
 void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t config) {
   struct job *j = memory_alloc(sizeof *j);
+  struct result *r = memory_zeroed(1, sizeof *r);
   pthread_mutex_lock(&b->lock);
-  b->open++;
-  if (j) {
-    *j = (struct job){config, stage, NULL};
+  if (j && r) {
+    b->open++;
+    *j = (struct job){config, stage, r, NULL};
     *b->jobs[stage].end = j;
     b->jobs[stage].end = &j->next;
     pthread_cond_signal(&b->work);
   } else {
-    struct result *r = memory_zeroed(1, sizeof *r);
-    if (r)
-      *r = (struct result){.built = {.config = config, .reason = "out of memory"}, .stage = stage};
-    publish(b, r);
+    free(j);
+    free(r);
+    b->lost++;
+    tell(b);
   }
   pthread_mutex_unlock(&b->lock);
 }
@@ -209,7 +218,7 @@ void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t
 // The lock is held. NULL when the time is over or nothing will come.
 static struct result *wait_for_result(struct tune_builder *b, int timeout_ms) {
   const struct timespec until = clock_after(timeout_ms < 0 ? 0 : timeout_ms);
-  while (!b->ready && b->open) {
+  while (!b->ready && b->open && !b->lost) {
     if (timeout_ms < 0)
       pthread_cond_wait(&b->done, &b->lock);
     else if (timeout_ms == 0 || pthread_cond_timedwait(&b->done, &b->lock, &until) == ETIMEDOUT)
@@ -229,24 +238,39 @@ static struct result *wait_for_result(struct tune_builder *b, int timeout_ms) {
   return r;
 }
 
-static void judge(struct tune_builder *b, struct result *r) {
-  struct tune_built *t = &r->built;
-  if (!t->ok || r->stage != TUNE_ANALYSED)
-    return;
-  t->reason = tune_prune_reason(r->arena, &b->properties, b->target, &t->cost, t->grid);
+struct judging {
+  struct tune_builder *b;
+  struct result *r;
+};
+
+static void predict(void *user) {
+  struct judging *j = user;
+  const struct tune_builder *b = j->b;
+  struct tune_built *t = &j->r->built;
+  t->reason = tune_prune_reason(j->r->arena, &b->properties, b->target, &t->cost, t->grid);
   t->ok = !t->reason;
   t->prediction = tune_predict(&b->properties, b->target, &t->cost, t->grid);
+}
+
+static void judge(struct tune_builder *b, struct result *r) {
+  struct judging j = {b, r};
+  if (r->built.ok && r->stage == TUNE_ANALYSED && !arena_guard(r->arena, predict, &j))
+    r->built = out_of_memory(r->built.config);
 }
 
 bool tune_builder_next(struct tune_builder *b, int timeout_ms, struct tune_built *ret) {
   pthread_mutex_lock(&b->lock);
   struct result *r = wait_for_result(b, timeout_ms);
+  bool is_lost = !r && b->lost;
   if (r) {
     judge(b, r);
     *ret = r->built;
+  } else if (is_lost) {
+    b->lost--;
+    *ret = out_of_memory(0);
   }
   pthread_mutex_unlock(&b->lock);
-  return r != NULL;
+  return r || is_lost;
 }
 
 int tune_builder_fd(const struct tune_builder *b) { return b->fd; }
@@ -272,8 +296,10 @@ void tune_builder_close(struct tune_builder *b) {
   pthread_mutex_unlock(&b->lock);
   for (unsigned i = 0; i < b->thread_count; i++)
     pthread_join(b->threads[i], NULL);
-  for (struct job *j; (j = take_job(b));)
+  for (struct job *j; (j = take_job(b));) {
+    free(j->result);
     free(j);
+  }
   free_results(b->ready);
   free_results(b->taken);
   tile_device_close(b->device);

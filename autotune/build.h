@@ -63,8 +63,9 @@ enum tune_stage { TUNE_ANALYSED, TUNE_COMPILED };
 struct tune_built {
   uint32_t config;
   bool ok;
-  const char *reason; // not ok: the first line of the diagnostics; on `a`
-  bool is_limit;      // not ok: by a limit of the compiler
+  bool is_out_of_memory; // not ok, and no configuration is to blame
+  bool is_limit;         // not ok: by a limit of the compiler
+  const char *reason;    // not ok: the first line of the diagnostics; on `a`
   struct kernel_cost cost;
   struct prediction prediction;
   tile_grid grid;
@@ -86,7 +87,8 @@ tile_status tune_builder_open(const struct tune_problem *p, const struct tune_sp
                               struct tune_builder **ret);
 // The device has answered: later predictions are for it.
 void tune_builder_device(struct tune_builder *b, const tile_device_properties *device);
-// Queues work; results come in the order in which they are done.
+// Queues work; results come in the order in which they are done. What memory does not suffice for
+// is answered too, with is_out_of_memory; its `config` may be another.
 void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t config);
 // The next result, waiting up to `timeout_ms` (negative: as long as there is work). False: none.
 // What it points at lives until the builder is closed.

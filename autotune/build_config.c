@@ -34,6 +34,7 @@ static bool fail(struct build *b, const char *text) {
 
 static bool done(struct build *b, tile_status s) {
   b->is_limit = s == TILE_LIMIT;
+  b->ret->is_out_of_memory |= s == TILE_OUT_OF_MEMORY;
   return s == TILE_OK || fail(b, tile_error_message());
 }
 
@@ -230,6 +231,7 @@ void build_config(struct arena *a, const struct build_request *r, struct tune_bu
   *ret_kernel = NULL;
   if (setjmp(out_of_memory)) {
     ret->ok = false;
+    ret->is_out_of_memory = true;
     ret->reason = "out of memory";
   } else {
     arena_set_oom(a, &out_of_memory);

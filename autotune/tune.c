@@ -160,6 +160,8 @@ static tile_status take_answers(struct tune_loop *l, bool *ret_any) {
   tile_status status = TILE_OK;
   *ret_any = false;
   while (l->builder && l->hooks->built(l->builder, 0, &b)) {
+    if (b.is_out_of_memory) // says nothing of the configuration
+      return status_set(TILE_OUT_OF_MEMORY, "out of memory for a configuration");
     tune_loop_analysed(l, &b);
     *ret_any = true;
   }
@@ -252,11 +254,12 @@ static tile_status run_loop_on(struct tune_loop *l, struct filling *f, int data_
   return status;
 }
 
-// When memory is out, threads and the worker have to end before the caller hears of it: they use
-// what is the caller's.
-static tile_status run_guarded(struct tune_loop *l, struct filling *f, int data_fd,
+// When memory is out, on the caller's arena too, which its callbacks use, threads and the worker
+// have to end before the caller hears of it: they use what is the caller's.
+static tile_status run_guarded(struct tune_loop *l, struct arena *a, struct filling *f, int data_fd,
                                uint64_t data_bytes, struct tune_result *ret) {
   jmp_buf out_of_memory;
+  jmp_buf *const before = arena_set_oom(a, &out_of_memory);
   tile_status status;
   if (setjmp(out_of_memory)) {
     status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the tuning");
@@ -271,11 +274,19 @@ static tile_status run_guarded(struct tune_loop *l, struct filling *f, int data_
   if (l->builder)
     l->hooks->builder_close(l->builder);
   arena_set_oom(l->arena, NULL);
+  arena_set_oom(a, before);
   return status;
 }
 
+struct kept_trials {
+  struct arena *arena;
+  struct tune_result *result;
+};
+
 // What is returned outlives the tuning's own memory.
-static void keep_trials(struct arena *a, struct tune_result *r) {
+static void keep_trials(void *user) {
+  struct tune_result *r = ((struct kept_trials *)user)->result;
+  struct arena *a = ((struct kept_trials *)user)->arena;
   r->trials = arena_dup(a, r->trials, r->count * sizeof *r->trials, _Alignof(struct tune_trial));
   for (size_t i = 0; i < r->count; i++) {
     struct tune_trial *t = &r->trials[i];
@@ -298,14 +309,15 @@ tile_status tune_run_with(const struct tune_hooks *h, struct arena *a, const str
   if (status != TILE_OK)
     return status;
   l.arena = arena_create();
-  status = l.arena ? run_guarded(&l, &f, fd, mapped, ret)
+  status = l.arena ? run_guarded(&l, a, &f, fd, mapped, ret)
                    : status_set(TILE_OUT_OF_MEMORY, "out of memory for the tuning");
   if (l.journal != journal)
     tune_journal_close(l.journal);
   munmap(f.data, mapped);
   close(fd);
-  if (status == TILE_OK && !l.is_misled)
-    keep_trials(a, ret);
+  struct kept_trials kept = {a, ret};
+  if (status == TILE_OK && !l.is_misled && !arena_guard(a, keep_trials, &kept))
+    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the tuning");
   arena_destroy(l.arena);
   if (status == TILE_OK && l.is_misled) {
     struct tune_options again = *o;

@@ -99,11 +99,16 @@ jmp_buf *arena_set_oom(struct arena *a, jmp_buf *on_oom) {
   return before;
 }
 
-void arena_raise(struct arena *a) {
+static jmp_buf *handler_of(const struct arena *a) {
   while (!a->on_oom && a->parent)
     a = a->parent;
-  if (a->on_oom)
-    longjmp(*a->on_oom, 1);
+  return a->on_oom;
+}
+
+void arena_raise(struct arena *a) {
+  jmp_buf *on_oom = handler_of(a);
+  if (on_oom)
+    longjmp(*on_oom, 1);
 }
 
 bool arena_guard(struct arena *a, void (*work)(void *user), void *user) {
@@ -140,7 +145,7 @@ static bool push_chunk(struct arena *a, size_t at_least) {
 }
 
 void *arena_alloc(struct arena *a, size_t size, size_t align) {
-  if (memory_fails && memory_fails(true))
+  if (memory_fails && memory_fails(handler_of(a) ? MEMORY_ARENA : MEMORY_BARE_ARENA))
     return out_of_memory(a);
   struct chunk *c = a->head;
   size_t at = c ? (c->used + align - 1) & ~(align - 1) : 0;

@@ -55,6 +55,29 @@ static struct diag *record(struct diag_engine *e, enum diag_severity severity, s
   return d;
 }
 
+static bool has_record(const struct diag_engine *e, const struct diag *like) {
+  for (size_t i = 0; i < e->records.len; i++) {
+    const struct diag *d = e->records.at[i];
+    if (d->code == like->code && d->at.source == like->at.source && d->at.begin == like->at.begin)
+      return true;
+  }
+  return false;
+}
+
+void diag_add_all(struct diag_engine *to, const struct diag_engine *from) {
+  if (from->is_lost)
+    lose(to);
+  for (size_t i = 0; i < from->records.len; i++) {
+    const struct diag *d = from->records.at[i];
+    struct diag *copy =
+        has_record(to, d) ? NULL : record(to, d->severity, d->at, d->code, d->topic, d->message);
+    if (!copy)
+      continue;
+    *copy = *d;
+    copy->engine = to;
+  }
+}
+
 #define FORMAT(arena, result)                                                                      \
   do {                                                                                             \
     va_list ap;                                                                                    \

@@ -49,6 +49,10 @@ void diag_help(struct diag *d, const char *fmt, ...) PRINTF(2, 3);
 // A machine-applicable replacement of `at`; shown in the help line and in JSON.
 void diag_fixit(struct diag *d, struct span at, const char *replacement);
 
+// Adds what another engine recorded, but for what is here already, by place and code. The texts
+// stay where they are.
+void diag_add_all(struct diag_engine *to, const struct diag_engine *from);
+
 unsigned diag_error_count(const struct diag_engine *e);
 unsigned diag_count(const struct diag_engine *e); // of all severities
 // First error's text without place ("" if none): for callers that want one line.

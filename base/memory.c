@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool (*memory_fails)(bool in_arena);
+bool (*memory_fails)(enum memory_use use);
 
-static bool is_failing(void) { return memory_fails && memory_fails(false); }
+static bool is_failing(void) { return memory_fails && memory_fails(MEMORY_HEAP); }
 
 void *memory_alloc(size_t size) { return is_failing() ? NULL : malloc(size); }
 

@@ -8,9 +8,14 @@
 #include "base/attrs.h"
 
 // For tests of allocation failures: asked before each allocation, in any thread, whether it fails;
-// also before each of an arena (`in_arena`), since any of those may be the one that finds a chunk
-// full. NULL, the default: none fails. Set it before other threads are started.
-extern bool (*memory_fails)(bool in_arena);
+// also before each of an arena, since any of those may be the one that finds a chunk full. NULL,
+// the default: none fails. Set it before other threads are started.
+enum memory_use {
+  MEMORY_HEAP,
+  MEMORY_ARENA,
+  MEMORY_BARE_ARENA // without a handler (arena_set_oom): its failure would be a null pointer
+};
+extern bool (*memory_fails)(enum memory_use use);
 
 NODISCARD void *memory_alloc(size_t size);
 NODISCARD void *memory_zeroed(size_t count, size_t size); // checks the product for overflow

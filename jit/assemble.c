@@ -25,14 +25,28 @@ static tile_status make_key(const tile_kernel *k, struct str ptx, uint8_t key[32
   return TILE_OK;
 }
 
-// Code of the cache that the driver does not take is as good as none.
+struct kept {
+  struct disk_cache *cache;
+  struct arena *arena;
+  const uint8_t *key;
+  struct str code;
+  bool is_there;
+};
+
+static void get_kept(void *user) {
+  struct kept *kept = user;
+  struct str info;
+  kept->is_there = disk_cache_get(kept->cache, kept->arena, kept->key, &info, &kept->code);
+}
+
+// Code of the cache that the driver does not take is as good as none; so is what memory does not
+// suffice for.
 static bool load_kept(tile_kernel *k, const struct jit_spec *spec, const uint8_t key[32],
                       struct module **ret) {
-  struct arena *a = k->cache ? arena_create() : NULL;
-  struct str info, code;
-  bool done = a && disk_cache_get(k->cache, a, key, &info, &code) &&
-              module_load(k->device, code.ptr, code.len, &spec->info, ret) == TILE_OK;
-  arena_destroy(a);
+  struct kept kept = {.cache = k->cache, .arena = k->cache ? arena_create() : NULL, .key = key};
+  bool done = kept.arena && arena_guard(kept.arena, get_kept, &kept) && kept.is_there &&
+              module_load(k->device, kept.code.ptr, kept.code.len, &spec->info, ret) == TILE_OK;
+  arena_destroy(kept.arena);
   return done;
 }
 

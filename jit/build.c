@@ -104,16 +104,28 @@ static bool is_unchanged(struct arena *a, const struct json *probe) {
   return str_is(probe->items[1]->string, digest);
 }
 
-static bool files_unchanged(const struct json *entry) {
-  const struct json *files = json_get(entry, "files");
-  struct arena *a = files && files->kind == JSON_ARRAY ? arena_create() : NULL;
-  bool ok = a != NULL;
-  for (size_t i = 0; ok && i < files->count; i++) {
-    struct arena_mark mark = arena_mark(a);
-    ok = is_unchanged(a, files->items[i]);
-    arena_release(a, mark);
+struct probed {
+  struct arena *arena;
+  const struct json *files;
+  bool is_unchanged;
+};
+
+static void probe_all(void *user) {
+  struct probed *p = user;
+  p->is_unchanged = true;
+  for (size_t i = 0; p->is_unchanged && i < p->files->count; i++) {
+    struct arena_mark mark = arena_mark(p->arena);
+    p->is_unchanged = is_unchanged(p->arena, p->files->items[i]);
+    arena_release(p->arena, mark);
   }
-  arena_destroy(a);
+}
+
+// Where memory does not suffice to look, they count as changed: it is compiled anew.
+static bool files_unchanged(const struct json *entry) {
+  struct probed p = {.files = json_get(entry, "files")};
+  p.arena = p.files && p.files->kind == JSON_ARRAY ? arena_create() : NULL;
+  bool ok = p.arena && arena_guard(p.arena, probe_all, &p) && p.is_unchanged;
+  arena_destroy(p.arena);
   return ok;
 }
 

@@ -32,6 +32,8 @@ tile_status jit_kernel_open(tile_device *device, const char *file_name, struct s
 // The status, and the thread's message, of a source file that file_read could not read: `error` is
 // an errno value.
 tile_status jit_read_failure(const char *path, int error);
+// The source in a file, on `a`, which needs no handler.
+tile_status jit_read_file(struct arena *a, const char *path, struct str *ret);
 
 // Not to be consulted nor filled: for measuring compilations.
 void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);

@@ -159,6 +159,26 @@ tile_status jit_read_failure(const char *path, int error) {
   }
 }
 
+struct reading {
+  struct arena *arena;
+  const char *path;
+  struct str text;
+  int error;
+};
+
+static void read_file(void *user) {
+  struct reading *r = user;
+  r->error = file_read(r->arena, r->path, SOURCE_MAX_BYTES, &r->text);
+}
+
+tile_status jit_read_file(struct arena *a, const char *path, struct str *ret) {
+  struct reading r = {.arena = a, .path = path};
+  if (!arena_guard(a, read_file, &r))
+    r.error = ENOMEM;
+  *ret = r.text;
+  return r.error ? jit_read_failure(path, r.error) : TILE_OK;
+}
+
 tile_status tile_kernel_open(tile_device *device, const char *path, const char *name,
                              tile_kernel **ret_kernel) {
   if (!device || !path || !ret_kernel)
@@ -170,9 +190,9 @@ tile_status tile_kernel_open(tile_device *device, const char *path, const char *
   if (!a)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a kernel");
   struct str text;
-  int error = file_read(a, path, SOURCE_MAX_BYTES, &text);
-  tile_status s = error ? jit_read_failure(path, error)
-                        : jit_kernel_open(device, path, text, name, NULL, ret_kernel);
+  tile_status s = jit_read_file(a, path, &text);
+  if (s == TILE_OK)
+    s = jit_kernel_open(device, path, text, name, NULL, ret_kernel);
   arena_destroy(a);
   return s;
 }

@@ -53,20 +53,32 @@ static struct spec_table *reserve(struct config *c) {
   return grown;
 }
 
+struct new_spec {
+  struct arena *arena;
+  struct config *config;
+  const struct jit_key *key;
+  struct jit_spec *made;
+};
+
+static void fill_spec(void *user) {
+  struct new_spec *n = user;
+  struct jit_spec *s = arena_new(n->arena, struct jit_spec);
+  s->arena = n->arena;
+  s->config = n->config;
+  s->hash = n->key->hash;
+  s->key_count = n->key->count;
+  s->key = arena_dup(n->arena, n->key->bytes, n->key->count, 1);
+  n->made = s;
+}
+
+// NULL when memory is out.
 static struct jit_spec *spec_create(struct config *config, const struct jit_key *key) {
-  struct arena *a = arena_create();
-  struct jit_spec *s = a ? arena_new(a, struct jit_spec) : NULL;
-  uint8_t *bytes = s ? arena_dup(a, key->bytes, key->count, 1) : NULL;
-  if (!s || (key->count && !bytes)) {
-    arena_destroy(a);
+  struct new_spec n = {.arena = arena_create(), .config = config, .key = key};
+  if (!n.arena || !arena_guard(n.arena, fill_spec, &n)) {
+    arena_destroy(n.arena);
     return NULL;
   }
-  s->arena = a;
-  s->config = config;
-  s->hash = key->hash;
-  s->key_count = key->count;
-  s->key = bytes;
-  return s;
+  return n.made;
 }
 
 static bool is_pending(const tile_kernel *k, const struct config *c, const struct jit_key *key) {

@@ -165,8 +165,22 @@ void tile_host_assert_fail(struct host_thread *t, const struct host_place *place
 
 // ---- after the launch ----
 
+struct copied_file {
+  struct arena *texts;
+  const char *from, *copy;
+};
+
+static void copy_text(void *user) {
+  struct copied_file *c = user;
+  c->copy = arena_strdup(c->texts, c->from);
+}
+
+// A place without memory for its file has none.
 static void copy_file(struct arena *texts, struct host_place *p) {
-  p->file = texts && p->file ? arena_strdup(texts, p->file) : NULL;
+  struct copied_file c = {.texts = texts, .from = p->file};
+  if (texts && p->file)
+    (void)arena_guard(texts, copy_text, &c);
+  p->file = c.copy;
 }
 
 // The findings outlive the kernel's code, so its texts are copied.

@@ -120,6 +120,18 @@ static struct host_violation convert(struct simulated_finding_context *c,
   return v;
 }
 
+struct recording {
+  struct simulated_finding_context *context;
+  const struct sim_finding *finding;
+};
+
+static void record(void *user) {
+  struct recording *r = user;
+  struct simulated_device *d = r->context->device;
+  d->violations[d->violation_count] = convert(r->context, r->finding);
+  d->violation_count++;
+}
+
 void simulated_record(void *context, const struct sim_finding *f) {
   struct simulated_finding_context *c = context;
   struct simulated_device *d = c->device;
@@ -128,11 +140,7 @@ void simulated_record(void *context, const struct sim_finding *f) {
     return;
   if (!d->report_arena)
     d->report_arena = arena_create();
-  jmp_buf out_of_memory;
-  if (!d->report_arena || setjmp(out_of_memory))
-    return; // it counts, without its text
-  arena_set_oom(d->report_arena, &out_of_memory);
-  d->violations[d->violation_count] = convert(c, f);
-  d->violation_count++;
-  arena_set_oom(d->report_arena, NULL);
+  struct recording r = {c, f};
+  if (d->report_arena) // without memory it counts, without its text
+    (void)arena_guard(d->report_arena, record, &r);
 }

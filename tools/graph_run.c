@@ -80,10 +80,8 @@ static int write_outputs(struct tool *t, const struct graph_session *s) {
       return EXIT_WRONG;
     int error = to_array(s->outputs[k], &array) ? npy_write(path, &array) : ENOMEM;
     array_finish(&array);
-    if (error) {
-      diag_error(t->diag, a->where, E0711, "cannot write `%s`: %s", path, strerror(error));
-      return EXIT_CANNOT_WRITE;
-    }
+    if (error)
+      return tool_cannot_write(t, a->where, path, error);
   }
   return EXIT_DONE;
 }

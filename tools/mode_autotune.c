@@ -115,7 +115,10 @@ static int keep(struct tuning *w, const struct tune_result *r, const char **ret_
                              .spilled_bytes = best->spilled_bytes,
                              .version = tile_version()};
   const char *path = t->o.tune_file ? t->o.tune_file : tune_file_path(t->arena, t->o.file);
-  if (tune_file_put(path, &entry) != TILE_OK) {
+  tile_status written = tune_file_put(path, &entry);
+  if (written == TILE_OUT_OF_MEMORY)
+    return tool_cannot_write(t, SPAN_NONE, path, ENOMEM);
+  if (written != TILE_OK) {
     diag_help(
         diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, tile_error_message()),
         "`--tune-file` takes another path");
@@ -127,10 +130,8 @@ static int keep(struct tuning *w, const struct tune_result *r, const char **ret_
 
 static int write_file(struct tool *t, const char *path, struct strbuf *text) {
   int error = text->failed ? ENOMEM : file_write(path, strbuf_cstr(text), text->len);
-  if (error != 0)
-    diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, strerror(error));
   strbuf_finish(text);
-  return error ? EXIT_CANNOT_WRITE : EXIT_DONE;
+  return error ? tool_cannot_write(t, SPAN_NONE, path, error) : EXIT_DONE;
 }
 
 static int draw(struct tuning *w, const struct tune_result *r) {

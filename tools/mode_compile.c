@@ -33,17 +33,15 @@ static void keep_least(double *at, double ms) {
 }
 
 // Compiles `count` times more, in this process. *timing becomes the least time of each stage.
-static void time_again(const struct compile_request *request, bool mlir, uint64_t count,
-                       struct compile_timing *timing) {
+static void time_again(struct arena *of, const struct compile_request *request, bool mlir,
+                       uint64_t count, struct compile_timing *timing) {
   struct compile_request r = *request;
   r.passes = (struct pass_options){.only = request->passes.only};
   r.static_print = NULL;
   *timing = (struct compile_timing){INFINITY, INFINITY, INFINITY, INFINITY, INFINITY};
   for (uint64_t i = 0; i < count; i++) {
-    struct arena *a = arena_create();
+    struct arena *a = arena_create_nested(of);
     struct compile_result result;
-    if (!a)
-      return;
     (mlir ? compile_mlir : compile_kernel)(a, diag_engine_create(a), &r, &result);
     keep_least(&timing->parse_ms, result.timing.parse_ms);
     keep_least(&timing->frontend_ms, result.timing.frontend_ms);
@@ -60,7 +58,7 @@ static void show_timing(struct tool *t, const struct compile_request *r, bool ml
   if (!t->o.repeats)
     return;
   struct compile_timing warm;
-  time_again(r, mlir, t->o.repeats, &warm);
+  time_again(t->arena, r, mlir, t->o.repeats, &warm);
   print_timing(t, "stages, least of the repeats", &warm);
 }
 

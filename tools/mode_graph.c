@@ -105,10 +105,7 @@ static int write_text(struct tool *t, struct strbuf *out) {
 
 static int write_file(struct tool *t, const char *path, const struct strbuf *text) {
   int error = text->failed ? ENOMEM : file_write(path, text->ptr, text->len);
-  if (error == 0)
-    return EXIT_DONE;
-  diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, strerror(error));
-  return EXIT_CANNOT_WRITE;
+  return error ? tool_cannot_write(t, SPAN_NONE, path, error) : EXIT_DONE;
 }
 
 // NAME.h and NAME.c in the folder -o.

@@ -119,11 +119,8 @@ static bool look_up(struct tool *t, struct launch *l, const struct assignment *a
 static int write_outputs(struct tool *t, const struct wanted *outs, const struct array *results) {
   for (size_t i = 0; i < t->o.outs.len; i++) {
     int error = npy_write(outs[i].path, &results[outs[i].arg]);
-    if (error != 0) {
-      diag_error(t->diag, outs[i].at->where, E0711, "cannot write `%s`: %s", outs[i].path,
-                 strerror(error));
-      return EXIT_CANNOT_WRITE;
-    }
+    if (error != 0)
+      return tool_cannot_write(t, outs[i].at->where, outs[i].path, error);
   }
   return EXIT_DONE;
 }

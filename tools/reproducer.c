@@ -106,6 +106,7 @@ static void name_folder(void) {
 
 void reproducer_install(struct tool *t, int argc, char **argv) {
   struct strbuf command = {.arena = t->arena};
+  state.command = state.version = state.input = (struct str){0}; // an earlier call's are gone
   for (int i = 0; i < argc; i++) {
     if (i)
       strbuf_putc(&command, ' ');

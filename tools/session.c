@@ -20,24 +20,34 @@ struct source *tool_source(struct tool *t, int *ret_status) {
     reproducer_input(source);
     return source;
   }
-  *ret_status = error == EFBIG ? EXIT_LIMIT : error == ENOENT ? EXIT_WRONG : EXIT_IO;
+  *ret_status = error == EFBIG || error == ENOMEM ? EXIT_LIMIT
+                : error == ENOENT                 ? EXIT_WRONG
+                                                  : EXIT_IO;
   if (error == ENOENT)
     diag_error(t->diag, t->o.file_at, E0710, "no such file: `%s`", t->o.file);
   else if (error == EFBIG)
     diag_error(t->diag, t->o.file_at, E0901, "`%s` is larger than %u MiB", t->o.file,
                SOURCE_MAX_BYTES >> 20);
+  else if (error == ENOMEM)
+    diag_error(t->diag, t->o.file_at, E0991, "out of memory for `%s`", t->o.file);
   else
     diag_error(t->diag, t->o.file_at, E0710, "cannot read `%s`: %s", t->o.file, strerror(error));
   return NULL;
 }
 
+int tool_cannot_write(struct tool *t, struct span at, const char *path, int error) {
+  if (error == ENOMEM) {
+    diag_error(t->diag, at, E0991, "out of memory for `%s`", path);
+    return EXIT_LIMIT;
+  }
+  diag_error(t->diag, at, E0711, "cannot write `%s`: %s", path, strerror(error));
+  return EXIT_CANNOT_WRITE;
+}
+
 int tool_write(struct tool *t, const void *data, size_t size) {
   const char *path = t->o.output ? t->o.output : "-";
   int error = file_write(path, data, size);
-  if (error == 0)
-    return EXIT_DONE;
-  diag_error(t->diag, SPAN_NONE, E0711, "cannot write `%s`: %s", path, strerror(error));
-  return EXIT_CANNOT_WRITE;
+  return error ? tool_cannot_write(t, SPAN_NONE, path, error) : EXIT_DONE;
 }
 
 const char *tool_device_name(struct tool *t) {

@@ -153,10 +153,13 @@ int tilec_main(int argc, char **argv);
 struct source *tool_source(struct tool *t, int *ret_status);
 // Writes to o.output or standard output. Returns EXIT_DONE or the status of the failure (reported).
 int tool_write(struct tool *t, const void *data, size_t size);
+// Says that a file cannot be written, for that errno; the exit status.
+int tool_cannot_write(struct tool *t, struct span at, const char *path, int error);
 // The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
 // EXIT_WRONG.
 int tool_error_status(const struct tool *t);
-// What tile_device_open opens for --target and --simulate: "auto", "host", "cuda", "simulate:sm_80".
+// What tile_device_open opens for --target and --simulate: "auto", "host", "cuda",
+// "simulate:sm_80".
 const char *tool_device_name(struct tool *t);
 // The target that was named, else that of the GPU that is there, else the host.
 const struct target *tool_target(const struct tool *t);

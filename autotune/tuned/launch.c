@@ -105,8 +105,29 @@ static struct tuned_table *reserve(struct tuned_settings *s) {
   return grown;
 }
 
-static uint64_t *keep_words(tile_tuned *t, const struct tuned_key *key) {
-  return arena_dup(t->arena, key->words, key->count * sizeof key->words[0], _Alignof(uint64_t));
+struct keeping {
+  struct arena *arena;
+  const struct tuned_key *key;
+  size_t size;
+  void *made;
+  const uint64_t *words;
+};
+
+static void keep_words(void *user) {
+  struct keeping *k = user;
+  const struct tuned_key *key = k->key;
+  k->made = arena_alloc(k->arena, k->size, _Alignof(max_align_t));
+  k->words = arena_dup(k->arena, key->words, key->count * sizeof key->words[0], _Alignof(uint64_t));
+}
+
+// Room for a struct of that size, and the key's words; NULL when memory is out. The lock is held.
+static void *keep_key(tile_tuned *t, const struct tuned_key *key, size_t size,
+                      const uint64_t **ret_words) {
+  struct keeping k = {.arena = t->arena, .key = key, .size = size};
+  if (!arena_guard(t->arena, keep_words, &k))
+    return NULL;
+  *ret_words = k.words;
+  return k.made;
 }
 
 // Remembers what launches with that key take. Nothing depends on it but time: without memory it is
@@ -116,9 +137,9 @@ static void remember(tile_tuned *t, struct tuned_settings *s, const struct tuned
   if (s->launch_count >= TUNED_MOST || find(s, key))
     return;
   struct tuned_table *table = reserve(s);
-  struct tuned_launch *l = table ? arena_new(t->arena, struct tuned_launch) : NULL;
-  const uint64_t *words = l ? keep_words(t, key) : NULL;
-  if (!words)
+  const uint64_t *words;
+  struct tuned_launch *l = table ? keep_key(t, key, sizeof *l, &words) : NULL;
+  if (!l)
     return;
   *l = (struct tuned_launch){key->hash, key->count, words, v, grid};
   s->launch_count++;
@@ -159,9 +180,9 @@ static struct tuned_choice *claim(tile_tuned *t, struct tuned_settings *s,
     pthread_cond_wait(&t->chosen, &t->lock);
   if (c)
     return c;
-  c = arena_new(t->arena, struct tuned_choice);
-  const uint64_t *words = c ? keep_words(t, key) : NULL;
-  if (!words)
+  const uint64_t *words;
+  c = keep_key(t, key, sizeof *c, &words);
+  if (!c)
     return NULL;
   struct tuned_choice **bucket = bucket_of(s, key);
   *c = (struct tuned_choice){.next = *bucket, .words = words, .word_count = key->count};

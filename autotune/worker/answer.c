@@ -14,9 +14,32 @@ static void send_frame(struct server *s, struct frame_writer *w) {
   size_t sent = 0;
   frame_end(w, (struct str){0}, &out);
   pthread_mutex_lock(&s->sending);
-  (void)frame_send(s->fd, &out, &sent); // an end is the reader's to see
+  bool has_memory = frame_send(s->fd, &out, &sent) != FRAME_BAD; // an end is the reader's to see
   pthread_mutex_unlock(&s->sending);
   strbuf_finish(&out);
+  if (!has_memory)
+    worker_out_of_memory(s);
+}
+
+static void device_is_lost(struct server *s) {
+  pthread_mutex_lock(&s->lock);
+  s->failed = true;
+  pthread_cond_broadcast(&s->changed);
+  pthread_mutex_unlock(&s->lock);
+}
+
+void worker_out_of_memory(struct server *s) {
+  char text[160];
+  int n = snprintf(text, sizeof text,
+                   "{\"frame\":\"failed\",\"status\":%d,\"message\":\"out of memory in the "
+                   "tuner's worker\"}\n",
+                   (int)TILE_OUT_OF_MEMORY);
+  struct strbuf out = {.ptr = text, .len = (size_t)n};
+  size_t sent = 0;
+  pthread_mutex_lock(&s->sending);
+  (void)frame_send(s->fd, &out, &sent);
+  pthread_mutex_unlock(&s->sending);
+  device_is_lost(s);
 }
 
 static void send_kind(struct server *s, const char *kind) {
@@ -62,8 +85,15 @@ static void first_line(char *to, size_t size) {
   snprintf(to, size, "%.*s", (int)(n < size ? n : size - 1), message);
 }
 
+// The host's device memory is the program's.
+static bool is_out_of_memory(const struct server *s, tile_status status) {
+  return status == TILE_OUT_OF_MEMORY ||
+         (status == TILE_OUT_OF_DEVICE_MEMORY && s->bench.properties.is_host);
+}
+
 void worker_send_failed(struct server *s, tile_status status) {
   struct frame_writer w;
+  status = is_out_of_memory(s, status) ? TILE_OUT_OF_MEMORY : status;
   frame_begin(&w, "failed");
   json_key(&w.json, "status"), json_int(&w.json, status);
   json_key(&w.json, "message"), json_cstring(&w.json, tile_error_message());
@@ -158,6 +188,10 @@ void *worker_assemble_all(void *user) {
   for (struct candidate *c; (c = next_to_assemble(s));) {
     begin(s, c->load_id);
     tile_status status = assemble(s, c);
+    if (is_out_of_memory(s, status)) {
+      worker_out_of_memory(s);
+      break;
+    }
     if (status != TILE_OK) {
       assembly_failed(s, c, status);
       continue;
@@ -181,6 +215,8 @@ void worker_load(struct server *s, struct candidate *c) {
   if (status == TILE_OK)
     status = module_resources(c->bench.module, &r.registers, &r.local_bytes);
   r.load_ms = c->assemble_ms + clock_ms() - start;
+  if (is_out_of_memory(s, status))
+    worker_out_of_memory(s);
   if (status != TILE_OK) {
     r.outcome = TUNE_BAD_BUILD;
     first_line(r.reason, sizeof r.reason);
@@ -197,14 +233,13 @@ void worker_load(struct server *s, struct candidate *c) {
 
 // ---- requests ----
 
-static void device_is_lost(struct server *s) {
-  pthread_mutex_lock(&s->lock);
-  s->failed = true;
-  pthread_mutex_unlock(&s->lock);
-}
-
 // A launch that failed: when the device does not survive it, neither does the worker.
-static void launch_failed(struct server *s, struct tune_reply *r) {
+static void launch_failed(struct server *s, tile_status status, struct tune_reply *r) {
+  if (is_out_of_memory(s, status)) { // says nothing of the configuration
+    r->outcome = TUNE_UNTRIED;
+    worker_out_of_memory(s);
+    return;
+  }
   r->outcome = TUNE_BAD_LAUNCH;
   first_line(r->reason, sizeof r->reason);
   if (!bench_is_usable(&s->bench))
@@ -256,7 +291,7 @@ static void check(struct server *s, struct candidate *c, bool is_reference, stru
     status = recover(s);
   }
   if (status != TILE_OK)
-    launch_failed(s, r);
+    launch_failed(s, status, r);
   r->check_ms = clock_ms() - start;
 }
 
@@ -268,8 +303,10 @@ void worker_answer_request(struct server *s, const struct request *q, struct can
     snprintf(r.reason, sizeof r.reason, "%s", c ? c->reason : "it was not loaded");
   } else if (!q->measures) {
     check(s, c, q->is_reference, &r);
-  } else if (bench_measure(&s->bench, &c->bench, &q->plan, &r.sample) != TILE_OK) {
-    launch_failed(s, &r);
+  } else {
+    tile_status status = bench_measure(&s->bench, &c->bench, &q->plan, &r.sample);
+    if (status != TILE_OK)
+      launch_failed(s, status, &r);
   }
   if (c && r.outcome != TUNE_MEASURED && r.outcome != TUNE_UNTRIED) {
     pthread_mutex_lock(&s->lock);

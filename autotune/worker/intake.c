@@ -10,7 +10,7 @@ static const char *text(struct server *s, const struct json *head, const char *k
   return arena_strndup(s->arena, t.ptr, t.len);
 }
 
-static bool take_open(struct server *s, const struct json *head) {
+static bool read_open(struct server *s, const struct json *head) {
   const struct json *args = json_get(head, "args");
   struct bench_problem *p = &s->problem;
   p->device = text(s, head, "device");
@@ -39,6 +39,24 @@ static bool take_open(struct server *s, const struct json *head) {
   return true;
 }
 
+struct opening {
+  struct server *s;
+  const struct json *head;
+  bool ok;
+};
+
+static void open_problem(void *user) {
+  struct opening *o = user;
+  o->ok = read_open(o->s, o->head);
+}
+
+static bool take_open(struct server *s, const struct json *head) {
+  struct opening o = {.s = s, .head = head};
+  if (!arena_guard(s->arena, open_problem, &o))
+    worker_out_of_memory(s);
+  return o.ok;
+}
+
 void worker_candidate_free(struct candidate *c) {
   bench_unload(&c->bench);
   free(c->code);
@@ -46,8 +64,21 @@ void worker_candidate_free(struct candidate *c) {
   free(c);
 }
 
-static struct candidate *candidate_new(const struct frame *f) {
+struct reading_info {
+  struct candidate *c;
+  const struct json *info;
+  bool ok;
+};
+
+static void read_info(void *user) {
+  struct reading_info *r = user;
+  r->ok = kernel_info_read(r->c->arena, r->info, &r->c->bench.info);
+}
+
+// NULL: what came is no candidate, or memory is out (then *ret_has_memory is false).
+static struct candidate *candidate_new(const struct frame *f, bool *ret_has_memory) {
   struct candidate *c = memory_zeroed(1, sizeof *c);
+  *ret_has_memory = false;
   if (!c)
     return NULL;
   const struct json *info = json_get(f->head, "info"), *grid = json_get(f->head, "grid");
@@ -56,8 +87,9 @@ static struct candidate *candidate_new(const struct frame *f) {
   c->arena = arena_create();
   c->size = f->bytes.len;
   c->code = memory_alloc(c->size + 1);
-  if (!c->arena || !c->code || !info || !kernel_info_read(c->arena, info, &c->bench.info) ||
-      !grid || grid->kind != JSON_ARRAY || grid->count != 3) {
+  struct reading_info reading = {.c = c, .info = info};
+  *ret_has_memory = c->arena && c->code && (!info || arena_guard(c->arena, read_info, &reading));
+  if (!*ret_has_memory || !reading.ok || !grid || grid->kind != JSON_ARRAY || grid->count != 3) {
     worker_candidate_free(c);
     return NULL;
   }
@@ -69,7 +101,10 @@ static struct candidate *candidate_new(const struct frame *f) {
 }
 
 static bool take_load(struct server *s, const struct frame *f) {
-  struct candidate *c = candidate_new(f);
+  bool has_memory;
+  struct candidate *c = candidate_new(f, &has_memory);
+  if (!has_memory)
+    worker_out_of_memory(s);
   if (!c)
     return false;
   pthread_mutex_lock(&s->lock);
@@ -84,8 +119,10 @@ static bool take_load(struct server *s, const struct frame *f) {
 
 static bool take_request(struct server *s, const struct json *head, bool measures) {
   struct request *r = memory_zeroed(1, sizeof *r);
-  if (!r)
+  if (!r) {
+    worker_out_of_memory(s);
     return false;
+  }
   r->measures = measures;
   r->id = (uint64_t)frame_int(head, "id", 0);
   r->config = (uint32_t)frame_int(head, "config", 0);
@@ -126,22 +163,37 @@ static bool take(struct server *s, const struct frame *f) {
   return true;
 }
 
+struct intake {
+  struct server *s;
+  struct frame_reader reader;
+  struct arena *heads;
+};
+
+static void take_all(void *user) {
+  struct intake *in = user;
+  enum frame_status status = FRAME_HERE;
+  while (status == FRAME_HERE) {
+    struct arena_mark mark = arena_mark(in->heads);
+    struct frame f;
+    enum frame_status one = frame_next(&in->reader, in->heads, &f);
+    while (one == FRAME_HERE && take(in->s, &f))
+      one = frame_next(&in->reader, in->heads, &f);
+    arena_release(in->heads, mark);
+    if (one != FRAME_NONE) // a bad one, or one that was not taken
+      return;
+    status = frame_fill(&in->reader, in->s->fd);
+  }
+  if (status == FRAME_BAD)
+    worker_out_of_memory(in->s);
+}
+
 void *worker_read_frames(void *user) {
   struct server *s = user;
-  struct frame_reader reader = {0};
-  struct arena *heads = arena_create();
-  enum frame_status status = heads ? FRAME_HERE : FRAME_BAD;
-  while (status == FRAME_HERE) {
-    struct arena_mark mark = arena_mark(heads);
-    struct frame f;
-    enum frame_status one;
-    while ((one = frame_next(&reader, heads, &f)) == FRAME_HERE)
-      one = take(s, &f) ? FRAME_HERE : FRAME_BAD;
-    arena_release(heads, mark);
-    status = one == FRAME_BAD ? FRAME_BAD : frame_fill(&reader, s->fd);
-  }
-  frame_reader_finish(&reader);
-  arena_destroy(heads);
+  struct intake in = {.s = s, .heads = arena_create()};
+  if (!in.heads || !arena_guard(in.heads, take_all, &in))
+    worker_out_of_memory(s);
+  frame_reader_finish(&in.reader);
+  arena_destroy(in.heads);
   if (s->hooks->on_end)
     s->hooks->on_end();
   set(s, &s->ended);

@@ -18,8 +18,9 @@
 
 // ---- ending ----
 
-// There will be no worker any more.
-static void give_up(struct tune_worker *w, tile_status status, const char *message) {
+void worker_give_up(struct tune_worker *w, tile_status status, const char *message) {
+  if (w->status != TILE_OK)
+    return;
   w->status = status;
   snprintf(w->message, sizeof w->message, "%s", message);
   w->has_device_news = true;
@@ -115,7 +116,7 @@ static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_requ
   if (w->deaths < MAX_DEATHS)
     return;
   snprintf(reason, sizeof reason, "the tuner's worker does not stay alive: it %s", how);
-  give_up(w, TILE_LAUNCH_FAILED, reason);
+  worker_give_up(w, TILE_LAUNCH_FAILED, reason);
 }
 
 // ---- starting ----
@@ -179,8 +180,10 @@ static void put_request(struct tune_worker *w, struct worker_request *r) {
 static bool put_own_load(struct tune_worker *w, struct worker_request *r,
                          struct worker_candidate *c) {
   struct worker_request *own = memory_zeroed(1, sizeof *own), **at = &w->requests;
-  if (!own)
+  if (!own) {
+    worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for the requests to the tuner's worker");
     return false;
+  }
   while (*at != r)
     at = &(*at)->next;
   *own = (struct worker_request){.id = worker_next_id(w),
@@ -293,7 +296,7 @@ static bool take(struct tune_worker *w, const struct frame *f) {
     copy_text(message, sizeof message, frame_text(f->head, "message"));
     int64_t status = frame_int(f->head, "status", TILE_INTERNAL);
     bool known = status > TILE_OK && status <= TILE_INTERNAL;
-    give_up(w, known ? (tile_status)status : TILE_INTERNAL, message);
+    worker_give_up(w, known ? (tile_status)status : TILE_INTERNAL, message);
   } else if (r && r->sent && frame_is(f->head, "begin")) {
     r->begun = true;
     r->begun_at = clock_ms();
@@ -314,19 +317,26 @@ static bool take_all(struct tune_worker *w) {
   return one != FRAME_BAD;
 }
 
-// False: the worker is gone, or not itself any more, or there is no memory to hear it.
+struct hearing {
+  struct tune_worker *w;
+  bool is_good;
+};
+
+static void hear(void *user) {
+  struct hearing *h = user;
+  h->is_good = take_all(h->w);
+}
+
+// False: the worker is gone, or not itself any more.
 static bool receive(struct tune_worker *w) {
   enum frame_status status = frame_fill(&w->reader, w->fd);
   struct arena_mark mark = arena_mark(w->heads);
-  jmp_buf out_of_memory;
-  volatile bool is_good = false;
-  if (setjmp(out_of_memory) == 0) {
-    arena_set_oom(w->heads, &out_of_memory);
-    is_good = take_all(w);
-  }
-  arena_set_oom(w->heads, NULL);
+  struct hearing h = {.w = w};
+  bool has_memory = status != FRAME_BAD && arena_guard(w->heads, hear, &h);
   arena_release(w->heads, mark);
-  return is_good && (status == FRAME_HERE || status == FRAME_NONE);
+  if (!has_memory)
+    worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for what the tuner's worker says");
+  return !has_memory || (h.is_good && (status == FRAME_HERE || status == FRAME_NONE));
 }
 
 // ---- the watchdog ----
@@ -386,7 +396,7 @@ static void turn(struct tune_worker *w) {
   if (w->status == TILE_OK && w->fd < 0) {
     tile_status s = start(w);
     if (s != TILE_OK)
-      give_up(w, s, tile_error_message());
+      worker_give_up(w, s, tile_error_message());
   }
   if (w->status != TILE_OK) {
     finish(w);
@@ -395,7 +405,8 @@ static void turn(struct tune_worker *w) {
   }
   put_all(w);
   if (frame_send(w->fd, &w->out, &w->sent) == FRAME_BAD) { // an end shows when reading
-    give_up(w, TILE_OUT_OF_MEMORY, "out of memory for what the tuner's worker has to be told");
+    worker_give_up(w, TILE_OUT_OF_MEMORY,
+                   "out of memory for what the tuner's worker has to be told");
     return;
   }
   wait_for_any(w, deadline(w, &late), &readable);

@@ -82,6 +82,16 @@ static bool map_files(struct server *s) {
   return s->data != MAP_FAILED && s->reference != MAP_FAILED;
 }
 
+struct preparing {
+  struct server *s;
+  tile_status status;
+};
+
+static void prepare(void *user) {
+  struct preparing *p = user;
+  p->status = bench_prepare(&p->s->bench, p->s->arena);
+}
+
 static bool open_bench(struct server *s) {
   pthread_mutex_lock(&s->lock);
   while (!s->opened && !s->ended)
@@ -99,7 +109,10 @@ static bool open_bench(struct server *s) {
     return false;
   }
   worker_send_device(s);
-  status = bench_prepare(&s->bench, s->arena);
+  struct preparing p = {.s = s};
+  status = arena_guard(s->arena, prepare, &p)
+               ? p.status
+               : status_set(TILE_OUT_OF_MEMORY, "out of memory for the arrays");
   if (status != TILE_OK) {
     worker_send_failed(s, status);
     return false;

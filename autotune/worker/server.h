@@ -64,6 +64,7 @@ void worker_send_device(struct server *s);
 void worker_send_copied(struct server *s, double gbs);
 void worker_send_leaving(struct server *s); // what had begun is not to blame for the end
 void worker_send_failed(struct server *s, tile_status status); // with the thread's message
+void worker_out_of_memory(struct server *s); // the tuning ends; needs no memory to say so
 void *worker_assemble_all(void *server);
 // By the device's thread, without the lock.
 void worker_load(struct server *s, struct candidate *c);

@@ -18,6 +18,7 @@ struct worker_request {
   struct measure_plan plan;
   bool sent, begun;
   double begun_at;
+  struct tune_reply reply; // once it is answered
   struct worker_request *next;
 };
 
@@ -27,11 +28,6 @@ struct worker_candidate {
   bool is_bad;        // with what its later requests are answered
   enum tune_outcome outcome;
   char reason[256];
-};
-
-struct worker_reply {
-  struct tune_reply reply;
-  struct worker_reply *next;
 };
 
 struct tune_worker {
@@ -51,7 +47,7 @@ struct tune_worker {
   VEC(struct worker_candidate *) candidates; // by configuration; NULL: not given
   struct worker_request *requests;           // unanswered, in order
   uint64_t last_id;
-  struct worker_reply *replies, **replies_end;
+  struct worker_request *replies, **replies_end; // answered, not taken
   bool is_closing, is_ready, has_device, has_device_news, is_notified;
   tile_device_properties device;
   double copy_gbs;
@@ -74,12 +70,14 @@ struct tune_worker {
 // ---- worker.c; with the lock ----
 struct worker_candidate *worker_candidate(struct tune_worker *w,
                                           uint32_t config); // NULL: not given
-// Gives the reply to the caller (unless the request is its own) and frees the request.
+// Gives the reply to the caller; a request of its own is freed.
 void worker_answer(struct tune_worker *w, struct worker_request *r, const struct tune_reply *reply);
 void worker_notify(struct tune_worker *w);
 uint64_t worker_next_id(struct tune_worker *w);
 
 // ---- autotune/worker/keeper.c ----
+// There will be no worker any more. The first reason counts. With the lock.
+void worker_give_up(struct tune_worker *w, tile_status status, const char *message);
 void *worker_keep(void *worker);
 
 #endif

@@ -157,7 +157,7 @@ void tune_worker_close(struct tune_worker *w) {
     next = r->next;
     free(r);
   }
-  for (struct worker_reply *r = w->replies, *next; r; r = next) {
+  for (struct worker_request *r = w->replies, *next; r; r = next) {
     next = r->next;
     free(r);
   }
@@ -188,11 +188,17 @@ struct worker_candidate *worker_candidate(struct tune_worker *w, uint32_t config
 
 uint64_t worker_next_id(struct tune_worker *w) { return ++w->last_id; }
 
+static void out_of_memory(struct tune_worker *w) {
+  worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for the requests to the tuner's worker");
+}
+
 static struct worker_request *queue(struct tune_worker *w, enum request_kind kind,
                                     uint32_t config) {
   struct worker_request *r = memory_zeroed(1, sizeof *r), **at = &w->requests;
-  if (!r)
-    return NULL; // the caller counts replies: it will run into its own limits first
+  if (!r) {
+    out_of_memory(w);
+    return NULL;
+  }
   r->id = worker_next_id(w);
   r->kind = kind;
   r->config = config;
@@ -209,24 +215,27 @@ void tune_worker_data_ready(struct tune_worker *w) {
   wake(w);
 }
 
-// What memory does not suffice for was not loaded, and is answered so.
-static void keep_candidate(struct tune_worker *w, const struct tune_built *b) {
-  jmp_buf out_of_memory;
-  if (setjmp(out_of_memory) == 0) {
-    arena_set_oom(w->arena, &out_of_memory);
-    while (w->candidates.len <= b->config)
-      vec_push(w->arena, &w->candidates, NULL);
-    struct worker_candidate **c = &w->candidates.at[b->config];
-    if (!*c)
-      *c = arena_new(w->arena, struct worker_candidate);
-    **c = (struct worker_candidate){.built = *b};
-  }
-  arena_set_oom(w->arena, NULL);
+struct keeping {
+  struct tune_worker *w;
+  const struct tune_built *built;
+};
+
+static void keep_candidate(void *user) {
+  struct tune_worker *w = ((struct keeping *)user)->w;
+  const struct tune_built *b = ((struct keeping *)user)->built;
+  while (w->candidates.len <= b->config)
+    vec_push(w->arena, &w->candidates, NULL);
+  struct worker_candidate **c = &w->candidates.at[b->config];
+  if (!*c)
+    *c = arena_new(w->arena, struct worker_candidate);
+  **c = (struct worker_candidate){.built = *b};
 }
 
 void tune_worker_load(struct tune_worker *w, const struct tune_built *b) {
+  struct keeping k = {w, b};
   pthread_mutex_lock(&w->lock);
-  keep_candidate(w, b);
+  if (!arena_guard(w->arena, keep_candidate, &k))
+    out_of_memory(w);
   queue(w, REQUEST_LOAD, b->config);
   pthread_mutex_unlock(&w->lock);
   wake(w);
@@ -265,15 +274,16 @@ void worker_answer(struct tune_worker *w, struct worker_request *r,
   while (*at != r)
     at = &(*at)->next;
   *at = r->next;
-  struct worker_reply *n = r->is_own ? NULL : memory_zeroed(1, sizeof *n);
-  if (n) {
-    n->reply = *reply;
-    n->reply.config = r->config;
-    *w->replies_end = n;
-    w->replies_end = &n->next;
-    worker_notify(w);
+  if (r->is_own) {
+    free(r);
+    return;
   }
-  free(r);
+  r->reply = *reply;
+  r->reply.config = r->config;
+  r->next = NULL;
+  *w->replies_end = r;
+  w->replies_end = &r->next;
+  worker_notify(w);
 }
 
 int tune_worker_fd(const struct tune_worker *w) { return w->notify[0]; }
@@ -301,7 +311,7 @@ bool tune_worker_next(struct tune_worker *w, int timeout_ms, struct tune_reply *
   pthread_mutex_lock(&w->lock);
   if (timeout_ms != 0)
     (void)wait_for_news(w, timeout_ms);
-  struct worker_reply *r = w->replies;
+  struct worker_request *r = w->replies;
   if (r) {
     w->replies = r->next;
     if (!w->replies)
@@ -319,7 +329,7 @@ bool tune_worker_next(struct tune_worker *w, int timeout_ms, struct tune_reply *
 bool tune_worker_device(struct tune_worker *w, tile_device_properties *ret,
                         tile_status *ret_status) {
   pthread_mutex_lock(&w->lock);
-  bool known = w->has_device;
+  bool known = w->has_device && w->status != TILE_OUT_OF_MEMORY;
   *ret = w->device;
   *ret_status = known ? TILE_OK : w->status;
   if (*ret_status != TILE_OK)

@@ -80,7 +80,7 @@ int tune_worker_fd(const struct tune_worker *w); // readable when a reply or the
 // known meanwhile.
 bool tune_worker_next(struct tune_worker *w, int timeout_ms, struct tune_reply *ret);
 // What the device is, once the worker has opened it. False: not yet (*ret_status is TILE_OK), or it
-// failed, with the thread's message.
+// failed, with the thread's message; also when memory ran out later.
 bool tune_worker_device(struct tune_worker *w, tile_device_properties *ret,
                         tile_status *ret_status);
 double tune_worker_copy_gbs(struct tune_worker *w); // of a copy on the device; 0: not known (yet)

@@ -310,6 +310,8 @@ static tile_status add_outputs(struct variant *v, tile_value *const *out,
   return s;
 }
 
+static void find_sizes(void *graph) { graph_find_sizes(graph); }
+
 static tile_status capture(const tile_captured *f, struct variant *v,
                            const struct tensor_views *views, tile_value **values) {
   struct sizes sizes = {0};
@@ -325,10 +327,10 @@ static tile_status capture(const tile_captured *f, struct variant *v,
   if (s != TILE_OK)
     return status_set(s, "the captured function ended with %s", tile_status_name(s));
   s = add_outputs(v, out, views);
-  if (s == TILE_OK) {
-    graph_find_sizes(v->graph->g);
+  if (s == TILE_OK && !arena_guard(v->graph->arena, find_sizes, v->graph->g))
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the sizes of a function");
+  if (s == TILE_OK)
     s = tensor_views_check(v->graph->g, views, false);
-  }
   return s == TILE_OK ? tile_program_from_graph(f->device, v->graph, &v->program) : s;
 }
 

@@ -390,21 +390,34 @@ static bool run_stage(struct execution *x) {
   }
 }
 
+struct interpretation {
+  struct execution *x;
+  struct tensor *const *inputs;
+  bool ok;
+};
+
+static void run_stages(void *user) {
+  struct interpretation *in = user;
+  struct execution *x = in->x;
+  in->ok = allocate(x) && move_inputs(x, in->inputs);
+  for (size_t i = 0; in->ok && i < x->l->stages.len; i++) {
+    struct arena_mark mark = arena_mark(x->c.arena);
+    x->s = x->l->stages.at[i];
+    in->ok = run_stage(x);
+    arena_release(x->c.arena, mark);
+  }
+}
+
 bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbols,
                      struct tensor *const *inputs, struct tensor **ret_outputs) {
   struct execution x = {.l = l};
   struct arena *scratch = arena_create();
   struct memory *memory = memory_zeroed(l->buffers.len + 1, sizeof *memory);
+  struct interpretation in = {.x = &x, .inputs = inputs};
   x.c = (struct tape_context){
       .arena = scratch, .graph = l->graph, .sizes = symbols, .memory = memory, .seed = seed};
-  bool ok = scratch && memory && allocate(&x) && move_inputs(&x, inputs);
-  for (size_t i = 0; ok && i < l->stages.len; i++) {
-    struct arena_mark mark = arena_mark(scratch);
-    x.s = l->stages.at[i];
-    ok = run_stage(&x);
-    arena_release(scratch, mark);
-  }
-  ok = ok && move_outputs(&x, ret_outputs);
+  bool ok = scratch && memory && arena_guard(scratch, run_stages, &in) && in.ok &&
+            move_outputs(&x, ret_outputs);
   for (size_t i = 0; memory && i < l->buffers.len; i++)
     free(memory[i].at);
   free(memory);

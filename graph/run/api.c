@@ -106,9 +106,9 @@ tile_status tile_program_open(tile_device *device, const char *path, tile_progra
   if (!a)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a graph");
   struct str text = {0};
-  int error = file_read(a, path, SOURCE_MAX_BYTES, &text);
-  tile_status s = error ? jit_read_failure(path, error)
-                        : tile_program_from_text(device, path, text.ptr, text.len, ret_program);
+  tile_status s = jit_read_file(a, path, &text);
+  if (s == TILE_OK)
+    s = tile_program_from_text(device, path, text.ptr, text.len, ret_program);
   arena_destroy(a);
   return s;
 }

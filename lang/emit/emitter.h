@@ -115,6 +115,7 @@ struct emitter {
   struct outline_cache *outlined;
   struct map records;       // ast_class -> struct record *
   struct map module_values; // ast_constant -> struct value *
+  struct map module_errors; // ast_constant -> struct diag_engine *, of those that failed
   struct map files;         // path -> struct read_file *, of imports (import.c)
   struct map imported;      // "module name" -> struct value *, of what an import was found to bind
   size_t file_bytes;        // of the imported files
@@ -123,9 +124,10 @@ struct emitter {
   unsigned region, region_count; // the func.func being filled; 0: the kernel
   bool is_pure;                  // in a function that may have no effects
   unsigned statements;
-  bool stopped;      // too much was emitted: nothing more
-  bool damaged;      // the tree holds errors of the parser: no module comes out
-  unsigned errors;   // reported before emission began
+  bool stopped;            // too much was emitted: nothing more
+  unsigned constant_depth; // of constants that need each other
+  bool damaged;            // the tree holds errors of the parser: no module comes out
+  unsigned errors;         // reported before emission began
   struct host *host; // NULL: emitting. Else only Python of the host is evaluated (host.h): there is
                      // no `c`, and nothing is emitted
   // The outer level of files (lang/host/outer.h).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions: a value for each, folded where its operands are known at compile time.
+#include "base/limits.h"
 #include "lang/emit/consteval.h"
 #include "lang/host/host.h"
 
@@ -393,12 +394,20 @@ static struct value emit_binary_expr(struct emitter *e, const struct expr *x) {
   return emit_binary(e, x->binary.op, a, b, x->binary.op_span);
 }
 
+static struct value emit_integer(struct emitter *e, const struct expr *x) {
+  if (!x->integer.overflow)
+    return value_int((int_const)x->integer.value);
+  struct diag *d =
+      emit_error(e, x->span, E0304, "the integer has more than %d bits", LIMIT_LITERAL_BITS);
+  diag_help(d, "compute it: compile-time integers have %d bits, as in `1 << 100`",
+            LIMIT_INTEGER_BITS);
+  return VALUE_ERROR;
+}
+
 static struct value emit_expr_kind(struct emitter *e, const struct expr *x) {
   switch (x->kind) {
   case EXPR_NAME: return scope_lookup(e, x->name, x->span);
-  case EXPR_INT:
-    e->damaged = e->damaged || x->integer.overflow;
-    return value_int((int_const)x->integer.value);
+  case EXPR_INT: return emit_integer(e, x);
   case EXPR_FLOAT: return value_float(x->floating.value);
   case EXPR_STRING:
     return x->string.is_bytes ? not_supported(e, x, "bytes are") : value_str(x->string.value);

@@ -2,6 +2,7 @@
 // What a name of the outer level of a file is. As in Python the binding counts that is made last:
 // of constants, functions, classes and imports with that name the last one whose conditions hold
 // (lang/host/outer.h).
+#include "base/limits.h"
 #include "lang/builtins/builtins.h"
 #include "lang/emit/consteval.h"
 #include "lang/host/import.h"
@@ -110,21 +111,43 @@ static struct value evaluate_on_host(struct emitter *e, const struct ast_module 
 }
 
 // By the rules of kernels; what they do not have may be Python of the host. If it is neither, the
-// former say why.
+// former say why: to who needs the constant, now and later, since it is computed once.
 static struct value compute(struct emitter *e, const struct ast_module *m,
-                            const struct ast_constant *k) {
+                            const struct ast_constant *k, struct span at) {
   struct diag_engine *diag = e->diag;
   struct map reported = e->reported;
   e->diag = diag_engine_create(e->a);
   e->reported = (struct map){0};
   struct value v = emit_expr(e, k->value);
-  bool failed = diag_error_count(e->diag) > 0, warned = !failed && diag_count(e->diag) > 0;
+  bool failed = diag_error_count(e->diag) > 0 || value_is_poison(v);
+  if (!failed && !value_is_const(v)) {
+    struct diag *d =
+        emit_error(e, at, E0301, "the module constant `%s` is not known at compile time", k->name);
+    diag_label(d, k->value->span, "%s", value_type_text(e, v));
+    v = VALUE_ERROR;
+  }
+  struct diag_engine *own = e->diag;
   e->diag = diag;
   e->reported = reported;
-  if (!failed && !value_is_poison(v))
-    return warned ? emit_expr(e, k->value) : v;
-  struct value of_host = evaluate_on_host(e, m, k);
-  return value_is_poison(of_host) ? emit_expr(e, k->value) : of_host;
+  struct value of_host = failed ? evaluate_on_host(e, m, k) : VALUE_ERROR;
+  if (!value_is_poison(of_host))
+    return of_host;
+  if (diag_error_count(own) > 0)
+    ptrmap_put(e->a, &e->module_errors, k, own);
+  diag_add_all(e->diag, own);
+  return failed ? VALUE_ERROR : v;
+}
+
+// Constants that need each other are evaluated within each other.
+static bool enter_constant(struct emitter *e, struct span at) {
+  if (e->constant_depth < LIMIT_CONSTANT_CHAIN) {
+    e->constant_depth++;
+    return true;
+  }
+  const struct limit_row *limit = limit_row(LIMIT_ID_CONSTANT_CHAIN);
+  diag_help(emit_error(e, at, E0307, "more than %llu %s", limit->value, limit->what), "%s",
+            limit->instead);
+  return false;
 }
 
 static struct value constant_value(struct emitter *e, const struct ast_module *m,
@@ -134,8 +157,14 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
     emit_error(e, k->name_span, E0301, "the constant `%s` needs itself", k->name);
     return VALUE_ERROR;
   }
-  if (known)
+  if (known) {
+    const struct diag_engine *errors = ptrmap_get(&e->module_errors, k);
+    if (errors)
+      diag_add_all(e->diag, errors);
     return *known;
+  }
+  if (!enter_constant(e, at))
+    return VALUE_ERROR;
   known = arena_new(e->a, struct value); // absent while it is computed
   ptrmap_put(e->a, &e->module_values, k, known);
   struct frame *f = arena_new(e->a, struct frame); // lambdas may keep it
@@ -147,18 +176,11 @@ static struct value constant_value(struct emitter *e, const struct ast_module *m
   e->frame = f;
   e->limited = m;
   e->limit = k->name_span.begin;
-  struct value v = e->host ? emit_expr(e, k->value) : compute(e, m, k);
+  struct value v = e->host ? emit_expr(e, k->value) : compute(e, m, k, at);
+  e->constant_depth--;
   e->frame = saved;
   e->limited = limited;
   e->limit = limit;
-  if (!value_is_const(v) && !value_is_poison(v) && !e->host) {
-    struct diag *d = emit_error(e, at, E0301,
-                                "the module constant `%s` is not known at compile "
-                                "time",
-                                k->name);
-    diag_label(d, k->value->span, "%s", value_type_text(e, v));
-    v = VALUE_ERROR;
-  }
   return *known = v;
 }
 

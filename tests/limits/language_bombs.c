@@ -21,6 +21,19 @@ static void around(FILE *f, int size, const char *open, const char *core, const 
   fputs("\n  store(p, load(p) + y)\n", f);
 }
 
+static void constant_chain(FILE *f, int size) {
+  fputs("A0 = 1\n", f);
+  for (int i = 1; i <= size; i++)
+    fprintf(f, "A%d = A%d + 1\n", i, i - 1);
+  fprintf(f, "@jit\ndef k(x: ptr[f32]):\n  store(x, A%d * 1.0)\n", size);
+}
+
+static void literal(FILE *f, int size) {
+  fputs("@jit\ndef k(x: ptr[f32]):\n  store(x, ", f);
+  repeat(f, size, "9");
+  fputs(" * 1.0)\n", f);
+}
+
 static void parameters(FILE *f, int size) {
   fputs("@jit\ndef k(x: ptr[f32]", f);
   for (int i = 0; i < size; i++)
@@ -415,6 +428,9 @@ static void classes(FILE *f, int size) {
 #define PTX "@ --emit=ptx --target=sm_90a"
 #define HOST "@ --emit=llvm --target=host"
 const struct bomb language_bombs[] = {
+    {"constants-20000.tile", constant_chain, 20000, PTX, "E0307"},
+    {"constants-300.tile", constant_chain, 300, PTX, ""},
+    {"literal-1000000.tile", literal, 1000000, PTX, "E0304"},
     {"parameters-20000.tile", parameters, 20000, PTX, "E0950"},
     {"parameters-2000.tile", parameters, 1000, PTX, ""},
     {"parameters-untyped.tile", parameters_untyped, 20000, PTX, "E0950"},

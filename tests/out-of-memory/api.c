@@ -36,8 +36,15 @@ static void print(const float *x, size_t n) {
     printf("%a\n", (double)x[i]);
 }
 
-// Opens, launches, closes. `replays`: records the launch and runs it.
-static tile_status launch(bool replays) {
+static bool write_file(const char *path, const char *text) {
+  FILE *f = fopen(path, "w");
+  bool ok = f && fputs(text, f) >= 0;
+  return f && fclose(f) == 0 && ok;
+}
+
+// Opens (`path` NULL: the source above), launches, closes. `replays`: records the launch and runs
+// it.
+static tile_status launch(const char *path, bool replays) {
   tile_device *device = NULL;
   tile_kernel *kernel = NULL;
   tile_stream *stream = NULL;
@@ -45,7 +52,9 @@ static tile_status launch(bool replays) {
   fill();
   tile_status s = tile_device_open("host", &device);
   if (s == TILE_OK)
-    s = tile_kernel_from_source(device, "twice.tile", source, sizeof source - 1, NULL, &kernel);
+    s = path ? tile_kernel_open(device, path, NULL, &kernel)
+             : tile_kernel_from_source(device, "twice.tile", source, sizeof source - 1, NULL,
+                                       &kernel);
   if (s == TILE_OK)
     s = tile_kernel_set_constant(kernel, "BLOCK", "64");
   if (s == TILE_OK)
@@ -69,8 +78,6 @@ static tile_status launch(bool replays) {
     s = tile_replay_run(replay, stream);
   if (s == TILE_OK)
     s = tile_stream_synchronize(device, stream);
-  if (s == TILE_OK)
-    print(out, N);
   tile_replay_destroy(replay);
   tile_stream_destroy(stream);
   tile_kernel_close(kernel);
@@ -78,12 +85,34 @@ static tile_status launch(bool replays) {
   return s;
 }
 
-tile_status call_kernel(void) { return launch(false); }
-tile_status call_replay(void) { return launch(true); }
+static tile_status printed(tile_status s) {
+  if (s == TILE_OK)
+    print(out, N);
+  return s;
+}
+
+tile_status call_kernel(void) { return printed(launch(NULL, false)); }
+tile_status call_replay(void) { return printed(launch(NULL, true)); }
 
 tile_status call_cached(void) {
   setenv("TILE_CACHE_DIR", "cache", 1);
-  return launch(false);
+  return printed(launch(NULL, false));
+}
+
+// The second time the cache has it, if the file that it imports is as it was.
+tile_status call_imported(void) {
+  static const char importing[] =
+      "from doubling import twice_of\n"
+      "@jit\n"
+      "def twice(x: ptr[f32], out: ptr[f32], n: i32, BLOCK: constexpr = 32):\n"
+      "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+      "    store(out + i, twice_of(load(x + i, mask=i < n)), mask=i < n)\n";
+  setenv("TILE_CACHE_DIR", "cache", 1);
+  if (!write_file("doubling.tile", "@jit\ndef twice_of(x):\n    return x * 2.0\n") ||
+      !write_file("twice.tile", importing))
+    return TILE_IO_ERROR;
+  tile_status s = launch("twice.tile", false);
+  return s == TILE_OK ? printed(launch("twice.tile", false)) : s;
 }
 
 static const char graph_text[] =
@@ -104,13 +133,15 @@ static tile_tensor tensor_of(float *data) {
   return t;
 }
 
-tile_status call_program(void) {
+// `path` NULL: the text above.
+static tile_status run_program(const char *path) {
   tile_device *device = NULL;
   tile_program *program = NULL;
   fill();
   tile_status s = tile_device_open("host", &device);
   if (s == TILE_OK)
-    s = tile_program_from_text(device, "g.py", graph_text, sizeof graph_text - 1, &program);
+    s = path ? tile_program_open(device, path, &program)
+             : tile_program_from_text(device, "g.py", graph_text, sizeof graph_text - 1, &program);
   const tile_tensor inputs[] = {tensor_of(in), tensor_of(in)}, outputs[] = {tensor_of(out)};
   if (s == TILE_OK)
     s = tile_program_run(program, NULL, 0, inputs, 2, outputs, 1);
@@ -119,6 +150,12 @@ tile_status call_program(void) {
   tile_program_close(program);
   tile_device_close(device);
   return s;
+}
+
+tile_status call_program(void) { return run_program(NULL); }
+
+tile_status call_opened(void) {
+  return write_file("graph.py", graph_text) ? run_program("graph.py") : TILE_IO_ERROR;
 }
 
 static tile_status layer(tile_graph *g, tile_value *const *x, size_t n, tile_value **y, size_t m,
@@ -204,10 +241,9 @@ tile_status call_tuned(void) {
   tile_device *device = NULL;
   tile_tuned *t = NULL;
   fill();
-  tile_status s = tile_device_open("host", &device);
-  FILE *f = fopen("twice.tile", "w");
-  if (!f || fputs(source, f) < 0 || fclose(f) != 0)
+  if (!write_file("twice.tile", source))
     return TILE_IO_ERROR;
+  tile_status s = tile_device_open("host", &device);
   if (s == TILE_OK)
     s = tile_tuned_open(device, "twice.tile", NULL, &t);
   if (s == TILE_OK)

@@ -6,6 +6,7 @@
 #include <tile/runtime.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #define MAX_WORDS 32
 
@@ -16,16 +17,48 @@ struct scenario {
   const char *words[MAX_WORDS];
   tile_status (*call)(void);
   const char *setup[MAX_WORDS]; // tilec is called with these before, without failures
-  bool is_timed; // numbers of the output differ from run to run: files are not compared
+  const char *spare; // files with this in front need not be there, those of a cache aside
+  bool is_timed;     // numbers of the output differ from run to run: files are not compared
 };
 
 extern const struct scenario scenarios[];
 extern const unsigned scenario_count;
 
+// ---- files.c ----
+enum { MAX_FILES = 64 };
+
+struct file {
+  char name[512];
+  char *data;
+  size_t size;
+};
+
+struct files {
+  struct file at[MAX_FILES];
+  unsigned count;
+};
+
+struct file_names {
+  char at[MAX_FILES][256];
+  unsigned count;
+};
+
+void die(const char *what); // ends the test
+void read_files(const char *folder, const char *prefix, struct files *ret);
+void write_files(const char *folder, const struct files *f);
+void read_names(const char *folder, const char *prefix, struct file_names *ret); // adds
+bool has_name(const struct file_names *in, const char *name);
+const struct file *find_file(const struct files *in, const char *name); // NULL: none
+bool same_file(const struct file *a, const struct file *b);
+void free_files(struct files *f);
+void remove_folder(const char *folder);
+
 // ---- api.c ----
 tile_status call_kernel(void);   // opened from text, compiled for the host, launched
 tile_status call_cached(void);   // the same by the disk cache, twice; what is on disk is whole
+tile_status call_imported(void); // the same from a file that imports another, twice in one run
 tile_status call_program(void);  // a graph's text, compiled and run
+tile_status call_opened(void);   // a graph's file
 tile_status call_captured(void); // a C function on tensors
 tile_status call_replay(void);
 tile_status call_pack(void); // kernels.tpk, loaded by a stand-in for the CUDA driver and launched

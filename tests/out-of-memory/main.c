@@ -2,16 +2,19 @@
 // What happens when an allocation of the project's own fails: every scenario runs in forked
 // processes, in which the n-th allocation fails, alone or with all that follow. The outcome must be
 // what it is without failures, byte for byte, or exit status 75 (TILE_OUT_OF_MEMORY of the C API)
-// that says so and leaves no other output. Prints TAP.
+// that says so, with no other output and no file that was not there when the allocation failed. An
+// arena that is used without a handler ends any run. Prints TAP.
 //
-// usage: test-out-of-memory ROOT [--points K | --all] [--heap] [--only SCENARIO [N]] [--keep]
-// --points K: at most K values of n a scenario and kind, spread evenly (default 5). --heap: what
-// the heap is asked for, without single allocations of arenas, which fail where a chunk is full.
+// usage: test-out-of-memory ROOT [--points K | --all] [--part I/N] [--heap] [--only SCENARIO [N]]
+//                           [--keep] [--list]
+// --points K: at most K values of n a scenario and kind, spread evenly (default 5). --part: every
+// N-th of them, from the I-th. --heap: what the heap is asked for, without single allocations of
+// arenas, which fail where a chunk is full. --list: the scenarios' names.
 #include "base/memory.h"
 #include "injection.h"
 #include "tools/tool.h"
 
-#include <dirent.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,120 +27,41 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUT_OF_MEMORY = 75, SECONDS = 120, MAX_FILES = 64 };
+enum { OUT_OF_MEMORY = 75, BARE = 98, SECONDS = 120 };
 
 static struct choices {
   const char *root, *only;
-  unsigned points, point;
-  bool heap_only, keep;
-} options = {.points = 5};
+  unsigned points, point, part, parts;
+  bool heap_only, keep, lists;
+} options = {.points = 5, .parts = 1};
 
 // ---- the hook ----
 
 static struct shared { // by parent and child
   atomic_uint asked;
+  struct file_names then; // when the allocation failed
 } * shared;
 static unsigned fail_at;
 static bool fail_later;
 
-static bool fails(bool in_arena) {
-  if (in_arena && options.heap_only)
+// An arena without a handler: the run ends here, and says who asked.
+static void tell_bare(void) {
+  void *frames[32];
+  backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
+  _exit(BARE);
+}
+
+static bool fails(enum memory_use use) {
+  if (use == MEMORY_BARE_ARENA)
+    tell_bare();
+  if (use != MEMORY_HEAP && options.heap_only)
     return false;
   unsigned n = atomic_fetch_add(&shared->asked, 1) + 1;
+  if (n == fail_at) {
+    shared->then.count = 0;
+    read_names(".", "", &shared->then);
+  }
   return fail_at && (n == fail_at || (fail_later && n > fail_at));
-}
-
-// ---- a folder's files ----
-
-struct file {
-  char name[512];
-  char *data;
-  size_t size;
-};
-
-struct files {
-  struct file at[MAX_FILES];
-  unsigned count;
-};
-
-static void die(const char *what) {
-  printf("Bail out! %s\n", what);
-  exit(1);
-}
-
-static void read_into(struct file *f, const char *path) {
-  FILE *in = fopen(path, "rb");
-  struct stat st;
-  if (!in || fstat(fileno(in), &st) != 0 || !(f->data = malloc((size_t)st.st_size + 1)))
-    die(path);
-  f->size = fread(f->data, 1, (size_t)st.st_size, in);
-  f->data[f->size] = 0;
-  fclose(in);
-}
-
-static void read_files(const char *folder, const char *prefix, struct files *ret) {
-  DIR *d = opendir(folder);
-  if (!d)
-    die(folder);
-  for (struct dirent *e; (e = readdir(d));) {
-    char path[1024], name[512];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    snprintf(name, sizeof name, "%s%s", prefix, e->d_name);
-    if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || lstat(path, &st) != 0)
-      continue;
-    if (S_ISDIR(st.st_mode)) {
-      strncat(name, "/", sizeof name - strlen(name) - 1);
-      read_files(path, name, ret);
-    } else if (ret->count == MAX_FILES) {
-      die("too many files");
-    } else {
-      struct file *f = &ret->at[ret->count++];
-      memcpy(f->name, name, sizeof f->name);
-      read_into(f, path);
-    }
-  }
-  closedir(d);
-}
-
-static const struct file *find_file(const struct files *in, const char *name) {
-  for (unsigned i = 0; i < in->count; i++)
-    if (strcmp(in->at[i].name, name) == 0)
-      return &in->at[i];
-  return NULL;
-}
-
-static bool same_file(const struct file *a, const struct file *b) {
-  return a && b && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
-}
-
-static void free_files(struct files *f) {
-  for (unsigned i = 0; i < f->count; i++)
-    free(f->at[i].data);
-  f->count = 0;
-}
-
-static void remove_folder(const char *folder) {
-  DIR *d = opendir(folder);
-  for (struct dirent *e; d && (e = readdir(d));) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-    if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && unlink(path) != 0)
-      remove_folder(path);
-  }
-  if (d)
-    closedir(d);
-  rmdir(folder);
-}
-
-static void write_files(const char *folder, const struct files *f) {
-  for (unsigned i = 0; i < f->count; i++) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, f->at[i].name);
-    FILE *out = fopen(path, "wb");
-    if (!out || fwrite(f->at[i].data, 1, f->at[i].size, out) != f->at[i].size || fclose(out) != 0)
-      die(path);
-  }
 }
 
 // ---- one run ----
@@ -192,6 +116,13 @@ struct expectation {
   struct files before, after;
 };
 
+static bool starts(const char *s, const char *with) { return strncmp(s, with, strlen(with)) == 0; }
+
+// Nothing need be kept in a cache.
+static bool is_spare(const struct scenario *s, const char *file) {
+  return starts(file, "cache/") || (s->spare && starts(file, s->spare));
+}
+
 static const char *wrong_file(const struct scenario *s, const struct expectation *e,
                               const struct files *got, bool is_error) {
   for (unsigned i = 0; i < got->count; i++) {
@@ -206,30 +137,41 @@ static const char *wrong_file(const struct scenario *s, const struct expectation
       return f->name;
   }
   for (unsigned i = 0; !is_error && i < e->after.count; i++)
-    if (!find_file(got, e->after.at[i].name) && strncmp(e->after.at[i].name, "cache/", 6) != 0)
-      return e->after.at[i].name; // of a cache, nothing need be kept
+    if (!find_file(got, e->after.at[i].name) && !is_spare(s, e->after.at[i].name))
+      return e->after.at[i].name;
+  return NULL;
+}
+
+// After an error: a file that was not there when the allocation failed; NULL: none.
+static const char *later_file(const struct expectation *e, const struct files *got) {
+  for (unsigned i = 0; i < got->count; i++)
+    if (!has_name(&shared->then, got->at[i].name) && !find_file(&e->before, got->at[i].name))
+      return got->at[i].name;
   return NULL;
 }
 
 // Why the outcome is neither right nor the error, or NULL.
 static const char *judge(const struct scenario *s, const struct expectation *e, int status,
                          const struct files *got, bool *ret_is_right) {
-  static char why[600];
-  const struct file *err = find_file(got, "err");
+  static char why[2000];
+  const struct file *err = find_file(got, "err"), *out = find_file(got, "out");
   if (WIFSIGNALED(status))
     return snprintf(why, sizeof why, "signal %d", WTERMSIG(status)), why;
   bool is_error = WEXITSTATUS(status) == OUT_OF_MEMORY && err &&
                   (strstr(err->data, "memory") || strstr(err->data, "[E0991]"));
   *ret_is_right = !is_error;
   if (!is_error && status != e->status)
-    return snprintf(why, sizeof why, "exit status %d: %.400s", WEXITSTATUS(status),
-                    err ? err->data : ""),
+    return snprintf(why, sizeof why, "exit status %d: %.500s\n%.1000s", WEXITSTATUS(status),
+                    err ? err->data : "", out ? out->data : ""),
            why;
   const char *name = wrong_file(s, e, got, is_error);
   if (name)
     return snprintf(why, sizeof why, "%s: file `%s` is wrong or missing",
                     is_error ? "error" : "no error", name),
            why;
+  name = is_error ? later_file(e, got) : NULL;
+  if (name)
+    return snprintf(why, sizeof why, "file `%s` was written after the failure", name), why;
   return NULL;
 }
 
@@ -250,14 +192,14 @@ static bool expect(const struct scenario *s, struct expectation *e) {
     read_files(work, "", &e->before);
     if (status != 0) {
       const struct file *err = find_file(&e->before, "err");
-      printf("# setup: %d %s\n", status, err ? err->data : "");
+      printf("# setup: %d %s\n", WEXITSTATUS(status), err ? err->data : "");
       return false;
     }
     fresh_folder(e);
   }
   e->status = run(s, false, work);
   read_files(work, "", &e->after);
-  return WIFEXITED(e->status);
+  return WIFEXITED(e->status) && WEXITSTATUS(e->status) != BARE;
 }
 
 struct tally {
@@ -276,7 +218,7 @@ static void try_point(const struct scenario *s, const struct expectation *e, uns
   read_files(work, "", &got);
   const char *why = judge(s, e, status, &got, &is_right);
   // What a failed run leaves on disk must not lead another one astray.
-  if (!why && s->call == call_cached) {
+  if (!why && (s->call == call_cached || s->call == call_imported)) {
     int again = run(s, false, work);
     free_files(&got);
     read_files(work, "", &got);
@@ -303,9 +245,9 @@ static bool try_scenario(const struct scenario *s) {
   unsigned count = atomic_load(&shared->asked), tried = 0;
   const struct file *err = find_file(&e.after, "err");
   if (!ok || count == 0)
-    printf("# without failures: %d %s\n", e.status, err ? err->data : "");
+    printf("# without failures: %d %s\n", WEXITSTATUS(e.status), err ? err->data : "");
   unsigned points = options.points && options.points < count ? options.points : count;
-  for (unsigned i = 0; ok && i < points; i++)
+  for (unsigned i = options.part; ok && i < points; i += options.parts)
     for (int later = 0; later < 2; later++, tried++) {
       // Spread evenly, the two kinds between each other; the first and the last are among them.
       uint64_t twice = points > 1 ? (uint64_t)(2 * i + (unsigned)later) * (count - 1) : 0;
@@ -334,6 +276,12 @@ static bool parse(int argc, char **argv) {
       options.heap_only = true;
     else if (strcmp(argv[i], "--keep") == 0)
       options.keep = true;
+    else if (strcmp(argv[i], "--list") == 0)
+      options.lists = true;
+    else if (strcmp(argv[i], "--part") == 0 && i + 1 < argc &&
+             sscanf(argv[i + 1], "%u/%u", &options.part, &options.parts) == 2 && options.part &&
+             options.part-- <= options.parts)
+      i++;
     else if (strcmp(argv[i], "--points") == 0 && i + 1 < argc)
       options.points = (unsigned)atoi(argv[++i]);
     else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
@@ -363,10 +311,14 @@ static void warm_up(void) {
 int main(int argc, char **argv) {
   const struct rlimit no_core = {0, 0};
   if (!parse(argc, argv)) {
-    fprintf(stderr, "usage: test-out-of-memory ROOT [--points K | --all] [--heap] "
-                    "[--only SCENARIO [N]] [--keep]\n");
+    fprintf(stderr, "usage: test-out-of-memory ROOT [--points K | --all] [--part I/N] [--heap] "
+                    "[--only SCENARIO [N]] [--keep] [--list]\n");
     return 2;
   }
+  for (unsigned i = 0; options.lists && i < scenario_count; i++)
+    puts(scenarios[i].name);
+  if (options.lists)
+    return 0;
   setrlimit(RLIMIT_CORE, &no_core);
   setenv("TILE_CACHE_DIR", "", 1);
   setenv("NO_COLOR", "1", 1);
