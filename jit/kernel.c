@@ -269,6 +269,23 @@ struct config *jit_config_complete(tile_kernel *k, const struct config *from,
   return result;
 }
 
+struct config *jit_config_checked(tile_kernel *k, const struct config *from) {
+  jmp_buf out_of_memory;
+  struct config *volatile result = NULL;
+  pthread_mutex_lock(&k->lock);
+  if (setjmp(out_of_memory) == 0) {
+    arena_set_oom(k->arena, &out_of_memory);
+    struct arena_mark mark = arena_mark(k->arena);
+    struct config *c = config_create(k->arena, from, k->declared_count);
+    c->is_complete = true;
+    c->check = true;
+    result = keep(k, c, mark);
+  }
+  arena_set_oom(k->arena, NULL);
+  pthread_mutex_unlock(&k->lock);
+  return result;
+}
+
 // Decorators have nothing to add.
 static bool leaves_nothing(const tile_kernel *k, const struct config *c) {
   bool all = c->num_warps && c->num_stages;

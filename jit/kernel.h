@@ -111,6 +111,9 @@ struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *con
 struct config *jit_config_complete(tile_kernel *k, const struct config *from,
                                    const struct lang_defaults *defaults);
 
+// `from` with checks; NULL without memory.
+struct config *jit_config_checked(tile_kernel *k, const struct config *from);
+
 // ---- defaults.c ----
 // The configuration of a launch with these arguments: the current one, and what decorators of the
 // kernel say where that leaves something open.

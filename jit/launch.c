@@ -5,6 +5,7 @@
 #include "base/debug.h"
 #include "jit/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // ---- loading ----
@@ -159,15 +160,10 @@ const char *tile_kernel_param_name(tile_kernel *k, const tile_arg *args, size_t 
 
 // ---- the public calls ----
 
-tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, const tile_arg *args,
-                        size_t arg_count) {
-  if (!k)
-    return status_set(TILE_INVALID_ARGUMENT, "tile_launch: the kernel is NULL");
-  struct jit_spec *spec;
+static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_stream *stream,
+                               tile_grid grid, const tile_arg *args) {
   struct module *m;
-  tile_status s = specialise(k, args, arg_count, NULL, &spec);
-  if (s == TILE_OK)
-    s = jit_spec_module(k, spec, &m);
+  tile_status s = jit_spec_module(k, spec, &m);
   if (s != TILE_OK)
     return s;
   uint64_t values[JIT_MAX_ARGS];
@@ -177,6 +173,40 @@ tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, con
     pointers[i] = &values[i];
   }
   return module_launch(m, stream, grid, pointers, spec->config->check);
+}
+
+// A launch on the host was broken off: an access faulted, or threads waited for each other. Run
+// once more with checks, which say what was wrong and where; where they find nothing, what is known
+// stays.
+static tile_status launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
+                                  tile_grid grid, const tile_arg *args, size_t arg_count) {
+  char message[512];
+  snprintf(message, sizeof message, "%s", tile_error_message());
+  struct jit_key key;
+  struct config *c = jit_config_checked(k, failed);
+  tile_status s = c ? jit_key_make(k, args, arg_count, &key) : TILE_OUT_OF_MEMORY;
+  struct jit_spec *spec = s == TILE_OK ? jit_find(c, &key) : NULL;
+  if (s == TILE_OK && !spec)
+    s = jit_find_or_build(k, c, &key, NULL, &spec);
+  if (s == TILE_OK) {
+    device_quiet(k->device, true);
+    s = launch_spec(k, spec, stream, grid, args);
+    device_quiet(k->device, false);
+  }
+  return s == TILE_CHECK_FAILED ? s : status_set(TILE_LAUNCH_FAILED, "%s", message);
+}
+
+tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, const tile_arg *args,
+                        size_t arg_count) {
+  if (!k)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_launch: the kernel is NULL");
+  struct jit_spec *spec;
+  tile_status s = specialise(k, args, arg_count, NULL, &spec);
+  if (s == TILE_OK)
+    s = launch_spec(k, spec, stream, grid, args);
+  if (s == TILE_LAUNCH_FAILED && device_is_host(k->device) && !spec->config->check)
+    s = launch_checked(k, spec->config, stream, grid, args, arg_count);
+  return s;
 }
 
 tile_status tile_kernel_prepare(tile_kernel *k, const tile_arg *args, size_t arg_count) {

@@ -163,6 +163,64 @@ void tile_host_assert_fail(struct host_thread *t, const struct host_place *place
   host_cta_stop(t);
 }
 
+// ---- faults ----
+
+// The pointer parameter that the address is nearest to, and its buffer: [pointer, pointer) where it
+// lies in none. -1: there is no pointer.
+static int32_t nearest_pointer(const struct host_launch *l, uintptr_t address,
+                               struct host_bounds *ret) {
+  const struct kernel_info *info = l->module->info;
+  struct host_device *d = l->device;
+  int32_t nearest = -1;
+  uintptr_t least = UINTPTR_MAX;
+  pthread_mutex_lock(&d->lock);
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    if (!info->params[i].is_pointer)
+      continue;
+    struct host_bounds b = {0};
+    memcpy(&b.pointer, l->values[i], sizeof b.pointer);
+    size_t at = host_buffer_find(d->buffers, d->buffer_count, b.pointer);
+    b.known = at < d->buffer_count;
+    b.begin = b.known ? d->buffers[at].base : b.pointer;
+    b.end = b.known ? b.begin + d->buffers[at].size : b.pointer;
+    uintptr_t away = address < b.begin ? b.begin - address : address >= b.end ? address - b.end : 0;
+    if (nearest < 0 || away < least) {
+      nearest = (int32_t)i;
+      least = away;
+      *ret = b;
+    }
+  }
+  pthread_mutex_unlock(&d->lock);
+  return nearest;
+}
+
+void host_check_fault(const struct host_thread *t) {
+  struct host_launch *l = t->cta->launch;
+  const struct kernel_info *info = l->module->info;
+  const struct host_fault *f = &t->cta->fault;
+  static const char *const verbs[] = {"load from", "store to", "access to"};
+  struct host_bounds b = {0};
+  int32_t param = f->address ? nearest_pointer(l, f->address, &b) : -1;
+  char where[160] = "an address that is none";
+  if (param >= 0) {
+    int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
+    int64_t away = (int64_t)(f->address - b.pointer);
+    int64_t element = away >= 0 ? away / size : -((-away + size - 1) / size);
+    int n = snprintf(where, sizeof where, "`%.80s`: element %lld", info->params[param].name,
+                     (long long)element);
+    if (b.known)
+      snprintf(where + n, sizeof where - (size_t)n, " of %llu",
+               (unsigned long long)((b.end - b.pointer) / (uint64_t)size));
+  }
+  char text[448];
+  snprintf(text, sizeof text,
+           "out-of-bounds %s %s (kernel `%.80s`, program (%d, %d, %d), thread %d); a launch with "
+           "checks names the line",
+           verbs[f->kind], where, info->name, t->program_id[0], t->program_id[1], t->program_id[2],
+           t->thread_id);
+  host_launch_fail(l, TILE_LAUNCH_FAILED, text);
+}
+
 // ---- after the launch ----
 
 struct copied_file {

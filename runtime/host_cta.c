@@ -24,11 +24,12 @@ struct cta_thread {
   enum mma_id mma_id;          // of the matrix instruction it waits at
   struct mma_lane mma;
   const struct host_place *place; // of what it waits at
+  sigjmp_buf *leave;              // where a fault of the thread goes
 };
 
 // ---- ending early ----
 
-static void launch_fail(struct host_launch *l, tile_status status, const char *message) {
+void host_launch_fail(struct host_launch *l, tile_status status, const char *message) {
   pthread_mutex_lock(&l->lock);
   if (l->status == TILE_OK) {
     l->status = status;
@@ -43,6 +44,7 @@ _Noreturn void host_cta_stop(struct host_thread *t) {
   cta->stopped = true;
   if (!cta->launch->check) // else the other programs' findings would depend on the timing
     atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
+  cta->fault.leave = NULL;
   if (!cta->fibers)
     longjmp(cta->leave, 1);
   // The scheduler sees `stopped` and never comes back.
@@ -51,7 +53,7 @@ _Noreturn void host_cta_stop(struct host_thread *t) {
 }
 
 _Noreturn void host_cta_fail(struct host_thread *t, tile_status status, const char *message) {
-  launch_fail(t->cta->launch, status, message);
+  host_launch_fail(t->cta->launch, status, message);
   host_cta_stop(t);
 }
 
@@ -60,7 +62,7 @@ static void not_collective(struct host_thread *t, const char *what) {
   char text[256];
   snprintf(text, sizeof text, "kernel `%s` uses a %s but was not compiled for collectives",
            l->module->info->name, what);
-  launch_fail(l, TILE_INTERNAL, text);
+  host_launch_fail(l, TILE_INTERNAL, text);
   host_cta_stop(t);
 }
 
@@ -103,13 +105,30 @@ void tile_host_mma(struct host_thread *t, uint32_t id, const void *a, const void
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
 }
 
+static _Noreturn void stop_at_fault(struct host_thread *t) {
+  host_check_fault(t);
+  host_cta_stop(t);
+}
+
 // ---- a CTA as fibers ----
 
 static void thread_main(void *user) {
   struct cta_thread *self = user;
   const struct host_launch *l = self->t.cta->launch;
+  sigjmp_buf here;
+  if (sigsetjmp(here, 0))
+    stop_at_fault(&self->t);
+  self->leave = &here;
+  self->t.cta->fault.leave = &here;
   l->module->host_fn(&self->t, l->values);
   self->state = ENDED;
+}
+
+// Until the thread waits or ends.
+static void run_thread(struct host_cta *cta, unsigned i) {
+  cta->fault.leave = cta->worker->threads[i].leave;
+  fiber_resume(cta->worker->fibers, i);
+  cta->fault.leave = NULL;
 }
 
 static void exchange_lanes(struct cta_thread *warp) {
@@ -151,7 +170,7 @@ static void report_divergence(struct host_cta *cta, int waiting, const char *at,
   snprintf(text, sizeof text, "kernel `%s`: divergence in program (%d, %d, %d): %s",
            l->module->info->name, cta->program_id[0], cta->program_id[1], cta->program_id[2],
            v.message);
-  launch_fail(l, TILE_LAUNCH_FAILED, text);
+  host_launch_fail(l, TILE_LAUNCH_FAILED, text);
 }
 
 static bool same_place(const struct host_place *a, const struct host_place *b) {
@@ -201,7 +220,7 @@ static void run_warp(struct host_cta *cta, unsigned first) {
     for (unsigned i = first; i < first + WARP; i++) {
       if (w->threads[i].state != RUNNABLE)
         continue;
-      fiber_resume(w->fibers, i);
+      run_thread(cta, i);
       if (cta->stopped)
         return;
     }
@@ -252,12 +271,17 @@ static void run_fibers(struct host_cta *cta, const struct host_thread *proto) {
 
 static void run_in_turn(struct host_cta *cta, struct host_thread *t) {
   const struct host_launch *l = cta->launch;
+  sigjmp_buf fault;
   if (setjmp(cta->leave))
     return;
+  if (sigsetjmp(fault, 0))
+    stop_at_fault(t);
+  cta->fault.leave = &fault;
   for (unsigned i = 0; i < cta->threads; i++) {
     t->thread_id = (int32_t)i;
     l->module->host_fn(t, l->values);
   }
+  cta->fault.leave = NULL;
 }
 
 // ---- a worker's memory ----
@@ -305,7 +329,7 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
   struct host_worker *w = &l->device->workers[worker];
   bool shadow = l->check && info->shared_bytes;
   if (!worker_reserve(w, info) || (shadow && !host_shadow_reserve(w, info->shared_bytes))) {
-    launch_fail(l, TILE_OUT_OF_MEMORY, "out of memory for the stacks of a CTA's threads");
+    host_launch_fail(l, TILE_OUT_OF_MEMORY, "out of memory for the stacks of a CTA's threads");
     return;
   }
   uint64_t row = index / l->grid.x;
@@ -329,10 +353,12 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
     host_shadow_begin_cta(&cta);
   }
   host_copies_begin_cta(&cta);
+  host_fault_catch(&cta.fault);
   if (cta.fibers)
     run_fibers(&cta, &t);
   else
     run_in_turn(&cta, &t);
+  host_fault_catch(NULL);
   if (shadow)
     host_shadow_barrier(&cta);
 }
@@ -406,7 +432,9 @@ tile_status host_launch_run(struct module *m, void *stream, tile_grid grid, void
   if (s == TILE_OK) {
     debug_log(DEBUG_HOST, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
               m->info->uses_collectives ? "as fibers" : "in turn");
+    host_fault_install();
     thread_pool_for(d->pool, count, run_cta, &l);
+    host_fault_remove();
     s = l.status == TILE_OK ? TILE_OK : status_set(l.status, "%s", l.message);
     s = host_check_end(&l, s);
   }

@@ -12,7 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BUFFER_ALIGN 256 // as on a GPU
+// What is allocated for a buffer.
+static size_t rounded(size_t size) {
+  return (size + HOST_BUFFER_ALIGN - 1) / HOST_BUFFER_ALIGN * HOST_BUFFER_ALIGN;
+}
+
+static void buffer_free(const struct host_buffer *b) {
+  host_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
+}
 
 // ---- the table of buffers; callers hold the device's lock ----
 
@@ -36,7 +43,7 @@ size_t host_buffer_find(const struct host_buffer *table, size_t count, uintptr_t
   return i - 1;
 }
 
-static bool table_insert(struct host_device *d, uintptr_t base, size_t size) {
+static bool table_insert(struct host_device *d, struct host_buffer b) {
   if (d->buffer_count == d->buffer_cap) {
     size_t cap = d->buffer_cap ? d->buffer_cap * 2 : 16;
     struct host_buffer *grown = memory_resize(d->buffers, cap * sizeof *grown);
@@ -45,11 +52,11 @@ static bool table_insert(struct host_device *d, uintptr_t base, size_t size) {
     d->buffers = grown;
     d->buffer_cap = cap;
   }
-  size_t at = upper_bound(d->buffers, d->buffer_count, base);
+  size_t at = upper_bound(d->buffers, d->buffer_count, b.base);
   memmove(d->buffers + at + 1, d->buffers + at, (d->buffer_count - at) * sizeof *d->buffers);
-  d->buffers[at] = (struct host_buffer){base, size};
+  d->buffers[at] = b;
   d->buffer_count++;
-  d->bytes_in_use += size;
+  d->bytes_in_use += b.size;
   return true;
 }
 
@@ -65,18 +72,18 @@ static tile_status host_alloc(tile_device *base, size_t size, void **ret) {
   // not by the kernel killing the process.
   if (size > d->memory)
     return out_of_memory(size);
-  size_t rounded = (size + BUFFER_ALIGN - 1) / BUFFER_ALIGN * BUFFER_ALIGN;
+  bool is_guarded = false;
   pthread_mutex_lock(&d->lock);
   bool fits = d->bytes_in_use <= d->memory - size;
-  void *p = fits ? memory_aligned(BUFFER_ALIGN, rounded) : NULL;
-  if (p && !table_insert(d, (uintptr_t)p, size)) {
-    free(p);
+  void *p = fits ? host_buffer_map(rounded(size), &is_guarded) : NULL;
+  if (p && !table_insert(d, (struct host_buffer){(uintptr_t)p, size, is_guarded})) {
+    host_buffer_unmap(p, rounded(size), is_guarded);
     p = NULL;
   }
   pthread_mutex_unlock(&d->lock);
   if (!p)
     return out_of_memory(size);
-  memset(p, HOST_POISON, rounded);
+  memset(p, HOST_POISON, rounded(size));
   *ret = p;
   return TILE_OK;
 }
@@ -86,7 +93,9 @@ static tile_status host_release(tile_device *base, void *p) {
   pthread_mutex_lock(&d->lock);
   size_t i = host_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
   bool found = i < d->buffer_count && d->buffers[i].base == (uintptr_t)p;
+  struct host_buffer freed = {0};
   if (found) {
+    freed = d->buffers[i];
     d->bytes_in_use -= d->buffers[i].size;
     d->buffer_count--;
     memmove(d->buffers + i, d->buffers + i + 1, (d->buffer_count - i) * sizeof *d->buffers);
@@ -95,7 +104,7 @@ static tile_status host_release(tile_device *base, void *p) {
   if (!found)
     return status_set(TILE_INVALID_ARGUMENT,
                       "tile_free: the pointer is not the start of a buffer of this device");
-  free(p);
+  buffer_free(&freed);
   return TILE_OK;
 }
 
@@ -248,7 +257,7 @@ static void host_close(tile_device *base) {
   host_workers_free(d);
   arena_destroy(d->report_arena);
   for (size_t i = 0; i < d->buffer_count; i++)
-    free((void *)d->buffers[i].base);
+    buffer_free(&d->buffers[i]);
   free(d->buffers);
   pthread_mutex_destroy(&d->lock);
   pthread_mutex_destroy(&d->print_lock);

@@ -11,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "runtime/device.h"
 #include "runtime/fiber.h"
+#include "runtime/host_fault.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -25,9 +26,12 @@
 
 #define HOST_MAX_VIOLATIONS 16
 
+#define HOST_BUFFER_ALIGN 256 // as on a GPU
+
 struct host_buffer { // one tile_malloc
   uintptr_t base;
   size_t size;
+  bool is_guarded;
 };
 
 // Memory that one worker thread of the pool uses for the CTAs it runs.
@@ -59,6 +63,7 @@ struct host_device {
   void (*print)(void *user, const char *text);
   void *print_user;
   pthread_mutex_t print_lock; // one line at a time
+  unsigned quiet;             // while not 0 nothing is printed; under print_lock
 };
 
 static inline struct host_device *host_of(tile_device *d) { return (struct host_device *)d; }
@@ -100,7 +105,14 @@ struct host_cta {
   bool stopped;     // an assertion failed or a thread broke the rules
   jmp_buf leave;    // without fibers: out of the kernel
   unsigned threads; // 32 * num_warps
+  struct host_fault fault;
 };
+
+// ---- host_buffer.c ----
+// `size` is a multiple of HOST_BUFFER_ALIGN; NULL when memory is out. *ret_guarded: with pages
+// around that fault; without where there is no address space for them.
+void *host_buffer_map(size_t size, bool *ret_guarded);
+void host_buffer_unmap(void *p, size_t size, bool is_guarded);
 
 // ---- host_device.c ----
 // Index of the buffer that contains `address` in a sorted table; `count` if none.
@@ -110,6 +122,8 @@ size_t host_buffer_find(const struct host_buffer *table, size_t count, uintptr_t
 tile_status host_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
                             bool check);
 void host_workers_free(struct host_device *d);
+// The first failure is the launch's; programs that did not begin do not run.
+void host_launch_fail(struct host_launch *l, tile_status status, const char *message);
 // Ends the calling thread's CTA and the launch; does not return.
 _Noreturn void host_cta_stop(struct host_thread *t);
 _Noreturn void host_cta_fail(struct host_thread *t, tile_status status, const char *message);
@@ -123,6 +137,10 @@ void host_check_record(struct host_launch *l, const struct host_violation *v);
 size_t host_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total);
 // Publishes what was found and puts the first finding into words.
 tile_status host_check_end(struct host_launch *l, tile_status status);
+
+// The calling thread's access was refused by the processor: the launch fails, with what the bounds
+// of the arguments' buffers tell of the address.
+void host_check_fault(const struct host_thread *t);
 
 // ---- host_shared.c ----
 // Shadow of `bytes` of shared memory, made or grown; false when memory is out.

@@ -6,6 +6,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+void device_quiet(tile_device *base, bool on) {
+  if (!base->is_host)
+    return;
+  struct host_device *d = host_of(base);
+  pthread_mutex_lock(&d->print_lock);
+  d->quiet = on ? d->quiet + 1 : d->quiet - 1;
+  pthread_mutex_unlock(&d->print_lock);
+}
+
 void host_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user) {
   struct host_device *h = host_of(d);
   pthread_mutex_lock(&h->print_lock);
@@ -24,7 +33,7 @@ static void print_line(const struct host_thread *t, const char *prefix, int32_t 
   snprintf(line, sizeof line, "pid (%d, %d, %d) idx (%s) %.300s: %s\n", t->program_id[0],
            t->program_id[1], t->program_id[2], where, prefix ? prefix : "", value);
   pthread_mutex_lock(&d->print_lock);
-  if (d->print)
+  if (d->print && !d->quiet)
     d->print(d->print_user, line);
   pthread_mutex_unlock(&d->print_lock);
 }

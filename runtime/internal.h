@@ -64,6 +64,8 @@ tile_status device_allocation(tile_device *d, const void *p, void **ret_base, si
 
 // Host and simulated devices: where device_print writes; nowhere by default.
 void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
+// The host's launches print nothing until it is taken back; other devices ignore it.
+void device_quiet(tile_device *d, bool on);
 enum host_finding {
   HOST_OUTSIDE,          // of the buffer of `param`, or of every buffer
   HOST_ASSERTION,        // a device_assert did not hold: `message`

@@ -90,8 +90,11 @@ void emit_remark(struct emitter *e, struct span at, const char *topic, const cha
 bool emit_enter(struct emitter *e, struct span at) {
   if (e->depth++ < EMIT_MAX_DEPTH)
     return true;
-  struct diag *d = emit_error(e, at, E0307, "code is nested too deeply after inlining");
-  diag_help(d, "a function may call itself only if a compile-time condition ends the recursion");
+  struct diag *d = emit_error(
+      e, at, E0307, "more than %d expressions and statements in each other after inlining",
+      EMIT_MAX_DEPTH);
+  diag_help(d, "name intermediate results; a function that calls itself needs a condition known at "
+               "compile time that ends the recursion");
   e->depth--;
   return false;
 }

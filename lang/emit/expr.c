@@ -386,12 +386,21 @@ static struct value emit_unary_expr(struct emitter *e, const struct expr *x) {
   return emit_unary(e, x->unary.op, v, x->span);
 }
 
+// `a + b + c ...` leans to the left: its operators are walked in a loop, so that a long chain takes
+// no more of the stack than a short one.
 static struct value emit_binary_expr(struct emitter *e, const struct expr *x) {
-  struct operand a = {emit_expr(e, x->binary.left), x->binary.left->span};
-  struct operand b = {emit_expr(e, x->binary.right), x->binary.right->span};
-  if (e->host && (!need_known(e, a) || !need_known(e, b)))
-    return VALUE_ERROR;
-  return emit_binary(e, x->binary.op, a, b, x->binary.op_span);
+  VEC(const struct expr *) chain = {0};
+  for (; x->kind == EXPR_BINARY; x = x->binary.left)
+    vec_push(e->a, &chain, x);
+  struct value v = emit_expr(e, x);
+  while (chain.len) {
+    x = vec_pop(&chain);
+    struct operand a = {v, x->binary.left->span};
+    struct operand b = {emit_expr(e, x->binary.right), x->binary.right->span};
+    bool known = !e->host || (need_known(e, a) && need_known(e, b));
+    v = known ? emit_binary(e, x->binary.op, a, b, x->binary.op_span) : VALUE_ERROR;
+  }
+  return v;
 }
 
 static struct value emit_integer(struct emitter *e, const struct expr *x) {

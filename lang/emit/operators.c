@@ -121,6 +121,17 @@ static struct value unsupported_operator(struct emitter *e, enum ast_op op, stru
   return VALUE_ERROR;
 }
 
+// Whether `>>` keeps the sign: as in Triton the left operand's own type says so, not the type that
+// both meet in. A number on the left is shifted as the type on the right says, unless it has a type
+// of its own.
+static bool shifts_sign(struct value left, struct value right) {
+  if (left.kind == VALUE_RT)
+    return dtype_is_signed(left.type.dtype);
+  if (left.is_typed)
+    return left.kind == VALUE_INT && left.i < 0;
+  return dtype_is_signed(right.type.dtype);
+}
+
 struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, struct operand b,
                          struct span at) {
   if (value_is_poison(a.v) || value_is_poison(b.v))
@@ -143,8 +154,10 @@ struct value emit_binary(struct emitter *e, enum ast_op op, struct operand a, st
     return pointer_binary(e, op, x, y, at);
   if (!type_is_float(x.v.type) && op == OP_DIV)
     return divide_ints(e, x.v, y.v);
-  if (!type_is_float(x.v.type))
-    return op2(e, int_op(op, dtype_is_signed(x.v.type.dtype)), x.v, y.v);
+  if (!type_is_float(x.v.type)) {
+    bool is_signed = op == OP_SHR ? shifts_sign(a.v, b.v) : dtype_is_signed(x.v.type.dtype);
+    return op2(e, int_op(op, is_signed), x.v, y.v);
+  }
   if (float_op(op) == OP_UNKNOWN)
     return need_ints(e, op, a, b, at);
   if (!type_is_fp8(x.v.type))

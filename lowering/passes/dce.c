@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // dce: keeps what an effect depends on and removes the rest: pure operations, loads that are not
 // volatile, whole loops and branches, and single values that an scf.if, scf.for or scf.while yields
-// or carries. A value that only feeds its own next iteration goes too, by whatever detour. Private
-// functions that nothing alive names go.
+// or carries. An scf.while stays, as it may never end: what stands behind it must not happen then.
+// A value that only feeds its own next iteration goes too, by whatever detour. Private functions
+// that nothing alive names go.
 //
 //   %1 = arith.addi %a, %b   (unused)                  ->   (nothing)
 //   %r:2 = scf.for ... iter_args(%s, %count)           ->   %r = scf.for ... iter_args(%s)
@@ -124,7 +125,8 @@ static bool has_effect(struct ir_context *c, MlirOperation op) {
   enum op_id id = op_id(c, op);
   if (id == OP_TILE_LOAD)
     return op_attr_bool(op, "is_volatile");
-  return id == OP_FUNC_RETURN || (op_flags(c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) != 0;
+  return id == OP_FUNC_RETURN || id == OP_SCF_WHILE ||
+         (op_flags(c, op) & (OP_READ | OP_WRITE | OP_EFFECT)) != 0;
 }
 
 static bool mark_effect(MlirOperation op, void *user) {

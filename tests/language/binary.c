@@ -33,8 +33,14 @@ static uint64_t remainder_of(struct num a, struct num b) {
   return dtype_is_signed(a.type) ? (uint64_t)(a.i % b.i) : (uint64_t)a.i % (uint64_t)b.i;
 }
 
-// Both of the type they meet in.
-static struct num compute_int(const char *token, struct num a, struct num b) {
+// The bits of `a`, read as a signed number of its width.
+static uint64_t shift_signed(struct num a, uint64_t by) {
+  unsigned unused = 64 - 8 * (unsigned)dtype_bytes(a.type);
+  return (uint64_t)((int64_t)((uint64_t)a.i << unused) >> unused >> by);
+}
+
+// Both of the type they meet in. `keeps_sign`: what shifts to the right do.
+static struct num compute_int(const char *token, struct num a, struct num b, bool keeps_sign) {
   uint64_t x = (uint64_t)a.i, y = (uint64_t)b.i, r = 0;
   switch (token[0]) {
   case '+': r = x + y; break;
@@ -46,7 +52,7 @@ static struct num compute_int(const char *token, struct num a, struct num b) {
   case '|': r = x | y; break;
   case '^': r = x ^ y; break;
   case '<': r = x << y; break;
-  case '>': r = dtype_is_signed(a.type) ? (uint64_t)(a.i >> y) : x >> y; break;
+  case '>': r = keeps_sign ? shift_signed(a, y) : x >> y; break;
   }
   return num_int(a.type, (int64_t)r);
 }
@@ -83,10 +89,13 @@ static struct num reference(const struct num *in, const void *user) {
     b = r->is_left ? in[0] : *r->literal;
     a = r->is_left ? *r->literal : in[0];
   }
+  // As in Triton, the left operand's own type says whether zeros come in; beside a literal the
+  // tile's.
+  bool keeps_sign = dtype_is_signed(r->literal ? in[0].type : a.type);
   a = num_cast(a, r->type);
   b = num_cast(b, r->type);
   return dtype_is_float(r->type) ? compute_float(r->o->token, a, b)
-                                 : compute_int(r->o->token, a, b);
+                                 : compute_int(r->o->token, a, b, keeps_sign);
 }
 
 // ---- cases ----

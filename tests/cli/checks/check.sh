@@ -19,8 +19,22 @@ run_checked "load past the end" 1 'load.tile:4:.*: error: load reads past the en
 100 elements
 mask' load.tile
 
+# Without --check: what the processor refuses is run again with checks.
+unchecked() { # unchecked NAME STATUS PATTERN FILE [more]
+  check "$1" "$2" "$3" --run "$4" --target host --arg 'x=f32[64]:rand(0)' --arg 'out=f32[256]:zeros' --arg n=256 "${@:5}"
+}
+unchecked "load past the end, without --check" 1 'load.tile:4:.*: error: load reads past the end of `x` \[E0801\]
+64 elements; program \(1, 0, 0\), thread 0 touches index 64
+!E0990' load.tile --grid 2
+unchecked "load far past the end, without --check" 1 'load.tile:4:.*load reads past the end of `x` \[E0801\]
+!E0990' load.tile --grid 100000
+
 sed 's/load(x + i)/load(x + i, mask=i < n)/; s/, mask=i < n)$/)/' load.tile | sed 's/load(x + i)/load(x + i, mask=i < n)/' > store.tile
 run_checked "store past the end" 1 'store.tile:5:.*: error: store writes past the end of `out` \[E0802\]' store.tile
+
+check "store past the end, without --check" 1 'store.tile:5:.*store writes past the end of `out` \[E0802\]
+64 elements
+!E0990' --run store.tile --target host --arg 'x=f32[64]:rand(0)' --arg 'out=f32[64]:zeros' --arg n=64 --grid 3000
 
 sed 's/load(x + i)/load(x + i - 1, mask=i < n)/' load.tile > before.tile
 run_checked "load before the start" 1 'before the start of `x` \[E0801\]

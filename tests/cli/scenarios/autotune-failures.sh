@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A space with configurations that are wrong, crash, hang or do not compile ends normally: each is
+# A space with configurations that are wrong, break off, hang or do not compile ends normally: each is
 # listed with its reason and none wins.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$HERE/autotune-bad.tile" bad.tile
@@ -20,7 +20,7 @@ has out '"timeout": 1'
 has out '"wrong": 1'
 [ "$(grep -o '"checked": [a-z]*, "resumed": true' out | wc -l)" -ge 3 ] || { cat out; exit 1; }
 
-# The default crashes: another one is what is compared with.
+# The default reads what is not there: another one is what is compared with.
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=128,256' -D MODE=0 --no-resume
 lacks out 'launch failed'
 sed 's/MODE: tl.constexpr = 0/MODE: tl.constexpr = 2/' bad.tile > worse.tile
@@ -34,7 +34,7 @@ status 0 tilec --autotune odd.tile "${launch[@]}" --space @/dev/stdin <<< '{"con
 has out 'the reference itself may be wrong'
 has out 'options  -D MODE=1'
 
-# The worker crashes and does not start again: what was measured by then wins, and what was not is
+# The worker hangs, is ended and does not start again: what was measured by then wins, and what was not is
 # no one's fault, now or in a later run.
 cat > worker.sh << WORKER
 #!/bin/sh
@@ -45,12 +45,12 @@ WORKER
 chmod +x worker.sh
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,BLOCK=32,64,1024' --tune-file lost.json
 export TILE_WORKER=$PWD/worker.sh
-status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=32,64,1024' --tune-file lost.json
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,3,BLOCK=32,64,1024' --tune-file lost.json
 unset TILE_WORKER
 has out '3 of 6 configurations measured'
 has out "the tuner's worker does not stay alive: it exited with status 1"
 has lost.json '"MODE": 0'
-status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,2,BLOCK=32,64,1024' --tune-file lost.json
+status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,3,BLOCK=32,64,1024' --tune-file lost.json
 has out '3 of 6 configurations measured'
 lacks out 'does not stay alive'
 

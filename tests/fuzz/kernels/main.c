@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random well-typed kernels against their own interpreter, each in several launch shapes.
-//   test-random-kernels host|cuda [--seed S] [--first N] [--count N] [--jobs N] [--shapes N]
-//   [--target T] [--print]
+//   test-random-kernels host|cuda|simulate:TARGET [--seed S] [--first N] [--count N] [--jobs N]
+//   [--shapes N] [--target T] [--print]
 // Kernel N of seed S is always the same. On the host the first launch of each is checked for races
 // and accesses outside. Where nothing crosses elements, all launch shapes must give the same bits.
 // The last line counts kernels, launches, elements that were compared and that could not be, and
@@ -313,8 +313,8 @@ int main(int argc, char **argv) {
   struct counts total = {0};
   bool is_skipped = false;
   if (!parse(&s.o, argc, argv)) {
-    fprintf(stderr, "usage: test-random-kernels host|cuda [--seed S] [--first N] [--count N] "
-                    "[--jobs N] [--shapes N] [--target T] [--print]\n");
+    fprintf(stderr, "usage: test-random-kernels host|cuda|simulate:TARGET [--seed S] [--first N] "
+                    "[--count N] [--jobs N] [--shapes N] [--target T] [--print]\n");
     return 2;
   }
   setenv("TILE_CACHE_DIR", "", 0);

@@ -106,6 +106,26 @@ module {
     return %w#0 : i32
   }
 
+  // A while that may never end stays, though nobody reads its results; its body shrinks.
+  // CHECK-LABEL: func.func @endless
+  // CHECK: scf.if
+  // CHECK-NEXT: scf.while : () -> ()
+  // CHECK-NOT: arith.addi
+  // CHECK: tile.store
+  func.func @endless(%p: !tile.ptr<f32>, %v: f32, %go: i1, %n: i32) {
+    scf.if %go {
+      %w = scf.while (%a = %n) : (i32) -> i32 {
+        scf.condition(%go) %a : i32
+      } do {
+      ^bb0(%b: i32):
+        %next = arith.addi %b, %n : i32
+        scf.yield %next : i32
+      }
+    }
+    "tile.store"(%p, %v) {cache = "", evict = ""} : (!tile.ptr<f32>, f32) -> ()
+    return
+  }
+
   // Private functions that nothing alive names go, with what only they name; an effect inside one
   // keeps nothing alive.
   // CHECK-NOT: func.func private

@@ -6,8 +6,12 @@
 #include <check.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static const char add_text[] = "@jit\n"
                                "def add(x, y, out, n, BLOCK: constexpr):\n"
@@ -20,7 +24,19 @@ static const char add_text[] = "@jit\n"
                                "@jit\n"
                                "def careless(x, out, stride, BLOCK: constexpr):\n"
                                "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
-                               "    store(out + i, load(x + i * stride) * 2)\n";
+                               "    store(out + i, load(x + i * stride) * 2)\n"
+                               "\n"
+                               "@jit\n"
+                               "def shifted(out, stride, BLOCK: constexpr):\n"
+                               "    i = program_id(0) * BLOCK + arange(0, BLOCK)\n"
+                               "    store(out + i * stride, i.to(f32))\n"
+                               "\n"
+                               "@jit\n"
+                               "def summed(x, out, stride, BLOCK: constexpr):\n"
+                               "    i = arange(0, BLOCK)\n"
+                               "    s = sum(load(x + i), 0)\n"
+                               "    p = program_id(0)\n"
+                               "    store(out + p, s + sum(load(x + i + p * stride), 0))\n";
 
 static tile_device *device;
 
@@ -176,6 +192,123 @@ START_TEST(checks_name_line_and_buffer) {
   ck_assert_uint_eq(total, 28);
   ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_OK);
   tile_free(device, x);
+  tile_free(device, out);
+  tile_kernel_close(k);
+}
+END_TEST
+
+// ---- without checks: accesses that fault ----
+
+static void expect_outside(tile_status s, const char *text) {
+  ck_assert_int_eq(s, TILE_CHECK_FAILED);
+  ck_assert_msg(strstr(tile_error_message(), text), "%s", tile_error_message());
+}
+
+START_TEST(faults_name_line_and_buffer) {
+  tile_kernel *read = open_kernel("careless", "64"), *write = open_kernel("shifted", "64");
+  float *x = buffer(64 * 4), *out = buffer(256 * 4);
+  tile_arg reads[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
+                      tile_arg_i32(1)};
+  tile_arg writes[] = {tile_arg_pointer(out, TILE_F32), tile_arg_i32(1)};
+  // Just behind the buffer, far behind, before it; reads and writes, by all worker threads.
+  expect_outside(tile_launch(read, NULL, (tile_grid){4, 1, 1}, reads, 3),
+                 "add.tile:12:20: out-of-bounds load from `x`: element 64 of 64");
+  expect_outside(tile_launch(write, NULL, (tile_grid){5, 1, 1}, writes, 2),
+                 "add.tile:17:5: out-of-bounds store to `out`: element 256 of 256");
+  reads[2] = tile_arg_i32(1 << 22);
+  expect_outside(tile_launch(read, NULL, (tile_grid){1, 1, 1}, reads, 3), "load from `x`");
+  writes[1] = tile_arg_i32(1 << 22);
+  expect_outside(tile_launch(write, NULL, (tile_grid){3, 1, 1}, writes, 2), "store to `out`");
+  writes[1] = tile_arg_i32(-5000);
+  expect_outside(tile_launch(write, NULL, (tile_grid){1, 1, 1}, writes, 2),
+                 "store to `out`: element -5000 of 256");
+  // The kernels and the device go on.
+  reads[2] = tile_arg_i32(0);
+  ck_assert_int_eq(tile_launch(read, NULL, (tile_grid){4, 1, 1}, reads, 3), TILE_OK);
+  tile_free(device, x);
+  tile_free(device, out);
+  tile_kernel_close(read);
+  tile_kernel_close(write);
+}
+END_TEST
+
+START_TEST(faults_between_barriers) {
+  tile_kernel *k = open_kernel("summed", "128");
+  float *x = buffer(128 * 4), *out = buffer(64 * 4);
+  tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
+                     tile_arg_i32(128)};
+  for (int i = 0; i < 3; i++)
+    expect_outside(tile_launch(k, NULL, (tile_grid){40, 1, 1}, args, 3),
+                   "add.tile:24:28: out-of-bounds load from `x`: element 128 of 128");
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_OK);
+  tile_free(device, x);
+  tile_free(device, out);
+  tile_kernel_close(k);
+}
+END_TEST
+
+// Memory that is not the device's: no bounds are known, the message has what there is.
+START_TEST(faults_in_foreign_memory) {
+  tile_kernel *k = open_kernel("careless", "64");
+  long page = sysconf(_SC_PAGESIZE);
+  char *own = mmap(NULL, (size_t)page * 2, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ck_assert_ptr_ne(own, MAP_FAILED);
+  ck_assert_int_eq(mprotect(own, (size_t)page, PROT_READ | PROT_WRITE), 0);
+  float *out = buffer(1024 * 4);
+  tile_arg args[] = {tile_arg_pointer(own + page - 64 * 4, TILE_F32),
+                     tile_arg_pointer(out, TILE_F32), tile_arg_i32(1)};
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){1, 1, 1}, args, 3), TILE_OK);
+  ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){2, 1, 1}, args, 3), TILE_LAUNCH_FAILED);
+  ck_assert_msg(strstr(tile_error_message(), "load from `x`: element 64 (kernel `careless`"), "%s",
+                tile_error_message());
+  munmap(own, (size_t)page * 2);
+  tile_free(device, out);
+  tile_kernel_close(k);
+}
+END_TEST
+
+static sigjmp_buf embedder;
+static volatile sig_atomic_t embedder_faults;
+static void on_embedder_fault(int number) {
+  (void)number;
+  embedder_faults = embedder_faults + 1;
+  siglongjmp(embedder, 1);
+}
+
+// Not a kernel's access: while a launch runs in another thread it is the embedder's too.
+static void *launch_often(void *user) {
+  tile_kernel *k = user;
+  float *out = buffer(1024 * 4);
+  tile_arg args[] = {tile_arg_pointer(out, TILE_F32), tile_arg_i32(1)};
+  for (int i = 0; i < 200; i++)
+    ck_assert_int_eq(tile_launch(k, NULL, (tile_grid){16, 1, 1}, args, 2), TILE_OK);
+  tile_free(device, out);
+  return NULL;
+}
+
+START_TEST(faults_of_others_are_theirs) {
+  tile_kernel *k = open_kernel("shifted", "64");
+  struct sigaction ours = {.sa_handler = on_embedder_fault}, before, now;
+  int *volatile nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  sigaction(SIGSEGV, &ours, &before);
+  pthread_t other;
+  ck_assert_int_eq(pthread_create(&other, NULL, launch_often, k), 0);
+  for (volatile int i = 0; i < 1000; i++)
+    if (sigsetjmp(embedder, 1) == 0)
+      *nowhere = 1;
+  pthread_join(other, NULL);
+  ck_assert_int_eq(embedder_faults, 1000);
+  // The handler is the embedder's again, also after a launch that faulted.
+  float *out = buffer(256 * 4);
+  tile_arg args[] = {tile_arg_pointer(out, TILE_F32), tile_arg_i32(1)};
+  expect_outside(tile_launch(k, NULL, (tile_grid){5, 1, 1}, args, 2), "store to `out`");
+  sigaction(SIGSEGV, NULL, &now);
+  ck_assert(now.sa_handler == on_embedder_fault);
+  if (sigsetjmp(embedder, 1) == 0)
+    *nowhere = 1;
+  ck_assert_int_eq(embedder_faults, 1001);
+  sigaction(SIGSEGV, &before, NULL);
+  munmap(nowhere, 4096);
   tile_free(device, out);
   tile_kernel_close(k);
 }
@@ -371,6 +504,10 @@ int main(void) {
   tcase_add_test(host, adds_other_types);
   tcase_add_test(host, an_argument_equal_to_one_is_compiled_in);
   tcase_add_test(host, checks_name_line_and_buffer);
+  tcase_add_test(host, faults_name_line_and_buffer);
+  tcase_add_test(host, faults_between_barriers);
+  tcase_add_test(host, faults_in_foreign_memory);
+  tcase_add_test(host, faults_of_others_are_theirs);
   tcase_add_test(host, errors_are_diagnostics);
   tcase_add_test(host, threads_launch_one_new_kernel);
   tcase_add_test(host, host_objects_come_back_from_disk);
