@@ -124,6 +124,29 @@ START_TEST(terms_that_cancel) {
 }
 END_TEST
 
+// Many zeros beside elements of [0.5, 1): the usual spread of those is that of their own.
+START_TEST(zeros_are_a_class) {
+  struct fixture f =
+      fixture_of(STR(GRAPH("x: 'f32[64]'",
+                           "    e = torch.ops.aten.sigmoid.default(x)\n"
+                           "    p = torch.ops.aten.constant_pad_nd.default(e, [0, 1000000], 0.0)\n",
+                           "p")),
+                 "zeros.py");
+  struct tensor *t = rounded(f.b->want[0]);
+  int64_t i = 0;
+  while (i < 63 && t->at[i].real < 0.5)
+    i++;
+  for (unsigned k = 0; k < BOUND_RUNS; k++) // by chance nothing moves it
+    f.b->noisy[k][0]->at[i] = f.b->want[0]->at[i];
+  t->at[i].real *= 1 + 0x1p-20;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 0);
+  t->at[99].real = 1e-6;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 1);
+  tensor_destroy(t);
+  finish(&f);
+}
+END_TEST
+
 START_TEST(options_accept_more) {
   struct fixture f = fixture_of(str_from(texts[0]), "bounds.py");
   struct tensor *t = rounded(f.b->want[0]);
@@ -168,6 +191,7 @@ int main(void) {
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, small_element_is_seen, 0, sizeof texts / sizeof texts[0]);
   tcase_add_test(t, terms_that_cancel);
+  tcase_add_test(t, zeros_are_a_class);
   tcase_add_test(t, options_accept_more);
   tcase_add_test(t, capture);
   suite_add_tcase(s, t);
