@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // atom and red (PTX ISA, 9.7.13.5 and 9.7.13.6): all operations and types, vectors too. Lanes of a
 // warp take their turns from the lowest; floats are added by the arithmetic of `add` and of `min`
-// and `max`, so with the same rounding.
+// and `max`, so with the same rounding. Sums of f32 in global memory flush subnormals, those in
+// shared memory keep them.
 #include "simulator/alu.h"
 #include "simulator/decode.h"
 
@@ -13,14 +14,21 @@ struct atomic {
   struct address address;
   enum sim_space space;
   bool has_result, is_signed;
-  unsigned bytes, count; // of an element; elements
-  struct alu_instruction alu;
+  unsigned bytes, count;                  // of an element; elements
+  struct alu_instruction alu, alu_global; // of shared and of global memory
 };
 
-static uint64_t updated(const struct atomic *a, uint64_t old, const uint64_t *operands) {
-  uint64_t in[2] = {old, operands[0]}, out[ALU_MAX_RESULTS] = {0};
+static uint64_t computed(const struct alu_instruction *alu, uint64_t old, uint64_t operand) {
+  uint64_t in[2] = {old, operand}, out[ALU_MAX_RESULTS] = {0};
+  alu->run(alu, in, out);
+  return out[0];
+}
+
+static uint64_t updated(const struct atomic *a, enum sim_space space, uint64_t old,
+                        const uint64_t *operands) {
   switch (a->kind) {
-  case ATOMIC_ALU: a->alu.run(&a->alu, in, out); return out[0];
+  case ATOMIC_ALU:
+    return computed(space == SIM_GLOBAL ? &a->alu_global : &a->alu, old, operands[0]);
   case ATOMIC_EXCH: return operands[0];
   case ATOMIC_CAS: {
     uint64_t mask = a->bytes == 8 ? ~(uint64_t)0 : ((uint64_t)1 << (8 * a->bytes)) - 1;
@@ -51,7 +59,7 @@ static void atomic_op(struct warp *w, const struct op *op, uint32_t lanes) {
       if (a->kind == ATOMIC_CAS)
         operands[1] = row(w, second[i])[lane];
       memcpy(&old, at.bytes + i * a->bytes, a->bytes);
-      uint64_t value = updated(a, old, operands);
+      uint64_t value = updated(a, at.space, old, operands);
       memcpy(at.bytes + i * a->bytes, &value, a->bytes);
       if (results[i] != NO_SLOT) {
         if (a->is_signed && a->bytes == 4)
@@ -69,11 +77,18 @@ static bool find_arithmetic(struct decoder *d, struct atomic *a, const char *nam
   struct str parts[3];
   unsigned n = 0;
   parts[n++] = str_from(name);
-  bool narrow = type->kind == 'f' && type->bits < 64 && !str_is(type->name, "f32");
-  if (type->kind == 'f' && strcmp(name, "add") == 0 && narrow && d->next_part > 0)
+  bool is_add = type->kind == 'f' && strcmp(name, "add") == 0, is_f32 = str_is(type->name, "f32");
+  if (is_add && type->bits < 64 && !is_f32 && d->next_part > 0)
     parts[n++] = STR("rn");
-  parts[n++] = type->name;
-  if (alu_decode(parts, n, &a->alu) && a->alu.source_count == 2 && a->alu.result_count == 1)
+  parts[n] = type->name;
+  bool ok = alu_decode(parts, n + 1, &a->alu);
+  a->alu_global = a->alu;
+  if (ok && is_add && is_f32) {
+    parts[n++] = STR("ftz");
+    parts[n] = type->name;
+    ok = alu_decode(parts, n + 1, &a->alu_global);
+  }
+  if (ok && a->alu.source_count == 2 && a->alu.result_count == 1)
     return true;
   return decode_error(d, "unknown atomic operation '%s' of type '%.*s'", name, STR_ARG(type->name));
 }

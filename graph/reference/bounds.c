@@ -141,17 +141,35 @@ static double spread_of(const struct bounds *b, size_t output, int64_t i, double
 // ---- spreads of elements of a size ----
 
 // Few runs may by chance hardly move an element: it counts for no less than others of its size.
-enum { LEAST_EXPONENT = -1100, EXPONENTS = 2200 };
+// Where those are few themselves, the next smaller and larger ones count, too.
+enum { LEAST_EXPONENT = -1100, EXPONENTS = 2200, FEW = 16 };
 
 struct spreads {
-  double sum[EXPONENTS];
+  double sum[EXPONENTS], usual[EXPONENTS];
   int64_t count[EXPONENTS];
 };
 
+// Zeros, which often no rounding reaches, are the least class.
 static int size_class(double v) {
-  int exponent;
-  frexp(v, &exponent);
+  int exponent = LEAST_EXPONENT;
+  if (v != 0)
+    frexp(v, &exponent);
   return exponent - LEAST_EXPONENT;
+}
+
+// The mean of a class, or of a window around it that has more than a few elements.
+static double usual_spread(const struct spreads *s, int class) {
+  double sum = s->sum[class];
+  int64_t count = s->count[class];
+  for (int away = 1; class > 0 && count > 0 && count < FEW && away < EXPONENTS; away++)
+    for (int side = -1; side <= 1; side += 2) {
+      int other = class + side * away;
+      if (other <= 0 || other >= EXPONENTS)
+        continue;
+      sum += s->sum[other];
+      count += s->count[other];
+    }
+  return count ? sum / (double)count : 0;
 }
 
 static struct spreads *find_spreads(const struct bounds *b, size_t output) {
@@ -164,6 +182,8 @@ static struct spreads *find_spreads(const struct bounds *b, size_t output) {
     s->sum[size_class(want)] += spread_of(b, output, i, want);
     s->count[size_class(want)]++;
   }
+  for (int class = 0; s && class < EXPONENTS; class ++)
+    s->usual[class] = usual_spread(s, class);
   return s;
 }
 
@@ -172,11 +192,9 @@ static double bound_of(const struct bounds *b, const struct spreads *s, size_t o
                        double want) {
   enum dtype t = b->want[output]->dtype;
   double spread = spread_of(b, output, i, want);
-  int class = size_class(want);
   if (!dtype_is_float(t))
     return MARGIN * spread;
-  double usual = s->count[class] ? s->sum[class] / (double)s->count[class] : 0;
-  return MARGIN * (spread + usual) + UNITS * unit_at(t, want);
+  return MARGIN * (spread + s->usual[size_class(want)]) + UNITS * unit_at(t, want);
 }
 
 // NaN or an infinity: right where the interpreter has it, or gets there by rounding.

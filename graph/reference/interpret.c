@@ -214,13 +214,14 @@ static void put_back(struct run *r, const struct operands *o) {
   }
 }
 
-// What the node gives for the sizes of its operands, by result; then noise of that size.
+// What the node's terms add up to by their sizes, by result; then noise of that size.
 static bool add_noise_of_sums(struct run *r, const struct reference_call *c, reference_fn f) {
   const struct node *n = c->node;
   struct reference_call sizes = *c;
   struct operands operands = {.count = 0};
   sizes.out = memory_zeroed(n->result_count + 1, sizeof(struct tensor *));
-  bool ok = sizes.out && take_sizes(r, n, &operands);
+  sizes.adds_sizes = true;
+  bool ok = sizes.out && (!noise_is_sum(n) || take_sizes(r, n, &operands));
   for (uint32_t i = 0; ok && i < n->result_count; i++)
     if (c->out[i])
       ok = (sizes.out[i] = tensor_create(c->out[i]->dtype, c->out[i]->rank, c->out[i]->shape)) !=
@@ -242,7 +243,7 @@ static bool add_noise(struct run *r, const struct reference_call *c, reference_f
   const struct node *n = c->node;
   if (noise_is_exact(n))
     return true;
-  if (noise_is_sum(n) && !add_noise_of_sums(r, c, f))
+  if ((noise_is_sum(n) || noise_has_terms(n)) && !add_noise_of_sums(r, c, f))
     return false;
   for (uint32_t i = 0; i < n->result_count; i++) {
     struct tensor *t = c->out[i];
@@ -295,8 +296,8 @@ static bool create_results(struct run *r, struct reference_call *c) {
 
 static bool run_node(struct run *r, const struct node *n) {
   reference_fn f = operator_reference(n->op);
-  struct reference_call c = {r->g,    n,          r->options, r->symbols,
-                             r->pool, r->streams, r->tensors, NULL};
+  struct reference_call c = {r->g,       n,          r->options, r->symbols, r->pool,
+                             r->streams, r->tensors, NULL,       false};
   if (!f)
     return call_fail(&c, "writes to a tensor; such graphs are made functional when they are read");
   c.out = memory_zeroed(n->result_count ? n->result_count : 1, sizeof(struct tensor *));

@@ -136,6 +136,10 @@ bool noise_is_sum(const struct node *n) {
   }
 }
 
+bool noise_has_terms(const struct node *n) {
+  return n->op == OP_SOFTMAX_BACKWARD || n->op == OP_LOG_SOFTMAX_BACKWARD;
+}
+
 bool noise_is_exact(const struct node *n) {
   switch (operator_row(n->op)->class) {
   case CLASS_VIEW:

@@ -34,6 +34,9 @@ void noise_add_rows(const struct noise *noise, struct tensor *t, uint32_t which,
 bool noise_is_exact(const struct node *n);
 // Is the result a sum, linear in each operand?
 bool noise_is_sum(const struct node *n);
+// Is the result made of terms that may cancel, which the reference adds by their sizes where it is
+// told to (reference_call.adds_sizes)?
+bool noise_has_terms(const struct node *n);
 // What exceeds the range of its dtype becomes infinite.
 void tensor_limit_range(struct tensor *t);
 

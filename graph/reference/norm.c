@@ -43,12 +43,16 @@ static void softmax_backward_line(void *user, int64_t i) {
   double sum = 0;
   for (int64_t j = 0; j < length; j++) {
     const int64_t place = line_place(&n->lines, start, j);
-    sum += n->gradient[place].real * (n->log ? 1 : n->in[place].real);
+    const double term = n->gradient[place].real * (n->log ? 1 : n->in[place].real);
+    sum += n->adds_sizes ? fabs(term) : term;
   }
   for (int64_t j = 0; j < length; j++) {
     const int64_t place = line_place(&n->lines, start, j);
     const double y = n->in[place].real, g = n->gradient[place].real;
-    n->out[place].real = n->log ? g - exp(y) * sum : y * (g - sum);
+    if (n->adds_sizes)
+      n->out[place].real = n->log ? fabs(g) + exp(y) * sum : fabs(y) * (fabs(g) + sum);
+    else
+      n->out[place].real = n->log ? g - exp(y) * sum : y * (g - sum);
   }
 }
 
@@ -72,8 +76,11 @@ bool reference_safe_softmax(struct reference_call *c) { return softmax(c, false,
 
 static bool softmax_backward(struct reference_call *c, bool log) {
   const struct tensor *output = call_tensor(c, 1);
-  struct norm n = {
-      .gradient = call_tensor(c, 0)->at, .in = output->at, .out = c->out[0]->at, .log = log};
+  struct norm n = {.gradient = call_tensor(c, 0)->at,
+                   .in = output->at,
+                   .out = c->out[0]->at,
+                   .log = log,
+                   .adds_sizes = c->adds_sizes};
   return norm_each_line(c, &n, output, along_dim(c, 2, output->rank), softmax_backward_line);
 }
 

@@ -15,6 +15,7 @@ struct norm {
   union element *out, *mean_out, *rstd_out;
   double eps;
   bool safe, log, centres, fixed; // fixed: mean and rstd do not depend on the input
+  bool adds_sizes;                // as in reference_call
 };
 
 // Calls `line` for each line of t along those dimensions.

@@ -23,6 +23,7 @@ struct reference_call {
   uint32_t stream;               // of random operators: how many stand before it
   struct tensor *const *tensors; // by value id
   struct tensor **out;           // by result; NULL where the operator leaves it out
+  bool adds_sizes;               // terms that could cancel are added by their sizes, for bounds
 };
 
 // ---- arguments (graph/reference/interpret.c) ----

@@ -84,6 +84,8 @@ check "--expect, equal" 0 '' --graph sincos.py --run --target host --arg 'a=f32[
 check "--expect, different" 1 'differs from `ones\.npy` in [0-9]+ elements.*\[E0730\]' --graph sincos.py --run --target host \
   --expect add=@ones.npy
 check "--expect with a tolerance" 0 '' --graph sincos.py --run --target host --expect add=@ones.npy --atol 3
+check "--out where --expect fails" 1 'differs from `ones\.npy`' --graph sincos.py --run --target host --expect add=@ones.npy --out add=@late.npy
+check "--out was written though --expect failed" 0 '' --graph sincos.py --run --target host --expect add=@late.npy --rtol 0 --atol 0
 check "--arg of another shape" 1 'input `a` is f32\[3, 100\] \[E0723\]' --graph sincos.py --run --target host --arg 'a=f32[100x3]:zeros'
 check "--arg for no input" 1 'no input `c` \[E0721\]' --graph sincos.py --run --target host --arg 'c=f32[3x100]:zeros'
 check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run --target host --out sin=@sin.npy

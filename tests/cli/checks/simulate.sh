@@ -71,3 +71,13 @@ check "--simulate without --run" 2 '`--simulate` is for `--run` \[E0703\]' maske
 check "--simulate with --bench" 2 '\[E0703\]' --bench masked.tile --target sm_80 --simulate
 check "--simulate without a target" 2 'needs a GPU to simulate \[E0703\]' --run masked.tile --simulate
 check "--simulate of the host" 2 'not that of the host \[E0703\]' --run masked.tile --simulate --target host
+
+cat > simulated.py <<'GRAPH'
+def forward(self, x: "f32[3, 100]", y: "f32[100, 5]"):
+    mm = torch.ops.aten.mm.default(x, y)
+    sin = torch.ops.aten.sin.default(mm)
+    return (sin,)
+GRAPH
+check "simulated: a graph" 0 'on simulated sm_80
+checked +against the reference interpreter' --graph simulated.py --run --check --target sm_80 --simulate
+check "simulated: a graph, without a target" 2 'needs a GPU to simulate \[E0703\]' --graph simulated.py --run --simulate

@@ -104,6 +104,49 @@ START_TEST(small_element_is_seen) {
 }
 END_TEST
 
+// g - exp(y) * g, where y is almost 0: one rounding of exp is far more than a part of the result.
+START_TEST(terms_that_cancel) {
+  struct fixture f = fixture_of(
+      STR(GRAPH(
+          "x: 'f32[64, 1]', g: 'f32[64, 1]'",
+          "    y = torch.ops.aten.mul.Tensor(x, 1e-06)\n"
+          "    d = torch.ops.aten._log_softmax_backward_data.default(g, y, 1, torch.float32)\n",
+          "d")),
+      "terms.py");
+  struct tensor *t = rounded(f.b->want[0]);
+  for (int64_t i = 0; i < t->numel; i++)
+    t->at[i].real += 0x1p-24 * f.in[1]->at[i].real;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 0);
+  t->at[7].real += 1e-3 * f.in[1]->at[7].real;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 1);
+  tensor_destroy(t);
+  finish(&f);
+}
+END_TEST
+
+// Many zeros beside elements of [0.5, 1): the usual spread of those is that of their own.
+START_TEST(zeros_are_a_class) {
+  struct fixture f =
+      fixture_of(STR(GRAPH("x: 'f32[64]'",
+                           "    e = torch.ops.aten.sigmoid.default(x)\n"
+                           "    p = torch.ops.aten.constant_pad_nd.default(e, [0, 1000000], 0.0)\n",
+                           "p")),
+                 "zeros.py");
+  struct tensor *t = rounded(f.b->want[0]);
+  int64_t i = 0;
+  while (i < 63 && t->at[i].real < 0.5)
+    i++;
+  for (unsigned k = 0; k < BOUND_RUNS; k++) // by chance nothing moves it
+    f.b->noisy[k][0]->at[i] = f.b->want[0]->at[i];
+  t->at[i].real *= 1 + 0x1p-20;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 0);
+  t->at[99].real = 1e-6;
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 1);
+  tensor_destroy(t);
+  finish(&f);
+}
+END_TEST
+
 START_TEST(options_accept_more) {
   struct fixture f = fixture_of(str_from(texts[0]), "bounds.py");
   struct tensor *t = rounded(f.b->want[0]);
@@ -147,6 +190,8 @@ int main(void) {
   TCase *t = tcase_create("bounds");
   tcase_set_timeout(t, 120);
   tcase_add_loop_test(t, small_element_is_seen, 0, sizeof texts / sizeof texts[0]);
+  tcase_add_test(t, terms_that_cancel);
+  tcase_add_test(t, zeros_are_a_class);
   tcase_add_test(t, options_accept_more);
   tcase_add_test(t, capture);
   suite_add_tcase(s, t);

@@ -211,6 +211,31 @@ START_TEST(atomics) {
 }
 END_TEST
 
+// PTX ISA, atom: add.f32 flushes subnormal inputs and results in global memory, and keeps them in
+// shared memory; add.noftz and add.f64 never flush.
+START_TEST(atomics_that_flush) {
+  ALLOWED("setp.ne.u32 %p1, %r0, 0; @%p1 bra DONE;\n"
+          "mov.b32 %r3, 0x00000005; mov.b32 %r4, 0x80000005; mov.b32 %r5, 0x00800001;\n"
+          "mov.b32 %r6, 0x80800000; mov.b32 %r7, 0;\n"
+          "st.global.b32 [%rd1], %r3; red.global.add.f32 [%rd1], %r3;\n"
+          "st.global.b32 [%rd1+4], %r4; red.global.add.f32 [%rd1+4], %r4;\n"
+          "st.global.b32 [%rd1+8], %r5; atom.global.add.f32 %r8, [%rd1+8], %r6;\n"
+          "st.b32 [%rd1+12], %r3; red.add.f32 [%rd1+12], %r7;\n"
+          "st.global.v2.b32 [%rd1+16], {%r3, %r5};\n"
+          "red.global.add.v2.f32 [%rd1+16], {%r3, %r6};\n"
+          "st.shared.b32 [smem], %r3; red.shared.add.f32 [smem], %r3;\n"
+          "st.shared.b32 [smem+4], %r5; red.shared.add.f32 [smem+4], %r6;\n"
+          "ld.shared.v2.b32 {%r9, %r10}, [smem]; st.global.v2.b32 [%rd1+24], {%r9, %r10};\n"
+          "mov.b64 %rd5, 5; st.global.b64 [%rd1+32], %rd5; red.global.add.f64 [%rd1+32], %rd5;\n"
+          "mov.b32 %r11, 0x00050005; st.global.b32 [%rd1+40], %r11;\n"
+          "red.global.add.noftz.f16x2 [%rd1+40], %r11;\nDONE:",
+          .check = true);
+  const uint32_t want[] = {0, 0x80000000, 0, 0, 0, 0, 10, 1, 10, 0, 0x000a000a};
+  for (unsigned i = 0; i < sizeof want / sizeof *want; i++)
+    ck_assert_msg(c.out[i] == want[i], "word %u: 0x%08x", i, c.out[i]);
+}
+END_TEST
+
 START_TEST(ctas_that_wait_for_ctas) {
   // Each of 40 CTAs waits until all have arrived: more than are resident at first.
   ALLOWED(
@@ -288,6 +313,7 @@ TCase *sim_block_tests(void) {
   tcase_add_test(t, copies_that_arrive);
   tcase_add_test(t, copies_read_too_early);
   tcase_add_test(t, atomics);
+  tcase_add_test(t, atomics_that_flush);
   tcase_add_test(t, ctas_that_wait_for_ctas);
   tcase_add_test(t, matrices_through_shared_memory);
   tcase_add_test(t, products);
