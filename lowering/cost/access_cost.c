@@ -47,7 +47,7 @@ int64_t access_cost(struct ir_context *c, struct axis_analysis *axis, const stru
   return accesses * ((sectors + SECTORS_A_TRANSFER - 1) / SECTORS_A_TRANSFER);
 }
 
-// Loops hide what a load takes. Elsewhere everybody waits for it, as for a residual behind a
+// Loops hide what a load takes. Elsewhere all threads wait for it, as for a residual behind a
 // product: the fewer requests, the more of it is under way at once.
 static bool is_waited_for(struct ir_context *c, MlirOperation op) {
   return mlirOperationIsNull(op_loop_around(c, op));

@@ -176,7 +176,7 @@ bool emit_scf_for(struct emitter *e, MlirOperation op) {
   LLVMBuildBr(e->b, header);
 
   begin_block(e, after);
-  narrow_leave(e, &used);
+  narrow_exit_loop(e, &used);
   for (intptr_t i = 0; i < n; i++) {
     MlirValue result = mlirOperationGetResult(op, i);
     if (c[i].is_narrow)

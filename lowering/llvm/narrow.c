@@ -90,7 +90,7 @@ void narrow_enter(struct emitter *e, MlirOperation loop, struct narrow_tiles *re
   }
 }
 
-void narrow_leave(struct emitter *e, const struct narrow_tiles *tiles) {
+void narrow_exit_loop(struct emitter *e, const struct narrow_tiles *tiles) {
   for (size_t i = 0; i < tiles->len; i++)
     ptrmap_put(e->arena, &e->values, tiles->at[i].value.ptr, tiles->at[i].outside);
 }

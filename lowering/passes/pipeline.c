@@ -34,7 +34,7 @@ struct pipeliner {
 
 // ---- remarks ----
 
-// Why loads that somebody wants do not go their best way.
+// Remarks for wanted loads that are not staged in shared memory, with the reason.
 static void remark_loads(struct pipeliner *k, const struct loop_schedule *s) {
   for (size_t i = 0; i < s->loads.at.len; i++) {
     const struct loop_load *l = &s->loads.at.at[i];

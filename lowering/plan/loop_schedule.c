@@ -6,8 +6,9 @@
 #include <assert.h>
 
 enum {
-  CARRIED_BYTES = 64, // of a thread: what loads that wait in registers may take together for one
-  SIDE_BYTES = 32     // and those that nobody asked for
+  // Bytes of a thread; not measured by themselves.
+  CARRIED_BYTES = 64, // what loads that wait in registers may take together for one
+  SIDE_BYTES = 32     // and those that are not wanted
 };
 
 struct scheduler {
@@ -124,7 +125,7 @@ static void spread(struct scheduler *k) {
   } while (k->changed);
 }
 
-// A load whose result nobody uses still takes its time.
+// A load without uses still has its latency.
 static void start_loads(struct scheduler *k) {
   for (size_t i = 0; i < k->s->loads.at.len; i++) {
     MlirOperation op = k->s->loads.at.at[i].op;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations of global memory on NVIDIA GPUs, with every order and scope. Where nobody asks
-// for the old value and the order allows it they are reductions (`red`), which need no way back.
+// Atomic operations of global memory on NVIDIA GPUs, with every order and scope. Where nothing uses
+// the old value and the order allows it they are reductions (`red`), which need no way back.
 // f16 and bf16 go in pairs; from sm_90 on, sums of floats as vectors.
 #include "lowering/targets/ptx.h"
 

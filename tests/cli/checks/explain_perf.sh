@@ -5,7 +5,7 @@ cat > costs.tile <<'END_OF_KERNEL'
 import triton.language as tl
 
 @jit
-def iteration(x: ptr[f32] % 16, out: ptr[f32] % 16, idx: ptr[i32], n: i32):
+def turn(x: ptr[f32] % 16, out: ptr[f32] % 16, idx: ptr[i32], n: i32):
     i = tl.arange(0, 64)
     a = tl.load(x + i[:, None] * 64 + i[None, :])
     for k in range(10):
@@ -21,7 +21,7 @@ def wide(x: ptr[f32] % 16, out: ptr[f32] % 16, n: i32):
     v = v - tl.max(v, axis=0)
     tl.store(out + i, v / tl.sum(v, axis=0), mask=i < n)
 END_OF_KERNEL
-check "says what a kernel costs" 0 '`iteration` for sm_90a, 4 warps$
+check "says what a kernel costs" 0 '`turn` for sm_90a, 4 warps$
 ^  8:14 +load +x +64x64xf32 +1 wide
 not 4 wide: the pointer.s offset is not known to be divisible by 4
 ^  10:5 +store +out +64x64xf32
@@ -34,7 +34,7 @@ a program reads 180480 bytes and writes 16640$
 ^shared memory: 16640 of 232448 bytes, 2 barriers$
 ptxas was not found
 ^occupancy: 13 programs of 4 warps a multiprocessor \(52 of 64 warps\), limited by shared memory' \
-  costs.tile --kernel iteration --target sm_90a --explain-perf --ptxas none
+  costs.tile --kernel turn --target sm_90a --explain-perf --ptxas none
 check "registers that wait" 0 'element by element where the mask cuts a vector
 ^shared memory: 114944 of 232448 bytes, 2 barriers$
 ^  114688 bytes for registers spilled to shared memory
@@ -59,9 +59,9 @@ check "products in JSON" 0 '"products": \[\{"place": "[0-9:]+", "type": "128x256
 check "as JSON" 0 '"accesses": \[\{"place": "6:9"
 "bytes_read": 180480
 "ptxas": null
-"limited_by": "shared memory"' costs.tile --kernel iteration --target sm_90a --explain-perf --json --ptxas none
-check "a stage that is asked for is written" 0 'func.func @iteration
-!occupancy' costs.tile --kernel iteration --target sm_90a --explain-perf --emit=tilegpu
+"limited_by": "shared memory"' costs.tile --kernel turn --target sm_90a --explain-perf --json --ptxas none
+check "a stage that is asked for is written" 0 'func.func @turn
+!occupancy' costs.tile --kernel turn --target sm_90a --explain-perf --emit=tilegpu
 if [ -z "$(command -v ptxas)" ]; then
   skip "wide rows do not spill" "no ptxas"
 else
