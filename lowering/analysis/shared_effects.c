@@ -212,9 +212,8 @@ struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, u
   struct collect k = {.s = s, .live = liveness_of(c, func, a), .num_warps = num_warps};
   s->live = k.live;
   ir_walk(func, collect_item, &k);
-  // A round adds a part to the set of some value, or is the last one. There are at most (copies +
-  // 1) parts an item and loop; as sets pass through all of a block in one walk, rounds are bounded
-  // by the depth of loops times the values that a loop carries in exchange for each other.
+  // Sets only grow. A round adds a part to the set of some value, or is the last one, and an item
+  // has at most copies * loops + copies + 1 parts: at most values * parts + 1 rounds.
   do {
     k.changed = false;
     ir_walk(func, flow_through, &k);

@@ -10,12 +10,13 @@
 // 0 slots are where their numbers say; after the loop any slot may be meant.
 //
 // Termination. What is pending at a loop's head only grows. The ends of its intervals are those of
-// items, of their slots, and of pieces moved between slots: B numbers, B <= 2 * (sum of copies of
-// all items). Each pass over the body adds a piece between two of them to one of three sets, or is
-// the last one: at most 3 B + 1 passes. visit_loop tries each loop up to four times per visit,
-// which multiplies with the nesting, until MOST_STEPS operations were visited. From then on each
-// visit of a loop starts from what was pending at its head in the visit before (`heads`), so that
-// the passes over a loop at depth d are at most d (3 B + 1): linear in the depth.
+// items, of their slots, and of pieces moved between slots: B numbers, in general 2 * items * (most
+// copies of a ring), and never more than the bytes of shared memory. Each pass over the body adds a
+// piece between two of them to one of three sets, or is the last one: at most 3 B + 1 passes.
+// visit_loop tries each loop up to four times per visit, which multiplies with the nesting, until
+// MOST_STEPS operations were visited. From then on each visit of a loop starts from what was
+// pending at its head in the visit before (`heads`), so that the passes over a loop at depth d are
+// at most d (3 B + 1): linear in the depth.
 #include "lowering/plan/barrier_plan.h"
 
 #include <assert.h>
@@ -86,8 +87,8 @@ static void take_back(struct run *r, size_t len) {
 }
 
 // Each level of loops tries up to four placements of those within it. Beyond this many visited
-// operations loops get the first that is right. Chosen so that it bounds compile time only: kernels
-// of the test suites visit fewer; its effect on speed was not measured.
+// operations loops get the first that is right. It bounds
+// compile time; how often kernels reach it was not measured.
 enum { MOST_STEPS = 50000 };
 
 static bool is_spent(const struct run *r) { return r->steps > MOST_STEPS; }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses layouts by relaxation: a queue of tiles whose preference has grown, each passing it on to
 // its neighbours. Preferences only grow, in (weight, votes): weights are those of anchors, votes at
-// most the number of anchors A, so a tile enters the queue at most A * A times; in practice once or
-// twice.
+// most the number of anchors A, so a tile enters the queue at most A * A times.
 #include "lowering/plan/layout_choice.h"
 
 #include "base/vec.h"
