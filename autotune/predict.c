@@ -6,8 +6,8 @@
 // does, and programs come in waves.
 #include "autotune/predict.h"
 
-#include "lowering/analysis/machine.h"
-#include "lowering/analysis/resources.h"
+#include "lowering/cost/machine.h"
+#include "lowering/cost/occupancy.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static struct device device_of(const tile_device_properties *p, const struct tar
   return (struct device){
       .target = own,
       .m = m,
-      .tensor_scale = machine_of(compiled)->half_flops / m->half_flops,
+      .tensor_scale = machine_of(compiled)->half_precision_flops / m->half_precision_flops,
       .sms = p->multiprocessors > 0 ? p->multiprocessors : (int)m->multiprocessors,
       .memory_bytes = gbs / m->clock_ghz,
   };
@@ -74,7 +74,7 @@ static const char *const pipe_names[PIPES] = {"tensor cores", "shared memory",  
 // programs that run at the same time, those in a square of blocks share rows and columns with each
 // other. Programs without loops share nothing.
 static double distinct_share(const struct kernel_cost *c, double n) {
-  if (c->turns < 2 || n < 2)
+  if (c->iterations < 2 || n < 2)
     return 1;
   double side = sqrt(n);
   return c->tensor_flops > 0 ? 1 / side : 1;
@@ -134,10 +134,10 @@ static double overlapped(const struct pipes *p, double n, double warps_a_schedul
 static double chain_of(const struct device *d, const struct kernel_cost *c, double alone) {
   const struct machine *m = d->m;
   double ahead = c->stages > 1 ? c->stages - 1 : 1;
-  double waits = c->turns * c->waits_per_turn * m->memory_latency / ahead;
+  double waits = c->iterations * c->waits_per_iteration * m->memory_latency / ahead;
   double loads = c->global_read > 0 ? m->memory_latency : 0;
   double stores = c->global_written > 0 ? m->memory_latency / 2 : 0;
-  double own = c->turns > 0 && c->stages == 1 ? alone : 0;
+  double own = c->iterations > 0 && c->stages == 1 ? alone : 0;
   return m->program_start + loads + waits + own + stores + c->barriers * m->barrier;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a launch will take, without running it: a roofline over what a program does
-// (lowering/analysis/cost.h), how many programs a multiprocessor holds, and how many waves the grid
+// (lowering/cost/kernel_cost.h), how many programs a multiprocessor holds, and how many waves the grid
 // makes. Good enough to rank configurations; the tuner measures the best of them.
 #ifndef TILE_AUTOTUNE_PREDICT_H
 #define TILE_AUTOTUNE_PREDICT_H
 
-#include "lowering/analysis/cost.h"
+#include "lowering/cost/kernel_cost.h"
 
 #include <tile/runtime.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The road from source text to an artifact: stage after stage, stopping where the request says.
+// From source text to an artifact: stage after stage, stopping where the request says.
 #include "lowering/compile.h"
 
 #include "base/clock.h"
@@ -263,9 +263,8 @@ static bool compile_ir(struct session *s) {
     return false;
   if (!check_operations(s))
     return false;
-  // Tiles with layouts went through the pipeline before, or were written by hand.
   struct pass_options last = r->passes;
-  last.only = "park-registers,allocate-shared,insert-barriers,check-resources";
+  last.pipeline = PIPELINE_SHARED_MEMORY;
   bool is_tile = false, stopped = false;
   ir_walk(mlirModuleGetOperation(s->module), needs_layout, &is_tile);
   if (r->passes.only || (r->emit > EMIT_TILE && is_tile)) {

@@ -49,24 +49,30 @@ bool pass_find(struct str flag, enum pass_id *ret);
 #include "lowering/passes.def"
 #undef PASS
 
-// What a run of passes should show. Zero-initialised: nothing.
+// Rows of lowering/pipeline.c.
+enum pipeline_id {
+  PIPELINE_WHOLE,        // from tile IR to what the emission takes
+  PIPELINE_SHARED_MEMORY // the last passes alone, for IR whose tiles have layouts
+};
+
+// Which passes run, and what is shown of it. Zero-initialised: the whole pipeline, nothing shown.
 struct pass_options {
+  enum pipeline_id pipeline;
   const char *print_after; // pass flag, "all" or "change"
   const char *dump_dir;    // NN-pass.mlir after each pass
   const char *stop_after;  // pass flag
   const char *only;        // "a,b": run just these, in this order
-  bool verify_each;
+  bool verify_each;        // TILE_CHECK_PASSES (option check_passes of the build): always
   bool time_passes;
   struct strbuf *log; // where prints and timings go; required if any of the above prints
 };
 
-// The order for a target, on one screen: lowering/pipeline.c.
-const enum pass_id *pipeline_for(const struct target *t, size_t *ret_count);
+const enum pass_id *pipeline_passes(enum pipeline_id id, size_t *ret_count);
 // Runs the pipeline (or options->only). False when a pass or the verifier failed. *ret_stopped is
 // set when stop_after ended the run early.
 bool passes_run(struct pass_context *p, const struct pass_options *options, bool *ret_stopped);
 
-// A remark with a topic at op's place ("not vectorised: ...").
+// A remark with a topic at op's source location ("not vectorised: ...").
 void pass_remark(struct pass_context *p, MlirOperation op, const char *topic, const char *fmt, ...)
     PRINTF(4, 5);
 

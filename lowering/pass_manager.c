@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pass manager: checks what a pass needs, runs it, verifies, prints, dumps, times. The one
-// place from which passes are called.
+// The pass manager: checks what a pass needs, runs it, verifies, prints, dumps, times. Passes
+// are called from here alone.
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
+
+#include <assert.h>
+
+// The build's option check_passes: each pass is followed by the verifier, and what says "unchanged"
+// is compared with what was there.
+#ifdef TILE_CHECK_PASSES
+enum { CHECK_PASSES = true };
+#else
+enum { CHECK_PASSES = false };
+#endif
 
 static const struct pass passes[] = {
 #define PASS(id, flag, doc, needs, gives, breaks) {flag, doc, pass_##id, needs, gives, breaks},
@@ -158,7 +168,7 @@ static const char *fact_text(unsigned facts) {
   if (facts & FACT_TILE)
     return "tiles without layouts";
   if (facts & FACT_PLACED)
-    return "places in shared memory";
+    return "offsets in shared memory";
   return facts & FACT_LAYOUTS ? "a layout for every tile" : "coalesced memory accesses";
 }
 
@@ -184,9 +194,9 @@ static bool check_facts(struct run *r, const struct pass *pass) {
   return false;
 }
 
-// A pass that says "unchanged" must not have touched the module; looked at when passes are traced.
+// A pass that says "unchanged" must not have touched the module.
 static bool run_checked(struct run *r, const struct pass *pass, enum pass_result *ret) {
-  if (!debug_on(DEBUG_PASSES)) {
+  if (!CHECK_PASSES && !debug_on(DEBUG_PASSES)) {
     *ret = pass->run(r->p);
     return true;
   }
@@ -229,14 +239,17 @@ static bool run_one(struct run *r, size_t index, enum pass_id id, double *ret_ms
   print_after(r->p, r->o, pass, result);
   if (!dump(r->p, r->o, index, pass))
     return false;
-  return !r->o->verify_each || ir_verify(r->p->c, mlirModuleGetOperation(r->p->module));
+  bool verifies = CHECK_PASSES || r->o->verify_each;
+  return !verifies || ir_verify(r->p->c, mlirModuleGetOperation(r->p->module));
 }
 
 bool passes_run(struct pass_context *p, const struct pass_options *options, bool *ret_stopped) {
   static const struct pass_options none;
   const struct pass_options *o = options ? options : &none;
   size_t count;
-  const enum pass_id *order = pipeline_for(p->target, &count);
+  assert(p->c && p->scratch && p->target && !mlirModuleIsNull(p->module));
+  assert(is_pow2(p->num_warps) && p->num_stages > 0);
+  const enum pass_id *order = pipeline_passes(o->pipeline, &count);
   if (!check_names(p, o) || (o->only && !parse_only(p, o->only, &order, &count)))
     return false;
   struct run r = {.p = p, .o = o, .facts = facts_of(p->module)};

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of passes for a target, on one screen.
+// Every pipeline: the order of the passes, on one screen. Targets do not differ in it.
 #include "lowering/pass.h"
 
-static const enum pass_id pipeline[] = {
+static const enum pass_id whole[] = {
     // tile: values without layouts
     PASS_canonicalize,
-    PASS_combine,
+    PASS_reassociate_addresses,
     PASS_cse,
     PASS_reorder_broadcast,
     PASS_canonicalize,
     PASS_licm,
-    PASS_thread_locality,
+    PASS_sink_loop_reductions,
     PASS_unroll,
     PASS_canonicalize,
     PASS_cse,
     PASS_dce,
-    // tilegpu: who holds what
+    // tilegpu: tiles with layouts
     PASS_assign_layouts,
     PASS_coalesce,
     PASS_accelerate_dot,
@@ -31,19 +31,27 @@ static const enum pass_id pipeline[] = {
     PASS_canonicalize,
     PASS_cse,
     PASS_reduce_data_duplication,
-    PASS_reload_operands,
+    PASS_rematerialize_operands,
     PASS_prefetch,
     PASS_reorder,
     PASS_dce,
     // shared memory
-    PASS_park_registers,
+    PASS_spill_to_shared,
     PASS_allocate_shared,
     PASS_insert_barriers,
     PASS_check_resources,
 };
 
-const enum pass_id *pipeline_for(const struct target *t, size_t *ret_count) {
-  (void)t; // every target takes the same road so far
-  *ret_count = COUNT_OF(pipeline);
-  return pipeline;
+// For IR that has layouts: it went through the passes before, or was written by hand.
+static const enum pass_id shared_memory[] = {
+    PASS_spill_to_shared,
+    PASS_allocate_shared,
+    PASS_insert_barriers,
+    PASS_check_resources,
+};
+
+const enum pass_id *pipeline_passes(enum pipeline_id id, size_t *ret_count) {
+  bool is_whole = id == PIPELINE_WHOLE;
+  *ret_count = is_whole ? COUNT_OF(whole) : COUNT_OF(shared_memory);
+  return is_whole ? whole : shared_memory;
 }

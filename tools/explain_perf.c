@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: facts of the finished IR (lowering/analysis/performance.h), what ptxas says about
+// The report: facts of the finished IR (lowering/cost/performance.h), what ptxas says about
 // registers where it is there, and how many programs a multiprocessor runs for it.
 #include "tools/explain_perf.h"
 
-#include "lowering/analysis/performance.h"
-#include "lowering/analysis/resources.h"
+#include "lowering/cost/performance.h"
+#include "lowering/cost/occupancy.h"
 #include "tools/layout_of_kernel.h"
 #include "tools/ptxas.h"
 
@@ -181,8 +181,8 @@ static void print_shared(const struct report *r, struct strbuf *out) {
     else
       strbuf_printf(out, "%s\n", u->purpose);
   }
-  if (r->p.parked_bytes)
-    strbuf_printf(out, "  %u bytes for registers that wait for a barrier\n", r->p.parked_bytes);
+  if (r->p.spill_bytes)
+    strbuf_printf(out, "  %u bytes for registers spilled to shared memory\n", r->p.spill_bytes);
 }
 
 static unsigned registers_of(const struct report *r) {
@@ -299,7 +299,7 @@ static void write_resources(const struct report *r, struct json_writer *w) {
       resource_programs_per_sm(r->target, r->num_warps, registers_of(r), r->p.shared_bytes, &limit);
   json_key(w, "shared"), json_begin_object(w);
   number(w, "bytes", r->p.shared_bytes), number(w, "limit", r->target->shared_limit);
-  number(w, "parked", r->p.parked_bytes), number(w, "barriers", r->p.barriers);
+  number(w, "spilled_to_shared", r->p.spill_bytes), number(w, "barriers", r->p.barriers);
   json_key(w, "uses"), json_begin_array(w);
   for (size_t i = 0; i < r->p.shared.len; i++) {
     const struct shared_use *u = &r->p.shared.at[i];

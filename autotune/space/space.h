@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "jit/jit.h"
 #include "lang/extents/extents.h"
-#include "lowering/analysis/cost.h"
+#include "lowering/cost/kernel_cost.h"
 
 #define TUNE_MAX_DIMS 32
 #define TUNE_MAX_CONFIGS 65536

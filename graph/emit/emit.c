@@ -3,7 +3,7 @@
 // its own.
 #include "graph/emit/emit.h"
 
-#include "lowering/analysis/machine.h"
+#include "lowering/cost/machine.h"
 
 #include <inttypes.h>
 

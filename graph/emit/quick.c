@@ -14,7 +14,7 @@ enum {
   MOST_SUMS = 64,   // of a thread of a quick form
   MOST_WARPS = 16,  // more leave each thread too few registers
   WARP_ROWS = 16,   // of the rows of a matrix instruction: a row is within a warp
-  SUMS_APART = 128, // above it `thread-locality` adds up rows in another order
+  SUMS_APART = 128, // above it `sink-loop-reductions` adds up rows in another order
 };
 
 static uint32_t constant_of(const struct graph_kernel *k, const char *name) {

@@ -36,9 +36,9 @@ static const char *reason(unsigned in_memory, unsigned in_buffer, unsigned eleme
 bool async_copy_plan_of(struct ir_context *c, struct axis_analysis *x, const struct target *target,
                         MlirValue ptr, MlirValue mask, MlirType tile, struct async_copy_plan *ret) {
   const struct linear_layout *l = linear_of_type(c, mlirValueGetType(ptr));
-  const struct linear_layout *places = linear_of_type(c, tile);
+  const struct linear_layout *offsets_in_buffer = linear_of_type(c, tile);
   *ret = (struct async_copy_plan){.width = 1};
-  if (!l || !places || !ll_invert_and_compose(l, places, &ret->offsets))
+  if (!l || !offsets_in_buffer || !ll_invert_and_compose(l, offsets_in_buffer, &ret->offsets))
     return false;
   struct axis_vector v = axis_vector_through(x, ptr, mask, target, l);
   unsigned bytes = memory_bits(c, element_type(tile)) / 8, widest = MOST_BYTES / bytes;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver of the axis analysis: one walk over the structured IR. Loops are walked until what
-// enters the next iteration adds nothing new; hints and assumptions come on top of the rules.
+// enters the next iteration adds nothing new: numbers only fall, and after
+// OPTIMISTIC_ROUNDS each round makes at least one carried value unknown, for good: at most
+// OPTIMISTIC_ROUNDS + 1 rounds and one a carried value. Hints and assumptions come on top of the
+// rules.
 #include "lowering/analysis/axis_info.h"
 
 #include "base/vec.h"
@@ -119,10 +122,10 @@ static bool collect_assumption(MlirOperation op, void *user) {
   } else {
     return true;
   }
-  MlirBlock home = mlirValueIsABlockArgument(about)
-                       ? mlirBlockArgumentGetOwner(about)
-                       : mlirOperationGetBlock(mlirOpResultGetOwner(about));
-  if (type_is_tensor(mlirValueGetType(about)) || !mlirBlockEqual(home, mlirOperationGetBlock(op)))
+  MlirBlock block = mlirValueIsABlockArgument(about)
+                        ? mlirBlockArgumentGetOwner(about)
+                        : mlirOperationGetBlock(mlirOpResultGetOwner(about));
+  if (type_is_tensor(mlirValueGetType(about)) || !mlirBlockEqual(block, mlirOperationGetBlock(op)))
     return true;
   struct assumption *slot = ptrmap_get(&x->assumptions, about.ptr);
   if (!slot) {
@@ -151,7 +154,7 @@ static bool flow(struct axis_analysis *x, MlirValue to, MlirValue from, bool giv
   struct axis_info joined = give_up ? axis_unknown(type) : axis_join(x->c, type, old, get(x, from));
   if (axis_equal(old, &joined))
     return false;
-  // Written directly: an assumption about `to` would never let it settle.
+  // Written directly: an assumption about `to` would never let it reach a fixpoint.
   *(struct axis_info *)ptrmap_get(&x->values, to.ptr) = joined;
   return true;
 }
@@ -281,7 +284,8 @@ struct axis_analysis *axis_analyse(struct ir_context *c, MlirOperation root, str
   x->c = c;
   x->arena = a;
   ir_walk(root, collect_assumption, x);
-  // Nested loops multiply their rounds; deep nests settle for less instead of taking forever.
+  // Nested loops multiply their rounds. Beyond this budget of visited operations, linear in their
+  // number, what loops carry is assumed unknown, and a loop takes one round.
   x->budget = x->budget * 64 + 4096;
   visit_op(x, root);
   return x;

@@ -8,11 +8,11 @@
 
 static bool whole(struct ir_context *c, const struct target *target, MlirType tile, MlirType buffer,
                   struct exchange_plan *ret) {
-  const struct linear_layout *places = linear_of_type(c, memdesc_tile(c, buffer));
+  const struct linear_layout *offsets_in_buffer = linear_of_type(c, memdesc_tile(c, buffer));
   const struct linear_layout *l = type_is_tensor(tile) ? linear_of_type(c, tile) : NULL;
-  return places && l &&
-         exchange_plan_with(l, l, places, memory_bits(c, element_type(tile)), target->matrix_moves,
-                            ret);
+  return offsets_in_buffer && l &&
+         exchange_plan_with(l, l, offsets_in_buffer, memory_bits(c, element_type(tile)),
+                            target->matrix_moves, ret);
 }
 
 bool buffer_store_side(struct ir_context *c, const struct target *target, MlirType tile,
@@ -40,9 +40,9 @@ bool buffer_load_side(struct ir_context *c, const struct target *target, MlirOpe
   unsigned rank = (unsigned)op_attr_i32_array(op, "offsets", LL_MAX_OUT, at);
   for (unsigned d = 0; d < rank; d++)
     corner[d] = (uint32_t)at[d];
-  const struct linear_layout *places = linear_of_type(c, memdesc_tile(c, buffer));
+  const struct linear_layout *offsets_in_buffer = linear_of_type(c, memdesc_tile(c, buffer));
   const struct linear_layout *l = linear_of_type(c, tile);
-  return places && l &&
-         exchange_part_with(l, places, corner, memory_bits(c, element_type(tile)),
+  return offsets_in_buffer && l &&
+         exchange_part_with(l, offsets_in_buffer, corner, memory_bits(c, element_type(tile)),
                             target->matrix_moves, ret);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer operations of arith on known numbers: for folding constants, and for counting the turns
-// of loops. Numbers are given and taken in 64 bits; those above an op's width do not matter.
+// Integer operations of arith on known numbers: for folding constants, and for counting the
+// iterations of loops. Numbers are given and taken in 64 bits; those above an op's width do not
+// matter.
 #ifndef TILE_LOWERING_ANALYSIS_INT_ARITH_H
 #define TILE_LOWERING_ANALYSIS_INT_ARITH_H
 

@@ -2,18 +2,19 @@
 // Intervals are few: every operation goes through all of them.
 #include "lowering/analysis/intervals.h"
 
+#include <assert.h>
 #include <string.h>
 
-bool intervals_meet(const struct intervals *s, struct shared_interval i) {
+bool intervals_overlap(const struct intervals *s, struct shared_interval i) {
   for (size_t k = 0; k < s->at.len; k++)
     if (s->at.at[k].begin < i.end && i.begin < s->at.at[k].end)
       return true;
   return false;
 }
 
-bool intervals_all_meet(const struct intervals *s, const struct intervals *t) {
+bool intervals_any_overlap(const struct intervals *s, const struct intervals *t) {
   for (size_t i = 0; i < t->at.len; i++)
-    if (intervals_meet(s, t->at.at[i]))
+    if (intervals_overlap(s, t->at.at[i]))
       return true;
   return false;
 }
@@ -50,10 +51,10 @@ void intervals_add_all(struct arena *a, struct intervals *s, const struct interv
     intervals_add(a, s, of->at.at[i]);
 }
 
-// ---- places ----
+// ---- slots ----
 
-// The place that i.begin is in, or `count`. i ends where that place ends, or where the next begins.
-static uint32_t cut_to_place(const struct places *p, struct shared_interval *i) {
+// The slot that i.begin is in, or `count`. i ends where that slot ends, or where the next begins.
+static uint32_t cut_to_slot(const struct ring_slots *p, struct shared_interval *i) {
   uint32_t in = p->count;
   for (uint32_t k = 0; k < p->count; k++) {
     uint32_t begin = p->offset + k * p->step, end = begin + p->bytes;
@@ -67,19 +68,21 @@ static uint32_t cut_to_place(const struct places *p, struct shared_interval *i) 
   return in;
 }
 
-static struct shared_interval moved(const struct places *p, struct shared_interval i, uint32_t from,
-                                    uint32_t to) {
+static struct shared_interval moved(const struct ring_slots *p, struct shared_interval i,
+                                    uint32_t from, uint32_t to) {
   uint32_t begin = i.begin - from * p->step + to * p->step;
   return (struct shared_interval){begin, begin + (i.end - i.begin)};
 }
 
-static void spread(struct arena *a, struct intervals *s, const struct places *p, bool everywhere) {
+static void spread(struct arena *a, struct intervals *s, const struct ring_slots *p,
+                   bool everywhere) {
+  assert(p->count > 0 && p->step >= p->bytes);
   struct intervals ret = {0};
   for (size_t k = 0; k < s->at.len; k++) {
     struct shared_interval rest = s->at.at[k];
     while (rest.begin < rest.end) {
       struct shared_interval piece = rest;
-      uint32_t in = cut_to_place(p, &piece);
+      uint32_t in = cut_to_slot(p, &piece);
       rest.begin = piece.end;
       if (in == p->count)
         intervals_add(a, &ret, piece);
@@ -93,10 +96,10 @@ static void spread(struct arena *a, struct intervals *s, const struct places *p,
   *s = ret;
 }
 
-void intervals_rotate(struct arena *a, struct intervals *s, const struct places *p) {
+void intervals_advance(struct arena *a, struct intervals *s, const struct ring_slots *p) {
   spread(a, s, p, false);
 }
 
-void intervals_smear(struct arena *a, struct intervals *s, const struct places *p) {
+void intervals_widen(struct arena *a, struct intervals *s, const struct ring_slots *p) {
   spread(a, s, p, true);
 }

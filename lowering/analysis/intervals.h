@@ -17,20 +17,20 @@ struct intervals {
   VEC(struct shared_interval) at;
 };
 
-bool intervals_meet(const struct intervals *s, struct shared_interval i);
-bool intervals_all_meet(const struct intervals *s, const struct intervals *t);
+bool intervals_overlap(const struct intervals *s, struct shared_interval i);
+bool intervals_any_overlap(const struct intervals *s, const struct intervals *t);
 bool intervals_same(const struct intervals *s, const struct intervals *t);
 void intervals_add(struct arena *a, struct intervals *s, struct shared_interval i);
 void intervals_add_all(struct arena *a, struct intervals *s, const struct intervals *of);
 
-// `count` places of `bytes`, `step` apart, the first at `offset`.
-struct places {
+// `count` slots of `bytes`, `step` apart (step >= bytes), the first at `offset`.
+struct ring_slots {
   uint32_t offset, bytes, step, count;
 };
 
-// What lies in place k moves to place k - 1, and that of place 0 to the last one.
-void intervals_rotate(struct arena *a, struct intervals *s, const struct places *p);
-// What lies in one place may lie in any.
-void intervals_smear(struct arena *a, struct intervals *s, const struct places *p);
+// Bytes of slot k become those of slot k - 1, and those of slot 0 those of the last one.
+void intervals_advance(struct arena *a, struct intervals *s, const struct ring_slots *p);
+// Bytes of one slot become those of all slots.
+void intervals_widen(struct arena *a, struct intervals *s, const struct ring_slots *p);
 
 #endif

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows pointers back to the kernel's parameters. Straight chains are followed in place; where
-// paths meet (selects, branches, loops) both go on a worklist, with the places already seen.
+// values join (selects, branches, loops) both go on a worklist, with the joins already seen: at
+// most MAX_JOINS of them are followed, so that loops end.
 #include "lowering/analysis/provenance.h"
 
-enum { MAX_MEETINGS = 64 };
+enum { MAX_JOINS = 64 };
 
 struct search {
   struct ir_context *c;
-  MlirValue todo[2 * MAX_MEETINGS], seen[MAX_MEETINGS];
+  MlirValue todo[2 * MAX_JOINS], seen[MAX_JOINS];
   unsigned todo_count, seen_count;
   int argument; // -1: none yet
   bool lost;
 };
 
-// True the first time; loses the search when there are too many places to remember.
+// True the first time; loses the search when there are too many joins to remember.
 static bool first_visit(struct search *s, MlirValue v) {
   for (unsigned i = 0; i < s->seen_count; i++)
     if (mlirValueEqual(s->seen[i], v))
       return false;
-  if (s->seen_count == MAX_MEETINGS) {
+  if (s->seen_count == MAX_JOINS) {
     s->lost = true;
     return false;
   }
@@ -33,7 +34,7 @@ static void follow(struct search *s, MlirValue v) {
     s->todo[s->todo_count++] = v;
 }
 
-static void meet(struct search *s, MlirValue at, MlirValue a, MlirValue b) {
+static void join(struct search *s, MlirValue at, MlirValue a, MlirValue b) {
   if (!first_visit(s, at))
     return;
   follow(s, a);
@@ -57,12 +58,12 @@ static void trace_argument(struct search *s, MlirValue v) {
     if (at == 0)
       s->lost = true;
     else
-      meet(s, v, mlirOperationGetOperand(parent, at + 2),
+      join(s, v, mlirOperationGetOperand(parent, at + 2),
            mlirOperationGetOperand(terminator(parent, 0), at - 1));
     return;
   case OP_SCF_WHILE:
     if (mlirBlockEqual(block, mlirRegionGetFirstBlock(mlirOperationGetRegion(parent, 0))))
-      meet(s, v, mlirOperationGetOperand(parent, at),
+      join(s, v, mlirOperationGetOperand(parent, at),
            mlirOperationGetOperand(terminator(parent, 1), at));
     else if (first_visit(s, v))
       follow(s, mlirOperationGetOperand(terminator(parent, 0), at + 1));
@@ -92,17 +93,17 @@ static void trace_result(struct search *s, MlirValue v) {
       s->lost = true;
     return;
   case OP_TILE_JOIN:
-    meet(s, v, mlirOperationGetOperand(op, 0), mlirOperationGetOperand(op, 1));
+    join(s, v, mlirOperationGetOperand(op, 0), mlirOperationGetOperand(op, 1));
     return;
   case OP_ARITH_SELECT:
-    meet(s, v, mlirOperationGetOperand(op, 1), mlirOperationGetOperand(op, 2));
+    join(s, v, mlirOperationGetOperand(op, 1), mlirOperationGetOperand(op, 2));
     return;
   case OP_SCF_IF:
-    meet(s, v, mlirOperationGetOperand(terminator(op, 0), at),
+    join(s, v, mlirOperationGetOperand(terminator(op, 0), at),
          mlirOperationGetOperand(terminator(op, 1), at));
     return;
   case OP_SCF_FOR: // what the loop carries, or what it starts with
-    meet(s, v, mlirOperationGetOperand(op, at + 3), mlirOperationGetOperand(terminator(op, 0), at));
+    join(s, v, mlirOperationGetOperand(op, at + 3), mlirOperationGetOperand(terminator(op, 0), at));
     return;
   case OP_SCF_WHILE:
     if (first_visit(s, v))

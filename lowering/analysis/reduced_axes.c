@@ -5,7 +5,7 @@
 
 #include "base/vec.h"
 
-struct place {
+struct value_axis {
   MlirValue value;
   unsigned axis;
 };
@@ -14,7 +14,7 @@ struct reduced_axes {
   struct ir_context *c;
   struct arena *arena;
   struct map seen; // MlirValue.ptr -> uint32_t *: dimensions already followed
-  VEC(struct place) todo;
+  VEC(struct value_axis) todo;
 };
 
 static void follow(struct reduced_axes *r, MlirValue v, unsigned axis) {
@@ -29,7 +29,7 @@ static void follow(struct reduced_axes *r, MlirValue v, unsigned axis) {
   if (*mask >> axis & 1)
     return;
   *mask |= 1u << axis;
-  vec_push(r->arena, &r->todo, ((struct place){v, axis}));
+  vec_push(r->arena, &r->todo, ((struct value_axis){v, axis}));
 }
 
 static MlirOperation end_of(MlirOperation op, intptr_t region) {
@@ -120,7 +120,7 @@ static struct reduced_axes *find_from(struct ir_context *c, MlirOperation root, 
   r->arena = a;
   ir_walk(root, from, r);
   while (r->todo.len) {
-    struct place p = vec_pop(&r->todo);
+    struct value_axis p = vec_pop(&r->todo);
     if (mlirValueIsABlockArgument(p.value))
       follow_argument(r, p.value, p.axis);
     else

@@ -18,8 +18,8 @@ uint32_t scratch_offset(MlirOperation op) {
   return (uint32_t)op_attr_int(op, "tilegpu.shared_offset", 0);
 }
 
-uint32_t scratch_toggle(MlirOperation op) {
-  return (uint32_t)op_attr_int(op, "tilegpu.shared_toggle", 0);
+uint32_t scratch_double_buffer(MlirOperation op) {
+  return (uint32_t)op_attr_int(op, "tilegpu.shared_double_buffer", 0);
 }
 
 int64_t scratch_total(MlirModule module) {
@@ -224,15 +224,17 @@ uint32_t alloc_bytes(struct ir_context *c, MlirOperation alloc) {
   return bytes > INT32_MAX ? INT32_MAX : (uint32_t)bytes;
 }
 
-// ---- parking ----
+// ---- spilling to shared memory ----
 
-uint32_t parked_bytes(MlirOperation kernel) {
-  return (uint32_t)op_attr_int(kernel, "tilegpu.park_bytes", 0);
+uint32_t spill_bytes(MlirOperation kernel) {
+  return (uint32_t)op_attr_int(kernel, "tilegpu.spill_bytes", 0);
 }
 
-uint32_t parked_rows(MlirOperation op) { return (uint32_t)op_attr_int(op, "tilegpu.park_rows", 0); }
+uint32_t spill_row_count(MlirOperation op) {
+  return (uint32_t)op_attr_int(op, "tilegpu.spill_rows", 0);
+}
 
-unsigned parked_elements(struct ir_context *c, MlirOperation op) {
+unsigned spill_elements(struct ir_context *c, MlirOperation op) {
   const struct linear_layout *l =
       linear_of_type(c, mlirValueGetType(mlirOperationGetResult(op, 0)));
   if (!l)
@@ -240,7 +242,7 @@ unsigned parked_elements(struct ir_context *c, MlirOperation op) {
   return ll_in_size(l, LL_REGISTER) >> __builtin_popcount(register_copies(l));
 }
 
-unsigned parked_per_row(struct ir_context *c, MlirOperation op) {
+unsigned spill_elements_per_row(struct ir_context *c, MlirOperation op) {
   MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
-  return PARKED_ROW_BYTES * 8 / memory_bits(c, element_type(type));
+  return SPILL_ROW_BYTES * 8 / memory_bits(c, element_type(type));
 }

@@ -3,8 +3,8 @@
 // insert-barriers keeps apart, and what the emission uses. One routine a family decides the size
 // and the addresses alike (layouts/exchange_plan.h, layouts/reduce_plan.h, ...).
 //
-// An op with scratch writes it, meets at barriers of its own, and reads it. Whoever used that
-// memory before must have finished: insert-barriers sees to it.
+// An op with scratch writes it, has a barrier of its own, and reads it. Uses of that memory before
+// it must have finished: insert-barriers sees to it.
 #ifndef TILE_LOWERING_ANALYSIS_SCRATCH_H
 #define TILE_LOWERING_ANALYSIS_SCRATCH_H
 
@@ -29,25 +29,26 @@ uint32_t alloc_bytes(struct ir_context *c, MlirOperation alloc);
 // Where the op's scratch or buffer lies, once allocate-shared has run: attribute
 // tilegpu.shared_offset (i32); 0 without it.
 uint32_t scratch_offset(MlirOperation op);
-// An op of a loop may have its scratch at two places, by turns: in turns 1, 3, ... of the innermost
-// loop around it this many bytes further up. Attribute tilegpu.shared_toggle (i32); 0 without it.
-uint32_t scratch_toggle(MlirOperation op);
+// An op of a loop may have its scratch in two slots, alternately: in iterations 1, 3, ... of the
+// innermost loop around it this many bytes further up. Attribute tilegpu.shared_double_buffer
+// (i32); 0 without it.
+uint32_t scratch_double_buffer(MlirOperation op);
 // Bytes of the whole program: attribute tilegpu.shared_bytes of the module; -1 without it.
 int64_t scratch_total(MlirModule module);
 
-// ---- parking: registers that wait in shared memory (passes/park_registers.c) ----
-// Row r of a thread is the 16 bytes at park_offset + (r * threads + thread) * 16; both numbers are
-// attributes of the kernel. An op with tilegpu.park_rows has the first elements of its result, in
-// the order of its registers without copies, in the rows from tilegpu.park_row on.
-enum { PARKED_ROW_BYTES = 16 };
+// ---- registers spilled to shared memory (passes/spill_to_shared.c) ----
+// Row r of a thread is the 16 bytes at spill_offset + (r * threads + thread) * 16; both numbers are
+// attributes of the kernel. An op with tilegpu.spill_rows has the first elements of its result, in
+// the order of its registers without copies, in the rows from tilegpu.spill_row on.
+enum { SPILL_ROW_BYTES = 16 };
 
 // Bytes of all rows of the kernel.
-uint32_t parked_bytes(MlirOperation kernel);
+uint32_t spill_bytes(MlirOperation kernel);
 // Rows of the op's result; 0 for most.
-uint32_t parked_rows(MlirOperation op);
+uint32_t spill_row_count(MlirOperation op);
 // Elements of the result that a thread holds, and those of a row.
-unsigned parked_elements(struct ir_context *c, MlirOperation op);
-unsigned parked_per_row(struct ir_context *c, MlirOperation op);
+unsigned spill_elements(struct ir_context *c, MlirOperation op);
+unsigned spill_elements_per_row(struct ir_context *c, MlirOperation op);
 
 // ---- for the routines of the families ----
 

@@ -46,7 +46,7 @@ static uint32_t add_item(struct collect *k, MlirOperation op, bool is_scratch, u
   if (!mlirOperationIsNull(item.loop)) {
     item.loop_range.begin = liveness_point(k->live, item.loop);
     item.loop_range.end = liveness_end(k->live, item.loop);
-    item.toggle = is_scratch ? scratch_toggle(op) : 0;
+    item.double_buffer = is_scratch ? scratch_double_buffer(op) : 0;
   }
   vec_push(k->s->arena, &k->s->items, item);
   return (uint32_t)k->s->items.len - 1;
@@ -96,7 +96,7 @@ static bool take(struct collect *k, MlirValue to, struct shared_part part) {
   return is_new;
 }
 
-// What a turn of a loop calls a buffer means another one in the next turn.
+// A phase names a buffer relative to the iteration: in the next iteration it is another one.
 static void flow(MlirValue from, MlirValue to, void *user) {
   struct collect *k = user;
   if (!type_is_memdesc(k->s->c, mlirValueGetType(from)))
@@ -110,7 +110,7 @@ static void flow(MlirValue from, MlirValue to, void *user) {
   }
 }
 
-// The loop whose turns a phase counts.
+// The loop whose iterations a phase counts.
 static MlirOperation for_around(struct ir_context *c, MlirOperation op) {
   do
     op = mlirOperationGetParentOperation(op);
@@ -212,6 +212,8 @@ struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, u
   struct collect k = {.s = s, .live = liveness_of(c, func, a), .num_warps = num_warps};
   s->live = k.live;
   ir_walk(func, collect_item, &k);
+  // Sets only grow. A round adds a part to the set of some value, or is the last one, and an item
+  // has at most copies * loops + copies + 1 parts: at most values * parts + 1 rounds.
   do {
     k.changed = false;
     ir_walk(func, flow_through, &k);
@@ -233,9 +235,9 @@ static void add_buffers(const struct shared_items *s, struct part_set *to, MlirV
 }
 
 static void wait_effects(const struct shared_items *s, MlirOperation op, struct shared_effects *e) {
-  e->lands_all = waits_for_all(s->c, op);
+  e->completes_all = waits_for_all(s->c, op);
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
-    add_buffers(s, &e->landed, mlirOperationGetOperand(op, i));
+    add_buffers(s, &e->completed, mlirOperationGetOperand(op, i));
 }
 
 static void scratch_effects(const struct shared_items *s, MlirOperation op,
@@ -244,7 +246,7 @@ static void scratch_effects(const struct shared_items *s, MlirOperation op,
   if (!scratch)
     return;
   struct shared_part part = {.item = (uint32_t)scratch - 1};
-  e->meets = true;
+  e->synchronizes = true;
   set_add(s->arena, &e->writes, part);
   set_add(s->arena, &e->late_reads, part);
 }
@@ -253,7 +255,7 @@ struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperat
   struct shared_effects e = {0};
   switch (op_id(s->c, op)) {
   case OP_TILE_BARRIER:
-  case OP_GPU_BARRIER: e.meets = true; break;
+  case OP_GPU_BARRIER: e.synchronizes = true; break;
   case OP_GPU_LOCAL_ALLOC:
     if (mlirOperationGetNumOperands(op) > 0)
       add_buffers(s, &e.writes, mlirOperationGetResult(op, 0));
@@ -268,6 +270,6 @@ struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperat
 }
 
 bool shared_effects_any(const struct shared_effects *e) {
-  return e->meets || e->lands_all || e->reads.at.len || e->writes.at.len || e->starts.at.len ||
-         e->landed.at.len;
+  return e->synchronizes || e->completes_all || e->reads.at.len || e->writes.at.len ||
+         e->starts.at.len || e->completed.at.len;
 }

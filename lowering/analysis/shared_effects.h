@@ -16,15 +16,15 @@ struct shared_item {
   struct live_range live, loop_range; // points; of the loop, where there is one
   // As the op's attributes have it; allocate-shared changes them.
   uint32_t offset;
-  uint32_t toggle; // distance to the place in odd turns of the loop; 0: it is the same
+  uint32_t double_buffer; // distance to the slot of odd iterations; 0: there is one slot
 };
 
 static inline uint32_t shared_item_end(const struct shared_item *i) {
-  return i->offset + i->toggle + i->bytes;
+  return i->offset + i->double_buffer + i->bytes;
 }
-// With two places it is in use as long as its loop runs.
+// With two slots it is in use as long as its loop runs.
 static inline struct live_range shared_item_live(const struct shared_item *i) {
-  return i->toggle ? i->loop_range : i->live;
+  return i->double_buffer ? i->loop_range : i->live;
 }
 
 struct shared_items {
@@ -41,7 +41,7 @@ enum { SHARED_ANY = UINT32_MAX };
 struct shared_part {
   uint32_t item;
   uint32_t number;    // of the buffer in its ring; SHARED_ANY: every one
-  MlirOperation loop; // null, or: in its turn t (from 0) it is (t + number) modulo the copies
+  MlirOperation loop; // null, or: in its iteration t (from 0) it is (t + number) modulo the copies
 };
 
 struct part_set {
@@ -55,13 +55,13 @@ struct shared_items *shared_items_of(struct ir_context *c, MlirOperation func, u
 // What a value of a memdesc type may be.
 const struct part_set *shared_parts_of(const struct shared_items *s, MlirValue buffer);
 
-// The order of an op's effects: it reads and writes; if it `meets`, all threads meet then, and it
-// reads once more. Asynchronous copies write from `starts` on until a wait at which they have
-// `landed`, which is for the thread itself to say: others know behind a barrier.
+// The order of an op's effects: it reads and writes; if it `synchronizes`, that is a barrier, and
+// then it reads once more. Asynchronous copies write from `starts` on until a wait at which they
+// have `completed`, which is for the thread itself to say: others know behind a barrier.
 struct shared_effects {
-  bool meets;
-  bool lands_all; // whatever was started
-  struct part_set reads, writes, late_reads, starts, landed;
+  bool synchronizes;
+  bool completes_all; // whatever was started
+  struct part_set reads, writes, late_reads, starts, completed;
 };
 
 // On the arena of the items. Of the op itself, not of what its regions hold.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line tables: every instruction carries the innermost place of the operation it was made for, so
-// that PTX has `.file` and `.loc` and profilers and compute-sanitizer name lines of the .tile file.
+// Line tables: every instruction carries the innermost source location of the operation it was made
+// for, so that PTX has `.file` and `.loc` and profilers and compute-sanitizer name lines of the
+// .tile file.
 #include "lowering/llvm/emit.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -17,13 +18,13 @@ struct debug_info {
 // optimising.)
 #define EMIT_DIRECTIVES_ONLY ((LLVMDWARFEmissionKind)3)
 
-struct place place_of(struct emitter *e, MlirLocation loc) {
+struct source_location source_location_of(struct emitter *e, MlirLocation loc) {
   for (;;) {
     if (mlirLocationIsAFileLineColRange(loc)) {
       MlirStringRef name = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(loc));
-      return (struct place){arena_strndup(e->c->arena, name.data, name.length),
-                            (unsigned)mlirLocationFileLineColRangeGetStartLine(loc),
-                            (unsigned)mlirLocationFileLineColRangeGetStartColumn(loc)};
+      return (struct source_location){arena_strndup(e->c->arena, name.data, name.length),
+                                      (unsigned)mlirLocationFileLineColRangeGetStartLine(loc),
+                                      (unsigned)mlirLocationFileLineColRangeGetStartColumn(loc)};
     }
     if (mlirLocationIsACallSite(loc)) {
       loc = mlirLocationCallSiteGetCallee(loc);
@@ -35,7 +36,7 @@ struct place place_of(struct emitter *e, MlirLocation loc) {
       mlirLocationFusedGetLocations(loc, all);
       loc = all[0];
     } else {
-      return (struct place){NULL, 0, 0};
+      return (struct source_location){NULL, 0, 0};
     }
   }
 }
@@ -50,7 +51,7 @@ static LLVMMetadataRef file_of(struct emitter *e, struct debug_info *d, const ch
 }
 
 static LLVMMetadataRef subprogram(struct emitter *e, struct debug_info *d, const char *name) {
-  struct place at = place_of(e, mlirOperationGetLocation(e->func));
+  struct source_location at = source_location_of(e, mlirOperationGetLocation(e->func));
   LLVMMetadataRef file = at.file ? file_of(e, d, at.file) : d->file;
   LLVMMetadataRef type =
       LLVMDIBuilderCreateSubroutineType(d->builder, file, NULL, 0, LLVMDIFlagZero);
@@ -76,14 +77,14 @@ void debug_info_leave(struct emitter *e, LLVMMetadataRef function) {
   struct debug_info *d = e->debug;
   if (!d)
     return;
-  struct place at = place_of(e, mlirOperationGetLocation(e->func));
+  struct source_location at = source_location_of(e, mlirOperationGetLocation(e->func));
   d->function = function;
   d->file_name = at.file ? at.file : d->file_name;
   d->scopes = (struct map){0};
 }
 
 void debug_info_begin(struct emitter *e) {
-  struct place at = place_of(e, mlirOperationGetLocation(e->kernel));
+  struct source_location at = source_location_of(e, mlirOperationGetLocation(e->kernel));
   if (!at.file || e->target->is_host)
     return;
   struct debug_info *d = arena_new(e->arena, struct debug_info);
@@ -115,7 +116,7 @@ static LLVMMetadataRef scope_of(struct emitter *e, const char *file) {
 void debug_info_at(struct emitter *e, MlirOperation op) {
   if (!e->debug)
     return;
-  struct place at = place_of(e, mlirOperationGetLocation(op));
+  struct source_location at = source_location_of(e, mlirOperationGetLocation(op));
   LLVMMetadataRef loc = NULL;
   if (at.file)
     loc = LLVMDIBuilderCreateDebugLocation(e->llvm, at.line, at.col, scope_of(e, at.file), NULL);

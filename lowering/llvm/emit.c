@@ -116,7 +116,7 @@ bool emit_block(struct emitter *e, MlirBlock block) {
     }
     if (!fn(e, op) || !check_size(e, op))
       return false;
-    park_result(e, op);
+    spill_result(e, op);
   }
   return true;
 }

@@ -20,13 +20,13 @@ struct mma_instruction;
 struct debug_info;
 struct exchange_side;
 
-struct parked;
-struct turn;
+struct spilled;
+struct double_buffer;
 
 struct emitted {
   unsigned count;
   LLVMValueRef *at;
-  const struct parked *parked; // part of it waits in shared memory (parking.c); NULL: none
+  const struct spilled *spilled; // part of it is in shared memory (spill.c); NULL: none
 };
 
 // A branch that is emitted as if its condition were false (emit_map.c).
@@ -63,7 +63,7 @@ struct emitter {
   LLVMValueRef thread_id, lane, warp; // i32, in the entry block
   struct linear_memo *memo;           // values made by linear_of_thread
   LLVMValueRef host_thread;           // host: the struct host_thread
-  struct host_places *places;         // host: rows of NAME__places
+  struct host_locations *locations;   // host: rows of NAME__places
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
@@ -71,7 +71,8 @@ struct emitter {
   int64_t shared_total;
   // The op that was the last to begin with its scratch.
   MlirOperation scratch_op;
-  struct turn *turns; // of scratch with two places: what the loops carry (shared.c)
+  struct double_buffer
+      *double_buffers; // of scratch with two slots: what the loops carry (shared.c)
 };
 
 // One access of a thread to global memory, as hooks see it.
@@ -176,7 +177,7 @@ struct target_hooks {
   // nearest even, saturating; a pair of f8e4nv or f8e5 (i16) to <2 x half>. The first is the lower
   // one.
   LLVMValueRef (*floats_to_fp8)(struct emitter *e, const LLVMValueRef x[2], enum dtype to);
-  LLVMValueRef (*fp8_to_halves)(struct emitter *e, LLVMValueRef pair, enum dtype from);
+  LLVMValueRef (*fp8_to_f16x2)(struct emitter *e, LLVMValueRef pair, enum dtype from);
   LLVMValueRef (*special_register)(struct emitter *e, struct str name);
   void (*grid_dependency)(struct emitter *e, struct str kind);
   // NULL: the target takes no assembly.
@@ -360,36 +361,37 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset);
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes);
 void cta_barrier(struct emitter *e);
 // Around the body of a loop, at its head (entered from `before`) and its end: scratch that has two
-// places takes turns. turns_end takes what turns_begin answered.
-struct turn *turns_begin(struct emitter *e, MlirOperation loop, LLVMBasicBlockRef before);
-void turns_end(struct emitter *e, struct turn *outer);
+// slots alternates. double_buffers_end takes what double_buffers_begin answered.
+struct double_buffer *double_buffers_begin(struct emitter *e, MlirOperation loop,
+                                           LLVMBasicBlockRef before);
+void double_buffers_end(struct emitter *e, struct double_buffer *outer);
 // The op's threads may still read; the memory's next user comes behind a barrier.
 void scratch_end(struct emitter *e);
 // Places of registers in a buffer that begins `at` bytes (i32) into shared memory. What depends on
 // the thread is computed in the entry block, so that a loop over the buffers of a ring adds `at`.
-struct buffer_places {
+struct buffer_addresses {
   LLVMTypeRef element;
   LLVMValueRef at, *thread; // of each register: pointers as if `at` were 0
   uint32_t *rest;           // elements behind them
 };
 // offsets: in elements of element_bits, one dimension; xor `start`.
-struct buffer_places buffer_places_of(struct emitter *e, const struct linear_layout *offsets,
-                                      uint32_t start, unsigned element_bits, LLVMValueRef at);
-LLVMValueRef buffer_place(struct emitter *e, const struct buffer_places *p, uint32_t r);
+struct buffer_addresses buffer_addresses_of(struct emitter *e, const struct linear_layout *offsets,
+                                            uint32_t start, unsigned element_bits, LLVMValueRef at);
+LLVMValueRef buffer_address(struct emitter *e, const struct buffer_addresses *p, uint32_t r);
 // One access of `bytes` by this thread, aligned to its size; checked where the target can.
 LLVMValueRef shared_load(struct emitter *e, LLVMTypeRef type, LLVMValueRef ptr, unsigned bytes);
 void shared_store(struct emitter *e, LLVMValueRef value, LLVMValueRef ptr, unsigned bytes);
 
-// ---- parking.c: registers that wait in shared memory (lowering/analysis/scratch.h) ----
+// ---- spill.c: registers that wait in shared memory (lowering/analysis/scratch.h) ----
 // Behind the emission of an op: stores what is to wait.
-void park_result(struct emitter *e, MlirOperation op);
+void spill_result(struct emitter *e, MlirOperation op);
 // The value with what waits loaded, here.
-const struct emitted *fetch_parked(struct emitter *e, const struct emitted *x);
-// Metadata of accesses to parked rows: the row.
-unsigned parked_kind(LLVMContextRef llvm);
+const struct emitted *reload_spilled(struct emitter *e, const struct emitted *x);
+// Metadata of accesses to spilled rows: the row.
+unsigned spill_kind(LLVMContextRef llvm);
 
 // ---- schedule.c ----
-// Reorders what functions that park compute, so that less lives at the same time.
+// Reorders what functions that spill compute, so that less lives at the same time.
 void schedule_module(LLVMModuleRef module, const struct target *target, struct arena *a);
 
 // ---- exchange.c: through the CTA's scratch ----
@@ -411,12 +413,13 @@ void buffer_load(struct emitter *e, const struct exchange_side *plan, LLVMTypeRe
                  LLVMValueRef at, LLVMValueRef *ret);
 
 // ---- debug_info.c ----
-struct place {
+struct source_location {
   const char *file;
   unsigned line, col;
 };
-struct place place_of(struct emitter *e, MlirLocation loc); // file NULL: unknown
-void debug_info_begin(struct emitter *e);                   // after begin_kernel
+struct source_location source_location_of(struct emitter *e,
+                                          MlirLocation loc); // file NULL: unknown
+void debug_info_begin(struct emitter *e);                    // after begin_kernel
 void debug_info_at(struct emitter *e, MlirOperation op);
 void debug_info_end(struct emitter *e);
 // Places of what follows are in e->function, which is e->func; answers what it was before, for

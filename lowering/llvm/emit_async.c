@@ -9,14 +9,14 @@
 struct copy {
   MlirOperation op;
   struct packing packing; // of a group
-  struct buffer_places places;
+  struct buffer_addresses addresses;
   const struct emitted *ptr, *mask;
   bool waits; // goes through registers
 };
 
 static void copy_group(struct emitter *e, const struct copy *c, uint32_t r) {
   struct access a = access_of(c->op, &c->packing, c->ptr->at[r], mask_at(c->mask, r));
-  LLVMValueRef to = buffer_place(e, &c->places, r), word;
+  LLVMValueRef to = buffer_address(e, &c->addresses, r), word;
   if (!c->waits) {
     e->target->hooks->async_copy(e, &a, to);
     return;
@@ -39,7 +39,8 @@ bool emit_async_copy(struct emitter *e, MlirOperation op) {
                    .ptr = operand_of(e, op, 0),
                    .mask = mask,
                    .waits = plan.bytes == 0};
-  c.places = buffer_places_of(e, &plan.offsets, 0, c.packing.bits, operand_of(e, op, 1)->at[0]);
+  c.addresses =
+      buffer_addresses_of(e, &plan.offsets, 0, c.packing.bits, operand_of(e, op, 1)->at[0]);
   e->uses_collectives = true;
   LLVMValueRef owner = owner_predicate(e, l);
   struct branch br;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations of global memory. Each element is touched once, however many threads hold it;
 // what was there before is handed to the others. Neighbours go together where the target has an
-// instruction for that (packed halves, vectors).
+// instruction for that (packed f16 or bf16, vectors).
 #include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
 
@@ -14,7 +14,7 @@ struct atomics {
   const struct emitted *ptr, *value, *mask;
   struct atomic single, group; // of an element, of neighbours
   struct packing packing_single, packing_group;
-  LLVMValueRef owner; // this thread's turn; NULL: every thread's
+  LLVMValueRef owner; // the iteration of this thread; NULL: every thread's
   uint32_t copies;    // registers that repeat others
   bool cut;           // the mask may differ within a group
 };

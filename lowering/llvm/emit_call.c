@@ -111,7 +111,7 @@ struct caller {
   LLVMBasicBlockRef block;
 };
 
-static struct caller leave_caller(struct emitter *e) {
+static struct caller save_caller(struct emitter *e) {
   return (struct caller){
       e->function, e->thread_id, e->lane, e->warp,  e->host_thread,          e->func,
       e->op,       e->memo,      e->axis, e->entry, LLVMGetInsertBlock(e->b)};
@@ -167,7 +167,7 @@ static bool define(struct emitter *e) {
 }
 
 static bool emit_callee(struct emitter *e, MlirOperation func, const char *name) {
-  struct caller caller = leave_caller(e);
+  struct caller caller = save_caller(e);
   e->function = declare(e, func, name);
   ptrmap_put(e->arena, &e->functions, func.ptr, e->function);
   e->func = func;

@@ -156,7 +156,7 @@ bool emit_scf_for(struct emitter *e, MlirOperation op) {
   for (intptr_t i = 0; i < n; i++)
     carry_initial(e, &c[i], mlirBlockGetArgument(body, i + 1), mlirOperationGetOperand(op, i + 3),
                   before);
-  struct turn *outer = turns_begin(e, op, before);
+  struct double_buffer *outer = double_buffers_begin(e, op, before);
   LLVMIntPredicate less = is_unsigned ? LLVMIntULT : LLVMIntSLT;
   LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, less, iv->at[0], upper, ""), inside, after);
 
@@ -167,7 +167,7 @@ bool emit_scf_for(struct emitter *e, MlirOperation op) {
   LLVMValueRef next = LLVMBuildAdd(e->b, iv->at[0], step, "");
   if (LLVMIsAInstruction(next)) // the language's loops do not wrap around
     (is_unsigned ? LLVMSetNUW : LLVMSetNSW)(next, true);
-  turns_end(e, outer);
+  double_buffers_end(e, outer);
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
   LLVMAddIncoming(iv->at[0], &next, &latch, 1);
   for (intptr_t i = 0; i < n; i++)
@@ -176,7 +176,7 @@ bool emit_scf_for(struct emitter *e, MlirOperation op) {
   LLVMBuildBr(e->b, header);
 
   begin_block(e, after);
-  narrow_leave(e, &used);
+  narrow_exit_loop(e, &used);
   for (intptr_t i = 0; i < n; i++) {
     MlirValue result = mlirOperationGetResult(op, i);
     if (c[i].is_narrow)
@@ -201,7 +201,7 @@ bool emit_scf_while(struct emitter *e, MlirOperation op) {
     bind_phis(e, arg);
     incoming_of(e, arg, mlirOperationGetOperand(op, i), entry);
   }
-  struct turn *outer = turns_begin(e, op, entry);
+  struct double_buffer *outer = double_buffers_begin(e, op, entry);
   if (!emit_block(e, before))
     return false;
   MlirOperation condition = mlirBlockGetTerminator(before);
@@ -217,7 +217,7 @@ bool emit_scf_while(struct emitter *e, MlirOperation op) {
   if (!emit_block(e, body))
     return false;
   MlirOperation yield = mlirBlockGetTerminator(body);
-  turns_end(e, outer);
+  double_buffers_end(e, outer);
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(before); i++)
     incoming_of(e, mlirBlockGetArgument(before, i), mlirOperationGetOperand(yield, i), latch);

@@ -86,14 +86,14 @@ static void gather_in_warp(struct emitter *e, const struct gather_plan *p,
   for (uint32_t r = 0; r < ret->count; r++) {
     if (r & replicas)
       continue;
-    uint32_t at[LL_NO_IN] = {[LL_REGISTER] = r}, place[LL_MAX_OUT], from[MAX_CANDIDATES];
-    ll_apply(&p->source_of, at, place);
+    uint32_t at[LL_NO_IN] = {[LL_REGISTER] = r}, position[LL_MAX_OUT], from[MAX_CANDIDATES];
+    ll_apply(&p->source_of, at, position);
     LLVMValueRef i = wrapped(e, p, index->at[r]), got[MAX_CANDIDATES], lane = NULL;
     if (!p->own_lane) {
-      lane = LLVMBuildXor(e->b, lanes, const_i32(e, place[OUT_LANE]), "");
+      lane = LLVMBuildXor(e->b, lanes, const_i32(e, position[OUT_LANE]), "");
       lane = lane_of(e, p, lane, i);
     }
-    unsigned n = candidates(p, place[OUT_REGISTER], from);
+    unsigned n = candidates(p, position[OUT_REGISTER], from);
     for (unsigned c = 0; c < n; c++)
       got[c] = lane ? shuffle_value(e, source[from[c]], lane) : source[from[c]];
     ret->at[r] = choose(e, p, i, got);

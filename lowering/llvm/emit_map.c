@@ -42,7 +42,7 @@ static MlirOperation long_branch_of(struct emitter *e, MlirOperation function) {
   return (MlirOperation){NULL};
 }
 
-// How many groups share it: what waits for its turn waits in registers.
+// How many groups share it: what waits for its iteration waits in registers.
 static unsigned groups_sharing(struct emitter *e, MlirOperation op, unsigned pack) {
   unsigned words = 0;
   for (intptr_t k = 0; k < mlirOperationGetNumOperands(op); k++)
@@ -106,7 +106,7 @@ static LLVMValueRef emit_fast(struct emitter *e, const struct mapping *s, struct
 }
 
 // Argument k of group g: where the short way gives it back as a result, what the loop carries,
-// which is the same until the group's turn. So it does not wait in a register of its own.
+// which is the same until the group's iteration. So it does not wait in a register of its own.
 static LLVMValueRef waiting(const struct sharing *h, unsigned g, unsigned k) {
   for (unsigned j = 0; j < h->out; j++)
     if (h->args[g][k] == h->fast[g][j])
@@ -124,9 +124,9 @@ static LLVMValueRef chosen(struct emitter *e, const struct sharing *h, unsigned 
   return v;
 }
 
-// One turn of the loop: group i anew.
-static bool emit_turn(struct emitter *e, const struct mapping *s, struct sharing *h,
-                      LLVMValueRef i) {
+// One iteration of the loop: group i anew.
+static bool emit_iteration(struct emitter *e, const struct mapping *s, struct sharing *h,
+                           LLVMValueRef i) {
   LLVMValueRef args[MAX_SHARED], ret[MAX_SHARED];
   for (unsigned k = 0; k < h->in; k++)
     args[k] = chosen(e, h, k, i);
@@ -154,7 +154,7 @@ static bool emit_slow(struct emitter *e, const struct mapping *s, struct sharing
       h->slow[g][k] = LLVMBuildPhi(e->b, LLVMTypeOf(h->fast[g][k]), "");
       LLVMAddIncoming(h->slow[g][k], &h->fast[g][k], &before, 1);
     }
-  if (!emit_turn(e, s, h, i))
+  if (!emit_iteration(e, s, h, i))
     return false;
   LLVMBasicBlockRef end = LLVMGetInsertBlock(e->b);
   LLVMValueRef next = LLVMBuildAdd(e->b, i, const_i32(e, 1), "");

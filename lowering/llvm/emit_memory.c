@@ -119,8 +119,8 @@ static void load_group(struct emitter *e, const struct transfer *t, const struct
 }
 
 // A branch around the rest costs nothing where no mask cuts, but what it needs must live until
-// then: all elements and masks of the tile. Kernels that park registers do without.
-static bool is_short_of_registers(const struct emitter *e) { return parked_bytes(e->kernel) != 0; }
+// then: all elements and masks of the tile. Kernels that spill registers do without.
+static bool is_short_of_registers(const struct emitter *e) { return spill_bytes(e->kernel) != 0; }
 
 // The elements of groups that the mask cuts, one by one; the others keep what they have.
 static void load_rest(struct emitter *e, const struct transfer *t, struct emitted *ret) {

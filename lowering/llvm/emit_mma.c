@@ -12,10 +12,10 @@ enum { LANE_PAIR_BITS = 2, LANE_ROW_BITS = 3, MMA_PAIR = 2 };
 struct products {
   struct dot *d;
   const struct mma_instruction *instruction;
-  unsigned per_word;          // elements of A or B
-  unsigned words_along_k;     // of a lane, in the tile; the last may be of zeros
-  unsigned steps;             // instructions along K
-  unsigned halves, row_tiles; // rows of 8 an instruction; instructions along M
+  unsigned per_word;              // elements of A or B
+  unsigned words_along_k;         // of a lane, in the tile; the last may be of zeros
+  unsigned steps;                 // instructions along K
+  unsigned row_groups, row_tiles; // rows of 8 an instruction; instructions along M
   unsigned column_tiles;
   uint32_t second_column;    // what the second column of a lane adds to the first
   LLVMValueRef *a, *b, *acc; // words: by batch, row or column, word; by batch and tile
@@ -80,9 +80,9 @@ static bool layouts_fit(const struct dot *d) {
 
 // ---- words ----
 
-// The vector of two halves that the word was taken apart by, which the intrinsics of f16 want; else
+// The vector of two f16 that the word was taken apart by, which the intrinsics of f16 want; else
 // the word.
-static LLVMValueRef halves_of(struct emitter *e, LLVMValueRef word, LLVMValueRef first) {
+static LLVMValueRef f16x2_of(struct emitter *e, LLVMValueRef word, LLVMValueRef first) {
   LLVMValueRef v = LLVMIsAExtractElementInst(first) ? LLVMGetOperand(first, 0) : NULL;
   bool same = v && LLVMIsABitCastInst(v) && LLVMGetOperand(v, 0) == word;
   return same && LLVMTypeOf(v) == LLVMVectorType(e->f16, 2) ? v : word;
@@ -108,7 +108,7 @@ static LLVMValueRef operand_word(struct emitter *e, const struct products *p, bo
     return elements[0];
   struct packing packing = packing_of(e, type, p->per_word);
   pack_elements(e, &packing, elements, &word);
-  return halves_of(e, word, elements[0]);
+  return f16x2_of(e, word, elements[0]);
 }
 
 static bool operand_words(struct emitter *e, const struct products *p, bool is_a,
@@ -134,7 +134,7 @@ static LLVMValueRef *result_element(const struct products *p, unsigned batch, un
                                     unsigned column_tile, unsigned h, unsigned i) {
   const struct dot_tile *z = &p->d->acc;
   const struct dot_axis *rows = &z->axis[DOT_ROW];
-  unsigned row = row_tile * p->halves + h;
+  unsigned row = row_tile * p->row_groups + h;
   return dot_at(z, z->axis[DOT_BATCH].coords[batch],
                 rows->coords[row < rows->count ? row : rows->count - 1],
                 p->d->b.axis[DOT_COLUMN].coords[column_tile] ^ (i ? p->second_column : 0));
@@ -152,7 +152,7 @@ static bool result_words(struct emitter *e, const struct products *p, unsigned b
   LLVMValueRef *words = tile_words(p, batch, row_tile, column_tile);
   bool pairs = p->d->acc.dtype == DTYPE_F16;
   struct packing packing = packing_of(e, type_of_dtype(e, p->d->acc.dtype), MMA_PAIR);
-  for (unsigned h = 0; h < p->halves; h++) {
+  for (unsigned h = 0; h < p->row_groups; h++) {
     LLVMValueRef *at[MMA_PAIR], x[MMA_PAIR];
     for (unsigned i = 0; i < MMA_PAIR; i++) {
       at[i] = result_element(p, batch, row_tile, column_tile, h, i);
@@ -183,9 +183,9 @@ static void multiply(struct emitter *e, const struct products *p, unsigned batch
   LLVMValueRef a[MMA_MAX_WORDS], b[MMA_MAX_WORDS];
   LLVMValueRef *acc = tile_words(p, batch, row_tile, column_tile);
   for (unsigned w = 0; w < in->a_words; w++) {
-    unsigned row = row_tile * p->halves + w % p->halves;
+    unsigned row = row_tile * p->row_groups + w % p->row_groups;
     row = row < rows ? row : rows - 1;
-    a[w] = p->a[(batch * rows + row) * p->words_along_k + first + w / p->halves];
+    a[w] = p->a[(batch * rows + row) * p->words_along_k + first + w / p->row_groups];
   }
   for (unsigned w = 0; w < n; w++)
     b[w] = p->b[(batch * columns + column_tile) * p->words_along_k + first + w];
@@ -212,12 +212,12 @@ static bool convert_results(struct emitter *e, const struct products *p, bool ba
 
 static struct products products_of(struct emitter *e, struct dot *d,
                                    const struct mma_instruction *in) {
-  struct products p = {.d = d, .instruction = in, .halves = in->m / 8};
+  struct products p = {.d = d, .instruction = in, .row_groups = in->m / 8};
   unsigned along_k = d->a.axis[DOT_COLUMN].count;
   p.per_word = in->a == DTYPE_F64 ? 1 : 32 / dtype_bits(in->a);
   p.steps = (along_k + p.per_word * in->b_words - 1) / (p.per_word * in->b_words);
   p.words_along_k = p.steps * in->b_words;
-  p.row_tiles = (d->acc.axis[DOT_ROW].count + p.halves - 1) / p.halves;
+  p.row_tiles = (d->acc.axis[DOT_ROW].count + p.row_groups - 1) / p.row_groups;
   p.column_tiles = d->b.axis[DOT_COLUMN].count;
   p.second_column = dot_image(&d->b, LL_LANE, LANE_PAIR_BITS, DOT_COLUMN);
   p.acc = arena_array(e->arena, LLVMValueRef,

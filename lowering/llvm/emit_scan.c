@@ -105,7 +105,7 @@ static bool put_before_if(struct emitter *e, struct scan *s, uint32_t r, LLVMVal
 
 // ---- in the thread ----
 
-// Register of place `i` in a run that starts at r, in the order of the scan.
+// Register of position `i` in a run that starts at r, in the order of the scan.
 static uint32_t in_run(const struct scan *s, uint32_t r, uint32_t i) {
   uint32_t n = 1u << s->plan.serial_count;
   uint32_t at = s->reverse ? n - 1 - i : i;
@@ -208,39 +208,39 @@ static bool join_lanes(struct emitter *e, struct scan *s, unsigned bit, bool is_
 
 typedef LLVMValueRef scalars[SCAN_MAX_VALUES];
 
-// The i-th place among the totals of a group, in the order of the scan.
-static uint32_t place_at(const struct scan *s, uint32_t i) {
+// The i-th position among the totals of a group, in the order of the scan.
+static uint32_t position_at(const struct scan *s, uint32_t i) {
   return s->reverse ? (1u << s->plan.rest_count) - 1 - i : i;
 }
 
-// ret[place]: what is before it in a group whose totals are at loaded[first + place]. The first
-// place has nothing; it gets what the second has.
+// ret[position]: what is before it in a group whose totals are at loaded[first + position]. The
+// first position has nothing; it gets what the second has.
 static bool prefixes(struct emitter *e, const struct scan *s, LLVMValueRef *const *loaded,
                      uint32_t first, scalars *ret) {
   uint32_t n = 1u << s->plan.rest_count;
-  read_at(s, loaded, first + place_at(s, 0), ret[place_at(s, 0)]);
-  read_at(s, loaded, first + place_at(s, 0), ret[place_at(s, 1)]);
+  read_at(s, loaded, first + position_at(s, 0), ret[position_at(s, 0)]);
+  read_at(s, loaded, first + position_at(s, 0), ret[position_at(s, 1)]);
   for (uint32_t i = 1; i + 1 < n; i++) {
     scalars v;
-    read_at(s, loaded, first + place_at(s, i), v);
-    if (!emit_combine(e, &s->combine, ret[place_at(s, i)], v, ret[place_at(s, i + 1)]))
+    read_at(s, loaded, first + position_at(s, i), v);
+    if (!emit_combine(e, &s->combine, ret[position_at(s, i)], v, ret[position_at(s, i + 1)]))
       return false;
   }
   return true;
 }
 
-// Bits of a place that the thread decides.
-static uint32_t thread_places(const struct scan *s) {
+// Bits of a position that the thread decides.
+static uint32_t thread_bits(const struct scan *s) {
   uint32_t mask = 0;
   for (unsigned b = 0; b < s->plan.rest_count && b < LL_MAX_BITS; b++)
     mask |= (s->plan.rest_thread[b] ? 1u : 0u) << b;
   return mask;
 }
 
-// The prefix of the thread's own place; `fixed` are the bits that the register decides.
+// The prefix of the thread's own position; `fixed` are the bits that the register decides.
 static void choose(struct emitter *e, const struct scan *s, uint32_t fixed, scalars *at,
                    LLVMValueRef *ret) {
-  uint32_t n = 1u << s->plan.rest_count, open = thread_places(s);
+  uint32_t n = 1u << s->plan.rest_count, open = thread_bits(s);
   scalars *now = arena_dup(e->arena, at, n * sizeof *at, _Alignof(scalars));
   for (unsigned b = s->plan.rest_count; b-- > 0;) {
     uint32_t flag = 1u << b;
@@ -255,11 +255,11 @@ static void choose(struct emitter *e, const struct scan *s, uint32_t fixed, scal
   memcpy(ret, now[fixed], s->combine.count * sizeof *ret);
 }
 
-// i1: the thread's own place is not the first; NULL: it is, in all threads.
+// i1: the thread's own position is not the first; NULL: it is, in all threads.
 static LLVMValueRef not_first(struct emitter *e, const struct scan *s, uint32_t fixed) {
-  uint32_t open = thread_places(s);
+  uint32_t open = thread_bits(s);
   LLVMValueRef any = NULL;
-  if (fixed != (place_at(s, 0) & ~open))
+  if (fixed != (position_at(s, 0) & ~open))
     return LLVMConstInt(e->i1, 1, false);
   for (unsigned b = 0; b < s->plan.rest_count; b++) {
     if (!(open >> b & 1))
@@ -272,7 +272,7 @@ static LLVMValueRef not_first(struct emitter *e, const struct scan *s, uint32_t 
   return any;
 }
 
-// The bits of `index` at the places that the list names.
+// The bits of `index` at the positions that the list names.
 static uint32_t spread_bits(uint32_t index, const unsigned *bit, unsigned count) {
   uint32_t r = 0;
   for (unsigned i = 0; i < count; i++)

@@ -14,7 +14,7 @@ struct side {
   struct packing packing;
   unsigned count; // registers
   LLVMValueRef base, *offsets;
-  struct buffer_places places; // where `base` is NULL
+  struct buffer_addresses addresses; // where `base` is NULL
 };
 
 // base NULL: a buffer that begins `at` bytes into shared memory.
@@ -26,7 +26,7 @@ static struct side side_of(struct emitter *e, const struct exchange_side *plan, 
   s.count = register_count(&offsets);
   s.base = base;
   if (!base) {
-    s.places = buffer_places_of(e, &offsets, plan->start, s.packing.bits, at);
+    s.addresses = buffer_addresses_of(e, &offsets, plan->start, s.packing.bits, at);
     return s;
   }
   s.offsets = arena_array(e->arena, LLVMValueRef, s.count);
@@ -36,7 +36,7 @@ static struct side side_of(struct emitter *e, const struct exchange_side *plan, 
 
 static LLVMValueRef address(struct emitter *e, const struct side *s, uint32_t r) {
   if (!s->base)
-    return buffer_place(e, &s->places, r);
+    return buffer_address(e, &s->addresses, r);
   LLVMTypeRef element = LLVMIntTypeInContext(e->llvm, s->packing.bits);
   return LLVMBuildGEP2(e->b, element, s->base, &s->offsets[r], 1, "");
 }

@@ -13,9 +13,9 @@ static LLVMValueRef decode(struct emitter *e, LLVMValueRef x, enum dtype from) {
   LLVMValueRef word = LLVMBuildZExt(e->b, x, e->i16, "");
   if (from == DTYPE_F8E5) // the upper half of an f16
     return LLVMBuildBitCast(e->b, LLVMBuildShl(e->b, word, const_int(e->i16, 8), ""), e->f16, "");
-  LLVMValueRef halves = e->target->hooks->fp8_to_halves(e, word, from);
-  if (halves)
-    return LLVMBuildExtractElement(e->b, halves, const_i32(e, 0), "");
+  LLVMValueRef f16x2 = e->target->hooks->fp8_to_f16x2(e, word, from);
+  if (f16x2)
+    return LLVMBuildExtractElement(e->b, f16x2, const_i32(e, 0), "");
   // Exponent and digits in an f16's places stand for a value 2^-8 times as large; one
   // multiplication makes good for that, for subnormals too.
   LLVMValueRef magnitude = LLVMBuildAnd(e->b, word, const_int(e->i16, 0x7f), "");
@@ -86,7 +86,7 @@ static bool encode_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype t
 }
 
 // The upper half of an f16, rounded: the sum carries into the exponent where it must.
-static LLVMValueRef encode_half_of_half(struct emitter *e, LLVMValueRef x) {
+static LLVMValueRef encode_upper_half_of_f16(struct emitter *e, LLVMValueRef x) {
   LLVMTypeRef t = e->i16;
   LLVMValueRef bits = LLVMBuildBitCast(e->b, x, t, "");
   LLVMValueRef u = LLVMBuildAnd(e->b, bits, const_int(t, 0x7fff), "");
@@ -109,7 +109,7 @@ static LLVMValueRef encode(struct emitter *e, LLVMValueRef x, enum dtype to) {
     return both_of[0];
   if (LLVMTypeOf(x) == e->f16) {
     if (to == DTYPE_F8E5)
-      return encode_half_of_half(e, x);
+      return encode_upper_half_of_f16(e, x);
     x = LLVMBuildFPExt(e->b, x, e->f32, "");
   }
   LLVMValueRef bits = LLVMBuildBitCast(e->b, x, e->i32, "");
@@ -198,7 +198,7 @@ void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype f
   LLVMValueRef vector = NULL;
   if (is_fp8(from)) {
     LLVMValueRef bytes = LLVMBuildBitCast(e->b, pair_of(e, x[0], x[1]), e->i16, "");
-    vector = e->target->hooks->fp8_to_halves(e, bytes, from);
+    vector = e->target->hooks->fp8_to_f16x2(e, bytes, from);
     from = vector ? DTYPE_F16 : from;
   } else if (from == DTYPE_F32 && !is_fp8(to)) {
     LLVMTypeRef type = LLVMVectorType(type_of_dtype(e, to), 2);

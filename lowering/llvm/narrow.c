@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Narrow tiles through loops. A half in a register of its own takes as much of the register file as
-// a float; where a tile of 8- or 16-bit elements lives through a loop, carried or used in it, it
-// does so packed into words of 32 bits, and the body takes the words apart where it begins. Only
-// what the optimiser needs to see is built: packing what was just unpacked folds to the words that
-// were loaded.
+// Narrow tiles through loops. An f16 or bf16 in a register of its own takes as much of the register
+// file as a float; where a tile of 8- or 16-bit elements lives through a loop, carried or used in
+// it, it does so packed into words of 32 bits, and the body takes the words apart where it begins.
+// Only what the optimiser needs to see is built: packing what was just unpacked folds to the words
+// that were loaded.
 #include "lowering/llvm/narrow.h"
 
 static bool find_packing(struct emitter *e, MlirValue v, struct packing *ret) {
@@ -75,7 +75,7 @@ static bool search_op(MlirOperation op, void *user) {
     if (ptrmap_get(&s->seen, v.ptr) || is_inside(s->loop, v))
       continue;
     ptrmap_put(s->e->arena, &s->seen, v.ptr, s);
-    if (!value_of(s->e, v)->parked && narrow_begin(s->e, v, &tile))
+    if (!value_of(s->e, v)->spilled && narrow_begin(s->e, v, &tile))
       vec_push(s->e->arena, s->found, tile);
   }
   return true;
@@ -90,7 +90,7 @@ void narrow_enter(struct emitter *e, MlirOperation loop, struct narrow_tiles *re
   }
 }
 
-void narrow_leave(struct emitter *e, const struct narrow_tiles *tiles) {
+void narrow_exit_loop(struct emitter *e, const struct narrow_tiles *tiles) {
   for (size_t i = 0; i < tiles->len; i++)
     ptrmap_put(e->arena, &e->values, tiles->at[i].value.ptr, tiles->at[i].outside);
 }

@@ -29,6 +29,6 @@ void narrow_unpack(struct emitter *e, const struct narrow_tile *n, MlirValue as)
 // Packs, in front of the loop, all tiles that it uses from outside.
 void narrow_enter(struct emitter *e, MlirOperation loop, struct narrow_tiles *ret);
 // Binds them again as they were.
-void narrow_leave(struct emitter *e, const struct narrow_tiles *tiles);
+void narrow_exit_loop(struct emitter *e, const struct narrow_tiles *tiles);
 
 #endif

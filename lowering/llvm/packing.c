@@ -22,10 +22,11 @@ struct packing packing_of(struct emitter *e, LLVMTypeRef element, unsigned width
   return p;
 }
 
-// Parts of a word: halves stay floats, so that their vectors meet the arithmetic on pairs of them.
+// Parts of a word: f16 and bf16 stay floats, so that their vectors meet the arithmetic on pairs of
+// them.
 static LLVMTypeRef part_type(struct emitter *e, const struct packing *p) {
-  bool is_half = p->element == e->f16 || p->element == e->bf16;
-  return is_half ? p->element : LLVMIntTypeInContext(e->llvm, p->bits);
+  bool is_half_precision = p->element == e->f16 || p->element == e->bf16;
+  return is_half_precision ? p->element : LLVMIntTypeInContext(e->llvm, p->bits);
 }
 
 static LLVMValueRef element_bits(struct emitter *e, const struct packing *p, LLVMValueRef x) {

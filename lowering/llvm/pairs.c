@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two registers at a time, where the target's instructions take pairs of narrow floats: arithmetic
-// on halves, and conversions.
+// on f16 and bf16, and conversions.
 #include "lowering/llvm/emit.h"
 
 LLVMValueRef pair_of(struct emitter *e, LLVMValueRef x, LLVMValueRef y) {
@@ -28,12 +28,12 @@ static bool packs_arithmetic(struct emitter *e, enum op_id id, enum dtype t) {
   }
 }
 
-static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
+static bool is_half_precision(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 static bool is_fp8(enum dtype t) { return t == DTYPE_F8E5 || t == DTYPE_F8E4NV; }
 
-// From f32 to halves; to and from 8-bit floats by instructions of sm_89.
+// From f32 to f16 and bf16; to and from 8-bit floats by instructions of sm_89.
 static bool packs_conversion(struct emitter *e, enum dtype from, enum dtype to) {
-  if (from == DTYPE_F32 && is_half(to))
+  if (from == DTYPE_F32 && is_half_precision(to))
     return true;
   return e->target->sm >= 89 && (is_fp8(to) || is_fp8(from));
 }

@@ -31,8 +31,8 @@ static unsigned wavefronts(const struct exchange_plan *x, unsigned bits,
          exchange_wavefronts(&x->load, bits, 0);
 }
 
-// The better of two places: free of conflicts, or with the widest loads.
-static bool place(const struct partials *p, unsigned bits, struct exchange_plan *ret) {
+// The better of two addressings: free of conflicts, or with the widest loads.
+static bool choose_exchange(const struct partials *p, unsigned bits, struct exchange_plan *ret) {
   struct linear_layout shared = side_by_side(p);
   struct exchange_plan wide;
   if (!exchange_plan_make(p->from, p->to, bits, 0, ret))
@@ -50,9 +50,9 @@ static LLVMValueRef area(struct emitter *e, LLVMValueRef base, uint32_t offset) 
 
 bool exchange_partials(struct emitter *e, MlirOperation op, const struct partials *p,
                        const LLVMTypeRef *types, LLVMValueRef **x) {
-  struct exchange_plan places[REDUCE_MAX_VALUES];
+  struct exchange_plan exchanges[REDUCE_MAX_VALUES];
   for (unsigned i = 0; i < p->count; i++)
-    if (!place(p, packing_of(e, types[i], 1).bits, &places[i]))
+    if (!choose_exchange(p, packing_of(e, types[i], 1).bits, &exchanges[i]))
       return emit_unsupported(e, op, "layouts that do not cover their tile");
   LLVMValueRef base = scratch_begin(e, op, p->bytes);
   LLVMValueRef owner = owner_predicate(e, p->from);
@@ -60,13 +60,13 @@ bool exchange_partials(struct emitter *e, MlirOperation op, const struct partial
   if (owner)
     br = branch_begin(e, owner);
   for (unsigned i = 0; i < p->count; i++)
-    exchange_store(e, &places[i].store, types[i], area(e, base, p->offset[i]), x[i]);
+    exchange_store(e, &exchanges[i].store, types[i], area(e, base, p->offset[i]), x[i]);
   if (owner)
     branch_end(e, &br);
   cta_barrier(e);
   for (unsigned i = 0; i < p->count; i++) {
     x[i] = arena_array(e->arena, LLVMValueRef, ll_in_size(p->to, LL_REGISTER));
-    exchange_load(e, &places[i].load, types[i], area(e, base, p->offset[i]), x[i]);
+    exchange_load(e, &exchanges[i].load, types[i], area(e, base, p->offset[i]), x[i]);
   }
   scratch_end(e);
   return true;

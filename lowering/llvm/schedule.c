@@ -9,20 +9,20 @@
 //   ->  %a0 = sub %x0   %b0 = exp %a0   %a1 = sub %x1   %b1 = exp %a1   %s = add %b0, %b1
 //
 // Accesses to memory, barriers, shuffles and other effects keep their order, but for those of
-// parked rows, which no other thread touches (parking.c): loads stand where they are needed, stores
-// as soon as they can. Only functions that park are scheduled: in others registers are not short.
+// spilled rows, which no other thread touches (spill.c): loads stand where they are needed, stores
+// as soon as they can. Only functions that spill are scheduled: in others registers are not short.
 #include "base/vec.h"
 #include "lowering/llvm/emit.h"
 
 struct schedule {
   struct arena *a;
   LLVMBuilderRef b;
-  unsigned memory, convergent, parked; // kinds of attributes and metadata
-  struct map waiting;                  // pure instruction that has not been placed yet -> itself
-  VEC(LLVMValueRef) order;             // of the block, as it was
-  VEC(size_t) rows;                    // where in `order` the stores of parked rows are
-  bool remakes;                        // conditions are made anew rather than kept
-  struct map fresh;                    // placed since the last barrier, or made anew -> what to use
+  unsigned memory, convergent, spilled; // kinds of attributes and metadata
+  struct map waiting;                   // pure instruction that has not been emitted yet -> itself
+  VEC(LLVMValueRef) order;              // of the block, as it was
+  VEC(size_t) rows;                     // where in `order` the stores of spilled rows are
+  bool remakes;                         // conditions are made anew rather than kept
+  struct map fresh; // emitted since the last barrier, or made anew -> what to use
 };
 
 static bool calls(LLVMValueRef call, const char *prefix) {
@@ -50,7 +50,7 @@ static bool has_no_effect(const struct schedule *s, LLVMValueRef call) {
 static bool is_pure(const struct schedule *s, LLVMValueRef i) {
   switch (LLVMGetInstructionOpcode(i)) {
   case LLVMCall: return has_no_effect(s, i);
-  case LLVMLoad: return LLVMGetMetadata(i, s->parked) != NULL;
+  case LLVMLoad: return LLVMGetMetadata(i, s->spilled) != NULL;
   case LLVMAlloca:
   case LLVMStore:
   case LLVMFence:
@@ -129,16 +129,16 @@ static void remake_conditions(struct schedule *s, LLVMValueRef i) {
   }
 }
 
-// ---- places ----
+// ---- order ----
 
-// An instruction on its way to its place, and the operand to look at next.
+// An instruction about to be emitted, and the operand to look at next.
 struct visit {
   LLVMValueRef at;
   int operand;
 };
 
 // Behind what it needs; without recursion, since chains may be long.
-static void place(struct schedule *s, LLVMValueRef instruction) {
+static void emit_now(struct schedule *s, LLVMValueRef instruction) {
   VEC(struct visit) stack = {0};
   vec_push(s->a, &stack, (struct visit){instruction, 0});
   ptrmap_put(s->a, &s->waiting, instruction, NULL);
@@ -160,22 +160,22 @@ static void place(struct schedule *s, LLVMValueRef instruction) {
   }
 }
 
-static void place_if_waiting(struct schedule *s, LLVMValueRef i) {
+static void emit_if_waiting(struct schedule *s, LLVMValueRef i) {
   if (ptrmap_get(&s->waiting, i))
-    place(s, i);
+    emit_now(s, i);
 }
 
 static bool is_barrier(LLVMValueRef i) {
   return LLVMGetInstructionOpcode(i) == LLVMCall && calls(i, "llvm.nvvm.barrier");
 }
 
-// ---- parked rows ----
+// ---- spilled rows ----
 
 static LLVMValueRef row_of(const struct schedule *s, LLVMValueRef i) {
-  return LLVMGetMetadata(i, s->parked);
+  return LLVMGetMetadata(i, s->spilled);
 }
 
-static bool parks_row(const struct schedule *s, LLVMValueRef i) {
+static bool spills_row(const struct schedule *s, LLVMValueRef i) {
   return LLVMGetInstructionOpcode(i) == LLVMStore && row_of(s, i);
 }
 
@@ -192,7 +192,7 @@ static void find_depths(struct schedule *s, size_t *ret_behind) {
       d = of > d ? of : d;
     }
     ret_behind[k] = d;
-    if (parks_row(s, i))
+    if (spills_row(s, i))
       ptrmap_put(s->a, &last_store, row, (void *)(uintptr_t)d);
     else if (!is_pure(s, i))
       d = k + 1;
@@ -201,18 +201,18 @@ static void find_depths(struct schedule *s, size_t *ret_behind) {
 }
 
 // The store at index k; what was loaded from its row before is loaded by now.
-static void place_row(struct schedule *s, size_t k) {
+static void emit_row(struct schedule *s, size_t k) {
   LLVMValueRef store = s->order.at[k], row = row_of(s, store);
   for (size_t f = 0; f < k; f++)
     if (row_of(s, s->order.at[f]) == row)
-      place_if_waiting(s, s->order.at[f]);
-  place(s, store);
+      emit_if_waiting(s, s->order.at[f]);
+  emit_now(s, store);
 }
 
-static void place_rows_behind(struct schedule *s, const size_t *behind, size_t index) {
+static void emit_rows_behind(struct schedule *s, const size_t *behind, size_t index) {
   for (size_t r = 0; r < s->rows.len; r++)
     if (behind[s->rows.at[r]] == index)
-      place_row(s, s->rows.at[r]);
+      emit_row(s, s->rows.at[r]);
 }
 
 // ---- blocks ----
@@ -223,37 +223,37 @@ static void schedule_block(struct schedule *s, LLVMBasicBlockRef block) {
   for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
     if (is_pure(s, i))
       ptrmap_put(s->a, &s->waiting, i, i);
-    if (parks_row(s, i))
+    if (spills_row(s, i))
       vec_push(s->a, &s->rows, s->order.len);
     vec_push(s->a, &s->order, i);
   }
-  size_t *behind = arena_array(s->a, size_t, s->order.len + 1), placed = 0;
+  size_t *behind = arena_array(s->a, size_t, s->order.len + 1), emitted = 0;
   find_depths(s, behind);
   LLVMPositionBuilderAtEnd(s->b, block);
   size_t first = 0;
   while (LLVMGetInstructionOpcode(s->order.at[first]) == LLVMPHI)
     first++;
   for (size_t k = 0; k <= first; k++)
-    place_rows_behind(s, behind, k);
+    emit_rows_behind(s, behind, k);
   for (size_t k = first; k < s->order.len; k++) {
     LLVMValueRef i = s->order.at[k];
-    if (is_pure(s, i) || parks_row(s, i))
+    if (is_pure(s, i) || spills_row(s, i))
       continue;
     // What is computed before a barrier stays there: its operands may be many, and end there.
     if (is_barrier(i) || LLVMIsATerminatorInst(i))
-      for (; placed < k; placed++)
-        place_if_waiting(s, s->order.at[placed]);
-    place(s, i);
+      for (; emitted < k; emitted++)
+        emit_if_waiting(s, s->order.at[emitted]);
+    emit_now(s, i);
     if (s->remakes)
       s->fresh = (struct map){0};
-    place_rows_behind(s, behind, k + 1);
+    emit_rows_behind(s, behind, k + 1);
   }
 }
 
-static bool parks(const struct schedule *s, LLVMValueRef function) {
+static bool spills(const struct schedule *s, LLVMValueRef function) {
   for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
     for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-      if (LLVMGetMetadata(i, s->parked))
+      if (LLVMGetMetadata(i, s->spilled))
         return true;
   return false;
 }
@@ -265,9 +265,9 @@ void schedule_module(LLVMModuleRef module, const struct target *target, struct a
                        .memory = LLVMGetEnumAttributeKindForName("memory", 6),
                        .remakes = !target->is_host,
                        .convergent = LLVMGetEnumAttributeKindForName("convergent", 10),
-                       .parked = parked_kind(llvm)};
+                       .spilled = spill_kind(llvm)};
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-    if (!parks(&s, f))
+    if (!spills(&s, f))
       continue;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
       struct arena_mark mark = arena_mark(a);

@@ -9,7 +9,7 @@ static bool is_planned(const struct emitter *e) { return e->shared_total >= 0; }
 // What allocate-shared reserved for the op must be what its emission uses.
 static void check_plan(struct emitter *e, MlirOperation op, uint32_t bytes) {
   uint32_t planned = scratch_bytes(e->c, op, e->num_warps);
-  uint64_t end = (uint64_t)scratch_offset(op) + scratch_toggle(op) + bytes;
+  uint64_t end = (uint64_t)scratch_offset(op) + scratch_double_buffer(op) + bytes;
   if (bytes > planned || end > (uint64_t)e->shared_total)
     diag_error(e->c->diag, op_span(e->c, op), E0990,
                "`%s` uses %u bytes of shared memory at %u; %u of %lld were reserved",
@@ -22,65 +22,67 @@ LLVMValueRef shared_pointer(struct emitter *e, uint32_t offset) {
   return LLVMBuildGEP2(e->b, e->i8, e->target->hooks->shared_base(e), &at, 1, "");
 }
 
-// ---- scratch with two places, by turns of a loop ----
+// ---- scratch with two slots, alternating with a loop ----
 
-// What loops being emitted carry: the distance of the places in odd turns, 0 in even ones.
-struct turn {
-  uint32_t toggle;
+// What loops being emitted carry: the distance of the slots in odd iterations, 0 in even ones.
+struct double_buffer {
+  uint32_t distance;
   LLVMValueRef above;
-  struct turn *outer;
+  struct double_buffer *outer;
 };
 
 struct search {
   struct emitter *e;
   MlirOperation loop;
   LLVMBasicBlockRef before;
-  struct turn *outer;
+  struct double_buffer *outer;
 };
 
-static bool begin_turn(MlirOperation op, void *user) {
+static bool begin_double_buffer(MlirOperation op, void *user) {
   struct search *s = user;
   struct emitter *e = s->e;
-  uint32_t toggle = scratch_toggle(op);
-  if (!toggle || !mlirOperationEqual(op_loop_around(e->c, op), s->loop))
+  uint32_t distance = scratch_double_buffer(op);
+  if (!distance || !mlirOperationEqual(op_loop_around(e->c, op), s->loop))
     return true;
-  for (const struct turn *t = e->turns; t != s->outer; t = t->outer)
-    if (t->toggle == toggle)
+  for (const struct double_buffer *t = e->double_buffers; t != s->outer; t = t->outer)
+    if (t->distance == distance)
       return true;
   LLVMValueRef zero = const_i32(e, 0);
-  struct turn *t = arena_new(e->arena, struct turn);
-  *t = (struct turn){toggle, LLVMBuildPhi(e->b, e->i32, ""), e->turns};
+  struct double_buffer *t = arena_new(e->arena, struct double_buffer);
+  *t = (struct double_buffer){distance, LLVMBuildPhi(e->b, e->i32, ""), e->double_buffers};
   LLVMAddIncoming(t->above, &zero, &s->before, 1);
-  e->turns = t;
+  e->double_buffers = t;
   return true;
 }
 
-struct turn *turns_begin(struct emitter *e, MlirOperation loop, LLVMBasicBlockRef before) {
-  struct search s = {e, loop, before, e->turns};
-  ir_walk(loop, begin_turn, &s);
+struct double_buffer *double_buffers_begin(struct emitter *e, MlirOperation loop,
+                                           LLVMBasicBlockRef before) {
+  struct search s = {e, loop, before, e->double_buffers};
+  ir_walk(loop, begin_double_buffer, &s);
   return s.outer;
 }
 
-void turns_end(struct emitter *e, struct turn *outer) {
+void double_buffers_end(struct emitter *e, struct double_buffer *outer) {
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->b);
-  for (; e->turns != outer; e->turns = e->turns->outer) {
-    LLVMValueRef next = LLVMBuildXor(e->b, e->turns->above, const_i32(e, e->turns->toggle), "");
-    LLVMAddIncoming(e->turns->above, &next, &latch, 1);
+  for (; e->double_buffers != outer; e->double_buffers = e->double_buffers->outer) {
+    LLVMValueRef next =
+        LLVMBuildXor(e->b, e->double_buffers->above, const_i32(e, e->double_buffers->distance), "");
+    LLVMAddIncoming(e->double_buffers->above, &next, &latch, 1);
   }
 }
 
 // NULL: nothing.
-static LLVMValueRef above_in_turn(const struct emitter *e, uint32_t toggle) {
-  const struct turn *t = e->turns;
-  while (toggle && t && t->toggle != toggle)
+static LLVMValueRef double_buffer_offset(const struct emitter *e, uint32_t distance) {
+  const struct double_buffer *t = e->double_buffers;
+  while (distance && t && t->distance != distance)
     t = t->outer;
-  return toggle && t ? t->above : NULL;
+  return distance && t ? t->above : NULL;
 }
 
 // ---- accesses ----
 
 LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes) {
-  uint32_t offset = scratch_offset(op), end = offset + scratch_toggle(op) + bytes;
+  uint32_t offset = scratch_offset(op), end = offset + scratch_double_buffer(op) + bytes;
   if (is_planned(e))
     check_plan(e, op, bytes);
   if (end > e->shared_bytes) {
@@ -91,7 +93,8 @@ LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes) 
   if (is_planned(e) && mlirOperationEqual(op, e->scratch_op))
     cta_barrier(e);
   e->scratch_op = op;
-  LLVMValueRef base = shared_pointer(e, offset), above = above_in_turn(e, scratch_toggle(op));
+  LLVMValueRef base = shared_pointer(e, offset),
+               above = double_buffer_offset(e, scratch_double_buffer(op));
   return above ? LLVMBuildGEP2(e->b, e->i8, base, &above, 1, "") : base;
 }
 
@@ -106,10 +109,11 @@ void scratch_end(struct emitter *e) {
     cta_barrier(e);
 }
 
-struct buffer_places buffer_places_of(struct emitter *e, const struct linear_layout *offsets,
-                                      uint32_t start, unsigned element_bits, LLVMValueRef at) {
+struct buffer_addresses buffer_addresses_of(struct emitter *e, const struct linear_layout *offsets,
+                                            uint32_t start, unsigned element_bits,
+                                            LLVMValueRef at) {
   uint32_t count = register_count(offsets);
-  struct buffer_places p = {.element = LLVMIntTypeInContext(e->llvm, element_bits), .at = at};
+  struct buffer_addresses p = {.element = LLVMIntTypeInContext(e->llvm, element_bits), .at = at};
   p.thread = arena_array(e->arena, LLVMValueRef, count);
   p.rest = arena_array(e->arena, uint32_t, count);
   layout_offsets(e, offsets, start, p.thread, p.rest);
@@ -123,7 +127,7 @@ struct buffer_places buffer_places_of(struct emitter *e, const struct linear_lay
   return p;
 }
 
-LLVMValueRef buffer_place(struct emitter *e, const struct buffer_places *p, uint32_t r) {
+LLVMValueRef buffer_address(struct emitter *e, const struct buffer_addresses *p, uint32_t r) {
   LLVMValueRef place = LLVMBuildGEP2(e->b, e->i8, p->thread[r], (LLVMValueRef[]){p->at}, 1, "");
   LLVMValueRef rest = const_i32(e, p->rest[r]);
   return p->rest[r] ? LLVMBuildGEP2(e->b, p->element, place, &rest, 1, "") : place;

@@ -77,12 +77,12 @@ void fill_replicas(const struct linear_layout *l, struct emitted *x) {
 
 const struct emitted *value_of(struct emitter *e, MlirValue v) {
   const struct emitted *x = ptrmap_get(&e->values, v.ptr);
-  return x && x->parked ? fetch_parked(e, x) : x;
+  return x && x->spilled ? reload_spilled(e, x) : x;
 }
 
 struct emitted *value_bind(struct emitter *e, MlirValue v) {
   struct emitted *x = arena_new(e->arena, struct emitted);
-  x->parked = NULL;
+  x->spilled = NULL;
   x->count = register_count(layout_of(e, mlirValueGetType(v)));
   x->at = arena_array(e->arena, LLVMValueRef, x->count);
   ptrmap_put(e->arena, &e->values, v.ptr, x);

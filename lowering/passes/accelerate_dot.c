@@ -32,7 +32,7 @@ struct state {
 
 struct choice {
   const struct mma_instruction *instruction;
-  bool to_half; // operands of 8 bits are converted to f16 first
+  bool to_f16; // operands of 8 bits are converted to f16 first
   const char *why_not;
 };
 
@@ -68,9 +68,9 @@ static enum dtype multiplied_as(MlirOperation dot, intptr_t i) {
   return t == DTYPE_F32 && bf16 ? DTYPE_BF16 : t;
 }
 
-// From Hopper on mma.sync has 8-bit floats in name only: ptxas makes two products of halves and
-// additions of each. Products of halves leave the additions out (128x128x128, 8 warps: 396
-// instructions a turn instead of 652).
+// From Hopper on mma.sync has 8-bit floats in name only: ptxas makes two products of f16 and
+// additions of each. Products of f16 leave the additions out (128x128x128, 8 warps: 396
+// instructions an iteration instead of 652).
 static bool makes_fp8_of_halves(unsigned sm) { return sm >= 90; }
 
 static struct choice choose(struct state *s, MlirOperation dot) {
@@ -88,7 +88,7 @@ static struct choice choose(struct state *s, MlirOperation dot) {
   if (is_fp8(a) && is_fp8(b) &&
       (!x.instruction || k < x.instruction->k || makes_fp8_of_halves(sm))) {
     x.instruction = mma_find(DTYPE_F16, DTYPE_F16, c, sm, (uint64_t)k);
-    x.to_half = true;
+    x.to_f16 = true;
   }
   if (!x.instruction)
     x.why_not = "no instruction has these types";
@@ -223,7 +223,7 @@ static MlirValue source_of(struct state *s, MlirValue v) {
 static MlirValue new_operand(struct state *s, struct builder *b, MlirOperation dot, intptr_t i,
                              const struct choice *x, MlirAttribute encoding) {
   MlirValue v = source_of(s, mlirOperationGetOperand(dot, i));
-  if (x->to_half)
+  if (x->to_f16)
     v = build_fp_to_fp(b, v, mlir_of_dtype(s->c, DTYPE_F16), "rtne");
   return build_convert_layout(b, v, encoding);
 }
@@ -240,7 +240,7 @@ static void explain(struct state *s, MlirOperation dot, const struct choice *x,
   const uint32_t *warps = e->mma.warps_per_cta + e->rank - 2;
   pass_remark(s->p, dot, "dot", "uses mma.sync m%un8k%u%s, %u x %u warps%s", x->instruction->m,
               x->instruction->k, x->instruction->ptx, warps[0], warps[1],
-              x->to_half ? "; its operands of 8 bits are converted to f16" : "");
+              x->to_f16 ? "; its operands of 8 bits are converted to f16" : "");
 }
 
 static void rewrite(struct state *s, MlirOperation dot, const struct choice *x) {

@@ -3,10 +3,10 @@
 // any time is spent on them. Changes nothing.
 #include "base/limits.h"
 #include "base/vec.h"
-#include "lowering/analysis/resources.h"
 #include "lowering/analysis/scratch.h"
-#include "lowering/analysis/shared_places.h"
+#include "lowering/cost/occupancy.h"
 #include "lowering/pass.h"
+#include "lowering/plan/shared_allocation.h"
 
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ static bool see_use(MlirOperation op, void *user) {
   struct ir_context *c = u->p->c;
   uint32_t bytes = op_is(c, op, OP_GPU_LOCAL_ALLOC)
                        ? alloc_bytes(c, op)
-                       : scratch_toggle(op) + scratch_bytes(c, op, u->p->num_warps);
+                       : scratch_double_buffer(op) + scratch_bytes(c, op, u->p->num_warps);
   if (bytes)
     vec_push(u->p->scratch, &u->at, (struct use){op, bytes, (uint32_t)u->at.len});
   return true;
@@ -77,7 +77,7 @@ static uint32_t bytes_with(struct pass_context *p, const struct uses *u, uint32_
     if (copies[i] > stages)
       set_copies(p, op, stages);
   }
-  uint32_t total = shared_places_of(p->c, p->module, p->target, p->num_warps, p->scratch).total;
+  uint32_t total = shared_allocation_of(p->c, p->module, p->target, p->num_warps, p->scratch).total;
   for (size_t i = 0; i < u->at.len; i++)
     if (copies[i] > stages)
       set_copies(p, u->at.at[i].op, copies[i]);

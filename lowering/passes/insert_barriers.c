@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// insert-barriers: all threads of the CTA meet before an op that touches shared memory which others
-// may still have to read or write, through branches and around loops.
+// insert-barriers: inserts a barrier of the CTA before each op that accesses shared memory which
+// other threads may still have to read or write, through branches and around loops.
+// lowering/plan/barrier_plan.h decides where; the pass visits callees before their callers.
 //
 //   "tilegpu.local_store"(%x, %m)          "tilegpu.local_store"(%x, %m)
 //                                          "tilegpu.barrier"()
 //   %y = "tilegpu.local_load"(%m)    ->    %y = "tilegpu.local_load"(%m)
 //
-// An op with scratch meets by itself between writing and reading it, which counts; behind it only
-// its reads are pending.
-#include "lowering/analysis/barriers.h"
+// An op with scratch has a barrier of its own between writing and reading it; after the op only its
+// reads are pending.
 #include "lowering/pass.h"
+#include "lowering/plan/barrier_plan.h"
 #include "mlir-dialects/build.h"
 
 struct state {

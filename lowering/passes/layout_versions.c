@@ -8,9 +8,9 @@
 #include "lowering/passes/layout_versions.h"
 
 #include "base/vec.h"
-#include "lowering/analysis/layout_choice.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/passes/loops.h"
+#include "lowering/plan/layout_choice.h"
 #include "mlir-dialects/build.h"
 
 enum {
@@ -165,7 +165,7 @@ static MlirBlock block_of(MlirValue v) {
 
 // ---- values that loops carry ----
 
-// The scf.for that carries `v`, as its body sees it, and from which place; null if none does.
+// The scf.for that carries `v`, as its body sees it, and at which index; null if none does.
 static MlirOperation carrier_of(struct ir_context *c, MlirValue v, intptr_t *ret_at) {
   MlirOperation none = {NULL};
   if (!mlirValueIsABlockArgument(v) || mlirBlockArgumentGetArgNumber(v) == 0)
@@ -291,16 +291,16 @@ static void carry(struct layout_versions *x, struct version *e, MlirOperation lo
   e->value = mlirBlockAddArgument(body, type, mlirOperationGetLocation(loop));
   e->cost = 0;
   MlirOperation yield = mlirBlockGetTerminator(body);
-  intptr_t place = mlirBlockArgumentGetArgNumber(e->value) - 1;
+  intptr_t index = mlirBlockArgumentGetArgNumber(e->value) - 1;
   // Both grow at once: what is made for them may let the same loop carry more. The first values
   // stand in until the right ones are there.
   op_append_operand(loop, mlirOperationGetOperand(loop, at + 3), x->arena);
   op_append_operand(yield, mlirOperationGetOperand(yield, at), x->arena);
   note_grown(x, loop);
   MlirValue init = layout_version(x, mlirOperationGetOperand(loop, at + 3), e->encoding);
-  mlirOperationSetOperand(loop, place + 3, init);
+  mlirOperationSetOperand(loop, index + 3, init);
   MlirValue next = layout_version(x, mlirOperationGetOperand(yield, at), e->encoding);
-  mlirOperationSetOperand(yield, place, next);
+  mlirOperationSetOperand(yield, index, next);
 }
 
 static MlirValue promise_result(struct layout_versions *x, MlirValue v, MlirAttribute encoding) {

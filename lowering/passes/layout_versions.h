@@ -10,7 +10,8 @@ struct layout_versions;
 
 struct layout_versions *layout_versions_begin(struct ir_context *c, struct arena *a);
 // `v` in layout `encoding`: itself when it has that layout. What is made stands right after the
-// definition of `v`, so that loop-invariant work stays outside of loops and equal wishes share it.
+// definition of `v`, so that loop-invariant work stays outside of loops and equal preferences share
+// it.
 MlirValue layout_version(struct layout_versions *x, MlirValue v, MlirAttribute encoding);
 // Completes loops that carry more than before. Until then they have operands without results.
 void layout_versions_finish(struct layout_versions *x);

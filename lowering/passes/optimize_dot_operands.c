@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// optimize-dot-operands: the road of an operand from memory to a matrix product.
+// optimize-dot-operands: the path of an operand from memory to a matrix product.
 //
 // What is computed between a load and a product moves behind the conversion, where it costs no
 // memory: the conversion moves the elements as they were loaded, and can be a copy that waits for
@@ -17,7 +17,7 @@
 //   ->   %b = local_alloc %x   %v = local_trans %b   %o = local_load %v : dot_op
 //
 // An operand that a loop does not change stays in registers when it is small; otherwise its buffer
-// is read anew in every turn.
+// is read anew in every iteration.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
@@ -29,7 +29,7 @@
 enum {
   MAX_DEPTH = 12,  // operations between a load and a product that are moved
   FEW = 3,         // of them, where the conversion moves as many bytes either way
-  KEPT_BITS = 2048 // of a thread, for an operand that waits for its turns in registers
+  KEPT_BITS = 2048 // of a thread, for an operand that waits for its iterations in registers
 };
 
 struct state {
@@ -81,7 +81,7 @@ struct survey {
   MlirBlock block;
   int64_t bits;        // of the tiles that would be converted
   unsigned operations; // that would move
-  unsigned transposed; // turned over on the way
+  unsigned transposed; // transpositions on the way
   bool spread;         // with a vector that is broadcast
 };
 
@@ -157,24 +157,24 @@ static bool can_follow(struct state *s, MlirValue v, struct survey *y, unsigned 
     y->spread = true;
     return is_spread_load(s, def, y);
   }
-  bool turns = op_is(s->c, def, OP_TILE_TRANS);
+  bool is_trans = op_is(s->c, def, OP_TILE_TRANS);
   if (mlirOperationGetNumResults(def) != 1 || is_slow(s->c, def) ||
-      !(turns || (op_flags(s->c, def) & OP_EW)) || (turns && y->transposed++ > 0))
+      !(is_trans || (op_flags(s->c, def) & OP_EW)) || (is_trans && y->transposed++ > 0))
     return false;
-  y->operations += !turns;
+  y->operations += !is_trans;
   return operands_can_follow(s, def, y, depth);
 }
 
 // A chain of operations behind a conversion to `like`: the same operations on tiles of its shape
-// and layout. A transposition on the way (`turn`, else null) is left to the end.
+// and layout. A transposition on the way (`trans`, else null) is left to the end.
 struct rebuilt {
   struct builder b;
   MlirType like;
 };
 
 // `trans`, of a loaded tile instead.
-static MlirValue turn_over(struct state *s, struct rebuilt *r, MlirValue loaded, MlirType type,
-                           MlirOperation trans) {
+static MlirValue transpose_back(struct state *s, struct rebuilt *r, MlirValue loaded, MlirType type,
+                                MlirOperation trans) {
   MlirOperation copy = mlirOperationClone(trans);
   mlirOperationSetOperand(copy, 0, loaded);
   mlirValueSetType(result_of(copy),
@@ -205,7 +205,7 @@ static MlirValue spread(struct state *s, struct rebuilt *r, MlirValue v, MlirAtt
   return result_of(copy);
 }
 
-static MlirValue rebuild(struct state *s, struct rebuilt *r, MlirValue v, MlirOperation turn) {
+static MlirValue rebuild(struct state *s, struct rebuilt *r, MlirValue v, MlirOperation trans) {
   MlirOperation def = value_def(v), copy;
   MlirType type = type_with_element(r->like, element_type(type_of(v)));
   if (op_is(s->c, def, OP_TILE_TRANS))
@@ -213,14 +213,14 @@ static MlirValue rebuild(struct state *s, struct rebuilt *r, MlirValue v, MlirOp
   if (op_is(s->c, def, OP_TILE_BROADCAST))
     return spread(s, r, v, tensor_encoding(r->like));
   if (op_is(s->c, def, OP_TILE_LOAD)) {
-    v = mlirOperationIsNull(turn) ? v : turn_over(s, r, v, type, turn);
+    v = mlirOperationIsNull(trans) ? v : transpose_back(s, r, v, type, trans);
     return build_convert_layout(&r->b, v, tensor_encoding(r->like));
   }
   copy = mlirOperationClone(def);
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(def); i++) {
     MlirValue operand = mlirOperationGetOperand(def, i);
     if (type_is_tensor(type_of(operand)))
-      mlirOperationSetOperand(copy, i, rebuild(s, r, operand, turn));
+      mlirOperationSetOperand(copy, i, rebuild(s, r, operand, trans));
   }
   mlirValueSetType(result_of(copy), type);
   if (op_is(s->c, def, OP_ARITH_CONSTANT))
@@ -269,7 +269,7 @@ static void replace_by_load(struct state *s, MlirOperation op, MlirValue buffer)
 }
 
 // The layout of a tile whose transposed view has layout `e`.
-static MlirAttribute turned_back(struct state *s, MlirAttribute e, const int32_t *order) {
+static MlirAttribute untransposed(struct state *s, MlirAttribute e, const int32_t *order) {
   struct encoding x = *encoding_of_attr(s->c, e);
   uint32_t own[LL_MAX_OUT];
   for (unsigned k = 0; k < x.rank; k++)
@@ -278,12 +278,12 @@ static MlirAttribute turned_back(struct state *s, MlirAttribute e, const int32_t
   return encoding_attr(s->c, &x);
 }
 
-static MlirAttribute turned(struct state *s, MlirAttribute e, const int32_t *order) {
+static MlirAttribute transposed_layout(struct state *s, MlirAttribute e, const int32_t *order) {
   int32_t inverse[LL_MAX_OUT];
   const struct encoding *x = encoding_of_attr(s->c, e);
   for (unsigned d = 0; d < x->rank; d++)
     inverse[order[d]] = (int32_t)d;
-  return turned_back(s, e, inverse);
+  return untransposed(s, e, inverse);
 }
 
 static void read_transposed(struct state *s, MlirOperation conversion) {
@@ -299,10 +299,10 @@ static void read_transposed(struct state *s, MlirOperation conversion) {
   if (mlirOperationIsNull(value_def(x)))
     return;
   MlirAttribute view = layout_dot_buffer(s->c, type_of(t), layout_of(result_of(conversion)));
-  MlirValue buffer = buffer_of(s, x, turned_back(s, view, order));
+  MlirValue buffer = buffer_of(s, x, untransposed(s, view, order));
   MlirAttribute own = tensor_encoding(memdesc_tile(s->c, type_of(buffer)));
   struct builder b = builder_at_user(s, conversion);
-  MlirType type = type_with_encoding(type_of(t), turned(s, own, order));
+  MlirType type = type_with_encoding(type_of(t), transposed_layout(s, own, order));
   replace_by_load(s, conversion, build_local_trans(&b, buffer, type, order));
 }
 

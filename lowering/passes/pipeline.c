@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// pipeline: loads of an scf.for are issued turns before their use, so that memory works while the
-// loop computes. With S stages (tile.num_stages of the loop, else of the kernel) tiles that feed
-// dots are copied asynchronously to a ring of S buffers; S - 1 of them are under way.
+// pipeline: loads of an scf.for are issued iterations before their use, so that memory works while
+// the loop computes. With S stages (tile.num_stages of the loop, else of the kernel) tiles that
+// feed dots are copied asynchronously to a ring of S buffers; S - 1 of them are under way.
 //
 //   for %i {                        async_copy 0 -> ring[0]  commit    async_copy 1 -> ring[1]
 //   commit
@@ -34,19 +34,19 @@ struct pipeliner {
 
 // ---- remarks ----
 
-// Why loads that somebody wants do not go their best road.
+// Remarks for wanted loads that are not staged in shared memory, with the reason.
 static void remark_loads(struct pipeliner *k, const struct loop_schedule *s) {
   for (size_t i = 0; i < s->loads.at.len; i++) {
     const struct loop_load *l = &s->loads.at.at[i];
     if (!l->wanted || !l->why)
       continue;
-    if (l->road == ROAD_STAY)
+    if (l->staging == STAGING_NONE)
       pass_remark(k->p, l->op, "pipeline", "load not pipelined: %s", l->why);
     else if (schedule_distance(s, l->op) > 0)
       pass_remark(k->p, l->op, "pipeline",
                   "load waits in registers %u %s, not in shared memory, because %s",
-                  schedule_distance(s, l->op), schedule_distance(s, l->op) == 1 ? "turn" : "turns",
-                  l->why);
+                  schedule_distance(s, l->op),
+                  schedule_distance(s, l->op) == 1 ? "iteration" : "iterations", l->why);
   }
   if (s->loads.hidden)
     pass_remark(k->p, s->loads.first_hidden, "pipeline",
@@ -76,8 +76,8 @@ static bool wants_any(const struct loop_loads *loads) {
   return loads->hidden != 0;
 }
 
-// With more than one turn under way, what a late product needs has had a whole turn to arrive when
-// the first one waits: one wait, and one barrier, does for all.
+// With more than one iteration under way, what a late product needs has had a whole iteration to
+// arrive when the first one waits: one wait, and one barrier, does for all.
 static void wait_once(struct loop_loads *loads) {
   for (size_t i = 0; i < loads->at.len; i++)
     loads->at.at[i].level = 0;
@@ -88,7 +88,7 @@ static uint64_t ring_bytes(struct pipeliner *k, const struct loop_loads *loads, 
   uint64_t bytes = 0;
   for (size_t i = 0; i < loads->at.len; i++) {
     MlirType tile = mlirValueGetType(mlirOperationGetResult(loads->at.at[i].op, 0));
-    if (loads->at.at[i].road == ROAD_SHARED)
+    if (loads->at.at[i].staging == STAGING_SHARED)
       bytes += (uint64_t)tensor_numel(tile) * type_bits(k->c, element_type(tile)) / 8;
   }
   return bytes * stages;
@@ -107,11 +107,11 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     return;
   }
   if (stages < 2 || loads.why) {
-    remark_loop(k, loop, loads.why ? loads.why : "it has one stage, or one turn");
+    remark_loop(k, loop, loads.why ? loads.why : "it has one stage, or one iteration");
     return;
   }
   if (ring_bytes(k, &loads, stages) > k->p->target->shared_limit)
-    loop_loads_leave_asides(&loads);
+    loop_loads_drop_co_staged(&loads);
   if (stages > 2)
     wait_once(&loads);
   struct loop_schedule s = loop_schedule_of(k->c, loads, loop, stages, k->arena);
@@ -192,12 +192,12 @@ static bool is_fed(const struct map *fed, MlirOperation op) {
   return false;
 }
 
-// What is waited for in the middle of a turn is used there, not at its begin.
+// What is waited for in the middle of an iteration is used there, not at its begin.
 static void sink_users(struct pipeliner *k, struct loop_schedule *s) {
   VEC(MlirOperation) ops = {0};
   struct map fed = {0};
   for (size_t i = 0; i < s->loads.at.len; i++)
-    if (s->loads.at.at[i].road == ROAD_SHARED && s->loads.at.at[i].level > 0)
+    if (s->loads.at.at[i].staging == STAGING_SHARED && s->loads.at.at[i].level > 0)
       ptrmap_put(k->arena, &fed, s->loads.at.at[i].op.ptr, s);
   for (MlirOperation op = mlirBlockGetFirstOperation(s->body); fed.count && op.ptr;
        op = mlirOperationGetNextInBlock(op))
@@ -211,7 +211,7 @@ static void sink_users(struct pipeliner *k, struct loop_schedule *s) {
 
 static void pipeline_loop(struct pipeliner *k, struct loop_schedule *s) {
   for (size_t i = 0; i < s->loads.at.len; i++)
-    if (s->loads.at.at[i].road == ROAD_SHARED)
+    if (s->loads.at.at[i].staging == STAGING_SHARED)
       part_from_other(k, s->loads.at.at[i].op);
   schedule_repeat_cheap(k->c, s, k->arena);
   sink_users(k, s);
@@ -224,7 +224,7 @@ static bool remark_while(MlirOperation op, void *user) {
   if (op_is(k->c, op, OP_TILE_DOT)) {
     MlirOperation loop = op_loop_around(k->c, op);
     if (!mlirOperationIsNull(loop) && op_is(k->c, loop, OP_SCF_WHILE))
-      remark_loop(k, loop, "the number of its turns is not known before");
+      remark_loop(k, loop, "the number of its iterations is not known before");
   }
   return true;
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of the pass `pipeline` share: a loop while it is made anew by its schedule.
 //
-// The loop starts `last` turns late. What early stages do before that is the prologue, in as many
-// rounds; round `last` stands for every turn of the new loop. In round r, stage s works on the turn
-// r - s of the program.
+// The loop starts `last` iterations late. What early stages do before that is the prologue, in as
+// many rounds; round `last` stands for every iteration of the new loop. In round r, stage s works
+// on the iteration r - s of the program.
 #ifndef TILE_LOWERING_PASSES_PIPELINE_H
 #define TILE_LOWERING_PASSES_PIPELINE_H
 
-#include "lowering/analysis/loop_schedule.h"
 #include "lowering/pass.h"
+#include "lowering/plan/loop_schedule.h"
 #include "mlir-dialects/build.h"
 
-// A value of early stages that later ones need: the loop carries what it was in the last turns.
+// A value of early stages that later ones need: the loop carries what it was in the last
+// iterations.
 struct delay {
   MlirValue of;
-  unsigned turns;
-  intptr_t first; // argument of the new loop's block that is one turn old
+  unsigned iterations;
+  intptr_t first; // argument of the new loop's block that is one iteration old
 };
 
 struct round {
@@ -53,8 +54,8 @@ struct expansion {
   MlirValue lower, upper, step;
   int64_t trips;     // -1: not known
   MlirValue *ahead;  // [last + 1]: that many steps
-  MlirValue *limits; // [last + 1]: turns below have that many more behind them
-  MlirValue *starts; // [last + 1]: does the turn of that number exist? null: not built yet
+  MlirValue *limits; // [last + 1]: iterations below have that many more behind them
+  MlirValue *starts; // [last + 1]: does the iteration of that number exist? null: not built yet
   MlirValue *firsts; // [last + 1]: its induction variable
   struct round *rounds;
   unsigned now; // round
@@ -74,9 +75,9 @@ MlirOperation pipeline_expand(struct pass_context *p, struct loop_schedule *s);
 // The value that `v` of the old loop has in the current round for an op of that stage.
 MlirValue expansion_value(struct expansion *x, MlirValue v, unsigned stage);
 void expansion_set(struct expansion *x, MlirValue of, MlirValue v);
-// Does the turn exist that the stage works on? Null: surely.
+// Does the iteration exist that the stage works on? Null: surely.
 MlirValue expansion_predicate(struct expansion *x, unsigned stage);
-// `mask` (may be null) of an access through `ptr`, and that the turn exists; may be null.
+// `mask` (may be null) of an access through `ptr`, and that the iteration exists; may be null.
 MlirValue expansion_mask(struct expansion *x, MlirValue ptr, MlirValue mask, unsigned stage);
 const char *expansion_text(struct expansion *x, MlirOperation op, const char *attribute);
 
@@ -91,7 +92,7 @@ struct value_list {
   VEC(MlirValue) at;
 };
 void rings_carry(struct expansion *x, struct value_list *inits); // what the loop begins with
-void rings_begin_turn(struct expansion *x);
+void rings_begin_iteration(struct expansion *x);
 // Waits for what `user` needs, if that was not done yet.
 void rings_wait_for(struct expansion *x, MlirOperation user);
 void rings_yield(struct expansion *x, struct value_list *next);

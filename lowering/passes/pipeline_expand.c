@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a loop anew by its schedule. Nothing behind the loop finishes it: the early stages of the
-// last turns work for turns that do not exist. What they do is pure, or masked off.
+// last iterations work for iterations that do not exist. What they do is pure, or masked off.
 //
 //   for %i { A0; B2 }  ->  A0(0)  A0(1)  for %i { A0(%i + 2 steps)  B2(%i) }
 #include "lowering/analysis/speculation.h"
@@ -35,11 +35,11 @@ static struct delay *delay_of(struct expansion *x, MlirValue v) {
 
 static MlirValue induction(struct expansion *x, unsigned stage) {
   struct round *r = &x->rounds[x->now];
-  unsigned turn = x->now - stage;
-  MlirValue *slot = x->now == x->s->last ? &r->inductions[stage] : &x->firsts[turn];
+  unsigned iteration = x->now - stage;
+  MlirValue *slot = x->now == x->s->last ? &r->inductions[stage] : &x->firsts[iteration];
   MlirValue from = x->now == x->s->last ? mlirBlockGetArgument(x->block, 0) : x->lower;
   if (mlirValueIsNull(*slot))
-    *slot = turn == 0 ? from : build_binary(&x->b, OP_ARITH_ADDI, from, x->ahead[turn]);
+    *slot = iteration == 0 ? from : build_binary(&x->b, OP_ARITH_ADDI, from, x->ahead[iteration]);
   return *slot;
 }
 
@@ -56,13 +56,13 @@ MlirValue expansion_value(struct expansion *x, MlirValue v, unsigned stage) {
 
 MlirValue expansion_predicate(struct expansion *x, unsigned stage) {
   bool in_loop = x->now == x->s->last;
-  unsigned turn = x->now - stage;
-  if (in_loop ? turn == 0 : (int64_t)turn < x->trips)
+  unsigned iteration = x->now - stage;
+  if (in_loop ? iteration == 0 : (int64_t)iteration < x->trips)
     return (MlirValue){NULL};
-  MlirValue *slot = in_loop ? &x->rounds[x->now].predicates[stage] : &x->starts[turn];
+  MlirValue *slot = in_loop ? &x->rounds[x->now].predicates[stage] : &x->starts[iteration];
   if (mlirValueIsNull(*slot))
     *slot = build_cmpi(&x->b, 2, in_loop ? mlirBlockGetArgument(x->block, 0) : x->lower,
-                       x->limits[turn]);
+                       x->limits[iteration]);
   return *slot;
 }
 
@@ -85,7 +85,7 @@ const char *expansion_text(struct expansion *x, MlirOperation op, const char *at
 
 // ---- bounds ----
 
-// Turns at or above limits[d] have no turn d later. No sum can overflow.
+// Iterations at or above limits[d] have no iteration d later. No sum can overflow.
 static void build_limits(struct expansion *x) {
   MlirType type = mlirValueGetType(x->lower);
   int64_t step;
@@ -111,7 +111,7 @@ struct remap {
   unsigned stage;
 };
 
-// A divisor of a turn that does not exist may be anything.
+// A divisor of an iteration that does not exist may be anything.
 static void guard_division(struct remap *m, MlirOperation op) {
   enum op_id id = op_id(m->x->c, op);
   bool divides =
@@ -206,14 +206,14 @@ static MlirValue carried_now(struct expansion *x, intptr_t i) {
 static void need(struct expansion *x, MlirValue v, unsigned stage) {
   if (!mlirBlockEqual(value_block(v), x->s->body) || schedule_is_induction(x->s, v))
     return;
-  unsigned turns = stage - stage_made(x, v);
-  if (turns == 0)
+  unsigned iterations = stage - stage_made(x, v);
+  if (iterations == 0)
     return;
   struct delay *d = delay_of(x, v);
   if (!d)
-    vec_push(x->arena, &x->delays, (struct delay){.of = v, .turns = turns});
-  else if (d->turns < turns)
-    d->turns = turns;
+    vec_push(x->arena, &x->delays, (struct delay){.of = v, .iterations = iterations});
+  else if (d->iterations < iterations)
+    d->iterations = iterations;
 }
 
 struct needs {
@@ -280,7 +280,7 @@ static void open_loop(struct expansion *x) {
     vec_push(x->arena, &inits.at, carried_now(x, x->kept.at[i]));
   for (size_t i = 0; i < x->delays.len; i++) {
     x->delays.at[i].first = (intptr_t)inits.at.len + 1;
-    for (unsigned d = 1; d <= x->delays.at[i].turns; d++)
+    for (unsigned d = 1; d <= x->delays.at[i].iterations; d++)
       vec_push(x->arena, &inits.at, value_at(x, x->now - d, x->delays.at[i].of));
   }
   rings_carry(x, &inits);
@@ -302,7 +302,7 @@ static void close_loop(struct expansion *x) {
   for (size_t i = 0; i < x->delays.len; i++) {
     const struct delay *d = &x->delays.at[i];
     vec_push(x->arena, &next.at, value_at(x, x->now, d->of));
-    for (unsigned k = 1; k < d->turns; k++)
+    for (unsigned k = 1; k < d->iterations; k++)
       vec_push(x->arena, &next.at, mlirBlockGetArgument(x->block, d->first + (intptr_t)k - 1));
   }
   rings_yield(x, &next);
@@ -360,7 +360,7 @@ MlirOperation pipeline_expand(struct pass_context *p, struct loop_schedule *s) {
   find_needs(&x);
   run_prologue(&x);
   open_loop(&x);
-  rings_begin_turn(&x);
+  rings_begin_iteration(&x);
   for (unsigned stage = s->last; stage-- > 0;)
     run_stage(&x, stage);
   run_stage(&x, s->last);

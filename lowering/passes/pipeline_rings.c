@@ -3,13 +3,13 @@
 //
 //   for %i (%w = S - 1, %r = 0)       %w: the buffer to fill, %r: the one to use
 //     async_wait {pending} ring[%r]   first of all: then nobody reads ring[%w] any more
-//     async_copy ... -> ring[%w]      for the turn S - 1 later; zeros if there is none
+//     async_copy ... -> ring[%w]      for the iteration S - 1 later; zeros if there is none
 //     async_commit                    always, so that groups can be counted
 //     local_load ring[%r]
 //     yield %r, (%r + 1) modulo S
 //
-// Loads are committed and waited for by levels: what the first dot of a turn needs in front of
-// everything, what a dot needs that multiplies its result just before that one.
+// Loads are committed and waited for by levels: what the first dot of an iteration needs in front
+// of everything, what a dot needs that multiplies its result just before that one.
 #include "lowering/passes/pipeline.h"
 
 struct ring *ring_of(struct expansion *x, MlirValue v) {
@@ -28,7 +28,7 @@ static struct ring_counter *counter_of(struct expansion *x, unsigned copies) {
 
 // ---- opening ----
 
-// Groups as a turn commits them: late stages first, then by level.
+// Groups as an iteration commits them: late stages first, then by level.
 static void add_group(struct expansion *x, struct copy_group g) {
   size_t at = 0;
   for (; at < x->groups.len; at++) {
@@ -58,13 +58,13 @@ static void open_ring(struct expansion *x, const struct loop_load *l) {
 
 void rings_open(struct expansion *x) {
   for (size_t i = 0; i < x->s->loads.at.len; i++)
-    if (x->s->loads.at.at[i].road == ROAD_SHARED)
+    if (x->s->loads.at.at[i].staging == STAGING_SHARED)
       open_ring(x, &x->s->loads.at.at[i]);
 }
 
 // ---- copies ----
 
-static MlirValue place_of(struct expansion *x, const struct ring *r) {
+static MlirValue ring_slot(struct expansion *x, const struct ring *r) {
   if (x->now == x->s->last)
     return build_local_index(&x->b, r->buffers, counter_of(x, r->copies)->write,
                              (int32_t)r->copies - 1);
@@ -79,7 +79,7 @@ static void copy(struct expansion *x, const struct ring *r) {
   if (!mlirValueIsNull(mask))
     mask = expansion_value(x, mask, r->stage);
   mask = expansion_mask(x, ptr, mask, r->stage);
-  build_async_copy(&x->b, ptr, place_of(x, r), mask, expansion_text(x, r->load, "cache"),
+  build_async_copy(&x->b, ptr, ring_slot(x, r), mask, expansion_text(x, r->load, "cache"),
                    expansion_text(x, r->load, "evict"));
 }
 
@@ -234,7 +234,7 @@ void rings_wait_for(struct expansion *x, MlirOperation user) {
   }
 }
 
-void rings_begin_turn(struct expansion *x) {
+void rings_begin_iteration(struct expansion *x) {
   for (size_t i = 0; i < x->counters.len; i++)
     begin_counter(x, &x->counters.at[i]);
   for (MlirOperation op = mlirBlockGetFirstOperation(x->s->body); x->rings.len && op.ptr;

@@ -12,13 +12,13 @@
 //
 // What is computed element by element between the loads and the product is computed by slices, and
 // an operand in registers gives parts of itself. Sums are formed in the same order as before.
-// prefetch_turns.c goes beyond the turn of a loop.
+// prefetch_iterations.c goes beyond the iteration of a loop.
 #include "lowering/passes/prefetch.h"
 
 #include "base/mma.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/part_view.h"
-#include "lowering/analysis/registers.h"
+#include "lowering/cost/registers.h"
 
 // FMA: registers of a slice of both operands, at most.
 enum { FMA_SLICE_WORDS = 32 };
@@ -290,10 +290,10 @@ static void visit(struct state *s, MlirOperation dot) {
   cut(&d);
   s->changed = true;
   const char *why_not = NULL;
-  bool early = prefetch_across_turns(&d, &why_not);
+  bool early = prefetch_across_iterations(&d, &why_not);
   pass_remark(s->p, d.dot, "dot", "is cut along K into %u slices of %u%s%s", d.count, d.slice,
-              early     ? ", the first one loaded in the turn before"
-              : why_not ? "; none is loaded in the turn before: "
+              early     ? ", the first one loaded in the iteration before"
+              : why_not ? "; none is loaded in the iteration before: "
                         : "",
               why_not ? why_not : "");
 }

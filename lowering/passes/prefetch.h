@@ -16,9 +16,9 @@ struct cut_dot {
   VEC(MlirOperation) firsts; // of each: that of the first slice
 };
 
-// ---- prefetch_turns.c ----
-// Loads the first slice of a turn of a pipelined loop at the end of the turn before. False if that
-// cannot be; *ret_why_not: why, if it is a pipelined loop.
-bool prefetch_across_turns(struct cut_dot *d, const char **ret_why_not);
+// ---- prefetch_iterations.c ----
+// Loads the first slice of an iteration of a pipelined loop at the end of the iteration before.
+// False if that cannot be; *ret_why_not: why, if it is a pipelined loop.
+bool prefetch_across_iterations(struct cut_dot *d, const char **ret_why_not);
 
 #endif

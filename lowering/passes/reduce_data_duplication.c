@@ -39,33 +39,33 @@ static bool collect(MlirOperation op, void *user) {
 
 // Where `x` is stored to its buffer for a load in front of `op`: in front of the first load from a
 // buffer with nothing but computation between it and `op`, but behind what `x` is.
-static MlirOperation place_of_buffer(struct state *s, MlirOperation op, MlirValue x) {
-  MlirOperation def = value_def(x), place = op;
+static MlirOperation insertion_point_of(struct state *s, MlirOperation op, MlirValue x) {
+  MlirOperation def = value_def(x), point = op;
   bool own = !mlirOperationIsNull(def) &&
              mlirBlockEqual(mlirOperationGetBlock(def), mlirOperationGetBlock(op));
   MlirOperation at = own ? mlirOperationGetNextInBlock(def)
                          : mlirBlockGetFirstOperation(mlirOperationGetBlock(op));
   for (; !mlirOperationEqual(at, op); at = mlirOperationGetNextInBlock(at)) {
     bool load = op_is(s->c, at, OP_GPU_LOCAL_LOAD);
-    if (load && mlirOperationEqual(place, op))
-      place = at;
+    if (load && mlirOperationEqual(point, op))
+      point = at;
     if (!load && !op_is_pure(s->c, at))
-      place = op;
+      point = op;
   }
-  return place;
+  return point;
 }
 
 // The buffer of `x`, filled in front of `op`. One that another op of the block fills later is
 // filled earlier instead.
 static MlirValue buffer_of(struct state *s, MlirValue x, MlirAttribute dot, MlirOperation op) {
-  MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)}, place = place_of_buffer(s, op, x);
+  MlirOperation alloc = {ptrmap_get(&s->buffers, x.ptr)}, point = insertion_point_of(s, op, x);
   if (!mlirOperationIsNull(alloc) &&
       mlirBlockEqual(mlirOperationGetBlock(alloc), mlirOperationGetBlock(op))) {
     if (!mlirOperationIsBeforeInBlock(alloc, op))
-      mlirOperationMoveBefore(alloc, place);
+      mlirOperationMoveBefore(alloc, point);
     return mlirOperationGetResult(alloc, 0);
   }
-  struct builder b = builder_before(s->c, place);
+  struct builder b = builder_before(s->c, point);
   MlirType tile = mlirValueGetType(x);
   b.loc = mlirOperationGetLocation(op);
   MlirValue buffer =

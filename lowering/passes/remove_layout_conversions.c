@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // remove-layout-conversions: forgets all conversions, chooses one layout a tile anew
-// (analysis/layout_choice.h), and then satisfies each use that still wants another layout the
+// (plan/layout_choice.h), and then satisfies each use that still wants another layout the
 // cheapest way: by recomputing the value in that layout, by converting it, or by converting
 // something smaller it is computed from.
 //
@@ -11,12 +11,12 @@
 // conversions cost less than before; that is repeated while it helps. So a second run of the pass
 // finds nothing to do, and no run makes things worse.
 #include "base/vec.h"
-#include "lowering/analysis/layout_choice.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
 #include "lowering/passes/layout_versions.h"
+#include "lowering/plan/layout_choice.h"
 
-enum { MAX_ROUNDS = 4 };
+enum { MAX_ROUNDS = 4 }; // each must lower the cost of conversions; more were not measured
 
 struct demand {
   MlirOperation op;

@@ -8,7 +8,7 @@
 // A stretch ends at every op with an effect beyond shared memory (stores, atomics, assertions,
 // loops and branches): nothing crosses it. It ends at reductions and scans too: what is loaded for
 // use behind one would wait in registers until all threads have met, and fewer programs would fit
-// on a multiprocessor to hide the latency instead (layer norm of 8192 halves: 111 registers against
+// on a multiprocessor to hide the latency instead (layer norm of 8192 f16: 111 registers against
 // 63, 49 us against 39).
 #include "base/vec.h"
 #include "lowering/pass.h"

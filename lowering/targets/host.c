@@ -66,44 +66,45 @@ static LLVMValueRef shared_base(struct emitter *e) {
   return thread_field(e, e->entry, offsetof(struct host_thread, shared), e->generic_ptr);
 }
 
-// ---- places ----
+// ---- source locations ----
 
-struct host_places {
+struct host_locations {
   LLVMTypeRef row;
   LLVMValueRef table; // stands in for NAME__places until its length is known
   VEC(LLVMValueRef) rows;
 };
 
-static LLVMTypeRef place_type(struct emitter *e) {
+static LLVMTypeRef location_type(struct emitter *e) {
   LLVMTypeRef members[] = {e->generic_ptr, e->i32, e->i32};
   return LLVMStructTypeInContext(e->llvm, members, 3, false);
 }
 
-static struct host_places *places(struct emitter *e) {
-  if (!e->places) {
-    e->places = arena_new(e->arena, struct host_places);
-    e->places->row = place_type(e);
-    e->places->table =
-        LLVMAddGlobal(e->module, LLVMArrayType2(e->places->row, 0), "places_to_come");
+static struct host_locations *locations(struct emitter *e) {
+  if (!e->locations) {
+    e->locations = arena_new(e->arena, struct host_locations);
+    e->locations->row = location_type(e);
+    e->locations->table =
+        LLVMAddGlobal(e->module, LLVMArrayType2(e->locations->row, 0), "places_to_come");
   }
-  return e->places;
+  return e->locations;
 }
 
-// The innermost place in the kernel's own file: of what a library function does, the call of it.
-static struct place own_place(struct emitter *e, MlirOperation op) {
-  struct place kernel = place_of(e, mlirOperationGetLocation(e->kernel));
+// The innermost source location in the kernel's own file: of what a library function does, the call
+// of it.
+static struct source_location own_location(struct emitter *e, MlirOperation op) {
+  struct source_location kernel = source_location_of(e, mlirOperationGetLocation(e->kernel));
   MlirLocation loc = mlirOperationGetLocation(op);
   for (; mlirLocationIsACallSite(loc); loc = mlirLocationCallSiteGetCaller(loc)) {
-    struct place at = place_of(e, mlirLocationCallSiteGetCallee(loc));
+    struct source_location at = source_location_of(e, mlirLocationCallSiteGetCallee(loc));
     if (at.file && kernel.file && strcmp(at.file, kernel.file) == 0)
       return at;
   }
-  return place_of(e, loc);
+  return source_location_of(e, loc);
 }
 
-static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
-  struct host_places *p = places(e);
-  struct place at = own_place(e, op);
+static LLVMValueRef location_pointer(struct emitter *e, MlirOperation op) {
+  struct host_locations *p = locations(e);
+  struct source_location at = own_location(e, op);
   LLVMValueRef members[] = {at.file ? text_pointer(e, at.file) : LLVMConstNull(e->generic_ptr),
                             const_i32(e, at.line), const_i32(e, at.col)};
   LLVMValueRef row = LLVMConstStructInContext(e->llvm, members, 3, false);
@@ -116,12 +117,12 @@ static LLVMValueRef place_pointer(struct emitter *e, MlirOperation op) {
   return LLVMConstGEP2(p->row, p->table, &index, 1);
 }
 
-LLVMValueRef host_checked_place(struct emitter *e) {
-  return e->check ? place_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
+LLVMValueRef host_checked_location(struct emitter *e) {
+  return e->check ? location_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
 }
 
 static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
-  LLVMValueRef args[] = {e->host_thread, value, lane, host_checked_place(e)};
+  LLVMValueRef args[] = {e->host_thread, value, lane, host_checked_location(e)};
   return call_routine(e, "tile_host_shuffle", e->i32, 4, args);
 }
 
@@ -130,24 +131,24 @@ static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t 
 }
 
 static void barrier(struct emitter *e) {
-  LLVMValueRef args[] = {e->host_thread, host_checked_place(e)};
+  LLVMValueRef args[] = {e->host_thread, host_checked_location(e)};
   call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 2, args);
 }
 
 static void shared_check(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write) {
-  LLVMValueRef args[] = {e->host_thread, host_checked_place(e), ptr, const_i32(e, bytes),
+  LLVMValueRef args[] = {e->host_thread, host_checked_location(e), ptr, const_i32(e, bytes),
                          const_i32(e, is_write ? HOST_STORE : HOST_LOAD)};
   call_routine(e, "tile_host_shared_check", LLVMVoidTypeInContext(e->llvm), 5, args);
 }
 
 static void mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
-  host_mma(e, m, host_checked_place(e), ret);
+  host_mma(e, m, host_checked_location(e), ret);
 }
 
 static void end_kernel(struct emitter *e) {
-  struct host_places *p = e->places;
+  struct host_locations *p = e->locations;
   size_t count = p ? p->rows.len : 0;
-  LLVMTypeRef row = place_type(e);
+  LLVMTypeRef row = location_type(e);
   const char *name = e->info->name;
   if (e->check || count) {
     LLVMValueRef table = LLVMAddGlobal(e->module, LLVMArrayType2(row, count),
@@ -178,7 +179,7 @@ int host_param_of(struct emitter *e, const struct access *a) {
 
 static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum host_access kind) {
   LLVMValueRef args[] = {e->host_thread,
-                         place_pointer(e, a->op),
+                         location_pointer(e, a->op),
                          const_i32(e, (uint32_t)host_param_of(e, a)),
                          a->ptr,
                          const_i32(e, a->count * a->word_bits / 8),
@@ -340,7 +341,7 @@ static LLVMValueRef floats_to_fp8(struct emitter *e, const LLVMValueRef x[2], en
   return NULL;
 }
 
-static LLVMValueRef fp8_to_halves(struct emitter *e, LLVMValueRef pair, enum dtype from) {
+static LLVMValueRef fp8_to_f16x2(struct emitter *e, LLVMValueRef pair, enum dtype from) {
   (void)e, (void)pair, (void)from;
   return NULL;
 }
@@ -360,7 +361,7 @@ static void print(struct emitter *e, const struct print_record *p) {
 }
 
 static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
-  LLVMValueRef args[] = {e->host_thread, place_pointer(e, op), text_pointer(e, message)};
+  LLVMValueRef args[] = {e->host_thread, location_pointer(e, op), text_pointer(e, message)};
   call_routine(e, "tile_host_assert_fail", LLVMVoidTypeInContext(e->llvm), 3, args);
 }
 
@@ -391,7 +392,7 @@ const struct target_hooks host_hooks = {
     .math = math,
     .remainder = remainder_,
     .floats_to_fp8 = floats_to_fp8,
-    .fp8_to_halves = fp8_to_halves,
+    .fp8_to_f16x2 = fp8_to_f16x2,
     .print = print,
     .assert_fail = assert_fail,
 };

@@ -6,7 +6,7 @@
 #include "lowering/llvm/emit.h"
 
 // Where the op being emitted stands, for kernels compiled with checks; else a null pointer.
-LLVMValueRef host_checked_place(struct emitter *e);
+LLVMValueRef host_checked_location(struct emitter *e);
 // The number of the kernel's parameter that the access's pointer comes from; -1: not known.
 int host_param_of(struct emitter *e, const struct access *a);
 

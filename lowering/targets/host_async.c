@@ -7,7 +7,7 @@ void host_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to)
   if (a->pred)
     from = LLVMBuildSelect(e->b, a->pred, from, LLVMConstNull(LLVMTypeOf(from)), "");
   LLVMValueRef args[] = {e->host_thread,
-                         host_checked_place(e),
+                         host_checked_location(e),
                          const_i32(e, (uint32_t)host_param_of(e, a)),
                          to,
                          from,

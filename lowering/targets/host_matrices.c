@@ -5,7 +5,7 @@
 
 #include "base/mma.h"
 
-enum { ROWS = 8, WORD_BYTES = 4, HALF_BYTES = 2 };
+enum { ROWS = 8, WORD_BYTES = 4, F16_BYTES = 2 };
 
 // What lane `number` gives as its row, as seen from the own base of shared memory.
 static LLVMValueRef row_of_lane(struct emitter *e, LLVMValueRef row, LLVMValueRef number) {
@@ -37,38 +37,38 @@ static unsigned parts_of(struct emitter *e, const struct matrices *m, unsigned i
   for (unsigned k = 0; k < 2; k++) {
     LLVMValueRef number = LLVMBuildMul(e->b, in_quarter, const_i32(e, 2), "");
     number = LLVMBuildAdd(e->b, number, const_i32(e, ROWS * i + k), "");
-    ret[k] = bytes_on(e, row_of_lane(e, m->row, number), quarter, HALF_BYTES);
+    ret[k] = bytes_on(e, row_of_lane(e, m->row, number), quarter, F16_BYTES);
   }
   return 2;
 }
 
 void host_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret) {
-  LLVMTypeRef halves = LLVMVectorType(e->i16, 2);
+  LLVMTypeRef f16x2 = LLVMVectorType(e->i16, 2);
   for (unsigned i = 0; i < m->count; i++) {
     LLVMValueRef at[2];
     if (parts_of(e, m, i, at) == 1) {
       ret[i] = shared_load(e, e->i32, at[0], WORD_BYTES);
       continue;
     }
-    LLVMValueRef pair = LLVMGetPoison(halves);
+    LLVMValueRef pair = LLVMGetPoison(f16x2);
     for (unsigned k = 0; k < 2; k++)
-      pair = LLVMBuildInsertElement(e->b, pair, shared_load(e, e->i16, at[k], HALF_BYTES),
+      pair = LLVMBuildInsertElement(e->b, pair, shared_load(e, e->i16, at[k], F16_BYTES),
                                     const_i32(e, k), "");
     ret[i] = LLVMBuildBitCast(e->b, pair, e->i32, "");
   }
 }
 
 void host_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words) {
-  LLVMTypeRef halves = LLVMVectorType(e->i16, 2);
+  LLVMTypeRef f16x2 = LLVMVectorType(e->i16, 2);
   for (unsigned i = 0; i < m->count; i++) {
     LLVMValueRef at[2];
     if (parts_of(e, m, i, at) == 1) {
       shared_store(e, words[i], at[0], WORD_BYTES);
       continue;
     }
-    LLVMValueRef pair = LLVMBuildBitCast(e->b, words[i], halves, "");
+    LLVMValueRef pair = LLVMBuildBitCast(e->b, words[i], f16x2, "");
     for (unsigned k = 0; k < 2; k++)
-      shared_store(e, LLVMBuildExtractElement(e->b, pair, const_i32(e, k), ""), at[k], HALF_BYTES);
+      shared_store(e, LLVMBuildExtractElement(e->b, pair, const_i32(e, k), ""), at[k], F16_BYTES);
   }
 }
 
@@ -104,7 +104,7 @@ static void put_words(struct emitter *e, LLVMValueRef room, unsigned part, const
     LLVMBuildStore(e->b, x[i], part_of_room(e, room, part, LLVMTypeOf(x[i]), i));
 }
 
-void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef place,
+void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef location,
               LLVMValueRef *ret) {
   const struct mma_instruction *in = m->instruction;
   LLVMValueRef room = room_for_words(e);
@@ -112,7 +112,7 @@ void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef plac
   put_words(e, room, 0, m->a, in->a_words);
   put_words(e, room, 1, m->b, in->b_words);
   put_words(e, room, 2, m->c, in->c_words);
-  LLVMValueRef args[] = {e->host_thread, const_i32(e, in->id), NULL, NULL, NULL, NULL, place};
+  LLVMValueRef args[] = {e->host_thread, const_i32(e, in->id), NULL, NULL, NULL, NULL, location};
   for (unsigned i = 0; i < MMA_PARTS; i++)
     args[2 + i] = part_of_room(e, room, i, type, 0);
   call_routine(e, "tile_host_mma", LLVMVoidTypeInContext(e->llvm), 7, args);

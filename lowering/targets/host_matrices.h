@@ -7,8 +7,8 @@
 
 void host_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret);
 void host_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
-// `place`: of the op, for checks; a null pointer: none.
-void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef place,
+// `location`: of the op, for checks; a null pointer: none.
+void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef location,
               LLVMValueRef *ret);
 
 #endif

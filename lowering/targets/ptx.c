@@ -224,22 +224,22 @@ static LLVMValueRef floats_to_fp8(struct emitter *e, const LLVMValueRef x[2], en
     return NULL;
   const char *format = to == DTYPE_F8E5 ? "e5m2x2" : "e4m3x2";
   if (LLVMTypeOf(x[0]) == e->f16) {
-    LLVMValueRef halves = LLVMBuildBitCast(e->b, pair_of(e, x[0], x[1]), e->i32, "");
+    LLVMValueRef f16x2 = LLVMBuildBitCast(e->b, pair_of(e, x[0], x[1]), e->i32, "");
     const char *text = arena_printf(e->arena, "cvt.rn.satfinite.%s.f16x2 $0, $1;", format);
-    return ptx_pure_asm(e, text, "=h,r", e->i16, &halves, 1);
+    return ptx_pure_asm(e, text, "=h,r", e->i16, &f16x2, 1);
   }
   const LLVMValueRef args[] = {x[1], x[0]}; // the upper one first
   const char *text = arena_printf(e->arena, "cvt.rn.satfinite.%s.f32 $0, $1, $2;", format);
   return ptx_pure_asm(e, text, "=h,f,f", e->i16, args, 2);
 }
 
-static LLVMValueRef fp8_to_halves(struct emitter *e, LLVMValueRef pair, enum dtype from) {
+static LLVMValueRef fp8_to_f16x2(struct emitter *e, LLVMValueRef pair, enum dtype from) {
   if (e->target->sm < 89)
     return NULL;
   const char *text =
       from == DTYPE_F8E5 ? "cvt.rn.f16x2.e5m2x2 $0, $1;" : "cvt.rn.f16x2.e4m3x2 $0, $1;";
-  LLVMValueRef halves = ptx_pure_asm(e, text, "=r,h", e->i32, &pair, 1);
-  return LLVMBuildBitCast(e->b, halves, LLVMVectorType(e->f16, 2), "");
+  LLVMValueRef f16x2 = ptx_pure_asm(e, text, "=r,h", e->i32, &pair, 1);
+  return LLVMBuildBitCast(e->b, f16x2, LLVMVectorType(e->f16, 2), "");
 }
 
 // ---- the device ----
@@ -336,7 +336,7 @@ static void print(struct emitter *e, const struct print_record *p) {
 }
 
 static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
-  struct place at = place_of(e, mlirOperationGetLocation(op));
+  struct source_location at = source_location_of(e, mlirOperationGetLocation(op));
   LLVMValueRef args[] = {text_pointer(e, message), text_pointer(e, at.file ? at.file : "unknown"),
                          const_i32(e, at.line), text_pointer(e, e->info->name),
                          LLVMConstInt(e->i64, 1, false)};
@@ -369,7 +369,7 @@ const struct target_hooks ptx_hooks = {
     .math = math,
     .remainder = remainder_,
     .floats_to_fp8 = floats_to_fp8,
-    .fp8_to_halves = fp8_to_halves,
+    .fp8_to_f16x2 = fp8_to_f16x2,
     .special_register = special_register,
     .grid_dependency = grid_dependency,
     .inline_asm = inline_asm,

@@ -22,7 +22,7 @@ void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);
 void ptx_async_commit(struct emitter *e);
 void ptx_async_wait(struct emitter *e, unsigned pending);
 
-// The policy of the second cache that the access asks for (i64); NULL: none.
+// The policy of the L2 cache that the access asks for (i64); NULL: none.
 LLVMValueRef ptx_eviction_policy(struct emitter *e, MlirOperation op);
 // The lanes of a warp execute the call together: without this attribute LLVM may move it into a
 // branch that some lanes take, or make one copy of it in each of two branches.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations of global memory on NVIDIA GPUs, with every order and scope. Where nobody asks
-// for the old value and the order allows it they are reductions (`red`), which need no way back.
-// Halves go in pairs; from sm_90 on, sums of floats as vectors.
+// Atomic operations of global memory on NVIDIA GPUs, with every order and scope. Where nothing uses
+// the old value and the order allows it they are reductions (`red`), which need no way back.
+// f16 and bf16 go in pairs; from sm_90 on, sums of floats as vectors.
 #include "lowering/targets/ptx.h"
 
 enum { MAX_WORDS = 4 };

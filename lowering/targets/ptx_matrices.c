@@ -49,7 +49,7 @@ static void require_ptx(struct emitter *e, uint32_t version) {
                       LLVMValueAsMetadata(const_i32(e, version)));
 }
 
-// Pairs of halves are vectors to the intrinsics of f16, words to all others.
+// Pairs of f16 are vectors to the intrinsics of f16, words to all others.
 void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
   const struct mma_instruction *in = m->instruction;
   unsigned n = in->a_words + in->b_words + in->c_words;
@@ -59,15 +59,15 @@ void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret)
   memcpy(args + in->a_words + in->b_words, m->c, in->c_words * sizeof *args);
   if (dtype_is_float(in->a) && dtype_bits(in->a) == 8)
     require_ptx(e, PTX_OF_FP8_PRODUCTS);
-  LLVMTypeRef halves = LLVMVectorType(e->f16, 2);
+  LLVMTypeRef f16x2 = LLVMVectorType(e->f16, 2);
   for (unsigned i = 0; in->a == DTYPE_F16 && i < n; i++)
     if (LLVMTypeOf(args[i]) == e->i32)
-      args[i] = LLVMBuildBitCast(e->b, args[i], halves, "");
+      args[i] = LLVMBuildBitCast(e->b, args[i], f16x2, "");
   LLVMValueRef d = intrinsic(e, products[in->id], 0, NULL, n, args);
   ptx_set_convergent(e, d); // LLVM's intrinsics of products do not say so
   for (unsigned i = 0; i < in->c_words; i++) {
     ret[i] = LLVMBuildExtractValue(e->b, d, i, "");
-    if (LLVMTypeOf(ret[i]) == halves)
+    if (LLVMTypeOf(ret[i]) == f16x2)
       ret[i] = LLVMBuildBitCast(e->b, ret[i], e->i32, "");
   }
 }

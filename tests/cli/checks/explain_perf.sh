@@ -37,7 +37,7 @@ ptxas was not found
   costs.tile --kernel turn --target sm_90a --explain-perf --ptxas none
 check "registers that wait" 0 'element by element where the mask cuts a vector
 ^shared memory: 114944 of 232448 bytes, 2 barriers$
-^  114688 bytes for registers that wait for a barrier
+^  114688 bytes for registers spilled to shared memory
 across warps through 128 bytes and one barrier
 64 elements a thread
 !bytes spilled' costs.tile --kernel wide --num-warps 32 --target sm_90a --explain-perf --ptxas none

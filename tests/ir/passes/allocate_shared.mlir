@@ -105,12 +105,12 @@ module {
 
 // Alone in a loop: two places. What is used in the loop lies elsewhere, what is used before it may
 // lie there.
-// CHECK-LABEL: func.func @turns
+// CHECK-LABEL: func.func @iterations
 // CHECK: tilegpu.local_alloc{{.*}}tilegpu.shared_offset = 0 : i32
 // CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 1024 : i32}
-// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 2048 : i32, tilegpu.shared_toggle = 1024 : i32
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_double_buffer = 1024 : i32, tilegpu.shared_offset = 2048 : i32
 // CHECK: return
-  func.func @turns(%x: !a, %n: i32) -> !a {
+  func.func @iterations(%x: !a, %n: i32) -> !a {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %m = "tilegpu.local_alloc"(%x) : (!a) -> !m

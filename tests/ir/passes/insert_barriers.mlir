@@ -72,10 +72,10 @@ module {
 // Two conversions do not, each meets between the other's.
 // CHECK-LABEL: func.func @loops
 // CHECK: scf.for
-// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle = 1024 : i32
+// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_double_buffer = 1024 : i32
 // CHECK-NEXT: tilegpu.local_load
 // CHECK: scf.for
-// CHECK-NOT: tilegpu.shared_toggle
+// CHECK-NOT: tilegpu.shared_double_buffer
 // CHECK-NOT: tilegpu.barrier
 // CHECK: return
   func.func @loops(%x: !a, %n: i32) -> (!a, !a) {
@@ -113,12 +113,12 @@ module {
     return %r : !d
   }
 
-// The turns begin anew with each run of the inner loop: either place may still be read then.
+// The iterations begin anew with each run of the inner loop: either slot may still be read then.
 // CHECK-LABEL: func.func @inner_loop
 // CHECK: scf.for
 // CHECK-NEXT: tilegpu.barrier
 // CHECK-NEXT: scf.for
-// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle
+// CHECK-NEXT: tilegpu.convert_layout{{.*}}tilegpu.shared_double_buffer
 // CHECK-NOT: tilegpu.barrier
 // CHECK: return
   func.func @inner_loop(%x: !a, %n: i32) -> !a {
@@ -134,7 +134,7 @@ module {
     return %r : !a
   }
 
-// Turns in which nobody meets: what was read two turns ago may still be read, and two places do
+// Iterations without a barrier: what was read two iterations ago may still be read, and two slots do
 // not help.
 // CHECK-LABEL: func.func @some_turns
 // CHECK: scf.for
@@ -155,11 +155,11 @@ module {
     return %r : !a
   }
 
-// In one arm or the other they meet each turn.
+// One arm or the other has a barrier in each iteration.
 // CHECK-LABEL: func.func @either_arm
 // CHECK: scf.for
-// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle
-// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_toggle
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_double_buffer
+// CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_double_buffer
 // CHECK-NOT: tilegpu.barrier
 // CHECK: return
   func.func @either_arm(%x: !a, %n: i32, %b: i1) -> !a {
@@ -219,7 +219,7 @@ module {
     return %r : !a
   }
 
-// A while loop that swaps two buffers: the store of one turn is read in the next.
+// A while loop that swaps two buffers: the store of one iteration is read in the next.
 // CHECK-LABEL: func.func @while_swap
 // CHECK: scf.while
 // CHECK: } do {

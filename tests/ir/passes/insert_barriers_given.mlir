@@ -18,7 +18,7 @@ module attributes {tilegpu.shared_bytes = 4096 : i32} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
-      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_offset = 0 : i32, tilegpu.shared_toggle = 1024 : i32} : (!a) -> !b
+      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_double_buffer = 1024 : i32, tilegpu.shared_offset = 0 : i32} : (!a) -> !b
       scf.yield %v : !a
     }
     return %r : !a
@@ -39,7 +39,7 @@ module attributes {tilegpu.shared_bytes = 4096 : i32} {
     %m = "tilegpu.local_alloc"(%x) {tilegpu.shared_offset = 1024 : i32} : (!a) -> !m
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
       %1 = "tilegpu.local_load"(%m) : (!m) -> !a
-      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_offset = 0 : i32, tilegpu.shared_toggle = 1024 : i32} : (!a) -> !b
+      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_double_buffer = 1024 : i32, tilegpu.shared_offset = 0 : i32} : (!a) -> !b
       scf.yield %1 : !a
     }
     return %r : !a
@@ -64,12 +64,12 @@ module attributes {tilegpu.shared_bytes = 4096 : i32} {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %r = scf.for %i = %c0 to %n step %c1 iter_args(%v = %x) -> (!a) : i32 {
-      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_offset = 0 : i32, tilegpu.shared_toggle = 1024 : i32} : (!a) -> !b
+      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_double_buffer = 1024 : i32, tilegpu.shared_offset = 0 : i32} : (!a) -> !b
       scf.yield %v : !a
     }
     %m = "tilegpu.local_alloc"(%x) {tilegpu.shared_offset = 0 : i32} : (!a) -> !m
     %s = scf.for %i = %c0 to %n step %c1 iter_args(%v = %r) -> (!a) : i32 {
-      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_offset = 2048 : i32, tilegpu.shared_toggle = 1024 : i32} : (!a) -> !b
+      %0 = "tilegpu.convert_layout"(%v) {tilegpu.shared_double_buffer = 1024 : i32, tilegpu.shared_offset = 2048 : i32} : (!a) -> !b
       scf.yield %v : !a
     }
     %k = "tilegpu.local_alloc"(%x) {tilegpu.shared_offset = 3072 : i32} : (!a) -> !m

@@ -9,8 +9,8 @@
 !m = !tilegpu.memdesc<tensor<256xi32, #s>>
 module {
 
-// Two tiles ahead in three buffers: the one barrier of a turn is behind the wait and in front of the
-// copy, which writes what the turn before has read.
+// Two tiles ahead in three buffers: the one barrier of an iteration is behind the wait and in front of the
+// copy, which writes what the iteration before has read.
 // CHECK-LABEL: func.func @pipelined
 // CHECK-NOT: tilegpu.barrier
 // CHECK: scf.for
@@ -44,7 +44,7 @@ module {
     return %r#0 : !a
   }
 
-// The first part of the next turn's tile is read at the end of the turn: the barrier is there.
+// The first part of the next iteration's tile is read at the end of the iteration: the barrier is there.
 // CHECK-LABEL: func.func @prefetched
 // CHECK: tilegpu.async_wait
 // CHECK-NEXT: tilegpu.barrier
@@ -110,7 +110,7 @@ module {
     return %r#0 : !a
   }
 
-// The copy in front of the wait: one barrier for the readers of the turn before, one for the copies
+// The copy in front of the wait: one barrier for the readers of the iteration before, one for the copies
 // of others.
 // CHECK-LABEL: func.func @copy_first
 // CHECK: scf.for
@@ -139,7 +139,7 @@ module {
     return %r#0 : !a
   }
 
-// One buffer more than that needs: the copy writes what was read two turns ago, and a barrier was
+// One buffer more than that needs: the copy writes what was read two iterations ago, and a barrier was
 // between.
 // CHECK-LABEL: func.func @copy_first_apart
 // CHECK: scf.for
@@ -196,7 +196,7 @@ module {
     return %r#0 : !a
   }
 
-// Numbers in front of a loop are those of its first turn: what was stored to buffer 1 is read in turn
+// Numbers in front of a loop are those of its first iteration: what was stored to buffer 1 is read in iteration
 // 0, so that the barrier is in front of the loop; buffers 0 and 2 are no matter.
 // CHECK-LABEL: func.func @entry
 // CHECK-NOT: tilegpu.barrier
@@ -234,7 +234,7 @@ module {
     return %once, %r : !a, !a
   }
 
-// Around an outer loop nothing is known of the inner one's last turn: the prologue waits for it.
+// Around an outer loop nothing is known of the inner one's last iteration: the prologue waits for it.
 // CHECK-LABEL: func.func @nested
 // CHECK: scf.for
 // CHECK: tilegpu.barrier

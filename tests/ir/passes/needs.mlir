@@ -1,9 +1,9 @@
 // RUN: not tilec %s --passes=coalesce 2>&1 | FileCheck %s --check-prefix=EARLY
-// RUN: not tilec %s --passes=assign-layouts,combine 2>&1 | FileCheck %s --check-prefix=LATE
+// RUN: not tilec %s --passes=assign-layouts,reassociate-addresses 2>&1 | FileCheck %s --check-prefix=LATE
 // A pass that needs the IR in another state says so, and what to run.
 // EARLY: error: pass `coalesce` needs a layout for every tile [E0603]
 // EARLY: help: run `assign-layouts` before it
-// LATE: error: pass `combine` needs tiles without layouts [E0603]
+// LATE: error: pass `reassociate-addresses` needs tiles without layouts [E0603]
 // LATE: help: run it before `assign-layouts`
 module {
   func.func @f(%x: f32) -> tensor<32xf32> {

@@ -10,7 +10,7 @@ module {
   // CHECK-LABEL: func.func @product
   // CHECK-DAG: %[[A:.*]] = "tilegpu.local_alloc"() {copies = 3 : i32}
   // CHECK-DAG: %[[B:.*]] = "tilegpu.local_alloc"() {copies = 3 : i32}
-  // The first turn may not exist, nor the second.
+  // The first iteration may not exist, nor the second.
   // CHECK: %[[RUNS:.*]] = arith.cmpi sgt, %arg0, %[[ZERO:.*]] : i32
   // CHECK: %[[LIMIT1:.*]] = arith.select
   // CHECK: %[[TWICE:.*]] = arith.cmpi sgt, %[[LIMIT1]], %[[ZERO]] : i32

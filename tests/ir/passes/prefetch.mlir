@@ -1,6 +1,6 @@
 // RUN: tilec %s --passes=prefetch --target sm_80 | FileCheck %s
 // RUN: tilec %s --passes=prefetch,allocate-shared,insert-barriers --target sm_80 | FileCheck %s --check-prefix=BARRIER
-// prefetch: products in slices along K, and slices loaded in the turn before.
+// prefetch: products in slices along K, and slices loaded in the iteration before.
 #mma = #tilegpu.mma<{instr_shape = [16, 8], version = 2 : i64, warps_per_cta = [2, 2]}>
 #f = #tilegpu.blocked<{order = [1, 0], size_per_thread = [4, 4], threads_per_warp = [4, 8], warps_per_cta = [2, 2]}>
 #x = #tilegpu.dot_op<{k_width = 2 : i64, op_idx = 0 : i64, parent = #mma}>
@@ -87,9 +87,9 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
     return %d : !c
   }
 
-// The wait for the next turn's tiles stands in front of the last product, with as many groups under
-// way as at the beginning of that turn. B is a transposed view.
-// CHECK-LABEL: func.func @turns
+// The wait for the next iteration's tiles stands in front of the last product, with as many groups under
+// way as at the beginning of that iteration. B is a transposed view.
+// CHECK-LABEL: func.func @iterations
 // CHECK: async_commit
 // CHECK-NEXT: [[F:%.+]] = "tilegpu.local_index"([[A:%.+]], %c0_i32)
 // CHECK-NEXT: [[G:%.+]] = "tilegpu.local_index"([[B:%.+]], %c0_i32)
@@ -111,7 +111,7 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
 // CHECK-NEXT: [[YN:%.+]] = "tilegpu.local_load"([[NT]]) {offsets = array<i32: 0, 0>}
 // CHECK-NEXT: [[D1:%.+]] = "tile.dot"([[X1]], [[Y1]], [[D0]])
 // CHECK-NEXT: scf.yield [[D1]], [[NEXT]], [[XN]], [[YN]]
-// BARRIER-LABEL: func.func @turns
+// BARRIER-LABEL: func.func @iterations
 // BARRIER: tilegpu.barrier
 // BARRIER: scf.for
 // BARRIER-NOT: tilegpu.barrier
@@ -120,7 +120,7 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
 // BARRIER: tilegpu.barrier
 // BARRIER-NOT: tilegpu.barrier
 // BARRIER: return
-  func.func @turns(%ps: !ptr, %c: !c, %n: i32) -> !c {
+  func.func @iterations(%ps: !ptr, %c: !c, %n: i32) -> !c {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %a = "tilegpu.local_alloc"() {copies = 2 : i32} : () -> !m
@@ -151,7 +151,7 @@ module attributes {tilegpu.num_warps = 4 : i32, tilegpu.threads_per_warp = 32 : 
     return %d#0 : !c
   }
 
-// Two products in a turn: slices within the turn only. The first wait stays.
+// Two products in an iteration: slices within the iteration only. The first wait stays.
 // CHECK-LABEL: func.func @two_products
 // CHECK: scf.for
 // CHECK: async_wait

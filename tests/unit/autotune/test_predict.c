@@ -4,7 +4,7 @@
 // was measured lies within a few percent, ranks say less, and the place of the best counts.
 #include "autotune/build.h"
 #include "base/file.h"
-#include "lowering/analysis/machine.h"
+#include "lowering/cost/machine.h"
 #include "runtime/internal.h"
 #include "suites.h"
 
@@ -141,7 +141,7 @@ static void show(const struct point *p, const struct tune_built *t) {
          t->prediction.ms / p->ms, t->prediction.limiter ? t->prediction.limiter : "-",
          t->prediction.programs_per_sm, t->prediction.waves, c->registers, c->spilled,
          c->shared_bytes, c->tensor_cycles, c->shared_wavefronts, c->instructions / 4,
-         c->special * 2, c->barriers, c->turns, c->stages, c->global_read, c->sectors, t->ms,
+         c->special * 2, c->barriers, c->iterations, c->stages, c->global_read, c->sectors, t->ms,
          t->reason ? t->reason : "");
 }
 
@@ -448,7 +448,7 @@ START_TEST(operations_are_those_of_the_problem) {
     ck_assert_double_eq(c->tensor_flops * product[i].grid.x, 2.0 * 4096 * 4096 * 4096);
     ck_assert(c->is_exact);
     ck_assert_double_eq(c->global_written * product[i].grid.x, 2.0 * 4096 * 4096);
-    ck_assert_uint_eq(c->turns, 4096 / (unsigned)matmul_4096[i].block[2]);
+    ck_assert_uint_eq(c->iterations, 4096 / (unsigned)matmul_4096[i].block[2]);
     ck_assert_uint_eq(c->stages, matmul_4096[i].stages);
     ck_assert_uint_eq(c->spilled, 0); // as ptxas says
   }

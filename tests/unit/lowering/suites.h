@@ -13,9 +13,11 @@
   X(compile)                                                                                       \
   X(compile_time)                                                                                  \
   X(emit)                                                                                          \
-  X(emit_layouts) X(emit_dot) X(emit_gather) X(emit_pairs) X(emit_reduce) X(layout_passes)         \
-      X(layout_soundness) X(loop_schedule) X(pass_manager) X(pass_soundness) X(prefetch)           \
-          X(ring_races) X(rings) X(shared_memory) X(trips)
+  X(emit_layouts)                                                                                  \
+  X(emit_dot)                                                                                      \
+  X(emit_gather) X(emit_pairs) X(emit_reduce) X(layout_passes) X(layout_soundness) X(int_arith)    \
+      X(intervals) X(liveness) X(loop_schedule) X(occupancy) X(provenance) X(pass_manager)         \
+          X(pass_soundness) X(prefetch) X(ring_races) X(rings) X(shared_memory) X(trips)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of pipelined loops: how many turns loads run ahead, alone and behind each other;
+// Schedules of pipelined loops: how many iterations loads run ahead, alone and behind each other;
 // nothing is needed before it is there.
-#include "lowering/analysis/loop_schedule.h"
+#include "lowering/plan/loop_schedule.h"
 #include "pass_session.h"
 #include "suites.h"
 
@@ -80,8 +80,8 @@ START_TEST(chains_share_the_turns) {
     for (unsigned stages = 1; stages <= MAX_STAGES; stages++) {
       struct scheduled k = schedule_text(chain_text(a, indices), stages);
       const struct loop_schedule *s = &k.schedule;
-      unsigned turns = stages - 1, each = turns / (indices + 1);
-      ck_assert_uint_eq(s->last, turns);
+      unsigned iterations = stages - 1, each = iterations / (indices + 1);
+      ck_assert_uint_eq(s->last, iterations);
       ck_assert_uint_eq(s->loads.at.len, indices + 1);
       for (unsigned i = 0; i <= indices; i++) {
         ck_assert_uint_eq(s->loads.at.at[i].depth, i);

@@ -169,7 +169,7 @@ static void fill_block(struct generator *g, const struct scope *outer, MlirBlock
   MlirValue out[] = {inner.values[I32][inner.count[I32] - 1], pick(g, &inner, TILE)};
   if (inner.count[TILE])
     out[1] = inner.values[TILE][inner.count[TILE] - 1];
-  if (accumulates) { // what thread-locality looks for, or nearly
+  if (accumulates) { // what sink-loop-reductions looks for, or nearly
     unsigned how = roll(g, 6), other = roll(g, 4) ? how : roll(g, 6);
     MlirValue r = add_reduction(g, roll(g, 2) ? pick(g, &inner, ROW) : out[1], other);
     out[0] = build_binary(&g->b, combinations[how], extra[1], r);
@@ -329,11 +329,12 @@ static const char *const orders[] = {
     "cse",
     "licm",
     "dce",
-    "combine",
+    "reassociate-addresses",
     "reorder-broadcast",
-    "thread-locality",
+    "sink-loop-reductions",
     "unroll",
-    "canonicalize,combine,cse,reorder-broadcast,canonicalize,licm,thread-locality,unroll,"
+    "canonicalize,reassociate-addresses,cse,reorder-broadcast,canonicalize,licm,sink-loop-"
+    "reductions,unroll,"
     "canonicalize,cse,dce",
 };
 

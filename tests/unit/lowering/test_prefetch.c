@@ -34,7 +34,7 @@ static const char chain[] =
 // All passes in front of prefetch.
 static const char *passes_before(void) {
   size_t count;
-  const enum pass_id *order = pipeline_for(target_find(STR("host")), &count);
+  const enum pass_id *order = pipeline_passes(PIPELINE_WHOLE, &count);
   struct strbuf b = {0};
   for (size_t i = 0; i < count && order[i] != PASS_prefetch; i++)
     strbuf_printf(&b, "%s%s", i ? "," : "", pass_info(order[i])->flag);

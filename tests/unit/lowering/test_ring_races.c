@@ -10,7 +10,7 @@ static struct host_run run;
 static void open_run(void) { host_run_open(&run); }
 static void close_run(void) { host_run_close(&run); }
 
-// out[i] = sum of in[t * 256 + i] over the turns t; who copies an element is not who reads it.
+// out[i] = sum of in[t * 256 + i] over the iterations t; who copies an element is not who reads it.
 static const char kernel[] =
     "#a = #tilegpu.linear<{block = [], lane = [[1], [2], [4], [8], [16]], register = [[128]], warp "
     "= [[32], [64]]}>\n"
@@ -55,8 +55,8 @@ static tile_status launch(int copies, const char *read, int32_t *out) {
     in[i] = i * 7 + 1;
   struct strbuf ir = {0};
   strbuf_printf(&ir, kernel, copies, read);
-  int32_t turns = TURNS;
-  void *from = in, *to = out, *values[] = {&from, &to, &turns};
+  int32_t iterations = TURNS;
+  void *from = in, *to = out, *values[] = {&from, &to, &iterations};
   tile_status s = host_run_ir(&run, strbuf_cstr(&ir), WARPS, 1, true, values);
   strbuf_finish(&ir);
   return s;

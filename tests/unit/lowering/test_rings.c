@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers for rings of buffers: random programs of copies, loads and stores in loops and branches
-// get their places and barriers from the passes, and are then walked through turn by turn with the
-// numbers of their buffers computed. Accesses that conflict must have a barrier between them.
+// get their places and barriers from the passes, and are then walked through iteration by iteration
+// with the numbers of their buffers computed. Accesses that conflict must have a barrier between
+// them.
 #include "lowering/analysis/intervals.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"
@@ -184,7 +185,7 @@ static void access_bytes(struct walk *w, MlirOperation op, struct intervals *wha
                          struct shared_interval i) {
   bool writes = what == &w->writes;
   if (mlirOperationIsNull(w->wrong) &&
-      (intervals_meet(&w->writes, i) || (writes && intervals_meet(&w->reads, i))))
+      (intervals_overlap(&w->writes, i) || (writes && intervals_overlap(&w->reads, i))))
     w->wrong = op;
   intervals_add(w->a, what, i);
 }
@@ -219,27 +220,27 @@ static void remove_all(struct arena *a, struct intervals *s, const struct interv
 }
 
 static void walk_wait(struct walk *w, MlirOperation op) {
-  struct intervals landed = {0};
+  struct intervals completed = {0};
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
-    intervals_add(w->a, &landed, buffer_at(w, operand(op, i)));
+    intervals_add(w->a, &completed, buffer_at(w, operand(op, i)));
   if (op_attr_int(op, "pending", 1) == 0)
-    intervals_add_all(w->a, &landed, &w->under_way);
-  intervals_add_all(w->a, &w->writes, &landed);
-  remove_all(w->a, &w->under_way, &landed);
+    intervals_add_all(w->a, &completed, &w->under_way);
+  intervals_add_all(w->a, &w->writes, &completed);
+  remove_all(w->a, &w->under_way, &completed);
 }
 
-static void walk_scratch(struct walk *w, MlirOperation op, int64_t turn) {
+static void walk_scratch(struct walk *w, MlirOperation op, int64_t iteration) {
   uint32_t bytes = scratch_bytes(w->c, op, 4);
-  uint32_t at = scratch_offset(op) + (turn % 2 ? scratch_toggle(op) : 0);
+  uint32_t at = scratch_offset(op) + (iteration % 2 ? scratch_double_buffer(op) : 0);
   struct shared_interval where = {at, at + bytes};
-  if (mlirOperationIsNull(w->wrong) && intervals_meet(&w->under_way, where))
+  if (mlirOperationIsNull(w->wrong) && intervals_overlap(&w->under_way, where))
     w->wrong = op;
   access_bytes(w, op, &w->writes, where);
   meet(w);
   intervals_add(w->a, &w->reads, where);
 }
 
-static void walk_block(struct walk *w, MlirBlock block, int64_t turn);
+static void walk_block(struct walk *w, MlirBlock block, int64_t iteration);
 
 static void walk_for(struct walk *w, MlirOperation op) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
@@ -272,7 +273,7 @@ static int64_t computed(struct walk *w, MlirOperation op, enum op_id id) {
   }
 }
 
-static void walk_op(struct walk *w, MlirOperation op, int64_t turn) {
+static void walk_op(struct walk *w, MlirOperation op, int64_t iteration) {
   enum op_id id = op_id(w->c, op);
   int64_t n = 0;
   switch (id) {
@@ -280,7 +281,7 @@ static void walk_op(struct walk *w, MlirOperation op, int64_t turn) {
   case OP_SCF_WHILE: walk_while(w, op); break;
   case OP_SCF_IF:
     n = number_of(w, operand(op, 0)) ? 0 : 1;
-    walk_block(w, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, n)), turn);
+    walk_block(w, mlirRegionGetFirstBlock(mlirOperationGetRegion(op, n)), iteration);
     break;
   case OP_ARITH_CONSTANT:
     if (value_const_int(w->c, mlirOperationGetResult(op, 0), &n))
@@ -303,18 +304,18 @@ static void walk_op(struct walk *w, MlirOperation op, int64_t turn) {
     break;
   case OP_GPU_ASYNC_WAIT: walk_wait(w, op); break;
   case OP_GPU_BARRIER: meet(w); break;
-  case OP_GPU_CONVERT_LAYOUT: walk_scratch(w, op, turn); break;
+  case OP_GPU_CONVERT_LAYOUT: walk_scratch(w, op, iteration); break;
   default: break;
   }
 }
 
-// `turn`: of the innermost loop.
-static void walk_block(struct walk *w, MlirBlock block, int64_t turn) {
+// `iteration`: of the innermost loop.
+static void walk_block(struct walk *w, MlirBlock block, int64_t iteration) {
   if (mlirBlockIsNull(block))
     return;
   for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op))
-    walk_op(w, op, turn);
+    walk_op(w, op, iteration);
 }
 
 static bool is_sound(struct pass_session *s) {

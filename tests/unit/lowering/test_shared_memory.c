@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory at work: random kernels of conversions and buffers in loops and branches, run on
-// the host. Fibers run a thread until it meets others, so that a missing barrier is a wrong result,
-// and accesses are checked as well.
+// the host. Fibers run a thread until it waits for others, so that a missing barrier is a wrong
+// result, and accesses are checked as well.
 //
 // Every tile is "element number + c", so that a kernel's meaning is a computation on the c's.
 #include "host_run.h"
@@ -111,7 +111,7 @@ static void interpret(const struct node *n, struct values *v, int32_t trip) {
         interpret(n->inside[0], v, i);
       }
       break;
-    case SWAP_LOOP: { // the body sees the two buffers by turns; afterwards all is as before
+    case SWAP_LOOP: { // the body sees the two buffers alternately; afterwards all is as before
       for (int32_t i = 0; i < 2 * n->number; i++) {
         interpret(n->inside[0], v, i);
         int32_t t = v->buffers[n->buffers[0]];
@@ -347,10 +347,10 @@ static bool has_turns(const char *ir) {
   struct compile_result r;
   run.diag = diag_engine_create(run.arena);
   ck_assert(compile_mlir(run.arena, run.diag, &request, &r));
-  return strstr(r.output.ptr, "tilegpu.shared_toggle") != NULL;
+  return strstr(r.output.ptr, "tilegpu.shared_double_buffer") != NULL;
 }
 
-// Scratch that changes between two places, turn by turn.
+// Scratch that changes between two slots, iteration by iteration.
 START_TEST(random_kernels_take_turns) {
   static struct plant p = {.lone = true};
   unsigned toggled = 0;
@@ -433,11 +433,11 @@ START_TEST(buffers_keep_every_element) {
 }
 END_TEST
 
-// ---- parking ----
+// ---- spilling to shared memory ----
 
 // out[i] = (m - x[i]) + sum of (m - x): %x and %d live across a reduction each. 1024 threads have
 // 64 registers for 64 elements.
-static const char parking_kernel[] =
+static const char spilling_kernel[] =
     "#d = #tilegpu.blocked<{order = [0], size_per_thread = [4], threads_per_warp = [32], "
     "warps_per_cta = [32]}>\n"
     "!d = tensor<65536xi32, #d>\n!p = tensor<65536x!tile.ptr<i32>, #d>\n"
@@ -466,13 +466,13 @@ static const char parking_kernel[] =
     "func.func private @sum(%x: i32, %y: i32) -> i32 {\n%m = arith.addi %x, %y : i32\n"
     "return %m : i32 } }\n";
 
-START_TEST(parked_registers_come_back) {
+START_TEST(spilled_registers_come_back) {
   enum { WIDTH = 65536, LEFT_OUT = 70 };
   static int32_t x[WIDTH], out[WIDTH];
-  const char *ir = parking_kernel;
+  const char *ir = spilling_kernel;
   struct compile_result r;
   ck_assert(host_run_compile(&run, ir, "host", 32, EMIT_LLVM, true, &r));
-  ck_assert_msg(strstr(r.output.ptr, "tile.parked") != NULL, "nothing is parked");
+  ck_assert_msg(strstr(r.output.ptr, "tile.spilled") != NULL, "nothing is spilled");
   int32_t n = WIDTH - LEFT_OUT;
   uint32_t sum = 0;
   for (int32_t i = 0; i < WIDTH; i++) {
@@ -498,6 +498,6 @@ TCase *shared_memory_tests(void) {
   tcase_add_test(t, random_kernels_keep_their_meaning);
   tcase_add_test(t, random_kernels_take_turns);
   tcase_add_test(t, buffers_keep_every_element);
-  tcase_add_test(t, parked_registers_come_back);
+  tcase_add_test(t, spilled_registers_come_back);
   return t;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often ops run: marks, which are assertions with a name, stand where the count is asked for.
-#include "lowering/analysis/trips.h"
+#include "lowering/cost/trips.h"
 #include "pass_session.h"
 #include "suites.h"
 

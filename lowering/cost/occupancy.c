@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The division that gives the occupancy; what a multiprocessor holds stands in machine.c.
+#include "lowering/cost/occupancy.h"
+
+#include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/scratch.h"
+#include "lowering/cost/machine.h"
+
+#include <assert.h>
+
+enum {
+  REGISTERS_PER_ALLOCATION = 256, // of a warp
+  RESERVED_SHARED = 1024,         // of every program, by the system
+  MOST_REGISTERS = 255,           // of a thread
+  LANES = 32
+};
+
+const char *resource_purpose(struct ir_context *c, MlirOperation op) {
+  switch (op_id(c, op)) {
+  case OP_GPU_LOCAL_ALLOC:
+    return alloc_copies(op) > 1 ? "the tiles that are under way" : "a buffer";
+  case OP_GPU_CONVERT_LAYOUT: return "a layout conversion";
+  case OP_TILE_EXPAND_DIMS:
+  case OP_TILE_BROADCAST:
+  case OP_TILE_RESHAPE:
+  case OP_TILE_TRANS:
+  case OP_TILE_JOIN:
+  case OP_TILE_SPLIT: return "a change of shape";
+  case OP_TILE_ATOMIC_RMW:
+  case OP_TILE_ATOMIC_CAS: return "the old values of an atomic";
+  case OP_TILE_REDUCE: return "a reduction";
+  case OP_TILE_SCAN: return "a scan";
+  case OP_TILE_GATHER: return "a gather";
+  case OP_TILE_HISTOGRAM: return "a histogram";
+  default: return "an operation";
+  }
+}
+
+// ---- elements a thread ----
+
+struct widest {
+  struct ir_context *c;
+  struct widest_tile found;
+};
+
+static bool see_widest(MlirOperation op, void *user) {
+  struct widest *w = user;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirType t = mlirValueGetType(mlirOperationGetResult(op, i));
+    unsigned n = type_is_tensor(t) && linear_of_type(w->c, t) ? layout_registers(w->c, t) : 0;
+    if (n > w->found.elements)
+      w->found = (struct widest_tile){op, t, n};
+  }
+  return true;
+}
+
+struct widest_tile resource_widest_tile(struct ir_context *c, MlirOperation root) {
+  struct widest w = {.c = c};
+  ir_walk(root, see_widest, &w);
+  return w.found;
+}
+
+// ---- occupancy ----
+
+unsigned resource_warps_per_sm(const struct target *t) { return machine_of(t)->warps; }
+
+unsigned resource_registers(const struct target *t, uint32_t num_warps) {
+  unsigned n = machine_of(t)->registers / (LANES * num_warps);
+  return n < MOST_REGISTERS ? n : MOST_REGISTERS;
+}
+
+static void take_less(unsigned *n, const char **limit, unsigned other, const char *name) {
+  if (other < *n) {
+    *n = other;
+    *limit = name;
+  }
+}
+
+unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,
+                                  uint32_t shared_bytes, const char **ret_limit) {
+  assert(t && num_warps > 0 && ret_limit);
+  const struct machine *m = machine_of(t);
+  unsigned n = m->warps / num_warps;
+  *ret_limit = "warps";
+  take_less(&n, ret_limit, m->programs, "programs");
+  if (registers) {
+    unsigned of_warp = (registers * LANES + REGISTERS_PER_ALLOCATION - 1) /
+                       REGISTERS_PER_ALLOCATION * REGISTERS_PER_ALLOCATION;
+    take_less(&n, ret_limit, m->registers / (of_warp * num_warps), "registers");
+  }
+  // What one program may have is all but its reserve.
+  unsigned all = t->shared_limit + RESERVED_SHARED;
+  take_less(&n, ret_limit, all / (shared_bytes + RESERVED_SHARED), "shared memory");
+  return n;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What single ops of a finished kernel cost each time they run, by families: for reports
+// (performance.h) and for the tuner's sums (cost.h).
+#ifndef TILE_LOWERING_COST_OP_SURVEY_H
+#define TILE_LOWERING_COST_OP_SURVEY_H
+
+#include "lowering/analysis/axis_info.h"
+#include "lowering/target.h"
+#include "mlir-dialects/ir.h"
+
+struct op_survey {
+  struct ir_context *c;
+  const struct target *target;
+  uint32_t num_warps;
+  struct arena *arena; // what the answers point at
+  struct axis_analysis *axis;
+};
+
+// A load, store, atomic operation or asynchronous copy to shared memory.
+struct memory_access {
+  MlirOperation op;
+  const char *what;      // "load", "store", "atomic", "copy"
+  const char *parameter; // whose memory it is; NULL: not known
+  unsigned width;        // elements an instruction moves
+  unsigned wanted;       // as many as would fit
+  const char *why;       // not wider; NULL: it is as wide as can be
+  bool cut;              // the mask may cut vectors, which are then done element by element
+  unsigned count;        // instructions of a warp
+  // Sectors of 32 bytes that an instruction of a warp touches, and as many as its bytes fill.
+  unsigned sectors, least_sectors;
+  uint64_t bytes; // of the whole tile, masks left aside
+  bool in_loop;   // set by performance_of: of a number of trips that is not known
+};
+// False: the op is none, or its layouts do not fit each other.
+bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_access *ret);
+
+struct product_cost {
+  MlirOperation op;
+  const char *instruction; // "m16n8k16.f32.f16.f16.f32"; NULL: multiplications and additions
+  uint64_t count;          // instructions of a warp, or multiplications of a thread
+  uint64_t flops;          // of an instruction of a warp; 0 without
+};
+bool survey_product(const struct op_survey *s, MlirOperation op, struct product_cost *ret);
+
+struct layout_conversion {
+  MlirOperation op;
+  const char *kind;      // "shuffles", "shared memory"
+  uint32_t bytes;        // of shared memory
+  unsigned instructions; // of a warp
+  // Of a warp, storing and loading: wavefronts, and as few as there could be.
+  unsigned wavefronts, least_wavefronts;
+};
+// False where nothing moves between threads.
+bool survey_conversion(const struct op_survey *s, MlirOperation op, struct layout_conversion *ret);
+
+struct reduction_cost {
+  MlirOperation op;
+  unsigned axis, in_thread, across_lanes; // steps
+  bool across_warps;
+  unsigned last; // steps behind the exchange between warps
+  uint32_t bytes;
+};
+bool survey_reduction(const struct op_survey *s, MlirOperation op, struct reduction_cost *ret);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a finished kernel (after all passes) costs, read off its IR: accesses to memory,
+// conversions, reductions, shared memory. For reports.
+#ifndef TILE_LOWERING_COST_PERFORMANCE_H
+#define TILE_LOWERING_COST_PERFORMANCE_H
+
+#include "base/vec.h"
+#include "lowering/cost/op_survey.h"
+
+struct shared_use {
+  MlirOperation op;
+  uint32_t offset, bytes;
+  const char *purpose;
+  uint32_t copies; // of a ring of buffers; else 1
+};
+
+struct performance {
+  // Bytes times the trips of loops that are constants; copies of the iterations of a loop only,
+  // those in front of it stand for its first iterations.
+  VEC(struct memory_access) accesses;
+  VEC(struct layout_conversion) conversions;
+  VEC(struct product_cost) products; // those of one place, which passes cut along K, in one
+  VEC(struct reduction_cost) reductions;
+  VEC(struct shared_use) shared;
+  uint32_t shared_bytes, spill_bytes;
+  unsigned barriers; // in the code
+  uint64_t bytes_read, bytes_written;
+  bool in_loop; // the bytes are those of one trip of some loop
+};
+
+// All on `a`.
+struct performance performance_of(struct ir_context *c, MlirModule module,
+                                  const struct target *target, uint32_t num_warps, struct arena *a);
+
+#endif

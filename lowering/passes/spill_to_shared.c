@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// spill-to-shared: where the tiles that live across a barrier need more registers than a thread
+// has, part of them waits in shared memory. Every thread writes and reads words of its own, 16
+// bytes at a time, so that there are neither barriers nor bank conflicts.
+//
+//   %x = tile.load          ->  %x = tile.load {tilegpu.spill_row = 0, tilegpu.spill_rows = 5}
+//   %m = tile.reduce %x         %m = tile.reduce %x
+//   %y = arith.subf %x, %m      %y = arith.subf %x, %m
+//
+// A row of spill space is 16 bytes for each thread. The first registers of the tile are stored in
+// its rows when they are computed, and loaded again by every op that uses the tile. A row of 65,536
+// f32 with 1024 threads is 64 registers of 64: without that, ptxas spills to local memory, which
+// is beyond the L1 cache here.
+#include "base/limits.h"
+#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/shared_effects.h"
+#include "lowering/cost/occupancy.h"
+#include "lowering/cost/registers.h"
+#include "lowering/pass.h"
+#include "lowering/plan/shared_allocation.h"
+
+enum {
+  LANES = 32,
+  RESERVE = 28 // registers of a thread for addresses and temporaries; not measured by itself
+};
+
+struct tile {
+  MlirOperation op;
+  struct live_range live;
+  unsigned words;     // registers of a thread
+  unsigned most_rows; // 0: it cannot be spilled
+  unsigned row, rows; // where, and how many
+};
+
+struct state {
+  struct pass_context *p;
+  struct ir_context *c;
+  struct liveness *live;
+  struct shared_items *items;
+  VEC(struct tile) tiles;
+  VEC(uint32_t) barriers; // points
+  unsigned budget, row_limit, rows;
+};
+
+// ---- tiles ----
+
+// Values that control flow hands on are read where blocks meet, not by an op.
+static bool has_plain_uses(struct ir_context *c, MlirValue v) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(v); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use))
+    if (op_flags(c, mlirOpOperandGetOwner(use)) & (OP_TERM | OP_REGION))
+      return false;
+  return true;
+}
+
+static unsigned most_rows(struct ir_context *c, MlirOperation op) {
+  MlirType element = element_type(mlirValueGetType(mlirOperationGetResult(op, 0)));
+  if (mlirOperationGetNumResults(op) != 1 || mlirOperationGetNumRegions(op) != 0 ||
+      type_is_ptr(c, element) || type_bits(c, element) < 16 ||
+      !has_plain_uses(c, mlirOperationGetResult(op, 0)))
+    return 0;
+  return spill_elements(c, op) / spill_elements_per_row(c, op);
+}
+
+static bool collect(MlirOperation op, void *user) {
+  struct state *s = user;
+  struct shared_effects e = shared_effects_of(s->items, op);
+  if (e.synchronizes)
+    vec_push(s->p->scratch, &s->barriers, liveness_point(s->live, op));
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue v = mlirOperationGetResult(op, i);
+    struct tile t = {.op = op, .words = register_words(s->c, v)};
+    if (t.words == 0)
+      continue;
+    t.live = liveness_range(s->live, v);
+    t.most_rows = most_rows(s->c, op);
+    vec_push(s->p->scratch, &s->tiles, t);
+  }
+  return true;
+}
+
+// ---- choice ----
+
+enum { ROW_WORDS = SPILL_ROW_BYTES / 4 };
+
+static bool lives_across(const struct tile *t, uint32_t point) {
+  return t->live.begin < point && point < t->live.end;
+}
+
+// An op reads what it uses before its result is stored: there rows may change hands.
+static bool at_the_same_time(const struct tile *t, const struct tile *o) {
+  return t->live.begin < o->live.end && o->live.begin < t->live.end;
+}
+
+// The lowest rows that no tile of the same time has. `at` only rises, each time to the end of
+// another tile: at most as many rounds as there are tiles.
+static unsigned free_row(const struct state *s, const struct tile *t, unsigned rows) {
+  unsigned at = 0;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t i = 0; i < s->tiles.len; i++) {
+      const struct tile *o = &s->tiles.at[i];
+      if (o != t && o->rows && at_the_same_time(o, t) && at < o->row + o->rows &&
+          o->row < at + rows) {
+        at = o->row + o->rows;
+        moved = true;
+      }
+    }
+  }
+  return at;
+}
+
+static void spill(struct state *s, struct tile *t, unsigned rows) {
+  rows = rows > t->most_rows ? t->most_rows : rows;
+  unsigned row = free_row(s, t, rows);
+  while (rows > t->rows && row + rows > s->row_limit)
+    row = free_row(s, t, --rows);
+  if (rows <= t->rows)
+    return;
+  t->row = row;
+  t->rows = rows;
+  s->rows = row + rows > s->rows ? row + rows : s->rows;
+}
+
+// Spills the largest tiles that live across the point until the rest fits. Each round spills at
+// least one row more, or is the last one.
+static void relieve(struct state *s, uint32_t point) {
+  for (;;) {
+    unsigned words = 0, before;
+    struct tile *best = NULL;
+    for (size_t i = 0; i < s->tiles.len; i++) {
+      struct tile *t = &s->tiles.at[i];
+      if (!lives_across(t, point))
+        continue;
+      words += t->words - t->rows * ROW_WORDS;
+      if (t->rows < t->most_rows &&
+          (!best || t->words - t->rows * ROW_WORDS > best->words - best->rows * ROW_WORDS))
+        best = t;
+    }
+    if (words <= s->budget || !best)
+      return;
+    before = best->rows;
+    spill(s, best, best->rows + (words - s->budget + ROW_WORDS - 1) / ROW_WORDS);
+    if (best->rows == before) {
+      pass_remark(s->p, best->op, "registers",
+                  "%u registers a thread live across a barrier, %u are there; no shared memory is "
+                  "left for the others",
+                  words, s->budget);
+      return;
+    }
+  }
+}
+
+// ---- the function ----
+
+static void set_number(struct state *s, MlirOperation op, const char *name, unsigned value) {
+  mlirOperationSetAttributeByName(op, mlirStringRefCreateFromCString(name),
+                                  attr_i32(s->c, (int32_t)value));
+}
+
+static void spill_function(struct state *s, MlirOperation func, uint32_t shared_bytes) {
+  unsigned threads = LANES * s->p->num_warps;
+  s->budget = resource_registers(s->p->target, s->p->num_warps) - RESERVE;
+  uint32_t limit = s->p->target->shared_limit, taken = shared_bytes + SCRATCH_ALIGNMENT;
+  s->row_limit = taken > limit ? 0 : (limit - taken) / (SPILL_ROW_BYTES * threads);
+  s->live = liveness_of(s->c, func, s->p->scratch);
+  s->items = shared_items_of(s->c, func, s->p->num_warps, s->p->scratch);
+  ir_walk(func, collect, s);
+  for (size_t i = 0; i < s->barriers.len; i++)
+    relieve(s, s->barriers.at[i]);
+  for (size_t i = 0; i < s->tiles.len; i++) {
+    const struct tile *t = &s->tiles.at[i];
+    if (!t->rows)
+      continue;
+    set_number(s, t->op, "tilegpu.spill_row", t->row);
+    set_number(s, t->op, "tilegpu.spill_rows", t->rows);
+    pass_remark(s->p, t->op, "registers",
+                "%u of %u registers a thread wait in shared memory: %u are there for what lives "
+                "across a barrier",
+                t->rows * ROW_WORDS, t->words, s->budget);
+  }
+  if (s->rows)
+    set_number(s, func, "tilegpu.spill_bytes", s->rows * SPILL_ROW_BYTES * threads);
+}
+
+struct sizes {
+  struct pass_context *p;
+  unsigned shared, loops;
+  MlirOperation last_shared, last_loop;
+};
+
+static bool count_sizes(MlirOperation op, void *user) {
+  struct sizes *n = user;
+  if (op_is(n->p->c, op, OP_GPU_LOCAL_ALLOC) || scratch_bytes(n->p->c, op, n->p->num_warps)) {
+    n->shared++;
+    n->last_shared = op;
+  }
+  if (op_is_loop(n->p->c, op)) {
+    n->loops++;
+    n->last_loop = op;
+  }
+  return true;
+}
+
+// Finding memory for each op that needs some compares them all, and LLVM's time for loops behind
+// each other grows with the cube of their number.
+static bool check_sizes(struct pass_context *p) {
+  struct sizes n = {.p = p};
+  ir_walk(mlirModuleGetOperation(p->module), count_sizes, &n);
+  if (n.shared > LIMIT_SHARED_ITEMS)
+    return limit_error(p->c->diag, op_span(p->c, n.last_shared), LIMIT_ID_SHARED_ITEMS, n.shared);
+  return n.loops <= LIMIT_LOOPS ||
+         limit_error(p->c->diag, op_span(p->c, n.last_loop), LIMIT_ID_LOOPS, n.loops);
+}
+
+enum pass_result pass_spill_to_shared(struct pass_context *p) {
+  struct state s = {.p = p, .c = p->c};
+  MlirOperation kernel = module_kernel(p->c, p->module);
+  if (mlirOperationIsNull(kernel) || spill_bytes(kernel))
+    return PASS_UNCHANGED;
+  if (!check_sizes(p))
+    return PASS_FAILED;
+  spill_function(&s, kernel,
+                 shared_allocation_of(p->c, p->module, p->target, p->num_warps, p->scratch).total);
+  return s.rows ? PASS_CHANGED : PASS_UNCHANGED;
+}

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// A forward data flow: intervals of bytes with pending accesses, carried through blocks, joined
+// where branches join and around loops until a fixpoint.
+//
+// Memory whose slots alternate with iterations is seen from the current iteration of the loop.
+//  - Scratch with two slots (scratch_double_buffer): slot 0 is that of this iteration, slot 1 that
+//    of the iterations before and after it.
+//  - A ring whose buffers have phases: slot p is the buffer of phase p.
+// On the back edge they advance by one slot: phase 1 is phase 0 of the next iteration. In iteration
+// 0 slots are where their numbers say; after the loop any slot may be meant.
+//
+// Termination. What is pending at a loop's head only grows. The ends of its intervals are those of
+// items, of their slots, and of pieces moved between slots: B numbers, in general 2 * items * (most
+// copies of a ring), and never more than the bytes of shared memory. Each pass over the body adds a
+// piece between two of them to one of three sets, or is the last one: at most 3 B + 1 passes.
+// visit_loop tries each loop up to four times per visit, which multiplies with the nesting, until
+// MOST_STEPS operations were visited. From then on each visit of a loop starts from what was
+// pending at its head in the visit before (`heads`), so that the passes over a loop at depth d are
+// at most d (3 B + 1): linear in the depth.
+#include "lowering/plan/barrier_plan.h"
+
+#include <assert.h>
+
+static void join(struct arena *a, struct pending *p, const struct pending *of) {
+  intervals_add_all(a, &p->reads, &of->reads);
+  intervals_add_all(a, &p->writes, &of->writes);
+  intervals_add_all(a, &p->under_way, &of->under_way);
+}
+
+static struct pending copy(struct arena *a, const struct pending *p) {
+  struct pending r = {0};
+  join(a, &r, p);
+  return r;
+}
+
+static bool same_pending(const struct pending *p, const struct pending *q) {
+  return intervals_same(&p->reads, &q->reads) && intervals_same(&p->writes, &q->writes) &&
+         intervals_same(&p->under_way, &q->under_way);
+}
+
+static bool is_empty(const struct pending *p) {
+  return p->reads.at.len == 0 && p->writes.at.len == 0;
+}
+
+// All threads synchronize.
+static void clear(struct pending *p) {
+  p->reads = (struct intervals){0};
+  p->writes = (struct intervals){0};
+}
+
+// ---- one op ----
+
+// A ring whose buffers have phases in the loop, in which no other item has its memory.
+struct phased_ring {
+  uint32_t item;
+  MlirOperation loop;
+};
+
+struct run {
+  const struct shared_items *items;
+  const struct map *calls;
+  struct arena *a;
+  void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
+              const struct pending *pending);
+  void *user;
+  VEC(MlirOperation) before;
+  struct map needed; // op -> non-NULL where it is in `before`
+  bool *alternates;  // of each item: it has two slots, which no other item has in its loop
+  VEC(struct phased_ring) phased_rings;
+  size_t steps;     // operations visited
+  struct map heads; // loops gone through once -> struct pending *, what is pending at their head
+  MlirOperation *slot_loops; // of each item: the loop whose iterations its slots count; null: none
+};
+
+static void need(struct run *r, MlirOperation op) {
+  vec_push(r->a, &r->before, op);
+  ptrmap_put(r->a, &r->needed, op.ptr, op.ptr);
+}
+
+static bool is_needed(const struct run *r, MlirOperation op) {
+  return ptrmap_get(&r->needed, op.ptr) != NULL;
+}
+
+static void take_back(struct run *r, size_t len) {
+  while (r->before.len > len)
+    ptrmap_put(r->a, &r->needed, vec_pop(&r->before).ptr, NULL);
+}
+
+// Each level of loops tries up to four placements of those within it. Beyond this many visited
+// operations loops get the first that is right. It bounds
+// compile time; how often kernels reach it was not measured.
+enum { MOST_STEPS = 50000 };
+
+static bool is_spent(const struct run *r) { return r->steps > MOST_STEPS; }
+
+static struct shared_interval interval_of(const struct run *r, const struct shared_part *part) {
+  const struct shared_item *item = &r->items->items.at[part->item];
+  uint32_t end = shared_item_end(item);
+  if (item->copies > 1 && part->number != SHARED_ANY &&
+      mlirOperationEqual(part->loop, r->slot_loops[part->item])) {
+    uint32_t begin = item->offset + part->number * item->stride;
+    return (struct shared_interval){begin, begin + item->stride};
+  }
+  if (r->alternates[part->item])
+    end = item->offset + item->bytes;
+  return (struct shared_interval){item->offset, end};
+}
+
+static struct intervals intervals_of(const struct run *r, const struct part_set *s) {
+  struct intervals ret = {0};
+  for (size_t i = 0; i < s->at.len; i++)
+    intervals_add(r->a, &ret, interval_of(r, &s->at.at[i]));
+  return ret;
+}
+
+static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool conflict) {
+  if (conflict && !is_needed(r, op))
+    need(r, op);
+  if (is_needed(r, op))
+    clear(p);
+}
+
+static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
+  MlirOperation callee = op_function(r->items->c, op, "callee");
+  const struct call_effects *e = r->calls ? ptrmap_get(r->calls, callee.ptr) : NULL;
+  if (!e)
+    return;
+  wait_if(r, op, p,
+          intervals_any_overlap(&p->reads, &e->touches) ||
+              intervals_any_overlap(&p->writes, &e->touches));
+  join(r->a, p, &e->left); // it may return without having met
+}
+
+// Copies that the thread has waited for: others learn of what they wrote behind a barrier. Which of
+// several buffers a wait means may not be known, so that only one for everything ends copies.
+static void complete_copies(struct run *r, const struct shared_effects *e, struct pending *p) {
+  struct intervals completed = intervals_of(r, &e->completed);
+  intervals_add_all(r->a, &p->writes, &completed);
+  if (!e->completes_all)
+    return;
+  intervals_add_all(r->a, &p->writes, &p->under_way);
+  p->under_way = (struct intervals){0};
+}
+
+static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
+  struct shared_effects e = shared_effects_of(r->items, op);
+  if (!shared_effects_any(&e))
+    return;
+  if (r->see)
+    r->see(r->user, op, &e, p);
+  struct intervals reads = intervals_of(r, &e.reads), writes = intervals_of(r, &e.writes);
+  struct intervals late = intervals_of(r, &e.late_reads), starts = intervals_of(r, &e.starts);
+  intervals_add_all(r->a, &writes, &starts);
+  wait_if(r, op, p,
+          intervals_any_overlap(&p->writes, &reads) || intervals_any_overlap(&p->writes, &writes) ||
+              intervals_any_overlap(&p->reads, &writes));
+  intervals_add_all(r->a, &p->reads, &reads);
+  intervals_add_all(r->a, &p->writes, &writes);
+  intervals_add_all(r->a, &p->under_way, &starts);
+  complete_copies(r, &e, p);
+  if (e.synchronizes)
+    clear(p);
+  intervals_add_all(r->a, &p->reads, &late);
+}
+
+// ---- memory whose slots alternate ----
+
+struct call_search {
+  const struct run *run;
+  struct shared_interval where;
+  bool found;
+};
+
+static bool see_call(MlirOperation op, void *user) {
+  struct call_search *m = user;
+  if (!m->run->calls || !op_is(m->run->items->c, op, OP_FUNC_CALL))
+    return true;
+  MlirOperation callee = op_function(m->run->items->c, op, "callee");
+  const struct call_effects *e = ptrmap_get(m->run->calls, callee.ptr);
+  m->found |= e && intervals_overlap(&e->touches, m->where);
+  return true;
+}
+
+// Accesses of others to that memory would not advance from slot to slot.
+static bool has_loop_alone(const struct run *r, size_t i, MlirOperation loop) {
+  const struct shared_item *item = &r->items->items.at[i];
+  struct call_search m = {.run = r, .where = {item->offset, shared_item_end(item)}};
+  struct live_range range = {liveness_point(r->items->live, loop),
+                             liveness_end(r->items->live, loop)};
+  for (size_t k = 0; k < r->items->items.len; k++) {
+    const struct shared_item *other = &r->items->items.at[k];
+    if (k != i && other->offset < m.where.end && m.where.begin < shared_item_end(other) &&
+        live_ranges_overlap(shared_item_live(other), range))
+      return false;
+  }
+  ir_walk(loop, see_call, &m);
+  return !m.found;
+}
+
+static void find_alternating(struct run *r) {
+  size_t count = r->items->items.len;
+  r->alternates = arena_array(r->a, bool, count + 1);
+  r->slot_loops = arena_array(r->a, MlirOperation, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    const struct shared_item *item = &r->items->items.at[i];
+    r->slot_loops[i] = (MlirOperation){NULL};
+    r->alternates[i] = item->double_buffer != 0 && item->double_buffer >= item->bytes &&
+                       has_loop_alone(r, i, item->loop);
+  }
+}
+
+static bool is_phased(const struct run *r, uint32_t item, MlirOperation loop) {
+  for (size_t i = 0; i < r->phased_rings.len; i++)
+    if (r->phased_rings.at[i].item == item && mlirOperationEqual(r->phased_rings.at[i].loop, loop))
+      return true;
+  return false;
+}
+
+static bool see_index(MlirOperation op, void *user) {
+  struct run *r = user;
+  if (!op_is(r->items->c, op, OP_GPU_LOCAL_INDEX))
+    return true;
+  const struct part_set *parts = shared_parts_of(r->items, mlirOperationGetResult(op, 0));
+  for (size_t i = 0; i < parts->at.len; i++) {
+    struct phased_ring ring = {parts->at.at[i].item, parts->at.at[i].loop};
+    const struct shared_item *item = &r->items->items.at[ring.item];
+    if (mlirOperationIsNull(ring.loop) || item->copies == 1 || is_phased(r, ring.item, ring.loop))
+      continue;
+    // A ring made in the loop is another one in each iteration.
+    bool is_outside =
+        liveness_point(r->items->live, item->op) < liveness_point(r->items->live, ring.loop);
+    if (is_outside && has_loop_alone(r, ring.item, ring.loop))
+      vec_push(r->a, &r->phased_rings, ring);
+  }
+  return true;
+}
+
+static void advance_slots(struct run *r, struct pending *p, const struct ring_slots *slots) {
+  intervals_advance(r->a, &p->reads, slots);
+  intervals_advance(r->a, &p->writes, slots);
+  intervals_advance(r->a, &p->under_way, slots);
+}
+
+static void widen_to_slots(struct run *r, struct pending *p, const struct ring_slots *slots) {
+  intervals_widen(r->a, &p->reads, slots);
+  intervals_widen(r->a, &p->writes, slots);
+  intervals_widen(r->a, &p->under_way, slots);
+}
+
+static struct ring_slots slots_of_ring(const struct run *r, uint32_t i) {
+  const struct shared_item *item = &r->items->items.at[i];
+  return (struct ring_slots){item->offset, item->stride, item->stride, item->copies};
+}
+
+// The two slots of the loop's own scratch are exchanged; `either`: they may have been.
+static void advance_scratch(struct run *r, MlirOperation loop, struct pending *p, bool either) {
+  for (size_t i = 0; i < r->items->items.len; i++) {
+    const struct shared_item *item = &r->items->items.at[i];
+    struct ring_slots slots = {item->offset, item->bytes, item->double_buffer, 2};
+    if (!r->alternates[i] || !mlirOperationEqual(item->loop, loop))
+      continue;
+    if (either)
+      widen_to_slots(r, p, &slots);
+    else
+      advance_slots(r, p, &slots);
+  }
+}
+
+static void advance_iteration(struct run *r, MlirOperation loop, struct pending *p) {
+  advance_scratch(r, loop, p, false);
+  for (size_t i = 0; i < r->phased_rings.len; i++) {
+    struct ring_slots slots = slots_of_ring(r, r->phased_rings.at[i].item);
+    if (mlirOperationEqual(r->phased_rings.at[i].loop, loop))
+      advance_slots(r, p, &slots);
+  }
+}
+
+// From here on the rings' slots count this loop's iterations. Returns whose they counted before, by
+// ring.
+static MlirOperation *enter_loop(struct run *r, MlirOperation loop, struct pending *p) {
+  MlirOperation *outer = arena_array(r->a, MlirOperation, r->phased_rings.len + 1);
+  for (size_t i = 0; i < r->phased_rings.len; i++) {
+    const struct phased_ring *ring = &r->phased_rings.at[i];
+    struct ring_slots slots = slots_of_ring(r, ring->item);
+    outer[i] = r->slot_loops[ring->item];
+    if (!mlirOperationEqual(ring->loop, loop))
+      continue;
+    if (!mlirOperationIsNull(outer[i]))
+      widen_to_slots(r, p, &slots);
+    r->slot_loops[ring->item] = loop;
+  }
+  return outer;
+}
+
+static void exit_loop(struct run *r, MlirOperation loop, const MlirOperation *outer,
+                      struct pending *p) {
+  advance_scratch(r, loop, p, true);
+  for (size_t i = 0; i < r->phased_rings.len; i++) {
+    const struct phased_ring *ring = &r->phased_rings.at[i];
+    struct ring_slots slots = slots_of_ring(r, ring->item);
+    if (!mlirOperationEqual(ring->loop, loop))
+      continue;
+    widen_to_slots(r, p, &slots);
+    r->slot_loops[ring->item] = outer[i];
+  }
+}
+
+// ---- control flow ----
+
+static void visit_block(struct run *r, MlirBlock block, struct pending *p);
+
+static MlirBlock region_block(MlirOperation op, intptr_t i) {
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, i));
+}
+
+static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
+  struct pending other = copy(r->a, p);
+  visit_block(r, region_block(op, 0), p);
+  visit_block(r, region_block(op, 1), &other);
+  join(r->a, p, &other);
+}
+
+// Around the loop until nothing new comes back to its head. `head`: assumed to be pending there;
+// then what is. At most 3 B + 1 passes (see the top of the file).
+static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct pending *head) {
+  bool is_while = op_is(r->items->c, op, OP_SCF_WHILE);
+  struct pending left;
+  const MlirOperation *outer = enter_loop(r, op, p);
+  join(r->a, head, p);
+  for (bool more = true; more;) {
+    struct pending around = copy(r->a, head), next;
+    visit_block(r, region_block(op, 0), &around);
+    left = copy(r->a, &around);
+    if (is_while)
+      visit_block(r, region_block(op, 1), &around);
+    advance_iteration(r, op, &around);
+    next = copy(r->a, head);
+    join(r->a, &next, &around);
+    more = !same_pending(&next, head);
+    *head = next;
+  }
+  *p = is_while ? left : copy(r->a, head); // an scf.while ends behind its condition
+  exit_loop(r, op, outer, p);
+}
+
+// What one way of placing barriers in a loop came to.
+struct attempt {
+  struct pending after;
+  MlirOperation *barriers;
+  size_t count;
+};
+
+static struct attempt attempt_take(struct run *r, size_t len, const struct pending *after) {
+  struct attempt t = {.after = *after, .count = r->before.len - len};
+  t.barriers = arena_array(r->a, MlirOperation, t.count + 1);
+  for (size_t i = 0; i < t.count; i++)
+    t.barriers[i] = r->before.at[len + i];
+  take_back(r, len);
+  return t;
+}
+
+static void attempt_keep(struct run *r, const struct attempt *t, struct pending *p) {
+  for (size_t i = 0; i < t->count; i++)
+    need(r, t->barriers[i]);
+  *p = t->after;
+}
+
+// Barriers in the loop with `p` pending before it. The first time around, barriers are found before
+// it is known what comes back to the head, which may call for one further up that does for both: a
+// second try knows.
+static size_t place_barriers(struct run *r, MlirOperation op, struct pending *p) {
+  const struct pending before = copy(r->a, p);
+  size_t len = r->before.len;
+  struct pending head = {0};
+  fixpoint(r, op, p, &head);
+  size_t count = r->before.len - len;
+  if (count < 2 || is_spent(r))
+    return count;
+  struct attempt first = attempt_take(r, len, p);
+  *p = copy(r->a, &before);
+  fixpoint(r, op, p, &head);
+  if (r->before.len - len < count)
+    return r->before.len - len;
+  take_back(r, len);
+  attempt_keep(r, &first, p);
+  return count;
+}
+
+// One try. What was pending at the loop's head before, on the way here along another iteration of
+// the loop around it, still counts: each loop's head only grows, so that loops in loops are gone
+// through a number of times that is linear in their depth, not exponential.
+static void visit_loop_once(struct run *r, MlirOperation op, struct pending *p) {
+  struct pending *head = ptrmap_get(&r->heads, op.ptr);
+  if (!head) {
+    head = arena_new(r->a, struct pending);
+    ptrmap_put(r->a, &r->heads, op.ptr, head);
+  }
+  fixpoint(r, op, p, head);
+}
+
+// What is pending before the loop may cost barriers inside that one barrier before it saves.
+static void visit_loop(struct run *r, MlirOperation op, struct pending *p) {
+  if (is_needed(r, op))
+    clear(p);
+  if (is_spent(r)) {
+    visit_loop_once(r, op, p);
+    return;
+  }
+  const struct pending before = copy(r->a, p);
+  size_t len = r->before.len, with = place_barriers(r, op, p);
+  if (with == 0 || is_empty(&before) || is_spent(r))
+    return;
+  struct attempt inside = attempt_take(r, len, p);
+  *p = copy(r->a, &before);
+  clear(p);
+  if (place_barriers(r, op, p) < with) {
+    need(r, op);
+    return;
+  }
+  take_back(r, len);
+  attempt_keep(r, &inside, p);
+}
+
+static void visit_block(struct run *r, MlirBlock block, struct pending *p) {
+  if (mlirBlockIsNull(block))
+    return;
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    r->steps++;
+    if (op_is(r->items->c, op, OP_SCF_IF))
+      visit_if(r, op, p);
+    else if (op_is_loop(r->items->c, op))
+      visit_loop(r, op, p);
+    else if (op_is(r->items->c, op, OP_FUNC_CALL))
+      visit_call(r, op, p);
+    else
+      visit_plain(r, op, p);
+  }
+}
+
+struct barrier_plan
+barrier_plan_make(const struct shared_items *items, MlirOperation func, const struct map *calls,
+                  void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
+                              const struct pending *pending),
+                  void *user, struct arena *a) {
+  assert(items && !mlirOperationIsNull(func) && a);
+  struct run r = {.items = items, .calls = calls, .a = a, .see = see, .user = user};
+  struct barrier_plan plan = {0};
+  find_alternating(&r);
+  ir_walk(func, see_index, &r);
+  visit_block(&r, region_block(func, 0), &plan.left);
+  plan.before.at = r.before.at;
+  plan.before.len = r.before.len;
+  plan.before.cap = r.before.cap;
+  return plan;
+}

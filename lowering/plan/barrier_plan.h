@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where barriers are needed because of shared memory: a forward data flow of the accesses that some
+// thread may still have to do. An op that accesses what others may still read or write has to wait.
+// The plan changes nothing; the pass insert_barriers builds what it lists.
+#ifndef TILE_LOWERING_PLAN_BARRIER_PLAN_H
+#define TILE_LOWERING_PLAN_BARRIER_PLAN_H
+
+#include "lowering/analysis/intervals.h"
+#include "lowering/analysis/shared_effects.h"
+
+// Accesses since the last barrier.
+struct pending {
+  struct intervals reads, writes;
+  struct intervals under_way; // written by copies that nobody waited for; barriers do not help
+};
+
+// What a call does, seen from outside.
+struct call_effects {
+  struct intervals touches; // everything
+  struct pending left;      // at its return
+};
+
+struct barrier_plan {
+  VEC(MlirOperation) before; // ops that need a barrier in front of them
+  struct pending left;       // at the return
+};
+
+// `calls` (may be NULL): func.func -> struct call_effects *. `see` (may be NULL) is called for
+// every op with effects, with what is pending before it, as often as the flow comes by.
+struct barrier_plan
+barrier_plan_make(const struct shared_items *items, MlirOperation func, const struct map *calls,
+                  void (*see)(void *user, MlirOperation op, const struct shared_effects *effects,
+                              const struct pending *pending),
+                  void *user, struct arena *a);
+// What calls of the function do, given its plan.
+struct call_effects *call_effects_of(const struct shared_items *items, MlirOperation func,
+                                     const struct map *calls, const struct barrier_plan *plan,
+                                     struct arena *a);
+
+#endif
