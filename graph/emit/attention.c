@@ -171,7 +171,7 @@ static void emit_start(struct walk *w, const struct expr **ret_depth) {
 
 static bool emit_kernel(struct walk *w) {
   struct emitter *e = w->e = emit_begin(w->p, w->r, w->o, NULL);
-  emit_constexpr(e, "BLOCK_M", w->plan.block_m);
+  const struct expr *block_m = emit_constexpr(e, "BLOCK_M", w->plan.block_m);
   emit_constexpr(e, "BLOCK_N", w->plan.block_n);
   place_program(w);
   const struct expr *depth;
@@ -185,19 +185,16 @@ static bool emit_kernel(struct walk *w) {
   attention_emit_loops(w, depth, w->n);
   if (!emit_results(w))
     return false;
-  const struct expr *blocks =
-      expr_cdiv(w->x, attention_extent(w->m), expr_const(w->x, w->plan.block_m));
+  const struct expr *blocks = expr_cdiv(w->x, attention_extent(w->m), block_m);
   const struct expr *grid[3] = {blocks, attention_extent(w->batch), NULL};
-  const char *m = emit_extent(e, attention_extent(w->m)),
-             *batch = emit_extent(e, attention_extent(w->batch));
-  const char *text =
-      arena_printf(e->arena, "cdiv(%s,BLOCK_M)%s%s", m, folds_batch(w) ? "*" : ",", batch);
+  emit_sizes(e, attention_extent(w->m));
+  emit_sizes(e, attention_extent(w->batch));
   if (folds_batch(w)) {
     grid[0] = expr_mul(w->x, blocks, grid[1]);
     grid[1] = NULL;
   }
   struct launch *l =
-      emit_end(e, w->plan.num_warps, grid, text,
+      emit_end(e, w->plan.num_warps, grid,
                attention_space(e, attention_extent(w->m), attention_extent(w->t->key), &w->shape,
                                &w->plan, w->o));
   l->kernel->num_stages = w->plan.num_stages;

@@ -44,8 +44,6 @@ struct emitter *emit_begin(struct program *p, const struct region *r,
   e->s = p->regions->loops->scalars;
   e->name = suffix ? arena_printf(e->arena, "%s_%s", r->name, suffix) : r->name;
   e->comment = comment_of(e);
-  for (unsigned i = 0; i < EMIT_SCOPES; i++)
-    e->scopes[i].text.arena = e->arena;
   e->scopes[0].indent = 1;
   e->scopes[0].serial = ++e->serial;
   e->launch.region = r;
@@ -59,9 +57,12 @@ unsigned emit_multiprocessors(const struct program_options *o) {
 
 // ---- parameters ----
 
-void emit_constexpr(struct emitter *e, const char *name, int64_t value) {
+const struct expr *emit_constexpr(struct emitter *e, const char *name, int64_t value) {
+  const struct expr *symbol = program_constant(e->p, name);
   vec_push(e->arena, &e->constants,
-           (struct kernel_constant){name, arena_printf(e->arena, "%" PRId64, value)});
+           (struct kernel_constant){
+               .name = name, .value = arena_printf(e->arena, "%" PRId64, value), .symbol = symbol});
+  return symbol;
 }
 
 static struct launch_arg *find_arg(struct emitter *e, enum launch_arg_kind kind, const void *what,
@@ -101,7 +102,7 @@ static const char *add_buffer(struct emitter *e, struct buffer *b, bool written)
 // Is text written inside a loop whose loads run ahead of its stores?
 static bool is_pipelined(const struct emitter *e) {
   for (unsigned i = 1; i <= e->depth; i++)
-    if (strstr(e->scopes[i].header, "num_stages"))
+    if (e->scopes[i].is_pipelined)
       return true;
   return false;
 }
@@ -119,6 +120,10 @@ const char *emit_element(struct emitter *e, struct buffer *b, const struct expr 
 
 void emit_writes(struct emitter *e, struct buffer *b) { add_buffer(e, b, true); }
 
+const char *emit_parameter(struct emitter *e, const struct buffer *b) {
+  return find_arg(e, LAUNCH_BUFFER, b, 0)->name;
+}
+
 const char *emit_size(struct emitter *e, const struct expr *size) {
   struct launch_arg *a = find_arg(e, LAUNCH_SIZE, size, 0);
   if (a)
@@ -128,6 +133,20 @@ const char *emit_size(struct emitter *e, const struct expr *size) {
   vec_push(e->arena, &e->launch.args,
            (struct launch_arg){.kind = LAUNCH_SIZE, .name = name, .size = size, .dtype = t});
   return name;
+}
+
+static bool is_constant_symbol(const struct emitter *e, const struct expr *symbol) {
+  for (size_t i = 0; i < e->constants.len; i++)
+    if (e->constants.at[i].symbol == symbol)
+      return true;
+  return false;
+}
+
+void emit_sizes(struct emitter *e, const struct expr *of) {
+  if (of->kind == EXPR_SYMBOL && !is_constant_symbol(e, of))
+    emit_size(e, of);
+  for (uint32_t i = 0; i < of->count; i++)
+    emit_sizes(e, of->in[i]);
 }
 
 const char *emit_seed(struct emitter *e, uint32_t which) {
@@ -162,37 +181,42 @@ struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
 
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) {
   struct emit_scope *s = &e->scopes[level];
-  for (unsigned i = 0; i < s->indent; i++)
-    strbuf_puts(&s->text, "    ");
   va_list ap;
   va_start(ap, fmt);
-  strbuf_vprintf(&s->text, fmt, ap);
+  const char *text = arena_vprintf(e->arena, fmt, ap);
   va_end(ap);
-  strbuf_putc(&s->text, '\n');
+  vec_push(e->arena, &s->lines, (struct kernel_line){text, s->indent, NULL});
 }
 
 void emit_open(struct emitter *e, const char *header) {
   struct emit_scope *s = &e->scopes[++e->depth];
-  strbuf_clear(&s->text);
+  s->lines.len = 0;
+  s->is_pipelined = false;
   s->indent = e->scopes[e->depth - 1].indent + 1;
   s->serial = ++e->serial;
   s->header = header;
 }
 
+void emit_open_pipelined(struct emitter *e, const char *header) {
+  emit_open(e, header);
+  e->scopes[e->depth].is_pipelined = true;
+}
+
 void emit_close(struct emitter *e) {
   struct emit_scope *s = &e->scopes[e->depth--], *outer = &e->scopes[e->depth];
   s->serial = 0;
-  if (!s->text.len)
+  if (!s->lines.len)
     return;
   emit_line(e, e->depth, "%s", s->header);
-  strbuf_puts(&outer->text, strbuf_cstr(&s->text));
+  for (size_t i = 0; i < s->lines.len; i++)
+    vec_push(e->arena, &outer->lines, s->lines.at[i]);
 }
 
 void emit_helper(struct emitter *e, const char *text) {
   if (ptrmap_get(&e->names, text))
     return;
   ptrmap_put(e->arena, &e->names, text, e);
-  vec_push(e->arena, &e->helpers, text);
+  vec_push(e->arena, &e->functions, text);
 }
 
 // ---- the end ----
@@ -216,73 +240,45 @@ static void sort_args(struct emitter *e) {
     }
 }
 
-static void put_parameter(struct strbuf *out, size_t *column, const char *text, size_t indent) {
-  if (*column > indent && *column + 1 + strlen(text) > 100) {
-    strbuf_printf(out, "\n%*s", (int)indent, "");
-    *column = indent;
-  } else if (*column > indent) {
-    strbuf_putc(out, ' ');
-    *column += 1;
-  }
-  strbuf_puts(out, text);
-  *column += strlen(text);
+static struct source_param param_of(struct emitter *e, const struct launch_arg *a) {
+  const char *type = dtype_name(a->kind == LAUNCH_BUFFER ? a->buffer->dtype : a->dtype);
+  if (a->kind == LAUNCH_BUFFER)
+    type = arena_printf(e->arena, "%s[%s]", a->is_written ? "ptr" : "const_ptr", type);
+  return (struct source_param){.name = a->name, .type = type};
 }
 
-static void put_header(struct emitter *e, struct strbuf *out) {
-  size_t indent = strlen("def (") + strlen(e->name), column = indent;
-  strbuf_printf(out, "@jit\ndef %s(", e->name);
-  size_t total = e->launch.args.len + e->constants.len;
-  for (size_t i = 0; i < total; i++) {
-    const char *end = i + 1 < total ? "," : "", *text;
-    if (i >= e->launch.args.len) {
-      const struct kernel_constant *c = &e->constants.at[i - e->launch.args.len];
-      text = arena_printf(e->arena, "%s: constexpr = %s%s", c->name, c->value, end);
-    } else {
-      const struct launch_arg *a = &e->launch.args.at[i];
-      const char *type = dtype_name(a->kind == LAUNCH_BUFFER ? a->buffer->dtype : a->dtype);
-      if (a->kind == LAUNCH_BUFFER)
-        text = arena_printf(e->arena, "%s: %s[%s]%s", a->name, a->is_written ? "ptr" : "const_ptr",
-                            type, end);
-      else
-        text = arena_printf(e->arena, "%s: %s%s", a->name, type, end);
-    }
-    put_parameter(out, &column, text, indent);
-  }
-  strbuf_puts(out, "):\n");
-}
-
-static const char *source_of(struct emitter *e) {
-  struct strbuf out = {.arena = e->arena};
-  strbuf_printf(&out, "# %s\n", e->comment);
-  for (size_t i = 0; i < e->helpers.len; i++)
-    strbuf_printf(&out, "%s\n\n", e->helpers.at[i]);
-  put_header(e, &out);
-  strbuf_puts(&out, strbuf_cstr(&e->scopes[0].text));
-  const char *kept = arena_strdup(e->arena, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return kept;
+static struct kernel_text text_of(struct emitter *e) {
+  struct kernel_text t = {.comment = e->comment};
+  for (size_t i = 0; i < e->functions.len; i++)
+    vec_push(e->arena, &t.functions, e->functions.at[i]);
+  for (size_t i = 0; i < e->launch.args.len; i++)
+    vec_push(e->arena, &t.params, param_of(e, &e->launch.args.at[i]));
+  for (size_t i = 0; i < e->scopes[0].lines.len; i++)
+    vec_push(e->arena, &t.body, e->scopes[0].lines.at[i]);
+  kernel_text_break_lines(e->arena, &t, e->name, e->constants.at, e->constants.len);
+  return t;
 }
 
 struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
-                        const char *grid_text, const char *space) {
+                        const char *space) {
   struct program *p = e->p;
   sort_args(e);
   emit_find_reuses(e);
   struct graph_kernel *k = arena_new(e->arena, struct graph_kernel);
   k->id = (uint32_t)p->kernels.len;
   k->name = e->name;
-  k->source = source_of(e);
+  k->text = text_of(e);
   k->num_warps = num_warps;
   k->space = space;
   for (size_t i = 0; i < e->constants.len; i++)
     vec_push(e->arena, &k->constants, e->constants.at[i]);
-  for (unsigned i = 0; i < EMIT_SCOPES; i++)
-    strbuf_finish(&e->scopes[i].text);
+  kernel_print(e->arena, k);
   vec_push(e->arena, &p->kernels, k);
   e->launch.kernel = k;
-  e->launch.grid_text = grid_text;
-  for (unsigned i = 0; i < 3; i++)
-    e->launch.grid[i] = grid[i] ? grid[i] : expr_const(e->x, 1);
+  for (unsigned i = 0; i < 3; i++) {
+    e->launch.grid_rule[i] = grid[i] ? grid[i] : expr_const(e->x, 1);
+    e->launch.grid[i] = grid_value(e->x, e->launch.grid_rule[i], k);
+  }
   if (!e->launch.bytes)
     e->launch.bytes = e->region->bytes ? e->region->bytes : expr_const(e->x, 0);
   if (!e->launch.flops)

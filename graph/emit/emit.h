@@ -43,10 +43,11 @@ struct emit_axis {
 };
 
 struct emit_scope {
-  struct strbuf text;
+  VEC(struct kernel_line) lines;
   unsigned indent;
   uint32_t serial; // of this opening
   const char *header;
+  bool is_pipelined; // a loop whose loads run ahead of its stores
 };
 
 // The condition under which a part of a formula is wanted.
@@ -88,7 +89,7 @@ struct emitter {
   struct map known; // by formula: struct emit_known
   VEC(struct emit_access) accesses;
   struct map names; // of functions that the kernel calls: by address of their text
-  VEC(const char *) helpers;
+  VEC(const char *) functions;
   struct emit_guard *guards;
   const struct emit_guard *guard;
   const char *load_hint, *store_hint; // further arguments of loads and stores of whole tiles; NULL
@@ -99,26 +100,32 @@ struct emitter {
 // `suffix` is put behind the region's name; NULL: none.
 struct emitter *emit_begin(struct program *p, const struct region *r,
                            const struct program_options *o, const char *suffix);
-// A compile-time parameter with its default.
-void emit_constexpr(struct emitter *e, const char *name, int64_t value);
+// A compile-time parameter with its default. Returns its symbol in rules of grids.
+const struct expr *emit_constexpr(struct emitter *e, const char *name, int64_t value);
 // The parameter for a buffer; one that is stored to has been announced by emit_writes.
 const char *emit_buffer(struct emitter *e, struct buffer *b);
 // The same for element `place`, which each program reads or writes for its own part of the axes.
 const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place,
                          bool is_store);
 void emit_writes(struct emitter *e, struct buffer *b);
+// The name of the buffer's parameter, which is there.
+const char *emit_parameter(struct emitter *e, const struct buffer *b);
 const char *emit_size(struct emitter *e, const struct expr *size);
+// Parameters for the sizes that the rule of a grid is of.
+void emit_sizes(struct emitter *e, const struct expr *of);
 const char *emit_seed(struct emitter *e, uint32_t which);
 // Statements. The line goes to the scope `level`.
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) PRINTF(3, 4);
 // Opens a loop: `header` without the colon's line end ("for r0 in range(0, 8, 2):").
 void emit_open(struct emitter *e, const char *header);
+// The same for a loop whose loads run ahead of its stores.
+void emit_open_pipelined(struct emitter *e, const char *header);
 void emit_close(struct emitter *e);
 // A function the kernel calls, by its whole text.
 void emit_helper(struct emitter *e, const char *text);
-// Makes the kernel and its launch. The grid is of the graph's symbols.
+// Makes the kernel and its launch. The grid is of the graph's symbols and of those of constants.
 struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
-                        const char *grid_text, const char *space);
+                        const char *space);
 // The kernel of `tail` becomes a function that the last program of `e`'s launch calls when it ends
 // (graph/emit/tail.c): what follows from all of them takes no launch. With `parallel`, the last of
 // each group of programs with the same index along x; else the last of all. False: it cannot.

@@ -6,10 +6,6 @@
 #include "autotune/database/database.h"
 #include "graph/program/program.h"
 
-// The grid that the launch's grid_text gives for its kernel's constants as they are. False where it
-// cannot be read.
-bool launch_grid_of(struct program *p, const struct launch *l, const struct expr *ret[3]);
-
 // graph_kernel.space with the kernel's own configuration first. NULL, or why there is nothing to
 // choose.
 const char *kernel_space(struct arena *a, struct program *p, const struct graph_kernel *k,

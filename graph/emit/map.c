@@ -67,18 +67,12 @@ static const struct expr *blocks_of(struct emitter *e, const struct expr *n, uns
   return expr_cdiv(e->x, n, expr_const(e->x, block));
 }
 
-// "cdiv(4096, XBLOCK)"; sizes by the names of their parameters.
-static const char *grid_part(struct emitter *e, const struct expr *n, const char *block) {
-  return arena_printf(e->arena, "cdiv(%s, %s)", emit_extent(e, n), block);
-}
-
-static const char *one_axis(struct emitter *e, const struct map_plan *m,
-                            const struct expr *grid[3]) {
+static void one_axis(struct emitter *e, const struct map_plan *m, const struct expr *grid[3]) {
   const struct expr *axis = m->axes[0];
-  emit_constexpr(e, "BLOCK", m->block);
+  const struct expr *block = emit_constexpr(e, "BLOCK", m->block);
   put_axis(e, axis, "x", "tl.program_id(0)", "BLOCK", m->block, "");
-  grid[0] = blocks_of(e, axis->symbol->limit, m->block);
-  return grid_part(e, axis->symbol->limit, "BLOCK");
+  grid[0] = expr_cdiv(e->x, axis->symbol->limit, block);
+  emit_sizes(e, axis->symbol->limit);
 }
 
 enum { MOST_PROGRAMS = 65535 }; // along the second and third axis of a grid
@@ -96,25 +90,24 @@ static const char *subscript_of(bool has_z, bool has_y, char dimension) {
 
 // The last axis by blocks, all others as one; but for the one that tables are read again along,
 // which has blocks of its own.
-static const char *rows_of_blocks(struct emitter *e, const struct map_plan *m,
-                                  const struct expr *grid[3]) {
+static void rows_of_blocks(struct emitter *e, const struct map_plan *m,
+                           const struct expr *grid[3]) {
   const struct expr **outer = arena_array(e->arena, const struct expr *, m->rank);
   uint32_t count = 0;
   for (uint32_t i = 0; i + 1 < m->rank; i++)
     if ((int)i != m->repeats)
       outer[count++] = m->axes[i];
   const struct expr *x = map_last_axis(m), *rows = product_of(e, count, outer);
-  const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
-  const struct expr *y_blocks = blocks_of(e, rows, m->y_block);
-  bool x_first = y_blocks->hi <= MOST_PROGRAMS, has_y = m->y_block > 1, has_z = m->repeats >= 0;
+  bool x_first = blocks_of(e, rows, m->y_block)->hi <= MOST_PROGRAMS, has_y = m->y_block > 1,
+       has_z = m->repeats >= 0;
   const char *px = x_first ? "tl.program_id(0)" : "tl.program_id(1)";
   const char *py = x_first ? "tl.program_id(1)" : "tl.program_id(0)";
-  emit_constexpr(e, "XBLOCK", m->block);
+  const struct expr *x_block = emit_constexpr(e, "XBLOCK", m->block), *y_blocks = rows;
   put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, subscript_of(has_z, has_y, 'x'));
   const struct expr *flat = count == 1 ? outer[0] : expr_symbol(e->x, "rows", 0, rows->hi, rows);
   const char *name = count == 1 ? outer[0]->symbol->name : "row";
   if (has_y) {
-    emit_constexpr(e, "YBLOCK", m->y_block);
+    y_blocks = expr_cdiv(e->x, rows, emit_constexpr(e, "YBLOCK", m->y_block));
     put_axis(e, flat, name, py, "YBLOCK", m->y_block, subscript_of(has_z, true, 'y'));
   } else {
     emit_line(e, 0, "%s = %s%s", name, py, emit_axis_is_wide(flat) ? ".to(tl.int64)" : "");
@@ -122,24 +115,22 @@ static const char *rows_of_blocks(struct emitter *e, const struct map_plan *m,
   }
   if (count > 1)
     put_flat(e, name, count, outer, e->axes[e->axis_count - 1].mask);
-  grid[x_first ? 0 : 1] = x_blocks;
+  grid[x_first ? 0 : 1] = expr_cdiv(e->x, x->symbol->limit, x_block);
   grid[x_first ? 1 : 0] = y_blocks;
-  const char *gx = grid_part(e, x->symbol->limit, "XBLOCK");
-  const char *gy = has_y ? grid_part(e, rows, "YBLOCK") : emit_extent(e, rows);
-  const char *text = arena_printf(e->arena, "%s,%s", x_first ? gx : gy, x_first ? gy : gx);
+  emit_sizes(e, x->symbol->limit);
+  emit_sizes(e, rows);
   if (!has_z)
-    return text;
+    return;
   const struct expr *z = m->axes[m->repeats];
-  emit_constexpr(e, "ZBLOCK", m->z_block);
+  const struct expr *z_block = emit_constexpr(e, "ZBLOCK", m->z_block);
   put_axis(e, z, z->symbol->name, "tl.program_id(2)", "ZBLOCK", m->z_block,
            subscript_of(true, has_y, 'z'));
-  grid[2] = blocks_of(e, z->symbol->limit, m->z_block);
-  return arena_printf(e->arena, "%s,%s", text, grid_part(e, z->symbol->limit, "ZBLOCK"));
+  grid[2] = expr_cdiv(e->x, z->symbol->limit, z_block);
+  emit_sizes(e, z->symbol->limit);
 }
 
 // Tiles over the last axis and the one that other buffers are contiguous along.
-static const char *tiles_across(struct emitter *e, const struct map_plan *m,
-                                const struct expr *grid[3]) {
+static void tiles_across(struct emitter *e, const struct map_plan *m, const struct expr *grid[3]) {
   uint32_t last = m->rank - 1, across = (uint32_t)m->across, count = 0;
   const struct expr *x = m->axes[last], *y = m->axes[across];
   const struct expr **rest = arena_array(e->arena, const struct expr *, m->rank);
@@ -147,11 +138,10 @@ static const char *tiles_across(struct emitter *e, const struct map_plan *m,
     if (i != across)
       rest[count++] = m->axes[i];
   const struct expr *others = product_of(e, count, rest);
-  const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
-  const struct expr *y_blocks = blocks_of(e, y->symbol->limit, m->y_block);
-  emit_constexpr(e, "XBLOCK", m->block);
-  emit_constexpr(e, "YBLOCK", m->y_block);
-  const char *px = "tl.program_id(0)", *py = "tl.program_id(1)", *text;
+  const struct expr *x_block = emit_constexpr(e, "XBLOCK", m->block),
+                    *y_block = emit_constexpr(e, "YBLOCK", m->y_block);
+  const char *px = "tl.program_id(0)", *py = "tl.program_id(1)";
+  grid[0] = expr_mul(e->x, expr_cdiv(e->x, x->symbol->limit, x_block), others);
   if (count > 0) { // one number for the blocks of x and all others
     emit_line(e, 0, "pid = tl.program_id(0)");
     const char *gx =
@@ -162,17 +152,13 @@ static const char *tiles_across(struct emitter *e, const struct map_plan *m,
     if (count > 1)
       emit_line(e, 0, "rest = pid // %s", gx);
     put_flat(e, flat, count, rest, NULL);
-    grid[0] = expr_mul(e->x, x_blocks, others);
-    text = arena_printf(e->arena, "(%s) * cdiv(%s, XBLOCK)", emit_extent(e, others),
-                        emit_extent(e, x->symbol->limit));
-  } else {
-    grid[0] = x_blocks;
-    text = grid_part(e, x->symbol->limit, "XBLOCK");
+    emit_sizes(e, others);
   }
+  emit_sizes(e, x->symbol->limit);
   put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, "[None, :]");
   put_axis(e, y, y->symbol->name, py, "YBLOCK", m->y_block, "[:, None]");
-  grid[1] = y_blocks;
-  return arena_printf(e->arena, "%s,%s", text, grid_part(e, y->symbol->limit, "YBLOCK"));
+  grid[1] = expr_cdiv(e->x, y->symbol->limit, y_block);
+  emit_sizes(e, y->symbol->limit);
 }
 
 // How many lines of the last axis there are, but for those of the axis that tables are read again
@@ -255,9 +241,12 @@ bool emit_maps(struct program *p, const struct region *r, const struct program_o
   for (size_t i = 0; i < parts.writes.len; i++)
     emit_writes(e, parts.writes.at[i].buffer);
   const struct expr *grid[3] = {NULL, NULL, NULL};
-  const char *text = m.across >= 0 ? tiles_across(e, &m, grid)
-                     : m.rank > 1  ? rows_of_blocks(e, &m, grid)
-                                   : one_axis(e, &m, grid);
+  if (m.across >= 0)
+    tiles_across(e, &m, grid);
+  else if (m.rank > 1)
+    rows_of_blocks(e, &m, grid);
+  else
+    one_axis(e, &m, grid);
   hint_loads(e, &m);
   for (size_t i = 0; i < parts.writes.len; i++) {
     const struct stage *s = parts.writes.at[i].stage;
@@ -272,6 +261,6 @@ bool emit_maps(struct program *p, const struct region *r, const struct program_o
     emit_scatter_store(e, w->buffer, w->place, w->body, scatters ? w->stage->predicate : NULL,
                        scatters && w->stage->accumulates);
   }
-  emit_end(e, m.num_warps, grid, text, space_of(e, &m));
+  emit_end(e, m.num_warps, grid, space_of(e, &m));
   return true;
 }

@@ -307,7 +307,7 @@ static bool emit_sum_of_parts(struct product *g) {
       expr_mul(g->x, blocks_of(g, g->m, SUM_M), blocks_of(g, g->n, SUM_N)), extent(g->batch), NULL};
   e->launch.bytes = expr_muli(g->x, g->parts->numel, dtype_bytes(g->sum));
   e->launch.flops = g->parts->numel;
-  emit_end(e, 4, grid, NULL, NULL);
+  emit_end(e, 4, grid, NULL);
   return true;
 }
 
@@ -335,23 +335,11 @@ static bool ends_with_sum(struct product *g) {
 
 // ---- the kernel ----
 
-static const char *grid_text(struct product *g) {
-  struct emitter *e = g->e;
-  const char *m = emit_extent(e, extent(g->m)), *n = emit_extent(e, extent(g->n));
-  const char *batch = emit_extent(e, extent(g->batch));
-  const char *one = arena_printf(e->arena, "cdiv(%s,BLOCK_M)*cdiv(%s,BLOCK_N)", m, n);
-  if (folds_batch(g))
-    return arena_printf(e->arena, "%s*%s", one, batch);
-  if (g->plan.split_k > 1)
-    return arena_printf(e->arena, "%s,%s,%u", one, batch, g->plan.split_k);
-  return expr_is(extent(g->batch), 1) ? one : arena_printf(e->arena, "%s,%s", one, batch);
-}
-
 static bool emit_kernel(struct product *g) {
   struct emitter *e = g->e = emit_begin(g->p, g->r, g->o, NULL);
   bool is_whole = g->plan.split_k == 1;
-  emit_constexpr(e, "BLOCK_M", g->plan.block_m);
-  emit_constexpr(e, "BLOCK_N", g->plan.block_n);
+  const struct expr *block_m = emit_constexpr(e, "BLOCK_M", g->plan.block_m);
+  const struct expr *block_n = emit_constexpr(e, "BLOCK_N", g->plan.block_n);
   emit_constexpr(e, "BLOCK_K", g->plan.block_k);
   if (g->plan.group_m > 1)
     emit_constexpr(e, "GROUP_M", g->plan.group_m);
@@ -371,17 +359,19 @@ static bool emit_kernel(struct product *g) {
   } else if (!emit_epilogue(g)) {
     return false;
   }
-  const struct expr *grid[3] = {
-      expr_mul(g->x, blocks_of(g, g->m, g->plan.block_m), blocks_of(g, g->n, g->plan.block_n)),
-      extent(g->batch), expr_const(g->x, g->plan.split_k)};
+  const struct expr *grid[3] = {expr_mul(g->x, expr_cdiv(g->x, extent(g->m), block_m),
+                                         expr_cdiv(g->x, extent(g->n), block_n)),
+                                extent(g->batch), expr_const(g->x, g->plan.split_k)};
   if (folds_batch(g)) {
     grid[0] = expr_mul(g->x, grid[0], grid[1]);
     grid[1] = NULL;
   }
-  const char *text = grid_text(g);
+  emit_sizes(e, extent(g->m));
+  emit_sizes(e, extent(g->n));
+  emit_sizes(e, extent(g->batch));
   const struct expr *extents[3] = {extent(g->m), extent(g->n), extent(g->k)};
-  struct launch *l = emit_end(e, g->plan.num_warps, grid, text,
-                              product_space(e, extents, &g->shape, &g->plan, g->o));
+  struct launch *l =
+      emit_end(e, g->plan.num_warps, grid, product_space(e, extents, &g->shape, &g->plan, g->o));
   l->kernel->num_stages = g->plan.num_stages;
   if (dtype_bits(g->dtype) <= 16)
     l->kernel->sums.tiles = g->count;

@@ -135,8 +135,9 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
   }
   const char *n = emit_extent(e, rows);
   const char *range = count ? "range" : "tl.range", *stages = count ? "" : ", num_stages=2";
-  emit_open(e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n,
-                            programs, stages));
+  (count ? emit_open : emit_open_pipelined)(
+      e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n, programs,
+                      stages));
   write_from_registers(&w);
   for (size_t i = 0; i < count; i++)
     accumulate_column(&w, &columns[i], arena_printf(e->arena, "column%zu", i));
@@ -158,8 +159,7 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
   const struct expr *grid[3] = {expr_const(e->x, programs), NULL, NULL};
   struct strbuf space = {.arena = s->p->arena};
   emit_space_powers(&space, "num_warps", s->num_warps, 4, 32);
-  emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%u", programs),
-           emit_space_end(e, &space));
+  emit_end(e, s->num_warps, grid, emit_space_end(e, &space));
   if (left)
     row_writer_end(&tail, false);
 }

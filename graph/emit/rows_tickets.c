@@ -189,6 +189,5 @@ void rows_emit_tickets(struct rows *s) {
     emit_close(e);
   }
   const struct expr *grid[3] = {expr_const(e->x, ticket_count(s)), NULL, NULL};
-  emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%" PRId64, ticket_count(s)),
-           "num_warps=4,8,16");
+  emit_end(e, s->num_warps, grid, "num_warps=4,8,16");
 }

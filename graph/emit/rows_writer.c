@@ -72,13 +72,10 @@ void row_writer_end(struct row_writer *w, bool splits) {
   if (!splits && s->splits > 1)
     count_parts(w);
   const struct expr *x = s->x->symbol->limit;
-  const struct expr *grid[3] = {w->is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, s->x_block)),
+  const struct expr *grid[3] = {w->is_row ? x : expr_cdiv(e->x, x, w->x_block),
                                 splits ? expr_const(e->x, s->splits) : NULL, NULL};
-  const char *text =
-      w->is_row ? emit_extent(e, x) : arena_printf(e->arena, "cdiv(%s, XBLOCK)", emit_extent(e, x));
-  if (splits)
-    text = arena_printf(e->arena, "%s,%u", text, s->splits);
-  emit_end(e, s->num_warps, grid, text, space_of(w, splits));
+  emit_sizes(e, x);
+  emit_end(e, s->num_warps, grid, space_of(w, splits));
 }
 
 // ---- axes ----
@@ -96,7 +93,7 @@ void row_writer_x(struct row_writer *w) {
   } else if (w->is_row) {
     emit_line(e, 0, "x = tl.program_id(0)%s", wide);
   } else {
-    emit_constexpr(e, "XBLOCK", w->s->x_block);
+    w->x_block = emit_constexpr(e, "XBLOCK", w->s->x_block);
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))%s", wide,
               w->brackets_x);
     if (!is_even(extent, w->s->x_block)) {

@@ -20,7 +20,8 @@ struct row_writer {
   bool has_whole;  // blocks before `whole` need no mask, and get a loop of their own
   unsigned r_axis; // of the emitter's axes
   uint32_t x_bit, r_bit;
-  unsigned level; // the scope that knows x
+  unsigned level;             // the scope that knows x
+  const struct expr *x_block; // in rules of grids
 };
 
 // ---- the kernel (graph/emit/rows_writer.c) ----

@@ -9,6 +9,7 @@ struct scan_writer {
   unsigned x_block, r_block;
   bool has_r_mask;
   uint32_t x_bit, r_bit;
+  const struct expr *x_symbol; // of the block
 };
 
 static unsigned block_of(const struct expr *axis, unsigned most) {
@@ -26,7 +27,7 @@ static void put_axes(struct scan_writer *w) {
   if (w->is_row) {
     emit_line(e, 0, "x = tl.program_id(0)%s", wide);
   } else {
-    emit_constexpr(e, "XBLOCK", w->x_block);
+    w->x_symbol = emit_constexpr(e, "XBLOCK", w->x_block);
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))[None, :]", wide);
     if (!expr_is_multiple(x->symbol->limit, w->x_block)) {
       mask = "x_mask";
@@ -111,9 +112,8 @@ bool emit_scans(struct program *p, const struct region *r, const struct program_
                      parts.writes.at[i].body);
   emit_close(e);
   const struct expr *x = r->axes[0]->symbol->limit;
-  const struct expr *grid[3] = {w.is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, w.x_block)),
-                                NULL, NULL};
-  const char *n = emit_extent(e, x);
-  emit_end(e, 4, grid, w.is_row ? n : arena_printf(e->arena, "cdiv(%s, XBLOCK)", n), space_of(&w));
+  const struct expr *grid[3] = {w.is_row ? x : expr_cdiv(e->x, x, w.x_symbol), NULL, NULL};
+  emit_sizes(e, x);
+  emit_end(e, 4, grid, space_of(&w));
   return true;
 }

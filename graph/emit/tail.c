@@ -85,18 +85,15 @@ static const char *call_of(struct emitter *e, struct emitter *tail) {
     if (shared)
       strbuf_printf(&call, "%s%s", comma, c->name);
   }
-  strbuf_printf(&text, "):\n%s", strbuf_cstr(&tail->scopes[0].text));
-  if (text.len && text.ptr[text.len - 1] == '\n')
-    text.ptr[--text.len] = 0;
+  strbuf_puts(&text, "):\n");
+  kernel_lines_print(tail->scopes[0].lines.at, tail->scopes[0].lines.len, &text);
   strbuf_puts(&call, ")");
-  for (size_t i = 0; i < tail->helpers.len; i++)
-    emit_helper(e, tail->helpers.at[i]);
+  for (size_t i = 0; i < tail->functions.len; i++)
+    emit_helper(e, tail->functions.at[i]);
   emit_helper(e, arena_strdup(e->arena, strbuf_cstr(&text)));
   const char *kept = arena_strdup(e->arena, strbuf_cstr(&call));
   strbuf_finish(&text);
   strbuf_finish(&call);
-  for (unsigned i = 0; i < EMIT_SCOPES; i++)
-    strbuf_finish(&tail->scopes[i].text);
   return kept;
 }
 

@@ -331,6 +331,8 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
             mask ? ", mask=" : "", mask ? mask : "", accumulates ? ", sem=\"relaxed\"" : "",
             !accumulates && e->store_hint ? ", " : "",
             !accumulates && e->store_hint ? e->store_hint : "");
+  if (!accumulates)
+    vec_last(&e->scopes[e->depth].lines).stores = emit_parameter(e, b);
 }
 
 void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,

@@ -3,8 +3,6 @@
 #include "base/map.h"
 #include "graph/program/memory_plan.h"
 
-#include <string.h>
-
 struct finding {
   struct arena *a;
   const struct buffer *counters;
@@ -84,31 +82,11 @@ static const char *parameter_of(const struct launch *l, const struct buffer *b) 
   UNREACHABLE();
 }
 
-// The source with a barrier in front of the first store to the parameter.
-static const char *with_barrier(struct arena *a, const struct graph_kernel *k,
-                                const char *parameter) {
-  static const char barrier[] = "tl.debug_barrier()\n";
-  const char *source = k->source, *body = strstr(source, arena_printf(a, "def %s(", k->name)), *at;
-  at = body ? strstr(body, arena_printf(a, "tl.store(%s ", parameter)) : NULL;
-  if (!at && body)
-    at = strstr(body, arena_printf(a, "tl.store(%s,", parameter));
-  if (!at)
-    return source;
-  const char *line = at;
-  while (line > source && line[-1] != '\n')
-    line--;
-  int indent = (int)(at - line);
-  bool is_there = line - source >= (int)strlen(barrier) &&
-                  !strncmp(line - strlen(barrier), barrier, strlen(barrier));
-  return is_there ? source
-                  : arena_printf(a, "%.*s%*s%s%s", (int)(line - source), source, indent, "",
-                                 barrier, line);
-}
-
 void memory_order_kernels(struct program *p, const struct lives *l) {
   for (size_t i = 0; i < l->taken_count; i++) {
     const struct launch *launch = l->taken[i].launch;
-    launch->kernel->source =
-        with_barrier(p->arena, launch->kernel, parameter_of(launch, l->taken[i].to));
+    if (kernel_text_add_barrier(p->arena, &launch->kernel->text,
+                                parameter_of(launch, l->taken[i].to)))
+      kernel_print(p->arena, launch->kernel);
   }
 }

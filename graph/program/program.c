@@ -23,27 +23,6 @@ static void share_kernels(struct program *p) {
   }
 }
 
-// The source with its function called otherwise; parameters stay below each other.
-static const char *rename_function(struct arena *a, const char *source, const char *from,
-                                   const char *to) {
-  const char *old = arena_printf(a, "def %s(", from), *at = strstr(source, old);
-  if (!at)
-    return source;
-  struct strbuf out = {.arena = a};
-  strbuf_put(&out, source, (size_t)(at - source));
-  strbuf_printf(&out, "def %s(", to);
-  const char *c = at + strlen(old), *end = strstr(c, "):");
-  for (; c < end; c++) {
-    strbuf_putc(&out, *c);
-    if (*c == '\n')
-      strbuf_printf(&out, "%*s", (int)(strlen(to) - strlen(from)), "");
-  }
-  strbuf_puts(&out, c);
-  const char *kept = arena_strdup(a, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return kept;
-}
-
 // A name that stands for another source already gets a number behind it. `last`: the last number of
 // each name, so that a name that many kernels have does not try them all.
 static void name_kernel(struct program *p, struct map *names, struct map *last,
@@ -53,9 +32,10 @@ static void name_kernel(struct program *p, struct map *names, struct map *last,
   for (n = n ? n : 1; map_get(names, str_from(name)); n++)
     name = arena_printf(p->arena, "%s_%u", k->name, (unsigned)n + 1);
   map_put(p->arena, last, str_from(k->name), (void *)n);
-  if (name != k->name)
-    k->source = rename_function(p->arena, k->source, k->name, name);
-  k->name = name;
+  if (name != k->name) {
+    k->name = name;
+    kernel_print(p->arena, k);
+  }
   map_put(p->arena, names, str_from(name), k);
 }
 

@@ -5,13 +5,11 @@
 #ifndef TILE_GRAPH_PROGRAM_PROGRAM_H
 #define TILE_GRAPH_PROGRAM_PROGRAM_H
 
+#include "base/map.h"
 #include "graph/fuse/region.h"
+#include "graph/program/kernel_text.h"
 
 #include <tile/tile.h>
-
-struct kernel_constant {
-  const char *name, *value;
-};
 
 // What a program of a kernel adds up by matrix instructions of halves: `tiles` of BLOCK_M x BLOCK_N
 // sums, and `columns` more for each of the BLOCK_M rows. All zero: nothing.
@@ -24,8 +22,9 @@ struct kernel_sums {
 struct graph_kernel {
   uint32_t id;
   const char *name;    // of the function
-  const char *source;  // a whole file
+  const char *source;  // a whole file: what `text` is with this name and these constants
   const char *emitted; // the source before a configuration was taken; NULL: none was
+  struct kernel_text text;
   VEC(struct kernel_constant)
   constants; // chosen for the first target; the source has the same as defaults
   uint32_t num_warps, num_stages;
@@ -55,11 +54,9 @@ struct launch_reuse {
 struct launch {
   struct graph_kernel *kernel;
   VEC(struct launch_arg) args;
-  // Programs along x, y, z: numbers, or expressions of the graph's symbols. They agree with the
-  // kernel's constants; where a tuner changes these, grid_text says how the grid follows
-  // ("cdiv(x_size, XBLOCK)"), as --grid takes it.
-  const struct expr *grid[3];
-  const char *grid_text;
+  // Programs along x, y, z: expressions of the graph's symbols and of the symbols of the kernel's
+  // constants; and the same with the constants' values.
+  const struct expr *grid_rule[3], *grid[3];
   const struct region *region;
   struct buffer *clears; // filled with zeros before; NULL: none
   VEC(struct launch_reuse) reuses;
@@ -95,6 +92,7 @@ struct program {
   VEC(struct program_copy) copies;
   VEC(struct program_zeros) zeros; // while regions are emitted; then launches clear them
   VEC(struct placement) placements;
+  struct map constants; // symbols of kernels' constants in rules of grids, by name
   // How many programs of a launch have ended: the last one goes on with what follows from all of
   // them, and leaves zeros. Placed for the whole run. NULL: no launch counts.
   struct buffer *counters;
@@ -126,6 +124,19 @@ uint64_t program_seed(uint64_t seed, uint32_t which);
 bool emit_region(struct program *p, const struct region *r, const struct program_options *o);
 // When all regions have been: zeros that no launch can clear get a kernel.
 bool emit_zeros(struct program *p, const struct program_options *o);
+
+// ---- sources and grids (graph/program/kernel.c) ----
+// Sets the kernel's source from its text, its name and its constants.
+void kernel_print(struct arena *a, struct graph_kernel *k);
+// The symbol of a constant: the same for the same name, so that launches whose kernels turn out to
+// be equal can share one.
+const struct expr *program_constant(struct program *p, const char *name);
+// A rule of a grid where the kernel's constants have these values.
+const struct expr *grid_value(struct exprs *x, const struct expr *rule,
+                              const struct graph_kernel *k);
+// The launch's rule as --grid takes it, by the names of its parameters. NULL: it is not of these
+// alone.
+const char *launch_grid_text(struct arena *a, struct exprs *x, const struct launch *l);
 
 // ---- memory (graph/program/memory_plan.c, graph/program/launch_order.c) ----
 // Puts the launches in an order that needs little memory: the one they have, where no other needs
