@@ -3,15 +3,13 @@
 // its own.
 #include "graph/emit/emit.h"
 
-#include "lowering/analysis/machine.h"
-
 #include <inttypes.h>
 
 // ---- beginning ----
 
 static const char *comment_of(struct emitter *e) {
   struct strbuf text = {.arena = e->arena};
-  const struct region *r = e->region;
+  const struct region *r = e->plan->region;
   VEC(const char *) seen = {0};
   for (size_t i = 0; i < r->stages.len; i++)
     for (size_t j = 0; j < r->stages.at[i]->origins.len && text.len < EMIT_WIDTH; j++) {
@@ -33,37 +31,23 @@ static const char *comment_of(struct emitter *e) {
   return kept;
 }
 
-struct emitter *emit_begin(struct program *p, const struct region *r,
-                           const struct program_options *o, const char *suffix) {
+static struct emitter *begin(struct program *p, const struct kernel_plan *k) {
   struct emitter *e = arena_new(p->arena, struct emitter);
+  const char *name = k->region->name;
   e->p = p;
-  e->o = o;
-  e->region = r;
+  e->plan = k;
   e->arena = p->arena;
   e->x = p->regions->loops->exprs;
   e->s = p->regions->loops->scalars;
-  e->name = suffix ? arena_printf(e->arena, "%s_%s", r->name, suffix) : r->name;
+  e->name = k->suffix ? arena_printf(e->arena, "%s_%s", name, k->suffix) : name;
   e->comment = comment_of(e);
   e->scopes[0].indent = 1;
   e->scopes[0].serial = ++e->serial;
-  e->launch.region = r;
+  e->launch.region = k->region;
   return e;
 }
 
-unsigned emit_multiprocessors(const struct program_options *o) {
-  const struct target *t = o->target ? target_find(str_from(o->target)) : NULL;
-  return t ? machine_of(t)->multiprocessors : 132;
-}
-
 // ---- parameters ----
-
-const struct expr *emit_constexpr(struct emitter *e, const char *name, int64_t value) {
-  const struct expr *symbol = program_constant(e->p, name);
-  vec_push(e->arena, &e->constants,
-           (struct kernel_constant){
-               .name = name, .value = arena_printf(e->arena, "%" PRId64, value), .symbol = symbol});
-  return symbol;
-}
 
 static struct launch_arg *find_arg(struct emitter *e, enum launch_arg_kind kind, const void *what,
                                    uint32_t which) {
@@ -99,24 +83,7 @@ static const char *add_buffer(struct emitter *e, struct buffer *b, bool written)
   return name;
 }
 
-// Is text written inside a loop whose loads run ahead of its stores?
-static bool is_pipelined(const struct emitter *e) {
-  for (unsigned i = 1; i <= e->depth; i++)
-    if (e->scopes[i].is_pipelined)
-      return true;
-  return false;
-}
-
-const char *emit_buffer(struct emitter *e, struct buffer *b) {
-  return emit_element(e, b, NULL, false);
-}
-
-const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place,
-                         bool is_store) {
-  struct emit_access a = {b, is_pipelined(e) ? NULL : place, is_store};
-  vec_push(e->arena, &e->accesses, a);
-  return add_buffer(e, b, false);
-}
+const char *emit_buffer(struct emitter *e, struct buffer *b) { return add_buffer(e, b, false); }
 
 void emit_writes(struct emitter *e, struct buffer *b) { add_buffer(e, b, true); }
 
@@ -136,8 +103,8 @@ const char *emit_size(struct emitter *e, const struct expr *size) {
 }
 
 static bool is_constant_symbol(const struct emitter *e, const struct expr *symbol) {
-  for (size_t i = 0; i < e->constants.len; i++)
-    if (e->constants.at[i].symbol == symbol)
+  for (size_t i = 0; i < e->plan->constants.len; i++)
+    if (e->plan->constants.at[i].symbol == symbol)
       return true;
   return false;
 }
@@ -160,23 +127,6 @@ const char *emit_seed(struct emitter *e, uint32_t which) {
   return name;
 }
 
-struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
-                              const struct expr *numel) {
-  struct loops *l = p->regions->loops;
-  struct buffer *b = arena_new(p->arena, struct buffer);
-  b->id = (uint32_t)l->buffers.len;
-  for (size_t i = 0; i < l->buffers.len; i++)
-    if (l->buffers.at[i]->id >= b->id)
-      b->id = l->buffers.at[i]->id + 1;
-  b->name = arena_printf(p->arena, "%s_%u", name, b->id);
-  b->dtype = t;
-  b->role = BUFFER_TEMP;
-  b->numel = numel;
-  vec_push(l->arena, &l->buffers, b);
-  vec_push(l->arena, &p->regions->temporaries, b);
-  return b;
-}
-
 // ---- text ----
 
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) {
@@ -191,15 +141,9 @@ void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) {
 void emit_open(struct emitter *e, const char *header) {
   struct emit_scope *s = &e->scopes[++e->depth];
   s->lines.len = 0;
-  s->is_pipelined = false;
   s->indent = e->scopes[e->depth - 1].indent + 1;
   s->serial = ++e->serial;
   s->header = header;
-}
-
-void emit_open_pipelined(struct emitter *e, const char *header) {
-  emit_open(e, header);
-  e->scopes[e->depth].is_pipelined = true;
 }
 
 void emit_close(struct emitter *e) {
@@ -255,49 +199,65 @@ static struct kernel_text text_of(struct emitter *e) {
     vec_push(e->arena, &t.params, param_of(e, &e->launch.args.at[i]));
   for (size_t i = 0; i < e->scopes[0].lines.len; i++)
     vec_push(e->arena, &t.body, e->scopes[0].lines.at[i]);
-  kernel_text_break_lines(e->arena, &t, e->name, e->constants.at, e->constants.len);
   return t;
 }
 
-struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
-                        const char *space) {
-  struct program *p = e->p;
-  sort_args(e);
-  emit_find_reuses(e);
+static struct graph_kernel *kernel_of(struct emitter *e) {
+  const struct kernel_plan *plan = e->plan;
   struct graph_kernel *k = arena_new(e->arena, struct graph_kernel);
-  k->id = (uint32_t)p->kernels.len;
+  k->id = (uint32_t)e->p->kernels.len;
   k->name = e->name;
   k->text = text_of(e);
-  k->num_warps = num_warps;
-  k->space = space;
-  for (size_t i = 0; i < e->constants.len; i++)
-    vec_push(e->arena, &k->constants, e->constants.at[i]);
+  k->num_warps = plan->num_warps;
+  k->num_stages = plan->num_stages;
+  k->sums = plan->sums;
+  k->space = plan->space;
+  for (size_t i = 0; i < plan->constants.len; i++)
+    vec_push(e->arena, &k->constants, plan->constants.at[i]);
+  kernel_text_break_lines(e->arena, &k->text, k->name, k->constants.at, k->constants.len);
   kernel_print(e->arena, k);
-  vec_push(e->arena, &p->kernels, k);
-  e->launch.kernel = k;
-  for (unsigned i = 0; i < 3; i++) {
-    e->launch.grid_rule[i] = grid[i] ? grid[i] : expr_const(e->x, 1);
-    e->launch.grid[i] = grid_value(e->x, e->launch.grid_rule[i], k);
-  }
-  if (!e->launch.bytes)
-    e->launch.bytes = e->region->bytes ? e->region->bytes : expr_const(e->x, 0);
-  if (!e->launch.flops)
-    e->launch.flops = e->region->flops ? e->region->flops : expr_const(e->x, 0);
-  vec_push(e->arena, &p->launches, e->launch);
-  return &vec_last(&p->launches);
+  return k;
 }
 
-// ---- kinds ----
+static const struct expr *count_of(struct emitter *e, const struct expr *own,
+                                   const struct expr *of_region) {
+  return own ? own : of_region ? of_region : expr_const(e->x, 0);
+}
 
-bool emit_region(struct program *p, const struct region *r, const struct program_options *o) {
-  switch (r->kind) {
-  case REGION_MAP: return emit_without_kernel(p, r) || emit_maps(p, r, o);
-  case REGION_SCATTER: return emit_maps(p, r, o);
-  case REGION_ROWS: return emit_rows(p, r, o);
-  case REGION_ROW_COLUMN: return emit_row_column(p, r, o);
-  case REGION_SCAN: return emit_scans(p, r, o);
-  case REGION_PRODUCT: return emit_product(p, r, o);
-  case REGION_ATTENTION: return emit_attention(p, r, o);
+static void end(struct emitter *e) {
+  const struct kernel_plan *plan = e->plan;
+  struct launch *l = &e->launch;
+  sort_args(e);
+  plan_find_reuses(e->p, plan, l);
+  l->kernel = kernel_of(e);
+  l->clears = plan->clears;
+  for (unsigned i = 0; i < 3; i++) {
+    l->grid_rule[i] = plan->grid[i] ? plan->grid[i] : expr_const(e->x, 1);
+    l->grid[i] = grid_value(e->x, l->grid_rule[i], l->kernel);
   }
-  UNREACHABLE();
+  l->bytes = count_of(e, plan->bytes, plan->region->bytes);
+  l->flops = count_of(e, plan->flops, plan->region->flops);
+  vec_push(e->arena, &e->p->kernels, l->kernel);
+  vec_push(e->arena, &e->p->launches, *l);
+}
+
+// ---- kernels ----
+
+struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k) {
+  struct emitter *e = begin(p, k);
+  switch (k->kind) {
+  case KERNEL_MAP: emit_map_kernel(e, k->map); break;
+  case KERNEL_ROWS: emit_rows_kernel(e, k->rows); break;
+  case KERNEL_SCAN: emit_scan_kernel(e, k->scan); break;
+  case KERNEL_PRODUCT: emit_product_kernel(e, k->product); break;
+  case KERNEL_ATTENTION: emit_attention_kernel(e, k->attention); break;
+  }
+  return e;
+}
+
+void emit_kernel(struct program *p, const struct kernel_plan *k) {
+  struct emitter *e = emit_kernel_body(p, k);
+  if (k->last_block)
+    emit_last_block(e);
+  end(e);
 }

@@ -9,7 +9,7 @@
 #define TILE_GRAPH_EMIT_EMIT_H
 
 #include "base/map.h"
-#include "graph/program/program.h"
+#include "graph/plan/plan.h"
 
 // Text with its precedence, as Python's: smaller binds tighter.
 enum precedence {
@@ -47,7 +47,6 @@ struct emit_scope {
   unsigned indent;
   uint32_t serial; // of this opening
   const char *header;
-  bool is_pipelined; // a loop whose loads run ahead of its stores
 };
 
 // The condition under which a part of a formula is wanted.
@@ -57,13 +56,6 @@ struct emit_guard {
   struct emit_guard *next; // of all
 };
 
-// A load or a store of a whole formula, in the order of the text.
-struct emit_access {
-  struct buffer *buffer;
-  const struct expr *place; // NULL: at places that only the kernel's writer knows
-  bool is_store;
-};
-
 struct emit_info { // of a formula
   uint32_t axes;   // bits of emitter.axes
   unsigned level, uses;
@@ -71,14 +63,12 @@ struct emit_info { // of a formula
 
 struct emitter {
   struct program *p;
-  const struct program_options *o;
-  const struct region *region;
+  const struct kernel_plan *plan;
   struct arena *arena;
   struct exprs *x;
   struct scalars *s;
   const char *name, *comment;
   struct launch launch; // args in the order of first use
-  VEC(struct kernel_constant) constants;
   struct emit_axis axes[EMIT_AXES];
   unsigned axis_count;
   struct emit_scope scopes[EMIT_SCOPES];
@@ -87,7 +77,6 @@ struct emitter {
   uint32_t next_value;
   struct map infos; // by formula
   struct map known; // by formula: struct emit_known
-  VEC(struct emit_access) accesses;
   struct map names; // of functions that the kernel calls: by address of their text
   VEC(const char *) functions;
   struct emit_guard *guards;
@@ -97,16 +86,12 @@ struct emitter {
 };
 
 // ---- a kernel (graph/emit/emit.c) ----
-// `suffix` is put behind the region's name; NULL: none.
-struct emitter *emit_begin(struct program *p, const struct region *r,
-                           const struct program_options *o, const char *suffix);
-// A compile-time parameter with its default. Returns its symbol in rules of grids.
-const struct expr *emit_constexpr(struct emitter *e, const char *name, int64_t value);
+// Prints a kernel and appends it, with its launch, to the program.
+void emit_kernel(struct program *p, const struct kernel_plan *k);
+// The kernel's body, ready to be printed as one.
+struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k);
 // The parameter for a buffer; one that is stored to has been announced by emit_writes.
 const char *emit_buffer(struct emitter *e, struct buffer *b);
-// The same for element `place`, which each program reads or writes for its own part of the axes.
-const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place,
-                         bool is_store);
 void emit_writes(struct emitter *e, struct buffer *b);
 // The name of the buffer's parameter, which is there.
 const char *emit_parameter(struct emitter *e, const struct buffer *b);
@@ -118,40 +103,12 @@ const char *emit_seed(struct emitter *e, uint32_t which);
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) PRINTF(3, 4);
 // Opens a loop: `header` without the colon's line end ("for r0 in range(0, 8, 2):").
 void emit_open(struct emitter *e, const char *header);
-// The same for a loop whose loads run ahead of its stores.
-void emit_open_pipelined(struct emitter *e, const char *header);
 void emit_close(struct emitter *e);
 // A function the kernel calls, by its whole text.
 void emit_helper(struct emitter *e, const char *text);
-// Makes the kernel and its launch. The grid is of the graph's symbols and of those of constants.
-struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
-                        const char *space);
-// The kernel of `tail` becomes a function that the last program of `e`'s launch calls when it ends
-// (graph/emit/tail.c): what follows from all of them takes no launch. With `parallel`, the last of
-// each group of programs with the same index along x; else the last of all. False: it cannot.
-bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool parallel);
-// The same for any groups: this program's is number `group`, of `count` programs.
-bool emit_tail_of(struct emitter *e, struct emitter *tail, int64_t groups, const char *group,
-                  const char *count);
-// Dimensions of a space (graph/emit/space.c): powers of two for which a source that was written for
-// blocks of `block` along `extent` stays right, or any; each with what was chosen. The end: the
-// text.
-void emit_space_blocks(struct strbuf *out, const char *name, const struct expr *extent,
-                       unsigned block, unsigned least, unsigned most);
-void emit_space_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
-                       unsigned most);
-const char *emit_space_end(struct emitter *e, struct strbuf *out);
-// The program's counters, at least so many: zeros before every launch, and to be left so.
-struct buffer *emit_counters(struct program *p, int64_t count);
-// A buffer between two launches.
-struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
-                              const struct expr *numel);
-// How many programs a device like the target's runs side by side, as a number of multiprocessors.
-unsigned emit_multiprocessors(const struct program_options *o);
-
-// ---- what may be in the same memory (graph/emit/reuse.c) ----
-// Notes in the launch which outputs can take the memory of which inputs.
-void emit_find_reuses(struct emitter *e);
+// The rest of `e`'s kernel where its plan has a last-block reduction (graph/emit/last_block.c): the
+// body of that is a function that the last program of a group calls.
+void emit_last_block(struct emitter *e);
 
 // ---- places (graph/emit/index.c) ----
 struct text emit_index(struct emitter *e, const struct expr *place);
@@ -187,35 +144,11 @@ struct text emit_literal(struct emitter *e, const struct scalar *v);
 const char *emit_number(struct emitter *e, enum dtype t, union element value);
 const char *emit_type(enum dtype t); // "tl.float32"
 
-// ---- regions taken apart (graph/emit/region.c) ----
-// A reduction whose result the rest of the region refers to by `result`.
-struct emit_reduction {
-  const struct stage *stage;
-  const struct scalar *body, *result;
-};
-struct emit_write {
-  const struct stage *stage;
-  struct buffer *buffer;
-  const struct expr *place;
-  const struct scalar *body;
-};
-// Formulas with what the region makes itself written in, in order.
-struct emit_parts {
-  VEC(struct emit_reduction) reductions;
-  VEC(struct emit_write) writes;
-};
-bool emit_take_apart(struct program *p, const struct region *r, struct emit_parts *ret);
-
-// ---- without a kernel (graph/emit/copy.c) ----
-// Copies and zeros alone. False: it needs a kernel.
-bool emit_without_kernel(struct program *p, const struct region *r);
-
-// ---- kinds ----
-bool emit_maps(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_rows(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_row_column(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_scans(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_product(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_attention(struct program *p, const struct region *r, const struct program_options *o);
+// ---- kinds of kernels ----
+void emit_map_kernel(struct emitter *e, const struct map_plan *m);
+void emit_rows_kernel(struct emitter *e, const struct rows_kernel *k);
+void emit_scan_kernel(struct emitter *e, const struct scan_plan *s);
+void emit_product_kernel(struct emitter *e, const struct product_kernel *k);
+void emit_attention_kernel(struct emitter *e, const struct attention_plan *t);
 
 #endif

@@ -8,37 +8,18 @@
 
 #include <inttypes.h>
 
-// Where what is reduced at `level` begins, in tickets.
-static int64_t start_of(const struct rows *s, unsigned level) { return level * s->lag; }
-
-static int64_t row_count(const struct rows *s) {
-  int64_t rows = 0;
-  expr_is_const(s->x->symbol->limit, &rows);
-  return rows;
-}
-
-static int64_t chunk_count(const struct rows *s) { return row_count(s) * s->splits; }
-static int64_t ticket_count(const struct rows *s) {
-  return chunk_count(s) + start_of(s, s->levels);
-}
-
-// Counters: for each level how many chunks of each row have been reduced, how many tickets are
-// drawn, how many programs have done with waiting.
-static int64_t drawn_place(const struct rows *s) { return s->levels * row_count(s); }
-static int64_t done_place(const struct rows *s) { return drawn_place(s) + 1; }
-
 static const char *counter(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
-  const char *base = emit_buffer(e, e->p->counters);
-  return level ? arena_printf(e->arena, "%s + %" PRId64 " + x", base, level * row_count(w->s))
+  const char *base = emit_buffer(e, w->k->queue.counters);
+  return level ? arena_printf(e->arena, "%s + %" PRId64 " + x", base, level * w->k->queue.rows)
                : arena_printf(e->arena, "%s + x", base);
 }
 
 static void open_chunk(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
-  struct rows *s = w->s;
-  int64_t start = start_of(s, level);
-  int64_t end = start + chunk_count(s);
+  const struct rows *s = w->s;
+  int64_t start = rows_queue_start(s, level);
+  int64_t end = start + w->k->queue.chunks;
   if (level == s->levels)
     emit_open(e, arena_printf(e->arena, "if ticket >= %" PRId64 ":", start));
   else if (level == 0)
@@ -63,16 +44,15 @@ static void open_chunk(struct row_writer *w, unsigned level) {
 // the kernel that would cost all programs registers.
 static void clear_counters(struct row_writer *w) {
   struct emitter *e = w->e;
-  const struct rows *s = w->s;
-  const char *counters = emit_buffer(e, e->p->counters);
+  const char *counters = emit_buffer(e, w->k->queue.counters);
   int64_t lanes = 1;
-  while (lanes <= done_place(s))
+  while (lanes <= w->k->queue.done)
     lanes *= 2;
-  emit_line(e, 1, "if ticket == %" PRId64 ":", ticket_count(s) - 1);
-  emit_line(e, 1, "    tl.atomic_poll(%s + %" PRId64 ", %" PRId64 ")", counters, done_place(s),
-            chunk_count(s));
+  emit_line(e, 1, "if ticket == %" PRId64 ":", w->k->queue.ids - 1);
+  emit_line(e, 1, "    tl.atomic_poll(%s + %" PRId64 ", %" PRId64 ")", counters, w->k->queue.done,
+            w->k->queue.chunks);
   emit_line(e, 1, "    i = tl.arange(0, %" PRId64 ")", lanes);
-  emit_line(e, 1, "    tl.store(%s + i, 0, mask=i < %" PRId64 ")", counters, done_place(s) + 1);
+  emit_line(e, 1, "    tl.store(%s + i, 0, mask=i < %" PRId64 ")", counters, w->k->queue.done + 1);
 }
 
 static void count_chunk(struct row_writer *w, const char *place) {
@@ -85,12 +65,12 @@ static void count_chunk(struct row_writer *w, const char *place) {
 static void count_late(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   const struct rows *s = w->s;
-  int64_t start = start_of(s, level);
+  int64_t start = rows_queue_start(s, level);
   const char *chunk = start ? arena_printf(e->arena, "(ticket - %" PRId64 ")", start) : "ticket";
-  const char *first = level ? arena_printf(e->arena, " + %" PRId64, level * row_count(s)) : "";
-  emit_line(e, 1, "if ticket < %" PRId64 ":", start + chunk_count(s));
-  count_chunk(w, arena_printf(e->arena, "%s%s + %s // %u", emit_buffer(e, e->p->counters), first,
-                              chunk, s->splits));
+  const char *first = level ? arena_printf(e->arena, " + %" PRId64, level * w->k->queue.rows) : "";
+  emit_line(e, 1, "if ticket < %" PRId64 ":", start + w->k->queue.chunks);
+  count_chunk(w, arena_printf(e->arena, "%s%s + %s // %u", emit_buffer(e, w->k->queue.counters),
+                              first, chunk, s->splits));
 }
 
 // All programs that reduce row x at the level before have done so.
@@ -99,7 +79,7 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
   emit_line(e, 1, "tl.atomic_poll(%s, %u)", counter(w, level - 1), w->s->splits);
   if (level == w->s->levels) {
     emit_line(e, 1, "tl.atomic_add(%s + %" PRId64 ", 1, sem=\"relaxed\")",
-              emit_buffer(e, e->p->counters), done_place(w->s));
+              emit_buffer(e, w->k->queue.counters), w->k->queue.done);
     clear_counters(w);
   }
   row_writer_fetch_parts(w, level);
@@ -124,7 +104,7 @@ static void load_early(struct row_writer *w, struct map *seen, const struct scal
 }
 
 static void load_level(struct row_writer *w, unsigned level) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   // A chunk stays in the cache until it has been read for the last time. Nobody here reads what is
   // written.
   bool is_last = level == s->levels;
@@ -141,7 +121,7 @@ static void load_level(struct row_writer *w, unsigned level) {
 }
 
 static void reduce_chunk(struct row_writer *w, unsigned level) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       row_writer_reduce_chunk(w, &s->reductions[i]);
@@ -149,12 +129,12 @@ static void reduce_chunk(struct row_writer *w, unsigned level) {
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       row_writer_put_part(w, &s->reductions[i]);
-  emit_line(w->e, 1, "if ticket < %" PRId64 ":", start_of(s, level + 1));
+  emit_line(w->e, 1, "if ticket < %" PRId64 ":", rows_queue_start(s, level + 1));
   count_chunk(w, counter(w, level));
 }
 
 static void write_chunk(struct row_writer *w) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   const char *hint = w->e->store_hint;
   w->e->store_hint = NULL;
   for (unsigned level = 0; level <= s->levels; level++)
@@ -163,31 +143,28 @@ static void write_chunk(struct row_writer *w) {
   row_writer_stores(w, s->levels, true);
 }
 
-void rows_emit_tickets(struct rows *s) {
-  struct row_writer w = row_writer_begin(s, NULL);
-  struct emitter *e = w.e;
-  struct buffer *counters = emit_counters(s->p, done_place(s) + 1);
+void rows_put_chunks(struct row_writer *w) {
+  const struct rows *s = w->s;
+  struct emitter *e = w->e;
   for (size_t i = 0; i < s->write_count; i++)
     emit_writes(e, s->writes[i].buffer);
-  emit_writes(e, counters);
-  w.level = 1;
-  w.x_bit = 1u << e->axis_count;
+  emit_writes(e, w->k->queue.counters);
+  w->level = 1;
+  w->x_bit = 1u << e->axis_count;
   emit_axis(e, s->x, "x", NULL, 1);
-  row_writer_r(&w);
-  row_writer_count(&w);
+  row_writer_r(w);
+  row_writer_count(w);
   emit_line(e, 0, "ticket = tl.atomic_add(%s + %" PRId64 ", 1, sem=\"relaxed\")",
-            emit_buffer(e, counters), drawn_place(s));
+            emit_buffer(e, w->k->queue.counters), w->k->queue.drawn);
   for (unsigned level = 0; level <= s->levels; level++) {
-    open_chunk(&w, level);
-    load_level(&w, level);
+    open_chunk(w, level);
+    load_level(w, level);
     if (level)
-      wait_for_row(&w, level);
+      wait_for_row(w, level);
     if (level < s->levels)
-      reduce_chunk(&w, level);
+      reduce_chunk(w, level);
     else
-      write_chunk(&w);
+      write_chunk(w);
     emit_close(e);
   }
-  const struct expr *grid[3] = {expr_const(e->x, ticket_count(s)), NULL, NULL};
-  emit_end(e, s->num_warps, grid, "num_warps=4,8,16");
 }

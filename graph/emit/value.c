@@ -172,10 +172,10 @@ static uint32_t guard_axes(struct emitter *e) {
 // Place in a buffer; over `axes` too where the place itself does not depend on them, so that a mask
 // fits.
 static const char *pointer_text(struct emitter *e, struct buffer *b, const struct expr *place,
-                                uint32_t axes, bool is_store) {
+                                uint32_t axes) {
   uint32_t own = emit_index_axes(e, place);
   struct text at = emit_index(e, place);
-  const char *base = emit_element(e, b, place, is_store);
+  const char *base = emit_buffer(e, b);
   const char *s = at.is_number && strcmp(at.s, "0") == 0
                       ? base
                       : arena_printf(e->arena, "%s + %s", base, text_within(e, at, PREC_TERM));
@@ -190,7 +190,7 @@ static const char *pointer_text(struct emitter *e, struct buffer *b, const struc
 static struct text load(struct emitter *e, const struct scalar *v, const char *other) {
   uint32_t axes = info_of(e, v)->axes, guarded = guard_axes(e);
   const char *mask = with_guards(e, emit_mask(e, axes | guarded));
-  const char *s = pointer_text(e, v->buffer, v->index, guarded, false);
+  const char *s = pointer_text(e, v->buffer, v->index, guarded);
   bool hinted = e->load_hint && e->hinted_axes && (axes & e->hinted_axes) == e->hinted_axes;
   return text_atom(arena_printf(e->arena, "tl.load(%s%s%s%s%s%s%s)", s, mask ? ", mask=" : "",
                                 mask ? mask : "", mask && other ? ", other=" : "",
@@ -323,7 +323,7 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
   }
   const char *inside = emit_mask(e, axes);
   mask = mask && inside ? arena_printf(e->arena, "%s & %s", inside, mask) : inside ? inside : mask;
-  const char *at = pointer_text(e, b, place, axes, true);
+  const char *at = pointer_text(e, b, place, axes);
   const char *what = value.s;
   if (accumulates && value.is_number)
     what = arena_printf(e->arena, "tl.full([], %s, %s)", value.s, emit_type(v->dtype));

@@ -74,3 +74,58 @@ const char *launch_grid_text(struct arena *a, struct exprs *x, const struct laun
   strbuf_finish(&out);
   return text;
 }
+
+// ---- all kernels of a program ----
+
+void program_share_kernels(struct program *p) {
+  struct map seen = {0};
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct launch *l = &p->launches.at[i];
+    struct str source = str_from(l->kernel->source);
+    struct graph_kernel *k = map_get(&seen, source);
+    if (k)
+      l->kernel = k;
+    else
+      map_put(p->arena, &seen, source, l->kernel);
+  }
+}
+
+// A name that stands for another source already gets a number behind it. `last`: the last number of
+// each name, so that a name that many kernels have does not try them all.
+static void name_kernel(struct program *p, struct map *names, struct map *last,
+                        struct graph_kernel *k) {
+  const char *name = k->name;
+  uintptr_t n = (uintptr_t)map_get(last, str_from(k->name));
+  for (n = n ? n : 1; map_get(names, str_from(name)); n++)
+    name = arena_printf(p->arena, "%s_%u", k->name, (unsigned)n + 1);
+  map_put(p->arena, last, str_from(k->name), (void *)n);
+  if (name != k->name) {
+    k->name = name;
+    kernel_print(p->arena, k);
+  }
+  map_put(p->arena, names, str_from(name), k);
+}
+
+void program_name_kernels(struct program *p) {
+  struct map names = {0}, last = {0};
+  size_t kept = 0;
+  for (size_t i = 0; i < p->kernels.len; i++)
+    p->kernels.at[i]->id = UINT32_MAX;
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct graph_kernel *k = p->launches.at[i].kernel;
+    if (k->id != UINT32_MAX)
+      continue;
+    k->id = (uint32_t)kept;
+    name_kernel(p, &names, &last, k);
+    p->kernels.at[kept++] = k;
+  }
+  p->kernels.len = kept;
+}
+
+void program_keep_buffers(struct program *p) {
+  const struct loops *l = p->regions->loops;
+  p->buffers = arena_array(p->arena, struct buffer *, l->buffers.len + 1);
+  for (size_t i = 0; i < l->buffers.len; i++)
+    p->buffers[i] = l->buffers.at[i];
+  p->buffer_count = l->buffers.len;
+}

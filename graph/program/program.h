@@ -75,6 +75,11 @@ struct program_zeros { // a buffer to be cleared, and how many launches come bef
   size_t launches;
 };
 
+struct in_place {
+  const struct launch *launch;
+  const struct buffer *to;
+};
+
 struct placement {
   struct buffer *buffer;
   const struct expr *offset, *size; // bytes in the arena; a multiple of 256
@@ -87,6 +92,7 @@ struct program {
   struct buffer **buffers; // all of them, also those that only emission made
   size_t buffer_count;
   enum dtype index_dtype;
+  VEC(struct kernel_plan *) plans; // graph/plan/plan.h: a kernel and its launch each
   VEC(struct graph_kernel *) kernels;
   VEC(struct launch) launches;
   VEC(struct program_copy) copies;
@@ -96,6 +102,7 @@ struct program {
   // How many programs of a launch have ended: the last one goes on with what follows from all of
   // them, and leaves zeros. Placed for the whole run. NULL: no launch counts.
   struct buffer *counters;
+  VEC(struct in_place) in_place; // outputs in the memory of inputs of the same launch
   const struct expr *arena_bytes;
   const struct expr
       *eager_bytes; // peak of temporaries when operators run one by one, each with its own result
@@ -119,12 +126,6 @@ void program_print_tile(const struct program *p, struct strbuf *out); // all sou
 // What tl.rand is given as its seed by random operator number `which`.
 uint64_t program_seed(uint64_t seed, uint32_t which);
 
-// ---- emission (graph/emit/emit.c and emit_*.c) ----
-// Appends the kernels and launches of one region, and buffers that they need between them.
-bool emit_region(struct program *p, const struct region *r, const struct program_options *o);
-// When all regions have been: zeros that no launch can clear get a kernel.
-bool emit_zeros(struct program *p, const struct program_options *o);
-
 // ---- sources and grids (graph/program/kernel.c) ----
 // Sets the kernel's source from its text, its name and its constants.
 void kernel_print(struct arena *a, struct graph_kernel *k);
@@ -138,12 +139,12 @@ const struct expr *grid_value(struct exprs *x, const struct expr *rule,
 // alone.
 const char *launch_grid_text(struct arena *a, struct exprs *x, const struct launch *l);
 
-// ---- memory (graph/program/memory_plan.c, graph/program/launch_order.c) ----
-// Puts the launches in an order that needs little memory: the one they have, where no other needs
-// less.
-void program_order_launches(struct program *p);
-// Places every temporary.
-bool memory_plan(struct program *p);
+// Sources that are equal are one kernel.
+void program_share_kernels(struct program *p);
+// Keeps the kernels that are launched, numbered and named in the order of their first launch.
+void program_name_kernels(struct program *p);
+// Buffers between launches stay the program's.
+void program_keep_buffers(struct program *p);
 
 // ---- running (graph/run/run.c) ----
 struct loaded_program;

@@ -12,7 +12,7 @@ enum { LAUNCH_MOST_ARGS = 256 };
 
 struct loaded_kernel {
   tile_kernel *kernel;  // as the program has it
-  tile_kernel *quick;   // its quick form (graph/emit/quick.h); NULL: none was wanted
+  tile_kernel *quick;   // its quick form (graph/plan/quick.h); NULL: none was wanted
   atomic_bool is_there; // `kernel` can be launched in the place of `quick`
 };
 

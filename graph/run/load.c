@@ -3,7 +3,7 @@
 // their quick forms, until settle.c has put them in their place.
 #include "base/memory.h"
 #include "base/thread_pool.h"
-#include "graph/emit/quick.h"
+#include "graph/plan/quick.h"
 #include "graph/run/internal.h"
 #include "jit/jit.h"
 

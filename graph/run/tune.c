@@ -7,7 +7,7 @@
 #include "autotune/tuned/tuned.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "graph/emit/kernel_config.h"
+#include "graph/plan/kernel_config.h"
 #include "graph/run/internal.h"
 #include "runtime/internal.h"
 

@@ -3,8 +3,8 @@
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
-#include "graph/emit/kernel_config.h"
-#include "graph/emit/quick.h"
+#include "graph/plan/kernel_config.h"
+#include "graph/plan/quick.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"

@@ -2,7 +2,7 @@
 // Products as kernels: sizes around blocks, dtypes, strides, prologues and epilogues, split k,
 // batches, convolutions; and what blocks are chosen.
 #include "emit_check.h"
-#include "graph/emit/product.h"
+#include "graph/plan/product_plan.h"
 
 #include <check.h>
 #include <stdio.h>

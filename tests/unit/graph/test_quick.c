@@ -2,8 +2,9 @@
 // Quick forms of kernels: which there are, and that they compute the same bits, on the host with
 // the blocks of a GPU.
 #include "emit_check.h"
-#include "graph/emit/kernel_config.h"
-#include "graph/emit/quick.h"
+#include "graph/plan/attention_plan.h"
+#include "graph/plan/kernel_config.h"
+#include "graph/plan/quick.h"
 
 #include <check.h>
 #include <stdio.h>
