@@ -83,7 +83,7 @@ static void give_result(struct attention_writer *w) {
             zero ? "tl.where(total > 0, total, 1.0)" : "total");
   uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, w->p->n);
   const struct scalar *load =
-      scalar_load(w->s, w->p->stage->out, attention_place(w->s, w->x, w->p, w->p->stage->offset));
+      scalar_load(w->s, w->p->stage->out, attention_offset(w->s, w->x, w->p, w->p->stage->offset));
   const struct scalar *full = scalar_convert(w->s, load, w->p->sum);
   const char *half = "out", *name = "out";
   if (load != full)
@@ -98,8 +98,8 @@ static void give_result(struct attention_writer *w) {
 static void store_sums(struct attention_writer *w) {
   struct emitter *e = w->e;
   struct buffer *b = w->p->t->lse;
-  const struct expr *place = w->p->lse_place;
-  if (w->p->score.formula || w->p->score.added)
+  const struct expr *place = w->p->lse_offset;
+  if (w->p->score.expr || w->p->score.added)
     emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
   else
     emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
@@ -141,7 +141,7 @@ static void emit_start(struct attention_writer *w, const struct expr **ret_depth
   *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
   // A finite start: a row that has seen no key yet would compute inf - inf.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
-            w->p->score.formula || w->p->score.added ? "float(\"-inf\")" : "-1e30",
+            w->p->score.expr || w->p->score.added ? "float(\"-inf\")" : "-1e30",
             emit_type(w->p->sum));
   if (w->p->sums_by_product) {
     emit_line(e, 0, "total = tl.zeros([BLOCK_M, %u], %s)", SUM_COLUMNS, emit_type(w->p->sum));

@@ -10,7 +10,7 @@ static const double log2_of_e = 1.4426950408889634;
 
 struct step {
   const struct expr *inner, *columns; // depth for k, columns for v
-  bool has_tail;                      // keys beyond the end may be met
+  bool has_remainder;                 // keys beyond the end may be met
   bool has_mask;                      // `seen` is asked
 };
 
@@ -19,9 +19,10 @@ static const struct expr *key_axis(struct attention_writer *w, const char *name,
   struct emitter *e = w->e;
   const struct expr *t = attention_twin(w, w->p->t->key, name);
   emit_line(e, 1, "%s = (k0 + tl.arange(0, BLOCK_N))%s", name, shape);
-  const char *mask = !step->has_tail ? NULL
-                                     : arena_printf(e->arena, "(%s < %s)", name,
-                                                    emit_extent(e, attention_extent(w->p->t->key)));
+  const char *mask = !step->has_remainder
+                         ? NULL
+                         : arena_printf(e->arena, "(%s < %s)", name,
+                                        emit_extent(e, attention_extent(w->p->t->key)));
   emit_axis(e, t, name, mask, 1);
   return t;
 }
@@ -36,13 +37,12 @@ static const char *precision(enum dtype t) {
   return t == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
 }
 
-// A formula of its own: what it gives for each pair of query and key.
-static void emit_formula(struct attention_writer *w, const struct expr *key) {
+// A expression tree of its own: what it gives for each pair of query and key.
+static void put_score_expr(struct attention_writer *w, const struct expr *key) {
   struct emitter *e = w->e;
   if (w->p->score.scale != 1)
     emit_line(e, 1, "s = %s", scaled_product(w));
-  const struct scalar *v =
-      attention_with_axes(w, w->p->score.formula, w->p->t->key, key, NULL, NULL);
+  const struct scalar *v = attention_with_axes(w, w->p->score.expr, w->p->t->key, key, NULL, NULL);
   uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, key);
   emit_given(e, w->p->t->product, "s", axes, 1);
   emit_count(e, v);
@@ -67,8 +67,8 @@ static void emit_product_of_keys(struct attention_writer *w, const struct expr *
   emit_line(e, 1, "s = tl.dot(q, k%s%s)", start, precise);
   if (v && !w->p->scales_queries)
     emit_line(e, 1, "s = %s + %s", scaled_product(w), emit_operand(e, v, PREC_TERM));
-  else if (w->p->score.formula)
-    emit_formula(w, key);
+  else if (w->p->score.expr)
+    put_score_expr(w, key);
 }
 
 static void emit_mask_of_keys(struct attention_writer *w, const struct expr *key,
@@ -104,7 +104,7 @@ static void emit_softmax_of_any(struct attention_writer *w) {
 
 static void emit_softmax(struct attention_writer *w) {
   struct emitter *e = w->e;
-  if (w->p->score.formula || w->p->score.added) {
+  if (w->p->score.expr || w->p->score.added) {
     emit_softmax_of_any(w);
     return;
   }
@@ -156,8 +156,8 @@ static const char *bound_text(struct attention_writer *w, const struct expr *bou
   struct emitter *e = w->e;
   const struct expr *at =
       expr_symbol(w->x, "m_first", 0, w->p->m->symbol->hi, attention_extent(w->p->m));
-  bound = attention_place(w->s, w->x, w->p,
-                          expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
+  bound = attention_offset(w->s, w->x, w->p,
+                           expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
   emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, 0);
   return emit_index(e, bound).s;
 }
@@ -182,7 +182,7 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
     emit_line(e, 0, "begin = %s // BLOCK_N * BLOCK_N",
               arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
   }
-  struct step rest = {inner, columns, w->p->has_tail, true};
+  struct step rest = {inner, columns, w->p->has_remainder, true};
   if (!w->p->has_whole) {
     emit_keys(w, begin, end, &rest);
     return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of emission share: a kernel's source while it is written.
+// What the files of emission share: a kernel's source while it is printed from its plan.
 //
-// Values are text. A formula is written as one expression where it is short and used once, else as
-// a statement `v3 = ...` in the outermost scope that knows its axes: scope 0 is the kernel, deeper
-// ones are loops. A loop's text is put behind what was written around it meanwhile, so that what a
-// loop does not change stands in front of it.
+// Values are text. An expression tree is one expression where it is short and used once, else a
+// statement `v3 = ...` in the outermost scope that knows its axes: scope 0 is the kernel, deeper
+// ones are loops. A loop is put behind what was printed around it meanwhile, so that what the loop
+// does not change stands in front of it.
 #ifndef TILE_GRAPH_EMIT_EMIT_H
 #define TILE_GRAPH_EMIT_EMIT_H
 
@@ -28,7 +28,7 @@ struct text {
   enum precedence prec;
   bool is_name;   // costs nothing to repeat
   bool is_number; // literal
-  bool is_narrow; // an i32 where the formula says i64: an index
+  bool is_narrow; // an i32 where the expression tree says i64: an index
 };
 
 enum { EMIT_SCOPES = 4, EMIT_AXES = 24, EMIT_WIDTH = 88 };
@@ -49,14 +49,14 @@ struct emit_scope {
   const char *header;
 };
 
-// The condition under which a part of a formula is wanted.
+// The condition under which a part of a expression tree is wanted.
 struct emit_guard {
   const struct emit_guard *outer;
   const struct scalar *condition;
   struct emit_guard *next; // of all
 };
 
-struct emit_info { // of a formula
+struct emit_info { // of a expression tree
   uint32_t axes;   // bits of emitter.axes
   unsigned level, uses;
 };
@@ -75,8 +75,8 @@ struct emitter {
   unsigned depth;
   uint32_t serial;
   uint32_t next_value;
-  struct map infos; // by formula
-  struct map known; // by formula: struct emit_known
+  struct map infos; // by expression tree
+  struct map known; // by expression tree: struct emit_known
   struct map names; // of functions that the kernel calls: by address of their text
   VEC(const char *) functions;
   struct emit_guard *guards;
@@ -121,7 +121,7 @@ void emit_axis(struct emitter *e, const struct expr *axis, const char *name, con
 bool emit_axis_is_wide(const struct expr *axis);
 uint32_t emit_index_axes(struct emitter *e, const struct expr *place);
 
-// ---- formulas (graph/emit/value.c, graph/emit/scalar.c) ----
+// ---- expression trees (graph/emit/value.c, graph/emit/scalar.c) ----
 // Counts the uses of v's parts, before anything is written.
 void emit_count(struct emitter *e, const struct scalar *v);
 // From here on v is that text, known in scope `level`, over these axes.

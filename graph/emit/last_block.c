@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from all programs of a launch, and is small, needs no launch of its own: each
-// program counts itself when its results are in memory, and the one that finds that all others have
-// done so goes on with it. Nobody waits for anybody. It leaves the counter at zero for the next
+// Last-block reduction: small work that needs the results of all programs of a launch takes no
+// launch of its own. Each program counts itself after its results are in memory, and the one that
+// completes the count goes on with that work. No program waits. It resets the counter for the next
 // launch.
 //
 //     tl.store(out1 + split, sum0)
@@ -10,9 +10,9 @@
 //         sum_finish(out1, out0)
 //         tl.store(count + tl.program_id(0), 0)
 //
-// The atomic operation releases what this program has stored (the barrier: all its threads), and
-// makes what the others have released visible. Partial results are read in one order, so that the
-// result does not depend on who is last.
+// The atomic operation releases the stores of this program (the barrier: those of all its threads)
+// and acquires those of the others. Partial results are read in a fixed order, so the result does
+// not depend on which program is last.
 #include "graph/emit/emit.h"
 
 // The launch's name for what the tail calls a->name.

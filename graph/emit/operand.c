@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tl.dot. A half that a formula converts to f32 goes in as it is; what is computed in
-// f32 is rounded to the dtype that the operand had in the graph, as an eager program does.
+// Operands of tl.dot. A half that a expression tree converts to f32 goes in as it is; what is
+// computed in f32 is rounded to the dtype that the operand had in the graph, as an eager program
+// does.
 #include "graph/emit/operand.h"
 
 // The conditions of all masks around the load, and those of the axes that it depends on.

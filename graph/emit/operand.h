@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tl.dot: formulas that give halves as they lie in memory, where they can.
+// Operands of tl.dot: expression trees that give half-precision values as they lie in memory, where
+// they can.
 #ifndef TILE_GRAPH_EMIT_OPERAND_H
 #define TILE_GRAPH_EMIT_OPERAND_H
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions around a matrix product: a block of the result goes through a loop over k whose loads are
-// pipelined; what follows the product is computed on the sums while they are in registers.
+// Prints matrix products: a block of the result goes through a loop over k whose loads are
+// pipelined; the epilogue is computed on the sums while they are in registers.
 //
 //   for k0 in range(0, 4096, BLOCK_K):
 //       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
 //   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
-//
-// Where there are few programs and k is long, k is cut into parts. Each program writes its sums;
-// the last one of a block to do so adds them up in order and does the rest. Where that were much
-// for one program, a second kernel does it.
 #include "graph/emit/emit.h"
 #include "graph/emit/operand.h"
 #include "graph/plan/product_plan.h"
@@ -179,13 +175,14 @@ static void emit_loop(struct product_writer *w) {
 
 // ---- what follows ----
 
-// The formulas behind refer to a product by a load of its buffer.
+// The expression trees behind refer to a product by a load of its buffer.
 static void give_sum(struct product_writer *w, unsigned i) {
   struct emitter *e = w->e;
   const struct stage *s = w->g->stages[i];
   uint32_t axes =
       emit_index_axes(e, w->g->batch) | emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
-  const struct scalar *load = scalar_load(w->s, s->out, product_place(w->s, w->x, w->g, s->offset));
+  const struct scalar *load =
+      scalar_load(w->s, s->out, product_offset(w->s, w->x, w->g, s->offset));
   const struct scalar *full = scalar_convert(w->s, load, w->g->sum);
   const char *name = sum_name(w, i), *half = name;
   if (load != full)
@@ -214,11 +211,11 @@ static void put_epilogue(struct product_writer *w) {
 static void store_part(struct product_writer *w) {
   struct emitter *e = w->e;
   uint32_t axes = emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
-  const struct scalar *sum = scalar_load(w->s, w->g->parts, w->g->part_place);
+  const struct scalar *sum = scalar_load(w->s, w->g->parts, w->g->part_offset);
   emit_given(e, sum, "acc", axes, 0);
   emit_writes(e, w->g->parts);
   emit_count(e, sum);
-  emit_store_value(e, w->g->parts, w->g->part_place, sum);
+  emit_store_value(e, w->g->parts, w->g->part_offset, sum);
 }
 
 // Adds up the parts in their order, always the same.
@@ -227,7 +224,7 @@ static void put_sum_of_parts(struct product_writer *w) {
   emit_line(e, 0, "acc = tl.zeros([BLOCK_M, BLOCK_N], %s)", emit_type(w->g->sum));
   emit_open(e, arena_printf(e->arena, "for part in tl.static_range(%u):", w->g->plan.split_k));
   emit_axis(e, w->g->part, "part", NULL, 1);
-  const struct scalar *one = scalar_load(w->s, w->g->parts, w->g->part_place);
+  const struct scalar *one = scalar_load(w->s, w->g->parts, w->g->part_offset);
   emit_count(e, one);
   const char *text = emit_operand(e, one, PREC_SUM);
   emit_line(e, 1, "acc += %s", text);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows: all reductions over r for each x, and what follows from them. A row that fits stays in
-// registers; a longer one is walked in blocks, once for each level of reductions and once more to
-// write, the last time backwards, so that its end is still in the cache. Few long rows are split
-// (graph/emit/rows_split.c).
+// Prints kernels of rows. A row that fits stays in registers. A longer one is read in blocks, once
+// for each level of reductions and once more to write; that pass runs backwards, so that the end of
+// the row is still in the cache. Few long rows are split (graph/emit/rows_split.c).
 #include "graph/emit/rows_writer.h"
 
 static void write_from_registers(struct row_writer *w) {

@@ -88,10 +88,10 @@ static void finish_reduction(struct row_writer *w, const struct row_reduction *d
   struct emitter *e = w->e;
   const char *name = row_writer_name(w, op_word(d), d);
   const char *text = reduce_tile(e, d, tile, w->along);
-  if (reduce_is_place(d) && w->s->splits > 1) {
+  if (reduce_is_index(d) && w->s->splits > 1) {
     emit_line(e, w->level, "%s, %s = %s", row_writer_name(w, "most", d), name, text);
     emit_line(e, w->level, "%s = %s.to(tl.int64)", name, name);
-  } else if (reduce_is_place(d))
+  } else if (reduce_is_index(d))
     emit_line(e, w->level, "%s = %s[1].to(tl.int64)", name, text);
   else if (d->result->dtype == DTYPE_I1)
     emit_line(e, w->level, "%s = %s != 0", name, text);
@@ -103,7 +103,7 @@ static void finish_reduction(struct row_writer *w, const struct row_reduction *d
 void row_writer_reduce(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *v = inside_row(w, d);
-  if (reduce_is_place(d))
+  if (reduce_is_index(d))
     v = arena_printf(e->arena, "tl.broadcast(%s, r)", v);
   finish_reduction(w, d, v);
 }
@@ -121,7 +121,7 @@ static void put_accumulators(struct row_writer *w, const struct row_reduction *d
     emit_line(e, 0, "%s = tl.zeros(%s, tl.float32)", row_writer_name(w, "count", d), w->shape);
   } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
     emit_line(e, 0, "%s = tl.full(%s, %s, %s)", name, w->shape, reduce_neutral(e, d), type);
-    if (reduce_is_place(d))
+    if (reduce_is_index(d))
       emit_line(e, 0, "%s = tl.zeros(%s, %s)", row_writer_name(w, "at", d), w->shape,
                 emit_axis_is_wide(w->s->r) ? "tl.int64" : "tl.int32");
   }
@@ -185,7 +185,7 @@ static void accumulate(struct row_writer *w, const struct row_reduction *d) {
     return;
   const char *acc = row_writer_name(w, "acc", d), *v = inside_row(w, d);
   v = in_lane(w, d, v);
-  if (!reduce_is_place(d)) {
+  if (!reduce_is_index(d)) {
     emit_line(e, 1, "%s = %s", acc, reduce_two(e, d, acc, v));
     return;
   }
@@ -225,7 +225,7 @@ void row_writer_finish(struct row_writer *w, const struct row_reduction *d, cons
     finish_softmax(w, d);
   else if (d->pair == PAIR_VARIANCE)
     combine_variance(w, d, n);
-  else if (reduce_is_place(d))
+  else if (reduce_is_index(d))
     finish_reduction(w, d,
                      arena_printf(e->arena, "(%s, %s)", row_writer_name(w, "acc", d),
                                   row_writer_name(w, "at", d)));

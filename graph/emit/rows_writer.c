@@ -9,11 +9,11 @@ struct row_writer row_writer_begin(struct emitter *e, const struct rows_kernel *
   const struct rows *s = k->rows;
   struct row_writer w = {.e = e, .k = k, .s = s, .is_row = k->is_row, .has_r_mask = k->has_r_mask};
   w.names = arena_array(e->arena, const char *, s->reduction_count + 1);
-  w.block = s->lanes ? arena_printf(s->p->arena, "LANES * %u", s->width * s->turns) : "RBLOCK";
+  w.block = s->lanes ? arena_printf(s->p->arena, "LANES * %u", s->width * s->iterations) : "RBLOCK";
   if (s->lanes) {
     w.along = w.is_row ? "axis=None" : "axis=1, keep_dims=True";
     w.within = "axis=2, keep_dims=True";
-    w.across = w.is_row && s->turns > 1 ? "axis=0, keep_dims=True" : NULL;
+    w.across = w.is_row && s->iterations > 1 ? "axis=0, keep_dims=True" : NULL;
     w.shape = w.is_row ? "[1, LANES, 1]" : "[XBLOCK, LANES, 1]";
     w.brackets = ""; // of parts
     w.brackets_x = "[:, None, None]";
@@ -61,14 +61,14 @@ void row_writer_x(struct row_writer *w) {
   emit_axis(e, x, "x", mask, 0);
 }
 
-static const char *block_atom(struct row_writer *w) {
+static const char *block_operand(struct row_writer *w) {
   return w->s->lanes ? arena_printf(w->e->arena, "(%s)", w->block) : w->block;
 }
 
 static void put_whole(struct row_writer *w) {
   const char *n = emit_extent(w->e, w->s->r->symbol->limit);
   if (w->k->has_whole)
-    emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_atom(w));
+    emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_operand(w));
 }
 
 void row_writer_r(struct row_writer *w) {
@@ -94,10 +94,11 @@ void row_writer_r(struct row_writer *w) {
 
 static void put_places(struct row_writer *w, const char *wide) {
   struct emitter *e = w->e;
-  unsigned width = w->s->width, turns = w->s->turns;
+  unsigned width = w->s->width, iterations = w->s->iterations;
   const char *lane = "tl.arange(0, LANES)[None, :, None]";
-  if (turns > 1)
-    lane = arena_printf(e->arena, "(tl.arange(0, %u)[:, None, None] * LANES + %s)", turns, lane);
+  if (iterations > 1)
+    lane =
+        arena_printf(e->arena, "(tl.arange(0, %u)[:, None, None] * LANES + %s)", iterations, lane);
   if (w->within)
     emit_line(e, 1, "r = r0%s + (%s * %u + tl.arange(0, %u)[None, None, :])", wide, lane, width,
               width);
@@ -123,7 +124,7 @@ static const char *rest(struct row_writer *w, const char *n) {
   const char *first = "whole";
   if (w->s->splits > 1)
     first = arena_printf(w->e->arena, "tl.where(split == whole // %s %% %u, whole, %s)",
-                         block_atom(w), w->s->splits, n);
+                         block_operand(w), w->s->splits, n);
   return arena_printf(w->e->arena, "for r0 in range(%s, %s, %s):", first, n, w->block);
 }
 

@@ -14,7 +14,7 @@ struct row_writer {
   bool is_row;          // one x a program: a tile has one dimension
   const char *along;    // arguments of reductions
   const char *within;   // arguments of those in a lane; NULL: has no lanes
-  const char *across;   // ... and of those of its turns; NULL: there is one
+  const char *across;   // ... and of those of its iterations; NULL: there is one
   const char *shape;    // of a tile; with lanes, of accumulators
   const char *block;    // of r, as it is written
   const char *brackets; // behind what varies along r
@@ -29,7 +29,7 @@ struct row_writer {
 struct row_writer row_writer_begin(struct emitter *e, const struct rows_kernel *k);
 void row_writer_x(struct row_writer *w);
 void row_writer_r(struct row_writer *w);
-void row_writer_count(struct row_writer *w); // uses of all formulas
+void row_writer_count(struct row_writer *w); // uses of all expression trees
 // A pass over the row, or over this program's part of it: `body` for each block.
 typedef void row_body(struct row_writer *w, unsigned level);
 void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsigned level);
@@ -72,7 +72,7 @@ void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n);
 void row_writer_fetch_parts(struct row_writer *w, unsigned level);
 void row_writer_combine_parts(struct row_writer *w, unsigned level, const char *n);
 
-// ---- tickets (graph/emit/rows_tickets.c) ----
+// ---- work queues (graph/emit/rows_queue.c) ----
 void rows_put_chunks(struct row_writer *w);
 
 #endif

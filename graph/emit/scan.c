@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums along r: blocks in order, each with what came before it added.
+// Prints running sums along r: blocks in order, each with the sum of the blocks before it added.
 #include "graph/emit/emit.h"
 #include "graph/plan/scan_plan.h"
 

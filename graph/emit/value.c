@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas as statements and expressions.
+// Expression trees as statements and expressions.
 #include "graph/emit/emit.h"
 
 #include <inttypes.h>
 
-// A name for a formula, as long as the scope where it was written is open.
+// A name for a expression tree, as long as the scope where it was written is open.
 struct emit_known {
   struct text text;
   unsigned level;
@@ -26,7 +26,7 @@ const char *text_within(struct emitter *e, struct text t, enum precedence at_mos
   return t.prec <= at_most ? t.s : arena_printf(e->arena, "(%s)", t.s);
 }
 
-// ---- what formulas depend on ----
+// ---- what expression trees depend on ----
 
 static struct emit_info *info_of(struct emitter *e, const struct scalar *v);
 
@@ -251,7 +251,7 @@ static struct text masked(struct emitter *e, const struct scalar *v) {
   return t;
 }
 
-// ---- formulas ----
+// ---- expression trees ----
 
 static struct text convert(struct emitter *e, const struct scalar *v) {
   struct text t = emit_value(e, v->in[0]);
@@ -286,7 +286,7 @@ static bool wants_name(struct emitter *e, const struct scalar *v, struct text t)
   if (v->kind == SCALAR_LOAD || v->kind == SCALAR_RANDOM)
     return true;
   const struct emit_info *i = info_of(e, v);
-  // Halves stay halves between their uses.
+  // Half-precision values stay so between their uses.
   bool is_short = v->kind == SCALAR_CONVERT && loads_zero(v);
   if (v->kind == SCALAR_INDEX)
     return i->uses > 1 && strlen(t.s) > 24;

@@ -11,8 +11,8 @@ static unsigned power_from(int64_t n, unsigned least, unsigned most) {
   return p;
 }
 
-static struct attention_blocks for_width(unsigned width, bool has_halves) {
-  if (!has_halves) // without matrix instructions
+static struct attention_blocks for_width(unsigned width, bool has_half_precision) {
+  if (!has_half_precision) // without matrix instructions
     return (struct attention_blocks){
         .block_m = width > 64 ? 16 : 32, .block_n = 32, .num_warps = 4, .num_stages = 2};
   if (width > 128)
@@ -36,7 +36,7 @@ static int64_t shared_bytes(const struct attention_shape *s, const struct attent
 // (bf16, 128 columns). A third stage does not pay: 0.146 against 0.143 (causal, 64 columns), 0.245
 // against 0.243 (bf16 for each score).
 static void leave_room(const struct attention_shape *s, struct attention_blocks *p) {
-  if (!s->loaded_bits || !s->has_halves)
+  if (!s->loaded_bits || !s->has_half_precision)
     return;
   if ((shared_bytes(s, p) > HALF_OF_SHARED || s->loaded_bits > 16) && p->block_n > 32)
     p->block_n = 32;
@@ -47,7 +47,7 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
   enum { MOST_WIDTH = 1024 };
   unsigned depth = power_from(s->depth, 16, MOST_WIDTH);
   unsigned columns = power_from(s->columns, 16, MOST_WIDTH);
-  struct attention_blocks p = for_width(depth > columns ? depth : columns, s->has_halves);
+  struct attention_blocks p = for_width(depth > columns ? depth : columns, s->has_half_precision);
   p.depth = depth;
   p.columns = columns;
   leave_room(s, &p);
@@ -57,7 +57,7 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
     p.block_m /= 2;
   p.block_m = power_from(s->queries, 16, plan_is_host(o) && p.block_m > 32 ? 32 : p.block_m);
   p.block_n = power_from(s->keys, 16, plan_is_host(o) ? 32 : p.block_n);
-  if (p.block_m < 64 && s->has_halves)
+  if (p.block_m < 64 && s->has_half_precision)
     p.num_warps = p.block_m / 16;
   return p;
 }
@@ -67,7 +67,7 @@ const char *attention_space(struct arena *a, const struct expr *queries, const s
                             const struct program_options *o) {
   if (plan_is_host(o))
     return NULL;
-  unsigned least = s->has_halves ? 32 : 16, most = s->has_halves ? 128 : 64;
+  unsigned least = s->has_half_precision ? 32 : 16, most = s->has_half_precision ? 128 : 64;
   struct strbuf out = {.arena = a};
   space_put_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
   if (s->keys > p->block_n)

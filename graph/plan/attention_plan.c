@@ -10,8 +10,8 @@
 
 enum { MOST_GRID = 65535 };
 
-const struct expr *attention_place(struct scalars *s, struct exprs *x,
-                                   const struct attention_plan *t, const struct expr *e) {
+const struct expr *attention_offset(struct scalars *s, struct exprs *x,
+                                    const struct attention_plan *t, const struct expr *e) {
   const struct expr *zero = expr_const(x, 0);
   return t->is_batched ? e : index_substitute(s, e, 1, &t->batch, &zero);
 }
@@ -38,7 +38,7 @@ static void note_loaded(void *user, const struct scalar *load) {
 // Bits that the loop loads for each score.
 static int64_t loaded_bits(const struct attention_plan *t) {
   struct loaded l = {.query = t->m, .key = t->t->key};
-  const struct scalar *parts[] = {t->score.formula, t->score.added, t->score.seen};
+  const struct scalar *parts[] = {t->score.expr, t->score.added, t->score.seen};
   for (size_t i = 0; i < COUNT_OF(parts); i++)
     if (parts[i])
       scalar_loads(parts[i], note_loaded, &l);
@@ -54,14 +54,14 @@ static bool scales_queries(const struct attention_plan *t) {
 }
 
 static bool sums_by_product(const struct attention_plan *t) {
-  return (t->score.formula || t->score.added) && dtype_bits(t->weights) <= 16 && !t->t->lse &&
+  return (t->score.expr || t->score.added) && dtype_bits(t->weights) <= 16 && !t->t->lse &&
          !t->rounds;
 }
 
 static bool has_whole(const struct attention_plan *t) {
   const struct score *c = &t->score;
   bool is_short = expr_likely(attention_extent(t->t->key)) <= t->blocks.block_n;
-  return !(c->formula || (c->seen && !c->is_bound) || is_short || (!c->seen && !t->has_tail));
+  return !(c->expr || (c->seen && !c->is_bound) || is_short || (!c->seen && !t->has_remainder));
 }
 
 static void choose_dtypes(struct attention_plan *t) {
@@ -80,7 +80,7 @@ static struct attention_shape shape_of(const struct attention_plan *t) {
                                   .depth = expr_likely(attention_extent(t->t->depth)),
                                   .columns = expr_likely(attention_extent(t->n)),
                                   .loaded_bits = loaded_bits(t),
-                                  .has_halves =
+                                  .has_half_precision =
                                       dtype_bits(t->dtype) <= 16 && dtype_bits(t->weights) <= 16};
 }
 
@@ -88,12 +88,12 @@ static void plan_epilogue(struct planner *pl, struct attention_plan *t) {
   t->epilogue = region_parts_of(pl->p, t->r);
   for (size_t i = 0; i < t->epilogue.writes.len; i++) {
     struct write_part *w = &t->epilogue.writes.at[i];
-    w->place = attention_place(pl->s, pl->x, t, w->place);
+    w->place = attention_offset(pl->s, pl->x, t, w->place);
     w->body = w->stage == t->stage ? scalar_load(pl->s, w->buffer, w->place)
                                    : attention_value(pl->s, pl->x, t, w->body);
   }
   if (t->t->lse)
-    t->lse_place = attention_place(pl->s, pl->x, t, t->t->lse_place);
+    t->lse_offset = attention_offset(pl->s, pl->x, t, t->t->lse_offset);
 }
 
 // ---- the kernel ----
@@ -102,18 +102,18 @@ static void note_accesses(struct planner *pl, const struct attention_plan *t,
                           struct kernel_plan *k) {
   struct access_walk w = {.arena = pl->arena, .k = k};
   const struct scalar *loaded[] = {t->score.q,     t->score.k,    t->t->v,
-                                   t->score.added, t->score.seen, t->score.formula};
+                                   t->score.added, t->score.seen, t->score.expr};
   for (size_t i = 0; i < COUNT_OF(loaded); i++)
     if (loaded[i])
       access_any(&w, loaded[i]);
   const struct scalar *result =
-      scalar_load(pl->s, t->stage->out, attention_place(pl->s, pl->x, t, t->stage->offset));
+      scalar_load(pl->s, t->stage->out, attention_offset(pl->s, pl->x, t, t->stage->offset));
   access_given(&w, result);
   access_given(&w, scalar_convert(pl->s, result, t->sum));
   for (size_t i = 0; i < t->epilogue.writes.len; i++)
     access_write(&w, &t->epilogue.writes.at[i]);
   if (t->t->lse)
-    access_store(&w, t->t->lse, t->lse_place);
+    access_store(&w, t->t->lse, t->lse_offset);
 }
 
 static void set_grid(struct planner *pl, const struct attention_plan *t, struct kernel_plan *k) {
@@ -158,7 +158,7 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   t->blocks = attention_choose(&t->shape, o);
   t->scales_queries = scales_queries(t);
   t->sums_by_product = sums_by_product(t);
-  t->has_tail = !expr_is_multiple(attention_extent(t->t->key), t->blocks.block_n);
+  t->has_remainder = !expr_is_multiple(attention_extent(t->t->key), t->blocks.block_n);
   t->has_whole = has_whole(t);
   plan_epilogue(pl, t);
   set_grid(pl, t, k);
@@ -168,7 +168,7 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   k->num_stages = t->blocks.num_stages;
   k->space = attention_space(pl->arena, attention_extent(t->m), attention_extent(t->t->key),
                              &t->shape, &t->blocks, o);
-  if (t->shape.has_halves)
+  if (t->shape.has_half_precision)
     k->sums = (struct kernel_sums){.tiles = 1, .columns = t->blocks.columns, .are_of_rows = true};
   plan_launch(p, k);
   return true;

@@ -5,14 +5,15 @@
 
 #include "graph/plan/plan.h"
 
-// softmax(score(q k)) of a row of keys, as a kernel computes it. Where `formula` is NULL, scores
-// are `scale` times the product, and `added`, where `seen` holds, and else nothing is left of them.
+// softmax(score(q k)) of a row of keys, as a kernel computes it. Where `expression tree` is NULL,
+// scores are `scale` times the product, and `added`, where `seen` holds, and else nothing is left
+// of them.
 struct score {
-  const struct scalar *q, *k;   // without the factors that went into `scale`
-  double scale;                 // of the product of q and k
-  const struct scalar *formula; // of the scaled product; NULL: it is that
-  const struct scalar *added;   // NULL: nothing
-  const struct scalar *seen;    // NULL: all keys are
+  const struct scalar *q, *k; // without the factors that went into `scale`
+  double scale;               // of the product of q and k
+  const struct scalar *expr;  // of the scaled product; NULL: it is that
+  const struct scalar *added; // NULL: nothing
+  const struct scalar *seen;  // NULL: all keys are
   // Keys that are seen lie between these, expressions of batch and query; NULL: not known.
   const struct expr *first, *last;
   bool is_bound;     // `seen` is key <= last
@@ -25,8 +26,8 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
 // Attention as the choice of blocks sees it; sizes are likely ones.
 struct attention_shape {
   int64_t batch, queries, keys, depth, columns;
-  bool has_halves;     // both products are of 16 bits or less
-  int64_t loaded_bits; // of what scores load for each pair of a query and a key
+  bool has_half_precision; // both products are of 16 bits or less
+  int64_t loaded_bits;     // of what scores load for each pair of a query and a key
 };
 
 struct attention_blocks {
@@ -63,18 +64,18 @@ struct attention_plan {
   // scores take many operations beside tensor cores, that is cheaper than additions (0.243 against
   // 0.251 ms with a mask of 4 x 1 x 2048 x 2048; without one it is dearer).
   bool sums_by_product;
-  bool has_tail;  // keys beyond the end may be met
+  bool has_remainder; // keys beyond the end may be met
   bool has_whole; // whole blocks that every query sees come without a mask, in a loop of their own
   struct region_parts epilogue;
-  const struct expr *lse_place; // of the logarithms of the sums, where they are wanted
+  const struct expr *lse_offset; // of the logarithms of the sums, where they are wanted
 };
 
 static inline const struct expr *attention_extent(const struct expr *axis) {
   return axis->symbol->limit;
 }
 // A batch of one is at 0.
-const struct expr *attention_place(struct scalars *s, struct exprs *x,
-                                   const struct attention_plan *t, const struct expr *e);
+const struct expr *attention_offset(struct scalars *s, struct exprs *x,
+                                    const struct attention_plan *t, const struct expr *e);
 const struct scalar *attention_value(struct scalars *s, struct exprs *x,
                                      const struct attention_plan *t, const struct scalar *v);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a formula of scores says: a factor, what is added, and which keys are seen. Masks are found
-// as choices between a score and minus infinity, or as such a choice that is added; numbers so low
-// that their exponentials are 0 count as minus infinity where a row surely has a score beside them.
-#include "graph/loops/formula_internal.h"
+// What a expression tree of scores says: a factor, what is added, and which keys are seen. Masks
+// are found as choices between a score and minus infinity, or as such a choice that is added;
+// numbers so low that their exponentials are 0 count as minus infinity where a row surely has a
+// score beside them.
+#include "graph/loops/scalar_expr_internal.h"
 #include "graph/plan/attention_plan.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ static void note_indirect(void *user, const struct expr *symbol) {
 static bool read_difference(struct reading *r, const struct expr *difference, bool or_equal) {
   const struct expr *factor, *rest, *step, *base;
   struct indirect loaded = {false};
-  formula_symbols(difference, note_indirect, &loaded);
+  scalar_expr_symbols(difference, note_indirect, &loaded);
   if (loaded.found || !expr_linear(r->x, difference, r->key, &factor, &rest))
     return false;
   bool above = expr_is(factor, 1);
@@ -75,7 +76,7 @@ static bool read_difference(struct reading *r, const struct expr *difference, bo
 }
 
 static bool read_comparison(struct reading *r, const struct scalar *v, bool negated) {
-  const struct expr *a = formula_expr(r->s, v->in[0]), *b = formula_expr(r->s, v->in[1]);
+  const struct expr *a = scalar_expr_expr(r->s, v->in[0]), *b = scalar_expr_expr(r->s, v->in[1]);
   if (!a || !b)
     return false;
   const struct expr *up = expr_sub(r->x, a, b), *down = expr_sub(r->x, b, a);
@@ -99,7 +100,7 @@ static bool read_bounds(struct reading *r, const struct scalar *v, bool negated)
   return v->kind == SCALAR_APPLY && read_comparison(r, v, negated);
 }
 
-// ---- the formula ----
+// ---- the expression tree ----
 
 static void see(struct reading *r, const struct scalar *condition, bool negated,
                 const struct scalar *otherwise) {
@@ -216,7 +217,7 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
   bool sees_first = r.score.is_bound && r.score.last->lo >= 0;
   r.score.has_no_empty = is_read && !r.score.added && (!r.score.seen || sees_first);
   if (!is_read || (r.has_finite && !r.score.has_no_empty))
-    r.score = (struct score){.scale = factors, .formula = t->score};
+    r.score = (struct score){.scale = factors, .expr = t->score};
   r.score.q = q;
   r.score.k = k;
   return r.score;

@@ -117,7 +117,7 @@ static void leave_shares(struct columns *c, const struct expr *programs) {
 }
 
 // By the last program of the rows.
-static void hang_tail(struct columns *c) {
+static void set_last_block(struct columns *c) {
   struct rows *s = &c->once;
   int64_t n = expr_hint(s->r->symbol->limit), block = 2;
   while (block < n && block < SHARES_A_BLOCK)
@@ -127,7 +127,7 @@ static void hang_tail(struct columns *c) {
   s->r_block = (unsigned)block;
   s->is_looped = !expr_is_const(s->r->symbol->limit, NULL) || block < n;
   s->num_warps = c->rows.num_warps;
-  c->rows.tail = s;
+  c->rows.last_block = s;
 }
 
 // The rows are planned.
@@ -142,7 +142,7 @@ static void place_once(struct columns *c) {
   leave_shares(c, programs);
   if (c->columns.reduction_count + c->columns.write_count == 0 && c->once.write_count > 0 &&
       programs->hi <= MOST_SHARES)
-    hang_tail(c);
+    set_last_block(c);
 }
 
 static void plan_later(struct rows *s) {
@@ -244,7 +244,7 @@ bool plan_row_column(struct program *p, const struct region *r, const struct pro
   if (!can_walk(c, programs) || !walk(c, programs))
     plan_apart(c);
   plan_later(&c->columns);
-  if (once && !c->rows.tail)
+  if (once && !c->rows.last_block)
     plan_later(&c->once);
   return true;
 }

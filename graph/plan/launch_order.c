@@ -186,8 +186,8 @@ static int64_t peak_of(const struct ordering *o, const uint32_t *order) {
   int64_t *change = arena_array(o->a, int64_t, o->count + 2), live = 0, peak = 0;
   for (size_t i = 0; i < l.count; i++) {
     const struct life *one = l.at[i];
-    change[one->first] += one->home == one ? one->bytes : 0;
-    change[one->last + 1] -= one->home == one ? one->bytes : 0;
+    change[one->first] += one->storage == one ? one->bytes : 0;
+    change[one->last + 1] -= one->storage == one ? one->bytes : 0;
   }
   for (size_t i = 0; i < o->count; i++) {
     live += change[i];

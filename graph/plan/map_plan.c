@@ -5,7 +5,7 @@
 
 #include "graph/plan/accesses.h"
 
-// Tables that the first cache of a multiprocessor does not hold.
+// Tables that the L1 of a multiprocessor does not hold.
 enum { LARGE_TABLE = 64 << 10 };
 
 struct access_sum {
@@ -91,9 +91,9 @@ static void plan_block(struct planner *pl, const struct access_sum *s, struct ma
     total *= extent_of(m->axes[i]);
     may_grow |= !expr_is_const(m->axes[i]->symbol->limit, NULL);
   }
-  // On an H200 rotary embeddings and swiglu of halves were 6 and 1 % faster with two warps than
-  // with four.
-  m->num_warps = s->narrowest <= 2 && !m->is_halved ? 2 : 4;
+  // On an H200 rotary embeddings and swiglu of half precision were 6 and 1 % faster with two warps
+  // than with four.
+  m->num_warps = s->narrowest <= 2 && !m->is_split ? 2 : 4;
   unsigned block = elements_a_thread(s, false) * 128;
   if (m->rank == 1 && (may_grow || total % block))
     block = elements_a_thread(s, true) * 128;
@@ -133,7 +133,8 @@ static void plan_across(const struct access_sum *s, struct map_plan *m) {
     m->across = -1;
     return;
   }
-  // On an H200, 8192x8192 halves: 0.0990 ms with squares of 128, 0.1015 with those of 64.
+  // On an H200, 8192x8192 of half precision: 0.0990 ms with squares of 128, 0.1015 with those
+  // of 64.
   int64_t elements = 1;
   for (uint32_t i = 0; i < m->rank; i++)
     elements *= extent_of(m->axes[i]);
@@ -211,7 +212,7 @@ static bool loads_first(struct planner *pl, const struct region_parts *parts) {
   return updates || (loads.count > first && n <= MOST_NAMED);
 }
 
-// What is read is kept in the second cache longer than what is written, where neither stays: on an
+// What is read is kept in L2 longer than what is written, where neither stays: on an
 // H200 a copy of 134 MB took 2 % less time so, rotary embeddings and swiglu 2 to 3 %.
 enum { MANY_BYTES = 96 << 20 };
 
@@ -292,7 +293,7 @@ bool plan_map(struct program *p, const struct region *r, const struct program_op
   struct map_plan *m = arena_new(p->arena, struct map_plan);
   struct kernel_plan *k = plan_kernel(p, KERNEL_MAP, r, NULL);
   *m = (struct map_plan){.parts = region_parts_of(p, r), .rank = r->rank, .axes = r->axes};
-  map_halve(pl, &m->parts, m);
+  map_split(pl, &m->parts, m);
   choose_blocks(pl, &m->parts, m);
   find_outer(pl, m);
   set_grid(pl, m, k);

@@ -8,8 +8,8 @@
 struct map_plan {
   struct region_parts parts;
   uint32_t rank;
-  const struct expr *const *axes; // the region's, the last one maybe halved
-  bool is_halved;
+  const struct expr *const *axes; // the region's, the last one maybe split
+  bool is_split;
   unsigned block, y_block; // along the last axis; along the others (or along `across`)
   int across;              // the axis that is contiguous in other buffers; -1: none
   int repeats;             // the axis along which tables are read again; -1: none
@@ -22,15 +22,15 @@ struct map_plan {
   const struct expr *rows;
   bool x_is_first;  // program_id(0) is along the last axis
   bool loads_first; // all loads come before the first store
-  bool keeps_loads; // what is read stays in the second cache longer than what is written
+  bool keeps_loads; // what is read stays in L2 longer than what is written
 };
 
-// Halves the last axis where that makes its two halves the same loads, without conditions:
+// Splits the last axis where that makes its two halves the same loads, without conditions:
 //
 //   out[x] = a[x] * c[x] + s[x] * (x < 32 ? -a[x + 32] : a[x - 32])      for x < 64
 //
 // is, for x < 32, out[x] = a[x] * c[x] - s[x] * a[x + 32] and out[x + 32] likewise of the same two.
-void map_halve(struct planner *pl, struct region_parts *parts, struct map_plan *m);
+void map_split(struct planner *pl, struct region_parts *parts, struct map_plan *m);
 static inline const struct expr *map_last_axis(const struct map_plan *m) {
   return m->axes[m->rank - 1];
 }

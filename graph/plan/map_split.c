@@ -10,7 +10,7 @@ enum { LEAST_HALF = 16, MOST_WRITES = 4, LINE = 128 };
 struct inspection {
   struct arena *arena;
   const struct expr *axis;
-  struct map seen; // formulas
+  struct map seen; // expression trees
   unsigned comparisons;
 };
 
@@ -172,7 +172,8 @@ static struct write_part half_of(struct planner *pl, const struct write_part *w,
   return r;
 }
 
-static bool may_halve(const struct planner *pl, const struct region_parts *parts, int64_t extent) {
+static bool may_split_axis(const struct planner *pl, const struct region_parts *parts,
+                           int64_t extent) {
   if (pl->region->kind != REGION_MAP || extent % 2 != 0 || extent / 2 < LEAST_HALF ||
       parts->writes.len > MOST_WRITES)
     return false;
@@ -191,10 +192,10 @@ static bool is_short(const struct region_parts *parts, int64_t extent) {
   return extent / 2 * bytes < LINE && (extent & (extent - 1)) == 0;
 }
 
-void map_halve(struct planner *pl, struct region_parts *parts, struct map_plan *m) {
+void map_split(struct planner *pl, struct region_parts *parts, struct map_plan *m) {
   const struct expr *axis = map_last_axis(m);
   int64_t extent;
-  if (!expr_is_const(axis->symbol->limit, &extent) || !may_halve(pl, parts, extent))
+  if (!expr_is_const(axis->symbol->limit, &extent) || !may_split_axis(pl, parts, extent))
     return;
   if (is_short(parts, extent) && cross(pl, parts, axis, extent / 2))
     return;
@@ -221,6 +222,6 @@ void map_halve(struct planner *pl, struct region_parts *parts, struct map_plan *
     axes[i] = m->axes[i];
   axes[m->rank - 1] = half;
   m->axes = axes;
-  m->is_halved = true;
+  m->is_split = true;
   *parts = halves;
 }

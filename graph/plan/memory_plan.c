@@ -11,7 +11,7 @@
 
 // ---- sizes that are numbers ----
 
-enum { MANY = 2048 }; // homes, for more than one try
+enum { MANY = 2048 }; // storages, for more than one try
 
 typedef int (*compare_fn)(const void *a, const void *b);
 
@@ -78,10 +78,10 @@ static int64_t place_in_order(struct life **order, size_t n, struct life **place
   return end;
 }
 
-static size_t find_homes(const struct lives *l, struct life **ret) {
+static size_t find_storages(const struct lives *l, struct life **ret) {
   size_t n = 0;
   for (size_t i = 0; i < l->count; i++)
-    if (l->at[i]->home == l->at[i])
+    if (l->at[i]->storage == l->at[i])
       ret[n++] = l->at[i];
   return n;
 }
@@ -90,7 +90,7 @@ int64_t memory_place(struct arena *a, const struct lives *l) {
   static const compare_fn orders[] = {by_size, by_area, by_length, by_time};
   struct life **order = arena_array(a, struct life *, l->count + 1),
               **placed = arena_array(a, struct life *, l->count + 1);
-  size_t n = find_homes(l, order), best = 0, last = n > MANY ? 0 : COUNT_OF(orders) - 1;
+  size_t n = find_storages(l, order), best = 0, last = n > MANY ? 0 : COUNT_OF(orders) - 1;
   int64_t least = INT64_MAX, end = 0;
   for (size_t i = 0; i <= last; i++) {
     qsort(order, n, sizeof *order, orders[i]);
@@ -106,26 +106,26 @@ int64_t memory_place(struct arena *a, const struct lives *l) {
 
 // ---- sizes that are symbols ----
 
-struct slot { // memory that homes have one after the other
+struct slot { // memory that storages have one after the other
   const struct expr *offset, *size;
-  VEC(const struct life *) homes;
+  VEC(const struct life *) storages;
 };
 
 static bool fits(struct exprs *x, const struct slot *s, const struct life *l) {
   if (s->size != l->size && expr_sub(x, s->size, l->size)->lo < 0)
     return false;
-  for (size_t i = 0; i < s->homes.len; i++)
-    if (l->first <= s->homes.at[i]->last && s->homes.at[i]->first <= l->last)
+  for (size_t i = 0; i < s->storages.len; i++)
+    if (l->first <= s->storages.at[i]->last && s->storages.at[i]->first <= l->last)
       return false;
   return true;
 }
 
-// The end of all. Offsets by the places of the homes in `l`. What lives all the time comes first,
-// so that its place depends on no symbol.
+// The end of all. Offsets by the places of the storages in `l`. What lives all the time comes
+// first, so that its place depends on no symbol.
 static const struct expr *place_symbols(struct exprs *x, struct arena *a, const struct lives *l,
                                         const struct expr **ret_offsets) {
   struct life **order = arena_array(a, struct life *, l->count + 1);
-  size_t n = find_homes(l, order);
+  size_t n = find_storages(l, order);
   VEC(struct slot) slots = {0};
   const struct expr *end = expr_const(x, 0);
   qsort(order, n, sizeof *order, by_size);
@@ -146,11 +146,11 @@ static const struct expr *place_symbols(struct exprs *x, struct arena *a, const 
       s = &vec_last(&slots);
       end = expr_add(x, end, order[i]->size);
     }
-    vec_push(a, &s->homes, order[i]);
+    vec_push(a, &s->storages, order[i]);
     order[i]->offset = (int64_t)(s - slots.at);
   }
   for (size_t i = 0; i < l->count; i++)
-    ret_offsets[i] = slots.at[l->at[i]->home->offset].offset;
+    ret_offsets[i] = slots.at[l->at[i]->storage->offset].offset;
   return end;
 }
 
@@ -176,7 +176,7 @@ void memory_plan(struct program *p) {
   if (numbers) {
     p->arena_bytes = expr_const(x, bytes);
     for (size_t i = 0; i < l.count; i++)
-      offsets[i] = expr_const(x, l.at[i]->home->offset);
+      offsets[i] = expr_const(x, l.at[i]->storage->offset);
   } else {
     p->arena_bytes = place_symbols(x, a, &l, offsets);
   }

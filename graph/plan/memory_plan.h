@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of the memory plan share. A buffer lives from the first launch that writes it to
-// the last that touches it. A home is the memory of one buffer or, where an output takes the memory
-// of an input that ends there, of several in a row.
+// the last that touches it. A storage is the memory of one buffer or, where an output takes the
+// memory of an input that ends there, of several in a row.
 #ifndef TILE_GRAPH_PLAN_MEMORY_PLAN_H
 #define TILE_GRAPH_PLAN_MEMORY_PLAN_H
 
@@ -15,11 +15,11 @@ static inline int64_t memory_rounded(int64_t bytes) {
 
 struct life {
   struct buffer *buffer;
-  size_t first, last;      // launches, by their places in the order; a home's up to its end
+  size_t first, last;      // launches, by their places in the order; a storage's up to its end
   const struct expr *size; // in bytes, rounded up
   int64_t bytes;           // the same, for likely sizes
-  int64_t offset;          // of a home
-  struct life *home;       // itself, or whose memory it has
+  int64_t offset;          // of a storage
+  struct life *storage;    // itself, or whose memory it has
   bool is_given;           // its memory went on to another
   bool is_counter;         // program.counters, which lives all the time
 };
@@ -42,7 +42,7 @@ void memory_order_kernels(struct program *p);
 // ---- graph/plan/memory_plan.c ----
 // Places every temporary.
 void memory_plan(struct program *p);
-// Places the homes for likely sizes; the end of the last one.
+// Places the storages for likely sizes; the end of the last one.
 int64_t memory_place(struct arena *a, const struct lives *l);
 
 // ---- graph/plan/launch_order.c ----

@@ -29,7 +29,7 @@ static void touch(struct finding *f, struct buffer *b, size_t at) {
     l->first = at;
     l->size = size_of(f->x, b);
     l->bytes = expr_hint(l->size);
-    l->home = l;
+    l->storage = l;
     vec_push(f->a, &f->lives, l);
     ptrmap_put(f->a, &f->by_buffer, b, l);
   }
@@ -45,11 +45,12 @@ static const struct launch *launch_at(const struct program *p, const uint32_t *o
 static void take(struct finding *f, const struct launch *l, const struct launch_reuse *r,
                  size_t at) {
   struct life *from = ptrmap_get(&f->by_buffer, r->from), *to = ptrmap_get(&f->by_buffer, r->to);
-  if (l->clears == r->to || from->last != at || to->first != at || from->is_given || to->home != to)
+  if (l->clears == r->to || from->last != at || to->first != at || from->is_given ||
+      to->storage != to)
     return;
   from->is_given = true;
-  to->home = from->home;
-  from->home->last = to->last;
+  to->storage = from->storage;
+  from->storage->last = to->last;
   vec_push(f->a, &f->taken, (struct in_place){l, r->to});
 }
 

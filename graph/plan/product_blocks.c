@@ -11,10 +11,10 @@ struct candidate {
   uint16_t m, n, k; // k counts elements of 16 bits; half as many of 32, twice as many of 8
   uint8_t warps, stages;
   uint8_t side_by_side; // programs that a multiprocessor holds
-  double rate;          // TFLOP/s of a device full of them, of halves
+  double rate;          // TFLOP/s of a device full of them, of half precision
 };
 
-static const struct candidate halves[] = {
+static const struct candidate half_precision[] = {
     {128, 256, 128, 8, 2, 1, 510}, {256, 128, 32, 8, 4, 1, 490}, {128, 128, 64, 4, 3, 2, 490},
     {128, 128, 32, 4, 4, 2, 455},  {64, 128, 64, 4, 4, 2, 400},  {128, 64, 64, 4, 4, 2, 400},
     {64, 64, 64, 4, 4, 3, 300},    {32, 128, 64, 4, 4, 2, 230},  {128, 32, 64, 4, 4, 2, 230},
@@ -69,7 +69,7 @@ static struct candidates candidates_of(const struct product_shape *s) {
     return (struct candidates){gathered, COUNT_OF(gathered)};
   if (s->products > 1)
     return (struct candidates){pairs, COUNT_OF(pairs)};
-  return (struct candidates){halves, COUNT_OF(halves)};
+  return (struct candidates){half_precision, COUNT_OF(half_precision)};
 }
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -108,14 +108,14 @@ static double duration(const struct candidate *c, const struct product_shape *s,
                        unsigned multiprocessors) {
   int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch * split;
   unsigned block_k = candidate_k(c, s);
-  double turns = (double)cdiv(cdiv(s->k, split), block_k);
+  double iterations = (double)cdiv(cdiv(s->k, split), block_k);
   double each = (double)cdiv(programs, multiprocessors); // programs of a multiprocessor
   double together = each < c->side_by_side ? each : c->side_by_side;
   double full = c->side_by_side == 1
                     ? 1
                     : 0.6 + 0.4 * (together - 1) / (c->side_by_side - 1); // what of the rate is had
   double scale = dtype_bits(s->dtype) == 8 ? 1.8 : 1;
-  double flops = 2.0 * c->m * c->n * block_k * turns * s->products * multiprocessors;
+  double flops = 2.0 * c->m * c->n * block_k * iterations * s->products * multiprocessors;
   double computing = each * flops / (c->rate * scale * full * 1e6);
   double starting = 1.5 * ceil(each / c->side_by_side);
   double bytes =
@@ -191,7 +191,7 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
 const char *product_space(struct arena *a, const struct expr *const extents[3],
                           const struct product_shape *s, const struct product_plan *p,
                           const struct program_options *o) {
-  unsigned k = 512 / dtype_bits(s->dtype);    // a block of 32 halves
+  unsigned k = 512 / dtype_bits(s->dtype);    // a block of 32 half-precision elements
   unsigned most = plan_is_host(o) ? 32 : 256; // there an instruction for each element
   struct strbuf out = {.arena = a};
   bool splits = p->split_k > 1; // there are counters for so many blocks

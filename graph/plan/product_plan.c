@@ -11,8 +11,8 @@ enum { MOST_GRID = 65535 };
 
 static const struct expr *extent(const struct expr *axis) { return product_extent(axis); }
 
-const struct expr *product_place(struct scalars *s, struct exprs *x, const struct product *g,
-                                 const struct expr *e) {
+const struct expr *product_offset(struct scalars *s, struct exprs *x, const struct product *g,
+                                  const struct expr *e) {
   const struct expr *zero = expr_const(x, 0);
   return g->is_batched ? e : index_substitute(s, e, 1, &g->batch, &zero);
 }
@@ -88,7 +88,7 @@ static void plan_epilogue(struct planner *pl, struct product *g) {
   g->epilogue = region_parts_of(pl->p, g->r);
   for (size_t i = 0; i < g->epilogue.writes.len; i++) {
     struct write_part *w = &g->epilogue.writes.at[i];
-    w->place = product_place(pl->s, pl->x, g, w->place);
+    w->place = product_offset(pl->s, pl->x, g, w->place);
     w->body = product_has_stage(g, w->stage) ? scalar_load(pl->s, w->buffer, w->place)
                                              : product_value(pl->s, pl->x, g, w->body);
   }
@@ -100,7 +100,7 @@ static const struct expr *place_of_part(struct planner *pl, struct product *g) {
   struct exprs *x = pl->x;
   const struct expr *at = expr_add(x, expr_mul(x, g->part, extent(g->batch)), g->batch);
   at = expr_add(x, expr_mul(x, at, extent(g->m)), g->m);
-  return product_place(pl->s, x, g, expr_add(x, expr_mul(x, at, extent(g->n)), g->n));
+  return product_offset(pl->s, x, g, expr_add(x, expr_mul(x, at, extent(g->n)), g->n));
 }
 
 static void create_parts(struct planner *pl, struct product *g) {
@@ -108,7 +108,7 @@ static void create_parts(struct planner *pl, struct product *g) {
   g->part = expr_symbol(pl->x, "part", 0, g->plan.split_k - 1, count);
   const struct expr *sizes[4] = {count, extent(g->batch), extent(g->m), extent(g->n)};
   g->parts = plan_temporary(pl->p, "parts", g->sum, expr_product(pl->x, sizes, 4));
-  g->part_place = place_of_part(pl, g);
+  g->part_offset = place_of_part(pl, g);
 }
 
 // ---- kernels ----
@@ -118,7 +118,7 @@ static void know_products(struct planner *pl, struct access_walk *w, const struc
   for (unsigned i = 0; i < g->count; i++) {
     const struct stage *s = g->stages[i];
     const struct scalar *load =
-        scalar_load(pl->s, s->out, product_place(pl->s, pl->x, g, s->offset));
+        scalar_load(pl->s, s->out, product_offset(pl->s, pl->x, g, s->offset));
     access_given(w, load);
     access_given(w, scalar_convert(pl->s, load, g->sum));
   }
@@ -132,7 +132,7 @@ static void note_accesses(struct planner *pl, struct kernel_plan *k) {
     access_any(&w, g->stages[i]->b);
   }
   if (k->product->step == PRODUCT_PARTS) {
-    access_store(&w, g->parts, g->part_place);
+    access_store(&w, g->parts, g->part_offset);
     return;
   }
   if (k->product->step == PRODUCT_SUM)
@@ -167,7 +167,7 @@ static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g
   return k;
 }
 
-enum { SUM_M = 4, SUM_N = 128, MOST_TAIL_BYTES = 256 << 10, MOST_GROUPS = 4096 };
+enum { SUM_M = 4, SUM_N = 128, MOST_LAST_BLOCK_BYTES = 256 << 10, MOST_GROUPS = 4096 };
 
 // The sum of parts as a kernel of its own.
 static void plan_sum(struct planner *pl, const struct product *g) {
@@ -186,7 +186,7 @@ static bool sum_in_last_block(struct planner *pl, const struct product *g, struc
       bytes = (int64_t)plan->block_m * plan->block_n * plan->split_k * dtype_bytes(g->sum);
   const struct expr *m = expr_cdiv(x, extent(g->m), expr_const(x, plan->block_m)),
                     *n = expr_cdiv(x, extent(g->n), expr_const(x, plan->block_n));
-  if (bytes > MOST_TAIL_BYTES ||
+  if (bytes > MOST_LAST_BLOCK_BYTES ||
       !expr_is_const(expr_mul(x, expr_mul(x, m, n), extent(g->batch)), &groups) ||
       groups > MOST_GROUPS)
     return false;

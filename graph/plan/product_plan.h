@@ -37,7 +37,7 @@ struct product {
   struct product_plan plan;
   const struct expr *part; // of a split k: an axis
   struct buffer *parts;    // sums of each: [part, batch, m, n]
-  const struct expr *part_place;
+  const struct expr *part_offset;
   struct region_parts epilogue;
 };
 
@@ -53,8 +53,8 @@ static inline const struct expr *product_extent(const struct expr *axis) {
   return axis->symbol->limit;
 }
 // A batch of one is at 0.
-const struct expr *product_place(struct scalars *s, struct exprs *x, const struct product *g,
-                                 const struct expr *e);
+const struct expr *product_offset(struct scalars *s, struct exprs *x, const struct product *g,
+                                  const struct expr *e);
 const struct scalar *product_value(struct scalars *s, struct exprs *x, const struct product *g,
                                    const struct scalar *v);
 bool product_has_stage(const struct product *g, const struct stage *s);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which outputs of a launch can be put where one of its inputs was. The elements of both are of the
-// same size, and each program reads those of the input where it writes those of the output, before
-// it does: then nobody misses what is overwritten.
+// In-place outputs: which outputs of a launch can take the memory of one of its inputs. The
+// elements of both have the same size, and each program reads an element of the input only where,
+// and before, it writes that of the output: nobody misses what is overwritten.
 #include "graph/plan/plan.h"
 
 struct span_of_use {

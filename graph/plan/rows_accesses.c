@@ -95,8 +95,8 @@ static void note_parts(struct rows_walk *w, unsigned from, unsigned to, bool is_
       if (d->level != level)
         continue;
       access_buffer(&w->a, d->part, is_store);
-      if (d->part_place)
-        access_buffer(&w->a, d->part_place, is_store);
+      if (d->part_index)
+        access_buffer(&w->a, d->part_index, is_store);
     }
 }
 

@@ -9,9 +9,9 @@
 
 static struct exprs *exprs_of(const struct rows *s) { return s->p->regions->loops->exprs; }
 
-// Do programs that read shares of rows read more than the second cache holds, once? What lies
-// there, of whoever, is better left than replaced: the sum of 67 million halves took 0.0385 ms
-// instead of 0.0428 on an H200. A warp that goes along a row of its own loses by it.
+// Do programs that read shares of rows read more than L2 holds, once? What lies
+// there, of whoever, is better left than replaced: the sum of 67 million half-precision elements
+// took 0.0385 ms instead of 0.0428 on an H200. A warp that goes along a row of its own loses by it.
 static bool reads_once(const struct rows *s) {
   enum { CACHE = 32 << 20 };
   if (s->splits < 2 || s->levels > 1 || !s->region->bytes || expr_hint(s->region->bytes) < CACHE)
@@ -22,7 +22,7 @@ static bool reads_once(const struct rows *s) {
   return s->reduction_count > 0;
 }
 
-// Do programs read and write more than the second cache holds? Then what is read is kept there
+// Do programs read and write more than L2 holds? Then what is read is kept there
 // longer than what is written, as in maps: 4 to 5 % for softmax, 4 % for RMS norm on an H200.
 static bool reads_and_writes(const struct rows *s) {
   enum { MANY_BYTES = 96 << 20 };
@@ -127,7 +127,7 @@ static struct kernel_plan *whole_rows(struct rows *s) {
 
 // What follows from all rows: by their last program, or else a launch behind theirs.
 static void launch_with_total(struct rows *s, struct kernel_plan *k) {
-  struct kernel_plan *total = s->tail ? whole_rows(s->tail) : NULL;
+  struct kernel_plan *total = s->last_block ? whole_rows(s->last_block) : NULL;
   bool is_joined = total && plan_last_block(s->p, k, total, 1, NULL, "tl.num_programs(0)");
   plan_launch(s->p, k);
   if (total && !is_joined)
@@ -165,8 +165,8 @@ static void create_parts(struct rows *s, unsigned level) {
     if (d->level != level)
       continue;
     d->part = create_part(s, reduce_dtype(d));
-    if (reduce_is_place(d))
-      d->part_place = create_part(s, DTYPE_I64);
+    if (reduce_is_index(d))
+      d->part_index = create_part(s, DTYPE_I64);
   }
 }
 
@@ -198,7 +198,7 @@ static void plan_chunks(struct rows *s) {
 // ---- a launch for each pass ----
 
 enum {
-  MOST_TAIL_BYTES = 128 << 10, // of partial results that one program combines in passing
+  MOST_LAST_BLOCK_BYTES = 128 << 10, // of partial results that one program combines in passing
   MOST_GROUPS = 4096
 };
 
@@ -207,7 +207,7 @@ static int64_t part_bytes(const struct rows *s) {
   int64_t bytes = 0;
   for (size_t i = 0; i < s->reduction_count; i++)
     bytes += dtype_bytes(reduce_dtype(&s->reductions[i])) +
-             (reduce_is_place(&s->reductions[i]) ? dtype_bytes(DTYPE_I64) : 0);
+             (reduce_is_index(&s->reductions[i]) ? dtype_bytes(DTYPE_I64) : 0);
   return bytes * s->splits * s->x_block;
 }
 
@@ -215,7 +215,7 @@ static int64_t part_bytes(const struct rows *s) {
 static bool combines_in_last_block(const struct rows *s, int64_t *ret) {
   struct exprs *x = exprs_of(s);
   return s->levels > 0 && s->write_count > 0 && !rows_have_writes(s, s->levels, true) &&
-         part_bytes(s) <= MOST_TAIL_BYTES &&
+         part_bytes(s) <= MOST_LAST_BLOCK_BYTES &&
          expr_is_const(expr_cdiv(x, s->x->symbol->limit, expr_const(x, s->x_block)), ret) &&
          *ret <= MOST_GROUPS;
 }

@@ -4,7 +4,7 @@
 
 // ---- reductions ----
 
-bool reduce_is_place(const struct row_reduction *d) {
+bool reduce_is_index(const struct row_reduction *d) {
   return d->stage->op == REDUCE_ARGMAX || d->stage->op == REDUCE_ARGMIN;
 }
 
@@ -187,7 +187,7 @@ static struct loaded_rows loaded_rows(const struct rows *s) {
 
 // A program that holds a long row has a multiprocessor to itself, and nothing is under way while it
 // adds up. So programs walk over rows, and the next one comes to shared memory meanwhile: softmax
-// of 4096 rows of 32768 halves took 0.142 ms instead of 0.175 on an H200.
+// of 4096 rows of 32768 half-precision elements took 0.142 ms instead of 0.175 on an H200.
 static void plan_walk(struct rows *s, int64_t x, unsigned row) {
   enum { LONG_ROW = 16384, MOST_BYTES = 160 << 10, STAGES = 2, ROWS_A_WALK = 4 };
   struct loaded_rows l = loaded_rows(s);
@@ -210,7 +210,7 @@ static void split_rows(struct rows *s, int64_t programs, int64_t n) {
   int64_t splits = programs > 0 ? want / programs : want;
   splits = splits > most ? most : splits > MOST_SPLITS ? MOST_SPLITS : splits;
   for (size_t i = 0; i < s->reduction_count; i++) {
-    if ((s->reductions[i].pair || reduce_is_place(&s->reductions[i])) &&
+    if ((s->reductions[i].pair || reduce_is_index(&s->reductions[i])) &&
         splits * s->x_block > MOST_AT_ONCE)
       splits = MOST_AT_ONCE / s->x_block;
   }
@@ -234,7 +234,7 @@ static bool is_one_pass(struct rows *s) {
   rows_find_pairs(s);
   bool fits = s->levels == 1;
   for (size_t i = 0; i < s->reduction_count; i++)
-    fits = fits && s->reductions[i].pair != PAIR_VARIANCE && !reduce_is_place(&s->reductions[i]);
+    fits = fits && s->reductions[i].pair != PAIR_VARIANCE && !reduce_is_index(&s->reductions[i]);
   for (size_t i = 0; i < s->write_count; i++)
     fits = fits && !s->writes[i].is_full;
   return fits;
@@ -251,8 +251,8 @@ static unsigned lane_width(const struct rows *s) {
 // A row that is read once need not stay in registers. Each lane combines the elements that it loads
 // at once before it does anything else, and lanes meet at the end of the row: no barriers on the
 // way. Where there are many rows a warp takes one, and programs take as many as are useful to hide
-// what begins and ends a row: cross entropy of 8192 rows of 32000 halves took 0.15 ms instead of
-// 0.21 on an H200.
+// what begins and ends a row: cross entropy of 8192 rows of 32000 half-precision elements took 0.15
+// ms instead of 0.21 on an H200.
 static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
   enum { WARPS = 8, SHORTEST = 2048, ROWS_A_MULTIPROCESSOR = 16, MOST_TILES = 2 };
   int64_t mp = plan_multiprocessors(s->o);
@@ -264,7 +264,7 @@ static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
     return false;
   }
   s->width = lane_width(s);
-  s->turns = 1;
+  s->iterations = 1;
   s->is_looped = true;
   s->x_block = x >= ROWS_A_MULTIPROCESSOR * mp ? WARPS : 1;
   s->lanes = s->x_block > 1 ? 32 : 32 * WARPS;
@@ -273,11 +273,11 @@ static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
   return true;
 }
 
-// A row and all that is under way are to stay in the second cache until they are read again.
-static void plan_tickets(struct rows *s, int64_t n) {
+// A row and all that is under way are to stay in L2 until they are read again.
+static void plan_queue(struct rows *s, int64_t n) {
   enum {
     CHUNK_BYTES = 16 << 10,
-    WARPS = 4, // softmax of rows of a million halves: 0.086 ms, with eight 0.090
+    WARPS = 4, // softmax of rows of a million half-precision elements: 0.086 ms, with eight 0.090
     PROGRAMS_A_MULTIPROCESSOR = 4,
     MOST_BYTES = 20 << 20,
     MOST_COUNTERS = 8192
@@ -293,7 +293,7 @@ static void plan_tickets(struct rows *s, int64_t n) {
       lag * block * l.bytes > MOST_BYTES)
     return;
   for (size_t i = 0; i < s->reduction_count; i++)
-    if (reduce_is_place(&s->reductions[i]))
+    if (reduce_is_index(&s->reductions[i]))
       return;
   s->r_block = (unsigned)block;
   s->splits = (unsigned)splits;
@@ -304,7 +304,7 @@ static void plan_tickets(struct rows *s, int64_t n) {
 // Few rows: a program for each block of them, up to a bound; all that it reads is under way at
 // once.
 static bool plan_parts(struct rows *s, int64_t x, int64_t n) {
-  enum { WARPS = 16, TURNS = 4, SMALLEST = 2048, MOST_PARTS = 4096 };
+  enum { WARPS = 16, ITERATIONS = 4, SMALLEST = 2048, MOST_PARTS = 4096 };
   int64_t want = 8 * (int64_t)plan_multiprocessors(s->o);
   if (tiles_of(s).full + tiles_of(s).row != 1)
     return false;
@@ -313,12 +313,12 @@ static bool plan_parts(struct rows *s, int64_t x, int64_t n) {
     return false;
   }
   s->width = lane_width(s);
-  s->turns = TURNS;
+  s->iterations = ITERATIONS;
   s->num_warps = WARPS;
-  s->r_block = 32 * WARPS * s->width * TURNS;
+  s->r_block = 32 * WARPS * s->width * ITERATIONS;
   while (s->r_block > SMALLEST && x * (n / s->r_block) < want) {
-    if (s->turns > 1)
-      s->turns /= 2;
+    if (s->iterations > 1)
+      s->iterations /= 2;
     else
       s->num_warps /= 2;
     s->r_block /= 2;
@@ -353,8 +353,8 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
   }
   s->r_block = row < 2 ? 2 : row;
   // Weights are read again for each row: the more elements a thread has, the fewer threads do.
-  // Layer norm with GELU of rows of 4096 halves, which stay in the cache, takes 0.039 ms with four
-  // warps, 0.042 with two on an H200.
+  // Layer norm with GELU of rows of 4096 half-precision elements, which stay in the cache, takes
+  // 0.039 ms with four warps, 0.042 with two on an H200.
   bool is_one = loaded_rows(s).count == 1;
   unsigned a_thread = row > 8192 || (is_one && reads_weights) || t.full <= 1 ? 32 : 16;
   s->num_warps = clamp(row / (32 * a_thread), 1, 32);
@@ -397,7 +397,7 @@ void rows_plan(struct rows *s) {
   if (s->is_looped)
     rows_find_pairs(s);
   if (s->is_looped && !s->lanes && s->is_inner && is_known)
-    plan_tickets(s, n);
+    plan_queue(s, n);
 }
 
 const struct expr *rows_programs(const struct rows *s) {

@@ -20,7 +20,7 @@ struct row_reduction {
   struct row_reduction *first; // the maximum, or the sum
   bool has_second;             // is the first one of a pair
   struct buffer *part;         // one result a split; of shares, one a program
-  struct buffer *part_place;   // and where it was, of places
+  struct buffer *part_index;   // and where it was, of places
 };
 
 struct row_write {
@@ -50,11 +50,11 @@ struct rows {
   // the last one goes on with the tail, whose r are the shares. NULL: another launch does.
   struct row_reduction *shares;
   size_t share_count;
-  struct rows *tail;
+  struct rows *last_block;
   // The plan.
   unsigned x_block, r_block, num_warps, splits;
-  // Lanes, if any: a block is `turns` of them for each row, of `width` elements each.
-  unsigned lanes, width, turns;
+  // Lanes, if any: a block is `iterations` of them for each row, of `width` elements each.
+  unsigned lanes, width, iterations;
   int64_t lag; // chunks between two readings of one in a single launch; 0: several launches
   bool is_looped;
 };
@@ -67,7 +67,7 @@ void rows_plan(struct rows *s);
 const struct expr *rows_programs(const struct rows *s);
 bool rows_have_writes(const struct rows *s, unsigned level, bool full); // behind a level
 enum dtype reduce_dtype(const struct row_reduction *d);                 // of partial results
-bool reduce_is_place(const struct row_reduction *d);
+bool reduce_is_index(const struct row_reduction *d);
 
 // ---- kernels (graph/plan/rows_kernels.c) ----
 enum rows_step {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tuner may choose for a kernel, as text. What was emitted is always among it.
+// The values that a tuner may choose for a kernel, as text. The planned values are always among
+// them.
 #include "graph/plan/plan.h"
 
 // A source without a mask for some axis is right for blocks that divide the axis alone; one with a

@@ -11,8 +11,8 @@
 
 #include <tile/tile.h>
 
-// What a program of a kernel adds up by matrix instructions of halves: `tiles` of BLOCK_M x BLOCK_N
-// sums, and `columns` more for each of the BLOCK_M rows. All zero: nothing.
+// What a program of a kernel adds up by matrix instructions of half precision: `tiles` of BLOCK_M x
+// BLOCK_N sums, and `columns` more for each of the BLOCK_M rows. All zero: nothing.
 struct kernel_sums {
   uint32_t tiles, columns;
   bool are_of_rows; // rows are reduced as well, each within a warp
@@ -160,7 +160,7 @@ struct tensor_view { // memory of the caller on the device
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
 void program_unload(struct loaded_program *l);
 // Waits for the best code of all kernels.
-void program_settle(struct loaded_program *l);
+void program_await_best_code(struct loaded_program *l);
 // Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
 // None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,

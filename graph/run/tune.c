@@ -391,7 +391,7 @@ tile_status program_tune(struct loaded_program *l, tile_stream *stream, uint64_t
       s = tile_device_get_properties(l->device, &t.properties);
     if (s == TILE_OK)
       s = loaded_get_ready(l, inputs, outputs);
-    program_settle(l); // nothing is to go on beside measurements
+    program_await_best_code(l); // nothing is to go on beside measurements
     if (s == TILE_OK)
       s = run(&t, seed);
   }

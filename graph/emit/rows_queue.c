@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long rows in one launch. Rows are cut into chunks, and each program draws a ticket, numbered in
-// the order in which programs start. Ticket t reduces chunk t, and writes chunk t - lag, whose row
-// has been reduced by then or soon will be: what it waits for are programs with smaller tickets,
-// which have started, so that the smallest of them waits for nobody. The lag is short enough that
-// a chunk still lies in the second cache when it is read again.
+// Long rows in one launch, by a work queue. Rows are cut into chunks. Each program takes the next
+// id; ids are numbered in the order in which programs start. The program with id t reduces chunk t
+// and writes chunk t - lag, whose row has been reduced by then or soon will be. A program waits
+// only for programs with smaller ids, which have started, so the smallest of them never waits. The
+// lag is short enough that a chunk still lies in L2 when it is read again.
 #include "graph/emit/rows_writer.h"
 
 #include <inttypes.h>
@@ -40,8 +40,8 @@ static void open_chunk(struct row_writer *w, unsigned level) {
     emit_line(e, 1, "r_mask = r < %s", emit_extent(e, s->r->symbol->limit));
 }
 
-// The last ticket's program leaves zeros when no other looks at a counter any more. At the end of
-// the kernel that would cost all programs registers.
+// The last work-queue id's program leaves zeros when no other looks at a counter any more. At the
+// end of the kernel that would cost all programs registers.
 static void clear_counters(struct row_writer *w) {
   struct emitter *e = w->e;
   const char *counters = emit_buffer(e, w->k->queue.counters);

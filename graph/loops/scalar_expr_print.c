@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas as text. Parts that stand in several places are named first: `t0 = exp(x[4*i]); t0 +
-// t0`.
-#include "graph/loops/formula_internal.h"
+// Expression trees as text. Parts that stand in several places are named first: `t0 = exp(x[4*i]);
+// t0 + t0`.
+#include "graph/loops/scalar_expr_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -10,7 +10,7 @@ struct printer {
   struct scalars *s;
   struct strbuf *out;
   VEC(const struct scalar *) order; // operands first
-  struct map uses;                  // counts, by formula
+  struct map uses;                  // counts, by expression tree
   struct map names;                 // of those that are used more than once
 };
 
@@ -91,7 +91,7 @@ static void put_index(struct printer *p, const struct expr *e) {
   if (!is_indirect(e))
     return;
   struct where_list w = {.p = p};
-  formula_symbols(e, put_where, &w);
+  scalar_expr_symbols(e, put_where, &w);
 }
 
 static void put_apply(struct printer *p, const struct scalar *v, bool brackets) {

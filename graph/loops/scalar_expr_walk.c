@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over formulas: replacing axes and parts, and what is in them. Formulas are graphs with
-// shared parts; each part is visited once.
-#include "graph/loops/formula_internal.h"
+// Walks over expression trees: replacing axes and parts, and what is in them. Expression trees are
+// graphs with shared parts; each part is visited once.
+#include "graph/loops/scalar_expr_internal.h"
 
-uint32_t formula_walk(struct scalars *s) { return ++s->walk; }
+uint32_t scalar_expr_walk(struct scalars *s) { return ++s->walk; }
 
 static size_t cap_for(size_t cap, uint32_t id) {
   cap = cap ? cap : 256;
@@ -12,7 +12,7 @@ static size_t cap_for(size_t cap, uint32_t id) {
   return cap;
 }
 
-bool formula_enter(struct scalars *s, uint32_t walk, const struct scalar *v) {
+bool scalar_expr_enter(struct scalars *s, uint32_t walk, const struct scalar *v) {
   if (v->id >= s->seen_cap) {
     size_t cap = cap_for(s->seen_cap, v->id);
     uint32_t *more = arena_array(s->arena, uint32_t, cap);
@@ -27,29 +27,30 @@ bool formula_enter(struct scalars *s, uint32_t walk, const struct scalar *v) {
   return true;
 }
 
-const struct scalar *formula_made(const struct scalars *s, uint32_t walk, const struct scalar *v) {
+const struct scalar *scalar_expr_made(const struct scalars *s, uint32_t walk,
+                                      const struct scalar *v) {
   return v->id < s->memo_cap && s->memo[v->id].walk == walk ? s->memo[v->id].now : NULL;
 }
 
-void formula_note(struct scalars *s, uint32_t walk, const struct scalar *v,
-                  const struct scalar *now) {
+void scalar_expr_note(struct scalars *s, uint32_t walk, const struct scalar *v,
+                      const struct scalar *now) {
   if (v->id >= s->memo_cap) {
     size_t cap = cap_for(s->memo_cap, v->id);
-    struct formula_memo *more = arena_array(s->arena, struct formula_memo, cap);
+    struct scalar_expr_memo *more = arena_array(s->arena, struct scalar_expr_memo, cap);
     if (s->memo_cap)
       memcpy(more, s->memo, s->memo_cap * sizeof *more);
     s->memo = more;
     s->memo_cap = cap;
   }
-  s->memo[v->id] = (struct formula_memo){walk, now};
+  s->memo[v->id] = (struct scalar_expr_memo){walk, now};
 }
 
-void formula_symbols(const struct expr *e, void (*f)(void *user, const struct expr *symbol),
-                     void *user) {
+void scalar_expr_symbols(const struct expr *e, void (*f)(void *user, const struct expr *symbol),
+                         void *user) {
   if (e->kind == EXPR_SYMBOL)
     f(user, e);
   for (uint32_t i = 0; i < e->count; i++)
-    formula_symbols(e->in[i], f, user);
+    scalar_expr_symbols(e->in[i], f, user);
 }
 
 // ---- replacing ----
@@ -82,7 +83,7 @@ static void note_symbol(void *user, const struct expr *symbol) {
 
 static const struct expr *change_index(struct change *c, const struct expr *e) {
   struct symbol_list l = {.s = c->s};
-  formula_symbols(e, note_symbol, &l);
+  scalar_expr_symbols(e, note_symbol, &l);
   if (l.list.len == 0)
     return c->count ? expr_substitute(c->s->exprs, e, c->count, c->from, c->to) : e;
   size_t most = c->count + l.list.len, n = 0;
@@ -136,31 +137,31 @@ static const struct scalar *change(struct change *c, const struct scalar *v) {
       return c->with[i];
   if (v->kind == SCALAR_CONST)
     return v;
-  const struct scalar *now = formula_made(c->s, c->walk, v);
+  const struct scalar *now = scalar_expr_made(c->s, c->walk, v);
   if (now)
     return now;
   now = v->index ? change_leaf(c, v) : change_operands(c, v);
-  formula_note(c->s, c->walk, v, now);
+  scalar_expr_note(c->s, c->walk, v, now);
   return now;
 }
 
 const struct scalar *scalar_substitute(struct scalars *s, const struct scalar *v, size_t count,
                                        const struct expr *const *from,
                                        const struct expr *const *to) {
-  struct change c = {.s = s, .count = count, .from = from, .to = to, .walk = formula_walk(s)};
+  struct change c = {.s = s, .count = count, .from = from, .to = to, .walk = scalar_expr_walk(s)};
   return count ? change(&c, v) : v;
 }
 
 const struct expr *index_substitute(struct scalars *s, const struct expr *e, size_t count,
                                     const struct expr *const *from, const struct expr *const *to) {
-  struct change c = {.s = s, .count = count, .from = from, .to = to, .walk = formula_walk(s)};
+  struct change c = {.s = s, .count = count, .from = from, .to = to, .walk = scalar_expr_walk(s)};
   return count ? change_index(&c, e) : e;
 }
 
 const struct scalar *scalar_replace(struct scalars *s, const struct scalar *v, size_t count,
                                     const struct scalar *const *from,
                                     const struct scalar *const *to) {
-  struct change c = {.s = s, .parts = count, .part = from, .with = to, .walk = formula_walk(s)};
+  struct change c = {.s = s, .parts = count, .part = from, .with = to, .walk = scalar_expr_walk(s)};
   return count ? change(&c, v) : v;
 }
 
@@ -185,13 +186,13 @@ static void visit_symbol(void *user, const struct expr *symbol) {
 }
 
 static void visit(struct visit *w, const struct scalar *v) {
-  if (!formula_enter(w->s, w->walk, v))
+  if (!scalar_expr_enter(w->s, w->walk, v))
     return;
   unsigned arity = scalar_arity(v);
   for (unsigned i = 0; i < arity; i++)
     visit(w, v->in[i]);
   if (v->index)
-    formula_symbols(v->index, visit_symbol, w);
+    scalar_expr_symbols(v->index, visit_symbol, w);
   if (v->kind == SCALAR_LOAD)
     vec_push(w->s->arena, &w->loads, v);
   else if (arity > 0 || v->kind == SCALAR_RANDOM)
@@ -199,7 +200,7 @@ static void visit(struct visit *w, const struct scalar *v) {
 }
 
 static struct visit visit_all(const struct scalar *v, const struct expr *axis) {
-  struct visit w = {.s = v->set, .walk = formula_walk(v->set), .axis = axis};
+  struct visit w = {.s = v->set, .walk = scalar_expr_walk(v->set), .axis = axis};
   visit(&w, v);
   return w;
 }

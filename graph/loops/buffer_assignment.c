@@ -25,7 +25,7 @@ void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, 
     }
 }
 
-// ---- homes ----
+// ---- storages ----
 
 struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t index,
                             const struct value *v, const char *name, enum dtype t,
@@ -85,7 +85,7 @@ static bool is_dense(const struct value *v) {
   return true;
 }
 
-static void add_path(struct builder *b, struct home *h, const struct node *n) {
+static void add_path(struct builder *b, struct assignment *h, const struct node *n) {
   const struct node **path = arena_array(b->arena, const struct node *, h->path_count + 1);
   for (size_t i = 0; i < h->path_count; i++)
     path[i] = h->path[i];
@@ -93,8 +93,9 @@ static void add_path(struct builder *b, struct home *h, const struct node *n) {
   h->path = path;
 }
 
-static struct home output_home(struct builder *b, const struct value *v, uint32_t index) {
-  struct home h = {.value = v};
+static struct assignment output_assignment(struct builder *b, const struct value *v,
+                                           uint32_t index) {
+  struct assignment h = {.value = v};
   const struct value *last = v;
   for (const struct node *n; (n = b->uses[last->id].via); last = n->results[0])
     add_path(b, &h, n);
@@ -120,11 +121,11 @@ static bool is_even(struct builder *b, const struct value *v, const struct expr 
 // In the order in which a product reads it behind views and pointwise operators, as long as it can
 // still be written in tiles: the heads of attention side by side for the product that follows.
 // Views that merge dimensions count; a product takes transposed operands as they are.
-static bool toward_product(struct builder *b, const struct value *v, struct home *h) {
+static bool toward_product(struct builder *b, const struct value *v, struct assignment *h) {
   enum { MAX_STEPS = 8 };
   const struct expr **at = loops_places(b, v->rank);
   const struct value *last = v;
-  struct home next = *h;
+  struct assignment next = *h;
   const struct node *n;
   bool permutes = false, found = false;
   for (uint32_t i = 0; i < v->rank; i++)
@@ -146,8 +147,8 @@ static bool toward_product(struct builder *b, const struct value *v, struct home
   return found;
 }
 
-struct home loops_temporary(struct builder *b, struct value *v) {
-  struct home h = {.value = v};
+struct assignment loops_temporary(struct builder *b, struct value *v) {
+  struct assignment h = {.value = v};
   if (!toward_product(b, v, &h)) {
     h.path_count = 0;
     h.strides = is_dense(v) ? v->strides : contiguous_strides(b->x, b->arena, v->rank, v->shape);
@@ -156,13 +157,13 @@ struct home loops_temporary(struct builder *b, struct value *v) {
   return h;
 }
 
-struct home loops_home(struct builder *b, struct value *v) {
+struct assignment loops_assign(struct builder *b, struct value *v) {
   int32_t output = b->uses[v->id].output;
-  return output >= 0 && !b->outputs[output] ? output_home(b, v, (uint32_t)output)
+  return output >= 0 && !b->outputs[output] ? output_assignment(b, v, (uint32_t)output)
                                             : loops_temporary(b, v);
 }
 
-const struct expr *loops_offset(struct builder *b, const struct home *h, place at) {
+const struct expr *loops_offset(struct builder *b, const struct assignment *h, place at) {
   const struct value *last = h->value;
   for (size_t i = 0; i < h->path_count; i++) {
     at = loops_view_back(b, h->path[i], at);
@@ -171,7 +172,7 @@ const struct expr *loops_offset(struct builder *b, const struct home *h, place a
   return loops_dot(b, last->rank, at, h->strides);
 }
 
-void loops_stored(struct builder *b, struct lazy *z, const struct home *h) {
+void loops_stored(struct builder *b, struct deferred *z, const struct assignment *h) {
   z->body = scalar_convert(b->s, scalar_load(b->s, h->buffer, loops_offset(b, h, z->at)),
                            loops_compute_dtype(z->value->dtype));
   b->lazies[z->value->id] = z;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking and changing the formulas of stages, for fusion.
+// Walking and changing the expression trees of stages, for fusion.
 #include "graph/fuse/fuse.h"
-#include "graph/loops/formula_internal.h"
+#include "graph/loops/scalar_expr_internal.h"
 
 static const struct scalar *change(struct fuser *f, const struct scalar *v, size_t count,
                                    const struct expr *const *from, const struct expr *const *to) {
@@ -27,7 +27,7 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
   new->key = expr_substitute(f->x, old->key, count, from, to);
   new->depth = expr_substitute(f->x, old->depth, count, from, to);
   if (old->lse)
-    new->lse_place = index_substitute(f->s, old->lse_place, count, from, to);
+    new->lse_offset = index_substitute(f->s, old->lse_offset, count, from, to);
   s->attention = new;
 }
 
@@ -36,42 +36,42 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
 struct walk {
   struct scalars *s;
   uint32_t number;
-  formula_fn fn; // starts no other walk
+  scalar_expr_fn fn; // starts no other walk
   void *user;
 };
 
-static void walk_formula(struct walk *w, const struct scalar *v);
+static void walk_scalar_expr(struct walk *w, const struct scalar *v);
 
 // What was loaded to know a place.
 static void walk_place(struct walk *w, const struct expr *e) {
   if (e->kind == EXPR_SYMBOL && e->symbol->indirect)
-    walk_formula(w, e->symbol->indirect);
+    walk_scalar_expr(w, e->symbol->indirect);
   for (uint32_t i = 0; i < e->count; i++)
     walk_place(w, e->in[i]);
 }
 
-static void walk_formula(struct walk *w, const struct scalar *v) {
-  if (!v || !formula_enter(w->s, w->number, v))
+static void walk_scalar_expr(struct walk *w, const struct scalar *v) {
+  if (!v || !scalar_expr_enter(w->s, w->number, v))
     return;
   for (unsigned i = 0; i < 3; i++)
-    walk_formula(w, v->in[i]);
+    walk_scalar_expr(w, v->in[i]);
   if (v->index)
     walk_place(w, v->index);
   w->fn(w->user, v);
 }
 
-void stage_formulas(struct fuser *f, const struct stage *s, formula_fn fn, void *user) {
-  struct walk w = {.s = f->s, .number = formula_walk(f->s), .fn = fn, .user = user};
-  walk_formula(&w, s->body);
-  walk_formula(&w, s->a);
-  walk_formula(&w, s->b);
-  walk_formula(&w, s->predicate);
+void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn fn, void *user) {
+  struct walk w = {.s = f->s, .number = scalar_expr_walk(f->s), .fn = fn, .user = user};
+  walk_scalar_expr(&w, s->body);
+  walk_scalar_expr(&w, s->a);
+  walk_scalar_expr(&w, s->b);
+  walk_scalar_expr(&w, s->predicate);
   walk_place(&w, s->offset);
   if (s->attention) {
-    walk_formula(&w, s->attention->q);
-    walk_formula(&w, s->attention->k);
-    walk_formula(&w, s->attention->v);
-    walk_formula(&w, s->attention->score);
+    walk_scalar_expr(&w, s->attention->q);
+    walk_scalar_expr(&w, s->attention->k);
+    walk_scalar_expr(&w, s->attention->v);
+    walk_scalar_expr(&w, s->attention->score);
   }
 }
 
@@ -87,29 +87,29 @@ static void look_for_load(void *user, const struct scalar *v) {
 
 bool stage_loads(struct fuser *f, const struct stage *s, const struct buffer *b) {
   struct load_of l = {.buffer = b};
-  stage_formulas(f, s, look_for_load, &l);
+  stage_scalar_exprs(f, s, look_for_load, &l);
   return l.found;
 }
 
 // ---- places ----
 
-bool place_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis) {
+bool offset_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis) {
   if (e->kind == EXPR_CONST)
     return false;
   if (e->kind == EXPR_SYMBOL)
     return e == axis || (e->symbol->indirect && scalar_has_axis(e->symbol->indirect, axis));
   for (uint32_t i = 0; i < e->count; i++)
-    if (place_has_axis(f, e->in[i], axis))
+    if (offset_has_axis(f, e->in[i], axis))
       return true;
   return false;
 }
 
-const struct expr *place_stride(struct fuser *f, const struct expr *e, const struct expr *axis) {
-  if (!place_has_axis(f, e, axis))
+const struct expr *offset_stride(struct fuser *f, const struct expr *e, const struct expr *axis) {
+  if (!offset_has_axis(f, e, axis))
     return expr_const(f->x, 0);
   const struct expr *stride, *rest;
-  if (!expr_linear(f->x, e, axis, &stride, &rest) || place_has_axis(f, rest, axis) ||
-      place_has_axis(f, stride, axis))
+  if (!expr_linear(f->x, e, axis, &stride, &rest) || offset_has_axis(f, rest, axis) ||
+      offset_has_axis(f, stride, axis))
     return NULL;
   return stride;
 }
@@ -142,9 +142,9 @@ void group_find_accesses(struct fuser *f, struct group *g) {
   for (size_t i = 0; i < g->members.len; i++) {
     struct find c = {f, g, g->members.at[i], g->accesses.len};
     const struct stage *s = c.m->stage;
-    stage_formulas(f, s, add_load, &c);
+    stage_scalar_exprs(f, s, add_load, &c);
     add_access(&c, s->out, s->offset, true);
     if (s->attention && s->attention->lse)
-      add_access(&c, s->attention->lse, s->attention->lse_place, true);
+      add_access(&c, s->attention->lse, s->attention->lse_offset, true);
   }
 }

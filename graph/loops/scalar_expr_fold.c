@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What formulas simplify to: constants, and identities that hold for all values of a dtype.
-#include "graph/loops/formula_internal.h"
+// What expression trees simplify to: constants, and identities that hold for all values of a dtype.
+#include "graph/loops/scalar_expr_internal.h"
 
 #include <math.h>
 
@@ -10,7 +10,7 @@ static bool fits(const struct expr *e, enum dtype t) {
   return t == DTYPE_I64 || (t == DTYPE_I32 && e->lo >= INT32_MIN && e->hi <= INT32_MAX);
 }
 
-const struct expr *formula_expr(struct scalars *s, const struct scalar *v) {
+const struct expr *scalar_expr_expr(struct scalars *s, const struct scalar *v) {
   if (v->dtype != DTYPE_I64 && v->dtype != DTYPE_I32)
     return NULL;
   if (v->kind == SCALAR_CONST)
@@ -99,8 +99,8 @@ static const struct expr *combine(struct exprs *x, enum scalar_op op, const stru
 static const struct scalar *fold_indices(struct scalars *s, enum scalar_op op, enum dtype t,
                                          const struct scalar *const *in) {
   unsigned arity = scalar_row(op)->arity;
-  const struct expr *a = formula_expr(s, in[0]);
-  const struct expr *b = arity == 2 ? formula_expr(s, in[1]) : NULL;
+  const struct expr *a = scalar_expr_expr(s, in[0]);
+  const struct expr *b = arity == 2 ? scalar_expr_expr(s, in[1]) : NULL;
   if (!a || (arity == 2 && !b) || arity > 2)
     return NULL;
   if (t == DTYPE_I1) {
@@ -229,8 +229,8 @@ static const struct scalar *fold_where(struct scalars *s, enum dtype t,
     return scalar_apply(s, SCALAR_WHERE, t, once);
   }
   if (in[0]->kind == SCALAR_APPLY && in[0]->op == SCALAR_NOT) {
-    const struct scalar *turned[3] = {in[0]->in[0], in[2], in[1]};
-    return scalar_apply(s, SCALAR_WHERE, t, turned);
+    const struct scalar *swapped[3] = {in[0]->in[0], in[2], in[1]};
+    return scalar_apply(s, SCALAR_WHERE, t, swapped);
   }
   if (t != DTYPE_I1)
     return NULL;
@@ -239,8 +239,8 @@ static const struct scalar *fold_where(struct scalars *s, enum dtype t,
   return NULL;
 }
 
-const struct scalar *formula_fold(struct scalars *s, enum scalar_op op, enum dtype t,
-                                  const struct scalar *const *in) {
+const struct scalar *scalar_expr_fold(struct scalars *s, enum scalar_op op, enum dtype t,
+                                      const struct scalar *const *in) {
   const struct scalar *v = fold_constants(s, op, t, in);
   if (v)
     return v;

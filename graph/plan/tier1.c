@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quick forms. What a product takes to compile is the code of one thread: an instruction for every
-// sum it holds, in the loop and behind it. So quick forms have more warps, which share the same
-// blocks; and one loop over the keys where attention has two, with a mask for all of them.
+// Tier-1 code: a version of a kernel that compiles fast. The time to compile a product grows with
+// the code of one thread, which has an instruction for every sum that the thread holds, in the loop
+// and behind it. Tier-1 code has more warps for the same blocks, and one masked loop over the keys
+// where attention has two loops.
 //
-// Results are the same bit for bit. A sum of matrix instructions has its products in the order of
-// k, whichever warp holds it, and what follows is computed element by element. Rows that are
-// reduced stay in one warp, in the same lanes; and a mask that keeps everything changes nothing.
-#include "graph/plan/quick.h"
+// The results are the same bits. A sum of matrix instructions adds its products in the order of k,
+// whichever warp holds it; the epilogue is elementwise; rows that are reduced stay in one warp, in
+// the same lanes; and a mask that keeps everything changes nothing.
+#include "graph/plan/tier1.h"
 
 #include "graph/plan/attention_plan.h"
 
 #include <string.h>
 
 enum {
-  MOST_SUMS = 64,   // of a thread of a quick form
+  MOST_SUMS = 64,   // of a thread of tier-1 code
   MOST_WARPS = 16,  // more leave each thread too few registers
   WARP_ROWS = 16,   // of the rows of a matrix instruction: a row is within a warp
   SUMS_APART = 128, // above it `thread-locality` adds up rows in another order
@@ -28,7 +29,7 @@ static uint32_t constant_of(const struct graph_kernel *k, const char *name) {
   return 0;
 }
 
-static uint32_t quick_warps(const struct graph_kernel *k) {
+static uint32_t tier1_warps(const struct graph_kernel *k) {
   uint64_t rows = constant_of(k, "BLOCK_M"), columns = constant_of(k, "BLOCK_N");
   uint64_t sums = rows * (columns * k->sums.tiles + k->sums.columns) / 32;
   uint32_t warps = k->num_warps, most = MOST_WARPS;
@@ -55,8 +56,8 @@ static bool take_one_loop(struct arena *a, struct graph_kernel *k) {
   return true;
 }
 
-bool kernel_quick_form(struct arena *a, const struct graph_kernel *k, struct graph_kernel *ret) {
+bool kernel_tier1_form(struct arena *a, const struct graph_kernel *k, struct graph_kernel *ret) {
   *ret = *k;
-  ret->num_warps = quick_warps(k);
+  ret->num_warps = tier1_warps(k);
   return take_one_loop(a, ret) || ret->num_warps != k->num_warps;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas: equal ones are one, identities fold and only those that hold, axes are replaced
-// everywhere, and a folded formula computes what the operators do.
+// Expression trees: equal ones are one, identities fold and only those that hold, axes are replaced
+// everywhere, and a folded expression tree computes what the operators do.
 #include "graph/loops/loops.h"
 
 #include <check.h>
@@ -184,8 +184,8 @@ START_TEST(shared_parts) {
 }
 END_TEST
 
-// ---- random formulas of indices: made of axes and folded, then the axes replaced by numbers;
-// against the operators ----
+// ---- random expression trees of indices: made of axes and folded, then the axes replaced by
+// numbers; against the operators ----
 
 static uint64_t state = 1;
 static uint64_t draw(uint64_t below) {
@@ -194,7 +194,7 @@ static uint64_t draw(uint64_t below) {
 }
 
 struct pair {
-  const struct scalar *formula;
+  const struct scalar *expr;
   union element value;
 };
 
@@ -215,18 +215,17 @@ static struct pair random_formula(int depth, int64_t i, int64_t j) {
   union element in[3] = {a.value, b.value};
   if (draw(4) > 0) {
     enum scalar_op op = ops[draw(COUNT_OF(ops))];
-    return (struct pair){apply2(op, DTYPE_I64, a.formula, b.formula),
-                         scalar_eval(op, DTYPE_I64, in)};
+    return (struct pair){apply2(op, DTYPE_I64, a.expr, b.expr), scalar_eval(op, DTYPE_I64, in)};
   }
   enum scalar_op op = tests[draw(COUNT_OF(tests))];
   struct pair c = random_formula(depth - 1, i, j);
-  const struct scalar *test = apply2(op, DTYPE_I1, a.formula, b.formula);
+  const struct scalar *test = apply2(op, DTYPE_I1, a.expr, b.expr);
   union element yes = scalar_eval(op, DTYPE_I64, in);
   if (draw(2)) {
     test = scalar_apply(t.s, SCALAR_NOT, DTYPE_I1, &test);
     yes.integer = !yes.integer;
   }
-  const struct scalar *choice[3] = {test, c.formula, a.formula};
+  const struct scalar *choice[3] = {test, c.expr, a.expr};
   return (struct pair){scalar_apply(t.s, SCALAR_WHERE, DTYPE_I64, choice),
                        yes.integer ? c.value : a.value};
 }
@@ -237,7 +236,7 @@ START_TEST(folding_changes_nothing) {
     int64_t i = (int64_t)draw(32), j = (int64_t)draw(8);
     struct pair p = random_formula(4, i, j);
     const struct expr *from[2] = {t.i, t.j}, *to[2] = {expr_const(t.x, i), expr_const(t.x, j)};
-    const struct scalar *v = scalar_substitute(t.s, p.formula, 2, from, to);
+    const struct scalar *v = scalar_substitute(t.s, p.expr, 2, from, to);
     ck_assert_msg(v->kind == SCALAR_CONST && v->constant.integer == p.value.integer,
                   "formula %d at %d, %d", k, (int)i, (int)j);
   }
@@ -246,7 +245,7 @@ START_TEST(folding_changes_nothing) {
 END_TEST
 
 int main(void) {
-  Suite *s = suite_create("formula");
+  Suite *s = suite_create("scalar expr");
   TCase *c = tcase_create("formula");
   tcase_set_timeout(c, 60);
   tcase_add_test(c, equal_is_one);

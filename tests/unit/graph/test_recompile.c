@@ -16,7 +16,7 @@ static const char text[] =
     "    sin = torch.ops.aten.sin.default(b)\n"
     "    return (mm, sin)\n";
 
-// A product of blocks that have a quick form: with 16 warps instead of 8.
+// A product of blocks that have a tier-1 code: with 16 warps instead of 8.
 static const char large[] =
     "def forward(self, x: \"f16[4096, 512]\", w: \"f16[512, 4096]\", b: \"f16[4096, 4096]\"):\n"
     "    mm = torch.ops.aten.mm.default(x, w)\n"
@@ -86,9 +86,9 @@ START_TEST(recordings_have_the_best_code) {
 }
 END_TEST
 
-// ---- quick forms ----
+// ---- tier-1 code ----
 
-static bool is_quick(void) { return strncmp(cuda->launched, "\177ELFquick ", 10) == 0; }
+static bool is_tier1(void) { return strncmp(cuda->launched, "\177ELFquick ", 10) == 0; }
 
 // Runs it with arrays at `at`; returns the warps of its launch.
 static unsigned run_large(char *at) {
@@ -103,23 +103,23 @@ static unsigned run_large(char *at) {
   return cuda->block / 32;
 }
 
-START_TEST(a_quick_form_runs_first) {
+START_TEST(tier1_code_runs_first) {
   char *p = (char *)(uintptr_t)0x10000;
   cuda->holds_best = true;
   open_text(large);
   ck_assert_uint_eq(run_large(p), 16);
-  ck_assert(is_quick());
+  ck_assert(is_tier1());
   ck_assert_uint_eq(run_large(p + 2), 16); // another alignment, compiled now
   cuda->holds_best = false;
   ck_assert_int_eq(tile_program_settle(program), TILE_OK);
   int links = cuda->calls[CUDA_CALL_link_create];
   ck_assert_uint_eq(run_large(p), 8);
-  ck_assert(!is_quick());
+  ck_assert(!is_tier1());
   ck_assert_int_eq(cuda->calls[CUDA_CALL_link_create], links);
 }
 END_TEST
 
-START_TEST(a_quick_form_stays_where_there_is_no_better) {
+START_TEST(tier1_code_stays_where_there_is_no_better) {
   cuda->holds_best = true;
   open_text(large);
   cuda->fail[CUDA_CALL_link_complete] = 999;
@@ -127,7 +127,7 @@ START_TEST(a_quick_form_stays_where_there_is_no_better) {
   ck_assert_int_eq(tile_program_settle(program), TILE_OK);
   cuda->fail[CUDA_CALL_link_complete] = 0;
   ck_assert_uint_eq(run_large((char *)(uintptr_t)0x10000), 16);
-  ck_assert(is_quick());
+  ck_assert(is_tier1());
 }
 END_TEST
 
@@ -141,7 +141,7 @@ START_TEST(what_is_on_disk_is_the_best) {
   tile_program_close(program);
   open_text(large);
   ck_assert_uint_eq(run_large((char *)(uintptr_t)0x10000), 8);
-  ck_assert(!is_quick());
+  ck_assert(!is_tier1());
   ck_assert_int_eq(cuda->calls[CUDA_CALL_link_create], links);
   ck_assert_int_eq(cuda->live_modules, 1);
   snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -152,7 +152,7 @@ END_TEST
 int main(void) {
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
-  Suite *suite = suite_create("settle");
+  Suite *suite = suite_create("recompile");
   TCase *c = tcase_create("programs");
   tcase_add_checked_fixture(c, open_program, close_program);
   tcase_set_timeout(c, 60);
@@ -160,13 +160,13 @@ int main(void) {
   tcase_add_test(c, closing_does_not_need_it);
   tcase_add_test(c, recordings_have_the_best_code);
   suite_add_tcase(suite, c);
-  TCase *quick = tcase_create("quick forms");
-  tcase_add_checked_fixture(quick, open_device, close_program);
-  tcase_set_timeout(quick, 60);
-  tcase_add_test(quick, a_quick_form_runs_first);
-  tcase_add_test(quick, a_quick_form_stays_where_there_is_no_better);
-  tcase_add_test(quick, what_is_on_disk_is_the_best);
-  suite_add_tcase(suite, quick);
+  TCase *tier1 = tcase_create("tier-1 code");
+  tcase_add_checked_fixture(tier1, open_device, close_program);
+  tcase_set_timeout(tier1, 60);
+  tcase_add_test(tier1, tier1_code_runs_first);
+  tcase_add_test(tier1, tier1_code_stays_where_there_is_no_better);
+  tcase_add_test(tier1, what_is_on_disk_is_the_best);
+  suite_add_tcase(suite, tier1);
   SRunner *r = srunner_create(suite);
   srunner_run_all(r, CK_ENV);
   int failed = srunner_ntests_failed(r);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas as they were before parts of them were stored: loads of what maps wrote become these
-// maps' formulas at the place that is loaded.
+// Expression trees as they were before parts of them were stored: loads of what maps wrote become
+// these maps' expression trees at the place that is loaded.
 #include "graph/fuse/attention_match.h"
 
 enum { MAX_WRITTEN_IN = 64, MAX_DEPTH = 8 };
 
-// ---- places turned round ----
+// ---- places transposed ----
 
 static bool base_of(struct fuser *f, const struct expr *place, uint32_t rank,
                     const struct expr *const *axes, const struct expr **strides,
@@ -52,8 +52,8 @@ struct loads {
   VEC(const struct scalar *) from, to;
 };
 
-// The formula of what a load of a map's result reads; NULL: not to be written in.
-static const struct scalar *stored_formula(struct match *m, const struct scalar *load) {
+// The expression tree of what a load of a map's result reads; NULL: not to be written in.
+static const struct scalar *stored_scalar_expr(struct match *m, const struct scalar *load) {
   const struct stage *s = load->buffer ? m->writer[load->buffer->id] : NULL;
   const struct expr *at[GRAPH_MAX_RANK];
   if (!s || s->kind != STAGE_MAP || !m->has_anchor[load->buffer->id] ||
@@ -65,7 +65,7 @@ static const struct scalar *stored_formula(struct match *m, const struct scalar 
 
 static void note_load(void *user, const struct scalar *load) {
   struct loads *l = user;
-  const struct scalar *v = stored_formula(l->m, load);
+  const struct scalar *v = stored_scalar_expr(l->m, load);
   if (!v || l->from.len >= MAX_WRITTEN_IN)
     return;
   vec_push(l->m->f->arena, &l->from, load);
@@ -74,7 +74,7 @@ static void note_load(void *user, const struct scalar *load) {
 
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 
-// Without roundings to halves and back: what is computed is not kept between.
+// Without roundings to half precision and back: what is computed is not kept between.
 static const struct scalar *without_rounding(const struct scalar *v) {
   while (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_CONVERT &&
          dtype_is_float(v->dtype) && is_half(v->in[0]->dtype) && v->in[0]->in[0]->dtype == v->dtype)
@@ -96,7 +96,7 @@ static void note_rounding(void *user, const struct scalar *v) {
   vec_push(r->f->arena, &r->to, plain);
 }
 
-const struct scalar *formula_write_in(struct match *m, const struct scalar *v) {
+const struct scalar *scalar_expr_write_in(struct match *m, const struct scalar *v) {
   for (int depth = 0; depth < MAX_DEPTH; depth++) {
     struct loads l = {.m = m};
     scalar_loads(v, note_load, &l);
@@ -109,7 +109,7 @@ const struct scalar *formula_write_in(struct match *m, const struct scalar *v) {
   for (int depth = 0; depth < MAX_DEPTH && !keeps_casts; depth++) { // roundings of what was rounded
     struct roundings r = {.f = m->f};
     struct stage s = {.body = v, .offset = expr_const(m->f->x, 0)};
-    stage_formulas(m->f, &s, note_rounding, &r);
+    stage_scalar_exprs(m->f, &s, note_rounding, &r);
     if (!r.from.len)
       break;
     v = scalar_replace(m->f->s, v, r.from.len, r.from.at, r.to.at);

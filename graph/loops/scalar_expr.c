@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes formulas of elements: each content once, so that equal formulas are the same pointer.
-#include "graph/loops/formula_internal.h"
+// Makes expression trees of elements: each content once, so that equal expression trees are the
+// same pointer.
+#include "graph/loops/scalar_expr_internal.h"
 
 #include <math.h>
 
@@ -11,7 +12,9 @@ struct scalars *scalars_create(struct arena *a, struct exprs *x) {
   return s;
 }
 
-void scalars_round_halves(struct scalars *s, bool rounds) { s->rounds_halves = rounds; }
+void scalars_round_half_precision(struct scalars *s, bool rounds) {
+  s->rounds_half_precision = rounds;
+}
 
 unsigned scalar_arity(const struct scalar *v) {
   switch (v->kind) {
@@ -41,7 +44,7 @@ static bool loads_something(const struct scalar *v) {
   for (unsigned i = 0; i < 3; i++)
     found |= v->in[i] && v->in[i]->has_load;
   if (v->index)
-    formula_symbols(v->index, note_indirect, &found);
+    scalar_expr_symbols(v->index, note_indirect, &found);
   return found;
 }
 
@@ -92,7 +95,7 @@ static void find_facts(struct scalar *v) {
   }
 }
 
-const struct scalar *formula_make(struct scalars *s, const struct scalar *as) {
+const struct scalar *scalar_expr_make(struct scalars *s, const struct scalar *as) {
   struct content key = {.constant = (uint64_t)as->constant.integer,
                         .index = as->index,
                         .buffer = as->buffer,
@@ -122,7 +125,7 @@ const struct scalar *scalar_const(struct scalars *s, enum dtype t, union element
     as.constant.integer = element_round(value, t).integer;
   else
     as.constant.real = isnan(value.real) ? (double)NAN : value.real; // one NaN
-  return formula_make(s, &as);
+  return scalar_expr_make(s, &as);
 }
 
 const struct scalar *scalar_real(struct scalars *s, enum dtype t, double value) {
@@ -141,7 +144,7 @@ const struct scalar *scalar_index(struct scalars *s, const struct expr *e) {
   if (e->kind == EXPR_SYMBOL && e->symbol->indirect && e->symbol->indirect->dtype == DTYPE_I64)
     return e->symbol->indirect;
   struct scalar as = {.kind = SCALAR_INDEX, .dtype = DTYPE_I64, .op = SCALAR_NONE, .index = e};
-  return formula_make(s, &as);
+  return scalar_expr_make(s, &as);
 }
 
 const struct scalar *scalar_load(struct scalars *s, struct buffer *b, const struct expr *offset) {
@@ -150,18 +153,18 @@ const struct scalar *scalar_load(struct scalars *s, struct buffer *b, const stru
                       .op = SCALAR_NONE,
                       .index = offset,
                       .buffer = b};
-  return formula_make(s, &as);
+  return scalar_expr_make(s, &as);
 }
 
 const struct scalar *scalar_random(struct scalars *s, uint32_t which, const struct expr *index) {
   struct scalar as = {
       .kind = SCALAR_RANDOM, .dtype = DTYPE_F32, .op = SCALAR_NONE, .index = index, .which = which};
-  return formula_make(s, &as);
+  return scalar_expr_make(s, &as);
 }
 
 const struct expr *scalar_indirect(struct scalars *s, const struct scalar *of,
                                    const struct expr *limit) {
-  const struct expr *e = formula_expr(s, of);
+  const struct expr *e = scalar_expr_expr(s, of);
   if (e && (e->kind == EXPR_CONST || expr_is_within(s->exprs, e, limit)))
     return e;
   of = scalar_convert(s, of, DTYPE_I64);
@@ -234,8 +237,8 @@ const struct scalar *scalar_apply(struct scalars *s, enum scalar_op op, enum dty
       as.in[1] = a;
     }
   }
-  const struct scalar *folded = formula_fold(s, op, as.dtype, as.in);
-  return folded ? folded : formula_make(s, &as);
+  const struct scalar *folded = scalar_expr_fold(s, op, as.dtype, as.in);
+  return folded ? folded : scalar_expr_make(s, &as);
 }
 
 bool dtype_holds(enum dtype to, enum dtype from) {
@@ -260,17 +263,17 @@ const struct scalar *scalar_convert(struct scalars *s, const struct scalar *v, e
   if (v->dtype == to)
     return v;
   if (v->kind == SCALAR_CONST)
-    return scalar_const(s, to, element_cast(v->constant, v->dtype, to, s->rounds_halves));
+    return scalar_const(s, to, element_cast(v->constant, v->dtype, to, s->rounds_half_precision));
   if (v->kind == SCALAR_CONVERT) {
     const struct scalar *inner = v->in[0];
     // A detour through a dtype that holds all values changes nothing.
     if (dtype_holds(v->dtype, inner->dtype))
       return scalar_convert(s, inner, to);
-    if (to == DTYPE_I64 && formula_expr(s, v))
-      return scalar_index(s, formula_expr(s, v));
+    if (to == DTYPE_I64 && scalar_expr_expr(s, v))
+      return scalar_index(s, scalar_expr_expr(s, v));
   }
   struct scalar as = {.kind = SCALAR_CONVERT, .dtype = to, .op = SCALAR_NONE, .in = {v}};
-  return formula_make(s, &as);
+  return scalar_expr_make(s, &as);
 }
 
 const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condition,
@@ -294,5 +297,5 @@ const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condi
                       .dtype = value->dtype,
                       .op = SCALAR_NONE,
                       .in = {condition, value, other}};
-  return formula_make(s, &as);
+  return scalar_expr_make(s, &as);
 }

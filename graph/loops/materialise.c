@@ -145,7 +145,7 @@ static bool reads_temporary(const struct scalar *v) {
 }
 
 // Is a half read from memory of a wider dtype?
-static bool narrows(const struct lazy *z, const struct scalar *body) {
+static bool narrows(const struct deferred *z, const struct scalar *body) {
   while (body->kind == SCALAR_CONVERT)
     body = body->in[0];
   return body->kind == SCALAR_LOAD && dtype_is_float(body->dtype) &&
@@ -173,12 +173,14 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 
 // What is stored, and why:
 // - outputs, where they are not just what an input holds or a constant;
-// - formulas so long that writing them into their users would blow up programs (each user may be
+// - expression trees so long that writing them into their users would blow up programs (each user
+// may be
 //   written into its own users in turn, so that without a bound chains of residuals double at each
 //   step);
 // - what several operators use, unless computing it again reads less than loading it would cost: up
 //   to four loads and thirty operations are computed again. exp(x - max) of a softmax is one of
-//   these, and a kernel that holds both users computes it once, because equal formulas are one;
+//   these, and a kernel that holds both users computes it once, because equal expression trees are
+//   one;
 // - operands of products, which read each element many times, unless they are a load and a few
 //   operations; those too where nothing else reads what they load, because whoever computes that
 //   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
@@ -189,7 +191,7 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 //
 // Predicates of indices and constants, which load nothing, are stored as outputs only, and not
 // read back even then.
-static bool should_store(struct builder *b, const struct lazy *z, const struct scalar *body) {
+static bool should_store(struct builder *b, const struct deferred *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
     return true;
@@ -215,7 +217,7 @@ static bool should_store(struct builder *b, const struct lazy *z, const struct s
 
 // ---- origins ----
 
-static void add_origin(struct lazy *z, const char *name) {
+static void add_origin(struct deferred *z, const char *name) {
   for (uint32_t i = 0; i < z->origin_count; i++)
     if (strcmp(z->origins[i], name) == 0)
       return;
@@ -223,12 +225,13 @@ static void add_origin(struct lazy *z, const char *name) {
     z->origins[z->origin_count++] = name;
 }
 
-static void inherit_args(struct builder *b, struct lazy *z, const struct arg *args, size_t count) {
+static void inherit_args(struct builder *b, struct deferred *z, const struct arg *args,
+                         size_t count) {
   for (size_t i = 0; i < count; i++)
     if (args[i].kind == ARG_LIST)
       inherit_args(b, z, args[i].list.at, args[i].list.count);
     else if (args[i].kind == ARG_VALUE) {
-      const struct lazy *of = b->lazies[args[i].value->id];
+      const struct deferred *of = b->lazies[args[i].value->id];
       for (uint32_t k = 0; of && k < of->origin_count; k++)
         add_origin(z, of->origins[k]);
     }
@@ -256,14 +259,14 @@ static const char *short_name(struct builder *b, const struct node *n) {
                                                 : arena_strndup(b->arena, name.ptr, name.len);
 }
 
-void loops_inherit(struct builder *b, struct lazy *z, const struct node *n) {
+void loops_inherit(struct builder *b, struct deferred *z, const struct node *n) {
   inherit_args(b, z, n->args, n->arg_count);
   if (!loops_is_view(n->op) && n->op != OP_CLONE && n->op != OP_CONVERT_ELEMENT_TYPE &&
       n->op != OP_FULL)
     add_origin(z, short_name(b, n));
 }
 
-void loops_take_origins(struct builder *b, struct lazy *z, struct stage *s) {
+void loops_take_origins(struct builder *b, struct deferred *z, struct stage *s) {
   for (uint32_t i = 0; i < z->origin_count; i++)
     vec_push(b->arena, &s->origins, z->origins[i]);
   z->origin_count = 0;
@@ -271,8 +274,8 @@ void loops_take_origins(struct builder *b, struct lazy *z, struct stage *s) {
 
 // ---- defining values ----
 
-static void store(struct builder *b, const struct node *n, struct lazy *z) {
-  struct home h = loops_home(b, z->value);
+static void store(struct builder *b, const struct node *n, struct deferred *z) {
+  struct assignment h = loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_MAP, n);
   loops_add_axes(b, s, z->value->rank, z->at, false);
   s->body = z->body;
@@ -286,7 +289,7 @@ static void store(struct builder *b, const struct node *n, struct lazy *z) {
     loops_stored(b, z, &h);
 }
 
-bool loops_define(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_define(struct builder *b, const struct node *n, struct deferred *z,
                   const struct scalar *body) {
   enum dtype t = z->value->dtype;
   bool narrow = loops_compute_dtype(t) != t, rounds = b->rounds || dtype_bits(t) <= 8;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quick forms of kernels: which there are, and that they compute the same bits, on the host with
+// tier-1 code of kernels: which there are, and that they compute the same bits, on the host with
 // the blocks of a GPU.
 #include "emit_check.h"
 #include "graph/plan/attention_plan.h"
 #include "graph/plan/kernel_config.h"
-#include "graph/plan/quick.h"
+#include "graph/plan/tier1.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void check(const char *text, const struct setting *s, const struct expect
   struct arena *a = arena_create();
   struct program *p = check_program(a, text, &on_gpu, name);
   configure(p, s, name);
-  bool changes = check_quick_forms(p, tolerance, name) > 0;
+  bool changes = check_tier1_forms(p, tolerance, name) > 0;
   const struct graph_kernel *k = p->launches.at[0].kernel;
   ck_assert_msg(k->num_warps == want->warps, "%s: %u warps", name, k->num_warps);
   ck_assert_str_eq(constant_of(k, KERNEL_LOOPS), want->loops);
@@ -120,7 +120,7 @@ START_TEST(attention_has_one_loop) {
 END_TEST
 
 int main(void) {
-  Suite *suite = suite_create("quick");
+  Suite *suite = suite_create("tier1");
   TCase *c = tcase_create("forms");
   tcase_set_timeout(c, 600);
   tcase_add_test(c, products_have_more_warps);
