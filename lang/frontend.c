@@ -107,6 +107,7 @@ static struct value default_of(struct emitter *e, const struct kernel_param *p) 
   struct operand v = {emit_expr(e, p->ast->default_value), p->ast->default_value->span};
   bool known = need_known(e, v);
   e->host = NULL;
+  e->stopped = false; // an error ends what it is in, here the default
   return known ? v.v : VALUE_ERROR;
 }
 

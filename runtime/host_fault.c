@@ -16,10 +16,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;                               // launches under way
 static struct sigaction previous[COUNT_OF(numbers)]; // written before the handler is there
 
-// Storage that is there before a thread's first access: a handler may not allocate it.
-#define OF_THREAD static _Thread_local __attribute__((tls_model("initial-exec")))
-OF_THREAD struct host_fault *current;
-OF_THREAD volatile sig_atomic_t passing_on;
+// Values of a thread. A handler may not allocate, as _Thread_local does in a library that is loaded
+// late: these are keys, which glibc keeps in the thread's descriptor.
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t current;    // struct host_fault *
+static pthread_key_t passing_on; // not NULL while the handler from before runs
+static bool has_keys;
+
+static void make_keys(void) {
+  has_keys = pthread_key_create(&current, NULL) == 0 && pthread_key_create(&passing_on, NULL) == 0;
+}
 
 static enum host_fault_kind kind_of(const void *context) {
 #if defined(__x86_64__) && defined(__linux__)
@@ -39,7 +45,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
   bool is_ignored = !(p->sa_flags & SA_SIGINFO) && p->sa_handler == SIG_IGN;
   if (is_ignored && is_sent)
     return;
-  if (is_default || is_ignored || passing_on) {
+  if (is_default || is_ignored || pthread_getspecific(passing_on)) {
     struct sigaction fatal = {.sa_handler = SIG_DFL};
     sigaction(number, &fatal, NULL);
     if (is_sent)
@@ -50,17 +56,17 @@ static void pass_on(int number, siginfo_t *info, void *context) {
   if (!(p->sa_flags & SA_NODEFER))
     sigaddset(&mask, number);
   pthread_sigmask(SIG_BLOCK, &mask, &before);
-  passing_on = 1;
+  pthread_setspecific(passing_on, p);
   if (p->sa_flags & SA_SIGINFO)
     p->sa_sigaction(number, info, context);
   else
     p->sa_handler(number);
-  passing_on = 0;
+  pthread_setspecific(passing_on, NULL);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
-  struct host_fault *f = current;
+  struct host_fault *f = pthread_getspecific(current);
   if (!f || !f->leave || info->si_code <= 0) {
     pass_on(number, info, context);
     return;
@@ -73,8 +79,9 @@ static void on_fault(int number, siginfo_t *info, void *context) {
 }
 
 void host_fault_install(void) {
+  pthread_once(&once, make_keys);
   pthread_mutex_lock(&lock);
-  for (size_t i = 0; users == 0 && i < COUNT_OF(numbers); i++) {
+  for (size_t i = 0; has_keys && users == 0 && i < COUNT_OF(numbers); i++) {
     struct sigaction now, ours = {.sa_sigaction = on_fault};
     // Not deferred: the handler is left by a jump, which keeps the mask.
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -101,4 +108,7 @@ void host_fault_remove(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void host_fault_catch(struct host_fault *f) { current = f; }
+void host_fault_catch(struct host_fault *f) {
+  if (has_keys)
+    pthread_setspecific(current, f);
+}

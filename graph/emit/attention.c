@@ -16,64 +16,51 @@
 #include "graph/emit/attention_internal.h"
 #include "graph/emit/operand.h"
 
-enum { MOST_GRID = 65535 };
-
-static bool is_batched(const struct walk *w) { return !expr_is(attention_extent(w->batch), 1); }
-static bool folds_batch(const struct walk *w) { return attention_extent(w->batch)->hi > MOST_GRID; }
-
 static bool divides(const struct expr *axis, unsigned block) {
   return expr_is_multiple(attention_extent(axis), block);
 }
 
-const struct expr *attention_twin(struct walk *w, const struct expr *axis, const char *name) {
+const struct expr *attention_twin(struct attention_writer *w, const struct expr *axis,
+                                  const char *name) {
   return expr_symbol(w->x, name, 0, axis->symbol->hi, attention_extent(axis));
 }
 
-const struct expr *attention_place(struct walk *w, const struct expr *e) {
-  const struct expr *zero = expr_const(w->x, 0);
-  return is_batched(w) ? e : index_substitute(w->s, e, 1, &w->batch, &zero);
-}
-
-static const struct scalar *value_in(struct walk *w, const struct scalar *v) {
-  const struct expr *zero = expr_const(w->x, 0);
-  return is_batched(w) ? v : scalar_substitute(w->s, v, 1, &w->batch, &zero);
-}
-
-const struct scalar *attention_with_axes(struct walk *w, const struct scalar *v,
+const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
                                          const struct expr *a, const struct expr *a_now,
                                          const struct expr *b, const struct expr *b_now) {
   const struct expr *from[2] = {a, b}, *to[2] = {a_now, b_now};
-  return value_in(w, scalar_substitute(w->s, v, b ? 2 : 1, from, to));
+  return attention_value(w->s, w->x, w->p, scalar_substitute(w->s, v, b ? 2 : 1, from, to));
 }
 
 // ---- where a program is ----
 
 // Blocks of late queries see most keys where later keys are hidden: they go first.
-static void place_program(struct walk *w) {
+static void place_program(struct attention_writer *w) {
   struct emitter *e = w->e;
-  const char *m = emit_extent(e, attention_extent(w->m)), *pid = "tl.program_id(0)";
+  const char *m = emit_extent(e, attention_extent(w->p->m)), *pid = "tl.program_id(0)";
   const char *blocks = arena_printf(e->arena, "tl.cdiv(%s, BLOCK_M)", m);
-  if (folds_batch(w)) {
+  if (w->p->folds_batch) {
     emit_line(e, 0, "batch = tl.program_id(0) // %s", blocks);
     pid = arena_printf(e->arena, "tl.program_id(0) %% %s", blocks);
-  } else if (is_batched(w)) {
+  } else if (w->p->is_batched) {
     emit_line(e, 0, "batch = tl.program_id(1)");
   }
-  if (is_batched(w))
-    emit_axis(e, w->batch, "batch", NULL, 0);
-  if (w->score.last)
+  if (w->p->is_batched)
+    emit_axis(e, w->p->batch, "batch", NULL, 0);
+  if (w->p->score.last)
     emit_line(e, 0, "m_first = (%s - 1 - %s) * BLOCK_M", blocks, pid);
   else
     emit_line(e, 0, "m_first = %s * BLOCK_M",
-              folds_batch(w) ? arena_printf(e->arena, "(%s)", pid) : pid);
+              w->p->folds_batch ? arena_printf(e->arena, "(%s)", pid) : pid);
   emit_line(e, 0, "m = (m_first + tl.arange(0, BLOCK_M))[:, None]");
-  const char *mask = divides(w->m, w->plan.block_m) ? NULL : arena_printf(e->arena, "(m < %s)", m);
-  emit_axis(e, w->m, "m", mask, 0);
+  const char *mask =
+      divides(w->p->m, w->p->blocks.block_m) ? NULL : arena_printf(e->arena, "(m < %s)", m);
+  emit_axis(e, w->p->m, "m", mask, 0);
 }
 
 // An axis that a block holds as a whole.
-static const struct expr *whole_axis(struct walk *w, const struct expr *axis, const char *name,
-                                     unsigned block, const char *shape) {
+static const struct expr *whole_axis(struct attention_writer *w, const struct expr *axis,
+                                     const char *name, unsigned block, const char *shape) {
   struct emitter *e = w->e;
   const struct expr *t = attention_twin(w, axis, name);
   emit_line(e, 0, "%s = tl.arange(0, %u)%s", name, block, shape);
@@ -87,174 +74,98 @@ static const struct expr *whole_axis(struct walk *w, const struct expr *axis, co
 
 // ---- what follows ----
 
-static void give_result(struct walk *w) {
+static void give_result(struct attention_writer *w) {
   struct emitter *e = w->e;
-  bool zero = w->t->zero_empty_rows && !w->score.has_no_empty;
-  if (attention_sums_by_product(w))
+  bool zero = w->p->t->zero_empty_rows && !w->p->score.has_no_empty;
+  if (w->p->sums_by_product)
     emit_line(e, 0, "total = tl.max(total, 1)");
   emit_line(e, 0, "out = acc * (1.0 / %s)[:, None]",
             zero ? "tl.where(total > 0, total, 1.0)" : "total");
-  uint32_t axes = emit_index_axes(e, w->m) | emit_index_axes(e, w->n);
+  uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, w->p->n);
   const struct scalar *load =
-      scalar_load(w->s, w->stage->out, attention_place(w, w->stage->offset));
-  const struct scalar *full = scalar_convert(w->s, load, w->sum);
+      scalar_load(w->s, w->p->stage->out, attention_offset(w->s, w->x, w->p, w->p->stage->offset));
+  const struct scalar *full = scalar_convert(w->s, load, w->p->sum);
   const char *half = "out", *name = "out";
   if (load != full)
     half = arena_printf(e->arena, "out.to(%s)", emit_type(load->dtype));
-  if (load != full && w->o->rounds)
-    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->sum));
+  if (load != full && w->p->rounds)
+    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->p->sum));
   emit_given(e, load, half, axes, 0);
   emit_given(e, full, name, axes, 0);
 }
 
 // The logarithm of the sum of exponentials, for the backward pass.
-static void store_sums(struct walk *w) {
+static void store_sums(struct attention_writer *w) {
   struct emitter *e = w->e;
-  struct buffer *b = w->t->lse;
-  const struct expr *place = attention_place(w, w->t->lse_place);
-  if (w->score.formula || w->score.added)
+  struct buffer *b = w->p->t->lse;
+  const struct expr *place = w->p->lse_offset;
+  if (w->p->score.expr || w->p->score.added)
     emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
   else
     emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
   const struct scalar *load = scalar_load(w->s, b, place);
-  emit_given(e, load, "lse", emit_index_axes(e, w->m), 0);
+  emit_given(e, load, "lse", emit_index_axes(e, w->p->m), 0);
   emit_writes(e, b);
   emit_count(e, load);
   emit_store_value(e, b, place, load);
 }
 
-static bool emit_results(struct walk *w) {
-  struct emit_parts parts = {0};
-  if (!emit_take_apart(w->p, w->r, &parts))
-    return false;
+static void put_results(struct attention_writer *w) {
+  const struct region_parts *parts = &w->p->epilogue;
   give_result(w);
-  for (size_t i = 0; i < parts.writes.len; i++) {
-    struct emit_write *o = &parts.writes.at[i];
-    o->place = attention_place(w, o->place);
-    o->body = o->stage == w->stage ? scalar_load(w->s, o->buffer, o->place) : value_in(w, o->body);
-    emit_writes(w->e, o->buffer);
-    emit_count(w->e, o->body);
+  for (size_t i = 0; i < parts->writes.len; i++) {
+    emit_writes(w->e, parts->writes.at[i].buffer);
+    emit_count(w->e, parts->writes.at[i].body);
   }
-  for (size_t i = 0; i < parts.writes.len; i++)
-    emit_store_value(w->e, parts.writes.at[i].buffer, parts.writes.at[i].place,
-                     parts.writes.at[i].body);
-  if (w->t->lse)
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].place,
+                     parts->writes.at[i].body);
+  if (w->p->t->lse)
     store_sums(w);
-  return true;
 }
 
 // ---- the kernel ----
 
-static void emit_start(struct walk *w, const struct expr **ret_depth) {
+static void emit_start(struct attention_writer *w, const struct expr **ret_depth) {
   struct emitter *e = w->e;
-  const struct expr *across = whole_axis(w, w->t->depth, "d", w->plan.depth, "[None, :]");
-  const struct scalar *q = attention_with_axes(w, w->score.q, w->t->depth, across, NULL, NULL);
+  const struct expr *across = whole_axis(w, w->p->t->depth, "d", w->p->blocks.depth, "[None, :]");
+  const struct scalar *q =
+      attention_with_axes(w, w->p->score.q, w->p->t->depth, across, NULL, NULL);
   emit_count(e, q);
   emit_line(e, 0, "q = %s",
-            operand_text(e, q, w->dtype, w->m, across, across,
-                         arena_printf(e->arena, "[BLOCK_M, %u]", w->plan.depth)));
-  if (attention_scales_queries(w) && w->score.scale != 1)
+            operand_text(e, q, w->p->dtype, w->p->m, across, across,
+                         arena_printf(e->arena, "[BLOCK_M, %u]", w->p->blocks.depth)));
+  if (w->p->scales_queries && w->p->score.scale != 1)
     emit_line(e, 0, "q = q * %s",
-              emit_number(e, DTYPE_F32, (union element){.real = w->score.scale}));
-  *ret_depth = whole_axis(w, w->t->depth, "dk", w->plan.depth, "[:, None]");
+              emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale}));
+  *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
   // A finite start: a row that has seen no key yet would compute inf - inf.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
-            w->score.formula || w->score.added ? "float(\"-inf\")" : "-1e30", emit_type(w->sum));
-  if (attention_sums_by_product(w)) {
-    emit_line(e, 0, "total = tl.zeros([BLOCK_M, %u], %s)", SUM_COLUMNS, emit_type(w->sum));
-    emit_line(e, 0, "ones = tl.full([BLOCK_N, %u], 1.0, %s)", SUM_COLUMNS, emit_type(w->weights));
+            w->p->score.expr || w->p->score.added ? "float(\"-inf\")" : "-1e30",
+            emit_type(w->p->sum));
+  if (w->p->sums_by_product) {
+    emit_line(e, 0, "total = tl.zeros([BLOCK_M, %u], %s)", SUM_COLUMNS, emit_type(w->p->sum));
+    emit_line(e, 0, "ones = tl.full([BLOCK_N, %u], 1.0, %s)", SUM_COLUMNS,
+              emit_type(w->p->weights));
   } else {
-    emit_line(e, 0, "total = tl.zeros([BLOCK_M], %s)", emit_type(w->sum));
+    emit_line(e, 0, "total = tl.zeros([BLOCK_M], %s)", emit_type(w->p->sum));
   }
-  emit_line(e, 0, "acc = tl.zeros([BLOCK_M, %u], %s)", w->plan.columns, emit_type(w->sum));
+  emit_line(e, 0, "acc = tl.zeros([BLOCK_M, %u], %s)", w->p->blocks.columns, emit_type(w->p->sum));
 }
 
-static bool emit_kernel(struct walk *w) {
-  struct emitter *e = w->e = emit_begin(w->p, w->r, w->o, NULL);
-  emit_constexpr(e, "BLOCK_M", w->plan.block_m);
-  emit_constexpr(e, "BLOCK_N", w->plan.block_n);
+void emit_attention_kernel(struct emitter *e, const struct attention_plan *p) {
+  struct attention_writer writer = {.x = e->x, .s = e->s, .e = e, .p = p}, *w = &writer;
   place_program(w);
   const struct expr *depth;
   emit_start(w, &depth);
-  emit_line(e, 0, "n = tl.arange(0, %u)[None, :]", w->plan.columns);
+  emit_line(e, 0, "n = tl.arange(0, %u)[None, :]", w->p->blocks.columns);
   const char *mask =
-      expr_is(attention_extent(w->n), w->plan.columns)
+      expr_is(attention_extent(w->p->n), w->p->blocks.columns)
           ? NULL
-          : arena_printf(e->arena, "(n < %s)", emit_extent(e, attention_extent(w->n)));
-  emit_axis(e, w->n, "n", mask, 0);
-  attention_emit_loops(w, depth, w->n);
-  if (!emit_results(w))
-    return false;
-  const struct expr *blocks =
-      expr_cdiv(w->x, attention_extent(w->m), expr_const(w->x, w->plan.block_m));
-  const struct expr *grid[3] = {blocks, attention_extent(w->batch), NULL};
-  const char *m = emit_extent(e, attention_extent(w->m)),
-             *batch = emit_extent(e, attention_extent(w->batch));
-  const char *text =
-      arena_printf(e->arena, "cdiv(%s,BLOCK_M)%s%s", m, folds_batch(w) ? "*" : ",", batch);
-  if (folds_batch(w)) {
-    grid[0] = expr_mul(w->x, blocks, grid[1]);
-    grid[1] = NULL;
-  }
-  struct launch *l =
-      emit_end(e, w->plan.num_warps, grid, text,
-               attention_space(e, attention_extent(w->m), attention_extent(w->t->key), &w->shape,
-                               &w->plan, w->o));
-  l->kernel->num_stages = w->plan.num_stages;
-  if (w->shape.has_halves)
-    l->kernel->sums =
-        (struct kernel_sums){.tiles = 1, .columns = w->plan.columns, .are_of_rows = true};
-  return true;
-}
-
-struct loaded {
-  const struct expr *query, *key;
-  int64_t bits;
-};
-
-static void note_loaded(void *user, const struct scalar *load) {
-  struct loaded *l = user;
-  if (load->buffer && scalar_has_axis(load, l->query) && scalar_has_axis(load, l->key))
-    l->bits += dtype_bits(load->dtype) < 8 ? 8 : dtype_bits(load->dtype);
-}
-
-// Bits that the loop loads for each score.
-static int64_t loaded_bits(const struct walk *w) {
-  struct loaded l = {.query = w->m, .key = w->t->key};
-  const struct scalar *parts[] = {w->score.formula, w->score.added, w->score.seen};
-  for (size_t i = 0; i < COUNT_OF(parts); i++)
-    if (parts[i])
-      scalar_loads(parts[i], note_loaded, &l);
-  return l.bits;
-}
-
-bool emit_attention(struct program *p, const struct region *r, const struct program_options *o) {
-  struct walk w = {
-      .p = p, .r = r, .o = o, .x = p->regions->loops->exprs, .s = p->regions->loops->scalars};
-  for (size_t i = 0; i < r->stages.len; i++)
-    if (r->stages.at[i]->kind == STAGE_ATTENTION)
-      w.stage = r->stages.at[i];
-  if (!w.stage)
-    return false;
-  w.t = w.stage->attention;
-  w.batch = w.stage->axes[0];
-  w.m = w.stage->axes[1];
-  w.n = w.stage->axes[2];
-  w.score = score_analyse(w.s, w.x, w.t, w.m, o->rounds);
-  enum dtype out = w.stage->out->dtype;
-  w.dtype = operand_dtype(w.score.q, w.score.k, out);
-  w.weights = operand_dtype(w.t->v, w.t->v, out);
-  w.sum = w.dtype == DTYPE_F64 || w.weights == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
-  if (w.sum == DTYPE_F64)
-    w.dtype = w.weights = DTYPE_F64;
-  w.shape = (struct attention_shape){.batch = expr_likely(attention_extent(w.batch)),
-                                     .queries = expr_likely(attention_extent(w.m)),
-                                     .keys = expr_likely(attention_extent(w.t->key)),
-                                     .depth = expr_likely(attention_extent(w.t->depth)),
-                                     .columns = expr_likely(attention_extent(w.n)),
-                                     .loaded_bits = loaded_bits(&w),
-                                     .has_halves =
-                                         dtype_bits(w.dtype) <= 16 && dtype_bits(w.weights) <= 16};
-  w.plan = attention_choose(&w.shape, o);
-  return emit_kernel(&w);
+          : arena_printf(e->arena, "(n < %s)", emit_extent(e, attention_extent(w->p->n)));
+  emit_axis(e, w->p->n, "n", mask, 0);
+  attention_put_loops(w, depth, w->p->n);
+  put_results(w);
+  emit_sizes(e, attention_extent(w->p->m));
+  emit_sizes(e, attention_extent(w->p->batch));
 }

@@ -3,94 +3,81 @@
 // blocks that every query sees come without a mask, in a loop of their own.
 #include "graph/emit/attention_internal.h"
 #include "graph/emit/operand.h"
-#include "graph/emit/quick.h"
 
 #include <math.h>
 
 static const double log2_of_e = 1.4426950408889634;
 
-static bool divides(const struct expr *axis, unsigned block) {
-  return expr_is_multiple(attention_extent(axis), block);
-}
-
 struct step {
   const struct expr *inner, *columns; // depth for k, columns for v
-  bool has_tail;                      // keys beyond the end may be met
+  bool has_remainder;                 // keys beyond the end may be met
   bool has_mask;                      // `seen` is asked
 };
 
-static const struct expr *key_axis(struct walk *w, const char *name, const char *shape,
+static const struct expr *key_axis(struct attention_writer *w, const char *name, const char *shape,
                                    const struct step *step) {
   struct emitter *e = w->e;
-  const struct expr *t = attention_twin(w, w->t->key, name);
+  const struct expr *t = attention_twin(w, w->p->t->key, name);
   emit_line(e, 1, "%s = (k0 + tl.arange(0, BLOCK_N))%s", name, shape);
-  const char *mask = !step->has_tail ? NULL
-                                     : arena_printf(e->arena, "(%s < %s)", name,
-                                                    emit_extent(e, attention_extent(w->t->key)));
+  const char *mask = !step->has_remainder
+                         ? NULL
+                         : arena_printf(e->arena, "(%s < %s)", name,
+                                        emit_extent(e, attention_extent(w->p->t->key)));
   emit_axis(e, t, name, mask, 1);
   return t;
 }
 
 // The text of the scores' product with its factors.
-static const char *scaled_product(struct walk *w) {
-  const char *scale = emit_number(w->e, DTYPE_F32, (union element){.real = w->score.scale});
-  return w->score.scale == 1 ? "s" : arena_printf(w->e->arena, "s * %s", scale);
-}
-
-bool attention_sums_by_product(const struct walk *w) {
-  return (w->score.formula || w->score.added) && dtype_bits(w->weights) <= 16 && !w->t->lse &&
-         !w->o->rounds;
+static const char *scaled_product(struct attention_writer *w) {
+  const char *scale = emit_number(w->e, DTYPE_F32, (union element){.real = w->p->score.scale});
+  return w->p->score.scale == 1 ? "s" : arena_printf(w->e->arena, "s * %s", scale);
 }
 
 static const char *precision(enum dtype t) {
   return t == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
 }
 
-// A formula of its own: what it gives for each pair of query and key.
-static void emit_formula(struct walk *w, const struct expr *key) {
+// A expression tree of its own: what it gives for each pair of query and key.
+static void put_score_expr(struct attention_writer *w, const struct expr *key) {
   struct emitter *e = w->e;
-  if (w->score.scale != 1)
+  if (w->p->score.scale != 1)
     emit_line(e, 1, "s = %s", scaled_product(w));
-  const struct scalar *v = attention_with_axes(w, w->score.formula, w->t->key, key, NULL, NULL);
-  uint32_t axes = emit_index_axes(e, w->m) | emit_index_axes(e, key);
-  emit_given(e, w->t->product, "s", axes, 1);
+  const struct scalar *v = attention_with_axes(w, w->p->score.expr, w->p->t->key, key, NULL, NULL);
+  uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, key);
+  emit_given(e, w->p->t->product, "s", axes, 1);
   emit_count(e, v);
   emit_line(e, 1, "s = %s", emit_value(e, v).s);
 }
 
-bool attention_scales_queries(const struct walk *w) {
-  int exponent;
-  return w->score.added && !w->o->rounds && w->score.scale <= 1 &&
-         frexp(w->score.scale, &exponent) == 0.5;
-}
-
 // The product, and what is added to it. Where it needs no factor, the sums begin with that.
-static void emit_product_of_keys(struct walk *w, const struct expr *key) {
+static void emit_product_of_keys(struct attention_writer *w, const struct expr *key) {
   struct emitter *e = w->e;
-  const struct scalar *v = w->score.added;
-  const char *start = "", *precise = precision(w->dtype);
+  const struct scalar *v = w->p->score.added;
+  const char *start = "", *precise = precision(w->p->dtype);
   if (v) {
-    v = scalar_convert(w->s, attention_with_axes(w, v, w->t->key, key, NULL, NULL), w->sum);
+    v = scalar_convert(w->s, attention_with_axes(w, v, w->p->t->key, key, NULL, NULL), w->p->sum);
     emit_count(e, v);
   }
-  if (v && attention_scales_queries(w)) {
-    uint32_t tile = emit_index_axes(e, w->m) | emit_index_axes(e, key);
+  if (v && w->p->scales_queries) {
+    uint32_t tile = emit_index_axes(e, w->p->m) | emit_index_axes(e, key);
     bool is_tile = (emit_axes_of(e, v) & tile) == tile;
     start = arena_printf(e->arena, is_tile ? ", %s" : ", tl.broadcast_to(%s, [BLOCK_M, BLOCK_N])",
                          emit_value(e, v).s);
   }
   emit_line(e, 1, "s = tl.dot(q, k%s%s)", start, precise);
-  if (v && !attention_scales_queries(w))
+  if (v && !w->p->scales_queries)
     emit_line(e, 1, "s = %s + %s", scaled_product(w), emit_operand(e, v, PREC_TERM));
-  else if (w->score.formula)
-    emit_formula(w, key);
+  else if (w->p->score.expr)
+    put_score_expr(w, key);
 }
 
-static void emit_mask_of_keys(struct walk *w, const struct expr *key, const struct step *step) {
+static void emit_mask_of_keys(struct attention_writer *w, const struct expr *key,
+                              const struct step *step) {
   struct emitter *e = w->e;
   const char *mask = emit_mask(e, emit_index_axes(e, key));
-  if (step->has_mask && w->score.seen) {
-    const struct scalar *seen = attention_with_axes(w, w->score.seen, w->t->key, key, NULL, NULL);
+  if (step->has_mask && w->p->score.seen) {
+    const struct scalar *seen =
+        attention_with_axes(w, w->p->score.seen, w->p->t->key, key, NULL, NULL);
     emit_count(e, seen);
     const char *text = emit_operand(e, seen, mask ? PREC_AND : PREC_COMPARE);
     mask = mask ? arena_printf(e->arena, "%s & %s", mask, text) : text;
@@ -102,10 +89,10 @@ static void emit_mask_of_keys(struct walk *w, const struct expr *key, const stru
 // A row of minus infinities so far has no maximum to subtract. Scores of the size of the largest
 // number (so masks are given) are not multiplied: their differences are as good as infinite. The
 // selections depend on the maximum alone, not on each other.
-static void emit_softmax_of_any(struct walk *w) {
+static void emit_softmax_of_any(struct attention_writer *w) {
   struct emitter *e = w->e;
-  bool is_double = w->sum == DTYPE_F64;
-  const char *log2e = emit_number(e, w->sum, (union element){.real = log2_of_e});
+  bool is_double = w->p->sum == DTYPE_F64;
+  const char *log2e = emit_number(e, w->p->sum, (union element){.real = log2_of_e});
   emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1))");
   emit_line(e, 1, "huge = tl.abs(above) > %s", is_double ? "1e300" : "1e38");
   emit_line(e, 1, "unit = tl.where(huge, 1.0, %s)", log2e);
@@ -115,70 +102,76 @@ static void emit_softmax_of_any(struct walk *w) {
   emit_line(e, 1, "keep = tl.exp2(top * unit - base)");
 }
 
-static void emit_softmax(struct walk *w) {
+static void emit_softmax(struct attention_writer *w) {
   struct emitter *e = w->e;
-  if (w->score.formula || w->score.added) {
+  if (w->p->score.expr || w->p->score.added) {
     emit_softmax_of_any(w);
     return;
   }
   const char *scale =
-      emit_number(e, DTYPE_F32, (union element){.real = w->score.scale * log2_of_e});
+      emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale * log2_of_e});
   emit_line(e, 1, "above = tl.maximum(top, tl.max(s, 1) * %s)", scale);
   emit_line(e, 1, "p = tl.exp2(s * %s - above[:, None])", scale);
   emit_line(e, 1, "keep = tl.exp2(top - above)");
 }
 
-static void emit_keys(struct walk *w, const char *begin, const char *end, const struct step *step) {
+static void emit_keys(struct attention_writer *w, const char *begin, const char *end,
+                      const struct step *step) {
   struct emitter *e = w->e;
   emit_open(e, arena_printf(e->arena, "for k0 in range(%s, %s, BLOCK_N):", begin, end));
   const struct expr *across = key_axis(w, "key", "[None, :]", step);
   const struct scalar *k =
-      attention_with_axes(w, w->score.k, w->t->key, across, w->t->depth, step->inner);
+      attention_with_axes(w, w->p->score.k, w->p->t->key, across, w->p->t->depth, step->inner);
   emit_count(e, k);
   emit_line(e, 1, "k = %s",
-            operand_text(e, k, w->dtype, step->inner, across, step->inner,
-                         arena_printf(e->arena, "[%u, BLOCK_N]", w->plan.depth)));
+            operand_text(e, k, w->p->dtype, step->inner, across, step->inner,
+                         arena_printf(e->arena, "[%u, BLOCK_N]", w->p->blocks.depth)));
   emit_product_of_keys(w, across);
   emit_mask_of_keys(w, across, step);
   emit_softmax(w);
-  if (attention_sums_by_product(w)) {
-    emit_line(e, 1, "p = p.to(%s)", emit_type(w->weights));
+  if (w->p->sums_by_product) {
+    emit_line(e, 1, "p = p.to(%s)", emit_type(w->p->weights));
     emit_line(e, 1, "total = tl.dot(p, ones, total * keep[:, None])");
   } else {
     emit_line(e, 1, "total = total * keep + tl.sum(p, 1)");
   }
   const struct expr *down = key_axis(w, "row", "[:, None]", step);
-  const struct scalar *v = attention_with_axes(w, w->t->v, w->t->key, down, w->n, step->columns);
+  const struct scalar *v =
+      attention_with_axes(w, w->p->t->v, w->p->t->key, down, w->p->n, step->columns);
   emit_count(e, v);
   emit_line(e, 1, "v = %s",
-            operand_text(e, v, w->weights, down, step->columns, down,
-                         arena_printf(e->arena, "[BLOCK_N, %u]", w->plan.columns)));
-  const char *p = w->weights == w->sum || attention_sums_by_product(w)
+            operand_text(e, v, w->p->weights, down, step->columns, down,
+                         arena_printf(e->arena, "[BLOCK_N, %u]", w->p->blocks.columns)));
+  const char *p = w->p->weights == w->p->sum || w->p->sums_by_product
                       ? "p"
-                      : arena_printf(e->arena, "p.to(%s)", emit_type(w->weights));
-  emit_line(e, 1, "acc = tl.dot(%s, v, acc * keep[:, None]%s)", p, precision(w->weights));
+                      : arena_printf(e->arena, "p.to(%s)", emit_type(w->p->weights));
+  emit_line(e, 1, "acc = tl.dot(%s, v, acc * keep[:, None]%s)", p, precision(w->p->weights));
   emit_line(e, 1, "top = above");
   emit_close(e);
 }
 
 // A bound of keys for the block's first query, or for its last.
-static const char *bound_text(struct walk *w, const struct expr *bound, bool of_last, int plus) {
+static const char *bound_text(struct attention_writer *w, const struct expr *bound, bool of_last,
+                              int plus) {
   struct emitter *e = w->e;
-  const struct expr *at = expr_symbol(w->x, "m_first", 0, w->m->symbol->hi, attention_extent(w->m));
-  bound = attention_place(w, expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->m, &at), plus));
+  const struct expr *at =
+      expr_symbol(w->x, "m_first", 0, w->p->m->symbol->hi, attention_extent(w->p->m));
+  bound = attention_offset(w->s, w->x, w->p,
+                           expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
   emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, 0);
   return emit_index(e, bound).s;
 }
 
-static const char *at_least_zero(struct walk *w, const char *text, const struct expr *bound) {
+static const char *at_least_zero(struct attention_writer *w, const char *text,
+                                 const struct expr *bound) {
   return bound->lo >= 0 ? text : arena_printf(w->e->arena, "max(%s, 0)", text);
 }
 
-void attention_emit_loops(struct walk *w, const struct expr *inner, const struct expr *columns) {
+void attention_put_loops(struct attention_writer *w, const struct expr *inner,
+                         const struct expr *columns) {
   struct emitter *e = w->e;
-  const char *keys = emit_extent(e, attention_extent(w->t->key)), *begin = "0", *end = keys;
-  const struct score *c = &w->score;
-  bool has_tail = !divides(w->t->key, w->plan.block_n);
+  const char *keys = emit_extent(e, attention_extent(w->p->t->key)), *begin = "0", *end = keys;
+  const struct score *c = &w->p->score;
   if (c->last) {
     const char *last = bound_text(w, c->last, true, 1);
     end = "end";
@@ -189,9 +182,8 @@ void attention_emit_loops(struct walk *w, const struct expr *inner, const struct
     emit_line(e, 0, "begin = %s // BLOCK_N * BLOCK_N",
               arena_printf(e->arena, "max(%s, 0)", bound_text(w, c->first, false, 0)));
   }
-  struct step rest = {inner, columns, has_tail, true};
-  bool is_short = expr_likely(attention_extent(w->t->key)) <= w->plan.block_n;
-  if (c->formula || (c->seen && !c->is_bound) || is_short || (!c->seen && !has_tail)) {
+  struct step rest = {inner, columns, w->p->has_remainder, true};
+  if (!w->p->has_whole) {
     emit_keys(w, begin, end, &rest);
     return;
   }
@@ -199,7 +191,6 @@ void attention_emit_loops(struct walk *w, const struct expr *inner, const struct
   struct step all = {inner, columns, false, false};
   if (c->seen) {
     const char *seen = at_least_zero(w, bound_text(w, c->last, false, 1), c->last);
-    emit_constexpr(e, KERNEL_LOOPS, 2);
     emit_line(e, 0, "whole = min(%s, %s) // BLOCK_N * BLOCK_N if " KERNEL_LOOPS " == 2 else 0",
               seen, keys);
   } else {

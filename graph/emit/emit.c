@@ -3,15 +3,13 @@
 // its own.
 #include "graph/emit/emit.h"
 
-#include "lowering/cost/machine.h"
-
 #include <inttypes.h>
 
 // ---- beginning ----
 
 static const char *comment_of(struct emitter *e) {
   struct strbuf text = {.arena = e->arena};
-  const struct region *r = e->region;
+  const struct region *r = e->plan->region;
   VEC(const char *) seen = {0};
   for (size_t i = 0; i < r->stages.len; i++)
     for (size_t j = 0; j < r->stages.at[i]->origins.len && text.len < EMIT_WIDTH; j++) {
@@ -33,36 +31,23 @@ static const char *comment_of(struct emitter *e) {
   return kept;
 }
 
-struct emitter *emit_begin(struct program *p, const struct region *r,
-                           const struct program_options *o, const char *suffix) {
+static struct emitter *begin(struct program *p, const struct kernel_plan *k) {
   struct emitter *e = arena_new(p->arena, struct emitter);
+  const char *name = k->region->name;
   e->p = p;
-  e->o = o;
-  e->region = r;
+  e->plan = k;
   e->arena = p->arena;
   e->x = p->regions->loops->exprs;
   e->s = p->regions->loops->scalars;
-  e->name = suffix ? arena_printf(e->arena, "%s_%s", r->name, suffix) : r->name;
+  e->name = k->suffix ? arena_printf(e->arena, "%s_%s", name, k->suffix) : name;
   e->comment = comment_of(e);
-  for (unsigned i = 0; i < EMIT_SCOPES; i++)
-    e->scopes[i].text.arena = e->arena;
   e->scopes[0].indent = 1;
   e->scopes[0].serial = ++e->serial;
-  e->launch.region = r;
+  e->launch.region = k->region;
   return e;
 }
 
-unsigned emit_multiprocessors(const struct program_options *o) {
-  const struct target *t = o->target ? target_find(str_from(o->target)) : NULL;
-  return t ? machine_of(t)->multiprocessors : 132;
-}
-
 // ---- parameters ----
-
-void emit_constexpr(struct emitter *e, const char *name, int64_t value) {
-  vec_push(e->arena, &e->constants,
-           (struct kernel_constant){name, arena_printf(e->arena, "%" PRId64, value)});
-}
 
 static struct launch_arg *find_arg(struct emitter *e, enum launch_arg_kind kind, const void *what,
                                    uint32_t which) {
@@ -98,26 +83,13 @@ static const char *add_buffer(struct emitter *e, struct buffer *b, bool written)
   return name;
 }
 
-// Is text written inside a loop whose loads run ahead of its stores?
-static bool is_pipelined(const struct emitter *e) {
-  for (unsigned i = 1; i <= e->depth; i++)
-    if (strstr(e->scopes[i].header, "num_stages"))
-      return true;
-  return false;
-}
-
-const char *emit_buffer(struct emitter *e, struct buffer *b) {
-  return emit_element(e, b, NULL, false);
-}
-
-const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place,
-                         bool is_store) {
-  struct emit_access a = {b, is_pipelined(e) ? NULL : place, is_store};
-  vec_push(e->arena, &e->accesses, a);
-  return add_buffer(e, b, false);
-}
+const char *emit_buffer(struct emitter *e, struct buffer *b) { return add_buffer(e, b, false); }
 
 void emit_writes(struct emitter *e, struct buffer *b) { add_buffer(e, b, true); }
+
+const char *emit_parameter(struct emitter *e, const struct buffer *b) {
+  return find_arg(e, LAUNCH_BUFFER, b, 0)->name;
+}
 
 const char *emit_size(struct emitter *e, const struct expr *size) {
   struct launch_arg *a = find_arg(e, LAUNCH_SIZE, size, 0);
@@ -128,6 +100,20 @@ const char *emit_size(struct emitter *e, const struct expr *size) {
   vec_push(e->arena, &e->launch.args,
            (struct launch_arg){.kind = LAUNCH_SIZE, .name = name, .size = size, .dtype = t});
   return name;
+}
+
+static bool is_constant_symbol(const struct emitter *e, const struct expr *symbol) {
+  for (size_t i = 0; i < e->plan->constants.len; i++)
+    if (e->plan->constants.at[i].symbol == symbol)
+      return true;
+  return false;
+}
+
+void emit_sizes(struct emitter *e, const struct expr *of) {
+  if (of->kind == EXPR_SYMBOL && !is_constant_symbol(e, of))
+    emit_size(e, of);
+  for (uint32_t i = 0; i < of->count; i++)
+    emit_sizes(e, of->in[i]);
 }
 
 const char *emit_seed(struct emitter *e, uint32_t which) {
@@ -141,39 +127,20 @@ const char *emit_seed(struct emitter *e, uint32_t which) {
   return name;
 }
 
-struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
-                              const struct expr *numel) {
-  struct loops *l = p->regions->loops;
-  struct buffer *b = arena_new(p->arena, struct buffer);
-  b->id = (uint32_t)l->buffers.len;
-  for (size_t i = 0; i < l->buffers.len; i++)
-    if (l->buffers.at[i]->id >= b->id)
-      b->id = l->buffers.at[i]->id + 1;
-  b->name = arena_printf(p->arena, "%s_%u", name, b->id);
-  b->dtype = t;
-  b->role = BUFFER_TEMP;
-  b->numel = numel;
-  vec_push(l->arena, &l->buffers, b);
-  vec_push(l->arena, &p->regions->temporaries, b);
-  return b;
-}
-
 // ---- text ----
 
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) {
   struct emit_scope *s = &e->scopes[level];
-  for (unsigned i = 0; i < s->indent; i++)
-    strbuf_puts(&s->text, "    ");
   va_list ap;
   va_start(ap, fmt);
-  strbuf_vprintf(&s->text, fmt, ap);
+  const char *text = arena_vprintf(e->arena, fmt, ap);
   va_end(ap);
-  strbuf_putc(&s->text, '\n');
+  vec_push(e->arena, &s->lines, (struct kernel_line){text, s->indent, NULL});
 }
 
 void emit_open(struct emitter *e, const char *header) {
   struct emit_scope *s = &e->scopes[++e->depth];
-  strbuf_clear(&s->text);
+  s->lines.len = 0;
   s->indent = e->scopes[e->depth - 1].indent + 1;
   s->serial = ++e->serial;
   s->header = header;
@@ -182,17 +149,18 @@ void emit_open(struct emitter *e, const char *header) {
 void emit_close(struct emitter *e) {
   struct emit_scope *s = &e->scopes[e->depth--], *outer = &e->scopes[e->depth];
   s->serial = 0;
-  if (!s->text.len)
+  if (!s->lines.len)
     return;
   emit_line(e, e->depth, "%s", s->header);
-  strbuf_puts(&outer->text, strbuf_cstr(&s->text));
+  for (size_t i = 0; i < s->lines.len; i++)
+    vec_push(e->arena, &outer->lines, s->lines.at[i]);
 }
 
 void emit_helper(struct emitter *e, const char *text) {
   if (ptrmap_get(&e->names, text))
     return;
   ptrmap_put(e->arena, &e->names, text, e);
-  vec_push(e->arena, &e->helpers, text);
+  vec_push(e->arena, &e->functions, text);
 }
 
 // ---- the end ----
@@ -216,92 +184,80 @@ static void sort_args(struct emitter *e) {
     }
 }
 
-static void put_parameter(struct strbuf *out, size_t *column, const char *text, size_t indent) {
-  if (*column > indent && *column + 1 + strlen(text) > 100) {
-    strbuf_printf(out, "\n%*s", (int)indent, "");
-    *column = indent;
-  } else if (*column > indent) {
-    strbuf_putc(out, ' ');
-    *column += 1;
-  }
-  strbuf_puts(out, text);
-  *column += strlen(text);
+static struct source_param param_of(struct emitter *e, const struct launch_arg *a) {
+  const char *type = dtype_name(a->kind == LAUNCH_BUFFER ? a->buffer->dtype : a->dtype);
+  if (a->kind == LAUNCH_BUFFER)
+    type = arena_printf(e->arena, "%s[%s]", a->is_written ? "ptr" : "const_ptr", type);
+  return (struct source_param){.name = a->name, .type = type};
 }
 
-static void put_header(struct emitter *e, struct strbuf *out) {
-  size_t indent = strlen("def (") + strlen(e->name), column = indent;
-  strbuf_printf(out, "@jit\ndef %s(", e->name);
-  size_t total = e->launch.args.len + e->constants.len;
-  for (size_t i = 0; i < total; i++) {
-    const char *end = i + 1 < total ? "," : "", *text;
-    if (i >= e->launch.args.len) {
-      const struct kernel_constant *c = &e->constants.at[i - e->launch.args.len];
-      text = arena_printf(e->arena, "%s: constexpr = %s%s", c->name, c->value, end);
-    } else {
-      const struct launch_arg *a = &e->launch.args.at[i];
-      const char *type = dtype_name(a->kind == LAUNCH_BUFFER ? a->buffer->dtype : a->dtype);
-      if (a->kind == LAUNCH_BUFFER)
-        text = arena_printf(e->arena, "%s: %s[%s]%s", a->name, a->is_written ? "ptr" : "const_ptr",
-                            type, end);
-      else
-        text = arena_printf(e->arena, "%s: %s%s", a->name, type, end);
-    }
-    put_parameter(out, &column, text, indent);
-  }
-  strbuf_puts(out, "):\n");
+static struct kernel_text text_of(struct emitter *e) {
+  struct kernel_text t = {.comment = e->comment};
+  for (size_t i = 0; i < e->functions.len; i++)
+    vec_push(e->arena, &t.functions, e->functions.at[i]);
+  for (size_t i = 0; i < e->launch.args.len; i++)
+    vec_push(e->arena, &t.params, param_of(e, &e->launch.args.at[i]));
+  for (size_t i = 0; i < e->scopes[0].lines.len; i++)
+    vec_push(e->arena, &t.body, e->scopes[0].lines.at[i]);
+  return t;
 }
 
-static const char *source_of(struct emitter *e) {
-  struct strbuf out = {.arena = e->arena};
-  strbuf_printf(&out, "# %s\n", e->comment);
-  for (size_t i = 0; i < e->helpers.len; i++)
-    strbuf_printf(&out, "%s\n\n", e->helpers.at[i]);
-  put_header(e, &out);
-  strbuf_puts(&out, strbuf_cstr(&e->scopes[0].text));
-  const char *kept = arena_strdup(e->arena, strbuf_cstr(&out));
-  strbuf_finish(&out);
-  return kept;
-}
-
-struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
-                        const char *grid_text, const char *space) {
-  struct program *p = e->p;
-  sort_args(e);
-  emit_find_reuses(e);
+static struct graph_kernel *kernel_of(struct emitter *e) {
+  const struct kernel_plan *plan = e->plan;
   struct graph_kernel *k = arena_new(e->arena, struct graph_kernel);
-  k->id = (uint32_t)p->kernels.len;
+  k->id = (uint32_t)e->p->kernels.len;
   k->name = e->name;
-  k->source = source_of(e);
-  k->num_warps = num_warps;
-  k->space = space;
-  for (size_t i = 0; i < e->constants.len; i++)
-    vec_push(e->arena, &k->constants, e->constants.at[i]);
-  for (unsigned i = 0; i < EMIT_SCOPES; i++)
-    strbuf_finish(&e->scopes[i].text);
-  vec_push(e->arena, &p->kernels, k);
-  e->launch.kernel = k;
-  e->launch.grid_text = grid_text;
-  for (unsigned i = 0; i < 3; i++)
-    e->launch.grid[i] = grid[i] ? grid[i] : expr_const(e->x, 1);
-  if (!e->launch.bytes)
-    e->launch.bytes = e->region->bytes ? e->region->bytes : expr_const(e->x, 0);
-  if (!e->launch.flops)
-    e->launch.flops = e->region->flops ? e->region->flops : expr_const(e->x, 0);
-  vec_push(e->arena, &p->launches, e->launch);
-  return &vec_last(&p->launches);
+  k->text = text_of(e);
+  k->num_warps = plan->num_warps;
+  k->num_stages = plan->num_stages;
+  k->sums = plan->sums;
+  k->space = plan->space;
+  for (size_t i = 0; i < plan->constants.len; i++)
+    vec_push(e->arena, &k->constants, plan->constants.at[i]);
+  kernel_text_break_lines(e->arena, &k->text, k->name, k->constants.at, k->constants.len);
+  kernel_print(e->arena, k);
+  return k;
 }
 
-// ---- kinds ----
+static const struct expr *count_of(struct emitter *e, const struct expr *own,
+                                   const struct expr *of_region) {
+  return own ? own : of_region ? of_region : expr_const(e->x, 0);
+}
 
-bool emit_region(struct program *p, const struct region *r, const struct program_options *o) {
-  switch (r->kind) {
-  case REGION_MAP: return emit_without_kernel(p, r) || emit_maps(p, r, o);
-  case REGION_SCATTER: return emit_maps(p, r, o);
-  case REGION_ROWS: return emit_rows(p, r, o);
-  case REGION_ROW_COLUMN: return emit_row_column(p, r, o);
-  case REGION_SCAN: return emit_scans(p, r, o);
-  case REGION_PRODUCT: return emit_product(p, r, o);
-  case REGION_ATTENTION: return emit_attention(p, r, o);
+static void end(struct emitter *e) {
+  const struct kernel_plan *plan = e->plan;
+  struct launch *l = &e->launch;
+  sort_args(e);
+  plan_find_reuses(e->p, plan, l);
+  l->kernel = kernel_of(e);
+  l->clears = plan->clears;
+  for (unsigned i = 0; i < 3; i++) {
+    l->grid_rule[i] = plan->grid[i] ? plan->grid[i] : expr_const(e->x, 1);
+    l->grid[i] = grid_value(e->x, l->grid_rule[i], l->kernel);
   }
-  UNREACHABLE();
+  l->bytes = count_of(e, plan->bytes, plan->region->bytes);
+  l->flops = count_of(e, plan->flops, plan->region->flops);
+  vec_push(e->arena, &e->p->kernels, l->kernel);
+  vec_push(e->arena, &e->p->launches, *l);
+}
+
+// ---- kernels ----
+
+struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k) {
+  struct emitter *e = begin(p, k);
+  switch (k->kind) {
+  case KERNEL_MAP: emit_map_kernel(e, k->map); break;
+  case KERNEL_ROWS: emit_rows_kernel(e, k->rows); break;
+  case KERNEL_SCAN: emit_scan_kernel(e, k->scan); break;
+  case KERNEL_PRODUCT: emit_product_kernel(e, k->product); break;
+  case KERNEL_ATTENTION: emit_attention_kernel(e, k->attention); break;
+  }
+  return e;
+}
+
+void emit_kernel(struct program *p, const struct kernel_plan *k) {
+  struct emitter *e = emit_kernel_body(p, k);
+  if (k->last_block)
+    emit_last_block(e);
+  end(e);
 }

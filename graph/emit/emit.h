@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of emission share: a kernel's source while it is written.
+// What the files of emission share: a kernel's source while it is printed from its plan.
 //
-// Values are text. A formula is written as one expression where it is short and used once, else as
-// a statement `v3 = ...` in the outermost scope that knows its axes: scope 0 is the kernel, deeper
-// ones are loops. A loop's text is put behind what was written around it meanwhile, so that what a
-// loop does not change stands in front of it.
+// Values are text. An expression tree is one expression where it is short and used once, else a
+// statement `v3 = ...` in the outermost scope that knows its axes: scope 0 is the kernel, deeper
+// ones are loops. A loop is put behind what was printed around it meanwhile, so that what the loop
+// does not change stands in front of it.
 #ifndef TILE_GRAPH_EMIT_EMIT_H
 #define TILE_GRAPH_EMIT_EMIT_H
 
 #include "base/map.h"
-#include "graph/program/program.h"
+#include "graph/plan/plan.h"
 
 // Text with its precedence, as Python's: smaller binds tighter.
 enum precedence {
@@ -28,7 +28,7 @@ struct text {
   enum precedence prec;
   bool is_name;   // costs nothing to repeat
   bool is_number; // literal
-  bool is_narrow; // an i32 where the formula says i64: an index
+  bool is_narrow; // an i32 where the expression tree says i64: an index
 };
 
 enum { EMIT_SCOPES = 4, EMIT_AXES = 24, EMIT_WIDTH = 88 };
@@ -43,52 +43,42 @@ struct emit_axis {
 };
 
 struct emit_scope {
-  struct strbuf text;
+  VEC(struct kernel_line) lines;
   unsigned indent;
   uint32_t serial; // of this opening
   const char *header;
 };
 
-// The condition under which a part of a formula is wanted.
+// The condition under which a part of a expression tree is wanted.
 struct emit_guard {
   const struct emit_guard *outer;
   const struct scalar *condition;
   struct emit_guard *next; // of all
 };
 
-// A load or a store of a whole formula, in the order of the text.
-struct emit_access {
-  struct buffer *buffer;
-  const struct expr *place; // NULL: at places that only the kernel's writer knows
-  bool is_store;
-};
-
-struct emit_info { // of a formula
+struct emit_info { // of a expression tree
   uint32_t axes;   // bits of emitter.axes
   unsigned level, uses;
 };
 
 struct emitter {
   struct program *p;
-  const struct program_options *o;
-  const struct region *region;
+  const struct kernel_plan *plan;
   struct arena *arena;
   struct exprs *x;
   struct scalars *s;
   const char *name, *comment;
   struct launch launch; // args in the order of first use
-  VEC(struct kernel_constant) constants;
   struct emit_axis axes[EMIT_AXES];
   unsigned axis_count;
   struct emit_scope scopes[EMIT_SCOPES];
   unsigned depth;
   uint32_t serial;
   uint32_t next_value;
-  struct map infos; // by formula
-  struct map known; // by formula: struct emit_known
-  VEC(struct emit_access) accesses;
+  struct map infos; // by expression tree
+  struct map known; // by expression tree: struct emit_known
   struct map names; // of functions that the kernel calls: by address of their text
-  VEC(const char *) helpers;
+  VEC(const char *) functions;
   struct emit_guard *guards;
   const struct emit_guard *guard;
   const char *load_hint, *store_hint; // further arguments of loads and stores of whole tiles; NULL
@@ -96,18 +86,18 @@ struct emitter {
 };
 
 // ---- a kernel (graph/emit/emit.c) ----
-// `suffix` is put behind the region's name; NULL: none.
-struct emitter *emit_begin(struct program *p, const struct region *r,
-                           const struct program_options *o, const char *suffix);
-// A compile-time parameter with its default.
-void emit_constexpr(struct emitter *e, const char *name, int64_t value);
+// Prints a kernel and appends it, with its launch, to the program.
+void emit_kernel(struct program *p, const struct kernel_plan *k);
+// The kernel's body, ready to be printed as one.
+struct emitter *emit_kernel_body(struct program *p, const struct kernel_plan *k);
 // The parameter for a buffer; one that is stored to has been announced by emit_writes.
 const char *emit_buffer(struct emitter *e, struct buffer *b);
-// The same for element `place`, which each program reads or writes for its own part of the axes.
-const char *emit_element(struct emitter *e, struct buffer *b, const struct expr *place,
-                         bool is_store);
 void emit_writes(struct emitter *e, struct buffer *b);
+// The name of the buffer's parameter, which is there.
+const char *emit_parameter(struct emitter *e, const struct buffer *b);
 const char *emit_size(struct emitter *e, const struct expr *size);
+// Parameters for the sizes that the rule of a grid is of.
+void emit_sizes(struct emitter *e, const struct expr *of);
 const char *emit_seed(struct emitter *e, uint32_t which);
 // Statements. The line goes to the scope `level`.
 void emit_line(struct emitter *e, unsigned level, const char *fmt, ...) PRINTF(3, 4);
@@ -116,35 +106,9 @@ void emit_open(struct emitter *e, const char *header);
 void emit_close(struct emitter *e);
 // A function the kernel calls, by its whole text.
 void emit_helper(struct emitter *e, const char *text);
-// Makes the kernel and its launch. The grid is of the graph's symbols.
-struct launch *emit_end(struct emitter *e, unsigned num_warps, const struct expr *const grid[3],
-                        const char *grid_text, const char *space);
-// The kernel of `tail` becomes a function that the last program of `e`'s launch calls when it ends
-// (graph/emit/tail.c): what follows from all of them takes no launch. With `parallel`, the last of
-// each group of programs with the same index along x; else the last of all. False: it cannot.
-bool emit_tail(struct emitter *e, struct emitter *tail, int64_t groups, bool parallel);
-// The same for any groups: this program's is number `group`, of `count` programs.
-bool emit_tail_of(struct emitter *e, struct emitter *tail, int64_t groups, const char *group,
-                  const char *count);
-// Dimensions of a space (graph/emit/space.c): powers of two for which a source that was written for
-// blocks of `block` along `extent` stays right, or any; each with what was chosen. The end: the
-// text.
-void emit_space_blocks(struct strbuf *out, const char *name, const struct expr *extent,
-                       unsigned block, unsigned least, unsigned most);
-void emit_space_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
-                       unsigned most);
-const char *emit_space_end(struct emitter *e, struct strbuf *out);
-// The program's counters, at least so many: zeros before every launch, and to be left so.
-struct buffer *emit_counters(struct program *p, int64_t count);
-// A buffer between two launches.
-struct buffer *emit_temporary(struct program *p, const char *name, enum dtype t,
-                              const struct expr *numel);
-// How many programs a device like the target's runs side by side, as a number of multiprocessors.
-unsigned emit_multiprocessors(const struct program_options *o);
-
-// ---- what may be in the same memory (graph/emit/reuse.c) ----
-// Notes in the launch which outputs can take the memory of which inputs.
-void emit_find_reuses(struct emitter *e);
+// The rest of `e`'s kernel where its plan has a last-block reduction (graph/emit/last_block.c): the
+// body of that is a function that the last program of a group calls.
+void emit_last_block(struct emitter *e);
 
 // ---- places (graph/emit/index.c) ----
 struct text emit_index(struct emitter *e, const struct expr *place);
@@ -157,7 +121,7 @@ void emit_axis(struct emitter *e, const struct expr *axis, const char *name, con
 bool emit_axis_is_wide(const struct expr *axis);
 uint32_t emit_index_axes(struct emitter *e, const struct expr *place);
 
-// ---- formulas (graph/emit/value.c, graph/emit/scalar.c) ----
+// ---- expression trees (graph/emit/value.c, graph/emit/scalar.c) ----
 // Counts the uses of v's parts, before anything is written.
 void emit_count(struct emitter *e, const struct scalar *v);
 // From here on v is that text, known in scope `level`, over these axes.
@@ -180,35 +144,11 @@ struct text emit_literal(struct emitter *e, const struct scalar *v);
 const char *emit_number(struct emitter *e, enum dtype t, union element value);
 const char *emit_type(enum dtype t); // "tl.float32"
 
-// ---- regions taken apart (graph/emit/region.c) ----
-// A reduction whose result the rest of the region refers to by `result`.
-struct emit_reduction {
-  const struct stage *stage;
-  const struct scalar *body, *result;
-};
-struct emit_write {
-  const struct stage *stage;
-  struct buffer *buffer;
-  const struct expr *place;
-  const struct scalar *body;
-};
-// Formulas with what the region makes itself written in, in order.
-struct emit_parts {
-  VEC(struct emit_reduction) reductions;
-  VEC(struct emit_write) writes;
-};
-bool emit_take_apart(struct program *p, const struct region *r, struct emit_parts *ret);
-
-// ---- without a kernel (graph/emit/copy.c) ----
-// Copies and zeros alone. False: it needs a kernel.
-bool emit_without_kernel(struct program *p, const struct region *r);
-
-// ---- kinds ----
-bool emit_maps(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_rows(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_row_column(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_scans(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_product(struct program *p, const struct region *r, const struct program_options *o);
-bool emit_attention(struct program *p, const struct region *r, const struct program_options *o);
+// ---- kinds of kernels ----
+void emit_map_kernel(struct emitter *e, const struct map_plan *m);
+void emit_rows_kernel(struct emitter *e, const struct rows_kernel *k);
+void emit_scan_kernel(struct emitter *e, const struct scan_plan *s);
+void emit_product_kernel(struct emitter *e, const struct product_kernel *k);
+void emit_attention_kernel(struct emitter *e, const struct attention_plan *t);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps and scatters: a block of elements a program. One dimension where memory is walked along one
-// axis; tiles of two where the last axis is short or where buffers are contiguous along different
-// axes.
-#include "graph/emit/map.h"
+// Prints maps and scatters: a block of elements a program. One dimension where one axis is enough;
+// tiles of two where the last axis is short or where buffers are contiguous along different axes.
+#include "graph/emit/emit.h"
+#include "graph/plan/map_plan.h"
 
 #include <inttypes.h>
 
@@ -55,33 +55,10 @@ static void put_flat(struct emitter *e, const char *flat, uint32_t count,
   }
 }
 
-static const struct expr *product_of(struct emitter *e, uint32_t count,
-                                     const struct expr *const *axes) {
-  const struct expr *n = expr_const(e->x, 1);
-  for (uint32_t i = 0; i < count; i++)
-    n = expr_mul(e->x, n, axes[i]->symbol->limit);
-  return n;
+static void put_one_axis(struct emitter *e, const struct map_plan *m) {
+  put_axis(e, m->axes[0], "x", "tl.program_id(0)", "BLOCK", m->block, "");
+  emit_sizes(e, m->axes[0]->symbol->limit);
 }
-
-static const struct expr *blocks_of(struct emitter *e, const struct expr *n, unsigned block) {
-  return expr_cdiv(e->x, n, expr_const(e->x, block));
-}
-
-// "cdiv(4096, XBLOCK)"; sizes by the names of their parameters.
-static const char *grid_part(struct emitter *e, const struct expr *n, const char *block) {
-  return arena_printf(e->arena, "cdiv(%s, %s)", emit_extent(e, n), block);
-}
-
-static const char *one_axis(struct emitter *e, const struct map_plan *m,
-                            const struct expr *grid[3]) {
-  const struct expr *axis = m->axes[0];
-  emit_constexpr(e, "BLOCK", m->block);
-  put_axis(e, axis, "x", "tl.program_id(0)", "BLOCK", m->block, "");
-  grid[0] = blocks_of(e, axis->symbol->limit, m->block);
-  return grid_part(e, axis->symbol->limit, "BLOCK");
-}
-
-enum { MOST_PROGRAMS = 65535 }; // along the second and third axis of a grid
 
 // The subscripts of the dimensions of a tile, for each way of having them.
 static const char *subscript_of(bool has_z, bool has_y, char dimension) {
@@ -94,184 +71,93 @@ static const char *subscript_of(bool has_z, bool has_y, char dimension) {
   return dimension == 'x' ? "[None, :]" : "[:, None]";
 }
 
-// The last axis by blocks, all others as one; but for the one that tables are read again along,
-// which has blocks of its own.
-static const char *rows_of_blocks(struct emitter *e, const struct map_plan *m,
-                                  const struct expr *grid[3]) {
-  const struct expr **outer = arena_array(e->arena, const struct expr *, m->rank);
-  uint32_t count = 0;
-  for (uint32_t i = 0; i + 1 < m->rank; i++)
-    if ((int)i != m->repeats)
-      outer[count++] = m->axes[i];
-  const struct expr *x = map_last_axis(m), *rows = product_of(e, count, outer);
-  const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
-  const struct expr *y_blocks = blocks_of(e, rows, m->y_block);
-  bool x_first = y_blocks->hi <= MOST_PROGRAMS, has_y = m->y_block > 1, has_z = m->repeats >= 0;
-  const char *px = x_first ? "tl.program_id(0)" : "tl.program_id(1)";
-  const char *py = x_first ? "tl.program_id(1)" : "tl.program_id(0)";
-  emit_constexpr(e, "XBLOCK", m->block);
-  put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, subscript_of(has_z, has_y, 'x'));
-  const struct expr *flat = count == 1 ? outer[0] : expr_symbol(e->x, "rows", 0, rows->hi, rows);
-  const char *name = count == 1 ? outer[0]->symbol->name : "row";
-  if (has_y) {
-    emit_constexpr(e, "YBLOCK", m->y_block);
-    put_axis(e, flat, name, py, "YBLOCK", m->y_block, subscript_of(has_z, true, 'y'));
+// The outer axes as one, in blocks of several rows or row by row.
+static void put_rows(struct emitter *e, const struct map_plan *m, const char *program, bool has_z) {
+  const struct expr *flat =
+      m->outer_count == 1 ? m->outer[0] : expr_symbol(e->x, "rows", 0, m->rows->hi, m->rows);
+  const char *name = m->outer_count == 1 ? m->outer[0]->symbol->name : "row";
+  if (m->y_block > 1) {
+    put_axis(e, flat, name, program, "YBLOCK", m->y_block, subscript_of(has_z, true, 'y'));
   } else {
-    emit_line(e, 0, "%s = %s%s", name, py, emit_axis_is_wide(flat) ? ".to(tl.int64)" : "");
+    emit_line(e, 0, "%s = %s%s", name, program, emit_axis_is_wide(flat) ? ".to(tl.int64)" : "");
     emit_axis(e, flat, name, NULL, 0);
   }
-  if (count > 1)
-    put_flat(e, name, count, outer, e->axes[e->axis_count - 1].mask);
-  grid[x_first ? 0 : 1] = x_blocks;
-  grid[x_first ? 1 : 0] = y_blocks;
-  const char *gx = grid_part(e, x->symbol->limit, "XBLOCK");
-  const char *gy = has_y ? grid_part(e, rows, "YBLOCK") : emit_extent(e, rows);
-  const char *text = arena_printf(e->arena, "%s,%s", x_first ? gx : gy, x_first ? gy : gx);
+  if (m->outer_count > 1)
+    put_flat(e, name, m->outer_count, m->outer, e->axes[e->axis_count - 1].mask);
+}
+
+// The last axis by blocks, all others as one; but for the one that tables are read again along,
+// which has blocks of its own.
+static void put_rows_of_blocks(struct emitter *e, const struct map_plan *m) {
+  const struct expr *x = map_last_axis(m);
+  bool has_y = m->y_block > 1, has_z = m->repeats >= 0;
+  const char *ids[2] = {"tl.program_id(0)", "tl.program_id(1)"};
+  put_axis(e, x, x->symbol->name, ids[!m->x_is_first], "XBLOCK", m->block,
+           subscript_of(has_z, has_y, 'x'));
+  put_rows(e, m, ids[m->x_is_first], has_z);
+  emit_sizes(e, x->symbol->limit);
+  emit_sizes(e, m->rows);
   if (!has_z)
-    return text;
+    return;
   const struct expr *z = m->axes[m->repeats];
-  emit_constexpr(e, "ZBLOCK", m->z_block);
   put_axis(e, z, z->symbol->name, "tl.program_id(2)", "ZBLOCK", m->z_block,
            subscript_of(true, has_y, 'z'));
-  grid[2] = blocks_of(e, z->symbol->limit, m->z_block);
-  return arena_printf(e->arena, "%s,%s", text, grid_part(e, z->symbol->limit, "ZBLOCK"));
+  emit_sizes(e, z->symbol->limit);
 }
 
 // Tiles over the last axis and the one that other buffers are contiguous along.
-static const char *tiles_across(struct emitter *e, const struct map_plan *m,
-                                const struct expr *grid[3]) {
-  uint32_t last = m->rank - 1, across = (uint32_t)m->across, count = 0;
-  const struct expr *x = m->axes[last], *y = m->axes[across];
-  const struct expr **rest = arena_array(e->arena, const struct expr *, m->rank);
-  for (uint32_t i = 0; i < last; i++)
-    if (i != across)
-      rest[count++] = m->axes[i];
-  const struct expr *others = product_of(e, count, rest);
-  const struct expr *x_blocks = blocks_of(e, x->symbol->limit, m->block);
-  const struct expr *y_blocks = blocks_of(e, y->symbol->limit, m->y_block);
-  emit_constexpr(e, "XBLOCK", m->block);
-  emit_constexpr(e, "YBLOCK", m->y_block);
-  const char *px = "tl.program_id(0)", *py = "tl.program_id(1)", *text;
-  if (count > 0) { // one number for the blocks of x and all others
+static void put_tiles(struct emitter *e, const struct map_plan *m) {
+  const struct expr *x = map_last_axis(m), *y = m->axes[m->across];
+  const char *px = "tl.program_id(0)";
+  if (m->outer_count > 0) { // one number for the blocks of x and all others
     emit_line(e, 0, "pid = tl.program_id(0)");
-    const char *gx =
+    const char *blocks =
         arena_printf(e->arena, "tl.cdiv(%s, XBLOCK)", emit_extent(e, x->symbol->limit));
-    emit_line(e, 0, "pid_x = pid %% %s", gx);
+    emit_line(e, 0, "pid_x = pid %% %s", blocks);
     px = "pid_x";
-    const char *flat = count == 1 ? arena_printf(e->arena, "pid // %s", gx) : "rest";
-    if (count > 1)
-      emit_line(e, 0, "rest = pid // %s", gx);
-    put_flat(e, flat, count, rest, NULL);
-    grid[0] = expr_mul(e->x, x_blocks, others);
-    text = arena_printf(e->arena, "(%s) * cdiv(%s, XBLOCK)", emit_extent(e, others),
-                        emit_extent(e, x->symbol->limit));
-  } else {
-    grid[0] = x_blocks;
-    text = grid_part(e, x->symbol->limit, "XBLOCK");
+    const char *flat = m->outer_count == 1 ? arena_printf(e->arena, "pid // %s", blocks) : "rest";
+    if (m->outer_count > 1)
+      emit_line(e, 0, "rest = pid // %s", blocks);
+    put_flat(e, flat, m->outer_count, m->outer, NULL);
+    emit_sizes(e, m->rows);
   }
+  emit_sizes(e, x->symbol->limit);
   put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, "[None, :]");
-  put_axis(e, y, y->symbol->name, py, "YBLOCK", m->y_block, "[:, None]");
-  grid[1] = y_blocks;
-  return arena_printf(e->arena, "%s,%s", text, grid_part(e, y->symbol->limit, "YBLOCK"));
+  put_axis(e, y, y->symbol->name, "tl.program_id(1)", "YBLOCK", m->y_block, "[:, None]");
+  emit_sizes(e, y->symbol->limit);
 }
 
-// How many lines of the last axis there are, but for those of the axis that tables are read again
-// along.
-static const struct expr *rows_of(struct emitter *e, const struct map_plan *m) {
-  const struct expr *n = expr_const(e->x, 1);
-  for (uint32_t i = 0; i + 1 < m->rank; i++)
-    if ((int)i != m->repeats)
-      n = expr_mul(e->x, n, m->axes[i]->symbol->limit);
-  return n;
-}
-
-static const char *space_of(struct emitter *e, const struct map_plan *m) {
-  const struct expr *x = map_last_axis(m)->symbol->limit;
-  struct strbuf out = {.arena = e->arena};
-  if (m->rank == 1) {
-    emit_space_blocks(&out, "BLOCK", x, m->block, 128, 4096);
-  } else if (m->across >= 0) {
-    emit_space_blocks(&out, "XBLOCK", x, m->block, 16, 128);
-    emit_space_blocks(&out, "YBLOCK", m->axes[m->across]->symbol->limit, m->y_block, 16, 128);
-  } else {
-    emit_space_blocks(&out, "XBLOCK", x, m->block, 64, 4096);
-    if (m->y_block > 1)
-      emit_space_blocks(&out, "YBLOCK", rows_of(e, m), m->y_block, 2, 64);
-    if (m->repeats >= 0)
-      emit_space_blocks(&out, "ZBLOCK", m->axes[m->repeats]->symbol->limit, m->z_block, 1, 16);
-  }
-  emit_space_powers(&out, "num_warps", m->num_warps, 1, 8);
-  return emit_space_end(e, &out);
-}
-
-struct load_set {
-  struct arena *arena;
-  struct map seen;
-  unsigned count;
-};
-
-static void count_load(void *user, const struct scalar *load) {
-  struct load_set *l = user;
-  l->count += !ptrmap_get(&l->seen, load);
-  ptrmap_put(l->arena, &l->seen, load, l);
-}
-
-enum { MOST_NAMED = 4 };
-
-// What is read before it is overwritten; and a kernel waits for what it loads once, not again
-// behind each store.
-static void name_before_stores(struct emitter *e, const struct emit_parts *parts) {
-  struct load_set loads = {.arena = e->arena};
-  size_t n = parts->writes.len;
-  unsigned first = 0;
-  for (size_t i = 0; i < n; i++) {
-    scalar_loads(parts->writes.at[i].body, count_load, &loads);
-    first = i ? first : loads.count;
-  }
-  bool updates = n > 1 && vec_last(&parts->writes).buffer->role == BUFFER_INPUT;
-  for (size_t i = 0; i < n && (updates || (loads.count > first && n <= MOST_NAMED)); i++)
-    emit_name(e, parts->writes.at[i].body);
-}
-
-// What is read is kept in the second cache longer than what is written, where neither stays: on an
-// H200 a copy of 134 MB took 2 % less time so, rotary embeddings and swiglu 2 to 3 %.
-enum { MANY_BYTES = 96 << 20 };
-
-static void hint_loads(struct emitter *e, const struct map_plan *m) {
-  if (e->region->kind != REGION_MAP || expr_hint(e->region->bytes) < MANY_BYTES)
+static void put_axes(struct emitter *e, const struct map_plan *m) {
+  if (m->across >= 0)
+    put_tiles(e, m);
+  else if (m->rank > 1)
+    put_rows_of_blocks(e, m);
+  else
+    put_one_axis(e, m);
+  if (!m->keeps_loads)
     return;
   e->load_hint = "eviction_policy=\"evict_last\"";
   e->hinted_axes = emit_index_axes(e, map_last_axis(m));
 }
 
-bool emit_maps(struct program *p, const struct region *r, const struct program_options *o) {
-  struct emit_parts parts = {0};
-  if (!emit_take_apart(p, r, &parts))
-    return false;
-  struct emitter *e = emit_begin(p, r, o, NULL);
-  struct map_plan m = {.rank = r->rank, .axes = r->axes};
-  map_halve(e, &parts, &m);
-  map_choose(e, &parts, &m);
-  for (size_t i = 0; i < parts.writes.len; i++)
-    emit_writes(e, parts.writes.at[i].buffer);
-  const struct expr *grid[3] = {NULL, NULL, NULL};
-  const char *text = m.across >= 0 ? tiles_across(e, &m, grid)
-                     : m.rank > 1  ? rows_of_blocks(e, &m, grid)
-                                   : one_axis(e, &m, grid);
-  hint_loads(e, &m);
-  for (size_t i = 0; i < parts.writes.len; i++) {
-    const struct stage *s = parts.writes.at[i].stage;
-    emit_count(e, parts.writes.at[i].body);
+void emit_map_kernel(struct emitter *e, const struct map_plan *m) {
+  size_t n = m->parts.writes.len;
+  const struct write_part *writes = m->parts.writes.at;
+  for (size_t i = 0; i < n; i++)
+    emit_writes(e, writes[i].buffer);
+  put_axes(e, m);
+  for (size_t i = 0; i < n; i++) {
+    const struct stage *s = writes[i].stage;
+    emit_count(e, writes[i].body);
     if (s->kind == STAGE_SCATTER && s->predicate)
       emit_count(e, s->predicate);
   }
-  name_before_stores(e, &parts);
-  for (size_t i = 0; i < parts.writes.len; i++) {
-    const struct emit_write *w = &parts.writes.at[i];
+  for (size_t i = 0; i < n && m->loads_first; i++)
+    emit_name(e, writes[i].body);
+  for (size_t i = 0; i < n; i++) {
+    const struct write_part *w = &writes[i];
     bool scatters = w->stage->kind == STAGE_SCATTER;
     emit_scatter_store(e, w->buffer, w->place, w->body, scatters ? w->stage->predicate : NULL,
                        scatters && w->stage->accumulates);
   }
-  emit_end(e, m.num_warps, grid, text, space_of(e, &m));
-  return true;
 }

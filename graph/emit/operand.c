@@ -1,46 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tl.dot. A half that a formula converts to f32 goes in as it is; what is computed in
-// f32 is rounded to the dtype that the operand had in the graph, as an eager program does.
+// Operands of tl.dot. A half that a expression tree converts to f32 goes in as it is; what is
+// computed in f32 is rounded to the dtype that the operand had in the graph, as an eager program
+// does.
 #include "graph/emit/operand.h"
-
-static bool is_zero(const struct scalar *v) {
-  return v->kind == SCALAR_CONST &&
-         (dtype_is_float(v->dtype) ? v->constant.real == 0 : v->constant.integer == 0);
-}
-
-// The load of a formula that only masks and converts it exactly; NULL: it computes.
-static const struct scalar *load_of(const struct scalar *v) {
-  if (v->kind == SCALAR_LOAD)
-    return v->buffer ? v : NULL;
-  if (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_LOAD &&
-      dtype_is_float(v->in[0]->dtype) && dtype_bits(v->in[0]->dtype) < dtype_bits(v->dtype))
-    return load_of(v->in[0]);
-  if (v->kind == SCALAR_MASKED && is_zero(v->in[2]))
-    return load_of(v->in[1]);
-  return NULL;
-}
-
-enum dtype operand_loaded(const struct scalar *v) {
-  const struct scalar *load = load_of(v);
-  return load && dtype_is_float(load->dtype) ? load->dtype : DTYPE_NONE;
-}
-
-bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr *a,
-                      const struct expr *b) {
-  const struct scalar *load = load_of(v);
-  const struct expr *stride, *rest;
-  return load && expr_linear(x, load->index, a, &stride, &rest) &&
-         expr_linear(x, rest, b, &stride, &rest);
-}
-
-enum dtype operand_dtype(const struct scalar *a, const struct scalar *b, enum dtype out) {
-  enum dtype x = operand_loaded(a), y = operand_loaded(b);
-  if (x == y && x != DTYPE_NONE)
-    return x;
-  if (a->dtype == DTYPE_F64 || b->dtype == DTYPE_F64)
-    return DTYPE_F64;
-  return out == DTYPE_F16 || out == DTYPE_BF16 ? out : DTYPE_F32;
-}
 
 // The conditions of all masks around the load, and those of the axes that it depends on.
 static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t axes) {
@@ -77,7 +39,7 @@ static const char *loaded_text(struct emitter *e, const struct scalar *v, const 
 const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
                          const struct expr *row, const struct expr *column,
                          const struct expr *inside, const char *shape) {
-  const struct scalar *load = load_of(v);
+  const struct scalar *load = operand_load(v);
   uint32_t within = inside ? emit_index_axes(e, inside) : 0;
   uint32_t axes = emit_index_axes(e, row) | emit_index_axes(e, column);
   if (load && load->dtype == t)

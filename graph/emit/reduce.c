@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How reductions are spelled: neutral elements, combining two values, and a tile along an axis. In
 // maxima and minima NaN wins; places of extremes are the first ones.
-#include "graph/emit/rows.h"
+#include "graph/emit/rows_writer.h"
 
 #include <math.h>
 
@@ -26,22 +26,6 @@ static const char first_smallest[] = "@jit\n"
                                      "    same = (a == b) | ((a != a) & (b != b))\n"
                                      "    take = below | (same & (i < j))\n"
                                      "    return tl.where(take, a, b), tl.where(take, i, j)";
-
-bool reduce_is_place(const struct row_reduction *d) {
-  return d->stage->op == REDUCE_ARGMAX || d->stage->op == REDUCE_ARGMIN;
-}
-
-enum dtype reduce_dtype(const struct row_reduction *d) {
-  switch (d->stage->op) {
-  case REDUCE_ANY:
-  case REDUCE_ALL: return DTYPE_I32;
-  case REDUCE_ARGMAX:
-  case REDUCE_ARGMIN:
-  case REDUCE_MAX:
-  case REDUCE_MIN: return d->body->dtype == DTYPE_I1 ? DTYPE_I32 : d->body->dtype;
-  default: return d->stage->dtype == DTYPE_I1 ? DTYPE_I64 : d->stage->dtype;
-  }
-}
 
 static union element extreme(enum dtype t, bool largest) {
   union element v;

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows: all reductions over r for each x, and what follows from them. A row that fits stays in
-// registers; a longer one is walked in blocks, once for each level of reductions and once more to
-// write, the last time backwards, so that its end is still in the cache. Few long rows are split
-// (graph/emit/rows_split.c).
+// Prints kernels of rows. A row that fits stays in registers. A longer one is read in blocks, once
+// for each level of reductions and once more to write; that pass runs backwards, so that the end of
+// the row is still in the cache. Few long rows are split (graph/emit/rows_split.c).
 #include "graph/emit/rows_writer.h"
 
-static bool overwrites_inputs(const struct rows *s) {
-  for (size_t i = 0; i < s->write_count; i++)
-    if (s->writes[i].buffer->role == BUFFER_INPUT)
-      return true;
-  return false;
-}
-
 static void write_from_registers(struct row_writer *w) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++)
     row_writer_reduce(w, &s->reductions[i]);
-  for (size_t i = 0; i < s->write_count && overwrites_inputs(s); i++)
+  for (size_t i = 0; i < s->write_count && w->k->overwrites_inputs; i++)
     emit_name(w->e, s->writes[i].body);
   for (size_t i = 0; i < s->write_count; i++)
     emit_store_value(w->e, s->writes[i].buffer, s->writes[i].place, s->writes[i].body);
 }
 
 static void write_by_passes(struct row_writer *w) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   const char *n = emit_extent(w->e, s->r->symbol->limit);
   for (unsigned level = 0; level < s->levels; level++) {
     row_writer_reduce_level(w, level, n);
@@ -36,68 +28,31 @@ static void write_by_passes(struct row_writer *w) {
 
 // ---- what follows from all rows ----
 
-static struct buffer *share_buffer(struct row_writer *w, struct row_reduction *d) {
-  if (!d->part)
-    d->part = emit_temporary(w->e->p, "share", reduce_dtype(d), rows_programs(w->s));
-  return d->part;
-}
-
 static void put_shares(struct row_writer *w) {
   for (size_t i = 0; i < w->s->share_count; i++)
     emit_line(w->e, 0, "tl.store(%s + tl.program_id(0), %s)",
-              emit_buffer(w->e, share_buffer(w, &w->s->shares[i])),
-              row_writer_share(w, &w->s->shares[i]));
+              emit_buffer(w->e, w->s->shares[i].part), row_writer_share(w, &w->s->shares[i]));
 }
 
 static void announce_writes(struct row_writer *w) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->write_count; i++)
     emit_writes(w->e, s->writes[i].buffer);
   for (size_t i = 0; i < s->share_count; i++)
-    emit_writes(w->e, share_buffer(w, &s->shares[i]));
+    emit_writes(w->e, s->shares[i].part);
 }
 
-static struct row_writer write_rows(struct rows *s) {
-  struct row_writer w = row_writer_begin(s, NULL);
-  announce_writes(&w);
-  row_writer_x(&w);
-  row_writer_r(&w);
-  row_writer_count(&w);
-  if (s->is_looped)
-    write_by_passes(&w);
+static void put_whole_rows(struct row_writer *w) {
+  announce_writes(w);
+  row_writer_x(w);
+  row_writer_r(w);
+  row_writer_count(w);
+  if (w->s->is_looped)
+    write_by_passes(w);
   else
-    write_from_registers(&w);
-  return w;
-}
-
-// Hangs the tail on the kernel. What does not fit there is a launch behind `before`.
-static bool put_tail(struct row_writer *w, struct row_writer *ret_left) {
-  if (!w->s->tail)
-    return false;
-  *ret_left = write_rows(w->s->tail);
-  return !emit_tail(w->e, ret_left->e, 1, false);
-}
-
-bool rows_emit(struct rows *s) {
-  if (s->lag) {
-    rows_emit_tickets(s);
-    return true;
-  }
-  if (s->splits > 1) {
-    rows_emit_splits(s);
-    return true;
-  }
-  if (s->walkers) {
-    rows_emit_walk(s, NULL, 0, s->walkers);
-    return true;
-  }
-  struct row_writer w = write_rows(s), tail;
-  put_shares(&w);
-  bool left = put_tail(&w, &tail);
-  row_writer_end(&w, false);
-  if (left)
-    row_writer_end(&tail, false);
-  return true;
+    write_from_registers(w);
+  put_shares(w);
+  emit_sizes(w->e, w->s->x->symbol->limit);
 }
 
 // ---- walking over rows ----
@@ -109,27 +64,28 @@ static void accumulate_column(struct row_writer *w, const struct row_reduction *
   emit_line(w->e, 1, "%s += %s", name, t.s);
 }
 
-void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
-                    unsigned programs) {
-  struct row_writer w = row_writer_begin(s, NULL);
-  struct emitter *e = w.e;
+static void put_walk(struct row_writer *w) {
+  struct emitter *e = w->e;
+  const struct rows *s = w->s;
+  const struct row_reduction *columns = w->k->columns;
+  size_t count = w->k->column_count;
+  unsigned programs = s->walkers;
   const struct expr *rows = s->x->symbol->limit, *row = s->r->symbol->limit;
-  w.level = 1;
-  announce_writes(&w);
-  w.x_bit = 1u << e->axis_count;
+  w->level = 1;
+  announce_writes(w);
+  w->x_bit = 1u << e->axis_count;
   emit_axis(e, s->x, "x", NULL, 1);
-  row_writer_r(&w);
-  row_writer_count(&w);
+  row_writer_r(w);
+  row_writer_count(w);
   for (size_t i = 0; i < count; i++) {
-    struct row_reduction *d = &columns[i];
+    const struct row_reduction *d = &columns[i];
     enum dtype t = reduce_dtype(d);
     emit_count(e, d->body);
-    d->part = emit_temporary(e->p, "part", t, expr_muli(e->x, row, programs));
     emit_writes(e, d->part);
-    emit_line(e, 0, "column%zu = tl.zeros(%s, %s)", i, w.shape, emit_type(t));
+    emit_line(e, 0, "column%zu = tl.zeros(%s, %s)", i, w->shape, emit_type(t));
   }
   for (size_t i = 0; i < s->share_count; i++) {
-    struct row_reduction *d = &s->shares[i];
+    const struct row_reduction *d = &s->shares[i];
     emit_line(e, 0, "share%zu = tl.full([], %s, %s)", i, reduce_neutral(e, d),
               emit_type(reduce_dtype(d)));
   }
@@ -137,55 +93,31 @@ void rows_emit_walk(struct rows *s, struct row_reduction *columns, size_t count,
   const char *range = count ? "range" : "tl.range", *stages = count ? "" : ", num_stages=2";
   emit_open(e, arena_printf(e->arena, "for x in %s(tl.program_id(0), %s, %u%s):", range, n,
                             programs, stages));
-  write_from_registers(&w);
+  write_from_registers(w);
   for (size_t i = 0; i < count; i++)
-    accumulate_column(&w, &columns[i], arena_printf(e->arena, "column%zu", i));
+    accumulate_column(w, &columns[i], arena_printf(e->arena, "column%zu", i));
   for (size_t i = 0; i < s->share_count; i++) {
     const char *share = arena_printf(e->arena, "share%zu", i);
-    const char *v = row_writer_share(&w, &s->shares[i]);
+    const char *v = row_writer_share(w, &s->shares[i]);
     emit_line(e, 1, "%s = %s", share, reduce_two(e, &s->shares[i], share, v));
   }
   emit_close(e);
   for (size_t i = 0; i < s->share_count; i++)
-    emit_line(e, 0, "tl.store(%s + tl.program_id(0), share%zu)",
-              emit_buffer(e, share_buffer(&w, &s->shares[i])), i);
+    emit_line(e, 0, "tl.store(%s + tl.program_id(0), share%zu)", emit_buffer(e, s->shares[i].part),
+              i);
   for (size_t i = 0; i < count; i++)
     emit_line(e, 0, "tl.store(%s + tl.program_id(0) * %s + r, column%zu%s)",
               emit_buffer(e, columns[i].part), emit_extent(e, row), i,
-              w.has_r_mask ? ", mask=r_mask" : "");
-  struct row_writer tail;
-  bool left = put_tail(&w, &tail);
-  const struct expr *grid[3] = {expr_const(e->x, programs), NULL, NULL};
-  struct strbuf space = {.arena = s->p->arena};
-  emit_space_powers(&space, "num_warps", s->num_warps, 4, 32);
-  emit_end(e, s->num_warps, grid, arena_printf(e->arena, "%u", programs),
-           emit_space_end(e, &space));
-  if (left)
-    row_writer_end(&tail, false);
+              w->has_r_mask ? ", mask=r_mask" : "");
 }
 
-// ---- regions ----
-
-bool emit_rows(struct program *p, const struct region *r, const struct program_options *o) {
-  struct emit_parts parts = {0};
-  if (!emit_take_apart(p, r, &parts))
-    return false;
-  struct rows s = {.p = p, .region = r, .o = o, .x = r->axes[0], .r = r->axes[1]};
-  s.is_inner = r->is_inner;
-  s.reduction_count = parts.reductions.len;
-  s.reductions = arena_array(p->arena, struct row_reduction, parts.reductions.len + 1);
-  for (size_t i = 0; i < s.reduction_count; i++) {
-    const struct emit_reduction *d = &parts.reductions.at[i];
-    s.reductions[i] =
-        (struct row_reduction){.stage = d->stage, .body = d->body, .result = d->result};
+void emit_rows_kernel(struct emitter *e, const struct rows_kernel *k) {
+  struct row_writer w = row_writer_begin(e, k);
+  switch (k->step) {
+  case ROWS_WHOLE: put_whole_rows(&w); break;
+  case ROWS_WALK: put_walk(&w); break;
+  case ROWS_CHUNKS: rows_put_chunks(&w); break;
+  case ROWS_SPLIT: rows_put_split(&w); break;
+  case ROWS_COMBINE: rows_put_combine(&w); break;
   }
-  s.write_count = parts.writes.len;
-  s.writes = arena_array(p->arena, struct row_write, parts.writes.len + 1);
-  for (size_t i = 0; i < s.write_count; i++) {
-    const struct emit_write *w = &parts.writes.at[i];
-    s.writes[i] = (struct row_write){.buffer = w->buffer, .place = w->place, .body = w->body};
-  }
-  rows_find_levels(&s);
-  rows_plan(&s);
-  return rows_emit(&s);
 }

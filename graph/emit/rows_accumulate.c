@@ -55,8 +55,12 @@ const char *row_writer_share(struct row_writer *w, const struct row_reduction *d
   return w->is_row ? v : reduce_tile(e, d, v, "axis=None");
 }
 
-static void know_result(struct row_writer *w, struct row_reduction *d, const char *name) {
-  d->name = name;
+const char **row_writer_result(const struct row_writer *w, const struct row_reduction *d) {
+  return &w->names[d - w->s->reductions];
+}
+
+static void know_result(struct row_writer *w, const struct row_reduction *d, const char *name) {
+  *row_writer_result(w, d) = name;
   emit_given(w->e, d->result, name, w->x_bit, w->level);
 }
 
@@ -79,14 +83,15 @@ static const char *op_word(const struct row_reduction *d) {
 }
 
 // `tile` (or a pair of tiles) reduced to the result's name.
-static void finish_reduction(struct row_writer *w, struct row_reduction *d, const char *tile) {
+static void finish_reduction(struct row_writer *w, const struct row_reduction *d,
+                             const char *tile) {
   struct emitter *e = w->e;
   const char *name = row_writer_name(w, op_word(d), d);
   const char *text = reduce_tile(e, d, tile, w->along);
-  if (reduce_is_place(d) && w->s->splits > 1) {
+  if (reduce_is_index(d) && w->s->splits > 1) {
     emit_line(e, w->level, "%s, %s = %s", row_writer_name(w, "most", d), name, text);
     emit_line(e, w->level, "%s = %s.to(tl.int64)", name, name);
-  } else if (reduce_is_place(d))
+  } else if (reduce_is_index(d))
     emit_line(e, w->level, "%s = %s[1].to(tl.int64)", name, text);
   else if (d->result->dtype == DTYPE_I1)
     emit_line(e, w->level, "%s = %s != 0", name, text);
@@ -95,17 +100,17 @@ static void finish_reduction(struct row_writer *w, struct row_reduction *d, cons
   know_result(w, d, name);
 }
 
-void row_writer_reduce(struct row_writer *w, struct row_reduction *d) {
+void row_writer_reduce(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *v = inside_row(w, d);
-  if (reduce_is_place(d))
+  if (reduce_is_index(d))
     v = arena_printf(e->arena, "tl.broadcast(%s, r)", v);
   finish_reduction(w, d, v);
 }
 
 // ---- accumulators ----
 
-static void put_accumulators(struct row_writer *w, struct row_reduction *d) {
+static void put_accumulators(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *type = emit_type(reduce_dtype(d)), *name = row_writer_name(w, "acc", d);
   if (d->pair == PAIR_SOFTMAX) {
@@ -116,7 +121,7 @@ static void put_accumulators(struct row_writer *w, struct row_reduction *d) {
     emit_line(e, 0, "%s = tl.zeros(%s, tl.float32)", row_writer_name(w, "count", d), w->shape);
   } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
     emit_line(e, 0, "%s = tl.full(%s, %s, %s)", name, w->shape, reduce_neutral(e, d), type);
-    if (reduce_is_place(d))
+    if (reduce_is_index(d))
       emit_line(e, 0, "%s = tl.zeros(%s, %s)", row_writer_name(w, "at", d), w->shape,
                 emit_axis_is_wide(w->s->r) ? "tl.int64" : "tl.int32");
   }
@@ -131,7 +136,7 @@ static const char *in_lane(struct row_writer *w, const struct row_reduction *d, 
 
 // The running maximum and the sum relative to it. A maximum of -inf is no reference. Terms below
 // the largest may be off in the last places, the more the smaller they are: exponentials of 2 do.
-static void accumulate_softmax(struct row_writer *w, struct row_reduction *d) {
+static void accumulate_softmax(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *m = row_writer_name(w, "acc", d->first), *sum = row_writer_name(w, "acc", d);
   const char *v = inside_row(w, d->first);
@@ -147,7 +152,7 @@ static void accumulate_softmax(struct row_writer *w, struct row_reduction *d) {
 }
 
 // Welford's: each lane has a count, a mean and a sum of squares around it.
-static void accumulate_variance(struct row_writer *w, struct row_reduction *d) {
+static void accumulate_variance(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *m2 = row_writer_name(w, "acc", d), *mean = row_writer_name(w, "mean", d),
              *count = row_writer_name(w, "count", d), *delta = row_writer_name(w, "delta", d),
@@ -166,7 +171,7 @@ static void accumulate_variance(struct row_writer *w, struct row_reduction *d) {
   emit_line(e, 1, "%s += %s * (%s - %s)", m2, delta, value, mean);
 }
 
-static void accumulate(struct row_writer *w, struct row_reduction *d) {
+static void accumulate(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   if (d->pair == PAIR_SOFTMAX) {
     accumulate_softmax(w, d);
@@ -180,7 +185,7 @@ static void accumulate(struct row_writer *w, struct row_reduction *d) {
     return;
   const char *acc = row_writer_name(w, "acc", d), *v = inside_row(w, d);
   v = in_lane(w, d, v);
-  if (!reduce_is_place(d)) {
+  if (!reduce_is_index(d)) {
     emit_line(e, 1, "%s = %s", acc, reduce_two(e, d, acc, v));
     return;
   }
@@ -193,10 +198,10 @@ static void accumulate(struct row_writer *w, struct row_reduction *d) {
   emit_line(e, 1, "%s = tl.where(%s, r, %s)", at, take, at);
 }
 
-static void finish_softmax(struct row_writer *w, struct row_reduction *d) {
+static void finish_softmax(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   finish_reduction(w, d->first, row_writer_name(w, "acc", d->first));
-  const char *m = d->first->name, *base = row_writer_name(w, "base", d);
+  const char *m = *row_writer_result(w, d->first), *base = row_writer_name(w, "base", d);
   emit_line(e, w->level, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, m, m);
   finish_reduction(w, d,
                    arena_printf(e->arena, "%s * tl.exp2((%s - %s) * %s)",
@@ -205,22 +210,22 @@ static void finish_softmax(struct row_writer *w, struct row_reduction *d) {
 }
 
 // Over lanes: those of a tile, or splits. `n` elements lie behind all of them together.
-static void combine_variance(struct row_writer *w, struct row_reduction *d, const char *n) {
+static void combine_variance(struct row_writer *w, const struct row_reduction *d, const char *n) {
   struct emitter *e = w->e;
   const char *m2 = row_writer_name(w, "acc", d), *mean = row_writer_name(w, "mean", d),
              *count = row_writer_name(w, "count", d), *off = row_writer_name(w, "off", d);
   finish_reduction(w, d->first, arena_printf(e->arena, "%s * %s", mean, count));
-  emit_line(e, w->level, "%s = %s - %s / %s", off, mean, d->first->name, n);
+  emit_line(e, w->level, "%s = %s - %s / %s", off, mean, *row_writer_result(w, d->first), n);
   finish_reduction(w, d, arena_printf(e->arena, "%s + %s * %s * %s", m2, count, off, off));
 }
 
-void row_writer_finish(struct row_writer *w, struct row_reduction *d, const char *n) {
+void row_writer_finish(struct row_writer *w, const struct row_reduction *d, const char *n) {
   struct emitter *e = w->e;
   if (d->pair == PAIR_SOFTMAX)
     finish_softmax(w, d);
   else if (d->pair == PAIR_VARIANCE)
     combine_variance(w, d, n);
-  else if (reduce_is_place(d))
+  else if (reduce_is_index(d))
     finish_reduction(w, d,
                      arena_printf(e->arena, "(%s, %s)", row_writer_name(w, "acc", d),
                                   row_writer_name(w, "at", d)));
@@ -231,18 +236,19 @@ void row_writer_finish(struct row_writer *w, struct row_reduction *d, const char
 // ---- a chunk ----
 
 // The sum relative to the chunk's own maximum.
-static void reduce_softmax_chunk(struct row_writer *w, struct row_reduction *d) {
+static void reduce_softmax_chunk(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
-  struct row_reduction *m = d->first;
+  const struct row_reduction *m = d->first;
   finish_reduction(w, m, inside_row(w, m));
   const char *base = row_writer_name(w, "base", d);
-  emit_line(e, w->level, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base, m->name, m->name);
+  emit_line(e, w->level, "%s = tl.where(%s == float(\"-inf\"), 0.0, %s)", base,
+            *row_writer_result(w, m), *row_writer_result(w, m));
   emit_given(e, m->result, base, w->x_bit, w->level);
   finish_reduction(w, d, inside_row(w, d));
 }
 
 // The sum of squares around the chunk's own mean.
-static void reduce_variance_chunk(struct row_writer *w, struct row_reduction *d) {
+static void reduce_variance_chunk(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const struct scalar *mean_of_row = d->body->in[0]->in[1];
   const char *mean = row_writer_name(w, "mean", d), *block = "RBLOCK";
@@ -250,12 +256,12 @@ static void reduce_variance_chunk(struct row_writer *w, struct row_reduction *d)
   if (w->has_r_mask)
     block = arena_printf(e->arena, "tl.minimum(%s - split * RBLOCK, RBLOCK)",
                          emit_extent(e, w->s->r->symbol->limit));
-  emit_line(e, w->level, "%s = %s / %s", mean, d->first->name, block);
+  emit_line(e, w->level, "%s = %s / %s", mean, *row_writer_result(w, d->first), block);
   emit_given(e, mean_of_row, mean, w->x_bit, w->level);
   finish_reduction(w, d, inside_row(w, d));
 }
 
-void row_writer_reduce_chunk(struct row_writer *w, struct row_reduction *d) {
+void row_writer_reduce_chunk(struct row_writer *w, const struct row_reduction *d) {
   if (d->pair == PAIR_SOFTMAX)
     reduce_softmax_chunk(w, d);
   else if (d->pair == PAIR_VARIANCE)
@@ -267,7 +273,7 @@ void row_writer_reduce_chunk(struct row_writer *w, struct row_reduction *d) {
 // ---- a pass ----
 
 static void accumulate_block(struct row_writer *w, unsigned level) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       accumulate(w, &s->reductions[i]);
@@ -275,7 +281,7 @@ static void accumulate_block(struct row_writer *w, unsigned level) {
 }
 
 void row_writer_reduce_level(struct row_writer *w, unsigned level, const char *n) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       put_accumulators(w, &s->reductions[i]);

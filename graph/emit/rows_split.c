@@ -2,14 +2,15 @@
 // Few long rows are split: each pass is a launch whose programs take a share of a row and leave
 // partial results, which the last of them or the next launch combines. A share is every so many
 // blocks: all programs read close together, which memory serves better than parts far apart (the
-// variance of 4096 columns of 32768 halves took 0.074 ms instead of 0.090 on an H200).
+// variance of 4096 columns of 32768 half-precision elements took 0.074 ms instead of 0.090 on an
+// H200).
 #include "graph/emit/rows_writer.h"
 
 #include <inttypes.h>
 
 // ---- partial results ----
 
-static const char *part_place(struct row_writer *w, const char *split) {
+static const char *part_index(struct row_writer *w, const char *split) {
   const struct expr *rows = w->s->x->symbol->limit;
   if (w->s->lag)
     return arena_printf(w->e->arena, "x * %u + %s", w->s->splits, split);
@@ -18,30 +19,21 @@ static const char *part_place(struct row_writer *w, const char *split) {
   return arena_printf(w->e->arena, "%s * %s + x", split, emit_extent(w->e, rows));
 }
 
-static struct buffer *create_part(struct row_writer *w, enum dtype t) {
-  return emit_temporary(w->e->p, "part", t,
-                        expr_muli(w->e->x, w->s->x->symbol->limit, w->s->splits));
-}
-
 static void store_part(struct row_writer *w, struct buffer *part, const char *value) {
   struct emitter *e = w->e;
   emit_writes(e, part);
-  emit_line(e, w->level, "tl.store(%s + %s, %s%s)", emit_buffer(e, part), part_place(w, "split"),
+  emit_line(e, w->level, "tl.store(%s + %s, %s%s)", emit_buffer(e, part), part_index(w, "split"),
             value, e->axes[0].mask ? ", mask=x_mask" : "");
 }
 
-void row_writer_put_part(struct row_writer *w, struct row_reduction *d) {
-  if (!d->part)
-    d->part = create_part(w, reduce_dtype(d));
-  if (reduce_is_place(d)) {
-    if (!d->part_place)
-      d->part_place = create_part(w, DTYPE_I64);
+void row_writer_put_part(struct row_writer *w, const struct row_reduction *d) {
+  if (reduce_is_index(d)) {
     store_part(w, d->part, row_writer_name(w, "most", d));
-    store_part(w, d->part_place, d->name);
+    store_part(w, d->part_index, *row_writer_result(w, d));
   } else if (d->result->dtype == DTYPE_I1) {
-    store_part(w, d->part, arena_printf(w->e->arena, "%s.to(tl.int32)", d->name));
+    store_part(w, d->part, arena_printf(w->e->arena, "%s.to(tl.int32)", *row_writer_result(w, d)));
   } else {
-    store_part(w, d->part, d->name);
+    store_part(w, d->part, *row_writer_result(w, d));
   }
 }
 
@@ -51,11 +43,11 @@ static void load_part(struct row_writer *w, struct buffer *part, const char *oth
                       const char *name, unsigned level) {
   struct emitter *e = w->e;
   emit_line(e, level, "%s = tl.load(%s + %s, mask=s_mask%s, other=%s%s)", name,
-            emit_buffer(e, part), part_place(w, "s"), e->axes[0].mask ? " & x_mask" : "", other,
+            emit_buffer(e, part), part_index(w, "s"), e->axes[0].mask ? " & x_mask" : "", other,
             w->s->lag ? ", volatile=True" : "");
 }
 
-static void load_result(struct row_writer *w, struct row_reduction *d, const char *name,
+static void load_result(struct row_writer *w, const struct row_reduction *d, const char *name,
                         unsigned level) {
   load_part(w, d->part, reduce_neutral(w->e, d), name, level);
 }
@@ -77,9 +69,9 @@ static const char *share_count(struct row_writer *w, const char *share) {
 }
 
 static void fetch_level(struct row_writer *w, unsigned level) {
-  struct rows *s = w->s;
+  const struct rows *s = w->s;
   for (size_t i = 0; i < s->reduction_count; i++) {
-    struct row_reduction *d = &s->reductions[i];
+    const struct row_reduction *d = &s->reductions[i];
     if (d->level != level)
       continue;
     if (d->pair == PAIR_VARIANCE) {
@@ -92,8 +84,8 @@ static void fetch_level(struct row_writer *w, unsigned level) {
     } else if (!d->has_second || d->stage->op == REDUCE_MAX) {
       load_result(w, d, row_writer_name(w, "acc", d), w->level);
     }
-    if (reduce_is_place(d))
-      load_part(w, d->part_place, "0x7fffffffffffffff", row_writer_name(w, "at", d), w->level);
+    if (reduce_is_index(d))
+      load_part(w, d->part_index, "0x7fffffffffffffff", row_writer_name(w, "at", d), w->level);
   }
 }
 
@@ -116,44 +108,22 @@ void row_writer_combine_parts(struct row_writer *w, unsigned level, const char *
 
 // ---- launches ----
 
-enum {
-  MOST_TAIL_BYTES = 128 << 10, // of partial results that one program combines in passing
-  MOST_GROUPS = 4096
-};
-
-// What a program reads that combines the parts of a block of rows.
-static int64_t part_bytes(const struct rows *s) {
-  int64_t bytes = 0;
-  for (size_t i = 0; i < s->reduction_count; i++)
-    bytes += dtype_bytes(reduce_dtype(&s->reductions[i])) +
-             (reduce_is_place(&s->reductions[i]) ? dtype_bytes(DTYPE_I64) : 0);
-  return bytes * s->splits * s->x_block;
-}
-
-// Are the last parts combined by whoever is the last to finish one? `ret`: how many blocks of rows.
-static bool has_tail(const struct rows *s, int64_t *ret) {
-  struct exprs *x = s->p->regions->loops->exprs;
-  return s->levels > 0 && s->write_count > 0 && !rows_have_writes(s, s->levels, true) &&
-         part_bytes(s) <= MOST_TAIL_BYTES &&
-         expr_is_const(expr_cdiv(x, s->x->symbol->limit, expr_const(x, s->x_block)), ret) &&
-         *ret <= MOST_GROUPS;
-}
-
 // Are all parts wanted at once, since two that belong together make one?
 static bool has_pairs(const struct rows *s) {
   for (size_t i = 0; i < s->reduction_count; i++)
-    if (s->reductions[i].pair || reduce_is_place(&s->reductions[i]))
+    if (s->reductions[i].pair || reduce_is_index(&s->reductions[i]))
       return true;
   return false;
 }
 
 // The parts of columns, a few at a time: a tile of all would take the registers that the programs
 // need to run side by side.
-static void add_up_parts(struct row_writer *w, const char *n, bool is_tail) {
-  struct rows *s = w->s;
+static void add_up_parts(struct row_writer *w, const char *n) {
+  const struct rows *s = w->s;
   struct emitter *e = w->e;
   // A number that the assembler knows makes it unroll the loop, which takes registers too.
-  const char *splits = is_tail ? "tl.num_programs(1)" : arena_printf(e->arena, "%u", s->splits);
+  const char *splits =
+      w->k->is_last_block ? "tl.num_programs(1)" : arena_printf(e->arena, "%u", s->splits);
   for (size_t i = 0; i < s->reduction_count; i++)
     emit_line(e, 0, "%s = tl.full([%u, XBLOCK], %s, %s)",
               row_writer_name(w, "acc", &s->reductions[i]), s->r_block,
@@ -162,7 +132,7 @@ static void add_up_parts(struct row_writer *w, const char *n, bool is_tail) {
   emit_line(e, 1, "s = (s0 + tl.arange(0, %u))[:, None]", s->r_block);
   emit_line(e, 1, "s_mask = s < %u", s->splits);
   for (size_t i = 0; i < s->reduction_count; i++) {
-    struct row_reduction *d = &s->reductions[i];
+    const struct row_reduction *d = &s->reductions[i];
     const char *part = row_writer_name(w, "part", d), *acc = row_writer_name(w, "acc", d);
     load_result(w, d, part, 1);
     emit_line(e, 1, "%s = %s", acc, reduce_two(e, d, acc, part));
@@ -172,22 +142,23 @@ static void add_up_parts(struct row_writer *w, const char *n, bool is_tail) {
     row_writer_finish(w, &s->reductions[i], n);
 }
 
-void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n, bool is_tail) {
+void row_writer_load_parts(struct row_writer *w, unsigned level, const char *n) {
   if (!w->is_row && w->s->levels == 1 && !has_pairs(w->s)) {
-    add_up_parts(w, n, is_tail);
+    add_up_parts(w, n);
     return;
   }
   row_writer_fetch_parts(w, level);
   row_writer_combine_parts(w, level, n);
 }
 
-static void write_split(struct row_writer *w, unsigned level) {
-  struct rows *s = w->s;
+static void write_level(struct row_writer *w) {
+  const struct rows *s = w->s;
+  unsigned level = w->k->level;
   struct emitter *e = w->e;
   const char *n = emit_extent(e, s->r->symbol->limit);
   emit_line(e, 0, "split = tl.program_id(1)");
   if (level > 0)
-    row_writer_load_parts(w, level, n, false);
+    row_writer_load_parts(w, level, n);
   if (level == s->levels) {
     for (unsigned l = 0; l <= level; l++)
       row_writer_stores(w, l, false);
@@ -203,53 +174,31 @@ static void write_split(struct row_writer *w, unsigned level) {
       row_writer_put_part(w, &s->reductions[i]);
 }
 
-// Launch number `level` of a split: it knows the levels before.
-static struct row_writer begin_split(struct rows *s, unsigned level, const char *suffix,
-                                     bool walks) {
+// A level of a split knows the levels before.
+static void begin_level(struct row_writer *w, unsigned level, bool has_r) {
+  const struct rows *s = w->s;
   bool is_last = level == s->levels;
-  struct row_writer w = row_writer_begin(s, suffix);
   for (size_t i = 0; i < s->write_count; i++)
     if (s->writes[i].is_full ? s->writes[i].level == level : is_last)
-      emit_writes(w.e, s->writes[i].buffer);
-  row_writer_x(&w);
-  if (walks)
-    row_writer_r(&w);
-  row_writer_count(&w);
-  return w;
+      emit_writes(w->e, s->writes[i].buffer);
+  row_writer_x(w);
+  if (has_r)
+    row_writer_r(w);
+  row_writer_count(w);
 }
 
-// The last launch, or what the last programs of the one before do.
-static struct row_writer begin_finish(struct rows *s, bool is_tail) {
-  struct row_writer w = begin_split(s, s->levels, "finish", false);
-  row_writer_load_parts(&w, s->levels, emit_extent(w.e, s->r->symbol->limit), is_tail);
+void rows_put_split(struct row_writer *w) {
+  begin_level(w, w->k->level, true);
+  write_level(w);
+  emit_sizes(w->e, w->s->x->symbol->limit);
+}
+
+void rows_put_combine(struct row_writer *w) {
+  const struct rows *s = w->s;
+  begin_level(w, s->levels, false);
+  row_writer_load_parts(w, s->levels, emit_extent(w->e, s->r->symbol->limit));
   for (unsigned l = 0; l <= s->levels; l++)
-    row_writer_stores(&w, l, false);
-  return w;
-}
-
-void rows_emit_splits(struct rows *s) {
-  int64_t groups = 0;
-  bool full = rows_have_writes(s, s->levels, true), tail = has_tail(s, &groups);
-  bool is_alone = tail && s->levels == 1; // the only launch
-  for (unsigned level = 0; level < s->levels + full; level++) {
-    const char *part = arena_printf(s->p->arena, "part%u", level);
-    struct row_writer finish, w = begin_split(s, level,
-                                              level == s->levels ? "finish"
-                                              : is_alone         ? NULL
-                                                                 : part,
-                                              true);
-    write_split(&w, level);
-    bool joins = tail && level + 1 == s->levels;
-    if (joins) {
-      finish = begin_finish(s, true);
-      tail = emit_tail(w.e, finish.e, groups, true);
-    }
-    row_writer_end(&w, true);
-    if (joins && !tail)
-      row_writer_end(&finish, false);
-  }
-  if (full || has_tail(s, &groups) || s->write_count == 0)
-    return;
-  struct row_writer w = begin_finish(s, false);
-  row_writer_end(&w, false);
+    row_writer_stores(w, l, false);
+  if (!w->k->is_last_block)
+    emit_sizes(w->e, s->x->symbol->limit);
 }

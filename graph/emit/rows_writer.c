@@ -5,17 +5,15 @@
 
 // ---- the kernel ----
 
-struct row_writer row_writer_begin(struct rows *s, const char *suffix) {
-  if (suffix && s->suffix)
-    suffix = arena_printf(s->p->arena, "%s_%s", s->suffix, suffix);
-  struct row_writer w = {.s = s,
-                         .e = emit_begin(s->p, s->region, s->o, suffix ? suffix : s->suffix)};
-  w.is_row = s->is_inner && s->x_block == 1;
-  w.block = s->lanes ? arena_printf(s->p->arena, "LANES * %u", s->width * s->turns) : "RBLOCK";
+struct row_writer row_writer_begin(struct emitter *e, const struct rows_kernel *k) {
+  const struct rows *s = k->rows;
+  struct row_writer w = {.e = e, .k = k, .s = s, .is_row = k->is_row, .has_r_mask = k->has_r_mask};
+  w.names = arena_array(e->arena, const char *, s->reduction_count + 1);
+  w.block = s->lanes ? arena_printf(s->p->arena, "LANES * %u", s->width * s->iterations) : "RBLOCK";
   if (s->lanes) {
     w.along = w.is_row ? "axis=None" : "axis=1, keep_dims=True";
     w.within = "axis=2, keep_dims=True";
-    w.across = w.is_row && s->turns > 1 ? "axis=0, keep_dims=True" : NULL;
+    w.across = w.is_row && s->iterations > 1 ? "axis=0, keep_dims=True" : NULL;
     w.shape = w.is_row ? "[1, LANES, 1]" : "[XBLOCK, LANES, 1]";
     w.brackets = ""; // of parts
     w.brackets_x = "[:, None, None]";
@@ -37,50 +35,6 @@ void row_writer_count(struct row_writer *w) {
     emit_count(w->e, w->s->shares[i].body);
 }
 
-// A launch that reads partial results alone.
-static void count_parts(struct row_writer *w) {
-  const struct rows *s = w->s;
-  int64_t bytes = 0;
-  for (size_t i = 0; i < s->reduction_count; i++)
-    bytes += dtype_bytes(reduce_dtype(&s->reductions[i]));
-  w->e->launch.bytes = expr_muli(w->e->x, s->x->symbol->limit, bytes * s->splits);
-  w->e->launch.flops =
-      expr_muli(w->e->x, s->x->symbol->limit, (int64_t)s->reduction_count * s->splits);
-}
-
-// How many partial results there are stays, since so many are read: those of a split, and one a
-// program where programs leave shares. So do blocks of a split, which say what a part is of: the
-// tuner compares parts. Groups of programs that count themselves do not get more.
-static const char *space_of(struct row_writer *w, bool splits) {
-  const struct rows *s = w->s;
-  struct emitter *e = w->e;
-  struct strbuf out = {.arena = w->e->arena};
-  unsigned most = s->share_count ? 0 : s->is_inner ? 64 : 256;
-  if (!w->is_row)
-    emit_space_blocks(&out, "XBLOCK", s->x->symbol->limit, s->x_block, splits ? s->x_block : 2,
-                      most);
-  if (s->is_looped && !s->lanes && s->splits == 1)
-    emit_space_blocks(&out, "RBLOCK", s->r->symbol->limit, s->r_block, w->is_row ? 256 : 4,
-                      w->is_row ? 8192 : 128);
-  emit_space_powers(&out, "num_warps", s->num_warps, 1, 32);
-  return emit_space_end(e, &out);
-}
-
-void row_writer_end(struct row_writer *w, bool splits) {
-  struct emitter *e = w->e;
-  struct rows *s = w->s;
-  if (!splits && s->splits > 1)
-    count_parts(w);
-  const struct expr *x = s->x->symbol->limit;
-  const struct expr *grid[3] = {w->is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, s->x_block)),
-                                splits ? expr_const(e->x, s->splits) : NULL, NULL};
-  const char *text =
-      w->is_row ? emit_extent(e, x) : arena_printf(e->arena, "cdiv(%s, XBLOCK)", emit_extent(e, x));
-  if (splits)
-    text = arena_printf(e->arena, "%s,%u", text, s->splits);
-  emit_end(e, s->num_warps, grid, text, space_of(w, splits));
-}
-
 // ---- axes ----
 
 static bool is_even(const struct expr *extent, unsigned block) {
@@ -96,7 +50,6 @@ void row_writer_x(struct row_writer *w) {
   } else if (w->is_row) {
     emit_line(e, 0, "x = tl.program_id(0)%s", wide);
   } else {
-    emit_constexpr(e, "XBLOCK", w->s->x_block);
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))%s", wide,
               w->brackets_x);
     if (!is_even(extent, w->s->x_block)) {
@@ -108,63 +61,25 @@ void row_writer_x(struct row_writer *w) {
   emit_axis(e, x, "x", mask, 0);
 }
 
-// Do programs that read shares of rows read more than the second cache holds, once? What lies
-// there, of whoever, is better left than replaced: the sum of 67 million halves took 0.0385 ms
-// instead of 0.0428 on an H200. A warp that goes along a row of its own loses by it.
-static bool reads_once(const struct rows *s) {
-  enum { CACHE = 32 << 20 };
-  if (s->splits < 2 || s->levels > 1 || !s->region->bytes || expr_hint(s->region->bytes) < CACHE)
-    return false;
-  for (size_t i = 0; i < s->write_count; i++)
-    if (s->writes[i].is_full)
-      return false;
-  return s->reduction_count > 0;
-}
-
-// Do programs read and write more than the second cache holds? Then what is read is kept there
-// longer than what is written, as in maps: 4 to 5 % for softmax, 4 % for RMS norm on an H200.
-static bool reads_and_writes(const struct rows *s) {
-  enum { MANY_BYTES = 96 << 20 };
-  if (s->splits > 1 || s->lag || !s->region->bytes || expr_hint(s->region->bytes) < MANY_BYTES)
-    return false;
-  for (size_t i = 0; i < s->write_count; i++)
-    if (s->writes[i].is_full)
-      return true;
-  return false;
-}
-
-static const char *block_atom(struct row_writer *w) {
+static const char *block_operand(struct row_writer *w) {
   return w->s->lanes ? arena_printf(w->e->arena, "(%s)", w->block) : w->block;
 }
 
-// The blocks of a long row that lie in it whole are read and written without masks: a variance of
-// 32768 rows took 0.114 ms with them on an H200, 0.074 without.
 static void put_whole(struct row_writer *w) {
-  enum { FEW_TURNS = 4 };
-  const struct rows *s = w->s;
-  int64_t turn = (int64_t)s->r_block * s->splits;
-  w->has_whole = w->has_r_mask && expr_hint(s->r->symbol->limit) >= FEW_TURNS * turn;
-  const char *n = emit_extent(w->e, s->r->symbol->limit);
-  if (w->has_whole)
-    emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_atom(w));
+  const char *n = emit_extent(w->e, w->s->r->symbol->limit);
+  if (w->k->has_whole)
+    emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_operand(w));
 }
 
 void row_writer_r(struct row_writer *w) {
   struct emitter *e = w->e;
   const struct expr *r = w->s->r;
   bool looped = w->s->is_looped;
-  emit_constexpr(e, w->s->lanes ? "LANES" : "RBLOCK", w->s->lanes ? w->s->lanes : w->s->r_block);
-  int64_t n = 0;
-  bool one_block = !looped && expr_is_const(r->symbol->limit, &n) && n == w->s->r_block;
-  if (reads_once(w->s)) {
-    e->load_hint = "eviction_policy=\"evict_first\"";
-    e->hinted_axes = 1u << e->axis_count | (expr_is(w->s->x->symbol->limit, 1) ? 0 : w->x_bit);
+  if (w->k->hint) {
+    bool is_last = w->k->hint == ROWS_EVICT_LAST, has_x = !expr_is(w->s->x->symbol->limit, 1);
+    e->load_hint = is_last ? "eviction_policy=\"evict_last\"" : "eviction_policy=\"evict_first\"";
+    e->hinted_axes = 1u << e->axis_count | (!is_last && has_x ? w->x_bit : 0);
   }
-  if (reads_and_writes(w->s)) {
-    e->load_hint = "eviction_policy=\"evict_last\"";
-    e->hinted_axes = 1u << e->axis_count;
-  }
-  w->has_r_mask = !one_block && !is_even(r->symbol->limit, w->s->r_block);
   w->r_bit = 1u << e->axis_count;
   w->r_axis = e->axis_count;
   emit_axis(e, r, "r", w->has_r_mask ? "r_mask" : NULL, looped ? 1 : 0);
@@ -179,10 +94,11 @@ void row_writer_r(struct row_writer *w) {
 
 static void put_places(struct row_writer *w, const char *wide) {
   struct emitter *e = w->e;
-  unsigned width = w->s->width, turns = w->s->turns;
+  unsigned width = w->s->width, iterations = w->s->iterations;
   const char *lane = "tl.arange(0, LANES)[None, :, None]";
-  if (turns > 1)
-    lane = arena_printf(e->arena, "(tl.arange(0, %u)[:, None, None] * LANES + %s)", turns, lane);
+  if (iterations > 1)
+    lane =
+        arena_printf(e->arena, "(tl.arange(0, %u)[:, None, None] * LANES + %s)", iterations, lane);
   if (w->within)
     emit_line(e, 1, "r = r0%s + (%s * %u + tl.arange(0, %u)[None, None, :])", wide, lane, width,
               width);
@@ -208,7 +124,7 @@ static const char *rest(struct row_writer *w, const char *n) {
   const char *first = "whole";
   if (w->s->splits > 1)
     first = arena_printf(w->e->arena, "tl.where(split == whole // %s %% %u, whole, %s)",
-                         block_atom(w), w->s->splits, n);
+                         block_operand(w), w->s->splits, n);
   return arena_printf(w->e->arena, "for r0 in range(%s, %s, %s):", first, n, w->block);
 }
 
@@ -232,7 +148,7 @@ void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsig
   struct arena *a = w->e->arena;
   const char *n = emit_extent(w->e, w->s->r->symbol->limit), *b = w->block;
   backwards &= w->s->splits == 1;
-  if (!w->has_whole) {
+  if (!w->k->has_whole) {
     const char *last = arena_printf(a, "(tl.cdiv(%s, %s) - 1) * %s", n, b, b);
     put_loop(w, backwards ? backwards_from(w, last) : forwards(w, n), w->has_r_mask, body, level);
     return;
@@ -257,11 +173,4 @@ void row_writer_stores(struct row_writer *w, unsigned level, bool full) {
 
 void row_writer_full_stores(struct row_writer *w, unsigned level) {
   row_writer_stores(w, level, true);
-}
-
-bool rows_have_writes(const struct rows *s, unsigned level, bool full) {
-  for (size_t i = 0; i < s->write_count; i++)
-    if (s->writes[i].level == level && s->writes[i].is_full == full)
-      return true;
-  return false;
 }

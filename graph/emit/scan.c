@@ -1,60 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums along r: blocks in order, each with what came before it added.
+// Prints running sums along r: blocks in order, each with the sum of the blocks before it added.
 #include "graph/emit/emit.h"
+#include "graph/plan/scan_plan.h"
 
 struct scan_writer {
   struct emitter *e;
-  const struct region *r;
-  bool is_row; // one x a program
-  unsigned x_block, r_block;
+  const struct scan_plan *s;
   bool has_r_mask;
   uint32_t x_bit, r_bit;
 };
 
-static unsigned block_of(const struct expr *axis, unsigned most) {
-  int64_t n = expr_hint(axis->symbol->limit);
-  unsigned block = 2;
-  while (block < most && (n <= 0 || block < n))
-    block *= 2;
-  return block;
-}
-
 static void put_axes(struct scan_writer *w) {
   struct emitter *e = w->e;
-  const struct expr *x = w->r->axes[0], *r = w->r->axes[1];
+  const struct expr *x = w->s->x, *r = w->s->r;
   const char *wide = emit_axis_is_wide(x) ? ".to(tl.int64)" : "", *mask = NULL;
-  if (w->is_row) {
+  if (w->s->is_row) {
     emit_line(e, 0, "x = tl.program_id(0)%s", wide);
   } else {
-    emit_constexpr(e, "XBLOCK", w->x_block);
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))[None, :]", wide);
-    if (!expr_is_multiple(x->symbol->limit, w->x_block)) {
+    if (!expr_is_multiple(x->symbol->limit, w->s->x_block)) {
       mask = "x_mask";
       emit_line(e, 0, "x_mask = x < %s", emit_extent(e, x->symbol->limit));
     }
   }
   w->x_bit = 1u << e->axis_count;
   emit_axis(e, x, "x", mask, 0);
-  emit_constexpr(e, "RBLOCK", w->r_block);
-  w->has_r_mask = !expr_is_multiple(r->symbol->limit, w->r_block);
+  w->has_r_mask = !expr_is_multiple(r->symbol->limit, w->s->r_block);
   w->r_bit = 1u << e->axis_count;
   emit_axis(e, r, "r", w->has_r_mask ? "r_mask" : NULL, 1);
 }
 
 static void open_blocks(struct scan_writer *w) {
   struct emitter *e = w->e;
-  const struct expr *r = w->r->axes[1];
+  const struct expr *r = w->s->r;
   const char *n = emit_extent(e, r->symbol->limit);
   emit_open(e, arena_printf(e->arena, "for r0 in range(0, %s, RBLOCK):", n));
   emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s",
-            emit_axis_is_wide(r) ? ".to(tl.int64)" : "", w->is_row ? "" : "[:, None]");
+            emit_axis_is_wide(r) ? ".to(tl.int64)" : "", w->s->is_row ? "" : "[:, None]");
   if (w->has_r_mask)
     emit_line(e, 1, "r_mask = r < %s", n);
 }
 
-static void put_scan(struct scan_writer *w, const struct emit_reduction *d, size_t i) {
+static void put_scan(struct scan_writer *w, const struct reduction_part *d, size_t i) {
   struct emitter *e = w->e;
-  const char *keep = w->is_row ? "" : ", keep_dims=True";
+  const char *keep = w->s->is_row ? "" : ", keep_dims=True";
   const char *value = arena_printf(e->arena, "value%zu", i),
              *carry = arena_printf(e->arena, "carry%zu", i),
              *scan = arena_printf(e->arena, "scan%zu", i);
@@ -72,48 +61,27 @@ static void put_scan(struct scan_writer *w, const struct emit_reduction *d, size
   emit_given(e, d->result, scan, w->x_bit | w->r_bit, 1);
 }
 
-static const char *space_of(const struct scan_writer *w) {
-  struct strbuf out = {.arena = w->e->arena};
-  if (!w->is_row)
-    emit_space_blocks(&out, "XBLOCK", w->r->axes[0]->symbol->limit, w->x_block, 4, 128);
-  emit_space_blocks(&out, "RBLOCK", w->r->axes[1]->symbol->limit, w->r_block, w->is_row ? 256 : 4,
-                    w->is_row ? 4096 : 128);
-  emit_space_powers(&out, "num_warps", 4, 1, 8);
-  return emit_space_end(w->e, &out);
-}
-
-bool emit_scans(struct program *p, const struct region *r, const struct program_options *o) {
-  struct emit_parts parts = {0};
-  if (!emit_take_apart(p, r, &parts))
-    return false;
-  struct scan_writer w = {.e = emit_begin(p, r, o, NULL), .r = r};
-  struct emitter *e = w.e;
-  w.is_row = r->is_inner;
-  w.x_block = block_of(r->axes[0], 64);
-  w.r_block = block_of(r->axes[1], w.is_row ? 2048 : 32);
-  for (size_t i = 0; i < parts.writes.len; i++)
-    emit_writes(e, parts.writes.at[i].buffer);
+void emit_scan_kernel(struct emitter *e, const struct scan_plan *s) {
+  struct scan_writer w = {.e = e, .s = s};
+  const struct region_parts *parts = &s->parts;
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_writes(e, parts->writes.at[i].buffer);
   put_axes(&w);
-  for (size_t i = 0; i < parts.reductions.len; i++) {
-    const char *type = emit_type(parts.reductions.at[i].stage->dtype);
+  for (size_t i = 0; i < parts->reductions.len; i++) {
+    const char *type = emit_type(parts->reductions.at[i].stage->dtype);
     emit_line(e, 0,
-              w.is_row ? "carry%zu = tl.full([], 0, %s)" : "carry%zu = tl.zeros([1, XBLOCK], %s)",
+              s->is_row ? "carry%zu = tl.full([], 0, %s)" : "carry%zu = tl.zeros([1, XBLOCK], %s)",
               i, type);
-    emit_count(e, parts.reductions.at[i].body);
+    emit_count(e, parts->reductions.at[i].body);
   }
-  for (size_t i = 0; i < parts.writes.len; i++)
-    emit_count(e, parts.writes.at[i].body);
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_count(e, parts->writes.at[i].body);
   open_blocks(&w);
-  for (size_t i = 0; i < parts.reductions.len; i++)
-    put_scan(&w, &parts.reductions.at[i], i);
-  for (size_t i = 0; i < parts.writes.len; i++)
-    emit_store_value(e, parts.writes.at[i].buffer, parts.writes.at[i].place,
-                     parts.writes.at[i].body);
+  for (size_t i = 0; i < parts->reductions.len; i++)
+    put_scan(&w, &parts->reductions.at[i], i);
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_store_value(e, parts->writes.at[i].buffer, parts->writes.at[i].place,
+                     parts->writes.at[i].body);
   emit_close(e);
-  const struct expr *x = r->axes[0]->symbol->limit;
-  const struct expr *grid[3] = {w.is_row ? x : expr_cdiv(e->x, x, expr_const(e->x, w.x_block)),
-                                NULL, NULL};
-  const char *n = emit_extent(e, x);
-  emit_end(e, 4, grid, w.is_row ? n : arena_printf(e->arena, "cdiv(%s, XBLOCK)", n), space_of(&w));
-  return true;
+  emit_sizes(e, s->x->symbol->limit);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas as statements and expressions.
+// Expression trees as statements and expressions.
 #include "graph/emit/emit.h"
 
 #include <inttypes.h>
 
-// A name for a formula, as long as the scope where it was written is open.
+// A name for a expression tree, as long as the scope where it was written is open.
 struct emit_known {
   struct text text;
   unsigned level;
@@ -26,7 +26,7 @@ const char *text_within(struct emitter *e, struct text t, enum precedence at_mos
   return t.prec <= at_most ? t.s : arena_printf(e->arena, "(%s)", t.s);
 }
 
-// ---- what formulas depend on ----
+// ---- what expression trees depend on ----
 
 static struct emit_info *info_of(struct emitter *e, const struct scalar *v);
 
@@ -172,10 +172,10 @@ static uint32_t guard_axes(struct emitter *e) {
 // Place in a buffer; over `axes` too where the place itself does not depend on them, so that a mask
 // fits.
 static const char *pointer_text(struct emitter *e, struct buffer *b, const struct expr *place,
-                                uint32_t axes, bool is_store) {
+                                uint32_t axes) {
   uint32_t own = emit_index_axes(e, place);
   struct text at = emit_index(e, place);
-  const char *base = emit_element(e, b, place, is_store);
+  const char *base = emit_buffer(e, b);
   const char *s = at.is_number && strcmp(at.s, "0") == 0
                       ? base
                       : arena_printf(e->arena, "%s + %s", base, text_within(e, at, PREC_TERM));
@@ -190,7 +190,7 @@ static const char *pointer_text(struct emitter *e, struct buffer *b, const struc
 static struct text load(struct emitter *e, const struct scalar *v, const char *other) {
   uint32_t axes = info_of(e, v)->axes, guarded = guard_axes(e);
   const char *mask = with_guards(e, emit_mask(e, axes | guarded));
-  const char *s = pointer_text(e, v->buffer, v->index, guarded, false);
+  const char *s = pointer_text(e, v->buffer, v->index, guarded);
   bool hinted = e->load_hint && e->hinted_axes && (axes & e->hinted_axes) == e->hinted_axes;
   return text_atom(arena_printf(e->arena, "tl.load(%s%s%s%s%s%s%s)", s, mask ? ", mask=" : "",
                                 mask ? mask : "", mask && other ? ", other=" : "",
@@ -251,7 +251,7 @@ static struct text masked(struct emitter *e, const struct scalar *v) {
   return t;
 }
 
-// ---- formulas ----
+// ---- expression trees ----
 
 static struct text convert(struct emitter *e, const struct scalar *v) {
   struct text t = emit_value(e, v->in[0]);
@@ -286,7 +286,7 @@ static bool wants_name(struct emitter *e, const struct scalar *v, struct text t)
   if (v->kind == SCALAR_LOAD || v->kind == SCALAR_RANDOM)
     return true;
   const struct emit_info *i = info_of(e, v);
-  // Halves stay halves between their uses.
+  // Half-precision values stay so between their uses.
   bool is_short = v->kind == SCALAR_CONVERT && loads_zero(v);
   if (v->kind == SCALAR_INDEX)
     return i->uses > 1 && strlen(t.s) > 24;
@@ -323,7 +323,7 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
   }
   const char *inside = emit_mask(e, axes);
   mask = mask && inside ? arena_printf(e->arena, "%s & %s", inside, mask) : inside ? inside : mask;
-  const char *at = pointer_text(e, b, place, axes, true);
+  const char *at = pointer_text(e, b, place, axes);
   const char *what = value.s;
   if (accumulates && value.is_number)
     what = arena_printf(e->arena, "tl.full([], %s, %s)", value.s, emit_type(v->dtype));
@@ -331,6 +331,8 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
             mask ? ", mask=" : "", mask ? mask : "", accumulates ? ", sem=\"relaxed\"" : "",
             !accumulates && e->store_hint ? ", " : "",
             !accumulates && e->store_hint ? e->store_hint : "");
+  if (!accumulates)
+    vec_last(&e->scopes[e->depth].lines).stores = emit_parameter(e, b);
 }
 
 void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,

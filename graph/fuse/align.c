@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting two groups on the same atoms. Where both touch a buffer, atoms with the same stride there
-// are the same axis; an atom that the other group has in two is split:
+// Putting two groups on the same loop dimensions. Where both touch a buffer, loop dimensions with
+// the same stride there are the same axis; an loop dimension that the other group has in two is
+// split:
 //
 //   a[64, 768]  at 768*i + j     and   a[64, 12, 64]  at 768*i + 64*h + d:    j = 64*h + d
 #include "graph/fuse/fuse.h"
@@ -9,11 +10,11 @@ enum { MAX_CONNECTIONS = 64, FEW_PIECES = 16 };
 
 static struct side side_create(struct fuser *f, struct group *g) {
   struct side s = {.g = g};
-  s.value = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
-  for (size_t i = 0; i < g->atoms.len; i++) {
+  s.value = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  for (size_t i = 0; i < g->loop_dims.len; i++) {
     struct piece *p = arena_new(f->arena, struct piece);
-    p->axis = s.value[i] = g->atoms.at[i].axis;
-    p->atom = (uint32_t)i;
+    p->axis = s.value[i] = g->loop_dims.at[i].axis;
+    p->loop_dim = (uint32_t)i;
     vec_push(f->arena, &s.pieces, p);
   }
   return s;
@@ -22,17 +23,17 @@ static struct side side_create(struct fuser *f, struct group *g) {
 // On the side's own pieces.
 static const struct expr *on_pieces(struct fuser *f, const struct side *s, const struct expr *e) {
   struct group *g = s->g;
-  if (s->pieces.len == g->atoms.len)
+  if (s->pieces.len == g->loop_dims.len)
     return e; // none was split
-  const struct expr **from = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
-  for (size_t i = 0; i < g->atoms.len; i++)
-    from[i] = g->atoms.at[i].axis;
-  return index_substitute(f->s, e, g->atoms.len, from, s->value);
+  const struct expr **from = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  for (size_t i = 0; i < g->loop_dims.len; i++)
+    from[i] = g->loop_dims.at[i].axis;
+  return index_substitute(f->s, e, g->loop_dims.len, from, s->value);
 }
 
-const struct expr *side_place(struct fuser *f, const struct side *s, const struct expr *e) {
+const struct expr *side_offset(struct fuser *f, const struct side *s, const struct expr *e) {
   e = on_pieces(f, s, e);
-  if (!s->is_guest)
+  if (!s->is_candidate)
     return e;
   // Asked for each pair of accesses: the arena would fill with these.
   const struct expr *few[2][FEW_PIECES], **from = few[0], **to = few[1];
@@ -77,7 +78,7 @@ static struct trial trial_create(struct fuser *f, struct side *s) {
 }
 
 struct pairs {
-  VEC(struct piece *) host, guest;
+  VEC(struct piece *) anchor, candidate;
 };
 
 // Splits the last piece of the trial into an outer part, which stays the last, and an inner one of
@@ -90,9 +91,10 @@ static struct piece *split_last(struct fuser *f, struct trial *t, const struct e
                *inner = arena_new(f->arena, struct piece);
   outer->axis = axis_create(f, "a", outer_extent);
   inner->axis = axis_create(f, "a", extent);
-  outer->atom = inner->atom = whole->atom;
+  outer->loop_dim = inner->loop_dim = whole->loop_dim;
   const struct expr *sum = expr_add(f->x, expr_mul(f->x, outer->axis, extent), inner->axis);
-  s->value[whole->atom] = expr_substitute(f->x, s->value[whole->atom], 1, &whole->axis, &sum);
+  s->value[whole->loop_dim] =
+      expr_substitute(f->x, s->value[whole->loop_dim], 1, &whole->axis, &sum);
   size_t at = 0;
   while (s->pieces.at[at] != whole)
     at++;
@@ -125,14 +127,14 @@ static bool match_last(struct fuser *f, struct trial *h, struct trial *g, struct
   } else {
     return false;
   }
-  vec_push(f->arena, &pairs->host, a);
-  vec_push(f->arena, &pairs->guest, b);
+  vec_push(f->arena, &pairs->anchor, a);
+  vec_push(f->arena, &pairs->candidate, b);
   return true;
 }
 
 static struct side side_copy(struct fuser *f, const struct side *s) {
-  struct side copy = {.g = s->g, .is_guest = s->is_guest};
-  copy.value = arena_dup(f->arena, s->value, (s->g->atoms.len + 1) * sizeof *s->value,
+  struct side copy = {.g = s->g, .is_candidate = s->is_candidate};
+  copy.value = arena_dup(f->arena, s->value, (s->g->loop_dims.len + 1) * sizeof *s->value,
                          _Alignof(const struct expr *));
   for (size_t i = 0; i < s->pieces.len; i++)
     vec_push(f->arena, &copy.pieces, s->pieces.at[i]);
@@ -148,17 +150,17 @@ static bool match_all(struct fuser *f, struct trial *h, struct trial *g, struct 
 
 // Matches all of both trials and keeps the result in the sides, or changes nothing.
 static void trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
-  struct side *host = h->side, *guest = g->side;
-  struct side before[2] = {side_copy(f, host), side_copy(f, guest)};
+  struct side *anchor = h->side, *candidate = g->side;
+  struct side before[2] = {side_copy(f, anchor), side_copy(f, candidate)};
   struct pairs pairs = {0};
   if (!match_all(f, h, g, &pairs)) {
-    *host = before[0];
-    *guest = before[1];
+    *anchor = before[0];
+    *candidate = before[1];
     return;
   }
-  for (size_t i = 0; i < pairs.host.len; i++) {
-    pairs.host.at[i]->match = pairs.guest.at[i];
-    pairs.guest.at[i]->match = pairs.host.at[i];
+  for (size_t i = 0; i < pairs.anchor.len; i++) {
+    pairs.anchor.at[i]->match = pairs.candidate.at[i];
+    pairs.candidate.at[i]->match = pairs.anchor.at[i];
   }
 }
 
@@ -169,7 +171,7 @@ static bool add_open_pieces(struct fuser *f, struct side *s, const struct expr *
                             struct trial *t) {
   for (size_t i = 0; i < s->pieces.len; i++) {
     struct piece *p = s->pieces.at[i];
-    const struct expr *stride = place_stride(f, place, p->axis);
+    const struct expr *stride = offset_stride(f, place, p->axis);
     if (!stride)
       return false;
     if (!p->match && !expr_is(stride, 0) && !expr_is(axis_extent(p->axis), 1))
@@ -178,37 +180,37 @@ static bool add_open_pieces(struct fuser *f, struct side *s, const struct expr *
   return true;
 }
 
-static void connect(struct fuser *f, struct side *host, struct side *guest, const struct access *a,
-                    const struct access *b) {
-  struct trial h = trial_create(f, host), g = trial_create(f, guest);
-  if (add_open_pieces(f, host, on_pieces(f, host, a->offset), &h) &&
-      add_open_pieces(f, guest, on_pieces(f, guest, b->offset), &g) && h.len && g.len)
+static void connect(struct fuser *f, struct side *anchor, struct side *candidate,
+                    const struct access *a, const struct access *b) {
+  struct trial h = trial_create(f, anchor), g = trial_create(f, candidate);
+  if (add_open_pieces(f, anchor, on_pieces(f, anchor, a->offset), &h) &&
+      add_open_pieces(f, candidate, on_pieces(f, candidate, b->offset), &g) && h.len && g.len)
     trial_finish(f, &h, &g);
 }
 
 struct connection {
-  const struct access *host, *guest;
+  const struct access *anchor, *candidate;
   int64_t elements;
 };
 
 // How many different elements a place knows; what is passed from one to the other counts first.
 static int64_t weight(struct fuser *f, const struct group *g, const struct access *a, bool passes) {
   double count = passes ? 2 : 1;
-  for (size_t i = 0; i < g->atoms.len; i++)
-    if (place_has_axis(f, a->offset, g->atoms.at[i].axis))
-      count *= (double)expr_hint(axis_extent(g->atoms.at[i].axis));
+  for (size_t i = 0; i < g->loop_dims.len; i++)
+    if (offset_has_axis(f, a->offset, g->loop_dims.at[i].axis))
+      count *= (double)expr_hint(axis_extent(g->loop_dims.at[i].axis));
   return count < 1e18 ? (int64_t)count : INT64_MAX;
 }
 
-static size_t find_connections(struct fuser *f, const struct side *host, const struct side *guest,
-                               struct connection *ret) {
+static size_t find_connections(struct fuser *f, const struct side *anchor,
+                               const struct side *candidate, struct connection *ret) {
   size_t count = 0;
-  for (size_t i = 0; i < host->g->accesses.len; i++)
-    for (size_t j = 0; j < guest->g->accesses.len && count < MAX_CONNECTIONS; j++) {
-      const struct access *a = &host->g->accesses.at[i], *b = &guest->g->accesses.at[j];
+  for (size_t i = 0; i < anchor->g->accesses.len; i++)
+    for (size_t j = 0; j < candidate->g->accesses.len && count < MAX_CONNECTIONS; j++) {
+      const struct access *a = &anchor->g->accesses.at[i], *b = &candidate->g->accesses.at[j];
       if (a->buffer != b->buffer)
         continue;
-      struct connection c = {a, b, weight(f, guest->g, b, a->is_store || b->is_store)};
+      struct connection c = {a, b, weight(f, candidate->g, b, a->is_store || b->is_store)};
       size_t k = count++;
       for (; k > 0 && ret[k - 1].elements < c.elements; k--)
         ret[k] = ret[k - 1];
@@ -220,28 +222,29 @@ static size_t find_connections(struct fuser *f, const struct side *host, const s
 static const struct expr *open_extent(struct fuser *f, const struct side *s, bool reduced) {
   const struct expr *n = expr_const(f->x, 1);
   for (size_t i = 0; i < s->pieces.len; i++)
-    if (!s->pieces.at[i]->match && s->g->atoms.at[s->pieces.at[i]->atom].is_reduced == reduced)
+    if (!s->pieces.at[i]->match &&
+        s->g->loop_dims.at[s->pieces.at[i]->loop_dim].is_reduced == reduced)
       n = expr_mul(f->x, n, axis_extent(s->pieces.at[i]->axis));
   return n;
 }
 
 // What no buffer connects, by the order in which it lies in memory.
-static void match_rest(struct fuser *f, struct side *host, struct side *guest, bool of_host,
-                       bool of_guest) {
-  const struct expr *n = open_extent(f, host, of_host);
-  if (n != open_extent(f, guest, of_guest) || expr_is(n, 1))
+static void match_rest(struct fuser *f, struct side *anchor, struct side *candidate, bool of_anchor,
+                       bool of_candidate) {
+  const struct expr *n = open_extent(f, anchor, of_anchor);
+  if (n != open_extent(f, candidate, of_candidate) || expr_is(n, 1))
     return;
-  struct trial t[2] = {trial_create(f, host), trial_create(f, guest)};
+  struct trial t[2] = {trial_create(f, anchor), trial_create(f, candidate)};
   for (int k = 0; k < 2; k++) {
-    struct side *s = k ? guest : host;
+    struct side *s = k ? candidate : anchor;
     const struct access *lead = group_leading_access(f, s->g);
     const struct expr *place = lead ? on_pieces(f, s, lead->offset) : NULL;
     for (size_t i = 0; i < s->pieces.len; i++) {
       struct piece *p = s->pieces.at[i];
       if (p->match || expr_is(axis_extent(p->axis), 1) ||
-          s->g->atoms.at[p->atom].is_reduced != (k ? of_guest : of_host))
+          s->g->loop_dims.at[p->loop_dim].is_reduced != (k ? of_candidate : of_anchor))
         continue;
-      const struct expr *stride = place ? place_stride(f, place, p->axis) : NULL;
+      const struct expr *stride = place ? offset_stride(f, place, p->axis) : NULL;
       trial_add(&t[k], p, stride ? stride : expr_const(f->x, 0));
     }
     for (size_t i = 0; i < t[k].len; i++)
@@ -250,16 +253,16 @@ static void match_rest(struct fuser *f, struct side *host, struct side *guest, b
   trial_finish(f, &t[0], &t[1]);
 }
 
-void groups_align(struct fuser *f, struct side *host, struct side *guest) {
-  struct group *h = host->g, *g = guest->g;
-  *host = side_create(f, h);
-  *guest = side_create(f, g);
-  guest->is_guest = true;
+void groups_align(struct fuser *f, struct side *anchor, struct side *candidate) {
+  struct group *h = anchor->g, *g = candidate->g;
+  *anchor = side_create(f, h);
+  *candidate = side_create(f, g);
+  candidate->is_candidate = true;
   struct connection c[MAX_CONNECTIONS];
-  size_t count = find_connections(f, host, guest, c);
+  size_t count = find_connections(f, anchor, candidate, c);
   for (size_t i = 0; i < count; i++)
-    connect(f, host, guest, c[i].host, c[i].guest);
-  match_rest(f, host, guest, true, true);
-  match_rest(f, host, guest, false, false);
-  match_rest(f, host, guest, true, false);
+    connect(f, anchor, candidate, c[i].anchor, c[i].candidate);
+  match_rest(f, anchor, candidate, true, true);
+  match_rest(f, anchor, candidate, false, false);
+  match_rest(f, anchor, candidate, true, false);
 }

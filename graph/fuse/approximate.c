@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cheaper functions where only halves see the result: each function by its fast one, and what
-// several make up together:
+// Cheaper functions where only half precision sees the result: each function by its fast one, and
+// what several make up together:
 //
 //   x * (0.5 * (1 + erf(x * sqrt(1/2))))    FAST_GELU(x)
 //   0.5 * (1 + erf(y * sqrt(1/2)))          FAST_NORMCDF(y)
@@ -13,7 +13,7 @@
 
 enum { MOST_FACTORS = 12 };
 
-// A product: a number times formulas.
+// A product: a number times expression trees.
 struct factors {
   double number;
   unsigned count, halves; // halves: of 1 + erf(..)
@@ -158,7 +158,7 @@ static const struct scalar *quotient(struct approximation *a, const struct scala
   return x ? times(a, rewritten(a, x), factor) : factor;
 }
 
-// ---- all of a formula ----
+// ---- all of a expression tree ----
 
 static const struct scalar *approximated(struct approximation *a, const struct scalar *v) {
   const struct scalar *half = half_of(a, v);
@@ -215,8 +215,8 @@ static void count_uses(struct approximation *a, const struct scalar *v) {
     count_uses(a, v->in[i]);
 }
 
-static void each_formula(struct approximation *a,
-                         void (*f)(struct approximation *a, const struct scalar **v)) {
+static void each_scalar_expr(struct approximation *a,
+                             void (*f)(struct approximation *a, const struct scalar **v)) {
   for (size_t i = 0; i < a->region->stages.len; i++) {
     struct stage *s = a->region->stages.at[i];
     const struct scalar **const parts[3] = {&s->body, &s->a, &s->b};
@@ -226,9 +226,11 @@ static void each_formula(struct approximation *a,
   }
 }
 
-static void count_formula(struct approximation *a, const struct scalar **v) { count_uses(a, *v); }
+static void count_scalar_expr(struct approximation *a, const struct scalar **v) {
+  count_uses(a, *v);
+}
 
-static void rewrite_formula(struct approximation *a, const struct scalar **v) {
+static void rewrite_scalar_expr(struct approximation *a, const struct scalar **v) {
   *v = rewritten(a, *v);
 }
 
@@ -237,7 +239,7 @@ void regions_approximate(struct regions *r) {
     struct approximation a = {
         .arena = r->loops->arena, .s = r->loops->scalars, .region = r->list.at[i]};
     approximation_flow(&a);
-    each_formula(&a, count_formula);
-    each_formula(&a, rewrite_formula);
+    each_scalar_expr(&a, count_scalar_expr);
+    each_scalar_expr(&a, rewrite_scalar_expr);
   }
 }

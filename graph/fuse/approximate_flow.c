@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which formulas of a region only halves see.
+// Which expression trees of a region only half precision sees.
 #include "graph/fuse/approximate.h"
-#include "graph/loops/formula_internal.h"
+#include "graph/loops/scalar_expr_internal.h"
 
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 
@@ -22,7 +22,7 @@ static void see_exactly(struct approximation *a, const struct scalar *v) {
     return;
   mark(a, &a->exact, v);
   if (v->index)
-    formula_symbols(v->index, see_index, a);
+    scalar_expr_symbols(v->index, see_index, a);
   if (v->kind == SCALAR_LOAD && v->buffer)
     mark(a, &a->stored_exact, v->buffer);
   // What is rounded to a half need not be better than one.
@@ -61,7 +61,7 @@ static void see_coarsely(struct approximation *a, const struct scalar *v) {
     return;
   mark(a, &a->coarse, v);
   if (v->index)
-    formula_symbols(v->index, see_index, a);
+    scalar_expr_symbols(v->index, see_index, a);
   bool is_float = v->dtype == DTYPE_F32 || is_half(v->dtype);
   bool passes = is_float && (v->kind != SCALAR_APPLY || hands_on(v->op));
   for (unsigned i = 0; i < scalar_arity(v); i++) {
@@ -121,7 +121,7 @@ static void see_stage(struct approximation *a, const struct stage *s) {
   if (s->predicate)
     see_exactly(a, s->predicate);
   if (s->offset)
-    formula_symbols(s->offset, see_index, a);
+    scalar_expr_symbols(s->offset, see_index, a);
 }
 
 void approximation_flow(struct approximation *a) {

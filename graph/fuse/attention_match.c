@@ -6,9 +6,9 @@
 //   p[b, m, j] = exp(f(s[b, m, j]) - max[b, m]) / sum[b, m]
 //   o[b, m, n] = sum over j of p[b, m, j] * v[b, j, n]
 //
-// both products and all between them are one stage. f is any formula of the score at its own place:
-// scales, masks and biases, in any order. Formulas are compared after what was stored between has
-// been written in, so that it does not matter which values were.
+// both products and all between them are one stage. f is any expression tree of the score at its
+// own place: scales, masks and biases, in any order. Expression trees are compared after what was
+// stored between has been written in, so that it does not matter which values were.
 #include "graph/fuse/attention_match.h"
 
 #include <math.h>
@@ -27,8 +27,8 @@ static bool is_op(const struct scalar *v, enum scalar_op op) {
   return v->kind == SCALAR_APPLY && v->op == op;
 }
 
-// The reduction over keys that v loads for this query, with its formula at the key; NULL: v is
-// none.
+// The reduction over keys that v loads for this query, with its expression tree at the key; NULL: v
+// is none.
 static const struct scalar *row_reduction(struct match *m, const struct scalar *v,
                                           enum reduce_op op) {
   v = bare(v);
@@ -39,7 +39,7 @@ static const struct scalar *row_reduction(struct match *m, const struct scalar *
       !place_solve(m->f, s->offset, s->rank, s->axes, v->index, at))
     return NULL;
   at[s->rank] = m->j;
-  return formula_write_in(m, scalar_substitute(m->f->s, s->body, s->rank + 1, s->axes, at));
+  return scalar_expr_write_in(m, scalar_substitute(m->f->s, s->body, s->rank + 1, s->axes, at));
 }
 
 static bool is_number(const struct scalar *v, double value) {
@@ -217,12 +217,12 @@ static struct needs drop_unneeded(struct match *m, const struct stage *new) {
   for (uint32_t i = 0; i < f->buffer_count; i++)
     n.left[i] = f->uses[i].loads;
   n.number = 1;
-  stage_formulas(f, new, keep_load, &n);
+  stage_scalar_exprs(f, new, keep_load, &n);
   vec_push(f->arena, &n.open, m->outer);
   for (size_t i = 0; i < n.open.len; i++) {
     n.number++;
     n.goes[n.open.at[i]->id] = true;
-    stage_formulas(f, n.open.at[i], drop_load, &n);
+    stage_scalar_exprs(f, n.open.at[i], drop_load, &n);
   }
   return n;
 }
@@ -253,7 +253,7 @@ static bool match_product(struct match *m, struct stage *s) {
   m->outer = s;
   m->m = s->axes[1];
   m->j = s->axes[3];
-  return match_softmax(m, formula_write_in(m, s->a)) && match_inner(m);
+  return match_softmax(m, scalar_expr_write_in(m, s->a)) && match_inner(m);
 }
 
 static void replace(struct match *m) {
@@ -303,7 +303,7 @@ static void find_writers(struct match *m) {
     m->writer[s->out->id] = s;
     m->found_anchor = s->kind == STAGE_PRODUCT || s->kind == STAGE_REDUCE;
     if (s->kind == STAGE_MAP)
-      stage_formulas(f, s, note_anchor, m);
+      stage_scalar_exprs(f, s, note_anchor, m);
     m->has_anchor[s->out->id] = m->found_anchor;
   }
 }

@@ -7,8 +7,8 @@
 
 struct match {
   struct fuser *f;
-  struct stage **writer;        // by buffer: the map, reduction or product that alone writes it
-  bool *has_anchor;             // by buffer: a product or reduction is somewhere in its formula
+  struct stage **writer; // by buffer: the map, reduction or product that alone writes it
+  bool *has_anchor;      // by buffer: a product or reduction is somewhere in its expression tree
   struct stage *outer, *inner;  // the products
   const struct expr *m, *j;     // axes of the outer one: query, key
   const struct scalar *score;   // f, over these
@@ -21,8 +21,8 @@ struct match {
 bool place_solve(struct fuser *f, const struct expr *place, uint32_t rank,
                  const struct expr *const *axes, const struct expr *target,
                  const struct expr **ret);
-// v with the formulas of maps that were stored instead of loads of their results, and without the
-// roundings between.
-const struct scalar *formula_write_in(struct match *m, const struct scalar *v);
+// v with the expression trees of maps that were stored instead of loads of their results, and
+// without the roundings between.
+const struct scalar *scalar_expr_write_in(struct match *m, const struct scalar *v);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atoms of groups: taken from a stage's axes, and cut where a place divides them. In which order
-// they lie in memory.
+// Loop dimensions of groups: taken from a stage's axes, and cut where a place divides them. In
+// which order they lie in memory.
 #include "graph/fuse/fuse.h"
 
 const struct expr *axis_create(struct fuser *f, const char *name, const struct expr *extent) {
@@ -33,36 +33,37 @@ static enum region_kind kind_of(const struct stage *s) {
 // ---- splitting ----
 
 // The first axis that e divides, or takes a remainder of, by something that divides its extent.
-static bool find_cut(struct fuser *f, const struct group *g, const struct expr *e, size_t *ret_atom,
-                     const struct expr **ret_by) {
+static bool find_cut(struct fuser *f, const struct group *g, const struct expr *e,
+                     size_t *ret_loop_dim, const struct expr **ret_by) {
   if (e->kind == EXPR_FLOORDIV || e->kind == EXPR_MOD)
-    for (size_t i = 0; i < g->atoms.len; i++)
-      if (e->in[0] == g->atoms.at[i].axis && !g->atoms.at[i].is_reduced &&
+    for (size_t i = 0; i < g->loop_dims.len; i++)
+      if (e->in[0] == g->loop_dims.at[i].axis && !g->loop_dims.at[i].is_reduced &&
           expr_exact_quotient(f, axis_extent(e->in[0]), e->in[1])) {
-        *ret_atom = i;
+        *ret_loop_dim = i;
         *ret_by = e->in[1];
         return true;
       }
   for (uint32_t i = 0; i < e->count; i++)
-    if (find_cut(f, g, e->in[i], ret_atom, ret_by))
+    if (find_cut(f, g, e->in[i], ret_loop_dim, ret_by))
       return true;
   return false;
 }
 
-static void cut_atom(struct fuser *f, struct group *g, size_t at, const struct expr *by) {
-  struct atom whole = g->atoms.at[at], inner = whole;
+static void cut_loop_dim(struct fuser *f, struct group *g, size_t at, const struct expr *by) {
+  struct loop_dim whole = g->loop_dims.at[at], inner = whole;
   const struct expr *outer = expr_exact_quotient(f, axis_extent(whole.axis), by);
-  vec_push(f->arena, &g->atoms, whole);
-  memmove(&g->atoms.at[at + 1], &g->atoms.at[at], (g->atoms.len - 1 - at) * sizeof *g->atoms.at);
+  vec_push(f->arena, &g->loop_dims, whole);
+  memmove(&g->loop_dims.at[at + 1], &g->loop_dims.at[at],
+          (g->loop_dims.len - 1 - at) * sizeof *g->loop_dims.at);
   inner.axis = axis_create(f, "a", by);
-  g->atoms.at[at].axis = axis_create(f, "a", outer);
-  g->atoms.at[at + 1] = inner;
-  const struct expr *sum = expr_add(f->x, expr_mul(f->x, g->atoms.at[at].axis, by), inner.axis);
+  g->loop_dims.at[at].axis = axis_create(f, "a", outer);
+  g->loop_dims.at[at + 1] = inner;
+  const struct expr *sum = expr_add(f->x, expr_mul(f->x, g->loop_dims.at[at].axis, by), inner.axis);
   group_substitute(f, g, 1, &whole.axis, &sum);
 }
 
 // Where a place divides an axis, the axis is two: m // 49 and m % 49. Products by what they write.
-static void cut_atoms(struct fuser *f, struct group *g) {
+static void cut_loop_dims(struct fuser *f, struct group *g) {
   for (unsigned cuts = 0; cuts < 2 * GRAPH_MAX_RANK; cuts++) {
     bool found = false;
     for (size_t i = 0; i < g->accesses.len && !found; i++) {
@@ -73,7 +74,7 @@ static void cut_atoms(struct fuser *f, struct group *g) {
         continue;
       found = find_cut(f, g, a->offset, &at, &by);
       if (found)
-        cut_atom(f, g, at, by);
+        cut_loop_dim(f, g, at, by);
     }
     if (!found)
       return;
@@ -93,7 +94,7 @@ struct group *group_create(struct fuser *f, const struct stage *s) {
   struct group *g = arena_new(f->arena, struct group);
   struct member *m = arena_new(f->arena, struct member);
   m->stage = arena_dup(f->arena, s, sizeof *s, _Alignof(struct stage));
-  m->place = s->kind == STAGE_REDUCE ? MEMBER_ROW_REDUCTION : MEMBER_FULL;
+  m->level = s->kind == STAGE_REDUCE ? MEMBER_ROW_REDUCTION : MEMBER_FULL;
   g->kind = kind_of(s);
   g->keeps_order = s->kind == STAGE_SCAN || (s->kind == STAGE_REDUCE && s->op >= REDUCE_ARGMAX);
   vec_push(f->arena, &g->members, m);
@@ -112,11 +113,11 @@ struct group *group_create(struct fuser *f, const struct stage *s) {
       continue;
     }
     to[i] = axis_create(f, "a", extent);
-    vec_push(f->arena, &g->atoms, (struct atom){to[i], reduced, (uint8_t)(i < 4 ? i : 4)});
+    vec_push(f->arena, &g->loop_dims, (struct loop_dim){to[i], reduced, (uint8_t)(i < 4 ? i : 4)});
   }
   group_substitute(f, g, total, from, to);
   group_find_accesses(f, g);
-  cut_atoms(f, g);
+  cut_loop_dims(f, g);
   return g;
 }
 
@@ -128,8 +129,8 @@ const struct access *group_leading_access(struct fuser *f, const struct group *g
   for (size_t i = 0; i < g->accesses.len; i++) {
     const struct access *a = &g->accesses.at[i];
     int64_t known = 0;
-    for (size_t j = 0; j < g->atoms.len; j++) {
-      const struct expr *stride = place_stride(f, a->offset, g->atoms.at[j].axis);
+    for (size_t j = 0; j < g->loop_dims.len; j++) {
+      const struct expr *stride = offset_stride(f, a->offset, g->loop_dims.at[j].axis);
       known += stride && !expr_is(stride, 0);
     }
     bool preferred = (g->kind == REGION_MAP || g->kind == REGION_SCATTER) == a->is_store;
@@ -142,13 +143,14 @@ const struct access *group_leading_access(struct fuser *f, const struct group *g
   return best;
 }
 
-// How close neighbours lie, along the closest of one side's atoms; INT64_MAX: not known.
+// How close neighbours lie, along the closest of one side's loop dimensions; INT64_MAX: not known.
 static int64_t least_step(struct fuser *f, const struct group *g, const struct expr *place,
                           bool reduced) {
   int64_t least = INT64_MAX;
-  for (size_t i = 0; i < g->atoms.len; i++) {
-    const struct expr *stride =
-        g->atoms.at[i].is_reduced == reduced ? place_stride(f, place, g->atoms.at[i].axis) : NULL;
+  for (size_t i = 0; i < g->loop_dims.len; i++) {
+    const struct expr *stride = g->loop_dims.at[i].is_reduced == reduced
+                                    ? offset_stride(f, place, g->loop_dims.at[i].axis)
+                                    : NULL;
     int64_t step = stride ? expr_hint(stride) : 0;
     step = step < 0 ? -step : step;
     if (step && step < least)
@@ -159,8 +161,9 @@ static int64_t least_step(struct fuser *f, const struct group *g, const struct e
 
 static bool depends_on(struct fuser *f, const struct group *g, const struct expr *place,
                        bool reduced) {
-  for (size_t i = 0; i < g->atoms.len; i++)
-    if (g->atoms.at[i].is_reduced == reduced && place_has_axis(f, place, g->atoms.at[i].axis))
+  for (size_t i = 0; i < g->loop_dims.len; i++)
+    if (g->loop_dims.at[i].is_reduced == reduced &&
+        offset_has_axis(f, place, g->loop_dims.at[i].axis))
       return true;
   return false;
 }

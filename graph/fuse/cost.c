@@ -6,11 +6,11 @@
 // the buffer has.
 const struct expr *access_bytes(struct fuser *f, const struct group *g, const struct access *a) {
   const struct expr *count = expr_const(f->x, 1);
-  for (size_t i = 0; i < g->atoms.len; i++)
-    if (place_has_axis(f, a->offset, g->atoms.at[i].axis))
-      count = expr_mul(f->x, count, axis_extent(g->atoms.at[i].axis));
+  for (size_t i = 0; i < g->loop_dims.len; i++)
+    if (offset_has_axis(f, a->offset, g->loop_dims.at[i].axis))
+      count = expr_mul(f->x, count, axis_extent(g->loop_dims.at[i].axis));
   const struct stage *s = g->members.at[0]->stage;
-  if (s->attention) // keys are no atoms
+  if (s->attention) // keys are no loop dimensions
     count = a->buffer->numel;
   count = expr_min(f->x, count, a->buffer->numel);
   return expr_muli(f->x, count, dtype_bytes(a->buffer->dtype));
@@ -48,7 +48,8 @@ static const struct expr *elements(struct fuser *f, const struct stage *s) {
   return count;
 }
 
-// Of the formulas at each of their elements, and two for each element of a product's inside.
+// Of the expression trees at each of their elements, and two for each element of a product's
+// inside.
 static const struct expr *stage_flops(struct fuser *f, const struct stage *s) {
   const struct expr *n = elements(f, s);
   if (s->kind == STAGE_PRODUCT)

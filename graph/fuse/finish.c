@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From groups to regions: atoms are ordered by strides, merged where every place stays linear, and
-// in rows flattened to the two axes of the region.
+// From groups to regions: loop dimensions are ordered by strides, merged where every place stays
+// linear, and in rows flattened to the two axes of the region.
 #include "graph/fuse/fuse.h"
 
-// Regions of equal extents share their axes, so that equal kernels have equal formulas.
+// Regions of equal extents share their axes, so that equal kernels have equal expression trees.
 static const struct expr *shared_axis(struct fuser *f, const char *name,
                                       const struct expr *extent) {
   char *key = arena_printf(f->arena, "%s:%u", name, extent->id);
@@ -30,13 +30,15 @@ static void add_place(struct places *p, const struct expr *e) {
   vec_push(p->f->arena, &p->at, e);
 }
 
-static void add_formula_place(void *user, const struct scalar *v) { add_place(user, v->index); }
+static void add_scalar_expr_offset(void *user, const struct scalar *v) {
+  add_place(user, v->index);
+}
 
-// Every expression of axes that the group's formulas contain.
+// Every expression of axes that the group's expression trees contain.
 static struct places group_places(struct fuser *f, const struct group *g) {
   struct places p = {.f = f};
   for (size_t i = 0; i < g->members.len; i++) {
-    stage_formulas(f, g->members.at[i]->stage, add_formula_place, &p);
+    stage_scalar_exprs(f, g->members.at[i]->stage, add_scalar_expr_offset, &p);
     add_place(&p, g->members.at[i]->stage->offset);
   }
   return p;
@@ -56,18 +58,18 @@ static void pair_to_one(struct fuser *f, const struct expr *inner, const struct 
 // Is e linear in one axis that stands for both? Strides tell; else the substitution itself.
 static bool stays_linear(struct fuser *f, const struct expr *e, const struct expr *outer,
                          const struct expr *inner, const struct expr *one) {
-  const struct expr *a = place_stride(f, e, outer), *b = place_stride(f, e, inner);
+  const struct expr *a = offset_stride(f, e, outer), *b = offset_stride(f, e, inner);
   if (a && b)
     return a == expr_mul(f->x, b, axis_extent(inner));
   const struct expr *from[2] = {outer, inner}, *to[2];
   pair_to_one(f, inner, one, to);
   const struct expr *merged = expr_substitute(f->x, e, 2, from, to);
-  return place_stride(f, merged, one) != NULL;
+  return offset_stride(f, merged, one) != NULL;
 }
 
 static bool can_merge(struct fuser *f, const struct group *g, const struct places *p, size_t outer,
                       const struct expr *one) {
-  const struct atom *a = &g->atoms.at[outer], *b = a + 1;
+  const struct loop_dim *a = &g->loop_dims.at[outer], *b = a + 1;
   if (a->is_reduced != b->is_reduced)
     return false;
   for (size_t i = 0; i < p->at.len; i++)
@@ -77,23 +79,23 @@ static bool can_merge(struct fuser *f, const struct group *g, const struct place
 }
 
 static const struct expr *axis_of_both(struct fuser *f, const struct group *g, size_t outer) {
-  const struct atom *a = &g->atoms.at[outer];
+  const struct loop_dim *a = &g->loop_dims.at[outer];
   return axis_create(f, "a", expr_mul(f->x, axis_extent(a[0].axis), axis_extent(a[1].axis)));
 }
 
 static void merge(struct fuser *f, struct group *g, size_t outer, const struct expr *one) {
-  struct atom *a = &g->atoms.at[outer];
+  struct loop_dim *a = &g->loop_dims.at[outer];
   const struct expr *from[2] = {a[0].axis, a[1].axis}, *to[2];
   pair_to_one(f, a[1].axis, one, to);
   group_substitute(f, g, 2, from, to);
   a->axis = one;
-  g->atoms.len--;
-  memmove(a + 1, a + 2, (g->atoms.len - outer - 1) * sizeof *a);
+  g->loop_dims.len--;
+  memmove(a + 1, a + 2, (g->loop_dims.len - outer - 1) * sizeof *a);
 }
 
 // From the innermost pair outwards.
 static void merge_all(struct fuser *f, struct group *g) {
-  for (size_t i = g->atoms.len; i-- > 1;) {
+  for (size_t i = g->loop_dims.len; i-- > 1;) {
     struct places p = group_places(f, g);
     const struct expr *one = axis_of_both(f, g, i - 1);
     if (can_merge(f, g, &p, i - 1, one))
@@ -101,16 +103,16 @@ static void merge_all(struct fuser *f, struct group *g) {
   }
 }
 
-// All atoms of one side into one, with // and % where they do not follow one another.
+// All loop dimensions of one side into one, with // and % where they do not follow one another.
 static const struct expr *flatten(struct fuser *f, struct group *g, bool reduced) {
   for (;;) {
-    size_t last = g->atoms.len;
-    while (last > 0 && g->atoms.at[last - 1].is_reduced != reduced)
+    size_t last = g->loop_dims.len;
+    while (last > 0 && g->loop_dims.at[last - 1].is_reduced != reduced)
       last--;
     if (!last)
       return NULL;
-    if (last == 1 || g->atoms.at[last - 2].is_reduced != reduced)
-      return g->atoms.at[last - 1].axis;
+    if (last == 1 || g->loop_dims.at[last - 2].is_reduced != reduced)
+      return g->loop_dims.at[last - 1].axis;
     merge(f, g, last - 2, axis_of_both(f, g, last - 2));
   }
 }
@@ -118,25 +120,25 @@ static const struct expr *flatten(struct fuser *f, struct group *g, bool reduced
 // ---- order ----
 
 static int64_t stride_hint(struct fuser *f, const struct access *a, const struct expr *axis) {
-  const struct expr *stride = place_stride(f, a->offset, axis);
+  const struct expr *stride = offset_stride(f, a->offset, axis);
   if (!stride)
     return -1; // by division: where it is does not matter
   int64_t s = expr_hint(stride);
   return s < 0 ? -s : s;
 }
 
-// Parallel atoms first, each side by falling strides; stable.
-static void order_atoms(struct fuser *f, struct group *g) {
+// Parallel loop dimensions first, each side by falling strides; stable.
+static void order_loop_dims(struct fuser *f, struct group *g) {
   const struct access *lead = group_leading_access(f, g);
-  for (size_t i = 1; i < g->atoms.len; i++)
+  for (size_t i = 1; i < g->loop_dims.len; i++)
     for (size_t j = i; j > 0; j--) {
-      struct atom *a = &g->atoms.at[j - 1], *b = a + 1;
+      struct loop_dim *a = &g->loop_dims.at[j - 1], *b = a + 1;
       bool swap = a->is_reduced && !b->is_reduced;
       if (a->is_reduced == b->is_reduced && lead && !(a->is_reduced && g->keeps_order))
         swap = stride_hint(f, lead, a->axis) < stride_hint(f, lead, b->axis);
       if (!swap)
         break;
-      struct atom t = *a;
+      struct loop_dim t = *a;
       *a = *b;
       *b = t;
     }
@@ -144,21 +146,21 @@ static void order_atoms(struct fuser *f, struct group *g) {
 
 // ---- to a region ----
 
-static void rename_atoms(struct fuser *f, struct group *g, const struct expr **axes) {
-  const struct expr **from = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
-  const struct expr **to = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
-  for (size_t i = 0; i < g->atoms.len; i++) {
-    from[i] = g->atoms.at[i].axis;
-    to[i] = g->atoms.at[i].axis = axes[i];
+static void rename_loop_dims(struct fuser *f, struct group *g, const struct expr **axes) {
+  const struct expr **from = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  const struct expr **to = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  for (size_t i = 0; i < g->loop_dims.len; i++) {
+    from[i] = g->loop_dims.at[i].axis;
+    to[i] = g->loop_dims.at[i].axis = axes[i];
   }
-  group_substitute(f, g, g->atoms.len, from, to);
+  group_substitute(f, g, g->loop_dims.len, from, to);
 }
 
 static void finish_map(struct fuser *f, struct group *g, struct region *r) {
   static const char *const names[] = {"x", "y", "z", "w", "v", "u"};
   enum { NAMES = sizeof names / sizeof names[0] };
   merge_all(f, g);
-  size_t rank = g->atoms.len;
+  size_t rank = g->loop_dims.len;
   r->rank = rank ? (uint32_t)rank : 1;
   r->axes = arena_array(f->arena, const struct expr *, r->rank);
   if (!rank)
@@ -167,9 +169,9 @@ static void finish_map(struct fuser *f, struct group *g, struct region *r) {
     size_t from_inner = rank - 1 - i;
     const char *name =
         from_inner < NAMES ? names[from_inner] : arena_printf(f->arena, "axis%zu", from_inner);
-    r->axes[i] = shared_axis(f, name, axis_extent(g->atoms.at[i].axis));
+    r->axes[i] = shared_axis(f, name, axis_extent(g->loop_dims.at[i].axis));
   }
-  rename_atoms(f, g, r->axes);
+  rename_loop_dims(f, g, r->axes);
   for (size_t i = 0; i < g->members.len; i++) {
     g->members.at[i]->stage->axes = r->axes;
     g->members.at[i]->stage->rank = r->rank;
@@ -178,7 +180,7 @@ static void finish_map(struct fuser *f, struct group *g, struct region *r) {
 
 static void set_row_axes(struct member *m, const struct expr **both, const struct expr **swapped) {
   struct stage *s = m->stage;
-  switch (m->place) {
+  switch (m->level) {
   case MEMBER_FULL:
     s->axes = both;
     s->rank = s->kind == STAGE_SCAN ? 1 : 2;
@@ -188,13 +190,13 @@ static void set_row_axes(struct member *m, const struct expr **both, const struc
   case MEMBER_ROW_REDUCTION:
     s->axes = both;
     s->rank = 1;
-    s->reduced = m->place == MEMBER_ROW_REDUCTION;
+    s->reduced = m->level == MEMBER_ROW_REDUCTION;
     break;
   case MEMBER_COLUMN_REDUCTION:
   case MEMBER_COLUMN:
     s->axes = m->is_once ? both : swapped;
     s->rank = !m->is_once;
-    s->reduced = m->place == MEMBER_COLUMN_REDUCTION;
+    s->reduced = m->level == MEMBER_COLUMN_REDUCTION;
     break;
   }
 }
@@ -216,7 +218,7 @@ static void finish_rows(struct fuser *f, struct group *g, struct region *r) {
     present[count++] = both[0];
   if (row)
     present[count++] = both[1];
-  rename_atoms(f, g, present);
+  rename_loop_dims(f, g, present);
   r->rank = 2;
   r->axes = both;
   for (size_t i = 0; i < g->members.len; i++)
@@ -232,8 +234,8 @@ static void rename_inner_axes(struct fuser *f, struct stage *s) {
 
 // Parts of one dimension are one again.
 static void join_parts(struct fuser *f, struct group *g) {
-  for (size_t i = g->atoms.len; i-- > 1;)
-    if (g->atoms.at[i].dim == g->atoms.at[i - 1].dim)
+  for (size_t i = g->loop_dims.len; i-- > 1;)
+    if (g->loop_dims.at[i].dim == g->loop_dims.at[i - 1].dim)
       merge(f, g, i - 1, axis_of_both(f, g, i - 1));
 }
 
@@ -241,11 +243,11 @@ static void finish_fixed(struct fuser *f, struct group *g, struct region *r) {
   static const char *const names[] = {"batch", "m", "n", "k"};
   join_parts(f, g);
   r->rank = 3;
-  size_t count = g->atoms.len < 4 ? g->atoms.len : 4;
+  size_t count = g->loop_dims.len < 4 ? g->loop_dims.len : 4;
   r->axes = arena_array(f->arena, const struct expr *, 4);
   for (size_t i = 0; i < count; i++)
-    r->axes[i] = shared_axis(f, names[i], axis_extent(g->atoms.at[i].axis));
-  rename_atoms(f, g, r->axes);
+    r->axes[i] = shared_axis(f, names[i], axis_extent(g->loop_dims.at[i].axis));
+  rename_loop_dims(f, g, r->axes);
   for (size_t i = 0; i < g->members.len; i++) {
     struct stage *s = g->members.at[i]->stage;
     s->axes = r->axes;
@@ -259,7 +261,7 @@ void group_finish(struct fuser *f, struct group *g, struct region *r) {
   if (has_fixed_axes(g->kind)) {
     finish_fixed(f, g, r);
   } else {
-    order_atoms(f, g);
+    order_loop_dims(f, g);
     if (g->kind == REGION_MAP || g->kind == REGION_SCATTER)
       finish_map(f, g, r);
     else

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of fusion share: groups of stages on common atoms, on their way to regions.
+// What the files of fusion share: groups of stages on common loop dimensions, on their way to
+// regions.
 //
-// Atoms are the axes of a group before they are merged: products of their extents are the extents
-// of every stage's own axes, so that what is contiguous for one stage and split for another has one
-// spelling. Two groups are aligned by the places where they touch the same buffers
-// (graph/fuse/align.c); merging and flattening atoms (graph/fuse/axes.c) comes last.
+// Loop dimensions are the axes of a group before they are merged: products of their extents are the
+// extents of every stage's own axes, so that what is contiguous for one stage and split for another
+// has one spelling. Two groups are aligned by the places where they touch the same buffers
+// (graph/fuse/align.c); merging and flattening loop dimensions (graph/fuse/axes.c) comes last.
 #ifndef TILE_GRAPH_FUSE_FUSE_H
 #define TILE_GRAPH_FUSE_FUSE_H
 
@@ -12,23 +13,24 @@
 #include "graph/fuse/region.h"
 
 // Where in its group a stage runs.
-enum member_place {
-  MEMBER_FULL,             // for each of all atoms
-  MEMBER_ROW,              // for each of the parallel atoms
-  MEMBER_ROW_REDUCTION,    // over the reduced atoms, for each of the parallel ones
-  MEMBER_COLUMN_REDUCTION, // over the parallel atoms, for each of the reduced ones or once
-  MEMBER_COLUMN            // for each of the reduced atoms or once, behind all column reductions
+enum nesting_level {
+  MEMBER_FULL,             // for each of all loop dimensions
+  MEMBER_ROW,              // for each of the parallel loop dimensions
+  MEMBER_ROW_REDUCTION,    // over the reduced loop dimensions, for each of the parallel ones
+  MEMBER_COLUMN_REDUCTION, // over the parallel loop dimensions, for each of the reduced ones or
+                           // once
+  MEMBER_COLUMN // for each of the reduced loop dimensions or once, behind all column reductions
 };
 
 struct member {
-  struct stage *stage; // a copy, on the group's atoms
-  enum member_place place;
-  bool is_once; // column stages: not for each of the reduced atoms
+  struct stage *stage; // a copy, on the group's loop dimensions
+  enum nesting_level level;
+  bool is_once; // column stages: not for each of the reduced loop dimensions
 };
 
 enum { DIM_BATCH, DIM_M, DIM_N, DIM_K };
 
-struct atom {
+struct loop_dim {
   const struct expr *axis;
   bool is_reduced;
   uint8_t dim; // products: of batch, m, n, k, the one that it is a part of
@@ -49,12 +51,12 @@ struct group {
   uint32_t position;  // in fuser.order
   uint32_t stamp;     // of the last walk that met it
   struct group *into; // the group that it was merged into; NULL: it is alive
-  bool keeps_order;   // the order of reduced atoms matters: argmax, scans
-  VEC(struct atom) atoms;
+  bool keeps_order;   // the order of reduced loop dimensions matters: argmax, scans
+  VEC(struct loop_dim) loop_dims;
   VEC(struct member *) members; // in the order of their stages
   VEC(struct access) accesses;
   VEC(struct group *) before, after; // who has to run before and after, maybe merged since
-  const struct expr *numel[2];       // of the parallel atoms and of the reduced ones
+  const struct expr *numel[2];       // of the parallel loop dimensions and of the reduced ones
   int64_t traffic;                   // bytes, for likely sizes
   uint32_t traffic_at;               // one more than the version that it is of
 };
@@ -82,21 +84,22 @@ struct fuser {
   uint32_t stamp;
 };
 
-// ---- formulas and places (graph/fuse/formula.c) ----
+// ---- expression trees and places (graph/fuse/scalar_expr_offsets.c) ----
 void stage_substitute(struct fuser *f, struct stage *s, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
-typedef void (*formula_fn)(void *user, const struct scalar *node);
-// Calls fn for every part of the stage's formulas, also inside of loaded indices, once for each.
-void stage_formulas(struct fuser *f, const struct stage *s, formula_fn fn, void *user);
+typedef void (*scalar_expr_fn)(void *user, const struct scalar *node);
+// Calls fn for every part of the stage's expression trees, also inside of loaded indices, once for
+// each.
+void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn fn, void *user);
 bool stage_loads(struct fuser *f, const struct stage *s, const struct buffer *b);
 // Does the value of e depend on the axis, also through what was loaded to know it?
-bool place_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis);
+bool offset_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis);
 // Its factor in e, a constant 0 where it is not in it; NULL where e is not linear in it.
-const struct expr *place_stride(struct fuser *f, const struct expr *e, const struct expr *axis);
+const struct expr *offset_stride(struct fuser *f, const struct expr *e, const struct expr *axis);
 // Fills accesses from the members.
 void group_find_accesses(struct fuser *f, struct group *g);
 
-// ---- atoms (graph/fuse/axes.c) ----
+// ---- loop dimensions (graph/fuse/axes.c) ----
 static inline const struct expr *axis_extent(const struct expr *axis) {
   return axis->symbol->limit;
 }
@@ -111,54 +114,55 @@ struct group *group_create(struct fuser *f, const struct stage *s);
 void group_substitute(struct fuser *f, struct group *g, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
 // ---- regions (graph/fuse/finish.c) ----
-// Puts the atoms in order, merges them and gives the stages their axes: the region's.
+// Puts the loop dimensions in order, merges them and gives the stages their axes: the region's.
 void group_finish(struct fuser *f, struct group *g, struct region *r);
 
-// The access by whose strides the atoms are ordered: it knows most of them; stores first in maps,
-// loads first in rows; then the largest elements. NULL: there is none.
+// The access by whose strides the loop dimensions are ordered: it knows most of them; stores first
+// in maps, loads first in rows; then the largest elements. NULL: there is none.
 const struct access *group_leading_access(struct fuser *f, const struct group *g);
 // Does r lie closer together than x in most of what is read?
 bool group_is_inner(struct fuser *f, const struct group *g);
 
-// ---- putting two groups on the same atoms (graph/fuse/align.c) ----
-// A part of an atom, and the part of the other group's atom that is the same axis.
+// ---- putting two groups on the same loop dimensions (graph/fuse/align.c) ----
+// A part of an loop dimension, and the part of the other group's loop dimension that is the same
+// axis.
 struct piece {
   const struct expr *axis;
-  uint32_t atom;
+  uint32_t loop_dim;
   const struct piece *match;
 };
 
 struct side {
   struct group *g;
-  bool is_guest;
-  const struct expr **value;  // of each atom, in pieces
-  VEC(struct piece *) pieces; // in the order of atoms
+  bool is_candidate;
+  const struct expr **value;  // of each loop dimension, in pieces
+  VEC(struct piece *) pieces; // in the order of loop dimensions
 };
 
 // Matches pieces of both by the places where they touch the same buffers, then by their order.
 // Those that have no match are left.
-void groups_align(struct fuser *f, struct side *host, struct side *guest);
-// A place of the side's group on the pieces of the host.
-const struct expr *side_place(struct fuser *f, const struct side *s, const struct expr *e);
+void groups_align(struct fuser *f, struct side *anchor, struct side *candidate);
+// A place of the side's group on the pieces of the anchor.
+const struct expr *side_offset(struct fuser *f, const struct side *s, const struct expr *e);
 
 // ---- joining two groups (graph/fuse/join.c) ----
 struct join {
-  struct group *host, *guest;
-  struct side host_side, guest_side;
+  struct group *anchor, *candidate;
+  struct side anchor_side, candidate_side;
   enum region_kind kind;
-  enum member_place places[MEMBER_COLUMN + 1]; // of the guest's members, by the ones they had
-  bool is_once;                                // ... and that of new column stages
-  int64_t saved;                               // bytes, for likely sizes
-  const char *reason;                          // why they stay apart
-  bool never;                                  // by their kinds or sizes alone
+  enum nesting_level levels[MEMBER_COLUMN + 1]; // of the candidate's members, by the ones they had
+  bool is_once;                                 // ... and that of new column stages
+  int64_t saved;                                // bytes, for likely sizes
+  const char *reason;                           // why they stay apart
+  bool never;                                   // by their kinds or sizes alone
 };
 static const char read_many_times[] = "a product reads each element many times: it is stored first";
 static inline bool is_rows(enum region_kind k) {
   return k == REGION_ROWS || k == REGION_ROW_COLUMN;
 }
-// Aligns guest and host and gives the guest's stages their places (graph/fuse/place.c). False with
-// j->reason.
-bool guest_place(struct fuser *f, struct join *j);
+// Aligns candidate and anchor and gives the candidate's stages their places (graph/fuse/nesting.c).
+// False with j->reason.
+bool candidate_align(struct fuser *f, struct join *j);
 // False with ret->reason.
 bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret);
 struct group *groups_join(struct fuser *f, struct join *j);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// May two groups share a kernel, what would that save, and joining them: the host keeps its axes,
-// the guest is put on them.
+// May two groups share a kernel, what would that save, and joining them: the anchor keeps its axes,
+// the candidate is put on them.
 #include "graph/fuse/fuse.h"
 
 enum {
@@ -14,23 +14,23 @@ enum {
 
 // ---- legality ----
 
-static enum member_place new_place(const struct join *j, const struct group *of,
-                                   const struct member *m) {
-  return of == j->guest ? j->places[m->place] : m->place;
+static enum nesting_level new_level(const struct join *j, const struct group *of,
+                                    const struct member *m) {
+  return of == j->candidate ? j->levels[m->level] : m->level;
 }
 
-static bool is_column(enum member_place p) {
+static bool is_column(enum nesting_level p) {
   return p == MEMBER_COLUMN || p == MEMBER_COLUMN_REDUCTION;
 }
 
 // Column stages that are not for each of the columns run last.
 static bool runs_once(const struct join *j, const struct group *of, const struct member *m) {
-  bool becomes_column = !is_column(m->place) && is_column(new_place(j, of, m));
-  return m->is_once || (of == j->guest && becomes_column && j->is_once);
+  bool becomes_column = !is_column(m->level) && is_column(new_level(j, of, m));
+  return m->is_once || (of == j->candidate && becomes_column && j->is_once);
 }
 
-static bool can_pass(const struct stage *from, enum member_place made, const struct stage *to,
-                     enum member_place used) {
+static bool can_pass(const struct stage *from, enum nesting_level made, const struct stage *to,
+                     enum nesting_level used) {
   if (from->kind == STAGE_SCATTER || from->out->role == BUFFER_INPUT)
     return false;
   if (from->kind == STAGE_PRODUCT || from->kind == STAGE_ATTENTION || from->kind == STAGE_SCAN)
@@ -56,21 +56,21 @@ static bool check_overwrite(struct fuser *f, struct join *j, const struct side *
                             const struct access *store, const struct side *reader,
                             const struct access *load, struct totals *t) {
   j->reason = "one overwrites what the other reads";
-  if (j->kind != REGION_MAP || j->host->kind != REGION_MAP || j->guest->kind != REGION_MAP)
+  if (j->kind != REGION_MAP || j->anchor->kind != REGION_MAP || j->candidate->kind != REGION_MAP)
     return false;
   if (writer == reader)
     return true;
   t->saved += bytes_hint(f, reader->g, load);
   return load->member->stage->id < store->member->stage->id &&
-         side_place(f, writer, store->offset) == side_place(f, reader, load->offset);
+         side_offset(f, writer, store->offset) == side_offset(f, reader, load->offset);
 }
 
 // The buffer's store in one group and its load in the other, or in the same.
 static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
                        const struct access *store, const struct side *to, const struct access *load,
                        struct totals *t) {
-  if (!can_pass(store->member->stage, new_place(j, from->g, store->member), load->member->stage,
-                new_place(j, to->g, load->member)) ||
+  if (!can_pass(store->member->stage, new_level(j, from->g, store->member), load->member->stage,
+                new_level(j, to->g, load->member)) ||
       (runs_once(j, from->g, store->member) && !runs_once(j, to->g, load->member))) {
     j->reason = load->member->stage->kind == STAGE_PRODUCT
                     ? read_many_times
@@ -83,7 +83,7 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
     j->reason = "the buffer between them is written more than once";
     return false;
   }
-  if (side_place(f, from, store->offset) != side_place(f, to, load->offset)) {
+  if (side_offset(f, from, store->offset) != side_offset(f, to, load->offset)) {
     j->reason = "the result of one is read elsewhere than where it is written";
     return false;
   }
@@ -108,7 +108,7 @@ static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
     return check_pass(f, j, s, a, t, b, sum);
   if (b->is_store)
     return check_pass(f, j, t, b, s, a, sum);
-  if (s != t && side_place(f, s, a->offset) == side_place(f, t, b->offset)) {
+  if (s != t && side_offset(f, s, a->offset) == side_offset(f, t, b->offset)) {
     int64_t x = bytes_hint(f, s->g, a), y = bytes_hint(f, t->g, b);
     sum->saved += x < y ? x : y;
   }
@@ -133,14 +133,14 @@ static void count_stores(struct fuser *f, const struct group *a, const struct gr
 }
 
 static bool check_accesses(struct fuser *f, struct join *j, struct totals *t) {
-  const struct side *h = &j->host_side, *g = &j->guest_side;
+  const struct side *h = &j->anchor_side, *g = &j->candidate_side;
   size_t m = h->g->accesses.len, n = g->g->accesses.len;
   for (size_t i = 0; i < n; i++) {
     const struct access *a = &g->g->accesses.at[i];
     for (size_t k = 0; k < m; k++)
       if (!check_pair(f, j, g, a, h, &h->g->accesses.at[k], t))
         return false;
-    for (size_t k = 0; k < n && a->is_store; k++) // places of the guest may have changed
+    for (size_t k = 0; k < n && a->is_store; k++) // places of the candidate may have changed
       if (!g->g->accesses.at[k].is_store && a->member != g->g->accesses.at[k].member &&
           !check_pair(f, j, g, a, g, &g->g->accesses.at[k], t))
         return false;
@@ -151,14 +151,14 @@ static bool check_accesses(struct fuser *f, struct join *j, struct totals *t) {
 static bool is_within_bounds(struct fuser *f, struct join *j) {
   uint32_t stamp = ++f->stamp, buffers = 0;
   for (int k = 0; k < 2; k++) {
-    const struct group *g = k ? j->guest : j->host;
+    const struct group *g = k ? j->candidate : j->anchor;
     for (size_t i = 0; i < g->accesses.len; i++) {
       struct buffer_use *u = &f->uses[g->accesses.at[i].buffer->id];
       buffers += u->stamp != stamp;
       u->stamp = stamp;
     }
   }
-  if (buffers <= MAX_BUFFERS && j->host->members.len + j->guest->members.len <= MAX_MEMBERS)
+  if (buffers <= MAX_BUFFERS && j->anchor->members.len + j->candidate->members.len <= MAX_MEMBERS)
     return true;
   j->reason = "one kernel would have too many buffers";
   return false;
@@ -190,22 +190,22 @@ static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t)
   if (t->passes)
     return true;
   j->reason = "nothing passes between them";
-  bool are_products = j->host->kind == REGION_PRODUCT && j->guest->kind == REGION_PRODUCT;
-  if (j->host->kind != REGION_MAP && !is_rows(j->host->kind) && !are_products)
+  bool are_products = j->anchor->kind == REGION_PRODUCT && j->candidate->kind == REGION_PRODUCT;
+  if (j->anchor->kind != REGION_MAP && !is_rows(j->anchor->kind) && !are_products)
     return false;
   j->reason = "they share little of what they read";
-  return groups_gain(f, j->host, j->guest, t->saved);
+  return groups_gain(f, j->anchor, j->candidate, t->saved);
 }
 
 // ---- the question ----
 
-static bool try_as(struct fuser *f, struct group *host, struct group *guest, struct join *j) {
-  *j = (struct join){.host = host, .guest = guest};
+static bool try_as(struct fuser *f, struct group *anchor, struct group *candidate, struct join *j) {
+  *j = (struct join){.anchor = anchor, .candidate = candidate};
   struct totals t = {0};
-  if (!guest_place(f, j) || !check_accesses(f, j, &t))
+  if (!candidate_align(f, j) || !check_accesses(f, j, &t))
     return false;
-  count_stores(f, host, guest, &t);
-  count_stores(f, guest, host, &t);
+  count_stores(f, anchor, candidate, &t);
+  count_stores(f, candidate, anchor, &t);
   j->saved = t.saved;
   return is_worth_it(f, j, &t) && is_within_bounds(f, j);
 }
@@ -219,12 +219,12 @@ static unsigned strength(enum region_kind k) {
 
 bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct join *ret) {
   unsigned x = strength(a->kind), y = strength(b->kind);
-  struct group *host = x > y || (x == y && a->members.len >= b->members.len) ? a : b;
-  struct group *guest = host == a ? b : a;
-  bool fits = try_as(f, host, guest, ret);
-  if (!fits && host->kind == REGION_ROWS && guest->kind == REGION_ROWS) {
+  struct group *anchor = x > y || (x == y && a->members.len >= b->members.len) ? a : b;
+  struct group *candidate = anchor == a ? b : a;
+  bool fits = try_as(f, anchor, candidate, ret);
+  if (!fits && anchor->kind == REGION_ROWS && candidate->kind == REGION_ROWS) {
     struct join other;
-    if ((fits = try_as(f, guest, host, &other)))
+    if ((fits = try_as(f, candidate, anchor, &other)))
       *ret = other;
   }
   if (fits && order_has_detour(f, a, b)) {
@@ -236,34 +236,34 @@ bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct j
 
 // ---- joining ----
 
-static void split_atoms(struct fuser *f, struct side *s) {
+static void split_loop_dims(struct fuser *f, struct side *s) {
   struct group *g = s->g;
-  const struct expr **from = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
-  const struct expr **to = arena_array(f->arena, const struct expr *, g->atoms.len + 1);
+  const struct expr **from = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
+  const struct expr **to = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
   size_t count = 0;
-  for (size_t i = 0; i < g->atoms.len; i++)
-    if (s->value[i] != g->atoms.at[i].axis) {
-      from[count] = g->atoms.at[i].axis;
+  for (size_t i = 0; i < g->loop_dims.len; i++)
+    if (s->value[i] != g->loop_dims.at[i].axis) {
+      from[count] = g->loop_dims.at[i].axis;
       to[count++] = s->value[i];
     }
   group_substitute(f, g, count, from, to);
-  struct atom *old = g->atoms.at;
-  g->atoms.at = NULL;
-  g->atoms.len = g->atoms.cap = 0;
+  struct loop_dim *old = g->loop_dims.at;
+  g->loop_dims.at = NULL;
+  g->loop_dims.len = g->loop_dims.cap = 0;
   for (size_t i = 0; i < s->pieces.len; i++) {
-    struct atom a = old[s->pieces.at[i]->atom];
+    struct loop_dim a = old[s->pieces.at[i]->loop_dim];
     a.axis = s->pieces.at[i]->axis;
-    vec_push(f->arena, &g->atoms, a);
+    vec_push(f->arena, &g->loop_dims, a);
   }
 }
 
 static void move_members(struct fuser *f, struct join *j) {
-  struct group *h = j->host, *g = j->guest;
+  struct group *h = j->anchor, *g = j->candidate;
   for (size_t i = 0; i < g->members.len; i++) {
     struct member *m = g->members.at[i];
-    enum member_place p = j->places[m->place];
-    m->is_once |= j->is_once && is_column(p) && !is_column(m->place);
-    m->place = p;
+    enum nesting_level p = j->levels[m->level];
+    m->is_once |= j->is_once && is_column(p) && !is_column(m->level);
+    m->level = p;
     vec_push(f->arena, &h->members, m);
     for (size_t k = h->members.len - 1; k > 0 && h->members.at[k - 1]->stage->id > m->stage->id;
          k--) {
@@ -274,12 +274,12 @@ static void move_members(struct fuser *f, struct join *j) {
 }
 
 struct group *groups_join(struct fuser *f, struct join *j) {
-  struct group *h = j->host, *g = j->guest;
-  struct side *s = &j->guest_side;
+  struct group *h = j->anchor, *g = j->candidate;
+  struct side *s = &j->candidate_side;
   const struct expr **from = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
   const struct expr **to = arena_array(f->arena, const struct expr *, s->pieces.len + 1);
-  split_atoms(f, &j->host_side);
-  split_atoms(f, s);
+  split_loop_dims(f, &j->anchor_side);
+  split_loop_dims(f, s);
   for (size_t i = 0; i < s->pieces.len; i++) {
     const struct piece *p = s->pieces.at[i];
     from[i] = p->axis;

@@ -44,7 +44,7 @@ void order_create(struct fuser *f) {
     struct group *g = f->order.at[i];
     const struct stage *s = g->members.at[0]->stage;
     struct reader r = {f, g};
-    stage_formulas(f, s, add_reader, &r);
+    stage_scalar_exprs(f, s, add_reader, &r);
     add_writer(f, g, s->out);
     if (s->attention && s->attention->lse)
       add_writer(f, g, s->attention->lse);

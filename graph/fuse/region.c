@@ -37,7 +37,7 @@ static void count_uses(struct fuser *f) {
   for (size_t i = 0; i < f->l->stages.len; i++) {
     const struct stage *s = f->l->stages.at[i];
     c.number = (uint32_t)i + 1;
-    stage_formulas(f, s, count_load, &c);
+    stage_scalar_exprs(f, s, count_load, &c);
     f->uses[s->out->id].writers++;
     if (s->attention && s->attention->lse)
       f->uses[s->attention->lse->id].writers++;

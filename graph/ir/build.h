@@ -51,7 +51,7 @@ struct value *build_where(struct build *b, struct value *c, struct value *x, str
 // A number of x's dtype instead of y, or instead of x.
 struct value *build_where_else(struct build *b, struct value *c, struct value *x, double y);
 struct value *build_convert(struct build *b, struct value *x, enum dtype t); // x itself if of it
-// Halves as f32, what they are computed in; all else itself.
+// Half precision as f32, what they are computed in; all else itself.
 struct value *build_up(struct build *b, struct value *x);
 enum dtype dtype_to_compute(enum dtype t);
 

@@ -259,14 +259,14 @@ void compose_pad_backward(struct build *b, struct node *n) {
 
 // ---- windows ----
 
-// Places i * step + j * dilation of `count` windows of `size`, as [count, size] or turned round.
+// Places i * step + j * dilation of `count` windows of `size`, as [count, size] or transposed.
 static struct value *window(struct build *b, const struct expr *count, int64_t size, int64_t step,
-                            int64_t dilation, bool turned) {
+                            int64_t dilation, bool transposed) {
   struct value *i =
       BUILD(b, OP_IOTA, ARG_E(count), arg_int(b->g, 0), arg_int(b->g, step), ARG_D(DTYPE_I64));
   struct value *j = BUILD(b, OP_IOTA, arg_int(b->g, size), arg_int(b->g, 0),
                           arg_int(b->g, dilation), ARG_D(DTYPE_I64));
-  return build_add(b, build_along(b, i, turned, 2), build_along(b, j, !turned, 2));
+  return build_add(b, build_along(b, i, transposed, 2), build_along(b, j, !transposed, 2));
 }
 
 static const struct expr *window_count(struct build *b, const struct expr *size, int64_t reach,

@@ -193,13 +193,13 @@ void compose_trace(struct build *b, struct node *n) {
 void compose_cross(struct build *b, struct node *n) {
   uint32_t rank = X->rank > Y->rank ? X->rank : Y->rank,
            dim = rank ? compose_dim(b, n, 2, rank) : 0;
-  struct value *turned[2][2];
+  struct value *rolled[2][2];
   for (int i = 0; i < 2; i++)
     for (int k = 0; k < 2; k++)
-      turned[i][k] = BUILD(b, OP_ROLL, n->args[i], arg_int(b->g, k ? -2 : -1),
+      rolled[i][k] = BUILD(b, OP_ROLL, n->args[i], arg_int(b->g, k ? -2 : -1),
                            arg_int(b->g, (int64_t)dim - rank));
-  n->results[0] = build_sub(b, build_mul(b, turned[0][0], turned[1][1]),
-                            build_mul(b, turned[0][1], turned[1][0]));
+  n->results[0] = build_sub(b, build_mul(b, rolled[0][0], rolled[1][1]),
+                            build_mul(b, rolled[0][1], rolled[1][0]));
 }
 
 // ---- counting ----

@@ -301,10 +301,10 @@ union element element_round(union element e, enum dtype t) {
   return e;
 }
 
-union element element_cast(union element e, enum dtype from, enum dtype to, bool halves) {
+union element element_cast(union element e, enum dtype from, enum dtype to, bool half_precision) {
   e = element_convert(e, from, to);
   bool is_half = to == DTYPE_F16 || to == DTYPE_BF16;
   bool narrows = dtype_is_float(to) && to != DTYPE_F64 && from != to;
   bool was_single = dtype_is_float(from) && from != DTYPE_F64 && to == DTYPE_F32;
-  return narrows && !was_single && (halves || !is_half) ? element_round(e, to) : e;
+  return narrows && !was_single && (half_precision || !is_half) ? element_round(e, to) : e;
 }

@@ -32,8 +32,9 @@ union element scalar_eval(enum scalar_op op, enum dtype t, const union element *
 // From one dtype to another: floats to integers truncate, to bool compares with 0. A float that
 // becomes a narrower float is not rounded.
 union element element_convert(union element e, enum dtype from, enum dtype to);
-// The same, but rounds to 8-bit floats, from f64 to f32, and where `halves` to f16 and bf16.
-union element element_cast(union element e, enum dtype from, enum dtype to, bool halves);
+// The same, but rounds to 8-bit floats, from f64 to f32, and where `half_precision` to f16 and
+// bf16.
+union element element_cast(union element e, enum dtype from, enum dtype to, bool half_precision);
 // Rounded to what `t` can hold.
 union element element_round(union element e, enum dtype t);
 

@@ -40,10 +40,10 @@ static void second_result(struct builder *b, const struct node *n, struct attent
   struct value *v = n->results[1];
   if (!v || (b->uses[v->id].count == 0 && !b->uses[v->id].is_output))
     return;
-  struct home h = loops_home(b, v);
+  struct assignment h = loops_assign(b, v);
   a->lse = h.buffer;
-  a->lse_place = loops_offset(b, &h, at);
-  loops_stored(b, loops_lazy(b, v), &h);
+  a->lse_offset = loops_offset(b, &h, at);
+  loops_stored(b, loops_deferred(b, v), &h);
 }
 
 bool loops_lower_attention(struct builder *b, const struct node *n) {
@@ -51,7 +51,7 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   struct value *out = n->results[0];
   if (!out || q->rank != 4 || k->rank != 4 || v->rank != 4)
     return loops_refuse(b, n, "its operands must have four dimensions");
-  struct lazy *z = loops_lazy(b, out);
+  struct deferred *z = loops_deferred(b, out);
   const struct expr *batch = expr_mul(b->x, q->shape[0], q->shape[1]);
   struct attention *a = arena_new(b->arena, struct attention);
   const struct expr *rows = loops_symbol(b, 'm', 0, q->shape[2]);
@@ -67,7 +67,7 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   const struct expr *pair[4] = {heads[0], heads[1], rows, a->key};
   a->score = score(b, n, a->product, pair);
   a->zero_empty_rows = true;
-  struct home h = loops_home(b, out);
+  struct assignment h = loops_assign(b, out);
   second_result(b, n, a, pair);
   struct stage *s = loops_stage(b, STAGE_ATTENTION, n);
   s->axes[0] = both;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and their gradients as products: the image is never copied into a matrix, the
-// operand is a formula that finds its element, masked where it lies in the padding. Groups are the
-// batch.
+// operand is a expression tree that finds its element, masked where it lies in the padding. Groups
+// are the batch.
 #include "graph/loops/internal.h"
 
 enum { MAX_SPATIAL = 3 };
@@ -203,7 +203,7 @@ static void split_side(struct builder *b, struct convolution *c, const unsigned 
     c->at[side[i]] = expr_is(sizes[i], 1) ? expr_const(b->x, 0) : parts[i];
 }
 
-static bool as_product(struct builder *b, const struct node *n, struct lazy *z,
+static bool as_product(struct builder *b, const struct node *n, struct deferred *z,
                        struct convolution *c, const struct expr *const sides[3]) {
   const struct expr *axes[4] = {
       loops_symbol(b, 'b', 0, c->sizes[GROUP]), loops_symbol(b, 'm', 0, sides[0]),
@@ -219,7 +219,8 @@ static bool as_product(struct builder *b, const struct node *n, struct lazy *z,
   return loops_store_product(b, n, z, axes, x, y, at);
 }
 
-static bool as_sum(struct builder *b, const struct node *n, struct lazy *z, struct convolution *c) {
+static bool as_sum(struct builder *b, const struct node *n, struct deferred *z,
+                   struct convolution *c) {
   unsigned channels = c->op == OP_CONVOLUTION_GRAD_INPUT ? IN_CHANNEL : OUT_CHANNEL;
   bool is_weight = c->op == OP_CONVOLUTION_GRAD_WEIGHT;
   const struct expr *both = z->at[is_weight ? 0 : 1];
@@ -240,7 +241,7 @@ bool loops_lower_convolution(struct builder *b, const struct node *n) {
   struct convolution c;
   if (!read_convolution(b, n, &c))
     return false;
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   const struct expr *sides[3] = {side_extent(b, &c, c.m, c.m_count),
                                  side_extent(b, &c, c.n, c.n_count),
                                  side_extent(b, &c, c.k, c.k_count)};

@@ -14,7 +14,7 @@ const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
   return scalar_indirect(b->s, i, extent);
 }
 
-static bool lower_embedding(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_embedding(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *weight = node_value(n, 0), *indices = node_value(n, 1);
   const struct expr *at[2] = {
       loops_loaded_index(b, loops_element(b, indices, z->at), weight->shape[0], false),
@@ -22,7 +22,7 @@ static bool lower_embedding(struct builder *b, const struct node *n, struct lazy
   return loops_define(b, n, z, loops_element(b, weight, at));
 }
 
-static bool lower_gather(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_gather(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *of = node_value(n, 0), *index = node_value(n, 2);
   if (of->rank == 0)
     return loops_define(b, n, z, loops_element(b, of, z->at));
@@ -81,8 +81,8 @@ bool loops_indexing(struct builder *b, const struct node *n, struct indexing *re
   return true;
 }
 
-const struct expr **loops_indexed_place(struct builder *b, const struct node *n,
-                                        const struct indexing *x, place at) {
+const struct expr **loops_indexed_offset(struct builder *b, const struct node *n,
+                                         const struct indexing *x, place at) {
   const struct value *of = node_value(n, 0);
   const struct arg *list;
   size_t count = node_list(n, 1, &list);
@@ -100,7 +100,7 @@ const struct expr **loops_indexed_place(struct builder *b, const struct node *n,
 }
 
 bool loops_lower_gather(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   struct indexing x;
   switch (n->op) {
   case OP_EMBEDDING: return lower_embedding(b, n, z);
@@ -108,7 +108,7 @@ bool loops_lower_gather(struct builder *b, const struct node *n) {
     if (!loops_indexing(b, n, &x))
       return false;
     return loops_define(b, n, z,
-                        loops_element(b, node_value(n, 0), loops_indexed_place(b, n, &x, z->at)));
+                        loops_element(b, node_value(n, 0), loops_indexed_offset(b, n, &x, z->at)));
   default: return lower_gather(b, n, z);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files that lower graphs to loops share. Each value of the graph is lazy: the formula of
-// its element at axes of its own. A value that is stored has the load of its buffer as formula;
-// nothing else tells the two apart.
+// What the files that lower graphs to loops share. Each value of the graph is deferred: the
+// expression tree of its element at axes of its own. A value that is stored has the load of its
+// buffer as expression tree; nothing else tells the two apart.
 #ifndef TILE_GRAPH_LOOPS_INTERNAL_H
 #define TILE_GRAPH_LOOPS_INTERNAL_H
 
@@ -11,10 +11,10 @@
 
 enum { LOOPS_MAX_ORIGINS = 12, LOOPS_MAX_UNROLL = 8, LOOPS_MAX_PIECES = 8 };
 
-struct lazy {
+struct deferred {
   struct value *value;
   const struct expr **at;                 // one a dimension: its axis, or 0 where the extent is 1
-  const struct scalar *body;              // halves as f32
+  const struct scalar *body;              // half precision as f32
   const char *origins[LOOPS_MAX_ORIGINS]; // operators in it that no stage has had yet
   uint32_t origin_count;
 };
@@ -39,7 +39,7 @@ struct builder {
   struct arena *arena;
   struct graph *g;
   bool rounds, failed;
-  struct lazy **lazies;              // by value
+  struct deferred **lazies;          // by value
   struct uses *uses;                 // by value
   struct map axes;                   // symbols by kind, position and extent
   struct map names;                  // of buffers
@@ -47,7 +47,7 @@ struct builder {
 };
 
 // Where a value is stored.
-struct home {
+struct assignment {
   struct buffer *buffer;
   const struct value *value;   // that is stored there
   const struct expr **strides; // of what lies in the buffer
@@ -57,15 +57,16 @@ struct home {
 
 // ---- loops.c ----
 typedef const struct expr *const *place; // an expression for each dimension
-// The same symbol for the same extent at the same position: formulas of values of one shape need no
-// renaming.
+// The same symbol for the same extent at the same position: expression trees of values of one shape
+// need no renaming.
 const struct expr *loops_symbol(struct builder *b, char kind, unsigned position,
                                 const struct expr *extent);
 const struct expr *loops_axis(struct builder *b, char kind, unsigned position,
                               const struct expr *extent);          // 0: extent 1
 const struct expr **loops_places(struct builder *b, size_t count); // an array to fill
-struct lazy *loops_lazy(struct builder *b, struct value *v);       // with axes, without a formula
-enum dtype loops_compute_dtype(enum dtype t);                      // f32 for halves
+struct deferred *loops_deferred(struct builder *b,
+                                struct value *v); // with axes, without a expression tree
+enum dtype loops_compute_dtype(enum dtype t);     // f32 for half precision
 const struct scalar *loops_element(struct builder *b, const struct value *v, place at);
 // At the place that broadcasting to `rank` dimensions gives.
 const struct scalar *loops_broadcast(struct builder *b, const struct value *v, uint32_t rank,
@@ -87,23 +88,23 @@ const struct scalar *loops_between(struct builder *b, const struct expr *e, cons
 // E1011: the operator and why.
 bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...) PRINTF(3, 4);
 
-// ---- graph/loops/realise.c ----
+// ---- graph/loops/materialise.c ----
 bool loops_find_uses(struct builder *b);
 // Operators that n adds and those still open in its operands.
-void loops_inherit(struct builder *b, struct lazy *z, const struct node *n);
-// Sets the formula of a result, and stores it where that is better (see there).
-bool loops_define(struct builder *b, const struct node *n, struct lazy *z,
+void loops_inherit(struct builder *b, struct deferred *z, const struct node *n);
+// Sets the expression tree of a result, and stores it where that is better (see there).
+bool loops_define(struct builder *b, const struct node *n, struct deferred *z,
                   const struct scalar *body);
 
-// ---- graph/loops/home.c ----
-struct home loops_home(struct builder *b, struct value *v);
-struct home loops_temporary(struct builder *b, struct value *v); // not in an output
-const struct expr *loops_offset(struct builder *b, const struct home *h, place at);
+// ---- graph/loops/buffer_assignment.c ----
+struct assignment loops_assign(struct builder *b, struct value *v);
+struct assignment loops_temporary(struct builder *b, struct value *v); // not in an output
+const struct expr *loops_offset(struct builder *b, const struct assignment *h, place at);
 struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct node *n);
 void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, bool reduced);
 // `z` reads from there from now on.
-void loops_stored(struct builder *b, struct lazy *z, const struct home *h);
-void loops_take_origins(struct builder *b, struct lazy *z, struct stage *s);
+void loops_stored(struct builder *b, struct deferred *z, const struct assignment *h);
+void loops_take_origins(struct builder *b, struct deferred *z, struct stage *s);
 struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t index,
                             const struct value *v, const char *name, enum dtype t,
                             const struct expr *numel);
@@ -115,7 +116,7 @@ void loops_write_inputs(struct builder *b);
 // ---- families ----
 bool loops_is_view(enum operator_id op);
 // The place of the operand that a place of the view is.
-const struct expr **loops_view_place(struct builder *b, const struct node *n, place at);
+const struct expr **loops_view_offset(struct builder *b, const struct node *n, place at);
 // The other way round, of views that only reorder; NULL: n is none.
 const struct expr **loops_view_back(struct builder *b, const struct node *n, place at);
 bool loops_lower_pointwise(struct builder *b, const struct node *n);
@@ -137,19 +138,19 @@ struct indexing {
   uint32_t first, width;     // where the dimensions of the index tensors stand
 };
 bool loops_indexing(struct builder *b, const struct node *n, struct indexing *ret);
-const struct expr **loops_indexed_place(struct builder *b, const struct node *n,
-                                        const struct indexing *x, place at);
+const struct expr **loops_indexed_offset(struct builder *b, const struct node *n,
+                                         const struct indexing *x, place at);
 // An index that was loaded, of a dimension of `extent`; negative ones count from the end where
 // `wraps`.
 const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
                                       const struct expr *extent, bool wraps);
 // The sum of x * y over places along reduced dimensions: r-axes, or 0. Written out where there are
 // few.
-bool loops_sum_product(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_sum_product(struct builder *b, const struct node *n, struct deferred *z,
                        const struct scalar *x, const struct scalar *y, size_t reduced,
                        const struct expr *const *over);
 // The sum of squares around a mean, of a line that is read once only. *ret_done: it was one.
-bool loops_variance(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_variance(struct builder *b, const struct node *n, struct deferred *z,
                     const struct scalar *body, size_t reduced, place over, bool *ret_done);
 // Stages that nothing reads are dropped.
 void loops_drop_unread(struct builder *b);
@@ -163,7 +164,7 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct expr *batch, const struct expr *row,
                                            const struct expr *column, bool only_load);
 // axes: batch, m, n, k; `at`: the place in the result.
-bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
                          const struct expr *const axes[4], const struct scalar *x,
                          const struct scalar *y, place at);
 

@@ -340,7 +340,7 @@ static void attend(struct execution *x, struct attending *w, double *v, int64_t 
   const struct stage *s = x->s;
   x->t = tape_create(&x->c, 2, s->axes);
   if (s->attention->lse)
-    x->offset = tape_expr(x->t, s->attention->lse_place);
+    x->offset = tape_expr(x->t, s->attention->lse_offset);
   w->at = 0;
   tape_loop(x->t, 0, 2, soften_one, w);
   x->t = tape_create(&x->c, 3, s->axes);

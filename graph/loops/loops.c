@@ -31,8 +31,8 @@ const struct expr *loops_axis(struct builder *b, char kind, unsigned position,
   return expr_is(extent, 1) ? expr_const(b->x, 0) : loops_symbol(b, kind, position, extent);
 }
 
-struct lazy *loops_lazy(struct builder *b, struct value *v) {
-  struct lazy *z = arena_new(b->arena, struct lazy);
+struct deferred *loops_deferred(struct builder *b, struct value *v) {
+  struct deferred *z = arena_new(b->arena, struct deferred);
   z->value = v;
   z->at = loops_places(b, v->rank);
   for (uint32_t i = 0; i < v->rank; i++)
@@ -69,7 +69,7 @@ enum dtype loops_compute_dtype(enum dtype t) {
 }
 
 const struct scalar *loops_element(struct builder *b, const struct value *v, place at) {
-  const struct lazy *z = b->lazies[v->id];
+  const struct deferred *z = b->lazies[v->id];
   const struct expr *from[GRAPH_MAX_RANK], *to[GRAPH_MAX_RANK];
   size_t count = 0;
   for (uint32_t i = 0; i < v->rank; i++)
@@ -172,7 +172,7 @@ static bool lower(struct builder *b, const struct node *n) {
 }
 
 static void add_input(struct builder *b, struct value *v, uint32_t index) {
-  struct lazy *z = loops_lazy(b, v);
+  struct deferred *z = loops_deferred(b, v);
   struct buffer *buffer =
       loops_buffer(b, BUFFER_INPUT, index, v, v->name, v->dtype, loops_span(b, v, v->strides));
   b->inputs[index] = buffer;
@@ -191,14 +191,14 @@ struct loops *loops_build(struct graph *g) {
   struct loops *l = arena_new(a, struct loops);
   *l = (struct loops){.arena = a, .exprs = g->exprs, .diag = g->diag, .graph = g};
   l->scalars = scalars_create(a, g->exprs);
-  scalars_round_halves(l->scalars, g->keeps_casts);
+  scalars_round_half_precision(l->scalars, g->keeps_casts);
   struct builder b = {.l = l,
                       .s = l->scalars,
                       .x = g->exprs,
                       .arena = a,
                       .g = g,
                       .rounds = g->keeps_casts,
-                      .lazies = arena_array(a, struct lazy *, g->value_count + 1),
+                      .lazies = arena_array(a, struct deferred *, g->value_count + 1),
                       .inputs = arena_array(a, struct buffer *, g->inputs.len + 1),
                       .outputs = arena_array(a, struct buffer *, g->outputs.len + 1)};
   if (!loops_find_uses(&b))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as loops. Each value becomes a formula for one element at a place given by axes (symbols
-// of graph/expr/expr.h); views are changes of that place and vanish. A stage is a loop nest that
-// writes a buffer: a map, a reduction, a matrix product, ... Maps are written into those who use
-// them unless that would cost more than a buffer.
+// Graphs as loops. Each value becomes a expression tree for one element at a place given by axes
+// (symbols of graph/expr/expr.h); views are changes of that place and vanish. A stage is a loop
+// nest that writes a buffer: a map, a reduction, a matrix product, ... Maps are written into those
+// who use them unless that would cost more than a buffer.
 //
 //   softmax over 4096 columns:     max[x]    = reduce max over r of in[4096*x + r]
 //                                  sum[x]    = reduce sum over r of exp(in[4096*x + r] - max[x])
@@ -15,7 +15,7 @@
 
 enum buffer_role { BUFFER_INPUT, BUFFER_OUTPUT, BUFFER_TEMP };
 
-// Memory of elements of one dtype. Offsets in formulas count elements.
+// Memory of elements of one dtype. Offsets in expression trees count elements.
 struct buffer {
   uint32_t id;
   const char *name; // as in the graph, made an identifier, unique
@@ -37,10 +37,10 @@ enum scalar_kind {
                   // (graph/reference/interpret.h)
 };
 
-// The formula of one element; hash-consed, so that equal formulas are the same pointer. Halves are
-// computed as f32: dtype is never f16 or bf16 but for SCALAR_LOAD of such a buffer under a
-// SCALAR_CONVERT to f32 (every load of one is), and SCALAR_CONVERT down to a half and up again
-// where `rounds` was asked for.
+// The expression tree of one element; hash-consed, so that equal expression trees are the same
+// pointer. Half precision is computed as f32: dtype is never f16 or bf16 but for SCALAR_LOAD of
+// such a buffer under a SCALAR_CONVERT to f32 (every load of one is), and SCALAR_CONVERT down to a
+// half and up again where `rounds` was asked for.
 struct scalar {
   enum scalar_kind kind;
   enum dtype dtype;
@@ -52,8 +52,8 @@ struct scalar {
   uint32_t which;
   const struct scalar *in[3];
   struct scalars *set; // that keeps it
-  // Of all that it computes, found when it is made: formulas share parts, so that a walk over all
-  // operands of operands may take exponential time.
+  // Of all that it computes, found when it is made: expression trees share parts, so that a walk
+  // over all operands of operands may take exponential time.
   bool has_load;     // also in indices that were loaded
   bool is_expensive; // exp, pow, random numbers and the like; this and the next two: not in indices
   bool rounds;       // may be off by a rounding, one way here and another there
@@ -90,7 +90,7 @@ struct attention {
   const struct scalar *product;   // the placeholder: a SCALAR_LOAD of buffer NULL
   bool zero_empty_rows;           // rows of which every score is -inf give 0, not NaN
   struct buffer *lse;             // log of the sum of exponentials, f32; NULL: not wanted
-  const struct expr *lse_place;   // over batch, query
+  const struct expr *lse_offset;  // over batch, query
 };
 
 struct stage {
@@ -130,10 +130,10 @@ struct tensor;
 bool loops_interpret(const struct loops *l, uint64_t seed, const int64_t *symbols,
                      struct tensor *const *inputs, struct tensor **ret_outputs);
 
-// ---- formulas (graph/loops/formula.c) ----
+// ---- expression trees (graph/loops/scalar_expr.c) ----
 struct scalars *scalars_create(struct arena *a, struct exprs *x);
 // Whether constants that are converted to f16 or bf16 are rounded; not unless told.
-void scalars_round_halves(struct scalars *s, bool rounds);
+void scalars_round_half_precision(struct scalars *s, bool rounds);
 unsigned scalar_arity(const struct scalar *v); // how many of `in` there are
 const struct scalar *scalar_const(struct scalars *s, enum dtype t, union element value);
 const struct scalar *scalar_real(struct scalars *s, enum dtype t, double value);
@@ -149,8 +149,8 @@ const struct scalar *scalar_convert(struct scalars *s, const struct scalar *v, e
 const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condition,
                                    const struct scalar *value, const struct scalar *other);
 const struct scalar *scalar_random(struct scalars *s, uint32_t which, const struct expr *index);
-// An integer formula as an index in [0, limit): an expression where it is one, else a symbol for
-// what is loaded; the same symbol for the same formula.
+// An integer expression tree as an index in [0, limit): an expression where it is one, else a
+// symbol for what is loaded; the same symbol for the same expression tree.
 const struct expr *scalar_indirect(struct scalars *s, const struct scalar *of,
                                    const struct expr *limit);
 // Axes replaced by expressions, also in indices that were loaded.

@@ -5,17 +5,17 @@
 
 static const struct scalar *zero(struct builder *b, enum dtype t) { return scalar_int(b->s, t, 0); }
 
-static const struct expr **copy_place(struct builder *b, uint32_t rank, place at) {
+static const struct expr **copy_offset(struct builder *b, uint32_t rank, place at) {
   const struct expr **ret = loops_places(b, rank);
   for (uint32_t i = 0; i < rank; i++)
     ret[i] = at[i];
   return ret;
 }
 
-static bool lower_flip(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_flip(struct builder *b, const struct node *n, struct deferred *z) {
   const struct arg *dims;
   size_t count = node_list(n, 1, &dims);
-  const struct expr **at = copy_place(b, z->value->rank, z->at);
+  const struct expr **at = copy_offset(b, z->value->rank, z->at);
   for (size_t i = 0; i < count; i++) {
     int64_t d = dims[i].number->value;
     at[d] = expr_sub(b->x, expr_addi(b->x, z->value->shape[d], -1), z->at[d]);
@@ -24,11 +24,11 @@ static bool lower_flip(struct builder *b, const struct node *n, struct lazy *z) 
 }
 
 // The list has pairs for the last dimension, the one before, ...
-static bool lower_pad(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_pad(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *of = node_value(n, 0);
   const struct arg *pads;
   size_t count = node_list(n, 1, &pads);
-  const struct expr **at = copy_place(b, of->rank, z->at);
+  const struct expr **at = copy_offset(b, of->rank, z->at);
   const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
   for (size_t i = 0; i + 1 < count; i += 2) {
     uint32_t d = of->rank - 1 - (uint32_t)(i / 2);
@@ -43,15 +43,15 @@ static bool lower_pad(struct builder *b, const struct node *n, struct lazy *z) {
 
 // ---- cat ----
 
-// Too many for one formula: a stage for each part of the buffer.
-static bool store_pieces(struct builder *b, const struct node *n, struct lazy *z, uint32_t dim,
+// Too many for one expression tree: a stage for each part of the buffer.
+static bool store_pieces(struct builder *b, const struct node *n, struct deferred *z, uint32_t dim,
                          size_t count, const struct arg *parts) {
-  struct home h = loops_home(b, z->value);
+  struct assignment h = loops_assign(b, z->value);
   const struct expr *start = expr_const(b->x, 0);
   for (size_t i = 0; i < count; i++) {
     const struct value *part = parts[i].value;
-    const struct expr **at = copy_place(b, part->rank, z->at),
-                      **to = copy_place(b, part->rank, z->at);
+    const struct expr **at = copy_offset(b, part->rank, z->at),
+                      **to = copy_offset(b, part->rank, z->at);
     at[dim] = loops_axis(b, 'x', dim, part->shape[dim]);
     to[dim] = expr_add(b->x, at[dim], start);
     struct stage *s = loops_stage(b, STAGE_MAP, n);
@@ -67,7 +67,7 @@ static bool store_pieces(struct builder *b, const struct node *n, struct lazy *z
   return true;
 }
 
-static bool lower_cat(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_cat(struct builder *b, const struct node *n, struct deferred *z) {
   const struct arg *parts;
   size_t count = node_list(n, 0, &parts);
   uint32_t dim = node_dim(n, 1, z->value->rank);
@@ -75,7 +75,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct lazy *z) {
     return store_pieces(b, n, z, dim, count, parts);
   const struct expr *end = z->value->shape[dim], *start;
   const struct scalar *body = zero(b, loops_compute_dtype(z->value->dtype));
-  const struct expr **at = copy_place(b, z->value->rank, z->at);
+  const struct expr **at = copy_offset(b, z->value->rank, z->at);
   for (size_t i = count; i-- > 0; end = start) {
     const struct value *part = parts[i].value;
     start = i ? expr_sub(b->x, end, part->shape[dim]) : expr_const(b->x, 0);
@@ -91,7 +91,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct lazy *z) {
 
 // ---- writing into a slice ----
 
-static bool lower_select_scatter(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_select_scatter(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *src = node_value(n, 1);
   uint32_t dim = node_dim(n, 2, z->value->rank), j = 0;
   const struct expr **at = loops_places(b, src->rank);
@@ -105,12 +105,12 @@ static bool lower_select_scatter(struct builder *b, const struct node *n, struct
                                     loops_element(b, node_value(n, 0), z->at)));
 }
 
-static bool lower_slice_scatter(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_slice_scatter(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *src = node_value(n, 1);
   uint32_t dim = node_dim(n, 2, z->value->rank);
   const struct expr *start = node_expr(n, 3), *end = node_expr(n, 4), *step = node_expr(n, 5);
   const struct expr *from = expr_sub(b->x, z->at[dim], start);
-  const struct expr **at = copy_place(b, z->value->rank, z->at);
+  const struct expr **at = copy_offset(b, z->value->rank, z->at);
   at[dim] = expr_floordiv(b->x, from, step);
   const struct scalar *here = loops_between(b, z->at[dim], start, end);
   const struct scalar *hit =
@@ -123,7 +123,7 @@ static bool lower_slice_scatter(struct builder *b, const struct node *n, struct 
 }
 
 bool loops_lower_move(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   switch (n->op) {
   case OP_FLIP: return lower_flip(b, n, z);
   case OP_CONSTANT_PAD_ND: return lower_pad(b, n, z);

@@ -5,7 +5,7 @@
 // Along strides of 0 only the first element is written; all others are the same memory.
 static void write_output(struct builder *b, uint32_t index) {
   const struct value *v = b->g->outputs.at[index];
-  const struct lazy *z = b->lazies[v->id];
+  const struct deferred *z = b->lazies[v->id];
   const struct expr **at = loops_places(b, v->rank);
   for (uint32_t i = 0; i < v->rank; i++)
     at[i] = expr_is(v->strides[i], 0) ? expr_const(b->x, 0) : z->at[i];
@@ -48,7 +48,7 @@ static void note_overlap(void *user, const struct scalar *load) {
     o->found |= load->buffer->value == o->b->g->mutations.at[i].input;
 }
 
-static struct stage *write_stage(struct builder *b, const struct mutation *m, struct lazy *z) {
+static struct stage *write_stage(struct builder *b, const struct mutation *m, struct deferred *z) {
   struct stage *s = loops_stage(b, STAGE_MAP, m->value->def);
   loops_add_axes(b, s, m->value->rank, z->at, false);
   s->body = z->body;
@@ -70,7 +70,7 @@ void loops_write_inputs(struct builder *b) {
   const struct graph *g = b->g;
   for (size_t i = 0; i < g->mutations.len; i++) {
     const struct mutation *m = &g->mutations.at[i];
-    struct lazy *z = b->lazies[m->value->id];
+    struct deferred *z = b->lazies[m->value->id];
     struct overlap o = {.b = b,
                         .own = input_buffer(b, m->input),
                         .offset = loops_dot(b, m->value->rank, z->at, m->input->strides)};
@@ -78,9 +78,9 @@ void loops_write_inputs(struct builder *b) {
     if (!o.found)
       continue;
     struct stage *s = write_stage(b, m, z);
-    struct home h = {.value = m->value,
-                     .strides =
-                         contiguous_strides(b->x, b->arena, m->value->rank, m->value->shape)};
+    struct assignment h = {.value = m->value,
+                           .strides =
+                               contiguous_strides(b->x, b->arena, m->value->rank, m->value->shape)};
     s->out = h.buffer = loops_buffer(b, BUFFER_TEMP, 0, m->value, m->value->name, m->value->dtype,
                                      value_numel(b->x, m->value));
     s->offset = loops_offset(b, &h, z->at);
@@ -88,7 +88,7 @@ void loops_write_inputs(struct builder *b) {
   }
   for (size_t i = 0; i < g->mutations.len; i++) {
     const struct mutation *m = &g->mutations.at[i];
-    struct lazy *z = b->lazies[m->value->id];
+    struct deferred *z = b->lazies[m->value->id];
     struct stage *s = write_stage(b, m, z);
     s->out = input_buffer(b, m->input);
     s->offset = loops_dot(b, m->value->rank, z->at, m->input->strides);

@@ -25,7 +25,7 @@ static enum scalar_op scalar_of(enum operator_id op) {
 }
 
 bool loops_lower_pointwise(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   uint32_t rank = z->value->rank;
   enum dtype t = loops_compute_dtype(z->value->dtype);
   const struct scalar *in[3];
@@ -42,7 +42,7 @@ bool loops_lower_pointwise(struct builder *b, const struct node *n) {
 }
 
 bool loops_lower_create(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   enum dtype t = loops_compute_dtype(z->value->dtype);
   if (n->op == OP_FULL)
     return loops_define(b, n, z, loops_number(b, &n->args[1], t));

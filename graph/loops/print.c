@@ -39,7 +39,7 @@ static void print_attention(const struct attention *a, struct strbuf *out) {
   if (!a->lse)
     return;
   strbuf_printf(out, "; lse = %s[", a->lse->name);
-  expr_print(a->lse_place, out);
+  expr_print(a->lse_offset, out);
   strbuf_putc(out, ']');
 }
 

@@ -28,11 +28,11 @@ static const struct scalar *take_factor(struct builder *b, const struct scalar *
   return factor;
 }
 
-bool loops_store_product(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
                          const struct expr *const axes[4], const struct scalar *a,
                          const struct scalar *c, place at) {
   const struct scalar *factor = take_factor(b, &a, &c);
-  struct home h = factor ? loops_temporary(b, z->value) : loops_home(b, z->value);
+  struct assignment h = factor ? loops_temporary(b, z->value) : loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_PRODUCT, n);
   for (unsigned i = 0; i < 4; i++)
     s->axes[i] = axes[i];
@@ -101,7 +101,7 @@ static const struct scalar *matrix(struct builder *b, const struct value *v, boo
 }
 
 bool loops_lower_product(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   const struct value *x = node_value(n, 0), *y = node_value(n, 1);
   bool batched = n->op == OP_BMM;
   const struct expr *one = expr_const(b->x, 1);

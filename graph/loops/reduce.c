@@ -40,9 +40,9 @@ static void count_load(void *user, const struct scalar *load) {
   ++*(unsigned *)user;
 }
 
-// How many elements each result takes, where that is few and the formula stays short; else 0. A
-// softmax of five elements is left to a kernel of rows: written out, it would be several kernels,
-// each of which reads five elements of what the one before made of each.
+// How many elements each result takes, where that is few and the expression tree stays short; else
+// 0. A softmax of five elements is left to a kernel of rows: written out, it would be several
+// kernels, each of which reads five elements of what the one before made of each.
 static int64_t unrolled_count(const struct reduction *r) {
   int64_t count = 1;
   if (combining(r->op) == SCALAR_NONE || r->comes_back)
@@ -82,7 +82,7 @@ static const struct scalar *unroll(struct builder *b, const struct reduction *r,
   return all;
 }
 
-static bool reduce(struct builder *b, const struct node *n, struct lazy *z,
+static bool reduce(struct builder *b, const struct node *n, struct deferred *z,
                    const struct reduction *r) {
   int64_t count = unrolled_count(r);
   if (count)
@@ -92,7 +92,7 @@ static bool reduce(struct builder *b, const struct node *n, struct lazy *z,
     return false;
   if (done)
     return true;
-  struct home h = loops_home(b, z->value);
+  struct assignment h = loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_REDUCE, n);
   loops_add_axes(b, s, z->value->rank, z->at, false);
   loops_add_axes(b, s, r->count, r->over, true);
@@ -170,7 +170,7 @@ bool loops_lower_reduction(struct builder *b, const struct node *n) {
   default: return loops_refuse(b, n, "it should have been decomposed");
   }
   const struct value *of = node_value(n, 0);
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   struct reduction r = {.op = reduce_op_of(n)};
   const struct expr *at[GRAPH_MAX_RANK];
   bool keeps = z->value->rank == of->rank;
@@ -191,7 +191,7 @@ bool loops_lower_reduction(struct builder *b, const struct node *n) {
   return reduce(b, n, z, &r);
 }
 
-bool loops_sum_product(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_sum_product(struct builder *b, const struct node *n, struct deferred *z,
                        const struct scalar *x, const struct scalar *y, size_t reduced,
                        const struct expr *const *over) {
   struct reduction r = {.op = REDUCE_SUM, .count = reduced};
@@ -203,7 +203,7 @@ bool loops_sum_product(struct builder *b, const struct node *n, struct lazy *z,
 
 bool loops_lower_scan(struct builder *b, const struct node *n) {
   const struct value *of = node_value(n, 0);
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   enum dtype t = loops_compute_dtype(z->value->dtype);
   uint32_t dim = of->rank ? node_dim(n, 1, of->rank) : 0;
   if (of->rank == 0 || expr_is(of->shape[dim], 1))
@@ -213,7 +213,7 @@ bool loops_lower_scan(struct builder *b, const struct node *n) {
     at[i] = i == dim ? loops_axis(b, 'r', 0, of->shape[i]) : z->at[i];
     rest[i] = i == dim ? expr_const(b->x, 0) : z->at[i];
   }
-  struct home h = loops_home(b, z->value);
+  struct assignment h = loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_SCAN, n);
   loops_add_axes(b, s, of->rank, rest, false);
   loops_add_axes(b, s, 1, &at[dim], true);

@@ -5,8 +5,8 @@
 #include "graph/loops/internal.h"
 
 // The buffer, filled with the operand.
-static struct home fill(struct builder *b, const struct node *n, struct lazy *z) {
-  struct home h = loops_home(b, z->value);
+static struct assignment fill(struct builder *b, const struct node *n, struct deferred *z) {
+  struct assignment h = loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_MAP, n);
   loops_add_axes(b, s, z->value->rank, z->at, false);
   s->body = loops_element(b, node_value(n, 0), z->at);
@@ -19,9 +19,9 @@ static struct home fill(struct builder *b, const struct node *n, struct lazy *z)
   return h;
 }
 
-static bool scatter(struct builder *b, const struct node *n, struct lazy *z, uint32_t rank,
+static bool scatter(struct builder *b, const struct node *n, struct deferred *z, uint32_t rank,
                     place over, place to, const struct scalar *body, bool accumulates) {
-  struct home h = fill(b, n, z);
+  struct assignment h = fill(b, n, z);
   struct stage *s = loops_stage(b, STAGE_SCATTER, n);
   loops_add_axes(b, s, rank, over, false);
   s->body = body;
@@ -36,7 +36,7 @@ static bool scatter(struct builder *b, const struct node *n, struct lazy *z, uin
 
 // ---- index_put ----
 
-static bool lower_index_put(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_index_put(struct builder *b, const struct node *n, struct deferred *z) {
   struct indexing x;
   if (!loops_indexing(b, n, &x))
     return false;
@@ -45,7 +45,7 @@ static bool lower_index_put(struct builder *b, const struct node *n, struct lazy
     over[i] = loops_axis(b, 'x', i, x.shape[i]);
   const struct scalar *body =
       loops_operand(b, n, 2, loops_compute_dtype(z->value->dtype), x.rank, over);
-  return scatter(b, n, z, x.rank, over, loops_indexed_place(b, n, &x, over), body,
+  return scatter(b, n, z, x.rank, over, loops_indexed_offset(b, n, &x, over), body,
                  node_truth(n, 3));
 }
 
@@ -66,7 +66,8 @@ static bool is_one_place(const struct node *n, uint32_t dim) {
   return true;
 }
 
-static bool compare_places(struct builder *b, const struct node *n, struct lazy *z, uint32_t dim) {
+static bool compare_places(struct builder *b, const struct node *n, struct deferred *z,
+                           uint32_t dim) {
   const struct value *of = node_value(n, 0);
   const struct expr *at[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < of->rank; i++)
@@ -82,7 +83,7 @@ static bool compare_places(struct builder *b, const struct node *n, struct lazy 
 }
 
 bool loops_lower_scatter(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   if (n->op == OP_INDEX_PUT)
     return lower_index_put(b, n, z);
   const struct value *of = node_value(n, 0), *index = node_value(n, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions for formulas and indices, sorted by the innermost loop that they depend on.
+// Instructions for expression trees and indices, sorted by the innermost loop that they depend on.
 #include "graph/loops/tape.h"
 
 #include "base/map.h"
@@ -40,7 +40,7 @@ struct tape {
   instructions *levels; // [0]: before all loops, [i + 1]: inside of loop i
   VEC(union element) regs;
   VEC(uint32_t) reg_levels;
-  struct map known; // registers + 1, by formula, expression or symbol
+  struct map known; // registers + 1, by expression tree, expression or symbol
   double product;
 };
 

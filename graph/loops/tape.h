@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas made into lists of instructions for the interpreter of loops: what depends on the outer
-// axes only is computed in the outer loops.
+// Expression trees made into lists of instructions for the interpreter of loops: what depends on
+// the outer axes only is computed in the outer loops.
 #ifndef TILE_GRAPH_LOOPS_TAPE_H
 #define TILE_GRAPH_LOOPS_TAPE_H
 

@@ -33,7 +33,7 @@ struct line {
 };
 
 // False where it may be empty: it has a first element.
-static bool line_of(struct builder *b, const struct lazy *z, size_t reduced, place over,
+static bool line_of(struct builder *b, const struct deferred *z, size_t reduced, place over,
                     struct line *ret) {
   *ret = (struct line){.count = expr_const(b->x, 1)};
   for (uint32_t i = 0; i < z->value->rank; i++)
@@ -117,7 +117,7 @@ static bool is_long(struct builder *b, const struct scalar *x, const struct line
 
 // ---- the sums ----
 
-static const struct scalar *sum(struct builder *b, const struct node *n, const struct lazy *z,
+static const struct scalar *sum(struct builder *b, const struct node *n, const struct deferred *z,
                                 const struct line *l, const struct scalar *body, const char *name) {
   const struct value *v = z->value;
   struct stage *s = loops_stage(b, STAGE_REDUCE, n);
@@ -142,7 +142,7 @@ static const struct scalar *over_count(struct builder *b, const struct scalar *v
                       scalar_convert(b->s, scalar_index(b->s, l->count), v->dtype));
 }
 
-bool loops_variance(struct builder *b, const struct node *n, struct lazy *z,
+bool loops_variance(struct builder *b, const struct node *n, struct deferred *z,
                     const struct scalar *body, size_t reduced, place over, bool *ret_done) {
   *ret_done = false;
   struct line l;

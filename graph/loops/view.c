@@ -96,7 +96,7 @@ static void diagonal_place(struct builder *b, const struct node *n, uint32_t ran
   ret[d2] = expr_add(b->x, at[j], expr_max(b->x, offset, zero));
 }
 
-const struct expr **loops_view_place(struct builder *b, const struct node *n, place at) {
+const struct expr **loops_view_offset(struct builder *b, const struct node *n, place at) {
   const struct value *of = node_value(n, 0), *v = n->results[0];
   const struct expr **ret = loops_places(b, of->rank);
   const struct expr *zero = expr_const(b->x, 0);
@@ -204,14 +204,14 @@ static const struct expr *first_offset(struct builder *b, const struct value *v,
       const struct expr *first = strided_offset(b, v->def, ret_base);
       return expr_add(b->x, first, loops_dot(b, v->rank, at, v->strides));
     }
-    at = loops_view_place(b, v->def, at);
+    at = loops_view_offset(b, v->def, at);
     v = node_value(v->def, 0);
   }
   *ret_base = v;
   return loops_dot(b, v->rank, at, v->strides);
 }
 
-static bool lower_as_strided(struct builder *b, const struct node *n, struct lazy *z) {
+static bool lower_as_strided(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *base;
   const struct expr *offset = strided_offset(b, n, &base);
   const struct arg *strides;
@@ -227,10 +227,10 @@ static bool lower_as_strided(struct builder *b, const struct node *n, struct laz
 }
 
 bool loops_lower_view(struct builder *b, const struct node *n) {
-  struct lazy *z = loops_lazy(b, n->results[0]);
+  struct deferred *z = loops_deferred(b, n->results[0]);
   if (n->op == OP_AS_STRIDED)
     return lower_as_strided(b, n, z);
-  const struct expr **at = loops_view_place(b, n, z->at);
+  const struct expr **at = loops_view_offset(b, n, z->at);
   if (!at)
     return loops_refuse(b, n, "it should have been decomposed");
   return loops_define(b, n, z, loops_element(b, node_value(n, 0), at));

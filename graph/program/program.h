@@ -5,16 +5,14 @@
 #ifndef TILE_GRAPH_PROGRAM_PROGRAM_H
 #define TILE_GRAPH_PROGRAM_PROGRAM_H
 
+#include "base/map.h"
 #include "graph/fuse/region.h"
+#include "graph/program/kernel_text.h"
 
 #include <tile/tile.h>
 
-struct kernel_constant {
-  const char *name, *value;
-};
-
-// What a program of a kernel adds up by matrix instructions of halves: `tiles` of BLOCK_M x BLOCK_N
-// sums, and `columns` more for each of the BLOCK_M rows. All zero: nothing.
+// What a program of a kernel adds up by matrix instructions of half precision: `tiles` of BLOCK_M x
+// BLOCK_N sums, and `columns` more for each of the BLOCK_M rows. All zero: nothing.
 struct kernel_sums {
   uint32_t tiles, columns;
   bool are_of_rows; // rows are reduced as well, each within a warp
@@ -24,8 +22,9 @@ struct kernel_sums {
 struct graph_kernel {
   uint32_t id;
   const char *name;    // of the function
-  const char *source;  // a whole file
+  const char *source;  // a whole file: what `text` is with this name and these constants
   const char *emitted; // the source before a configuration was taken; NULL: none was
+  struct kernel_text text;
   VEC(struct kernel_constant)
   constants; // chosen for the first target; the source has the same as defaults
   uint32_t num_warps, num_stages;
@@ -55,11 +54,9 @@ struct launch_reuse {
 struct launch {
   struct graph_kernel *kernel;
   VEC(struct launch_arg) args;
-  // Programs along x, y, z: numbers, or expressions of the graph's symbols. They agree with the
-  // kernel's constants; where a tuner changes these, grid_text says how the grid follows
-  // ("cdiv(x_size, XBLOCK)"), as --grid takes it.
-  const struct expr *grid[3];
-  const char *grid_text;
+  // Programs along x, y, z: expressions of the graph's symbols and of the symbols of the kernel's
+  // constants; and the same with the constants' values.
+  const struct expr *grid_rule[3], *grid[3];
   const struct region *region;
   struct buffer *clears; // filled with zeros before; NULL: none
   VEC(struct launch_reuse) reuses;
@@ -78,6 +75,11 @@ struct program_zeros { // a buffer to be cleared, and how many launches come bef
   size_t launches;
 };
 
+struct in_place {
+  const struct launch *launch;
+  const struct buffer *to;
+};
+
 struct placement {
   struct buffer *buffer;
   const struct expr *offset, *size; // bytes in the arena; a multiple of 256
@@ -90,14 +92,17 @@ struct program {
   struct buffer **buffers; // all of them, also those that only emission made
   size_t buffer_count;
   enum dtype index_dtype;
+  VEC(struct kernel_plan *) plans; // graph/plan/plan.h: a kernel and its launch each
   VEC(struct graph_kernel *) kernels;
   VEC(struct launch) launches;
   VEC(struct program_copy) copies;
   VEC(struct program_zeros) zeros; // while regions are emitted; then launches clear them
   VEC(struct placement) placements;
+  struct map constants; // symbols of kernels' constants in rules of grids, by name
   // How many programs of a launch have ended: the last one goes on with what follows from all of
   // them, and leaves zeros. Placed for the whole run. NULL: no launch counts.
   struct buffer *counters;
+  VEC(struct in_place) in_place; // outputs in the memory of inputs of the same launch
   const struct expr *arena_bytes;
   const struct expr
       *eager_bytes; // peak of temporaries when operators run one by one, each with its own result
@@ -121,18 +126,25 @@ void program_print_tile(const struct program *p, struct strbuf *out); // all sou
 // What tl.rand is given as its seed by random operator number `which`.
 uint64_t program_seed(uint64_t seed, uint32_t which);
 
-// ---- emission (graph/emit/emit.c and emit_*.c) ----
-// Appends the kernels and launches of one region, and buffers that they need between them.
-bool emit_region(struct program *p, const struct region *r, const struct program_options *o);
-// When all regions have been: zeros that no launch can clear get a kernel.
-bool emit_zeros(struct program *p, const struct program_options *o);
+// ---- sources and grids (graph/program/kernel.c) ----
+// Sets the kernel's source from its text, its name and its constants.
+void kernel_print(struct arena *a, struct graph_kernel *k);
+// The symbol of a constant: the same for the same name, so that launches whose kernels turn out to
+// be equal can share one.
+const struct expr *program_constant(struct program *p, const char *name);
+// A rule of a grid where the kernel's constants have these values.
+const struct expr *grid_value(struct exprs *x, const struct expr *rule,
+                              const struct graph_kernel *k);
+// The launch's rule as --grid takes it, by the names of its parameters. NULL: it is not of these
+// alone.
+const char *launch_grid_text(struct arena *a, struct exprs *x, const struct launch *l);
 
-// ---- memory (graph/program/memory_plan.c, graph/program/launch_order.c) ----
-// Puts the launches in an order that needs little memory: the one they have, where no other needs
-// less.
-void program_order_launches(struct program *p);
-// Places every temporary.
-bool memory_plan(struct program *p);
+// Sources that are equal are one kernel.
+void program_share_kernels(struct program *p);
+// Keeps the kernels that are launched, numbered and named in the order of their first launch.
+void program_name_kernels(struct program *p);
+// Buffers between launches stay the program's.
+void program_keep_buffers(struct program *p);
 
 // ---- running (graph/run/run.c) ----
 struct loaded_program;
@@ -148,7 +160,7 @@ struct tensor_view { // memory of the caller on the device
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
 void program_unload(struct loaded_program *l);
 // Waits for the best code of all kernels.
-void program_settle(struct loaded_program *l);
+void program_await_best_code(struct loaded_program *l);
 // Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
 // None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,

@@ -45,7 +45,7 @@ static bool run_with_noise(struct bounds *b, unsigned k, const struct interpret_
   const struct noise noise = {.seed = k / 2 + 1,
                               .sign = k % 2 ? -1 : 1,
                               .is_coarse = is_coarse,
-                              .limits_halves = k % 2 == 0};
+                              .limits_half_precision = k % 2 == 0};
   struct interpret_options options = *plain;
   options.noise = &noise;
   struct tensor **in = noisy_inputs(b->graph, &noise, inputs);

@@ -261,7 +261,8 @@ static bool add_noise(struct run *r, const struct reference_call *c, reference_f
 
 static void limit_range(const struct run *r, struct tensor *t) {
   const struct noise *noise = r->options->noise;
-  if (t && dtype_is_float(t->dtype) && (!is_half(t->dtype) || (noise && noise->limits_halves)))
+  if (t && dtype_is_float(t->dtype) &&
+      (!is_half(t->dtype) || (noise && noise->limits_half_precision)))
     tensor_limit_range(t);
 }
 

@@ -11,8 +11,8 @@
 
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 
-// A unit in the last place of halves, 16 of f32 and f64: functions are good to a few, and sums of
-// many terms to a few more.
+// A unit in the last place of half precision, 16 of f32 and f64: functions are good to a few, and
+// sums of many terms to a few more.
 double noise_of(enum dtype t, bool is_coarse) {
   switch (t) {
   case DTYPE_F64: return 0x1p-49;
@@ -158,7 +158,7 @@ bool noise_is_exact(const struct node *n) {
   return is_exact_pointwise(n->op) || is_extremum(n->op);
 }
 
-// ---- what only halves see ----
+// ---- what only half precision sees ----
 
 static void need(bool *is_fine, const struct arg *args, size_t count) {
   for (size_t i = 0; i < count; i++) {

@@ -9,13 +9,14 @@
 
 struct noise {
   uint64_t seed;
-  double sign;           // 1 or -1: runs of one seed with both move each value to both sides
-  const bool *is_coarse; // by value id: noise_find_coarse; NULL: none is
-  bool limits_halves;    // f16 and bf16 beyond their range are infinite, as where they are stored
+  double sign;                // 1 or -1: runs of one seed with both move each value to both sides
+  const bool *is_coarse;      // by value id: noise_find_coarse; NULL: none is
+  bool limits_half_precision; // f16 and bf16 beyond their range are infinite, as where they are
+                              // stored
 };
 
-// Values of f32 that halves alone are made of: kernels compute these to the digits of halves. By
-// value id, on `a`.
+// Values of f32 that half-precision results alone are made of: kernels compute these to the digits
+// of half precision. By value id, on `a`.
 const bool *noise_find_coarse(const struct graph *g, struct arena *a);
 // The relative error of one operation with a result of that dtype, with a margin.
 double noise_of(enum dtype t, bool is_coarse);

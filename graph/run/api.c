@@ -124,7 +124,7 @@ void tile_program_close(tile_program *p) {
 tile_status tile_program_settle(tile_program *p) {
   if (!p)
     return null_argument("tile_program_settle", "program");
-  program_settle(p->loaded);
+  program_await_best_code(p->loaded);
   return TILE_OK;
 }
 

@@ -12,7 +12,7 @@ enum { LAUNCH_MOST_ARGS = 256 };
 
 struct loaded_kernel {
   tile_kernel *kernel;  // as the program has it
-  tile_kernel *quick;   // its quick form (graph/emit/quick.h); NULL: none was wanted
+  tile_kernel *tier1;   // its tier-1 code (graph/plan/tier1.h); NULL: none was wanted
   atomic_bool is_there; // `kernel` can be launched in the place of `quick`
 };
 
@@ -24,9 +24,9 @@ struct loaded_program {
   int64_t *sizes;                // of the graph's symbols
   char *arena;
   int64_t arena_bytes;
-  bool has_zeros;             // where the program's counters are
-  struct settling *settling;  // NULL: the best code is there
-  VEC(tile_kernel *) retired; // replaced by better ones; recordings may still launch them
+  bool has_zeros;                      // where the program's counters are
+  struct recompilation *recompilation; // NULL: the best code is there
+  VEC(tile_kernel *) retired;          // replaced by better ones; recordings may still launch them
 };
 
 // All that has to happen before launches can run or be recorded: sizes, memory, addresses.
@@ -41,12 +41,12 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
 size_t launch_likely_args(const struct launch *l, tile_arg *args);
 // Opens and compiles the kernel as it is now, in the place of what was loaded for it.
 tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k);
-// graph/run/load.c: compiles and loads all kernels, those that gain by it in their quick forms.
+// graph/run/load.c: compiles and loads all kernels, those that gain by it in their tier-1 code.
 tile_status loaded_open_kernels(struct loaded_program *l);
 void loaded_close_kernels(struct loaded_program *l);
-// graph/run/settle.c: better code than what kernels were loaded with, made in the background.
-void loaded_begin_settling(struct loaded_program *l);
-void loaded_stop_settling(struct loaded_program *l); // waits for what is under way
+// graph/run/recompile.c: better code than what kernels were loaded with, made in the background.
+void loaded_begin_recompilation(struct loaded_program *l);
+void loaded_stop_recompilation(struct loaded_program *l); // waits for what is under way
 bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *ret);
 
 #endif

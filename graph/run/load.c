@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a program compiled and loaded, on all cores: as the program has them, or at first in
-// their quick forms, until settle.c has put them in their place.
+// their tier-1 code, until recompile.c has put them in their place.
 #include "base/memory.h"
 #include "base/thread_pool.h"
-#include "graph/emit/quick.h"
+#include "graph/plan/tier1.h"
 #include "graph/run/internal.h"
 #include "jit/jit.h"
 
@@ -76,10 +76,11 @@ struct loading {
   char **messages;
 };
 
-// What is on disk is the best, and there at once. A quick form that does not compile is not missed.
+// What is on disk is the best, and there at once. A tier-1 code that does not compile is not
+// missed.
 static tile_status prepare_one(struct loaded_kernel *k, const tile_arg *args, size_t count) {
-  if (k->quick && jit_kernel_prepare_kept(k->kernel, args, count) != TILE_OK &&
-      tile_kernel_prepare(k->quick, args, count) == TILE_OK)
+  if (k->tier1 && jit_kernel_prepare_kept(k->kernel, args, count) != TILE_OK &&
+      tile_kernel_prepare(k->tier1, args, count) == TILE_OK)
     return TILE_OK;
   atomic_store_explicit(&k->is_there, true, memory_order_release);
   return tile_kernel_prepare(k->kernel, args, count);
@@ -120,22 +121,22 @@ static tile_status prepare_all(struct loaded_program *l) {
   return s;
 }
 
-// On a GPU products start with code that is made quickly: their quick forms, or their own assembled
+// On a GPU products start with code that is made quickly: their tier-1 code, or their own assembled
 // at a low level.
 static tile_status open_forms(struct loaded_program *l, const struct graph_kernel *k,
                               bool is_host) {
   struct loaded_kernel *at = &l->kernels[k->id];
-  struct graph_kernel quick;
+  struct graph_kernel tier1;
   tile_status s = open_kernel(l, k, &at->kernel);
   if (s != TILE_OK || is_host)
     return s;
-  bool has_quick = kernel_quick_form(l->p->arena, k, &quick);
-  if (has_quick)
-    s = open_kernel(l, &quick, &at->quick);
-  if (has_quick && s == TILE_OK)
-    jit_kernel_set_disk_cache(at->quick, false);
+  bool has_tier1 = kernel_tier1_form(l->p->arena, k, &tier1);
+  if (has_tier1)
+    s = open_kernel(l, &tier1, &at->tier1);
+  if (has_tier1 && s == TILE_OK)
+    jit_kernel_set_disk_cache(at->tier1, false);
   if (s == TILE_OK)
-    jit_kernel_set_quick_first(has_quick ? at->quick : at->kernel, true);
+    jit_kernel_set_quick_first(has_tier1 ? at->tier1 : at->kernel, true);
   return s;
 }
 
@@ -150,7 +151,7 @@ tile_status loaded_open_kernels(struct loaded_program *l) {
 void loaded_close_kernels(struct loaded_program *l) {
   for (size_t i = 0; l->kernels && i < l->p->kernels.len; i++) {
     tile_kernel_close(l->kernels[i].kernel);
-    tile_kernel_close(l->kernels[i].quick);
+    tile_kernel_close(l->kernels[i].tier1);
   }
   for (size_t i = 0; i < l->retired.len; i++)
     tile_kernel_close(l->retired.at[i]);

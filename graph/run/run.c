@@ -33,7 +33,7 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
     program_unload(l);
     return s;
   }
-  loaded_begin_settling(l);
+  loaded_begin_recompilation(l);
   *ret = l;
   return TILE_OK;
 }
@@ -41,7 +41,7 @@ tile_status program_load(struct program *p, tile_device *device, struct loaded_p
 void program_unload(struct loaded_program *l) {
   if (!l)
     return;
-  loaded_stop_settling(l);
+  loaded_stop_recompilation(l);
   loaded_close_kernels(l);
   if (l->arena)
     tile_free(l->device, l->arena);
@@ -177,8 +177,8 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
     grid[d] = (unsigned)n;
   }
   struct loaded_kernel *k = &l->kernels[launch->kernel->id];
-  bool is_quick = k->quick && !atomic_load_explicit(&k->is_there, memory_order_acquire);
-  return tile_launch(is_quick ? k->quick : k->kernel, stream,
+  bool is_tier1 = k->tier1 && !atomic_load_explicit(&k->is_there, memory_order_acquire);
+  return tile_launch(is_tier1 ? k->tier1 : k->kernel, stream,
                      (tile_grid){grid[0], grid[1], grid[2]}, args, launch->args.len);
 }
 
@@ -245,7 +245,7 @@ static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret) {
-  program_settle(l); // what is recorded keeps the code that it has now
+  program_await_best_code(l); // what is recorded keeps the code that it has now
   tile_status s = loaded_get_ready(l, inputs, outputs);
   if (s == TILE_OK)
     s = tile_replay_begin(l->device, stream);

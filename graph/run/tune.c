@@ -7,7 +7,7 @@
 #include "autotune/tuned/tuned.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "graph/emit/kernel_config.h"
+#include "graph/plan/kernel_config.h"
 #include "graph/run/internal.h"
 #include "runtime/internal.h"
 
@@ -36,7 +36,7 @@ static const char *text_of(const struct graph_kernel *k) {
   return k->emitted ? k->emitted : k->source;
 }
 
-static struct tune_problem problem_of(struct arena *a, const struct launch *l,
+static struct tune_problem problem_of(struct arena *a, struct exprs *x, const struct launch *l,
                                       const tile_arg *args) {
   const struct graph_kernel *k = l->kernel;
   const char **names = arena_array(a, const char *, l->args.len + 1);
@@ -49,7 +49,7 @@ static struct tune_problem problem_of(struct arena *a, const struct launch *l,
                                .arg_count = l->args.len,
                                .arg_names = names,
                                .arrays = arena_array(a, struct tune_array, l->args.len + 1),
-                               .grid = l->grid_text};
+                               .grid = launch_grid_text(a, x, l)};
 }
 
 // Seeds do not matter.
@@ -298,7 +298,7 @@ static const char *choose(struct work *w, struct arena *a, struct tune_space *sp
   why = find_arrays(w);
   if (why)
     return why;
-  struct tune_problem problem = problem_of(a, w->launch, w->args);
+  struct tune_problem problem = problem_of(a, t->l->p->regions->loops->exprs, w->launch, w->args);
   problem.like = t->l->device;
   if (key_of(a, w->launch, &problem, &t->properties, &key) != TILE_OK)
     return arena_strdup(a, tile_error_message());
@@ -392,7 +392,7 @@ tile_status program_tune(struct loaded_program *l, tile_stream *stream, uint64_t
       s = tile_device_get_properties(l->device, &t.properties);
     if (s == TILE_OK)
       s = loaded_get_ready(l, inputs, outputs);
-    program_settle(l); // nothing is to go on beside measurements
+    program_await_best_code(l); // nothing is to go on beside measurements
     if (s == TILE_OK)
       s = run(&t, seed);
   }
@@ -414,7 +414,7 @@ static tile_status take_entry(struct program *p, struct arena *a, const struct t
   if (kernel_space(a, p, k, &space))
     return TILE_OK;
   launch_likely_args(l, args);
-  struct tune_problem problem = problem_of(a, l, args);
+  struct tune_problem problem = problem_of(a, p->regions->loops->exprs, l, args);
   tile_status s = key_of(a, l, &problem, device, &key);
   if (s != TILE_OK)
     return s;

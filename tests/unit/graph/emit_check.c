@@ -3,8 +3,8 @@
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
-#include "graph/emit/kernel_config.h"
-#include "graph/emit/quick.h"
+#include "graph/plan/kernel_config.h"
+#include "graph/plan/tier1.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
@@ -194,7 +194,7 @@ void check_agrees(struct program *p, const int64_t *symbols, double tolerance, c
   end(&r);
 }
 
-unsigned check_quick_forms(struct program *p, double tolerance, const char *name) {
+unsigned check_tier1_forms(struct program *p, double tolerance, const char *name) {
   struct run r = {.p = p, .name = name};
   unsigned changed = 0;
   begin(&r);
@@ -205,9 +205,9 @@ unsigned check_quick_forms(struct program *p, double tolerance, const char *name
   ck_assert_ptr_nonnull(first);
   memcpy(first, r.outputs[0].data, bytes);
   for (size_t i = 0; i < p->kernels.len; i++) {
-    struct graph_kernel quick;
-    bool has = kernel_quick_form(p->arena, p->kernels.at[i], &quick);
-    *p->kernels.at[i] = quick;
+    struct graph_kernel tier1;
+    bool has = kernel_tier1_form(p->arena, p->kernels.at[i], &tier1);
+    *p->kernels.at[i] = tier1;
     changed += has;
   }
   spoil_outputs(&r);

@@ -14,8 +14,8 @@ unsigned check_configure(struct program *p, unsigned round, const char *name);
 // Runs it on random inputs; elements may differ by `tolerance` of the largest of a tensor.
 // `symbols` as in graph_interpret.
 void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name);
-// The same for the first output, then again with all kernels in their quick forms, which they keep:
+// The same for the first output, then again with all kernels in their tier-1 code, which they keep:
 // the same bits. Returns how many have one of their own.
-unsigned check_quick_forms(struct program *p, double tolerance, const char *name);
+unsigned check_tier1_forms(struct program *p, double tolerance, const char *name);
 
 #endif

@@ -2,7 +2,7 @@
 // Products as kernels: sizes around blocks, dtypes, strides, prologues and epilogues, split k,
 // batches, convolutions; and what blocks are chosen.
 #include "emit_check.h"
-#include "graph/emit/product.h"
+#include "graph/plan/product_plan.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -401,7 +401,12 @@ START_TEST(linear_and_gelu_is_one_kernel_on_the_gpu) {
   ck_assert_ptr_nonnull(strstr(k->source, "tl.dot(a, b, acc)"));
   ck_assert_ptr_null(strstr(k->source, "mask="));
   ck_assert_ptr_nonnull(k->space);
-  ck_assert_str_eq(p->launches.at[0].grid_text, "cdiv(4096,BLOCK_M)*cdiv(11008,BLOCK_N)");
+  struct exprs *x = p->regions->loops->exprs;
+  const struct launch *l = &p->launches.at[0];
+  ck_assert_ptr_eq(grid_value(x, l->grid_rule[0], k), l->grid[0]);
+  ck_assert_str_eq(
+      launch_grid_text(a, x, l),
+      "11007 // BLOCK_N + 4095 // BLOCK_M + (11007 // BLOCK_N)*(4095 // BLOCK_M) + 1,1,1");
   arena_destroy(a);
 }
 END_TEST

@@ -447,7 +447,7 @@ START_TEST(many_stages_in_time) {
   struct buffer *last = buffer("x", BUFFER_INPUT, 1024);
   for (int k = 0; k < COUNT; k++) {
     struct buffer *next = buffer("u", k == COUNT - 1 ? BUFFER_OUTPUT : BUFFER_TEMP, 1024);
-    if (k % 4 == 3) // turned round: the chain ends here
+    if (k % 4 == 3) // transposed: the chain ends here
       MAP("flip", next, i, load(last, expr_sub(t.x_, E(1023), i)), 1, i);
     else
       MAP("exp", next, at(32, a, 1, b, 0), unary(SCALAR_EXP, load(last, at(32, a, 1, b, 0))), 2, a,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs of operators that loops take apart, moves, views and reductions on top of each
-// other: the loops compute what the graph does, and no formula grows without bound. LOOPS_SEED=N
-// runs the graph of seed N alone.
+// other: the loops compute what the graph does, and no expression tree grows without bound.
+// LOOPS_SEED=N runs the graph of seed N alone.
 #include "graph/ir/build.h"
 #include "loops_check.h"
 
@@ -274,7 +274,7 @@ START_TEST(random_graphs) {
 }
 END_TEST
 
-// A chain in which each step uses the one before twice: formulas must not double.
+// A chain in which each step uses the one before twice: expression trees must not double.
 START_TEST(doubling) {
   struct arena *a = arena_create();
   struct exprs *x = exprs_create(a);

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which values are stored, decided where each is made from who uses it.
+#include "graph/loops/internal.h"
+
+// ---- uses ----
+
+static double hint_numel(struct builder *b, const struct value *v) {
+  return (double)expr_hint(value_numel(b->x, v));
+}
+
+// Views that only reorder, so that what they show can be written in its place at once.
+static bool only_reorders(enum operator_id op) {
+  return op == OP_VIEW || op == OP_PERMUTE || op == OP_UNSQUEEZE || op == OP_SQUEEZE_DIMS;
+}
+
+static bool has_shape_of(const struct value *v, const struct value *w) {
+  for (uint32_t i = 0; i < v->rank; i++)
+    if (v->rank != w->rank || v->shape[i] != w->shape[i])
+      return false;
+  return v->rank == w->rank;
+}
+
+static const struct value *behind_views(const struct value *v) {
+  while (v->def && loops_is_view(v->def->op))
+    v = node_value(v->def, 0);
+  return v;
+}
+
+// Elements of one value with others of it, as sorting does.
+static bool compares_with_itself(const struct node *n) {
+  switch (n->op) {
+  case OP_EQ_TENSOR:
+  case OP_LT_TENSOR:
+  case OP_GT_TENSOR:
+  case OP_LE_TENSOR:
+  case OP_GE_TENSOR: break;
+  default: return false;
+  }
+  const struct value *x = node_value(n, 0), *y = node_value(n, 1);
+  return x && y && x != y && behind_views(x) == behind_views(y);
+}
+
+static void use(struct builder *b, const struct node *n, const struct value *v) {
+  struct uses *u = &b->uses[v->id];
+  if (loops_is_view(n->op)) {
+    const struct uses *w = &b->uses[n->results[0]->id];
+    u->count += w->count;
+    u->in_product |= w->in_product;
+    u->is_output |= w->is_output;
+    u->meets_itself |= w->meets_itself;
+    u->widest = w->widest > u->widest ? w->widest : u->widest;
+    if (w->output >= 0 && u->output < 0 && only_reorders(n->op)) {
+      u->output = w->output;
+      u->via = n;
+    }
+    if (only_reorders(n->op) && (w->in_product || w->toward))
+      u->toward = n;
+    return;
+  }
+  if (n->op == OP_CONSTANT_PAD_ND || n->op == OP_FLIP) { // as good as a view
+    const struct uses *w = &b->uses[n->results[0]->id];
+    u->count += w->count + w->is_output;
+    u->in_product |= w->in_product;
+    u->widest = w->widest > u->widest ? w->widest : u->widest;
+    return;
+  }
+  enum operator_class c = operator_row(n->op)->class;
+  if (c == CLASS_POINTWISE && b->uses[n->results[0]->id].toward && has_shape_of(v, n->results[0]))
+    u->toward = n;
+  u->count++;
+  u->meets_itself |= compares_with_itself(n);
+  u->in_product |= c == CLASS_PRODUCT || c == CLASS_ATTENTION;
+  double domain = c == CLASS_REDUCTION || c == CLASS_SCAN || c == CLASS_SHAPE || !n->results[0]
+                      ? hint_numel(b, v)
+                      : hint_numel(b, n->results[0]);
+  u->widest = domain > u->widest ? domain : u->widest;
+}
+
+static bool is_needed(const struct builder *b, const struct node *n) {
+  for (uint32_t i = 0; i < n->result_count; i++) {
+    const struct value *v = n->results[i];
+    if (v && (b->uses[v->id].count || b->uses[v->id].is_output))
+      return true;
+  }
+  return false;
+}
+
+static void use_args(struct builder *b, const struct node *n, const struct arg *args,
+                     size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (args[i].kind == ARG_VALUE)
+      use(b, n, args[i].value);
+    else if (args[i].kind == ARG_LIST)
+      use_args(b, n, args[i].list.at, args[i].list.count);
+}
+
+// Can each element of it be written once? Not where a stride is 0.
+static bool is_writable(const struct value *v) {
+  for (uint32_t i = 0; i < v->rank; i++)
+    if (expr_is(v->strides[i], 0) && !expr_is(v->shape[i], 1))
+      return false;
+  return true;
+}
+
+bool loops_find_uses(struct builder *b) {
+  const struct graph *g = b->g;
+  b->uses = arena_array(b->arena, struct uses, g->value_count + 1);
+  for (uint32_t i = 0; i < g->value_count; i++)
+    b->uses[i].output = -1;
+  for (size_t i = 0; i < g->outputs.len; i++) {
+    const struct value *v = g->outputs.at[i];
+    if (!v)
+      continue;
+    struct uses *u = &b->uses[v->id];
+    u->is_output = true;
+    if (u->output < 0 && v->def && is_writable(v))
+      u->output = (int32_t)i;
+  }
+  for (size_t i = 0; i < g->mutations.len; i++)
+    b->uses[g->mutations.at[i].value->id].count++;
+  for (size_t i = g->nodes.len; i-- > 0;)
+    if (is_needed(b, g->nodes.at[i]))
+      use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
+  return true;
+}
+
+// ---- the rule ----
+
+static void count_load(void *user, const struct scalar *load) {
+  (void)load;
+  ++*(unsigned *)user;
+}
+
+static bool is_load(const struct scalar *v) {
+  while (v->kind == SCALAR_CONVERT)
+    v = v->in[0];
+  return v->kind == SCALAR_LOAD || v->kind == SCALAR_CONST || v->kind == SCALAR_INDEX;
+}
+
+// Copied to an output at once: at the end it would be kept in memory until then.
+static bool reads_temporary(const struct scalar *v) {
+  while (v->kind == SCALAR_CONVERT)
+    v = v->in[0];
+  return v->kind == SCALAR_LOAD && v->buffer->role == BUFFER_TEMP;
+}
+
+// Is a half read from memory of a wider dtype?
+static bool narrows(const struct deferred *z, const struct scalar *body) {
+  while (body->kind == SCALAR_CONVERT)
+    body = body->in[0];
+  return body->kind == SCALAR_LOAD && dtype_is_float(body->dtype) &&
+         dtype_bits(body->dtype) > dtype_bits(z->value->dtype);
+}
+
+struct reader {
+  const struct builder *b;
+  bool is_only;
+};
+
+static void note_other_reader(void *user, const struct scalar *load) {
+  struct reader *r = user;
+  const struct buffer *from = load->buffer;
+  if (from->role != BUFFER_TEMP || !from->value || r->b->uses[from->value->id].count != 1)
+    r->is_only = false;
+}
+
+// Does nothing else read what v computes with?
+static bool is_only_reader(struct builder *b, const struct scalar *v) {
+  struct reader r = {b, !v->has_mask};
+  scalar_loads(v, note_other_reader, &r);
+  return r.is_only;
+}
+
+// What is stored, and why:
+// - outputs, where they are not just what an input holds or a constant;
+// - expression trees so long that writing them into their users would blow up programs (each user
+// may be
+//   written into its own users in turn, so that without a bound chains of residuals double at each
+//   step);
+// - what several operators use, unless computing it again reads less than loading it would cost: up
+//   to four loads and thirty operations are computed again. exp(x - max) of a softmax is one of
+//   these, and a kernel that holds both users computes it once, because equal expression trees are
+//   one;
+// - operands of products, which read each element many times, unless they are a load and a few
+//   operations; those too where nothing else reads what they load, because whoever computes that
+//   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
+//   products load without a detour through registers;
+// - exp, tanh and the like where a broadcast would compute each many times;
+// - what is compared with itself at other places, unless it is exact: computed twice, an element
+//   might not equal itself.
+//
+// Predicates of indices and constants, which load nothing, are stored as outputs only, and not
+// read back even then.
+static bool should_store(struct builder *b, const struct deferred *z, const struct scalar *body) {
+  const struct uses *u = &b->uses[z->value->id];
+  if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
+    return true;
+  if (u->in_product && narrows(z, body))
+    return true;
+  if (is_load(body) || u->count == 0)
+    return false;
+  unsigned cost = scalar_cost(body), loads = 0;
+  scalar_loads(body, count_load, &loads);
+  if (cost > 100 || loads > 16)
+    return true;
+  if (u->meets_itself && loads > 0 && body->rounds)
+    return true;
+  bool expensive = body->is_expensive;
+  if (loads == 0)
+    return expensive && (u->count > 1 || u->in_product) && cost > 20;
+  if (u->in_product)
+    return loads > 1 || cost > 6 || expensive || is_only_reader(b, body);
+  if (u->count > 1 && (loads > 4 || cost > 30))
+    return true;
+  return expensive && u->widest >= 8 * hint_numel(b, z->value);
+}
+
+// ---- origins ----
+
+static void add_origin(struct deferred *z, const char *name) {
+  for (uint32_t i = 0; i < z->origin_count; i++)
+    if (strcmp(z->origins[i], name) == 0)
+      return;
+  if (z->origin_count < LOOPS_MAX_ORIGINS)
+    z->origins[z->origin_count++] = name;
+}
+
+static void inherit_args(struct builder *b, struct deferred *z, const struct arg *args,
+                         size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (args[i].kind == ARG_LIST)
+      inherit_args(b, z, args[i].list.at, args[i].list.count);
+    else if (args[i].kind == ARG_VALUE) {
+      const struct deferred *of = b->lazies[args[i].value->id];
+      for (uint32_t k = 0; of && k < of->origin_count; k++)
+        add_origin(z, of->origins[k]);
+    }
+}
+
+// The operator as the text has it, before it was written out as others: "aten._softmax.default".
+static struct str name_in_text(const struct node *n) {
+  const struct source *text = n->span.source;
+  struct str s = {0};
+  if (text && n->span.begin < n->span.end && n->span.end <= text->text.len)
+    s = (struct str){text->text.ptr + n->span.begin, n->span.end - n->span.begin};
+  bool is_operator = str_starts(s, "aten.") || str_starts(s, "prims.");
+  return is_operator ? s : str_from(operator_row(n->op)->name);
+}
+
+// "add" of "aten.add.Tensor".
+static const char *short_name(struct builder *b, const struct node *n) {
+  struct str space, name, rest = str_split(name_in_text(n), '.', &space);
+  str_split(rest, '.', &name);
+  while (name.len > 1 && name.ptr[0] == '_') {
+    name.ptr++;
+    name.len--;
+  }
+  return str_starts(name, "scaled_dot_product") ? "attention"
+                                                : arena_strndup(b->arena, name.ptr, name.len);
+}
+
+void loops_inherit(struct builder *b, struct deferred *z, const struct node *n) {
+  inherit_args(b, z, n->args, n->arg_count);
+  if (!loops_is_view(n->op) && n->op != OP_CLONE && n->op != OP_CONVERT_ELEMENT_TYPE &&
+      n->op != OP_FULL)
+    add_origin(z, short_name(b, n));
+}
+
+void loops_take_origins(struct builder *b, struct deferred *z, struct stage *s) {
+  for (uint32_t i = 0; i < z->origin_count; i++)
+    vec_push(b->arena, &s->origins, z->origins[i]);
+  z->origin_count = 0;
+}
+
+// ---- defining values ----
+
+static void store(struct builder *b, const struct node *n, struct deferred *z) {
+  struct assignment h = loops_assign(b, z->value);
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, z->value->rank, z->at, false);
+  s->body = z->body;
+  s->dtype = z->body->dtype;
+  s->out = h.buffer;
+  s->offset = loops_offset(b, &h, z->at);
+  loops_take_origins(b, z, s);
+  // Else users read what it was copied from, or compute it again.
+  bool copies = is_load(z->body) && !narrows(z, z->body);
+  if (!copies && (z->body->has_load || z->body->is_expensive))
+    loops_stored(b, z, &h);
+}
+
+bool loops_define(struct builder *b, const struct node *n, struct deferred *z,
+                  const struct scalar *body) {
+  enum dtype t = z->value->dtype;
+  bool narrow = loops_compute_dtype(t) != t, rounds = b->rounds || dtype_bits(t) <= 8;
+  if (narrow && rounds && !loops_is_view(n->op))
+    body = scalar_convert(b->s, scalar_convert(b->s, body, t), body->dtype);
+  z->body = body;
+  b->lazies[z->value->id] = z;
+  loops_inherit(b, z, n);
+  if (should_store(b, z, body))
+    store(b, n, z);
+  return true;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks attention is cut into: those that were fastest with tutorials/07-flash-attention
+// (docs/performance.md), smaller where they would not fill the device.
+#include "graph/plan/attention_plan.h"
+#include "graph/plan/product_plan.h"
+
+static unsigned power_from(int64_t n, unsigned least, unsigned most) {
+  unsigned p = least;
+  while (p < most && p < n)
+    p *= 2;
+  return p;
+}
+
+static struct attention_blocks for_width(unsigned width, bool has_half_precision) {
+  if (!has_half_precision) // without matrix instructions
+    return (struct attention_blocks){
+        .block_m = width > 64 ? 16 : 32, .block_n = 32, .num_warps = 4, .num_stages = 2};
+  if (width > 128)
+    return (struct attention_blocks){.block_m = 64, .block_n = 32, .num_warps = 4, .num_stages = 2};
+  return (struct attention_blocks){.block_m = 128, .block_n = 64, .num_warps = 4, .num_stages = 2};
+}
+
+// Shared memory that leaves room for a second program, and what the tiles of the loop take of it:
+// keys and values in buffers, what scores load, queries that registers do not hold.
+enum { HALF_OF_SHARED = 113 * 1024, MOST_HELD = 64 };
+
+static int64_t shared_bytes(const struct attention_shape *s, const struct attention_blocks *p) {
+  int64_t keys = (int64_t)p->block_n * (p->depth + p->columns) * 2;
+  int64_t loaded = (int64_t)p->block_m * p->block_n * s->loaded_bits / 8;
+  int64_t queries = p->depth > MOST_HELD ? (int64_t)p->block_m * p->depth * 2 : 0;
+  return p->num_stages * (keys + loaded) + queries;
+}
+
+// What is loaded for each score takes room: shorter blocks. For 4 x 16 x 2048 x 2048 scores on an
+// H200, 32 keys instead of 64 take 0.29 ms against 0.31 (f32 for each score) and 0.48 against 0.63
+// (bf16, 128 columns). A third stage does not pay: 0.146 against 0.143 (causal, 64 columns), 0.245
+// against 0.243 (bf16 for each score).
+static void leave_room(const struct attention_shape *s, struct attention_blocks *p) {
+  if (!s->loaded_bits || !s->has_half_precision)
+    return;
+  if ((shared_bytes(s, p) > HALF_OF_SHARED || s->loaded_bits > 16) && p->block_n > 32)
+    p->block_n = 32;
+}
+
+struct attention_blocks attention_choose(const struct attention_shape *s,
+                                         const struct program_options *o) {
+  enum { MOST_WIDTH = 1024 };
+  unsigned depth = power_from(s->depth, 16, MOST_WIDTH);
+  unsigned columns = power_from(s->columns, 16, MOST_WIDTH);
+  struct attention_blocks p = for_width(depth > columns ? depth : columns, s->has_half_precision);
+  p.depth = depth;
+  p.columns = columns;
+  leave_room(s, &p);
+  // Few programs: smaller ones fill the device.
+  while (p.block_m > 64 &&
+         (s->queries + p.block_m - 1) / p.block_m * s->batch < (int64_t)plan_multiprocessors(o))
+    p.block_m /= 2;
+  p.block_m = power_from(s->queries, 16, plan_is_host(o) && p.block_m > 32 ? 32 : p.block_m);
+  p.block_n = power_from(s->keys, 16, plan_is_host(o) ? 32 : p.block_n);
+  if (p.block_m < 64 && s->has_half_precision)
+    p.num_warps = p.block_m / 16;
+  return p;
+}
+
+const char *attention_space(struct arena *a, const struct expr *queries, const struct expr *keys,
+                            const struct attention_shape *s, const struct attention_blocks *p,
+                            const struct program_options *o) {
+  if (plan_is_host(o))
+    return NULL;
+  unsigned least = s->has_half_precision ? 32 : 16, most = s->has_half_precision ? 128 : 64;
+  struct strbuf out = {.arena = a};
+  space_put_blocks(&out, "BLOCK_M", queries, p->block_m, least, most);
+  if (s->keys > p->block_n)
+    space_put_blocks(&out, "BLOCK_N", keys, p->block_n, least, most);
+  space_put_powers(&out, "num_warps", p->num_warps, 4, 8);
+  strbuf_puts(&out, ", num_stages=2,3,4");
+  return space_end(a, &out);
+}

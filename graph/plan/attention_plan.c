@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions around attention: blocks, dtypes, what its scores are, and which loops walk over the
+// keys.
+#include "graph/plan/attention_plan.h"
+
+#include "graph/plan/accesses.h"
+#include "graph/plan/operand.h"
+
+#include <math.h>
+
+enum { MOST_GRID = 65535 };
+
+const struct expr *attention_offset(struct scalars *s, struct exprs *x,
+                                    const struct attention_plan *t, const struct expr *e) {
+  const struct expr *zero = expr_const(x, 0);
+  return t->is_batched ? e : index_substitute(s, e, 1, &t->batch, &zero);
+}
+
+const struct scalar *attention_value(struct scalars *s, struct exprs *x,
+                                     const struct attention_plan *t, const struct scalar *v) {
+  const struct expr *zero = expr_const(x, 0);
+  return t->is_batched ? v : scalar_substitute(s, v, 1, &t->batch, &zero);
+}
+
+// ---- what is loaded for each score ----
+
+struct loaded {
+  const struct expr *query, *key;
+  int64_t bits;
+};
+
+static void note_loaded(void *user, const struct scalar *load) {
+  struct loaded *l = user;
+  if (load->buffer && scalar_has_axis(load, l->query) && scalar_has_axis(load, l->key))
+    l->bits += dtype_bits(load->dtype) < 8 ? 8 : dtype_bits(load->dtype);
+}
+
+// Bits that the loop loads for each score.
+static int64_t loaded_bits(const struct attention_plan *t) {
+  struct loaded l = {.query = t->m, .key = t->t->key};
+  const struct scalar *parts[] = {t->score.expr, t->score.added, t->score.seen};
+  for (size_t i = 0; i < COUNT_OF(parts); i++)
+    if (parts[i])
+      scalar_loads(parts[i], note_loaded, &l);
+  return l.bits;
+}
+
+// ---- choices ----
+
+static bool scales_queries(const struct attention_plan *t) {
+  int exponent;
+  return t->score.added && !t->rounds && t->score.scale <= 1 &&
+         frexp(t->score.scale, &exponent) == 0.5;
+}
+
+static bool sums_by_product(const struct attention_plan *t) {
+  return (t->score.expr || t->score.added) && dtype_bits(t->weights) <= 16 && !t->t->lse &&
+         !t->rounds;
+}
+
+static bool has_whole(const struct attention_plan *t) {
+  const struct score *c = &t->score;
+  bool is_short = expr_likely(attention_extent(t->t->key)) <= t->blocks.block_n;
+  return !(c->expr || (c->seen && !c->is_bound) || is_short || (!c->seen && !t->has_remainder));
+}
+
+static void choose_dtypes(struct attention_plan *t) {
+  enum dtype out = t->stage->out->dtype;
+  t->dtype = operand_dtype(t->score.q, t->score.k, out);
+  t->weights = operand_dtype(t->t->v, t->t->v, out);
+  t->sum = t->dtype == DTYPE_F64 || t->weights == DTYPE_F64 ? DTYPE_F64 : DTYPE_F32;
+  if (t->sum == DTYPE_F64)
+    t->dtype = t->weights = DTYPE_F64;
+}
+
+static struct attention_shape shape_of(const struct attention_plan *t) {
+  return (struct attention_shape){.batch = expr_likely(attention_extent(t->batch)),
+                                  .queries = expr_likely(attention_extent(t->m)),
+                                  .keys = expr_likely(attention_extent(t->t->key)),
+                                  .depth = expr_likely(attention_extent(t->t->depth)),
+                                  .columns = expr_likely(attention_extent(t->n)),
+                                  .loaded_bits = loaded_bits(t),
+                                  .has_half_precision =
+                                      dtype_bits(t->dtype) <= 16 && dtype_bits(t->weights) <= 16};
+}
+
+static void plan_epilogue(struct planner *pl, struct attention_plan *t) {
+  t->epilogue = region_parts_of(pl->p, t->r);
+  for (size_t i = 0; i < t->epilogue.writes.len; i++) {
+    struct write_part *w = &t->epilogue.writes.at[i];
+    w->place = attention_offset(pl->s, pl->x, t, w->place);
+    w->body = w->stage == t->stage ? scalar_load(pl->s, w->buffer, w->place)
+                                   : attention_value(pl->s, pl->x, t, w->body);
+  }
+  if (t->t->lse)
+    t->lse_offset = attention_offset(pl->s, pl->x, t, t->t->lse_offset);
+}
+
+// ---- the kernel ----
+
+static void note_accesses(struct planner *pl, const struct attention_plan *t,
+                          struct kernel_plan *k) {
+  struct access_walk w = {.arena = pl->arena, .k = k};
+  const struct scalar *loaded[] = {t->score.q,     t->score.k,    t->t->v,
+                                   t->score.added, t->score.seen, t->score.expr};
+  for (size_t i = 0; i < COUNT_OF(loaded); i++)
+    if (loaded[i])
+      access_any(&w, loaded[i]);
+  const struct scalar *result =
+      scalar_load(pl->s, t->stage->out, attention_offset(pl->s, pl->x, t, t->stage->offset));
+  access_given(&w, result);
+  access_given(&w, scalar_convert(pl->s, result, t->sum));
+  for (size_t i = 0; i < t->epilogue.writes.len; i++)
+    access_write(&w, &t->epilogue.writes.at[i]);
+  if (t->t->lse)
+    access_store(&w, t->t->lse, t->lse_offset);
+}
+
+static void set_grid(struct planner *pl, const struct attention_plan *t, struct kernel_plan *k) {
+  const struct expr *block = plan_constant(pl->p, k, "BLOCK_M", t->blocks.block_m);
+  plan_constant(pl->p, k, "BLOCK_N", t->blocks.block_n);
+  if (t->has_whole && t->score.seen)
+    plan_constant(pl->p, k, KERNEL_LOOPS, 2);
+  k->grid[0] = expr_cdiv(pl->x, attention_extent(t->m), block);
+  k->grid[1] = attention_extent(t->batch);
+  if (t->folds_batch) {
+    k->grid[0] = expr_mul(pl->x, k->grid[0], k->grid[1]);
+    k->grid[1] = NULL;
+  }
+}
+
+static bool find_stage(struct attention_plan *t) {
+  for (size_t i = 0; i < t->r->stages.len; i++)
+    if (t->r->stages.at[i]->kind == STAGE_ATTENTION)
+      t->stage = t->r->stages.at[i];
+  if (!t->stage)
+    return false;
+  t->t = t->stage->attention;
+  t->batch = t->stage->axes[0];
+  t->m = t->stage->axes[1];
+  t->n = t->stage->axes[2];
+  t->is_batched = !expr_is(attention_extent(t->batch), 1);
+  t->folds_batch = attention_extent(t->batch)->hi > MOST_GRID;
+  return true;
+}
+
+bool plan_attention(struct program *p, const struct region *r, const struct program_options *o) {
+  struct planner planner = planner_of(p, r, o), *pl = &planner;
+  struct attention_plan *t = arena_new(p->arena, struct attention_plan);
+  struct kernel_plan *k = plan_kernel(p, KERNEL_ATTENTION, r, NULL);
+  t->r = r;
+  t->rounds = o->rounds;
+  if (!find_stage(t))
+    return false;
+  t->score = score_analyse(pl->s, pl->x, t->t, t->m, o->rounds);
+  choose_dtypes(t);
+  t->shape = shape_of(t);
+  t->blocks = attention_choose(&t->shape, o);
+  t->scales_queries = scales_queries(t);
+  t->sums_by_product = sums_by_product(t);
+  t->has_remainder = !expr_is_multiple(attention_extent(t->t->key), t->blocks.block_n);
+  t->has_whole = has_whole(t);
+  plan_epilogue(pl, t);
+  set_grid(pl, t, k);
+  note_accesses(pl, t, k);
+  k->attention = t;
+  k->num_warps = t->blocks.num_warps;
+  k->num_stages = t->blocks.num_stages;
+  k->space = attention_space(pl->arena, attention_extent(t->m), attention_extent(t->t->key),
+                             &t->shape, &t->blocks, o);
+  if (t->shape.has_half_precision)
+    k->sums = (struct kernel_sums){.tiles = 1, .columns = t->blocks.columns, .are_of_rows = true};
+  plan_launch(p, k);
+  return true;
+}

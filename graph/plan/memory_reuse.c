@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lives of buffers, and outputs in the memory of inputs: a sum in place of one of its operands.
+#include "base/map.h"
+#include "graph/plan/memory_plan.h"
+
+struct finding {
+  struct arena *a;
+  const struct buffer *counters;
+  size_t end; // launches
+  struct exprs *x;
+  struct map by_buffer; // to struct life
+  VEC(struct life *) lives;
+  VEC(struct in_place) taken;
+};
+
+static const struct expr *size_of(struct exprs *x, const struct buffer *b) {
+  const struct expr *bytes = expr_muli(x, b->numel, dtype_bytes(b->dtype));
+  const struct expr *units = expr_cdiv(x, bytes, expr_const(x, MEMORY_ALIGNMENT));
+  return expr_muli(x, units, MEMORY_ALIGNMENT);
+}
+
+static void touch(struct finding *f, struct buffer *b, size_t at) {
+  if (!b || b->role != BUFFER_TEMP || (at && b == f->counters))
+    return;
+  struct life *l = ptrmap_get(&f->by_buffer, b);
+  if (!l) {
+    l = arena_new(f->a, struct life);
+    l->buffer = b;
+    l->first = at;
+    l->size = size_of(f->x, b);
+    l->bytes = expr_hint(l->size);
+    l->storage = l;
+    vec_push(f->a, &f->lives, l);
+    ptrmap_put(f->a, &f->by_buffer, b, l);
+  }
+  l->last = at;
+  if ((l->is_counter = b == f->counters))
+    l->last = f->end;
+}
+
+static const struct launch *launch_at(const struct program *p, const uint32_t *order, size_t i) {
+  return &p->launches.at[order ? order[i] : i];
+}
+
+static void take(struct finding *f, const struct launch *l, const struct launch_reuse *r,
+                 size_t at) {
+  struct life *from = ptrmap_get(&f->by_buffer, r->from), *to = ptrmap_get(&f->by_buffer, r->to);
+  if (l->clears == r->to || from->last != at || to->first != at || from->is_given ||
+      to->storage != to)
+    return;
+  from->is_given = true;
+  to->storage = from->storage;
+  from->storage->last = to->last;
+  vec_push(f->a, &f->taken, (struct in_place){l, r->to});
+}
+
+struct lives memory_lives(const struct program *p, struct arena *a, const uint32_t *order,
+                          bool reuses) {
+  struct finding f = {
+      .a = a, .counters = p->counters, .end = p->launches.len, .x = p->graph->exprs};
+  touch(&f, p->counters, 0);
+  for (size_t i = 0; i < p->launches.len; i++) {
+    const struct launch *l = launch_at(p, order, i);
+    touch(&f, l->clears, i);
+    for (size_t j = 0; j < l->args.len; j++)
+      if (l->args.at[j].kind == LAUNCH_BUFFER)
+        touch(&f, l->args.at[j].buffer, i);
+  }
+  for (size_t i = 0; reuses && i < p->launches.len; i++) {
+    const struct launch *l = launch_at(p, order, i);
+    for (size_t j = 0; j < l->reuses.len; j++)
+      take(&f, l, &l->reuses.at[j], i);
+  }
+  return (struct lives){f.lives.len, f.lives.at, f.taken.len, f.taken.at};
+}
+
+// ---- kernels that write where they read ----
+
+static const char *parameter_of(const struct launch *l, const struct buffer *b) {
+  for (size_t i = 0; i < l->args.len; i++)
+    if (l->args.at[i].kind == LAUNCH_BUFFER && l->args.at[i].buffer == b)
+      return l->args.at[i].name;
+  UNREACHABLE();
+}
+
+void memory_order_kernels(struct program *p) {
+  for (size_t i = 0; i < p->in_place.len; i++) {
+    const struct launch *launch = p->in_place.at[i].launch;
+    if (kernel_text_add_barrier(p->arena, &launch->kernel->text,
+                                parameter_of(launch, p->in_place.at[i].to)))
+      kernel_print(p->arena, launch->kernel);
+  }
+}

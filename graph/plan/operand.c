@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operands of tl.dot are: loads that go in as they are, or computed values.
+#include "graph/plan/operand.h"
+
+static bool is_zero(const struct scalar *v) {
+  return v->kind == SCALAR_CONST &&
+         (dtype_is_float(v->dtype) ? v->constant.real == 0 : v->constant.integer == 0);
+}
+
+const struct scalar *operand_load(const struct scalar *v) {
+  if (v->kind == SCALAR_LOAD)
+    return v->buffer ? v : NULL;
+  if (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_LOAD &&
+      dtype_is_float(v->in[0]->dtype) && dtype_bits(v->in[0]->dtype) < dtype_bits(v->dtype))
+    return operand_load(v->in[0]);
+  if (v->kind == SCALAR_MASKED && is_zero(v->in[2]))
+    return operand_load(v->in[1]);
+  return NULL;
+}
+
+enum dtype operand_loaded(const struct scalar *v) {
+  const struct scalar *load = operand_load(v);
+  return load && dtype_is_float(load->dtype) ? load->dtype : DTYPE_NONE;
+}
+
+bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr *a,
+                      const struct expr *b) {
+  const struct scalar *load = operand_load(v);
+  const struct expr *stride, *rest;
+  return load && expr_linear(x, load->index, a, &stride, &rest) &&
+         expr_linear(x, rest, b, &stride, &rest);
+}
+
+enum dtype operand_dtype(const struct scalar *a, const struct scalar *b, enum dtype out) {
+  enum dtype x = operand_loaded(a), y = operand_loaded(b);
+  if (x == y && x != DTYPE_NONE)
+    return x;
+  if (a->dtype == DTYPE_F64 || b->dtype == DTYPE_F64)
+    return DTYPE_F64;
+  return out == DTYPE_F16 || out == DTYPE_BF16 ? out : DTYPE_F32;
+}

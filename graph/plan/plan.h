@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of planning share: the kernels that a region becomes, with everything that is
+// decided about them. graph/emit prints each kernel once from these data and decides nothing.
+#ifndef TILE_GRAPH_PLAN_PLAN_H
+#define TILE_GRAPH_PLAN_PLAN_H
+
+#include "graph/program/program.h"
+
+// ---- a region's expressions ----
+// A reduction whose result the rest of the region refers to by `result`.
+struct reduction_part {
+  const struct stage *stage;
+  const struct scalar *body, *result;
+};
+struct write_part {
+  const struct stage *stage;
+  struct buffer *buffer;
+  const struct expr *place;
+  const struct scalar *body;
+};
+// Expressions with what the region makes itself substituted, in order.
+struct region_parts {
+  VEC(struct reduction_part) reductions;
+  VEC(struct write_part) writes;
+};
+struct region_parts region_parts_of(struct program *p, const struct region *r);
+
+// ---- kernels ----
+enum kernel_kind { KERNEL_MAP, KERNEL_ROWS, KERNEL_SCAN, KERNEL_PRODUCT, KERNEL_ATTENTION };
+
+// A load or a store, in the order in which each program does them.
+struct kernel_access {
+  struct buffer *buffer;
+  const struct expr *place; // NULL: not an element of the program's own part of the axes
+  bool is_store;
+};
+
+struct kernel_plan {
+  enum kernel_kind kind;
+  const struct region *region;
+  const char *suffix; // behind the region's name; NULL: none
+  VEC(struct kernel_constant) constants;
+  const struct expr *grid[3]; // rules, over sizes and the constants' symbols; NULL: 1
+  unsigned num_warps, num_stages;
+  struct kernel_sums sums;
+  const char *space;                // as in struct graph_kernel
+  const struct expr *bytes, *flops; // NULL: the region's
+  union {                           // by kind
+    const struct map_plan *map;
+    const struct rows_kernel *rows;
+    const struct scan_plan *scan;
+    const struct product_kernel *product;
+    const struct attention_plan *attention;
+  };
+  struct buffer *clears; // filled with zeros before; NULL: none
+  // Last-block reduction: the program that is the last of its group to finish runs this kernel's
+  // body as well (graph/emit/last_block.c). NULL: none does.
+  struct kernel_plan *last_block;
+  const char *group, *group_size; // this program's group, NULL: there is one; programs in a group
+  VEC(struct kernel_access) accesses; // its own, without those of the last block
+};
+
+// What the choices for one region are made with.
+struct planner {
+  struct program *p;
+  const struct region *region;
+  const struct program_options *o;
+  struct arena *arena;
+  struct exprs *x;
+  struct scalars *s;
+};
+static inline struct planner planner_of(struct program *p, const struct region *r,
+                                        const struct program_options *o) {
+  return (struct planner){.p = p,
+                          .region = r,
+                          .o = o,
+                          .arena = p->arena,
+                          .x = p->regions->loops->exprs,
+                          .s = p->regions->loops->scalars};
+}
+
+// Appends the kernels of a region to the program's plans, with the buffers that they need between
+// them, or its copies and zeros.
+bool plan_region(struct program *p, const struct region *r, const struct program_options *o);
+// When all regions have been planned: zeros that no launch can clear get a kernel.
+bool plan_zeros(struct program *p, const struct program_options *o);
+struct kernel_plan *plan_kernel(struct program *p, enum kernel_kind kind, const struct region *r,
+                                const char *suffix);
+// The kernel is launched next.
+void plan_launch(struct program *p, struct kernel_plan *k);
+// `last` becomes the last-block reduction of `k`, of so many groups of programs. False: it cannot,
+// since it writes what `k` reads as constant.
+bool plan_last_block(struct program *p, struct kernel_plan *k, struct kernel_plan *last,
+                     int64_t groups, const char *group, const char *group_size);
+// A compile-time parameter with its default. Returns its symbol in rules of grids.
+const struct expr *plan_constant(struct program *p, struct kernel_plan *k, const char *name,
+                                 int64_t value);
+// A buffer between two launches.
+struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
+                              const struct expr *numel);
+// The program's counters, at least so many: zeros before every launch, and to be left so.
+struct buffer *plan_counters(struct program *p, int64_t count);
+// How many multiprocessors a device like the target's has.
+unsigned plan_multiprocessors(const struct program_options *o);
+bool plan_is_host(const struct program_options *o);
+
+// ---- spaces of configurations (graph/plan/space.c) ----
+// Dimensions: powers of two for which a source that was written for blocks of `block` along
+// `extent` stays right, or any; each with what was chosen. The end: the text.
+void space_put_blocks(struct strbuf *out, const char *name, const struct expr *extent,
+                      unsigned block, unsigned least, unsigned most);
+void space_put_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
+                      unsigned most);
+const char *space_end(struct arena *a, struct strbuf *out);
+
+// ---- without a kernel (graph/plan/copy.c) ----
+// Copies and zeros alone. False: it needs a kernel.
+bool plan_without_kernel(struct program *p, const struct region *r);
+
+// ---- what may be in the same memory (graph/plan/reuse.c) ----
+// Notes in the launch which outputs can take the memory of which inputs.
+void plan_find_reuses(struct program *p, const struct kernel_plan *k, struct launch *l);
+// The kernel's launch as far as memory is concerned: buffers, what is cleared, what may be reused.
+struct launch plan_launch_of(struct program *p, const struct kernel_plan *k);
+
+// ---- kinds ----
+bool plan_map(struct program *p, const struct region *r, const struct program_options *o);
+bool plan_rows(struct program *p, const struct region *r, const struct program_options *o);
+bool plan_row_column(struct program *p, const struct region *r, const struct program_options *o);
+bool plan_scan(struct program *p, const struct region *r, const struct program_options *o);
+bool plan_product(struct program *p, const struct region *r, const struct program_options *o);
+bool plan_attention(struct program *p, const struct region *r, const struct program_options *o);
+
+#endif

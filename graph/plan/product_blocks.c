@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which blocks a product is cut into. Rates are those measured with the kernel of
+// tutorials/06-matmul (docs/performance.md); the model on top says how well so many blocks of a
+// size fill a device.
+#include "base/str.h"
+#include "graph/plan/product_plan.h"
+
+#include <math.h>
+
+struct candidate {
+  uint16_t m, n, k; // k counts elements of 16 bits; half as many of 32, twice as many of 8
+  uint8_t warps, stages;
+  uint8_t side_by_side; // programs that a multiprocessor holds
+  double rate;          // TFLOP/s of a device full of them, of half precision
+};
+
+static const struct candidate half_precision[] = {
+    {128, 256, 128, 8, 2, 1, 510}, {256, 128, 32, 8, 4, 1, 490}, {128, 128, 64, 4, 3, 2, 490},
+    {128, 128, 32, 4, 4, 2, 455},  {64, 128, 64, 4, 4, 2, 400},  {128, 64, 64, 4, 4, 2, 400},
+    {64, 64, 64, 4, 4, 3, 300},    {32, 128, 64, 4, 4, 2, 230},  {128, 32, 64, 4, 4, 2, 230},
+    {64, 32, 64, 4, 4, 4, 200},    {32, 64, 64, 4, 4, 4, 200},   {32, 32, 64, 4, 4, 6, 120},
+    {16, 128, 64, 4, 5, 2, 120},   {128, 16, 64, 4, 5, 2, 120},  {16, 64, 128, 4, 4, 3, 100},
+    {64, 16, 128, 4, 4, 3, 100},   {16, 32, 128, 4, 4, 4, 70},   {32, 16, 128, 4, 4, 4, 70},
+    {16, 16, 128, 4, 4, 6, 40},
+};
+
+// Two products that share an operand: registers for two accumulators. What a block with twice the
+// columns does, less a little.
+static const struct candidate pairs[] = {
+    {128, 64, 64, 4, 2, 2, 490}, {128, 128, 64, 8, 3, 1, 440}, {64, 64, 64, 4, 3, 3, 380},
+    {32, 64, 64, 4, 4, 2, 230},  {64, 32, 64, 4, 4, 3, 290},   {32, 32, 64, 4, 4, 4, 190},
+    {16, 64, 64, 4, 5, 2, 120},  {64, 16, 64, 4, 4, 4, 190},   {16, 32, 128, 4, 4, 3, 100},
+    {32, 16, 128, 4, 4, 3, 110}, {16, 16, 128, 4, 4, 4, 70},
+};
+
+// Operands that are computed element by element, as images under a convolution are.
+static const struct candidate gathered[] = {
+    {128, 128, 32, 8, 3, 1, 150}, {128, 64, 32, 8, 3, 1, 100}, {64, 128, 32, 8, 3, 2, 100},
+    {64, 64, 32, 4, 3, 2, 60},    {32, 64, 32, 4, 3, 3, 40},   {64, 32, 32, 4, 3, 3, 40},
+    {32, 32, 32, 4, 3, 4, 25},    {16, 64, 32, 4, 3, 4, 20},   {64, 16, 32, 4, 3, 4, 20},
+    {16, 32, 32, 4, 3, 4, 12},    {32, 16, 32, 4, 3, 4, 12},   {16, 16, 32, 4, 3, 6, 8},
+};
+
+// Without matrix instructions, chains of fma.
+static const struct candidate singles[] = {
+    {128, 128, 32, 8, 3, 1, 45}, {128, 64, 32, 4, 3, 2, 42}, {64, 128, 32, 4, 3, 2, 42},
+    {64, 64, 64, 4, 3, 3, 35},   {32, 64, 64, 4, 3, 4, 25},  {64, 32, 64, 4, 3, 4, 25},
+    {32, 32, 64, 4, 3, 6, 18},   {16, 64, 64, 4, 3, 5, 15},  {64, 16, 64, 4, 3, 5, 15},
+    {16, 32, 64, 4, 3, 6, 10},   {32, 16, 64, 4, 3, 6, 10},  {16, 16, 64, 4, 3, 8, 6},
+};
+
+static const struct candidate doubles[] = {
+    {64, 64, 64, 4, 3, 2, 40}, {32, 64, 64, 4, 3, 3, 28}, {64, 32, 64, 4, 3, 3, 28},
+    {32, 32, 64, 4, 3, 4, 18}, {16, 32, 64, 4, 3, 6, 10}, {32, 16, 64, 4, 3, 6, 10},
+    {16, 16, 64, 4, 3, 8, 6},
+};
+
+struct candidates {
+  const struct candidate *at;
+  size_t count;
+};
+
+static struct candidates candidates_of(const struct product_shape *s) {
+  if (s->dtype == DTYPE_F64)
+    return (struct candidates){doubles, COUNT_OF(doubles)};
+  if (s->dtype == DTYPE_F32)
+    return (struct candidates){singles, COUNT_OF(singles)};
+  if (s->is_gathered)
+    return (struct candidates){gathered, COUNT_OF(gathered)};
+  if (s->products > 1)
+    return (struct candidates){pairs, COUNT_OF(pairs)};
+  return (struct candidates){half_precision, COUNT_OF(half_precision)};
+}
+
+static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static unsigned power_from(int64_t n, unsigned least, unsigned most) {
+  unsigned p = least;
+  while (p < most && p < n)
+    p *= 2;
+  return p;
+}
+
+static unsigned least_k(enum dtype t) { return dtype_bits(t) == 8 ? 32 : 16; }
+
+// A block that divides k needs no masks.
+static unsigned candidate_k(const struct candidate *c, const struct product_shape *s) {
+  unsigned least = least_k(s->dtype), most = c->k * 16 / dtype_bits(s->dtype);
+  unsigned k = power_from(s->k, least, most < least ? least : most), divides = k;
+  while (divides > 2 * least && s->k % divides != 0)
+    divides /= 2;
+  return s->k % divides == 0 ? divides : k;
+}
+
+// Are blocks so large that the half of one lies beyond the end?
+static bool is_oversized(const struct candidate *c, const struct product_shape *s) {
+  return (c->m > 16 && c->m / 2 >= s->m) || (c->n > 16 && c->n / 2 >= s->n);
+}
+
+// A second accumulator, or an epilogue that loads, takes registers that the largest blocks lack.
+static bool is_too_much(const struct candidate *c, const struct product_shape *s) {
+  unsigned per_thread = (unsigned)c->m * c->n / (c->warps * 32u);
+  return per_thread * s->products > 128;
+}
+
+// Microseconds that the product takes.
+static double duration(const struct candidate *c, const struct product_shape *s, unsigned split,
+                       unsigned multiprocessors) {
+  int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch * split;
+  unsigned block_k = candidate_k(c, s);
+  double iterations = (double)cdiv(cdiv(s->k, split), block_k);
+  double each = (double)cdiv(programs, multiprocessors); // programs of a multiprocessor
+  double together = each < c->side_by_side ? each : c->side_by_side;
+  double full = c->side_by_side == 1
+                    ? 1
+                    : 0.6 + 0.4 * (together - 1) / (c->side_by_side - 1); // what of the rate is had
+  double scale = dtype_bits(s->dtype) == 8 ? 1.8 : 1;
+  double flops = 2.0 * c->m * c->n * block_k * iterations * s->products * multiprocessors;
+  double computing = each * flops / (c->rate * scale * full * 1e6);
+  double starting = 1.5 * ceil(each / c->side_by_side);
+  double bytes =
+      dtype_bits(s->dtype) / 8.0 * (double)s->batch *
+          ((double)s->m * (double)s->k + (double)s->products * (double)s->n * (double)s->k) +
+      2.0 * (double)s->batch * (double)s->m * (double)s->n;
+  double moving = bytes / 4.0e6;
+  // What is under way at once bounds how fast memory can come: 700 ns after it was asked for.
+  double asked = (c->stages - 1.0) * block_k * (c->m + c->n) * dtype_bits(s->dtype) / 8.0;
+  double at_once = asked * fmin((double)programs, c->side_by_side * (double)multiprocessors);
+  double waiting = bytes / fmax(at_once / 0.9, 1);
+  double sharing = split == 1 ? 0 : 2.5 + split * 8.0 * (double)(s->batch * s->m * s->n) / 2.5e6;
+  return fmax(computing, fmax(moving, waiting)) + starting + sharing;
+}
+
+// Shares of k are whole blocks.
+static bool may_split(const struct candidate *c, const struct product_shape *s, unsigned split,
+                      const struct program_options *o) {
+  int64_t multiprocessors = plan_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
+  if (split == 1)
+    return true;
+  if (o->bounds_parts && part * split > o->parts_bytes)
+    return false;
+  int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch;
+  return s->may_split && programs * 2 <= multiprocessors &&
+         programs * split <= 4 * multiprocessors &&
+         cdiv(s->k, split) >= 4 * (int64_t)candidate_k(c, s) && s->products == 1;
+}
+
+static unsigned group_of(const struct product_shape *s, unsigned block_m, unsigned block_n) {
+  int64_t rows = cdiv(s->m, block_m);
+  if (s->n <= block_n)
+    return 1;
+  return rows < 8 ? power_from(rows, 1, 8) : 8;
+}
+
+struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {
+  struct candidates list = candidates_of(s);
+  unsigned multiprocessors = plan_multiprocessors(o);
+  const struct candidate *best = NULL;
+  unsigned best_split = 1;
+  double least = HUGE_VAL;
+  for (size_t i = 0; i < list.count; i++) {
+    const struct candidate *c = &list.at[i];
+    bool is_last = i + 1 == list.count;
+    if ((is_oversized(c, s) || is_too_much(c, s)) && !is_last)
+      continue;
+    if (plan_is_host(o) && (unsigned)c->m * c->n > 64 * 64)
+      continue; // code that has an instruction for each element grows too large
+    for (unsigned split = 1; split <= 32; split *= 2) {
+      double time = may_split(c, s, split, o) && !(is_last && best && is_oversized(c, s))
+                        ? duration(c, s, split, multiprocessors)
+                        : HUGE_VAL;
+      if (time < least) {
+        least = time;
+        best = c;
+        best_split = split;
+      }
+    }
+  }
+  unsigned block_k = candidate_k(best, s);
+  return (struct product_plan){.block_m = best->m,
+                               .block_n = best->n,
+                               .block_k = block_k,
+                               .group_m = group_of(s, best->m, best->n),
+                               .split_k = best_split,
+                               .num_warps = best->warps,
+                               .num_stages = best->stages};
+}
+
+// ---- what a tuner may try ----
+
+const char *product_space(struct arena *a, const struct expr *const extents[3],
+                          const struct product_shape *s, const struct product_plan *p,
+                          const struct program_options *o) {
+  unsigned k = 512 / dtype_bits(s->dtype);    // a block of 32 half-precision elements
+  unsigned most = plan_is_host(o) ? 32 : 256; // there an instruction for each element
+  struct strbuf out = {.arena = a};
+  bool splits = p->split_k > 1; // there are counters for so many blocks
+  space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16, most);
+  space_put_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16, most);
+  if (!splits) // else the parts are so many blocks of this size
+    space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, k, 4 * k);
+  space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_host(o) ? 4 : 8);
+  strbuf_printf(&out, ", num_stages=%s", plan_is_host(o) ? "" : "2,3,4,5");
+  if (plan_is_host(o))
+    strbuf_printf(&out, "%u", p->num_stages);
+  return space_end(a, &out);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions around a matrix product. Where there are few programs and k is long, k is split: each
+// program writes the sums of its part, and the last one of a block to do so adds them up in order
+// and does the rest. Where that were much for one program, a second kernel does it.
+#include "graph/plan/product_plan.h"
+
+#include "graph/plan/accesses.h"
+#include "graph/plan/operand.h"
+
+enum { MOST_GRID = 65535 };
+
+static const struct expr *extent(const struct expr *axis) { return product_extent(axis); }
+
+const struct expr *product_offset(struct scalars *s, struct exprs *x, const struct product *g,
+                                  const struct expr *e) {
+  const struct expr *zero = expr_const(x, 0);
+  return g->is_batched ? e : index_substitute(s, e, 1, &g->batch, &zero);
+}
+
+const struct scalar *product_value(struct scalars *s, struct exprs *x, const struct product *g,
+                                   const struct scalar *v) {
+  const struct expr *zero = expr_const(x, 0);
+  return g->is_batched ? v : scalar_substitute(s, v, 1, &g->batch, &zero);
+}
+
+bool product_has_stage(const struct product *g, const struct stage *s) {
+  for (unsigned i = 0; i < g->count; i++)
+    if (g->stages[i] == s)
+      return true;
+  return false;
+}
+
+// ---- choosing ----
+
+static void count_tile(void *user, const struct scalar *load) {
+  struct product *g = user;
+  if (load->buffer && !region_maker(g->r, load->buffer))
+    g->shape.tiles += expr_has_symbol(load->index, g->m) && expr_has_symbol(load->index, g->n);
+}
+
+static void find_shape(struct exprs *x, struct product *g) {
+  struct product_shape *s = &g->shape;
+  s->batch = expr_likely(extent(g->batch));
+  s->m = expr_likely(extent(g->m));
+  s->n = expr_likely(extent(g->n));
+  s->k = expr_likely(extent(g->k));
+  s->dtype = g->dtype;
+  s->products = g->count;
+  for (unsigned i = 0; i < g->count; i++)
+    s->is_gathered = s->is_gathered || !operand_is_plain(x, g->stages[i]->a, g->m, g->k) ||
+                     !operand_is_plain(x, g->stages[i]->b, g->n, g->k);
+  s->may_split = !g->folds_batch;
+  for (size_t i = 0; i < g->r->stages.len; i++)
+    if (g->r->stages.at[i]->kind == STAGE_MAP)
+      scalar_loads(g->r->stages.at[i]->body, count_tile, g);
+}
+
+static bool take_stages(struct product *g) {
+  for (size_t i = 0; i < g->r->stages.len; i++) {
+    const struct stage *s = g->r->stages.at[i];
+    if (s->kind != STAGE_PRODUCT)
+      continue;
+    if (g->count == MOST_PRODUCTS)
+      return false;
+    g->stages[g->count++] = s;
+  }
+  if (!g->count)
+    return false;
+  const struct stage *s = g->stages[0];
+  g->batch = s->axes[0];
+  g->m = s->axes[1];
+  g->n = s->axes[2];
+  g->k = s->axes[3];
+  g->sum = s->dtype;
+  g->dtype = operand_dtype(s->a, s->b, s->out->dtype);
+  for (unsigned i = 1; i < g->count; i++)
+    if (operand_dtype(g->stages[i]->a, g->stages[i]->b, g->stages[i]->out->dtype) != g->dtype)
+      g->dtype = DTYPE_F32;
+  if (g->dtype == DTYPE_F64)
+    g->sum = DTYPE_F64;
+  g->is_batched = !expr_is(extent(g->batch), 1);
+  g->folds_batch = extent(g->batch)->hi > MOST_GRID;
+  return true;
+}
+
+// What follows, and where the sums of parts are.
+static void plan_epilogue(struct planner *pl, struct product *g) {
+  g->epilogue = region_parts_of(pl->p, g->r);
+  for (size_t i = 0; i < g->epilogue.writes.len; i++) {
+    struct write_part *w = &g->epilogue.writes.at[i];
+    w->place = product_offset(pl->s, pl->x, g, w->place);
+    w->body = product_has_stage(g, w->stage) ? scalar_load(pl->s, w->buffer, w->place)
+                                             : product_value(pl->s, pl->x, g, w->body);
+  }
+}
+
+// ---- a split k ----
+
+static const struct expr *place_of_part(struct planner *pl, struct product *g) {
+  struct exprs *x = pl->x;
+  const struct expr *at = expr_add(x, expr_mul(x, g->part, extent(g->batch)), g->batch);
+  at = expr_add(x, expr_mul(x, at, extent(g->m)), g->m);
+  return product_offset(pl->s, x, g, expr_add(x, expr_mul(x, at, extent(g->n)), g->n));
+}
+
+static void create_parts(struct planner *pl, struct product *g) {
+  const struct expr *count = expr_const(pl->x, g->plan.split_k);
+  g->part = expr_symbol(pl->x, "part", 0, g->plan.split_k - 1, count);
+  const struct expr *sizes[4] = {count, extent(g->batch), extent(g->m), extent(g->n)};
+  g->parts = plan_temporary(pl->p, "parts", g->sum, expr_product(pl->x, sizes, 4));
+  g->part_offset = place_of_part(pl, g);
+}
+
+// ---- kernels ----
+
+// Those of products are given by their sums.
+static void know_products(struct planner *pl, struct access_walk *w, const struct product *g) {
+  for (unsigned i = 0; i < g->count; i++) {
+    const struct stage *s = g->stages[i];
+    const struct scalar *load =
+        scalar_load(pl->s, s->out, product_offset(pl->s, pl->x, g, s->offset));
+    access_given(w, load);
+    access_given(w, scalar_convert(pl->s, load, g->sum));
+  }
+}
+
+static void note_accesses(struct planner *pl, struct kernel_plan *k) {
+  const struct product *g = k->product->product;
+  struct access_walk w = {.arena = pl->arena, .k = k};
+  for (unsigned i = 0; i < g->count && k->product->step != PRODUCT_SUM; i++) {
+    access_any(&w, g->stages[i]->a);
+    access_any(&w, g->stages[i]->b);
+  }
+  if (k->product->step == PRODUCT_PARTS) {
+    access_store(&w, g->parts, g->part_offset);
+    return;
+  }
+  if (k->product->step == PRODUCT_SUM)
+    access_buffer(&w, g->parts, false);
+  know_products(pl, &w, g);
+  for (size_t i = 0; i < g->epilogue.writes.len; i++)
+    access_write(&w, &g->epilogue.writes.at[i]);
+}
+
+static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g,
+                                     enum product_step step, const char *suffix, unsigned block_m,
+                                     unsigned block_n, unsigned group_m) {
+  struct kernel_plan *k = plan_kernel(pl->p, KERNEL_PRODUCT, g->r, suffix);
+  struct product_kernel *kernel = arena_new(pl->arena, struct product_kernel);
+  struct exprs *x = pl->x;
+  *kernel = (struct product_kernel){g, step, block_m, block_n, group_m};
+  k->product = kernel;
+  const struct expr *m = plan_constant(pl->p, k, "BLOCK_M", block_m),
+                    *n = plan_constant(pl->p, k, "BLOCK_N", block_n);
+  if (step != PRODUCT_SUM)
+    plan_constant(pl->p, k, "BLOCK_K", g->plan.block_k);
+  if (group_m > 1)
+    plan_constant(pl->p, k, "GROUP_M", group_m);
+  k->grid[0] = expr_mul(x, expr_cdiv(x, extent(g->m), m), expr_cdiv(x, extent(g->n), n));
+  k->grid[1] = extent(g->batch);
+  k->grid[2] = step == PRODUCT_PARTS ? expr_const(x, g->plan.split_k) : NULL;
+  if (g->folds_batch && step != PRODUCT_SUM) {
+    k->grid[0] = expr_mul(x, k->grid[0], k->grid[1]);
+    k->grid[1] = NULL;
+  }
+  note_accesses(pl, k);
+  return k;
+}
+
+enum { SUM_M = 4, SUM_N = 128, MOST_LAST_BLOCK_BYTES = 256 << 10, MOST_GROUPS = 4096 };
+
+// The sum of parts as a kernel of its own.
+static void plan_sum(struct planner *pl, const struct product *g) {
+  struct kernel_plan *k = kernel_of(pl, g, PRODUCT_SUM, "sum", SUM_M, SUM_N, 1);
+  k->num_warps = 4;
+  k->bytes = expr_muli(pl->x, g->parts->numel, dtype_bytes(g->sum));
+  k->flops = g->parts->numel;
+  plan_launch(pl->p, k);
+}
+
+// The sum of parts by the last program of each block. False: that were much for one program.
+static bool sum_in_last_block(struct planner *pl, const struct product *g, struct kernel_plan *k) {
+  const struct product_plan *plan = &g->plan;
+  struct exprs *x = pl->x;
+  int64_t groups,
+      bytes = (int64_t)plan->block_m * plan->block_n * plan->split_k * dtype_bytes(g->sum);
+  const struct expr *m = expr_cdiv(x, extent(g->m), expr_const(x, plan->block_m)),
+                    *n = expr_cdiv(x, extent(g->n), expr_const(x, plan->block_n));
+  if (bytes > MOST_LAST_BLOCK_BYTES ||
+      !expr_is_const(expr_mul(x, expr_mul(x, m, n), extent(g->batch)), &groups) ||
+      groups > MOST_GROUPS)
+    return false;
+  struct kernel_plan *sum =
+      kernel_of(pl, g, PRODUCT_SUM, "sum", plan->block_m, plan->block_n, plan->group_m);
+  return plan_last_block(pl->p, k, sum, groups,
+                         g->is_batched ? "tl.program_id(1) * tl.num_programs(0) + tl.program_id(0)"
+                                       : "tl.program_id(0)",
+                         "tl.num_programs(2)");
+}
+
+bool plan_product(struct program *p, const struct region *r, const struct program_options *o) {
+  struct planner planner = planner_of(p, r, o), *pl = &planner;
+  struct product *g = arena_new(p->arena, struct product);
+  g->r = r;
+  g->rounds = o->rounds;
+  if (!take_stages(g))
+    return false;
+  find_shape(pl->x, g);
+  g->plan = product_choose(&g->shape, o);
+  plan_epilogue(pl, g);
+  bool splits = g->plan.split_k > 1, sums_later = false;
+  if (splits)
+    create_parts(pl, g);
+  struct kernel_plan *k = kernel_of(pl, g, splits ? PRODUCT_PARTS : PRODUCT_WHOLE, NULL,
+                                    g->plan.block_m, g->plan.block_n, g->plan.group_m);
+  if (splits && !sum_in_last_block(pl, g, k)) {
+    sums_later = true;
+    k->suffix = "parts";
+  }
+  const struct expr *extents[3] = {extent(g->m), extent(g->n), extent(g->k)};
+  k->num_warps = g->plan.num_warps;
+  k->num_stages = g->plan.num_stages;
+  k->space = product_space(pl->arena, extents, &g->shape, &g->plan, o);
+  if (dtype_bits(g->dtype) <= 16)
+    k->sums.tiles = g->count;
+  plan_launch(p, k);
+  if (sums_later)
+    plan_sum(pl, g);
+  return true;
+}

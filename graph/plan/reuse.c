@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// In-place outputs: which outputs of a launch can take the memory of one of its inputs. The
+// elements of both have the same size, and each program reads an element of the input only where,
+// and before, it writes that of the output: nobody misses what is overwritten.
+#include "graph/plan/plan.h"
+
+struct span_of_use {
+  const struct expr *place; // of all of them; NULL: they differ, or are not known
+  size_t first, last;       // in the order of the text
+  bool is_read, is_written;
+};
+
+static struct span_of_use use_of(const struct kernel_access *accesses, size_t count,
+                                 const struct buffer *b) {
+  struct span_of_use u = {0};
+  for (size_t i = 0; i < count; i++) {
+    const struct kernel_access *a = &accesses[i];
+    if (a->buffer != b)
+      continue;
+    bool is_first = !u.is_read && !u.is_written;
+    u.place = is_first || u.place == a->place ? a->place : NULL;
+    u.first = is_first ? i : u.first;
+    u.last = i;
+    u.is_read |= !a->is_store;
+    u.is_written |= a->is_store;
+  }
+  return u;
+}
+
+// Programs share out the region's axes; a place without one of them may be that of several.
+static bool is_of_one_program(const struct region *r, const struct expr *place) {
+  for (uint32_t i = 0; i < r->rank; i++)
+    if (!expr_is(r->axes[i]->symbol->limit, 1) && !expr_has_symbol(place, r->axes[i]))
+      return false;
+  return true;
+}
+
+static bool is_alike(const struct buffer *a, const struct buffer *b) {
+  return a->numel == b->numel && dtype_bytes(a->dtype) == dtype_bytes(b->dtype);
+}
+
+static void find_reuses(struct arena *arena, const struct kernel_plan *k,
+                        const struct kernel_access *accesses, size_t count, struct launch *l) {
+  for (size_t i = 0; i < l->args.len; i++) {
+    struct buffer *to = l->args.at[i].buffer;
+    if (!to || to->role != BUFFER_TEMP)
+      continue;
+    struct span_of_use out = use_of(accesses, count, to);
+    if (!out.place || out.is_read || !is_of_one_program(k->region, out.place))
+      continue;
+    for (size_t j = 0; j < l->args.len; j++) {
+      struct buffer *from = l->args.at[j].buffer;
+      if (!from || from == to || from->role != BUFFER_TEMP || !is_alike(from, to))
+        continue;
+      struct span_of_use in = use_of(accesses, count, from);
+      if (in.is_read && !in.is_written && in.place == out.place && in.last < out.first)
+        vec_push(arena, &l->reuses, (struct launch_reuse){from, to});
+    }
+  }
+}
+
+void plan_find_reuses(struct program *p, const struct kernel_plan *k, struct launch *l) {
+  VEC(struct kernel_access) all = {0};
+  for (size_t i = 0; i < k->accesses.len; i++)
+    vec_push(p->arena, &all, k->accesses.at[i]);
+  for (size_t i = 0; k->last_block && i < k->last_block->accesses.len; i++)
+    vec_push(p->arena, &all, (struct kernel_access){k->last_block->accesses.at[i].buffer});
+  find_reuses(p->arena, k, all.at, all.len, l);
+}
+
+// ---- a launch before its kernel is printed ----
+
+static void add_buffer(struct arena *a, struct launch *l, struct buffer *b, bool is_written) {
+  for (size_t i = 0; i < l->args.len; i++)
+    if (l->args.at[i].buffer == b) {
+      l->args.at[i].is_written |= is_written;
+      return;
+    }
+  vec_push(a, &l->args, (struct launch_arg){LAUNCH_BUFFER, .buffer = b, .is_written = is_written});
+}
+
+static void add_buffers(struct arena *a, struct launch *l, const struct kernel_plan *k,
+                        bool is_written) {
+  for (size_t i = 0; i < k->accesses.len; i++)
+    if (k->accesses.at[i].is_store == is_written)
+      add_buffer(a, l, k->accesses.at[i].buffer, is_written);
+}
+
+struct launch plan_launch_of(struct program *p, const struct kernel_plan *k) {
+  struct launch l = {.region = k->region, .clears = k->clears};
+  for (int is_written = 0; is_written < 2; is_written++) {
+    add_buffers(p->arena, &l, k, is_written);
+    if (k->last_block)
+      add_buffers(p->arena, &l, k->last_block, is_written);
+  }
+  if (k->last_block)
+    add_buffer(p->arena, &l, p->counters, true);
+  plan_find_reuses(p, k, &l);
+  return l;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tier-1 code: a version of a kernel that compiles fast. The time to compile a product grows with
+// the code of one thread, which has an instruction for every sum that the thread holds, in the loop
+// and behind it. Tier-1 code has more warps for the same blocks, and one masked loop over the keys
+// where attention has two loops.
+//
+// The results are the same bits. A sum of matrix instructions adds its products in the order of k,
+// whichever warp holds it; the epilogue is elementwise; rows that are reduced stay in one warp, in
+// the same lanes; and a mask that keeps everything changes nothing.
+#include "graph/plan/tier1.h"
+
+#include "graph/plan/attention_plan.h"
+
+#include <string.h>
+
+enum {
+  MOST_SUMS = 64,   // of a thread of tier-1 code
+  MOST_WARPS = 16,  // more leave each thread too few registers
+  WARP_ROWS = 16,   // of the rows of a matrix instruction: a row is within a warp
+  SUMS_APART = 128, // above it `sink-loop-reductions` adds up rows in another order
+};
+
+static uint32_t constant_of(const struct graph_kernel *k, const char *name) {
+  uint64_t n;
+  for (size_t i = 0; i < k->constants.len; i++)
+    if (strcmp(k->constants.at[i].name, name) == 0 &&
+        str_to_u64(str_from(k->constants.at[i].value), &n) && n <= UINT32_MAX)
+      return (uint32_t)n;
+  return 0;
+}
+
+static uint32_t tier1_warps(const struct graph_kernel *k) {
+  uint64_t rows = constant_of(k, "BLOCK_M"), columns = constant_of(k, "BLOCK_N");
+  uint64_t sums = rows * (columns * k->sums.tiles + k->sums.columns) / 32;
+  uint32_t warps = k->num_warps, most = MOST_WARPS;
+  if (k->sums.are_of_rows && rows / WARP_ROWS < most)
+    most = (uint32_t)(rows / WARP_ROWS);
+  bool has_room = warps && sums / warps <= SUMS_APART && rows <= 32 * (uint64_t)warps;
+  if (!warps || (k->sums.are_of_rows && !has_room))
+    return warps;
+  while (warps * 2 <= most && sums / warps > MOST_SUMS)
+    warps *= 2;
+  return warps;
+}
+
+static bool take_one_loop(struct arena *a, struct graph_kernel *k) {
+  const struct kernel_constant *from = k->constants.at;
+  if (constant_of(k, KERNEL_LOOPS) != 2)
+    return false;
+  k->constants.at = arena_array(a, struct kernel_constant, k->constants.len);
+  for (size_t i = 0; i < k->constants.len; i++) {
+    k->constants.at[i] = from[i];
+    if (strcmp(from[i].name, KERNEL_LOOPS) == 0)
+      k->constants.at[i].value = "1";
+  }
+  return true;
+}
+
+bool kernel_tier1_form(struct arena *a, const struct graph_kernel *k, struct graph_kernel *ret) {
+  *ret = *k;
+  ret->num_warps = tier1_warps(k);
+  return take_one_loop(a, ret) || ret->num_warps != k->num_warps;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels as data: their sources, and the grids that follow from their constants.
+#include "graph/program/program.h"
+
+#include <inttypes.h>
+
+void kernel_print(struct arena *a, struct graph_kernel *k) {
+  k->source = kernel_text_source(a, &k->text, k->name, k->constants.at, k->constants.len);
+}
+
+const struct expr *program_constant(struct program *p, const char *name) {
+  struct str key = str_from(name);
+  const struct expr *symbol = map_get(&p->constants, key);
+  if (symbol)
+    return symbol;
+  symbol = expr_symbol(p->regions->loops->exprs, name, 1, INT32_MAX, NULL);
+  map_put(p->arena, &p->constants, key, (void *)(uintptr_t)symbol);
+  return symbol;
+}
+
+const struct expr *grid_value(struct exprs *x, const struct expr *rule,
+                              const struct graph_kernel *k) {
+  for (size_t i = 0; i < k->constants.len; i++) {
+    const struct kernel_constant *c = &k->constants.at[i];
+    int64_t n;
+    if (!str_to_i64(str_from(c->value), &n))
+      continue;
+    const struct expr *value = expr_const(x, n);
+    rule = expr_substitute(x, rule, 1, &c->symbol, &value);
+  }
+  return rule;
+}
+
+// Is the symbol one of those that the text may name?
+static bool is_named(const struct launch *l, const struct expr *symbol) {
+  for (size_t i = 0; i < l->args.len; i++)
+    if (l->args.at[i].kind == LAUNCH_SIZE && l->args.at[i].size == symbol)
+      return true;
+  for (size_t i = 0; i < l->kernel->constants.len; i++)
+    if (l->kernel->constants.at[i].symbol == symbol)
+      return true;
+  return false;
+}
+
+static bool is_of_parameters(const struct launch *l, const struct expr *e) {
+  bool known = e->kind != EXPR_SYMBOL || is_named(l, e);
+  for (uint32_t i = 0; known && i < e->count; i++)
+    known = is_of_parameters(l, e->in[i]);
+  return known;
+}
+
+// Sizes under the names of the kernel's parameters.
+static const struct expr *with_parameters(struct exprs *x, const struct launch *l,
+                                          const struct expr *rule) {
+  for (size_t i = 0; i < l->args.len; i++) {
+    const struct launch_arg *a = &l->args.at[i];
+    if (a->kind != LAUNCH_SIZE)
+      continue;
+    const struct expr *name = expr_symbol(x, a->name, a->size->lo, a->size->hi, NULL);
+    rule = expr_substitute(x, rule, 1, &a->size, &name);
+  }
+  return rule;
+}
+
+const char *launch_grid_text(struct arena *a, struct exprs *x, const struct launch *l) {
+  struct strbuf out = {.arena = a};
+  bool known = true;
+  for (int d = 0; d < 3 && known; d++) {
+    known = is_of_parameters(l, l->grid_rule[d]);
+    strbuf_puts(&out, d ? "," : "");
+    expr_print(with_parameters(x, l, l->grid_rule[d]), &out);
+  }
+  const char *text = known ? arena_strdup(a, strbuf_cstr(&out)) : NULL;
+  strbuf_finish(&out);
+  return text;
+}
+
+// ---- all kernels of a program ----
+
+void program_share_kernels(struct program *p) {
+  struct map seen = {0};
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct launch *l = &p->launches.at[i];
+    struct str source = str_from(l->kernel->source);
+    struct graph_kernel *k = map_get(&seen, source);
+    if (k)
+      l->kernel = k;
+    else
+      map_put(p->arena, &seen, source, l->kernel);
+  }
+}
+
+// A name that stands for another source already gets a number behind it. `last`: the last number of
+// each name, so that a name that many kernels have does not try them all.
+static void name_kernel(struct program *p, struct map *names, struct map *last,
+                        struct graph_kernel *k) {
+  const char *name = k->name;
+  uintptr_t n = (uintptr_t)map_get(last, str_from(k->name));
+  for (n = n ? n : 1; map_get(names, str_from(name)); n++)
+    name = arena_printf(p->arena, "%s_%u", k->name, (unsigned)n + 1);
+  map_put(p->arena, last, str_from(k->name), (void *)n);
+  if (name != k->name) {
+    k->name = name;
+    kernel_print(p->arena, k);
+  }
+  map_put(p->arena, names, str_from(name), k);
+}
+
+void program_name_kernels(struct program *p) {
+  struct map names = {0}, last = {0};
+  size_t kept = 0;
+  for (size_t i = 0; i < p->kernels.len; i++)
+    p->kernels.at[i]->id = UINT32_MAX;
+  for (size_t i = 0; i < p->launches.len; i++) {
+    struct graph_kernel *k = p->launches.at[i].kernel;
+    if (k->id != UINT32_MAX)
+      continue;
+    k->id = (uint32_t)kept;
+    name_kernel(p, &names, &last, k);
+    p->kernels.at[kept++] = k;
+  }
+  p->kernels.len = kept;
+}
+
+void program_keep_buffers(struct program *p) {
+  const struct loops *l = p->regions->loops;
+  p->buffers = arena_array(p->arena, struct buffer *, l->buffers.len + 1);
+  for (size_t i = 0; i < l->buffers.len; i++)
+    p->buffers[i] = l->buffers.at[i];
+  p->buffer_count = l->buffers.len;
+}
