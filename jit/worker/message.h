@@ -6,7 +6,7 @@
 #define TILE_JIT_WORKER_MESSAGE_H
 
 #include "base/wire.h"
-#include "lowering/analysis/cost.h"
+#include "lowering/cost/kernel_cost.h"
 #include "lowering/compile.h"
 
 // What a kernel costs when it is launched so.

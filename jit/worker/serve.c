@@ -119,16 +119,33 @@ static bool take_turn(int fd, struct turn *t) {
   return is_sent && !leaves;
 }
 
-static bool hear_and_answer(int fd, struct frame_reader *reader, struct memory *memory) {
+// A message from the parent, on the arena of its question.
+struct heard {
+  int fd;
+  struct frame_reader *reader;
+  struct arena *a;
+  struct frame frame;
+  bool is_question;
+};
+
+static void hear(void *user) {
+  struct heard *h = user;
   struct strbuf nothing = {0};
+  h->is_question =
+      worker_hear(h->fd, &nothing, h->reader, h->a, (double)INFINITY, &h->frame) == FRAME_HERE &&
+      frame_is(h->frame.head, "compile");
+}
+
+static bool hear_and_answer(int fd, struct frame_reader *reader, struct memory *memory) {
   struct arena *a = arena_create();
-  struct frame f;
+  if (!a)
+    return false;
+  struct heard h = {.fd = fd, .reader = reader, .a = a};
   struct turn t = {.a = a, .memory = memory};
-  bool goes_on = a && worker_hear(fd, &nothing, reader, a, (double)INFINITY, &f) == FRAME_HERE &&
-                 frame_is(f.head, "compile");
+  bool goes_on = arena_guard(a, hear, &h) && h.is_question;
   if (goes_on) {
-    allow(memory, (uint64_t)frame_int(f.head, "memory", 0));
-    t.bytes = f.bytes;
+    allow(memory, (uint64_t)frame_int(h.frame.head, "memory", 0));
+    t.bytes = h.frame.bytes;
     goes_on = take_turn(fd, &t);
   }
   strbuf_finish(&t.body);
