@@ -169,7 +169,8 @@ START_TEST(expected_results) {
 }
 END_TEST
 
-START_TEST(crash_costs_one_candidate) {
+// The host device reports it; crashes of a driver are in test_worker_gpu.c.
+START_TEST(fault_costs_one_candidate) {
   have_reference();
   load(1, "crashes");
   load(2, "right");
@@ -177,16 +178,16 @@ START_TEST(crash_costs_one_candidate) {
   tune_worker_measure(c.worker, 1, 1, 2, 2, 0);
   tune_worker_check(c.worker, 2, false);
   tune_worker_measure(c.worker, 2, 1, 3, 3, 0);
-  expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "killed by SIGSEGV");
-  expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "killed by SIGSEGV"); // not tried again
+  expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "out-of-bounds store");
+  expect(worker_case_reply(&c), TUNE_BAD_LAUNCH, "out-of-bounds store");
   struct tune_reply r = worker_case_reply(&c);
-  expect(r, TUNE_MEASURED, ""); // against the reference of the first worker
+  expect(r, TUNE_MEASURED, "");
   ck_assert_uint_eq(r.config, 2);
   ck_assert(r.max_abs == 0);
   r = worker_case_reply(&c);
   expect(r, TUNE_MEASURED, "");
   ck_assert_uint_eq(r.sample.count, 3);
-  ck_assert_uint_eq(tune_worker_restarts(c.worker), 1);
+  ck_assert_uint_eq(tune_worker_restarts(c.worker), 0);
 }
 END_TEST
 
@@ -462,7 +463,7 @@ Suite *worker_suite(void) {
   tcase_add_test(t, replies_come_in_order_without_waiting);
   tcase_add_test(t, wrong_results_are_told_and_do_not_last);
   tcase_add_test(t, arrays_are_restored_before_each_check);
-  tcase_add_test(t, crash_costs_one_candidate);
+  tcase_add_test(t, fault_costs_one_candidate);
   tcase_add_test(t, code_that_does_not_load);
   tcase_add_test(t, nothing_to_compare_with);
   tcase_add_test(t, kill_from_outside);
