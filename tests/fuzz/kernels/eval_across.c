@@ -341,7 +341,12 @@ static struct cell dot_element(const struct var *a, const struct var *b, size_t 
   }
   if (!dtype_is_float(sum))
     return total.wild ? wild() : cell_of(num_int(sum, (int64_t)integer));
-  return sum_result(&total, sum, step, num_kind(a->type) == '8' ? 0x1p12 : 0x1p23);
+  double whole = num_kind(a->type) == '8' ? 0x1p12 : 0x1p23;
+  struct cell r = sum_result(&total, sum, step, whole);
+  r.magnitude = total.magnitude;
+  r.step = step * (3 + (double)total.n);
+  r.whole = whole;
+  return r;
 }
 
 static void dot(struct kernel *k, const struct statement *s) {

@@ -61,8 +61,23 @@ struct cell cell_cast(struct cell c, enum dtype from, enum dtype to) {
 
 // ---- arithmetic ----
 
+// A value that nothing is fused with.
+static struct cell settled(struct cell c) {
+  c.product = false;
+  c.step = 0;
+  return c;
+}
+
 static double slack(enum dtype t, struct cell c) {
   return c.err + (c.product ? num_ulp(t, c.f) : 0);
+}
+
+// What adding x costs more where it becomes the accumulator of the matrix product `sum`.
+static double folded(struct cell sum, struct cell x) {
+  double magnitude = sum.magnitude + fabs(x.f);
+  bool is_exact =
+      sum.err <= 0 && x.err <= 0 && !x.product && x.f == rint(x.f) && magnitude <= sum.whole;
+  return sum.step > 0 && !is_exact && isfinite(magnitude) ? magnitude * sum.step : 0;
 }
 
 static struct cell add(enum dtype t, struct cell a, struct cell b, double sign) {
@@ -72,7 +87,7 @@ static struct cell add(enum dtype t, struct cell a, struct cell b, double sign) 
                    (a.product && isinf(a.f)) || (b.product && isinf(b.f))
                ? wild()
                : cell_round(t, r, 0);
-  return cell_round(t, r, slack(t, a) + slack(t, b));
+  return cell_round(t, r, slack(t, a) + slack(t, b) + folded(a, b) + folded(b, a));
 }
 
 static struct cell mul(enum dtype t, struct cell a, struct cell b) {
@@ -171,13 +186,13 @@ static struct cell extreme(bool is_max, enum dtype t, struct cell a, struct cell
   bool is_float = dtype_is_float(t);
   if (is_float && (isnan(a.f) || isnan(b.f))) {
     struct cell r = isnan(a.f) ? b : a;
-    r.product = false;
+    r = settled(r);
     return r;
   }
   int o = order(t, a, b);
   struct cell r = (is_max ? o >= 0 : o <= 0) ? a : b;
   r.err = is_float ? fmax(a.err, b.err) : 0;
-  r.product = false;
+  r = settled(r);
   return r;
 }
 
@@ -196,7 +211,7 @@ struct cell cell_combine(const char *word, enum dtype t, struct cell a, struct c
       !(fabs(a.f) < 0x1p20 && a.err <= 0 && b.err <= 0 && fabs(b.f) < 0x1p20 && a.f == rint(a.f) &&
         b.f == rint(b.f)))
     r.err += 2 * num_ulp(t, fabs(a.f) + fabs(b.f));
-  r.product = false;
+  r = settled(r);
   return r;
 }
 
@@ -300,7 +315,7 @@ static struct cell one(struct kernel *k, const struct statement *s, size_t i) {
     struct cell r = cell_cast(x, a->type, to);
     if (a->type == to)
       return r;
-    r.product = false;
+    r = settled(r);
     return r;
   }
   case OP_BITCAST: return bits(a->type, to, x);

@@ -23,6 +23,10 @@ struct cell {
   int64_t i;     // integers and booleans
   bool wild;     // any result is right: undefined, or decided by digits that rounding may change
   bool product;  // may be fused with what adds to it: it is then not rounded
+  // Of a product of matrices: an addend may become the first term of its sum (as Triton folds
+  // `dot + x` into the accumulator), and then every step rounds by `step` of all magnitudes.
+  // step 0: of anything else. Sums within `whole` of whole numbers stay exact.
+  double magnitude, step, whole;
 };
 
 struct var {
