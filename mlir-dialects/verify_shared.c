@@ -26,7 +26,7 @@ static bool check_local_alloc(struct checked *k) {
   int64_t copies = 1;
   if (!mlirAttributeIsNull(op_attr(k->op, "copies")) && !want_i32(k, "copies", &copies))
     return false;
-  if (copies < 1 || (copies > 1 && operand_count(k) > 0))
+  if (copies < 1 || copies > 1024 || (copies > 1 && operand_count(k) > 0))
     return wrong(k, "cannot make %lld copies", (long long)copies);
   return operand_count(k) == 0 || want_buffer_of(k, result_type(k), operand_type(k, 0));
 }

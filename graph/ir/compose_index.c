@@ -3,6 +3,8 @@
 // pads, windows, bags of embeddings.
 #include "graph/ir/compose.h"
 
+#include <inttypes.h>
+
 #define X node_value(n, 0)
 #define Y node_value(n, 1)
 
@@ -125,10 +127,11 @@ static void fold_by_comparison(struct build *b, struct node *n, enum operator_id
                                double neutral) {
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
   uint32_t rank = X->rank, dim = rank ? compose_dim(b, n, 1, rank) : 0;
+  const int64_t most = (int64_t)MAX_COMPARED * MAX_COMPARED;
   int64_t places, writes;
   bool fits = rank > 0 && index->rank == rank && src->rank == rank &&
               expr_is_const(X->shape[dim], &places) && expr_is_const(index->shape[dim], &writes) &&
-              places * writes <= (int64_t)MAX_COMPARED * MAX_COMPARED;
+              places <= most && writes <= most && places * writes <= most;
   for (uint32_t d = 0; fits && d < rank; d++)
     fits = d == dim || (X->shape[d] == index->shape[d]);
   if (!fits) {
@@ -319,7 +322,9 @@ struct blocks {
   int64_t size[2], dilation[2], padding[2], step[2];
 };
 
-static void blocks_of(const struct node *n, unsigned first, struct blocks *ret) {
+// E1004 where a window is larger than 2^22, so that its extent and area do not overflow.
+static bool blocks_of(struct build *b, const struct node *n, unsigned first, struct blocks *ret) {
+  const int64_t most = 1 << 22;
   int64_t *to[4] = {ret->size, ret->dilation, ret->padding, ret->step};
   for (unsigned i = 0; i < 4; i++) {
     const struct arg *list;
@@ -327,7 +332,13 @@ static void blocks_of(const struct node *n, unsigned first, struct blocks *ret) 
     for (size_t k = 0; k < 2; k++)
       if (count == 0 || !expr_is_const(list[count > 1 ? k : 0].number, &to[i][k]))
         to[i][k] = 1;
+    for (size_t k = 0; k < 2; k++)
+      if (to[i][k] < 0 || to[i][k] > most) {
+        compose_error(b, n, E1004, "a window of %" PRId64 " elements", to[i][k]);
+        return false;
+      }
   }
+  return true;
 }
 
 static int64_t reach(const struct blocks *w, int d) {
@@ -343,7 +354,8 @@ void compose_im2col(struct build *b, struct node *n) {
     compose_error(b, n, E1004, "a tensor of %u dimensions", X->rank);
     return;
   }
-  blocks_of(n, 1, &w);
+  if (!blocks_of(b, n, 1, &w))
+    return;
   const int64_t pads[4] = {w.padding[1], w.padding[1], w.padding[0], w.padding[0]};
   v = BUILD(b, OP_CONSTANT_PAD_ND, TENSOR(v), arg_ints(b->g, 4, pads), ARG_F(0));
   if (!v)
@@ -371,7 +383,8 @@ void compose_col2im(struct build *b, struct node *n) {
     compose_error(b, n, E1004, "a tensor of %u dimensions", X->rank);
     return;
   }
-  blocks_of(n, 2, &w);
+  if (!blocks_of(b, n, 2, &w))
+    return;
   const struct expr *height = expr_addi(x, sizes[0].number, 2 * w.padding[0]),
                     *width = expr_addi(x, sizes[1].number, 2 * w.padding[1]),
                     *rows = window_count(b, height, reach(&w, 0), w.step[0]),

@@ -155,6 +155,14 @@ static bool parse_number(struct str text, struct value *ret) {
   return false;
 }
 
+// Quotes of the same kind at both ends alone, and no zero byte, where C strings end.
+static bool is_quoted(struct str text) {
+  if (text.len < 2 || (text.ptr[0] != '"' && text.ptr[0] != '\''))
+    return false;
+  return memchr(text.ptr + 1, text.ptr[0], text.len - 1) == text.ptr + text.len - 1 &&
+         !memchr(text.ptr, 0, text.len);
+}
+
 bool const_parse(struct arena *a, struct str text, struct value *ret) {
   text = str_trim(text);
   if (text.len == 0)
@@ -166,8 +174,7 @@ bool const_parse(struct arena *a, struct str text, struct value *ret) {
     return *ret = value_bool(text.ptr[0] == 'T' || text.ptr[0] == 't'), true;
   if (str_is(text, "None"))
     return *ret = value_of_kind(VALUE_NONE), true;
-  if (text.len >= 2 && (text.ptr[0] == '"' || text.ptr[0] == '\'') &&
-      text.ptr[text.len - 1] == text.ptr[0])
+  if (is_quoted(text))
     return *ret = value_str(str_from(arena_strndup(a, text.ptr + 1, text.len - 2))), true;
   struct str name = text;
   if (str_starts(name, "tl."))
