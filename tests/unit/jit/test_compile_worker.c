@@ -203,6 +203,7 @@ START_TEST(time_is_limited) {
 END_TEST
 
 // Of what asks C++ for memory, and of the project's own arenas.
+#ifndef __SANITIZE_ADDRESS__
 START_TEST(memory_is_limited) {
   use_worker(0, (size_t)256 << 20);
   expect_failure("eats", TILE_LIMIT, "kernels.tile:22:5: error: ",
@@ -211,6 +212,7 @@ START_TEST(memory_is_limited) {
                  "takes more than 268435456 bytes to compile, the limit of its worker [E0950]");
 }
 END_TEST
+#endif
 
 START_TEST(the_records_come_back_to_who_wants_them) {
   struct arena *a = arena_create();
@@ -386,7 +388,9 @@ static Suite *suite(void) {
   tcase_add_test(t, deaths_are_internal_errors);
   tcase_add_test(t, what_llvm_says_at_its_end_is_told);
   tcase_add_test(t, time_is_limited);
+#ifndef __SANITIZE_ADDRESS__ // its allocator ends a process that RLIMIT_DATA stops
   tcase_add_test(t, memory_is_limited);
+#endif
   tcase_add_test(t, the_records_come_back_to_who_wants_them);
   tcase_add_test(t, costs_are_the_same);
   tcase_add_test(t, a_missing_program_is_refused);
