@@ -167,8 +167,27 @@ CAST(extui, LLVMBuildZExt)
 CAST(trunci, LLVMBuildTrunc)
 CAST(sitofp, LLVMBuildSIToFP)
 CAST(uitofp, LLVMBuildUIToFP)
-CAST(fptosi, LLVMBuildFPToSI)
-CAST(fptoui, LLVMBuildFPToUI)
+
+// What is out of range has no value in LLVM. Frozen, and with bits of its own cut off, it stays in
+// its element: 8-bit results are made in 16-bit registers (cvt.rzi.u16), and several share a word.
+static LLVMValueRef float_to_int(struct emitter *e, MlirOperation op, const LLVMValueRef *x,
+                                 LLVMOpcode opcode) {
+  LLVMTypeRef to = type_of_mlir(e, element_type(result_type(op, 0)));
+  unsigned bits = LLVMGetIntTypeWidth(to);
+  LLVMTypeRef made = bits < 16 ? LLVMInt16TypeInContext(e->llvm) : to;
+  LLVMValueRef v = LLVMBuildCast(e->b, opcode, x[0], made, "");
+  if (bits <= 16)
+    v = LLVMBuildFreeze(e->b, v, "");
+  return bits < 16 ? LLVMBuildTrunc(e->b, v, to, "") : v;
+}
+
+static LLVMValueRef fptosi(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  return float_to_int(e, op, x, LLVMFPToSI);
+}
+
+static LLVMValueRef fptoui(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
+  return float_to_int(e, op, x, LLVMFPToUI);
+}
 
 static LLVMValueRef float_to_float(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {
   return convert_float(e, x[0], dtype_of_mlir(element_type(operand_type(op, 0))),

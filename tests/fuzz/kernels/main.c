@@ -194,6 +194,8 @@ static void run_kernel(struct session *s, unsigned long number) {
   if (s->o.print) {
     printf("# kernel %lu of seed %lu, grid %u x %u, trips %d\n%s", number, s->o.seed, r.k->grid[0],
            r.k->grid[1], r.k->trips, strbuf_cstr(&r.text));
+    for (unsigned i = 0; i < r.k->array_count; i++)
+      printf("# x%u: %s[%zu]\n", i, dtype_name(r.k->arrays[i].type), r.k->arrays[i].count);
     fflush(stdout);
   }
   kernel_evaluate(r.k);
