@@ -67,7 +67,7 @@ static tile_status create(tile_graph **ret) {
 tile_status tile_graph_create(const char *name, tile_graph **ret_graph) {
   tile_graph *g = NULL;
   if (!name || !ret_graph)
-    return status_set(TILE_INVALID_ARGUMENT, "a graph wants a name, and a place for it");
+    return status_set(TILE_INVALID_ARGUMENT, "a graph wants a name, and a pointer for the result");
   tile_status s = create(&g);
   if (s != TILE_OK)
     return s;
@@ -89,7 +89,7 @@ tile_status tile_graph_from_text(const char *file_name, const char *text, size_t
   tile_graph *g = NULL;
   if (!text || !ret_graph || size > SOURCE_MAX_BYTES)
     return status_set(size > SOURCE_MAX_BYTES ? TILE_LIMIT : TILE_INVALID_ARGUMENT,
-                      "a graph wants a text of at most %u MiB, and a place for it",
+                      "a graph wants a text of at most %u MiB, and a pointer for the result",
                       SOURCE_MAX_BYTES >> 20);
   tile_status s = create(&g);
   if (s != TILE_OK)
@@ -131,7 +131,7 @@ tile_status tile_graph_status(tile_graph *g) {
 
 tile_status tile_graph_text(tile_graph *g, const char **ret_text) {
   if (!g || !ret_text)
-    return status_set(TILE_INVALID_ARGUMENT, "no graph, or no place for its text");
+    return status_set(TILE_INVALID_ARGUMENT, "no graph, or no pointer for its text");
   if (g->status != TILE_OK)
     return tile_graph_status(g);
   GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);
@@ -149,9 +149,9 @@ int64_t capture_number(tile_graph *g, const struct expr *e) {
   int64_t n;
   if (expr_is_const(e, &n))
     return n;
-  size_t place = (size_t)(uintptr_t)ptrmap_get(&g->size_ids, e);
-  if (place)
-    return FIRST_SIZE + (int64_t)(place - 1);
+  size_t index = (size_t)(uintptr_t)ptrmap_get(&g->size_ids, e);
+  if (index)
+    return FIRST_SIZE + (int64_t)(index - 1);
   if (g->sizes.len == MAX_SIZES) {
     capture_fail(g, TILE_LIMIT, "more than %d sizes", MAX_SIZES);
     return 0;
@@ -441,7 +441,7 @@ tile_value *tile_graph_apply(tile_graph *g, const char *name, const tile_operand
 tile_status tile_graph_apply_many(tile_graph *g, const char *name, const tile_operand *args,
                                   size_t count, tile_value **ret_results, size_t result_count) {
   if (!g || !ret_results)
-    return status_set(TILE_INVALID_ARGUMENT, "no graph, or no place for results");
+    return status_set(TILE_INVALID_ARGUMENT, "no graph, or no pointer for results");
   if (!capture_is_open(g))
     return g->status;
   GUARDED(g, out_of_memory, TILE_OUT_OF_MEMORY);

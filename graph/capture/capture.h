@@ -14,7 +14,7 @@ struct tile_graph {
   struct diag_engine *diag;
   struct graph *g;
   VEC(const struct expr *) sizes; // what numbers from FIRST_SIZE on stand for
-  struct map size_ids;            // by address of the expression: its place in `sizes`, plus one
+  struct map size_ids;            // by address of the expression: its index in `sizes`, plus one
   tile_status status;             // of the first error
   char *message;                  // its words, on the heap
   struct strbuf text;

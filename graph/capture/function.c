@@ -60,7 +60,7 @@ tile_status tile_captured_create(tile_device *device, tile_graph_function functi
                                  tile_captured **ret_captured) {
   if (!device || !function || !ret_captured)
     return status_set(TILE_INVALID_ARGUMENT,
-                      "a function wants a device and a C function, and a place for it");
+                      "a function wants a device and a C function, and a pointer for the result");
   tile_captured *f = memory_zeroed(1, sizeof *f);
   if (!f)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a function");

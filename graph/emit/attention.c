@@ -98,16 +98,16 @@ static void give_result(struct attention_writer *w) {
 static void store_sums(struct attention_writer *w) {
   struct emitter *e = w->e;
   struct buffer *b = w->p->t->lse;
-  const struct expr *place = w->p->lse_offset;
+  const struct expr *offset = w->p->lse_offset;
   if (w->p->score.expr || w->p->score.added)
     emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
   else
     emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
-  const struct scalar *load = scalar_load(w->s, b, place);
+  const struct scalar *load = scalar_load(w->s, b, offset);
   emit_given(e, load, "lse", emit_index_axes(e, w->p->m), 0);
   emit_writes(e, b);
   emit_count(e, load);
-  emit_store_value(e, b, place, load);
+  emit_store_value(e, b, offset, load);
 }
 
 static void put_results(struct attention_writer *w) {
@@ -118,7 +118,7 @@ static void put_results(struct attention_writer *w) {
     emit_count(w->e, parts->writes.at[i].body);
   }
   for (size_t i = 0; i < parts->writes.len; i++)
-    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].place,
+    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
                      parts->writes.at[i].body);
   if (w->p->t->lse)
     store_sums(w);

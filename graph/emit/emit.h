@@ -110,16 +110,16 @@ void emit_helper(struct emitter *e, const char *text);
 // body of that is a function that the last program of a group calls.
 void emit_last_block(struct emitter *e);
 
-// ---- places (graph/emit/index.c) ----
-struct text emit_index(struct emitter *e, const struct expr *place);
+// ---- offsets (graph/emit/index.c) ----
+struct text emit_index(struct emitter *e, const struct expr *offset);
 // Sizes alone: what grids and extents are; by parameters where they are symbols. In brackets where
 // it is more than a name or a number.
 const char *emit_extent(struct emitter *e, const struct expr *extent);
 void emit_axis(struct emitter *e, const struct expr *axis, const char *name, const char *mask,
                unsigned level);
-// Does every place of the axis, rounded up to a block, fit 32 bits?
+// Does every offset of the axis, rounded up to a block, fit 32 bits?
 bool emit_axis_is_wide(const struct expr *axis);
-uint32_t emit_index_axes(struct emitter *e, const struct expr *place);
+uint32_t emit_index_axes(struct emitter *e, const struct expr *offset);
 
 // ---- expression trees (graph/emit/value.c, graph/emit/scalar.c) ----
 // Counts the uses of v's parts, before anything is written.
@@ -132,10 +132,10 @@ const char *emit_operand(struct emitter *e, const struct scalar *v, enum precede
 const char *emit_name(struct emitter *e, const struct scalar *v); // a variable or a literal
 uint32_t emit_axes_of(struct emitter *e, const struct scalar *v);
 const char *emit_mask(struct emitter *e, uint32_t axes); // NULL: none is needed
-void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *offset,
                       const struct scalar *v);
 // Only where `predicate` holds; NULL: everywhere. Adds where `accumulates`.
-void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *offset,
                         const struct scalar *v, const struct scalar *predicate, bool accumulates);
 struct text text_atom(const char *s);
 const char *text_within(struct emitter *e, struct text t, enum precedence at_most);

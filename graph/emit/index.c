@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places as text. Arithmetic is 32 bits wide as long as every value fits; where one may not, an
+// Offsets as text. Arithmetic is 32 bits wide as long as every value fits; where one may not, an
 // operand is made wide before. What lies beyond an extent by less than a block is masked, so the
 // bounds of axes are enough.
 #include "graph/emit/emit.h"
@@ -295,9 +295,9 @@ static struct text index_text(struct emitter *e, const struct expr *x, bool *ret
   UNREACHABLE();
 }
 
-struct text emit_index(struct emitter *e, const struct expr *place) {
+struct text emit_index(struct emitter *e, const struct expr *offset) {
   bool wide;
-  struct text t = index_text(e, place, &wide);
+  struct text t = index_text(e, offset, &wide);
   t.is_narrow = !wide;
   return t;
 }

@@ -79,11 +79,11 @@ void emit_last_block(struct emitter *e) {
   const struct kernel_plan *k = e->plan;
   struct emitter *tail = emit_kernel_body(e->p, k->last_block);
   emit_writes(e, e->p->counters);
-  const char *call = call_of(e, tail), *place = emit_buffer(e, e->p->counters);
+  const char *call = call_of(e, tail), *offset = emit_buffer(e, e->p->counters);
   if (k->group)
-    place = arena_printf(e->arena, "%s + %s", place, k->group);
+    offset = arena_printf(e->arena, "%s + %s", offset, k->group);
   emit_line(e, 0, "tl.debug_barrier()");
-  emit_line(e, 0, "if tl.atomic_add(%s, 1) == %s - 1:", place, k->group_size);
+  emit_line(e, 0, "if tl.atomic_add(%s, 1) == %s - 1:", offset, k->group_size);
   emit_line(e, 0, "    %s", call);
-  emit_line(e, 0, "    tl.store(%s, 0)", place);
+  emit_line(e, 0, "    tl.store(%s, 0)", offset);
 }

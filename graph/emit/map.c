@@ -157,7 +157,7 @@ void emit_map_kernel(struct emitter *e, const struct map_plan *m) {
   for (size_t i = 0; i < n; i++) {
     const struct write_part *w = &writes[i];
     bool scatters = w->stage->kind == STAGE_SCATTER;
-    emit_scatter_store(e, w->buffer, w->place, w->body, scatters ? w->stage->predicate : NULL,
+    emit_scatter_store(e, w->buffer, w->offset, w->body, scatters ? w->stage->predicate : NULL,
                        scatters && w->stage->accumulates);
   }
 }

@@ -17,11 +17,11 @@ static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t
   return mask && bounds ? arena_printf(e->arena, "%s & %s", bounds, mask) : mask ? mask : bounds;
 }
 
-// The place over all of `axes`: those that it does not depend on, times 0.
-static const char *place_text(struct emitter *e, const struct expr *place, uint32_t axes) {
-  struct text at = emit_index(e, place);
+// The offset over all of `axes`: those that it does not depend on, times 0.
+static const char *offset_text(struct emitter *e, const struct expr *offset, uint32_t axes) {
+  struct text at = emit_index(e, offset);
   const char *s = at.s;
-  axes &= ~emit_index_axes(e, place);
+  axes &= ~emit_index_axes(e, offset);
   for (unsigned a = 0; a < e->axis_count; a++)
     if (axes >> a & 1)
       s = arena_printf(e->arena, "%s + 0 * %s", s, e->axes[a].name);
@@ -31,7 +31,7 @@ static const char *place_text(struct emitter *e, const struct expr *place, uint3
 static const char *loaded_text(struct emitter *e, const struct scalar *v, const struct scalar *load,
                                uint32_t axes, uint32_t inside) {
   const char *mask = load_mask(e, v, emit_index_axes(e, load->index) | inside);
-  const char *base = emit_buffer(e, load->buffer), *at = place_text(e, load->index, axes);
+  const char *base = emit_buffer(e, load->buffer), *at = offset_text(e, load->index, axes);
   return mask ? arena_printf(e->arena, "tl.load(%s + (%s), mask=%s, other=0)", base, at, mask)
               : arena_printf(e->arena, "tl.load(%s + (%s))", base, at);
 }

@@ -202,7 +202,7 @@ static void put_epilogue(struct product_writer *w) {
     emit_count(w->e, parts->writes.at[i].body);
   }
   for (size_t i = 0; i < parts->writes.len; i++)
-    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].place,
+    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
                      parts->writes.at[i].body);
 }
 

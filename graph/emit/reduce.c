@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How reductions are spelled: neutral elements, combining two values, and a tile along an axis. In
-// maxima and minima NaN wins; places of extremes are the first ones.
+// maxima and minima NaN wins; an index of an extreme is the first one.
 #include "graph/emit/rows_writer.h"
 
 #include <math.h>

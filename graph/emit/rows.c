@@ -11,7 +11,7 @@ static void write_from_registers(struct row_writer *w) {
   for (size_t i = 0; i < s->write_count && w->k->overwrites_inputs; i++)
     emit_name(w->e, s->writes[i].body);
   for (size_t i = 0; i < s->write_count; i++)
-    emit_store_value(w->e, s->writes[i].buffer, s->writes[i].place, s->writes[i].body);
+    emit_store_value(w->e, s->writes[i].buffer, s->writes[i].offset, s->writes[i].body);
 }
 
 static void write_by_passes(struct row_writer *w) {

@@ -77,7 +77,7 @@ static const char *op_word(const struct row_reduction *d) {
   case REDUCE_ANY: return "any";
   case REDUCE_ALL: return "all";
   case REDUCE_ARGMAX:
-  case REDUCE_ARGMIN: return "place";
+  case REDUCE_ARGMIN: return "index";
   }
   UNREACHABLE();
 }
@@ -135,7 +135,7 @@ static const char *in_lane(struct row_writer *w, const struct row_reduction *d, 
 }
 
 // The running maximum and the sum relative to it. A maximum of -inf is no reference. Terms below
-// the largest may be off in the last places, the more the smaller they are: exponentials of 2 do.
+// the largest may be off in the last digits, the more the smaller they are: exponentials of 2 do.
 static void accumulate_softmax(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *m = row_writer_name(w, "acc", d->first), *sum = row_writer_name(w, "acc", d);

@@ -55,9 +55,9 @@ static void clear_counters(struct row_writer *w) {
   emit_line(e, 1, "    tl.store(%s + i, 0, mask=i < %" PRId64 ")", counters, w->k->queue.done + 1);
 }
 
-static void count_chunk(struct row_writer *w, const char *place) {
+static void count_chunk(struct row_writer *w, const char *offset) {
   emit_line(w->e, 1, "    tl.debug_barrier()");
-  emit_line(w->e, 1, "    tl.atomic_add(%s, 1, sem=\"release\")", place);
+  emit_line(w->e, 1, "    tl.atomic_add(%s, 1, sem=\"release\")", offset);
 }
 
 // The chunk that this program has reduced at `level` is counted while what it waited for at the

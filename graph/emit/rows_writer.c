@@ -92,7 +92,7 @@ void row_writer_r(struct row_writer *w) {
     emit_line(e, 0, "r_mask = r < %s", emit_extent(e, r->symbol->limit));
 }
 
-static void put_places(struct row_writer *w, const char *wide) {
+static void put_offsets(struct row_writer *w, const char *wide) {
   struct emitter *e = w->e;
   unsigned width = w->s->width, iterations = w->s->iterations;
   const char *lane = "tl.arange(0, LANES)[None, :, None]";
@@ -135,7 +135,7 @@ static void put_loop(struct row_writer *w, const char *header, bool has_mask, ro
   w->has_r_mask = has_mask;
   e->axes[w->r_axis].mask = has_mask ? "r_mask" : NULL;
   emit_open(e, header);
-  put_places(w, emit_axis_is_wide(w->s->r) ? ".to(tl.int64)" : "");
+  put_offsets(w, emit_axis_is_wide(w->s->r) ? ".to(tl.int64)" : "");
   if (has_mask)
     emit_line(e, 1, "r_mask = r < %s", emit_extent(e, w->s->r->symbol->limit));
   body(w, level);
@@ -167,7 +167,7 @@ void row_writer_stores(struct row_writer *w, unsigned level, bool full) {
   for (size_t i = 0; i < w->s->write_count; i++) {
     const struct row_write *o = &w->s->writes[i];
     if (o->level == level && o->is_full == full)
-      emit_store_value(w->e, o->buffer, o->place, o->body);
+      emit_store_value(w->e, o->buffer, o->offset, o->body);
   }
 }
 

@@ -38,7 +38,7 @@ row_body row_writer_full_stores;
 
 // ---- operations of reductions (graph/emit/reduce.c) ----
 const char *reduce_neutral(struct emitter *e, const struct row_reduction *d);
-// `of` combined along an axis of the tile. Places of extremes: a pair of names.
+// `of` combined along an axis of the tile. Offsets of extremes: a pair of names.
 const char *reduce_tile(struct emitter *e, const struct row_reduction *d, const char *of,
                         const char *along);
 const char *reduce_two(struct emitter *e, const struct row_reduction *d, const char *a,

@@ -80,7 +80,7 @@ void emit_scan_kernel(struct emitter *e, const struct scan_plan *s) {
   for (size_t i = 0; i < parts->reductions.len; i++)
     put_scan(&w, &parts->reductions.at[i], i);
   for (size_t i = 0; i < parts->writes.len; i++)
-    emit_store_value(e, parts->writes.at[i].buffer, parts->writes.at[i].place,
+    emit_store_value(e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
                      parts->writes.at[i].body);
   emit_close(e);
   emit_sizes(e, s->x->symbol->limit);

@@ -65,9 +65,9 @@ static struct emit_info *info_of(struct emitter *e, const struct scalar *v) {
 
 uint32_t emit_axes_of(struct emitter *e, const struct scalar *v) { return info_of(e, v)->axes; }
 
-uint32_t emit_index_axes(struct emitter *e, const struct expr *place) {
+uint32_t emit_index_axes(struct emitter *e, const struct expr *offset) {
   struct emit_info i = {0};
-  add_symbols(e, place, &i);
+  add_symbols(e, offset, &i);
   return i.axes;
 }
 
@@ -169,12 +169,12 @@ static uint32_t guard_axes(struct emitter *e) {
   return axes;
 }
 
-// Place in a buffer; over `axes` too where the place itself does not depend on them, so that a mask
-// fits.
-static const char *pointer_text(struct emitter *e, struct buffer *b, const struct expr *place,
+// Offset into a buffer; over `axes` too where the offset itself does not depend on them, so that a
+// mask fits.
+static const char *pointer_text(struct emitter *e, struct buffer *b, const struct expr *offset,
                                 uint32_t axes) {
-  uint32_t own = emit_index_axes(e, place);
-  struct text at = emit_index(e, place);
+  uint32_t own = emit_index_axes(e, offset);
+  struct text at = emit_index(e, offset);
   const char *base = emit_buffer(e, b);
   const char *s = at.is_number && strcmp(at.s, "0") == 0
                       ? base
@@ -230,7 +230,7 @@ static bool loads_zero(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || (v->kind == SCALAR_CONVERT && loads_zero(v->in[0]));
 }
 
-// What stands in a load's place, and is not masked.
+// What stands in a load's offset, and is not masked.
 static bool is_given(struct emitter *e, const struct scalar *v) {
   const struct emit_known *k = find_known(e, v);
   return (k && k->is_given) || (v->kind == SCALAR_CONVERT && is_given(e, v->in[0]));
@@ -312,10 +312,10 @@ const char *emit_name(struct emitter *e, const struct scalar *v) {
 
 // ---- stores ----
 
-void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *offset,
                         const struct scalar *v, const struct scalar *predicate, bool accumulates) {
   struct text value = emit_value(e, v);
-  uint32_t axes = emit_axes_of(e, v) | emit_index_axes(e, place);
+  uint32_t axes = emit_axes_of(e, v) | emit_index_axes(e, offset);
   const char *mask = NULL;
   if (predicate) {
     axes |= emit_axes_of(e, predicate);
@@ -323,7 +323,7 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
   }
   const char *inside = emit_mask(e, axes);
   mask = mask && inside ? arena_printf(e->arena, "%s & %s", inside, mask) : inside ? inside : mask;
-  const char *at = pointer_text(e, b, place, axes);
+  const char *at = pointer_text(e, b, offset, axes);
   const char *what = value.s;
   if (accumulates && value.is_number)
     what = arena_printf(e->arena, "tl.full([], %s, %s)", value.s, emit_type(v->dtype));
@@ -335,7 +335,7 @@ void emit_scatter_store(struct emitter *e, struct buffer *b, const struct expr *
     vec_last(&e->scopes[e->depth].lines).stores = emit_parameter(e, b);
 }
 
-void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *place,
+void emit_store_value(struct emitter *e, struct buffer *b, const struct expr *offset,
                       const struct scalar *v) {
-  emit_scatter_store(e, b, place, v, NULL, false);
+  emit_scatter_store(e, b, offset, v, NULL, false);
 }

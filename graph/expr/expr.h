@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbolic integers: sizes of tensors, and places in them as functions of loop variables.
+// Symbolic integers: sizes of tensors, and element offsets as functions of loop variables.
 // Hash-consed in a canonical form, so that equal means the same pointer wherever the rules below
 // can tell.
 //

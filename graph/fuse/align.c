@@ -166,12 +166,12 @@ static void trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
 
 // ---- connections ----
 
-// Those without a match, with their strides at the place; false if the place is not linear.
-static bool add_open_pieces(struct fuser *f, struct side *s, const struct expr *place,
+// Those without a match, with their strides at the offset; false if the offset is not linear.
+static bool add_open_pieces(struct fuser *f, struct side *s, const struct expr *offset,
                             struct trial *t) {
   for (size_t i = 0; i < s->pieces.len; i++) {
     struct piece *p = s->pieces.at[i];
-    const struct expr *stride = offset_stride(f, place, p->axis);
+    const struct expr *stride = offset_stride(f, offset, p->axis);
     if (!stride)
       return false;
     if (!p->match && !expr_is(stride, 0) && !expr_is(axis_extent(p->axis), 1))
@@ -193,7 +193,8 @@ struct connection {
   int64_t elements;
 };
 
-// How many different elements a place knows; what is passed from one to the other counts first.
+// How many different elements an offset distinguishes; what is passed from one to the other counts
+// first.
 static int64_t weight(struct fuser *f, const struct group *g, const struct access *a, bool passes) {
   double count = passes ? 2 : 1;
   for (size_t i = 0; i < g->loop_dims.len; i++)
@@ -238,13 +239,13 @@ static void match_rest(struct fuser *f, struct side *anchor, struct side *candid
   for (int k = 0; k < 2; k++) {
     struct side *s = k ? candidate : anchor;
     const struct access *lead = group_leading_access(f, s->g);
-    const struct expr *place = lead ? on_pieces(f, s, lead->offset) : NULL;
+    const struct expr *offset = lead ? on_pieces(f, s, lead->offset) : NULL;
     for (size_t i = 0; i < s->pieces.len; i++) {
       struct piece *p = s->pieces.at[i];
       if (p->match || expr_is(axis_extent(p->axis), 1) ||
           s->g->loop_dims.at[p->loop_dim].is_reduced != (k ? of_candidate : of_anchor))
         continue;
-      const struct expr *stride = place ? offset_stride(f, place, p->axis) : NULL;
+      const struct expr *stride = offset ? offset_stride(f, offset, p->axis) : NULL;
       trial_add(&t[k], p, stride ? stride : expr_const(f->x, 0));
     }
     for (size_t i = 0; i < t[k].len; i++)

@@ -97,7 +97,7 @@ static bool is_maximum(const struct approximation *a, const struct scalar *v,
 }
 
 // A sum of exp(u - max u): its largest term is 1, and a term e**-t is off by t * e**-t in the last
-// place of that, which is nothing in the sum.
+// offset of that, which is nothing in the sum.
 static bool is_sum_under_maximum(const struct approximation *a, const struct stage *s) {
   const struct scalar *v = s->body;
   if (s->kind != STAGE_REDUCE || s->op != REDUCE_SUM || v->kind != SCALAR_APPLY ||

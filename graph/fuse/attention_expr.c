@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expression trees as they were before parts of them were stored: loads of what maps wrote become
-// these maps' expression trees at the place that is loaded.
+// these maps' expression trees at the index that is loaded.
 #include "graph/fuse/attention_match.h"
 
 enum { MAX_WRITTEN_IN = 64, MAX_DEPTH = 8 };
 
-// ---- places transposed ----
+// ---- offsets transposed ----
 
-static bool base_of(struct fuser *f, const struct expr *place, uint32_t rank,
+static bool base_of(struct fuser *f, const struct expr *offset, uint32_t rank,
                     const struct expr *const *axes, const struct expr **strides,
                     const struct expr **ret) {
   for (uint32_t i = 0; i < rank; i++) {
     const struct expr *rest;
-    if (!expr_linear(f->x, place, axes[i], &strides[i], &rest))
+    if (!expr_linear(f->x, offset, axes[i], &strides[i], &rest))
       return false;
-    place = rest;
+    offset = rest;
   }
-  *ret = place;
+  *ret = offset;
   return true;
 }
 
-bool place_solve(struct fuser *f, const struct expr *place, uint32_t rank,
-                 const struct expr *const *axes, const struct expr *target,
-                 const struct expr **ret) {
+bool offset_solve(struct fuser *f, const struct expr *offset, uint32_t rank,
+                  const struct expr *const *axes, const struct expr *target,
+                  const struct expr **ret) {
   const struct expr *strides[GRAPH_MAX_RANK], *base;
-  if (rank > GRAPH_MAX_RANK || !base_of(f, place, rank, axes, strides, &base))
+  if (rank > GRAPH_MAX_RANK || !base_of(f, offset, rank, axes, strides, &base))
     return false;
   const struct expr *t = expr_sub(f->x, target, base);
   int64_t largest = 0;
@@ -42,7 +42,7 @@ bool place_solve(struct fuser *f, const struct expr *place, uint32_t rank,
     if (expr_hint(strides[i]) != largest)
       ret[i] = expr_mod(f->x, ret[i], extent);
   }
-  return expr_substitute(f->x, place, rank, axes, ret) == target;
+  return expr_substitute(f->x, offset, rank, axes, ret) == target;
 }
 
 // ---- writing in what was stored ----
@@ -57,7 +57,7 @@ static const struct scalar *stored_scalar_expr(struct match *m, const struct sca
   const struct stage *s = load->buffer ? m->writer[load->buffer->id] : NULL;
   const struct expr *at[GRAPH_MAX_RANK];
   if (!s || s->kind != STAGE_MAP || !m->has_anchor[load->buffer->id] ||
-      !place_solve(m->f, s->offset, s->rank, s->axes, load->index, at))
+      !offset_solve(m->f, s->offset, s->rank, s->axes, load->index, at))
     return NULL;
   const struct scalar *v = scalar_substitute(m->f->s, s->body, s->rank, s->axes, at);
   return scalar_convert(m->f->s, v, load->dtype);

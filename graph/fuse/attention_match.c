@@ -7,7 +7,7 @@
 //   o[b, m, n] = sum over j of p[b, m, j] * v[b, j, n]
 //
 // both products and all between them are one stage. f is any expression tree of the score at its
-// own place: scales, masks and biases, in any order. Expression trees are compared after what was
+// own index: scales, masks and biases, in any order. Expression trees are compared after what was
 // stored between has been written in, so that it does not matter which values were.
 #include "graph/fuse/attention_match.h"
 
@@ -36,7 +36,7 @@ static const struct scalar *row_reduction(struct match *m, const struct scalar *
   const struct expr *at[GRAPH_MAX_RANK];
   if (!s || s->kind != STAGE_REDUCE || s->op != op || s->reduced != 1 ||
       s->rank >= GRAPH_MAX_RANK || axis_extent(s->axes[s->rank]) != axis_extent(m->j) ||
-      !place_solve(m->f, s->offset, s->rank, s->axes, v->index, at))
+      !offset_solve(m->f, s->offset, s->rank, s->axes, v->index, at))
     return NULL;
   at[s->rank] = m->j;
   return scalar_expr_write_in(m, scalar_substitute(m->f->s, s->body, s->rank + 1, s->axes, at));
@@ -149,7 +149,7 @@ static void note_product(void *user, const struct scalar *load) {
   struct stage *s = load->buffer ? m->writer[load->buffer->id] : NULL;
   const struct expr *at[GRAPH_MAX_RANK];
   if (!s || s->kind != STAGE_PRODUCT ||
-      !place_solve(m->f, s->offset, s->rank, s->axes, load->index, at))
+      !offset_solve(m->f, s->offset, s->rank, s->axes, load->index, at))
     return;
   bool one_key = expr_is(axis_extent(m->j), 1), one_query = expr_is(axis_extent(m->m), 1);
   if ((at[1] != m->m && !one_query) || (at[2] != m->j && !one_key) ||

@@ -17,10 +17,10 @@ struct match {
   bool zero_empty_rows, found_anchor;
 };
 
-// The axes' values at which `place` becomes `target`; false where they cannot be told.
-bool place_solve(struct fuser *f, const struct expr *place, uint32_t rank,
-                 const struct expr *const *axes, const struct expr *target,
-                 const struct expr **ret);
+// The axes' values at which `offset` becomes `target`; false where they cannot be told.
+bool offset_solve(struct fuser *f, const struct expr *offset, uint32_t rank,
+                  const struct expr *const *axes, const struct expr *target,
+                  const struct expr **ret);
 // v with the expression trees of maps that were stored instead of loads of their results, and
 // without the roundings between.
 const struct scalar *scalar_expr_write_in(struct match *m, const struct scalar *v);

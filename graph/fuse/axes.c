@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop dimensions of groups: taken from a stage's axes, and cut where a place divides them. In
+// Loop dimensions of groups: taken from a stage's axes, and cut where an offset divides them. In
 // which order they lie in memory.
 #include "graph/fuse/fuse.h"
 
@@ -62,7 +62,8 @@ static void cut_loop_dim(struct fuser *f, struct group *g, size_t at, const stru
   group_substitute(f, g, 1, &whole.axis, &sum);
 }
 
-// Where a place divides an axis, the axis is two: m // 49 and m % 49. Products by what they write.
+// Where an offset divides an axis, the axis is two: m // 49 and m % 49. Products by what they
+// write.
 static void cut_loop_dims(struct fuser *f, struct group *g) {
   for (unsigned cuts = 0; cuts < 2 * GRAPH_MAX_RANK; cuts++) {
     bool found = false;
@@ -144,12 +145,12 @@ const struct access *group_leading_access(struct fuser *f, const struct group *g
 }
 
 // How close neighbours lie, along the closest of one side's loop dimensions; INT64_MAX: not known.
-static int64_t least_step(struct fuser *f, const struct group *g, const struct expr *place,
+static int64_t least_step(struct fuser *f, const struct group *g, const struct expr *offset,
                           bool reduced) {
   int64_t least = INT64_MAX;
   for (size_t i = 0; i < g->loop_dims.len; i++) {
     const struct expr *stride = g->loop_dims.at[i].is_reduced == reduced
-                                    ? offset_stride(f, place, g->loop_dims.at[i].axis)
+                                    ? offset_stride(f, offset, g->loop_dims.at[i].axis)
                                     : NULL;
     int64_t step = stride ? expr_hint(stride) : 0;
     step = step < 0 ? -step : step;
@@ -159,11 +160,11 @@ static int64_t least_step(struct fuser *f, const struct group *g, const struct e
   return least;
 }
 
-static bool depends_on(struct fuser *f, const struct group *g, const struct expr *place,
+static bool depends_on(struct fuser *f, const struct group *g, const struct expr *offset,
                        bool reduced) {
   for (size_t i = 0; i < g->loop_dims.len; i++)
     if (g->loop_dims.at[i].is_reduced == reduced &&
-        offset_has_axis(f, place, g->loop_dims.at[i].axis))
+        offset_has_axis(f, offset, g->loop_dims.at[i].axis))
       return true;
   return false;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From groups to regions: loop dimensions are ordered by strides, merged where every place stays
+// From groups to regions: loop dimensions are ordered by strides, merged where every offset stays
 // linear, and in rows flattened to the two axes of the region.
 #include "graph/fuse/fuse.h"
 
@@ -17,13 +17,13 @@ static const struct expr *shared_axis(struct fuser *f, const char *name,
 
 // ---- merging ----
 
-struct places {
+struct offsets {
   struct fuser *f;
   struct map seen;
   VEC(const struct expr *) at;
 };
 
-static void add_place(struct places *p, const struct expr *e) {
+static void add_offset(struct offsets *p, const struct expr *e) {
   if (!e || e->kind == EXPR_CONST || ptrmap_get(&p->seen, e))
     return;
   ptrmap_put(p->f->arena, &p->seen, e, p);
@@ -31,15 +31,15 @@ static void add_place(struct places *p, const struct expr *e) {
 }
 
 static void add_scalar_expr_offset(void *user, const struct scalar *v) {
-  add_place(user, v->index);
+  add_offset(user, v->index);
 }
 
 // Every expression of axes that the group's expression trees contain.
-static struct places group_places(struct fuser *f, const struct group *g) {
-  struct places p = {.f = f};
+static struct offsets group_offsets(struct fuser *f, const struct group *g) {
+  struct offsets p = {.f = f};
   for (size_t i = 0; i < g->members.len; i++) {
     stage_scalar_exprs(f, g->members.at[i]->stage, add_scalar_expr_offset, &p);
-    add_place(&p, g->members.at[i]->stage->offset);
+    add_offset(&p, g->members.at[i]->stage->offset);
   }
   return p;
 }
@@ -67,7 +67,7 @@ static bool stays_linear(struct fuser *f, const struct expr *e, const struct exp
   return offset_stride(f, merged, one) != NULL;
 }
 
-static bool can_merge(struct fuser *f, const struct group *g, const struct places *p, size_t outer,
+static bool can_merge(struct fuser *f, const struct group *g, const struct offsets *p, size_t outer,
                       const struct expr *one) {
   const struct loop_dim *a = &g->loop_dims.at[outer], *b = a + 1;
   if (a->is_reduced != b->is_reduced)
@@ -96,7 +96,7 @@ static void merge(struct fuser *f, struct group *g, size_t outer, const struct e
 // From the innermost pair outwards.
 static void merge_all(struct fuser *f, struct group *g) {
   for (size_t i = g->loop_dims.len; i-- > 1;) {
-    struct places p = group_places(f, g);
+    struct offsets p = group_offsets(f, g);
     const struct expr *one = axis_of_both(f, g, i - 1);
     if (can_merge(f, g, &p, i - 1, one))
       merge(f, g, i - 1, one);

@@ -4,7 +4,7 @@
 //
 // Loop dimensions are the axes of a group before they are merged: products of their extents are the
 // extents of every stage's own axes, so that what is contiguous for one stage and split for another
-// has one spelling. Two groups are aligned by the places where they touch the same buffers
+// has one spelling. Two groups are aligned by the offsets where they touch the same buffers
 // (graph/fuse/align.c); merging and flattening loop dimensions (graph/fuse/axes.c) comes last.
 #ifndef TILE_GRAPH_FUSE_FUSE_H
 #define TILE_GRAPH_FUSE_FUSE_H
@@ -84,7 +84,7 @@ struct fuser {
   uint32_t stamp;
 };
 
-// ---- expression trees and places (graph/fuse/scalar_expr_offsets.c) ----
+// ---- expression trees and offsets (graph/fuse/scalar_expr_offsets.c) ----
 void stage_substitute(struct fuser *f, struct stage *s, size_t count,
                       const struct expr *const *from, const struct expr *const *to);
 typedef void (*scalar_expr_fn)(void *user, const struct scalar *node);
@@ -139,10 +139,10 @@ struct side {
   VEC(struct piece *) pieces; // in the order of loop dimensions
 };
 
-// Matches pieces of both by the places where they touch the same buffers, then by their order.
+// Matches pieces of both by the offsets where they touch the same buffers, then by their order.
 // Those that have no match are left.
 void groups_align(struct fuser *f, struct side *anchor, struct side *candidate);
-// A place of the side's group on the pieces of the anchor.
+// A offset of the side's group on the pieces of the anchor.
 const struct expr *side_offset(struct fuser *f, const struct side *s, const struct expr *e);
 
 // ---- joining two groups (graph/fuse/join.c) ----
@@ -160,7 +160,7 @@ static const char read_many_times[] = "a product reads each element many times: 
 static inline bool is_rows(enum region_kind k) {
   return k == REGION_ROWS || k == REGION_ROW_COLUMN;
 }
-// Aligns candidate and anchor and gives the candidate's stages their places (graph/fuse/nesting.c).
+// Aligns candidate and anchor and gives the candidate's stages their axes (graph/fuse/nesting.c).
 // False with j->reason.
 bool candidate_align(struct fuser *f, struct join *j);
 // False with ret->reason.

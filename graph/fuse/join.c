@@ -140,7 +140,7 @@ static bool check_accesses(struct fuser *f, struct join *j, struct totals *t) {
     for (size_t k = 0; k < m; k++)
       if (!check_pair(f, j, g, a, h, &h->g->accesses.at[k], t))
         return false;
-    for (size_t k = 0; k < n && a->is_store; k++) // places of the candidate may have changed
+    for (size_t k = 0; k < n && a->is_store; k++) // offsets of the candidate may have changed
       if (!g->g->accesses.at[k].is_store && a->member != g->g->accesses.at[k].member &&
           !check_pair(f, j, g, a, g, &g->g->accesses.at[k], t))
         return false;

@@ -35,7 +35,7 @@ static bool count_matches(const struct join *j, struct relation *r) {
   return true;
 }
 
-static void keep_places(struct join *j) {
+static void keep_axes(struct join *j) {
   for (int p = 0; p <= MEMBER_COLUMN; p++)
     j->levels[p] = (enum nesting_level)p;
 }
@@ -50,7 +50,7 @@ static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
         s->op != REDUCE_MIN)
       return false;
   }
-  keep_places(j);
+  keep_axes(j);
   j->kind = REGION_ROW_COLUMN;
   j->levels[MEMBER_ROW_REDUCTION] = MEMBER_COLUMN_REDUCTION;
   j->levels[MEMBER_ROW] = MEMBER_COLUMN;
@@ -58,8 +58,8 @@ static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
   return is_once || (group_is_inner(f, j->anchor) && expr_hint(j->anchor->numel[1]) <= MAX_COLUMNS);
 }
 
-static bool place_map(struct join *j, const struct relation *r) {
-  keep_places(j);
+static bool nest_map(struct join *j, const struct relation *r) {
+  keep_axes(j);
   j->kind = j->anchor->kind;
   if (!r->open[0] && !r->open[1])
     return true;
@@ -78,10 +78,10 @@ static bool place_map(struct join *j, const struct relation *r) {
   }
 }
 
-static bool place_rows(struct fuser *f, struct join *j, const struct relation *r) {
+static bool nest_rows(struct fuser *f, struct join *j, const struct relation *r) {
   bool whole = !r->open[0] && !r->open[1];
   if (whole && !r->matched[0][1] && !r->matched[1][0]) {
-    keep_places(j);
+    keep_axes(j);
     j->kind = j->anchor->kind;
     return true;
   }
@@ -135,7 +135,7 @@ static bool share_operand(struct fuser *f, const struct join *j) {
 // Two products of the same size go through one loop over k where they have an operand in common:
 // the rows of gate and up projections, the columns of their weights' gradients. One with few blocks
 // and a long k is better off alone: its k is split.
-static bool place_product(struct fuser *f, struct join *j, const struct relation *r) {
+static bool nest_product(struct fuser *f, struct join *j, const struct relation *r) {
   const struct side *h = &j->anchor_side, *g = &j->candidate_side;
   if (r->open[0] || r->open[1])
     return false;
@@ -153,7 +153,7 @@ static bool place_product(struct fuser *f, struct join *j, const struct relation
   if (count_products(j->anchor) + count_products(j->candidate) > most)
     return false;
   j->reason = "products with a long inside are split, one a kernel";
-  keep_places(j);
+  keep_axes(j);
   j->kind = REGION_PRODUCT;
   return expr_hint(j->anchor->numel[1]) <= LONG_INSIDE ||
          expr_hint(j->anchor->numel[0]) >= MANY_RESULTS;
@@ -231,6 +231,6 @@ bool candidate_align(struct fuser *f, struct join *j) {
   if (j->candidate->keeps_order && (j->anchor->keeps_order || !is_in_order(j)))
     return false;
   if (j->candidate->kind == REGION_PRODUCT)
-    return place_product(f, j, &r);
-  return is_rows(j->candidate->kind) ? place_rows(f, j, &r) : place_map(j, &r);
+    return nest_product(f, j, &r);
+  return is_rows(j->candidate->kind) ? nest_rows(f, j, &r) : nest_map(j, &r);
 }

@@ -131,7 +131,7 @@ void order_merge(struct fuser *f, struct group *kept, struct group *dead) {
     behind.at[i]->position = at;
     f->order.at[at++] = behind.at[i];
   }
-  for (; at <= end; at++) { // the places of dead ones
+  for (; at <= end; at++) { // the slots of dead ones
     f->order.at[at] = dead;
   }
   dead->into = kept;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fusion: stages are grouped into regions, each of which becomes a kernel (or two or three, where a
 // reduction is split). Inside a region stages are expressed over the same axes, so that a value
-// made and used at the same place stays in registers.
+// made and used at the same offset stays in registers.
 //
 // Two stages may share a region if, once both are put on the region's axes, every value that passes
-// between them is read at the place where it was written (rows: or reduced over the row that holds
-// it), and no path between them leaves the region. Places are compared as canonical expressions.
+// between them is read at the offset where it was written (rows: or reduced over the row that holds
+// it), and no path between them leaves the region. Offsets are compared as canonical expressions.
 // Which pairs are joined first: those that save most bytes.
 #ifndef TILE_GRAPH_FUSE_REGION_H
 #define TILE_GRAPH_FUSE_REGION_H

@@ -42,12 +42,12 @@ struct walk {
 
 static void walk_scalar_expr(struct walk *w, const struct scalar *v);
 
-// What was loaded to know a place.
-static void walk_place(struct walk *w, const struct expr *e) {
+// What was loaded to compute an offset.
+static void walk_offset(struct walk *w, const struct expr *e) {
   if (e->kind == EXPR_SYMBOL && e->symbol->indirect)
     walk_scalar_expr(w, e->symbol->indirect);
   for (uint32_t i = 0; i < e->count; i++)
-    walk_place(w, e->in[i]);
+    walk_offset(w, e->in[i]);
 }
 
 static void walk_scalar_expr(struct walk *w, const struct scalar *v) {
@@ -56,7 +56,7 @@ static void walk_scalar_expr(struct walk *w, const struct scalar *v) {
   for (unsigned i = 0; i < 3; i++)
     walk_scalar_expr(w, v->in[i]);
   if (v->index)
-    walk_place(w, v->index);
+    walk_offset(w, v->index);
   w->fn(w->user, v);
 }
 
@@ -66,7 +66,7 @@ void stage_scalar_exprs(struct fuser *f, const struct stage *s, scalar_expr_fn f
   walk_scalar_expr(&w, s->a);
   walk_scalar_expr(&w, s->b);
   walk_scalar_expr(&w, s->predicate);
-  walk_place(&w, s->offset);
+  walk_offset(&w, s->offset);
   if (s->attention) {
     walk_scalar_expr(&w, s->attention->q);
     walk_scalar_expr(&w, s->attention->k);
@@ -91,7 +91,7 @@ bool stage_loads(struct fuser *f, const struct stage *s, const struct buffer *b)
   return l.found;
 }
 
-// ---- places ----
+// ---- offsets ----
 
 bool offset_has_axis(struct fuser *f, const struct expr *e, const struct expr *axis) {
   if (e->kind == EXPR_CONST)

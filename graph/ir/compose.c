@@ -37,7 +37,7 @@ struct value *compose_spread(struct build *b, const struct node *n, unsigned red
   return build_over(b, grad, value_numel(b->g->exprs, like));
 }
 
-struct value *compose_places(struct build *b, const struct value *x, uint32_t dim) {
+struct value *compose_indices(struct build *b, const struct value *x, uint32_t dim) {
   return build_iota(b, x->shape[dim], dim, x->rank);
 }
 

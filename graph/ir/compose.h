@@ -20,7 +20,7 @@ struct value *compose_reduced(struct build *b, const struct node *n, unsigned re
 struct value *compose_spread(struct build *b, const struct node *n, unsigned reduction,
                              struct value *grad, const struct value *like);
 // 0, 1, .. along dimension `dim` of a tensor like `x`.
-struct value *compose_places(struct build *b, const struct value *x, uint32_t dim);
+struct value *compose_indices(struct build *b, const struct value *x, uint32_t dim);
 // The dimension of `rank` that argument `i` names; 0 after E1004 where there is none.
 uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank);
 // A tensor of integers as the index of dimension `dim` of `x`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed operators whose elements come from, or go to, places that are computed: writes by index,
+// Composed operators whose elements come from, or go to, computed indices: writes by index,
 // pads, windows, bags of embeddings.
 #include "graph/ir/compose.h"
 
@@ -96,7 +96,7 @@ void compose_masked_scatter(struct build *b, struct node *n) {
   n->results[0] = build_where(b, mask, values, X);
 }
 
-// self src size stride storage_offset: `src` at places of the memory that a dense `self` has
+// self src size stride storage_offset: `src` at offsets of the memory that a dense `self` has
 void compose_as_strided_scatter(struct build *b, struct node *n) {
   const struct arg *sizes, *strides;
   size_t rank = node_list(n, 2, &sizes);
@@ -128,10 +128,10 @@ static void fold_by_comparison(struct build *b, struct node *n, enum operator_id
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
   uint32_t rank = X->rank, dim = rank ? compose_dim(b, n, 1, rank) : 0;
   const int64_t most = (int64_t)MAX_COMPARED * MAX_COMPARED;
-  int64_t places, writes;
+  int64_t size, writes;
   bool fits = rank > 0 && index->rank == rank && src->rank == rank &&
-              expr_is_const(X->shape[dim], &places) && expr_is_const(index->shape[dim], &writes) &&
-              places <= most && writes <= most && places * writes <= most;
+              expr_is_const(X->shape[dim], &size) && expr_is_const(index->shape[dim], &writes) &&
+              size <= most && writes <= most && size * writes <= most;
   for (uint32_t d = 0; fits && d < rank; d++)
     fits = d == dim || (X->shape[d] == index->shape[d]);
   if (!fits) {
@@ -142,7 +142,7 @@ static void fold_by_comparison(struct build *b, struct node *n, enum operator_id
   }
   for (uint32_t d = 0; d < rank; d++)
     src = build_slice(b, src, d, compose_const(b, 0), index->shape[d], 1);
-  // [.., place, write, ..]
+  // [.., index, write, ..]
   struct value *hit = build_binop(b, OP_EQ_TENSOR, build_unsqueeze(b, index, dim),
                                   build_iota(b, X->shape[dim], dim, rank + 1));
   struct value *each = build_where_else(b, hit, build_unsqueeze(b, build_up(b, src), dim), neutral);
@@ -262,7 +262,7 @@ void compose_pad_backward(struct build *b, struct node *n) {
 
 // ---- windows ----
 
-// Places i * step + j * dilation of `count` windows of `size`, as [count, size] or transposed.
+// Indices i * step + j * dilation of `count` windows of `size`, as [count, size] or transposed.
 static struct value *window(struct build *b, const struct expr *count, int64_t size, int64_t step,
                             int64_t dilation, bool transposed) {
   struct value *i =
@@ -313,8 +313,8 @@ void compose_unfold_backward(struct build *b, struct node *n) {
     if (i == dim)
       order.at[order.count++] = rank;
   }
-  struct value *places = window(b, X->shape[dim], node_int(n, 3), node_int(n, 4), 1, false);
-  n->results[0] = put(b, build_full(b, rank, shape, 0, X->dtype), dim, places,
+  struct value *indices = window(b, X->shape[dim], node_int(n, 3), node_int(n, 4), 1, false);
+  n->results[0] = put(b, build_full(b, rank, shape, 0, X->dtype), dim, indices,
                       build_permute(b, X, &order), true);
 }
 
@@ -416,8 +416,8 @@ enum bag_mode { BAG_SUM, BAG_MEAN, BAG_MAX };
 
 // To which bag each index belongs: how many bags begin at it or before, less one.
 static struct value *bag_of(struct build *b, struct value *offsets, const struct expr *count) {
-  struct value *place = build_iota(b, count, 0, 2);
-  struct value *begun = build_binop(b, OP_LE_TENSOR, offsets, place);
+  struct value *position = build_iota(b, count, 0, 2);
+  struct value *begun = build_binop(b, OP_LE_TENSOR, offsets, position);
   struct dims last = dims_one(1);
   struct value *bags = build_sum(b, build_convert(b, begun, DTYPE_I64), &last, false);
   return build_int(b, OP_SUB_TENSOR, bags, 1);
@@ -446,7 +446,7 @@ static struct value *largest(struct build *b, struct value *rows, struct value *
 }
 
 // weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset
-// padding_idx; results: bags, the bag of each index, sizes of bags, places of largest ones, which
+// padding_idx; results: bags, the bag of each index, sizes of bags, indices of largest ones, which
 // are for gradients and 0 here
 void compose_embedding_bag(struct build *b, struct node *n) {
   struct exprs *x = b->g->exprs;
@@ -482,7 +482,7 @@ void compose_embedding_bag(struct build *b, struct node *n) {
       result = build_div(b, result, build_unsqueeze(b, build_int(b, OP_MAXIMUM, count, 1), 1));
   }
   const struct expr *nothing = expr_const(x, 0);
-  // On CPUs PyTorch leaves the places of plain sums out, which the gradient finds again, and has a
+  // On CPUs PyTorch leaves the indices of plain sums out, which the gradient finds again, and has a
   // size for each bag; elsewhere one for each offset.
   bool on_host = b->g->device && str_starts(str_from(b->g->device), "cpu"),
        leaves_out = on_host && mode == BAG_SUM && padding < 0,
@@ -499,7 +499,7 @@ void compose_embedding_bag(struct build *b, struct node *n) {
   n->results[3] = build_full(b, mode == BAG_MAX ? 2 : 1, most, 0, index->dtype);
 }
 
-// The gradient of the weights, from arguments at these places; sums and means.
+// The gradient of the weights, from arguments at these indices; sums and means.
 static void bag_gradient(struct build *b, struct node *n, struct value *bag, unsigned size_at,
                          unsigned count_at, unsigned mode_at, unsigned by_at, unsigned padding_at) {
   struct value *index = Y, *by = node_value(n, by_at);

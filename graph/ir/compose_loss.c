@@ -111,9 +111,9 @@ void compose_bce_with_logits(struct build *b, struct node *n) {
   n->results[0] = compose_reduced(b, n, 4, weighted(b, loss, node_value(n, 2)));
 }
 
-// ---- one class a place: [N, C, H, W] as [N H W, C] ----
+// ---- one class a pixel: [N, C, H, W] as [N H W, C] ----
 
-static struct value *places_as_rows(struct build *b, struct value *x) {
+static struct value *pixels_as_rows(struct build *b, struct value *x) {
   struct dims order = {4, {0, 2, 3, 1}};
   struct value *rows = build_permute(b, x, &order);
   return rows
@@ -126,8 +126,8 @@ static struct value *flat(struct build *b, struct value *x) {
   return BUILD(b, OP_RESHAPE, TENSOR(x), arg_int(b->g, -1));
 }
 
-static bool wants_places(struct build *b, const struct node *n, const struct value *x,
-                         const struct value *target) {
+static bool has_pixels(struct build *b, const struct node *n, const struct value *x,
+                       const struct value *target) {
   if (x->rank == 4 && target->rank == 3)
     return true;
   compose_error(b, n, E1004, "operands of %u and %u dimensions, not of 4 and 3", x->rank,
@@ -137,9 +137,9 @@ static bool wants_places(struct build *b, const struct node *n, const struct val
 
 // self target weight reduction ignore_index
 void compose_nll_loss2d(struct build *b, struct node *n) {
-  if (!wants_places(b, n, X, Y))
+  if (!has_pixels(b, n, X, Y))
     return;
-  struct value *rows = places_as_rows(b, X), *classes = flat(b, Y);
+  struct value *rows = pixels_as_rows(b, X), *classes = flat(b, Y);
   if (!rows || !classes)
     return;
   struct arg args[] = {TENSOR(rows), TENSOR(classes), n->args[2], n->args[3], n->args[4]};
@@ -154,9 +154,9 @@ void compose_nll_loss2d(struct build *b, struct node *n) {
 // grad_output self target weight reduction ignore_index total_weight
 void compose_nll_loss2d_backward(struct build *b, struct node *n) {
   struct value *target = node_value(n, 2);
-  if (!wants_places(b, n, Y, target))
+  if (!has_pixels(b, n, Y, target))
     return;
-  struct value *grad = X->rank ? flat(b, X) : X, *rows = places_as_rows(b, Y),
+  struct value *grad = X->rank ? flat(b, X) : X, *rows = pixels_as_rows(b, Y),
                *classes = flat(b, target);
   struct value *g = BUILD(b, OP_NLL_LOSS_BACKWARD, TENSOR(grad), TENSOR(rows), TENSOR(classes),
                           n->args[3], n->args[4], n->args[5], n->args[6]);

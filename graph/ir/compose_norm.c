@@ -131,7 +131,7 @@ void compose_weight_norm_backward(struct build *b, struct node *n) {
 
 // ---- gradients of attention, as other devices name them ----
 
-// Arguments of the one that loops know, at these places; `mask` 0: none.
+// Arguments of the one that loops know, at these indices; `mask` 0: none.
 static struct node *attention_backward(struct build *b, struct node *n, unsigned q, unsigned out,
                                        unsigned dropout, unsigned mask, unsigned scale) {
   struct value *sums = node_value(n, out + 1), *query = node_value(n, q);
@@ -216,7 +216,7 @@ static struct value *origin(struct build *b, const struct value *like, const str
   return build_along(b, i, dim, like->rank);
 }
 
-// self kernel_size stride padding dilation ceil_mode: maxima, and as i8 their place in the window
+// self kernel_size stride padding dilation ceil_mode: maxima, and as i8 their index in the window
 void compose_max_pool_offsets(struct build *b, struct node *n) {
   struct window w;
   struct node *pool = X->rank < 3 ? NULL : graph_append(b->g, OP_MAX_POOL2D, n->args, 6, b->at);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting, the largest few, running extrema, and places in sorted lists. A line is sorted by
-// counting: the place of an element is the number of those that come before it, which takes as many
-// comparisons as the square of its length, and no program waits for another.
+// Sorting, the largest few, running extrema, and positions in sorted lists. A line is sorted by
+// counting: the position of an element is the number of those that come before it, which takes as
+// many comparisons as the square of its length, and no program waits for another.
 #include "graph/ir/compose.h"
 
 #include <math.h>
 
 enum {
-  MAX_SORTED = LIMIT_GRAPH_SORTED, // elements of a line whose places are counted
+  MAX_SORTED = LIMIT_GRAPH_SORTED, // elements of a line whose positions are counted
   MAX_ROUNDS = 64,                 // of taking the largest of longer lines
-  MAX_COMPARED = 64                // places found by comparison, not by writing
+  MAX_COMPARED = 64                // positions found by comparison, not by writing
 };
 
 struct order {
@@ -69,8 +69,8 @@ static struct value *ranks(struct order *o, bool descending) {
   return build_sum(b, build_convert(b, before, DTYPE_I64), &last, false);
 }
 
-// The first `count` places in that order.
-static struct value *places(struct order *o, bool descending, const struct expr *count) {
+// The first `count` positions in that order.
+static struct value *positions(struct order *o, bool descending, const struct expr *count) {
   struct build *b = o->b;
   uint32_t rank = o->x->rank;
   struct value *r = ranks(o, descending);
@@ -79,8 +79,8 @@ static struct value *places(struct order *o, bool descending, const struct expr 
     struct dims last = dims_one(rank);
     struct value *hit = build_binop(b, OP_EQ_TENSOR, build_unsqueeze(b, r, rank - 1),
                                     build_iota(b, count, rank - 1, rank + 1));
-    struct value *place = build_where_else(b, hit, build_iota(b, o->size, rank, rank + 1), 0);
-    return build_sum(b, place, &last, false);
+    struct value *position = build_where_else(b, hit, build_iota(b, o->size, rank, rank + 1), 0);
+    return build_sum(b, position, &last, false);
   }
   struct value *own = build_as(b, build_iota(b, o->size, rank - 1, rank), o->x);
   struct value *zeros = build_full(b, rank, o->x->shape, 0, DTYPE_I64);
@@ -89,7 +89,7 @@ static struct value *places(struct order *o, bool descending, const struct expr 
   return build_slice(b, all, rank - 1, compose_const(b, 0), count, 1);
 }
 
-static struct value *at_places(struct order *o, struct value *index) {
+static struct value *at_positions(struct order *o, struct value *index) {
   return BUILD(o->b, OP_GATHER, TENSOR(o->x), arg_int(o->b->g, o->x->rank - 1), TENSOR(index));
 }
 
@@ -106,7 +106,7 @@ static bool wants_short(struct order *o, const struct node *n) {
 }
 
 static void give(struct order *o, struct node *n, struct value *index) {
-  n->results[0] = from_last(o->b, at_places(o, index), o->dim);
+  n->results[0] = from_last(o->b, at_positions(o, index), o->dim);
   n->results[1] = from_last(o->b, index, o->dim);
 }
 
@@ -120,7 +120,7 @@ static void sort(struct build *b, struct node *n, unsigned dim, bool descending)
   if (!begin(b, n, dim, &o))
     give_scalar(b, n);
   else if (wants_short(&o, n))
-    give(&o, n, places(&o, descending, o.size));
+    give(&o, n, positions(&o, descending, o.size));
 }
 
 void compose_sort(struct build *b, struct node *n) { sort(b, n, 1, node_truth(n, 2)); }
@@ -138,16 +138,16 @@ void compose_argsort(struct build *b, struct node *n) {
 
 // ---- the largest of long lines, one after the other ----
 
-// The next one after `value` at `place` in the order of values, then places; `value` NULL: the
-// first.
-static void next_largest(struct order *o, struct value **value, struct value **place) {
+// The next one after `value` at `position` in the order of values, then positions; `value` NULL:
+// the first.
+static void next_largest(struct order *o, struct value **value, struct value **position) {
   struct build *b = o->b;
   uint32_t last = o->x->rank - 1;
   struct dims d = dims_one(last);
   struct value *index = build_iota(b, o->size, last, o->x->rank), *left = NULL, *key = o->key;
   if (*value) {
     struct value *later = both(b, build_binop(b, OP_EQ_TENSOR, o->key, *value),
-                               build_binop(b, OP_GT_TENSOR, index, *place));
+                               build_binop(b, OP_GT_TENSOR, index, *position));
     left = either(b, build_binop(b, OP_LT_TENSOR, o->key, *value), later);
     key = build_where_else(b, left, o->key, -INFINITY);
   }
@@ -157,23 +157,23 @@ static void next_largest(struct order *o, struct value **value, struct value **p
   // Never beyond the line, whatever the key was rounded to where it was computed again.
   struct value *end = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
                             ARG_E(expr_addi(b->g->exprs, o->size, -1)), ARG_D(DTYPE_I64));
-  *place =
+  *position =
       BUILD(b, OP_AMIN, TENSOR(build_where(b, hit, index, end)), arg_int(b->g, last), ARG_B(true));
 }
 
 static struct value *rounds(struct order *o, bool largest, int64_t count) {
   struct build *b = o->b;
-  struct value *list[MAX_ROUNDS], *value = NULL, *place = NULL;
+  struct value *list[MAX_ROUNDS], *value = NULL, *position = NULL;
   struct value *x = build_up(b, o->x);
   if (!dtype_is_float(o->x->dtype))
     x = build_convert(b, o->x, DTYPE_F64);
   o->key = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, build_unop(b, OP_ISNAN, x)),
                             largest ? x : build_unop(b, OP_NEG, x), largest ? INFINITY : -INFINITY);
   for (int64_t i = 0; i < count; i++) {
-    next_largest(o, &value, &place);
-    if (!place)
+    next_largest(o, &value, &position);
+    if (!position)
       return NULL;
-    list[i] = place;
+    list[i] = position;
   }
   return BUILD(b, OP_CAT, arg_values(b->g, (size_t)count, list), arg_int(b->g, o->x->rank - 1));
 }
@@ -203,16 +203,16 @@ void compose_topk(struct build *b, struct node *n) {
   else if (expr_is_const(k, &count) && count > 0 && takes_rounds(&o, count))
     give(&o, n, rounds(&o, largest, count));
   else if (wants_short(&o, n))
-    give(&o, n, places(&o, largest, k));
+    give(&o, n, positions(&o, largest, k));
 }
 
-// ---- one place of the order ----
+// ---- one position of the order ----
 
-static void nth(struct build *b, struct node *n, struct order *o, const struct expr *place,
+static void nth(struct build *b, struct node *n, struct order *o, const struct expr *position,
                 bool keepdim) {
-  const struct expr *end = expr_addi(b->g->exprs, place, 1);
-  struct value *index = build_slice(b, places(o, false, end), o->x->rank - 1, place, end, 1);
-  struct value *value = from_last(b, at_places(o, index), o->dim);
+  const struct expr *end = expr_addi(b->g->exprs, position, 1);
+  struct value *index = build_slice(b, positions(o, false, end), o->x->rank - 1, position, end, 1);
+  struct value *value = from_last(b, at_positions(o, index), o->dim);
   index = from_last(b, index, o->dim);
   n->results[0] = keepdim ? value : build_squeeze(b, value, o->dim);
   n->results[1] = keepdim ? index : build_squeeze(b, index, o->dim);
@@ -262,9 +262,9 @@ void compose_median(struct build *b, struct node *n) {
   uint32_t rank = o.x->rank;
   struct dims last = dims_one(rank - 1);
   struct value *hit = build_binop(b, OP_EQ_TENSOR, ranks(&o, false), before_median(&o));
-  struct value *place = build_where_else(b, hit, build_iota(b, o.size, rank - 1, rank), 0);
-  struct value *index = build_sum(b, place, &last, true);
-  struct value *value = from_last(b, at_places(&o, index), o.dim);
+  struct value *position = build_where_else(b, hit, build_iota(b, o.size, rank - 1, rank), 0);
+  struct value *index = build_sum(b, position, &last, true);
+  struct value *value = from_last(b, at_positions(&o, index), o.dim);
   index = from_last(b, index, o.dim);
   bool keepdim = node_truth(n, 2);
   n->results[0] = keepdim ? value : build_squeeze(b, value, o.dim);
@@ -287,8 +287,8 @@ void compose_median_of_all(struct build *b, struct node *n) {
 
 // ---- running products and extrema, each of all that stand before ----
 
-// [.., place, element]: does the element stand at the place or before? `ret_each`: all elements
-// beside each place.
+// [.., position, element]: does the element stand at the position or before? `ret_each`: all
+// elements beside each position.
 static struct value *until(struct order *o, struct value **ret_each) {
   struct build *b = o->b;
   uint32_t rank = o->x->rank;
@@ -318,7 +318,8 @@ void compose_cumprod(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, from_last(b, product, o.dim), t);
 }
 
-// The largest or smallest so far, and the last place that has it; NaN stays from where it comes up.
+// The largest or smallest so far, and the last position that has it; NaN stays from where it comes
+// up.
 void compose_cummax(struct build *b, struct node *n) {
   struct order o;
   if (!begin(b, n, 1, &o)) {
@@ -338,10 +339,10 @@ void compose_cummax(struct build *b, struct node *n) {
   struct value *hit = build_binop(b, OP_EQ_TENSOR, each, most);
   if (dtype_is_float(o.x->dtype))
     hit = either(b, hit, both(b, build_unop(b, OP_ISNAN, each), build_unop(b, OP_ISNAN, most)));
-  struct value *place =
+  struct value *position =
       build_where_else(b, both(b, hit, here), build_iota(b, o.size, rank, rank + 1), 0);
   n->results[0] = from_last(b, build_squeeze(b, most, rank), o.dim);
-  n->results[1] = from_last(b, build_amax(b, place, &last, false), o.dim);
+  n->results[1] = from_last(b, build_amax(b, position, &last, false), o.dim);
 }
 
 void compose_logcumsumexp(struct build *b, struct node *n) {
@@ -358,7 +359,7 @@ void compose_logcumsumexp(struct build *b, struct node *n) {
   n->results[0] = from_last(b, sum, o.dim);
 }
 
-// ---- places in a sorted list ----
+// ---- positions in a sorted list ----
 
 // How many of the list, along its last dimension, come before x; `right`: or are equal.
 static struct value *count_before(struct build *b, struct value *list, struct value *x,

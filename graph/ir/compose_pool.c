@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Composed gradients of means over windows and of enlarged images. All go one dimension after the
-// other: each place collects what it gave to.
+// other: each position collects what it gave to.
 #include "graph/ir/compose.h"
 
 #define X node_value(n, 0)
@@ -53,7 +53,7 @@ struct windows {
   bool counts_padding, has_divisor;
 };
 
-// 1 / the elements of the window of each place, along one dimension.
+// 1 / the elements of the window of each position, along one dimension.
 static struct value *share(struct build *b, const struct windows *w, const struct expr *outputs,
                            const struct expr *inputs, enum dtype t) {
   if (w->has_divisor)
@@ -66,7 +66,7 @@ static struct value *share(struct build *b, const struct windows *w, const struc
   return build_unop(b, OP_RECIPROCAL, build_convert(b, build_sub(b, end, start), t));
 }
 
-// The gradient along a dimension: place h was in the windows (h + padding - i) / step, i < size.
+// The gradient along a dimension: position h was in the windows (h + padding - i) / step, i < size.
 static struct value *from_windows(struct build *b, struct value *g, uint32_t dim,
                                   const struct windows *w, const struct expr *inputs) {
   if (!g)
@@ -239,7 +239,7 @@ void compose_upsample_nearest2d_backward(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, g, X->dtype);
 }
 
-// What place h of the small image gives to place o of the large one: 1 less the distance.
+// What position h of the small image gives to position o of the large one: 1 less the distance.
 static struct value *linear_share(struct build *b, const struct expr *outputs,
                                   const struct expr *inputs, double scale, bool corners,
                                   enum dtype t) {

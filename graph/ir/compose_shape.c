@@ -124,7 +124,7 @@ static struct value *on_diagonal(struct build *b, struct value *x, int64_t offse
 }
 
 // The two last dimensions at `d1` and `d2`.
-static struct value *place_last(struct build *b, struct value *x, uint32_t d1, uint32_t d2) {
+static struct value *move_last(struct build *b, struct value *x, uint32_t d1, uint32_t d2) {
   if (!x)
     return NULL;
   struct dims order = {0};
@@ -142,7 +142,7 @@ void compose_diag_embed(struct build *b, struct node *n) {
     compose_error(b, n, E1004, "the dimensions of a diagonal");
     return;
   }
-  n->results[0] = place_last(b, on_diagonal(b, X, offset), d1, d2);
+  n->results[0] = move_last(b, on_diagonal(b, X, offset), d1, d2);
 }
 
 // grad_output input_sizes offset dim1 dim2; of square parts
@@ -157,7 +157,7 @@ void compose_diagonal_backward(struct build *b, struct node *n) {
   }
   for (uint32_t d = 0; d < rank; d++)
     shape[d] = sizes[d].number;
-  struct value *v = place_last(b, on_diagonal(b, X, node_int(n, 2)), d1, d2);
+  struct value *v = move_last(b, on_diagonal(b, X, node_int(n, 2)), d1, d2);
   // Of a matrix that is no square, what lies beyond is cut off or empty.
   for (int i = 0; v && i < 2; i++) {
     uint32_t d = i ? d2 : d1;

@@ -19,7 +19,7 @@ struct extent {
   const struct expr *shape[GRAPH_MAX_RANK], *strides[GRAPH_MAX_RANK];
 };
 
-// ---- errors: each is recorded at the node's place; the result is false ----
+// ---- errors: each is recorded at the node's location; the result is false ----
 bool infer_error(struct infer *in, enum diag_code code, const char *fmt, ...) PRINTF(3, 4);
 // E1005 unless v's dtype is one of floats, of integers (bool counts where `with_bool`).
 bool infer_wants_float(struct infer *in, const struct value *v, const char *parameter);

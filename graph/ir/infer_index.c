@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of operators that read or write at places given by other tensors.
+// Results of operators that read or write at indices given by other tensors.
 #include "graph/ir/infer.h"
 
 bool infer_embedding(struct infer *in) {
@@ -84,9 +84,9 @@ bool infer_index(struct infer *in) {
     return infer_error(in, E1003, "all indices are None");
   if (v->rank - used + among.rank > GRAPH_MAX_RANK)
     return infer_error(in, E1009, "more than %d dimensions", GRAPH_MAX_RANK);
-  uint32_t place = last - first + 1 == used ? first : 0;
+  uint32_t position = last - first + 1 == used ? first : 0;
   for (uint32_t d = 0; d <= v->rank; d++) {
-    if (d == place)
+    if (d == position)
       for (uint32_t k = 0; k < among.rank; k++)
         e.shape[e.rank++] = among.shape[k];
     if (d < v->rank && !(d < count && list[d].kind == ARG_VALUE))

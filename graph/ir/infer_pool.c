@@ -11,8 +11,8 @@ static const struct expr *pair(struct infer *in, unsigned i, unsigned otherwise,
   return count == 0 ? expr_const(in->g->exprs, 1) : list[count == 1 ? 0 : d].number;
 }
 
-// Kernels, strides, paddings, dilations: numbers, windows of at least one place, of which padding
-// is at most half.
+// Kernels, strides, paddings, dilations: numbers, windows of at least one position, of which
+// padding is at most half.
 static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
   const struct arg *list;
   for (unsigned i = first; i < end; i++) {
@@ -30,7 +30,7 @@ static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
       expr_is_const(pair(in, 3, 3, d), &padding);
     if (kernel->lo < 1 || padding < 0 || padding > kernel->lo / 2)
       return infer_error(in, E1004,
-                         "windows have at least one place, and padding is at most half of them");
+                         "windows have at least one position, and padding is at most half of them");
   }
   return true;
 }

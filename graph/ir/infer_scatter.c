@@ -73,8 +73,8 @@ static bool take_select(struct infer *in, unsigned i, struct extent *e) {
   return true;
 }
 
-static const struct expr *place(struct infer *in, unsigned i, const struct expr *size,
-                                const struct expr *otherwise) {
+static const struct expr *bound_of(struct infer *in, unsigned i, const struct expr *size,
+                                   const struct expr *otherwise) {
   struct exprs *x = in->g->exprs;
   if (node_is_none(in->n, i))
     return otherwise;
@@ -98,7 +98,7 @@ static bool take_slice(struct infer *in, unsigned i, struct extent *e) {
   if (step->lo < 1)
     return infer_error(in, E1004, "the step must be positive");
   const struct expr *length =
-      expr_sub(x, place(in, i + 2, size, size), place(in, i + 1, size, expr_const(x, 0)));
+      expr_sub(x, bound_of(in, i + 2, size, size), bound_of(in, i + 1, size, expr_const(x, 0)));
   e->shape[d] = expr_cdiv(x, expr_max(x, expr_const(x, 0), length), step);
   return true;
 }
@@ -130,7 +130,7 @@ bool infer_slice_backward(struct infer *in) {
          fits(in, infer_value(in, 0), &part);
 }
 
-// ---- places that are read ----
+// ---- elements that are read ----
 
 // self:0 dim:1 index:2 src:3 or a number
 bool infer_scatter(struct infer *in) {

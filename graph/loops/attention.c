@@ -6,7 +6,7 @@
 
 // The score of a pair of query and key from their product.
 static const struct scalar *score(struct builder *b, const struct node *n,
-                                  const struct scalar *product, place at) {
+                                  const struct scalar *product, coordinates at) {
   const struct scalar *scale = scalar_real(b->s, DTYPE_F32, node_real(n, 5));
   const struct scalar *s = loops_binary(b, SCALAR_MUL, DTYPE_F32, product, scale);
   const struct scalar *never = scalar_real(b->s, DTYPE_F32, (double)-INFINITY);
@@ -26,7 +26,7 @@ static const struct scalar *score(struct builder *b, const struct node *n,
   return scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
 }
 
-// At the places of a flattened batch, a row and a column.
+// At the coordinates of a flattened batch, a row and a column.
 static const struct scalar *operand(struct builder *b, const struct node *n, unsigned i,
                                     const struct expr *batch, const struct expr *const *heads,
                                     const struct expr *row, const struct expr *column) {
@@ -36,7 +36,8 @@ static const struct scalar *operand(struct builder *b, const struct node *n, uns
 }
 
 // Where the logarithms of the sums of exponentials go, if anyone wants them.
-static void second_result(struct builder *b, const struct node *n, struct attention *a, place at) {
+static void second_result(struct builder *b, const struct node *n, struct attention *a,
+                          coordinates at) {
   struct value *v = n->results[1];
   if (!v || (b->uses[v->id].count == 0 && !b->uses[v->id].is_output))
     return;

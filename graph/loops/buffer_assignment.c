@@ -9,13 +9,14 @@ struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct 
   struct stage *s = arena_new(b->arena, struct stage);
   s->kind = kind;
   s->id = (uint32_t)b->l->stages.len;
-  s->axes = loops_places(b, GRAPH_MAX_RANK);
+  s->axes = loops_coordinates(b, GRAPH_MAX_RANK);
   s->span = n ? n->span : SPAN_NONE;
   vec_push(b->arena, &b->l->stages, s);
   return s;
 }
 
-void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, bool reduced) {
+void loops_add_axes(struct builder *b, struct stage *s, size_t count, coordinates at,
+                    bool reduced) {
   (void)b;
   for (size_t i = 0; i < count; i++)
     if (at[i]->kind == EXPR_SYMBOL) {
@@ -123,7 +124,7 @@ static bool is_even(struct builder *b, const struct value *v, const struct expr 
 // Views that merge dimensions count; a product takes transposed operands as they are.
 static bool toward_product(struct builder *b, const struct value *v, struct assignment *h) {
   enum { MAX_STEPS = 8 };
-  const struct expr **at = loops_places(b, v->rank);
+  const struct expr **at = loops_coordinates(b, v->rank);
   const struct value *last = v;
   struct assignment next = *h;
   const struct node *n;
@@ -134,7 +135,7 @@ static bool toward_product(struct builder *b, const struct value *v, struct assi
     last = n->results[0];
     permutes |= n->op == OP_PERMUTE;
     if (!loops_is_view(n->op))
-      continue; // places stay
+      continue; // offsets stay
     add_path(b, &next, n);
     next.strides = contiguous_strides(b->x, b->arena, last->rank, last->shape);
     if (n->op != OP_VIEW || !permutes)
@@ -163,7 +164,7 @@ struct assignment loops_assign(struct builder *b, struct value *v) {
                                             : loops_temporary(b, v);
 }
 
-const struct expr *loops_offset(struct builder *b, const struct assignment *h, place at) {
+const struct expr *loops_offset(struct builder *b, const struct assignment *h, coordinates at) {
   const struct value *last = h->value;
   for (size_t i = 0; i < h->path_count; i++) {
     at = loops_view_back(b, h->path[i], at);

@@ -7,7 +7,7 @@
 enum { MAX_SPATIAL = 3 };
 
 // What a coordinate of the product stands for: image, group, channel of the output and of the input
-// within the group, place (of the output, or of the input for its gradient), tap of the filter.
+// within the group, position (of the output, or of the input for its gradient), tap of the filter.
 enum {
   IMAGE,
   GROUP,
@@ -102,13 +102,13 @@ static const struct expr *channel(struct builder *b, const struct convolution *c
   return expr_add(b->x, expr_mul(b->x, c->at[GROUP], c->sizes[which]), c->at[which]);
 }
 
-static const struct scalar *masked_element(struct builder *b, const struct value *v, place at,
+static const struct scalar *masked_element(struct builder *b, const struct value *v, coordinates at,
                                            const struct scalar *inside) {
   enum dtype t = loops_compute_dtype(v->dtype);
   return scalar_masked(b->s, inside, loops_element(b, v, at), scalar_int(b->s, t, 0));
 }
 
-// The element of the input that a tap at a place of the output sees.
+// The element of the input that a tap sees at a position of the output.
 static const struct scalar *input_element(struct builder *b, const struct convolution *c) {
   const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, IN_CHANNEL)};
   const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
@@ -123,8 +123,8 @@ static const struct scalar *input_element(struct builder *b, const struct convol
   return masked_element(b, c->x, at, inside);
 }
 
-// The element of the gradient whose place sees a place of the input through a tap: there is none
-// unless the stride divides.
+// The element of the gradient whose tap at some output position is an element of the input through
+// a tap: there is none unless the stride divides.
 static const struct scalar *gradient_element(struct builder *b, const struct convolution *c) {
   const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, OUT_CHANNEL)};
   const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
@@ -172,8 +172,9 @@ static void operands(struct builder *b, const struct convolution *c, const struc
   }
 }
 
-// The place in the result that the coordinates are.
-static void result_place(struct builder *b, const struct convolution *c, const struct expr **ret) {
+// The coordinates in the result.
+static void result_coordinates(struct builder *b, const struct convolution *c,
+                               const struct expr **ret) {
   bool is_weight = c->op == OP_CONVOLUTION_GRAD_WEIGHT;
   ret[0] = is_weight ? channel(b, c, OUT_CHANNEL) : c->at[IMAGE];
   ret[1] = is_weight                            ? c->at[IN_CHANNEL]
@@ -215,7 +216,7 @@ static bool as_product(struct builder *b, const struct node *n, struct deferred 
   split_side(b, c, c->n, c->n_count, axes[2]);
   split_side(b, c, c->k, c->k_count, axes[3]);
   operands(b, c, &x, &y);
-  result_place(b, c, at);
+  result_coordinates(b, c, at);
   return loops_store_product(b, n, z, axes, x, y, at);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading at places that were loaded: embeddings, gather, advanced indexing.
+// Reading at indices that were loaded: embeddings, gather, advanced indexing.
 #include "graph/loops/internal.h"
 
 const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
@@ -27,7 +27,7 @@ static bool lower_gather(struct builder *b, const struct node *n, struct deferre
   if (of->rank == 0)
     return loops_define(b, n, z, loops_element(b, of, z->at));
   uint32_t dim = node_dim(n, 1, of->rank);
-  const struct expr **at = loops_places(b, of->rank), *i;
+  const struct expr **at = loops_coordinates(b, of->rank), *i;
   if (n->op == OP_GATHER)
     i = loops_loaded_index(b, loops_element(b, index, z->at), of->shape[dim], false);
   else
@@ -54,7 +54,7 @@ bool loops_indexing(struct builder *b, const struct node *n, struct indexing *re
   const struct value *of = node_value(n, 0);
   const struct arg *list;
   size_t count = node_list(n, 1, &list), first = count, last = 0, indexed = 0;
-  *ret = (struct indexing){.shape = loops_places(b, (size_t)2 * GRAPH_MAX_RANK)};
+  *ret = (struct indexing){.shape = loops_coordinates(b, (size_t)2 * GRAPH_MAX_RANK)};
   for (size_t i = 0; i < count; i++) {
     if (list[i].kind != ARG_VALUE)
       continue;
@@ -82,11 +82,11 @@ bool loops_indexing(struct builder *b, const struct node *n, struct indexing *re
 }
 
 const struct expr **loops_indexed_offset(struct builder *b, const struct node *n,
-                                         const struct indexing *x, place at) {
+                                         const struct indexing *x, coordinates at) {
   const struct value *of = node_value(n, 0);
   const struct arg *list;
   size_t count = node_list(n, 1, &list);
-  const struct expr **ret = loops_places(b, of->rank);
+  const struct expr **ret = loops_coordinates(b, of->rank);
   for (uint32_t d = 0, j = 0; d < of->rank; d++) {
     if (d < count && list[d].kind == ARG_VALUE) {
       const struct scalar *i = loops_broadcast(b, list[d].value, x->width, at + x->first);

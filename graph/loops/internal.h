@@ -56,29 +56,29 @@ struct assignment {
 };
 
 // ---- loops.c ----
-typedef const struct expr *const *place; // an expression for each dimension
+typedef const struct expr *const *coordinates; // an expression for each dimension
 // The same symbol for the same extent at the same position: expression trees of values of one shape
 // need no renaming.
 const struct expr *loops_symbol(struct builder *b, char kind, unsigned position,
                                 const struct expr *extent);
 const struct expr *loops_axis(struct builder *b, char kind, unsigned position,
-                              const struct expr *extent);          // 0: extent 1
-const struct expr **loops_places(struct builder *b, size_t count); // an array to fill
+                              const struct expr *extent);               // 0: extent 1
+const struct expr **loops_coordinates(struct builder *b, size_t count); // an array to fill
 struct deferred *loops_deferred(struct builder *b,
                                 struct value *v); // with axes, without a expression tree
 enum dtype loops_compute_dtype(enum dtype t);     // f32 for half precision
-const struct scalar *loops_element(struct builder *b, const struct value *v, place at);
-// At the place that broadcasting to `rank` dimensions gives.
+const struct scalar *loops_element(struct builder *b, const struct value *v, coordinates at);
+// At the coordinates that broadcasting to `rank` dimensions gives.
 const struct scalar *loops_broadcast(struct builder *b, const struct value *v, uint32_t rank,
-                                     place at);
+                                     coordinates at);
 // Operand i as `t`, a tensor or a number.
 const struct scalar *loops_operand(struct builder *b, const struct node *n, unsigned i,
-                                   enum dtype t, uint32_t rank, place at);
+                                   enum dtype t, uint32_t rank, coordinates at);
 const struct scalar *loops_number(struct builder *b, const struct arg *a, enum dtype t);
-const struct expr *loops_dot(struct builder *b, size_t count, place at,
+const struct expr *loops_dot(struct builder *b, size_t count, coordinates at,
                              const struct expr *const *strides);
 const struct expr *loops_linear(struct builder *b, const struct value *v,
-                                place at); // in row-major order
+                                coordinates at); // in row-major order
 void loops_unravel(struct builder *b, const struct expr *e, size_t count,
                    const struct expr *const *sizes, const struct expr **ret);
 const struct scalar *loops_binary(struct builder *b, enum scalar_op op, enum dtype t,
@@ -99,9 +99,9 @@ bool loops_define(struct builder *b, const struct node *n, struct deferred *z,
 // ---- graph/loops/buffer_assignment.c ----
 struct assignment loops_assign(struct builder *b, struct value *v);
 struct assignment loops_temporary(struct builder *b, struct value *v); // not in an output
-const struct expr *loops_offset(struct builder *b, const struct assignment *h, place at);
+const struct expr *loops_offset(struct builder *b, const struct assignment *h, coordinates at);
 struct stage *loops_stage(struct builder *b, enum stage_kind kind, const struct node *n);
-void loops_add_axes(struct builder *b, struct stage *s, size_t count, place at, bool reduced);
+void loops_add_axes(struct builder *b, struct stage *s, size_t count, coordinates at, bool reduced);
 // `z` reads from there from now on.
 void loops_stored(struct builder *b, struct deferred *z, const struct assignment *h);
 void loops_take_origins(struct builder *b, struct deferred *z, struct stage *s);
@@ -115,10 +115,10 @@ void loops_write_inputs(struct builder *b);
 
 // ---- families ----
 bool loops_is_view(enum operator_id op);
-// The place of the operand that a place of the view is.
-const struct expr **loops_view_offset(struct builder *b, const struct node *n, place at);
+// The coordinates in the operand that coordinates in the view stand for.
+const struct expr **loops_view_offset(struct builder *b, const struct node *n, coordinates at);
 // The other way round, of views that only reorder; NULL: n is none.
-const struct expr **loops_view_back(struct builder *b, const struct node *n, place at);
+const struct expr **loops_view_back(struct builder *b, const struct node *n, coordinates at);
 bool loops_lower_pointwise(struct builder *b, const struct node *n);
 bool loops_lower_create(struct builder *b, const struct node *n);
 bool loops_lower_view(struct builder *b, const struct node *n);
@@ -139,19 +139,19 @@ struct indexing {
 };
 bool loops_indexing(struct builder *b, const struct node *n, struct indexing *ret);
 const struct expr **loops_indexed_offset(struct builder *b, const struct node *n,
-                                         const struct indexing *x, place at);
+                                         const struct indexing *x, coordinates at);
 // An index that was loaded, of a dimension of `extent`; negative ones count from the end where
 // `wraps`.
 const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
                                       const struct expr *extent, bool wraps);
-// The sum of x * y over places along reduced dimensions: r-axes, or 0. Written out where there are
+// The sum of x * y over indices along reduced dimensions: r-axes, or 0. Written out where there are
 // few.
 bool loops_sum_product(struct builder *b, const struct node *n, struct deferred *z,
                        const struct scalar *x, const struct scalar *y, size_t reduced,
                        const struct expr *const *over);
 // The sum of squares around a mean, of a line that is read once only. *ret_done: it was one.
 bool loops_variance(struct builder *b, const struct node *n, struct deferred *z,
-                    const struct scalar *body, size_t reduced, place over, bool *ret_done);
+                    const struct scalar *body, size_t reduced, coordinates over, bool *ret_done);
 // Stages that nothing reads are dropped.
 void loops_drop_unread(struct builder *b);
 // Are matrix instructions worth their while for these extents?
@@ -163,9 +163,9 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
                                            const struct value *of, const struct scalar *v,
                                            const struct expr *batch, const struct expr *row,
                                            const struct expr *column, bool only_load);
-// axes: batch, m, n, k; `at`: the place in the result.
+// axes: batch, m, n, k; `at`: the coordinates in the result.
 bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
                          const struct expr *const axes[4], const struct scalar *x,
-                         const struct scalar *y, place at);
+                         const struct scalar *y, coordinates at);
 
 #endif

@@ -16,7 +16,7 @@ struct execution {
   const struct stage *s;
   uint32_t body, offset, predicate, a, b; // registers
   union element acc;
-  int64_t count; // places seen of the reduction
+  int64_t count; // elements seen of the reduction
   double *fill;  // the next element of a matrix that is computed
 };
 
@@ -237,7 +237,7 @@ static void fill_body(void *user) {
   *x->fill++ = tape_get(x->t, x->body).real;
 }
 
-// v at all places of three axes, the last one innermost. NULL if memory is out.
+// v at all points of three axes, the last one innermost. NULL if memory is out.
 static double *matrix(struct execution *x, const struct scalar *v, const struct expr *p,
                       const struct expr *q, const struct expr *r) {
   const struct expr *axes[3] = {p, q, r};
@@ -269,7 +269,7 @@ struct multiplying {
   struct execution *x;
   const double *a, *b;
   int64_t m, n, k;
-  int64_t at; // places seen, row-major over batch, m, n
+  int64_t at; // elements seen, row-major over batch, m, n
 };
 
 static void product_one(void *user) {

@@ -2,9 +2,9 @@
 // From a graph of primitives to loops: the walk over the nodes, axes, and elements of values.
 #include "graph/loops/internal.h"
 
-// ---- axes and places ----
+// ---- axes and coordinates ----
 
-const struct expr **loops_places(struct builder *b, size_t count) {
+const struct expr **loops_coordinates(struct builder *b, size_t count) {
   return arena_array(b->arena, const struct expr *, count + 1);
 }
 
@@ -34,13 +34,13 @@ const struct expr *loops_axis(struct builder *b, char kind, unsigned position,
 struct deferred *loops_deferred(struct builder *b, struct value *v) {
   struct deferred *z = arena_new(b->arena, struct deferred);
   z->value = v;
-  z->at = loops_places(b, v->rank);
+  z->at = loops_coordinates(b, v->rank);
   for (uint32_t i = 0; i < v->rank; i++)
     z->at[i] = loops_axis(b, 'x', i, v->shape[i]);
   return z;
 }
 
-const struct expr *loops_dot(struct builder *b, size_t count, place at,
+const struct expr *loops_dot(struct builder *b, size_t count, coordinates at,
                              const struct expr *const *strides) {
   const struct expr *e = expr_const(b->x, 0);
   for (size_t i = 0; i < count; i++)
@@ -48,7 +48,7 @@ const struct expr *loops_dot(struct builder *b, size_t count, place at,
   return e;
 }
 
-const struct expr *loops_linear(struct builder *b, const struct value *v, place at) {
+const struct expr *loops_linear(struct builder *b, const struct value *v, coordinates at) {
   return loops_dot(b, v->rank, at, contiguous_strides(b->x, b->arena, v->rank, v->shape));
 }
 
@@ -68,7 +68,7 @@ enum dtype loops_compute_dtype(enum dtype t) {
   return dtype_is_float(t) && dtype_bits(t) < 32 ? DTYPE_F32 : t;
 }
 
-const struct scalar *loops_element(struct builder *b, const struct value *v, place at) {
+const struct scalar *loops_element(struct builder *b, const struct value *v, coordinates at) {
   const struct deferred *z = b->lazies[v->id];
   const struct expr *from[GRAPH_MAX_RANK], *to[GRAPH_MAX_RANK];
   size_t count = 0;
@@ -81,7 +81,7 @@ const struct scalar *loops_element(struct builder *b, const struct value *v, pla
 }
 
 const struct scalar *loops_broadcast(struct builder *b, const struct value *v, uint32_t rank,
-                                     place at) {
+                                     coordinates at) {
   const struct expr *index[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < v->rank; i++)
     index[i] = expr_is(v->shape[i], 1) ? expr_const(b->x, 0) : at[rank - v->rank + i];
@@ -97,7 +97,7 @@ const struct scalar *loops_number(struct builder *b, const struct arg *a, enum d
 }
 
 const struct scalar *loops_operand(struct builder *b, const struct node *n, unsigned i,
-                                   enum dtype t, uint32_t rank, place at) {
+                                   enum dtype t, uint32_t rank, coordinates at) {
   const struct value *v = node_value(n, i);
   return v ? scalar_convert(b->s, loops_broadcast(b, v, rank, at), t)
            : loops_number(b, &n->args[i], t);

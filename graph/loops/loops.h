@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as loops. Each value becomes a expression tree for one element at a place given by axes
-// (symbols of graph/expr/expr.h); views are changes of that place and vanish. A stage is a loop
+// Graphs as loops. Each value becomes a expression tree for one element at coordinates given by
+// axes (symbols of graph/expr/expr.h); views change the coordinates and vanish. A stage is a loop
 // nest that writes a buffer: a map, a reduction, a matrix product, ... Maps are written into those
 // who use them unless that would cost more than a buffer.
 //
@@ -64,7 +64,7 @@ enum stage_kind {
   STAGE_MAP,
   STAGE_REDUCE,
   STAGE_SCAN,     // inclusive, along the one reduced axis: out has that axis too
-  STAGE_SCATTER,  // writes or adds at places that were loaded, into a buffer that a map before it
+  STAGE_SCATTER,  // writes or adds at indices that were loaded, into a buffer that a map before it
                   // filled
   STAGE_PRODUCT,  // out[batch, m, n] = sum over k of a * b; axes are exactly batch, m, n; reduced k
   STAGE_ATTENTION // axes batch, m (queries), n (columns of the values); made by fusion or from
@@ -78,7 +78,7 @@ enum reduce_op {
   REDUCE_MIN,
   REDUCE_ANY,
   REDUCE_ALL,
-  REDUCE_ARGMAX, // the first place of the largest, counted along the reduced axes
+  REDUCE_ARGMAX, // the index of the first of the largest, counted along the reduced axes
   REDUCE_ARGMIN
 };
 

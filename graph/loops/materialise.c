@@ -8,7 +8,7 @@ static double hint_numel(struct builder *b, const struct value *v) {
   return (double)expr_hint(value_numel(b->x, v));
 }
 
-// Views that only reorder, so that what they show can be written in its place at once.
+// Views that only reorder, so that what they show can be written in its coordinates at once.
 static bool only_reorders(enum operator_id op) {
   return op == OP_VIEW || op == OP_PERMUTE || op == OP_UNSQUEEZE || op == OP_SQUEEZE_DIMS;
 }
@@ -186,7 +186,7 @@ static bool is_only_reader(struct builder *b, const struct scalar *v) {
 //   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
 //   products load without a detour through registers;
 // - exp, tanh and the like where a broadcast would compute each many times;
-// - what is compared with itself at other places, unless it is exact: computed twice, an element
+// - what is compared with itself at other offsets, unless it is exact: computed twice, an element
 //   might not equal itself.
 //
 // Predicates of indices and constants, which load nothing, are stored as outputs only, and not

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move data: the places of a result belong to one operand or another, which masks
+// Operators that move data: the elements of a result belong to one operand or another, which masks
 // decide.
 #include "graph/loops/internal.h"
 
 static const struct scalar *zero(struct builder *b, enum dtype t) { return scalar_int(b->s, t, 0); }
 
-static const struct expr **copy_offset(struct builder *b, uint32_t rank, place at) {
-  const struct expr **ret = loops_places(b, rank);
+static const struct expr **copy_offset(struct builder *b, uint32_t rank, coordinates at) {
+  const struct expr **ret = loops_coordinates(b, rank);
   for (uint32_t i = 0; i < rank; i++)
     ret[i] = at[i];
   return ret;
@@ -80,7 +80,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct deferred *
     const struct value *part = parts[i].value;
     start = i ? expr_sub(b->x, end, part->shape[dim]) : expr_const(b->x, 0);
     at[dim] = expr_sub(b->x, z->at[dim], start);
-    // A part of one place has no axis to follow.
+    // A part of one element has no axis to follow.
     if (expr_is(part->shape[dim], 1))
       at[dim] = expr_const(b->x, 0);
     body = scalar_masked(b->s, loops_between(b, z->at[dim], start, end), loops_element(b, part, at),
@@ -94,7 +94,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct deferred *
 static bool lower_select_scatter(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *src = node_value(n, 1);
   uint32_t dim = node_dim(n, 2, z->value->rank), j = 0;
-  const struct expr **at = loops_places(b, src->rank);
+  const struct expr **at = loops_coordinates(b, src->rank);
   for (uint32_t i = 0; i < z->value->rank; i++)
     if (i != dim)
       at[j++] = z->at[i];

@@ -6,7 +6,7 @@
 static void write_output(struct builder *b, uint32_t index) {
   const struct value *v = b->g->outputs.at[index];
   const struct deferred *z = b->lazies[v->id];
-  const struct expr **at = loops_places(b, v->rank);
+  const struct expr **at = loops_coordinates(b, v->rank);
   for (uint32_t i = 0; i < v->rank; i++)
     at[i] = expr_is(v->strides[i], 0) ? expr_const(b->x, 0) : z->at[i];
   struct stage *s = loops_stage(b, STAGE_MAP, v->def);
@@ -127,7 +127,7 @@ void loops_drop_unread(struct builder *b) {
     note_reads(a ? a->k : NULL, is_read);
     note_reads(a ? a->v : NULL, is_read);
     note_reads(a ? a->score : NULL, is_read);
-    if (s->kind == STAGE_SCATTER) // what the map before it filled, and the indices of its places
+    if (s->kind == STAGE_SCATTER) // what the map before it filled, and the indices it writes at
       note_reads(scalar_load(b->s, s->out, s->offset), is_read);
     l->stages.at[--kept] = s;
   }

@@ -30,7 +30,7 @@ static const struct scalar *take_factor(struct builder *b, const struct scalar *
 
 bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
                          const struct expr *const axes[4], const struct scalar *a,
-                         const struct scalar *c, place at) {
+                         const struct scalar *c, coordinates at) {
   const struct scalar *factor = take_factor(b, &a, &c);
   struct assignment h = factor ? loops_temporary(b, z->value) : loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_PRODUCT, n);

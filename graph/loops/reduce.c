@@ -6,7 +6,7 @@ struct reduction {
   enum reduce_op op;
   const struct scalar *body; // over the result's axes and `over`
   size_t count;
-  const struct expr *over[GRAPH_MAX_RANK]; // places along reduced dimensions: axes, or 0
+  const struct expr *over[GRAPH_MAX_RANK]; // indices along reduced dimensions: axes, or 0
   bool comes_back; // the result meets what was reduced: a row, which one kernel is to read once
 };
 
@@ -208,7 +208,7 @@ bool loops_lower_scan(struct builder *b, const struct node *n) {
   uint32_t dim = of->rank ? node_dim(n, 1, of->rank) : 0;
   if (of->rank == 0 || expr_is(of->shape[dim], 1))
     return loops_define(b, n, z, scalar_convert(b->s, loops_element(b, of, z->at), t));
-  const struct expr **at = loops_places(b, of->rank), **rest = loops_places(b, of->rank);
+  const struct expr **at = loops_coordinates(b, of->rank), **rest = loops_coordinates(b, of->rank);
   for (uint32_t i = 0; i < of->rank; i++) {
     at[i] = i == dim ? loops_axis(b, 'r', 0, of->shape[i]) : z->at[i];
     rest[i] = i == dim ? expr_const(b->x, 0) : z->at[i];

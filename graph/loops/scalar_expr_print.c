@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expression trees as text. Parts that stand in several places are named first: `t0 = exp(x[4*i]);
+// Expression trees as text. Parts that stand several times are named first: `t0 = exp(x[4*i]);
 // t0 + t0`.
 #include "graph/loops/scalar_expr_internal.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing at places that were loaded: a stage that fills the buffer, then one that writes or adds.
-// Where each line has one place that is written, the result is a comparison of indices instead, and
-// fuses with what is around.
+// Writing at indices that were loaded: a stage that fills the buffer, then one that writes or adds.
+// Where each line has one element that is written, the result is a comparison of indices instead,
+// and fuses with what is around.
 #include "graph/loops/internal.h"
 
 // The buffer, filled with the operand.
@@ -20,7 +20,7 @@ static struct assignment fill(struct builder *b, const struct node *n, struct de
 }
 
 static bool scatter(struct builder *b, const struct node *n, struct deferred *z, uint32_t rank,
-                    place over, place to, const struct scalar *body, bool accumulates) {
+                    coordinates over, coordinates to, const struct scalar *body, bool accumulates) {
   struct assignment h = fill(b, n, z);
   struct stage *s = loops_stage(b, STAGE_SCATTER, n);
   loops_add_axes(b, s, rank, over, false);
@@ -40,7 +40,7 @@ static bool lower_index_put(struct builder *b, const struct node *n, struct defe
   struct indexing x;
   if (!loops_indexing(b, n, &x))
     return false;
-  const struct expr **over = loops_places(b, x.rank);
+  const struct expr **over = loops_coordinates(b, x.rank);
   for (uint32_t i = 0; i < x.rank; i++)
     over[i] = loops_axis(b, 'x', i, x.shape[i]);
   const struct scalar *body =
@@ -51,14 +51,14 @@ static bool lower_index_put(struct builder *b, const struct node *n, struct defe
 
 // ---- scatter along a dimension ----
 
-static const struct scalar *source(struct builder *b, const struct node *n, place at) {
+static const struct scalar *source(struct builder *b, const struct node *n, coordinates at) {
   enum dtype t = loops_compute_dtype(n->results[0]->dtype);
   const struct value *src = node_value(n, 3);
   return src ? scalar_convert(b->s, loops_element(b, src, at), t) : loops_number(b, &n->args[3], t);
 }
 
-// One place a line, of all lines: at the place it is, the new value.
-static bool is_one_place(const struct node *n, uint32_t dim) {
+// One element of each line: where the index is, the new value.
+static bool is_one_index(const struct node *n, uint32_t dim) {
   const struct value *of = node_value(n, 0), *index = node_value(n, 2);
   for (uint32_t i = 0; i < of->rank; i++)
     if (i == dim ? !expr_is(index->shape[i], 1) : index->shape[i] != of->shape[i])
@@ -66,8 +66,8 @@ static bool is_one_place(const struct node *n, uint32_t dim) {
   return true;
 }
 
-static bool compare_places(struct builder *b, const struct node *n, struct deferred *z,
-                           uint32_t dim) {
+static bool compare_indices(struct builder *b, const struct node *n, struct deferred *z,
+                            uint32_t dim) {
   const struct value *of = node_value(n, 0);
   const struct expr *at[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < of->rank; i++)
@@ -90,9 +90,9 @@ bool loops_lower_scatter(struct builder *b, const struct node *n) {
   uint32_t rank = of->rank, dim = rank ? node_dim(n, 1, rank) : 0;
   if (index->rank != rank)
     return loops_refuse(b, n, "its index has another rank than its operand");
-  if (rank == 0 || is_one_place(n, dim))
-    return compare_places(b, n, z, dim);
-  const struct expr **over = loops_places(b, rank), **to = loops_places(b, rank);
+  if (rank == 0 || is_one_index(n, dim))
+    return compare_indices(b, n, z, dim);
+  const struct expr **over = loops_coordinates(b, rank), **to = loops_coordinates(b, rank);
   for (uint32_t i = 0; i < rank; i++)
     to[i] = over[i] = loops_axis(b, 'x', i, index->shape[i]);
   to[dim] = loops_loaded_index(b, loops_element(b, index, over), of->shape[dim], false);

@@ -31,7 +31,7 @@ union element tape_get(const struct tape *t, uint32_t reg);
 // What SCALAR_LOADs of no buffer read.
 void tape_set_product(struct tape *t, double value);
 int64_t tape_extent(const struct tape *t, uint32_t axis);
-// Calls f at each place of axes [from, to); those before have their values already.
+// Calls f at each point of axes [from, to); those before have their values already.
 void tape_loop(struct tape *t, uint32_t from, uint32_t to, void (*f)(void *user), void *user);
 
 #endif

@@ -33,7 +33,7 @@ struct line {
 };
 
 // False where it may be empty: it has a first element.
-static bool line_of(struct builder *b, const struct deferred *z, size_t reduced, place over,
+static bool line_of(struct builder *b, const struct deferred *z, size_t reduced, coordinates over,
                     struct line *ret) {
   *ret = (struct line){.count = expr_const(b->x, 1)};
   for (uint32_t i = 0; i < z->value->rank; i++)
@@ -143,7 +143,7 @@ static const struct scalar *over_count(struct builder *b, const struct scalar *v
 }
 
 bool loops_variance(struct builder *b, const struct node *n, struct deferred *z,
-                    const struct scalar *body, size_t reduced, place over, bool *ret_done) {
+                    const struct scalar *body, size_t reduced, coordinates over, bool *ret_done) {
   *ret_done = false;
   struct line l;
   if (body->kind != SCALAR_APPLY || body->op != SCALAR_MUL || body->in[0] != body->in[1])

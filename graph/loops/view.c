@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: where in its operand each place of a view lies. They make no stages.
+// Views: where in its operand each element of a view lies. They make no stages.
 #include "graph/loops/internal.h"
 
 bool loops_is_view(enum operator_id op) { return operator_row(op)->class == CLASS_VIEW; }
@@ -40,9 +40,11 @@ static bool is_empty(uint32_t rank, const struct expr *const *shape) {
   return false;
 }
 
-// The place in a dense tensor of one shape of what lies at `at` in another of as many elements.
-static void reshape(struct builder *b, uint32_t from_rank, const struct expr *const *from, place at,
-                    uint32_t rank, const struct expr *const *to, const struct expr **ret) {
+// The coordinates in a dense tensor of one shape of what lies at `at` in another of as many
+// elements.
+static void reshape(struct builder *b, uint32_t from_rank, const struct expr *const *from,
+                    coordinates at, uint32_t rank, const struct expr *const *to,
+                    const struct expr **ret) {
   for (uint32_t i = 0; i < rank; i++)
     ret[i] = expr_const(b->x, 0);
   if (is_empty(rank, to))
@@ -67,7 +69,8 @@ static void reshape(struct builder *b, uint32_t from_rank, const struct expr *co
 
 // ---- each view ----
 
-static void permute_place(const struct node *n, uint32_t rank, place at, const struct expr **ret) {
+static void permute_coordinates(const struct node *n, uint32_t rank, coordinates at,
+                                const struct expr **ret) {
   const struct arg *dims;
   size_t count = node_list(n, 1, &dims);
   for (size_t i = 0; i < count && i < rank; i++)
@@ -85,8 +88,8 @@ static bool in_dims(const struct node *n, uint32_t rank, uint32_t dim) {
   return false;
 }
 
-static void diagonal_place(struct builder *b, const struct node *n, uint32_t rank, place at,
-                           const struct expr **ret) {
+static void diagonal_coordinates(struct builder *b, const struct node *n, uint32_t rank,
+                                 coordinates at, const struct expr **ret) {
   const struct expr *offset = node_expr(n, 1), *zero = expr_const(b->x, 0);
   uint32_t d1 = node_dim(n, 2, rank), d2 = node_dim(n, 3, rank), j = 0;
   for (uint32_t i = 0; i < rank; i++)
@@ -96,14 +99,14 @@ static void diagonal_place(struct builder *b, const struct node *n, uint32_t ran
   ret[d2] = expr_add(b->x, at[j], expr_max(b->x, offset, zero));
 }
 
-const struct expr **loops_view_offset(struct builder *b, const struct node *n, place at) {
+const struct expr **loops_view_offset(struct builder *b, const struct node *n, coordinates at) {
   const struct value *of = node_value(n, 0), *v = n->results[0];
-  const struct expr **ret = loops_places(b, of->rank);
+  const struct expr **ret = loops_coordinates(b, of->rank);
   const struct expr *zero = expr_const(b->x, 0);
   uint32_t dim, j = 0;
   switch (n->op) {
   case OP_VIEW: reshape(b, v->rank, v->shape, at, of->rank, of->shape, ret); return ret;
-  case OP_PERMUTE: permute_place(n, of->rank, at, ret); return ret;
+  case OP_PERMUTE: permute_coordinates(n, of->rank, at, ret); return ret;
   case OP_EXPAND:
     for (uint32_t i = 0; i < of->rank; i++)
       ret[i] = expr_is(of->shape[i], 1) ? zero : at[v->rank - of->rank + i];
@@ -129,14 +132,14 @@ const struct expr **loops_view_offset(struct builder *b, const struct node *n, p
       ret[i] = at[i];
     ret[dim] = expr_add(b->x, node_expr(n, 2), expr_mul(b->x, at[dim], node_expr(n, 4)));
     return ret;
-  case OP_DIAGONAL: diagonal_place(b, n, of->rank, at, ret); return ret;
+  case OP_DIAGONAL: diagonal_coordinates(b, n, of->rank, at, ret); return ret;
   default: return NULL;
   }
 }
 
-const struct expr **loops_view_back(struct builder *b, const struct node *n, place at) {
+const struct expr **loops_view_back(struct builder *b, const struct node *n, coordinates at) {
   const struct value *of = node_value(n, 0), *v = n->results[0];
-  const struct expr **ret = loops_places(b, v->rank);
+  const struct expr **ret = loops_coordinates(b, v->rank);
   const struct arg *dims;
   uint32_t dim, j = 0;
   switch (n->op) {
@@ -160,12 +163,12 @@ const struct expr **loops_view_back(struct builder *b, const struct node *n, pla
   }
 }
 
-// ---- as_strided: places in memory ----
+// ---- as_strided: offsets in memory ----
 
 // Undoes strides that are those of some dense order.
-static const struct expr **place_in_memory(struct builder *b, const struct value *v,
-                                           const struct expr *offset) {
-  const struct expr **ret = loops_places(b, v->rank);
+static const struct expr **coordinates_in_memory(struct builder *b, const struct value *v,
+                                                 const struct expr *offset) {
+  const struct expr **ret = loops_coordinates(b, v->rank);
   bool done[GRAPH_MAX_RANK] = {false};
   for (uint32_t i = 0; i < v->rank; i++)
     ret[i] = expr_const(b->x, 0);
@@ -196,7 +199,7 @@ static const struct expr *strided_offset(struct builder *b, const struct node *n
 // The value that v shows a part of, and where in its memory v's first element lies.
 static const struct expr *first_offset(struct builder *b, const struct value *v,
                                        const struct value **ret_base) {
-  const struct expr **at = loops_places(b, v->rank);
+  const struct expr **at = loops_coordinates(b, v->rank);
   for (uint32_t i = 0; i < v->rank; i++)
     at[i] = expr_const(b->x, 0);
   while (v->def && loops_is_view(v->def->op)) {
@@ -223,7 +226,7 @@ static bool lower_as_strided(struct builder *b, const struct node *n, struct def
       return loops_define(b, n, z,
                           scalar_convert(b->s, scalar_load(b->s, b->inputs[i], offset),
                                          loops_compute_dtype(base->dtype)));
-  return loops_define(b, n, z, loops_element(b, base, place_in_memory(b, base, offset)));
+  return loops_define(b, n, z, loops_element(b, base, coordinates_in_memory(b, base, offset)));
 }
 
 bool loops_lower_view(struct builder *b, const struct node *n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling over the last two dimensions: the places of a window are slices of the padded image,
+// Pooling over the last two dimensions: the positions of a window are slices of the padded image,
 // which are compared or added up one after the other. Large windows take one dimension after the
 // other.
 #include "graph/passes/decompose.h"
@@ -41,7 +41,7 @@ static bool is_too_large(struct build *b, const struct node *n, const struct win
     return false;
   struct diag *d = diag_error(b->g->diag, n->span, E1009, "a window of %lld x %lld",
                               (long long)w->side[0].kernel, (long long)w->side[1].kernel);
-  diag_help(d, "windows have at most %d places along a dimension", MOST_TAPS_ALONG);
+  diag_help(d, "windows have at most %d positions along a dimension", MOST_TAPS_ALONG);
   return true;
 }
 
@@ -56,7 +56,7 @@ static bool give_empty(struct decompose *d, const struct node *n, struct value *
   return true;
 }
 
-// Padded so far that every place of every window is there.
+// Padded so far that every position of every window is there.
 static struct value *pad(struct build *b, struct value *x, const struct side *s, double value) {
   struct exprs *e = b->g->exprs;
   const struct expr *zero = expr_const(e, 0), *left = expr_const(e, s->padding);
@@ -72,7 +72,7 @@ static struct value *pad(struct build *b, struct value *x, const struct side *s,
                dtype_is_float(x->dtype) ? ARG_F(value) : arg_int(b->g, (int64_t)value));
 }
 
-// Place i of every window along one dimension, of the padded image.
+// Position i of every window along one dimension, of the padded image.
 static struct value *tap(struct build *b, struct value *x, const struct side *s, int64_t i) {
   struct exprs *e = b->g->exprs;
   const struct expr *start = expr_const(e, i * s->dilation);
@@ -84,7 +84,7 @@ static struct value *tap(struct build *b, struct value *x, const struct side *s,
 // ---- the largest ----
 
 struct best {
-  struct value *value, *place; // place NULL: nobody asks
+  struct value *value, *position; // position NULL: nobody asks
 };
 
 // The first of the largest, or the last NaN.
@@ -92,26 +92,27 @@ static struct best better(struct build *b, struct best old, struct best fresh) {
   if (!old.value)
     return fresh;
   struct best both = {.value = build_binop(b, OP_MAXIMUM, old.value, fresh.value)};
-  if (!old.place)
+  if (!old.position)
     return both;
   struct value *wins = build_binop(b, OP_GT_TENSOR, fresh.value, old.value);
   if (fresh.value && dtype_is_float(fresh.value->dtype))
     wins = build_binop(b, OP_LOGICAL_OR, wins, build_unop(b, OP_ISNAN, fresh.value));
-  both.place = build_where(b, wins, fresh.place, old.place);
+  both.position = build_where(b, wins, fresh.position, old.position);
   return both;
 }
 
-// Where place i of the windows along one dimension lies in the image: stride * o + dilation * i -
-// padding, and at least 0, so that a window of nothing but -inf, whose first place is padding,
+// Where position i of the windows along one dimension lies in the image: stride * o + dilation * i
+// - padding, and at least 0, so that a window of nothing but -inf, whose first position is padding,
 // points into the image.
-static struct value *place_along(struct build *b, const struct side *s, int64_t i, uint32_t rank) {
+static struct value *position_along(struct build *b, const struct side *s, int64_t i,
+                                    uint32_t rank) {
   struct value *o = build_int(b, OP_MUL_TENSOR, build_iota(b, s->out, s->dim, rank), s->stride);
   return build_int(b, OP_MAXIMUM, build_int(b, OP_ADD_TENSOR, o, i * s->dilation - s->padding), 0);
 }
 
-// All places at once: slices along both dimensions.
+// All positions at once: slices along both dimensions.
 static struct best max_of_window(struct build *b, struct value *x, const struct window *w,
-                                 bool with_place) {
+                                 bool with_position) {
   struct best best = {0};
   const struct side *rows = &w->side[0], *columns = &w->side[1];
   uint32_t rank = x->rank;
@@ -121,10 +122,11 @@ static struct best max_of_window(struct build *b, struct value *x, const struct 
       struct best fresh = {.value = tap(b, row, columns, j)};
       if (!fresh.value)
         return (struct best){0};
-      if (with_place) {
+      if (with_position) {
         struct value *y =
-            BUILD(b, OP_MUL_TENSOR, TENSOR(place_along(b, rows, i, rank)), ARG_E(columns->size));
-        fresh.place = build_as(b, build_add(b, y, place_along(b, columns, j, rank)), fresh.value);
+            BUILD(b, OP_MUL_TENSOR, TENSOR(position_along(b, rows, i, rank)), ARG_E(columns->size));
+        fresh.position =
+            build_as(b, build_add(b, y, position_along(b, columns, j, rank)), fresh.value);
       }
       best = better(b, best, fresh);
     }
@@ -134,22 +136,22 @@ static struct best max_of_window(struct build *b, struct value *x, const struct 
 
 // Along the columns first, which gives the best of each row of the window.
 static struct best max_by_sides(struct build *b, struct value *x, const struct window *w,
-                                bool with_place) {
+                                bool with_position) {
   struct best rows = {0}, best = {0};
   for (int64_t j = 0; j < w->side[1].kernel; j++) {
     struct best fresh = {.value = tap(b, x, &w->side[1], j)};
     if (!fresh.value)
       return best;
-    if (with_place)
-      fresh.place = build_as(b, place_along(b, &w->side[1], j, x->rank), fresh.value);
+    if (with_position)
+      fresh.position = build_as(b, position_along(b, &w->side[1], j, x->rank), fresh.value);
     rows = better(b, rows, fresh);
   }
   for (int64_t i = 0; rows.value && i < w->side[0].kernel; i++) {
     struct best fresh = {.value = tap(b, rows.value, &w->side[0], i)};
-    if (with_place) {
-      struct value *y = BUILD(b, OP_MUL_TENSOR, TENSOR(place_along(b, &w->side[0], i, x->rank)),
+    if (with_position) {
+      struct value *y = BUILD(b, OP_MUL_TENSOR, TENSOR(position_along(b, &w->side[0], i, x->rank)),
                               ARG_E(w->side[1].size));
-      fresh.place = build_add(b, tap(b, rows.place, &w->side[0], i), y);
+      fresh.position = build_add(b, tap(b, rows.position, &w->side[0], i), y);
     }
     best = better(b, best, fresh);
   }
@@ -180,7 +182,7 @@ bool decompose_max_pool(struct decompose *d, const struct node *n, struct value 
   bool is_small = w.side[0].kernel * w.side[1].kernel <= MOST_TAPS;
   struct best best = (is_small ? max_of_window : max_by_sides)(b, x, &w, n->results[1] != NULL);
   decompose_give(d, n, ret, 0, best.value);
-  return decompose_give(d, n, ret, 1, best.place);
+  return decompose_give(d, n, ret, 1, best.position);
 }
 
 // grad_output:0 self:1 .. indices:7
@@ -188,7 +190,7 @@ bool decompose_max_pool_backward(struct decompose *d, const struct node *n, stru
   struct build *b = &d->b;
   struct exprs *e = b->g->exprs;
   const struct value *old = n->results[0];
-  struct value *g = build_up(b, node_value(n, 0)), *places = node_value(n, 7);
+  struct value *g = build_up(b, node_value(n, 0)), *positions = node_value(n, 7);
   if (!g)
     return false;
   struct dims planes = dims_from(0, g->rank - 2), image = dims_from(g->rank - 2, g->rank);
@@ -198,7 +200,7 @@ bool decompose_max_pool_backward(struct decompose *d, const struct node *n, stru
   struct value *zeros = build_full(b, 2, to, 0, g->dtype);
   struct value *sum =
       BUILD(b, OP_SCATTER_ADD, TENSOR(zeros), arg_int(b->g, 1),
-            TENSOR(build_view(b, places, 2, from)), TENSOR(build_view(b, g, 2, from)));
+            TENSOR(build_view(b, positions, 2, from)), TENSOR(build_view(b, g, 2, from)));
   return decompose_is(d, n, ret, build_view(b, sum, old->rank, old->shape));
 }
 
@@ -237,10 +239,10 @@ static struct value *sum_tiles(struct build *b, struct value *x, const struct ex
   return build_sum(b, build_view(b, x, x->rank + 2, shape), &dims, false);
 }
 
-// How many places of each window count along one dimension: all if no window leaves the image and
-// its padding.
-static struct value *places_along(struct build *b, const struct side *s, bool counts_padding,
-                                  uint32_t rank, enum dtype t) {
+// How many positions of each window count along one dimension: all if no window leaves the image
+// and its padding.
+static struct value *positions_along(struct build *b, const struct side *s, bool counts_padding,
+                                     uint32_t rank, enum dtype t) {
   int64_t size = 0, out = 0;
   bool is_known = expr_is_const(s->size, &size) && expr_is_const(s->out, &out);
   int64_t last = (out - 1) * s->stride - s->padding + s->kernel; // where the last window ends
@@ -278,8 +280,8 @@ bool decompose_avg_pool(struct decompose *d, const struct node *n, struct value 
   if (!node_is_none(n, 6))
     return decompose_is(d, n, ret, BUILD(b, OP_DIV_TENSOR, TENSOR(sum), n->args[6]));
   bool counts_padding = node_truth(n, 5);
-  struct value *rows = places_along(b, &w.side[0], counts_padding, x->rank, x->dtype);
-  struct value *columns = places_along(b, &w.side[1], counts_padding, x->rank, x->dtype);
+  struct value *rows = positions_along(b, &w.side[0], counts_padding, x->rank, x->dtype);
+  struct value *columns = positions_along(b, &w.side[1], counts_padding, x->rank, x->dtype);
   return decompose_is(d, n, ret, build_div(b, sum, build_mul(b, rows, columns)));
 }
 

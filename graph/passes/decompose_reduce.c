@@ -103,8 +103,8 @@ bool decompose_argmax(struct decompose *d, const struct node *n, struct value **
   if (!is_flat)
     return decompose_is(
         d, n, ret, BUILD(b, n->op, TENSOR(x), arg_int(b->g, node_dim(n, 1, x->rank)), n->args[2]));
-  struct value *place = BUILD(b, n->op, TENSOR(flat(b, x)), arg_int(b->g, 0), ARG_B(false));
-  return decompose_is(d, n, ret, build_view(b, place, n->results[0]->rank, n->results[0]->shape));
+  struct value *index = BUILD(b, n->op, TENSOR(flat(b, x)), arg_int(b->g, 0), ARG_B(false));
+  return decompose_is(d, n, ret, build_view(b, index, n->results[0]->rank, n->results[0]->shape));
 }
 
 static struct value *truth(struct build *b, struct value *x) {

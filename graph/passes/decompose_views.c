@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views and what moves data: brought to few forms with sizes and places written out.
+// Views and what moves data: brought to few forms with sizes and indices written out.
 #include "graph/passes/decompose.h"
 
 bool decompose_view(struct decompose *d, const struct node *n, struct value **ret) {
@@ -93,15 +93,15 @@ bool decompose_select(struct decompose *d, const struct node *n, struct value **
     return decompose_keep(d);
   if (index->hi < 0)
     index = expr_add(b->g->exprs, index, x->shape[dim]);
-  struct arg at = arg_int(b->g, dim), place = ARG_E(index);
+  struct arg at = arg_int(b->g, dim), which = ARG_E(index);
   if (!puts)
-    return decompose_is(d, n, ret, BUILD(b, OP_SELECT, TENSOR(x), at, place));
+    return decompose_is(d, n, ret, BUILD(b, OP_SELECT, TENSOR(x), at, which));
   src = build_convert(b, src, x->dtype);
-  return decompose_is(d, n, ret, BUILD(b, OP_SELECT_SCATTER, TENSOR(x), TENSOR(src), at, place));
+  return decompose_is(d, n, ret, BUILD(b, OP_SELECT_SCATTER, TENSOR(x), TENSOR(src), at, which));
 }
 
-// A start or end as a place within [0, size].
-static const struct expr *place_within(struct exprs *x, const struct node *n, unsigned i,
+// A start or end as an index within [0, size].
+static const struct expr *index_within(struct exprs *x, const struct node *n, unsigned i,
                                        const struct expr *size, bool is_end) {
   if (node_is_none(n, i))
     return is_end ? size : expr_const(x, 0);
@@ -123,9 +123,9 @@ struct range {
 static struct range range_of(struct build *b, const struct node *n, unsigned i,
                              const struct value *x) {
   struct range r = {.dim = node_dim(n, i, x->rank)};
-  r.start = place_within(b->g->exprs, n, i + 1, x->shape[r.dim], false);
+  r.start = index_within(b->g->exprs, n, i + 1, x->shape[r.dim], false);
   r.end =
-      expr_max(b->g->exprs, r.start, place_within(b->g->exprs, n, i + 2, x->shape[r.dim], true));
+      expr_max(b->g->exprs, r.start, index_within(b->g->exprs, n, i + 2, x->shape[r.dim], true));
   r.is_plain = node_int(n, i) == r.dim && !node_is_none(n, i + 1) &&
                node_expr(n, i + 1) == r.start && !node_is_none(n, i + 2) &&
                node_expr(n, i + 2) == r.end;

@@ -37,7 +37,7 @@ static struct value *flip(struct simplify *s, const struct node *n) {
   return x;
 }
 
-// A scatter of one element along a dimension is a comparison with the place: where(iota == index,
+// A scatter of one element along a dimension is a comparison with the index: where(iota == index,
 // src, self).
 static struct value *scatter(struct simplify *s, const struct node *n) {
   struct build *b = &s->b;

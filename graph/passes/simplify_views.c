@@ -27,7 +27,7 @@ static struct dims order_of(const struct node *n) {
   return order;
 }
 
-// Only dimensions of size 1 change places.
+// Only dimensions of size 1 are swapped.
 static bool moves_ones(const struct value *x, const struct dims *order) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < order->count; i++) {

@@ -41,15 +41,16 @@ void access_loop_end(struct access_walk *w) { w->loops++; }
 
 void access_given(struct access_walk *w, const struct scalar *v) { note(w, v, true); }
 
-static void push(struct access_walk *w, struct buffer *b, const struct expr *place, bool is_store) {
-  vec_push(w->arena, &w->k->accesses, (struct kernel_access){b, place, is_store});
+static void push(struct access_walk *w, struct buffer *b, const struct expr *offset,
+                 bool is_store) {
+  vec_push(w->arena, &w->k->accesses, (struct kernel_access){b, offset, is_store});
 }
 
-static void visit_place(struct access_walk *w, const struct expr *e) {
+static void visit_offset(struct access_walk *w, const struct expr *e) {
   if (e->kind == EXPR_SYMBOL && e->symbol->indirect)
     access_value(w, e->symbol->indirect);
   for (uint32_t i = 0; i < e->count; i++)
-    visit_place(w, e->in[i]);
+    visit_offset(w, e->in[i]);
 }
 
 static void visit_load(struct access_walk *w, const struct scalar *v) {
@@ -59,7 +60,7 @@ static void visit_load(struct access_walk *w, const struct scalar *v) {
     access_value(w, g->condition);
   }
   w->guard = all;
-  visit_place(w, v->index);
+  visit_offset(w, v->index);
   push(w, v->buffer, w->is_pipelined ? NULL : v->index, false);
 }
 
@@ -90,7 +91,7 @@ void access_value(struct access_walk *w, const struct scalar *v) {
   else if (v->kind == SCALAR_MASKED)
     visit_masked(w, v);
   else if (v->index)
-    visit_place(w, v->index);
+    visit_offset(w, v->index);
   if (v->kind != SCALAR_LOAD && v->kind != SCALAR_MASKED)
     for (unsigned i = 0, n = scalar_arity(v); i < n; i++)
       access_value(w, v->in[i]);
@@ -108,14 +109,14 @@ void access_buffer(struct access_walk *w, struct buffer *b, bool is_store) {
   push(w, b, NULL, is_store);
 }
 
-void access_store(struct access_walk *w, struct buffer *b, const struct expr *place) {
-  visit_place(w, place);
-  push(w, b, w->is_pipelined ? NULL : place, true);
+void access_store(struct access_walk *w, struct buffer *b, const struct expr *offset) {
+  visit_offset(w, offset);
+  push(w, b, w->is_pipelined ? NULL : offset, true);
 }
 
 void access_write(struct access_walk *w, const struct write_part *write) {
   access_value(w, write->body);
   if (write->stage->kind == STAGE_SCATTER && write->stage->predicate)
     access_value(w, write->stage->predicate);
-  access_store(w, write->buffer, write->place);
+  access_store(w, write->buffer, write->offset);
 }

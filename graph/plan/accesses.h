@@ -24,17 +24,17 @@ struct access_walk {
   const struct access_guard *guard;
   const struct expr *loop_axes[2]; // NULL: none
   unsigned loops;                  // that have ended
-  bool is_pipelined;               // loads run ahead of stores: places say nothing
+  bool is_pipelined;               // loads run ahead of stores: offsets say nothing
 };
 
 void access_loop_end(struct access_walk *w);
 // The value is there without a load.
 void access_given(struct access_walk *w, const struct scalar *v);
 void access_value(struct access_walk *w, const struct scalar *v);
-// Loads of v at places of which nothing is said.
+// Loads of v at unknown offsets.
 void access_any(struct access_walk *w, const struct scalar *v);
 void access_buffer(struct access_walk *w, struct buffer *b, bool is_store);
-void access_store(struct access_walk *w, struct buffer *b, const struct expr *place);
+void access_store(struct access_walk *w, struct buffer *b, const struct expr *offset);
 // The value, the predicate of a scatter, and the store.
 void access_write(struct access_walk *w, const struct write_part *write);
 

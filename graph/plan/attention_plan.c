@@ -88,8 +88,8 @@ static void plan_epilogue(struct planner *pl, struct attention_plan *t) {
   t->epilogue = region_parts_of(pl->p, t->r);
   for (size_t i = 0; i < t->epilogue.writes.len; i++) {
     struct write_part *w = &t->epilogue.writes.at[i];
-    w->place = attention_offset(pl->s, pl->x, t, w->place);
-    w->body = w->stage == t->stage ? scalar_load(pl->s, w->buffer, w->place)
+    w->offset = attention_offset(pl->s, pl->x, t, w->offset);
+    w->body = w->stage == t->stage ? scalar_load(pl->s, w->buffer, w->offset)
                                    : attention_value(pl->s, pl->x, t, w->body);
   }
   if (t->t->lse)

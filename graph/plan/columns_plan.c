@@ -20,7 +20,7 @@ static struct rows empty(struct program *p, const struct region *r, const struct
   return s;
 }
 
-static struct rows *place_of(struct columns *c, const struct region *r, const struct stage *s) {
+static struct rows *rows_of(struct columns *c, const struct region *r, const struct stage *s) {
   const struct expr *x = r->axes[0];
   if (s->rank == 0)
     return &c->once;
@@ -32,7 +32,7 @@ static void keep_result(struct columns *c, const struct region *r, const struct 
   struct rows *s = &c->rows;
   const struct expr *x = r->axes[0];
   struct buffer *b = plan_temporary(s->p, "rows", d->result->dtype, x->symbol->limit);
-  s->writes[s->write_count++] = (struct row_write){.buffer = b, .place = x, .body = d->result};
+  s->writes[s->write_count++] = (struct row_write){.buffer = b, .offset = x, .body = d->result};
   c->from[c->known] = d->result;
   c->to[c->known++] = scalar_load(s->p->regions->loops->scalars, b, x);
 }
@@ -51,10 +51,10 @@ static bool is_wanted_later(struct columns *c, const struct region *r,
                             const struct region_parts *parts, const struct scalar *result) {
   struct search s = {result, false};
   for (size_t i = 0; i < parts->reductions.len; i++)
-    if (place_of(c, r, parts->reductions.at[i].stage) == &c->columns)
+    if (rows_of(c, r, parts->reductions.at[i].stage) == &c->columns)
       scalar_loads(parts->reductions.at[i].body, search_load, &s);
   for (size_t i = 0; i < parts->writes.len; i++)
-    if (place_of(c, r, parts->writes.at[i].stage) != &c->rows)
+    if (rows_of(c, r, parts->writes.at[i].stage) != &c->rows)
       scalar_loads(parts->writes.at[i].body, search_load, &s);
   return s.found;
 }
@@ -64,7 +64,7 @@ static void sort_parts(struct columns *c, const struct region *r,
   struct scalars *s = c->rows.p->regions->loops->scalars;
   for (size_t i = 0; i < parts->reductions.len; i++) {
     const struct reduction_part *d = &parts->reductions.at[i];
-    struct rows *to = place_of(c, r, d->stage);
+    struct rows *to = rows_of(c, r, d->stage);
     const struct scalar *body =
         to == &c->columns ? scalar_replace(s, d->body, c->known, c->from, c->to) : d->body;
     if (to == &c->columns)
@@ -76,11 +76,11 @@ static void sort_parts(struct columns *c, const struct region *r,
   }
   for (size_t i = 0; i < parts->writes.len; i++) {
     const struct write_part *w = &parts->writes.at[i];
-    struct rows *to = place_of(c, r, w->stage);
+    struct rows *to = rows_of(c, r, w->stage);
     const struct scalar *body =
         to == &c->rows ? w->body : scalar_replace(s, w->body, c->known, c->from, c->to);
     to->writes[to->write_count++] =
-        (struct row_write){.buffer = w->buffer, .place = w->place, .body = body};
+        (struct row_write){.buffer = w->buffer, .offset = w->offset, .body = body};
   }
 }
 
@@ -94,7 +94,7 @@ static void keep_values(struct columns *c) {
   for (size_t i = 0; i < c->once.reduction_count; i++) {
     struct row_reduction *d = &c->once.reductions[i];
     struct buffer *b = plan_temporary(s->p, "rows", d->body->dtype, s->x->symbol->limit);
-    s->writes[s->write_count++] = (struct row_write){.buffer = b, .place = s->x, .body = d->body};
+    s->writes[s->write_count++] = (struct row_write){.buffer = b, .offset = s->x, .body = d->body};
     d->body = scalar_load(s->p->regions->loops->scalars, b, s->x);
   }
   rows_find_levels(s);
@@ -131,7 +131,7 @@ static void set_last_block(struct columns *c) {
 }
 
 // The rows are planned.
-static void place_once(struct columns *c) {
+static void record_writes_once(struct columns *c) {
   const struct expr *programs = rows_programs(&c->rows);
   if (c->once.reduction_count == 0)
     return;
@@ -194,7 +194,7 @@ static bool walk(struct columns *c, unsigned programs) {
   if (c->rows.is_looped || c->rows.x_block != 1)
     return false;
   c->rows.walkers = programs;
-  place_once(c);
+  record_writes_once(c);
   int64_t r = expr_hint(c->rows.r->symbol->limit);
   c->rows.num_warps = r > 8192 ? 32 : r > 4096 ? 16 : r > 2048 ? 8 : 4;
   for (size_t i = 0; i < c->columns.reduction_count; i++)
@@ -230,7 +230,7 @@ static struct columns *columns_of(struct program *p, const struct region *r,
 static void plan_apart(struct columns *c) {
   rows_find_levels(&c->rows);
   rows_plan(&c->rows);
-  place_once(c);
+  record_writes_once(c);
   if (c->rows.reduction_count + c->rows.write_count + c->rows.share_count > 0)
     rows_plan_kernels(&c->rows);
 }

@@ -86,7 +86,7 @@ static bool clear_before_use(struct program *p, const struct program_zeros *z) {
   return false;
 }
 
-// Moves the last kernel to the place that it had in the order of regions.
+// Moves the last kernel to the index that it had in the order of regions.
 static void move_last(struct program *p, size_t to) {
   struct kernel_plan *last = vec_last(&p->plans);
   memmove(&p->plans.at[to + 1], &p->plans.at[to], (p->plans.len - 1 - to) * sizeof p->plans.at[0]);
@@ -94,7 +94,7 @@ static void move_last(struct program *p, size_t to) {
 }
 
 bool plan_zeros(struct program *p, const struct program_options *o) {
-  for (size_t i = p->zeros.len; i-- > 0;) { // from the last: places before it stay
+  for (size_t i = p->zeros.len; i-- > 0;) { // from the last: indices before it stay
     const struct program_zeros *z = &p->zeros.at[i];
     if (clear_before_use(p, z))
       continue;

@@ -33,7 +33,7 @@ struct ordering {
   size_t count;
   struct item *items;
   VEC(struct used *) used;
-  struct map by_buffer; // to one more than its place in `used`
+  struct map by_buffer; // to one more than its index in `used`
 };
 
 // ---- who has to run before whom ----

@@ -21,34 +21,34 @@ struct access_sum {
 
 static int64_t extent_of(const struct expr *axis) { return expr_hint(axis->symbol->limit); }
 
-// Was a part of the place loaded?
-static bool is_gathered(const struct expr *place) {
-  if (place->kind == EXPR_SYMBOL)
-    return place->symbol->indirect != NULL;
-  for (uint32_t i = 0; i < place->count; i++)
-    if (is_gathered(place->in[i]))
+// Does the offset contain loaded values?
+static bool is_gathered(const struct expr *offset) {
+  if (offset->kind == EXPR_SYMBOL)
+    return offset->symbol->indirect != NULL;
+  for (uint32_t i = 0; i < offset->count; i++)
+    if (is_gathered(offset->in[i]))
       return true;
   return false;
 }
 
-static void add_access(struct access_sum *s, const struct buffer *b, const struct expr *place,
+static void add_access(struct access_sum *s, const struct buffer *b, const struct expr *offset,
                        bool is_read) {
   const struct map_plan *m = s->m;
   unsigned bytes = dtype_bytes(b->dtype), axes = 0;
   uint32_t absent = 0;
   for (uint32_t i = 0; i < m->rank; i++) {
     const struct expr *stride, *rest;
-    if (!expr_has_symbol(place, m->axes[i])) {
+    if (!expr_has_symbol(offset, m->axes[i])) {
       absent = i;
       continue;
     }
     axes++;
-    if (i < 8 && expr_linear(s->pl->x, place, m->axes[i], &stride, &rest) && expr_is(stride, 1) &&
+    if (i < 8 && expr_linear(s->pl->x, offset, m->axes[i], &stride, &rest) && expr_is(stride, 1) &&
         extent_of(m->axes[i]) > 1)
       s->along[i] += bytes;
   }
   if (is_read && axes + 1 == m->rank && absent + 1 < m->rank && absent < 8 &&
-      expr_hint(b->numel) * bytes > LARGE_TABLE && !is_gathered(place))
+      expr_hint(b->numel) * bytes > LARGE_TABLE && !is_gathered(offset))
     s->tables[absent] += bytes;
   if (axes < m->rank)
     return;
@@ -76,7 +76,7 @@ static unsigned pow2_above(int64_t n) {
 }
 
 // Elements a thread: enough bytes on their way, and no access narrower than 16 bytes. With masks
-// one access is enough, since each further one keeps the places of its elements: the sine and
+// one access is enough, since each further one keeps the offsets of its elements: the sine and
 // cosine of 2^25 f32 took 0.077 ms with two on an H200, 0.067 with one.
 static unsigned elements_a_thread(const struct access_sum *s, bool has_masks) {
   unsigned least = 16 / s->narrowest, want = has_masks ? 0 : 32 / (s->bytes ? s->bytes : 4);
@@ -146,7 +146,7 @@ static void plan_across(const struct access_sum *s, struct map_plan *m) {
   m->num_warps = m->block * m->y_block >= 4096 ? 8 : 4;
 }
 
-// A program takes several places of an axis that large tables do not know: cosines and sines of
+// A program takes several indices of an axis that large tables do not know: cosines and sines of
 // positions for several heads.
 static void plan_repeats(const struct access_sum *s, struct map_plan *m) {
   uint64_t most = 0;
@@ -173,7 +173,7 @@ static void choose_blocks(struct planner *pl, const struct region_parts *parts,
   for (size_t i = 0; i < parts->writes.len; i++) {
     const struct write_part *w = &parts->writes.at[i];
     scalar_loads(w->body, add_load, &sum);
-    add_access(&sum, w->buffer, w->place, false);
+    add_access(&sum, w->buffer, w->offset, false);
   }
   m->y_block = m->z_block = 1;
   m->across = m->repeats = -1;

@@ -6,7 +6,7 @@
 
 enum { LEAST_HALF = 16, MOST_WRITES = 4, LINE = 128 };
 
-// Comparisons of places along an axis, and loads.
+// Comparisons of indices along an axis, and loads.
 struct inspection {
   struct arena *arena;
   const struct expr *axis;
@@ -93,8 +93,8 @@ static void cross_load(void *user, const struct scalar *load) {
   const struct expr *other =
       expr_mod(x, expr_addi(x, c->axis, c->half), expr_const(x, 2 * c->half));
   const struct expr *at = expr_addi(x, other, l->half ? c->half : -c->half);
-  const struct expr *place = index_substitute(c->pl->s, load->index, 1, &c->axis, &at);
-  const struct scalar *now = scalar_load(c->pl->s, load->buffer, place);
+  const struct expr *offset = index_substitute(c->pl->s, load->index, 1, &c->axis, &at);
+  const struct scalar *now = scalar_load(c->pl->s, load->buffer, offset);
   vec_push(c->pl->arena, &l->from, load);
   vec_push(c->pl->arena, &l->to, now);
   c->count[l->half] += !ptrmap_get(&c->loads[l->half], now);
@@ -167,7 +167,7 @@ static struct write_part half_of(struct planner *pl, const struct write_part *w,
                                  const struct expr *axis, const struct expr *half, int64_t start) {
   const struct expr *at = expr_addi(pl->x, half, start);
   struct write_part r = *w;
-  r.place = index_substitute(pl->s, w->place, 1, &axis, &at);
+  r.offset = index_substitute(pl->s, w->offset, 1, &axis, &at);
   r.body = scalar_substitute(pl->s, w->body, 1, &axis, &at);
   return r;
 }

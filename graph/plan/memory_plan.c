@@ -2,7 +2,7 @@
 // One arena for all temporaries; buffers whose lives do not overlap may share memory. Sizes that
 // are numbers are placed one after the other in the smallest gap that is free for their whole life
 // (best fit over intervals, as register allocators do it), in several orders of which the best one
-// is taken. Where sizes are symbols, a buffer gets a place that is free for its whole life and at
+// is taken. Where sizes are symbols, a buffer gets an offset that is free for its whole life and at
 // least as large for all sizes, or new room at the end.
 #include "graph/plan/memory_plan.h"
 
@@ -120,8 +120,8 @@ static bool fits(struct exprs *x, const struct slot *s, const struct life *l) {
   return true;
 }
 
-// The end of all. Offsets by the places of the storages in `l`. What lives all the time comes
-// first, so that its place depends on no symbol.
+// The end of all. Offsets by the indices of the storages in `l`. What lives all the time comes
+// first, so that its offset depends on no symbol.
 static const struct expr *place_symbols(struct exprs *x, struct arena *a, const struct lives *l,
                                         const struct expr **ret_offsets) {
   struct life **order = arena_array(a, struct life *, l->count + 1);

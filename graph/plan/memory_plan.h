@@ -15,7 +15,7 @@ static inline int64_t memory_rounded(int64_t bytes) {
 
 struct life {
   struct buffer *buffer;
-  size_t first, last;      // launches, by their places in the order; a storage's up to its end
+  size_t first, last;      // launches, by their indices in the order; a storage's up to its end
   const struct expr *size; // in bytes, rounded up
   int64_t bytes;           // the same, for likely sizes
   int64_t offset;          // of a storage
@@ -40,9 +40,9 @@ struct lives memory_lives(const struct program *p, struct arena *a, const uint32
 void memory_order_kernels(struct program *p);
 
 // ---- graph/plan/memory_plan.c ----
-// Places every temporary.
+// Offsets every temporary.
 void memory_plan(struct program *p);
-// Places the storages for likely sizes; the end of the last one.
+// Offsets the storages for likely sizes; the end of the last one.
 int64_t memory_place(struct arena *a, const struct lives *l);
 
 // ---- graph/plan/launch_order.c ----

@@ -10,7 +10,7 @@ const struct scalar *operand_load(const struct scalar *v);
 // The dtype of memory that holds every value of v exactly: v is a load, converted and masked by 0
 // at most. DTYPE_NONE: it is computed.
 enum dtype operand_loaded(const struct scalar *v);
-// Is v loaded from places linear in both axes?
+// Is v loaded at offsets linear in both axes?
 bool operand_is_plain(struct exprs *x, const struct scalar *v, const struct expr *a,
                       const struct expr *b);
 // In which dtype tl.dot gets the operands a and b of a product that is stored as `out`: the one

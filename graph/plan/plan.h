@@ -15,7 +15,7 @@ struct reduction_part {
 struct write_part {
   const struct stage *stage;
   struct buffer *buffer;
-  const struct expr *place;
+  const struct expr *offset;
   const struct scalar *body;
 };
 // Expressions with what the region makes itself substituted, in order.
@@ -31,7 +31,7 @@ enum kernel_kind { KERNEL_MAP, KERNEL_ROWS, KERNEL_SCAN, KERNEL_PRODUCT, KERNEL_
 // A load or a store, in the order in which each program does them.
 struct kernel_access {
   struct buffer *buffer;
-  const struct expr *place; // NULL: not an element of the program's own part of the axes
+  const struct expr *offset; // NULL: not an element of the program's own part of the axes
   bool is_store;
 };
 

@@ -88,15 +88,15 @@ static void plan_epilogue(struct planner *pl, struct product *g) {
   g->epilogue = region_parts_of(pl->p, g->r);
   for (size_t i = 0; i < g->epilogue.writes.len; i++) {
     struct write_part *w = &g->epilogue.writes.at[i];
-    w->place = product_offset(pl->s, pl->x, g, w->place);
-    w->body = product_has_stage(g, w->stage) ? scalar_load(pl->s, w->buffer, w->place)
+    w->offset = product_offset(pl->s, pl->x, g, w->offset);
+    w->body = product_has_stage(g, w->stage) ? scalar_load(pl->s, w->buffer, w->offset)
                                              : product_value(pl->s, pl->x, g, w->body);
   }
 }
 
 // ---- a split k ----
 
-static const struct expr *place_of_part(struct planner *pl, struct product *g) {
+static const struct expr *offset_of_part(struct planner *pl, struct product *g) {
   struct exprs *x = pl->x;
   const struct expr *at = expr_add(x, expr_mul(x, g->part, extent(g->batch)), g->batch);
   at = expr_add(x, expr_mul(x, at, extent(g->m)), g->m);
@@ -108,7 +108,7 @@ static void create_parts(struct planner *pl, struct product *g) {
   g->part = expr_symbol(pl->x, "part", 0, g->plan.split_k - 1, count);
   const struct expr *sizes[4] = {count, extent(g->batch), extent(g->m), extent(g->n)};
   g->parts = plan_temporary(pl->p, "parts", g->sum, expr_product(pl->x, sizes, 4));
-  g->part_offset = place_of_part(pl, g);
+  g->part_offset = offset_of_part(pl, g);
 }
 
 // ---- kernels ----

@@ -11,7 +11,7 @@ struct product_shape {
   enum dtype dtype;  // of the operands in tl.dot
   unsigned products; // that share a block of programs
   unsigned tiles;    // of the size of a block that the epilogue loads
-  bool is_gathered;  // an operand is computed, or its places are: registers for each element
+  bool is_gathered;  // an operand is computed, or its offsets are: registers for each element
   bool may_split;    // k, among programs
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-place outputs: which outputs of a launch can take the memory of one of its inputs. The
+// In-offset outputs: which outputs of a launch can take the memory of one of its inputs. The
 // elements of both have the same size, and each program reads an element of the input only where,
 // and before, it writes that of the output: nobody misses what is overwritten.
 #include "graph/plan/plan.h"
 
 struct span_of_use {
-  const struct expr *place; // of all of them; NULL: they differ, or are not known
-  size_t first, last;       // in the order of the text
+  const struct expr *offset; // of all of them; NULL: they differ, or are not known
+  size_t first, last;        // in the order of the text
   bool is_read, is_written;
 };
 
@@ -18,7 +18,7 @@ static struct span_of_use use_of(const struct kernel_access *accesses, size_t co
     if (a->buffer != b)
       continue;
     bool is_first = !u.is_read && !u.is_written;
-    u.place = is_first || u.place == a->place ? a->place : NULL;
+    u.offset = is_first || u.offset == a->offset ? a->offset : NULL;
     u.first = is_first ? i : u.first;
     u.last = i;
     u.is_read |= !a->is_store;
@@ -27,10 +27,10 @@ static struct span_of_use use_of(const struct kernel_access *accesses, size_t co
   return u;
 }
 
-// Programs share out the region's axes; a place without one of them may be that of several.
-static bool is_of_one_program(const struct region *r, const struct expr *place) {
+// Programs share out the region's axes; an offset without one of them may be used by several.
+static bool is_of_one_program(const struct region *r, const struct expr *offset) {
   for (uint32_t i = 0; i < r->rank; i++)
-    if (!expr_is(r->axes[i]->symbol->limit, 1) && !expr_has_symbol(place, r->axes[i]))
+    if (!expr_is(r->axes[i]->symbol->limit, 1) && !expr_has_symbol(offset, r->axes[i]))
       return false;
   return true;
 }
@@ -46,14 +46,14 @@ static void find_reuses(struct arena *arena, const struct kernel_plan *k,
     if (!to || to->role != BUFFER_TEMP)
       continue;
     struct span_of_use out = use_of(accesses, count, to);
-    if (!out.place || out.is_read || !is_of_one_program(k->region, out.place))
+    if (!out.offset || out.is_read || !is_of_one_program(k->region, out.offset))
       continue;
     for (size_t j = 0; j < l->args.len; j++) {
       struct buffer *from = l->args.at[j].buffer;
       if (!from || from == to || from->role != BUFFER_TEMP || !is_alike(from, to))
         continue;
       struct span_of_use in = use_of(accesses, count, from);
-      if (in.is_read && !in.is_written && in.place == out.place && in.last < out.first)
+      if (in.is_read && !in.is_written && in.offset == out.offset && in.last < out.first)
         vec_push(arena, &l->reuses, (struct launch_reuse){from, to});
     }
   }

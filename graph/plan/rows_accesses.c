@@ -19,7 +19,7 @@ static struct rows_walk walk_of(struct kernel_plan *k, bool x_is_inside) {
 
 static void note_write(struct rows_walk *w, const struct row_write *o) {
   access_value(&w->a, o->body);
-  access_store(&w->a, o->buffer, o->place);
+  access_store(&w->a, o->buffer, o->offset);
 }
 
 static void note_writes(struct rows_walk *w, unsigned level, bool full) {

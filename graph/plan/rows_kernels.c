@@ -293,7 +293,7 @@ bool plan_rows(struct program *p, const struct region *r, const struct program_o
   s->writes = arena_array(p->arena, struct row_write, parts.writes.len + 1);
   for (size_t i = 0; i < s->write_count; i++) {
     const struct write_part *w = &parts.writes.at[i];
-    s->writes[i] = (struct row_write){.buffer = w->buffer, .place = w->place, .body = w->body};
+    s->writes[i] = (struct row_write){.buffer = w->buffer, .offset = w->offset, .body = w->body};
   }
   rows_find_levels(s);
   rows_plan(s);

@@ -53,7 +53,7 @@ void rows_find_levels(struct rows *s) {
   for (size_t i = 0; i < s->write_count; i++) {
     s->writes[i].level = level_of(s, s->writes[i].body);
     s->writes[i].is_full =
-        scalar_has_axis(s->writes[i].body, s->r) || expr_has_symbol(s->writes[i].place, s->r);
+        scalar_has_axis(s->writes[i].body, s->r) || expr_has_symbol(s->writes[i].offset, s->r);
   }
 }
 

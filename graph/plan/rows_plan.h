@@ -20,12 +20,12 @@ struct row_reduction {
   struct row_reduction *first; // the maximum, or the sum
   bool has_second;             // is the first one of a pair
   struct buffer *part;         // one result a split; of shares, one a program
-  struct buffer *part_index;   // and where it was, of places
+  struct buffer *part_index;   // and where it was: indices
 };
 
 struct row_write {
   struct buffer *buffer;
-  const struct expr *place;
+  const struct expr *offset;
   const struct scalar *body;
   unsigned level;
   bool is_full; // for each r
@@ -81,7 +81,7 @@ enum rows_step {
 // What the last program to look at a counter of a work queue finds where.
 struct rows_queue {
   int64_t rows, chunks, ids; // ids: programs
-  int64_t drawn, done;       // places of counters: ids that are drawn, programs that are done
+  int64_t drawn, done;       // indices of counters: work ids drawn, programs finished
   struct buffer *counters;
 };
 

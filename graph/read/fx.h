@@ -8,10 +8,10 @@
 
 #include "graph/ir/graph.h"
 
-// NULL after errors, all with places: E1001 (grammar), E1002 (unknown operators: one error that
-// names all of them, with the number of uses), E1003 (arguments), E1004 (shapes), E1005 (dtypes),
-// E1006 (an annotation says otherwise), E1007 (order), E1008 (kinds of text that are not read:
-// graphs within graphs, Dynamo's level), E0901, E0902 and E1009 (limits).
+// NULL after errors, all with source locations: E1001 (grammar), E1002 (unknown operators: one
+// error that names all of them, with the number of uses), E1003 (arguments), E1004 (shapes), E1005
+// (dtypes), E1006 (an annotation says otherwise), E1007 (order), E1008 (kinds of text that are not
+// read: graphs within graphs, Dynamo's level), E0901, E0902 and E1009 (limits).
 struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag, const struct source *source);
 
 #endif

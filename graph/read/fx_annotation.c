@@ -27,7 +27,7 @@ static enum token_kind mark(char c, char next, uint32_t *ret_len) {
   return TOK_UNKNOWN;
 }
 
-// The tokens of the string at the reader's place, closed by TOK_EOF.
+// The tokens of the string at the reader's position, closed by TOK_EOF.
 static void tokens_of_string(struct reader *r) {
   struct token t = r->at[r->pos];
   struct str text = r->source->text;

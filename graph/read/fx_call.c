@@ -296,9 +296,9 @@ static bool write_input(struct reader *r, const struct arg *args, struct span at
     v = graph_apply(r->g, OP_COPY, args, 2, at);
   if (!v)
     return r->failed = true, false;
-  size_t place = (size_t)(uintptr_t)ptrmap_get(&r->written, input);
-  if (place) {
-    r->g->mutations.at[place - 1].value = v;
+  size_t index = (size_t)(uintptr_t)ptrmap_get(&r->written, input);
+  if (index) {
+    r->g->mutations.at[index - 1].value = v;
   } else {
     graph_add_mutation(r->g, input, v);
     ptrmap_put(r->arena, &r->written, input, (void *)(uintptr_t)r->g->mutations.len);

@@ -261,9 +261,9 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
 
 // What an input holds after the writes so far.
 static struct value *current(const struct reader *r, struct value *v) {
-  size_t place =
+  size_t index =
       r->g->mutations.len && !r->is_target ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;
-  return place ? r->g->mutations.at[place - 1].value : v;
+  return index ? r->g->mutations.at[index - 1].value : v;
 }
 
 static bool bound(struct reader *r, const struct binding *b, struct arg *ret) {

@@ -79,17 +79,17 @@ static bool options(const struct reference_call *c, struct attention *a) {
 // Element (row, column) of the mask for the matrix of scores `i`, a number of batch and head.
 static union element mask_at(const struct attention *a, int64_t i, int64_t row, int64_t column) {
   const struct tensor *t = a->mask;
-  int64_t place = 0, scale = 1;
+  int64_t offset = 0, scale = 1;
   for (uint32_t back = 1; back <= t->rank; back++) {
     const uint32_t d = t->rank - back, q = a->query->rank - back;
     const int64_t size = back == 1 ? a->columns : back == 2 ? a->rows : a->query->shape[q];
     const int64_t at = back == 1 ? column : back == 2 ? row : i % size;
     if (back > 2)
       i /= size;
-    place += (t->shape[d] == 1 ? 0 : at) * scale;
+    offset += (t->shape[d] == 1 ? 0 : at) * scale;
     scale *= t->shape[d];
   }
-  return t->at[place];
+  return t->at[offset];
 }
 
 static double dot(const union element *a, const union element *b, int64_t n) {
@@ -172,25 +172,25 @@ static void add_scaled(union element *to, double scale, const union element *fro
 
 // P = exp(score - lse); dV += P dO; dS = P (dO V - sum(dO O)); dQ = scale dS K; dK += scale dS Q
 static void attend_backward_row(const struct attention *a, int64_t i, int64_t row, double *scores) {
-  const int64_t place = i * a->rows + row, head = shared(a, i, a->key_heads) * a->columns,
+  const int64_t offset = i * a->rows + row, head = shared(a, i, a->key_heads) * a->columns,
                 value_head = shared(a, i, a->value_heads) * a->columns;
-  const union element *gradient = a->gradient->at + place * a->width;
-  const double lse = a->sums_are_weights ? 0 : a->sums->at[place].real,
-               delta = dot(gradient, a->output->at + place * a->width, a->width);
+  const union element *gradient = a->gradient->at + offset * a->width;
+  const double lse = a->sums_are_weights ? 0 : a->sums->at[offset].real,
+               delta = dot(gradient, a->output->at + offset * a->width, a->width);
   score_row(a, i, row, scores);
   for (int64_t j = 0; j < a->columns && lse != -HUGE_VAL; j++) {
     const double p =
-        a->sums_are_weights ? a->sums->at[place * a->columns + j].real : exp(scores[j] - lse);
+        a->sums_are_weights ? a->sums->at[offset * a->columns + j].real : exp(scores[j] - lse);
     const double ds =
         p * (dot(gradient, a->value->at + (value_head + j) * a->width, a->width) - delta);
     if (a->value_gradient)
       add_scaled(a->value_gradient->at + (value_head + j) * a->width, p, gradient, a->width);
     if (a->query_gradient)
-      add_scaled(a->query_gradient->at + place * a->depth, ds * a->scale,
+      add_scaled(a->query_gradient->at + offset * a->depth, ds * a->scale,
                  a->key->at + (head + j) * a->depth, a->depth);
     if (a->key_gradient)
       add_scaled(a->key_gradient->at + (head + j) * a->depth, ds * a->scale,
-                 a->query->at + place * a->depth, a->depth);
+                 a->query->at + offset * a->depth, a->depth);
   }
 }
 

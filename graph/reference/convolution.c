@@ -53,9 +53,10 @@ static struct convolution geometry(const struct reference_call *c, const struct 
   return v;
 }
 
-// Where window element w of narrow place p lies on the wide side; -1: in the padding.
-static int64_t wide_place(const struct convolution *v, int64_t p, int64_t w) {
-  int64_t place = 0, scale = 1;
+// Where window element w of position p of the narrow side lies on the wide side; -1: in the
+// padding.
+static int64_t wide_offset(const struct convolution *v, int64_t p, int64_t w) {
+  int64_t offset = 0, scale = 1;
   for (uint32_t d = v->rank; d-- > 0;) {
     const int64_t at =
         p % v->narrow[d] * v->stride[d] - v->padding[d] + w % v->window[d] * v->dilation[d];
@@ -63,10 +64,10 @@ static int64_t wide_place(const struct convolution *v, int64_t p, int64_t w) {
     w /= v->window[d];
     if (at < 0 || at >= v->wide[d])
       return -1;
-    place += at * scale;
+    offset += at * scale;
     scale *= v->wide[d];
   }
-  return place;
+  return offset;
 }
 
 static int64_t column_rows(const struct convolution *v) {
@@ -88,15 +89,16 @@ static struct matrix weight_part(const struct convolution *v, int64_t group) {
                          1};
 }
 
-// Row (channel, w), column p: the element of the wide side that window element w sees from place p.
+// Row (channel, w), column p: the element of the wide side that window element w sees from position
+// p.
 static void gather_columns(const struct convolution *v, const union element *wide,
                            union element *columns) {
   for (int64_t w = 0; w < v->window_size; w++)
     for (int64_t p = 0; p < v->narrow_size; p++) {
-      const int64_t place = wide_place(v, p, w);
+      const int64_t offset = wide_offset(v, p, w);
       for (int64_t channel = 0; channel < v->wide_channels; channel++)
         columns[(channel * v->window_size + w) * v->narrow_size + p].real =
-            place < 0 ? 0 : wide[channel * v->wide_size + place].real;
+            offset < 0 ? 0 : wide[channel * v->wide_size + offset].real;
     }
 }
 
@@ -104,9 +106,9 @@ static void scatter_columns(const struct convolution *v, const union element *co
                             union element *wide) {
   for (int64_t w = 0; w < v->window_size; w++)
     for (int64_t p = 0; p < v->narrow_size; p++) {
-      const int64_t place = wide_place(v, p, w);
-      for (int64_t channel = 0; place >= 0 && channel < v->wide_channels; channel++)
-        wide[channel * v->wide_size + place].real +=
+      const int64_t offset = wide_offset(v, p, w);
+      for (int64_t channel = 0; offset >= 0 && channel < v->wide_channels; channel++)
+        wide[channel * v->wide_size + offset].real +=
             columns[(channel * v->window_size + w) * v->narrow_size + p].real;
     }
 }

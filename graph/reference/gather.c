@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads at places that were computed.
+// Reads at computed indices.
 #include "graph/reference/index.h"
 #include "graph/reference/reference.h"
 
@@ -37,12 +37,12 @@ bool along_init(struct along *a, const struct reference_call *c, const struct te
 
 bool along_next(struct along *a, const struct reference_call *c, int64_t i, int64_t *ret) {
   const int64_t size = a->self->rank ? a->self->shape[a->d] : 1, index = a->index->at[i].integer;
-  int64_t place = 0, rest = i;
+  int64_t offset = 0, rest = i;
   if (index < 0 || index >= size)
     return index_fail(c, index, size);
   for (uint32_t d = a->index->rank; d-- > 0; rest /= a->index->shape[d])
-    place += (d == a->d ? index : rest % a->index->shape[d]) * a->strides[d];
-  *ret = place;
+    offset += (d == a->d ? index : rest % a->index->shape[d]) * a->strides[d];
+  *ret = offset;
   return true;
 }
 
@@ -52,10 +52,10 @@ bool reference_gather(struct reference_call *c) {
   if (!along_init(&a, c, self, dim_of(call_int(c, 1), self->rank), index))
     return false;
   for (int64_t i = 0; i < index->numel; i++) {
-    int64_t place;
-    if (!along_next(&a, c, i, &place))
+    int64_t offset;
+    if (!along_next(&a, c, i, &offset))
       return false;
-    c->out[0]->at[i] = self->at[place];
+    c->out[0]->at[i] = self->at[offset];
   }
   return true;
 }
@@ -140,31 +140,31 @@ bool advanced_init(struct advanced *a, const struct reference_call *c, const str
   return true;
 }
 
-static int64_t broadcast_place(const struct tensor *t, uint32_t rank, const int64_t *at) {
-  int64_t place = 0;
+static int64_t broadcast_offset(const struct tensor *t, uint32_t rank, const int64_t *at) {
+  int64_t offset = 0;
   for (uint32_t d = 0; d < t->rank; d++)
-    place = place * t->shape[d] + (t->shape[d] == 1 ? 0 : at[rank - t->rank + d]);
-  return place;
+    offset = offset * t->shape[d] + (t->shape[d] == 1 ? 0 : at[rank - t->rank + d]);
+  return offset;
 }
 
-bool advanced_place(const struct advanced *a, const struct reference_call *c, int64_t i,
-                    int64_t *ret) {
-  int64_t at[2 * GRAPH_MAX_RANK], place = 0;
+bool advanced_offset(const struct advanced *a, const struct reference_call *c, int64_t i,
+                     int64_t *ret) {
+  int64_t at[2 * GRAPH_MAX_RANK], offset = 0;
   for (uint32_t d = a->result_rank; d-- > 0; i /= a->result[d])
     at[d] = i % a->result[d];
   for (uint32_t k = 0; k < a->kept_count; k++)
-    place += at[k < a->position ? k : k + a->rank] * a->strides[a->kept[k]];
+    offset += at[k < a->position ? k : k + a->rank] * a->strides[a->kept[k]];
   for (uint32_t k = 0; k < a->count; k++) {
     if (!a->index[k])
       continue;
     const int64_t size = a->self->shape[k];
     const int64_t index =
-        a->index[k]->at[broadcast_place(a->index[k], a->rank, at + a->position)].integer;
+        a->index[k]->at[broadcast_offset(a->index[k], a->rank, at + a->position)].integer;
     if (index < -size || index >= size)
       return index_fail(c, index, size);
-    place += (index < 0 ? index + size : index) * a->strides[k];
+    offset += (index < 0 ? index + size : index) * a->strides[k];
   }
-  *ret = place;
+  *ret = offset;
   return true;
 }
 
@@ -173,10 +173,10 @@ bool reference_index(struct reference_call *c) {
   if (!advanced_init(&a, c, call_tensor(c, 0), 1))
     return false;
   for (int64_t i = 0; i < c->out[0]->numel; i++) {
-    int64_t place;
-    if (!advanced_place(&a, c, i, &place))
+    int64_t offset;
+    if (!advanced_offset(&a, c, i, &offset))
       return false;
-    c->out[0]->at[i] = a.self->at[place];
+    c->out[0]->at[i] = a.self->at[offset];
   }
   return true;
 }

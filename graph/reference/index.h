@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places that indices say: what reads and writes of the reference interpreter share.
+// Offsets of indexed elements: what reads and writes of the reference interpreter share.
 #ifndef TILE_GRAPH_REFERENCE_INDEX_H
 #define TILE_GRAPH_REFERENCE_INDEX_H
 
@@ -8,7 +8,7 @@
 // E1010; always false.
 bool index_fail(const struct reference_call *c, int64_t index, int64_t size);
 
-// An index that replaces one dimension of a place: gather and scatter.
+// An index that replaces one coordinate: gather and scatter.
 struct along {
   const struct tensor *self, *index;
   uint32_t d;
@@ -16,7 +16,7 @@ struct along {
 };
 bool along_init(struct along *a, const struct reference_call *c, const struct tensor *self,
                 uint32_t d, const struct tensor *index);
-// The place in `self` that element i of the index means.
+// The offset in `self` that element i of the index means.
 bool along_next(struct along *a, const struct reference_call *c, int64_t i, int64_t *ret);
 
 // A list of indices, each None or a tensor: index.Tensor and index_put.
@@ -31,8 +31,8 @@ struct advanced {
 };
 bool advanced_init(struct advanced *a, const struct reference_call *c, const struct tensor *self,
                    unsigned parameter);
-// The place in `self` of element i of the result.
-bool advanced_place(const struct advanced *a, const struct reference_call *c, int64_t i,
-                    int64_t *ret);
+// The offset in `self` of element i of the result.
+bool advanced_offset(const struct advanced *a, const struct reference_call *c, int64_t i,
+                     int64_t *ret);
 
 #endif

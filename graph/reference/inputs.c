@@ -11,7 +11,7 @@
 
 struct use {
   const struct node *node;
-  unsigned parameter, place; // in a list
+  unsigned parameter, position; // in a list
 };
 
 struct follow {
@@ -31,7 +31,7 @@ struct follow {
 static void note_use(struct follow *f, const struct arg *a, struct use use) {
   if (a->kind == ARG_LIST) {
     for (size_t k = 0; k < a->list.count; k++) {
-      use.place = (unsigned)k;
+      use.position = (unsigned)k;
       note_use(f, &a->list.at[k], use);
     }
   } else if (a->kind == ARG_VALUE && a->value) {
@@ -61,7 +61,7 @@ static bool follow_init(struct follow *f, const struct graph *g, const int64_t *
   note_uses(f);
   uint32_t total = 0;
   for (size_t v = 0; v <= values;
-       v++) { // counts become places; note_uses moves them on by one value
+       v++) { // counts become offsets; note_uses moves them on by one value
     const uint32_t count = f->first[v + 1];
     f->first[v + 1] = total;
     total += count;
@@ -143,7 +143,7 @@ static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) 
   case OP_INDEX:
   case OP_INDEX_PUT:
     if (u->parameter == 1)
-      want_index(f, size_at(f, node_value(n, 0), u->place), shift);
+      want_index(f, size_at(f, node_value(n, 0), u->position), shift);
     return u->parameter == 1;
   case OP_NLL_LOSS_FORWARD:
   case OP_NLL_LOSS_BACKWARD:
@@ -270,7 +270,7 @@ static void push(struct follow *f, uint32_t id, int64_t shift) {
 
 static const struct value *used_value(const struct use *u) {
   const struct arg *a = &u->node->args[u->parameter];
-  return a->kind == ARG_LIST ? a->list.at[u->place].value : a->value;
+  return a->kind == ARG_LIST ? a->list.at[u->position].value : a->value;
 }
 
 static void look_at(struct follow *f, const struct use *u, int64_t shift) {

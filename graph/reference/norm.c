@@ -7,7 +7,7 @@
 bool norm_each_line(const struct reference_call *c, struct norm *n, const struct tensor *t,
                     uint32_t along, void (*line)(void *user, int64_t i)) {
   if (!lines_init(&n->lines, t, along))
-    return call_fail(c, "there is no memory for the places of %lld elements", (long long)t->numel);
+    return call_fail(c, "there is no memory for the indices of %lld elements", (long long)t->numel);
   call_for(c, n->lines.count, n->lines.length, line, n);
   lines_free(&n->lines);
   return true;
@@ -20,20 +20,20 @@ static void softmax_line(void *user, int64_t i) {
   const int64_t start = line_start(&n->lines, i), length = n->lines.length;
   double top = -HUGE_VAL, sum = 0;
   for (int64_t j = 0; j < length; j++) {
-    const double x = n->in[line_place(&n->lines, start, j)].real;
+    const double x = n->in[line_offset(&n->lines, start, j)].real;
     top = x > top || isnan(x) ? x : top;
   }
   if (n->safe && top == -HUGE_VAL) {
     for (int64_t j = 0; j < length; j++)
-      n->out[line_place(&n->lines, start, j)].real = 0;
+      n->out[line_offset(&n->lines, start, j)].real = 0;
     return;
   }
   for (int64_t j = 0; j < length; j++)
-    sum += exp(n->in[line_place(&n->lines, start, j)].real - top);
+    sum += exp(n->in[line_offset(&n->lines, start, j)].real - top);
   for (int64_t j = 0; j < length; j++) {
-    const int64_t place = line_place(&n->lines, start, j);
-    const double x = n->in[place].real - top;
-    n->out[place].real = n->log ? x - log(sum) : exp(x) / sum;
+    const int64_t offset = line_offset(&n->lines, start, j);
+    const double x = n->in[offset].real - top;
+    n->out[offset].real = n->log ? x - log(sum) : exp(x) / sum;
   }
 }
 
@@ -42,17 +42,17 @@ static void softmax_backward_line(void *user, int64_t i) {
   const int64_t start = line_start(&n->lines, i), length = n->lines.length;
   double sum = 0;
   for (int64_t j = 0; j < length; j++) {
-    const int64_t place = line_place(&n->lines, start, j);
-    const double term = n->gradient[place].real * (n->log ? 1 : n->in[place].real);
+    const int64_t offset = line_offset(&n->lines, start, j);
+    const double term = n->gradient[offset].real * (n->log ? 1 : n->in[offset].real);
     sum += n->adds_sizes ? fabs(term) : term;
   }
   for (int64_t j = 0; j < length; j++) {
-    const int64_t place = line_place(&n->lines, start, j);
-    const double y = n->in[place].real, g = n->gradient[place].real;
+    const int64_t offset = line_offset(&n->lines, start, j);
+    const double y = n->in[offset].real, g = n->gradient[offset].real;
     if (n->adds_sizes)
-      n->out[place].real = n->log ? fabs(g) + exp(y) * sum : fabs(y) * (fabs(g) + sum);
+      n->out[offset].real = n->log ? fabs(g) + exp(y) * sum : fabs(y) * (fabs(g) + sum);
     else
-      n->out[place].real = n->log ? g - exp(y) * sum : y * (g - sum);
+      n->out[offset].real = n->log ? g - exp(y) * sum : y * (g - sum);
   }
 }
 
@@ -105,10 +105,10 @@ double norm_line_stats(const struct norm *n, int64_t i, double *ret_mean, double
   const int64_t start = line_start(&n->lines, i), length = n->lines.length;
   double sum = 0, squares = 0;
   for (int64_t j = 0; n->centres && j < length; j++)
-    sum += n->in[line_place(&n->lines, start, j)].real;
+    sum += n->in[line_offset(&n->lines, start, j)].real;
   const double mean = n->centres ? sum / (double)length : 0;
   for (int64_t j = 0; j < length; j++) {
-    const double d = n->in[line_place(&n->lines, start, j)].real - mean;
+    const double d = n->in[line_offset(&n->lines, start, j)].real - mean;
     squares += d * d;
   }
   *ret_mean = mean;
@@ -131,8 +131,9 @@ void norm_line(void *user, int64_t i) {
   if (n->rstd_out)
     n->rstd_out[i].real = rstd;
   for (int64_t j = 0; n->out && j < n->lines.length; j++) {
-    const int64_t place = line_place(&n->lines, start, j);
-    n->out[place].real = (n->in[place].real - mean) * rstd * weight_at(n, i, j) + bias_at(n, i, j);
+    const int64_t offset = line_offset(&n->lines, start, j);
+    n->out[offset].real =
+        (n->in[offset].real - mean) * rstd * weight_at(n, i, j) + bias_at(n, i, j);
   }
 }
 
@@ -205,16 +206,16 @@ void norm_backward_line(void *user, int64_t i) {
   const double mean = n->mean[i].real, rstd = n->rstd[i].real;
   double sum = 0, product = 0;
   for (int64_t j = 0; j < length; j++) {
-    const int64_t place = line_place(&n->lines, start, j);
-    const double g = n->gradient[place].real * weight_at(n, i, j);
+    const int64_t offset = line_offset(&n->lines, start, j);
+    const double g = n->gradient[offset].real * weight_at(n, i, j);
     sum += g;
-    product += g * (n->in[place].real - mean) * rstd;
+    product += g * (n->in[offset].real - mean) * rstd;
   }
   for (int64_t j = 0; j < length; j++) {
-    const int64_t place = line_place(&n->lines, start, j);
-    const double x = (n->in[place].real - mean) * rstd;
-    const double g = n->gradient[place].real * weight_at(n, i, j);
-    n->out[place].real =
+    const int64_t offset = line_offset(&n->lines, start, j);
+    const double x = (n->in[offset].real - mean) * rstd;
+    const double g = n->gradient[offset].real * weight_at(n, i, j);
+    n->out[offset].real =
         rstd * (n->fixed ? g : g - sum / (double)length - x * product / (double)length);
   }
 }

@@ -10,7 +10,7 @@ struct pool {
   int64_t kernel[2], stride[2], padding[2], dilation[2];
   bool counts_padding;
   int64_t divisor; // 0: the window's size
-  struct tensor *out, *places;
+  struct tensor *out, *positions;
 };
 
 static struct pool begin(const struct tensor *in, const struct tensor *out) {
@@ -63,8 +63,8 @@ static void max_plane(void *user, int64_t plane) {
     const int64_t at = plane * p->out_height * p->out_width + o;
     if (p->out)
       p->out->at[at].real = best;
-    if (p->places)
-      p->places->at[at].integer = where;
+    if (p->positions)
+      p->positions->at[at].integer = where;
   }
 }
 
@@ -77,7 +77,7 @@ bool reference_max_pool2d(struct reference_call *c) {
   windows(c, &p);
   call_extents(c, 4, 2, 1, p.dilation);
   p.out = c->out[0];
-  p.places = c->out[1];
+  p.positions = c->out[1];
   call_for(c, p.planes, p.out_height * p.out_width * p.kernel[0] * p.kernel[1], max_plane, &p);
   return true;
 }

@@ -143,11 +143,11 @@ static void add_scaled(const struct reference_call *c) {
   for (uint32_t d = 0; d < self->rank; d++)
     strides[out->rank - self->rank + d] = self->shape[d] == 1 ? 0 : dense[d];
   for (int64_t i = 0; i < out->numel; i++) {
-    int64_t place = 0, rest = i;
+    int64_t offset = 0, rest = i;
     for (uint32_t d = out->rank; d-- > 0; rest /= out->shape[d])
-      place += rest % out->shape[d] * strides[d];
+      offset += rest % out->shape[d] * strides[d];
     union element *to = &out->at[i];
-    const union element e = element_convert(self->at[place], self->dtype, out->dtype);
+    const union element e = element_convert(self->at[offset], self->dtype, out->dtype);
     if (is_real(c))
       to->real = (multiplies ? alpha.real * to->real : 0) + (adds ? beta.real * e.real : 0);
     else

@@ -14,7 +14,7 @@ struct reduction {
 };
 
 static union element element_at(const struct reduction *r, int64_t start, int64_t j) {
-  union element e = r->in->at[line_place(&r->lines, start, j)];
+  union element e = r->in->at[line_offset(&r->lines, start, j)];
   return r->in->dtype == r->type ? e : element_convert(e, r->in->dtype, r->type);
 }
 
@@ -22,7 +22,7 @@ static bool reduce(struct reference_call *c, struct reduction *r, uint32_t along
                    void (*line)(void *user, int64_t i)) {
   r->in = call_tensor(c, 0);
   if (!lines_init(&r->lines, r->in, along))
-    return call_fail(c, "there is no memory for the places of %lld elements",
+    return call_fail(c, "there is no memory for the indices of %lld elements",
                      (long long)r->in->numel);
   call_for(c, r->lines.count, r->lines.length, line, r);
   lines_free(&r->lines);
@@ -122,10 +122,10 @@ static void extreme_line(void *user, int64_t i) {
 }
 
 static bool extreme(struct reference_call *c, bool least, struct tensor *values,
-                    struct tensor *places) {
+                    struct tensor *indices) {
   const struct tensor *in = call_tensor(c, 0);
-  struct reduction r = {.least = least, .type = in->dtype, .out = values, .second = places};
-  if (in->numel == 0 && (values ? values : places)->numel > 0)
+  struct reduction r = {.least = least, .type = in->dtype, .out = values, .second = indices};
+  if (in->numel == 0 && (values ? values : indices)->numel > 0)
     return call_fail(c, "there is no %s element of none", least ? "smallest" : "largest");
   return in->numel == 0 || reduce(c, &r, reduced_dims(c), extreme_line);
 }

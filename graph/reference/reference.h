@@ -49,7 +49,7 @@ void call_for(const struct reference_call *c, int64_t n, int64_t work,
 
 // ---- loops (graph/reference/walk.c) ----
 enum { WALK_MAX = 4 };
-// A nest of loops over a shape, with each tensor's place by strides. Neighbouring dimensions are
+// A nest of loops over a shape, with each tensor's offset by strides. Neighbouring dimensions are
 // merged where that is the same for all.
 struct walk {
   uint32_t rank;
@@ -62,7 +62,7 @@ void walk_init(struct walk *w, uint32_t rank, const int64_t *shape);
 void walk_add(struct walk *w, int64_t start, const int64_t *strides);
 // One more tensor that is broadcast to the shape.
 void walk_add_broadcast(struct walk *w, const struct tensor *t);
-// Innermost runs: places at[k], at[k] + step[k], ... `length` of them. May be called from threads.
+// Innermost runs: offsets at[k], at[k] + step[k], ... `length` of them. May be called from threads.
 typedef void (*walk_fn)(void *user, const int64_t *at, const int64_t *step, int64_t length);
 void walk_run(const struct reference_call *c, struct walk *w, walk_fn body, void *user);
 
@@ -71,14 +71,14 @@ struct lines {
   int64_t count, length;
   uint32_t rank; // of the dimensions kept
   int64_t shape[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-  int64_t step, *places; // places within a line: j * step, or from the list
+  int64_t step, *offsets; // offsets within a line: j * step, or from the list
 };
 // Bit d of `along`: dimension d belongs to lines. False: memory is out.
 bool lines_init(struct lines *l, const struct tensor *t, uint32_t along);
 void lines_free(struct lines *l);
 int64_t line_start(const struct lines *l, int64_t i);
-static inline int64_t line_place(const struct lines *l, int64_t start, int64_t j) {
-  return start + (l->places ? l->places[j] : j * l->step);
+static inline int64_t line_offset(const struct lines *l, int64_t start, int64_t j) {
+  return start + (l->offsets ? l->offsets[j] : j * l->step);
 }
 
 void dense_strides(uint32_t rank, const int64_t *shape, int64_t *ret);

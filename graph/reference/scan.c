@@ -14,13 +14,13 @@ static void cumsum_line(void *user, int64_t i) {
   const enum dtype from = s->in->dtype, to = s->out->dtype;
   union element sum = {.integer = 0};
   for (int64_t j = 0; j < s->lines.length; j++) {
-    const int64_t place = line_place(&s->lines, start, j);
-    const union element e = element_convert(s->in->at[place], from, to);
+    const int64_t offset = line_offset(&s->lines, start, j);
+    const union element e = element_convert(s->in->at[offset], from, to);
     if (dtype_is_float(to))
       sum.real += e.real;
     else
       sum.integer = (int64_t)((uint64_t)sum.integer + (uint64_t)e.integer);
-    s->out->at[place] = sum;
+    s->out->at[offset] = sum;
   }
 }
 

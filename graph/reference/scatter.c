@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes at places that were computed, in the order of the indices: of several writes to one place
+// Writes at computed indices, in the order of the indices: of several writes to one element
 // the last one stays.
 #include "base/memory.h"
 #include "graph/reference/index.h"
@@ -16,8 +16,8 @@ static void copy_self(const struct reference_call *c) {
   memcpy(c->out[0]->at, self->at, (size_t)self->numel * sizeof *self->at);
 }
 
-static void put(struct tensor *out, int64_t place, union element e, bool accumulates) {
-  union element *to = &out->at[place];
+static void put(struct tensor *out, int64_t offset, union element e, bool accumulates) {
+  union element *to = &out->at[offset];
   if (!accumulates)
     *to = e;
   else if (dtype_is_float(out->dtype))
@@ -37,35 +37,35 @@ bool reference_index_put(struct reference_call *c) {
   for (uint32_t d = 0; d < a.result_rank; d++)
     count *= a.result[d];
   if (values->rank > a.result_rank)
-    return call_fail(c, "values of rank %u are put at places of rank %u", values->rank,
+    return call_fail(c, "values of rank %u are put at indices of rank %u", values->rank,
                      a.result_rank);
   const uint32_t skipped = a.result_rank - values->rank;
   for (uint32_t d = 0; d < values->rank; d++)
     if (values->shape[d] != 1 && values->shape[d] != a.result[skipped + d])
-      return call_fail(c, "%lld values are put at %lld places", (long long)values->shape[d],
+      return call_fail(c, "%lld values are put at %lld indices", (long long)values->shape[d],
                        (long long)a.result[skipped + d]);
   for (int64_t i = 0; i < count; i++) {
-    int64_t place, from = 0, rest = i, scale = 1;
-    if (!advanced_place(&a, c, i, &place))
+    int64_t offset, from = 0, rest = i, scale = 1;
+    if (!advanced_offset(&a, c, i, &offset))
       return false;
     for (uint32_t d = values->rank; d-- > 0; rest /= a.result[skipped + d]) {
       from += values->shape[d] == 1 ? 0 : rest % a.result[skipped + d] * scale;
       scale *= values->shape[d];
     }
-    put(c->out[0], place, element_convert(values->at[from], values->dtype, c->out[0]->dtype),
+    put(c->out[0], offset, element_convert(values->at[from], values->dtype, c->out[0]->dtype),
         accumulates);
   }
   return true;
 }
 
-// The place in `src`, which may be larger than the index.
-static int64_t source_place(const struct tensor *src, const struct tensor *index, int64_t i) {
-  int64_t place = 0, scale = 1;
+// The offset in `src`, which may be larger than the index.
+static int64_t offset_in_source(const struct tensor *src, const struct tensor *index, int64_t i) {
+  int64_t offset = 0, scale = 1;
   for (uint32_t d = index->rank; d-- > 0; i /= index->shape[d]) {
-    place += i % index->shape[d] * scale;
+    offset += i % index->shape[d] * scale;
     scale *= src->shape[d];
   }
-  return place;
+  return offset;
 }
 
 static bool scatter(struct reference_call *c, const struct tensor *src, union element value,
@@ -81,10 +81,10 @@ static bool scatter(struct reference_call *c, const struct tensor *src, union el
     return call_fail(c, "the source is smaller than the index");
   copy_self(c);
   for (int64_t i = 0; i < index->numel; i++) {
-    int64_t place;
-    if (!along_next(&a, c, i, &place))
+    int64_t offset;
+    if (!along_next(&a, c, i, &offset))
       return false;
-    put(c->out[0], place, src ? src->at[source_place(src, index, i)] : value, accumulates);
+    put(c->out[0], offset, src ? src->at[offset_in_source(src, index, i)] : value, accumulates);
   }
   return true;
 }

@@ -95,7 +95,7 @@ static void index_row(void *user, int64_t i) {
   const uint32_t rank = x->out->rank;
   const int64_t length = rank ? x->out->shape[rank - 1] : 1;
   for (int64_t k = i * length; k < (i + 1) * length; k++) {
-    int64_t place = 0, rest = k;
+    int64_t offset = 0, rest = k;
     for (uint32_t d = rank; d-- > 0; rest /= x->out->shape[d]) {
       if (d < x->skipped)
         break;
@@ -103,9 +103,9 @@ static void index_row(void *user, int64_t i) {
       const int64_t size = x->in->shape[e];
       int64_t index = rest % x->out->shape[d] % size;
       index = x->flips[e] ? size - 1 - index : (index - x->shift[e] % size + size) % size;
-      place += index * x->strides[e];
+      offset += index * x->strides[e];
     }
-    x->out->at[k] = x->in->at[place];
+    x->out->at[k] = x->in->at[offset];
   }
 }
 

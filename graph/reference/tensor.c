@@ -80,17 +80,17 @@ static void store(enum dtype t, char *p, union element e) {
   }
 }
 
-// The place of each element in turn: an odometer over the shape.
+// The offset of each element in turn: an odometer over the shape.
 struct odometer {
-  int64_t index[GRAPH_MAX_RANK], place;
+  int64_t index[GRAPH_MAX_RANK], offset;
 };
 
 static void advance(struct odometer *o, const struct tensor *t, const int64_t *strides) {
   for (uint32_t d = t->rank; d-- > 0;) {
-    o->place += strides[d];
+    o->offset += strides[d];
     if (++o->index[d] < t->shape[d])
       return;
-    o->place -= t->shape[d] * strides[d];
+    o->offset -= t->shape[d] * strides[d];
     o->index[d] = 0;
   }
 }
@@ -99,12 +99,12 @@ void tensor_load(struct tensor *t, const void *p, const int64_t *strides) {
   const int64_t bytes = dtype_bytes(t->dtype);
   struct odometer o = {0};
   for (int64_t i = 0; i < t->numel; i++, advance(&o, t, strides))
-    t->at[i] = load(t->dtype, (const char *)p + o.place * bytes);
+    t->at[i] = load(t->dtype, (const char *)p + o.offset * bytes);
 }
 
 void tensor_store(const struct tensor *t, void *p, const int64_t *strides) {
   const int64_t bytes = dtype_bytes(t->dtype);
   struct odometer o = {0};
   for (int64_t i = 0; i < t->numel; i++, advance(&o, t, strides))
-    store(t->dtype, (char *)p + o.place * bytes, t->at[i]);
+    store(t->dtype, (char *)p + o.offset * bytes, t->at[i]);
 }

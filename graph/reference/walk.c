@@ -200,21 +200,21 @@ bool lines_init(struct lines *l, const struct tensor *t, uint32_t along) {
   l->step = inner.rank ? inner.strides[0][inner.rank - 1] : 0;
   if (inner.rank < 2 || l->length == 0)
     return true;
-  l->places = memory_alloc((size_t)l->length * sizeof *l->places);
-  for (int64_t j = 0; l->places && j < l->length; j++) {
-    int64_t place = 0, rest = j;
+  l->offsets = memory_alloc((size_t)l->length * sizeof *l->offsets);
+  for (int64_t j = 0; l->offsets && j < l->length; j++) {
+    int64_t offset = 0, rest = j;
     for (uint32_t d = inner.rank; d-- > 0; rest /= inner.shape[d])
-      place += rest % inner.shape[d] * inner.strides[0][d];
-    l->places[j] = place;
+      offset += rest % inner.shape[d] * inner.strides[0][d];
+    l->offsets[j] = offset;
   }
-  return l->places != NULL;
+  return l->offsets != NULL;
 }
 
-void lines_free(struct lines *l) { free(l->places); }
+void lines_free(struct lines *l) { free(l->offsets); }
 
 int64_t line_start(const struct lines *l, int64_t i) {
-  int64_t place = 0;
+  int64_t offset = 0;
   for (uint32_t d = l->rank; d-- > 0; i /= l->shape[d])
-    place += i % l->shape[d] * l->strides[d];
-  return place;
+    offset += i % l->shape[d] * l->strides[d];
+  return offset;
 }

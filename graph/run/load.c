@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a program compiled and loaded, on all cores: as the program has them, or at first in
-// their tier-1 code, until recompile.c has put them in their place.
+// their tier-1 code, until recompile.c has replaced them.
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/plan/tier1.h"

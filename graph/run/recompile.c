@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiered recompilation: a program runs before its kernels are fully compiled. Products run as
 // tier-1 code, or as they are but assembled at a low level, while background threads compile the
-// best code and put it in its place, kernel by kernel.
+// optimized code and replaces it, kernel by kernel.
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/run/internal.h"

@@ -62,7 +62,7 @@ static void write_open(const struct c_writer *w) {
       n, n, n, n, n, n, n, n, n, n, n, n, n, n);
 }
 
-static void write_place(const struct c_writer *w, const struct buffer *b) {
+static void write_address(const struct c_writer *w, const struct buffer *b) {
   if (b->role != BUFFER_TEMP) {
     strbuf_printf(w->out, "%s[%" PRIu32 "]", b->role == BUFFER_INPUT ? "inputs" : "outputs",
                   b->index);
@@ -82,7 +82,7 @@ static void write_zeros(const struct c_writer *w) {
     return;
   strbuf_puts(w->out, "  if (status == TILE_OK)\n"
                       "    status = tile_memset(program->device, NULL, ");
-  write_place(w, b);
+  write_address(w, b);
   strbuf_puts(w->out, ", 0, (size_t)(");
   c_print_size(w, b->numel);
   strbuf_printf(w->out,
@@ -133,7 +133,7 @@ static void write_argument(const struct c_writer *w, const struct launch_arg *a,
   switch (a->kind) {
   case LAUNCH_BUFFER:
     strbuf_puts(w->out, "tile_arg_pointer(");
-    write_place(w, a->buffer);
+    write_address(w, a->buffer);
     strbuf_printf(w->out, ", TILE_%s); /* %s */\n", c_type_id(a->buffer->dtype), a->buffer->name);
     break;
   case LAUNCH_SIZE:
@@ -152,7 +152,7 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
   if (l->clears) {
     strbuf_puts(w->out,
                 "  if (status == TILE_OK)\n    status = tile_memset(program->device, stream, ");
-    write_place(w, l->clears);
+    write_address(w, l->clears);
     strbuf_puts(w->out, ", 0, (size_t)(");
     c_print_size(w, l->clears->numel);
     strbuf_printf(w->out, " * %u));\n", dtype_bytes(l->clears->dtype));
@@ -174,7 +174,7 @@ static void write_launch(const struct c_writer *w, const struct launch *l) {
 
 static void write_source(const struct c_writer *w, const struct program_copy *c) {
   strbuf_puts(w->out, "(const char *)");
-  write_place(w, c->from);
+  write_address(w, c->from);
   strbuf_puts(w->out, " + ");
   c_print_size(w, c->offset);
 }
@@ -188,9 +188,9 @@ static void write_copies(const struct c_writer *w, enum buffer_role from) {
     strbuf_puts(w->out, "  if (status == TILE_OK && ");
     write_source(w, c);
     strbuf_puts(w->out, " != (const char *)");
-    write_place(w, c->to);
+    write_address(w, c->to);
     strbuf_puts(w->out, ")\n    status = tile_copy_on_device(program->device, stream, ");
-    write_place(w, c->to);
+    write_address(w, c->to);
     strbuf_puts(w->out, ", ");
     write_source(w, c);
     strbuf_puts(w->out, ", (size_t)(");
