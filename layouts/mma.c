@@ -57,17 +57,16 @@ bool mma_dot_to_linear(const struct encoding *dot, const struct shape_bits *shap
   const struct encoding *mma = dot->dot.parent;
   unsigned rank = dot->rank;
   bool is_a = dot->dot.op_idx == 0;
-  if (mma->mma.version == 3 && !is_a) {
-    *ret_why = "wgmma takes operand B from shared memory, not from registers";
-    return false;
-  }
+  (void)ret_why;
   // A is M x K with K inner; B is K x N, its fragment transposed: K inner, N outer.
   unsigned k_dim = is_a ? rank - 1 : rank - 2, other = is_a ? rank - 2 : rank - 1;
   unsigned width_bits = log2_floor(dot->dot.k_width);
+  // wgmma itself takes B from shared memory; the columns of a warpgroup stay together.
+  unsigned columns_bits = mma->mma.version == 3 ? log2_floor(mma->mma.instr_shape[1]) : 3;
   struct linear_layout tile = tile_start(rank);
   extend_fragment(&tile, (struct fragment){.outer = other,
                                            .inner = k_dim,
-                                           .outer_bits = is_a ? 4 : 3,
+                                           .outer_bits = is_a ? 4 : columns_bits,
                                            .inner_bits = width_bits + 3,
                                            .neighbour_bits = width_bits});
   // K of A lies where the accumulator has N, K of B where it has M: warps there share operands.

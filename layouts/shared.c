@@ -93,6 +93,22 @@ static void swizzle_rows(struct encoding *e, const struct encoding *blocked, uin
   e->shared.max_phase = at_most(blocked->blocked.threads_per_warp[rows], inner / vec);
 }
 
+// What wgmma's descriptors can say: rows of 8 as wide as the swizzle, at most what a warpgroup
+// reads of them.
+static struct encoding nvmma_for_dot(const struct encoding *dot, const int64_t *shape,
+                                     const uint32_t *order, unsigned element_bits) {
+  const struct encoding *mma = dot->dot.parent;
+  struct encoding e = {.kind = ENC_NVMMA_SHARED, .rank = dot->rank};
+  unsigned k_dim = dot->dot.op_idx == 0 ? 1 : 0;
+  uint64_t width = (uint64_t)shape[order[0]];
+  if (order[0] != k_dim)
+    width = at_most(width, dot->dot.op_idx == 0 ? 64 : mma->mma.instr_shape[1]);
+  e.nvmma.swizzle = at_most(width * element_bits / 8, 128);
+  e.nvmma.transposed = order[0] == 0;
+  e.nvmma.element_bits = element_bits;
+  return e;
+}
+
 struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_t *shape,
                                         const uint32_t *order, unsigned element_bits) {
   struct encoding e = {.kind = ENC_SHARED, .rank = dot->rank};
@@ -100,11 +116,14 @@ struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_
   memcpy(e.shared.order, order, dot->rank * sizeof *order);
   if (dot->kind != ENC_DOT_OP || dot->rank < 2)
     return e;
+  const struct encoding *parent = dot->dot.parent;
+  if (parent->kind == ENC_MMA && parent->mma.version == 3 && dot->rank == 2 && element_bits == 16)
+    return nvmma_for_dot(dot, shape, order, element_bits);
   uint64_t inner = (uint64_t)shape[order[0]], line_bits = (uint64_t)BANK_LINE_BITS;
   unsigned k_dim = dot->dot.op_idx == 0 ? dot->rank - 1 : dot->rank - 2;
-  if (dot->dot.parent->kind == ENC_BLOCKED) {
+  if (parent->kind == ENC_BLOCKED) {
     if (order[0] == k_dim)
-      swizzle_rows(&e, dot->dot.parent, inner, element_bits);
+      swizzle_rows(&e, parent, inner, element_bits);
     return e;
   }
   // What a phase of ldmatrix reads: 8 rows of 4 lanes' worth of K (transposed: the other way).

@@ -32,6 +32,7 @@ static const enum pass_id whole[] = {
     PASS_cse,
     PASS_reduce_data_duplication,
     PASS_rematerialize_operands,
+    PASS_warp_group_dot,
     PASS_prefetch,
     PASS_reorder,
     PASS_dce,

@@ -11,6 +11,11 @@ MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
   return build_value(b, OP_TILE_DOT, 3, (MlirValue[]){x, y, acc}, mlirValueGetType(acc), 2, a);
 }
 
+MlirValue build_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc) {
+  return build_value(b, OP_GPU_WARP_GROUP_DOT, 3, (MlirValue[]){x, y, acc}, mlirValueGetType(acc),
+                     0, NULL);
+}
+
 MlirValue build_part(struct builder *b, MlirValue x, MlirType part, const int32_t *offsets) {
   MlirNamedAttribute a =
       named_attr(b->c, "offsets", attr_i32_array(b->c, tensor_rank(part), offsets));

@@ -489,6 +489,14 @@ irdl.dialect @tilegpu {
     %pending_attr = irdl.any
     irdl.attributes {"pending" = %pending_attr}
   }
+  irdl.operation @warp_group_dot {
+    %a = irdl.any
+    %b = irdl.any
+    %acc = irdl.any
+    %result = irdl.any
+    irdl.operands(a: %a, b: %b, acc: %acc)
+    irdl.results(result: %result)
+  }
   irdl.operation @barrier {
   }
 }

@@ -108,9 +108,7 @@ static bool want_operand_layout(struct checked *k, intptr_t i) {
   return has == acc || wrong(k, "has layouts on some operands only");
 }
 
-static bool check_dot(struct checked *k) {
-  MlirType a = operand_type(k, 0), b = operand_type(k, 1), acc = operand_type(k, 2);
-  int64_t imprecise;
+static bool want_product(struct checked *k, MlirType a, MlirType b, MlirType acc) {
   if (!type_is_tensor(a) || !type_is_tensor(b) || !type_is_tensor(acc))
     return wrong(k, "multiplies tiles");
   unsigned rank = tensor_rank(acc), m = rank - 2, n = rank - 1;
@@ -119,8 +117,23 @@ static bool check_dot(struct checked *k) {
             (rank == 2 || (agree(a, 0, acc, 0) && agree(b, 0, acc, 0)));
   if (!ok)
     return wrong(k, "cannot multiply `%s` by `%s` to `%s`", text(k, a), text(k, b), text(k, acc));
-  return want_equal(k, result_type(k), acc) && want_operand_layout(k, 0) &&
-         want_operand_layout(k, 1) &&
+  return want_equal(k, result_type(k), acc);
+}
+
+static MlirType tile_of(struct checked *k, MlirType t) {
+  return type_is_memdesc(k->c, t) ? memdesc_tile(k->c, t) : t;
+}
+
+static bool check_warp_group_dot(struct checked *k) {
+  return want_buffer(k, operand_type(k, 1)) &&
+         want_product(k, tile_of(k, operand_type(k, 0)), tile_of(k, operand_type(k, 1)),
+                      operand_type(k, 2));
+}
+
+static bool check_dot(struct checked *k) {
+  int64_t imprecise;
+  return want_product(k, operand_type(k, 0), operand_type(k, 1), operand_type(k, 2)) &&
+         want_operand_layout(k, 0) && want_operand_layout(k, 1) &&
          want_word(k, "input_precision", "tf32 tf32x3 ieee bf16x3 bf16x6") &&
          want_i32(k, "max_num_imprecise_acc", &imprecise);
 }
@@ -128,6 +141,7 @@ static bool check_dot(struct checked *k) {
 bool check_shared(struct checked *k) {
   switch (k->id) {
   case OP_TILE_DOT: return check_dot(k);
+  case OP_GPU_WARP_GROUP_DOT: return check_warp_group_dot(k);
   case OP_GPU_PART: return want_part(k, operand_type(k, 0), result_type(k));
   case OP_GPU_LOCAL_ALLOC: return check_local_alloc(k);
   case OP_GPU_LOCAL_INDEX: return check_local_index(k);

@@ -78,6 +78,9 @@ bool decode_fence(struct decoder *d) {
   static const char *const levels[] = {"cta", "gl", "sys", "cluster", "gpu", NULL};
   static const char *const orders[] = {"sc", "acq_rel", "acquire", "release", NULL};
   bool is_membar = str_is(d->in->parts[0], "membar");
+  if (!is_membar && take_part(d, "proxy"))
+    return expect_part(d, "async") && (take_part(d, "shared::cta") || true) && expect_end(d) &&
+           expect_operands(d, 0, 0) && emit_nothing(d);
   if (!is_membar)
     take_one_of(d, orders);
   if (take_one_of(d, levels) < 0)

@@ -85,6 +85,23 @@ struct pending_copy {
   uint8_t data[16];
 };
 
+// An accumulator of wgmma in flight: what products have made of it so far, [word][lane].
+struct product_chain {
+  unsigned words;
+  const int32_t *slots;
+  uint64_t *acc;
+  struct product_chain *next_idle;
+};
+
+// A wgmma.mma_async that nobody has waited for.
+struct pending_product {
+  const struct op *op;
+  struct product_chain *chain;
+  uint64_t a, b;  // descriptors
+  bool adds;      // scale-d
+  uint32_t group; // number of the group that it was, or will be, committed to
+};
+
 struct warp {
   struct run *run;
   struct cta *cta;
@@ -104,6 +121,9 @@ struct warp {
   uint8_t *local; // [lane][program->local_bytes]
   VEC(struct pending_copy) copies;
   uint32_t commits[SIM_LANES]; // groups committed
+  VEC(struct pending_product) products;
+  uint32_t product_commits;
+  struct product_chain *idle_chains;
 
   // With `check`: which bytes of a slot's lanes were never written, and where those came from.
   uint32_t *undefined; // [slot]: lanes with such a byte

@@ -9,7 +9,7 @@
 #include "ptx-simulator/simulator.h"
 
 // Limits that keep offsets and counts far from overflow.
-enum { MAX_REGISTERS = 1 << 20, MAX_OPERANDS = 64 };
+enum { MAX_REGISTERS = 1 << 20, MAX_OPERANDS = 256 };
 #define MAX_VARIABLE_BYTES ((uint64_t)1 << 30)
 
 struct variable {

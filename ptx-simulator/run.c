@@ -106,7 +106,9 @@ static void start_warp(struct warp *w) {
   w->started = w->live = w->mask = threads >= SIM_LANES ? ~0u : (1u << threads) - 1;
   w->limit = UINT32_MAX;
   w->other_count = 0;
-  w->copies.len = 0;
+  w->copies.len = w->products.len = 0;
+  w->product_commits = 0;
+  w->idle_chains = NULL;
   w->streak = 0;
   memset(w->commits, 0, sizeof w->commits);
   memset(w->regs, UNWRITTEN_BYTE, p->register_count * sizeof *w->regs);

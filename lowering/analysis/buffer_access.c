@@ -24,6 +24,15 @@ bool buffer_store_side(struct ir_context *c, const struct target *target, MlirTy
   return true;
 }
 
+bool buffer_read_side(struct ir_context *c, const struct target *target, MlirType tile,
+                      MlirType buffer, struct exchange_side *ret) {
+  struct exchange_plan plan;
+  if (!whole(c, target, tile, buffer, &plan))
+    return false;
+  *ret = plan.load;
+  return true;
+}
+
 bool buffer_load_side(struct ir_context *c, const struct target *target, MlirOperation op,
                       struct exchange_side *ret) {
   MlirType buffer = mlirValueGetType(mlirOperationGetOperand(op, 0));
@@ -31,11 +40,7 @@ bool buffer_load_side(struct ir_context *c, const struct target *target, MlirOpe
   int32_t at[LL_MAX_OUT];
   uint32_t corner[LL_MAX_OUT] = {0};
   if (mlirAttributeIsNull(op_attr(op, "offsets"))) {
-    struct exchange_plan plan;
-    if (!whole(c, target, tile, buffer, &plan))
-      return false;
-    *ret = plan.load;
-    return true;
+    return buffer_read_side(c, target, tile, buffer, ret);
   }
   unsigned rank = (unsigned)op_attr_i32_array(op, "offsets", LL_MAX_OUT, at);
   for (unsigned d = 0; d < rank; d++)

@@ -12,6 +12,9 @@
 // buffer's layout does not fit.
 bool buffer_store_side(struct ir_context *c, const struct target *target, MlirType tile,
                        MlirType buffer, struct exchange_side *ret);
+// The whole buffer, loaded into registers of the layout of `tile`.
+bool buffer_read_side(struct ir_context *c, const struct target *target, MlirType tile,
+                      MlirType buffer, struct exchange_side *ret);
 // What the tilegpu.local_load `op` reads: the whole buffer, or the part at its offsets.
 bool buffer_load_side(struct ir_context *c, const struct target *target, MlirOperation op,
                       struct exchange_side *ret);

@@ -261,6 +261,10 @@ struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperat
       add_buffers(s, &e.writes, mlirOperationGetResult(op, 0));
     break;
   case OP_GPU_LOCAL_LOAD: add_buffers(s, &e.reads, mlirOperationGetOperand(op, 0)); break;
+  case OP_GPU_WARP_GROUP_DOT: // of an operand in registers nothing
+    add_buffers(s, &e.reads, mlirOperationGetOperand(op, 0));
+    add_buffers(s, &e.reads, mlirOperationGetOperand(op, 1));
+    break;
   case OP_GPU_LOCAL_STORE: add_buffers(s, &e.writes, mlirOperationGetOperand(op, 1)); break;
   case OP_GPU_ASYNC_COPY: add_buffers(s, &e.starts, mlirOperationGetOperand(op, 1)); break;
   case OP_GPU_ASYNC_WAIT: wait_effects(s, op, &e); break;

@@ -35,6 +35,10 @@ LLVMValueRef *dot_at(const struct dot_tile *t, uint32_t batch, uint32_t row, uin
 // Coordinate `dim` of the image of bit `bit` of the lane or the warp.
 uint32_t dot_image(const struct dot_tile *t, enum ll_in in, unsigned bit, enum dot_dim dim);
 
+// The product of operands in registers of these types; op has the accumulator and the result.
+bool emit_dot_of(struct emitter *e, MlirOperation op, const MlirType types[2],
+                 const struct emitted x[2]);
+
 // emit_mma.c: the products by matrix instructions.
 bool emit_mma(struct emitter *e, struct dot *d);
 

@@ -23,6 +23,8 @@ static bool emit_assume(struct emitter *e, MlirOperation op) {
 
 static bool emit_barrier(struct emitter *e, MlirOperation op) {
   (void)op;
+  if (e->has_warp_group_dots && e->target->hooks->async_proxy_fence)
+    e->target->hooks->async_proxy_fence(e);
   cta_barrier(e);
   return true;
 }
@@ -55,6 +57,7 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_FUNC_CALL] = emit_func_call,
     [OP_TILE_REDUCE] = emit_reduce,
     [OP_TILE_DOT] = emit_dot,
+    [OP_GPU_WARP_GROUP_DOT] = emit_warp_group_dot,
     [OP_GPU_PART] = emit_part,
     [OP_GPU_LOCAL_ALLOC] = emit_local_alloc,
     [OP_GPU_LOCAL_INDEX] = emit_local_index,
@@ -286,6 +289,12 @@ static bool check_shared_memory(struct emitter *e) {
   return false;
 }
 
+static bool note_warp_group_dot(MlirOperation op, void *user) {
+  struct emitter *e = user;
+  e->has_warp_group_dots |= op_is(e->c, op, OP_GPU_WARP_GROUP_DOT);
+  return !e->has_warp_group_dots;
+}
+
 LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
                         uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
                         struct kernel_info *ret_info) {
@@ -309,6 +318,7 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
       .shared_total = scratch_total(module),
   };
   set_types(&e);
+  ir_walk(mlirModuleGetOperation(module), note_warp_group_dot, &e);
   bool ok = emit_kernel(&e) && check_shared_memory(&e) && check_all(&e) && check_module(&e);
   ret_info->shared_bytes = e.shared_total < 0 ? e.shared_bytes : (uint32_t)e.shared_total;
   ret_info->uses_collectives = e.uses_collectives || ret_info->shared_bytes != 0;

@@ -67,6 +67,8 @@ struct emitter {
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
+  bool has_warp_group_dots; // they read shared memory through another proxy (PTX ISA, "Proxies")
+
   // What allocate-shared planned; -1: it did not run.
   int64_t shared_total;
   // The op that was the last to begin with its scratch.
@@ -152,6 +154,11 @@ struct target_hooks {
   void (*store_matrices)(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
   // D = A B + C. All lanes of the warp take part.
   void (*mma)(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret);
+  // A sequence of wgmma, convergent, with a memory clobber. NULL: the target has no warpgroups.
+  LLVMValueRef (*warp_group_asm)(struct emitter *e, const char *text, const char *constraints,
+                                 LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+  // Makes what the thread wrote to shared memory visible to wgmma. NULL with warp_group_asm.
+  void (*async_proxy_fence)(struct emitter *e);
   // Copies an access of 4, 8 or 16 bytes to `to` in shared memory without waiting; zeros where the
   // predicate is false.
   void (*async_copy)(struct emitter *e, const struct access *a, LLVMValueRef to);
@@ -305,6 +312,7 @@ bool emit_unsplat(struct emitter *e, MlirOperation op);
 bool emit_special(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
 bool emit_dot(struct emitter *e, MlirOperation op);
+bool emit_warp_group_dot(struct emitter *e, MlirOperation op);
 bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);

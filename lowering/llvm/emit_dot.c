@@ -57,10 +57,8 @@ static struct dot_axis axis_of(struct emitter *e, const struct linear_layout *l,
   return x;
 }
 
-static struct dot_tile tile_of(struct emitter *e, MlirOperation op, unsigned operand) {
-  MlirType type = operand_type(op, operand);
+static struct dot_tile tile_of(struct emitter *e, MlirType type, const struct emitted *x) {
   struct dot_tile t = {.layout = layout_of(e, type), .dtype = dtype_of_mlir(element_type(type))};
-  const struct emitted *x = operand_of(e, op, operand);
   size_t slots = 1;
   for (unsigned d = 0; d < DOT_DIMS; d++) {
     t.axis[d] = axis_of(e, t.layout, d);
@@ -156,16 +154,23 @@ static bool is_for_mma(struct emitter *e, MlirType type) {
   return x && x->kind == ENC_DOT_OP && x->dot.parent->kind == ENC_MMA;
 }
 
-bool emit_dot(struct emitter *e, MlirOperation op) {
+bool emit_dot_of(struct emitter *e, MlirOperation op, const MlirType types[2],
+                 const struct emitted x[2]) {
   struct dot d = {.op = op};
-  for (unsigned i = 0; i < 3; i++)
-    if (!layout_of(e, operand_type(op, i)))
-      return emit_unsupported(e, op, "the tile has no layout that fits its shape");
-  d.a = tile_of(e, op, 0);
-  d.b = tile_of(e, op, 1);
-  d.acc = tile_of(e, op, 2);
-  if (!(is_for_mma(e, operand_type(op, 0)) ? emit_mma(e, &d) : emit_chains(e, &d)))
+  d.a = tile_of(e, types[0], &x[0]);
+  d.b = tile_of(e, types[1], &x[1]);
+  d.acc = tile_of(e, operand_type(op, 2), operand_of(e, op, 2));
+  if (!(is_for_mma(e, types[0]) ? emit_mma(e, &d) : emit_chains(e, &d)))
     return false;
   bind_result(e, &d);
   return true;
+}
+
+bool emit_dot(struct emitter *e, MlirOperation op) {
+  MlirType types[2] = {operand_type(op, 0), operand_type(op, 1)};
+  for (unsigned i = 0; i < 3; i++)
+    if (!layout_of(e, operand_type(op, i)))
+      return emit_unsupported(e, op, "the tile has no layout that fits its shape");
+  struct emitted x[2] = {*operand_of(e, op, 0), *operand_of(e, op, 1)};
+  return emit_dot_of(e, op, types, x);
 }

@@ -15,8 +15,12 @@
 //
 // Elements that were narrower in memory are held as many to a lane as were loaded in 32 bits, so
 // that they are widened where they are: k then counts in another order, the same in both operands.
+//
+// On sm_90a, products of 16-bit floats with 64 rows a warpgroup take the layout of wgmma (version
+// 3); warp-group-dot then makes them read their operands from shared memory.
 #include "base/mma.h"
 #include "base/vec.h"
+#include "base/wgmma.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
@@ -211,6 +215,42 @@ static MlirAttribute choose_layout(struct state *s, MlirOperation dot) {
   return encoding_attr(s->c, &e);
 }
 
+// ---- wgmma ----
+
+enum { WGMMA_SM = 90, WGMMA_LEAST_N = 16 }; // architecture that has it; rows of B of 32 bytes
+
+static int64_t min_of(int64_t x, int64_t y) { return x < y ? x : y; }
+
+// Warpgroups are stacked along M as long as each has 64 rows, then along N.
+static void place_warpgroups(struct state *s, MlirType acc, uint32_t ret[2]) {
+  int64_t high = min_of(tensor_dim(acc, 0) / WGMMA_M, s->p->num_warps / WGMMA_WARPS);
+  ret[0] = (uint32_t)high * WGMMA_WARPS;
+  ret[1] = s->p->num_warps / ret[0];
+}
+
+static bool takes_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
+  MlirType acc = operand_type(dot, 2), a = operand_type(dot, 0);
+  enum dtype t = x->instruction->a;
+  if (s->p->target->sm != WGMMA_SM || x->to_f16 || tensor_rank(acc) != 2 ||
+      (t != DTYPE_F16 && t != DTYPE_BF16) || element_dtype(a) != t ||
+      s->p->num_warps % WGMMA_WARPS != 0 || tensor_dim(acc, 0) < WGMMA_M || is_chained(s, dot))
+    return false;
+  uint32_t warps[2];
+  place_warpgroups(s, acc, warps);
+  return tensor_dim(acc, 1) / warps[1] >= WGMMA_LEAST_N;
+}
+
+static MlirAttribute wgmma_layout(struct state *s, MlirOperation dot, const struct choice *x) {
+  MlirType acc = operand_type(dot, 2);
+  struct encoding e = {.kind = ENC_MMA, .rank = 2};
+  e.mma.version = 3;
+  place_warpgroups(s, acc, e.mma.warps_per_cta);
+  e.mma.instr_shape[0] = WGMMA_M / WGMMA_WARPS;
+  e.mma.instr_shape[1] = (uint32_t)min_of(tensor_dim(acc, 1) / e.mma.warps_per_cta[1], WGMMA_MAX_N);
+  e.mma.instr_shape[2] = x->instruction->k;
+  return encoding_attr(s->c, &e);
+}
+
 // ---- rewriting ----
 
 // What was converted to the operand that products without an instruction take.
@@ -238,6 +278,11 @@ static void explain(struct state *s, MlirOperation dot, const struct choice *x,
                     MlirAttribute encoding) {
   const struct encoding *e = encoding_of_attr(s->c, encoding);
   const uint32_t *warps = e->mma.warps_per_cta + e->rank - 2;
+  if (e->mma.version == 3) {
+    pass_remark(s->p, dot, "dot", "uses wgmma m%un%uk%u, %u x %u warpgroups", (unsigned)WGMMA_M,
+                e->mma.instr_shape[1], e->mma.instr_shape[2], warps[0] / WGMMA_WARPS, warps[1]);
+    return;
+  }
   pass_remark(s->p, dot, "dot", "uses mma.sync m%un8k%u%s, %u x %u warps%s", x->instruction->m,
               x->instruction->k, x->instruction->ptx, warps[0], warps[1],
               x->to_f16 ? "; its operands of 8 bits are converted to f16" : "");
@@ -245,9 +290,10 @@ static void explain(struct state *s, MlirOperation dot, const struct choice *x,
 
 static void rewrite(struct state *s, MlirOperation dot, const struct choice *x) {
   struct builder b = builder_before(s->c, dot);
-  MlirAttribute acc = choose_layout(s, dot);
+  bool wgmma = takes_wgmma(s, dot, x);
+  MlirAttribute acc = wgmma ? wgmma_layout(s, dot, x) : choose_layout(s, dot);
   MlirValue old[3], new[3];
-  unsigned k_width = choose_k_width(s, dot, x);
+  unsigned k_width = wgmma ? 32 / dtype_bits(x->instruction->a) : choose_k_width(s, dot, x);
   for (intptr_t i = 0; i < 3; i++) {
     old[i] = mlirOperationGetOperand(dot, i);
     new[i] =

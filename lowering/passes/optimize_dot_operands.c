@@ -230,11 +230,19 @@ static MlirValue rebuild(struct state *s, struct rebuilt *r, MlirValue v, MlirOp
   return result_of(copy);
 }
 
+// wgmma reads B from shared memory: nothing can be computed between the two.
+static bool is_read_in_memory(struct state *s, MlirValue operand) {
+  const struct encoding *e = encoding_of_attr(s->c, layout_of(operand));
+  return e->dot.op_idx == 1 && e->dot.parent->kind == ENC_MMA && e->dot.parent->mma.version == 3;
+}
+
 static void compute_behind(struct state *s, MlirOperation conversion) {
   MlirValue v = mlirOperationGetOperand(conversion, 0);
   MlirType type = type_of(v);
   int64_t bits = tensor_numel(type) * type_bits(s->c, element_type(type));
   struct survey y = {.block = mlirOperationGetBlock(conversion)};
+  if (is_read_in_memory(s, result_of(conversion)))
+    return;
   if (!goes_through_memory(s, conversion) || !can_follow(s, v, &y, 0) || y.operations == 0 ||
       (y.spread && y.transposed) || y.bits == 0 || y.bits > bits ||
       (y.bits == bits && y.operations > FEW))
@@ -272,6 +280,10 @@ static void replace_by_load(struct state *s, MlirOperation op, MlirValue buffer)
 static MlirAttribute untransposed(struct state *s, MlirAttribute e, const int32_t *order) {
   struct encoding x = *encoding_of_attr(s->c, e);
   uint32_t own[LL_MAX_OUT];
+  if (x.kind == ENC_NVMMA_SHARED) {
+    x.nvmma.transposed = !x.nvmma.transposed;
+    return encoding_attr(s->c, &x);
+  }
   for (unsigned k = 0; k < x.rank; k++)
     own[k] = (uint32_t)order[x.shared.order[k]];
   memcpy(x.shared.order, own, sizeof own);

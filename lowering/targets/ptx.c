@@ -147,7 +147,7 @@ static LLVMValueRef shared_base(struct emitter *e) {
   if (!global) {
     global = LLVMAddGlobalInAddressSpace(e->module, LLVMArrayType2(e->i8, 0), name, SHARED_SPACE);
     LLVMSetLinkage(global, LLVMExternalLinkage);
-    LLVMSetAlignment(global, 128);
+    LLVMSetAlignment(global, e->has_warp_group_dots ? 1024 : 128); // of swizzles
   }
   return global;
 }
@@ -358,6 +358,8 @@ const struct target_hooks ptx_hooks = {
     .load_matrices = ptx_load_matrices,
     .store_matrices = ptx_store_matrices,
     .mma = ptx_mma,
+    .warp_group_asm = ptx_warp_group_asm,
+    .async_proxy_fence = ptx_async_proxy_fence,
     .async_copy = ptx_async_copy,
     .async_commit = ptx_async_commit,
     .async_wait = ptx_async_wait,

@@ -18,6 +18,10 @@ void ptx_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef
 void ptx_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
 void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret);
 
+LLVMValueRef ptx_warp_group_asm(struct emitter *e, const char *text, const char *constraints,
+                                LLVMTypeRef result, LLVMValueRef *args, unsigned n);
+void ptx_async_proxy_fence(struct emitter *e);
+
 void ptx_async_copy(struct emitter *e, const struct access *a, LLVMValueRef to);
 void ptx_async_commit(struct emitter *e);
 void ptx_async_wait(struct emitter *e, unsigned pending);

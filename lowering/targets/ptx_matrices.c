@@ -49,6 +49,19 @@ static void require_ptx(struct emitter *e, uint32_t version) {
                       LLVMValueAsMetadata(const_i32(e, version)));
 }
 
+// ---- warpgroups ----
+
+LLVMValueRef ptx_warp_group_asm(struct emitter *e, const char *text, const char *constraints,
+                                LLVMTypeRef result, LLVMValueRef *args, unsigned n) {
+  LLVMValueRef call = ptx_memory_asm(e, text, constraints, result, args, n);
+  ptx_set_convergent(e, call);
+  return call;
+}
+
+void ptx_async_proxy_fence(struct emitter *e) {
+  ptx_memory_asm(e, "fence.proxy.async.shared::cta;", "", LLVMVoidTypeInContext(e->llvm), NULL, 0);
+}
+
 // Pairs of f16 are vectors to the intrinsics of f16, words to all others.
 void ptx_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
   const struct mma_instruction *in = m->instruction;

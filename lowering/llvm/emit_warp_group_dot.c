@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// tilegpu.warp_group_dot by wgmma (PTX ISA, "wgmma.mma_async"). A warpgroup multiplies tiles of 64
+// rows and N columns; all of K of all of its tiles are one piece of assembly that begins with a
+// fence and ends with a wait, so that nothing can move between products in flight.
+//
+// Operands in shared memory are named by descriptors: where the first element lies, and how far
+// the pieces are apart (layouts/shared.c: nvmma_to_linear has the same order).
+//
+//   K contiguous      strips of `swizzle` bytes of K; SBO: 8 rows
+//   K not contiguous  strips of `swizzle` bytes of M or N; LBO: a strip; SBO: 8 elements of K
+//
+// Targets without wgmma read both operands into registers and multiply as tile.dot does.
+#include "base/vec.h"
+#include "base/wgmma.h"
+#include "layouts/encoding.h"
+#include "lowering/analysis/buffer_access.h"
+#include "lowering/analysis/layout_flow.h"
+#include "lowering/llvm/dot.h"
+
+enum {
+  ROWS_OF_SWIZZLE = 8,
+  DESCRIPTOR_UNIT_BITS = 4,
+  DESCRIPTOR_LBO = 16,
+  DESCRIPTOR_SBO = 32,
+  DESCRIPTOR_SWIZZLE = 62
+};
+
+struct shared_operand {
+  const struct encoding *encoding; // nvmma_shared
+  bool k_is_inner;
+  uint32_t rows;           // elements of the other dimension than the contiguous one
+  uint32_t strip;          // elements of the contiguous dimension in a strip
+  LLVMValueRef descriptor; // i64, of the warpgroup's first element
+};
+
+struct warp_group_product {
+  MlirOperation op;
+  const struct encoding *mma;
+  enum dtype dtype, acc_dtype;
+  uint32_t k, n;                    // n: of an instruction
+  unsigned row_tiles, column_tiles; // of a warpgroup
+  unsigned groups[2];               // warpgroups along M and N
+  struct shared_operand a, b;
+  bool a_in_registers;
+};
+
+// ---- descriptors ----
+
+static uint32_t offset_of(const struct shared_operand *x, uint32_t outer, uint32_t k) {
+  uint32_t inner = x->k_is_inner ? k : outer, row = x->k_is_inner ? outer : k;
+  uint32_t width = x->encoding->nvmma.swizzle, bytes = x->encoding->nvmma.element_bits / 8;
+  return inner / x->strip * x->rows * width + row * width + inner % x->strip * bytes;
+}
+
+static uint64_t constant_part(const struct shared_operand *x) {
+  static const uint64_t swizzles[] = {[128 / 32] = 1, [64 / 32] = 2, [32 / 32] = 3};
+  uint32_t width = x->encoding->nvmma.swizzle;
+  uint64_t lbo = x->k_is_inner ? 1 : x->rows * width >> DESCRIPTOR_UNIT_BITS;
+  uint64_t sbo = ROWS_OF_SWIZZLE * width >> DESCRIPTOR_UNIT_BITS;
+  return lbo << DESCRIPTOR_LBO | sbo << DESCRIPTOR_SBO | swizzles[width / 32] << DESCRIPTOR_SWIZZLE;
+}
+
+// The warpgroup's place along M or N.
+static LLVMValueRef group_index(struct emitter *e, const struct warp_group_product *p, unsigned i) {
+  LLVMValueRef group = LLVMBuildLShr(e->b, e->warp, const_i32(e, 2), "");
+  if (i == 1)
+    return LLVMBuildUDiv(e->b, group, const_i32(e, p->groups[0]), "");
+  return p->groups[1] == 1 ? group : LLVMBuildURem(e->b, group, const_i32(e, p->groups[0]), "");
+}
+
+static void describe(struct emitter *e, const struct warp_group_product *p, unsigned i,
+                     struct shared_operand *x) {
+  MlirType tile = memdesc_tile(e->c, operand_type(p->op, i));
+  x->encoding = encoding_of_attr(e->c, tensor_encoding(tile));
+  unsigned inner = x->encoding->nvmma.transposed ? 0 : 1;
+  x->k_is_inner = inner == (i == 0 ? 1u : 0u);
+  x->rows = (uint32_t)tensor_dim(tile, 1 - inner);
+  x->strip = x->encoding->nvmma.swizzle * 8 / x->encoding->nvmma.element_bits;
+  LLVMValueRef base = LLVMBuildPtrToInt(e->b, e->target->hooks->shared_base(e), e->i32, "");
+  LLVMValueRef at = LLVMBuildAdd(e->b, base, operand_of(e, p->op, i)->at[0], "");
+  if (p->groups[i] > 1) {
+    LLVMValueRef step = const_i32(e, offset_of(x, i == 0 ? WGMMA_M : p->n, 0));
+    at = LLVMBuildAdd(e->b, at, LLVMBuildMul(e->b, group_index(e, p, i), step, ""), "");
+  }
+  at = LLVMBuildLShr(e->b, at, const_i32(e, DESCRIPTOR_UNIT_BITS), "");
+  x->descriptor = LLVMBuildOr(e->b, LLVMBuildZExt(e->b, at, e->i64, ""),
+                              const_int(e->i64, constant_part(x)), "");
+}
+
+// Of tile `tile` of the warpgroup, from element k on.
+static LLVMValueRef descriptor_at(struct emitter *e, const struct warp_group_product *p, unsigned i,
+                                  unsigned tile, uint32_t k) {
+  const struct shared_operand *x = i == 0 ? &p->a : &p->b;
+  uint32_t step = (i == 0 ? WGMMA_M : p->n) * p->groups[i];
+  uint32_t offset = offset_of(x, tile * step, k) >> DESCRIPTOR_UNIT_BITS;
+  return LLVMBuildAdd(e->b, x->descriptor, const_int(e->i64, offset), "");
+}
+
+// ---- the assembly ----
+
+struct assembly {
+  struct emitter *e;
+  struct strbuf text, inputs; // instructions; constraints of what is read
+  unsigned outputs, args;     // counted
+  VEC(LLVMValueRef) values;   // of the arguments behind the accumulators
+};
+
+static unsigned argument(struct assembly *s, LLVMValueRef v, char constraint) {
+  vec_push(s->e->arena, &s->values, v);
+  strbuf_printf(&s->inputs, ",%c", constraint);
+  return s->args++;
+}
+
+static void put_registers(struct assembly *s, unsigned first, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    strbuf_printf(&s->text, "%s$%u", i ? "," : "{", first + i);
+  strbuf_puts(&s->text, "}");
+}
+
+static const char *type_name(enum dtype t) {
+  return t == DTYPE_F32 ? "f32" : t == DTYPE_F16 ? "f16" : "bf16";
+}
+
+// 32-bit registers of a tile's accumulator.
+static unsigned accumulator_words(const struct warp_group_product *p) {
+  return p->n / (p->acc_dtype == DTYPE_F32 ? 2 : 4);
+}
+
+enum { A_WORDS = 4 };
+
+static void put_product(struct assembly *s, const struct warp_group_product *p, unsigned row_tile,
+                        unsigned column_tile, uint32_t k, const LLVMValueRef *a_words) {
+  unsigned words = accumulator_words(p), a = s->args;
+  if (p->a_in_registers)
+    for (unsigned i = 0; i < A_WORDS; i++)
+      argument(s, a_words[i], 'r');
+  else
+    argument(s, descriptor_at(s->e, p, 0, row_tile, k), 'l');
+  unsigned b = argument(s, descriptor_at(s->e, p, 1, column_tile, k), 'l');
+  strbuf_printf(&s->text, "wgmma.mma_async.sync.aligned.m64n%uk16.%s.%s.%s ", p->n,
+                type_name(p->acc_dtype), type_name(p->dtype), type_name(p->dtype));
+  put_registers(s, (row_tile * p->column_tiles + column_tile) * words, words);
+  if (p->a_in_registers) {
+    strbuf_puts(&s->text, ", ");
+    put_registers(s, a, A_WORDS);
+    strbuf_printf(&s->text, ", $%u, p, 1, 1, %d;\n", b, !p->b.k_is_inner);
+    return;
+  }
+  strbuf_printf(&s->text, ", $%u, $%u, p, 1, 1, %d, %d;\n", a, b, !p->a.k_is_inner,
+                !p->b.k_is_inner);
+}
+
+// The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 of the two
+// halves of 16 elements along K.
+static void a_words_at(struct emitter *e, const struct warp_group_product *p, unsigned row_tile,
+                       uint32_t k, LLVMValueRef ret[A_WORDS]) {
+  const struct emitted *a = operand_of(e, p->op, 0);
+  struct packing packing = packing_of(e, type_of_dtype(e, p->dtype), 2);
+  unsigned first = (row_tile * (p->k / 16) + k / 16) * 2 * A_WORDS;
+  for (unsigned w = 0; w < A_WORDS; w++)
+    pack_elements(e, &packing, &a->at[first + 2 * w], &ret[w]);
+}
+
+static void put_products(struct assembly *s, const struct warp_group_product *p) {
+  for (unsigned i = 0; i < p->row_tiles; i++)
+    for (uint32_t k = 0; k < p->k; k += 16) {
+      LLVMValueRef a[A_WORDS];
+      if (p->a_in_registers)
+        a_words_at(s->e, p, i, k, a);
+      for (unsigned j = 0; j < p->column_tiles; j++)
+        put_product(s, p, i, j, k, a);
+    }
+}
+
+// ---- accumulators ----
+
+// Registers of the tile as words: f16 in pairs.
+static void accumulator_in(struct emitter *e, const struct warp_group_product *p,
+                           const LLVMValueRef *at, unsigned count, LLVMValueRef *ret) {
+  struct packing packing = packing_of(e, e->f16, 2);
+  for (unsigned i = 0; i < count; i++)
+    if (p->acc_dtype == DTYPE_F32)
+      ret[i] = at[i];
+    else
+      pack_elements(e, &packing, &at[2 * i], &ret[i]);
+}
+
+static void accumulator_out(struct emitter *e, const struct warp_group_product *p,
+                            LLVMValueRef words, unsigned count, LLVMValueRef *ret) {
+  struct packing packing = packing_of(e, e->f16, 2);
+  for (unsigned i = 0; i < count; i++) {
+    LLVMValueRef word = LLVMBuildExtractValue(e->b, words, i, "");
+    if (p->acc_dtype == DTYPE_F32)
+      ret[i] = word;
+    else
+      unpack_elements(e, &packing, &word, &ret[2 * i]);
+  }
+}
+
+static void build(struct emitter *e, const struct warp_group_product *p) {
+  unsigned count = p->row_tiles * p->column_tiles * accumulator_words(p);
+  bool floats = p->acc_dtype == DTYPE_F32;
+  struct assembly s = {.e = e, .outputs = count, .args = 2 * count};
+  s.text.arena = s.inputs.arena = e->arena;
+  struct strbuf constraints = {.arena = e->arena};
+  LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, count);
+  for (unsigned i = 0; i < count; i++) {
+    strbuf_printf(&constraints, "%s=%c", i ? "," : "", floats ? 'f' : 'r');
+    types[i] = floats ? e->f32 : e->i32;
+  }
+  for (unsigned i = 0; i < count; i++)
+    strbuf_printf(&constraints, ",%u", i);
+  strbuf_puts(&s.text, "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.fence.sync.aligned;\n");
+  put_products(&s, p);
+  strbuf_puts(&s.text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}");
+  LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, count + s.values.len);
+  accumulator_in(e, p, operand_of(e, p->op, 2)->at, count, args);
+  for (size_t i = 0; i < s.values.len; i++)
+    args[count + i] = s.values.at[i];
+  strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
+  LLVMTypeRef result = LLVMStructTypeInContext(e->llvm, types, count, false);
+  LLVMValueRef words =
+      e->target->hooks->warp_group_asm(e, strbuf_cstr(&s.text), strbuf_cstr(&constraints), result,
+                                       args, (unsigned)(count + s.values.len));
+  accumulator_out(e, p, words, count, result_of(e, p->op, 0)->at);
+}
+
+// ---- without wgmma ----
+
+// The operand in the registers that mma.sync would want.
+static bool read_operand(struct emitter *e, MlirOperation op, unsigned i, MlirType *ret_type,
+                         struct emitted *ret) {
+  MlirType type = operand_type(op, i);
+  if (type_is_tensor(type)) {
+    *ret_type = type;
+    *ret = *operand_of(e, op, i);
+    return true;
+  }
+  MlirType tile = memdesc_tile(e->c, type);
+  unsigned k_width = 32 / type_bits(e->c, element_type(tile));
+  *ret_type = type_with_encoding(
+      tile, layout_dot_operand(e->c, tensor_encoding(operand_type(op, 2)), i, k_width));
+  const struct linear_layout *l = layout_of(e, *ret_type);
+  struct exchange_side side;
+  if (!l || !buffer_read_side(e->c, e->target, *ret_type, type, &side))
+    return false;
+  ret->count = register_count(l);
+  ret->at = arena_array(e->arena, LLVMValueRef, ret->count);
+  buffer_load(e, &side, type_of_mlir(e, element_type(tile)), operand_of(e, op, i)->at[0], ret->at);
+  return true;
+}
+
+static bool multiply_in_registers(struct emitter *e, MlirOperation op) {
+  struct emitted x[2] = {0};
+  MlirType types[2];
+  for (unsigned i = 0; i < 2; i++)
+    if (!read_operand(e, op, i, &types[i], &x[i]))
+      return emit_unsupported(e, op, "a buffer whose layout does not fit its tile");
+  return emit_dot_of(e, op, types, x);
+}
+
+bool emit_warp_group_dot(struct emitter *e, MlirOperation op) {
+  if (!e->target->hooks->warp_group_asm)
+    return multiply_in_registers(e, op);
+  MlirType acc = operand_type(op, 2), b = memdesc_tile(e->c, operand_type(op, 1));
+  struct warp_group_product p = {.op = op,
+                                 .mma = encoding_of_attr(e->c, tensor_encoding(acc)),
+                                 .dtype = dtype_of_mlir(element_type(b)),
+                                 .acc_dtype = dtype_of_mlir(element_type(acc)),
+                                 .k = (uint32_t)tensor_dim(b, 0)};
+  p.n = p.mma->mma.instr_shape[1];
+  p.groups[0] = p.mma->mma.warps_per_cta[0] / WGMMA_WARPS;
+  p.groups[1] = p.mma->mma.warps_per_cta[1];
+  p.row_tiles = (unsigned)tensor_dim(acc, 0) / (WGMMA_M * p.groups[0]);
+  p.column_tiles = (unsigned)tensor_dim(acc, 1) / (p.n * p.groups[1]);
+  p.a_in_registers = type_is_tensor(operand_type(op, 0));
+  if (!p.a_in_registers)
+    describe(e, &p, 0, &p.a);
+  describe(e, &p, 1, &p.b);
+  e->uses_collectives = true;
+  build(e, &p);
+  return true;
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma (PTX ISA, 9.7.15 "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
+// Each warp of a warpgroup computes its 16 of the 64 rows. Products are made as late as the program
+// allows, when their group is waited for: operands are read then, and until then accumulators hold
+// values that no program expects.
+//
+// Numbers are those of mma.sync (matrix.h).
+#include "base/wgmma.h"
+
+#include "ptx-simulator/decode.h"
+#include "ptx-simulator/matrix.h"
+
+#include <stdio.h>
+
+enum {
+  ROWS = 16,          // of a warp
+  K = 16,             // elements
+  CHUNK = 16,         // bytes that a swizzle keeps together
+  CHUNK_ELEMENTS = 8, // of 16 bits
+  CORE_ROWS = 8,
+  A_WORDS = 4,
+  B_WORDS = 2,
+  MAX_WORDS = WGMMA_MAX_N / 2,
+  NOT_COMPUTED = -1 // a NaN as a float
+};
+
+struct wgmma {
+  struct matrix_mma mma; // m16n8k16 of the same types
+  unsigned n, words;     // registers of the accumulator
+  bool a_in_registers, a_transposed, b_transposed;
+};
+
+// Slots: accumulator, A (registers or a descriptor), B's descriptor, scale-d.
+static unsigned a_slot(const struct wgmma *x) { return x->words; }
+static unsigned b_slot(const struct wgmma *x) {
+  return x->words + (x->a_in_registers ? A_WORDS : 1);
+}
+
+// ---- operands in shared memory ----
+
+struct descriptor {
+  uint32_t start, leading, stride; // bytes
+  unsigned width;                  // of a row of a core matrix, in bytes: 16 without a swizzle
+};
+
+static struct descriptor descriptor_of(uint64_t bits) {
+  static const unsigned widths[] = {CHUNK, 128, 64, 32};
+  return (struct descriptor){.start = (uint32_t)(bits & 0x3fff) << 4,
+                             .leading = (uint32_t)(bits >> 16 & 0x3fff) << 4,
+                             .stride = (uint32_t)(bits >> 32 & 0x3fff) << 4,
+                             .width = widths[bits >> 62]};
+}
+
+// The address of the chunk with element (outer, k); outer: a row of A or a column of B.
+static uint32_t chunk_address(const struct descriptor *x, bool transposed, unsigned outer,
+                              unsigned k) {
+  uint32_t inner = 2 * (transposed ? outer : k), row = transposed ? k : outer;
+  uint32_t at;
+  if (x->width == CHUNK && transposed) // no swizzle: leading counts groups of 8 along K
+    at = inner / CHUNK * x->stride + row / CORE_ROWS * x->leading + row % CORE_ROWS * CHUNK;
+  else
+    at = inner / x->width * x->leading + row / CORE_ROWS * x->stride + row % CORE_ROWS * x->width +
+         inner % x->width / CHUNK * CHUNK;
+  at += x->start;
+  uint32_t phases = x->width / CHUNK;
+  return at ^ ((at >> 7 & (phases - 1)) << 4);
+}
+
+// Reads outer x K elements to ret[outer][K]. False after a fault.
+static bool read_operand(struct warp *w, const struct op *op, uint64_t bits, bool transposed,
+                         unsigned first, unsigned count, uint16_t (*ret)[K]) {
+  struct descriptor x = descriptor_of(bits);
+  unsigned outer_step = transposed ? CHUNK_ELEMENTS : 1, k_step = transposed ? 1 : CHUNK_ELEMENTS;
+  for (unsigned i = 0; i < count; i += outer_step)
+    for (unsigned k = 0; k < K; k += k_step) {
+      struct location at;
+      uint16_t chunk[CHUNK_ELEMENTS];
+      if (!locate(w, op, 0, SIM_SHARED, chunk_address(&x, transposed, first + i, k), CHUNK,
+                  ACCESS_READ, &at))
+        return false;
+      if (w->undefined && shadow_read(w, op, 0, &at, CHUNK))
+        warn(w, op, 0, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at.offset, CHUNK}, NULL,
+             "a product reads shared memory that was never written");
+      memcpy(chunk, at.bytes, sizeof chunk);
+      for (unsigned j = 0; j < CHUNK_ELEMENTS; j++)
+        ret[i + (transposed ? j : 0)][k + (transposed ? 0 : j)] = chunk[j];
+    }
+  return true;
+}
+
+// ---- the product ----
+
+// Fragments of 8 rows of 4 lanes (base/mma.h): words of pairs along K.
+static uint64_t word_of(uint16_t (*x)[K], unsigned outer, unsigned lane, unsigned half) {
+  unsigned k = 2 * (lane % 4) + 8 * half;
+  return x[outer][k] | (uint32_t)x[outer][k + 1] << 16;
+}
+
+struct fragments {
+  uint64_t a[SIM_LANES * A_WORDS], b[SIM_LANES * B_WORDS];
+};
+
+static bool gather_a(struct warp *w, const struct op *op, const struct pending_product *p,
+                     struct fragments *f) {
+  const struct wgmma *x = op->info;
+  uint16_t rows[ROWS][K];
+  if (!x->a_in_registers &&
+      !read_operand(w, op, p->a, x->a_transposed, w->index % WGMMA_WARPS * ROWS, ROWS, rows))
+    return false;
+  for (unsigned lane = 0; lane < SIM_LANES; lane++)
+    for (unsigned i = 0; i < A_WORDS; i++)
+      f->a[lane * A_WORDS + i] = x->a_in_registers
+                                     ? row(w, op->slots[a_slot(x) + i])[lane]
+                                     : word_of(rows, lane / 4 + 8 * (i % 2), lane, i / 2);
+  return true;
+}
+
+// The accumulator's words of 8 columns: rows r and r + 8 of two columns, or of a pair.
+static void multiply_columns(const struct wgmma *x, const struct fragments *f, unsigned group,
+                             bool adds, uint64_t *acc) {
+  unsigned words = x->mma.shape.c_words;
+  uint64_t c[SIM_LANES * 4];
+  for (unsigned lane = 0; lane < SIM_LANES; lane++)
+    for (unsigned i = 0; i < words; i++)
+      c[lane * words + i] = adds ? acc[(group * words + i) * SIM_LANES + lane] : 0;
+  matrix_mma_run(&x->mma, f->a, f->b, c, c);
+  for (unsigned lane = 0; lane < SIM_LANES; lane++)
+    for (unsigned i = 0; i < words; i++)
+      acc[(group * words + i) * SIM_LANES + lane] = c[lane * words + i];
+}
+
+static bool compute(struct warp *w, struct pending_product *p) {
+  const struct op *op = p->op;
+  const struct wgmma *x = op->info;
+  uint16_t columns[WGMMA_MAX_N][K];
+  struct fragments f;
+  if (!gather_a(w, op, p, &f) || !read_operand(w, op, p->b, x->b_transposed, 0, x->n, columns))
+    return false;
+  for (unsigned g = 0; g < x->n / MMA_N; g++) {
+    for (unsigned lane = 0; lane < SIM_LANES; lane++)
+      for (unsigned i = 0; i < B_WORDS; i++)
+        f.b[lane * B_WORDS + i] = word_of(columns, MMA_N * g + lane / 4, lane, i);
+    multiply_columns(x, &f, g, p->adds, p->chain->acc);
+  }
+  return true;
+}
+
+// ---- instructions ----
+
+static bool whole_warp(struct warp *w, const struct op *op, uint32_t *lanes) {
+  if (w->live != ~0u) {
+    fault(w, op, (unsigned)__builtin_ctz(*lanes), SIM_DIVERGENCE, NULL,
+          "lanes 0x%08x of the warp have exited, and this instruction needs all 32", ~w->live);
+    return false;
+  }
+  return warp_converge(w, op, lanes, ~0u, true);
+}
+
+// All lanes say the same.
+static bool uniform(struct warp *w, const struct op *op, unsigned slot, const char *what,
+                    uint64_t *ret) {
+  const uint64_t *at = row(w, op->slots[slot]);
+  require_defined(w, op, op->slots[slot], ~0u, 8, what);
+  for (unsigned lane = 1; lane < SIM_LANES; lane++)
+    if (at[lane] != at[0]) {
+      fault(w, op, lane, SIM_BAD_STATE, NULL, "%s differs between the lanes of the warp", what);
+      return false;
+    }
+  *ret = at[0];
+  return true;
+}
+
+static struct product_chain *new_chain(struct warp *w) {
+  struct product_chain *c = w->idle_chains;
+  if (c) {
+    w->idle_chains = c->next_idle;
+    return c;
+  }
+  c = arena_new(w->cta->arena, struct product_chain);
+  c->acc = arena_array(w->cta->arena, uint64_t, (size_t)MAX_WORDS * SIM_LANES);
+  return c;
+}
+
+// The accumulator in flight that the op goes on with, or a new one, taken from the registers.
+static struct product_chain *chain_of(struct warp *w, const struct op *op) {
+  const struct wgmma *x = op->info;
+  for (size_t i = w->products.len; i-- > 0;) {
+    struct product_chain *c = w->products.at[i].chain;
+    bool same = c->words == x->words, touches = false;
+    for (unsigned k = 0; k < x->words; k++) {
+      same = same && c->slots[k] == op->slots[k];
+      for (unsigned j = 0; j < c->words; j++)
+        touches |= c->slots[j] == op->slots[k];
+    }
+    if (same)
+      return c;
+    if (touches) {
+      fault(w, op, 0, SIM_BAD_STATE, NULL,
+            "its accumulator shares registers with a product of another shape in flight");
+      return NULL;
+    }
+  }
+  struct product_chain *c = new_chain(w);
+  c->words = x->words;
+  c->slots = op->slots;
+  for (unsigned k = 0; k < x->words; k++)
+    memcpy(c->acc + (size_t)k * SIM_LANES, row(w, op->slots[k]), SIM_LANES * sizeof *c->acc);
+  return c;
+}
+
+static void product_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  const struct wgmma *x = op->info;
+  struct pending_product p = {.op = op, .group = w->product_commits};
+  uint64_t adds;
+  if (!whole_warp(w, op, &lanes) || !uniform(w, op, b_slot(x), "the descriptor of B", &p.b) ||
+      (!x->a_in_registers && !uniform(w, op, a_slot(x), "the descriptor of A", &p.a)) ||
+      !uniform(w, op, b_slot(x) + 1, "scale-d", &adds))
+    return;
+  p.adds = adds & 1;
+  for (unsigned k = 0; w->undefined && p.adds && k < x->words; k++)
+    require_defined(w, op, op->slots[k], ~0u, 4, "the accumulator");
+  p.chain = chain_of(w, op);
+  if (!p.chain)
+    return;
+  vec_push(w->cta->arena, &w->products, p);
+  for (unsigned k = 0; k < x->words; k++) {
+    for (unsigned lane = 0; lane < SIM_LANES; lane++)
+      row(w, op->slots[k])[lane] = (uint32_t)NOT_COMPUTED;
+    set_defined(w, op->slots[k], ~0u);
+  }
+}
+
+static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  if (whole_warp(w, op, &lanes))
+    w->product_commits++;
+}
+
+// Products of a chain are made in order; its registers are written when none is left.
+static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  const uint64_t *groups = op->info;
+  size_t done = 0;
+  if (!whole_warp(w, op, &lanes))
+    return;
+  for (; done < w->products.len; done++) {
+    struct pending_product *p = &w->products.at[done];
+    if (p->group >= w->product_commits || w->product_commits - p->group <= *groups)
+      break;
+    if (!compute(w, p))
+      return;
+  }
+  struct pending_product *all = w->products.at;
+  size_t left = w->products.len - done;
+  for (size_t i = 0; i < done; i++) {
+    struct product_chain *c = all[i].chain;
+    bool later = false;
+    for (size_t k = i + 1; k < done + left; k++)
+      later |= all[k].chain == c;
+    if (later)
+      continue;
+    for (unsigned k = 0; k < c->words; k++)
+      memcpy(row(w, c->slots[k]), c->acc + (size_t)k * SIM_LANES, SIM_LANES * sizeof *c->acc);
+    c->next_idle = w->idle_chains;
+    w->idle_chains = c;
+  }
+  memmove(all, all + done, left * sizeof *all);
+  w->products.len = left;
+}
+
+static void fence_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  whole_warp(w, op, &lanes);
+}
+
+// ---- decoding ----
+
+static bool decode_simple(struct decoder *d, op_fn *run, const void *info, unsigned operands) {
+  if (!expect_part(d, "sync") || !expect_part(d, "aligned") || !expect_end(d) ||
+      !expect_operands(d, operands, operands))
+    return false;
+  emit(d, run, NULL, 0, info);
+  return !d->failed;
+}
+
+static bool decode_wait(struct decoder *d) {
+  uint64_t *groups = arena_new(d->arena, uint64_t);
+  if (d->in->operand_count != 1 || !constant_value(d, &d->in->operands[0], groups))
+    return decode_error(d, "'wgmma.wait_group' wants a number of groups");
+  if (*groups > 7)
+    return decode_error(d, "'wgmma.wait_group' wants at most 7 groups");
+  return decode_simple(d, wait_op, groups, 1);
+}
+
+static bool decode_shape(struct decoder *d, struct wgmma *x) {
+  struct str shape = peek_part(d);
+  unsigned n = 0;
+  char text[16];
+  for (n = 8; n <= WGMMA_MAX_N; n += 8) {
+    snprintf(text, sizeof text, "m64n%uk16", n);
+    if (str_is(shape, text))
+      break;
+  }
+  if (n > WGMMA_MAX_N)
+    return decode_error(d, "this shape of 'wgmma' is not known: '%.*s'", STR_ARG(shape));
+  x->n = n;
+  return expect_part(d, text);
+}
+
+// The same product of mma.sync.
+static bool decode_types(struct decoder *d, struct wgmma *x) {
+  static const char *const results[] = {"f32", "f16", NULL}, *const operands[] = {"f16", "bf16",
+                                                                                  NULL};
+  int to = take_one_of(d, results), a = take_one_of(d, operands), b = take_one_of(d, operands);
+  if (to < 0 || a < 0 || a != b || (to == 1 && a == 1))
+    return decode_error(d, "these types of 'wgmma' are not known");
+  struct str parts[] = {STR("mma"),
+                        STR("sync"),
+                        STR("aligned"),
+                        STR("m16n8k16"),
+                        STR("row"),
+                        STR("col"),
+                        str_from(results[to]),
+                        str_from(operands[a]),
+                        str_from(operands[b]),
+                        str_from(results[to])};
+  x->words = x->n / (to == 0 ? 2 : 4);
+  return matrix_mma_decode(parts, COUNT_OF(parts), &x->mma);
+}
+
+// Behind the descriptors: scale-d, imm-scale-a, imm-scale-b, then a 0 or 1 for each descriptor.
+static bool decode_modifiers(struct decoder *d, struct wgmma *x) {
+  uint64_t scale[2], transposed[2] = {0};
+  unsigned first = x->a_in_registers ? 1 : 0;
+  for (unsigned i = 0; i < 2; i++)
+    if (!constant_value(d, &d->in->operands[4 + i], &scale[i]))
+      return false;
+  for (unsigned i = first; i < 2; i++)
+    if (!constant_value(d, &d->in->operands[6 + i - first], &transposed[i]))
+      return false;
+  if (scale[0] != 1 || scale[1] != 1)
+    return decode_error(d, "'wgmma' with a negated operand is not known");
+  if (transposed[0] > 1 || transposed[1] > 1)
+    return decode_error(d, "whether an operand of 'wgmma' is transposed is 0 or 1");
+  x->a_transposed = transposed[0];
+  x->b_transposed = transposed[1];
+  return true;
+}
+
+static bool decode_product(struct decoder *d) {
+  struct wgmma *x = arena_new(d->arena, struct wgmma);
+  if (!expect_part(d, "sync") || !expect_part(d, "aligned") || !decode_shape(d, x) ||
+      !decode_types(d, x) || !expect_end(d) || !expect_operands(d, 7, 8))
+    return false;
+  const struct operand *given = d->in->operands, *items;
+  x->a_in_registers = d->in->operand_count == 7;
+  if (!decode_modifiers(d, x))
+    return false;
+  int32_t *slots = arena_array(d->arena, int32_t, x->words + A_WORDS + 2);
+  unsigned n = 0;
+  if (!vector_items(d, &given[0], x->words, &items))
+    return false;
+  for (unsigned i = 0; i < x->words; i++)
+    slots[n++] = result_slot(d, &items[i], 32);
+  if (x->a_in_registers && !vector_items(d, &given[1], A_WORDS, &items))
+    return false;
+  for (unsigned i = 0; i < (x->a_in_registers ? A_WORDS : 1u); i++)
+    slots[n++] = x->a_in_registers ? source_slot(d, &items[i], 32, false)
+                                   : source_slot(d, &given[1], 64, false);
+  slots[n++] = source_slot(d, &given[2], 64, false);
+  slots[n++] = source_slot(d, &given[3], 1, false);
+  for (unsigned i = 0; i < n; i++)
+    if (slots[i] == NO_SLOT)
+      return d->failed ? false : decode_error(d, "an operand of 'wgmma' that is no register");
+  emit(d, product_op, slots, n, x);
+  return !d->failed;
+}
+
+bool decode_wgmma(struct decoder *d) {
+  if (take_part(d, "mma_async"))
+    return decode_product(d);
+  if (take_part(d, "fence"))
+    return decode_simple(d, fence_op, NULL, 0);
+  if (take_part(d, "commit_group"))
+    return decode_simple(d, commit_op, NULL, 0);
+  if (expect_part(d, "wait_group"))
+    return decode_wait(d);
+  return false;
+}
