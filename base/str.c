@@ -210,9 +210,12 @@ const char *str_nearest(struct str name, const char *const *candidates, size_t n
   unsigned best_distance = 0;
   for (size_t i = 0; i < n; i++) {
     struct str candidate = str_from(candidates[i]);
-    unsigned distance = equal_but_case(name, candidate) ? 0 : str_distance(name, candidate);
     size_t longer = name.len > candidate.len ? name.len : candidate.len;
+    size_t shorter = name.len + candidate.len - longer;
     unsigned limit = longer <= 5 ? 1 : (unsigned)(longer / 3 < 4 ? longer / 3 : 4);
+    if (longer - shorter > limit)
+      continue; // the lengths alone are farther apart
+    unsigned distance = equal_but_case(name, candidate) ? 0 : str_distance(name, candidate);
     if (longer < 3 && distance > 0)
       continue; // every one-letter name is near every other
     if (distance <= limit && (!best || distance < best_distance)) {

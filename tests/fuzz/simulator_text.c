@@ -2,7 +2,7 @@
 // PTX to the simulator: its text is read, and one CTA of each small kernel runs for a while on
 // small buffers, with all checks.
 #include "drive.h"
-#include "simulator/simulator.h"
+#include "ptx-simulator/simulator.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// bar and barrier, and bar.warp.sync (PTX ISA, 9.7.13.1 and 9.7.13.2). Warps arrive as a whole:
+// lanes of a warp first wait for each other.
+#include "ptx-simulator/decode.h"
+
+enum { BAR_SYNC, BAR_ARRIVE, BAR_RED };
+enum { RED_POPC, RED_AND, RED_OR };
+
+struct barrier_op {
+  unsigned kind, reduction;
+  bool has_count, aligned, negated;
+};
+
+// ---- vector clocks: what of other warps' accesses is ordered before a warp's next ones ----
+
+static void join(uint32_t *to, const uint32_t *from, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+// What the warp did is part of what the barrier orders; what it does from now on is not.
+static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
+  if (!w->clock)
+    return;
+  join(b->clock, w->clock, c->warp_count);
+  w->clock[w->index]++;
+}
+
+// ---- completion ----
+
+static bool is_complete(const struct cta *c, const struct barrier *b) {
+  if (!b->op)
+    return false;
+  return b->expected ? SIM_LANES * b->arrived >= b->expected : b->arrived >= c->alive;
+}
+
+static void write_reduction(struct warp *w, const struct barrier *b, const struct group *g) {
+  const struct op *op = &w->program->code.at[g->pc - 1];
+  const struct barrier_op *x = op->info;
+  if (x->kind != BAR_RED || op->slots[0] == NO_SLOT)
+    return;
+  uint64_t value = x->reduction == RED_POPC  ? b->true_count
+                   : x->reduction == RED_AND ? b->true_count == b->lane_count
+                                             : b->true_count > 0;
+  EACH_LANE(lane, g->mask)
+  row(w, op->slots[0])[lane] = value;
+  set_defined(w, op->slots[0], g->mask);
+}
+
+static void release(struct cta *c, unsigned number) {
+  struct barrier *b = &c->barriers[number];
+  for (unsigned i = 0; i < c->warp_count; i++) {
+    struct warp *w = &c->warps[i];
+    for (unsigned k = 0; k < w->other_count; k++) {
+      struct group *g = &w->others[k];
+      if (g->state != GROUP_BARRIER || g->barrier != number)
+        continue;
+      g->state = GROUP_READY;
+      if (g->pc < w->limit)
+        w->limit = g->pc;
+      write_reduction(w, b, g);
+      if (w->clock)
+        join(w->clock, b->clock, c->warp_count);
+    }
+  }
+  uint32_t *clock = b->clock;
+  if (clock)
+    memset(clock, 0, c->warp_count * sizeof *clock);
+  *b = (struct barrier){.clock = clock};
+}
+
+void barriers_update(struct cta *c) {
+  for (unsigned i = 0; i < BARRIER_COUNT; i++)
+    if (is_complete(c, &c->barriers[i]))
+      release(c, i);
+}
+
+// ---- arrival ----
+
+// The barrier's number and thread count of this warp; false after a fault.
+static bool read_operands(struct warp *w, const struct op *op, uint32_t lanes, unsigned *ret_number,
+                          unsigned *ret_count) {
+  const struct barrier_op *x = op->info;
+  unsigned first = (unsigned)__builtin_ctz(lanes);
+  uint64_t number = (uint32_t)row(w, op->slots[1])[first];
+  uint64_t count = x->has_count ? (uint32_t)row(w, op->slots[2])[first] : 0;
+  EACH_LANE(lane, lanes)
+  if ((uint32_t)row(w, op->slots[1])[lane] != number ||
+      (x->has_count && (uint32_t)row(w, op->slots[2])[lane] != count)) {
+    fault(w, op, lane, SIM_BAD_BARRIER, NULL, "the lanes of the warp name different barriers");
+    return false;
+  }
+  if (number >= BARRIER_COUNT) {
+    fault(w, op, first, SIM_BAD_BARRIER, NULL, "there is no barrier %u: they are 0 to 15",
+          (unsigned)number);
+    return false;
+  }
+  if (x->has_count && (count == 0 || count % SIM_LANES || count > SIM_LANES * w->cta->warp_count)) {
+    fault(w, op, first, SIM_BAD_BARRIER, NULL,
+          "a barrier of %u threads: that must be a multiple of 32, and no more than the block has",
+          (unsigned)count);
+    return false;
+  }
+  *ret_number = (unsigned)number;
+  *ret_count = (unsigned)count;
+  return true;
+}
+
+static bool arrive(struct warp *w, const struct op *op, unsigned lane, unsigned number,
+                   unsigned count) {
+  struct barrier *b = &w->cta->barriers[number];
+  if (b->op && b->expected != count) {
+    fault(w, op, lane, SIM_BAD_BARRIER, NULL,
+          "barrier %u is for %u threads here, for %u in line %u of the PTX (0: all)", number, count,
+          b->expected, b->op->in->line);
+    return false;
+  }
+  if (b->arrived_warps >> w->index & 1) {
+    fault(w, op, lane, SIM_BAD_BARRIER, NULL,
+          "the warp arrives at barrier %u again before the others have", number);
+    return false;
+  }
+  b->expected = count;
+  if (!b->op)
+    b->op = op;
+  b->arrived++;
+  b->arrived_warps |= 1u << w->index;
+  clock_arrives(w->cta, b, w);
+  return true;
+}
+
+static void barrier_op_run(struct warp *w, const struct op *op, uint32_t lanes) {
+  const struct barrier_op *x = op->info;
+  unsigned number, count;
+  if (!warp_converge(w, op, &lanes, w->live, x->aligned) ||
+      !read_operands(w, op, lanes, &number, &count) ||
+      !arrive(w, op, (unsigned)__builtin_ctz(lanes), number, count))
+    return;
+  if (x->kind == BAR_RED) {
+    struct barrier *b = &w->cta->barriers[number];
+    require_defined(w, op, op->slots[3], lanes, 1, "the predicate of a barrier");
+    EACH_LANE(lane, lanes)
+    b->true_count += (row(w, op->slots[3])[lane] & 1) ^ x->negated;
+    b->lane_count += (unsigned)__builtin_popcount(lanes);
+  }
+  if (x->kind != BAR_ARRIVE)
+    warp_block_at_barrier(w, lanes, number);
+  barriers_update(w->cta);
+  w->stop = true; // another warp may go first
+}
+
+// ---- decoding ----
+
+static void warp_barrier_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  warp_sync_mask(w, op, &lanes, op->slots[0]);
+}
+
+static bool decode_warp_barrier(struct decoder *d) {
+  if (!expect_part(d, "sync") || !expect_end(d) || !expect_operands(d, 1, 1))
+    return false;
+  int32_t slot = source_slot(d, &d->in->operands[0], 32, false);
+  emit(d, warp_barrier_op, &slot, 1, NULL);
+  return !d->failed;
+}
+
+static bool decode_reduction(struct decoder *d, struct barrier_op *x) {
+  static const char *const names[] = {"popc", "and", "or", NULL};
+  int reduction = take_one_of(d, names);
+  if (reduction < 0)
+    return expect_part(d, "popc");
+  x->reduction = (unsigned)reduction;
+  x->aligned |= take_part(d, "aligned");
+  return reduction == RED_POPC ? expect_part(d, "u32") : expect_part(d, "pred");
+}
+
+bool decode_barrier(struct decoder *d) {
+  static const char *const kinds[] = {"sync", "arrive", "red", NULL};
+  struct barrier_op *x = arena_new(d->arena, struct barrier_op);
+  bool old = str_is(d->in->parts[0], "bar");
+  if (take_part(d, "warp"))
+    return decode_warp_barrier(d);
+  take_part(d, "cta");
+  int kind = take_one_of(d, kinds);
+  if (kind < 0)
+    return expect_part(d, "sync");
+  x->kind = (unsigned)kind;
+  if (kind == BAR_RED && !decode_reduction(d, x))
+    return false;
+  x->aligned |= (kind != BAR_RED && take_part(d, "aligned")) || old;
+  unsigned extra = kind == BAR_RED ? 2 : 0, n = d->in->operand_count;
+  if (!expect_end(d) || !expect_operands(d, 1 + extra + (kind == BAR_ARRIVE), 2 + extra))
+    return false;
+  const struct operand *o = d->in->operands;
+  int32_t slots[4] = {NO_SLOT, NO_SLOT, NO_SLOT, NO_SLOT};
+  if (kind == BAR_RED) {
+    slots[0] = result_slot(d, o++, x->reduction == RED_POPC ? 32 : 1);
+    slots[3] = source_slot(d, &d->in->operands[n - 1], 1, false);
+  }
+  x->has_count = n == 2 + extra;
+  slots[1] = source_slot(d, o, 32, false);
+  if (x->has_count)
+    slots[2] = source_slot(d, o + 1, 32, false);
+  emit(d, barrier_op_run, slots, 4, x);
+  return !d->failed;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instructions that change nothing in one launch without time: cache hints and policies, fences,
+// sleeping, and the order of launches. Their modifiers and operands are checked as any others are.
+#include "ptx-simulator/decode.h"
+
+static void no_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  (void)w, (void)op, (void)lanes;
+}
+
+static bool emit_nothing(struct decoder *d) {
+  emit(d, no_op, NULL, 0, NULL);
+  return !d->failed;
+}
+
+// A policy is a number that only accesses with a cache hint read.
+static void policy_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  EACH_LANE(lane, lanes)
+  row(w, op->slots[0])[lane] = 0;
+  set_defined(w, op->slots[0], lanes);
+}
+
+bool decode_createpolicy(struct decoder *d) {
+  static const char *const primary[] = {"L2::evict_last", "L2::evict_normal", "L2::evict_first",
+                                        "L2::evict_unchanged", NULL};
+  static const char *const secondary[] = {"L2::evict_first", "L2::evict_unchanged", NULL};
+  if (!expect_part(d, "fractional"))
+    return false;
+  if (take_one_of(d, primary) < 0)
+    return expect_part(d, "L2::evict_last");
+  take_one_of(d, secondary);
+  if (!expect_part(d, "b64") || !expect_end(d) || !expect_operands(d, 1, 2))
+    return false;
+  int32_t slot = result_slot(d, &d->in->operands[0], 64);
+  if (d->in->operand_count == 2)
+    source_slot(d, &d->in->operands[1], 32, true);
+  if (slot == NO_SLOT)
+    return decode_error(d, "a policy without a register");
+  emit(d, policy_op, &slot, 1, NULL);
+  return !d->failed;
+}
+
+bool decode_prefetch(struct decoder *d) {
+  static const char *const levels[] = {"L1", "L2", "L2::evict_last", "L2::evict_normal", NULL};
+  struct address a;
+  bool is_discard = str_is(d->in->parts[0], "discard") || str_is(d->in->parts[0], "applypriority");
+  take_space(d);
+  if (take_one_of(d, levels) < 0)
+    return expect_part(d, "L2");
+  uint64_t size;
+  if (!expect_end(d) || !expect_operands(d, 1 + is_discard, 1 + is_discard) ||
+      !decode_address(d, &d->in->operands[0], &a) ||
+      (is_discard && !constant_value(d, &d->in->operands[1], &size)))
+    return false;
+  return emit_nothing(d);
+}
+
+bool decode_griddepcontrol(struct decoder *d) {
+  if (!take_part(d, "wait") && !expect_part(d, "launch_dependents"))
+    return false;
+  return expect_end(d) && expect_operands(d, 0, 0) && emit_nothing(d);
+}
+
+static void sleep_op(struct warp *w, const struct op *op, uint32_t lanes) {
+  (void)op, (void)lanes;
+  w->stop = true; // others have their turn
+}
+
+bool decode_nanosleep(struct decoder *d) {
+  if (!expect_part(d, "u32") || !expect_end(d) || !expect_operands(d, 1, 1))
+    return false;
+  source_slot(d, &d->in->operands[0], 32, false);
+  emit(d, sleep_op, NULL, 0, NULL);
+  return !d->failed;
+}
+
+// Memory is consistent in the simulator: all accesses are in one order.
+bool decode_fence(struct decoder *d) {
+  static const char *const levels[] = {"cta", "gl", "sys", "cluster", "gpu", NULL};
+  static const char *const orders[] = {"sc", "acq_rel", "acquire", "release", NULL};
+  bool is_membar = str_is(d->in->parts[0], "membar");
+  if (!is_membar)
+    take_one_of(d, orders);
+  if (take_one_of(d, levels) < 0)
+    return expect_part(d, "gpu");
+  return expect_end(d) && expect_operands(d, 0, 0) && emit_nothing(d);
+}
+
+bool decode_setmaxnreg(struct decoder *d) {
+  uint64_t count;
+  if (!take_part(d, "inc") && !expect_part(d, "dec"))
+    return false;
+  if (!expect_part(d, "sync") || !expect_part(d, "aligned") || !expect_part(d, "u32") ||
+      !expect_end(d) || !expect_operands(d, 1, 1) ||
+      !constant_value(d, &d->in->operands[0], &count))
+    return false;
+  if (count < 24 || count > 256 || count % 8)
+    return decode_error(d, "'setmaxnreg' wants a multiple of 8 from 24 to 256");
+  return emit_nothing(d);
+}
+
+bool decode_pmevent(struct decoder *d) {
+  take_part(d, "mask");
+  return expect_end(d) && expect_operands(d, 1, 1) && emit_nothing(d);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machine: programs of decoded operations, and the state of a run, its CTAs and
+// warps. Operations run for all active lanes of a warp at once.
+//
+// A warp's lanes are in groups: lanes of one group are at the same instruction and run together.
+// The group at the lowest instruction runs first, so that groups which took different branches
+// meet again where the branches join; groups at the same instruction become one. Where lanes wait
+// (`*.sync`, barriers), their group is blocked until the others have arrived.
+#ifndef TILE_SIMULATOR_MACHINE_H
+#define TILE_SIMULATOR_MACHINE_H
+
+#include "ptx-simulator/module.h"
+
+struct warp;
+struct op;
+
+// ---- programs ----
+
+enum { NO_SLOT = -1 };
+
+enum special {
+#define SPECIAL(name, id, bits) SPECIAL_##id,
+#include "ptx-simulator/specials.def"
+#undef SPECIAL
+  SPECIAL_COUNT
+};
+
+typedef void op_fn(struct warp *w, const struct op *op, uint32_t lanes);
+
+// One operation. Slots are rows of 32 words in the warp's registers; those of constants and of most
+// special registers hold their values from the start.
+struct op {
+  op_fn *run;
+  int32_t guard;       // slot of the predicate, or NO_SLOT
+  uint32_t guard_flip; // all ones when the guard is negated
+  const int32_t *slots;
+  const void *info; // what the operation's family keeps
+  const struct instruction *in;
+};
+
+struct special_slot {
+  int32_t slot;
+  enum special id;
+};
+
+// An entry point with everything that it calls. Functions are in the code before their callers.
+struct program {
+  struct sim_kernel kernel; // first: kernels are programs
+  const struct sim_module *module;
+  VEC(struct op) code;
+  unsigned entry;
+  unsigned slot_count, register_count; // registers are the slots below register_count
+  const uint64_t *constants;           // of the slots behind the registers
+  const struct special_slot *specials;
+  size_t special_count;
+  unsigned local_bytes; // of a lane: stack depots, then parameters of calls
+};
+
+// ---- windows of the generic address space ----
+
+#define MODULE_WINDOW ((uint64_t)0x7c << 56) // variables in global and constant memory
+#define PARAM_WINDOW ((uint64_t)0x7d << 56)
+#define LOCAL_WINDOW ((uint64_t)0x7e << 56)
+#define SHARED_WINDOW ((uint64_t)0x7f << 56)
+#define WINDOW_BYTES ((uint64_t)1 << 32)
+
+// ---- state ----
+
+enum group_state { GROUP_READY, GROUP_SYNC, GROUP_BARRIER };
+
+struct group {
+  uint32_t pc, mask;
+  enum group_state state;
+  uint32_t wait_mask; // GROUP_SYNC: the lanes that it waits for
+  unsigned barrier;   // GROUP_BARRIER
+  bool aligned;       // GROUP_SYNC: the instruction wants the whole warp
+};
+
+// A cp.async that has not arrived.
+struct pending_copy {
+  unsigned lane, bytes;
+  uint32_t group;  // number of the group that it was, or will be, committed to
+  uint32_t offset; // in shared memory
+  const struct op *op;
+  uint8_t data[16];
+};
+
+struct warp {
+  struct run *run;
+  struct cta *cta;
+  const struct program *program;
+  unsigned index; // in the CTA
+  uint64_t (*regs)[SIM_LANES];
+
+  // The group that runs; its mask is 0 when none does. `limit` is the lowest instruction of another
+  // group that could run.
+  uint32_t pc, mask, limit;
+  bool stop; // the slice ends behind this operation
+  struct group others[SIM_LANES];
+  unsigned other_count;
+  uint32_t live, started; // lanes that have not exited; lanes that there are at all
+  uint64_t streak;        // operations since another group had its turn
+
+  uint8_t *local; // [lane][program->local_bytes]
+  VEC(struct pending_copy) copies;
+  uint32_t commits[SIM_LANES]; // groups committed
+
+  // With `check`: which bytes of a slot's lanes were never written, and where those came from.
+  uint32_t *undefined; // [slot]: lanes with such a byte
+  uint8_t (*undefined_bytes)[SIM_LANES];
+  const struct op **origin; // [slot]
+  uint8_t *local_shadow;
+  uint32_t *clock; // vector clock over the CTA's warps
+};
+
+struct barrier {
+  unsigned expected; // threads; 0: all of the CTA
+  unsigned arrived;  // warps
+  uint32_t arrived_warps;
+  uint64_t true_count; // bar.red: lanes with a true predicate
+  uint64_t lane_count;
+  const struct op *op; // of the first arrival
+  uint32_t *clock;     // join of those that arrived
+};
+
+enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
+
+struct cta {
+  struct run *run;
+  unsigned id[3];
+  uint8_t *shared;
+  struct shadow *shadow; // with `check`
+  struct warp *warps;
+  unsigned warp_count, alive;
+  struct barrier barriers[BARRIER_COUNT];
+  uint64_t instructions;
+  struct arena *arena; // of everything above
+  bool done;
+};
+
+struct run {
+  const struct sim_launch *launch;
+  const struct program *program;
+  struct arena *arena;
+  struct sim_buffer *buffers; // by address
+  size_t buffer_count, last_buffer;
+  uint8_t *params;
+  uint32_t static_shared, shared_bytes;
+  uint64_t random, ticks;
+  bool check, failed;
+  uint64_t instructions, lane_instructions;
+  unsigned findings;
+  struct map reported; // of checks: one finding an operation and kind
+};
+
+static inline uint64_t *row(struct warp *w, int32_t slot) { return w->regs[slot]; }
+#define EACH_LANE(lane, lanes)                                                                     \
+  for (uint32_t each_##lane = (lanes), lane;                                                       \
+       each_##lane && (lane = (uint32_t)__builtin_ctz(each_##lane), true);                         \
+       each_##lane &= each_##lane - 1)
+
+uint64_t run_random(struct run *r);
+
+// ---- warps (warp.c) ----
+
+// Runs up to `budget` operations of the warp; less when it blocks, ends or fails.
+void warp_run(struct warp *w, uint64_t budget);
+bool warp_runnable(const struct warp *w);
+void warp_add_group(struct warp *w, struct group g);
+// The running group goes on with these lanes only; the others of it go on at `pc`.
+void warp_split(struct warp *w, uint32_t keep, uint32_t pc);
+// Where lanes wait for each other: true when all live lanes of `want` are here (then *lanes are all
+// of them, and the running group has them). Else the group is blocked, and the caller returns.
+bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_t want,
+                   bool aligned);
+void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier);
+void warp_exit_lanes(struct warp *w, uint32_t lanes);
+// `*.sync` with a lane mask in a slot: converges lanes with equal masks.
+bool warp_sync_mask(struct warp *w, const struct op *op, uint32_t *lanes, int32_t mask_slot);
+// Everything in the warp waits and nothing outside can release it: a finding.
+void warp_report_stuck(struct warp *w);
+
+// ---- findings (finding.c) ----
+
+struct memory_site {
+  enum sim_space space;
+  uint64_t address;
+  unsigned bytes;
+};
+// Ends the run.
+void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
+           const struct memory_site *at, const char *format, ...) PRINTF(6, 7);
+// Of `check`: reported once for each operation and kind. `other` may be NULL.
+void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
+          const struct memory_site *at, const struct sim_site *other, const char *format, ...)
+    PRINTF(7, 8);
+struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane);
+
+// ---- addresses (address.c) ----
+
+struct location {
+  uint8_t *bytes;
+  enum sim_space space; // never generic
+  uint64_t offset;      // shared, local (of the lane), param
+};
+enum { ACCESS_READ, ACCESS_WRITE };
+// Where an access of a lane goes, after all checks. False after a fault.
+bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
+            uint64_t address, unsigned bytes, int access, struct location *ret);
+
+// ---- checks of values and races (shadow.c, undefined.c) ----
+
+struct shadow *shadow_create(struct arena *a, uint32_t bytes, unsigned warps);
+// Shared and local memory: `lane` reads or writes; of a read, the mask of bytes never written.
+uint32_t shadow_read(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
+                     unsigned bytes);
+void shadow_write(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
+                  unsigned bytes, uint32_t undefined_bytes, const uint8_t *values);
+void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
+                   unsigned bytes);
+void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
+                        unsigned bytes);
+void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
+                         unsigned bytes);
+
+// Slots whose bytes were never written.
+void set_defined(struct warp *w, int32_t slot, uint32_t lanes);
+void set_undefined(struct warp *w, const struct op *op, int32_t slot, unsigned lane,
+                   unsigned bytes);
+static inline unsigned undefined_of(const struct warp *w, int32_t slot, unsigned lane) {
+  return w->undefined && (w->undefined[slot] >> lane & 1) ? w->undefined_bytes[slot][lane] : 0;
+}
+// A value decides something: a finding when a lane's was never written.
+void report_undefined(struct warp *w, const struct op *op, int32_t slot, uint32_t lanes,
+                      unsigned bytes, const char *what);
+static inline void require_defined(struct warp *w, const struct op *op, int32_t slot,
+                                   uint32_t lanes, unsigned bytes, const char *what) {
+  if (w->undefined && (w->undefined[slot] & lanes))
+    report_undefined(w, op, slot, lanes, bytes, what);
+}
+// Results of an operation on whole values: undefined where a source is.
+void spread_undefined(struct warp *w, const struct op *op, uint32_t lanes, const int32_t *results,
+                      unsigned result_count, const int32_t *sources, unsigned source_count);
+
+// ---- barriers (barrier.c), copies (async_copy.c) ----
+
+// A warp has ended, or a CTA's state changed: barriers that are complete now let their warps go.
+void barriers_update(struct cta *c);
+void copies_drop(struct warp *w, uint32_t lanes); // lanes that exit
+
+#endif

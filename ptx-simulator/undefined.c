@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values that were never written (`check`). Each byte of a register of a lane is defined or not;
+// operations carry that on, and only where such a value decides something is it a finding:
+// compilers move values that nobody looks at.
+#include "ptx-simulator/decode.h"
+
+void set_defined(struct warp *w, int32_t slot, uint32_t lanes) {
+  if (w->undefined && slot != NO_SLOT)
+    w->undefined[slot] &= ~lanes;
+}
+
+void set_undefined(struct warp *w, const struct op *op, int32_t slot, unsigned lane,
+                   unsigned bytes) {
+  if (!w->undefined || slot == NO_SLOT)
+    return;
+  uint32_t bit = 1u << lane;
+  if (!bytes) {
+    w->undefined[slot] &= ~bit;
+    return;
+  }
+  w->undefined[slot] |= bit;
+  w->undefined_bytes[slot][lane] = (uint8_t)bytes;
+  w->origin[slot] = op;
+}
+
+// The operation that the value comes from, NULL when it is that of a register never written.
+static const struct op *origin_of(const struct warp *w, int32_t slot) {
+  return slot == NO_SLOT ? NULL : w->origin[slot];
+}
+
+void report_undefined(struct warp *w, const struct op *op, int32_t slot, uint32_t lanes,
+                      unsigned bytes, const char *what) {
+  EACH_LANE(lane, lanes & w->undefined[slot]) {
+    if (!(w->undefined_bytes[slot][lane] & ((1u << bytes) - 1)))
+      continue;
+    const struct op *origin = origin_of(w, slot);
+    struct sim_site other;
+    if (origin)
+      other = site_of(w, origin, lane);
+    warn(w, op, lane, SIM_UNINITIALISED, NULL, origin ? &other : NULL,
+         origin ? "%s was never written: it was read from memory"
+                : "%s is in a register that was never written",
+         what);
+    w->undefined[slot] &= ~lanes; // once
+    return;
+  }
+}
+
+void spread_undefined(struct warp *w, const struct op *op, uint32_t lanes, const int32_t *results,
+                      unsigned result_count, const int32_t *sources, unsigned source_count) {
+  if (!w->undefined)
+    return;
+  uint32_t any = 0;
+  const struct op *origin = NULL;
+  for (unsigned i = 0; i < source_count; i++)
+    if (w->undefined[sources[i]] & lanes) {
+      any |= w->undefined[sources[i]];
+      origin = w->origin[sources[i]];
+    }
+  (void)op;
+  for (unsigned i = 0; i < result_count; i++) {
+    if (results[i] == NO_SLOT)
+      continue;
+    w->undefined[results[i]] &= ~lanes;
+    EACH_LANE(lane, any & lanes)
+    set_undefined(w, origin, results[i], lane, 0xff);
+  }
+}
