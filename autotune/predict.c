@@ -23,7 +23,7 @@ bool tune_device_assumed(const char *target, tile_device_properties *ret) {
     return false;
   const struct machine *m = machine_of(t);
   *ret = (tile_device_properties){
-      .is_host = t->is_host,
+      .is_cpu = t->is_cpu,
       .multiprocessors = (int)m->multiprocessors,
       .l2_bytes = (size_t)(m->l2_megabytes * (1 << 20)),
       .shared_limit = t->shared_limit,
@@ -42,7 +42,7 @@ struct device {
 
 static struct device device_of(const tile_device_properties *p, const struct target *compiled) {
   const struct target *own = target_find(str_from(p->target));
-  own = own && own->is_host == compiled->is_host ? own : compiled;
+  own = own && own->is_cpu == compiled->is_cpu ? own : compiled;
   const struct machine *m = machine_of(own);
   double gbs = p->memory_gbs > 0 ? p->memory_gbs : m->memory_gbs;
   return (struct device){
@@ -176,10 +176,10 @@ static double bound_cycles(const struct device *d, const struct kernel_cost *c, 
   return memory > tensor ? memory : tensor;
 }
 
-// On the host a warp instruction is 32 iterations of one thread, and threads take turns on a core:
+// On the CPU a warp instruction is 32 iterations of one thread, and threads take turns on a core:
 // what they do adds up, and every meeting is a switch for each of them.
-static struct prediction host_prediction(const struct device *d, const struct kernel_cost *c,
-                                         double programs) {
+static struct prediction cpu_prediction(const struct device *d, const struct kernel_cost *c,
+                                        double programs) {
   const struct machine *m = d->m;
   double threads = c->num_warps * LANES;
   double work = c->instructions / m->issue + c->special / m->special;
@@ -198,8 +198,8 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
                                const struct kernel_cost *c, tile_grid grid) {
   struct device d = device_of(device, target);
   double programs = (double)grid.x * grid.y * grid.z;
-  if (target->is_host)
-    return host_prediction(&d, c, programs);
+  if (target->is_cpu)
+    return cpu_prediction(&d, c, programs);
   unsigned held = programs_per_sm(&d, c);
   struct prediction p = {.programs_per_sm = held, .limiter = "does not fit"};
   if (held == 0 || programs == 0) {
@@ -238,7 +238,7 @@ const char *tune_prune_reason(struct arena *a, const tile_device_properties *dev
   uint64_t programs = (uint64_t)grid.x * grid.y * grid.z;
   if (programs == 0)
     return arena_strdup(a, "the grid is empty");
-  if (target->is_host)
+  if (target->is_cpu)
     return NULL;
   if (c->spilled > MOST_SPILLED)
     return arena_printf(a, "about %u registers a thread do not fit, and would wait in memory",

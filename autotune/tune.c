@@ -108,8 +108,8 @@ static tile_status open_builder(struct tune_loop *l, const char *target) {
 // starts with what such a device usually is.
 static tile_status begin_early(struct tune_loop *l) {
   const char *target = l->problem->target ? l->problem->target : l->options->guess;
-  if (!target && l->options->device && strcmp(l->options->device, "host") == 0)
-    target = "host";
+  if (!target && l->options->device && strcmp(l->options->device, "cpu") == 0)
+    target = "cpu";
   return target && tune_device_assumed(target, &l->device) ? open_builder(l, target) : TILE_OK;
 }
 

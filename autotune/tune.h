@@ -32,7 +32,7 @@ struct tune_progress {
 };
 
 struct tune_options {
-  const char *device; // "cuda", "host", ...
+  const char *device; // "cuda", "cpu", ...
   // Where the problem has no target: what the device's probably is. Work begins with it; should the
   // device be another, it begins again. NULL: wait for the device.
   const char *guess;

@@ -228,10 +228,10 @@ void tune_loop_want(struct tune_loop *l, const struct tune_step *step) {
 // The worker is never without work, and never has so much that what is more urgent waits long.
 static bool may_run(const struct tune_loop *l) { return l->running < MOST_RUNNING; }
 
-// The host computes with the cores that compile: what is timed there waits for them. The reference
+// The CPU computes with the cores that compile: what is timed there waits for them. The reference
 // does not, so that there is a result early; it is timed again in the finals.
 static bool may_measure(const struct tune_loop *l, uint32_t config) {
-  return may_run(l) && (!l->device.is_host || l->building == 0 ||
+  return may_run(l) && (!l->device.is_cpu || l->building == 0 ||
                         (config == l->reference && l->trials[config].sample.count == 0));
 }
 

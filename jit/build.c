@@ -55,8 +55,8 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
   field_text(&h, KEY_FORMAT);
   field_text(&h, compiler_version());
   field_text(&h, r->target->name);
-  if (r->target->is_host) { // generated for this very processor
-    const char *host = orc_host_description(a);
+  if (r->target->is_cpu) { // generated for this very processor
+    const char *host = orc_cpu_description(a);
     field_text(&h, host);
   }
   field_text(&h, k->source->name); // in line information and messages
@@ -166,8 +166,8 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .num_warps = c->num_warps,
       .num_stages = c->num_stages,
       .max_registers = c->max_registers,
-      .emit = c->target->is_host ? EMIT_OBJECT : EMIT_PTX,
-      .check = c->check && c->target->is_host, // the simulator checks PTX as it is
+      .emit = c->target->is_cpu ? EMIT_OBJECT : EMIT_PTX,
+      .check = c->check && c->target->is_cpu, // the simulator checks PTX as it is
       .debug = c->check,
       .folders = c->folders,
       .folder_count = c->folder_count,

@@ -15,7 +15,7 @@
 struct jit_spec;
 
 // Where diagnostics go that would else be rendered into tile_error_message(): an engine, and the
-// arena it lives on, which must outlive the kernel (places point into it).
+// arena it lives on, which must outlive the kernel (locations point into it).
 struct jit_report {
   struct arena *arena;
   struct diag_engine *diag;

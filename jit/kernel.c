@@ -396,8 +396,7 @@ tile_status tile_kernel_set_check(tile_kernel *k, int on) {
     return no_kernel("tile_kernel_set_check");
   struct config c = *atomic_load(&k->config);
   if (on && !device_checks(k->device))
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "checks work on the host device and on simulated ones");
+    return status_set(TILE_INVALID_ARGUMENT, "checks work on the CPU device and on simulated ones");
   c.check = on != 0;
   return change(k, &c, k->declared_count, NULL);
 }
@@ -420,7 +419,7 @@ tile_status tile_kernel_set_target(tile_kernel *k, const char *target) {
   const struct target *t = target_find(str_from(target));
   if (!t)
     return status_set(TILE_INVALID_ARGUMENT, "there is no target `%s`", target);
-  if (t->is_host != device_is_host(k->device))
+  if (t->is_cpu != device_is_cpu(k->device))
     return status_set(TILE_INVALID_ARGUMENT, "code for `%s` does not run on this device (`%s`)",
                       target, device_target(k->device));
   c.target = t;

@@ -10,13 +10,13 @@
 
 // ---- loading ----
 
-static tile_status load_host(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
+static tile_status load_cpu(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
   tile_status s = k->orc ? TILE_OK : orc_create(&k->orc);
-  host_kernel_fn fn = NULL;
+  cpu_kernel_fn fn = NULL;
   if (s == TILE_OK)
     s = orc_load(k->orc, spec->code, spec->info.name, &fn);
   // The code goes with the kernel's JIT, after its modules.
-  return s == TILE_OK ? module_from_host(k->device, fn, &spec->info, NULL, NULL, ret) : s;
+  return s == TILE_OK ? module_from_cpu(k->device, fn, &spec->info, NULL, NULL, ret) : s;
 }
 
 static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
@@ -26,8 +26,8 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
   if (!m) {
     double start = clock_ms();
     enum assembly how = ASSEMBLY_OPTIMIZED;
-    if (device_is_host(k->device))
-      s = load_host(k, spec, &m);
+    if (device_is_cpu(k->device))
+      s = load_cpu(k, spec, &m);
     else if (k->is_assembled_apart && device_assembles(k->device))
       s = jit_assemble(k, spec, k->first_assembly, &how, &m);
     else
@@ -175,7 +175,7 @@ static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_strea
   return module_launch(m, stream, grid, pointers, spec->config->check);
 }
 
-// A launch on the host was broken off: an access faulted, or threads waited for each other. Run
+// A launch on the CPU was broken off: an access faulted, or threads waited for each other. Run
 // once more with checks, which say what was wrong and where; where they find nothing, what is known
 // stays.
 static tile_status launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
@@ -204,7 +204,7 @@ tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, con
   tile_status s = specialise(k, args, arg_count, NULL, &spec);
   if (s == TILE_OK)
     s = launch_spec(k, spec, stream, grid, args);
-  if (s == TILE_LAUNCH_FAILED && device_is_host(k->device) && !spec->config->check)
+  if (s == TILE_LAUNCH_FAILED && device_is_cpu(k->device) && !spec->config->check)
     s = launch_checked(k, spec->config, stream, grid, args, arg_count);
   return s;
 }

@@ -3,7 +3,7 @@
 #include "jit/orc.h"
 
 #include "base/memory.h"
-#include "jit/host_symbols.h"
+#include "jit/cpu_symbols.h"
 #include "lowering/target.h"
 #include "runtime/internal.h"
 
@@ -38,11 +38,11 @@ tile_status orc_create(struct orc **ret) {
   targets_initialise();
   struct orc *o = memory_zeroed(1, sizeof *o);
   if (!o)
-    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the host JIT");
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the CPU JIT");
   LLVMErrorRef error = LLVMOrcCreateLLJIT(&o->jit, NULL);
   if (error) {
     char *text = LLVMGetErrorMessage(error);
-    tile_status s = status_set(TILE_INTERNAL, "the host JIT does not start: %s", text);
+    tile_status s = status_set(TILE_INTERNAL, "the CPU JIT does not start: %s", text);
     LLVMDisposeErrorMessage(text);
     free(o);
     return s;
@@ -65,16 +65,16 @@ void orc_destroy(struct orc *o) {
 
 static tile_status link_failure(struct orc *o, const char *symbol, LLVMErrorRef error) {
   char *text = LLVMGetErrorMessage(error);
-  tile_status s = status_set(TILE_INTERNAL, "host code of `%s` cannot be linked: %s", symbol,
+  tile_status s = status_set(TILE_INTERNAL, "CPU code of `%s` cannot be linked: %s", symbol,
                              o->report[0] ? o->report : text);
   LLVMDisposeErrorMessage(text);
   return s;
 }
 
-static LLVMErrorRef define_host_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
-  struct host_symbol symbols[HOST_SYMBOL_MAX];
-  LLVMOrcCSymbolMapPair pairs[HOST_SYMBOL_MAX] = {0};
-  size_t count = host_symbols(symbols);
+static LLVMErrorRef define_cpu_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
+  struct cpu_symbol symbols[CPU_SYMBOL_MAX];
+  LLVMOrcCSymbolMapPair pairs[CPU_SYMBOL_MAX] = {0};
+  size_t count = cpu_symbols(symbols);
   for (size_t i = 0; i < count; i++) {
     pairs[i].Name = LLVMOrcLLJITMangleAndIntern(o->jit, symbols[i].name);
     pairs[i].Sym.Address = symbols[i].address;
@@ -135,7 +135,7 @@ static LLVMErrorRef load_locked(struct orc *o, struct str object, const char *sy
   snprintf(name, sizeof name, "object %u", o->objects++);
   LLVMOrcJITDylibRef lib =
       LLVMOrcExecutionSessionCreateBareJITDylib(LLVMOrcLLJITGetExecutionSession(o->jit), name);
-  LLVMErrorRef error = define_host_symbols(o, lib);
+  LLVMErrorRef error = define_cpu_symbols(o, lib);
   if (error)
     return error;
   LLVMMemoryBufferRef buffer =
@@ -144,7 +144,7 @@ static LLVMErrorRef load_locked(struct orc *o, struct str object, const char *sy
   return error ? error : lookup(o, lib, symbol, ret_address);
 }
 
-tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_kernel_fn *ret) {
+tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_kernel_fn *ret) {
   uint64_t address = 0;
   pthread_mutex_lock(&o->lock);
   o->report[0] = '\0';
@@ -158,7 +158,7 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_
   return s;
 }
 
-const char *orc_host_description(struct arena *a) {
+const char *orc_cpu_description(struct arena *a) {
   targets_initialise();
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
   char *text = NULL;

@@ -29,7 +29,7 @@ struct scan_plan {
   unsigned serial_count, serial[LL_MAX_BITS]; // register bits, the lowest first
   unsigned step_count;
   struct scan_step step[LL_MAX_BITS];
-  // The rest: bit i of the place among the totals is that of this register or thread bit.
+  // The rest: bit i of the index among the totals is that of this register or thread bit.
   unsigned rest_count;
   uint32_t rest_register[LL_MAX_BITS], rest_thread[LL_MAX_BITS]; // masks of one bit, or 0
   unsigned total_count, total_bit[LL_MAX_BITS]; // register bits that tell totals apart

@@ -27,9 +27,9 @@ struct compile_request {
   const struct target *target;
   uint32_t num_warps, num_stages; // 0: default (4, 3)
   uint32_t max_registers;         // GPUs: a bound on those of a thread; 0: none
-  enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the host, or an earlier stage
-  bool check;          // host: check every access (tile_host_check)
-  bool debug;          // device_assert is kept (as with --check)
+  enum emit_kind emit;            // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
+  bool check;                     // cpu: check every access (tile_cpu_check)
+  bool debug;                     // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
   // Folders in which imported modules are looked for, beside the source's own.

@@ -50,7 +50,7 @@ unsigned op_flags(struct ir_context *c, MlirOperation op) {
 
 // ---- diagnostics ----
 
-// The record's message; a place the engine has no source for is named in words.
+// The record's message; a location the engine has no source for is named in words.
 static const char *message_of(struct ir_context *c, MlirDiagnostic d, struct span at) {
   struct strbuf text = {.arena = c->arena};
   mlirDiagnosticPrint(d, ir_print_callback, &text);
@@ -84,8 +84,8 @@ static void take_diagnostic(void *user) {
   }
   for (intptr_t i = 0, n = mlirDiagnosticGetNumNotes(d); i < n; i++) {
     MlirDiagnostic note = mlirDiagnosticGetNote(d, i);
-    struct span place = loc_to_span(c, mlirDiagnosticGetLocation(note));
-    diag_note(record, place, "%s", message_of(c, note, place));
+    struct span location = loc_to_span(c, mlirDiagnosticGetLocation(note));
+    diag_note(record, location, "%s", message_of(c, note, location));
   }
 }
 

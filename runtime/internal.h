@@ -4,7 +4,7 @@
 #ifndef TILE_RUNTIME_INTERNAL_H
 #define TILE_RUNTIME_INTERNAL_H
 
-#include "base/host_abi.h"
+#include "base/cpu_abi.h"
 #include "base/kernel_info.h"
 
 #include <tile/runtime.h>
@@ -25,9 +25,9 @@ enum assembly { ASSEMBLY_OPTIMIZED, ASSEMBLY_TIER1 };
 // one after another. TILE_COMPILE_ERROR with the assembler's log.
 tile_status module_assemble(tile_device *device, const char *ptx, size_t size, enum assembly how,
                             void **ret_code, size_t *ret_size);
-// From host code that the caller keeps alive; `release(user)` is called when the module goes.
-tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,
-                             void (*release)(void *user), void *user, struct module **ret);
+// From CPU code that the caller keeps alive; `release(user)` is called when the module goes.
+tile_status module_from_cpu(tile_device *device, cpu_kernel_fn fn, const struct kernel_info *info,
+                            void (*release)(void *user), void *user, struct module **ret);
 void module_destroy(struct module *m);
 
 // `values[i]` points to the i-th run-time parameter's value in its own type. `check`: on devices
@@ -35,21 +35,21 @@ void module_destroy(struct module *m);
 tile_status module_launch(struct module *m, tile_stream *stream, tile_grid grid,
                           void *const *values, bool check);
 
-// Registers of a GPU kernel, bytes spilled (local memory a thread); 0 on the host.
+// Registers of a GPU kernel, bytes spilled (local memory a thread); 0 on the CPU.
 tile_status module_resources(struct module *m, int *ret_registers, int *ret_local_bytes);
 
 // Host memory that the device copies to and from fast; where there is no such, plain memory.
 tile_status device_staging_alloc(tile_device *d, size_t size, void **ret);
 void device_staging_free(tile_device *d, void *p); // accepts NULL
 
-bool device_is_host(const tile_device *d);
-const char *device_target(const tile_device *d); // "sm_90a", "host"
-bool device_checks(const tile_device *d);        // launches may be checked: host and simulated GPUs
+bool device_is_cpu(const tile_device *d);
+const char *device_target(const tile_device *d); // "sm_90a", "cpu"
+bool device_checks(const tile_device *d);        // launches may be checked: cpu and simulated GPUs
 bool device_assembles(const tile_device *d); // module_assemble works; else PTX is loaded as it is
 // Stands for a GPU of that target in a process that opens none: kernels are compiled for it, and
 // nothing runs (TILE_NO_DEVICE).
 tile_status device_open_offline(const char *target, tile_device **ret);
-// By which tile_device_open opens the same device in another process: "host", "cuda:1",
+// By which tile_device_open opens the same device in another process: "cpu", "cuda:1",
 // "simulate:sm_90a".
 void device_open_name(const tile_device *d, char ret[32]);
 // What a room above keeps with the device: put there once, it stays, and `close` (may be NULL) is
@@ -62,43 +62,43 @@ void *device_kept(const tile_device *d);
 // TILE_INVALID_ARGUMENT: in none.
 tile_status device_allocation(tile_device *d, const void *p, void **ret_base, size_t *ret_size);
 
-// Host and simulated devices: where device_print writes; nowhere by default.
+// CPU and simulated devices: where device_print writes; nowhere by default.
 void device_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
-// The host's launches print nothing until it is taken back; other devices ignore it.
+// The CPU's launches print nothing until it is taken back; other devices ignore it.
 void device_quiet(tile_device *d, bool on);
-enum host_finding {
-  HOST_OUTSIDE,          // of the buffer of `param`, or of every buffer
-  HOST_ASSERTION,        // a device_assert did not hold: `message`
-  HOST_DIVERGENCE,       // the thread waits where the other does not come: `message`
-  HOST_SHARED_OUTSIDE,   // of the CTA's shared memory
-  HOST_SHARED_UNWRITTEN, // shared memory read that no thread of the CTA wrote
-  HOST_SHARED_RACE,      // shared memory touched by both threads, no barrier between
-  HOST_SHARED_COPYING,   // shared memory touched while a copy to it by the other is under way
-  HOST_MISALIGNED,       // copied from an address that is no multiple of `elements` bytes
+enum cpu_violation_kind {
+  CPU_OUTSIDE,          // of the buffer of `param`, or of every buffer
+  CPU_ASSERTION,        // a device_assert did not hold: `message`
+  CPU_DIVERGENCE,       // the thread waits where the other does not come: `message`
+  CPU_SHARED_OUTSIDE,   // of the CTA's shared memory
+  CPU_SHARED_UNWRITTEN, // shared memory read that no thread of the CTA wrote
+  CPU_SHARED_RACE,      // shared memory touched by both threads, no barrier between
+  CPU_SHARED_COPYING,   // shared memory touched while a copy to it by the other is under way
+  CPU_MISALIGNED,       // copied from an address that is no multiple of `elements` bytes
   // Of simulated devices only:
-  HOST_UNWRITTEN, // a register or memory is used that nothing wrote: `message`
-  HOST_ILLEGAL,   // an operand that the instruction does not allow: `message`
-  HOST_ENDLESS,   // the launch ran for as many instructions as it may: `message`
+  CPU_UNWRITTEN, // a register or memory is used that nothing wrote: `message`
+  CPU_ILLEGAL,   // an operand that the instruction does not allow: `message`
+  CPU_ENDLESS,   // the launch ran for as many instructions as it may: `message`
 };
-struct host_violation { // one finding of a checked launch
-  enum host_finding kind;
-  struct host_place place;
+struct cpu_violation { // one violation of a checked launch
+  enum cpu_violation_kind kind;
+  struct cpu_location location;
   int32_t param; // index of the run-time parameter, -1 unknown
-  enum host_access access;
+  enum cpu_access access;
   int64_t element;   // index into the buffer, in elements (bytes in shared memory); may be negative
   uint64_t elements; // the buffer's length in elements, 0 unknown
   int32_t program_id[3], thread_id;
   // Of a race: who touched it before. Of a copy under way: who copies. Of a divergence: who is
   // missing, and where it waits if so.
   int32_t other_thread;
-  enum host_access other_access;
-  struct host_place other_place;
+  enum cpu_access other_access;
+  struct cpu_location other_location;
   char message[256];
   const char *instruction; // of simulated devices: the PTX instruction; else NULL
 };
-// Findings of the device's last checked launch, by program and thread (at most 16 kept,
+// Violations of the device's last checked launch, by program and thread (at most 16 kept,
 // `*ret_total` counts all).
-size_t device_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total);
+size_t device_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
 
 // ---- on-disk cache (runtime/cache.c): content-addressed, one file an entry ----
 struct disk_cache;

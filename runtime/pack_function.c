@@ -105,10 +105,10 @@ static tile_status runs_nowhere(const tile_pack *p, const uint8_t *kernel, tile_
   const char *name = pack_text(p, pack_u32(kernel + PACK_KERNEL_NAME));
   tile_status s =
       list.failed ? status_set(TILE_OUT_OF_MEMORY, "out of memory for a message")
-      : d->is_host
+      : d->is_cpu
           ? status_set(TILE_NOT_FOUND,
-                       "packs hold code for GPUs, and this device is the host: `%s` has %s\n"
-                       "  = help: libtile runs the kernel's source on the host",
+                       "packs hold code for GPUs, and this device is the CPU: `%s` has %s\n"
+                       "  = help: libtile runs the kernel's source on the cpu",
                        name, strbuf_cstr(&list))
           : status_set(TILE_NOT_FOUND,
                        "`%s` has nothing that runs on compute capability %u.%u: it has %s\n"
@@ -139,7 +139,7 @@ tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, c
   f->name = tile_pack_name(pack, (size_t)(k - pack->tables[PACK_KERNELS]) / PACK_KERNEL_BYTES);
   f->first_param = pack_u32(k + PACK_KERNEL_FIRST_PARAM);
   f->param_count = pack_u32(k + PACK_KERNEL_PARAM_COUNT);
-  for (uint32_t i = 0; i < count && !device->is_host; i++) {
+  for (uint32_t i = 0; i < count && !device->is_cpu; i++) {
     uint32_t code;
     if (best_code(pack, first + i, device->capability, ~0u, &code))
       f->variants[f->variant_count++].index = first + i;

@@ -304,10 +304,10 @@ static bool choose_targets(struct aot *a) {
   for (size_t i = 0; i < t->o.targets.len; i++) {
     const struct target *target = target_find(t->o.targets.at[i].value); // NULL: auto
     target = target ? target : tool_target(&(struct tool){0});
-    if (target->is_host) {
+    if (target->is_cpu) {
       diag_help(
           diag_error(t->diag, t->o.targets.at[i].where, E0703,
-                     "code for the host cannot be made ahead of time"),
+                     "code for the CPU cannot be made ahead of time"),
           "name GPUs (`--target sm_80 --target sm_90a`); `--emit=object` makes an object file "
           "for the JIT");
       return false;
@@ -321,9 +321,9 @@ static bool choose_targets(struct aot *a) {
   if (t->o.targets.len)
     return true;
   const struct target *target = tool_target(t);
-  if (target->is_host && t->o.artifact == ARTIFACT_HEADER)
+  if (target->is_cpu && t->o.artifact == ARTIFACT_HEADER)
     target = target_find(STR("sm_80")); // a header is the same for all
-  if (target->is_host) {
+  if (target->is_cpu) {
     diag_help(
         diag_error(t->diag, SPAN_NONE, E0703, "no target, and there is no GPU to take it from"),
         "name those that the code is for: `--target sm_80 --target sm_90a`");

@@ -23,7 +23,7 @@ struct spec_parser {
   struct str spec;
 };
 
-// The place of a part of the spec, exact when `where` spans the spec's own text.
+// The location of a part of the spec, exact when `where` spans the spec's own text.
 static struct span part_span(const struct spec_parser *p, struct str part) {
   if (!p->where.source || p->where.end - p->where.begin != p->spec.len)
     return p->where;

@@ -247,7 +247,7 @@ int graph_bench(struct tool *t, struct graph *g) {
   int status = graph_session_open(t, g, &s);
   if (status == EXIT_DONE)
     status = graph_session_run(t, &s); // warm
-  unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_host ? 3 : 50;
+  unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_cpu ? 3 : 50;
   double *ms = arena_array(t->arena, double, count + 1);
   if (status == EXIT_DONE)
     status = graph_session_failed(t, replay_times(&s, count, t->o.seed, ms));

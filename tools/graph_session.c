@@ -128,8 +128,8 @@ static int upload(struct tool *t, const struct graph_session *s, const struct te
 }
 
 // Device memory of a tensor at the graph's strides; filled from `from`, if there is one.
-static int place(struct tool *t, struct graph_session *s, const struct value *v,
-                 struct tensor *from, struct tensor_view *ret) {
+static int bind_tensor(struct tool *t, struct graph_session *s, const struct value *v,
+                       struct tensor *from, struct tensor_view *ret) {
   const struct graph *g = s->program->graph;
   int64_t *shape = arena_array(t->arena, int64_t, v->rank + 1),
           *strides = arena_array(t->arena, int64_t, v->rank + 1);
@@ -172,7 +172,7 @@ static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *we
     if (!found)
       strbuf_printf(&made_up, "%s%s", made_up.len ? ", " : "", v->name);
     if (status == EXIT_DONE)
-      status = place(t, s, v, s->inputs[i], &s->in[i]);
+      status = bind_tensor(t, s, v, s->inputs[i], &s->in[i]);
   }
   if (weights)
     s->made_up = arena_strdup(t->arena, made_up.len ? strbuf_cstr(&made_up) : "");
@@ -192,7 +192,7 @@ static int make_arguments(struct tool *t, struct graph_session *s) {
   tile_weights_close(weights);
   for (size_t i = 0; status == EXIT_DONE && i < g->outputs.len; i++)
     if (g->outputs.at[i])
-      status = place(t, s, g->outputs.at[i], NULL, &s->out[i]);
+      status = bind_tensor(t, s, g->outputs.at[i], NULL, &s->out[i]);
   return status;
 }
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "lang/syntax/ast.h"
 #include "runtime/internal.h"
-#include "tools/findings.h"
+#include "tools/report_violations.h"
 #include "tools/reproducer.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ int launch_failed(struct tool *t, struct span where, tile_status status) {
   case TILE_OK: return EXIT_DONE;
   case TILE_NO_DEVICE:
     diag_help(diag_error(t->diag, where, E0810, "%s", tile_error_message()),
-              "`--target host` runs the kernel on the processor");
+              "`--target cpu` runs the kernel on the processor");
     return EXIT_NO_DEVICE;
   case TILE_DRIVER_TOO_OLD:
     diag_error(t->diag, where, E0811, "%s", tile_error_message());
@@ -39,7 +39,7 @@ int launch_failed(struct tool *t, struct span where, tile_status status) {
   }
 }
 
-// What device_print says on the host and in simulations; on a GPU the driver prints it.
+// What device_print says on the CPU and in simulations; on a GPU the driver prints it.
 static void print_text(void *user, const char *text) {
   const struct tool *t = user;
   fputs(text, t->o.json ? stderr : stdout);
@@ -55,7 +55,7 @@ static int open_device(struct tool *t, struct launch *l) {
   device_set_print(l->device, print_text, t);
   if (t->o.check && !device_checks(l->device)) {
     diag_help(diag_error(t->diag, t->o.target_at, E0703, "a GPU does not check accesses"),
-              "add `--target host`, or `--simulate` to run the GPU's code on the processor");
+              "add `--target cpu`, or `--simulate` to run the GPU's code on the processor");
     return EXIT_USAGE;
   }
   return EXIT_DONE;
@@ -96,7 +96,7 @@ static int open_kernel(struct tool *t, struct launch *l) {
     status = tile_kernel_set_max_registers(l->kernel, t->o.max_registers);
   if (status == TILE_OK && t->o.check)
     status = tile_kernel_set_check(l->kernel, 1);
-  if (status == TILE_OK && t->o.target && !l->properties.is_host)
+  if (status == TILE_OK && t->o.target && !l->properties.is_cpu)
     status = tile_kernel_set_target(l->kernel, t->o.target);
   const struct pass_options *p = &t->o.passes;
   if (status == TILE_OK &&
@@ -430,11 +430,11 @@ void launch_close(struct launch *l) {
   tile_device_close(l->device);
 }
 
-static void report_violation(struct tool *t, struct launch *l, const struct host_violation *v) {
+static void report_violation(struct tool *t, struct launch *l, const struct cpu_violation *v) {
   // The run-time parameter's name: violations count the parameters the kernel was launched with.
   const char *name =
       v->param >= 0 ? tile_kernel_param_name(l->kernel, l->packed, l->arg_count, v->param) : NULL;
-  finding_report(t->diag, l->source, v, name);
+  violation_report(t->diag, l->source, v, name);
 }
 
 int launch_compile(struct tool *t, struct launch *l) {
@@ -449,7 +449,7 @@ int launch_compile(struct tool *t, struct launch *l) {
 }
 
 int launch_run(struct tool *t, struct launch *l) {
-  reproducer_kernel_runs(l->properties.is_host && !t->o.check);
+  reproducer_kernel_runs(l->properties.is_cpu && !t->o.check);
   tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
   if (status == TILE_OK)
     status = tile_stream_synchronize(l->device, NULL);
@@ -457,11 +457,11 @@ int launch_run(struct tool *t, struct launch *l) {
   reproducer_kernel_runs(false);
   if (status != TILE_CHECK_FAILED)
     return launch_failed(t, t->o.file_at, status);
-  const struct host_violation *found;
+  const struct cpu_violation *found;
   uint64_t total;
   size_t kept = device_violations(l->device, &found, &total);
-  for (size_t i = 0; i < kept; i++) // one report a place
-    if (i == 0 || !finding_repeats(&found[i - 1], &found[i]))
+  for (size_t i = 0; i < kept; i++) // one report a location
+    if (i == 0 || !violation_repeats(&found[i - 1], &found[i]))
       report_violation(t, l, &found[i]);
   if (kept == 0)
     diag_error(t->diag, t->o.file_at, E0813, "%s", tile_error_message());

@@ -49,7 +49,7 @@ int launch_take_defaults(struct tool *t, struct launch *l);
 void launch_show_tuned(const struct launch *l, struct strbuf *out);
 // Compiles and loads for the arguments: l->spec, registers, local_bytes.
 int launch_compile(struct tool *t, struct launch *l);
-// Launches and waits. Failures and findings of --check are recorded; the exit status.
+// Launches and waits. Failures and violations of --check are recorded; the exit status.
 int launch_run(struct tool *t, struct launch *l);
 // Copies argument `i` (an array) back into a fresh host array (array_finish).
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);

@@ -78,7 +78,7 @@ static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b
                : wanted < 20   ? 20
                : wanted > 1000 ? 1000
                                : (unsigned)wanted;
-  if (l->properties.is_host && !t->o.repeats)
+  if (l->properties.is_cpu && !t->o.repeats)
     n = n > 20 ? 20 : n;
   double *kernel = arena_array(t->arena, double, n), *copy = arena_array(t->arena, double, n);
   for (unsigned i = 0; status == TILE_OK && i < n; i++) {
@@ -126,7 +126,7 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune
                 100 * gbs / copy_gbs, copy_gbs);
   if (t->o.flops > 0)
     strbuf_printf(out, "  compute   %.2f TFLOP/s\n", tflops);
-  if (!l->properties.is_host)
+  if (!l->properties.is_cpu)
     strbuf_printf(out, "  registers %d a thread%s\n", l->registers,
                   l->local_bytes ? ", with spills" : "");
 }

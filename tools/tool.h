@@ -119,7 +119,7 @@ struct options {
 struct tool {
   struct arena *arena;
   struct diag_engine *diag;
-  struct source *command_line; // argv joined by blanks, for places in messages
+  struct source *command_line; // argv joined by blanks, for locations in messages
   struct options o;
   struct strbuf log; // pass prints and timings, written to standard error at the end
 };
@@ -158,10 +158,10 @@ int tool_cannot_write(struct tool *t, struct span at, const char *path, int erro
 // The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
 // EXIT_WRONG.
 int tool_error_status(const struct tool *t);
-// What tile_device_open opens for --target and --simulate: "auto", "host", "cuda",
+// What tile_device_open opens for --target and --simulate: "auto", "cpu", "cuda",
 // "simulate:sm_80".
 const char *tool_device_name(struct tool *t);
-// The target that was named, else that of the GPU that is there, else the host.
+// The target that was named, else that of the GPU that is there, else the CPU.
 const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);

@@ -166,7 +166,7 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
 
 // ---- the grid ----
 
-// Evaluated for the default here, so that a mistake in it is shown at its place.
+// Evaluated for the default here, so that a mistake in it is shown at its location.
 static int check_grid(struct tool *t, struct tuning_problem *p) {
   const struct launch *l = &p->launch;
   struct grid_names names = grid_names_make(t->arena, p->space.dim_count + t->o.defines.len +

@@ -18,7 +18,7 @@ void tune_setting_write(struct json_writer *w, const struct tune_setting *s);
 // An object of settings; false where a value is neither integer, string nor bool (*ret_wrong).
 bool tune_settings_read(struct arena *a, const struct json *object, struct tune_setting **ret,
                         size_t *ret_count, const struct json **ret_wrong);
-// In memory: the entry in the place of those of its key.
+// In memory: the entry that replaces those of its key.
 void tune_file_replace(struct arena *a, struct tune_file *f, const struct tune_entry *entry);
 
 // ---- journal.c ----

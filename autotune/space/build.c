@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a space together: what may be a dimension and a value, their order, products of
-// dimensions, and the place of the default.
+// dimensions, and the index of the default.
 #include "autotune/space/build.h"
 
 #include "lang/emit/consteval.h"

@@ -171,7 +171,7 @@ static bool read_dimension(struct reader *r) {
     return false;
   if (dim < before) {
     struct diag *d = diag_error(r->b->diag, at, E0727, "`%.*s` stands here twice", STR_ARG(name));
-    diag_help(d, "give all its values at one place");
+    diag_help(d, "give all its values at once");
     return false;
   }
   r->at = end;

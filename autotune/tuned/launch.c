@@ -78,7 +78,7 @@ static struct tuned_launch *find(const struct tuned_settings *s, const struct tu
   }
 }
 
-static void place(struct tuned_table *t, struct tuned_launch *l) {
+static void insert(struct tuned_table *t, struct tuned_launch *l) {
   size_t i = l->hash & (t->cap - 1);
   while (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
     i = (i + 1) & (t->cap - 1);
@@ -99,7 +99,7 @@ static struct tuned_table *reserve(struct tuned_settings *s) {
   for (size_t i = 0; t && i < t->cap; i++) {
     struct tuned_launch *l = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
     if (l)
-      place(grown, l);
+      insert(grown, l);
   }
   atomic_store_explicit(&s->table, grown, memory_order_release);
   return grown;
@@ -143,7 +143,7 @@ static void remember(tile_tuned *t, struct tuned_settings *s, const struct tuned
     return;
   *l = (struct tuned_launch){key->hash, key->count, words, v, grid};
   s->launch_count++;
-  place(table, l);
+  insert(table, l);
 }
 
 // ---- choices ----

@@ -85,10 +85,10 @@ static void first_line(char *to, size_t size) {
   snprintf(to, size, "%.*s", (int)(n < size ? n : size - 1), message);
 }
 
-// The host's device memory is the program's.
+// The CPU's device memory is the program's.
 static bool is_out_of_memory(const struct server *s, tile_status status) {
   return status == TILE_OUT_OF_MEMORY ||
-         (status == TILE_OUT_OF_DEVICE_MEMORY && s->bench.properties.is_host);
+         (status == TILE_OUT_OF_DEVICE_MEMORY && s->bench.properties.is_cpu);
 }
 
 void worker_send_failed(struct server *s, tile_status status) {
@@ -106,7 +106,7 @@ void worker_send_device(struct server *s) {
   frame_begin(&w, "device");
   json_key(&w.json, "name"), json_cstring(&w.json, p->name);
   json_key(&w.json, "target"), json_cstring(&w.json, p->target);
-  json_key(&w.json, "is_host"), json_int(&w.json, p->is_host);
+  json_key(&w.json, "is_cpu"), json_int(&w.json, p->is_cpu);
   json_key(&w.json, "multiprocessors"), json_int(&w.json, p->multiprocessors);
   json_key(&w.json, "driver_version"), json_int(&w.json, p->driver_version);
   json_key(&w.json, "memory"), json_int(&w.json, (int64_t)p->memory);
@@ -138,7 +138,7 @@ static tile_status assemble(struct server *s, struct candidate *c) {
   void *cubin;
   size_t size;
   bool is_ptx = c->size < 4 || memcmp(c->code, "\177ELF", 4) != 0;
-  if (s->bench.properties.is_host || !is_ptx)
+  if (s->bench.properties.is_cpu || !is_ptx)
     return TILE_OK;
   double start = clock_ms();
   tile_status status =
@@ -267,9 +267,9 @@ static tile_status compare(struct server *s, bool is_reference, struct tune_repl
 }
 
 // A kernel whose results are wrong may have written anywhere: on a GPU into the first contents,
-// which are uploaded again; on the host into the worker itself, which is given up.
+// which are uploaded again; on the CPU into the worker itself, which is given up.
 static tile_status recover(struct server *s) {
-  if (!s->bench.properties.is_host)
+  if (!s->bench.properties.is_cpu)
     return bench_upload(&s->bench);
   device_is_lost(s);
   return TILE_OK;

@@ -59,7 +59,7 @@ static void work(struct server *s) {
   while (!s->ended && !s->failed) {
     if (step(s))
       continue;
-    if (s->bench.properties.is_host || !is_expecting(s)) {
+    if (s->bench.properties.is_cpu || !is_expecting(s)) {
       pthread_cond_wait(&s->changed, &s->lock);
       continue;
     }
@@ -131,7 +131,7 @@ static unsigned start_assemblers(struct server *s, pthread_t *threads) {
                     : cores > MAX_ASSEMBLERS ? MAX_ASSEMBLERS
                                              : (unsigned)cores,
            n = 0;
-  if (s->bench.properties.is_host)
+  if (s->bench.properties.is_cpu)
     wanted = 1; // there is nothing to assemble
   while (n < wanted && pthread_create(&threads[n], NULL, worker_assemble_all, s) == 0)
     n++;

@@ -245,7 +245,7 @@ static void take_device(struct tune_worker *w, const struct json *head) {
   *d = (tile_device_properties){0};
   copy_text(d->name, sizeof d->name, frame_text(head, "name"));
   copy_text(d->target, sizeof d->target, frame_text(head, "target"));
-  d->is_host = (int)frame_int(head, "is_host", 0);
+  d->is_cpu = (int)frame_int(head, "is_cpu", 0);
   d->multiprocessors = (int)frame_int(head, "multiprocessors", 0);
   d->driver_version = (int)frame_int(head, "driver_version", 0);
   d->memory = (size_t)frame_int(head, "memory", 0);

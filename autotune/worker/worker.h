@@ -47,7 +47,7 @@ struct tune_reply {
 
 struct tune_worker;
 struct tune_worker_options {
-  const char *device; // "cuda", "cuda:1", "host"
+  const char *device; // "cuda", "cuda:1", "cpu"
   double timeout_ms;  // of one request; the worker is killed and started again after it; 0: 10 s
   double rtol, atol;  // negative: by type
   // To run; NULL: found (autotune/worker/spawn.c says where), or a thread of this process in its

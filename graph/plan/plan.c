@@ -11,8 +11,8 @@ unsigned plan_multiprocessors(const struct program_options *o) {
   return t ? machine_of(t)->multiprocessors : 132;
 }
 
-bool plan_is_host(const struct program_options *o) {
-  return o->target && str_is(str_from(o->target), "host");
+bool plan_is_cpu(const struct program_options *o) {
+  return o->target && str_is(str_from(o->target), "cpu");
 }
 
 struct kernel_plan *plan_kernel(struct program *p, enum kernel_kind kind, const struct region *r,

@@ -235,11 +235,11 @@ tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t 
   return s;
 }
 
-// On the host a launch of a replay may fail and the next replay go on from there.
+// On the CPU a launch of a replay may fail and the next replay go on from there.
 static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
   tile_device_properties properties;
   tile_status s = tile_device_get_properties(l->device, &properties);
-  return s == TILE_OK && properties.is_host ? clear(l, stream, l->p->counters) : s;
+  return s == TILE_OK && properties.is_cpu ? clear(l, stream, l->p->counters) : s;
 }
 
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,

@@ -30,7 +30,7 @@ typedef struct tile_tensor {
 
 typedef struct tile_program tile_program;
 
-/* TILE_COMPILE_ERROR: tile_error_message() has the diagnostics, with places in the text. */
+/* TILE_COMPILE_ERROR: tile_error_message() has the diagnostics, with locations in the text. */
 TILE_API tile_status tile_program_open(tile_device *device, const char *path,
                                        tile_program **ret_program);
 TILE_API tile_status tile_program_from_text(tile_device *device, const char *file_name,

@@ -172,7 +172,7 @@ bool jit_reply_get(struct arena *a, struct diag_engine *diag, const struct sourc
 // ---- in this process ----
 
 // The cache's key covers the kernel's own text. What it imports is known only once it was compiled:
-// the places that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest],
+// the paths that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest],
 // ...]} with an empty digest where there was no file, and the entry serves as long as they are the
 // same.
 static void write_entry(const struct compile_result *result, struct strbuf *out) {

@@ -49,7 +49,7 @@ struct emitter {
   struct map functions;       // func.func -> LLVMValueRef, of those called so far
   const struct kernel_info *info;
   uint32_t num_warps;
-  bool check;              // host: guard every access
+  bool check;              // cpu: guard every access
   unsigned emitted;        // operations so far
   bool uses_collectives;   // a barrier, shuffle or shared memory was needed
   uint32_t shared_bytes;   // scratch needed so far
@@ -62,8 +62,8 @@ struct emitter {
   LLVMTypeRef generic_ptr;            // address space 0
   LLVMValueRef thread_id, lane, warp; // i32, in the entry block
   struct linear_memo *memo;           // values made by linear_of_thread
-  LLVMValueRef host_thread;           // host: the struct host_thread
-  struct host_locations *locations;   // host: rows of NAME__places
+  LLVMValueRef cpu_thread;            // cpu: the struct cpu_thread
+  struct cpu_locations *locations;    // cpu: rows of NAME__locations
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
@@ -126,7 +126,7 @@ struct print_record {
   bool is_float, is_signed, hex;
 };
 
-// What targets implement (lowering/targets/ptx.c, host.c).
+// What targets implement (lowering/targets/ptx.c, cpu.c).
 struct target_hooks {
   // Creates e->function with its entry block, e->thread_id, lane and warp; ret_args gets the values
   // of the kernel's run-time parameters.
@@ -187,7 +187,7 @@ struct target_hooks {
   void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
 };
 
-extern const struct target_hooks ptx_hooks, host_hooks;
+extern const struct target_hooks ptx_hooks, cpu_hooks;
 
 // ---- values.c: types, the value table ----
 LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t); // fp8: i8

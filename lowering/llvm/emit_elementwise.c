@@ -24,10 +24,10 @@ INT_BINARY(shrsi, LLVMBuildAShr)
 INT_BINARY(shrui, LLVMBuildLShr)
 
 // A division by zero gives some number on a GPU but a trap on most CPUs, and so does the one signed
-// quotient that does not fit: the host divides by 1 instead. Zero divisors then give -1, as on
+// quotient that does not fit: the CPU divides by 1 instead. Zero divisors then give -1, as on
 // GPUs.
 static LLVMValueRef divide(struct emitter *e, LLVMOpcode opcode, const LLVMValueRef *x) {
-  if (!e->target->is_host)
+  if (!e->target->is_cpu)
     return LLVMBuildBinOp(e->b, opcode, x[0], x[1], "");
   LLVMTypeRef t = LLVMTypeOf(x[0]);
   unsigned width = LLVMGetIntTypeWidth(t);

@@ -44,7 +44,7 @@ struct locality {
 
 // A carried value that is combined with a reduction and with nothing else.
 struct chain {
-  intptr_t at;           // its place among what the loop carries
+  intptr_t at;           // its index among what the loop carries
   MlirOperation combine; // %n
   MlirOperation reduce;  // %r
   enum op_id id;         // of both

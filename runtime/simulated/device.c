@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// New buffers hold this byte, as on the host device: a NaN as a float of any width.
+// New buffers hold this byte, as on the CPU device: a NaN as a float of any width.
 #define POISON 0xff
 #define ALIGN 256
 // Between buffers: more than an index of 32 bits that went wrong usually reaches.
@@ -208,9 +208,9 @@ static tile_status simulated_event_elapsed(UNUSED tile_device *d, void *start, v
   return TILE_OK;
 }
 
-// ---- findings and printing ----
+// ---- violations and printing ----
 
-static size_t simulated_violations(tile_device *base, const struct host_violation **ret,
+static size_t simulated_violations(tile_device *base, const struct cpu_violation **ret,
                                    uint64_t *ret_total) {
   struct simulated_device *d = simulated_of(base);
   pthread_mutex_lock(&d->lock);

@@ -150,7 +150,7 @@ static enum sim_status run(struct simulated_finding_context *c, const struct sim
   return status;
 }
 
-static void forget_findings(struct simulated_device *d) {
+static void forget_violations(struct simulated_device *d) {
   arena_destroy(d->report_arena);
   d->report_arena = NULL;
   d->violation_count = 0;
@@ -184,7 +184,7 @@ tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid gr
   };
   struct sim_report report = {0};
   pthread_mutex_lock(&d->lock);
-  forget_findings(d);
+  forget_violations(d);
   enum sim_status status = run(&c, l->kernel, grid, check, &report);
   debug_log(DEBUG_LAUNCH, "`%s` simulated: %llu instructions of warps, %llu of lanes",
             m->info->name, (unsigned long long)report.instructions,

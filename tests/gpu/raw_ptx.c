@@ -68,7 +68,7 @@ static void loading_fails(tile_device *device, const struct kernel_info *info) {
 
 int main(void) {
   tile_device *device = open_gpu();
-  if (device_is_host(device)) {
+  if (device_is_cpu(device)) {
     printf("skipped: PTX runs on GPUs\n");
     return SKIPPED;
   }

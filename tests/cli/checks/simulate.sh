@@ -70,7 +70,7 @@ assembly "an unknown instruction" 1 'frobnicate.*\[E0813\]' unknown.tile
 check "--simulate without --run" 2 '`--simulate` is for `--run` \[E0703\]' masked.tile --target sm_80 --simulate
 check "--simulate with --bench" 2 '\[E0703\]' --bench masked.tile --target sm_80 --simulate
 check "--simulate without a target" 2 'needs a GPU to simulate \[E0703\]' --run masked.tile --simulate
-check "--simulate of the host" 2 'not that of the host \[E0703\]' --run masked.tile --simulate --target host
+check "--simulate of the cpu" 2 'not that of the CPU \[E0703\]' --run masked.tile --simulate --target cpu
 
 cat > simulated.py <<'GRAPH'
 def forward(self, x: "f32[3, 100]", y: "f32[100, 5]"):

@@ -212,8 +212,8 @@ static bool device(struct tune_worker *w, tile_device_properties *ret, tile_stat
     return false;
   }
   *ret = (tile_device_properties){
-      .name = "made up", .multiprocessors = 100, .is_host = fake.is_host, .shared_limit = 232448};
-  strcpy(ret->target, fake.is_host ? "host" : "sm_90a");
+      .name = "made up", .multiprocessors = 100, .is_cpu = fake.is_cpu, .shared_limit = 232448};
+  strcpy(ret->target, fake.is_cpu ? "cpu" : "sm_90a");
   return true;
 }
 

@@ -233,14 +233,14 @@ START_TEST(what_does_not_fit_is_pruned) {
 }
 END_TEST
 
-START_TEST(the_host_is_a_target_too) {
-  ck_assert(tune_device_assumed("host", &device));
+START_TEST(the_cpu_is_a_target_too) {
+  ck_assert(tune_device_assumed("cpu", &device));
   open_builder(2);
   struct tune_built t = build(TUNE_ANALYSED, 0), c = build(TUNE_COMPILED, 0);
   ck_assert_msg(t.ok && c.ok, "%s %s", t.reason, c.reason);
   ck_assert_double_gt(t.prediction.ms, 0);
   ck_assert_uint_gt(c.code.len, 100);
-  ck_assert_str_eq(c.info.target, "host");
+  ck_assert_str_eq(c.info.target, "cpu");
 }
 END_TEST
 
@@ -258,7 +258,7 @@ Suite *build_suite(void) {
   tcase_add_test(t, threads_fail_all_and_the_descriptor_tells);
   tcase_add_test(t, the_grid_may_be_a_function);
   tcase_add_test(t, what_does_not_fit_is_pruned);
-  tcase_add_test(t, the_host_is_a_target_too);
+  tcase_add_test(t, the_cpu_is_a_target_too);
   suite_add_tcase(s, t);
   return s;
 }

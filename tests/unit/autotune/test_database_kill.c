@@ -51,7 +51,7 @@ static struct tune_entry entry_of(struct tune_key_value *value, int64_t n) {
   *value = (struct tune_key_value){"n", n};
   return (struct tune_entry){.key = {.kernel = "k",
                                      .device = "d",
-                                     .target = "host",
+                                     .target = "cpu",
                                      .types = "i32",
                                      .values = value,
                                      .value_count = 1},

@@ -175,7 +175,7 @@ static const struct {
      "command line:1:24: error: `BLOCK` stands here twice [E0727]\n"
      " 1 | BLOCK=64, num_warps=4, BLOCK=128\n"
      "   |                        ^~~~~\n"
-     "   = help: give all its values at one place\n"},
+     "   = help: give all its values at once\n"},
     {"BLOCK=64..16",
      "command line:1:7: error: `64..16` is not a range: it ends before it begins [E0727]\n"
      " 1 | BLOCK=64..16\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs on the host with random inputs. What the interpreter says is computed in double
+// Runs programs on the CPU with random inputs. What the interpreter says is computed in double
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
@@ -134,7 +134,7 @@ static void run_again(struct run *r, struct loaded_program *loaded) {
   tile_stream_destroy(stream);
 }
 
-static void run_on_host(struct run *r) {
+static void run_on_cpu(struct run *r) {
   struct loaded_program *loaded = NULL;
   tile_status s = program_load(r->p, r->device, &loaded);
   ck_assert_msg(s == TILE_OK, "%s: loading: %s", r->name, tile_error_message());
@@ -154,7 +154,7 @@ static void begin(struct run *r) {
   r->inputs = calloc(g->inputs.len + 1, sizeof *r->inputs);
   r->outputs = calloc(outputs + 1, sizeof *r->outputs);
   ck_assert(r->in && r->want && r->inputs && r->outputs);
-  ck_assert_int_eq(tile_device_open("host", &r->device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &r->device), TILE_OK);
   ck_assert(graph_make_inputs(g, r->symbols, 7, r->in));
   for (size_t i = 0; i < g->inputs.len; i++) {
     r->inputs[i] = view_of(r, g->inputs.at[i]);
@@ -187,7 +187,7 @@ static void end(struct run *r) {
 void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
   struct run r = {.p = p, .symbols = symbols, .name = name};
   begin(&r);
-  run_on_host(&r);
+  run_on_cpu(&r);
   for (size_t i = 0; i < p->graph->outputs.len; i++)
     if (p->graph->outputs.at[i])
       compare(&r, i, tolerance);
@@ -198,7 +198,7 @@ unsigned check_tier1_forms(struct program *p, double tolerance, const char *name
   struct run r = {.p = p, .name = name};
   unsigned changed = 0;
   begin(&r);
-  run_on_host(&r);
+  run_on_cpu(&r);
   compare(&r, 0, tolerance);
   size_t bytes = (size_t)r.want[0]->numel * dtype_bytes(r.outputs[0].dtype);
   void *first = malloc(bytes);
@@ -211,7 +211,7 @@ unsigned check_tier1_forms(struct program *p, double tolerance, const char *name
     changed += has;
   }
   spoil_outputs(&r);
-  run_on_host(&r);
+  run_on_cpu(&r);
   ck_assert_msg(memcmp(first, r.outputs[0].data, bytes) == 0, "%s: other bits", name);
   free(first);
   end(&r);

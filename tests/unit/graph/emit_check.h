@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as programs on the host, compared with the graph's own interpreter.
+// Graphs as programs on the CPU, compared with the graph's own interpreter.
 #ifndef TESTS_UNIT_GRAPH_EMIT_CHECK_H
 #define TESTS_UNIT_GRAPH_EMIT_CHECK_H
 

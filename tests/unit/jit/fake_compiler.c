@@ -63,7 +63,7 @@ bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_
 // ---- targets and compiler ----
 
 static const struct target targets[] = {
-    {.name = "host", .is_host = true, .max_warps = 32},
+    {.name = "cpu", .is_cpu = true, .max_warps = 32},
     {.name = "sm_90a", .sm = 90, .max_warps = 32},
     {.name = "sm_80", .sm = 80, .max_warps = 32},
 };

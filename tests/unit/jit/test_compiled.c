@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JIT with the real compiler: kernels on the host device, and PTX handed to the fake driver.
+// The JIT with the real compiler: kernels on the CPU device, and PTX handed to the fake driver.
 #include "../runtime/fake_cuda.h"
 #include "jit/jit.h"
 
@@ -40,9 +40,9 @@ static const char add_text[] = "@jit\n"
 
 static tile_device *device;
 
-static void open_host(void) {
-  setenv("TILE_HOST_THREADS", "3", 1);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+static void open_cpu(void) {
+  setenv("TILE_CPU_THREADS", "3", 1);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
 }
 
 static void open_fake_gpu(void) { ck_assert_int_eq(tile_device_open("cuda", &device), TILE_OK); }
@@ -186,7 +186,7 @@ START_TEST(checks_name_line_and_buffer) {
   ck_assert_msg(strstr(tile_error_message(),
                        "add.tile:12:20: out-of-bounds load from `x`: element 100 of 100"),
                 "%s", tile_error_message());
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 16);
   ck_assert_uint_eq(total, 28);
@@ -366,7 +366,7 @@ START_TEST(threads_launch_one_new_kernel) {
 }
 END_TEST
 
-START_TEST(host_objects_come_back_from_disk) {
+START_TEST(cpu_objects_come_back_from_disk) {
   char folder[] = "tile-jit-XXXXXX", command[64];
   ck_assert_ptr_nonnull(mkdtemp(folder));
   setenv("TILE_CACHE_DIR", folder, 1);
@@ -497,8 +497,8 @@ int main(void) {
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
   Suite *s = suite_create("compiled");
-  TCase *host = tcase_create("host");
-  tcase_add_checked_fixture(host, open_host, close_device);
+  TCase *host = tcase_create("cpu");
+  tcase_add_checked_fixture(host, open_cpu, close_device);
   tcase_set_timeout(host, 120);
   tcase_add_test(host, adds_floats_of_any_length);
   tcase_add_test(host, adds_other_types);
@@ -510,7 +510,7 @@ int main(void) {
   tcase_add_test(host, faults_of_others_are_theirs);
   tcase_add_test(host, errors_are_diagnostics);
   tcase_add_test(host, threads_launch_one_new_kernel);
-  tcase_add_test(host, host_objects_come_back_from_disk);
+  tcase_add_test(host, cpu_objects_come_back_from_disk);
   suite_add_tcase(s, host);
   TCase *ptx = tcase_create("ptx");
   tcase_add_checked_fixture(ptx, open_fake_gpu, close_device);

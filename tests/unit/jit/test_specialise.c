@@ -231,7 +231,7 @@ START_TEST(settings_are_checked) {
   ck_assert_int_eq(tile_kernel_set_target(NULL, "sm_80"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, NULL), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "sm_1"), TILE_INVALID_ARGUMENT);
-  ck_assert_int_eq(tile_kernel_set_target(kernel, "host"), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_target(kernel, "cpu"), TILE_INVALID_ARGUMENT);
 }
 END_TEST
 

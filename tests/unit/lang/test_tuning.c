@@ -233,7 +233,7 @@ START_TEST(native_files) {
   struct parsed p = parsed_create("t.tile", str_from(text));
   struct lang_tuning t;
   struct lang_setting s[1];
-  ck_assert_msg(lang_tuning_of(p.arena, p.diag, p.module, NULL, "host", NULL, &t) &&
+  ck_assert_msg(lang_tuning_of(p.arena, p.diag, p.module, NULL, "cpu", NULL, &t) &&
                     lang_heuristics(p.arena, p.diag, &t, known, COUNT_OF(known), s),
                 "%s", diag_first_error(p.diag));
   ck_assert_uint_eq(t.config_count, 2);

@@ -124,7 +124,7 @@ START_TEST(wrong_arrays) {
 }
 END_TEST
 
-START_TEST(places_and_suggestions) {
+START_TEST(locations_and_suggestions) {
   struct arg_value v;
   ck_assert(!parse("f32[10]:rnad(0)", &v));
   session_expect("command line:1:9: error: unknown way to fill an array: `rnad` [E0720]\n"
@@ -146,6 +146,6 @@ TCase *arg_spec_tests(void) {
   tcase_add_test(t, wrong_scalars);
   tcase_add_test(t, arrays);
   tcase_add_test(t, wrong_arrays);
-  tcase_add_test(t, places_and_suggestions);
+  tcase_add_test(t, locations_and_suggestions);
   return t;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker, assertions and device_print of the host device.
+// The checker, assertions and device_print of the CPU device.
 #include "runtime/device.h"
 #include "suites.h"
 
@@ -8,33 +8,33 @@
 
 static tile_device *device;
 
-static void open_host(void) {
-  setenv("TILE_HOST_THREADS", "3", 1);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+static void open_cpu(void) {
+  setenv("TILE_CPU_THREADS", "3", 1);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
 }
-static void close_host(void) { tile_device_close(device); }
+static void close_cpu(void) { tile_device_close(device); }
 
 static struct kernel_param params[] = {
     {.name = "x", .is_pointer = true, .dtype = DTYPE_F32, .divisible_by = 1},
     {.name = "n", .dtype = DTYPE_I32, .divisible_by = 1},
 };
 static struct kernel_info info = {
-    .name = "fill", .target = "host", .num_warps = 1, .param_count = 2, .params = params};
+    .name = "fill", .target = "cpu", .num_warps = 1, .param_count = 2, .params = params};
 
-static tile_status launch(host_kernel_fn fn, unsigned programs, void *const *values, bool check) {
+static tile_status launch(cpu_kernel_fn fn, unsigned programs, void *const *values, bool check) {
   struct module *m = NULL;
-  ck_assert_int_eq(module_from_host(device, fn, &info, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
   tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, values, check);
   module_destroy(m);
   return s;
 }
 
-static const struct host_place place = {"fill.tile", 12, 7};
+static const struct cpu_location location = {"fill.tile", 12, 7};
 
 // Stores 1 to x[32 * program + thread] without a mask.
-static void fill(struct host_thread *t, void *const *args) {
+static void fill(struct cpu_thread *t, void *const *args) {
   float *x = *(float *const *)args[0] + t->program_id[0] * 32 + t->thread_id;
-  if (tile_host_check(t, &place, 0, x, 4, HOST_STORE))
+  if (tile_cpu_check(t, &location, 0, x, 4, CPU_STORE))
     *x = 1.0f;
 }
 
@@ -48,8 +48,8 @@ START_TEST(accesses_outside_are_found_and_skipped) {
   ck_assert_ptr_nonnull(
       strstr(m, "fill.tile:12:7: out-of-bounds store to `x`: element 100 of 100"));
   ck_assert_ptr_nonnull(strstr(m, "program (3, 0, 0), thread 4"));
-  ck_assert_ptr_nonnull(strstr(m, "28 findings in all"));
-  const struct host_violation *v;
+  ck_assert_ptr_nonnull(strstr(m, "28 violations in all"));
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 16);
   ck_assert_uint_eq(total, 28);
@@ -57,12 +57,12 @@ START_TEST(accesses_outside_are_found_and_skipped) {
     ck_assert_int_eq(v[i].element, 100 + i); // in order, whatever thread found it first
     ck_assert_uint_eq(v[i].elements, 100);
     ck_assert_int_eq(v[i].param, 0);
-    ck_assert_int_eq(v[i].access, HOST_STORE);
-    ck_assert_str_eq(v[i].place.file, "fill.tile");
+    ck_assert_int_eq(v[i].access, CPU_STORE);
+    ck_assert_str_eq(v[i].location.file, "fill.tile");
   }
   for (int i = 0; i < 100; i++)
     ck_assert(x[i] == 1.0f);
-  // A clean launch clears the findings.
+  // A clean launch clears the violations.
   ck_assert_int_eq(launch(fill, 3, values, true), TILE_OK);
   ck_assert_uint_eq(device_violations(device, &v, &total), 0);
   ck_assert_uint_eq(total, 0);
@@ -71,29 +71,29 @@ START_TEST(accesses_outside_are_found_and_skipped) {
 END_TEST
 
 // x[-1] of program 0, and an access that begins inside and ends outside in program 1.
-static void edges(struct host_thread *t, void *const *args) {
+static void edges(struct cpu_thread *t, void *const *args) {
   uintptr_t x = *(const uintptr_t *)args[0];
   if (t->thread_id != 0)
     return;
   if (t->program_id[0] == 0)
-    tile_host_check(t, &place, 0, (const void *)(x - 4), 4, HOST_LOAD);
+    tile_cpu_check(t, &location, 0, (const void *)(x - 4), 4, CPU_LOAD);
   else
-    tile_host_check(t, &place, 0, (const void *)(x + 398), 4, HOST_ATOMIC);
+    tile_cpu_check(t, &location, 0, (const void *)(x + 398), 4, CPU_ATOMIC);
 }
 
 START_TEST(edges_of_a_buffer) {
   float *x = NULL;
   int n = 100;
   void *values[] = {&x, &n};
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_int_eq(tile_malloc(device, 400, (void **)&x), TILE_OK);
   ck_assert_int_eq(launch(edges, 2, values, true), TILE_CHECK_FAILED);
   ck_assert_uint_eq(device_violations(device, &v, &total), 2);
   ck_assert_int_eq(v[0].element, -1);
-  ck_assert_int_eq(v[0].access, HOST_LOAD);
+  ck_assert_int_eq(v[0].access, CPU_LOAD);
   ck_assert_int_eq(v[1].element, 99);
-  ck_assert_int_eq(v[1].access, HOST_ATOMIC);
+  ck_assert_int_eq(v[1].access, CPU_ATOMIC);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "load from `x`: element -1 of 100"));
   // A pointer into the middle: what is before it in the buffer is allowed.
   float *middle = x + 50;
@@ -114,9 +114,9 @@ START_TEST(edges_of_a_buffer) {
 END_TEST
 
 // Each element by two threads, as where a tile is smaller than the CTA.
-static void fill_twice(struct host_thread *t, void *const *args) {
+static void fill_twice(struct cpu_thread *t, void *const *args) {
   float *x = *(float *const *)args[0] + t->program_id[0] * 16 + t->thread_id % 16;
-  if (tile_host_check(t, &place, 0, x, 4, HOST_STORE))
+  if (tile_cpu_check(t, &location, 0, x, 4, CPU_STORE))
     *x = 1.0f;
 }
 
@@ -124,7 +124,7 @@ START_TEST(replicated_elements_are_kept_once) {
   float *x = NULL;
   int n = 100;
   void *values[] = {&x, &n};
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_int_eq(tile_malloc(device, 400, (void **)&x), TILE_OK);
   ck_assert_int_eq(launch(fill_twice, 7, values, true), TILE_CHECK_FAILED);
@@ -145,10 +145,10 @@ START_TEST(memory_from_elsewhere_is_not_judged) {
 }
 END_TEST
 
-static void unknown(struct host_thread *t, void *const *args) {
+static void unknown(struct cpu_thread *t, void *const *args) {
   char *address = *(char *const *)args[0] + *(const int *)args[1];
   if (t->thread_id == 0)
-    tile_host_check(t, &place, -1, address, 4, HOST_LOAD);
+    tile_cpu_check(t, &location, -1, address, 4, CPU_LOAD);
 }
 
 START_TEST(unknown_parameter_may_be_any_buffer) {
@@ -168,11 +168,11 @@ START_TEST(unknown_parameter_may_be_any_buffer) {
 }
 END_TEST
 
-static void assert_positive(struct host_thread *t, void *const *args) {
+static void assert_positive(struct cpu_thread *t, void *const *args) {
   int *reached = *(int *const *)args[0];
   int n = *(const int *)args[1];
   if (t->thread_id == 3 && n <= 0)
-    tile_host_assert_fail(t, &place, "n must be positive");
+    tile_cpu_assert_fail(t, &location, "n must be positive");
   reached[t->thread_id] = 1;
 }
 
@@ -187,10 +187,10 @@ static void assert_in_turn_or_fibers(bool fibers) {
       strstr(tile_error_message(), "fill.tile:12:7: assertion failed: n must be positive"));
   ck_assert_int_eq(reached[2], 1);
   ck_assert_int_eq(reached[3], 0); // the thread went no further
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 1);
-  ck_assert(v[0].kind == HOST_ASSERTION);
+  ck_assert(v[0].kind == CPU_ASSERTION);
   ck_assert_str_eq(v[0].message, "n must be positive");
   n = 1;
   ck_assert_int_eq(launch(assert_positive, 1, values, false), TILE_OK);
@@ -207,34 +207,34 @@ END_TEST
 
 // ---- shared memory ----
 
-static const struct host_place here = {"sum.tile", 3, 5}, there = {"sum.tile", 4, 9};
+static const struct cpu_location here = {"sum.tile", 3, 5}, there = {"sum.tile", 4, 9};
 
 static struct kernel_info cta_info = {
     .name = "cta", .num_warps = 2, .shared_bytes = 256, .uses_collectives = true};
 
-static void write_word(struct host_thread *t, const struct host_place *at, int i, int v) {
+static void write_word(struct cpu_thread *t, const struct cpu_location *at, int i, int v) {
   int *p = (int *)t->shared + i;
-  tile_host_shared_check(t, at, p, 4, HOST_STORE);
+  tile_cpu_shared_check(t, at, p, 4, CPU_STORE);
   *p = v;
 }
 
-static int read_word(struct host_thread *t, const struct host_place *at, int i) {
+static int read_word(struct cpu_thread *t, const struct cpu_location *at, int i) {
   const int *p = (int *)t->shared + i;
-  tile_host_shared_check(t, at, p, 4, HOST_LOAD);
+  tile_cpu_shared_check(t, at, p, 4, CPU_LOAD);
   return *p;
 }
 
-static tile_status launch_cta(host_kernel_fn fn, unsigned programs, bool check) {
+static tile_status launch_cta(cpu_kernel_fn fn, unsigned programs, bool check) {
   struct module *m = NULL;
-  ck_assert_int_eq(module_from_host(device, fn, &cta_info, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(device, fn, &cta_info, NULL, NULL, &m), TILE_OK);
   tile_status s = module_launch(m, NULL, (tile_grid){programs, 1, 1}, NULL, check);
   module_destroy(m);
   return s;
 }
 
-// The only finding kept of a launch of three programs, all of which do the same.
-static struct host_violation only_finding(host_kernel_fn fn) {
-  const struct host_violation *v;
+// The only violation kept of a launch of three programs, all of which do the same.
+static struct cpu_violation only_violation(cpu_kernel_fn fn) {
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_int_eq(launch_cta(fn, 3, true), TILE_CHECK_FAILED);
   ck_assert_uint_eq(device_violations(device, &v, &total), 1);
@@ -245,55 +245,55 @@ static struct host_violation only_finding(host_kernel_fn fn) {
 }
 
 // Thread i gives its number to thread i + 1: what race-free code looks like.
-static void rotate(struct host_thread *t, void *const *args) {
+static void rotate(struct cpu_thread *t, void *const *args) {
   (void)args;
   int own = t->thread_id, next = (own + 1) % 64;
   for (int round = 0; round < 3; round++) {
     write_word(t, &here, own, own);
-    tile_host_barrier(t, &here);
+    tile_cpu_barrier(t, &here);
     read_word(t, &there, next);
-    tile_host_barrier(t, &there);
+    tile_cpu_barrier(t, &there);
   }
 }
 
 START_TEST(barriers_keep_accesses_apart) {
   ck_assert_int_eq(launch_cta(rotate, 50, true), TILE_OK);
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 0);
 }
 END_TEST
 
 START_TEST(without_barriers_all_is_a_race) {
-  setenv("TILE_HOST_NO_BARRIERS", "1", 1);
+  setenv("TILE_CPU_NO_BARRIERS", "1", 1);
   ck_assert_int_eq(launch_cta(rotate, 1, true), TILE_CHECK_FAILED);
-  unsetenv("TILE_HOST_NO_BARRIERS");
-  const struct host_violation *v;
+  unsetenv("TILE_CPU_NO_BARRIERS");
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 2);
-  ck_assert_int_eq(v[0].kind, HOST_SHARED_RACE);
+  ck_assert_int_eq(v[0].kind, CPU_SHARED_RACE);
 }
 END_TEST
 
-static void read_too_early(struct host_thread *t, void *const *args) {
+static void read_too_early(struct cpu_thread *t, void *const *args) {
   (void)args;
   write_word(t, &here, t->thread_id, 1);
-  tile_host_shuffle(t, 0, 0, NULL); // orders no memory
+  tile_cpu_shuffle(t, 0, 0, NULL); // orders no memory
   if (t->thread_id == 9)
     read_word(t, &there, 8);
 }
 
 START_TEST(read_after_write) {
-  struct host_violation v = only_finding(read_too_early);
-  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
-  ck_assert_int_eq(v.access, HOST_LOAD);
+  struct cpu_violation v = only_violation(read_too_early);
+  ck_assert_int_eq(v.kind, CPU_SHARED_RACE);
+  ck_assert_int_eq(v.access, CPU_LOAD);
   ck_assert_int_eq(v.thread_id, 9);
   ck_assert_int_eq(v.element, 32);
-  ck_assert_uint_eq(v.place.line, 4);
-  ck_assert_int_eq(v.other_access, HOST_STORE);
+  ck_assert_uint_eq(v.location.line, 4);
+  ck_assert_int_eq(v.other_access, CPU_STORE);
   ck_assert_int_eq(v.other_thread, 8);
-  ck_assert_uint_eq(v.other_place.line, 3);
-  ck_assert_str_eq(v.other_place.file, "sum.tile");
+  ck_assert_uint_eq(v.other_location.line, 3);
+  ck_assert_str_eq(v.other_location.file, "sum.tile");
   launch_cta(read_too_early, 1, true);
   const char *m = tile_error_message();
   ck_assert_msg(strstr(m, "sum.tile:4:9: race in shared memory: load from byte 32, and "
@@ -303,10 +303,10 @@ START_TEST(read_after_write) {
 }
 END_TEST
 
-static void write_too_early(struct host_thread *t, void *const *args) {
+static void write_too_early(struct cpu_thread *t, void *const *args) {
   (void)args;
   write_word(t, &here, t->thread_id, 1);
-  tile_host_barrier(t, &here);
+  tile_cpu_barrier(t, &here);
   if (t->thread_id < 4)
     read_word(t, &here, 20); // threads 0 to 3; then thread 3 may not write
   if (t->thread_id == 3)
@@ -314,30 +314,30 @@ static void write_too_early(struct host_thread *t, void *const *args) {
 }
 
 START_TEST(write_after_reads) {
-  struct host_violation v = only_finding(write_too_early);
-  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
-  ck_assert_int_eq(v.access, HOST_STORE);
+  struct cpu_violation v = only_violation(write_too_early);
+  ck_assert_int_eq(v.kind, CPU_SHARED_RACE);
+  ck_assert_int_eq(v.access, CPU_STORE);
   ck_assert_int_eq(v.thread_id, 3);
   ck_assert_int_eq(v.element, 80);
-  ck_assert_int_eq(v.other_access, HOST_LOAD);
+  ck_assert_int_eq(v.other_access, CPU_LOAD);
   ck_assert_int_eq(v.other_thread, 0);
 }
 END_TEST
 
 // Its own word again: read, written and read by one thread alone.
-static void keep_to_oneself(struct host_thread *t, void *const *args) {
+static void keep_to_oneself(struct cpu_thread *t, void *const *args) {
   (void)args;
   write_word(t, &here, t->thread_id, 1);
   read_word(t, &here, t->thread_id);
   write_word(t, &there, t->thread_id, 2);
 }
 
-static void write_the_same(struct host_thread *t, void *const *args) {
+static void write_the_same(struct cpu_thread *t, void *const *args) {
   (void)args;
   write_word(t, &here, t->thread_id % 8, t->thread_id % 8);
 }
 
-static void write_different(struct host_thread *t, void *const *args) {
+static void write_different(struct cpu_thread *t, void *const *args) {
   (void)args;
   write_word(t, &here, 0, t->thread_id == 40);
 }
@@ -345,24 +345,24 @@ static void write_different(struct host_thread *t, void *const *args) {
 START_TEST(write_after_write) {
   ck_assert_int_eq(launch_cta(keep_to_oneself, 3, true), TILE_OK);
   ck_assert_int_eq(launch_cta(write_the_same, 3, true), TILE_OK);
-  struct host_violation v = only_finding(write_different);
-  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
+  struct cpu_violation v = only_violation(write_different);
+  ck_assert_int_eq(v.kind, CPU_SHARED_RACE);
   ck_assert_int_eq(v.thread_id, 40);
   ck_assert_int_eq(v.other_thread, 39);
-  ck_assert_int_eq(v.other_access, HOST_STORE);
+  ck_assert_int_eq(v.other_access, CPU_STORE);
 }
 END_TEST
 
-static void count_atomically(struct host_thread *t, void *const *args) {
+static void count_atomically(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id == 0)
     write_word(t, &here, 0, 0);
-  tile_host_barrier(t, &here);
-  tile_host_shared_check(t, &there, t->shared, 4, HOST_ATOMIC);
+  tile_cpu_barrier(t, &here);
+  tile_cpu_shared_check(t, &there, t->shared, 4, CPU_ATOMIC);
   ++*(int *)t->shared;
 }
 
-static void count_and_look(struct host_thread *t, void *const *args) {
+static void count_and_look(struct cpu_thread *t, void *const *args) {
   count_atomically(t, args);
   if (t->thread_id == 63)
     read_word(t, &here, 0);
@@ -370,56 +370,56 @@ static void count_and_look(struct host_thread *t, void *const *args) {
 
 START_TEST(atomic_operations_do_not_race) {
   ck_assert_int_eq(launch_cta(count_atomically, 3, true), TILE_OK);
-  struct host_violation v = only_finding(count_and_look);
-  ck_assert_int_eq(v.kind, HOST_SHARED_RACE);
-  ck_assert_int_eq(v.access, HOST_LOAD);
-  ck_assert_int_eq(v.other_access, HOST_ATOMIC);
+  struct cpu_violation v = only_violation(count_and_look);
+  ck_assert_int_eq(v.kind, CPU_SHARED_RACE);
+  ck_assert_int_eq(v.access, CPU_LOAD);
+  ck_assert_int_eq(v.other_access, CPU_ATOMIC);
   ck_assert_int_eq(v.other_thread, 0);
 }
 END_TEST
 
 // Program 0 writes, those after it on the same worker do not.
-static void read_foreign(struct host_thread *t, void *const *args) {
+static void read_foreign(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->program_id[0] == 0)
     write_word(t, &here, t->thread_id, 1);
-  tile_host_barrier(t, &here);
+  tile_cpu_barrier(t, &here);
   read_word(t, &there, t->thread_id);
 }
 
 START_TEST(unwritten_bytes) {
   ck_assert_int_eq(launch_cta(read_foreign, 1, true), TILE_OK);
   ck_assert_int_eq(launch_cta(read_foreign, 100, true), TILE_CHECK_FAILED);
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_uint_eq(total, 99 * 64);
-  ck_assert_int_eq(v->kind, HOST_SHARED_UNWRITTEN);
+  ck_assert_int_eq(v->kind, CPU_SHARED_UNWRITTEN);
   ck_assert_int_eq(v->program_id[0], 1);
   ck_assert_int_eq(v->thread_id, 0);
-  ck_assert_uint_eq(v->place.line, 4);
+  ck_assert_uint_eq(v->location.line, 4);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "shared memory that nothing wrote: byte 0"));
 }
 END_TEST
 
-static void write_behind(struct host_thread *t, void *const *args) {
+static void write_behind(struct cpu_thread *t, void *const *args) {
   (void)args;
   write_word(t, &here, t->thread_id + 1, 0); // thread 63 writes byte 256
 }
 
-static void read_before(struct host_thread *t, void *const *args) {
+static void read_before(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id == 33)
     read_word(t, &here, -1);
 }
 
 START_TEST(bytes_outside) {
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_int_eq(launch_cta(write_behind, 5, true), TILE_CHECK_FAILED);
   ck_assert_uint_eq(device_violations(device, &v, &total), 1);
   ck_assert_uint_eq(total, 5); // the others ran too
-  ck_assert_int_eq(v->kind, HOST_SHARED_OUTSIDE);
+  ck_assert_int_eq(v->kind, CPU_SHARED_OUTSIDE);
   ck_assert_int_eq(v->thread_id, 63);
   ck_assert_int_eq(v->element, 256);
   ck_assert_uint_eq(v->elements, 256);
@@ -434,40 +434,40 @@ START_TEST(bytes_outside) {
 }
 END_TEST
 
-static void barrier_in_branch(struct host_thread *t, void *const *args) {
+static void barrier_in_branch(struct cpu_thread *t, void *const *args) {
   (void)args;
-  tile_host_barrier(t, t->thread_id < 50 ? &here : &there);
+  tile_cpu_barrier(t, t->thread_id < 50 ? &here : &there);
 }
 
-static void shuffle_in_branch(struct host_thread *t, void *const *args) {
+static void shuffle_in_branch(struct cpu_thread *t, void *const *args) {
   (void)args;
-  tile_host_shuffle(t, 1, 0, t->thread_id % 32 != 5 ? &here : &there);
+  tile_cpu_shuffle(t, 1, 0, t->thread_id % 32 != 5 ? &here : &there);
 }
 
 START_TEST(divergence) {
-  struct host_violation v = only_finding(barrier_in_branch);
-  ck_assert_int_eq(v.kind, HOST_DIVERGENCE);
+  struct cpu_violation v = only_violation(barrier_in_branch);
+  ck_assert_int_eq(v.kind, CPU_DIVERGENCE);
   ck_assert_int_eq(v.thread_id, 0);
   ck_assert_int_eq(v.other_thread, 50);
-  ck_assert_uint_eq(v.place.line, 3);
-  ck_assert_uint_eq(v.other_place.line, 4);
+  ck_assert_uint_eq(v.location.line, 3);
+  ck_assert_uint_eq(v.other_location.line, 4);
   ck_assert_str_eq(v.message, "thread 0 waits at a barrier that thread 50 does not reach (it waits "
                               "elsewhere)");
-  v = only_finding(shuffle_in_branch);
-  ck_assert_int_eq(v.kind, HOST_DIVERGENCE);
+  v = only_violation(shuffle_in_branch);
+  ck_assert_int_eq(v.kind, CPU_DIVERGENCE);
   ck_assert_int_eq(v.other_thread, 5);
   ck_assert_ptr_nonnull(strstr(v.message, "at a shuffle"));
 }
 END_TEST
 
-static void print_some(struct host_thread *t, void *const *args) {
+static void print_some(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id != 0)
     return;
-  tile_host_print_i64(t, "n", -1, -5, 0);
-  tile_host_print_i64(t, "mask", 3, 255, HOST_PRINT_HEX);
-  tile_host_print_i64(t, "u", 3, -1, HOST_PRINT_UNSIGNED);
-  tile_host_print_f64(t, "x", 7, 1.5);
+  tile_cpu_print_i64(t, "n", -1, -5, 0);
+  tile_cpu_print_i64(t, "mask", 3, 255, CPU_PRINT_HEX);
+  tile_cpu_print_i64(t, "u", 3, -1, CPU_PRINT_UNSIGNED);
+  tile_cpu_print_f64(t, "x", 7, 1.5);
 }
 
 static void collect(void *user, const char *text) { strcat(user, text); }
@@ -484,10 +484,10 @@ START_TEST(prints_go_to_the_hook) {
 }
 END_TEST
 
-Suite *suite_host_check(void) {
-  Suite *s = suite_create("host check");
-  TCase *t = tcase_create("findings");
-  tcase_add_checked_fixture(t, open_host, close_host);
+Suite *suite_cpu_check(void) {
+  Suite *s = suite_create("cpu check");
+  TCase *t = tcase_create("violations");
+  tcase_add_checked_fixture(t, open_cpu, close_cpu);
   tcase_add_test(t, accesses_outside_are_found_and_skipped);
   tcase_add_test(t, edges_of_a_buffer);
   tcase_add_test(t, replicated_elements_are_kept_once);
@@ -497,7 +497,7 @@ Suite *suite_host_check(void) {
   tcase_add_test(t, prints_go_to_the_hook);
   suite_add_tcase(s, t);
   t = tcase_create("shared memory");
-  tcase_add_checked_fixture(t, open_host, close_host);
+  tcase_add_checked_fixture(t, open_cpu, close_cpu);
   tcase_add_test(t, barriers_keep_accesses_apart);
   tcase_add_test(t, without_barriers_all_is_a_race);
   tcase_add_test(t, read_after_write);

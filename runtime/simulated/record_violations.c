@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulator finds, in the form of the host's checker: source line, argument and element,
-// program and thread. Findings are kept in the order in which they come.
+// What the simulator finds, in the form of the CPU's checker: source line, argument and element,
+// program and thread. Violations are kept in the order in which they come.
 #include "runtime/simulated/device.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-static enum host_finding kind_of(const struct sim_finding *f) {
+static enum cpu_violation_kind kind_of(const struct sim_finding *f) {
   switch (f->kind) {
   case SIM_OUT_OF_BOUNDS:
-    return f->space == SIM_GLOBAL || f->space == SIM_GENERIC ? HOST_OUTSIDE
-           : f->space == SIM_SHARED                          ? HOST_SHARED_OUTSIDE
-                                                             : HOST_ILLEGAL;
-  case SIM_MISALIGNED: return HOST_MISALIGNED;
+    return f->space == SIM_GLOBAL || f->space == SIM_GENERIC ? CPU_OUTSIDE
+           : f->space == SIM_SHARED                          ? CPU_SHARED_OUTSIDE
+                                                             : CPU_ILLEGAL;
+  case SIM_MISALIGNED: return CPU_MISALIGNED;
   case SIM_BAD_MASK:
   case SIM_BAD_LANE:
   case SIM_DIVERGENCE:
   case SIM_DEADLOCK:
-  case SIM_BAD_BARRIER: return HOST_DIVERGENCE;
+  case SIM_BAD_BARRIER: return CPU_DIVERGENCE;
   case SIM_READ_ONLY:
-  case SIM_BAD_STATE: return HOST_ILLEGAL;
-  case SIM_TRAP: return HOST_ASSERTION;
-  case SIM_TOO_LONG: return HOST_ENDLESS;
-  case SIM_UNINITIALISED: return HOST_UNWRITTEN;
-  case SIM_RACE: return HOST_SHARED_RACE;
-  case SIM_EARLY_READ: return HOST_SHARED_COPYING;
+  case SIM_BAD_STATE: return CPU_ILLEGAL;
+  case SIM_TRAP: return CPU_ASSERTION;
+  case SIM_TOO_LONG: return CPU_ENDLESS;
+  case SIM_UNINITIALISED: return CPU_UNWRITTEN;
+  case SIM_RACE: return CPU_SHARED_RACE;
+  case SIM_EARLY_READ: return CPU_SHARED_COPYING;
   }
-  return HOST_ILLEGAL;
+  return CPU_ILLEGAL;
 }
 
 // Of an instruction's text: "@%p1 st.global.b32 ...".
-static enum host_access access_of(const char *text) {
+static enum cpu_access access_of(const char *text) {
   while (text && (*text == '@' || isspace((unsigned char)*text))) {
     while (*text == '@' || *text == '!' || *text == '%' || *text == '_' || *text == '$' ||
            isalnum((unsigned char)*text))
@@ -40,21 +40,21 @@ static enum host_access access_of(const char *text) {
       text++;
   }
   if (!text)
-    return HOST_LOAD;
+    return CPU_LOAD;
   if (strncmp(text, "cp.async", 8) == 0)
-    return HOST_COPY;
+    return CPU_COPY;
   if (strncmp(text, "st", 2) == 0)
-    return HOST_STORE;
-  return strncmp(text, "atom", 4) == 0 || strncmp(text, "red.", 4) == 0 ? HOST_ATOMIC : HOST_LOAD;
+    return CPU_STORE;
+  return strncmp(text, "atom", 4) == 0 || strncmp(text, "red.", 4) == 0 ? CPU_ATOMIC : CPU_LOAD;
 }
 
 // Line 0 is what LLVM writes where an instruction belongs to no line.
-static struct host_place place_of(struct arena *a, const struct sim_site *s) {
+static struct cpu_location location_of(struct arena *a, const struct sim_site *s) {
   if (s->source.line == 0)
-    return (struct host_place){0};
-  return (struct host_place){.file = s->source.file ? arena_strdup(a, s->source.file) : NULL,
-                             .line = s->source.line,
-                             .col = s->source.column};
+    return (struct cpu_location){0};
+  return (struct cpu_location){.file = s->source.file ? arena_strdup(a, s->source.file) : NULL,
+                               .line = s->source.line,
+                               .col = s->source.column};
 }
 
 static int32_t thread_of(const struct sim_site *s) {
@@ -64,7 +64,7 @@ static int32_t thread_of(const struct sim_site *s) {
 // The parameter whose pointer lies in the buffer, and the element of it that was touched. Of
 // several the one that is nearest below the address.
 static void find_element(const struct simulated_finding_context *c, const struct sim_finding *f,
-                         struct host_violation *v) {
+                         struct cpu_violation *v) {
   const struct kernel_info *info = c->info;
   if (!f->buffer || !info->params)
     return;
@@ -90,12 +90,12 @@ static void find_element(const struct simulated_finding_context *c, const struct
   }
 }
 
-static struct host_violation convert(struct simulated_finding_context *c,
-                                     const struct sim_finding *f) {
+static struct cpu_violation convert(struct simulated_finding_context *c,
+                                    const struct sim_finding *f) {
   struct arena *a = c->device->report_arena;
-  struct host_violation v = {
+  struct cpu_violation v = {
       .kind = kind_of(f),
-      .place = place_of(a, &f->at),
+      .location = location_of(a, &f->at),
       .param = -1,
       .access = access_of(f->at.instruction),
       .element = (int64_t)f->address,
@@ -105,16 +105,16 @@ static struct host_violation convert(struct simulated_finding_context *c,
   };
   for (int i = 0; i < 3; i++)
     v.program_id[i] = (int32_t)f->at.ctaid[i];
-  if (v.kind == HOST_OUTSIDE)
+  if (v.kind == CPU_OUTSIDE)
     find_element(c, f, &v);
-  else if (v.kind == HOST_SHARED_OUTSIDE)
+  else if (v.kind == CPU_SHARED_OUTSIDE)
     v.elements = c->shared_bytes;
-  else if (v.kind == HOST_MISALIGNED)
+  else if (v.kind == CPU_MISALIGNED)
     v.elements = f->bytes;
   if (f->has_other) {
     v.other_thread = thread_of(&f->other);
     v.other_access = access_of(f->other.instruction);
-    v.other_place = place_of(a, &f->other);
+    v.other_location = location_of(a, &f->other);
   }
   snprintf(v.message, sizeof v.message, "%s", f->text);
   return v;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker of the host device: every access of a checked kernel is compared with the bounds of
-// the buffer that its pointer parameter points into. Findings, those of shared memory
-// (host_shared.c) and of divergence (host_cta.c) too, are kept in the order of programs and
+// The checker of the CPU device: every access of a checked kernel is compared with the bounds of
+// the buffer that its pointer parameter points into. Violations, those of shared memory
+// (cpu_shared.c) and of divergence (cpu_cta.c) too, are kept in the order of programs and
 // threads, whatever order the workers ran them in.
 #include "base/memory.h"
-#include "runtime/host_device.h"
+#include "runtime/cpu_device.h"
 #include "runtime/violations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool host_check_begin(struct host_launch *l) {
+bool cpu_check_begin(struct cpu_launch *l) {
   const struct kernel_info *info = l->module->info;
-  struct host_device *d = l->device;
+  struct cpu_device *d = l->device;
   pthread_mutex_lock(&d->lock);
   l->bounds = memory_zeroed(info->param_count + 1, sizeof *l->bounds);
   l->buffers = memory_alloc((d->buffer_count + 1) * sizeof *l->buffers);
@@ -32,9 +32,9 @@ bool host_check_begin(struct host_launch *l) {
   for (uint32_t i = 0; i < info->param_count; i++) {
     if (!info->params[i].is_pointer)
       continue;
-    struct host_bounds *b = &l->bounds[i];
+    struct cpu_bounds *b = &l->bounds[i];
     memcpy(&b->pointer, l->values[i], sizeof b->pointer);
-    size_t at = host_buffer_find(l->buffers, l->buffer_count, b->pointer);
+    size_t at = cpu_buffer_find(l->buffers, l->buffer_count, b->pointer);
     b->known = at < l->buffer_count;
     if (b->known) {
       b->begin = l->buffers[at].base;
@@ -51,51 +51,51 @@ bool host_check_begin(struct host_launch *l) {
 // ---- recording ----
 
 // Order of programs as the grid counts them, then of threads.
-static bool comes_before(const struct host_violation *a, const struct host_violation *b) {
+static bool comes_before(const struct cpu_violation *a, const struct cpu_violation *b) {
   for (int i = 2; i >= 0; i--)
     if (a->program_id[i] != b->program_id[i])
       return a->program_id[i] < b->program_id[i];
   return a->thread_id < b->thread_id;
 }
 
-static bool same_place(const struct host_place *a, const struct host_place *b) {
+static bool same_location(const struct cpu_location *a, const struct cpu_location *b) {
   return a->line == b->line && a->col == b->col;
 }
 
 // Threads of a CTA may hold the same element; one of them speaks for all. What is wrong with
 // collectives shows in every program and at many bytes; the first program speaks for all.
-static bool is_repetition(const struct host_violation *a, const struct host_violation *b) {
-  if (a->kind != b->kind || a->access != b->access || !same_place(&a->place, &b->place))
+static bool is_repetition(const struct cpu_violation *a, const struct cpu_violation *b) {
+  if (a->kind != b->kind || a->access != b->access || !same_location(&a->location, &b->location))
     return false;
-  if (a->kind == HOST_OUTSIDE)
+  if (a->kind == CPU_OUTSIDE)
     return a->param >= 0 && a->element == b->element && a->param == b->param &&
            memcmp(a->program_id, b->program_id, sizeof a->program_id) == 0;
-  return a->kind != HOST_ASSERTION && a->other_access == b->other_access &&
-         same_place(&a->other_place, &b->other_place);
+  return a->kind != CPU_ASSERTION && a->other_access == b->other_access &&
+         same_location(&a->other_location, &b->other_location);
 }
 
-static void drop(struct host_launch *l, size_t at) {
+static void drop(struct cpu_launch *l, size_t at) {
   l->violation_count--;
   memmove(&l->violations[at], &l->violations[at + 1],
           (l->violation_count - at) * sizeof l->violations[0]);
 }
 
-// Puts the finding where it belongs; beyond the capacity the last one falls out.
-static void keep(struct host_launch *l, const struct host_violation *v) {
+// Puts the violation where it belongs; beyond the capacity the last one falls out.
+static void keep(struct cpu_launch *l, const struct cpu_violation *v) {
   size_t at = l->violation_count;
   while (at > 0 && comes_before(v, &l->violations[at - 1]))
     at--;
-  if (at == HOST_MAX_VIOLATIONS)
+  if (at == CPU_MAX_VIOLATIONS)
     return;
   size_t kept = l->violation_count;
-  if (kept == HOST_MAX_VIOLATIONS)
+  if (kept == CPU_MAX_VIOLATIONS)
     kept--;
   memmove(&l->violations[at + 1], &l->violations[at], (kept - at) * sizeof *v);
   l->violations[at] = *v;
   l->violation_count = kept + 1;
 }
 
-void host_check_record(struct host_launch *l, const struct host_violation *v) {
+void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v) {
   pthread_mutex_lock(&l->lock);
   l->violation_total++;
   bool is_news = true;
@@ -111,12 +111,12 @@ void host_check_record(struct host_launch *l, const struct host_violation *v) {
   pthread_mutex_unlock(&l->lock);
 }
 
-struct host_violation host_check_finding(const struct host_thread *t, enum host_finding kind,
-                                         const struct host_place *place) {
-  struct host_violation v = {
+struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
+                                         const struct cpu_location *location) {
+  struct cpu_violation v = {
       .kind = kind, .param = -1, .thread_id = t->thread_id, .other_thread = -1};
-  if (place)
-    v.place = *place;
+  if (location)
+    v.location = *location;
   memcpy(v.program_id, t->program_id, sizeof v.program_id);
   return v;
 }
@@ -127,17 +127,17 @@ static bool inside(uintptr_t address, uint32_t bytes, uintptr_t begin, uintptr_t
   return address >= begin && address <= end && bytes <= end - address;
 }
 
-bool tile_host_check(struct host_thread *t, const struct host_place *place, int32_t param,
-                     const void *addr, uint32_t bytes, int32_t access) {
-  struct host_launch *l = t->cta->launch;
+bool tile_cpu_check(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
+                    const void *addr, uint32_t bytes, int32_t access) {
+  struct cpu_launch *l = t->cta->launch;
   if (!l->check)
     return true;
   const struct kernel_info *info = l->module->info;
   uintptr_t address = (uintptr_t)addr;
-  struct host_violation v = host_check_finding(t, HOST_OUTSIDE, place);
-  v.access = (enum host_access)access;
+  struct cpu_violation v = cpu_check_violation(t, CPU_OUTSIDE, location);
+  v.access = (enum cpu_access)access;
   if (param >= 0 && (uint32_t)param < info->param_count) {
-    const struct host_bounds *b = &l->bounds[param];
+    const struct cpu_bounds *b = &l->bounds[param];
     if (!b->known || inside(address, bytes, b->begin, b->end))
       return true;
     int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
@@ -146,40 +146,40 @@ bool tile_host_check(struct host_thread *t, const struct host_place *place, int3
     v.element = away >= 0 ? away / size : -((-away + size - 1) / size);
     v.elements = (b->end - b->pointer) / (uint64_t)size;
   } else {
-    size_t at = host_buffer_find(l->buffers, l->buffer_count, address);
+    size_t at = cpu_buffer_find(l->buffers, l->buffer_count, address);
     if (!l->all_known ||
         (at < l->buffer_count && bytes <= l->buffers[at].base + l->buffers[at].size - address))
       return true;
   }
-  host_check_record(l, &v);
+  cpu_check_record(l, &v);
   return false;
 }
 
-void tile_host_assert_fail(struct host_thread *t, const struct host_place *place,
-                           const char *message) {
-  struct host_violation v = host_check_finding(t, HOST_ASSERTION, place);
+void tile_cpu_assert_fail(struct cpu_thread *t, const struct cpu_location *location,
+                          const char *message) {
+  struct cpu_violation v = cpu_check_violation(t, CPU_ASSERTION, location);
   snprintf(v.message, sizeof v.message, "%s", message ? message : "");
-  host_check_record(t->cta->launch, &v);
-  host_cta_stop(t);
+  cpu_check_record(t->cta->launch, &v);
+  cpu_cta_stop(t);
 }
 
 // ---- faults ----
 
 // The pointer parameter that the address is nearest to, and its buffer: [pointer, pointer) where it
 // lies in none. -1: there is no pointer.
-static int32_t nearest_pointer(const struct host_launch *l, uintptr_t address,
-                               struct host_bounds *ret) {
+static int32_t nearest_pointer(const struct cpu_launch *l, uintptr_t address,
+                               struct cpu_bounds *ret) {
   const struct kernel_info *info = l->module->info;
-  struct host_device *d = l->device;
+  struct cpu_device *d = l->device;
   int32_t nearest = -1;
   uintptr_t least = UINTPTR_MAX;
   pthread_mutex_lock(&d->lock);
   for (uint32_t i = 0; i < info->param_count; i++) {
     if (!info->params[i].is_pointer)
       continue;
-    struct host_bounds b = {0};
+    struct cpu_bounds b = {0};
     memcpy(&b.pointer, l->values[i], sizeof b.pointer);
-    size_t at = host_buffer_find(d->buffers, d->buffer_count, b.pointer);
+    size_t at = cpu_buffer_find(d->buffers, d->buffer_count, b.pointer);
     b.known = at < d->buffer_count;
     b.begin = b.known ? d->buffers[at].base : b.pointer;
     b.end = b.known ? b.begin + d->buffers[at].size : b.pointer;
@@ -194,12 +194,12 @@ static int32_t nearest_pointer(const struct host_launch *l, uintptr_t address,
   return nearest;
 }
 
-void host_check_fault(const struct host_thread *t) {
-  struct host_launch *l = t->cta->launch;
+void cpu_check_fault(const struct cpu_thread *t) {
+  struct cpu_launch *l = t->cta->launch;
   const struct kernel_info *info = l->module->info;
-  const struct host_fault *f = &t->cta->fault;
+  const struct cpu_fault *f = &t->cta->fault;
   static const char *const verbs[] = {"load from", "store to", "access to"};
-  struct host_bounds b = {0};
+  struct cpu_bounds b = {0};
   int32_t param = f->address ? nearest_pointer(l, f->address, &b) : -1;
   char where[160] = "an address that is none";
   if (param >= 0) {
@@ -218,7 +218,7 @@ void host_check_fault(const struct host_thread *t) {
            "checks names the line",
            verbs[f->kind], where, info->name, t->program_id[0], t->program_id[1], t->program_id[2],
            t->thread_id);
-  host_launch_fail(l, TILE_LAUNCH_FAILED, text);
+  cpu_launch_fail(l, TILE_LAUNCH_FAILED, text);
 }
 
 // ---- after the launch ----
@@ -233,17 +233,17 @@ static void copy_text(void *user) {
   c->copy = arena_strdup(c->texts, c->from);
 }
 
-// A place without memory for its file has none.
-static void copy_file(struct arena *texts, struct host_place *p) {
+// A location without memory for its file has none.
+static void copy_file(struct arena *texts, struct cpu_location *p) {
   struct copied_file c = {.texts = texts, .from = p->file};
   if (texts && p->file)
     (void)arena_guard(texts, copy_text, &c);
   p->file = c.copy;
 }
 
-// The findings outlive the kernel's code, so its texts are copied.
-static void publish(struct host_launch *l) {
-  struct host_device *d = l->device;
+// The violations outlive the kernel's code, so its texts are copied.
+static void publish(struct cpu_launch *l) {
+  struct cpu_device *d = l->device;
   struct arena *texts = l->violation_count ? arena_create() : NULL;
   pthread_mutex_lock(&d->lock);
   arena_destroy(d->report_arena);
@@ -252,13 +252,13 @@ static void publish(struct host_launch *l) {
   d->violation_count = l->violation_count;
   d->violation_total = l->violation_total;
   for (size_t i = 0; i < d->violation_count; i++) {
-    copy_file(texts, &d->violations[i].place);
-    copy_file(texts, &d->violations[i].other_place);
+    copy_file(texts, &d->violations[i].location);
+    copy_file(texts, &d->violations[i].other_location);
   }
   pthread_mutex_unlock(&d->lock);
 }
 
-tile_status host_check_end(struct host_launch *l, tile_status status) {
+tile_status cpu_check_end(struct cpu_launch *l, tile_status status) {
   free(l->bounds);
   free(l->buffers);
   if (l->check || l->violation_total)
@@ -270,8 +270,8 @@ tile_status host_check_end(struct host_launch *l, tile_status status) {
   return status_set(TILE_CHECK_FAILED, "%s", text);
 }
 
-size_t host_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total) {
-  struct host_device *h = host_of(d);
+size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total) {
+  struct cpu_device *h = cpu_of(d);
   pthread_mutex_lock(&h->lock);
   size_t count = h->violation_count;
   *ret = h->violations;

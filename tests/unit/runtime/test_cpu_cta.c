@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches on the host with C functions in the place of compiled kernels.
+// Launches on the CPU with C functions in the place of compiled kernels.
 #include "runtime/device.h"
 #include "suites.h"
 
@@ -13,16 +13,16 @@
 
 static tile_device *device;
 
-static void open_host(void) {
-  setenv("TILE_HOST_THREADS", "3", 1);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+static void open_cpu(void) {
+  setenv("TILE_CPU_THREADS", "3", 1);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
 }
-static void close_host(void) { tile_device_close(device); }
+static void close_cpu(void) { tile_device_close(device); }
 
-static tile_status launch(host_kernel_fn fn, struct kernel_info *info, tile_grid grid,
+static tile_status launch(cpu_kernel_fn fn, struct kernel_info *info, tile_grid grid,
                           void *const *values) {
   struct module *m = NULL;
-  tile_status s = module_from_host(device, fn, info, NULL, NULL, &m);
+  tile_status s = module_from_cpu(device, fn, info, NULL, NULL, &m);
   if (s == TILE_OK)
     s = module_launch(m, NULL, grid, values, false);
   module_destroy(m);
@@ -31,7 +31,7 @@ static tile_status launch(host_kernel_fn fn, struct kernel_info *info, tile_grid
 
 // ---- threads in turn ----
 
-static void add(struct host_thread *t, void *const *args) {
+static void add(struct cpu_thread *t, void *const *args) {
   const float *x = *(float *const *)args[0], *y = *(float *const *)args[1];
   float *out = *(float *const *)args[2];
   int n = *(const int *)args[3];
@@ -44,7 +44,7 @@ static void add(struct host_thread *t, void *const *args) {
 
 START_TEST(vector_add) {
   static const int sizes[] = {1, 1023, 1024, 1025, 9973, 100000};
-  struct kernel_info info = {.name = "add", .target = "host", .num_warps = 4};
+  struct kernel_info info = {.name = "add", .target = "cpu", .num_warps = 4};
   for (size_t k = 0; k < COUNT_OF(sizes); k++) {
     int n = sizes[k];
     float *x = calloc((size_t)n, 4), *y = calloc((size_t)n, 4), *out = calloc((size_t)n, 4);
@@ -64,7 +64,7 @@ START_TEST(vector_add) {
 }
 END_TEST
 
-static void mark_program(struct host_thread *t, void *const *args) {
+static void mark_program(struct cpu_thread *t, void *const *args) {
   atomic_int *seen = *(atomic_int *const *)args[0];
   if (t->thread_id != 0)
     return;
@@ -74,7 +74,7 @@ static void mark_program(struct host_thread *t, void *const *args) {
 }
 
 START_TEST(every_program_runs_once) {
-  struct kernel_info info = {.name = "mark", .target = "host", .num_warps = 1};
+  struct kernel_info info = {.name = "mark", .target = "cpu", .num_warps = 1};
   static atomic_int seen[5 * 6 * 7];
   atomic_int *p = seen;
   void *values[] = {&p};
@@ -86,7 +86,7 @@ END_TEST
 
 // A child has no thread of the parent's pool.
 START_TEST(forked_child_launches) {
-  struct kernel_info info = {.name = "mark", .target = "host", .num_warps = 1};
+  struct kernel_info info = {.name = "mark", .target = "cpu", .num_warps = 1};
   static atomic_int seen[64];
   atomic_int *p = seen;
   void *values[] = {&p};
@@ -109,7 +109,7 @@ START_TEST(forked_child_launches) {
 END_TEST
 
 START_TEST(grids_beyond_the_limit) {
-  struct kernel_info info = {.name = "mark", .target = "host", .num_warps = 1};
+  struct kernel_info info = {.name = "mark", .target = "cpu", .num_warps = 1};
   ck_assert_int_eq(launch(mark_program, &info, (tile_grid){0x80000000u, 1, 1}, NULL),
                    TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(
@@ -123,7 +123,7 @@ END_TEST
 // ---- collectives ----
 
 // Sum over a CTA: shuffles within warps, shared memory and barriers across them.
-static void sum_cta(struct host_thread *t, void *const *args) {
+static void sum_cta(struct cpu_thread *t, void *const *args) {
   const int *x = *(int *const *)args[0];
   int *out = *(int *const *)args[1];
   unsigned warps = *(const unsigned *)args[2];
@@ -131,17 +131,17 @@ static void sum_cta(struct host_thread *t, void *const *args) {
   unsigned lane = (unsigned)t->thread_id % 32, warp = (unsigned)t->thread_id / 32;
   int v = x[(unsigned)t->program_id[0] * warps * 32 + (unsigned)t->thread_id];
   for (unsigned step = 16; step; step /= 2)
-    v += (int)tile_host_shuffle(t, (uint32_t)v, lane ^ step, NULL);
+    v += (int)tile_cpu_shuffle(t, (uint32_t)v, lane ^ step, NULL);
   if (lane == 0)
     shared[warp] = v;
-  tile_host_barrier(t, NULL);
+  tile_cpu_barrier(t, NULL);
   if (t->thread_id == 0) {
     int total = 0;
     for (unsigned w = 0; w < warps; w++)
       total += shared[w];
     shared[warps] = total;
   }
-  tile_host_barrier(t, NULL);
+  tile_cpu_barrier(t, NULL);
   out[(unsigned)t->program_id[0] * warps * 32 + (unsigned)t->thread_id] = shared[warps];
 }
 
@@ -171,10 +171,10 @@ START_TEST(sums_by_shuffles_and_barriers) {
 }
 END_TEST
 
-static void shuffle_any(struct host_thread *t, void *const *args) {
+static void shuffle_any(struct cpu_thread *t, void *const *args) {
   uint32_t *out = *(uint32_t *const *)args[0];
   uint32_t source = (uint32_t)(t->thread_id * 5 + 3); // lanes above 31 wrap
-  out[t->thread_id] = tile_host_shuffle(t, (uint32_t)t->thread_id * 10, source, NULL);
+  out[t->thread_id] = tile_cpu_shuffle(t, (uint32_t)t->thread_id * 10, source, NULL);
 }
 
 START_TEST(shuffle_gives_any_lane) {
@@ -189,27 +189,27 @@ END_TEST
 
 // ---- divergence ----
 
-static void barrier_of_some(struct host_thread *t, void *const *args) {
+static void barrier_of_some(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id < 40)
-    tile_host_barrier(t, NULL);
+    tile_cpu_barrier(t, NULL);
 }
 
-static void shuffle_of_some(struct host_thread *t, void *const *args) {
+static void shuffle_of_some(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id % 32 != 7)
-    tile_host_shuffle(t, 1, 0, NULL);
+    tile_cpu_shuffle(t, 1, 0, NULL);
 }
 
-static void shuffle_against_barrier(struct host_thread *t, void *const *args) {
+static void shuffle_against_barrier(struct cpu_thread *t, void *const *args) {
   (void)args;
   if (t->thread_id < 5)
-    tile_host_barrier(t, NULL);
+    tile_cpu_barrier(t, NULL);
   else
-    tile_host_shuffle(t, 1, 0, NULL);
+    tile_cpu_shuffle(t, 1, 0, NULL);
 }
 
-static void expect_divergence(host_kernel_fn fn, const char *waits, const char *other) {
+static void expect_divergence(cpu_kernel_fn fn, const char *waits, const char *other) {
   struct kernel_info info = {.name = "diverge", .num_warps = 2, .uses_collectives = true};
   ck_assert_int_eq(launch(fn, &info, (tile_grid){20, 1, 1}, NULL), TILE_LAUNCH_FAILED);
   const char *m = tile_error_message();
@@ -273,7 +273,7 @@ START_TEST(module_releases_its_code) {
   struct module *m = NULL;
   struct kernel_info info = {.name = "add", .num_warps = 1};
   int registers = -1, local = -1;
-  ck_assert_int_eq(module_from_host(device, add, &info, release, &released, &m), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(device, add, &info, release, &released, &m), TILE_OK);
   ck_assert_int_eq(module_resources(m, &registers, &local), TILE_OK);
   ck_assert_int_eq(registers, 0);
   ck_assert_int_eq(local, 0);
@@ -283,10 +283,10 @@ START_TEST(module_releases_its_code) {
 }
 END_TEST
 
-Suite *suite_host_cta(void) {
-  Suite *s = suite_create("host cta");
+Suite *suite_cpu_cta(void) {
+  Suite *s = suite_create("cpu cta");
   TCase *t = tcase_create("launches");
-  tcase_add_checked_fixture(t, open_host, close_host);
+  tcase_add_checked_fixture(t, open_cpu, close_cpu);
   tcase_set_timeout(t, 60);
   tcase_add_test(t, vector_add);
   tcase_add_test(t, every_program_runs_once);

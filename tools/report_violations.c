@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// The findings of the host's checker and of simulations put into words. Those of global memory and
+// The violations of the CPU's checker and of simulations put into words. Those of global memory and
 // assertions are the kernel's own; those of shared memory and barriers are, as a rule, this
 // compiler's.
-#include "tools/findings.h"
+#include "tools/report_violations.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct span span_of(const struct source *s, const struct host_place *p) {
+static struct span span_of(const struct source *s, const struct cpu_location *p) {
   if (!p->file || !s || strcmp(p->file, s->name) != 0)
     return SPAN_NONE;
   uint32_t at = source_offset(s, p->line, p->col);
   return (struct span){s, at, at + 1};
 }
 
-static void thread_text(const struct host_violation *v, char *text, size_t size) {
+static void thread_text(const struct cpu_violation *v, char *text, size_t size) {
   snprintf(text, size, "program (%d, %d, %d), thread %d", v->program_id[0], v->program_id[1],
            v->program_id[2], v->thread_id);
 }
 
 static struct diag *report_outside(struct diag_engine *diag, struct span where, const char *thread,
-                                   const struct host_violation *v, const char *param) {
-  const char *verb = v->access == HOST_LOAD    ? "load reads"
-                     : v->access == HOST_STORE ? "store writes"
-                                               : "atomic operation touches";
-  enum diag_code code = v->access == HOST_LOAD ? E0801 : v->access == HOST_STORE ? E0802 : E0803;
+                                   const struct cpu_violation *v, const char *param) {
+  const char *verb = v->access == CPU_LOAD    ? "load reads"
+                     : v->access == CPU_STORE ? "store writes"
+                                              : "atomic operation touches";
+  enum diag_code code = v->access == CPU_LOAD ? E0801 : v->access == CPU_STORE ? E0802 : E0803;
   const char *side = v->element < 0 ? "before the start of" : "past the end of";
   struct diag *d;
   if (!param) {
@@ -39,36 +39,36 @@ static struct diag *report_outside(struct diag_engine *diag, struct span where, 
   return d;
 }
 
-static const char *verb_of(enum host_access access) {
+static const char *verb_of(enum cpu_access access) {
   static const char *const verbs[] = {"reads", "writes", "changes atomically", "copies to"};
   return verbs[access];
 }
 
 static struct diag *report_race(struct diag_engine *diag, const struct source *source,
-                                struct span where, const struct host_violation *v) {
+                                struct span where, const struct cpu_violation *v) {
   struct diag *d =
       diag_error(diag, where, E0805, "race in shared memory: no barrier between two accesses");
   diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
                      v->program_id[1], v->program_id[2], v->thread_id, verb_of(v->access),
                      (long long)v->element);
-  struct span other = span_of(source, &v->other_place);
+  struct span other = span_of(source, &v->other_location);
   const char *verb = verb_of(v->other_access);
   if (other.source && other.begin != where.begin)
     diag_label(d, other, "thread %d %s it", v->other_thread, verb);
   else
     diag_note(d, SPAN_NONE, "thread %d %s it%s", v->other_thread, verb,
-              other.source ? ", at the same place" : "");
+              other.source ? ", at the same location" : "");
   return d;
 }
 
 static struct diag *report_copying(struct diag_engine *diag, const struct source *source,
-                                   struct span where, const struct host_violation *v) {
+                                   struct span where, const struct cpu_violation *v) {
   struct diag *d =
       diag_error(diag, where, E0809, "shared memory is touched while a copy to it is under way");
   diag_primary_label(d, "program (%d, %d, %d): thread %d %s byte %lld", v->program_id[0],
                      v->program_id[1], v->program_id[2], v->thread_id, verb_of(v->access),
                      (long long)v->element);
-  struct span other = span_of(source, &v->other_place);
+  struct span other = span_of(source, &v->other_location);
   if (other.source && other.begin != where.begin)
     diag_label(d, other, "thread %d copies to it and has not waited", v->other_thread);
   else
@@ -78,18 +78,18 @@ static struct diag *report_copying(struct diag_engine *diag, const struct source
 
 static struct diag *report_divergence(struct diag_engine *diag, const struct source *source,
                                       struct span where, const char *thread,
-                                      const struct host_violation *v) {
+                                      const struct cpu_violation *v) {
   struct diag *d = diag_error(diag, where, E0808, "threads diverge: %s", v->message);
   diag_primary_label(d, "%s", thread);
-  struct span other = span_of(source, &v->other_place);
+  struct span other = span_of(source, &v->other_location);
   if (other.source && other.begin != where.begin)
     diag_label(d, other, "thread %d waits here", v->other_thread);
   return d;
 }
 
 static struct diag *report_misaligned(struct diag_engine *diag, struct span where,
-                                      const char *thread, const struct host_violation *v) {
-  bool copies = v->access == HOST_COPY;
+                                      const char *thread, const struct cpu_violation *v) {
+  bool copies = v->access == CPU_COPY;
   struct diag *d = diag_error(diag, where, E0814, "%s a misaligned address",
                               copies ? "asynchronous copy from" : "access to");
   diag_primary_label(d, "%s %s an address that is not a multiple of %llu bytes", thread,
@@ -101,14 +101,14 @@ static struct diag *report_misaligned(struct diag_engine *diag, struct span wher
 // What only simulations find.
 static struct diag *report_simulated(struct diag_engine *diag, const struct source *source,
                                      struct span where, const char *thread,
-                                     const struct host_violation *v) {
+                                     const struct cpu_violation *v) {
   struct diag *d;
-  if (v->kind == HOST_UNWRITTEN) {
+  if (v->kind == CPU_UNWRITTEN) {
     d = diag_error(diag, where, E0815, "a value is used that nothing wrote: %s", v->message);
-    struct span other = span_of(source, &v->other_place);
+    struct span other = span_of(source, &v->other_location);
     if (other.source && other.begin != where.begin)
       diag_label(d, other, "it was read here");
-  } else if (v->kind == HOST_ENDLESS) {
+  } else if (v->kind == CPU_ENDLESS) {
     d = diag_error(diag, where, E0817, "the launch does not end: %s", v->message);
     diag_help(d, "where it only takes long, TILE_SIMULATE_LIMIT=N allows more instructions");
   } else {
@@ -118,39 +118,40 @@ static struct diag *report_simulated(struct diag_engine *diag, const struct sour
   return d;
 }
 
-void finding_report(struct diag_engine *diag, const struct source *source,
-                    const struct host_violation *v, const char *param) {
-  struct span where = span_of(source, &v->place);
+void violation_report(struct diag_engine *diag, const struct source *source,
+                      const struct cpu_violation *v, const char *param) {
+  struct span where = span_of(source, &v->location);
   char thread[96];
   thread_text(v, thread, sizeof thread);
   struct diag *d = NULL;
   switch (v->kind) {
-  case HOST_OUTSIDE: d = report_outside(diag, where, thread, v, param); break;
-  case HOST_ASSERTION:
+  case CPU_OUTSIDE: d = report_outside(diag, where, thread, v, param); break;
+  case CPU_ASSERTION:
     d = diag_error(diag, where, E0804, "assertion failed: %s", v->message);
     diag_note(d, SPAN_NONE, "in %s", thread);
     break;
-  case HOST_DIVERGENCE: d = report_divergence(diag, source, where, thread, v); break;
-  case HOST_SHARED_OUTSIDE:
+  case CPU_DIVERGENCE: d = report_divergence(diag, source, where, thread, v); break;
+  case CPU_SHARED_OUTSIDE:
     d = diag_error(diag, where, E0807, "access outside of the shared memory of a program");
     diag_primary_label(d, "%s %s byte %lld of %llu", thread, verb_of(v->access),
                        (long long)v->element, (unsigned long long)v->elements);
     break;
-  case HOST_SHARED_UNWRITTEN:
+  case CPU_SHARED_UNWRITTEN:
     d = diag_error(diag, where, E0806, "shared memory is read that nothing wrote");
     diag_primary_label(d, "%s %s byte %lld", thread, verb_of(v->access), (long long)v->element);
     break;
-  case HOST_SHARED_RACE: d = report_race(diag, source, where, v); break;
-  case HOST_SHARED_COPYING: d = report_copying(diag, source, where, v); break;
-  case HOST_MISALIGNED: d = report_misaligned(diag, where, thread, v); break;
-  case HOST_UNWRITTEN:
-  case HOST_ILLEGAL:
-  case HOST_ENDLESS: d = report_simulated(diag, source, where, thread, v); break;
+  case CPU_SHARED_RACE: d = report_race(diag, source, where, v); break;
+  case CPU_SHARED_COPYING: d = report_copying(diag, source, where, v); break;
+  case CPU_MISALIGNED: d = report_misaligned(diag, where, thread, v); break;
+  case CPU_UNWRITTEN:
+  case CPU_ILLEGAL:
+  case CPU_ENDLESS: d = report_simulated(diag, source, where, thread, v); break;
   }
   if (d && v->instruction)
     diag_note(d, SPAN_NONE, "instruction: %s", v->instruction);
 }
 
-bool finding_repeats(const struct host_violation *a, const struct host_violation *b) {
-  return a->kind == b->kind && a->place.line == b->place.line && a->place.col == b->place.col;
+bool violation_repeats(const struct cpu_violation *a, const struct cpu_violation *b) {
+  return a->kind == b->kind && a->location.line == b->location.line &&
+         a->location.col == b->location.col;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions on the host: each lane learns the addresses of its rows from the lanes that
+// Matrix instructions on the CPU: each lane learns the addresses of its rows from the lanes that
 // give them, and accesses its own elements there.
-#include "lowering/targets/host_matrices.h"
+#include "lowering/targets/cpu_matrices.h"
 
 #include "base/mma.h"
 
@@ -42,7 +42,7 @@ static unsigned parts_of(struct emitter *e, const struct matrices *m, unsigned i
   return 2;
 }
 
-void host_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret) {
+void cpu_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRef *ret) {
   LLVMTypeRef f16x2 = LLVMVectorType(e->i16, 2);
   for (unsigned i = 0; i < m->count; i++) {
     LLVMValueRef at[2];
@@ -58,7 +58,7 @@ void host_load_matrices(struct emitter *e, const struct matrices *m, LLVMValueRe
   }
 }
 
-void host_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words) {
+void cpu_store_matrices(struct emitter *e, const struct matrices *m, const LLVMValueRef *words) {
   LLVMTypeRef f16x2 = LLVMVectorType(e->i16, 2);
   for (unsigned i = 0; i < m->count; i++) {
     LLVMValueRef at[2];
@@ -104,18 +104,18 @@ static void put_words(struct emitter *e, LLVMValueRef room, unsigned part, const
     LLVMBuildStore(e->b, x[i], part_of_room(e, room, part, LLVMTypeOf(x[i]), i));
 }
 
-void host_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef location,
-              LLVMValueRef *ret) {
+void cpu_mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef location,
+             LLVMValueRef *ret) {
   const struct mma_instruction *in = m->instruction;
   LLVMValueRef room = room_for_words(e);
   LLVMTypeRef type = LLVMTypeOf(m->c[0]);
   put_words(e, room, 0, m->a, in->a_words);
   put_words(e, room, 1, m->b, in->b_words);
   put_words(e, room, 2, m->c, in->c_words);
-  LLVMValueRef args[] = {e->host_thread, const_i32(e, in->id), NULL, NULL, NULL, NULL, location};
+  LLVMValueRef args[] = {e->cpu_thread, const_i32(e, in->id), NULL, NULL, NULL, NULL, location};
   for (unsigned i = 0; i < MMA_PARTS; i++)
     args[2 + i] = part_of_room(e, room, i, type, 0);
-  call_routine(e, "tile_host_mma", LLVMVoidTypeInContext(e->llvm), 7, args);
+  call_routine(e, "tile_cpu_mma", LLVMVoidTypeInContext(e->llvm), 7, args);
   for (unsigned i = 0; i < in->c_words; i++)
     ret[i] = LLVMBuildLoad2(e->b, type, part_of_room(e, room, MMA_PARTS - 1, type, i), "");
 }

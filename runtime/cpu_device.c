@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host as a device: buffers are heap memory with a table of their bounds, streams run in the
+// The CPU as a device: buffers are heap memory with a table of their bounds, streams run in the
 // order of the calls, events are clock readings.
-#include "runtime/host_device.h"
+#include "runtime/cpu_device.h"
 
 #include "base/debug.h"
 #include "base/memory.h"
@@ -14,17 +14,17 @@
 
 // What is allocated for a buffer.
 static size_t rounded(size_t size) {
-  return (size + HOST_BUFFER_ALIGN - 1) / HOST_BUFFER_ALIGN * HOST_BUFFER_ALIGN;
+  return (size + CPU_BUFFER_ALIGN - 1) / CPU_BUFFER_ALIGN * CPU_BUFFER_ALIGN;
 }
 
-static void buffer_free(const struct host_buffer *b) {
-  host_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
+static void buffer_free(const struct cpu_buffer *b) {
+  cpu_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
 }
 
 // ---- the table of buffers; callers hold the device's lock ----
 
 // First entry whose base is above `address`.
-static size_t upper_bound(const struct host_buffer *table, size_t count, uintptr_t address) {
+static size_t upper_bound(const struct cpu_buffer *table, size_t count, uintptr_t address) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t mid = low + (high - low) / 2;
@@ -36,17 +36,17 @@ static size_t upper_bound(const struct host_buffer *table, size_t count, uintptr
   return low;
 }
 
-size_t host_buffer_find(const struct host_buffer *table, size_t count, uintptr_t address) {
+size_t cpu_buffer_find(const struct cpu_buffer *table, size_t count, uintptr_t address) {
   size_t i = upper_bound(table, count, address);
   if (i == 0 || address - table[i - 1].base >= table[i - 1].size)
     return count;
   return i - 1;
 }
 
-static bool table_insert(struct host_device *d, struct host_buffer b) {
+static bool table_insert(struct cpu_device *d, struct cpu_buffer b) {
   if (d->buffer_count == d->buffer_cap) {
     size_t cap = d->buffer_cap ? d->buffer_cap * 2 : 16;
-    struct host_buffer *grown = memory_resize(d->buffers, cap * sizeof *grown);
+    struct cpu_buffer *grown = memory_resize(d->buffers, cap * sizeof *grown);
     if (!grown)
       return false;
     d->buffers = grown;
@@ -63,11 +63,11 @@ static bool table_insert(struct host_device *d, struct host_buffer b) {
 // ---- memory ----
 
 static tile_status out_of_memory(size_t size) {
-  return status_set(TILE_OUT_OF_DEVICE_MEMORY, "no room for %zu bytes on the host device", size);
+  return status_set(TILE_OUT_OF_DEVICE_MEMORY, "no room for %zu bytes on the CPU device", size);
 }
 
-static tile_status host_alloc(tile_device *base, size_t size, void **ret) {
-  struct host_device *d = host_of(base);
+static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
+  struct cpu_device *d = cpu_of(base);
   // The poison below touches every page; asking for more than the machine has must fail here and
   // not by the kernel killing the process.
   if (size > d->memory)
@@ -75,25 +75,25 @@ static tile_status host_alloc(tile_device *base, size_t size, void **ret) {
   bool is_guarded = false;
   pthread_mutex_lock(&d->lock);
   bool fits = d->bytes_in_use <= d->memory - size;
-  void *p = fits ? host_buffer_map(rounded(size), &is_guarded) : NULL;
-  if (p && !table_insert(d, (struct host_buffer){(uintptr_t)p, size, is_guarded})) {
-    host_buffer_unmap(p, rounded(size), is_guarded);
+  void *p = fits ? cpu_buffer_map(rounded(size), &is_guarded) : NULL;
+  if (p && !table_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded})) {
+    cpu_buffer_unmap(p, rounded(size), is_guarded);
     p = NULL;
   }
   pthread_mutex_unlock(&d->lock);
   if (!p)
     return out_of_memory(size);
-  memset(p, HOST_POISON, rounded(size));
+  memset(p, CPU_POISON, rounded(size));
   *ret = p;
   return TILE_OK;
 }
 
-static tile_status host_release(tile_device *base, void *p) {
-  struct host_device *d = host_of(base);
+static tile_status cpu_release(tile_device *base, void *p) {
+  struct cpu_device *d = cpu_of(base);
   pthread_mutex_lock(&d->lock);
-  size_t i = host_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
   bool found = i < d->buffer_count && d->buffers[i].base == (uintptr_t)p;
-  struct host_buffer freed = {0};
+  struct cpu_buffer freed = {0};
   if (found) {
     freed = d->buffers[i];
     d->bytes_in_use -= d->buffers[i].size;
@@ -108,16 +108,16 @@ static tile_status host_release(tile_device *base, void *p) {
   return TILE_OK;
 }
 
-static tile_status host_range(tile_device *base, const void *p, void **ret_base, size_t *ret_size) {
-  struct host_device *d = host_of(base);
+static tile_status cpu_range(tile_device *base, const void *p, void **ret_base, size_t *ret_size) {
+  struct cpu_device *d = cpu_of(base);
   pthread_mutex_lock(&d->lock);
-  size_t i = host_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
-  struct host_buffer found = i < d->buffer_count ? d->buffers[i] : (struct host_buffer){0};
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  struct cpu_buffer found = i < d->buffer_count ? d->buffers[i] : (struct cpu_buffer){0};
   pthread_mutex_unlock(&d->lock);
   if (!found.base)
     return status_set(
         TILE_INVALID_ARGUMENT,
-        "%p lies in no buffer of the host device\n  = help: allocate it by tile_malloc",
+        "%p lies in no buffer of the CPU device\n  = help: allocate it by tile_malloc",
         (const void *)p);
   *ret_base = (void *)found.base;
   *ret_size = found.size;
@@ -125,9 +125,9 @@ static tile_status host_range(tile_device *base, const void *p, void **ret_base,
 }
 
 // False when [p, p + size) begins in a buffer and ends outside it.
-static bool within_buffer(struct host_device *d, const void *p, size_t size, size_t *ret_room) {
+static bool within_buffer(struct cpu_device *d, const void *p, size_t size, size_t *ret_room) {
   pthread_mutex_lock(&d->lock);
-  size_t i = host_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
   bool known = i < d->buffer_count;
   size_t room = known ? d->buffers[i].size - ((uintptr_t)p - d->buffers[i].base) : 0;
   pthread_mutex_unlock(&d->lock);
@@ -140,9 +140,9 @@ static tile_status past_the_end(const char *what, size_t size, size_t room) {
                     size, room);
 }
 
-static tile_status host_copy(tile_device *base, enum copy_kind kind, void *stream, void *to,
-                             const void *from, size_t size) {
-  struct host_device *d = host_of(base);
+static tile_status cpu_copy(tile_device *base, enum copy_kind kind, void *stream, void *to,
+                            const void *from, size_t size) {
+  struct cpu_device *d = cpu_of(base);
   size_t room;
   (void)stream; // everything before has finished
   if (kind != COPY_TO_HOST && !within_buffer(d, to, size, &room))
@@ -153,10 +153,10 @@ static tile_status host_copy(tile_device *base, enum copy_kind kind, void *strea
   return TILE_OK;
 }
 
-static tile_status host_fill(tile_device *base, void *stream, void *to, int byte, size_t size) {
+static tile_status cpu_fill(tile_device *base, void *stream, void *to, int byte, size_t size) {
   size_t room;
   (void)stream;
-  if (!within_buffer(host_of(base), to, size, &room))
+  if (!within_buffer(cpu_of(base), to, size, &room))
     return past_the_end("memset", size, room);
   memset(to, byte, size);
   return TILE_OK;
@@ -164,41 +164,41 @@ static tile_status host_fill(tile_device *base, void *stream, void *to, int byte
 
 // ---- streams and events ----
 
-static tile_status host_stream_create(tile_device *d, void **ret) {
+static tile_status cpu_stream_create(tile_device *d, void **ret) {
   *ret = d; // any handle but NULL
   return TILE_OK;
 }
 
-static void host_stream_destroy(tile_device *d, void *stream) {
+static void cpu_stream_destroy(tile_device *d, void *stream) {
   (void)d;
   (void)stream;
 }
 
-static tile_status host_stream_wait(tile_device *d, void *stream) {
+static tile_status cpu_stream_wait(tile_device *d, void *stream) {
   (void)d;
   (void)stream;
   return TILE_OK;
 }
 
-static tile_status host_event_create(tile_device *d, void **ret) {
+static tile_status cpu_event_create(tile_device *d, void **ret) {
   (void)d;
   *ret = memory_zeroed(1, sizeof(struct timespec));
   return *ret ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "out of memory for an event");
 }
 
-static void host_event_destroy(tile_device *d, void *event) {
+static void cpu_event_destroy(tile_device *d, void *event) {
   (void)d;
   free(event);
 }
 
-static tile_status host_event_record(tile_device *d, void *event, void *stream) {
+static tile_status cpu_event_record(tile_device *d, void *event, void *stream) {
   (void)d;
   (void)stream;
   clock_gettime(CLOCK_MONOTONIC, event);
   return TILE_OK;
 }
 
-static tile_status host_event_elapsed(tile_device *d, void *start, void *stop, float *ret_ms) {
+static tile_status cpu_event_elapsed(tile_device *d, void *start, void *stop, float *ret_ms) {
   (void)d;
   const struct timespec *a = start, *b = stop;
   double seconds = (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
@@ -209,7 +209,7 @@ static tile_status host_event_elapsed(tile_device *d, void *start, void *stop, f
 // ---- opening, properties ----
 
 static void processor_name(char *name, size_t size) {
-  snprintf(name, size, "host processor");
+  snprintf(name, size, "cpu processor");
   FILE *f = fopen("/proc/cpuinfo", "re");
   if (!f)
     return;
@@ -225,9 +225,9 @@ static void processor_name(char *name, size_t size) {
   fclose(f);
 }
 
-// TILE_HOST_THREADS bounds the workers; 0 means one a core.
+// TILE_CPU_THREADS bounds the workers; 0 means one a core.
 static unsigned worker_threads(void) {
-  const char *text = getenv("TILE_HOST_THREADS");
+  const char *text = getenv("TILE_CPU_THREADS");
   long asked = text ? strtol(text, NULL, 10) : 0;
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   if (asked > 0 && asked <= 4096)
@@ -235,14 +235,14 @@ static unsigned worker_threads(void) {
   return cores > 0 ? (unsigned)cores : 1;
 }
 
-static tile_status host_properties(tile_device *base, tile_device_properties *ret) {
-  struct host_device *d = host_of(base);
+static tile_status cpu_properties(tile_device *base, tile_device_properties *ret) {
+  struct cpu_device *d = cpu_of(base);
   processor_name(ret->name, sizeof ret->name);
   memcpy(ret->target, base->target, sizeof ret->target);
-  ret->is_host = 1;
+  ret->is_cpu = 1;
   ret->multiprocessors = (int)d->thread_count;
   ret->memory = d->memory;
-  ret->shared_limit = HOST_SHARED_LIMIT;
+  ret->shared_limit = CPU_SHARED_LIMIT;
 #if defined(_SC_LEVEL2_CACHE_SIZE)
   long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
   ret->l2_bytes = l2 > 0 ? (size_t)l2 : 0;
@@ -250,11 +250,11 @@ static tile_status host_properties(tile_device *base, tile_device_properties *re
   return TILE_OK;
 }
 
-static void host_close(tile_device *base) {
-  struct host_device *d = host_of(base);
+static void cpu_close(tile_device *base) {
+  struct cpu_device *d = cpu_of(base);
   if (d->pool_process == (long)getpid())
     thread_pool_destroy(d->pool);
-  host_workers_free(d);
+  cpu_workers_free(d);
   arena_destroy(d->report_arena);
   for (size_t i = 0; i < d->buffer_count; i++)
     buffer_free(&d->buffers[i]);
@@ -264,33 +264,33 @@ static void host_close(tile_device *base) {
   free(d);
 }
 
-static const struct device_ops host_ops = {
-    .close = host_close,
-    .properties = host_properties,
-    .alloc = host_alloc,
-    .release = host_release,
-    .range = host_range,
-    .stream_create = host_stream_create,
-    .stream_destroy = host_stream_destroy,
-    .stream_wait = host_stream_wait,
-    .event_create = host_event_create,
-    .event_destroy = host_event_destroy,
-    .event_record = host_event_record,
-    .event_elapsed = host_event_elapsed,
-    .copy = host_copy,
-    .fill = host_fill,
-    .launch = host_launch_run,
-    .violations = host_violations,
-    .set_print = host_set_print,
+static const struct device_ops cpu_ops = {
+    .close = cpu_close,
+    .properties = cpu_properties,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .range = cpu_range,
+    .stream_create = cpu_stream_create,
+    .stream_destroy = cpu_stream_destroy,
+    .stream_wait = cpu_stream_wait,
+    .event_create = cpu_event_create,
+    .event_destroy = cpu_event_destroy,
+    .event_record = cpu_event_record,
+    .event_elapsed = cpu_event_elapsed,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
+    .launch = cpu_launch_run,
+    .violations = cpu_violations,
+    .set_print = cpu_set_print,
 };
 
-tile_status host_device_open(tile_device **ret) {
-  struct host_device *d = memory_zeroed(1, sizeof *d);
+tile_status cpu_device_open(tile_device **ret) {
+  struct cpu_device *d = memory_zeroed(1, sizeof *d);
   if (!d)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a device");
-  d->base.ops = &host_ops;
-  d->base.is_host = true;
-  snprintf(d->base.target, sizeof d->base.target, "host");
+  d->base.ops = &cpu_ops;
+  d->base.is_cpu = true;
+  snprintf(d->base.target, sizeof d->base.target, "cpu");
   pthread_mutex_init(&d->lock, NULL);
   pthread_mutex_init(&d->print_lock, NULL);
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

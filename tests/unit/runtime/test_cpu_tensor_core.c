@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions of the host executor. Fragments are made here element by element after the
+// Matrix instructions of the CPU executor. Fragments are made here element by element after the
 // formulas of the PTX ISA (lane `l` has groupID g = l / 4 and threadID_in_group t = l % 4), results
 // are compared with naive products.
 #include "base/mma.h"
@@ -12,11 +12,11 @@
 
 static tile_device *device;
 
-static void open_host(void) {
-  setenv("TILE_HOST_THREADS", "2", 1);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+static void open_cpu(void) {
+  setenv("TILE_CPU_THREADS", "2", 1);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
 }
-static void close_host(void) { tile_device_close(device); }
+static void close_cpu(void) { tile_device_close(device); }
 
 // ---- fragments ----
 
@@ -81,7 +81,7 @@ struct product {
   double a[16][32], b[32][8], c[16][8], d[16][8];
 };
 
-static void multiply(struct host_thread *t, void *const *args) {
+static void multiply(struct cpu_thread *t, void *const *args) {
   struct product *p = *(struct product *const *)args[0];
   const struct form *f = p->form;
   unsigned lane = (unsigned)t->thread_id % 32, g = lane / 4, i4 = lane % 4;
@@ -98,18 +98,18 @@ static void multiply(struct host_thread *t, void *const *args) {
     struct at at = c_of(g, i4, i);
     dtype_store(f->c, (char *)c + i * dtype_bytes(f->c), p->c[at.row][at.col]);
   }
-  tile_host_mma(t, f->id, a, b, c, c, NULL);
+  tile_cpu_mma(t, f->id, a, b, c, c, NULL);
   for (unsigned i = 0; i < f->c_elements && t->thread_id < 32; i++) {
     struct at at = c_of(g, i4, i);
     p->d[at.row][at.col] = dtype_load(f->c, (char *)c + i * dtype_bytes(f->c));
   }
 }
 
-static tile_status launch(host_kernel_fn fn, unsigned warps, void *const *values, bool check) {
+static tile_status launch(cpu_kernel_fn fn, unsigned warps, void *const *values, bool check) {
   struct kernel_info info = {
-      .name = "multiply", .target = "host", .num_warps = warps, .uses_collectives = true};
+      .name = "multiply", .target = "cpu", .num_warps = warps, .uses_collectives = true};
   struct module *m = NULL;
-  ck_assert_int_eq(module_from_host(device, fn, &info, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
   tile_status s = module_launch(m, NULL, (tile_grid){1, 1, 1}, values, check);
   module_destroy(m);
   return s;
@@ -222,31 +222,30 @@ END_TEST
 
 // ---- who must come ----
 
-static void words_of_some(struct host_thread *t, void *const *args) {
+static void words_of_some(struct cpu_thread *t, void *const *args) {
   (void)args;
   uint32_t words[16] = {0};
   if (t->thread_id % 32 != 9)
-    tile_host_mma(t, MMA_F16_F32, words, words, words, words, NULL);
+    tile_cpu_mma(t, MMA_F16_F32, words, words, words, words, NULL);
 }
 
-static void words_against_shuffle(struct host_thread *t, void *const *args) {
+static void words_against_shuffle(struct cpu_thread *t, void *const *args) {
   (void)args;
   uint32_t words[16] = {0};
   if (t->thread_id % 32 >= 3)
-    tile_host_mma(t, MMA_F16_F32, words, words, words, words, NULL);
+    tile_cpu_mma(t, MMA_F16_F32, words, words, words, words, NULL);
   else
-    tile_host_shuffle(t, 1, 0, NULL);
+    tile_cpu_shuffle(t, 1, 0, NULL);
 }
 
-static void words_in_branches(struct host_thread *t, void *const *args) {
-  static const struct host_place here = {"dot.tile", 3, 1}, there = {"dot.tile", 4, 1};
+static void words_in_branches(struct cpu_thread *t, void *const *args) {
+  static const struct cpu_location here = {"dot.tile", 3, 1}, there = {"dot.tile", 4, 1};
   (void)args;
   uint32_t words[16] = {0};
-  tile_host_mma(t, MMA_F16_F32, words, words, words, words,
-                t->thread_id % 32 == 5 ? &there : &here);
+  tile_cpu_mma(t, MMA_F16_F32, words, words, words, words, t->thread_id % 32 == 5 ? &there : &here);
 }
 
-static void expect(host_kernel_fn fn, bool check, tile_status status, const char *text) {
+static void expect(cpu_kernel_fn fn, bool check, tile_status status, const char *text) {
   ck_assert_int_eq(launch(fn, 1, NULL, check), status);
   ck_assert_msg(strstr(tile_error_message(), text), "%s", tile_error_message());
 }
@@ -261,10 +260,10 @@ START_TEST(all_lanes_must_come) {
 }
 END_TEST
 
-Suite *suite_host_tensor_core(void) {
-  Suite *s = suite_create("host tensor core");
+Suite *suite_cpu_tensor_core(void) {
+  Suite *s = suite_create("cpu tensor core");
   TCase *t = tcase_create("products");
-  tcase_add_checked_fixture(t, open_host, close_host);
+  tcase_add_checked_fixture(t, open_cpu, close_cpu);
   tcase_add_loop_test(t, every_instruction, 0, COUNT_OF(forms));
   tcase_add_test(t, rounding);
   tcase_add_test(t, special_values);

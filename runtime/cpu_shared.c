@@ -7,10 +7,10 @@
 // Bytes that an asynchronous copy fills are under way from its issue until its thread waited for
 // it: nobody may touch them. Then they count as written by that thread, at the wait.
 //
-// TILE_HOST_NO_BARRIERS=1 judges as if there were no barriers, which shows that the checker would
+// TILE_CPU_NO_BARRIERS=1 judges as if there were no barriers, which shows that the checker would
 // find one that is missing.
 #include "base/memory.h"
-#include "runtime/host_device.h"
+#include "runtime/cpu_device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 // What is known about one byte. Epochs count through all CTAs of a worker, so that what an earlier
 // CTA did is recognised as old and nothing is cleared in between.
 struct shared_byte {
-  const struct host_place *write_place, *read_place;
+  const struct cpu_location *write_location, *read_location;
   uint32_t write_epoch, read_epoch; // 0: never
   // Two threads of the epoch, which is enough to know one that is not the present one: of atomic
   // operations and of reads several follow each other. The same thread twice while there is one.
@@ -35,10 +35,10 @@ struct second_write {
   uint32_t bytes; // 0: none
   const unsigned char *addr;
   unsigned char before[WRITE_MAX];
-  struct host_violation race; // if the bytes change
+  struct cpu_violation race; // if the bytes change
 };
 
-struct host_shadow {
+struct cpu_shadow {
   size_t size;
   uint32_t epoch, first_epoch; // now; of the CTA
   bool ignores_barriers;
@@ -46,32 +46,32 @@ struct host_shadow {
   struct shared_byte bytes[];
 };
 
-bool host_shadow_reserve(struct host_worker *w, size_t bytes) {
+bool cpu_shadow_reserve(struct cpu_worker *w, size_t bytes) {
   if (w->shadow && w->shadow->size >= bytes)
     return true;
-  host_shadow_free(w->shadow);
-  struct host_shadow *s = memory_zeroed(1, sizeof *s + bytes * sizeof s->bytes[0]);
+  cpu_shadow_free(w->shadow);
+  struct cpu_shadow *s = memory_zeroed(1, sizeof *s + bytes * sizeof s->bytes[0]);
   w->shadow = s;
   if (!s)
     return false;
-  const char *text = getenv("TILE_HOST_NO_BARRIERS");
+  const char *text = getenv("TILE_CPU_NO_BARRIERS");
   s->ignores_barriers = text && strcmp(text, "1") == 0;
   s->size = bytes;
   return true;
 }
 
-void host_shadow_free(struct host_shadow *s) { free(s); }
+void cpu_shadow_free(struct cpu_shadow *s) { free(s); }
 
 // The second write has happened by now.
-static void apply_writes(struct host_cta *cta) {
+static void apply_writes(struct cpu_cta *cta) {
   struct second_write *w = &cta->worker->shadow->second;
   if (w->bytes && memcmp(w->before, w->addr, w->bytes) != 0)
-    host_check_record(cta->launch, &w->race);
+    cpu_check_record(cta->launch, &w->race);
   w->bytes = 0;
 }
 
-void host_shadow_begin_cta(struct host_cta *cta) {
-  struct host_shadow *s = cta->worker->shadow;
+void cpu_shadow_begin_cta(struct cpu_cta *cta) {
+  struct cpu_shadow *s = cta->worker->shadow;
   if (s->epoch > UINT32_MAX / 2) {
     memset(s->bytes, 0, s->size * sizeof s->bytes[0]);
     s->epoch = 0;
@@ -80,125 +80,125 @@ void host_shadow_begin_cta(struct host_cta *cta) {
   s->first_epoch = ++s->epoch;
 }
 
-void host_shadow_barrier(struct host_cta *cta) {
-  struct host_shadow *s = cta->worker->shadow;
+void cpu_shadow_barrier(struct cpu_cta *cta) {
+  struct cpu_shadow *s = cta->worker->shadow;
   apply_writes(cta);
   if (!s->ignores_barriers)
     s->epoch++;
 }
 
-static bool is_copying(const struct host_shadow *s, const struct shared_byte *b) {
+static bool is_copying(const struct cpu_shadow *s, const struct shared_byte *b) {
   return b->copying && b->write_epoch >= s->first_epoch;
 }
 
 // ---- one access ----
 
 struct access {
-  struct host_thread *t;
-  const struct host_place *place;
+  struct cpu_thread *t;
+  const struct cpu_location *location;
   uint16_t thread;
-  enum host_access how;
-  bool raced, unwritten, early; // one finding of a kind an access
+  enum cpu_access how;
+  bool raced, unwritten, early; // one violation of a kind an access
   size_t rewrites, rewritten;   // bytes [rewrites, rewritten) that another thread wrote
-  struct host_violation rewrite;
+  struct cpu_violation rewrite;
 };
 
-static void set_place(struct host_place *ret, const struct host_place *place) {
-  *ret = place ? *place : (struct host_place){0};
+static void set_location(struct cpu_location *ret, const struct cpu_location *location) {
+  *ret = location ? *location : (struct cpu_location){0};
 }
 
-static struct host_violation race_of(const struct access *a, size_t offset, uint16_t other,
-                                     enum host_access other_access,
-                                     const struct host_place *other_place) {
-  struct host_violation v = host_check_finding(a->t, HOST_SHARED_RACE, a->place);
+static struct cpu_violation race_of(const struct access *a, size_t offset, uint16_t other,
+                                    enum cpu_access other_access,
+                                    const struct cpu_location *other_location) {
+  struct cpu_violation v = cpu_check_violation(a->t, CPU_SHARED_RACE, a->location);
   v.access = a->how;
   v.element = (int64_t)offset;
   v.other_thread = other;
   v.other_access = other_access;
-  set_place(&v.other_place, other_place);
+  set_location(&v.other_location, other_location);
   return v;
 }
 
 // A write that follows another thread's write waits for `apply_writes`; every other pair is a race
 // now.
-static void against_writer(struct access *a, const struct host_shadow *s, size_t offset) {
+static void against_writer(struct access *a, const struct cpu_shadow *s, size_t offset) {
   const struct shared_byte *b = &s->bytes[offset];
   uint16_t writer = b->writers_0 != a->thread ? b->writers_0 : b->writers_1;
   if (b->write_epoch != s->epoch || writer == a->thread || a->raced)
     return;
-  enum host_access other = (enum host_access)b->write_access;
-  if (a->how == HOST_ATOMIC && other == HOST_ATOMIC)
+  enum cpu_access other = (enum cpu_access)b->write_access;
+  if (a->how == CPU_ATOMIC && other == CPU_ATOMIC)
     return;
-  bool both_store = a->how == HOST_STORE && other == HOST_STORE;
+  bool both_store = a->how == CPU_STORE && other == CPU_STORE;
   if (both_store && a->rewritten) {
     a->rewritten = offset + 1;
     return;
   }
-  struct host_violation v = race_of(a, offset, writer, other, b->write_place);
+  struct cpu_violation v = race_of(a, offset, writer, other, b->write_location);
   if (both_store) {
     a->rewrites = offset;
     a->rewritten = offset + 1;
     a->rewrite = v;
     return;
   }
-  host_check_record(a->t->cta->launch, &v);
+  cpu_check_record(a->t->cta->launch, &v);
   a->raced = true;
 }
 
-static void against_readers(struct access *a, const struct host_shadow *s, size_t offset) {
+static void against_readers(struct access *a, const struct cpu_shadow *s, size_t offset) {
   const struct shared_byte *b = &s->bytes[offset];
   uint16_t reader = b->readers_0 != a->thread ? b->readers_0 : b->readers_1;
-  if (a->how == HOST_LOAD || b->read_epoch != s->epoch || reader == a->thread || a->raced)
+  if (a->how == CPU_LOAD || b->read_epoch != s->epoch || reader == a->thread || a->raced)
     return;
-  struct host_violation v = race_of(a, offset, reader, HOST_LOAD, b->read_place);
-  host_check_record(a->t->cta->launch, &v);
+  struct cpu_violation v = race_of(a, offset, reader, CPU_LOAD, b->read_location);
+  cpu_check_record(a->t->cta->launch, &v);
   a->raced = true;
 }
 
 // False when a copy to the byte is under way: there is nothing more to say then.
-static bool against_copies(struct access *a, const struct host_shadow *s, size_t offset) {
+static bool against_copies(struct access *a, const struct cpu_shadow *s, size_t offset) {
   const struct shared_byte *b = &s->bytes[offset];
   if (!is_copying(s, b))
     return true;
   if (a->early)
     return false;
-  struct host_violation v = race_of(a, offset, b->copier, HOST_COPY, b->write_place);
-  v.kind = HOST_SHARED_COPYING;
-  host_check_record(a->t->cta->launch, &v);
+  struct cpu_violation v = race_of(a, offset, b->copier, CPU_COPY, b->write_location);
+  v.kind = CPU_SHARED_COPYING;
+  cpu_check_record(a->t->cta->launch, &v);
   a->early = true;
   return false;
 }
 
-static void against_poison(struct access *a, const struct host_shadow *s, size_t offset) {
-  bool writes = a->how == HOST_STORE || a->how == HOST_COPY;
+static void against_poison(struct access *a, const struct cpu_shadow *s, size_t offset) {
+  bool writes = a->how == CPU_STORE || a->how == CPU_COPY;
   if (writes || s->bytes[offset].write_epoch >= s->first_epoch || a->unwritten)
     return;
-  struct host_violation v = host_check_finding(a->t, HOST_SHARED_UNWRITTEN, a->place);
+  struct cpu_violation v = cpu_check_violation(a->t, CPU_SHARED_UNWRITTEN, a->location);
   v.access = a->how;
   v.element = (int64_t)offset;
-  host_check_record(a->t->cta->launch, &v);
+  cpu_check_record(a->t->cta->launch, &v);
   a->unwritten = true;
 }
 
-static void note_write(const struct access *a, const struct host_shadow *s, struct shared_byte *b) {
-  b->copying = a->how == HOST_COPY || is_copying(s, b);
-  if (a->how == HOST_COPY)
+static void note_write(const struct access *a, const struct cpu_shadow *s, struct shared_byte *b) {
+  b->copying = a->how == CPU_COPY || is_copying(s, b);
+  if (a->how == CPU_COPY)
     b->copier = a->thread;
-  bool joins = a->how == HOST_ATOMIC && b->write_access == HOST_ATOMIC &&
+  bool joins = a->how == CPU_ATOMIC && b->write_access == CPU_ATOMIC &&
                b->write_epoch == s->epoch && b->writers_0 != a->thread;
   if (!joins)
     b->writers_0 = a->thread;
   b->writers_1 = a->thread;
   b->write_epoch = s->epoch;
   b->write_access = (unsigned)a->how & 3;
-  b->write_place = a->place;
+  b->write_location = a->location;
 }
 
-static void note_read(const struct access *a, const struct host_shadow *s, struct shared_byte *b) {
+static void note_read(const struct access *a, const struct cpu_shadow *s, struct shared_byte *b) {
   if (b->read_epoch != s->epoch) {
     b->readers_0 = a->thread;
     b->read_epoch = s->epoch;
-    b->read_place = a->place;
+    b->read_location = a->location;
   } else if (b->readers_0 == a->thread) {
     return;
   }
@@ -206,12 +206,12 @@ static void note_read(const struct access *a, const struct host_shadow *s, struc
 }
 
 static _Noreturn void outside(struct access *a, int64_t offset, uint64_t size) {
-  struct host_violation v = host_check_finding(a->t, HOST_SHARED_OUTSIDE, a->place);
+  struct cpu_violation v = cpu_check_violation(a->t, CPU_SHARED_OUTSIDE, a->location);
   v.access = a->how;
   v.element = offset;
   v.elements = size;
-  host_check_record(a->t->cta->launch, &v);
-  host_cta_stop(a->t);
+  cpu_check_record(a->t->cta->launch, &v);
+  cpu_cta_stop(a->t);
 }
 
 static void expect_rewrite(const struct access *a, struct second_write *ret) {
@@ -222,19 +222,19 @@ static void expect_rewrite(const struct access *a, struct second_write *ret) {
   ret->race = a->rewrite;
 }
 
-void tile_host_shared_check(struct host_thread *t, const struct host_place *place, const void *addr,
-                            uint32_t bytes, int32_t access) {
-  struct host_cta *cta = t->cta;
-  const struct host_launch *l = cta->launch;
+void tile_cpu_shared_check(struct cpu_thread *t, const struct cpu_location *location,
+                           const void *addr, uint32_t bytes, int32_t access) {
+  struct cpu_cta *cta = t->cta;
+  const struct cpu_launch *l = cta->launch;
   if (!l->check || bytes == 0)
     return;
   struct access a = {.t = t,
-                     .place = place,
+                     .location = location,
                      .thread = (uint16_t)(t->thread_id & 1023),
-                     .how = (enum host_access)access};
+                     .how = (enum cpu_access)access};
   uint64_t size = l->module->info->shared_bytes;
   int64_t offset = (int64_t)((uintptr_t)addr - (uintptr_t)t->shared);
-  struct host_shadow *s = cta->worker->shadow;
+  struct cpu_shadow *s = cta->worker->shadow;
   if (size)
     apply_writes(cta);
   if (offset < 0 || (uint64_t)offset > size || bytes > size - (uint64_t)offset)
@@ -245,7 +245,7 @@ void tile_host_shared_check(struct host_thread *t, const struct host_place *plac
       against_readers(&a, s, i);
       against_poison(&a, s, i);
     }
-    if (a.how == HOST_LOAD)
+    if (a.how == CPU_LOAD)
       note_read(&a, s, &s->bytes[i]);
     else
       note_write(&a, s, &s->bytes[i]);
@@ -254,9 +254,9 @@ void tile_host_shared_check(struct host_thread *t, const struct host_place *plac
     expect_rewrite(&a, &s->second);
 }
 
-void host_shadow_arrival(struct host_thread *t, const struct host_place *place, const void *to,
-                         uint32_t bytes) {
-  struct host_shadow *s = t->cta->worker->shadow;
+void cpu_shadow_arrival(struct cpu_thread *t, const struct cpu_location *location, const void *to,
+                        uint32_t bytes) {
+  struct cpu_shadow *s = t->cta->worker->shadow;
   size_t offset = (size_t)((uintptr_t)to - (uintptr_t)t->shared);
   uint16_t thread = (uint16_t)(t->thread_id & 1023);
   apply_writes(t->cta);
@@ -265,7 +265,7 @@ void host_shadow_arrival(struct host_thread *t, const struct host_place *place, 
     b->copying = b->copying && b->copier != thread;
     b->writers_0 = b->writers_1 = thread;
     b->write_epoch = s->epoch;
-    b->write_access = HOST_COPY;
-    b->write_place = place;
+    b->write_access = CPU_COPY;
+    b->write_location = location;
   }
 }

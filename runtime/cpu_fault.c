@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses of kernels that the processor refuses: a handler of SIGSEGV and SIGBUS, there only while
-// launches of host devices run, ends the CTA whose thread made one, and the launch ends with an
+// launches of CPU devices run, ends the CTA whose thread made one, and the launch ends with an
 // error. Faults of other threads, and of this one outside of kernels, go to the handler that was
 // there before.
 #define _GNU_SOURCE // REG_ERR
-#include "runtime/host_fault.h"
+#include "runtime/cpu_fault.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +19,7 @@ static struct sigaction previous[COUNT_OF(numbers)]; // written before the handl
 // Values of a thread. A handler may not allocate, as _Thread_local does in a library that is loaded
 // late: these are keys, which glibc keeps in the thread's descriptor.
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t current;    // struct host_fault *
+static pthread_key_t current;    // struct cpu_fault *
 static pthread_key_t passing_on; // not NULL while the handler from before runs
 static bool has_keys;
 
@@ -27,7 +27,7 @@ static void make_keys(void) {
   has_keys = pthread_key_create(&current, NULL) == 0 && pthread_key_create(&passing_on, NULL) == 0;
 }
 
-static enum host_fault_kind kind_of(const void *context) {
+static enum cpu_fault_kind kind_of(const void *context) {
 #if defined(__x86_64__) && defined(__linux__)
   const ucontext_t *c = context;
   return c->uc_mcontext.gregs[REG_ERR] & 2 ? FAULT_WRITES : FAULT_READS;
@@ -66,7 +66,7 @@ static void pass_on(int number, siginfo_t *info, void *context) {
 }
 
 static void on_fault(int number, siginfo_t *info, void *context) {
-  struct host_fault *f = pthread_getspecific(current);
+  struct cpu_fault *f = pthread_getspecific(current);
   if (!f || !f->leave || info->si_code <= 0) {
     pass_on(number, info, context);
     return;
@@ -78,7 +78,7 @@ static void on_fault(int number, siginfo_t *info, void *context) {
   siglongjmp(*leave, 1);
 }
 
-void host_fault_install(void) {
+void cpu_fault_install(void) {
   pthread_once(&once, make_keys);
   pthread_mutex_lock(&lock);
   for (size_t i = 0; has_keys && users == 0 && i < COUNT_OF(numbers); i++) {
@@ -96,7 +96,7 @@ void host_fault_install(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void host_fault_remove(void) {
+void cpu_fault_remove(void) {
   pthread_mutex_lock(&lock);
   users--;
   for (size_t i = 0; users == 0 && i < COUNT_OF(numbers); i++) {
@@ -108,7 +108,7 @@ void host_fault_remove(void) {
   pthread_mutex_unlock(&lock);
 }
 
-void host_fault_catch(struct host_fault *f) {
+void cpu_fault_catch(struct cpu_fault *f) {
   if (has_keys)
     pthread_setspecific(current, f);
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU as a GPU: the same kernel, one call a CUDA thread (base/host_abi.h). Predicated accesses
+// The CPU as a GPU: the same kernel, one call a CUDA thread (base/cpu_abi.h). Predicated accesses
 // are branches; collectives and everything that reports call the executor.
-#include "lowering/targets/host.h"
+#include "lowering/targets/cpu.h"
 
-#include "base/host_abi.h"
+#include "base/cpu_abi.h"
 #include "base/vec.h"
 #include "lowering/analysis/provenance.h"
 #include "lowering/llvm/emit.h"
-#include "lowering/targets/host_matrices.h"
+#include "lowering/targets/cpu_matrices.h"
 
 // ---- the kernel ----
 
 static LLVMValueRef thread_field(struct emitter *e, LLVMBuilderRef b, size_t offset,
                                  LLVMTypeRef type) {
   LLVMValueRef at = LLVMConstInt(e->i64, offset, false);
-  return LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, e->i8, e->host_thread, &at, 1, ""), "");
+  return LLVMBuildLoad2(b, type, LLVMBuildGEP2(b, e->i8, e->cpu_thread, &at, 1, ""), "");
 }
 
 // What does not change during the call is read in the entry block.
@@ -23,7 +23,7 @@ static LLVMValueRef fixed_field(struct emitter *e, size_t offset) {
 }
 
 static void set_thread(struct emitter *e) {
-  e->thread_id = thread_field(e, e->b, offsetof(struct host_thread, thread_id), e->i32);
+  e->thread_id = thread_field(e, e->b, offsetof(struct cpu_thread, thread_id), e->i32);
   e->lane = LLVMBuildAnd(e->b, e->thread_id, const_i32(e, 31), "lane");
   e->warp = LLVMBuildLShr(e->b, e->thread_id, const_i32(e, LANE_BITS), "warp");
 }
@@ -33,7 +33,7 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
   LLVMTypeRef types[] = {e->generic_ptr, e->generic_ptr};
   LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(e->llvm), types, 2, false);
   e->function = LLVMAddFunction(e->module, info->name, type);
-  e->host_thread = LLVMGetParam(e->function, 0);
+  e->cpu_thread = LLVMGetParam(e->function, 0);
   LLVMPositionBuilderAtEnd(e->b, LLVMAppendBasicBlockInContext(e->llvm, e->function, "entry"));
   for (uint32_t i = 0; i < info->param_count; i++) {
     const struct kernel_param *p = &info->params[i];
@@ -50,27 +50,27 @@ static void begin_kernel(struct emitter *e, LLVMValueRef *ret_args) {
 }
 
 static void begin_function(struct emitter *e) {
-  e->host_thread = LLVMGetParam(e->function, 0);
+  e->cpu_thread = LLVMGetParam(e->function, 0);
   set_thread(e);
 }
 
 static LLVMValueRef program_id(struct emitter *e, int axis) {
-  return fixed_field(e, offsetof(struct host_thread, program_id) + 4 * (size_t)axis);
+  return fixed_field(e, offsetof(struct cpu_thread, program_id) + 4 * (size_t)axis);
 }
 
 static LLVMValueRef num_programs(struct emitter *e, int axis) {
-  return fixed_field(e, offsetof(struct host_thread, num_programs) + 4 * (size_t)axis);
+  return fixed_field(e, offsetof(struct cpu_thread, num_programs) + 4 * (size_t)axis);
 }
 
 static LLVMValueRef shared_base(struct emitter *e) {
-  return thread_field(e, e->entry, offsetof(struct host_thread, shared), e->generic_ptr);
+  return thread_field(e, e->entry, offsetof(struct cpu_thread, shared), e->generic_ptr);
 }
 
 // ---- source locations ----
 
-struct host_locations {
+struct cpu_locations {
   LLVMTypeRef row;
-  LLVMValueRef table; // stands in for NAME__places until its length is known
+  LLVMValueRef table; // stands in for NAME__locations until its length is known
   VEC(LLVMValueRef) rows;
 };
 
@@ -79,12 +79,12 @@ static LLVMTypeRef location_type(struct emitter *e) {
   return LLVMStructTypeInContext(e->llvm, members, 3, false);
 }
 
-static struct host_locations *locations(struct emitter *e) {
+static struct cpu_locations *locations(struct emitter *e) {
   if (!e->locations) {
-    e->locations = arena_new(e->arena, struct host_locations);
+    e->locations = arena_new(e->arena, struct cpu_locations);
     e->locations->row = location_type(e);
     e->locations->table =
-        LLVMAddGlobal(e->module, LLVMArrayType2(e->locations->row, 0), "places_to_come");
+        LLVMAddGlobal(e->module, LLVMArrayType2(e->locations->row, 0), "locations_to_come");
   }
   return e->locations;
 }
@@ -103,7 +103,7 @@ static struct source_location own_location(struct emitter *e, MlirOperation op) 
 }
 
 static LLVMValueRef location_pointer(struct emitter *e, MlirOperation op) {
-  struct host_locations *p = locations(e);
+  struct cpu_locations *p = locations(e);
   struct source_location at = own_location(e, op);
   LLVMValueRef members[] = {at.file ? text_pointer(e, at.file) : LLVMConstNull(e->generic_ptr),
                             const_i32(e, at.line), const_i32(e, at.col)};
@@ -117,13 +117,13 @@ static LLVMValueRef location_pointer(struct emitter *e, MlirOperation op) {
   return LLVMConstGEP2(p->row, p->table, &index, 1);
 }
 
-LLVMValueRef host_checked_location(struct emitter *e) {
+LLVMValueRef cpu_checked_location(struct emitter *e) {
   return e->check ? location_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
 }
 
 static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
-  LLVMValueRef args[] = {e->host_thread, value, lane, host_checked_location(e)};
-  return call_routine(e, "tile_host_shuffle", e->i32, 4, args);
+  LLVMValueRef args[] = {e->cpu_thread, value, lane, cpu_checked_location(e)};
+  return call_routine(e, "tile_cpu_shuffle", e->i32, 4, args);
 }
 
 static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t mask) {
@@ -131,32 +131,32 @@ static LLVMValueRef shuffle_xor(struct emitter *e, LLVMValueRef value, uint32_t 
 }
 
 static void barrier(struct emitter *e) {
-  LLVMValueRef args[] = {e->host_thread, host_checked_location(e)};
-  call_routine(e, "tile_host_barrier", LLVMVoidTypeInContext(e->llvm), 2, args);
+  LLVMValueRef args[] = {e->cpu_thread, cpu_checked_location(e)};
+  call_routine(e, "tile_cpu_barrier", LLVMVoidTypeInContext(e->llvm), 2, args);
 }
 
 static void shared_check(struct emitter *e, LLVMValueRef ptr, unsigned bytes, bool is_write) {
-  LLVMValueRef args[] = {e->host_thread, host_checked_location(e), ptr, const_i32(e, bytes),
-                         const_i32(e, is_write ? HOST_STORE : HOST_LOAD)};
-  call_routine(e, "tile_host_shared_check", LLVMVoidTypeInContext(e->llvm), 5, args);
+  LLVMValueRef args[] = {e->cpu_thread, cpu_checked_location(e), ptr, const_i32(e, bytes),
+                         const_i32(e, is_write ? CPU_STORE : CPU_LOAD)};
+  call_routine(e, "tile_cpu_shared_check", LLVMVoidTypeInContext(e->llvm), 5, args);
 }
 
 static void mma(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret) {
-  host_mma(e, m, host_checked_location(e), ret);
+  cpu_mma(e, m, cpu_checked_location(e), ret);
 }
 
 static void end_kernel(struct emitter *e) {
-  struct host_locations *p = e->locations;
+  struct cpu_locations *p = e->locations;
   size_t count = p ? p->rows.len : 0;
   LLVMTypeRef row = location_type(e);
   const char *name = e->info->name;
   if (e->check || count) {
     LLVMValueRef table = LLVMAddGlobal(e->module, LLVMArrayType2(row, count),
-                                       arena_printf(e->arena, "%s__places", name));
+                                       arena_printf(e->arena, "%s__locations", name));
     LLVMSetInitializer(table, LLVMConstArray2(row, p ? p->rows.at : NULL, count));
     LLVMSetGlobalConstant(table, true);
     LLVMValueRef length =
-        LLVMAddGlobal(e->module, e->i32, arena_printf(e->arena, "%s__place_count", name));
+        LLVMAddGlobal(e->module, e->i32, arena_printf(e->arena, "%s__location_count", name));
     LLVMSetInitializer(length, const_i32(e, (uint32_t)count));
     LLVMSetGlobalConstant(length, true);
     if (p) {
@@ -168,23 +168,23 @@ static void end_kernel(struct emitter *e) {
 
 // ---- accesses ----
 
-// Buffers on the host need not have the alignment that the kernel was promised: vector accesses are
+// Buffers on the CPU need not have the alignment that the kernel was promised: vector accesses are
 // unaligned ones, which cost nothing on today's CPUs.
 
-int host_param_of(struct emitter *e, const struct access *a) {
+int cpu_param_of(struct emitter *e, const struct access *a) {
   // Only the kernel's own parameters have numbers.
   bool in_kernel = mlirOperationEqual(e->func, e->kernel);
   return in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
 }
 
-static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum host_access kind) {
-  LLVMValueRef args[] = {e->host_thread,
+static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum cpu_access kind) {
+  LLVMValueRef args[] = {e->cpu_thread,
                          location_pointer(e, a->op),
-                         const_i32(e, (uint32_t)host_param_of(e, a)),
+                         const_i32(e, (uint32_t)cpu_param_of(e, a)),
                          a->ptr,
                          const_i32(e, a->count * a->word_bits / 8),
                          const_i32(e, kind)};
-  LLVMValueRef ok = call_routine(e, "tile_host_check", e->i8, 6, args);
+  LLVMValueRef ok = call_routine(e, "tile_cpu_check", e->i8, 6, args);
   return LLVMBuildICmp(e->b, LLVMIntNE, ok, const_int(e->i8, 0), "");
 }
 
@@ -194,8 +194,7 @@ struct guards {
   struct branch at[2];
 };
 
-static struct guards guards_begin(struct emitter *e, const struct access *a,
-                                  enum host_access kind) {
+static struct guards guards_begin(struct emitter *e, const struct access *a, enum cpu_access kind) {
   struct guards g = {0};
   if (a->pred)
     g.at[g.count++] = branch_begin(e, a->pred);
@@ -228,7 +227,7 @@ static void load(struct emitter *e, const struct access *a, const LLVMValueRef *
                  LLVMValueRef *ret) {
   LLVMTypeRef type = words_type(e, a->count, a->word_bits);
   LLVMValueRef otherwise = other ? join_words(e, a->count, other) : LLVMConstNull(type);
-  struct guards g = guards_begin(e, a, HOST_LOAD);
+  struct guards g = guards_begin(e, a, CPU_LOAD);
   LLVMValueRef v = LLVMBuildLoad2(e->b, type, a->ptr, "");
   LLVMSetAlignment(v, 1);
   LLVMSetVolatile(v, op_attr_bool(a->op, "is_volatile"));
@@ -238,7 +237,7 @@ static void load(struct emitter *e, const struct access *a, const LLVMValueRef *
 
 static void store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
   LLVMValueRef v = join_words(e, a->count, words);
-  struct guards g = guards_begin(e, a, HOST_STORE);
+  struct guards g = guards_begin(e, a, CPU_STORE);
   LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), 1);
   guards_end(e, &g, NULL, NULL);
 }
@@ -278,7 +277,7 @@ static void atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValu
   atomic_opcode(a->kind, &op);
   bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
   LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
-  struct guards g = guards_begin(e, &a->access, HOST_ATOMIC);
+  struct guards g = guards_begin(e, &a->access, CPU_ATOMIC);
   LLVMValueRef old = LLVMBuildAtomicRMW(e->b, op, a->access.ptr, operand,
                                         LLVMAtomicOrderingSequentiallyConsistent, false);
   old = guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(operand)));
@@ -287,7 +286,7 @@ static void atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValu
 
 static LLVMValueRef atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
                                LLVMValueRef value) {
-  struct guards g = guards_begin(e, a, HOST_ATOMIC);
+  struct guards g = guards_begin(e, a, CPU_ATOMIC);
   LLVMValueRef pair =
       LLVMBuildAtomicCmpXchg(e->b, a->ptr, compare, value, LLVMAtomicOrderingSequentiallyConsistent,
                              LLVMAtomicOrderingSequentiallyConsistent, false);
@@ -299,9 +298,8 @@ static LLVMValueRef atomic_cas(struct emitter *e, const struct access *a, LLVMVa
 
 // There is one multiprocessor.
 static LLVMValueRef special_register(struct emitter *e, struct str name) {
-  return str_is(name, "globaltimer")
-             ? call_routine(e, "tile_host_clock", e->i64, 1, &e->host_thread)
-             : const_i32(e, 0);
+  return str_is(name, "globaltimer") ? call_routine(e, "tile_cpu_clock", e->i64, 1, &e->cpu_thread)
+                                     : const_i32(e, 0);
 }
 
 // One launch ends before the next one begins.
@@ -350,22 +348,21 @@ static LLVMValueRef fp8_to_f16x2(struct emitter *e, LLVMValueRef pair, enum dtyp
 
 static void print(struct emitter *e, const struct print_record *p) {
   LLVMTypeRef none = LLVMVoidTypeInContext(e->llvm);
-  LLVMValueRef args[] = {e->host_thread, text_pointer(e, p->prefix), p->flat, p->value, NULL};
+  LLVMValueRef args[] = {e->cpu_thread, text_pointer(e, p->prefix), p->flat, p->value, NULL};
   if (p->is_float) {
-    call_routine(e, "tile_host_print_f64", none, 4, args);
+    call_routine(e, "tile_cpu_print_f64", none, 4, args);
     return;
   }
-  args[4] =
-      const_i32(e, (p->hex ? HOST_PRINT_HEX : 0u) | (p->is_signed ? 0u : HOST_PRINT_UNSIGNED));
-  call_routine(e, "tile_host_print_i64", none, 5, args);
+  args[4] = const_i32(e, (p->hex ? CPU_PRINT_HEX : 0u) | (p->is_signed ? 0u : CPU_PRINT_UNSIGNED));
+  call_routine(e, "tile_cpu_print_i64", none, 5, args);
 }
 
 static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
-  LLVMValueRef args[] = {e->host_thread, location_pointer(e, op), text_pointer(e, message)};
-  call_routine(e, "tile_host_assert_fail", LLVMVoidTypeInContext(e->llvm), 3, args);
+  LLVMValueRef args[] = {e->cpu_thread, location_pointer(e, op), text_pointer(e, message)};
+  call_routine(e, "tile_cpu_assert_fail", LLVMVoidTypeInContext(e->llvm), 3, args);
 }
 
-const struct target_hooks host_hooks = {
+const struct target_hooks cpu_hooks = {
     .begin_kernel = begin_kernel,
     .end_kernel = end_kernel,
     .begin_function = begin_function,
@@ -376,11 +373,11 @@ const struct target_hooks host_hooks = {
     .barrier = barrier,
     .shared_base = shared_base,
     .shared_check = shared_check,
-    .load_matrices = host_load_matrices,
-    .store_matrices = host_store_matrices,
-    .async_copy = host_async_copy,
-    .async_commit = host_async_commit,
-    .async_wait = host_async_wait,
+    .load_matrices = cpu_load_matrices,
+    .store_matrices = cpu_store_matrices,
+    .async_copy = cpu_async_copy,
+    .async_commit = cpu_async_commit,
+    .async_wait = cpu_async_wait,
     .mma = mma,
     .load = load,
     .store = store,

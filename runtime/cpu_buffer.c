@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the host device's buffers. Each lies at the end of pages of its own, with pages around
-// it that nobody may touch: an access behind its end, or far from it, faults (host_fault.c) before
+// Memory of the CPU device's buffers. Each lies at the end of pages of its own, with pages around
+// it that nobody may touch: an access behind its end, or far from it, faults (cpu_fault.c) before
 // it has written over anything that others own.
 #include "base/memory.h"
-#include "runtime/host_device.h"
+#include "runtime/cpu_device.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -21,7 +21,7 @@ static size_t whole_pages(size_t size) {
   return (size + page - 1) / page * page;
 }
 
-void *host_buffer_map(size_t size, bool *ret_guarded) {
+void *cpu_buffer_map(size_t size, bool *ret_guarded) {
   size_t pages = whole_pages(size), all = pages + 2 * GUARD;
   *ret_guarded = false;
   if (pages >= size && all > pages) {
@@ -33,10 +33,10 @@ void *host_buffer_map(size_t size, bool *ret_guarded) {
     if (p != MAP_FAILED)
       munmap(p, all);
   }
-  return memory_aligned(HOST_BUFFER_ALIGN, size); // where address space is limited
+  return memory_aligned(CPU_BUFFER_ALIGN, size); // where address space is limited
 }
 
-void host_buffer_unmap(void *p, size_t size, bool is_guarded) {
+void cpu_buffer_unmap(void *p, size_t size, bool is_guarded) {
   if (!is_guarded) {
     free(p);
     return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols that generated host code is linked against: the executor's routines, the mathematical
+// The symbols that generated CPU code is linked against: the executor's routines, the mathematical
 // functions LLVM may call for its intrinsics, memory functions, and the half-precision conversions
 // of compiler-rt for processors without instructions for them.
-#include "jit/host_symbols.h"
+#include "jit/cpu_symbols.h"
 
+#include "base/cpu_abi.h"
 #include "base/dtype.h"
-#include "base/host_abi.h"
 
 #include <math.h>
 #include <string.h>
@@ -102,13 +102,13 @@ enum {
   LIBRARY_COUNT = SYMBOLS(X),
 #undef X
 #define X(name, result, params) +1
-  ROUTINE_COUNT = HOST_ROUTINES(X)
+  ROUTINE_COUNT = CPU_ROUTINES(X)
 #undef X
 };
 
-_Static_assert(LIBRARY_COUNT + ROUTINE_COUNT <= HOST_SYMBOL_MAX, "HOST_SYMBOL_MAX is too small");
+_Static_assert(LIBRARY_COUNT + ROUTINE_COUNT <= CPU_SYMBOL_MAX, "CPU_SYMBOL_MAX is too small");
 
-size_t host_symbols(struct host_symbol ret[HOST_SYMBOL_MAX]) {
+size_t cpu_symbols(struct cpu_symbol ret[CPU_SYMBOL_MAX]) {
   size_t n = 0;
   // By way of variables: ISO C casts no function pointer to an integer.
 #define X(symbol, type, function)                                                                  \
@@ -125,7 +125,7 @@ size_t host_symbols(struct host_symbol ret[HOST_SYMBOL_MAX]) {
     ret[n].name = #symbol;                                                                         \
     memcpy(&ret[n++].address, &f, sizeof f);                                                       \
   }
-  HOST_ROUTINES(X)
+  CPU_ROUTINES(X)
 #undef X
   return n;
 }
