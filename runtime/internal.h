@@ -76,9 +76,10 @@ enum host_finding {
   HOST_SHARED_COPYING,   // shared memory touched while a copy to it by the other is under way
   HOST_MISALIGNED,       // copied from an address that is no multiple of `elements` bytes
   // Of simulated devices only:
-  HOST_UNWRITTEN, // a register or memory is used that nothing wrote: `message`
-  HOST_ILLEGAL,   // an operand that the instruction does not allow: `message`
-  HOST_ENDLESS,   // the launch ran for as many instructions as it may: `message`
+  HOST_UNWRITTEN,   // a register or memory is used that nothing wrote: `message`
+  HOST_GLOBAL_RACE, // global memory touched by both threads, nothing orders them
+  HOST_ILLEGAL,     // an operand that the instruction does not allow: `message`
+  HOST_ENDLESS,     // the launch ran for as many instructions as it may: `message`
 };
 struct host_violation { // one finding of a checked launch
   enum host_finding kind;
@@ -91,6 +92,7 @@ struct host_violation { // one finding of a checked launch
   // Of a race: who touched it before. Of a copy under way: who copies. Of a divergence: who is
   // missing, and where it waits if so.
   int32_t other_thread;
+  int32_t other_program[3]; // of a race in global memory
   enum host_access other_access;
   struct host_place other_place;
   char message[256];

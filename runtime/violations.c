@@ -17,6 +17,15 @@ static void place_text(const struct host_place *p, const char *after, char *text
     text[0] = '\0';
 }
 
+// The argument and element, where they are known.
+static void element_text(const struct kernel_info *info, const struct host_violation *v, char *text,
+                         size_t size) {
+  text[0] = '\0';
+  if (v->param >= 0)
+    snprintf(text, size, "element %lld of `%.80s`", (long long)v->element,
+             info->params[v->param].name);
+}
+
 static void describe_what(const struct kernel_info *info, const struct host_violation *v,
                           char *text, size_t size) {
   const char *verb = verb_of(v->access);
@@ -49,7 +58,22 @@ static void describe_what(const struct kernel_info *info, const struct host_viol
              v->access == HOST_COPY ? "asynchronous copy from" : verb,
              (unsigned long long)v->elements);
     break;
-  case HOST_UNWRITTEN: snprintf(text, size, "a value that nothing wrote: %s", v->message); break;
+  case HOST_UNWRITTEN:
+    element_text(info, v, other, sizeof other);
+    snprintf(text, size, "a value that nothing wrote: %s%s%s", v->message, *other ? ", " : "",
+             other);
+    break;
+  case HOST_GLOBAL_RACE: {
+    char place[160];
+    element_text(info, v, other, sizeof other);
+    place_text(&v->other_place, " ", place, sizeof place);
+    snprintf(text, size,
+             "race in global memory: %s %s, and %s%s it by program (%d, %d, %d), "
+             "thread %d",
+             verb, *other ? other : "memory", place, verb_of(v->other_access), v->other_program[0],
+             v->other_program[1], v->other_program[2], v->other_thread);
+    break;
+  }
   case HOST_ILLEGAL: snprintf(text, size, "illegal instruction: %s", v->message); break;
   case HOST_ENDLESS: snprintf(text, size, "the launch does not end: %s", v->message); break;
   case HOST_OUTSIDE:
