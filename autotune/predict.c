@@ -118,19 +118,20 @@ static double norm(const double *x, unsigned n, double exponent) {
 // between products waits for their results, so that only others overlap with it: other programs
 // above all, since the warps of one go in step.
 static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
-  double ahead = fmin(2 + 0.9 * warps_a_scheduler, 4);
-  double aside = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
+  double load_exponent = fmin(2 + 0.9 * warps_a_scheduler, 4);
+  double arithmetic_exponent = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
   if (p->cycles[TENSOR] == 0)
-    return norm(p->cycles, PIPES, ahead);
-  double both[] = {norm(p->cycles, ARITHMETIC, ahead),
-                   norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, ahead)};
-  return norm(both, COUNT_OF(both), aside);
+    return norm(p->cycles, PIPES, load_exponent);
+  double both[] = {norm(p->cycles, ARITHMETIC, load_exponent),
+                   norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, load_exponent)};
+  return norm(both, COUNT_OF(both), arithmetic_exponent);
 }
 
 // ---- one program's chain ----
 
-// What follows each other whatever else runs: the start, loads, turns of loops, barriers. `alone`:
-// cycles of the program's own work, which loads that are not issued ahead do not overlap with.
+// What follows each other whatever else runs: the start, loads, iterations of loops, barriers.
+// `alone`: cycles of the program's own work, which loads that are not issued ahead do not overlap
+// with.
 static double chain_of(const struct device *d, const struct kernel_cost *c, double alone) {
   const struct machine *m = d->m;
   double ahead = c->stages > 1 ? c->stages - 1 : 1;
@@ -167,7 +168,7 @@ static double wave(const struct device *d, const struct kernel_cost *c, double n
 
 // ---- the whole ----
 
-static double floor_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
+static double bound_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
   double read = (c->global_read - c->common_read) * distinct_share(c, programs) * programs;
   double bytes = read + c->common_read + c->global_written * programs;
   double memory = bytes / d->memory_bytes,
@@ -175,8 +176,8 @@ static double floor_cycles(const struct device *d, const struct kernel_cost *c, 
   return memory > tensor ? memory : tensor;
 }
 
-// On the host a warp instruction is 32 turns of a thread, and threads take turns on a core: what
-// they do adds up, and every meeting is a switch for each of them.
+// On the host a warp instruction is 32 iterations of one thread, and threads take turns on a core:
+// what they do adds up, and every meeting is a switch for each of them.
 static struct prediction host_prediction(const struct device *d, const struct kernel_cost *c,
                                          double programs) {
   const struct machine *m = d->m;
@@ -189,7 +190,7 @@ static struct prediction host_prediction(const struct device *d, const struct ke
       .limiter = meetings > work + c->tensor_cycles ? "threads that meet" : "instructions",
       .programs_per_sm = 1,
       .waves = programs / d->sms,
-      .floor_ms = floor_cycles(d, c, programs) / cycles_a_ms,
+      .bound_ms = bound_cycles(d, c, programs) / cycles_a_ms,
   };
 }
 
@@ -219,7 +220,7 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
     p.limiter = tail;
   double cycles_a_ms = d.m->clock_ghz * 1e6;
   p.ms = cycles / cycles_a_ms + d.m->launch_us * 1e-3;
-  p.floor_ms = floor_cycles(&d, c, programs) / cycles_a_ms;
+  p.bound_ms = bound_cycles(&d, c, programs) / cycles_a_ms;
   return p;
 }
 

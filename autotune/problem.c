@@ -75,8 +75,8 @@ static struct lang_binding *not_chosen(struct arena *a, const struct tune_proble
 }
 
 // Which definitions there are.
-static void settle(struct arena *a, const struct tune_problem *p, const char *target,
-                   struct lang_imports *imports, struct ast_module *m) {
+static void bind_constants(struct arena *a, const struct tune_problem *p, const char *target,
+                           struct lang_imports *imports, struct ast_module *m) {
   lang_settle(a, m, &(struct lang_outer){target, imports, p->fixed, p->fixed_count});
 }
 
@@ -89,7 +89,7 @@ bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct 
   size_t param_count;
   const char *kernel;
   if (m)
-    settle(a, p, target, &imports, m);
+    bind_constants(a, p, target, &imports, m);
   if (!m || diag_error_count(diag) ||
       !lang_kernel_params(a, diag, m, p->kernel, &kernel, &params, &param_count) ||
       !lang_tuning_of(a, diag, m, kernel, target, &imports, tuning))
@@ -115,7 +115,7 @@ bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
   struct lang_tuning tuning = {0};
   if (m)
-    settle(a, p, target, &imports, m);
+    bind_constants(a, p, target, &imports, m);
   if (!m || !lang_tuning_of(a, diag, m, p->kernel, target, &imports, &tuning))
     return false;
   size_t known_count;

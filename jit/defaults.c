@@ -81,9 +81,9 @@ static struct lang_known *known_of(const tile_kernel *k, const struct config *c,
 static tile_status evaluate(tile_kernel *k, const struct config *c, const tile_arg *args,
                             struct arena *a, const struct jit_report *report,
                             struct lang_defaults *ret) {
-  struct arena *home = report ? report->arena : a; // of what records point into
+  struct arena *arena = report ? report->arena : a; // of what records point into
   struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
-  struct ast_module *m = lang_parse(home, diag, k->source);
+  struct ast_module *m = lang_parse(arena, diag, k->source);
   struct lang_imports imports = {
       .folders = c->folders, .folder_count = c->folder_count, .is_detached = k->is_detached};
   struct lang_defaults_request r = {.module = m,
@@ -94,9 +94,9 @@ static tile_status evaluate(tile_kernel *k, const struct config *c, const tile_a
                                     .num_stages = c->num_stages};
   if (!m)
     return jit_diag_failure(diag, report != NULL);
-  lang_settle(home, m, &(struct lang_outer){c->target->name, &imports, k->outer, k->outer_count});
+  lang_settle(arena, m, &(struct lang_outer){c->target->name, &imports, k->outer, k->outer_count});
   r.known = known_of(k, c, args, a, &r.known_count);
-  return lang_defaults(home, diag, &r, ret) ? TILE_OK : jit_diag_failure(diag, report != NULL);
+  return lang_defaults(arena, diag, &r, ret) ? TILE_OK : jit_diag_failure(diag, report != NULL);
 }
 
 static void remember(tile_kernel *k, struct config *c, const tile_arg *args, size_t count,

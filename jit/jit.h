@@ -41,11 +41,11 @@ void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
 // driver would do one after another, and the machine code is kept in the disk cache.
 void jit_kernel_set_assembled_apart(tile_kernel *kernel, bool on);
 // Of such kernels: what takes the assembler long is at first assembled quickly, and runs somewhat
-// slower until jit_kernel_settle has put the best code in its place. Results are the same.
-void jit_kernel_set_quick_first(tile_kernel *kernel, bool on);
-bool jit_kernel_is_settled(tile_kernel *kernel);
+// slower until jit_kernel_optimize has put the best code in its place. Results are the same.
+void jit_kernel_set_tier1_first(tile_kernel *kernel, bool on);
+bool jit_kernel_is_optimized(tile_kernel *kernel);
 // In any thread, while others launch the kernel; not while it is closed.
-void jit_kernel_settle(tile_kernel *kernel);
+void jit_kernel_optimize(tile_kernel *kernel);
 // Loads the kernel, assembled apart, for these arguments if code and machine code are in the disk
 // cache; else TILE_NOT_FOUND, at once. Nobody else has the kernel yet.
 tile_status jit_kernel_prepare_kept(tile_kernel *kernel, const tile_arg *args, size_t arg_count);
@@ -69,7 +69,7 @@ tile_status jit_specialise(tile_kernel *kernel, const tile_arg *args, size_t arg
 // What a launch with these arguments costs, by the kernel's IR after its last pass: no code is
 // made, nothing is kept. For those who choose a configuration by it.
 tile_status jit_cost(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
-                     const struct jit_cost_question *question, const struct jit_report *report,
+                     const struct jit_cost_job *question, const struct jit_report *report,
                      struct kernel_cost *ret);
 
 // Neither a pointer nor a float.

@@ -436,8 +436,8 @@ void jit_kernel_set_disk_cache(tile_kernel *k, bool on) {
 
 void jit_kernel_set_assembled_apart(tile_kernel *k, bool on) { k->is_assembled_apart = on; }
 
-void jit_kernel_set_quick_first(tile_kernel *k, bool on) {
-  k->first_assembly = on ? ASSEMBLY_QUICK : ASSEMBLY_BEST;
+void jit_kernel_set_tier1_first(tile_kernel *k, bool on) {
+  k->first_assembly = on ? ASSEMBLY_TIER1 : ASSEMBLY_OPTIMIZED;
 }
 
 void jit_kernel_set_passes(tile_kernel *k, const struct pass_options *options) {

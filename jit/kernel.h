@@ -37,8 +37,8 @@ struct jit_spec {
   struct str code;
   struct config *config;
   _Atomic(struct module *) module; // NULL: not loaded yet
-  struct module *quick;            // what ran before `module` was there; NULL: nothing
-  bool wants_best;                 // `module` is of quick assembly; under the kernel's lock
+  struct module *tier1;            // what ran before `module` was there; NULL: nothing
+  bool is_tier1;                   // `module` is tier-1 code; under the kernel's lock
   struct arena *arena;             // holds all of this
   struct jit_timing timing;
   struct jit_spec *next; // of all or, while it is made, of the pending ones

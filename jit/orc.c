@@ -88,8 +88,8 @@ static LLVMErrorRef define_host_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
   return error;
 }
 
-// The answer of a lookup, which may come from another thread.
-struct answer {
+// The result of a lookup, which may come from another thread.
+struct lookup_result {
   pthread_mutex_t lock;
   pthread_cond_t came;
   bool done;
@@ -97,9 +97,9 @@ struct answer {
   uint64_t address;
 };
 
-static void take_answer(LLVMErrorRef error, LLVMOrcCSymbolMapPairs found, size_t count,
+static void take_result(LLVMErrorRef error, LLVMOrcCSymbolMapPairs found, size_t count,
                         void *user) {
-  struct answer *a = user;
+  struct lookup_result *a = user;
   pthread_mutex_lock(&a->lock);
   a->error = error;
   if (!error && count == 1)
@@ -111,14 +111,14 @@ static void take_answer(LLVMErrorRef error, LLVMOrcCSymbolMapPairs found, size_t
 
 static LLVMErrorRef lookup(struct orc *o, LLVMOrcJITDylibRef lib, const char *symbol,
                            uint64_t *ret_address) {
-  struct answer a = {.done = false};
+  struct lookup_result a = {.done = false};
   pthread_mutex_init(&a.lock, NULL);
   pthread_cond_init(&a.came, NULL);
   LLVMOrcCJITDylibSearchOrderElement order = {lib, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
   LLVMOrcCLookupSetElement wanted = {LLVMOrcLLJITMangleAndIntern(o->jit, symbol),
                                      LLVMOrcSymbolLookupFlagsRequiredSymbol};
   LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(o->jit), LLVMOrcLookupKindStatic,
-                                &order, 1, &wanted, 1, take_answer, &a);
+                                &order, 1, &wanted, 1, take_result, &a);
   pthread_mutex_lock(&a.lock);
   while (!a.done)
     pthread_cond_wait(&a.came, &a.lock);

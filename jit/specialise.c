@@ -150,8 +150,8 @@ void jit_specs_free(tile_kernel *k) {
   for (struct jit_spec *s = k->specs, *next; s; s = next) {
     next = s->next;
     struct module *m = atomic_load_explicit(&s->module, memory_order_relaxed);
-    if (s->quick != m)
-      module_destroy(s->quick);
+    if (s->tier1 != m)
+      module_destroy(s->tier1);
     module_destroy(m);
     arena_destroy(s->arena);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the cache's reading and writing (cache.c) and its upkeep (cache_janitor.c).
+// Shared by the cache's reading and writing (cache.c) and its upkeep (cache_eviction.c).
 #ifndef TILE_RUNTIME_CACHE_INTERNAL_H
 #define TILE_RUNTIME_CACHE_INTERNAL_H
 

@@ -412,7 +412,7 @@ static tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, e
                    CUDA_JIT_LEVEL};
   void *values[] = {error_log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)1,
                     (void *)(uintptr_t)1};
-  unsigned count = how == ASSEMBLY_QUICK ? COUNT_OF(options) : COUNT_OF(options) - 1;
+  unsigned count = how == ASSEMBLY_TIER1 ? COUNT_OF(options) : COUNT_OF(options) - 1;
   void *link = NULL, *cubin = NULL; // the cubin goes with the link
   size_t cubin_size = 0;
   CUDA_TRY(&c->api, link_create, (count, options, values, &link));

@@ -63,7 +63,7 @@ bool host_shadow_reserve(struct host_worker *w, size_t bytes) {
 void host_shadow_free(struct host_shadow *s) { free(s); }
 
 // The second write has happened by now.
-static void settle(struct host_cta *cta) {
+static void apply_writes(struct host_cta *cta) {
   struct second_write *w = &cta->worker->shadow->second;
   if (w->bytes && memcmp(w->before, w->addr, w->bytes) != 0)
     host_check_record(cta->launch, &w->race);
@@ -82,7 +82,7 @@ void host_shadow_begin_cta(struct host_cta *cta) {
 
 void host_shadow_barrier(struct host_cta *cta) {
   struct host_shadow *s = cta->worker->shadow;
-  settle(cta);
+  apply_writes(cta);
   if (!s->ignores_barriers)
     s->epoch++;
 }
@@ -119,7 +119,8 @@ static struct host_violation race_of(const struct access *a, size_t offset, uint
   return v;
 }
 
-// A write that follows another thread's write waits for `settle`; every other pair is a race now.
+// A write that follows another thread's write waits for `apply_writes`; every other pair is a race
+// now.
 static void against_writer(struct access *a, const struct host_shadow *s, size_t offset) {
   const struct shared_byte *b = &s->bytes[offset];
   uint16_t writer = b->writers_0 != a->thread ? b->writers_0 : b->writers_1;
@@ -235,7 +236,7 @@ void tile_host_shared_check(struct host_thread *t, const struct host_place *plac
   int64_t offset = (int64_t)((uintptr_t)addr - (uintptr_t)t->shared);
   struct host_shadow *s = cta->worker->shadow;
   if (size)
-    settle(cta);
+    apply_writes(cta);
   if (offset < 0 || (uint64_t)offset > size || bytes > size - (uint64_t)offset)
     outside(&a, offset, size);
   for (size_t i = (size_t)offset; i < (size_t)offset + bytes; i++) {
@@ -258,7 +259,7 @@ void host_shadow_arrival(struct host_thread *t, const struct host_place *place, 
   struct host_shadow *s = t->cta->worker->shadow;
   size_t offset = (size_t)((uintptr_t)to - (uintptr_t)t->shared);
   uint16_t thread = (uint16_t)(t->thread_id & 1023);
-  settle(t->cta);
+  apply_writes(t->cta);
   for (size_t i = offset; i < offset + bytes; i++) {
     struct shared_byte *b = &s->bytes[i];
     b->copying = b->copying && b->copier != thread;

@@ -19,7 +19,7 @@ struct module;
 tile_status module_load(tile_device *device, const void *code, size_t size,
                         const struct kernel_info *info, struct module **ret);
 // How much time the assembler takes. Results are the same.
-enum assembly { ASSEMBLY_BEST, ASSEMBLY_QUICK };
+enum assembly { ASSEMBLY_OPTIMIZED, ASSEMBLY_TIER1 };
 // PTX text (NUL-terminated, `size` without it) to a cubin for that GPU, for module_load; malloc'ed.
 // Several threads may do so at once, which loading PTX directly does not allow: the driver takes it
 // one after another. TILE_COMPILE_ERROR with the assembler's log.

@@ -359,8 +359,8 @@ bool aot_module_name(struct tool *t, const char *unnamed, const char **ret) {
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
   *ret = (struct aot){.tool = t, .source = source};
   ret->ast = lang_parse(t->arena, t->diag, source);
-  if (!ret->ast || diag_error_count(t->diag) || !tool_settle(t, ret->ast) || !choose_targets(ret) ||
-      !aot_module_name(t, "kernels", &ret->name))
+  if (!ret->ast || diag_error_count(t->diag) || !tool_bind_constants(t, ret->ast) ||
+      !choose_targets(ret) || !aot_module_name(t, "kernels", &ret->name))
     return false;
   for (size_t i = 0; i < t->o.functions.len; i++)
     if (!parse_function(ret, &t->o.functions.at[i]))

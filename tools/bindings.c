@@ -94,7 +94,7 @@ bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count)
   return true;
 }
 
-bool tool_settle(struct tool *t, struct ast_module *m) {
+bool tool_bind_constants(struct tool *t, struct ast_module *m) {
   struct lang_binding *bindings;
   size_t count;
   if (!tool_bindings(t, &bindings, &count))

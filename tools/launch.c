@@ -386,7 +386,7 @@ int launch_read(struct tool *t, struct launch *l) {
   if (!l->source)
     return status;
   l->module = lang_parse(t->arena, t->diag, l->source);
-  if (l->module && !tool_settle(t, l->module))
+  if (l->module && !tool_bind_constants(t, l->module))
     return EXIT_USAGE;
   if (!l->module || diag_error_count(t->diag) ||
       !lang_kernel_params(t->arena, t->diag, l->module, t->o.kernel, &l->kernel_name, &l->params,

@@ -166,7 +166,7 @@ const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
 // lang_settle with what the options say; false with diagnostics where they cannot be read.
-bool tool_settle(struct tool *t, struct ast_module *m);
+bool tool_bind_constants(struct tool *t, struct ast_module *m);
 // The next entry of a list with commas, trimmed; false at its end.
 bool tool_next_entry(struct str *rest, struct str *ret);
 // NAME=[*]TYPE[:HINT], a part of an option's value. False with E0706.

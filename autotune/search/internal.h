@@ -38,16 +38,16 @@ struct tune_search {
   enum phase phase;
   unsigned round, batches;
   bool has_neighbours; // of the best, for the batch that comes
-  bool is_hurried;
+  bool is_truncated;
   struct candidate *candidates;
   double *log_predicted;
   struct surrogate *model; // from the first batch on
   VEC(struct planned) queue;
   size_t head, open, analysed;
   struct finals *finals; // NULL: not begun
-  unsigned last_turn;    // of this part of the finals
+  unsigned last_round;   // of this part of the finals
   bool is_narrow;        // the second part
-  bool is_settled;       // by finals, now or in an earlier run
+  bool is_decided;       // by finals, now or in an earlier run
 };
 
 struct ranked {
@@ -76,8 +76,8 @@ bool search_plan_climb(struct tune_search *s);
 bool search_plan_neighbours(struct tune_search *s);
 
 // ---- autotune/search/search_finals.c ----
-// The next turn: all finalists there and back. False: the finals are over, or there is no contest.
-bool search_plan_turn(struct tune_search *s);
+// The next round: all finalists there and back. False: the finals are over, or there is no contest.
+bool search_plan_round(struct tune_search *s);
 // An earlier run has held them, and nothing that may win came after.
 bool search_finals_held(struct tune_search *s);
 struct tune_step search_slice(uint32_t config);

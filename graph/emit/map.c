@@ -36,17 +36,17 @@ static void put_flat(struct emitter *e, const char *flat, uint32_t count,
   const char *left = flat;
   for (uint32_t i = count; i-- > 0;) {
     const char *name = axes[i]->symbol->name, *extent = emit_extent(e, axes[i]->symbol->limit);
-    bool atom = text_atom(extent).is_name;
+    bool is_name = text_atom(extent).is_name;
     if (i == 0)
       emit_line(e, 0, "%s = %s", name, left);
-    else if (atom)
+    else if (is_name)
       emit_line(e, 0, "%s = %s %% %s", name, left, extent);
     else
       emit_line(e, 0, "%s = %s %% (%s)", name, left, extent);
     emit_axis(e, axes[i], name, mask, 0);
     if (i > 0) {
       const char *next = i > 1 ? arena_printf(e->arena, "left%u", i) : NULL;
-      left = arena_printf(e->arena, atom ? "%s // %s" : "%s // (%s)", left, extent);
+      left = arena_printf(e->arena, is_name ? "%s // %s" : "%s // (%s)", left, extent);
       if (next) {
         emit_line(e, 0, "%s = %s", next, left);
         left = next;

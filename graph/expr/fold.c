@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums that hold parts of a division: c*(x // c) + x % c = x in all its turns, and
+// Sums that hold parts of a division: c*(x // c) + x % c = x in all its variations, and
 // a*((x // a) % b) + x % a = x % (a*b).
 #include "graph/expr/internal.h"
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as text: the plan, a line a launch with the floor of its time, and the sources.
+// A program as text: the plan, a line a launch with a lower bound of its time, and the sources.
 #include "graph/program/program.h"
 
 #include <inttypes.h>
 
-// What a floor is computed with, by target: bytes a second of a device copy, operations a second of
-// dense half-precision products, as measured on GPUs of that kind (docs/performance.md). 0:
-// unknown.
-struct roof {
+// What the lower bound is computed with, by target: bytes a second of a device copy, operations a
+// second of dense half-precision products, as measured on GPUs of that kind (docs/performance.md).
+// 0: unknown.
+struct peak {
   const char *target;
   double bytes, flops;
 };
-static const struct roof roofs[] = {{"sm_90a", 4.3e12, 790e12}, {"sm_80", 1.7e12, 280e12}};
+static const struct peak peaks[] = {{"sm_90a", 4.3e12, 790e12}, {"sm_80", 1.7e12, 280e12}};
 
-static const struct roof *roof_of(const char *target) {
-  for (size_t i = 0; target && i < COUNT_OF(roofs); i++)
-    if (str_is(str_from(target), roofs[i].target))
-      return &roofs[i];
+static const struct peak *peak_of(const char *target) {
+  for (size_t i = 0; target && i < COUNT_OF(peaks); i++)
+    if (str_is(str_from(target), peaks[i].target))
+      return &peaks[i];
   return NULL;
 }
 
@@ -43,7 +43,7 @@ static void print_args(const struct launch *l, struct strbuf *out) {
   }
 }
 
-static void print_launch(const struct launch *l, size_t index, const struct roof *roof,
+static void print_launch(const struct launch *l, size_t index, const struct peak *peak,
                          struct strbuf *out) {
   strbuf_printf(out, "%4zu  %s[", index, l->kernel->name);
   for (int d = 0; d < 3; d++) {
@@ -62,9 +62,9 @@ static void print_launch(const struct launch *l, size_t index, const struct roof
     strbuf_puts(out, ", ");
     print_count(number(l->flops), "FLOP", out);
   }
-  if (roof) {
-    double memory = number(l->bytes) / roof->bytes, compute = number(l->flops) / roof->flops;
-    strbuf_printf(out, ", floor %.4f ms", 1e3 * (memory > compute ? memory : compute));
+  if (peak) {
+    double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
+    strbuf_printf(out, ", lower bound %.4f ms", 1e3 * (memory > compute ? memory : compute));
   }
   strbuf_putc(out, '\n');
 }
@@ -81,8 +81,8 @@ static void print_placements(const struct program *p, struct strbuf *out) {
 }
 
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out) {
-  const struct roof *roof = roof_of(target);
-  double floor = 0;
+  const struct peak *peak = peak_of(target);
+  double bound = 0;
   strbuf_printf(out, "%s: %zu kernels, %zu launches", p->graph->name, p->kernels.len,
                 p->launches.len);
   if (p->copies.len)
@@ -90,10 +90,10 @@ void program_print_plan(const struct program *p, const char *target, struct strb
   strbuf_putc(out, '\n');
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = &p->launches.at[i];
-    print_launch(l, i, roof, out);
-    if (roof) {
-      double memory = number(l->bytes) / roof->bytes, compute = number(l->flops) / roof->flops;
-      floor += memory > compute ? memory : compute;
+    print_launch(l, i, peak, out);
+    if (peak) {
+      double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
+      bound += memory > compute ? memory : compute;
     }
   }
   for (size_t i = 0; i < p->copies.len; i++) {
@@ -108,8 +108,8 @@ void program_print_plan(const struct program *p, const char *target, struct strb
   expr_print(p->eager_bytes, out);
   strbuf_puts(out, " bytes\n");
   print_placements(p, out);
-  if (roof)
-    strbuf_printf(out, "floor of all: %.4f ms\n", 1e3 * floor);
+  if (peak)
+    strbuf_printf(out, "lower bound of all: %.4f ms\n", 1e3 * bound);
 }
 
 // A file of its own for each kernel would repeat the imports: sources that begin alike share them.

@@ -118,8 +118,8 @@ struct program_options {
 // From a graph as it was read to a program: decompose, simplify, loops, regions, sources, memory.
 // NULL after an error.
 struct program *program_compile(struct graph *g, const struct program_options *o);
-// A line a launch: grid, arguments, bytes, operations and, for a target whose roofs are known, the
-// floor of its time; then the arena.
+// A line a launch: grid, arguments, bytes, operations and, for a target whose peaks are known, a
+// lower bound of its time; then the arena.
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources, one file
 

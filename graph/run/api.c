@@ -121,9 +121,9 @@ void tile_program_close(tile_program *p) {
   free(p);
 }
 
-tile_status tile_program_settle(tile_program *p) {
+tile_status tile_program_wait_optimized(tile_program *p) {
   if (!p)
-    return null_argument("tile_program_settle", "program");
+    return null_argument("tile_program_wait_optimized", "program");
   program_await_best_code(p->loaded);
   return TILE_OK;
 }

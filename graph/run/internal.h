@@ -13,7 +13,7 @@ enum { LAUNCH_MOST_ARGS = 256 };
 struct loaded_kernel {
   tile_kernel *kernel;  // as the program has it
   tile_kernel *tier1;   // its tier-1 code (graph/plan/tier1.h); NULL: none was wanted
-  atomic_bool is_there; // `kernel` can be launched in the place of `quick`
+  atomic_bool is_there; // `kernel` can be launched instead of the tier-1 code
 };
 
 struct loaded_program {

@@ -136,7 +136,7 @@ static tile_status open_forms(struct loaded_program *l, const struct graph_kerne
   if (has_tier1 && s == TILE_OK)
     jit_kernel_set_disk_cache(at->tier1, false);
   if (s == TILE_OK)
-    jit_kernel_set_quick_first(has_tier1 ? at->tier1 : at->kernel, true);
+    jit_kernel_set_tier1_first(has_tier1 ? at->tier1 : at->kernel, true);
   return s;
 }
 

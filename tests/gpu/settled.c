@@ -82,7 +82,7 @@ static unsigned short *settles(const struct world *w, const char *text, const ti
   TRY(tile_program_from_text(w->device, "g.py", text, strlen(text), &program));
   for (int i = 0; i <= w->runs; i++) {
     if (i == w->runs)
-      TRY(tile_program_settle(program));
+      TRY(tile_program_wait_optimized(program));
     TRY(tile_program_run(program, w->stream, 0, in, 3, out, 1));
     fetch(w, i ? got : first, out);
     REQUIRE(i == 0 || memcmp(first, got, count * sizeof *got) == 0);

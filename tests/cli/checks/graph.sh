@@ -55,9 +55,9 @@ check "--emit=plan" 0 '^G: 2 kernels, 2 launches
 ^ +1 +mm_relu\[[0-9]+\]\(softmax, w, -> relu\)
 ^memory: 32768 bytes for what passes between launches; operator by operator [0-9]+ bytes
 softmax at 0, 32768 bytes
-!floor' --graph softmax.py --emit=plan
-check "--emit=plan for a GPU has floors" 0 'floor [0-9.]+ ms$
-^floor of all:' --graph softmax.py --emit=plan --target sm_90a
+!lower bound' --graph softmax.py --emit=plan
+check "--emit=plan for a GPU has lower bounds" 0 'lower bound [0-9.]+ ms$
+^lower bound of all:' --graph softmax.py --emit=plan --target sm_90a
 check "--emit=tile: one kernel" 0 '^def sin_cos_add\(in0: const_ptr\[f32\], in1: const_ptr\[f32\], out0: ptr\[f32\], BLOCK: constexpr = [0-9]+\):
 ^    tl\.store\(out0 \+ x, tl\.sin\(v0\) \+ tl\.cos\(v1\), mask=.*\)$' --graph sincos.py --emit=tile
 check "--emit=ptx" 0 '\.target sm_90a

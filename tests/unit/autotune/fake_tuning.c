@@ -92,7 +92,7 @@ static bool built(struct tune_builder *b, int timeout_ms, struct tune_built *ret
   ret->cost.registers = 32;
   ret->cost.shared_bytes = fake.conduct[c] == FAKE_TOO_MUCH ? 1u << 20 : 1024;
   ret->prediction.ms = fake.ms[c] * 0.8;
-  ret->prediction.floor_ms = 0.5;
+  ret->prediction.bound_ms = 0.5;
   ret->info.num_warps = 4;
   ret->hash[0] = (uint8_t)fake.code[c];
   ret->local_bytes = (uint32_t)fake.asked_bytes[c];

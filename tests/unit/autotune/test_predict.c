@@ -132,17 +132,17 @@ static double spearman(const double *x, const double *y, size_t n) {
 
 static void show(const struct point *p, const struct tune_built *t) {
   const struct kernel_cost *c = &t->cost;
-  printf("  %3dx%3dx%2d w%u s%u %8.4f %8.4f ms x%.2f %-13s %2u a SM %5.2f waves, regs %3u+%u "
-         "shared %6u, "
-         "tensor %.0f shared %.0f issue %.0f special %.0f barriers %.0f turns %.0f/%u read %.0f "
-         "sectors "
-         "%.0f %.1f ms %s\n",
-         p->block[0], p->block[1], p->block[2], p->warps, p->stages, p->ms, t->prediction.ms,
-         t->prediction.ms / p->ms, t->prediction.limiter ? t->prediction.limiter : "-",
-         t->prediction.programs_per_sm, t->prediction.waves, c->registers, c->spilled,
-         c->shared_bytes, c->tensor_cycles, c->shared_wavefronts, c->instructions / 4,
-         c->special * 2, c->barriers, c->iterations, c->stages, c->global_read, c->sectors, t->ms,
-         t->reason ? t->reason : "");
+  printf(
+      "  %3dx%3dx%2d w%u s%u %8.4f %8.4f ms x%.2f %-13s %2u a SM %5.2f waves, regs %3u+%u "
+      "shared %6u, "
+      "tensor %.0f shared %.0f issue %.0f special %.0f barriers %.0f iterations %.0f/%u read %.0f "
+      "sectors "
+      "%.0f %.1f ms %s\n",
+      p->block[0], p->block[1], p->block[2], p->warps, p->stages, p->ms, t->prediction.ms,
+      t->prediction.ms / p->ms, t->prediction.limiter ? t->prediction.limiter : "-",
+      t->prediction.programs_per_sm, t->prediction.waves, c->registers, c->spilled, c->shared_bytes,
+      c->tensor_cycles, c->shared_wavefronts, c->instructions / 4, c->special * 2, c->barriers,
+      c->iterations, c->stages, c->global_read, c->sectors, t->ms, t->reason ? t->reason : "");
 }
 
 // Correlation of ranks at least `least`, and the best measured among the `top` best predicted.

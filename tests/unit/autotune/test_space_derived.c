@@ -174,7 +174,7 @@ START_TEST(narrow_matmul) {
   check_values("BLOCK_M", "16 128");
   ck_assert(holds("BLOCK_M=16, BLOCK_N=128, BLOCK_K=64, GROUP_M=1, num_warps=4, num_stages=2") &&
             !holds("BLOCK_M=128, BLOCK_N=64, BLOCK_K=64, GROUP_M=8, num_warps=4, num_stages=2"));
-  // Two turns need no three stages.
+  // Two iterations do not need three stages.
   ck_assert(!holds("BLOCK_M=16, BLOCK_N=128, BLOCK_K=64, GROUP_M=1, num_warps=4, num_stages=3"));
   check_default("BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8, num_warps=4, num_stages=3");
   // Nothing is known: everything is possible.

@@ -197,7 +197,7 @@ START_TEST(spills_do_not_win) {
     ck_assert_uint_eq(fake.measured[i], i == 6 ? 0 : 1); // neither a longer look nor finals
   }
   ck_assert_int_eq(result.trials[7].outcome, TUNE_MEASURED);
-  ck_assert_uint_ge(result.trials[7].sample.turns, 2);
+  ck_assert_uint_ge(result.trials[7].sample.rounds, 2);
   report_has("19 of 20 configurations measured");
   report_has("      3 spills registers: ");
   report_has("          0.9900 ms, 48 bytes a thread: BLOCK=80\n");
@@ -374,7 +374,7 @@ START_TEST(crash_in_the_finals) {
     ck_assert(result.has_best && result.best == 1);
     for (size_t i = 1; i < 20; i++)
       ck_assert_int_eq(result.trials[i].outcome, TUNE_MEASURED);
-    ck_assert_uint_ge(result.trials[1].sample.turns, 2);
+    ck_assert_uint_ge(result.trials[1].sample.rounds, 2);
   }
 }
 END_TEST

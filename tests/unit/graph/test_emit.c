@@ -329,7 +329,7 @@ static bool source_has(const char *params, const char *body, const char *what) {
 
 // Rows that are read twice are so in one launch where a chunk is still in the cache the second
 // time.
-START_TEST(tickets_for_long_rows) {
+START_TEST(queue_for_long_rows) {
   static const struct {
     const char *params;
     bool draws;
@@ -348,7 +348,7 @@ START_TEST(tickets_for_long_rows) {
 }
 END_TEST
 
-START_TEST(tickets_with_blocks_for_a_gpu) {
+START_TEST(queue_with_blocks_for_a_gpu) {
   check(&(struct family){"many long rows", "x: \"f32[130, 33001]\"",
                          "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-4},
         "sm_90a");
@@ -419,8 +419,8 @@ int main(void) {
   tcase_add_test(c, one_launch_for_reductions_in_parts);
   tcase_add_test(c, programs_walk_over_long_rows);
   tcase_add_test(c, rotary_embedding);
-  tcase_add_test(c, tickets_for_long_rows);
-  tcase_add_test(c, tickets_with_blocks_for_a_gpu);
+  tcase_add_test(c, queue_for_long_rows);
+  tcase_add_test(c, queue_with_blocks_for_a_gpu);
   tcase_set_timeout(c, 120);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);

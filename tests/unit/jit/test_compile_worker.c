@@ -240,7 +240,7 @@ END_TEST
 START_TEST(costs_are_the_same) {
   struct kernel_cost here, there;
   const struct cost_argument n = {"n", 50};
-  const struct jit_cost_question q = {.args = &n, .arg_count = 1, .grid = {1, 1, 1}};
+  const struct jit_cost_job q = {.args = &n, .arg_count = 1, .grid = {1, 1, 1}};
   tile_kernel *k = NULL;
   tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
                      tile_arg_i32(50)};

@@ -143,7 +143,7 @@ START_TEST(a_device_that_is_not_there_compiles) {
   tile_kernel *k = open_kernel("careless", "64");
   tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
                      tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(1)};
-  const struct jit_cost_question q = {.grid = {1, 1, 1}};
+  const struct jit_cost_job q = {.grid = {1, 1, 1}};
   struct kernel_cost cost = {0};
   ck_assert_int_eq(tile_kernel_set_warps(k, 2), TILE_OK);
   tile_status s = jit_cost(k, args, 3, &q, NULL, &cost);
@@ -164,7 +164,7 @@ START_TEST(looking_reports_what_is_wrong) {
   tile_kernel *k = open_kernel("careless", "65");
   tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
                      tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(2)};
-  const struct jit_cost_question q = {.grid = {1, 1, 1}};
+  const struct jit_cost_job q = {.grid = {1, 1, 1}};
   struct kernel_cost cost = {0};
   ck_assert_int_eq(jit_cost(k, args, 3, &q, NULL, &cost), TILE_COMPILE_ERROR);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "add.tile:11"));
@@ -452,18 +452,18 @@ START_TEST(products_run_before_their_best_code_is_there) {
                    TILE_OK);
   ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
   jit_kernel_set_assembled_apart(k, true);
-  jit_kernel_set_quick_first(k, true);
+  jit_kernel_set_tier1_first(k, true);
   tile_status s = tile_launch(k, NULL, one, args, 3);
   ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
-  ck_assert(ran_quick_code(cuda) && !jit_kernel_is_settled(k));
+  ck_assert(ran_quick_code(cuda) && !jit_kernel_is_optimized(k));
   ck_assert_int_eq(cuda->live_modules, 1);
 
   // Where the best cannot be made, what is there goes on.
   cuda->fail[CUDA_CALL_link_complete] = 999;
-  jit_kernel_settle(k);
+  jit_kernel_optimize(k);
   cuda->fail[CUDA_CALL_link_complete] = 0;
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
-  ck_assert(ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert(ran_quick_code(cuda) && jit_kernel_is_optimized(k));
   tile_kernel_close(k);
   ck_assert_int_eq(cuda->live_modules, 0);
 
@@ -472,12 +472,12 @@ START_TEST(products_run_before_their_best_code_is_there) {
                    TILE_OK);
   ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
   jit_kernel_set_assembled_apart(k, true);
-  jit_kernel_set_quick_first(k, true);
+  jit_kernel_set_tier1_first(k, true);
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
-  jit_kernel_settle(k);
+  jit_kernel_optimize(k);
   ck_assert_int_eq(cuda->live_modules, 2); // the first may still be running
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
-  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_optimized(k));
   ck_assert_int_eq(cuda->capture_mode, 0); // as it was before modules were loaded
   tile_kernel_close(k);
   ck_assert_int_eq(cuda->live_modules, 0);
@@ -485,10 +485,10 @@ START_TEST(products_run_before_their_best_code_is_there) {
   // Nothing is gained without products.
   k = open_kernel("add", "1024");
   jit_kernel_set_assembled_apart(k, true);
-  jit_kernel_set_quick_first(k, true);
+  jit_kernel_set_tier1_first(k, true);
   args[0] = args[1] = args[2];
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 4), TILE_OK);
-  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_optimized(k));
   tile_kernel_close(k);
 }
 END_TEST

@@ -125,7 +125,7 @@ static tile_status use_everything(void) {
   STEP(tile_copy_on_device(d, stream, b, a, 64));
   STEP(tile_memset(d, stream, b, 1, 64));
   STEP(device_staging_alloc(d, 64, &staging));
-  STEP(module_assemble(d, "ptx", 3, ASSEMBLY_BEST, &cubin, &cubin_size));
+  STEP(module_assemble(d, "ptx", 3, ASSEMBLY_OPTIMIZED, &cubin, &cubin_size));
   STEP(module_load(d, cubin, cubin_size, &info, &m));
   STEP(module_resources(m, &registers, &local));
   STEP(tile_event_record(d, e0, stream));
@@ -288,18 +288,18 @@ START_TEST(assembling_says_what_is_wrong) {
   void *cubin = NULL;
   size_t size = 0;
   ck_assert_int_eq(tile_device_open("cuda", &d), TILE_OK);
-  ck_assert_int_eq(module_assemble(d, "bad text", 8, ASSEMBLY_BEST, &cubin, &size),
+  ck_assert_int_eq(module_assemble(d, "bad text", 8, ASSEMBLY_OPTIMIZED, &cubin, &size),
                    TILE_COMPILE_ERROR);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "ptxas fatal: bad"));
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "cuLinkAddData_v2"));
   ck_assert_int_eq(fake->live_links, 0);
-  ck_assert_int_eq(module_assemble(d, "good text", 9, ASSEMBLY_BEST, &cubin, &size), TILE_OK);
+  ck_assert_int_eq(module_assemble(d, "good text", 9, ASSEMBLY_OPTIMIZED, &cubin, &size), TILE_OK);
   ck_assert_uint_eq(size, sizeof "\177ELFgood text");
   ck_assert_mem_eq(cubin, "\177ELFgood text", size);
   free(cubin);
   tile_device_close(d);
   ck_assert_int_eq(tile_device_open("host", &host), TILE_OK);
-  ck_assert_int_eq(module_assemble(host, "good text", 9, ASSEMBLY_BEST, &cubin, &size),
+  ck_assert_int_eq(module_assemble(host, "good text", 9, ASSEMBLY_OPTIMIZED, &cubin, &size),
                    TILE_INVALID_ARGUMENT);
   tile_device_close(host);
 }

@@ -163,14 +163,14 @@ static bool take(struct server *s, const struct frame *f) {
   return true;
 }
 
-struct intake {
+struct input {
   struct server *s;
   struct frame_reader reader;
   struct arena *heads;
 };
 
 static void take_all(void *user) {
-  struct intake *in = user;
+  struct input *in = user;
   enum frame_status status = FRAME_HERE;
   while (status == FRAME_HERE) {
     struct arena_mark mark = arena_mark(in->heads);
@@ -189,7 +189,7 @@ static void take_all(void *user) {
 
 void *worker_read_frames(void *user) {
   struct server *s = user;
-  struct intake in = {.s = s, .heads = arena_create()};
+  struct input in = {.s = s, .heads = arena_create()};
   if (!in.heads || !arena_guard(in.heads, take_all, &in))
     worker_out_of_memory(s);
   frame_reader_finish(&in.reader);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One worker that compiles: starting it, asking it for one kernel, and what becomes of both.
-#ifndef TILE_JIT_WORKER_ASK_H
-#define TILE_JIT_WORKER_ASK_H
+#ifndef TILE_JIT_WORKER_CLIENT_H
+#define TILE_JIT_WORKER_CLIENT_H
 
 #include "jit/worker/message.h"
 #include "worker/process.h"
@@ -25,7 +25,7 @@ tile_status compile_worker_start(const char *program, unsigned generation,
 // Kills it.
 void compile_worker_drop(struct compile_worker *w);
 // Hears of which build it is, which has to be this one. If not, it is dropped.
-tile_status compile_worker_meet(struct compile_worker *w);
+tile_status compile_worker_handshake(struct compile_worker *w);
 
 // What a compilation may take; 0: no limit.
 struct compile_terms {
@@ -33,16 +33,16 @@ struct compile_terms {
   uint64_t bytes;
 };
 
-enum ask_outcome {
-  ASK_DONE,     // the worker may go on; `diag` says whether there is an answer
-  ASK_LAST,     // the same, but it has to be dropped
-  ASK_DIED,     // `diag` says why; there is no worker any more
-  ASK_NO_MEMORY // this process has none to speak with it; it has to be dropped
+enum compile_outcome {
+  COMPILE_DONE,     // the worker may go on; `diag` says whether there is an answer
+  COMPILE_LAST,     // the same, but it has to be dropped
+  WORKER_DIED,      // `diag` says why; there is no worker any more
+  COMPILE_NO_MEMORY // this process has none to speak with it; it has to be dropped
 };
 // As compile_pool_run, of one that has been met.
-enum ask_outcome compile_worker_ask(struct compile_worker *w, const struct compile_terms *terms,
-                                    struct arena *a, struct diag_engine *diag,
-                                    const struct jit_question *q, struct span at,
-                                    struct jit_answer *ret);
+enum compile_outcome compile_worker_run(struct compile_worker *w, const struct compile_terms *terms,
+                                        struct arena *a, struct diag_engine *diag,
+                                        const struct jit_job *q, struct span at,
+                                        struct jit_reply *ret);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See jit/worker/ask.h. The thread that wants a kernel speaks with the worker itself: it waits for
-// the answer anyway.
-#include "jit/worker/ask.h"
+// See jit/worker/client.h. The thread that wants a kernel speaks with the worker itself: it waits
+// for the answer anyway.
+#include "jit/worker/client.h"
 
 #include "base/clock.h"
 #include "base/debug.h"
@@ -98,7 +98,7 @@ static void introduce(void *user) {
 }
 
 // A worker that does not make itself known is buried.
-tile_status compile_worker_meet(struct compile_worker *w) {
+tile_status compile_worker_handshake(struct compile_worker *w) {
   struct introduction i = {.worker = w, .a = arena_create()};
   char how[128], program[1024];
   bool is_done = i.a && arena_guard(i.a, introduce, &i);
@@ -120,10 +120,10 @@ tile_status compile_worker_meet(struct compile_worker *w) {
 struct job {
   struct arena *a;
   struct diag_engine *diag;
-  const struct jit_question *q;
+  const struct jit_job *q;
   struct compile_terms terms;
   struct compile_worker *worker;
-  struct jit_answer *ret;
+  struct jit_reply *ret;
   struct strbuf out;
   enum frame_status heard;
   bool is_answered, is_out_of_memory, is_leaving;
@@ -136,7 +136,7 @@ static void put_question(struct job *j) {
   char folder[4096];
   // Files are named as seen from where this process is now.
   wire_put_text(&body, getcwd(folder, sizeof folder));
-  jit_question_put(j->q, &body);
+  jit_job_put(j->q, &body);
   frame_begin(&f, "compile");
   json_key(&f.json, "memory"), json_int(&f.json, (int64_t)j->terms.bytes);
   frame_end(&f, (struct str){body.ptr, body.len}, &j->out);
@@ -163,7 +163,7 @@ static void converse(void *user) {
   j->is_out_of_memory = frame_int(f.head, "out_of_memory", 0) != 0;
   j->is_answered =
       j->is_out_of_memory || (frame_is(f.head, "compiled") &&
-                              jit_answer_get(j->a, j->diag, j->q->request.source, f.bytes, j->ret));
+                              jit_reply_get(j->a, j->diag, j->q->request.source, f.bytes, j->ret));
 }
 
 static void report_time(struct job *j, struct span at) {
@@ -206,18 +206,18 @@ static void conclude_without(struct job *j, struct span at) {
     report_death(j, at, j->heard == FRAME_END ? how : "does not answer as it should");
 }
 
-enum ask_outcome compile_worker_ask(struct compile_worker *w, const struct compile_terms *terms,
-                                    struct arena *a, struct diag_engine *diag,
-                                    const struct jit_question *q, struct span at,
-                                    struct jit_answer *ret) {
+enum compile_outcome compile_worker_run(struct compile_worker *w, const struct compile_terms *terms,
+                                        struct arena *a, struct diag_engine *diag,
+                                        const struct jit_job *q, struct span at,
+                                        struct jit_reply *ret) {
   struct job j = {.a = a, .diag = diag, .q = q, .terms = *terms, .worker = w, .ret = ret};
   bool is_done = arena_guard(a, converse, &j) && !j.out.failed;
   strbuf_finish(&j.out);
   if (!is_done)
-    return ASK_NO_MEMORY;
+    return COMPILE_NO_MEMORY;
   if (!j.is_answered)
     conclude_without(&j, at);
   else if (j.is_out_of_memory)
     report_memory(&j, at);
-  return !j.is_answered ? ASK_DIED : j.is_leaving ? ASK_LAST : ASK_DONE;
+  return !j.is_answered ? WORKER_DIED : j.is_leaving ? COMPILE_LAST : COMPILE_DONE;
 }

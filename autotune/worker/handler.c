@@ -142,7 +142,7 @@ static tile_status assemble(struct server *s, struct candidate *c) {
     return TILE_OK;
   double start = clock_ms();
   tile_status status =
-      module_assemble(s->bench.device, c->code, c->size, ASSEMBLY_BEST, &cubin, &size);
+      module_assemble(s->bench.device, c->code, c->size, ASSEMBLY_OPTIMIZED, &cubin, &size);
   c->assemble_ms = clock_ms() - start;
   if (status == TILE_OK) {
     free(c->code);
@@ -295,7 +295,7 @@ static void check(struct server *s, struct candidate *c, bool is_reference, stru
   r->check_ms = clock_ms() - start;
 }
 
-void worker_answer_request(struct server *s, const struct request *q, struct candidate *c) {
+void worker_finish_request_request(struct server *s, const struct request *q, struct candidate *c) {
   struct tune_reply r = {.config = q->config, .outcome = TUNE_MEASURED};
   begin(s, q->id);
   if (!c || c->state == CANDIDATE_BAD) {

@@ -27,16 +27,16 @@ void worker_give_up(struct tune_worker *w, tile_status status, const char *messa
   worker_notify(w);
 }
 
-static void answer_all(struct tune_worker *w) {
-  struct tune_reply r = {.outcome = TUNE_UNTRIED}; // no configuration is to blame
+static void fail_all(struct tune_worker *w) {
+  struct tune_reply r = {.outcome = TUNE_UNTRIED}; // no configuration is to fail_with
   snprintf(r.reason, sizeof r.reason, "%.*s", (int)strcspn(w->message, "\n"), w->message);
   while (w->requests)
-    worker_answer(w, w->requests, &r);
+    worker_finish_request(w, w->requests, &r);
 }
 
 // Without the lock while it waits: the end of a process that a GPU keeps busy takes its time.
-static void bury(struct tune_worker *w, bool is_to_be_killed, bool is_late, char *how,
-                 size_t size) {
+static void reap_worker(struct tune_worker *w, bool is_to_be_killed, bool is_late, char *how,
+                        size_t size) {
   close(w->fd);
   w->fd = -1;
   pthread_mutex_unlock(&w->lock);
@@ -53,7 +53,7 @@ static void bury(struct tune_worker *w, bool is_to_be_killed, bool is_late, char
 
 // The request that the worker died of: the one whose thread says so, else the one that had the
 // device, else a load that had begun.
-static struct worker_request *guilty(struct tune_worker *w) {
+static struct worker_request *request_at_fault(struct tune_worker *w) {
   uint64_t at_fault = atomic_exchange(&w->page->at_fault, 0);
   struct worker_request *load = NULL;
   for (struct worker_request *r = w->requests; r; r = r->next)
@@ -69,50 +69,50 @@ static struct worker_request *guilty(struct tune_worker *w) {
 }
 
 // The answer of a request that failed is that of its configuration's later ones.
-static void answer_bad(struct tune_worker *w, struct worker_request *r,
-                       const struct tune_reply *reply) {
+static void fail_request(struct tune_worker *w, struct worker_request *r,
+                         const struct tune_reply *reply) {
   struct worker_candidate *c = worker_candidate(w, r->config);
   if (c) {
     c->is_bad = true;
     c->outcome = reply->outcome;
     memcpy(c->reason, reply->reason, sizeof c->reason);
   }
-  worker_answer(w, r, reply);
+  worker_finish_request(w, r, reply);
 }
 
-static void blame(struct tune_worker *w, struct worker_request *r, enum tune_outcome outcome,
-                  const char *reason) {
+static void fail_with(struct tune_worker *w, struct worker_request *r, enum tune_outcome outcome,
+                      const char *reason) {
   struct tune_reply reply = {.outcome = outcome};
   snprintf(reply.reason, sizeof reply.reason, "%s", reason);
-  answer_bad(w, r, &reply);
+  fail_request(w, r, &reply);
 }
 
 // What is left is for the next worker; its own loads are made anew.
-static void unsend(struct tune_worker *w) {
+static void requeue(struct tune_worker *w) {
   const struct tune_reply none = {0};
   for (struct worker_request *r = w->requests, *next; r; r = next) {
     next = r->next;
     r->sent = r->begun = false;
     if (r->is_own)
-      worker_answer(w, r, &none);
+      worker_finish_request(w, r, &none);
   }
 }
 
-static void died(struct tune_worker *w, bool is_to_be_killed, struct worker_request *late) {
+static void on_death(struct tune_worker *w, bool is_to_be_killed, struct worker_request *late) {
   char how[128], reason[256];
-  bury(w, is_to_be_killed, late != NULL, how, sizeof how);
-  struct worker_request *r = late ? late : w->leaves ? NULL : guilty(w);
+  reap_worker(w, is_to_be_killed, late != NULL, how, sizeof how);
+  struct worker_request *r = late ? late : w->leaves ? NULL : request_at_fault(w);
   w->deaths++;
   if (late) {
     snprintf(reason, sizeof reason, "no answer in %.3g s", w->timeout_ms / 1000);
-    blame(w, late, TUNE_TIMEOUT, reason);
+    fail_with(w, late, TUNE_TIMEOUT, reason);
   } else if (r) {
     snprintf(reason, sizeof reason, "the process that ran it %s", how);
-    blame(w, r, r->kind == REQUEST_LOAD ? TUNE_BAD_BUILD : TUNE_BAD_LAUNCH, reason);
+    fail_with(w, r, r->kind == REQUEST_LOAD ? TUNE_BAD_BUILD : TUNE_BAD_LAUNCH, reason);
   }
   if (r)
     w->deaths = 0;
-  unsend(w);
+  requeue(w);
   if (w->deaths < MAX_DEATHS)
     return;
   snprintf(reason, sizeof reason, "the tuner's worker does not stay alive: it %s", how);
@@ -207,7 +207,7 @@ static void put(struct tune_worker *w, struct worker_request *r) {
   } else {
     snprintf(reply.reason, sizeof reply.reason, "%s", c ? c->reason : "it was not loaded");
     reply.outcome = c ? c->outcome : TUNE_UNTRIED;
-    worker_answer(w, r, &reply);
+    worker_finish_request(w, r, &reply);
   }
 }
 
@@ -276,9 +276,9 @@ static void take_end(struct tune_worker *w, struct worker_request *r, const stru
   copy_text(reply.reason, sizeof reply.reason, frame_text(head, "reason"));
   w->deaths = 0;
   if (reply.outcome == TUNE_MEASURED || reply.outcome == TUNE_UNTRIED)
-    worker_answer(w, r, &reply);
+    worker_finish_request(w, r, &reply);
   else
-    answer_bad(w, r, &reply);
+    fail_request(w, r, &reply);
 }
 
 static bool take(struct tune_worker *w, const struct frame *f) {
@@ -386,11 +386,11 @@ static void wait_for_any(struct tune_worker *w, double until, bool *ret_readable
 static void finish(struct tune_worker *w) {
   char how[128];
   if (w->fd >= 0)
-    bury(w, true, false, how, sizeof how);
-  answer_all(w);
+    reap_worker(w, true, false, how, sizeof how);
+  fail_all(w);
 }
 
-static void turn(struct tune_worker *w) {
+static void step(struct tune_worker *w) {
   struct worker_request *late = NULL;
   bool readable = false;
   if (w->status == TILE_OK && w->fd < 0) {
@@ -412,16 +412,16 @@ static void turn(struct tune_worker *w) {
   wait_for_any(w, deadline(w, &late), &readable);
   // First what the worker had said, whatever the clock: this process may have been stopped.
   if (readable && !receive(w))
-    died(w, true, NULL);
+    on_death(w, true, NULL);
   else if (w->status == TILE_OK && clock_ms() > deadline(w, &late))
-    died(w, true, late);
+    on_death(w, true, late);
 }
 
-void *worker_keep(void *worker) {
+void *worker_supervise(void *worker) {
   struct tune_worker *w = worker;
   pthread_mutex_lock(&w->lock);
   while (!w->is_closing)
-    turn(w);
+    step(w);
   finish(w);
   pthread_mutex_unlock(&w->lock);
   return NULL;

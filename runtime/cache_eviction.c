@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOCK_NAME ".janitor"
+#define LOCK_NAME ".eviction"
 #define HOUR 3600
 
 struct entry {

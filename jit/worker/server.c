@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker's side: one question after the other, in the order they come, until the other side
 // closes. Whatever the compiler does not survive ends the process, which is what it is for.
-#include "jit/worker/ask.h"
+#include "jit/worker/client.h"
 #include "jit/worker/pool.h"
 #include "worker/child.h"
 
@@ -37,7 +37,7 @@ static void send_kind(int fd, const char *kind, const char *key, const char *val
   strbuf_finish(&out);
 }
 
-static void llvm_is_at_its_end(const char *reason) {
+static void on_llvm_fatal_error(const char *reason) {
   send_kind(to_parent, "fatal", NULL, NULL, str_from(reason));
   abort();
 }
@@ -74,7 +74,7 @@ static bool has_grown(const struct memory *m) {
 
 // ---- questions ----
 
-struct turn {
+struct work {
   struct arena *a;
   struct str bytes;
   struct memory *memory;
@@ -82,28 +82,28 @@ struct turn {
   bool is_good;
 };
 
-static void answer(void *user) {
-  struct turn *t = user;
+static void compile_job(void *user) {
+  struct work *t = user;
   struct wire_reader r = {.rest = t->bytes};
   const char *folder = wire_get_text(&r, t->a);
-  struct jit_question q;
-  struct jit_answer made = {0};
-  if (r.failed || !jit_question_get(t->a, r.rest, &q))
+  struct jit_job q;
+  struct jit_reply made = {0};
+  if (r.failed || !jit_job_get(t->a, r.rest, &q))
     return;
   if (folder && chdir(folder) != 0) // relative names are then as good as missing
     folder = NULL;
   struct diag_engine *diag = diag_engine_create(t->a);
   errno = 0;
-  jit_answer_make(t->a, diag, &q, &made);
+  jit_reply_make(t->a, diag, &q, &made);
   if (diag_first_error_code(diag) == E0991)
     arena_raise(t->a);
-  jit_answer_put(&made, diag, q.request.source, &t->body);
+  jit_reply_put(&made, diag, q.request.source, &t->body);
   t->is_good = true;
 }
 
 // Sends the answer. False: there is nothing to be said to who asks so, or nobody there.
-static bool take_turn(int fd, struct turn *t) {
-  bool is_done = arena_guard(t->a, answer, t) && !t->body.failed;
+static bool handle_job(int fd, struct work *t) {
+  bool is_done = arena_guard(t->a, compile_job, t) && !t->body.failed;
   bool leaves = !is_done || has_grown(t->memory);
   struct strbuf out = {0};
   struct frame_writer f;
@@ -120,33 +120,33 @@ static bool take_turn(int fd, struct turn *t) {
 }
 
 // A message from the parent, on the arena of its question.
-struct heard {
+struct message {
   int fd;
   struct frame_reader *reader;
   struct arena *a;
   struct frame frame;
-  bool is_question;
+  bool is_job;
 };
 
-static void hear(void *user) {
-  struct heard *h = user;
+static void receive(void *user) {
+  struct message *h = user;
   struct strbuf nothing = {0};
-  h->is_question =
+  h->is_job =
       worker_hear(h->fd, &nothing, h->reader, h->a, (double)INFINITY, &h->frame) == FRAME_HERE &&
       frame_is(h->frame.head, "compile");
 }
 
-static bool hear_and_answer(int fd, struct frame_reader *reader, struct memory *memory) {
+static bool receive_and_handle(int fd, struct frame_reader *reader, struct memory *memory) {
   struct arena *a = arena_create();
   if (!a)
     return false;
-  struct heard h = {.fd = fd, .reader = reader, .a = a};
-  struct turn t = {.a = a, .memory = memory};
-  bool goes_on = arena_guard(a, hear, &h) && h.is_question;
+  struct message h = {.fd = fd, .reader = reader, .a = a};
+  struct work t = {.a = a, .memory = memory};
+  bool goes_on = arena_guard(a, receive, &h) && h.is_job;
   if (goes_on) {
     allow(memory, (uint64_t)frame_int(h.frame.head, "memory", 0));
     t.bytes = h.frame.bytes;
-    goes_on = take_turn(fd, &t);
+    goes_on = handle_job(fd, &t);
   }
   strbuf_finish(&t.body);
   arena_destroy(a);
@@ -159,12 +159,12 @@ int compile_worker_main(int argc, char **argv) {
   if (to_parent < 0)
     return 2;
   worker_begin(note_fault);
-  LLVMInstallFatalErrorHandler(llvm_is_at_its_end);
+  LLVMInstallFatalErrorHandler(on_llvm_fatal_error);
   if (!worker_ends_with(to_parent))
     return 1;
   send_kind(to_parent, "compiler", "version", compiler_version(), (struct str){"", 0});
   struct memory memory = {.own = data_bytes()};
-  while (hear_and_answer(to_parent, &reader, &memory))
+  while (receive_and_handle(to_parent, &reader, &memory))
     continue;
   _exit(0); // without what exit() would run: nothing is worth saving
 }

@@ -37,7 +37,7 @@ static bool step(struct server *s) {
     if (!s->requests)
       s->requests_end = &s->requests;
     pthread_mutex_unlock(&s->lock);
-    worker_answer_request(s, q, c);
+    worker_finish_request_request(s, q, c);
     free(q);
   } else {
     return false;
@@ -160,7 +160,7 @@ static void server_close(struct server *s) {
   arena_destroy(s->arena);
 }
 
-bool worker_serve(const int files[3], const struct worker_hooks *hooks) {
+bool worker_run_server(const int files[3], const struct worker_hooks *hooks) {
   struct server s = {.fd = files[0], .data_fd = files[1], .shared_fd = files[2], .hooks = hooks};
   pthread_t reader, assemblers[MAX_ASSEMBLERS];
   s.to_assemble_end = &s.to_assemble;
