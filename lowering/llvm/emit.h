@@ -440,6 +440,10 @@ LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct ta
                         uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
                         struct kernel_info *ret_info);
 
+// ---- host_bf16.c ----
+// Makes f32 and integers of all arithmetic on bf16.
+void host_rounds_bf16(LLVMModuleRef module);
+
 // ---- codegen.c ----
 // Module flag: a version of PTX above the target's own, which the kernel needs.
 #define PTX_VERSION_FLAG "tile.ptx_version"
