@@ -5,6 +5,8 @@
 
 #include "lowering/llvm/emit.h"
 
+extern const struct target_hooks host_hooks;
+
 // Where the op being emitted stands, for kernels compiled with checks; else a null pointer.
 LLVMValueRef host_checked_location(struct emitter *e);
 // The number of the kernel's parameter that the access's pointer comes from; -1: not known.
