@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "graph/reference/bounds.h"
+#include "graph/run/run.h"
 #include "tools/graph_tune.h"
 #include "tools/npy.h"
 

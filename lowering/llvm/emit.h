@@ -187,8 +187,6 @@ struct target_hooks {
   void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
 };
 
-extern const struct target_hooks ptx_hooks, host_hooks;
-
 // ---- values.c: types, the value table ----
 LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t); // fp8: i8
 LLVMTypeRef type_of_mlir(struct emitter *e, MlirType scalar);

@@ -5,6 +5,8 @@
 
 #include "lowering/llvm/emit.h"
 
+extern const struct target_hooks host_hooks;
+
 // Where the op stands in its source.
 LLVMValueRef host_location(struct emitter *e, MlirOperation op);
 // Where the op being emitted stands, for kernels compiled with checks; else a null pointer.

@@ -3,12 +3,14 @@
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
+#include "graph/compile.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/plan/tier1.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"
 #include "graph/run/internal.h"
+#include "graph/run/run.h"
 
 #include <check.h>
 #include <math.h>
