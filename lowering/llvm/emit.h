@@ -280,6 +280,10 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
 // Two at a time, rounded to nearest; for conversions that pairing_of names.
 void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
                         LLVMValueRef ret[2]);
+// fusing.c: whether this product or sum may be part of an fma, as CUDA compilers make them by
+// default. Not in mathematical functions that count on what each of them rounds away, and no sum of
+// a product that was moved to other elements: its bits would depend on layouts.
+bool may_fuse(struct emitter *e, MlirOperation op);
 // pairs.c: whether two registers go together.
 enum pairing { PAIRS_NEVER, PAIRS_COMPUTE, PAIRS_CONVERT };
 enum pairing pairing_of(struct emitter *e, MlirOperation op);
