@@ -3,7 +3,8 @@
 #include "lowering/target.h"
 
 #include "layouts/exchange_plan.h"
-#include "lowering/llvm/emit.h"
+#include "lowering/targets/cpu.h"
+#include "lowering/targets/ptx.h"
 
 enum { KIB = 1024, LD = EXCHANGE_LDMATRIX, LD_ST = EXCHANGE_LDMATRIX | EXCHANGE_STMATRIX };
 

@@ -76,9 +76,10 @@ enum cpu_violation_kind {
   CPU_SHARED_COPYING,   // shared memory touched while a copy to it by the other is under way
   CPU_MISALIGNED,       // copied from an address that is no multiple of `elements` bytes
   // Of simulated devices only:
-  CPU_UNWRITTEN, // a register or memory is used that nothing wrote: `message`
-  CPU_ILLEGAL,   // an operand that the instruction does not allow: `message`
-  CPU_ENDLESS,   // the launch ran for as many instructions as it may: `message`
+  CPU_UNWRITTEN,   // a register or memory is used that nothing wrote: `message`
+  CPU_GLOBAL_RACE, // global memory touched by both threads, nothing orders them
+  CPU_ILLEGAL,     // an operand that the instruction does not allow: `message`
+  CPU_ENDLESS,     // the launch ran for as many instructions as it may: `message`
 };
 struct cpu_violation { // one violation of a checked launch
   enum cpu_violation_kind kind;
@@ -91,6 +92,7 @@ struct cpu_violation { // one violation of a checked launch
   // Of a race: who touched it before. Of a copy under way: who copies. Of a divergence: who is
   // missing, and where it waits if so.
   int32_t other_thread;
+  int32_t other_program[3]; // of a race in global memory
   enum cpu_access other_access;
   struct cpu_location other_location;
   char message[256];

@@ -18,8 +18,17 @@ static void location_text(const struct cpu_location *p, const char *after, char 
     text[0] = '\0';
 }
 
-static void describe_what(const struct kernel_info *info, const struct cpu_violation *v, char *text,
-                          size_t size) {
+// The argument and element, where they are known.
+static void element_text(const struct kernel_info *info, const struct cpu_violation *v, char *text,
+                         size_t size) {
+  text[0] = '\0';
+  if (v->param >= 0)
+    snprintf(text, size, "element %lld of `%.80s`", (long long)v->element,
+             info->params[v->param].name);
+}
+
+static void describe_what(const struct kernel_info *info, const struct cpu_violation *v,
+                          char *text, size_t size) {
   const char *verb = verb_of(v->access);
   long long element = v->element;
   char other[160];
@@ -50,7 +59,22 @@ static void describe_what(const struct kernel_info *info, const struct cpu_viola
              v->access == CPU_COPY ? "asynchronous copy from" : verb,
              (unsigned long long)v->elements);
     break;
-  case CPU_UNWRITTEN: snprintf(text, size, "a value that nothing wrote: %s", v->message); break;
+  case CPU_UNWRITTEN:
+    element_text(info, v, other, sizeof other);
+    snprintf(text, size, "a value that nothing wrote: %s%s%s", v->message, *other ? ", " : "",
+             other);
+    break;
+  case CPU_GLOBAL_RACE: {
+    char location[160];
+    element_text(info, v, other, sizeof other);
+    location_text(&v->other_location, " ", location, sizeof location);
+    snprintf(text, size,
+             "race in global memory: %s %s, and %s%s it by program (%d, %d, %d), "
+             "thread %d",
+             verb, *other ? other : "memory", location, verb_of(v->other_access), v->other_program[0],
+             v->other_program[1], v->other_program[2], v->other_thread);
+    break;
+  }
   case CPU_ILLEGAL: snprintf(text, size, "illegal instruction: %s", v->message); break;
   case CPU_ENDLESS: snprintf(text, size, "the launch does not end: %s", v->message); break;
   case CPU_OUTSIDE:

@@ -6,6 +6,7 @@
 
 #include "graph/program/program.h"
 #include "graph/reference/tensor.h"
+#include "graph/run/run.h"
 #include "graph/run/tune.h"
 #include "tools/tool.h"
 

@@ -3,8 +3,10 @@
 // brought back.
 #include "base/clock.h"
 #include "base/memory.h"
+#include "graph/compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/reference/inputs.h"
+#include "graph/run/run.h"
 #include "tools/arg_spec.h"
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"

@@ -288,7 +288,7 @@ static int upload(struct tool *t, struct launch *l) {
   for (size_t i = 0; i < l->arg_count; i++) {
     struct launch_arg *a = &l->args[i];
     size_t size = a->value.is_array ? a->value.array.count * dtype_bytes(a->value.array.dtype) : 0;
-    if (size == 0)
+    if (size == 0 || a->value.fill.kind == FILL_EMPTY)
       continue;
     tile_status status = tile_copy_to_device(l->device, NULL, a->buffer, a->value.array.data, size);
     if (status != TILE_OK)

@@ -98,16 +98,52 @@ static struct diag *report_misaligned(struct diag_engine *diag, struct span wher
   return d;
 }
 
+static struct diag *report_global_race(struct diag_engine *diag, const struct source *source,
+                                       struct span where, const char *thread,
+                                       const struct cpu_violation *v, const char *param) {
+  struct diag *d =
+      diag_error(diag, where, E0818, "race in global memory: nothing orders two accesses");
+  if (param)
+    diag_primary_label(d, "%s %s element %lld of `%s`", thread, verb_of(v->access),
+                       (long long)v->element, param);
+  else
+    diag_primary_label(d, "%s %s it", thread, verb_of(v->access));
+  char text[96];
+  snprintf(text, sizeof text, "program (%d, %d, %d), thread %d %s it", v->other_program[0],
+           v->other_program[1], v->other_program[2], v->other_thread, verb_of(v->other_access));
+  struct span other = span_of(source, &v->other_location);
+  if (other.source && other.begin != where.begin)
+    diag_label(d, other, "%s", text);
+  else
+    diag_note(d, SPAN_NONE, "%s%s", text, other.source ? ", at the same location" : "");
+  diag_help(d,
+            "programs are ordered by atomic operations alone, threads of one by `debug_barrier`");
+  return d;
+}
+
+static struct diag *report_unwritten(struct diag_engine *diag, const struct source *source,
+                                     struct span where, const struct cpu_violation *v,
+                                     const char *param) {
+  struct diag *d =
+      diag_error(diag, where, E0815, "a value is used that nothing wrote: %s", v->message);
+  struct span other = span_of(source, &v->other_location);
+  char text[160] = "";
+  if (param)
+    snprintf(text, sizeof text, "element %lld of `%.100s`", (long long)v->element, param);
+  if (other.source && other.begin != where.begin)
+    diag_label(d, other, "%s was read here", param ? text : "it");
+  else if (param)
+    diag_note(d, SPAN_NONE, "it is %s", text);
+  return d;
+}
+
 // What only simulations find.
 static struct diag *report_simulated(struct diag_engine *diag, const struct source *source,
                                      struct span where, const char *thread,
-                                     const struct cpu_violation *v) {
+                                     const struct cpu_violation *v, const char *param) {
   struct diag *d;
   if (v->kind == CPU_UNWRITTEN) {
-    d = diag_error(diag, where, E0815, "a value is used that nothing wrote: %s", v->message);
-    struct span other = span_of(source, &v->other_location);
-    if (other.source && other.begin != where.begin)
-      diag_label(d, other, "it was read here");
+    d = report_unwritten(diag, source, where, v, param);
   } else if (v->kind == CPU_ENDLESS) {
     d = diag_error(diag, where, E0817, "the launch does not end: %s", v->message);
     diag_help(d, "where it only takes long, TILE_SIMULATE_LIMIT=N allows more instructions");
@@ -142,10 +178,11 @@ void violation_report(struct diag_engine *diag, const struct source *source,
     break;
   case CPU_SHARED_RACE: d = report_race(diag, source, where, v); break;
   case CPU_SHARED_COPYING: d = report_copying(diag, source, where, v); break;
+  case CPU_GLOBAL_RACE: d = report_global_race(diag, source, where, thread, v, param); break;
   case CPU_MISALIGNED: d = report_misaligned(diag, where, thread, v); break;
   case CPU_UNWRITTEN:
   case CPU_ILLEGAL:
-  case CPU_ENDLESS: d = report_simulated(diag, source, where, thread, v); break;
+  case CPU_ENDLESS: d = report_simulated(diag, source, where, thread, v, param); break;
   }
   if (d && v->instruction)
     diag_note(d, SPAN_NONE, "instruction: %s", v->instruction);

@@ -3,10 +3,12 @@
 // program_load.
 #include "base/file.h"
 #include "base/memory.h"
+#include "graph/compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "graph/run/handle.h"
+#include "graph/run/run.h"
 #include "graph/run/tensor_views.h"
 #include "graph/run/tune.h"
 #include "jit/kernel.h"

@@ -5,6 +5,7 @@
 #define TILE_GRAPH_RUN_INTERNAL_H
 
 #include "graph/program/program.h"
+#include "graph/run/run.h"
 
 #include <stdatomic.h>
 

@@ -5,6 +5,7 @@
 #include "base/thread_pool.h"
 #include "graph/plan/tier1.h"
 #include "graph/run/internal.h"
+#include "graph/run/run.h"
 #include "jit/jit.h"
 
 #include <stdlib.h>

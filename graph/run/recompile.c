@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/run/internal.h"
+#include "graph/run/run.h"
 #include "jit/jit.h"
 
 #include <pthread.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a program in process: its kernels are compiled when it is loaded (load.c), its arena is
 // allocated for the first sizes that come, and a run is a walk over the launches.
+#include "graph/run/run.h"
+
 #include "base/memory.h"
 #include "graph/reference/interpret.h"
 #include "graph/run/internal.h"

@@ -3,6 +3,7 @@
 #include "graph/run/tensor_views.h"
 
 #include "base/memory.h"
+#include "graph/run/run.h"
 #include "runtime/internal.h"
 
 #include <stdlib.h>

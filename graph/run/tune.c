@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/run/internal.h"
+#include "graph/run/run.h"
 #include "runtime/internal.h"
 
 #include <math.h>

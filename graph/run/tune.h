@@ -7,6 +7,7 @@
 
 #include "autotune/tune.h"
 #include "graph/program/program.h"
+#include "graph/run/run.h"
 
 #define PROGRAM_TUNE_SECONDS 60
 

@@ -75,7 +75,7 @@ TILE_API tile_status tile_kernel_set_target(tile_kernel *kernel, const char *tar
 /* One more folder in which modules that kernels import are looked for, after those that there are.
  * The files are read when a launch compiles. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);
-/* CPU device and simulated GPUs: report out-of-bounds accesses, races in shared memory and the
+/* CPU device and simulated GPUs: report out-of-bounds accesses, races and the
  * like (TILE_CHECK_FAILED from the launch). TILE_INVALID_ARGUMENT on a real GPU. */
 TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
 

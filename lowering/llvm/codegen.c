@@ -67,15 +67,26 @@ static unsigned ptx_version_for(const struct target *t, LLVMModuleRef module) {
   return needed > t->ptx_version ? needed : t->ptx_version;
 }
 
+// Without the instructions that round to bf16 and take subnormal numbers as 0 (cpu_bf16.c).
+static const char *cpu_features(struct arena *a) {
+  static const char *const unwanted[] = {"avx512bf16", "avxneconvert"};
+  char *features = LLVMGetHostCPUFeatures();
+  const char *r = arena_strdup(a, features);
+  for (size_t i = 0; i < COUNT_OF(unwanted); i++)
+    if (strstr(features, arena_printf(a, "+%s", unwanted[i]))) // elsewhere LLVM knows no such name
+      r = arena_printf(a, "%s,-%s", r, unwanted[i]);
+  LLVMDisposeMessage(features);
+  return r;
+}
+
 static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef module, bool large,
                                         struct arena *a, struct diag_engine *diag) {
-  char *triple = NULL, *cpu = NULL, *features = NULL, *message = NULL;
+  char *triple = NULL, *cpu = NULL, *message = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
   if (t->is_cpu) {
     triple = LLVMGetDefaultTargetTriple();
     cpu = LLVMGetHostCPUName();
-    features = LLVMGetHostCPUFeatures();
   }
   const char *name = t->is_cpu ? triple : "nvptx64-nvidia-cuda";
   if (LLVMGetTargetFromTriple(name, &target, &message)) {
@@ -83,7 +94,7 @@ static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef mo
   } else {
     machine = LLVMCreateTargetMachine(
         target, name, t->is_cpu ? cpu : t->name,
-        t->is_cpu ? features : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
+        t->is_cpu ? cpu_features(a) : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
         level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);
@@ -91,7 +102,6 @@ static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef mo
   LLVMDisposeMessage(message);
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
-  LLVMDisposeMessage(features);
   return machine;
 }
 
@@ -174,6 +184,8 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
   }
   if (ok)
     schedule_module(module, target, a);
+  if (ok && target->is_cpu)
+    cpu_rounds_bf16(module);
   ok = ok && generate(module, machine, target, a, diag, ret);
   if (machine)
     LLVMDisposeTargetMachine(machine);

@@ -187,8 +187,6 @@ struct target_hooks {
   void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
 };
 
-extern const struct target_hooks ptx_hooks, cpu_hooks;
-
 // ---- values.c: types, the value table ----
 LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t); // fp8: i8
 LLVMTypeRef type_of_mlir(struct emitter *e, MlirType scalar);
@@ -282,6 +280,10 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
 // Two at a time, rounded to nearest; for conversions that pairing_of names.
 void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
                         LLVMValueRef ret[2]);
+// fusing.c: whether this product or sum may be part of an fma, as CUDA compilers make them by
+// default. Not in mathematical functions that count on what each of them rounds away, and no sum of
+// a product that was moved to other elements: its bits would depend on layouts.
+bool may_fuse(struct emitter *e, MlirOperation op);
 // pairs.c: whether two registers go together.
 enum pairing { PAIRS_NEVER, PAIRS_COMPUTE, PAIRS_CONVERT };
 enum pairing pairing_of(struct emitter *e, MlirOperation op);
@@ -439,6 +441,10 @@ bool describe_kernel(struct ir_context *c, MlirModule module, const struct targe
 LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
                         uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
                         struct kernel_info *ret_info);
+
+// ---- cpu_bf16.c ----
+// Makes f32 and integers of all arithmetic on bf16.
+void cpu_rounds_bf16(LLVMModuleRef module);
 
 // ---- codegen.c ----
 // Module flag: a version of PTX above the target's own, which the kernel needs.

@@ -97,17 +97,15 @@ static LLVMValueRef cmpi(struct emitter *e, MlirOperation op, const LLVMValueRef
 
 // ---- floats ----
 
-// A product and a sum may become one fma, as CUDA compilers do by default, except in mathematical
-// functions that count on what each of them rounds away.
-static LLVMValueRef fusable(MlirOperation op, LLVMValueRef v) {
-  if (LLVMIsAInstruction(v) && mlirAttributeIsNull(op_attr(op, "tile.unfused")))
+static LLVMValueRef fusable(struct emitter *e, MlirOperation op, LLVMValueRef v) {
+  if (LLVMIsAInstruction(v) && may_fuse(e, op))
     LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
   return v;
 }
 
 #define FLOAT_BINARY(name, build)                                                                  \
   static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
-    return fusable(op, build(e->b, x[0], x[1], ""));                                               \
+    return fusable(e, op, build(e->b, x[0], x[1], ""));                                            \
   }
 FLOAT_BINARY(addf, LLVMBuildFAdd)
 FLOAT_BINARY(subf, LLVMBuildFSub)

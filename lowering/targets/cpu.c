@@ -5,7 +5,6 @@
 
 #include "base/cpu_abi.h"
 #include "base/vec.h"
-#include "lowering/analysis/provenance.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/targets/cpu_matrices.h"
 
@@ -102,7 +101,7 @@ static struct source_location own_location(struct emitter *e, MlirOperation op) 
   return source_location_of(e, loc);
 }
 
-static LLVMValueRef location_pointer(struct emitter *e, MlirOperation op) {
+LLVMValueRef cpu_location(struct emitter *e, MlirOperation op) {
   struct cpu_locations *p = locations(e);
   struct source_location at = own_location(e, op);
   LLVMValueRef members[] = {at.file ? text_pointer(e, at.file) : LLVMConstNull(e->generic_ptr),
@@ -118,7 +117,7 @@ static LLVMValueRef location_pointer(struct emitter *e, MlirOperation op) {
 }
 
 LLVMValueRef cpu_checked_location(struct emitter *e) {
-  return e->check ? location_pointer(e, e->op) : LLVMConstNull(e->generic_ptr);
+  return e->check ? cpu_location(e, e->op) : LLVMConstNull(e->generic_ptr);
 }
 
 static LLVMValueRef shuffle(struct emitter *e, LLVMValueRef value, LLVMValueRef lane) {
@@ -164,134 +163,6 @@ static void end_kernel(struct emitter *e) {
       LLVMDeleteGlobal(p->table);
     }
   }
-}
-
-// ---- accesses ----
-
-// Buffers on the CPU need not have the alignment that the kernel was promised: vector accesses are
-// unaligned ones, which cost nothing on today's CPUs.
-
-int cpu_param_of(struct emitter *e, const struct access *a) {
-  // Only the kernel's own parameters have numbers.
-  bool in_kernel = mlirOperationEqual(e->func, e->kernel);
-  return in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
-}
-
-static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum cpu_access kind) {
-  LLVMValueRef args[] = {e->cpu_thread,
-                         location_pointer(e, a->op),
-                         const_i32(e, (uint32_t)cpu_param_of(e, a)),
-                         a->ptr,
-                         const_i32(e, a->count * a->word_bits / 8),
-                         const_i32(e, kind)};
-  LLVMValueRef ok = call_routine(e, "tile_cpu_check", e->i8, 6, args);
-  return LLVMBuildICmp(e->b, LLVMIntNE, ok, const_int(e->i8, 0), "");
-}
-
-// Up to two branches around an access: its predicate, and the check of its address.
-struct guards {
-  unsigned count;
-  struct branch at[2];
-};
-
-static struct guards guards_begin(struct emitter *e, const struct access *a, enum cpu_access kind) {
-  struct guards g = {0};
-  if (a->pred)
-    g.at[g.count++] = branch_begin(e, a->pred);
-  if (e->check) {
-    LLVMValueRef ok = check_call(e, a, kind);
-    g.at[g.count++] = branch_begin(e, ok);
-  }
-  return g;
-}
-
-// Ends the branches; the result is `inside` where all were taken, else `otherwise`. Both may be
-// NULL.
-static LLVMValueRef guards_end(struct emitter *e, struct guards *g, LLVMValueRef inside,
-                               LLVMValueRef otherwise) {
-  while (g->count) {
-    const struct branch *br = &g->at[--g->count];
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b), skipped = br->from;
-    branch_end(e, br);
-    if (!inside)
-      continue;
-    LLVMValueRef phi = LLVMBuildPhi(e->b, LLVMTypeOf(inside), "");
-    LLVMAddIncoming(phi, &inside, &from, 1);
-    LLVMAddIncoming(phi, &otherwise, &skipped, 1);
-    inside = phi;
-  }
-  return inside;
-}
-
-static void load(struct emitter *e, const struct access *a, const LLVMValueRef *other,
-                 LLVMValueRef *ret) {
-  LLVMTypeRef type = words_type(e, a->count, a->word_bits);
-  LLVMValueRef otherwise = other ? join_words(e, a->count, other) : LLVMConstNull(type);
-  struct guards g = guards_begin(e, a, CPU_LOAD);
-  LLVMValueRef v = LLVMBuildLoad2(e->b, type, a->ptr, "");
-  LLVMSetAlignment(v, 1);
-  LLVMSetVolatile(v, op_attr_bool(a->op, "is_volatile"));
-  v = guards_end(e, &g, v, otherwise);
-  split_words(e, a->count, v, ret);
-}
-
-static void store(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
-  LLVMValueRef v = join_words(e, a->count, words);
-  struct guards g = guards_begin(e, a, CPU_STORE);
-  LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), 1);
-  guards_end(e, &g, NULL, NULL);
-}
-
-static bool atomic_opcode(struct str kind, LLVMAtomicRMWBinOp *ret) {
-  static const struct {
-    const char *kind;
-    LLVMAtomicRMWBinOp op;
-  } ops[] = {{"add", LLVMAtomicRMWBinOpAdd},   {"fadd", LLVMAtomicRMWBinOpFAdd},
-             {"and", LLVMAtomicRMWBinOpAnd},   {"or", LLVMAtomicRMWBinOpOr},
-             {"xor", LLVMAtomicRMWBinOpXor},   {"max", LLVMAtomicRMWBinOpMax},
-             {"min", LLVMAtomicRMWBinOpMin},   {"umax", LLVMAtomicRMWBinOpUMax},
-             {"umin", LLVMAtomicRMWBinOpUMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
-  for (size_t i = 0; i < COUNT_OF(ops); i++)
-    if (str_is(kind, ops[i].kind)) {
-      *ret = ops[i].op;
-      return true;
-    }
-  return false;
-}
-
-static unsigned atomic_width(struct emitter *e, const struct atomic *a) {
-  (void)e;
-  LLVMAtomicRMWBinOp op;
-  enum dtype t = a->dtype;
-  bool is_float = t != DTYPE_NONE && dtype_is_float(t), is_sum = str_is(a->kind, "fadd");
-  return atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == is_sum) &&
-                 (t == DTYPE_NONE || dtype_bits(t) >= (is_sum ? 16 : 32))
-             ? 1
-             : 0;
-}
-
-// Any order asked for is met by the strongest one.
-static void atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
-                       LLVMValueRef *ret) {
-  LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpXchg;
-  atomic_opcode(a->kind, &op);
-  bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
-  LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
-  struct guards g = guards_begin(e, &a->access, CPU_ATOMIC);
-  LLVMValueRef old = LLVMBuildAtomicRMW(e->b, op, a->access.ptr, operand,
-                                        LLVMAtomicOrderingSequentiallyConsistent, false);
-  old = guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(operand)));
-  ret[0] = takes_bits ? from_bits(e, old, a->element) : old;
-}
-
-static LLVMValueRef atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
-                               LLVMValueRef value) {
-  struct guards g = guards_begin(e, a, CPU_ATOMIC);
-  LLVMValueRef pair =
-      LLVMBuildAtomicCmpXchg(e->b, a->ptr, compare, value, LLVMAtomicOrderingSequentiallyConsistent,
-                             LLVMAtomicOrderingSequentiallyConsistent, false);
-  LLVMValueRef old = LLVMBuildExtractValue(e->b, pair, 0, "");
-  return guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(value)));
 }
 
 // ---- the device ----
@@ -358,7 +229,7 @@ static void print(struct emitter *e, const struct print_record *p) {
 }
 
 static void assert_fail(struct emitter *e, MlirOperation op, const char *message) {
-  LLVMValueRef args[] = {e->cpu_thread, location_pointer(e, op), text_pointer(e, message)};
+  LLVMValueRef args[] = {e->cpu_thread, cpu_location(e, op), text_pointer(e, message)};
   call_routine(e, "tile_cpu_assert_fail", LLVMVoidTypeInContext(e->llvm), 3, args);
 }
 
@@ -379,11 +250,11 @@ const struct target_hooks cpu_hooks = {
     .async_commit = cpu_async_commit,
     .async_wait = cpu_async_wait,
     .mma = mma,
-    .load = load,
-    .store = store,
-    .atomic_width = atomic_width,
-    .atomic_rmw = atomic_rmw,
-    .atomic_cas = atomic_cas,
+    .load = cpu_load_words,
+    .store = cpu_store_words,
+    .atomic_width = cpu_atomic_width,
+    .atomic_rmw = cpu_atomic_rmw,
+    .atomic_cas = cpu_atomic_cas,
     .special_register = special_register,
     .grid_dependency = grid_dependency,
     .math = math,

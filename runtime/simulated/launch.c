@@ -50,7 +50,8 @@ static tile_status check_module(const struct module *m, const void *code) {
 static tile_status parse(struct loaded *l, const struct kernel_info *info, const char *ptx,
                          size_t size) {
   struct sim_error error = {0};
-  const struct sim_module *module = sim_module_parse(l->arena, ptx, size, &error);
+  // In a pack the text's end counts.
+  const struct sim_module *module = sim_module_parse(l->arena, ptx, strnlen(ptx, size), &error);
   if (!module)
     return status_set(TILE_INVALID_ARGUMENT,
                       "the simulator cannot run kernel `%s`: line %u of its PTX: %s", info->name,

@@ -26,6 +26,7 @@ static enum cpu_violation_kind kind_of(const struct sim_finding *f) {
   case SIM_UNINITIALISED: return CPU_UNWRITTEN;
   case SIM_RACE: return CPU_SHARED_RACE;
   case SIM_EARLY_READ: return CPU_SHARED_COPYING;
+  case SIM_GLOBAL_RACE: return CPU_GLOBAL_RACE;
   }
   return CPU_ILLEGAL;
 }
@@ -81,7 +82,7 @@ static void find_element(const struct simulated_finding_context *c, const struct
     int64_t away = f->buffer_offset - (int64_t)(pointer - f->buffer->address);
     uint64_t room = f->buffer->address + f->buffer->size - pointer;
     // The first byte of a wide access may be inside.
-    if (away >= 0 && (uint64_t)away < room)
+    if (v->kind == CPU_OUTSIDE && away >= 0 && (uint64_t)away < room)
       away = (int64_t)room;
     best = pointer;
     v->param = (int32_t)i;
@@ -103,9 +104,11 @@ static struct cpu_violation convert(struct simulated_finding_context *c,
       .other_thread = -1,
       .instruction = f->at.instruction ? arena_strdup(a, f->at.instruction) : NULL,
   };
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 3; i++) {
     v.program_id[i] = (int32_t)f->at.ctaid[i];
-  if (v.kind == CPU_OUTSIDE)
+    v.other_program[i] = (int32_t)f->other.ctaid[i];
+  }
+  if (v.kind == CPU_OUTSIDE || v.kind == CPU_GLOBAL_RACE || v.kind == CPU_UNWRITTEN)
     find_element(c, f, &v);
   else if (v.kind == CPU_SHARED_OUTSIDE)
     v.elements = c->shared_bytes;

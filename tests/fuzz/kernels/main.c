@@ -321,7 +321,6 @@ int main(int argc, char **argv) {
   }
   setenv("TILE_CACHE_DIR", "", 0);
   s.on_cpu = strcmp(s.o.device, "cpu") == 0;
-  kernel_flushes_bf16 = s.on_cpu;
   int failed = run_jobs(&s, &total, &is_skipped);
   if (is_skipped) {
     printf("1..0 # SKIP no device `%s`\n", s.o.device);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What needs no kernel: outputs that are inputs or other outputs, and zeros.
 #include "emit_check.h"
+#include "graph/run/run.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -264,7 +264,7 @@ static void check_heuristics(const char *before, const char *decorators, const c
   struct parsed p = with_decorators(before, decorators);
   struct lang_tuning t;
   struct lang_setting s[8];
-  bool ok = lang_tuning_of(p.arena, p.diag, p.module, "k", "host", NULL, &t) &&
+  bool ok = lang_tuning_of(p.arena, p.diag, p.module, "k", "cpu", NULL, &t) &&
             lang_heuristics(p.arena, p.diag, &t, known, COUNT_OF(known), s);
   struct strbuf out = {0};
   for (size_t i = 0; ok && i < t.heuristic_count; i++)

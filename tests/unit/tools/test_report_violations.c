@@ -143,6 +143,33 @@ START_TEST(simulated) {
 }
 END_TEST
 
+START_TEST(race_of_programs) {
+  struct cpu_violation v = at_sum(CPU_GLOBAL_RACE);
+  v.other_program[0] = 7;
+  violation_report(session.diag, kernel_source(), &v, "x");
+  session_expect("sum.tile:2:7: error: race in global memory: nothing orders two accesses [E0818]\n"
+                 " 2 |   s = sum(x)\n"
+                 "   |       ^ program (1, 2, 3), thread 9 reads element 12 of `x`\n"
+                 " 3 |   store(p, s)\n"
+                 "   |   ~ program (7, 0, 0), thread 8 writes it\n"
+                 "   = help: programs are ordered by atomic operations alone, threads of one by "
+                 "`debug_barrier`\n");
+}
+END_TEST
+
+START_TEST(unwritten_element) {
+  struct cpu_violation v = at_sum(CPU_UNWRITTEN);
+  snprintf(v.message, sizeof v.message, "the value stored");
+  violation_report(session.diag, kernel_source(), &v, "x");
+  session_expect(
+      "sum.tile:2:7: error: a value is used that nothing wrote: the value stored [E0815]\n"
+      " 2 |   s = sum(x)\n"
+      "   |       ^ program (1, 2, 3), thread 9\n"
+      " 3 |   store(p, s)\n"
+      "   |   ~ element 12 of `x` was read here\n");
+}
+END_TEST
+
 START_TEST(repetitions) {
   struct cpu_violation a = at_sum(CPU_SHARED_RACE), b = a;
   b.thread_id = 10;
@@ -166,6 +193,8 @@ TCase *report_violations_tests(void) {
   tcase_add_test(t, divergence);
   tcase_add_test(t, misaligned_store);
   tcase_add_test(t, simulated);
+  tcase_add_test(t, race_of_programs);
+  tcase_add_test(t, unwritten_element);
   tcase_add_test(t, repetitions);
   return t;
 }
