@@ -342,3 +342,17 @@ tile_status tile_tuned_set_callback(tile_tuned *t, tile_tune_callback callback, 
   s.user = user;
   return finish(t, &s);
 }
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct tune_setting *)a)->name, ((const struct tune_setting *)b)->name);
+}
+
+struct tune_setting *tuned_config_settings(const struct tune_space *s, size_t config,
+                                           struct arena *a, size_t *ret_count) {
+  struct tune_setting *list = arena_array(a, struct tune_setting, s->dim_count + 1);
+  for (size_t d = 0; d < s->dim_count; d++)
+    list[d] = (struct tune_setting){s->dims[d].name, s->dims[d].values[s->configs[config].at[d]]};
+  qsort(list, s->dim_count, sizeof *list, by_name);
+  *ret_count = s->dim_count;
+  return list;
+}
