@@ -138,6 +138,7 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
   const struct config *c = spec->config;
   struct compile_request r = {
       .source = k->source,
+      .unit = jit_unit(k, c),
       .kernel = k->name,
       .target = c->target,
       .num_warps = c->num_warps,

@@ -22,6 +22,9 @@ struct jit_report {
   // For jit_kernel_open: values of constants of the file (lang/frontend.h: lang_outer), copied.
   const struct lang_binding *constants;
   size_t constant_count;
+  // For jit_kernel_open: the source, read; it outlives the kernel, and is the kernel's from then
+  // on, which settles it. NULL: the kernel reads it.
+  struct lang_unit *unit;
 };
 
 // Opens a kernel, as tile_kernel_from_source does; with a report (may be NULL) the caller gets

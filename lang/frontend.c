@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lang_emit: one kernel with what is known of its parameters becomes a module.
-#include "lang/frontend.h"
-
 #include "lang/emit/consteval.h"
 #include "lang/host/host.h"
 #include "lang/host/outer.h"
+#include "lang/syntax/kernels.h"
+#include "lang/unit.h"
 
 // One parameter with everything said about it put together.
 struct kernel_param {
@@ -192,13 +192,12 @@ static void bind_params(struct emitter *e, const struct kernel *k) {
 
 static bool read_kernel(struct emitter *e, struct kernel *k) {
   struct lang_param *declared;
-  const char *name;
   for (size_t i = 0; i < e->module->function_count; i++)
     outer_state(e, e->module, e->module->functions[i]->guard);
-  if (!lang_kernel_params(e->a, e->diag, e->module, e->options->kernel, &name, &declared,
-                          &k->count))
+  k->function = kernels_choose(e->a, e->diag, e->module, e->options->kernel);
+  if (!k->function || !kernel_params(e->a, e->diag, e->module, k->function, &declared))
     return false;
-  k->function = ast_find_function(e->module, name);
+  k->count = k->function->param_count;
   k->params = arena_array(e->a, struct kernel_param, k->count + 1);
   for (size_t i = 0; i < k->count; i++) {
     struct kernel_param *p = &k->params[i];
@@ -209,20 +208,20 @@ static bool read_kernel(struct emitter *e, struct kernel *k) {
   return true;
 }
 
-MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
+MlirModule lang_emit(struct ir_context *c, const struct lang_unit *u,
                      const struct lang_options *options) {
   MlirModule none = {NULL};
   struct emitter e = {.c = c,
                       .a = c->arena,
                       .diag = c->diag,
                       .options = options,
-                      .module = m,
+                      .module = u->tree,
                       .errors = diag_error_count(c->diag)};
   struct kernel k = {0};
   if (!read_kernel(&e, &k))
     return none;
   builtins_register(&e);
-  struct frame frame = {.module = m, .function = k.function};
+  struct frame frame = {.module = u->tree, .function = k.function};
   e.frame = &frame;
   e.b.c = c;
   check_binding_names(&e, &k);

@@ -21,6 +21,8 @@ const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
 
 struct compile_request {
   const struct source *source;
+  // The same, read, and settled for this target with these folders and bindings; NULL: not yet.
+  const struct lang_unit *unit;
   const char *kernel;            // NULL: the only one of the file
   struct lang_binding *bindings; // what is known about the parameters
   size_t binding_count;

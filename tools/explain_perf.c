@@ -3,8 +3,8 @@
 // registers where it is there, and how many programs a multiprocessor runs for it.
 #include "tools/explain_perf.h"
 
-#include "lowering/cost/performance.h"
 #include "lowering/cost/occupancy.h"
+#include "lowering/cost/performance.h"
 #include "tools/layout_of_kernel.h"
 #include "tools/ptxas.h"
 

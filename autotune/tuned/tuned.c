@@ -50,14 +50,12 @@ static void take_key(tile_tuned *t, const struct lang_tuning *tuning) {
 static tile_status read_source(tile_tuned *t, struct arena *scratch) {
   struct diag_engine *diag = diag_engine_create(scratch);
   struct source *source = source_create(scratch, t->path, t->text);
-  struct ast_module *m = lang_parse(scratch, diag, source);
+  struct lang_unit *u = lang_unit_read(scratch, diag, source);
   struct lang_imports imports = {0};
   struct lang_tuning tuning = {0};
-  if (m)
-    lang_settle(scratch, m,
-                &(struct lang_outer){.target = t->properties.target, .imports = &imports});
-  if (!m || diag_error_count(diag) ||
-      !lang_tuning_of(scratch, diag, m, t->kernel->name, t->properties.target, &imports, &tuning))
+  if (u)
+    lang_unit_settle(u, &(struct lang_outer){.target = t->properties.target, .imports = &imports});
+  if (!u || diag_error_count(diag) || !lang_tuning_of(scratch, diag, u, t->kernel->name, &tuning))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
   take_key(t, &tuning);
   t->has_heuristics = tuning.heuristic_count > 0;

@@ -12,7 +12,7 @@ static int compare_names(const void *name, const void *row) {
 
 static struct ast_module *parse_row(struct emitter *e, const struct std_row *row) {
   struct str text = {row->text, row->len};
-  return lang_parse(e->a, e->diag, source_create(e->a, row->file, text));
+  return ast_read(e->a, e->diag, source_create(e->a, row->file, text));
 }
 
 const struct ast_function *std_function(struct emitter *e, const char *name,

@@ -167,17 +167,17 @@ bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_
                    struct lang_defaults *ret) {
   *ret = (struct lang_defaults){0};
   bool has_heuristics;
-  if (!lang_is_tuned(r->module, r->kernel, &has_heuristics))
+  if (!lang_is_tuned(r->unit, r->kernel, &has_heuristics))
     return true;
   struct diag_engine *quiet = diag_engine_create(a);
   struct lang_param *params;
   size_t count, known_count;
   const char *name;
-  if (!lang_kernel_params(a, quiet, r->module, r->kernel, &name, &params, &count))
+  if (!lang_kernel_params(a, quiet, r->unit, r->kernel, &name, &params, &count))
     return true; // said by whoever needs them
   struct lang_tuning t;
   bool is_needed = lacks_value(r, params, count);
-  if (!lang_tuning_of(a, is_needed ? diag : quiet, r->module, name, r->target, r->imports, &t))
+  if (!lang_tuning_of(a, is_needed ? diag : quiet, r->unit, name, &t))
     return !is_needed;
   size_t most = t.heuristic_count + 1;
   for (size_t i = 0; i < t.config_count; i++)

@@ -104,9 +104,9 @@ static const struct read_file *read_module(struct emitter *e, const char *path, 
   // Host code is evaluated as far as it is needed: what else the file holds need not be right.
   const struct source *source = source_create(e->a, path, text);
   if (e->host && !str_ends(str_from(path), ".tile"))
-    f->ast = lang_parse_python(e->a, diag_engine_create(e->a), source);
+    f->ast = ast_read_python(e->a, diag_engine_create(e->a), source);
   else
-    f->ast = lang_parse(e->a, e->diag, source);
+    f->ast = ast_read(e->a, e->diag, source);
   return f;
 }
 
@@ -440,7 +440,7 @@ static void collect(struct emitter *e, struct map *seen, const struct ast_module
   }
 }
 
-void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports) {
+void import_collect(struct arena *a, const struct ast_module *m, struct lang_imports *imports) {
   struct lang_options options = {.imports = imports};
   struct emitter *e = arena_new(a, struct emitter);
   struct map seen = {0};

@@ -38,6 +38,9 @@ struct value import_attribute(struct emitter *e, const struct file_module *f, co
 // Says why a name that an import of `m` binds has no value; false: no import binds it.
 bool import_report(struct emitter *e, const struct ast_module *m, const char *name, struct span at);
 
+// lang_import_files of a tree.
+void import_collect(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
+
 // Whether the device code of a file has that name in its text (mentions.c).
 bool module_mentions(const struct ast_module *m, const char *name);
 // The same of its whole text.

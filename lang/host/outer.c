@@ -6,7 +6,6 @@
 #include "lang/emit/consteval.h"
 #include "lang/host/host.h"
 #include "lang/host/import.h"
-#include "lang/syntax/kernels.h"
 
 struct emitter *outer_evaluator(struct emitter *e) {
   if (e->is_outer)
@@ -213,45 +212,39 @@ enum ast_guard_state outer_state(struct emitter *e, const struct ast_module *m,
 
 // ---- all guards of a file ----
 
-static bool is_parameter(const struct ast_module *m, const char *name) {
-  for (size_t i = 0; i < m->function_count; i++) {
-    const struct ast_function *f = m->functions[i];
-    for (size_t k = 0; f->is_jit && k < f->param_count; k++)
-      if (strcmp(f->params[k].name, name) == 0)
-        return true;
+// As the parser left it.
+static void reopen(struct ast_guard *g) {
+  for (; g && g->state != GUARD_OPEN; g = g->outer) {
+    g->state = GUARD_OPEN;
+    for (size_t i = 0; g->attempt && i < g->attempt->step_count; i++)
+      reopen(g->attempt->steps[i].guard);
   }
-  return false;
 }
 
-static void take_overrides(struct arena *a, struct ast_module *m, const struct lang_outer *o) {
-  struct ast_override *all = arena_array(a, struct ast_override, o->binding_count + 1);
-  size_t n = 0;
-  for (size_t i = 0; i < o->binding_count; i++) {
-    const struct lang_binding *b = &o->bindings[i];
-    if (b->kind != BIND_CONSTANT || !b->text || is_parameter(m, b->name))
-      continue;
-    bool is_constant = false;
-    for (size_t k = 0; k < m->constant_count && !is_constant; k++)
-      is_constant = strcmp(m->constants[k].name, b->name) == 0;
-    if (is_constant)
-      all[n++] = (struct ast_override){b->name, b->text};
-  }
-  m->overrides = all;
-  m->override_count = n;
-}
+typedef void (*guard_fn)(struct emitter *e, struct ast_module *m, struct ast_guard *g);
 
-void lang_settle(struct arena *a, struct ast_module *m, const struct lang_outer *o) {
-  struct lang_options options = {.target = o->target, .num_warps = 4, .imports = o->imports};
-  struct emitter e = {
-      .a = a, .diag = diag_engine_create(a), .options = &options, .module = m, .is_outer = false};
-  take_overrides(a, m, o);
+static void each_guard(struct emitter *e, struct ast_module *m, guard_fn f) {
   for (size_t i = 0; i < m->import_count; i++)
-    outer_state(&e, m, m->imports[i].guard);
+    f(e, m, m->imports[i].guard);
   for (size_t i = 0; i < m->constant_count; i++)
-    outer_state(&e, m, m->constants[i].guard);
+    f(e, m, m->constants[i].guard);
   for (size_t i = 0; i < m->class_count; i++)
-    outer_state(&e, m, m->classes[i]->guard);
+    f(e, m, m->classes[i]->guard);
   for (size_t i = 0; i < m->function_count; i++)
-    outer_state(&e, m, m->functions[i]->guard);
-  kernels_find(a, m);
+    f(e, m, m->functions[i]->guard);
+}
+
+static void forget(struct emitter *e, struct ast_module *m, struct ast_guard *g) {
+  (void)e, (void)m;
+  reopen(g);
+}
+
+static void decide(struct emitter *e, struct ast_module *m, struct ast_guard *g) {
+  (void)outer_state(e, m, g);
+}
+
+void outer_settle(struct arena *a, struct ast_module *m, const struct lang_options *options) {
+  struct emitter e = {.a = a, .diag = diag_engine_create(a), .options = options, .module = m};
+  each_guard(&e, m, forget);
+  each_guard(&e, m, decide);
 }

@@ -11,6 +11,8 @@
 // GUARD_UNDECIDED. Kept in the guard.
 enum ast_guard_state outer_state(struct emitter *e, const struct ast_module *m,
                                  struct ast_guard *g);
+// Decides all guards of a file anew.
+void outer_settle(struct arena *a, struct ast_module *m, const struct lang_options *options);
 // The emitter that evaluates host code beside `e`: its errors are not reported.
 struct emitter *outer_evaluator(struct emitter *e);
 // The same emitter before and after something is evaluated quietly.

@@ -6,12 +6,11 @@
 
 #include "lang/emit/consteval.h"
 #include "lang/host/host.h"
+#include "lang/unit.h"
 
 struct lang_tuning_source {
-  const struct ast_module *module;
+  const struct lang_unit *unit;
   const struct ast_function *kernel;
-  const char *target;
-  struct lang_imports imports; // a copy: what is read here is found again by whoever compiles
 };
 
 // One evaluation.
@@ -30,21 +29,21 @@ struct reader {
 
 static void open_reader(struct reader *r, struct arena *a, struct diag_engine *diag,
                         const struct lang_tuning_source *s, enum diag_code code, const char *what) {
-  *r = (struct reader){.kernel = s->kernel, .imports = s->imports};
-  r->imports.probes.at = NULL;
-  r->imports.probes.len = r->imports.probes.cap = 0;
-  bool is_gpu = s->target && strncmp(s->target, "sm_", 3) == 0;
+  const struct lang_unit *u = s->unit;
+  // A copy: what is read here is found again by whoever compiles.
+  *r = (struct reader){.kernel = s->kernel, .imports = lang_unit_imports(a, u)};
+  bool is_gpu = u->target && strncmp(u->target, "sm_", 3) == 0;
   r->options = (struct lang_options){.kernel = s->kernel->name,
-                                     .target = is_gpu ? s->target : "sm_80",
+                                     .target = is_gpu ? u->target : "sm_80",
                                      .num_warps = 4,
                                      .imports = &r->imports};
   r->host = (struct host){.code = code, .what = what};
-  r->frame = (struct frame){.module = s->module};
+  r->frame = (struct frame){.module = u->tree};
   r->autotune.v = value_of_kind(VALUE_ABSENT);
   r->e = (struct emitter){.a = a,
                           .diag = diag,
                           .options = &r->options,
-                          .module = s->module,
+                          .module = u->tree,
                           .frame = &r->frame,
                           .host = &r->host,
                           .errors = diag_error_count(diag)};
@@ -351,8 +350,8 @@ static const struct ast_function *kernel_of(const struct ast_module *m, const ch
   return name ? ast_find_function(m, name) : NULL;
 }
 
-bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics) {
-  const struct ast_function *f = kernel_of(m, kernel);
+bool lang_is_tuned(const struct lang_unit *u, const char *kernel, bool *ret_heuristics) {
+  const struct ast_function *f = kernel_of(u->tree, kernel);
   bool found = false;
   *ret_heuristics = false;
   for (size_t i = 0; f && i < f->decorators.len; i++) {
@@ -363,17 +362,14 @@ bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heu
   return found;
 }
 
-bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
-                    const char *kernel, const char *target, struct lang_imports *imports,
-                    struct lang_tuning *ret) {
+bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
+                    const char *kernel, struct lang_tuning *ret) {
   *ret = (struct lang_tuning){.span = SPAN_NONE};
-  const struct ast_function *f = kernel_of(m, kernel);
+  const struct ast_function *f = kernel_of(u->tree, kernel);
   if (!f)
     return true;
   struct lang_tuning_source *s = arena_new(a, struct lang_tuning_source);
-  *s = (struct lang_tuning_source){.module = m, .kernel = f, .target = target};
-  if (imports)
-    s->imports = *imports;
+  *s = (struct lang_tuning_source){u, f};
   ret->source = s;
   struct reader r;
   open_reader(&r, a, diag, s, E0460, "the list of configurations");

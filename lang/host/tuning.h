@@ -40,11 +40,11 @@ struct lang_tuning {
 };
 
 // False with diagnostics (E0460 not evaluable, E0461 not a list of Config, E0462 unknown name in
-// it). Neither decorator: everything empty. `kernel` NULL: the only one. `target` answers questions
-// for the device ("sm_90a"); `host` and NULL answer as sm_80. Questions for the vendor say CUDA.
-bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
-                    const char *kernel, const char *target, struct lang_imports *imports,
-                    struct lang_tuning *ret);
+// it). Neither decorator: everything empty. `kernel` NULL: the only one. The unit's target answers
+// questions for the device ("sm_90a"); `host` and NULL answer as sm_80. Questions for the vendor
+// say CUDA.
+bool lang_tuning_of(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
+                    const char *kernel, struct lang_tuning *ret);
 // Values of the heuristics for these arguments and constants, in their order (a later one sees
 // earlier ones). False with a diagnostic (E0463) where one cannot be evaluated.
 bool lang_heuristics(struct arena *a, struct diag_engine *diag, const struct lang_tuning *t,
@@ -68,10 +68,8 @@ struct lang_defaults {
 // given). False with diagnostics where a parameter has no value and the decorators cannot be
 // evaluated; where all have one, such decorators are passed over.
 struct lang_defaults_request {
-  const struct ast_module *module;
+  const struct lang_unit *unit;
   const char *kernel; // NULL: the only one
-  const char *target;
-  struct lang_imports *imports;
   const struct lang_known *known;
   size_t known_count;
   uint32_t num_warps, num_stages;
@@ -79,7 +77,7 @@ struct lang_defaults_request {
 bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_defaults_request *r,
                    struct lang_defaults *ret);
 // Whether the kernel has decorators of tuning at all: without, lang_defaults gives nothing.
-bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics);
+bool lang_is_tuned(const struct lang_unit *u, const char *kernel, bool *ret_heuristics);
 // What bindings say.
 struct lang_known *lang_known_of(struct arena *a, const struct lang_binding *bindings,
                                  size_t count);
