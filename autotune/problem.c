@@ -3,7 +3,7 @@
 // arguments as functions of the source (heuristics, early_config_prune) see them.
 #include "autotune/build.h"
 #include "jit/jit.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <string.h>
 

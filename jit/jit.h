@@ -5,7 +5,7 @@
 #define TILE_JIT_JIT_H
 
 #include "jit/worker/message.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "lowering/compile.h"
 #include "runtime/internal.h"
 
@@ -79,7 +79,7 @@ tile_status jit_cost(tile_kernel *kernel, const tile_arg *args, size_t arg_count
 static inline bool jit_is_integer(const tile_arg *arg) {
   return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
 }
-// An argument as functions of decorators see it (lang/host/tuning.h).
+// An argument as functions of decorators see it (lang/tuning/tuning.h).
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 
 const struct kernel_info *jit_spec_info(const struct jit_spec *spec);

@@ -11,7 +11,7 @@
 
 #include "jit/jit.h"
 #include "jit/orc.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "runtime/args.h"
 
 #include <pthread.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which definitions of a file there are: conditions of its outer level, decided by the target, -D
 // and what it imports.
-#include "lang/emit/consteval.h"
-#include "lang/host/import.h"
-#include "lang/host/outer.h"
+#include "lang/builtins/builtins.h"
+#include "lang/eval/import.h"
+#include "lang/eval/outer.h"
+#include "lang/eval/python.h"
 #include "lang/syntax/kernels.h"
 #include "lang/unit.h"
 
@@ -73,7 +74,15 @@ void lang_unit_settle(struct lang_unit *u, const struct lang_outer *o) {
                                        .is_detached = o->imports->is_detached};
   const struct lang_options options = {
       .target = o->target, .num_warps = 4, .imports = o->imports ? &u->imports : NULL};
-  outer_settle(u->arena, u->tree, &options);
+  struct eval e = {.a = u->arena,
+                   .diag = diag_engine_create(u->arena),
+                   .on = &python_dialect,
+                   .outer_on = &python_dialect,
+                   .options = &options,
+                   .module = u->tree,
+                   .rows = builtin_table,
+                   .row_count = builtin_table_len};
+  outer_settle(&e, u->tree);
   kernels_find(u->arena, u->tree);
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "lowering/build_id.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson

@@ -50,7 +50,7 @@ bool tune_space_from_json(struct arena *a, struct diag_engine *diag, const struc
                           const struct lang_param *params, size_t param_count,
                           struct tune_space *ret);
 // The list of @autotune; parameters that a configuration leaves out keep their default.
-struct lang_tuning; // lang/host/tuning.h
+struct lang_tuning; // lang/tuning/tuning.h
 bool tune_space_from_decorator(struct arena *a, struct diag_engine *diag,
                                const struct lang_tuning *tuning, const struct lang_param *params,
                                size_t param_count, struct tune_space *ret);

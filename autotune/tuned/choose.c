@@ -2,7 +2,7 @@
 // Choosing a configuration for a new key: what the file has, else what the policy says. A chosen
 // configuration becomes a kernel of its own, which later keys with the same choice share.
 #include "autotune/tuned/tuned.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -321,7 +321,7 @@ enum ast_guard_kind {
               // `handler` is the one that runs
   GUARD_HOST, // what only the host decides: a loop, a call of the function around
 };
-// Set by evaluation (lang/host/outer.h); OPEN after parsing.
+// Set by evaluation (lang/eval/outer.h); OPEN after parsing.
 enum ast_guard_state { GUARD_OPEN, GUARD_BUSY, GUARD_HOLDS, GUARD_FAILS, GUARD_UNDECIDED };
 
 struct ast_guard {

@@ -2,7 +2,7 @@
 // Tests of spaces from texts, files and lists: values, order, defaults, spelling, neighbours,
 // limits.
 #include "autotune/space/space.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "suites.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 // Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
 #include "autotune/build.h"
 #include "base/file.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "suites.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 // See fake_compiler.h.
 #include "fake_compiler.h"
 
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What @autotune and @heuristics say, in the ways in which people write them.
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "parsed.h"
 #include "suites_emit.h"
 
