@@ -7,7 +7,7 @@
 #include "autotune/predict.h"
 #include "autotune/space/space.h"
 
-struct lang_tuning; // lang/host/tuning.h
+struct lang_tuning; // lang/tuning/tuning.h
 struct lang_setting;
 
 // The problem: a kernel with arguments. Filled by the CLI, or by the C API.

@@ -5,7 +5,7 @@
 #define TILE_JIT_JIT_H
 
 #include "jit/worker/message.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "lowering/compile.h"
 #include "runtime/internal.h"
 
@@ -22,6 +22,9 @@ struct jit_report {
   // For jit_kernel_open: values of constants of the file (lang/frontend.h: lang_outer), copied.
   const struct lang_binding *constants;
   size_t constant_count;
+  // For jit_kernel_open: the source, read; it outlives the kernel, and is the kernel's from then
+  // on, which settles it. NULL: the kernel reads it.
+  struct lang_unit *unit;
 };
 
 // Opens a kernel, as tile_kernel_from_source does; with a report (may be NULL) the caller gets
@@ -76,7 +79,7 @@ tile_status jit_cost(tile_kernel *kernel, const tile_arg *args, size_t arg_count
 static inline bool jit_is_integer(const tile_arg *arg) {
   return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
 }
-// An argument as functions of decorators see it (lang/host/tuning.h).
+// An argument as functions of decorators see it (lang/tuning/tuning.h).
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 
 const struct kernel_info *jit_spec_info(const struct jit_spec *spec);

@@ -145,22 +145,3 @@ tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struc
     *ret = made;
   return status;
 }
-
-void jit_specs_free(tile_kernel *k) {
-  for (struct jit_spec *s = k->specs, *next; s; s = next) {
-    next = s->next;
-    struct module *m = atomic_load_explicit(&s->module, memory_order_relaxed);
-    if (s->tier1 != m)
-      module_destroy(s->tier1);
-    module_destroy(m);
-    arena_destroy(s->arena);
-  }
-  for (struct config *c = k->configs; c; c = c->next) {
-    struct spec_table *t = atomic_load_explicit(&c->table, memory_order_relaxed);
-    while (t) {
-      struct spec_table *older = t->older;
-      free(t);
-      t = older;
-    }
-  }
-}

@@ -117,20 +117,6 @@ struct linear_layout ll_resize_in(const struct linear_layout *l, enum ll_in in, 
 
 // ---- evaluating and comparing ----
 
-unsigned ll_total_in_bits(const struct linear_layout *l) {
-  unsigned n = 0;
-  for (unsigned i = 0; i < l->in_count; i++)
-    n += l->in_bits[i];
-  return n;
-}
-
-unsigned ll_total_out_bits(const struct linear_layout *l) {
-  unsigned n = 0;
-  for (unsigned d = 0; d < l->out_count; d++)
-    n += l->out_bits[d];
-  return n;
-}
-
 void ll_apply(const struct linear_layout *l, const uint32_t index[LL_NO_IN], uint32_t *ret) {
   memset(ret, 0, l->out_count * sizeof *ret);
   for (unsigned i = 0; i < l->in_count; i++)

@@ -21,6 +21,8 @@ const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
 
 struct compile_request {
   const struct source *source;
+  // The same, read, and settled for this target with these folders and bindings; NULL: not yet.
+  const struct lang_unit *unit;
   const char *kernel;            // NULL: the only one of the file
   struct lang_binding *bindings; // what is known about the parameters
   size_t binding_count;
@@ -36,7 +38,7 @@ struct compile_request {
   const char *const *folders;
   size_t folder_count;
   bool is_detached; // the source is not from a file: nothing stands beside it
-  bool is_complete; // what is not bound is not asked of decorators (lang/host/tuning.h)
+  bool is_complete; // what is not bound is not asked of decorators (lang/tuning/tuning.h)
   // Called with the module once the passes are done, before it is printed or emitted, for tools
   // that look at values; not for `ast`, nor for `tile` when no passes run. The module is only to be
   // read; it and `c` end with the compilation, so what is kept is copied. NULL: nobody looks.

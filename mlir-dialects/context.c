@@ -41,13 +41,6 @@ enum op_id op_id(struct ir_context *c, MlirOperation op) {
   return (enum op_id)(uintptr_t)ptrmap_get(&c->tables->op_ids, mlirOperationGetName(op).ptr);
 }
 
-unsigned op_flags(struct ir_context *c, MlirOperation op) {
-  enum op_id id = op_id(c, op);
-  if (id == OP_TILE_INLINE_ASM && !op_attr_bool(op, "is_pure"))
-    return (op_table[id].flags & ~(unsigned)OP_PURE) | OP_EFFECT;
-  return op_table[id].flags;
-}
-
 // ---- diagnostics ----
 
 // The record's message; a location the engine has no source for is named in words.

@@ -24,17 +24,15 @@ int launch_take_defaults(struct tool *t, struct launch *l) {
   }
   for (size_t i = 0; i < l->arg_count; i++)
     known[n++] = jit_known_argument(l->args[i].param->name, &l->packed[i]);
-  struct lang_imports imports = {.folders = o->folders.at, .folder_count = o->folders.len};
-  struct lang_defaults_request r = {.module = l->module,
+  struct lang_defaults_request r = {.unit = l->unit,
                                     .kernel = l->kernel_name,
-                                    .target = o->target ? o->target : l->properties.target,
-                                    .imports = &imports,
                                     .known = known,
                                     .known_count = n,
                                     .num_warps = o->num_warps,
                                     .num_stages = o->num_stages};
   struct lang_defaults d;
-  if (!lang_defaults(t->arena, t->diag, &r, &d))
+  if (!tool_bind_constants(t, l->unit, o->target ? o->target : l->properties.target) ||
+      !lang_defaults(t->arena, t->diag, &r, &d))
     return tool_error_status(t);
   for (size_t i = 0; i < d.setting_count; i++)
     vec_push(t->arena, &o->defines,
@@ -45,18 +43,16 @@ int launch_take_defaults(struct tool *t, struct launch *l) {
 
 static bool take(struct aot *a, struct aot_function *f) {
   struct tool *t = a->tool;
-  struct lang_imports imports = {.folders = t->o.folders.at, .folder_count = t->o.folders.len};
-  struct lang_defaults_request r = {.module = a->ast,
+  struct lang_defaults_request r = {.unit = a->unit,
                                     .kernel = f->kernel,
-                                    .target = a->targets.at[0]->name,
-                                    .imports = &imports,
                                     .known =
                                         lang_known_of(t->arena, f->bindings.at, f->bindings.len),
                                     .known_count = f->bindings.len,
                                     .num_warps = f->num_warps,
                                     .num_stages = f->num_stages};
   struct lang_defaults d;
-  if (!lang_defaults(t->arena, t->diag, &r, &d))
+  if (!tool_bind_constants(t, a->unit, a->targets.at[0]->name) ||
+      !lang_defaults(t->arena, t->diag, &r, &d))
     return false;
   for (size_t i = 0; i < d.setting_count; i++)
     vec_push(t->arena, &f->bindings,

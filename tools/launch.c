@@ -3,7 +3,6 @@
 #include "tools/launch.h"
 
 #include "base/memory.h"
-#include "lang/syntax/ast.h"
 #include "runtime/internal.h"
 #include "tools/report_violations.h"
 #include "tools/reproducer.h"
@@ -61,20 +60,12 @@ static int open_device(struct tool *t, struct launch *l) {
   return EXIT_DONE;
 }
 
-// -D of a constant of the file, not of a parameter.
-static bool is_override(const struct launch *l, const char *name) {
-  for (size_t i = 0; i < l->module->override_count; i++)
-    if (strcmp(l->module->overrides[i].name, name) == 0)
-      return true;
-  return false;
-}
-
 static int open_kernel(struct tool *t, struct launch *l) {
-  struct jit_report report = {t->arena, t->diag, NULL, 0};
+  struct jit_report report = {.arena = t->arena, .diag = t->diag, .unit = l->unit};
   struct lang_binding *outer = arena_array(t->arena, struct lang_binding, t->o.defines.len + 1);
   report.constants = outer;
   for (size_t i = 0; i < t->o.defines.len; i++)
-    if (is_override(l, t->o.defines.at[i].name))
+    if (lang_unit_overrides(l->unit, t->o.defines.at[i].name))
       outer[report.constant_count++] =
           tool_constant(t, t->o.defines.at[i].name, t->o.defines.at[i].value);
   tile_status status = jit_kernel_open(l->device, l->source->name, l->source->text, l->kernel_name,
@@ -83,7 +74,7 @@ static int open_kernel(struct tool *t, struct launch *l) {
     status = tile_kernel_add_folder(l->kernel, t->o.folders.at[i]);
   for (size_t i = 0; status == TILE_OK && i < t->o.defines.len; i++) {
     const struct assignment *d = &t->o.defines.at[i];
-    if (is_override(l, d->name))
+    if (lang_unit_overrides(l->unit, d->name))
       continue;
     status = tile_kernel_set_constant(l->kernel, d->name,
                                       arena_strndup(t->arena, d->value.ptr, d->value.len));
@@ -319,8 +310,7 @@ void launch_add_names(struct tool *t, const struct launch *l, struct grid_names 
       grid_names_add(n, l->args[i].param->name, l->args[i].value.integer);
   int64_t value;
   for (size_t i = 0; i < l->param_count; i++) // after -D: the first of a name wins
-    if (l->params[i].is_constexpr &&
-        tool_default_value(l->module, l->kernel_name, l->params[i].name, &value))
+    if (l->params[i].is_constexpr && tool_default_value(&l->params[i], &value))
       grid_names_add(n, l->params[i].name, value);
 }
 
@@ -354,7 +344,7 @@ static int take_tuning(struct tool *t, struct launch *l) {
       values[q.value_count++] =
           (struct tune_key_value){l->args[i].param->name, l->packed[i].value.integer};
   q.given = tunings_given(t, &q.given_count);
-  if (!tunings_open(t, l->module, &ts))
+  if (!tunings_open(t, l->unit, &ts))
     return tool_error_status(t);
   l->tuned = tunings_for_launch(&ts, &q);
   return tunings_apply(t, &l->tuned, &q,
@@ -385,11 +375,11 @@ int launch_read(struct tool *t, struct launch *l) {
   l->source = tool_source(t, &status);
   if (!l->source)
     return status;
-  l->module = lang_parse(t->arena, t->diag, l->source);
-  if (l->module && !tool_bind_constants(t, l->module))
+  l->unit = lang_unit_read(t->arena, t->diag, l->source);
+  if (l->unit && !tool_bind_constants(t, l->unit, t->o.target))
     return EXIT_USAGE;
-  if (!l->module || diag_error_count(t->diag) ||
-      !lang_kernel_params(t->arena, t->diag, l->module, t->o.kernel, &l->kernel_name, &l->params,
+  if (!l->unit || diag_error_count(t->diag) ||
+      !lang_kernel_params(t->arena, t->diag, l->unit, t->o.kernel, &l->kernel_name, &l->params,
                           &l->param_count))
     return tool_error_status(t);
   if (!take_signature(t, l))

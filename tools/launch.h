@@ -21,7 +21,7 @@ struct launch_arg {
 struct launch {
   bool is_shape_only; // to be set before: generated arrays are not filled (arg_spec_shape)
   struct source *source;
-  struct ast_module *module;
+  struct lang_unit *unit;
   const char *kernel_name;
   struct lang_param *params; // compile-time ones too
   size_t param_count;

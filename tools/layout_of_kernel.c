@@ -471,3 +471,18 @@ int layout_of_kernel(struct tool *t) {
   s.values.len = all;
   return no_tensors(t, &s, &spec);
 }
+
+struct span layout_spec_span(const struct tool *t, size_t at) {
+  struct span all = t->o.mode_at;
+  size_t length = strlen(t->o.mode_argument);
+  if (!all.source)
+    return all;
+  if (all.begin + length > all.source->text.len ||
+      memcmp(all.source->text.ptr + all.begin, t->o.mode_argument, length) != 0)
+    return all;
+  uint32_t begin = all.begin + (uint32_t)(at < length ? at : length);
+  uint32_t end = begin;
+  while (end < all.begin + length && all.source->text.ptr[end] != ' ')
+    end++;
+  return (struct span){all.source, begin, end};
+}

@@ -7,18 +7,6 @@
 
 #include <math.h>
 
-const struct target *tool_target(const struct tool *t) {
-  const struct target *target = target_find(t->o.target ? str_from(t->o.target) : STR("cpu"));
-  tile_device *device;
-  tile_device_properties properties;
-  if (t->o.target || tile_device_open("auto", &device) != TILE_OK)
-    return target;
-  if (tile_device_get_properties(device, &properties) == TILE_OK)
-    target = target_find(str_from(properties.target));
-  tile_device_close(device);
-  return target;
-}
-
 static void print_timing(struct tool *t, const char *what, const struct compile_timing *m) {
   strbuf_printf(&t->log,
                 "%s:\n  parse %8.3f ms\n  front end %4.3f ms\n  passes %7.3f ms\n"

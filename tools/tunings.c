@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-bool tunings_open(struct tool *t, const struct ast_module *m, struct tunings *ret) {
+bool tunings_open(struct tool *t, const struct lang_unit *u, struct tunings *ret) {
   *ret = (struct tunings){.tool = t};
   if (t->o.no_tunings || strcmp(t->o.file, "-") == 0)
     return true;
   ret->path = tune_file_path(t->arena, t->o.file);
   if (!file_exists(ret->path))
     return true;
-  tune_hash_of(t->arena, m, t->o.folders.at, t->o.folders.len, false, ret->hash);
+  tune_hash_of(t->arena, u, t->o.folders.at, t->o.folders.len, false, ret->hash);
   return tune_file_read(t->arena, t->diag, ret->path, &ret->file);
 }
 
@@ -387,19 +387,21 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   struct tunings_query q = {
       .target = r->target->name, .bindings = r->bindings, .binding_count = r->binding_count};
   struct diag_engine *silent = diag_engine_create(t->arena); // the compilation says it again
-  struct ast_module *m =
-      t->o.no_tunings || !t->o.target ? NULL : lang_parse(t->arena, silent, r->source);
+  struct lang_unit *u =
+      t->o.no_tunings || !t->o.target ? NULL : lang_unit_read(t->arena, silent, r->source);
   struct lang_param *params;
-  if (!tunings_check(t) || (m && !tool_bind_constants(t, m)))
+  if (!tunings_check(t) || (u && !tool_bind_constants(t, u, t->o.target)))
     return false;
-  if (!m ||
-      !lang_kernel_params(t->arena, silent, m, t->o.kernel, &q.kernel, &params, &q.param_count))
+  if (u && !diag_count(silent)) // what was said of it is for the compilation to say
+    r->unit = u;
+  if (!u ||
+      !lang_kernel_params(t->arena, silent, u, t->o.kernel, &q.kernel, &params, &q.param_count))
     return true;
   q.params = params;
   q.given = tunings_given(t, &q.given_count);
   if (!tunings_leave_open(&q))
     return true;
-  if (!tunings_open(t, m, &ts) || !tunings_for_build(&ts, &q, &tuned))
+  if (!tunings_open(t, u, &ts) || !tunings_for_build(&ts, &q, &tuned))
     return false;
   if (tuned.entry) {
     struct strbuf text = {.arena = t->arena};

@@ -3,7 +3,7 @@
 // dimensions, and the index of the default.
 #include "autotune/space/build.h"
 
-#include "lang/emit/consteval.h"
+#include "lang/frontend.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -113,10 +113,9 @@ bool space_value(struct space_builder *b, struct span at, size_t dim, struct str
   text = str_trim(text);
   int64_t n = -1;
   bool is_integer = str_to_i64(text, &n);
-  struct value v;
   const char *fault =
       d->kind != TUNE_CONSTANT ? option_fault(d->kind, is_integer ? n : -1)
-      : const_parse(b->a, text, &v)
+      : lang_is_constant(b->a, text)
           ? NULL
           : "a value is a number, True, False, None, a quoted string or a type name";
   if (fault) {

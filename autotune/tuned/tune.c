@@ -4,7 +4,7 @@
 #include "autotune/tune.h"
 
 #include "autotune/tuned/tuned.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,6 +13,8 @@
 // The atomic operation releases the stores of this program (the barrier: those of all its threads)
 // and acquires those of the others. Partial results are read in a fixed order, so the result does
 // not depend on which program is last.
+// Recursion is the algorithm: the work of the last block is the body of a
+// kernel, written into the body of a kernel.
 #include "graph/emit/emit.h"
 
 // The launch's name for what the last calls a->name.

@@ -2,6 +2,8 @@
 // How operations on elements are spelled: by the text of graph/ir/scalars.def, or by a function
 // written in front of the kernel where the language has no single one that is right for NaN,
 // infinities and negative integers.
+// Recursion is the algorithm: a value is loaded at a place, and a place may be
+// computed from values.
 #include "graph/emit/emit.h"
 
 #include <float.h>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divisions and remainders of floor, taken apart where ranges allow it. All rules want a divisor
 // that is positive for sure; x // 0 and x % 0 are 0, so that sizes of 0 need no exception.
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
 #include "graph/expr/internal.h"
 
 // Takes what divides exactly out of p: p = quotient * d + rest, p becoming the rest. Coefficients

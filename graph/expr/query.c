@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions about expressions: values, bounds, divisibility, substitution, text.
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
 #include "graph/expr/internal.h"
 
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products in canonical form.
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
 #include "graph/expr/internal.h"
 
 // ---- terms ----

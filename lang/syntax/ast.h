@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The syntax tree: what the parser read, nothing resolved. Every node lives on the arena of
-// lang_parse, has the span of its text, and is a kind plus the union member named after the kind.
+// ast_read, has the span of its text, and is a kind plus the union member named after the kind.
 // Identifiers are interned NUL-terminated strings: within one module, equal names are equal
 // pointers. Optional children are NULL.
 #ifndef TILE_LANG_SYNTAX_AST_H
@@ -321,7 +321,7 @@ enum ast_guard_kind {
               // `handler` is the one that runs
   GUARD_HOST, // what only the host decides: a loop, a call of the function around
 };
-// Set by evaluation (lang/host/outer.h); OPEN after parsing.
+// Set by evaluation (lang/eval/outer.h); OPEN after parsing.
 enum ast_guard_state { GUARD_OPEN, GUARD_BUSY, GUARD_HOLDS, GUARD_FAILS, GUARD_UNDECIDED };
 
 struct ast_guard {
@@ -500,8 +500,16 @@ const char *ast_qualified_name(struct arena *a, const struct ast_module *m, cons
 // expression has another form. A bare name that no import explains is given as it is.
 const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const struct expr *e);
 
-// S-expression of one expression, for messages of tests and --emit=ast.
+// Parses a file; NULL only if it could not be read as tokens at all. Errors are in `diag`; several
+// are collected. The tree lives on `a`.
+struct ast_module *ast_read(struct arena *a, struct diag_engine *diag, const struct source *source);
+// The same of a file of Python, where functions that nothing decorates belong to the host.
+struct ast_module *ast_read_python(struct arena *a, struct diag_engine *diag,
+                                   const struct source *source);
+
+// S-expressions, one statement a line; of one expression, for messages of tests.
 struct strbuf;
+void ast_print(const struct ast_module *m, struct strbuf *out);
 void ast_print_expr(const struct expr *e, struct strbuf *out);
 
 #endif

@@ -3,7 +3,6 @@
 // two, expressions within the line. The form is stable: tests compare it.
 //
 //   y = x * 2 + tl.exp(z)        (= y (+ (* x 2) (call tl.exp z)))
-#include "lang/frontend.h"
 #include "lang/syntax/ast.h"
 
 struct printer {

@@ -30,7 +30,7 @@ static struct lang_binding bind(const struct lang_param *p, char choice) {
   return b;
 }
 
-static void bind_all(struct drive *d, const struct ast_module *m, char choice,
+static void bind_all(struct drive *d, const struct lang_unit *m, char choice,
                      struct compile_request *r) {
   struct lang_param *params;
   size_t count = 0;
@@ -66,7 +66,7 @@ void drive_source(const uint8_t *data, size_t size, enum emit_kind emit) {
                               .is_detached = true,
                               .static_print = &printed};
   struct diag_engine *aside = diag_engine_create(d.arena);
-  struct ast_module *m = lang_parse(d.arena, aside, r.source);
+  struct lang_unit *m = lang_unit_read(d.arena, aside, r.source);
   const char *const *names;
   size_t count = m ? lang_kernels(m, &names) : 0;
   if (count)

@@ -9,6 +9,8 @@ add_with() { # add_with NAME STATUS PATTERN X OUT N GRID [more]: vector add with
 }
 x='f32[100]:rand(0)' out='f32[100]:zeros' grid='cdiv(n,BLOCK)'
 
+check "a source that can be read once" 0 'out +f32\[100\]' --run <(cat "$add") --target cpu --arg "x=$x" \
+  --arg 'y=f32[100]:rand(1)' --arg "out=$out" --arg n=100 --grid "$grid" -D BLOCK=64
 add_with "runs" 0 'out +f32\[100\]' "$x" "$out" 100 "$grid"
 add_with "runs, as JSON" 0 '^\{"kernel": "add"
 "out": \{"dtype": "f32", "shape": \[100\]' "$x" "$out" 100 "$grid" --json

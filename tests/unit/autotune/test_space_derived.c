@@ -2,8 +2,7 @@
 // Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
 #include "autotune/build.h"
 #include "base/file.h"
-#include "lang/host/tuning.h"
-#include "lang/syntax/ast.h"
+#include "lang/tuning/tuning.h"
 #include "suites.h"
 
 #include <inttypes.h>
@@ -28,7 +27,7 @@ static void fix(const char *name, const char *text) {
 
 // Arguments end with a name of NULL.
 static void derive_text(struct str text, const char *kernel, const struct cost_argument *args) {
-  struct ast_module *m = lang_parse(a, diag, source_create(a, "t.tile", text));
+  struct lang_unit *m = lang_unit_read(a, diag, source_create(a, "t.tile", text));
   size_t n = 0;
   while (args && args[n].name)
     n++;
