@@ -7,7 +7,7 @@
 #include "jit/worker/message.h"
 #include "lang/host/tuning.h"
 #include "lowering/compile.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <tile/tile.h>
 

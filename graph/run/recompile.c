@@ -4,8 +4,8 @@
 // best code and put it in its place, kernel by kernel.
 #include "base/memory.h"
 #include "base/thread_pool.h"
-#include "graph/run/internal.h"
 #include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 #include "jit/jit.h"
 
 #include <pthread.h>

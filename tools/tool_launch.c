@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the command line to a launch: device, kernel, arguments, grid.
-#include "tools/launch.h"
-
 #include "base/memory.h"
 #include "lang/syntax/ast.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "tools/findings.h"
+#include "tools/launch.h"
 #include "tools/reproducer.h"
 
 #include <stdio.h>
