@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs stages one by one in double precision, for tests: between the graph's own interpreter and
 // the kernels.
-#include "graph/reference/interpret.h"
-
 #include "base/memory.h"
 #include "graph/loops/tape.h"
+#include "graph/reference/interpret.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a space together, shared by its sources: texts, files, decorators, derivation. Dimensions
 // and values first, in any order; space_sort() settles both, and then come the configurations.
-#ifndef TILE_AUTOTUNE_SPACE_BUILD_H
-#define TILE_AUTOTUNE_SPACE_BUILD_H
+#ifndef TILE_AUTOTUNE_SPACE_SPACE_BUILD_H
+#define TILE_AUTOTUNE_SPACE_SPACE_BUILD_H
 
 #include "autotune/space/space.h"
 #include "base/map.h"

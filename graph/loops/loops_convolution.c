@@ -2,7 +2,7 @@
 // Convolutions and their gradients as products: the image is never copied into a matrix, the
 // operand is a expression tree that finds its element, masked where it lies in the padding. Groups
 // are the batch.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 enum { MAX_SPATIAL = 3 };
 

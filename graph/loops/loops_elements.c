@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places on axes, and elements of values there: what each kind of operator is lowered with.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 const struct expr **loops_coordinates(struct builder *b, size_t count) {
   return arena_array(b->arena, const struct expr *, count + 1);

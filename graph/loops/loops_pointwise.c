@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pointwise operators, and tensors made of nothing: constants, counts, random numbers.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 static bool is_logical(enum operator_id op) {
   return op == OP_LOGICAL_NOT || op == OP_LOGICAL_AND || op == OP_LOGICAL_OR ||

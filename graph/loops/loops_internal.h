@@ -2,8 +2,8 @@
 // What the files that lower graphs to loops share. Each value of the graph is deferred: the
 // expression tree of its element at axes of its own. A value that is stored has the load of its
 // buffer as expression tree; nothing else tells the two apart.
-#ifndef TILE_GRAPH_LOOPS_INTERNAL_H
-#define TILE_GRAPH_LOOPS_INTERNAL_H
+#ifndef TILE_GRAPH_LOOPS_LOOPS_INTERNAL_H
+#define TILE_GRAPH_LOOPS_LOOPS_INTERNAL_H
 
 #include "base/map.h"
 #include "graph/ir/operators.h"

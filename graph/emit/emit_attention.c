@@ -14,7 +14,7 @@
 // Keys that no query of the block sees are left out, and only blocks that some query sees in part
 // have a mask.
 #include "graph/emit/attention_internal.h"
-#include "graph/emit/operand.h"
+#include "graph/emit/emit_operand.h"
 
 static bool divides(const struct expr *axis, unsigned block) {
   return expr_is_multiple(attention_extent(axis), block);

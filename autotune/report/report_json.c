@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as one JSON document: the winner, the default, and every configuration that was looked
 // at.
+#include "autotune/report/report_internal.h"
 #include "base/json.h"
-
-#include "autotune/report/internal.h"
 
 static void write_config(struct json_writer *w, const struct tune_space *s, size_t config) {
   json_begin_object(w);

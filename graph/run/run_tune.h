@@ -2,8 +2,8 @@
 // Block sizes of a program's kernels, from a file of tunings or by measuring. A kernel is tuned
 // before its first launch in a run of the program, on copies of the very arrays that the launch is
 // about to read.
-#ifndef TILE_GRAPH_RUN_TUNE_H
-#define TILE_GRAPH_RUN_TUNE_H
+#ifndef TILE_GRAPH_RUN_RUN_TUNE_H
+#define TILE_GRAPH_RUN_RUN_TUNE_H
 
 #include "autotune/tune.h"
 #include "graph/program/program.h"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the command line to a launch: device, kernel, arguments, grid.
-#include "tools/launch.h"
-
 #include "base/memory.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
+#include "tools/launch.h"
 #include "tools/report_violations.h"
 #include "tools/reproducer.h"
 

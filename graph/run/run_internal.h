@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The insides of a loaded program, shared by running it (run.c) and by choosing block sizes on the
-// way (graph/run/tune.c).
-#ifndef TILE_GRAPH_RUN_INTERNAL_H
-#define TILE_GRAPH_RUN_INTERNAL_H
+// way (graph/run/run_tune.c).
+#ifndef TILE_GRAPH_RUN_RUN_INTERNAL_H
+#define TILE_GRAPH_RUN_RUN_INTERNAL_H
 
 #include "graph/program/program.h"
 #include "graph/run/run.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of scans. A layout is taken as it is when the axis has bits of its own: no basis moves
 // along the axis and elsewhere, no two along the same bit, and no lane lies beyond a warp.
-#include "layouts/scan_plan.h"
+#include "layouts/layout_scan_plan.h"
 
 #include "layouts/encoding.h"
 #include "layouts/plan_layouts.h"

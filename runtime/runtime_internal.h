@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Between the runtime's files and the rooms above it (jit, tools): modules made from artifacts, raw
 // launches, error setting.
-#ifndef TILE_RUNTIME_INTERNAL_H
-#define TILE_RUNTIME_INTERNAL_H
+#ifndef TILE_RUNTIME_RUNTIME_INTERNAL_H
+#define TILE_RUNTIME_RUNTIME_INTERNAL_H
 
 #include "base/cpu_abi.h"
 #include "base/kernel_info.h"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tuning on the way through a run. Sums that are split, and programs that walk, leave so many
 // parts as the kernel that combines them reads: spaces do not have those numbers.
-#include "graph/run/tune.h"
+#include "graph/run/run_tune.h"
 
 #include "autotune/database/database.h"
 #include "autotune/tuned/tuned.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "graph/plan/kernel_config.h"
-#include "graph/run/internal.h"
 #include "graph/run/run.h"
-#include "runtime/internal.h"
+#include "graph/run/run_internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <math.h>
 #include <stdio.h>

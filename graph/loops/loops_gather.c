@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading at indices that were loaded: embeddings, gather, advanced indexing.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
                                       const struct expr *extent, bool wraps) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A search from the inside, shared by the strategy (search.c), what it has analysed
 // (autotune/search/analyse.c) and its finals (autotune/search/search_finals.c).
-#ifndef TILE_AUTOTUNE_SEARCH_INTERNAL_H
-#define TILE_AUTOTUNE_SEARCH_INTERNAL_H
+#ifndef TILE_AUTOTUNE_SEARCH_SEARCH_INTERNAL_H
+#define TILE_AUTOTUNE_SEARCH_SEARCH_INTERNAL_H
 
 #include "autotune/search/finals.h"
 #include "autotune/search/search.h"

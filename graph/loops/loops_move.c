@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that move data: the elements of a result belong to one operand or another, which masks
 // decide.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 static const struct scalar *zero(struct builder *b, enum dtype t) { return scalar_int(b->s, t, 0); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention that the graph already had as one operator.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 #include <math.h>
 

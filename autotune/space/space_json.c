@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A space from a file: {"dims": {"BLOCK": [64, 128], "num_warps": "1..8:x2"}}, or a list of
 // configurations, {"configs": [{"BLOCK": 64, "num_warps": 4}, ...]}.
-#include "base/json.h"
-
 #include "autotune/space/text.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the files of graph/expr/*.c share: sums of terms taken apart, and the makers of nodes that
 // do not simplify.
-#ifndef TILE_GRAPH_EXPR_INTERNAL_H
-#define TILE_GRAPH_EXPR_INTERNAL_H
+#ifndef TILE_GRAPH_EXPR_EXPR_INTERNAL_H
+#define TILE_GRAPH_EXPR_EXPR_INTERNAL_H
 
 #include "base/map.h"
 #include "graph/expr/expr.h"

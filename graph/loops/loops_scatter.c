@@ -2,7 +2,7 @@
 // Writing at indices that were loaded: a stage that fills the buffer, then one that writes or adds.
 // Where each line has one element that is written, the result is a comparison of indices instead,
 // and fuses with what is around.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 // The buffer, filled with the operand.
 static struct assignment fill(struct builder *b, const struct node *n, struct deferred *z) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by the parts of the database: reading, writing, finding, the journal, T4.
-#ifndef TILE_AUTOTUNE_DATABASE_INTERNAL_H
-#define TILE_AUTOTUNE_DATABASE_INTERNAL_H
+#ifndef TILE_AUTOTUNE_DATABASE_DATABASE_INTERNAL_H
+#define TILE_AUTOTUNE_DATABASE_DATABASE_INTERNAL_H
 
 #include "autotune/tune.h"
 #include "base/json.h"

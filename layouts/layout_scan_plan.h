@@ -10,8 +10,8 @@
 //
 // What a run learned is kept apart and combined with its elements once, in the end. Other layouts
 // are converted to one like this first, and back.
-#ifndef TILE_LAYOUTS_SCAN_PLAN_H
-#define TILE_LAYOUTS_SCAN_PLAN_H
+#ifndef TILE_LAYOUTS_LAYOUT_SCAN_PLAN_H
+#define TILE_LAYOUTS_LAYOUT_SCAN_PLAN_H
 
 #include "layouts/linear.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operands of tl.dot: expression trees that give half-precision values as they lie in memory, where
 // they can.
-#ifndef TILE_GRAPH_EMIT_OPERAND_H
-#define TILE_GRAPH_EMIT_OPERAND_H
+#ifndef TILE_GRAPH_EMIT_EMIT_OPERAND_H
+#define TILE_GRAPH_EMIT_EMIT_OPERAND_H
 
 #include "graph/emit/emit.h"
 #include "graph/plan/operand.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Putting a space together: what may be a dimension and a value, their order, products of
 // dimensions, and the index of the default.
-#include "autotune/space/build.h"
+#include "autotune/space/space_build.h"
 
 #include "lang/frontend.h"
 

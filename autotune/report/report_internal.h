@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the forms of a report share (report.c).
-#ifndef TILE_AUTOTUNE_REPORT_INTERNAL_H
-#define TILE_AUTOTUNE_REPORT_INTERNAL_H
+#ifndef TILE_AUTOTUNE_REPORT_REPORT_INTERNAL_H
+#define TILE_AUTOTUNE_REPORT_REPORT_INTERNAL_H
 
 #include "autotune/report/report.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions, and scans. Those of a few elements are written out.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 struct reduction {
   enum reduce_op op;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products. Those that tensor cores would do badly are sums over rows or columns instead.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
                            const struct expr *n, const struct expr *k) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: where in its operand each element of a view lies. They make no stages.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 bool loops_is_view(enum operator_id op) { return operator_row(op)->class == CLASS_VIEW; }
 

@@ -2,7 +2,7 @@
 // Operands of tl.dot. A half that a expression tree converts to f32 goes in as it is; what is
 // computed in f32 is rounded to the dtype that the operand had in the graph, as an eager program
 // does.
-#include "graph/emit/operand.h"
+#include "graph/emit/emit_operand.h"
 
 // The conditions of all masks around the load, and those of the axes that it depends on.
 static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t axes) {
