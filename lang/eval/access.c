@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscripts and attributes: elements of tuples, what types and tiles know of themselves, methods.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/import.h"
 #include "lang/eval/objects.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls: arguments, inlining of functions of the language and of its standard library.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 #include "lang/eval/std_module.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions of many parts: displays, comprehensions, f-strings.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/expr.h"
 #include "lang/eval/objects.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions: a value for each, folded where its operands are known at compile time.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/expr.h"
 
 #include "base/limits.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that imports bind: what they mean, whether they are there, and why not.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/import.h"
 
 #include "lang/eval/consteval.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops over what is known are unrolled; the others are the dialect's.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 

@@ -2,6 +2,9 @@
 // What a name of the outer level of a file is. As in Python the binding counts that is made last:
 // of constants, functions, classes and imports with that name the last one whose conditions hold
 // (lang/eval/outer.h).
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "base/limits.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/import.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Evaluates guards of the outer level: conditions, and what may fail in a `try`.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/outer.h"
 
 #include "lang/eval/consteval.h"

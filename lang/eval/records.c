@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records: values of classes with named fields. One is a tuple that knows its class.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 
 // Bases of bases, and how many a class has: a text of two classes must not take forever.

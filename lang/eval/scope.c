@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names: variables of the functions being inlined, and what a module gives a meaning to.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/import.h"
 #include "lang/eval/std_module.h"

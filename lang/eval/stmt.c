@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements. `return`, `break` and `continue` leave marks in hidden variables; what follows a
 // statement that may have left one becomes the other branch of its `if`, or stands under a guard.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls with values of which only shape and origin are known: which builtin is meant, and functions
 // of the file, which are walked into.
+//
+// Recursion is the algorithm: a walk over the tree.
 #include "lang/eval/builtin_flags.h"
 #include "lang/extents/walk.h"
 

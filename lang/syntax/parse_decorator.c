@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decorators: which functions they mark, read off the tokens, and what they say. What cannot be
 // parsed in one is host code, and no error.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 // The dotted name behind the `@` at token `at`: its first and its last word.

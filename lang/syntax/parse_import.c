@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Imports, of the outer level and of functions.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 // A dotted name, with leading dots: "a.b.c".

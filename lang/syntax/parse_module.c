@@ -3,6 +3,8 @@
 // functions are parsed and checked; imports and simple constants are kept where they can be
 // understood; everything else is host code and is skipped by its tokens, silently. Blocks of host
 // code (`if`, `try`, functions, classes) are searched for device functions.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/guards.h"
 
 // What is kept of the statements of a block.

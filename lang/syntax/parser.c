@@ -2,6 +2,8 @@
 // The parser's hands: looking at tokens, taking them, skipping, and saying what is wrong when the
 // next token does not fit. What people write who come from C or Python 2 is recognised here, in
 // one place, because it shows up wherever an operand or the end of a statement is expected.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 #include "base/diag.h"
