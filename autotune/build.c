@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "jit/worker/pool.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// The result's place is made with the job, so that one that is done never gets lost.
+// The result's slot is made with the job, so that one that is done never gets lost.
 struct result;
 struct job {
   uint32_t config;
@@ -138,8 +138,8 @@ static tile_status open_device(struct tune_builder *b, const tile_device_propert
   b->target = target_find(str_from(name));
   if (!b->target)
     return status_set(TILE_INVALID_ARGUMENT, "there is no target `%s`", name);
-  tile_status s = b->target->is_host ? tile_device_open("host", &b->device)
-                                     : device_open_offline(name, &b->device);
+  tile_status s = b->target->is_cpu ? tile_device_open("cpu", &b->device)
+                                    : device_open_offline(name, &b->device);
   if (s == TILE_OK && b->problem->like)
     compile_pool_share(b->device, b->problem->like);
   return s;

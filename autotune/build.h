@@ -7,7 +7,7 @@
 #include "autotune/predict.h"
 #include "autotune/space/space.h"
 
-struct lang_tuning; // lang/host/tuning.h
+struct lang_tuning; // lang/tuning/tuning.h
 struct lang_setting;
 
 // The problem: a kernel with arguments. Filled by the CLI, or by the C API.
@@ -44,7 +44,7 @@ struct tune_problem {
 
 // The space of the problem's kernel where nobody gives another: @autotune's list, less what `fixed`
 // and early_config_prune take from it, else a derived one. `target` is the device's. `tuning` gets
-// what the decorators say. False with diagnostics; places are in a source on `a`.
+// what the decorators say. False with diagnostics; locations are in a source on `a`.
 bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
                         const char *target, struct tune_space *ret, struct lang_tuning *tuning);
 // Marks the arrays that the decorators want reset before every launch.
@@ -80,7 +80,7 @@ struct tune_built {
 
 struct tune_builder;
 // Starts `threads` (0: one a core) threads. `device` gives properties only, those of the device or
-// of one like it (tune_device_assumed); no device is opened but the host. The problem and the space
+// of one like it (tune_device_assumed); no device is opened but the CPU. The problem and the space
 // outlive the builder.
 tile_status tune_builder_open(const struct tune_problem *p, const struct tune_space *s,
                               const tile_device_properties *device, unsigned threads,

@@ -160,7 +160,7 @@ static bool find_grid(struct build *b, const tile_kernel *k) {
 static bool analyse(struct build *b, tile_kernel *k) {
   const struct tune_problem *p = b->r->problem;
   tile_grid g = b->ret->grid;
-  struct jit_cost_question q = {.grid = {g.x, g.y, g.z}};
+  struct jit_cost_job q = {.grid = {g.x, g.y, g.z}};
   q.args = tune_problem_integers(b->a, p, &q.arg_count);
   return done(b, jit_cost(k, p->args, p->arg_count, &q, NULL, &b->ret->cost));
 }

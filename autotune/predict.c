@@ -23,7 +23,7 @@ bool tune_device_assumed(const char *target, tile_device_properties *ret) {
     return false;
   const struct machine *m = machine_of(t);
   *ret = (tile_device_properties){
-      .is_host = t->is_host,
+      .is_cpu = t->is_cpu,
       .multiprocessors = (int)m->multiprocessors,
       .l2_bytes = (size_t)(m->l2_megabytes * (1 << 20)),
       .shared_limit = t->shared_limit,
@@ -42,7 +42,7 @@ struct device {
 
 static struct device device_of(const tile_device_properties *p, const struct target *compiled) {
   const struct target *own = target_find(str_from(p->target));
-  own = own && own->is_host == compiled->is_host ? own : compiled;
+  own = own && own->is_cpu == compiled->is_cpu ? own : compiled;
   const struct machine *m = machine_of(own);
   double gbs = p->memory_gbs > 0 ? p->memory_gbs : m->memory_gbs;
   return (struct device){
@@ -118,19 +118,20 @@ static double norm(const double *x, unsigned n, double exponent) {
 // between products waits for their results, so that only others overlap with it: other programs
 // above all, since the warps of one go in step.
 static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
-  double ahead = fmin(2 + 0.9 * warps_a_scheduler, 4);
-  double aside = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
+  double load_exponent = fmin(2 + 0.9 * warps_a_scheduler, 4);
+  double arithmetic_exponent = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
   if (p->cycles[TENSOR] == 0)
-    return norm(p->cycles, PIPES, ahead);
-  double both[] = {norm(p->cycles, ARITHMETIC, ahead),
-                   norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, ahead)};
-  return norm(both, COUNT_OF(both), aside);
+    return norm(p->cycles, PIPES, load_exponent);
+  double both[] = {norm(p->cycles, ARITHMETIC, load_exponent),
+                   norm(p->cycles + ARITHMETIC, PIPES - ARITHMETIC, load_exponent)};
+  return norm(both, COUNT_OF(both), arithmetic_exponent);
 }
 
 // ---- one program's chain ----
 
-// What follows each other whatever else runs: the start, loads, turns of loops, barriers. `alone`:
-// cycles of the program's own work, which loads that are not issued ahead do not overlap with.
+// What follows each other whatever else runs: the start, loads, iterations of loops, barriers.
+// `alone`: cycles of the program's own work, which loads that are not issued ahead do not overlap
+// with.
 static double chain_of(const struct device *d, const struct kernel_cost *c, double alone) {
   const struct machine *m = d->m;
   double ahead = c->stages > 1 ? c->stages - 1 : 1;
@@ -167,7 +168,7 @@ static double wave(const struct device *d, const struct kernel_cost *c, double n
 
 // ---- the whole ----
 
-static double floor_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
+static double bound_cycles(const struct device *d, const struct kernel_cost *c, double programs) {
   double read = (c->global_read - c->common_read) * distinct_share(c, programs) * programs;
   double bytes = read + c->common_read + c->global_written * programs;
   double memory = bytes / d->memory_bytes,
@@ -175,10 +176,10 @@ static double floor_cycles(const struct device *d, const struct kernel_cost *c, 
   return memory > tensor ? memory : tensor;
 }
 
-// On the host a warp instruction is 32 turns of a thread, and threads take turns on a core: what
-// they do adds up, and every meeting is a switch for each of them.
-static struct prediction host_prediction(const struct device *d, const struct kernel_cost *c,
-                                         double programs) {
+// On the CPU a warp instruction is 32 iterations of one thread, and threads take turns on a core:
+// what they do adds up, and every meeting is a switch for each of them.
+static struct prediction cpu_prediction(const struct device *d, const struct kernel_cost *c,
+                                        double programs) {
   const struct machine *m = d->m;
   double threads = c->num_warps * LANES;
   double work = c->instructions / m->issue + c->special / m->special;
@@ -189,7 +190,7 @@ static struct prediction host_prediction(const struct device *d, const struct ke
       .limiter = meetings > work + c->tensor_cycles ? "threads that meet" : "instructions",
       .programs_per_sm = 1,
       .waves = programs / d->sms,
-      .floor_ms = floor_cycles(d, c, programs) / cycles_a_ms,
+      .bound_ms = bound_cycles(d, c, programs) / cycles_a_ms,
   };
 }
 
@@ -197,8 +198,8 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
                                const struct kernel_cost *c, tile_grid grid) {
   struct device d = device_of(device, target);
   double programs = (double)grid.x * grid.y * grid.z;
-  if (target->is_host)
-    return host_prediction(&d, c, programs);
+  if (target->is_cpu)
+    return cpu_prediction(&d, c, programs);
   unsigned held = programs_per_sm(&d, c);
   struct prediction p = {.programs_per_sm = held, .limiter = "does not fit"};
   if (held == 0 || programs == 0) {
@@ -219,7 +220,7 @@ struct prediction tune_predict(const tile_device_properties *device, const struc
     p.limiter = tail;
   double cycles_a_ms = d.m->clock_ghz * 1e6;
   p.ms = cycles / cycles_a_ms + d.m->launch_us * 1e-3;
-  p.floor_ms = floor_cycles(&d, c, programs) / cycles_a_ms;
+  p.bound_ms = bound_cycles(&d, c, programs) / cycles_a_ms;
   return p;
 }
 
@@ -237,7 +238,7 @@ const char *tune_prune_reason(struct arena *a, const tile_device_properties *dev
   uint64_t programs = (uint64_t)grid.x * grid.y * grid.z;
   if (programs == 0)
     return arena_strdup(a, "the grid is empty");
-  if (target->is_host)
+  if (target->is_cpu)
     return NULL;
   if (c->spilled > MOST_SPILLED)
     return arena_printf(a, "about %u registers a thread do not fit, and would wait in memory",

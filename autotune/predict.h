@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a launch will take, without running it: a roofline over what a program does
-// (lowering/cost/kernel_cost.h), how many programs a multiprocessor holds, and how many waves the grid
-// makes. Good enough to rank configurations; the tuner measures the best of them.
+// (lowering/cost/kernel_cost.h), how many programs a multiprocessor holds, and how many waves the
+// grid makes. Good enough to rank configurations; the tuner measures the best of them.
 #ifndef TILE_AUTOTUNE_PREDICT_H
 #define TILE_AUTOTUNE_PREDICT_H
 
@@ -18,7 +18,7 @@ struct prediction {
   const char *limiter; // "memory", "tensor cores", "instructions", "shared memory", "latency", ...
   unsigned programs_per_sm;
   double waves;
-  double floor_ms; // bytes and operations at the device's roof, nothing else
+  double bound_ms; // bytes and operations at the device's peak: a lower bound
 };
 
 struct prediction tune_predict(const struct tile_device_properties *device,

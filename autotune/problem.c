@@ -3,7 +3,7 @@
 // arguments as functions of the source (heuristics, early_config_prune) see them.
 #include "autotune/build.h"
 #include "jit/jit.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <string.h>
 
@@ -74,31 +74,31 @@ static struct lang_binding *not_chosen(struct arena *a, const struct tune_proble
   return all;
 }
 
-// Which definitions there are.
-static void settle(struct arena *a, const struct tune_problem *p, const char *target,
-                   struct lang_imports *imports, struct ast_module *m) {
-  lang_settle(a, m, &(struct lang_outer){target, imports, p->fixed, p->fixed_count});
+// The problem's file, and which definitions there are; NULL after errors of its tokens.
+static struct lang_unit *read_unit(struct arena *a, struct diag_engine *diag,
+                                   const struct tune_problem *p, const char *target) {
+  struct lang_unit *u = lang_unit_read(a, diag, source_create(a, p->file, p->text));
+  struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
+  if (u)
+    lang_unit_settle(u, &(struct lang_outer){target, &imports, p->fixed, p->fixed_count});
+  return u;
 }
 
 bool tune_problem_space(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
                         const char *target, struct tune_space *ret, struct lang_tuning *tuning) {
-  const struct source *source = source_create(a, p->file, p->text);
-  struct ast_module *m = lang_parse(a, diag, source);
-  struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
+  const struct lang_unit *u = read_unit(a, diag, p, target);
   struct lang_param *params;
   size_t param_count;
   const char *kernel;
-  if (m)
-    settle(a, p, target, &imports, m);
-  if (!m || diag_error_count(diag) ||
-      !lang_kernel_params(a, diag, m, p->kernel, &kernel, &params, &param_count) ||
-      !lang_tuning_of(a, diag, m, kernel, target, &imports, tuning))
+  if (!u || diag_error_count(diag) ||
+      !lang_kernel_params(a, diag, u, p->kernel, &kernel, &params, &param_count) ||
+      !lang_tuning_of(a, diag, u, kernel, tuning))
     return false;
   if (!tuning->config_count) {
     size_t count, fixed_count;
     const struct cost_argument *args = tune_problem_integers(a, p, &count);
     const struct lang_binding *fixed = not_chosen(a, p, tuning, &fixed_count);
-    return tune_space_derived(a, diag, m, kernel, fixed, fixed_count, args, count, ret);
+    return tune_space_derived(a, diag, u, kernel, fixed, fixed_count, args, count, ret);
   }
   if (!keep_listed(a, diag, p, tuning))
     return false;
@@ -110,13 +110,9 @@ bool tune_problem_heuristics(struct arena *a, struct diag_engine *diag,
                              const struct tune_problem *p, const char *target,
                              const struct lang_setting *constants, size_t constant_count,
                              struct lang_setting **ret, size_t *ret_count) {
-  const struct source *source = source_create(a, p->file, p->text);
-  struct ast_module *m = lang_parse(a, diag, source);
-  struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
+  const struct lang_unit *u = read_unit(a, diag, p, target);
   struct lang_tuning tuning = {0};
-  if (m)
-    settle(a, p, target, &imports, m);
-  if (!m || !lang_tuning_of(a, diag, m, p->kernel, target, &imports, &tuning))
+  if (!u || !lang_tuning_of(a, diag, u, p->kernel, &tuning))
     return false;
   size_t known_count;
   const struct lang_known *known = known_values(a, p, constants, constant_count, &known_count);

@@ -4,7 +4,7 @@
 // thread while the worker starts; the builder starts when the worker has said what the device is.
 #include "autotune/tune_internal.h"
 #include "base/clock.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -108,8 +108,8 @@ static tile_status open_builder(struct tune_loop *l, const char *target) {
 // starts with what such a device usually is.
 static tile_status begin_early(struct tune_loop *l) {
   const char *target = l->problem->target ? l->problem->target : l->options->guess;
-  if (!target && l->options->device && strcmp(l->options->device, "host") == 0)
-    target = "host";
+  if (!target && l->options->device && strcmp(l->options->device, "cpu") == 0)
+    target = "cpu";
   return target && tune_device_assumed(target, &l->device) ? open_builder(l, target) : TILE_OK;
 }
 
@@ -191,7 +191,7 @@ static tile_status run_loop(struct tune_loop *l, struct filling *f, bool *ret_st
       l->hooks->data_ready(l->worker);
     f->is_told |= filled != 0;
     if (l->options->budget_ms > 0 && elapsed(l) > ANALYSIS_SHARE * l->options->budget_ms)
-      tune_search_hurry(l->search);
+      tune_search_truncate(l->search);
     bool is_over = l->builder && step(l) && l->has_device;
     if (is_over || l->latest || elapsed(l) - shown_ms > 100) {
       shown_ms = elapsed(l);
@@ -219,7 +219,7 @@ static void conclude(struct tune_loop *l, bool stopped, struct tune_result *ret)
                               .device = l->device,
                               .copy_gbs = l->hooks->copy_gbs(l->worker),
                               .elapsed_ms = elapsed(l),
-                              .floor_ms = has_best ? l->trials[best].prediction.floor_ms : 0,
+                              .bound_ms = has_best ? l->trials[best].prediction.bound_ms : 0,
                               .stopped = stopped,
                               .agreed = (uint32_t)l->agreed,
                               .disagreed = (uint32_t)l->disagreed};

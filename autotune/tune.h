@@ -32,7 +32,7 @@ struct tune_progress {
 };
 
 struct tune_options {
-  const char *device; // "cuda", "host", ...
+  const char *device; // "cuda", "cpu", ...
   // Where the problem has no target: what the device's probably is. Work begins with it; should the
   // device be another, it begins again. NULL: wait for the device.
   const char *guess;
@@ -62,7 +62,7 @@ struct tune_result {
   uint32_t best, reference;
   tile_device_properties device;
   double copy_gbs; // of a device copy, measured in the same run; 0: not measured
-  double elapsed_ms, floor_ms;
+  double elapsed_ms, bound_ms;
   bool stopped;               // by budget, progress or signal
   uint32_t agreed, disagreed; // with the reference, which is suspect when more disagreed
 };

@@ -15,7 +15,7 @@ static bool is_failure(enum tune_outcome o) {
 }
 
 // The search has its answer. A slice that was not timed has none.
-static void answer(struct tune_loop *l, uint32_t config) {
+static void report_outcome(struct tune_loop *l, uint32_t config) {
   struct tune_item *item = &l->items[config];
   struct tune_trial *t = &l->trials[config];
   if (!item->is_wanted)
@@ -50,17 +50,17 @@ static void conclude(struct tune_loop *l, uint32_t config, enum tune_outcome out
   take_outcome(l, config, outcome, reason);
   if (l->journal && is_worth_writing(outcome))
     tune_journal_append(l->journal, l->space, &l->trials[config]);
-  answer(l, config);
+  report_outcome(l, config);
 }
 
 // The worker has no answer: it is gone for good, or has nothing to compare with. That says nothing
 // of the configuration: what was measured stays, and later runs do not hear of it.
-static void conclude_unanswered(struct tune_loop *l, uint32_t config, const char *reason) {
+static void conclude_without_reply(struct tune_loop *l, uint32_t config, const char *reason) {
   if (l->trials[config].outcome == TUNE_MEASURED)
     l->items[config].stop = STOP_READY;
   else
     take_outcome(l, config, TUNE_BAD_LAUNCH, reason);
-  answer(l, config);
+  report_outcome(l, config);
 }
 
 // ---- equal code ----
@@ -189,7 +189,7 @@ void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
   else if (at == STOP_CHECKING)
     note_checked(l, r);
   if (r->outcome == TUNE_UNTRIED) {
-    conclude_unanswered(l, r->config, r->reason);
+    conclude_without_reply(l, r->config, r->reason);
   } else if (r->outcome != TUNE_MEASURED) {
     conclude(l, r->config, r->outcome, r->reason);
   } else if (at == STOP_MEASURING && item->step.is_slice) {
@@ -228,10 +228,10 @@ void tune_loop_want(struct tune_loop *l, const struct tune_step *step) {
 // The worker is never without work, and never has so much that what is more urgent waits long.
 static bool may_run(const struct tune_loop *l) { return l->running < MOST_RUNNING; }
 
-// The host computes with the cores that compile: what is timed there waits for them. The reference
+// The CPU computes with the cores that compile: what is timed there waits for them. The reference
 // does not, so that there is a result early; it is timed again in the finals.
 static bool may_measure(const struct tune_loop *l, uint32_t config) {
-  return may_run(l) && (!l->device.is_host || l->building == 0 ||
+  return may_run(l) && (!l->device.is_cpu || l->building == 0 ||
                         (config == l->reference && l->trials[config].sample.count == 0));
 }
 
@@ -242,7 +242,7 @@ static void measure(struct tune_loop *l, uint32_t config) {
   if (tune_search_best(l->search, &best) && l->trials[best].sample.count)
     give_up = l->trials[best].sample.median *
               (l->trials[config].sample.count ? GIVE_UP_LATER : GIVE_UP_FIRST);
-  if (config == 0 || s->is_slice) // its time is reported; all of a turn are timed alike
+  if (config == 0 || s->is_slice) // its time is reported; all of a round are timed alike
     give_up = 0;
   l->items[config].stop = STOP_MEASURING;
   l->running++;
@@ -276,7 +276,7 @@ static bool move(struct tune_loop *l, uint32_t config, bool with_checks) {
       measure(l, config);
     break;
   case STOP_TWIN: return item->is_wanted && follow_twin(l, config);
-  case STOP_FAILED: answer(l, config); return true;
+  case STOP_FAILED: report_outcome(l, config); return true;
   case STOP_BUILDING:
   case STOP_LOADING:
   case STOP_CHECKING:
@@ -331,8 +331,8 @@ void tune_loop_settle(struct tune_loop *l) {
   for (uint32_t i = 0; i < l->space->count; i++) {
     struct tune_trial *t = &l->trials[i];
     struct tune_sample sample = tune_search_sample(l->search, i);
-    if (t->outcome != TUNE_MEASURED || sample.turns == 0 ||
-        (t->is_resumed && t->sample.turns && t->sample.median == sample.median))
+    if (t->outcome != TUNE_MEASURED || sample.rounds == 0 ||
+        (t->is_resumed && t->sample.rounds && t->sample.median == sample.median))
       continue;
     t->sample = sample;
     t->is_resumed = false;
@@ -377,6 +377,6 @@ void tune_loop_resume(struct tune_loop *l) {
     if (is_failure(t->outcome))
       l->items[i].stop = STOP_FAILED;
     l->items[i].is_wanted = true; // as if it had been asked for
-    answer(l, i);
+    report_outcome(l, i);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TILE_DEBUG: internal tracing to standard error. The one place of the libraries that writes there.
+// TILE_DEBUG: internal tracing to standard error. The one file of the libraries that writes there.
 #include "base/debug.h"
 
 #include "base/str.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TILE_DEBUG=word,word,... switches internal tracing on; TILE_DEBUG=help lists the words. The table
-// is the only place that names them. Library code asks debug_on() and writes through debug_log(),
+// alone names them. Library code asks debug_on() and writes through debug_log(),
 // which is silent unless the word is on.
 #ifndef TILE_BASE_DEBUG_H
 #define TILE_BASE_DEBUG_H
@@ -13,7 +13,7 @@
   X(DEBUG_CACHE, "cache", "cache hits, misses, refused and damaged entries")                       \
   X(DEBUG_LAUNCH, "launch", "each launch with its grid and specialisation")                        \
   X(DEBUG_DRIVER, "driver", "each CUDA driver call and its result")                                \
-  X(DEBUG_HOST, "host", "the host executor's choices")                                             \
+  X(DEBUG_CPU, "cpu", "the CPU executor's choices")                                                \
   X(DEBUG_TUNE, "tune", "the tuner's worker: which program it is, how it ended")
 
 enum debug_word {

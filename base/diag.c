@@ -204,7 +204,7 @@ static int compare_keys(const void *x, const void *y) {
   return a->age < b->age ? -1 : a->age > b->age;
 }
 
-// Index of the first record of the same source, from 1; 0 without a place.
+// Index of the first record of the same source, from 1; 0 without a location.
 static size_t source_rank(const struct diag_engine *e, size_t i) {
   const struct source *s = e->records.at[i]->at.source;
   for (size_t j = 0; s && j <= i; j++)

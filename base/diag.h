@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnostics: every error, warning and remark of every stage is recorded here and rendered once,
-// sorted by place. Nothing prints on its own. Codes, their one-line titles and `--explain` texts
+// sorted by location. Nothing prints on its own. Codes, their one-line titles and `--explain` texts
 // are rows of base/diag_codes.def.
 //
 //   struct diag *d = diag_error(eng, span, E0214, "cannot broadcast %s to %s", a, b);
@@ -49,13 +49,13 @@ void diag_help(struct diag *d, const char *fmt, ...) PRINTF(2, 3);
 // A machine-applicable replacement of `at`; shown in the help line and in JSON.
 void diag_fixit(struct diag *d, struct span at, const char *replacement);
 
-// Adds what another engine recorded, but for what is here already, by place and code. The texts
+// Adds what another engine recorded, but for what is here already, by location and code. The texts
 // stay where they are.
 void diag_add_all(struct diag_engine *to, const struct diag_engine *from);
 
 unsigned diag_error_count(const struct diag_engine *e);
 unsigned diag_count(const struct diag_engine *e); // of all severities
-// First error's text without place ("" if none): for callers that want one line.
+// First error's text without location ("" if none): for callers that want one line.
 const char *diag_first_error(const struct diag_engine *e);
 enum diag_code diag_first_error_code(const struct diag_engine *e); // DIAG_CODE_COUNT if none
 
@@ -64,7 +64,7 @@ struct diag_style {
   bool remarks; // also render remarks
 };
 
-// Appends the rendering of all records, sorted by place, errors capped at DIAG_PRINT_LIMIT.
+// Appends the rendering of all records, sorted by location, errors capped at DIAG_PRINT_LIMIT.
 void diag_render_text(const struct diag_engine *e, struct diag_style style, struct strbuf *out);
 // One JSON document {"diagnostics": [{severity, code, message, file, line, column, end_line,
 // end_column, labels, notes, help, fixits}]}.

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/vec.h"
 
-// A place with a text: label, note or fix-it.
+// A location with a text: label, note or fix-it.
 struct diag_part {
   struct span at;
   const char *text;
@@ -39,8 +39,8 @@ struct diag_engine {
 };
 
 const char *diag_severity_name(enum diag_severity s);
-// The records sorted by source (in order of first appearance), then place, then age; records
-// without a place come first. Exact repetitions are left out. On the engine's arena; NULL
+// The records sorted by source (in order of first appearance), then location, then age; records
+// without a location come first. Exact repetitions are left out. On the engine's arena; NULL
 // when memory is out and that has no handler.
 struct diag **diag_sorted(const struct diag_engine *e, size_t *ret_count);
 

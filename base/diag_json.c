@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics for programs: one JSON document, all records, places as lines and columns.
+// Diagnostics for programs: one JSON document, all records, locations as lines and columns.
 #include "base/diag_internal.h"
 #include "base/json.h"
 
 #include <stdlib.h>
 
-static void put_place(struct json_writer *w, struct span at) {
+static void put_location(struct json_writer *w, struct span at) {
   json_key(w, "file");
   json_cstring(w, at.source ? at.source->name : NULL);
   static const char *const keys[] = {"line", "column", "end_line", "end_column"};
@@ -32,7 +32,7 @@ static void put_parts(struct json_writer *w, const char *key, const char *text_k
     json_begin_object(w);
     json_key(w, text_key);
     json_cstring(w, parts->at[i].text);
-    put_place(w, parts->at[i].at);
+    put_location(w, parts->at[i].at);
     json_end_object(w);
   }
   json_end_array(w);
@@ -50,7 +50,7 @@ static void put_record(struct json_writer *w, const struct diag *d) {
   }
   json_key(w, "message");
   json_cstring(w, d->message);
-  put_place(w, d->at);
+  put_location(w, d->at);
   json_key(w, "label");
   json_cstring(w, d->primary_label);
   put_parts(w, "labels", "message", &d->labels);

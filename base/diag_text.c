@@ -6,9 +6,10 @@
 //       |       ~   ^~~~~~~~~~~~~~ tile<64xf32>
 //       = help: keep the reduced axis: `sum(x, axis=1, keep_dims=True)`
 //
-// Marks of one line share its mark row: `^~~~` for the place itself, `~~~` for labels. The text of
-// the rightmost mark follows on that row, the others hang below on rows of their own. Columns are
-// cells of a terminal: tabs are expanded, wide and combining characters counted as what they take.
+// Marks of one line share its mark row: `^~~~` for the location itself, `~~~` for labels. The text
+// of the rightmost mark follows on that row, the others hang below on rows of their own. Columns
+// are cells of a terminal: tabs are expanded, wide and combining characters counted as what they
+// take.
 #include "base/diag_internal.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -16,7 +17,7 @@
 #include <stdlib.h>
 
 #define TAB_STOP 4
-#define LONGEST_LINE 200 // bytes of a source line shown; longer ones are cut around the place
+#define LONGEST_LINE 200 // bytes of a source line shown; longer ones are cut around the location
 #define CUT_BEFORE 80
 
 struct mark {
@@ -320,12 +321,12 @@ static void put_heading(struct renderer *r, struct span at, const char *kind, co
                         const char *message, const char *tag) {
   if (at.source) {
     struct line_col lc = source_line_col(at.source, at.begin);
-    struct strbuf place = {.arena = r->out->arena};
-    put_name(&place, at.source->name);
-    strbuf_printf(&place, ":%u:%u:", lc.line, lc.col);
-    put_colored(r, BOLD, strbuf_cstr(&place));
+    struct strbuf location = {.arena = r->out->arena};
+    put_name(&location, at.source->name);
+    strbuf_printf(&location, ":%u:%u:", lc.line, lc.col);
+    put_colored(r, BOLD, strbuf_cstr(&location));
     strbuf_putc(r->out, ' ');
-    strbuf_finish(&place);
+    strbuf_finish(&location);
   }
   put_colored(r, color, kind);
   put_colored(r, color, ":");
@@ -372,7 +373,7 @@ static void put_fixit(struct renderer *r, const struct diag_part *fixit) {
   strbuf_finish(&text);
 }
 
-static void put_placed_note(struct renderer *r, struct diag_part note) {
+static void put_note_at(struct renderer *r, struct diag_part note) {
   put_heading(r, note.at, "note", CYAN, note.text, NULL);
   struct mark m = mark_of(note.at, NULL, true);
   put_snippet(r, note.at.source, &m, 1, CYAN);
@@ -404,10 +405,10 @@ static void put_record(struct renderer *r, const struct diag *d) {
       put_fixit(r, &d->fixits.at[i]);
   for (size_t i = 0; i < d->labels.len; i++)
     if (d->labels.at[i].at.source && d->labels.at[i].at.source != d->at.source)
-      put_placed_note(r, d->labels.at[i]);
+      put_note_at(r, d->labels.at[i]);
   for (size_t i = 0; i < d->notes.len; i++)
     if (d->notes.at[i].at.source)
-      put_placed_note(r, d->notes.at[i]);
+      put_note_at(r, d->notes.at[i]);
 }
 
 void diag_render_text(const struct diag_engine *e, struct diag_style style, struct strbuf *out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // See base/diag_wire.h. First the sources, then records that name them by their number; 0 is no
-// place, 1 the source that both sides have.
+// location, 1 the source that both sides have.
 #include "base/diag_wire.h"
 
 #include "base/diag_internal.h"

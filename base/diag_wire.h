@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics from one process to another: all records with their places, and the sources that
+// Diagnostics from one process to another: all records with their locations, and the sources that
 // these are in.
 #ifndef TILE_BASE_DIAG_WIRE_H
 #define TILE_BASE_DIAG_WIRE_H

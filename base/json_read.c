@@ -178,7 +178,7 @@ static struct json *parse_value(struct json_parser *p);
 
 typedef VEC(struct json *) json_vec;
 typedef VEC(struct str) str_vec;
-typedef VEC(size_t) place_vec;
+typedef VEC(size_t) offset_vec;
 
 // array = '[' [ value { ',' value } ] ']', the bracket already read
 static struct json *parse_array(struct json_parser *p) {
@@ -205,7 +205,7 @@ static struct json *parse_array(struct json_parser *p) {
 static struct json *parse_object(struct json_parser *p) {
   json_vec items = {0};
   str_vec keys = {0};
-  place_vec places = {0};
+  offset_vec offsets = {0};
   struct json *j = make(p, JSON_OBJECT);
   if (!j)
     return NULL;
@@ -214,7 +214,7 @@ static struct json *parse_object(struct json_parser *p) {
       struct str key;
       if (!accept(p, '"'))
         return fail(p, p->at, "expected a key");
-      size_t place = p->at - 1;
+      size_t offset = p->at - 1;
       if (!parse_string(p, &key))
         return NULL;
       if (!accept(p, ':'))
@@ -223,7 +223,7 @@ static struct json *parse_object(struct json_parser *p) {
       if (!item)
         return NULL;
       vec_push(p->a, &keys, key);
-      vec_push(p->a, &places, place);
+      vec_push(p->a, &offsets, offset);
       vec_push(p->a, &items, item);
     } while (accept(p, ','));
     if (!accept(p, '}'))
@@ -231,7 +231,7 @@ static struct json *parse_object(struct json_parser *p) {
   }
   j->items = items.at;
   j->keys = keys.at;
-  j->key_at = places.at;
+  j->key_at = offsets.at;
   j->count = items.len;
   return j;
 }

@@ -19,12 +19,12 @@ struct kernel_param {
 };
 
 struct kernel_info {
-  const char *name;   // also the symbol in PTX and host code
-  const char *target; // "sm_90a", "host"
+  const char *name;   // also the symbol in PTX and CPU code
+  const char *target; // "sm_90a", "cpu"
   uint32_t num_warps;
   uint32_t num_stages;
   uint32_t shared_bytes; // dynamic shared memory per CTA
-  bool uses_collectives; // host: threads must run as fibers (barriers, shuffles, shared memory)
+  bool uses_collectives; // cpu: threads must run as fibers (barriers, shuffles, shared memory)
   uint32_t param_count;
   struct kernel_param *params;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of matrix instructions (mma.def), shared by the layouts that feed them, the emission
-// and the host executor, and their products, shared by the host executor and the simulator of PTX.
+// and the CPU executor, and their products, shared by the CPU executor and the simulator of PTX.
 //
 // Fragments, lane l of 32 (PTX ISA, 9.7.15 "Matrix Fragments for mma"): A has row l / 4 (and, with
 // m = 16, row l / 4 + 8), B has column l / 4; along k a lane has words l % 4, l % 4 + 4, ... of
@@ -30,7 +30,7 @@ struct mma_instruction {
 };
 
 const struct mma_instruction *mma_instruction(enum mma_id id);
-// The instruction for these types on architecture `sm` (0: the host, which has all): the one with
+// The instruction for these types on architecture `sm` (0: the CPU, which has all): the one with
 // the largest k that is at most `k`, else the one with the smallest. NULL when there is none.
 const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm,
                                        uint64_t k);

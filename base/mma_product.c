@@ -16,7 +16,7 @@ static float float_of(uint32_t bits) {
   return f;
 }
 
-// Exponent and digits in a float's places stand for a value 2^-112 times as large.
+// Exponent and digits of a float stand for a value 2^-112 times as large.
 static float half(uint32_t h) {
   uint32_t sign = (h & 0x8000) << 16, magnitude = h & 0x7fff;
   if (magnitude >= 0x7c00)

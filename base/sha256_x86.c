@@ -19,11 +19,11 @@ static bool ask_processor(void) {
 
 // Asked once: in virtual machines the question costs microseconds.
 static bool has_instructions(void) {
-  static atomic_int answer; // 0: not asked, 1: no, 2: yes
-  int known = atomic_load_explicit(&answer, memory_order_relaxed);
+  static atomic_int support; // 0: not asked, 1: no, 2: yes
+  int known = atomic_load_explicit(&support, memory_order_relaxed);
   if (!known) {
     known = ask_processor() ? 2 : 1;
-    atomic_store_explicit(&answer, known, memory_order_relaxed);
+    atomic_store_explicit(&support, known, memory_order_relaxed);
   }
   return known == 2;
 }

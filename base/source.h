@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source texts and places in them. A span is a half-open byte range of one source; lines and
+// Source texts and locations in them. A span is a half-open byte range of one source; lines and
 // columns are computed on demand. Columns count bytes from 1, as MLIR and GNU tools do.
 #ifndef TILE_BASE_SOURCE_H
 #define TILE_BASE_SOURCE_H
@@ -17,7 +17,7 @@ struct source {
 };
 
 struct span {
-  const struct source *source; // NULL: no place
+  const struct source *source; // NULL: no location
   uint32_t begin, end;
 };
 

@@ -28,8 +28,8 @@ struct worker {
 };
 
 struct thread_pool {
-  pthread_mutex_t turn; // held by the caller whose loop runs
-  pthread_mutex_t lock; // guards what follows
+  pthread_mutex_t exclusive; // held by the caller whose loop runs
+  pthread_mutex_t lock;      // guards what follows
   pthread_cond_t wake, done;
   struct loop *loop; // NULL: nothing to do
   uint64_t generation;
@@ -104,7 +104,7 @@ struct thread_pool *thread_pool_create(unsigned threads) {
     return NULL;
   }
   p->workers = workers;
-  pthread_mutex_init(&p->turn, NULL);
+  pthread_mutex_init(&p->exclusive, NULL);
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->wake, NULL);
   pthread_cond_init(&p->done, NULL);
@@ -128,7 +128,7 @@ void thread_pool_destroy(struct thread_pool *p) {
   pthread_cond_destroy(&p->wake);
   pthread_cond_destroy(&p->done);
   pthread_mutex_destroy(&p->lock);
-  pthread_mutex_destroy(&p->turn);
+  pthread_mutex_destroy(&p->exclusive);
   free(p->workers);
   free(p);
 }
@@ -141,10 +141,10 @@ void thread_pool_for(struct thread_pool *p, uint64_t n,
   l.chunk = n / ((uint64_t)p->size * CHUNKS_PER_WORKER);
   if (!l.chunk)
     l.chunk = 1;
-  pthread_mutex_lock(&p->turn);
+  pthread_mutex_lock(&p->exclusive);
   if (p->size == 1 || n <= 1) {
     run_chunks(&l, 0);
-    pthread_mutex_unlock(&p->turn);
+    pthread_mutex_unlock(&p->exclusive);
     return;
   }
   pthread_mutex_lock(&p->lock);
@@ -160,5 +160,5 @@ void thread_pool_for(struct thread_pool *p, uint64_t n,
     pthread_cond_wait(&p->done, &p->lock);
   p->loop = NULL;
   pthread_mutex_unlock(&p->lock);
-  pthread_mutex_unlock(&p->turn);
+  pthread_mutex_unlock(&p->exclusive);
 }

@@ -3,6 +3,8 @@
 // once.
 //
 //   graph -> decompose, simplify -> loops -> regions -> plans of kernels -> kernels -> memory
+#include "graph/compile.h"
+
 #include "graph/emit/emit.h"
 #include "graph/fuse/approximate.h"
 #include "graph/ir/sizes.h"

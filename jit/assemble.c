@@ -52,25 +52,27 @@ static bool load_kept(tile_kernel *k, const struct jit_spec *spec, const uint8_t
 
 // Products in loops are what the assembler's best takes two to three times as long for. Other code
 // is the same either way, or saves nothing.
-static bool gains_by_haste(struct str ptx) { return strstr(ptx.ptr, "\tmma.sync") != NULL; }
+static bool assembles_faster_at_tier1(struct str ptx) {
+  return strstr(ptx.ptr, "\tmma.sync") != NULL;
+}
 
 tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assembly how,
                          enum assembly *ret_how, struct module **ret) {
   uint8_t key[32];
   tile_status s = make_key(k, spec->code, key);
-  *ret_how = ASSEMBLY_BEST;
+  *ret_how = ASSEMBLY_OPTIMIZED;
   if (s != TILE_OK || load_kept(k, spec, key, ret))
     return s;
   if (k->is_kept_only)
     return jit_not_kept(k);
-  if (how == ASSEMBLY_QUICK && gains_by_haste(spec->code))
-    *ret_how = ASSEMBLY_QUICK;
+  if (how == ASSEMBLY_TIER1 && assembles_faster_at_tier1(spec->code))
+    *ret_how = ASSEMBLY_TIER1;
   void *code = NULL;
   size_t size = 0;
   s = module_assemble(k->device, spec->code.ptr, spec->code.len, *ret_how, &code, &size);
   if (s == TILE_OK)
     s = module_load(k->device, code, size, &spec->info, ret);
-  if (s == TILE_OK && k->cache && *ret_how == ASSEMBLY_BEST)
+  if (s == TILE_OK && k->cache && *ret_how == ASSEMBLY_OPTIMIZED)
     disk_cache_put(k->cache, key, STR("{}"), (struct str){code, size});
   free(code);
   return s;

@@ -13,29 +13,6 @@
 
 #define KEY_FORMAT "tile kernel 2" // changes with anything that the key below does not cover
 
-tile_status jit_diag_status(const struct diag_engine *diag) {
-  enum diag_code code = diag_first_error_code(diag);
-  return code == E0401              ? TILE_NOT_FOUND
-         : code == E0990            ? TILE_INTERNAL
-         : code == E0991            ? TILE_OUT_OF_MEMORY
-         : diag_code_is_limit(code) ? TILE_LIMIT
-                                    : TILE_COMPILE_ERROR;
-}
-
-tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
-  tile_status status = jit_diag_status(diag);
-  if (reported)
-    return status_set(status, "%s", diag_first_error(diag));
-  struct strbuf text = {0};
-  diag_render_text(diag, (struct diag_style){0}, &text);
-  if (text.failed)
-    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the messages of a compilation");
-  else
-    status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the compilation failed");
-  strbuf_finish(&text);
-  return status;
-}
-
 // ---- the key on disk ----
 
 static void field_text(struct sha256 *h, const char *text) {
@@ -55,8 +32,8 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
   field_text(&h, KEY_FORMAT);
   field_text(&h, compiler_version());
   field_text(&h, r->target->name);
-  if (r->target->is_host) { // generated for this very processor
-    const char *host = orc_host_description(a);
+  if (r->target->is_cpu) { // generated for this very processor
+    const char *host = orc_cpu_description(a);
     field_text(&h, host);
   }
   field_text(&h, k->source->name); // in line information and messages
@@ -87,11 +64,11 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
 
 // What a kernel imports is beside its code (jit/worker/message.c: write_entry).
 
-static bool is_unchanged(struct arena *a, const struct json *probe) {
-  if (probe->kind != JSON_ARRAY || probe->count != 2 || probe->items[0]->kind != JSON_STRING ||
-      probe->items[1]->kind != JSON_STRING)
+static bool is_unchanged(struct arena *a, const struct json *file) {
+  if (file->kind != JSON_ARRAY || file->count != 2 || file->items[0]->kind != JSON_STRING ||
+      file->items[1]->kind != JSON_STRING)
     return false;
-  struct str path = probe->items[0]->string, text;
+  struct str path = file->items[0]->string, text;
   char digest[65] = "";
   if (file_read(a, arena_strndup(a, path.ptr, path.len), SOURCE_MAX_BYTES, &text) == 0) {
     struct sha256 h;
@@ -101,17 +78,17 @@ static bool is_unchanged(struct arena *a, const struct json *probe) {
     sha256_final(&h, bytes);
     sha256_hex(bytes, digest);
   }
-  return str_is(probe->items[1]->string, digest);
+  return str_is(file->items[1]->string, digest);
 }
 
-struct probed {
+struct imported_files {
   struct arena *arena;
   const struct json *files;
   bool is_unchanged;
 };
 
-static void probe_all(void *user) {
-  struct probed *p = user;
+static void check_files(void *user) {
+  struct imported_files *p = user;
   p->is_unchanged = true;
   for (size_t i = 0; p->is_unchanged && i < p->files->count; i++) {
     struct arena_mark mark = arena_mark(p->arena);
@@ -122,9 +99,9 @@ static void probe_all(void *user) {
 
 // Where memory does not suffice to look, they count as changed: it is compiled anew.
 static bool files_unchanged(const struct json *entry) {
-  struct probed p = {.files = json_get(entry, "files")};
+  struct imported_files p = {.files = json_get(entry, "files")};
   p.arena = p.files && p.files->kind == JSON_ARRAY ? arena_create() : NULL;
-  bool ok = p.arena && arena_guard(p.arena, probe_all, &p) && p.is_unchanged;
+  bool ok = p.arena && arena_guard(p.arena, check_files, &p) && p.is_unchanged;
   arena_destroy(p.arena);
   return ok;
 }
@@ -161,13 +138,14 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
   const struct config *c = spec->config;
   struct compile_request r = {
       .source = k->source,
+      .unit = jit_unit(k, c),
       .kernel = k->name,
       .target = c->target,
       .num_warps = c->num_warps,
       .num_stages = c->num_stages,
       .max_registers = c->max_registers,
-      .emit = c->target->is_host ? EMIT_OBJECT : EMIT_PTX,
-      .check = c->check && c->target->is_host, // the simulator checks PTX as it is
+      .emit = c->target->is_cpu ? EMIT_OBJECT : EMIT_PTX,
+      .check = c->check && c->target->is_cpu, // the simulator checks PTX as it is
       .debug = c->check,
       .folders = c->folders,
       .folder_count = c->folder_count,
@@ -183,25 +161,25 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
 }
 
 // In a worker, if the device has such, else here; where passes are shown, always here.
-static tile_status answer(tile_kernel *k, const struct jit_question *q, struct arena *a,
-                          const struct jit_report *report, struct jit_answer *ret) {
-  struct arena *home = report ? report->arena : a;
+static tile_status compile_job(tile_kernel *k, const struct jit_job *q, struct arena *a,
+                               const struct jit_report *report, struct jit_reply *ret) {
+  struct arena *arena = report ? report->arena : a;
   struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
   struct compile_pool *pool = k->passes ? NULL : compile_pool_of(k->device);
   tile_status s = TILE_OK;
   if (pool)
-    s = compile_pool_run(pool, home, diag, q, k->at, ret);
+    s = compile_pool_run(pool, arena, diag, q, k->at, ret);
   else
-    jit_answer_make(home, diag, q, ret);
+    jit_reply_make(arena, diag, q, ret);
   return diag_error_count(diag) ? jit_diag_failure(diag, report != NULL) : s;
 }
 
 static tile_status compile(tile_kernel *k, struct jit_spec *spec,
                            const struct compile_request *request, struct arena *a,
                            const struct jit_report *report, const uint8_t *key) {
-  struct jit_question q = {.request = *request};
-  struct jit_answer made;
-  tile_status s = answer(k, &q, a, report, &made);
+  struct jit_job q = {.request = *request};
+  struct jit_reply made;
+  tile_status s = compile_job(k, &q, a, report, &made);
   if (s != TILE_OK)
     return s;
   struct json_error where;
@@ -240,7 +218,7 @@ static tile_status build(tile_kernel *k, struct jit_spec *spec, struct arena *a,
 // ---- costs ----
 
 tile_status jit_cost(tile_kernel *k, const tile_arg *args, size_t arg_count,
-                     const struct jit_cost_question *question, const struct jit_report *report,
+                     const struct jit_cost_job *cost, const struct jit_report *report,
                      struct kernel_cost *ret) {
   struct jit_key key;
   tile_status s = jit_key_make(k, args, arg_count, &key);
@@ -256,9 +234,9 @@ tile_status jit_cost(tile_kernel *k, const tile_arg *args, size_t arg_count,
   } else {
     arena_set_oom(a, &out_of_memory);
     struct jit_spec spec = {.config = config, .key = key.bytes};
-    struct jit_question q = {.request = request_for(k, &spec, a), .cost = question};
-    struct jit_answer made;
-    s = answer(k, &q, a, report, &made);
+    struct jit_job q = {.request = request_for(k, &spec, a), .cost = cost};
+    struct jit_reply made;
+    s = compile_job(k, &q, a, report, &made);
     if (s == TILE_OK)
       *ret = made.cost;
   }

@@ -4,7 +4,6 @@
 // arguments. Without heuristics it is the same for all launches; with them it is kept by the values
 // of the scalar arguments and by which pointers are NULL, that is, None.
 #include "jit/kernel.h"
-#include "lang/syntax/ast.h"
 
 #include <string.h>
 
@@ -78,25 +77,33 @@ static struct lang_known *known_of(const tile_kernel *k, const struct config *c,
 
 // ---- completing ----
 
+// The kernel's unit, or where that was settled for another target, its source read on `a`.
+static const struct lang_unit *unit_for(const tile_kernel *k, const struct config *c,
+                                        struct arena *a, struct diag_engine *diag) {
+  if (jit_unit(k, c))
+    return k->unit;
+  struct lang_unit *u = lang_unit_read(a, diag, k->source);
+  struct lang_imports imports = {
+      .folders = c->folders, .folder_count = c->folder_count, .is_detached = k->is_detached};
+  struct lang_outer outer = jit_outer(k, c->target->name, &imports);
+  if (u)
+    lang_unit_settle(u, &outer);
+  return u;
+}
+
 static tile_status evaluate(tile_kernel *k, const struct config *c, const tile_arg *args,
                             struct arena *a, const struct jit_report *report,
                             struct lang_defaults *ret) {
-  struct arena *home = report ? report->arena : a; // of what records point into
+  struct arena *arena = report ? report->arena : a; // of what records point into
   struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
-  struct ast_module *m = lang_parse(home, diag, k->source);
-  struct lang_imports imports = {
-      .folders = c->folders, .folder_count = c->folder_count, .is_detached = k->is_detached};
-  struct lang_defaults_request r = {.module = m,
+  struct lang_defaults_request r = {.unit = unit_for(k, c, arena, diag),
                                     .kernel = k->name,
-                                    .target = c->target->name,
-                                    .imports = &imports,
                                     .num_warps = c->num_warps,
                                     .num_stages = c->num_stages};
-  if (!m)
+  if (!r.unit)
     return jit_diag_failure(diag, report != NULL);
-  lang_settle(home, m, &(struct lang_outer){c->target->name, &imports, k->outer, k->outer_count});
   r.known = known_of(k, c, args, a, &r.known_count);
-  return lang_defaults(home, diag, &r, ret) ? TILE_OK : jit_diag_failure(diag, report != NULL);
+  return lang_defaults(arena, diag, &r, ret) ? TILE_OK : jit_diag_failure(diag, report != NULL);
 }
 
 static void remember(tile_kernel *k, struct config *c, const tile_arg *args, size_t count,

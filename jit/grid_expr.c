@@ -280,7 +280,7 @@ static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
     ret[axis] = (struct grid_value){.number = 1};
   for (int axis = 0;; axis++) {
     struct grid_value value;
-    (void)peek(p); // the place of the axis begins after blanks
+    (void)peek(p); // the span of the axis begins after blanks
     size_t begin = p->at;
     if (axis == 3) {
       WRONG(p, begin, p->text.len, "a grid has at most three axes");

@@ -5,9 +5,9 @@
 #define TILE_JIT_JIT_H
 
 #include "jit/worker/message.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "lowering/compile.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <tile/tile.h>
 
@@ -15,13 +15,16 @@
 struct jit_spec;
 
 // Where diagnostics go that would else be rendered into tile_error_message(): an engine, and the
-// arena it lives on, which must outlive the kernel (places point into it).
+// arena it lives on, which must outlive the kernel (locations point into it).
 struct jit_report {
   struct arena *arena;
   struct diag_engine *diag;
   // For jit_kernel_open: values of constants of the file (lang/frontend.h: lang_outer), copied.
   const struct lang_binding *constants;
   size_t constant_count;
+  // For jit_kernel_open: the source, read; it outlives the kernel, and is the kernel's from then
+  // on, which settles it. NULL: the kernel reads it.
+  struct lang_unit *unit;
 };
 
 // Opens a kernel, as tile_kernel_from_source does; with a report (may be NULL) the caller gets
@@ -41,11 +44,11 @@ void jit_kernel_set_disk_cache(tile_kernel *kernel, bool on);
 // driver would do one after another, and the machine code is kept in the disk cache.
 void jit_kernel_set_assembled_apart(tile_kernel *kernel, bool on);
 // Of such kernels: what takes the assembler long is at first assembled quickly, and runs somewhat
-// slower until jit_kernel_settle has put the best code in its place. Results are the same.
-void jit_kernel_set_quick_first(tile_kernel *kernel, bool on);
-bool jit_kernel_is_settled(tile_kernel *kernel);
+// slower until jit_kernel_optimize has put the best code in its place. Results are the same.
+void jit_kernel_set_tier1_first(tile_kernel *kernel, bool on);
+bool jit_kernel_is_optimized(tile_kernel *kernel);
 // In any thread, while others launch the kernel; not while it is closed.
-void jit_kernel_settle(tile_kernel *kernel);
+void jit_kernel_optimize(tile_kernel *kernel);
 // Loads the kernel, assembled apart, for these arguments if code and machine code are in the disk
 // cache; else TILE_NOT_FOUND, at once. Nobody else has the kernel yet.
 tile_status jit_kernel_prepare_kept(tile_kernel *kernel, const tile_arg *args, size_t arg_count);
@@ -69,14 +72,14 @@ tile_status jit_specialise(tile_kernel *kernel, const tile_arg *args, size_t arg
 // What a launch with these arguments costs, by the kernel's IR after its last pass: no code is
 // made, nothing is kept. For those who choose a configuration by it.
 tile_status jit_cost(tile_kernel *kernel, const tile_arg *args, size_t arg_count,
-                     const struct jit_cost_question *question, const struct jit_report *report,
+                     const struct jit_cost_job *question, const struct jit_report *report,
                      struct kernel_cost *ret);
 
 // Neither a pointer nor a float.
 static inline bool jit_is_integer(const tile_arg *arg) {
   return !arg->is_pointer && (unsigned)arg->type <= TILE_U64;
 }
-// An argument as functions of decorators see it (lang/host/tuning.h).
+// An argument as functions of decorators see it (lang/tuning/tuning.h).
 struct lang_known jit_known_argument(const char *name, const tile_arg *arg);
 
 const struct kernel_info *jit_spec_info(const struct jit_spec *spec);

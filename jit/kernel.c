@@ -59,30 +59,46 @@ static void take_outer(tile_kernel *k, const struct jit_report *report) {
   k->outer_count = count;
 }
 
-// Parses on `scratch` and keeps what launches need.
+// Which definitions there are in `u` for kernels of this target.
+struct lang_outer jit_outer(const tile_kernel *k, const char *target,
+                            const struct lang_imports *imports) {
+  return (struct lang_outer){target, imports, k->outer, k->outer_count};
+}
+
+const struct lang_unit *jit_unit(const tile_kernel *k, const struct config *c) {
+  struct lang_imports imports = {
+      .folders = c->folders, .folder_count = c->folder_count, .is_detached = k->is_detached};
+  struct lang_outer outer = jit_outer(k, c->target->name, &imports);
+  return lang_unit_serves(k->unit, &outer) ? k->unit : NULL;
+}
+
+// Keeps what launches need.
 static tile_status read_source(tile_kernel *k, const char *file_name, struct str text,
                                const char *kernel, struct arena *scratch,
                                const struct jit_report *report) {
   struct diag_engine *diag = report ? report->diag : diag_engine_create(scratch);
-  // The report's records point into the source and outlive a kernel that does not open.
-  k->source =
-      source_create(report ? report->arena : k->arena, file_name ? file_name : "kernel.tile", text);
-  struct ast_module *m = lang_parse(scratch, diag, k->source);
+  k->unit = report ? report->unit : NULL;
+  if (!k->unit) // the report's records point into the source and outlive a kernel that does not
+                // open
+    k->unit = lang_unit_read(k->arena, diag,
+                             source_create(report ? report->arena : k->arena,
+                                           file_name ? file_name : "kernel.tile", text));
   struct lang_param *params;
   size_t count;
   const char *name;
   struct lang_imports imports = {.is_detached = k->is_detached};
   take_outer(k, report);
-  if (m)
-    lang_settle(scratch, m,
-                &(struct lang_outer){device_target(k->device), &imports, k->outer, k->outer_count});
-  if (!m || diag_error_count(diag) ||
-      !lang_kernel_params(scratch, diag, m, kernel, &name, &params, &count))
+  struct lang_outer outer = jit_outer(k, device_target(k->device), &imports);
+  if (k->unit && !lang_unit_serves(k->unit, &outer))
+    lang_unit_settle(k->unit, &outer);
+  if (!k->unit || diag_error_count(diag) ||
+      !lang_kernel_params(scratch, diag, k->unit, kernel, &name, &params, &count))
     return jit_diag_failure(diag, report != NULL);
+  k->source = lang_unit_source(k->unit);
   k->name = arena_strdup(k->arena, name);
-  k->at = lang_kernel_span(m, name);
+  k->at = lang_kernel_span(k->unit, name);
   take_params(k, params, count);
-  k->is_tuned = lang_is_tuned(m, name, &k->has_heuristics);
+  k->is_tuned = lang_is_tuned(k->unit, name, &k->has_heuristics);
   if (k->param_count > JIT_MAX_ARGS)
     return status_set(TILE_LIMIT, "kernel `%s` has %zu run-time parameters; the limit is %d",
                       k->name, k->param_count, JIT_MAX_ARGS);
@@ -396,8 +412,7 @@ tile_status tile_kernel_set_check(tile_kernel *k, int on) {
     return no_kernel("tile_kernel_set_check");
   struct config c = *atomic_load(&k->config);
   if (on && !device_checks(k->device))
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "checks work on the host device and on simulated ones");
+    return status_set(TILE_INVALID_ARGUMENT, "checks work on the CPU device and on simulated ones");
   c.check = on != 0;
   return change(k, &c, k->declared_count, NULL);
 }
@@ -420,7 +435,7 @@ tile_status tile_kernel_set_target(tile_kernel *k, const char *target) {
   const struct target *t = target_find(str_from(target));
   if (!t)
     return status_set(TILE_INVALID_ARGUMENT, "there is no target `%s`", target);
-  if (t->is_host != device_is_host(k->device))
+  if (t->is_cpu != device_is_cpu(k->device))
     return status_set(TILE_INVALID_ARGUMENT, "code for `%s` does not run on this device (`%s`)",
                       target, device_target(k->device));
   c.target = t;
@@ -436,8 +451,8 @@ void jit_kernel_set_disk_cache(tile_kernel *k, bool on) {
 
 void jit_kernel_set_assembled_apart(tile_kernel *k, bool on) { k->is_assembled_apart = on; }
 
-void jit_kernel_set_quick_first(tile_kernel *k, bool on) {
-  k->first_assembly = on ? ASSEMBLY_QUICK : ASSEMBLY_BEST;
+void jit_kernel_set_tier1_first(tile_kernel *k, bool on) {
+  k->first_assembly = on ? ASSEMBLY_TIER1 : ASSEMBLY_OPTIMIZED;
 }
 
 void jit_kernel_set_passes(tile_kernel *k, const struct pass_options *options) {
@@ -455,3 +470,22 @@ const struct lang_param *jit_kernel_declared(const tile_kernel *k, size_t *ret_c
 }
 
 const char *jit_kernel_name(const tile_kernel *k) { return k->name; }
+
+void jit_specs_free(tile_kernel *k) {
+  for (struct jit_spec *s = k->specs, *next; s; s = next) {
+    next = s->next;
+    struct module *m = atomic_load_explicit(&s->module, memory_order_relaxed);
+    if (s->tier1 != m)
+      module_destroy(s->tier1);
+    module_destroy(m);
+    arena_destroy(s->arena);
+  }
+  for (struct config *c = k->configs; c; c = c->next) {
+    struct spec_table *t = atomic_load_explicit(&c->table, memory_order_relaxed);
+    while (t) {
+      struct spec_table *older = t->older;
+      free(t);
+      t = older;
+    }
+  }
+}

@@ -11,7 +11,7 @@
 
 #include "jit/jit.h"
 #include "jit/orc.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "runtime/args.h"
 
 #include <pthread.h>
@@ -37,8 +37,8 @@ struct jit_spec {
   struct str code;
   struct config *config;
   _Atomic(struct module *) module; // NULL: not loaded yet
-  struct module *quick;            // what ran before `module` was there; NULL: nothing
-  bool wants_best;                 // `module` is of quick assembly; under the kernel's lock
+  struct module *tier1;            // what ran before `module` was there; NULL: nothing
+  bool is_tier1;                   // `module` is tier-1 code; under the kernel's lock
   struct arena *arena;             // holds all of this
   struct jit_timing timing;
   struct jit_spec *next; // of all or, while it is made, of the pending ones
@@ -70,8 +70,9 @@ struct config {
 struct tile_kernel {
   tile_device *device;
   struct arena *arena; // what lives as long as the kernel; under `lock` after opening
-  struct source *source;
-  bool is_detached; // the source has no file name: nothing stands beside it
+  const struct source *source;
+  struct lang_unit *unit; // the source, settled for the target of the device
+  bool is_detached;       // the source has no file name: nothing stands beside it
   const char *name;
   struct span at;              // of the name, in the source
   struct lang_param *declared; // all parameters
@@ -110,6 +111,12 @@ struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *con
 // NULL without memory.
 struct config *jit_config_complete(tile_kernel *k, const struct config *from,
                                    const struct lang_defaults *defaults);
+
+// What decides which definitions there are, for kernels of this target.
+struct lang_outer jit_outer(const tile_kernel *k, const char *target,
+                            const struct lang_imports *imports);
+// The kernel's unit if it serves this configuration; NULL: its source is to be read again.
+const struct lang_unit *jit_unit(const tile_kernel *k, const struct config *c);
 
 // `from` with checks; NULL without memory.
 struct config *jit_config_checked(tile_kernel *k, const struct config *from);

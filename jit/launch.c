@@ -10,13 +10,13 @@
 
 // ---- loading ----
 
-static tile_status load_host(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
+static tile_status load_cpu(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
   tile_status s = k->orc ? TILE_OK : orc_create(&k->orc);
-  host_kernel_fn fn = NULL;
+  cpu_kernel_fn fn = NULL;
   if (s == TILE_OK)
     s = orc_load(k->orc, spec->code, spec->info.name, &fn);
   // The code goes with the kernel's JIT, after its modules.
-  return s == TILE_OK ? module_from_host(k->device, fn, &spec->info, NULL, NULL, ret) : s;
+  return s == TILE_OK ? module_from_cpu(k->device, fn, &spec->info, NULL, NULL, ret) : s;
 }
 
 static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **ret) {
@@ -25,17 +25,17 @@ static tile_status load(tile_kernel *k, struct jit_spec *spec, struct module **r
   struct module *m = atomic_load_explicit(&spec->module, memory_order_relaxed);
   if (!m) {
     double start = clock_ms();
-    enum assembly how = ASSEMBLY_BEST;
-    if (device_is_host(k->device))
-      s = load_host(k, spec, &m);
+    enum assembly how = ASSEMBLY_OPTIMIZED;
+    if (device_is_cpu(k->device))
+      s = load_cpu(k, spec, &m);
     else if (k->is_assembled_apart && device_assembles(k->device))
       s = jit_assemble(k, spec, k->first_assembly, &how, &m);
     else
       s = module_load(k->device, spec->code.ptr, spec->code.len, &spec->info, &m);
     spec->timing.load_ms = clock_ms() - start;
     if (s == TILE_OK) {
-      spec->wants_best = how == ASSEMBLY_QUICK;
-      spec->quick = spec->wants_best ? m : NULL;
+      spec->is_tier1 = how == ASSEMBLY_TIER1;
+      spec->tier1 = spec->is_tier1 ? m : NULL;
       atomic_store_explicit(&spec->module, m, memory_order_release);
     }
   }
@@ -52,24 +52,24 @@ tile_status jit_spec_module(tile_kernel *k, struct jit_spec *spec, struct module
   return TILE_OK;
 }
 
-// ---- settling ----
+// ---- optimized code after tier-1 code ----
 
-// A specialisation that runs on quick code, and is from now on taken care of. NULL: none is left.
-static struct jit_spec *take_unsettled(tile_kernel *k) {
+// Takes a specialisation that runs tier-1 code; the caller replaces it. NULL: none is left.
+static struct jit_spec *take_tier1(tile_kernel *k) {
   pthread_mutex_lock(&k->lock);
   struct jit_spec *spec = k->specs;
-  while (spec && !spec->wants_best)
+  while (spec && !spec->is_tier1)
     spec = spec->next;
   if (spec)
-    spec->wants_best = false;
+    spec->is_tier1 = false;
   pthread_mutex_unlock(&k->lock);
   return spec;
 }
 
-bool jit_kernel_is_settled(tile_kernel *k) {
+bool jit_kernel_is_optimized(tile_kernel *k) {
   pthread_mutex_lock(&k->lock);
   const struct jit_spec *spec = k->specs;
-  while (spec && !spec->wants_best)
+  while (spec && !spec->is_tier1)
     spec = spec->next;
   pthread_mutex_unlock(&k->lock);
   return !spec;
@@ -77,12 +77,12 @@ bool jit_kernel_is_settled(tile_kernel *k) {
 
 // Launches take the new module from the moment it is stored. The old one stays for those under way
 // and for recordings; it also serves on where the best cannot be made.
-void jit_kernel_settle(tile_kernel *k) {
-  for (struct jit_spec *spec; (spec = take_unsettled(k));) {
+void jit_kernel_optimize(tile_kernel *k) {
+  for (struct jit_spec *spec; (spec = take_tier1(k));) {
     double start = clock_ms();
     struct module *best;
     enum assembly how;
-    tile_status s = jit_assemble(k, spec, ASSEMBLY_BEST, &how, &best);
+    tile_status s = jit_assemble(k, spec, ASSEMBLY_OPTIMIZED, &how, &best);
     if (s == TILE_OK)
       atomic_store_explicit(&spec->module, best, memory_order_release);
     debug_log(DEBUG_LAUNCH, "`%s`: best code %s in %.1f ms", k->name,
@@ -175,7 +175,7 @@ static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_strea
   return module_launch(m, stream, grid, pointers, spec->config->check);
 }
 
-// A launch on the host was broken off: an access faulted, or threads waited for each other. Run
+// A launch on the CPU was broken off: an access faulted, or threads waited for each other. Run
 // once more with checks, which say what was wrong and where; where they find nothing, what is known
 // stays.
 static tile_status launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
@@ -204,7 +204,7 @@ tile_status tile_launch(tile_kernel *k, tile_stream *stream, tile_grid grid, con
   tile_status s = specialise(k, args, arg_count, NULL, &spec);
   if (s == TILE_OK)
     s = launch_spec(k, spec, stream, grid, args);
-  if (s == TILE_LAUNCH_FAILED && device_is_host(k->device) && !spec->config->check)
+  if (s == TILE_LAUNCH_FAILED && device_is_cpu(k->device) && !spec->config->check)
     s = launch_checked(k, spec->config, stream, grid, args, arg_count);
   return s;
 }

@@ -3,9 +3,9 @@
 #include "jit/orc.h"
 
 #include "base/memory.h"
-#include "jit/host_symbols.h"
+#include "jit/cpu_symbols.h"
 #include "lowering/target.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
@@ -38,11 +38,11 @@ tile_status orc_create(struct orc **ret) {
   targets_initialise();
   struct orc *o = memory_zeroed(1, sizeof *o);
   if (!o)
-    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the host JIT");
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for the CPU JIT");
   LLVMErrorRef error = LLVMOrcCreateLLJIT(&o->jit, NULL);
   if (error) {
     char *text = LLVMGetErrorMessage(error);
-    tile_status s = status_set(TILE_INTERNAL, "the host JIT does not start: %s", text);
+    tile_status s = status_set(TILE_INTERNAL, "the CPU JIT does not start: %s", text);
     LLVMDisposeErrorMessage(text);
     free(o);
     return s;
@@ -65,16 +65,16 @@ void orc_destroy(struct orc *o) {
 
 static tile_status link_failure(struct orc *o, const char *symbol, LLVMErrorRef error) {
   char *text = LLVMGetErrorMessage(error);
-  tile_status s = status_set(TILE_INTERNAL, "host code of `%s` cannot be linked: %s", symbol,
+  tile_status s = status_set(TILE_INTERNAL, "CPU code of `%s` cannot be linked: %s", symbol,
                              o->report[0] ? o->report : text);
   LLVMDisposeErrorMessage(text);
   return s;
 }
 
-static LLVMErrorRef define_host_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
-  struct host_symbol symbols[HOST_SYMBOL_MAX];
-  LLVMOrcCSymbolMapPair pairs[HOST_SYMBOL_MAX] = {0};
-  size_t count = host_symbols(symbols);
+static LLVMErrorRef define_cpu_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
+  struct cpu_symbol symbols[CPU_SYMBOL_MAX];
+  LLVMOrcCSymbolMapPair pairs[CPU_SYMBOL_MAX] = {0};
+  size_t count = cpu_symbols(symbols);
   for (size_t i = 0; i < count; i++) {
     pairs[i].Name = LLVMOrcLLJITMangleAndIntern(o->jit, symbols[i].name);
     pairs[i].Sym.Address = symbols[i].address;
@@ -88,8 +88,8 @@ static LLVMErrorRef define_host_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
   return error;
 }
 
-// The answer of a lookup, which may come from another thread.
-struct answer {
+// The result of a lookup, which may come from another thread.
+struct lookup_result {
   pthread_mutex_t lock;
   pthread_cond_t came;
   bool done;
@@ -97,9 +97,9 @@ struct answer {
   uint64_t address;
 };
 
-static void take_answer(LLVMErrorRef error, LLVMOrcCSymbolMapPairs found, size_t count,
+static void take_result(LLVMErrorRef error, LLVMOrcCSymbolMapPairs found, size_t count,
                         void *user) {
-  struct answer *a = user;
+  struct lookup_result *a = user;
   pthread_mutex_lock(&a->lock);
   a->error = error;
   if (!error && count == 1)
@@ -111,14 +111,14 @@ static void take_answer(LLVMErrorRef error, LLVMOrcCSymbolMapPairs found, size_t
 
 static LLVMErrorRef lookup(struct orc *o, LLVMOrcJITDylibRef lib, const char *symbol,
                            uint64_t *ret_address) {
-  struct answer a = {.done = false};
+  struct lookup_result a = {.done = false};
   pthread_mutex_init(&a.lock, NULL);
   pthread_cond_init(&a.came, NULL);
   LLVMOrcCJITDylibSearchOrderElement order = {lib, LLVMOrcJITDylibLookupFlagsMatchAllSymbols};
   LLVMOrcCLookupSetElement wanted = {LLVMOrcLLJITMangleAndIntern(o->jit, symbol),
                                      LLVMOrcSymbolLookupFlagsRequiredSymbol};
   LLVMOrcExecutionSessionLookup(LLVMOrcLLJITGetExecutionSession(o->jit), LLVMOrcLookupKindStatic,
-                                &order, 1, &wanted, 1, take_answer, &a);
+                                &order, 1, &wanted, 1, take_result, &a);
   pthread_mutex_lock(&a.lock);
   while (!a.done)
     pthread_cond_wait(&a.came, &a.lock);
@@ -135,7 +135,7 @@ static LLVMErrorRef load_locked(struct orc *o, struct str object, const char *sy
   snprintf(name, sizeof name, "object %u", o->objects++);
   LLVMOrcJITDylibRef lib =
       LLVMOrcExecutionSessionCreateBareJITDylib(LLVMOrcLLJITGetExecutionSession(o->jit), name);
-  LLVMErrorRef error = define_host_symbols(o, lib);
+  LLVMErrorRef error = define_cpu_symbols(o, lib);
   if (error)
     return error;
   LLVMMemoryBufferRef buffer =
@@ -144,7 +144,7 @@ static LLVMErrorRef load_locked(struct orc *o, struct str object, const char *sy
   return error ? error : lookup(o, lib, symbol, ret_address);
 }
 
-tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_kernel_fn *ret) {
+tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_kernel_fn *ret) {
   uint64_t address = 0;
   pthread_mutex_lock(&o->lock);
   o->report[0] = '\0';
@@ -158,7 +158,7 @@ tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_
   return s;
 }
 
-const char *orc_host_description(struct arena *a) {
+const char *orc_cpu_description(struct arena *a) {
   targets_initialise();
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
   char *text = NULL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host code from object files in memory, through LLVM's ORC JIT. Each object gets a symbol space of
-// its own, so that kernels of one name do not clash, and sees the routines of base/host_abi.h and a
+// CPU code from object files in memory, through LLVM's ORC JIT. Each object gets a symbol space of
+// its own, so that kernels of one name do not clash, and sees the routines of base/cpu_abi.h and a
 // fixed list of C library functions, not the whole process.
 #ifndef TILE_JIT_ORC_H
 #define TILE_JIT_ORC_H
 
-#include "base/host_abi.h"
+#include "base/cpu_abi.h"
 #include "base/str.h"
 
 #include <tile/runtime.h>
@@ -17,10 +17,10 @@ tile_status orc_create(struct orc **ret);
 void orc_destroy(struct orc *o);
 
 // Links the object and finds `symbol`; the bytes are copied. Thread-safe.
-tile_status orc_load(struct orc *o, struct str object, const char *symbol, host_kernel_fn *ret);
+tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_kernel_fn *ret);
 
-// What the host's code generator depends on besides the target's name: processor and features.
+// What the CPU's code generator depends on besides the target's name: processor and features.
 // On the arena.
-const char *orc_host_description(struct arena *a);
+const char *orc_cpu_description(struct arena *a);
 
 #endif

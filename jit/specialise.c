@@ -25,7 +25,7 @@ struct jit_spec *jit_find(const struct config *c, const struct jit_key *key) {
   }
 }
 
-static void place(struct spec_table *t, struct jit_spec *s) {
+static void insert(struct spec_table *t, struct jit_spec *s) {
   size_t i = s->hash & (t->cap - 1);
   while (atomic_load_explicit(&t->slots[i], memory_order_relaxed))
     i = (i + 1) & (t->cap - 1);
@@ -47,7 +47,7 @@ static struct spec_table *reserve(struct config *c) {
   for (size_t i = 0; t && i < t->cap; i++) {
     struct jit_spec *s = atomic_load_explicit(&t->slots[i], memory_order_relaxed);
     if (s)
-      place(grown, s);
+      insert(grown, s);
   }
   atomic_store_explicit(&c->table, grown, memory_order_release);
   return grown;
@@ -103,7 +103,7 @@ static tile_status publish(tile_kernel *k, struct jit_spec *spec) {
   spec->next = k->specs;
   k->specs = spec;
   spec->config->spec_count++;
-  place(t, spec);
+  insert(t, spec);
   return TILE_OK;
 }
 
@@ -144,23 +144,4 @@ tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struc
   else
     *ret = made;
   return status;
-}
-
-void jit_specs_free(tile_kernel *k) {
-  for (struct jit_spec *s = k->specs, *next; s; s = next) {
-    next = s->next;
-    struct module *m = atomic_load_explicit(&s->module, memory_order_relaxed);
-    if (s->quick != m)
-      module_destroy(s->quick);
-    module_destroy(m);
-    arena_destroy(s->arena);
-  }
-  for (struct config *c = k->configs; c; c = c->next) {
-    struct spec_table *t = atomic_load_explicit(&c->table, memory_order_relaxed);
-    while (t) {
-      struct spec_table *older = t->older;
-      free(t);
-      t = older;
-    }
-  }
 }

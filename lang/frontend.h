@@ -7,8 +7,6 @@
 #include "base/vec.h"
 #include "mlir-dialects/ir.h"
 
-struct ast_module; // lang/syntax/ast.h
-
 // What a launch, --signature or -D says about one parameter. A parameter's own annotation
 // (`x: ptr[f32]`, `n: i32 % 16`, `BLOCK: constexpr = 1024`) serves where nothing is said here.
 enum lang_binding_kind { BIND_POINTER, BIND_SCALAR, BIND_CONSTANT };
@@ -23,18 +21,20 @@ struct lang_binding {
   const char *text;
 };
 
-// Parses a file; NULL only if it could not be read as tokens at all. Errors are in `diag`; several
-// are collected. The tree lives on `a`.
-struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
-                              const struct source *source);
-// The same of a file of Python, where functions that nothing decorates belong to the host.
-struct ast_module *lang_parse_python(struct arena *a, struct diag_engine *diag,
-                                     const struct source *source);
-void ast_print(const struct ast_module *m,
-               struct strbuf *out); // S-expressions, one statement a line
+// A file, parsed once: what everybody asks who compiles, tunes or launches its kernels. It lives on
+// the arena it was read on. After lang_unit_settle nothing below changes it: threads may share it.
+struct lang_unit;
+
+// NULL only if the file could not be read as tokens at all. Errors are in `diag`; several are
+// collected.
+struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
+                                 const struct source *source);
+const struct source *lang_unit_source(const struct lang_unit *u);
+void lang_unit_print(const struct lang_unit *u,
+                     struct strbuf *out); // S-expressions, one statement a line
 
 // Names of the kernels of a file (functions marked as such), in order.
-size_t lang_kernels(const struct ast_module *m, const char *const **ret_names);
+size_t lang_kernels(const struct lang_unit *u, const char *const **ret_names);
 
 // One parameter of a kernel as the source declares it, for callers that must choose bindings.
 struct lang_param {
@@ -51,11 +51,11 @@ struct lang_param {
 };
 // The parameters of kernel `name` (NULL: the only one). False with a diagnostic (E0401 unknown,
 // E0402 several and none named) if there is no such kernel.
-bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
+bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
                         const char *name, const char **ret_name, struct lang_param **ret_params,
                         size_t *ret_count);
 // Where that kernel's name stands.
-struct span lang_kernel_span(const struct ast_module *m, const char *name);
+struct span lang_kernel_span(const struct lang_unit *u, const char *name);
 
 // A place in which a file was looked for. If every one is as it was, so is what was imported.
 struct lang_probe {
@@ -71,20 +71,31 @@ struct lang_imports {
   bool is_detached;              // the kernel's text is not from a file: nothing stands beside it
   VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
 };
-// Fills the probes with the files of those imports that device code of `m` mentions, whatever
+// Fills the probes with the files of those imports that the file's device code mentions, whatever
 // kernels use of them, and of those that theirs mention or pass on. On `a`; what is not found or
 // cannot be read is passed over.
-void lang_import_files(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
+void lang_import_files(struct arena *a, const struct lang_unit *u, struct lang_imports *imports);
 
 // What conditions of a file's outer level are decided by. Which definitions there are follows from
-// them: to be called before other questions are asked of a tree. `imports` may be NULL.
+// them: to be said before other questions are asked of a unit. What it points to outlives the unit.
 struct lang_outer {
-  const char *target;
-  struct lang_imports *imports;
+  const char *target;                  // NULL: none
+  const struct lang_imports *imports;  // without their probes; NULL: no other files are read
   const struct lang_binding *bindings; // BIND_CONSTANT, of no parameter: of a constant of the file
   size_t binding_count;
 };
-void lang_settle(struct arena *a, struct ast_module *m, const struct lang_outer *o);
+// May be said again, while nobody else has the unit.
+void lang_unit_settle(struct lang_unit *u, const struct lang_outer *o);
+// Whether the unit was settled so.
+bool lang_unit_serves(const struct lang_unit *u, const struct lang_outer *o);
+// Whether one of the bindings gives this constant of the file its value.
+bool lang_unit_overrides(const struct lang_unit *u, const char *name);
+// Where the unit's imports are looked for, and which files its conditions had read; on `a`, for who
+// has more of them read.
+struct lang_imports lang_unit_imports(struct arena *a, const struct lang_unit *u);
+
+// Whether -D takes this text for a value.
+bool lang_is_constant(struct arena *a, struct str text);
 
 struct lang_options {
   const char *kernel; // NULL: the only one
@@ -101,7 +112,7 @@ struct lang_options {
 // errors. The kernel's func.func has tile.kernel, and on each argument tile.name (string),
 // tile.dtype (string, "u32" where signedness matters), tile.divisibility (i32) and tile.const
 // (unit, never stored through) where known.
-MlirModule lang_emit(struct ir_context *c, const struct ast_module *m,
+MlirModule lang_emit(struct ir_context *c, const struct lang_unit *u,
                      const struct lang_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing how to convert between layouts. For every basis of the destination it looks for the
-// nearest place of the source that holds the element: the own thread, the own warp, anywhere.
+// nearest register of the source that holds the element: the own thread, the own warp, anywhere.
 #include "layouts/convert_plan.h"
 
 #include "layouts/gf2.h"

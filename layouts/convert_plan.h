@@ -7,8 +7,8 @@
 #include "layouts/linear.h"
 
 // REGISTERS: one renaming, the same in every thread. SHUFFLES: data stays in its warp, and the
-// schedule of shuffle_plan.h is cheaper than shared memory. SHARED: exchange_plan.h finds the
-// place.
+// schedule of shuffle_plan.h is cheaper than shared memory. SHARED: exchange_plan.h chooses
+// the offsets.
 enum convert_kind { CONVERT_NOTHING, CONVERT_REGISTERS, CONVERT_SHUFFLES, CONVERT_SHARED };
 
 struct convert_plan {

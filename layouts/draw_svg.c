@@ -6,7 +6,7 @@
 
 enum { CELL_HEIGHT = 20, CHAR_WIDTH = 7, MARGIN = 12, LEGEND_WIDTH = 64, LEGEND_LIMIT = 32 };
 
-struct place {
+struct dimensions {
   unsigned cell_width, label_width, top, grid_height, width, height;
 };
 
@@ -53,7 +53,7 @@ static void number_label(struct strbuf *out, unsigned x, unsigned y, const char 
                 anchor, prefix, n);
 }
 
-static void draw_grid(const struct drawing *d, uint32_t grid, struct place at, unsigned top,
+static void draw_grid(const struct drawing *d, uint32_t grid, struct dimensions at, unsigned top,
                       struct strbuf *out) {
   struct strbuf text = {.arena = out->arena};
   unsigned left = MARGIN + at.label_width, base = CELL_HEIGHT - 6;
@@ -85,12 +85,12 @@ static uint32_t legend_count(const struct drawing *d) {
   return n > LEGEND_LIMIT ? LEGEND_LIMIT : n;
 }
 
-static unsigned legend_columns(struct place at) {
+static unsigned legend_columns(struct dimensions at) {
   unsigned n = (at.width - 2 * MARGIN) / LEGEND_WIDTH;
   return n ? n : 1;
 }
 
-static void draw_legend(const struct drawing *d, struct place at, unsigned top,
+static void draw_legend(const struct drawing *d, struct dimensions at, unsigned top,
                         struct strbuf *out) {
   uint32_t lanes = ll_in_size(&d->layout, LL_LANE);
   for (uint32_t i = 0; i < legend_count(d); i++) {
@@ -101,7 +101,7 @@ static void draw_legend(const struct drawing *d, struct place at, unsigned top,
   }
 }
 
-static struct place place_all(const struct drawing *d, const char *caption, struct arena *a) {
+static struct dimensions measure(const struct drawing *d, const char *caption, struct arena *a) {
   struct strbuf text = {.arena = a};
   size_t longest = 4;
   for (uint32_t grid = 0; grid < d->shown_grids; grid++)
@@ -113,7 +113,7 @@ static struct place place_all(const struct drawing *d, const char *caption, stru
         longest = text.len > longest ? text.len : longest;
       }
   strbuf_finish(&text);
-  struct place at = {.label_width = 40, .cell_width = (unsigned)longest * CHAR_WIDTH + 8};
+  struct dimensions at = {.label_width = 40, .cell_width = (unsigned)longest * CHAR_WIDTH + 8};
   at.top = MARGIN + CELL_HEIGHT * (*drawing_axes(d) ? 2 : 1);
   at.grid_height = CELL_HEIGHT * (d->shown_rows + (d->grids > 1 ? 3 : 2));
   at.width = 2 * MARGIN + at.label_width + d->shown_cols * at.cell_width;
@@ -137,7 +137,7 @@ void layout_draw_svg(const struct linear_layout *l, unsigned rank, const int64_t
   }
   struct strbuf caption = {.arena = out->arena};
   drawing_caption(&d, &caption);
-  struct place at = place_all(&d, strbuf_cstr(&caption), out->arena);
+  struct dimensions at = measure(&d, strbuf_cstr(&caption), out->arena);
   strbuf_printf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
                 "viewBox=\"0 0 %u %u\" font-family=\"monospace\" font-size=\"11\">\n",

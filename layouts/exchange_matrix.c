@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which places have the form of 8x8 matrices: the offsets inside a row of 16 bytes are made by the
+// Which offsets have the form of 8x8 matrices: the offsets inside a row of 16 bytes are made by the
 // registers and lanes that a matrix has there, and by nothing else.
 #include "layouts/exchange_matrix.h"
 

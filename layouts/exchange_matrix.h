@@ -14,8 +14,8 @@ enum { MATRIX_ROW_BITS = 3, MATRIX_LANE_BITS = 5 }; // log2 of rows and lanes
 // Log2 of the elements of a row and of a word of it. False for elements that do not go.
 bool matrix_row_of(unsigned element_bits, enum exchange_form form, unsigned *ret_row_bits,
                    unsigned *ret_word_bits);
-// The side whose places are `offsets` by matrix instructions, with as few bank conflicts as the
-// places allow. `copies`: registers that repeat others. False where the places do not have the
+// The side whose offsets are `offsets` by matrix instructions, with as few bank conflicts as the
+// offsets allow. `copies`: registers that repeat others. False where the offsets do not have the
 // form.
 bool matrix_side_of(const struct linear_layout *offsets, uint32_t copies, unsigned element_bits,
                     enum exchange_form form, struct exchange_side *ret);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a part of a tile whose places are given. The part's corner is one more vector that moves
+// Reading a part of a tile whose offsets are given. The part's corner is one more vector that moves
 // offsets: while the side is planned it stands among the warps, so that no access is made wider
 // than the corner allows; then it is taken out again.
 #include "layouts/exchange_plan.h"

@@ -12,7 +12,7 @@
 // the destination's, except in zero: take what lies outside both, then sums of one vector of each
 // that is not of the other. There are always enough of them.
 //
-// Where a side has the form of matrices, a row of 16 bytes takes the place of V: then only lanes
+// Where a side has the form of matrices, a row of 16 bytes takes the position of V: then only lanes
 // that stand for rows are served together on that side.
 #include "layouts/exchange_matrix.h"
 #include "layouts/gf2.h"
@@ -132,8 +132,8 @@ static struct division division_of(unsigned vec_bits, unsigned element_bits) {
 }
 
 // The offset's basis: V, H, B, S. False if they do not span all elements.
-static bool place(const struct basis *v, const struct reach *from, const struct reach *to,
-                  const struct side *src, unsigned element_bits, struct linear_layout *ret) {
+static bool offset_basis(const struct basis *v, const struct reach *from, const struct reach *to,
+                         const struct side *src, unsigned element_bits, struct linear_layout *ret) {
   unsigned elements = ll_total_out_bits(src->layout);
   struct division d = division_of(v->count, element_bits);
   unsigned left = elements - v->count, want = left > d.banks ? left - d.banks : 0;
@@ -182,7 +182,7 @@ static int vector_register(const struct linear_layout *offsets, uint32_t skip, u
   return found;
 }
 
-// As wide as the places allow.
+// As wide as the offsets allow.
 static void vectors_of(uint32_t copies, unsigned element_bits, struct exchange_side *ret) {
   uint32_t vector = 0;
   while ((element_bits / 8) << (ret->vec_bits + 1) <= MAX_BYTES) {
@@ -241,7 +241,7 @@ bool exchange_plan_with(const struct linear_layout *src, const struct linear_lay
          make_side(dst, shared, element_bits, false, instructions, &ret->load);
 }
 
-// ---- places for matrices ----
+// ---- offsets for matrices ----
 
 // Elements of a row in the order of memory, as the side's lanes and registers give them. Registers
 // of a word that the other side has too make its vectors.
@@ -331,7 +331,7 @@ static void try_rows(const struct side *src, const struct side *dst, const struc
     struct reach from = reach_of_row(src, &row, element_bits, instructions & EXCHANGE_STMATRIX);
     struct reach to = reach_of_row(dst, &row, element_bits, instructions & EXCHANGE_LDMATRIX);
     unsigned count, least;
-    if (place(&row, &from, &to, src, element_bits, &shared) &&
+    if (offset_basis(&row, &from, &to, src, element_bits, &shared) &&
         exchange_plan_with(src->layout, dst->layout, &shared, element_bits, instructions, &p) &&
         cost(&p, element_bits, copies[LL_LANE], &count) <=
             cost(best, element_bits, copies[LL_LANE], &least) &&
@@ -352,7 +352,7 @@ bool exchange_plan_make(const struct linear_layout *src, const struct linear_lay
     unsigned lanes = division_of(v.count, element_bits).banks;
     struct reach stored = reach_of(&from, &v, lanes), loaded = reach_of(&to, &v, lanes);
     struct linear_layout shared;
-    bool made = place(&v, &stored, &loaded, &from, element_bits, &shared) &&
+    bool made = offset_basis(&v, &stored, &loaded, &from, element_bits, &shared) &&
                 exchange_plan_with(src, dst, &shared, element_bits, 0, ret);
     if (made && ret->store.vec_bits >= v.count && ret->load.vec_bits >= v.count)
       break;

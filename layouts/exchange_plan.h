@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions through shared memory (CONVERT_SHARED): a place in memory for every element, such
+// Conversions through shared memory (CONVERT_SHARED): an offset for every element, such
 // that storing from the source's registers and loading into the destination's are both as wide as
 // they can be together and free of bank conflicts. Where a side could go wider alone, it does.
 // Sides with the form of tensor-core fragments go by matrix instructions, where the target has them
@@ -42,15 +42,15 @@ struct exchange_plan {
   struct exchange_side store, load;
 };
 
-// Both layouts must be surjective on the same shape; `element_bits` is 8, 16, 32 or 64;
-// `instructions` are those that the emission can use, of the enumeration above.
+// `instructions` are those that the emission can use, of the enumeration above. False unless both
+// layouts are surjective on the same shape and `element_bits` is 8, 16, 32 or 64.
 bool exchange_plan_make(const struct linear_layout *src, const struct linear_layout *dst,
                         unsigned element_bits, unsigned instructions, struct exchange_plan *ret);
-// The same where the places are given.
+// The same where the offsets are given.
 bool exchange_plan_with(const struct linear_layout *src, const struct linear_layout *dst,
                         const struct linear_layout *shared, unsigned element_bits,
                         unsigned instructions, struct exchange_plan *ret);
-// How to load a part of the tile that lies at the places `shared`, with registers of `layout`,
+// How to load a part of the tile that lies at the offsets `shared`, with registers of `layout`,
 // which covers the part. corner: where the part begins, multiples of its dimensions.
 bool exchange_part_with(const struct linear_layout *layout, const struct linear_layout *shared,
                         const uint32_t *corner, unsigned element_bits, unsigned instructions,
@@ -61,8 +61,9 @@ struct linear_layout exchange_rows(const struct exchange_side *side);
 
 // Exchanges that would take more than EXCHANGE_ROOM bytes go in rounds through a part of it, where
 // the layouts allow that: round i moves the elements whose coordinates have the bits of i at the
-// places that `bits` of them are chosen from. On either side such a bit is one of the register, and
-// a round takes the registers that have it, or one of the warp, and half of the warps take part.
+// positions that `bits` of them are chosen from. On either side such a bit is one of the register,
+// and a round takes the registers that have it, or one of the warp, and half of the warps take
+// part.
 enum { EXCHANGE_ROOM = 48 * 1024, EXCHANGE_ROUND_BITS = 3 };
 
 struct exchange_share {

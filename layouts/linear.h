@@ -40,8 +40,18 @@ unsigned ll_in_bits(const struct linear_layout *l, enum ll_in in); // 0 when abs
 static inline uint32_t ll_in_size(const struct linear_layout *l, enum ll_in in) {
   return 1u << ll_in_bits(l, in);
 }
-unsigned ll_total_in_bits(const struct linear_layout *l);
-unsigned ll_total_out_bits(const struct linear_layout *l);
+static inline unsigned ll_total_in_bits(const struct linear_layout *l) {
+  unsigned n = 0;
+  for (unsigned i = 0; i < l->in_count; i++)
+    n += l->in_bits[i];
+  return n;
+}
+static inline unsigned ll_total_out_bits(const struct linear_layout *l) {
+  unsigned n = 0;
+  for (unsigned d = 0; d < l->out_count; d++)
+    n += l->out_bits[d];
+  return n;
+}
 
 // ret[0..out_count): coordinates of the element at the given input indices (by enum ll_in; absent
 // inputs are ignored).

@@ -2,7 +2,7 @@
 // Plans of reductions. The columns of the layout are eliminated with the coordinates along the axis
 // in the lowest bits: a vector of the span whose highest bit is there lies in A, and its tag says
 // which registers, lanes and warps make it. Registers are added first and warps last, so that the
-// tags are the nearest places.
+// tags are the nearest slots.
 #include "layouts/reduce_plan.h"
 
 #include "layouts/convert_plan.h"
@@ -12,8 +12,8 @@
 // Elements of the axis that one thread loads of the partial results; lanes take the rest.
 enum { SPREAD_REGISTER_BITS = 3, SHUFFLE_COST = 2, WARP_COST = 8 };
 
-// A vector of places.
-struct place {
+// A vector of slots.
+struct slot {
   uint32_t reg, lane, warp;
 };
 
@@ -48,17 +48,17 @@ static uint64_t axis_lowest(const struct linear_layout *l, unsigned axis, const 
   return flat << l->out_bits[axis] | coords[axis];
 }
 
-static struct place place_of_tag(const struct linear_layout *l, uint64_t tag) {
+static struct slot slot_of_tag(const struct linear_layout *l, uint64_t tag) {
   unsigned registers = ll_in_bits(l, LL_REGISTER), lanes = ll_in_bits(l, LL_LANE);
-  return (struct place){.reg = (uint32_t)(tag & ((1ull << registers) - 1)),
-                        .lane = (uint32_t)(tag >> registers & ((1ull << lanes) - 1)),
-                        .warp = (uint32_t)(tag >> (registers + lanes))};
+  return (struct slot){.reg = (uint32_t)(tag & ((1ull << registers) - 1)),
+                       .lane = (uint32_t)(tag >> registers & ((1ull << lanes) - 1)),
+                       .warp = (uint32_t)(tag >> (registers + lanes))};
 }
 
-// The next vector along the axis and the places that make it: the unit vector when ordered, else
+// The next vector along the axis and the slots that make it: the unit vector when ordered, else
 // the nearest.
 static bool next_vector(const struct linear_layout *l, unsigned axis, bool ordered,
-                        uint32_t *ret_vector, struct place *ret) {
+                        uint32_t *ret_vector, struct slot *ret) {
   struct gf2_span span = {0};
   uint64_t column = 1, tag = 0;
   for (unsigned i = 0; i < l->in_count; i++)
@@ -69,13 +69,13 @@ static bool next_vector(const struct linear_layout *l, unsigned axis, bool order
       if (ordered || rest == 0 || log2_floor(rest) >= l->out_bits[axis])
         continue;
       *ret_vector = (uint32_t)rest;
-      *ret = place_of_tag(l, span.tag[log2_floor(rest)]);
+      *ret = slot_of_tag(l, span.tag[log2_floor(rest)]);
       return true;
     }
   if (!ordered || gf2_reduce(&span, 1, &tag) != 0)
     return false;
   *ret_vector = 1;
-  *ret = place_of_tag(l, tag);
+  *ret = slot_of_tag(l, tag);
   return true;
 }
 
@@ -131,7 +131,7 @@ static bool plan_phase(const struct linear_layout *from, unsigned axis, bool ord
   struct linear_layout l = *from;
   *ret = (struct reduce_phase){.register_bits = ll_in_bits(from, LL_REGISTER)};
   while (l.out_bits[axis] > 0) {
-    struct place at;
+    struct slot at;
     uint32_t vector;
     if (!next_vector(&l, axis, ordered, &vector, &at))
       return false;

@@ -34,7 +34,7 @@ enum reduce_step_kind { REDUCE_REGISTERS, REDUCE_LANES, REDUCE_SCATTER };
 
 struct reduce_step {
   enum reduce_step_kind kind;
-  uint32_t reg, lane; // xor to the own place: the partner
+  uint32_t reg, lane; // xor to the own register and lane: the partner
   unsigned drop, keep_lane;
   // The own value is the later one where parity(r & order_register) + parity(thread &
   // order_thread) is odd; r counts registers before the step, after it for a scatter. Both 0: any

@@ -81,7 +81,7 @@ static uint32_t at_least(uint64_t x, uint32_t least) { return x < least ? least 
 static uint32_t at_most(uint64_t x, uint64_t most) { return (uint32_t)(x > most ? most : x); }
 
 // Products without tensor cores read an element of K from the first of a thread's rows in all
-// threads at once. Rows so far apart begin in one bank; 16-byte pieces of them change places.
+// threads at once. Rows so far apart begin in one bank; 16-byte pieces of them are swapped.
 static void swizzle_rows(struct encoding *e, const struct encoding *blocked, uint64_t inner,
                          unsigned element_bits) {
   unsigned rows = e->shared.order[1];

@@ -14,11 +14,11 @@ struct swizzling {
 
 // Wavefronts first, then instructions. UINT64_MAX where the layouts do not fit.
 static uint64_t cost_of(const struct swizzling *s, const struct encoding *e) {
-  struct linear_layout places;
+  struct linear_layout offsets;
   struct exchange_plan plan;
   const char *why;
-  if (!encoding_to_linear(e, e->rank, s->shape, &places, &why) ||
-      !exchange_plan_with(s->store, s->load, &places, s->element_bits, s->instructions, &plan))
+  if (!encoding_to_linear(e, e->rank, s->shape, &offsets, &why) ||
+      !exchange_plan_with(s->store, s->load, &offsets, s->element_bits, s->instructions, &plan))
     return UINT64_MAX;
   uint64_t wavefronts = exchange_wavefronts(&plan.store, s->element_bits, 0) +
                         exchange_wavefronts(&plan.load, s->element_bits, 0);

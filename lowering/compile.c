@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "lowering/build_id.h"
 #include "lowering/llvm/emit.h"
 #include "lowering/llvm/version.h" // made by Meson
@@ -147,13 +147,10 @@ static bool lower(struct session *s) {
 }
 
 // What the request leaves open and decorators of the kernel give.
-static bool fill_defaults(struct session *s, const struct ast_module *ast,
-                          struct lang_imports *imports) {
+static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
   struct compile_request *r = &s->filled;
-  struct lang_defaults_request q = {.module = ast,
+  struct lang_defaults_request q = {.unit = unit,
                                     .kernel = r->kernel,
-                                    .target = r->target->name,
-                                    .imports = imports,
                                     .known = lang_known_of(s->a, r->bindings, r->binding_count),
                                     .known_count = r->binding_count,
                                     .num_warps = r->num_warps,
@@ -179,26 +176,40 @@ static bool fill_defaults(struct session *s, const struct ast_module *ast,
   return true;
 }
 
+// The request's unit, or its source read as one. NULL after errors.
+static const struct lang_unit *read_unit(struct session *s, double *at) {
+  const struct compile_request *r = s->request;
+  struct lang_imports imports = {
+      .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
+  struct lang_outer outer = {r->target->name, &imports, r->bindings, r->binding_count};
+  if (r->unit && lang_unit_serves(r->unit, &outer))
+    return r->unit;
+  struct lang_unit *unit = lang_unit_read(s->a, s->diag, r->source);
+  lap(at, &s->ret->timing.parse_ms);
+  if (!unit || !no_errors(s))
+    return NULL;
+  if (r->emit == EMIT_AST) // the tree as it was parsed
+    return unit;
+  lang_unit_settle(unit, &outer);
+  return unit;
+}
+
 static bool compile_source(struct session *s) {
   s->filled = *s->request;
   const struct compile_request *r = s->request = &s->filled;
   struct compile_timing *t = &s->ret->timing;
   double at = clock_ms();
-  struct ast_module *ast = lang_parse(s->a, s->diag, r->source);
-  lap(&at, &t->parse_ms);
-  if (!ast || !no_errors(s))
+  const struct lang_unit *unit = read_unit(s, &at);
+  if (!unit)
     return false;
   if (r->emit == EMIT_AST) {
     struct strbuf text = {.arena = s->a};
-    ast_print(ast, &text);
+    lang_unit_print(unit, &text);
     take_text(s, &text);
     return no_errors(s);
   }
-  struct lang_imports imports = {
-      .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
-  lang_settle(s->a, ast,
-              &(struct lang_outer){r->target->name, &imports, r->bindings, r->binding_count});
-  if (!r->is_complete && !(fill_defaults(s, ast, &imports) && check_options(s)))
+  struct lang_imports imports = lang_unit_imports(s->a, unit);
+  if (!r->is_complete && !(fill_defaults(s, unit) && check_options(s)))
     return false;
   if (!open_context(s))
     return false;
@@ -210,7 +221,7 @@ static bool compile_source(struct session *s) {
                                  .debug = r->debug,
                                  .static_print = r->static_print,
                                  .imports = &imports};
-  s->module = lang_emit(s->c, ast, &options);
+  s->module = lang_emit(s->c, unit, &options);
   s->ret->probes = imports.probes.at;
   s->ret->probe_count = imports.probes.len;
   lap(&at, &t->frontend_ms);

@@ -21,22 +21,25 @@ const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
 
 struct compile_request {
   const struct source *source;
+  // The same, read; used where it is settled for this target, these folders and these bindings.
+  // NULL: not read yet.
+  const struct lang_unit *unit;
   const char *kernel;            // NULL: the only one of the file
   struct lang_binding *bindings; // what is known about the parameters
   size_t binding_count;
   const struct target *target;
   uint32_t num_warps, num_stages; // 0: default (4, 3)
   uint32_t max_registers;         // GPUs: a bound on those of a thread; 0: none
-  enum emit_kind emit; // EMIT_PTX for GPUs, EMIT_OBJECT for the host, or an earlier stage
-  bool check;          // host: check every access (tile_host_check)
-  bool debug;          // device_assert is kept (as with --check)
+  enum emit_kind emit;            // EMIT_PTX for GPUs, EMIT_OBJECT for the CPU, or an earlier stage
+  bool check;                     // cpu: check every access (tile_cpu_check)
+  bool debug;                     // device_assert is kept (as with --check)
   struct pass_options passes;
   struct strbuf *static_print; // where static_print writes; NULL: nowhere
   // Folders in which imported modules are looked for, beside the source's own.
   const char *const *folders;
   size_t folder_count;
   bool is_detached; // the source is not from a file: nothing stands beside it
-  bool is_complete; // what is not bound is not asked of decorators (lang/host/tuning.h)
+  bool is_complete; // what is not bound is not asked of decorators (lang/tuning/tuning.h)
   // Called with the module once the passes are done, before it is printed or emitted, for tools
   // that look at values; not for `ast`, nor for `tile` when no passes run. The module is only to be
   // read; it and `c` end with the compilation, so what is kept is copied. NULL: nobody looks.

@@ -3,14 +3,15 @@
 #include "lowering/target.h"
 
 #include "layouts/exchange_plan.h"
-#include "lowering/llvm/emit.h"
+#include "lowering/targets/cpu.h"
+#include "lowering/targets/ptx.h"
 
 enum { KIB = 1024, LD = EXCHANGE_LDMATRIX, LD_ST = EXCHANGE_LDMATRIX | EXCHANGE_STMATRIX };
 
 // Shared memory is what one CTA may opt in to. PTX versions are the lowest ones that have what the
 // emission uses there, since drivers refuse versions newer than themselves.
 static const struct target targets[] = {
-    {"host", true, 0, 0, 128, 227 * KIB, 32, LD_ST, &host_hooks},
+    {"cpu", true, 0, 0, 128, 227 * KIB, 32, LD_ST, &cpu_hooks},
     {"sm_80", false, 80, 80, 128, 163 * KIB, 32, LD, &ptx_hooks},
     {"sm_86", false, 86, 80, 128, 99 * KIB, 32, LD, &ptx_hooks},
     {"sm_89", false, 89, 81, 128, 99 * KIB, 32, LD, &ptx_hooks},
@@ -18,7 +19,7 @@ static const struct target targets[] = {
     {"sm_100a", false, 100, 86, 128, 227 * KIB, 32, LD_ST, &ptx_hooks},
 };
 
-static const char *const names[] = {"host", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", NULL};
+static const char *const names[] = {"cpu", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", NULL};
 
 const struct target *target_find(struct str name) {
   for (size_t i = 0; i < COUNT_OF(targets); i++)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Targets: what differs between GPU generations and the host, as data and function pointers.
+// Targets: what differs between GPU generations and the CPU, as data and function pointers.
 #ifndef TILE_LOWERING_TARGET_H
 #define TILE_LOWERING_TARGET_H
 
 #include "base/str.h"
 
 struct target {
-  const char *name; // "sm_90a", "host"
-  bool is_host;
-  unsigned sm;                      // 80, 86, 89, 90, 100; 0 for host
+  const char *name; // "sm_90a", "cpu"
+  bool is_cpu;
+  unsigned sm;                      // 80, 86, 89, 90, 100; 0 for CPU
   unsigned ptx_version;             // 87 for PTX 8.7
   unsigned max_vector_bits;         // widest global access
   unsigned shared_limit;            // bytes a CTA may use

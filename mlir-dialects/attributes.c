@@ -143,3 +143,10 @@ bool value_const_float(struct ir_context *c, MlirValue v, double *ret) {
   *ret = mlirFloatAttrGetValueDouble(a);
   return true;
 }
+
+unsigned op_flags(struct ir_context *c, MlirOperation op) {
+  enum op_id id = op_id(c, op);
+  if (id == OP_TILE_INLINE_ASM && !op_attr_bool(op, "is_pure"))
+    return ((*op_info(id)).flags & ~(unsigned)OP_PURE) | OP_EFFECT;
+  return (*op_info(id)).flags;
+}

@@ -41,16 +41,9 @@ enum op_id op_id(struct ir_context *c, MlirOperation op) {
   return (enum op_id)(uintptr_t)ptrmap_get(&c->tables->op_ids, mlirOperationGetName(op).ptr);
 }
 
-unsigned op_flags(struct ir_context *c, MlirOperation op) {
-  enum op_id id = op_id(c, op);
-  if (id == OP_TILE_INLINE_ASM && !op_attr_bool(op, "is_pure"))
-    return (op_table[id].flags & ~(unsigned)OP_PURE) | OP_EFFECT;
-  return op_table[id].flags;
-}
-
 // ---- diagnostics ----
 
-// The record's message; a place the engine has no source for is named in words.
+// The record's message; a location the engine has no source for is named in words.
 static const char *message_of(struct ir_context *c, MlirDiagnostic d, struct span at) {
   struct strbuf text = {.arena = c->arena};
   mlirDiagnosticPrint(d, ir_print_callback, &text);
@@ -84,8 +77,8 @@ static void take_diagnostic(void *user) {
   }
   for (intptr_t i = 0, n = mlirDiagnosticGetNumNotes(d); i < n; i++) {
     MlirDiagnostic note = mlirDiagnosticGetNote(d, i);
-    struct span place = loc_to_span(c, mlirDiagnosticGetLocation(note));
-    diag_note(record, place, "%s", message_of(c, note, place));
+    struct span location = loc_to_span(c, mlirDiagnosticGetLocation(note));
+    diag_note(record, location, "%s", message_of(c, note, location));
   }
 }
 

@@ -69,7 +69,7 @@ bool op_is_pure(struct ir_context *c, MlirOperation op);
 
 // ---- locations ----
 MlirLocation loc_from_span(struct ir_context *c, struct span s); // unknown for SPAN_NONE
-struct span loc_to_span(struct ir_context *c, MlirLocation loc); // the innermost file place
+struct span loc_to_span(struct ir_context *c, MlirLocation loc); // the innermost file location
 struct span op_span(struct ir_context *c, MlirOperation op);
 
 // ---- types ----
@@ -144,8 +144,8 @@ void ir_print(MlirOperation op, bool debug_info, struct strbuf *out);
 MlirModule ir_parse(struct ir_context *c, const char *name, struct str text);
 
 // ---- verification (mlir-dialects/verify.c) ----
-// MLIR's own verifier, then ours; reports every problem at its op's place as E0601/E0602. True if
-// sound.
+// MLIR's own verifier, then ours; reports every problem at its op's location as E0601/E0602. True
+// if sound.
 bool ir_verify(struct ir_context *c, MlirOperation module);
 
 #endif

@@ -24,7 +24,7 @@ static struct span span_of_range(struct ir_context *c, MlirLocation loc) {
                                  (uint32_t)mlirLocationFileLineColRangeGetStartColumn(loc));
   uint32_t end = source_offset(s, (uint32_t)mlirLocationFileLineColRangeGetEndLine(loc),
                                (uint32_t)mlirLocationFileLineColRangeGetEndColumn(loc));
-  if (end <= begin) // a place, not a range
+  if (end <= begin) // a location, not a range
     end = begin < s->text.len ? begin + 1 : begin;
   return (struct span){s, begin, end};
 }

@@ -54,7 +54,7 @@ static size_t skip_opaque(struct str text, size_t at) {
   return line_end ? (size_t)(line_end - text.ptr) : text.len;
 }
 
-// MLIR's parser recurses as its text nests: the place where that goes too far, or the length.
+// MLIR's parser recurses as its text nests: the location where that goes too far, or the length.
 static size_t too_deep_at(struct str text) {
   size_t depth = 0;
   for (size_t i = 0, next; i < text.len; i = next) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verification: MLIR's own verifier, then the semantic checks of verify_ops.c. Every problem is
-// reported at its op's place.
+// reported at its op's location.
 #include "mlir-dialects/ir_internal.h"
 
 struct verification {

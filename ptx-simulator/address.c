@@ -51,6 +51,7 @@ static bool locate_global(struct warp *w, const struct op *op, unsigned lane, ui
   }
   ret->space = SIM_GLOBAL;
   ret->offset = address;
+  ret->buffer = b;
   ret->bytes = (uint8_t *)b->base + (address - b->address);
   return true;
 }

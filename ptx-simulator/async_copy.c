@@ -53,6 +53,8 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
       if (!locate(w, op, lane, SIM_GLOBAL, source + i, (unsigned)step, ACCESS_READ, &from))
         return false;
       memcpy(c.data + i, from.bytes, step);
+      if (w->undefined)
+        c.undefined_bytes |= shadow_read(w, op, lane, &from, (unsigned)step, 0) << i;
     }
   }
   c.offset = (uint32_t)to.offset;
@@ -94,7 +96,7 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
     if (arrives) {
       memcpy(w->cta->shared + c->offset, c->data, c->bytes);
       if (w->undefined)
-        shadow_copy_arrives(w, op, c->lane, c->offset, c->bytes);
+        shadow_copy_arrives(w, op, c->lane, c->offset, c->bytes, c->undefined_bytes);
     } else {
       w->copies.at[kept++] = *c;
     }

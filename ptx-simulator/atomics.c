@@ -6,7 +6,7 @@
 #include "ptx-simulator/alu.h"
 #include "ptx-simulator/decode.h"
 
-enum { MAX_ELEMENTS = 8 };
+enum { MAX_ELEMENTS = 8, MAX_BYTES = 32 };
 enum atomic_kind { ATOMIC_ALU, ATOMIC_EXCH, ATOMIC_CAS, ATOMIC_INC, ATOMIC_DEC };
 
 struct atomic {
@@ -14,7 +14,7 @@ struct atomic {
   struct address address;
   enum sim_space space;
   bool has_result, is_signed;
-  unsigned bytes, count;                  // of an element; elements
+  unsigned bytes, count, order;           // of an element; elements; of `enum order`
   struct alu_instruction alu, alu_global; // of shared and of global memory
 };
 
@@ -52,15 +52,14 @@ static void atomic_op(struct warp *w, const struct op *op, uint32_t lanes) {
     struct location at;
     if (!locate(w, op, lane, a->space, address_of(w, &a->address, lane), total, ACCESS_WRITE, &at))
       return;
-    if (w->undefined)
-      shadow_atomic(w, op, lane, &at, total);
+    uint8_t values[MAX_BYTES];
     for (unsigned i = 0; i < a->count; i++) {
       uint64_t old = 0, operands[2] = {row(w, first[i])[lane], 0};
       if (a->kind == ATOMIC_CAS)
         operands[1] = row(w, second[i])[lane];
       memcpy(&old, at.bytes + i * a->bytes, a->bytes);
       uint64_t value = updated(a, at.space, old, operands);
-      memcpy(at.bytes + i * a->bytes, &value, a->bytes);
+      memcpy(values + i * a->bytes, &value, a->bytes);
       if (results[i] != NO_SLOT) {
         if (a->is_signed && a->bytes == 4)
           old = (uint64_t)(int64_t)(int32_t)old;
@@ -68,6 +67,10 @@ static void atomic_op(struct warp *w, const struct op *op, uint32_t lanes) {
         set_defined(w, results[i], 1u << lane);
       }
     }
+    if (w->undefined)
+      shadow_atomic(w, op, lane, &at, total, a->order, values);
+    memcpy(at.bytes, values, total);
+    mark_location(&at, total);
   }
 }
 
@@ -131,7 +134,7 @@ bool decode_atomic(struct decoder *d) {
   struct value_type type;
   const struct operand *items;
   a->has_result = str_is(d->in->parts[0], "atom");
-  take_order(d);
+  a->order = take_order(d) | ORDER_STRONG;
   a->space = take_space(d);
   if (!decode_operation(d, a, &type))
     return false;

@@ -23,6 +23,7 @@ static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
   if (!w->clock)
     return;
   join(b->clock, w->clock, c->warp_count);
+  join(&b->acquired, &w->acquired, 1);
   w->clock[w->index]++;
 }
 
@@ -59,8 +60,11 @@ static void release(struct cta *c, unsigned number) {
       if (g->pc < w->limit)
         w->limit = g->pc;
       write_reduction(w, b, g);
-      if (w->clock)
+      if (w->clock) {
         join(w->clock, b->clock, c->warp_count);
+        join(&w->acquired, &b->acquired, 1);
+        w->has_news = true;
+      }
     }
   }
   uint32_t *clock = b->clock;

@@ -60,9 +60,10 @@ struct value_type {
   unsigned bits;
   struct str name;
 };
-bool take_type(struct decoder *d, struct value_type *ret);  // an error when there is none
-enum sim_space take_space(struct decoder *d);               // SIM_GENERIC when there is none
-void take_order(struct decoder *d);                         // .acq_rel, .relaxed, ..., and a scope
+bool take_type(struct decoder *d, struct value_type *ret); // an error when there is none
+enum sim_space take_space(struct decoder *d);              // SIM_GENERIC when there is none
+// .acq_rel, .relaxed, ..., and a scope: bits of `enum order`.
+unsigned take_order(struct decoder *d);
 void take_cache_hints(struct decoder *d, bool *ret_policy); // .ca, .L1::..., .L2::cache_hint
 
 // ---- operands ----

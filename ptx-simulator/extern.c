@@ -51,7 +51,7 @@ static bool next_argument(struct output *o, unsigned bytes, uint64_t *ret) {
   o->next = (o->next + bytes - 1) & ~(uint64_t)(bytes - 1);
   if (!locate(o->w, o->op, o->lane, SIM_GENERIC, o->next, bytes, ACCESS_READ, &at))
     return false;
-  if (o->w->undefined && shadow_read(o->w, o->op, o->lane, &at, bytes))
+  if (o->w->undefined && shadow_read(o->w, o->op, o->lane, &at, bytes, 0))
     warn(o->w, o->op, o->lane, SIM_UNINITIALISED, NULL, NULL,
          "a value that is printed was never written");
   *ret = 0;

@@ -73,7 +73,8 @@ bool decode_nanosleep(struct decoder *d) {
   return !d->failed;
 }
 
-// Memory is consistent in the simulator: all accesses are in one order.
+// Memory is consistent in the simulator: all accesses are in one order. What fences order is not
+// told apart (global.c).
 bool decode_fence(struct decoder *d) {
   static const char *const levels[] = {"cta", "gl", "sys", "cluster", "gpu", NULL};
   static const char *const orders[] = {"sc", "acq_rel", "acquire", "release", NULL};
@@ -85,6 +86,7 @@ bool decode_fence(struct decoder *d) {
     take_one_of(d, orders);
   if (take_one_of(d, levels) < 0)
     return expect_part(d, "gpu");
+  d->program->has_fences = true;
   return expect_end(d) && expect_operands(d, 0, 0) && emit_nothing(d);
 }
 

@@ -54,6 +54,7 @@ struct program {
   const struct special_slot *specials;
   size_t special_count;
   unsigned local_bytes; // of a lane: stack depots, then parameters of calls
+  bool has_fences;      // relaxed accesses may be ordered by them
 };
 
 // ---- windows of the generic address space ----
@@ -82,6 +83,7 @@ struct pending_copy {
   uint32_t group;  // number of the group that it was, or will be, committed to
   uint32_t offset; // in shared memory
   const struct op *op;
+  uint32_t undefined_bytes;
   uint8_t data[16];
 };
 
@@ -130,7 +132,15 @@ struct warp {
   uint8_t (*undefined_bytes)[SIM_LANES];
   const struct op **origin; // [slot]
   uint8_t *local_shadow;
-  uint32_t *clock; // vector clock over the CTA's warps
+  uint32_t *clock;      // vector clock over the CTA's warps
+  uint64_t **unwritten; // [operation]: addresses that its lanes read and that nobody wrote; or NULL
+
+  // Of global.c, with `check`.
+  uint32_t *events;            // [operation]: number of the last event
+  uint32_t acquired, released; // numbers of releases: the last that it knows, the last of its own
+  bool has_news;               // since `released`
+  const struct op *last_op;    // that touched global memory, and its lane
+  unsigned last_lane;
 };
 
 struct barrier {
@@ -141,6 +151,7 @@ struct barrier {
   uint64_t lane_count;
   const struct op *op; // of the first arrival
   uint32_t *clock;     // join of those that arrived
+  uint32_t acquired;   // likewise of global memory's releases
 };
 
 enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
@@ -148,6 +159,7 @@ enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
 struct cta {
   struct run *run;
   unsigned id[3];
+  uint32_t number; // in the grid
   uint8_t *shared;
   struct shadow *shadow; // with `check`
   struct warp *warps;
@@ -170,7 +182,8 @@ struct run {
   bool check, failed;
   uint64_t instructions, lane_instructions;
   unsigned findings;
-  struct map reported; // of checks: one finding an operation and kind
+  struct global_shadow *global; // with `check`
+  struct map reported;          // of checks: one finding an operation and kind
 };
 
 static inline uint64_t *row(struct warp *w, int32_t slot) { return w->regs[slot]; }
@@ -221,27 +234,45 @@ struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane
 struct location {
   uint8_t *bytes;
   enum sim_space space; // never generic
-  uint64_t offset;      // shared, local (of the lane), param
+  uint64_t offset;      // shared, local (of the lane), param; the address of global memory
+  const struct sim_buffer *buffer; // of global memory
 };
 enum { ACCESS_READ, ACCESS_WRITE };
 // Where an access of a lane goes, after all checks. False after a fault.
 bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
             uint64_t address, unsigned bytes, int access, struct location *ret);
 
+// Global memory was written there.
+static inline void mark_location(const struct location *at, unsigned bytes) {
+  if (at->space == SIM_GLOBAL && at->buffer->written)
+    sim_mark_written(at->buffer, at->offset - at->buffer->address, bytes);
+}
+
+// `check`: the bytes of a read that nobody wrote (written.c).
+uint32_t unwritten_bytes(struct warp *w, const struct op *op, unsigned lane,
+                         const struct location *at, unsigned bytes);
+// The address that the operation's lane read last and nobody wrote; another lane's when a value
+// came from there. 0: it read no such memory.
+uint64_t unwritten_address(const struct warp *w, const struct op *op, unsigned lane);
+
 // ---- checks of values and races (shadow.c, undefined.c) ----
 
+// How an access of global memory takes part in what orders threads.
+enum order { ORDER_STRONG = 1, ORDER_ACQUIRE = 2, ORDER_RELEASE = 4 };
+
 struct shadow *shadow_create(struct arena *a, uint32_t bytes, unsigned warps);
-// Shared and local memory: `lane` reads or writes; of a read, the mask of bytes never written.
+// `lane` reads or writes; of a read, the mask of bytes never written. `values` is what is there
+// afterwards; `order` counts for global memory.
 uint32_t shadow_read(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
-                     unsigned bytes);
+                     unsigned bytes, unsigned order);
 void shadow_write(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
-                  unsigned bytes, uint32_t undefined_bytes, const uint8_t *values);
+                  unsigned bytes, unsigned order, uint32_t undefined_bytes, const uint8_t *values);
 void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
-                   unsigned bytes);
+                   unsigned bytes, unsigned order, const uint8_t *values);
 void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                         unsigned bytes);
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                         unsigned bytes);
+                         unsigned bytes, uint32_t undefined_bytes);
 
 // Slots whose bytes were never written.
 void set_defined(struct warp *w, int32_t slot, uint32_t lanes);

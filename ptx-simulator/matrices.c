@@ -40,7 +40,7 @@ static void ldmatrix_op(struct warp *w, const struct op *op, uint32_t lanes) {
   if (!whole_warp(w, op, &lanes) || !locate_rows(w, op, ACCESS_READ, rows))
     return;
   for (unsigned i = 0; w->undefined && i < x->count * ROWS; i++)
-    undefined[i] = shadow_read(w, op, i, &rows[i], ROW_BYTES);
+    undefined[i] = shadow_read(w, op, i, &rows[i], ROW_BYTES, 0);
   EACH_LANE(lane, lanes)
   for (unsigned k = 0; k < x->count; k++) {
     uint32_t value = 0;
@@ -78,7 +78,7 @@ static void stmatrix_op(struct warp *w, const struct op *op, uint32_t lanes) {
     }
   for (unsigned i = 0; i < x->count * ROWS; i++) {
     if (w->undefined)
-      shadow_write(w, op, i, &rows[i], ROW_BYTES, undefined[i], bytes[i]);
+      shadow_write(w, op, i, &rows[i], ROW_BYTES, 0, undefined[i], bytes[i]);
     memcpy(rows[i].bytes, bytes[i], ROW_BYTES);
   }
 }

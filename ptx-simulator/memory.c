@@ -8,6 +8,7 @@ struct access {
   struct address address;
   enum sim_space space;
   unsigned bytes, count; // of an element; elements
+  unsigned order;
   bool is_signed;
 };
 
@@ -28,7 +29,7 @@ static void load_op(struct warp *w, const struct op *op, uint32_t lanes) {
     uint64_t address = address_of(w, &a->address, lane);
     if (!locate(w, op, lane, a->space, address, total, ACCESS_READ, &at))
       return;
-    uint32_t undefined = w->undefined ? shadow_read(w, op, lane, &at, total) : 0;
+    uint32_t undefined = w->undefined ? shadow_read(w, op, lane, &at, total, a->order) : 0;
     for (unsigned i = 0; i < a->count; i++) {
       int32_t slot = op->slots[i];
       if (slot == NO_SLOT)
@@ -65,8 +66,9 @@ static void store_op(struct warp *w, const struct op *op, uint32_t lanes) {
     for (unsigned i = 0; i < a->count; i++)
       memcpy(values + i * bytes, &row(w, op->slots[i])[lane], bytes);
     if (w->undefined)
-      shadow_write(w, op, lane, &at, total, undefined_bytes_stored(w, op, lane, a, at.space),
-                   values);
+      shadow_write(w, op, lane, &at, total, a->order,
+                   undefined_bytes_stored(w, op, lane, a, at.space), values);
+    mark_location(&at, total);
     memcpy(at.bytes, values, total);
   }
 }
@@ -108,7 +110,7 @@ bool decode_load(struct decoder *d) {
   struct value_type type;
   const struct operand *items;
   bool policy;
-  take_order(d);
+  a->order = take_order(d);
   a->space = take_space(d);
   take_cache_hints(d, &policy);
   if (take_part(d, "nc") && !policy)
@@ -130,7 +132,7 @@ bool decode_store(struct decoder *d) {
   struct value_type type;
   const struct operand *items;
   bool policy;
-  take_order(d);
+  a->order = take_order(d);
   a->space = take_space(d);
   take_cache_hints(d, &policy);
   if (!take_shape(d, a, &type) || !expect_end(d) || !expect_operands(d, 2 + policy, 2 + policy) ||

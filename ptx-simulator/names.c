@@ -18,6 +18,7 @@ const char *sim_kind_name(enum sim_kind kind) {
   case SIM_UNINITIALISED: return "uninitialised value";
   case SIM_RACE: return "race";
   case SIM_EARLY_READ: return "access before arrival";
+  case SIM_GLOBAL_RACE: return "race in global memory";
   }
   return "unknown";
 }

@@ -69,12 +69,20 @@ enum sim_space take_space(struct decoder *d) {
   return SIM_GENERIC;
 }
 
-void take_order(struct decoder *d) {
+unsigned take_order(struct decoder *d) {
   static const char *const orders[] = {"relaxed", "acquire",  "release", "acq_rel",
                                        "sc",      "volatile", "weak",    NULL};
   static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-  take_one_of(d, orders);
+  static const unsigned bits[] = {ORDER_STRONG,
+                                  ORDER_STRONG | ORDER_ACQUIRE,
+                                  ORDER_STRONG | ORDER_RELEASE,
+                                  ORDER_STRONG | ORDER_ACQUIRE | ORDER_RELEASE,
+                                  ORDER_STRONG | ORDER_ACQUIRE | ORDER_RELEASE,
+                                  ORDER_STRONG,
+                                  0};
+  int order = take_one_of(d, orders);
   take_one_of(d, scopes);
+  return order < 0 ? 0 : bits[order];
 }
 
 void take_cache_hints(struct decoder *d, bool *ret_policy) {

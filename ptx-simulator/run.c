@@ -2,6 +2,7 @@
 // Launches: CTAs in a window of resident ones, their warps in slices of random length. A CTA that
 // has finished makes room for the next; when those in the window only wait, it grows.
 #include "ptx-simulator/decode.h"
+#include "ptx-simulator/global.h"
 #include "ptx-simulator/shadow.h"
 
 #include <stdarg.h>
@@ -36,6 +37,8 @@ static void create_warp(struct run *r, struct cta *c, unsigned index) {
   w->origin = arena_array(r->arena, const struct op *, p->slot_count + 1);
   w->local_shadow = arena_alloc(r->arena, (size_t)p->local_bytes * SIM_LANES + 16, 16);
   w->clock = arena_array(r->arena, uint32_t, c->warp_count);
+  w->unwritten = arena_array(r->arena, uint64_t *, p->code.len + 1);
+  w->events = arena_array(r->arena, uint32_t, p->code.len + 1);
 }
 
 static struct cta *create_cta(struct run *r, unsigned warps) {
@@ -122,6 +125,7 @@ static void start_warp(struct warp *w) {
   memset(w->undefined_bytes, 0xff, (size_t)p->register_count * SIM_LANES);
   memset(w->origin, 0, p->register_count * sizeof *w->origin);
   memset(w->local_shadow, 0, (size_t)p->local_bytes * SIM_LANES);
+  global_start_warp(w);
 }
 
 static void start_cta(struct run *r, struct cta *c, uint64_t number) {
@@ -129,6 +133,7 @@ static void start_cta(struct run *r, struct cta *c, uint64_t number) {
   c->id[0] = (unsigned)(number % grid[0]);
   c->id[1] = (unsigned)(number / grid[0] % grid[1]);
   c->id[2] = (unsigned)(number / grid[0] / grid[1]);
+  c->number = (uint32_t)number;
   c->alive = c->warp_count;
   c->instructions = 0;
   c->done = false;
@@ -314,6 +319,8 @@ static enum sim_status run_launch(struct run *r, struct sim_report *report) {
   if (!check_block(l, report) || !gather_buffers(r, report))
     return SIM_INVALID;
   gather_params(r);
+  if (r->check)
+    r->global = global_create(r);
   r->static_shared = l->kernel->static_shared_bytes;
   r->shared_bytes = r->static_shared + (uint32_t)l->dynamic_shared_bytes;
   unsigned threads = l->block[0] * l->block[1] * l->block[2];

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shadow of shared and local memory (`check`): which bytes were written, and which accesses of a
-// byte nothing orders. Barriers order accesses of warps: each warp has a vector clock, which it
-// advances when it arrives and joins with those of the others when it leaves (as FastTrack does,
-// Flanagan and Freund, PLDI 2009). Within a warp, `*.sync` instructions order the lanes.
+// Shadow of shared and local memory, and the way to that of global memory (`check`): which bytes
+// were written, and which accesses of a byte nothing orders. Barriers order accesses of warps: each
+// warp has a vector clock, which it advances when it arrives and joins with those of the others
+// when it leaves (as FastTrack does, Flanagan and Freund, PLDI 2009). Within a warp, `*.sync`
+// instructions order the lanes.
 #include "ptx-simulator/shadow.h"
 
 #include "ptx-simulator/decode.h"
+#include "ptx-simulator/global.h"
 
 enum { UNWRITTEN, WRITTEN, UNDEFINED, PENDING };
 
@@ -126,9 +128,13 @@ static uint32_t local_read(struct warp *w, unsigned lane, const struct location 
 }
 
 uint32_t shadow_read(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
-                     unsigned bytes) {
+                     unsigned bytes, unsigned order) {
   if (at->space == SIM_LOCAL)
     return local_read(w, lane, at, bytes);
+  if (at->space == SIM_GLOBAL) {
+    uint32_t raced = global_read(w, op, lane, at, bytes, order);
+    return raced | unwritten_bytes(w, op, lane, at, bytes);
+  }
   if (at->space != SIM_SHARED)
     return 0;
   struct shadow *s = w->cta->shadow;
@@ -150,12 +156,14 @@ uint32_t shadow_read(struct warp *w, const struct op *op, unsigned lane, const s
 }
 
 void shadow_write(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
-                  unsigned bytes, uint32_t undefined_bytes, const uint8_t *values) {
+                  unsigned bytes, unsigned order, uint32_t undefined_bytes, const uint8_t *values) {
   if (at->space == SIM_LOCAL) {
     uint8_t *shadow = w->local_shadow + (size_t)lane * w->program->local_bytes + at->offset;
     for (unsigned i = 0; i < bytes; i++)
       shadow[i] = !(undefined_bytes >> i & 1);
   }
+  if (at->space == SIM_GLOBAL)
+    global_write(w, op, lane, at, bytes, order, values);
   if (at->space != SIM_SHARED)
     return;
   struct shadow *s = w->cta->shadow;
@@ -172,8 +180,20 @@ void shadow_write(struct warp *w, const struct op *op, unsigned lane, const stru
   }
 }
 
+static void warn_unwritten(struct warp *w, const struct op *op, unsigned lane,
+                           const struct location *at, unsigned bytes) {
+  struct memory_site site = {at->space, at->offset, bytes};
+  warn(w, op, lane, SIM_UNINITIALISED, &site, NULL,
+       "an atomic operation on %s memory that was never written", sim_space_name(at->space));
+}
+
 void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
-                   unsigned bytes) {
+                   unsigned bytes, unsigned order, const uint8_t *values) {
+  if (at->space == SIM_GLOBAL) {
+    global_atomic(w, op, lane, at, bytes, order, values);
+    if (unwritten_bytes(w, op, lane, at, bytes))
+      warn_unwritten(w, op, lane, at, bytes);
+  }
   if (at->space != SIM_SHARED)
     return;
   struct shadow *s = w->cta->shadow;
@@ -187,8 +207,7 @@ void shadow_atomic(struct warp *w, const struct op *op, unsigned lane, const str
       check_write(&x, r, true);
     check_reads(&x, byte);
     if (r->state == UNWRITTEN || r->state == UNDEFINED)
-      warn(w, op, lane, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at->offset, bytes},
-           NULL, "an atomic operation on shared memory that was never written");
+      warn_unwritten(w, op, lane, at, bytes);
     record_write(&x, r, WRITTEN, true);
   }
 }
@@ -207,9 +226,10 @@ void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint
 
 // `op` waits; the record stays that of the copy, at the time of the arrival.
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
-                         unsigned bytes) {
+                         unsigned bytes, uint32_t undefined_bytes) {
   struct location at = {.space = SIM_SHARED, .offset = offset};
   struct access_site x = {w, op, lane, bytes, &at};
-  for (uint32_t byte = offset; byte < offset + bytes; byte++)
-    record_write(&x, &w->cta->shadow->writes[byte], WRITTEN, false);
+  for (uint32_t i = 0; i < bytes; i++)
+    record_write(&x, &w->cta->shadow->writes[offset + i],
+                 undefined_bytes >> i & 1 ? UNDEFINED : WRITTEN, false);
 }

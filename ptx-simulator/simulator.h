@@ -4,8 +4,9 @@
 // warps and CTAs interleave in an order drawn from a seed. It says nothing about time.
 //
 // Every access is checked for bounds and alignment, and every barrier and lane mask for lanes that
-// never arrive. With `check`, values that were never written, races in shared memory and reads of
-// shared memory before a cp.async has arrived are found, too. What is found is a `sim_finding`.
+// never arrive. With `check`, values that were never written, races in shared and global memory and
+// reads of shared memory before a cp.async has arrived are found, too. What is found is a
+// `sim_finding`.
 //
 // An instruction, modifier or type that the simulator does not know is an error of the parser and
 // never a no-op.
@@ -76,9 +77,11 @@ enum sim_kind {
   SIM_TOO_LONG,      // the instruction limit was reached
   // With `check` only; the launch goes on. One finding for each instruction and kind.
   SIM_UNINITIALISED, // a value that was never written decides an address or a branch, or is stored
-                     // to global memory; `other` is where it was read first
+                     // to global memory; `other` is where it was read first, and the address
+                     // that of global memory where it was read from there
   SIM_RACE,          // two accesses of shared memory, one a write, that nothing orders
   SIM_EARLY_READ,    // an access to where a cp.async has not arrived
+  SIM_GLOBAL_RACE,   // SIM_RACE of global memory; what leaves it as it was is no write
 };
 
 enum sim_space {
@@ -126,7 +129,14 @@ struct sim_buffer {
   size_t size;
   bool read_only;
   const char *name; // for messages, or NULL
+  uint8_t *written; // a bit for each byte that was written, which launches set; NULL: all were
 };
+
+// For `written`: that `size` bytes from `at` on were written; that they are copies of those at
+// `from` of another buffer, or the same.
+void sim_mark_written(const struct sim_buffer *b, size_t at, size_t size);
+void sim_copy_written(const struct sim_buffer *b, size_t at, const struct sim_buffer *other,
+                      size_t from, size_t size);
 
 struct sim_launch {
   const struct sim_kernel *kernel;

@@ -3,6 +3,7 @@
 // operations carry that on, and only where such a value decides something is it a finding:
 // compilers move values that nobody looks at.
 #include "ptx-simulator/decode.h"
+#include "ptx-simulator/global.h"
 
 void set_defined(struct warp *w, int32_t slot, uint32_t lanes) {
   if (w->undefined && slot != NO_SLOT)
@@ -28,19 +29,30 @@ static const struct op *origin_of(const struct warp *w, int32_t slot) {
   return slot == NO_SLOT ? NULL : w->origin[slot];
 }
 
+static void report_value(struct warp *w, const struct op *op, const struct op *origin,
+                         unsigned lane, const char *what) {
+  struct memory_site at = {SIM_GLOBAL, 0, 1};
+  if (!origin) {
+    warn(w, op, lane, SIM_UNINITIALISED, NULL, NULL, "%s is in a register that was never written",
+         what);
+    return;
+  }
+  at.address = unwritten_address(w, origin, lane);
+  struct sim_site other = site_of(w, origin, lane);
+  if (!at.address && global_is_raced(w->run, origin))
+    global_report_read(w, origin, lane);
+  else
+    warn(w, op, lane, SIM_UNINITIALISED, at.address ? &at : NULL, &other,
+         "%s was never written: it was read from memory", what);
+}
+
 void report_undefined(struct warp *w, const struct op *op, int32_t slot, uint32_t lanes,
                       unsigned bytes, const char *what) {
   EACH_LANE(lane, lanes & w->undefined[slot]) {
     if (!(w->undefined_bytes[slot][lane] & ((1u << bytes) - 1)))
       continue;
     const struct op *origin = origin_of(w, slot);
-    struct sim_site other;
-    if (origin)
-      other = site_of(w, origin, lane);
-    warn(w, op, lane, SIM_UNINITIALISED, NULL, origin ? &other : NULL,
-         origin ? "%s was never written: it was read from memory"
-                : "%s is in a register that was never written",
-         what);
+    report_value(w, op, origin, lane, what);
     w->undefined[slot] &= ~lanes; // once
     return;
   }

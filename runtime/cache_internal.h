@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the cache's reading and writing (cache.c) and its upkeep (cache_janitor.c).
+// Shared by the cache's reading and writing (cache.c) and its upkeep (cache_eviction.c).
 #ifndef TILE_RUNTIME_CACHE_INTERNAL_H
 #define TILE_RUNTIME_CACHE_INTERNAL_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <time.h>
 

@@ -54,7 +54,7 @@ static const struct cuda_error cuda_errors[] = {
      "a stream, event or kernel was used after it was destroyed"},
     {500, TILE_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", NULL},
     {700, TILE_LAUNCH_FAILED, "CUDA_ERROR_ILLEGAL_ADDRESS",
-     "a kernel accessed memory outside its buffers; run it on the host device with checks. The "
+     "a kernel accessed memory outside its buffers; run it on the CPU device with checks. The "
      "GPU cannot be used any more by this process"},
     {701, TILE_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "the kernel needs more registers than a CTA can have: use fewer warps or a smaller block"},

@@ -5,7 +5,7 @@
 #ifndef TILE_RUNTIME_CUDA_API_H
 #define TILE_RUNTIME_CUDA_API_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 // field, symbol, parameters; all return CUresult. Device addresses are integers, as in cuda.h.
 #define CUDA_CALLS(X)                                                                              \
@@ -31,8 +31,8 @@
   X(copy_to_host, cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t size, void *stream))      \
   X(copy_on_device, cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t size, void *stream)) \
   X(fill_bytes, cuMemsetD8Async, (uint64_t to, unsigned char byte, size_t count, void *stream))    \
-  X(host_alloc, cuMemHostAlloc, (void **p, size_t size, unsigned flags))                           \
-  X(host_free, cuMemFreeHost, (void *p))                                                           \
+  X(cpu_alloc, cuMemHostAlloc, (void **p, size_t size, unsigned flags))                            \
+  X(cpu_free, cuMemFreeHost, (void *p))                                                            \
   X(stream_create, cuStreamCreate, (void **stream, unsigned flags))                                \
   X(stream_destroy, cuStreamDestroy_v2, (void *stream))                                            \
   X(stream_wait, cuStreamSynchronize, (void *stream))                                              \

@@ -278,14 +278,14 @@ static tile_status cuda_fill(tile_device *d, void *stream, void *to, int byte, s
 static tile_status cuda_staging_alloc(tile_device *d, size_t size, void **ret) {
   struct cuda_device *c = cuda_of(d);
   ENTER(c);
-  CUDA_TRY(&c->api, host_alloc, (ret, size, 0));
+  CUDA_TRY(&c->api, cpu_alloc, (ret, size, 0));
   return TILE_OK;
 }
 
 static void cuda_staging_free(tile_device *d, void *p) {
   struct cuda_device *c = cuda_of(d);
   if (enter(c) == TILE_OK)
-    c->api.host_free(p);
+    c->api.cpu_free(p);
 }
 
 // ---- streams and events ----
@@ -412,7 +412,7 @@ static tile_status cuda_assemble(tile_device *d, const char *ptx, size_t size, e
                    CUDA_JIT_LEVEL};
   void *values[] = {error_log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)1,
                     (void *)(uintptr_t)1};
-  unsigned count = how == ASSEMBLY_QUICK ? COUNT_OF(options) : COUNT_OF(options) - 1;
+  unsigned count = how == ASSEMBLY_TIER1 ? COUNT_OF(options) : COUNT_OF(options) - 1;
   void *link = NULL, *cubin = NULL; // the cubin goes with the link
   size_t cubin_size = 0;
   CUDA_TRY(&c->api, link_create, (count, options, values, &link));
@@ -465,7 +465,7 @@ static tile_status cuda_launch(struct module *m, void *stream, tile_grid g, void
                                bool check) {
   struct cuda_device *c = cuda_of(m->device);
   const struct kernel_info *info = m->info;
-  (void)check; // the host executor's
+  (void)check; // the CPU executor's
   if (g.x > c->max_grid[0] || g.y > c->max_grid[1] || g.z > c->max_grid[2])
     return grid_too_large(c, info, g);
   ENTER(c);

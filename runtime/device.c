@@ -47,18 +47,18 @@ tile_status tile_device_open(const char *name, tile_device **ret_device) {
       *ret_device = gpu;
       return TILE_OK;
     }
-    return host_device_open(ret_device);
+    return cpu_device_open(ret_device);
   }
   int ordinal;
-  if (strcmp(name, "host") == 0)
-    return host_device_open(ret_device);
+  if (strcmp(name, "cpu") == 0)
+    return cpu_device_open(ret_device);
   if (parse_cuda_name(name, &ordinal))
     return cuda_device_open(ordinal, ret_device);
   if (strncmp(name, SIMULATE, strlen(SIMULATE)) == 0)
     return simulator_device_open(name + strlen(SIMULATE), ret_device);
   return status_set(
       TILE_INVALID_ARGUMENT,
-      "no device is called `%s`; use `auto`, `host`, `cuda`, `cuda:N` or `simulate:TARGET`", name);
+      "no device is called `%s`; use `auto`, `cpu`, `cuda`, `cuda:N` or `simulate:TARGET`", name);
 }
 
 tile_status tile_device_from_context(void *cuda_context, tile_device **ret_device) {
@@ -100,21 +100,21 @@ tile_status tile_device_get_properties(tile_device *device, tile_device_properti
   return s;
 }
 
-bool device_is_host(const tile_device *d) { return d->is_host; }
+bool device_is_cpu(const tile_device *d) { return d->is_cpu; }
 bool device_checks(const tile_device *d) { return d->ops->violations != NULL; }
 bool device_assembles(const tile_device *d) { return d->ops->assemble != NULL; }
 const char *device_target(const tile_device *d) { return d->target; }
 
 void device_open_name(const tile_device *d, char ret[32]) {
-  if (d->is_host)
-    snprintf(ret, 32, "host");
+  if (d->is_cpu)
+    snprintf(ret, 32, "cpu");
   else if (d->is_simulated)
     snprintf(ret, 32, SIMULATE "%s", d->target);
   else
     snprintf(ret, 32, "cuda:%d", d->ordinal);
 }
 
-size_t device_violations(tile_device *d, const struct host_violation **ret, uint64_t *ret_total) {
+size_t device_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total) {
   *ret_total = 0;
   return d->ops->violations ? d->ops->violations(d, ret, ret_total) : 0;
 }
@@ -202,10 +202,10 @@ tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
     return no_device_given("tile_stream_from_handle");
   if (!ret_stream)
     return null_argument("tile_stream_from_handle", "ret_stream");
-  if (device->is_host || device->is_simulated)
+  if (device->is_cpu || device->is_simulated)
     return status_set(TILE_INVALID_ARGUMENT,
                       "tile_stream_from_handle: the %s device has no CUDA streams",
-                      device->is_host ? "host" : "simulated");
+                      device->is_cpu ? "cpu" : "simulated");
   tile_stream *s = memory_zeroed(1, sizeof *s);
   if (!s)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a stream");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kind of device has to provide. The public calls in device.c check arguments and forward
-// to this table; cuda_device.c, host_device.c and runtime/simulated/device.c fill it. Streams,
+// to this table; cuda_device.c, cpu_device.c and runtime/simulated/device.c fill it. Streams,
 // events and modules are small records of ours around a handle that only the device's kind can
 // read.
 #ifndef TILE_RUNTIME_DEVICE_H
 #define TILE_RUNTIME_DEVICE_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <stdatomic.h>
 
@@ -42,7 +42,7 @@ struct device_ops {
                         bool check);
   tile_status (*resources)(struct module *m, int *ret_registers, int *ret_local_bytes);
   // NULL where launches cannot be checked, or where the driver prints.
-  size_t (*violations)(tile_device *d, const struct host_violation **ret, uint64_t *ret_total);
+  size_t (*violations)(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
   void (*set_print)(tile_device *d, void (*print)(void *user, const char *text), void *user);
   // Recording by the driver; NULL where runtime/replay.c keeps the records itself.
   tile_status (*record_begin)(tile_device *d, void *stream);
@@ -56,11 +56,11 @@ struct recording;
 // First member of every device.
 struct tile_device {
   const struct device_ops *ops;
-  bool is_host;
+  bool is_cpu;
   char target[16];
   bool is_simulated;    // a GPU whose PTX the simulator runs
-  unsigned capability;  // 90 for 9.0; 0 on the host
-  int ordinal;          // N of "cuda:N"; 0 on the host
+  unsigned capability;  // 90 for 9.0; 0 on the CPU
+  int ordinal;          // N of "cuda:N"; 0 on the CPU
   _Atomic(void *) kept; // by a room above
   void (*kept_close)(void *what);
 };
@@ -90,7 +90,7 @@ struct module {
   tile_device *device;
   const struct kernel_info *info;
   void *handle, *function; // GPU: CUmodule, CUfunction
-  host_kernel_fn host_fn;  // host
+  cpu_kernel_fn cpu_fn;    // cpu
   void (*release)(void *user);
   void *release_user;
 };
@@ -98,7 +98,7 @@ struct module {
 tile_status cuda_device_open(int ordinal, tile_device **ret);
 tile_status cuda_device_from_context(void *context, tile_device **ret);
 int cuda_device_count(void); // 0 without a driver
-tile_status host_device_open(tile_device **ret);
+tile_status cpu_device_open(tile_device **ret);
 // The GPU `target` ("sm_90a") simulated: runtime/simulated/device.c; in libtile-rt, which has no
 // simulator, runtime/no_simulator.c answers TILE_NO_DEVICE.
 tile_status simulator_device_open(const char *target, tile_device **ret);

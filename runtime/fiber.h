@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fibers: threads of control that switch by hand, each on its own small stack with a guard page.
-// The host executor runs the CUDA threads of a CTA on them where they must meet. A pool and its
+// The CPU executor runs the CUDA threads of a CTA on them where they must meet. A pool and its
 // fibers belong to one operating-system thread at a time.
 #ifndef TILE_RUNTIME_FIBER_H
 #define TILE_RUNTIME_FIBER_H

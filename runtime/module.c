@@ -18,9 +18,9 @@ static struct module *module_new(tile_device *device, const struct kernel_info *
 
 tile_status module_load(tile_device *device, const void *code, size_t size,
                         const struct kernel_info *info, struct module **ret) {
-  if (device->is_host || !device->ops->module_load)
+  if (device->is_cpu || !device->ops->module_load)
     return status_set(TILE_INVALID_ARGUMENT,
-                      "kernel `%s` was compiled for %s; the host device runs host code only",
+                      "kernel `%s` was compiled for %s; the CPU device runs CPU code only",
                       info->name, info->target);
   struct module *m = module_new(device, info);
   if (!m)
@@ -41,15 +41,15 @@ tile_status module_assemble(tile_device *device, const char *ptx, size_t size, e
   return device->ops->assemble(device, ptx, size, how, ret_code, ret_size);
 }
 
-tile_status module_from_host(tile_device *device, host_kernel_fn fn, const struct kernel_info *info,
-                             void (*release)(void *user), void *user, struct module **ret) {
-  if (!device->is_host)
-    return status_set(TILE_INVALID_ARGUMENT, "kernel `%s` was compiled for the host, not for %s",
+tile_status module_from_cpu(tile_device *device, cpu_kernel_fn fn, const struct kernel_info *info,
+                            void (*release)(void *user), void *user, struct module **ret) {
+  if (!device->is_cpu)
+    return status_set(TILE_INVALID_ARGUMENT, "kernel `%s` was compiled for the CPU, not for %s",
                       info->name, device->target);
   struct module *m = module_new(device, info);
   if (!m)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for kernel `%s`", info->name);
-  m->host_fn = fn;
+  m->cpu_fn = fn;
   m->release = release;
   m->release_user = user;
   *ret = m;

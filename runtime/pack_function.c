@@ -25,6 +25,7 @@ struct tile_function {
   tile_device *device;
   const char *name;
   uint32_t first_param, param_count;
+  atomic_bool checks;   // launches are checked
   pthread_mutex_t lock; // held while a variant is loaded
   size_t variant_count;
   struct variant variants[]; // those that run on this device
@@ -34,9 +35,11 @@ struct tile_function {
 
 // Machine code runs on GPUs of its generation that are not older (Tegra, 8.7, takes none that was
 // made for others); that of an `a` target on its own capability. PTX runs on all that are not
-// older, again but for `a` targets.
-static bool runs_on(const uint8_t *code, unsigned capability) {
-  unsigned made_for = pack_u32(code + PACK_CODE_CAPABILITY);
+// older, again but for `a` targets. A simulated GPU runs PTX alone.
+static bool runs_on(const uint8_t *code, const tile_device *d) {
+  unsigned made_for = pack_u32(code + PACK_CODE_CAPABILITY), capability = d->capability;
+  if (d->is_simulated && pack_u32(code + PACK_CODE_FORMAT) != PACK_PTX)
+    return false;
   if (made_for == capability)
     return true;
   if (pack_u32(code + PACK_CODE_SPECIFIC) || made_for > capability)
@@ -52,7 +55,7 @@ static unsigned rank_of(const uint8_t *code) {
 }
 
 // Index of the best code of a variant whose rank is below `below`; false when there is none.
-static bool best_code(const tile_pack *p, uint32_t variant, unsigned capability, unsigned below,
+static bool best_code(const tile_pack *p, uint32_t variant, const tile_device *d, unsigned below,
                       uint32_t *ret) {
   const uint8_t *v = pack_entry(p, PACK_VARIANTS, variant);
   uint32_t first = pack_u32(v + PACK_VARIANT_FIRST_CODE);
@@ -60,7 +63,7 @@ static bool best_code(const tile_pack *p, uint32_t variant, unsigned capability,
   for (uint32_t i = 0; i < pack_u32(v + PACK_VARIANT_CODE_COUNT); i++) {
     const uint8_t *code = pack_entry(p, PACK_CODES, first + i);
     unsigned rank = rank_of(code);
-    if (rank >= below || rank <= best || !runs_on(code, capability))
+    if (rank >= below || rank <= best || !runs_on(code, d))
       continue;
     best = rank;
     *ret = first + i;
@@ -105,10 +108,10 @@ static tile_status runs_nowhere(const tile_pack *p, const uint8_t *kernel, tile_
   const char *name = pack_text(p, pack_u32(kernel + PACK_KERNEL_NAME));
   tile_status s =
       list.failed ? status_set(TILE_OUT_OF_MEMORY, "out of memory for a message")
-      : d->is_host
+      : d->is_cpu
           ? status_set(TILE_NOT_FOUND,
-                       "packs hold code for GPUs, and this device is the host: `%s` has %s\n"
-                       "  = help: libtile runs the kernel's source on the host",
+                       "packs hold code for GPUs, and this device is the CPU: `%s` has %s\n"
+                       "  = help: libtile runs the kernel's source on the cpu",
                        name, strbuf_cstr(&list))
           : status_set(TILE_NOT_FOUND,
                        "`%s` has nothing that runs on compute capability %u.%u: it has %s\n"
@@ -139,9 +142,9 @@ tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, c
   f->name = tile_pack_name(pack, (size_t)(k - pack->tables[PACK_KERNELS]) / PACK_KERNEL_BYTES);
   f->first_param = pack_u32(k + PACK_KERNEL_FIRST_PARAM);
   f->param_count = pack_u32(k + PACK_KERNEL_PARAM_COUNT);
-  for (uint32_t i = 0; i < count && !device->is_host; i++) {
+  for (uint32_t i = 0; i < count && !device->is_cpu; i++) {
     uint32_t code;
-    if (best_code(pack, first + i, device->capability, ~0u, &code))
+    if (best_code(pack, first + i, device, ~0u, &code))
       f->variants[f->variant_count++].index = first + i;
   }
   if (f->variant_count == 0) {
@@ -242,7 +245,7 @@ static tile_status load_any(tile_function *f, struct variant *v, struct module *
   unsigned below = ~0u;
   uint32_t code = 0;
   tile_status s = TILE_INTERNAL;
-  while (best_code(f->pack, v->index, f->device->capability, below, &code)) {
+  while (best_code(f->pack, v->index, f->device, below, &code)) {
     s = load_code(f, v, code, ret);
     if (s == TILE_OK || !was_refused(s))
       return s;
@@ -360,7 +363,16 @@ tile_status tile_function_launch(tile_function *f, tile_stream *stream, tile_gri
     pointers[n] = &values[n];
     n++;
   }
-  return module_launch(m, stream, grid, pointers, false);
+  return module_launch(m, stream, grid, pointers, f->checks);
+}
+
+tile_status tile_function_set_check(tile_function *f, int on) {
+  if (!f)
+    return status_set(TILE_INVALID_ARGUMENT, "tile_function_set_check: `function` is NULL");
+  if (on && !device_checks(f->device))
+    return status_set(TILE_INVALID_ARGUMENT, "launches of packs are checked on simulated GPUs");
+  f->checks = on != 0;
+  return TILE_OK;
 }
 
 tile_status tile_function_prepare(tile_function *f) {
@@ -384,7 +396,7 @@ tile_status tile_function_choose(tile_function *f, const tile_arg *args, size_t 
     return s;
   if (!ret_choice)
     return status_set(TILE_INVALID_ARGUMENT, "tile_function_choose: `ret_choice` is NULL");
-  best_code(f->pack, v->index, f->device->capability, ~0u, &code);
+  best_code(f->pack, v->index, f->device, ~0u, &code);
   const uint8_t *c = pack_entry(f->pack, PACK_CODES, code);
   *ret_choice = (tile_function_choice){
       .specialisation = (size_t)(v - f->variants),

@@ -5,7 +5,7 @@
 
 struct writer {
   struct strbuf tables[PACK_TABLES];
-  struct strbuf codes; // from the first code on, whose place is known at the end
+  struct strbuf codes; // from the first code on, whose location is known at the end
   uint32_t counts[PACK_TABLES];
 };
 
@@ -109,7 +109,7 @@ static void add_kernel(struct writer *w, const struct pack_kernel *k) {
   w->counts[PACK_KERNELS]++;
 }
 
-// Adds the place of the first code to the offset of each.
+// Adds the location of the first code to the offset of each.
 static void move_codes(struct writer *w, uint64_t first) {
   for (uint32_t i = 0; i < w->counts[PACK_CODES]; i++) {
     uint8_t *field =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that is recorded once and run many times: by the driver's graphs on a GPU, as a list of
-// records on devices without such. A program of fifty small kernels costs the host one launch.
+// records on devices without such. A program of fifty small kernels costs the CPU one launch.
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "runtime/device.h"

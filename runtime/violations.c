@@ -1,58 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of checked launches put into one line.
+// Violations of checked launches put into one line.
 #include "runtime/violations.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char *verb_of(enum host_access access) {
+static const char *verb_of(enum cpu_access access) {
   static const char *const verbs[] = {"load from", "store to", "atomic on", "asynchronous copy to"};
   return (unsigned)access < COUNT_OF(verbs) ? verbs[access] : "access to";
 }
 
-static void place_text(const struct host_place *p, const char *after, char *text, size_t size) {
+static void location_text(const struct cpu_location *p, const char *after, char *text,
+                          size_t size) {
   if (p->file)
     snprintf(text, size, "%.100s:%u:%u%s", p->file, p->line, p->col, after);
   else
     text[0] = '\0';
 }
 
-static void describe_what(const struct kernel_info *info, const struct host_violation *v,
+// The argument and element, where they are known.
+static void element_text(const struct kernel_info *info, const struct cpu_violation *v, char *text,
+                         size_t size) {
+  text[0] = '\0';
+  if (v->param >= 0)
+    snprintf(text, size, "element %lld of `%.80s`", (long long)v->element,
+             info->params[v->param].name);
+}
+
+static void describe_what(const struct kernel_info *info, const struct cpu_violation *v,
                           char *text, size_t size) {
   const char *verb = verb_of(v->access);
   long long element = v->element;
   char other[160];
   switch (v->kind) {
-  case HOST_ASSERTION: snprintf(text, size, "assertion failed: %s", v->message); break;
-  case HOST_DIVERGENCE: snprintf(text, size, "divergence: %s", v->message); break;
-  case HOST_SHARED_OUTSIDE:
+  case CPU_ASSERTION: snprintf(text, size, "assertion failed: %s", v->message); break;
+  case CPU_DIVERGENCE: snprintf(text, size, "divergence: %s", v->message); break;
+  case CPU_SHARED_OUTSIDE:
     snprintf(text, size, "%s shared memory outside of its %llu bytes: byte %lld", verb,
              (unsigned long long)v->elements, element);
     break;
-  case HOST_SHARED_UNWRITTEN:
+  case CPU_SHARED_UNWRITTEN:
     snprintf(text, size, "%s shared memory that nothing wrote: byte %lld", verb, element);
     break;
-  case HOST_SHARED_RACE:
-    place_text(&v->other_place, " ", other, sizeof other);
+  case CPU_SHARED_RACE:
+    location_text(&v->other_location, " ", other, sizeof other);
     snprintf(text, size, "race in shared memory: %s byte %lld, and %s%s it by thread %d", verb,
              element, other, verb_of(v->other_access), v->other_thread);
     break;
-  case HOST_SHARED_COPYING:
-    place_text(&v->other_place, " ", other, sizeof other);
+  case CPU_SHARED_COPYING:
+    location_text(&v->other_location, " ", other, sizeof other);
     snprintf(text, size,
              "copy under way: %s byte %lld, and %sasynchronous copy to it by thread %d "
              "has not been waited for",
              verb, element, other, v->other_thread);
     break;
-  case HOST_MISALIGNED:
+  case CPU_MISALIGNED:
     snprintf(text, size, "%s an address that is not a multiple of %llu bytes",
-             v->access == HOST_COPY ? "asynchronous copy from" : verb,
+             v->access == CPU_COPY ? "asynchronous copy from" : verb,
              (unsigned long long)v->elements);
     break;
-  case HOST_UNWRITTEN: snprintf(text, size, "a value that nothing wrote: %s", v->message); break;
-  case HOST_ILLEGAL: snprintf(text, size, "illegal instruction: %s", v->message); break;
-  case HOST_ENDLESS: snprintf(text, size, "the launch does not end: %s", v->message); break;
-  case HOST_OUTSIDE:
+  case CPU_UNWRITTEN:
+    element_text(info, v, other, sizeof other);
+    snprintf(text, size, "a value that nothing wrote: %s%s%s", v->message, *other ? ", " : "",
+             other);
+    break;
+  case CPU_GLOBAL_RACE: {
+    char location[160];
+    element_text(info, v, other, sizeof other);
+    location_text(&v->other_location, " ", location, sizeof location);
+    snprintf(text, size,
+             "race in global memory: %s %s, and %s%s it by program (%d, %d, %d), "
+             "thread %d",
+             verb, *other ? other : "memory", location, verb_of(v->other_access), v->other_program[0],
+             v->other_program[1], v->other_program[2], v->other_thread);
+    break;
+  }
+  case CPU_ILLEGAL: snprintf(text, size, "illegal instruction: %s", v->message); break;
+  case CPU_ENDLESS: snprintf(text, size, "the launch does not end: %s", v->message); break;
+  case CPU_OUTSIDE:
     if (v->param >= 0)
       snprintf(text, size, "out-of-bounds %s `%s`: element %lld of %llu", verb,
                info->params[v->param].name, element, (unsigned long long)v->elements);
@@ -62,13 +87,13 @@ static void describe_what(const struct kernel_info *info, const struct host_viol
   }
 }
 
-void violation_describe(const struct kernel_info *info, const struct host_violation *v,
+void violation_describe(const struct kernel_info *info, const struct cpu_violation *v,
                         uint64_t total, char *text, size_t size) {
-  char place[160], what[448], more[64] = "";
-  place_text(&v->place, ": ", place, sizeof place);
+  char location[160], what[448], more[64] = "";
+  location_text(&v->location, ": ", location, sizeof location);
   describe_what(info, v, what, sizeof what);
   if (total > 1)
-    snprintf(more, sizeof more, "; %llu findings in all", (unsigned long long)total);
-  snprintf(text, size, "%s%s (kernel `%s`, program (%d, %d, %d), thread %d)%s", place, what,
+    snprintf(more, sizeof more, "; %llu violations in all", (unsigned long long)total);
+  snprintf(text, size, "%s%s (kernel `%s`, program (%d, %d, %d), thread %d)%s", location, what,
            info->name, v->program_id[0], v->program_id[1], v->program_id[2], v->thread_id, more);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of checked launches as the text of an error: shared by the host's checker and the
+// Violations of checked launches as the text of an error: shared by the CPU's checker and the
 // simulator's device.
 #ifndef TILE_RUNTIME_VIOLATIONS_H
 #define TILE_RUNTIME_VIOLATIONS_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
-// What the first of `total` findings says, in one line; `info` is the launched kernel's.
-void violation_describe(const struct kernel_info *info, const struct host_violation *first,
+// What the first of `total` violations says, in one line; `info` is the launched kernel's.
+void violation_describe(const struct kernel_info *info, const struct cpu_violation *first,
                         uint64_t total, char *text, size_t size);
 
 #endif

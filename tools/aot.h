@@ -38,7 +38,7 @@ struct aot_function {
 struct aot {
   struct tool *tool;
   const struct source *source;
-  struct ast_module *ast;
+  struct lang_unit *unit;
   VEC(const struct target *) targets;
   const char *ptxas; // NULL: none
   const char *name;  // of the module in C

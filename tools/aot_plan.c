@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the options to the functions of a pack: --kernel or --function, -D, --signature, --target.
 #include "lang/frontend.h"
-#include "lang/syntax/ast.h"
 #include "tools/aot.h"
 
 #include <ctype.h>
@@ -70,7 +69,7 @@ static const struct lang_param *find_param(const struct aot_function *f, struct 
 
 static bool set_kernel(struct aot *a, struct aot_function *f, const char *kernel) {
   struct lang_param *params;
-  if (!lang_kernel_params(a->tool->arena, a->tool->diag, a->ast, kernel, &f->kernel, &params,
+  if (!lang_kernel_params(a->tool->arena, a->tool->diag, a->unit, kernel, &f->kernel, &params,
                           &f->declared_count))
     return false;
   f->declared = params;
@@ -162,7 +161,7 @@ static bool parse_function(struct aot *a, const struct word *w) {
   f.name = arena_strndup(t->arena, name.ptr, name.len);
   const char *kernel = kernel_entry(a, entries);
   const char *const *names;
-  size_t count = lang_kernels(a->ast, &names);
+  size_t count = lang_kernels(a->unit, &names);
   for (size_t i = 0; i < count && !kernel; i++)
     if (str_is(name, names[i]))
       kernel = names[i];
@@ -178,7 +177,7 @@ static bool parse_function(struct aot *a, const struct word *w) {
 static bool plain_functions(struct aot *a) {
   struct tool *t = a->tool;
   const char *const *names;
-  size_t count = lang_kernels(a->ast, &names), n = t->o.kernels.len ? t->o.kernels.len : count;
+  size_t count = lang_kernels(a->unit, &names), n = t->o.kernels.len ? t->o.kernels.len : count;
   if (n == 0)
     return set_kernel(a, &(struct aot_function){0}, NULL); // says that there is none
   for (size_t i = 0; i < n; i++) {
@@ -216,12 +215,12 @@ static bool suits(const struct lang_param *p, const struct lang_binding *b) {
 // Whether it is for some kernel of the file.
 static bool file_has(struct aot *a, const struct lang_binding *b) {
   const char *const *kernels;
-  size_t count = lang_kernels(a->ast, &kernels);
+  size_t count = lang_kernels(a->unit, &kernels);
   struct diag_engine *silent = diag_engine_create(a->tool->arena);
   for (size_t i = 0; i < count; i++) {
     struct aot_function f = {0};
     struct lang_param *params;
-    if (!lang_kernel_params(a->tool->arena, silent, a->ast, kernels[i], &f.kernel, &params,
+    if (!lang_kernel_params(a->tool->arena, silent, a->unit, kernels[i], &f.kernel, &params,
                             &f.declared_count))
       continue;
     f.declared = params;
@@ -257,9 +256,8 @@ static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct 
     if (!has_binding(f, b->name))
       vec_push(a->tool->arena, &f->bindings, *b);
   }
-  for (size_t i = 0; !bound && i < a->ast->override_count; i++)
-    if (strcmp(a->ast->overrides[i].name, b->name) == 0)
-      return bind_all(a, b);
+  if (!bound && lang_unit_overrides(a->unit, b->name))
+    return bind_all(a, b);
   if (!bound && file_has(a, b))
     return true; // for a kernel that is not wanted this time
   if (!first)
@@ -304,10 +302,10 @@ static bool choose_targets(struct aot *a) {
   for (size_t i = 0; i < t->o.targets.len; i++) {
     const struct target *target = target_find(t->o.targets.at[i].value); // NULL: auto
     target = target ? target : tool_target(&(struct tool){0});
-    if (target->is_host) {
+    if (target->is_cpu) {
       diag_help(
           diag_error(t->diag, t->o.targets.at[i].where, E0703,
-                     "code for the host cannot be made ahead of time"),
+                     "code for the CPU cannot be made ahead of time"),
           "name GPUs (`--target sm_80 --target sm_90a`); `--emit=object` makes an object file "
           "for the JIT");
       return false;
@@ -321,9 +319,9 @@ static bool choose_targets(struct aot *a) {
   if (t->o.targets.len)
     return true;
   const struct target *target = tool_target(t);
-  if (target->is_host && t->o.artifact == ARTIFACT_HEADER)
+  if (target->is_cpu && t->o.artifact == ARTIFACT_HEADER)
     target = target_find(STR("sm_80")); // a header is the same for all
-  if (target->is_host) {
+  if (target->is_cpu) {
     diag_help(
         diag_error(t->diag, SPAN_NONE, E0703, "no target, and there is no GPU to take it from"),
         "name those that the code is for: `--target sm_80 --target sm_90a`");
@@ -358,9 +356,9 @@ bool aot_module_name(struct tool *t, const char *unnamed, const char **ret) {
 
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret) {
   *ret = (struct aot){.tool = t, .source = source};
-  ret->ast = lang_parse(t->arena, t->diag, source);
-  if (!ret->ast || diag_error_count(t->diag) || !tool_settle(t, ret->ast) || !choose_targets(ret) ||
-      !aot_module_name(t, "kernels", &ret->name))
+  ret->unit = lang_unit_read(t->arena, t->diag, source);
+  if (!ret->unit || diag_error_count(t->diag) || !tool_bind_constants(t, ret->unit, t->o.target) ||
+      !choose_targets(ret) || !aot_module_name(t, "kernels", &ret->name))
     return false;
   for (size_t i = 0; i < t->o.functions.len; i++)
     if (!parse_function(ret, &t->o.functions.at[i]))

@@ -265,8 +265,7 @@ static bool grid_of(struct aot *a, struct aot_function *f, struct span where) {
     names[n++] = p->name;
   }
   for (size_t i = 0; i < f->declared_count; i++) // after -D: the first of a name wins
-    if (f->declared[i].is_constexpr &&
-        tool_default_value(a->ast, f->kernel, f->declared[i].name, &values[n]))
+    if (f->declared[i].is_constexpr && tool_default_value(&f->declared[i], &values[n]))
       names[n++] = f->declared[i].name;
   struct grid_names known = {names, values, n, codes};
   f->grid_text =

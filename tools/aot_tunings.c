@@ -85,7 +85,7 @@ bool aot_take_tunings(struct aot *a) {
     return false;
   if (a->tool->o.no_tunings || !a->tool->o.targets.len)
     return true;
-  if (!tunings_open(a->tool, a->ast, &ts))
+  if (!tunings_open(a->tool, a->unit, &ts))
     return false;
   for (size_t i = 0; i < a->functions.len; i++)
     if (!take(a, &ts, &a->functions.at[i]))

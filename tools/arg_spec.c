@@ -3,7 +3,7 @@
 //
 //   spec   = '@' file | array | scalar
 //   array  = type '[' extent { 'x' extent } ']' [ ':' fill ]
-//   fill   = 'zeros' | 'ones' | 'iota' | 'fill' '(' number ')'
+//   fill   = 'zeros' | 'ones' | 'iota' | 'empty' | 'fill' '(' number ')'
 //          | 'rand' '(' seed [ ',' low ',' high ] ')' | 'randn' '(' seed [ ',' mean ',' deviation ]
 //          ')'
 //   scalar = [ type ':' ] ( number | 'True' | 'False' )
@@ -23,7 +23,7 @@ struct spec_parser {
   struct str spec;
 };
 
-// The place of a part of the spec, exact when `where` spans the spec's own text.
+// The location of a part of the spec, exact when `where` spans the spec's own text.
 static struct span part_span(const struct spec_parser *p, struct str part) {
   if (!p->where.source || p->where.end - p->where.begin != p->spec.len)
     return p->where;
@@ -35,8 +35,8 @@ static struct span part_span(const struct spec_parser *p, struct str part) {
 
 // ---- fills ----
 
-static const char *const fill_names[] = {"zeros", "ones", "iota", "fill", "rand", "randn"};
-enum { NAME_ZEROS, NAME_ONES, NAME_IOTA, NAME_FILL, NAME_RAND, NAME_RANDN };
+static const char *const fill_names[] = {"zeros", "ones", "iota", "empty", "fill", "rand", "randn"};
+enum { NAME_ZEROS, NAME_ONES, NAME_IOTA, NAME_EMPTY, NAME_FILL, NAME_RAND, NAME_RANDN };
 
 static bool parse_number(const struct spec_parser *p, struct str text, double *ret) {
   struct str trimmed = str_trim(text);
@@ -79,8 +79,9 @@ static bool unknown_fill(const struct spec_parser *p, struct str name) {
   if (near)
     diag_help(d, "did you mean `%s`?", near);
   else
-    diag_help(d, "one of `zeros`, `ones`, `iota`, `fill(V)`, `rand(SEED)`, `rand(SEED,LO,HI)`, "
-                 "`randn(SEED)`");
+    diag_help(
+        d, "one of `zeros`, `ones`, `iota`, `empty`, `fill(V)`, `rand(SEED)`, `rand(SEED,LO,HI)`, "
+           "`randn(SEED)`");
   return false;
 }
 
@@ -117,7 +118,7 @@ static bool parse_fill(const struct spec_parser *p, struct str text, enum dtype 
     which++;
   if (which == COUNT_OF(fill_names))
     return unknown_fill(p, name);
-  if (which <= NAME_IOTA && count > 0) {
+  if (which <= NAME_EMPTY && count > 0) {
     WRONG(p, text, "`%s` takes no value", fill_names[which]);
     return false;
   }
@@ -125,6 +126,7 @@ static bool parse_fill(const struct spec_parser *p, struct str text, enum dtype 
   case NAME_ZEROS: *ret = (struct fill){.kind = FILL_VALUE, .a = 0}; return true;
   case NAME_ONES: *ret = (struct fill){.kind = FILL_VALUE, .a = 1}; return true;
   case NAME_IOTA: *ret = (struct fill){.kind = FILL_IOTA}; return true;
+  case NAME_EMPTY: *ret = (struct fill){.kind = FILL_EMPTY}; return true;
   case NAME_FILL:
     *ret = (struct fill){.kind = FILL_VALUE};
     if (count == 1)

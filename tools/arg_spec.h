@@ -7,7 +7,8 @@
 #include "base/array.h"
 #include "base/diag.h"
 
-enum fill_kind { FILL_VALUE, FILL_IOTA, FILL_UNIFORM, FILL_NORMAL };
+// FILL_EMPTY: the device's memory is not written.
+enum fill_kind { FILL_VALUE, FILL_IOTA, FILL_EMPTY, FILL_UNIFORM, FILL_NORMAL };
 
 struct fill {
   enum fill_kind kind;
@@ -29,10 +30,10 @@ struct arg_value {
 };
 
 // SPEC: `@file.npy` | TYPE `[` DIM (`x` DIM)* `]` [`:` FILL] | NUMBER | TYPE `:` NUMBER | True |
-// False FILL: zeros (default) ones iota fill(V) rand(SEED[,LO,HI]) randn(SEED[,MEAN,STD]) `as` is
-// the element type that a .npy of uint16 or uint8 shall be read as (bf16, fp8), DTYPE_NONE: take
-// the file's own. False with a diagnostic (E0720, E0714, or of npy_read) at `where`: a span in a
-// source made of the command-line text.
+// False FILL: zeros (default) ones iota empty fill(V) rand(SEED[,LO,HI]) randn(SEED[,MEAN,STD])
+// `as` is the element type that a .npy of uint16 or uint8 shall be read as (bf16, fp8), DTYPE_NONE:
+// take the file's own. False with a diagnostic (E0720, E0714, or of npy_read) at `where`: a span in
+// a source made of the command-line text.
 bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret);
 

@@ -43,6 +43,7 @@ static double element_value(const struct fill *f, uint64_t i) {
   switch (f->kind) {
   case FILL_VALUE: return f->a;
   case FILL_IOTA: return (double)i;
+  case FILL_EMPTY: break;
   case FILL_UNIFORM: return f->a + (f->b - f->a) * fill_uniform(f->seed, i);
   case FILL_NORMAL: return f->a + f->b * fill_normal(f->seed, i);
   }
@@ -73,6 +74,10 @@ void array_fill(struct array *array, const struct fill *fill) {
   uint64_t blocks = (array->count + BLOCK_ELEMENTS - 1) / BLOCK_ELEMENTS;
   if (fill->kind == FILL_VALUE && fill->a == 0 && !signbit(fill->a)) {
     memset(array->data, 0, array->count * job.element_bytes);
+    return;
+  }
+  if (fill->kind == FILL_EMPTY) { // what new memory of the CPU and of simulated devices holds
+    memset(array->data, 0xff, array->count * job.element_bytes);
     return;
   }
   struct thread_pool *pool = blocks >= 16 ? thread_pool_create(0) : NULL;

@@ -8,7 +8,7 @@
 
 // Each element is computed in double and rounded to the type (dtype_store). Uniform values that
 // rounding would lift to `b` become `a`, so that the interval stays half open; for integer types
-// they are the floor, so that each integer is equally likely.
+// they are rounded down, so that each integer is equally likely.
 void array_fill(struct array *array, const struct fill *fill);
 
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // --signature and -D to the compiler's bindings, and the lists that options hold.
-#include "lang/syntax/ast.h"
 #include "tools/tool.h"
 
 struct span tool_part(const struct word *of, struct str part) {
@@ -94,7 +93,7 @@ bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count)
   return true;
 }
 
-bool tool_settle(struct tool *t, struct ast_module *m) {
+bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target) {
   struct lang_binding *bindings;
   size_t count;
   if (!tool_bindings(t, &bindings, &count))
@@ -102,20 +101,13 @@ bool tool_settle(struct tool *t, struct ast_module *m) {
   struct lang_imports imports = {.folders = t->o.folders.at,
                                  .folder_count = t->o.folders.len,
                                  .is_detached = strcmp(t->o.file, "-") == 0};
-  lang_settle(t->arena, m, &(struct lang_outer){t->o.target, &imports, bindings, count});
+  struct lang_outer outer = {target, &imports, bindings, count};
+  if (!lang_unit_serves(u, &outer))
+    lang_unit_settle(u, &outer);
   return true;
 }
 
-bool tool_default_value(const struct ast_module *m, const char *kernel, const char *param,
-                        int64_t *ret) {
-  const struct ast_function *f = ast_find_function(m, kernel);
-  for (size_t i = 0; f && i < f->param_count; i++) {
-    const struct expr *value = f->params[i].default_value;
-    if (strcmp(f->params[i].name, param) == 0 && value && value->kind == EXPR_INT &&
-        !value->integer.overflow) {
-      *ret = (int64_t)value->integer.value;
-      return true;
-    }
-  }
-  return false;
+bool tool_default_value(const struct lang_param *p, int64_t *ret) {
+  const char *text = p->default_text;
+  return text && *text >= '0' && *text <= '9' && str_to_i64(str_from(text), ret);
 }

@@ -3,8 +3,8 @@
 // registers where it is there, and how many programs a multiprocessor runs for it.
 #include "tools/explain_perf.h"
 
-#include "lowering/cost/performance.h"
 #include "lowering/cost/occupancy.h"
+#include "lowering/cost/performance.h"
 #include "tools/layout_of_kernel.h"
 #include "tools/ptxas.h"
 
@@ -12,7 +12,7 @@
 
 // Where an operation stands, and the type it is about; the IR is gone when the report is written.
 struct where {
-  const char *place, *type;
+  const char *location, *type;
 };
 
 typedef VEC(struct where) where_list;
@@ -51,7 +51,7 @@ static const char *type_text(struct report *r, struct ir_context *c, MlirType t)
 
 static struct where where_of(struct report *r, struct ir_context *c, MlirOperation op,
                              MlirType type) {
-  struct span at = place_in_source(c, r->source, mlirOperationGetLocation(op));
+  struct span at = location_in_source(c, r->source, mlirOperationGetLocation(op));
   struct line_col begin = at.source ? source_line_col(at.source, at.begin) : (struct line_col){0};
   return (struct where){at.source ? arena_printf(r->arena, "%u:%u", begin.line, begin.col) : "-",
                         type_text(r, c, type)};
@@ -103,7 +103,7 @@ static const char *plural(unsigned n) { return n == 1 ? "" : "s"; }
 
 static void print_access(const struct report *r, size_t i, struct strbuf *out) {
   const struct memory_access *m = &r->p.accesses.at[i];
-  strbuf_printf(out, "  %-7s %-7s %-12s %-14s", r->accesses.at[i].place, m->what,
+  strbuf_printf(out, "  %-7s %-7s %-12s %-14s", r->accesses.at[i].location, m->what,
                 m->parameter ? m->parameter : "-", r->accesses.at[i].type);
   strbuf_printf(out, " %2u wide, %u of %u sectors\n", m->width, m->sectors, m->least_sectors);
   if (m->why)
@@ -130,7 +130,7 @@ static void print_products(const struct report *r, struct strbuf *out) {
   strbuf_puts(out, "\nmatrix products\n");
   for (size_t i = 0; i < r->p.products.len; i++) {
     const struct product_cost *d = &r->p.products.at[i];
-    strbuf_printf(out, "  %-7s %-14s ", r->products.at[i].place, r->products.at[i].type);
+    strbuf_printf(out, "  %-7s %-14s ", r->products.at[i].location, r->products.at[i].type);
     if (d->instruction)
       strbuf_printf(out, "%" PRIu64 " x mma.sync.%s a warp\n", d->count, d->instruction);
     else
@@ -144,8 +144,8 @@ static void print_conversions(const struct report *r, struct strbuf *out) {
   strbuf_puts(out, "\nlayout conversions\n");
   for (size_t i = 0; i < r->p.conversions.len; i++) {
     const struct layout_conversion *v = &r->p.conversions.at[i];
-    strbuf_printf(out, "  %-7s %-14s by %s", r->conversions.at[i].place, r->conversions.at[i].type,
-                  v->kind);
+    strbuf_printf(out, "  %-7s %-14s by %s", r->conversions.at[i].location,
+                  r->conversions.at[i].type, v->kind);
     if (v->bytes)
       strbuf_printf(out, ", %u bytes, %u wavefronts of at least %u", v->bytes, v->wavefronts,
                     v->least_wavefronts);
@@ -160,7 +160,7 @@ static void print_reductions(const struct report *r, struct strbuf *out) {
   for (size_t i = 0; i < r->p.reductions.len; i++) {
     const struct reduction_cost *c = &r->p.reductions.at[i];
     strbuf_printf(out, "  %-7s %-14s axis %u: %u step%s in the thread, %u across lanes",
-                  r->reductions.at[i].place, r->reductions.at[i].type, c->axis, c->in_thread,
+                  r->reductions.at[i].location, r->reductions.at[i].type, c->axis, c->in_thread,
                   plural(c->in_thread), c->across_lanes);
     if (c->across_warps)
       strbuf_printf(out, ", across warps through %u bytes and one barrier, %u more", c->bytes,
@@ -174,7 +174,7 @@ static void print_shared(const struct report *r, struct strbuf *out) {
                 r->target->shared_limit, r->p.barriers, plural(r->p.barriers));
   for (size_t i = 0; i < r->p.shared.len; i++) {
     const struct shared_use *u = &r->p.shared.at[i];
-    strbuf_printf(out, "  %-7s %-14s %u bytes from %u on for ", r->shared.at[i].place,
+    strbuf_printf(out, "  %-7s %-14s %u bytes from %u on for ", r->shared.at[i].location,
                   r->shared.at[i].type, u->bytes, u->offset);
     if (u->copies > 1)
       strbuf_printf(out, "a ring of %u buffers\n", u->copies);
@@ -192,8 +192,8 @@ static unsigned registers_of(const struct report *r) {
 static void print_registers(const struct report *r, struct strbuf *out) {
   strbuf_puts(out, "\nregisters\n");
   if (r->elements)
-    strbuf_printf(out, "  %-7s %-14s is the widest tile: %u element%s a thread\n", r->widest.place,
-                  r->widest.type, r->elements, plural(r->elements));
+    strbuf_printf(out, "  %-7s %-14s is the widest tile: %u element%s a thread\n",
+                  r->widest.location, r->widest.type, r->elements, plural(r->elements));
   if (!r->has_ptxas)
     strbuf_puts(out, "  ptxas was not found, which knows the rest\n");
   else
@@ -224,7 +224,7 @@ static void print_text(const struct report *r, struct strbuf *out) {
 
 static void begin_row(struct json_writer *w, const struct where *at) {
   json_begin_object(w);
-  json_key(w, "place"), json_cstring(w, at->place);
+  json_key(w, "location"), json_cstring(w, at->location);
   json_key(w, "type"), json_cstring(w, at->type);
 }
 
@@ -347,7 +347,7 @@ static void write_json(const struct report *r, struct strbuf *out) {
 
 int explain_perf(struct tool *t, struct compile_request *request) {
   bool mlir = str_ends(str_from(request->source->name), ".mlir"), wrong = false;
-  if (request->target->is_host)
+  if (request->target->is_cpu)
     request->target = target_find(STR("sm_80"));
   struct report r = {.arena = t->arena,
                      .source = request->source,

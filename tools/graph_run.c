@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/memory.h"
 #include "graph/reference/bounds.h"
+#include "graph/run/run.h"
 #include "tools/graph_tune.h"
 #include "tools/npy.h"
 
@@ -86,28 +87,89 @@ static int write_outputs(struct tool *t, const struct graph_session *s) {
   return EXIT_DONE;
 }
 
-static int expect_outputs(struct tool *t, const struct graph_session *s) {
-  for (size_t i = 0; i < t->o.expects.len; i++) {
-    const struct assignment *a = &t->o.expects.at[i];
-    size_t k = find_output(t, s->program->graph, a);
-    const char *path = k != SIZE_MAX ? file_of(t, a) : NULL;
-    struct array want = {0}, got = {0};
-    if (!path || !npy_read(t->arena, t->diag, a->where, path, s->outputs[k]->dtype, &want))
-      return tool_error_status(t);
-    double rtol, atol;
-    compare_defaults(want.dtype, &rtol, &atol);
-    rtol = t->o.rtol_given ? t->o.rtol : rtol;
-    atol = t->o.atol_given ? t->o.atol : atol;
-    bool made = to_array(s->outputs[k], &got);
-    struct comparison c = made ? compare_arrays(&got, &want, rtol, atol) : (struct comparison){0};
-    array_finish(&got);
-    array_finish(&want);
-    if (!c.same_shape || c.mismatches) {
+static void report_element(struct diag *d, const char *which, uint64_t i, const struct array *got,
+                           const struct array *want) {
+  size_t bytes = dtype_bytes(got->dtype);
+  diag_note(d, SPAN_NONE, "%s: element %llu is %.9g, not %.9g", which, (unsigned long long)i,
+            dtype_load(got->dtype, (const char *)got->data + i * bytes),
+            dtype_load(want->dtype, (const char *)want->data + i * dtype_bytes(want->dtype)));
+}
+
+// By the tolerances.
+static bool expect_near(struct tool *t, const struct assignment *a, const char *path,
+                        const struct array *got, const struct array *want) {
+  double rtol, atol;
+  compare_defaults(want->dtype, &rtol, &atol);
+  rtol = t->o.rtol_given ? t->o.rtol : rtol;
+  atol = t->o.atol_given ? t->o.atol : atol;
+  struct comparison c = compare_arrays(got, want, rtol, atol);
+  if (c.same_shape && !c.mismatches)
+    return true;
+  struct diag *d =
       diag_error(t->diag, a->where, E0730, "`%s` differs from `%s` in %llu elements, by up to %.3g",
                  a->name, path, (unsigned long long)c.mismatches, c.max_abs);
-      return EXIT_WRONG;
-    }
+  if (!c.same_shape) {
+    diag_note(d, SPAN_NONE, "their shapes differ");
+    return false;
   }
+  report_element(d, "first", c.first, got, want);
+  if (c.worst != c.first)
+    report_element(d, "worst", c.worst, got, want);
+  return false;
+}
+
+// With --check the file, too, must be within the bounds of the graph's elements.
+static bool expect_within(struct tool *t, const struct assignment *a, const char *path,
+                          const struct bounds *b, size_t k, const struct array *want) {
+  const struct tensor *of = b->want[k];
+  const struct bound_options strict = {.largest = -1};
+  int64_t dense[GRAPH_MAX_RANK], stride = 1;
+  struct tensor *file = tensor_create(of->dtype, of->rank, of->shape);
+  if (!file)
+    return diag_error(t->diag, a->where, E0991, "out of memory for `%s`", path) == NULL;
+  for (uint32_t d = of->rank; d-- > 0; stride *= of->shape[d])
+    dense[d] = stride;
+  tensor_load(file, want->data, dense);
+  struct bound_verdict v = bounds_judge(b, k, file, &strict);
+  tensor_destroy(file);
+  if (!v.wrong)
+    return true;
+  diag_note(diag_error(t->diag, a->where, E0730,
+                       "`%s` differs from the reference for `%s` in %" PRId64 " elements", path,
+                       a->name, v.wrong),
+            SPAN_NONE, "element %" PRId64 " of the file is %.9g, not %.9g within %.3g", v.first,
+            v.got, v.want, v.bound);
+  return false;
+}
+
+static bool has_shape_of(const struct array *a, const struct array *b) {
+  return a->rank == b->rank && memcmp(a->shape, b->shape, a->rank * sizeof a->shape[0]) == 0;
+}
+
+static bool expect_output(struct tool *t, const struct graph_session *s, const struct bounds *b,
+                          const struct assignment *a) {
+  size_t k = find_output(t, s->program->graph, a);
+  const char *path = k != SIZE_MAX ? file_of(t, a) : NULL;
+  struct array want = {0}, got = {0};
+  if (!path || !npy_read(t->arena, t->diag, a->where, path, s->outputs[k]->dtype, &want))
+    return false;
+  bool ok = to_array(s->outputs[k], &got);
+  if (!ok)
+    diag_error(t->diag, a->where, E0991, "out of memory for `%s`", a->name);
+  else if (b && !t->o.rtol_given && !t->o.atol_given && want.dtype == got.dtype &&
+           has_shape_of(&got, &want))
+    ok = expect_within(t, a, path, b, k, &want);
+  else
+    ok = expect_near(t, a, path, &got, &want);
+  array_finish(&got);
+  array_finish(&want);
+  return ok;
+}
+
+static int expect_outputs(struct tool *t, const struct graph_session *s, const struct bounds *b) {
+  for (size_t i = 0; i < t->o.expects.len; i++)
+    if (!expect_output(t, s, b, &t->o.expects.at[i]))
+      return tool_error_status(t);
   return EXIT_DONE;
 }
 
@@ -199,9 +261,9 @@ int graph_run(struct tool *t, struct graph *g) {
       status = check_outputs(t, &s, bounds, &out);
     status = written == EXIT_DONE ? status : written;
   }
-  bounds_destroy(bounds);
   if (status == EXIT_DONE)
-    status = expect_outputs(t, &s);
+    status = expect_outputs(t, &s, bounds);
+  bounds_destroy(bounds);
   if (out.len) {
     written = tool_write(t, strbuf_cstr(&out), out.len);
     status = status == EXIT_DONE ? written : status;
@@ -247,7 +309,7 @@ int graph_bench(struct tool *t, struct graph *g) {
   int status = graph_session_open(t, g, &s);
   if (status == EXIT_DONE)
     status = graph_session_run(t, &s); // warm
-  unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_host ? 3 : 50;
+  unsigned count = t->o.repeats ? (unsigned)t->o.repeats : s.properties.is_cpu ? 3 : 50;
   double *ms = arena_array(t->arena, double, count + 1);
   if (status == EXIT_DONE)
     status = graph_session_failed(t, replay_times(&s, count, t->o.seed, ms));

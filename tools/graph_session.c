@@ -3,8 +3,10 @@
 // brought back.
 #include "base/clock.h"
 #include "base/memory.h"
+#include "graph/compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/reference/inputs.h"
+#include "graph/run/run.h"
 #include "tools/arg_spec.h"
 #include "tools/graph_run.h"
 #include "tools/graph_tune.h"
@@ -12,20 +14,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-int graph_session_failed(struct tool *t, tile_status s) {
-  if (s == TILE_OK)
-    return EXIT_DONE;
-  bool no_device = s == TILE_NO_DEVICE || s == TILE_DRIVER_TOO_OLD;
-  bool no_memory = s == TILE_OUT_OF_MEMORY || s == TILE_OUT_OF_DEVICE_MEMORY;
-  diag_error(t->diag, t->o.file_at,
-             no_device                        ? E0811
-             : s == TILE_OUT_OF_DEVICE_MEMORY ? E0812
-             : s == TILE_OUT_OF_MEMORY        ? E0991
-                                              : E0813,
-             "%s", tile_error_message());
-  return no_device ? EXIT_NO_DEVICE : no_memory || s == TILE_LIMIT ? EXIT_LIMIT : EXIT_WRONG;
-}
 
 static int out_of_memory(struct tool *t) {
   diag_error(t->diag, t->o.file_at, E0991, "out of memory for the graph's tensors");
@@ -128,8 +116,8 @@ static int upload(struct tool *t, const struct graph_session *s, const struct te
 }
 
 // Device memory of a tensor at the graph's strides; filled from `from`, if there is one.
-static int place(struct tool *t, struct graph_session *s, const struct value *v,
-                 struct tensor *from, struct tensor_view *ret) {
+static int bind_tensor(struct tool *t, struct graph_session *s, const struct value *v,
+                       struct tensor *from, struct tensor_view *ret) {
   const struct graph *g = s->program->graph;
   int64_t *shape = arena_array(t->arena, int64_t, v->rank + 1),
           *strides = arena_array(t->arena, int64_t, v->rank + 1);
@@ -172,7 +160,7 @@ static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *we
     if (!found)
       strbuf_printf(&made_up, "%s%s", made_up.len ? ", " : "", v->name);
     if (status == EXIT_DONE)
-      status = place(t, s, v, s->inputs[i], &s->in[i]);
+      status = bind_tensor(t, s, v, s->inputs[i], &s->in[i]);
   }
   if (weights)
     s->made_up = arena_strdup(t->arena, made_up.len ? strbuf_cstr(&made_up) : "");
@@ -192,7 +180,7 @@ static int make_arguments(struct tool *t, struct graph_session *s) {
   tile_weights_close(weights);
   for (size_t i = 0; status == EXIT_DONE && i < g->outputs.len; i++)
     if (g->outputs.at[i])
-      status = place(t, s, g->outputs.at[i], NULL, &s->out[i]);
+      status = bind_tensor(t, s, g->outputs.at[i], NULL, &s->out[i]);
   return status;
 }
 

@@ -21,7 +21,7 @@ struct launch_arg {
 struct launch {
   bool is_shape_only; // to be set before: generated arrays are not filled (arg_spec_shape)
   struct source *source;
-  struct ast_module *module;
+  struct lang_unit *unit;
   const char *kernel_name;
   struct lang_param *params; // compile-time ones too
   size_t param_count;
@@ -43,13 +43,14 @@ int launch_read(struct tool *t, struct launch *l);
 // grid. EXIT_DONE, or the status of a failure that is recorded; launch_close in either case.
 int launch_open(struct tool *t, struct launch *l);
 void launch_close(struct launch *l);
-// Constants and launch options that are still open, from decorators of the kernel (defaults.c).
+// Constants and launch options that are still open, from decorators of the kernel
+// (tool_defaults.c).
 int launch_take_defaults(struct tool *t, struct launch *l);
 // A line of the output, if FILE.tune.json gave something.
 void launch_show_tuned(const struct launch *l, struct strbuf *out);
 // Compiles and loads for the arguments: l->spec, registers, local_bytes.
 int launch_compile(struct tool *t, struct launch *l);
-// Launches and waits. Failures and findings of --check are recorded; the exit status.
+// Launches and waits. Failures and violations of --check are recorded; the exit status.
 int launch_run(struct tool *t, struct launch *l);
 // Copies argument `i` (an array) back into a fresh host array (array_finish).
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);

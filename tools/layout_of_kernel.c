@@ -68,7 +68,7 @@ bool layout_spec_is_kernel(const char *spec) {
   return file_exists(name);
 }
 
-static bool parse_place(struct tool *t, struct str text, uint32_t *ret) {
+static bool parse_number(struct tool *t, struct str text, uint32_t *ret) {
   uint64_t n;
   if (str_to_u64(text, &n) && n >= 1 && n <= UINT32_MAX) {
     *ret = (uint32_t)n;
@@ -90,15 +90,16 @@ static bool parse_spec(struct tool *t, struct spec *ret) {
     return true;
   ret->line_at = (size_t)(rest.ptr - all.ptr);
   rest = str_split(rest, ':', &line);
-  return parse_place(t, line, &ret->line) && (!rest.ptr || parse_place(t, rest, &ret->col));
+  return parse_number(t, line, &ret->line) && (!rest.ptr || parse_number(t, rest, &ret->col));
 }
 
 // ---- the values ----
 
-struct span place_in_source(struct ir_context *c, const struct source *source, MlirLocation loc) {
+struct span location_in_source(struct ir_context *c, const struct source *source,
+                               MlirLocation loc) {
   if (mlirLocationIsACallSite(loc)) {
-    struct span inner = place_in_source(c, source, mlirLocationCallSiteGetCallee(loc));
-    return inner.source ? inner : place_in_source(c, source, mlirLocationCallSiteGetCaller(loc));
+    struct span inner = location_in_source(c, source, mlirLocationCallSiteGetCallee(loc));
+    return inner.source ? inner : location_in_source(c, source, mlirLocationCallSiteGetCaller(loc));
   }
   struct span at = loc_to_span(c, loc);
   return at.source && strcmp(at.source->name, source->name) == 0 ? at : SPAN_NONE;
@@ -128,7 +129,7 @@ static bool is_known(const struct survey *s, const struct value *v) {
 
 static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
   const struct linear_layout *l = type_is_tensor(type) ? linear_of_type(s->c, type) : NULL;
-  struct span at = place_in_source(s->c, s->source, mlirOperationGetLocation(op));
+  struct span at = location_in_source(s->c, s->source, mlirOperationGetLocation(op));
   if (!l || !at.source)
     return;
   struct value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};
@@ -165,7 +166,7 @@ static bool see_operation(MlirOperation op, void *user) {
   return true;
 }
 
-static int by_place(const void *a, const void *b) {
+static int by_location(const void *a, const void *b) {
   const struct value *v = *(struct value *const *)a, *w = *(struct value *const *)b;
   if (v->begin.line != w->begin.line)
     return v->begin.line < w->begin.line ? -1 : 1;
@@ -180,7 +181,7 @@ static void survey_module(void *user, struct ir_context *c, MlirModule module) {
   s->axis = axis_analyse(c, mlirModuleGetOperation(module), s->arena);
   ir_walk(mlirModuleGetOperation(module), see_operation, s);
   if (s->values.len)
-    qsort(s->values.at, s->values.len, sizeof *s->values.at, by_place);
+    qsort(s->values.at, s->values.len, sizeof *s->values.at, by_location);
 }
 
 static bool compile(struct tool *t, struct survey *s) {
@@ -205,22 +206,22 @@ static bool compile(struct tool *t, struct survey *s) {
          (mlir ? compile_mlir : compile_kernel)(t->arena, t->diag, &r, &result);
 }
 
-// ---- the place ----
+// ---- the location ----
 
-static bool spans_place(const struct value *v, const struct spec *spec) {
+static bool spans_location(const struct value *v, const struct spec *spec) {
   if (v->begin.line != spec->line || spec->col == 0)
     return v->begin.line == spec->line;
   return v->begin.col <= spec->col && v->at.end - v->at.begin > spec->col - v->begin.col;
 }
 
-// Keeps the values of the place. Where a column is given, those that begin there, or else the
+// Keeps the values of the location. Where a column is given, those that begin there, or else the
 // smallest expressions around it.
 static void select_values(struct survey *s, const struct spec *spec) {
   uint32_t smallest = UINT32_MAX;
   bool exact = false;
   for (size_t i = 0; i < s->values.len; i++) {
     const struct value *v = s->values.at[i];
-    if (!spans_place(v, spec))
+    if (!spans_location(v, spec))
       continue;
     exact |= v->begin.col == spec->col;
     smallest = v->at.end - v->at.begin < smallest ? v->at.end - v->at.begin : smallest;
@@ -228,27 +229,28 @@ static void select_values(struct survey *s, const struct spec *spec) {
   size_t n = 0;
   for (size_t i = 0; i < s->values.len; i++) {
     struct value *v = s->values.at[i];
-    if (spans_place(v, spec) && (spec->col == 0 || (exact ? v->begin.col == spec->col
-                                                          : v->at.end - v->at.begin == smallest)))
+    if (spans_location(v, spec) &&
+        (spec->col == 0 ||
+         (exact ? v->begin.col == spec->col : v->at.end - v->at.begin == smallest)))
       s->values.at[n++] = v;
   }
   s->values.len = n;
 }
 
 // "7, 8 and 11": where there are tensors; of the line, if it has some at other columns.
-static const char *places_with_tensors(struct survey *s, uint32_t line) {
+static const char *lines_with_tensors(struct survey *s, uint32_t line) {
   struct strbuf text = {.arena = s->arena};
   uint32_t last = 0, shown = 0;
   for (size_t i = 0; i < s->values.len && shown <= LINES_IN_HELP; i++) {
     const struct value *v = s->values.at[i];
-    uint32_t place = line ? v->begin.col : v->begin.line;
-    if ((line && v->begin.line != line) || place == last)
+    uint32_t location = line ? v->begin.col : v->begin.line;
+    if ((line && v->begin.line != line) || location == last)
       continue;
-    last = place;
+    last = location;
     if (++shown > LINES_IN_HELP)
       strbuf_puts(&text, ", ...");
     else
-      strbuf_printf(&text, "%s%u", shown > 1 ? ", " : "", place);
+      strbuf_printf(&text, "%s%u", shown > 1 ? ", " : "", location);
   }
   return keep(s, &text).ptr;
 }
@@ -259,8 +261,8 @@ static int no_tensors(struct tool *t, struct survey *s, const struct spec *spec)
     return EXIT_WRONG;
   }
   struct span at = layout_spec_span(t, spec->line_at);
-  const char *columns = spec->col ? places_with_tensors(s, spec->line) : "";
-  const char *lines = places_with_tensors(s, 0);
+  const char *columns = spec->col ? lines_with_tensors(s, spec->line) : "";
+  const char *lines = lines_with_tensors(s, 0);
   struct diag *d =
       spec->col ? diag_error(t->diag, at, E0741, "no tensor is made at line %u, column %u of `%s`",
                              spec->line, spec->col, spec->path)
@@ -277,7 +279,7 @@ static int no_tensors(struct tool *t, struct survey *s, const struct spec *spec)
 
 // ---- output ----
 
-static const char *place_text(struct survey *s, const struct value *v) {
+static const char *location_text(struct survey *s, const struct value *v) {
   return arena_printf(s->arena, "%u:%u", v->begin.line, v->begin.col);
 }
 
@@ -290,18 +292,18 @@ static struct str short_encoding(const struct value *v) {
 static int larger(int a, size_t b) { return a > (int)b ? a : (int)b; }
 
 static void print_table(struct survey *s, struct strbuf *out) {
-  int place = 5, op = 9, type = 4;
+  int location = 8, op = 9, type = 4;
   for (size_t i = 0; i < s->values.len; i++) {
     const struct value *v = s->values.at[i];
-    place = larger(place, strlen(place_text(s, v)));
+    location = larger(location, strlen(location_text(s, v)));
     op = larger(op, strlen(v->op));
     type = larger(type, v->type_text.len);
   }
-  strbuf_printf(out, "%-*s  %-*s  %-*s  registers  vector  layout\n", place, "place", op,
+  strbuf_printf(out, "%-*s  %-*s  %-*s  registers  vector  layout\n", location, "location", op,
                 "operation", type, "type");
   for (size_t i = 0; i < s->values.len; i++) {
     const struct value *v = s->values.at[i];
-    strbuf_printf(out, "%-*s  %-*s  %-*.*s  %9u  ", place, place_text(s, v), op, v->op, type,
+    strbuf_printf(out, "%-*s  %-*s  %-*.*s  %9u  ", location, location_text(s, v), op, v->op, type,
                   STR_ARG(v->type_text), register_count(&v->layout));
     if (v->vector)
       strbuf_printf(out, "%6u", v->vector);
@@ -371,7 +373,8 @@ static void print_picture(struct tool *t, const struct survey *s, const struct s
   if (count > 1)
     diag_help(diag_warning(t->diag, v->at, E0742, "the picture shows one of %zu layouts: `%s`",
                            count, v->op),
-              "name another place as `%s:LINE:COLUMN`; as text all of them are drawn", spec->path);
+              "name another location as `%s:LINE:COLUMN`; as text all of them are drawn",
+              spec->path);
 }
 
 static void write_bases(const struct linear_layout *l, struct json_writer *w) {
@@ -467,4 +470,19 @@ int layout_of_kernel(struct tool *t) {
   s.values.at = values;
   s.values.len = all;
   return no_tensors(t, &s, &spec);
+}
+
+struct span layout_spec_span(const struct tool *t, size_t at) {
+  struct span all = t->o.mode_at;
+  size_t length = strlen(t->o.mode_argument);
+  if (!all.source)
+    return all;
+  if (all.begin + length > all.source->text.len ||
+      memcmp(all.source->text.ptr + all.begin, t->o.mode_argument, length) != 0)
+    return all;
+  uint32_t begin = all.begin + (uint32_t)(at < length ? at : length);
+  uint32_t end = begin;
+  while (end < all.begin + length && all.source->text.ptr[end] != ' ')
+    end++;
+  return (struct span){all.source, begin, end};
 }

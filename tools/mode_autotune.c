@@ -190,9 +190,9 @@ static int conclude(struct tuning *w, const struct tune_result *r) {
 }
 
 static struct tune_options options_of(const struct tool *t, struct tuning *w) {
-  bool is_host = t->o.target && strcmp(t->o.target, "host") == 0;
+  bool is_cpu = t->o.target && strcmp(t->o.target, "cpu") == 0;
   return (struct tune_options){.device = !t->o.target ? "auto"
-                                         : is_host    ? "host"
+                                         : is_cpu     ? "cpu"
                                                       : "cuda",
                                .guess = w->problem->target,
                                .effort = t->o.effort,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec --bench`: the same arguments as --run, launched many times between events. Before each
 // timed launch a buffer larger than the L2 cache is written, so that inputs come from memory. The
-// roof is a device copy of as many bytes, measured in the same run.
+// peak is a device copy of as many bytes, measured in the same run.
 #include "autotune/worker/bench.h"
 #include "tools/launch.h"
 
@@ -78,7 +78,7 @@ static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b
                : wanted < 20   ? 20
                : wanted > 1000 ? 1000
                                : (unsigned)wanted;
-  if (l->properties.is_host && !t->o.repeats)
+  if (l->properties.is_cpu && !t->o.repeats)
     n = n > 20 ? 20 : n;
   double *kernel = arena_array(t->arena, double, n), *copy = arena_array(t->arena, double, n);
   for (unsigned i = 0; status == TILE_OK && i < n; i++) {
@@ -95,7 +95,7 @@ static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b
 
 static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune_sample k,
                    struct tune_sample c, struct strbuf *out) {
-  double gbs = (double)bytes / 1e6 / k.median, roof = (double)(bytes / 2 * 2) / 1e6 / c.median;
+  double gbs = (double)bytes / 1e6 / k.median, copy_gbs = (double)(bytes / 2 * 2) / 1e6 / c.median;
   double tflops = t->o.flops / 1e9 / k.median;
   if (t->o.json) {
     struct json_writer w = {.out = out};
@@ -109,8 +109,8 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune
     json_key(&w, "launches"), json_int(&w, k.count);
     json_key(&w, "bytes"), json_int(&w, (int64_t)bytes);
     json_key(&w, "gbs"), json_double(&w, gbs);
-    json_key(&w, "copy_gbs"), json_double(&w, roof);
-    json_key(&w, "of_copy"), json_double(&w, gbs / roof);
+    json_key(&w, "copy_gbs"), json_double(&w, copy_gbs);
+    json_key(&w, "of_copy"), json_double(&w, gbs / copy_gbs);
     if (t->o.flops > 0)
       json_key(&w, "tflops"), json_double(&w, tflops);
     json_key(&w, "registers"), json_int(&w, l->registers);
@@ -123,10 +123,10 @@ static void report(struct tool *t, struct launch *l, uint64_t bytes, struct tune
   launch_show_tuned(l, out);
   strbuf_printf(out, "  time      %.4f ms  (p20 %.4f, p80 %.4f)\n", k.median, k.p20, k.p80);
   strbuf_printf(out, "  memory    %.1f GB/s, %.1f%% of a device copy (%.1f GB/s)\n", gbs,
-                100 * gbs / roof, roof);
+                100 * gbs / copy_gbs, copy_gbs);
   if (t->o.flops > 0)
     strbuf_printf(out, "  compute   %.2f TFLOP/s\n", tflops);
-  if (!l->properties.is_host)
+  if (!l->properties.is_cpu)
     strbuf_printf(out, "  registers %d a thread%s\n", l->registers,
                   l->local_bytes ? ", with spills" : "");
 }

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
 // text of the wanted stage.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "tools/explain_perf.h"
 #include "tools/tunings.h"
 
 #include <math.h>
-
-const struct target *tool_target(const struct tool *t) {
-  const struct target *target = target_find(t->o.target ? str_from(t->o.target) : STR("host"));
-  tile_device *device;
-  tile_device_properties properties;
-  if (t->o.target || tile_device_open("auto", &device) != TILE_OK)
-    return target;
-  if (tile_device_get_properties(device, &properties) == TILE_OK)
-    target = target_find(str_from(properties.target));
-  tile_device_close(device);
-  return target;
-}
 
 static void print_timing(struct tool *t, const char *what, const struct compile_timing *m) {
   strbuf_printf(&t->log,
@@ -108,15 +96,15 @@ int mode_compile(struct tool *t) {
   if (!r.target) // IR text needs no device; its passes need some GPU's facts
     r.target = mlir || r.emit == EMIT_AST ? target_find(STR("sm_80")) : tool_target(t);
   if (!t->o.emit_given)
-    r.emit = mlir ? EMIT_TILEGPU : r.target->is_host ? EMIT_LLVM : EMIT_PTX;
-  if (r.emit == EMIT_PTX && r.target->is_host) {
-    diag_help(diag_error(t->diag, t->o.target_at, E0703, "the host target has no PTX"),
+    r.emit = mlir ? EMIT_TILEGPU : r.target->is_cpu ? EMIT_LLVM : EMIT_PTX;
+  if (r.emit == EMIT_PTX && r.target->is_cpu) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "the CPU target has no PTX"),
               "name a GPU (`--target sm_90a`), or emit `llvm` or `object`");
     return EXIT_USAGE;
   }
-  if (r.emit == EMIT_OBJECT && !r.target->is_host) {
-    diag_help(diag_error(t->diag, t->o.target_at, E0703, "object code is made for the host only"),
-              "use `--emit=ptx` for a GPU, or `--target host`");
+  if (r.emit == EMIT_OBJECT && !r.target->is_cpu) {
+    diag_help(diag_error(t->diag, t->o.target_at, E0703, "object code is made for the CPU only"),
+              "use `--emit=ptx` for a GPU, or `--target cpu`");
     return EXIT_USAGE;
   }
   if (!tool_bindings(t, &r.bindings, &r.binding_count))

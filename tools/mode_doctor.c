@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec --doctor`: what this machine offers, in the order in which a user would look for trouble.
 #include "base/file.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "tools/tool.h"
 
-struct finding {
+struct check {
   const char *level; // "ok", "note"
   const char *topic, *text;
 };
-typedef VEC(struct finding) findings;
+typedef VEC(struct check) checks;
 
-static void add(struct tool *t, findings *f, const char *level, const char *topic,
-                const char *text) {
-  struct finding one = {level, topic, text};
+static void add(struct tool *t, checks *f, const char *level, const char *topic, const char *text) {
+  struct check one = {level, topic, text};
   vec_push(t->arena, f, one);
 }
 
-static void look_at_devices(struct tool *t, findings *f) {
+static void look_at_devices(struct tool *t, checks *f) {
   tile_device *device;
   tile_device_properties p;
   int gpus = tile_device_count();
   if (gpus == 0) {
     const char *why = tile_device_open("cuda", &device) == TILE_OK ? "" : tile_error_message();
-    add(t, f, "note", "gpu", arena_printf(t->arena, "none: kernels run on the host (%s)", why));
+    add(t, f, "note", "gpu", arena_printf(t->arena, "none: kernels run on the CPU (%s)", why));
   }
   for (int i = 0; i < gpus; i++) {
     if (tile_device_open(arena_printf(t->arena, "cuda:%d", i), &device) != TILE_OK) {
@@ -37,16 +36,16 @@ static void look_at_devices(struct tool *t, findings *f) {
                        p.driver_version / 1000, p.driver_version % 1000 / 10));
     tile_device_close(device);
   }
-  if (tile_device_open("host", &device) == TILE_OK) {
+  if (tile_device_open("cpu", &device) == TILE_OK) {
     if (tile_device_get_properties(device, &p) == TILE_OK)
-      add(t, f, "ok", "host",
+      add(t, f, "ok", "cpu",
           arena_printf(t->arena, "%s, %d worker threads", p.name, p.multiprocessors));
     tile_device_close(device);
   }
 }
 
 int mode_doctor(struct tool *t) {
-  findings f = {0};
+  checks f = {0};
   add(t, &f, "ok", "compiler", compiler_version());
   look_at_devices(t, &f);
   const char *ptxas = file_find_program(t->arena, "ptxas"), *why = NULL;

@@ -3,6 +3,7 @@
 // (tools/graph_run.c).
 #include "base/file.h"
 #include "base/json.h"
+#include "graph/compile.h"
 #include "graph/ir/operators.h"
 #include "graph/read/fx.h"
 #include "graph/write/write_c.h"
@@ -166,7 +167,7 @@ static int emit_program(struct tool *t, struct graph *g) {
   bool is_c = t->o.artifact == ARTIFACT_C, is_plan = t->o.artifact == ARTIFACT_PLAN;
   if (!is_tile && !is_ptx && !is_c && !is_plan)
     return refuse(t);
-  if ((is_ptx || is_c) && target->is_host) {
+  if ((is_ptx || is_c) && target->is_cpu) {
     diag_help(diag_error(t->diag, t->o.emit_at, E0703, "code made ahead of time is for GPUs"),
               "name one: `--target sm_90a`");
     return EXIT_USAGE;

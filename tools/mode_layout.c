@@ -3,21 +3,6 @@
 #include "layouts/draw.h"
 #include "tools/layout_of_kernel.h"
 
-struct span layout_spec_span(const struct tool *t, size_t at) {
-  struct span all = t->o.mode_at;
-  size_t length = strlen(t->o.mode_argument);
-  if (!all.source)
-    return all;
-  if (all.begin + length > all.source->text.len ||
-      memcmp(all.source->text.ptr + all.begin, t->o.mode_argument, length) != 0)
-    return all;
-  uint32_t begin = all.begin + (uint32_t)(at < length ? at : length);
-  uint32_t end = begin;
-  while (end < all.begin + length && all.source->text.ptr[end] != ' ')
-    end++;
-  return (struct span){all.source, begin, end};
-}
-
 int mode_layout(struct tool *t) {
   if (layout_spec_is_kernel(t->o.mode_argument))
     return layout_of_kernel(t);

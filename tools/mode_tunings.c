@@ -25,14 +25,14 @@ static const char *kernel_of(struct tool *t, const char *path) {
 }
 
 // Kernels of graphs stand in no file.
-static bool is_of_graph(struct tool *t, const struct ast_module *m, const char *path,
+static bool is_of_graph(struct tool *t, const struct lang_unit *u, const char *path,
                         const char *kernel) {
   struct diag_engine *silent = diag_engine_create(t->arena);
   struct lang_param *params;
   size_t count;
   const char *name;
   return str_ends(str_from(path), ".py") &&
-         !lang_kernel_params(t->arena, silent, m, kernel, &name, &params, &count);
+         !lang_kernel_params(t->arena, silent, u, kernel, &name, &params, &count);
 }
 
 // Which entries are for another text than the kernel has now; NULL: there is no kernel to ask.
@@ -43,15 +43,15 @@ static bool *find_stale(struct tool *t, const char *path, const struct tune_file
   uint8_t hash[32];
   if (!source_path || file_read(t->arena, source_path, SOURCE_MAX_BYTES, &text) != 0)
     return NULL;
-  const struct ast_module *m =
-      lang_parse(t->arena, silent, source_create(t->arena, source_path, text));
-  if (!m)
+  const struct lang_unit *u =
+      lang_unit_read(t->arena, silent, source_create(t->arena, source_path, text));
+  if (!u)
     return NULL;
-  tune_hash_of(t->arena, m, t->o.folders.at, t->o.folders.len, false, hash);
+  tune_hash_of(t->arena, u, t->o.folders.at, t->o.folders.len, false, hash);
   bool *stale = arena_array(t->arena, bool, f->count + 1);
   for (size_t i = 0; i < f->count; i++)
     stale[i] = memcmp(f->entries[i].key.hash, hash, sizeof hash) != 0 &&
-               !is_of_graph(t, m, source_path, f->entries[i].key.kernel);
+               !is_of_graph(t, u, source_path, f->entries[i].key.kernel);
   return stale;
 }
 

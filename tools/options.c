@@ -453,8 +453,8 @@ static bool check_simulation(struct tool *t) {
   if (!o->target)
     return usage(t, o->simulate_at, E0703, "`--simulate` needs a GPU to simulate",
                  "add for example `--target sm_90a`");
-  return strcmp(o->target, "host") != 0 ||
-         usage(t, o->target_at, E0703, "`--simulate` runs the code of a GPU, not that of the host",
+  return strcmp(o->target, "cpu") != 0 ||
+         usage(t, o->target_at, E0703, "`--simulate` runs the code of a GPU, not that of the CPU",
                "add for example `--target sm_90a`, or leave out `--simulate`");
 }
 

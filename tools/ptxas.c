@@ -168,8 +168,8 @@ static uint64_t file_number(const struct source *source, struct str ptx) {
   return 0;
 }
 
-// The place in the source that line `number` of the PTX comes from.
-static struct span place_of(const struct source *source, struct str ptx, uint64_t number) {
+// The location in the source that line `number` of the PTX comes from.
+static struct span location_of(const struct source *source, struct str ptx, uint64_t number) {
   struct span at = SPAN_NONE;
   uint64_t file = file_number(source, ptx);
   for (uint64_t n = 1; n <= number && ptx.ptr; n++) {
@@ -249,7 +249,7 @@ static void read_report(struct str line, struct ptxas_report *r) {
 
 static void tell(struct tool *t, const struct source *source, struct str ptx, const char *what,
                  const struct message *m) {
-  struct span at = place_of(source, ptx, m->line);
+  struct span at = location_of(source, ptx, m->line);
   bool is_error = m->kind == MESSAGE_ERROR;
   struct diag *d =
       is_error ? diag_error(t->diag, at, E0751, "ptxas refuses `%s`: %.*s", what, STR_ARG(m->words))

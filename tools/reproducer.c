@@ -135,4 +135,4 @@ void reproducer_input(const struct source *source) {
   name_folder();
 }
 
-void reproducer_kernel_runs(bool on_host) { state.kernel_runs = on_host; }
+void reproducer_kernel_runs(bool on_cpu) { state.kernel_runs = on_cpu; }

@@ -11,9 +11,9 @@
 void reproducer_install(struct tool *t, int argc, char **argv);
 // The input, once it was read; lives as long as `t`.
 void reproducer_input(const struct source *source);
-// While a kernel runs on the host a fatal signal is most likely its own fault: then the message
-// says how to find the place, nothing is written, and the status is EXIT_WRONG.
-void reproducer_kernel_runs(bool on_host);
+// While a kernel runs on the CPU a fatal signal is most likely its own fault: then the message
+// says how to find the location, nothing is written, and the status is EXIT_WRONG.
+void reproducer_kernel_runs(bool on_cpu);
 // Writes the folder. Its name, or NULL when it could not be written.
 const char *reproducer_write(void);
 

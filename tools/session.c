@@ -56,7 +56,7 @@ const char *tool_device_name(struct tool *t) {
     return "auto";
   if (t->o.simulate)
     return arena_printf(t->arena, "simulate:%s", target);
-  return strcmp(target, "host") == 0 ? "host" : "cuda"; // another GPU's code is not run
+  return strcmp(target, "cpu") == 0 ? "cpu" : "cuda"; // another GPU's code is not run
 }
 
 int tool_error_status(const struct tool *t) {

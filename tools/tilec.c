@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilec: parses the command line, runs the mode, prints the recorded messages. The only place that
+// tilec: parses the command line, runs the mode, prints the recorded messages. The only file that
 // turns errors into an exit status.
 #include "autotune/worker/worker.h"
 #include "base/debug.h"
@@ -80,9 +80,9 @@ int tilec_main(int argc, char **argv) {
     reproducer_install(&t, argc, argv);
     struct str word;
     if (debug_unknown_word(&word))
-      diag_help(diag_warning(t.diag, SPAN_NONE, E0702, "TILE_DEBUG has no word `%.*s`",
-                             STR_ARG(word)),
-                "`TILE_DEBUG=help` lists the words");
+      diag_help(
+          diag_warning(t.diag, SPAN_NONE, E0702, "TILE_DEBUG has no word `%.*s`", STR_ARG(word)),
+          "`TILE_DEBUG=help` lists the words");
     status = run_mode(&t);
   }
   print_messages(&t);

@@ -119,7 +119,7 @@ struct options {
 struct tool {
   struct arena *arena;
   struct diag_engine *diag;
-  struct source *command_line; // argv joined by blanks, for places in messages
+  struct source *command_line; // argv joined by blanks, for locations in messages
   struct options o;
   struct strbuf log; // pass prints and timings, written to standard error at the end
 };
@@ -158,15 +158,16 @@ int tool_cannot_write(struct tool *t, struct span at, const char *path, int erro
 // The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
 // EXIT_WRONG.
 int tool_error_status(const struct tool *t);
-// What tile_device_open opens for --target and --simulate: "auto", "host", "cuda",
+// What tile_device_open opens for --target and --simulate: "auto", "cpu", "cuda",
 // "simulate:sm_80".
 const char *tool_device_name(struct tool *t);
-// The target that was named, else that of the GPU that is there, else the host.
+// The target that was named, else that of the GPU that is there, else the CPU.
 const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
-// lang_settle with what the options say; false with diagnostics where they cannot be read.
-bool tool_settle(struct tool *t, struct ast_module *m);
+// lang_unit_settle with what the options say, for this target (NULL: none); false with diagnostics
+// where they cannot be read.
+bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target);
 // The next entry of a list with commas, trimmed; false at its end.
 bool tool_next_entry(struct str *rest, struct str *ret);
 // NAME=[*]TYPE[:HINT], a part of an option's value. False with E0706.
@@ -175,7 +176,6 @@ bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
 struct lang_binding tool_constant(struct tool *t, const char *name, struct str value);
 struct span tool_part(const struct word *of, struct str part);
 // An integer default of a compile-time parameter, as a name for grids.
-bool tool_default_value(const struct ast_module *m, const char *kernel, const char *param,
-                        int64_t *ret);
+bool tool_default_value(const struct lang_param *p, int64_t *ret);
 
 #endif

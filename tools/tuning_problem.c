@@ -142,9 +142,9 @@ static bool space_from_file(struct tool *t, struct tuning_problem *p, const char
 
 static bool given_space(struct tool *t, struct tuning_problem *p) {
   const struct word *w = &t->o.space;
-  struct lang_imports imports = {.folders = t->o.folders.at, .folder_count = t->o.folders.len};
-  bool ok = lang_tuning_of(t->arena, t->diag, p->launch.module, p->launch.kernel_name, p->target,
-                           &imports, &p->decorators);
+  bool ok =
+      tool_bind_constants(t, p->launch.unit, p->target) &&
+      lang_tuning_of(t->arena, t->diag, p->launch.unit, p->launch.kernel_name, &p->decorators);
   if (!ok)
     return false;
   if (str_starts(w->value, "@"))
@@ -166,7 +166,7 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
 
 // ---- the grid ----
 
-// Evaluated for the default here, so that a mistake in it is shown at its place.
+// Evaluated for the default here, so that a mistake in it is shown at its location.
 static int check_grid(struct tool *t, struct tuning_problem *p) {
   const struct launch *l = &p->launch;
   struct grid_names names = grid_names_make(t->arena, p->space.dim_count + t->o.defines.len +

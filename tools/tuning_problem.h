@@ -5,7 +5,7 @@
 #define TILE_TOOLS_TUNING_PROBLEM_H
 
 #include "autotune/tune.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "tools/launch.h"
 
 struct tuning_problem {

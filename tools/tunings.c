@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-bool tunings_open(struct tool *t, const struct ast_module *m, struct tunings *ret) {
+bool tunings_open(struct tool *t, const struct lang_unit *u, struct tunings *ret) {
   *ret = (struct tunings){.tool = t};
   if (t->o.no_tunings || strcmp(t->o.file, "-") == 0)
     return true;
   ret->path = tune_file_path(t->arena, t->o.file);
   if (!file_exists(ret->path))
     return true;
-  tune_hash_of(t->arena, m, t->o.folders.at, t->o.folders.len, false, ret->hash);
+  tune_hash_of(t->arena, u, t->o.folders.at, t->o.folders.len, false, ret->hash);
   return tune_file_read(t->arena, t->diag, ret->path, &ret->file);
 }
 
@@ -139,32 +139,32 @@ struct tuned tunings_for_launch(const struct tunings *ts, const struct tunings_q
 
 // ---- builds ----
 
-static bool wrong_wish(struct tool *t, struct str part) {
+static bool wrong_tuned_for(struct tool *t, struct str part) {
   diag_help(diag_error(t->diag, tool_part(&t->o.tuned_for, part), E0702,
                        "`%.*s` is no part of `--tuned-for`", STR_ARG(part)),
             "write integers by name, such as `--tuned-for M=4096,N=4096`, and `device=NAME`");
   return false;
 }
 
-struct wish {
+struct tuned_for {
   const char *device; // NULL: any
   VEC(struct tune_key_value) values;
 };
 
-static bool read_wish(struct tool *t, struct wish *ret) {
+static bool read_tuned_for(struct tool *t, struct tuned_for *ret) {
   struct str entry, name;
-  *ret = (struct wish){0};
+  *ret = (struct tuned_for){0};
   for (struct str rest = t->o.tuned_for.value; tool_next_entry(&rest, &entry);) {
     struct tune_key_value v;
     struct str value = str_split(entry, '=', &name);
     if (!value.ptr || !name.len)
-      return wrong_wish(t, entry);
+      return wrong_tuned_for(t, entry);
     if (str_is(name, "device")) {
       ret->device = arena_strndup(t->arena, value.ptr, value.len);
       continue;
     }
     if (!str_to_i64(value, &v.value))
-      return wrong_wish(t, entry);
+      return wrong_tuned_for(t, entry);
     v.name = arena_strndup(t->arena, name.ptr, name.len);
     vec_push(t->arena, &ret->values, v);
   }
@@ -173,7 +173,7 @@ static bool read_wish(struct tool *t, struct wish *ret) {
 
 typedef VEC(const struct tune_entry *) entry_list;
 
-static const struct tune_entry *nearest(const struct wish *w, const entry_list *list) {
+static const struct tune_entry *nearest(const struct tuned_for *w, const entry_list *list) {
   const struct tune_entry *best = NULL;
   double least = (double)INFINITY, widest;
   for (size_t i = 0; i < list->len; i++) {
@@ -206,7 +206,7 @@ static const char *describe(struct tool *t, const struct tune_entry *e) {
 }
 
 // "M=4096,N=4096", as --tuned-for takes it.
-static const char *wish_for(struct tool *t, const struct tune_entry *e, bool with_device) {
+static const char *tuned_for_text(struct tool *t, const struct tune_entry *e, bool with_device) {
   struct strbuf b = {.arena = t->arena};
   for (size_t i = 0; i < e->key.value_count; i++)
     strbuf_printf(&b, "%s%s=%lld", i ? "," : "", e->key.values[i].name,
@@ -239,7 +239,7 @@ static bool undecided(const struct tunings *ts, const struct tunings_query *q,
       diag_note(d, SPAN_NONE, "and %zu more", list->len - i);
   }
   diag_help(d, "say which: `--tuned-for '%s'`; or `--no-tunings`",
-            wish_for(t, list->at[0], several_devices));
+            tuned_for_text(t, list->at[0], several_devices));
   return false;
 }
 
@@ -254,11 +254,11 @@ static bool no_tuning(const struct tunings *ts, const struct tunings_query *q) {
 
 bool tunings_for_build(const struct tunings *ts, const struct tunings_query *q, struct tuned *ret) {
   struct tool *t = ts->tool;
-  struct wish wish;
+  struct tuned_for wanted;
   entry_list fresh = {0};
   const struct tune_entry *stale = NULL;
   *ret = (struct tuned){.path = ts->path};
-  if (!read_wish(t, &wish))
+  if (!read_tuned_for(t, &wanted))
     return false;
   for (size_t i = 0; i < ts->file.count; i++) {
     const struct tune_entry *e = &ts->file.entries[i];
@@ -277,7 +277,7 @@ bool tunings_for_build(const struct tunings *ts, const struct tunings_query *q, 
   bool same = true;
   for (size_t i = 1; i < fresh.len; i++)
     same &= tunings_agree(fresh.at[0], fresh.at[i]);
-  ret->entry = t->o.tuned_for.value.ptr ? nearest(&wish, &fresh) : same ? fresh.at[0] : NULL;
+  ret->entry = t->o.tuned_for.value.ptr ? nearest(&wanted, &fresh) : same ? fresh.at[0] : NULL;
   return ret->entry || undecided(ts, q, &fresh);
 }
 
@@ -387,19 +387,21 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   struct tunings_query q = {
       .target = r->target->name, .bindings = r->bindings, .binding_count = r->binding_count};
   struct diag_engine *silent = diag_engine_create(t->arena); // the compilation says it again
-  struct ast_module *m =
-      t->o.no_tunings || !t->o.target ? NULL : lang_parse(t->arena, silent, r->source);
+  struct lang_unit *u =
+      t->o.no_tunings || !t->o.target ? NULL : lang_unit_read(t->arena, silent, r->source);
   struct lang_param *params;
-  if (!tunings_check(t) || (m && !tool_settle(t, m)))
+  if (!tunings_check(t) || (u && !tool_bind_constants(t, u, t->o.target)))
     return false;
-  if (!m ||
-      !lang_kernel_params(t->arena, silent, m, t->o.kernel, &q.kernel, &params, &q.param_count))
+  if (u && !diag_count(silent)) // what was said of it is for the compilation to say
+    r->unit = u;
+  if (!u ||
+      !lang_kernel_params(t->arena, silent, u, t->o.kernel, &q.kernel, &params, &q.param_count))
     return true;
   q.params = params;
   q.given = tunings_given(t, &q.given_count);
   if (!tunings_leave_open(&q))
     return true;
-  if (!tunings_open(t, m, &ts) || !tunings_for_build(&ts, &q, &tuned))
+  if (!tunings_open(t, u, &ts) || !tunings_for_build(&ts, &q, &tuned))
     return false;
   if (tuned.entry) {
     struct strbuf text = {.arena = t->arena};

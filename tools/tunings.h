@@ -14,7 +14,7 @@ struct tunings {
   uint8_t hash[32];      // of the kernel's text as it is
 };
 // False with diagnostics where the file is malformed.
-bool tunings_open(struct tool *t, const struct ast_module *m, struct tunings *ret);
+bool tunings_open(struct tool *t, const struct lang_unit *u, struct tunings *ret);
 
 struct tuned {
   const struct tune_entry *entry; // NULL: none serves

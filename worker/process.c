@@ -68,13 +68,13 @@ tile_status worker_find_program(const char *given, char **ret) {
     found = OWN_PROGRAM;
   struct str folder = own_folder();
   struct strbuf path = {0};
-  static const char *const places[] = {TILE_LIBEXEC_FROM_LIB "/tile-worker",
-                                       TILE_LIBEXEC "/tile-worker", "tile-worker"};
-  for (size_t i = 0; !found && i < COUNT_OF(places); i++) {
+  static const char *const paths[] = {TILE_LIBEXEC_FROM_LIB "/tile-worker",
+                                      TILE_LIBEXEC "/tile-worker", "tile-worker"};
+  for (size_t i = 0; !found && i < COUNT_OF(paths); i++) {
     strbuf_clear(&path);
-    if (places[i][0] != '/')
+    if (paths[i][0] != '/')
       strbuf_put(&path, folder.ptr, folder.len);
-    strbuf_puts(&path, places[i]);
+    strbuf_puts(&path, paths[i]);
     if (access(strbuf_cstr(&path), X_OK) == 0)
       found = strbuf_cstr(&path);
   }
@@ -125,7 +125,7 @@ static tile_status spawn_failure(const char *program, int error) {
 
 tile_status worker_spawn(const char *program, const char *option, const int *files, size_t count,
                          pid_t *ret) {
-  // Out of the way of the places where they shall be.
+  // Away from the numbers that they shall get.
   int moved[WORKER_MAX_FILES], error = 0;
   for (size_t i = 0; i < count; i++) {
     moved[i] = fcntl(files[i], F_DUPFD_CLOEXEC, WORKER_FIRST_FILE + WORKER_MAX_FILES);

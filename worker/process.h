@@ -7,7 +7,7 @@
 #ifndef TILE_WORKER_PROCESS_H
 #define TILE_WORKER_PROCESS_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "worker/frames.h"
 
 #include <sys/types.h>
@@ -19,7 +19,8 @@ enum { WORKER_FIRST_FILE = 3, WORKER_MAX_FILES = 4 };
 tile_status worker_find_program(const char *given, char **ret);
 // Two ends; the first, for this side, does not block. Both have close-on-exec set.
 tile_status worker_socket(int ret[2]);
-// Starts `program option 3` with those files at its places. The files have close-on-exec set.
+// Starts `program option 3` with those files as file descriptors 3, 4, .... The files have
+// close-on-exec set.
 tile_status worker_spawn(const char *program, const char *option, const int *files, size_t count,
                          pid_t *ret);
 // Waits for its end, killing it first. In words: "was killed by SIGSEGV ...". Returns the exit

@@ -59,7 +59,7 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
 
 // Its parts, for callers that have no problem at hand. The hash of a parsed file and of what its
 // imports name:
-void tune_hash_of(struct arena *a, const struct ast_module *m, const char *const *folders,
+void tune_hash_of(struct arena *a, const struct lang_unit *u, const char *const *folders,
                   size_t folder_count, bool is_detached, uint8_t ret[32]);
 const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count); // "*f16:16,i32"
 // The spelling of a setting's value in keys and files: integers have one.

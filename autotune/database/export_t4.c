@@ -2,7 +2,7 @@
 // Results in T4, the open autotuning results format that Kernel Tuner and others read
 // (schema 1.0.0): one record a configuration with its times in milliseconds and, where it failed,
 // at what.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 
 #define T4_VERSION "1.0.0"
 
@@ -125,23 +125,23 @@ void tune_export_t4(const struct tune_space *s, const struct tune_result *r,
 struct lines {
   struct arena *a;
   VEC(struct tune_line) all;
-  struct map places; // spelling of the configuration -> its index and one
+  struct map indices; // spelling of the configuration -> its index and one
 };
 
 static const struct tune_line *find_line(const struct lines *l, struct str config) {
-  uintptr_t place = (uintptr_t)map_get(&l->places, config);
-  return place ? &l->all.at[place - 1] : NULL;
+  uintptr_t index = (uintptr_t)map_get(&l->indices, config);
+  return index ? &l->all.at[index - 1] : NULL;
 }
 
 static void take_line(void *user, const struct tune_line *line) {
   struct lines *l = user;
-  uintptr_t place = (uintptr_t)map_get(&l->places, line->config);
-  if (place) {
-    l->all.at[place - 1] = *line; // the latest
+  uintptr_t index = (uintptr_t)map_get(&l->indices, line->config);
+  if (index) {
+    l->all.at[index - 1] = *line; // the latest
     return;
   }
   vec_push(l->a, &l->all, *line);
-  map_put(l->a, &l->places, line->config, (void *)(uintptr_t)l->all.len);
+  map_put(l->a, &l->indices, line->config, (void *)(uintptr_t)l->all.len);
 }
 
 static void write_settings(struct json_writer *w, const struct tune_setting *s, size_t count) {

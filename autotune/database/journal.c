@@ -3,7 +3,7 @@
 // appended at once. Tuners of the same key share the file: a write to a file opened with O_APPEND
 // is one piece, and a lock for its length shows whether the line before it was cut short by a
 // crash. Such a line gets an end, does not parse and is passed over.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 
@@ -169,8 +169,8 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
     json_key(w, "p20"), json_double(w, t->sample.p20);
     json_key(w, "p80"), json_double(w, t->sample.p80);
     json_key(w, "launches"), json_int(w, t->sample.count);
-    if (t->sample.turns)
-      json_key(w, "turns"), json_int(w, t->sample.turns);
+    if (t->sample.rounds)
+      json_key(w, "rounds"), json_int(w, t->sample.rounds);
   }
   json_key(w, "predicted"), json_double(w, t->prediction.ms);
   if (t->prediction.limiter)
@@ -258,7 +258,7 @@ static bool read_line(struct arena *a, struct str text, struct tune_line *ret) {
   l.trial.reason = copy_of(a, text_of(j, "reason"));
   l.trial.sample = (struct tune_sample){
       number_of(j, "median"), number_of(j, "p20"), number_of(j, "p80"),
-      (unsigned)integer_of(j, "launches", INT32_MAX), (unsigned)integer_of(j, "turns", INT32_MAX)};
+      (unsigned)integer_of(j, "launches", INT32_MAX), (unsigned)integer_of(j, "rounds", INT32_MAX)};
   l.trial.prediction.ms = number_of(j, "predicted");
   l.trial.prediction.limiter = copy_of(a, text_of(j, "limiter"));
   l.trial.shared_bytes = (uint32_t)integer_of(j, "shared_bytes", UINT32_MAX);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tuning is filed under: the kernel's text with what it imports, the types and hints of the
 // arguments, what the command line fixed, and the numbers that matter.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/sha256.h"
 #include "jit/kernel.h"
-#include "lang/syntax/ast.h"
+#include "lang/frontend.h"
 
 #include <stdlib.h>
 
@@ -12,15 +12,16 @@
 
 // ---- the kernel's text ----
 
-void tune_hash_of(struct arena *a, const struct ast_module *m, const char *const *folders,
+void tune_hash_of(struct arena *a, const struct lang_unit *u, const char *const *folders,
                   size_t folder_count, bool is_detached, uint8_t ret[32]) {
   struct lang_imports imports = {
       .folders = folders, .folder_count = folder_count, .is_detached = is_detached};
-  lang_import_files(a, m, &imports);
+  lang_import_files(a, u, &imports);
   struct sha256 h;
   sha256_init(&h);
   sha256_field(&h, HASH_FORMAT, sizeof HASH_FORMAT - 1);
-  sha256_field(&h, m->source->text.ptr, m->source->text.len);
+  struct str text = lang_unit_source(u)->text;
+  sha256_field(&h, text.ptr, text.len);
   // Contents, not paths: the same files serve wherever they were checked out.
   for (size_t i = 0; i < imports.probes.len; i++)
     if (imports.probes.at[i].exists)
@@ -125,17 +126,16 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
                       SOURCE_MAX_BYTES);
   struct diag_engine *diag = diag_engine_create(a);
   const struct source *source = source_create(a, p->file ? p->file : "kernel.tile", p->text);
-  struct ast_module *m = lang_parse(a, diag, source);
+  struct lang_unit *u = lang_unit_read(a, diag, source);
   struct lang_imports imports = {.folders = p->folders, .folder_count = p->folder_count};
-  if (m)
-    lang_settle(a, m,
-                &(struct lang_outer){p->target ? p->target : device->target, &imports, p->fixed,
-                                     p->fixed_count});
+  if (u)
+    lang_unit_settle(u, &(struct lang_outer){p->target ? p->target : device->target, &imports,
+                                             p->fixed, p->fixed_count});
   struct lang_param *params;
   size_t count;
   struct tune_key k = {0};
-  if (!m || diag_error_count(diag) ||
-      !lang_kernel_params(a, diag, m, p->kernel, &k.kernel, &params, &count))
+  if (!u || diag_error_count(diag) ||
+      !lang_kernel_params(a, diag, u, p->kernel, &k.kernel, &params, &count))
     return status_set(jit_diag_status(diag), "%s", diag_first_error(diag));
   k.kernel = arena_strdup(a, k.kernel);
   k.device = arena_strdup(a, device->name);
@@ -143,7 +143,7 @@ tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
   k.types = tune_types_of(a, p->args, p->arg_count);
   take_fixed(a, p, &k);
   take_values(a, p, key_names, key_name_count, &k);
-  tune_hash_of(a, m, p->folders, p->folder_count, !p->file, k.hash);
+  tune_hash_of(a, u, p->folders, p->folder_count, !p->file, k.hash);
   *ret = k;
   return TILE_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading FILE.tune.json. People commit, edit and merge these files, so what is wrong is shown at
-// its place; nothing is guessed, and a file that is not understood is never written over.
-#include "autotune/database/internal.h"
+// its line and column; nothing is guessed, and a file that is not understood is never written over.
+#include "autotune/database/database_internal.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -14,17 +14,17 @@ struct reader {
   const struct source *source;
 };
 
-static struct span place(const struct reader *r, size_t begin, size_t end) {
+static struct span span_at(const struct reader *r, size_t begin, size_t end) {
   return (struct span){r->source, (uint32_t)begin, (uint32_t)end};
 }
 
-static struct span place_of(const struct reader *r, const struct json *j) {
+static struct span location_of(const struct reader *r, const struct json *j) {
   // A long value is shown by its beginning.
-  return place(r, j->begin, j->end - j->begin > 64 ? j->begin + 1 : j->end);
+  return span_at(r, j->begin, j->end - j->begin > 64 ? j->begin + 1 : j->end);
 }
 
 static bool wrong(const struct reader *r, const struct json *at, const char *what) {
-  diag_error(r->diag, place_of(r, at), E0760, "%s", what);
+  diag_error(r->diag, location_of(r, at), E0760, "%s", what);
   return false;
 }
 
@@ -122,7 +122,7 @@ static bool check_names(const struct reader *r, const struct json *object) {
   struct map seen = {0};
   for (size_t i = 0; i < object->count; i++) {
     struct str key = object->keys[i];
-    struct span at = place(r, object->key_at[i], object->key_at[i] + 1);
+    struct span at = span_at(r, object->key_at[i], object->key_at[i] + 1);
     if (map_get(&seen, key) || memchr(key.ptr, 0, key.len)) {
       diag_error(r->diag, at, E0760, "`%.*s` is there twice", STR_ARG(key));
       return false;
@@ -177,7 +177,7 @@ static bool read_member(const struct reader *r, enum member m, const struct json
 
 static bool unknown_member(const struct reader *r, const struct json *j, size_t i,
                            const char *const *names, size_t count) {
-  struct diag *d = diag_error(r->diag, place(r, j->key_at[i], j->key_at[i] + j->keys[i].len + 2),
+  struct diag *d = diag_error(r->diag, span_at(r, j->key_at[i], j->key_at[i] + j->keys[i].len + 2),
                               E0760, "unknown member `%.*s`", STR_ARG(j->keys[i]));
   const char *near = str_nearest(j->keys[i], names, count);
   if (near)
@@ -191,7 +191,7 @@ static bool read_entry(const struct reader *r, const struct json *j, struct tune
     return wrong(r, j, "an entry is an object");
   if (!check_names(r, j))
     return false;
-  e->span = place(r, j->begin, j->begin + 1);
+  e->span = span_at(r, j->begin, j->begin + 1);
   for (size_t i = 0; i < j->count; i++) {
     int m = 0;
     while (m < M_COUNT && !str_is(j->keys[i], member_names[m]))
@@ -215,7 +215,7 @@ static bool read_entry(const struct reader *r, const struct json *j, struct tune
 static bool check_version(const struct reader *r, const struct json *j) {
   const struct json *version = json_get(j, "tile_tune");
   if (!version) {
-    diag_help(diag_error(r->diag, place_of(r, j), E0760, "this is no file of tunings"),
+    diag_help(diag_error(r->diag, location_of(r, j), E0760, "this is no file of tunings"),
               "it begins with `{\"tile_tune\": %d, \"entries\": [`", TUNE_FILE_VERSION);
     return false;
   }
@@ -223,7 +223,7 @@ static bool check_version(const struct reader *r, const struct json *j) {
     return wrong(r, version, "expected the version of the format: an integer");
   if (version->integer == TUNE_FILE_VERSION)
     return true;
-  diag_help(diag_error(r->diag, place_of(r, version), E0761,
+  diag_help(diag_error(r->diag, location_of(r, version), E0761,
                        "the file has version %lld of the format, this compiler reads %d",
                        (long long)version->integer, TUNE_FILE_VERSION),
             version->integer > TUNE_FILE_VERSION
@@ -261,7 +261,7 @@ static bool is_conflict(struct str text, size_t offset) {
 
 static bool not_json(const struct reader *r, const struct json_error *e) {
   size_t end = e->offset < r->source->text.len ? e->offset + 1 : e->offset;
-  struct diag *d = diag_error(r->diag, place(r, e->offset, end), E0760, "%s", e->message);
+  struct diag *d = diag_error(r->diag, span_at(r, e->offset, end), E0760, "%s", e->message);
   if (is_conflict(r->source->text, e->offset))
     diag_help(d,
               "a merge left this conflict: `tilec --tunings merge` joins the two versions of the "

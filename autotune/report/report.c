@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress line and the table at the end. What could not be tried is grouped by its reason,
 // numbers left aside; what failed on the device is listed one by one, a configuration a line.
-#include "autotune/report/internal.h"
+#include "autotune/report/report_internal.h"
 #include "base/memory.h"
 
 #include <ctype.h>
@@ -112,23 +112,23 @@ static void print_table(const struct tune_space *s, const struct tune_result *r,
   free(list);
 }
 
-static void print_roof(const struct tune_result *r, double flops, double bytes,
+static void print_peak(const struct tune_result *r, double flops, double bytes,
                        struct strbuf *out) {
   const struct tune_trial *t = &r->trials[r->best];
   double ms = t->sample.median, gbs = bytes / 1e6 / ms;
-  double roof = r->copy_gbs > 0 ? r->copy_gbs : r->device.memory_gbs;
+  double peak = r->copy_gbs > 0 ? r->copy_gbs : r->device.memory_gbs;
   if (bytes > 0) {
     strbuf_printf(out, "  memory   %.4g GB/s", gbs);
-    if (roof > 0)
-      strbuf_printf(out, ", %.1f%% of %s (%.1f GB/s)", 100 * gbs / roof,
-                    r->copy_gbs > 0 ? "a device copy" : "the peak", roof);
+    if (peak > 0)
+      strbuf_printf(out, ", %.1f%% of %s (%.1f GB/s)", 100 * gbs / peak,
+                    r->copy_gbs > 0 ? "a device copy" : "the peak", peak);
     strbuf_putc(out, '\n');
   }
   if (flops > 0)
     strbuf_printf(out, "  compute  %.4g TFLOP/s\n", flops / 1e9 / ms);
-  if (t->prediction.floor_ms > 0)
-    strbuf_printf(out, "  roof     %.1f%%: bytes and operations alone take %.4f ms\n",
-                  100 * t->prediction.floor_ms / ms, t->prediction.floor_ms);
+  if (t->prediction.bound_ms > 0)
+    strbuf_printf(out, "  bound    %.1f%%: bytes and operations alone take %.4f ms\n",
+                  100 * t->prediction.bound_ms / ms, t->prediction.bound_ms);
 }
 
 // ---- what was dropped ----
@@ -286,7 +286,7 @@ void tune_report(const struct tune_space *s, const struct tune_result *r, double
     print_table(s, r, out);
     if (report_all_spill(r))
       strbuf_puts(out, "  spills   all that are right spill registers; the fastest is chosen\n");
-    print_roof(r, flops, bytes, out);
+    print_peak(r, flops, bytes, out);
   } else if (r->has_best) {
     strbuf_printf(out, "  nothing was measured; %.4f ms are predicted for ",
                   r->trials[r->best].prediction.ms);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search has analysed: all of a space, or a sample of it and then neighbours of the best.
-#include "autotune/search/internal.h"
+#include "autotune/search/search_internal.h"
 
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ void search_plan_sample(struct tune_search *s) {
 }
 
 bool search_plan_climb(struct tune_search *s) {
-  if (s->is_hurried || s->analysed >= s->analysis_limit)
+  if (s->is_truncated || s->analysed >= s->analysis_limit)
     return false;
   struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
   uint32_t *near = arena_array(s->arena, uint32_t, NEIGHBOURS);
@@ -56,7 +56,7 @@ bool search_plan_climb(struct tune_search *s) {
 
 bool search_plan_neighbours(struct tune_search *s) {
   uint32_t best = 0;
-  if (s->is_hurried || s->has_neighbours || s->space->count <= s->analysis_limit ||
+  if (s->is_truncated || s->has_neighbours || s->space->count <= s->analysis_limit ||
       !search_best_of(s, true, &best))
     return false;
   s->has_neighbours = true;

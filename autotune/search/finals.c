@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of finals: slices to turns, turns to ratios, ratios to times.
+// The arithmetic of finals: slices to rounds, rounds to ratios, ratios to times.
 #include "autotune/search/finals.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-void finals_enter(struct finals *f, uint32_t config, double before, bool is_guest) {
-  f->at[f->count++] = (struct finalist){
-      .config = config, .before = fmax(before, 1e-9), .is_guest = is_guest, .is_in = true};
+void finals_enter(struct finals *f, uint32_t config, double before, bool is_default_only) {
+  f->at[f->count++] = (struct finalist){.config = config,
+                                        .before = fmax(before, 1e-9),
+                                        .is_default_only = is_default_only,
+                                        .is_in = true};
 }
 
 struct finalist *finals_find(struct finals *f, uint32_t config) {
@@ -22,7 +24,9 @@ void finals_add(struct finalist *n, const struct tune_sample *slice) {
     n->slice[n->slices++] = *slice;
 }
 
-static bool is_left(const struct finalist *n) { return n->is_in && !n->has_failed && !n->is_guest; }
+static bool is_left(const struct finalist *n) {
+  return n->is_in && !n->has_failed && !n->is_default_only;
+}
 
 size_t finals_left(const struct finals *f) {
   size_t n = 0;
@@ -41,51 +45,51 @@ static double median_of(double *x, size_t n) {
   return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
-// Both slices of a turn: in the middle of the two all finalists stand at the same time.
-static struct tune_sample turn_of(const struct finalist *n, unsigned turn) {
-  const struct tune_sample *a = &n->slice[2 * turn], *b = a + 1;
+// Both slices of a round: in the middle of the two all finalists stand at the same time.
+static struct tune_sample round_of(const struct finalist *n, unsigned round) {
+  const struct tune_sample *a = &n->slice[2 * round], *b = a + 1;
   return (struct tune_sample){.median = fmax((a->median + b->median) / 2, 1e-9),
                               .p20 = (a->p20 + b->p20) / 2,
                               .p80 = (a->p80 + b->p80) / 2,
                               .count = a->count + b->count};
 }
 
-// The mean of those that were in all turns.
-static double mean_of(const struct finals *f, unsigned turn) {
+// The mean of those that were in all rounds.
+static double mean_of(const struct finals *f, unsigned round) {
   double sum = 0;
   for (size_t i = 0; i < f->count; i++)
     if (is_left(&f->at[i]))
-      sum += log(turn_of(&f->at[i], turn).median);
+      sum += log(round_of(&f->at[i], round).median);
   return exp(sum / (double)finals_left(f));
 }
 
-// Against the means of its turns.
+// Against the means of its rounds.
 static struct tune_sample relative(const struct finalist *n, const double *means) {
   double median[FINALS_TURNS], p20[FINALS_TURNS], p80[FINALS_TURNS];
-  struct tune_sample r = {.turns = n->slices / 2};
-  for (unsigned t = 0; t < r.turns; t++) {
-    struct tune_sample one = turn_of(n, t);
+  struct tune_sample r = {.rounds = n->slices / 2};
+  for (unsigned t = 0; t < r.rounds; t++) {
+    struct tune_sample one = round_of(n, t);
     median[t] = one.median / means[t];
     p20[t] = one.p20 / means[t];
     p80[t] = one.p80 / means[t];
     r.count += one.count;
   }
-  if (r.turns == 0)
+  if (r.rounds == 0)
     return r;
-  r.median = median_of(median, r.turns);
-  r.p20 = median_of(p20, r.turns);
-  r.p80 = median_of(p80, r.turns);
+  r.median = median_of(median, r.rounds);
+  r.p20 = median_of(p20, r.rounds);
+  r.p80 = median_of(p80, r.rounds);
   return r;
 }
 
-void finals_end_turn(struct finals *f) {
+void finals_end_round(struct finals *f) {
   double means[FINALS_TURNS], sum = 0;
-  f->turns++;
+  f->rounds++;
   for (size_t i = 0; i < f->count; i++)
-    f->at[i].has_failed |= f->at[i].is_in && f->at[i].slices < 2 * f->turns;
+    f->at[i].has_failed |= f->at[i].is_in && f->at[i].slices < 2 * f->rounds;
   if (finals_left(f) == 0)
     return;
-  for (unsigned t = 0; t < f->turns; t++)
+  for (unsigned t = 0; t < f->rounds; t++)
     means[t] = mean_of(f, t);
   for (size_t i = 0; i < f->count; i++) {
     struct finalist *n = &f->at[i];

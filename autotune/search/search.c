@@ -5,7 +5,7 @@
 // (surrogate.h); each pick takes away doubt around itself, which spreads the batch. What is known
 // from an earlier run answers at once when it is picked, so that a resumed search walks the same
 // way.
-#include "autotune/search/internal.h"
+#include "autotune/search/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,12 +75,12 @@ bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret
   bool found = false;
   for (uint32_t i = 0; i < s->space->count; i++) {
     const struct candidate *c = &s->candidates[i];
-    if (!is_timed(c) || (only_picked && !c->is_picked) || (s->is_settled && !c->sample.turns))
+    if (!is_timed(c) || (only_picked && !c->is_picked) || (s->is_decided && !c->sample.rounds))
       continue;
     const struct candidate *b = &s->candidates[*ret];
-    double ms = s->is_settled ? c->sample.median : search_pessimistic_ms(c), best = 0;
+    double ms = s->is_decided ? c->sample.median : search_pessimistic_ms(c), best = 0;
     if (found)
-      best = s->is_settled ? b->sample.median : search_pessimistic_ms(b);
+      best = s->is_decided ? b->sample.median : search_pessimistic_ms(b);
     // Of two with the same code the one that was run.
     bool is_better = ms < best || (ms == best && c->outcome > b->outcome);
     if (found && c->spills != b->spills)
@@ -106,7 +106,7 @@ static uint32_t used(const struct tune_search *s) {
 
 // Tells the model what came of what was picked, all at once, whatever the order of the answers.
 // What failed counts as slow as the slowest: what is near it may fail too.
-static void teach(struct tune_search *s) {
+static void update_model(struct tune_search *s) {
   double worst = -(double)INFINITY;
   for (size_t i = 0; i < s->space->count; i++)
     if (s->candidates[i].is_picked && is_timed(&s->candidates[i]))
@@ -190,7 +190,7 @@ static bool plan_batch(struct tune_search *s) {
   uint32_t *near = arena_array(s->arena, uint32_t, NEIGHBOURS);
   size_t near_count = 0, before = s->queue.len;
   double log_ms;
-  teach(s);
+  update_model(s);
   bool has_best = s->batches > 0 && search_best_of(s, true, &best);
   if (has_best && taken >= SURE_AFTER && !may_be_beaten(s, best))
     size = 0;
@@ -270,7 +270,7 @@ static bool plan_more(struct tune_search *s) {
       s->phase = PHASE_FINALS;
     return true;
   case PHASE_FINALS:
-    if (search_plan_turn(s))
+    if (search_plan_round(s))
       return true;
     break;
   case PHASE_OVER: break;
@@ -286,7 +286,7 @@ static bool is_answered(const struct tune_search *s, const struct candidate *c,
                         const struct planned *p) {
   if (c->outcome == TUNE_UNTRIED || (p->is_slice && c->outcome == TUNE_MEASURED))
     return false;
-  return p->round == 0 || c->outcome != TUNE_MEASURED || c->sample.turns > 0 ||
+  return p->round == 0 || c->outcome != TUNE_MEASURED || c->sample.rounds > 0 ||
          c->sample.count >= rounds[p->round].most ||
          (c->sample.count >= 3 &&
           c->sample.median * c->sample.count >= 0.7 * round_budget(s, p->round));
@@ -311,7 +311,7 @@ struct tune_step tune_search_next(struct tune_search *s) {
     s->head++;
     if (p.action == TUNE_MEASURE ? is_answered(s, c, &p) : c->analysis != ANALYSIS_PLANNED)
       continue;
-    if (p.action == TUNE_ANALYSE && s->is_hurried) {
+    if (p.action == TUNE_ANALYSE && s->is_truncated) {
       c->analysis = ANALYSIS_NONE;
       continue;
     }
@@ -370,7 +370,7 @@ void tune_search_spills(struct tune_search *s, uint32_t config) {
   s->candidates[config].spills = true;
 }
 
-void tune_search_hurry(struct tune_search *s) { s->is_hurried = true; }
+void tune_search_truncate(struct tune_search *s) { s->is_truncated = true; }
 
 uint32_t tune_search_planned(const struct tune_search *s) {
   size_t n = s->is_whole || s->space->count < s->limit ? s->space->count : s->limit;

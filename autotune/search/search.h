@@ -39,7 +39,7 @@ struct tune_search;
 struct tune_search *tune_search_create(struct arena *a, const struct tune_space *s,
                                        const struct tune_search_options *o);
 // What is known from before (a resumed search) is told by tune_search_measured before the first
-// step: it answers when its turn comes. The next thing to do. TUNE_WAIT: nothing before an answer
+// step: it answers in its turn. The next thing to do. TUNE_WAIT: nothing before an answer
 // arrives. Several steps may be open.
 struct tune_step tune_search_next(struct tune_search *s);
 // Answers. `prediction` NULL: pruned, or its compilation failed. A slice that could not be timed,
@@ -51,10 +51,10 @@ void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outc
 // best while there is one that does not.
 void tune_search_spills(struct tune_search *s, uint32_t config);
 // Time is short: what was not analysed yet stays so, and measuring begins.
-void tune_search_hurry(struct tune_search *s);
+void tune_search_truncate(struct tune_search *s);
 // How many will be measured at most.
 uint32_t tune_search_planned(const struct tune_search *s);
-// The time that counts for one that was measured: of the finals, if it took part (`turns`), else
+// The time that counts for one that was measured: of the finals, if it took part (`rounds`), else
 // of its answer.
 struct tune_sample tune_search_sample(const struct tune_search *s, uint32_t config);
 // The best measured so far (if none was: the best predicted); false: none at all.

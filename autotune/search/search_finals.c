@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finals of a search: who takes part, turn by turn, and for how long. After a few turns of all
-// finalists those that are still close to the best go on.
-#include "autotune/search/internal.h"
+// The finals of a search: who takes part, round by round, and for how long. After a few rounds of
+// all finalists those that are still close to the best go on.
+#include "autotune/search/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define FINALS_WITHIN 0.09 // in one stretch: clocks differ by as much
 #define NARROW_WITHIN 0.025
-#define GUEST_WITHIN 1.0 // the default, to be compared with
+#define DEFAULT_WITHIN 1.0 // the default, to be compared with
 #define SLICE_MS 2.0
 #define SLICE_LEAST 2u
 #define SLICE_MOST 8u
@@ -16,8 +16,8 @@
 // By how much they may cost.
 struct contest {
   size_t entrants, left;
-  unsigned turns, most_turns; // of the first part; in all
-  double budget_ms;           // of the second part
+  unsigned rounds, most_rounds; // of the first part; in all
+  double budget_ms;             // of the second part
 };
 
 static struct contest contest_of(const struct tune_search *s) {
@@ -64,7 +64,7 @@ static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t
 // An earlier run has held these finals.
 static bool were_held(const struct tune_search *s, const struct ranked *r, size_t n) {
   for (size_t i = 0; i < n && r[i].key <= r[0].key * (1 + NARROW_WITHIN); i++)
-    if (s->candidates[r[i].config].sample.turns == 0)
+    if (s->candidates[r[i].config].sample.rounds == 0)
       return false;
   return true;
 }
@@ -85,25 +85,25 @@ static bool begin_finals(struct tune_search *s) {
       search_best_of(s, false, &best) ? find_entrants(s, best, contest.entrants, &n) : NULL;
   if (!r)
     return false;
-  s->is_settled = were_held(s, r, n);
-  if (s->is_settled)
+  s->is_decided = were_held(s, r, n);
+  if (s->is_decided)
     return false;
   for (uint32_t i = 0; i < s->space->count; i++)
-    s->candidates[i].sample.turns = 0;
+    s->candidates[i].sample.rounds = 0;
   s->finals = arena_new(s->arena, struct finals);
   for (size_t i = 0; i < n; i++)
     finals_enter(s->finals, r[i].config, r[i].key, false);
   const struct candidate *first = &s->candidates[0];
   if (!finals_find(s->finals, 0) && first->outcome == TUNE_MEASURED &&
-      first->sample.median <= r[0].key * (1 + GUEST_WITHIN) &&
+      first->sample.median <= r[0].key * (1 + DEFAULT_WITHIN) &&
       4 * slice_cost(first->sample.median) <= contest.budget_ms)
     finals_enter(s->finals, 0, first->sample.median, true);
-  s->last_turn = contest.turns;
+  s->last_round = contest.rounds;
   return true;
 }
 
-// What a turn of those that go on takes.
-static double turn_cost(const struct tune_search *s) {
+// What a round of those that go on takes.
+static double round_cost(const struct tune_search *s) {
   double ms = 0;
   for (size_t i = 0; i < s->finals->count; i++)
     if (s->finals->at[i].is_in && !s->finals->at[i].has_failed)
@@ -111,20 +111,20 @@ static double turn_cost(const struct tune_search *s) {
   return ms;
 }
 
-static void end_turn(struct tune_search *s) {
+static void end_round(struct tune_search *s) {
   struct finals *f = s->finals;
-  finals_end_turn(f);
-  s->is_settled = finals_left(f) > 0;
+  finals_end_round(f);
+  s->is_decided = finals_left(f) > 0;
   for (size_t i = 0; i < f->count; i++)
-    if (f->at[i].sample.turns)
+    if (f->at[i].sample.rounds)
       s->candidates[f->at[i].config].sample = f->at[i].sample;
-  double cost = turn_cost(s), budget = contest_of(s).budget_ms;
-  if (!s->is_narrow && (f->turns >= s->last_turn || f->turns * cost > budget)) {
+  double cost = round_cost(s), budget = contest_of(s).budget_ms;
+  if (!s->is_narrow && (f->rounds >= s->last_round || f->rounds * cost > budget)) {
     struct contest c = contest_of(s);
     finals_narrow(f, NARROW_WITHIN, c.left);
     s->is_narrow = true;
-    cost = fmax(turn_cost(s), 1e-9);
-    s->last_turn = f->turns + (unsigned)fmin(fmax(budget / cost, 1), c.most_turns - f->turns);
+    cost = fmax(round_cost(s), 1e-9);
+    s->last_round = f->rounds + (unsigned)fmin(fmax(budget / cost, 1), c.most_rounds - f->rounds);
   }
 }
 
@@ -133,14 +133,14 @@ static void plan_slice(struct tune_search *s, const struct finalist *n) {
     vec_push(s->arena, &s->queue, (struct planned){TUNE_MEASURE, n->config, 0, true});
 }
 
-bool search_plan_turn(struct tune_search *s) {
+bool search_plan_round(struct tune_search *s) {
   struct finals *f = s->finals;
   if (f)
-    end_turn(s);
+    end_round(s);
   else if (!begin_finals(s))
     return false;
   f = s->finals;
-  if (finals_left(f) < 2 || f->turns >= s->last_turn)
+  if (finals_left(f) < 2 || f->rounds >= s->last_round)
     return false;
   for (size_t i = 0; i < f->count; i++)
     plan_slice(s, &f->at[i]);

@@ -2,7 +2,6 @@
 // A space for a kernel that says nothing of one: its extents of tiles, warps and stages, as fine as
 // a few thousand configurations allow.
 #include "autotune/space/rules.h"
-#include "lang/syntax/ast.h"
 
 #include <stdlib.h>
 
@@ -190,16 +189,16 @@ static void put_default(struct derivation *d) {
   space_put_first(&d->b, &best);
 }
 
-bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct ast_module *module,
+bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct lang_unit *unit,
                         const char *kernel, const struct lang_binding *fixed, size_t fixed_count,
                         const struct cost_argument *args, size_t arg_count,
                         struct tune_space *ret) {
   struct lang_param *params;
   size_t count;
   const char *name;
-  if (!lang_kernel_params(a, diag, module, kernel, &name, &params, &count))
+  if (!lang_kernel_params(a, diag, unit, kernel, &name, &params, &count))
     return false;
-  struct lang_extents x = lang_extents_of(a, module, name);
+  struct lang_extents x = lang_extents_of(a, unit, name);
   struct derivation d = {.x = &x,
                          .fixed = fixed,
                          .fixed_count = fixed_count,

@@ -132,15 +132,15 @@ static bool in_range(const struct space_rules *r, const struct tune_config *c) {
   return true;
 }
 
-// Enough turns for what is in flight.
+// Enough iterations for what is in flight.
 static bool fills_stages(const struct space_rules *r, const struct tune_config *c) {
   int64_t stages = r->stages >= 0 ? number_at(r, c, r->stages) : 0;
   for (size_t i = 0; i < r->x->count; i++) {
     int64_t v = value_of(r, c, (int)i);
     if (!r->x->params[i].is_step || !r->lengths[i] || v <= 0)
       continue;
-    uint64_t turns = (r->lengths[i] + (uint64_t)v - 1) / (uint64_t)v;
-    if (stages > 2 && (uint64_t)stages > turns)
+    uint64_t iterations = (r->lengths[i] + (uint64_t)v - 1) / (uint64_t)v;
+    if (stages > 2 && (uint64_t)stages > iterations)
       return false;
   }
   return true;

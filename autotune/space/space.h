@@ -50,7 +50,7 @@ bool tune_space_from_json(struct arena *a, struct diag_engine *diag, const struc
                           const struct lang_param *params, size_t param_count,
                           struct tune_space *ret);
 // The list of @autotune; parameters that a configuration leaves out keep their default.
-struct lang_tuning; // lang/host/tuning.h
+struct lang_tuning; // lang/tuning/tuning.h
 bool tune_space_from_decorator(struct arena *a, struct diag_engine *diag,
                                const struct lang_tuning *tuning, const struct lang_param *params,
                                size_t param_count, struct tune_space *ret);
@@ -62,7 +62,7 @@ bool tune_space_from_decorator(struct arena *a, struct diag_engine *diag,
 // what is computed. Scalar arguments that are known
 // bound the values: rows are covered whole, and no block is longer than what it is a block of. At
 // least the default.
-bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct ast_module *module,
+bool tune_space_derived(struct arena *a, struct diag_engine *diag, const struct lang_unit *unit,
                         const char *kernel, const struct lang_binding *fixed, size_t fixed_count,
                         const struct cost_argument *args, size_t arg_count, struct tune_space *ret);
 

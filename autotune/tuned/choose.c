@@ -2,7 +2,7 @@
 // Choosing a configuration for a new key: what the file has, else what the policy says. A chosen
 // configuration becomes a kernel of its own, which later keys with the same choice share.
 #include "autotune/tuned/tuned.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,20 +59,6 @@ static bool space_of(const struct tuned_request *r, struct arena *a, struct diag
 }
 
 // ---- variants ----
-
-static int by_name(const void *a, const void *b) {
-  return strcmp(((const struct tune_setting *)a)->name, ((const struct tune_setting *)b)->name);
-}
-
-struct tune_setting *tuned_config_settings(const struct tune_space *s, size_t config,
-                                           struct arena *a, size_t *ret_count) {
-  struct tune_setting *list = arena_array(a, struct tune_setting, s->dim_count + 1);
-  for (size_t d = 0; d < s->dim_count; d++)
-    list[d] = (struct tune_setting){s->dims[d].name, s->dims[d].values[s->configs[config].at[d]]};
-  qsort(list, s->dim_count, sizeof *list, by_name);
-  *ret_count = s->dim_count;
-  return list;
-}
 
 static const char *spell(struct arena *a, const struct tune_setting *s, size_t count) {
   const char *text = "";

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,14 +50,12 @@ static void take_key(tile_tuned *t, const struct lang_tuning *tuning) {
 static tile_status read_source(tile_tuned *t, struct arena *scratch) {
   struct diag_engine *diag = diag_engine_create(scratch);
   struct source *source = source_create(scratch, t->path, t->text);
-  struct ast_module *m = lang_parse(scratch, diag, source);
+  struct lang_unit *u = lang_unit_read(scratch, diag, source);
   struct lang_imports imports = {0};
   struct lang_tuning tuning = {0};
-  if (m)
-    lang_settle(scratch, m,
-                &(struct lang_outer){.target = t->properties.target, .imports = &imports});
-  if (!m || diag_error_count(diag) ||
-      !lang_tuning_of(scratch, diag, m, t->kernel->name, t->properties.target, &imports, &tuning))
+  if (u)
+    lang_unit_settle(u, &(struct lang_outer){.target = t->properties.target, .imports = &imports});
+  if (!u || diag_error_count(diag) || !lang_tuning_of(scratch, diag, u, t->kernel->name, &tuning))
     return tuned_diag_failure(diag, TILE_COMPILE_ERROR);
   take_key(t, &tuning);
   t->has_heuristics = tuning.heuristic_count > 0;
@@ -341,4 +339,18 @@ tile_status tile_tuned_set_callback(tile_tuned *t, tile_tune_callback callback, 
   s.callback = callback;
   s.user = user;
   return finish(t, &s);
+}
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const struct tune_setting *)a)->name, ((const struct tune_setting *)b)->name);
+}
+
+struct tune_setting *tuned_config_settings(const struct tune_space *s, size_t config,
+                                           struct arena *a, size_t *ret_count) {
+  struct tune_setting *list = arena_array(a, struct tune_setting, s->dim_count + 1);
+  for (size_t d = 0; d < s->dim_count; d++)
+    list[d] = (struct tune_setting){s->dims[d].name, s->dims[d].values[s->configs[config].at[d]]};
+  qsort(list, s->dim_count, sizeof *list, by_name);
+  *ret_count = s->dim_count;
+  return list;
 }

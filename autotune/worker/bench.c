@@ -5,14 +5,14 @@
 #include "runtime/args.h"
 
 #define UNKNOWN_L2_BYTES ((size_t)64 << 20)
-#define HOST_FLUSH_BYTES ((size_t)8 << 20)
+#define CPU_FLUSH_BYTES ((size_t)8 << 20)
 #define ALIGNMENT 16 // of addresses, which specialisations depend on
 #define COPIES 7     // timed for the copy rate
 
 // ---- opening ----
 
 size_t bench_flush_bytes(const tile_device_properties *p) {
-  return p->is_host ? HOST_FLUSH_BYTES : 4 * (p->l2_bytes ? p->l2_bytes : UNKNOWN_L2_BYTES);
+  return p->is_cpu ? CPU_FLUSH_BYTES : 4 * (p->l2_bytes ? p->l2_bytes : UNKNOWN_L2_BYTES);
 }
 
 tile_status bench_open(struct bench *b, const struct bench_problem *problem, const void *data,
@@ -21,7 +21,7 @@ tile_status bench_open(struct bench *b, const struct bench_problem *problem, con
   tile_status s = tile_device_open(problem->device, &b->device);
   if (s == TILE_OK)
     s = tile_device_get_properties(b->device, &b->properties);
-  if (s == TILE_OK && b->properties.is_host)
+  if (s == TILE_OK && b->properties.is_cpu)
     s = orc_create(&b->orc);
   if (s == TILE_OK)
     s = tile_event_create(b->device, &b->start);
@@ -170,17 +170,17 @@ tile_status bench_reset(struct bench *b) {
 
 // ---- candidates ----
 
-static tile_status load_host(struct bench *b, struct bench_candidate *c, struct str code) {
-  host_kernel_fn fn = NULL;
+static tile_status load_cpu(struct bench *b, struct bench_candidate *c, struct str code) {
+  cpu_kernel_fn fn = NULL;
   tile_status s = orc_load(b->orc, code, c->info.name, &fn);
-  return s == TILE_OK ? module_from_host(b->device, fn, &c->info, NULL, NULL, &c->module) : s;
+  return s == TILE_OK ? module_from_cpu(b->device, fn, &c->info, NULL, NULL, &c->module) : s;
 }
 
 tile_status bench_load(struct bench *b, struct bench_candidate *c, struct str code) {
   if (c->info.param_count > BENCH_MAX_PARAMS)
     return status_set(TILE_LIMIT, "more than %d parameters", BENCH_MAX_PARAMS);
-  return b->properties.is_host ? load_host(b, c, code)
-                               : module_load(b->device, code.ptr, code.len, &c->info, &c->module);
+  return b->properties.is_cpu ? load_cpu(b, c, code)
+                              : module_load(b->device, code.ptr, code.len, &c->info, &c->module);
 }
 
 void bench_unload(struct bench_candidate *c) {

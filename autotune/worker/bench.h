@@ -29,7 +29,7 @@ struct bench_problem {
   double rtol, atol; // negative: by type
 };
 
-// A distinct array; arguments at the same place share one.
+// A distinct array; arguments with the same pointer share one.
 struct bench_buffer {
   const char *name; // of its first argument
   struct tune_array array;
@@ -43,7 +43,7 @@ struct bench {
   const struct bench_problem *problem;
   tile_device *device;
   tile_device_properties properties;
-  struct orc *orc; // of host devices
+  struct orc *orc; // of CPU devices
   tile_event *start, *stop;
   void *flush;
   size_t flush_bytes;
@@ -81,7 +81,7 @@ void bench_stay_awake(struct bench *b);
 // GB/s of a copy on the device, reading and writing counted.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs);
 
-// `code`: a cubin or PTX (NUL-terminated), or a host object. `c` has info and grid.
+// `code`: a cubin or PTX (NUL-terminated), or a CPU object. `c` has info and grid.
 tile_status bench_load(struct bench *b, struct bench_candidate *c, struct str code);
 void bench_unload(struct bench_candidate *c);
 
@@ -95,7 +95,7 @@ bool bench_is_usable(struct bench *b);
 // ---- autotune/worker/bench_chunks.c ----
 struct bench_chunk {
   size_t buffer, offset, bytes;
-  void *staging; // the calling thread's, NULL on the host
+  void *staging; // the calling thread's, NULL on the CPU
 };
 typedef tile_status (*bench_chunk_fn)(struct bench *b, void *user, const struct bench_chunk *c);
 tile_status bench_make_threads(struct bench *b);

@@ -15,13 +15,13 @@ struct sweep {
   char message[256];
 };
 
-// Memory of each thread that the device copies to and from fast; the host's arrays are read
+// Memory of each thread that the device copies to and from fast; the CPU's arrays are read
 // directly.
 tile_status bench_make_threads(struct bench *b) {
   b->pool = thread_pool_create(0);
   if (!b->pool)
     return status_set(TILE_OUT_OF_MEMORY, "no threads to compare results");
-  return b->properties.is_host
+  return b->properties.is_cpu
              ? TILE_OK
              : device_staging_alloc(b->device, BENCH_CHUNK * thread_pool_size(b->pool),
                                     &b->staging);

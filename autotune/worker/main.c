@@ -4,7 +4,7 @@
 // is in is also the compiler's worker.
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/worker.h"
-#include "jit/worker/ask.h"
+#include "jit/worker/client.h"
 #include "jit/worker/pool.h"
 #include "worker/child.h"
 
@@ -35,7 +35,7 @@ int tune_worker_main(int argc, char **argv) {
   page = p;
   worker_begin(note_fault);
   // Without what exit() would run: the driver may be stuck, and nothing is worth saving.
-  _exit(worker_serve(files, &hooks) ? 0 : 1);
+  _exit(worker_run_server(files, &hooks) ? 0 : 1);
 }
 
 int tile_worker_main(int argc, char **argv) {

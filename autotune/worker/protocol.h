@@ -34,7 +34,7 @@ tile_status worker_thread_start(const int files[3], struct worker_thread **ret);
 // Once its socket is closed: waits for its end, at most so long, then leaves it behind.
 void worker_thread_end(struct worker_thread *t, double wait_ms, char *ret, size_t size);
 
-// ---- autotune/worker/serve.c ----
+// ---- autotune/worker/server.c ----
 // Answers requests until the other side closes. `at_work` (may be NULL) is called in each thread
 // that begins a request, or ends one (0), for who notes whose fault a crash is; `on_end` (may be
 // NULL) when the socket ends while the device may be busy: it need not return. Returns whether it
@@ -43,6 +43,6 @@ struct worker_hooks {
   void (*at_work)(uint64_t id);
   void (*on_end)(void);
 };
-bool worker_serve(const int files[3], const struct worker_hooks *hooks);
+bool worker_run_server(const int files[3], const struct worker_hooks *hooks);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's side of the conversation, in parts: frames are taken in (autotune/worker/intake.c)
+// The worker's side of the conversation, in parts: frames are taken in (autotune/worker/reader.c)
 // by one thread, so that the end of the parent is seen whatever a kernel does; candidates and
-// requests are worked on and answered (autotune/worker/answer.c) by others; autotune/worker/serve.c
-// starts and ends them.
+// requests are worked on and answered (autotune/worker/handler.c) by others;
+// autotune/worker/server.c starts and ends them.
 #ifndef TILE_AUTOTUNE_WORKER_SERVER_H
 #define TILE_AUTOTUNE_WORKER_SERVER_H
 
@@ -55,20 +55,20 @@ struct server {
   struct request *requests, **requests_end;
 };
 
-// ---- autotune/worker/intake.c ----
+// ---- autotune/worker/reader.c ----
 void *worker_read_frames(void *server);
 void worker_candidate_free(struct candidate *c);
 
-// ---- autotune/worker/answer.c ----
+// ---- autotune/worker/handler.c ----
 void worker_send_device(struct server *s);
 void worker_send_copied(struct server *s, double gbs);
-void worker_send_leaving(struct server *s); // what had begun is not to blame for the end
+void worker_send_leaving(struct server *s); // what had begun is not to fail_with for the end
 void worker_send_failed(struct server *s, tile_status status); // with the thread's message
 void worker_out_of_memory(struct server *s); // the tuning ends; needs no memory to say so
 void *worker_assemble_all(void *server);
 // By the device's thread, without the lock.
 void worker_load(struct server *s, struct candidate *c);
 void worker_upload(struct server *s);
-void worker_answer_request(struct server *s, const struct request *q, struct candidate *c);
+void worker_finish_request_request(struct server *s, const struct request *q, struct candidate *c);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tuner's side of the worker: requests until they are answered, and the thread that keeps a
-// worker alive. Shared by worker.c (calls) and autotune/worker/keeper.c (the thread).
+// worker alive. Shared by worker.c (calls) and autotune/worker/supervisor.c (the thread).
 #ifndef TILE_AUTOTUNE_WORKER_STATE_H
 #define TILE_AUTOTUNE_WORKER_STATE_H
 
@@ -71,13 +71,14 @@ struct tune_worker {
 struct worker_candidate *worker_candidate(struct tune_worker *w,
                                           uint32_t config); // NULL: not given
 // Gives the reply to the caller; a request of its own is freed.
-void worker_answer(struct tune_worker *w, struct worker_request *r, const struct tune_reply *reply);
+void worker_finish_request(struct tune_worker *w, struct worker_request *r,
+                           const struct tune_reply *reply);
 void worker_notify(struct tune_worker *w);
 uint64_t worker_next_id(struct tune_worker *w);
 
-// ---- autotune/worker/keeper.c ----
+// ---- autotune/worker/supervisor.c ----
 // There will be no worker any more. The first reason counts. With the lock.
 void worker_give_up(struct tune_worker *w, tile_status status, const char *message);
-void *worker_keep(void *worker);
+void *worker_supervise(void *worker);
 
 #endif

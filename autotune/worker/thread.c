@@ -29,10 +29,10 @@ static void thread_free(struct worker_thread *t) {
   free(t);
 }
 
-static void *serve(void *user) {
+static void *run_server(void *user) {
   struct worker_thread *t = user;
   const struct worker_hooks none = {0};
-  worker_serve(t->files, &none);
+  worker_run_server(t->files, &none);
   pthread_mutex_lock(&t->lock);
   t->is_over = true;
   bool is_left = t->is_left;
@@ -64,7 +64,7 @@ tile_status worker_thread_start(const int files[3], struct worker_thread **ret) 
   if (!t)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a worker");
   bool has_files = t->files[0] >= 0 && t->files[1] >= 0 && t->files[2] >= 0;
-  if (!has_files || pthread_create(&thread, NULL, serve, t) != 0) {
+  if (!has_files || pthread_create(&thread, NULL, run_server, t) != 0) {
     thread_free(t);
     return status_set(TILE_LIMIT, "no %s for a worker", has_files ? "thread" : "files");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of worker.h: they queue requests and take replies; a thread (autotune/worker/keeper.c)
-// does the rest, so that watchdog and restarts do not wait for the caller.
+// The calls of worker.h: they queue requests and take replies; a thread
+// (autotune/worker/supervisor.c) does the rest, so that watchdog and restarts do not wait for the
+// caller.
 #include "autotune/worker/state.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -83,7 +84,7 @@ static bool start_thread(struct tune_worker *w) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  w->has_thread = pthread_create(&w->thread, NULL, worker_keep, w) == 0;
+  w->has_thread = pthread_create(&w->thread, NULL, worker_supervise, w) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return w->has_thread;
 }
@@ -268,8 +269,8 @@ void worker_notify(struct tune_worker *w) {
   pthread_cond_broadcast(&w->news);
 }
 
-void worker_answer(struct tune_worker *w, struct worker_request *r,
-                   const struct tune_reply *reply) {
+void worker_finish_request(struct tune_worker *w, struct worker_request *r,
+                           const struct tune_reply *reply) {
   struct worker_request **at = &w->requests;
   while (*at != r)
     at = &(*at)->next;

@@ -30,13 +30,13 @@ const char *tune_outcome_name(enum tune_outcome o); // "pruned", "timeout", ...
 struct tune_sample { // milliseconds, of `count` launches, each after a flush of the L2 cache
   double median, p20, p80;
   unsigned count;
-  unsigned turns; // of the finals they come from (finals.h); 0: launched in one stretch
+  unsigned rounds; // of the finals they come from (finals.h); 0: launched in one stretch
 };
 
 struct tune_reply {
   uint32_t config;
   // TUNE_MEASURED: it went well; TUNE_UNTRIED: the worker is gone for good, or was asked for what
-  // it does not have, and no configuration is to blame.
+  // it does not have, and no configuration is to fail_with.
   enum tune_outcome outcome;
   char reason[256];
   struct tune_sample sample; // of a measurement
@@ -47,7 +47,7 @@ struct tune_reply {
 
 struct tune_worker;
 struct tune_worker_options {
-  const char *device; // "cuda", "cuda:1", "host"
+  const char *device; // "cuda", "cuda:1", "cpu"
   double timeout_ms;  // of one request; the worker is killed and started again after it; 0: 10 s
   double rtol, atol;  // negative: by type
   // To run; NULL: found (autotune/worker/spawn.c says where), or a thread of this process in its

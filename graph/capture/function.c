@@ -9,6 +9,7 @@
 #include "graph/capture/capture.h"
 #include "graph/ir/sizes.h"
 #include "graph/run/handle.h"
+#include "graph/run/run.h"
 #include "graph/run/tensor_views.h"
 
 #include <pthread.h>

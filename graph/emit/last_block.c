@@ -13,9 +13,11 @@
 // The atomic operation releases the stores of this program (the barrier: those of all its threads)
 // and acquires those of the others. Partial results are read in a fixed order, so the result does
 // not depend on which program is last.
+// Recursion is the algorithm: the work of the last block is the body of a
+// kernel, written into the body of a kernel.
 #include "graph/emit/emit.h"
 
-// The launch's name for what the tail calls a->name.
+// The launch's name for what the last calls a->name.
 static const char *argument(struct emitter *e, const struct launch_arg *a) {
   switch (a->kind) {
   case LAUNCH_BUFFER:
@@ -44,19 +46,19 @@ static bool is_of_grid(const char *name) {
   return false;
 }
 
-// The tail as a function, and the call. Blocks that both have are the launch's.
-static const char *call_of(struct emitter *e, struct emitter *tail) {
+// The last as a function, and the call. Blocks that both have are the launch's.
+static const char *call_of(struct emitter *e, struct emitter *last) {
   struct strbuf text = {.arena = e->arena}, call = {.arena = e->arena};
-  strbuf_printf(&text, "@jit\ndef %s(", tail->name);
-  strbuf_printf(&call, "%s(", tail->name);
+  strbuf_printf(&text, "@jit\ndef %s(", last->name);
+  strbuf_printf(&call, "%s(", last->name);
   const char *comma = "";
-  for (size_t i = 0; i < tail->launch.args.len; i++, comma = ", ") {
-    const struct launch_arg *a = &tail->launch.args.at[i];
+  for (size_t i = 0; i < last->launch.args.len; i++, comma = ", ") {
+    const struct launch_arg *a = &last->launch.args.at[i];
     strbuf_printf(&text, "%s%s", comma, a->name);
     strbuf_printf(&call, "%s%s", comma, argument(e, a));
   }
-  for (size_t i = 0; i < tail->plan->constants.len; i++, comma = ", ") {
-    const struct kernel_constant *c = &tail->plan->constants.at[i];
+  for (size_t i = 0; i < last->plan->constants.len; i++, comma = ", ") {
+    const struct kernel_constant *c = &last->plan->constants.at[i];
     bool shared = is_of_grid(c->name) && has_constant(e, c->name);
     strbuf_printf(&text, "%s%s: constexpr%s%s", comma, c->name, shared ? "" : " = ",
                   shared ? "" : c->value);
@@ -64,10 +66,10 @@ static const char *call_of(struct emitter *e, struct emitter *tail) {
       strbuf_printf(&call, "%s%s", comma, c->name);
   }
   strbuf_puts(&text, "):\n");
-  kernel_lines_print(tail->scopes[0].lines.at, tail->scopes[0].lines.len, &text);
+  kernel_lines_print(last->scopes[0].lines.at, last->scopes[0].lines.len, &text);
   strbuf_puts(&call, ")");
-  for (size_t i = 0; i < tail->functions.len; i++)
-    emit_helper(e, tail->functions.at[i]);
+  for (size_t i = 0; i < last->functions.len; i++)
+    emit_helper(e, last->functions.at[i]);
   emit_helper(e, arena_strdup(e->arena, strbuf_cstr(&text)));
   const char *kept = arena_strdup(e->arena, strbuf_cstr(&call));
   strbuf_finish(&text);
@@ -77,9 +79,9 @@ static const char *call_of(struct emitter *e, struct emitter *tail) {
 
 void emit_last_block(struct emitter *e) {
   const struct kernel_plan *k = e->plan;
-  struct emitter *tail = emit_kernel_body(e->p, k->last_block);
+  struct emitter *last = emit_kernel_body(e->p, k->last_block);
   emit_writes(e, e->p->counters);
-  const char *call = call_of(e, tail), *offset = emit_buffer(e, e->p->counters);
+  const char *call = call_of(e, last), *offset = emit_buffer(e, e->p->counters);
   if (k->group)
     offset = arena_printf(e->arena, "%s + %s", offset, k->group);
   emit_line(e, 0, "tl.debug_barrier()");

@@ -21,15 +21,15 @@ static void open_chunk(struct row_writer *w, unsigned level) {
   int64_t start = rows_queue_start(s, level);
   int64_t end = start + w->k->queue.chunks;
   if (level == s->levels)
-    emit_open(e, arena_printf(e->arena, "if ticket >= %" PRId64 ":", start));
+    emit_open(e, arena_printf(e->arena, "if work_id >= %" PRId64 ":", start));
   else if (level == 0)
-    emit_open(e, arena_printf(e->arena, "if ticket < %" PRId64 ":", end));
+    emit_open(e, arena_printf(e->arena, "if work_id < %" PRId64 ":", end));
   else
-    emit_open(e, arena_printf(e->arena,
-                              "if (ticket >= %" PRId64 ") & (ticket < %" PRId64 "):", start, end));
-  const char *chunk = "ticket";
+    emit_open(e, arena_printf(e->arena, "if (work_id >= %" PRId64 ") & (work_id < %" PRId64 "):",
+                              start, end));
+  const char *chunk = "work_id";
   if (level) {
-    emit_line(e, 1, "chunk = ticket - %" PRId64, start);
+    emit_line(e, 1, "chunk = work_id - %" PRId64, start);
     chunk = "chunk";
   }
   emit_line(e, 1, "x = %s // %u%s", chunk, s->splits,
@@ -48,7 +48,7 @@ static void clear_counters(struct row_writer *w) {
   int64_t lanes = 1;
   while (lanes <= w->k->queue.done)
     lanes *= 2;
-  emit_line(e, 1, "if ticket == %" PRId64 ":", w->k->queue.ids - 1);
+  emit_line(e, 1, "if work_id == %" PRId64 ":", w->k->queue.ids - 1);
   emit_line(e, 1, "    tl.atomic_poll(%s + %" PRId64 ", %" PRId64 ")", counters, w->k->queue.done,
             w->k->queue.chunks);
   emit_line(e, 1, "    i = tl.arange(0, %" PRId64 ")", lanes);
@@ -66,9 +66,9 @@ static void count_late(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   const struct rows *s = w->s;
   int64_t start = rows_queue_start(s, level);
-  const char *chunk = start ? arena_printf(e->arena, "(ticket - %" PRId64 ")", start) : "ticket";
+  const char *chunk = start ? arena_printf(e->arena, "(work_id - %" PRId64 ")", start) : "work_id";
   const char *first = level ? arena_printf(e->arena, " + %" PRId64, level * w->k->queue.rows) : "";
-  emit_line(e, 1, "if ticket < %" PRId64 ":", start + w->k->queue.chunks);
+  emit_line(e, 1, "if work_id < %" PRId64 ":", start + w->k->queue.chunks);
   count_chunk(w, arena_printf(e->arena, "%s%s + %s // %u", emit_buffer(e, w->k->queue.counters),
                               first, chunk, s->splits));
 }
@@ -129,7 +129,7 @@ static void reduce_chunk(struct row_writer *w, unsigned level) {
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].level == level)
       row_writer_put_part(w, &s->reductions[i]);
-  emit_line(w->e, 1, "if ticket < %" PRId64 ":", rows_queue_start(s, level + 1));
+  emit_line(w->e, 1, "if work_id < %" PRId64 ":", rows_queue_start(s, level + 1));
   count_chunk(w, counter(w, level));
 }
 
@@ -154,7 +154,7 @@ void rows_put_chunks(struct row_writer *w) {
   emit_axis(e, s->x, "x", NULL, 1);
   row_writer_r(w);
   row_writer_count(w);
-  emit_line(e, 0, "ticket = tl.atomic_add(%s + %" PRId64 ", 1, sem=\"relaxed\")",
+  emit_line(e, 0, "work_id = tl.atomic_add(%s + %" PRId64 ", 1, sem=\"relaxed\")",
             emit_buffer(e, w->k->queue.counters), w->k->queue.drawn);
   for (unsigned level = 0; level <= s->levels; level++) {
     open_chunk(w, level);

@@ -119,7 +119,7 @@ static const char *backwards_from(struct row_writer *w, const char *last) {
   return arena_printf(w->e->arena, "for r0 in range(%s, -1, -%s):", last, w->block);
 }
 
-// What is left behind the whole blocks: less than one, of the program whose turn it is.
+// What is left behind the whole blocks: less than one, of the program that takes them.
 static const char *rest(struct row_writer *w, const char *n) {
   const char *first = "whole";
   if (w->s->splits > 1)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expression trees as statements and expressions.
+// Recursion is the algorithm: a value is loaded at a place, and a place may be
+// computed from values.
 #include "graph/emit/emit.h"
 
 #include <inttypes.h>

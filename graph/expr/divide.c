@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divisions and remainders of floor, taken apart where ranges allow it. All rules want a divisor
 // that is positive for sure; x // 0 and x % 0 are 0, so that sizes of 0 need no exception.
-#include "graph/expr/internal.h"
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
+#include "graph/expr/expr_internal.h"
 
 // Takes what divides exactly out of p: p = quotient * d + rest, p becoming the rest. Coefficients
 // are split towards zero, the constant towards minus infinity.

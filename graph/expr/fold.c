@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums that hold parts of a division: c*(x // c) + x % c = x in all its turns, and
+// Sums that hold parts of a division: c*(x // c) + x % c = x in all its variations, and
 // a*((x // a) % b) + x % a = x % (a*b).
-#include "graph/expr/internal.h"
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
+#include "graph/expr/expr_internal.h"
 
 // The r with which p holds r times all of e's terms; 0 if it does not. A sum without symbols: 0.
 static int64_t ratio(struct exprs *x, const struct poly *p, const struct expr *e) {

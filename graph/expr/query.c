@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Questions about expressions: values, bounds, divisibility, substitution, text.
-#include "graph/expr/internal.h"
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
+#include "graph/expr/expr_internal.h"
 
 #include <inttypes.h>
 

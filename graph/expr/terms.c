@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products in canonical form.
-#include "graph/expr/internal.h"
+// Recursion is the algorithm: the parts of an expression are expressions,
+// and each is simplified as it is made.
+#include "graph/expr/expr_internal.h"
 
 // ---- terms ----
 

@@ -484,9 +484,9 @@ void compose_embedding_bag(struct build *b, struct node *n) {
   const struct expr *nothing = expr_const(x, 0);
   // On CPUs PyTorch leaves the indices of plain sums out, which the gradient finds again, and has a
   // size for each bag; elsewhere one for each offset.
-  bool on_host = b->g->device && str_starts(str_from(b->g->device), "cpu"),
-       leaves_out = on_host && mode == BAG_SUM && padding < 0,
-       has_more = node_truth(n, 7) && (!on_host || n->op == OP_EMBEDDING_BAG_FORWARD);
+  bool on_cpu = b->g->device && str_starts(str_from(b->g->device), "cpu"),
+       leaves_out = on_cpu && mode == BAG_SUM && padding < 0,
+       has_more = node_truth(n, 7) && (!on_cpu || n->op == OP_EMBEDDING_BAG_FORWARD);
   const int64_t behind[2] = {0, 1};
   if (has_more)
     count =
@@ -495,7 +495,7 @@ void compose_embedding_bag(struct build *b, struct node *n) {
   n->results[1] = leaves_out ? build_full(b, 1, &nothing, 0, index->dtype)
                              : build_convert(b, bag, index->dtype);
   n->results[2] = build_convert(b, count, index->dtype);
-  const struct expr *most[2] = {mode == BAG_MAX || on_host ? bags : nothing, X->shape[1]};
+  const struct expr *most[2] = {mode == BAG_MAX || on_cpu ? bags : nothing, X->shape[1]};
   n->results[3] = build_full(b, mode == BAG_MAX ? 2 : 1, most, 0, index->dtype);
 }
 

@@ -23,7 +23,8 @@ static struct value *reshape(struct build *b, struct value *x, uint32_t first, u
 }
 
 // The last `count` dimensions in another order, those before as they are.
-static struct value *turn(struct build *b, struct value *x, uint32_t count, const uint32_t *last) {
+static struct value *permute_last(struct build *b, struct value *x, uint32_t count,
+                                  const uint32_t *last) {
   if (!x)
     return NULL;
   struct dims order = dims_from(0, x->rank);
@@ -49,7 +50,7 @@ void compose_pixel_shuffle(struct build *b, struct node *n) {
   const struct expr *by = expr_const(x, r);
   const struct expr *parts[] = {expr_floordiv(x, X->shape[at], expr_const(x, r * r)), by, by};
   struct value *v = reshape(b, X, at, 1, 3, parts);
-  v = turn(b, v, 5, (const uint32_t[]){0, 3, 1, 4, 2}); // C H r W r
+  v = permute_last(b, v, 5, (const uint32_t[]){0, 3, 1, 4, 2}); // C H r W r
   const struct expr *whole[] = {expr_mul(x, X->shape[at + 1], by),
                                 expr_mul(x, X->shape[at + 2], by)};
   n->results[0] = reshape(b, v, at + 1, 4, 2, whole);
@@ -66,7 +67,7 @@ void compose_pixel_unshuffle(struct build *b, struct node *n) {
                     *columns = expr_floordiv(x, X->shape[at + 2], by);
   const struct expr *parts[] = {rows, by, columns, by};
   struct value *v = reshape(b, X, at + 1, 2, 4, parts);
-  v = turn(b, v, 5, (const uint32_t[]){0, 2, 4, 1, 3}); // C r r H W
+  v = permute_last(b, v, 5, (const uint32_t[]){0, 2, 4, 1, 3}); // C r r H W
   const struct expr *channels = expr_muli(x, X->shape[at], r * r);
   n->results[0] = reshape(b, v, at, 3, 1, &channels);
 }
@@ -84,7 +85,7 @@ void compose_channel_shuffle(struct build *b, struct node *n) {
 // self k dims
 void compose_rot90(struct build *b, struct node *n) {
   const struct arg *list;
-  int64_t turns = ((node_int(n, 1) % 4) + 4) % 4;
+  int64_t quarters = ((node_int(n, 1) % 4) + 4) % 4;
   size_t count = node_list(n, 2, &list);
   if ((count != 2 && count != 0) || X->rank < 2) {
     compose_error(b, n, E1004, "two dimensions are wanted");
@@ -99,11 +100,11 @@ void compose_rot90(struct build *b, struct node *n) {
     return;
   }
   struct value *v = X;
-  if (turns == 2)
+  if (quarters == 2)
     v = BUILD(b, OP_FLIP, TENSOR(v), arg_ints(b->g, 2, (const int64_t[]){a, z}));
-  else if (turns)
-    v = build_swap(b, BUILD(b, OP_FLIP, TENSOR(v), turns == 1 ? second : first), a, z);
-  n->results[0] = turns ? v : BUILD(b, OP_CLONE, TENSOR(v));
+  else if (quarters)
+    v = build_swap(b, BUILD(b, OP_FLIP, TENSOR(v), quarters == 1 ? second : first), a, z);
+  n->results[0] = quarters ? v : BUILD(b, OP_CLONE, TENSOR(v));
 }
 
 // ---- diagonals ----

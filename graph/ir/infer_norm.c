@@ -165,7 +165,7 @@ static bool check_running(struct infer *in, const struct value *v) {
 }
 
 // (y, mean, rstd[, new running mean, new running var]); outside of training mean and rstd are empty
-// on the host.
+// on the CPU.
 bool infer_batch_norm(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool functional = in->op->id == OP_NATIVE_BATCH_NORM_FUNCTIONAL;

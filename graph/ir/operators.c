@@ -141,7 +141,7 @@ static struct arg default_element(struct graph *g, char type, struct str text) {
   if (type == 'b')
     return ARG_B(str_is(text, "True"));
   if (type != 'f' && str_to_i64(text, &integer))
-    return arg_int(g, integer);
+    return ARG_E(expr_const(g->exprs, integer));
   return str_to_f64(text, &real) ? ARG_F(real) : (struct arg){.kind = ARG_NONE};
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes expression trees of elements: each content once, so that equal expression trees are the
 // same pointer.
+// Recursion is the algorithm: the parts of a tree are trees, and each is
+// simplified as it is made.
 #include "graph/loops/scalar_expr_internal.h"
 
 #include <math.h>

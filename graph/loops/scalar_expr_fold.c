@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What expression trees simplify to: constants, and identities that hold for all values of a dtype.
+// Recursion is the algorithm: the parts of a tree are trees, and each is
+// simplified as it is made.
 #include "graph/loops/scalar_expr_internal.h"
 
 #include <math.h>

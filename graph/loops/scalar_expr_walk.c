@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Walks over expression trees: replacing axes and parts, and what is in them. Expression trees are
 // graphs with shared parts; each part is visited once.
+// Recursion is the algorithm: the parts of a tree are trees, and each is
+// simplified as it is made.
 #include "graph/loops/scalar_expr_internal.h"
 
 uint32_t scalar_expr_walk(struct scalars *s) { return ++s->walk; }

@@ -119,19 +119,6 @@ static struct node *find_or_note(struct simplify *s, struct node *n) {
 
 // ---- rules ----
 
-bool same_shape(const struct value *a, const struct value *b) {
-  if (a->rank != b->rank)
-    return false;
-  for (uint32_t i = 0; i < a->rank; i++)
-    if (a->shape[i] != b->shape[i])
-      return false;
-  return true;
-}
-
-struct value *simplify_fit(struct simplify *s, const struct node *n, struct value *v) {
-  return build_as(&s->b, build_convert(&s->b, v, n->results[0]->dtype), n->results[0]);
-}
-
 static struct value *simpler(struct simplify *s, const struct node *n) {
   if (n->result_count != 1 || !n->results[0])
     return NULL;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counters: what happens to base + sum of coefficients * indices under arithmetic and views.
+// Recursion is the algorithm: what is known of a result follows from what is
+// known of its operands.
 #include "graph/passes/simplify.h"
 
 static const struct fact none = {.kind = FACT_NONE};

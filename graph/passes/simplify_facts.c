@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts: elements that are one number or count along dimensions. What masks and positions are made
 // of (arange, comparisons, cat of slices, cumsum) is often known entirely.
+// Recursion is the algorithm: what is known of a result follows from what is
+// known of its operands.
 #include "graph/passes/simplify.h"
 
 #include <math.h>

@@ -55,8 +55,8 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
   while (p.block_m > 64 &&
          (s->queries + p.block_m - 1) / p.block_m * s->batch < (int64_t)plan_multiprocessors(o))
     p.block_m /= 2;
-  p.block_m = power_from(s->queries, 16, plan_is_host(o) && p.block_m > 32 ? 32 : p.block_m);
-  p.block_n = power_from(s->keys, 16, plan_is_host(o) ? 32 : p.block_n);
+  p.block_m = power_from(s->queries, 16, plan_is_cpu(o) && p.block_m > 32 ? 32 : p.block_m);
+  p.block_n = power_from(s->keys, 16, plan_is_cpu(o) ? 32 : p.block_n);
   if (p.block_m < 64 && s->has_half_precision)
     p.num_warps = p.block_m / 16;
   return p;
@@ -65,7 +65,7 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
 const char *attention_space(struct arena *a, const struct expr *queries, const struct expr *keys,
                             const struct attention_shape *s, const struct attention_blocks *p,
                             const struct program_options *o) {
-  if (plan_is_host(o))
+  if (plan_is_cpu(o))
     return NULL;
   unsigned least = s->has_half_precision ? 32 : 16, most = s->has_half_precision ? 128 : 64;
   struct strbuf out = {.arena = a};

@@ -3,7 +3,7 @@
 #include "base/map.h"
 #include "graph/plan/memory_plan.h"
 
-struct finding {
+struct search {
   struct arena *a;
   const struct buffer *counters;
   size_t end; // launches
@@ -19,7 +19,7 @@ static const struct expr *size_of(struct exprs *x, const struct buffer *b) {
   return expr_muli(x, units, MEMORY_ALIGNMENT);
 }
 
-static void touch(struct finding *f, struct buffer *b, size_t at) {
+static void touch(struct search *f, struct buffer *b, size_t at) {
   if (!b || b->role != BUFFER_TEMP || (at && b == f->counters))
     return;
   struct life *l = ptrmap_get(&f->by_buffer, b);
@@ -42,7 +42,7 @@ static const struct launch *launch_at(const struct program *p, const uint32_t *o
   return &p->launches.at[order ? order[i] : i];
 }
 
-static void take(struct finding *f, const struct launch *l, const struct launch_reuse *r,
+static void take(struct search *f, const struct launch *l, const struct launch_reuse *r,
                  size_t at) {
   struct life *from = ptrmap_get(&f->by_buffer, r->from), *to = ptrmap_get(&f->by_buffer, r->to);
   if (l->clears == r->to || from->last != at || to->first != at || from->is_given ||
@@ -56,8 +56,7 @@ static void take(struct finding *f, const struct launch *l, const struct launch_
 
 struct lives memory_lives(const struct program *p, struct arena *a, const uint32_t *order,
                           bool reuses) {
-  struct finding f = {
-      .a = a, .counters = p->counters, .end = p->launches.len, .x = p->graph->exprs};
+  struct search f = {.a = a, .counters = p->counters, .end = p->launches.len, .x = p->graph->exprs};
   touch(&f, p->counters, 0);
   for (size_t i = 0; i < p->launches.len; i++) {
     const struct launch *l = launch_at(p, order, i);

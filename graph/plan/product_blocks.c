@@ -163,7 +163,7 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
     bool is_last = i + 1 == list.count;
     if ((is_oversized(c, s) || is_too_much(c, s)) && !is_last)
       continue;
-    if (plan_is_host(o) && (unsigned)c->m * c->n > 64 * 64)
+    if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
       continue; // code that has an instruction for each element grows too large
     for (unsigned split = 1; split <= 32; split *= 2) {
       double time = may_split(c, s, split, o) && !(is_last && best && is_oversized(c, s))
@@ -191,17 +191,17 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
 const char *product_space(struct arena *a, const struct expr *const extents[3],
                           const struct product_shape *s, const struct product_plan *p,
                           const struct program_options *o) {
-  unsigned k = 512 / dtype_bits(s->dtype);    // a block of 32 half-precision elements
-  unsigned most = plan_is_host(o) ? 32 : 256; // there an instruction for each element
+  unsigned k = 512 / dtype_bits(s->dtype);   // a block of 32 half-precision elements
+  unsigned most = plan_is_cpu(o) ? 32 : 256; // there an instruction for each element
   struct strbuf out = {.arena = a};
   bool splits = p->split_k > 1; // there are counters for so many blocks
   space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16, most);
   space_put_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16, most);
   if (!splits) // else the parts are so many blocks of this size
     space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, k, 4 * k);
-  space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_host(o) ? 4 : 8);
-  strbuf_printf(&out, ", num_stages=%s", plan_is_host(o) ? "" : "2,3,4,5");
-  if (plan_is_host(o))
+  space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_cpu(o) ? 4 : 8);
+  strbuf_printf(&out, ", num_stages=%s", plan_is_cpu(o) ? "" : "2,3,4,5");
+  if (plan_is_cpu(o))
     strbuf_printf(&out, "%u", p->num_stages);
   return space_end(a, &out);
 }

@@ -47,7 +47,8 @@ struct rows {
   struct row_write *writes;
   size_t write_count;
   // Reductions over x of what there is for each row: every program leaves its share in `part`, and
-  // the last one goes on with the tail, whose r are the shares. NULL: another launch does.
+  // the last one goes on with the last reduction, whose r axis counts the shares. NULL: another
+  // launch does.
   struct row_reduction *shares;
   size_t share_count;
   struct rows *last_block;

@@ -115,18 +115,12 @@ struct program_options {
   int64_t parts_bytes;      // so much memory for their parts
 };
 
-// From a graph as it was read to a program: decompose, simplify, loops, regions, sources, memory.
-// NULL after an error.
-struct program *program_compile(struct graph *g, const struct program_options *o);
-// A line a launch: grid, arguments, bytes, operations and, for a target whose roofs are known, the
-// floor of its time; then the arena.
+// A line a launch: grid, arguments, bytes, operations and, for a target whose peaks are known, a
+// lower bound of its time; then the arena.
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources, one file
 
-// What tl.rand is given as its seed by random operator number `which`.
-uint64_t program_seed(uint64_t seed, uint32_t which);
-
-// ---- sources and grids (graph/program/kernel.c) ----
+// ---- sources and grids (graph/program/program_kernel.c) ----
 // Sets the kernel's source from its text, its name and its constants.
 void kernel_print(struct arena *a, struct graph_kernel *k);
 // The symbol of a constant: the same for the same name, so that launches whose kernels turn out to
@@ -145,31 +139,5 @@ void program_share_kernels(struct program *p);
 void program_name_kernels(struct program *p);
 // Buffers between launches stay the program's.
 void program_keep_buffers(struct program *p);
-
-// ---- running (graph/run/run.c) ----
-struct loaded_program;
-struct tensor_view { // memory of the caller on the device
-  void *data;
-  enum dtype dtype;
-  uint32_t rank;
-  const int64_t *shape, *strides; // strides in elements
-};
-// Compiles all kernels (in parallel) and allocates the arena when sizes are known. The program must
-// outlive it. Products may run somewhat slower, with the same results, until their code has been
-// assembled again in the background.
-tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
-void program_unload(struct loaded_program *l);
-// Waits for the best code of all kernels.
-void program_await_best_code(struct loaded_program *l);
-// Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
-// None are ignored.
-tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                        const struct tensor_view *inputs, const struct tensor_view *outputs);
-// The same launches as a recording (CUDA graph), with these addresses, sizes and this seed: it may
-// run as often as they stay the same. Needs a stream that was created. The loaded program must
-// outlive it.
-tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
-                           const struct tensor_view *inputs, const struct tensor_view *outputs,
-                           tile_replay **ret);
 
 #endif

@@ -8,53 +8,6 @@
 
 #include <stdio.h>
 
-// ---- tokens and errors ----
-
-bool fx_accept(struct reader *r, enum token_kind kind) {
-  bool found = fx_peek(r) == kind;
-  r->pos += found && kind != TOK_EOF;
-  return found;
-}
-
-bool fx_accept_name(struct reader *r, const char *name) {
-  bool found = fx_peek(r) == TOK_NAME && str_is(fx_text(r, r->pos), name);
-  r->pos += found;
-  return found;
-}
-
-struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...) {
-  if (r->failed)
-    return NULL;
-  r->failed = true;
-  va_list ap;
-  va_start(ap, fmt);
-  const char *text = arena_vprintf(r->arena, fmt, ap);
-  va_end(ap);
-  return diag_error(r->diag, at, code, "%s", text);
-}
-
-bool fx_unexpected(struct reader *r, const char *what) {
-  enum token_kind k = fx_peek(r);
-  struct str text = fx_text(r, r->pos);
-  if (k == TOK_ERROR) // reported by the lexer
-    return r->failed = true, false;
-  if (k == TOK_EOF || k == TOK_NEWLINE || k == TOK_INDENT || k == TOK_DEDENT || text.len > 40)
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not %s", what, token_kind_text(k));
-  else
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1001, "%s, not `%.*s`", what, STR_ARG(text));
-  return false;
-}
-
-bool fx_expect(struct reader *r, enum token_kind kind) {
-  if (fx_accept(r, kind))
-    return true;
-  char what[64];
-  bool is_mark = kind >= TOK_LPAREN && kind <= TOK_QUESTION;
-  const char *quote = is_mark || token_kind_is_keyword(kind) ? "`" : "";
-  snprintf(what, sizeof what, "expected %s%s%s", quote, token_kind_text(kind), quote);
-  return fx_unexpected(r, what);
-}
-
 // ---- names ----
 
 static struct binding *bind(struct reader *r, size_t token, struct binding b) {

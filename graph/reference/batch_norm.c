@@ -5,9 +5,12 @@
 #include <math.h>
 
 static void add_momentum(struct tensor *out, const struct tensor *old, const union element *fresh,
-                         double scale, double momentum) {
-  for (int64_t i = 0; out && i < out->numel; i++)
-    out->at[i].real = momentum * fresh[i].real * scale + (1 - momentum) * old->at[i].real;
+                         double scale, double momentum, bool adds_sizes) {
+  for (int64_t i = 0; out && i < out->numel; i++) {
+    const double before = old->at[i].real;
+    out->at[i].real =
+        momentum * fresh[i].real * scale + (1 - momentum) * (adds_sizes ? fabs(before) : before);
+  }
 }
 
 struct channel_stats {
@@ -42,7 +45,7 @@ static void stats_line(void *user, int64_t i) {
 static bool channel_stats(const struct reference_call *c, struct channel_stats *s,
                           const struct tensor *in, const struct tensor *running_mean,
                           const struct tensor *running_var, bool of_batch, double eps) {
-  struct norm n = {.in = in->at, .centres = true, .eps = eps};
+  struct norm n = {.in = in->at, .centres = true, .eps = eps, .adds_sizes = c->adds_sizes};
   struct stats_job job = {&n, s};
   if (!create_stats(s, in->rank > 1 ? in->shape[1] : 1))
     return call_fail(c, "there is no memory");
@@ -80,6 +83,7 @@ static bool batch_norm(struct reference_call *c, bool of_batch, double eps,
                    .weight_lines = s->mean->numel,
                    .mean = s->mean->at,
                    .rstd = s->rstd->at,
+                   .adds_sizes = c->adds_sizes,
                    .out = elements(c->out[0])};
   save(c->out[1], s->mean);
   save(c->out[2], s->rstd);
@@ -102,8 +106,9 @@ bool reference_batch_norm_functional(struct reference_call *c) {
   bool ok = batch_norm(c, trains, call_real(c, 7), &s);
   if (ok) {
     const double count = s.mean->numel ? (double)(in->numel / s.mean->numel) : 0;
-    add_momentum(c->out[3], mean, s.mean->at, 1, momentum);
-    add_momentum(c->out[4], var, s.var->at, trains ? count / (count - 1) : 1, momentum);
+    add_momentum(c->out[3], mean, s.mean->at, 1, momentum, c->adds_sizes);
+    add_momentum(c->out[4], var, s.var->at, trains ? count / (count - 1) : 1, momentum,
+                 c->adds_sizes);
   }
   destroy_stats(&s);
   return ok;
@@ -114,15 +119,16 @@ static void channel_gradients(struct reference_call *c, const struct tensor *gra
                               const struct tensor *in, const struct tensor *mean,
                               const struct tensor *rstd) {
   const int64_t channels = mean->numel;
+  const struct norm n = {.adds_sizes = c->adds_sizes};
   int64_t size = 1;
   for (uint32_t d = 2; d < in->rank; d++)
     size *= in->shape[d];
   for (int64_t i = 0; i < in->numel; i++) {
     const int64_t channel = i / size % channels;
-    const double g = gradient->at[i].real;
+    const double g = norm_centred(&n, gradient->at[i].real, 0);
     if (c->out[1])
       c->out[1]->at[channel].real +=
-          g * (in->at[i].real - mean->at[channel].real) * rstd->at[channel].real;
+          g * norm_centred(&n, in->at[i].real, mean->at[channel].real) * rstd->at[channel].real;
     if (c->out[2])
       c->out[2]->at[channel].real += g;
   }
@@ -150,6 +156,7 @@ bool reference_batch_norm_backward(struct reference_call *c) {
                    .mean = mean->at,
                    .rstd = rstd->at,
                    .fixed = !trains,
+                   .adds_sizes = c->adds_sizes,
                    .out = elements(c->out[0])};
   bool ok =
       !c->out[0] || norm_each_line(c, &n, in, ((1u << in->rank) - 1) & ~2u, norm_backward_line);

@@ -141,8 +141,10 @@ static double spread_of(const struct bounds *b, size_t output, int64_t i, double
 // ---- spreads of elements of a size ----
 
 // Few runs may by chance hardly move an element: it counts for no less than others of its size.
-// Where those are few themselves, the next smaller and larger ones count, too.
-enum { LEAST_EXPONENT = -1100, EXPONENTS = 2200, FEW = 16 };
+// Where those are few themselves, the next smaller and larger ones count, too, up to a factor of
+// 64: an element that is smaller by more has nothing to do with the rounding of the large ones,
+// unless it cancels, which its own spread shows.
+enum { LEAST_EXPONENT = -1100, EXPONENTS = 2200, FEW = 16, WINDOW = 6 };
 
 struct spreads {
   double sum[EXPONENTS], usual[EXPONENTS];
@@ -161,7 +163,7 @@ static int size_class(double v) {
 static double usual_spread(const struct spreads *s, int class) {
   double sum = s->sum[class];
   int64_t count = s->count[class];
-  for (int away = 1; class > 0 && count > 0 && count < FEW && away < EXPONENTS; away++)
+  for (int away = 1; class > 0 && count > 0 && count < FEW && away <= WINDOW; away++)
     for (int side = -1; side <= 1; side += 2) {
       int other = class + side * away;
       if (other <= 0 || other >= EXPONENTS)

@@ -137,7 +137,17 @@ bool noise_is_sum(const struct node *n) {
 }
 
 bool noise_has_terms(const struct node *n) {
-  return n->op == OP_SOFTMAX_BACKWARD || n->op == OP_LOG_SOFTMAX_BACKWARD;
+  switch (n->op) {
+  case OP_SOFTMAX_BACKWARD:
+  case OP_LOG_SOFTMAX_BACKWARD:
+  case OP_NATIVE_LAYER_NORM:
+  case OP_NATIVE_LAYER_NORM_BACKWARD:
+  case OP_NATIVE_BATCH_NORM_BACKWARD:
+  case OP_NATIVE_BATCH_NORM_FUNCTIONAL:
+  case OP_NATIVE_BATCH_NORM_NO_TRAINING:
+  case OP_NATIVE_GROUP_NORM: return true;
+  default: return false;
+  }
 }
 
 bool noise_is_exact(const struct node *n) {

@@ -89,29 +89,39 @@ bool reference_log_softmax_backward(struct reference_call *c) { return softmax_b
 
 // ---- norms ----
 
+// A term of a sum, or its size.
+static double term(const struct norm *n, double v) { return n->adds_sizes ? fabs(v) : v; }
+
 static double weight_at(const struct norm *n, int64_t i, int64_t j) {
   if (!n->weight)
     return 1;
-  return n->weight[n->weight_lines ? i % n->weight_lines : j].real;
+  return term(n, n->weight[n->weight_lines ? i % n->weight_lines : j].real);
 }
 
 static double bias_at(const struct norm *n, int64_t i, int64_t j) {
   if (!n->bias)
     return 0;
-  return n->bias[n->weight_lines ? i % n->weight_lines : j].real;
+  return term(n, n->bias[n->weight_lines ? i % n->weight_lines : j].real);
+}
+
+double norm_centred(const struct norm *n, double x, double mean) {
+  return term(n, x) + term(n, -mean);
 }
 
 double norm_line_stats(const struct norm *n, int64_t i, double *ret_mean, double *ret_var) {
   const int64_t start = line_start(&n->lines, i), length = n->lines.length;
-  double sum = 0, squares = 0;
-  for (int64_t j = 0; n->centres && j < length; j++)
-    sum += n->in[line_offset(&n->lines, start, j)].real;
+  double sum = 0, sizes = 0, squares = 0;
+  for (int64_t j = 0; n->centres && j < length; j++) {
+    const double x = n->in[line_offset(&n->lines, start, j)].real;
+    sum += x;
+    sizes += fabs(x);
+  }
   const double mean = n->centres ? sum / (double)length : 0;
   for (int64_t j = 0; j < length; j++) {
     const double d = n->in[line_offset(&n->lines, start, j)].real - mean;
     squares += d * d;
   }
-  *ret_mean = mean;
+  *ret_mean = n->adds_sizes && n->centres ? sizes / (double)length : mean;
   *ret_var = squares / (double)length;
   return 1 / sqrt(*ret_var + n->eps);
 }
@@ -133,7 +143,7 @@ void norm_line(void *user, int64_t i) {
   for (int64_t j = 0; n->out && j < n->lines.length; j++) {
     const int64_t offset = line_offset(&n->lines, start, j);
     n->out[offset].real =
-        (n->in[offset].real - mean) * rstd * weight_at(n, i, j) + bias_at(n, i, j);
+        norm_centred(n, n->in[offset].real, mean) * rstd * weight_at(n, i, j) + bias_at(n, i, j);
   }
 }
 
@@ -151,6 +161,7 @@ bool reference_layer_norm(struct reference_call *c) {
                    .bias = elements(call_tensor(c, 3)),
                    .eps = call_real(c, 4),
                    .centres = true,
+                   .adds_sizes = c->adds_sizes,
                    .out = elements(c->out[0]),
                    .mean_out = elements(c->out[1]),
                    .rstd_out = elements(c->out[2])};
@@ -183,6 +194,7 @@ bool reference_group_norm(struct reference_call *c) {
   struct norm n = {.in = in->at,
                    .eps = call_real(c, 7),
                    .centres = true,
+                   .adds_sizes = c->adds_sizes,
                    .out = elements(c->out[0]),
                    .mean_out = elements(c->out[1]),
                    .rstd_out = elements(c->out[2])};
@@ -192,8 +204,8 @@ bool reference_group_norm(struct reference_call *c) {
   for (int64_t i = 0; c->out[0] && i < in->numel; i++) {
     const int64_t channel = i / size % channels;
     union element *to = &c->out[0]->at[i];
-    to->real =
-        to->real * (weight ? weight->at[channel].real : 1) + (bias ? bias->at[channel].real : 0);
+    to->real = to->real * (weight ? term(&n, weight->at[channel].real) : 1) +
+               (bias ? term(&n, bias->at[channel].real) : 0);
   }
   return true;
 }
@@ -207,16 +219,16 @@ void norm_backward_line(void *user, int64_t i) {
   double sum = 0, product = 0;
   for (int64_t j = 0; j < length; j++) {
     const int64_t offset = line_offset(&n->lines, start, j);
-    const double g = n->gradient[offset].real * weight_at(n, i, j);
+    const double g = term(n, n->gradient[offset].real) * weight_at(n, i, j);
     sum += g;
-    product += g * (n->in[offset].real - mean) * rstd;
+    product += g * norm_centred(n, n->in[offset].real, mean) * rstd;
   }
   for (int64_t j = 0; j < length; j++) {
     const int64_t offset = line_offset(&n->lines, start, j);
-    const double x = (n->in[offset].real - mean) * rstd;
-    const double g = n->gradient[offset].real * weight_at(n, i, j);
-    n->out[offset].real =
-        rstd * (n->fixed ? g : g - sum / (double)length - x * product / (double)length);
+    const double x = norm_centred(n, n->in[offset].real, mean) * rstd;
+    const double g = term(n, n->gradient[offset].real) * weight_at(n, i, j);
+    const double taken = (sum + x * product) / (double)length;
+    n->out[offset].real = rstd * (n->fixed ? g : n->adds_sizes ? g + taken : g - taken);
   }
 }
 
@@ -229,11 +241,13 @@ bool reference_layer_norm_backward(struct reference_call *c) {
                    .mean = mean->at,
                    .rstd = rstd->at,
                    .weight = elements(call_tensor(c, 5)),
+                   .adds_sizes = c->adds_sizes,
                    .out = elements(c->out[0])};
   const int64_t length = mean->numel ? in->numel / mean->numel : 0;
   for (int64_t i = 0; i < in->numel; i++) {
-    const double g = gradient->at[i].real,
-                 x = (in->at[i].real - mean->at[i / length].real) * rstd->at[i / length].real;
+    const double g = term(&n, gradient->at[i].real),
+                 x = norm_centred(&n, in->at[i].real, mean->at[i / length].real) *
+                     rstd->at[i / length].real;
     if (c->out[1])
       c->out[1]->at[i % length].real += g * x;
     if (c->out[2])

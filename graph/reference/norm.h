@@ -27,7 +27,10 @@ void norm_line(void *user, int64_t i);
 // dx = rstd * (wg - mean(wg) - xhat * mean(wg * xhat)), wg being gradient times weight; where mean
 // and rstd are fixed: rstd * wg.
 void norm_backward_line(void *user, int64_t i);
-// Mean, variance and the reciprocal deviation, which is returned.
+// x - mean, or with adds_sizes the sum of their sizes.
+double norm_centred(const struct norm *n, double x, double mean);
+// Mean, variance and the reciprocal deviation, which is returned; with adds_sizes the mean of the
+// sizes.
 double norm_line_stats(const struct norm *n, int64_t i, double *ret_mean, double *ret_var);
 
 static inline union element *elements(const struct tensor *t) { return t ? t->at : NULL; }

@@ -3,12 +3,14 @@
 // program_load.
 #include "base/file.h"
 #include "base/memory.h"
+#include "graph/compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "graph/run/handle.h"
+#include "graph/run/run.h"
+#include "graph/run/run_tune.h"
 #include "graph/run/tensor_views.h"
-#include "graph/run/tune.h"
 #include "jit/kernel.h"
 
 #include <errno.h>
@@ -121,9 +123,9 @@ void tile_program_close(tile_program *p) {
   free(p);
 }
 
-tile_status tile_program_settle(tile_program *p) {
+tile_status tile_program_wait_optimized(tile_program *p) {
   if (!p)
-    return null_argument("tile_program_settle", "program");
+    return null_argument("tile_program_wait_optimized", "program");
   program_await_best_code(p->loaded);
   return TILE_OK;
 }

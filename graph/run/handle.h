@@ -4,6 +4,7 @@
 #define TILE_GRAPH_RUN_HANDLE_H
 
 #include "graph/program/program.h"
+#include "graph/run/run.h"
 
 #include <tile/program.h>
 

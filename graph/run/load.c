@@ -4,7 +4,8 @@
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/plan/tier1.h"
-#include "graph/run/internal.h"
+#include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 #include "jit/jit.h"
 
 #include <stdlib.h>
@@ -123,12 +124,11 @@ static tile_status prepare_all(struct loaded_program *l) {
 
 // On a GPU products start with code that is made quickly: their tier-1 code, or their own assembled
 // at a low level.
-static tile_status open_forms(struct loaded_program *l, const struct graph_kernel *k,
-                              bool is_host) {
+static tile_status open_forms(struct loaded_program *l, const struct graph_kernel *k, bool is_cpu) {
   struct loaded_kernel *at = &l->kernels[k->id];
   struct graph_kernel tier1;
   tile_status s = open_kernel(l, k, &at->kernel);
-  if (s != TILE_OK || is_host)
+  if (s != TILE_OK || is_cpu)
     return s;
   bool has_tier1 = kernel_tier1_form(l->p->arena, k, &tier1);
   if (has_tier1)
@@ -136,7 +136,7 @@ static tile_status open_forms(struct loaded_program *l, const struct graph_kerne
   if (has_tier1 && s == TILE_OK)
     jit_kernel_set_disk_cache(at->tier1, false);
   if (s == TILE_OK)
-    jit_kernel_set_quick_first(has_tier1 ? at->tier1 : at->kernel, true);
+    jit_kernel_set_tier1_first(has_tier1 ? at->tier1 : at->kernel, true);
   return s;
 }
 
@@ -144,7 +144,7 @@ tile_status loaded_open_kernels(struct loaded_program *l) {
   tile_device_properties properties;
   tile_status s = tile_device_get_properties(l->device, &properties);
   for (size_t i = 0; s == TILE_OK && i < l->p->kernels.len; i++)
-    s = open_forms(l, l->p->kernels.at[i], properties.is_host);
+    s = open_forms(l, l->p->kernels.at[i], properties.is_cpu);
   return s == TILE_OK ? prepare_all(l) : s;
 }
 

@@ -4,7 +4,8 @@
 // optimized code and replaces it, kernel by kernel.
 #include "base/memory.h"
 #include "base/thread_pool.h"
-#include "graph/run/internal.h"
+#include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 #include "jit/jit.h"
 
 #include <pthread.h>
@@ -26,13 +27,13 @@ static void recompile_one(void *user, uint64_t i, unsigned worker) {
   if (atomic_load_explicit(&s->is_over, memory_order_relaxed))
     return;
   if (!k->tier1)
-    jit_kernel_settle(k->kernel);
+    jit_kernel_optimize(k->kernel);
   else if (jit_kernel_prepare_like(k->kernel, k->tier1) == TILE_OK)
     atomic_store_explicit(&k->is_there, true, memory_order_release);
 }
 
 static bool is_recompiled(const struct loaded_kernel *k) {
-  return k->tier1 ? atomic_load(&k->is_there) : jit_kernel_is_settled(k->kernel);
+  return k->tier1 ? atomic_load(&k->is_there) : jit_kernel_is_optimized(k->kernel);
 }
 
 static void *recompile_all(void *user) {

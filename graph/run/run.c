@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Running a program in process: its kernels are compiled when it is loaded (load.c), its arena is
 // allocated for the first sizes that come, and a run is a walk over the launches.
+#include "graph/run/run.h"
+
 #include "base/memory.h"
 #include "graph/reference/interpret.h"
-#include "graph/run/internal.h"
+#include "graph/run/run_internal.h"
 #include "graph/run/tensor_views.h"
 #include "jit/jit.h"
 
@@ -235,11 +237,11 @@ tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t 
   return s;
 }
 
-// On the host a launch of a replay may fail and the next replay go on from there.
+// On the CPU a launch of a replay may fail and the next replay go on from there.
 static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
   tile_device_properties properties;
   tile_status s = tile_device_get_properties(l->device, &properties);
-  return s == TILE_OK && properties.is_host ? clear(l, stream, l->p->counters) : s;
+  return s == TILE_OK && properties.is_cpu ? clear(l, stream, l->p->counters) : s;
 }
 
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,

@@ -3,7 +3,8 @@
 #include "graph/run/tensor_views.h"
 
 #include "base/memory.h"
-#include "runtime/internal.h"
+#include "graph/run/run.h"
+#include "runtime/runtime_internal.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The source file of a program in C: opening, the launches in their order, recording.
+#include "graph/run/run.h"
 #include "graph/write/write_c_internal.h"
 
 #include <inttypes.h>

@@ -48,6 +48,9 @@ TILE_API void tile_function_close(tile_function *function); /* accepts NULL */
  * driver at its first launch. */
 TILE_API tile_status tile_function_launch(tile_function *function, tile_stream *stream,
                                           tile_grid grid, const tile_arg *args, size_t arg_count);
+/* Simulated GPUs: launches also report races and what is read unwritten (docs/simulator.md), as
+ * TILE_CHECK_FAILED. TILE_INVALID_ARGUMENT elsewhere. */
+TILE_API tile_status tile_function_set_check(tile_function *function, int on);
 /* Hands every specialisation to the driver now, for instance before a stream is captured. */
 TILE_API tile_status tile_function_prepare(tile_function *function);
 

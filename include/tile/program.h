@@ -30,7 +30,7 @@ typedef struct tile_tensor {
 
 typedef struct tile_program tile_program;
 
-/* TILE_COMPILE_ERROR: tile_error_message() has the diagnostics, with places in the text. */
+/* TILE_COMPILE_ERROR: tile_error_message() has the diagnostics, with locations in the text. */
 TILE_API tile_status tile_program_open(tile_device *device, const char *path,
                                        tile_program **ret_program);
 TILE_API tile_status tile_program_from_text(tile_device *device, const char *file_name,
@@ -49,7 +49,7 @@ TILE_API tile_status tile_program_from_text_likely(tile_device *device, const ch
                                                    size_t likely_count, tile_program **ret_program);
 TILE_API void tile_program_close(tile_program *program); /* accepts NULL */
 /* Waits until the best code of every kernel is in place, for measurements. Recording waits, too. */
-TILE_API tile_status tile_program_settle(tile_program *program);
+TILE_API tile_status tile_program_wait_optimized(tile_program *program);
 
 /* ---- what it takes and gives ---- */
 

@@ -49,17 +49,17 @@ typedef struct tile_device tile_device;
 
 typedef struct tile_device_properties {
   char name[128];  /* "NVIDIA H200", or the processor's name */
-  char target[16]; /* "sm_90a", "host": what to compile for */
-  int is_host;
+  char target[16]; /* "sm_90a", "cpu": what to compile for */
+  int is_cpu;
   int multiprocessors; /* host: worker threads */
-  int driver_version;  /* 13000 for 13.0; 0 on the host and in simulations */
+  int driver_version;  /* 13000 for 13.0; 0 on the CPU and in simulations */
   size_t memory;       /* bytes in all */
   size_t l2_bytes;     /* 0 when unknown */
   size_t shared_limit; /* bytes of shared memory a CTA may use */
   double memory_gbs;   /* peak memory bandwidth by clock and bus width, GB/s; 0 when unknown */
 } tile_device_properties;
 
-/* `name`: "auto" (or NULL: the first GPU, else the host), "host", "cuda", "cuda:1", or
+/* `name`: "auto" (or NULL: the first GPU, else the CPU), "cpu", "cuda", "cuda:1", or
  * "simulate:sm_90a" for a GPU that the machine need not have: libtile runs the PTX for that target
  * instruction by instruction on the processor (docs/simulator.md). Results are what the PTX ISA
  * says; times mean nothing. Every access outside of the device's buffers ends the launch with

@@ -30,7 +30,7 @@ typedef struct tile_worker_options {
  * of their own, so that what the compiler does not survive (a failed allocation, a crash, an
  * endless loop) ends such a process and not this one. Off by default: compiling in this process is
  * somewhat faster (docs/c-api.md). NULL switches it off again. Looking into caches, loading and
- * launching stay here, and so does the code of kernels, which on the host device can crash this
+ * launching stay here, and so does the code of kernels, which on the CPU device can crash this
  * process as ever.
  *
  * A compilation that goes beyond a limit fails with TILE_LIMIT, one whose process dies with
@@ -66,16 +66,16 @@ TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_war
 TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
                                             unsigned num_stages); /* default 3 */
 /* Registers a thread may use at most on a GPU, 16 to 255: fewer let more programs run side by side
- * on a multiprocessor, and too few spill. 0, the default: no bound. The host takes no notice. */
+ * on a multiprocessor, and too few spill. 0, the default: no bound. The CPU takes no notice. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
 /* Compiles for another target than the device's own, "sm_80" on Hopper, say: for comparing, and for
- * code that shall be the same on several GPUs. TILE_INVALID_ARGUMENT for an unknown one, or host
+ * code that shall be the same on several GPUs. TILE_INVALID_ARGUMENT for an unknown one, or CPU
  * against GPU; what the GPU cannot run, the launch refuses. */
 TILE_API tile_status tile_kernel_set_target(tile_kernel *kernel, const char *target);
 /* One more folder in which modules that kernels import are looked for, after those that there are.
  * The files are read when a launch compiles. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);
-/* Host device and simulated GPUs: report out-of-bounds accesses, races in shared memory and the
+/* CPU device and simulated GPUs: report out-of-bounds accesses, races and the
  * like (TILE_CHECK_FAILED from the launch). TILE_INVALID_ARGUMENT on a real GPU. */
 TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
 
@@ -87,7 +87,7 @@ TILE_API tile_status tile_launch(tile_kernel *kernel, tile_stream *stream, tile_
 TILE_API tile_status tile_kernel_prepare(tile_kernel *kernel, const tile_arg *args,
                                          size_t arg_count);
 
-/* The artifact of the specialisation for these arguments: PTX text, or a host object. Valid until
+/* The artifact of the specialisation for these arguments: PTX text, or a CPU object. Valid until
  * the kernel is closed. */
 TILE_API tile_status tile_kernel_get_code(tile_kernel *kernel, const tile_arg *args,
                                           size_t arg_count, const char **ret_code,

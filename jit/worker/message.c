@@ -5,7 +5,7 @@
 #include "base/diag_wire.h"
 #include "base/sha256.h"
 
-// ---- questions ----
+// ---- jobs ----
 
 static void put_bindings(const struct compile_request *r, struct strbuf *out) {
   wire_put(out, r->binding_count);
@@ -35,7 +35,7 @@ static void get_bindings(struct wire_reader *r, struct arena *a, struct compile_
   }
 }
 
-static void put_cost_question(const struct jit_cost_question *q, struct strbuf *out) {
+static void put_cost_question(const struct jit_cost_job *q, struct strbuf *out) {
   wire_put(out, q != NULL);
   if (!q)
     return;
@@ -48,10 +48,10 @@ static void put_cost_question(const struct jit_cost_question *q, struct strbuf *
   }
 }
 
-static const struct jit_cost_question *get_cost_question(struct wire_reader *r, struct arena *a) {
+static const struct jit_cost_job *get_cost_question(struct wire_reader *r, struct arena *a) {
   if (!wire_get(r))
     return NULL;
-  struct jit_cost_question *q = arena_new(a, struct jit_cost_question);
+  struct jit_cost_job *q = arena_new(a, struct jit_cost_job);
   for (int i = 0; i < 3; i++)
     q->grid[i] = (uint32_t)wire_get(r);
   q->arg_count = wire_get_count(r);
@@ -65,7 +65,7 @@ static const struct jit_cost_question *get_cost_question(struct wire_reader *r, 
   return q;
 }
 
-void jit_question_put(const struct jit_question *q, struct strbuf *out) {
+void jit_job_put(const struct jit_job *q, struct strbuf *out) {
   const struct compile_request *r = &q->request;
   wire_put_text(out, r->source->name);
   wire_put_bytes(out, r->source->text);
@@ -96,9 +96,9 @@ static void get_folders(struct wire_reader *r, struct arena *a, struct compile_r
   ret->folders = folders;
 }
 
-bool jit_question_get(struct arena *a, struct str bytes, struct jit_question *ret) {
+bool jit_job_get(struct arena *a, struct str bytes, struct jit_job *ret) {
   struct wire_reader r = {.rest = bytes};
-  *ret = (struct jit_question){0};
+  *ret = (struct jit_job){0};
   struct compile_request *to = &ret->request;
   const char *name = wire_get_text(&r, a);
   struct str text = wire_get_bytes(&r);
@@ -122,7 +122,7 @@ bool jit_question_get(struct arena *a, struct str bytes, struct jit_question *re
   return to->target != NULL;
 }
 
-// ---- answers ----
+// ---- replies ----
 
 static void put_cost(const struct kernel_cost *c, struct strbuf *out) {
   wire_put_bytes(out, (struct str){(const char *)c, sizeof *c});
@@ -135,17 +135,17 @@ static void get_cost(struct wire_reader *r, struct kernel_cost *ret) {
     memcpy(ret, bytes.ptr, sizeof *ret);
 }
 
-void jit_answer_put(const struct jit_answer *answer, const struct diag_engine *diag,
-                    const struct source *source, struct strbuf *out) {
-  const struct compile_timing *t = &answer->timing;
-  wire_put_bytes(out, answer->entry);
-  wire_put_bytes(out, answer->code);
+void jit_reply_put(const struct jit_reply *reply, const struct diag_engine *diag,
+                   const struct source *source, struct strbuf *out) {
+  const struct compile_timing *t = &reply->timing;
+  wire_put_bytes(out, reply->entry);
+  wire_put_bytes(out, reply->code);
   wire_put_f64(out, t->parse_ms);
   wire_put_f64(out, t->frontend_ms);
   wire_put_f64(out, t->passes_ms);
   wire_put_f64(out, t->emit_ms);
   wire_put_f64(out, t->codegen_ms);
-  put_cost(&answer->cost, out);
+  put_cost(&reply->cost, out);
   diag_wire_put(diag, source, out);
 }
 
@@ -154,8 +154,8 @@ static struct str get_bytes(struct wire_reader *r, struct arena *a) {
   return (struct str){arena_strndup(a, bytes.ptr, bytes.len), bytes.len};
 }
 
-bool jit_answer_get(struct arena *a, struct diag_engine *diag, const struct source *source,
-                    struct str bytes, struct jit_answer *ret) {
+bool jit_reply_get(struct arena *a, struct diag_engine *diag, const struct source *source,
+                   struct str bytes, struct jit_reply *ret) {
   struct wire_reader r = {.rest = bytes};
   ret->entry = get_bytes(&r, a);
   ret->code = get_bytes(&r, a);
@@ -172,7 +172,7 @@ bool jit_answer_get(struct arena *a, struct diag_engine *diag, const struct sour
 // ---- in this process ----
 
 // The cache's key covers the kernel's own text. What it imports is known only once it was compiled:
-// the places that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest],
+// the paths that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest],
 // ...]} with an empty digest where there was no file, and the entry serves as long as they are the
 // same.
 static void write_entry(const struct compile_result *result, struct strbuf *out) {
@@ -197,23 +197,23 @@ static void write_entry(const struct compile_result *result, struct strbuf *out)
 }
 
 struct cost_look {
-  const struct jit_question *q;
+  const struct jit_job *q;
   struct kernel_cost *ret;
 };
 
 static void look(void *user, struct ir_context *c, MlirModule module) {
   const struct cost_look *l = user;
-  const struct jit_cost_question *q = l->q->cost;
+  const struct jit_cost_job *q = l->q->cost;
   uint32_t warps = (uint32_t)op_attr_int(mlirModuleGetOperation(module), "tilegpu.num_warps", 1);
   *l->ret = kernel_cost_of(c, module, l->q->request.target, warps, q->args, q->arg_count, q->grid);
 }
 
-bool jit_answer_make(struct arena *a, struct diag_engine *diag, const struct jit_question *q,
-                     struct jit_answer *ret) {
+bool jit_reply_make(struct arena *a, struct diag_engine *diag, const struct jit_job *q,
+                    struct jit_reply *ret) {
   struct compile_request r = q->request;
   struct compile_result result = {0};
   struct cost_look l = {q, &ret->cost};
-  *ret = (struct jit_answer){0};
+  *ret = (struct jit_reply){0};
   if (q->cost) {
     r.emit = EMIT_TILEGPU;
     r.no_text = true;

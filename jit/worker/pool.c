@@ -4,7 +4,7 @@
 #include "jit/worker/pool.h"
 
 #include "base/memory.h"
-#include "jit/worker/ask.h"
+#include "jit/worker/client.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -89,27 +89,27 @@ static void forget(struct compile_pool *p) {
 // ---- one compilation ----
 
 tile_status compile_pool_run(struct compile_pool *p, struct arena *a, struct diag_engine *diag,
-                             const struct jit_question *q, struct span at, struct jit_answer *ret) {
+                             const struct jit_job *q, struct span at, struct jit_reply *ret) {
   struct compile_terms terms;
   struct compile_worker *w = NULL;
-  *ret = (struct jit_answer){0};
+  *ret = (struct jit_reply){0};
   tile_status s = take(p, &terms, &w);
   if (s == TILE_OK && !w) {
-    jit_answer_make(a, diag, q, ret);
+    jit_reply_make(a, diag, q, ret);
     return TILE_OK;
   }
-  if (s == TILE_OK && !w->is_known && (s = compile_worker_meet(w)) != TILE_OK)
+  if (s == TILE_OK && !w->is_known && (s = compile_worker_handshake(w)) != TILE_OK)
     forget(p);
   if (s != TILE_OK)
     return s;
-  enum ask_outcome outcome = compile_worker_ask(w, &terms, a, diag, q, at, ret);
-  if (outcome == ASK_DONE)
+  enum compile_outcome outcome = compile_worker_run(w, &terms, a, diag, q, at, ret);
+  if (outcome == COMPILE_DONE)
     put_back(p, w);
   else
     forget(p);
-  if (outcome == ASK_LAST || outcome == ASK_NO_MEMORY)
+  if (outcome == COMPILE_LAST || outcome == COMPILE_NO_MEMORY)
     compile_worker_drop(w);
-  if (outcome == ASK_NO_MEMORY)
+  if (outcome == COMPILE_NO_MEMORY)
     diag_error(diag, SPAN_NONE, E0991, "out of memory"); // goes on to the caller's handler
   return TILE_OK;
 }
@@ -190,7 +190,7 @@ static tile_status start_first(const char *program, struct compile_worker **ret)
   struct compile_worker *w;
   tile_status s = compile_worker_start(program, 0, &w);
   if (s == TILE_OK)
-    s = compile_worker_meet(w);
+    s = compile_worker_handshake(w);
   if (s == TILE_OK)
     *ret = w;
   return s;

@@ -35,18 +35,18 @@ struct atomic {
   const char *sem, *scope;
 };
 
-static struct value rmw(struct emitter *e, const struct atomic *a, const char *kind) {
+static struct value rmw(struct eval *e, const struct atomic *a, const char *kind) {
   MlirValue v = build_atomic_rmw(&e->b, kind, a->ptr.rt, a->value.rt, a->mask, a->sem, a->scope);
   return value_rt(v, a->value.type);
 }
 
-static MlirValue and_mask(struct emitter *e, MlirValue mask, MlirValue with) {
+static MlirValue and_mask(struct eval *e, MlirValue mask, MlirValue with) {
   return mlirValueIsNull(mask) ? with : build_binary(&e->b, OP_ARITH_ANDI, mask, with);
 }
 
 // The bits of floats order like signed integers where the sign is clear, and in reverse where it
 // is set: two masked integer atomics, of which each lane does one.
-static struct value float_extremum(struct emitter *e, struct atomic a, bool maximum) {
+static struct value float_extremum(struct eval *e, struct atomic a, bool maximum) {
   bool wide = dtype_bits(a.value.type.dtype) == 64;
   struct type given = a.value.type, elem = type_elem(given);
   struct type bits = type_scalar(wide ? DTYPE_I64 : DTYPE_I32), bits_ptr = bits;
@@ -67,7 +67,7 @@ static struct value float_extremum(struct emitter *e, struct atomic a, bool maxi
   return emit_bitcast(e, (struct operand){old, SPAN_NONE}, elem);
 }
 
-static bool need_order(struct emitter *e, struct call *c, unsigned sem, struct atomic *a,
+static bool need_order(struct eval *e, struct call *c, unsigned sem, struct atomic *a,
                        const char *usual) {
   static const char *const sems[] = {"acq_rel", "acquire", "release", "relaxed", NULL};
   static const char *const scopes[] = {"gpu", "cta", "sys", NULL};
@@ -79,22 +79,22 @@ static bool need_order(struct emitter *e, struct call *c, unsigned sem, struct a
   return true;
 }
 
-static bool need_writable(struct emitter *e, struct operand p) {
+static bool need_writable(struct eval *e, struct operand p) {
   if (!p.v.type.is_const)
     return true;
-  struct diag *d = emit_error(e, p.at, E0506, "atomic access through a const pointer");
+  struct diag *d = eval_error(e, p.at, E0506, "atomic access through a const pointer");
   diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
   return false;
 }
 
-struct value builtin_atomic(struct emitter *e, struct call *c) {
+struct value builtin_atomic(struct eval *e, struct call *c) {
   enum atomic_fn fn = (enum atomic_fn)c->builtin->tag;
   struct atomic a;
   struct type pointee;
   if (!need_pointer(e, c, &pointee) || !need_order(e, c, 3, &a, "acq_rel"))
     return VALUE_ERROR;
   if (!supported(fn, pointee)) {
-    struct diag *d = emit_error(e, c->at, E0510, "`tl.%s` does not work on %s", c->builtin->name,
+    struct diag *d = eval_error(e, c->at, E0510, "`tl.%s` does not work on %s", c->builtin->name,
                                 type_text(e->a, type_elem(pointee)));
     diag_help(d, fn == ATOMIC_FN_ADD ? "it adds i32, i64, u32, u64, f16, bf16, f32 and f64"
                                      : "it works on types of 32 and 64 bits; bitwise ones on "
@@ -118,7 +118,7 @@ struct value builtin_atomic(struct emitter *e, struct call *c) {
 // ---- compare and swap ----
 
 // A value for what the pointer points to, as bits in an integer.
-static bool need_bits(struct emitter *e, struct operand x, struct type pointee, const char *what,
+static bool need_bits(struct eval *e, struct operand x, struct type pointee, const char *what,
                       struct value *ret) {
   x.v = emit_convert(e, x, type_elem(pointee));
   x.v = broadcast_to(e, x, pointee, what);
@@ -129,16 +129,16 @@ static bool need_bits(struct emitter *e, struct operand x, struct type pointee, 
   return !value_is_poison(*ret);
 }
 
-static bool need_swappable(struct emitter *e, struct call *c, struct type pointee) {
+static bool need_swappable(struct eval *e, struct call *c, struct type pointee) {
   if (!pointee.ptr && !type_is_bool(pointee) && dtype_bits(pointee.dtype) >= 16)
     return true;
-  struct diag *d = emit_error(e, c->at, E0510, "`tl.%s` does not work on %s", c->builtin->name,
+  struct diag *d = eval_error(e, c->at, E0510, "`tl.%s` does not work on %s", c->builtin->name,
                               type_text(e->a, type_elem(pointee)));
   diag_help(d, "it works on types of 16, 32 and 64 bits");
   return false;
 }
 
-static struct value swap(struct emitter *e, const struct atomic *a, struct value compare) {
+static struct value swap(struct eval *e, const struct atomic *a, struct value compare) {
   struct value ptr = a->ptr;
   if (type_is_float(type_pointee(ptr.type))) {
     struct type bits = type_scalar(a->value.type.dtype);
@@ -149,7 +149,7 @@ static struct value swap(struct emitter *e, const struct atomic *a, struct value
   return value_rt(old, a->value.type);
 }
 
-struct value builtin_atomic_cas(struct emitter *e, struct call *c) {
+struct value builtin_atomic_cas(struct eval *e, struct call *c) {
   struct atomic a = {0};
   struct type pointee;
   struct value compare;
@@ -166,7 +166,7 @@ struct value builtin_atomic_cas(struct emitter *e, struct call *c) {
 // ---- waiting for a value ----
 
 // Reads until the value is there, by swaps that change nothing. The result of the loop: it is.
-static struct value poll(struct emitter *e, const struct atomic *a, struct value deadline) {
+static struct value poll(struct eval *e, const struct atomic *a, struct value deadline) {
   MlirType i1 = mlir_of_dtype(e->c, DTYPE_I1);
   MlirBlock before, after;
   MlirOperation loop = build_while(&e->b, 0, NULL, 1, &i1, &before, &after);
@@ -187,7 +187,7 @@ static struct value poll(struct emitter *e, const struct atomic *a, struct value
   return value_rt(mlirOperationGetResult(loop, 0), type_scalar(DTYPE_I1));
 }
 
-struct value builtin_atomic_poll(struct emitter *e, struct call *c) {
+struct value builtin_atomic_poll(struct eval *e, struct call *c) {
   struct atomic a = {0};
   struct type pointee;
   struct value deadline = value_of_kind(VALUE_ABSENT);
@@ -195,7 +195,7 @@ struct value builtin_atomic_poll(struct emitter *e, struct call *c) {
       !need_swappable(e, c, pointee) || !need_writable(e, c->args[0]))
     return VALUE_ERROR;
   if (pointee.rank || !type_is_int(pointee)) {
-    emit_error(e, c->args[0].at, E0510, "`tl.atomic_poll` waits for one integer, not for %s",
+    eval_error(e, c->args[0].at, E0510, "`tl.atomic_poll` waits for one integer, not for %s",
                type_text(e->a, pointee));
     return VALUE_ERROR;
   }
@@ -206,7 +206,7 @@ struct value builtin_atomic_poll(struct emitter *e, struct call *c) {
     if (value_is_poison(limit.v))
       return VALUE_ERROR;
     if (limit.v.type.rank) {
-      emit_error(e, limit.at, E0503, "`timeout_ns` is %s, not a scalar",
+      eval_error(e, limit.at, E0503, "`timeout_ns` is %s, not a scalar",
                  type_text(e->a, limit.v.type));
       return VALUE_ERROR;
     }

@@ -8,14 +8,14 @@ enum { BLOCK_BASE, BLOCK_SHAPE, BLOCK_STRIDES, BLOCK_OFFSETS, BLOCK_TYPE, BLOCK_
 static const struct record block_pointer = {.kind = RECORD_BLOCK_POINTER};
 
 // The numbers as run-time scalars of one type.
-static bool need_scalars(struct emitter *e, struct operand x, size_t rank, enum dtype dtype,
+static bool need_scalars(struct eval *e, struct operand x, size_t rank, enum dtype dtype,
                          const char *what, struct value *ret) {
   struct value one[1] = {x.v};
   struct tuple t = x.v.kind == VALUE_TUPLE ? x.v.tuple : (struct tuple){one, 1, NULL};
   if (value_is_poison(x.v))
     return false;
   if (t.len != rank) {
-    emit_error(e, x.at, E0515, "%zu %s for a block of %zu dimensions", t.len, what, rank);
+    eval_error(e, x.at, E0515, "%zu %s for a block of %zu dimensions", t.len, what, rank);
     return false;
   }
   struct value *at = arena_array(e->a, struct value, rank);
@@ -24,7 +24,7 @@ static bool need_scalars(struct emitter *e, struct operand x, size_t rank, enum 
     if (value_is_poison(item.v))
       return false;
     if (!type_is_int(item.v.type) || item.v.type.rank) {
-      emit_error(e, x.at, E0515, "the %s of a block pointer are integers, not %s", what,
+      eval_error(e, x.at, E0515, "the %s of a block pointer are integers, not %s", what,
                  type_text(e->a, item.v.type));
       return false;
     }
@@ -43,12 +43,12 @@ static enum dtype offset_type(struct value offsets) {
   return DTYPE_I32;
 }
 
-struct value builtin_make_block_ptr(struct emitter *e, struct call *c) {
+struct value builtin_make_block_ptr(struct eval *e, struct call *c) {
   struct type pointee, block;
   if (!need_pointer(e, c, &pointee) || !shape_from_value(e, c->args[4], &block))
     return VALUE_ERROR;
   if (c->args[0].v.type.rank || !block.rank) {
-    emit_error(e, c->args[0].at, E0515, "a block pointer has one pointer as its base, not %s",
+    eval_error(e, c->args[0].at, E0515, "a block pointer has one pointer as its base, not %s",
                type_text(e->a, c->args[0].v.type));
     return VALUE_ERROR;
   }
@@ -65,10 +65,10 @@ struct value builtin_make_block_ptr(struct emitter *e, struct call *c) {
   return v;
 }
 
-struct value builtin_advance(struct emitter *e, struct call *c) {
+struct value builtin_advance(struct eval *e, struct call *c) {
   struct value v = c->args[0].v, by;
   if (!value_is_record(v, RECORD_BLOCK_POINTER)) {
-    emit_error(e, c->args[0].at, E0515, "`tl.advance` moves a block pointer, not %s",
+    eval_error(e, c->args[0].at, E0515, "`tl.advance` moves a block pointer, not %s",
                value_describe(e, v));
     return VALUE_ERROR;
   }
@@ -99,7 +99,7 @@ struct type block_pointer_type(struct value v) {
 // ---- as pointers ----
 
 // The dimensions that `boundary_check` names.
-static bool checked_dims(struct emitter *e, struct operand x, unsigned rank, bool *ret) {
+static bool checked_dims(struct eval *e, struct operand x, unsigned rank, bool *ret) {
   if (x.v.kind == VALUE_ABSENT || x.v.kind == VALUE_NONE)
     return true;
   struct value one[1] = {x.v};
@@ -116,14 +116,14 @@ static bool checked_dims(struct emitter *e, struct operand x, unsigned rank, boo
 static struct operand op_of(struct value v, struct span at) { return (struct operand){v, at}; }
 
 // One axis of a tile of rank `rank`.
-static struct value along(struct emitter *e, struct value v, unsigned axis, unsigned rank) {
+static struct value along(struct eval *e, struct value v, unsigned axis, unsigned rank) {
   for (unsigned i = 0; i < rank; i++)
     if (i != axis)
       v = emit_expand_dims(e, v, i);
   return v;
 }
 
-bool emit_block_access(struct emitter *e, struct value v, struct operand boundary, struct span at,
+bool emit_block_access(struct eval *e, struct value v, struct operand boundary, struct span at,
                        struct block_access *ret) {
   struct type block = v.tuple.at[BLOCK_TYPE].type;
   const struct value *shape = v.tuple.at[BLOCK_SHAPE].tuple.at;

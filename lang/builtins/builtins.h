@@ -3,7 +3,7 @@
 #ifndef TILE_LANG_BUILTINS_BUILTINS_H
 #define TILE_LANG_BUILTINS_BUILTINS_H
 
-#include "lang/emit/consteval.h"
+#include "lang/ops/ops.h"
 
 enum math_fn {
   MATH_FN_STD, // NAME_f32 and NAME_f64 of lang/std
@@ -26,7 +26,7 @@ enum atomic_fn {
 };
 enum hint { HINT_DIVISIBILITY, HINT_CONTIGUITY, HINT_CONSTANCY };
 
-typedef struct value builtin_fn(struct emitter *e, struct call *c);
+typedef struct value builtin_fn(struct eval *e, struct call *c);
 
 // lang/builtins/python.c
 builtin_fn builtin_len, builtin_range, builtin_minmax, builtin_isinstance, builtin_hasattr,
@@ -60,42 +60,41 @@ builtin_fn builtin_dot;
 builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
 // lang/builtins/block.c
 builtin_fn builtin_make_block_ptr, builtin_advance;
-// lang/builtins/host.c
+// lang/builtins/numbers.c
 builtin_fn builtin_number_info, builtin_int_dtype;
 // lang/builtins/debug.c
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
     builtin_device_assert, builtin_expect_zero, builtin_print;
 
+extern const struct builtin builtin_table[];
+extern const size_t builtin_table_len;
+
+struct type block_pointer_type(struct value v); // of a pointer to its elements
+// A run-time value of argument i (numbers get their natural type), or poison.
+struct value arg_runtime(struct eval *e, struct call *c, unsigned i);
 // The pointers of a block and what `boundary_check` leaves of them: VALUE_NONE or a mask.
 struct block_access {
   struct value ptr, mask;
 };
-bool emit_block_access(struct emitter *e, struct value block_pointer, struct operand boundary,
+bool emit_block_access(struct eval *e, struct value block_pointer, struct operand boundary,
                        struct span at, struct block_access *ret);
 // The elements along `axis` that the integers of `index`, a tile of rank 1, name.
-struct value emit_take(struct emitter *e, struct value x, unsigned axis, struct value index);
-// A type that Triton has on other devices, or had once.
-bool is_foreign_type(struct str name);
-// A type by its name in torch or numpy.
-bool host_dtype(const char *name, enum dtype *ret);
-// A function of Python's `math` where code is evaluated at compile time; false elsewhere.
-bool const_math(struct emitter *e, const char *name, const struct operand *args, size_t count,
-                struct value *ret);
+struct value emit_take(struct eval *e, struct value x, unsigned axis, struct value index);
 // minimum (maximum) of two values, folded where both are known.
-struct value emit_minimum(struct emitter *e, struct operand a, struct operand b, bool maximum,
+struct value emit_minimum(struct eval *e, struct operand a, struct operand b, bool maximum,
                           bool propagate_nan, struct span at);
 // The element type an argument names, as a type; reports everything else.
-bool need_type(struct emitter *e, struct operand x, const char *what, struct type *ret);
+bool need_type(struct eval *e, struct operand x, const char *what, struct type *ret);
 // An optional string argument that must be one of `allowed` (NULL-terminated); "" when absent.
-bool need_choice(struct emitter *e, struct call *c, unsigned i, const char *what,
+bool need_choice(struct eval *e, struct call *c, unsigned i, const char *what,
                  const char *const *allowed, const char **ret);
 // A mask as i1 in the shape of `like`; a null value for `None`. False if it was reported.
-bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue *ret);
+bool need_mask(struct eval *e, struct operand x, struct type like, MlirValue *ret);
 // An axis of a tile; negative ones count from the end.
-bool need_axis(struct emitter *e, struct operand x, unsigned rank, unsigned *ret);
+bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret);
 // The same elements in row-major order; `t` has as many.
-struct value emit_reshape(struct emitter *e, struct value x, struct type t, bool can_reorder);
+struct value emit_reshape(struct eval *e, struct value x, struct type t, bool can_reorder);
 // The pointee of a scalar or tile of pointers, else E0507.
-bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee);
+bool need_pointer(struct eval *e, struct call *c, struct type *ret_pointee);
 
 #endif

@@ -10,13 +10,13 @@ struct tiles {
   bool is_tuple;
 };
 
-static bool need_values(struct emitter *e, struct operand x, const char *what, struct tiles *ret) {
+static bool need_values(struct eval *e, struct operand x, const char *what, struct tiles *ret) {
   struct value one[1] = {x.v};
   struct tuple t = x.v.kind == VALUE_TUPLE ? x.v.tuple : (struct tuple){one, 1};
   ret->is_tuple = x.v.kind == VALUE_TUPLE;
   ret->len = t.len;
   if (t.len == 0 || t.len > COLLECTIVE_MAX_VALUES) {
-    emit_error(e, x.at, E0503, "`tl.%s` takes 1 to %d tiles, not %zu", what, COLLECTIVE_MAX_VALUES,
+    eval_error(e, x.at, E0503, "`tl.%s` takes 1 to %d tiles, not %zu", what, COLLECTIVE_MAX_VALUES,
                t.len);
     return false;
   }
@@ -33,20 +33,20 @@ static bool need_values(struct emitter *e, struct operand x, const char *what, s
   return true;
 }
 
-static bool need_tiles(struct emitter *e, struct call *c, struct tiles *ret) {
+static bool need_tiles(struct eval *e, struct call *c, struct tiles *ret) {
   const char *what = c->builtin->name;
   if (!need_values(e, c->args[0], what, ret))
     return false;
   if (ret->at[0].v.type.rank)
     return true;
-  struct diag *d = emit_error(e, c->args[0].at, E0503, "`tl.%s` takes tiles, not %s", what,
+  struct diag *d = eval_error(e, c->args[0].at, E0503, "`tl.%s` takes tiles, not %s", what,
                               value_describe(e, ret->at[0].v));
   diag_help(d, "of two values choose by `tl.maximum(a, b)` or `tl.minimum(a, b)`");
   return false;
 }
 
 // combine(a..., b...) on scalars of the tiles' element types.
-static bool combine_function(struct emitter *e, struct call *c, const struct tiles *t,
+static bool combine_function(struct eval *e, struct call *c, const struct tiles *t,
                              struct outlined *ret) {
   struct type *elements = arena_array(e->a, struct type, t->len);
   struct operand *args = arena_array(e->a, struct operand, 2 * t->len);
@@ -66,7 +66,7 @@ static bool combine_function(struct emitter *e, struct call *c, const struct til
   return emit_outlined(e, &o, ret);
 }
 
-static struct value give(struct emitter *e, const struct tiles *t, const MlirValue *results,
+static struct value give(struct eval *e, const struct tiles *t, const MlirValue *results,
                          struct type shape) {
   struct value *at = arena_array(e->a, struct value, t->len);
   for (size_t i = 0; i < t->len; i++)
@@ -75,14 +75,14 @@ static struct value give(struct emitter *e, const struct tiles *t, const MlirVal
 }
 
 // One dimension for all elements: what `axis=None` reduces.
-static void flatten(struct emitter *e, struct tiles *t) {
+static void flatten(struct eval *e, struct tiles *t) {
   for (size_t i = 0; i < t->len; i++) {
     struct type flat = {.rank = 1, .shape = {(int32_t)type_numel(t->at[i].v.type)}};
     t->at[i].v = emit_reshape(e, t->at[i].v, flat, false);
   }
 }
 
-static struct value keep_dims(struct emitter *e, struct value v, unsigned axis, unsigned count) {
+static struct value keep_dims(struct eval *e, struct value v, unsigned axis, unsigned count) {
   if (v.kind == VALUE_TUPLE) {
     struct value *at = arena_array(e->a, struct value, v.tuple.len);
     for (size_t i = 0; i < v.tuple.len; i++)
@@ -94,7 +94,7 @@ static struct value keep_dims(struct emitter *e, struct value v, unsigned axis, 
   return v;
 }
 
-struct value builtin_reduce(struct emitter *e, struct call *c) {
+struct value builtin_reduce(struct eval *e, struct call *c) {
   struct tiles t;
   struct outlined combine;
   unsigned axis = 0;
@@ -123,7 +123,7 @@ struct value builtin_reduce(struct emitter *e, struct call *c) {
   return keep ? keep_dims(e, r, axis, all ? rank : 1) : r;
 }
 
-struct value builtin_scan(struct emitter *e, struct call *c) {
+struct value builtin_scan(struct eval *e, struct call *c) {
   struct tiles t;
   struct outlined combine;
   unsigned axis;
@@ -143,7 +143,7 @@ struct value builtin_scan(struct emitter *e, struct call *c) {
 // ---- map_elementwise ----
 
 // What the scalar function returned, `pack` scalars for each result: their element types.
-static bool map_results(struct emitter *e, struct call *c, const struct outlined *fn, size_t pack,
+static bool map_results(struct eval *e, struct call *c, const struct outlined *fn, size_t pack,
                         struct type *elements, size_t *ret_count) {
   struct value one[1] = {fn->result};
   bool is_tuple = fn->result.kind == VALUE_TUPLE;
@@ -159,14 +159,14 @@ static bool map_results(struct emitter *e, struct call *c, const struct outlined
   *ret_count = n;
   if (fits)
     return true;
-  struct diag *d = emit_error(e, c->args[0].at, E0513, "the scalar function returns %s",
+  struct diag *d = eval_error(e, c->args[0].at, E0513, "the scalar function returns %s",
                               value_type_text(e, fn->result));
   diag_help(d, "it returns %zu scalar%s of one type for each of 1 to %d results", pack,
             pack == 1 ? "" : "s", COLLECTIVE_MAX_VALUES);
   return false;
 }
 
-struct value builtin_map_elementwise(struct emitter *e, struct call *c) {
+struct value builtin_map_elementwise(struct eval *e, struct call *c) {
   struct tiles t;
   int64_t pack = 1;
   struct value *given = arena_array(e->a, struct value, c->rest_count + 1);
@@ -177,7 +177,7 @@ struct value builtin_map_elementwise(struct emitter *e, struct call *c) {
       !need_values(e, all, c->builtin->name, &t))
     return VALUE_ERROR;
   if (pack < 1 || pack > 16 || !is_pow2((uint64_t)pack) || pack > type_numel(t.at[0].v.type)) {
-    emit_error(e, c->args[2].at, E0503,
+    eval_error(e, c->args[2].at, E0503,
                "`pack` is a power of two up to 16 and to the number of "
                "elements, not %lld",
                (long long)pack);

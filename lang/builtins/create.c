@@ -2,13 +2,13 @@
 // Program ids, new tiles, and casts.
 #include "lang/builtins/builtins.h"
 
-struct value builtin_program_id(struct emitter *e, struct call *c) {
+struct value builtin_program_id(struct eval *e, struct call *c) {
   int64_t axis;
   if (!need_const_int(e, c->args[0], "the axis", &axis))
     return VALUE_ERROR;
   if (axis < 0 || axis > 2) {
     struct diag *d =
-        emit_error(e, c->args[0].at, E0509, "a grid has no axis %lld", (long long)axis);
+        eval_error(e, c->args[0].at, E0509, "a grid has no axis %lld", (long long)axis);
     diag_help(d, "axes are 0, 1 and 2");
     return VALUE_ERROR;
   }
@@ -17,14 +17,14 @@ struct value builtin_program_id(struct emitter *e, struct call *c) {
   return value_rt(v, type_scalar(DTYPE_I32));
 }
 
-struct value builtin_arange(struct emitter *e, struct call *c) {
+struct value builtin_arange(struct eval *e, struct call *c) {
   int64_t start, end;
   if (!need_const_int(e, c->args[0], "the start of `tl.arange`", &start) ||
       !need_const_int(e, c->args[1], "the end of `tl.arange`", &end))
     return VALUE_ERROR;
   int_const size = (int_const)end - start;
   if (size <= 0 || start < INT32_MIN || end > INT32_MAX || size > TYPE_MAX_NUMEL) {
-    struct diag *d = emit_error(e, c->at, size > TYPE_MAX_NUMEL ? E0206 : E0511,
+    struct diag *d = eval_error(e, c->at, size > TYPE_MAX_NUMEL ? E0206 : E0511,
                                 "`tl.arange` from %lld to %lld", (long long)start, (long long)end);
     diag_help(d, "the end must be greater than the start, by at most %d", TYPE_MAX_NUMEL);
     return VALUE_ERROR;
@@ -35,7 +35,7 @@ struct value builtin_arange(struct emitter *e, struct call *c) {
   return value_rt(build_make_range(&e->b, (int32_t)start, (int32_t)end), t);
 }
 
-static struct value full(struct emitter *e, struct operand shape, struct operand value,
+static struct value full(struct eval *e, struct operand shape, struct operand value,
                          struct type elem) {
   struct type t;
   if (!shape_from_value(e, shape, &t))
@@ -58,7 +58,7 @@ static struct value full(struct emitter *e, struct operand shape, struct operand
     return value_rt(v, t);
   }
   if (value.v.kind == VALUE_RT && value.v.type.rank) {
-    emit_error(e, value.at, E0503, "the value of `tl.full` is %s, not a scalar",
+    eval_error(e, value.at, E0503, "the value of `tl.full` is %s, not a scalar",
                value_describe(e, value.v));
     return VALUE_ERROR;
   }
@@ -66,7 +66,7 @@ static struct value full(struct emitter *e, struct operand shape, struct operand
   return value_is_poison(v) ? v : emit_splat(e, v, t);
 }
 
-struct value builtin_full(struct emitter *e, struct call *c) {
+struct value builtin_full(struct eval *e, struct call *c) {
   struct type elem;
   if (!need_type(e, c->args[2], "the type of `tl.full`", &elem))
     return VALUE_ERROR;
@@ -75,14 +75,14 @@ struct value builtin_full(struct emitter *e, struct call *c) {
   return full(e, c->args[0], c->args[1], elem);
 }
 
-struct value builtin_zeros(struct emitter *e, struct call *c) {
+struct value builtin_zeros(struct eval *e, struct call *c) {
   struct type elem;
   if (!need_type(e, c->args[1], "the type of `tl.zeros`", &elem))
     return VALUE_ERROR;
   return full(e, c->args[0], (struct operand){value_int(0), c->at}, elem);
 }
 
-struct value builtin_zeros_like(struct emitter *e, struct call *c) {
+struct value builtin_zeros_like(struct eval *e, struct call *c) {
   struct value like = arg_runtime(e, c, 0);
   if (value_is_poison(like))
     return like;
@@ -90,7 +90,7 @@ struct value builtin_zeros_like(struct emitter *e, struct call *c) {
   return full(e, shape, (struct operand){value_int(0), c->at}, type_elem(like.type));
 }
 
-struct value builtin_cast(struct emitter *e, struct call *c) {
+struct value builtin_cast(struct eval *e, struct call *c) {
   static const char *const modes[] = {"rtne", "rtz", NULL};
   struct type elem;
   const char *rounding;
@@ -110,32 +110,32 @@ struct value builtin_cast(struct emitter *e, struct call *c) {
   bool down = type_is_float(x.v.type) && type_is_float(elem) &&
               dtype_bits(elem.dtype) < dtype_bits(x.v.type.dtype);
   if (*rounding && !down && !type_elem_eq(x.v.type, elem)) {
-    struct diag *d = emit_error(e, c->args[2].at, E0504, "a rounding for a cast of %s to %s",
+    struct diag *d = eval_error(e, c->args[2].at, E0504, "a rounding for a cast of %s to %s",
                                 type_text(e->a, x.v.type), type_text(e->a, elem));
     diag_help(d, "`fp_downcast_rounding` is for floats that become narrower");
     return VALUE_ERROR;
   }
   if (strcmp(rounding, "rtz") == 0 && type_is_storage(elem)) {
-    struct diag *d = emit_error(e, c->args[2].at, E0504, "a cast to %s cannot round toward zero",
+    struct diag *d = eval_error(e, c->args[2].at, E0504, "a cast to %s cannot round toward zero",
                                 type_text(e->a, elem));
     diag_help(d, "it rounds to the nearest: leave out `fp_downcast_rounding`");
     return VALUE_ERROR;
   }
   if (x.v.type.ptr && !elem.ptr && (type_is_float(elem) || dtype_bits(elem.dtype) < 64) &&
       !type_is_bool(elem)) {
-    struct diag *d = emit_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, x.v.type),
+    struct diag *d = eval_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, x.v.type),
                                 type_text(e->a, elem));
     diag_help(d, "an address has 64 bits: `.to(tl.int64)`");
     return VALUE_ERROR;
   }
   if (elem.ptr && type_is_float(x.v.type)) {
-    emit_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, x.v.type),
+    eval_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, x.v.type),
                type_text(e->a, elem));
     return VALUE_ERROR;
   }
   return emit_cast(e, x.v, elem, *rounding ? rounding : NULL);
 }
 
-struct value builtin_to_tensor(struct emitter *e, struct call *c) {
+struct value builtin_to_tensor(struct eval *e, struct call *c) {
   return arg_runtime(e, c, 0);
 }

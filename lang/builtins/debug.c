@@ -8,7 +8,7 @@ static const char *const hint_attrs[] = {[HINT_DIVISIBILITY] = "tile.divisibilit
                                          [HINT_CONTIGUITY] = "tile.contiguity",
                                          [HINT_CONSTANCY] = "tile.constancy"};
 
-static void attach(struct emitter *e, MlirValue v, enum hint h, const int32_t *values, size_t n) {
+static void attach(struct eval *e, MlirValue v, enum hint h, const int32_t *values, size_t n) {
   if (mlirValueIsAOpResult(v)) {
     mlirOperationSetAttributeByName(value_def(v), mlirStringRefCreateFromCString(hint_attrs[h]),
                                     attr_i32_array(e->c, n, values));
@@ -21,7 +21,7 @@ static void attach(struct emitter *e, MlirValue v, enum hint h, const int32_t *v
                       attr_i32(e->c, values[0]));
 }
 
-struct value builtin_hint(struct emitter *e, struct call *c) {
+struct value builtin_hint(struct eval *e, struct call *c) {
   struct operand x = c->args[0], values = c->args[1];
   if (value_is_number(x.v)) // nothing to learn of what is known
     return x.v;
@@ -33,7 +33,7 @@ struct value builtin_hint(struct emitter *e, struct call *c) {
   unsigned rank = x.v.type.rank ? x.v.type.rank : 1;
   if (t.len != rank) {
     struct diag *d =
-        emit_error(e, values.at, E0512, "%zu values for %s", t.len, type_text(e->a, x.v.type));
+        eval_error(e, values.at, E0512, "%zu values for %s", t.len, type_text(e->a, x.v.type));
     diag_help(d, "one value per dimension: %u here", rank);
     return VALUE_ERROR;
   }
@@ -43,7 +43,7 @@ struct value builtin_hint(struct emitter *e, struct call *c) {
     if (!need_const_int(e, (struct operand){t.at[i], values.at}, "the value of a hint", &v))
       return VALUE_ERROR;
     if (v < 1 || v > INT32_MAX || (c->builtin->tag == HINT_DIVISIBILITY && !is_pow2((uint64_t)v))) {
-      emit_error(e, values.at, E0512, "%lld is not a possible value of `tl.%s`", (long long)v,
+      eval_error(e, values.at, E0512, "%lld is not a possible value of `tl.%s`", (long long)v,
                  c->builtin->name);
       return VALUE_ERROR;
     }
@@ -53,16 +53,16 @@ struct value builtin_hint(struct emitter *e, struct call *c) {
   return x.v;
 }
 
-struct value builtin_assume(struct emitter *e, struct call *c) {
-  struct value truth = emit_truth(e, c->args[0], "`tl.assume`");
+struct value builtin_assume(struct eval *e, struct call *c) {
+  struct value truth = eval_truth(e, c->args[0], "`tl.assume`");
   if (truth.kind == VALUE_RT)
     build_assume(&e->b, truth.rt);
   else if (truth.kind == VALUE_BOOL && !truth.b)
-    emit_error(e, c->at, E0303, "`tl.assume` of what is known to be false");
+    eval_error(e, c->at, E0303, "`tl.assume` of what is known to be false");
   return value_of_kind(VALUE_NONE);
 }
 
-struct value builtin_debug_barrier(struct emitter *e, struct call *c) {
+struct value builtin_debug_barrier(struct eval *e, struct call *c) {
   (void)c;
   build_barrier(&e->b);
   return value_of_kind(VALUE_NONE);
@@ -72,10 +72,10 @@ struct value builtin_debug_barrier(struct emitter *e, struct call *c) {
 
 #define PRINT_MAX_VALUES 16
 
-static struct value print_values(struct emitter *e, struct str prefix, const struct operand *args,
+static struct value print_values(struct eval *e, struct str prefix, const struct operand *args,
                                  size_t n, bool hex) {
   if (n > PRINT_MAX_VALUES) {
-    emit_error(e, args[PRINT_MAX_VALUES].at, E0501, "`device_print` takes at most %d values",
+    eval_error(e, args[PRINT_MAX_VALUES].at, E0501, "`device_print` takes at most %d values",
                PRINT_MAX_VALUES);
     return VALUE_ERROR;
   }
@@ -94,7 +94,7 @@ static struct value print_values(struct emitter *e, struct str prefix, const str
   return value_of_kind(VALUE_NONE);
 }
 
-struct value builtin_device_print(struct emitter *e, struct call *c) {
+struct value builtin_device_print(struct eval *e, struct call *c) {
   struct str prefix;
   bool hex = false;
   if (!need_const_str(e, c->args[0], "the prefix of `device_print`", &prefix) ||
@@ -102,13 +102,13 @@ struct value builtin_device_print(struct emitter *e, struct call *c) {
     return VALUE_ERROR;
   for (size_t i = 0; i < prefix.len; i++)
     if ((unsigned char)prefix.ptr[i] < 32 || (unsigned char)prefix.ptr[i] > 126) {
-      emit_error(e, c->args[0].at, E0503, "the prefix of `device_print` is printable ASCII");
+      eval_error(e, c->args[0].at, E0503, "the prefix of `device_print` is printable ASCII");
       return VALUE_ERROR;
     }
   return print_values(e, prefix, c->rest, c->rest_count, hex);
 }
 
-struct value builtin_print(struct emitter *e, struct call *c) {
+struct value builtin_print(struct eval *e, struct call *c) {
   struct str prefix = STR("");
   size_t first = 0;
   if (c->rest_count && c->rest[0].v.kind == VALUE_STR)
@@ -116,7 +116,7 @@ struct value builtin_print(struct emitter *e, struct call *c) {
   return print_values(e, prefix, c->rest + first, c->rest_count - first, false);
 }
 
-struct value builtin_device_assert(struct emitter *e, struct call *c) {
+struct value builtin_device_assert(struct eval *e, struct call *c) {
   struct str msg = STR("");
   struct operand cond = c->args[0];
   bool truth;
@@ -143,7 +143,7 @@ struct value builtin_device_assert(struct emitter *e, struct call *c) {
 }
 
 // x is 0 wherever the mask holds: an assertion.
-struct value builtin_expect_zero(struct emitter *e, struct call *c) {
+struct value builtin_expect_zero(struct eval *e, struct call *c) {
   struct operand zero = {value_int(0), c->at};
   struct operand args[3] = {{emit_comparison(e, OP_EQ, c->args[0], zero, c->at), c->args[0].at},
                             {value_str(STR("expected zero")), c->at},

@@ -2,12 +2,12 @@
 // What is close to the machine: clocks, dependent grids, assembly and functions of libdevice.
 #include "lang/builtins/builtins.h"
 
-struct value builtin_special_register(struct emitter *e, struct call *c) {
+struct value builtin_special_register(struct eval *e, struct call *c) {
   enum dtype t = (enum dtype)c->builtin->tag;
   return value_rt(build_special_register(&e->b, c->builtin->name, t), type_scalar(t));
 }
 
-struct value builtin_grid_dependency(struct emitter *e, struct call *c) {
+struct value builtin_grid_dependency(struct eval *e, struct call *c) {
   build_grid_dependency(&e->b, c->builtin->tag ? "launch_dependents" : "wait");
   return value_of_kind(VALUE_NONE);
 }
@@ -24,11 +24,11 @@ struct assembly {
   bool is_tuple;
 };
 
-static bool asm_args(struct emitter *e, struct operand x, struct assembly *a) {
+static bool asm_args(struct eval *e, struct operand x, struct assembly *a) {
   struct value one[1] = {x.v};
   struct tuple t = x.v.kind == VALUE_TUPLE ? x.v.tuple : (struct tuple){one, 1};
   if (t.len > ASM_MAX_ARGS) {
-    emit_error(e, x.at, E0503, "inline assembly takes at most %d arguments", ASM_MAX_ARGS);
+    eval_error(e, x.at, E0503, "inline assembly takes at most %d arguments", ASM_MAX_ARGS);
     return false;
   }
   a->arg_count = t.len;
@@ -44,12 +44,12 @@ static bool asm_args(struct emitter *e, struct operand x, struct assembly *a) {
   return true;
 }
 
-static bool asm_results(struct emitter *e, struct operand x, struct assembly *a) {
+static bool asm_results(struct eval *e, struct operand x, struct assembly *a) {
   struct value one[1] = {x.v};
   a->is_tuple = x.v.kind == VALUE_TUPLE;
   struct tuple t = a->is_tuple ? x.v.tuple : (struct tuple){one, 1};
   if (t.len == 0 || t.len > COLLECTIVE_MAX_VALUES) {
-    emit_error(e, x.at, E0503, "inline assembly has 1 to %d results", COLLECTIVE_MAX_VALUES);
+    eval_error(e, x.at, E0503, "inline assembly has 1 to %d results", COLLECTIVE_MAX_VALUES);
     return false;
   }
   a->result_count = t.len;
@@ -59,11 +59,11 @@ static bool asm_results(struct emitter *e, struct operand x, struct assembly *a)
   return true;
 }
 
-static const char *text_of(struct emitter *e, struct str s) {
+static const char *text_of(struct eval *e, struct str s) {
   return arena_strndup(e->a, s.ptr, s.len);
 }
 
-struct value builtin_inline_asm(struct emitter *e, struct call *c) {
+struct value builtin_inline_asm(struct eval *e, struct call *c) {
   struct str text, constraints;
   struct assembly a;
   bool is_pure;
@@ -77,12 +77,12 @@ struct value builtin_inline_asm(struct emitter *e, struct call *c) {
   for (unsigned i = 0; i < 2; i++) {
     struct str s = i ? constraints : text;
     if (s.len && memchr(s.ptr, 0, s.len)) {
-      emit_error(e, c->args[i].at, E0503, "inline assembly cannot hold a NUL character");
+      eval_error(e, c->args[i].at, E0503, "inline assembly cannot hold a NUL character");
       return VALUE_ERROR;
     }
   }
   if (pack < 1 || pack > ASM_MAX_PACK) {
-    emit_error(e, c->args[5].at, E0503, "`pack` is 1 to %d, not %lld", ASM_MAX_PACK,
+    eval_error(e, c->args[5].at, E0503, "`pack` is 1 to %d, not %lld", ASM_MAX_PACK,
                (long long)pack);
     return VALUE_ERROR;
   }
@@ -106,7 +106,7 @@ struct value builtin_inline_asm(struct emitter *e, struct call *c) {
 // ---- functions of libdevice by symbol ----
 
 // `__nv_powf` and `__nv_pow` are `pow`; some have names of C there and of their own here.
-static const struct builtin *libdevice_function(struct emitter *e, struct str symbol) {
+static const struct builtin *libdevice_function(struct eval *e, struct str symbol) {
   static const char *const renamed[][2] = {
       {"fabs", "abs"}, {"fmax", "maximum"}, {"fmin", "minimum"}, {"umulhi", "umulhi"}};
   if (!str_starts(symbol, "__nv_"))
@@ -128,7 +128,7 @@ static const struct builtin *libdevice_function(struct emitter *e, struct str sy
 }
 
 // The row of the dictionary for these arguments: {(dtype, ...): (symbol, dtype)}.
-static bool find_symbol(struct emitter *e, struct call *c, const struct operand *args, size_t n,
+static bool find_symbol(struct eval *e, struct call *c, const struct operand *args, size_t n,
                         struct str *ret_symbol, struct type *ret_type) {
   struct value table = c->args[3].v;
   bool is_table = value_is_record(table, RECORD_DICT);
@@ -148,12 +148,12 @@ static bool find_symbol(struct emitter *e, struct call *c, const struct operand 
   struct value *types = arena_array(e->a, struct value, n + 1);
   for (size_t k = 0; k < n; k++)
     types[k] = value_rt((MlirValue){NULL}, type_elem(args[k].v.type));
-  emit_error(e, c->at, E0503, "the table of symbols has no row for %s",
+  eval_error(e, c->at, E0503, "the table of symbols has no row for %s",
              value_type_text(e, value_tuple(types, n)));
   return false;
 }
 
-struct value builtin_extern(struct emitter *e, struct call *c) {
+struct value builtin_extern(struct eval *e, struct call *c) {
   struct assembly a;
   struct str symbol;
   struct type result;
@@ -162,7 +162,7 @@ struct value builtin_extern(struct emitter *e, struct call *c) {
   const struct builtin *b = libdevice_function(e, symbol);
   if (!b) {
     struct diag *d =
-        emit_error(e, c->at, E0502, "there is no library with `%.*s`", STR_ARG(symbol));
+        eval_error(e, c->at, E0502, "there is no library with `%.*s`", STR_ARG(symbol));
     diag_help(d, "other libraries are not linked: functions of libdevice stand in for their "
                  "symbols, `__nv_exp` for `libdevice.exp`");
     return VALUE_ERROR;

@@ -28,17 +28,17 @@ static void help_operand(struct diag *d, struct type t) {
 }
 
 // Operands inside the standard library are no text of the user's.
-static void label(struct emitter *e, struct diag *d, struct span at, const char *text) {
+static void label(struct eval *e, struct diag *d, struct span at, const char *text) {
   if (!e->frame->is_std)
     diag_label(d, at, "%s", text);
 }
 
-static bool check_types(struct emitter *e, const struct operand *a, const struct operand *b,
+static bool check_types(struct eval *e, const struct operand *a, const struct operand *b,
                         struct span at) {
   for (const struct operand *x = a; x; x = x == a ? b : NULL)
     if (natural_sum(x->v.type) == DTYPE_NONE) {
       struct diag *d =
-          emit_error(e, x->at, E0517, "`tl.dot` does not multiply %s", type_text(e->a, x->v.type));
+          eval_error(e, x->at, E0517, "`tl.dot` does not multiply %s", type_text(e->a, x->v.type));
       help_operand(d, x->v.type);
       return false;
     }
@@ -46,7 +46,7 @@ static bool check_types(struct emitter *e, const struct operand *a, const struct
   if (type_elem_eq(x, y) || (type_is_fp8(x) && type_is_fp8(y)))
     return true;
   struct diag *d =
-      emit_error(e, at, E0517, "`tl.dot` of %s and %s", type_text(e->a, x), type_text(e->a, y));
+      eval_error(e, at, E0517, "`tl.dot` of %s and %s", type_text(e->a, x), type_text(e->a, y));
   label(e, d, a->at, dtype_language_name(x.dtype));
   label(e, d, b->at, dtype_language_name(y.dtype));
   bool widen_first = dtype_bits(x.dtype) < dtype_bits(y.dtype);
@@ -55,16 +55,16 @@ static bool check_types(struct emitter *e, const struct operand *a, const struct
   return false;
 }
 
-static struct diag *wrong_shapes(struct emitter *e, const struct operand *a,
-                                 const struct operand *b, struct span at) {
-  struct diag *d = emit_error(e, at, E0516, "cannot multiply %s by %s", type_text(e->a, a->v.type),
+static struct diag *wrong_shapes(struct eval *e, const struct operand *a, const struct operand *b,
+                                 struct span at) {
+  struct diag *d = eval_error(e, at, E0516, "cannot multiply %s by %s", type_text(e->a, a->v.type),
                               type_text(e->a, b->v.type));
   label(e, d, a->at, type_text(e->a, a->v.type));
   label(e, d, b->at, type_text(e->a, b->v.type));
   return d;
 }
 
-static bool check_ranks(struct emitter *e, const struct operand *a, const struct operand *b,
+static bool check_ranks(struct eval *e, const struct operand *a, const struct operand *b,
                         struct span at) {
   unsigned n = a->v.type.rank, m = b->v.type.rank;
   if (n >= 2 && n == m)
@@ -84,7 +84,7 @@ static bool check_ranks(struct emitter *e, const struct operand *a, const struct
 }
 
 // [..., M, K] times [..., K, N]: the shape of the product.
-static bool check_shapes(struct emitter *e, const struct operand *a, const struct operand *b,
+static bool check_shapes(struct eval *e, const struct operand *a, const struct operand *b,
                          struct span at, struct type *ret) {
   struct type x = a->v.type, y = b->v.type;
   unsigned m = x.rank - 2u, n = x.rank - 1u;
@@ -121,11 +121,11 @@ static bool allows_sum(struct type a, enum dtype sum) {
   return sum == natural || (half && sum == DTYPE_F16);
 }
 
-static bool need_sum(struct emitter *e, struct type a, enum dtype sum, const char *what,
+static bool need_sum(struct eval *e, struct type a, enum dtype sum, const char *what,
                      struct span at) {
   if (allows_sum(a, sum))
     return true;
-  struct diag *d = emit_error(e, at, E0517, "%s `%s` for products of %s", what,
+  struct diag *d = eval_error(e, at, E0517, "%s `%s` for products of %s", what,
                               dtype_language_name(sum), dtype_language_name(a.dtype));
   enum dtype natural = natural_sum(a);
   if (sum == DTYPE_BF16)
@@ -138,7 +138,7 @@ static bool need_sum(struct emitter *e, struct type a, enum dtype sum, const cha
 
 // As Triton has it, `out_dtype` counts where there is a choice; its default, float32, always
 // passes.
-static bool sum_type(struct emitter *e, struct call *c, struct type a, enum dtype *ret) {
+static bool sum_type(struct eval *e, struct call *c, struct type a, enum dtype *ret) {
   struct type given;
   *ret = natural_sum(a);
   if (!arg_given(c, 6) || c->args[6].v.kind == VALUE_NONE)
@@ -154,7 +154,7 @@ static bool sum_type(struct emitter *e, struct call *c, struct type a, enum dtyp
 }
 
 // The accumulator, of the product's shape: zeros of `product` where none is given.
-static struct value accumulator(struct emitter *e, struct call *c, struct type a,
+static struct value accumulator(struct eval *e, struct call *c, struct type a,
                                 struct type product) {
   if (!arg_given(c, 2) || c->args[2].v.kind == VALUE_NONE) {
     MlirType t = type_to_mlir(e->c, product);
@@ -167,7 +167,7 @@ static struct value accumulator(struct emitter *e, struct call *c, struct type a
   if (value_is_poison(acc))
     return acc;
   if (!type_shape_eq(acc.type, product)) {
-    struct diag *d = emit_error(e, at, E0516, "the accumulator is %s, the product %s",
+    struct diag *d = eval_error(e, at, E0516, "the accumulator is %s, the product %s",
                                 type_text(e->a, acc.type), type_text(e->a, product));
     diag_help(d, "`tl.zeros` of the product's shape, or leave out `acc` and add the result");
     return VALUE_ERROR;
@@ -177,7 +177,7 @@ static struct value accumulator(struct emitter *e, struct call *c, struct type a
   bool decided = arg_given(c, 6) && allows_sum(a, DTYPE_F16);
   if (decided && acc.type.dtype != product.dtype) {
     struct diag *d =
-        emit_error(e, at, E0517, "the accumulator is `%s`, `out_dtype` `%s`",
+        eval_error(e, at, E0517, "the accumulator is `%s`, `out_dtype` `%s`",
                    dtype_language_name(acc.type.dtype), dtype_language_name(product.dtype));
     diag_help(d, "the accumulator's type decides: leave out `out_dtype`");
     return VALUE_ERROR;
@@ -187,7 +187,7 @@ static struct value accumulator(struct emitter *e, struct call *c, struct type a
 
 // ---- precision ----
 
-static struct operand lower_case(struct emitter *e, struct operand x) {
+static struct operand lower_case(struct eval *e, struct operand x) {
   if (x.v.kind != VALUE_STR)
     return x;
   char *s = arena_strndup(e->a, x.v.s.ptr, x.v.s.len);
@@ -197,7 +197,7 @@ static struct operand lower_case(struct emitter *e, struct operand x) {
   return x;
 }
 
-static bool need_precision(struct emitter *e, struct call *c, struct type a, const char **ret) {
+static bool need_precision(struct eval *e, struct call *c, struct type a, const char **ret) {
   static const char *const words[] = {"tf32", "tf32x3", "ieee", "bf16x3", "bf16x6", NULL};
   bool old = arg_given(c, 4) && c->args[4].v.kind != VALUE_NONE, allow = true;
   c->args[3] = lower_case(e, c->args[3]);
@@ -206,12 +206,12 @@ static bool need_precision(struct emitter *e, struct call *c, struct type a, con
     return false;
   if (old && **ret) {
     struct diag *d =
-        emit_error(e, c->args[4].at, E0501, "`allow_tf32` and `input_precision` of one `tl.dot`");
+        eval_error(e, c->args[4].at, E0501, "`allow_tf32` and `input_precision` of one `tl.dot`");
     diag_help(d, "`input_precision` says it all: leave out `allow_tf32`");
     return false;
   }
   if (!**ret && !old && a.dtype == DTYPE_F32)
-    emit_remark(e, c->at, "dot",
+    eval_remark(e, c->at, "dot",
                 "float32 operands are multiplied as tf32, of 11 significant bits, the default: "
                 "`input_precision=\"tf32x3\"` or `\"ieee\"` keep all 24");
   if (!**ret)
@@ -220,7 +220,7 @@ static bool need_precision(struct emitter *e, struct call *c, struct type a, con
 }
 
 // How many products the hardware may add up with fewer bits than the accumulator has: 8-bit floats.
-static bool need_imprecise(struct emitter *e, struct call *c, struct type a, int32_t *ret) {
+static bool need_imprecise(struct eval *e, struct call *c, struct type a, int32_t *ret) {
   int64_t n = 0, k = a.shape[a.rank - 1];
   *ret = type_is_fp8(a) ? 1 << 30 : 0;
   if (!arg_given(c, 5) || c->args[5].v.kind == VALUE_NONE)
@@ -229,7 +229,7 @@ static bool need_imprecise(struct emitter *e, struct call *c, struct type a, int
     return false;
   if (n < 0 || (*ret && n > k)) {
     struct diag *d =
-        emit_error(e, c->args[5].at, E0503, "`max_num_imprecise_acc` of %lld", (long long)n);
+        eval_error(e, c->args[5].at, E0503, "`max_num_imprecise_acc` of %lld", (long long)n);
     diag_help(d, "from 0 to the number of products in a sum, here %lld", (long long)k);
     return false;
   }
@@ -241,7 +241,7 @@ static bool need_imprecise(struct emitter *e, struct call *c, struct type a, int
 // ---- tl.dot ----
 
 // One dimension for all those in front of the last two.
-static struct value batched(struct emitter *e, struct value x) {
+static struct value batched(struct eval *e, struct value x) {
   struct type t = {.rank = 3, .shape = {1}};
   for (unsigned i = 0; i + 2 < x.type.rank; i++)
     t.shape[0] *= x.type.shape[i];
@@ -250,7 +250,7 @@ static struct value batched(struct emitter *e, struct value x) {
   return x.type.rank <= 3 ? x : emit_reshape(e, x, t, false);
 }
 
-struct value builtin_dot(struct emitter *e, struct call *c) {
+struct value builtin_dot(struct eval *e, struct call *c) {
   struct operand a = {arg_runtime(e, c, 0), c->args[0].at};
   struct operand b = {arg_runtime(e, c, 1), c->args[1].at};
   struct type product;

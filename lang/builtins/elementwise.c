@@ -5,14 +5,14 @@
 
 static const struct type f32_type = {.dtype = DTYPE_F32};
 
-static struct value widen_bf16(struct emitter *e, struct value v) {
+static struct value widen_bf16(struct eval *e, struct value v) {
   if (!value_is_poison(v) && !v.type.ptr && !type_is_storage(v.type) &&
       (v.type.dtype == DTYPE_BF16 || type_is_fp8(v.type)))
     return emit_cast(e, v, f32_type, NULL);
   return v;
 }
 
-struct value builtin_where(struct emitter *e, struct call *c) {
+struct value builtin_where(struct eval *e, struct call *c) {
   struct operand cond = c->args[0], x = c->args[1], y = c->args[2];
   bool truth;
   if (const_truth(cond.v, &truth)) {
@@ -30,7 +30,7 @@ struct value builtin_where(struct emitter *e, struct call *c) {
       !promote_pair(e, &x, &y, PROMOTE_POINTERS | PROMOTE_STORAGE, "where", c->at))
     return VALUE_ERROR;
   if (!type_elem_eq(x.v.type, y.v.type)) {
-    emit_error(e, c->at, E0203, "`where` does not take %s and %s", type_text(e->a, x.v.type),
+    eval_error(e, c->at, E0203, "`where` does not take %s and %s", type_text(e->a, x.v.type),
                type_text(e->a, y.v.type));
     return VALUE_ERROR;
   }
@@ -52,7 +52,7 @@ static enum op_id extremum_op(struct type t, bool maximum, bool propagate_nan) {
   return maximum ? OP_ARITH_MAXUI : OP_ARITH_MINUI;
 }
 
-struct value emit_minimum(struct emitter *e, struct operand a, struct operand b, bool maximum,
+struct value emit_minimum(struct eval *e, struct operand a, struct operand b, bool maximum,
                           bool propagate_nan, struct span at) {
   const char *what = maximum ? "maximum" : "minimum";
   if (value_is_poison(a.v) || value_is_poison(b.v))
@@ -72,7 +72,7 @@ struct value emit_minimum(struct emitter *e, struct operand a, struct operand b,
   return value_rt(build_binary(&e->b, op, a.v.rt, b.v.rt), a.v.type);
 }
 
-static bool need_propagate_nan(struct emitter *e, struct call *c, unsigned i, bool *ret) {
+static bool need_propagate_nan(struct eval *e, struct call *c, unsigned i, bool *ret) {
   static const char *const modes[] = {"NONE", "ALL", NULL};
   const char *mode;
   *ret = false;
@@ -84,14 +84,14 @@ static bool need_propagate_nan(struct emitter *e, struct call *c, unsigned i, bo
   return true;
 }
 
-struct value builtin_minimum(struct emitter *e, struct call *c) {
+struct value builtin_minimum(struct eval *e, struct call *c) {
   bool propagate;
   if (!need_propagate_nan(e, c, 2, &propagate))
     return VALUE_ERROR;
   return emit_minimum(e, c->args[0], c->args[1], c->builtin->tag == 1, propagate, c->at);
 }
 
-struct value builtin_clamp(struct emitter *e, struct call *c) {
+struct value builtin_clamp(struct eval *e, struct call *c) {
   struct operand v[3];
   bool propagate;
   if (!need_propagate_nan(e, c, 3, &propagate))
@@ -115,15 +115,15 @@ struct value builtin_clamp(struct emitter *e, struct call *c) {
 
 // ---- arithmetic by name ----
 
-struct value builtin_operator(struct emitter *e, struct call *c) {
+struct value builtin_operator(struct eval *e, struct call *c) {
   return emit_binary(e, (enum ast_op)c->builtin->tag, c->args[0], c->args[1], c->at);
 }
 
-struct value builtin_logical(struct emitter *e, struct call *c) {
+struct value builtin_logical(struct eval *e, struct call *c) {
   return emit_logic(e, (enum ast_op)c->builtin->tag, c->args[0], c->args[1], c->at);
 }
 
-struct value builtin_cdiv(struct emitter *e, struct call *c) {
+struct value builtin_cdiv(struct eval *e, struct call *c) {
   struct operand x = c->args[0], div = c->args[1], one = {value_int(1), c->at};
   int_const n, d;
   if (value_as_int(x.v, &n) && value_as_int(div.v, &d) && d > 0)
@@ -133,14 +133,14 @@ struct value builtin_cdiv(struct emitter *e, struct call *c) {
   return emit_binary(e, OP_FLOORDIV, x, div, c->at);
 }
 
-static struct value need_floats(struct emitter *e, struct call *c, struct value v) {
-  struct diag *d = emit_error(e, c->at, E0508, "`%s` takes floats, not %s", c->builtin->name,
+static struct value need_floats(struct eval *e, struct call *c, struct value v) {
+  struct diag *d = eval_error(e, c->at, E0508, "`%s` takes floats, not %s", c->builtin->name,
                               type_text(e->a, v.type));
   diag_help(d, "convert first: `.to(tl.float32)`");
   return VALUE_ERROR;
 }
 
-struct value builtin_fma(struct emitter *e, struct call *c) {
+struct value builtin_fma(struct eval *e, struct call *c) {
   struct operand *v = c->args;
   if (v[0].v.kind != VALUE_RT && v[1].v.kind != VALUE_RT && v[2].v.kind != VALUE_RT)
     v[0].v = arg_runtime(e, c, 0);
@@ -165,7 +165,7 @@ struct value builtin_fma(struct emitter *e, struct call *c) {
   return value_rt(build_ternary(&e->b, OP_MATH_FMA, v[0].v.rt, v[1].v.rt, v[2].v.rt), t);
 }
 
-struct value builtin_fdiv(struct emitter *e, struct call *c) {
+struct value builtin_fdiv(struct eval *e, struct call *c) {
   struct operand x = c->args[0], y = c->args[1];
   bool exact = c->builtin->tag == 1;
   if (!exact && arg_given(c, 2) && !need_const_bool(e, c->args[2], "`ieee_rounding`", &exact))
@@ -183,14 +183,14 @@ struct value builtin_fdiv(struct emitter *e, struct call *c) {
   return value_rt(build_binary(&e->b, op, x.v.rt, y.v.rt), x.v.type);
 }
 
-struct value builtin_umulhi(struct emitter *e, struct call *c) {
+struct value builtin_umulhi(struct eval *e, struct call *c) {
   struct operand x = c->args[0], y = c->args[1];
   if (x.v.kind != VALUE_RT && y.v.kind != VALUE_RT)
     x.v = arg_runtime(e, c, 0);
   if (!promote_pair(e, &x, &y, 0, "umulhi", c->at))
     return VALUE_ERROR;
   if (!type_is_int(x.v.type) || dtype_bits(x.v.type.dtype) < 32) {
-    struct diag *d = emit_error(e, c->at, E0503, "`umulhi` takes integers of 32 or 64 bits, not %s",
+    struct diag *d = eval_error(e, c->at, E0503, "`umulhi` takes integers of 32 or 64 bits, not %s",
                                 type_text(e->a, x.v.type));
     diag_help(d, "convert first: `.to(tl.uint32)`");
     return VALUE_ERROR;
@@ -198,7 +198,7 @@ struct value builtin_umulhi(struct emitter *e, struct call *c) {
   return value_rt(build_binary(&e->b, OP_TILE_MULHIUI, x.v.rt, y.v.rt), x.v.type);
 }
 
-struct value builtin_abs(struct emitter *e, struct call *c) {
+struct value builtin_abs(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   int_const i;
   if (x.v.kind == VALUE_FLOAT)
@@ -209,7 +209,7 @@ struct value builtin_abs(struct emitter *e, struct call *c) {
   if (value_is_poison(v))
     return v;
   if (v.type.ptr) {
-    emit_error(e, x.at, E0503, "`abs` of %s", type_text(e->a, v.type));
+    eval_error(e, x.at, E0503, "`abs` of %s", type_text(e->a, v.type));
     return VALUE_ERROR;
   }
   if (type_is_storage(v.type))

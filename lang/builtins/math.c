@@ -3,7 +3,6 @@
 // NAME_f32 or NAME_f64 of the standard library, written in the language and inlined. f16, bf16 and
 // 8-bit floats are computed in f32; a result that is a float gets their type back.
 #include "lang/builtins/builtins.h"
-#include "lang/emit/std_module.h"
 
 static const struct {
   enum op_id f32_op, f64_op;
@@ -19,7 +18,7 @@ static const struct {
 };
 
 // Argument i as a float; an integer literal stands for one.
-static bool float_argument(struct emitter *e, struct call *c, size_t i) {
+static bool float_argument(struct eval *e, struct call *c, size_t i) {
   struct operand *x = &c->args[i];
   if (x->v.kind == VALUE_INT || x->v.kind == VALUE_BOOL)
     x->v = value_float(value_as_double(x->v));
@@ -30,14 +29,14 @@ static bool float_argument(struct emitter *e, struct call *c, size_t i) {
     return false;
   if (type_is_float(x->v.type) && !type_is_storage(x->v.type))
     return true;
-  struct diag *d = emit_error(e, c->at, E0508, "`tl.%s` takes floats, not %s", c->builtin->name,
+  struct diag *d = eval_error(e, c->at, E0508, "`tl.%s` takes floats, not %s", c->builtin->name,
                               type_text(e->a, x->v.type));
   diag_help(d, "convert first: `.to(tl.float32)`");
   return false;
 }
 
 // Brings the arguments to one type and shape; `ret` is the type of their elements.
-static bool float_arguments(struct emitter *e, struct call *c, struct type *ret) {
+static bool float_arguments(struct eval *e, struct call *c, struct type *ret) {
   for (size_t i = 0; i < c->count; i++)
     if (!float_argument(e, c, i))
       return false;
@@ -56,7 +55,7 @@ static bool float_arguments(struct emitter *e, struct call *c, struct type *ret)
   return !value_is_poison(c->args[lead].v);
 }
 
-struct value builtin_math(struct emitter *e, struct call *c) {
+struct value builtin_math(struct eval *e, struct call *c) {
   struct type given;
   struct value x[4];
   if (c->count > COUNT_OF(x) || !float_arguments(e, c, &given))

@@ -4,65 +4,25 @@
 
 #include <math.h>
 
-bool need_pointer(struct emitter *e, struct call *c, struct type *ret_pointee) {
-  struct operand p = c->args[0];
-  if (p.v.kind == VALUE_RT && p.v.type.ptr) {
-    *ret_pointee = type_pointee(p.v.type);
-    return true;
-  }
-  struct diag *d = emit_error(e, p.at, E0507, "`tl.%s` needs a pointer, not %s", c->builtin->name,
-                              value_describe(e, p.v));
-  diag_primary_label(d, "%s", value_type_text(e, p.v));
-  diag_help(d, "add offsets to a pointer parameter: `tl.%s(x + offsets, ...)`", c->builtin->name);
-  return false;
-}
-
-bool need_mask(struct emitter *e, struct operand x, struct type like, MlirValue *ret) {
-  *ret = (MlirValue){NULL};
-  if (x.v.kind == VALUE_ABSENT || x.v.kind == VALUE_NONE)
-    return true;
-  bool truth;
-  if (const_truth(x.v, &truth)) {
-    if (truth)
-      return true; // as if there were no mask
-    x.v = value_bool(false);
-  }
-  x.v = to_runtime(e, x, "a mask");
-  if (value_is_poison(x.v))
-    return false;
-  if (type_is_float(x.v.type) || x.v.type.ptr) {
-    struct diag *d =
-        emit_error(e, x.at, E0503, "the mask is %s, not a boolean", type_text(e->a, x.v.type));
-    diag_help(d, "compare: `offsets < n`");
-    return false;
-  }
-  x.v = emit_truth_tile(e, x.v);
-  x.v = broadcast_to(e, x, like, "the mask ");
-  if (value_is_poison(x.v))
-    return false;
-  *ret = x.v.rt;
-  return true;
-}
-
 // Options of block pointers beside another one.
-static bool no_block_pointers(struct emitter *e, struct call *c, unsigned i, const char *name) {
+static bool no_block_pointers(struct eval *e, struct call *c, unsigned i, const char *name) {
   if (!arg_given(c, i) || c->args[i].v.kind == VALUE_NONE ||
       (c->args[i].v.kind == VALUE_TUPLE && c->args[i].v.tuple.len == 0) ||
       (c->args[i].v.kind == VALUE_STR && c->args[i].v.s.len == 0))
     return true;
-  struct diag *d = emit_error(e, c->args[i].at, E0515, "`%s` without a block pointer", name);
+  struct diag *d = eval_error(e, c->args[i].at, E0515, "`%s` without a block pointer", name);
   diag_help(d, "use a mask: `mask=offsets < n`");
   return false;
 }
 
 // Turns the block pointer of a load or store into pointers and a mask; `boundary` is the argument
 // that names the dimensions to check.
-static bool take_block(struct emitter *e, struct call *c, unsigned boundary, unsigned mask) {
+static bool take_block(struct eval *e, struct call *c, unsigned boundary, unsigned mask) {
   struct block_access b;
   if (!value_is_record(c->args[0].v, RECORD_BLOCK_POINTER))
     return true;
   if (arg_given(c, mask) && c->args[mask].v.kind != VALUE_NONE) {
-    struct diag *d = emit_error(e, c->args[mask].at, E0515, "a mask for a block pointer");
+    struct diag *d = eval_error(e, c->args[mask].at, E0515, "a mask for a block pointer");
     diag_help(d, "name the dimensions to check: `boundary_check=(0, 1)`");
     return false;
   }
@@ -75,7 +35,7 @@ static bool take_block(struct emitter *e, struct call *c, unsigned boundary, uns
 }
 
 // What the elements outside get: zero unless "nan" is asked for.
-static bool take_padding(struct emitter *e, struct call *c) {
+static bool take_padding(struct eval *e, struct call *c) {
   static const char *const paddings[] = {"", "zero", "nan", NULL};
   const char *padding;
   bool is_block = value_is_record(c->args[0].v, RECORD_BLOCK_POINTER);
@@ -84,7 +44,7 @@ static bool take_padding(struct emitter *e, struct call *c) {
   if (!need_choice(e, c, 4, "the padding", paddings, &padding))
     return false;
   if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
-    struct diag *d = emit_error(e, c->args[2].at, E0515, "`other` for a block pointer");
+    struct diag *d = eval_error(e, c->args[2].at, E0515, "`other` for a block pointer");
     diag_help(d, "what lies outside is zero, or NaN with `padding_option=\"nan\"`");
     return false;
   }
@@ -95,12 +55,12 @@ static bool take_padding(struct emitter *e, struct call *c) {
   return true;
 }
 
-static struct value load_scalar_type(struct emitter *e, struct value loaded, struct type pointee) {
+static struct value load_scalar_type(struct eval *e, struct value loaded, struct type pointee) {
   // Booleans are bytes in memory.
   return type_is_bool(pointee) ? emit_truth_tile(e, loaded) : loaded;
 }
 
-struct value builtin_load(struct emitter *e, struct call *c) {
+struct value builtin_load(struct eval *e, struct call *c) {
   static const char *const caches[] = {"", ".ca", ".cg", ".cs", ".cv", NULL};
   static const char *const evictions[] = {"", "evict_first", "evict_last", "evict_normal", NULL};
   const char *cache, *evict;
@@ -120,7 +80,7 @@ struct value builtin_load(struct emitter *e, struct call *c) {
   bool has_mask = arg_given(c, 1) && c->args[1].v.kind != VALUE_NONE;
   if (arg_given(c, 2) && c->args[2].v.kind != VALUE_NONE) {
     if (!has_mask) {
-      struct diag *d = emit_error(e, c->args[2].at, E0505, "`other` without `mask`");
+      struct diag *d = eval_error(e, c->args[2].at, E0505, "`other` without `mask`");
       diag_help(d, "`other` is what masked-off elements get: add `mask=...`, or leave it out");
       return VALUE_ERROR;
     }
@@ -141,7 +101,7 @@ struct value builtin_load(struct emitter *e, struct call *c) {
   return load_scalar_type(e, value_rt(v, stored), pointee);
 }
 
-struct value builtin_store(struct emitter *e, struct call *c) {
+struct value builtin_store(struct eval *e, struct call *c) {
   static const char *const caches[] = {"", ".wb", ".cg", ".cs", ".wt", NULL};
   static const char *const evictions[] = {"", "evict_first", "evict_last", "evict_normal", NULL};
   const char *cache, *evict;
@@ -153,7 +113,7 @@ struct value builtin_store(struct emitter *e, struct call *c) {
       !need_choice(e, c, 5, "the eviction policy", evictions, &evict))
     return VALUE_ERROR;
   if (c->args[0].v.type.is_const) {
-    struct diag *d = emit_error(e, c->args[0].at, E0506, "store through a const pointer");
+    struct diag *d = eval_error(e, c->args[0].at, E0506, "store through a const pointer");
     diag_help(d, "declare the parameter `ptr[...]` instead of `const_ptr[...]`");
     return VALUE_ERROR;
   }
@@ -162,7 +122,7 @@ struct value builtin_store(struct emitter *e, struct call *c) {
   if (!is_literal)
     value.v = arg_runtime(e, c, 1);
   if (value.v.kind == VALUE_RT && value.v.type.ptr != pointee.ptr) {
-    emit_error(e, value.at, E0503, "cannot store %s through %s", type_text(e->a, value.v.type),
+    eval_error(e, value.at, E0503, "cannot store %s through %s", type_text(e->a, value.v.type),
                type_text(e->a, type_elem(c->args[0].v.type)));
     return VALUE_ERROR;
   }

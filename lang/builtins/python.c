@@ -3,7 +3,7 @@
 // values are evaluated at compile time.
 #include "lang/builtins/builtins.h"
 
-struct value builtin_len(struct emitter *e, struct call *c) {
+struct value builtin_len(struct eval *e, struct call *c) {
   struct value x = c->args[0].v;
   if (x.kind == VALUE_STR)
     return value_int((int_const)x.s.len);
@@ -13,13 +13,13 @@ struct value builtin_len(struct emitter *e, struct call *c) {
   return need_sequence(e, c->args[0], &t) ? value_int((int_const)t.len) : VALUE_ERROR;
 }
 
-static struct value *boxed(struct emitter *e, struct value v) {
+static struct value *boxed(struct eval *e, struct value v) {
   struct value *p = arena_new(e->a, struct value);
   *p = v;
   return p;
 }
 
-static bool loop_options(struct emitter *e, struct call *c, const struct loop_options **ret) {
+static bool loop_options(struct eval *e, struct call *c, const struct loop_options **ret) {
   struct loop_options o;
   bool any = false;
   for (unsigned i = 0; i < LOOP_OPTION_COUNT; i++) {
@@ -30,7 +30,7 @@ static bool loop_options(struct emitter *e, struct call *c, const struct loop_op
     if (!need_const_int(e, c->args[i + 3], "an option of `tl.range`", &n))
       return false;
     if (n < 0 || n > INT32_MAX) {
-      emit_error(e, c->args[i + 3].at, E0306, "%lld is not a possible option of `tl.range`",
+      eval_error(e, c->args[i + 3].at, E0306, "%lld is not a possible option of `tl.range`",
                  (long long)n);
       return false;
     }
@@ -43,7 +43,7 @@ static bool loop_options(struct emitter *e, struct call *c, const struct loop_op
   return true;
 }
 
-struct value builtin_range(struct emitter *e, struct call *c) {
+struct value builtin_range(struct eval *e, struct call *c) {
   struct value r = {.kind = VALUE_RANGE};
   bool has_upper = arg_given(c, 1);
   r.range.lower = boxed(e, has_upper ? c->args[0].v : value_int(0));
@@ -53,7 +53,7 @@ struct value builtin_range(struct emitter *e, struct call *c) {
   return loop_options(e, c, &r.range.options) ? r : VALUE_ERROR;
 }
 
-struct value builtin_minmax(struct emitter *e, struct call *c) {
+struct value builtin_minmax(struct eval *e, struct call *c) {
   struct tuple t = {0};
   if (c->rest_count == 1 && need_sequence(e, c->rest[0], &t)) {
     c->rest = arena_array(e->a, struct operand, t.len ? t.len : 1);
@@ -64,7 +64,7 @@ struct value builtin_minmax(struct emitter *e, struct call *c) {
     return VALUE_ERROR;
   }
   if (c->rest_count == 0) {
-    emit_error(e, c->at, E0501, "`%s` of nothing", c->builtin->name);
+    eval_error(e, c->at, E0501, "`%s` of nothing", c->builtin->name);
     return VALUE_ERROR;
   }
   struct operand best = c->rest[0];
@@ -100,16 +100,16 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
   return false;
 }
 
-struct value builtin_isinstance(struct emitter *e, struct call *c) {
+struct value builtin_isinstance(struct eval *e, struct call *c) {
   bool r;
   if (is_kind(c->args[0].v, c->args[1].v, &r))
     return value_bool(r);
-  emit_error(e, c->args[1].at, E0503, "`isinstance` does not know %s",
+  eval_error(e, c->args[1].at, E0503, "`isinstance` does not know %s",
              value_describe(e, c->args[1].v));
   return VALUE_ERROR;
 }
 
-struct value builtin_hasattr(struct emitter *e, struct call *c) {
+struct value builtin_hasattr(struct eval *e, struct call *c) {
   static const char *const known[] = {"dtype", "type", "shape", "numel", "T", "ndim"};
   struct str name;
   if (!need_const_str(e, c->args[1], "the name of an attribute", &name))
@@ -123,14 +123,14 @@ struct value builtin_hasattr(struct emitter *e, struct call *c) {
   return value_bool(b && b->flags & BUILTIN_METHOD);
 }
 
-struct value builtin_getattr(struct emitter *e, struct call *c) {
+struct value builtin_getattr(struct eval *e, struct call *c) {
   struct str name;
   if (!need_const_str(e, c->args[1], "the name of an attribute", &name))
     return VALUE_ERROR;
-  return emit_attribute(e, c->args[0], arena_strndup(e->a, name.ptr, name.len), c->at);
+  return eval_attribute(e, c->args[0], arena_strndup(e->a, name.ptr, name.len), c->at);
 }
 
-struct value builtin_number(struct emitter *e, struct call *c) {
+struct value builtin_number(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   enum dtype t = (enum dtype)c->builtin->tag;
   int_const i;
@@ -139,7 +139,7 @@ struct value builtin_number(struct emitter *e, struct call *c) {
   if (x.v.kind == VALUE_STR && const_parse(e->a, x.v.s, &x.v) && !value_is_number(x.v))
     x.v = c->args[0].v;
   if (!value_is_number(x.v)) {
-    emit_error(e, x.at, E0503, "`%s` of %s", c->builtin->name, value_describe(e, x.v));
+    eval_error(e, x.at, E0503, "`%s` of %s", c->builtin->name, value_describe(e, x.v));
     return VALUE_ERROR;
   }
   if (t == DTYPE_F32)
@@ -149,13 +149,13 @@ struct value builtin_number(struct emitter *e, struct call *c) {
   if (value_as_int(x.v, &i))
     return value_int(i);
   if (!(x.v.f > -0x1p63 && x.v.f < 0x1p63)) {
-    emit_error(e, x.at, E0306, "`int` of %s does not fit into 64 bits", value_describe(e, x.v));
+    eval_error(e, x.at, E0306, "`int` of %s does not fit into 64 bits", value_describe(e, x.v));
     return VALUE_ERROR;
   }
   return value_int((int_const)x.v.f);
 }
 
-struct value builtin_str(struct emitter *e, struct call *c) {
+struct value builtin_str(struct eval *e, struct call *c) {
   struct strbuf b = {.arena = e->a};
   const_format(e, c->args[0].v, false, &b);
   struct value r = value_str(str_from(arena_strdup(e->a, strbuf_cstr(&b))));
@@ -163,20 +163,20 @@ struct value builtin_str(struct emitter *e, struct call *c) {
   return r;
 }
 
-struct value builtin_tuple(struct emitter *e, struct call *c) {
+struct value builtin_tuple(struct eval *e, struct call *c) {
   struct tuple t = {0};
   if (arg_given(c, 0) && !need_sequence(e, c->args[0], &t))
     return VALUE_ERROR;
   return value_tuple(t.at, t.len);
 }
 
-static struct value pair(struct emitter *e, struct value a, struct value b) {
+static struct value pair(struct eval *e, struct value a, struct value b) {
   struct value *at = arena_array(e->a, struct value, 2);
   at[0] = a, at[1] = b;
   return value_tuple(at, 2);
 }
 
-struct value builtin_enumerate(struct emitter *e, struct call *c) {
+struct value builtin_enumerate(struct eval *e, struct call *c) {
   struct tuple t;
   if (!need_sequence(e, c->args[0], &t))
     return VALUE_ERROR;
@@ -186,7 +186,7 @@ struct value builtin_enumerate(struct emitter *e, struct call *c) {
   return value_tuple(at, t.len);
 }
 
-struct value builtin_zip(struct emitter *e, struct call *c) {
+struct value builtin_zip(struct eval *e, struct call *c) {
   size_t len = SIZE_MAX;
   struct tuple *columns = arena_array(e->a, struct tuple, c->rest_count ? c->rest_count : 1);
   for (size_t k = 0; k < c->rest_count; k++) {

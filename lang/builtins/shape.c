@@ -3,7 +3,7 @@
 #include "lang/builtins/builtins.h"
 
 // The numbers of `name(x, 1, 2)` or `name(x, (1, 2))` as one operand.
-static struct operand rest_as_tuple(struct emitter *e, struct call *c) {
+static struct operand rest_as_tuple(struct eval *e, struct call *c) {
   if (c->rest_count == 1 && c->rest[0].v.kind == VALUE_TUPLE)
     return c->rest[0];
   struct value *at = arena_array(e->a, struct value, c->rest_count ? c->rest_count : 1);
@@ -15,19 +15,19 @@ static struct operand rest_as_tuple(struct emitter *e, struct call *c) {
   return (struct operand){value_tuple(at, c->rest_count), span};
 }
 
-bool need_axis(struct emitter *e, struct operand x, unsigned rank, unsigned *ret) {
+bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret) {
   int64_t axis;
   if (!need_const_int(e, x, "the axis", &axis))
     return false;
   if (axis < -(int64_t)rank || axis >= (int64_t)rank) {
-    emit_error(e, x.at, E0509, "axis %lld of a tile with %u dimensions", (long long)axis, rank);
+    eval_error(e, x.at, E0509, "axis %lld of a tile with %u dimensions", (long long)axis, rank);
     return false;
   }
   *ret = (unsigned)(axis < 0 ? axis + rank : axis);
   return true;
 }
 
-struct value builtin_broadcast(struct emitter *e, struct call *c) {
+struct value builtin_broadcast(struct eval *e, struct call *c) {
   struct operand a = {arg_runtime(e, c, 0), c->args[0].at};
   struct operand b = {arg_runtime(e, c, 1), c->args[1].at};
   if (value_is_poison(a.v) || value_is_poison(b.v) || !broadcast_pair(e, &a, &b, c->at))
@@ -37,7 +37,7 @@ struct value builtin_broadcast(struct emitter *e, struct call *c) {
   return value_tuple(at, 2);
 }
 
-struct value builtin_broadcast_to(struct emitter *e, struct call *c) {
+struct value builtin_broadcast_to(struct eval *e, struct call *c) {
   struct operand x = {arg_runtime(e, c, 0), c->args[0].at};
   struct type t;
   if (value_is_poison(x.v) || !shape_from_value(e, rest_as_tuple(e, c), &t))
@@ -45,7 +45,7 @@ struct value builtin_broadcast_to(struct emitter *e, struct call *c) {
   return broadcast_to(e, x, t, "");
 }
 
-struct value builtin_expand_dims(struct emitter *e, struct call *c) {
+struct value builtin_expand_dims(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   struct operand axes = c->args[1];
   struct value one[1] = {axes.v};
@@ -54,7 +54,7 @@ struct value builtin_expand_dims(struct emitter *e, struct call *c) {
     return x;
   unsigned rank = x.type.rank + (unsigned)t.len;
   if (t.len > TYPE_MAX_RANK || rank > TYPE_MAX_RANK) {
-    emit_error(e, c->at, E0207, "the result would have more than %d dimensions", TYPE_MAX_RANK);
+    eval_error(e, c->at, E0207, "the result would have more than %d dimensions", TYPE_MAX_RANK);
     return VALUE_ERROR;
   }
   bool insert[TYPE_MAX_RANK] = {false};
@@ -63,7 +63,7 @@ struct value builtin_expand_dims(struct emitter *e, struct call *c) {
     if (!need_axis(e, (struct operand){t.at[i], axes.at}, rank, &axis))
       return VALUE_ERROR;
     if (insert[axis]) {
-      emit_error(e, axes.at, E0509, "axis %u is given twice", axis);
+      eval_error(e, axes.at, E0509, "axis %u is given twice", axis);
       return VALUE_ERROR;
     }
     insert[axis] = true;
@@ -74,7 +74,7 @@ struct value builtin_expand_dims(struct emitter *e, struct call *c) {
   return x;
 }
 
-struct value emit_reshape(struct emitter *e, struct value x, struct type t, bool can_reorder) {
+struct value emit_reshape(struct eval *e, struct value x, struct type t, bool can_reorder) {
   t = type_shaped(type_elem(x.type), t);
   if (type_shape_eq(x.type, t))
     return x;
@@ -86,14 +86,14 @@ struct value emit_reshape(struct emitter *e, struct value x, struct type t, bool
   return value_rt(build_reshape(&e->b, x.rt, t.rank, shape, can_reorder), t);
 }
 
-struct value builtin_squeeze(struct emitter *e, struct call *c) {
+struct value builtin_squeeze(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   unsigned axis;
   if (value_is_poison(x) || !need_axis(e, c->args[1], x.type.rank, &axis))
     return VALUE_ERROR;
   struct type t = x.type;
   if (t.shape[axis] != 1 || t.rank == 1) {
-    emit_error(e, c->args[1].at, E0223, "cannot squeeze axis %u of %s", axis,
+    eval_error(e, c->args[1].at, E0223, "cannot squeeze axis %u of %s", axis,
                type_text(e->a, x.type));
     return VALUE_ERROR;
   }
@@ -103,7 +103,7 @@ struct value builtin_squeeze(struct emitter *e, struct call *c) {
   return emit_reshape(e, x, t, false);
 }
 
-struct value builtin_reshape(struct emitter *e, struct call *c) {
+struct value builtin_reshape(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   struct type t;
   bool can_reorder = c->builtin->tag == 1; // view promises no order
@@ -113,7 +113,7 @@ struct value builtin_reshape(struct emitter *e, struct call *c) {
     return VALUE_ERROR;
   t = type_shaped(type_elem(x.type), t);
   if (type_numel(t) != type_numel(x.type) || !t.rank) {
-    struct diag *d = emit_error(e, c->at, E0223, "cannot reshape %s to %s", type_text(e->a, x.type),
+    struct diag *d = eval_error(e, c->at, E0223, "cannot reshape %s to %s", type_text(e->a, x.type),
                                 type_text(e->a, t));
     diag_primary_label(d, "%lld elements against %lld", (long long)type_numel(x.type),
                        (long long)type_numel(t));
@@ -122,7 +122,7 @@ struct value builtin_reshape(struct emitter *e, struct call *c) {
   return emit_reshape(e, x, t, can_reorder);
 }
 
-struct value builtin_ravel(struct emitter *e, struct call *c) {
+struct value builtin_ravel(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   bool can_reorder = false;
   if (value_is_poison(x) ||
@@ -132,7 +132,7 @@ struct value builtin_ravel(struct emitter *e, struct call *c) {
   return emit_reshape(e, x, t, can_reorder);
 }
 
-struct value builtin_trans(struct emitter *e, struct call *c) {
+struct value builtin_trans(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   if (value_is_poison(x))
     return x;
@@ -144,7 +144,7 @@ struct value builtin_trans(struct emitter *e, struct call *c) {
   bool is_permute = c->builtin->tag == 1;
   if (!is_permute && !c->rest_count) {
     if (rank < 2) {
-      struct diag *d = emit_error(e, c->at, E0224, "cannot transpose %s", type_text(e->a, x.type));
+      struct diag *d = eval_error(e, c->at, E0224, "cannot transpose %s", type_text(e->a, x.type));
       diag_help(d, "a transposition needs two axes: `x[None, :]` or `x[:, None]`");
       return VALUE_ERROR;
     }
@@ -152,7 +152,7 @@ struct value builtin_trans(struct emitter *e, struct call *c) {
   } else {
     bool used[TYPE_MAX_RANK] = {false};
     if (dims.v.tuple.len != rank) {
-      emit_error(e, dims.at, E0224, "a permutation of %zu axes for %s", dims.v.tuple.len,
+      eval_error(e, dims.at, E0224, "a permutation of %zu axes for %s", dims.v.tuple.len,
                  type_text(e->a, x.type));
       return VALUE_ERROR;
     }
@@ -161,7 +161,7 @@ struct value builtin_trans(struct emitter *e, struct call *c) {
       if (!need_axis(e, (struct operand){dims.v.tuple.at[i], dims.at}, rank, &axis))
         return VALUE_ERROR;
       if (used[axis]) {
-        emit_error(e, dims.at, E0224, "axis %u stands twice in the permutation", axis);
+        eval_error(e, dims.at, E0224, "axis %u stands twice in the permutation", axis);
         return VALUE_ERROR;
       }
       used[axis] = true;

@@ -2,7 +2,7 @@
 // Compile time: assertions, messages, questions about types and the target.
 #include "lang/builtins/builtins.h"
 
-struct value builtin_static_assert(struct emitter *e, struct call *c) {
+struct value builtin_static_assert(struct eval *e, struct call *c) {
   bool ok;
   if (!need_const_bool(e, c->args[0], "the condition of `static_assert`", &ok))
     return VALUE_ERROR;
@@ -12,13 +12,13 @@ struct value builtin_static_assert(struct emitter *e, struct call *c) {
   if (arg_given(c, 1) && c->args[1].v.kind == VALUE_STR)
     msg = c->args[1].v.s;
   if (msg.len)
-    emit_error(e, c->args[0].at, E0303, "static assertion failed: %.*s", STR_ARG(msg));
+    eval_error(e, c->args[0].at, E0303, "static assertion failed: %.*s", STR_ARG(msg));
   else
-    emit_error(e, c->args[0].at, E0303, "static assertion failed");
+    eval_error(e, c->args[0].at, E0303, "static assertion failed");
   return VALUE_ERROR;
 }
 
-struct value builtin_static_print(struct emitter *e, struct call *c) {
+struct value builtin_static_print(struct eval *e, struct call *c) {
   struct strbuf *out = e->options->static_print;
   if (!out)
     return value_of_kind(VALUE_NONE);
@@ -36,25 +36,25 @@ struct value builtin_static_print(struct emitter *e, struct call *c) {
   return value_of_kind(VALUE_NONE);
 }
 
-struct value builtin_constexpr(struct emitter *e, struct call *c) {
+struct value builtin_constexpr(struct eval *e, struct call *c) {
   if (value_is_const(c->args[0].v))
     return c->args[0].v;
-  struct diag *d = emit_error(e, c->args[0].at, E0301, "`constexpr` of a run-time value");
+  struct diag *d = eval_error(e, c->args[0].at, E0301, "`constexpr` of a run-time value");
   diag_primary_label(d, "%s", value_type_text(e, c->args[0].v));
   return VALUE_ERROR;
 }
 
-struct value builtin_dtype(struct emitter *e, struct call *c) {
+struct value builtin_dtype(struct eval *e, struct call *c) {
   struct type t;
   return need_type(e, c->args[0], "the argument of `tl.dtype`", &t) ? value_type(t) : VALUE_ERROR;
 }
 
-struct value builtin_pointer_type(struct emitter *e, struct call *c) {
+struct value builtin_pointer_type(struct eval *e, struct call *c) {
   struct type t;
   if (!need_type(e, c->args[0], "the pointee", &t))
     return VALUE_ERROR;
   if (t.ptr >= 2) {
-    emit_error(e, c->at, E0503, "pointers nest at most twice");
+    eval_error(e, c->at, E0503, "pointers nest at most twice");
     return VALUE_ERROR;
   }
   t.ptr++;
@@ -63,12 +63,12 @@ struct value builtin_pointer_type(struct emitter *e, struct call *c) {
   return value_type(t);
 }
 
-struct value builtin_condition(struct emitter *e, struct call *c) {
+struct value builtin_condition(struct eval *e, struct call *c) {
   (void)e;
   return c->args[0].v;
 }
 
-struct value builtin_next_power_of_2(struct emitter *e, struct call *c) {
+struct value builtin_next_power_of_2(struct eval *e, struct call *c) {
   int64_t n;
   if (!need_const_int(e, c->args[0], "the argument of `next_power_of_2`", &n))
     return VALUE_ERROR;
@@ -78,7 +78,7 @@ struct value builtin_next_power_of_2(struct emitter *e, struct call *c) {
   return value_int(p);
 }
 
-struct value builtin_log2(struct emitter *e, struct call *c) {
+struct value builtin_log2(struct eval *e, struct call *c) {
   int64_t n;
   if (!need_const_int(e, c->args[0], "the argument of `_log2`", &n))
     return VALUE_ERROR;
@@ -98,7 +98,7 @@ static int capability(const char *target) {
   return n;
 }
 
-struct value builtin_target(struct emitter *e, struct call *c) {
+struct value builtin_target(struct eval *e, struct call *c) {
   int64_t major, minor = 0;
   switch (c->builtin->tag) {
   case 0: return value_bool(capability(e->options->target) != 0);
@@ -112,7 +112,7 @@ struct value builtin_target(struct emitter *e, struct call *c) {
   return value_bool(capability(e->options->target) >= major * 10 + minor);
 }
 
-struct value builtin_type_question(struct emitter *e, struct call *c) {
+struct value builtin_type_question(struct eval *e, struct call *c) {
   if (c->args[0].v.kind != VALUE_TYPE) {
     struct type ignored;
     need_type(e, c->args[0], "the argument", &ignored);
@@ -133,7 +133,7 @@ struct value builtin_type_question(struct emitter *e, struct call *c) {
   return value_bool(false);
 }
 
-struct value builtin_type_is(struct emitter *e, struct call *c) {
+struct value builtin_type_is(struct eval *e, struct call *c) {
   (void)e;
   struct value v = c->args[0].v;
   return value_bool(v.kind == VALUE_TYPE && !v.type.ptr &&

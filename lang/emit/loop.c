@@ -1,112 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops: counted ones become scf.for, those with `break` and `while` become scf.while, and loops
-// over what is known at compile time are unrolled.
-#include "lang/emit/loop.h"
-
-#include "lang/host/host.h"
-
-// ---- unrolled loops ----
-
-struct unrolled {
-  const struct stmt *s;
-  struct value item;
-  struct flow *flow;
-};
-
-static void unrolled_body(struct emitter *e, void *user) {
-  struct unrolled *u = user;
-  emit_assign_target(e, u->s->for_stmt.target, u->item);
-  struct seq end = {.kind = SEQ_END_ITERATION};
-  struct seq body = {.list = &u->s->for_stmt.body, .next = &end};
-  emit_seq(e, &body);
-}
-
-static void names_of_for(struct emitter *e, const struct stmt *s, struct name_list *names) {
-  struct stmt *one[1] = {(struct stmt *)(uintptr_t)s};
-  struct stmt_list list = {one, 1};
-  struct seq seq = {.list = &list};
-  names_of_seq(e, &seq, names);
-}
-
-// One iteration; under a guard where an earlier `break` is decided at run time. False: stop.
-static bool unroll_one(struct emitter *e, struct unrolled *u) {
-  struct flow *f = u->flow;
-  struct value stop = f->stop->value;
-  f->skip->value = value_bool(false);
-  if (stop.kind == VALUE_BOOL && stop.b)
-    return false;
-  if (stop.kind != VALUE_RT) {
-    unrolled_body(e, u);
-    return !e->stopped;
-  }
-  struct value run = emit_unary(e, OP_NOT, (struct operand){stop, f->stop->span}, f->stop->span);
-  struct name_list names = {0};
-  names_of_for(e, u->s, &names);
-  struct variable_list changed = scope_collect(e, &names);
-  flow_variables(e, &changed);
-  ssa_if(e, run, &changed, unrolled_body, NULL, u);
-  return !e->stopped;
-}
-
-struct loop_flow {
-  struct variable skip, stop;
-  struct flow flow;
-};
-
-static void enter_flow(struct emitter *e, struct loop_flow *l, const struct stmt *s,
-                       bool is_static) {
-  *l = (struct loop_flow){.skip = {.name = "continue", .span = s->span},
-                          .stop = {.name = "break", .span = s->span}};
-  l->skip.value = l->stop.value = value_bool(false);
-  l->flow = (struct flow){&l->skip, &l->stop, e->frame->flow, true, is_static};
-  e->frame->flow = &l->flow;
-}
-
-static void leave_flow(struct emitter *e, const struct loop_flow *l) {
-  e->frame->flow = l->flow.outer;
-}
-
-static void unroll_tuple(struct emitter *e, const struct stmt *s, struct tuple items) {
-  struct loop_flow l;
-  enter_flow(e, &l, s, true);
-  struct unrolled u = {.s = s, .flow = &l.flow};
-  for (size_t i = 0; i < items.len; i++) {
-    u.item = items.at[i];
-    if (!unroll_one(e, &u))
-      break;
-  }
-  leave_flow(e, &l);
-}
-
-static void unroll_range(struct emitter *e, const struct stmt *s, const struct range *r) {
-  int64_t lower, upper, step;
-  struct span at = s->for_stmt.iter->span;
-  if (!need_const_int(e, (struct operand){*r->lower, at}, "a bound of `static_range`", &lower) ||
-      !need_const_int(e, (struct operand){*r->upper, at}, "a bound of `static_range`", &upper) ||
-      !need_const_int(e, (struct operand){*r->step, at}, "the step of `static_range`", &step))
-    return;
-  if (step == 0) {
-    emit_error(e, at, E0308, "the step of the range is 0");
-    return;
-  }
-  int_const count = step > 0 ? ((int_const)upper - lower + step - 1) / step
-                             : ((int_const)lower - upper - step - 1) / -(int_const)step;
-  if (count > EMIT_MAX_UNROLL) {
-    struct diag *d = emit_error(e, at, E0309, "a static loop of %lld iterations; the limit is %d",
-                                (long long)count, EMIT_MAX_UNROLL);
-    diag_help(d, "use `range`, which makes a loop at run time");
-    return;
-  }
-  struct loop_flow l;
-  enter_flow(e, &l, s, true);
-  struct unrolled u = {.s = s, .flow = &l.flow};
-  for (int64_t i = 0; i < (int64_t)count; i++) {
-    u.item = value_int((int_const)lower + (int_const)i * step);
-    if (!unroll_one(e, &u))
-      break;
-  }
-  leave_flow(e, &l);
-}
+// Loops that run on the device: counted ones become scf.for, those with `break` and `while` become
+// scf.while.
+#include "lang/emit/control.h"
 
 // ---- counted loops ----
 
@@ -121,16 +16,16 @@ struct counted {
   struct value upper, step;
 };
 
-static struct value arith(struct emitter *e, enum op_id op, struct value a, struct value b) {
+static struct value arith(struct eval *e, enum op_id op, struct value a, struct value b) {
   return value_rt(build_binary(&e->b, op, a.rt, b.rt), a.type);
 }
 
-static struct value int_like(struct emitter *e, struct value like, int64_t n) {
+static struct value int_like(struct eval *e, struct value like, int64_t n) {
   return value_rt(build_const_int(&e->b, type_to_mlir(e->c, like.type), n), like.type);
 }
 
 // Greater than zero whatever the launch: a constant, or a number of programs times such.
-static bool known_positive(struct emitter *e, MlirValue v, unsigned depth) {
+static bool known_positive(struct eval *e, MlirValue v, unsigned depth) {
   int64_t n;
   if (value_const_int(e->c, v, &n))
     return n > 0;
@@ -151,21 +46,21 @@ static bool known_positive(struct emitter *e, MlirValue v, unsigned depth) {
   return false;
 }
 
-static bool range_operand(struct emitter *e, struct value v, struct span at, struct value *ret) {
+static bool range_operand(struct eval *e, struct value v, struct span at, struct value *ret) {
   *ret = to_runtime(e, (struct operand){v, at}, "a bound of `range`");
   if (value_is_poison(*ret))
     return false;
   if (type_is_int(ret->type) && !ret->type.rank)
     return true;
-  struct diag *d = emit_error(e, at, E0230, "a bound of `range` is %s, not an integer",
+  struct diag *d = eval_error(e, at, E0230, "a bound of `range` is %s, not an integer",
                               type_text(e->a, ret->type));
   diag_help(d, "bounds are scalar integers; convert by `.to(tl.int32)`");
   return false;
 }
 
 // The three bounds in one signless type of at least 32 bits; *ret_type is what the variable has.
-static bool range_operands(struct emitter *e, const struct range *r, struct span at,
-                           struct value v[3], struct type *ret_type) {
+static bool range_operands(struct eval *e, const struct range *r, struct span at, struct value v[3],
+                           struct type *ret_type) {
   struct value given[3] = {*r->lower, *r->upper, *r->step};
   struct operand t = {value_of_kind(VALUE_ABSENT), at};
   for (int i = 0; i < 3; i++) {
@@ -188,7 +83,7 @@ static bool range_operands(struct emitter *e, const struct range *r, struct span
 }
 
 // Turns a loop whose step is not known to be positive into one that counts iterations.
-static void count_iterations(struct emitter *e, struct value v[3], const int64_t *step,
+static void count_iterations(struct eval *e, struct value v[3], const int64_t *step,
                              struct counted *c) {
   struct value zero = int_like(e, v[0], 0), one = int_like(e, v[0], 1);
   struct value distance, size;
@@ -213,23 +108,23 @@ static void count_iterations(struct emitter *e, struct value v[3], const int64_t
   v[2] = one;
 }
 
-static void counted_iteration(struct emitter *e, struct counted *c, struct value k) {
+static void counted_iteration(struct eval *e, struct counted *c, struct value k) {
   emit_at(e, c->s->span);
   if (c->scaled)
     k = arith(e, OP_ARITH_ADDI, c->base, arith(e, OP_ARITH_MULI, k, c->scale));
   k = emit_cast(e, k, c->type, NULL);
-  emit_assign_target(e, c->s->for_stmt.target, k);
+  eval_assign(e, c->s->for_stmt.target, k);
   c->flow.skip.value = value_bool(false);
   struct seq end = {.kind = SEQ_END_ITERATION};
   struct seq body = {.list = &c->s->for_stmt.body, .next = &end};
-  emit_seq(e, &body);
+  eval_seq(e, &body);
 }
 
-static void for_body(struct emitter *e, struct value induction, void *user) {
+static void for_body(struct eval *e, struct value induction, void *user) {
   counted_iteration(e, user, induction);
 }
 
-static struct value counted_condition(struct emitter *e, void *user) {
+static struct value counted_condition(struct eval *e, void *user) {
   struct counted *c = user;
   struct value i1 = {.kind = VALUE_RT, .type = type_scalar(DTYPE_I1)};
   i1.rt = build_cmpi(&e->b, 2, c->position.value.rt, c->upper.rt);
@@ -238,7 +133,7 @@ static struct value counted_condition(struct emitter *e, void *user) {
   return emit_logic(e, OP_AND, more, go, c->s->span);
 }
 
-static void counted_body(struct emitter *e, void *user) {
+static void counted_body(struct eval *e, void *user) {
   struct counted *c = user;
   counted_iteration(e, c, c->position.value);
   emit_at(e, c->s->span);
@@ -246,7 +141,7 @@ static void counted_body(struct emitter *e, void *user) {
     c->position.value = arith(e, OP_ARITH_ADDI, c->position.value, c->step);
 }
 
-static void attach_options(struct emitter *e, MlirOperation loop, const struct loop_options *o) {
+static void attach_options(struct eval *e, MlirOperation loop, const struct loop_options *o) {
   static const char *const names[LOOP_OPTION_COUNT] = {
       [LOOP_NUM_STAGES] = "tile.num_stages",
       [LOOP_UNROLL_FACTOR] = "tile.loop_unroll_factor",
@@ -263,13 +158,13 @@ static void attach_options(struct emitter *e, MlirOperation loop, const struct l
   }
 }
 
-static void emit_counted(struct emitter *e, const struct stmt *s, const struct range *r) {
+void emit_loop(struct eval *e, const struct stmt *s, const struct range *r) {
   struct span at = s->for_stmt.iter->span;
   emit_at(e, at);
   struct counted c = {.s = s};
   struct value v[3];
   struct name_list names = {0};
-  names_of_for(e, s, &names);
+  names_of_loop(e, s, &names);
   struct variable_list changed = scope_collect(e, &names);
   if (!range_operands(e, r, at, v, &c.type)) {
     for (size_t i = 0; i < changed.len; i++) // what it would have changed is unknown
@@ -279,13 +174,13 @@ static void emit_counted(struct emitter *e, const struct stmt *s, const struct r
   int64_t step;
   bool is_const = value_const_int(e->c, v[2].rt, &step);
   if (is_const && step == 0) {
-    emit_error(e, at, E0308, "the step of the range is 0");
+    eval_error(e, at, E0308, "the step of the range is 0");
     return;
   }
   if (!known_positive(e, v[2].rt, 0))
     count_iterations(e, v, is_const ? &step : NULL, &c);
   emit_at(e, s->span);
-  enter_flow(e, &c.flow, s, false);
+  flow_enter(e, &c.flow, s, false);
   if (list_may_break(&s->for_stmt.body)) {
     c.position = (struct variable){.name = "position", .value = v[0], .span = s->span};
     c.upper = v[1], c.step = v[2];
@@ -297,37 +192,7 @@ static void emit_counted(struct emitter *e, const struct stmt *s, const struct r
     struct ssa_for f = {v[0], v[1], v[2], for_body, &c};
     attach_options(e, ssa_for_loop(e, &f, &changed), r->options);
   }
-  leave_flow(e, &c.flow);
-}
-
-void emit_for_loop(struct emitter *e, const struct stmt *s) {
-  struct value iter = emit_expr(e, s->for_stmt.iter);
-  if (s->for_stmt.orelse.len)
-    emit_error(e, s->span, E0227, "`else` of a loop is not supported");
-  if (value_is_poison(iter)) {
-    emit_assign_target(e, s->for_stmt.target, VALUE_ERROR);
-    struct name_list names = {0};
-    names_of_for(e, s, &names);
-    struct variable_list changed = scope_collect(e, &names);
-    for (size_t i = 0; i < changed.len; i++)
-      changed.at[i]->value = VALUE_ERROR;
-    return;
-  }
-  struct tuple items;
-  if (!need_known(e, (struct operand){iter, s->for_stmt.iter->span}))
-    return;
-  if (iter.kind == VALUE_TUPLE) {
-    if (need_sequence(e, (struct operand){iter, s->for_stmt.iter->span}, &items))
-      unroll_tuple(e, s, items);
-  } else if (iter.kind != VALUE_RANGE) {
-    struct diag *d = emit_error(e, s->for_stmt.iter->span, E0230, "cannot loop over %s",
-                                value_describe(e, iter));
-    diag_help(d, "loops run over `range(...)`, `tl.range(...)`, `tl.static_range(...)` or tuples");
-  } else if (iter.range.is_static || e->frame->function->is_constexpr_function || e->host) {
-    unroll_range(e, s, &iter.range);
-  } else {
-    emit_counted(e, s, &iter.range);
-  }
+  flow_leave(e, &c.flow);
 }
 
 // ---- while ----
@@ -339,21 +204,21 @@ struct general {
   bool breaks;
 };
 
-static struct value truth_of(struct emitter *e, const struct stmt *s) {
+static struct value truth_of(struct eval *e, const struct stmt *s) {
   struct span at = s->while_stmt.condition->span;
-  return emit_truth(e, (struct operand){emit_expr(e, s->while_stmt.condition), at}, "`while`");
+  return eval_truth(e, (struct operand){eval_expr(e, s->while_stmt.condition), at}, "`while`");
 }
 
-static void guarded_condition(struct emitter *e, void *user) {
+static void guarded_condition(struct eval *e, void *user) {
   struct general *g = user;
   g->go.value = truth_of(e, g->s);
 }
 
-static struct value as_i1(struct emitter *e, struct value v, struct span at) {
+static struct value as_i1(struct eval *e, struct value v, struct span at) {
   return value_is_number(v) ? literal_as(e, (struct operand){v, at}, type_scalar(DTYPE_I1)) : v;
 }
 
-static struct value general_condition(struct emitter *e, void *user) {
+static struct value general_condition(struct eval *e, void *user) {
   struct general *g = user;
   struct span at = g->s->while_stmt.condition->span;
   bool forever =
@@ -374,53 +239,24 @@ static struct value general_condition(struct emitter *e, void *user) {
   return as_i1(e, g->go.value, at);
 }
 
-static void general_body(struct emitter *e, void *user) {
+static void general_body(struct eval *e, void *user) {
   struct general *g = user;
   g->flow.skip.value = value_bool(false);
   struct seq end = {.kind = SEQ_END_ITERATION};
   struct seq body = {.list = &g->s->while_stmt.body, .next = &end};
-  emit_seq(e, &body);
+  eval_seq(e, &body);
 }
 
-// In a function evaluated at compile time.
-static void unroll_while(struct emitter *e, const struct stmt *s) {
-  struct loop_flow l;
-  enter_flow(e, &l, s, true);
-  struct seq end = {.kind = SEQ_END_ITERATION};
-  struct seq body = {.list = &s->while_stmt.body, .next = &end};
-  for (unsigned i = 0; !e->stopped; i++) {
-    struct value go = truth_of(e, s);
-    if (go.kind != VALUE_BOOL || !go.b)
-      break;
-    if (i == EMIT_MAX_UNROLL) {
-      emit_error(e, s->span, E0309, "a compile-time loop of more than %d iterations",
-                 EMIT_MAX_UNROLL);
-      break;
-    }
-    l.skip.value = value_bool(false);
-    emit_seq(e, &body);
-    if (l.stop.value.kind == VALUE_BOOL && l.stop.value.b)
-      break;
-  }
-  leave_flow(e, &l);
-}
-
-void emit_while_loop(struct emitter *e, const struct stmt *s) {
-  if (s->while_stmt.orelse.len)
-    emit_error(e, s->span, E0227, "`else` of a loop is not supported");
-  if (e->frame->function->is_constexpr_function || e->host) {
-    unroll_while(e, s);
-    return;
-  }
+void emit_while(struct eval *e, const struct stmt *s) {
   emit_at(e, s->span);
   struct name_list names = {0};
-  names_of_for(e, s, &names);
+  names_of_loop(e, s, &names);
   struct variable_list changed = scope_collect(e, &names);
   struct general g = {.s = s, .breaks = list_may_break(&s->while_stmt.body)};
-  enter_flow(e, &g.flow, s, false);
+  flow_enter(e, &g.flow, s, false);
   if (g.breaks)
     vec_push(e->a, &changed, &g.flow.stop);
   struct ssa_while w = {general_condition, general_body, &g};
   ssa_while_loop(e, &w, &changed);
-  leave_flow(e, &g.flow);
+  flow_leave(e, &g.flow);
 }

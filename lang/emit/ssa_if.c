@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branches: both are emitted into blocks of their own, then each variable that they may change is
 // merged, and scf.if is built with the results that this took.
-#include "lang/emit/ssa.h"
+#include "lang/emit/control.h"
 
-static struct variable *snapshot(struct emitter *e, const struct variable_list *l) {
+static struct variable *snapshot(struct eval *e, const struct variable_list *l) {
   struct variable *s = arena_array(e->a, struct variable, l->len ? l->len : 1);
   for (size_t i = 0; i < l->len; i++)
     s[i] = *l->at[i];
@@ -15,7 +15,7 @@ static void restore(const struct variable_list *l, const struct variable *s) {
     *l->at[i] = s[i];
 }
 
-static const MlirValue *results_of(struct emitter *e, MlirOperation op, size_t n) {
+static const MlirValue *results_of(struct eval *e, MlirOperation op, size_t n) {
   MlirValue *r = arena_array(e->a, MlirValue, n ? n : 1);
   for (size_t i = 0; i < n; i++)
     r[i] = mlirOperationGetResult(op, (intptr_t)i);
@@ -23,13 +23,13 @@ static const MlirValue *results_of(struct emitter *e, MlirOperation op, size_t n
 }
 
 struct merge {
-  struct emitter *e;
+  struct eval *e;
   MlirBlock blocks[2];
   struct leaves leaves[2];
 };
 
 // A value to stand where a path left the function before it returned: never observed.
-static struct value filler(struct emitter *e, struct value like) {
+static struct value filler(struct eval *e, struct value like) {
   if (like.kind == VALUE_TUPLE) {
     struct value *t = arena_array(e->a, struct value, like.tuple.len ? like.tuple.len : 1);
     for (size_t i = 0; i < like.tuple.len; i++)
@@ -45,7 +45,7 @@ static struct value filler(struct emitter *e, struct value like) {
 
 // Both values in one form, converted in their own block; false if they have none in common.
 static bool merge_values(struct merge *m, struct operand v[2], struct value *ret) {
-  struct emitter *e = m->e;
+  struct eval *e = m->e;
   if (v[0].v.kind == VALUE_TUPLE && v[1].v.kind == VALUE_TUPLE) {
     size_t n = v[0].v.tuple.len;
     if (n != v[1].v.tuple.len || v[0].v.tuple.record != v[1].v.tuple.record)
@@ -81,7 +81,7 @@ static bool merge_values(struct merge *m, struct operand v[2], struct value *ret
 
 // Gives `v` its value after the branches. Leaves pushed for it: [begin, end).
 static void merge_variable(struct merge *m, struct variable *v, struct variable state[2]) {
-  struct emitter *e = m->e;
+  struct eval *e = m->e;
   if (ssa_has_poison(state[0].value) || ssa_has_poison(state[1].value)) {
     *v = state[0];
     v->value = VALUE_ERROR;
@@ -132,8 +132,8 @@ static struct value take_results(struct value v, const MlirValue *results, size_
   return v;
 }
 
-void ssa_if(struct emitter *e, struct value cond, const struct variable_list *changed,
-            emit_branch_fn then, emit_branch_fn otherwise, void *user) {
+void ssa_if(struct eval *e, struct value cond, const struct variable_list *changed, branch_fn then,
+            branch_fn otherwise, void *user) {
   struct builder outer = e->b;
   struct span place = e->span;
   struct merge m = {.e = e};
@@ -142,7 +142,7 @@ void ssa_if(struct emitter *e, struct value cond, const struct variable_list *ch
   for (int i = 0; i < 2; i++) {
     m.blocks[i] = mlirBlockCreate(0, NULL, NULL);
     ssa_enter(e, m.blocks[i]);
-    emit_branch_fn fn = i == 0 ? then : otherwise;
+    branch_fn fn = i == 0 ? then : otherwise;
     if (fn)
       fn(e, user);
     after[i] = snapshot(e, changed);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops: the body is emitted once, into a block with an argument for every variable that it may
 // change; those that turn out unchanged are dropped when scf.for or scf.while is built.
-#include "lang/emit/ssa.h"
+#include "lang/emit/control.h"
 
-static struct value boolean(struct emitter *e, bool b) {
+static struct value boolean(struct eval *e, bool b) {
   struct type t = type_scalar(DTYPE_I1);
   return value_rt(build_const_int(&e->b, type_to_mlir(e->c, t), b), t);
 }
@@ -24,8 +24,7 @@ struct loop {
   struct leaves inits, args, yields;
 };
 
-static struct loop loop_head(struct emitter *e, const struct variable_list *changed,
-                             MlirBlock block) {
+static struct loop loop_head(struct eval *e, const struct variable_list *changed, MlirBlock block) {
   struct loop l = {.at = arena_array(e->a, struct carried, changed->len ? changed->len : 1)};
   for (size_t i = 0; i < changed->len; i++) {
     struct variable *v = changed->at[i];
@@ -58,11 +57,11 @@ static bool all_unused(const MlirValue *at, size_t begin, size_t end) {
   return true;
 }
 
-static void report_carried(struct emitter *e, const struct carried *c) {
+static void report_carried(struct eval *e, const struct carried *c) {
   const char *was = value_type_text(e, c->before.value);
   const char *now = value_type_text(e, c->var->value);
   struct diag *d =
-      emit_error(e, c->var->span, E0213, "`%s` is %s before the loop and %s after its body",
+      eval_error(e, c->var->span, E0213, "`%s` is %s before the loop and %s after its body",
                  c->var->name, was, now);
   diag_primary_label(d, "%s", now);
   diag_label(d, c->before.span, "%s", was);
@@ -77,7 +76,7 @@ static void report_carried(struct emitter *e, const struct carried *c) {
 
 // Collects what the body leaves in each carried variable. `args` is where unused leaves are
 // recognised.
-static void loop_end(struct emitter *e, struct loop *l, const struct leaves *pass) {
+static void loop_end(struct eval *e, struct loop *l, const struct leaves *pass) {
   for (size_t i = 0; i < l->len; i++) {
     struct carried *c = &l->at[i];
     size_t mark = l->yields.len;
@@ -124,7 +123,7 @@ static void keep_only(struct leaves *l, const bool *keep) {
 
 // The variables' values after the loop: results for leaves that are kept, initial values for
 // unchanged ones. Names first assigned in the body have none.
-static void loop_leave(struct emitter *e, const struct loop *l, const struct variable_list *changed,
+static void loop_leave(struct eval *e, const struct loop *l, const struct variable_list *changed,
                        const struct leaves *after) {
   for (size_t i = 0; i < changed->len; i++) {
     struct variable *v = changed->at[i];
@@ -143,7 +142,7 @@ static void loop_leave(struct emitter *e, const struct loop *l, const struct var
   }
 }
 
-MlirOperation ssa_for_loop(struct emitter *e, const struct ssa_for *f,
+MlirOperation ssa_for_loop(struct eval *e, const struct ssa_for *f,
                            const struct variable_list *changed) {
   struct builder outer = e->b;
   struct span place = e->span;
@@ -191,7 +190,7 @@ MlirOperation ssa_for_loop(struct emitter *e, const struct ssa_for *f,
 
 // What the condition of a while leaves in the carried variables: the values passed on, in the
 // order of the initial ones.
-static void pass_carried(struct emitter *e, struct loop *l, struct leaves *pass) {
+static void pass_carried(struct eval *e, struct loop *l, struct leaves *pass) {
   for (size_t i = 0; i < l->len; i++) {
     struct carried *c = &l->at[i];
     if (ssa_has_poison(c->var->value) || ssa_has_poison(c->before.value)) {
@@ -227,7 +226,7 @@ static bool is_carried(const struct loop *l, const struct variable *v) {
   return false;
 }
 
-static void while_enter_body(struct emitter *e, struct while_state *s,
+static void while_enter_body(struct eval *e, struct while_state *s,
                              const struct variable_list *changed) {
   s->fresh = arena_array(e->a, struct fresh, changed->len ? changed->len : 1);
   for (size_t i = 0; i < changed->len; i++) {
@@ -275,7 +274,7 @@ static void while_prune(struct while_state *s, bool *keep) {
   }
 }
 
-void ssa_while_loop(struct emitter *e, const struct ssa_while *w,
+void ssa_while_loop(struct eval *e, const struct ssa_while *w,
                     const struct variable_list *changed) {
   struct builder outer = e->b;
   struct span place = e->span;

@@ -2,6 +2,7 @@
 // What the compile-time parameters of a kernel are extents of. The body is walked
 // (lang/extents/walk.h), and what was seen of each parameter is put into one word here.
 #include "lang/extents/walk.h"
+#include "lang/unit.h"
 
 #define BUDGET                                                                                     \
   100000 // expressions and statements that are looked at: a kernel of a thousand lines has 20000
@@ -80,19 +81,19 @@ static void conclude(struct extents_walk *w) {
         r->tiles[i].axes[k].param = index[r->tiles[i].axes[k].param];
 }
 
-struct lang_extents lang_extents_of(struct arena *a, const struct ast_module *m,
+struct lang_extents lang_extents_of(struct arena *a, const struct lang_unit *u,
                                     const char *kernel) {
   struct lang_extents ret = {0};
   struct diag_engine *silent = diag_engine_create(a);
   struct lang_param *params;
   size_t count;
   const char *name;
-  if (!lang_kernel_params(a, silent, m, kernel, &name, &params, &count))
+  if (!lang_kernel_params(a, silent, u, kernel, &name, &params, &count))
     return ret;
-  struct extents_walk w = {.a = a, .m = m, .params = params, .ret = &ret, .budget = BUDGET};
+  struct extents_walk w = {.a = a, .m = u->tree, .params = params, .ret = &ret, .budget = BUDGET};
   w.param_count = count < EXTENTS_MAX_PARAMS ? count : EXTENTS_MAX_PARAMS;
   struct map names = {0};
-  begin(&w, ast_find_function(m, name), &names);
+  begin(&w, ast_find_function(u->tree, name), &names);
   conclude(&w);
   return ret;
 }

@@ -49,7 +49,6 @@ struct lang_extents {
   bool has_chain; // a dot whose operand comes of another one's result
 };
 // On `a`. `kernel` as lang_kernel_params gives it.
-struct lang_extents lang_extents_of(struct arena *a, const struct ast_module *m,
-                                    const char *kernel);
+struct lang_extents lang_extents_of(struct arena *a, const struct lang_unit *u, const char *kernel);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What builtins do to values of which only shape and origin are known.
+//
+// Recursion is the algorithm: a walk over the tree.
 #include "base/vec.h"
 #include "lang/extents/walk.h"
 

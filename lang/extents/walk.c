@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Statements and operators with values of which only shape and origin are known.
+//
+// Recursion is the algorithm: a walk over the tree.
 #include "lang/extents/walk.h"
 
 #define MAX_DEPTH 1500 // of expressions and statements, calls included: what a small stack bears

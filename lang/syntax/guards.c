@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers of compound statements of the outer level, and the guards of their blocks.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/guards.h"
 
 static struct ast_guard *guard_new(struct parser *p, struct ast_guard g) {

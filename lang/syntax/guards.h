@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditions of the outer level: `if`, `try`, `with` and loops around definitions. The parser keeps
 // every branch with the guard under which Python would run it; which of them hold is decided later
-// (lang/host/outer.h), when the imports, the target and -D are known.
+// (lang/eval/outer.h), when the imports, the target and -D are known.
 #ifndef TILE_LANG_SYNTAX_GUARDS_H
 #define TILE_LANG_SYNTAX_GUARDS_H
 

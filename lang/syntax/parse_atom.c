@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atoms and what follows them directly: names, literals, bracketed forms, comprehensions, call
 // arguments, subscripts, and the parameter lists that `def` and `lambda` share.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 // ---- Comprehensions ----

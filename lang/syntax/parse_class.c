@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classes that kernels use as records: those with the base NamedTuple, and aggregates. Fields and
 // methods are kept; what else stands in a class is host code.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 typedef VEC(struct ast_field) field_vec;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compound statements: a header that ends with a colon, and blocks. A broken header does not hide
 // its block from checking.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 // ---- Headers and blocks ----

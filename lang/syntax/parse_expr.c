@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions above the atoms: operators by precedence climbing over one table, comparison chains,
 // ternaries, lambdas, assignment expressions, tuples and assignment targets.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 // ---- Nodes ----

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions: decorators, parameter lists (shared with lambda), headers and bodies.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 // ---- Parameters ----

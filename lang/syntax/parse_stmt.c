@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simple statements and lines of them; what is said when a statement does not end where it should;
 // recovery at the next line.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // String literals: adjacent ones are joined; an f-string becomes a list of parts, whose expressions
 // are lexed and parsed from their place in the source, so that messages point into the string.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
 struct piece {

@@ -2,10 +2,12 @@
 // The parser's hands: looking at tokens, taking them, skipping, and saying what is wrong when the
 // next token does not fit. What people write who come from C or Python 2 is recognised here, in
 // one place, because it shows up wherever an operand or the end of a statement is expected.
+//
+// Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
+#include "base/diag.h"
 #include "base/utf8.h"
-#include "lang/frontend.h"
 #include "lang/syntax/kernels.h"
 
 #include <stdio.h>
@@ -406,12 +408,12 @@ static struct ast_module *parse(struct arena *a, struct diag_engine *diag,
   return p.module;
 }
 
-struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
-                              const struct source *source) {
+struct ast_module *ast_read(struct arena *a, struct diag_engine *diag,
+                            const struct source *source) {
   return parse(a, diag, source, false);
 }
 
-struct ast_module *lang_parse_python(struct arena *a, struct diag_engine *diag,
-                                     const struct source *source) {
+struct ast_module *ast_read_python(struct arena *a, struct diag_engine *diag,
+                                   const struct source *source) {
   return parse(a, diag, source, true);
 }

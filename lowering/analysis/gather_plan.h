@@ -9,11 +9,11 @@
 
 struct gather_plan {
   unsigned axis, axis_bits; // of the source
-  // The result's layout in the source's shape, at place 0 along the axis.
+  // The result's layout in the source's shape, at index 0 along the axis.
   struct linear_layout column;
   bool in_warp;
   // In a warp: where the source holds what `column` names (inputs register, lane; outputs 0
-  // register, 1 lane), and how its place moves with each bit of an index.
+  // register, 1 lane), and how its index changes with each bit of an index.
   struct linear_layout source_of;
   uint32_t axis_register[LL_MAX_BITS], axis_lane[LL_MAX_BITS];
   bool own_lane; // every element is in the thread itself

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Along which dimensions of what a load fetches the kernel combines: found by walking back from
-// reductions and scans through what keeps elements in their places.
+// reductions and scans through what keeps elements at their coordinates.
 #ifndef TILE_LOWERING_ANALYSIS_REDUCED_AXES_H
 #define TILE_LOWERING_ANALYSIS_REDUCED_AXES_H
 

@@ -11,7 +11,7 @@ enum { ALL_REGISTERS = 65536 };
   .sectors = 4, .l2_bytes = 64, .barrier = 10, .program_start = 700, .launch_us = 3
 
 static const struct machine machines[] = {
-    // The host: a multiprocessor is a core; barriers and starts are those of one thread.
+    // The CPU: a multiprocessor is a core; barriers and starts are those of one thread.
     {.sm = 0,
      .warps = 64,
      .programs = 32,

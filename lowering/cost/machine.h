@@ -7,7 +7,7 @@
 #include "lowering/target.h"
 
 struct machine {
-  unsigned sm; // 0: the host
+  unsigned sm; // 0: the CPU
   // What fits onto a multiprocessor.
   unsigned warps, programs, registers;
   // In a cycle of a multiprocessor.

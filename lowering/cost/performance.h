@@ -19,7 +19,7 @@ struct performance {
   // those in front of it stand for its first iterations.
   VEC(struct memory_access) accesses;
   VEC(struct layout_conversion) conversions;
-  VEC(struct product_cost) products; // those of one place, which passes cut along K, in one
+  VEC(struct product_cost) products; // those of one location, which passes cut along K, in one
   VEC(struct reduction_cost) reductions;
   VEC(struct shared_use) shared;
   uint32_t shared_bytes, spill_bytes;

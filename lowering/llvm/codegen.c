@@ -46,14 +46,14 @@ static bool report(struct diag_engine *diag, const char *what, const char *text)
   return false;
 }
 
-// What LLVM's register allocator and scheduler do to the host's code grows with the square of a
+// What LLVM's register allocator and scheduler do to the CPU's code grows with the square of a
 // function's size. Beyond this many instructions of a module (about 100 elements a thread in an
 // elementwise kernel) code is generated the fast way, which is linear and two to four times slower
 // to run.
-enum { LARGE_FOR_HOST = 3000 };
+enum { LARGE_FOR_CPU = 3000 };
 
 static LLVMCodeGenOptLevel level_for(const struct target *t, bool large) {
-  if (!t->is_host)
+  if (!t->is_cpu)
     return LLVMCodeGenLevelDefault; // the next level numbers values twice more and gains nothing
   return large ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault;
 }
@@ -67,23 +67,34 @@ static unsigned ptx_version_for(const struct target *t, LLVMModuleRef module) {
   return needed > t->ptx_version ? needed : t->ptx_version;
 }
 
+// Without the instructions that round to bf16 and take subnormal numbers as 0 (cpu_bf16.c).
+static const char *cpu_features(struct arena *a) {
+  static const char *const unwanted[] = {"avx512bf16", "avxneconvert"};
+  char *features = LLVMGetHostCPUFeatures();
+  const char *r = arena_strdup(a, features);
+  for (size_t i = 0; i < COUNT_OF(unwanted); i++)
+    if (strstr(features, arena_printf(a, "+%s", unwanted[i]))) // elsewhere LLVM knows no such name
+      r = arena_printf(a, "%s,-%s", r, unwanted[i]);
+  LLVMDisposeMessage(features);
+  return r;
+}
+
 static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef module, bool large,
                                         struct arena *a, struct diag_engine *diag) {
-  char *triple = NULL, *cpu = NULL, *features = NULL, *message = NULL;
+  char *triple = NULL, *cpu = NULL, *message = NULL;
   LLVMTargetRef target;
   LLVMTargetMachineRef machine = NULL;
-  if (t->is_host) {
+  if (t->is_cpu) {
     triple = LLVMGetDefaultTargetTriple();
     cpu = LLVMGetHostCPUName();
-    features = LLVMGetHostCPUFeatures();
   }
-  const char *name = t->is_host ? triple : "nvptx64-nvidia-cuda";
+  const char *name = t->is_cpu ? triple : "nvptx64-nvidia-cuda";
   if (LLVMGetTargetFromTriple(name, &target, &message)) {
     report(diag, "knows no code generator for this machine", message);
   } else {
     machine = LLVMCreateTargetMachine(
-        target, name, t->is_host ? cpu : t->name,
-        t->is_host ? features : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
+        target, name, t->is_cpu ? cpu : t->name,
+        t->is_cpu ? cpu_features(a) : arena_printf(a, "+ptx%u", ptx_version_for(t, module)),
         level_for(t, large), LLVMRelocPIC, LLVMCodeModelDefault);
     if (!machine)
       report(diag, "makes no code generator for the target", t->name);
@@ -91,7 +102,6 @@ static LLVMTargetMachineRef machine_for(const struct target *t, LLVMModuleRef mo
   LLVMDisposeMessage(message);
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
-  LLVMDisposeMessage(features);
   return machine;
 }
 
@@ -122,7 +132,7 @@ static bool generate(LLVMModuleRef module, LLVMTargetMachineRef machine, const s
   char *message = NULL, *told = NULL;
   LLVMContextSetDiagnosticHandler(context, keep_message, &told);
   bool failed = LLVMTargetMachineEmitToMemoryBuffer(
-      machine, module, t->is_host ? LLVMObjectFile : LLVMAssemblyFile, &message, &buffer);
+      machine, module, t->is_cpu ? LLVMObjectFile : LLVMAssemblyFile, &message, &buffer);
   LLVMContextSetDiagnosticHandler(context, NULL, NULL);
   if (failed || told)
     report(diag, "code generation failed", told ? told : message);
@@ -167,13 +177,15 @@ bool codegen(LLVMModuleRef module, const struct target *target, struct arena *a,
     return false;
   describe_module(module, machine);
   bool ok = optimise(module, machine, diag);
-  if (ok && target->is_host && instruction_count(module) > LARGE_FOR_HOST) {
+  if (ok && target->is_cpu && instruction_count(module) > LARGE_FOR_CPU) {
     LLVMDisposeTargetMachine(machine);
     machine = machine_for(target, module, true, a, diag);
     ok = machine != NULL;
   }
   if (ok)
     schedule_module(module, target, a);
+  if (ok && target->is_cpu)
+    cpu_rounds_bf16(module);
   ok = ok && generate(module, machine, target, a, diag, ret);
   if (machine)
     LLVMDisposeTargetMachine(machine);

@@ -85,7 +85,7 @@ void debug_info_leave(struct emitter *e, LLVMMetadataRef function) {
 
 void debug_info_begin(struct emitter *e) {
   struct source_location at = source_location_of(e, mlirOperationGetLocation(e->kernel));
-  if (!at.file || e->target->is_host)
+  if (!at.file || e->target->is_cpu)
     return;
   struct debug_info *d = arena_new(e->arena, struct debug_info);
   d->builder = LLVMCreateDIBuilder(e->module);

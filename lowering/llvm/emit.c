@@ -171,7 +171,7 @@ static bool is_reserved(struct str name) {
         (name.len == r.len || (name.len == r.len + 1 && name.ptr[r.len] == 'f')))
       return true;
   }
-  return str_starts(name, "tile_host_");
+  return str_starts(name, "tile_cpu_");
 }
 
 // The kernel's name as a symbol: Python's letters beyond ASCII are written as `_uXX`, byte by byte,
@@ -234,7 +234,7 @@ static void set_types(struct emitter *e) {
   e->bf16 = LLVMBFloatTypeInContext(c);
   e->f32 = LLVMFloatTypeInContext(c);
   e->f64 = LLVMDoubleTypeInContext(c);
-  e->ptr = LLVMPointerTypeInContext(c, e->target->is_host ? 0 : 1);
+  e->ptr = LLVMPointerTypeInContext(c, e->target->is_cpu ? 0 : 1);
   e->generic_ptr = LLVMPointerTypeInContext(c, 0);
 }
 

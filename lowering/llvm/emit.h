@@ -49,7 +49,7 @@ struct emitter {
   struct map functions;       // func.func -> LLVMValueRef, of those called so far
   const struct kernel_info *info;
   uint32_t num_warps;
-  bool check;              // host: guard every access
+  bool check;              // cpu: guard every access
   unsigned emitted;        // operations so far
   bool uses_collectives;   // a barrier, shuffle or shared memory was needed
   uint32_t shared_bytes;   // scratch needed so far
@@ -62,8 +62,8 @@ struct emitter {
   LLVMTypeRef generic_ptr;            // address space 0
   LLVMValueRef thread_id, lane, warp; // i32, in the entry block
   struct linear_memo *memo;           // values made by linear_of_thread
-  LLVMValueRef host_thread;           // host: the struct host_thread
-  struct host_locations *locations;   // host: rows of NAME__places
+  LLVMValueRef cpu_thread;            // cpu: the struct cpu_thread
+  struct cpu_locations *locations;    // cpu: rows of NAME__locations
   struct debug_info *debug;           // NULL: none
   struct skipped_branch *skipped;     // NULL: none
 
@@ -128,7 +128,7 @@ struct print_record {
   bool is_float, is_signed, hex;
 };
 
-// What targets implement (lowering/targets/ptx.c, host.c).
+// What targets implement (lowering/targets/ptx.c, cpu.c).
 struct target_hooks {
   // Creates e->function with its entry block, e->thread_id, lane and warp; ret_args gets the values
   // of the kernel's run-time parameters.
@@ -193,8 +193,6 @@ struct target_hooks {
   void (*print)(struct emitter *e, const struct print_record *p);
   void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
 };
-
-extern const struct target_hooks ptx_hooks, host_hooks;
 
 // ---- values.c: types, the value table ----
 LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t); // fp8: i8
@@ -289,6 +287,10 @@ LLVMValueRef convert_float(struct emitter *e, LLVMValueRef x, enum dtype from, e
 // Two at a time, rounded to nearest; for conversions that pairing_of names.
 void convert_float_pair(struct emitter *e, const LLVMValueRef x[2], enum dtype from, enum dtype to,
                         LLVMValueRef ret[2]);
+// fusing.c: whether this product or sum may be part of an fma, as CUDA compilers make them by
+// default. Not in mathematical functions that count on what each of them rounds away, and no sum of
+// a product that was moved to other elements: its bits would depend on layouts.
+bool may_fuse(struct emitter *e, MlirOperation op);
 // pairs.c: whether two registers go together.
 enum pairing { PAIRS_NEVER, PAIRS_COMPUTE, PAIRS_CONVERT };
 enum pairing pairing_of(struct emitter *e, MlirOperation op);
@@ -447,6 +449,10 @@ bool describe_kernel(struct ir_context *c, MlirModule module, const struct targe
 LLVMModuleRef emit_llvm(struct ir_context *c, MlirModule module, const struct target *target,
                         uint32_t num_warps, uint32_t num_stages, bool check, LLVMContextRef llvm,
                         struct kernel_info *ret_info);
+
+// ---- cpu_bf16.c ----
+// Makes f32 and integers of all arithmetic on bf16.
+void cpu_rounds_bf16(LLVMModuleRef module);
 
 // ---- codegen.c ----
 // Module flag: a version of PTX above the target's own, which the kernel needs.

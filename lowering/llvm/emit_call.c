@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of the module: those of scalars emitted in place, and calls of functions that stay
 // functions. A callee is an LLVM function of its own, made when it is first called: registers in,
-// registers out (several as a struct); on the host the thread's record goes first. What it needs of
+// registers out (several as a struct); on the CPU the thread's record goes first. What it needs of
 // shared memory and barriers counts as the kernel's.
 #include "base/vec.h"
 #include "lowering/analysis/axis_info.h"
@@ -87,7 +87,7 @@ static LLVMTypeRef result_of_callee(struct emitter *e, MlirType signature) {
 static LLVMValueRef declare(struct emitter *e, MlirOperation func, const char *name) {
   MlirType signature = mlirTypeAttrGetValue(op_attr(func, "function_type"));
   struct types args = {0};
-  if (e->target->is_host)
+  if (e->target->is_cpu)
     vec_push(e->arena, &args.all, e->generic_ptr);
   for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(signature); i++)
     put_types(e, &args, mlirFunctionTypeGetInput(signature, i));
@@ -103,7 +103,7 @@ static LLVMValueRef declare(struct emitter *e, MlirOperation func, const char *n
 
 // What the emission knows about the function around the call.
 struct caller {
-  LLVMValueRef function, thread_id, lane, warp, host_thread;
+  LLVMValueRef function, thread_id, lane, warp, cpu_thread;
   MlirOperation func, op;
   struct linear_memo *memo;
   struct axis_analysis *axis;
@@ -113,7 +113,7 @@ struct caller {
 
 static struct caller save_caller(struct emitter *e) {
   return (struct caller){
-      e->function, e->thread_id, e->lane, e->warp,  e->host_thread,          e->func,
+      e->function, e->thread_id, e->lane, e->warp,  e->cpu_thread,           e->func,
       e->op,       e->memo,      e->axis, e->entry, LLVMGetInsertBlock(e->b)};
 }
 
@@ -122,7 +122,7 @@ static void return_to(struct emitter *e, const struct caller *k) {
   e->thread_id = k->thread_id;
   e->lane = k->lane;
   e->warp = k->warp;
-  e->host_thread = k->host_thread;
+  e->cpu_thread = k->cpu_thread;
   e->func = k->func;
   e->op = k->op;
   e->memo = k->memo;
@@ -156,7 +156,7 @@ static bool define(struct emitter *e) {
   LLVMPositionBuilderAtEnd(e->b, first);
   LLVMValueRef *params = arena_array(e->arena, LLVMValueRef, LLVMCountParams(e->function) + 1);
   LLVMGetParams(e->function, params);
-  size_t next = e->target->is_host ? 1 : 0;
+  size_t next = e->target->is_cpu ? 1 : 0;
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); i++)
     next += take_registers(e, mlirBlockGetArgument(body, i), params + next);
   if (!emit_block(e, body))
@@ -206,8 +206,8 @@ bool emit_func_call(struct emitter *e, MlirOperation op) {
   if (!callee)
     return false;
   struct registers args = {0}, results = {0};
-  if (e->target->is_host)
-    vec_push(e->arena, &args.all, e->host_thread);
+  if (e->target->is_cpu)
+    vec_push(e->arena, &args.all, e->cpu_thread);
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++)
     put_registers(e, &args, mlirOperationGetOperand(op, i));
   LLVMTypeRef type = LLVMGlobalGetValueType(callee), result = LLVMGetReturnType(type);

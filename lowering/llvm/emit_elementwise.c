@@ -24,10 +24,10 @@ INT_BINARY(shrsi, LLVMBuildAShr)
 INT_BINARY(shrui, LLVMBuildLShr)
 
 // A division by zero gives some number on a GPU but a trap on most CPUs, and so does the one signed
-// quotient that does not fit: the host divides by 1 instead. Zero divisors then give -1, as on
+// quotient that does not fit: the CPU divides by 1 instead. Zero divisors then give -1, as on
 // GPUs.
 static LLVMValueRef divide(struct emitter *e, LLVMOpcode opcode, const LLVMValueRef *x) {
-  if (!e->target->is_host)
+  if (!e->target->is_cpu)
     return LLVMBuildBinOp(e->b, opcode, x[0], x[1], "");
   LLVMTypeRef t = LLVMTypeOf(x[0]);
   unsigned width = LLVMGetIntTypeWidth(t);
@@ -97,17 +97,15 @@ static LLVMValueRef cmpi(struct emitter *e, MlirOperation op, const LLVMValueRef
 
 // ---- floats ----
 
-// A product and a sum may become one fma, as CUDA compilers do by default, except in mathematical
-// functions that count on what each of them rounds away.
-static LLVMValueRef fusable(MlirOperation op, LLVMValueRef v) {
-  if (LLVMIsAInstruction(v) && mlirAttributeIsNull(op_attr(op, "tile.unfused")))
+static LLVMValueRef fusable(struct emitter *e, MlirOperation op, LLVMValueRef v) {
+  if (LLVMIsAInstruction(v) && may_fuse(e, op))
     LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
   return v;
 }
 
 #define FLOAT_BINARY(name, build)                                                                  \
   static LLVMValueRef name(struct emitter *e, MlirOperation op, const LLVMValueRef *x) {           \
-    return fusable(op, build(e->b, x[0], x[1], ""));                                               \
+    return fusable(e, op, build(e->b, x[0], x[1], ""));                                            \
   }
 FLOAT_BINARY(addf, LLVMBuildFAdd)
 FLOAT_BINARY(subf, LLVMBuildFSub)

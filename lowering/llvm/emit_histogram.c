@@ -39,7 +39,7 @@ static void count_one(struct emitter *e, LLVMValueRef base, LLVMValueRef x, LLVM
       LLVMBuildICmp(e->b, LLVMIntULT, wide, const_int(LLVMTypeOf(wide), bins), "");
   struct branch br = branch_begin(e, both(e, in_range, pred));
   LLVMValueRef number = bits > 32 ? LLVMBuildTrunc(e->b, wide, e->i32, "") : wide;
-  const char *scope = e->target->is_host ? "" : "block";
+  const char *scope = e->target->is_cpu ? "" : "block";
   LLVMBuildAtomicRMWSyncScope(e->b, LLVMAtomicRMWBinOpAdd, counter(e, base, number),
                               const_i32(e, 1), LLVMAtomicOrderingMonotonic,
                               LLVMGetSyncScopeID(e->llvm, scope, strlen(scope)));

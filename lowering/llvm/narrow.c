@@ -8,7 +8,7 @@
 
 static bool find_packing(struct emitter *e, MlirValue v, struct packing *ret) {
   MlirType t = mlirValueGetType(v);
-  if (e->target->is_host || !type_is_tensor(t))
+  if (e->target->is_cpu || !type_is_tensor(t))
     return false;
   unsigned bits = type_bits(e->c, element_type(t));
   const struct linear_layout *l = layout_of(e, t);

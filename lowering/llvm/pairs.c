@@ -41,7 +41,7 @@ static bool packs_conversion(struct emitter *e, enum dtype from, enum dtype to) 
 enum pairing pairing_of(struct emitter *e, MlirOperation op) {
   enum op_id id = op_id(e->c, op);
   MlirType type = result_type(op, 0);
-  if (e->target->is_host || !type_is_tensor(type))
+  if (e->target->is_cpu || !type_is_tensor(type))
     return PAIRS_NEVER;
   enum dtype to = dtype_of_mlir(element_type(type));
   if (id == OP_TILE_FP_TO_FP || id == OP_ARITH_TRUNCF || id == OP_ARITH_EXTF)

@@ -263,7 +263,7 @@ void schedule_module(LLVMModuleRef module, const struct target *target, struct a
   struct schedule s = {.a = a,
                        .b = LLVMCreateBuilderInContext(llvm),
                        .memory = LLVMGetEnumAttributeKindForName("memory", 6),
-                       .remakes = !target->is_host,
+                       .remakes = !target->is_cpu,
                        .convergent = LLVMGetEnumAttributeKindForName("convergent", 10),
                        .spilled = spill_kind(llvm)};
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {

@@ -124,14 +124,14 @@ LLVMValueRef text_pointer(struct emitter *e, const char *text) {
         LLVMConstStringInContext2(e->llvm, text, strlen(text), /*DontNullTerminate=*/false);
     // NVPTX keeps constants in global memory (address space 1).
     global = LLVMAddGlobalInAddressSpace(e->module, LLVMTypeOf(value), "text",
-                                         e->target->is_host ? 0 : 1);
+                                         e->target->is_cpu ? 0 : 1);
     LLVMSetInitializer(global, value);
     LLVMSetGlobalConstant(global, true);
     LLVMSetLinkage(global, LLVMPrivateLinkage);
     LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
     map_put(e->arena, &e->strings, str_from(text), global);
   }
-  return e->target->is_host ? global : LLVMConstAddrSpaceCast(global, e->generic_ptr);
+  return e->target->is_cpu ? global : LLVMConstAddrSpaceCast(global, e->generic_ptr);
 }
 
 // ---- bits ----

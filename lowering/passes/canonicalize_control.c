@@ -151,7 +151,7 @@ static bool canon_for(struct canon *k, MlirOperation op) {
 
 // ---- scf.while ----
 
-// What the loop passes on from `before`, by the operand's place in the condition, if it is `arg`.
+// What the loop passes on from `before`, by the operand's index in the condition, if it is `arg`.
 static bool passes_on(MlirOperation op, MlirValue arg, MlirValue next) {
   MlirBlock after = block_of(op, 1);
   if (!mlirValueIsABlockArgument(next) || !mlirBlockEqual(mlirBlockArgumentGetOwner(next), after))

@@ -61,7 +61,7 @@ static bool float_binary(enum op_id id, double x, double y, double *ret) {
   default: return false;
   }
   if (isnan(*ret))
-    *ret = (double)NAN; // not the host's sign of it
+    *ret = (double)NAN; // not the CPU's sign of it
   return true;
 }
 

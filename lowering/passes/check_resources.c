@@ -49,7 +49,7 @@ static const char *bytes_text(struct pass_context *p, const struct use *u) {
                     : arena_printf(p->c->arena, "%u bytes", u->bytes);
 }
 
-// The largest stands at the error's own place.
+// The largest stands at the error's own location.
 static void list_uses(struct diag *d, struct pass_context *p, const struct uses *u) {
   for (size_t i = 0; i < u->at.len && i < LISTED; i++) {
     MlirOperation op = u->at.at[i].op;

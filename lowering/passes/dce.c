@@ -166,7 +166,7 @@ static void mark(struct dce *d, MlirOperation root) {
 
 // ---- sweeping ----
 
-// The places of a list of values that stay.
+// The indices of a list of values that stay.
 struct kept {
   bool *keep;
   intptr_t n, count;

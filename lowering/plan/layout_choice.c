@@ -9,7 +9,7 @@
 #include "lowering/cost/access_cost.h"
 #include "lowering/plan/loop_loads.h"
 
-enum {
+enum {               // in bytes of an access; not measured: chosen
   LIGHT = 1,         // the weight of a preference that recomputable tiles pass on to their users
   PRODUCT = 1 << 16, // how much more an accumulator weighs than an access of its size
 };
@@ -464,7 +464,7 @@ static void let_stores_give_way(struct layout_choice *x) {
   }
 }
 
-// Loads spread before stores do, so that layouts of equal weight meet at one place, in front of the
+// Loads spread before stores do, so that layouts of equal weight meet in front of the
 // store, rather than somewhere in between.
 void layout_choice_solve(struct layout_choice *x) {
   ir_walk(x->root, fix_strangers, x);

@@ -75,7 +75,7 @@ static bool is_listed(const struct barrier_plan *plan, MlirOperation op) {
   return false;
 }
 
-// With all items apart, a byte a place, what is pending at an op's first write is what it would
+// With all items apart, one byte each, what is pending at an op's first write is what it would
 // have to wait for.
 static void find_edges(struct state *s, const struct function *f) {
   size_t count = f->items->items.len;

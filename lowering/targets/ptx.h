@@ -5,6 +5,8 @@
 
 #include "lowering/llvm/emit.h"
 
+extern const struct target_hooks ptx_hooks;
+
 void ptx_load(struct emitter *e, const struct access *a, const LLVMValueRef *other,
               LLVMValueRef *ret);
 void ptx_store(struct emitter *e, const struct access *a, const LLVMValueRef *words);

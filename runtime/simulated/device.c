@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// New buffers hold this byte, as on the host device: a NaN as a float of any width.
+// New buffers hold this byte, as on the CPU device: a NaN as a float of any width.
 #define POISON 0xff
 #define ALIGN 256
 // Between buffers: more than an index of 32 bits that went wrong usually reaches.
@@ -58,7 +58,7 @@ static tile_status out_of_memory(size_t size) {
 }
 
 // A new last entry of the table; its addresses are above all others.
-static bool append(struct simulated_device *d, void *base, size_t size) {
+static bool append(struct simulated_device *d, void *base, uint8_t *written, size_t size) {
   uint64_t spaced = (size + GAP - 1) / GAP * GAP + GAP;
   if (spaced > LAST_ADDRESS - d->next_address)
     return false;
@@ -70,8 +70,8 @@ static bool append(struct simulated_device *d, void *base, size_t size) {
     d->buffers = grown;
     d->buffer_cap = cap;
   }
-  d->buffers[d->buffer_count++] =
-      (struct sim_buffer){.address = d->next_address, .base = base, .size = size};
+  d->buffers[d->buffer_count++] = (struct sim_buffer){
+      .address = d->next_address, .base = base, .size = size, .written = written};
   d->next_address += spaced;
   d->bytes_in_use += size;
   return true;
@@ -84,12 +84,14 @@ static tile_status simulated_alloc(tile_device *base, size_t size, void **ret) {
   size_t rounded = (size + ALIGN - 1) / ALIGN * ALIGN;
   pthread_mutex_lock(&d->lock);
   void *p = d->bytes_in_use <= d->memory - size ? memory_aligned(ALIGN, rounded) : NULL;
-  bool ok = p && append(d, p, size);
+  uint8_t *written = memory_zeroed(1, rounded / 8 + 1);
+  bool ok = p && written && append(d, p, written, size);
   if (ok)
     *ret = (void *)(uintptr_t)d->buffers[d->buffer_count - 1].address;
   pthread_mutex_unlock(&d->lock);
   if (!ok) {
     free(p);
+    free(written);
     return out_of_memory(size);
   }
   memset(p, POISON, rounded);
@@ -102,6 +104,7 @@ static tile_status simulated_release(tile_device *base, void *p) {
   struct sim_buffer *b = simulated_find(d, address_of(p));
   void *memory = b && b->address == address_of(p) ? b->base : NULL;
   if (memory) {
+    free(b->written);
     size_t i = (size_t)(b - d->buffers);
     d->bytes_in_use -= b->size;
     d->buffer_count--;
@@ -132,10 +135,17 @@ static tile_status simulated_range(tile_device *base, const void *p, void **ret_
                         p);
 }
 
-// The process's memory behind `size` bytes at a device address; the lock is held.
+// The buffer of `size` bytes at a device address, and the offset there; the lock is held.
+struct place {
+  struct sim_buffer *buffer;
+  size_t offset;
+};
+
+static char *memory_of(const struct place *p) { return (char *)p->buffer->base + p->offset; }
+
 static tile_status translate(const struct simulated_device *d, const char *what, const void *p,
-                             size_t size, char **ret) {
-  const struct sim_buffer *b = simulated_find(d, address_of(p));
+                             size_t size, struct place *ret) {
+  struct sim_buffer *b = simulated_find(d, address_of(p));
   if (!b)
     return status_set(TILE_INVALID_ARGUMENT, "%s: %p lies in no buffer of the simulated device",
                       what, p);
@@ -143,14 +153,14 @@ static tile_status translate(const struct simulated_device *d, const char *what,
   if (size > b->size - offset)
     return status_set(TILE_INVALID_ARGUMENT, "%s of %zu bytes: the buffer has room for %zu", what,
                       size, b->size - offset);
-  *ret = (char *)b->base + offset;
+  *ret = (struct place){b, offset};
   return TILE_OK;
 }
 
 static tile_status simulated_copy(tile_device *base, enum copy_kind kind, UNUSED void *stream,
                                   void *to, const void *from, size_t size) {
   struct simulated_device *d = simulated_of(base);
-  char *target = to, *source = NULL;
+  struct place target = {0}, source = {0};
   tile_status s = TILE_OK;
   pthread_mutex_lock(&d->lock);
   if (kind != COPY_TO_HOST)
@@ -158,7 +168,12 @@ static tile_status simulated_copy(tile_device *base, enum copy_kind kind, UNUSED
   if (s == TILE_OK && kind != COPY_TO_DEVICE)
     s = translate(d, "copy from the device", from, size, &source);
   if (s == TILE_OK)
-    memmove(target, kind == COPY_TO_DEVICE ? from : source, size);
+    memmove(target.buffer ? memory_of(&target) : to, source.buffer ? memory_of(&source) : from,
+            size);
+  if (s == TILE_OK && kind == COPY_TO_DEVICE)
+    sim_mark_written(target.buffer, target.offset, size);
+  else if (s == TILE_OK && target.buffer)
+    sim_copy_written(target.buffer, target.offset, source.buffer, source.offset, size);
   pthread_mutex_unlock(&d->lock);
   return s;
 }
@@ -166,11 +181,13 @@ static tile_status simulated_copy(tile_device *base, enum copy_kind kind, UNUSED
 static tile_status simulated_fill(tile_device *base, UNUSED void *stream, void *to, int byte,
                                   size_t size) {
   struct simulated_device *d = simulated_of(base);
-  char *target;
+  struct place target;
   pthread_mutex_lock(&d->lock);
   tile_status s = translate(d, "memset", to, size, &target);
-  if (s == TILE_OK)
-    memset(target, byte, size);
+  if (s == TILE_OK) {
+    memset(memory_of(&target), byte, size);
+    sim_mark_written(target.buffer, target.offset, size);
+  }
   pthread_mutex_unlock(&d->lock);
   return s;
 }
@@ -208,9 +225,9 @@ static tile_status simulated_event_elapsed(UNUSED tile_device *d, void *start, v
   return TILE_OK;
 }
 
-// ---- findings and printing ----
+// ---- violations and printing ----
 
-static size_t simulated_violations(tile_device *base, const struct host_violation **ret,
+static size_t simulated_violations(tile_device *base, const struct cpu_violation **ret,
                                    uint64_t *ret_total) {
   struct simulated_device *d = simulated_of(base);
   pthread_mutex_lock(&d->lock);
@@ -246,7 +263,7 @@ static void simulated_close(tile_device *base) {
   struct simulated_device *d = simulated_of(base);
   arena_destroy(d->report_arena);
   for (size_t i = 0; i < d->buffer_count; i++)
-    free(d->buffers[i].base);
+    free(d->buffers[i].base), free(d->buffers[i].written);
   free(d->buffers);
   pthread_mutex_destroy(&d->lock);
   free(d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The insides of a simulated GPU as a device of the runtime: memory, streams and modules
-// (device.c), launches (launch.c), and what they find (findings.c).
+// (device.c), launches (launch.c), and what they find (record_violations.c).
 //
 // Device addresses are no addresses of the process. Each buffer gets addresses of its own, far from
 // those of all others and never given again: an access beside a buffer, or to one that was freed,
@@ -25,8 +25,8 @@ struct simulated_device {
   size_t buffer_count, buffer_cap;
   uint64_t next_address;
   size_t bytes_in_use, memory;
-  struct arena *report_arena; // texts of the last launch's findings
-  struct host_violation violations[SIM_MAX_VIOLATIONS];
+  struct arena *report_arena; // texts of the last launch's violations
+  struct cpu_violation violations[SIM_MAX_VIOLATIONS];
   size_t violation_count;
   uint64_t violation_total;
   void (*print)(void *user, const char *text);
@@ -47,7 +47,7 @@ void simulated_unload(struct module *m);
 tile_status simulated_launch(struct module *m, void *stream, tile_grid grid, void *const *values,
                              bool check);
 
-// ---- findings.c ----
+// ---- record_violations.c ----
 // What a finding is told about the launch.
 struct simulated_finding_context {
   struct simulated_device *device;

@@ -50,7 +50,8 @@ static tile_status check_module(const struct module *m, const void *code) {
 static tile_status parse(struct loaded *l, const struct kernel_info *info, const char *ptx,
                          size_t size) {
   struct sim_error error = {0};
-  const struct sim_module *module = sim_module_parse(l->arena, ptx, size, &error);
+  // In a pack the text's end counts.
+  const struct sim_module *module = sim_module_parse(l->arena, ptx, strnlen(ptx, size), &error);
   if (!module)
     return status_set(TILE_INVALID_ARGUMENT,
                       "the simulator cannot run kernel `%s`: line %u of its PTX: %s", info->name,
@@ -150,7 +151,7 @@ static enum sim_status run(struct simulated_finding_context *c, const struct sim
   return status;
 }
 
-static void forget_findings(struct simulated_device *d) {
+static void forget_violations(struct simulated_device *d) {
   arena_destroy(d->report_arena);
   d->report_arena = NULL;
   d->violation_count = 0;
@@ -184,7 +185,7 @@ tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid gr
   };
   struct sim_report report = {0};
   pthread_mutex_lock(&d->lock);
-  forget_findings(d);
+  forget_violations(d);
   enum sim_status status = run(&c, l->kernel, grid, check, &report);
   debug_log(DEBUG_LAUNCH, "`%s` simulated: %llu instructions of warps, %llu of lanes",
             m->info->name, (unsigned long long)report.instructions,

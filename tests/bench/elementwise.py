@@ -33,7 +33,7 @@ def put(what, **figures):
 
 def alternate(cases, rounds=7, reps=12, flushes=1):
     """Median milliseconds of each case, with the 20th and 80th percentile; cases take turns, the L2 is
-    flushed before every launch, for so long that the host has issued all of a case before it starts."""
+    flushed before every launch, for so long that the CPU has issued all of a case before it starts."""
     flush = torch.empty(1 << 30, dtype=torch.int8, device="cuda")
     times = {name: [] for name in cases}
     for f in cases.values():

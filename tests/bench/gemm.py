@@ -92,13 +92,13 @@ def reference(bench, a, b, size, activation):
             relative, worst = (difference.norm() / norm).item(), (difference.abs().max() / top).item()
             return None if relative < 5e-4 and worst < 1e-3 else f"WRONG: error {relative:.2e}, worst {worst:.2e}"
     else:
-        places = [(0, 0), (m - 1, n - 1)] + [(random.randrange(m), random.randrange(n)) for _ in range(62)]
-        want = [math.fsum(a.at(i * k + x) * b.at(x * n + j) for x in range(k)) for i, j in places]
+        samples = [(0, 0), (m - 1, n - 1)] + [(random.randrange(m), random.randrange(n)) for _ in range(62)]
+        want = [math.fsum(a.at(i * k + x) * b.at(x * n + j) for x in range(k)) for i, j in samples]
         want = [w * leak if w < 0 else w for w in want]
 
         def wrong(c):
             worst = 0.0
-            for (i, j), w in zip(places, want):
+            for (i, j), w in zip(samples, want):
                 error = abs(c.read(i * n + j, 1)[0] - w) / (abs(w) + math.sqrt(k))
                 worst = error if not error <= worst else worst
             return None if worst < 1e-3 else f"WRONG: error {worst:.2e}"
@@ -151,7 +151,7 @@ def first_call(bench):
 
 
 def first_call_once(bench):
-    n, config = 1024 if not bench.about.is_host else 64, (128, 128, 32, 4, 4)
+    n, config = 1024 if not bench.about.is_cpu else 64, (128, 128, 32, 4, 4)
     a, b, c = bench.normal(n, n), bench.normal(n, n), bench.empty(n, n)
     row = dict(tile_ms=timed_once(bench, lambda: tile_launch(bench, bench.targets[0], config, a, b, c, (n, n, n))()))
     if bench.triton:

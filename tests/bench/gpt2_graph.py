@@ -103,11 +103,11 @@ def gelu(g, x):
 
 def gpt2(o):
     g = Graph()
-    tokens, words, places = g.input("i64", o.batch, o.tokens), g.input(o.dtype, o.vocab, o.width), g.input(o.dtype, o.tokens, o.width)
+    tokens, words, positions = g.input("i64", o.batch, o.tokens), g.input(o.dtype, o.vocab, o.width), g.input(o.dtype, o.tokens, o.width)
     word = g.call("embedding.default", [words, tokens], o.batch, o.tokens, o.width)
-    place = g.call("arange.default", [o.tokens, "device = device(type='cuda', index=0)", "pin_memory = False"], o.tokens, dtype="i64")
-    place = g.call("unsqueeze.default", [place, 0], 1, o.tokens, dtype="i64")
-    x = g.call("add.Tensor", [word, g.call("embedding.default", [places, place], 1, o.tokens, o.width)], *word.shape)
+    position = g.call("arange.default", [o.tokens, "device = device(type='cuda', index=0)", "pin_memory = False"], o.tokens, dtype="i64")
+    position = g.call("unsqueeze.default", [position, 0], 1, o.tokens, dtype="i64")
+    x = g.call("add.Tensor", [word, g.call("embedding.default", [positions, position], 1, o.tokens, o.width)], *word.shape)
     for _ in range(o.layers):
         x = g.call("add.Tensor", [attention(g, layer_norm(g, x, o), o), x], *x.shape)
         inner = gelu(g, linear(g, layer_norm(g, x, o), 4 * o.width))

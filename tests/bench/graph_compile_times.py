@@ -37,7 +37,7 @@ def tile_times(path):
         programs.append(program)
 
     def settle():
-        tile.call("tile_program_settle", programs[-1])
+        tile.call("tile_program_wait_optimized", programs[-1])
 
     programs = []
     begin = time.perf_counter()

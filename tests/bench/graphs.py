@@ -72,7 +72,7 @@ class Program:
         tile.call("tile_program_from_text_likely", tile.device, b"graph.py", data, C.c_size_t(len(data)), likely, C.c_size_t(len(sizes)),
                   C.byref(self.handle))
         self.compile_s = time.perf_counter() - start
-        tile.call("tile_program_settle", self.handle)
+        tile.call("tile_program_wait_optimized", self.handle)
         tile.lib.tile_program_output_count.restype = C.c_size_t
         self.outputs = []
         for i in range(tile.lib.tile_program_output_count(self.handle)):

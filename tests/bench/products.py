@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What gemm.py and attention.py share: options, arrays of normal random halves, checks, cases that take turns, and
-Triton as a peer. Works without PyTorch and Triton, whose columns are then left out, and on the host device."""
+Triton as a peer. Works without PyTorch and Triton, whose columns are then left out, and on the CPU device."""
 import argparse
 import importlib.util
 import json
@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 from tile_ctypes import Halves, Tile
 
-FLUSH = 1 << 31  # bytes written before each launch: more than the L2 cache has, and time for the host to issue it
+FLUSH = 1 << 31  # bytes written before each launch: more than the L2 cache has, and time for the CPU to issue it
 
 
 def put(what, **figures):
@@ -31,11 +31,11 @@ def put(what, **figures):
 def parser(text):
     p = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("modes", nargs="*")
-    p.add_argument("--device", default="cuda", help="cuda (skipped where there is none), or host to check the script itself")
+    p.add_argument("--device", default="cuda", help="cuda (skipped where there is none), or CPU to check the script itself")
     p.add_argument("--target", action="append", help="generate Tile's code for this GPU, sm_80 say; may be repeated; by default the device's own")
     p.add_argument("--configs", help="try these only: numbers joined by x, configurations by commas")
-    p.add_argument("--rounds", type=int, default=7, help="turns of the cases that are compared in the end")
-    p.add_argument("--reps", type=int, default=8, help="launches a turn")
+    p.add_argument("--rounds", type=int, default=7, help="rounds in which the cases are compared")
+    p.add_argument("--reps", type=int, default=8, help="launches a round")
     p.add_argument("--no-peers", action="store_true", help="Tile alone")
     p.add_argument("--sides", help="only these, joined by commas")
     p.add_argument("--same-source", action="store_true", help="Triton compiles our kernel even if PEERS_DIR has its tutorial's")
@@ -61,7 +61,7 @@ class Bench:
             put("skipped", why=str(problem))
             sys.exit(0)
         self.about = self.tile.properties()
-        if not self.about.is_host:
+        if not self.about.is_cpu:
             self.find_peers()
         put("device", model=self.about.name.decode(), target=self.about.target.decode(),
             torch=getattr(self.torch, "__version__", None), triton=getattr(self.triton, "__version__", None))
@@ -121,7 +121,7 @@ class Bench:
     # ---- time ----
 
     def flush(self):
-        if self.about.is_host:
+        if self.about.is_cpu:
             return
         if self.torch:
             self.flush_buffer.zero_()
@@ -133,7 +133,7 @@ class Bench:
 
     def alternate(self, cases, rounds, reps):
         """Median, 20th and 80th percentile in ms of each case. Cases take turns; the L2 cache is flushed before each
-        launch, which takes so long that the host has issued the launch before the device comes to it."""
+        launch, which takes so long that the CPU has issued the launch before the device comes to it."""
         times = {name: [] for name in cases}
         start, stop = self.tile.event(), self.tile.event()
         for f in cases.values():
@@ -155,7 +155,7 @@ class Bench:
     # ---- one problem ----
 
     def instruction_of(self, launch):
-        return instruction(self.tile.code(launch)) if hasattr(launch, "kernel") and not self.about.is_host else None
+        return instruction(self.tile.code(launch)) if hasattr(launch, "kernel") and not self.about.is_cpu else None
 
     def compare(self, what, operations, candidates, check):
         """`candidates`: {side: {name: function that makes a launch, or raises}}. Each is checked, then tried for a short
@@ -175,7 +175,7 @@ class Bench:
                 except Exception as e:  # no such instruction, too much shared memory, ...
                     lines = str(e).strip().split("\n")  # warnings of the compiler may stand before its error
                     problem, median = ([l for l in lines if "error" in l] + lines)[0][:200] or type(e).__name__, None
-                if problem and (self.about.is_host or problem.startswith("WRONG")):
+                if problem and (self.about.is_cpu or problem.startswith("WRONG")):
                     self.is_wrong = True
                 put(what, side=side, case=name, instruction=which, problem=problem, quick_ms=median, tflops=median and operations / median * 1e-9)
                 if median:

@@ -76,7 +76,7 @@ def shapes(block, quick):
 
 
 def triton_softmax(peer, x):
-    """The tutorial's launch with all that its wrapper finds out on the host done before."""
+    """The tutorial's launch with all that its wrapper finds out on the CPU done before."""
     rows, columns = x.shape
     y = torch.empty_like(x)
     options = dict(BLOCK_SIZE=block_of(columns), num_stages=4 if peer.SIZE_SMEM > 200000 else 2, num_warps=8)

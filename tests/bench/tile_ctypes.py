@@ -19,7 +19,7 @@ class Grid(C.Structure):
 
 
 class Properties(C.Structure):
-    _fields_ = [("name", C.c_char * 128), ("target", C.c_char * 16), ("is_host", C.c_int), ("multiprocessors", C.c_int),
+    _fields_ = [("name", C.c_char * 128), ("target", C.c_char * 16), ("is_cpu", C.c_int), ("multiprocessors", C.c_int),
                 ("driver_version", C.c_int), ("memory", C.c_size_t), ("l2_bytes", C.c_size_t), ("shared_limit", C.c_size_t),
                 ("memory_gbs", C.c_double)]
 
@@ -108,7 +108,7 @@ class Tile:
         return call
 
     def code(self, call):
-        """The PTX (on the host: the object) that a bound launch runs."""
+        """The PTX (on the CPU: the object) that a bound launch runs."""
         text, size = C.c_char_p(), C.c_size_t()
         self.call("tile_kernel_get_code", call.kernel, call.keep, C.c_size_t(call.count), C.byref(text), C.byref(size))
         return C.string_at(text, size.value)

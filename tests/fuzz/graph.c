@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a graph to kernels: reading, types, passes, fusion, sources, the plan of memory.
 #include "drive.h"
+#include "graph/compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct str text = {arena_strndup(d.arena, (const char *)data, size), size};
   struct graph *g = graph_read_fx(d.arena, d.diag, source_create(d.arena, "fuzz.py", text));
   DRIVE_CHECK((g != NULL) == (diag_error_count(d.diag) == 0));
-  struct program_options options = {.target = size % 2 ? "sm_90a" : "host"};
+  struct program_options options = {.target = size % 2 ? "sm_90a" : "cpu"};
   struct program *p = g ? program_compile(g, &options) : NULL;
   struct strbuf out = {0};
   if (g)

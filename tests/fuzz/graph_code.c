@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a graph to LLVM IR of its kernels: what the graph compiler writes, the compiler of
 // kernels takes.
+#include "graph/compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "source.h"
@@ -29,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   struct str text = {arena_strndup(d.arena, (const char *)data, size), size};
   struct graph *g = graph_read_fx(d.arena, d.diag, source_create(d.arena, "fuzz.py", text));
-  const struct target *target = target_find(size % 2 ? STR("sm_90a") : STR("host"));
+  const struct target *target = target_find(size % 2 ? STR("sm_90a") : STR("cpu"));
   struct program *p =
       g ? program_compile(g, &(struct program_options){.target = target->name}) : NULL;
   for (size_t i = 0; p && i < p->kernels.len && i < KERNELS; i++)

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                               .passes.only = word_after(d.arena, text, "--passes")};
   if (!r.target)
     r.target = target_find(STR("sm_80"));
-  if (r.target->is_host)
+  if (r.target->is_cpu)
     r.emit = EMIT_LLVM;
   struct compile_result result = {0};
   bool ok = compile_mlir(d.arena, d.diag, &r, &result);

@@ -30,7 +30,7 @@ static struct lang_binding bind(const struct lang_param *p, char choice) {
   return b;
 }
 
-static void bind_all(struct drive *d, const struct ast_module *m, char choice,
+static void bind_all(struct drive *d, const struct lang_unit *m, char choice,
                      struct compile_request *r) {
   struct lang_param *params;
   size_t count = 0;
@@ -45,7 +45,7 @@ static void bind_all(struct drive *d, const struct ast_module *m, char choice,
 }
 
 static const struct target *target_of(char c) {
-  static const char *const names[] = {"sm_80", "sm_90a", "host", "sm_89", "sm_86", "sm_90a"};
+  static const char *const names[] = {"sm_80", "sm_90a", "cpu", "sm_89", "sm_86", "sm_90a"};
   return target_find(str_from(names[(unsigned char)c % COUNT_OF(names)]));
 }
 
@@ -66,7 +66,7 @@ void drive_source(const uint8_t *data, size_t size, enum emit_kind emit) {
                               .is_detached = true,
                               .static_print = &printed};
   struct diag_engine *aside = diag_engine_create(d.arena);
-  struct ast_module *m = lang_parse(d.arena, aside, r.source);
+  struct lang_unit *m = lang_unit_read(d.arena, aside, r.source);
   const char *const *names;
   size_t count = m ? lang_kernels(m, &names) : 0;
   if (count)
@@ -74,7 +74,7 @@ void drive_source(const uint8_t *data, size_t size, enum emit_kind emit) {
   if (m)
     bind_all(&d, m, choice, &r);
   struct compile_result result = {0};
-  if (emit == EMIT_PTX && r.target->is_host)
+  if (emit == EMIT_PTX && r.target->is_cpu)
     r.emit = EMIT_LLVM;
   bool ok = compile_kernel(d.arena, d.diag, &r, &result);
   DRIVE_CHECK(ok == (diag_error_count(d.diag) == 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A C function on tensors, captured and run on the GPU and on the host: rows that change from call
+/* A C function on tensors, captured and run on the GPU and on the CPU: rows that change from call
  * to call share a variant, other widths, dtypes and strides make one of their own, and each call
  * gives what double precision does. */
 #include "support.h"
@@ -157,7 +157,7 @@ int main(void) {
   tile_device *device = open_gpu(), *host = NULL;
   run(device);
   tile_device_close(device);
-  TRY(tile_device_open("host", &host));
+  TRY(tile_device_open("cpu", &host));
   run(host);
   tile_device_close(host);
   return 0;

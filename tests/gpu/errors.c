@@ -49,7 +49,7 @@ int main(void) {
   tile_device *none = NULL;
   tile_device_properties p;
   TRY(tile_device_get_properties(device, &p));
-  if (p.is_host) {
+  if (p.is_cpu) {
     printf("skipped: the limits tried are a GPU's\n");
     return SKIPPED;
   }

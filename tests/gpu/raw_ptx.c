@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime on a real driver without the compiler: PTX written by hand, loaded and launched
- * through runtime/internal.h; resources, errors of loading, and last an illegal access, after which
- * every call must fail with words. */
-#include "runtime/internal.h"
+ * through runtime/runtime_internal.h; resources, errors of loading, and last an illegal access,
+ * after which every call must fail with words. */
+#include "runtime/runtime_internal.h"
 #include "support.h"
 
 #include <time.h>
@@ -68,7 +68,7 @@ static void loading_fails(tile_device *device, const struct kernel_info *info) {
 
 int main(void) {
   tile_device *device = open_gpu();
-  if (device_is_host(device)) {
+  if (device_is_cpu(device)) {
     printf("skipped: PTX runs on GPUs\n");
     return SKIPPED;
   }

@@ -82,7 +82,7 @@ static unsigned short *settles(const struct world *w, const char *text, const ti
   TRY(tile_program_from_text(w->device, "g.py", text, strlen(text), &program));
   for (int i = 0; i <= w->runs; i++) {
     if (i == w->runs)
-      TRY(tile_program_settle(program));
+      TRY(tile_program_wait_optimized(program));
     TRY(tile_program_run(program, w->stream, 0, in, 3, out, 1));
     fetch(w, i ? got : first, out);
     REQUIRE(i == 0 || memcmp(first, got, count * sizeof *got) == 0);
@@ -149,9 +149,9 @@ int main(void) {
   tile_device_properties properties;
   TRY(tile_device_get_properties(w.device, &properties));
   TRY(tile_stream_create(w.device, &w.stream));
-  w.runs = properties.is_host ? 2 : RUNS;
-  run_product(&w, properties.is_host ? 512 : 4096); /* blocks that have a quick form */
-  run_attention(&w, properties.is_host ? 128 : 4096);
+  w.runs = properties.is_cpu ? 2 : RUNS;
+  run_product(&w, properties.is_cpu ? 512 : 4096); /* blocks that have a quick form */
+  run_attention(&w, properties.is_cpu ? 128 : 4096);
   tile_stream_destroy(w.stream);
   tile_device_close(w.device);
   return 0;

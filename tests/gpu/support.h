@@ -33,7 +33,7 @@ static inline void require(int holds, const char *condition, const char *file, i
   exit(1);
 }
 
-/* TILE_TEST_DEVICE=host runs the tests that can on the host executor. */
+/* TILE_TEST_DEVICE=cpu runs the tests that can on the CPU executor. */
 static inline tile_device *open_gpu(void) {
   const char *name = getenv("TILE_TEST_DEVICE");
   tile_device *device = NULL;

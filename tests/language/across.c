@@ -38,7 +38,7 @@ static struct lines lines_of(const struct across *a) {
   return l;
 }
 
-static size_t place(struct lines l, size_t line, size_t length, size_t k) {
+static size_t index_of(struct lines l, size_t line, size_t length, size_t k) {
   return line / l.stride * l.stride * length + line % l.stride + k * l.stride;
 }
 
@@ -47,12 +47,12 @@ static void compare_line(struct suite *s, const struct across *a, struct lines l
   static struct num values[LINE_MAX], wants[LINE_MAX];
   double atol = 0;
   for (size_t k = 0; k < l.length; k++)
-    values[k] = array_get(x, place(l, line, l.length, k));
+    values[k] = array_get(x, index_of(l, line, l.length, k));
   size_t length = a->drops_axis ? 1 : a->flat ? l.length : a->out_length;
   if (a->reference)
     a->reference(values, l.length, wants, &atol, a->user);
   for (size_t k = 0; k < length; k++) {
-    size_t at = place(l, line, length, k);
+    size_t at = index_of(l, line, length, k);
     if (!a->accepts)
       case_expect(s, out, at, wants[k], a->ulps, atol);
     else if (!a->accepts(values, l.length, array_get(out, at)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations: every kind, type, order and scope; contention from none to all programs on one
-// place; the old values; masks.
+// index; the old values; masks.
 #include "suite.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static void fill(struct suite *s, struct array *a, const struct kind *k) {
   array_draw(s, a, is_exact ? DRAW_FINITE : DRAW_SMALL);
 }
 
-// ---- each place by one lane: the old value and the new one are known ----
+// ---- each index by one lane: the old value and the new one are known ----
 
 static void alone(struct suite *s, const struct kind *k, enum dtype t, const char *options,
                   unsigned n, unsigned block, unsigned warps) {
@@ -73,38 +73,39 @@ static void alone(struct suite *s, const struct kind *k, enum dtype t, const cha
   case_end(s);
 }
 
-// ---- many lanes at few places: the result is known where the order does not matter ----
+// ---- many lanes at few indices: the result is known where the order does not matter ----
 
-static void together(struct suite *s, const struct kind *k, enum dtype t, unsigned places,
+static void together(struct suite *s, const struct kind *k, enum dtype t, unsigned elements,
                      unsigned warps) {
   enum { N = 500, B = 128 };
-  if (!case_begin(s, "atomic_%s %s, %u places, warps=%u", k->name, dtype_name(t), places, warps))
+  if (!case_begin(s, "atomic_%s %s, %u elements, warps=%u", k->name, dtype_name(t), elements,
+                  warps))
     return;
   case_source(s,
               "@jit\ndef k(x, y, n):\n    i = program_id(0) * %d + arange(0, %d)\n    m = i < n\n"
               "    tl.atomic_%s(x + i %% %u, load(y + i, mask=m), mask=m)\n",
-              B, B, k->name, places);
+              B, B, k->name, elements);
   case_warps(s, warps);
-  struct array *x = case_inout(s, t, places), *y = case_input(s, t, N);
+  struct array *x = case_inout(s, t, elements), *y = case_input(s, t, N);
   fill(s, x, k);
   fill(s, y, k);
   struct array before = *x;
   before.host = x->before;
   case_int(s, N);
   if (case_run(s, (N + B - 1) / B))
-    for (unsigned p = 0; p < places; p++) {
+    for (unsigned p = 0; p < elements; p++) {
       struct num want = array_get(&before, p);
-      for (unsigned i = p; i < N; i += places)
+      for (unsigned i = p; i < N; i += elements)
         want = apply(k, want, array_get(y, i));
       case_expect(s, x, p, want, 0.5, 0);
     }
   case_end(s);
 }
 
-// Every program takes a ticket from one counter: each gets another one.
-static void tickets(struct suite *s, enum dtype t, const char *options) {
+// Every program takes a work_id from one counter: each gets another one.
+static void work_ids(struct suite *s, enum dtype t, const char *options) {
   enum { PROGRAMS = 97 };
-  if (!case_begin(s, "tickets by atomic_add %s(%s)", dtype_name(t), options))
+  if (!case_begin(s, "work_ids by atomic_add %s(%s)", dtype_name(t), options))
     return;
   case_source(s,
               "@jit\ndef k(counter, out):\n    t = tl.atomic_add(counter, 1%s)\n"
@@ -117,7 +118,7 @@ static void tickets(struct suite *s, enum dtype t, const char *options) {
       sum += array_get(out, i).i;
     case_expect(s, counter, 0, num_int(t, PROGRAMS), 0, 0);
     if (sum != PROGRAMS * (PROGRAMS + 1) / 2)
-      case_fail(s, "programs shared a ticket");
+      case_fail(s, "programs shared a work_id");
   }
   case_end(s);
 }
@@ -139,7 +140,7 @@ static void types_unsupported(struct suite *s) {
 void family_atomics(struct suite *s) {
   static const char *const orders[] = {"relaxed", "acquire", "release", "acq_rel"},
                            *const scopes[] = {"gpu", "cta", "sys"};
-  static const unsigned places[] = {1, 2, 16, 100};
+  static const unsigned elements[] = {1, 2, 16, 100};
   for (size_t k = 0; k < COUNT_OF(kinds); k++)
     for (enum dtype t = DTYPE_I8; t < DTYPE_COUNT; t++) {
       if (!takes(&kinds[k], t))
@@ -147,8 +148,8 @@ void family_atomics(struct suite *s) {
       const unsigned lengths[] = {1, 127, 128, 129, 331};
       for (size_t i = 0; i < COUNT_OF(lengths); i++)
         alone(s, &kinds[k], t, "", lengths[i], 128u << i % 2, 1u << i % 4);
-      for (size_t i = 0; i < COUNT_OF(places) && strcmp(kinds[k].name, "xchg") != 0; i++)
-        together(s, &kinds[k], t, places[i], 1u << i);
+      for (size_t i = 0; i < COUNT_OF(elements) && strcmp(kinds[k].name, "xchg") != 0; i++)
+        together(s, &kinds[k], t, elements[i], 1u << i);
       for (size_t o = 0; o < COUNT_OF(orders); o++)
         for (size_t c = 0; c < COUNT_OF(scopes); c++) {
           char options[64];
@@ -157,8 +158,8 @@ void family_atomics(struct suite *s) {
             alone(s, &kinds[k], t, options, 100, 64, 2);
         }
     }
-  tickets(s, DTYPE_I32, "");
-  tickets(s, DTYPE_U32, ", sem=\"relaxed\"");
-  tickets(s, DTYPE_I64, ", sem=\"acq_rel\", scope=\"sys\"");
+  work_ids(s, DTYPE_I32, "");
+  work_ids(s, DTYPE_U32, ", sem=\"relaxed\"");
+  work_ids(s, DTYPE_I64, ", sem=\"acq_rel\", scope=\"sys\"");
   types_unsupported(s);
 }

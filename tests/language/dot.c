@@ -128,8 +128,8 @@ static void product(struct suite *s, const struct product *p) {
 // ---- the table ----
 
 static void sized(struct suite *s, const struct row *r, struct tile batch, unsigned m, unsigned n,
-                  unsigned k, unsigned turn) {
-  struct product p = {.row = r, .a = batch, .b = batch, .c = batch, .warps = 1u << turn % 4};
+                  unsigned k, unsigned variant) {
+  struct product p = {.row = r, .a = batch, .b = batch, .c = batch, .warps = 1u << variant % 4};
   unsigned at = batch.rank;
   p.a.rank = p.b.rank = p.c.rank = at + 2;
   p.a.dim[at] = p.c.dim[at] = m;
@@ -137,14 +137,14 @@ static void sized(struct suite *s, const struct row *r, struct tile batch, unsig
   p.a.dim[at + 1] = p.b.dim[at] = k;
   while (tile_count(p.c) / (32 * p.warps) > 512) // a thread holds no more
     p.warps *= 2;
-  p.sum = turn / 2 % SUMS;
-  p.is_exact = r->sum == DTYPE_I32 || turn % 3 != 0;
+  p.sum = variant / 2 % SUMS;
+  p.is_exact = r->sum == DTYPE_I32 || variant % 3 != 0;
   size_t elements = tile_count(p.a) + tile_count(p.b);
   if (elements * dtype_bytes(r->a) <= 128 << 10) // both may go through shared memory
     product(s, &p);
 }
 
-// Of each size in each place; more around the sizes of instructions.
+// Of each size as each operand; more around the sizes of instructions.
 static const unsigned sizes[][3] = {
     {1, 1, 1},   {1, 1, 64},   {1, 64, 16},  {64, 1, 16},  {2, 2, 2},    {2, 32, 4},
     {4, 4, 4},   {4, 64, 2},   {8, 8, 4},    {8, 8, 8},    {8, 16, 32},  {16, 8, 8},
@@ -158,7 +158,7 @@ static const struct tile batches[] = {{1, {1}}, {1, {2}}, {1, {4}}, {1, {16}}, {
 static void warps(struct suite *s, const struct row *r) {
   static const unsigned some[][3] = {{16, 16, 32}, {64, 16, 32}, {16, 64, 32}, {32, 32, 64}};
   for (size_t i = 0; i < COUNT_OF(some); i++)
-    for (unsigned w = 0; w < 4; w++) // turns of one w: sums, exact or not
+    for (unsigned w = 0; w < 4; w++) // variants of one w: sums, exact or not
       sized(s, r, (struct tile){0}, some[i][0], some[i][1], some[i][2], w + 4 * (unsigned)(i + w));
 }
 
@@ -359,13 +359,13 @@ static void all_forms(struct suite *s) {
 }
 
 void family_dot(struct suite *s) {
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (size_t r = 0; r < COUNT_OF(rows); r++) {
     for (size_t i = 0; i < COUNT_OF(sizes); i++)
-      sized(s, &rows[r], (struct tile){0}, sizes[i][0], sizes[i][1], sizes[i][2], turn++);
-    for (size_t i = 0; i < COUNT_OF(batches); i++, turn++)
-      sized(s, &rows[r], batches[i], sizes[(turn + r) % 28][0], sizes[(turn + r) % 28][1],
-            sizes[(turn + r) % 28][2], turn);
+      sized(s, &rows[r], (struct tile){0}, sizes[i][0], sizes[i][1], sizes[i][2], variant++);
+    for (size_t i = 0; i < COUNT_OF(batches); i++, variant++)
+      sized(s, &rows[r], batches[i], sizes[(variant + r) % 28][0], sizes[(variant + r) % 28][1],
+            sizes[(variant + r) % 28][2], variant);
     warps(s, &rows[r]);
   }
   all_forms(s);

@@ -40,15 +40,15 @@ static void gathers(struct suite *s) {
   static const struct tile shapes[] = {{1, {32}},     {1, {256}},   {1, {1024}},     {2, {16, 32}},
                                        {2, {128, 4}}, {2, {4, 64}}, {3, {4, 8, 16}}, {2, {1, 64}}};
   static const enum dtype types[] = {DTYPE_F32, DTYPE_F16, DTYPE_I8, DTYPE_I64};
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (size_t k = 0; k < COUNT_OF(shapes); k++)
     for (unsigned axis = 0; axis < shapes[k].rank; axis++)
-      for (size_t t = 0; t < COUNT_OF(types); t++, turn++) {
+      for (size_t t = 0; t < COUNT_OF(types); t++, variant++) {
         unsigned n = shapes[k].dim[axis];
-        gather(s, types[t], shapes[k], axis, n, DTYPE_I32, 1u << turn % 5);
-        gather(s, types[t], shapes[k], axis, n > 1 ? n / 2 : 2, DTYPE_I64, 1u << turn % 4);
-        if (turn % 3 == 0)
-          gather(s, types[t], shapes[k], axis, n * 2, DTYPE_I16, 1u << turn % 3);
+        gather(s, types[t], shapes[k], axis, n, DTYPE_I32, 1u << variant % 5);
+        gather(s, types[t], shapes[k], axis, n > 1 ? n / 2 : 2, DTYPE_I64, 1u << variant % 4);
+        if (variant % 3 == 0)
+          gather(s, types[t], shapes[k], axis, n * 2, DTYPE_I16, 1u << variant % 3);
       }
 }
 
@@ -83,12 +83,12 @@ static void histogram(struct suite *s, enum dtype t, unsigned n, unsigned bins, 
 static void histograms(struct suite *s) {
   static const unsigned lengths[] = {1, 32, 256, 2048}, bins[] = {1, 2, 16, 128, 1024};
   static const enum dtype types[] = {DTYPE_I32, DTYPE_U32};
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (size_t t = 0; t < COUNT_OF(types); t++)
     for (size_t i = 0; i < COUNT_OF(lengths); i++)
-      for (size_t b = 0; b < COUNT_OF(bins); b++, turn++) {
-        histogram(s, types[t], lengths[i], bins[b], "", 1u << turn % 5);
-        histogram(s, types[t], lengths[i], bins[b], "i % 3 == 0", 1u << turn % 4);
+      for (size_t b = 0; b < COUNT_OF(bins); b++, variant++) {
+        histogram(s, types[t], lengths[i], bins[b], "", 1u << variant % 5);
+        histogram(s, types[t], lengths[i], bins[b], "i % 3 == 0", 1u << variant % 4);
       }
 }
 
@@ -120,7 +120,7 @@ static void cas(struct suite *s, enum dtype t, unsigned n, unsigned warps) {
   case_end(s);
 }
 
-// All programs add to one place under a lock.
+// All programs add to one element under a lock.
 static void lock(struct suite *s, const char *sem, unsigned warps) {
   enum { PROGRAMS = 40, N = 64 };
   if (!case_begin(s, "lock by atomic_cas %s warps=%u", sem, warps))

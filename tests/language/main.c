@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The conformance suite from the command line:
-//   test-language host|cuda|simulate:TARGET [FAMILY...] [--every K] [--match TEXT] [--case NAME]
+//   test-language cpu|cuda|simulate:TARGET [FAMILY...] [--every K] [--match TEXT] [--case NAME]
 //   [--target T]
 //   [--list]
 //     [--print]
@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   bool wanted[COUNT_OF(families)] = {false};
   if (!read_options(argc, argv, &s.o, wanted)) {
     fprintf(stderr,
-            "usage: %s host|cuda|simulate:TARGET [FAMILY...|shared] [--every K] [--match TEXT] "
+            "usage: %s cpu|cuda|simulate:TARGET [FAMILY...|shared] [--every K] [--match TEXT] "
             "[--case NAME] [--target T] [--list] [--print]\n",
             argv[0]);
     return 2;

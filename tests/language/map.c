@@ -79,7 +79,7 @@ static void packed(struct suite *s, unsigned block, unsigned warps) {
 static void assembly(struct suite *s, const char *name, const char *call, enum dtype t,
                      double (*reference)(double x, double y), unsigned warps) {
   enum { N = 256 };
-  if (s->on_host || !case_begin(s, "assembly: %s %s warps=%u", name, dtype_name(t), warps))
+  if (s->on_cpu || !case_begin(s, "assembly: %s %s warps=%u", name, dtype_name(t), warps))
     return;
   case_source(s,
               "@jit\ndef k(x, y, out):\n    i = arange(0, %d)\n    a = load(x + i)\n"

@@ -15,7 +15,7 @@ struct function {
   long double (*reference)(long double x);
   double low, high;
   // In units of the last place of f32, here and on a GPU; absolute error; ulp of f64.
-  double host_ulps, gpu_ulps, atol, f64_ulps;
+  double cpu_ulps, gpu_ulps, atol, f64_ulps;
 };
 
 static const struct function functions[] = {
@@ -57,7 +57,7 @@ static struct elementwise row_of(const struct suite *s, const struct function *f
                           .out = type_of(f, t),
                           .reference = reference,
                           .user = f};
-  double ulps = s->on_host ? f->host_ulps : f->gpu_ulps;
+  double ulps = s->on_cpu ? f->cpu_ulps : f->gpu_ulps;
   if (t == DTYPE_F64) {
     e.ulps = f->f64_ulps;
     e.atol = f->atol * 1e-9;

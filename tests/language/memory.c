@@ -273,7 +273,7 @@ static void scalars(struct suite *s, enum dtype t) {
         case_expect(s, out, i, i < 64 ? array_get(x, 0) : num_number(t, 1), 0, 0);
     case_end(s);
   }
-  if (case_begin(s, "load and store at the same place %s", dtype_name(t))) {
+  if (case_begin(s, "load and store at the same location %s", dtype_name(t))) {
     case_source(s, "@jit\ndef k(x):\n    i = program_id(0) * 64 + arange(0, 64)\n"
                    "    v = load(x + i)\n    store(x + i, where(i %% 2 == 0, v, load(x + i)))\n");
     struct array *x = case_inout(s, t, 192);

@@ -36,10 +36,10 @@ static void run(struct suite *s, const struct program *p, enum dtype t, enum for
 void program_cases(struct suite *s, const struct program *p) {
   static const enum dtype types[] = {DTYPE_I32, DTYPE_F32, DTYPE_I64};
   static const int counts[] = {0, 1, 2, 5, 16};
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (size_t t = 0; t < COUNT_OF(types); t++)
     for (enum form f = SCALAR; f <= (p->scalar_only ? SCALAR : MATRIX); f++) {
-      unsigned warps = 1u << turn++ % 4;
+      unsigned warps = 1u << variant++ % 4;
       for (size_t i = 0; i < COUNT_OF(counts); i++)
         run(s, p, types[t], f, counts[i], warps);
     }

@@ -140,16 +140,16 @@ static void bits(struct suite *s, enum dtype t, struct tile shape, unsigned axis
 }
 
 static void by_name(struct suite *s) {
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (size_t t = 0; t < COUNT_OF(number_types); t++)
     for (size_t k = 0; k < across_shape_count; k++)
-      for (unsigned axis = 0; axis <= across_shapes[k].rank; axis++, turn++) {
+      for (unsigned axis = 0; axis <= across_shapes[k].rank; axis++, variant++) {
         struct tile shape = across_shapes[k];
-        unsigned warps = 1u << turn % 5;
+        unsigned warps = 1u << variant % 5;
         if (axis == shape.rank && shape.rank == 1)
           continue; // as along its only axis
         sums(s, number_types[t], shape, axis, warps);
-        extremes(s, number_types[t], shape, axis, warps, turn % 2);
+        extremes(s, number_types[t], shape, axis, warps, variant % 2);
         if (!dtype_is_float(number_types[t]))
           bits(s, number_types[t], shape, axis, warps);
       }

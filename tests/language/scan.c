@@ -151,13 +151,13 @@ static void own(struct suite *s, struct tile shape, unsigned axis, bool reverse,
 }
 
 void family_scan(struct suite *s) {
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (size_t k = 0; k < across_shape_count; k++)
     for (unsigned axis = 0; axis < across_shapes[k].rank; axis++) {
-      for (size_t t = 0; t < COUNT_OF(number_types); t++, turn++)
+      for (size_t t = 0; t < COUNT_OF(number_types); t++, variant++)
         for (int reverse = 0; reverse < 2; reverse++)
           named(s, number_types[t], across_shapes[k], axis, reverse,
-                1u << (turn + (unsigned)reverse) % 5);
+                1u << (variant + (unsigned)reverse) % 5);
       for (unsigned warps = 1; warps <= 16; warps *= 2) {
         named(s, DTYPE_F32, across_shapes[k], axis, warps % 3 == 1, warps);
         own(s, across_shapes[k], axis, warps % 3 == 2, warps);

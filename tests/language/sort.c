@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort, argsort, topk, flip, gather, histogram: what puts elements elsewhere by their values or
-// places.
+// indices.
 #include "across.h"
 
 #include <math.h>

@@ -30,8 +30,8 @@ static void crashed(int number) {
 
 int suite_open(struct suite *s) {
   setenv("TILE_CACHE_DIR", "", 0);
-  s->on_host = strcmp(s->o.device, "host") == 0;
-  s->on_processor = s->on_host || strncmp(s->o.device, "simulate", 8) == 0;
+  s->on_cpu = strcmp(s->o.device, "cpu") == 0;
+  s->on_processor = s->on_cpu || strncmp(s->o.device, "simulate", 8) == 0;
   tile_status status = tile_device_open(s->o.device, &s->device);
   if (status != TILE_OK) {
     printf("1..0 # SKIP %s\n", tile_error_message());

@@ -12,7 +12,7 @@
 //     for (...) case_expect(s, out, i, want, ulps, atol);
 //   case_end(s);
 //
-// Arguments are passed in the order in which inputs, outputs and numbers were made. On the host
+// Arguments are passed in the order in which inputs, outputs and numbers were made. On the CPU
 // and in simulations every launch is checked (accesses outside, races in shared memory). All arrays
 // are poisoned and guarded; inputs must be unchanged.
 #ifndef TESTS_LANGUAGE_SUITE_H
@@ -32,7 +32,7 @@ struct array {
 };
 
 struct options {
-  const char *device; // "host", "cuda", "simulate:sm_80"
+  const char *device; // "cpu", "cuda", "simulate:sm_80"
   const char *target; // to compile for, or NULL: the device's own
   const char *match;  // only cases whose name contains this
   const char *only;   // only the case of this name
@@ -47,7 +47,7 @@ struct options {
 struct suite {
   struct options o;
   tile_device *device;
-  bool on_host;      // the kernel is code for the host
+  bool on_cpu;       // the kernel is code for the CPU
   bool on_processor; // that, or a simulated GPU: slow, and every launch is checked
   unsigned seen, run, failed;
   // The kernel of the last case, kept for a next case with the same text.
@@ -152,8 +152,10 @@ extern const enum dtype number_types[12]; // all but int1 and 8-bit floating poi
   X(join, true)                                                                                    \
   X(memory, false)                                                                                 \
   X(atomics, true)                                                                                 \
-  X(reduce, true) X(scan, true) X(sort, true) X(gather, true) X(random, false) X(map, false)       \
-      X(control, false) X(functions, false) X(dot, true)
+  X(reduce, true)                                                                                  \
+  X(scan, true)                                                                                    \
+  X(sort, true)                                                                                    \
+  X(gather, true) X(random, false) X(map, false) X(control, false) X(functions, false) X(dot, true)
 #define X(name, shared) void family_##name(struct suite *s);
 FAMILIES(X)
 #undef X

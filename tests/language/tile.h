@@ -42,7 +42,7 @@ struct tile_kernel {
 void tile_kernel_source(struct suite *s, const struct tile_kernel *k);
 
 // An operation that moves elements: the one of the result at `index` is that of operand
-// *ret_operand at the returned place.
+// *ret_operand at the returned offset.
 typedef size_t (*source_fn)(const struct tile_kernel *k, const unsigned *index,
                             const unsigned *param, unsigned *ret_operand);
 // Cases of all widths of types, one number of warps each, and all numbers of warps.

@@ -351,7 +351,7 @@ static void name_long(FILE *f, int size) {
 
 #define PTX "--graph @ --emit=ptx --target=sm_90a"
 #define TILE "--graph @ --emit=tile --target=sm_90a"
-#define RUN "--graph @ --run --check --target=host"
+#define RUN "--graph @ --run --check --target=cpu"
 const struct bomb graph_bombs[] = {
     {"doubling-60.py", doubling, 60, RUN, ""},
     {"doubling.py", doubling, 5000, TILE, ""},

@@ -426,7 +426,7 @@ static void classes(FILE *f, int size) {
 }
 
 #define PTX "@ --emit=ptx --target=sm_90a"
-#define HOST "@ --emit=llvm --target=host"
+#define HOST "@ --emit=llvm --target=cpu"
 const struct bomb language_bombs[] = {
     {"constants-20000.tile", constant_chain, 20000, PTX, "E0307"},
     {"constants-300.tile", constant_chain, 300, PTX, ""},

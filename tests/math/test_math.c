@@ -22,7 +22,7 @@ static tile_device *device;
 
 enum { BLOCK = 256, MAX_ARGS = 3, LINE = 1024, DENSE = 20000 };
 
-static bool on_host(void) { return strcmp(device_name, "host") == 0; }
+static bool on_cpu(void) { return strcmp(device_name, "cpu") == 0; }
 
 static bool is_test = true; // not --update
 
@@ -221,7 +221,7 @@ static double error_of(const struct format *f, double got, real want, real peak)
   if (isinf(got)) // the number after the largest one
     g = copysignl(largest + ulp(f, largest), g);
   // GPUs take subnormal numbers for 0 in exp2 and its like.
-  if (!on_host() && fabsl(want) <= ldexpl(1, f->min_exponent) && fabsl(g) <= fabsl(want))
+  if (!on_cpu() && fabsl(want) <= ldexpl(1, f->min_exponent) && fabsl(g) <= fabsl(want))
     return 0;
   if (want == 0 && g == 0 && signbit(want) != signbit(g))
     return INFINITY;
@@ -231,7 +231,7 @@ static double error_of(const struct format *f, double got, real want, real peak)
 // lg2.approx near 1 is documented by its absolute error, 2^-22 (PTX ISA, lg2).
 static bool is_near_root(const struct function *fn, const struct format *f, const double *x,
                          double got, real want) {
-  return !on_host() && f->bytes == 4 && strcmp(fn->name, "log2") == 0 && x[0] > 0.5 && x[0] < 2 &&
+  return !on_cpu() && f->bytes == 4 && strcmp(fn->name, "log2") == 0 && x[0] > 0.5 && x[0] < 2 &&
          fabsl((real)got - want) <= ldexpl(1, -22);
 }
 
@@ -276,7 +276,7 @@ static struct error measure(const struct function *fn, const struct format *f) {
     e.ulps = error_of(f, e.got, e.want, fn->peak && f->bytes == 8 ? fn->peak(e.at) : 0);
     if (is_near_root(fn, f, e.at, e.got, e.want))
       continue;
-    if (!on_host() && f->bytes == 4)
+    if (!on_cpu() && f->bytes == 4)
       e.ulps = fmin(e.ulps, error_flushed(fn, f, e.at, e.got));
     if (e.ulps > worst.ulps)
       worst = e;
@@ -387,7 +387,7 @@ START_TEST(test_function) {
   ck_assert_msg(bound <= cap_of(fn, f), "%s %s: %.1f ulp are documented, at most %.1f may be",
                 fn->name, f->name, bound, cap_of(fn, f));
   // exp2, log2, divisions and roots of a GPU are approximations.
-  if (!on_host())
+  if (!on_cpu())
     bound = bound * 2 + 2;
   struct error e = measure(fn, f);
   ck_assert_msg(e.ulps <= bound + 0.001,
@@ -421,7 +421,7 @@ int main(int argc, char **argv) {
   device_name = argv[2];
   if (argc > 3 && strcmp(argv[3], "--update") == 0)
     return update();
-  if (!on_host() && !has_gpu()) {
+  if (!on_cpu() && !has_gpu()) {
     printf("1..0 # SKIP no GPU\n");
     return 0;
   }

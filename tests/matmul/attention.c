@@ -16,7 +16,8 @@ struct attention {
   enum dtype bias_type;
 };
 
-// What changes the scores: a tile of the program's own, read in every turn. Its rows are S apart.
+// What changes the scores: a tile of the program's own, read in every iteration. Its rows are S
+// apart.
 static const char *const bias_names[] = {"", " added", " started", " of keys", " chosen"};
 static const char *const load_bias[] = {
     "",
@@ -145,13 +146,13 @@ static void attention_case(struct suite *s, const struct attention *a) {
   write_kernel(s, a);
   for (unsigned i = 0; i < 3; i++) {
     x[i] = matrix_new(s, rows, a->depth);
-    matrix_draw(s, x[i], case_input(s, a->type, rows * a->depth), (struct place){0, a->depth, 1},
+    matrix_draw(s, x[i], case_input(s, a->type, rows * a->depth), (struct strides){0, a->depth, 1},
                 0);
   }
   size_t bias_rows = !a->bias ? 0 : a->bias == OF_KEYS ? 1 : a->length;
   x[3] = matrix_new(s, bias_rows, stride);
   matrix_draw(s, x[3], case_input(s, a->bias ? a->bias_type : a->type, (bias_rows + 1) * stride),
-              (struct place){0, stride, 1}, a->bias == CHOSEN);
+              (struct strides){0, stride, 1}, a->bias == CHOSEN);
   struct array *out = case_output(s, a->type, rows * a->depth);
   float scale = 1.5f / sqrtf((float)a->depth) * 4;
   case_int(s, (int32_t)a->length);
@@ -180,18 +181,18 @@ static void test_biases(struct suite *s) {
   static const enum dtype types[] = {DTYPE_F16, DTYPE_BF16, DTYPE_F32};
   static const unsigned lengths[] = {64, 144, 200, 1024, 2000};
   static const unsigned sizes[][2] = {{64, 64}, {64, 32}, {128, 64}, {128, 128}};
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (enum bias bias = ADDED; bias <= CHOSEN; bias++)
     for (unsigned type = 0; type < COUNT_OF(types); type++)
-      for (size_t i = 0; i < (s->on_processor ? 2 : COUNT_OF(lengths)); i++, turn++) {
-        struct attention a = {.type = turn % 2 ? DTYPE_BF16 : DTYPE_F16,
+      for (size_t i = 0; i < (s->on_processor ? 2 : COUNT_OF(lengths)); i++, variant++) {
+        struct attention a = {.type = variant % 2 ? DTYPE_BF16 : DTYPE_F16,
                               .length = lengths[i],
                               .depth = s->on_processor ? 16 : 64,
                               .heads = s->on_processor ? 1 : 3,
-                              .bm = sizes[turn % (s->on_processor ? 2 : 4)][0],
-                              .bn = sizes[turn % (s->on_processor ? 2 : 4)][1],
-                              .warps = turn % 3 == 0 ? 8 : 4,
-                              .stages = 1 + (turn / 2 + turn / 5) % 4,
+                              .bm = sizes[variant % (s->on_processor ? 2 : 4)][0],
+                              .bn = sizes[variant % (s->on_processor ? 2 : 4)][1],
+                              .warps = variant % 3 == 0 ? 8 : 4,
+                              .stages = 1 + (variant / 2 + variant / 5) % 4,
                               .bias = bias,
                               .bias_type = bias == CHOSEN ? DTYPE_I8 : types[type]};
         while (a.stages > 1 && ring_bytes(&a) > 160 << 10)
@@ -203,22 +204,22 @@ static void test_biases(struct suite *s) {
 void test_attention(struct suite *s, const struct settings *t) {
   static const unsigned lengths[] = {1, 17, 64, 100, 129, 511, 1024, 2000};
   static const unsigned sizes[][2] = {{16, 16}, {64, 32}, {32, 64}, {128, 64}, {64, 64}, {128, 32}};
-  unsigned turn = 0;
+  unsigned variant = 0;
   (void)t;
   for (unsigned depth = 16; depth <= 128; depth *= 2)
     for (size_t i = 0; i < (s->on_processor ? 5 : COUNT_OF(lengths)); i++)
       for (int causal = 0; causal < 2; causal++)
-        for (unsigned half = 0; half < 2; half++, turn++) {
+        for (unsigned half = 0; half < 2; half++, variant++) {
           struct attention a = {.type = half ? DTYPE_BF16 : DTYPE_F16,
                                 .length = lengths[i],
                                 .depth = depth,
                                 .heads = s->on_processor ? 1 : 3,
-                                .bm = sizes[(turn + i) % (s->on_processor ? 3 : 6)][0],
-                                .bn = sizes[(turn + i) % (s->on_processor ? 3 : 6)][1],
-                                .warps = 1u << (turn / 2 + i) % 4,
-                                .stages = 1 + (turn + depth / 16) % 4,
+                                .bm = sizes[(variant + i) % (s->on_processor ? 3 : 6)][0],
+                                .bn = sizes[(variant + i) % (s->on_processor ? 3 : 6)][1],
+                                .warps = 1u << (variant / 2 + i) % 4,
+                                .stages = 1 + (variant + depth / 16) % 4,
                                 .is_causal = causal,
-                                .form = (turn / 3 + (unsigned)i) % 3};
+                                .form = (variant / 3 + (unsigned)i) % 3};
           while (a.bm * a.depth / (32 * a.warps) > 64)
             a.warps *= 2;
           if (!s->on_processor || (half ^ causal ^ (i & 1)) == 0)

@@ -57,7 +57,7 @@ static void compare(struct suite *s, const struct batch *p, const struct matrix 
                     const struct matrix *b, const struct array *c) {
   for (unsigned i = 0; i < p->count && !s->is_failed; i++) {
     struct expected e = {.a = a[i], .b = b[i], .is_exact = true};
-    expect_product(s, c, (struct place){i * p->m * p->n, p->n, 1}, &e);
+    expect_product(s, c, (struct strides){i * p->m * p->n, p->n, 1}, &e);
   }
 }
 
@@ -79,8 +79,8 @@ static void batch_case(struct suite *s, const struct batch *p) {
   for (unsigned i = 0; i < p->count; i++) {
     a[i] = matrix_new(s, p->m, p->k);
     b[i] = matrix_new(s, p->k, p->n);
-    matrix_draw(s, a[i], xa, (struct place){i * p->m * p->k, p->k, 1}, 4);
-    matrix_draw(s, b[i], xb, (struct place){i * p->k * p->n, row, column}, 4);
+    matrix_draw(s, a[i], xa, (struct strides){i * p->m * p->k, p->k, 1}, 4);
+    matrix_draw(s, b[i], xb, (struct strides){i * p->k * p->n, row, column}, 4);
   }
   const size_t numbers[] = {p->m, p->n, p->k, row, column};
   for (unsigned i = 0; i < COUNT_OF(numbers); i++)
@@ -107,15 +107,15 @@ void test_batches(struct suite *s, const struct settings *t) {
   static const struct blocks blocks[] = {{16, 16, 16}, {32, 16, 32}, {16, 32, 64}, {32, 32, 32}};
   static const size_t sizes[][3] = {{16, 16, 16}, {17, 20, 33}, {40, 33, 64}, {1, 50, 100}};
   (void)t;
-  for (unsigned turn = 0; turn < (s->on_processor ? 36 : 144); turn++) {
-    struct batch p = {.types = &types[turn % 6],
-                      .count = 2u << turn / 3 % 3,
-                      .block = blocks[(turn + turn / 4) % 4],
-                      .warps = 1u << (turn + turn / 8) % 4,
-                      .stages = 1 + turn % 5,
-                      .b_columns = turn / 2 % 2,
-                      .has_two = turn % 4 == 3};
-    const size_t *size = sizes[(turn + turn / 16) % 4];
+  for (unsigned variant = 0; variant < (s->on_processor ? 36 : 144); variant++) {
+    struct batch p = {.types = &types[variant % 6],
+                      .count = 2u << variant / 3 % 3,
+                      .block = blocks[(variant + variant / 4) % 4],
+                      .warps = 1u << (variant + variant / 8) % 4,
+                      .stages = 1 + variant % 5,
+                      .b_columns = variant / 2 % 2,
+                      .has_two = variant % 4 == 3};
+    const size_t *size = sizes[(variant + variant / 16) % 4];
     p.m = size[0], p.n = size[1], p.k = size[2];
     size_t bytes = (p.block.m + p.block.n) * p.block.k * dtype_bytes(p.types->a) * p.stages;
     while (p.count > 2 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which products are tested. `shapes`: the forms that people write matrix products in, every type,
 // number of warps and number of stages, sizes around blocks and powers of two. `forms`: every form.
-// `random`: random types, blocks, warps, stages and forms at small sizes, which the host runs under
+// `random`: random types, blocks, warps, stages and forms at small sizes, which the CPU runs under
 // its check for races.
 #include "product.h"
 
@@ -26,7 +26,7 @@ static const struct blocks blocks[] = {
 
 static size_t cdiv(size_t a, size_t b) { return (a + b - 1) / b; }
 
-// What the kernel computes, the masked part included: the host does some 10^7 of it a second.
+// What the kernel computes, the masked part included: the CPU does some 10^7 of it a second.
 static double work(const struct product *p) {
   struct blocks b = p->block;
   double k = (double)cdiv(p->k, b.k) * b.k;
@@ -81,7 +81,7 @@ static size_t around(uint64_t *state, size_t block) {
   return v ? v : 1;
 }
 
-// Loops of no turn, and of fewer and more than there are stages.
+// Loops of no iteration, and of fewer and more than there are stages.
 static size_t around_k(uint64_t *state, size_t block) {
   const size_t wide[] = {0,         16,        block,          block + 16, 2 * block,
                          3 * block, 5 * block, 4 * block + 16, 7 * block,  8 * block + 16};
@@ -128,12 +128,12 @@ static void at_sizes(struct suite *s, uint64_t *state, const struct product *giv
 void test_shapes(struct suite *s, const struct settings *t) {
   static const char *const names[] = {"pointers", "wrapped", "block pointers", "computed", "even"};
   uint64_t state = t->seed;
-  unsigned turn = 0;
+  unsigned variant = 0;
   for (unsigned warps = 1; warps <= 8; warps *= 2)
     for (unsigned stages = 1; stages <= 5; stages++)
-      for (size_t i = 0; i < product_types_count; i++, turn++) {
+      for (size_t i = 0; i < product_types_count; i++, variant++) {
         struct product p = {.types = &product_types[i],
-                            .form = form_named(names[turn % COUNT_OF(names)]),
+                            .form = form_named(names[variant % COUNT_OF(names)]),
                             .warps = warps,
                             .stages = stages};
         at_sizes(s, &state, &p, s->on_processor ? 1 : 2);
@@ -146,10 +146,10 @@ void test_forms(struct suite *s, const struct settings *t) {
   uint64_t state = t->seed + 1;
   double most = s->on_processor ? 0x1p20 : 0x1p26;
   for (size_t i = 0; i < form_count; i++)
-    for (unsigned turn = 0; turn < (s->on_processor ? 6 : 10); turn++) {
-      bool is_plain = turn % 2 == 0 && !is_cast(&forms[i]);
+    for (unsigned variant = 0; variant < (s->on_processor ? 6 : 10); variant++) {
+      bool is_plain = variant % 2 == 0 && !is_cast(&forms[i]);
       struct product given = {.form = &forms[i], .types = is_plain ? &product_types[0] : NULL}, p;
-      given.warps = 1u << turn % 4;
+      given.warps = 1u << variant % 4;
       if (pick_kernel(&state, &given, most, &p) && pick_sizes(&state, &p, NULL, 0, most))
         product_case(s, &p);
     }

@@ -96,7 +96,7 @@ static const char persistent[] =
     "        mask = (am[:, None] < M) & (bn[None, :] < N)\n"
     "        store(c_ptr + am[:, None] * scm + bn[None, :], acc.to(OUT), mask=mask)\n";
 
-static const char row_of_tiles[] = // one product a turn, stored in the loop; A stays
+static const char row_of_tiles[] = // one product an iteration, stored in the loop; A stays
     "@jit\n"
     "def k(a_ptr, b_ptr, c_ptr, x_ptr, M, N, K, sam, sak, sbk, sbn, scm):\n"
     "    k = arange(0, BK)\n"
@@ -184,7 +184,7 @@ static const char transposed[] = // tiles are loaded the other way round
     "        b = load(b_at, mask=(k[None, :] < K - i * BK) & (bn[:, None] < N), other=0)\n"
     "        acc = tl.dot(tl.trans(a), b.T, acc$)\n" ADVANCE;
 
-static const char no_loads[] = // A is made of the places alone
+static const char no_loads[] = // A is made of the indices alone
     POINTERS ZEROS TURNS
     "        b = load(b_at, mask=(k[:, None] < K - i * BK) & (bn[None, :] < N), other=0)\n"
     "        a = ((am[:, None] + i * BK + k[None, :]) % 3).to(b.dtype)\n" DOT
@@ -204,13 +204,13 @@ static const char row_sums[] = // of A, beside the product
                    "        total += tl.sum(a.to(ACC), 1)\n" ADVANCE
                    "    acc = acc + total[:, None]\n";
 
-static const char rescaled[] = // the sum is negated each turn, as attention rescales
+static const char rescaled[] = // the sum is negated each iteration, as attention rescales
     POINTERS ZEROS TURNS LOAD_BOTH "        acc = tl.dot(a, b, (0 - acc)$)\n" ADVANCE;
 
 static const char skipped_dots[] =
     POINTERS ZEROS TURNS LOAD_BOTH "        if load(x_ptr + i) != 0:\n"
                                    "            acc = tl.dot(a, b, acc$)\n" ADVANCE;
-static const char skipped_turns[] = POINTERS ZEROS TURNS
+static const char skipped_iterations[] = POINTERS ZEROS TURNS
     "        if load(x_ptr + i) != 0:\n"
     "            a = load(a_at, mask=(am[:, None] < M) & (k[None, :] < K - i * BK), other=0)\n"
     "            b = load(b_at, mask=(k[:, None] < K - i * BK) & (bn[None, :] < N), other=0)\n"
@@ -275,7 +275,7 @@ const struct form forms[] = {
     {"row sums", false, row_sums, p_row_sums, fits_exact},
     {"rescaled", false, rescaled, p_rescaled, NULL},
     {"skipped dots", false, skipped_dots, p_skipped, NULL},
-    {"skipped turns", false, skipped_turns, p_skipped, NULL},
+    {"skipped iterations", false, skipped_iterations, p_skipped, NULL},
     {"epilogue", false, epilogue, p_epilogue, fits_exact},
     {"chained", false, chained, p_chained, fits_chained},
     {"through memory", false, through_memory, p_through_memory, fits_through_memory},

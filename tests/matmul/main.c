@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products from the command line:
-//   test-matmul host|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] [--count N]
+//   test-matmul cpu|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] [--count N]
 //   [--seed N]
 //   [--repeats N]
 //               [--every K] [--match TEXT] [--case NAME] [--target T] [--list] [--print]
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
   bool wanted[COUNT_OF(parts)] = {false};
   if (!read_options(argc, argv, &s.o, &t, wanted)) {
     fprintf(stderr,
-            "usage: %s host|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] "
+            "usage: %s cpu|cuda|simulate:TARGET [shapes|forms|batches|attention|random...] "
             "[--count N] [--seed N] "
             "[--repeats N] [--every K] [--match TEXT] [--case NAME] [--target T] [--list] "
             "[--print]\n",

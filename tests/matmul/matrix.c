@@ -39,7 +39,8 @@ static void encode(struct encoded *e, enum dtype t, int limit) {
   }
 }
 
-void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct place place, int limit) {
+void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct strides strides,
+                 int limit) {
   struct encoded e;
   size_t bytes = dtype_bytes(x->type);
   if (s->is_failed)
@@ -48,7 +49,7 @@ void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct place
     encode(&e, x->type, limit);
   for (size_t i = 0; i < m.rows; i++)
     for (size_t j = 0; j < m.columns; j++) {
-      char *p = x->host + (place.first + i * place.row + j * place.column) * bytes;
+      char *p = x->host + (strides.first + i * strides.row + j * strides.column) * bytes;
       if (limit) {
         size_t pick = (size_t)(random_bits(s) >> 32) * e.count >> 32;
         memcpy(p, e.bytes[pick], bytes);
@@ -66,14 +67,14 @@ void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct place
 struct comparison {
   struct suite *s;
   const struct array *out;
-  struct place place;
+  struct strides strides;
   const struct expected *e;
   size_t rows, columns;
   double *sum, *magnitude; // of a row
 };
 
 static size_t index_of(const struct comparison *c, size_t row, size_t column) {
-  return c->place.first + row * c->place.row + column * c->place.column;
+  return c->strides.first + row * c->strides.row + column * c->strides.column;
 }
 
 static void add_up(const struct comparison *c, size_t row) {
@@ -140,9 +141,9 @@ static void compare_combined(const struct comparison *c) {
 // Integers of the product are exact in this type. They are below 2048 where they must be.
 static bool is_exact_in(enum dtype t) { return !dtype_is_float(t) || num_ulp(t, 1024) <= 1; }
 
-void expect_product(struct suite *s, const struct array *out, struct place place,
+void expect_product(struct suite *s, const struct array *out, struct strides strides,
                     const struct expected *e) {
-  struct comparison c = {s, out, place, e, e->a.rows, e->b.columns, NULL, NULL};
+  struct comparison c = {s, out, strides, e, e->a.rows, e->b.columns, NULL, NULL};
   c.sum = arena_array(s->arena, double, c.columns);
   c.magnitude = arena_array(s->arena, double, c.columns);
   if ((double)c.rows * (double)c.columns * (double)e->a.columns <= ONE_BY_ONE) {

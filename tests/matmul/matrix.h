@@ -17,12 +17,13 @@ struct matrix matrix_new(struct suite *s, size_t rows, size_t columns);
 double *matrix_row(struct matrix m, size_t row);
 
 // How a matrix lies in an array: element (i, j) at first + i * row + j * column.
-struct place {
+struct strides {
   size_t first, row, column;
 };
 
 // Draws integers of at most `limit` (0: numbers between -1 and 1) into the matrix and its array.
-void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct place place, int limit);
+void matrix_draw(struct suite *s, struct matrix m, struct array *x, struct strides strides,
+                 int limit);
 // All of an array becomes NaN, or what stands out among integers: matrices are drawn over it.
 void array_poison(struct array *x);
 
@@ -38,7 +39,7 @@ struct expected {
 
 // Compares all elements: one by one, or for large products of integers by a random combination of
 // the columns, and then some rows one by one.
-void expect_product(struct suite *s, const struct array *out, struct place place,
+void expect_product(struct suite *s, const struct array *out, struct strides strides,
                     const struct expected *e);
 
 #endif

@@ -19,7 +19,7 @@ static void put(struct array *x, size_t i, double v) { array_set(x, i, num_numbe
 
 static double get(const struct array *x, size_t i) { return num_double(array_get(x, i)); }
 
-// Two turns of loads in one.
+// Two iterations of loads in one.
 bool fits_unrolled(const struct product *p) { return product_shared_bytes(p) <= 64 << 10; }
 
 bool fits_even(const struct product *p) { return p->k % p->block.k == 0; }
@@ -76,7 +76,7 @@ void p_gathered_k(struct product_run *r) {
 void p_start(struct product_run *r) {
   struct matrix start = matrix_new(r->s, r->p->m, r->p->n);
   struct array *x = extra(r, r->p->types->acc, start.rows * start.columns);
-  matrix_draw(r->s, start, x, (struct place){0, start.columns, 1}, r->limit);
+  matrix_draw(r->s, start, x, (struct strides){0, start.columns, 1}, r->limit);
   r->e.start = start.at;
 }
 
@@ -170,9 +170,9 @@ bool fits_exact(const struct product *p) { return !p->is_rounded; }
 
 void p_rescaled(struct product_run *r) {
   extra(r, DTYPE_I32, 1);
-  size_t turns = (r->p->k + r->p->block.k - 1) / r->p->block.k;
+  size_t iterations = (r->p->k + r->p->block.k - 1) / r->p->block.k;
   for (size_t k = 0; k < r->p->k; k++)
-    for (size_t j = 0; j < r->p->n && (turns - 1 - k / r->p->block.k) % 2; j++)
+    for (size_t j = 0; j < r->p->n && (iterations - 1 - k / r->p->block.k) % 2; j++)
       matrix_row(r->e.b, k)[j] *= -1;
 }
 
@@ -202,7 +202,7 @@ void p_epilogue(struct product_run *r) {
 void p_chained(struct product_run *r) {
   struct matrix x = matrix_new(r->s, r->p->block.n, r->p->block.n), sums, b;
   struct array *stored = extra(r, r->p->types->b, x.rows * x.columns);
-  matrix_draw(r->s, x, stored, (struct place){0, x.columns, 1}, 2);
+  matrix_draw(r->s, x, stored, (struct strides){0, x.columns, 1}, 2);
   sums = matrix_new(r->s, r->p->m, r->p->n);
   for (size_t i = 0; i < sums.rows; i++)
     for (size_t j = 0; j < sums.columns; j++) {

@@ -95,9 +95,9 @@ static size_t padded(size_t length, unsigned pad) {
 
 // A matrix in its array, with what must not be read between its rows (or columns).
 static struct array *stored(struct suite *s, enum dtype type, size_t rows, size_t columns,
-                            bool by_columns, unsigned pad, struct place *ret) {
+                            bool by_columns, unsigned pad, struct strides *ret) {
   size_t length = padded(by_columns ? rows : columns, pad), lines = by_columns ? columns : rows;
-  *ret = (struct place){0, by_columns ? 1 : length, by_columns ? length : 1};
+  *ret = (struct strides){0, by_columns ? 1 : length, by_columns ? length : 1};
   struct array *x = case_input(s, type, lines * length + 1);
   array_poison(x);
   return x;
@@ -108,7 +108,7 @@ static void make_arrays(struct product_run *r) {
   struct suite *s = r->s;
   r->a = stored(s, p->types->a, p->m, p->k, p->a_columns, p->pad, &r->at_a);
   r->b = stored(s, p->types->b, p->k, p->n, p->b_columns, p->pad, &r->at_b);
-  r->at_c = (struct place){0, padded(p->n, p->pad), 1};
+  r->at_c = (struct strides){0, padded(p->n, p->pad), 1};
   r->c = case_output(s, p->types->out, p->m * r->at_c.row);
   r->e.a = matrix_new(s, p->m, p->k);
   r->e.b = matrix_new(s, p->k, p->n);

@@ -32,7 +32,7 @@ struct product_run {
   const struct product *p;
   int limit; // of the integers, 0: between -1 and 1
   struct array *a, *b, *c;
-  struct place at_a, at_b, at_c;
+  struct strides at_a, at_b, at_c;
   struct expected e;
   tile_grid grid;
 };
@@ -43,7 +43,7 @@ struct product_run {
 struct form {
   const char *name;
   bool whole_text; // the body is a function of its own; otherwise it makes `acc` from
-                   // am, bn and k, the places along M, N and K of a tile
+                   // am, bn and k, the indices along M, N and K of a tile
   const char *body;
   // Makes the array x and changes what is expected; or NULL: x is of no use.
   void (*prepare)(struct product_run *r);

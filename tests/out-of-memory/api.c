@@ -50,7 +50,7 @@ static tile_status launch(const char *path, bool replays) {
   tile_stream *stream = NULL;
   tile_replay *replay = NULL;
   fill();
-  tile_status s = tile_device_open("host", &device);
+  tile_status s = tile_device_open("cpu", &device);
   if (s == TILE_OK)
     s = path ? tile_kernel_open(device, path, NULL, &kernel)
              : tile_kernel_from_source(device, "twice.tile", source, sizeof source - 1, NULL,
@@ -138,7 +138,7 @@ static tile_status run_program(const char *path) {
   tile_device *device = NULL;
   tile_program *program = NULL;
   fill();
-  tile_status s = tile_device_open("host", &device);
+  tile_status s = tile_device_open("cpu", &device);
   if (s == TILE_OK)
     s = path ? tile_program_open(device, path, &program)
              : tile_program_from_text(device, "g.py", graph_text, sizeof graph_text - 1, &program);
@@ -169,7 +169,7 @@ tile_status call_captured(void) {
   tile_device *device = NULL;
   tile_captured *f = NULL;
   fill();
-  tile_status s = tile_device_open("host", &device);
+  tile_status s = tile_device_open("cpu", &device);
   if (s == TILE_OK)
     s = tile_captured_create(device, layer, NULL, &f);
   if (s == TILE_OK)
@@ -243,7 +243,7 @@ tile_status call_tuned(void) {
   fill();
   if (!write_file("twice.tile", source))
     return TILE_IO_ERROR;
-  tile_status s = tile_device_open("host", &device);
+  tile_status s = tile_device_open("cpu", &device);
   if (s == TILE_OK)
     s = tile_tuned_open(device, "twice.tile", NULL, &t);
   if (s == TILE_OK)

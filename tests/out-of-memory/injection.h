@@ -54,7 +54,7 @@ void free_files(struct files *f);
 void remove_folder(const char *folder);
 
 // ---- api.c ----
-tile_status call_kernel(void);   // opened from text, compiled for the host, launched
+tile_status call_kernel(void);   // opened from text, compiled for the CPU, launched
 tile_status call_cached(void);   // the same by the disk cache, twice; what is on disk is whole
 tile_status call_imported(void); // the same from a file that imports another, twice in one run
 tile_status call_program(void);  // a graph's text, compiled and run

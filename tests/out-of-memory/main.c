@@ -297,13 +297,8 @@ static bool parse(int argc, char **argv) {
 static void warm_up(void) {
   const char *const gpu[] = {
       "@tests/out-of-memory/add.tile", "--emit=ptx", "--target", "sm_80", "-o", "/dev/null", NULL};
-  const char *const host[] = {"@tests/out-of-memory/add.tile",
-                              "--emit=object",
-                              "--target",
-                              "host",
-                              "-o",
-                              "/dev/null",
-                              NULL};
+  const char *const host[] = {
+      "@tests/out-of-memory/add.tile", "--emit=object", "--target", "cpu", "-o", "/dev/null", NULL};
   if (call_tilec(gpu) != 0 || call_tilec(host) != 0)
     die("a kernel does not compile");
 }

@@ -6,15 +6,15 @@
 
 #define PTX(target) "--emit=ptx", "--target", target, "-o", "out.ptx"
 #define ADD_ARGS                                                                                   \
-  "--target", "host", "--arg", "x=f32[300]:iota", "--arg", "y=f32[300]:ones", "--arg",             \
+  "--target", "cpu", "--arg", "x=f32[300]:iota", "--arg", "y=f32[300]:ones", "--arg",              \
       "out=f32[300]:zeros", "--arg", "n=300", "--grid", "cdiv(n,BLOCK)"
 
 const struct scenario scenarios[] = {
     {.name = "compile-sm_80",
      .words = {"@tutorials/02-fused-elementwise/fused.tile", PTX("sm_80")}},
     {.name = "compile-sm_90a", .words = {"@tutorials/01-vector-add/add.tile", PTX("sm_90a")}},
-    {.name = "compile-host",
-     .words = {"@tutorials/01-vector-add/add.tile", "--emit=object", "--target", "host", "-o",
+    {.name = "compile-cpu",
+     .words = {"@tutorials/01-vector-add/add.tile", "--emit=object", "--target", "cpu", "-o",
                "out.o"}},
     {.name = "inline-asm",
      .words = {"@tests/ptx/inline_asm.tile", "--signature", "x=*f32:16,y=*i8:16,h=*f16:16",
@@ -30,7 +30,7 @@ const struct scenario scenarios[] = {
                "BLOCK_N=64", "-D", "BLOCK_K=32", "--num-stages", "3", PTX("sm_90a")}},
     {.name = "scan", .words = {"@tests/out-of-memory/scan_sort.tile", PTX("sm_80")}},
     {.name = "std",
-     .words = {"@tests/out-of-memory/imports.tile", "--emit=llvm", "--target", "host", "-o",
+     .words = {"@tests/out-of-memory/imports.tile", "--emit=llvm", "--target", "cpu", "-o",
                "out.ll"}},
     {.name = "diagnostics", .words = {"@tests/out-of-memory/wrong.tile"}},
     {.name = "diagnostics-json",
@@ -50,9 +50,9 @@ const struct scenario scenarios[] = {
                "--ptxas", "none"}},
     {.name = "npy",
      .setup = {"--run", "@tutorials/01-vector-add/add.tile", ADD_ARGS, "--out", "x=@x.npy"},
-     .words = {"--run", "@tutorials/01-vector-add/add.tile", "--target", "host", "--arg",
-               "x=@x.npy", "--arg", "y=f32[300]:ones", "--arg", "out=f32[300]:zeros", "--arg",
-               "n=300", "--grid", "cdiv(n,BLOCK)", "--out", "out=@out.npy"},
+     .words = {"--run", "@tutorials/01-vector-add/add.tile", "--target", "cpu", "--arg", "x=@x.npy",
+               "--arg", "y=f32[300]:ones", "--arg", "out=f32[300]:zeros", "--arg", "n=300",
+               "--grid", "cdiv(n,BLOCK)", "--out", "out=@out.npy"},
      .is_timed = true},
     {.name = "pack-write",
      .words = {"@tutorials/01-vector-add/add.tile", "--emit=pack", "--target", "sm_80", "--target",
@@ -79,10 +79,10 @@ const struct scenario scenarios[] = {
                "sm_90a", "-o", "out.plan"}},
     {.name = "graph-wrong", .words = {"--graph", "@tests/out-of-memory/wrong.py"}},
     {.name = "graph-run",
-     .words = {"--graph", "@tests/out-of-memory/map.py", "--run", "--check", "--target", "host"},
+     .words = {"--graph", "@tests/out-of-memory/map.py", "--run", "--check", "--target", "cpu"},
      .is_timed = true},
     {.name = "graph-tuned",
-     .words = {"--graph", "@tests/out-of-memory/relu.py", "--run", "--check", "--target", "host",
+     .words = {"--graph", "@tests/out-of-memory/relu.py", "--run", "--check", "--target", "cpu",
                "--max-autotune", "--tune-file", "kept.json"},
      .spare = "kept.json", // what cannot be tuned stays as it was
      .is_timed = true},

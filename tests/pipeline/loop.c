@@ -130,13 +130,13 @@ static void write_work(struct suite *s, const struct loop *l, const char *in) {
 static void write_bounds(struct suite *s, const struct loop *l, const char *in) {
   static const char *const ranges[BOUNDS_COUNT] = {"0, n", "5, 5 + 3 * n, 3", "0, n",
                                                    "0, n.to(tl.int64)"};
-  static const char *const turns[BOUNDS_COUNT] = {
+  static const char *const iterations[BOUNDS_COUNT] = {
       "i", "(i - 5) // 3", "n - (n - i) * (n - i) // (n - i)", "i.to(tl.int32)"};
   if (l->asks)
     case_source(s, "%sfor i in tl.range(%s, num_stages=S):\n", in, ranges[l->bounds]);
   else
     case_source(s, "%sfor i in range(%s):\n", in, ranges[l->bounds]);
-  case_source(s, "%s    t = %s\n", in, turns[l->bounds]);
+  case_source(s, "%s    t = %s\n", in, iterations[l->bounds]);
 }
 
 static void write_effect(struct suite *s, const struct loop *l, const char *in) {

@@ -30,7 +30,7 @@ struct loop {
   unsigned trips, warps;
 };
 
-enum { TILES = 12 }; // of each operand in memory; a loop has at most 7 turns
+enum { TILES = 12 }; // of each operand in memory; a loop has at most 7 iterations
 
 struct loop random_loop(struct suite *s);
 // The kernel `k(a, b, v, w, index, out, side, n)` with so many stages.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs random loops with 1 to 5 stages: all give what one stage gives, to the bit. On the host
-// every launch is checked for races and for accesses outside of the arrays, which a load for a turn
-// that does not exist would be.
+// Runs random loops with 1 to 5 stages: all give what one stage gives, to the bit. On the CPU
+// every launch is checked for races and for accesses outside of the arrays, which a load for a
+// iteration that does not exist would be.
 #include "loop.h"
 
 #include <stdio.h>

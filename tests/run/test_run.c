@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels run on the host executor through the public API, against references in double precision.
+// Kernels run on the CPU executor through the public API, against references in double precision.
 // Every case runs at the boundary lengths 1, B-1, B, B+1 and a prime; outputs are poisoned and
 // guarded.
 #include "base/dtype.h"
@@ -20,9 +20,9 @@ enum { BLOCK = 128, GUARD = 64 };
 
 static unsigned every = 1; // a sample of the cases' types, for slow devices
 
-static bool on_host(void) { return strcmp(device_name, "host") == 0; }
+static bool on_cpu(void) { return strcmp(device_name, "cpu") == 0; }
 // Launches can be checked, and are slow.
-static bool on_processor(void) { return on_host() || strncmp(device_name, "simulate", 8) == 0; }
+static bool on_processor(void) { return on_cpu() || strncmp(device_name, "simulate", 8) == 0; }
 
 static void need(tile_status status) {
   if (status != TILE_OK)
@@ -507,7 +507,7 @@ START_TEST(test_atomics) {
 }
 END_TEST
 
-// 64-bit places are compared in 32 bits: bounds on every side of a block, and the farthest.
+// 64-bit indices are compared in 32 bits: bounds on every side of a block, and the farthest.
 START_TEST(test_wide_masks) {
   enum { WIDE = 1024, PROGRAMS = 3 };
   const int firsts[] = {0, 5, -2, INT32_MAX - PROGRAMS, INT32_MIN};
@@ -563,7 +563,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   Suite *suite = suite_create("run");
-  TCase *c = tcase_create("host");
+  TCase *c = tcase_create("cpu");
   tcase_set_timeout(c, 300);
   tcase_add_checked_fixture(c, open_device, close_device);
   tcase_add_loop_test(c, test_elementwise, 0, (int)COUNT_OF(operations));

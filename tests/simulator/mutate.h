@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One deliberate fault in PTX text. A mutation names an instruction by a part of its line and says
-// what happens to it; it applies to exactly one place, or not at all.
+// what happens to it; it applies to exactly one line, or not at all.
 #ifndef TESTS_SIMULATOR_MUTATE_H
 #define TESTS_SIMULATOR_MUTATE_H
 
@@ -11,7 +11,7 @@ enum mutation_kind {
   DROP,    // the line is gone
   REPLACE, // `from` in the line becomes `to`
   INSERT,  // `to` is a line behind it; $1, $2, ... in `to` are the line's registers in order
-  SWAP,    // its registers number from[0] and to[0], counted from '1', change places
+  SWAP,    // its registers number from[0] and to[0], counted from '1', are swapped
   NEGATE,  // the guard `@%p` becomes `@!%p`, and the other way round
   UNGUARD, // no guard
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults seeded into the PTX of compiled kernels, each of which a checked simulation must find: by
 // a finding, or by a result other than the right one. The PTX as it is must be clean, and give what
-// the host executor gives, bit for bit: the numbers are small integers, so that sums in any order
+// the CPU executor gives, bit for bit: the numbers are small integers, so that sums in any order
 // are exact.
 //
 // usage: test-seeded FILE.tile [KERNEL]
@@ -17,7 +17,7 @@ enum { MAX_ARRAYS = 4, MAX_ARGUMENTS = 6 };
 struct data {
   enum dtype type;
   size_t count;
-  char *before, *after; // on the host
+  char *before, *after; // on the CPU
   void *device;
 };
 
@@ -157,7 +157,7 @@ static const struct mutation integers_faults[] = {
 };
 static const struct mutation mixed_faults[] = {
     {"a shuffle with another lane", REPLACE, "shfl.sync.bfly", 2, 0, ", 31,", ", 15,", NULL},
-    {"sums of both parts in one place", REPLACE, "st.shared.b32", 2, 0, "+16]", "]", NULL},
+    {"sums of both parts at one address", REPLACE, "st.shared.b32", 2, 0, "+16]", "]", NULL},
 };
 static const struct mutation running_faults[] = {
     {"a shuffle with another lane", REPLACE, "shfl.sync.bfly", 3, 0, ", 4, 31,", ", 12, 31,", NULL},
@@ -268,10 +268,10 @@ static void release(struct problem *p, tile_device *device) {
   }
 }
 
-static void run_on_host(const char *file, const struct subject *s, struct problem *p) {
+static void run_on_cpu(const char *file, const struct subject *s, struct problem *p) {
   tile_device *device;
   tile_kernel *kernel;
-  need(tile_device_open("host", &device), "the host");
+  need(tile_device_open("cpu", &device), "the cpu");
   need(tile_kernel_open(device, file, s->kernel, &kernel), s->kernel);
   upload(p, device);
   need(tile_launch(kernel, NULL, p->grid, p->args, p->arg_count), s->kernel);
@@ -297,7 +297,7 @@ static const char *launch(struct problem *p, tile_device *device, const struct k
   }
   tile_status s = module_launch(m, NULL, p->grid, pointers, true);
   module_destroy(m);
-  const struct host_violation *found;
+  const struct cpu_violation *found;
   uint64_t total;
   if (s == TILE_OK && device_violations(device, &found, &total) > 0)
     return "a finding, and the launch did not fail";
@@ -347,7 +347,7 @@ static void test_subject(const char *file, const struct subject *s, const char *
   struct jit_spec *spec;
   s->make(&p);
   s->make(&expected);
-  run_on_host(file, s, &expected);
+  run_on_cpu(file, s, &expected);
   snprintf(name, sizeof name, "simulate:%s", target);
   need(tile_device_open(name, &device), name);
   need(tile_kernel_open(device, file, s->kernel, &kernel), s->kernel);

@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
   printf("checked  %d x %d x %d in blocks of %d x %d x %d, %.2f of the error that rounding "
          "explains: %s\n",
          m, n, k, s.m, s.n, s.k, worst, right ? "right" : "WRONG");
-  if (!properties.is_host &&
+  if (!properties.is_cpu &&
       time_launches(device, kernel, grid, args, 2.0 * (double)m * (double)n * (double)k))
     return 1;
   tile_kernel_close(kernel);

@@ -224,7 +224,7 @@ int main(int argc, char **argv) {
   printf("device   %s (%s)\n", properties.name, properties.target);
   printf("checked  %d heads, %d queries, %d keys of %d%s, error at most %.2g: %s\n", p.heads,
          p.queries, p.keys, p.d, p.causal ? ", causal" : "", worst, right ? "right" : "WRONG");
-  if (!properties.is_host && time_launches(device, kernel, grid, args, &p))
+  if (!properties.is_cpu && time_launches(device, kernel, grid, args, &p))
     return 1;
   tile_kernel_close(kernel);
   for (int i = 0; i < ARRAYS; i++) {

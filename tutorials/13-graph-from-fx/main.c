@@ -159,7 +159,7 @@ static int run_and_replay(tile_device *device, tile_program *program, struct arr
   int wrong = check(device, stream, all, "run");
 
   TRY(tile_program_record(program, stream, 0, inputs, INPUTS, &all[OUT].device, 1, &replay));
-  for (int turn = 0; turn < 2 && !wrong; turn++) {
+  for (int run = 0; run < 2 && !wrong; run++) {
     fill(&all[X], 1.0f);
     if (send(device, &all[X]))
       return 1;

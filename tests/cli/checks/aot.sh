@@ -60,7 +60,7 @@ aot "--signature that no kernel has" 1 '`z` \[E0412\]' pack --signature z=i32
 aot "a grid for several" 1 'whose grid.*\[E0724\]' c --grid 1
 aot "a grid with an unknown name" 1 '`m` \[E0724\]' c --grid add:m
 aot "a grid that is known to be too large" 1 '\[E0725\]' c --grid add:1,70000
-aot "code for the host" 2 'host.*\[E0703\]' pack --target host
+aot "code for the cpu" 2 'CPU.*\[E0703\]' pack --target cpu
 aot "machine code of several kernels" 1 'several|2 kernels.*\[E0402\]' cubin
 check "no assembler where machine code is wanted" 1 'needs ptxas.*\[E0750\]
 --emit=ptx' "$add" --emit=cubin --target sm_80 --ptxas none

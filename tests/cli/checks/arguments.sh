@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# --arg, --grid, --out, --expect on the host.
+# --arg, --grid, --out, --expect on the CPU.
 
 add_with() { # add_with NAME STATUS PATTERN X OUT N GRID [more]: vector add with some arguments replaced
   local name=$1 status=$2 patterns=$3 x=$4 out=$5 length=$6 grid=$7
   shift 7
-  check "$name" "$status" "$patterns" --run "$add" --target host --arg "x=$x" --arg 'y=f32[100]:rand(1)' \
+  check "$name" "$status" "$patterns" --run "$add" --target cpu --arg "x=$x" --arg 'y=f32[100]:rand(1)' \
     --arg "out=$out" --arg "n=$length" --grid "$grid" -D BLOCK=64 "$@"
 }
 x='f32[100]:rand(0)' out='f32[100]:zeros' grid='cdiv(n,BLOCK)'
 
+check "a source that can be read once" 0 'out +f32\[100\]' --run <(cat "$add") --target cpu --arg "x=$x" \
+  --arg 'y=f32[100]:rand(1)' --arg "out=$out" --arg n=100 --grid "$grid" -D BLOCK=64
 add_with "runs" 0 'out +f32\[100\]' "$x" "$out" 100 "$grid"
 add_with "runs, as JSON" 0 '^\{"kernel": "add"
 "out": \{"dtype": "f32", "shape": \[100\]' "$x" "$out" 100 "$grid" --json
@@ -21,7 +23,7 @@ add_with "absurd array" 75 '\[E0911\]' 'f32[999999x999999x999999]' "$out" 100 "$
 add_with "no memory for an array" 75 '\[E0991\]' 'f32[17592186044415]' "$out" 100 "$grid"
 add_with "unknown argument" 1 'no run-time parameter `z` \[E0721\]' "$x" "$out" 100 "$grid" --arg z=1
 add_with "misspelled argument" 1 'did you mean `out`' "$x" "$out" 100 "$grid" --arg 'oout=f32[1]'
-check "argument missing" 1 'no value for parameter `n` \[E0722\]' --run "$add" --target host --arg "x=$x" \
+check "argument missing" 1 'no value for parameter `n` \[E0722\]' --run "$add" --target cpu --arg "x=$x" \
   --arg 'y=f32[100]' --arg "out=$out" --grid 2
 add_with "array where a number is wanted" 1 '\[E0723\]' "$x" "$out" 'i32[4]:iota' 2
 add_with "number where an array is wanted" 1 '\[E0723\]' 5 "$out" 100 "$grid"
@@ -33,7 +35,7 @@ add_with "compile-time parameter as argument" 1 '-D BLOCK=' "$x" "$out" 100 "$gr
 add_with "unknown name in the grid" 1 'unknown name `BLCK` \[E0724\]
 did you mean `BLOCK`' "$x" "$out" 100 'cdiv(n,BLCK)'
 add_with "empty grid" 1 '\[E0725\]' "$x" "$out" 0 "$grid"
-check "no grid" 2 '--grid' --run "$add" --target host --arg "x=$x" --arg 'y=f32[100]' --arg "out=$out" --arg n=100
+check "no grid" 2 '--grid' --run "$add" --target cpu --arg "x=$x" --arg 'y=f32[100]' --arg "out=$out" --arg n=100
 
 # Files.
 add_with "array file not found" 1 '\[E0710\]' @missing.npy "$out" 100 "$grid"
@@ -63,7 +65,7 @@ def copy(x: const_ptr[f32], out: ptr[f32], n: i32):
     store(out + i, load(x + i, mask=i < n), mask=i < n)
 TILE
 check "shows what can be written" 0 'out +f32\[64\]  \[0, 1, 2, 3, \.\.\.\]  min 0  max 63  mean 31\.5$
-!x +f32' --run copy.tile --target host --arg 'x=f32[64]:iota' --arg 'out=f32[64]' --arg n=64 --grid 1
+!x +f32' --run copy.tile --target cpu --arg 'x=f32[64]:iota' --arg 'out=f32[64]' --arg n=64 --grid 1
 
 # What is said twice, and types that a launch is given beside its arguments.
 cat > bits.tile <<'KERNEL'
@@ -74,7 +76,7 @@ def widen(x, out, n, typed: i32):
 KERNEL
 printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<u2', 'fortran_order': False, 'shape': (4,), }" > bits.npy
 printf '\x80\x3f\x00\x40\x40\x40\x80\x40' >> bits.npy
-widen=(--run bits.tile --target host --arg x=@bits.npy --arg 'out=f32[4]:zeros' --arg typed=4 --grid 1)
+widen=(--run bits.tile --target cpu --arg x=@bits.npy --arg 'out=f32[4]:zeros' --arg typed=4 --grid 1)
 check "--signature gives the type of an array" 0 'bf16\[4\]  \[1, 2, 3, 4\]
 !warning' "${widen[@]}" --arg n=16 --signature 'x=*bf16,n=i64:16'
 check "integers that may be bf16" 0 'warning: `x` is read as integers of 16 bits.*\[E0714\]' "${widen[@]}" --arg n=3

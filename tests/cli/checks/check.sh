@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# --check on the host: accesses outside of buffers, assertions; and devices that are not there.
+# --check on the CPU: accesses outside of buffers, assertions; and devices that are not there.
 
 run_checked() { # run_checked NAME STATUS PATTERN FILE [more]
   local name=$1 status=$2 patterns=$3 file=$4
   shift 4
-  check "$name" "$status" "$patterns" --run "$file" --target host --check --arg 'x=f32[100]:rand(0)' \
+  check "$name" "$status" "$patterns" --run "$file" --target cpu --check --arg 'x=f32[100]:rand(0)' \
     --arg 'out=f32[100]:zeros' --arg n=100 --grid 2 "$@"
 }
 
@@ -21,7 +21,7 @@ mask' load.tile
 
 # Without --check: what the processor refuses is run again with checks.
 unchecked() { # unchecked NAME STATUS PATTERN FILE [more]
-  check "$1" "$2" "$3" --run "$4" --target host --arg 'x=f32[64]:rand(0)' --arg 'out=f32[256]:zeros' --arg n=256 "${@:5}"
+  check "$1" "$2" "$3" --run "$4" --target cpu --arg 'x=f32[64]:rand(0)' --arg 'out=f32[256]:zeros' --arg n=256 "${@:5}"
 }
 unchecked "load past the end, without --check" 1 'load.tile:4:.*: error: load reads past the end of `x` \[E0801\]
 64 elements; program \(1, 0, 0\), thread 0 touches index 64
@@ -34,7 +34,7 @@ run_checked "store past the end" 1 'store.tile:5:.*: error: store writes past th
 
 check "store past the end, without --check" 1 'store.tile:5:.*store writes past the end of `out` \[E0802\]
 64 elements
-!E0990' --run store.tile --target host --arg 'x=f32[64]:rand(0)' --arg 'out=f32[64]:zeros' --arg n=64 --grid 3000
+!E0990' --run store.tile --target cpu --arg 'x=f32[64]:rand(0)' --arg 'out=f32[64]:zeros' --arg n=64 --grid 3000
 
 sed 's/load(x + i)/load(x + i - 1, mask=i < n)/' load.tile > before.tile
 run_checked "load before the start" 1 'before the start of `x` \[E0801\]
@@ -54,5 +54,5 @@ if "$tilec" --doctor 2> /dev/null | grep -q 'cuda:0'; then
   skip "no GPU" "there is one"
 else
   check "no GPU" 69 '\[E0810\]
---target host' --run right.tile --target sm_90a --arg 'x=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 2
+--target cpu' --run right.tile --target sm_90a --arg 'x=f32[100]' --arg 'out=f32[100]' --arg n=100 --grid 2
 fi

@@ -144,7 +144,7 @@ KERNEL
 check "what Python would choose" 0 'first 1 1 1 1 1 1 1 1 1 1 1$
 second 1 1 1 1 1 1 1 1 1 1 1$
 third 11 12 4 1 7 2 2$' choices.py --signature 'out=*i32' --emit=tile
-check "the chosen kernel is launched" 0 '\[2, 2, 2, 2, ' --run choices.py --target host --arg 'out=i32[8]:zeros' --grid 1
+check "the chosen kernel is launched" 0 '\[2, 2, 2, 2, ' --run choices.py --target cpu --arg 'out=i32[8]:zeros' --grid 1
 check "ahead of time" 0 'k_launch' choices.py --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1
 
 # What only the running program knows.
@@ -193,18 +193,18 @@ for n in range(2):
 def loop(out):
     tl.store(out, LAST)
 KERNEL
-check "a helper that the host chooses" 1 'open.py:36:19: error: which `scale` this is depends on what the host decides \[E0314\]
+check "a helper that the CPU chooses" 1 'open.py:36:19: error: which `scale` this is depends on what the host decides \[E0314\]
 needs `extension.is_wide\(\)`
 help: `-D WIDE=...`' open.py --kernel plain --signature 'out=*i32' --emit=tile
-check "a kernel that the host chooses" 1 'open.py:[0-9]+:9: error: which `choice` this is .*\[E0314\]' \
+check "a kernel that the CPU chooses" 1 'open.py:[0-9]+:9: error: which `choice` this is .*\[E0314\]' \
   open.py --kernel choice --signature 'out=*i32' --emit=tile
 check "the only definition needs no choice" 0 'func.func @alone' open.py --kernel alone --signature 'out=*i32' --emit=tile
 check "a name that a loop binds" 1 'which `LAST` this is depends
 statements of a loop' open.py --kernel loop --signature 'out=*i32' --emit=tile
 check "-D of a constant of the file" 0 'dense<30>|constant 30' open.py --kernel plain --signature 'out=*i32' -D WIDE=False --emit=tile
-check "-D in a launch" 0 '\[20, 20, 20, 20, ' --run open.py --kernel choice --target host --arg 'out=i32[8]:zeros' \
+check "-D in a launch" 0 '\[20, 20, 20, 20, ' --run open.py --kernel choice --target cpu --arg 'out=i32[8]:zeros' \
   --grid 1 -D WIDE=True
-check "-D chooses the parameters too" 0 'i32\[8\] .*\[21, 21, 21, 21, .*min 0  max 21' --run open.py --kernel choice --target host --arg 'out=i32[8]:zeros' \
+check "-D chooses the parameters too" 0 'i32\[8\] .*\[21, 21, 21, 21, .*min 0  max 21' --run open.py --kernel choice --target cpu --arg 'out=i32[8]:zeros' \
   --arg offset=7 --grid 1 -D WIDE=False
 check "-D in a pack" 0 'plain_launch' open.py --kernel plain --target sm_80 --emit=header -o - --signature 'out=*i32' --grid 1 -D WIDE=True
-check "without it" 1 'E0314' --run open.py --kernel choice --target host --arg 'out=i32[8]:zeros' --grid 1
+check "without it" 1 'E0314' --run open.py --kernel choice --target cpu --arg 'out=i32[8]:zeros' --grid 1

@@ -17,7 +17,7 @@ def fill(x: ptr[f32], n: i32, BLOCK: tl.constexpr, EVEN: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(x + i, BLOCK * 10 + EVEN, mask=i < n)
 KERNEL
-fill=(tuned.tile --target host --arg 'x=f32[256]:zeros' --grid 'cdiv(n,BLOCK)')
+fill=(tuned.tile --target cpu --arg 'x=f32[256]:zeros' --grid 'cdiv(n,BLOCK)')
 
 check "the first configuration" 0 'grid \(3, 1, 1\)
 \[640, 640,' --run "${fill[@]}" --arg n=130
@@ -86,4 +86,4 @@ KERNEL
 check "tuning with a pruning function" 0 '2 of 2 configurations
 BLOCK=64$
 BLOCK=128$
-!BLOCK=512' --autotune pruned.tile --target host --arg 'x=f32[192]:zeros' --arg n=192 --grid 'cdiv(n,BLOCK)'
+!BLOCK=512' --autotune pruned.tile --target cpu --arg 'x=f32[192]:zeros' --arg n=192 --grid 'cdiv(n,BLOCK)'

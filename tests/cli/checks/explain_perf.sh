@@ -52,11 +52,11 @@ check "products and what feeds them" 0 '^  [0-9:]+ +copy +a +128x64xf16 +8 wide,
 check "a copy that is narrow says why" 0 '^  [0-9:]+ +load +a
 not 8 wide' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --target sm_80 --explain-perf --ptxas none
-check "products in JSON" 0 '"products": \[\{"place": "[0-9:]+", "type": "128x256xf32", "instruction": "m16n8k16.f32.f16.f16.f32", "count": 128\}\]
+check "products in JSON" 0 '"products": \[\{"location": "[0-9:]+", "type": "128x256xf32", "instruction": "m16n8k16.f32.f16.f16.f32", "count": 128\}\]
 "copies": 3' \
   "$root/tutorials/06-matmul/matmul.tile" --kernel matmul --signature N=i32:16,K=i32:16 --num-warps 8 -D BLOCK_N=256 \
   --target sm_80 --explain-perf --json --ptxas none
-check "as JSON" 0 '"accesses": \[\{"place": "6:9"
+check "as JSON" 0 '"accesses": \[\{"location": "6:9"
 "bytes_read": 180480
 "ptxas": null
 "limited_by": "shared memory"' costs.tile --kernel turn --target sm_90a --explain-perf --json --ptxas none

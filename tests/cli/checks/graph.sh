@@ -55,17 +55,17 @@ check "--emit=plan" 0 '^G: 2 kernels, 2 launches
 ^ +1 +mm_relu\[[0-9]+\]\(softmax, w, -> relu\)
 ^memory: 32768 bytes for what passes between launches; operator by operator [0-9]+ bytes
 softmax at 0, 32768 bytes
-!floor' --graph softmax.py --emit=plan
-check "--emit=plan for a GPU has floors" 0 'floor [0-9.]+ ms$
-^floor of all:' --graph softmax.py --emit=plan --target sm_90a
+!lower bound' --graph softmax.py --emit=plan
+check "--emit=plan for a GPU has lower bounds" 0 'lower bound [0-9.]+ ms$
+^lower bound of all:' --graph softmax.py --emit=plan --target sm_90a
 check "--emit=tile: one kernel" 0 '^def sin_cos_add\(in0: const_ptr\[f32\], in1: const_ptr\[f32\], out0: ptr\[f32\], BLOCK: constexpr = [0-9]+\):
 ^    tl\.store\(out0 \+ x, tl\.sin\(v0\) \+ tl\.cos\(v1\), mask=.*\)$' --graph sincos.py --emit=tile
 check "--emit=ptx" 0 '\.target sm_90a
 \.entry softmax\(
 \.entry mm_relu\(' --graph softmax.py --emit=ptx --target sm_90a
-check "--emit=ptx for the host" 2 '\[E0703\]
---target sm_90a' --graph softmax.py --emit=ptx --target host
-check "--emit=c for the host" 2 '\[E0703\]' --graph softmax.py --emit=c --target host -o made
+check "--emit=ptx for the cpu" 2 '\[E0703\]
+--target sm_90a' --graph softmax.py --emit=ptx --target cpu
+check "--emit=c for the cpu" 2 '\[E0703\]' --graph softmax.py --emit=c --target cpu -o made
 check "--emit=c without a folder" 2 'makes two files \[E0703\]
 -o out' --graph softmax.py --emit=c --target sm_90a --ptxas none
 check "--emit=c where a file is" 73 '\[E0711\]' --graph softmax.py --emit=c --target sm_90a --ptxas none -o softmax.py
@@ -73,32 +73,32 @@ check "--emit=cubin of a graph" 2 'not of graphs \[E0703\]
 `plan`, `tile`, `ptx` and `c`' --graph softmax.py --emit=cubin --target sm_90a
 check "--emit=ast of a graph" 2 'not of graphs \[E0703\]' --graph softmax.py --emit=ast
 
-check "--run --check" 0 '^G on .* \(host\): 2 kernels, 2 launches
+check "--run --check" 0 '^G on .* \(cpu\): 2 kernels, 2 launches
 ^  memory +32768 bytes between launches
 ^  relu +f32\[64, 32\] +\[
-checked +against the reference interpreter: largest difference [0-9.e-]+ of' --graph softmax.py --run --check --target host
-check "--arg and --out" 0 '^  add +f32\[3, 100\] +\[1, 1, 1, 1, \.\.\.\]$' --graph sincos.py --run --target host \
+checked +against the reference interpreter: largest difference [0-9.e-]+ of' --graph softmax.py --run --check --target cpu
+check "--arg and --out" 0 '^  add +f32\[3, 100\] +\[1, 1, 1, 1, \.\.\.\]$' --graph sincos.py --run --target cpu \
   --arg 'a=f32[3x100]:zeros' --arg 'b=f32[3x100]:zeros' --out add=@ones.npy
-check "--expect, equal" 0 '' --graph sincos.py --run --target host --arg 'a=f32[3x100]:zeros' \
+check "--expect, equal" 0 '' --graph sincos.py --run --target cpu --arg 'a=f32[3x100]:zeros' \
   --arg 'b=f32[3x100]:zeros' --expect add=@ones.npy
-check "--expect, different" 1 'differs from `ones\.npy` in [0-9]+ elements.*\[E0730\]' --graph sincos.py --run --target host \
+check "--expect, different" 1 'differs from `ones\.npy` in [0-9]+ elements.*\[E0730\]' --graph sincos.py --run --target cpu \
   --expect add=@ones.npy
-check "--expect with a tolerance" 0 '' --graph sincos.py --run --target host --expect add=@ones.npy --atol 3
-check "--out where --expect fails" 1 'differs from `ones\.npy`' --graph sincos.py --run --target host --expect add=@ones.npy --out add=@late.npy
-check "--out was written though --expect failed" 0 '' --graph sincos.py --run --target host --expect add=@late.npy --rtol 0 --atol 0
-check "--arg of another shape" 1 'input `a` is f32\[3, 100\] \[E0723\]' --graph sincos.py --run --target host --arg 'a=f32[100x3]:zeros'
-check "--arg for no input" 1 'no input `c` \[E0721\]' --graph sincos.py --run --target host --arg 'c=f32[3x100]:zeros'
-check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run --target host --out sin=@sin.npy
+check "--expect with a tolerance" 0 '' --graph sincos.py --run --target cpu --expect add=@ones.npy --atol 3
+check "--out where --expect fails" 1 'differs from `ones\.npy`' --graph sincos.py --run --target cpu --expect add=@ones.npy --out add=@late.npy
+check "--out was written though --expect failed" 0 '' --graph sincos.py --run --target cpu --expect add=@late.npy --rtol 0 --atol 0
+check "--arg of another shape" 1 'input `a` is f32\[3, 100\] \[E0723\]' --graph sincos.py --run --target cpu --arg 'a=f32[100x3]:zeros'
+check "--arg for no input" 1 'no input `c` \[E0721\]' --graph sincos.py --run --target cpu --arg 'c=f32[3x100]:zeros'
+check "--out of no output" 1 'no output `sin` \[E0721\]' --graph sincos.py --run --target cpu --out sin=@sin.npy
 sed 's/sin\.default/sqrt.default/' sincos.py > nans.py
-check "--check tells NaN" 0 'largest value; [0-9]+ of 300 elements are NaN in both' --graph nans.py --run --check --target host --arg 'a=f32[3x100]:rand(1,-1,1)'
+check "--check tells NaN" 0 'largest value; [0-9]+ of 300 elements are NaN in both' --graph nans.py --run --check --target cpu --arg 'a=f32[3x100]:rand(1,-1,1)'
 sed 's/\[3, 100\]/[s0, 100]/g' sincos.py > sizes.py
 check "a size by --arg" 0 '^  add +f32\[s0, 100\]
-checked' --graph sizes.py --run --check --target host --arg s0=7
-check "a size that is none" 1 '`0` is not a size: from 1 to 2147483647 \[E0720\]' --graph sizes.py --run --target host --arg s0=0
+checked' --graph sizes.py --run --check --target cpu --arg s0=7
+check "a size that is none" 1 '`0` is not a size: from 1 to 2147483647 \[E0720\]' --graph sizes.py --run --target cpu --arg s0=0
 check "a plan for likely sizes" 0 '1\.2 MB' --graph sizes.py --emit=plan --target sm_90a --arg s0=1000
-check "--bench" 0 '^G on .* \(host\): 1 kernels, 1 launches
+check "--bench" 0 '^G on .* \(cpu\): 1 kernels, 1 launches
 ^  time +[0-9.]+ ms +\(p20 [0-9.]+, p80 [0-9.]+\), 4 replays
-^ +0 +sin_cos_add\[' --graph sincos.py --bench --target host --repeats 4
+^ +0 +sin_cos_add\[' --graph sincos.py --bench --target cpu --repeats 4
 
 cat > step.py <<'GRAPH'
 class G(torch.nn.Module):
@@ -109,9 +109,9 @@ class G(torch.nn.Module):
         return ()
 GRAPH
 check "a written input" 0 '^  p +f32\[3\] +\[0, 0, 0\]
-checked' --graph step.py --run --check --target host --arg 'p=f32[3]:fill(1)' --arg 'g=f32[3]:fill(2)' --out p=@step.npy
-check "a written input, expected" 0 '' --graph step.py --run --target host --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(4)' --expect p=@step.npy
-check "a written input, not expected" 1 '`p` differs from `step\.npy` in 3 elements' --graph step.py --run --target host \
+checked' --graph step.py --run --check --target cpu --arg 'p=f32[3]:fill(1)' --arg 'g=f32[3]:fill(2)' --out p=@step.npy
+check "a written input, expected" 0 '' --graph step.py --run --target cpu --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(4)' --expect p=@step.npy
+check "a written input, not expected" 1 '`p` differs from `step\.npy` in 3 elements' --graph step.py --run --target cpu \
   --arg 'p=f32[3]:fill(2)' --arg 'g=f32[3]:fill(2)' --expect p=@step.npy
 
 # Casts: what they lose stays lost, but for f16 and bf16 that nothing stores, unless the graph keeps its casts.
@@ -128,7 +128,7 @@ GRAPH
 while read -r from to back arg want; do
   cast "$from" "$to" "$back"
   check "cast $from to $to and back" 0 "^  (use|back|convert_element_type.*) +.*\\[4\\] +\\[$want\\]\$
-largest difference 0 of" --graph cast.py --run --check --target host --arg "x=$from[4]:$arg"
+largest difference 0 of" --graph cast.py --run --check --target cpu --arg "x=$from[4]:$arg"
 done <<'CASES'
 f32 float8_e4m3fn float32 fill(37.3) 36, 36, 36, 36
 f32 float8_e5m2 float32 fill(37.3) 40, 40, 40, 40
@@ -147,7 +147,7 @@ CASES
 while read -r from to back arg want; do
   cast "$from" "$to" "$back"
   check "--keep-casts: $from to $to and back" 0 "^  (use|back|convert_element_type.*) +.*\\[4\\] +\\[$want\\]\$
-largest difference 0 of" --graph cast.py --run --check --target host --keep-casts --arg "x=$from[4]:$arg"
+largest difference 0 of" --graph cast.py --run --check --target cpu --keep-casts --arg "x=$from[4]:$arg"
 done <<'CASES'
 f32 bfloat16 float32 fill(257.5) 258, 258, 258, 258
 f32 float16 float32 fill(0.1) 0.0999756, 0.0999756, 0.0999756, 0.0999756
@@ -159,14 +159,14 @@ check "--keep-casts of a kernel" 2 '`--keep-casts` is of graphs \[E0703\]' add.t
 # Views that leave their storage: where the sizes are known when the graph is read, else when it runs.
 view() { printf 'def forward(self, x: "%s"):\n    r = torch.ops.aten.%s\n    return (r,)\n' "$1" "$2" > view.py; }
 view 'f32[4, 6]' 'as_strided.default(x, [3, 4], [6, 1], 9)'
-check "as_strided beyond its storage" 1 '^view\.py:2:19: error: .*reaches 25 elements, but f32\[4, 6\] has storage for 24 \[E1004\]' --graph view.py --run --target host
+check "as_strided beyond its storage" 1 '^view\.py:2:19: error: .*reaches 25 elements, but f32\[4, 6\] has storage for 24 \[E1004\]' --graph view.py --run --target cpu
 view 'f32[4, 6]' 'as_strided.default(x, [3, 4], [6, 1], -2)'
-check "as_strided before its storage" 1 '^view\.py:2:19: error: .*offset is negative \[E1004\]' --graph view.py --run --target host
+check "as_strided before its storage" 1 '^view\.py:2:19: error: .*offset is negative \[E1004\]' --graph view.py --run --target cpu
 view 'f32[s0, 6]' 'as_strided.default(x, [3, 4], [6, 1], 8)'
-check "as_strided of a size, beyond" 1 'reaches beyond the storage of f32\[s0, 6\] \[E0813\]' --graph view.py --run --target host --arg s0=3
-check "as_strided of a size, within" 0 'largest difference 0 of' --graph view.py --run --check --target host --arg s0=4
+check "as_strided of a size, beyond" 1 'reaches beyond the storage of f32\[s0, 6\] \[E0813\]' --graph view.py --run --target cpu --arg s0=3
+check "as_strided of a size, within" 0 'largest difference 0 of' --graph view.py --run --check --target cpu --arg s0=4
 view 'f32[s0, 2]' 'select.int(x, 0, 5)'
-check "select of a size, beyond" 1 'index is out of range in dimension 0 of f32\[s0, 2\] \[E0813\]' --graph view.py --run --target host --arg s0=5
+check "select of a size, beyond" 1 'index is out of range in dimension 0 of f32\[s0, 2\] \[E0813\]' --graph view.py --run --target cpu --arg s0=5
 view 'f32[5, 2]' 'split_with_sizes.default(x, [7, -2])'
 check "a part of negative size" 1 'a part of negative size \[E1004\]' --graph view.py
 view 'f32[5, 0]' 'amin.default(x, [1])'
@@ -188,14 +188,14 @@ class G(torch.nn.Module):
         sub = torch.ops.aten.sub.Tensor(a, c)
         return (sub,)
 GRAPH
-check "--check of what cancels" 0 'checked' --graph cancel.py --run --check --target host
-check "--check --atol" 0 'largest difference 0 of' --graph cancel.py --run --check --target host --atol 0.01
+check "--check of what cancels" 0 'checked' --graph cancel.py --run --check --target cpu
+check "--check --atol" 0 'largest difference 0 of' --graph cancel.py --run --check --target cpu --atol 0.01
 
 
 # What rounding makes of results is no difference: overflow of the dtype, truth values at a threshold, cancelled sums.
 checks() { # NAME TYPE CALL ARGUMENTS...
   printf 'def forward(self, x: "%s"):\n    y = torch.ops.aten.%s\n    r = torch.ops.aten.%s\n    return (r,)\n' "$2" "$3" "$4" > bound.py
-  check "--check: $1" 0 'checked' --graph bound.py --run --check --target host "${@:5}"
+  check "--check: $1" 0 'checked' --graph bound.py --run --check --target cpu "${@:5}"
 }
 checks "a product beyond f16" 'f16[64]' 'mul.Tensor(x, 3)' 'mul.Tensor(y, x)' --arg 'x=f16[64]:rand(1,100,300)'
 checks "a square beyond f32" 'f32[64]' 'mul.Tensor(x, x)' 'sqrt.default(y)' --arg 'x=f32[64]:fill(1e25)'
@@ -207,7 +207,7 @@ checks "a scalar" 'f32[64]' 'exp.default(x)' 'sum.default(y)' --out r=@rank0.npy
 grep -aq "'shape': ()" rank0.npy; report $? "--out of a scalar has no dimensions"
 view 'f32[5]", i: "i64[2]' 'scatter.src(x, 0, i, x)'
 check "--check refuses an index before kernels follow it" 1 'index -1 is out of range for a dimension of 5 \[E1010\]
-!double free' --graph view.py --run --check --target host --arg 'i=i64[2]:fill(-1)'
+!double free' --graph view.py --run --check --target cpu --arg 'i=i64[2]:fill(-1)'
 
 sed 's/add\.Tensor(x, y)/nonzero.default(x)/' graph.py > nonzero.py
 check "sizes that depend on contents" 1 '`aten\.nonzero\.default` \(1\) \[E1002\]
@@ -219,7 +219,7 @@ class G(torch.nn.Module):
         softmax = torch.ops.aten._softmax.default(x, -1, False)
         topk = torch.ops.aten.topk.default(softmax, 2)
         values = topk[0]
-        places = topk[1]
-        return (values, places)
+        indices = topk[1]
+        return (values, indices)
 GRAPH
 check "what is compared with itself is stored" 0 'topk[a-z_]*: .*; reads softmax; writes .*' --graph topk.py --explain-fusion

@@ -67,7 +67,7 @@ for name in printf main memcpy __assertfail entry größe; do
   printf 'import triton.language as tl\n@jit\ndef %s(x: ptr[f32]):\n  i = arange(0, 64)\n  device_print("100%%%% %%s", i)\n  device_assert(i < 64, "%%n%%d")\n  store(x + i, tl.exp(load(x + i)))\n' \
     "$name" > name.tile
   check "a kernel named $name" 0 '\.entry' name.tile --target sm_80 --emit=ptx
-  check "a kernel named $name on the host" 0 'min 1  max 1' --run name.tile --target host --arg 'x=f32[64]:zeros' --grid 1
+  check "a kernel named $name on the cpu" 0 'min 1  max 1' --run name.tile --target cpu --arg 'x=f32[64]:zeros' --grid 1
 done
 for target in sm_999 sm_ host90 '' sm_90aa; do
   check "target '$target'" 2 'E0704' name.tile --target "$target" --emit=ptx

@@ -31,7 +31,7 @@ def untyped(p):
     store(i, load(i) + 1)
 END
 printf '@jit\ndef bad(p: ptr[f32]):\n    store(p, nothing)\n' > bad.tile
-check "lists the tensors of a kernel" 0 '^place +operation +type +registers +vector +layout$
+check "lists the tensors of a kernel" 0 '^location +operation +type +registers +vector +layout$
 ^4:9 +tile.load +64x64xf32 +32 +4  blocked<
 ^6:5 +tile.store +64x64xf32 +32 +4  blocked<
 ^4:33 +tile.addptr +64x64xptr<f32> +32 +-  blocked<
@@ -80,11 +80,11 @@ check "errors of the kernel" 1 'bad.tile:' --layout bad.tile:1
 cp turn.tile kernel.txt
 check "a file of any name" 0 '^4:9 +tile.load' --layout kernel.txt --kernel turn --target sm_80
 
-check "bench on the host" 0 'GB/s
+check "bench on the cpu" 0 'GB/s
 p20 .* p80
-of a device copy' --bench "$add" --target host --arg 'x=f32[4096]:rand(0)' --arg 'y=f32[4096]:rand(1)' \
+of a device copy' --bench "$add" --target cpu --arg 'x=f32[4096]:rand(0)' --arg 'y=f32[4096]:rand(1)' \
   --arg 'out=f32[4096]' --arg n=4096 --grid 'cdiv(n,BLOCK)' --repeats 5
 check "bench as JSON" 0 '^\{"kernel": "add"
 "launches": 5
-"tflops": ' --bench "$add" --target host --arg 'x=f32[4096]:rand(0)' --arg 'y=f32[4096]:rand(1)' \
+"tflops": ' --bench "$add" --target cpu --arg 'x=f32[4096]:rand(0)' --arg 'y=f32[4096]:rand(1)' \
   --arg 'out=f32[4096]' --arg n=4096 --grid 'cdiv(n,BLOCK)' --repeats 5 --flops 4096 --json

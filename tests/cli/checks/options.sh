@@ -12,7 +12,7 @@ check "--list-passes" 0 '^coalesce +[a-z]
 ^assign-layouts ' --list-passes
 check "--list-passes --json" 0 '^\[\{"name": "canonicalize", "doc": "' --list-passes --json
 check "--doctor" 0 'compiler +
-host +' --doctor
+cpu +' --doctor
 check "--doctor --json" 0 '^\[\{"level": "ok", "topic": "compiler"' --doctor --json
 
 check "--explain" 0 '^E0801: 
@@ -41,7 +41,7 @@ check "no file" 2 '\[E0703\]' --emit=ptx
 check "unknown target" 2 'unknown target `sm_91` \[E0704\]
 did you mean `sm_9?[0-9]' add.tile --target sm_91
 check "a target that is like no other" 2 '\[E0704\]
-`host`' add.tile --target=avx512
+`cpu`' add.tile --target=avx512
 check "unknown pass" 2 'coalesc.*\[E0705\]
 did you mean `coalesce`' "$add" --target sm_80 --print-ir-after=coalesc
 check "malformed signature" 2 '\[E0706\]' "$add" --target sm_80 --signature 'x=*f99'

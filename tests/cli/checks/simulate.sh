@@ -67,10 +67,48 @@ assembly "assembly" 0 'max 36
 sed 's/add.s32 $0, $1, t/frobnicate.s32 $0, $1/' assembly.tile > unknown.tile
 assembly "an unknown instruction" 1 'frobnicate.*\[E0813\]' unknown.tile
 
+cat > overlap.tile << 'TILE'
+@jit
+def f(x: ptr[f32], out: ptr[f32], n: i32):
+    i = program_id(0) * 64 + arange(0, 64)
+    store(out + i - program_id(0) * 32, load(x + i, mask=i < n, other=5.0), mask=i < n)
+TILE
+simulate "two programs store different values" 1 'overlap.tile:4:5: error: race in global memory.*\[E0818\]
+program \([01], 0, 0\), thread [0-9]+ writes element [3-6][0-9] of `out`
+program \([01], 0, 0\), thread [0-9]+ writes it' overlap.tile --target sm_80 --check
+simulate "without --check they may" 0 '!error' overlap.tile --target sm_80
+sed 's/load(x + i, mask=i < n, other=5.0)/full([64], 3.0, f32)/' overlap.tile > same.tile
+simulate "two programs store the same value" 0 'max 3
+!error' same.tile --target sm_90a --check
+cat > accumulate.tile << 'TILE'
+def f(out: ptr[f32]):
+    i = program_id(0) * 128 + arange(0, 128)
+    store(out + i, load(out + i) + 1.0)
+TILE
+accumulate() {
+  check "simulated: $1" "$2" "$3" --run accumulate.tile --target sm_90a --simulate --check --arg "out=f32[256]:$4" --grid 2
+}
+accumulate "an output that is read before it is written" 1 'accumulate.tile:3:.*nothing wrote.*\[E0815\]
+element [0-9]+ of `out` was read' empty
+accumulate "an output that was filled" 0 'max 1
+!error' zeros
+cat > mirror.tile << 'TILE'
+def f(x: ptr[f32]):
+    i = arange(0, 256)
+    store(x + i, load(x + i) + 1.0)
+    store(x + 256 + i, load(x + 255 - i))
+TILE
+sed '3a\    debug_barrier()' mirror.tile > barrier.tile
+mirror() {
+  check "simulated: $1" "$2" "$3" --run "$4" --target sm_80 --simulate --check --arg "x=f32[512]:iota" --grid 1
+}
+mirror "threads of a program without a barrier" 1 'mirror.tile:4:.*race in global memory.*\[E0818\]' mirror.tile
+mirror "and with one" 0 '!error' barrier.tile
+
 check "--simulate without --run" 2 '`--simulate` is for `--run` \[E0703\]' masked.tile --target sm_80 --simulate
 check "--simulate with --bench" 2 '\[E0703\]' --bench masked.tile --target sm_80 --simulate
 check "--simulate without a target" 2 'needs a GPU to simulate \[E0703\]' --run masked.tile --simulate
-check "--simulate of the host" 2 'not that of the host \[E0703\]' --run masked.tile --simulate --target host
+check "--simulate of the cpu" 2 'not that of the CPU \[E0703\]' --run masked.tile --simulate --target cpu
 
 cat > simulated.py <<'GRAPH'
 def forward(self, x: "f32[3, 100]", y: "f32[100, 5]"):

@@ -13,7 +13,7 @@ mkdir tuned
 cp "$add" tuned/add.tile
 good=$(hash_of tuned/add.tile)
 bad=$(printf '0%.0s' {1..64})
-host=$("$tilec" --run "$add" --json --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1 --target host |
+cpu=$("$tilec" --run "$add" --json --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1 --target cpu |
   sed -E 's/.*"device": "([^"]*)".*/\1/')
 entry() { # entry TARGET DEVICE TYPES KEY CONFIG MS HASH
   printf '{"kernel": "add", "target": "%s", "device": "%s", "types": "%s", "key": {%s}, "config": {%s}, "ms": %s, "default_ms": 2, "tuned": "0.1.0", "hash": "%s"}' "$@"
@@ -27,14 +27,14 @@ tunings() { # tunings FILE ENTRY...: a file of these entries
     printf '\n]}\n'
   } > "$file"
 }
-launch=(--target host --arg 'x=f32[1000]:iota' --arg 'y=f32[1000]:ones' --arg 'out=f32[1000]:zeros' --grid 'cdiv(n,BLOCK)')
+launch=(--target cpu --arg 'x=f32[1000]:iota' --arg 'y=f32[1000]:ones' --arg 'out=f32[1000]:zeros' --grid 'cdiv(n,BLOCK)')
 types='*f32:16,*f32:16,*f32:16,i32'
 
 # ---- launches ----
 
-tunings tuned/add.tune.json "$(entry host "$host" "$types" '"n": 1000' '"BLOCK": 64, "num_warps": 2' 1 "$good")" \
-  "$(entry host "$host" "$types" '"n": 8' '"BLOCK": 8' 1 "$good")" \
-  "$(entry host 'another processor' "$types" '"n": 1000' '"BLOCK": 32' 1 "$good")"
+tunings tuned/add.tune.json "$(entry cpu "$cpu" "$types" '"n": 1000' '"BLOCK": 64, "num_warps": 2' 1 "$good")" \
+  "$(entry cpu "$cpu" "$types" '"n": 8' '"BLOCK": 8' 1 "$good")" \
+  "$(entry cpu 'another processor' "$types" '"n": 1000' '"BLOCK": 32' 1 "$good")"
 check "a launch takes what was tuned, for its grid too" 0 'grid \(16, 1, 1\)
 tuned     BLOCK=64, num_warps=2 from tuned/add.tune.json:2 for n=1000' --run tuned/add.tile "${launch[@]}" --arg n=1000
 check "as JSON" 0 '"tuned": \{"file": "tuned/add.tune.json", "line": 2, "key": \{"n": 1000\}, "config": \{"BLOCK": "64", "num_warps": "2"\}\}' \
@@ -56,7 +56,7 @@ mv fixed.json tuned/add.tune.json
 check "constants that were fixed in tuning must be given" 0 '!tuned' --run tuned/add.tile "${launch[@]}" --arg n=1000
 check "then the entry serves" 0 'tuned     num_warps=2' --run tuned/add.tile "${launch[@]}" --arg n=1000 -D BLOCK=64
 
-tunings tuned/add.tune.json "$(entry host "$host" "$types" '"n": 1000' '"BLOCK": 64' 1 "$bad")"
+tunings tuned/add.tune.json "$(entry cpu "$cpu" "$types" '"n": 1000' '"BLOCK": 64' 1 "$bad")"
 check "stale: named and not used" 0 'tuned/add.tune.json:2:1: warning: .*another text of kernel `add`.*\[E0762\]
 tilec --autotune
 grid \(1, 1, 1\)
@@ -133,7 +133,7 @@ malformed() { # malformed NAME PATTERN TEXT
   check "malformed: $1" 1 "$2" --tunings show broken.tune.json
 }
 cp "$add" broken.tile
-one=$(entry host "$host" "$types" '"n": 1000' '"BLOCK": 64' 1 "$good")
+one=$(entry cpu "$cpu" "$types" '"n": 1000' '"BLOCK": 64' 1 "$good")
 malformed "no JSON" 'broken.tune.json:1:1: error: expected a value \[E0760\]' hello
 malformed "another kind of file" 'this is no file of tunings.*\[E0760\]' '{"entries": []}'
 malformed "a newer version" 'broken.tune.json:1:15: error: .*version 7.*\[E0761\]' '{"tile_tune": 7, "entries": 3}'

@@ -3,7 +3,7 @@
 # listed with its reason and none wins.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$HERE/autotune-bad.tile" bad.tile
-launch=(--target host --arg 'x=f32[1000]:rand(0)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' --tune-timeout 3)
+launch=(--target cpu --arg 'x=f32[1000]:rand(0)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)' --tune-timeout 3)
 status 0 tilec --autotune bad.tile "${launch[@]}" --space 'MODE=0,1,2,3,4,BLOCK=256'
 has out '1 of 5 configurations measured'
 has out '1 wrong: '

@@ -3,7 +3,7 @@
 # was measured; two at once disturb neither each other's journal nor the file.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$HERE/autotune-bad.tile" bad.tile
-launch=(--target host --arg 'x=f32[1000]:rand(0)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)')
+launch=(--target cpu --arg 'x=f32[1000]:rand(0)' --arg 'out=f32[1000]:zeros' --arg n=1000 --grid 'cdiv(n,BLOCK)')
 wait_for() { # wait_for TEXT FILE: until it is there, at most a minute
   local i
   for i in {1..600}; do
@@ -53,7 +53,7 @@ status 0 tilec --autotune bad.tile "${launch[@]}" --space "$space"
 has out '16 of 16 configurations measured'
 
 # Two at once, for different keys, into one file.
-other=(--target host --arg 'x=f32[500]:rand(0)' --arg 'out=f32[500]:zeros' --arg n=500 --grid 'cdiv(n,BLOCK)')
+other=(--target cpu --arg 'x=f32[500]:rand(0)' --arg 'out=f32[500]:zeros' --arg n=500 --grid 'cdiv(n,BLOCK)')
 "$tilec" --autotune bad.tile "${launch[@]}" --space 'BLOCK=64..512:x2' --no-resume > out1 2> err1 &
 first=$!
 "$tilec" --autotune bad.tile "${other[@]}" --space 'BLOCK=64..512:x2' --no-resume > out2 2> err2 &

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# --autotune on the host from beginning to end: spaces of every origin, the file that it leaves and
+# --autotune on the CPU from beginning to end: spaces of every origin, the file that it leaves and
 # that --run reads, reports in all forms.
 export TILE_CACHE_DIR=$PWD/cache
 cp "$ADD" add.tile
-launch=(--target host --arg 'x=f32[5000]:rand(0)' --arg 'y=f32[5000]:rand(1)' --arg 'out=f32[5000]:zeros' --arg n=5000 --grid 'cdiv(n,BLOCK)')
+launch=(--target cpu --arg 'x=f32[5000]:rand(0)' --arg 'y=f32[5000]:rand(1)' --arg 'out=f32[5000]:zeros' --arg n=5000 --grid 'cdiv(n,BLOCK)')
 status 0 tilec --autotune add.tile "${launch[@]}" --space 'BLOCK=256..1024:x2,num_warps=1,2' --svg space.svg --t4 t4.json
 has out '6 of 6 configurations measured'
 has out 'space    --space'
@@ -33,7 +33,7 @@ lacks out '"outcome": "untried"'
 status 0 tilec --autotune add.tile "${launch[@]}" --space 'BLOCK=256..1024:x2,num_warps=1,2' --json --no-resume
 lacks out '"resumed": true'
 
-# A file of a space, another place for the result, a value that is fixed, one that is predicted only.
+# A file of a space, another path for the result, a value that is fixed, one that is predicted only.
 printf '{"configs": [{"BLOCK": 128, "num_warps": 1}, {"BLOCK": 1024, "num_warps": 4}]}\n' > space.json
 status 0 tilec --autotune add.tile "${launch[@]}" --space @space.json --tune-file kept.json
 has out '2 of 2 configurations measured'
@@ -58,9 +58,9 @@ has err 'E0764'
 # What is wrong on the command line is shown there.
 status 1 tilec --autotune add.tile "${launch[@]}" --space 'BLOCKS=256'
 has err 'E0728'
-status 1 tilec --autotune add.tile --target host --arg 'x=f32[8]' --arg 'y=f32[8]' --arg 'out=f32[8]' --arg n=8 --grid 'cdiv(m,BLOCK)'
+status 1 tilec --autotune add.tile --target cpu --arg 'x=f32[8]' --arg 'y=f32[8]' --arg 'out=f32[8]' --arg n=8 --grid 'cdiv(m,BLOCK)'
 has err 'unknown name `m`'
-status 2 tilec --autotune add.tile --target host --arg 'x=f32[8]' --arg 'y=f32[8]' --arg 'out=f32[8]' --arg n=8
+status 2 tilec --autotune add.tile --target cpu --arg 'x=f32[8]' --arg 'y=f32[8]' --arg 'out=f32[8]' --arg n=8
 has err 'E0724'
 status 2 tilec --autotune add.tile --effort some
 has err 'E0702'

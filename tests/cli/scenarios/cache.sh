@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cache: used the second time, survived when damaged, done without when it cannot be used.
-run=(tilec --run "$ADD" --target host --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1)
+run=(tilec --run "$ADD" --target cpu --arg 'x=f32[8]:ones' --arg 'y=f32[8]:ones' --arg 'out=f32[8]:zeros' --arg n=8 --grid 1)
 export TILE_CACHE_DIR=$PWD/cache
 status 0 "${run[@]}"
 has out 'compiled'
@@ -21,7 +21,7 @@ export TILE_CACHE_DIR=$PWD/imports
 mkdir first second
 printf 'from sign import f\n\n@jit\ndef k(x: ptr[f32]):\n  store(x, f(load(x)))\n' > k.tile
 printf '@jit\ndef f(x):\n  return -x\n' > second/sign.py
-run=(tilec --run k.tile --target host --arg 'x=f32[1]:ones' --grid 1 -I first -I second)
+run=(tilec --run k.tile --target cpu --arg 'x=f32[1]:ones' --grid 1 -I first -I second)
 status 0 "${run[@]}" --out x=@x.npy
 has out 'compiled'
 status 0 "${run[@]}"

@@ -8,11 +8,11 @@ def transpose(x: ptr[f32], out: ptr[f32], N: constexpr):
     store(out + i[:, None] * N + i[None, :], trans(v))
 TILE
 transpose() {
-  tilec --run transpose.tile --target host --check --arg 'x=f32[4096]:iota' --arg 'out=f32[4096]:zeros' --grid 3 -D N=64 "$@"
+  tilec --run transpose.tile --target cpu --check --arg 'x=f32[4096]:iota' --arg 'out=f32[4096]:zeros' --grid 3 -D N=64 "$@"
 }
 status 0 transpose
 lacks err error
-export TILE_HOST_NO_BARRIERS=1
+export TILE_CPU_NO_BARRIERS=1
 status 1 transpose
 has err 'transpose.tile:'
 has err '[E0805]'

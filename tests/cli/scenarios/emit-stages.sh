@@ -7,8 +7,8 @@ for t in sm_80 sm_86 sm_89 sm_90a sm_100a; do
   has out 'st.global.v4'
 done
 for e in ast tile tilegpu llvm; do status 0 tilec "$ADD" --target sm_90a --emit=$e; done
-status 0 tilec "$ADD" --target host --emit=llvm
-status 0 tilec "$ADD" --target host --emit=object -o add.o
+status 0 tilec "$ADD" --target cpu --emit=llvm
+status 0 tilec "$ADD" --target cpu --emit=object -o add.o
 test -s add.o
 status 0 tilec "$ADD" --target sm_90a --emit=ptx -o add.ptx
 test -s add.ptx

@@ -41,7 +41,7 @@ class G(torch.nn.Module):
         mul = torch.ops.aten.mul.Tensor(half, 2)
         return (getitem, None, getitem_1, mul, s0)
 GRAPH
-status 0 tilec --graph sizes.py --run --check --target host --arg s0=9
+status 0 tilec --graph sizes.py --run --check --target cpu --arg s0=9
 status 0 tilec --graph sizes.py --emit=c -o made --target sm_90a --ptxas none
 has made/sizes.h 'int64_t sizes_arena_bytes(const int64_t *sizes);'
 status 0 cc $strict -c made/sizes.c -o sizes.o
@@ -65,7 +65,7 @@ class G(torch.nn.Module):
         view = torch.ops.aten.view.default(h, [60])
         return (x, slice_1, view)
 GRAPH
-status 0 tilec --graph copies.py --run --check --target host
+status 0 tilec --graph copies.py --run --check --target cpu
 has out ': 0 kernels, 0 launches, 3 copies'
 status 0 tilec --graph copies.py --emit=c -o made --target sm_90a --ptxas none
 has made/copies.c 'tile_copy_on_device(program->device, stream, outputs[1], (const char *)inputs[0] + INT64_C(128)'
@@ -78,6 +78,6 @@ if ! grep -q __asan_init "$library/libtile-rt.so"; then
   TILE_LIBCUDA=/nowhere/libcuda.so.1 status 1 ./two cuda
   has err 'tile_device_open: '
   has err '/nowhere/libcuda.so.1'
-  status 1 ./two host
+  status 1 ./two cpu
   has err 'two_open: '
 fi

@@ -115,24 +115,26 @@ static void sum_add(struct sum *s, double f, double err, bool is_wild) {
   s->n++;
 }
 
-// `step`: what one addition loses of the magnitude.
-static struct cell sum_result(const struct sum *s, enum dtype t, double step, double whole) {
+// Partial sums are of type `partial`; `step`: what one addition loses of the magnitude.
+static struct cell sum_result(const struct sum *s, enum dtype t, enum dtype partial, double step,
+                              double whole) {
   if (s->wild)
     return wild();
   if (!isfinite(s->f)) {
     bool is_special = s->err <= 0 && !isfinite(s->magnitude);
     return is_special ? (struct cell){.f = s->f} : wild();
   }
+  if (isfinite(s->magnitude) && s->magnitude > num_largest(partial) / 2)
+    return wild(); // overflows in some orders
   if (s->exact && s->magnitude <= whole)
     return cell_round(t, s->f, 0);
   return cell_round(t, s->f, s->err + s->magnitude * step * (2 + (double)s->n) + num_ulp(t, s->f));
 }
 
 static double step_of(enum dtype t) { return num_ulp(t, 1); }
-static double whole_of(enum dtype t) { return 1 / num_ulp(t, 1); }
 
-static struct cell sum_line(enum dtype from, enum dtype to, const struct cell *line, size_t n) {
-  enum dtype inner = dtype_bits(to) < 32 ? DTYPE_F32 : to;
+static struct cell sum_line(enum dtype from, enum dtype to, enum dtype partial,
+                            const struct cell *line, size_t n) {
   struct sum s = {.exact = true};
   uint64_t total = 0;
   bool is_wild = false;
@@ -144,7 +146,7 @@ static struct cell sum_line(enum dtype from, enum dtype to, const struct cell *l
     is_wild |= c.wild;
   }
   if (dtype_is_float(to))
-    return sum_result(&s, to, step_of(inner), whole_of(inner));
+    return sum_result(&s, to, partial, step_of(partial), cell_whole(partial));
   return is_wild ? wild() : cell_of(num_int(to, (int64_t)total));
 }
 
@@ -171,7 +173,7 @@ static struct cell arg_extreme(enum dtype t, const struct cell *line, size_t n, 
 static struct cell reduce_line(const char *word, enum dtype from, enum dtype to,
                                const struct cell *line, size_t n) {
   if (strcmp(word, "sum") == 0)
-    return sum_line(from, to, line, n);
+    return sum_line(from, to, dtype_bits(to) < 32 ? DTYPE_F32 : to, line, n);
   if (strncmp(word, "arg", 3) == 0)
     return arg_extreme(from, line, n, word[3] == 'm' && word[4] == 'a');
   struct cell r = cell_cast(line[0], from, to);
@@ -210,13 +212,9 @@ static void scan(struct kernel *k, const struct statement *s) {
   struct axis a = axis_of(from->shape, (unsigned)s->number[0]);
   for (size_t i = 0; i < a.lines; i++) {
     take_line(from, a, i, s->number[1], line);
-    for (size_t j = 0; j < a.length; j++) {
-      struct cell *at = &to->cells[element(a, i, s->number[1] ? a.length - 1 - j : j)];
-      *at = sum_line(from->type, to->type, line, j + 1);
-      if (!at->wild && at->err > 0) // partial sums are numbers of the type, not of a wider one
-        for (size_t m = 0; m <= j; m++)
-          at->err += step_of(to->type) * fabs(line[m].f) * (double)(j + 2);
-    }
+    for (size_t j = 0; j < a.length; j++)
+      to->cells[element(a, i, s->number[1] ? a.length - 1 - j : j)] =
+          sum_line(from->type, to->type, to->type, line, j + 1);
   }
 }
 
@@ -227,7 +225,7 @@ static struct cell in_any_order(const char *word, enum dtype t, struct cell c, d
     return c;
   if (magnitude > num_largest(t) / 2)
     return wild();
-  if (c.err > 0)
+  if (c.err > 0 || magnitude > cell_whole(t))
     c.err += (double)steps * num_ulp(t, magnitude);
   return c;
 }
@@ -342,7 +340,7 @@ static struct cell dot_element(const struct var *a, const struct var *b, size_t 
   if (!dtype_is_float(sum))
     return total.wild ? wild() : cell_of(num_int(sum, (int64_t)integer));
   double whole = num_kind(a->type) == '8' ? 0x1p12 : 0x1p23;
-  struct cell r = sum_result(&total, sum, step, whole);
+  struct cell r = sum_result(&total, sum, sum, step, whole);
   r.magnitude = total.magnitude;
   r.step = step * (3 + (double)total.n);
   r.whole = whole;

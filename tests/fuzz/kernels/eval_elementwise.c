@@ -8,11 +8,7 @@
 
 static struct cell wild(void) { return (struct cell){.wild = true}; }
 
-bool kernel_flushes_bf16;
-
 struct cell cell_round(enum dtype t, double f, double err) {
-  if (kernel_flushes_bf16 && t == DTYPE_BF16 && f != 0 && fabs(f) < 0x1p-126)
-    return wild();
   struct cell c = {.f = num_round(num_float(t, f)).f, .err = err};
   if (isnan(f) || isnan(err) || isinf(err))
     return err > 0 || isnan(err) ? wild() : c;
@@ -23,6 +19,8 @@ struct cell cell_round(enum dtype t, double f, double err) {
   }
   return c;
 }
+
+double cell_whole(enum dtype t) { return 1 / num_ulp(t, 1); }
 
 // ---- conversions ----
 
@@ -207,12 +205,11 @@ struct cell cell_combine(const char *word, enum dtype t, struct cell a, struct c
                                               : "^";
   struct cell r = binary(op, t, a, b);
   // In any order: each step may round.
+  bool is_whole = a.err <= 0 && b.err <= 0 && a.f == rint(a.f) && b.f == rint(b.f);
   if (dtype_is_float(t) && !r.wild && isfinite(r.f) &&
-      !(fabs(a.f) < 0x1p20 && a.err <= 0 && b.err <= 0 && fabs(b.f) < 0x1p20 && a.f == rint(a.f) &&
-        b.f == rint(b.f)))
+      !(is_whole && fabs(a.f) + fabs(b.f) <= cell_whole(t)))
     r.err += 2 * num_ulp(t, fabs(a.f) + fabs(b.f));
-  r = settled(r);
-  return r;
+  return settled(r);
 }
 
 // ---- functions ----

@@ -132,9 +132,6 @@ void kernel_evaluate(struct kernel *k);
 // Whether element i of an output may be `got`.
 bool kernel_agrees(const struct array *a, size_t i, struct num got);
 
-// Set before kernels are evaluated: subnormal bf16 results may be 0, as x86's AVX512-BF16 rounds.
-extern bool kernel_flushes_bf16;
-
 // ---- within ----
 size_t shape_count(struct shape s);
 void eval_elementwise(struct kernel *k, const struct statement *s);
@@ -145,5 +142,7 @@ struct cell cell_cast(struct cell c, enum dtype from, enum dtype to);
 struct cell cell_combine(const char *word, enum dtype t, struct cell a, struct cell b);
 // Rounds f to `t` and adds what that may cost.
 struct cell cell_round(enum dtype t, double f, double err);
+// Sums of whole numbers up to this magnitude are numbers of the type, in any order.
+double cell_whole(enum dtype t);
 
 #endif

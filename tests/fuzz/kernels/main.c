@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random well-typed kernels against their own interpreter, each in several launch shapes.
-//   test-random-kernels host|cuda|simulate:TARGET [--seed S] [--first N] [--count N] [--jobs N]
+//   test-random-kernels cpu|cuda|simulate:TARGET [--seed S] [--first N] [--count N] [--jobs N]
 //   [--shapes N] [--target T] [--print]
-// Kernel N of seed S is always the same. On the host the first launch of each is checked for races
+// Kernel N of seed S is always the same. On the CPU the first launch of each is checked for races
 // and accesses outside. Where nothing crosses elements, all launch shapes must give the same bits.
 // The last line counts kernels, launches, elements that were compared and that could not be, and
 // differences.
@@ -33,7 +33,7 @@ struct counts {
 struct session {
   struct options o;
   tile_device *device;
-  bool on_host;
+  bool on_cpu;
   struct counts counts;
   FILE *out;
 };
@@ -207,7 +207,7 @@ static void run_kernel(struct session *s, unsigned long number) {
   }
   for (unsigned i = 0; i < s->o.shapes && !r.is_failed; i++) {
     unsigned shape = (unsigned)((number * 7 + i * 5) % 16);
-    struct shape_of_launch l = {1u << shape % 4, 1 + shape / 4, s->on_host && i == 0};
+    struct shape_of_launch l = {1u << shape % 4, 1 + shape / 4, s->on_cpu && i == 0};
     run_shape(&r, &l, i == 0);
   }
   alarm(0);
@@ -315,13 +315,12 @@ int main(int argc, char **argv) {
   struct counts total = {0};
   bool is_skipped = false;
   if (!parse(&s.o, argc, argv)) {
-    fprintf(stderr, "usage: test-random-kernels host|cuda|simulate:TARGET [--seed S] [--first N] "
+    fprintf(stderr, "usage: test-random-kernels cpu|cuda|simulate:TARGET [--seed S] [--first N] "
                     "[--count N] [--jobs N] [--shapes N] [--target T] [--print]\n");
     return 2;
   }
   setenv("TILE_CACHE_DIR", "", 0);
-  s.on_host = strcmp(s.o.device, "host") == 0;
-  kernel_flushes_bf16 = s.on_host;
+  s.on_cpu = strcmp(s.o.device, "cpu") == 0;
   int failed = run_jobs(&s, &total, &is_skipped);
   if (is_skipped) {
     printf("1..0 # SKIP no device `%s`\n", s.o.device);

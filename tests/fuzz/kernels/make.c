@@ -226,28 +226,13 @@ void make_steps(struct maker *m, unsigned count) {
   }
 }
 
-static bool is_product(const struct kernel *k, const struct statement *s, const bool *products) {
-  if (s->op == OP_BINARY || s->op == OP_LITERAL)
-    return s->word[0] == '*' && dtype_is_float(k->vars[s->dst[0]].type);
-  return (s->op == OP_COPY || (s->op == OP_UNARY && s->word[0] == '-')) && products[s->src[0]];
-}
-
-static bool is_move(enum op op) { return op >= OP_EXPAND && op <= OP_GATHER; }
-
-// Whether every launch shape computes the same bits. Sums of several elements have an order that
-// layouts decide. A product that is moved to other elements fuses with what is added to it there
-// where the layouts leave it in its registers, and is rounded where it goes through shared memory.
-static bool is_exact_order(const struct kernel *k, const struct block *b, bool *products) {
+// Whether every launch shape computes the same bits: sums of several elements have an order that
+// layouts decide.
+static bool is_exact_order(const struct block *b) {
   for (unsigned i = 0; b && i < b->count; i++) {
     const struct statement *s = b->at[i];
-    if (s->dst_count)
-      products[s->dst[0]] |= is_product(k, s, products);
-    if (is_move(s->op) && (products[s->src[0]] || (s->op == OP_JOIN && products[s->src[1]])))
-      return false;
-    if (s->op >= OP_REDUCE && s->op <= OP_DOT)
-      return false;
-    if (s->op == OP_ATOMIC || !is_exact_order(k, s->body, products) ||
-        !is_exact_order(k, s->other, products))
+    if ((s->op >= OP_REDUCE && s->op <= OP_DOT) || s->op == OP_ATOMIC || !is_exact_order(s->body) ||
+        !is_exact_order(s->other))
       return false;
   }
   return true;
@@ -282,7 +267,6 @@ struct kernel *kernel_make(struct arena *a, uint64_t seed) {
   make_load(&m, random_type(&m), s, false);
   make_steps(&m, 3 + pick(&m, 10));
   make_outputs(&m);
-  bool products[VARS] = {false};
-  k->is_elementwise = is_exact_order(k, &k->top, products);
+  k->is_elementwise = is_exact_order(&k->top);
   return k;
 }

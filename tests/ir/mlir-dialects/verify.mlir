@@ -1,5 +1,5 @@
 // RUN: not tilec %s --passes=canonicalize 2>&1 | FileCheck %s
-// Every problem is reported, at its place.
+// Every problem is reported, at its location.
 module {
   func.func @wrong(%x: f32, %t: tensor<32xf32>) {
     // CHECK: verify.mlir:[[@LINE+1]]:{{.*}}`tile.bitcast` changes the width: `f32` to `i64` [E0602]

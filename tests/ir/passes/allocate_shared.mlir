@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=allocate-shared --target sm_90a | FileCheck %s
-// allocate-shared: places in shared memory for buffers and scratch.
+// allocate-shared: offsets in shared memory for buffers and scratch.
 #a = #tilegpu.linear<{block = [], lane = [[1], [2], [4], [8], [16]], register = [[128]], warp = [[32], [64]]}>
 #b = #tilegpu.linear<{block = [], lane = [[64], [2], [128], [8], [16]], register = [[32]], warp = [[1], [4]]}>
 #c = #tilegpu.linear<{block = [], lane = [[128], [64], [32], [16], [8]], register = [[1]], warp = [[4], [2]]}>
@@ -29,7 +29,7 @@ module {
     return %2 : !b
   }
 
-// The last of a loop is followed by its first: three in a loop are three places.
+// The last of a loop is followed by its first: three in a loop are three slots.
 // CHECK-LABEL: func.func @around
 // CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 0 : i32
 // CHECK: tilegpu.convert_layout{{.*}}tilegpu.shared_offset = 1024 : i32
@@ -103,7 +103,7 @@ module {
     return %o, %l : !x, !a
   }
 
-// Alone in a loop: two places. What is used in the loop lies elsewhere, what is used before it may
+// Alone in a loop: two slots. What is used in the loop lies elsewhere, what is used before it may
 // lie there.
 // CHECK-LABEL: func.func @iterations
 // CHECK: tilegpu.local_alloc{{.*}}tilegpu.shared_offset = 0 : i32

@@ -272,7 +272,7 @@ module {
   }
 
   // What a while carries unchanged, or passes on from outside or twice, is not carried; dce takes
-  // the places away.
+  // the offsets away.
   // CHECK-LABEL: func.func @while(
   // CHECK-SAME: %[[N:.*]]: i32, %[[X:.*]]: i32
   // CHECK: scf.while (%[[A:[^ ]*]] = %c0_i32{{[^,]*}}, %{{.*}} = %[[X]]) : (i32, i32) -> (i32, i32, i32, i32)

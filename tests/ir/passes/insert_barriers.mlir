@@ -31,7 +31,7 @@ module {
     return %0, %1, %2 : !a, !a, !b
   }
 
-// Scratch of its own place needs no barrier beyond that inside the op, however many follow.
+// Scratch of its own slot needs no barrier beyond that inside the op, however many follow.
 // CHECK-LABEL: func.func @scratch
 // CHECK-NOT: tilegpu.barrier
 // CHECK: return
@@ -68,7 +68,7 @@ module {
     return %0 : !a
   }
 
-// One conversion in a loop would meet its own readers of the last time around: it has two places.
+// One conversion in a loop would meet its own readers of the last time around: it has two slots.
 // Two conversions do not, each meets between the other's.
 // CHECK-LABEL: func.func @loops
 // CHECK: scf.for
@@ -97,7 +97,7 @@ module {
     return %r, %t : !a, !a
   }
 
-// A large one has one place, and waits.
+// A large one has one slot, and waits.
 // CHECK-LABEL: func.func @large_in_a_loop
 // CHECK: scf.for
 // CHECK-NEXT: tilegpu.barrier

@@ -1,5 +1,5 @@
 // RUN: tilec %s --passes=insert-barriers --target sm_90a | FileCheck %s
-// insert-barriers: places given by hand. Scratch with two places that shares one of them with
+// insert-barriers: offsets given by hand. Scratch with two slots that shares one of them with
 // something else of its loop waits, as if it had both all the time.
 #a = #tilegpu.linear<{block = [], lane = [[1], [2], [4], [8], [16]], register = [[128]], warp = [[32], [64]]}>
 #b = #tilegpu.linear<{block = [], lane = [[64], [2], [128], [8], [16]], register = [[32]], warp = [[1], [4]]}>
@@ -24,7 +24,7 @@ module attributes {tilegpu.shared_bytes = 4096 : i32} {
     return %r : !a
   }
 
-// CHECK-LABEL: func.func @shared_place
+// CHECK-LABEL: func.func @shared_slot
 // CHECK: tilegpu.local_alloc
 // CHECK-NEXT: tilegpu.barrier
 // CHECK-NEXT: scf.for
@@ -33,7 +33,7 @@ module attributes {tilegpu.shared_bytes = 4096 : i32} {
 // CHECK-NEXT: tilegpu.convert_layout
 // CHECK-NOT: tilegpu.barrier
 // CHECK: return
-  func.func @shared_place(%x: !a, %n: i32) -> !a {
+  func.func @shared_slot(%x: !a, %n: i32) -> !a {
     %c0 = arith.constant 0 : i32
     %c1 = arith.constant 1 : i32
     %m = "tilegpu.local_alloc"(%x) {tilegpu.shared_offset = 1024 : i32} : (!a) -> !m

@@ -140,7 +140,7 @@ module {
     return %twice, %begun, %outer, %alone : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>
   }
 
-  // A mask of 64-bit places in a block is one of 32-bit places within it.
+  // A mask of 64-bit offsets in a block is one of 32-bit offsets within it.
   // CHECK-LABEL: func.func @mask(
   // CHECK-SAME: %[[N:.*]]: i64, %[[P:.*]]: i32
   // CHECK: %[[S:.*]] = arith.muli
@@ -158,28 +158,28 @@ module {
     %wide = arith.extsi %p : i32 to i64
     %first = arith.muli %wide, %block : i64
     %range = "tile.make_range"() {start = 0 : i32, end = 1024 : i32} : () -> tensor<1024xi32>
-    %places = arith.extsi %range : tensor<1024xi32> to tensor<1024xi64>
+    %offsets = arith.extsi %range : tensor<1024xi32> to tensor<1024xi64>
     %from = "tile.splat"(%first) : (i64) -> tensor<1024xi64>
-    %at = arith.addi %from, %places : tensor<1024xi64>
+    %at = arith.addi %from, %offsets : tensor<1024xi64>
     %end = "tile.splat"(%n) : (i64) -> tensor<1024xi64>
     %m = arith.cmpi slt, %at, %end : tensor<1024xi64>
     return %m : tensor<1024xi1>
   }
 
-  // What may wrap stays, and so do the masks of few places.
+  // What may wrap stays, and so do the masks of few offsets.
   // CHECK-LABEL: func.func @masks
   // CHECK-COUNT-2: arith.cmpi slt, {{.*}}xi64>
   func.func @masks(%n: i64, %s: i64) -> (tensor<1024xi1>, tensor<64xi1>) {
     %range = "tile.make_range"() {start = 0 : i32, end = 1024 : i32} : () -> tensor<1024xi32>
-    %places = arith.extsi %range : tensor<1024xi32> to tensor<1024xi64>
+    %offsets = arith.extsi %range : tensor<1024xi32> to tensor<1024xi64>
     %from = "tile.splat"(%s) : (i64) -> tensor<1024xi64>
-    %at = arith.addi %from, %places : tensor<1024xi64>
+    %at = arith.addi %from, %offsets : tensor<1024xi64>
     %end = "tile.splat"(%n) : (i64) -> tensor<1024xi64>
     %m = arith.cmpi slt, %at, %end : tensor<1024xi64>
     %few = "tile.make_range"() {start = 0 : i32, end = 64 : i32} : () -> tensor<64xi32>
-    %few_places = arith.extsi %few : tensor<64xi32> to tensor<64xi64>
+    %few_offsets = arith.extsi %few : tensor<64xi32> to tensor<64xi64>
     %few_from = arith.constant dense<128> : tensor<64xi64>
-    %few_at = arith.addi %few_from, %few_places : tensor<64xi64>
+    %few_at = arith.addi %few_from, %few_offsets : tensor<64xi64>
     %few_end = "tile.splat"(%n) : (i64) -> tensor<64xi64>
     %few_m = arith.cmpi slt, %few_at, %few_end : tensor<64xi64>
     return %m, %few_m : tensor<1024xi1>, tensor<64xi1>

@@ -58,7 +58,7 @@ func.func @shared_by_two(%a: tensor<64x64xf16, #a>, %c: tensor<64x64xf32, #mma>)
   return
 }
 
-// Without tensor cores rows that threads side by side read change places in pieces of 16 bytes.
+// Without tensor cores rows that threads side by side read are swapped in pieces of 16 bytes.
 // CHECK-LABEL: func.func @plain
 // CHECK: local_alloc{{.*}} -> !tilegpu.memdesc<tensor<64x32xf32, #tilegpu.shared<{max_phase = 2 : i64, order = [1, 0], per_phase = 4 : i64, vec = 4 : i64}>>>
 // CHECK: local_load{{.*}} -> tensor<64x32xf32, #tilegpu.dot_op<{k_width = 1 : i64, op_idx = 0 : i64, parent = #tilegpu.blocked

@@ -2,7 +2,7 @@
 // Random chains of what moves elements between threads: reductions, scans, permutations, reshapes,
 // flips, gathers and products of matrices, on tiles of random shape and type, loaded and stored in
 // random orders by a random number of warps. Results are exact, and the same in every repetition.
-//   test-language-stress host|cuda [--count N] [--repeats N] [--seed N] [--case NAME] [--print]
+//   test-language-stress cpu|cuda [--count N] [--repeats N] [--seed N] [--case NAME] [--print]
 #include "../tile.h"
 
 #include <stdio.h>
@@ -77,16 +77,16 @@ static void subtract_maximum(struct chain *c) {
   }
 }
 
-static void add_place_of_minimum(struct chain *c) {
+static void add_index_of_minimum(struct chain *c) {
   unsigned axis = pick(c->s, c->shape.rank);
   struct axis a = axis_of(c->shape, axis);
   case_source(c->s, "    v = (v + tl.argmin(v, %u, keep_dims=True)).to(tl.%s)\n", axis, name_of(c));
   for (size_t line = 0; line < line_count(a); line++) {
-    size_t place = 0;
+    size_t index = 0;
     for (size_t k = 1; k < a.length; k++)
-      place = *at(c, a, line, k) < *at(c, a, line, place) ? k : place;
+      index = *at(c, a, line, k) < *at(c, a, line, index) ? k : index;
     for (size_t k = 0; k < a.length; k++)
-      *at(c, a, line, k) = wrap(c, *at(c, a, line, k) + (int64_t)place);
+      *at(c, a, line, k) = wrap(c, *at(c, a, line, k) + (int64_t)index);
   }
 }
 
@@ -222,7 +222,7 @@ static void bound(struct chain *c) {
 // ---- a chain ----
 
 // Offsets of a tile whose axes lie in memory in a random order.
-static void offsets(struct chain *c, const char *name, size_t places[ELEMENTS_MAX]) {
+static void offsets(struct chain *c, const char *name, size_t indices[ELEMENTS_MAX]) {
   struct tile t = c->shape;
   unsigned order[TILE_RANK] = {0};
   size_t stride[TILE_RANK], next = 1;
@@ -244,15 +244,15 @@ static void offsets(struct chain *c, const char *name, size_t places[ELEMENTS_MA
   for (size_t e = 0; e < tile_count(t); e++) {
     unsigned index[TILE_RANK];
     tile_index(t, e, index);
-    places[e] = 0;
+    indices[e] = 0;
     for (unsigned i = 0; i < t.rank; i++)
-      places[e] += index[i] * stride[i];
+      indices[e] += index[i] * stride[i];
   }
 }
 
 static void steps(struct chain *c) {
   static void (*const kinds[])(struct chain * c) = {
-      add_sum,  subtract_maximum, add_place_of_minimum, scan, permute, reshape, flip, gather,
+      add_sum,  subtract_maximum, add_index_of_minimum, scan, permute, reshape, flip, gather,
       multiply, multiply};
   unsigned count = 2 + pick(c->s, STEPS_MAX);
   for (unsigned i = 0; i < count; i++) {

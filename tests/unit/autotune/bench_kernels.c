@@ -67,7 +67,7 @@ void worker_case_make(struct worker_case *c, const char *device) {
   c->arrays[1] = (struct tune_array){.bytes = KERNEL_N * 4, .offset = 32768};
   c->problem = (struct tune_problem){
       .args = c->args, .arg_count = 3, .arrays = c->arrays, .arg_names = names};
-  ck_assert_int_eq(tile_device_open("host", &c->device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &c->device), TILE_OK);
   c->problem.target = device;
 }
 

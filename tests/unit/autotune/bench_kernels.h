@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, compiled for the host, that behave in all the ways a candidate may; and a worker over
+// Kernels, compiled for the CPU, that behave in all the ways a candidate may; and a worker over
 // arrays for them.
 #ifndef TESTS_UNIT_AUTOTUNE_BENCH_KERNELS_H
 #define TESTS_UNIT_AUTOTUNE_BENCH_KERNELS_H
@@ -28,7 +28,7 @@ void worker_case_make(struct worker_case *c, const char *device);
 void worker_case_open(struct worker_case *c, double timeout_ms);
 void worker_case_close(struct worker_case *c);
 
-// Compiles `kernel` of the file of kernels for the host and queues its load as `config`.
+// Compiles `kernel` of the file of kernels for the CPU and queues its load as `config`.
 void worker_case_load(struct worker_case *c, uint32_t config, const char *kernel);
 // The code of an earlier load as another configuration.
 void worker_case_load_again(struct worker_case *c, uint32_t config, uint32_t as);

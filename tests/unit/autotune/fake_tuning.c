@@ -2,7 +2,7 @@
 // Two queues of events that are due at a time; waiting moves the clock to the next of them.
 #include "fake_tuning.h"
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <math.h>
 #include <sched.h>
@@ -92,7 +92,7 @@ static bool built(struct tune_builder *b, int timeout_ms, struct tune_built *ret
   ret->cost.registers = 32;
   ret->cost.shared_bytes = fake.conduct[c] == FAKE_TOO_MUCH ? 1u << 20 : 1024;
   ret->prediction.ms = fake.ms[c] * 0.8;
-  ret->prediction.floor_ms = 0.5;
+  ret->prediction.bound_ms = 0.5;
   ret->info.num_warps = 4;
   ret->hash[0] = (uint8_t)fake.code[c];
   ret->local_bytes = (uint32_t)fake.asked_bytes[c];
@@ -212,8 +212,8 @@ static bool device(struct tune_worker *w, tile_device_properties *ret, tile_stat
     return false;
   }
   *ret = (tile_device_properties){
-      .name = "made up", .multiprocessors = 100, .is_host = fake.is_host, .shared_limit = 232448};
-  strcpy(ret->target, fake.is_host ? "host" : "sm_90a");
+      .name = "made up", .multiprocessors = 100, .is_cpu = fake.is_cpu, .shared_limit = 232448};
+  strcpy(ret->target, fake.is_cpu ? "cpu" : "sm_90a");
   return true;
 }
 

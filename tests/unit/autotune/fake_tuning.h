@@ -31,7 +31,7 @@ struct fake_tuning {
   double drift, drift_period_ms;
   unsigned crash_at[FAKE_CONFIGS]; // this measurement, from 1 on, breaks off; 0: none
   const char *device_fails;        // NULL: it opens
-  bool is_host;
+  bool is_cpu;
   // What happened.
   unsigned submitted[FAKE_CONFIGS], loaded[FAKE_CONFIGS], checked[FAKE_CONFIGS],
       measured[FAKE_CONFIGS];

@@ -159,10 +159,10 @@ double landscape_best(const struct landscape *l) {
 }
 
 struct tune_sample landscape_measure(const struct landscape *l, uint32_t config, unsigned count,
-                                     uint64_t turn) {
+                                     uint64_t attempt) {
   double t = l->ms[config], spread = l->noise * t;
   // Launches only get slower by chance, never faster than they can be.
-  double median = t * (1 + l->noise * fabs(normal(mix(l->seed + turn) + config)) / sqrt(count));
+  double median = t * (1 + l->noise * fabs(normal(mix(l->seed + attempt) + config)) / sqrt(count));
   return (struct tune_sample){median, median - 0.4 * spread, median + 0.8 * spread, count};
 }
 
@@ -171,7 +171,7 @@ struct landscape_run landscape_search(struct arena *a, const struct landscape *l
   struct landscape_run run = {.trace = 1};
   bool *seen = arena_array(a, bool, l->space.count);
   struct tune_search *s = tune_search_create(a, &l->space, o);
-  for (uint64_t turn = 0;; turn++) {
+  for (uint64_t attempt = 0;; attempt++) {
     struct tune_step step = tune_search_next(s);
     if (step.action == TUNE_DONE)
       break;
@@ -187,7 +187,7 @@ struct landscape_run landscape_search(struct arena *a, const struct landscape *l
     } else if (step.action == TUNE_MEASURE) {
       double wanted = step.budget_ms / l->ms[c];
       unsigned n = (unsigned)fmin(fmax(wanted, step.least), step.most);
-      struct tune_sample sample = landscape_measure(l, c, n, turn);
+      struct tune_sample sample = landscape_measure(l, c, n, attempt);
       run.measured += !seen[c];
       run.spent_ms += n * sample.median;
       seen[c] = true;

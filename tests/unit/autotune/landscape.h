@@ -27,9 +27,9 @@ struct landscape {
 void landscape_make(struct arena *a, enum landscape_kind kind, uint64_t seed, double noise,
                     struct landscape *ret);
 double landscape_best(const struct landscape *l);
-// The median that `count` launches would give; `turn` makes it another one each time.
+// The median that `count` launches would give; `attempt` makes it another one each time.
 struct tune_sample landscape_measure(const struct landscape *l, uint32_t config, unsigned count,
-                                     uint64_t turn);
+                                     uint64_t attempt);
 
 // Runs a search over it, each answer right after its question. Returns how many were measured.
 struct landscape_run {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of FILE.tune.json: what a key is made of, which entry serves it, what comes back from a
-// file, and that a malformed one is refused at its place and never written over.
-#include "autotune/database/internal.h"
+// file, and that a malformed one is refused at its location and never written over.
+#include "autotune/database/database_internal.h"
 #include "base/file.h"
 #include "suites.h"
 
@@ -137,7 +137,7 @@ START_TEST(a_key_has_types_hints_numbers_and_what_was_fixed) {
 END_TEST
 
 START_TEST(a_kernel_that_is_not_there) {
-  tile_device_properties device = {.name = "d", .target = "host"};
+  tile_device_properties device = {.name = "d", .target = "cpu"};
   struct tune_problem p = {.file = "k.tile", .text = str_from(kernel), .kernel = "other"};
   struct tune_key k;
   ck_assert_int_eq(tune_key_of(a, &p, &device, NULL, 0, &k), TILE_NOT_FOUND);
@@ -152,12 +152,12 @@ START_TEST(the_hash_follows_texts) {
       "g\n"
       "from stars import *\n\nWIDTH = g(\n    3\n)\n\n"
       "@jit\ndef k(x, n, b, f, BLOCK: constexpr, MODE: constexpr):\n    f(part.h)\n\n"
-      "def host():\n    tool.run()\n";
+      "def cpu():\n    tool.run()\n";
   static const struct {
     const char *name, *text;
-  } files[] = {{"helper.py", "from deeper import f\nfrom other import host_only\n"},
+  } files[] = {{"helper.py", "from deeper import f\nfrom other import cpu_only\n"},
                {"deeper.py", "from helper import f\n"},
-               {"other.py", "host_only = 1\n"},
+               {"other.py", "cpu_only = 1\n"},
                {"tool.py", ""},
                {"stars.py", "from above import THREE\n"},
                {"above.py", "THREE = 3\n"},
@@ -166,13 +166,14 @@ START_TEST(the_hash_follows_texts) {
                {"pack/beside.tile", "@jit\ndef w():\n    return 1\n"}};
   tile_arg args[] = {tile_arg_pointer(NULL, TILE_F16), tile_arg_i32(1), tile_arg_i32(1),
                      tile_arg_f32(1)};
-  const char *places[] = {path_in("one"), path_in("two")};
+  const char *locations[] = {path_in("one"), path_in("two")};
   uint8_t hashes[2][32];
   for (int i = 0; i < 2; i++) {
-    ck_assert_int_eq(dir_create(arena_printf(a, "%s/pack", places[i]), 0777), 0);
+    ck_assert_int_eq(dir_create(arena_printf(a, "%s/pack", locations[i]), 0777), 0);
     for (size_t n = 0; n < COUNT_OF(files); n++)
-      write_text(arena_printf(a, "%s/%s", places[i], files[n].name), files[n].text);
-    struct tune_key k = key_of(arena_printf(a, "%s/k.tile", places[i]), importing, args, NULL, 0);
+      write_text(arena_printf(a, "%s/%s", locations[i], files[n].name), files[n].text);
+    struct tune_key k =
+        key_of(arena_printf(a, "%s/k.tile", locations[i]), importing, args, NULL, 0);
     memcpy(hashes[i], k.hash, 32);
   }
   ck_assert_mem_eq(hashes[0], hashes[1], 32);
@@ -338,8 +339,8 @@ END_TEST
 
 // ---- malformed texts ----
 
-// Refused, with one error whose place lies within the text; or taken, and what is written of it is
-// taken too.
+// Refused, with one error whose location lies within the text; or taken, and what is written of it
+// is taken too.
 static bool refuses(struct str text) {
   struct arena *outer = a;
   struct diag_engine *outer_diag = diag;
@@ -356,7 +357,7 @@ static bool refuses(struct str text) {
     ck_assert_str_eq(print(&again), first);
   } else {
     ck_assert_uint_eq(f.count, 0);
-    ck_assert_msg(strstr(strbuf_cstr(&out), "k.tune.json:"), "no place: %s", strbuf_cstr(&out));
+    ck_assert_msg(strstr(strbuf_cstr(&out), "k.tune.json:"), "no location: %s", strbuf_cstr(&out));
     ck_assert_msg(diag_first_error_code(diag) == E0760 || diag_first_error_code(diag) == E0761,
                   "%s", strbuf_cstr(&out));
   }

@@ -2,7 +2,7 @@
 // Tests of files of tunings and journals under several processes that are killed at any moment:
 // what was put is never lost, and whoever reads meanwhile finds a whole file. TILE_TEST_KILLS says
 // how many are killed.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "suites.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static struct tune_entry entry_of(struct tune_key_value *value, int64_t n) {
   *value = (struct tune_key_value){"n", n};
   return (struct tune_entry){.key = {.kernel = "k",
                                      .device = "d",
-                                     .target = "host",
+                                     .target = "cpu",
                                      .types = "i32",
                                      .values = value,
                                      .value_count = 1},

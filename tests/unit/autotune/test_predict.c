@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs and predictions against launches that were measured: an NVIDIA H200, code for sm_80, median
 // times in milliseconds. The model need not know the times; it has to rank them. Where most of what
-// was measured lies within a few percent, ranks say less, and the place of the best counts.
+// was measured lies within a few percent, ranks say less, and the rank of the best counts.
 #include "autotune/build.h"
 #include "base/file.h"
 #include "lowering/cost/machine.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static struct tune_problem problem_of(const struct launch *l) {
   struct tune_problem p = {
       .file = arena_printf(arena, "%s/%s", SOURCE_ROOT, l->file),
       .kernel = l->kernel,
-      .target = device.is_host ? "host" : "sm_80",
+      .target = device.is_cpu ? "cpu" : "sm_80",
       .args = l->args,
       .arg_count = l->arg_count,
       .arg_names = l->names,
@@ -132,17 +132,17 @@ static double spearman(const double *x, const double *y, size_t n) {
 
 static void show(const struct point *p, const struct tune_built *t) {
   const struct kernel_cost *c = &t->cost;
-  printf("  %3dx%3dx%2d w%u s%u %8.4f %8.4f ms x%.2f %-13s %2u a SM %5.2f waves, regs %3u+%u "
-         "shared %6u, "
-         "tensor %.0f shared %.0f issue %.0f special %.0f barriers %.0f turns %.0f/%u read %.0f "
-         "sectors "
-         "%.0f %.1f ms %s\n",
-         p->block[0], p->block[1], p->block[2], p->warps, p->stages, p->ms, t->prediction.ms,
-         t->prediction.ms / p->ms, t->prediction.limiter ? t->prediction.limiter : "-",
-         t->prediction.programs_per_sm, t->prediction.waves, c->registers, c->spilled,
-         c->shared_bytes, c->tensor_cycles, c->shared_wavefronts, c->instructions / 4,
-         c->special * 2, c->barriers, c->iterations, c->stages, c->global_read, c->sectors, t->ms,
-         t->reason ? t->reason : "");
+  printf(
+      "  %3dx%3dx%2d w%u s%u %8.4f %8.4f ms x%.2f %-13s %2u a SM %5.2f waves, regs %3u+%u "
+      "shared %6u, "
+      "tensor %.0f shared %.0f issue %.0f special %.0f barriers %.0f iterations %.0f/%u read %.0f "
+      "sectors "
+      "%.0f %.1f ms %s\n",
+      p->block[0], p->block[1], p->block[2], p->warps, p->stages, p->ms, t->prediction.ms,
+      t->prediction.ms / p->ms, t->prediction.limiter ? t->prediction.limiter : "-",
+      t->prediction.programs_per_sm, t->prediction.waves, c->registers, c->spilled, c->shared_bytes,
+      c->tensor_cycles, c->shared_wavefronts, c->instructions / 4, c->special * 2, c->barriers,
+      c->iterations, c->stages, c->global_read, c->sectors, t->ms, t->reason ? t->reason : "");
 }
 
 // Correlation of ranks at least `least`, and the best measured among the `top` best predicted.
@@ -161,13 +161,14 @@ static void check_ranks(const char *what, const struct launch *l, const struct p
     else
       ck_assert_msg(built[i].ok, "%s, point %zu: %s", what, i, built[i].reason);
   }
-  double correlation = spearman(measured, predicted, n), place = rank_of(predicted, n, best);
+  double correlation = spearman(measured, predicted, n), best_rank = rank_of(predicted, n, best);
   if (getenv("TILE_TEST_SHOW"))
-    printf("%s: %.3f, best at %.0f\n", what, correlation, place);
+    printf("%s: %.3f, best at %.0f\n", what, correlation, best_rank);
   if (getenv("TILE_TEST_SHOW"))
     return;
   ck_assert_msg(correlation >= least, "%s: rank correlation %.3f", what, correlation);
-  ck_assert_msg(place < (double)top, "%s: the best measured is number %.0f", what, place + 1);
+  ck_assert_msg(best_rank < (double)top, "%s: the best measured is number %.0f", what,
+                best_rank + 1);
 }
 
 // ---- matrix products ----
@@ -552,10 +553,10 @@ START_TEST(times_bound_by_memory_are_near) {
 }
 END_TEST
 
-// ---- the host ----
+// ---- the CPU ----
 
 // Measured on two cores that had other work too: only what differs by half is asked for.
-START_TEST(on_the_host_threads_that_meet_are_dear) {
+START_TEST(on_the_cpu_threads_that_meet_are_dear) {
   static const struct point rows[] = {
       {{4, 1024}, 4, 3, 4.6},
       {{1, 1024}, 1, 3, 10.5},
@@ -564,7 +565,7 @@ START_TEST(on_the_host_threads_that_meet_are_dear) {
   };
   static const struct point vectors[] = {{{1024}, 4, 3, 1.1}, {{128}, 4, 3, 14.2}};
   struct tune_built built[MOST_POINTS];
-  ck_assert(tune_device_assumed("host", &device));
+  ck_assert(tune_device_assumed("cpu", &device));
   struct launch l = softmax(1024);
   predict(&l, rows, COUNT_OF(rows), built);
   ck_assert_double_lt(built[0].prediction.ms, built[2].prediction.ms);
@@ -588,7 +589,7 @@ Suite *predict_suite(void) {
   tcase_add_test(t, attention_is_ranked);
   tcase_add_test(t, causal_attention_is_ranked);
   tcase_add_test(t, times_bound_by_memory_are_near);
-  tcase_add_test(t, on_the_host_threads_that_meet_are_dear);
+  tcase_add_test(t, on_the_cpu_threads_that_meet_are_dear);
   suite_add_tcase(s, t);
   return s;
 }

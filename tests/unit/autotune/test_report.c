@@ -46,7 +46,7 @@ static void setup(void) {
       double ms = i == 2 ? 0.5 : 1 + 0.125 * i;
       t->outcome = TUNE_MEASURED;
       t->sample = (struct tune_sample){ms, 0.9 * ms, 1.1 * ms, 20};
-      t->prediction = (struct prediction){.ms = ms, .limiter = "memory", .floor_ms = 0.25};
+      t->prediction = (struct prediction){.ms = ms, .limiter = "memory", .bound_ms = 0.25};
     }
   }
   result.trials[7].outcome = TUNE_WRONG;
@@ -82,7 +82,7 @@ START_TEST(table) {
   lacks("  6 "); // five are enough
   has("  memory   2000 GB/s, 50.0% of the peak (4000.0 GB/s)\n");
   has("  compute  4 TFLOP/s\n");
-  has("  roof     50.0%: bytes and operations alone take 0.2500 ms\n");
+  has("  bound    50.0%: bytes and operations alone take 0.2500 ms\n");
   has("  options  -D BLOCK=16 -D ACT='<\"a&b\">'\n"); // num_warps 0 is the default
   lacks("warning");
   lacks("stopped");

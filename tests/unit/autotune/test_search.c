@@ -228,7 +228,7 @@ START_TEST(finals_once) {
     struct tune_search *next = tune_search_create(a, &l.space, &o);
     for (uint32_t i = 0; i < 12; i++) {
       struct tune_sample known = tune_search_sample(s, i);
-      known.turns = with_finals ? known.turns : 0;
+      known.rounds = with_finals ? known.rounds : 0;
       tune_search_measured(next, i, TUNE_MEASURED, &known);
     }
     again = 0;

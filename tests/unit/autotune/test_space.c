@@ -2,7 +2,7 @@
 // Tests of spaces from texts, files and lists: values, order, defaults, spelling, neighbours,
 // limits.
 #include "autotune/space/space.h"
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "suites.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const char kernel_text[] =
 static void setup(void) {
   a = arena_create();
   diag = diag_engine_create(a);
-  struct ast_module *m = lang_parse(a, diag, source_create(a, "k.tile", str_from(kernel_text)));
+  struct lang_unit *m = lang_unit_read(a, diag, source_create(a, "k.tile", str_from(kernel_text)));
   const char *name;
   ck_assert(lang_kernel_params(a, diag, m, NULL, &name, &params, &param_count));
   ck_assert_uint_eq(diag_error_count(diag), 0);
@@ -175,7 +175,7 @@ static const struct {
      "command line:1:24: error: `BLOCK` stands here twice [E0727]\n"
      " 1 | BLOCK=64, num_warps=4, BLOCK=128\n"
      "   |                        ^~~~~\n"
-     "   = help: give all its values at one place\n"},
+     "   = help: give all its values at once\n"},
     {"BLOCK=64..16",
      "command line:1:7: error: `64..16` is not a range: it ends before it begins [E0727]\n"
      " 1 | BLOCK=64..16\n"

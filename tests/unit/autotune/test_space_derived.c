@@ -2,8 +2,7 @@
 // Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
 #include "autotune/build.h"
 #include "base/file.h"
-#include "lang/host/tuning.h"
-#include "lang/syntax/ast.h"
+#include "lang/tuning/tuning.h"
 #include "suites.h"
 
 #include <inttypes.h>
@@ -28,7 +27,7 @@ static void fix(const char *name, const char *text) {
 
 // Arguments end with a name of NULL.
 static void derive_text(struct str text, const char *kernel, const struct cost_argument *args) {
-  struct ast_module *m = lang_parse(a, diag, source_create(a, "t.tile", text));
+  struct lang_unit *m = lang_unit_read(a, diag, source_create(a, "t.tile", text));
   size_t n = 0;
   while (args && args[n].name)
     n++;
@@ -174,7 +173,7 @@ START_TEST(narrow_matmul) {
   check_values("BLOCK_M", "16 128");
   ck_assert(holds("BLOCK_M=16, BLOCK_N=128, BLOCK_K=64, GROUP_M=1, num_warps=4, num_stages=2") &&
             !holds("BLOCK_M=128, BLOCK_N=64, BLOCK_K=64, GROUP_M=8, num_warps=4, num_stages=2"));
-  // Two turns need no three stages.
+  // Two iterations do not need three stages.
   ck_assert(!holds("BLOCK_M=16, BLOCK_N=128, BLOCK_K=64, GROUP_M=1, num_warps=4, num_stages=3"));
   check_default("BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8, num_warps=4, num_stages=3");
   // Nothing is known: everything is possible.

@@ -62,10 +62,10 @@ START_TEST(all_are_fine) {
 END_TEST
 
 // Cores that compile disturb what the host times.
-START_TEST(host_waits_for_builds) {
+START_TEST(cpu_waits_for_builds) {
   fake_reset(a, 20, &space);
-  fake.is_host = true;
-  options.device = "host";
+  fake.is_cpu = true;
+  options.device = "cpu";
   ck_assert_int_eq(run(NULL), TILE_OK);
   ck_assert(!fake.was_measured_while_building);
   ck_assert_uint_eq(fake.device_told, 1); // the builder began before the device was known
@@ -197,7 +197,7 @@ START_TEST(spills_do_not_win) {
     ck_assert_uint_eq(fake.measured[i], i == 6 ? 0 : 1); // neither a longer look nor finals
   }
   ck_assert_int_eq(result.trials[7].outcome, TUNE_MEASURED);
-  ck_assert_uint_ge(result.trials[7].sample.turns, 2);
+  ck_assert_uint_ge(result.trials[7].sample.rounds, 2);
   report_has("19 of 20 configurations measured");
   report_has("      3 spills registers: ");
   report_has("          0.9900 ms, 48 bytes a thread: BLOCK=80\n");
@@ -374,7 +374,7 @@ START_TEST(crash_in_the_finals) {
     ck_assert(result.has_best && result.best == 1);
     for (size_t i = 1; i < 20; i++)
       ck_assert_int_eq(result.trials[i].outcome, TUNE_MEASURED);
-    ck_assert_uint_ge(result.trials[1].sample.turns, 2);
+    ck_assert_uint_ge(result.trials[1].sample.rounds, 2);
   }
 }
 END_TEST
@@ -512,7 +512,7 @@ Suite *tune_suite(void) {
   TCase *t = tcase_create("loop");
   tcase_add_checked_fixture(t, setup, teardown);
   tcase_add_test(t, all_are_fine);
-  tcase_add_test(t, host_waits_for_builds);
+  tcase_add_test(t, cpu_waits_for_builds);
   tcase_add_test(t, out_of_memory);
   tcase_add_test(t, failures_are_reasons);
   tcase_add_test(t, default_does_not_run);

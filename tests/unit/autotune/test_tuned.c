@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that choose their configuration, from C: settings and their mistakes, what each policy
-// takes, results on file, measuring on the host, threads, and what a launch costs.
+// takes, results on file, measuring on the CPU, threads, and what a launch costs.
 #include "../runtime/fake_cuda.h"
 #include "autotune/database/database.h"
 #include "suites.h"
@@ -66,7 +66,7 @@ static void open_on(const char *name) {
   }
 }
 
-static void open_host(void) { open_on("host"); }
+static void open_cpu(void) { open_on("cpu"); }
 static void open_fake(void) { open_on("cuda"); }
 
 static void close_all(void) {
@@ -410,7 +410,7 @@ START_TEST(candidates_are_compiled_where_the_device_says) {
 }
 END_TEST
 
-// No compilation takes so little: that it fails shows where it takes place.
+// No compilation takes so little: that it fails shows where it takes location.
 START_TEST(limits_of_a_compile_worker_are_those_of_candidates) {
   struct events events = {0};
   use_compile_worker(1e-6);
@@ -653,8 +653,8 @@ END_TEST
 
 Suite *tuned_suite(void) {
   Suite *s = suite_create("tuned");
-  TCase *host = tcase_create("host");
-  tcase_add_checked_fixture(host, open_host, close_all);
+  TCase *host = tcase_create("cpu");
+  tcase_add_checked_fixture(host, open_cpu, close_all);
   tcase_set_timeout(host, 120);
   tcase_add_test(host, opening_says_what_is_wrong);
   tcase_add_test(host, settings_say_what_is_wrong);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker over real kernels on the host: what becomes of good ones, and of those that are wrong,
+// The worker over real kernels on the CPU: what becomes of good ones, and of those that are wrong,
 // crash, hang or take the worker with them; and how the worker itself ends.
 #include "bench_kernels.h"
 #include "suites_worker.h"
@@ -19,8 +19,8 @@
 
 static struct worker_case c;
 
-static void open_host(void) {
-  worker_case_make(&c, "host");
+static void open_cpu(void) {
+  worker_case_make(&c, "cpu");
   worker_case_open(&c, LONG_TIMEOUT_MS);
 }
 static void close_case(void) { worker_case_close(&c); }
@@ -59,8 +59,8 @@ static void have_reference(void) {
 
 START_TEST(device_is_known) {
   tile_device_properties p = worker_case_device(&c);
-  ck_assert(p.is_host);
-  ck_assert_str_eq(p.target, "host");
+  ck_assert(p.is_cpu);
+  ck_assert_str_eq(p.target, "cpu");
   ck_assert_int_gt(p.multiprocessors, 0);
   have_reference();
   ck_assert(tune_worker_copy_gbs(c.worker) > 0);
@@ -169,7 +169,7 @@ START_TEST(expected_results) {
 }
 END_TEST
 
-// The host device reports it; crashes of a driver are in test_worker_gpu.c.
+// The CPU device reports it; crashes of a driver are in test_worker_gpu.c.
 START_TEST(fault_costs_one_candidate) {
   have_reference();
   load(1, "crashes");
@@ -208,13 +208,13 @@ START_TEST(hang_costs_one_candidate) {
 END_TEST
 
 START_TEST(code_that_does_not_load) {
-  static struct kernel_info info = {.name = "k", .target = "host", .num_warps = 1};
+  static struct kernel_info info = {.name = "k", .target = "cpu", .num_warps = 1};
   struct tune_built b = {.config = 9, .ok = true, .info = info, .code = STR("no object file")};
   have_reference();
   tune_worker_load(c.worker, &b);
   tune_worker_check(c.worker, 9, false);
-  expect(worker_case_reply(&c), TUNE_BAD_BUILD, "host code of `k` cannot be linked");
-  expect(worker_case_reply(&c), TUNE_BAD_BUILD, "host code of `k`");
+  expect(worker_case_reply(&c), TUNE_BAD_BUILD, "CPU code of `k` cannot be linked");
+  expect(worker_case_reply(&c), TUNE_BAD_BUILD, "CPU code of `k`");
   expect(check(5, false), TUNE_UNTRIED, "not loaded");
   expect(check(0, false), TUNE_MEASURED, "");
 }
@@ -328,7 +328,7 @@ START_TEST(no_file_stays_open) {
   unsigned before = open_files();
   for (int i = 0; i < 3; i++) {
     struct worker_case one;
-    worker_case_make(&one, "host");
+    worker_case_make(&one, "cpu");
     worker_case_open(&one, LONG_TIMEOUT_MS);
     if (i)
       worker_case_device(&one); // else it is closed while it starts
@@ -345,7 +345,7 @@ START_TEST(worker_goes_with_its_parent) {
   pid_t middle = fork();
   if (middle == 0) {
     struct worker_case own;
-    worker_case_make(&own, "host");
+    worker_case_make(&own, "cpu");
     worker_case_open(&own, LONG_TIMEOUT_MS);
     worker_case_load(&own, 1, "hangs");
     tune_worker_check(own.worker, 1, true);
@@ -392,7 +392,7 @@ START_TEST(programs_that_are_no_worker) {
   };
   for (size_t i = 0; i < COUNT_OF(cases); i++) {
     const struct tune_worker_options o = {
-        .device = "host", .rtol = -1, .atol = -1, .program = cases[i].program};
+        .device = "cpu", .rtol = -1, .atol = -1, .program = cases[i].program};
     struct tune_worker *w = NULL;
     tile_device_properties p;
     tile_status status = TILE_OK;
@@ -451,13 +451,13 @@ START_TEST(no_such_device) {
 }
 END_TEST
 
-static void make_only(void) { worker_case_make(&c, "host"); }
+static void make_only(void) { worker_case_make(&c, "cpu"); }
 
 Suite *worker_suite(void) {
   Suite *s = suite_create("worker");
-  TCase *t = tcase_create("host");
+  TCase *t = tcase_create("cpu");
   tcase_set_timeout(t, 120);
-  tcase_add_checked_fixture(t, open_host, close_case);
+  tcase_add_checked_fixture(t, open_cpu, close_case);
   tcase_add_test(t, device_is_known);
   tcase_add_test(t, loads_checks_measures);
   tcase_add_test(t, replies_come_in_order_without_waiting);

@@ -46,7 +46,7 @@ START_TEST(loads_checks_measures) {
   tile_device_properties p = worker_case_device(&c);
   ck_assert_str_eq(p.name, "Fake GPU 0");
   ck_assert_str_eq(p.target, "sm_90a");
-  ck_assert(!p.is_host && p.l2_bytes == 1u << 20 && p.multiprocessors == 132);
+  ck_assert(!p.is_cpu && p.l2_bytes == 1u << 20 && p.multiprocessors == 132);
   struct tune_reply r = load(0, "store=5 ms=2.5");
   expect(r, 0, TUNE_MEASURED, "");
   ck_assert_int_eq(r.registers, 40);

@@ -14,7 +14,7 @@ static struct worker_case c;
 
 static void make_case(void) {
   unsetenv("TILE_WORKER"); // the program of these tests is not called tilec
-  worker_case_make(&c, "host");
+  worker_case_make(&c, "cpu");
 }
 static void close_case(void) { worker_case_close(&c); }
 
@@ -48,7 +48,7 @@ static void load(uint32_t config, const char *kernel) {
 START_TEST(a_thread_answers_as_a_process_does) {
   size_t files = entries("/proc/self/fd"), threads = entries("/proc/self/task");
   open_worker(60000);
-  ck_assert(worker_case_device(&c).is_host);
+  ck_assert(worker_case_device(&c).is_cpu);
   load(0, "right");
   load(1, "nearly");
   load(2, "wrong");
@@ -87,7 +87,7 @@ END_TEST
 
 Suite *worker_thread_suite(void) {
   Suite *s = suite_create("worker thread");
-  TCase *t = tcase_create("host");
+  TCase *t = tcase_create("cpu");
   tcase_set_timeout(t, 120);
   tcase_add_checked_fixture(t, make_case, close_case);
   tcase_add_test(t, a_thread_answers_as_a_process_does);

@@ -190,8 +190,8 @@ START_TEST(sorted_without_repetitions) {
   diag_error(e, find(s, "a", 0), E0701, "first");
   diag_error(e, find(s, "a", 0), E0701, "first");
   diag_remark(e, find(s, "b", 0), "coalesce", "hidden");
-  diag_error(e, SPAN_NONE, E0710, "no place");
-  expect("error: no place [E0710]\n"
+  diag_error(e, SPAN_NONE, E0710, "no location");
+  expect("error: no location [E0710]\n"
          "k.tile:1:1: error: first [E0701]\n 1 | a\n   | ^\n"
          "k.tile:3:1: error: third [E0701]\n 3 | c\n   | ^\n");
   ck_assert_uint_eq(diag_count(e), 5);

@@ -101,7 +101,7 @@ START_TEST(every_prefix_is_refused) {
 }
 END_TEST
 
-// Changed documents are read or refused at a place within the text.
+// Changed documents are read or refused at a location within the text.
 START_TEST(mutations) {
   static const char whole[] =
       "{\"key\": [1.5e3, \"a\\u0041\\n\", {\"x\": null}], \"y\": [true, -0]}";
@@ -176,7 +176,7 @@ START_TEST(numbers_come_back) {
 END_TEST
 
 // Every value knows the bytes that it was read from, every key where it stands.
-START_TEST(places) {
+START_TEST(locations) {
   static const char text[] = " {\"a\": [1, -2.5e1 ], \"\\u0062\" :\"x\" }\n";
   struct json_error error;
   const struct json *j = json_parse(a, str_from(text), &error);
@@ -203,6 +203,6 @@ TCase *json_tests(void) {
   tcase_add_test(t, mutations);
   tcase_add_test(t, writes);
   tcase_add_test(t, numbers_come_back);
-  tcase_add_test(t, places);
+  tcase_add_test(t, locations);
   return t;
 }

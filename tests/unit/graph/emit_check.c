@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs programs on the host with random inputs. What the interpreter says is computed in double
+// Runs programs on the CPU with random inputs. What the interpreter says is computed in double
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
+#include "graph/compile.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/plan/tier1.h"
 #include "graph/read/fx.h"
+#include "graph/reference/bounds.h"
 #include "graph/reference/inputs.h"
-#include "graph/reference/interpret.h"
-#include "graph/run/internal.h"
+#include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 
 #include <check.h>
 #include <math.h>
@@ -56,7 +58,8 @@ struct run {
   const int64_t *symbols;
   tile_device *device;
   struct tensor_view *inputs, *outputs;
-  struct tensor **in, **want;
+  struct tensor **in, **want; // want: that of the bounds
+  struct bounds *bounds;
   const char *name;
 };
 
@@ -87,12 +90,23 @@ static double error_of(const struct tensor *have, const struct tensor *want, int
   return isnan(error) ? HUGE_VAL : error;
 }
 
-static void compare(const struct run *r, size_t output, double tolerance) {
+static struct tensor *result_of(const struct run *r, size_t output) {
   const struct tensor *want = r->want[output];
   const struct tensor_view *view = &r->outputs[output];
   struct tensor *have = tensor_create(want->dtype, want->rank, want->shape);
   ck_assert_ptr_nonnull(have);
   tensor_load(have, view->data, view->strides);
+  return have;
+}
+
+static struct bound_verdict judge(const struct run *r, size_t output, const struct tensor *have) {
+  const struct bound_options strict = {.largest = -1};
+  return bounds_judge(r->bounds, output, have, &strict);
+}
+
+static void compare(const struct run *r, size_t output, double tolerance) {
+  const struct tensor *want = r->want[output];
+  struct tensor *have = result_of(r, output);
   double largest = 0;
   for (int64_t i = 0; i < want->numel && dtype_is_float(want->dtype); i++)
     if (isfinite(want->at[i].real))
@@ -102,6 +116,12 @@ static void compare(const struct run *r, size_t output, double tolerance) {
                   "%s: output %zu, element %lld of %lld: %g for %g (largest %g)", r->name, output,
                   (long long)i, (long long)want->numel, have->at[i].real, want->at[i].real,
                   largest);
+  struct bound_verdict v = judge(r, output, have);
+  ck_assert_msg(v.wrong == 0,
+                "%s: output %zu: %lld of %lld elements are beyond their bounds; element %lld is "
+                "%.9g, not %.9g within %.3g",
+                r->name, output, (long long)v.wrong, (long long)want->numel, (long long)v.first,
+                v.got, v.want, v.bound);
   tensor_destroy(have);
 }
 
@@ -134,7 +154,7 @@ static void run_again(struct run *r, struct loaded_program *loaded) {
   tile_stream_destroy(stream);
 }
 
-static void run_on_host(struct run *r) {
+static void run_on_cpu(struct run *r) {
   struct loaded_program *loaded = NULL;
   tile_status s = program_load(r->p, r->device, &loaded);
   ck_assert_msg(s == TILE_OK, "%s: loading: %s", r->name, tile_error_message());
@@ -150,18 +170,18 @@ static void begin(struct run *r) {
   const struct graph *g = r->p->graph;
   size_t outputs = g->outputs.len + g->mutations.len;
   r->in = calloc(g->inputs.len + 1, sizeof *r->in);
-  r->want = calloc(outputs + 1, sizeof *r->want);
   r->inputs = calloc(g->inputs.len + 1, sizeof *r->inputs);
   r->outputs = calloc(outputs + 1, sizeof *r->outputs);
-  ck_assert(r->in && r->want && r->inputs && r->outputs);
-  ck_assert_int_eq(tile_device_open("host", &r->device), TILE_OK);
+  ck_assert(r->in && r->inputs && r->outputs);
+  ck_assert_int_eq(tile_device_open("cpu", &r->device), TILE_OK);
   ck_assert(graph_make_inputs(g, r->symbols, 7, r->in));
   for (size_t i = 0; i < g->inputs.len; i++) {
     r->inputs[i] = view_of(r, g->inputs.at[i]);
     tensor_store(r->in[i], r->inputs[i].data, r->inputs[i].strides);
   }
-  struct interpret_options o = {.seed = 5};
-  ck_assert_msg(graph_interpret(g, &o, r->symbols, r->in, r->want), "%s: interpreting", r->name);
+  r->bounds = bounds_create(g, 5, r->symbols, r->in);
+  ck_assert_msg(r->bounds != NULL, "%s: interpreting", r->name);
+  r->want = r->bounds->want;
   for (size_t i = 0; i < g->outputs.len; i++)
     if (g->outputs.at[i])
       r->outputs[i] = view_of(r, g->outputs.at[i]);
@@ -174,12 +194,11 @@ static void end(struct run *r) {
     tile_free(r->device, r->inputs[i].data);
   }
   for (size_t i = 0; i < g->outputs.len + g->mutations.len; i++) {
-    tensor_destroy(r->want[i]);
     tile_free(r->device, r->outputs[i].data);
   }
+  bounds_destroy(r->bounds);
   tile_device_close(r->device);
   free(r->in);
-  free(r->want);
   free(r->inputs);
   free(r->outputs);
 }
@@ -187,18 +206,33 @@ static void end(struct run *r) {
 void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name) {
   struct run r = {.p = p, .symbols = symbols, .name = name};
   begin(&r);
-  run_on_host(&r);
+  run_on_cpu(&r);
   for (size_t i = 0; i < p->graph->outputs.len; i++)
     if (p->graph->outputs.at[i])
       compare(&r, i, tolerance);
   end(&r);
 }
 
+int64_t check_wrong_elements(struct program *p, const char *name) {
+  struct run r = {.p = p, .name = name};
+  int64_t wrong = 0;
+  begin(&r);
+  run_on_cpu(&r);
+  for (size_t i = 0; i < p->graph->outputs.len; i++)
+    if (p->graph->outputs.at[i]) {
+      struct tensor *have = result_of(&r, i);
+      wrong += judge(&r, i, have).wrong;
+      tensor_destroy(have);
+    }
+  end(&r);
+  return wrong;
+}
+
 unsigned check_tier1_forms(struct program *p, double tolerance, const char *name) {
   struct run r = {.p = p, .name = name};
   unsigned changed = 0;
   begin(&r);
-  run_on_host(&r);
+  run_on_cpu(&r);
   compare(&r, 0, tolerance);
   size_t bytes = (size_t)r.want[0]->numel * dtype_bytes(r.outputs[0].dtype);
   void *first = malloc(bytes);
@@ -211,7 +245,7 @@ unsigned check_tier1_forms(struct program *p, double tolerance, const char *name
     changed += has;
   }
   spoil_outputs(&r);
-  run_on_host(&r);
+  run_on_cpu(&r);
   ck_assert_msg(memcmp(first, r.outputs[0].data, bytes) == 0, "%s: other bits", name);
   free(first);
   end(&r);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as programs on the host, compared with the graph's own interpreter.
+// Graphs as programs on the CPU, compared with the graph's own interpreter.
 #ifndef TESTS_UNIT_GRAPH_EMIT_CHECK_H
 #define TESTS_UNIT_GRAPH_EMIT_CHECK_H
 
@@ -11,11 +11,13 @@ struct program *check_program(struct arena *a, const char *text, const struct pr
 // Takes for each kernel a configuration of its space, another one for each `round`; fails the test
 // where a space or a grid cannot be read. Returns how many kernels have other than their own.
 unsigned check_configure(struct program *p, unsigned round, const char *name);
-// Runs it on random inputs; elements may differ by `tolerance` of the largest of a tensor.
-// `symbols` as in graph_interpret.
+// Runs it on random inputs; elements may differ by `tolerance` of the largest of a tensor, and by
+// what rounding can make of each (graph/reference/bounds.h). `symbols` as in graph_interpret.
 void check_agrees(struct program *p, const int64_t *symbols, double tolerance, const char *name);
-// The same for the first output, then again with all kernels in their tier-1 code, which they keep:
-// the same bits. Returns how many have one of their own.
+// The number of elements that are beyond their bounds.
+int64_t check_wrong_elements(struct program *p, const char *name);
+// As check_agrees for the first output, then again with all kernels in their tier-1 code, which
+// they keep: the same bits. Returns how many have one of their own.
 unsigned check_tier1_forms(struct program *p, double tolerance, const char *name);
 
 #endif

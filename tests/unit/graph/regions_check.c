@@ -54,17 +54,17 @@ static void check_stage(struct check *c) {
     ck_assert_msg(is_axis(c->r, s->axes[i]), "%s: a stage of %s has axes of its own", c->name,
                   c->r->name);
   const struct attention *t = s->attention;
-  const struct scalar *formulas[] = {s->body,
-                                     s->a,
-                                     s->b,
-                                     s->predicate,
-                                     t ? t->q : NULL,
-                                     t ? t->k : NULL,
-                                     t ? t->v : NULL,
-                                     t ? t->score : NULL};
-  for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
-    if (formulas[i])
-      scalar_loads(formulas[i], check_load, c);
+  const struct scalar *expressions[] = {s->body,
+                                        s->a,
+                                        s->b,
+                                        s->predicate,
+                                        t ? t->q : NULL,
+                                        t ? t->k : NULL,
+                                        t ? t->v : NULL,
+                                        t ? t->score : NULL};
+  for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
+    if (expressions[i])
+      scalar_loads(expressions[i], check_load, c);
 }
 
 void regions_hold(const struct regions *r, const char *name) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_cpu = {.target = "cpu"};
 
 // Lines are `name = operator(arguments)`, of torch.ops.aten.
 struct example {
@@ -189,7 +189,7 @@ static const char *text_of(struct arena *a, const struct example *x) {
 START_TEST(functions_suit_what_sees_them) {
   const struct example *x = &examples[_i];
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text_of(a, x), &on_host, x->what);
+  struct program *p = check_program(a, text_of(a, x), &on_cpu, x->what);
   struct strbuf out = {0};
   for (size_t i = 0; i < p->kernels.len; i++) { // without comments and types of parameters
     const char *body = strstr(p->kernels.at[i]->source, "):\n");

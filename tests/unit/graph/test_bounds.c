@@ -147,6 +147,55 @@ START_TEST(zeros_are_a_class) {
 }
 END_TEST
 
+// Few elements, of sizes that are far apart: the spread of large ones is none of the small ones.
+START_TEST(few_elements) {
+  struct fixture f = fixture_of(STR(GRAPH("x: 'f32[9]'",
+                                          "    e = torch.ops.aten.exp.default(x)\n"
+                                          "    p = torch.ops.aten.pow.Tensor_Scalar(e, 9)\n",
+                                          "p")),
+                                "few.py");
+  struct tensor *t = rounded(f.b->want[0]);
+  ck_assert_int_eq(bounds_judge(f.b, 0, t, &strict).wrong, 0);
+  tensor_destroy(t);
+  one_is_wrong(&f, 0, 1.01, "few elements");
+  finish(&f);
+}
+END_TEST
+
+// Gradients and means of what is centred: the terms are far larger than what is left of them.
+START_TEST(norms_that_cancel) {
+  struct fixture f = fixture_of(
+      STR(GRAPH(
+          "x: 'f32[16, 96]'",
+          "    c = torch.ops.aten.full.default([16, 96], 3.14159, dtype = torch.float32)\n"
+          "    r = torch.ops.aten.flip.default(x, [1])\n"
+          "    z = torch.ops.aten.sub.Tensor(x, r)\n"
+          "    n = torch.ops.aten.native_layer_norm.default(z, [96], None, None, 1e-05)\n"
+          "    m = n[1]\n"
+          "    s = n[2]\n"
+          "    d = torch.ops.aten.native_layer_norm_backward.default(c, z, [96], m, s, None, None, "
+          "[True, False, False])\n"
+          "    dx = d[0]\n"
+          "    v = torch.ops.aten.view.default(c, [4, 4, 96])\n"
+          "    b = torch.ops.aten._native_batch_norm_legit.no_stats(v, None, None, True, 0.1, "
+          "1e-05)\n"
+          "    y = b[0]\n",
+          "dx, m, y")),
+      "norms.py");
+  for (size_t output = 0; output < 3; output++) {
+    struct tensor *t = rounded(f.b->want[output]);
+    const double size = output == 2 ? 1e3 : 1; // a constant over the root of eps
+    for (int64_t i = 0; i < t->numel; i++)
+      t->at[i].real += 0x1p-23 * size;
+    ck_assert_int_eq(bounds_judge(f.b, output, t, &strict).wrong, 0);
+    t->at[5].real += 1e-3 * size;
+    ck_assert_int_eq(bounds_judge(f.b, output, t, &strict).wrong, 1);
+    tensor_destroy(t);
+  }
+  finish(&f);
+}
+END_TEST
+
 START_TEST(options_accept_more) {
   struct fixture f = fixture_of(str_from(texts[0]), "bounds.py");
   struct tensor *t = rounded(f.b->want[0]);
@@ -192,6 +241,8 @@ int main(void) {
   tcase_add_loop_test(t, small_element_is_seen, 0, sizeof texts / sizeof texts[0]);
   tcase_add_test(t, terms_that_cancel);
   tcase_add_test(t, zeros_are_a_class);
+  tcase_add_test(t, few_elements);
+  tcase_add_test(t, norms_that_cancel);
   tcase_add_test(t, options_accept_more);
   tcase_add_test(t, capture);
   suite_add_tcase(s, t);

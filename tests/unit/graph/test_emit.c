@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of maps, rows, columns, scans and scatters: graphs as programs on the host against the
-// interpreter, for likely choices of blocks (those for the host and those for a GPU).
+// Kernels of maps, rows, columns, scans and scatters: graphs as programs on the CPU against the
+// interpreter, for likely choices of blocks (those for the CPU and those for a GPU).
 #include "emit_check.h"
 
 #include <check.h>
@@ -63,7 +63,7 @@ static const struct family families[] = {
      0},
     {"order of longer lines", "x: \"f32[3, 100]\"",
      "c = " A "sort.default(x)\nd = c[0]\ne = c[1]\nreturn (d, e)\n", 0},
-    {"scatter at computed places", "x: \"f32[3, 40]\", y: \"f32[3, 40]\"",
+    {"scatter at computed indices", "x: \"f32[3, 40]\", y: \"f32[3, 40]\"",
      "i = " A "argmax.default(x, 0)\nj = " A "unsqueeze.default(i, 0)\nk = " A
      "expand.default(j, [3, 40])\na = " A "scatter_add.default(x, 0, k, y)\nreturn (a,)\n",
      1e-5},
@@ -71,7 +71,7 @@ static const struct family families[] = {
      "a = " A "cumprod.default(x, 1)\nt = " A "cummax.default(x, 0)\nb = t[0]\nc = t[1]\nd = " A
      "logcumsumexp.default(x, 1)\nreturn (a, b, c, d)\n",
      1e-4},
-    {"places in parts", "x: \"f32[3, 70000]\", y: \"f16[30000, 8]\", z: \"i8[40, 1000]\"",
+    {"indices in parts", "x: \"f32[3, 70000]\", y: \"f16[30000, 8]\", z: \"i8[40, 1000]\"",
      "a = " A "argmax.default(x, 1)\nb = " A "argmin.default(y, 0)\nc = " A
      "argmax.default(z)\nd = " A "max.dim(y, 0)\ne = d[0]\nf = d[1]\nreturn (a, b, c, e, f)\n",
      0},
@@ -158,7 +158,7 @@ static const struct family families[] = {
      "any.default(a)\ne = " A "amax.default(x, [1])\nf = " A
      "all.default(a)\nreturn (b, c, d, e, f)\n",
      1e-6},
-    {"places of the largest", "x: \"f32[40, 240]\"",
+    {"indices of the largest", "x: \"f32[40, 240]\"",
      "a = " A "argmax.default(x, 1)\nb = " A "argmin.default(x, 0, True)\nmax_1 = " A
      "max.dim(x, 1)\nc = max_1[0]\nd = max_1[1]\nreturn (a, b, c, d)\n",
      1e-6},
@@ -243,7 +243,7 @@ static void check(const struct family *f, const char *target) {
   arena_destroy(a);
 }
 
-START_TEST(on_the_host) { check(&families[_i], "host"); }
+START_TEST(on_the_cpu) { check(&families[_i], "cpu"); }
 END_TEST
 
 START_TEST(with_blocks_for_a_gpu) { check(&families[_i], "sm_90a"); }
@@ -256,7 +256,7 @@ START_TEST(with_other_configurations) {
     struct arena *a = arena_create();
     char *text = text_of(f), name[96];
     struct program *p = check_program(
-        a, text, &(struct program_options){.target = round == 3 ? "sm_90a" : "host"}, f->name);
+        a, text, &(struct program_options){.target = round == 3 ? "sm_90a" : "cpu"}, f->name);
     check_configure(p, round, f->name);
     snprintf(name, sizeof name, "%s, configured %u", f->name, round);
     check_agrees(p, NULL, f->tolerance, name);
@@ -329,7 +329,7 @@ static bool source_has(const char *params, const char *body, const char *what) {
 
 // Rows that are read twice are so in one launch where a chunk is still in the cache the second
 // time.
-START_TEST(tickets_for_long_rows) {
+START_TEST(queue_for_long_rows) {
   static const struct {
     const char *params;
     bool draws;
@@ -348,7 +348,7 @@ START_TEST(tickets_for_long_rows) {
 }
 END_TEST
 
-START_TEST(tickets_with_blocks_for_a_gpu) {
+START_TEST(queue_with_blocks_for_a_gpu) {
   check(&(struct family){"many long rows", "x: \"f32[130, 33001]\"",
                          "a = " A "_softmax.default(x, -1, False)\nreturn (a,)\n", 1e-4},
         "sm_90a");
@@ -412,15 +412,15 @@ int main(void) {
   Suite *s = suite_create("emit");
   TCase *c = tcase_create("emit");
   int count = (int)(sizeof families / sizeof families[0]);
-  tcase_add_loop_test(c, on_the_host, 0, count);
+  tcase_add_loop_test(c, on_the_cpu, 0, count);
   tcase_add_loop_test(c, with_blocks_for_a_gpu, 0, count);
   tcase_add_loop_test(c, with_other_configurations, 0, count);
   tcase_add_test(c, short_sources);
   tcase_add_test(c, one_launch_for_reductions_in_parts);
   tcase_add_test(c, programs_walk_over_long_rows);
   tcase_add_test(c, rotary_embedding);
-  tcase_add_test(c, tickets_for_long_rows);
-  tcase_add_test(c, tickets_with_blocks_for_a_gpu);
+  tcase_add_test(c, queue_for_long_rows);
+  tcase_add_test(c, queue_with_blocks_for_a_gpu);
   tcase_set_timeout(c, 120);
   suite_add_tcase(s, c);
   SRunner *r = srunner_create(s);

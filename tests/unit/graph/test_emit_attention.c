@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_cpu = {.target = "cpu"};
 static const struct program_options on_gpu = {.target = "sm_90a"};
 
 #define TEXT(...) snprintf(text, sizeof text, __VA_ARGS__)
@@ -28,7 +28,7 @@ static const char *only_source(const struct program *p, const char *name) {
 
 static void check(const char *text, double allowed, const char *name) {
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   only_source(p, name);
   check_agrees(p, NULL, allowed, name);
   arena_destroy(a);
@@ -113,7 +113,7 @@ static void check_spelled(const char *mask, const char *name, bool skips) {
        "return (u,)\n",
        mask);
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   const char *source = only_source(p, name);
   ck_assert_msg(!strstr(source, "end = min(") == !skips, "%s: %s", name, source);
   check_agrees(p, NULL, tolerance("bf16"), name);
@@ -179,7 +179,7 @@ START_TEST(sizes_that_are_symbols) {
   static const int64_t sizes[][2] = {{1, 1}, {2, 17}, {1, 70}};
   for (size_t i = 0; i < COUNT_OF(sizes); i++) {
     struct arena *a = arena_create();
-    struct program *p = check_program(a, text, &on_host, "symbols");
+    struct program *p = check_program(a, text, &on_cpu, "symbols");
     const char *source = only_source(p, "symbols");
     ck_assert_msg(strstr(source, "end = min(") != NULL, "%s", source);
     check_agrees(p, sizes[i], tolerance("bf16"), "symbols");
@@ -206,7 +206,7 @@ static void check_added(const char *type, const char *scale, const char *added, 
   char text[4000];
   added_text(text, sizeof text, type, scale, added);
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   const char *source = only_source(p, name);
   ck_assert_msg(!strstr(source, "s = tl.dot(q, k)") == starts, "%s: %s", name, source);
   check_agrees(p, NULL, tolerance("bf16"), name);
@@ -283,7 +283,7 @@ static void check_sums(const char *line, const char *name) {
             "True)\n" LINE "o = a[0]\n" LINE "%s\n" LINE "return (o, l)\n",
        line);
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   only_source(p, name);
   check_agrees(p, NULL, 1e-5, name);
   arena_destroy(a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What needs no kernel: outputs that are inputs or other outputs, and zeros.
 #include "emit_check.h"
+#include "graph/run/run.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 
 #define HEAD "class G(torch.nn.Module):\n    def forward(self, "
 #define LINE "        "
-static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_cpu = {.target = "cpu"};
 
 static void check(const char *text, size_t launches, size_t copies, const char *name) {
   static const int64_t symbols[] = {5};
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   ck_assert_msg(p->launches.len == launches && p->copies.len == copies,
                 "%s: %zu launches, %zu copies", name, p->launches.len, p->copies.len);
   check_agrees(p, symbols, 1e-6, name);
@@ -61,7 +62,7 @@ START_TEST(inputs_that_are_written) {
              "c = torch.ops.aten.clone.default(x)\n" LINE
              "copy_ = torch.ops.aten.copy_.default(x, y)\n" LINE "return (c,)\n",
         1, 0, "written after it was copied, by one kernel");
-  static const struct program_options apart = {.target = "host", .keeps_apart = true};
+  static const struct program_options apart = {.target = "cpu", .keeps_apart = true};
   struct arena *a = arena_create();
   struct program *p =
       check_program(a,
@@ -83,7 +84,7 @@ START_TEST(zeros_are_cleared) {
       HEAD "i: \"i64[5]\", g: \"f32[5, 7]\"):\n" LINE
            "z = torch.ops.aten.full.default([9, 7], 0.0)\n" LINE
            "r = torch.ops.aten.index_put.default(z, [i], g, True)\n" LINE "return (r,)\n",
-      &on_host, "zeros");
+      &on_cpu, "zeros");
   ck_assert_uint_eq(p->launches.len, 1);
   ck_assert_ptr_nonnull(p->launches.at[0].clears);
   check_agrees(p, NULL, 1e-6, "zeros");
@@ -98,10 +99,10 @@ END_TEST
 START_TEST(the_same_memory) {
   struct arena *a = arena_create();
   struct program *p =
-      check_program(a, HEAD "x: \"f32[4]\"):\n" LINE "return (x,)\n", &on_host, "the same memory");
+      check_program(a, HEAD "x: \"f32[4]\"):\n" LINE "return (x,)\n", &on_cpu, "the same memory");
   tile_device *device = NULL;
   struct loaded_program *loaded = NULL;
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
   ck_assert_int_eq(program_load(p, device, &loaded), TILE_OK);
   float *data = NULL;
   ck_assert_int_eq(tile_malloc(device, 4 * sizeof *data, (void **)&data), TILE_OK);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_cpu = {.target = "cpu"};
 static const struct program_options on_gpu = {.target = "sm_90a"};
 
 // What rounding to the dtype leaves of a sum's accuracy.
@@ -22,7 +22,7 @@ static double tolerance(const char *dtype) {
 
 static void check(const char *text, double allowed, const char *name) {
   struct arena *a = arena_create();
-  check_agrees(check_program(a, text, &on_host, name), NULL, allowed, name);
+  check_agrees(check_program(a, text, &on_cpu, name), NULL, allowed, name);
   arena_destroy(a);
 }
 
@@ -74,7 +74,7 @@ START_TEST(bias_activation_and_residual) {
               "z = torch.ops.aten.add.Tensor(g, r)\n" LINE "return (z, y)\n",
          t, t, t, t);
     struct arena *a = arena_create();
-    struct program *p = check_program(a, text, &on_host, t);
+    struct program *p = check_program(a, text, &on_cpu, t);
     ck_assert_uint_eq(p->launches.len, 1); // the epilogue is in the product's kernel
     check_agrees(p, NULL, tolerance(t), t);
     arena_destroy(a);
@@ -147,7 +147,7 @@ START_TEST(products_of_the_same_rows_share_a_kernel) {
          "return (f, e)\n",
          t, n[0], n[2], t, n[1], n[2], t, n[1], n[2]);
     struct arena *a = arena_create();
-    struct program *p = check_program(a, text, &on_host, t);
+    struct program *p = check_program(a, text, &on_cpu, t);
     ck_assert_uint_eq(p->launches.len, 1);
     ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "acc1 = tl.dot(a0, b1, acc1"));
     check_agrees(p, NULL, tolerance(t), t);
@@ -168,7 +168,7 @@ START_TEST(products_of_the_same_columns_share_a_kernel) {
               "d = torch.ops.aten.mm.default(c, x)\n" LINE "return (b, d)\n",
          t, t, t);
     struct arena *a = arena_create();
-    struct program *p = check_program(a, text, &on_host, t);
+    struct program *p = check_program(a, text, &on_cpu, t);
     ck_assert_uint_eq(p->launches.len, 1);
     ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "acc1 = tl.dot(a1, b0, acc1"));
     check_agrees(p, NULL, tolerance(t), t);
@@ -179,7 +179,7 @@ END_TEST
 
 static size_t launches_of(const char *text, const char *name) {
   struct arena *a = arena_create();
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   size_t n = p->launches.len;
   check_agrees(p, NULL, 1e-5, name);
   arena_destroy(a);
@@ -230,7 +230,7 @@ START_TEST(long_k_is_split) {
               "y = torch.ops.aten.addmm.default(b, x, w)\n" LINE "return (y,)\n",
          t, t, t);
     struct arena *a = arena_create();
-    struct program *p = check_program(a, text, &on_host, t);
+    struct program *p = check_program(a, text, &on_cpu, t);
     ck_assert_uint_eq(p->launches.len, 1);
     ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "if tl.atomic_add(count + "));
     check_agrees(p, NULL, tolerance(t), t);
@@ -246,7 +246,7 @@ START_TEST(batches_of_long_k_are_split) {
       HEAD "x: \"f32[3, 20, 4100]\", w: \"f32[3, 4100, 40]\", b: \"f32[3, 20, 40]\"):\n" LINE
            "y = torch.ops.aten.bmm.default(x, w)\n" LINE
            "z = torch.ops.aten.add.Tensor(y, b)\n" LINE "return (z, y)\n",
-      &on_host, "batches");
+      &on_cpu, "batches");
   ck_assert_uint_eq(p->launches.len, 1);
   ck_assert_ptr_nonnull(strstr(p->kernels.at[0]->source, "tl.program_id(1) * tl.num_programs(0)"));
   check_agrees(p, NULL, tolerance("f32"), "batches");
@@ -274,7 +274,7 @@ START_TEST(convolutions) {
 END_TEST
 
 // Neighbours in an image are neighbours in the text, for loads and stores that are contiguous.
-START_TEST(places_in_images_are_digits) {
+START_TEST(indices_in_images_are_digits) {
   struct arena *a = arena_create();
   struct program *p = check_program(
       a,
@@ -300,7 +300,7 @@ START_TEST(sizes_that_are_symbols) {
            "z = torch.ops.aten.relu.default(y)\n" LINE "return (z,)\n";
   for (int64_t size = 1; size < 200; size = size * 5 + 2) {
     struct arena *a = arena_create();
-    check_agrees(check_program(a, text, &on_host, "symbols"), &size, 1e-5, "symbols");
+    check_agrees(check_program(a, text, &on_cpu, "symbols"), &size, 1e-5, "symbols");
     arena_destroy(a);
   }
 }
@@ -413,7 +413,7 @@ END_TEST
 
 int main(void) {
   Suite *suite = suite_create("emit product");
-  TCase *c = tcase_create("on the host");
+  TCase *c = tcase_create("on the cpu");
   tcase_set_timeout(c, 300);
   tcase_add_loop_test(c, sizes_around_blocks, 0, 3 * (int)COUNT_OF(sizes));
   tcase_add_test(c, products_of_doubles);
@@ -430,7 +430,7 @@ int main(void) {
   tcase_add_test(c, batches_of_long_k_are_split);
   tcase_add_test(c, many_batches_share_an_axis_of_the_grid);
   tcase_add_test(c, convolutions);
-  tcase_add_test(c, places_in_images_are_digits);
+  tcase_add_test(c, indices_in_images_are_digits);
   tcase_add_test(c, sizes_that_are_symbols);
   tcase_add_test(c, a_long_side_that_is_a_symbol);
   tcase_add_test(c, spaces_serve_every_size);

@@ -2,9 +2,11 @@
 // Sizes that are known when a program runs: reductions that are split all the same, extents that
 // are computed of symbols, symbols that nothing tells, and what sizes will likely be.
 #include "emit_check.h"
+#include "graph/compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx.h"
-#include "graph/run/internal.h"
+#include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 
 #include <tile/program.h>
 
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_cpu = {.target = "cpu"};
 static const struct program_options on_gpu = {.target = "sm_90a"};
 
 #define HEAD "class <lambda>(torch.nn.Module):\n    def forward(self, "
@@ -34,7 +36,7 @@ static const struct reduction reductions[] = {
     {"the largest of planes", "f16[s0, 5, 70]", A "amax.default(x, [0, 2])", 0},
     {"long rows", "f32[3, s0*64]", A "_softmax.default(x, -1, False)", 1e-5},
     {"a variance of long rows", "f32[3, s0*64]", A "var.correction(x, [1], correction = 0)", 1e-5},
-    {"places", "f32[s0, 48]", A "argmax.default(x, 0)", 0},
+    {"indices", "f32[s0, 48]", A "argmax.default(x, 0)", 0},
 };
 
 static void reduction_text(char *text, size_t size, const struct reduction *r) {
@@ -52,7 +54,7 @@ START_TEST(reductions_of_any_size) {
   for (size_t i = 0; i < COUNT_OF(sizes); i++)
     for (int gpu = 0; gpu < 2; gpu++) {
       struct arena *a = arena_create();
-      struct program *p = check_program(a, text, gpu ? &on_gpu : &on_host, r->name);
+      struct program *p = check_program(a, text, gpu ? &on_gpu : &on_cpu, r->name);
       check_agrees(p, &sizes[i], r->tolerance, r->name);
       arena_destroy(a);
     }
@@ -81,7 +83,7 @@ static void check_extents(const char *parameters, const char *line, const int64_
   char text[500];
   snprintf(text, sizeof text, HEAD "%s):\n" LINE "%s\n" LINE "return (z,)\n", parameters, line);
   struct arena *a = arena_create();
-  check_agrees(check_program(a, text, &on_host, parameters), symbols, 1e-5, parameters);
+  check_agrees(check_program(a, text, &on_cpu, parameters), symbols, 1e-5, parameters);
   arena_destroy(a);
 }
 
@@ -135,10 +137,10 @@ START_TEST(symbols_that_nothing_tells) {
                     HEAD "s0: \"Sym(s0)\", s1: \"Sym(s1)\", x: \"f32[s0*s1]\"):\n" LINE "y = " A
                          "view.default(x, [s0, s1])\n" LINE "z = " A
                          "sum.dim_IntList(y, [0])\n" LINE "return (z,)\n",
-                    &on_host, "unknown");
+                    &on_cpu, "unknown");
   tile_device *device = NULL;
   struct loaded_program *loaded = NULL;
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
   ck_assert_int_eq(program_load(p, device, &loaded), TILE_OK);
   float x[6] = {0}, z[3] = {0};
   const int64_t in = 6, out = 3, one = 1;
@@ -177,8 +179,7 @@ START_TEST(choices_are_for_likely_sizes) {
   ck_assert_uint_eq(compile_for(a, softmax, "sm_90a", 1 << 20, 64)->launches.len, 1);
   for (size_t i = 0; i < COUNT_OF(sizes_of); i++) {
     check_agrees(compile_for(a, softmax, "sm_90a", 4, 1 << 20), sizes_of[i], 1e-5, "few long rows");
-    check_agrees(compile_for(a, softmax, "host", 1 << 20, 64), sizes_of[i], 1e-5,
-                 "many short rows");
+    check_agrees(compile_for(a, softmax, "cpu", 1 << 20, 64), sizes_of[i], 1e-5, "many short rows");
   }
   arena_destroy(a);
 }
@@ -227,7 +228,7 @@ static tile_status open_for(tile_device *device, const tile_likely_size *likely)
 
 START_TEST(likely_sizes_are_the_graphs) {
   tile_device *device = NULL;
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
   ck_assert_int_eq(open_for(device, &(tile_likely_size){"s1", 4096}), TILE_OK);
   ck_assert_int_eq(open_for(device, &(tile_likely_size){"s2", 4096}), TILE_INVALID_ARGUMENT);
   ck_assert_msg(strstr(tile_error_message(), "no size `s2`") != NULL, "%s", tile_error_message());
@@ -240,7 +241,7 @@ END_TEST
 
 int main(void) {
   Suite *s = suite_create("emit symbols");
-  TCase *c = tcase_create("on the host");
+  TCase *c = tcase_create("on the cpu");
   tcase_set_timeout(c, 600);
   tcase_add_loop_test(c, reductions_of_any_size, 0, COUNT_OF(reductions));
   tcase_add_test(c, reductions_are_split);

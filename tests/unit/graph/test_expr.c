@@ -261,7 +261,7 @@ START_TEST(symbolic_divisions) {
   ck_assert_ptr_eq(expr_mod(x, expr_mod(x, p, nm), m), expr_mod(x, p, m));
   ck_assert_ptr_eq(expr_floordiv(x, expr_muli(x, p, 4), expr_muli(x, n, 4)),
                    expr_floordiv(x, p, n));
-  // Places of tensors whose sizes might be too large together, and are not.
+  // Indices of tensors whose sizes might be too large together, and are not.
   const struct expr *big = expr_size(x, "big", 1, INT32_MAX, 64),
                     *batch = expr_symbol(x, "batch", 0, INT64_MAX, num(8));
   const struct expr *plane = expr_mul(x, big, big);

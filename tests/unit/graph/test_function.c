@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C functions on tensors, captured and compiled for the host device: what they compute, which calls
+// C functions on tensors, captured and compiled for the CPU device: what they compute, which calls
 // share a variant, what a dynamic dimension saves, and what is refused.
 #include <tile/graph.h>
 
@@ -10,7 +10,7 @@
 
 static tile_device *device(void) {
   tile_device *d = NULL;
-  ck_assert_int_eq(tile_device_open("host", &d), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &d), TILE_OK);
   return d;
 }
 

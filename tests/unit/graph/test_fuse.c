@@ -427,7 +427,7 @@ START_TEST(many_readers_in_time) {
   enum { COUNT = 10000 };
   const struct expr *i = axis("i", 1024), *j = axis("j", 1024);
   struct buffer *x = buffer("x", BUFFER_INPUT, 2048);
-  for (int k = 0; k < COUNT; k++) // places differ, so that nothing is shared
+  for (int k = 0; k < COUNT; k++) // indices differ, so that nothing is shared
     MAP("neg", buffer("y", BUFFER_OUTPUT, 1 << 20), at(1024, i, 1, j, 0),
         binary(SCALAR_ADD, load(x, expr_addi(t.x_, i, k % 1024)),
                load(x, expr_addi(t.x_, j, k / 10))),

@@ -70,7 +70,7 @@ static const struct family families[] = {
      "any.default(a)\n"
      "e = " A "amax.default(x, [1])\nreturn (b, c, d, e)\n",
      0},
-    {"places of the largest", "x: \"f32[4, 24][24, 1]\"",
+    {"indices of the largest", "x: \"f32[4, 24][24, 1]\"",
      "a = " A "argmax.default(x, 1)\nb = " A "argmin.default(x, 0, True)\nmax_1 = " A
      "max.dim(x, 1)\nc = max_1[0]\nd = max_1[1]\n"
      "return (a, b, c, d)\n",
@@ -171,7 +171,7 @@ static const struct family families[] = {
      "prod.dim_int(y, 1)\nh = " A "constant_pad_nd.default(x, [0, 0, 1, 0], 3.0)\n"
      "return (a, b, c, d, f, g, h)\n",
      0},
-    {"places of truth", "x: \"i64[4, 24][24, 1]\"",
+    {"indices of truth", "x: \"i64[4, 24][24, 1]\"",
      "a = " A "gt.Scalar(x, 0)\nb = " A "argmax.default(a, 1)\nreturn (b,)\n", 1},
     {"attention",
      "q: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", k: \"f32[2, 3, 16, 8][384, 128, 8, 1]\", v: "

@@ -19,10 +19,10 @@ static double work_of(const struct loops *l) {
   double work = 0;
   for (size_t i = 0; i < l->stages.len; i++) {
     const struct stage *s = l->stages.at[i];
-    double places = 1;
+    double indices = 1;
     for (uint32_t k = 0; k < s->rank + s->reduced; k++)
-      places *= (double)expr_hint(s->axes[k]->symbol->limit);
-    work += s->kind == STAGE_PRODUCT ? places : 20 * places;
+      indices *= (double)expr_hint(s->axes[k]->symbol->limit);
+    work += s->kind == STAGE_PRODUCT ? indices : 20 * indices;
   }
   return work;
 }

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "captures.h"
 #include "emit_check.h"
+#include "graph/compile.h"
 #include "graph/plan/memory_plan.h"
 #include "graph/read/fx.h"
 #include "random_graph.h"
@@ -85,7 +86,7 @@ static void check_plan(const struct program *p, const char *name) {
     for (size_t j = 0; j < p->launches.at[i].args.len; j++) {
       const struct launch_arg *a = &p->launches.at[i].args.at[j];
       if (a->kind == LAUNCH_BUFFER && a->buffer->role == BUFFER_TEMP)
-        ck_assert_msg(placement_of(p, a->buffer) != NULL, "%s: %s has no place", name,
+        ck_assert_msg(placement_of(p, a->buffer) != NULL, "%s: %s has no memory", name,
                       a->buffer->name);
     }
   free(uses);
@@ -126,7 +127,7 @@ END_TEST
 static struct captures captures;
 
 START_TEST(captured_plans) {
-  static const char *const targets[] = {"sm_90a", "sm_80", "host"};
+  static const char *const targets[] = {"sm_90a", "sm_80", "cpu"};
   const char *name = captures.names[_i];
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", captures.folder, name);
@@ -149,10 +150,10 @@ END_TEST
 
 #define HEAD "class G(torch.nn.Module):\n    def forward(self, "
 #define LINE "        "
-static const struct program_options on_host = {.target = "host"};
+static const struct program_options on_cpu = {.target = "cpu"};
 
 static struct program *program_of(struct arena *a, const char *text, const char *name) {
-  struct program *p = check_program(a, text, &on_host, name);
+  struct program *p = check_program(a, text, &on_cpu, name);
   check_plan(p, name);
   check_agrees(p, NULL, 1e-5, name);
   return p;
@@ -180,14 +181,14 @@ static void check_arena(const char *text, int64_t bytes, bool in_place, const ch
        "q = torch.ops.aten.mm.default(s, w)\n" LINE "return (q,)\n"
 enum { SQUARE = 64 * 64 * 4 };
 
-START_TEST(rows_take_the_place_of_what_they_read) {
+START_TEST(rows_reuse_the_memory_of_what_they_read) {
   check_arena(BETWEEN_PRODUCTS(LINE "m = torch.ops.aten.amax.default(p, [1], True)\n" LINE
                                     "s = torch.ops.aten.sub.Tensor(p, m)\n"),
               SQUARE, true, "rows in place");
 }
 END_TEST
 
-START_TEST(an_epilogue_takes_the_place_of_what_it_adds) {
+START_TEST(an_epilogue_reuses_the_memory_of_what_it_adds) {
   check_arena(BETWEEN_PRODUCTS(LINE "m = torch.ops.aten.mm.default(w, x)\n" LINE
                                     "s = torch.ops.aten.add.Tensor(m, p)\n"),
               SQUARE, true, "epilogue in place");
@@ -249,8 +250,8 @@ int main(int argc, char **argv) {
   tcase_add_loop_test(t, random_plans, 0, seeds);
   tcase_add_loop_test(t, remembered_plans, 0, COUNT_OF(remembered));
   tcase_add_loop_test(t, captured_plans, 0, captures.count);
-  tcase_add_test(t, rows_take_the_place_of_what_they_read);
-  tcase_add_test(t, an_epilogue_takes_the_place_of_what_it_adds);
+  tcase_add_test(t, rows_reuse_the_memory_of_what_they_read);
+  tcase_add_test(t, an_epilogue_reuses_the_memory_of_what_it_adds);
   tcase_add_test(t, others_keep_their_own);
   tcase_add_test(t, an_input_that_is_wanted_later_stays);
   tcase_add_test(t, what_is_wanted_last_is_made_last);

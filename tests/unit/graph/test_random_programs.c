@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs as programs on the host, kernels and memory plan included, and again with other
+// Random graphs as programs on the CPU, kernels and memory plan included, and again with other
 // configurations of their kernels. Arguments: the first
 // seed and how many, to look for more.
 #include "emit_check.h"
@@ -27,8 +27,8 @@ static void check_seed(uint64_t seed) {
   ck_assert_ptr_nonnull(g);
   struct strbuf text = {0};
   graph_print(g, &text);
-  struct program *p = check_program(
-      a, strbuf_cstr(&text), &(struct program_options){.target = "host"}, strbuf_cstr(&text));
+  struct program *p = check_program(a, strbuf_cstr(&text),
+                                    &(struct program_options){.target = "cpu"}, strbuf_cstr(&text));
   const int64_t symbols[] = {1 + (int64_t)(seed % 9)};
   char name[64];
   snprintf(name, sizeof name, "seed %llu", (unsigned long long)seed);

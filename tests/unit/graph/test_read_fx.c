@@ -388,7 +388,7 @@ START_TEST(wrong) {
   diag_render_text(r.diag, (struct diag_style){0}, &out);
   ck_assert_msg(!r.graph && diag_first_error_code(r.diag) == wrongs[_i].code, "%s\n%s",
                 wrongs[_i].text, strbuf_cstr(&out));
-  // Each with a place.
+  // Each with a location.
   ck_assert_msg(strncmp(strbuf_cstr(&out), "graph.py:", 9) == 0, "%s", strbuf_cstr(&out));
   strbuf_finish(&out);
   reading_finish(&r);

@@ -50,9 +50,9 @@ static void close_program(void) {
 }
 
 START_TEST(best_code_comes_by_itself) {
-  ck_assert_int_eq(tile_program_settle(NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_program_wait_optimized(NULL), TILE_INVALID_ARGUMENT);
   for (int again = 0; again < 2; again++) {
-    ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+    ck_assert_int_eq(tile_program_wait_optimized(program), TILE_OK);
     ck_assert_int_eq(cuda->calls[CUDA_CALL_link_create], 3); // two kernels, one of them twice
     ck_assert_int_eq(cuda->live_modules, 3);
   }
@@ -111,7 +111,7 @@ START_TEST(tier1_code_runs_first) {
   ck_assert(is_tier1());
   ck_assert_uint_eq(run_large(p + 2), 16); // another alignment, compiled now
   cuda->holds_best = false;
-  ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+  ck_assert_int_eq(tile_program_wait_optimized(program), TILE_OK);
   int links = cuda->calls[CUDA_CALL_link_create];
   ck_assert_uint_eq(run_large(p), 8);
   ck_assert(!is_tier1());
@@ -124,7 +124,7 @@ START_TEST(tier1_code_stays_where_there_is_no_better) {
   open_text(large);
   cuda->fail[CUDA_CALL_link_complete] = 999;
   cuda->holds_best = false;
-  ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+  ck_assert_int_eq(tile_program_wait_optimized(program), TILE_OK);
   cuda->fail[CUDA_CALL_link_complete] = 0;
   ck_assert_uint_eq(run_large((char *)(uintptr_t)0x10000), 16);
   ck_assert(is_tier1());
@@ -132,11 +132,11 @@ START_TEST(tier1_code_stays_where_there_is_no_better) {
 END_TEST
 
 START_TEST(what_is_on_disk_is_the_best) {
-  char folder[] = "/tmp/tile-settle-XXXXXX", command[100];
+  char folder[] = "/tmp/tile-recompile-XXXXXX", command[100];
   ck_assert_ptr_nonnull(mkdtemp(folder));
   setenv("TILE_CACHE_DIR", folder, 1);
   open_text(large);
-  ck_assert_int_eq(tile_program_settle(program), TILE_OK);
+  ck_assert_int_eq(tile_program_wait_optimized(program), TILE_OK);
   int links = cuda->calls[CUDA_CALL_link_create];
   tile_program_close(program);
   open_text(large);

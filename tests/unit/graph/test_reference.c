@@ -68,13 +68,13 @@ static void need(tile_status status) {
 enum { DRAWN = 1024 };
 
 // What tl.rand gives for a key of 64 bits.
-static void draw_on_host(uint64_t key, uint64_t first, float *ret) {
+static void draw_on_cpu(uint64_t key, uint64_t first, float *ret) {
   static const char text[] = "def k(out: ptr[f32], key: i64, first: i64):\n"
                              "  i = arange(0, 1024)\n"
                              "  store(out + i, tl.rand(key, first + i.to(tl.int64)))\n";
   tile_device *device;
   tile_kernel *k;
-  need(tile_device_open("host", &device));
+  need(tile_device_open("cpu", &device));
   need(tile_kernel_from_source(device, "rand.tile", text, sizeof text - 1, "k", &k));
   tile_arg args[] = {tile_arg_pointer(ret, TILE_F32), tile_arg_i64((int64_t)key),
                      tile_arg_i64((int64_t)first)};
@@ -92,7 +92,7 @@ START_TEST(uniform_numbers_are_those_of_kernels) {
       {0, 0, 0}, {7, 1000, 3}, {0xffffffffffffffffu, 0x123456789au, 77}, {1, 0, RANDOM_SECOND}};
   static float drawn[DRAWN];
   for (size_t c = 0; c < COUNT_OF(cases); c++) {
-    draw_on_host(cases[c].seed + (uint64_t)cases[c].which * RANDOM_STRIDE, cases[c].first, drawn);
+    draw_on_cpu(cases[c].seed + (uint64_t)cases[c].which * RANDOM_STRIDE, cases[c].first, drawn);
     for (uint64_t i = 0; i < DRAWN; i++) {
       float mine = random_uniform(cases[c].seed, cases[c].which, cases[c].first + i);
       ck_assert_msg(memcmp(&mine, &drawn[i], sizeof mine) == 0, "case %zu, number %llu", c,

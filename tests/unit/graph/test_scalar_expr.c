@@ -198,7 +198,7 @@ struct pair {
   union element value;
 };
 
-static struct pair random_formula(int depth, int64_t i, int64_t j) {
+static struct pair random_expression(int depth, int64_t i, int64_t j) {
   static const enum scalar_op ops[] = {SCALAR_ADD,       SCALAR_SUB,       SCALAR_MUL,
                                        SCALAR_MAXIMUM,   SCALAR_MINIMUM,   SCALAR_FLOOR_DIV,
                                        SCALAR_REMAINDER, SCALAR_TRUNC_DIV, SCALAR_FMOD};
@@ -211,14 +211,14 @@ static struct pair random_formula(int depth, int64_t i, int64_t j) {
       return (struct pair){number(n), {.integer = n}};
     return (struct pair){scalar_index(t.s, k ? t.i : t.j), {.integer = k ? i : j}};
   }
-  struct pair a = random_formula(depth - 1, i, j), b = random_formula(depth - 1, i, j);
+  struct pair a = random_expression(depth - 1, i, j), b = random_expression(depth - 1, i, j);
   union element in[3] = {a.value, b.value};
   if (draw(4) > 0) {
     enum scalar_op op = ops[draw(COUNT_OF(ops))];
     return (struct pair){apply2(op, DTYPE_I64, a.expr, b.expr), scalar_eval(op, DTYPE_I64, in)};
   }
   enum scalar_op op = tests[draw(COUNT_OF(tests))];
-  struct pair c = random_formula(depth - 1, i, j);
+  struct pair c = random_expression(depth - 1, i, j);
   const struct scalar *test = apply2(op, DTYPE_I1, a.expr, b.expr);
   union element yes = scalar_eval(op, DTYPE_I64, in);
   if (draw(2)) {
@@ -234,11 +234,11 @@ START_TEST(folding_changes_nothing) {
   begin();
   for (int k = 0; k < 20000; k++) {
     int64_t i = (int64_t)draw(32), j = (int64_t)draw(8);
-    struct pair p = random_formula(4, i, j);
+    struct pair p = random_expression(4, i, j);
     const struct expr *from[2] = {t.i, t.j}, *to[2] = {expr_const(t.x, i), expr_const(t.x, j)};
     const struct scalar *v = scalar_substitute(t.s, p.expr, 2, from, to);
     ck_assert_msg(v->kind == SCALAR_CONST && v->constant.integer == p.value.integer,
-                  "formula %d at %d, %d", k, (int)i, (int)j);
+                  "expression %d at %d, %d", k, (int)i, (int)j);
   }
   end();
 }
@@ -246,7 +246,7 @@ END_TEST
 
 int main(void) {
   Suite *s = suite_create("scalar expr");
-  TCase *c = tcase_create("formula");
+  TCase *c = tcase_create("expression");
   tcase_set_timeout(c, 60);
   tcase_add_test(c, equal_is_one);
   tcase_add_test(c, identities);

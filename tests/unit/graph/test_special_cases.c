@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// special_cases.txt by the interpreter, and by kernels on the host: the same NaN, infinities and
+// special_cases.txt by the interpreter, and by kernels on the CPU: the same NaN, infinities and
 // integers as PyTorch.
 #include "base/file.h"
+#include "graph/compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "graph/reference/interpret.h"
+#include "graph/run/run.h"
 #include "listed_cases.h"
 
 #include <check.h>
@@ -97,13 +99,13 @@ static void bring_back(struct batch *b, unsigned i, const struct tensor_view *vi
 }
 
 static unsigned run_kernels(struct batch *b) {
-  struct program_options options = {.target = "host"};
+  struct program_options options = {.target = "cpu"};
   struct program *p = program_compile(b->g, &options);
   ck_assert_ptr_nonnull(p);
   tile_device *device = NULL;
   struct loaded_program *loaded = NULL;
   struct tensor_view in[RESULTS], out[RESULTS] = {0};
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
   ck_assert_msg(program_load(p, device, &loaded) == TILE_OK, "%s", tile_error_message());
   for (unsigned i = 0; i < b->g->inputs.len; i++)
     in[i] = view_of(b, device, b->g->inputs.at[i], b->in[i]);

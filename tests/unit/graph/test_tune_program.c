@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block sizes of programs: grids follow configurations, files of tunings serve again, what is
-// measured on the host still computes the same, and captured graphs have spaces that can be read.
+// measured on the CPU still computes the same, and captured graphs have spaces that can be read.
 #include "emit_check.h"
+#include "graph/compile.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/read/fx.h"
-#include "graph/run/internal.h"
-#include "graph/run/tune.h"
+#include "graph/run/run_internal.h"
+#include "graph/run/run_tune.h"
 
 #include <tile/program.h>
 
@@ -42,7 +43,7 @@ START_TEST(configurations_compute_the_same) {
   struct arena *a = arena_create();
   for (unsigned round = 1; round < 7; round++) {
     struct program *p =
-        check_program(a, mixed, &(struct program_options){.target = "host"}, "mixed");
+        check_program(a, mixed, &(struct program_options){.target = "cpu"}, "mixed");
     unsigned changed = check_configure(p, round, "mixed");
     ck_assert_uint_gt(changed, 0);
     check_agrees(p, NULL, 1e-5, "mixed");
@@ -50,7 +51,7 @@ START_TEST(configurations_compute_the_same) {
   const int64_t size = 33;
   for (unsigned round = 0; round < 4; round++) {
     struct program *p =
-        check_program(a, dynamic, &(struct program_options){.target = "host"}, "dynamic");
+        check_program(a, dynamic, &(struct program_options){.target = "cpu"}, "dynamic");
     check_configure(p, round, "dynamic");
     check_agrees(p, &size, 1e-5, "dynamic");
   }
@@ -83,7 +84,7 @@ START_TEST(sources_and_grids_follow) {
   struct arena *a = arena_create();
   struct program *p = check_program(
       a, HEAD "x: \"f32[4096]\"):\n" LINE "sin = " A "sin.default(x)\n" LINE "return (sin,)\n",
-      &(struct program_options){.target = "host"}, "sin");
+      &(struct program_options){.target = "cpu"}, "sin");
   struct graph_kernel *k = p->kernels.at[0];
   const char *emitted = k->source;
   const struct tune_setting set[] = {{"BLOCK", "512"}, {"num_warps", "2"}};
@@ -132,7 +133,7 @@ START_TEST(captures_have_spaces) {
     if (!strstr(e->d_name, ".py"))
       continue;
     snprintf(path, sizeof path, "%s/%s", CAPTURES, e->d_name);
-    check_capture(path, _i ? "sm_90a" : "host");
+    check_capture(path, _i ? "sm_90a" : "cpu");
     count++;
   }
   closedir(folder);
@@ -174,7 +175,7 @@ static struct fixture *open_fixture(void) {
   ck_assert_int_ge(fd, 0);
   close(fd);
   unlink(f->file);
-  ck_assert_int_eq(tile_device_open("host", &f->device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &f->device), TILE_OK);
   open_program(f);
   for (int i = 0; i < 64 * 96; i++)
     f->x[i] = (float)(i * 37 % 101) / 50 - 1;

@@ -2,7 +2,7 @@
 // See fake_compiler.h.
 #include "fake_compiler.h"
 
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -11,24 +11,30 @@ struct fake_compiler fake_compiler;
 
 // ---- front end ----
 
-struct ast_module {
+struct lang_unit {
   const struct source *source;
 };
 
-struct ast_module *lang_parse(struct arena *a, struct diag_engine *diag,
-                              const struct source *source) {
-  struct ast_module *m = arena_new(a, struct ast_module);
+struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
+                                 const struct source *source) {
+  struct lang_unit *m = arena_new(a, struct lang_unit);
+  atomic_fetch_add(&fake_compiler.reads, 1);
   m->source = source;
   if (str_starts(source->text, "wrong"))
     diag_error(diag, (struct span){source, 0, 5}, E0101, "`wrong` is not a statement");
   return m;
 }
 
-void lang_settle(struct arena *a, struct ast_module *m, const struct lang_outer *o) {
-  (void)a, (void)m, (void)o;
+const struct source *lang_unit_source(const struct lang_unit *m) { return m->source; }
+
+void lang_unit_settle(struct lang_unit *m, const struct lang_outer *o) { (void)m, (void)o; }
+
+bool lang_unit_serves(const struct lang_unit *m, const struct lang_outer *o) {
+  (void)m, (void)o;
+  return true;
 }
 
-bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
+bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct lang_unit *m,
                         const char *name, const char **ret_name, struct lang_param **ret_params,
                         size_t *ret_count) {
   if (name && strcmp(name, "kernel") != 0) {
@@ -42,13 +48,13 @@ bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct 
   return true;
 }
 
-struct span lang_kernel_span(const struct ast_module *m, const char *name) {
+struct span lang_kernel_span(const struct lang_unit *m, const char *name) {
   (void)name;
   return (struct span){m->source, 0, 1};
 }
 
 // Its kernels have no decorators.
-bool lang_is_tuned(const struct ast_module *m, const char *kernel, bool *ret_heuristics) {
+bool lang_is_tuned(const struct lang_unit *m, const char *kernel, bool *ret_heuristics) {
   (void)m, (void)kernel;
   return *ret_heuristics = false;
 }
@@ -63,7 +69,7 @@ bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_
 // ---- targets and compiler ----
 
 static const struct target targets[] = {
-    {.name = "host", .is_host = true, .max_warps = 32},
+    {.name = "cpu", .is_cpu = true, .max_warps = 32},
     {.name = "sm_90a", .sm = 90, .max_warps = 32},
     {.name = "sm_80", .sm = 80, .max_warps = 32},
 };
@@ -135,6 +141,7 @@ bool compile_kernel(struct arena *a, struct diag_engine *diag,
       n += (size_t)snprintf(fake_compiler.folders + n, sizeof fake_compiler.folders - n, "%s ",
                             request->folders[i]);
     fake_compiler.is_detached = request->is_detached;
+    fake_compiler.has_unit = request->unit != NULL;
     fake_compiler.num_stages = request->num_stages;
     fake_compiler.check = request->check;
     fake_compiler.emit = request->emit;

@@ -14,6 +14,7 @@
 struct fake_compiler {
   struct lang_param params[FAKE_DECLARED]; // of the one kernel there is
   size_t param_count;
+  atomic_int reads; // of a source
   atomic_int compilations;
   atomic_int fail;    // how many of the next compilations shall fail
   unsigned delay_us;  // how long each takes
@@ -24,6 +25,7 @@ struct fake_compiler {
   char target[16];
   char folders[64]; // of imports, with a blank after each
   bool is_detached;
+  bool has_unit; // the last compilation was given what was read
 };
 
 extern struct fake_compiler fake_compiler;

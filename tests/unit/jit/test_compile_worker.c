@@ -29,9 +29,9 @@ static const char kernels[] =
 static tile_device *device;
 static float x[64], out[64];
 
-static void open_host(void) {
+static void open_cpu(void) {
   setenv("TILE_WORKER", "/proc/self/exe", 1);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
 }
 
 static void close_device(void) { tile_device_close(device); }
@@ -65,7 +65,7 @@ static tile_status prepare_on(tile_device *d, const char *name, const char *bloc
 
 static tile_status prepare(const char *name) { return prepare_on(device, name, "64", NULL, NULL); }
 
-// It fails so, says so at the kernel's place, and the next kernel is compiled as ever.
+// It fails so, says so at the kernel's location, and the next kernel is compiled as ever.
 static void expect_failure(const char *name, tile_status status, const char *line,
                            const char *message) {
   tile_status s = prepare(name);
@@ -240,7 +240,7 @@ END_TEST
 START_TEST(costs_are_the_same) {
   struct kernel_cost here, there;
   const struct cost_argument n = {"n", 50};
-  const struct jit_cost_question q = {.args = &n, .arg_count = 1, .grid = {1, 1, 1}};
+  const struct jit_cost_job q = {.args = &n, .arg_count = 1, .grid = {1, 1, 1}};
   tile_kernel *k = NULL;
   tile_arg args[] = {tile_arg_pointer(x, TILE_F32), tile_arg_pointer(out, TILE_F32),
                      tile_arg_i32(50)};
@@ -321,14 +321,14 @@ static void *compile_some(void *user) {
   static const struct {
     const char *kernel;
     tile_status status;
-  } turns[] = {{"twice", TILE_OK},    {"aborts", TILE_INTERNAL},
-               {"twice", TILE_OK},    {"wrong", TILE_COMPILE_ERROR},
-               {"hangs", TILE_LIMIT}, {"twice", TILE_OK}};
+  } faulty[] = {{"twice", TILE_OK},    {"aborts", TILE_INTERNAL},
+                {"twice", TILE_OK},    {"wrong", TILE_COMPILE_ERROR},
+                {"hangs", TILE_LIMIT}, {"twice", TILE_OK}};
   size_t *wrong = user, first = *wrong;
   *wrong = 0;
-  for (size_t i = 0; i < COUNT_OF(turns); i++) {
-    size_t at = (first + i) % COUNT_OF(turns);
-    *wrong += prepare(turns[at].kernel) != turns[at].status;
+  for (size_t i = 0; i < COUNT_OF(faulty); i++) {
+    size_t at = (first + i) % COUNT_OF(faulty);
+    *wrong += prepare(faulty[at].kernel) != faulty[at].status;
   }
   return NULL;
 }
@@ -378,8 +378,8 @@ END_TEST
 
 static Suite *suite(void) {
   Suite *s = suite_create("compile worker");
-  TCase *t = tcase_create("host");
-  tcase_add_checked_fixture(t, open_host, close_device);
+  TCase *t = tcase_create("cpu");
+  tcase_add_checked_fixture(t, open_cpu, close_device);
   tcase_set_timeout(t, 240);
   tcase_add_test(t, code_is_the_same);
   tcase_add_test(t, kernels_run);

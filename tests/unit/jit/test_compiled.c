@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JIT with the real compiler: kernels on the host device, and PTX handed to the fake driver.
+// The JIT with the real compiler: kernels on the CPU device, and PTX handed to the fake driver.
 #include "../runtime/fake_cuda.h"
 #include "jit/jit.h"
 
@@ -40,9 +40,9 @@ static const char add_text[] = "@jit\n"
 
 static tile_device *device;
 
-static void open_host(void) {
-  setenv("TILE_HOST_THREADS", "3", 1);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+static void open_cpu(void) {
+  setenv("TILE_CPU_THREADS", "3", 1);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
 }
 
 static void open_fake_gpu(void) { ck_assert_int_eq(tile_device_open("cuda", &device), TILE_OK); }
@@ -143,7 +143,7 @@ START_TEST(a_device_that_is_not_there_compiles) {
   tile_kernel *k = open_kernel("careless", "64");
   tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
                      tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(1)};
-  const struct jit_cost_question q = {.grid = {1, 1, 1}};
+  const struct jit_cost_job q = {.grid = {1, 1, 1}};
   struct kernel_cost cost = {0};
   ck_assert_int_eq(tile_kernel_set_warps(k, 2), TILE_OK);
   tile_status s = jit_cost(k, args, 3, &q, NULL, &cost);
@@ -164,7 +164,7 @@ START_TEST(looking_reports_what_is_wrong) {
   tile_kernel *k = open_kernel("careless", "65");
   tile_arg args[] = {tile_arg_pointer((void *)256, TILE_F32),
                      tile_arg_pointer((void *)512, TILE_F32), tile_arg_i32(2)};
-  const struct jit_cost_question q = {.grid = {1, 1, 1}};
+  const struct jit_cost_job q = {.grid = {1, 1, 1}};
   struct kernel_cost cost = {0};
   ck_assert_int_eq(jit_cost(k, args, 3, &q, NULL, &cost), TILE_COMPILE_ERROR);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "add.tile:11"));
@@ -186,7 +186,7 @@ START_TEST(checks_name_line_and_buffer) {
   ck_assert_msg(strstr(tile_error_message(),
                        "add.tile:12:20: out-of-bounds load from `x`: element 100 of 100"),
                 "%s", tile_error_message());
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_eq(device_violations(device, &v, &total), 16);
   ck_assert_uint_eq(total, 28);
@@ -366,7 +366,7 @@ START_TEST(threads_launch_one_new_kernel) {
 }
 END_TEST
 
-START_TEST(host_objects_come_back_from_disk) {
+START_TEST(cpu_objects_come_back_from_disk) {
   char folder[] = "tile-jit-XXXXXX", command[64];
   ck_assert_ptr_nonnull(mkdtemp(folder));
   setenv("TILE_CACHE_DIR", folder, 1);
@@ -452,18 +452,18 @@ START_TEST(products_run_before_their_best_code_is_there) {
                    TILE_OK);
   ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
   jit_kernel_set_assembled_apart(k, true);
-  jit_kernel_set_quick_first(k, true);
+  jit_kernel_set_tier1_first(k, true);
   tile_status s = tile_launch(k, NULL, one, args, 3);
   ck_assert_msg(s == TILE_OK, "%s", tile_error_message());
-  ck_assert(ran_quick_code(cuda) && !jit_kernel_is_settled(k));
+  ck_assert(ran_quick_code(cuda) && !jit_kernel_is_optimized(k));
   ck_assert_int_eq(cuda->live_modules, 1);
 
   // Where the best cannot be made, what is there goes on.
   cuda->fail[CUDA_CALL_link_complete] = 999;
-  jit_kernel_settle(k);
+  jit_kernel_optimize(k);
   cuda->fail[CUDA_CALL_link_complete] = 0;
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
-  ck_assert(ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert(ran_quick_code(cuda) && jit_kernel_is_optimized(k));
   tile_kernel_close(k);
   ck_assert_int_eq(cuda->live_modules, 0);
 
@@ -472,12 +472,12 @@ START_TEST(products_run_before_their_best_code_is_there) {
                    TILE_OK);
   ck_assert_int_eq(tile_kernel_set_constant(k, "B", "32"), TILE_OK);
   jit_kernel_set_assembled_apart(k, true);
-  jit_kernel_set_quick_first(k, true);
+  jit_kernel_set_tier1_first(k, true);
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
-  jit_kernel_settle(k);
+  jit_kernel_optimize(k);
   ck_assert_int_eq(cuda->live_modules, 2); // the first may still be running
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 3), TILE_OK);
-  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_optimized(k));
   ck_assert_int_eq(cuda->capture_mode, 0); // as it was before modules were loaded
   tile_kernel_close(k);
   ck_assert_int_eq(cuda->live_modules, 0);
@@ -485,10 +485,10 @@ START_TEST(products_run_before_their_best_code_is_there) {
   // Nothing is gained without products.
   k = open_kernel("add", "1024");
   jit_kernel_set_assembled_apart(k, true);
-  jit_kernel_set_quick_first(k, true);
+  jit_kernel_set_tier1_first(k, true);
   args[0] = args[1] = args[2];
   ck_assert_int_eq(tile_launch(k, NULL, one, args, 4), TILE_OK);
-  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_settled(k));
+  ck_assert(!ran_quick_code(cuda) && jit_kernel_is_optimized(k));
   tile_kernel_close(k);
 }
 END_TEST
@@ -497,8 +497,8 @@ int main(void) {
   setenv("TILE_LIBCUDA", FAKE_CUDA_PATH, 1);
   setenv("TILE_CACHE_DIR", "", 1);
   Suite *s = suite_create("compiled");
-  TCase *host = tcase_create("host");
-  tcase_add_checked_fixture(host, open_host, close_device);
+  TCase *host = tcase_create("cpu");
+  tcase_add_checked_fixture(host, open_cpu, close_device);
   tcase_set_timeout(host, 120);
   tcase_add_test(host, adds_floats_of_any_length);
   tcase_add_test(host, adds_other_types);
@@ -510,7 +510,7 @@ int main(void) {
   tcase_add_test(host, faults_of_others_are_theirs);
   tcase_add_test(host, errors_are_diagnostics);
   tcase_add_test(host, threads_launch_one_new_kernel);
-  tcase_add_test(host, host_objects_come_back_from_disk);
+  tcase_add_test(host, cpu_objects_come_back_from_disk);
   suite_add_tcase(s, host);
   TCase *ptx = tcase_create("ptx");
   tcase_add_checked_fixture(ptx, open_fake_gpu, close_device);

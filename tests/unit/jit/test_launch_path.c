@@ -114,16 +114,16 @@ START_TEST(machine_code_is_kept_on_disk) {
   ck_assert_ptr_nonnull(mkdtemp(folder));
   setenv("TILE_CACHE_DIR", folder, 1);
   int before = cuda->calls[CUDA_CALL_link_complete];
-  for (int turn = 0; turn < 3; turn++) {
+  for (int attempt = 0; attempt < 3; attempt++) {
     tile_kernel *k = NULL;
     tile_arg args[8];
     fill(args, 0);
     ck_assert_int_eq(tile_kernel_from_source(device, "k.tile", "s", 1, NULL, &k), TILE_OK);
     jit_kernel_set_assembled_apart(k, true);
-    cuda->refuse_cubins = turn == 2;
+    cuda->refuse_cubins = attempt == 2;
     tile_status s = tile_kernel_prepare(k, args, 8);
-    ck_assert_int_eq(s == TILE_OK, turn < 2); // the new code is refused too
-    ck_assert_int_eq(cuda->calls[CUDA_CALL_link_complete], before + 1 + (turn == 2));
+    ck_assert_int_eq(s == TILE_OK, attempt < 2); // the new code is refused too
+    ck_assert_int_eq(cuda->calls[CUDA_CALL_link_complete], before + 1 + (attempt == 2));
     cuda->refuse_cubins = false;
     tile_kernel_close(k);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host objects made here with LLVM's code generator, linked by the JIT and run by the executor.
+// CPU objects made here with LLVM's code generator, linked by the JIT and run by the executor.
 #include "jit/orc.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <llvm-c/Core.h>
@@ -38,7 +38,7 @@ static LLVMMemoryBufferRef assemble(const char *ir) {
   return object;
 }
 
-static tile_status load(const char *ir, const char *symbol, host_kernel_fn *ret) {
+static tile_status load(const char *ir, const char *symbol, cpu_kernel_fn *ret) {
   LLVMMemoryBufferRef object = assemble(ir);
   tile_status s = orc_load(orc, (struct str){LLVMGetBufferStart(object), LLVMGetBufferSize(object)},
                            symbol, ret);
@@ -48,14 +48,14 @@ static tile_status load(const char *ir, const char *symbol, host_kernel_fn *ret)
 
 // Rotates the lanes' numbers by one and adds exp2(5): out[i] = (i + 1) % 32 + 32.
 static const char rotate[] =
-    "declare i32 @tile_host_shuffle(ptr, i32, i32, ptr)\n"
-    "declare void @tile_host_barrier(ptr, ptr)\n"
+    "declare i32 @tile_cpu_shuffle(ptr, i32, i32, ptr)\n"
+    "declare void @tile_cpu_barrier(ptr, ptr)\n"
     "declare float @exp2f(float)\n"
     "define void @kernel(ptr %t, ptr %args) {\n"
     "  %id = load i32, ptr %t\n"
     "  %next = add i32 %id, 1\n"
-    "  %v = call i32 @tile_host_shuffle(ptr %t, i32 %id, i32 %next, ptr null)\n"
-    "  call void @tile_host_barrier(ptr %t, ptr null)\n"
+    "  %v = call i32 @tile_cpu_shuffle(ptr %t, i32 %id, i32 %next, ptr null)\n"
+    "  call void @tile_cpu_barrier(ptr %t, ptr null)\n"
     "  %five = sitofp i32 5 to float\n"
     "  %e = call float @exp2f(float %five)\n"
     "  %i = fptosi float %e to i32\n"
@@ -68,13 +68,13 @@ static const char rotate[] =
     "}\n";
 
 START_TEST(linked_code_runs) {
-  host_kernel_fn fn = NULL;
+  cpu_kernel_fn fn = NULL;
   tile_device *device = NULL;
   struct module *m = NULL;
   struct kernel_info info = {.name = "kernel", .num_warps = 1, .uses_collectives = true};
   ck_assert_int_eq(load(rotate, "kernel", &fn), TILE_OK);
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
-  ck_assert_int_eq(module_from_host(device, fn, &info, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(device, fn, &info, NULL, NULL, &m), TILE_OK);
   int32_t out[32] = {0}, *p = out;
   void *values[] = {&p};
   ck_assert_int_eq(module_launch(m, NULL, (tile_grid){1, 1, 1}, values, false), TILE_OK);
@@ -85,7 +85,7 @@ START_TEST(linked_code_runs) {
 }
 END_TEST
 
-static void expect_value(host_kernel_fn fn, int32_t value) {
+static void expect_value(cpu_kernel_fn fn, int32_t value) {
   int32_t got = 0, *p = &got;
   void *args[] = {&p};
   fn(NULL, args);
@@ -106,7 +106,7 @@ static const char *constant_kernel(char text[256], int value) {
 
 START_TEST(equal_names_do_not_clash) {
   char text[256];
-  host_kernel_fn first = NULL, second = NULL;
+  cpu_kernel_fn first = NULL, second = NULL;
   ck_assert_int_eq(load(constant_kernel(text, 1), "kernel", &first), TILE_OK);
   ck_assert_int_eq(load(constant_kernel(text, 2), "kernel", &second), TILE_OK);
   expect_value(first, 1);
@@ -115,7 +115,7 @@ START_TEST(equal_names_do_not_clash) {
 END_TEST
 
 START_TEST(the_process_is_out_of_reach) {
-  host_kernel_fn fn = NULL;
+  cpu_kernel_fn fn = NULL;
   ck_assert_int_eq(load("declare i32 @system(ptr)\n"
                         "define void @kernel(ptr %t, ptr %args) {\n"
                         "  %r = call i32 @system(ptr %t)\n"
@@ -133,7 +133,7 @@ START_TEST(the_process_is_out_of_reach) {
 END_TEST
 
 START_TEST(what_is_no_object_is_refused) {
-  host_kernel_fn fn = NULL;
+  cpu_kernel_fn fn = NULL;
   char text[256];
   ck_assert_int_eq(orc_load(orc, STR("no object at all"), "kernel", &fn), TILE_INTERNAL);
   ck_assert_int_eq(orc_load(orc, STR(""), "kernel", &fn), TILE_INTERNAL);
@@ -144,7 +144,7 @@ END_TEST
 
 // Through half precision and back where the processor has no instruction for it.
 START_TEST(half_precision_helpers) {
-  host_kernel_fn fn = NULL;
+  cpu_kernel_fn fn = NULL;
   ck_assert_int_eq(load("define void @kernel(ptr %t, ptr %args) {\n"
                         "  %slot = load ptr, ptr %args\n"
                         "  %out = load ptr, ptr %slot\n"
@@ -172,7 +172,7 @@ END_TEST
 static void *load_some(void *failed) {
   for (int i = 0; i < 10; i++) {
     char text[256];
-    host_kernel_fn fn = NULL;
+    cpu_kernel_fn fn = NULL;
     if (load(constant_kernel(text, i), "kernel", &fn) != TILE_OK)
       *(bool *)failed = true;
     else
@@ -193,9 +193,9 @@ START_TEST(threads_link_together) {
 }
 END_TEST
 
-START_TEST(the_host_has_a_description) {
+START_TEST(the_cpu_has_a_description) {
   struct arena *a = arena_create();
-  const char *first = orc_host_description(a), *second = orc_host_description(a);
+  const char *first = orc_cpu_description(a), *second = orc_cpu_description(a);
   ck_assert_ptr_nonnull(first);
   ck_assert_str_eq(first, second);
   ck_assert_uint_gt(strlen(first), 3);
@@ -214,7 +214,7 @@ Suite *suite_orc(void) {
   tcase_add_test(t, what_is_no_object_is_refused);
   tcase_add_test(t, half_precision_helpers);
   tcase_add_test(t, threads_link_together);
-  tcase_add_test(t, the_host_has_a_description);
+  tcase_add_test(t, the_cpu_has_a_description);
   suite_add_tcase(s, t);
   return s;
 }

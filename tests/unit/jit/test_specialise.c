@@ -231,7 +231,7 @@ START_TEST(settings_are_checked) {
   ck_assert_int_eq(tile_kernel_set_target(NULL, "sm_80"), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, NULL), TILE_INVALID_ARGUMENT);
   ck_assert_int_eq(tile_kernel_set_target(kernel, "sm_1"), TILE_INVALID_ARGUMENT);
-  ck_assert_int_eq(tile_kernel_set_target(kernel, "host"), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_kernel_set_target(kernel, "cpu"), TILE_INVALID_ARGUMENT);
 }
 END_TEST
 
@@ -279,6 +279,35 @@ START_TEST(folders_are_handed_on) {
   ck_assert_int_eq(tile_kernel_prepare(k, c.args, 4), TILE_OK);
   ck_assert(fake_compiler.is_detached);
   tile_kernel_close(k);
+}
+END_TEST
+
+START_TEST(the_source_is_read_once) {
+  struct call c = good(), other = good();
+  other.args[2] = tile_arg_i32(808);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(launch(other), TILE_OK);
+  ck_assert_int_eq(tile_kernel_set_warps(kernel, 8), TILE_OK);
+  ck_assert_int_eq(launch(c), TILE_OK);
+  ck_assert_int_eq(fake_compiler.reads, 1);
+  ck_assert(fake_compiler.has_unit);
+}
+END_TEST
+
+START_TEST(what_was_read_is_not_read_again) {
+  struct arena *a = arena_create();
+  struct jit_report report = {.arena = a, .diag = diag_engine_create(a)};
+  struct call c = good();
+  struct jit_spec *spec;
+  tile_kernel *k;
+  report.unit = lang_unit_read(a, report.diag, source_create(a, "k.tile", STR("source")));
+  fake_compiler.reads = 0;
+  ck_assert_int_eq(jit_kernel_open(device, "k.tile", STR("source"), NULL, &report, &k), TILE_OK);
+  ck_assert_int_eq(jit_specialise(k, c.args, 4, &report, &spec), TILE_OK);
+  ck_assert_int_eq(fake_compiler.reads, 0);
+  ck_assert(fake_compiler.has_unit);
+  tile_kernel_close(k);
+  arena_destroy(a);
 }
 END_TEST
 
@@ -405,6 +434,8 @@ Suite *suite_specialise(void) {
   tcase_add_test(t, settings_are_checked);
   tcase_add_test(t, settings_make_new_code_and_find_the_old);
   tcase_add_test(t, folders_are_handed_on);
+  tcase_add_test(t, the_source_is_read_once);
+  tcase_add_test(t, what_was_read_is_not_read_again);
   tcase_add_test(t, many_specialisations);
   tcase_add_test(t, a_failed_compilation_may_be_tried_again);
   tcase_add_test(t, a_failed_load_may_be_tried_again);

@@ -32,7 +32,7 @@ static void eat(void) {
   }
 }
 
-// The host has no such register.
+// The CPU has no such register.
 static void end_llvm(void) {
   static const char text[] = "declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()\n"
                              "define i32 @f() {\n"

@@ -38,7 +38,7 @@ struct emitted emit_text(struct str text, const char *kernel, const char *define
                            .num_warps = 4,
                            .debug = true,
                            .static_print = &r.printed};
-  const struct ast_module *m = lang_parse(a, diag, source);
+  const struct lang_unit *m = lang_unit_read(a, diag, source);
   MlirModule ir = {NULL};
   if (m && diag_error_count(diag) == 0)
     ir = lang_emit(c, m, &o);

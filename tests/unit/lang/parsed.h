@@ -6,12 +6,13 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "lang/frontend.h"
-#include "lang/syntax/ast.h"
+#include "lang/unit.h"
 
 struct parsed {
   struct arena *arena;
   struct diag_engine *diag;
   const struct source *source;
+  struct lang_unit *unit; // NULL: no tokens
   struct ast_module *module;
 };
 
@@ -19,7 +20,8 @@ static inline struct parsed parsed_create(const char *name, struct str text) {
   struct parsed p = {.arena = arena_create()};
   p.diag = diag_engine_create(p.arena);
   p.source = source_create(p.arena, name, text);
-  p.module = lang_parse(p.arena, p.diag, p.source);
+  p.unit = lang_unit_read(p.arena, p.diag, p.source);
+  p.module = p.unit ? p.unit->tree : NULL;
   return p;
 }
 

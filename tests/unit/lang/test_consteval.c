@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compile-time evaluation: each expression must be what Python says it is.
 #include "emitted.h"
-#include "lang/emit/consteval.h"
+#include "lang/eval/consteval.h"
 #include "suites_emit.h"
 
 static const char *const true_expressions[] = {

@@ -36,7 +36,7 @@ START_TEST(bindings) {
       {.name = "one", .kind = BIND_SCALAR, .dtype = DTYPE_I32, .divisible_by = 1, .is_one = true},
       {.name = "DIM", .kind = BIND_CONSTANT, .text = "64"}};
   struct lang_options o = {.bindings = b, .binding_count = COUNT_OF(b), .static_print = &printed};
-  MlirModule m = lang_emit(c, lang_parse(a, diag, s), &o);
+  MlirModule m = lang_emit(c, lang_unit_read(a, diag, s), &o);
   ck_assert(!mlirModuleIsNull(m));
   ck_assert_str_eq(strbuf_cstr(&printed), "ptr[bf16] u32 i32 64 None\n");
   // The argument that equals 1 is a constant of its type: no parameter, and no other meaning.
@@ -72,7 +72,7 @@ START_TEST(bindings_that_contradict) {
     struct source *s = source_create(
         a, "t.tile", STR("def k(x: ptr[f32], n: i32, B: constexpr = 4):\n  store(x, n)\n"));
     struct lang_options o = {.bindings = &wrong[i], .binding_count = 1};
-    ck_assert(mlirModuleIsNull(lang_emit(c, lang_parse(a, diag, s), &o)));
+    ck_assert(mlirModuleIsNull(lang_emit(c, lang_unit_read(a, diag, s), &o)));
     ck_assert(diag_first_error_code(diag) == E0413);
     ir_context_destroy(c);
     arena_destroy(a);

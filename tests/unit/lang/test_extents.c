@@ -22,7 +22,7 @@ static void describe(const struct lang_extents *x, struct strbuf *out) {
 static void check_extents(const char *text, const char *kernel, const char *want) {
   struct parsed p = parsed_create("t.tile", str_from(text));
   ck_assert_msg(diag_error_count(p.diag) == 0, "%.1500s: %s", text, diag_first_error(p.diag));
-  struct lang_extents x = lang_extents_of(p.arena, p.module, kernel);
+  struct lang_extents x = lang_extents_of(p.arena, p.unit, kernel);
   struct strbuf out = {0};
   describe(&x, &out);
   ck_assert_msg(strcmp(strbuf_cstr(&out), want) == 0, "%.1500s\n gives  %s\n wanted %s", text,

@@ -68,7 +68,7 @@ static void check_diagnostics(const char *path) {
     const char *name;
     struct lang_param *params;
     size_t n;
-    bool ok = lang_kernel_params(p.arena, p.diag, p.module, kernel, &name, &params, &n);
+    bool ok = lang_kernel_params(p.arena, p.diag, p.unit, kernel, &name, &params, &n);
     ck_assert_msg(ok == (diag_error_count(p.diag) == 0), "%s", path);
   }
   struct strbuf out = {0};

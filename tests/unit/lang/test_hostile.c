@@ -28,7 +28,7 @@ static void swallow(struct str text) {
     size_t n;
     ast_print(p.module, &out);
     for (size_t i = 0; i < p.module->kernel_count && i < 4; i++)
-      lang_kernel_params(p.arena, p.diag, p.module, p.module->kernel_names[i], &name, &params, &n);
+      lang_kernel_params(p.arena, p.diag, p.unit, p.module->kernel_names[i], &name, &params, &n);
   } else {
     ck_assert_uint_gt(diag_error_count(p.diag), 0);
   }

@@ -7,7 +7,7 @@ static void check_kernels(const char *text, const char *want) {
   struct parsed p = parsed_create("t.tile", str_from(text));
   ck_assert_msg(diag_error_count(p.diag) == 0, "%s: %s", text, diag_first_error(p.diag));
   const char *const *names;
-  size_t n = lang_kernels(p.module, &names);
+  size_t n = lang_kernels(p.unit, &names);
   struct strbuf out = {0};
   for (size_t i = 0; i < n; i++)
     strbuf_printf(&out, "%s%s", i > 0 ? " " : "", names[i]);
@@ -43,7 +43,7 @@ static struct lang_param *params_of(struct parsed *p, const char *text, const ch
   *p = parsed_create("t.tile", str_from(text));
   const char *name;
   struct lang_param *params = NULL;
-  bool ok = lang_kernel_params(p->arena, p->diag, p->module, kernel, &name, &params, ret_count);
+  bool ok = lang_kernel_params(p->arena, p->diag, p->unit, kernel, &name, &params, ret_count);
   ck_assert_msg(ok, "%s", diag_first_error(p->diag));
   return params;
 }
@@ -112,7 +112,7 @@ static void check_refusal(const char *text, const char *kernel, enum diag_code c
   const char *name;
   struct lang_param *params;
   size_t n;
-  ck_assert(!lang_kernel_params(p.arena, p.diag, p.module, kernel, &name, &params, &n));
+  ck_assert(!lang_kernel_params(p.arena, p.diag, p.unit, kernel, &name, &params, &n));
   ck_assert_int_eq(diag_first_error_code(p.diag), code);
   parsed_destroy(&p);
 }

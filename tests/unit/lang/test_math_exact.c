@@ -363,7 +363,7 @@ START_TEST(test_exact) {
 }
 END_TEST
 
-static void open_device(void) { need(tile_device_open("host", &device)); }
+static void open_device(void) { need(tile_device_open("cpu", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
 int main(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tl.dot and tl.dot_scaled compute, on the host device or the one that is named: precisions of
+// What tl.dot and tl.dot_scaled compute, on the CPU device or the one that is named: precisions of
 // f32, infinities and NaN in them, formats and scales, products of many dimensions. Against sums in
 // double precision.
 #include "base/dtype.h"
@@ -348,7 +348,7 @@ START_TEST(test_scales) {
 END_TEST
 
 int main(int argc, char **argv) {
-  tile_status status = tile_device_open(argc > 1 ? argv[1] : "host", &device);
+  tile_status status = tile_device_open(argc > 1 ? argv[1] : "cpu", &device);
   if (status == TILE_NO_DEVICE || status == TILE_DRIVER_TOO_OLD)
     return printf("1..0 # SKIP %s\n", tile_error_message()), EXIT_SUCCESS;
   need(status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels across elements compute, on the host device, against the same in C: reductions and
+// What kernels across elements compute, on the CPU device, against the same in C: reductions and
 // scans by any function, maps, subscripts, pairs, histograms, calls, block pointers, records.
 #include <tile/tile.h>
 
@@ -396,7 +396,7 @@ START_TEST(decorators_that_fail) {
 }
 END_TEST
 
-static void open_device(void) { need(tile_device_open("host", &device)); }
+static void open_device(void) { need(tile_device_open("cpu", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
 int main(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels compute, on the host device: the math library against long double, with the errors
+// What kernels compute, on the CPU device: the math library against long double, with the errors
 // that its text states; control flow against the same algorithm in C.
 #include <tile/tile.h>
 
@@ -326,7 +326,7 @@ START_TEST(control_flow) {
 }
 END_TEST
 
-static void open_device(void) { need(tile_device_open("host", &device)); }
+static void open_device(void) { need(tile_device_open("cpu", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
 int main(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the standard library computes (lang/std/standard.tile, random.tile), on the host device,
+// What the standard library computes (lang/std/standard.tile, random.tile), on the CPU device,
 // against the same in C.
 #include "base/dtype.h"
 
@@ -527,7 +527,7 @@ START_TEST(test_messages) {
 }
 END_TEST
 
-static void open_device(void) { need(tile_device_open("host", &device)); }
+static void open_device(void) { need(tile_device_open("cpu", &device)); }
 static void close_device(void) { tile_device_close(device); }
 
 int main(void) {

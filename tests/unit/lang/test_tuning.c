@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What @autotune and @heuristics say, in the ways in which people write them.
-#include "lang/host/tuning.h"
+#include "lang/tuning/tuning.h"
 #include "parsed.h"
 #include "suites_emit.h"
 
@@ -17,6 +17,12 @@ static struct parsed with_decorators(const char *before, const char *decorators)
   strbuf_finish(&text);
   ck_assert_msg(diag_error_count(p.diag) == 0, "%s", diag_first_error(p.diag));
   return p;
+}
+
+static bool tuning_of(struct parsed *p, const char *kernel, const char *target,
+                      struct lang_tuning *ret) {
+  lang_unit_settle(p->unit, &(struct lang_outer){.target = target});
+  return lang_tuning_of(p->arena, p->diag, p->unit, kernel, ret);
 }
 
 // "BLOCK=64 w4 s2; BLOCK=128" of the configurations.
@@ -40,7 +46,7 @@ static void write_configs(const struct lang_tuning *t, const bool *keep, struct 
 static void check_configs(const char *before, const char *decorators, const char *want) {
   struct parsed p = with_decorators(before, decorators);
   struct lang_tuning t;
-  bool ok = lang_tuning_of(p.arena, p.diag, p.module, "k", "sm_90a", NULL, &t);
+  bool ok = tuning_of(&p, "k", "sm_90a", &t);
   struct strbuf out = {0};
   if (ok)
     write_configs(&t, NULL, &out);
@@ -233,7 +239,7 @@ START_TEST(native_files) {
   struct parsed p = parsed_create("t.tile", str_from(text));
   struct lang_tuning t;
   struct lang_setting s[1];
-  ck_assert_msg(lang_tuning_of(p.arena, p.diag, p.module, NULL, "host", NULL, &t) &&
+  ck_assert_msg(tuning_of(&p, NULL, "cpu", &t) &&
                     lang_heuristics(p.arena, p.diag, &t, known, COUNT_OF(known), s),
                 "%s", diag_first_error(p.diag));
   ck_assert_uint_eq(t.config_count, 2);
@@ -248,7 +254,7 @@ START_TEST(keys) {
       with_decorators("KEY = ['n']\n", "@triton.autotune([triton.Config({'BLOCK': 1})], key=KEY + "
                                        "['WIDE'], reset_to_zero=['x'], restore_value=('y',))");
   struct lang_tuning t;
-  ck_assert(lang_tuning_of(p.arena, p.diag, p.module, NULL, NULL, NULL, &t));
+  ck_assert(tuning_of(&p, NULL, NULL, &t));
   ck_assert_uint_eq(t.key_count, 2);
   ck_assert_str_eq(t.key[1], "WIDE");
   ck_assert_uint_eq(t.reset_count, 1);
@@ -264,7 +270,7 @@ static void check_heuristics(const char *before, const char *decorators, const c
   struct parsed p = with_decorators(before, decorators);
   struct lang_tuning t;
   struct lang_setting s[8];
-  bool ok = lang_tuning_of(p.arena, p.diag, p.module, "k", "host", NULL, &t) &&
+  bool ok = tuning_of(&p, "k", "cpu", &t) &&
             lang_heuristics(p.arena, p.diag, &t, known, COUNT_OF(known), s);
   struct strbuf out = {0};
   for (size_t i = 0; ok && i < t.heuristic_count; i++)
@@ -319,7 +325,7 @@ static void check_prune(const char *function, const char *want) {
   struct lang_tuning t;
   bool keep[6];
   struct strbuf out = {0};
-  if (lang_tuning_of(p.arena, p.diag, p.module, "k", "sm_90a", NULL, &t) &&
+  if (tuning_of(&p, "k", "sm_90a", &t) &&
       lang_prune(p.arena, p.diag, &t, known, COUNT_OF(known), keep)) {
     write_configs(&t, keep, &out);
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings: text and back, errors with their place, and the blocked, slice, dot-of-blocked and
+// Encodings: text and back, errors with their location, and the blocked, slice, dot-of-blocked and
 // linear ones against arithmetic on indices.
 #include "generate.h"
 #include "suites.h"
@@ -102,7 +102,7 @@ START_TEST(errors) {
 }
 END_TEST
 
-// Any byte string is an encoding or an error at a place inside it.
+// Any byte string is an encoding or an error at a location inside it.
 START_TEST(damaged_text) {
   struct arena *a = arena_create();
   struct random r = {21};

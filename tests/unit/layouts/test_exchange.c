@@ -26,11 +26,11 @@ static uint32_t register_of_matrix(const struct exchange_side *s, uint32_t r, ui
   return r;
 }
 
-static void move(uint32_t *place, uint32_t element, bool store) {
+static void move(uint32_t *offset, uint32_t element, bool store) {
   if (store)
-    *place = element;
+    *offset = element;
   else
-    EXPECT(*place == element);
+    EXPECT(*offset == element);
 }
 
 // One ldmatrix or stmatrix of a warp: each lane has 32 bits of each matrix, made of two halves of
@@ -299,7 +299,7 @@ START_TEST(random_fragments) {
 }
 END_TEST
 
-// Operands of tensor cores read from the places that encodings of shared memory give.
+// Operands of tensor cores read from the offsets that encodings of shared memory give.
 START_TEST(operands_in_buffers) {
   struct arena *a = arena_create();
   static const char swizzled[] = "shared<{vec=8, per_phase=1, max_phase=8, order=[1,0]}>";
@@ -337,7 +337,7 @@ START_TEST(operands_in_buffers) {
 }
 END_TEST
 
-// Parts of a tile, read from the places of the whole one; elements count from the part's corner.
+// Parts of a tile, read from the offsets of the whole one; elements count from the part's corner.
 START_TEST(parts_of_buffers) {
   struct arena *a = arena_create();
   static const char swizzled[] = "shared<{vec=8, per_phase=1, max_phase=8, order=[1,0]}>";

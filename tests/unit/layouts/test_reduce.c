@@ -109,9 +109,9 @@ static void exchange(const struct reduce_plan *p, uint32_t threads, uint32_t cou
   for (uint32_t t = 0; t < threads; t++)
     for (uint32_t r = 0; r < count; r++) {
       split(from, p->axis, r, t, &other, &along);
-      struct part *place = &memory[other << bits | along];
-      EXPECT(place->set == 0 || (place->set == x[t][r].set && place->other == x[t][r].other));
-      *place = x[t][r];
+      struct part *offset = &memory[other << bits | along];
+      EXPECT(offset->set == 0 || (offset->set == x[t][r].set && offset->other == x[t][r].other));
+      *offset = x[t][r];
     }
   EXPECT(p->last.register_bits == ll_in_bits(&p->spread, LL_REGISTER));
   for (uint32_t t = 0; t < threads; t++)

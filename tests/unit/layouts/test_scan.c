@@ -2,7 +2,7 @@
 // Plans of scans, performed by all threads of a CTA in step, on runs of elements: what is combined
 // must be neighbours, and in the end every element has the run from the first one to itself.
 #include "generate.h"
-#include "layouts/scan_plan.h"
+#include "layouts/layout_scan_plan.h"
 #include "suites.h"
 
 enum { MAX_REGISTERS = 128, LANES = 32, MAX_THREADS = LANES * 8 };
@@ -32,7 +32,7 @@ static struct run element(const struct linear_layout *l, unsigned axis, uint32_t
   return (struct run){at[axis], at[axis] + 1, other};
 }
 
-static uint32_t place_bits(uint32_t index, const unsigned *bit, unsigned count) {
+static uint32_t deposit_bits(uint32_t index, const unsigned *bit, unsigned count) {
   uint32_t r = 0;
   for (unsigned i = 0; i < count; i++)
     r |= (index >> i & 1) << bit[i];
@@ -41,14 +41,15 @@ static uint32_t place_bits(uint32_t index, const unsigned *bit, unsigned count) 
 
 // Totals of the runs that threads go through alone; returns the register bits inside them.
 static uint32_t go_through(const struct scan_plan *p, uint32_t threads, uint32_t count) {
-  uint32_t within = place_bits(UINT32_MAX, p->serial, p->serial_count);
+  uint32_t within = deposit_bits(UINT32_MAX, p->serial, p->serial_count);
   memset(before, 0, sizeof before);
   memset(total, 0, sizeof total);
   for (uint32_t t = 0; t < threads; t++)
     for (uint32_t r = 0; r < count; r++)
       for (uint32_t i = 0; !(r & within) && i < 1u << p->serial_count; i++)
-        total[t][r] = join(total[t][r], element(&p->layout, p->axis,
-                                                r | place_bits(i, p->serial, p->serial_count), t));
+        total[t][r] =
+            join(total[t][r],
+                 element(&p->layout, p->axis, r | deposit_bits(i, p->serial, p->serial_count), t));
   return within;
 }
 
@@ -68,11 +69,11 @@ static void step(const struct scan_step *s, uint32_t threads, uint32_t count, ui
     }
 }
 
-static uint32_t row(const struct linear_layout *l, unsigned axis, struct run r, uint32_t place) {
-  return r.other << l->out_bits[axis] | place;
+static uint32_t row(const struct linear_layout *l, unsigned axis, struct run r, uint32_t offset) {
+  return r.other << l->out_bits[axis] | offset;
 }
 
-// Totals to memory, and from there what is before each thread's own places.
+// Totals to memory, and from there what is before each thread's own offsets.
 static void share(const struct scan_plan *p, uint32_t threads, uint32_t count, uint32_t within) {
   static struct run memory[1 << 12];
   memset(memory, 0, sizeof memory);
@@ -82,19 +83,19 @@ static void share(const struct scan_plan *p, uint32_t threads, uint32_t count, u
     for (uint32_t i = 0; i < 1u << p->total_count; i++) {
       struct run at = element(&p->totals, p->axis, i, t);
       struct run *cell = &memory[row(&p->totals, p->axis, at, at.first)];
-      struct run v = total[t][place_bits(i, p->total_bit, p->total_count)];
+      struct run v = total[t][deposit_bits(i, p->total_bit, p->total_count)];
       EXPECT(cell->end == 0 || (cell->first == v.first && cell->end == v.end));
       EXPECT(v.other == at.other);
       *cell = v;
     }
   for (uint32_t t = 0; t < threads; t++)
     for (uint32_t r = 0; r < count; r++) {
-      uint32_t place = 0, group = 0;
+      uint32_t offset = 0, group = 0;
       for (unsigned b = 0; b < p->rest_count; b++)
-        place |= (r & p->rest_register[b] || t & p->rest_thread[b] ? 1u : 0u) << b;
+        offset |= (r & p->rest_register[b] || t & p->rest_thread[b] ? 1u : 0u) << b;
       for (unsigned b = 0; b < p->own_count; b++)
         group |= (r >> p->own_bit[b] & 1) << b;
-      for (uint32_t i = place; !(r & within) && i-- > 0;) {
+      for (uint32_t i = offset; !(r & within) && i-- > 0;) {
         struct run at = element(&p->spread, p->axis, group << p->rest_count | i, t);
         EXPECT(at.first == i);
         before[t][r] = join(memory[row(&p->spread, p->axis, at, i)], before[t][r]);

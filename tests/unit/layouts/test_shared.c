@@ -118,10 +118,10 @@ START_TEST(swizzle_for_dot) {
         shape[inner] = cols;
         const uint32_t order[] = {inner, 1 - inner};
         struct encoding e = encoding_shared_for_dot(dot, shape, order, 16);
-        struct linear_layout l, place;
+        struct linear_layout l, inverse;
         const char *why;
         ck_assert(encoding_to_linear(&e, 2, shape, &l, &why));
-        ck_assert(ll_invert(&l, &place));
+        ck_assert(ll_invert(&l, &inverse));
         for (uint32_t row = 0; row < 64; row += 8)
           for (uint32_t col = 0; col < cols; col += 8) {
             uint32_t address[8], plain[8];
@@ -130,7 +130,7 @@ START_TEST(swizzle_for_dot) {
               c[inner] = col;
               c[1 - inner] = row + k;
               uint32_t in[LL_NO_IN] = {[LL_OFFSET] = c[0] * (uint32_t)shape[1] + c[1]}, offset[8];
-              ll_apply(&place, in, offset);
+              ll_apply(&inverse, in, offset);
               address[k] = offset[0] * 2;
               plain[k] = ((row + k) * cols + col) * 2;
             }

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct host_run run;
-void open_collective_run(void) { host_run_open(&run); }
-void close_collective_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+void open_collective_run(void) { cpu_run_open(&run); }
+void close_collective_run(void) { cpu_run_close(&run); }
 
 static uint32_t seed = 99;
 uint32_t pick(uint32_t n) {
@@ -78,23 +78,23 @@ const unsigned collective_function_count = COUNT_OF(collective_functions);
 
 // A distribution of the tile's bits over registers, lanes and warps. Tidy ones are as blocked
 // layouts are: a few registers, the lanes, the warps, further registers. In others everything may
-// be anywhere, and the places left over are zero or repeat what is there.
+// be anywhere, and the locations left over are zero or repeat what is there.
 struct encoding random_distribution(unsigned rank, const unsigned *bits, unsigned warp_bits,
                                     bool tidy) {
   struct encoding e = {.kind = ENC_LINEAR, .rank = rank};
-  unsigned total = 0, room = 5 + warp_bits, places, sizes[] = {0, 5, warp_bits};
+  unsigned total = 0, room = 5 + warp_bits, locations, sizes[] = {0, 5, warp_bits};
   uint32_t flat[32] = {0};
   e.linear = ll_empty(rank, bits);
   for (unsigned d = 0; d < rank; d++)
     total += bits[d];
   sizes[0] = (total > room ? total - room : 0) + pick(3);
-  places = sizes[0] + room;
+  locations = sizes[0] + room;
   unsigned first = tidy ? pick(sizes[0] + 1) : 0; // registers before the lanes
-  for (unsigned i = 0; i < places; i++) {
+  for (unsigned i = 0; i < locations; i++) {
     unsigned at = !tidy || i < first ? i : i < first + room ? i - first + sizes[0] : i - room;
     flat[at] = i < total ? 1u << i : pick(2) || tidy ? 0 : pick(1u << total);
   }
-  for (unsigned i = places; !tidy && i-- > 1;) {
+  for (unsigned i = locations; !tidy && i-- > 1;) {
     unsigned j = pick(i + 1);
     uint32_t t = flat[i];
     flat[i] = flat[j];
@@ -321,7 +321,7 @@ void collective_launch(const struct function *f, const char *ir, unsigned warps,
   }
   for (unsigned i = 0; i < 2 * f->count; i++)
     values[i] = &arrays[i];
-  ck_assert_msg(host_run_ir(&run, ir, warps, 1, check, values) == TILE_OK, "%s\n%s",
+  ck_assert_msg(cpu_run_ir(&run, ir, warps, 1, check, values) == TILE_OK, "%s\n%s",
                 tile_error_message(), ir);
 }
 

@@ -4,7 +4,7 @@
 #ifndef TEST_LOWERING_COLLECTIVE_H
 #define TEST_LOWERING_COLLECTIVE_H
 
-#include "host_run.h"
+#include "cpu_run.h"
 #include "layouts/encoding.h"
 
 enum { MAX_TILE = 4096, MAX_VALUES = 3 };

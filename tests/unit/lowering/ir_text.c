@@ -105,11 +105,11 @@ const char *ir_random_layout(struct ir_text *t, uint32_t *seed, unsigned rank, c
   for (unsigned d = 0; d < rank; d++)
     total += bits[d];
   unsigned sizes[] = {(total > room ? total - room : 0) + ir_pick(seed, 3), 5, warp_bits};
-  unsigned places = sizes[0] + room;
+  unsigned locations = sizes[0] + room;
   uint32_t image[24];
-  for (unsigned i = 0; i < places; i++)
+  for (unsigned i = 0; i < locations; i++)
     image[i] = i < total ? 1u << i : ir_pick(seed, 2) ? 0 : ir_pick(seed, 1u << total);
-  for (unsigned i = places; i-- > 1;) {
+  for (unsigned i = locations; i-- > 1;) {
     unsigned j = ir_pick(seed, i + 1);
     uint32_t swap = image[i];
     image[i] = image[j];

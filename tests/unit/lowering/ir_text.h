@@ -35,7 +35,7 @@ void ir_store(struct ir_text *t, const char *ptr, const char *value, unsigned ra
 // A random number below n, from *seed.
 uint32_t ir_pick(uint32_t *seed, uint32_t n);
 // An alias ("#L0") for a random surjective layout of a tile of 2^bits[0] x ... elements: its bits
-// spread over registers, lanes and warps; places left over are zero or repeat what is there.
+// spread over registers, lanes and warps; locations left over are zero or repeat what is there.
 const char *ir_random_layout(struct ir_text *t, uint32_t *seed, unsigned rank, const unsigned *bits,
                              unsigned warp_bits);
 // An alias for a layout given as text.

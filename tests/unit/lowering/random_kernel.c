@@ -79,8 +79,8 @@ static MlirValue address(struct kernel *k, MlirValue offsets, unsigned shape) {
   return build_addptr(&k->b, base, offsets);
 }
 
-// Each element has a place of its own, behind what is read and what other stores write.
-static MlirValue own_places(struct kernel *k, unsigned shape) {
+// Each element has a index of its own, behind what is read and what other stores write.
+static MlirValue own_locations(struct kernel *k, unsigned shape) {
   MlirType type = number_type(k, shape);
   int64_t n = tensor_numel(type);
   MlirValue v = build_make_range(&k->b, 0, (int32_t)n);
@@ -104,7 +104,7 @@ static void add_load(struct kernel *k, unsigned shape) {
 static void add_store(struct kernel *k, unsigned shape) {
   if (k->runs && k->stores == RANDOM_KERNEL_STORES)
     return;
-  MlirValue offsets = k->runs ? own_places(k, shape) : pick(k, shape);
+  MlirValue offsets = k->runs ? own_locations(k, shape) : pick(k, shape);
   MlirValue ptr = address(k, offsets, shape), value = pick(k, shape), m = mask(k, shape);
   if (k->runs || roll(k, 4))
     build_store(&k->b, ptr, value, m, "", "");

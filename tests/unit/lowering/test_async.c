@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous copies into rings, written by hand and run on the host: right ones give what they
+// Asynchronous copies into rings, written by hand and run on the CPU: right ones give what they
 // should, and one that lacks a wait, a barrier or a buffer computes something else and is found.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "jit/orc.h"
 #include "lowering/analysis/async_copy.h"
 #include "lowering/llvm/emit.h"
@@ -12,15 +12,15 @@
 
 enum { TILE = 512, TILES = 9, ELEMENTS = TILE * TILES, VALUES = 4 };
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 // ---- from text to a launch; the barriers are those of the text ----
 
 static tile_status launch(const char *ir, bool check, void *const *values) {
   struct pass_session s = pass_session_open(ir);
-  s.context.target = target_find(STR("host"));
+  s.context.target = target_find(STR("cpu"));
   ck_assert(pass_session_run(&s, (struct pass_options){.only = "allocate-shared"}, NULL));
   LLVMContextRef llvm = LLVMContextCreate();
   struct kernel_info info;
@@ -31,10 +31,10 @@ static tile_status launch(const char *ir, bool check, void *const *values) {
   ck_assert(codegen(module, s.context.target, s.arena, s.diag, &object));
   LLVMDisposeModule(module);
   LLVMContextDispose(llvm);
-  host_kernel_fn fn;
+  cpu_kernel_fn fn;
   struct module *m = NULL;
   ck_assert_msg(orc_load(run.orc, object, info.name, &fn) == TILE_OK, "%s", tile_error_message());
-  ck_assert_int_eq(module_from_host(run.device, fn, &info, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(run.device, fn, &info, NULL, NULL, &m), TILE_OK);
   tile_status status = module_launch(m, NULL, (tile_grid){2, 1, 1}, values, check);
   module_destroy(m);
   pass_session_close(&s);
@@ -222,8 +222,8 @@ START_TEST(rings_are_right) {
 }
 END_TEST
 
-// The first finding of a launch with the defect, which also shows in the result without checks.
-static struct host_violation finding_of(unsigned stages, enum defect defect, const char **ret_ir) {
+// The first violation of a launch with the defect, which also shows in the result without checks.
+static struct cpu_violation violation_of(unsigned stages, enum defect defect, const char **ret_ir) {
   struct ring r = {
       .stages = stages, .element = "i32", .pointers = 16, .mask = 16, .defect = defect};
   struct data d = data_of(r.element);
@@ -232,7 +232,7 @@ static struct host_violation finding_of(unsigned stages, enum defect defect, con
   ck_assert(!is_right(&d, ELEMENTS));
   ck_assert_int_eq(run_ring(*ret_ir, &d, ELEMENTS, true), TILE_CHECK_FAILED);
   data_free(&d);
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_uint_ge(device_violations(run.device, &v, &total), 1);
   return v[0];
@@ -241,12 +241,12 @@ static struct host_violation finding_of(unsigned stages, enum defect defect, con
 START_TEST(a_missing_wait_is_found) {
   for (unsigned stages = 2; stages <= 4; stages += 2) {
     const char *ir;
-    struct host_violation v = finding_of(stages, NO_WAIT, &ir);
-    ck_assert_int_eq(v.kind, HOST_SHARED_COPYING);
-    ck_assert_int_eq(v.access, HOST_LOAD);
-    ck_assert_int_eq(v.other_access, HOST_COPY);
-    ck_assert_uint_eq(v.place.line, line_of(ir, "\"tilegpu.local_load\""));
-    ck_assert_uint_gt(v.other_place.line, 0);
+    struct cpu_violation v = violation_of(stages, NO_WAIT, &ir);
+    ck_assert_int_eq(v.kind, CPU_SHARED_COPYING);
+    ck_assert_int_eq(v.access, CPU_LOAD);
+    ck_assert_int_eq(v.other_access, CPU_COPY);
+    ck_assert_uint_eq(v.location.line, line_of(ir, "\"tilegpu.local_load\""));
+    ck_assert_uint_gt(v.other_location.line, 0);
   }
 }
 END_TEST
@@ -254,12 +254,12 @@ END_TEST
 START_TEST(a_missing_barrier_is_found) {
   for (unsigned stages = 2; stages <= 4; stages += 2) {
     const char *ir;
-    struct host_violation v = finding_of(stages, NO_BARRIER, &ir);
-    ck_assert_int_eq(v.access, HOST_LOAD);
-    ck_assert_uint_eq(v.place.line, line_of(ir, "\"tilegpu.local_load\""));
+    struct cpu_violation v = violation_of(stages, NO_BARRIER, &ir);
+    ck_assert_int_eq(v.access, CPU_LOAD);
+    ck_assert_uint_eq(v.location.line, line_of(ir, "\"tilegpu.local_load\""));
     // The first thread reads what the others have not copied yet.
-    ck_assert(v.kind == HOST_SHARED_UNWRITTEN || v.kind == HOST_SHARED_COPYING ||
-              v.kind == HOST_SHARED_RACE);
+    ck_assert(v.kind == CPU_SHARED_UNWRITTEN || v.kind == CPU_SHARED_COPYING ||
+              v.kind == CPU_SHARED_RACE);
   }
 }
 END_TEST
@@ -267,23 +267,23 @@ END_TEST
 START_TEST(a_small_ring_is_found) {
   for (unsigned stages = 2; stages <= 4; stages += 2) {
     const char *ir;
-    struct host_violation v = finding_of(stages, SMALL_RING, &ir);
-    ck_assert_int_eq(v.kind, HOST_SHARED_COPYING);
-    ck_assert_int_eq(v.access, HOST_LOAD);
-    ck_assert_uint_eq(v.place.line, line_of(ir, "\"tilegpu.local_load\""));
-    ck_assert_uint_eq(v.other_place.line, line_of(ir, "\"tilegpu.async_copy\""));
+    struct cpu_violation v = violation_of(stages, SMALL_RING, &ir);
+    ck_assert_int_eq(v.kind, CPU_SHARED_COPYING);
+    ck_assert_int_eq(v.access, CPU_LOAD);
+    ck_assert_uint_eq(v.location.line, line_of(ir, "\"tilegpu.local_load\""));
+    ck_assert_uint_eq(v.other_location.line, line_of(ir, "\"tilegpu.async_copy\""));
   }
 }
 END_TEST
 
 START_TEST(every_barrier_is_needed) {
   struct ring r = {.stages = 3, .element = "i32", .pointers = 16, .mask = 16};
-  struct host_run other = run;
+  struct cpu_run other = run;
   open_run(); // the checker reads the setting once
   struct data d = data_of(r.element);
-  setenv("TILE_HOST_NO_BARRIERS", "1", 1);
+  setenv("TILE_CPU_NO_BARRIERS", "1", 1);
   ck_assert_int_eq(run_ring(kernel(&r), &d, ELEMENTS, true), TILE_CHECK_FAILED);
-  unsetenv("TILE_HOST_NO_BARRIERS");
+  unsetenv("TILE_CPU_NO_BARRIERS");
   data_free(&d);
   close_run();
   run = other;
@@ -293,21 +293,21 @@ END_TEST
 START_TEST(sources_are_checked) {
   struct ring r = {.stages = 3, .element = "i32", .pointers = 16, .mask = 16};
   struct data d = data_of(r.element), beyond = d, aside = d;
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   char *ir = kernel(&r);
   uint32_t line = line_of(ir, "\"tilegpu.async_copy\"");
   beyond.p += 16; // the last tile ends four elements behind the buffer
   ck_assert_int_eq(run_ring(ir, &beyond, ELEMENTS, true), TILE_CHECK_FAILED);
   ck_assert_uint_ge(device_violations(run.device, &v, &total), 1);
-  ck_assert_int_eq(v->kind, HOST_OUTSIDE);
+  ck_assert_int_eq(v->kind, CPU_OUTSIDE);
   ck_assert_int_eq(v->param, 0);
-  ck_assert_int_eq(v->access, HOST_LOAD);
-  ck_assert_uint_eq(v->place.line, line);
+  ck_assert_int_eq(v->access, CPU_LOAD);
+  ck_assert_uint_eq(v->location.line, line);
   aside.p += 4; // not what divisibility = 16 promised
   ck_assert_int_eq(run_ring(ir, &aside, ELEMENTS - TILE, true), TILE_CHECK_FAILED);
   ck_assert_uint_ge(device_violations(run.device, &v, &total), 1);
-  ck_assert_int_eq(v->kind, HOST_MISALIGNED);
+  ck_assert_int_eq(v->kind, CPU_MISALIGNED);
   ck_assert_int_eq(v->param, 0);
   ck_assert_uint_eq(v->elements, 16);
   data_free(&d);

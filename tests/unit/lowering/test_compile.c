@@ -49,7 +49,7 @@ START_TEST(stages_give_their_text) {
       {EMIT_LLVM, "sm_90a", "define ptx_kernel void @add", ".entry"},
       {EMIT_PTX, "sm_90a", ".visible .entry add(", "define"},
       {EMIT_PTX, "sm_80", ".target sm_80", "sm_90"},
-      {EMIT_LLVM, "host", "define void @add(ptr %0, ptr %1)", "addrspace"},
+      {EMIT_LLVM, "cpu", "define void @add(ptr %0, ptr %1)", "addrspace"},
   };
   for (size_t i = 0; i < COUNT_OF(stages); i++) {
     char *text = compile(add, stages[i].target, stages[i].emit, NULL, NULL, NULL);
@@ -61,10 +61,10 @@ START_TEST(stages_give_their_text) {
 }
 END_TEST
 
-START_TEST(host_code_is_an_object_file) {
+START_TEST(cpu_code_is_an_object_file) {
   struct kernel_info info;
   size_t len;
-  char *object = compile(add, "host", EMIT_OBJECT, &info, &len, NULL);
+  char *object = compile(add, "cpu", EMIT_OBJECT, &info, &len, NULL);
   ck_assert_ptr_nonnull(object);
   ck_assert(len > 64 && memcmp(object, "\177ELF", 4) == 0);
   ck_assert_uint_eq(info.num_warps, 4);
@@ -152,7 +152,7 @@ START_TEST(threads_compile_the_same_bytes) {
   struct job jobs[COUNT];
   pthread_t threads[COUNT];
   for (size_t i = 0; i < COUNT; i++) {
-    jobs[i] = (struct job){i % 2 ? "host" : "sm_90a", i % 2 ? EMIT_OBJECT : EMIT_PTX, 0, NULL};
+    jobs[i] = (struct job){i % 2 ? "cpu" : "sm_90a", i % 2 ? EMIT_OBJECT : EMIT_PTX, 0, NULL};
     ck_assert_int_eq(pthread_create(&threads[i], NULL, run_job, &jobs[i]), 0);
   }
   for (size_t i = 0; i < COUNT; i++)
@@ -172,8 +172,8 @@ START_TEST(targets_are_found_by_name) {
     const struct target *t = target_find(str_from(*n));
     ck_assert_ptr_nonnull(t);
     ck_assert_str_eq(t->name, *n);
-    ck_assert_int_eq(t->is_host, strcmp(*n, "host") == 0);
-    ck_assert(t->is_host || (t->sm >= 80 && t->ptx_version >= 80));
+    ck_assert_int_eq(t->is_cpu, strcmp(*n, "cpu") == 0);
+    ck_assert(t->is_cpu || (t->sm >= 80 && t->ptx_version >= 80));
     ck_assert(is_pow2(t->max_vector_bits) && t->shared_limit >= 48 * 1024);
   }
   ck_assert_ptr_null(target_find(STR("sm_70")));
@@ -185,7 +185,7 @@ TCase *compile_tests(void) {
   TCase *t = tcase_create("compile");
   tcase_set_timeout(t, 120);
   tcase_add_test(t, stages_give_their_text);
-  tcase_add_test(t, host_code_is_an_object_file);
+  tcase_add_test(t, cpu_code_is_an_object_file);
   tcase_add_test(t, static_print_goes_where_it_was_asked_to);
   tcase_add_test(t, inspectors_see_the_module_with_layouts);
   tcase_add_test(t, errors_give_no_output);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Emission: small kernels written as tilegpu IR are compiled for the host and run there, so that
+// Emission: small kernels written as tilegpu IR are compiled for the CPU and run there, so that
 // lowerings are judged by what they compute. Layouts: test_emit_layouts.c; PTX: tests/ptx.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "suites.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 // ---- scalar operations ----
 
@@ -158,7 +158,7 @@ START_TEST(scalars_compute_what_they_say) {
     dtype_store(in, (char *)x + i * dtype_bytes(in), values[i]);
   void *p = x, *q = &y, *args[] = {&p, &q};
   const char *ir = scalar_kernel(scalars[_i].in, scalars[_i].out, scalars[_i].body);
-  ck_assert_int_eq(host_run_ir(&run, ir, 1, 1, false, args), TILE_OK);
+  ck_assert_int_eq(cpu_run_ir(&run, ir, 1, 1, false, args), TILE_OK);
   double got = dtype_load(out, &y), want = scalars[_i].want;
   ck_assert_msg((isnan(got) && isnan(want)) || got == want, "%s: got %.17g, want %.17g",
                 scalars[_i].body, got, want);
@@ -216,7 +216,7 @@ START_TEST(every_fp8_is_decoded) {
       double out[256], want;
       void *p = in, *q = out, *args[] = {&p, &q};
       ck_assert_int_eq(
-          host_run_ir(&run, cast_kernel(fp8s[f].mlir, wides[w].mlir, 256), 1, 1, false, args),
+          cpu_run_ir(&run, cast_kernel(fp8s[f].mlir, wides[w].mlir, 256), 1, 1, false, args),
           TILE_OK);
       for (unsigned i = 0; i < 256; i++) {
         dtype_store(t, &want, dtype_load(fp8s[f].type, &in[i]));
@@ -261,7 +261,7 @@ START_TEST(fp8_encoding_rounds_once) {
         dtype_store(t, in + i * dtype_bytes(t), wide[i]);
       void *p = in, *q = out, *args[] = {&p, &q};
       ck_assert_int_eq(
-          host_run_ir(&run, cast_kernel(wides[w].mlir, fp8s[f].mlir, COUNT), 1, 1, false, args),
+          cpu_run_ir(&run, cast_kernel(wides[w].mlir, fp8s[f].mlir, COUNT), 1, 1, false, args),
           TILE_OK);
       for (size_t i = 0; i < n; i++) {
         uint8_t want;
@@ -299,11 +299,11 @@ START_TEST(loops_and_branches) {
       "return } }\n";
   int32_t out[2] = {-1, -1}, n = 9;
   void *p = out, *args[] = {&p, &n};
-  ck_assert_int_eq(host_run_ir(&run, ir, 4, 1, true, args), TILE_OK);
+  ck_assert_int_eq(cpu_run_ir(&run, ir, 4, 1, true, args), TILE_OK);
   ck_assert_int_eq(out[0], 0 + 2 + 8 + 12 + 16);
   ck_assert_int_eq(out[1], 5); // log2 of 38
   n = 0;
-  ck_assert_int_eq(host_run_ir(&run, ir, 4, 1, true, args), TILE_OK);
+  ck_assert_int_eq(cpu_run_ir(&run, ir, 4, 1, true, args), TILE_OK);
   ck_assert_int_eq(out[0], 0);
   ck_assert_int_eq(out[1], 0);
 }
@@ -348,33 +348,33 @@ START_TEST(masked_off_lanes_are_other_or_zero) {
     for (int i = 0; i < 128; i++)
       x[i] = (uint16_t)(0x3c00 + i);
     void *p = x, *q = out, *args[] = {&p, &q, &n};
-    ck_assert_int_eq(host_run_ir(&run, copy_zero, 1, 1, false, args), TILE_OK);
+    ck_assert_int_eq(cpu_run_ir(&run, copy_zero, 1, 1, false, args), TILE_OK);
     for (int i = 0; i < 128; i++)
       ck_assert_int_eq(out[i], i < n ? x[i] : 0);
-    ck_assert_int_eq(host_run_ir(&run, copy_other, 1, 1, false, args), TILE_OK);
+    ck_assert_int_eq(cpu_run_ir(&run, copy_other, 1, 1, false, args), TILE_OK);
     for (int i = 0; i < 128; i++)
       ck_assert_int_eq(out[i], i < n ? x[i] : 0x4700);
   }
 }
 END_TEST
 
-START_TEST(checks_name_place_and_parameter) {
+START_TEST(checks_name_location_and_parameter) {
   tile_device *d = run.device;
   void *x, *out;
   ck_assert_int_eq(tile_malloc(d, 256, &x), TILE_OK);
   ck_assert_int_eq(tile_malloc(d, 200, &out), TILE_OK); // 100 elements
   int32_t n = 128;
   void *args[] = {&x, &out, &n};
-  ck_assert_int_eq(host_run_ir(&run, copy_zero, 1, 1, true, args), TILE_CHECK_FAILED);
-  const struct host_violation *v;
+  ck_assert_int_eq(cpu_run_ir(&run, copy_zero, 1, 1, true, args), TILE_CHECK_FAILED);
+  const struct cpu_violation *v;
   uint64_t total;
   size_t count = device_violations(d, &v, &total);
   ck_assert_uint_gt(count, 0);
-  ck_assert_int_eq(v[0].access, HOST_STORE);
+  ck_assert_int_eq(v[0].access, CPU_STORE);
   ck_assert_int_eq(v[0].param, 1);
   ck_assert_int_eq(v[0].element, 100);
-  ck_assert_str_eq(v[0].place.file, "test.mlir");
-  ck_assert_uint_eq(v[0].place.line, 12);
+  ck_assert_str_eq(v[0].location.file, "test.mlir");
+  ck_assert_uint_eq(v[0].location.line, 12);
   tile_free(d, x);
   tile_free(d, out);
 }
@@ -384,7 +384,7 @@ END_TEST
 
 static void expect_code(const char *ir, const char *target, uint32_t warps, enum diag_code code) {
   struct compile_result r;
-  ck_assert(!host_run_compile(&run, ir, target, warps, EMIT_LLVM, false, &r));
+  ck_assert(!cpu_run_compile(&run, ir, target, warps, EMIT_LLVM, false, &r));
   ck_assert_str_eq(diag_code_name(diag_first_error_code(run.diag)), diag_code_name(code));
 }
 
@@ -418,18 +418,18 @@ END_TEST
 
 START_TEST(too_much_shared_memory_is_found_before_llvm) {
   expect_code(BIG_GATHER, "sm_90a", 32, E0605);
-  expect_code(BIG_GATHER, "host", 32, E0605);
+  expect_code(BIG_GATHER, "cpu", 32, E0605);
 }
 END_TEST
 
 START_TEST(many_registers_are_warned_of) {
   struct compile_result r;
-  ck_assert(host_run_compile(&run,
-                             "#A = #tilegpu.blocked<{order = [0], size_per_thread = [4], "
-                             "threads_per_warp = [32], warps_per_cta = [1]}>\n"
-                             "module { func.func @f() attributes {tile.kernel} {\n"
-                             "%x = arith.constant dense<1.0> : tensor<16384xf32, #A>\n return } }",
-                             "sm_90a", 1, EMIT_LLVM, false, &r));
+  ck_assert(cpu_run_compile(&run,
+                            "#A = #tilegpu.blocked<{order = [0], size_per_thread = [4], "
+                            "threads_per_warp = [32], warps_per_cta = [1]}>\n"
+                            "module { func.func @f() attributes {tile.kernel} {\n"
+                            "%x = arith.constant dense<1.0> : tensor<16384xf32, #A>\n return } }",
+                            "sm_90a", 1, EMIT_LLVM, false, &r));
   struct strbuf text = {0};
   diag_render_text(run.diag, (struct diag_style){0}, &text);
   ck_assert_ptr_nonnull(strstr(strbuf_cstr(&text), "each thread holds 512 elements"));
@@ -442,7 +442,7 @@ END_TEST
 
 START_TEST(kernel_facts_come_from_the_arguments) {
   struct compile_result r;
-  ck_assert(host_run_compile(
+  ck_assert(cpu_run_compile(
       &run,
       "module { func.func @f(%p: !tile.ptr<f16> {tile.name = \"x\", tile.divisibility = 16 : i32, "
       "tile.const}, %n: i32 {tile.dtype = \"u32\"}) attributes {tile.kernel} { return } }",
@@ -469,7 +469,7 @@ START_TEST(kernel_names_become_symbols) {
                                          {"_private_2", "_private_2"},
                                          {"fmod", "fmod_kernel"},
                                          {"tanh", "tanh_kernel"},
-                                         {"tile_host_barrier", "tile_host_barrier_kernel"},
+                                         {"tile_cpu_barrier", "tile_cpu_barrier_kernel"},
                                          {"_", "__kernel"},
                                          {"gr\xc3\xb6\xc3\x9f"
                                           "e",
@@ -484,13 +484,13 @@ START_TEST(kernel_names_become_symbols) {
         "\"tile.store\"(%%p, %%r) {cache = \"\", evict = \"\"} : (!tile.ptr<f64>, f64) -> ()\n"
         "return } }\n",
         names[i][0]);
-    ck_assert(host_run_compile(&run, ir, "sm_90a", 1, EMIT_PTX, false, &r));
+    ck_assert(cpu_run_compile(&run, ir, "sm_90a", 1, EMIT_PTX, false, &r));
     ck_assert_str_eq(r.info.name, names[i][1]);
     const char *entry = arena_printf(run.arena, ".entry %s(", names[i][1]);
     ck_assert_ptr_nonnull(strstr(r.output.ptr, entry));
     double out = 0;
     void *p = &out, *args[] = {&p};
-    ck_assert_int_eq(host_run_ir(&run, ir, 1, 1, false, args), TILE_OK);
+    ck_assert_int_eq(cpu_run_ir(&run, ir, 1, 1, false, args), TILE_OK);
     ck_assert(out == 1.5);
   }
 }
@@ -514,7 +514,7 @@ TCase *emit_tests(void) {
   tcase_add_test(t, fp8_encoding_rounds_once);
   tcase_add_test(t, loops_and_branches);
   tcase_add_test(t, masked_off_lanes_are_other_or_zero);
-  tcase_add_test(t, checks_name_place_and_parameter);
+  tcase_add_test(t, checks_name_location_and_parameter);
   tcase_add_test(t, failures_are_diagnostics);
   tcase_add_test(t, too_much_shared_memory_is_found_before_llvm);
   tcase_add_test(t, many_registers_are_warned_of);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of every instruction and as chains of fma, on the host executor: small whole
+// Matrix products of every instruction and as chains of fma, on the CPU executor: small whole
 // numbers, for which every order of additions gives the same, against a naive product. Shapes from
 // smaller than an instruction on, batches, warps along either dimension, wide k_width.
 #include "base/dtype.h"
-#include "host_run.h"
+#include "cpu_run.h"
 #include "suites.h"
 
 #include <stdlib.h>
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 struct types {
   enum dtype a, b, c;
@@ -149,7 +149,7 @@ static void check_product(const struct product *p) {
   struct matrix c = matrix_of(t->c, n), d = matrix_of(t->c, n);
   void *values[] = {&a.bytes, &b.bytes, &c.bytes, &d.bytes};
   const char *ir = kernel_of(p);
-  ck_assert_msg(host_run_ir(&run, ir, p->warps, 1, true, values) == TILE_OK, "%s\n%s",
+  ck_assert_msg(cpu_run_ir(&run, ir, p->warps, 1, true, values) == TILE_OK, "%s\n%s",
                 tile_error_message(), ir);
   for (size_t i = 0; i < n; i++) {
     double want = naive(p, &a, &b, &c, i), got = dtype_load(t->c, d.bytes + i * dtype_bytes(t->c));
@@ -275,7 +275,7 @@ START_TEST(ptx_of_every_instruction) {
   for (size_t i = 0; i < COUNT_OF(targets); i++) {
     struct product p = mma_product(t, 0, 64, 64, 64, mma_layout(0, 2, 2), 4, t->word);
     struct compile_result r;
-    bool ok = host_run_compile(&run, kernel_of(&p), targets[i], 4, EMIT_PTX, false, &r);
+    bool ok = cpu_run_compile(&run, kernel_of(&p), targets[i], 4, EMIT_PTX, false, &r);
     bool wide_f64 = t->a == DTYPE_F64 && sms[i] >= 90;
     const char *name = arena_printf(run.arena, "mma.sync.aligned.%s",
                                     wide_f64 ? "m16n8k8.row.col.f64.f64.f64.f64" : t->ptx);
@@ -298,11 +298,11 @@ START_TEST(what_does_not_fit_is_an_error) {
   struct product p = mma_product(t, 0, 32, 32, 32, acc, 2, 2);
   struct compile_result r;
   p.b = operand_layout(other, 1, 2);
-  ck_assert(!host_run_compile(&run, kernel_of(&p), "host", 2, EMIT_OBJECT, false, &r));
+  ck_assert(!cpu_run_compile(&run, kernel_of(&p), "cpu", 2, EMIT_OBJECT, false, &r));
   ck_assert_msg(strstr(diag_first_error(run.diag), "do not fit each other"), "%s",
                 diag_first_error(run.diag));
   p.b = operand_layout(acc, 1, 4);
-  ck_assert(!host_run_compile(&run, kernel_of(&p), "host", 2, EMIT_OBJECT, false, &r));
+  ck_assert(!cpu_run_compile(&run, kernel_of(&p), "cpu", 2, EMIT_OBJECT, false, &r));
 }
 END_TEST
 

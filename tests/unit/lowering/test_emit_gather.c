@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers and histograms on the host, over random layouts: in one warp, where shuffles do, and
+// Gathers and histograms on the CPU, over random layouts: in one warp, where shuffles do, and
 // across warps.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "ir_text.h"
 #include "lowering/analysis/gather_plan.h"
 #include "lowering/pass.h"
@@ -9,24 +9,24 @@
 
 enum { ROUNDS = 40, MAX_TILE = 2048 };
 
-static struct host_run run;
+static struct cpu_run run;
 static uint32_t seed = 4242;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 static void launch(const char *ir, unsigned warp_bits, void *const *values) {
-  ck_assert_msg(host_run_ir(&run, ir, 1u << warp_bits, 1, true, values) == TILE_OK, "%s\n%s",
+  ck_assert_msg(cpu_run_ir(&run, ir, 1u << warp_bits, 1, true, values) == TILE_OK, "%s\n%s",
                 tile_error_message(), ir);
 }
 
 // Row-major number of an element with coordinate `axis` replaced.
 static unsigned moved(unsigned rank, const unsigned *from_bits, const unsigned *to_bits,
-                      unsigned axis, unsigned number, unsigned place) {
+                      unsigned axis, unsigned number, unsigned index) {
   unsigned ret = 0, shift = 0;
   for (unsigned d = rank; d-- > 0;) {
     unsigned at = number & ((1u << from_bits[d]) - 1);
     number >>= from_bits[d];
-    ret |= (d == axis ? place : at) << shift;
+    ret |= (d == axis ? index : at) << shift;
     shift += to_bits[d];
   }
   return ret;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts at work on the host: random linear layouts, with replication and with dependent bases,
+// Layouts at work on the CPU: random linear layouts, with replication and with dependent bases,
 // for ranges, conversions of every kind, stores and atomics. Element i of the tile must end at
-// place i whatever the layouts.
-#include "host_run.h"
+// index i whatever the layouts.
+#include "cpu_run.h"
 #include "layouts/encoding.h"
 #include "suites.h"
 
@@ -10,9 +10,9 @@
 
 enum { MAX_TILE = 1024, MAX_WARP_BITS = 3 };
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 static uint32_t seed = 12345;
 static uint32_t pick(uint32_t n) {
@@ -21,16 +21,16 @@ static uint32_t pick(uint32_t n) {
 }
 
 // A surjective layout of a vector of 2^bits: a random distribution of its bits over registers,
-// lanes and warps; the places left over are zero or repeat what is there.
+// lanes and warps; the locations left over are zero or repeat what is there.
 static struct encoding random_layout(unsigned bits, unsigned warp_bits) {
   uint32_t image[24];
-  unsigned sizes[] = {0, 5, warp_bits}, places;
+  unsigned sizes[] = {0, 5, warp_bits}, locations;
   unsigned room = 5 + warp_bits, least = bits > room ? bits - room : 0;
   sizes[0] = least + pick(3);
-  places = sizes[0] + 5 + warp_bits;
-  for (unsigned i = 0; i < places; i++)
+  locations = sizes[0] + 5 + warp_bits;
+  for (unsigned i = 0; i < locations; i++)
     image[i] = i < bits ? 1u << i : pick(2) ? 0 : pick(1u << bits);
-  for (unsigned i = places; i-- > 1;) {
+  for (unsigned i = locations; i-- > 1;) {
     unsigned j = pick(i + 1);
     uint32_t t = image[i];
     image[i] = image[j];
@@ -111,7 +111,7 @@ START_TEST(conversions_keep_every_element) {
     const char *ir = convert_kernel(n, types[t].type, text_of(&a), text_of(&b));
     memset(out, 0xff, sizeof out);
     void *p = out, *values[] = {&p};
-    ck_assert_msg(host_run_ir(&run, ir, 1u << warp_bits, 1, true, values) == TILE_OK, "%s\n%s",
+    ck_assert_msg(cpu_run_ir(&run, ir, 1u << warp_bits, 1, true, values) == TILE_OK, "%s\n%s",
                   tile_error_message(), ir);
     for (unsigned i = 0; i < n; i++)
       ck_assert_msg((uint32_t)out[i] == (i & types[t].mask), "element %u is %d\n%s", i, out[i], ir);
@@ -133,7 +133,7 @@ static const char *flat_layout(const char *text, const int64_t *shape) {
   return text_of(&e);
 }
 
-// Fragments of tensor cores go by matrix instructions, which the host performs: most pairs of
+// Fragments of tensor cores go by matrix instructions, which the CPU performs: most pairs of
 // these, at this size.
 START_TEST(matrices_keep_every_element) {
   enum { ROWS = 32, COLUMNS = 32 };
@@ -159,13 +159,13 @@ START_TEST(matrices_keep_every_element) {
     const char *ir = convert_kernel(ROWS * COLUMNS, types[t].type, flat_layout(layouts[a], shape),
                                     flat_layout(layouts[b], shape));
     struct compile_result r;
-    ck_assert(host_run_compile(&run, ir, "sm_90a", 4, EMIT_LLVM, false, &r));
+    ck_assert(cpu_run_compile(&run, ir, "sm_90a", 4, EMIT_LLVM, false, &r));
     loads += strstr(r.output.ptr, "@llvm.nvvm.ldmatrix") != NULL;
     stores += strstr(r.output.ptr, "@llvm.nvvm.stmatrix") != NULL;
     transposed += strstr(r.output.ptr, ".trans.b16") != NULL;
     memset(out, 0xff, sizeof out);
     void *p = out, *values[] = {&p};
-    ck_assert_msg(host_run_ir(&run, ir, 4, 1, true, values) == TILE_OK, "%s\n%s",
+    ck_assert_msg(cpu_run_ir(&run, ir, 4, 1, true, values) == TILE_OK, "%s\n%s",
                   tile_error_message(), ir);
     for (uint32_t i = 0; i < ROWS * COLUMNS; i++)
       ck_assert_msg((uint32_t)out[i] == (i & types[t].mask), "element %u is %d\n%s", i, out[i], ir);
@@ -197,11 +197,11 @@ START_TEST(large_tiles_go_in_rounds) {
       flat[k] = flat_layout(texts[k], shape);
     const char *ir = convert_kernel(ROWS * COLUMNS, "i32", flat[0], flat[1]);
     struct compile_result r;
-    ck_assert(host_run_compile(&run, ir, "sm_90a", 8, EMIT_PTX, false, &r));
+    ck_assert(cpu_run_compile(&run, ir, "sm_90a", 8, EMIT_PTX, false, &r));
     ck_assert_uint_eq(r.info.shared_bytes, 32768);
     memset(out, 0xff, sizeof out);
     void *p = out, *values[] = {&p};
-    ck_assert_msg(host_run_ir(&run, ir, 8, 1, true, values) == TILE_OK, "%s", tile_error_message());
+    ck_assert_msg(cpu_run_ir(&run, ir, 8, 1, true, values) == TILE_OK, "%s", tile_error_message());
     for (int k = 0; k < ROWS * COLUMNS; k++)
       ck_assert_int_eq(out[k], k);
   }
@@ -243,7 +243,7 @@ START_TEST(atomics_count_each_element_once) {
       olds[i] = 1000;
     }
     void *c = counts, *o = olds, *values[] = {&c, &o};
-    ck_assert_msg(host_run_ir(&run, ir, 1u << warp_bits, 1, false, values) == TILE_OK, "%s\n%s",
+    ck_assert_msg(cpu_run_ir(&run, ir, 1u << warp_bits, 1, false, values) == TILE_OK, "%s\n%s",
                   tile_error_message(), ir);
     for (unsigned i = 0; i < n; i++) {
       ck_assert_msg(counts[i] == (int32_t)(7 * i) + 1, "count %u is %d\n%s", i, counts[i], ir);
@@ -289,7 +289,7 @@ START_TEST(shape_operations_follow_coordinates) {
       "return } }\n";
   int32_t out[512] = {0};
   void *p = out, *values[] = {&p};
-  ck_assert_int_eq(host_run_ir(&run, ir, 2, 1, false, values), TILE_OK);
+  ck_assert_int_eq(cpu_run_ir(&run, ir, 2, 1, false, values), TILE_OK);
   for (int c = 0; c < 32; c++)
     for (int r = 0; r < 16; r++)
       ck_assert_int_eq(out[c * 16 + r], r * 100 + c);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Join, split, unsplat, maps and calls on the host: random layouts on both sides, so that elements
+// Join, split, unsplat, maps and calls on the CPU: random layouts on both sides, so that elements
 // move between threads in every way there is.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "ir_text.h"
 #include "suites.h"
 
 enum { ROUNDS = 30, MAX_TILE = 1024 };
 
-static struct host_run run;
+static struct cpu_run run;
 static uint32_t seed = 77;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 static void launch(const char *ir, unsigned warp_bits, void *const *values) {
-  ck_assert_msg(host_run_ir(&run, ir, 1u << warp_bits, 1, true, values) == TILE_OK, "%s\n%s",
+  ck_assert_msg(cpu_run_ir(&run, ir, 1u << warp_bits, 1, true, values) == TILE_OK, "%s\n%s",
                 tile_error_message(), ir);
 }
 

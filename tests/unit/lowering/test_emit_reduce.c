@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions and scans on the host: random layouts of tiles of rank 1 to 4, all element types, up
+// Reductions and scans on the CPU: random layouts of tiles of rank 1 to 4, all element types, up
 // to 32 warps, against the same done element by element.
 #include "collective.h"
 #include "suites.h"
@@ -96,14 +96,14 @@ START_TEST(pointers_travel) {
       "(tensor<512x!tile.ptr<i32>, #A>, tensor<512xi32, #A>) -> tensor<512xi32, #A>\n"
       "return } }\n";
   static int32_t out[512];
-  struct host_run run;
-  host_run_open(&run);
+  struct cpu_run run;
+  cpu_run_open(&run);
   memset(out, 0, sizeof out);
   void *p = out, *q = out, *values[] = {&p, &q};
-  ck_assert_msg(host_run_ir(&run, ir, 4, 1, true, values) == TILE_OK, "%s", tile_error_message());
+  ck_assert_msg(cpu_run_ir(&run, ir, 4, 1, true, values) == TILE_OK, "%s", tile_error_message());
   ck_assert_int_eq(out[511], 77);
   ck_assert_int_eq(out[0], 512); // all of the scan's pointers are the first
-  host_run_close(&run);
+  cpu_run_close(&run);
 }
 END_TEST
 

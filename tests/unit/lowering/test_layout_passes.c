@@ -23,7 +23,7 @@ static const struct linear_layout *layout(struct audit *a, MlirValue v) {
 }
 
 // Registers that repeat others may come and go between the two sides of a shape op.
-static bool same_places(const struct linear_layout *x, const struct linear_layout *y) {
+static bool same_locations(const struct linear_layout *x, const struct linear_layout *y) {
   struct linear_layout a = ll_remove_zero_bases(x, LL_REGISTER);
   struct linear_layout b = ll_remove_zero_bases(y, LL_REGISTER);
   return ll_equal(&a, &b);
@@ -68,7 +68,7 @@ static bool shape_op_agrees(struct audit *a, MlirOperation op) {
   switch (op_id(a->c, op)) {
   case OP_TILE_EXPAND_DIMS:
     moved = ll_insert_out(&from, (unsigned)op_attr_int(op, "axis", -1));
-    return same_places(&moved, &to);
+    return same_locations(&moved, &to);
   case OP_TILE_RESHAPE:
     return ll_reshape_outs(&from, to.out_count, to.out_bits, &moved) && ll_equal(&moved, &to);
   case OP_TILE_TRANS:
@@ -95,7 +95,7 @@ static bool halves_agree(const struct linear_layout *tile, const struct linear_l
       if (without.basis[i][b][last] != 0)
         return false;
   without = ll_remove_out(&without, last);
-  return same_places(&without, half);
+  return same_locations(&without, half);
 }
 
 // A reduction leaves its operands' layout without the axis; scalars come from any layout.
@@ -110,7 +110,7 @@ static bool reduce_agrees(struct audit *a, MlirOperation op) {
       continue;
     struct linear_layout rest = *layout(a, mlirOperationGetOperand(op, 0));
     rest = ll_remove_out(&rest, (unsigned)op_attr_int(op, "axis", -1));
-    if (!same_places(&rest, layout(a, result)))
+    if (!same_locations(&rest, layout(a, result)))
       return false;
   }
   return true;

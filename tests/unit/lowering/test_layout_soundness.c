@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random kernels compute the same, run on the host, with the layouts that every tile starts with
+// Random kernels compute the same, run on the CPU, with the layouts that every tile starts with
 // and with those that the layout passes choose.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "random_kernel.h"
 #include "suites.h"
 
@@ -12,7 +12,7 @@ static const char chosen[] = "assign-layouts,coalesce,remove-layout-conversions,
                              "licm,reorder,dce,allocate-shared,insert-barriers";
 
 // Tilegpu IR of kernel `seed` after those passes, on h's arena.
-static const char *kernel_text(struct host_run *h, uint64_t seed, uint32_t num_warps,
+static const char *kernel_text(struct cpu_run *h, uint64_t seed, uint32_t num_warps,
                                const char *passes) {
   struct pass_session s = pass_session_open("module {}");
   s.context.num_warps = num_warps;
@@ -24,18 +24,18 @@ static const char *kernel_text(struct host_run *h, uint64_t seed, uint32_t num_w
   return text;
 }
 
-static void run_kernel(struct host_run *h, const char *text, uint32_t num_warps, int32_t number,
+static void run_kernel(struct cpu_run *h, const char *text, uint32_t num_warps, int32_t number,
                        int32_t *memory) {
   for (int i = 0; i < MEMORY; i++)
     memory[i] = i < RANDOM_KERNEL_INPUT ? (i * 7919) % 1000 - 300 : -1;
   void *pointer = memory;
   void *values[] = {&pointer, &number};
-  ck_assert_int_eq(host_run_ir(h, text, num_warps, 1, true, values), TILE_OK);
+  ck_assert_int_eq(cpu_run_ir(h, text, num_warps, 1, true, values), TILE_OK);
 }
 
 START_TEST(layouts_do_not_matter) {
-  struct host_run h;
-  host_run_open(&h);
+  struct cpu_run h;
+  cpu_run_open(&h);
   int32_t *want = arena_array(h.arena, int32_t, MEMORY),
           *got = arena_array(h.arena, int32_t, MEMORY);
   for (uint64_t seed = (uint64_t)_i * KERNELS_A_TEST + 1;
@@ -48,7 +48,7 @@ START_TEST(layouts_do_not_matter) {
       ck_assert_msg(got[i] == want[i], "kernel %llu: element %d is %d, not %d\n%s",
                     (unsigned long long)seed, i, got[i], want[i], text);
   }
-  host_run_close(&h);
+  cpu_run_close(&h);
 }
 END_TEST
 

@@ -74,7 +74,7 @@ static char *chain_text(struct arena *a, unsigned indices) {
   return text;
 }
 
-START_TEST(chains_share_the_turns) {
+START_TEST(chains_share_the_iterations) {
   struct arena *a = arena_create();
   for (unsigned indices = 0; indices <= MAX_CHAIN; indices++)
     for (unsigned stages = 1; stages <= MAX_STAGES; stages++) {
@@ -116,7 +116,7 @@ START_TEST(a_list_runs_ahead_as_a_whole) {
   ck_assert_uint_eq(schedule_stage(s, s->loads.at.at[0].op), 0);
   ck_assert_uint_eq(schedule_stage(s, s->loads.at.at[1].op), 0);
   ck_assert_uint_eq(s->arguments[0], 3); // the sum
-  ck_assert_uint_eq(s->arguments[1], 0); // the place
+  ck_assert_uint_eq(s->arguments[1], 0); // the index
   check_order(s);
   pass_session_close(&k.session);
 }
@@ -156,7 +156,7 @@ END_TEST
 
 TCase *loop_schedule_tests(void) {
   TCase *t = tcase_create("loop_schedule");
-  tcase_add_test(t, chains_share_the_turns);
+  tcase_add_test(t, chains_share_the_iterations);
   tcase_add_test(t, a_list_runs_ahead_as_a_whole);
   tcase_add_test(t, what_the_counter_gives_is_repeated);
   return t;

@@ -172,7 +172,7 @@ START_TEST(dumps) {
   struct str text;
   const char *second = arena_printf(s.arena, "%s/02-cse.mlir", inner);
   ck_assert_int_eq(file_read(s.arena, second, 1u << 20, &text), 0);
-  // What was dumped can be read again, with its places.
+  // What was dumped can be read again, with its locations.
   MlirModule again = ir_parse(s.context.c, second, text);
   ck_assert_msg(!mlirModuleIsNull(again), "%s", diag_first_error(s.diag));
   ck_assert(strstr(text.ptr, "test.mlir") != NULL);

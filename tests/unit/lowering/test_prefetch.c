@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// prefetch changes no bit of a result: kernels run on the host as the passes in front of it leave
+// prefetch changes no bit of a result: kernels run on the CPU as the passes in front of it leave
 // them, and with what it makes of them.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "suites.h"
 
 enum { WARPS = 4, SIDE = 64, DEPTH = 160 };
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 static const char product[] =
     "    i = tl.arange(0, 64)\n    j = tl.arange(0, 32)\n"
@@ -47,7 +47,7 @@ static const char *passes_before(void) {
 static const char *passed(const char *text, bool is_tile, const char *passes) {
   struct compile_request r = {
       .source = source_create(run.arena, is_tile ? "test.tile" : "test.mlir", str_from(text)),
-      .target = target_find(STR("host")),
+      .target = target_find(STR("cpu")),
       .num_warps = WARPS,
       .num_stages = 3,
       .emit = EMIT_TILEGPU,
@@ -63,7 +63,7 @@ static const char *passed(const char *text, bool is_tile, const char *passes) {
 static void run_on(const char *ir, void *x, void *y, float *out) {
   void *to = out, *values[] = {&x, &y, &to};
   memset(out, 0xff, SIDE * SIDE * sizeof *out);
-  ck_assert_msg(host_run_ir(&run, ir, WARPS, 1, true, values) == TILE_OK, "%s\n%.900s",
+  ck_assert_msg(cpu_run_ir(&run, ir, WARPS, 1, true, values) == TILE_OK, "%s\n%.900s",
                 tile_error_message(), ir);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loop that copies a tile ahead, run on the host with its races looked for. One that gets too few
+// A loop that copies a tile ahead, run on the CPU with its races looked for. One that gets too few
 // barriers, since it claims to have more buffers than it uses, must be caught.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "suites.h"
 
 enum { ELEMENTS = 256, TURNS = 5, WARPS = 4 };
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 // out[i] = sum of in[t * 256 + i] over the iterations t; who copies an element is not who reads it.
 static const char kernel[] =
@@ -57,7 +57,7 @@ static tile_status launch(int copies, const char *read, int32_t *out) {
   strbuf_printf(&ir, kernel, copies, read);
   int32_t iterations = TURNS;
   void *from = in, *to = out, *values[] = {&from, &to, &iterations};
-  tile_status s = host_run_ir(&run, strbuf_cstr(&ir), WARPS, 1, true, values);
+  tile_status s = cpu_run_ir(&run, strbuf_cstr(&ir), WARPS, 1, true, values);
   strbuf_finish(&ir);
   return s;
 }

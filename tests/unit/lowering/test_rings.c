@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Barriers for rings of buffers: random programs of copies, loads and stores in loops and branches
-// get their places and barriers from the passes, and are then walked through iteration by iteration
-// with the numbers of their buffers computed. Accesses that conflict must have a barrier between
-// them.
+// get their locations and barriers from the passes, and are then walked through iteration by
+// iteration with the numbers of their buffers computed. Accesses that conflict must have a barrier
+// between them.
 #include "lowering/analysis/intervals.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shared_effects.h"

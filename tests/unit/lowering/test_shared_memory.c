@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory at work: random kernels of conversions and buffers in loops and branches, run on
-// the host. Fibers run a thread until it waits for others, so that a missing barrier is a wrong
+// the CPU. Fibers run a thread until it waits for others, so that a missing barrier is a wrong
 // result, and accesses are checked as well.
 //
 // Every tile is "element number + c", so that a kernel's meaning is a computation on the c's.
-#include "host_run.h"
+#include "cpu_run.h"
 #include "suites.h"
 
 #include <stdio.h>
 
 enum { ELEMENTS = 256, MAX_NODES = 400, MAX_BUFFERS = 8, MAX_TRIPS = 3, WARPS = 4, ROUNDS = 40 };
 
-static struct host_run run;
-static void open_run(void) { host_run_open(&run); }
-static void close_run(void) { host_run_close(&run); }
+static struct cpu_run run;
+static void open_run(void) { cpu_run_open(&run); }
+static void close_run(void) { cpu_run_close(&run); }
 
 static uint32_t seed = 4711;
 static uint32_t pick(uint32_t n) {
@@ -278,7 +278,7 @@ static void write_block(struct writer *w, const struct node *n) {
   w->live = live;
 }
 
-// Lanes and warps change places with the register, and with each other.
+// Lanes and warps change locations with the register, and with each other.
 static const char prologue[] =
     "#a = #tilegpu.linear<{block = [], lane = [[1], [2], [4], [8], [16]], register = [[128]], warp "
     "= [[32], [64]]}>\n"
@@ -317,7 +317,7 @@ static void run_and_compare(const char *ir, bool check, int32_t expected) {
   static int32_t out[ELEMENTS];
   void *p = out, *values[] = {&p};
   memset(out, 0xff, sizeof out);
-  ck_assert_msg(host_run_ir(&run, ir, WARPS, 1, check, values) == TILE_OK, "%s\n%s",
+  ck_assert_msg(cpu_run_ir(&run, ir, WARPS, 1, check, values) == TILE_OK, "%s\n%s",
                 tile_error_message(), ir);
   for (int32_t i = 0; i < ELEMENTS; i++)
     ck_assert_msg(out[i] == i + expected, "element %d is %d, not %d\n%s", i, out[i], i + expected,
@@ -336,10 +336,10 @@ START_TEST(random_kernels_keep_their_meaning) {
 }
 END_TEST
 
-static bool has_turns(const char *ir) {
+static bool alternates(const char *ir) {
   struct compile_request request = {
       .source = source_create(run.arena, "test.mlir", str_from(ir)),
-      .target = target_find(STR("host")),
+      .target = target_find(STR("cpu")),
       .num_warps = WARPS,
       .emit = EMIT_TILEGPU,
       .passes.only = "allocate-shared",
@@ -351,7 +351,7 @@ static bool has_turns(const char *ir) {
 }
 
 // Scratch that changes between two slots, iteration by iteration.
-START_TEST(random_kernels_take_turns) {
+START_TEST(random_kernels_alternate) {
   static struct plant p = {.lone = true};
   unsigned toggled = 0;
   for (unsigned round = 0; round < ROUNDS; round++) {
@@ -361,7 +361,7 @@ START_TEST(random_kernels_take_turns) {
     interpret(n, &v, 1);
     const char *ir = write_kernel(n);
     run_and_compare(ir, round % 2, v.x);
-    toggled += has_turns(ir);
+    toggled += alternates(ir);
   }
   ck_assert_uint_gt(toggled, ROUNDS / 4);
 }
@@ -425,7 +425,7 @@ START_TEST(buffers_keep_every_element) {
     const char *ir = buffer_kernel(cases[i].type, cases[i].shared);
     void *p = out, *values[] = {&p};
     memset(out, 0xff, sizeof out);
-    ck_assert_msg(host_run_ir(&run, ir, WARPS, 1, true, values) == TILE_OK, "%s\n%s",
+    ck_assert_msg(cpu_run_ir(&run, ir, WARPS, 1, true, values) == TILE_OK, "%s\n%s",
                   tile_error_message(), ir);
     for (uint32_t k = 0; k < COUNT_OF(out); k++)
       ck_assert_msg((uint32_t)out[k] == (k & cases[i].mask), "element %u is %d\n%s", k, out[k], ir);
@@ -471,7 +471,7 @@ START_TEST(spilled_registers_come_back) {
   static int32_t x[WIDTH], out[WIDTH];
   const char *ir = spilling_kernel;
   struct compile_result r;
-  ck_assert(host_run_compile(&run, ir, "host", 32, EMIT_LLVM, true, &r));
+  ck_assert(cpu_run_compile(&run, ir, "cpu", 32, EMIT_LLVM, true, &r));
   ck_assert_msg(strstr(r.output.ptr, "tile.spilled") != NULL, "nothing is spilled");
   int32_t n = WIDTH - LEFT_OUT;
   uint32_t sum = 0;
@@ -483,7 +483,7 @@ START_TEST(spilled_registers_come_back) {
   for (int32_t i = 0; i < WIDTH; i++)
     sum += 1000 - (uint32_t)(i < n ? x[i] : 0);
   void *from = x, *to = out, *values[] = {&from, &to, &n};
-  ck_assert_msg(host_run_ir(&run, ir, 32, 1, true, values) == TILE_OK, "%s", tile_error_message());
+  ck_assert_msg(cpu_run_ir(&run, ir, 32, 1, true, values) == TILE_OK, "%s", tile_error_message());
   for (int32_t i = 0; i < WIDTH; i++) {
     int32_t want = i < n ? (int32_t)(1000 - (uint32_t)x[i] + sum) : -1;
     ck_assert_msg(out[i] == want, "element %d is %d, not %d", i, out[i], want);
@@ -496,7 +496,7 @@ TCase *shared_memory_tests(void) {
   tcase_add_unchecked_fixture(t, open_run, close_run);
   tcase_set_timeout(t, 120);
   tcase_add_test(t, random_kernels_keep_their_meaning);
-  tcase_add_test(t, random_kernels_take_turns);
+  tcase_add_test(t, random_kernels_alternate);
   tcase_add_test(t, buffers_keep_every_element);
   tcase_add_test(t, spilled_registers_come_back);
   return t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types, attributes, constants, places and walks.
+// Types, attributes, constants, locations and walks.
 #include "suites.h"
 
 static MlirStringRef ref(const char *s) { return mlirStringRefCreateFromCString(s); }
@@ -106,7 +106,7 @@ START_TEST(argument_attributes) {
 }
 END_TEST
 
-START_TEST(places_both_ways) {
+START_TEST(locations_both_ways) {
   struct session s = session_open();
   struct source *src = source_create(s.arena, "a.tile", STR("first\nsecond line\n"));
   struct span span = {src, 6, 12};
@@ -223,7 +223,7 @@ TCase *ir_tests(void) {
   tcase_add_test(t, tensors);
   tcase_add_test(t, constants);
   tcase_add_test(t, argument_attributes);
-  tcase_add_test(t, places_both_ways);
+  tcase_add_test(t, locations_both_ways);
   tcase_add_test(t, walks_survive_erasing);
   tcase_add_test(t, purity_looks_into_regions);
   tcase_add_test(t, more_values_than_one_print_holds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Printed IR parses back to the same module, with and without places.
+// Printed IR parses back to the same module, with and without locations.
 #include "suites.h"
 
 static void check_round_trip(bool debug_info) {
@@ -25,10 +25,10 @@ static void check_round_trip(bool debug_info) {
   session_close(&s);
 }
 
-START_TEST(without_places) { check_round_trip(false); }
+START_TEST(without_locations) { check_round_trip(false); }
 END_TEST
 
-START_TEST(with_places) { check_round_trip(true); }
+START_TEST(with_locations) { check_round_trip(true); }
 END_TEST
 
 struct seen {
@@ -57,8 +57,8 @@ END_TEST
 
 TCase *round_trip_tests(void) {
   TCase *t = tcase_create("round trip");
-  tcase_add_test(t, without_places);
-  tcase_add_test(t, with_places);
+  tcase_add_test(t, without_locations);
+  tcase_add_test(t, with_locations);
   tcase_add_test(t, module_has_every_op);
   return t;
 }

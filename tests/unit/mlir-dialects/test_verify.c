@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verifier: each wrong op is reported, at its place, in words that say what is wrong.
+// The verifier: each wrong op is reported, at its location, in words that say what is wrong.
 #include "suites.h"
 
 #define A                                                                                          \
@@ -287,15 +287,15 @@ START_TEST(all_problems_are_reported) {
 }
 END_TEST
 
-// Text that is no module: what MLIR says comes through as E0601, at its place.
-static void check_parse_error(const char *text, const char *place, const char *words) {
+// Text that is no module: what MLIR says comes through as E0601, at its location.
+static void check_parse_error(const char *text, const char *location, const char *words) {
   struct session s = session_open();
   MlirModule m = ir_parse(s.c, "bad.mlir", str_from(text));
   ck_assert_msg(mlirModuleIsNull(m), "%s", text);
   ck_assert_int_eq(diag_first_error_code(s.diag), E0601);
   struct strbuf out = {0};
   diag_render_text(s.diag, (struct diag_style){0}, &out);
-  ck_assert_msg(strstr(strbuf_cstr(&out), place) != NULL, "%s", strbuf_cstr(&out));
+  ck_assert_msg(strstr(strbuf_cstr(&out), location) != NULL, "%s", strbuf_cstr(&out));
   ck_assert_msg(strstr(strbuf_cstr(&out), words) != NULL, "%s", strbuf_cstr(&out));
   strbuf_finish(&out);
   session_close(&s);

@@ -53,9 +53,11 @@ enum { OUT_ADDRESS = 0x10000, IN_ADDRESS = 0x80000 };
 
 static void launch(struct ptx_case *c, const struct sim_kernel *k) {
   uint64_t out = OUT_ADDRESS, in = IN_ADDRESS;
+  uint8_t written[sizeof c->out / 8] = {0};
   const void *values[] = {&out, &in, &c->n};
-  struct sim_buffer buffers[] = {{OUT_ADDRESS, c->out, sizeof c->out, false, "out"},
-                                 {IN_ADDRESS, c->in, sizeof c->in, true, "in"}};
+  struct sim_buffer buffers[] = {
+      {OUT_ADDRESS, c->out, sizeof c->out, false, "out", c->unwritten ? written : NULL},
+      {IN_ADDRESS, c->in, sizeof c->in, true, "in"}};
   struct sim_launch l = {.kernel = k,
                          .grid = {c->grid ? c->grid : 1, 1, 1},
                          .block = {c->threads ? c->threads : 32, 1, 1},

@@ -20,6 +20,7 @@ struct ptx_case {
   bool check;
   uint64_t seed, limit; // a limit of 0 is 10 million
   size_t dynamic_bytes;
+  bool unwritten; // nobody wrote to `out`
   uint32_t in[CASE_WORDS];
   // Results:
   uint32_t out[CASE_WORDS];

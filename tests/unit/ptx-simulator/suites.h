@@ -14,7 +14,8 @@
   X(sim_memory)                                                                                    \
   X(sim_parse)                                                                                     \
   X(sim_warp)                                                                                      \
-  X(sim_block)
+  X(sim_block)                                                                                     \
+  X(sim_global)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

@@ -56,7 +56,7 @@ static struct {
 } ranges[256];
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Puts `size` in the place of `old`, of the allocation at `base` (0: of a free place).
+// Puts `size` in the place of `old`, of the allocation at `base` (0: of a free slot).
 static void note_range(uint64_t old, uint64_t base, size_t size) {
   pthread_mutex_lock(&ranges_lock);
   for (size_t i = 0; i < COUNT_OF(ranges); i++)
@@ -305,7 +305,7 @@ int cuGraphExecDestroy(void *exec) {
 }
 
 int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
-  ENTRY_IN_CONTEXT(host_alloc);
+  ENTRY_IN_CONTEXT(cpu_alloc);
   (void)flags;
   *p = malloc(size);
   change(&fake->live_allocations, 1);
@@ -314,7 +314,7 @@ int cuMemHostAlloc(void **p, size_t size, unsigned flags) {
 
 int cuMemFreeHost(void *p) {
   drop(p, &fake->live_allocations); // likewise
-  ENTRY_IN_CONTEXT(host_free);
+  ENTRY_IN_CONTEXT(cpu_free);
   return 0;
 }
 

@@ -13,10 +13,10 @@ int main(void) {
   srunner_add_suite(r, suite_fiber());
   srunner_add_suite(r, suite_replay());
   srunner_add_suite(r, suite_weights());
-  srunner_add_suite(r, suite_host_cta());
-  srunner_add_suite(r, suite_host_check());
-  srunner_add_suite(r, suite_host_tensor_core());
-  srunner_add_suite(r, suite_host_async());
+  srunner_add_suite(r, suite_cpu_cta());
+  srunner_add_suite(r, suite_cpu_check());
+  srunner_add_suite(r, suite_cpu_tensor_core());
+  srunner_add_suite(r, suite_cpu_async());
   srunner_add_suite(r, suite_cache());
   srunner_add_suite(r, suite_pack());
   srunner_add_suite(r, suite_pack_function());

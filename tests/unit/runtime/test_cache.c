@@ -214,7 +214,7 @@ START_TEST(every_other_length_is_a_miss) {
 }
 END_TEST
 
-START_TEST(another_entry_in_its_place_is_a_miss) {
+START_TEST(another_entry_at_its_path_is_a_miss) {
   struct disk_cache *c = open_cache();
   char path3[192], path4[192];
   put(c, 3);
@@ -450,7 +450,7 @@ Suite *suite_cache(void) {
   tcase_add_test(t, folders_that_are_refused);
   tcase_add_test(t, every_flipped_bit_is_a_miss);
   tcase_add_test(t, every_other_length_is_a_miss);
-  tcase_add_test(t, another_entry_in_its_place_is_a_miss);
+  tcase_add_test(t, another_entry_at_its_path_is_a_miss);
   tcase_add_test(t, files_that_are_refused);
   tcase_add_test(t, read_only_folder_caches_nothing);
   tcase_add_test(t, upkeep_removes_the_oldest);

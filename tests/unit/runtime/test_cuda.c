@@ -29,7 +29,7 @@ START_TEST(opens_and_closes) {
   ck_assert_int_eq(tile_device_count(), 1);
   ck_assert_int_eq(tile_device_open("auto", &d), TILE_OK);
   ck_assert_int_eq(tile_device_get_properties(d, &p), TILE_OK);
-  ck_assert(!p.is_host);
+  ck_assert(!p.is_cpu);
   ck_assert_str_eq(p.name, "Fake GPU 0");
   ck_assert_str_eq(p.target, "sm_90a");
   ck_assert_int_eq(p.multiprocessors, 132);
@@ -69,8 +69,8 @@ START_TEST(no_driver_no_device) {
   ck_assert_int_eq(tile_device_open("cuda", &d), TILE_NO_DEVICE);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "/nonexistent/libcuda.so"));
   ck_assert_int_eq(tile_device_count(), 0);
-  ck_assert_int_eq(tile_device_open("auto", &d), TILE_OK); // the host, then
-  ck_assert(device_is_host(d));
+  ck_assert_int_eq(tile_device_open("auto", &d), TILE_OK); // the CPU, then
+  ck_assert(device_is_cpu(d));
   tile_device_close(d);
 }
 END_TEST
@@ -125,7 +125,7 @@ static tile_status use_everything(void) {
   STEP(tile_copy_on_device(d, stream, b, a, 64));
   STEP(tile_memset(d, stream, b, 1, 64));
   STEP(device_staging_alloc(d, 64, &staging));
-  STEP(module_assemble(d, "ptx", 3, ASSEMBLY_BEST, &cubin, &cubin_size));
+  STEP(module_assemble(d, "ptx", 3, ASSEMBLY_OPTIMIZED, &cubin, &cubin_size));
   STEP(module_load(d, cubin, cubin_size, &info, &m));
   STEP(module_resources(m, &registers, &local));
   STEP(tile_event_record(d, e0, stream));
@@ -201,7 +201,7 @@ static bool may_be_ignored(int call) {
          call == CUDA_CALL_stream_destroy || call == CUDA_CALL_event_destroy ||
          call == CUDA_CALL_module_unload || call == CUDA_CALL_link_destroy ||
          call == CUDA_CALL_graph_destroy || call == CUDA_CALL_exec_destroy ||
-         call == CUDA_CALL_host_free || call == CUDA_CALL_error_name ||
+         call == CUDA_CALL_cpu_free || call == CUDA_CALL_error_name ||
          call == CUDA_CALL_error_text || call == CUDA_CALL_function_set;
 }
 
@@ -288,18 +288,18 @@ START_TEST(assembling_says_what_is_wrong) {
   void *cubin = NULL;
   size_t size = 0;
   ck_assert_int_eq(tile_device_open("cuda", &d), TILE_OK);
-  ck_assert_int_eq(module_assemble(d, "bad text", 8, ASSEMBLY_BEST, &cubin, &size),
+  ck_assert_int_eq(module_assemble(d, "bad text", 8, ASSEMBLY_OPTIMIZED, &cubin, &size),
                    TILE_COMPILE_ERROR);
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "ptxas fatal: bad"));
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "cuLinkAddData_v2"));
   ck_assert_int_eq(fake->live_links, 0);
-  ck_assert_int_eq(module_assemble(d, "good text", 9, ASSEMBLY_BEST, &cubin, &size), TILE_OK);
+  ck_assert_int_eq(module_assemble(d, "good text", 9, ASSEMBLY_OPTIMIZED, &cubin, &size), TILE_OK);
   ck_assert_uint_eq(size, sizeof "\177ELFgood text");
   ck_assert_mem_eq(cubin, "\177ELFgood text", size);
   free(cubin);
   tile_device_close(d);
-  ck_assert_int_eq(tile_device_open("host", &host), TILE_OK);
-  ck_assert_int_eq(module_assemble(host, "good text", 9, ASSEMBLY_BEST, &cubin, &size),
+  ck_assert_int_eq(tile_device_open("cpu", &host), TILE_OK);
+  ck_assert_int_eq(module_assemble(host, "good text", 9, ASSEMBLY_OPTIMIZED, &cubin, &size),
                    TILE_INVALID_ARGUMENT);
   tile_device_close(host);
 }
@@ -380,13 +380,13 @@ START_TEST(context_follows_the_thread) {
 }
 END_TEST
 
-START_TEST(host_code_and_gpu_do_not_mix) {
+START_TEST(cpu_code_and_gpu_do_not_mix) {
   tile_device *gpu = NULL, *host = NULL;
   struct module *m = NULL;
   ck_assert_int_eq(tile_device_open("cuda", &gpu), TILE_OK);
-  ck_assert_int_eq(tile_device_open("host", &host), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &host), TILE_OK);
   ck_assert_int_eq(module_load(host, "ptx", 3, &info, &m), TILE_INVALID_ARGUMENT);
-  ck_assert_int_eq(module_from_host(gpu, NULL, &info, NULL, NULL, &m), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(module_from_cpu(gpu, NULL, &info, NULL, NULL, &m), TILE_INVALID_ARGUMENT);
   tile_device_close(gpu);
   tile_device_close(host);
 }
@@ -411,7 +411,7 @@ Suite *suite_cuda(void) {
   tcase_add_test(t, function_that_fails_to_prepare_is_unloaded);
   tcase_add_test(t, launch_parameters);
   tcase_add_test(t, context_follows_the_thread);
-  tcase_add_test(t, host_code_and_gpu_do_not_mix);
+  tcase_add_test(t, cpu_code_and_gpu_do_not_mix);
   suite_add_tcase(s, t);
   return s;
 }

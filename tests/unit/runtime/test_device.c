@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device names, arguments, status texts, and memory, streams and events of the host device.
-#include "runtime/internal.h"
+// Device names, arguments, status texts, and memory, streams and events of the CPU device.
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <pthread.h>
@@ -9,28 +9,28 @@
 
 static tile_device *device;
 
-static void open_host(void) { ck_assert_int_eq(tile_device_open("host", &device), TILE_OK); }
-static void close_host(void) { tile_device_close(device); }
+static void open_cpu(void) { ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK); }
+static void close_cpu(void) { tile_device_close(device); }
 
 START_TEST(names_of_devices) {
   static const char *const wrong[] = {"gpu",           "cuda:", "cuda:x", "cuda1",
-                                      "cuda:99999999", "",      "Host"};
+                                      "cuda:99999999", "",      "CPU"};
   for (size_t i = 0; i < COUNT_OF(wrong); i++) {
     tile_device *d = NULL;
     ck_assert_int_eq(tile_device_open(wrong[i], &d), TILE_INVALID_ARGUMENT);
     ck_assert_ptr_null(d);
     ck_assert_ptr_nonnull(strstr(tile_error_message(), wrong[i]));
   }
-  ck_assert_int_eq(tile_device_open("host", NULL), TILE_INVALID_ARGUMENT);
+  ck_assert_int_eq(tile_device_open("cpu", NULL), TILE_INVALID_ARGUMENT);
 }
 END_TEST
 
-START_TEST(host_properties) {
+START_TEST(cpu_properties) {
   tile_device_properties p;
   ck_assert_int_eq(tile_device_get_properties(device, &p), TILE_OK);
-  ck_assert(p.is_host);
-  ck_assert_str_eq(p.target, "host");
-  ck_assert_str_eq(device_target(device), "host");
+  ck_assert(p.is_cpu);
+  ck_assert_str_eq(p.target, "cpu");
+  ck_assert_str_eq(device_target(device), "cpu");
   ck_assert_int_gt(p.multiprocessors, 0);
   ck_assert(p.memory > (1u << 20));
   ck_assert(p.name[0] != '\0');
@@ -118,7 +118,7 @@ START_TEST(buffers_are_found_by_any_address_in_them) {
   ck_assert_ptr_nonnull(strstr(tile_error_message(), "tile_malloc"));
   ck_assert_int_eq(device_allocation(device, NULL, &base, &size), TILE_INVALID_ARGUMENT);
   device_open_name(device, name);
-  ck_assert_str_eq(name, "host");
+  ck_assert_str_eq(name, "cpu");
 }
 END_TEST
 
@@ -168,7 +168,7 @@ START_TEST(streams_and_events) {
   tile_stream *s = NULL;
   tile_event *e0 = NULL, *e1 = NULL;
   float ms = -1;
-  ck_assert_int_eq(tile_device_open("host", &other), TILE_OK);
+  ck_assert_int_eq(tile_device_open("cpu", &other), TILE_OK);
   ck_assert_int_eq(tile_stream_create(device, &s), TILE_OK);
   ck_assert_int_eq(tile_stream_synchronize(device, s), TILE_OK);
   ck_assert_int_eq(tile_stream_synchronize(other, s), TILE_INVALID_ARGUMENT);
@@ -212,8 +212,8 @@ Suite *suite_device(void) {
   tcase_add_test(plain, arguments);
   suite_add_tcase(s, plain);
   TCase *host = tcase_create("host memory");
-  tcase_add_checked_fixture(host, open_host, close_host);
-  tcase_add_test(host, host_properties);
+  tcase_add_checked_fixture(host, open_cpu, close_cpu);
+  tcase_add_test(host, cpu_properties);
   tcase_add_test(host, buffers_are_aligned_and_poisoned);
   tcase_add_test(host, freeing_what_is_no_buffer);
   tcase_add_test(host, buffers_are_found_by_any_address_in_them);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording and replaying on the host device: what is recorded does not run, and runs as often as
+// Recording and replaying on the CPU device: what is recorded does not run, and runs as often as
 // it is asked to, with the arguments that it was recorded with.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <string.h>
@@ -9,17 +9,17 @@
 static tile_device *device;
 static tile_stream *stream;
 
-static void open_host(void) {
-  ck_assert_int_eq(tile_device_open("host", &device), TILE_OK);
+static void open_cpu(void) {
+  ck_assert_int_eq(tile_device_open("cpu", &device), TILE_OK);
   ck_assert_int_eq(tile_stream_create(device, &stream), TILE_OK);
 }
-static void close_host(void) {
+static void close_cpu(void) {
   tile_stream_destroy(stream);
   tile_device_close(device);
 }
 
 // x[program] += n
-static void add(struct host_thread *t, void *const *args) {
+static void add(struct cpu_thread *t, void *const *args) {
   int32_t *x;
   memcpy(&x, args[0], sizeof x);
   if (t->thread_id == 0)
@@ -29,14 +29,14 @@ static void add(struct host_thread *t, void *const *args) {
 static struct kernel_param params[] = {{.name = "x", .is_pointer = true, .dtype = DTYPE_I32},
                                        {.name = "n", .dtype = DTYPE_I32}};
 static const struct kernel_info info = {
-    .name = "add", .target = "host", .num_warps = 1, .param_count = 2, .params = params};
+    .name = "add", .target = "cpu", .num_warps = 1, .param_count = 2, .params = params};
 
 START_TEST(runs_when_it_is_replayed) {
   struct module *m = NULL;
   tile_replay *r = NULL;
   int32_t x[4] = {9, 9, 9, 9}, y[4] = {0}, n = 5;
   void *p = x, *values[] = {&p, &n};
-  ck_assert_int_eq(module_from_host(device, add, &info, NULL, NULL, &m), TILE_OK);
+  ck_assert_int_eq(module_from_cpu(device, add, &info, NULL, NULL, &m), TILE_OK);
   ck_assert_int_eq(tile_replay_begin(device, stream), TILE_OK);
   ck_assert_int_eq(tile_memset(device, stream, x, 0, sizeof x), TILE_OK);
   ck_assert_int_eq(module_launch(m, stream, (tile_grid){4, 1, 1}, values, false), TILE_OK);
@@ -81,8 +81,8 @@ END_TEST
 
 Suite *suite_replay(void) {
   Suite *s = suite_create("replay");
-  TCase *t = tcase_create("host");
-  tcase_add_checked_fixture(t, open_host, close_host);
+  TCase *t = tcase_create("cpu");
+  tcase_add_checked_fixture(t, open_cpu, close_cpu);
   tcase_add_test(t, runs_when_it_is_replayed);
   tcase_add_test(t, what_cannot_be_recorded_is_refused);
   suite_add_tcase(s, t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The suites of this executable, and what they share: an arena, a diagnostics engine, and the text
-// of the command line that places point into.
+// of the command line that locations point into.
 #ifndef TESTS_UNIT_TOOLS_SUITES_H
 #define TESTS_UNIT_TOOLS_SUITES_H
 
@@ -10,7 +10,8 @@
 
 #define SUITES(X)                                                                                  \
   X(arg_spec)                                                                                      \
-  X(array_fill) X(grid_expr) X(npy) X(compare) X(options) X(launch) X(findings) X(gpu_guess)
+  X(array_fill)                                                                                    \
+  X(grid_expr) X(npy) X(compare) X(options) X(launch) X(report_violations) X(gpu_guess)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

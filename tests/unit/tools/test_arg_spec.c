@@ -79,6 +79,7 @@ static void expect_array(const char *text, enum dtype type, unsigned rank, uint6
 START_TEST(arrays) {
   expect_array("f32[10]", DTYPE_F32, 1, 10, 0, 0);
   expect_array("f32[10]:zeros", DTYPE_F32, 1, 10, 0, 0);
+  expect_array("i32[10]:empty", DTYPE_I32, 1, 10, -1, -1);
   expect_array("f16[16x32]:ones", DTYPE_F16, 2, 512, 1, 1);
   expect_array("bf16[2x3x4]:iota", DTYPE_BF16, 3, 24, 0, 23);
   expect_array("i64[7]:fill(-5)", DTYPE_I64, 1, 7, -5, -5);
@@ -107,6 +108,7 @@ START_TEST(wrong_arrays) {
                                "f32[10]:fill(",
                                "f32[10]:fill(a)",
                                "f32[10]:zeros(1)",
+                               "f32[10]:empty(1)",
                                "f32[10]:rand",
                                "f32[10]:rand()",
                                "f32[10]:rand(x)",
@@ -124,7 +126,7 @@ START_TEST(wrong_arrays) {
 }
 END_TEST
 
-START_TEST(places_and_suggestions) {
+START_TEST(locations_and_suggestions) {
   struct arg_value v;
   ck_assert(!parse("f32[10]:rnad(0)", &v));
   session_expect("command line:1:9: error: unknown way to fill an array: `rnad` [E0720]\n"
@@ -146,6 +148,6 @@ TCase *arg_spec_tests(void) {
   tcase_add_test(t, wrong_scalars);
   tcase_add_test(t, arrays);
   tcase_add_test(t, wrong_arrays);
-  tcase_add_test(t, places_and_suggestions);
+  tcase_add_test(t, locations_and_suggestions);
   return t;
 }

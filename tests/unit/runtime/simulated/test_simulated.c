@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated GPU as a device: names, memory with exact bounds, streams, events, modules, launches
 // and recordings of handwritten PTX, and what is found in them.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -27,9 +27,9 @@ START_TEST(names) {
     ck_assert_int_eq(tile_device_open(name, &d), TILE_OK);
     ck_assert_int_eq(tile_device_get_properties(d, &p), TILE_OK);
     ck_assert_str_eq(p.target, targets[i]);
-    ck_assert(!p.is_host && p.shared_limit >= 99u << 10 && p.multiprocessors > 0);
+    ck_assert(!p.is_cpu && p.shared_limit >= 99u << 10 && p.multiprocessors > 0);
     ck_assert_ptr_nonnull(strstr(p.name, "simulated"));
-    ck_assert(!device_is_host(d) && device_checks(d) && !device_assembles(d));
+    ck_assert(!device_is_cpu(d) && device_checks(d) && !device_assembles(d));
     device_open_name(d, again);
     ck_assert_str_eq(again, name);
     tile_device_close(d);
@@ -156,7 +156,7 @@ START_TEST(an_access_outside) {
   struct module *m;
   void *p;
   int32_t n = 1;
-  const struct host_violation *v;
+  const struct cpu_violation *v;
   uint64_t total;
   ck_assert_int_eq(module_load(device, add_text, strlen(add_text), &info, &m), TILE_OK);
   ck_assert_int_eq(tile_malloc(device, 40 * sizeof n, &p), TILE_OK);
@@ -166,7 +166,7 @@ START_TEST(an_access_outside) {
   ck_assert_ptr_nonnull(
       strstr(tile_error_message(), "out-of-bounds load from `x`: element 38 of 38"));
   ck_assert_uint_ge(device_violations(device, &v, &total), 1);
-  ck_assert(v->kind == HOST_OUTSIDE && v->access == HOST_LOAD && v->param == 0);
+  ck_assert(v->kind == CPU_OUTSIDE && v->access == CPU_LOAD && v->param == 0);
   ck_assert(v->program_id[0] == 1 && v->thread_id == 6 && v->element == 38 && v->elements == 38);
   ck_assert_ptr_nonnull(strstr(v->instruction, "ld.global"));
   // A clean launch has none.

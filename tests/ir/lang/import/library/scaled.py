@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 
 from .inner import deep
-from .host_choice import tl_extra_shim
+from .cpu_choice import tl_extra_shim
 
 FACTOR: tl.constexpr = 3
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program as text: the plan, a line a launch with a lower bound of its time, and the sources.
+#include "graph/program/program.h"
+
+#include <inttypes.h>
+
+// What the lower bound is computed with, by target: bytes a second of a device copy, operations a
+// second of dense half-precision products, as measured on GPUs of that kind (docs/performance.md).
+// 0: unknown.
+struct peak {
+  const char *target;
+  double bytes, flops;
+};
+static const struct peak peaks[] = {{"sm_90a", 4.3e12, 790e12}, {"sm_80", 1.7e12, 280e12}};
+
+static const struct peak *peak_of(const char *target) {
+  for (size_t i = 0; target && i < COUNT_OF(peaks); i++)
+    if (str_is(str_from(target), peaks[i].target))
+      return &peaks[i];
+  return NULL;
+}
+
+static void print_count(double n, const char *unit, struct strbuf *out) {
+  static const char *const prefix[] = {"", "k", "M", "G", "T"};
+  size_t i = 0;
+  for (; n >= 1000 && i + 1 < COUNT_OF(prefix); i++)
+    n /= 1000;
+  strbuf_printf(out, i ? "%.3g %s%s" : "%.0f %s%s", n, prefix[i], unit);
+}
+
+static double number(const struct expr *e) { return e ? (double)expr_hint(e) : 0; }
+
+static void print_args(const struct launch *l, struct strbuf *out) {
+  for (size_t i = 0; i < l->args.len; i++) {
+    const struct launch_arg *a = &l->args.at[i];
+    strbuf_printf(out, "%s%s", i ? ", " : "", a->is_written ? "-> " : "");
+    if (a->kind == LAUNCH_BUFFER)
+      strbuf_puts(out, a->buffer->name);
+    else if (a->kind == LAUNCH_SIZE)
+      expr_print(a->size, out);
+    else
+      strbuf_printf(out, "seed %" PRIu32, a->which);
+  }
+}
+
+static void print_launch(const struct launch *l, size_t index, const struct peak *peak,
+                         struct strbuf *out) {
+  strbuf_printf(out, "%4zu  %s[", index, l->kernel->name);
+  for (int d = 0; d < 3; d++) {
+    if (!l->grid[d] || (d > 0 && expr_is(l->grid[d], 1)))
+      continue;
+    strbuf_puts(out, d ? ", " : "");
+    expr_print(l->grid[d], out);
+  }
+  strbuf_puts(out, "](");
+  print_args(l, out);
+  strbuf_puts(out, ")  ");
+  if (l->clears)
+    strbuf_printf(out, "%s cleared before, ", l->clears->name);
+  print_count(number(l->bytes), "B", out);
+  if (number(l->flops) > 0) {
+    strbuf_puts(out, ", ");
+    print_count(number(l->flops), "FLOP", out);
+  }
+  if (peak) {
+    double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
+    strbuf_printf(out, ", lower bound %.4f ms", 1e3 * (memory > compute ? memory : compute));
+  }
+  strbuf_putc(out, '\n');
+}
+
+static void print_placements(const struct program *p, struct strbuf *out) {
+  for (size_t i = 0; i < p->placements.len; i++) {
+    const struct placement *at = &p->placements.at[i];
+    strbuf_printf(out, "      %s at ", at->buffer->name);
+    expr_print(at->offset, out);
+    strbuf_puts(out, ", ");
+    expr_print(at->size, out);
+    strbuf_puts(out, " bytes\n");
+  }
+}
+
+void program_print_plan(const struct program *p, const char *target, struct strbuf *out) {
+  const struct peak *peak = peak_of(target);
+  double bound = 0;
+  strbuf_printf(out, "%s: %zu kernels, %zu launches", p->graph->name, p->kernels.len,
+                p->launches.len);
+  if (p->copies.len)
+    strbuf_printf(out, ", %zu copies", p->copies.len);
+  strbuf_putc(out, '\n');
+  for (size_t i = 0; i < p->launches.len; i++) {
+    const struct launch *l = &p->launches.at[i];
+    print_launch(l, i, peak, out);
+    if (peak) {
+      double memory = number(l->bytes) / peak->bytes, compute = number(l->flops) / peak->flops;
+      bound += memory > compute ? memory : compute;
+    }
+  }
+  for (size_t i = 0; i < p->copies.len; i++) {
+    const struct program_copy *c = &p->copies.at[i];
+    strbuf_printf(out, "      copy of %s to %s  ", c->from->name, c->to->name);
+    print_count(number(c->bytes), "B", out);
+    strbuf_putc(out, '\n');
+  }
+  strbuf_puts(out, "memory: ");
+  expr_print(p->arena_bytes, out);
+  strbuf_puts(out, " bytes for what passes between launches; operator by operator ");
+  expr_print(p->eager_bytes, out);
+  strbuf_puts(out, " bytes\n");
+  print_placements(p, out);
+  if (peak)
+    strbuf_printf(out, "lower bound of all: %.4f ms\n", 1e3 * bound);
+}
+
+// A file of its own for each kernel would repeat the imports: sources that begin alike share them.
+void program_print_tile(const struct program *p, struct strbuf *out) {
+  for (size_t i = 0; i < p->kernels.len; i++)
+    strbuf_printf(out, "%s%s", i ? "\n\n" : "", p->kernels.at[i]->source);
+}

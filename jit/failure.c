@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The status and the message of a compilation that failed.
+#include "jit/kernel.h"
+
+tile_status jit_diag_status(const struct diag_engine *diag) {
+  enum diag_code code = diag_first_error_code(diag);
+  return code == E0401              ? TILE_NOT_FOUND
+         : code == E0990            ? TILE_INTERNAL
+         : code == E0991            ? TILE_OUT_OF_MEMORY
+         : diag_code_is_limit(code) ? TILE_LIMIT
+                                    : TILE_COMPILE_ERROR;
+}
+
+tile_status jit_diag_failure(const struct diag_engine *diag, bool reported) {
+  tile_status status = jit_diag_status(diag);
+  if (reported)
+    return status_set(status, "%s", diag_first_error(diag));
+  struct strbuf text = {0};
+  diag_render_text(diag, (struct diag_style){0}, &text);
+  if (text.failed)
+    status = status_set(TILE_OUT_OF_MEMORY, "out of memory for the messages of a compilation");
+  else
+    status_set(status, "%s", text.len ? strbuf_cstr(&text) : "the compilation failed");
+  strbuf_finish(&text);
+  return status;
+}

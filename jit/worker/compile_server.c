@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The worker's side: one question after the other, in the order they come, until the other side
+// closes. Whatever the compiler does not survive ends the process, which is what it is for.
+#include "jit/worker/client.h"
+#include "jit/worker/pool.h"
+#include "worker/child.h"
+
+#include <llvm-c/ErrorHandling.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static int to_parent; // for handlers, which get no argument
+
+// ---- the end of the process ----
+
+// An allocation that failed left its mark, whoever did not survive it.
+static void note_fault(void) {
+  if (errno == ENOMEM)
+    _exit(COMPILE_EXIT_MEMORY);
+}
+
+static void send_kind(int fd, const char *kind, const char *key, const char *value,
+                      struct str bytes) {
+  struct strbuf out = {0};
+  struct frame_writer f;
+  size_t sent = 0;
+  frame_begin(&f, kind);
+  if (key)
+    json_key(&f.json, key), json_cstring(&f.json, value);
+  frame_end(&f, bytes, &out);
+  (void)frame_send(fd, &out, &sent); // an end shows when reading
+  strbuf_finish(&out);
+}
+
+static void on_llvm_fatal_error(const char *reason) {
+  send_kind(to_parent, "fatal", NULL, NULL, str_from(reason));
+  abort();
+}
+
+// ---- memory ----
+
+// Bytes of data that the process has now.
+static uint64_t data_bytes(void) {
+  unsigned long long pages = 0;
+  FILE *f = fopen("/proc/self/statm", "r");
+  if (f && fscanf(f, "%*u %*u %*u %*u %*u %llu", &pages) != 1)
+    pages = 0;
+  if (f)
+    fclose(f);
+  return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+struct memory {
+  uint64_t own, allowed; // before the first question; beyond that, 0: no limit
+};
+
+static void allow(struct memory *m, uint64_t bytes) {
+  struct rlimit r = {RLIM_INFINITY, RLIM_INFINITY};
+  m->allowed = bytes;
+  getrlimit(RLIMIT_DATA, &r);
+  r.rlim_cur = bytes && bytes < r.rlim_max - m->own ? m->own + bytes : r.rlim_max;
+  setrlimit(RLIMIT_DATA, &r);
+}
+
+// What compilations leave behind must not be taken from later ones.
+static bool has_grown(const struct memory *m) {
+  return m->allowed && data_bytes() > m->own + m->allowed / 4;
+}
+
+// ---- questions ----
+
+struct work {
+  struct arena *a;
+  struct str bytes;
+  struct memory *memory;
+  struct strbuf body;
+  bool is_good;
+};
+
+static void compile_job(void *user) {
+  struct work *t = user;
+  struct wire_reader r = {.rest = t->bytes};
+  const char *folder = wire_get_text(&r, t->a);
+  struct jit_job q;
+  struct jit_reply made = {0};
+  if (r.failed || !jit_job_get(t->a, r.rest, &q))
+    return;
+  if (folder && chdir(folder) != 0) // relative names are then as good as missing
+    folder = NULL;
+  struct diag_engine *diag = diag_engine_create(t->a);
+  errno = 0;
+  jit_reply_make(t->a, diag, &q, &made);
+  if (diag_first_error_code(diag) == E0991)
+    arena_raise(t->a);
+  jit_reply_put(&made, diag, q.request.source, &t->body);
+  t->is_good = true;
+}
+
+// Sends the answer. False: there is nothing to be said to who asks so, or nobody there.
+static bool handle_job(int fd, struct work *t) {
+  bool is_done = arena_guard(t->a, compile_job, t) && !t->body.failed;
+  bool leaves = !is_done || has_grown(t->memory);
+  struct strbuf out = {0};
+  struct frame_writer f;
+  size_t sent = 0;
+  if (is_done && !t->is_good)
+    return false;
+  frame_begin(&f, "compiled");
+  json_key(&f.json, "out_of_memory"), json_int(&f.json, !is_done);
+  json_key(&f.json, "leaving"), json_int(&f.json, leaves);
+  frame_end(&f, is_done ? (struct str){t->body.ptr, t->body.len} : (struct str){"", 0}, &out);
+  bool is_sent = frame_send(fd, &out, &sent) == FRAME_HERE;
+  strbuf_finish(&out);
+  return is_sent && !leaves;
+}
+
+// A message from the parent, on the arena of its question.
+struct message {
+  int fd;
+  struct frame_reader *reader;
+  struct arena *a;
+  struct frame frame;
+  bool is_job;
+};
+
+static void receive(void *user) {
+  struct message *h = user;
+  struct strbuf nothing = {0};
+  h->is_job =
+      worker_hear(h->fd, &nothing, h->reader, h->a, (double)INFINITY, &h->frame) == FRAME_HERE &&
+      frame_is(h->frame.head, "compile");
+}
+
+static bool receive_and_handle(int fd, struct frame_reader *reader, struct memory *memory) {
+  struct arena *a = arena_create();
+  if (!a)
+    return false;
+  struct message h = {.fd = fd, .reader = reader, .a = a};
+  struct work t = {.a = a, .memory = memory};
+  bool goes_on = arena_guard(a, receive, &h) && h.is_job;
+  if (goes_on) {
+    allow(memory, (uint64_t)frame_int(h.frame.head, "memory", 0));
+    t.bytes = h.frame.bytes;
+    goes_on = handle_job(fd, &t);
+  }
+  strbuf_finish(&t.body);
+  arena_destroy(a);
+  return goes_on;
+}
+
+int compile_worker_main(int argc, char **argv) {
+  struct frame_reader reader = {0};
+  to_parent = worker_started(argc, argv, COMPILE_OPTION);
+  if (to_parent < 0)
+    return 2;
+  worker_begin(note_fault);
+  LLVMInstallFatalErrorHandler(on_llvm_fatal_error);
+  if (!worker_ends_with(to_parent))
+    return 1;
+  send_kind(to_parent, "compiler", "version", compiler_version(), (struct str){"", 0});
+  struct memory memory = {.own = data_bytes()};
+  while (receive_and_handle(to_parent, &reader, &memory))
+    continue;
+  _exit(0); // without what exit() would run: nothing is worth saving
+}

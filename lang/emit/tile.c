@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscripts of tiles: elements along an axis, new axes.
+#include "lang/builtins/builtins.h"
+#include "lang/emit/control.h"
+
+static bool is_full_slice(const struct expr *x) {
+  return x->kind == EXPR_SLICE && !x->slice.lo && !x->slice.hi && !x->slice.step;
+}
+
+static struct value bad_subscript(struct eval *e, const struct expr *item, struct value v,
+                                  struct type t) {
+  if (value_is_poison(v))
+    return v;
+  struct diag *d = eval_error(e, item->span, E0212, "%s takes no %s as a subscript",
+                              type_text(e->a, t), value_describe(e, v));
+  diag_help(d, "integers, `a:b`, `:` and `None` select; a condition chooses by `tl.where`");
+  return VALUE_ERROR;
+}
+
+// `x[a:b:step]`: the elements named by a range.
+static struct value slice_tile(struct eval *e, const struct expr *item, struct value v,
+                               unsigned axis) {
+  int64_t len = v.type.shape[axis], lo, hi, step = 1;
+  const struct expr *s = item->slice.step;
+  if (s &&
+      !need_const_int(e, (struct operand){eval_expr(e, s), s->span}, "the step of a slice", &step))
+    return VALUE_ERROR;
+  if (step < 1 || !eval_slice_bound(e, item->slice.lo, len, 0, &lo) ||
+      !eval_slice_bound(e, item->slice.hi, len, len, &hi)) {
+    if (step < 1)
+      eval_error(e, item->span, E0212, "slices take a positive step");
+    return VALUE_ERROR;
+  }
+  int64_t count = hi > lo ? (hi - lo - 1) / step + 1 : 0;
+  struct type t = {.dtype = DTYPE_I32, .rank = 1, .shape = {(int32_t)count}};
+  if (count == 0) {
+    eval_error(e, item->span, E0212, "the slice of %s is empty", type_text(e->a, v.type));
+    return VALUE_ERROR;
+  }
+  if (!shape_check(e, t, item->span))
+    return VALUE_ERROR;
+  if (count == len)
+    return v;
+  emit_at(e, item->span);
+  struct operand index = {value_rt(build_make_range(&e->b, 0, (int32_t)count), t), item->span};
+  index.v =
+      emit_binary(e, OP_MUL, index, (struct operand){value_int(step), item->span}, item->span);
+  index.v = emit_binary(e, OP_ADD, index, (struct operand){value_int(lo), item->span}, item->span);
+  return value_is_poison(index.v) ? index.v : emit_take(e, v, axis, index.v);
+}
+
+// `x[i]`: the axis goes.
+static struct value index_tile(struct eval *e, const struct expr *item, struct value i,
+                               struct value v, unsigned axis) {
+  int64_t len = v.type.shape[axis], n;
+  bool is_scalar = i.kind == VALUE_RT && type_is_int(i.type) && !i.type.rank;
+  if (!is_scalar && i.kind != VALUE_INT)
+    return bad_subscript(e, item, i, v.type);
+  if (!is_scalar) {
+    if (!need_const_int(e, (struct operand){i, item->span}, "a subscript", &n))
+      return VALUE_ERROR;
+    if (n < -len || n >= len) {
+      eval_error(e, item->span, E0212, "index %lld of an axis of %lld elements", (long long)n,
+                 (long long)len);
+      return VALUE_ERROR;
+    }
+    i = value_int(n < 0 ? n + len : n);
+  }
+  emit_at(e, item->span);
+  struct type one = {.dtype = DTYPE_I32, .rank = 1, .shape = {1}};
+  i = emit_convert(e, (struct operand){i, item->span}, type_scalar(DTYPE_I32));
+  if (value_is_poison(i))
+    return i;
+  if (len > 1)
+    v = emit_take(e, v, axis, emit_splat(e, i, one));
+  if (v.type.rank == 1)
+    return value_rt(build_unsplat(&e->b, v.rt), type_elem(v.type));
+  struct type t = v.type;
+  t.rank--;
+  for (unsigned k = axis; k < t.rank; k++)
+    t.shape[k] = t.shape[k + 1];
+  return emit_reshape(e, v, t, false);
+}
+
+struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct value v) {
+  const struct expr_list *items = &x->subscript.items;
+  struct value *values = arena_array(e->a, struct value, items->len);
+  unsigned used = 0, added = 0;
+  for (size_t i = 0; i < items->len; i++) {
+    enum expr_kind kind = items->at[i]->kind;
+    bool is_value = kind != EXPR_SLICE && kind != EXPR_ELLIPSIS;
+    values[i] = is_value ? eval_expr(e, items->at[i]) : value_of_kind(VALUE_SLICE);
+    if (value_is_poison(values[i]))
+      return VALUE_ERROR;
+    added += values[i].kind == VALUE_NONE;
+    used += values[i].kind != VALUE_NONE && kind != EXPR_ELLIPSIS;
+  }
+  if (used > v.type.rank) {
+    struct diag *d = eval_error(e, x->span, E0212, "%u subscript%s for %s, of rank %u", used,
+                                used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
+    if (v.type.ptr && !v.type.rank)
+      diag_help(d, "load what it points to: `tl.load(x + i)`");
+    else
+      diag_help(d, "each stands for one axis of the tile; `None` for a new one");
+    return VALUE_ERROR;
+  }
+  if (v.type.rank + added > TYPE_MAX_RANK) {
+    eval_error(e, x->span, E0207, "the result would have %u dimensions; tiles have at most %d",
+               v.type.rank + added, TYPE_MAX_RANK);
+    return VALUE_ERROR;
+  }
+  emit_at(e, x->span);
+  unsigned hidden = v.type.rank - used; // axes that an ellipsis stands for
+  for (size_t i = 0, axis = 0; i < items->len && !value_is_poison(v); i++) {
+    const struct expr *item = items->at[i];
+    if (values[i].kind == VALUE_NONE)
+      v = emit_expand_dims(e, v, (unsigned)axis++);
+    else if (item->kind == EXPR_ELLIPSIS)
+      axis += hidden, hidden = 0;
+    else if (item->kind != EXPR_SLICE)
+      v = index_tile(e, item, values[i], v, (unsigned)axis);
+    else if (!is_full_slice(item))
+      v = slice_tile(e, item, v, (unsigned)axis++);
+    else
+      axis++;
+  }
+  return v;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscripts and attributes: elements of tuples, what types and tiles know of themselves, methods.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
+#include "lang/eval/consteval.h"
+#include "lang/eval/import.h"
+#include "lang/eval/objects.h"
+
+// ---- subscripts ----
+
+bool eval_slice_bound(struct eval *e, const struct expr *x, int64_t len, int64_t absent,
+                      int64_t *ret) {
+  *ret = absent;
+  if (!x || x->kind == EXPR_NONE)
+    return true;
+  if (!need_const_int(e, (struct operand){eval_expr(e, x), x->span}, "a bound of a slice", ret))
+    return false;
+  if (*ret < 0)
+    *ret += len;
+  *ret = *ret < 0 ? 0 : *ret > len ? len : *ret;
+  return true;
+}
+
+struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct tuple t) {
+  const struct expr *item = x->subscript.items.at[0];
+  int64_t len = (int64_t)t.len, i, lo, hi, step = 1;
+  if (x->subscript.items.len != 1) {
+    eval_error(e, x->span, E0212, "a tuple takes one subscript");
+    return VALUE_ERROR;
+  }
+  if (item->kind != EXPR_SLICE) {
+    if (!need_const_int(e, (struct operand){eval_expr(e, item), item->span}, "the index of a tuple",
+                        &i))
+      return VALUE_ERROR;
+    if (i < -len || i >= len) {
+      eval_error(e, item->span, E0212, "index %lld of a tuple of %lld", (long long)i,
+                 (long long)len);
+      return VALUE_ERROR;
+    }
+    return t.at[i < 0 ? i + len : i];
+  }
+  if (item->slice.step &&
+      !need_const_int(e, (struct operand){eval_expr(e, item->slice.step), item->slice.step->span},
+                      "the step of a slice", &step))
+    return VALUE_ERROR;
+  if (step < 1) {
+    eval_error(e, item->span, E0212, "slices of tuples take a positive step");
+    return VALUE_ERROR;
+  }
+  if (!eval_slice_bound(e, item->slice.lo, len, 0, &lo) ||
+      !eval_slice_bound(e, item->slice.hi, len, len, &hi))
+    return VALUE_ERROR;
+  size_t n = 0;
+  struct value *r = arena_array(e->a, struct value, t.len ? t.len : 1);
+  for (i = lo; i < hi; i += step) {
+    r[n++] = t.at[i];
+    if (step > hi - i)
+      break;
+  }
+  return value_tuple(r, n);
+}
+
+// The last row of the key, as in Python.
+static struct value subscript_dict(struct eval *e, const struct expr *x, struct tuple t) {
+  const struct expr_list *items = &x->subscript.items;
+  struct value key = eval_expr(e, items->at[0]);
+  if (items->len > 1) {
+    struct value *at = arena_array(e->a, struct value, items->len);
+    at[0] = key;
+    for (size_t i = 1; i < items->len; i++)
+      at[i] = eval_expr(e, items->at[i]);
+    key = value_tuple(at, items->len);
+  }
+  for (size_t i = t.len; i-- > 0;)
+    if (const_equal(t.at[i].tuple.at[0], key))
+      return t.at[i].tuple.at[1];
+  if (!value_is_poison(key))
+    eval_error(e, x->span, E0212, "the dictionary has no %s", value_describe(e, key));
+  return VALUE_ERROR;
+}
+
+struct value eval_no_elements(struct eval *e, const struct expr *x, struct value v) {
+  struct diag *d = eval_error(e, x->span, E0212, "%s has no elements", value_describe(e, v));
+  if (v.kind == VALUE_FUNC)
+    diag_help(d, "kernels are launched by the host; inside a kernel call the function directly");
+  return VALUE_ERROR;
+}
+
+struct value eval_subscript(struct eval *e, const struct expr *x) {
+  struct value v = eval_expr(e, x->subscript.object);
+  if (!need_known(e, (struct operand){v, x->subscript.object->span}))
+    return VALUE_ERROR;
+  if (value_is_poison(v))
+    return v;
+  if (v.kind != VALUE_TUPLE || value_is_record(v, RECORD_BLOCK_POINTER))
+    return e->on->subscript(e, x, (struct operand){v, x->subscript.object->span});
+  return value_is_record(v, RECORD_DICT) ? subscript_dict(e, x, v.tuple)
+                                         : eval_tuple_subscript(e, x, v.tuple);
+}
+
+// ---- attributes ----
+
+static struct value bind_method(struct eval *e, const struct builtin *b, struct value v) {
+  struct value *receiver = arena_new(e->a, struct value);
+  *receiver = v;
+  return (struct value){.kind = VALUE_BOUND, .bound = {.builtin = b, .receiver = receiver}};
+}
+
+static bool tile_attribute(struct eval *e, struct value v, const char *name, struct value *ret) {
+  if (strcmp(name, "dtype") == 0)
+    *ret = value_type(type_elem(v.type));
+  else if (strcmp(name, "type") == 0)
+    *ret = value_type(v.type);
+  else if (strcmp(name, "shape") == 0)
+    *ret = value_of_shape(e, v.type);
+  else if (strcmp(name, "numel") == 0)
+    *ret = value_int(type_numel(v.type));
+  else if (strcmp(name, "ndim") == 0)
+    *ret = value_int(v.type.rank);
+  else
+    return false;
+  return true;
+}
+
+static bool type_attribute(struct eval *e, struct type t, const char *name, struct value *ret) {
+  unsigned bits = t.ptr ? 64 : dtype_bits(t.dtype);
+  if (strcmp(name, "element_ty") == 0)
+    *ret = value_type(t.rank ? type_elem(t) : type_pointee(t));
+  else if (strcmp(name, "scalar") == 0)
+    *ret = value_type(type_elem(t));
+  else if (strcmp(name, "shape") == 0)
+    *ret = value_of_shape(e, t);
+  else if (strcmp(name, "numel") == 0)
+    *ret = value_int(type_numel(t));
+  else if (strcmp(name, "primitive_bitwidth") == 0 || strcmp(name, "int_bitwidth") == 0)
+    *ret = value_int(bits);
+  else if (strcmp(name, "itemsize") == 0)
+    *ret = value_int(bits < 8 ? 1 : bits / 8);
+  else if (strcmp(name, "name") == 0)
+    *ret = value_str(str_from(t.ptr ? type_text(e->a, t) : dtype_language_name(t.dtype)));
+  else
+    return false;
+  return true;
+}
+
+static struct value unknown_attribute(struct eval *e, struct operand x, const char *name,
+                                      struct span at) {
+  struct diag *d =
+      eval_error(e, at, E0211, "%s has no attribute `%s`", value_describe(e, x.v), name);
+  const char *near = x.v.kind == VALUE_RT ? builtin_nearest(e, name, true) : NULL;
+  if (near) {
+    diag_help(d, "did you mean `%s`?", near);
+    diag_fixit(d, at, near);
+  }
+  return VALUE_ERROR;
+}
+
+// What a tile, a type or a record knows of itself; not found is not reported.
+static bool known_attribute(struct eval *e, struct operand x, const char *name, struct span at,
+                            struct value *ret) {
+  bool found = false;
+  switch ((int)x.v.kind) {
+  case VALUE_RT:
+    if (strcmp(name, "T") != 0)
+      return tile_attribute(e, x.v, name, ret);
+    *ret = builtin_call(e, builtin_find(e, "trans"), &x, NULL, 1, at, at);
+    return true;
+  case VALUE_TYPE: return type_attribute(e, x.v.type, name, ret);
+  case VALUE_TUPLE:
+    if (x.v.tuple.record)
+      *ret = record_field(e, x, name, at, &found);
+    return found;
+  }
+  return false;
+}
+
+static bool is_method(const struct builtin *b, struct value v) {
+  if (value_is_record(v, RECORD_BLOCK_POINTER))
+    return strcmp(b->name, "advance") == 0;
+  if (v.kind == VALUE_RT || value_is_number(v))
+    return b->flags & BUILTIN_METHOD;
+  return v.kind == VALUE_TYPE && b->flags & BUILTIN_TYPE;
+}
+
+// As Triton's constexpr has.
+static bool has_value(struct value v) {
+  return value_is_number(v) || v.kind == VALUE_TYPE || v.kind == VALUE_NONE ||
+         v.kind == VALUE_STR || v.kind == VALUE_FUNC || (v.kind == VALUE_TUPLE && !v.tuple.record);
+}
+
+struct value eval_attribute(struct eval *e, struct operand x, const char *name, struct span at) {
+  struct value v = x.v, r;
+  if (e->on->find_attribute && e->on->find_attribute(e, x, name, &r))
+    return r;
+  switch ((int)v.kind) {
+  case VALUE_POISON: return v;
+  case VALUE_MODULE: return module_attribute(e, v.module, name, at);
+  case VALUE_FILE: return import_attribute(e, v.file, name, at);
+  case VALUE_CLASS: return class_attribute(e, v.class, name, at);
+  }
+  if (has_value(v) && strcmp(name, "value") == 0)
+    return v;
+  if (known_attribute(e, x, name, at, &r))
+    return r;
+  const struct builtin *method = builtin_find(e, name);
+  return method && is_method(method, v) ? bind_method(e, method, v)
+                                        : unknown_attribute(e, x, name, at);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compile-time values as text and back: static_print, f-strings, and the literals of a command
+// line.
+#include "lang/eval/consteval.h"
+#include "lang/eval/objects.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void format_int(int_const v, unsigned base, bool upper, struct strbuf *out) {
+  char digits[140];
+  size_t n = sizeof digits;
+  uint_const u = v < 0 ? -(uint_const)v : (uint_const)v;
+  do {
+    digits[--n] = (upper ? "0123456789ABCDEF" : "0123456789abcdef")[u % base];
+    u /= base;
+  } while (u);
+  if (v < 0)
+    digits[--n] = '-';
+  strbuf_put(out, digits + n, sizeof digits - n);
+}
+
+// Shortest text that reads back as the same double, with a point or an exponent, as Python does.
+static void format_float(double f, struct strbuf *out) {
+  if (isnan(f) || isinf(f)) {
+    strbuf_puts(out, isnan(f) ? "nan" : f > 0 ? "inf" : "-inf");
+    return;
+  }
+  char text[40];
+  for (int digits = 1; digits <= 17; digits++) {
+    snprintf(text, sizeof text, "%.*g", digits, f);
+    if (strtod(text, NULL) == f)
+      break;
+  }
+  double magnitude = fabs(f);
+  if (strchr(text, 'e') && magnitude >= 1e-4 && magnitude < 1e16)
+    snprintf(text, sizeof text, "%.0f", f);
+  strbuf_puts(out, text);
+  if (!strpbrk(text, ".e"))
+    strbuf_puts(out, ".0");
+}
+
+void const_format(struct eval *e, struct value v, bool repr, struct strbuf *out) {
+  switch (v.kind) {
+  case VALUE_INT: format_int(v.i, 10, false, out); return;
+  case VALUE_FLOAT: format_float(v.f, out); return;
+  case VALUE_BOOL: strbuf_puts(out, v.b ? "True" : "False"); return;
+  case VALUE_NONE: strbuf_puts(out, "None"); return;
+  case VALUE_STR: strbuf_printf(out, repr ? "'%.*s'" : "%.*s", STR_ARG(v.s)); return;
+  case VALUE_TUPLE:
+    if (v.tuple.record)
+      strbuf_puts(out, record_name(v.tuple.record));
+    strbuf_putc(out, '(');
+    for (size_t i = 0; i < v.tuple.len; i++) {
+      if (i)
+        strbuf_puts(out, ", ");
+      const_format(e, v.tuple.at[i], true, out);
+    }
+    strbuf_puts(out, v.tuple.len == 1 ? ",)" : ")");
+    return;
+  case VALUE_TYPE:
+  case VALUE_RT: strbuf_puts(out, type_text(e->a, v.type)); return;
+  case VALUE_FUNC:
+  case VALUE_MODULE:
+  case VALUE_FILE:
+  case VALUE_BUILTIN:
+  case VALUE_BOUND:
+  case VALUE_RANGE:
+  case VALUE_CLASS:
+  case VALUE_SLICE:
+  case VALUE_OPAQUE:
+  case VALUE_ABSENT:
+  case VALUE_POISON: strbuf_puts(out, value_describe(e, v)); return;
+  }
+}
+
+// [[fill]align][0][width][.precision][type] with type one of d x X b o f e g s.
+struct format_spec {
+  char fill, align, type; // 0: not given
+  unsigned width, precision;
+  bool has_precision;
+};
+
+static unsigned spec_number(struct str s, size_t *i, unsigned limit) {
+  unsigned n = 0;
+  for (; *i < s.len && s.ptr[*i] >= '0' && s.ptr[*i] <= '9' && n < limit; (*i)++)
+    n = n * 10 + (unsigned)(s.ptr[*i] - '0');
+  return n;
+}
+
+static bool spec_read(struct str s, struct format_spec *ret) {
+  size_t i = 0;
+  *ret = (struct format_spec){.fill = ' ', .precision = 6};
+  if (s.len >= 2 && strchr("<>^", s.ptr[1])) {
+    ret->fill = s.ptr[0], ret->align = s.ptr[1], i = 2;
+  } else if (s.len >= 1 && strchr("<>^", s.ptr[0])) {
+    ret->align = s.ptr[0], i = 1;
+  }
+  if (i < s.len && s.ptr[i] == '0') {
+    ret->fill = '0', i++;
+    ret->align = ret->align ? ret->align : '>';
+  }
+  ret->width = spec_number(s, &i, 1000);
+  if (i < s.len && s.ptr[i] == '.') {
+    i++;
+    ret->has_precision = true;
+    ret->precision = spec_number(s, &i, 100);
+  }
+  ret->type = i < s.len ? s.ptr[i++] : 0;
+  return i == s.len;
+}
+
+static void spec_float(double f, char type, unsigned precision, struct strbuf *text) {
+  if (type == 'f')
+    strbuf_printf(text, "%.*f", (int)precision, f);
+  else if (type == 'e')
+    strbuf_printf(text, "%.*e", (int)precision, f);
+  else
+    strbuf_printf(text, "%.*g", (int)precision, f);
+}
+
+static unsigned spec_base(char type) {
+  return type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
+}
+
+// The value without its padding.
+static bool spec_value(struct value v, struct format_spec *spec, struct strbuf *text) {
+  char type = spec->type;
+  int_const n;
+  if (v.kind == VALUE_STR && (type == 0 || type == 's')) {
+    bool is_cut = spec->has_precision && spec->precision < v.s.len;
+    strbuf_put(text, v.s.ptr, is_cut ? spec->precision : v.s.len);
+    spec->align = spec->align ? spec->align : '<';
+  } else if (value_as_int(v, &n) && strchr("dxXbo", type ? type : 'd')) {
+    format_int(n, spec_base(type), type == 'X', text);
+  } else if (value_is_number(v) && type && strchr("feg", type)) {
+    spec_float(value_as_double(v), type, spec->precision, text);
+  } else if (v.kind == VALUE_FLOAT && !type) {
+    if (spec->has_precision)
+      spec_float(v.f, 'g', spec->precision, text);
+    else
+      format_float(v.f, text);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool const_format_spec(struct value v, struct str text, struct strbuf *out) {
+  struct format_spec spec;
+  if (!spec_read(text, &spec))
+    return false;
+  struct strbuf value = {.arena = out->arena};
+  bool ok = spec_value(v, &spec, &value);
+  size_t pad = spec.width > value.len ? spec.width - value.len : 0;
+  size_t left = spec.align == '<' ? 0 : spec.align == '^' ? pad / 2 : pad;
+  for (size_t k = 0; ok && k < left; k++)
+    strbuf_putc(out, spec.fill);
+  if (ok)
+    strbuf_put(out, strbuf_cstr(&value), value.len);
+  for (size_t k = left; ok && k < pad; k++)
+    strbuf_putc(out, spec.fill);
+  strbuf_finish(&value);
+  return ok;
+}
+
+static bool parse_number(struct str text, struct value *ret) {
+  int64_t i;
+  uint64_t u;
+  double f;
+  if (str_to_i64(text, &i))
+    return *ret = value_int(i), true;
+  if (str_to_u64(text, &u))
+    return *ret = value_int((int_const)u), true;
+  if (str_to_f64(text, &f))
+    return *ret = value_float(f), true;
+  return false;
+}
+
+// Quotes of the same kind at both ends alone, and no zero byte, where C strings end.
+static bool is_quoted(struct str text) {
+  if (text.len < 2 || (text.ptr[0] != '"' && text.ptr[0] != '\''))
+    return false;
+  return memchr(text.ptr + 1, text.ptr[0], text.len - 1) == text.ptr + text.len - 1 &&
+         !memchr(text.ptr, 0, text.len);
+}
+
+bool const_parse(struct arena *a, struct str text, struct value *ret) {
+  text = str_trim(text);
+  if (text.len == 0)
+    return false;
+  if (parse_number(text, ret))
+    return true;
+  if (str_is(text, "True") || str_is(text, "true") || str_is(text, "False") ||
+      str_is(text, "false"))
+    return *ret = value_bool(text.ptr[0] == 'T' || text.ptr[0] == 't'), true;
+  if (str_is(text, "None"))
+    return *ret = value_of_kind(VALUE_NONE), true;
+  if (is_quoted(text))
+    return *ret = value_str(str_from(arena_strndup(a, text.ptr + 1, text.len - 2))), true;
+  struct str name = text;
+  if (str_starts(name, "tl."))
+    name = (struct str){text.ptr + 3, text.len - 3};
+  enum dtype t;
+  if (dtype_parse(name, &t))
+    return *ret = value_type(type_scalar(t)), true;
+  // A bare word is a string: the shell took the quotes away.
+  for (size_t i = 0; i < text.len; i++) {
+    unsigned char ch = (unsigned char)text.ptr[i];
+    bool word = ch == '_' || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||
+                (i && ((ch >= '0' && ch <= '9') || ch == '-' || ch == '.'));
+    if (!word)
+      return false;
+  }
+  return *ret = value_str(str_from(arena_strndup(a, text.ptr, text.len))), true;
+}
+
+// ---- as messages call values ----
+
+const char *value_type_text(struct eval *e, struct value v) {
+  switch (v.kind) {
+  case VALUE_RT: return type_text(e->a, v.type);
+  case VALUE_INT: return "int";
+  case VALUE_FLOAT: return "float";
+  case VALUE_BOOL: return "bool";
+  case VALUE_NONE: return "None";
+  case VALUE_STR: return "str";
+  case VALUE_TYPE: return "type";
+  case VALUE_CLASS: return "class";
+  case VALUE_TUPLE: {
+    if (v.tuple.record)
+      return record_name(v.tuple.record);
+    struct strbuf b = {.arena = e->a};
+    strbuf_putc(&b, '(');
+    for (size_t i = 0; i < v.tuple.len && i < 8; i++)
+      strbuf_printf(&b, "%s%s", i ? ", " : "", value_type_text(e, v.tuple.at[i]));
+    strbuf_puts(&b, v.tuple.len > 8 ? ", ...)" : ")");
+    const char *r = arena_strdup(e->a, strbuf_cstr(&b));
+    strbuf_finish(&b);
+    return r;
+  }
+  case VALUE_FUNC:
+  case VALUE_BUILTIN:
+  case VALUE_BOUND: return "function";
+  case VALUE_MODULE:
+  case VALUE_FILE: return "module";
+  case VALUE_RANGE: return "range";
+  case VALUE_SLICE: return "slice";
+  case VALUE_OPAQUE: return "unknown";
+  case VALUE_ABSENT: return "nothing";
+  case VALUE_POISON: return "an error";
+  }
+  return "?";
+}
+
+const char *value_describe(struct eval *e, struct value v) {
+  switch (v.kind) {
+  case VALUE_INT:
+  case VALUE_FLOAT:
+  case VALUE_BOOL:
+  case VALUE_STR: {
+    struct strbuf b = {.arena = e->a};
+    const_format(e, v, true, &b);
+    const char *r = arena_printf(e->a, "`%s`", strbuf_cstr(&b));
+    strbuf_finish(&b);
+    return r;
+  }
+  case VALUE_NONE: return "`None`";
+  case VALUE_TYPE: return arena_printf(e->a, "the type %s", type_text(e->a, v.type));
+  case VALUE_TUPLE:
+    return arena_printf(e->a, v.tuple.record ? "a %s" : "the tuple %s", value_type_text(e, v));
+  case VALUE_CLASS: return arena_printf(e->a, "the class `%s`", record_name(v.class));
+  case VALUE_FUNC: return arena_printf(e->a, "the function `%s`", v.func->ast->name);
+  case VALUE_BUILTIN: return arena_printf(e->a, "the function `%s`", v.builtin->name);
+  case VALUE_BOUND:
+    return arena_printf(e->a, "the method `%s`",
+                        v.bound.func ? v.bound.func->ast->name : v.bound.builtin->name);
+  case VALUE_MODULE:
+  case VALUE_FILE: return "a module";
+  case VALUE_RANGE: return "a range";
+  case VALUE_SLICE: return "a slice";
+  case VALUE_OPAQUE: return arena_printf(e->a, "`%s`", v.opaque->path);
+  case VALUE_RT:
+  case VALUE_ABSENT:
+  case VALUE_POISON: return value_type_text(e, v);
+  }
+  return "?";
+}

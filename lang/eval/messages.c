@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Messages: errors that say through which calls they were reached.
+#include "lang/eval/consteval.h"
+#include "lang/eval/objects.h"
+
+#include <stdio.h>
+
+// The nearest frame whose text the user wrote.
+static const struct frame *user_frame(const struct eval *e, struct span *at) {
+  const struct frame *f = e->frame;
+  while (f && f->is_std) {
+    *at = f->call_span;
+    f = f->caller;
+  }
+  return f;
+}
+
+static struct diag *report(struct eval *e, bool is_error, struct span at, enum diag_code code,
+                           const char *fmt, va_list ap) {
+  const struct frame *f = user_frame(e, &at);
+  if (at.source) {
+    const void *key = at.source->text.ptr + at.begin;
+    if ((uintptr_t)ptrmap_get(&e->reported, key) == (uintptr_t)code + 1)
+      return NULL;
+    ptrmap_put(e->a, &e->reported, key, (void *)((uintptr_t)code + 1));
+  }
+  const char *text = arena_vprintf(e->a, fmt, ap);
+  struct diag *d = (is_error ? diag_error : diag_warning)(e->diag, at, code, "%s", text);
+  uint32_t last = UINT32_MAX; // a recursion is shown once
+  unsigned shown = 0;
+  for (; f && f->caller && shown < 4; f = f->caller) {
+    bool is_lambda = f->function->name[0] == '<'; // stands where it is called
+    if (f->is_std || is_lambda || !f->call_span.source || f->call_span.begin == last)
+      continue;
+    last = f->call_span.begin;
+    shown++;
+    diag_note(d, f->call_span, "in the call of `%s`", f->function->name);
+  }
+  return d;
+}
+
+struct diag *eval_error(struct eval *e, struct span at, enum diag_code code, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct diag *d = report(e, true, at, code, fmt, ap);
+  e->stopped = e->stopped || e->on->stops_at_errors;
+  va_end(ap);
+  return d;
+}
+
+struct diag *eval_warning(struct eval *e, struct span at, enum diag_code code, const char *fmt,
+                          ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct diag *d = report(e, false, at, code, fmt, ap);
+  va_end(ap);
+  return d;
+}
+
+void eval_remark(struct eval *e, struct span at, const char *topic, const char *text) {
+  user_frame(e, &at);
+  const void *key = at.source ? at.source->text.ptr + at.begin : NULL;
+  if (!key || ptrmap_get(&e->remarked, key))
+    return;
+  ptrmap_put(e->a, &e->remarked, key, e);
+  diag_remark(e->diag, at, topic, "%s", text);
+}
+
+bool eval_enter(struct eval *e, struct span at) {
+  if (e->depth++ < EVAL_MAX_DEPTH)
+    return true;
+  struct diag *d = eval_error(
+      e, at, E0307, "more than %d expressions and statements in each other after inlining",
+      EVAL_MAX_DEPTH);
+  diag_help(d, "name intermediate results; a function that calls itself needs a condition known at "
+               "compile time that ends the recursion");
+  e->depth--;
+  return false;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names: variables of the functions being inlined, and what a module gives a meaning to.
+//
+// Recursion is the algorithm: an expression calls a function, whose statements hold expressions
+// (lang/eval/eval.h).
+#include "lang/eval/consteval.h"
+#include "lang/eval/import.h"
+#include "lang/eval/std_module.h"
+
+#include <math.h>
+
+struct variable *scope_find(struct frame *f, const char *name) {
+  return ptrmap_get(&f->variables, name);
+}
+
+struct variable *scope_variable(struct eval *e, const char *name) {
+  struct variable *v = scope_find(e->frame, name);
+  if (v)
+    return v;
+  v = arena_new(e->a, struct variable);
+  v->name = name;
+  ptrmap_put(e->a, &e->frame->variables, name, v);
+  return v;
+}
+
+void scope_assign(struct eval *e, const char *name, struct span at, struct value v) {
+  struct variable *var = scope_variable(e, name);
+  var->value = e->on->hold ? e->on->hold(e, v) : v;
+  var->span = at;
+  var->is_constexpr = false;
+}
+
+struct variable_list scope_collect(struct eval *e, const struct name_list *names) {
+  struct variable_list l = {0};
+  for (size_t i = 0; i < names->len; i++)
+    vec_push(e->a, &l, scope_variable(e, names->at[i]));
+  return l;
+}
+
+// ---- reading ----
+
+static struct value report_absent(struct eval *e, const struct variable *v, struct span at) {
+  struct diag *d;
+  switch (v->why) {
+  case ABSENT_MISMATCH:
+    d = eval_error(e, at, E0215, "`%s` has no single type here: %s on one path, %s on the other",
+                   v->name, v->texts[0], v->texts[1]);
+    diag_label(d, v->places[0], "%s", v->texts[0]);
+    diag_label(d, v->places[1], "%s", v->texts[1]);
+    diag_help(d, "make both paths give one type, e.g. by `.to(...)`, or use two names");
+    break;
+  case ABSENT_BRANCH:
+    d = eval_error(e, at, E0202, "`%s` may be undefined here", v->name);
+    diag_label(d, v->places[0], "assigned on one path only");
+    diag_help(d, "give `%s` a value before the `if`, or in both branches", v->name);
+    break;
+  case ABSENT_LOOP:
+    d = eval_error(e, at, E0202, "`%s` may be undefined here", v->name);
+    diag_label(d, v->places[0], "assigned in a loop that may run no times");
+    diag_help(d, "give `%s` a value before the loop", v->name);
+    break;
+  case ABSENT_UNSET:
+    d = eval_error(e, at, E0202, "`%s` is used before it has a value", v->name);
+    break;
+  }
+  return VALUE_ERROR;
+}
+
+struct value scope_read(struct eval *e, struct variable *v, struct span at) {
+  return v->value.kind == VALUE_ABSENT ? report_absent(e, v, at) : v->value;
+}
+
+// ---- modules ----
+
+static bool module_constant(const char *name, struct value *ret) {
+  static const struct {
+    const char *name;
+    double value;
+  } numbers[] = {{"pi", 3.14159265358979323846}, {"e", 2.71828182845904523536}};
+  for (size_t i = 0; i < COUNT_OF(numbers); i++)
+    if (strcmp(name, numbers[i].name) == 0)
+      return *ret = value_float(numbers[i].value), true;
+  if (strcmp(name, "inf") == 0)
+    return *ret = value_float((double)INFINITY), true;
+  if (strcmp(name, "nan") == 0)
+    return *ret = value_float((double)NAN), true;
+  return false;
+}
+
+static bool dtype_name_value(const char *name, struct value *ret) {
+  enum dtype t;
+  if (!dtype_parse(str_from(name), &t))
+    return false;
+  *ret = value_type(type_scalar(t));
+  return true;
+}
+
+// What `tl.NAME` and a bare `NAME` can mean beside functions and types.
+static bool language_module(const char *name, struct value *ret) {
+  static const struct {
+    const char *name;
+    enum module_id module;
+  } modules[] = {{"tl", MODULE_TL},
+                 {"triton", MODULE_TRITON},
+                 {"language", MODULE_TL},
+                 {"math", MODULE_MATH},
+                 {"core", MODULE_TL},
+                 {"standard", MODULE_TL},
+                 {"extra", MODULE_EXTRA},
+                 {"cuda", MODULE_EXTRA},
+                 {"libdevice", MODULE_EXTRA},
+                 {"tl_math", MODULE_MATH},
+                 {"PropagateNan", MODULE_EXTRA},
+                 {"random", MODULE_TL},
+                 {"hip", MODULE_EXTRA},
+                 {"target_info", MODULE_TL}};
+  for (size_t i = 0; i < COUNT_OF(modules); i++)
+    if (strcmp(name, modules[i].name) == 0) {
+      *ret = (struct value){.kind = VALUE_MODULE, .module = modules[i].module};
+      return true;
+    }
+  return false;
+}
+
+bool scope_language_name(const char *name, struct value *ret) {
+  return dtype_name_value(name, ret) || language_module(name, ret);
+}
+
+static struct value value_of_builtin(const struct builtin *b) {
+  return (struct value){.kind = VALUE_BUILTIN, .builtin = b};
+}
+
+static bool array_library_find(struct eval *e, const char *name, struct value *ret) {
+  enum dtype t;
+  const struct builtin *b = builtin_find(e, name);
+  if (b && b->flags & BUILTIN_ARRAY)
+    return *ret = value_of_builtin(b), true;
+  if (host_dtype(name, &t))
+    return *ret = value_type(type_scalar(t)), true;
+  return module_constant(name, ret);
+}
+
+bool module_find(struct eval *e, enum module_id m, const char *name, struct value *ret) {
+  if (m == MODULE_HOST)
+    return array_library_find(e, name, ret);
+  if (is_foreign_type(str_from(name))) // can be compared with, and is never equal
+    return *ret = value_str(str_from(name)), true;
+  const struct builtin *b = builtin_find(e, name);
+  if (b)
+    return *ret = value_of_builtin(b), true;
+  if (scope_language_name(name, ret))
+    return true;
+  if (m == MODULE_MATH && module_constant(name, ret))
+    return true;
+  if (m == MODULE_EXTRA && (strcmp(name, "ALL") == 0 || strcmp(name, "NONE") == 0))
+    return *ret = value_str(str_from(name)), true;
+  return false;
+}
+
+struct value module_attribute(struct eval *e, enum module_id m, const char *name, struct span at) {
+  struct value v;
+  if (module_find(e, m, name, &v))
+    return v;
+  if (m == MODULE_HOST) {
+    struct diag *d = eval_error(e, at, E0201, "`%s` of this module belongs to the host", name);
+    diag_help(d, "kernels take types and `finfo`, `iinfo` from there; the functions of the "
+                 "language are in `tl`");
+    return VALUE_ERROR;
+  }
+  struct diag *d = eval_error(e, at, E0201, "there is no `%s` in this module", name);
+  const char *near = builtin_nearest(e, name, false);
+  if (near) {
+    diag_help(d, "did you mean `%s`?", near);
+    diag_fixit(d, at, near);
+  }
+  return VALUE_ERROR;
+}
+
+// ---- the module that the text stands in ----
+
+static bool module_lookup(struct eval *e, const char *name, struct span at, struct value *ret) {
+  const struct ast_module *m = e->frame->module;
+  if (e->frame->is_std && !ast_find_constant(m, name) && !ast_find_function(m, name) &&
+      std_value(e, name, ret))
+    return true;
+  return scope_module_name(e, m, name, at, ret);
+}
+
+// Errors with suggestions: looking for one takes time with the number of names.
+enum { MOST_SUGGESTIONS = 100 };
+
+struct nearest {
+  struct str name;
+  const char *best;
+  unsigned distance;
+};
+
+static void consider(struct nearest *n, const char *candidate) {
+  const char *near = str_nearest(n->name, &candidate, 1);
+  unsigned d = near ? str_distance(n->name, str_from(candidate)) : 0;
+  if (near && (!n->best || d < n->distance))
+    n->best = near, n->distance = d;
+}
+
+static struct value report_unknown(struct eval *e, const char *name, struct span at) {
+  if (import_report(e, e->frame->module, name, at))
+    return VALUE_ERROR;
+  struct diag *d = eval_error(e, at, E0201, "unknown name `%s`", name);
+  if (diag_error_count(e->diag) > MOST_SUGGESTIONS)
+    return VALUE_ERROR;
+  struct nearest n = {.name = str_from(name)};
+  for (struct frame *f = e->frame; f; f = f->closure) {
+    struct map_entry m;
+    for (size_t i = 0; map_next(&f->variables, &i, &m);)
+      consider(&n, ((struct variable *)m.value)->name);
+  }
+  const struct ast_module *m = e->frame->module;
+  for (size_t i = 0; i < m->constant_count; i++)
+    consider(&n, m->constants[i].name);
+  for (size_t i = 0; i < m->function_count; i++)
+    consider(&n, m->functions[i]->name);
+  const char *builtin = builtin_nearest(e, name, false);
+  if (builtin)
+    consider(&n, builtin);
+  if (n.best) {
+    diag_help(d, "did you mean `%s`?", n.best);
+    diag_fixit(d, at, n.best);
+  } else {
+    diag_help(d, "a kernel sees its parameters, its variables, functions of the file, module "
+                 "constants and the language's functions");
+  }
+  return VALUE_ERROR;
+}
+
+// A function that is not inlined cannot see what the one around it computes.
+static struct value report_outer(struct eval *e, const struct variable *v, struct span at) {
+  struct diag *d =
+      eval_error(e, at, E0312, "`%s` belongs to the function around this one", v->name);
+  diag_label(d, v->span, "%s", value_type_text(e, v->value));
+  diag_help(d,
+            "a function that is not inlined sees values known at compile time only: pass `%s` "
+            "as an argument",
+            v->name);
+  return VALUE_ERROR;
+}
+
+struct value scope_lookup(struct eval *e, const char *name, struct span at) {
+  for (struct frame *f = e->frame; f; f = f->closure) {
+    struct variable *v = scope_find(f, name);
+    if (v && f->region != e->region && value_is_runtime(v->value))
+      return report_outer(e, v, at);
+    if (v)
+      return scope_read(e, v, at);
+  }
+  struct value v;
+  if (module_lookup(e, name, at, &v) || (e->on->find_name && e->on->find_name(e, name, &v)))
+    return v;
+  const struct builtin *b = builtin_find_bare(e, name);
+  if (b)
+    return value_of_builtin(b);
+  if (scope_language_name(name, &v))
+    return v;
+  return report_unknown(e, name, at);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The standard library: functions written in the language (lang/std/*.tile). All its files share
+// one space of names. A function is parsed when it is first needed, alone; the functions it calls
+// are found by name in turn.
+#ifndef TILE_LANG_EVAL_STD_MODULE_H
+#define TILE_LANG_EVAL_STD_MODULE_H
+
+#include "lang/eval/eval.h"
+
+// NULL if the library has no such function. `ret_module` is the module of that one function.
+const struct ast_function *std_function(struct eval *e, const char *name,
+                                        const struct ast_module **ret_module);
+// The same as a value that can be called or passed on; false if there is none.
+bool std_value(struct eval *e, const char *name, struct value *ret);
+// A module that std_function gave.
+bool std_owns(const struct eval *e, const struct ast_module *m);
+// A mathematical function, whose errors cancel only if no product is fused with a sum.
+bool std_is_exact(const struct ast_module *m);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shapes: limits, broadcasting (NumPy's rule, aligned at the right) and the operations it needs.
+#include "lang/ops/ops.h"
+
+bool shape_check(struct eval *e, struct type t, struct span at) {
+  int64_t numel = 1;
+  for (unsigned i = 0; i < t.rank; i++) {
+    if (!is_pow2((uint64_t)t.shape[i])) {
+      struct diag *d = eval_error(
+          e, at, E0205, "dimension %u of the tile is %d, not a power of two", i, t.shape[i]);
+      int32_t up = t.shape[i] > 0 && t.shape[i] < TYPE_MAX_NUMEL
+                       ? (int32_t)2 << log2_floor((uint64_t)t.shape[i])
+                       : 1;
+      diag_help(d, "use %d and mask the rest: `mask=offsets < %d`", up, t.shape[i]);
+      return false;
+    }
+    numel *= t.shape[i];
+    if (numel > TYPE_MAX_NUMEL) {
+      struct diag *d = eval_error(e, at, E0206, "tile of more than %d elements", TYPE_MAX_NUMEL);
+      diag_help(d, "let each program work on a smaller block, or loop over blocks");
+      return false;
+    }
+  }
+  return true;
+}
+
+bool shape_from_value(struct eval *e, struct operand x, struct type *ret) {
+  if (value_is_poison(x.v))
+    return false;
+  struct value one[1] = {x.v};
+  struct tuple dims = {one, 1};
+  if (x.v.kind == VALUE_TUPLE)
+    dims = x.v.tuple;
+  if (dims.len > TYPE_MAX_RANK) {
+    eval_error(e, x.at, E0207, "shape of rank %zu; tiles have at most %d dimensions", dims.len,
+               TYPE_MAX_RANK);
+    return false;
+  }
+  memset(ret, 0, sizeof *ret);
+  ret->rank = (uint8_t)dims.len;
+  for (size_t i = 0; i < dims.len; i++) {
+    int64_t n;
+    if (!need_const_int(e, (struct operand){dims.at[i], x.at}, "a shape", &n))
+      return false;
+    if (n < 1 || n > TYPE_MAX_NUMEL) {
+      eval_error(e, x.at, n < 1 ? E0205 : E0206,
+                 n < 1 ? "dimension %zu of the shape is %lld"
+                       : "dimension %zu of the shape is %lld, more than a tile can hold",
+                 i, (long long)n);
+      return false;
+    }
+    ret->shape[i] = (int32_t)n;
+  }
+  return shape_check(e, *ret, x.at);
+}
+
+struct value emit_expand_dims(struct eval *e, struct value v, unsigned axis) {
+  struct type t = v.type;
+  if (t.rank == 0) // a scalar becomes a tile of one element
+    return emit_splat(e, v, (struct type){.rank = 1, .shape = {1}});
+  for (unsigned i = t.rank; i > axis; i--)
+    t.shape[i] = t.shape[i - 1];
+  t.shape[axis] = 1;
+  t.rank++;
+  return value_rt(build_expand_dims(&e->b, v.rt, axis), t);
+}
+
+struct value emit_splat(struct eval *e, struct value scalar, struct type shape_of) {
+  if (!shape_of.rank)
+    return scalar;
+  struct type t = type_shaped(scalar.type, shape_of);
+  int64_t n;
+  double f;
+  if (!t.ptr && value_const_int(e->c, scalar.rt, &n))
+    return value_rt(build_const_int(&e->b, type_to_mlir(e->c, t), n), t);
+  if (!t.ptr && value_const_float(e->c, scalar.rt, &f))
+    return value_rt(build_const_float(&e->b, type_to_mlir(e->c, t), f), t);
+  int64_t shape[TYPE_MAX_RANK];
+  for (unsigned i = 0; i < shape_of.rank; i++)
+    shape[i] = shape_of.shape[i];
+  return value_rt(build_splat(&e->b, scalar.rt, shape_of.rank, shape), t);
+}
+
+static bool fits(struct type from, struct type to) {
+  if (from.rank > to.rank)
+    return false;
+  for (unsigned i = 0; i < from.rank; i++) {
+    int32_t n = from.shape[from.rank - 1 - i];
+    if (n != 1 && n != to.shape[to.rank - 1 - i])
+      return false;
+  }
+  return true;
+}
+
+// `t` must fit.
+static struct value broadcast_fitting(struct eval *e, struct value v, struct type t) {
+  if (type_shape_eq(v.type, t))
+    return v;
+  if (!v.type.rank)
+    return emit_splat(e, v, t);
+  while (v.type.rank < t.rank)
+    v = emit_expand_dims(e, v, 0);
+  if (type_shape_eq(v.type, t))
+    return v;
+  int64_t shape[TYPE_MAX_RANK];
+  for (unsigned i = 0; i < t.rank; i++)
+    shape[i] = t.shape[i];
+  return value_rt(build_broadcast(&e->b, v.rt, t.rank, shape), type_shaped(v.type, t));
+}
+
+// "keep the reduced axis" is the usual cure; a vector against a matrix wants a `None` subscript.
+static void help_broadcast(struct diag *d, struct type a, struct type b) {
+  struct type small = a.rank < b.rank ? a : b, large = a.rank < b.rank ? b : a;
+  if (small.rank == 1 && large.rank == 2 && small.shape[0] == large.shape[0])
+    diag_help(d, "give the vector a second axis: `v[:, None]`");
+  else
+    diag_help(d, "shapes are aligned at the right; each pair of dimensions must be equal or hold "
+                 "a 1: insert axes by `x[:, None]` or `x[None, :]`");
+}
+
+bool broadcast_pair(struct eval *e, struct operand *a, struct operand *b, struct span at) {
+  struct type x = a->v.type, y = b->v.type;
+  if (type_shape_eq(x, y))
+    return true;
+  struct type t = x.rank >= y.rank ? x : y, other = x.rank >= y.rank ? y : x;
+  bool ok = true;
+  for (unsigned i = 0; i < other.rank; i++) {
+    int32_t *n = &t.shape[t.rank - 1 - i], m = other.shape[other.rank - 1 - i];
+    ok = ok && (*n == m || *n == 1 || m == 1);
+    if (*n == 1)
+      *n = m;
+  }
+  if (!ok) {
+    struct diag *d = eval_error(e, at, E0214, "cannot broadcast %s to %s",
+                                type_text(e->a, x.rank <= y.rank ? x : y),
+                                type_text(e->a, x.rank <= y.rank ? y : x));
+    diag_label(d, a->at, "%s", type_text(e->a, x));
+    diag_label(d, b->at, "%s", type_text(e->a, y));
+    help_broadcast(d, x, y);
+    return false;
+  }
+  if (!shape_check(e, t, at))
+    return false;
+  a->v = broadcast_fitting(e, a->v, t);
+  b->v = broadcast_fitting(e, b->v, t);
+  return true;
+}
+
+struct value broadcast_to(struct eval *e, struct operand x, struct type t, const char *what) {
+  if (value_is_poison(x.v))
+    return x.v;
+  if (!fits(x.v.type, t)) {
+    struct diag *d =
+        eval_error(e, x.at, E0214, "cannot broadcast %s%s to %s", what, type_text(e->a, x.v.type),
+                   type_text(e->a, type_shaped(type_elem(x.v.type), t)));
+    help_broadcast(d, x.v.type, t);
+    return VALUE_ERROR;
+  }
+  return broadcast_fitting(e, x.v, t);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the files of tuning: one evaluation of a kernel's decorators. Nothing is kept between
+// evaluations but the tree: each reads the decorators anew, so that callers may use any arena in
+// any thread.
+#ifndef TILE_LANG_TUNING_READER_H
+#define TILE_LANG_TUNING_READER_H
+
+#include "lang/eval/python.h"
+#include "lang/tuning/tuning.h"
+#include "lang/unit.h"
+
+struct lang_tuning_source {
+  const struct lang_unit *unit;
+  const struct ast_function *kernel;
+};
+
+// One evaluation.
+struct reader {
+  struct eval e;
+  struct purpose purpose;
+  struct lang_options options;
+  struct lang_imports imports;
+  struct frame frame;
+  const struct ast_function *kernel;
+  struct operand autotune; // VALUE_ABSENT: none
+  VEC(struct operand) heuristics;
+};
+
+// ---- reader.c ----
+void reader_open(struct reader *r, struct arena *a, struct diag_engine *diag,
+                 const struct lang_tuning_source *s, enum diag_code code, const char *what);
+// @heuristics may be written more than once; of @autotune the outermost counts.
+bool reader_read(struct reader *r);
+bool reader_is_decorator(const struct expr *e, const char *name);
+struct value reader_autotune(const struct reader *r, enum host_autotune_field field);
+bool reader_has_param(const struct ast_function *f, const char *name);
+// Reports it; false.
+bool reader_unknown_param(struct reader *r, const char *name, struct span at);
+// As of -D. False where that cannot say it, which is reported.
+bool reader_text(struct eval *e, struct value v, const char *name, struct span at,
+                 const char **ret);
+
+// ---- configs.c, heuristics.c ----
+bool configs_read(struct reader *r, struct lang_tuning *ret);
+bool heuristics_read(struct reader *r, struct lang_tuning *ret);
+// Every parameter by name: as given, by its default, or unknown.
+struct value reader_arguments(struct reader *r, const struct lang_known *known, size_t count);
+
+#endif

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A parsed file, as those see it who do not see the tree. Needs nothing of MLIR.
+#include "lang/unit.h"
+
+#include "lang/syntax/kernels.h"
+
+struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
+                                 const struct source *source) {
+  struct ast_module *tree = ast_read(a, diag, source);
+  if (!tree)
+    return NULL;
+  struct lang_unit *u = arena_new(a, struct lang_unit);
+  *u = (struct lang_unit){.arena = a, .tree = tree};
+  return u;
+}
+
+const struct source *lang_unit_source(const struct lang_unit *u) { return u->tree->source; }
+
+void lang_unit_print(const struct lang_unit *u, struct strbuf *out) { ast_print(u->tree, out); }
+
+// ---- kernels ----
+
+size_t lang_kernels(const struct lang_unit *u, const char *const **ret_names) {
+  *ret_names = u->tree->kernel_names;
+  return u->tree->kernel_count;
+}
+
+bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
+                        const char *name, const char **ret_name, struct lang_param **ret_params,
+                        size_t *ret_count) {
+  const struct ast_function *f = kernels_choose(a, diag, u->tree, name);
+  if (!f)
+    return false;
+  *ret_name = f->name;
+  *ret_count = f->param_count;
+  return kernel_params(a, diag, u->tree, f, ret_params);
+}
+
+struct span lang_kernel_span(const struct lang_unit *u, const char *name) {
+  const struct ast_function *f = ast_find_function(u->tree, name);
+  return f ? f->name_span : SPAN_NONE;
+}

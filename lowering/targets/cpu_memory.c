@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Global memory on the CPU: loads, stores and atomic operations behind branches, for their
+// predicate and, in kernels compiled with checks, for the check of their addresses.
+#include "base/cpu_abi.h"
+#include "lowering/analysis/provenance.h"
+#include "lowering/targets/cpu.h"
+
+// Buffers on the CPU need not have the alignment that the kernel was promised: vector accesses are
+// unaligned ones, which cost nothing on today's CPUs.
+
+int cpu_param_of(struct emitter *e, const struct access *a) {
+  // Only the kernel's own parameters have numbers.
+  bool in_kernel = mlirOperationEqual(e->func, e->kernel);
+  return in_kernel ? pointer_argument(e->c, mlirOperationGetOperand(a->op, 0)) : -1;
+}
+
+static LLVMValueRef check_call(struct emitter *e, const struct access *a, enum cpu_access kind) {
+  LLVMValueRef args[] = {e->cpu_thread,
+                         cpu_location(e, a->op),
+                         const_i32(e, (uint32_t)cpu_param_of(e, a)),
+                         a->ptr,
+                         const_i32(e, a->count * a->word_bits / 8),
+                         const_i32(e, kind)};
+  LLVMValueRef ok = call_routine(e, "tile_cpu_check", e->i8, 6, args);
+  return LLVMBuildICmp(e->b, LLVMIntNE, ok, const_int(e->i8, 0), "");
+}
+
+// Up to two branches around an access: its predicate, and the check of its address.
+struct guards {
+  unsigned count;
+  struct branch at[2];
+};
+
+static struct guards guards_begin(struct emitter *e, const struct access *a, enum cpu_access kind) {
+  struct guards g = {0};
+  if (a->pred)
+    g.at[g.count++] = branch_begin(e, a->pred);
+  if (e->check) {
+    LLVMValueRef ok = check_call(e, a, kind);
+    g.at[g.count++] = branch_begin(e, ok);
+  }
+  return g;
+}
+
+// Ends the branches; the result is `inside` where all were taken, else `otherwise`. Both may be
+// NULL.
+static LLVMValueRef guards_end(struct emitter *e, struct guards *g, LLVMValueRef inside,
+                               LLVMValueRef otherwise) {
+  while (g->count) {
+    const struct branch *br = &g->at[--g->count];
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->b), skipped = br->from;
+    branch_end(e, br);
+    if (!inside)
+      continue;
+    LLVMValueRef phi = LLVMBuildPhi(e->b, LLVMTypeOf(inside), "");
+    LLVMAddIncoming(phi, &inside, &from, 1);
+    LLVMAddIncoming(phi, &otherwise, &skipped, 1);
+    inside = phi;
+  }
+  return inside;
+}
+
+void cpu_load_words(struct emitter *e, const struct access *a, const LLVMValueRef *other,
+                    LLVMValueRef *ret) {
+  LLVMTypeRef type = words_type(e, a->count, a->word_bits);
+  LLVMValueRef otherwise = other ? join_words(e, a->count, other) : LLVMConstNull(type);
+  struct guards g = guards_begin(e, a, CPU_LOAD);
+  LLVMValueRef v = LLVMBuildLoad2(e->b, type, a->ptr, "");
+  LLVMSetAlignment(v, 1);
+  LLVMSetVolatile(v, op_attr_bool(a->op, "is_volatile"));
+  v = guards_end(e, &g, v, otherwise);
+  split_words(e, a->count, v, ret);
+}
+
+void cpu_store_words(struct emitter *e, const struct access *a, const LLVMValueRef *words) {
+  LLVMValueRef v = join_words(e, a->count, words);
+  struct guards g = guards_begin(e, a, CPU_STORE);
+  LLVMSetAlignment(LLVMBuildStore(e->b, v, a->ptr), 1);
+  guards_end(e, &g, NULL, NULL);
+}
+
+// ---- atomic operations ----
+
+static bool atomic_opcode(struct str kind, LLVMAtomicRMWBinOp *ret) {
+  static const struct {
+    const char *kind;
+    LLVMAtomicRMWBinOp op;
+  } ops[] = {{"add", LLVMAtomicRMWBinOpAdd},   {"fadd", LLVMAtomicRMWBinOpFAdd},
+             {"and", LLVMAtomicRMWBinOpAnd},   {"or", LLVMAtomicRMWBinOpOr},
+             {"xor", LLVMAtomicRMWBinOpXor},   {"max", LLVMAtomicRMWBinOpMax},
+             {"min", LLVMAtomicRMWBinOpMin},   {"umax", LLVMAtomicRMWBinOpUMax},
+             {"umin", LLVMAtomicRMWBinOpUMin}, {"xchg", LLVMAtomicRMWBinOpXchg}};
+  for (size_t i = 0; i < COUNT_OF(ops); i++)
+    if (str_is(kind, ops[i].kind)) {
+      *ret = ops[i].op;
+      return true;
+    }
+  return false;
+}
+
+unsigned cpu_atomic_width(struct emitter *e, const struct atomic *a) {
+  (void)e;
+  LLVMAtomicRMWBinOp op;
+  enum dtype t = a->dtype;
+  bool is_float = t != DTYPE_NONE && dtype_is_float(t), is_sum = str_is(a->kind, "fadd");
+  return atomic_opcode(a->kind, &op) && (str_is(a->kind, "xchg") || is_float == is_sum) &&
+                 (t == DTYPE_NONE || dtype_bits(t) >= (is_sum ? 16 : 32))
+             ? 1
+             : 0;
+}
+
+// *at += x for bf16, on its bits: LLVM's own loop compares a number that it made anew with memory,
+// and never ends where that holds a NaN that signals.
+static LLVMValueRef add_bf16(struct emitter *e, LLVMValueRef at, LLVMValueRef x) {
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->b);
+  LLVMBasicBlockRef again = LLVMAppendBasicBlockInContext(e->llvm, e->function, "again");
+  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->llvm, e->function, "added");
+  LLVMValueRef first = LLVMBuildLoad2(e->b, e->i16, at, "");
+  LLVMBuildBr(e->b, again);
+  LLVMPositionBuilderAtEnd(e->b, again);
+  LLVMValueRef old = LLVMBuildPhi(e->b, e->i16, "");
+  LLVMValueRef sum = LLVMBuildFAdd(e->b, from_bits(e, old, e->bf16), x, "");
+  LLVMValueRef pair = LLVMBuildAtomicCmpXchg(e->b, at, old, to_bits(e, sum),
+                                             LLVMAtomicOrderingSequentiallyConsistent,
+                                             LLVMAtomicOrderingSequentiallyConsistent, false);
+  LLVMValueRef found = LLVMBuildExtractValue(e->b, pair, 0, "");
+  LLVMAddIncoming(old, &first, &before, 1);
+  LLVMAddIncoming(old, &found, &again, 1);
+  LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, pair, 1, ""), after, again);
+  LLVMPositionBuilderAtEnd(e->b, after);
+  return from_bits(e, found, e->bf16);
+}
+
+// Any order asked for is met by the strongest one.
+void cpu_atomic_rmw(struct emitter *e, const struct atomic *a, const LLVMValueRef *values,
+                    LLVMValueRef *ret) {
+  LLVMAtomicRMWBinOp op = LLVMAtomicRMWBinOpXchg;
+  atomic_opcode(a->kind, &op);
+  bool takes_bits = op == LLVMAtomicRMWBinOpXchg;
+  LLVMValueRef operand = takes_bits ? to_bits(e, values[0]) : values[0];
+  struct guards g = guards_begin(e, &a->access, CPU_ATOMIC);
+  LLVMValueRef old = a->dtype == DTYPE_BF16 && !takes_bits
+                         ? add_bf16(e, a->access.ptr, operand)
+                         : LLVMBuildAtomicRMW(e->b, op, a->access.ptr, operand,
+                                              LLVMAtomicOrderingSequentiallyConsistent, false);
+  old = guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(operand)));
+  ret[0] = takes_bits ? from_bits(e, old, a->element) : old;
+}
+
+LLVMValueRef cpu_atomic_cas(struct emitter *e, const struct access *a, LLVMValueRef compare,
+                            LLVMValueRef value) {
+  struct guards g = guards_begin(e, a, CPU_ATOMIC);
+  LLVMValueRef pair =
+      LLVMBuildAtomicCmpXchg(e->b, a->ptr, compare, value, LLVMAtomicOrderingSequentiallyConsistent,
+                             LLVMAtomicOrderingSequentiallyConsistent, false);
+  LLVMValueRef old = LLVMBuildExtractValue(e->b, pair, 0, "");
+  return guards_end(e, &g, old, LLVMConstNull(LLVMTypeOf(value)));
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checker of the CPU device: every access of a checked kernel is compared with the bounds of
+// the buffer that its pointer parameter points into. Violations, those of shared memory
+// (cpu_shared.c) and of divergence (cpu_cta.c) too, are kept in the order of programs and
+// threads, whatever order the workers ran them in.
+#include "base/memory.h"
+#include "runtime/cpu_device.h"
+#include "runtime/violations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cpu_check_begin(struct cpu_launch *l) {
+  const struct kernel_info *info = l->module->info;
+  struct cpu_device *d = l->device;
+  pthread_mutex_lock(&d->lock);
+  l->bounds = memory_zeroed(info->param_count + 1, sizeof *l->bounds);
+  l->buffers = memory_alloc((d->buffer_count + 1) * sizeof *l->buffers);
+  bool ok = l->bounds && l->buffers;
+  if (ok && d->buffer_count) {
+    memcpy(l->buffers, d->buffers, d->buffer_count * sizeof *l->buffers);
+    l->buffer_count = d->buffer_count;
+  }
+  pthread_mutex_unlock(&d->lock);
+  if (!ok) {
+    free(l->bounds);
+    free(l->buffers);
+    return false;
+  }
+  l->all_known = true;
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    if (!info->params[i].is_pointer)
+      continue;
+    struct cpu_bounds *b = &l->bounds[i];
+    memcpy(&b->pointer, l->values[i], sizeof b->pointer);
+    size_t at = cpu_buffer_find(l->buffers, l->buffer_count, b->pointer);
+    b->known = at < l->buffer_count;
+    if (b->known) {
+      b->begin = l->buffers[at].base;
+      b->end = b->begin + l->buffers[at].size;
+    } else if (b->pointer) {
+      l->all_known = false;
+    } else {
+      b->known = true; // NULL: no access is right
+    }
+  }
+  return true;
+}
+
+// ---- recording ----
+
+// Order of programs as the grid counts them, then of threads.
+static bool comes_before(const struct cpu_violation *a, const struct cpu_violation *b) {
+  for (int i = 2; i >= 0; i--)
+    if (a->program_id[i] != b->program_id[i])
+      return a->program_id[i] < b->program_id[i];
+  return a->thread_id < b->thread_id;
+}
+
+static bool same_location(const struct cpu_location *a, const struct cpu_location *b) {
+  return a->line == b->line && a->col == b->col;
+}
+
+// Threads of a CTA may hold the same element; one of them speaks for all. What is wrong with
+// collectives shows in every program and at many bytes; the first program speaks for all.
+static bool is_repetition(const struct cpu_violation *a, const struct cpu_violation *b) {
+  if (a->kind != b->kind || a->access != b->access || !same_location(&a->location, &b->location))
+    return false;
+  if (a->kind == CPU_OUTSIDE)
+    return a->param >= 0 && a->element == b->element && a->param == b->param &&
+           memcmp(a->program_id, b->program_id, sizeof a->program_id) == 0;
+  return a->kind != CPU_ASSERTION && a->other_access == b->other_access &&
+         same_location(&a->other_location, &b->other_location);
+}
+
+static void drop(struct cpu_launch *l, size_t at) {
+  l->violation_count--;
+  memmove(&l->violations[at], &l->violations[at + 1],
+          (l->violation_count - at) * sizeof l->violations[0]);
+}
+
+// Puts the violation where it belongs; beyond the capacity the last one falls out.
+static void keep(struct cpu_launch *l, const struct cpu_violation *v) {
+  size_t at = l->violation_count;
+  while (at > 0 && comes_before(v, &l->violations[at - 1]))
+    at--;
+  if (at == CPU_MAX_VIOLATIONS)
+    return;
+  size_t kept = l->violation_count;
+  if (kept == CPU_MAX_VIOLATIONS)
+    kept--;
+  memmove(&l->violations[at + 1], &l->violations[at], (kept - at) * sizeof *v);
+  l->violations[at] = *v;
+  l->violation_count = kept + 1;
+}
+
+void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v) {
+  pthread_mutex_lock(&l->lock);
+  l->violation_total++;
+  bool is_news = true;
+  for (size_t i = 0; is_news && i < l->violation_count; i++)
+    if (is_repetition(&l->violations[i], v)) {
+      is_news = comes_before(v, &l->violations[i]);
+      if (is_news)
+        drop(l, i);
+      break;
+    }
+  if (is_news)
+    keep(l, v);
+  pthread_mutex_unlock(&l->lock);
+}
+
+struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
+                                         const struct cpu_location *location) {
+  struct cpu_violation v = {
+      .kind = kind, .param = -1, .thread_id = t->thread_id, .other_thread = -1};
+  if (location)
+    v.location = *location;
+  memcpy(v.program_id, t->program_id, sizeof v.program_id);
+  return v;
+}
+
+// ---- the calls of generated code ----
+
+static bool inside(uintptr_t address, uint32_t bytes, uintptr_t begin, uintptr_t end) {
+  return address >= begin && address <= end && bytes <= end - address;
+}
+
+bool tile_cpu_check(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
+                    const void *addr, uint32_t bytes, int32_t access) {
+  struct cpu_launch *l = t->cta->launch;
+  if (!l->check)
+    return true;
+  const struct kernel_info *info = l->module->info;
+  uintptr_t address = (uintptr_t)addr;
+  struct cpu_violation v = cpu_check_violation(t, CPU_OUTSIDE, location);
+  v.access = (enum cpu_access)access;
+  if (param >= 0 && (uint32_t)param < info->param_count) {
+    const struct cpu_bounds *b = &l->bounds[param];
+    if (!b->known || inside(address, bytes, b->begin, b->end))
+      return true;
+    int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
+    int64_t away = (int64_t)(address - b->pointer);
+    v.param = param;
+    v.element = away >= 0 ? away / size : -((-away + size - 1) / size);
+    v.elements = (b->end - b->pointer) / (uint64_t)size;
+  } else {
+    size_t at = cpu_buffer_find(l->buffers, l->buffer_count, address);
+    if (!l->all_known ||
+        (at < l->buffer_count && bytes <= l->buffers[at].base + l->buffers[at].size - address))
+      return true;
+  }
+  cpu_check_record(l, &v);
+  return false;
+}
+
+void tile_cpu_assert_fail(struct cpu_thread *t, const struct cpu_location *location,
+                          const char *message) {
+  struct cpu_violation v = cpu_check_violation(t, CPU_ASSERTION, location);
+  snprintf(v.message, sizeof v.message, "%s", message ? message : "");
+  cpu_check_record(t->cta->launch, &v);
+  cpu_cta_stop(t);
+}
+
+// ---- faults ----
+
+// The pointer parameter that the address is nearest to, and its buffer: [pointer, pointer) where it
+// lies in none. -1: there is no pointer.
+static int32_t nearest_pointer(const struct cpu_launch *l, uintptr_t address,
+                               struct cpu_bounds *ret) {
+  const struct kernel_info *info = l->module->info;
+  struct cpu_device *d = l->device;
+  int32_t nearest = -1;
+  uintptr_t least = UINTPTR_MAX;
+  pthread_mutex_lock(&d->lock);
+  for (uint32_t i = 0; i < info->param_count; i++) {
+    if (!info->params[i].is_pointer)
+      continue;
+    struct cpu_bounds b = {0};
+    memcpy(&b.pointer, l->values[i], sizeof b.pointer);
+    size_t at = cpu_buffer_find(d->buffers, d->buffer_count, b.pointer);
+    b.known = at < d->buffer_count;
+    b.begin = b.known ? d->buffers[at].base : b.pointer;
+    b.end = b.known ? b.begin + d->buffers[at].size : b.pointer;
+    uintptr_t away = address < b.begin ? b.begin - address : address >= b.end ? address - b.end : 0;
+    if (nearest < 0 || away < least) {
+      nearest = (int32_t)i;
+      least = away;
+      *ret = b;
+    }
+  }
+  pthread_mutex_unlock(&d->lock);
+  return nearest;
+}
+
+void cpu_check_fault(const struct cpu_thread *t) {
+  struct cpu_launch *l = t->cta->launch;
+  const struct kernel_info *info = l->module->info;
+  const struct cpu_fault *f = &t->cta->fault;
+  static const char *const verbs[] = {"load from", "store to", "access to"};
+  struct cpu_bounds b = {0};
+  int32_t param = f->address ? nearest_pointer(l, f->address, &b) : -1;
+  char where[160] = "an address that is none";
+  if (param >= 0) {
+    int64_t size = (int64_t)dtype_bytes(info->params[param].dtype);
+    int64_t away = (int64_t)(f->address - b.pointer);
+    int64_t element = away >= 0 ? away / size : -((-away + size - 1) / size);
+    int n = snprintf(where, sizeof where, "`%.80s`: element %lld", info->params[param].name,
+                     (long long)element);
+    if (b.known)
+      snprintf(where + n, sizeof where - (size_t)n, " of %llu",
+               (unsigned long long)((b.end - b.pointer) / (uint64_t)size));
+  }
+  char text[448];
+  snprintf(text, sizeof text,
+           "out-of-bounds %s %s (kernel `%.80s`, program (%d, %d, %d), thread %d); a launch with "
+           "checks names the line",
+           verbs[f->kind], where, info->name, t->program_id[0], t->program_id[1], t->program_id[2],
+           t->thread_id);
+  cpu_launch_fail(l, TILE_LAUNCH_FAILED, text);
+}
+
+// ---- after the launch ----
+
+struct copied_file {
+  struct arena *texts;
+  const char *from, *copy;
+};
+
+static void copy_text(void *user) {
+  struct copied_file *c = user;
+  c->copy = arena_strdup(c->texts, c->from);
+}
+
+// A location without memory for its file has none.
+static void copy_file(struct arena *texts, struct cpu_location *p) {
+  struct copied_file c = {.texts = texts, .from = p->file};
+  if (texts && p->file)
+    (void)arena_guard(texts, copy_text, &c);
+  p->file = c.copy;
+}
+
+// The violations outlive the kernel's code, so its texts are copied.
+static void publish(struct cpu_launch *l) {
+  struct cpu_device *d = l->device;
+  struct arena *texts = l->violation_count ? arena_create() : NULL;
+  pthread_mutex_lock(&d->lock);
+  arena_destroy(d->report_arena);
+  d->report_arena = texts;
+  memcpy(d->violations, l->violations, sizeof d->violations);
+  d->violation_count = l->violation_count;
+  d->violation_total = l->violation_total;
+  for (size_t i = 0; i < d->violation_count; i++) {
+    copy_file(texts, &d->violations[i].location);
+    copy_file(texts, &d->violations[i].other_location);
+  }
+  pthread_mutex_unlock(&d->lock);
+}
+
+tile_status cpu_check_end(struct cpu_launch *l, tile_status status) {
+  free(l->bounds);
+  free(l->buffers);
+  if (l->check || l->violation_total)
+    publish(l);
+  if (l->violation_total == 0 || status != TILE_OK)
+    return status;
+  char text[768];
+  violation_describe(l->module->info, &l->violations[0], l->violation_total, text, sizeof text);
+  return status_set(TILE_CHECK_FAILED, "%s", text);
+}
+
+size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total) {
+  struct cpu_device *h = cpu_of(d);
+  pthread_mutex_lock(&h->lock);
+  size_t count = h->violation_count;
+  *ret = h->violations;
+  *ret_total = h->violation_total;
+  pthread_mutex_unlock(&h->lock);
+  return count;
+}

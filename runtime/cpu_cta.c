@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a launch on the CPU: CTAs over the thread pool; within a CTA, threads one after another
+// where the kernel has no collectives, else as fibers that meet at barriers and shuffles. Threads
+// that would wait for ever for others are found and reported instead.
+#include "base/debug.h"
+#include "base/memory.h"
+#include "runtime/cpu_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WARP 32
+#define SHARED_ALIGN 1024 // what TMA boxes with 128-byte swizzle need
+
+enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, AT_MMA, ENDED };
+
+// One CUDA thread of a CTA run by fibers. Generated code sees the first member only.
+struct cta_thread {
+  struct cpu_thread t;
+  enum thread_state state;
+  uint32_t value, source_lane; // of the shuffle it waits at
+  enum mma_id mma_id;          // of the matrix instruction it waits at
+  struct mma_lane mma;
+  const struct cpu_location *location; // of what it waits at
+  sigjmp_buf *leave;                   // where a fault of the thread goes
+};
+
+// ---- ending early ----
+
+void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *message) {
+  pthread_mutex_lock(&l->lock);
+  if (l->status == TILE_OK) {
+    l->status = status;
+    snprintf(l->message, sizeof l->message, "%s", message);
+  }
+  pthread_mutex_unlock(&l->lock);
+  atomic_store_explicit(&l->stop, true, memory_order_relaxed);
+}
+
+_Noreturn void cpu_cta_stop(struct cpu_thread *t) {
+  struct cpu_cta *cta = t->cta;
+  cta->stopped = true;
+  if (!cta->launch->check) // else the other programs' violations would depend on the timing
+    atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
+  cta->fault.leave = NULL;
+  if (!cta->fibers)
+    longjmp(cta->leave, 1);
+  // The scheduler sees `stopped` and never comes back.
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+  UNREACHABLE();
+}
+
+_Noreturn void cpu_cta_fail(struct cpu_thread *t, tile_status status, const char *message) {
+  cpu_launch_fail(t->cta->launch, status, message);
+  cpu_cta_stop(t);
+}
+
+static void not_collective(struct cpu_thread *t, const char *what) {
+  struct cpu_launch *l = t->cta->launch;
+  char text[256];
+  snprintf(text, sizeof text, "kernel `%s` uses a %s but was not compiled for collectives",
+           l->module->info->name, what);
+  cpu_launch_fail(l, TILE_INTERNAL, text);
+  cpu_cta_stop(t);
+}
+
+// ---- the calls of generated code ----
+
+void tile_cpu_barrier(struct cpu_thread *t, const struct cpu_location *location) {
+  struct cpu_cta *cta = t->cta;
+  if (!cta->fibers)
+    not_collective(t, "barrier");
+  struct cta_thread *self = &cta->worker->threads[t->thread_id];
+  self->location = location;
+  self->state = AT_BARRIER;
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+}
+
+uint32_t tile_cpu_shuffle(struct cpu_thread *t, uint32_t value, uint32_t source_lane,
+                          const struct cpu_location *location) {
+  struct cpu_cta *cta = t->cta;
+  if (!cta->fibers)
+    not_collective(t, "shuffle");
+  struct cta_thread *self = &cta->worker->threads[t->thread_id];
+  self->value = value;
+  self->source_lane = source_lane;
+  self->location = location;
+  self->state = AT_SHUFFLE;
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+  return self->value; // exchange_lanes put the other lane's here
+}
+
+void tile_cpu_mma(struct cpu_thread *t, uint32_t id, const void *a, const void *b, const void *c,
+                  void *d, const struct cpu_location *location) {
+  struct cpu_cta *cta = t->cta;
+  if (!cta->fibers)
+    not_collective(t, "matrix instruction");
+  struct cta_thread *self = &cta->worker->threads[t->thread_id];
+  self->mma_id = (enum mma_id)id;
+  self->mma = (struct mma_lane){a, b, c, d};
+  self->location = location;
+  self->state = AT_MMA;
+  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
+}
+
+static _Noreturn void stop_at_fault(struct cpu_thread *t) {
+  cpu_check_fault(t);
+  cpu_cta_stop(t);
+}
+
+// ---- a CTA as fibers ----
+
+static void thread_main(void *user) {
+  struct cta_thread *self = user;
+  const struct cpu_launch *l = self->t.cta->launch;
+  sigjmp_buf here;
+  if (sigsetjmp(here, 0))
+    stop_at_fault(&self->t);
+  self->leave = &here;
+  self->t.cta->fault.leave = &here;
+  l->module->cpu_fn(&self->t, l->values);
+  self->state = ENDED;
+}
+
+// Until the thread waits or ends.
+static void run_thread(struct cpu_cta *cta, unsigned i) {
+  cta->fault.leave = cta->worker->threads[i].leave;
+  fiber_resume(cta->worker->fibers, i);
+  cta->fault.leave = NULL;
+}
+
+static void exchange_lanes(struct cta_thread *warp) {
+  uint32_t given[WARP];
+  for (unsigned i = 0; i < WARP; i++)
+    given[i] = warp[i].value;
+  for (unsigned i = 0; i < WARP; i++) {
+    warp[i].value = given[warp[i].source_lane % WARP];
+    warp[i].state = RUNNABLE;
+  }
+}
+
+// The first thread of [from, to) in the state, or -1.
+static int first_in(const struct cta_thread *threads, unsigned from, unsigned to,
+                    enum thread_state state) {
+  for (unsigned i = from; i < to; i++)
+    if (threads[i].state == state)
+      return (int)i;
+  return -1;
+}
+
+// Thread `waiting` waits where thread `absent` does not come.
+static void report_divergence(struct cpu_cta *cta, int waiting, const char *at, int absent) {
+  struct cpu_launch *l = cta->launch;
+  const struct cta_thread *w = &cta->worker->threads[waiting], *a = &cta->worker->threads[absent];
+  struct cpu_violation v = cpu_check_violation(&w->t, CPU_DIVERGENCE, w->location);
+  v.other_thread = absent;
+  if (a->state != ENDED && a->location)
+    v.other_location = *a->location;
+  snprintf(v.message, sizeof v.message,
+           "thread %d waits at a %s that thread %d does not reach (it %s)", waiting, at, absent,
+           a->state == ENDED ? "has ended" : "waits elsewhere");
+  cta->stopped = true;
+  if (l->check) {
+    cpu_check_record(l, &v);
+    return;
+  }
+  char text[384];
+  snprintf(text, sizeof text, "kernel `%s`: divergence in program (%d, %d, %d): %s",
+           l->module->info->name, cta->program_id[0], cta->program_id[1], cta->program_id[2],
+           v.message);
+  cpu_launch_fail(l, TILE_LAUNCH_FAILED, text);
+}
+
+static bool same_location(const struct cpu_location *a, const struct cpu_location *b) {
+  return a == b || (a && b && a->line == b->line && a->col == b->col);
+}
+
+// With checks: all of [from, from + count) must wait at one location.
+static bool wait_together(struct cpu_cta *cta, unsigned from, unsigned count, const char *at) {
+  const struct cta_thread *threads = cta->worker->threads;
+  for (unsigned i = from + 1; i < from + count; i++)
+    if (!same_location(threads[i].location, threads[from].location)) {
+      report_divergence(cta, (int)from, at, (int)i);
+      return false;
+    }
+  return true;
+}
+
+// All lanes of the warp wait for each other; false if they never meet: at least one is at `at`, and
+// those elsewhere stay there.
+static bool meet(struct cpu_cta *cta, unsigned first, enum thread_state at) {
+  const struct cta_thread *threads = cta->worker->threads;
+  const char *what = at == AT_SHUFFLE ? "shuffle" : "matrix instruction";
+  static const enum thread_state elsewhere[] = {ENDED, AT_BARRIER, AT_SHUFFLE, AT_MMA};
+  for (unsigned i = 0; i < COUNT_OF(elsewhere); i++) {
+    int absent = elsewhere[i] != at ? first_in(threads, first, first + WARP, elsewhere[i]) : -1;
+    if (absent >= 0) {
+      report_divergence(cta, first_in(threads, first, first + WARP, at), what, absent);
+      return false;
+    }
+  }
+  return !cta->launch->check || wait_together(cta, first, WARP, what);
+}
+
+static void multiply_matrices(struct cta_thread *warp) {
+  struct mma_lane lanes[WARP];
+  for (unsigned i = 0; i < WARP; i++) {
+    lanes[i] = warp[i].mma;
+    warp[i].state = RUNNABLE;
+  }
+  mma_product(mma_instruction(warp->mma_id), false, lanes);
+}
+
+// Runs one warp until each lane is at the barrier or has ended.
+static void run_warp(struct cpu_cta *cta, unsigned first) {
+  struct cpu_worker *w = cta->worker;
+  for (;;) {
+    for (unsigned i = first; i < first + WARP; i++) {
+      if (w->threads[i].state != RUNNABLE)
+        continue;
+      run_thread(cta, i);
+      if (cta->stopped)
+        return;
+    }
+    int waiting = first_in(w->threads, first, first + WARP, AT_SHUFFLE);
+    if (waiting < 0)
+      waiting = first_in(w->threads, first, first + WARP, AT_MMA);
+    if (waiting < 0)
+      return;
+    enum thread_state at = w->threads[waiting].state;
+    if (!meet(cta, first, at))
+      return;
+    if (at == AT_SHUFFLE)
+      exchange_lanes(&w->threads[first]);
+    else
+      multiply_matrices(&w->threads[first]);
+  }
+}
+
+static void run_fibers(struct cpu_cta *cta, const struct cpu_thread *proto) {
+  struct cpu_worker *w = cta->worker;
+  for (unsigned i = 0; i < cta->threads; i++) {
+    w->threads[i] = (struct cta_thread){.t = *proto, .state = RUNNABLE};
+    w->threads[i].t.thread_id = (int32_t)i;
+    fiber_start(w->fibers, i, thread_main, &w->threads[i]);
+  }
+  for (;;) {
+    for (unsigned first = 0; first < cta->threads; first += WARP) {
+      run_warp(cta, first);
+      if (cta->stopped)
+        return;
+    }
+    int waiting = first_in(w->threads, 0, cta->threads, AT_BARRIER);
+    int ended = first_in(w->threads, 0, cta->threads, ENDED);
+    if (waiting < 0)
+      return; // all have ended
+    if (ended >= 0) {
+      report_divergence(cta, waiting, "barrier", ended);
+      return;
+    }
+    if (cta->launch->check && !wait_together(cta, 0, cta->threads, "barrier"))
+      return;
+    if (cta->shadow)
+      cpu_shadow_barrier(cta);
+    for (unsigned i = 0; i < cta->threads; i++)
+      w->threads[i].state = RUNNABLE;
+  }
+}
+
+static void run_one_by_one(struct cpu_cta *cta, struct cpu_thread *t) {
+  const struct cpu_launch *l = cta->launch;
+  sigjmp_buf fault;
+  if (setjmp(cta->leave))
+    return;
+  if (sigsetjmp(fault, 0))
+    stop_at_fault(t);
+  cta->fault.leave = &fault;
+  for (unsigned i = 0; i < cta->threads; i++) {
+    t->thread_id = (int32_t)i;
+    l->module->cpu_fn(t, l->values);
+  }
+  cta->fault.leave = NULL;
+}
+
+// ---- a worker's memory ----
+
+static void worker_clear(struct cpu_worker *w) {
+  free(w->shared);
+  free(w->threads);
+  fiber_pool_destroy(w->fibers);
+  cpu_shadow_free(w->shadow);
+  cpu_copies_free(w->copies);
+  *w = (struct cpu_worker){0};
+}
+
+void cpu_workers_free(struct cpu_device *d) {
+  for (unsigned i = 0; d->workers && i < d->worker_count; i++)
+    worker_clear(&d->workers[i]);
+  free(d->workers);
+}
+
+static bool worker_reserve(struct cpu_worker *w, const struct kernel_info *info) {
+  if (info->shared_bytes > w->shared_bytes) {
+    size_t bytes = (info->shared_bytes + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+    free(w->shared);
+    w->shared = memory_aligned(SHARED_ALIGN, bytes);
+    w->shared_bytes = w->shared ? bytes : 0;
+    if (!w->shared)
+      return false;
+  }
+  unsigned threads = info->num_warps * WARP;
+  if (!info->uses_collectives || threads <= w->thread_cap)
+    return true;
+  fiber_pool_destroy(w->fibers);
+  free(w->threads);
+  w->fibers = fiber_pool_create(threads);
+  w->threads = memory_zeroed(threads, sizeof *w->threads);
+  w->thread_cap = w->fibers && w->threads ? threads : 0;
+  return w->thread_cap != 0;
+}
+
+static void run_cta(void *user, uint64_t index, unsigned worker) {
+  struct cpu_launch *l = user;
+  const struct kernel_info *info = l->module->info;
+  if (atomic_load_explicit(&l->stop, memory_order_relaxed))
+    return;
+  struct cpu_worker *w = &l->device->workers[worker];
+  bool shadow = l->check && info->shared_bytes;
+  if (!worker_reserve(w, info) || (shadow && !cpu_shadow_reserve(w, info->shared_bytes))) {
+    cpu_launch_fail(l, TILE_OUT_OF_MEMORY, "out of memory for the stacks of a CTA's threads");
+    return;
+  }
+  uint64_t row = index / l->grid.x;
+  struct cpu_cta cta = {
+      .launch = l,
+      .worker = w,
+      .program_id = {(int32_t)(index % l->grid.x), (int32_t)(row % l->grid.y),
+                     (int32_t)(row / l->grid.y)},
+      .fibers = info->uses_collectives,
+      .shadow = shadow,
+      .threads = info->num_warps * WARP,
+  };
+  struct cpu_thread t = {
+      .num_programs = {(int32_t)l->grid.x, (int32_t)l->grid.y, (int32_t)l->grid.z},
+      .shared = w->shared,
+      .cta = &cta,
+  };
+  memcpy(t.program_id, cta.program_id, sizeof t.program_id);
+  if (shadow) {
+    memset(w->shared, CPU_POISON, info->shared_bytes);
+    cpu_shadow_begin_cta(&cta);
+  }
+  cpu_copies_begin_cta(&cta);
+  cpu_fault_catch(&cta.fault);
+  if (cta.fibers)
+    run_fibers(&cta, &t);
+  else
+    run_one_by_one(&cta, &t);
+  cpu_fault_catch(NULL);
+  if (shadow)
+    cpu_shadow_barrier(&cta);
+}
+
+// ---- launches ----
+
+static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint64_t *ret_count) {
+  uint64_t count;
+  if (g.x > INT32_MAX || g.y > INT32_MAX || g.z > INT32_MAX ||
+      !checked_mul((uint64_t)g.x * g.y, g.z, &count) || count > (uint64_t)1 << 40)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "launch of `%s`: a grid of %u x %u x %u programs is beyond the CPU's limit "
+                      "of 2^31-1 an axis and 2^40 in all",
+                      info->name, g.x, g.y, g.z);
+  *ret_count = count;
+  return TILE_OK;
+}
+
+// After a fork the child has neither the pool's threads nor whoever held the lock: it starts anew,
+// and leaves the parent's records alone. The child's first launch must be its only one for now.
+static void leave_parent(struct cpu_device *d) {
+  if (!d->pool || d->pool_process == (long)getpid())
+    return;
+  pthread_mutex_init(&d->lock, NULL);
+  pthread_mutex_init(&d->print_lock, NULL);
+  d->pool = NULL;
+  d->workers = NULL;
+  d->worker_count = 0;
+}
+
+// The pool and the workers' records, made by the first launch.
+static tile_status start_workers(struct cpu_device *d) {
+  tile_status s = TILE_OK;
+  leave_parent(d);
+  pthread_mutex_lock(&d->lock);
+  if (!d->pool) {
+    struct thread_pool *pool = thread_pool_create(d->thread_count);
+    unsigned count = pool ? thread_pool_size(pool) : 0;
+    struct cpu_worker *workers = pool ? memory_zeroed(count, sizeof *workers) : NULL;
+    if (workers) {
+      d->pool = pool;
+      d->pool_process = (long)getpid();
+      d->workers = workers;
+      d->worker_count = count;
+    } else {
+      thread_pool_destroy(pool);
+      s = status_set(TILE_OUT_OF_MEMORY, "cannot start the CPU device's worker threads");
+    }
+  }
+  pthread_mutex_unlock(&d->lock);
+  return s;
+}
+
+tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
+                           bool check) {
+  (void)stream; // everything before has finished
+  struct cpu_device *d = cpu_of(m->device);
+  uint64_t count = 0;
+  tile_status s = check_grid(m->info, grid, &count);
+  if (s == TILE_OK && m->info->shared_bytes > CPU_SHARED_LIMIT)
+    s = status_set(TILE_LIMIT, "kernel `%s` needs %u bytes of shared memory; the CPU allows %u",
+                   m->info->name, m->info->shared_bytes, CPU_SHARED_LIMIT);
+  if (s == TILE_OK)
+    s = start_workers(d);
+  if (s != TILE_OK)
+    return s;
+  struct cpu_launch l = {.device = d, .module = m, .values = values, .grid = grid, .check = check};
+  pthread_mutex_init(&l.lock, NULL);
+  if (check && !cpu_check_begin(&l))
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
+  if (s == TILE_OK) {
+    debug_log(DEBUG_CPU, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
+              m->info->uses_collectives ? "as fibers" : "in turn");
+    cpu_fault_install();
+    thread_pool_for(d->pool, count, run_cta, &l);
+    cpu_fault_remove();
+    s = l.status == TILE_OK ? TILE_OK : status_set(l.status, "%s", l.message);
+    s = cpu_check_end(&l, s);
+  }
+  pthread_mutex_destroy(&l.lock);
+  return s;
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU as a device: buffers are heap memory with a table of their bounds, streams run in the
+// order of the calls, events are clock readings.
+#include "runtime/cpu_device.h"
+
+#include "base/debug.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+// What is allocated for a buffer.
+static size_t rounded(size_t size) {
+  return (size + CPU_BUFFER_ALIGN - 1) / CPU_BUFFER_ALIGN * CPU_BUFFER_ALIGN;
+}
+
+static void buffer_free(const struct cpu_buffer *b) {
+  cpu_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
+}
+
+// ---- the table of buffers; callers hold the device's lock ----
+
+// First entry whose base is above `address`.
+static size_t upper_bound(const struct cpu_buffer *table, size_t count, uintptr_t address) {
+  size_t low = 0, high = count;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (table[mid].base <= address)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+size_t cpu_buffer_find(const struct cpu_buffer *table, size_t count, uintptr_t address) {
+  size_t i = upper_bound(table, count, address);
+  if (i == 0 || address - table[i - 1].base >= table[i - 1].size)
+    return count;
+  return i - 1;
+}
+
+static bool table_insert(struct cpu_device *d, struct cpu_buffer b) {
+  if (d->buffer_count == d->buffer_cap) {
+    size_t cap = d->buffer_cap ? d->buffer_cap * 2 : 16;
+    struct cpu_buffer *grown = memory_resize(d->buffers, cap * sizeof *grown);
+    if (!grown)
+      return false;
+    d->buffers = grown;
+    d->buffer_cap = cap;
+  }
+  size_t at = upper_bound(d->buffers, d->buffer_count, b.base);
+  memmove(d->buffers + at + 1, d->buffers + at, (d->buffer_count - at) * sizeof *d->buffers);
+  d->buffers[at] = b;
+  d->buffer_count++;
+  d->bytes_in_use += b.size;
+  return true;
+}
+
+// ---- memory ----
+
+static tile_status out_of_memory(size_t size) {
+  return status_set(TILE_OUT_OF_DEVICE_MEMORY, "no room for %zu bytes on the CPU device", size);
+}
+
+static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
+  struct cpu_device *d = cpu_of(base);
+  // The poison below touches every page; asking for more than the machine has must fail here and
+  // not by the kernel killing the process.
+  if (size > d->memory)
+    return out_of_memory(size);
+  bool is_guarded = false;
+  pthread_mutex_lock(&d->lock);
+  bool fits = d->bytes_in_use <= d->memory - size;
+  void *p = fits ? cpu_buffer_map(rounded(size), &is_guarded) : NULL;
+  if (p && !table_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded})) {
+    cpu_buffer_unmap(p, rounded(size), is_guarded);
+    p = NULL;
+  }
+  pthread_mutex_unlock(&d->lock);
+  if (!p)
+    return out_of_memory(size);
+  memset(p, CPU_POISON, rounded(size));
+  *ret = p;
+  return TILE_OK;
+}
+
+static tile_status cpu_release(tile_device *base, void *p) {
+  struct cpu_device *d = cpu_of(base);
+  pthread_mutex_lock(&d->lock);
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  bool found = i < d->buffer_count && d->buffers[i].base == (uintptr_t)p;
+  struct cpu_buffer freed = {0};
+  if (found) {
+    freed = d->buffers[i];
+    d->bytes_in_use -= d->buffers[i].size;
+    d->buffer_count--;
+    memmove(d->buffers + i, d->buffers + i + 1, (d->buffer_count - i) * sizeof *d->buffers);
+  }
+  pthread_mutex_unlock(&d->lock);
+  if (!found)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "tile_free: the pointer is not the start of a buffer of this device");
+  buffer_free(&freed);
+  return TILE_OK;
+}
+
+static tile_status cpu_range(tile_device *base, const void *p, void **ret_base, size_t *ret_size) {
+  struct cpu_device *d = cpu_of(base);
+  pthread_mutex_lock(&d->lock);
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  struct cpu_buffer found = i < d->buffer_count ? d->buffers[i] : (struct cpu_buffer){0};
+  pthread_mutex_unlock(&d->lock);
+  if (!found.base)
+    return status_set(
+        TILE_INVALID_ARGUMENT,
+        "%p lies in no buffer of the CPU device\n  = help: allocate it by tile_malloc",
+        (const void *)p);
+  *ret_base = (void *)found.base;
+  *ret_size = found.size;
+  return TILE_OK;
+}
+
+// False when [p, p + size) begins in a buffer and ends outside it.
+static bool within_buffer(struct cpu_device *d, const void *p, size_t size, size_t *ret_room) {
+  pthread_mutex_lock(&d->lock);
+  size_t i = cpu_buffer_find(d->buffers, d->buffer_count, (uintptr_t)p);
+  bool known = i < d->buffer_count;
+  size_t room = known ? d->buffers[i].size - ((uintptr_t)p - d->buffers[i].base) : 0;
+  pthread_mutex_unlock(&d->lock);
+  *ret_room = room;
+  return !known || size <= room;
+}
+
+static tile_status past_the_end(const char *what, size_t size, size_t room) {
+  return status_set(TILE_INVALID_ARGUMENT, "%s of %zu bytes: the buffer has room for %zu", what,
+                    size, room);
+}
+
+static tile_status cpu_copy(tile_device *base, enum copy_kind kind, void *stream, void *to,
+                            const void *from, size_t size) {
+  struct cpu_device *d = cpu_of(base);
+  size_t room;
+  (void)stream; // everything before has finished
+  if (kind != COPY_TO_HOST && !within_buffer(d, to, size, &room))
+    return past_the_end("copy to the device", size, room);
+  if (kind != COPY_TO_DEVICE && !within_buffer(d, from, size, &room))
+    return past_the_end("copy from the device", size, room);
+  memmove(to, from, size);
+  return TILE_OK;
+}
+
+static tile_status cpu_fill(tile_device *base, void *stream, void *to, int byte, size_t size) {
+  size_t room;
+  (void)stream;
+  if (!within_buffer(cpu_of(base), to, size, &room))
+    return past_the_end("memset", size, room);
+  memset(to, byte, size);
+  return TILE_OK;
+}
+
+// ---- streams and events ----
+
+static tile_status cpu_stream_create(tile_device *d, void **ret) {
+  *ret = d; // any handle but NULL
+  return TILE_OK;
+}
+
+static void cpu_stream_destroy(tile_device *d, void *stream) {
+  (void)d;
+  (void)stream;
+}
+
+static tile_status cpu_stream_wait(tile_device *d, void *stream) {
+  (void)d;
+  (void)stream;
+  return TILE_OK;
+}
+
+static tile_status cpu_event_create(tile_device *d, void **ret) {
+  (void)d;
+  *ret = memory_zeroed(1, sizeof(struct timespec));
+  return *ret ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "out of memory for an event");
+}
+
+static void cpu_event_destroy(tile_device *d, void *event) {
+  (void)d;
+  free(event);
+}
+
+static tile_status cpu_event_record(tile_device *d, void *event, void *stream) {
+  (void)d;
+  (void)stream;
+  clock_gettime(CLOCK_MONOTONIC, event);
+  return TILE_OK;
+}
+
+static tile_status cpu_event_elapsed(tile_device *d, void *start, void *stop, float *ret_ms) {
+  (void)d;
+  const struct timespec *a = start, *b = stop;
+  double seconds = (double)(b->tv_sec - a->tv_sec) + (double)(b->tv_nsec - a->tv_nsec) * 1e-9;
+  *ret_ms = (float)(seconds * 1e3);
+  return TILE_OK;
+}
+
+// ---- opening, properties ----
+
+static void processor_name(char *name, size_t size) {
+  snprintf(name, size, "cpu processor");
+  FILE *f = fopen("/proc/cpuinfo", "re");
+  if (!f)
+    return;
+  char line[256];
+  while (fgets(line, sizeof line, f)) {
+    char *colon = strchr(line, ':');
+    if (strncmp(line, "model name", 10) != 0 || !colon)
+      continue;
+    colon[1 + strcspn(colon + 1, "\n")] = '\0';
+    snprintf(name, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
+    break;
+  }
+  fclose(f);
+}
+
+// TILE_CPU_THREADS bounds the workers; 0 means one a core.
+static unsigned worker_threads(void) {
+  const char *text = getenv("TILE_CPU_THREADS");
+  long asked = text ? strtol(text, NULL, 10) : 0;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  if (asked > 0 && asked <= 4096)
+    return (unsigned)asked;
+  return cores > 0 ? (unsigned)cores : 1;
+}
+
+static tile_status cpu_properties(tile_device *base, tile_device_properties *ret) {
+  struct cpu_device *d = cpu_of(base);
+  processor_name(ret->name, sizeof ret->name);
+  memcpy(ret->target, base->target, sizeof ret->target);
+  ret->is_cpu = 1;
+  ret->multiprocessors = (int)d->thread_count;
+  ret->memory = d->memory;
+  ret->shared_limit = CPU_SHARED_LIMIT;
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  ret->l2_bytes = l2 > 0 ? (size_t)l2 : 0;
+#endif
+  return TILE_OK;
+}
+
+static void cpu_close(tile_device *base) {
+  struct cpu_device *d = cpu_of(base);
+  if (d->pool_process == (long)getpid())
+    thread_pool_destroy(d->pool);
+  cpu_workers_free(d);
+  arena_destroy(d->report_arena);
+  for (size_t i = 0; i < d->buffer_count; i++)
+    buffer_free(&d->buffers[i]);
+  free(d->buffers);
+  pthread_mutex_destroy(&d->lock);
+  pthread_mutex_destroy(&d->print_lock);
+  free(d);
+}
+
+static const struct device_ops cpu_ops = {
+    .close = cpu_close,
+    .properties = cpu_properties,
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .range = cpu_range,
+    .stream_create = cpu_stream_create,
+    .stream_destroy = cpu_stream_destroy,
+    .stream_wait = cpu_stream_wait,
+    .event_create = cpu_event_create,
+    .event_destroy = cpu_event_destroy,
+    .event_record = cpu_event_record,
+    .event_elapsed = cpu_event_elapsed,
+    .copy = cpu_copy,
+    .fill = cpu_fill,
+    .launch = cpu_launch_run,
+    .violations = cpu_violations,
+    .set_print = cpu_set_print,
+};
+
+tile_status cpu_device_open(tile_device **ret) {
+  struct cpu_device *d = memory_zeroed(1, sizeof *d);
+  if (!d)
+    return status_set(TILE_OUT_OF_MEMORY, "out of memory for a device");
+  d->base.ops = &cpu_ops;
+  d->base.is_cpu = true;
+  snprintf(d->base.target, sizeof d->base.target, "cpu");
+  pthread_mutex_init(&d->lock, NULL);
+  pthread_mutex_init(&d->print_lock, NULL);
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  d->memory = pages > 0 && page > 0 ? (size_t)pages * (size_t)page : (size_t)1 << 30;
+  d->thread_count = worker_threads();
+  *ret = &d->base;
+  return TILE_OK;
+}

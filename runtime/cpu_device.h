@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU device's insides, shared by the files that make it up: the device and its table of
+// buffers (cpu_device.c), launches and CTAs (cpu_cta.c), matrix instructions
+// (base/mma.h), the checker (cpu_check.c; of shared memory: cpu_shared.c) and
+// device_print (cpu_print.c).
+#ifndef TILE_RUNTIME_CPU_DEVICE_H
+#define TILE_RUNTIME_CPU_DEVICE_H
+
+#include "base/arena.h"
+#include "base/mma.h"
+#include "base/thread_pool.h"
+#include "runtime/cpu_fault.h"
+#include "runtime/device.h"
+#include "runtime/fiber.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+
+// New buffers hold this byte: as a float of any width it is a NaN, so that reading what was never
+// written shows.
+#define CPU_POISON 0xff
+
+// Shared memory a CTA may use, as on Hopper.
+#define CPU_SHARED_LIMIT (227u << 10)
+
+#define CPU_MAX_VIOLATIONS 16
+
+#define CPU_BUFFER_ALIGN 256 // as on a GPU
+
+struct cpu_buffer { // one tile_malloc
+  uintptr_t base;
+  size_t size;
+  bool is_guarded;
+};
+
+// Memory that one worker thread of the pool uses for the CTAs it runs.
+struct cpu_worker {
+  char *shared;
+  size_t shared_bytes;
+  struct fiber_pool *fibers;
+  struct cta_thread *threads; // one a fiber
+  unsigned thread_cap;
+  struct cpu_shadow *shadow; // of `shared`, once a launch was checked
+  struct cpu_copies *copies; // of the threads, once a kernel copied
+};
+
+struct cpu_device {
+  struct tile_device base;
+  pthread_mutex_t lock;       // guards everything down to `print`
+  struct cpu_buffer *buffers; // sorted by base
+  size_t buffer_count, buffer_cap;
+  size_t bytes_in_use, memory;
+  unsigned thread_count;    // of the pool to be
+  struct thread_pool *pool; // made by the first launch
+  long pool_process;        // whose threads these are: a forked child has none of them
+  struct cpu_worker *workers;
+  unsigned worker_count;
+  struct arena *report_arena; // texts of the last checked launch
+  struct cpu_violation violations[CPU_MAX_VIOLATIONS];
+  size_t violation_count;
+  uint64_t violation_total;
+  void (*print)(void *user, const char *text);
+  void *print_user;
+  pthread_mutex_t print_lock; // one line at a time
+  unsigned quiet;             // while not 0 nothing is printed; under print_lock
+};
+
+static inline struct cpu_device *cpu_of(tile_device *d) { return (struct cpu_device *)d; }
+
+// What the checker knows about one pointer parameter.
+struct cpu_bounds {
+  uintptr_t pointer; // as passed
+  uintptr_t begin, end;
+  bool known; // the pointer lies in a buffer of the device
+};
+
+// One launch, shared by the workers that run its CTAs.
+struct cpu_launch {
+  struct cpu_device *device;
+  const struct module *module;
+  void *const *values;
+  tile_grid grid;
+  bool check;
+  // With checks: bounds by parameter, and the buffers as they were at the launch.
+  struct cpu_bounds *bounds;
+  struct cpu_buffer *buffers;
+  size_t buffer_count;
+  bool all_known; // no pointer from elsewhere: an address in no buffer is wrong
+  atomic_bool stop;
+  pthread_mutex_t lock; // guards what follows
+  tile_status status;
+  char message[512];
+  struct cpu_violation violations[CPU_MAX_VIOLATIONS]; // by program, then thread
+  size_t violation_count;
+  uint64_t violation_total;
+};
+
+struct cpu_cta {
+  struct cpu_launch *launch;
+  struct cpu_worker *worker;
+  int32_t program_id[3];
+  bool fibers;      // threads are fibers; else they run one after another
+  bool shadow;      // accesses to shared memory are checked
+  bool stopped;     // an assertion failed or a thread broke the rules
+  jmp_buf leave;    // without fibers: out of the kernel
+  unsigned threads; // 32 * num_warps
+  struct cpu_fault fault;
+};
+
+// ---- cpu_buffer.c ----
+// `size` is a multiple of CPU_BUFFER_ALIGN; NULL when memory is out. *ret_guarded: with pages
+// around that fault; without where there is no address space for them.
+void *cpu_buffer_map(size_t size, bool *ret_guarded);
+void cpu_buffer_unmap(void *p, size_t size, bool is_guarded);
+
+// ---- cpu_device.c ----
+// Index of the buffer that contains `address` in a sorted table; `count` if none.
+size_t cpu_buffer_find(const struct cpu_buffer *table, size_t count, uintptr_t address);
+
+// ---- cpu_cta.c ----
+tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
+                           bool check);
+void cpu_workers_free(struct cpu_device *d);
+// The first failure is the launch's; programs that did not begin do not run.
+void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *message);
+// Ends the calling thread's CTA and the launch; does not return.
+_Noreturn void cpu_cta_stop(struct cpu_thread *t);
+_Noreturn void cpu_cta_fail(struct cpu_thread *t, tile_status status, const char *message);
+
+// ---- cpu_check.c ----
+// Snapshot of buffers and bounds before a checked launch; false when memory is out.
+bool cpu_check_begin(struct cpu_launch *l);
+struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
+                                         const struct cpu_location *location);
+void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v);
+size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
+// Publishes what was found and puts the first violation into words.
+tile_status cpu_check_end(struct cpu_launch *l, tile_status status);
+
+// The calling thread's access was refused by the processor: the launch fails, with what the bounds
+// of the arguments' buffers tell of the address.
+void cpu_check_fault(const struct cpu_thread *t);
+
+// ---- cpu_shared.c ----
+// Shadow of `bytes` of shared memory, made or grown; false when memory is out.
+bool cpu_shadow_reserve(struct cpu_worker *w, size_t bytes);
+void cpu_shadow_free(struct cpu_shadow *s); // accepts NULL
+void cpu_shadow_begin_cta(struct cpu_cta *cta);
+void cpu_shadow_barrier(struct cpu_cta *cta); // all threads meet, or the CTA ends
+// A copy of the thread to `to`, which was checked when it began, has arrived.
+void cpu_shadow_arrival(struct cpu_thread *t, const struct cpu_location *location, const void *to,
+                        uint32_t bytes);
+
+// ---- cpu_print.c ----
+void cpu_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
+
+// ---- cpu_async.c ----
+void cpu_copies_begin_cta(struct cpu_cta *cta); // drops what earlier CTAs left
+void cpu_copies_free(struct cpu_copies *c);     // accepts NULL
+
+#endif
