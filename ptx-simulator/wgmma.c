@@ -78,7 +78,7 @@ static bool read_operand(struct warp *w, const struct op *op, uint64_t bits, boo
       if (!locate(w, op, 0, SIM_SHARED, chunk_address(&x, transposed, first + i, k), CHUNK,
                   ACCESS_READ, &at))
         return false;
-      if (w->undefined && shadow_read(w, op, 0, &at, CHUNK))
+      if (w->undefined && shadow_read(w, op, 0, &at, CHUNK, 0))
         warn(w, op, 0, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at.offset, CHUNK}, NULL,
              "a product reads shared memory that was never written");
       memcpy(chunk, at.bytes, sizeof chunk);

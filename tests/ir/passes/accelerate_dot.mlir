@@ -7,7 +7,7 @@ module {
 
 // Operands and accumulator are converted to what mma.sync wants, the result is converted back. A warp
 // has a part that is as square as can be.
-// WHY: uses mma.sync m16n8k16.f32.f16.f16.f32, 2 x 2 warps [dot]
+// WHY: uses wgmma m64n128k16, 1 x 1 warpgroups [dot]
 // CHECK-LABEL: func.func @square
 // CHECK: [[A:%.+]] = "tilegpu.convert_layout"({{.*}}) : {{.*}} -> tensor<128x32xf16, [[LA:#tilegpu.dot_op<{k_width = 2 : i64, op_idx = 0 : i64, parent = #tilegpu.mma<{instr_shape = \[16, 8\], version = 2 : i64, warps_per_cta = \[2, 2\]}>}>]]>
 // CHECK: [[B:%.+]] = "tilegpu.convert_layout"({{.*}}) : {{.*}} -> tensor<32x128xf16, [[LB:#tilegpu.dot_op<{k_width = 2 : i64, op_idx = 1 : i64, .*}>}>]]>

@@ -1,4 +1,4 @@
-// RUN: tilec %s --passes=assign-layouts,coalesce,accelerate-dot,remove-layout-conversions,canonicalize,cse,dce --target=sm_90a | FileCheck %s
+// RUN: tilec %s --passes=assign-layouts,coalesce,accelerate-dot,remove-layout-conversions,canonicalize,cse,dce --target=sm_89 | FileCheck %s
 // remove-layout-conversions: the accumulator of a product keeps its layout, through loops and what
 // is computed from it; loads keep theirs, and only operands are converted.
 module {
