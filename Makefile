@@ -20,6 +20,10 @@ demo: all
 test: all
 	tests/run-suite $(BUILD)
 
+# A part of the tests that covers every room, in a minute and a half on two cores. It leaves nothing behind, and says so.
+check: all
+	tests/run-check $(BUILD)
+
 # The release program: LLVM linked in, stripped.
 static: | deps
 	test -f build-static/build.ninja || meson setup build-static -Dllvm_link=static --buildtype=release -Db_ndebug=true
@@ -37,4 +41,4 @@ install: all
 clean:
 	rm -rf $(BUILD) build-static
 
-.PHONY: all deps demo test static bench format install clean
+.PHONY: all check deps demo test static bench format install clean

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "jit/worker/pool.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

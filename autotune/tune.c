@@ -4,7 +4,7 @@
 // thread while the worker starts; the builder starts when the worker has said what the device is.
 #include "autotune/tune_internal.h"
 #include "base/clock.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 #include "jit/worker/message.h"
 #include "lang/tuning/tuning.h"
 #include "lowering/compile.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <tile/tile.h>
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "jit/cpu_symbols.h"
 #include "lowering/target.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>

@@ -4,6 +4,8 @@
 // instruction is enough to look at.
 #include "layouts/banks.h"
 
+#include <assert.h>
+
 enum { WARP_LANES = 32, MAX_BYTES = 16 };
 
 // One group of lanes served together: the bank with most distinct words decides.
@@ -26,6 +28,7 @@ static unsigned group_wavefronts(const uint32_t *address, unsigned lanes, unsign
 }
 
 unsigned bank_wavefronts(const uint32_t *address, unsigned lanes, unsigned bytes) {
+  assert(is_pow2(bytes) && bytes <= 16);
   unsigned group = bytes > BANK_BYTES ? WARP_LANES * BANK_BYTES / bytes : WARP_LANES, sum = 0;
   for (unsigned at = 0; at < lanes; at += group)
     sum += group_wavefronts(address + at, lanes - at < group ? lanes - at : group, bytes);

@@ -42,8 +42,8 @@ struct exchange_plan {
   struct exchange_side store, load;
 };
 
-// Both layouts must be surjective on the same shape; `element_bits` is 8, 16, 32 or 64;
-// `instructions` are those that the emission can use, of the enumeration above.
+// `instructions` are those that the emission can use, of the enumeration above. False unless both
+// layouts are surjective on the same shape and `element_bits` is 8, 16, 32 or 64.
 bool exchange_plan_make(const struct linear_layout *src, const struct linear_layout *dst,
                         unsigned element_bits, unsigned instructions, struct exchange_plan *ret);
 // The same where the offsets are given.

@@ -3,6 +3,8 @@
 // injective, replicated bits) that one elimination answers.
 #include "layouts/gf2.h"
 
+#include <assert.h>
+
 const char *ll_in_name(enum ll_in in) {
   static const char *const names[LL_NO_IN] = {"register", "lane", "warp", "block", "offset"};
   return (unsigned)in < LL_NO_IN ? names[in] : "?";
@@ -54,6 +56,7 @@ void ll_push_basis(struct linear_layout *l, enum ll_in in, const uint32_t *coord
 }
 
 struct linear_layout ll_identity(enum ll_in in, unsigned bits, unsigned rank, unsigned dim) {
+  assert(dim < rank && rank <= LL_MAX_OUT);
   struct linear_layout l = ll_empty(rank, NULL);
   ll_add_in(&l, in);
   for (unsigned b = 0; b < bits; b++) {
@@ -66,12 +69,14 @@ struct linear_layout ll_identity(enum ll_in in, unsigned bits, unsigned rank, un
 }
 
 struct linear_layout ll_zeros(enum ll_in in, unsigned bits, unsigned rank) {
+  assert(rank <= LL_MAX_OUT);
   struct linear_layout l = ll_empty(rank, NULL);
   ll_add_in(&l, in);
   return ll_resize_in(&l, in, bits);
 }
 
 struct linear_layout ll_product(const struct linear_layout *a, const struct linear_layout *b) {
+  assert(a->out_count == b->out_count);
   struct linear_layout l = *a;
   for (unsigned i = 0; i < b->in_count; i++) {
     ll_add_in(&l, b->in[i]);

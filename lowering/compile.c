@@ -179,7 +179,10 @@ static bool fill_defaults(struct session *s, const struct lang_unit *unit) {
 // The request's unit, or its source read as one. NULL after errors.
 static const struct lang_unit *read_unit(struct session *s, double *at) {
   const struct compile_request *r = s->request;
-  if (r->unit)
+  struct lang_imports imports = {
+      .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
+  struct lang_outer outer = {r->target->name, &imports, r->bindings, r->binding_count};
+  if (r->unit && lang_unit_serves(r->unit, &outer))
     return r->unit;
   struct lang_unit *unit = lang_unit_read(s->a, s->diag, r->source);
   lap(at, &s->ret->timing.parse_ms);
@@ -187,10 +190,7 @@ static const struct lang_unit *read_unit(struct session *s, double *at) {
     return NULL;
   if (r->emit == EMIT_AST) // the tree as it was parsed
     return unit;
-  struct lang_imports imports = {
-      .folders = r->folders, .folder_count = r->folder_count, .is_detached = r->is_detached};
-  lang_unit_settle(unit,
-                   &(struct lang_outer){r->target->name, &imports, r->bindings, r->binding_count});
+  lang_unit_settle(unit, &outer);
   return unit;
 }
 

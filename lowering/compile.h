@@ -21,7 +21,8 @@ const char *emit_kind_name(enum emit_kind k); // "ast", ..., "object"
 
 struct compile_request {
   const struct source *source;
-  // The same, read, and settled for this target with these folders and bindings; NULL: not yet.
+  // The same, read; used where it is settled for this target, these folders and these bindings.
+  // NULL: not read yet.
   const struct lang_unit *unit;
   const char *kernel;            // NULL: the only one of the file
   struct lang_binding *bindings; // what is known about the parameters

@@ -3,7 +3,7 @@
 #ifndef TILE_RUNTIME_CACHE_INTERNAL_H
 #define TILE_RUNTIME_CACHE_INTERNAL_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <time.h>
 

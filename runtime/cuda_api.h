@@ -5,7 +5,7 @@
 #ifndef TILE_RUNTIME_CUDA_API_H
 #define TILE_RUNTIME_CUDA_API_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 // field, symbol, parameters; all return CUresult. Device addresses are integers, as in cuda.h.
 #define CUDA_CALLS(X)                                                                              \

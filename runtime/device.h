@@ -6,7 +6,7 @@
 #ifndef TILE_RUNTIME_DEVICE_H
 #define TILE_RUNTIME_DEVICE_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <stdatomic.h>
 

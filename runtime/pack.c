@@ -3,7 +3,7 @@
 #include "runtime/pack.h"
 
 #include "base/memory.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 // the bytes there are before anything is read through it, and a hash covers the tables. Tables must
 // be filled in order without gaps, so that each byte has one meaning.
 #include "base/sha256.h"
-#include "runtime/internal.h"
 #include "runtime/pack.h"
+#include "runtime/runtime_internal.h"
 
 #define MAX_ENTRIES (1u << 20) // of one table
 

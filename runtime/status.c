@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Status codes by name and the calling thread's last message.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef TILE_RUNTIME_VIOLATIONS_H
 #define TILE_RUNTIME_VIOLATIONS_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 // What the first of `total` violations says, in one line; `info` is the launched kernel's.
 void violation_describe(const struct kernel_info *info, const struct cpu_violation *first,

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/npy.h"
 #include "base/vec.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <tile/weights.h>
 

@@ -7,7 +7,7 @@
 #include "graph/program/program.h"
 #include "graph/reference/tensor.h"
 #include "graph/run/run.h"
-#include "graph/run/tune.h"
+#include "graph/run/run_tune.h"
 #include "tools/tool.h"
 
 // A program on a device, with its arguments there.

@@ -43,7 +43,8 @@ int launch_read(struct tool *t, struct launch *l);
 // grid. EXIT_DONE, or the status of a failure that is recorded; launch_close in either case.
 int launch_open(struct tool *t, struct launch *l);
 void launch_close(struct launch *l);
-// Constants and launch options that are still open, from decorators of the kernel (defaults.c).
+// Constants and launch options that are still open, from decorators of the kernel
+// (tool_defaults.c).
 int launch_take_defaults(struct tool *t, struct launch *l);
 // A line of the output, if FILE.tune.json gave something.
 void launch_show_tuned(const struct launch *l, struct strbuf *out);

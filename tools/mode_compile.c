@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
 // text of the wanted stage.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "tools/explain_perf.h"
 #include "tools/tunings.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec --doctor`: what this machine offers, in the order in which a user would look for trouble.
 #include "base/file.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "tools/tool.h"
 
 struct check {

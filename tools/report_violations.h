@@ -4,7 +4,7 @@
 #define TILE_TOOLS_REPORT_VIOLATIONS_H
 
 #include "base/diag.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 // One diagnostic at the violation's line of `source`. `param` names the parameter that it counts
 // (NULL: unknown).

@@ -7,7 +7,7 @@
 #ifndef TILE_WORKER_PROCESS_H
 #define TILE_WORKER_PROCESS_H
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "worker/frames.h"
 
 #include <sys/types.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Entries in memory: their order, which of them serves a key, and joining two files.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // Results in T4, the open autotuning results format that Kernel Tuner and others read
 // (schema 1.0.0): one record a configuration with its times in milliseconds and, where it failed,
 // at what.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 
 #define T4_VERSION "1.0.0"
 

@@ -3,7 +3,7 @@
 // appended at once. Tuners of the same key share the file: a write to a file opened with O_APPEND
 // is one piece, and a lock for its length shows whether the line before it was cut short by a
 // crash. Such a line gets an end, does not parse and is passed over.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tuning is filed under: the kernel's text with what it imports, the types and hints of the
 // arguments, what the command line fixed, and the numbers that matter.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/sha256.h"
 #include "jit/kernel.h"
 #include "lang/frontend.h"

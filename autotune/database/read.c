@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading FILE.tune.json. People commit, edit and merge these files, so what is wrong is shown at
 // its line and column; nothing is guessed, and a file that is not understood is never written over.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/file.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tunings for people: a table, and what differs between two files.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/memory.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // Writing FILE.tune.json. The lock file is the new file in the making: whoever holds its lock reads
 // the old file, fills the lock file, flushes it and renames it over the old one. A process that is
 // killed loses its lock with its descriptors; what it left is taken over by the next one.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/sha256.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The progress line and the table at the end. What could not be tried is grouped by its reason,
 // numbers left aside; what failed on the device is listed one by one, a configuration a line.
-#include "autotune/report/internal.h"
+#include "autotune/report/report_internal.h"
 #include "base/memory.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 // dot for each measured configuration; the winner is filled, the default ringed, what spills and
 // therefore cannot win is yellow, failures are crosses above. What a dot is shows when the pointer
 // rests on it.
-#include "autotune/report/internal.h"
+#include "autotune/report/report_internal.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a search has analysed: all of a space, or a sample of it and then neighbours of the best.
-#include "autotune/search/internal.h"
+#include "autotune/search/search_internal.h"
 
 #include <stdlib.h>
 

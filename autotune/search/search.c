@@ -5,7 +5,7 @@
 // (surrogate.h); each pick takes away doubt around itself, which spreads the batch. What is known
 // from an earlier run answers at once when it is picked, so that a resumed search walks the same
 // way.
-#include "autotune/search/internal.h"
+#include "autotune/search/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The finals of a search: who takes part, round by round, and for how long. After a few rounds of
 // all finalists those that are still close to the best go on.
-#include "autotune/search/internal.h"
+#include "autotune/search/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

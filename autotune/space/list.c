@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Spaces that are lists of configurations: a file's, and those of @autotune.
-#include "autotune/space/build.h"
+#include "autotune/space/space_build.h"
 #include "lang/tuning/tuning.h"
 
 #include <inttypes.h>

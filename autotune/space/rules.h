@@ -4,7 +4,7 @@
 #ifndef TILE_AUTOTUNE_SPACE_RULES_H
 #define TILE_AUTOTUNE_SPACE_RULES_H
 
-#include "autotune/space/build.h"
+#include "autotune/space/space_build.h"
 
 #define SPACE_DETAILS 3 // of fineness, from 0 on
 

@@ -3,7 +3,7 @@
 #ifndef TILE_AUTOTUNE_SPACE_TEXT_H
 #define TILE_AUTOTUNE_SPACE_TEXT_H
 
-#include "autotune/space/build.h"
+#include "autotune/space/space_build.h"
 
 // A value, or a range: adds all that it stands for. False with a diagnostic.
 bool space_item(struct space_builder *b, struct span at, size_t dim, struct str item);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The insides of a tile_tuned, shared by opening and settings (tuned.c), launching
-// (autotune/tuned/launch.c), choosing (autotune/tuned/choose.c) and measuring
-// (autotune/tuned/tune.c).
+// (autotune/tuned/tuned_launch.c), choosing (autotune/tuned/choose.c) and measuring
+// (autotune/tuned/tuned_tune.c).
 //
 // Settings are immutable records; the current one has a table of launches seen, which is read
 // without a lock: by types and integer arguments it gives a kernel and a grid. A launch that is not
@@ -119,7 +119,7 @@ tile_status tuned_choose(const struct tuned_request *r, struct tuned_variant **r
 tile_status tuned_grid(const struct tuned_request *r, const struct tuned_variant *v,
                        tile_grid *ret);
 
-// ---- autotune/tuned/tune.c ----
+// ---- autotune/tuned/tuned_tune.c ----
 struct tuned_work {
   struct tune_problem *problem; // without arrays
   const struct tune_space *space;

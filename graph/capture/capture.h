@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "graph/ir/operators.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <tile/graph.h>
 

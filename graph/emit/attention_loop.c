@@ -2,7 +2,7 @@
 // The loops of attention over the keys: scores, their softmax so far, and the sums of values. Whole
 // blocks that every query sees come without a mask, in a loop of their own.
 #include "graph/emit/attention_internal.h"
-#include "graph/emit/operand.h"
+#include "graph/emit/emit_operand.h"
 
 #include <math.h>
 

@@ -121,7 +121,7 @@ void emit_axis(struct emitter *e, const struct expr *axis, const char *name, con
 bool emit_axis_is_wide(const struct expr *axis);
 uint32_t emit_index_axes(struct emitter *e, const struct expr *offset);
 
-// ---- expression trees (graph/emit/value.c, graph/emit/scalar.c) ----
+// ---- expression trees (graph/emit/value.c, graph/emit/emit_scalar.c) ----
 // Counts the uses of v's parts, before anything is written.
 void emit_count(struct emitter *e, const struct scalar *v);
 // From here on v is that text, known in scope `level`, over these axes.

@@ -36,7 +36,7 @@ void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsig
 void row_writer_stores(struct row_writer *w, unsigned level, bool full);
 row_body row_writer_full_stores;
 
-// ---- operations of reductions (graph/emit/reduce.c) ----
+// ---- operations of reductions (graph/emit/reduce_text.c) ----
 const char *reduce_neutral(struct emitter *e, const struct row_reduction *d);
 // `of` combined along an axis of the tile. Offsets of extremes: a pair of names.
 const char *reduce_tile(struct emitter *e, const struct row_reduction *d, const char *of,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making expressions: the table of nodes, their ranges, symbols.
-#include "graph/expr/internal.h"
+#include "graph/expr/expr_internal.h"
 
 // A node as it is kept: what is public, and what bounds every walk over it.
 struct entry {

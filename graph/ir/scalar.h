@@ -16,7 +16,7 @@ struct scalar_row {
   const char *name; // "ADD"
   unsigned arity;
   char type;        // of the result: S B F
-  const char *text; // NULL: graph/emit/scalar.c writes it
+  const char *text; // NULL: graph/emit/emit_scalar.c writes it
 };
 const struct scalar_row *scalar_row(enum scalar_op op);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages and buffers: where a value lies that is stored. Outputs lie as annotated, operands of
 // products as these read them.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 // ---- stages ----
 

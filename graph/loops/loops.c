@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a graph of primitives to loops: the walk over the nodes.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 // ---- axes and coordinates ----
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which values are stored, decided where each is made from who uses it.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 // ---- uses ----
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last stages: outputs that no stage has written yet, and graph inputs that get new values.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 // Along strides of 0 only the first element is written; all others are the same memory.
 static void write_output(struct builder *b, uint32_t index) {

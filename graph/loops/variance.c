@@ -8,7 +8,7 @@
 //   x[4096*r0 + x0] - x[x0]
 //
 // Lines that fit on the chip are left as they are: there the second pass costs nothing.
-#include "graph/loops/internal.h"
+#include "graph/loops/loops_internal.h"
 
 #include <math.h>
 

@@ -104,7 +104,7 @@ struct buffer *plan_counters(struct program *p, int64_t count);
 unsigned plan_multiprocessors(const struct program_options *o);
 bool plan_is_cpu(const struct program_options *o);
 
-// ---- spaces of configurations (graph/plan/space.c) ----
+// ---- spaces of configurations (graph/plan/plan_space.c) ----
 // Dimensions: powers of two for which a source that was written for blocks of `block` along
 // `extent` stays right, or any; each with what was chosen. The end: the text.
 void space_put_blocks(struct strbuf *out, const char *name, const struct expr *extent,

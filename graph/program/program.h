@@ -120,7 +120,7 @@ struct program_options {
 void program_print_plan(const struct program *p, const char *target, struct strbuf *out);
 void program_print_tile(const struct program *p, struct strbuf *out); // all sources, one file
 
-// ---- sources and grids (graph/program/kernel.c) ----
+// ---- sources and grids (graph/program/program_kernel.c) ----
 // Sets the kernel's source from its text, its name and its constants.
 void kernel_print(struct arena *a, struct graph_kernel *k);
 // The symbol of a constant: the same for the same name, so that launches whose kernels turn out to

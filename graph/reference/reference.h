@@ -47,7 +47,7 @@ bool call_is_word(const struct reference_call *c, unsigned i, const char *word);
 void call_for(const struct reference_call *c, int64_t n, int64_t work,
               void (*body)(void *user, int64_t i), void *user);
 
-// ---- loops (graph/reference/walk.c) ----
+// ---- loops (graph/reference/reference_walk.c) ----
 enum { WALK_MAX = 4 };
 // A nest of loops over a shape, with each tensor's offset by strides. Neighbouring dimensions are
 // merged where that is the same for all.
@@ -91,7 +91,7 @@ void copy_strided(const struct reference_call *c, struct tensor *out, const stru
 void place_strided(const struct reference_call *c, struct tensor *out, int64_t start,
                    const int64_t *strides, const struct tensor *in);
 
-// ---- products (graph/reference/product.c) ----
+// ---- products (graph/reference/reference_product.c) ----
 // A matrix: element (i, j) at p[i * row + j * column].
 struct matrix {
   union element *p;

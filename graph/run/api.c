@@ -9,8 +9,8 @@
 #include "graph/read/fx.h"
 #include "graph/run/handle.h"
 #include "graph/run/run.h"
+#include "graph/run/run_tune.h"
 #include "graph/run/tensor_views.h"
-#include "graph/run/tune.h"
 #include "jit/kernel.h"
 
 #include <errno.h>

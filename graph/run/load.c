@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/plan/tier1.h"
-#include "graph/run/internal.h"
 #include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 #include "jit/jit.h"
 
 #include <stdlib.h>

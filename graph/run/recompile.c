@@ -4,8 +4,8 @@
 // optimized code and replaces it, kernel by kernel.
 #include "base/memory.h"
 #include "base/thread_pool.h"
-#include "graph/run/internal.h"
 #include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 #include "jit/jit.h"
 
 #include <pthread.h>

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "graph/reference/interpret.h"
-#include "graph/run/internal.h"
+#include "graph/run/run_internal.h"
 #include "graph/run/tensor_views.h"
 #include "jit/jit.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "graph/run/run.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <stdlib.h>
 

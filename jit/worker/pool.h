@@ -6,7 +6,7 @@
 #define TILE_JIT_WORKER_POOL_H
 
 #include "jit/worker/message.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <tile/tile.h>
 
@@ -23,7 +23,7 @@ void compile_pool_share(tile_device *device, const tile_device *with);
 tile_status compile_pool_run(struct compile_pool *p, struct arena *a, struct diag_engine *diag,
                              const struct jit_job *q, struct span at, struct jit_reply *ret);
 
-// The worker's main (jit/worker/server.c).
+// The worker's main (jit/worker/compile_server.c).
 int compile_worker_main(int argc, char **argv);
 
 #endif

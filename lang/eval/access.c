@@ -153,65 +153,54 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
   return VALUE_ERROR;
 }
 
+// What a tile, a type or a record knows of itself; not found is not reported.
+static bool known_attribute(struct eval *e, struct operand x, const char *name, struct span at,
+                            struct value *ret) {
+  bool found = false;
+  switch ((int)x.v.kind) {
+  case VALUE_RT:
+    if (strcmp(name, "T") != 0)
+      return tile_attribute(e, x.v, name, ret);
+    *ret = builtin_call(e, builtin_find(e, "trans"), &x, NULL, 1, at, at);
+    return true;
+  case VALUE_TYPE: return type_attribute(e, x.v.type, name, ret);
+  case VALUE_TUPLE:
+    if (x.v.tuple.record)
+      *ret = record_field(e, x, name, at, &found);
+    return found;
+  }
+  return false;
+}
+
+static bool is_method(const struct builtin *b, struct value v) {
+  if (value_is_record(v, RECORD_BLOCK_POINTER))
+    return strcmp(b->name, "advance") == 0;
+  if (v.kind == VALUE_RT || value_is_number(v))
+    return b->flags & BUILTIN_METHOD;
+  return v.kind == VALUE_TYPE && b->flags & BUILTIN_TYPE;
+}
+
+// As Triton's constexpr has.
+static bool has_value(struct value v) {
+  return value_is_number(v) || v.kind == VALUE_TYPE || v.kind == VALUE_NONE ||
+         v.kind == VALUE_STR || v.kind == VALUE_FUNC || (v.kind == VALUE_TUPLE && !v.tuple.record);
+}
+
 struct value eval_attribute(struct eval *e, struct operand x, const char *name, struct span at) {
   struct value v = x.v, r;
   if (e->on->find_attribute && e->on->find_attribute(e, x, name, &r))
     return r;
-  const struct builtin *method = builtin_find(e, name);
-  switch (v.kind) {
+  switch ((int)v.kind) {
   case VALUE_POISON: return v;
   case VALUE_MODULE: return module_attribute(e, v.module, name, at);
   case VALUE_FILE: return import_attribute(e, v.file, name, at);
-  case VALUE_RT:
-    if (tile_attribute(e, v, name, &r))
-      return r;
-    if (strcmp(name, "T") == 0)
-      return builtin_call(e, builtin_find(e, "trans"), &x, NULL, 1, at, at);
-    if (method && method->flags & BUILTIN_METHOD)
-      return bind_method(e, method, v);
-    break;
-  case VALUE_INT:
-  case VALUE_FLOAT:
-  case VALUE_BOOL:
-    if (strcmp(name, "value") == 0)
-      return v;
-    if (method && method->flags & BUILTIN_METHOD)
-      return bind_method(e, method, v);
-    break;
-  case VALUE_TYPE:
-    if (strcmp(name, "value") == 0)
-      return v;
-    if (type_attribute(e, v.type, name, &r))
-      return r;
-    if (method && method->flags & BUILTIN_TYPE)
-      return bind_method(e, method, v);
-    break;
   case VALUE_CLASS: return class_attribute(e, v.class, name, at);
-  case VALUE_TUPLE:
-    if (value_is_record(v, RECORD_BLOCK_POINTER) && strcmp(name, "advance") == 0)
-      return bind_method(e, method, v);
-    if (v.tuple.record) {
-      bool found;
-      r = record_field(e, x, name, at, &found);
-      if (found)
-        return r;
-      break;
-    }
-    if (strcmp(name, "value") == 0)
-      return v;
-    break;
-  case VALUE_NONE:
-  case VALUE_STR:
-  case VALUE_FUNC:
-    if (strcmp(name, "value") == 0)
-      return v;
-    break;
-  case VALUE_BUILTIN:
-  case VALUE_BOUND:
-  case VALUE_RANGE:
-  case VALUE_SLICE:
-  case VALUE_OPAQUE:
-  case VALUE_ABSENT: break;
   }
-  return unknown_attribute(e, x, name, at);
+  if (has_value(v) && strcmp(name, "value") == 0)
+    return v;
+  if (known_attribute(e, x, name, at, &r))
+    return r;
+  const struct builtin *method = builtin_find(e, name);
+  return method && is_method(method, v) ? bind_method(e, method, v)
+                                        : unknown_attribute(e, x, name, at);
 }

@@ -76,70 +76,92 @@ void const_format(struct eval *e, struct value v, bool repr, struct strbuf *out)
 }
 
 // [[fill]align][0][width][.precision][type] with type one of d x X b o f e g s.
-bool const_format_spec(struct value v, struct str spec, struct strbuf *out) {
-  size_t i = 0;
-  char fill = ' ', align = 0;
-  if (spec.len >= 2 && strchr("<>^", spec.ptr[1])) {
-    fill = spec.ptr[0], align = spec.ptr[1], i = 2;
-  } else if (spec.len >= 1 && strchr("<>^", spec.ptr[0])) {
-    align = spec.ptr[0], i = 1;
-  }
-  if (i < spec.len && spec.ptr[i] == '0') {
-    fill = '0', i++;
-    align = align ? align : '>';
-  }
-  unsigned width = 0, precision = 6;
-  bool has_precision = false;
-  for (; i < spec.len && spec.ptr[i] >= '0' && spec.ptr[i] <= '9' && width < 1000; i++)
-    width = width * 10 + (unsigned)(spec.ptr[i] - '0');
-  if (i < spec.len && spec.ptr[i] == '.') {
-    has_precision = true, precision = 0;
-    for (i++; i < spec.len && spec.ptr[i] >= '0' && spec.ptr[i] <= '9' && precision < 100; i++)
-      precision = precision * 10 + (unsigned)(spec.ptr[i] - '0');
-  }
-  char type = i < spec.len ? spec.ptr[i++] : 0;
-  if (i != spec.len)
-    return false;
+struct format_spec {
+  char fill, align, type; // 0: not given
+  unsigned width, precision;
+  bool has_precision;
+};
 
-  struct strbuf text = {.arena = out->arena};
-  int_const n;
-  bool ok = true;
-  if (v.kind == VALUE_STR && (type == 0 || type == 's')) {
-    size_t len = has_precision && precision < v.s.len ? precision : v.s.len;
-    strbuf_put(&text, v.s.ptr, len);
-    align = align ? align : '<';
-  } else if (value_as_int(v, &n) && strchr("dxXbo", type ? type : 'd')) {
-    format_int(n,
-               type == 'b'                  ? 2
-               : type == 'o'                ? 8
-               : type == 'x' || type == 'X' ? 16
-                                            : 10,
-               type == 'X', &text);
-  } else if (value_is_number(v) && type && strchr("feg", type)) {
-    double f = value_as_double(v);
-    if (type == 'f')
-      strbuf_printf(&text, "%.*f", (int)precision, f);
-    else if (type == 'e')
-      strbuf_printf(&text, "%.*e", (int)precision, f);
-    else
-      strbuf_printf(&text, "%.*g", (int)precision, f);
-  } else if (v.kind == VALUE_FLOAT && !type) {
-    if (has_precision)
-      strbuf_printf(&text, "%.*g", (int)precision, v.f);
-    else
-      format_float(v.f, &text);
-  } else {
-    ok = false;
+static unsigned spec_number(struct str s, size_t *i, unsigned limit) {
+  unsigned n = 0;
+  for (; *i < s.len && s.ptr[*i] >= '0' && s.ptr[*i] <= '9' && n < limit; (*i)++)
+    n = n * 10 + (unsigned)(s.ptr[*i] - '0');
+  return n;
+}
+
+static bool spec_read(struct str s, struct format_spec *ret) {
+  size_t i = 0;
+  *ret = (struct format_spec){.fill = ' ', .precision = 6};
+  if (s.len >= 2 && strchr("<>^", s.ptr[1])) {
+    ret->fill = s.ptr[0], ret->align = s.ptr[1], i = 2;
+  } else if (s.len >= 1 && strchr("<>^", s.ptr[0])) {
+    ret->align = s.ptr[0], i = 1;
   }
-  size_t pad = width > text.len ? width - text.len : 0;
-  size_t left = align == '<' ? 0 : align == '^' ? pad / 2 : pad;
+  if (i < s.len && s.ptr[i] == '0') {
+    ret->fill = '0', i++;
+    ret->align = ret->align ? ret->align : '>';
+  }
+  ret->width = spec_number(s, &i, 1000);
+  if (i < s.len && s.ptr[i] == '.') {
+    i++;
+    ret->has_precision = true;
+    ret->precision = spec_number(s, &i, 100);
+  }
+  ret->type = i < s.len ? s.ptr[i++] : 0;
+  return i == s.len;
+}
+
+static void spec_float(double f, char type, unsigned precision, struct strbuf *text) {
+  if (type == 'f')
+    strbuf_printf(text, "%.*f", (int)precision, f);
+  else if (type == 'e')
+    strbuf_printf(text, "%.*e", (int)precision, f);
+  else
+    strbuf_printf(text, "%.*g", (int)precision, f);
+}
+
+static unsigned spec_base(char type) {
+  return type == 'b' ? 2 : type == 'o' ? 8 : type == 'x' || type == 'X' ? 16 : 10;
+}
+
+// The value without its padding.
+static bool spec_value(struct value v, struct format_spec *spec, struct strbuf *text) {
+  char type = spec->type;
+  int_const n;
+  if (v.kind == VALUE_STR && (type == 0 || type == 's')) {
+    bool is_cut = spec->has_precision && spec->precision < v.s.len;
+    strbuf_put(text, v.s.ptr, is_cut ? spec->precision : v.s.len);
+    spec->align = spec->align ? spec->align : '<';
+  } else if (value_as_int(v, &n) && strchr("dxXbo", type ? type : 'd')) {
+    format_int(n, spec_base(type), type == 'X', text);
+  } else if (value_is_number(v) && type && strchr("feg", type)) {
+    spec_float(value_as_double(v), type, spec->precision, text);
+  } else if (v.kind == VALUE_FLOAT && !type) {
+    if (spec->has_precision)
+      spec_float(v.f, 'g', spec->precision, text);
+    else
+      format_float(v.f, text);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool const_format_spec(struct value v, struct str text, struct strbuf *out) {
+  struct format_spec spec;
+  if (!spec_read(text, &spec))
+    return false;
+  struct strbuf value = {.arena = out->arena};
+  bool ok = spec_value(v, &spec, &value);
+  size_t pad = spec.width > value.len ? spec.width - value.len : 0;
+  size_t left = spec.align == '<' ? 0 : spec.align == '^' ? pad / 2 : pad;
   for (size_t k = 0; ok && k < left; k++)
-    strbuf_putc(out, fill);
+    strbuf_putc(out, spec.fill);
   if (ok)
-    strbuf_put(out, strbuf_cstr(&text), text.len);
+    strbuf_put(out, strbuf_cstr(&value), value.len);
   for (size_t k = left; ok && k < pad; k++)
-    strbuf_putc(out, fill);
-  strbuf_finish(&text);
+    strbuf_putc(out, spec.fill);
+  strbuf_finish(&value);
   return ok;
 }
 

@@ -15,6 +15,7 @@
 #define TILE_LANG_EVAL_EVAL_H
 
 #include "base/vec.h"
+#include "lang/eval/builtin_flags.h"
 #include "lang/eval/value.h"
 #include "lang/frontend.h"
 #include "lang/syntax/ast.h"
@@ -349,18 +350,6 @@ struct call {
   size_t rest_count;
   struct span at;     // the whole call
   struct span callee; // its name
-};
-
-enum builtin_flags {
-  BUILTIN_METHOD = 1,   // also `x.name(...)` on tiles and scalars
-  BUILTIN_BARE = 2,     // Python's own, found without a prefix first: len, range, ...
-  BUILTIN_MATH = 4,     // also under tl.math and libdevice
-  BUILTIN_PREFIXED = 8, // found under tl. only: too common a word
-  BUILTIN_TYPE = 16,    // a question to a type: `x.dtype.is_floating()`
-  BUILTIN_HOST = 32,    // of Python of the host alone (python.h)
-  BUILTIN_BOTH = 64,    // of kernels, and Python of the host may call it
-  BUILTIN_ARRAY = 128,  // also of torch and numpy
-  BUILTIN_ELEMENT = 256 // names an element type too: int, float, bool; `tag` says which
 };
 
 struct builtin {

@@ -40,6 +40,14 @@ bool import_report(struct eval *e, const struct ast_module *m, const char *name,
 // lang_import_files of a tree.
 void import_collect(struct arena *a, const struct ast_module *m, struct lang_imports *imports);
 
+// ---- import_find.c ----
+// The module `dotted`, as `m` names it; NULL: not found. One that cannot be read was reported.
+struct file_module *import_find(struct eval *e, const struct ast_module *m, const char *dotted,
+                                struct span at);
+// The module `name` of a package, which messages call `dotted`; also a folder without files.
+struct file_module *import_within(struct eval *e, const struct file_module *f, const char *name,
+                                  const char *dotted, bool folders_too, struct span at);
+
 // Whether the device code of a file has that name in its text (mentions.c).
 bool module_mentions(const struct ast_module *m, const char *name);
 // The same of its whole text.

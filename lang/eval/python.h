@@ -18,6 +18,10 @@ const struct builtin *host_python(const char *name);
 const struct builtin *host_function(const char *name);
 const struct builtin *host_triton(const char *name); // of those, what Triton and torch have
 const struct builtin *host_method(struct value v, const char *name);
+// On sequences (python_sequences.c): rows of the tables.
+typedef struct value python_fn(struct eval *e, struct call *c);
+python_fn sequence_sorted, sequence_nsmallest, sequence_reversed, sequence_filter, sequence_map,
+    sequence_any, sequence_fold, sequence_set, sequence_sequence, sequence_product, sequence_chain;
 // Sorted by `key`, a function or None; stable.
 bool host_sort(struct eval *e, struct tuple items, struct operand key, bool reverse, struct span at,
                struct value *ret);

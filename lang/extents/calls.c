@@ -1,91 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls with values of which only shape and origin are known: which builtin is meant, and functions
 // of the file, which are walked into.
+#include "lang/eval/builtin_flags.h"
 #include "lang/extents/walk.h"
 
 #define MAX_CALLS 16
 
 // ---- Which is which ----
 
-enum form {
-  FORM_SAME,
-  FORM_ARANGE,
-  FORM_FULL,
-  FORM_RESHAPE,
-  FORM_TRANS,
-  FORM_EXPAND,
-  FORM_LOAD,
-  FORM_STORE,
-  FORM_BLOCK,
-  FORM_ADVANCE,
-  FORM_DOT,
-  FORM_DOT_SCALED,
-  FORM_REDUCE,
-  FORM_PROGRAM,
-  FORM_CDIV,
-  FORM_LEAST,
-  FORM_SWIZZLE,
-  FORM_RANDOM4,
-  FORM_ELEMENTWISE
-};
-
-static enum form form_of(const char *name) {
+static enum builtin_form form_of(const char *name) {
   static const struct {
     const char *name;
-    enum form form;
-  } forms[] = {{"to", FORM_SAME},
-               {"cast", FORM_SAME},
-               {"constexpr", FORM_SAME},
-               {"int", FORM_SAME},
-               {"assume", FORM_SAME},
-               {"multiple_of", FORM_SAME},
-               {"max_contiguous", FORM_SAME},
-               {"max_constancy", FORM_SAME},
-               {"to_tensor", FORM_SAME},
-               {"cumsum", FORM_SAME},
-               {"cumprod", FORM_SAME},
-               {"associative_scan", FORM_SAME},
-               {"sort", FORM_SAME},
-               {"flip", FORM_SAME},
-               {"arange", FORM_ARANGE},
-               {"zeros", FORM_FULL},
-               {"full", FORM_FULL},
-               {"reshape", FORM_RESHAPE},
-               {"view", FORM_RESHAPE},
-               {"broadcast_to", FORM_RESHAPE},
-               {"trans", FORM_TRANS},
-               {"permute", FORM_TRANS},
-               {"expand_dims", FORM_EXPAND},
-               {"unsqueeze", FORM_EXPAND},
-               {"load", FORM_LOAD},
-               {"store", FORM_STORE},
-               {"atomic_add", FORM_STORE},
-               {"atomic_max", FORM_STORE},
-               {"atomic_min", FORM_STORE},
-               {"atomic_xchg", FORM_STORE},
-               {"make_block_ptr", FORM_BLOCK},
-               {"advance", FORM_ADVANCE},
-               {"dot", FORM_DOT},
-               {"dot_scaled", FORM_DOT_SCALED},
-               {"sum", FORM_REDUCE},
-               {"max", FORM_REDUCE},
-               {"min", FORM_REDUCE},
-               {"argmax", FORM_REDUCE},
-               {"argmin", FORM_REDUCE},
-               {"xor_sum", FORM_REDUCE},
-               {"reduce_or", FORM_REDUCE},
-               {"reduce", FORM_REDUCE},
-               {"program_id", FORM_PROGRAM},
-               {"num_programs", FORM_PROGRAM},
-               {"cdiv", FORM_CDIV},
-               {"minimum", FORM_LEAST},
-               {"swizzle2d", FORM_SWIZZLE},
-               {"rand4x", FORM_RANDOM4},
-               {"randn4x", FORM_RANDOM4},
-               {"randint4x", FORM_RANDOM4}};
-  for (size_t i = 0; i < COUNT_OF(forms); i++)
-    if (strcmp(forms[i].name, name) == 0)
-      return forms[i].form;
+    unsigned flags;
+  } rows[] = {
+#define BUILTIN(name, params, flags, fn, tag) {name, flags},
+#define MATH(name, params, flags) {name, flags},
+#define STD(name, flags) {name, flags},
+#define LATER(name, flags) {name, flags},
+#include "lang/builtins/builtins.def"
+#undef BUILTIN
+#undef MATH
+#undef STD
+#undef LATER
+  };
+  for (size_t i = 0; i < COUNT_OF(rows); i++)
+    if (rows[i].flags & FORM_MASK && strcmp(rows[i].name, name) == 0)
+      return (enum builtin_form)(rows[i].flags & FORM_MASK);
   return FORM_ELEMENTWISE;
 }
 
@@ -110,7 +50,8 @@ static const struct guess *guess_builtin(struct extents_walk *w, const char *nam
   case FORM_LEAST: return guess_least(w, c);
   case FORM_SWIZZLE: return guess_swizzle(w, c);
   case FORM_RANDOM4: return guess_random4(w, c);
-  case FORM_ELEMENTWISE: break;
+  case FORM_ELEMENTWISE:
+  case FORM_MASK: break;
   }
   return guess_elementwise(w, c);
 }

@@ -161,6 +161,21 @@ static void print_wrapped(const char *head, const struct expr *inner, struct str
   strbuf_putc(out, ')');
 }
 
+static void print_subscript(const struct expr *e, struct strbuf *out) {
+  strbuf_puts(out, "(index");
+  print_optional(e->subscript.object, out);
+  for (size_t i = 0; i < e->subscript.items.len; i++)
+    print_optional(e->subscript.items.at[i], out);
+  strbuf_puts(out, e->subscript.trailing_comma ? " ,)" : ")");
+}
+
+static void print_lambda(const struct expr *e, struct strbuf *out) {
+  strbuf_puts(out, "(lambda ");
+  print_params(e->lambda.params, e->lambda.param_count, out);
+  print_optional(e->lambda.body, out);
+  strbuf_putc(out, ')');
+}
+
 void ast_print_expr(const struct expr *e, struct strbuf *out) {
   switch (e->kind) {
   case EXPR_NAME: strbuf_puts(out, e->name); break;
@@ -191,13 +206,7 @@ void ast_print_expr(const struct expr *e, struct strbuf *out) {
   case EXPR_COMPARE: print_compare(e, out); break;
   case EXPR_CALL: print_call(e, out); break;
   case EXPR_ATTRIBUTE: print_attribute(e, out); break;
-  case EXPR_SUBSCRIPT:
-    strbuf_puts(out, "(index");
-    print_optional(e->subscript.object, out);
-    for (size_t i = 0; i < e->subscript.items.len; i++)
-      print_optional(e->subscript.items.at[i], out);
-    strbuf_puts(out, e->subscript.trailing_comma ? " ,)" : ")");
-    break;
+  case EXPR_SUBSCRIPT: print_subscript(e, out); break;
   case EXPR_TUPLE: print_list("tuple", e->items, out); break;
   case EXPR_LIST: print_list("list", e->items, out); break;
   case EXPR_SET: print_list("set", e->items, out); break;
@@ -205,12 +214,7 @@ void ast_print_expr(const struct expr *e, struct strbuf *out) {
   case EXPR_TERNARY:
     print_three("if-else", e->ternary.condition, e->ternary.then, e->ternary.otherwise, out);
     break;
-  case EXPR_LAMBDA:
-    strbuf_puts(out, "(lambda ");
-    print_params(e->lambda.params, e->lambda.param_count, out);
-    print_optional(e->lambda.body, out);
-    strbuf_putc(out, ')');
-    break;
+  case EXPR_LAMBDA: print_lambda(e, out); break;
   case EXPR_COMPREHENSION: print_comprehension(e, out); break;
   case EXPR_WALRUS:
     strbuf_printf(out, "(:= %s", e->walrus.name);

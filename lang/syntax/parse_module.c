@@ -14,7 +14,6 @@ struct scope {
 
 typedef VEC(struct ast_function *) function_vec;
 typedef VEC(struct ast_constant) constant_vec;
-typedef VEC(struct ast_import) import_vec;
 typedef VEC(struct ast_class *) class_vec;
 
 struct module_parts {
@@ -25,110 +24,6 @@ struct module_parts {
 };
 
 static void parse_outer(struct parser *p, struct module_parts *m, struct scope scope);
-
-// ---- Decorators ----
-
-// The dotted name behind the `@` at token `at`: its first and its last word.
-static bool decorator_words(const struct parser *p, size_t at, struct str *ret_first,
-                            struct str *ret_last) {
-  const struct token *t = p->tokens.at;
-  if (t[at].kind != TOK_AT || t[at + 1].kind != TOK_NAME)
-    return false;
-  size_t last = at + 1;
-  while (t[last + 1].kind == TOK_DOT && t[last + 2].kind == TOK_NAME)
-    last += 2;
-  const char *text = p->source->text.ptr;
-  *ret_first = (struct str){text + t[at + 1].begin, t[at + 1].end - t[at + 1].begin};
-  *ret_last = (struct str){text + t[last].begin, t[last].end - t[last].begin};
-  return true;
-}
-
-// `@jit`, `@triton.jit`, `@tl.jit(...)`; not the jit of other libraries.
-static bool is_jit_decorator(const struct parser *p, size_t at) {
-  static const char *const others[] = {"numba", "nb", "jax", "torch", "cupy", "cupyx", "taichi"};
-  struct str first, last;
-  if (!decorator_words(p, at, &first, &last) || !str_is(last, "jit"))
-    return false;
-  for (size_t i = 0; i < COUNT_OF(others); i++)
-    if (str_is(first, others[i]))
-      return false;
-  return true;
-}
-
-static bool is_named_decorator(const struct parser *p, size_t at, const char *name) {
-  struct str first, last;
-  return decorator_words(p, at, &first, &last) && str_is(last, name);
-}
-
-static bool starts_line(const struct parser *p, size_t at) {
-  if (at == 0)
-    return true;
-  enum token_kind before = p->tokens.at[at - 1].kind;
-  return before == TOK_NEWLINE || before == TOK_INDENT || before == TOK_DEDENT;
-}
-
-static bool file_has_jit(const struct parser *p) {
-  for (size_t i = 0; i < p->tokens.len; i++)
-    if (p->tokens.at[i].kind == TOK_AT && starts_line(p, i) && is_jit_decorator(p, i))
-      return true;
-  return false;
-}
-
-struct decoration {
-  expr_vec exprs;
-  bool is_jit, is_constexpr_function, is_other;
-  bool is_noinline;
-  bool is_commutative;
-  bool is_aggregate;
-};
-
-static bool has_true_keyword(const struct expr *e, const char *keyword) {
-  if (e->kind != EXPR_CALL)
-    return false;
-  for (size_t i = 0; i < e->call.arg_count; i++) {
-    const struct ast_arg *arg = &e->call.args[i];
-    if (arg->name && strcmp(arg->name, keyword) == 0 && arg->value->kind == EXPR_BOOL)
-      return arg->value->boolean;
-  }
-  return false;
-}
-
-// Runs of `@...` lines. What cannot be parsed in a decorator is host code: no error.
-static void parse_outer_decorators(struct parser *p, struct decoration *d) {
-  bool quiet = p->quiet;
-  p->quiet = true;
-  while (parser_peek(p) == TOK_AT) {
-    bool is_jit = is_jit_decorator(p, p->pos);
-    bool is_constexpr = is_named_decorator(p, p->pos, "constexpr_function") ||
-                        is_named_decorator(p, p->pos, "constexpr");
-    d->is_jit |= is_jit;
-    d->is_constexpr_function |= is_constexpr;
-    d->is_aggregate |=
-        is_named_decorator(p, p->pos, "_aggregate") || is_named_decorator(p, p->pos, "aggregate");
-    bool is_commutative = is_named_decorator(p, p->pos, "commutative");
-    d->is_commutative |= is_commutative;
-    d->is_other |= !is_jit && !is_commutative && !is_named_decorator(p, p->pos, "autotune") &&
-                   !is_named_decorator(p, p->pos, "heuristics");
-    parser_accept(p, TOK_AT);
-    struct expr *e = parse_named(p);
-    bool broken = p->panic || parser_peek(p) != TOK_NEWLINE;
-    p->panic = false;
-    if (broken)
-      e = expr_error(p);
-    vec_push(p->arena, &d->exprs, e);
-    d->is_noinline |= is_jit && has_true_keyword(e, "noinline");
-    parser_skip_line(p);
-    parser_accept(p, TOK_NEWLINE);
-  }
-  p->quiet = quiet;
-}
-
-bool parse_method_decorators(struct parser *p, expr_vec *out) {
-  struct decoration d = {0};
-  parse_outer_decorators(p, &d);
-  *out = d.exprs;
-  return d.is_jit;
-}
 
 // ---- Functions ----
 
@@ -210,7 +105,7 @@ static void keep_class(struct parser *p, struct module_parts *m, struct scope sc
 static void parse_decorated(struct parser *p, struct module_parts *m, struct scope scope) {
   size_t first = p->pos;
   struct decoration d = {0};
-  parse_outer_decorators(p, &d);
+  parse_decoration(p, &d);
   if (parser_peek(p) == TOK_DEF) {
     parse_outer_function(p, m, scope, &d);
   } else if (parser_peek(p) == TOK_CLASS && d.is_aggregate && !scope.at.is_nested) {
@@ -222,90 +117,7 @@ static void parse_decorated(struct parser *p, struct module_parts *m, struct sco
   }
 }
 
-// ---- Imports and constants ----
-
-// A dotted name, with leading dots: "a.b.c".
-static const char *parse_module_name(struct parser *p) {
-  size_t first = p->pos;
-  while (parser_accept(p, TOK_DOT) || parser_accept(p, TOK_ELLIPSIS))
-    continue;
-  bool is_relative = p->pos > first;
-  if (!is_relative || parser_peek(p) == TOK_NAME) {
-    do {
-      if (!parser_name(p, "a module"))
-        return NULL;
-    } while (parser_accept(p, TOK_DOT));
-  }
-  struct span s = parser_span_from(p, first);
-  struct str text = {p->source->text.ptr + s.begin, s.end - s.begin};
-  return parser_intern(p, text, s);
-}
-
-// The part of a dotted name before the first dot, which `import a.b` binds.
-static const char *first_word(struct parser *p, const char *dotted) {
-  struct str head;
-  str_split(str_from(dotted), '.', &head);
-  return parser_intern(p, head, SPAN_NONE);
-}
-
-// import = "import" module ["as" NAME] {"," module ["as" NAME]}
-static void parse_plain_import(struct parser *p, import_vec *out) {
-  do {
-    size_t first = p->pos;
-    struct ast_import i = {.module = parse_module_name(p)};
-    if (!i.module)
-      return;
-    if (parser_accept(p, TOK_AS))
-      i.bound = parser_name(p, "the module");
-    else
-      i.module = i.bound = first_word(p, i.module);
-    i.span = parser_span_from(p, first);
-    if (i.bound)
-      vec_push(p->arena, out, i);
-  } while (!p->panic && parser_accept(p, TOK_COMMA));
-}
-
-// from = "from" module "import" ( "*" | "(" names [","] ")" | names )
-// names = NAME ["as" NAME] {"," NAME ["as" NAME]}
-static void parse_from_import(struct parser *p, import_vec *out) {
-  struct ast_import i = {.module = parse_module_name(p)};
-  if (!i.module || !parser_expect(p, TOK_IMPORT))
-    return;
-  i.span = parser_token_span(p);
-  if (parser_accept(p, TOK_STAR)) {
-    i.name = parser_intern(p, STR("*"), SPAN_NONE);
-    vec_push(p->arena, out, i);
-    return;
-  }
-  size_t open = p->pos;
-  bool parens = parser_accept(p, TOK_LPAREN);
-  do {
-    if (parens && parser_peek(p) == TOK_RPAREN)
-      break;
-    size_t first = p->pos;
-    i.name = i.bound = parser_name(p, "what to import");
-    if (parser_accept(p, TOK_AS))
-      i.bound = parser_name(p, "what was imported");
-    i.span = parser_span_from(p, first);
-    if (i.name && i.bound)
-      vec_push(p->arena, out, i);
-  } while (!p->panic && parser_accept(p, TOK_COMMA));
-  if (parens)
-    parser_close(p, TOK_RPAREN, open);
-}
-
-bool parse_import(struct parser *p, struct stmt *s) {
-  import_vec items = {0};
-  if (parser_accept(p, TOK_IMPORT)) {
-    parse_plain_import(p, &items);
-  } else {
-    parser_accept(p, TOK_FROM);
-    parse_from_import(p, &items);
-  }
-  s->import.items = items.at;
-  s->import.count = items.len;
-  return !p->panic;
-}
+// ---- Constants ----
 
 // Parses a line of simple statements silently. False if that fails; then the position is as before.
 static bool try_simple(struct parser *p, stmt_vec *out) {
@@ -533,7 +345,7 @@ static void parse_outer(struct parser *p, struct module_parts *m, struct scope s
 void parse_module(struct parser *p, bool is_python) {
   struct module_parts parts = {0};
   struct ast_module *m = p->module;
-  m->has_jit = file_has_jit(p);
+  m->has_jit = parser_has_jit(p);
   struct scope scope = {.is_native = !m->has_jit && !is_python};
   while (parser_peek(p) != TOK_EOF)
     parse_outer(p, &parts, scope);

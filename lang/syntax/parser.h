@@ -145,10 +145,26 @@ struct ast_function *parse_function(struct parser *p, const expr_vec *decorators
 bool at_record_class(const struct parser *p);
 struct ast_class *parse_class(struct parser *p); // NULL without a name
 
-// ---- Modules (lang/syntax/parse_module.c) ----
+// ---- Decorators (lang/syntax/parse_decorator.c) ----
 
+struct decoration {
+  expr_vec exprs;
+  bool is_jit, is_constexpr_function, is_other;
+  bool is_noinline;
+  bool is_commutative;
+  bool is_aggregate;
+};
+// Runs of `@...` lines.
+void parse_decoration(struct parser *p, struct decoration *d);
 // The decorators of a method; true if one is `jit`.
 bool parse_method_decorators(struct parser *p, expr_vec *out);
+// `@jit`, `@triton.jit`, `@tl.jit(...)` at that token; not the jit of other libraries.
+bool at_jit_decorator(const struct parser *p, size_t at);
+bool parser_has_jit(const struct parser *p); // the file has one
+
+// ---- Modules (lang/syntax/parse_module.c, lang/syntax/parse_import.c) ----
+
+typedef VEC(struct ast_import) import_vec;
 
 void parse_module(struct parser *p, bool is_python);
 

@@ -4,8 +4,8 @@
 #ifndef TILE_LOWERING_ANALYSIS_COLLECTIVE_H
 #define TILE_LOWERING_ANALYSIS_COLLECTIVE_H
 
+#include "layouts/layout_scan_plan.h"
 #include "layouts/reduce_plan.h"
-#include "layouts/scan_plan.h"
 #include "mlir-dialects/ir.h"
 
 struct combine_info {

@@ -2,17 +2,22 @@
 // Two's complement, as arith defines it.
 #include "lowering/analysis/int_arith.h"
 
+#include <assert.h>
+
 int64_t sign_extend(int64_t v, unsigned bits) {
+  assert(bits >= 1);
   if (bits >= 64)
     return v;
   return (int64_t)((uint64_t)v << (64 - bits)) >> (64 - bits);
 }
 
 uint64_t zero_extend(int64_t v, unsigned bits) {
+  assert(bits >= 1);
   return bits >= 64 ? (uint64_t)v : (uint64_t)v & ((UINT64_C(1) << bits) - 1);
 }
 
 bool compare_ints(int predicate, int64_t x, int64_t y, unsigned bits) {
+  assert(predicate >= 0 && predicate < 10);
   int64_t a = sign_extend(x, bits), b = sign_extend(y, bits);
   uint64_t ua = zero_extend(x, bits), ub = zero_extend(y, bits);
   switch (predicate) {

@@ -65,6 +65,7 @@ struct widest_tile resource_widest_tile(struct ir_context *c, MlirOperation root
 unsigned resource_warps_per_sm(const struct target *t) { return machine_of(t)->warps; }
 
 unsigned resource_registers(const struct target *t, uint32_t num_warps) {
+  assert(num_warps > 0);
   unsigned n = machine_of(t)->registers / (LANES * num_warps);
   return n < MOST_REGISTERS ? n : MOST_REGISTERS;
 }
@@ -78,6 +79,7 @@ static void take_less(unsigned *n, const char **limit, unsigned other, const cha
 
 unsigned resource_programs_per_sm(const struct target *t, uint32_t num_warps, uint32_t registers,
                                   uint32_t shared_bytes, const char **ret_limit) {
+  assert(num_warps > 0);
   assert(t && num_warps > 0 && ret_limit);
   const struct machine *m = machine_of(t);
   unsigned n = m->warps / num_warps;

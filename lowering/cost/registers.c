@@ -8,11 +8,13 @@
 #include "lowering/analysis/liveness.h"
 #include "lowering/cost/trips.h"
 
-enum {
+// The reserves and STRAINED fit what was measured of products and attention when predictions were
+// made of what is live (docs/autotune.md); the others were not measured: chosen.
+enum {                  // registers of a thread, where nothing else is said
   RESERVE = 18,         // for scalars, addresses, temporaries
   PRODUCT_RESERVE = 36, // where shared memory is addressed too
   WORD_BITS = 32,
-  DEEPEST = 12,   // how far back an op's operands are looked at
+  DEEPEST = 12,   // operations: how far back an op's operands are looked at
   STRAINED = 12,  // more of them where everything is full
   SELDOM = 8,     // times less than what runs most often
   TWO_SLICES = 32 // of K, in elements

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans, as the plan of layouts/scan_plan.h says. Registers that a thread has gone through one by
-// one form a run. Of every run it keeps the total so far, and apart from the elements what lies
-// before the run (`before`), which the elements learn once, in the end. Runs that begin the tile
-// have nothing before them; for some that depends on the thread, so that `before` has a condition.
-#include "layouts/scan_plan.h"
+// Scans, as the plan of layouts/layout_scan_plan.h says. Registers that a thread has gone through
+// one by one form a run. Of every run it keeps the total so far, and apart from the elements what
+// lies before the run (`before`), which the elements learn once, in the end. Runs that begin the
+// tile have nothing before them; for some that depends on the thread, so that `before` has a
+// condition.
+#include "layouts/layout_scan_plan.h"
 #include "lowering/analysis/collective.h"
 #include "lowering/llvm/partials.h"
 

@@ -13,8 +13,8 @@
 #include "lowering/plan/layout_choice.h"
 #include "mlir-dialects/build.h"
 
-enum {
-  MAX_DEPTH = 24,    // of recomputed expressions
+enum {               // not measured: chosen
+  MAX_DEPTH = 24,    // operations, of recomputed expressions
   CONVERT_SCALE = 4, // recomputed address arithmetic mostly folds into constants: a quarter each
   FORBIDDEN = INT32_MAX
 };

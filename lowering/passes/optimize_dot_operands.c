@@ -26,7 +26,7 @@
 #include "lowering/passes/users.h"
 #include "mlir-dialects/build.h"
 
-enum {
+enum {             // not measured: chosen
   MAX_DEPTH = 12,  // operations between a load and a product that are moved
   FEW = 3,         // of them, where the conversion moves as many bytes either way
   KEPT_BITS = 2048 // of a thread, for an operand that waits for its iterations in registers

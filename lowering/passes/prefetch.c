@@ -20,7 +20,7 @@
 #include "lowering/analysis/part_view.h"
 #include "lowering/cost/registers.h"
 
-// FMA: registers of a slice of both operands, at most.
+// FMA: registers of a thread, of a slice of both operands, at most; not measured: chosen.
 enum { FMA_SLICE_WORDS = 32 };
 
 struct state {

@@ -19,7 +19,7 @@
 #include "lowering/passes/loops.h"
 #include "lowering/passes/prefetch.h"
 
-// Registers of what is carried, at most.
+// Registers of a thread, of what is carried, at most; not measured: chosen.
 enum { MAX_CARRIED_WORDS = 64 };
 
 // A ring's buffer that is read in an iteration: those of the first and of the next iteration.

@@ -108,7 +108,8 @@ static void combine_addptr(struct rewriter *s, MlirOperation op) {
 // ---- masks ----
 
 enum {
-  FEW_LANES = 256,   // of them a thread has one or two: nothing to save
+  FEW_LANES = 256,   // elements of a tile; not measured: chosen. Of them a thread has one or two:
+                     // nothing to save
   UNKNOWN_BITS = 64, // of a number that nothing is known about
   MOST_BITS = 62,    // such numbers, and a range added to them, do not overflow
 };

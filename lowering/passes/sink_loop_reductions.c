@@ -29,9 +29,10 @@
 
 #include <math.h>
 
+// Not measured by themselves: chosen. What the pass gains: docs/performance.md.
 enum {
-  MAX_ELEMENTS = 64, // of a carried tile that a thread holds: more would spill
-  MAX_HELD = 128,    // of what the loop carries and the tile that is summed up: more is too tight
+  MAX_ELEMENTS = 64, // elements a thread, of a carried tile: more would spill
+  MAX_HELD = 128,    // elements a thread, of what the loop carries and what is summed up
   COLUMNS = 8        // of the accumulator of one matrix instruction
 };
 

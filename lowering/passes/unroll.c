@@ -13,7 +13,7 @@
 #include "lowering/passes/loops.h"
 #include "mlir-dialects/build.h"
 
-enum { MAX_OPS = 8192 }; // of the unrolled body
+enum { MAX_OPS = 8192 }; // operations, of the unrolled body; not measured: chosen
 
 static const char factor_name[] = "tile.loop_unroll_factor";
 

@@ -9,7 +9,7 @@
 #include "lowering/cost/access_cost.h"
 #include "lowering/plan/loop_loads.h"
 
-enum {
+enum {               // in bytes of an access; not measured: chosen
   LIGHT = 1,         // the weight of a preference that recomputable tiles pass on to their users
   PRODUCT = 1 << 16, // how much more an accumulator weighs than an access of its size
 };

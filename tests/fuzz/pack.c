@@ -3,7 +3,7 @@
 #include "runtime/pack.h"
 
 #include "drive.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 static void open_functions(tile_pack *pack) {
   tile_device *device;

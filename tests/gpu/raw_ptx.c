@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runtime on a real driver without the compiler: PTX written by hand, loaded and launched
- * through runtime/internal.h; resources, errors of loading, and last an illegal access, after which
- * every call must fail with words. */
-#include "runtime/internal.h"
+ * through runtime/runtime_internal.h; resources, errors of loading, and last an illegal access,
+ * after which every call must fail with words. */
+#include "runtime/runtime_internal.h"
 #include "support.h"
 
 #include <time.h>

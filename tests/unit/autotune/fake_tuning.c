@@ -2,7 +2,7 @@
 // Two queues of events that are due at a time; waiting moves the clock to the next of them.
 #include "fake_tuning.h"
 
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <math.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of FILE.tune.json: what a key is made of, which entry serves it, what comes back from a
 // file, and that a malformed one is refused at its location and never written over.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "base/file.h"
 #include "suites.h"
 

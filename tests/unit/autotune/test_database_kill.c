@@ -2,7 +2,7 @@
 // Tests of files of tunings and journals under several processes that are killed at any moment:
 // what was put is never lost, and whoever reads meanwhile finds a whole file. TILE_TEST_KILLS says
 // how many are killed.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "suites.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the journal of trials and of T4: what is written comes back by configuration, whatever
 // the space; torn and foreign lines are passed over; another key is another journal.
-#include "autotune/database/internal.h"
+#include "autotune/database/database_internal.h"
 #include "suites.h"
 
 #include <dirent.h>

@@ -5,7 +5,7 @@
 #include "autotune/build.h"
 #include "base/file.h"
 #include "lowering/cost/machine.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 #include "graph/read/fx.h"
 #include "graph/reference/bounds.h"
 #include "graph/reference/inputs.h"
-#include "graph/run/internal.h"
 #include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 
 #include <check.h>
 #include <math.h>

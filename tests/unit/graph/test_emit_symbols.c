@@ -5,8 +5,8 @@
 #include "graph/compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx.h"
-#include "graph/run/internal.h"
 #include "graph/run/run.h"
+#include "graph/run/run_internal.h"
 
 #include <tile/program.h>
 

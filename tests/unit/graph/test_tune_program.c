@@ -5,8 +5,8 @@
 #include "graph/compile.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/read/fx.h"
-#include "graph/run/internal.h"
-#include "graph/run/tune.h"
+#include "graph/run/run_internal.h"
+#include "graph/run/run_tune.h"
 
 #include <tile/program.h>
 

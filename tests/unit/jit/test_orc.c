@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CPU objects made here with LLVM's code generator, linked by the JIT and run by the executor.
 #include "jit/orc.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <llvm-c/Core.h>

@@ -2,7 +2,7 @@
 // Plans of scans, performed by all threads of a CTA in step, on runs of elements: what is combined
 // must be neighbours, and in the end every element has the run from the first one to itself.
 #include "generate.h"
-#include "layouts/scan_plan.h"
+#include "layouts/layout_scan_plan.h"
 #include "suites.h"
 
 enum { MAX_REGISTERS = 128, LANES = 32, MAX_THREADS = LANES * 8 };

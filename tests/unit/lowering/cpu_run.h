@@ -4,7 +4,7 @@
 #define TEST_LOWERING_CPU_RUN_H
 
 #include "lowering/compile.h"
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 struct cpu_run {
   struct arena *arena;

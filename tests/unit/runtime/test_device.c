@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device names, arguments, status texts, and memory, streams and events of the CPU device.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recording and replaying on the CPU device: what is recorded does not run, and runs as often as
 // it is asked to, with the arguments that it was recorded with.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 
 #include <string.h>

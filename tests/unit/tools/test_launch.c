@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failures of the runtime as diagnostics and exit statuses.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 #include "suites.h"
 #include "tools/launch.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated GPU as a device: names, memory with exact bounds, streams, events, modules, launches
 // and recordings of handwritten PTX, and what is found in them.
-#include "runtime/internal.h"
+#include "runtime/runtime_internal.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Regions around attention: a program has a block of queries and walks over the keys, with the
+// maximum and the sum of exponentials of each row so far (online softmax).
+//
+//   for k0 in range(0, 2048, BLOCK_N):
+//       s = tl.dot(q, k)
+//       above = tl.maximum(top, tl.max(s, 1) * scale)
+//       p = tl.exp2(s * scale - above[:, None])
+//       keep = tl.exp2(top - above)
+//       total = total * keep + tl.sum(p, 1)
+//       acc = tl.dot(p, v, acc * keep[:, None])
+//       top = above
+//
+// Keys that no query of the block sees are left out, and only blocks that some query sees in part
+// have a mask.
+#include "graph/emit/attention_internal.h"
+#include "graph/emit/emit_operand.h"
+
+static bool divides(const struct expr *axis, unsigned block) {
+  return expr_is_multiple(attention_extent(axis), block);
+}
+
+const struct expr *attention_twin(struct attention_writer *w, const struct expr *axis,
+                                  const char *name) {
+  return expr_symbol(w->x, name, 0, axis->symbol->hi, attention_extent(axis));
+}
+
+const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
+                                         const struct expr *a, const struct expr *a_now,
+                                         const struct expr *b, const struct expr *b_now) {
+  const struct expr *from[2] = {a, b}, *to[2] = {a_now, b_now};
+  return attention_value(w->s, w->x, w->p, scalar_substitute(w->s, v, b ? 2 : 1, from, to));
+}
+
+// ---- where a program is ----
+
+// Blocks of late queries see most keys where later keys are hidden: they go first.
+static void place_program(struct attention_writer *w) {
+  struct emitter *e = w->e;
+  const char *m = emit_extent(e, attention_extent(w->p->m)), *pid = "tl.program_id(0)";
+  const char *blocks = arena_printf(e->arena, "tl.cdiv(%s, BLOCK_M)", m);
+  if (w->p->folds_batch) {
+    emit_line(e, 0, "batch = tl.program_id(0) // %s", blocks);
+    pid = arena_printf(e->arena, "tl.program_id(0) %% %s", blocks);
+  } else if (w->p->is_batched) {
+    emit_line(e, 0, "batch = tl.program_id(1)");
+  }
+  if (w->p->is_batched)
+    emit_axis(e, w->p->batch, "batch", NULL, 0);
+  if (w->p->score.last)
+    emit_line(e, 0, "m_first = (%s - 1 - %s) * BLOCK_M", blocks, pid);
+  else
+    emit_line(e, 0, "m_first = %s * BLOCK_M",
+              w->p->folds_batch ? arena_printf(e->arena, "(%s)", pid) : pid);
+  emit_line(e, 0, "m = (m_first + tl.arange(0, BLOCK_M))[:, None]");
+  const char *mask =
+      divides(w->p->m, w->p->blocks.block_m) ? NULL : arena_printf(e->arena, "(m < %s)", m);
+  emit_axis(e, w->p->m, "m", mask, 0);
+}
+
+// An axis that a block holds as a whole.
+static const struct expr *whole_axis(struct attention_writer *w, const struct expr *axis,
+                                     const char *name, unsigned block, const char *shape) {
+  struct emitter *e = w->e;
+  const struct expr *t = attention_twin(w, axis, name);
+  emit_line(e, 0, "%s = tl.arange(0, %u)%s", name, block, shape);
+  const char *mask =
+      expr_is(attention_extent(axis), block)
+          ? NULL
+          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, attention_extent(axis)));
+  emit_axis(e, t, name, mask, 0);
+  return t;
+}
+
+// ---- what follows ----
+
+static void give_result(struct attention_writer *w) {
+  struct emitter *e = w->e;
+  bool zero = w->p->t->zero_empty_rows && !w->p->score.has_no_empty;
+  if (w->p->sums_by_product)
+    emit_line(e, 0, "total = tl.max(total, 1)");
+  emit_line(e, 0, "out = acc * (1.0 / %s)[:, None]",
+            zero ? "tl.where(total > 0, total, 1.0)" : "total");
+  uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, w->p->n);
+  const struct scalar *load =
+      scalar_load(w->s, w->p->stage->out, attention_offset(w->s, w->x, w->p, w->p->stage->offset));
+  const struct scalar *full = scalar_convert(w->s, load, w->p->sum);
+  const char *half = "out", *name = "out";
+  if (load != full)
+    half = arena_printf(e->arena, "out.to(%s)", emit_type(load->dtype));
+  if (load != full && w->p->rounds)
+    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->p->sum));
+  emit_given(e, load, half, axes, 0);
+  emit_given(e, full, name, axes, 0);
+}
+
+// The logarithm of the sum of exponentials, for the backward pass.
+static void store_sums(struct attention_writer *w) {
+  struct emitter *e = w->e;
+  struct buffer *b = w->p->t->lse;
+  const struct expr *offset = w->p->lse_offset;
+  if (w->p->score.expr || w->p->score.added)
+    emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
+  else
+    emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
+  const struct scalar *load = scalar_load(w->s, b, offset);
+  emit_given(e, load, "lse", emit_index_axes(e, w->p->m), 0);
+  emit_writes(e, b);
+  emit_count(e, load);
+  emit_store_value(e, b, offset, load);
+}
+
+static void put_results(struct attention_writer *w) {
+  const struct region_parts *parts = &w->p->epilogue;
+  give_result(w);
+  for (size_t i = 0; i < parts->writes.len; i++) {
+    emit_writes(w->e, parts->writes.at[i].buffer);
+    emit_count(w->e, parts->writes.at[i].body);
+  }
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
+                     parts->writes.at[i].body);
+  if (w->p->t->lse)
+    store_sums(w);
+}
+
+// ---- the kernel ----
+
+static void emit_start(struct attention_writer *w, const struct expr **ret_depth) {
+  struct emitter *e = w->e;
+  const struct expr *across = whole_axis(w, w->p->t->depth, "d", w->p->blocks.depth, "[None, :]");
+  const struct scalar *q =
+      attention_with_axes(w, w->p->score.q, w->p->t->depth, across, NULL, NULL);
+  emit_count(e, q);
+  emit_line(e, 0, "q = %s",
+            operand_text(e, q, w->p->dtype, w->p->m, across, across,
+                         arena_printf(e->arena, "[BLOCK_M, %u]", w->p->blocks.depth)));
+  if (w->p->scales_queries && w->p->score.scale != 1)
+    emit_line(e, 0, "q = q * %s",
+              emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale}));
+  *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
+  // A finite start: a row that has seen no key yet would compute inf - inf.
+  emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
+            w->p->score.expr || w->p->score.added ? "float(\"-inf\")" : "-1e30",
+            emit_type(w->p->sum));
+  if (w->p->sums_by_product) {
+    emit_line(e, 0, "total = tl.zeros([BLOCK_M, %u], %s)", SUM_COLUMNS, emit_type(w->p->sum));
+    emit_line(e, 0, "ones = tl.full([BLOCK_N, %u], 1.0, %s)", SUM_COLUMNS,
+              emit_type(w->p->weights));
+  } else {
+    emit_line(e, 0, "total = tl.zeros([BLOCK_M], %s)", emit_type(w->p->sum));
+  }
+  emit_line(e, 0, "acc = tl.zeros([BLOCK_M, %u], %s)", w->p->blocks.columns, emit_type(w->p->sum));
+}
+
+void emit_attention_kernel(struct emitter *e, const struct attention_plan *p) {
+  struct attention_writer writer = {.x = e->x, .s = e->s, .e = e, .p = p}, *w = &writer;
+  place_program(w);
+  const struct expr *depth;
+  emit_start(w, &depth);
+  emit_line(e, 0, "n = tl.arange(0, %u)[None, :]", w->p->blocks.columns);
+  const char *mask =
+      expr_is(attention_extent(w->p->n), w->p->blocks.columns)
+          ? NULL
+          : arena_printf(e->arena, "(n < %s)", emit_extent(e, attention_extent(w->p->n)));
+  emit_axis(e, w->p->n, "n", mask, 0);
+  attention_put_loops(w, depth, w->p->n);
+  put_results(w);
+  emit_sizes(e, attention_extent(w->p->m));
+  emit_sizes(e, attention_extent(w->p->batch));
+}

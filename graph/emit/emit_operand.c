@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operands of tl.dot. A half that a expression tree converts to f32 goes in as it is; what is
+// computed in f32 is rounded to the dtype that the operand had in the graph, as an eager program
+// does.
+#include "graph/emit/emit_operand.h"
+
+// The conditions of all masks around the load, and those of the axes that it depends on.
+static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t axes) {
+  const char *mask = NULL;
+  for (; v->kind != SCALAR_LOAD; v = v->in[v->kind == SCALAR_MASKED]) {
+    if (v->kind != SCALAR_MASKED)
+      continue;
+    const char *here = emit_operand(e, v->in[0], PREC_AND);
+    mask = mask ? arena_printf(e->arena, "%s & %s", mask, here) : here;
+  }
+  const char *bounds = emit_mask(e, axes);
+  return mask && bounds ? arena_printf(e->arena, "%s & %s", bounds, mask) : mask ? mask : bounds;
+}
+
+// The offset over all of `axes`: those that it does not depend on, times 0.
+static const char *offset_text(struct emitter *e, const struct expr *offset, uint32_t axes) {
+  struct text at = emit_index(e, offset);
+  const char *s = at.s;
+  axes &= ~emit_index_axes(e, offset);
+  for (unsigned a = 0; a < e->axis_count; a++)
+    if (axes >> a & 1)
+      s = arena_printf(e->arena, "%s + 0 * %s", s, e->axes[a].name);
+  return s;
+}
+
+static const char *loaded_text(struct emitter *e, const struct scalar *v, const struct scalar *load,
+                               uint32_t axes, uint32_t inside) {
+  const char *mask = load_mask(e, v, emit_index_axes(e, load->index) | inside);
+  const char *base = emit_buffer(e, load->buffer), *at = offset_text(e, load->index, axes);
+  return mask ? arena_printf(e->arena, "tl.load(%s + (%s), mask=%s, other=0)", base, at, mask)
+              : arena_printf(e->arena, "tl.load(%s + (%s))", base, at);
+}
+
+const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
+                         const struct expr *row, const struct expr *column,
+                         const struct expr *inside, const char *shape) {
+  const struct scalar *load = operand_load(v);
+  uint32_t within = inside ? emit_index_axes(e, inside) : 0;
+  uint32_t axes = emit_index_axes(e, row) | emit_index_axes(e, column);
+  if (load && load->dtype == t)
+    return loaded_text(e, v, load, axes, within);
+  const char *text = emit_operand(e, v, PREC_ATOM), *mask = emit_mask(e, within);
+  if (mask)
+    text = arena_printf(e->arena, "tl.where(%s, %s, 0)", mask, text);
+  if (axes & ~emit_axes_of(e, v))
+    text = arena_printf(e->arena, "tl.broadcast_to(%s, %s)", text, shape);
+  return v->dtype == t ? text : arena_printf(e->arena, "%s.to(%s)", text, emit_type(t));
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints matrix products: a block of the result goes through a loop over k whose loads are
+// pipelined; the epilogue is computed on the sums while they are in registers.
+//
+//   for k0 in range(0, 4096, BLOCK_K):
+//       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
+//   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
+#include "graph/emit/emit.h"
+#include "graph/emit/emit_operand.h"
+#include "graph/plan/product_plan.h"
+
+struct product_writer {
+  const struct product *g;
+  const struct product_kernel *k;
+  struct exprs *x;
+  struct scalars *s;
+  struct emitter *e;
+};
+
+static const struct expr *extent(const struct expr *axis) { return product_extent(axis); }
+
+static bool divides(const struct expr *axis, unsigned block) {
+  return expr_is_multiple(extent(axis), block);
+}
+
+// The same axis under another name, so that an operand can have it along another dimension.
+static const struct expr *twin(struct product_writer *w, const struct expr *axis,
+                               const char *name) {
+  return expr_symbol(w->x, name, 0, axis->symbol->hi, extent(axis));
+}
+
+// ---- where a program is ----
+
+static void place_batch(struct product_writer *w) {
+  struct emitter *e = w->e;
+  if (w->g->folds_batch) {
+    const char *m = emit_extent(e, extent(w->g->m)), *n = emit_extent(e, extent(w->g->n));
+    emit_line(e, 0, "programs = tl.cdiv(%s, BLOCK_M) * tl.cdiv(%s, BLOCK_N)", m, n);
+    emit_line(e, 0, "pid = tl.program_id(0) %% programs");
+    emit_line(e, 0, "batch = tl.program_id(0) // programs");
+  } else {
+    emit_line(e, 0, "pid = tl.program_id(0)");
+    if (w->g->is_batched)
+      emit_line(e, 0, "batch = tl.program_id(1)");
+  }
+  if (w->g->is_batched)
+    emit_axis(e, w->g->batch, "batch", NULL, 0);
+}
+
+static void place_block(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const char *m = emit_extent(e, extent(w->g->m)), *n = emit_extent(e, extent(w->g->n));
+  if (w->k->group_m > 1) {
+    emit_line(e, 0,
+              "# Programs that run side by side share rows and columns: they go down GROUP_M");
+    emit_line(e, 0, "# blocks, then one to the right.");
+    emit_line(e, 0, "width = GROUP_M * tl.cdiv(%s, BLOCK_N)", n);
+    emit_line(e, 0, "first = pid // width * GROUP_M");
+    emit_line(e, 0, "height = min(tl.cdiv(%s, BLOCK_M) - first, GROUP_M)", m);
+    emit_line(e, 0, "m_first = (first + pid %% width %% height) * BLOCK_M");
+    emit_line(e, 0, "n_first = pid %% width // height * BLOCK_N");
+  } else {
+    emit_line(e, 0, "m_first = pid // tl.cdiv(%s, BLOCK_N) * BLOCK_M", n);
+    emit_line(e, 0, "n_first = pid %% tl.cdiv(%s, BLOCK_N) * BLOCK_N", n);
+  }
+}
+
+// An axis of the result: with a mask unless the block divides its extent.
+static void place_axis(struct product_writer *w, const struct expr *axis, const char *name,
+                       const char *block, const char *shape, bool is_whole) {
+  struct emitter *e = w->e;
+  emit_line(e, 0, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
+            emit_axis_is_wide(axis) ? ".to(tl.int64)" : "", shape);
+  const char *mask =
+      is_whole ? NULL : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, extent(axis)));
+  emit_axis(e, axis, name, mask, 0);
+}
+
+static void place_result(struct product_writer *w) {
+  place_axis(w, w->g->m, "m", "BLOCK_M", "[:, None]", divides(w->g->m, w->k->block_m));
+  place_axis(w, w->g->n, "n", "BLOCK_N", "[None, :]", divides(w->g->n, w->k->block_n));
+}
+
+// ---- the loop over k ----
+
+// Rows and columns beyond the end wrap around to some that exist: what comes of them is not stored,
+// and the loop needs no masks for them.
+static const struct expr *wrapped(struct product_writer *w, const struct expr *axis,
+                                  const char *name, const char *of, unsigned block) {
+  const struct expr *t = twin(w, axis, name);
+  if (!divides(axis, block))
+    emit_line(w->e, 0, "%s = %s %% %s", name, of, emit_extent(w->e, extent(axis)));
+  emit_axis(w->e, t, divides(axis, block) ? of : name, NULL, 0);
+  return t;
+}
+
+static const struct expr *inner_axis(struct product_writer *w, const char *name,
+                                     const char *shape) {
+  struct emitter *e = w->e;
+  const struct expr *t = twin(w, w->g->k, name);
+  emit_line(e, 1, "%s = k0 + tl.arange(0, BLOCK_K)%s", name, shape);
+  const char *mask =
+      divides(w->g->k, w->g->plan.block_k)
+          ? NULL
+          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, extent(w->g->k)));
+  emit_axis(e, t, name, mask, 1);
+  return t;
+}
+
+static const char *loop_header(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const char *end = emit_extent(e, extent(w->g->k));
+  if (w->g->plan.split_k == 1)
+    return arena_printf(e->arena, "for k0 in range(0, %s, BLOCK_K):", end);
+  // A share of k is whole blocks.
+  const struct expr *block = expr_const(w->x, w->g->plan.block_k), *k = extent(w->g->k),
+                    *blocks = expr_cdiv(w->x, k, expr_muli(w->x, block, w->g->plan.split_k));
+  const char *share = "share";
+  if (expr_is_const(blocks, NULL))
+    share = emit_extent(e, expr_mul(w->x, blocks, block));
+  else
+    emit_line(e, 0, "share = %s", emit_extent(e, expr_mul(w->x, blocks, block)));
+  if (expr_is_multiple(k, w->g->plan.split_k * (int64_t)w->g->plan.block_k))
+    return arena_printf(e->arena, "for k0 in range(part * %s, (part + 1) * %s, BLOCK_K):", share,
+                        share);
+  return arena_printf(e->arena,
+                      "for k0 in range(part * %s, min((part + 1) * %s, %s), BLOCK_K):", share,
+                      share, end);
+}
+
+static const char *sum_name(struct product_writer *w, unsigned i) {
+  return w->g->count == 1 ? "acc" : arena_printf(w->e->arena, "acc%u", i);
+}
+
+static const char *precision(struct product_writer *w) {
+  return w->g->dtype == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
+}
+
+static void emit_loop(struct product_writer *w) {
+  struct emitter *e = w->e;
+  const struct expr *row = wrapped(w, w->g->m, "row", "m", w->g->plan.block_m);
+  const struct expr *column = wrapped(w, w->g->n, "column", "n", w->g->plan.block_n);
+  for (unsigned i = 0; i < w->g->count; i++)
+    emit_line(e, 0, "%s = tl.zeros([BLOCK_M, BLOCK_N], %s)", sum_name(w, i), emit_type(w->g->sum));
+  emit_open(e, loop_header(w));
+  const struct expr *ka = inner_axis(w, "ka", "[None, :]"), *kb = inner_axis(w, "kb", "[:, None]");
+  const struct expr *from[3] = {w->g->m, w->g->n, w->g->k}, *to_a[3] = {row, column, ka},
+                    *to_b[3] = {row, column, kb};
+  const struct scalar *a[MOST_PRODUCTS], *b[MOST_PRODUCTS];
+  for (unsigned i = 0; i < w->g->count; i++) {
+    a[i] =
+        product_value(w->s, w->x, w->g, scalar_substitute(w->s, w->g->stages[i]->a, 3, from, to_a));
+    b[i] =
+        product_value(w->s, w->x, w->g, scalar_substitute(w->s, w->g->stages[i]->b, 3, from, to_b));
+    emit_count(e, a[i]);
+    emit_count(e, b[i]);
+  }
+  const char *x = NULL, *y = NULL;
+  for (unsigned i = 0; i < w->g->count; i++) {
+    if (i == 0 || a[i] != a[i - 1]) {
+      const char *text = operand_text(e, a[i], w->g->dtype, row, ka, ka, "[BLOCK_M, BLOCK_K]");
+      x = w->g->count == 1 ? "a" : arena_printf(e->arena, "a%u", i);
+      emit_line(e, 1, "%s = %s", x, text);
+    }
+    if (i == 0 || b[i] != b[i - 1]) {
+      const char *text = operand_text(e, b[i], w->g->dtype, kb, column, kb, "[BLOCK_K, BLOCK_N]");
+      y = w->g->count == 1 ? "b" : arena_printf(e->arena, "b%u", i);
+      emit_line(e, 1, "%s = %s", y, text);
+    }
+    emit_line(e, 1, "%s = tl.dot(%s, %s, %s%s)", sum_name(w, i), x, y, sum_name(w, i),
+              precision(w));
+  }
+  emit_close(e);
+}
+
+// ---- what follows ----
+
+// The expression trees behind refer to a product by a load of its buffer.
+static void give_sum(struct product_writer *w, unsigned i) {
+  struct emitter *e = w->e;
+  const struct stage *s = w->g->stages[i];
+  uint32_t axes =
+      emit_index_axes(e, w->g->batch) | emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
+  const struct scalar *load =
+      scalar_load(w->s, s->out, product_offset(w->s, w->x, w->g, s->offset));
+  const struct scalar *full = scalar_convert(w->s, load, w->g->sum);
+  const char *name = sum_name(w, i), *half = name;
+  if (load != full)
+    half = arena_printf(e->arena, "%s.to(%s)", name, emit_type(load->dtype));
+  if (load != full && w->g->rounds)
+    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->g->sum));
+  emit_given(e, load, half, axes, 0);
+  emit_given(e, full, name, axes, 0);
+}
+
+static void put_epilogue(struct product_writer *w) {
+  const struct region_parts *parts = &w->g->epilogue;
+  for (unsigned i = 0; i < w->g->count; i++)
+    give_sum(w, i);
+  for (size_t i = 0; i < parts->writes.len; i++) {
+    emit_writes(w->e, parts->writes.at[i].buffer);
+    emit_count(w->e, parts->writes.at[i].body);
+  }
+  for (size_t i = 0; i < parts->writes.len; i++)
+    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
+                     parts->writes.at[i].body);
+}
+
+// ---- a split k ----
+
+static void store_part(struct product_writer *w) {
+  struct emitter *e = w->e;
+  uint32_t axes = emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
+  const struct scalar *sum = scalar_load(w->s, w->g->parts, w->g->part_offset);
+  emit_given(e, sum, "acc", axes, 0);
+  emit_writes(e, w->g->parts);
+  emit_count(e, sum);
+  emit_store_value(e, w->g->parts, w->g->part_offset, sum);
+}
+
+// Adds up the parts in their order, always the same.
+static void put_sum_of_parts(struct product_writer *w) {
+  struct emitter *e = w->e;
+  emit_line(e, 0, "acc = tl.zeros([BLOCK_M, BLOCK_N], %s)", emit_type(w->g->sum));
+  emit_open(e, arena_printf(e->arena, "for part in tl.static_range(%u):", w->g->plan.split_k));
+  emit_axis(e, w->g->part, "part", NULL, 1);
+  const struct scalar *one = scalar_load(w->s, w->g->parts, w->g->part_offset);
+  emit_count(e, one);
+  const char *text = emit_operand(e, one, PREC_SUM);
+  emit_line(e, 1, "acc += %s", text);
+  emit_close(e);
+}
+
+// ---- the kernel ----
+
+void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
+  struct product_writer writer = {.g = k->product, .k = k, .x = e->x, .s = e->s, .e = e},
+                        *w = &writer;
+  place_batch(w);
+  if (k->step == PRODUCT_PARTS) {
+    emit_line(e, 0, "part = tl.program_id(2)");
+    emit_axis(e, w->g->part, "part", NULL, 0);
+  }
+  place_block(w);
+  place_result(w);
+  if (k->step == PRODUCT_SUM)
+    put_sum_of_parts(w);
+  else
+    emit_loop(w);
+  if (k->step == PRODUCT_PARTS)
+    store_part(w);
+  else
+    put_epilogue(w);
+  if (k->step == PRODUCT_SUM)
+    return;
+  emit_sizes(e, extent(w->g->m));
+  emit_sizes(e, extent(w->g->n));
+  emit_sizes(e, extent(w->g->batch));
+}

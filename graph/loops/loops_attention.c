@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention that the graph already had as one operator.
+#include "graph/loops/loops_internal.h"
+
+#include <math.h>
+
+// The score of a pair of query and key from their product.
+static const struct scalar *score(struct builder *b, const struct node *n,
+                                  const struct scalar *product, coordinates at) {
+  const struct scalar *scale = scalar_real(b->s, DTYPE_F32, node_real(n, 5));
+  const struct scalar *s = loops_binary(b, SCALAR_MUL, DTYPE_F32, product, scale);
+  const struct scalar *never = scalar_real(b->s, DTYPE_F32, (double)-INFINITY);
+  if (node_truth(n, 4)) {
+    const struct scalar *in[3] = {
+        loops_binary(b, SCALAR_LE, DTYPE_I1, scalar_index(b->s, at[3]), scalar_index(b->s, at[2])),
+        s, never};
+    s = scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
+  }
+  const struct value *mask = node_value(n, 3);
+  if (!mask)
+    return s;
+  const struct scalar *m = loops_broadcast(b, mask, 4, at);
+  if (mask->dtype != DTYPE_I1)
+    return loops_binary(b, SCALAR_ADD, DTYPE_F32, s, scalar_convert(b->s, m, DTYPE_F32));
+  const struct scalar *in[3] = {m, s, never};
+  return scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
+}
+
+// At the coordinates of a flattened batch, a row and a column.
+static const struct scalar *operand(struct builder *b, const struct node *n, unsigned i,
+                                    const struct expr *batch, const struct expr *const *heads,
+                                    const struct expr *row, const struct expr *column) {
+  const struct value *v = node_value(n, i);
+  const struct expr *at[4] = {heads[0], heads[1], row, column};
+  return loops_product_operand(b, n, v, loops_broadcast(b, v, 4, at), batch, row, column, true);
+}
+
+// Where the logarithms of the sums of exponentials go, if anyone wants them.
+static void second_result(struct builder *b, const struct node *n, struct attention *a,
+                          coordinates at) {
+  struct value *v = n->results[1];
+  if (!v || (b->uses[v->id].count == 0 && !b->uses[v->id].is_output))
+    return;
+  struct assignment h = loops_assign(b, v);
+  a->lse = h.buffer;
+  a->lse_offset = loops_offset(b, &h, at);
+  loops_stored(b, loops_deferred(b, v), &h);
+}
+
+bool loops_lower_attention(struct builder *b, const struct node *n) {
+  const struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2);
+  struct value *out = n->results[0];
+  if (!out || q->rank != 4 || k->rank != 4 || v->rank != 4)
+    return loops_refuse(b, n, "its operands must have four dimensions");
+  struct deferred *z = loops_deferred(b, out);
+  const struct expr *batch = expr_mul(b->x, q->shape[0], q->shape[1]);
+  struct attention *a = arena_new(b->arena, struct attention);
+  const struct expr *rows = loops_symbol(b, 'm', 0, q->shape[2]);
+  const struct expr *columns = loops_symbol(b, 'n', 0, v->shape[3]);
+  const struct expr *both = loops_symbol(b, 'b', 0, batch), *heads[2];
+  loops_unravel(b, both, 2, q->shape, heads);
+  a->key = loops_symbol(b, 'j', 0, k->shape[2]);
+  a->depth = loops_symbol(b, 'd', 0, q->shape[3]);
+  a->q = operand(b, n, 0, both, heads, rows, a->depth);
+  a->k = operand(b, n, 1, both, heads, a->key, a->depth);
+  a->v = operand(b, n, 2, both, heads, a->key, columns);
+  a->product = scalar_load(b->s, NULL, expr_const(b->x, 0));
+  const struct expr *pair[4] = {heads[0], heads[1], rows, a->key};
+  a->score = score(b, n, a->product, pair);
+  a->zero_empty_rows = true;
+  struct assignment h = loops_assign(b, out);
+  second_result(b, n, a, pair);
+  struct stage *s = loops_stage(b, STAGE_ATTENTION, n);
+  s->axes[0] = both;
+  s->axes[1] = rows;
+  s->axes[2] = columns;
+  s->rank = 3;
+  s->dtype = DTYPE_F32;
+  s->attention = a;
+  s->out = h.buffer;
+  const struct expr *to[4] = {heads[0], heads[1], rows, columns};
+  s->offset = loops_offset(b, &h, to);
+  loops_inherit(b, z, n);
+  loops_take_origins(b, z, s);
+  loops_stored(b, z, &h);
+  return true;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions and their gradients as products: the image is never copied into a matrix, the
+// operand is a expression tree that finds its element, masked where it lies in the padding. Groups
+// are the batch.
+#include "graph/loops/loops_internal.h"
+
+enum { MAX_SPATIAL = 3 };
+
+// What a coordinate of the product stands for: image, group, channel of the output and of the input
+// within the group, position (of the output, or of the input for its gradient), tap of the filter.
+enum {
+  IMAGE,
+  GROUP,
+  OUT_CHANNEL,
+  IN_CHANNEL,
+  SPACE,
+  TAP = SPACE + MAX_SPATIAL,
+  COORDINATES = TAP + MAX_SPATIAL
+};
+
+struct convolution {
+  enum operator_id op;
+  uint32_t spatial;
+  const struct value *grad, *x, *w; // of which one is the result
+  const struct expr *stride[MAX_SPATIAL], *padding[MAX_SPATIAL], *dilation[MAX_SPATIAL];
+  const struct expr *sizes[COORDINATES];
+  unsigned m[COORDINATES], n[COORDINATES], k[COORDINATES]; // coordinates of each side
+  uint32_t m_count, n_count, k_count;
+  const struct expr *at[COORDINATES];
+};
+
+static void read_list(const struct node *n, unsigned i, uint32_t count, const struct expr **ret) {
+  const struct arg *list;
+  size_t have = node_list(n, i, &list);
+  for (uint32_t d = 0; d < count; d++)
+    ret[d] = list[have == 1 ? 0 : d].number;
+}
+
+static void add(unsigned *list, uint32_t *count, unsigned first, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++)
+    list[(*count)++] = first + i;
+}
+
+static void choose_sides(struct convolution *c) {
+  uint32_t s = c->spatial;
+  switch (c->op) {
+  case OP_CONVOLUTION:
+    add(c->m, &c->m_count, IMAGE, 1);
+    add(c->m, &c->m_count, SPACE, s);
+    add(c->n, &c->n_count, OUT_CHANNEL, 1);
+    add(c->k, &c->k_count, IN_CHANNEL, 1);
+    add(c->k, &c->k_count, TAP, s);
+    return;
+  case OP_CONVOLUTION_GRAD_INPUT:
+    add(c->m, &c->m_count, IMAGE, 1);
+    add(c->m, &c->m_count, SPACE, s);
+    add(c->n, &c->n_count, IN_CHANNEL, 1);
+    add(c->k, &c->k_count, OUT_CHANNEL, 1);
+    add(c->k, &c->k_count, TAP, s);
+    return;
+  default:
+    add(c->m, &c->m_count, OUT_CHANNEL, 1);
+    add(c->n, &c->n_count, IN_CHANNEL, 1);
+    add(c->n, &c->n_count, TAP, s);
+    add(c->k, &c->k_count, IMAGE, 1);
+    add(c->k, &c->k_count, SPACE, s);
+  }
+}
+
+static bool read_convolution(struct builder *b, const struct node *n, struct convolution *c) {
+  *c = (struct convolution){.op = n->op};
+  struct value *result = n->results[0];
+  bool forward = n->op == OP_CONVOLUTION, for_input = n->op == OP_CONVOLUTION_GRAD_INPUT;
+  unsigned lists = forward ? 3 : 3;
+  if (forward && (node_value(n, 2) || node_truth(n, 6)))
+    return loops_refuse(b, n, "it should have been decomposed");
+  c->x = forward ? node_value(n, 0) : for_input ? result : node_value(n, 2);
+  c->w = forward ? node_value(n, 1) : for_input ? node_value(n, 2) : result;
+  c->grad = forward ? result : node_value(n, 0);
+  if (c->x->rank < 3 || c->x->rank > 2 + MAX_SPATIAL)
+    return loops_refuse(b, n, "%u dimensions; 3 to 5 are there", (unsigned)c->x->rank);
+  c->spatial = c->x->rank - 2;
+  read_list(n, lists, c->spatial, c->stride);
+  read_list(n, lists + 1, c->spatial, c->padding);
+  read_list(n, lists + 2, c->spatial, c->dilation);
+  const struct expr *groups = node_expr(n, forward ? 8 : 6);
+  c->sizes[IMAGE] = c->x->shape[0];
+  c->sizes[GROUP] = groups;
+  c->sizes[OUT_CHANNEL] = expr_floordiv(b->x, c->w->shape[0], groups);
+  c->sizes[IN_CHANNEL] = c->w->shape[1];
+  for (uint32_t d = 0; d < c->spatial; d++) {
+    c->sizes[SPACE + d] = (for_input ? c->x : c->grad)->shape[2 + d];
+    c->sizes[TAP + d] = c->w->shape[2 + d];
+  }
+  choose_sides(c);
+  return true;
+}
+
+// ---- elements at the coordinates ----
+
+static const struct expr *channel(struct builder *b, const struct convolution *c, unsigned which) {
+  return expr_add(b->x, expr_mul(b->x, c->at[GROUP], c->sizes[which]), c->at[which]);
+}
+
+static const struct scalar *masked_element(struct builder *b, const struct value *v, coordinates at,
+                                           const struct scalar *inside) {
+  enum dtype t = loops_compute_dtype(v->dtype);
+  return scalar_masked(b->s, inside, loops_element(b, v, at), scalar_int(b->s, t, 0));
+}
+
+// The element of the input that a tap sees at a position of the output.
+static const struct scalar *input_element(struct builder *b, const struct convolution *c) {
+  const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, IN_CHANNEL)};
+  const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
+  for (uint32_t d = 0; d < c->spatial; d++) {
+    const struct expr *e = expr_mul(b->x, c->at[SPACE + d], c->stride[d]);
+    e = expr_add(b->x, e, expr_mul(b->x, c->at[TAP + d], c->dilation[d]));
+    at[2 + d] = expr_sub(b->x, e, c->padding[d]);
+    const struct scalar *here =
+        loops_between(b, at[2 + d], expr_const(b->x, 0), c->x->shape[2 + d]);
+    inside = loops_binary(b, SCALAR_AND, DTYPE_I1, inside, here);
+  }
+  return masked_element(b, c->x, at, inside);
+}
+
+// The element of the gradient whose tap at some output position is an element of the input through
+// a tap: there is none unless the stride divides.
+static const struct scalar *gradient_element(struct builder *b, const struct convolution *c) {
+  const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, OUT_CHANNEL)};
+  const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
+  for (uint32_t d = 0; d < c->spatial; d++) {
+    const struct expr *e = expr_add(b->x, c->at[SPACE + d], c->padding[d]);
+    e = expr_sub(b->x, e, expr_mul(b->x, c->at[TAP + d], c->dilation[d]));
+    at[2 + d] = expr_floordiv(b->x, e, c->stride[d]);
+    const struct scalar *divides =
+        loops_binary(b, SCALAR_EQ, DTYPE_I1, scalar_index(b->s, expr_mod(b->x, e, c->stride[d])),
+                     scalar_int(b->s, DTYPE_I64, 0));
+    const struct scalar *here =
+        loops_between(b, at[2 + d], expr_const(b->x, 0), c->grad->shape[2 + d]);
+    here = loops_binary(b, SCALAR_AND, DTYPE_I1, here, divides);
+    inside = loops_binary(b, SCALAR_AND, DTYPE_I1, inside, here);
+  }
+  return masked_element(b, c->grad, at, inside);
+}
+
+static const struct scalar *weight_element(struct builder *b, const struct convolution *c) {
+  const struct expr *at[2 + MAX_SPATIAL] = {channel(b, c, OUT_CHANNEL), c->at[IN_CHANNEL]};
+  for (uint32_t d = 0; d < c->spatial; d++)
+    at[2 + d] = c->at[TAP + d];
+  return loops_element(b, c->w, at);
+}
+
+static const struct scalar *plain_gradient(struct builder *b, const struct convolution *c) {
+  const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, OUT_CHANNEL)};
+  for (uint32_t d = 0; d < c->spatial; d++)
+    at[2 + d] = c->at[SPACE + d];
+  return loops_element(b, c->grad, at);
+}
+
+static void operands(struct builder *b, const struct convolution *c, const struct scalar **ret_a,
+                     const struct scalar **ret_b) {
+  switch (c->op) {
+  case OP_CONVOLUTION:
+    *ret_a = input_element(b, c);
+    *ret_b = weight_element(b, c);
+    return;
+  case OP_CONVOLUTION_GRAD_INPUT:
+    *ret_a = gradient_element(b, c);
+    *ret_b = weight_element(b, c);
+    return;
+  default: *ret_a = plain_gradient(b, c); *ret_b = input_element(b, c);
+  }
+}
+
+// The coordinates in the result.
+static void result_coordinates(struct builder *b, const struct convolution *c,
+                               const struct expr **ret) {
+  bool is_weight = c->op == OP_CONVOLUTION_GRAD_WEIGHT;
+  ret[0] = is_weight ? channel(b, c, OUT_CHANNEL) : c->at[IMAGE];
+  ret[1] = is_weight                            ? c->at[IN_CHANNEL]
+           : c->op == OP_CONVOLUTION_GRAD_INPUT ? channel(b, c, IN_CHANNEL)
+                                                : channel(b, c, OUT_CHANNEL);
+  for (uint32_t d = 0; d < c->spatial; d++)
+    ret[2 + d] = c->at[(is_weight ? TAP : SPACE) + d];
+}
+
+// ---- as a product, or as a sum ----
+
+static const struct expr *side_extent(struct builder *b, const struct convolution *c,
+                                      const unsigned *side, uint32_t count) {
+  const struct expr *e = expr_const(b->x, 1);
+  for (uint32_t i = 0; i < count; i++)
+    e = expr_mul(b->x, e, c->sizes[side[i]]);
+  return e;
+}
+
+static void split_side(struct builder *b, struct convolution *c, const unsigned *side,
+                       uint32_t count, const struct expr *axis) {
+  const struct expr *sizes[COORDINATES] = {0}, *parts[COORDINATES];
+  for (uint32_t i = 0; i < count; i++)
+    sizes[i] = c->sizes[side[i]];
+  loops_unravel(b, axis, count, sizes, parts);
+  for (uint32_t i = 0; i < count; i++)
+    c->at[side[i]] = expr_is(sizes[i], 1) ? expr_const(b->x, 0) : parts[i];
+}
+
+static bool as_product(struct builder *b, const struct node *n, struct deferred *z,
+                       struct convolution *c, const struct expr *const sides[3]) {
+  const struct expr *axes[4] = {
+      loops_symbol(b, 'b', 0, c->sizes[GROUP]), loops_symbol(b, 'm', 0, sides[0]),
+      loops_symbol(b, 'n', 0, sides[1]), loops_symbol(b, 'k', 0, sides[2])};
+  const struct expr *at[2 + MAX_SPATIAL];
+  const struct scalar *x, *y;
+  c->at[GROUP] = expr_is(c->sizes[GROUP], 1) ? expr_const(b->x, 0) : axes[0];
+  split_side(b, c, c->m, c->m_count, axes[1]);
+  split_side(b, c, c->n, c->n_count, axes[2]);
+  split_side(b, c, c->k, c->k_count, axes[3]);
+  operands(b, c, &x, &y);
+  result_coordinates(b, c, at);
+  return loops_store_product(b, n, z, axes, x, y, at);
+}
+
+static bool as_sum(struct builder *b, const struct node *n, struct deferred *z,
+                   struct convolution *c) {
+  unsigned channels = c->op == OP_CONVOLUTION_GRAD_INPUT ? IN_CHANNEL : OUT_CHANNEL;
+  bool is_weight = c->op == OP_CONVOLUTION_GRAD_WEIGHT;
+  const struct expr *both = z->at[is_weight ? 0 : 1];
+  c->at[GROUP] = expr_floordiv(b->x, both, c->sizes[channels]);
+  c->at[channels] = expr_mod(b->x, both, c->sizes[channels]);
+  c->at[is_weight ? IN_CHANNEL : IMAGE] = z->at[is_weight ? 1 : 0];
+  for (uint32_t d = 0; d < c->spatial; d++)
+    c->at[(is_weight ? TAP : SPACE) + d] = z->at[2 + d];
+  const struct expr *over[COORDINATES];
+  for (uint32_t i = 0; i < c->k_count; i++)
+    over[i] = c->at[c->k[i]] = loops_axis(b, 'r', i, c->sizes[c->k[i]]);
+  const struct scalar *x, *y;
+  operands(b, c, &x, &y);
+  return loops_sum_product(b, n, z, x, y, c->k_count, over);
+}
+
+bool loops_lower_convolution(struct builder *b, const struct node *n) {
+  struct convolution c;
+  if (!read_convolution(b, n, &c))
+    return false;
+  struct deferred *z = loops_deferred(b, n->results[0]);
+  const struct expr *sides[3] = {side_extent(b, &c, c.m, c.m_count),
+                                 side_extent(b, &c, c.n, c.n_count),
+                                 side_extent(b, &c, c.k, c.k_count)};
+  return loops_pays_as_product(b, z->value, sides[0], sides[1], sides[2])
+             ? as_product(b, n, z, &c, sides)
+             : as_sum(b, n, z, &c);
+}

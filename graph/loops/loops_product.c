@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products. Those that tensor cores would do badly are sums over rows or columns instead.
+#include "graph/loops/loops_internal.h"
+
+bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
+                           const struct expr *n, const struct expr *k) {
+  (void)b;
+  // One row or column is read once, however it is computed; a short k leaves most of an instruction
+  // idle.
+  if (!dtype_is_float(v->dtype) || dtype_bits(v->dtype) > 32 || expr_likely(m) < 2 ||
+      expr_likely(n) < 2)
+    return false;
+  return expr_likely(k) >= 16 && expr_likely(m) * expr_likely(n) >= 64;
+}
+
+// Constants that every element of an operand is multiplied with are left to those who use the
+// product: so the operand is what lies in memory. NULL: there are none.
+static const struct scalar *take_factor(struct builder *b, const struct scalar **a,
+                                        const struct scalar **c) {
+  const struct scalar *factor = NULL, **sides[2] = {a, c};
+  for (unsigned i = 0; i < 2 && !b->rounds; i++) {
+    const struct scalar *v = *sides[i];
+    if (v->kind != SCALAR_APPLY || v->op != SCALAR_MUL || v->in[1]->kind != SCALAR_CONST)
+      continue;
+    *sides[i] = v->in[0];
+    factor = factor ? loops_binary(b, SCALAR_MUL, DTYPE_F32, factor, v->in[1]) : v->in[1];
+  }
+  return factor;
+}
+
+bool loops_store_product(struct builder *b, const struct node *n, struct deferred *z,
+                         const struct expr *const axes[4], const struct scalar *a,
+                         const struct scalar *c, coordinates at) {
+  const struct scalar *factor = take_factor(b, &a, &c);
+  struct assignment h = factor ? loops_temporary(b, z->value) : loops_assign(b, z->value);
+  struct stage *s = loops_stage(b, STAGE_PRODUCT, n);
+  for (unsigned i = 0; i < 4; i++)
+    s->axes[i] = axes[i];
+  s->rank = 3;
+  s->reduced = 1;
+  s->a = a;
+  s->b = c;
+  s->dtype = DTYPE_F32;
+  s->out = h.buffer;
+  s->offset = loops_offset(b, &h, at);
+  loops_inherit(b, z, n);
+  loops_take_origins(b, z, s);
+  loops_stored(b, z, &h);
+  return !factor || loops_define(b, n, z, loops_binary(b, SCALAR_MUL, DTYPE_F32, z->body, factor));
+}
+
+// ---- operands ----
+
+struct evenness {
+  struct builder *b;
+  const struct expr *row, *column;
+  bool is_even;
+};
+
+// At even distances along both, or behind each other along one, which is loaded in wide pieces
+// wherever they begin.
+static void note_load(void *user, const struct scalar *load) {
+  struct evenness *e = user;
+  const struct expr *rows, *columns, *rest;
+  bool row = expr_linear(e->b->x, load->index, e->row, &rows, &rest);
+  bool column = expr_linear(e->b->x, load->index, e->column, &columns, &rest);
+  bool dense = (row && expr_is(rows, 1)) || (column && expr_is(columns, 1));
+  e->is_even = e->is_even && ((row && column) || dense);
+}
+
+const struct scalar *loops_product_operand(struct builder *b, const struct node *n,
+                                           const struct value *of, const struct scalar *v,
+                                           const struct expr *batch, const struct expr *row,
+                                           const struct expr *column, bool only_load) {
+  struct evenness e = {.b = b, .row = row, .column = column, .is_even = true};
+  scalar_loads(v, note_load, &e);
+  const struct scalar *inner = v->kind == SCALAR_CONVERT ? v->in[0] : v;
+  if (e.is_even && (!only_load || inner->kind == SCALAR_LOAD))
+    return v;
+  const struct expr *axes[3] = {batch, row, column};
+  const struct expr *shape[3] = {batch->symbol->limit, row->symbol->limit, column->symbol->limit};
+  const char *name = arena_printf(b->arena, "%s_copy", of->name);
+  struct stage *s = loops_stage(b, STAGE_MAP, n);
+  loops_add_axes(b, s, 3, axes, false);
+  s->body = v;
+  s->dtype = v->dtype;
+  s->out = loops_buffer(b, BUFFER_TEMP, 0, NULL, name, of->dtype, expr_product(b->x, shape, 3));
+  s->offset = loops_dot(b, 3, axes, contiguous_strides(b->x, b->arena, 3, shape));
+  vec_push(b->arena, &s->origins, "clone");
+  return scalar_convert(b->s, scalar_load(b->s, s->out, s->offset), v->dtype);
+}
+
+static const struct scalar *matrix(struct builder *b, const struct value *v, bool batched,
+                                   const struct expr *batch, const struct expr *row,
+                                   const struct expr *column) {
+  const struct expr *at[3] = {batch, row, column};
+  for (unsigned i = 0; i < 3; i++)
+    if (i >= (batched ? 0 : 1) && expr_is(v->shape[i - !batched], 1))
+      at[i] = expr_const(b->x, 0);
+  return loops_element(b, v, batched ? at : at + 1);
+}
+
+bool loops_lower_product(struct builder *b, const struct node *n) {
+  struct deferred *z = loops_deferred(b, n->results[0]);
+  const struct value *x = node_value(n, 0), *y = node_value(n, 1);
+  bool batched = n->op == OP_BMM;
+  const struct expr *one = expr_const(b->x, 1);
+  const struct expr *batch = batched ? x->shape[0] : one;
+  const struct expr *m = x->shape[batched], *k = x->shape[1 + batched],
+                    *cols = y->shape[1 + batched];
+  if (!loops_pays_as_product(b, z->value, m, cols, k)) {
+    const struct expr *over = loops_axis(b, 'r', 0, k), *zero = expr_const(b->x, 0);
+    const struct expr *at = batched ? z->at[0] : zero;
+    return loops_sum_product(b, n, z, matrix(b, x, batched, at, z->at[batched], over),
+                             matrix(b, y, batched, at, over, z->at[1 + batched]), 1, &over);
+  }
+  const struct expr *axes[4] = {loops_symbol(b, 'b', 0, batch), loops_symbol(b, 'm', 0, m),
+                                loops_symbol(b, 'n', 0, cols), loops_symbol(b, 'k', 0, k)};
+  const struct scalar *a = matrix(b, x, batched, axes[0], axes[1], axes[3]);
+  const struct scalar *c = matrix(b, y, batched, axes[0], axes[3], axes[2]);
+  a = loops_product_operand(b, n, x, a, axes[0], axes[1], axes[3], false);
+  c = loops_product_operand(b, n, y, c, axes[0], axes[3], axes[2], false);
+  return loops_store_product(b, n, z, axes, a, c, batched ? axes : axes + 1);
+}

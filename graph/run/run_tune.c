@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tuning on the way through a run. Sums that are split, and programs that walk, leave so many
+// parts as the kernel that combines them reads: spaces do not have those numbers.
+#include "graph/run/run_tune.h"
+
+#include "autotune/database/database.h"
+#include "autotune/tuned/tuned.h"
+#include "base/clock.h"
+#include "base/memory.h"
+#include "graph/plan/kernel_config.h"
+#include "graph/run/run.h"
+#include "graph/run/run_internal.h"
+#include "runtime/runtime_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DATA_ALIGN 256 // of arrays among the data
+
+struct tuning {
+  struct loaded_program *l;
+  tile_stream *stream;
+  const struct program_tune_options *o;
+  tile_device_properties properties;
+  struct tune_file file;
+  double began_ms;
+  size_t left; // kernels that are still to come
+  struct program_tune_count count;
+};
+
+// ---- keys ----
+
+static const char *text_of(const struct graph_kernel *k) {
+  return k->emitted ? k->emitted : k->source;
+}
+
+static struct tune_problem problem_of(struct arena *a, struct exprs *x, const struct launch *l,
+                                      const tile_arg *args) {
+  const struct graph_kernel *k = l->kernel;
+  const char **names = arena_array(a, const char *, l->args.len + 1);
+  for (size_t i = 0; i < l->args.len; i++)
+    names[i] = l->args.at[i].name;
+  return (struct tune_problem){.file = arena_printf(a, "%s.tile", k->name),
+                               .text = str_from(text_of(k)),
+                               .kernel = k->name,
+                               .args = args,
+                               .arg_count = l->args.len,
+                               .arg_names = names,
+                               .arrays = arena_array(a, struct tune_array, l->args.len + 1),
+                               .grid = launch_grid_text(a, x, l)};
+}
+
+// Seeds do not matter.
+static tile_status key_of(struct arena *a, const struct launch *l, const struct tune_problem *p,
+                          const tile_device_properties *device, struct tune_key *ret) {
+  const char **sizes = arena_array(a, const char *, l->args.len + 1);
+  size_t count = 0;
+  for (size_t i = 0; i < l->args.len; i++)
+    if (l->args.at[i].kind == LAUNCH_SIZE)
+      sizes[count++] = l->args.at[i].name;
+  return tune_key_of(a, p, device, sizes, count, ret);
+}
+
+static tile_status read_file(struct arena *a, const char *path, struct tune_file *ret) {
+  struct diag_engine *diag = diag_engine_create(a);
+  *ret = (struct tune_file){0};
+  if (!path || tune_file_read(a, diag, path, ret))
+    return TILE_OK;
+  return status_set(TILE_IO_ERROR, "%s: %s", path, diag_first_error(diag));
+}
+
+// ---- the arrays ----
+
+struct block { // what is behind a pointer
+  const void *pointer;
+  uint64_t size, offset; // into the data
+  bool is_reset, is_zero;
+};
+
+struct work { // of one kernel
+  struct tuning *tuning;
+  const struct launch *launch;
+  tile_arg args[LAUNCH_MOST_ARGS];
+  struct block blocks[LAUNCH_MOST_ARGS];
+  size_t block_count;
+  uint64_t data_bytes;
+  tile_status status; // of copying the arrays, which another thread does
+};
+
+static struct block *block_of(struct work *w, const void *pointer) {
+  for (size_t i = 0; i < w->block_count; i++)
+    if (w->blocks[i].pointer == pointer)
+      return &w->blocks[i];
+  w->blocks[w->block_count] = (struct block){.pointer = pointer};
+  return &w->blocks[w->block_count++];
+}
+
+// Buffers that share memory, one written where the other was read, share a block.
+static const char *find_arrays(struct work *w) {
+  const struct loaded_program *l = w->tuning->l;
+  const struct launch *launch = w->launch;
+  for (size_t i = 0; i < launch->args.len; i++) {
+    const struct launch_arg *arg = &launch->args.at[i];
+    int64_t n = 0;
+    if (arg->kind == LAUNCH_SIZE && !loaded_size(l, arg->size, &n))
+      return "a size does not fit 64 bits";
+    w->args[i] = tile_arg_int((tile_type)arg->dtype, n);
+    if (arg->kind != LAUNCH_BUFFER)
+      continue;
+    if (!loaded_size(l, arg->buffer->numel, &n))
+      return "a size does not fit 64 bits";
+    void *pointer = l->memory[arg->buffer->id];
+    w->args[i] = tile_arg_pointer(pointer, (tile_type)arg->buffer->dtype);
+    struct block *b = block_of(w, pointer);
+    uint64_t bytes = (uint64_t)(n > 0 ? n : 1) * dtype_bytes(arg->buffer->dtype);
+    b->is_reset |= b->size > 0 || (arg->is_written && arg->buffer->role == BUFFER_INPUT);
+    b->is_zero |= arg->buffer == launch->clears;
+    b->size = bytes > b->size ? bytes : b->size;
+  }
+  return NULL;
+}
+
+static void lay_out(struct work *w, struct tune_problem *p) {
+  for (size_t i = 0; i < w->block_count; i++) {
+    w->blocks[i].offset = w->data_bytes;
+    w->data_bytes += (w->blocks[i].size + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN;
+  }
+  for (size_t i = 0; i < p->arg_count; i++) {
+    if (!w->args[i].is_pointer)
+      continue;
+    const struct block *b = block_of(w, w->args[i].value.pointer);
+    p->arrays[i] = (struct tune_array){.bytes = b->size,
+                                       .offset = b->offset,
+                                       .reset = b->is_reset || b->is_zero,
+                                       .zero = b->is_zero};
+  }
+}
+
+// The data is memory of this machine, once for the contents and once for the results.
+static bool is_too_much(const struct work *w) {
+  long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+  uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+  return w->data_bytes > memory / 4;
+}
+
+static bool fill(void *user, void *data) {
+  struct work *w = user;
+  for (size_t i = 0; i < w->block_count && w->status == TILE_OK; i++)
+    w->status = tile_copy_to_host(w->tuning->l->device, w->tuning->stream,
+                                  (char *)data + w->blocks[i].offset, w->blocks[i].pointer,
+                                  (size_t)w->blocks[i].size);
+  return w->status == TILE_OK;
+}
+
+// ---- one kernel ----
+
+static double elapsed(const struct tuning *w) { return clock_ms() - w->began_ms; }
+
+// Twice its share of what is left, since small kernels take less than theirs; 0: unbounded,
+// negative: none.
+static double budget_of(const struct tuning *w) {
+  double left = 1e3 * w->o->seconds - elapsed(w);
+  if (!(w->o->seconds > 0))
+    return 0;
+  return left < 50 ? -1 : w->left > 1 ? 2 * left / (double)(w->left + 1) : left;
+}
+
+static const char *reason_of(struct arena *a, const struct tune_result *r) {
+  if (r->stopped && !r->has_best)
+    return "the time was over before anything had run";
+  for (size_t i = 0; !r->has_best && i < r->count; i++)
+    if (r->trials[i].reason)
+      return arena_printf(a, "none of its configurations runs: %s", r->trials[i].reason);
+  if (!r->has_best)
+    return "none of its configurations runs";
+  if (r->disagreed > r->agreed)
+    return "most configurations give other results than it";
+  return NULL;
+}
+
+static void put_on_file(const struct tuning *w, const struct tune_key *key,
+                        const struct tune_result *r, struct tune_setting *settings, size_t count) {
+  const struct tune_trial *best = &r->trials[r->best], *normal = &r->trials[0];
+  struct tune_entry entry = {.key = *key,
+                             .settings = settings,
+                             .setting_count = count,
+                             .ms = best->sample.median,
+                             .default_ms =
+                                 normal->sample.count ? normal->sample.median : (double)NAN,
+                             .spilled_bytes = best->spilled_bytes,
+                             .version = tile_version()};
+  if (w->o->file && best->sample.count)
+    tune_file_put(w->o->file, &entry); // what cannot be written is measured again another time
+}
+
+// Configures and loads. NULL, or why it stays as it was.
+static const char *take(struct tuning *w, struct arena *a, struct graph_kernel *k,
+                        const struct tune_setting *s, size_t count) {
+  struct graph_kernel before = *k;
+  if (kernel_has(a, k, s, count))
+    return NULL;
+  if (!kernel_configure(w->l->p, k, s, count))
+    return "its configuration is none of its space";
+  if (loaded_replace(w->l, k) == TILE_OK)
+    return NULL;
+  const char *why = arena_strdup(a, tile_error_message());
+  struct tune_setting *old = arena_array(a, struct tune_setting, before.constants.len + 2);
+  size_t n = 0;
+  for (size_t i = 0; i < before.constants.len; i++)
+    old[n++] = (struct tune_setting){before.constants.at[i].name, before.constants.at[i].value};
+  kernel_configure(w->l->p, k, old, n);
+  k->num_warps = before.num_warps;
+  k->num_stages = before.num_stages;
+  return why;
+}
+
+static struct tune_options options_of(const struct tuning *w, const char *device,
+                                      double budget_ms) {
+  const struct program_tune_options *o = w->o;
+  return (struct tune_options){.device = device,
+                               .guess = w->properties.target,
+                               .effort = o->effort,
+                               .candidates = o->candidates,
+                               .seed = o->seed,
+                               .budget_ms = budget_ms,
+                               .timeout_ms = o->timeout_ms,
+                               .rtol = -1,
+                               .atol = -1,
+                               .resume = o->resume,
+                               .stop = o->stop};
+}
+
+static const char *measure(struct work *w, struct arena *a, const struct tune_problem *problem,
+                           const struct tune_space *space, const struct tune_key *key,
+                           struct kernel_choice *c) {
+  struct tuning *t = w->tuning;
+  double budget = budget_of(t);
+  if (budget < 0 || (t->o->stop && *t->o->stop))
+    return "the time for tuning is over";
+  if (is_too_much(w))
+    return "copies of its arrays do not fit this machine's memory";
+  if (tile_stream_synchronize(t->l->device, t->stream) != TILE_OK)
+    return arena_strdup(a, tile_error_message());
+  char device[32];
+  device_open_name(t->l->device, device);
+  struct tune_options options = options_of(t, device, budget);
+  struct tune_result r = {0};
+  struct tune_journal *journal = tune_journal_open(key);
+  tile_status s = tune_run(a, problem, space, &options, journal, fill, w, w->data_bytes, &r);
+  tune_journal_close(journal);
+  const char *why = s == TILE_OK ? reason_of(a, &r) : arena_strdup(a, tile_error_message());
+  if (why)
+    return why;
+  size_t count;
+  struct tune_setting *settings = tuned_config_settings(space, r.best, a, &count);
+  why = r.best == 0 ? NULL : take(t, a, w->launch->kernel, settings, count);
+  if (why)
+    return why;
+  if (!r.stopped)
+    put_on_file(t, key, &r, settings, count);
+  c->is_measured = true;
+  c->ms = r.trials[r.best].sample.median;
+  c->default_ms = r.trials[0].sample.count ? r.trials[0].sample.median : 0;
+  return NULL;
+}
+
+static bool has_settings(const struct tune_space *s, struct arena *a, const struct tune_setting *of,
+                         size_t count) {
+  struct strbuf text = {.arena = a};
+  size_t unused;
+  for (size_t d = 0; d < s->dim_count; d++) {
+    const char *value = tune_setting_find(of, count, s->dims[d].name);
+    strbuf_printf(&text, "%s%s=%s", d ? ", " : "", s->dims[d].name, value ? value : "?");
+  }
+  const char *spelling = arena_strdup(a, text.len ? strbuf_cstr(&text) : "");
+  strbuf_finish(&text);
+  return count == s->dim_count && tune_space_find(s, str_from(spelling), &unused);
+}
+
+static const struct tune_entry *on_file(struct arena *a, const struct tune_file *f,
+                                        const struct tune_key *key, bool or_nearest,
+                                        const struct tune_space *space) {
+  const struct tune_entry *e = tune_file_find(f, key, or_nearest);
+  return e && has_settings(space, a, e->settings, e->setting_count) ? e : NULL;
+}
+
+static const char *choose(struct work *w, struct arena *a, struct tune_space *space,
+                          struct kernel_choice *c) {
+  struct tuning *t = w->tuning;
+  struct graph_kernel *k = w->launch->kernel;
+  struct tune_key key;
+  const char *why = kernel_space(a, t->l->p, k, space);
+  if (why)
+    return why;
+  c->config = ""; // there is one: spelt when it is known
+  why = find_arrays(w);
+  if (why)
+    return why;
+  struct tune_problem problem = problem_of(a, t->l->p->regions->loops->exprs, w->launch, w->args);
+  problem.like = t->l->device;
+  if (key_of(a, w->launch, &problem, &t->properties, &key) != TILE_OK)
+    return arena_strdup(a, tile_error_message());
+  const struct tune_entry *e = on_file(a, &t->file, &key, !t->o->measures, space);
+  if (e) {
+    why = take(t, a, k, e->settings, e->setting_count);
+    c->is_from_file = !why;
+    c->ms = e->ms;
+    c->default_ms = e->default_ms;
+    return why;
+  }
+  if (!t->o->measures)
+    return "it is not on file";
+  lay_out(w, &problem);
+  return measure(w, a, &problem, space, &key, c);
+}
+
+static void tell(struct tuning *t, struct arena *a, const struct tune_space *space,
+                 struct kernel_choice *c) {
+  if (c->config)
+    c->config = kernel_config_text(a, space, c->kernel);
+  t->count.measured += c->is_measured;
+  t->count.from_file += c->is_from_file;
+  t->count.kept += c->why != NULL;
+  if (t->o->told)
+    t->o->told(t->o->user, c);
+}
+
+// What arrays have cannot be copied: all later calls on the device would fail too.
+static tile_status meet(struct tuning *t, const struct launch *launch) {
+  struct arena *a = arena_create();
+  struct work *w = memory_zeroed(1, sizeof *w);
+  struct tune_space *space = memory_zeroed(1, sizeof *space);
+  jmp_buf out_of_memory;
+  tile_status s = TILE_OK;
+  if (!a || !w || !space || setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
+  } else {
+    arena_set_oom(a, &out_of_memory);
+    *w = (struct work){.tuning = t, .launch = launch};
+    struct kernel_choice c = {.kernel = launch->kernel};
+    c.why = choose(w, a, space, &c);
+    tell(t, a, space, &c);
+    s = w->status;
+  }
+  arena_destroy(a);
+  free(w);
+  free(space);
+  return s;
+}
+
+// ---- the run ----
+
+static tile_status run(struct tuning *t, uint64_t seed) {
+  const struct program *p = t->l->p;
+  bool *met = memory_zeroed(p->kernels.len + 1, sizeof *met);
+  tile_status s = met ? TILE_OK : status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
+  t->left = p->kernels.len;
+  for (size_t i = 0; s == TILE_OK && i < p->launches.len; i++) {
+    const struct launch *launch = &p->launches.at[i];
+    s = loaded_clear(t->l, t->stream, launch);
+    if (s == TILE_OK && !met[launch->kernel->id]) {
+      met[launch->kernel->id] = true;
+      s = meet(t, launch);
+      t->left--;
+    }
+    if (s == TILE_OK)
+      s = loaded_launch(t->l, t->stream, seed, launch);
+  }
+  if (s != TILE_OK) {
+    tile_stream_synchronize(t->l->device, t->stream); // before the counters are cleared
+    t->l->has_zeros = false;
+  }
+  free(met);
+  return s;
+}
+
+tile_status program_tune(struct loaded_program *l, tile_stream *stream, uint64_t seed,
+                         const struct tensor_view *inputs, const struct tensor_view *outputs,
+                         const struct program_tune_options *o, struct program_tune_count *ret) {
+  struct arena *a = arena_create();
+  struct tuning t = {.l = l, .stream = stream, .o = o, .began_ms = clock_ms()};
+  jmp_buf out_of_memory;
+  volatile tile_status s;
+  if (!a || setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a tuning");
+  } else {
+    arena_set_oom(a, &out_of_memory);
+    s = read_file(a, o->file, &t.file);
+    if (s == TILE_OK)
+      s = tile_device_get_properties(l->device, &t.properties);
+    if (s == TILE_OK)
+      s = loaded_get_ready(l, inputs, outputs);
+    program_await_best_code(l); // nothing is to go on beside measurements
+    if (s == TILE_OK)
+      s = run(&t, seed);
+  }
+  arena_destroy(a);
+  if (ret)
+    *ret = t.count;
+  return s;
+}
+
+// ---- without a device ----
+
+static tile_status take_entry(struct program *p, struct arena *a, const struct tune_file *file,
+                              struct graph_kernel *k, const struct launch *l,
+                              const tile_device_properties *device, bool *ret_taken) {
+  struct tune_space space;
+  tile_arg args[LAUNCH_MOST_ARGS];
+  struct tune_key key;
+  *ret_taken = false;
+  if (kernel_space(a, p, k, &space))
+    return TILE_OK;
+  launch_likely_args(l, args);
+  struct tune_problem problem = problem_of(a, p->regions->loops->exprs, l, args);
+  tile_status s = key_of(a, l, &problem, device, &key);
+  if (s != TILE_OK)
+    return s;
+  for (size_t i = 0; i < file->count && !*ret_taken; i++) {
+    if (!*device->name)
+      key.device = file->entries[i].key.device;
+    const struct tune_entry *e = on_file(a, file, &key, true, &space);
+    *ret_taken = e && kernel_configure(p, k, e->settings, e->setting_count);
+    if (*device->name)
+      break;
+  }
+  return TILE_OK;
+}
+
+static tile_status take_all(struct program *p, struct arena *a, const char *path,
+                            const tile_device_properties *device, size_t *ret_count) {
+  struct tune_file file;
+  tile_status s = read_file(a, path, &file);
+  for (size_t k = 0; s == TILE_OK && file.count && k < p->kernels.len; k++)
+    for (size_t i = 0; i < p->launches.len; i++) {
+      bool taken;
+      if (p->launches.at[i].kernel != p->kernels.at[k])
+        continue;
+      s = take_entry(p, a, &file, p->kernels.at[k], &p->launches.at[i], device, &taken);
+      *ret_count += s == TILE_OK && taken;
+      break;
+    }
+  return s;
+}
+
+tile_status program_take_tunings(struct program *p, const char *file, const char *device,
+                                 const char *target, size_t *ret_count) {
+  struct arena *a = arena_create();
+  tile_device_properties properties = {0};
+  jmp_buf out_of_memory;
+  volatile tile_status s;
+  *ret_count = 0;
+  snprintf(properties.name, sizeof properties.name, "%s", device ? device : "");
+  snprintf(properties.target, sizeof properties.target, "%s", target);
+  if (!a || setjmp(out_of_memory)) {
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for a file of tunings");
+  } else {
+    arena_set_oom(a, &out_of_memory);
+    s = take_all(p, a, file, &properties, ret_count);
+  }
+  arena_destroy(a);
+  return s;
+}
