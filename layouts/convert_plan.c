@@ -101,7 +101,7 @@ static unsigned shared_cost(const struct convert_plan *p, unsigned element_bits)
 
 static unsigned shuffles_cost(const struct shuffle_plan *s, unsigned element_bits) {
   unsigned words = element_bits > 32 ? 2 : 1;
-  // A shuffle takes the same road as an access to shared memory, at about twice its cost.
+  // A shuffle takes the same path as an access to shared memory, at about twice its cost.
   return words * (2 * shuffle_plan_shuffles(s) + shuffle_plan_selects(s));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawings of layouts, as text, SVG and JSON: who holds which element. One road for everybody:
+// Drawings of layouts, as text, SVG and JSON: who holds which element. All callers share one path:
 // layout_draw_spec takes what a user typed; the two functions below it draw a layout at hand.
 //
 //   blocked<{order = [1, 0], ...}> 16x16        mma<{version = 2}> 16x8        mma_v2 16x8

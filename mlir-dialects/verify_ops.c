@@ -287,7 +287,7 @@ static bool check_shared_offset(struct checked *k, const char *name) {
 bool verify_op(struct ir_context *c, MlirOperation op) {
   struct checked k = {c, op, op_id(c, op)};
   if (!check_shared_offset(&k, "tilegpu.shared_offset") ||
-      !check_shared_offset(&k, "tilegpu.shared_toggle"))
+      !check_shared_offset(&k, "tilegpu.shared_double_buffer"))
     return false;
   for (intptr_t i = 0, n = result_count(&k); i < n; i++)
     if (!check_type(&k, result_type_at(&k, i)))

@@ -3,7 +3,7 @@
 // nothing orders.
 //
 // Barriers order the warps of a CTA, as for shared memory (shadow.c). CTAs are ordered by atomics
-// alone: what a warp did before it releases at a place is before what another warp does that then
+// alone: what a warp did before it releases at an address is before what another warp does that then
 // acquires there. Releases have a number, counted through the launch, and who acquires one knows
 // all releases up to it: with an unrelated one too many, a race is missed, and none is made up.
 //

@@ -2,7 +2,7 @@
 // Matrix instructions of a warp: products (`mma.sync`) and where the elements of 8 x 8 matrices are
 // (`ldmatrix`, `stmatrix`).
 //
-// Products are computed as the host executor does (base/mma.h: mma_product), so that both agree bit
+// Products are computed as the CPU executor does (base/mma.h: mma_product), so that both agree bit
 // for bit: the products of a row and a column are exact in double, are summed there in the order of
 // k from zero on, C is added in double, and the result is rounded once to the type of D. f64 is a
 // chain of fma from C on. Integers are summed exactly and wrap around, or saturate to 32 bits

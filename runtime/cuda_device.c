@@ -373,7 +373,7 @@ static tile_status cuda_module_load(struct module *m, const void *code, size_t s
   char info_log[LOG_BYTES] = "", error_log[LOG_BYTES] = "";
   int options[] = {CUDA_JIT_INFO_LOG, CUDA_JIT_INFO_LOG_BYTES, CUDA_JIT_ERROR_LOG,
                    CUDA_JIT_ERROR_LOG_BYTES, CUDA_JIT_LINE_INFO};
-  // The driver takes integers in the place of pointers here.
+  // The driver takes integers instead of pointers here.
   void *values[] = {info_log, (void *)(uintptr_t)LOG_BYTES, error_log, (void *)(uintptr_t)LOG_BYTES,
                     (void *)(uintptr_t)1};
   // A thread that records elsewhere in the process is not disturbed: this is no part of it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's side of the conversation, in parts: frames are taken in (autotune/worker/reader.c)
+// The worker's side of the conversation, in parts: frames are taken in (autotune/worker/request_reader.c)
 // by one thread, so that the end of the parent is seen whatever a kernel does; candidates and
 // requests are worked on and answered (autotune/worker/handler.c) by others;
 // autotune/worker/server.c starts and ends them.
@@ -55,7 +55,7 @@ struct server {
   struct request *requests, **requests_end;
 };
 
-// ---- autotune/worker/reader.c ----
+// ---- autotune/worker/request_reader.c ----
 void *worker_read_frames(void *server);
 void worker_candidate_free(struct candidate *c);
 

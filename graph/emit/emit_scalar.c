@@ -2,7 +2,7 @@
 // How operations on elements are spelled: by the text of graph/ir/scalars.def, or by a function
 // written in front of the kernel where the language has no single one that is right for NaN,
 // infinities and negative integers.
-// Recursion is the algorithm: a value is loaded at a place, and a place may be
+// Recursion is the algorithm: a value is loaded at an offset, and an offset may be
 // computed from values.
 #include "graph/emit/emit.h"
 

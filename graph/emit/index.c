@@ -2,7 +2,7 @@
 // Offsets as text. Arithmetic is 32 bits wide as long as every value fits; where one may not, an
 // operand is made wide before. What lies beyond an extent by less than a block is masked, so the
 // bounds of axes are enough.
-// Recursion is the algorithm: a value is loaded at a place, and a place may be
+// Recursion is the algorithm: a value is loaded at an offset, and an offset may be
 // computed from values.
 #include "graph/emit/emit.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expression trees as statements and expressions.
-// Recursion is the algorithm: a value is loaded at a place, and a place may be
+// Recursion is the algorithm: a value is loaded at an offset, and an offset may be
 // computed from values.
 #include "graph/emit/emit.h"
 

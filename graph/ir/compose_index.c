@@ -122,7 +122,7 @@ void compose_as_strided_scatter(struct build *b, struct node *n) {
 
 enum { MAX_COMPARED = 4096 };
 
-// By comparing the place of each element of a line with those of all that are written.
+// By comparing the index of each element of a line with those of all that are written.
 static void fold_by_comparison(struct build *b, struct node *n, enum operator_id op,
                                double neutral) {
   struct value *index = node_value(n, 2), *src = node_value(n, 3);

@@ -207,7 +207,7 @@ static void window_of(const struct node *n, unsigned size, unsigned step, struct
   pair(n, step + 2, ones, ret->dilation);
 }
 
-// Where the window of each place of `like` begins, along dimension `d` of the last two.
+// Where the window of each element of `like` begins, along dimension `d` of the last two.
 static struct value *origin(struct build *b, const struct value *like, const struct window *w,
                             unsigned d) {
   uint32_t dim = like->rank - 2 + d;

@@ -253,7 +253,7 @@ void compose_new_empty(struct build *b, struct node *n) {
 
 void compose_empty(struct build *b, struct node *n) { nothing(b, n, 0, asked(n, 2, DTYPE_F32)); }
 
-// row col offset dtype: the places of a triangle, row after row. The k-th place of rows of equal
+// row col offset dtype: the indices of a triangle, row after row. The k-th element of rows of equal
 // growth would be the root of an equation; rows are few, so each is written.
 static void triangle(struct build *b, struct node *n, bool lower) {
   enum { MAX_ROWS = 256 };

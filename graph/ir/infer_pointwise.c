@@ -122,7 +122,7 @@ bool infer_convert(struct infer *in) {
   return infer_dense_like(in, 0, in->n->args[1].dtype, infer_value(in, 0));
 }
 
-// The values of `src` in the place of `self`, which says shape and dtype.
+// The values of `src` instead of `self`, which says shape and dtype.
 bool infer_copy(struct infer *in) {
   const struct value *self = infer_value(in, 0), *src = infer_value(in, 1);
   struct extent e = extent_of(self);

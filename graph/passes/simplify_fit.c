@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value put in the place of another: the same shape, the same type.
+// A value put instead of another: the same shape, the same type.
 #include "graph/passes/simplify.h"
 
 bool same_shape(const struct value *a, const struct value *b) {

@@ -40,7 +40,7 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
                           const struct launch *launch);
 // The arguments that such a launch probably has. Returns how many.
 size_t launch_likely_args(const struct launch *l, tile_arg *args);
-// Opens and compiles the kernel as it is now, in the place of what was loaded for it.
+// Opens and compiles the kernel as it is now, instead of what was loaded for it.
 tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *k);
 // graph/run/load.c: compiles and loads all kernels, those that gain by it in their tier-1 code.
 tile_status loaded_open_kernels(struct loaded_program *l);

@@ -7,8 +7,8 @@
  *
  * A graph is text as PyTorch prints it at the level of ATen, or built in C (graph.h). Opening
  * compiles: fusion, sources, machine code of all kernels, on all cores. On a GPU matrix products
- * run by code that is quickly made at first, slower; the best takes its place within a second or
- * so, with the same results. See runtime.h for the conventions. */
+ * first run tier-1 code, which compiles fast and runs slower; optimized code with the same results
+ * replaces it within a second or so. See runtime.h for the conventions. */
 #ifndef TILE_PROGRAM_H
 #define TILE_PROGRAM_H
 
@@ -36,8 +36,8 @@ TILE_API tile_status tile_program_open(tile_device *device, const char *path,
 TILE_API tile_status tile_program_from_text(tile_device *device, const char *file_name,
                                             const char *text, size_t size,
                                             tile_program **ret_program);
-/* The same, and what symbolic sizes of the text ("s0") will mostly be: blocks and splits are chosen
- * for that, results are right for all. Others: 1024. TILE_INVALID_ARGUMENT for a name that is no
+/* The same, with the likely values of symbolic sizes ("s0"): blocks and splits are chosen for
+ * these, results are right for all. Others: 1024. TILE_INVALID_ARGUMENT for a name that is no
  * size of the graph, or a size that its range excludes. */
 typedef struct tile_likely_size {
   const char *name;
@@ -48,7 +48,7 @@ TILE_API tile_status tile_program_from_text_likely(tile_device *device, const ch
                                                    const tile_likely_size *likely,
                                                    size_t likely_count, tile_program **ret_program);
 TILE_API void tile_program_close(tile_program *program); /* accepts NULL */
-/* Waits until the best code of every kernel is in place, for measurements. Recording waits, too. */
+/* Waits until every kernel has optimized code: for measurements. Recording waits, too. */
 TILE_API tile_status tile_program_wait_optimized(tile_program *program);
 
 /* ---- what it takes and gives ---- */

@@ -25,13 +25,13 @@ extern "C" {
 
 typedef enum tile_status {
   TILE_OK = 0,
-  TILE_INVALID_ARGUMENT, /* a NULL, a size or a name that cannot be */
+  TILE_INVALID_ARGUMENT, /* a null pointer, or an impossible size or name */
   TILE_COMPILE_ERROR,    /* the source was wrong: tile_error_message() holds the diagnostics */
   TILE_NO_DEVICE,        /* no GPU, no driver, or no such device */
   TILE_DRIVER_TOO_OLD,   /* the CUDA driver lacks what is needed */
   TILE_OUT_OF_MEMORY,    /* host memory */
   TILE_OUT_OF_DEVICE_MEMORY,
-  TILE_LAUNCH_FAILED, /* the device refused or broke off a launch */
+  TILE_LAUNCH_FAILED, /* the device refused a launch or stopped it */
   TILE_CHECK_FAILED,  /* host with checks, simulated GPU: the kernel did something forbidden */
   TILE_NOT_FOUND,     /* file, kernel or symbol */
   TILE_IO_ERROR,
@@ -60,7 +60,7 @@ typedef struct tile_device_properties {
 } tile_device_properties;
 
 /* `name`: "auto" (or NULL: the first GPU, else the CPU), "cpu", "cuda", "cuda:1", or
- * "simulate:sm_90a" for a GPU that the machine need not have: libtile runs the PTX for that target
+ * "simulate:sm_90a" which needs no GPU: libtile runs the PTX for that target
  * instruction by instruction on the processor (docs/simulator.md). Results are what the PTX ISA
  * says; times mean nothing. Every access outside of the device's buffers ends the launch with
  * TILE_CHECK_FAILED. libtile-rt has no simulator: TILE_NO_DEVICE. */
@@ -104,11 +104,11 @@ TILE_API tile_status tile_memset(tile_device *device, tile_stream *stream, void 
 
 typedef struct tile_replay tile_replay;
 
-/* From the first call to the second, what this thread puts into the stream (launches, tile_memset,
- * tile_copy_on_device) is recorded and does not run; other work on the stream is refused. On a GPU
- * it becomes a CUDA graph. Needs a stream that was created: not the default one. What is launched
- * must have been loaded before: tile_kernel_prepare. Kernels, memory and functions must outlive the
- * replay. A recording that fails ends with the second call, which says why. */
+/* Between the two calls the stream records what this thread submits to it (launches, tile_memset,
+ * tile_copy_on_device) and does not run it; other work on the stream is refused. On a GPU the
+ * recording is a CUDA graph. The stream must be a created one, not the default. Kernels must be
+ * loaded first (tile_kernel_prepare). Kernels, memory and functions must outlive the replay. If
+ * recording failed, tile_replay_end returns the error. */
 TILE_API tile_status tile_replay_begin(tile_device *device, tile_stream *stream);
 TILE_API tile_status tile_replay_end(tile_device *device, tile_stream *stream,
                                      tile_replay **ret_replay);

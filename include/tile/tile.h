@@ -27,11 +27,11 @@ typedef struct tile_worker_options {
 } tile_worker_options;
 
 /* From now on kernels for this device, those of graphs and tunings too, are compiled in processes
- * of their own, so that what the compiler does not survive (a failed allocation, a crash, an
- * endless loop) ends such a process and not this one. Off by default: compiling in this process is
+ * of their own, so that a failed allocation, a crash or an endless loop of the compiler ends
+ * such a process and not this one. Off by default: compiling in this process is
  * somewhat faster (docs/c-api.md). NULL switches it off again. Looking into caches, loading and
- * launching stay here, and so does the code of kernels, which on the CPU device can crash this
- * process as ever.
+ * launching stay in this process, and so does the code of kernels, which on the CPU device can
+ * still crash this process.
  *
  * A compilation that goes beyond a limit fails with TILE_LIMIT, one whose process dies with
  * TILE_INTERNAL; the next one has a new process. Messages are those of a compilation here.
@@ -48,8 +48,8 @@ TILE_API tile_status tile_device_set_worker(tile_device *device,
 
 typedef struct tile_kernel tile_kernel;
 
-/* A kernel of a .tile file; `name` may be NULL where the file has one kernel. Reads and parses now;
- * types and code wait for the first launch. */
+/* A kernel of a .tile file; `name` may be NULL if the file has one kernel. The file is read and
+ * parsed now; the first launch checks types and generates code. */
 TILE_API tile_status tile_kernel_open(tile_device *device, const char *path, const char *name,
                                       tile_kernel **ret_kernel);
 /* The same from text; `file_name` appears in messages, and modules that the text imports are looked
@@ -66,7 +66,7 @@ TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_war
 TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
                                             unsigned num_stages); /* default 3 */
 /* Registers a thread may use at most on a GPU, 16 to 255: fewer let more programs run side by side
- * on a multiprocessor, and too few spill. 0, the default: no bound. The CPU takes no notice. */
+ * on a multiprocessor, and too few spill. 0, the default: no bound. The CPU device ignores it. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
 /* Compiles for another target than the device's own, "sm_80" on Hopper, say: for comparing, and for
  * code that shall be the same on several GPUs. TILE_INVALID_ARGUMENT for an unknown one, or CPU

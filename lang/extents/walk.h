@@ -2,6 +2,7 @@
 // What extents.c guesses with: the body of a kernel is walked with values of which only the shape
 // and the origin are known, and facts about its parameters are collected on the way. Both branches
 // of every `if` are walked, loops twice.
+// Calls hold expressions and expressions calls: walk.c, forms.c and calls.c are one recursion.
 #ifndef TILE_LANG_EXTENTS_WALK_H
 #define TILE_LANG_EXTENTS_WALK_H
 

@@ -29,21 +29,6 @@ static const struct {
 #undef KEYWORD
 };
 
-const char *token_kind_text(enum token_kind kind) {
-  static const char *const texts[] = {
-#define TOKEN(id, text) text,
-#define PUNCT(id, text) text,
-#define KEYWORD(id, text) text,
-#include "lang/syntax/tokens.def"
-#undef TOKEN
-#undef PUNCT
-#undef KEYWORD
-  };
-  return texts[kind];
-}
-
-bool token_kind_is_keyword(enum token_kind kind) { return kind >= TOK_FALSE && kind <= TOK_YIELD; }
-
 // ---- Tokens ----
 
 static void lex_name(struct lexer *lx) {

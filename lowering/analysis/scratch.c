@@ -129,7 +129,7 @@ struct values {
   VEC(MlirValue) list;
 };
 
-// Operands that choose the way, and those that leave the place where the op stands.
+// Operands that choose the way, and those that do not: the op stays where it is.
 static bool steers(struct ir_context *c, MlirOperation op, unsigned operand) {
   switch (op_id(c, op)) {
   case OP_SCF_IF: return operand == 0;

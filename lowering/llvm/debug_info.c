@@ -100,7 +100,7 @@ void debug_info_begin(struct emitter *e) {
   e->debug = d;
 }
 
-// The function itself, or for a place in another file a scope that names that file.
+// The function itself, or for a location in another file a scope that names that file.
 static LLVMMetadataRef scope_of(struct emitter *e, const char *file) {
   struct debug_info *d = e->debug;
   if (strcmp(file, d->file_name) == 0)

@@ -320,7 +320,7 @@ static void try_shared(struct finder *f, struct loop_load *l) {
     l->staging = STAGING_SHARED;
 }
 
-static void choose_road(struct finder *f, struct loop_load *l) {
+static void choose_path(struct finder *f, struct loop_load *l) {
   if (l->staging == STAGING_NONE || !l->wanted || l->is_index)
     return;
   if (l->recurs) {
@@ -396,7 +396,7 @@ struct loop_loads loop_loads_of(struct ir_context *c, struct axis_analysis *axis
   for (size_t i = 0; !ret.why && i < ret.at.len; i++)
     find_depth(&f, &ret.at.at[i]);
   for (size_t i = 0; !ret.why && i < ret.at.len; i++)
-    choose_road(&f, &ret.at.at[i]);
+    choose_path(&f, &ret.at.at[i]);
   for (size_t i = 0; !ret.why && f.dots.len && i < ret.at.len; i++)
     take_along(&f, &ret.at.at[i]);
   return ret;

@@ -2,15 +2,15 @@
 // Asynchronous copies on NVIDIA GPUs: cp.async and its groups.
 #include "lowering/targets/ptx.h"
 
-enum { BYPASSING_BYTES = 16 }; // the one width that goes by the second cache alone
+enum { BYPASSING_BYTES = 16 }; // the one width that goes by the L2 cache alone
 
-// "cg" goes by the second cache alone, "ca" through both.
+// "cg" goes by the L2 cache alone, "ca" through both.
 static const char *cache_of(const struct access *a, unsigned bytes) {
   return bytes == BYPASSING_BYTES && !str_is(op_attr_str(a->op, "cache"), "ca") ? "cg" : "ca";
 }
 
 // What LLVM's intrinsics do not have: a predicate that tells not to read, and a policy of the
-// second cache. (They do take the number of bytes to read, but then predicates become numbers, and
+// L2 cache. (They do take the number of bytes to read, but then predicates become numbers, and
 // ptxas makes predicates of these again.)
 static void copy_by_text(struct emitter *e, const struct access *a, LLVMValueRef to, unsigned bytes,
                          LLVMValueRef policy) {

@@ -136,15 +136,15 @@ static tile_status simulated_range(tile_device *base, const void *p, void **ret_
 }
 
 // The buffer of `size` bytes at a device address, and the offset there; the lock is held.
-struct place {
+struct buffer_offset {
   struct sim_buffer *buffer;
   size_t offset;
 };
 
-static char *memory_of(const struct place *p) { return (char *)p->buffer->base + p->offset; }
+static char *memory_of(const struct buffer_offset *p) { return (char *)p->buffer->base + p->offset; }
 
 static tile_status translate(const struct simulated_device *d, const char *what, const void *p,
-                             size_t size, struct place *ret) {
+                             size_t size, struct buffer_offset *ret) {
   struct sim_buffer *b = simulated_find(d, address_of(p));
   if (!b)
     return status_set(TILE_INVALID_ARGUMENT, "%s: %p lies in no buffer of the simulated device",
@@ -153,14 +153,14 @@ static tile_status translate(const struct simulated_device *d, const char *what,
   if (size > b->size - offset)
     return status_set(TILE_INVALID_ARGUMENT, "%s of %zu bytes: the buffer has room for %zu", what,
                       size, b->size - offset);
-  *ret = (struct place){b, offset};
+  *ret = (struct buffer_offset){b, offset};
   return TILE_OK;
 }
 
 static tile_status simulated_copy(tile_device *base, enum copy_kind kind, UNUSED void *stream,
                                   void *to, const void *from, size_t size) {
   struct simulated_device *d = simulated_of(base);
-  struct place target = {0}, source = {0};
+  struct buffer_offset target = {0}, source = {0};
   tile_status s = TILE_OK;
   pthread_mutex_lock(&d->lock);
   if (kind != COPY_TO_HOST)
@@ -181,7 +181,7 @@ static tile_status simulated_copy(tile_device *base, enum copy_kind kind, UNUSED
 static tile_status simulated_fill(tile_device *base, UNUSED void *stream, void *to, int byte,
                                   size_t size) {
   struct simulated_device *d = simulated_of(base);
-  struct place target;
+  struct buffer_offset target;
   pthread_mutex_lock(&d->lock);
   tile_status s = translate(d, "memset", to, size, &target);
   if (s == TILE_OK) {

@@ -93,7 +93,7 @@ def attention(g, x, o):
 
 
 def gelu(g, x):
-    """The formula with tanh, operator by operator, as GPT-2 has it."""
+    """The approximation by tanh, operator by operator, as GPT-2 has it."""
     half = g.call("mul.Tensor", [x, 0.5], *x.shape)
     cube = g.call("pow.Tensor_Scalar", [x, 3.0], *x.shape)
     inner = g.call("add.Tensor", [x, g.call("mul.Tensor", [cube, 0.044715], *x.shape)], *x.shape)

@@ -150,7 +150,7 @@ int main(void) {
   TRY(tile_device_get_properties(w.device, &properties));
   TRY(tile_stream_create(w.device, &w.stream));
   w.runs = properties.is_cpu ? 2 : RUNS;
-  run_product(&w, properties.is_cpu ? 512 : 4096); /* blocks that have a quick form */
+  run_product(&w, properties.is_cpu ? 512 : 4096); /* blocks that have tier-1 code */
   run_attention(&w, properties.is_cpu ? 128 : 4096);
   tile_stream_destroy(w.stream);
   tile_device_close(w.device);

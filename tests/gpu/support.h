@@ -12,7 +12,7 @@
 
 #define SKIPPED 77
 
-/* Ends the test with the place and the library's message unless `call` gives TILE_OK. */
+/* Ends the test with the location and the library's message unless `call` gives TILE_OK. */
 #define TRY(call) expect_status((call), TILE_OK, #call, __FILE__, __LINE__)
 #define EXPECT(call, status) expect_status((call), (status), #call, __FILE__, __LINE__)
 #define REQUIRE(condition) require((condition), #condition, __FILE__, __LINE__)

@@ -5,7 +5,7 @@
 //   [--repeats N]
 //               [--every K] [--match TEXT] [--case NAME] [--target T] [--list] [--print]
 // Without parts all are run. --count random cases from --seed on; --repeats launches of each case
-// have to give the same result to the bit; --target sm_80 tests that road on newer GPUs. The rest
+// have to give the same result to the bit; --target sm_80 tests that path on newer GPUs. The rest
 // is as in the conformance suite.
 #include "product.h"
 

@@ -211,7 +211,7 @@ START_TEST(default_spills) {
   ck_assert_int_eq(run(NULL), TILE_OK);
   ck_assert(result.has_best && result.best == 1 && result.reference == 0);
   ck_assert_int_eq(result.trials[0].outcome, TUNE_SPILLS);
-  ck_assert_uint_ge(fake.measured[0], 3); // its time is told, so the finals have it as a guest
+  ck_assert_uint_ge(fake.measured[0], 3); // its time is told, so the finals only compare it
   report_has("  default       1.0000");
   report_has("BLOCK=16  (spills)\n");
   report_has("1.0000 ms, 8 bytes a thread: BLOCK=16\n");

@@ -391,7 +391,7 @@ START_TEST(test_join) {
 }
 END_TEST
 
-// 6 by 4 programs in groups of 4 rows: every place once, columns before groups.
+// 6 by 4 programs in groups of 4 rows: every program once, columns before groups.
 START_TEST(test_swizzle2d) {
   static double x[32], want[64];
   for (int i = 0; i < 32; i++) {

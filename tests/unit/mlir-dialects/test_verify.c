@@ -139,6 +139,9 @@ static const struct wrong collective_wrongs[] = {
     {"%r = \"tilegpu.local_alloc\"(%l) {tilegpu.shared_offset = -1 : i32} : (tensor<32xf32, " A
      ">) -> !tilegpu.memdesc<tensor<32xf32, " S ">>",
      "shared memory has bytes 0 to"},
+    {"%r = \"tilegpu.local_alloc\"(%l) {tilegpu.shared_double_buffer = -1 : i32} : "
+     "(tensor<32xf32, " A ">) -> !tilegpu.memdesc<tensor<32xf32, " S ">>",
+     "shared memory has bytes 0 to"},
     {"%r = \"tilegpu.local_alloc\"(%l) : (tensor<32xf32, " A ">) -> tensor<32xf32, " A ">",
      "gives a buffer"},
     {"%r = \"tilegpu.local_alloc\"(%l) : (tensor<32xf32, " A

@@ -56,7 +56,7 @@ static struct {
 } ranges[256];
 static pthread_mutex_t ranges_lock = PTHREAD_MUTEX_INITIALIZER;
 
-// Puts `size` in the place of `old`, of the allocation at `base` (0: of a free slot).
+// Puts `size` instead of `old`, of the allocation at `base` (0: of a free slot).
 static void note_range(uint64_t old, uint64_t base, size_t size) {
   pthread_mutex_lock(&ranges_lock);
   for (size_t i = 0; i < COUNT_OF(ranges); i++)

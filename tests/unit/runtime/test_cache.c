@@ -269,7 +269,7 @@ START_TEST(files_that_are_refused) {
   ck_assert(!get(c, 3));
   put(c, 3);
   ck_assert(get(c, 3));
-  // A link in the place of the fan-out folder.
+  // A link instead of the fan-out folder.
   snprintf(fan_out, sizeof fan_out, "%.*s", (int)(strrchr(path, '/') - path), path);
   snprintf(target, sizeof target, "%s/elsewhere", root);
   ck_assert_int_eq(rename(fan_out, target), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches on the CPU with C functions in the place of compiled kernels.
+// Launches on the CPU with C functions instead of compiled kernels.
 #include "runtime/device.h"
 #include "suites.h"
 
