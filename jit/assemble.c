@@ -50,10 +50,10 @@ static bool load_kept(tile_kernel *k, const struct jit_spec *spec, const uint8_t
   return done;
 }
 
-// Products in loops are what the assembler's best takes two to three times as long for. Other code
-// is the same either way, or saves nothing.
+// Products in loops are what the assembler's best takes up to three times as long for. Other code is
+// the same either way, or saves nothing.
 static bool assembles_faster_at_tier1(struct str ptx) {
-  return strstr(ptx.ptr, "\tmma.sync") != NULL;
+  return strstr(ptx.ptr, "\tmma.sync") || strstr(ptx.ptr, "wgmma.mma_async");
 }
 
 tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assembly how,

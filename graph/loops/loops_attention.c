@@ -47,11 +47,22 @@ static void second_result(struct builder *b, const struct node *n, struct attent
   loops_stored(b, loops_deferred(b, v), &h);
 }
 
+// A program has a block of queries, and of results, in registers.
+enum { MOST_HEAD = 1024 };
+
+static bool is_too_long(const struct expr *head) {
+  int64_t extent;
+  return expr_is_const(head, &extent) && extent > MOST_HEAD;
+}
+
 bool loops_lower_attention(struct builder *b, const struct node *n) {
   const struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2);
   struct value *out = n->results[0];
   if (!out || q->rank != 4 || k->rank != 4 || v->rank != 4)
     return loops_refuse(b, n, "its operands must have four dimensions");
+  if (is_too_long(q->shape[3]) || is_too_long(v->shape[3]))
+    return loops_refuse(b, n, "heads of more than %d elements; write out its products and softmax",
+                        MOST_HEAD);
   struct deferred *z = loops_deferred(b, out);
   const struct expr *batch = expr_mul(b->x, q->shape[0], q->shape[1]);
   struct attention *a = arena_new(b->arena, struct attention);

@@ -263,6 +263,12 @@ static const struct family wrong[] = {
      "a = " A "convolution.default(x, w, None, [1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1], False, "
      "[0, 0, 0, 0], 1)\nreturn (a,)\n",
      0},
+    {"attention with queries of more than 1024 elements",
+     "q: \"f32[1, 2, 4, 1088][8704, 4352, 1088, 1]\", v: \"f32[1, 2, 4, 16][128, 64, 16, 1]\"",
+     "a = " A "scaled_dot_product_attention.default(q, q, v)\nreturn (a,)\n", 0},
+    {"attention with values of more than 1024 elements",
+     "q: \"f32[1, 2, 4, 16][128, 64, 16, 1]\", v: \"f32[1, 2, 4, 1088][8704, 4352, 1088, 1]\"",
+     "a = " A "scaled_dot_product_attention.default(q, q, v)\nreturn (a,)\n", 0},
 };
 
 START_TEST(refused) {
