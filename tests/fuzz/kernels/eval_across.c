@@ -137,16 +137,20 @@ static struct cell sum_line(enum dtype from, enum dtype to, enum dtype partial,
                             const struct cell *line, size_t n) {
   struct sum s = {.exact = true};
   uint64_t total = 0;
-  bool is_wild = false;
+  bool is_wild = false, is_negative_zero = true; // which sums of nothing else are, in any order
   for (size_t k = 0; k < n; k++) {
     struct cell c = cell_cast(line[k], from, to);
+    is_negative_zero &= c.f == 0 && signbit(c.f);
     if (dtype_is_float(to))
       sum_add(&s, c.f, c.err + (c.product ? num_ulp(to, c.f) : 0), c.wild);
     total += (uint64_t)c.i;
     is_wild |= c.wild;
   }
-  if (dtype_is_float(to))
-    return sum_result(&s, to, partial, step_of(partial), cell_whole(partial));
+  if (dtype_is_float(to)) {
+    struct cell r = sum_result(&s, to, partial, step_of(partial), cell_whole(partial));
+    r.f = is_negative_zero && r.f == 0 ? -0.0 : r.f;
+    return r;
+  }
   return is_wild ? wild() : cell_of(num_int(to, (int64_t)total));
 }
 
