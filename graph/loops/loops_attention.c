@@ -47,12 +47,13 @@ static void second_result(struct builder *b, const struct node *n, struct attent
   loops_stored(b, loops_deferred(b, v), &h);
 }
 
-// A program has a block of queries, and of results, in registers.
-enum { MOST_HEAD = 1024 };
+// A program has a block of queries, and of results, in registers; its number, which counts the
+// heads of all batches, is an i32.
+enum { MOST_ELEMENTS = 1024 };
 
-static bool is_too_long(const struct expr *head) {
+static bool is_above(const struct expr *size, int64_t most) {
   int64_t extent;
-  return expr_is_const(head, &extent) && extent > MOST_HEAD;
+  return expr_is_const(size, &extent) && extent > most;
 }
 
 bool loops_lower_attention(struct builder *b, const struct node *n) {
@@ -60,11 +61,13 @@ bool loops_lower_attention(struct builder *b, const struct node *n) {
   struct value *out = n->results[0];
   if (!out || q->rank != 4 || k->rank != 4 || v->rank != 4)
     return loops_refuse(b, n, "its operands must have four dimensions");
-  if (is_too_long(q->shape[3]) || is_too_long(v->shape[3]))
+  if (is_above(q->shape[3], MOST_ELEMENTS) || is_above(v->shape[3], MOST_ELEMENTS))
     return loops_refuse(b, n, "heads of more than %d elements; write out its products and softmax",
-                        MOST_HEAD);
+                        MOST_ELEMENTS);
   struct deferred *z = loops_deferred(b, out);
   const struct expr *batch = expr_mul(b->x, q->shape[0], q->shape[1]);
+  if (is_above(batch, INT32_MAX))
+    return loops_refuse(b, n, "more than %d heads", INT32_MAX);
   struct attention *a = arena_new(b->arena, struct attention);
   const struct expr *rows = loops_symbol(b, 'm', 0, q->shape[2]);
   const struct expr *columns = loops_symbol(b, 'n', 0, v->shape[3]);

@@ -269,6 +269,9 @@ static const struct family wrong[] = {
     {"attention with values of more than 1024 elements",
      "q: \"f32[1, 2, 4, 16][128, 64, 16, 1]\", v: \"f32[1, 2, 4, 1088][8704, 4352, 1088, 1]\"",
      "a = " A "scaled_dot_product_attention.default(q, q, v)\nreturn (a,)\n", 0},
+    {"attention with more heads than programs have numbers",
+     "q: \"f32[4, 1073741824, 1, 2][2147483648, 2, 2, 1]\"",
+     "a = " A "scaled_dot_product_attention.default(q, q, q)\nreturn (a,)\n", 0},
 };
 
 START_TEST(refused) {
