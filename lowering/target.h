@@ -14,6 +14,7 @@ struct target {
   unsigned shared_limit;            // bytes a CTA may use
   unsigned max_warps;               // per CTA
   unsigned matrix_moves;            // EXCHANGE_LDMATRIX, ... of layouts/exchange_plan.h
+  bool has_wgmma;                   // products by warpgroups, from shared memory
   const struct target_hooks *hooks; // emission; lowering/llvm/emit.h
 };
 

@@ -206,6 +206,9 @@ void warp_split(struct warp *w, uint32_t keep, uint32_t pc);
 // of them, and the running group has them). Else the group is blocked, and the caller returns.
 bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_t want,
                    bool aligned);
+// The same of an instruction that needs all 32 lanes: false when they are not here yet, or never can
+// be.
+bool warp_converge_whole(struct warp *w, const struct op *op, uint32_t *lanes);
 void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier);
 void warp_exit_lanes(struct warp *w, uint32_t lanes);
 // `*.sync` with a lane mask in a slot: converges lanes with equal masks.

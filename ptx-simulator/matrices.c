@@ -11,16 +11,6 @@ struct matrix_access {
   bool transposed;
 };
 
-// All 32 lanes are here; false when they are not yet, or never can be.
-static bool whole_warp(struct warp *w, const struct op *op, uint32_t *lanes) {
-  if (w->live != ~0u) {
-    fault(w, op, (unsigned)__builtin_ctz(*lanes), SIM_DIVERGENCE, NULL,
-          "lanes 0x%08x of the warp have exited, and this instruction needs all 32", ~w->live);
-    return false;
-  }
-  return warp_converge(w, op, lanes, ~0u, true);
-}
-
 // The rows of all matrices, at addresses that the first lanes give.
 static bool locate_rows(struct warp *w, const struct op *op, int access, struct location *rows) {
   const struct matrix_access *x = op->info;
@@ -37,7 +27,7 @@ static void ldmatrix_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct matrix_access *x = op->info;
   struct location rows[MAX_MATRICES * ROWS];
   uint32_t undefined[MAX_MATRICES * ROWS] = {0};
-  if (!whole_warp(w, op, &lanes) || !locate_rows(w, op, ACCESS_READ, rows))
+  if (!warp_converge_whole(w, op, &lanes) || !locate_rows(w, op, ACCESS_READ, rows))
     return;
   for (unsigned i = 0; w->undefined && i < x->count * ROWS; i++)
     undefined[i] = shadow_read(w, op, i, &rows[i], ROW_BYTES, 0);
@@ -65,7 +55,7 @@ static void stmatrix_op(struct warp *w, const struct op *op, uint32_t lanes) {
   struct location rows[MAX_MATRICES * ROWS];
   uint8_t bytes[MAX_MATRICES * ROWS][ROW_BYTES];
   uint32_t undefined[MAX_MATRICES * ROWS] = {0};
-  if (!whole_warp(w, op, &lanes) || !locate_rows(w, op, ACCESS_WRITE, rows))
+  if (!warp_converge_whole(w, op, &lanes) || !locate_rows(w, op, ACCESS_WRITE, rows))
     return;
   EACH_LANE(lane, lanes)
   for (unsigned k = 0; k < x->count; k++)
@@ -164,7 +154,7 @@ static void mma_op(struct warp *w, const struct op *op, uint32_t lanes) {
   uint64_t a[SIM_LANES * MATRIX_MAX_WORDS], b[SIM_LANES * MATRIX_MAX_WORDS],
       c[SIM_LANES * MATRIX_MAX_WORDS], d[SIM_LANES * MATRIX_MAX_WORDS];
   const int32_t *slots = op->slots;
-  if (!whole_warp(w, op, &lanes))
+  if (!warp_converge_whole(w, op, &lanes))
     return;
   gather(w, slots + s->c_words, s->a_words, a);
   gather(w, slots + s->c_words + s->a_words, s->b_words, b);

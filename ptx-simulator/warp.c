@@ -200,6 +200,15 @@ bool warp_sync_mask(struct warp *w, const struct op *op, uint32_t *lanes, int32_
   return warp_converge(w, op, lanes, want, false);
 }
 
+bool warp_converge_whole(struct warp *w, const struct op *op, uint32_t *lanes) {
+  if (w->live != ~0u) {
+    fault(w, op, (unsigned)__builtin_ctz(*lanes), SIM_DIVERGENCE, NULL,
+          "lanes 0x%08x of the warp have exited, and this instruction needs all 32", ~w->live);
+    return false;
+  }
+  return warp_converge(w, op, lanes, ~0u, true);
+}
+
 void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier) {
   w->mask &= ~lanes;
   struct group g = {.pc = w->pc, .mask = lanes, .state = GROUP_BARRIER, .barrier = barrier};

@@ -147,15 +147,6 @@ static bool compute(struct warp *w, struct pending_product *p) {
 
 // ---- instructions ----
 
-static bool whole_warp(struct warp *w, const struct op *op, uint32_t *lanes) {
-  if (w->live != ~0u) {
-    fault(w, op, (unsigned)__builtin_ctz(*lanes), SIM_DIVERGENCE, NULL,
-          "lanes 0x%08x of the warp have exited, and this instruction needs all 32", ~w->live);
-    return false;
-  }
-  return warp_converge(w, op, lanes, ~0u, true);
-}
-
 // All lanes say the same.
 static bool uniform(struct warp *w, const struct op *op, unsigned slot, const char *what,
                     uint64_t *ret) {
@@ -212,7 +203,8 @@ static void product_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct wgmma *x = op->info;
   struct pending_product p = {.op = op, .group = w->product_commits};
   uint64_t adds;
-  if (!whole_warp(w, op, &lanes) || !uniform(w, op, b_slot(x), "the descriptor of B", &p.b) ||
+  if (!warp_converge_whole(w, op, &lanes) ||
+      !uniform(w, op, b_slot(x), "the descriptor of B", &p.b) ||
       (!x->a_in_registers && !uniform(w, op, a_slot(x), "the descriptor of A", &p.a)) ||
       !uniform(w, op, b_slot(x) + 1, "scale-d", &adds))
     return;
@@ -231,7 +223,7 @@ static void product_op(struct warp *w, const struct op *op, uint32_t lanes) {
 }
 
 static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
-  if (whole_warp(w, op, &lanes))
+  if (warp_converge_whole(w, op, &lanes))
     w->product_commits++;
 }
 
@@ -239,7 +231,7 @@ static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
 static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const uint64_t *groups = op->info;
   size_t done = 0;
-  if (!whole_warp(w, op, &lanes))
+  if (!warp_converge_whole(w, op, &lanes))
     return;
   for (; done < w->products.len; done++) {
     struct pending_product *p = &w->products.at[done];
@@ -267,7 +259,7 @@ static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
 }
 
 static void fence_op(struct warp *w, const struct op *op, uint32_t lanes) {
-  whole_warp(w, op, &lanes);
+  warp_converge_whole(w, op, &lanes);
 }
 
 // ---- decoding ----

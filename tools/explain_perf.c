@@ -132,7 +132,7 @@ static void print_products(const struct report *r, struct strbuf *out) {
     const struct product_cost *d = &r->p.products.at[i];
     strbuf_printf(out, "  %-7s %-14s ", r->products.at[i].location, r->products.at[i].type);
     if (d->instruction)
-      strbuf_printf(out, "%" PRIu64 " x mma.sync.%s a warp\n", d->count, d->instruction);
+      strbuf_printf(out, "%" PRIu64 " x %s a warp\n", d->count, d->instruction);
     else
       strbuf_printf(out, "%" PRIu64 " multiplications a thread, no tensor cores\n", d->count);
   }

@@ -2,18 +2,10 @@
 // What constants of a file take from array libraries of the host: `torch.float32`,
 // `torch.finfo(torch.float16).max`, `np.iinfo("int32").min`.
 #include "lang/builtins/builtins.h"
+#include "lang/eval/objects.h"
 
 #include <float.h>
 #include <math.h>
-
-static struct value info(struct eval *e, const struct record *r, size_t n,
-                         const struct value *values) {
-  struct value *at = arena_array(e->a, struct value, n);
-  memcpy(at, values, n * sizeof *at);
-  struct value v = value_tuple(at, n);
-  v.tuple.record = r;
-  return v;
-}
 
 static struct value int_info(struct eval *e, enum dtype t) {
   static const struct ast_class type = {.name = "iinfo"};
@@ -24,7 +16,7 @@ static struct value int_info(struct eval *e, enum dtype t) {
   bool is_signed = dtype_is_signed(t);
   int_const top = (int_const)1 << (is_signed ? bits - 1 : bits);
   struct value values[] = {value_int(is_signed ? -top : 0), value_int(top - 1), value_int(bits)};
-  return info(e, &record, COUNT_OF(fields), values);
+  return host_record(e, &record, COUNT_OF(fields), values);
 }
 
 static struct value float_info(struct eval *e, enum dtype t) {
@@ -50,7 +42,7 @@ static struct value float_info(struct eval *e, enum dtype t) {
   struct value values[] = {
       value_float(-max), value_float(max),         value_float(ldexp(1, -mantissa)),
       value_float(tiny), value_int(dtype_bits(t)), value_float(tiny)};
-  return info(e, &record, COUNT_OF(fields), values);
+  return host_record(e, &record, COUNT_OF(fields), values);
 }
 
 struct value builtin_number_info(struct eval *e, struct call *c) {

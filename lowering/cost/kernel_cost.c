@@ -142,11 +142,14 @@ static void see_product(struct tally *t, MlirOperation op) {
     t->ret->fma_flops += 2 * count * LANES;
     return;
   }
-  MlirType element = element_type(mlirValueGetType(operand(op, 0)));
+  MlirType a = mlirValueGetType(operand(op, 0));
+  MlirType element = element_type(type_is_memdesc(t->c, a) ? memdesc_tile(t->c, a) : a);
   double flops = count * (double)p.flops;
   t->ret->tensor_flops += flops;
-  t->ret->tensor_cycles += flops / machine_tensor_flops(t->machine, type_bits(t->c, element),
-                                                        mlirTypeIsAInteger(element));
+  t->ret->tensor_cycles +=
+      flops / (p.is_wgmma ? machine_wgmma_flops(t->machine)
+                          : machine_tensor_flops(t->machine, type_bits(t->c, element),
+                                                 mlirTypeIsAInteger(element)));
 }
 
 // ---- reductions, scans ----
@@ -311,7 +314,8 @@ static bool see(MlirOperation op, void *user) {
   case OP_TILE_STORE:
   case OP_TILE_ATOMIC_RMW:
   case OP_GPU_ASYNC_COPY: see_access(t, op, id); break;
-  case OP_TILE_DOT: see_product(t, op); break;
+  case OP_TILE_DOT:
+  case OP_GPU_WARP_GROUP_DOT: see_product(t, op); break;
   case OP_TILE_REDUCE: see_reduction(t, op); break;
   case OP_TILE_SCAN: see_scan(t, op); break;
   case OP_GPU_LOCAL_LOAD: see_buffer_load(t, op); break;

@@ -98,3 +98,9 @@ double machine_tensor_flops(const struct machine *m, unsigned operand_bits, bool
   default: return m->sm == 80 || m->sm == 90 ? m->half_precision_flops / 16 : 4;
   }
 }
+
+// The peak of the chip (NVIDIA H100 white paper: 4 tensor cores a multiprocessor, 1024 operations a
+// cycle each), not what a kernel reaches.
+double machine_wgmma_flops(const struct machine *m) {
+  return m->sm == 90 ? 4096 : m->half_precision_flops;
+}

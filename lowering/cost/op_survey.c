@@ -3,6 +3,7 @@
 #include "lowering/cost/op_survey.h"
 
 #include "base/mma.h"
+#include "base/wgmma.h"
 #include "layouts/attr.h"
 #include "layouts/exchange_plan.h"
 #include "lowering/analysis/async_copy.h"
@@ -160,9 +161,26 @@ bool survey_access(const struct op_survey *s, MlirOperation op, struct memory_ac
 
 static enum dtype element_dtype(MlirType t) { return dtype_of_mlir(element_type(t)); }
 
+// What a product multiplies: operands of tilegpu.warp_group_dot may be buffers.
+static MlirType operand_tile(const struct op_survey *s, MlirOperation op, intptr_t i) {
+  MlirType t = mlirValueGetType(operand(op, i));
+  return type_is_memdesc(s->c, t) ? memdesc_tile(s->c, t) : t;
+}
+
+static void survey_wgmma(const struct op_survey *s, const struct encoding *e, unsigned registers,
+                         uint64_t k, struct product_cost *p) {
+  const uint32_t *shape = e->mma.instr_shape;
+  unsigned of_lane = shape[0] * shape[1] / LANES;
+  p->is_wgmma = true;
+  p->instruction =
+      arena_printf(s->arena, "wgmma.m%un%uk%u", shape[0] * WGMMA_WARPS, shape[1], shape[2]);
+  p->flops = 2ull * shape[0] * shape[1] * shape[2];
+  p->count = (registers + of_lane - 1) / of_lane * ((k + shape[2] - 1) / shape[2]);
+}
+
 bool survey_product(const struct op_survey *s, MlirOperation op, struct product_cost *ret) {
-  MlirType a = mlirValueGetType(operand(op, 0)), b = mlirValueGetType(operand(op, 1));
-  MlirType acc = mlirValueGetType(operand(op, 2));
+  MlirType a = operand_tile(s, op, 0), b = operand_tile(s, op, 1);
+  MlirType acc = operand_tile(s, op, 2);
   const struct linear_layout *l = linear_of_type(s->c, acc);
   const struct encoding *e = encoding_of_attr(s->c, tensor_encoding(acc));
   uint64_t k = (uint64_t)tensor_dim(a, tensor_rank(a) - 1);
@@ -171,9 +189,11 @@ bool survey_product(const struct op_survey *s, MlirOperation op, struct product_
   struct product_cost p = {.op = op, .count = ll_in_size(l, LL_REGISTER) * k};
   const struct mma_instruction *in =
       mma_find(element_dtype(a), element_dtype(b), element_dtype(acc), s->target->sm, k);
-  if (e->kind == ENC_MMA && in) {
+  if (op_is(s->c, op, OP_GPU_WARP_GROUP_DOT) && e->kind == ENC_MMA && e->mma.version == 3) {
+    survey_wgmma(s, e, ll_in_size(l, LL_REGISTER), k, &p);
+  } else if (e->kind == ENC_MMA && in) {
     unsigned of_lane = in->m * MMA_N / LANES;
-    p.instruction = arena_printf(s->arena, "m%un%uk%u%s", in->m, MMA_N, in->k, in->ptx);
+    p.instruction = arena_printf(s->arena, "mma.sync.m%un%uk%u%s", in->m, MMA_N, in->k, in->ptx);
     p.flops = 2ull * in->m * MMA_N * in->k;
     p.count = (ll_in_size(l, LL_REGISTER) + of_lane - 1) / of_lane * ((k + in->k - 1) / in->k);
   }

@@ -112,7 +112,8 @@ static bool see(MlirOperation op, void *user) {
   case OP_TILE_STORE:
   case OP_TILE_ATOMIC_RMW: see_access(s, op); break;
   case OP_GPU_ASYNC_COPY: see_copy(s, op); break;
-  case OP_TILE_DOT: see_product(s, op); break;
+  case OP_TILE_DOT:
+  case OP_GPU_WARP_GROUP_DOT: see_product(s, op); break;
   case OP_TILE_REDUCE: see_reduction(s, op); break;
   case OP_GPU_CONVERT_LAYOUT:
   case OP_TILE_EXPAND_DIMS:

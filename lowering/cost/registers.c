@@ -117,7 +117,7 @@ static MlirOpOperand use_in_product(struct ir_context *c, MlirValue v, unsigned 
   if (mlirOpOperandIsNull(use) || depth == 0)
     return none;
   MlirOperation user = mlirOpOperandGetOwner(use);
-  if (op_is(c, user, OP_TILE_DOT))
+  if (op_is(c, user, OP_TILE_DOT) || op_is(c, user, OP_GPU_WARP_GROUP_DOT))
     return mlirOpOperandGetOperandNumber(use) < 2 ? use : none;
   return is_elementwise(c, user) && value_use_count(v) == 1
              ? use_in_product(c, mlirOperationGetResult(user, 0), depth - 1)
@@ -254,7 +254,7 @@ static void take(struct register_census *s, MlirValue v) {
 
 static bool see(MlirOperation op, void *user) {
   struct register_census *s = user;
-  s->has_products |= op_is(s->c, op, OP_TILE_DOT);
+  s->has_products |= op_is(s->c, op, OP_TILE_DOT) || op_is(s->c, op, OP_GPU_WARP_GROUP_DOT);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
     take(s, mlirOperationGetResult(op, i));
   for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); r++) {

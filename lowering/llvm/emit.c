@@ -23,7 +23,7 @@ static bool emit_assume(struct emitter *e, MlirOperation op) {
 
 static bool emit_barrier(struct emitter *e, MlirOperation op) {
   (void)op;
-  if (e->has_warp_group_dots && e->target->hooks->async_proxy_fence)
+  if (e->has_warp_group_dots)
     e->target->hooks->async_proxy_fence(e);
   cta_barrier(e);
   return true;
@@ -291,7 +291,7 @@ static bool check_shared_memory(struct emitter *e) {
 
 static bool note_warp_group_dot(MlirOperation op, void *user) {
   struct emitter *e = user;
-  e->has_warp_group_dots |= op_is(e->c, op, OP_GPU_WARP_GROUP_DOT);
+  e->has_warp_group_dots |= e->target->has_wgmma && op_is(e->c, op, OP_GPU_WARP_GROUP_DOT);
   return !e->has_warp_group_dots;
 }
 

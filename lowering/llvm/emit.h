@@ -154,10 +154,10 @@ struct target_hooks {
   void (*store_matrices)(struct emitter *e, const struct matrices *m, const LLVMValueRef *words);
   // D = A B + C. All lanes of the warp take part.
   void (*mma)(struct emitter *e, const struct mma_operands *m, LLVMValueRef *ret);
-  // A sequence of wgmma, convergent, with a memory clobber. NULL: the target has no warpgroups.
+  // A sequence of wgmma, convergent, with a memory clobber; where the target has_wgmma.
   LLVMValueRef (*warp_group_asm)(struct emitter *e, const char *text, const char *constraints,
                                  LLVMTypeRef result, LLVMValueRef *args, unsigned n);
-  // Makes what the thread wrote to shared memory visible to wgmma. NULL with warp_group_asm.
+  // Makes what the thread wrote to shared memory visible to wgmma; where the target has_wgmma.
   void (*async_proxy_fence)(struct emitter *e);
   // Copies an access of 4, 8 or 16 bytes to `to` in shared memory without waiting; zeros where the
   // predicate is false.

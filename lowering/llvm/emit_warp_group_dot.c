@@ -25,6 +25,8 @@ enum {
   DESCRIPTOR_SWIZZLE = 62
 };
 
+enum { LEAST_SWIZZLE = 32, K = WGMMA_K_BYTES / 2, K_WIDTH = 2 }; // of 16-bit elements
+
 struct shared_operand {
   const struct encoding *encoding; // nvmma_shared
   bool k_is_inner;
@@ -156,14 +158,14 @@ static void a_words_at(struct emitter *e, const struct warp_group_product *p, un
                        uint32_t k, LLVMValueRef ret[A_WORDS]) {
   const struct emitted *a = operand_of(e, p->op, 0);
   struct packing packing = packing_of(e, type_of_dtype(e, p->dtype), 2);
-  unsigned first = (row_tile * (p->k / 16) + k / 16) * 2 * A_WORDS;
+  unsigned first = (row_tile * (p->k / K) + k / K) * 2 * A_WORDS;
   for (unsigned w = 0; w < A_WORDS; w++)
     pack_elements(e, &packing, &a->at[first + 2 * w], &ret[w]);
 }
 
 static void put_products(struct assembly *s, const struct warp_group_product *p) {
   for (unsigned i = 0; i < p->row_tiles; i++)
-    for (uint32_t k = 0; k < p->k; k += 16) {
+    for (uint32_t k = 0; k < p->k; k += K) {
       LLVMValueRef a[A_WORDS];
       if (p->a_in_registers)
         a_words_at(s->e, p, i, k, a);
@@ -225,6 +227,64 @@ static void build(struct emitter *e, const struct warp_group_product *p) {
   accumulator_out(e, p, words, count, result_of(e, p->op, 0)->at);
 }
 
+// ---- what wgmma can read ----
+
+// The accumulator: 64 rows a warpgroup at least, tiles of one instruction, all warps.
+static bool accumulator_fits(struct emitter *e, MlirType type) {
+  const struct encoding *x = encoding_of_attr(e->c, tensor_encoding(type));
+  if (!x || x->kind != ENC_MMA || x->mma.version != 3 || x->rank != 2)
+    return false;
+  const uint32_t *warps = x->mma.warps_per_cta;
+  return warps[0] * warps[1] == e->num_warps && x->mma.instr_shape[2] == K &&
+         tensor_dim(type, 0) % (WGMMA_M / WGMMA_WARPS * warps[0]) == 0 &&
+         tensor_dim(type, 1) % (x->mma.instr_shape[1] * warps[1]) == 0;
+}
+
+static bool buffer_fits(struct emitter *e, MlirType acc, MlirType tile, unsigned i) {
+  const struct encoding *x = encoding_of_attr(e->c, tensor_encoding(tile));
+  const struct encoding *mma = encoding_of_attr(e->c, tensor_encoding(acc));
+  if (!x || x->kind != ENC_NVMMA_SHARED || x->nvmma.swizzle < LEAST_SWIZZLE ||
+      x->nvmma.element_bits != 16 || !layout_of(e, tile))
+    return false;
+  bool k_is_inner = (x->nvmma.transposed ? 0u : 1u) == (i == 0 ? 1u : 0u);
+  uint32_t strip = x->nvmma.swizzle / 2, outer = i == 0 ? WGMMA_M : mma->mma.instr_shape[1];
+  return k_is_inner || outer % strip == 0; // a warpgroup begins with a strip
+}
+
+static bool operand_fits(struct emitter *e, MlirOperation op, unsigned i) {
+  MlirType type = operand_type(op, i), acc = operand_type(op, 2);
+  if (type_is_memdesc(e->c, type))
+    return buffer_fits(e, acc, memdesc_tile(e->c, type), i);
+  return i == 0 && mlirAttributeEqual(tensor_encoding(type),
+                                      layout_dot_operand(e->c, tensor_encoding(acc), 0, K_WIDTH));
+}
+
+static bool types_fit(MlirOperation op, MlirType a, MlirType b) {
+  enum dtype x = dtype_of_mlir(element_type(a)),
+             acc = dtype_of_mlir(element_type(operand_type(op, 2)));
+  return x == dtype_of_mlir(element_type(b)) && (x == DTYPE_F16 || x == DTYPE_BF16) &&
+         (acc == DTYPE_F32 || (acc == DTYPE_F16 && x == DTYPE_F16)) && tensor_dim(b, 0) % K == 0;
+}
+
+static MlirType tile_of(struct emitter *e, MlirOperation op, unsigned i) {
+  MlirType t = operand_type(op, i);
+  return type_is_memdesc(e->c, t) ? memdesc_tile(e->c, t) : t;
+}
+
+// IR may be written by hand.
+static bool fits(struct emitter *e, MlirOperation op) {
+  if (!accumulator_fits(e, operand_type(op, 2)))
+    return emit_unsupported(e, op, "an accumulator without a layout of wgmma for all warps");
+  if (!types_fit(op, tile_of(e, op, 0), tile_of(e, op, 1)))
+    return emit_unsupported(e, op, "types or a K that wgmma is not used for");
+  for (unsigned i = 0; i < 2; i++)
+    if (!operand_fits(e, op, i))
+      return emit_unsupported(e, op,
+                              "an operand that wgmma cannot read: `nvmma_shared` buffers, or "
+                              "registers of A as `dot_op` of the accumulator's layout");
+  return true;
+}
+
 // ---- without wgmma ----
 
 // The operand in the registers that mma.sync would want.
@@ -260,9 +320,11 @@ static bool multiply_in_registers(struct emitter *e, MlirOperation op) {
 }
 
 bool emit_warp_group_dot(struct emitter *e, MlirOperation op) {
-  if (!e->target->hooks->warp_group_asm)
+  if (!fits(e, op))
+    return false;
+  if (!e->target->has_wgmma)
     return multiply_in_registers(e, op);
-  MlirType acc = operand_type(op, 2), b = memdesc_tile(e->c, operand_type(op, 1));
+  MlirType acc = operand_type(op, 2), b = tile_of(e, op, 1);
   struct warp_group_product p = {.op = op,
                                  .mma = encoding_of_attr(e->c, tensor_encoding(acc)),
                                  .dtype = dtype_of_mlir(element_type(b)),

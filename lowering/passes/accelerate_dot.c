@@ -217,7 +217,7 @@ static MlirAttribute choose_layout(struct state *s, MlirOperation dot) {
 
 // ---- wgmma ----
 
-enum { WGMMA_SM = 90, WGMMA_LEAST_N = 16 }; // architecture that has it; rows of B of 32 bytes
+enum { WGMMA_LEAST_N = 16 }; // rows of B of 32 bytes
 
 static int64_t min_of(int64_t x, int64_t y) { return x < y ? x : y; }
 
@@ -231,7 +231,7 @@ static void place_warpgroups(struct state *s, MlirType acc, uint32_t ret[2]) {
 static bool takes_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
   MlirType acc = operand_type(dot, 2), a = operand_type(dot, 0);
   enum dtype t = x->instruction->a;
-  if (s->p->target->sm != WGMMA_SM || x->to_f16 || tensor_rank(acc) != 2 ||
+  if (!s->p->target->has_wgmma || x->to_f16 || tensor_rank(acc) != 2 ||
       (t != DTYPE_F16 && t != DTYPE_BF16) || element_dtype(a) != t ||
       s->p->num_warps % WGMMA_WARPS != 0 || tensor_dim(acc, 0) < WGMMA_M || is_chained(s, dot))
     return false;

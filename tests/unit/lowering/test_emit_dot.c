@@ -46,6 +46,7 @@ struct product {
   unsigned batch, m, n, k; // batch 0: rank 2
   const char *acc, *a, *b; // layouts
   unsigned warps;
+  const char *buffer[2]; // layouts in shared memory: by tilegpu.warp_group_dot; NULL: registers
 };
 
 // ---- IR ----
@@ -79,6 +80,35 @@ static void put_load(struct strbuf *s, const char *name, unsigned n, const char 
                 name, name, n, element, n, element, name, name, n, element, to);
 }
 
+static const char *memdesc_text(const char *tensor, const char *layout) {
+  const char *comma = strchr(tensor, ',');
+  return arena_printf(run.arena, "!tilegpu.memdesc<%.*s, %s>>", (int)(comma - tensor), tensor,
+                      layout);
+}
+
+// %d = %c + %a %b, by warpgroups where B is in a buffer.
+static void put_product(struct strbuf *s, const struct product *p, const char *a, const char *b,
+                        const char *acc) {
+  const char *types[] = {a, b}, *names[] = {"a", "b"};
+  if (!p->buffer[1]) {
+    strbuf_printf(s,
+                  "%%d = \"tile.dot\"(%%a, %%b, %%c) {input_precision = \"tf32\", "
+                  "max_num_imprecise_acc = 0 : i32} : (%s, %s, %s) -> %s\n",
+                  a, b, acc, acc);
+    return;
+  }
+  for (unsigned i = 0; i < 2; i++)
+    if (p->buffer[i]) {
+      const char *buffer = memdesc_text(types[i], p->buffer[i]);
+      strbuf_printf(s, "%%m%s = \"tilegpu.local_alloc\"(%%%s) : (%s) -> %s\n", names[i], names[i],
+                    types[i], buffer);
+      types[i] = buffer;
+      names[i] = arena_printf(run.arena, "m%s", names[i]);
+    }
+  strbuf_printf(s, "%%d = \"tilegpu.warp_group_dot\"(%%%s, %%%s, %%c) : (%s, %s, %s) -> %s\n",
+                names[0], names[1], types[0], types[1], acc, acc);
+}
+
 static const char *kernel_of(const struct product *p) {
   const struct types *t = p->types;
   unsigned batch = p->batch ? p->batch : 1;
@@ -97,14 +127,13 @@ static const char *kernel_of(const struct product *p) {
   put_load(&s, "b", batch * p->k * p->n, t->mlir_b, b);
   put_load(&s, "c", n, t->mlir_c, acc);
   put_load(&s, "d", n, t->mlir_c, NULL);
+  put_product(&s, p, a, b, acc);
   strbuf_printf(
       &s,
-      "%%d = \"tile.dot\"(%%a, %%b, %%c) {input_precision = \"tf32\", "
-      "max_num_imprecise_acc = 0 : i32} : (%s, %s, %s) -> %s\n"
       "%%v = \"tile.reshape\"(%%d) {allow_reorder = false} : (%s) -> tensor<%ux%s, #L>\n"
       "\"tile.store\"(%%qd, %%v) {cache = \"\", evict = \"\"} : (tensor<%ux!tile.ptr<%s>, "
       "#L>, tensor<%ux%s, #L>) -> ()\nreturn } }\n",
-      a, b, acc, acc, acc, n, t->mlir_c, n, t->mlir_c, n, t->mlir_c);
+      acc, n, t->mlir_c, n, t->mlir_c, n, t->mlir_c);
   const char *text = arena_strdup(run.arena, strbuf_cstr(&s));
   strbuf_finish(&s);
   return text;
@@ -236,6 +265,98 @@ START_TEST(wide_k) {
 }
 END_TEST
 
+// ---- warpgroups ----
+
+static const char *wgmma_layout(unsigned n, unsigned rows, unsigned columns) {
+  return arena_printf(
+      run.arena,
+      "#tilegpu.mma<{version = 3, instr_shape = [16, %u, 16], warps_per_cta = [%u, %u]}>", n, rows,
+      columns);
+}
+
+static const char *nvmma(unsigned swizzle, bool transposed) {
+  return arena_printf(run.arena,
+                      "#tilegpu.nvmma_shared<{element_bits = 16, swizzle = %u, transposed = %s}>",
+                      swizzle, transposed ? "true" : "false");
+}
+
+static struct product warp_group_product(const struct types *t, unsigned m, unsigned n, unsigned k,
+                                         const char *acc, unsigned warps) {
+  return mma_product(t, 0, m, n, k, acc, warps, 2);
+}
+
+// Each form of a buffer, on a target without wgmma: the operands are read into registers.
+START_TEST(warp_groups) {
+  for (unsigned form = 0; form < 8; form++) {
+    const struct types *t = &instructions[form % 3];
+    struct product p = warp_group_product(t, 64, 64, 64, wgmma_layout(64, 4, 1), 4);
+    p.buffer[0] = form & 4 ? NULL : nvmma(form & 1 ? 64 : 128, form & 2);
+    p.buffer[1] = nvmma(form & 2 ? 32 : 128, form & 1);
+    check_product(&p);
+  }
+  struct product wide =
+      warp_group_product(&instructions[0], 128, 64, 32, wgmma_layout(32, 4, 2), 8);
+  wide.buffer[0] = nvmma(64, false);
+  wide.buffer[1] = nvmma(64, false);
+  check_product(&wide);
+}
+END_TEST
+
+START_TEST(ptx_of_warp_groups) {
+  struct product p = warp_group_product(&instructions[0], 128, 64, 32, wgmma_layout(32, 4, 2), 8);
+  p.buffer[0] = nvmma(64, false);
+  p.buffer[1] = nvmma(64, false);
+  struct compile_result r;
+  ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_90a", 8, EMIT_PTX, false, &r));
+  ck_assert_ptr_nonnull(strstr(r.output.ptr, "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16"));
+  ck_assert_ptr_null(strstr(r.output.ptr, "\tmma.sync"));
+  ck_assert(cpu_run_compile(&run, kernel_of(&p), "sm_80", 8, EMIT_PTX, false, &r));
+  ck_assert_ptr_null(strstr(r.output.ptr, "wgmma"));
+  ck_assert_ptr_nonnull(strstr(r.output.ptr, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
+}
+END_TEST
+
+static void refuse(const struct product *p, unsigned warps, const char *why) {
+  static const char *const targets[] = {"sm_90a", "sm_80", "cpu"};
+  for (size_t i = 0; i < COUNT_OF(targets); i++) {
+    struct compile_result r;
+    enum emit_kind kind = i < 2 ? EMIT_PTX : EMIT_OBJECT;
+    ck_assert(!cpu_run_compile(&run, kernel_of(p), targets[i], warps, kind, false, &r));
+    ck_assert_msg(strstr(diag_first_error(run.diag), why), "%s", diag_first_error(run.diag));
+  }
+}
+
+// IR written by hand may name layouts that wgmma has no descriptor, or no registers, for.
+START_TEST(what_wgmma_cannot_read_is_an_error) {
+  const struct types *f16 = &instructions[0];
+  const char *acc = wgmma_layout(64, 4, 1), *cannot = "an operand that wgmma cannot read";
+  struct product good = warp_group_product(f16, 64, 64, 64, acc, 4), p = good;
+  good.buffer[0] = good.buffer[1] = nvmma(128, false);
+  p = good;
+  p.buffer[1] = nvmma(0, false);
+  refuse(&p, 4, cannot);
+  p.buffer[1] = "#tilegpu.shared<{max_phase = 8, order = [1, 0], per_phase = 1, vec = 8}>";
+  refuse(&p, 4, cannot);
+  p = good;
+  p.buffer[0] = NULL;
+  p.a = operand_layout(acc, 0, 4);
+  refuse(&p, 4, cannot);
+  p = warp_group_product(f16, 64, 64, 64, wgmma_layout(32, 4, 2), 8); // a strip of two warpgroups
+  p.buffer[0] = p.buffer[1] = nvmma(128, false);
+  refuse(&p, 8, cannot);
+  p = warp_group_product(f16, 64, 64, 64, mma_layout(0, 4, 1), 4);
+  p.buffer[0] = p.buffer[1] = nvmma(128, false);
+  refuse(&p, 4, "an accumulator without a layout of wgmma");
+  p = good;
+  p.warps = 8; // of which the layout has 4
+  refuse(&p, 8, "an accumulator without a layout of wgmma");
+  p = warp_group_product(&instructions[9], 64, 64, 64, acc, 4);
+  p.buffer[0] = p.buffer[1] = "#tilegpu.nvmma_shared<{element_bits = 8, swizzle = 64, transposed = "
+                              "false}>";
+  refuse(&p, 4, "types or a K that wgmma is not used for");
+}
+END_TEST
+
 // ---- chains of fma ----
 
 static const struct types chains[] = {
@@ -314,6 +435,9 @@ TCase *emit_dot_tests(void) {
   tcase_add_test(c, shapes);
   tcase_add_test(c, batches);
   tcase_add_test(c, wide_k);
+  tcase_add_test(c, warp_groups);
+  tcase_add_test(c, ptx_of_warp_groups);
+  tcase_add_test(c, what_wgmma_cannot_read_is_an_error);
   tcase_add_loop_test(c, fma_chains, 0, COUNT_OF(chains));
   tcase_add_loop_test(c, ptx_of_every_instruction, 0, COUNT_OF(instructions));
   tcase_add_test(c, what_does_not_fit_is_an_error);
