@@ -32,7 +32,7 @@ typedef enum tile_status {
   TILE_OUT_OF_MEMORY,    /* host memory */
   TILE_OUT_OF_DEVICE_MEMORY,
   TILE_LAUNCH_FAILED, /* the device refused a launch or stopped it */
-  TILE_CHECK_FAILED,  /* host with checks, simulated GPU: the kernel did something forbidden */
+  TILE_CHECK_FAILED,  /* CPU with checks, simulated GPU: the kernel did something forbidden */
   TILE_NOT_FOUND,     /* file, kernel or symbol */
   TILE_IO_ERROR,
   TILE_LIMIT,   /* a documented limit was reached */
@@ -51,7 +51,7 @@ typedef struct tile_device_properties {
   char name[128];  /* "NVIDIA H200", or the processor's name */
   char target[16]; /* "sm_90a", "cpu": what to compile for */
   int is_cpu;
-  int multiprocessors; /* host: worker threads */
+  int multiprocessors; /* CPU: worker threads */
   int driver_version;  /* 13000 for 13.0; 0 on the CPU and in simulations */
   size_t memory;       /* bytes in all */
   size_t l2_bytes;     /* 0 when unknown */

@@ -62,7 +62,7 @@ static uint64_t constant_part(const struct shared_operand *x) {
   return lbo << DESCRIPTOR_LBO | sbo << DESCRIPTOR_SBO | swizzles[width / 32] << DESCRIPTOR_SWIZZLE;
 }
 
-// The warpgroup's place along M or N.
+// The index of the warpgroup along M or N.
 static LLVMValueRef group_index(struct emitter *e, const struct warp_group_product *p, unsigned i) {
   LLVMValueRef group = LLVMBuildLShr(e->b, e->warp, const_i32(e, 2), "");
   if (i == 1)
