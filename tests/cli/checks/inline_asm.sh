@@ -8,7 +8,7 @@ assembly() { # assembly TEXT CONSTRAINTS: writes asm.tile
 }
 refused() { # refused TEXT PATTERN
   assembly "$1" "=r,r"
-  check "refused: $1" 1 "$2
+  check "refused: $(printf %s "$1" | tr "\n" " ")" 1 "$2
 E0609" asm.tile --target sm_80 --emit=ptx
 }
 unknown() { # unknown CONSTRAINTS
