@@ -6,7 +6,7 @@
 // does, and programs come in waves.
 #include "autotune/predict.h"
 
-#include "lowering/cost/machine.h"
+#include "lowering/cost/cost_machine.h"
 #include "lowering/cost/occupancy.h"
 
 #include <math.h>

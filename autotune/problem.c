@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a problem's own source says about how to tune it: the space, the arrays to be reset, and the
 // arguments as functions of the source (heuristics, early_config_prune) see them.
-#include "autotune/build.h"
+#include "autotune/tune_build.h"
 #include "jit/jit.h"
 #include "lang/tuning/tuning.h"
 

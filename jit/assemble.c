@@ -3,7 +3,7 @@
 // compiler, and linking it in by threads is what makes programs of many kernels start fast. The key
 // covers the PTX, the GPU's target and the driver.
 #include "base/sha256.h"
-#include "jit/kernel.h"
+#include "jit/jit_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The status and the message of a compilation that failed.
-#include "jit/kernel.h"
+#include "jit/jit_kernel.h"
 
 tile_status jit_diag_status(const struct diag_engine *diag) {
   enum diag_code code = diag_first_error_code(diag);

@@ -2,7 +2,7 @@
 // The table of specialisations: read without locks, grown under the kernel's. A specialisation that
 // several threads want at once is made by one of them.
 #include "base/memory.h"
-#include "jit/kernel.h"
+#include "jit/jit_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

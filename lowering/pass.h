@@ -49,7 +49,7 @@ bool pass_find(struct str flag, enum pass_id *ret);
 #include "lowering/passes.def"
 #undef PASS
 
-// Rows of lowering/pipeline.c.
+// Rows of lowering/pass_pipelines.c.
 enum pipeline_id {
   PIPELINE_WHOLE,        // from tile IR to what the emission takes
   PIPELINE_SHARED_MEMORY // the last passes alone, for IR whose tiles have layouts

@@ -4,7 +4,7 @@
 #ifndef TILE_SIMULATOR_DECODE_H
 #define TILE_SIMULATOR_DECODE_H
 
-#include "ptx-simulator/machine.h"
+#include "ptx-simulator/sim_machine.h"
 
 struct layout { // of a function in a program
   unsigned reg_base, local_base, call_base;

@@ -16,7 +16,7 @@
 #ifndef TILE_SIMULATOR_GLOBAL_H
 #define TILE_SIMULATOR_GLOBAL_H
 
-#include "ptx-simulator/machine.h"
+#include "ptx-simulator/sim_machine.h"
 
 struct global_shadow *global_create(struct run *r);
 void global_start_warp(struct warp *w);

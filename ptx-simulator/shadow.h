@@ -3,7 +3,7 @@
 #ifndef TILE_SIMULATOR_SHADOW_H
 #define TILE_SIMULATOR_SHADOW_H
 
-#include "ptx-simulator/machine.h"
+#include "ptx-simulator/sim_machine.h"
 
 // A new CTA: nothing is written, and all that was before is ordered.
 void shadow_start(struct cta *c);

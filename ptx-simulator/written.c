@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which bytes of a buffer of global memory were written: a bit each.
-#include "ptx-simulator/machine.h"
+#include "ptx-simulator/sim_machine.h"
 
 static bool is_written(const struct sim_buffer *b, size_t at) {
   return !b->written || (b->written[at >> 3] >> (at & 7) & 1);

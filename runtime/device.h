@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kind of device has to provide. The public calls in device.c check arguments and forward
-// to this table; cuda_device.c, cpu_device.c and runtime/simulated/device.c fill it. Streams,
+// to this table; cuda_device.c, cpu_device.c and runtime/simulated/simulated_device.c fill it. Streams,
 // events and modules are small records of ours around a handle that only the device's kind can
 // read.
 #ifndef TILE_RUNTIME_DEVICE_H
@@ -99,7 +99,7 @@ tile_status cuda_device_open(int ordinal, tile_device **ret);
 tile_status cuda_device_from_context(void *context, tile_device **ret);
 int cuda_device_count(void); // 0 without a driver
 tile_status cpu_device_open(tile_device **ret);
-// The GPU `target` ("sm_90a") simulated: runtime/simulated/device.c; in libtile-rt, which has no
+// The GPU `target` ("sm_90a") simulated: runtime/simulated/simulated_device.c; in libtile-rt, which has no
 // simulator, runtime/no_simulator.c answers TILE_NO_DEVICE.
 tile_status simulator_device_open(const char *target, tile_device **ret);
 

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "tools/array_fill.h"
-#include "tools/npy.h"
+#include "tools/npy_file.h"
 
 #include <stdlib.h>
 

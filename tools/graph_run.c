@@ -10,7 +10,7 @@
 #include "graph/reference/bounds.h"
 #include "graph/run/run.h"
 #include "tools/graph_tune.h"
-#include "tools/npy.h"
+#include "tools/npy_file.h"
 
 #include <errno.h>
 #include <inttypes.h>

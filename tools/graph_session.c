@@ -3,7 +3,7 @@
 // brought back.
 #include "base/clock.h"
 #include "base/memory.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/reference/inputs.h"
 #include "graph/run/run.h"

@@ -3,8 +3,8 @@
 // (tools/graph_run.c).
 #include "base/file.h"
 #include "base/json.h"
-#include "graph/compile.h"
-#include "graph/ir/operators.h"
+#include "graph/graph_compile.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/write/write_c.h"
 #include "lowering/target.h"

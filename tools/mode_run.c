@@ -2,7 +2,7 @@
 // `tilec --run`: compile, launch once, compare, write.
 #include "base/array.h"
 #include "tools/launch.h"
-#include "tools/npy.h"
+#include "tools/npy_file.h"
 
 #include <errno.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "tools/array_fill.h"
 #include "tools/gpu_guess.h"
-#include "tools/npy.h"
+#include "tools/npy_file.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 // arguments, what the command line fixed, and the numbers that matter.
 #include "autotune/database/database_internal.h"
 #include "base/sha256.h"
-#include "jit/kernel.h"
+#include "jit/jit_kernel.h"
 #include "lang/frontend.h"
 
 #include <stdlib.h>

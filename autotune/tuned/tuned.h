@@ -12,7 +12,7 @@
 
 #include "autotune/database/database.h"
 #include "jit/grid_expr.h"
-#include "jit/kernel.h"
+#include "jit/jit_kernel.h"
 
 #include <tile/tune.h>
 

@@ -7,7 +7,7 @@
 #ifndef TILE_AUTOTUNE_WORKER_WORKER_H
 #define TILE_AUTOTUNE_WORKER_WORKER_H
 
-#include "autotune/build.h"
+#include "autotune/tune_build.h"
 
 // The worker's main, which tilec calls (a hidden option). Returns the exit status.
 int tune_worker_main(int argc, char **argv);
@@ -50,7 +50,7 @@ struct tune_worker_options {
   const char *device; // "cuda", "cuda:1", "cpu"
   double timeout_ms;  // of one request; the worker is killed and started again after it; 0: 10 s
   double rtol, atol;  // negative: by type
-  // To run; NULL: found (autotune/worker/spawn.c says where), or a thread of this process in its
+  // To run; NULL: found (worker/process.c says where), or a thread of this process in its
   // place, which protects from nothing (autotune/worker/thread.c).
   const char *program;
 };

@@ -4,7 +4,7 @@
 #define TILE_GRAPH_CAPTURE_CAPTURE_H
 
 #include "base/map.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "runtime/runtime_internal.h"
 
 #include <tile/graph.h>

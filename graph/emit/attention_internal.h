@@ -3,7 +3,7 @@
 #ifndef TILE_GRAPH_EMIT_ATTENTION_INTERNAL_H
 #define TILE_GRAPH_EMIT_ATTENTION_INTERNAL_H
 
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/plan/attention_plan.h"
 
 enum { SUM_COLUMNS = 8 }; // of the narrowest product

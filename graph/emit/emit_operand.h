@@ -4,7 +4,7 @@
 #ifndef TILE_GRAPH_EMIT_EMIT_OPERAND_H
 #define TILE_GRAPH_EMIT_EMIT_OPERAND_H
 
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/plan/operand.h"
 
 // The operand in `t`: a tile over both axes, whose shape is `shape`; 0 outside of `inside`.

@@ -5,7 +5,7 @@
 //   for k0 in range(0, 4096, BLOCK_K):
 //       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
 //   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/emit/emit_operand.h"
 #include "graph/plan/product_plan.h"
 

@@ -4,7 +4,7 @@
 // infinities and negative integers.
 // Recursion is the algorithm: a value is loaded at an offset, and an offset may be
 // computed from values.
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 
 #include <float.h>
 #include <inttypes.h>

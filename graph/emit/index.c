@@ -4,7 +4,7 @@
 // bounds of axes are enough.
 // Recursion is the algorithm: a value is loaded at an offset, and an offset may be
 // computed from values.
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints maps and scatters: a block of elements a program. One dimension where one axis is enough;
 // tiles of two where the last axis is short or where buffers are contiguous along different axes.
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/plan/map_plan.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints running sums along r: blocks in order, each with the sum of the blocks before it added.
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/plan/scan_plan.h"
 
 struct scan_writer {

@@ -15,7 +15,7 @@
 // not depend on which program is last.
 // Recursion is the algorithm: the work of the last block is the body of a
 // kernel, written into the body of a kernel.
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 
 // The launch's name for what the last calls a->name.
 static const char *argument(struct emitter *e, const struct launch_arg *a) {

@@ -3,7 +3,7 @@
 #ifndef TILE_GRAPH_EMIT_ROWS_WRITER_H
 #define TILE_GRAPH_EMIT_ROWS_WRITER_H
 
-#include "graph/emit/emit.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/plan/rows_plan.h"
 
 struct row_writer {

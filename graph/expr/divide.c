@@ -3,7 +3,7 @@
 // that is positive for sure; x // 0 and x % 0 are 0, so that sizes of 0 need no exception.
 // Recursion is the algorithm: the parts of an expression are expressions,
 // and each is simplified as it is made.
-#include "graph/expr/expr_internal.h"
+#include "graph/expr/size_expr_internal.h"
 
 // Takes what divides exactly out of p: p = quotient * d + rest, p becoming the rest. Coefficients
 // are split towards zero, the constant towards minus infinity.

@@ -3,7 +3,7 @@
 // a*((x // a) % b) + x % a = x % (a*b).
 // Recursion is the algorithm: the parts of an expression are expressions,
 // and each is simplified as it is made.
-#include "graph/expr/expr_internal.h"
+#include "graph/expr/size_expr_internal.h"
 
 // The r with which p holds r times all of e's terms; 0 if it does not. A sum without symbols: 0.
 static int64_t ratio(struct exprs *x, const struct poly *p, const struct expr *e) {

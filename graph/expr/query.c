@@ -2,7 +2,7 @@
 // Questions about expressions: values, bounds, divisibility, substitution, text.
 // Recursion is the algorithm: the parts of an expression are expressions,
 // and each is simplified as it is made.
-#include "graph/expr/expr_internal.h"
+#include "graph/expr/size_expr_internal.h"
 
 #include <inttypes.h>
 

@@ -2,7 +2,7 @@
 // Sums and products in canonical form.
 // Recursion is the algorithm: the parts of an expression are expressions,
 // and each is simplified as it is made.
-#include "graph/expr/expr_internal.h"
+#include "graph/expr/size_expr_internal.h"
 
 // ---- terms ----
 

@@ -4,8 +4,8 @@
 #ifndef TILE_GRAPH_IR_COMPOSE_H
 #define TILE_GRAPH_IR_COMPOSE_H
 
-#include "graph/ir/build.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_build.h"
+#include "graph/ir/graph_operators.h"
 
 #define COMPOSED(id, name, parameters, results, function, part)                                    \
   void compose_##function(struct build *b, struct node *n);

@@ -2,8 +2,8 @@
 // Building graphs, and reading the arguments of their nodes.
 #include "graph/ir/graph.h"
 
-#include "graph/ir/build.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_build.h"
+#include "graph/ir/graph_operators.h"
 
 #include <math.h>
 
@@ -150,7 +150,7 @@ static bool fit_args(struct graph *g, const struct operator_row *row, struct nod
 
 // ---- nodes ----
 
-// "mul" of "aten.mul.Tensor", and "mul_1", "mul_2": made up, perhaps taken (graph/ir/print.c sees
+// "mul" of "aten.mul.Tensor", and "mul_1", "mul_2": made up, perhaps taken (graph/ir/graph_print.c sees
 // to that).
 static const char *make_name(struct graph *g, const struct operator_row *row) {
   struct str part, name;

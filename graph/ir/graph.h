@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor graphs: values in SSA form, made by operators of the table graph/ir/operators.def.
+// Tensor graphs: values in SSA form, made by operators of the table graph/ir/graph_operators.def.
 // Functional: no operator changes a tensor; where a graph writes to one of its inputs, that is an
 // entry of `mutations`. A view is a value like any other (what it shares with its source is found
 // later, by index maps: graph/loops/loops.h).
@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "base/limits.h"
 #include "base/vec.h"
-#include "graph/expr/expr.h"
+#include "graph/expr/size_expr.h"
 
 #define GRAPH_MAX_RANK LIMIT_GRAPH_RANK
 #define GRAPH_MAX_SIZE INT32_MAX // of a dimension that is a symbol
@@ -23,7 +23,7 @@
 
 enum operator_id {
 #define OPERATOR(id, ...) OP_##id,
-#include "graph/ir/operators.def"
+#include "graph/ir/graph_operators.def"
 #undef OPERATOR
   OPERATOR_COUNT,
   // Written out as those above when they are appended: no graph holds them.
@@ -177,12 +177,12 @@ bool value_is_too_large(const struct value *v);
 const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_t rank,
                                        const struct expr *const *shape);
 
-// ---- checking (graph/ir/verify.c) ----
+// ---- checking (graph/ir/graph_verify.c) ----
 // False with E1007 (order, cycles, foreign values), E1003 to E1006 where a node's results are not
 // those of its rule.
 bool graph_verify(struct graph *g);
 
-// ---- text (graph/ir/print.c) ----
+// ---- text (graph/ir/graph_print.c) ----
 // As PyTorch prints graphs, with strides: what graph/read/fx.h reads back to an equal graph.
 void graph_print(const struct graph *g, struct strbuf *out);
 // "f32[2, 3]" ; with strides "f32[2, 3][3, 1]".

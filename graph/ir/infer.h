@@ -5,12 +5,12 @@
 #ifndef TILE_GRAPH_IR_INFER_H
 #define TILE_GRAPH_IR_INFER_H
 
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 
 // The rules: infer_pointwise, ...
 #define OPERATOR(id, name, parameters, results, class, promotion, rule, scalar)                    \
   bool infer_##rule(struct infer *in);
-#include "graph/ir/operators.def"
+#include "graph/ir/graph_operators.def"
 #undef OPERATOR
 
 // Shape and strides while they are found.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs as loops. Each value becomes a expression tree for one element at coordinates given by
-// axes (symbols of graph/expr/expr.h); views change the coordinates and vanish. A stage is a loop
+// axes (symbols of graph/expr/size_expr.h); views change the coordinates and vanish. A stage is a loop
 // nest that writes a buffer: a map, a reduction, a matrix product, ... Maps are written into those
 // who use them unless that would cost more than a buffer.
 //

@@ -6,7 +6,7 @@
 #define TILE_GRAPH_LOOPS_LOOPS_INTERNAL_H
 
 #include "base/map.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/loops/loops.h"
 
 enum { LOOPS_MAX_ORIGINS = 12, LOOPS_MAX_UNROLL = 8, LOOPS_MAX_PIECES = 8 };

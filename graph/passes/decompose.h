@@ -5,8 +5,8 @@
 #ifndef TILE_GRAPH_PASSES_DECOMPOSE_H
 #define TILE_GRAPH_PASSES_DECOMPOSE_H
 
-#include "graph/ir/build.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_build.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/passes/passes.h"
 
 struct decompose {

@@ -4,8 +4,8 @@
 #ifndef TILE_GRAPH_PASSES_SIMPLIFY_H
 #define TILE_GRAPH_PASSES_SIMPLIFY_H
 
-#include "graph/ir/build.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_build.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/passes/passes.h"
 
 // What is known of the elements of a value without running anything.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of planned kernels. The walk meets the parts of an expression in the order in
-// which graph/emit/value.c prints them.
+// which graph/emit/emit_value.c prints them.
 #include "graph/plan/accesses.h"
 
 struct access_known {

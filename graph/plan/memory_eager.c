@@ -2,7 +2,7 @@
 // What memory running a graph's operators one by one takes for what passes between them: each
 // result is alive from its operator to its last use. Views have the memory of what they show; what
 // is an output, or is seen through one, is the caller's.
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/plan/memory_plan.h"
 
 static bool shows_operand(const struct node *n) {

@@ -2,7 +2,7 @@
 // What every kind of region needs to plan: a kernel and its launch, constants, buffers between
 // launches, and what the target is like.
 #include "graph/plan/plan.h"
-#include "lowering/cost/machine.h"
+#include "lowering/cost/cost_machine.h"
 
 #include <inttypes.h>
 

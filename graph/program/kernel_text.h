@@ -5,7 +5,7 @@
 #define TILE_GRAPH_PROGRAM_KERNEL_TEXT_H
 
 #include "base/vec.h"
-#include "graph/expr/expr.h"
+#include "graph/expr/size_expr.h"
 
 // A compile-time parameter: a block size, say.
 struct kernel_constant {

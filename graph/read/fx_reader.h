@@ -5,7 +5,7 @@
 #define TILE_GRAPH_READ_FX_READER_H
 
 #include "base/map.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "lang/syntax/lexer.h"
 
 #define FX_MAX_DEPTH 256        // of an expression, through names it uses too

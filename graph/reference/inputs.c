@@ -4,7 +4,7 @@
 #include "graph/reference/inputs.h"
 
 #include "base/memory.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 
 #include <math.h>
 #include <stdlib.h>

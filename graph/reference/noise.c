@@ -2,7 +2,7 @@
 // Noise of the size of rounding errors, and which operators have none.
 #include "graph/reference/noise.h"
 
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 
 #include <float.h>
 #include <math.h>

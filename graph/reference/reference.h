@@ -7,7 +7,7 @@
 #define TILE_GRAPH_REFERENCE_REFERENCE_H
 
 #include "base/thread_pool.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/reference/interpret.h"
 
 #define REFERENCE(id, function) bool function(struct reference_call *c);

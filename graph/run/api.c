@@ -3,7 +3,7 @@
 // program_load.
 #include "base/file.h"
 #include "base/memory.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
@@ -11,7 +11,7 @@
 #include "graph/run/run.h"
 #include "graph/run/run_tune.h"
 #include "graph/run/tensor_views.h"
-#include "jit/kernel.h"
+#include "jit/jit_kernel.h"
 
 #include <errno.h>
 #include <inttypes.h>

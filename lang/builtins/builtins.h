@@ -28,7 +28,7 @@ enum hint { HINT_DIVISIBILITY, HINT_CONTIGUITY, HINT_CONSTANCY };
 
 typedef struct value builtin_fn(struct eval *e, struct call *c);
 
-// lang/builtins/python.c
+// lang/builtins/builtin_python.c
 builtin_fn builtin_len, builtin_range, builtin_minmax, builtin_isinstance, builtin_hasattr,
     builtin_getattr, builtin_number, builtin_str, builtin_tuple, builtin_enumerate, builtin_zip;
 // lang/builtins/static.c
@@ -46,23 +46,23 @@ builtin_fn builtin_where, builtin_minimum, builtin_clamp, builtin_operator, buil
     builtin_cdiv, builtin_fma, builtin_fdiv, builtin_umulhi, builtin_abs;
 // lang/builtins/math.c
 builtin_fn builtin_math;
-// lang/builtins/memory.c
+// lang/builtins/builtin_memory.c
 builtin_fn builtin_load, builtin_store;
 // lang/builtins/atomic.c
 builtin_fn builtin_atomic, builtin_atomic_cas, builtin_atomic_poll;
-// lang/builtins/collective.c
+// lang/builtins/builtin_collective.c
 builtin_fn builtin_reduce, builtin_scan, builtin_map_elementwise;
 // lang/builtins/elements.c
 builtin_fn builtin_join, builtin_split, builtin_item, builtin_gather, builtin_histogram;
 // lang/builtins/dot.c
 builtin_fn builtin_dot;
-// lang/builtins/device.c
+// lang/builtins/builtin_device.c
 builtin_fn builtin_special_register, builtin_grid_dependency, builtin_inline_asm, builtin_extern;
 // lang/builtins/block.c
 builtin_fn builtin_make_block_ptr, builtin_advance;
 // lang/builtins/numbers.c
 builtin_fn builtin_number_info, builtin_int_dtype;
-// lang/builtins/debug.c
+// lang/builtins/builtin_debug.c
 builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_print,
     builtin_device_assert, builtin_expect_zero, builtin_print;
 

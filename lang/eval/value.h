@@ -4,7 +4,7 @@
 #ifndef TILE_LANG_EVAL_VALUE_H
 #define TILE_LANG_EVAL_VALUE_H
 
-#include "lang/eval/types.h"
+#include "lang/eval/eval_types.h"
 
 __extension__ typedef __int128 int_const; // compile-time integers: i64 and u64 both fit
 __extension__ typedef unsigned __int128 uint_const;
@@ -28,7 +28,7 @@ enum value_kind {
   VALUE_RANGE,   // range(...), tl.range(...), tl.static_range(...)
   VALUE_SLICE,   // `a:b` inside a subscript
   VALUE_CLASS,   // of the file: makes records
-  VALUE_OPAQUE   // of the host (host.h): has a name, its value is not known
+  VALUE_OPAQUE   // of host code (python.h): has a name, its value is not known
 };
 
 struct value;
@@ -59,7 +59,7 @@ struct tuple {
   struct value *at;
   size_t len;
   const struct record *record; // NULL: a tuple
-  // Where host code is evaluated (host.h): what holds the elements and can change. `at` and `len`
+  // Where host code is evaluated (python.h): what holds the elements and can change. `at` and `len`
   // are what it held when the value was last read.
   struct list *list;
 };

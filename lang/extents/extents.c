@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the compile-time parameters of a kernel are extents of. The body is walked
-// (lang/extents/walk.h), and what was seen of each parameter is put into one word here.
-#include "lang/extents/walk.h"
+// (lang/extents/extent_walk.h), and what was seen of each parameter is put into one word here.
+#include "lang/extents/extent_walk.h"
 #include "lang/unit.h"
 
 #define BUDGET                                                                                     \

@@ -3,7 +3,7 @@
 //
 // Recursion is the algorithm: a walk over the tree.
 #include "base/vec.h"
-#include "lang/extents/walk.h"
+#include "lang/extents/extent_walk.h"
 
 #define MAX_TILES 256
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of lang/std/*.tile, sorted by name; written by embed.c at build time.
+// The functions of lang/std/*.tile, sorted by name; written by embed_std.c at build time.
 #ifndef TILE_LANG_STD_STD_TABLE_H
 #define TILE_LANG_STD_STD_TABLE_H
 

@@ -10,7 +10,7 @@
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
 #include "lowering/analysis/scratch.h"
-#include "lowering/cost/machine.h"
+#include "lowering/cost/cost_machine.h"
 #include "lowering/cost/occupancy.h"
 #include "lowering/cost/op_survey.h"
 #include "lowering/cost/registers.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division that gives the occupancy; what a multiprocessor holds stands in machine.c.
+// The division that gives the occupancy; what a multiprocessor holds stands in cost_machine.c.
 #include "lowering/cost/occupancy.h"
 
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/scratch.h"
-#include "lowering/cost/machine.h"
+#include "lowering/cost/cost_machine.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What single ops of a finished kernel cost each time they run, by families: for reports
-// (performance.h) and for the tuner's sums (cost.h).
+// (performance.h) and for the tuner's sums (kernel_cost.h).
 #ifndef TILE_LOWERING_COST_OP_SURVEY_H
 #define TILE_LOWERING_COST_OP_SURVEY_H
 

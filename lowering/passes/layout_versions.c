@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
-#include "lowering/passes/loops.h"
+#include "lowering/passes/loop_rewrite.h"
 #include "lowering/plan/layout_choice.h"
 #include "mlir-dialects/build.h"
 

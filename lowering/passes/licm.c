@@ -12,7 +12,7 @@
 //   scf.for %i = %l to %u ... { %v = load %p }   ->   %v = load %p, %l < %u
 #include "lowering/analysis/speculation.h"
 #include "lowering/pass.h"
-#include "lowering/passes/loops.h"
+#include "lowering/passes/loop_rewrite.h"
 #include "mlir-dialects/build.h"
 
 struct licm {

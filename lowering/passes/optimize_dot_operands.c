@@ -22,7 +22,7 @@
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/pass.h"
 #include "lowering/passes/layout_versions.h"
-#include "lowering/passes/loops.h"
+#include "lowering/passes/loop_rewrite.h"
 #include "lowering/passes/users.h"
 #include "mlir-dialects/build.h"
 

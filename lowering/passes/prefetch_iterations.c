@@ -16,7 +16,7 @@
 //   }                                         yield %next, %u
 //                                           }
 #include "lowering/cost/registers.h"
-#include "lowering/passes/loops.h"
+#include "lowering/passes/loop_rewrite.h"
 #include "lowering/passes/prefetch.h"
 
 // Registers of a thread, of what is carried, at most; not measured: chosen.

@@ -24,7 +24,7 @@
 #include "base/vec.h"
 #include "lowering/analysis/collective.h"
 #include "lowering/pass.h"
-#include "lowering/passes/loops.h"
+#include "lowering/passes/loop_rewrite.h"
 #include "mlir-dialects/build.h"
 
 #include <math.h>

@@ -10,7 +10,7 @@
 // With a known number of iterations canonicalize folds what never runs, or runs once.
 #include "base/vec.h"
 #include "lowering/pass.h"
-#include "lowering/passes/loops.h"
+#include "lowering/passes/loop_rewrite.h"
 #include "mlir-dialects/build.h"
 
 enum { MAX_OPS = 8192 }; // operations, of the unrolled body; not measured: chosen

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the simulator finds, in the form of the CPU's checker: source line, argument and element,
 // program and thread. Violations are kept in the order in which they come.
-#include "runtime/simulated/device.h"
+#include "runtime/simulated/simulated_device.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a graph to kernels: reading, types, passes, fusion, sources, the plan of memory.
 #include "drive.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 

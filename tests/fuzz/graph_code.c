@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of a graph to LLVM IR of its kernels: what the graph compiler writes, the compiler of
 // kernels takes.
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "source.h"

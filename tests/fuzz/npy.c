@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // .npy files, as arguments are read.
-#include "tools/npy.h"
+#include "tools/npy_file.h"
 
 #include "drive.h"
 

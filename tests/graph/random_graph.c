@@ -2,7 +2,7 @@
 // Random graphs by seed.
 #include "random_graph.h"
 
-#include "graph/ir/build.h"
+#include "graph/ir/graph_build.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The builder: costs and code of configurations from several threads, for a GPU that is not there.
-#include "autotune/build.h"
+#include "autotune/tune_build.h"
 #include "suites.h"
 
 #include <poll.h>

@@ -2,9 +2,9 @@
 // Costs and predictions against launches that were measured: an NVIDIA H200, code for sm_80, median
 // times in milliseconds. The model need not know the times; it has to rank them. Where most of what
 // was measured lies within a few percent, ranks say less, and the rank of the best counts.
-#include "autotune/build.h"
+#include "autotune/tune_build.h"
 #include "base/file.h"
-#include "lowering/cost/machine.h"
+#include "lowering/cost/cost_machine.h"
 #include "runtime/runtime_internal.h"
 #include "suites.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of derived spaces: they hold what people who know the kernels try, and nothing absurd.
-#include "autotune/build.h"
+#include "autotune/tune_build.h"
 #include "base/file.h"
 #include "lang/tuning/tuning.h"
 #include "suites.h"

@@ -3,7 +3,7 @@
 // precision from the same rounded inputs.
 #include "emit_check.h"
 
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/plan/tier1.h"
 #include "graph/read/fx.h"

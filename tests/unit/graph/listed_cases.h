@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_GRAPH_LISTED_CASES_H
 #define TESTS_UNIT_GRAPH_LISTED_CASES_H
 
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/reference/tensor.h"
 
 enum { CASE_TENSORS = 8, CASE_ELEMENTS = 256, CASE_NAMES = 64 };

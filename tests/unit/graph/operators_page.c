@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/operators.md is what the tables graph/ir/operators.def, graph/ir/composed.def and
+// docs/operators.md is what the tables graph/ir/graph_operators.def, graph/ir/composed.def and
 // graph/passes/lowering.def say.
 // Arguments: the page, and
 // --update to write it.
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static void print_composed(struct strbuf *out) {
 static void print_page(struct strbuf *out) {
   strbuf_printf(out,
                 "# Operators of tensor graphs\n\n"
-                "Made from `graph/ir/operators.def`, `graph/ir/composed.def` and "
+                "Made from `graph/ir/graph_operators.def`, `graph/ir/composed.def` and "
                 "`graph/passes/lowering.def`; "
                 "after a change of those write it again by\n"
                 "`build/tests/unit/graph/operators-page docs/operators.md --update`.\n\n"

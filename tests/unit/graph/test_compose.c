@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that are composed of others: what reference_cases.txt cannot say of them. Gradients of
 // attention by their other names, random numbers within their bounds, maxima by offsets, errors.
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"

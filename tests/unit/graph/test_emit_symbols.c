@@ -2,7 +2,7 @@
 // Sizes that are known when a program runs: reductions that are split all the same, extents that
 // are computed of symbols, symbols that nothing tells, and what sizes will likely be.
 #include "emit_check.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx.h"
 #include "graph/run/run.h"

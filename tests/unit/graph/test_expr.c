@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expressions: random ones have the value that their operations give, everywhere; those that should
 // be the same are the same pointer; text.
-#include "graph/expr/expr.h"
+#include "graph/expr/size_expr.h"
 
 #include <check.h>
 #include <stdio.h>

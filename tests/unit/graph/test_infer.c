@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of operators, on lines of text: the type that a result gets, or the error. The rules are
 // compared with what PyTorch printed for whole models in test_print.c.
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 
 #include <check.h>

@@ -2,7 +2,7 @@
 // Random graphs of operators that loops take apart, moves, views and reductions on top of each
 // other: the loops compute what the graph does, and no expression tree grows without bound.
 // LOOPS_SEED=N runs the graph of seed N alone.
-#include "graph/ir/build.h"
+#include "graph/ir/graph_build.h"
 #include "loops_check.h"
 
 #include <check.h>

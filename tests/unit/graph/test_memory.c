@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "captures.h"
 #include "emit_check.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/plan/memory_plan.h"
 #include "graph/read/fx.h"
 #include "random_graph.h"

@@ -2,7 +2,7 @@
 // What passes make of a graph computes the same: each operator by itself, small graphs, captured
 // ones. What graph_simplify makes of masks, views and constants is compared as text.
 #include "base/file.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/passes/decompose.h"
 #include "graph/passes/passes.h"
 #include "graph/read/fx.h"

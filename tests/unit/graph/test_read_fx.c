@@ -3,7 +3,7 @@
 // says what it means, what is wrong is said with its code, and no text crashes the reader or makes
 // it slow.
 #include "base/file.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 
 #include <check.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interpreter beyond single operators: random numbers as kernels draw them, values that have no
 // result, rounding, wrapping, tensors in memory, large products, the operators that passes make.
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/reference/inputs.h"
 #include "graph/reference/interpret.h"

@@ -2,7 +2,7 @@
 // The interpreter against reference_cases.txt: every operator on small tensors, with results that
 // PyTorch gave. Each case goes the whole way from text.
 #include "base/file.h"
-#include "graph/ir/operators.h"
+#include "graph/ir/graph_operators.h"
 #include "graph/read/fx.h"
 #include "graph/reference/interpret.h"
 #include "listed_cases.h"

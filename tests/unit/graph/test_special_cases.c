@@ -2,7 +2,7 @@
 // special_cases.txt by the interpreter, and by kernels on the CPU: the same NaN, infinities and
 // integers as PyTorch.
 #include "base/file.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/program/program.h"
 #include "graph/read/fx.h"
 #include "graph/reference/interpret.h"

@@ -2,7 +2,7 @@
 // Block sizes of programs: grids follow configurations, files of tunings serve again, what is
 // measured on the CPU still computes the same, and captured graphs have spaces that can be read.
 #include "emit_check.h"
-#include "graph/compile.h"
+#include "graph/graph_compile.h"
 #include "graph/plan/kernel_config.h"
 #include "graph/read/fx.h"
 #include "graph/run/run_internal.h"

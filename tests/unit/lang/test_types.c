@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types: construction, comparison, spelling, their image in the IR.
-#include "lang/eval/types.h"
+#include "lang/eval/eval_types.h"
 #include "suites_emit.h"
 
 START_TEST(names) {

@@ -2,7 +2,7 @@
 // .npy files: what is written reads back, foreign headers, malformed and hostile files.
 #include "base/file.h"
 #include "suites.h"
-#include "tools/npy.h"
+#include "tools/npy_file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a graph to a program: the pipeline. Everything is decided before kernels are printed, each
+// once.
+//
+//   graph -> decompose, simplify -> loops -> regions -> plans of kernels -> kernels -> memory
+#include "graph/graph_compile.h"
+
+#include "graph/emit/graph_emit.h"
+#include "graph/fuse/approximate.h"
+#include "graph/ir/sizes.h"
+#include "graph/passes/passes.h"
+#include "graph/plan/memory_plan.h"
+#include "graph/plan/product_plan.h"
+
+static struct program *plan_regions(struct graph *g, struct regions *r,
+                                    const struct program_options *o) {
+  struct program *p = arena_new(g->arena, struct program);
+  bool done = true;
+  p->arena = g->arena;
+  p->graph = g;
+  p->regions = r;
+  for (size_t i = 0; done && i < r->list.len; i++)
+    done = plan_region(p, r->list.at[i], o);
+  return done && plan_zeros(p, o) ? p : NULL;
+}
+
+// The bytes by which the planned program stays below what running its operators one by one takes.
+static int64_t memory_left(const struct program *p) {
+  struct program estimate = {
+      .arena = p->arena, .graph = p->graph, .regions = p->regions, .counters = p->counters};
+  for (size_t i = 0; i < p->plans.len; i++)
+    vec_push(p->arena, &estimate.launches, plan_launch_of(&estimate, p->plans.at[i]));
+  program_order_launches(&estimate);
+  memory_plan(&estimate);
+  return expr_is(estimate.eager_bytes, 0)
+             ? INT64_MAX
+             : expr_hint(estimate.eager_bytes) - expr_hint(estimate.arena_bytes);
+}
+
+static bool has_parts(const struct program *p) {
+  for (size_t i = 0; i < p->plans.len; i++)
+    if (p->plans.at[i]->kind == KERNEL_PRODUCT && p->plans.at[i]->product->step == PRODUCT_PARTS)
+      return true;
+  return false;
+}
+
+struct planning {
+  struct graph *g;
+  struct regions *r;
+  size_t buffers, temporaries; // of the graph
+};
+
+// A plan begins with the graph's own buffers.
+static void forget_temporaries(const struct planning *n) {
+  n->r->loops->buffers.len = n->buffers;
+  n->r->temporaries.len = n->temporaries;
+}
+
+static struct program *plan_again(const struct planning *n, const struct program_options *o,
+                                  int64_t parts_bytes) {
+  struct program_options bounded = *o;
+  bounded.bounds_parts = true;
+  bounded.parts_bytes = parts_bytes;
+  forget_temporaries(n);
+  return plan_regions(n->g, n->r, &bounded);
+}
+
+// Products that split their sums take memory for the parts: no more than leaves the program within
+// what running its operators one by one would take. Where that is nothing, a product alone say,
+// there is nothing to compare with: libraries have memory of their own for that.
+static struct program *plan_within_memory(const struct planning *n,
+                                          const struct program_options *o) {
+  struct program *p = plan_regions(n->g, n->r, o);
+  if (!p || !has_parts(p) || memory_left(p) >= 0)
+    return p;
+  p = plan_again(n, o, 0);
+  int64_t left = p ? memory_left(p) : 0;
+  if (left <= 0)
+    return p;
+  p = plan_again(n, o, left);
+  return p && memory_left(p) >= 0 ? p : plan_again(n, o, 0);
+}
+
+static struct program *compile_regions(struct graph *g, struct regions *r,
+                                       const struct program_options *o) {
+  struct planning n = {g, r, r->loops->buffers.len, r->temporaries.len};
+  struct program *p = plan_within_memory(&n, o);
+  for (size_t i = 0; p && i < p->plans.len; i++)
+    emit_kernel(p, p->plans.at[i]);
+  if (p) {
+    program_share_kernels(p);
+    program_order_launches(p);
+    program_name_kernels(p);
+    memory_plan(p);
+    memory_order_kernels(p);
+    program_keep_buffers(p);
+  }
+  forget_temporaries(&n);
+  return p;
+}
+
+struct program *program_compile(struct graph *g, const struct program_options *given) {
+  struct program_options options = *given, *o = &options;
+  options.rounds = g->keeps_casts;
+  graph_find_sizes(g);
+  struct graph *lowered = graph_decompose(g, true);
+  lowered = lowered ? graph_simplify(lowered) : NULL;
+  struct loops *loops = lowered ? loops_build(lowered) : NULL;
+  struct fuse_options fuse = {.keeps_apart = o->keeps_apart};
+  struct regions *regions = loops ? regions_form(loops, &fuse) : NULL;
+  if (regions)
+    regions_approximate(regions);
+  return regions ? compile_regions(g, regions, o) : NULL;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of operators, read from graph/ir/graph_operators.def: names, parameters, rules.
+#ifndef TILE_GRAPH_IR_OPERATORS_H
+#define TILE_GRAPH_IR_OPERATORS_H
+
+#include "graph/ir/graph.h"
+#include "graph/ir/scalar.h"
+
+enum operator_class {
+  CLASS_POINTWISE,
+  CLASS_REDUCTION,
+  CLASS_VIEW,
+  CLASS_SHAPE,
+  CLASS_CREATE,
+  CLASS_RANDOM,
+  CLASS_GATHER,
+  CLASS_SCATTER,
+  CLASS_SCAN,
+  CLASS_PRODUCT,
+  CLASS_NORM,
+  CLASS_ATTENTION,
+  CLASS_POOL,
+  CLASS_MUTATE,
+  CLASS_COMPOSED
+};
+
+enum promotion { PROMOTE_SAME, PROMOTE_FLOAT, PROMOTE_BOOL, PROMOTE_FIRST, PROMOTE_RULE };
+
+struct parameter {
+  struct str name;
+  char type; // T N S i f b s d, as in graph_operators.def
+  bool is_optional, is_list, by_name, has_default;
+  bool has_optional_elements; // of a list: T?[]
+  struct str default_text;
+};
+
+enum { OPERATOR_MAX_PARAMETERS = 16, OPERATOR_MANY = 0 };
+
+// What an infer rule is given and what it fills in: `results` of the node are there for one result
+// or as many as the row says; a rule of MANY makes them by infer_results.
+struct infer {
+  struct graph *g;
+  struct node *n;
+  const struct operator_row *op;
+};
+typedef bool (*infer_fn)(struct infer *in);
+
+// Appends operators that together are `n`, which holds the arguments of all parameters, and sets
+// its results. NULL after an error.
+struct build;
+typedef void (*compose_fn)(struct build *b, struct node *n);
+
+struct operator_row {
+  enum operator_id id;
+  const char *name; // "aten.add.Tensor"
+  const char *parameters;
+  uint32_t results; // OPERATOR_MANY: by the arguments
+  enum operator_class class;
+  enum promotion promotion;
+  infer_fn infer;
+  enum scalar_op scalar; // SCALAR_NONE
+  compose_fn compose;    // of graph/ir/composed.def; else NULL
+  enum operator_id part; // what `compose` applies, where the row says so
+};
+
+const struct operator_row *operator_row(enum operator_id id);
+const char *operator_class_name(enum operator_class c);
+bool operator_find(struct str name, enum operator_id *ret);
+// The nearest name, for "did you mean"; NULL if none is near.
+const char *operator_nearest(struct str name);
+// Parsed once per program run; thread-safe.
+const struct parameter *operator_parameters(enum operator_id id, size_t *ret_count);
+// The value of a parameter with a default, which callers that pass later parameters only must fill
+// in.
+struct arg parameter_default(struct graph *g, const struct parameter *p);
+
+// The dtype of the result of a pointwise operator on these operands (values and numbers): as
+// PyTorch promotes, tensors of rank 0 and numbers being weak within their category.
+enum dtype promote(const struct arg *args, size_t count, enum promotion p);
+
+#endif
