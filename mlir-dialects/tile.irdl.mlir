@@ -494,8 +494,18 @@ irdl.dialect @tilegpu {
     %b = irdl.any
     %acc = irdl.any
     %result = irdl.any
+    %pending_attr = irdl.any
     irdl.operands(a: %a, b: %b, acc: %acc)
     irdl.results(result: %result)
+    irdl.attributes {"pending" = %pending_attr}
+  }
+  irdl.operation @warp_group_dot_wait {
+    %acc = irdl.any
+    %result = irdl.any
+    %pending_attr = irdl.any
+    irdl.operands(acc: %acc)
+    irdl.results(result: %result)
+    irdl.attributes {"pending" = %pending_attr}
   }
   irdl.operation @barrier {
   }

@@ -87,13 +87,17 @@ static bool check_async_copy(struct checked *k) {
          (operand_count(k) < 3 || want_mask(k, operand_type(k, 2), ptr));
 }
 
-static bool check_async_wait(struct checked *k) {
+// Groups that may be in flight behind a wait.
+static bool want_pending(struct checked *k) {
   int64_t pending;
+  return want_i32(k, "pending", &pending) && (pending >= 0 || wrong(k, "has a negative `pending`"));
+}
+
+static bool check_async_wait(struct checked *k) {
   for (intptr_t i = 0; i < operand_count(k); i++)
     if (!want_buffer(k, operand_type(k, i)))
       return false;
-  return want_i32(k, "pending", &pending) &&
-         (pending >= 0 || wrong(k, "cannot wait for less than nothing"));
+  return want_pending(k);
 }
 
 // ---- products ----
@@ -127,7 +131,12 @@ static MlirType tile_of(struct checked *k, MlirType t) {
 static bool check_warp_group_dot(struct checked *k) {
   return want_buffer(k, operand_type(k, 1)) &&
          want_product(k, tile_of(k, operand_type(k, 0)), tile_of(k, operand_type(k, 1)),
-                      operand_type(k, 2));
+                      operand_type(k, 2)) &&
+         want_pending(k);
+}
+
+static bool check_warp_group_dot_wait(struct checked *k) {
+  return want_equal(k, result_type(k), operand_type(k, 0)) && want_pending(k);
 }
 
 static bool check_dot(struct checked *k) {
@@ -142,6 +151,7 @@ bool check_shared(struct checked *k) {
   switch (k->id) {
   case OP_TILE_DOT: return check_dot(k);
   case OP_GPU_WARP_GROUP_DOT: return check_warp_group_dot(k);
+  case OP_GPU_WARP_GROUP_DOT_WAIT: return check_warp_group_dot_wait(k);
   case OP_GPU_PART: return want_part(k, operand_type(k, 0), result_type(k));
   case OP_GPU_LOCAL_ALLOC: return check_local_alloc(k);
   case OP_GPU_LOCAL_INDEX: return check_local_index(k);

@@ -2,6 +2,7 @@
 // Instructions that change nothing in one launch without time: cache hints and policies, fences,
 // sleeping, and the order of launches. Their modifiers and operands are checked as any others are.
 #include "ptx-simulator/decode.h"
+#include "ptx-simulator/shadow.h"
 
 static void no_op(struct warp *w, const struct op *op, uint32_t lanes) {
   (void)w, (void)op, (void)lanes;
@@ -73,6 +74,16 @@ bool decode_nanosleep(struct decoder *d) {
   return !d->failed;
 }
 
+static bool decode_proxy_fence(struct decoder *d) {
+  if (!expect_part(d, "async"))
+    return false;
+  take_part(d, "shared::cta");
+  if (!expect_end(d) || !expect_operands(d, 0, 0))
+    return false;
+  emit(d, shadow_proxy_fence, NULL, 0, NULL);
+  return !d->failed;
+}
+
 // Memory is consistent in the simulator: all accesses are in one order. What fences order is not
 // told apart (global.c).
 bool decode_fence(struct decoder *d) {
@@ -80,8 +91,7 @@ bool decode_fence(struct decoder *d) {
   static const char *const orders[] = {"sc", "acq_rel", "acquire", "release", NULL};
   bool is_membar = str_is(d->in->parts[0], "membar");
   if (!is_membar && take_part(d, "proxy"))
-    return expect_part(d, "async") && (take_part(d, "shared::cta") || true) && expect_end(d) &&
-           expect_operands(d, 0, 0) && emit_nothing(d);
+    return decode_proxy_fence(d);
   if (!is_membar)
     take_one_of(d, orders);
   if (take_one_of(d, levels) < 0)

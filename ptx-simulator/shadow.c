@@ -13,6 +13,7 @@ enum { UNWRITTEN, WRITTEN, UNDEFINED, PENDING };
 
 struct write_record {
   uint32_t clock, op;
+  uint32_t proxy_fences; // that the lane had executed
   uint8_t warp, lane, state, is_atomic;
 };
 struct read_record {
@@ -110,6 +111,7 @@ static void record_write(const struct access_site *x, struct write_record *r, un
   const struct warp *w = x->w;
   *r = (struct write_record){.clock = w->clock[w->index],
                              .op = op_index(w, x->op),
+                             .proxy_fences = w->proxy_fences[x->lane],
                              .warp = (uint8_t)w->index,
                              .lane = (uint8_t)x->lane,
                              .state = (uint8_t)state,
@@ -232,4 +234,49 @@ void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uin
   for (uint32_t i = 0; i < bytes; i++)
     record_write(&x, &w->cta->shadow->writes[offset + i],
                  undefined_bytes >> i & 1 ? UNDEFINED : WRITTEN, false);
+}
+
+// ---- proxies ----
+
+// Operations of the async proxy see what a thread wrote through the generic proxy behind a
+// fence.proxy.async of that thread, or of the reader once the write is ordered before it (PTX ISA,
+// 8.6 "Proxies").
+void shadow_proxy_fence(struct warp *w, const struct op *op, uint32_t lanes) {
+  (void)op;
+  EACH_LANE(lane, lanes)
+  w->proxy_fences[lane]++;
+  if (w->undefined)
+    memcpy(w->fence_clock, w->clock, w->cta->warp_count * sizeof *w->clock);
+}
+
+static bool is_fenced(const struct warp *reader, const struct write_record *r) {
+  const struct warp *writer = &reader->cta->warps[r->warp];
+  return writer->proxy_fences[r->lane] > r->proxy_fences ||
+         (writer != reader && r->clock <= reader->fence_clock[r->warp]);
+}
+
+static void report_unfenced(const struct access_site *x, const struct write_record *r) {
+  const struct op *code = x->w->program->code.at;
+  struct sim_site other = site_of(&x->w->cta->warps[r->warp], &code[r->op], r->lane);
+  struct memory_site at = {SIM_SHARED, x->at->offset, x->bytes};
+  warn(x->w, x->op, x->lane, SIM_RACE, &at, &other,
+       "a read through the async proxy of what was written through the generic proxy, and no "
+       "fence.proxy.async between them");
+}
+
+uint64_t shadow_async_read(struct warp *w, const struct op *op, const struct location *at,
+                           unsigned bytes, uint64_t hash) {
+  struct access_site x = {w, op, 0, bytes, at};
+  for (unsigned i = 0; i < bytes; i++) {
+    const struct write_record *r = &w->cta->shadow->writes[at->offset + i];
+    if (r->state != UNWRITTEN && r->state != PENDING && !is_fenced(w, r))
+      report_unfenced(&x, r);
+    uint64_t written = (uint64_t)r->clock << 32 | (r->op << 8 ^ (uint32_t)r->warp << 3 ^ r->state);
+    hash = (hash ^ written ^ (uint64_t)at->bytes[i] << 56) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  }
+  if (shadow_read(w, op, 0, at, bytes, 0))
+    warn(w, op, 0, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at->offset, bytes}, NULL,
+         "a product reads shared memory that was never written");
+  return hash;
 }

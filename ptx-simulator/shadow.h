@@ -5,6 +5,12 @@
 
 #include "ptx-simulator/sim_machine.h"
 
+// fence.proxy.async of these lanes.
+void shadow_proxy_fence(struct warp *w, const struct op *op, uint32_t lanes);
+// A read of shared memory by the warp through the async proxy. Returns `hash` mixed with what is
+// there and who wrote it.
+uint64_t shadow_async_read(struct warp *w, const struct op *op, const struct location *at,
+                           unsigned bytes, uint64_t hash);
 // A new CTA: nothing is written, and all that was before is ordered.
 void shadow_start(struct cta *c);
 

@@ -99,9 +99,10 @@ struct product_chain {
 struct pending_product {
   const struct op *op;
   struct product_chain *chain;
-  uint64_t a, b;  // descriptors
-  bool adds;      // scale-d
-  uint32_t group; // number of the group that it was, or will be, committed to
+  uint64_t a, b;   // descriptors
+  bool adds;       // scale-d
+  uint64_t source; // with `check`: hash of what its operands in memory held, and of who wrote that
+  uint32_t group;  // number of the group that it was, or will be, committed to
 };
 
 struct warp {
@@ -132,7 +133,9 @@ struct warp {
   uint8_t (*undefined_bytes)[SIM_LANES];
   const struct op **origin; // [slot]
   uint8_t *local_shadow;
-  uint32_t *clock;      // vector clock over the CTA's warps
+  uint32_t *clock;                  // vector clock over the CTA's warps
+  uint32_t *fence_clock;            // the same at its last fence.proxy.async
+  uint32_t proxy_fences[SIM_LANES]; // how many of those a lane executed
   uint64_t **unwritten; // [operation]: addresses that its lanes read and that nobody wrote; or NULL
 
   // Of global.c, with `check`.
@@ -206,8 +209,8 @@ void warp_split(struct warp *w, uint32_t keep, uint32_t pc);
 // of them, and the running group has them). Else the group is blocked, and the caller returns.
 bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_t want,
                    bool aligned);
-// The same of an instruction that needs all 32 lanes: false when they are not here yet, or never can
-// be.
+// The same of an instruction that needs all 32 lanes: false when they are not here yet, or never
+// can be.
 bool warp_converge_whole(struct warp *w, const struct op *op, uint32_t *lanes);
 void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier);
 void warp_exit_lanes(struct warp *w, uint32_t lanes);

@@ -37,6 +37,7 @@ static void create_warp(struct run *r, struct cta *c, unsigned index) {
   w->origin = arena_array(r->arena, const struct op *, p->slot_count + 1);
   w->local_shadow = arena_alloc(r->arena, (size_t)p->local_bytes * SIM_LANES + 16, 16);
   w->clock = arena_array(r->arena, uint32_t, c->warp_count);
+  w->fence_clock = arena_array(r->arena, uint32_t, c->warp_count);
   w->unwritten = arena_array(r->arena, uint64_t *, p->code.len + 1);
   w->events = arena_array(r->arena, uint32_t, p->code.len + 1);
 }

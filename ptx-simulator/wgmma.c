@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, 9.7.15 "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
-// Each warp of a warpgroup computes its 16 of the 64 rows. Products are made as late as the program
-// allows, when their group is waited for: operands are read then, and until then accumulators hold
-// values that no program expects.
+// Each warp of a warpgroup computes its 16 of the 64 rows. A product reads its operands at any time
+// between the instruction and the wait for its group. It is computed as late as the program allows,
+// at the wait; until then its accumulator holds values that no program expects. With `check` its
+// operands are looked at twice, and have to be the same.
 //
 // Numbers are those of mma.sync (matrix.h).
 #include "base/wgmma.h"
 
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/matrix.h"
+#include "ptx-simulator/shadow.h"
 
 #include <stdio.h>
 
@@ -66,9 +68,10 @@ static uint32_t chunk_address(const struct descriptor *x, bool transposed, unsig
   return at ^ ((at >> 7 & (phases - 1)) << 4);
 }
 
-// Reads outer x K elements to ret[outer][K]. False after a fault.
+// Reads outer x K elements to ret[outer][K]; `hash` (with `check`): what is there goes into it.
+// False after a fault.
 static bool read_operand(struct warp *w, const struct op *op, uint64_t bits, bool transposed,
-                         unsigned first, unsigned count, uint16_t (*ret)[K]) {
+                         unsigned first, unsigned count, uint16_t (*ret)[K], uint64_t *hash) {
   struct descriptor x = descriptor_of(bits);
   unsigned outer_step = transposed ? CHUNK_ELEMENTS : 1, k_step = transposed ? 1 : CHUNK_ELEMENTS;
   for (unsigned i = 0; i < count; i += outer_step)
@@ -78,9 +81,8 @@ static bool read_operand(struct warp *w, const struct op *op, uint64_t bits, boo
       if (!locate(w, op, 0, SIM_SHARED, chunk_address(&x, transposed, first + i, k), CHUNK,
                   ACCESS_READ, &at))
         return false;
-      if (w->undefined && shadow_read(w, op, 0, &at, CHUNK, 0))
-        warn(w, op, 0, SIM_UNINITIALISED, &(struct memory_site){SIM_SHARED, at.offset, CHUNK}, NULL,
-             "a product reads shared memory that was never written");
+      if (w->undefined)
+        *hash = shadow_async_read(w, op, &at, CHUNK, *hash);
       memcpy(chunk, at.bytes, sizeof chunk);
       for (unsigned j = 0; j < CHUNK_ELEMENTS; j++)
         ret[i + (transposed ? j : 0)][k + (transposed ? 0 : j)] = chunk[j];
@@ -100,19 +102,28 @@ struct fragments {
   uint64_t a[SIM_LANES * A_WORDS], b[SIM_LANES * B_WORDS];
 };
 
-static bool gather_a(struct warp *w, const struct op *op, const struct pending_product *p,
-                     struct fragments *f) {
+struct sources {
+  uint16_t a[ROWS][K], b[WGMMA_MAX_N][K];
+  uint64_t hash;
+};
+
+// What of the operands is in shared memory.
+static bool read_sources(struct warp *w, const struct pending_product *p, struct sources *ret) {
+  const struct wgmma *x = p->op->info;
+  ret->hash = 0;
+  return (x->a_in_registers ||
+          read_operand(w, p->op, p->a, x->a_transposed, w->index % WGMMA_WARPS * ROWS, ROWS, ret->a,
+                       &ret->hash)) &&
+         read_operand(w, p->op, p->b, x->b_transposed, 0, x->n, ret->b, &ret->hash);
+}
+
+static void gather_a(struct warp *w, const struct op *op, struct sources *s, struct fragments *f) {
   const struct wgmma *x = op->info;
-  uint16_t rows[ROWS][K];
-  if (!x->a_in_registers &&
-      !read_operand(w, op, p->a, x->a_transposed, w->index % WGMMA_WARPS * ROWS, ROWS, rows))
-    return false;
   for (unsigned lane = 0; lane < SIM_LANES; lane++)
     for (unsigned i = 0; i < A_WORDS; i++)
       f->a[lane * A_WORDS + i] = x->a_in_registers
                                      ? row(w, op->slots[a_slot(x) + i])[lane]
-                                     : word_of(rows, lane / 4 + 8 * (i % 2), lane, i / 2);
-  return true;
+                                     : word_of(s->a, lane / 4 + 8 * (i % 2), lane, i / 2);
 }
 
 // The accumulator's words of 8 columns: rows r and r + 8 of two columns, or of a pair.
@@ -132,14 +143,18 @@ static void multiply_columns(const struct wgmma *x, const struct fragments *f, u
 static bool compute(struct warp *w, struct pending_product *p) {
   const struct op *op = p->op;
   const struct wgmma *x = op->info;
-  uint16_t columns[WGMMA_MAX_N][K];
+  struct sources s;
   struct fragments f;
-  if (!gather_a(w, op, p, &f) || !read_operand(w, op, p->b, x->b_transposed, 0, x->n, columns))
+  if (!read_sources(w, p, &s))
     return false;
+  if (w->undefined && s.hash != p->source)
+    warn(w, op, 0, SIM_RACE, NULL, NULL,
+         "shared memory was written that a product in flight reads: no wait for it came before");
+  gather_a(w, op, &s, &f);
   for (unsigned g = 0; g < x->n / MMA_N; g++) {
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
       for (unsigned i = 0; i < B_WORDS; i++)
-        f.b[lane * B_WORDS + i] = word_of(columns, MMA_N * g + lane / 4, lane, i);
+        f.b[lane * B_WORDS + i] = word_of(s.b, MMA_N * g + lane / 4, lane, i);
     multiply_columns(x, &f, g, p->adds, p->chain->acc);
   }
   return true;
@@ -211,6 +226,12 @@ static void product_op(struct warp *w, const struct op *op, uint32_t lanes) {
   p.adds = adds & 1;
   for (unsigned k = 0; w->undefined && p.adds && k < x->words; k++)
     require_defined(w, op, op->slots[k], ~0u, 4, "the accumulator");
+  struct sources s;
+  if (w->undefined) {
+    if (!read_sources(w, &p, &s))
+      return;
+    p.source = s.hash;
+  }
   p.chain = chain_of(w, op);
   if (!p.chain)
     return;

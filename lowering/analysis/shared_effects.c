@@ -240,6 +240,11 @@ static void wait_effects(const struct shared_items *s, MlirOperation op, struct 
     add_buffers(s, &e->completed, mlirOperationGetOperand(op, i));
 }
 
+static void product_wait_effects(MlirOperation op, struct shared_effects *e) {
+  e->waits_for_products = true;
+  e->products_left = (unsigned)op_attr_int(op, "pending", 0);
+}
+
 static void scratch_effects(const struct shared_items *s, MlirOperation op,
                             struct shared_effects *e) {
   uintptr_t scratch = (uintptr_t)ptrmap_get(&s->scratch, op.ptr);
@@ -262,9 +267,11 @@ struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperat
     break;
   case OP_GPU_LOCAL_LOAD: add_buffers(s, &e.reads, mlirOperationGetOperand(op, 0)); break;
   case OP_GPU_WARP_GROUP_DOT: // of an operand in registers nothing
-    add_buffers(s, &e.reads, mlirOperationGetOperand(op, 0));
-    add_buffers(s, &e.reads, mlirOperationGetOperand(op, 1));
+    add_buffers(s, &e.product_reads, mlirOperationGetOperand(op, 0));
+    add_buffers(s, &e.product_reads, mlirOperationGetOperand(op, 1));
+    product_wait_effects(op, &e);
     break;
+  case OP_GPU_WARP_GROUP_DOT_WAIT: product_wait_effects(op, &e); break;
   case OP_GPU_LOCAL_STORE: add_buffers(s, &e.writes, mlirOperationGetOperand(op, 1)); break;
   case OP_GPU_ASYNC_COPY: add_buffers(s, &e.starts, mlirOperationGetOperand(op, 1)); break;
   case OP_GPU_ASYNC_WAIT: wait_effects(s, op, &e); break;
@@ -274,6 +281,6 @@ struct shared_effects shared_effects_of(const struct shared_items *s, MlirOperat
 }
 
 bool shared_effects_any(const struct shared_effects *e) {
-  return e->synchronizes || e->completes_all || e->reads.at.len || e->writes.at.len ||
-         e->starts.at.len || e->completed.at.len;
+  return e->synchronizes || e->completes_all || e->waits_for_products || e->reads.at.len ||
+         e->writes.at.len || e->starts.at.len || e->completed.at.len;
 }

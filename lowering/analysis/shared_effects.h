@@ -57,11 +57,14 @@ const struct part_set *shared_parts_of(const struct shared_items *s, MlirValue b
 
 // The order of an op's effects: it reads and writes; if it `synchronizes`, that is a barrier, and
 // then it reads once more. Asynchronous copies write from `starts` on until a wait at which they
-// have `completed`, which is for the thread itself to say: others know behind a barrier.
+// have `completed`, which is for the thread itself to say: others know behind a barrier. Products
+// (wgmma) read `product_reads` until the op at which at most `products_left` groups are in flight.
 struct shared_effects {
   bool synchronizes;
   bool completes_all; // whatever was started
-  struct part_set reads, writes, late_reads, starts, completed;
+  bool waits_for_products;
+  unsigned products_left; // where it waits for them: the youngest, that of the op itself included
+  struct part_set reads, writes, late_reads, starts, completed, product_reads;
 };
 
 // On the arena of the items. Of the op itself, not of what its regions hold.

@@ -23,8 +23,6 @@ static bool emit_assume(struct emitter *e, MlirOperation op) {
 
 static bool emit_barrier(struct emitter *e, MlirOperation op) {
   (void)op;
-  if (e->has_warp_group_dots)
-    e->target->hooks->async_proxy_fence(e);
   cta_barrier(e);
   return true;
 }
@@ -58,6 +56,7 @@ static const emit_fn families[OP_ID_COUNT] = {
     [OP_TILE_REDUCE] = emit_reduce,
     [OP_TILE_DOT] = emit_dot,
     [OP_GPU_WARP_GROUP_DOT] = emit_warp_group_dot,
+    [OP_GPU_WARP_GROUP_DOT_WAIT] = emit_warp_group_dot_wait,
     [OP_GPU_PART] = emit_part,
     [OP_GPU_LOCAL_ALLOC] = emit_local_alloc,
     [OP_GPU_LOCAL_INDEX] = emit_local_index,

@@ -315,6 +315,7 @@ bool emit_special(struct emitter *e, MlirOperation op);
 bool emit_convert_layout(struct emitter *e, MlirOperation op);
 bool emit_dot(struct emitter *e, MlirOperation op);
 bool emit_warp_group_dot(struct emitter *e, MlirOperation op);
+bool emit_warp_group_dot_wait(struct emitter *e, MlirOperation op);
 bool emit_reduce(struct emitter *e, MlirOperation op);
 bool emit_scan(struct emitter *e, MlirOperation op);
 bool emit_local_alloc(struct emitter *e, MlirOperation op);

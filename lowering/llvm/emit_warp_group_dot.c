@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tilegpu.warp_group_dot by wgmma (PTX ISA, "wgmma.mma_async"). A warpgroup multiplies tiles of 64
-// rows and N columns; all of K of all of its tiles are one piece of assembly that begins with a
-// fence and ends with a wait, so that nothing can move between products in flight.
+// rows and N columns; all of K of all of its tiles are one group, and one piece of assembly that
+// begins with a fence and ends with a wait. With `pending` > 0 the accumulators are still being
+// written behind it: until tilegpu.warp_group_dot_wait only products of the same shape use them.
 //
 // Operands in shared memory are named by descriptors: where the first element lies, and how far
 // the pieces are apart (layouts/shared.c: nvmma_to_linear has the same order).
@@ -103,7 +104,7 @@ static LLVMValueRef descriptor_at(struct emitter *e, const struct warp_group_pro
 struct assembly {
   struct emitter *e;
   struct strbuf text, inputs; // instructions; constraints of what is read
-  unsigned outputs, args;     // counted
+  unsigned args;              // counted, results included
   VEC(LLVMValueRef) values;   // of the arguments behind the accumulators
 };
 
@@ -199,28 +200,35 @@ static void accumulator_out(struct emitter *e, const struct warp_group_product *
   }
 }
 
-static void build(struct emitter *e, const struct warp_group_product *p) {
-  unsigned count = p->row_tiles * p->column_tiles * accumulator_words(p);
-  bool floats = p->acc_dtype == DTYPE_F32;
-  struct assembly s = {.e = e, .outputs = count, .args = 2 * count};
-  s.text.arena = s.inputs.arena = e->arena;
-  struct strbuf constraints = {.arena = e->arena};
+// Accumulators are results of the assembly and its first arguments, each pair in one register.
+// Returns the type of the results.
+static LLVMTypeRef tie_accumulators(struct emitter *e, unsigned count, bool floats,
+                                    struct strbuf *constraints) {
   LLVMTypeRef *types = arena_array(e->arena, LLVMTypeRef, count);
   for (unsigned i = 0; i < count; i++) {
-    strbuf_printf(&constraints, "%s=%c", i ? "," : "", floats ? 'f' : 'r');
+    strbuf_printf(constraints, "%s=%c", i ? "," : "", floats ? 'f' : 'r');
     types[i] = floats ? e->f32 : e->i32;
   }
   for (unsigned i = 0; i < count; i++)
-    strbuf_printf(&constraints, ",%u", i);
+    strbuf_printf(constraints, ",%u", i);
+  return LLVMStructTypeInContext(e->llvm, types, count, false);
+}
+
+static void build(struct emitter *e, const struct warp_group_product *p) {
+  unsigned count = p->row_tiles * p->column_tiles * accumulator_words(p);
+  struct assembly s = {.e = e, .args = 2 * count};
+  s.text.arena = s.inputs.arena = e->arena;
+  struct strbuf constraints = {.arena = e->arena};
+  LLVMTypeRef result = tie_accumulators(e, count, p->acc_dtype == DTYPE_F32, &constraints);
   strbuf_puts(&s.text, "{\n.reg .pred p;\nsetp.eq.u32 p, 0, 0;\nwgmma.fence.sync.aligned;\n");
   put_products(&s, p);
-  strbuf_puts(&s.text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n}");
+  strbuf_printf(&s.text, "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned %d;\n}",
+                (int)op_attr_int(p->op, "pending", 0));
   LLVMValueRef *args = arena_array(e->arena, LLVMValueRef, count + s.values.len);
   accumulator_in(e, p, operand_of(e, p->op, 2)->at, count, args);
   for (size_t i = 0; i < s.values.len; i++)
     args[count + i] = s.values.at[i];
   strbuf_puts(&constraints, strbuf_cstr(&s.inputs));
-  LLVMTypeRef result = LLVMStructTypeInContext(e->llvm, types, count, false);
   LLVMValueRef words =
       e->target->hooks->warp_group_asm(e, strbuf_cstr(&s.text), strbuf_cstr(&constraints), result,
                                        args, (unsigned)(count + s.values.len));
@@ -341,5 +349,24 @@ bool emit_warp_group_dot(struct emitter *e, MlirOperation op) {
   describe(e, &p, 1, &p.b);
   e->uses_collectives = true;
   build(e, &p);
+  return true;
+}
+
+// The accumulators pass through the wait, so that nothing reads them before it.
+bool emit_warp_group_dot_wait(struct emitter *e, MlirOperation op) {
+  const struct emitted *acc = operand_of(e, op, 0);
+  struct emitted *ret = result_of(e, op, 0);
+  bool floats = mlirTypeIsAF32(element_type(operand_type(op, 0)));
+  if (!e->target->has_wgmma || !floats) {
+    memcpy(ret->at, acc->at, acc->count * sizeof *acc->at);
+    return floats || emit_unsupported(e, op, "accumulators other than f32 in flight");
+  }
+  struct strbuf constraints = {.arena = e->arena}, text = {.arena = e->arena};
+  LLVMTypeRef result = tie_accumulators(e, acc->count, floats, &constraints);
+  strbuf_printf(&text, "wgmma.wait_group.sync.aligned %d;", (int)op_attr_int(op, "pending", 0));
+  LLVMValueRef words = e->target->hooks->warp_group_asm(
+      e, strbuf_cstr(&text), strbuf_cstr(&constraints), result, acc->at, acc->count);
+  for (unsigned i = 0; i < acc->count; i++)
+    ret->at[i] = LLVMBuildExtractValue(e->b, words, i, "");
   return true;
 }

@@ -98,8 +98,12 @@ LLVMValueRef scratch_begin(struct emitter *e, MlirOperation op, uint32_t bytes) 
   return above ? LLVMBuildGEP2(e->b, e->i8, base, &above, 1, "") : base;
 }
 
+// Any barrier, that of a conversion's scratch too, may be the one between what a thread wrote to a
+// buffer and a product that reads it.
 void cta_barrier(struct emitter *e) {
   e->uses_collectives = true;
+  if (e->has_warp_group_dots)
+    e->target->hooks->async_proxy_fence(e);
   e->target->hooks->barrier(e);
 }
 

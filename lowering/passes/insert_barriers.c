@@ -16,7 +16,7 @@
 struct state {
   struct pass_context *p;
   struct map calls, done; // func.func -> its call_effects; -> non-NULL
-  bool changed;
+  bool changed, failed;
 };
 
 static void insert(struct state *s, MlirOperation op) {
@@ -24,6 +24,15 @@ static void insert(struct state *s, MlirOperation op) {
   build_gpu_barrier(&b);
   pass_remark(s->p, op, "shared", "a barrier before this: it reuses shared memory in use");
   s->changed = true;
+}
+
+// Only IR that was written by hand can be refused here.
+static void refuse(struct state *s, MlirOperation op) {
+  struct diag *d = diag_error(s->p->c->diag, op_span(s->p->c, op), E0602,
+                              "`%s` writes shared memory that a product in flight reads",
+                              op_info(op_id(s->p->c, op))->name);
+  diag_help(d, "put `tilegpu.warp_group_dot_wait` with a smaller `pending` in front of it");
+  s->failed = true;
 }
 
 static void visit_function(struct state *s, MlirOperation func);
@@ -48,6 +57,8 @@ static void visit_function(struct state *s, MlirOperation func) {
   const struct shared_items *items = shared_items_of(s->p->c, func, s->p->num_warps, a);
   struct barrier_plan plan = barrier_plan_make(items, func, &s->calls, NULL, NULL, a);
   ptrmap_put(a, &s->calls, func.ptr, call_effects_of(items, func, &s->calls, &plan, a));
+  if (!mlirOperationIsNull(plan.overwrites))
+    refuse(s, plan.overwrites);
   for (size_t i = 0; i < plan.before.len; i++)
     insert(s, plan.before.at[i]);
 }
@@ -62,5 +73,7 @@ static bool visit(MlirOperation op, void *user) {
 enum pass_result pass_insert_barriers(struct pass_context *p) {
   struct state s = {.p = p};
   ir_walk(mlirModuleGetOperation(p->module), visit, &s);
+  if (s.failed)
+    return PASS_FAILED;
   return s.changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

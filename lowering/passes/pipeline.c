@@ -17,6 +17,7 @@
 #include "lowering/passes/pipeline.h"
 
 #include "lowering/analysis/liveness.h"
+#include "lowering/plan/loop_products.h"
 
 #include <math.h>
 
@@ -114,6 +115,8 @@ static void plan_loop(struct pipeliner *k, MlirOperation loop) {
     loop_loads_drop_co_staged(&loads);
   if (stages > 2)
     wait_once(&loads);
+  if (stages >= STAGES_OF_PRODUCTS_IN_FLIGHT && loop_products_in_flight(k->c, &loads, loop))
+    stages--; // the rings have as many buffers as before, of which one is not filled yet
   struct loop_schedule s = loop_schedule_of(k->c, loads, loop, stages, k->arena);
   remark_loads(k, &s);
   if (s.last)

@@ -35,13 +35,14 @@ struct ring {
   MlirValue buffers, view; // all of it; the buffer in use
   MlirValue loaded;        // from there, in the layout of the load; null before it was waited for
   unsigned copies, stage, level;
+  unsigned distance; // iterations that its copies run ahead
 };
 
-// The number of the buffer in use, of rings with that many.
+// Numbers of the buffers to fill and in use, of rings with that many buffers and that distance. The
+// loop carries those from the one to fill, `first` of the new block's arguments, to the one in use.
 struct ring_counter {
-  unsigned copies;
-  intptr_t
-      first; // argument of the new loop's block: the number to write; behind it the one to read
+  unsigned copies, distance;
+  intptr_t first;
   MlirValue write, read, next;
 };
 

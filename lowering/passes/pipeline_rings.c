@@ -8,6 +8,9 @@
 //     local_load ring[%r]
 //     yield %r, (%r + 1) modulo S
 //
+// Buffers that are read by products in flight have one more: the copy of an iteration goes where
+// the product before the last one read, which is complete (%w is two behind %r).
+//
 // Loads are committed and waited for by levels: what the first dot of an iteration needs in front
 // of everything, what a dot needs that multiplies its result just before that one.
 #include "lowering/passes/pipeline.h"
@@ -19,9 +22,9 @@ struct ring *ring_of(struct expansion *x, MlirValue v) {
   return NULL;
 }
 
-static struct ring_counter *counter_of(struct expansion *x, unsigned copies) {
+static struct ring_counter *counter_of(struct expansion *x, const struct ring *r) {
   for (size_t i = 0; i < x->counters.len; i++)
-    if (x->counters.at[i].copies == copies)
+    if (x->counters.at[i].copies == r->copies && x->counters.at[i].distance == r->distance)
       return &x->counters.at[i];
   return NULL;
 }
@@ -46,14 +49,16 @@ static void add_group(struct expansion *x, struct copy_group g) {
 
 static void open_ring(struct expansion *x, const struct loop_load *l) {
   struct ring r = {.load = l->op, .stage = schedule_stage(x->s, l->op), .level = l->level};
-  r.copies = schedule_distance(x->s, l->op) + 1;
+  r.distance = schedule_distance(x->s, l->op);
+  r.copies = r.distance + 1 + l->read_in_flight;
   x->b.loc = mlirOperationGetLocation(l->op);
   MlirType tile = mlirValueGetType(mlirOperationGetResult(l->op, 0));
   r.buffers = build_local_ring(&x->b, type_with_encoding(tile, l->buffer), (int32_t)r.copies);
   vec_push(x->arena, &x->rings, r);
   add_group(x, (struct copy_group){r.stage, r.level});
-  if (!counter_of(x, r.copies))
-    vec_push(x->arena, &x->counters, (struct ring_counter){.copies = r.copies});
+  if (!counter_of(x, &r))
+    vec_push(x->arena, &x->counters,
+             (struct ring_counter){.copies = r.copies, .distance = r.distance});
 }
 
 void rings_open(struct expansion *x) {
@@ -66,8 +71,7 @@ void rings_open(struct expansion *x) {
 
 static MlirValue ring_slot(struct expansion *x, const struct ring *r) {
   if (x->now == x->s->last)
-    return build_local_index(&x->b, r->buffers, counter_of(x, r->copies)->write,
-                             (int32_t)r->copies - 1);
+    return build_local_index(&x->b, r->buffers, counter_of(x, r)->write, (int32_t)r->distance);
   MlirValue number = build_const_int(&x->b, mlir_of_dtype(x->c, DTYPE_I32), x->now - r->stage);
   return build_local_index(&x->b, r->buffers, number, -1);
 }
@@ -110,15 +114,15 @@ void rings_carry(struct expansion *x, struct value_list *inits) {
   for (size_t i = 0; i < x->counters.len; i++) {
     struct ring_counter *n = &x->counters.at[i];
     n->first = (intptr_t)inits->at.len + 1;
-    vec_push(x->arena, &inits->at, build_const_int(&x->b, i32, n->copies - 1));
-    vec_push(x->arena, &inits->at, build_const_int(&x->b, i32, 0));
+    for (unsigned slot = n->distance; slot <= n->copies; slot++)
+      vec_push(x->arena, &inits->at, build_const_int(&x->b, i32, slot % n->copies));
   }
 }
 
 static void begin_counter(struct expansion *x, struct ring_counter *n) {
   MlirType i32 = mlir_of_dtype(x->c, DTYPE_I32);
   n->write = mlirBlockGetArgument(x->block, n->first);
-  n->read = mlirBlockGetArgument(x->block, n->first + 1);
+  n->read = mlirBlockGetArgument(x->block, n->first + n->copies - n->distance);
   MlirValue one = build_const_int(&x->b, i32, 1);
   if (n->copies == 2) {
     n->next = build_binary(&x->b, OP_ARITH_XORI, n->read, one);
@@ -132,8 +136,10 @@ static void begin_counter(struct expansion *x, struct ring_counter *n) {
 
 void rings_yield(struct expansion *x, struct value_list *next) {
   for (size_t i = 0; i < x->counters.len; i++) {
-    vec_push(x->arena, &next->at, x->counters.at[i].read);
-    vec_push(x->arena, &next->at, x->counters.at[i].next);
+    const struct ring_counter *n = &x->counters.at[i];
+    for (intptr_t k = 1; k <= n->copies - n->distance; k++)
+      vec_push(x->arena, &next->at, mlirBlockGetArgument(x->block, n->first + k));
+    vec_push(x->arena, &next->at, n->next);
   }
 }
 
@@ -156,7 +162,7 @@ static unsigned pending(const struct expansion *x, uint64_t levels, bool copied)
     for (unsigned g = 0; g < count; g++) {
       if (x->groups.at[g].stage != r->stage || x->groups.at[g].level != r->level)
         continue;
-      unsigned behind = count - 1 - g + (r->copies - 2) * count + (copied ? count : 0);
+      unsigned behind = count - 1 - g + (r->distance - 1) * count + (copied ? count : 0);
       least = behind < least ? behind : least;
     }
   }
@@ -209,7 +215,7 @@ static void wait_for(struct expansion *x, uint64_t levels, bool copied) {
     if (!(levels >> level_of(r) & 1))
       continue;
     x->b.loc = mlirOperationGetLocation(r->load);
-    r->view = build_local_index(&x->b, r->buffers, counter_of(x, r->copies)->read, 0);
+    r->view = build_local_index(&x->b, r->buffers, counter_of(x, r)->read, 0);
     vec_push(x->arena, &views.at, r->view);
   }
   x->waited |= levels;

@@ -6,15 +6,28 @@
 //   %d = dot %a, %b, %c                            ->   %d = warp_group_dot %x, %y, %c
 //
 // An operand that is in no buffer which wgmma can read gets one.
+//
+// A product whose accumulator a loop carries stays in flight while the next iteration begins:
+//
+//   for (%acc)                           for (%acc)
+//     %d = dot %a, %b, %acc                %d = warp_group_dot %x, %y, %acc {pending = 1}
+//     yield %d                     ->      yield %d
+//                                        warp_group_dot_wait {pending = 0}
+//
+// Its operands have to be in buffers that the next iteration does not write before its product.
 #include "base/vec.h"
 #include "lowering/analysis/layout_flow.h"
+#include "lowering/analysis/liveness.h"
+#include "lowering/analysis/loop_accumulator.h"
+#include "lowering/analysis/scratch.h"
 #include "lowering/pass.h"
 #include "mlir-dialects/build.h"
 
 struct state {
   struct pass_context *p;
   struct ir_context *c;
-  VEC(MlirOperation) dots;
+  VEC(MlirOperation) dots;     // tile.dot
+  VEC(MlirOperation) products; // what they became
 };
 
 static bool collect(MlirOperation op, void *user) {
@@ -74,11 +87,91 @@ static void rewrite(struct state *s, MlirOperation dot) {
     else if (i == 1)
       x[i] = new_buffer(s, &b, x[i]);
   }
-  value_replace(mlirOperationGetResult(dot, 0), build_warp_group_dot(&b, x[0], x[1], x[2]));
+  MlirValue sum = build_warp_group_dot(&b, x[0], x[1], x[2], 0);
+  value_replace(mlirOperationGetResult(dot, 0), sum);
+  vec_push(s->p->scratch, &s->products, mlirOpResultGetOwner(sum));
   op_erase(dot);
   for (unsigned i = 0; i < 2; i++)
     if (!mlirValueEqual(old[i], x[i]) && !value_has_uses(old[i]))
       op_erase(value_def(old[i]));
+}
+
+// ---- products in flight ----
+
+static bool is_in(MlirOperation loop, MlirOperation op) {
+  while (!mlirOperationIsNull(op) && !mlirOperationEqual(op, loop))
+    op = mlirOperationGetParentOperation(op);
+  return !mlirOperationIsNull(op);
+}
+
+// Does the loop leave the ring's buffer of this iteration alone until the end of the next one?
+// Phase p of this iteration is phase p - 1 of the next.
+static bool ring_has_spare_buffer(struct state *s, MlirOperation loop, MlirValue ring,
+                                  int64_t copies) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(ring); !mlirOpOperandIsNull(use);
+       use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation index = mlirOpOperandGetOwner(use);
+    if (!is_in(loop, index))
+      continue;
+    int64_t phase = op_attr_int(index, "phase", -1);
+    bool is_read = phase == 0, is_spare = phase == copies - 1;
+    if (!op_is(s->c, index, OP_GPU_LOCAL_INDEX) || phase < 0 || (!is_read && is_spare) ||
+        !mlirOperationEqual(op_loop_around(s->c, index), loop))
+      return false;
+  }
+  return true;
+}
+
+static bool may_read_in_flight(struct state *s, MlirOperation loop, MlirValue operand) {
+  MlirOperation index = value_def(operand);
+  while (!mlirOperationIsNull(index) && op_is(s->c, index, OP_GPU_LOCAL_TRANS))
+    index = value_def(mlirOperationGetOperand(index, 0));
+  if (mlirOperationIsNull(index) || !op_is(s->c, index, OP_GPU_LOCAL_INDEX) ||
+      op_attr_int(index, "phase", -1) != 0 || !is_in(loop, index))
+    return false;
+  MlirValue ring = mlirOperationGetOperand(index, 0);
+  MlirOperation alloc = value_def(ring);
+  return !mlirOperationIsNull(alloc) && op_is(s->c, alloc, OP_GPU_LOCAL_ALLOC) &&
+         !is_in(loop, alloc) && alloc_copies(alloc) > 2 &&
+         ring_has_spare_buffer(s, loop, ring, alloc_copies(alloc));
+}
+
+static bool may_stay_in_flight(struct state *s, MlirOperation loop, MlirOperation product) {
+  return op_is(s->c, loop, OP_SCF_FOR) && loop_accumulator(loop, product) >= 0 &&
+         may_read_in_flight(s, loop, mlirOperationGetOperand(product, 0)) &&
+         may_read_in_flight(s, loop, mlirOperationGetOperand(product, 1));
+}
+
+static void wait_behind(struct state *s, MlirOperation loop, intptr_t carried) {
+  struct builder b = builder_after(s->c, loop);
+  MlirValue sum = mlirOperationGetResult(loop, carried);
+  MlirValue complete = build_warp_group_dot_wait(&b, sum, 0);
+  value_replace(sum, complete);
+  mlirOperationSetOperand(mlirOpResultGetOwner(complete), 0, sum);
+}
+
+// With n products of a loop in flight each waits for those of the iteration before: n - 1 of them
+// at most, and itself, may be under way behind it.
+static void keep_in_flight(struct state *s, MlirOperation loop) {
+  VEC(MlirOperation) in_flight = {0};
+  for (size_t i = 0; i < s->products.len; i++) {
+    MlirOperation product = s->products.at[i];
+    if (mlirOperationEqual(op_loop_around(s->c, product), loop) &&
+        may_stay_in_flight(s, loop, product))
+      vec_push(s->p->scratch, &in_flight, product);
+  }
+  for (size_t i = in_flight.len; i-- > 0;) {
+    mlirOperationSetAttributeByName(in_flight.at[i], mlirStringRefCreateFromCString("pending"),
+                                    attr_i32(s->c, (int32_t)in_flight.len));
+    wait_behind(s, loop, loop_accumulator(loop, in_flight.at[i]));
+  }
+}
+
+static bool visit_loop(MlirOperation op, void *user) {
+  struct state *s = user;
+  if (op_is(s->c, op, OP_SCF_FOR))
+    keep_in_flight(s, op);
+  return true;
 }
 
 enum pass_result pass_warp_group_dot(struct pass_context *p) {
@@ -86,5 +179,7 @@ enum pass_result pass_warp_group_dot(struct pass_context *p) {
   ir_walk(mlirModuleGetOperation(p->module), collect, &s);
   for (size_t i = 0; i < s.dots.len; i++)
     rewrite(&s, s.dots.at[i]);
+  if (s.products.len)
+    ir_walk(mlirModuleGetOperation(p->module), visit_loop, &s);
   return s.dots.len ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -12,11 +12,12 @@
 // Termination. What is pending at a loop's head only grows. The ends of its intervals are those of
 // items, of their slots, and of pieces moved between slots: B numbers, in general 2 * items * (most
 // copies of a ring), and never more than the bytes of shared memory. Each pass over the body adds a
-// piece between two of them to one of three sets, or is the last one: at most 3 B + 1 passes.
+// piece between two of them to one of S = 3 + PRODUCT_AGES sets, or is the last one: at most
+// S B + 1 passes.
 // visit_loop tries each loop up to four times per visit, which multiplies with the nesting, until
 // MOST_STEPS operations were visited. From then on each visit of a loop starts from what was
 // pending at its head in the visit before (`heads`), so that the passes over a loop at depth d are
-// at most d (3 B + 1): linear in the depth.
+// at most d (S B + 1): linear in the depth.
 #include "lowering/plan/barrier_plan.h"
 
 #include <assert.h>
@@ -25,6 +26,8 @@ static void join(struct arena *a, struct pending *p, const struct pending *of) {
   intervals_add_all(a, &p->reads, &of->reads);
   intervals_add_all(a, &p->writes, &of->writes);
   intervals_add_all(a, &p->under_way, &of->under_way);
+  for (unsigned i = 0; i < PRODUCT_AGES; i++)
+    intervals_add_all(a, &p->products[i], &of->products[i]);
 }
 
 static struct pending copy(struct arena *a, const struct pending *p) {
@@ -34,8 +37,11 @@ static struct pending copy(struct arena *a, const struct pending *p) {
 }
 
 static bool same_pending(const struct pending *p, const struct pending *q) {
-  return intervals_same(&p->reads, &q->reads) && intervals_same(&p->writes, &q->writes) &&
-         intervals_same(&p->under_way, &q->under_way);
+  bool same = intervals_same(&p->reads, &q->reads) && intervals_same(&p->writes, &q->writes) &&
+              intervals_same(&p->under_way, &q->under_way);
+  for (unsigned i = 0; same && i < PRODUCT_AGES; i++)
+    same = intervals_same(&p->products[i], &q->products[i]);
+  return same;
 }
 
 static bool is_empty(const struct pending *p) {
@@ -69,6 +75,7 @@ struct run {
   VEC(struct phased_ring) phased_rings;
   size_t steps;     // operations visited
   struct map heads; // loops gone through once -> struct pending *, what is pending at their head
+  MlirOperation overwrites;  // what a product in flight reads; null: no op does
   MlirOperation *slot_loops; // of each item: the loop whose iterations its slots count; null: none
 };
 
@@ -113,6 +120,14 @@ static struct intervals intervals_of(const struct run *r, const struct part_set 
   return ret;
 }
 
+// Barriers do not help.
+static void check_products(struct run *r, MlirOperation op, const struct pending *p,
+                           const struct intervals *writes) {
+  for (unsigned i = 0; i < PRODUCT_AGES; i++)
+    if (mlirOperationIsNull(r->overwrites) && intervals_any_overlap(&p->products[i], writes))
+      r->overwrites = op;
+}
+
 static void wait_if(struct run *r, MlirOperation op, struct pending *p, bool conflict) {
   if (conflict && !is_needed(r, op))
     need(r, op);
@@ -125,6 +140,7 @@ static void visit_call(struct run *r, MlirOperation op, struct pending *p) {
   const struct call_effects *e = r->calls ? ptrmap_get(r->calls, callee.ptr) : NULL;
   if (!e)
     return;
+  check_products(r, op, p, &e->touches);
   wait_if(r, op, p,
           intervals_any_overlap(&p->reads, &e->touches) ||
               intervals_any_overlap(&p->writes, &e->touches));
@@ -142,6 +158,22 @@ static void complete_copies(struct run *r, const struct shared_effects *e, struc
   p->under_way = (struct intervals){0};
 }
 
+// A group starts, which makes the others older; then groups complete. Others learn behind a barrier
+// that they may write what those read.
+static void advance_products(struct run *r, const struct shared_effects *e, struct pending *p) {
+  struct intervals *groups = p->products;
+  if (e->product_reads.at.len) {
+    intervals_add_all(r->a, &groups[PRODUCT_AGES - 1], &groups[PRODUCT_AGES - 2]);
+    for (unsigned i = PRODUCT_AGES - 2; i > 0; i--)
+      groups[i] = groups[i - 1];
+    groups[0] = intervals_of(r, &e->product_reads);
+  }
+  for (unsigned i = e->products_left; e->waits_for_products && i < PRODUCT_AGES; i++) {
+    intervals_add_all(r->a, &p->reads, &groups[i]);
+    groups[i] = (struct intervals){0};
+  }
+}
+
 static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
   struct shared_effects e = shared_effects_of(r->items, op);
   if (!shared_effects_any(&e))
@@ -150,13 +182,17 @@ static void visit_plain(struct run *r, MlirOperation op, struct pending *p) {
     r->see(r->user, op, &e, p);
   struct intervals reads = intervals_of(r, &e.reads), writes = intervals_of(r, &e.writes);
   struct intervals late = intervals_of(r, &e.late_reads), starts = intervals_of(r, &e.starts);
+  struct intervals product_reads = intervals_of(r, &e.product_reads);
   intervals_add_all(r->a, &writes, &starts);
+  check_products(r, op, p, &writes);
   wait_if(r, op, p,
           intervals_any_overlap(&p->writes, &reads) || intervals_any_overlap(&p->writes, &writes) ||
+              intervals_any_overlap(&p->writes, &product_reads) ||
               intervals_any_overlap(&p->reads, &writes));
   intervals_add_all(r->a, &p->reads, &reads);
   intervals_add_all(r->a, &p->writes, &writes);
   intervals_add_all(r->a, &p->under_way, &starts);
+  advance_products(r, &e, p);
   complete_copies(r, &e, p);
   if (e.synchronizes)
     clear(p);
@@ -239,12 +275,16 @@ static void advance_slots(struct run *r, struct pending *p, const struct ring_sl
   intervals_advance(r->a, &p->reads, slots);
   intervals_advance(r->a, &p->writes, slots);
   intervals_advance(r->a, &p->under_way, slots);
+  for (unsigned i = 0; i < PRODUCT_AGES; i++)
+    intervals_advance(r->a, &p->products[i], slots);
 }
 
 static void widen_to_slots(struct run *r, struct pending *p, const struct ring_slots *slots) {
   intervals_widen(r->a, &p->reads, slots);
   intervals_widen(r->a, &p->writes, slots);
   intervals_widen(r->a, &p->under_way, slots);
+  for (unsigned i = 0; i < PRODUCT_AGES; i++)
+    intervals_widen(r->a, &p->products[i], slots);
 }
 
 static struct ring_slots slots_of_ring(const struct run *r, uint32_t i) {
@@ -321,7 +361,7 @@ static void visit_if(struct run *r, MlirOperation op, struct pending *p) {
 }
 
 // Around the loop until nothing new comes back to its head. `head`: assumed to be pending there;
-// then what is. At most 3 B + 1 passes (see the top of the file).
+// then what is. At most S B + 1 passes (see the top of the file).
 static void fixpoint(struct run *r, MlirOperation op, struct pending *p, struct pending *head) {
   bool is_while = op_is(r->items->c, op, OP_SCF_WHILE);
   struct pending left;
@@ -449,6 +489,7 @@ barrier_plan_make(const struct shared_items *items, MlirOperation func, const st
   find_alternating(&r);
   ir_walk(func, see_index, &r);
   visit_block(&r, region_block(func, 0), &plan.left);
+  plan.overwrites = r.overwrites;
   plan.before.at = r.before.at;
   plan.before.len = r.before.len;
   plan.before.cap = r.before.cap;

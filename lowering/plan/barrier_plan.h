@@ -8,10 +8,14 @@
 #include "lowering/analysis/intervals.h"
 #include "lowering/analysis/shared_effects.h"
 
-// Accesses since the last barrier.
+enum { PRODUCT_AGES = 4 };
+
+// Accesses since the last barrier, and those that barriers do not end.
 struct pending {
   struct intervals reads, writes;
-  struct intervals under_way; // written by copies that nobody waited for; barriers do not help
+  struct intervals under_way; // written by copies that nobody waited for
+  // Read by products in flight, by age: 0 is the youngest group, the last one holds all older ones.
+  struct intervals products[PRODUCT_AGES];
 };
 
 // What a call does, seen from outside.
@@ -23,6 +27,7 @@ struct call_effects {
 struct barrier_plan {
   VEC(MlirOperation) before; // ops that need a barrier in front of them
   struct pending left;       // at the return
+  MlirOperation overwrites;  // the first op that writes what a product in flight reads; null: none
 };
 
 // `calls` (may be NULL): func.func -> struct call_effects *. `see` (may be NULL) is called for

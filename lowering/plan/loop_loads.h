@@ -16,12 +16,13 @@ enum load_staging {
 struct loop_load {
   MlirOperation op;
   enum load_staging staging;
-  const char *why; // STAY: why it stays; REGISTERS: why not through shared memory, or NULL
-  bool feeds;      // a dot of the loop, through operations that keep its tile
-  bool wanted;     // it feeds a dot, or the loop asks for all its loads, or it is co-staged
-  bool co_staged;  // a large tile of a loop with dots that feeds none of them
-  bool is_index;   // the address of another load that may run ahead needs it
-  bool recurs;     // its own address needs what it loaded in an earlier iteration
+  const char *why;     // STAY: why it stays; REGISTERS: why not through shared memory, or NULL
+  bool feeds;          // a dot of the loop, through operations that keep its tile
+  bool wanted;         // it feeds a dot, or the loop asks for all its loads, or it is co-staged
+  bool co_staged;      // a large tile of a loop with dots that feeds none of them
+  bool is_index;       // the address of another load that may run ahead needs it
+  bool recurs;         // its own address needs what it loaded in an earlier iteration
+  bool read_in_flight; // SHARED: its buffer is read until the next iteration's product was issued
   unsigned
       level; // of the first dot it feeds: dots of the iteration whose results that one multiplies
   unsigned depth; // loads, one behind the other, that its address needs

@@ -10,6 +10,12 @@
 !d = tensor<16384xi32, #d>
 !e = tensor<16384xi32, #e>
 !m = !tilegpu.memdesc<tensor<256xi32, #s>>
+#rows = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [4, 8], warps_per_cta = [4, 1]}>
+#mma = #tilegpu.mma<{instr_shape = [16, 64, 16], version = 3 : i64, warps_per_cta = [4, 1]}>
+#nv = #tilegpu.nvmma_shared<{element_bits = 16, swizzle = 128, transposed = false}>
+!x = tensor<64x64xf16, #rows>
+!c = tensor<64x64xf32, #mma>
+!n = !tilegpu.memdesc<tensor<64x64xf16, #nv>>
 module {
 
 // What was stored is read by others; who reads may be overtaken by the next store.
@@ -259,5 +265,24 @@ module {
   func.func private @callee(%x: !a) -> !b {
     %0 = "tilegpu.convert_layout"(%x) : (!a) -> !b
     return %0 : !b
+  }
+
+// A product in flight reads its buffers until the wait; barriers between do not end that. Behind the
+// wait, others may still have theirs in flight.
+// CHECK-LABEL: func.func @product_in_flight
+// CHECK: tilegpu.local_alloc
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tilegpu.warp_group_dot
+// CHECK-NEXT: tile.debug_barrier
+// CHECK-NEXT: tilegpu.warp_group_dot_wait
+// CHECK-NEXT: tilegpu.barrier
+// CHECK-NEXT: tilegpu.local_store
+  func.func @product_in_flight(%x: !x, %acc: !c) -> !c {
+    %m = "tilegpu.local_alloc"(%x) : (!x) -> !n
+    %d = "tilegpu.warp_group_dot"(%m, %m, %acc) {pending = 1 : i32} : (!n, !n, !c) -> !c
+    "tile.debug_barrier"() : () -> ()
+    %e = "tilegpu.warp_group_dot_wait"(%d) {pending = 0 : i32} : (!c) -> !c
+    "tilegpu.local_store"(%x, %m) : (!x, !n) -> ()
+    return %e : !c
   }
 }

@@ -105,7 +105,7 @@ static void put_product(struct strbuf *s, const struct product *p, const char *a
       types[i] = buffer;
       names[i] = arena_printf(run.arena, "m%s", names[i]);
     }
-  strbuf_printf(s, "%%d = \"tilegpu.warp_group_dot\"(%%%s, %%%s, %%c) : (%s, %s, %s) -> %s\n",
+  strbuf_printf(s, "%%d = \"tilegpu.warp_group_dot\"(%%%s, %%%s, %%c) {pending = 0 : i32} : (%s, %s, %s) -> %s\n",
                 names[0], names[1], types[0], types[1], acc, acc);
 }
 

@@ -1,0 +1,59 @@
+// RUN: tilec %s --passes=pipeline,canonicalize,cse,dce --target sm_90a --num-stages=4 | FileCheck %s
+// RUN: tilec %s --passes=pipeline,canonicalize,cse,dce --target sm_90a --num-stages=2 | FileCheck %s --check-prefix=TWO
+// Products by wgmma in flight over the back edge: rings have as many buffers as stages, and copies run
+// one iteration less ahead, so that one buffer is not written while the product before reads it.
+#blocked = #tilegpu.blocked<{order = [1, 0], size_per_thread = [1, 8], threads_per_warp = [8, 4], warps_per_cta = [4, 1]}>
+#acc = #tilegpu.mma<{instr_shape = [16, 64, 16], version = 3, warps_per_cta = [4, 1]}>
+#a = #tilegpu.dot_op<{k_width = 2, op_idx = 0, parent = #acc}>
+#b = #tilegpu.dot_op<{k_width = 2, op_idx = 1, parent = #acc}>
+module {
+  // CHECK-LABEL: func.func @product
+  // CHECK-DAG: %[[A:.*]] = "tilegpu.local_alloc"() {copies = 4 : i32}
+  // CHECK-DAG: %[[B:.*]] = "tilegpu.local_alloc"() {copies = 4 : i32}
+  // Buffers 0 and 1 are filled before the loop.
+  // CHECK-COUNT-4: "tilegpu.async_copy"
+  // CHECK: scf.for
+  // CHECK-SAME: %[[FILL:[^ ]*]] = %c2_i32{{[^,]*}}, %[[LAST:[^ ]*]] = %c3_i32{{[^,]*}}, %[[USE:[^ ]*]] = %{{[^ ]*}})
+  // CHECK: %[[NEXT:.*]] = arith.select
+  // CHECK: "tilegpu.local_index"(%[[A]], %[[USE]]) {phase = 0 : i32}
+  // CHECK: "tilegpu.local_index"(%[[B]], %[[USE]]) {phase = 0 : i32}
+  // CHECK: "tilegpu.async_wait"(%{{.*}}) {pending = 1 : i32}
+  // CHECK: "tilegpu.local_index"(%[[A]], %[[FILL]]) {phase = 2 : i32}
+  // CHECK: "tilegpu.local_index"(%[[B]], %[[FILL]]) {phase = 2 : i32}
+  // CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[LAST]], %[[USE]], %[[NEXT]] :
+
+  // Two buffers have none to spare.
+  // TWO-LABEL: func.func @product
+  // TWO-COUNT-2: "tilegpu.local_alloc"() {copies = 2 : i32}
+  // TWO: {phase = 0 : i32}
+  // TWO: {phase = 1 : i32}
+  // TWO: scf.yield
+  func.func @product(%n: i32, %a: !tile.ptr<f16> {tile.divisibility = 16 : i32}, %b: !tile.ptr<f16> {tile.divisibility = 16 : i32}) -> tensor<64x64xf32, #acc> {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+    %ra = "tile.make_range"() {start = 0 : i32, end = 32 : i32} : () -> tensor<32xi32, #tilegpu.slice<{dim = 0, parent = #blocked}>>
+    %ca = "tile.expand_dims"(%ra) {axis = 0 : i32} : (tensor<32xi32, #tilegpu.slice<{dim = 0, parent = #blocked}>>) -> tensor<1x32xi32, #blocked>
+    %oa = "tile.broadcast"(%ca) : (tensor<1x32xi32, #blocked>) -> tensor<64x32xi32, #blocked>
+    %sa = "tile.splat"(%a) : (!tile.ptr<f16>) -> tensor<64x32x!tile.ptr<f16>, #blocked>
+    %a0 = "tile.addptr"(%sa, %oa) : (tensor<64x32x!tile.ptr<f16>, #blocked>, tensor<64x32xi32, #blocked>) -> tensor<64x32x!tile.ptr<f16>, #blocked>
+    %rb = "tile.make_range"() {start = 0 : i32, end = 64 : i32} : () -> tensor<64xi32, #tilegpu.slice<{dim = 0, parent = #blocked}>>
+    %cb = "tile.expand_dims"(%rb) {axis = 0 : i32} : (tensor<64xi32, #tilegpu.slice<{dim = 0, parent = #blocked}>>) -> tensor<1x64xi32, #blocked>
+    %ob = "tile.broadcast"(%cb) : (tensor<1x64xi32, #blocked>) -> tensor<32x64xi32, #blocked>
+    %sb = "tile.splat"(%b) : (!tile.ptr<f16>) -> tensor<32x64x!tile.ptr<f16>, #blocked>
+    %b0 = "tile.addptr"(%sb, %ob) : (tensor<32x64x!tile.ptr<f16>, #blocked>, tensor<32x64xi32, #blocked>) -> tensor<32x64x!tile.ptr<f16>, #blocked>
+    %da = arith.constant dense<32> : tensor<64x32xi32, #blocked>
+    %db = arith.constant dense<64> : tensor<32x64xi32, #blocked>
+    %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero, %p = %a0, %q = %b0) -> (tensor<64x64xf32, #acc>, tensor<64x32x!tile.ptr<f16>, #blocked>, tensor<32x64x!tile.ptr<f16>, #blocked>) : i32 {
+      %x = "tile.load"(%p) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<64x32x!tile.ptr<f16>, #blocked>) -> tensor<64x32xf16, #blocked>
+      %y = "tile.load"(%q) {cache = "", evict = "", is_volatile = false, operandSegmentSizes = array<i32: 1, 0, 0>} : (tensor<32x64x!tile.ptr<f16>, #blocked>) -> tensor<32x64xf16, #blocked>
+      %u = "tilegpu.convert_layout"(%x) : (tensor<64x32xf16, #blocked>) -> tensor<64x32xf16, #a>
+      %v = "tilegpu.convert_layout"(%y) : (tensor<32x64xf16, #blocked>) -> tensor<32x64xf16, #b>
+      %s = "tile.dot"(%u, %v, %sum) {input_precision = "ieee", max_num_imprecise_acc = 0 : i32} : (tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #acc>) -> tensor<64x64xf32, #acc>
+      %p1 = "tile.addptr"(%p, %da) : (tensor<64x32x!tile.ptr<f16>, #blocked>, tensor<64x32xi32, #blocked>) -> tensor<64x32x!tile.ptr<f16>, #blocked>
+      %q1 = "tile.addptr"(%q, %db) : (tensor<32x64x!tile.ptr<f16>, #blocked>, tensor<32x64xi32, #blocked>) -> tensor<32x64x!tile.ptr<f16>, #blocked>
+      scf.yield %s, %p1, %q1 : tensor<64x64xf32, #acc>, tensor<64x32x!tile.ptr<f16>, #blocked>, tensor<32x64x!tile.ptr<f16>, #blocked>
+    }
+    return %r#0 : tensor<64x64xf32, #acc>
+  }
+}
