@@ -14,12 +14,13 @@
 
 #include <stdio.h>
 
+#define TF32_IGNORED 0x1fffu
+
 enum {
-  ROWS = 16,          // of a warp
-  K = 16,             // elements
-  CHUNK = 16,         // bytes that a swizzle keeps together
-  CHUNK_ELEMENTS = 8, // of 16 bits
+  ROWS = 16,  // of a warp
+  CHUNK = 16, // bytes that a swizzle keeps together
   CORE_ROWS = 8,
+  TRANSPOSED_BYTES = 2, // of an element: only 16-bit operands may be transposed
   A_WORDS = 4,
   B_WORDS = 2,
   MAX_WORDS = WGMMA_MAX_N / 2,
@@ -27,7 +28,7 @@ enum {
 };
 
 struct wgmma {
-  struct matrix_mma mma; // m16n8k16 of the same types
+  struct matrix_mma mma; // of the same types and K, m16n8
   unsigned n, words;     // registers of the accumulator
   bool a_in_registers, a_transposed, b_transposed;
 };
@@ -53,10 +54,12 @@ static struct descriptor descriptor_of(uint64_t bits) {
                              .width = widths[bits >> 62]};
 }
 
-// The address of the chunk with element (outer, k); outer: a row of A or a column of B.
+// The address of a chunk: `outer` is a row of A or a column of B, `k` a byte along K; transposed:
+// the chunk holds 8 of these for one element along K.
 static uint32_t chunk_address(const struct descriptor *x, bool transposed, unsigned outer,
                               unsigned k) {
-  uint32_t inner = 2 * (transposed ? outer : k), row = transposed ? k : outer;
+  uint32_t inner = transposed ? TRANSPOSED_BYTES * outer : k,
+           row = transposed ? k / TRANSPOSED_BYTES : outer;
   uint32_t at;
   if (x->width == CHUNK && transposed) // no swizzle: leading counts groups of 8 along K
     at = inner / CHUNK * x->stride + row / CORE_ROWS * x->leading + row % CORE_ROWS * CHUNK;
@@ -68,34 +71,46 @@ static uint32_t chunk_address(const struct descriptor *x, bool transposed, unsig
   return at ^ ((at >> 7 & (phases - 1)) << 4);
 }
 
-// Reads outer x K elements to ret[outer][K]; `hash` (with `check`): what is there goes into it.
-// False after a fault.
+// The chunk at that address. False after a fault.
+static bool read_chunk(struct warp *w, const struct op *op, uint32_t address, uint8_t *ret,
+                       uint64_t *hash) {
+  struct location at;
+  if (!locate(w, op, 0, SIM_SHARED, address, CHUNK, ACCESS_READ, &at))
+    return false;
+  if (w->undefined)
+    *hash = shadow_async_read(w, op, &at, CHUNK, *hash);
+  memcpy(ret, at.bytes, CHUNK);
+  return true;
+}
+
+// Reads `count` rows of A or columns of B from `first` on, WGMMA_K_BYTES of each, to `ret`. `hash`
+// (with `check`): what is there goes into it. False after a fault.
 static bool read_operand(struct warp *w, const struct op *op, uint64_t bits, bool transposed,
-                         unsigned first, unsigned count, uint16_t (*ret)[K], uint64_t *hash) {
+                         unsigned first, unsigned count, uint8_t (*ret)[WGMMA_K_BYTES],
+                         uint64_t *hash) {
   struct descriptor x = descriptor_of(bits);
-  unsigned outer_step = transposed ? CHUNK_ELEMENTS : 1, k_step = transposed ? 1 : CHUNK_ELEMENTS;
+  unsigned outer_step = transposed ? CHUNK / TRANSPOSED_BYTES : 1;
+  unsigned k_step = transposed ? TRANSPOSED_BYTES : CHUNK;
   for (unsigned i = 0; i < count; i += outer_step)
-    for (unsigned k = 0; k < K; k += k_step) {
-      struct location at;
-      uint16_t chunk[CHUNK_ELEMENTS];
-      if (!locate(w, op, 0, SIM_SHARED, chunk_address(&x, transposed, first + i, k), CHUNK,
-                  ACCESS_READ, &at))
+    for (unsigned k = 0; k < WGMMA_K_BYTES; k += k_step) {
+      uint8_t chunk[CHUNK];
+      if (!read_chunk(w, op, chunk_address(&x, transposed, first + i, k), chunk, hash))
         return false;
-      if (w->undefined)
-        *hash = shadow_async_read(w, op, &at, CHUNK, *hash);
-      memcpy(chunk, at.bytes, sizeof chunk);
-      for (unsigned j = 0; j < CHUNK_ELEMENTS; j++)
-        ret[i + (transposed ? j : 0)][k + (transposed ? 0 : j)] = chunk[j];
+      for (unsigned j = 0; j < outer_step; j++)
+        memcpy(&ret[i + j][k], chunk + j * k_step, k_step);
     }
   return true;
 }
 
 // ---- the product ----
 
-// Fragments of 8 rows of 4 lanes (base/mma.h): words of pairs along K.
-static uint64_t word_of(uint16_t (*x)[K], unsigned outer, unsigned lane, unsigned half) {
-  unsigned k = 2 * (lane % 4) + 8 * half;
-  return x[outer][k] | (uint32_t)x[outer][k + 1] << 16;
+// Fragments of 8 rows of 4 lanes (base/mma.h): words along K. The tensor core takes the upper 19
+// bits of tf32.
+static uint64_t word_of(const struct wgmma *x, uint8_t (*rows)[WGMMA_K_BYTES], unsigned outer,
+                        unsigned lane, unsigned half) {
+  uint32_t word;
+  memcpy(&word, &rows[outer][4 * (lane % 4) + CHUNK * half], sizeof word);
+  return x->mma.shape.a == DTYPE_F32 ? word & ~TF32_IGNORED : word;
 }
 
 struct fragments {
@@ -103,7 +118,7 @@ struct fragments {
 };
 
 struct sources {
-  uint16_t a[ROWS][K], b[WGMMA_MAX_N][K];
+  uint8_t a[ROWS][WGMMA_K_BYTES], b[WGMMA_MAX_N][WGMMA_K_BYTES];
   uint64_t hash;
 };
 
@@ -123,7 +138,7 @@ static void gather_a(struct warp *w, const struct op *op, struct sources *s, str
     for (unsigned i = 0; i < A_WORDS; i++)
       f->a[lane * A_WORDS + i] = x->a_in_registers
                                      ? row(w, op->slots[a_slot(x) + i])[lane]
-                                     : word_of(s->a, lane / 4 + 8 * (i % 2), lane, i / 2);
+                                     : word_of(x, s->a, lane / 4 + 8 * (i % 2), lane, i / 2);
 }
 
 // The accumulator's words of 8 columns: rows r and r + 8 of two columns, or of a pair.
@@ -154,7 +169,7 @@ static bool compute(struct warp *w, struct pending_product *p) {
   for (unsigned g = 0; g < x->n / MMA_N; g++) {
     for (unsigned lane = 0; lane < SIM_LANES; lane++)
       for (unsigned i = 0; i < B_WORDS; i++)
-        f.b[lane * B_WORDS + i] = word_of(s.b, MMA_N * g + lane / 4, lane, i);
+        f.b[lane * B_WORDS + i] = word_of(x, s.b, MMA_N * g + lane / 4, lane, i);
     multiply_columns(x, &f, g, p->adds, p->chain->acc);
   }
   return true;
@@ -302,53 +317,72 @@ static bool decode_wait(struct decoder *d) {
   return decode_simple(d, wait_op, groups, 1);
 }
 
-static bool decode_shape(struct decoder *d, struct wgmma *x) {
-  struct str shape = peek_part(d);
-  unsigned n = 0;
+static bool decode_n(struct decoder *d, struct str shape, struct wgmma *x) {
   char text[16];
-  for (n = 8; n <= WGMMA_MAX_N; n += 8) {
-    snprintf(text, sizeof text, "m64n%uk16", n);
-    if (str_is(shape, text))
-      break;
+  for (x->n = MMA_N; x->n <= WGMMA_MAX_N; x->n += MMA_N) {
+    int length = snprintf(text, sizeof text, "m64n%uk", x->n);
+    if (shape.len > (size_t)length && !memcmp(shape.ptr, text, (size_t)length))
+      return true;
   }
-  if (n > WGMMA_MAX_N)
-    return decode_error(d, "this shape of 'wgmma' is not known: '%.*s'", STR_ARG(shape));
-  x->n = n;
+  return decode_error(d, "this shape of 'wgmma' is not known: '%.*s'", STR_ARG(shape));
+}
+
+// Takes the shape; the same product of mma.sync has 16 rows and 8 columns.
+static bool decode_shape(struct decoder *d, struct wgmma *x, char *ret_mma, size_t size) {
+  struct str shape = peek_part(d);
+  char text[16];
+  if (!decode_n(d, shape, x))
+    return false;
+  const char *k = memchr(shape.ptr, 'k', shape.len);
+  int digits = (int)(shape.ptr + shape.len - k);
+  snprintf(ret_mma, size, "m16n8%.*s", digits, k);
+  snprintf(text, sizeof text, "%.*s", STR_ARG(shape));
   return expect_part(d, text);
 }
 
-// The same product of mma.sync.
-static bool decode_types(struct decoder *d, struct wgmma *x) {
-  static const char *const results[] = {"f32", "f16", NULL}, *const operands[] = {"f16", "bf16",
-                                                                                  NULL};
+static bool decode_shape_and_types(struct decoder *d, struct wgmma *x) {
+  static const char *const results[] = {"f32", "f16", "s32", NULL};
+  static const char *const operands[] = {"f16", "bf16", "tf32", "e4m3", "e5m2", "s8", "u8", NULL};
+  char mma[16];
+  if (!decode_shape(d, x, mma, sizeof mma))
+    return false;
   int to = take_one_of(d, results), a = take_one_of(d, operands), b = take_one_of(d, operands);
-  if (to < 0 || a < 0 || a != b || (to == 1 && a == 1))
+  if (to < 0 || a < 0 || b < 0)
     return decode_error(d, "these types of 'wgmma' are not known");
   struct str parts[] = {STR("mma"),
                         STR("sync"),
                         STR("aligned"),
-                        STR("m16n8k16"),
+                        str_from(mma),
                         STR("row"),
                         STR("col"),
                         str_from(results[to]),
                         str_from(operands[a]),
                         str_from(operands[b]),
                         str_from(results[to])};
-  x->words = x->n / (to == 0 ? 2 : 4);
-  return matrix_mma_decode(parts, COUNT_OF(parts), &x->mma);
+  if (!matrix_mma_decode(parts, COUNT_OF(parts), &x->mma) ||
+      dtype_bits(x->mma.shape.a) * x->mma.shape.k != 8 * WGMMA_K_BYTES)
+    return decode_error(d, "these types of 'wgmma' are not known");
+  x->mma.saturate = x->mma.shape.c == DTYPE_I32 && take_part(d, "satfinite");
+  x->words = x->n * dtype_bits(x->mma.shape.c) / 64;
+  return true;
 }
 
-// Behind the descriptors: scale-d, imm-scale-a, imm-scale-b, then a 0 or 1 for each descriptor.
+// Behind the descriptors: scale-d; but for integers imm-scale-a and imm-scale-b; of 16-bit operands
+// a 0 or 1 for each descriptor.
 static bool decode_modifiers(struct decoder *d, struct wgmma *x) {
   uint64_t scale[2], transposed[2] = {0};
+  bool is_integer = x->mma.shape.c == DTYPE_I32, is_16_bit = dtype_bits(x->mma.shape.a) == 16;
   unsigned first = x->a_in_registers ? 1 : 0;
-  for (unsigned i = 0; i < 2; i++)
+  unsigned count = is_integer ? 4 : is_16_bit ? 8 - first : 6;
+  if (!expect_operands(d, count, count))
+    return false;
+  for (unsigned i = 0; !is_integer && i < 2; i++)
     if (!constant_value(d, &d->in->operands[4 + i], &scale[i]))
       return false;
-  for (unsigned i = first; i < 2; i++)
+  for (unsigned i = first; is_16_bit && i < 2; i++)
     if (!constant_value(d, &d->in->operands[6 + i - first], &transposed[i]))
       return false;
-  if (scale[0] != 1 || scale[1] != 1)
+  if (!is_integer && (scale[0] != 1 || scale[1] != 1))
     return decode_error(d, "'wgmma' with a negated operand is not known");
   if (transposed[0] > 1 || transposed[1] > 1)
     return decode_error(d, "whether an operand of 'wgmma' is transposed is 0 or 1");
@@ -359,11 +393,11 @@ static bool decode_modifiers(struct decoder *d, struct wgmma *x) {
 
 static bool decode_product(struct decoder *d) {
   struct wgmma *x = arena_new(d->arena, struct wgmma);
-  if (!expect_part(d, "sync") || !expect_part(d, "aligned") || !decode_shape(d, x) ||
-      !decode_types(d, x) || !expect_end(d) || !expect_operands(d, 7, 8))
+  if (!expect_part(d, "sync") || !expect_part(d, "aligned") || !decode_shape_and_types(d, x) ||
+      !expect_end(d) || !expect_operands(d, 4, 8))
     return false;
   const struct operand *given = d->in->operands, *items;
-  x->a_in_registers = d->in->operand_count == 7;
+  x->a_in_registers = given[1].kind == OPERAND_VECTOR;
   if (!decode_modifiers(d, x))
     return false;
   int32_t *slots = arena_array(d->arena, int32_t, x->words + A_WORDS + 2);

@@ -15,7 +15,8 @@
   X(sim_parse)                                                                                     \
   X(sim_warp)                                                                                      \
   X(sim_block)                                                                                     \
-  X(sim_global)
+  X(sim_global)                                                                                    \
+  X(sim_wgmma)
 
 #define X(name) TCase *name##_tests(void);
 SUITES(X)

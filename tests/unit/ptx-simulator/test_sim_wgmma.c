@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// wgmma of every type of operands, against products computed here.
+#include "base/dtype.h"
+#include "ptx_case.h"
+#include "suites.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 64, COLUMNS = 8, K_BYTES = 32, CORE = 128, B_OFFSET = ROWS * K_BYTES };
+
+// Operands lie in core matrices of 8 rows of 16 bytes, those along K first.
+static unsigned byte_of(unsigned outer, unsigned k) {
+  return outer / 8 * (2 * CORE) + k / 16 * CORE + outer % 8 * 16 + k % 16;
+}
+
+struct wgmma_case {
+  const char *instruction, *modifiers;
+  enum dtype a, b;
+};
+static const struct wgmma_case cases[] = {
+    {"m64n8k16.f32.f16.f16", ", 1, 1, 0, 0", DTYPE_F16, DTYPE_F16},
+    {"m64n8k16.f32.bf16.bf16", ", 1, 1, 0, 0", DTYPE_BF16, DTYPE_BF16},
+    {"m64n8k8.f32.tf32.tf32", ", 1, 1", DTYPE_F32, DTYPE_F32},
+    {"m64n8k32.f32.e4m3.e4m3", ", 1, 1", DTYPE_F8E4NV, DTYPE_F8E4NV},
+    {"m64n8k32.f32.e5m2.e4m3", ", 1, 1", DTYPE_F8E5, DTYPE_F8E4NV},
+    {"m64n8k32.s32.s8.s8", "", DTYPE_I8, DTYPE_I8},
+    {"m64n8k32.s32.u8.s8", "", DTYPE_U8, DTYPE_I8},
+    {"m64n8k32.s32.s8.u8.satfinite", "", DTYPE_I8, DTYPE_U8},
+};
+
+// Small enough for exact sums in f32. tf32 has digits that the tensor core does not see.
+static double value_at(enum dtype t, unsigned outer, unsigned k) {
+  int n = (int)((outer * 7 + k * 5) % 13) - 6;
+  return t == DTYPE_U8 ? 200 + n : t == DTYPE_F32 ? n + 0x1p-12 : n;
+}
+
+static double seen(enum dtype t, double v) {
+  float f = (float)v;
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  bits &= ~0x1fffu;
+  memcpy(&f, &bits, sizeof f);
+  return t == DTYPE_F32 ? (double)f : v;
+}
+
+static void fill(uint8_t *to, enum dtype t, unsigned count) {
+  unsigned bytes = dtype_bytes(t);
+  for (unsigned i = 0; i < count; i++)
+    for (unsigned k = 0; k < K_BYTES / bytes; k++)
+      dtype_store(t, to + byte_of(i, k * bytes), value_at(t, i, k));
+}
+
+static const char body[] =
+    "mov.b32 %%r3, smem; shl.b32 %%r4, %%r0, 2; add.s32 %%r4, %%r3, %%r4;\n"
+    "ld.global.b32 %%r5, [%%rd4]; st.shared.b32 [%%r4], %%r5;\n"
+    "ld.global.b32 %%r5, [%%rd4+512]; st.shared.b32 [%%r4+512], %%r5;\n"
+    "ld.global.b32 %%r5, [%%rd4+1024]; st.shared.b32 [%%r4+1024], %%r5;\n"
+    "ld.global.b32 %%r5, [%%rd4+1536]; st.shared.b32 [%%r4+1536], %%r5;\n"
+    "ld.global.b32 %%r5, [%%rd4+2048]; st.shared.b32 [%%r4+2048], %%r5;\n"
+    "fence.proxy.async; bar.sync 0;\n"
+    "shr.u32 %%r6, %%r3, 4; cvt.u64.u32 %%rd5, %%r6;\n"
+    "or.b64 %%rd5, %%rd5, 0x1000080000; add.s64 %%rd6, %%rd5, 128;\n"
+    "setp.ne.u32 %%p1, %%r3, %%r3;\n"
+    "mov.b32 %%r8, 0; mov.b32 %%r9, 0; mov.b32 %%r10, 0; mov.b32 %%r11, 0;\n"
+    "wgmma.fence.sync.aligned;\n"
+    "wgmma.mma_async.sync.aligned.%s {%%r8, %%r9, %%r10, %%r11}, %%rd5, %%rd6, %%p1%s;\n"
+    "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
+    "shl.b32 %%r12, %%r0, 4; cvt.u64.u32 %%rd7, %%r12; add.s64 %%rd7, %%rd1, %%rd7;\n"
+    "st.global.b32 [%%rd7], %%r8; st.global.b32 [%%rd7+4], %%r9;\n"
+    "st.global.b32 [%%rd7+8], %%r10; st.global.b32 [%%rd7+12], %%r11;\n";
+
+static double expected(const struct wgmma_case *x, unsigned row, unsigned column) {
+  double sum = 0;
+  for (unsigned k = 0; k < K_BYTES / dtype_bytes(x->a); k++)
+    sum += seen(x->a, value_at(x->a, row, k)) * seen(x->b, value_at(x->b, column, k));
+  return strstr(x->instruction, ".s32") ? sum : (double)(float)sum;
+}
+
+START_TEST(products_by_warpgroups) {
+  const struct wgmma_case *x = &cases[_i];
+  static struct ptx_case c;
+  static char text[2048];
+  snprintf(text, sizeof text, body, x->instruction, x->modifiers);
+  c = (struct ptx_case){.body = text, .threads = 128, .check = true};
+  fill((uint8_t *)c.in, x->a, ROWS);
+  fill((uint8_t *)c.in + B_OFFSET, x->b, COLUMNS);
+  case_run(&c);
+  ck_assert_msg(c.status == SIM_OK && c.finding_count == 0, "%s: %s", x->instruction,
+                c.finding_count ? c.findings[0].text : c.report.text);
+  for (unsigned i = 0; i < 128 * 4; i++) {
+    unsigned lane = i / 4 % 32, row = i / 128 * 16 + lane / 4 + i % 4 / 2 * 8;
+    unsigned column = lane % 4 * 2 + i % 2;
+    float f;
+    memcpy(&f, &c.out[i], sizeof f);
+    double got = strstr(x->instruction, ".s32") ? (double)(int32_t)c.out[i] : (double)f;
+    ck_assert_msg(got == expected(x, row, column), "%s at %u, %u: %g, not %g", x->instruction, row,
+                  column, got, expected(x, row, column));
+  }
+}
+END_TEST
+
+// Whether it is there at once, or only at the wait: both have to be right.
+START_TEST(operands_that_are_not_ready) {
+  static const struct {
+    const char *before, *between;
+    const char *text;
+  } faults[] = {
+      {"bar.sync 0;", "", "fence.proxy.async"},
+      {"fence.proxy.async;", "", "nothing orders them"},
+      {"fence.proxy.async; bar.sync 0;",
+       "bar.sync 0; st.shared.b32 [%r4], %r0; fence.proxy.async; bar.sync 0;", "in flight reads"},
+  };
+  static char text[2048];
+  for (size_t i = 0; i < COUNT_OF(faults); i++) {
+    static struct ptx_case c;
+    snprintf(text, sizeof text,
+             "mov.b32 %%r3, smem; shl.b32 %%r4, %%r0, 2; add.s32 %%r4, %%r3, %%r4;\n"
+             "st.shared.b32 [%%r4], %%r0; st.shared.b32 [%%r4+512], %%r0;\n"
+             "st.shared.b32 [%%r4+1024], %%r0; st.shared.b32 [%%r4+1536], %%r0;\n"
+             "st.shared.b32 [%%r4+2048], %%r0; %s\n"
+             "shr.u32 %%r6, %%r3, 4; cvt.u64.u32 %%rd5, %%r6;\n"
+             "or.b64 %%rd5, %%rd5, 0x1000080000; add.s64 %%rd6, %%rd5, 128;\n"
+             "setp.ne.u32 %%p1, %%r3, %%r3;\n"
+             "mov.b32 %%r8, 0; mov.b32 %%r9, 0; mov.b32 %%r10, 0; mov.b32 %%r11, 0;\n"
+             "wgmma.fence.sync.aligned;\n"
+             "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%%r8, %%r9, %%r10, %%r11}, %%rd5, "
+             "%%rd6, %%p1;\n"
+             "wgmma.commit_group.sync.aligned; %s wgmma.wait_group.sync.aligned 0;\n"
+             "st.global.b32 [%%rd3], %%r8;",
+             faults[i].before, faults[i].between);
+    c = (struct ptx_case){.body = text, .threads = 128, .check = true};
+    case_run(&c);
+    bool found = false;
+    for (unsigned k = 0; k < c.finding_count; k++)
+      found |= strstr(c.findings[k].text, faults[i].text) != NULL;
+    ck_assert_msg(found, "fault %zu: %u reports, the first: %s", i, c.finding_count,
+                  c.finding_count ? c.findings[0].text : "");
+  }
+}
+END_TEST
+
+TCase *sim_wgmma_tests(void) {
+  TCase *t = tcase_create("sim_wgmma");
+  tcase_add_loop_test(t, products_by_warpgroups, 0, COUNT_OF(cases));
+  tcase_add_test(t, operands_that_are_not_ready);
+  return t;
+}
