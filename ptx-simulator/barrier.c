@@ -1,82 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // bar and barrier, and bar.warp.sync (PTX ISA, 9.7.13.1 and 9.7.13.2). Warps arrive as a whole:
 // lanes of a warp first wait for each other.
-#include "ptx-simulator/decode.h"
-
-enum { BAR_SYNC, BAR_ARRIVE, BAR_RED };
-enum { RED_POPC, RED_AND, RED_OR };
-
-struct barrier_op {
-  unsigned kind, reduction;
-  bool has_count, aligned, negated;
-};
+#include "ptx-simulator/barrier.h"
 
 // ---- vector clocks: what of other warps' accesses is ordered before a warp's next ones ----
-
-static void join(uint32_t *to, const uint32_t *from, unsigned count) {
-  for (unsigned i = 0; i < count; i++)
-    to[i] = to[i] > from[i] ? to[i] : from[i];
-}
 
 // What the warp did is part of what the barrier orders; what it does from now on is not.
 static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
   if (!w->clock)
     return;
-  join(b->clock, w->clock, c->warp_count);
-  join(&b->acquired, &w->acquired, 1);
+  clock_join(b->clock, w->clock, c->warp_count);
+  clock_join(&b->acquired, &w->acquired, 1);
   w->clock[w->index]++;
-}
-
-// ---- completion ----
-
-static bool is_complete(const struct cta *c, const struct barrier *b) {
-  if (!b->op)
-    return false;
-  return b->expected ? SIM_LANES * b->arrived >= b->expected : b->arrived >= c->alive;
-}
-
-static void write_reduction(struct warp *w, const struct barrier *b, const struct group *g) {
-  const struct op *op = &w->program->code.at[g->pc - 1];
-  const struct barrier_op *x = op->info;
-  if (x->kind != BAR_RED || op->slots[0] == NO_SLOT)
-    return;
-  uint64_t value = x->reduction == RED_POPC  ? b->true_count
-                   : x->reduction == RED_AND ? b->true_count == b->lane_count
-                                             : b->true_count > 0;
-  EACH_LANE(lane, g->mask)
-  row(w, op->slots[0])[lane] = value;
-  set_defined(w, op->slots[0], g->mask);
-}
-
-static void release(struct cta *c, unsigned number) {
-  struct barrier *b = &c->barriers[number];
-  for (unsigned i = 0; i < c->warp_count; i++) {
-    struct warp *w = &c->warps[i];
-    for (unsigned k = 0; k < w->other_count; k++) {
-      struct group *g = &w->others[k];
-      if (g->state != GROUP_BARRIER || g->barrier != number)
-        continue;
-      g->state = GROUP_READY;
-      if (g->pc < w->limit)
-        w->limit = g->pc;
-      write_reduction(w, b, g);
-      if (w->clock) {
-        join(w->clock, b->clock, c->warp_count);
-        join(&w->acquired, &b->acquired, 1);
-        w->has_news = true;
-      }
-    }
-  }
-  uint32_t *clock = b->clock;
-  if (clock)
-    memset(clock, 0, c->warp_count * sizeof *clock);
-  *b = (struct barrier){.clock = clock};
-}
-
-void barriers_update(struct cta *c) {
-  for (unsigned i = 0; i < BARRIER_COUNT; i++)
-    if (is_complete(c, &c->barriers[i]))
-      release(c, i);
 }
 
 // ---- arrival ----

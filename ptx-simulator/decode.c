@@ -3,38 +3,8 @@
 // the operations that they lead to.
 #include "ptx-simulator/decode.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-enum { MAX_CALL_DEPTH = 64, MAX_SLOTS = 1 << 21, MAX_CODE = 1 << 22 };
+enum { MAX_CALL_DEPTH = 64, MAX_SLOTS = 1 << 21 };
 #define MAX_LOCAL_BYTES ((uint64_t)1 << 24)
-
-bool decode_error(struct decoder *d, const char *format, ...) {
-  if (!d->failed) {
-    d->error->line = d->in ? d->in->line : 0;
-    d->error->column = d->in ? d->in->column : 0;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(d->error->text, sizeof d->error->text, format, args);
-    va_end(args);
-  }
-  d->failed = true;
-  return false;
-}
-
-void emit(struct decoder *d, op_fn *run, const int32_t *slots, unsigned slot_count,
-          const void *info) {
-  d->op.run = run;
-  d->op.slots = slots && slot_count
-                    ? arena_dup(d->arena, slots, slot_count * sizeof *slots, _Alignof(int32_t))
-                    : NULL;
-  d->op.info = info;
-  d->op.in = d->in;
-  if (d->program->code.len >= MAX_CODE)
-    decode_error(d, "the kernel has more than %d operations", MAX_CODE);
-  else
-    vec_push(d->arena, &d->program->code, d->op);
-}
 
 static decode_fn *family_of(struct str name) {
   static const struct {

@@ -1,256 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: directives, variables with initialisers, headers of functions (PTX ISA, 5 and 11).
+// Modules: directives and headers of functions (PTX ISA, 5 and 11).
 #include "ptx-simulator/ptx_parse.h"
 
 #include "ptx-simulator/decode.h"
 
-// ---- small pieces ----
-
-bool parse_integer(struct parser *p, uint64_t *ret) {
-  struct lexer *l = &p->lexer;
-  if (l->token.kind != TOKEN_INTEGER)
-    return lexer_error(l, l->token.line, l->token.column, "an integer was expected");
-  *ret = l->token.value;
-  lexer_next(l);
-  return true;
-}
-
-struct str parse_name(struct parser *p) {
-  struct token t = p->lexer.token;
-  if (t.kind != TOKEN_WORD) {
-    lexer_error(&p->lexer, t.line, t.column, "a name was expected");
-    return STR("");
-  }
-  lexer_next(&p->lexer);
-  return t.text;
-}
-
-void skip_line(struct parser *p) {
-  unsigned line = p->lexer.token.line;
-  while (p->lexer.token.kind != TOKEN_END && p->lexer.token.line == line)
-    lexer_next(&p->lexer);
-}
-
-unsigned ptx_type_bits(struct str t) {
-  static const struct {
-    const char *name;
-    unsigned bits;
-  } types[] = {{".b8", 8},   {".u8", 8},   {".s8", 8},     {".b16", 16},    {".u16", 16},
-               {".s16", 16}, {".f16", 16}, {".bf16", 16},  {".b32", 32},    {".u32", 32},
-               {".s32", 32}, {".f32", 32}, {".f16x2", 32}, {".bf16x2", 32}, {".b64", 64},
-               {".u64", 64}, {".s64", 64}, {".f64", 64},   {".b128", 128}};
-  for (size_t i = 0; i < COUNT_OF(types); i++)
-    if (str_is(t, types[i].name))
-      return types[i].bits;
-  return 0;
-}
-
-enum sim_space space_of_directive(struct str d) {
-  return str_is(d, ".global")   ? SIM_GLOBAL
-         : str_is(d, ".shared") ? SIM_SHARED
-         : str_is(d, ".local")  ? SIM_LOCAL
-         : str_is(d, ".param")  ? SIM_PARAM
-         : str_is(d, ".const")  ? SIM_CONST
-                                : SIM_NO_SPACE;
-}
-
-static bool unexpected(struct parser *p, const char *what) {
-  const struct token *t = &p->lexer.token;
-  return lexer_error(&p->lexer, t->line, t->column, "%s, found '%.*s'", what,
-                     (int)(t->text.len < 64 ? t->text.len : 64), t->text.ptr);
-}
-
-static bool parse_align(struct parser *p, unsigned *ret) {
-  uint64_t align = 0;
-  if (!parse_integer(p, &align))
-    return false;
-  if (!is_pow2(align) || align > 4096)
-    return lexer_error(&p->lexer, p->lexer.token.line, p->lexer.token.column,
-                       "an alignment that is no power of two up to 4096");
-  *ret = (unsigned)align;
-  return true;
-}
-
-// Moves *bytes behind a variable and sets its offset in the space.
-static bool allocate(struct parser *p, struct variable *v, uint64_t *bytes) {
-  v->offset = (*bytes + v->align - 1) & ~(uint64_t)(v->align - 1);
-  if (v->bytes > MAX_VARIABLE_BYTES || v->offset + v->bytes > MAX_VARIABLE_BYTES)
-    return lexer_error(&p->lexer, p->lexer.token.line, p->lexer.token.column,
-                       "variables of more than 2^30 bytes");
-  *bytes = v->offset + v->bytes;
-  return true;
-}
-
-// `[4][2]` behind a name: the count, and whether it was left open.
-static bool parse_dimensions(struct parser *p, uint64_t *count, bool *ret_open) {
-  *count = 1;
-  *ret_open = false;
-  while (lexer_take(&p->lexer, "[")) {
-    uint64_t n = 0;
-    if (token_is(&p->lexer.token, "]"))
-      *ret_open = true;
-    else if (!parse_integer(p, &n))
-      return false;
-    if (!*ret_open && !checked_mul(*count, n, count))
-      return unexpected(p, "an array that is too large");
-    if (!lexer_expect(&p->lexer, "]"))
-      return false;
-  }
-  return true;
-}
-
-// ---- variables ----
-
-static bool parse_elements(struct parser *p, unsigned bytes, uint8_t *to, uint64_t room,
-                           uint64_t *filled) {
-  struct lexer *l = &p->lexer;
-  if (lexer_take(l, "{")) {
-    while (!token_is(&l->token, "}")) {
-      if (!parse_elements(p, bytes, to, room, filled) ||
-          (!lexer_take(l, ",") && !token_is(&l->token, "}")))
-        return l->failed ? false : unexpected(p, "',' or '}' was expected");
-    }
-    return lexer_expect(l, "}");
-  }
-  bool negative = lexer_take(l, "-");
-  if (l->token.kind != TOKEN_INTEGER && l->token.kind != TOKEN_FLOAT32 &&
-      l->token.kind != TOKEN_FLOAT64)
-    return unexpected(p, "initialisers are numbers");
-  uint64_t value = negative ? 0 - l->token.value : l->token.value;
-  if (*filled + bytes > room || bytes > 8)
-    return unexpected(p, "more values than elements");
-  memcpy(to + *filled, &value, bytes);
-  *filled += bytes;
-  lexer_next(l);
-  return true;
-}
-
-static bool parse_initialiser(struct parser *p, struct variable *v, unsigned element,
-                              enum sim_space space) {
-  if (space != SIM_GLOBAL && space != SIM_CONST)
-    return unexpected(p, "only global and constant variables have initialisers");
-  uint8_t *bytes = arena_array(p->arena, uint8_t, v->bytes);
-  uint64_t filled = 0;
-  if (!parse_elements(p, element, bytes, v->bytes, &filled))
-    return false;
-  vec_push(p->arena, &p->module->initialisers,
-           (struct initialiser){.offset = v->offset, .bytes = bytes, .size = v->bytes});
-  return true;
-}
-
-// Where variables of a space are counted.
-static uint64_t *counter_of(struct parser *p, enum sim_space space) {
-  return space == SIM_SHARED  ? &p->module->shared_bytes
-         : space == SIM_LOCAL ? (p->function ? &p->function->local_bytes : NULL)
-         : space == SIM_PARAM ? (p->function ? &p->function->param_bytes : NULL)
-                              : &p->module->memory_bytes;
-}
-
-static bool parse_variable(struct parser *p, enum sim_space space, bool is_extern, unsigned align,
-                           unsigned element) {
-  struct variable *v = arena_new(p->arena, struct variable);
-  struct str name = parse_name(p);
-  uint64_t count;
-  bool open;
-  if (p->lexer.failed || !parse_dimensions(p, &count, &open))
-    return false;
-  *v = (struct variable){.name = arena_strndup(p->arena, name.ptr, name.len),
-                         .space = space,
-                         .align = align > element ? align : element};
-  if (align)
-    v->align = align;
-  if (!checked_mul(count, element, &v->bytes))
-    return unexpected(p, "an array that is too large");
-  v->is_dynamic = space == SIM_SHARED && is_extern && open;
-  if (is_extern && !v->is_dynamic)
-    return unexpected(p, "external variables other than shared arrays are not supported");
-  if (open && !v->is_dynamic)
-    return unexpected(p, "an array without a size");
-  uint64_t *bytes = counter_of(p, space);
-  if (!bytes)
-    return unexpected(p, "a variable of this space outside of functions");
-  if (v->is_dynamic) {
-    v->bytes = 0;
-    p->module->has_dynamic_shared = true;
-    if (v->align > p->module->dynamic_align)
-      p->module->dynamic_align = v->align;
-  } else if (!allocate(p, v, bytes)) {
-    return false;
-  }
-  if (p->scope)
-    bind_variable(p, v);
-  else
-    map_put(p->arena, &p->module->variables, name, v);
-  return !lexer_take(&p->lexer, "=") || parse_initialiser(p, v, element, space);
-}
-
-bool parse_variables(struct parser *p, enum sim_space space, bool is_extern) {
-  unsigned align = 0, vector = 1;
-  for (;;) {
-    if (lexer_take(&p->lexer, ".align")) {
-      if (!parse_align(p, &align))
-        return false;
-    } else if (lexer_take(&p->lexer, ".v2")) {
-      vector = 2;
-    } else if (lexer_take(&p->lexer, ".v4")) {
-      vector = 4;
-    } else {
-      break;
-    }
-  }
-  unsigned bits = ptx_type_bits(p->lexer.token.text);
-  if (p->lexer.token.kind != TOKEN_DIRECTIVE || bits == 0)
-    return unexpected(p, "a type was expected");
-  lexer_next(&p->lexer);
-  do {
-    if (!parse_variable(p, space, is_extern, align, vector * bits / 8))
-      return false;
-  } while (lexer_take(&p->lexer, ","));
-  return lexer_expect(&p->lexer, ";");
-}
-
 // ---- functions ----
-
-struct variable *parse_param(struct parser *p, uint64_t *bytes) {
-  struct lexer *l = &p->lexer;
-  struct variable *v = arena_new(p->arena, struct variable);
-  unsigned align = 0, ignored;
-  uint64_t count;
-  bool open, is_pointer = false;
-  if (!lexer_expect(l, ".param"))
-    return NULL;
-  if (lexer_take(l, ".align") && !parse_align(p, &align))
-    return NULL;
-  unsigned bits = l->token.kind == TOKEN_DIRECTIVE ? ptx_type_bits(l->token.text) : 0;
-  if (bits == 0) {
-    unexpected(p, "a type was expected");
-    return NULL;
-  }
-  lexer_next(l);
-  while (l->token.kind == TOKEN_DIRECTIVE) {
-    if (lexer_take(l, ".align")) {
-      if (!parse_align(p, is_pointer ? &ignored : &align))
-        return NULL;
-    } else if (token_is(&l->token, ".ptr") || space_of_directive(l->token.text)) {
-      is_pointer = true;
-      lexer_next(l);
-    } else {
-      unexpected(p, "a parameter's name was expected");
-      return NULL;
-    }
-  }
-  struct str name = parse_name(p);
-  if (l->failed || !parse_dimensions(p, &count, &open))
-    return NULL;
-  *v = (struct variable){.name = arena_strndup(p->arena, name.ptr, name.len),
-                         .space = SIM_PARAM,
-                         .align = align ? align : bits / 8};
-  if (!checked_mul(count, bits / 8, &v->bytes) || open) {
-    unexpected(p, "a parameter without a size, or too large");
-    return NULL;
-  }
-  return allocate(p, v, bytes) ? v : NULL;
-}
 
 static bool parse_params(struct parser *p, struct function *f, struct variable ***ret,
                          unsigned *ret_count, const char *close) {
@@ -276,7 +30,7 @@ static bool parse_block(struct parser *p, unsigned *ret) {
     if (!parse_integer(p, &n))
       return false;
     if (n == 0 || n > 1024)
-      return unexpected(p, "a block dimension outside of 1 to 1024");
+      return parse_unexpected(p, "a block dimension outside of 1 to 1024");
     ret[i] = (unsigned)n;
     if (!lexer_take(&p->lexer, ","))
       break;
@@ -304,7 +58,7 @@ static bool parse_performance(struct parser *p, struct function *f) {
       if (!lexer_expect(l, ";"))
         return false;
     } else if (!lexer_take(l, ".noreturn")) {
-      return unexpected(p, "an unknown directive of a function");
+      return parse_unexpected(p, "an unknown directive of a function");
     }
   }
   return true;
@@ -338,7 +92,7 @@ static bool parse_function(struct parser *p, bool is_entry, bool is_extern) {
   if (lexer_take(l, ";"))
     return true;
   if (!lexer_take(l, "{") || is_extern)
-    return unexpected(p, "a function's body was expected");
+    return parse_unexpected(p, "a function's body was expected");
   known->is_defined = true;
   p->function = known;
   p->source = (struct sim_source){0};
@@ -359,7 +113,7 @@ static bool parse_file(struct parser *p) {
     return false;
   struct token t = p->lexer.token;
   if (number > 1 << 16 || t.kind != TOKEN_STRING)
-    return unexpected(p, "'.file NUMBER \"NAME\"' was expected");
+    return parse_unexpected(p, "'.file NUMBER \"NAME\"' was expected");
   while (p->module->files.len <= number)
     vec_push(p->arena, &p->module->files, NULL);
   p->module->files.at[number] = arena_strndup(p->arena, t.text.ptr, t.text.len);
@@ -380,7 +134,7 @@ static bool skip_section(struct parser *p) {
     else if (l->token.kind == TOKEN_END)
       return lexer_error(l, l->line, 1, "a section that never ends");
     else if (depth == 0)
-      return unexpected(p, "'{' was expected");
+      return parse_unexpected(p, "'{' was expected");
     lexer_next(l);
   } while (depth > 0);
   return true;
@@ -390,7 +144,7 @@ static bool parse_address_size(struct parser *p) {
   uint64_t bits = 0;
   if (!parse_integer(p, &bits))
     return false;
-  return bits == 64 || unexpected(p, "addresses have 64 bits");
+  return bits == 64 || parse_unexpected(p, "addresses have 64 bits");
 }
 
 static bool parse_module_item(struct parser *p) {
@@ -405,7 +159,7 @@ static bool parse_module_item(struct parser *p) {
   struct token t = l->token;
   enum sim_space space = space_of_directive(t.text);
   if (t.kind != TOKEN_DIRECTIVE)
-    return unexpected(p, "a directive was expected");
+    return parse_unexpected(p, "a directive was expected");
   lexer_next(l);
   if (token_is(&t, ".entry") || token_is(&t, ".func"))
     return parse_function(p, token_is(&t, ".entry"), is_extern);

@@ -3,8 +3,8 @@
 #ifndef TILE_SIMULATOR_PARSE_H
 #define TILE_SIMULATOR_PARSE_H
 
-#include "ptx-simulator/ptx_lexer.h"
 #include "ptx-simulator/module.h"
+#include "ptx-simulator/ptx_lexer.h"
 
 // `{ ... }` inside a function: its registers, variables and labels.
 struct scope {
@@ -39,6 +39,8 @@ struct parser {
 };
 
 bool parse_error_at(struct parser *p, const struct operand *at, const char *what);
+// "WHAT, found 'TOKEN'" at the next token. Always false.
+bool parse_unexpected(struct parser *p, const char *what);
 bool parse_integer(struct parser *p, uint64_t *ret);
 struct str parse_name(struct parser *p); // empty after an error
 void skip_line(struct parser *p);        // up to the next token of another line

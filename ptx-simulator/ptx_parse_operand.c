@@ -17,11 +17,6 @@ unsigned special_named(struct str name) {
   return 0;
 }
 
-bool parse_error_at(struct parser *p, const struct operand *at, const char *what) {
-  int n = (int)(at->name.len < 100 ? at->name.len : 100);
-  return lexer_error(&p->lexer, at->line, at->column, "'%.*s' %s", n, at->name.ptr, what);
-}
-
 static bool parse_nested(struct parser *p, struct operand *ret, unsigned depth);
 
 static bool parse_items(struct parser *p, struct operand *ret, const char *close, unsigned depth) {

@@ -11,14 +11,6 @@
 
 enum { RESIDENT = 4, MAX_RESIDENT = 1024, PATIENCE = 1 << 18, UNWRITTEN_BYTE = 0xa5 };
 
-// splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
-uint64_t run_random(struct run *r) {
-  uint64_t x = r->random += 0x9e3779b97f4a7c15;
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-  x = (x ^ x >> 27) * 0x94d049bb133111eb;
-  return x ^ x >> 31;
-}
-
 // ---- CTAs ----
 
 static void create_warp(struct run *r, struct cta *c, unsigned index) {

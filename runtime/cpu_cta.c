@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a launch on the CPU: CTAs over the thread pool; within a CTA, threads one after another
-// where the kernel has no collectives, else as fibers that meet at barriers and shuffles. Threads
-// that would wait for ever for others are found and reported instead.
+// Runs one CTA on the CPU: its threads one after another if the kernel has no collectives, else as
+// fibers, which the scheduler switches at barriers, shuffles and matrix instructions. Threads that
+// would wait forever are reported as divergence.
 #include "base/debug.h"
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
@@ -26,36 +26,6 @@ struct cta_thread {
   const struct cpu_location *location; // of what it waits at
   sigjmp_buf *leave;                   // where a fault of the thread goes
 };
-
-// ---- ending early ----
-
-void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *message) {
-  pthread_mutex_lock(&l->lock);
-  if (l->status == TILE_OK) {
-    l->status = status;
-    snprintf(l->message, sizeof l->message, "%s", message);
-  }
-  pthread_mutex_unlock(&l->lock);
-  atomic_store_explicit(&l->stop, true, memory_order_relaxed);
-}
-
-_Noreturn void cpu_cta_stop(struct cpu_thread *t) {
-  struct cpu_cta *cta = t->cta;
-  cta->stopped = true;
-  if (!cta->launch->check) // else the other programs' violations would depend on the timing
-    atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
-  cta->fault.leave = NULL;
-  if (!cta->fibers)
-    longjmp(cta->leave, 1);
-  // The scheduler sees `stopped` and never comes back.
-  fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
-  UNREACHABLE();
-}
-
-_Noreturn void cpu_cta_fail(struct cpu_thread *t, tile_status status, const char *message) {
-  cpu_launch_fail(t->cta->launch, status, message);
-  cpu_cta_stop(t);
-}
 
 static void not_collective(struct cpu_thread *t, const char *what) {
   struct cpu_launch *l = t->cta->launch;
@@ -321,7 +291,7 @@ static bool worker_reserve(struct cpu_worker *w, const struct kernel_info *info)
   return w->thread_cap != 0;
 }
 
-static void run_cta(void *user, uint64_t index, unsigned worker) {
+void cpu_cta_run(void *user, uint64_t index, unsigned worker) {
   struct cpu_launch *l = user;
   const struct kernel_info *info = l->module->info;
   if (atomic_load_explicit(&l->stop, memory_order_relaxed))
@@ -361,83 +331,4 @@ static void run_cta(void *user, uint64_t index, unsigned worker) {
   cpu_fault_catch(NULL);
   if (shadow)
     cpu_shadow_barrier(&cta);
-}
-
-// ---- launches ----
-
-static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint64_t *ret_count) {
-  uint64_t count;
-  if (g.x > INT32_MAX || g.y > INT32_MAX || g.z > INT32_MAX ||
-      !checked_mul((uint64_t)g.x * g.y, g.z, &count) || count > (uint64_t)1 << 40)
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "launch of `%s`: a grid of %u x %u x %u programs is beyond the CPU's limit "
-                      "of 2^31-1 an axis and 2^40 in all",
-                      info->name, g.x, g.y, g.z);
-  *ret_count = count;
-  return TILE_OK;
-}
-
-// After a fork the child has neither the pool's threads nor whoever held the lock: it starts anew,
-// and leaves the parent's records alone. The child's first launch must be its only one for now.
-static void leave_parent(struct cpu_device *d) {
-  if (!d->pool || d->pool_process == (long)getpid())
-    return;
-  pthread_mutex_init(&d->lock, NULL);
-  pthread_mutex_init(&d->print_lock, NULL);
-  d->pool = NULL;
-  d->workers = NULL;
-  d->worker_count = 0;
-}
-
-// The pool and the workers' records, made by the first launch.
-static tile_status start_workers(struct cpu_device *d) {
-  tile_status s = TILE_OK;
-  leave_parent(d);
-  pthread_mutex_lock(&d->lock);
-  if (!d->pool) {
-    struct thread_pool *pool = thread_pool_create(d->thread_count);
-    unsigned count = pool ? thread_pool_size(pool) : 0;
-    struct cpu_worker *workers = pool ? memory_zeroed(count, sizeof *workers) : NULL;
-    if (workers) {
-      d->pool = pool;
-      d->pool_process = (long)getpid();
-      d->workers = workers;
-      d->worker_count = count;
-    } else {
-      thread_pool_destroy(pool);
-      s = status_set(TILE_OUT_OF_MEMORY, "cannot start the CPU device's worker threads");
-    }
-  }
-  pthread_mutex_unlock(&d->lock);
-  return s;
-}
-
-tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
-                           bool check) {
-  (void)stream; // everything before has finished
-  struct cpu_device *d = cpu_of(m->device);
-  uint64_t count = 0;
-  tile_status s = check_grid(m->info, grid, &count);
-  if (s == TILE_OK && m->info->shared_bytes > CPU_SHARED_LIMIT)
-    s = status_set(TILE_LIMIT, "kernel `%s` needs %u bytes of shared memory; the CPU allows %u",
-                   m->info->name, m->info->shared_bytes, CPU_SHARED_LIMIT);
-  if (s == TILE_OK)
-    s = start_workers(d);
-  if (s != TILE_OK)
-    return s;
-  struct cpu_launch l = {.device = d, .module = m, .values = values, .grid = grid, .check = check};
-  pthread_mutex_init(&l.lock, NULL);
-  if (check && !cpu_check_begin(&l))
-    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
-  if (s == TILE_OK) {
-    debug_log(DEBUG_CPU, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
-              m->info->uses_collectives ? "as fibers" : "in turn");
-    cpu_fault_install();
-    thread_pool_for(d->pool, count, run_cta, &l);
-    cpu_fault_remove();
-    s = l.status == TILE_OK ? TILE_OK : status_set(l.status, "%s", l.message);
-    s = cpu_check_end(&l, s);
-  }
-  pthread_mutex_destroy(&l.lock);
-  return s;
 }

@@ -21,45 +21,6 @@ static void buffer_free(const struct cpu_buffer *b) {
   cpu_buffer_unmap((void *)b->base, rounded(b->size), b->is_guarded);
 }
 
-// ---- the table of buffers; callers hold the device's lock ----
-
-// First entry whose base is above `address`.
-static size_t upper_bound(const struct cpu_buffer *table, size_t count, uintptr_t address) {
-  size_t low = 0, high = count;
-  while (low < high) {
-    size_t mid = low + (high - low) / 2;
-    if (table[mid].base <= address)
-      low = mid + 1;
-    else
-      high = mid;
-  }
-  return low;
-}
-
-size_t cpu_buffer_find(const struct cpu_buffer *table, size_t count, uintptr_t address) {
-  size_t i = upper_bound(table, count, address);
-  if (i == 0 || address - table[i - 1].base >= table[i - 1].size)
-    return count;
-  return i - 1;
-}
-
-static bool table_insert(struct cpu_device *d, struct cpu_buffer b) {
-  if (d->buffer_count == d->buffer_cap) {
-    size_t cap = d->buffer_cap ? d->buffer_cap * 2 : 16;
-    struct cpu_buffer *grown = memory_resize(d->buffers, cap * sizeof *grown);
-    if (!grown)
-      return false;
-    d->buffers = grown;
-    d->buffer_cap = cap;
-  }
-  size_t at = upper_bound(d->buffers, d->buffer_count, b.base);
-  memmove(d->buffers + at + 1, d->buffers + at, (d->buffer_count - at) * sizeof *d->buffers);
-  d->buffers[at] = b;
-  d->buffer_count++;
-  d->bytes_in_use += b.size;
-  return true;
-}
-
 // ---- memory ----
 
 static tile_status out_of_memory(size_t size) {
@@ -76,7 +37,7 @@ static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
   pthread_mutex_lock(&d->lock);
   bool fits = d->bytes_in_use <= d->memory - size;
   void *p = fits ? cpu_buffer_map(rounded(size), &is_guarded) : NULL;
-  if (p && !table_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded})) {
+  if (p && !cpu_buffer_insert(d, (struct cpu_buffer){(uintptr_t)p, size, is_guarded})) {
     cpu_buffer_unmap(p, rounded(size), is_guarded);
     p = NULL;
   }
@@ -95,10 +56,7 @@ static tile_status cpu_release(tile_device *base, void *p) {
   bool found = i < d->buffer_count && d->buffers[i].base == (uintptr_t)p;
   struct cpu_buffer freed = {0};
   if (found) {
-    freed = d->buffers[i];
-    d->bytes_in_use -= d->buffers[i].size;
-    d->buffer_count--;
-    memmove(d->buffers + i, d->buffers + i + 1, (d->buffer_count - i) * sizeof *d->buffers);
+    freed = cpu_buffer_remove(d, i);
   }
   pthread_mutex_unlock(&d->lock);
   if (!found)

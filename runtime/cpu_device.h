@@ -114,14 +114,23 @@ struct cpu_cta {
 void *cpu_buffer_map(size_t size, bool *ret_guarded);
 void cpu_buffer_unmap(void *p, size_t size, bool is_guarded);
 
-// ---- cpu_device.c ----
+// ---- cpu_buffer_table.c; with the device's lock ----
 // Index of the buffer that contains `address` in a sorted table; `count` if none.
 size_t cpu_buffer_find(const struct cpu_buffer *table, size_t count, uintptr_t address);
+bool cpu_buffer_insert(struct cpu_device *d, struct cpu_buffer b); // false when memory is out
+struct cpu_buffer cpu_buffer_remove(struct cpu_device *d, size_t i);
 
-// ---- cpu_cta.c ----
+// ---- cpu_launch.c ----
 tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
                            bool check);
+
+// ---- cpu_cta.c ----
+// Runs CTA number `index` of the grid of `launch` (struct cpu_launch) on the pool's thread
+// `worker`.
+void cpu_cta_run(void *launch, uint64_t index, unsigned worker);
 void cpu_workers_free(struct cpu_device *d);
+
+// ---- cpu_fail.c ----
 // The first failure is the launch's; programs that did not begin do not run.
 void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *message);
 // Ends the calling thread's CTA and the launch; does not return.

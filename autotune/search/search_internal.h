@@ -55,8 +55,9 @@ struct ranked {
   uint32_t config;
 };
 
-// ---- search.c ----
+// ---- autotune/search/candidates.c ----
 void search_plan(struct tune_search *s, enum tune_action action, uint32_t config);
+bool search_is_timed(const struct candidate *c);
 int search_compare_ranked(const void *a, const void *b); // for qsort: ascending
 double search_pessimistic_ms(const struct candidate *c);
 bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret);

@@ -67,7 +67,7 @@ struct tune_worker {
   size_t sent;
 };
 
-// ---- worker.c; with the lock ----
+// ---- autotune/worker/requests.c; with the lock ----
 struct worker_candidate *worker_candidate(struct tune_worker *w,
                                           uint32_t config); // NULL: not given
 // Gives the reply to the caller; a request of its own is freed.
@@ -75,10 +75,21 @@ void worker_finish_request(struct tune_worker *w, struct worker_request *r,
                            const struct tune_reply *reply);
 void worker_notify(struct tune_worker *w);
 uint64_t worker_next_id(struct tune_worker *w);
+// The reply of a request that failed is that of its configuration's later ones.
+void worker_fail_request(struct tune_worker *w, struct worker_request *r,
+                         const struct tune_reply *reply);
+// No further worker is started. The first reason counts.
+void worker_give_up(struct tune_worker *w, tile_status status, const char *message);
+
+// ---- autotune/worker/supervisor_send.c; with the lock ----
+// Writes the requests that were not sent into w->out.
+void worker_put_requests(struct tune_worker *w);
+
+// ---- autotune/worker/supervisor_receive.c; with the lock ----
+// False: the worker is gone, or sent a frame that is no reply.
+bool worker_receive(struct tune_worker *w);
 
 // ---- autotune/worker/supervisor.c ----
-// There will be no worker any more. The first reason counts. With the lock.
-void worker_give_up(struct tune_worker *w, tile_status status, const char *message);
 void *worker_supervise(void *worker);
 
 #endif

@@ -18,15 +18,6 @@
 
 // ---- ending ----
 
-void worker_give_up(struct tune_worker *w, tile_status status, const char *message) {
-  if (w->status != TILE_OK)
-    return;
-  w->status = status;
-  snprintf(w->message, sizeof w->message, "%s", message);
-  w->has_device_news = true;
-  worker_notify(w);
-}
-
 static void fail_all(struct tune_worker *w) {
   struct tune_reply r = {.outcome = TUNE_UNTRIED}; // no configuration is to fail_with
   snprintf(r.reason, sizeof r.reason, "%.*s", (int)strcspn(w->message, "\n"), w->message);
@@ -68,23 +59,11 @@ static struct worker_request *request_at_fault(struct tune_worker *w) {
   return load;
 }
 
-// The answer of a request that failed is that of its configuration's later ones.
-static void fail_request(struct tune_worker *w, struct worker_request *r,
-                         const struct tune_reply *reply) {
-  struct worker_candidate *c = worker_candidate(w, r->config);
-  if (c) {
-    c->is_bad = true;
-    c->outcome = reply->outcome;
-    memcpy(c->reason, reply->reason, sizeof c->reason);
-  }
-  worker_finish_request(w, r, reply);
-}
-
 static void fail_with(struct tune_worker *w, struct worker_request *r, enum tune_outcome outcome,
                       const char *reason) {
   struct tune_reply reply = {.outcome = outcome};
   snprintf(reply.reason, sizeof reply.reason, "%s", reason);
-  fail_request(w, r, &reply);
+  worker_fail_request(w, r, &reply);
 }
 
 // What is left is for the next worker; its own loads are made anew.
@@ -145,199 +124,7 @@ static tile_status start(struct tune_worker *w) {
 
 // ---- sending ----
 
-static void put_load(struct tune_worker *w, struct worker_request *r, struct worker_candidate *c) {
-  struct frame_writer f;
-  frame_begin(&f, "load");
-  json_key(&f.json, "id"), json_int(&f.json, (int64_t)r->id);
-  json_key(&f.json, "config"), json_int(&f.json, r->config);
-  json_key(&f.json, "info"), kernel_info_write(&c->built.info, &f.json);
-  json_key(&f.json, "grid");
-  json_begin_array(&f.json);
-  json_int(&f.json, c->built.grid.x);
-  json_int(&f.json, c->built.grid.y);
-  json_int(&f.json, c->built.grid.z);
-  json_end_array(&f.json);
-  frame_end(&f, c->built.code, &w->out);
-  c->loaded_in = w->starts;
-  r->sent = true;
-}
-
-static void put_request(struct tune_worker *w, struct worker_request *r) {
-  struct frame_writer f;
-  frame_begin(&f, r->kind == REQUEST_CHECK ? "check" : "measure");
-  json_key(&f.json, "id"), json_int(&f.json, (int64_t)r->id);
-  json_key(&f.json, "config"), json_int(&f.json, r->config);
-  json_key(&f.json, "reference"), json_int(&f.json, r->is_reference);
-  json_key(&f.json, "budget_ms"), json_double(&f.json, r->plan.budget_ms);
-  json_key(&f.json, "give_up_ms"), json_double(&f.json, r->plan.give_up_ms);
-  json_key(&f.json, "least"), json_int(&f.json, r->plan.least);
-  json_key(&f.json, "most"), json_int(&f.json, r->plan.most);
-  frame_end(&f, (struct str){0}, &w->out);
-  r->sent = true;
-}
-
-// Loads the code again in front of `r`, for a worker that does not have it.
-static bool put_own_load(struct tune_worker *w, struct worker_request *r,
-                         struct worker_candidate *c) {
-  struct worker_request *own = memory_zeroed(1, sizeof *own), **at = &w->requests;
-  if (!own) {
-    worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for the requests to the tuner's worker");
-    return false;
-  }
-  while (*at != r)
-    at = &(*at)->next;
-  *own = (struct worker_request){.id = worker_next_id(w),
-                                 .kind = REQUEST_LOAD,
-                                 .config = r->config,
-                                 .is_own = true,
-                                 .next = r};
-  *at = own;
-  put_load(w, own, c);
-  return true;
-}
-
-static void put(struct tune_worker *w, struct worker_request *r) {
-  struct worker_candidate *c = worker_candidate(w, r->config);
-  struct tune_reply reply = {.outcome = TUNE_UNTRIED};
-  if (c && !c->is_bad && r->kind == REQUEST_LOAD) {
-    put_load(w, r, c);
-  } else if (c && !c->is_bad) {
-    if (c->loaded_in == w->starts || put_own_load(w, r, c))
-      put_request(w, r);
-  } else {
-    snprintf(reply.reason, sizeof reply.reason, "%s", c ? c->reason : "it was not loaded");
-    reply.outcome = c ? c->outcome : TUNE_UNTRIED;
-    worker_finish_request(w, r, &reply);
-  }
-}
-
-static void put_all(struct tune_worker *w) {
-  if (w->is_ready && !w->ready_sent) {
-    struct frame_writer f;
-    frame_begin(&f, "ready");
-    frame_end(&f, (struct str){0}, &w->out);
-    w->ready_sent = true;
-    w->ready_at = clock_ms();
-  }
-  for (struct worker_request *r = w->requests, *next; r; r = next) {
-    next = r->next;
-    if (!r->sent)
-      put(w, r);
-  }
-}
-
 // ---- receiving ----
-
-static struct worker_request *find(struct tune_worker *w, const struct json *head) {
-  uint64_t id = (uint64_t)frame_int(head, "id", 0);
-  struct worker_request *r = w->requests;
-  while (r && r->id != id)
-    r = r->next;
-  return r;
-}
-
-static void copy_text(char *to, size_t size, struct str text) {
-  snprintf(to, size, "%.*s", (int)(text.len < size ? text.len : size - 1), text.ptr);
-}
-
-static void take_device(struct tune_worker *w, const struct json *head) {
-  tile_device_properties *d = &w->device;
-  *d = (tile_device_properties){0};
-  copy_text(d->name, sizeof d->name, frame_text(head, "name"));
-  copy_text(d->target, sizeof d->target, frame_text(head, "target"));
-  d->is_cpu = (int)frame_int(head, "is_cpu", 0);
-  d->multiprocessors = (int)frame_int(head, "multiprocessors", 0);
-  d->driver_version = (int)frame_int(head, "driver_version", 0);
-  d->memory = (size_t)frame_int(head, "memory", 0);
-  d->l2_bytes = (size_t)frame_int(head, "l2_bytes", 0);
-  d->shared_limit = (size_t)frame_int(head, "shared_limit", 0);
-  d->memory_gbs = frame_double(head, "memory_gbs", 0);
-  w->opened = true;
-  if (!w->has_device) {
-    w->has_device = w->has_device_news = true;
-    worker_notify(w);
-  }
-}
-
-static void take_end(struct tune_worker *w, struct worker_request *r, const struct json *head) {
-  int64_t outcome = frame_int(head, "outcome", TUNE_BAD_LAUNCH);
-  struct tune_reply reply = {
-      .outcome = outcome >= TUNE_UNTRIED && outcome <= TUNE_MEASURED ? (enum tune_outcome)outcome
-                                                                     : TUNE_BAD_LAUNCH,
-      .sample = {frame_double(head, "median", 0), frame_double(head, "p20", 0),
-                 frame_double(head, "p80", 0), (unsigned)frame_int(head, "count", 0)},
-      .registers = (int)frame_int(head, "registers", 0),
-      .local_bytes = (int)frame_int(head, "local_bytes", 0),
-      .load_ms = frame_double(head, "load_ms", 0),
-      .check_ms = frame_double(head, "check_ms", 0),
-      .max_abs = frame_double(head, "max_abs", (double)INFINITY), // which JSON cannot say
-      .max_rel = frame_double(head, "max_rel", (double)INFINITY),
-  };
-  copy_text(reply.reason, sizeof reply.reason, frame_text(head, "reason"));
-  w->deaths = 0;
-  if (reply.outcome == TUNE_MEASURED || reply.outcome == TUNE_UNTRIED)
-    worker_finish_request(w, r, &reply);
-  else
-    fail_request(w, r, &reply);
-}
-
-static bool take(struct tune_worker *w, const struct frame *f) {
-  struct worker_request *r = find(w, f->head);
-  if (frame_is(f->head, "device")) {
-    take_device(w, f->head);
-  } else if (frame_is(f->head, "uploaded")) {
-    w->uploaded = true;
-  } else if (frame_is(f->head, "leaving")) {
-    w->leaves = true;
-  } else if (frame_is(f->head, "copied")) {
-    w->copy_gbs = frame_double(f->head, "gbs", 0);
-  } else if (frame_is(f->head, "failed")) {
-    char message[512];
-    copy_text(message, sizeof message, frame_text(f->head, "message"));
-    int64_t status = frame_int(f->head, "status", TILE_INTERNAL);
-    bool known = status > TILE_OK && status <= TILE_INTERNAL;
-    worker_give_up(w, known ? (tile_status)status : TILE_INTERNAL, message);
-  } else if (r && r->sent && frame_is(f->head, "begin")) {
-    r->begun = true;
-    r->begun_at = clock_ms();
-  } else if (r && r->sent && frame_is(f->head, "end")) {
-    take_end(w, r, f->head);
-  } else {
-    return false;
-  }
-  return true;
-}
-
-static bool take_all(struct tune_worker *w) {
-  struct frame f;
-  enum frame_status one = FRAME_NONE;
-  while (w->status == TILE_OK && (one = frame_next(&w->reader, w->heads, &f)) == FRAME_HERE)
-    if (!take(w, &f))
-      return false;
-  return one != FRAME_BAD;
-}
-
-struct hearing {
-  struct tune_worker *w;
-  bool is_good;
-};
-
-static void hear(void *user) {
-  struct hearing *h = user;
-  h->is_good = take_all(h->w);
-}
-
-// False: the worker is gone, or not itself any more.
-static bool receive(struct tune_worker *w) {
-  enum frame_status status = frame_fill(&w->reader, w->fd);
-  struct arena_mark mark = arena_mark(w->heads);
-  struct hearing h = {.w = w};
-  bool has_memory = status != FRAME_BAD && arena_guard(w->heads, hear, &h);
-  arena_release(w->heads, mark);
-  if (!has_memory)
-    worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for what the tuner's worker says");
-  return !has_memory || (h.is_good && (status == FRAME_HERE || status == FRAME_NONE));
-}
 
 // ---- the watchdog ----
 
@@ -403,7 +190,7 @@ static void step(struct tune_worker *w) {
     wait_for_any(w, (double)INFINITY, &readable);
     return;
   }
-  put_all(w);
+  worker_put_requests(w);
   if (frame_send(w->fd, &w->out, &w->sent) == FRAME_BAD) { // an end shows when reading
     worker_give_up(w, TILE_OUT_OF_MEMORY,
                    "out of memory for what the tuner's worker has to be told");
@@ -411,7 +198,7 @@ static void step(struct tune_worker *w) {
   }
   wait_for_any(w, deadline(w, &late), &readable);
   // First what the worker had said, whatever the clock: this process may have been stopped.
-  if (readable && !receive(w))
+  if (readable && !worker_receive(w))
     on_death(w, true, NULL);
   else if (w->status == TILE_OK && clock_ms() > deadline(w, &late))
     on_death(w, true, late);

@@ -183,12 +183,6 @@ void tune_worker_close(struct tune_worker *w) {
 
 // ---- requests ----
 
-struct worker_candidate *worker_candidate(struct tune_worker *w, uint32_t config) {
-  return config < w->candidates.len ? w->candidates.at[config] : NULL;
-}
-
-uint64_t worker_next_id(struct tune_worker *w) { return ++w->last_id; }
-
 static void out_of_memory(struct tune_worker *w) {
   worker_give_up(w, TILE_OUT_OF_MEMORY, "out of memory for the requests to the tuner's worker");
 }
@@ -262,30 +256,6 @@ void tune_worker_measure(struct tune_worker *w, uint32_t config, double budget_m
 }
 
 // ---- replies ----
-
-void worker_notify(struct tune_worker *w) {
-  if (!w->is_notified)
-    w->is_notified = write(w->notify[1], "", 1) == 1;
-  pthread_cond_broadcast(&w->news);
-}
-
-void worker_finish_request(struct tune_worker *w, struct worker_request *r,
-                           const struct tune_reply *reply) {
-  struct worker_request **at = &w->requests;
-  while (*at != r)
-    at = &(*at)->next;
-  *at = r->next;
-  if (r->is_own) {
-    free(r);
-    return;
-  }
-  r->reply = *reply;
-  r->reply.config = r->config;
-  r->next = NULL;
-  *w->replies_end = r;
-  w->replies_end = &r->next;
-  worker_notify(w);
-}
 
 int tune_worker_fd(const struct tune_worker *w) { return w->notify[0]; }
 

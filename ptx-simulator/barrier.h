@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between the files of CTA barriers.
+#ifndef TILE_SIMULATOR_BARRIER_H
+#define TILE_SIMULATOR_BARRIER_H
+
+#include "ptx-simulator/decode.h"
+
+enum { BAR_SYNC, BAR_ARRIVE, BAR_RED };
+enum { RED_POPC, RED_AND, RED_OR };
+
+// The `info` of an operation bar, barrier.
+struct barrier_op {
+  unsigned kind, reduction;
+  bool has_count, aligned, negated;
+};
+
+// to[i] = max(to[i], from[i])
+void clock_join(uint32_t *to, const uint32_t *from, unsigned count);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion of CTA barriers (PTX ISA, 9.7.13.1): releases the warps that wait, writes the results
+// of barrier.red, and joins vector clocks, which order memory accesses across the barrier.
+#include "ptx-simulator/barrier.h"
+
+void clock_join(uint32_t *to, const uint32_t *from, unsigned count) {
+  for (unsigned i = 0; i < count; i++)
+    to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+static bool is_complete(const struct cta *c, const struct barrier *b) {
+  if (!b->op)
+    return false;
+  return b->expected ? SIM_LANES * b->arrived >= b->expected : b->arrived >= c->alive;
+}
+
+static void write_reduction(struct warp *w, const struct barrier *b, const struct group *g) {
+  const struct op *op = &w->program->code.at[g->pc - 1];
+  const struct barrier_op *x = op->info;
+  if (x->kind != BAR_RED || op->slots[0] == NO_SLOT)
+    return;
+  uint64_t value = x->reduction == RED_POPC  ? b->true_count
+                   : x->reduction == RED_AND ? b->true_count == b->lane_count
+                                             : b->true_count > 0;
+  EACH_LANE(lane, g->mask)
+  row(w, op->slots[0])[lane] = value;
+  set_defined(w, op->slots[0], g->mask);
+}
+
+static void release(struct cta *c, unsigned number) {
+  struct barrier *b = &c->barriers[number];
+  for (unsigned i = 0; i < c->warp_count; i++) {
+    struct warp *w = &c->warps[i];
+    for (unsigned k = 0; k < w->other_count; k++) {
+      struct group *g = &w->others[k];
+      if (g->state != GROUP_BARRIER || g->barrier != number)
+        continue;
+      g->state = GROUP_READY;
+      if (g->pc < w->limit)
+        w->limit = g->pc;
+      write_reduction(w, b, g);
+      if (w->clock) {
+        clock_join(w->clock, b->clock, c->warp_count);
+        clock_join(&w->acquired, &b->acquired, 1);
+        w->has_news = true;
+      }
+    }
+  }
+  uint32_t *clock = b->clock;
+  if (clock)
+    memset(clock, 0, c->warp_count * sizeof *clock);
+  *b = (struct barrier){.clock = clock};
+}
+
+void barriers_update(struct cta *c) {
+  for (unsigned i = 0; i < BARRIER_COUNT; i++)
+    if (is_complete(c, &c->barriers[i]))
+      release(c, i);
+}

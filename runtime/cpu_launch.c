@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches on the CPU: the grid's CTAs run over the device's thread pool.
+#include "base/debug.h"
+#include "base/memory.h"
+#include "runtime/cpu_device.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint64_t *ret_count) {
+  uint64_t count;
+  if (g.x > INT32_MAX || g.y > INT32_MAX || g.z > INT32_MAX ||
+      !checked_mul((uint64_t)g.x * g.y, g.z, &count) || count > (uint64_t)1 << 40)
+    return status_set(TILE_INVALID_ARGUMENT,
+                      "launch of `%s`: a grid of %u x %u x %u programs is beyond the CPU's limit "
+                      "of 2^31-1 an axis and 2^40 in all",
+                      info->name, g.x, g.y, g.z);
+  *ret_count = count;
+  return TILE_OK;
+}
+
+// After a fork the child has neither the pool's threads nor whoever held the lock: it starts anew,
+// and leaves the parent's records alone. The child's first launch must be its only one for now.
+static void leave_parent(struct cpu_device *d) {
+  if (!d->pool || d->pool_process == (long)getpid())
+    return;
+  pthread_mutex_init(&d->lock, NULL);
+  pthread_mutex_init(&d->print_lock, NULL);
+  d->pool = NULL;
+  d->workers = NULL;
+  d->worker_count = 0;
+}
+
+// The pool and the workers' records, made by the first launch.
+static tile_status start_workers(struct cpu_device *d) {
+  tile_status s = TILE_OK;
+  leave_parent(d);
+  pthread_mutex_lock(&d->lock);
+  if (!d->pool) {
+    struct thread_pool *pool = thread_pool_create(d->thread_count);
+    unsigned count = pool ? thread_pool_size(pool) : 0;
+    struct cpu_worker *workers = pool ? memory_zeroed(count, sizeof *workers) : NULL;
+    if (workers) {
+      d->pool = pool;
+      d->pool_process = (long)getpid();
+      d->workers = workers;
+      d->worker_count = count;
+    } else {
+      thread_pool_destroy(pool);
+      s = status_set(TILE_OUT_OF_MEMORY, "cannot start the CPU device's worker threads");
+    }
+  }
+  pthread_mutex_unlock(&d->lock);
+  return s;
+}
+
+tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
+                           bool check) {
+  (void)stream; // everything before has finished
+  struct cpu_device *d = cpu_of(m->device);
+  uint64_t count = 0;
+  tile_status s = check_grid(m->info, grid, &count);
+  if (s == TILE_OK && m->info->shared_bytes > CPU_SHARED_LIMIT)
+    s = status_set(TILE_LIMIT, "kernel `%s` needs %u bytes of shared memory; the CPU allows %u",
+                   m->info->name, m->info->shared_bytes, CPU_SHARED_LIMIT);
+  if (s == TILE_OK)
+    s = start_workers(d);
+  if (s != TILE_OK)
+    return s;
+  struct cpu_launch l = {.device = d, .module = m, .values = values, .grid = grid, .check = check};
+  pthread_mutex_init(&l.lock, NULL);
+  if (check && !cpu_check_begin(&l))
+    s = status_set(TILE_OUT_OF_MEMORY, "out of memory for the checks of a launch");
+  if (s == TILE_OK) {
+    debug_log(DEBUG_CPU, "%s: %llu programs, threads %s", m->info->name, (unsigned long long)count,
+              m->info->uses_collectives ? "as fibers" : "in turn");
+    cpu_fault_install();
+    thread_pool_for(d->pool, count, cpu_cta_run, &l);
+    cpu_fault_remove();
+    s = l.status == TILE_OK ? TILE_OK : status_set(l.status, "%s", l.message);
+    s = cpu_check_end(&l, s);
+  }
+  pthread_mutex_destroy(&l.lock);
+  return s;
+}
