@@ -3,25 +3,13 @@
 #include "layouts/banks.h"
 #include "layouts/exchange_matrix.h"
 
-enum { MAX_LANES = 32, ROW_BYTES = 16 };
+enum { MAX_LANES = 32 };
 
 unsigned exchange_instructions(const struct exchange_side *side) {
   unsigned bits = 0;
   for (unsigned b = 0; b < ll_in_bits(&side->offsets, LL_REGISTER); b++)
     bits += !(side->skip_mask >> b & 1);
   return 1u << bits;
-}
-
-// One matrix is served at once: 8 rows of 16 bytes.
-static unsigned matrix_wavefronts(const struct exchange_side *side, unsigned element_bits) {
-  uint32_t address[1 << MATRIX_ROW_BITS], index[LL_NO_IN] = {0}, at[LL_MAX_OUT];
-  struct linear_layout rows = exchange_rows(side);
-  for (uint32_t row = 0; row < COUNT_OF(address); row++) {
-    index[LL_LANE] = row;
-    ll_apply(&rows, index, at);
-    address[row] = at[0] * (element_bits / 8);
-  }
-  return bank_wavefronts(address, COUNT_OF(address), ROW_BYTES) << side->matrix_bits;
 }
 
 unsigned exchange_wavefronts(const struct exchange_side *side, unsigned element_bits,

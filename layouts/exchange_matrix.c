@@ -3,7 +3,9 @@
 // registers and lanes that a matrix has there, and by nothing else.
 #include "layouts/exchange_matrix.h"
 
-enum { HALF_BITS = 16, WORD_BYTE_BITS = 2, ROW_BYTE_BITS = 4 };
+#include "layouts/banks.h"
+
+enum { HALF_BITS = 16, WORD_BYTE_BITS = 2, ROW_BYTE_BITS = 4, ROW_BYTES = 1 << ROW_BYTE_BITS };
 
 bool matrix_row_of(unsigned element_bits, enum exchange_form form, unsigned *ret_row_bits,
                    unsigned *ret_word_bits) {
@@ -59,6 +61,35 @@ static bool warps_fit(const struct linear_layout *offsets, unsigned row_bits) {
   return true;
 }
 
+struct linear_layout exchange_rows(const struct exchange_side *side) {
+  struct linear_layout rows = side->offsets;
+  bool transposed = side->form == EXCHANGE_TRANSPOSED;
+  int lanes = ll_find_in(&rows, LL_LANE);
+  for (unsigned b = 0; b < MATRIX_ROW_BITS; b++) {
+    // Rows are counted by the upper lanes; transposed, by the pair and the lower lanes.
+    const uint32_t *row = !transposed ? bases_of(&side->offsets, LL_LANE, 2 + b)
+                          : b == 0    ? bases_of(&side->offsets, LL_REGISTER, side->vec_register[0])
+                                      : bases_of(&side->offsets, LL_LANE, b - 1);
+    rows.basis[lanes][b][0] = row[0];
+  }
+  for (unsigned k = 0; k < EXCHANGE_MATRIX_BITS; k++)
+    rows.basis[lanes][MATRIX_ROW_BITS + k][0] =
+        k < side->matrix_bits ? bases_of(&side->offsets, LL_REGISTER, side->matrix_register[k])[0]
+                              : 0;
+  return rows;
+}
+
+unsigned matrix_wavefronts(const struct exchange_side *side, unsigned element_bits) {
+  uint32_t address[1 << MATRIX_ROW_BITS], index[LL_NO_IN] = {0}, at[LL_MAX_OUT];
+  struct linear_layout rows = exchange_rows(side);
+  for (uint32_t row = 0; row < COUNT_OF(address); row++) {
+    index[LL_LANE] = row;
+    ll_apply(&rows, index, at);
+    address[row] = at[0] * (element_bits / 8);
+  }
+  return bank_wavefronts(address, COUNT_OF(address), ROW_BYTES) << side->matrix_bits;
+}
+
 // As many matrices an instruction as registers are left.
 static void take_matrices(uint32_t taken, struct exchange_side *ret) {
   ret->matrix_bits = 0;
@@ -79,7 +110,7 @@ static bool choose_pair(uint32_t copies, unsigned element_bits, struct exchange_
       continue;
     side.vec_register[0] = b;
     take_matrices(copies | 1u << b, &side);
-    unsigned wavefronts = exchange_wavefronts(&side, element_bits, 0);
+    unsigned wavefronts = matrix_wavefronts(&side, element_bits);
     if (wavefronts < least) {
       least = wavefronts;
       best = side;
@@ -106,22 +137,4 @@ bool matrix_side_of(const struct linear_layout *offsets, uint32_t copies, unsign
     return choose_pair(copies, element_bits, ret);
   take_matrices(copies | words, ret);
   return true;
-}
-
-struct linear_layout exchange_rows(const struct exchange_side *side) {
-  struct linear_layout rows = side->offsets;
-  bool transposed = side->form == EXCHANGE_TRANSPOSED;
-  int lanes = ll_find_in(&rows, LL_LANE);
-  for (unsigned b = 0; b < MATRIX_ROW_BITS; b++) {
-    // Rows are counted by the upper lanes; transposed, by the pair and the lower lanes.
-    const uint32_t *row = !transposed ? bases_of(&side->offsets, LL_LANE, 2 + b)
-                          : b == 0    ? bases_of(&side->offsets, LL_REGISTER, side->vec_register[0])
-                                      : bases_of(&side->offsets, LL_LANE, b - 1);
-    rows.basis[lanes][b][0] = row[0];
-  }
-  for (unsigned k = 0; k < EXCHANGE_MATRIX_BITS; k++)
-    rows.basis[lanes][MATRIX_ROW_BITS + k][0] =
-        k < side->matrix_bits ? bases_of(&side->offsets, LL_REGISTER, side->matrix_register[k])[0]
-                              : 0;
-  return rows;
 }

@@ -19,5 +19,7 @@ bool matrix_row_of(unsigned element_bits, enum exchange_form form, unsigned *ret
 // form.
 bool matrix_side_of(const struct linear_layout *offsets, uint32_t copies, unsigned element_bits,
                     enum exchange_form form, struct exchange_side *ret);
+// Wavefronts of one instruction: each matrix, 8 rows of 16 bytes, is served on its own.
+unsigned matrix_wavefronts(const struct exchange_side *side, unsigned element_bits);
 
 #endif

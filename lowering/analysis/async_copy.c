@@ -3,7 +3,7 @@
 #include "lowering/analysis/async_copy.h"
 
 #include "layouts/attr.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 
 enum { LEAST_BYTES = 4, MOST_BYTES = 16 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of transfer functions share: axis_rules.c (arithmetic, dispatch) and
-// axis_shape_rules.c. Private to lowering/analysis.
+// What the files of transfer functions share: axis_lattice.c, axis_rules.c (arithmetic, dispatch)
+// and axis_shape_rules.c. Private to lowering/analysis.
 #ifndef TILE_LOWERING_ANALYSIS_AXIS_TRANSFER_H
 #define TILE_LOWERING_ANALYSIS_AXIS_TRANSFER_H
 

@@ -4,7 +4,7 @@
 #include "lowering/analysis/buffer_access.h"
 
 #include "layouts/attr.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 
 static bool whole(struct ir_context *c, const struct target *target, MlirType tile, MlirType buffer,
                   struct exchange_plan *ret) {

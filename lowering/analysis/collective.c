@@ -3,7 +3,7 @@
 #include "lowering/analysis/collective.h"
 
 #include "layouts/attr.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 
 // ---- the function ----
 

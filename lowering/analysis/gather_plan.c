@@ -6,7 +6,7 @@
 
 #include "layouts/attr.h"
 #include "layouts/convert_plan.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 
 enum { OUT_REGISTER, OUT_LANE, OUT_WARP };
 

@@ -4,10 +4,8 @@
 
 #include "base/vec.h"
 #include "layouts/attr.h"
-#include "layouts/convert_plan.h"
-#include "layouts/exchange_plan.h"
-#include "layouts/shuffle_plan.h"
 #include "lowering/analysis/collective.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/gather_plan.h"
 #include "lowering/analysis/pair_view.h"
 #include "lowering/analysis/shape_view.h"
@@ -26,7 +24,7 @@ int64_t scratch_total(MlirModule module) {
   return op_attr_int(mlirModuleGetOperation(module), "tilegpu.shared_bytes", -1);
 }
 
-// ---- layouts ----
+// ---- replicated elements ----
 
 uint32_t thread_copies(const struct linear_layout *l, uint32_t num_warps) {
   uint32_t all = LANES * num_warps - 1;
@@ -45,32 +43,6 @@ uint32_t register_copies(const struct linear_layout *l) {
   if (l)
     ll_free_masks(l, free_bits);
   return free_bits[LL_REGISTER];
-}
-
-unsigned memory_bits(struct ir_context *c, MlirType element) {
-  unsigned bits = type_bits(c, element);
-  return bits < 8 ? 8 : bits;
-}
-
-uint32_t exchange_bytes(const struct linear_layout *l, unsigned element_bits) {
-  return (element_bits / 8) << (l ? ll_total_out_bits(l) : 0);
-}
-
-uint32_t convert_bytes(const struct linear_layout *from, const struct linear_layout *to,
-                       unsigned element_bits) {
-  struct exchange_rounds rounds;
-  if (!from || !to)
-    return exchange_bytes(NULL, element_bits);
-  exchange_rounds_of(from, to, element_bits, &rounds);
-  return rounds.bytes;
-}
-
-bool converts_through_shared(const struct linear_layout *from, const struct linear_layout *to) {
-  struct convert_plan p;
-  struct shuffle_plan s;
-  if (!convert_plan_make(from, to, &p))
-    return false;
-  return p.kind == CONVERT_SHARED || (p.kind == CONVERT_SHUFFLES && !shuffle_plan_make(&p, &s));
 }
 
 // ---- families ----

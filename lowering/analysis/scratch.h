@@ -50,17 +50,8 @@ uint32_t spill_row_count(MlirOperation op);
 unsigned spill_elements(struct ir_context *c, MlirOperation op);
 unsigned spill_elements_per_row(struct ir_context *c, MlirOperation op);
 
-// ---- for the routines of the families ----
+// ---- replicated elements ----
 
-// Bits of an element in memory: i1 takes a byte, a pointer 64 bits.
-unsigned memory_bits(struct ir_context *c, MlirType element);
-// All elements of `l` (NULL: a scalar) at once.
-uint32_t exchange_bytes(const struct linear_layout *l, unsigned element_bits);
-// exchange_through_shared: large tiles go in rounds.
-uint32_t convert_bytes(const struct linear_layout *from, const struct linear_layout *to,
-                       unsigned element_bits);
-// Does a conversion between the layouts go through shared memory?
-bool converts_through_shared(const struct linear_layout *from, const struct linear_layout *to);
 // Bits of the thread's number (lane below, warp above) that only repeat what threads without them
 // hold. NULL: a scalar, held by all.
 uint32_t thread_copies(const struct linear_layout *l, uint32_t num_warps);

@@ -9,6 +9,7 @@
 #include "lowering/analysis/collective.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/cost/cost_machine.h"
 #include "lowering/cost/occupancy.h"

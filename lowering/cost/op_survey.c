@@ -10,6 +10,7 @@
 #include "lowering/analysis/collective.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/provenance.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/analysis/shape_view.h"
 

@@ -30,6 +30,10 @@ struct dot {
   struct dot_tile a, b, acc; // acc is also the result
 };
 
+// The table of a value of this type.
+struct dot_tile dot_tile_of(struct emitter *e, MlirType type, const struct emitted *x);
+// Binds the result of the op to the registers of the accumulator.
+void dot_bind_result(struct emitter *e, const struct dot *d);
 // Where the value of the element is; NULL: thread 0 does not have the coordinates.
 LLVMValueRef *dot_at(const struct dot_tile *t, uint32_t batch, uint32_t row, uint32_t column);
 // Coordinate `dim` of the image of bit `bit` of the lane or the warp.

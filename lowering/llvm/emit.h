@@ -194,7 +194,7 @@ struct target_hooks {
   void (*assert_fail)(struct emitter *e, MlirOperation op, const char *message);
 };
 
-// ---- values.c: types, the value table ----
+// ---- values.c: types, constants, calls, branches ----
 LLVMTypeRef type_of_dtype(struct emitter *e, enum dtype t); // fp8: i8
 LLVMTypeRef type_of_mlir(struct emitter *e, MlirType scalar);
 // NULL for scalars.
@@ -202,25 +202,6 @@ const struct linear_layout *layout_of(struct emitter *e, MlirType t);
 unsigned register_count(const struct linear_layout *l); // 1 for NULL
 // Bits of a register index whose basis is zero.
 uint32_t register_replicas(const struct linear_layout *l);
-const struct emitted *value_of(struct emitter *e, MlirValue v);
-// The registers that are no replicas, in order; the number of them.
-unsigned distinct_registers(struct emitter *e, const struct linear_layout *l, unsigned **ret);
-// Gives replicas the values of what they repeat.
-void fill_replicas(const struct linear_layout *l, struct emitted *x);
-// Room for the registers of `v`, bound to it; the caller fills all.
-struct emitted *value_bind(struct emitter *e, MlirValue v);
-static inline const struct emitted *operand_of(struct emitter *e, MlirOperation op, unsigned i) {
-  return value_of(e, mlirOperationGetOperand(op, (intptr_t)i));
-}
-static inline struct emitted *result_of(struct emitter *e, MlirOperation op, unsigned i) {
-  return value_bind(e, mlirOperationGetResult(op, (intptr_t)i));
-}
-static inline MlirType operand_type(MlirOperation op, unsigned i) {
-  return mlirValueGetType(mlirOperationGetOperand(op, (intptr_t)i));
-}
-static inline MlirType result_type(MlirOperation op, unsigned i) {
-  return mlirValueGetType(mlirOperationGetResult(op, (intptr_t)i));
-}
 LLVMValueRef const_i32(struct emitter *e, uint32_t v);
 LLVMValueRef const_int(LLVMTypeRef type, uint64_t v);
 // Call of an intrinsic; `overloads` are the types in its name, if any.
@@ -241,6 +222,27 @@ struct branch {
 };
 struct branch branch_begin(struct emitter *e, LLVMValueRef cond);
 void branch_end(struct emitter *e, const struct branch *br);
+
+// ---- value_table.c: the values of each MLIR value, one a register ----
+const struct emitted *value_of(struct emitter *e, MlirValue v);
+// The registers that are no replicas, in order; the number of them.
+unsigned distinct_registers(struct emitter *e, const struct linear_layout *l, unsigned **ret);
+// Gives replicas the values of what they repeat.
+void fill_replicas(const struct linear_layout *l, struct emitted *x);
+// Room for the registers of `v`, bound to it; the caller fills all.
+struct emitted *value_bind(struct emitter *e, MlirValue v);
+static inline const struct emitted *operand_of(struct emitter *e, MlirOperation op, unsigned i) {
+  return value_of(e, mlirOperationGetOperand(op, (intptr_t)i));
+}
+static inline struct emitted *result_of(struct emitter *e, MlirOperation op, unsigned i) {
+  return value_bind(e, mlirOperationGetResult(op, (intptr_t)i));
+}
+static inline MlirType operand_type(MlirOperation op, unsigned i) {
+  return mlirValueGetType(mlirOperationGetOperand(op, (intptr_t)i));
+}
+static inline MlirType result_type(MlirOperation op, unsigned i) {
+  return mlirValueGetType(mlirOperationGetResult(op, (intptr_t)i));
+}
 
 // ---- indices.c: layouts as arithmetic on the thread's number ----
 enum { THREAD_BITS = 10, LANE_BITS = 5 };

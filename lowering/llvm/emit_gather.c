@@ -3,7 +3,7 @@
 // elements by shuffles, one for each register among which the index chooses; else the source goes
 // to shared memory and each thread reads from there. Indices count modulo the source's size.
 #include "lowering/analysis/gather_plan.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/llvm/emit.h"
 
 enum { OUT_REGISTER, OUT_LANE, MAX_CANDIDATES = 8, MAX_VECTOR = 16 };

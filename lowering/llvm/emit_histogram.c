@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tile.histogram: counters in shared memory, set to zero, counted up by atomic additions, read in
 // the result's layout. Numbers are taken as unsigned, so that one comparison finds those outside.
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/llvm/emit.h"
 
 enum { COUNTER_BYTES = 4 };

@@ -3,7 +3,7 @@
 // loaded into another, with places chosen by layouts/exchange_plan.h so that both sides are wide
 // and free of bank conflicts, or by matrix instructions of the warp. Large tiles go in rounds.
 #include "layouts/exchange_plan.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/llvm/emit.h"
 
 enum { MAX_ELEMENTS = 1 << EXCHANGE_VEC_BITS };

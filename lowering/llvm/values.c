@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The value table and the small vocabulary of the emission: types, constants, calls, branches.
+// LLVM types of MLIR types, constants, calls, bit casts, branches.
 #include "lowering/llvm/emit.h"
 
 // ---- types ----
@@ -57,37 +57,7 @@ uint32_t register_replicas(const struct linear_layout *l) {
   return mask;
 }
 
-unsigned distinct_registers(struct emitter *e, const struct linear_layout *l, unsigned **ret) {
-  uint32_t replicas = register_replicas(l);
-  unsigned n = 0;
-  *ret = arena_array(e->arena, unsigned, register_count(l));
-  for (uint32_t r = 0; r < register_count(l); r++)
-    if (!(r & replicas))
-      (*ret)[n++] = r;
-  return n;
-}
-
-void fill_replicas(const struct linear_layout *l, struct emitted *x) {
-  uint32_t replicas = register_replicas(l);
-  for (uint32_t r = 0; r < x->count; r++)
-    x->at[r] = x->at[r & ~replicas];
-}
-
-// ---- values ----
-
-const struct emitted *value_of(struct emitter *e, MlirValue v) {
-  const struct emitted *x = ptrmap_get(&e->values, v.ptr);
-  return x && x->spilled ? reload_spilled(e, x) : x;
-}
-
-struct emitted *value_bind(struct emitter *e, MlirValue v) {
-  struct emitted *x = arena_new(e->arena, struct emitted);
-  x->spilled = NULL;
-  x->count = register_count(layout_of(e, mlirValueGetType(v)));
-  x->at = arena_array(e->arena, LLVMValueRef, x->count);
-  ptrmap_put(e->arena, &e->values, v.ptr, x);
-  return x;
-}
+// ---- constants ----
 
 LLVMValueRef const_int(LLVMTypeRef type, uint64_t v) {
   unsigned width = LLVMGetIntTypeWidth(type);

@@ -4,7 +4,7 @@
 #include "lowering/plan/loop_buffers.h"
 
 #include "layouts/attr.h"
-#include "lowering/analysis/scratch.h"
+#include "lowering/analysis/convert_scratch.h"
 
 // Dimensions as the load has them: its fastest first.
 static void order_of(struct ir_context *c, MlirType tile, uint32_t *ret) {
