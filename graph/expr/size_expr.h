@@ -16,6 +16,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 
+#include <assert.h>
+
 enum expr_kind {
   EXPR_CONST,
   EXPR_SYMBOL,
@@ -66,6 +68,12 @@ bool expr_set_hint(struct exprs *x, const char *name, int64_t hint);
 // An index that was loaded, in [0, limit).
 const struct expr *expr_indirect(struct exprs *x, const char *name, const struct scalar *of,
                                  const struct expr *limit);
+
+// The extent of an axis, which is a symbol that has a limit.
+static inline const struct expr *axis_extent(const struct expr *axis) {
+  assert(axis->kind == EXPR_SYMBOL && axis->symbol->limit);
+  return axis->symbol->limit;
+}
 
 const struct expr *expr_add(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_sub(struct exprs *x, const struct expr *a, const struct expr *b);

@@ -15,21 +15,14 @@ static enum dtype float_of(const struct value *x) {
   return dtype_is_float(x->dtype) ? x->dtype : DTYPE_F32;
 }
 
-static struct arg dims_list(struct build *b, const struct dims *d) {
-  int64_t at[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < d->count; i++)
-    at[i] = d->at[i];
-  return arg_ints(b->g, d->count, at);
-}
-
 static struct value *fold(struct build *b, enum operator_id op, struct value *x,
                           const struct dims *d, bool keepdim) {
-  return d->count ? BUILD(b, op, TENSOR(x), dims_list(b, d), ARG_B(keepdim)) : x;
+  return d->count ? BUILD(b, op, TENSOR(x), dims_arg(b, d), ARG_B(keepdim)) : x;
 }
 
 // The dimensions that were kept for later are gone.
 static struct value *drop(struct build *b, struct value *x, const struct dims *d, bool keepdim) {
-  return keepdim || d->count == 0 ? x : BUILD(b, OP_SQUEEZE_DIMS, TENSOR(x), dims_list(b, d));
+  return keepdim || d->count == 0 ? x : BUILD(b, OP_SQUEEZE_DIMS, TENSOR(x), dims_arg(b, d));
 }
 
 static bool has_no_elements(const struct value *x) {

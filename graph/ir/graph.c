@@ -150,8 +150,8 @@ static bool fit_args(struct graph *g, const struct operator_row *row, struct nod
 
 // ---- nodes ----
 
-// "mul" of "aten.mul.Tensor", and "mul_1", "mul_2": made up, perhaps taken (graph/ir/graph_print.c sees
-// to that).
+// "mul" of "aten.mul.Tensor", and "mul_1", "mul_2": made up, perhaps taken (graph/ir/graph_print.c
+// sees to that).
 static const char *make_name(struct graph *g, const struct operator_row *row) {
   struct str part, name;
   str_split(str_split(str_from(row->name), '.', &part), '.', &name);
@@ -360,11 +360,26 @@ const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_
   return strides;
 }
 
+bool shape_is_empty(uint32_t rank, const struct expr *const *shape) {
+  for (uint32_t i = 0; i < rank; i++)
+    if (expr_is(shape[i], 0))
+      return true;
+  return false;
+}
+
+bool value_has_shape(const struct value *v, uint32_t rank, const struct expr *const *shape) {
+  if (v->rank != rank)
+    return false;
+  for (uint32_t i = 0; i < rank; i++)
+    if (v->shape[i] != shape[i])
+      return false;
+  return true;
+}
+
 bool value_is_contiguous(struct exprs *x, const struct value *v) {
   const struct expr *stride = expr_const(x, 1);
-  for (uint32_t i = 0; i < v->rank; i++)
-    if (expr_is(v->shape[i], 0))
-      return true;
+  if (shape_is_empty(v->rank, v->shape))
+    return true;
   for (uint32_t i = v->rank; i-- > 0;) {
     if (expr_is(v->shape[i], 1))
       continue;

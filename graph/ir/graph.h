@@ -171,6 +171,11 @@ size_t node_list(const struct node *n, unsigned i, const struct arg **ret); // i
 // ---- asking about values ----
 bool value_is_contiguous(struct exprs *x, const struct value *v);
 const struct expr *value_numel(struct exprs *x, const struct value *v);
+bool shape_is_empty(uint32_t rank, const struct expr *const *shape); // some extent is 0
+bool value_has_shape(const struct value *v, uint32_t rank, const struct expr *const *shape);
+static inline bool value_same_shape(const struct value *a, const struct value *b) {
+  return value_has_shape(a, b->rank, b->shape);
+}
 // Does it take GRAPH_MAX_BYTES or more, whatever its symbols are?
 bool value_is_too_large(const struct value *v);
 // The strides of a dense tensor of that shape; on `a`.

@@ -24,6 +24,7 @@ struct dims dims_from(uint32_t first, uint32_t end); // [first, end)
 // The argument's dimensions, each once and sorted; all of `rank` for None and for an empty list.
 struct dims dims_of(const struct node *n, unsigned arg, uint32_t rank);
 bool dims_has(const struct dims *d, uint32_t dim);
+struct arg dims_arg(struct build *b, const struct dims *d);
 
 // Arguments as they are in FX text; those left out have their defaults. NULL after an error.
 struct value *build_apply(struct build *b, enum operator_id op, size_t count,
@@ -53,7 +54,6 @@ struct value *build_where_else(struct build *b, struct value *c, struct value *x
 struct value *build_convert(struct build *b, struct value *x, enum dtype t); // x itself if of it
 // Half precision as f32, what they are computed in; all else itself.
 struct value *build_up(struct build *b, struct value *x);
-enum dtype dtype_to_compute(enum dtype t);
 
 // ---- shapes; x itself where nothing changes ----
 struct value *build_view(struct build *b, struct value *x, uint32_t rank,

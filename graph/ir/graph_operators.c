@@ -130,6 +130,15 @@ const struct parameter *operator_parameters(enum operator_id id, size_t *ret_cou
   return table.parameters[id];
 }
 
+int operator_parameter(enum operator_id id, const char *name) {
+  size_t count;
+  const struct parameter *p = operator_parameters(id, &count);
+  for (size_t i = 0; i < count; i++)
+    if (str_is(p[i].name, name))
+      return (int)i;
+  return -1;
+}
+
 // One value of a default, not a list.
 static struct arg default_element(struct graph *g, char type, struct str text) {
   int64_t integer;

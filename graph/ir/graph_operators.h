@@ -70,6 +70,8 @@ bool operator_find(struct str name, enum operator_id *ret);
 const char *operator_nearest(struct str name);
 // Parsed once per program run; thread-safe.
 const struct parameter *operator_parameters(enum operator_id id, size_t *ret_count);
+// The index of the parameter of that name; -1: the operator has none.
+int operator_parameter(enum operator_id id, const char *name);
 // The value of a parameter with a default, which callers that pass later parameters only must fill
 // in.
 struct arg parameter_default(struct graph *g, const struct parameter *p);

@@ -173,13 +173,14 @@ enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise) {
   return in->n->args[i].kind == ARG_DTYPE ? in->n->args[i].dtype : otherwise;
 }
 
+bool infer_in_output_mask(const struct infer *in, unsigned i) {
+  const struct arg *list;
+  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
+  return i < count && list[i].truth;
+}
+
 int infer_parameter(const struct infer *in, const char *name) {
-  size_t count;
-  const struct parameter *p = operator_parameters(in->op->id, &count);
-  for (size_t i = 0; i < count; i++)
-    if (str_is(p[i].name, name))
-      return (int)i;
-  return -1;
+  return operator_parameter(in->op->id, name);
 }
 
 struct extent extent_of(const struct value *v) {

@@ -57,6 +57,8 @@ bool infer_require(struct infer *in, const struct expr *slack, const char *text)
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret);
 enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise); // for d?
 int infer_parameter(const struct infer *in, const char *name);                 // -1 if it has none
+// Entry i of `output_mask`, the last argument: result i is asked for.
+bool infer_in_output_mask(const struct infer *in, unsigned i);
 struct extent extent_of(const struct value *v);
 
 // ---- shapes ----

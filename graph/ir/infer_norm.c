@@ -20,7 +20,7 @@ bool infer_softmax(struct infer *in) {
   return dtype_is_float(t) ? infer_contiguous_like(in, 0, t, v) : infer_wants_float(in, v, "self");
 }
 
-static bool same_shape(struct infer *in, const struct value *a, const struct value *b) {
+static bool check_same_shape(struct infer *in, const struct value *a, const struct value *b) {
   bool same = a->rank == b->rank;
   for (uint32_t d = 0; d < a->rank && same; d++)
     same = infer_same_size(a->shape[d], b->shape[d]);
@@ -31,7 +31,7 @@ static bool same_shape(struct infer *in, const struct value *a, const struct val
 bool infer_softmax_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *output = infer_value(in, 1);
   uint32_t d;
-  return infer_dim(in, 2, grad->rank, &d) && same_shape(in, grad, output) &&
+  return infer_dim(in, 2, grad->rank, &d) && check_same_shape(in, grad, output) &&
          infer_contiguous_like(in, 0, in->n->args[3].dtype, grad);
 }
 
@@ -91,22 +91,17 @@ bool infer_rms_norm(struct infer *in) {
   return infer_contiguous_like(in, 0, v->dtype, v) && infer_extent(in, 1, wide(v->dtype), &rows);
 }
 
-static bool is_wanted(struct infer *in, unsigned i) {
-  const struct arg *list;
-  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
-  return i < count && list[i].truth;
-}
-
 bool infer_layer_norm_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
                      *weight = infer_value(in, 5);
   uint32_t outer;
-  if (!find_outer(in, 2, v, &outer) || !same_shape(in, grad, v))
+  if (!find_outer(in, 2, v, &outer) || !check_same_shape(in, grad, v))
     return false;
-  if (is_wanted(in, 0) && !infer_contiguous_like(in, 0, v->dtype, v))
+  if (infer_in_output_mask(in, 0) && !infer_contiguous_like(in, 0, v->dtype, v))
     return false;
   for (unsigned i = 1; i < 3; i++)
-    if (is_wanted(in, i) && weight && !infer_contiguous_like(in, i, weight->dtype, weight))
+    if (infer_in_output_mask(in, i) && weight &&
+        !infer_contiguous_like(in, i, weight->dtype, weight))
       return false;
   return true;
 }
@@ -187,13 +182,13 @@ bool infer_batch_norm(struct infer *in) {
 
 bool infer_batch_norm_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1), *weight = infer_value(in, 2);
-  if (!same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
+  if (!check_same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
       (!node_truth(in->n, 7) && !check_running(in, v)))
     return false;
-  if (is_wanted(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
+  if (infer_in_output_mask(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
     return false;
   for (unsigned i = 1; i < 3; i++)
-    if (is_wanted(in, i) &&
+    if (infer_in_output_mask(in, i) &&
         !infer_result(in, i, weight ? weight->dtype : wide(v->dtype), 1, &v->shape[1], NULL))
       return false;
   return true;
@@ -319,7 +314,7 @@ bool infer_sdpa(struct infer *in) {
 bool infer_sdpa_backward(struct infer *in) {
   const struct value *q = infer_value(in, 1), *k = infer_value(in, 2), *v = infer_value(in, 3);
   if (!check_heads(in, q, k, v) || !check_mask(in, q, k) ||
-      !same_shape(in, infer_value(in, 0), infer_value(in, 4)))
+      !check_same_shape(in, infer_value(in, 0), infer_value(in, 4)))
     return false;
   const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
   bool fits =

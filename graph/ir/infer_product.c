@@ -212,13 +212,6 @@ bool infer_convolution_gradient(struct infer *in) {
          infer_result(in, 0, grad->dtype, sizes.rank, sizes.shape, NULL);
 }
 
-// Which results there are, from `output_mask`, the last argument.
-static bool is_wanted(struct infer *in, unsigned i) {
-  const struct arg *list;
-  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
-  return i < count && list[i].truth;
-}
-
 bool infer_convolution_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
                      *weight = infer_value(in, 2);
@@ -242,8 +235,8 @@ bool infer_convolution_backward(struct infer *in) {
       extent_channels_last(in->g->exprs, &e);
     else
       extent_make_contiguous(in->g->exprs, &e);
-    if (is_wanted(in, i) && !infer_extent(in, i, like[i]->dtype, &e))
+    if (infer_in_output_mask(in, i) && !infer_extent(in, i, like[i]->dtype, &e))
       return false;
   }
-  return !is_wanted(in, 2) || infer_result(in, 2, grad->dtype, 1, &grad->shape[1], NULL);
+  return !infer_in_output_mask(in, 2) || infer_result(in, 2, grad->dtype, 1, &grad->shape[1], NULL);
 }

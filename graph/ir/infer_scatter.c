@@ -3,11 +3,6 @@
 // like that tensor, and what is written must fit.
 #include "graph/ir/infer.h"
 
-static bool like_self(struct infer *in) {
-  const struct value *v = infer_value(in, 0);
-  return infer_dense_like(in, 0, v->dtype, v);
-}
-
 bool infer_flip(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   const struct arg *list;
@@ -21,7 +16,7 @@ bool infer_flip(struct infer *in) {
       return infer_error(in, E1004, "dimension %u is named twice", d);
     is_seen[d] = true;
   }
-  return like_self(in);
+  return infer_like(in);
 }
 
 bool infer_roll(struct infer *in) {
@@ -34,14 +29,14 @@ bool infer_roll(struct infer *in) {
   for (size_t i = 0; i < dims; i++)
     if (!infer_wrap_dim(in, list[i].number, v->rank, &d))
       return false;
-  return like_self(in);
+  return infer_like(in);
 }
 
 bool infer_triangle(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   if (v->rank < 2)
     return infer_error(in, E1004, "`self` is %s; it needs 2 dimensions", infer_type_text(in, v));
-  return like_self(in);
+  return infer_like(in);
 }
 
 // ---- parts ----
@@ -110,12 +105,12 @@ static bool sized(struct infer *in, const struct extent *whole) {
 
 bool infer_select_scatter(struct infer *in) {
   struct extent part = extent_of(infer_value(in, 0));
-  return take_select(in, 2, &part) && fits(in, infer_value(in, 1), &part) && like_self(in);
+  return take_select(in, 2, &part) && fits(in, infer_value(in, 1), &part) && infer_like(in);
 }
 
 bool infer_slice_scatter(struct infer *in) {
   struct extent part = extent_of(infer_value(in, 0));
-  return take_slice(in, 2, &part) && fits(in, infer_value(in, 1), &part) && like_self(in);
+  return take_slice(in, 2, &part) && fits(in, infer_value(in, 1), &part) && infer_like(in);
 }
 
 bool infer_select_backward(struct infer *in) {
@@ -150,7 +145,7 @@ bool infer_scatter(struct infer *in) {
   if (src && src->dtype != v->dtype)
     return infer_error(in, E1005, "`src` is %s, `self` is %s", infer_type_text(in, src),
                        infer_type_text(in, v));
-  return like_self(in);
+  return infer_like(in);
 }
 
 // What indices choose, without making it a result.
@@ -183,5 +178,5 @@ bool infer_index_put(struct infer *in) {
   if (values->dtype != v->dtype)
     return infer_error(in, E1005, "`values` are %s, `self` is %s", infer_type_text(in, values),
                        infer_type_text(in, v));
-  return like_self(in);
+  return infer_like(in);
 }

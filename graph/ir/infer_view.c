@@ -96,13 +96,6 @@ bool infer_expand(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
-static bool has_none(uint32_t rank, const struct expr *const *shape) {
-  for (uint32_t d = 0; d < rank; d++)
-    if (expr_is(shape[d], 0))
-      return true;
-  return false;
-}
-
 // Elements from the first to behind the last of a layout without negative strides.
 static const struct expr *span_of(struct exprs *x, uint32_t rank, const struct expr *const *shape,
                                   const struct expr *const *strides) {
@@ -122,10 +115,11 @@ static bool stays_inside(struct infer *in, const struct value *v, const struct e
       return infer_error(in, E1004, "a negative size or stride for %s", asked);
   if (offset->hi < 0)
     return infer_error(in, E1004, "the offset is negative");
-  if (has_none(e->rank, e->shape))
+  if (shape_is_empty(e->rank, e->shape))
     return true;
-  const struct expr *span =
-      has_none(v->rank, v->shape) ? expr_const(x, 0) : span_of(x, v->rank, v->shape, v->strides);
+  const struct expr *span = shape_is_empty(v->rank, v->shape)
+                                ? expr_const(x, 0)
+                                : span_of(x, v->rank, v->shape, v->strides);
   const struct expr *reach = expr_add(x, offset, span_of(x, e->rank, e->shape, e->strides));
   const char *text = arena_printf(in->g->arena, "%s reaches beyond the storage of %s", asked,
                                   infer_type_text(in, v));

@@ -20,6 +20,15 @@ struct scalar_row {
 };
 const struct scalar_row *scalar_row(enum scalar_op op);
 
+// The dtype in which values of dtype `t` are computed: f32 for narrower floats.
+static inline enum dtype dtype_to_compute(enum dtype t) {
+  return dtype_is_float(t) && dtype_bits(t) < 32 ? DTYPE_F32 : t;
+}
+// NOT, AND, OR, XOR: of truth values.
+static inline bool scalar_op_is_logical(enum scalar_op op) {
+  return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
+}
+
 // One element, as the interpreter keeps it: integers and truth values exactly, floats as double.
 union element {
   double real;

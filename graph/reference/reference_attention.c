@@ -52,12 +52,8 @@ static bool begin(const struct reference_call *c, struct attention *a, unsigned 
 
 // Parameters by name, where the operator has them.
 static unsigned parameter_index(const struct reference_call *c, const char *name) {
-  size_t count;
-  const struct parameter *p = operator_parameters(c->node->op, &count);
-  for (unsigned i = 0; i < count; i++)
-    if (str_is(p[i].name, name))
-      return i;
-  return UINT32_MAX;
+  int i = operator_parameter(c->node->op, name);
+  return i < 0 ? UINT32_MAX : (unsigned)i;
 }
 
 static bool options(const struct reference_call *c, struct attention *a) {

@@ -72,17 +72,13 @@ static union element apply_scalar(const struct pointwise *p, const union element
   return scalar_eval(p->scalar, p->type, in);
 }
 
-static bool is_logical(enum scalar_op op) {
-  return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
-}
-
 bool reference_scalar(struct reference_call *c) {
   const struct operator_row *op = operator_row(c->node->op);
   const struct scalar_row *row = scalar_row(op->scalar);
   struct pointwise p = {.f = apply_scalar, .scalar = op->scalar};
   p.type = op->promotion == PROMOTE_FLOAT ? promote(c->node->args, row->arity, PROMOTE_FLOAT)
                                           : promote(c->node->args, row->arity, PROMOTE_SAME);
-  if (is_logical(op->scalar))
+  if (scalar_op_is_logical(op->scalar))
     p.type = DTYPE_I1;
   p.result = row->type == 'B' ? DTYPE_I1 : p.type;
   for (unsigned k = 0; k < row->arity; k++)
