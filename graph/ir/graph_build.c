@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short calls that append operators to a graph.
+// Helpers that append operators to a graph.
 #include "graph/ir/graph_build.h"
 
 #include <math.h>
