@@ -15,14 +15,12 @@ struct attention_writer {
   const struct attention_plan *p;
 };
 
-// v with up to two of its axes called otherwise.
+// ---- graph/emit/attention_loop.c ----
+// v with one or two of its axes replaced; b NULL: one.
 const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
                                          const struct expr *a, const struct expr *a_now,
                                          const struct expr *b, const struct expr *b_now);
-const struct expr *attention_twin(struct attention_writer *w, const struct expr *axis,
-                                  const char *name);
-
-// ---- graph/emit/attention_loop.c ----
+// The loops over the keys; `inner` is the depth of k, `columns` those of v.
 void attention_put_loops(struct attention_writer *w, const struct expr *inner,
                          const struct expr *columns);
 

@@ -14,15 +14,21 @@ struct step {
   bool has_mask;                      // `seen` is asked
 };
 
+const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
+                                         const struct expr *a, const struct expr *a_now,
+                                         const struct expr *b, const struct expr *b_now) {
+  const struct expr *from[2] = {a, b}, *to[2] = {a_now, b_now};
+  return batch_value(w->s, w->x, w->p->batch, scalar_substitute(w->s, v, b ? 2 : 1, from, to));
+}
+
 static const struct expr *key_axis(struct attention_writer *w, const char *name, const char *shape,
                                    const struct step *step) {
   struct emitter *e = w->e;
-  const struct expr *t = attention_twin(w, w->p->t->key, name);
+  const struct expr *t = emit_axis_alias(e, w->p->t->key, name);
   emit_line(e, 1, "%s = (k0 + tl.arange(0, BLOCK_N))%s", name, shape);
-  const char *mask = !step->has_remainder
-                         ? NULL
-                         : arena_printf(e->arena, "(%s < %s)", name,
-                                        emit_extent(e, attention_extent(w->p->t->key)));
+  const char *mask = !step->has_remainder ? NULL
+                                          : arena_printf(e->arena, "(%s < %s)", name,
+                                                         emit_extent(e, axis_extent(w->p->t->key)));
   emit_axis(e, t, name, mask, 1);
   return t;
 }
@@ -155,9 +161,9 @@ static const char *bound_text(struct attention_writer *w, const struct expr *bou
                               int plus) {
   struct emitter *e = w->e;
   const struct expr *at =
-      expr_symbol(w->x, "m_first", 0, w->p->m->symbol->hi, attention_extent(w->p->m));
-  bound = attention_offset(w->s, w->x, w->p,
-                           expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
+      expr_symbol(w->x, "m_first", 0, w->p->m->symbol->hi, axis_extent(w->p->m));
+  bound = batch_offset(w->s, w->x, w->p->batch,
+                       expr_addi(w->x, expr_substitute(w->x, bound, 1, &w->p->m, &at), plus));
   emit_axis(e, at, of_last ? "(m_first + BLOCK_M - 1)" : "m_first", NULL, 0);
   return emit_index(e, bound).s;
 }
@@ -170,7 +176,7 @@ static const char *at_least_zero(struct attention_writer *w, const char *text,
 void attention_put_loops(struct attention_writer *w, const struct expr *inner,
                          const struct expr *columns) {
   struct emitter *e = w->e;
-  const char *keys = emit_extent(e, attention_extent(w->p->t->key)), *begin = "0", *end = keys;
+  const char *keys = emit_extent(e, axis_extent(w->p->t->key)), *begin = "0", *end = keys;
   const struct score *c = &w->p->score;
   if (c->last) {
     const char *last = bound_text(w, c->last, true, 1);

@@ -17,19 +17,7 @@
 #include "graph/emit/emit_operand.h"
 
 static bool divides(const struct expr *axis, unsigned block) {
-  return expr_is_multiple(attention_extent(axis), block);
-}
-
-const struct expr *attention_twin(struct attention_writer *w, const struct expr *axis,
-                                  const char *name) {
-  return expr_symbol(w->x, name, 0, axis->symbol->hi, attention_extent(axis));
-}
-
-const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
-                                         const struct expr *a, const struct expr *a_now,
-                                         const struct expr *b, const struct expr *b_now) {
-  const struct expr *from[2] = {a, b}, *to[2] = {a_now, b_now};
-  return attention_value(w->s, w->x, w->p, scalar_substitute(w->s, v, b ? 2 : 1, from, to));
+  return expr_is_multiple(axis_extent(axis), block);
 }
 
 // ---- where a program is ----
@@ -37,7 +25,7 @@ const struct scalar *attention_with_axes(struct attention_writer *w, const struc
 // Blocks of late queries see most keys where later keys are hidden: they go first.
 static void place_program(struct attention_writer *w) {
   struct emitter *e = w->e;
-  const char *m = emit_extent(e, attention_extent(w->p->m)), *pid = "tl.program_id(0)";
+  const char *m = emit_extent(e, axis_extent(w->p->m)), *pid = "tl.program_id(0)";
   const char *blocks = arena_printf(e->arena, "tl.cdiv(%s, BLOCK_M)", m);
   if (w->p->folds_batch) {
     emit_line(e, 0, "batch = tl.program_id(0) // %s", blocks);
@@ -62,12 +50,12 @@ static void place_program(struct attention_writer *w) {
 static const struct expr *whole_axis(struct attention_writer *w, const struct expr *axis,
                                      const char *name, unsigned block, const char *shape) {
   struct emitter *e = w->e;
-  const struct expr *t = attention_twin(w, axis, name);
+  const struct expr *t = emit_axis_alias(e, axis, name);
   emit_line(e, 0, "%s = tl.arange(0, %u)%s", name, block, shape);
   const char *mask =
-      expr_is(attention_extent(axis), block)
+      expr_is(axis_extent(axis), block)
           ? NULL
-          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, attention_extent(axis)));
+          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(axis)));
   emit_axis(e, t, name, mask, 0);
   return t;
 }
@@ -82,46 +70,19 @@ static void give_result(struct attention_writer *w) {
   emit_line(e, 0, "out = acc * (1.0 / %s)[:, None]",
             zero ? "tl.where(total > 0, total, 1.0)" : "total");
   uint32_t axes = emit_index_axes(e, w->p->m) | emit_index_axes(e, w->p->n);
-  const struct scalar *load =
-      scalar_load(w->s, w->p->stage->out, attention_offset(w->s, w->x, w->p, w->p->stage->offset));
-  const struct scalar *full = scalar_convert(w->s, load, w->p->sum);
-  const char *half = "out", *name = "out";
-  if (load != full)
-    half = arena_printf(e->arena, "out.to(%s)", emit_type(load->dtype));
-  if (load != full && w->p->rounds)
-    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->p->sum));
-  emit_given(e, load, half, axes, 0);
-  emit_given(e, full, name, axes, 0);
+  const struct scalar *load = scalar_load(
+      w->s, w->p->stage->out, batch_offset(w->s, w->x, w->p->batch, w->p->stage->offset));
+  emit_given_result(e, load, w->p->sum, w->p->rounds, "out", axes);
 }
 
 // The logarithm of the sum of exponentials, for the backward pass.
 static void store_sums(struct attention_writer *w) {
   struct emitter *e = w->e;
-  struct buffer *b = w->p->t->lse;
-  const struct expr *offset = w->p->lse_offset;
   if (w->p->score.expr || w->p->score.added)
     emit_line(e, 0, "lse = (top + tl.log(total))[:, None]");
   else
     emit_line(e, 0, "lse = ((top + tl.log2(total)) * 0.6931471805599453)[:, None]");
-  const struct scalar *load = scalar_load(w->s, b, offset);
-  emit_given(e, load, "lse", emit_index_axes(e, w->p->m), 0);
-  emit_writes(e, b);
-  emit_count(e, load);
-  emit_store_value(e, b, offset, load);
-}
-
-static void put_results(struct attention_writer *w) {
-  const struct region_parts *parts = &w->p->epilogue;
-  give_result(w);
-  for (size_t i = 0; i < parts->writes.len; i++) {
-    emit_writes(w->e, parts->writes.at[i].buffer);
-    emit_count(w->e, parts->writes.at[i].body);
-  }
-  for (size_t i = 0; i < parts->writes.len; i++)
-    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
-                     parts->writes.at[i].body);
-  if (w->p->t->lse)
-    store_sums(w);
+  emit_store_name(e, w->p->t->lse, w->p->lse_offset, "lse", emit_index_axes(e, w->p->m));
 }
 
 // ---- the kernel ----
@@ -159,13 +120,15 @@ void emit_attention_kernel(struct emitter *e, const struct attention_plan *p) {
   const struct expr *depth;
   emit_start(w, &depth);
   emit_line(e, 0, "n = tl.arange(0, %u)[None, :]", w->p->blocks.columns);
-  const char *mask =
-      expr_is(attention_extent(w->p->n), w->p->blocks.columns)
-          ? NULL
-          : arena_printf(e->arena, "(n < %s)", emit_extent(e, attention_extent(w->p->n)));
+  const char *mask = expr_is(axis_extent(w->p->n), w->p->blocks.columns)
+                         ? NULL
+                         : arena_printf(e->arena, "(n < %s)", emit_extent(e, axis_extent(w->p->n)));
   emit_axis(e, w->p->n, "n", mask, 0);
   attention_put_loops(w, depth, w->p->n);
-  put_results(w);
-  emit_sizes(e, attention_extent(w->p->m));
-  emit_sizes(e, attention_extent(w->p->batch));
+  give_result(w);
+  emit_epilogue(e, &p->epilogue);
+  if (p->t->lse)
+    store_sums(w);
+  emit_sizes(e, axis_extent(w->p->m));
+  emit_sizes(e, axis_extent(w->p->batch));
 }

@@ -5,8 +5,8 @@
 //   for k0 in range(0, 4096, BLOCK_K):
 //       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
 //   tl.store(out0 + (11008*m + n), gelu(acc + tl.load(in2 + n)))
-#include "graph/emit/graph_emit.h"
 #include "graph/emit/emit_operand.h"
+#include "graph/emit/graph_emit.h"
 #include "graph/plan/product_plan.h"
 
 struct product_writer {
@@ -17,16 +17,8 @@ struct product_writer {
   struct emitter *e;
 };
 
-static const struct expr *extent(const struct expr *axis) { return product_extent(axis); }
-
 static bool divides(const struct expr *axis, unsigned block) {
-  return expr_is_multiple(extent(axis), block);
-}
-
-// The same axis under another name, so that an operand can have it along another dimension.
-static const struct expr *twin(struct product_writer *w, const struct expr *axis,
-                               const char *name) {
-  return expr_symbol(w->x, name, 0, axis->symbol->hi, extent(axis));
+  return expr_is_multiple(axis_extent(axis), block);
 }
 
 // ---- where a program is ----
@@ -34,7 +26,7 @@ static const struct expr *twin(struct product_writer *w, const struct expr *axis
 static void place_batch(struct product_writer *w) {
   struct emitter *e = w->e;
   if (w->g->folds_batch) {
-    const char *m = emit_extent(e, extent(w->g->m)), *n = emit_extent(e, extent(w->g->n));
+    const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
     emit_line(e, 0, "programs = tl.cdiv(%s, BLOCK_M) * tl.cdiv(%s, BLOCK_N)", m, n);
     emit_line(e, 0, "pid = tl.program_id(0) %% programs");
     emit_line(e, 0, "batch = tl.program_id(0) // programs");
@@ -49,7 +41,7 @@ static void place_batch(struct product_writer *w) {
 
 static void place_block(struct product_writer *w) {
   struct emitter *e = w->e;
-  const char *m = emit_extent(e, extent(w->g->m)), *n = emit_extent(e, extent(w->g->n));
+  const char *m = emit_extent(e, axis_extent(w->g->m)), *n = emit_extent(e, axis_extent(w->g->n));
   if (w->k->group_m > 1) {
     emit_line(e, 0,
               "# Programs that run side by side share rows and columns: they go down GROUP_M");
@@ -72,7 +64,8 @@ static void place_axis(struct product_writer *w, const struct expr *axis, const 
   emit_line(e, 0, "%s = (%s_first + tl.arange(0, %s))%s%s", name, name, block,
             emit_axis_is_wide(axis) ? ".to(tl.int64)" : "", shape);
   const char *mask =
-      is_whole ? NULL : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, extent(axis)));
+      is_whole ? NULL
+               : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(axis)));
   emit_axis(e, axis, name, mask, 0);
 }
 
@@ -87,9 +80,9 @@ static void place_result(struct product_writer *w) {
 // and the loop needs no masks for them.
 static const struct expr *wrapped(struct product_writer *w, const struct expr *axis,
                                   const char *name, const char *of, unsigned block) {
-  const struct expr *t = twin(w, axis, name);
+  const struct expr *t = emit_axis_alias(w->e, axis, name);
   if (!divides(axis, block))
-    emit_line(w->e, 0, "%s = %s %% %s", name, of, emit_extent(w->e, extent(axis)));
+    emit_line(w->e, 0, "%s = %s %% %s", name, of, emit_extent(w->e, axis_extent(axis)));
   emit_axis(w->e, t, divides(axis, block) ? of : name, NULL, 0);
   return t;
 }
@@ -97,23 +90,23 @@ static const struct expr *wrapped(struct product_writer *w, const struct expr *a
 static const struct expr *inner_axis(struct product_writer *w, const char *name,
                                      const char *shape) {
   struct emitter *e = w->e;
-  const struct expr *t = twin(w, w->g->k, name);
+  const struct expr *t = emit_axis_alias(w->e, w->g->k, name);
   emit_line(e, 1, "%s = k0 + tl.arange(0, BLOCK_K)%s", name, shape);
   const char *mask =
       divides(w->g->k, w->g->plan.block_k)
           ? NULL
-          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, extent(w->g->k)));
+          : arena_printf(e->arena, "(%s < %s)", name, emit_extent(e, axis_extent(w->g->k)));
   emit_axis(e, t, name, mask, 1);
   return t;
 }
 
 static const char *loop_header(struct product_writer *w) {
   struct emitter *e = w->e;
-  const char *end = emit_extent(e, extent(w->g->k));
+  const char *end = emit_extent(e, axis_extent(w->g->k));
   if (w->g->plan.split_k == 1)
     return arena_printf(e->arena, "for k0 in range(0, %s, BLOCK_K):", end);
   // A share of k is whole blocks.
-  const struct expr *block = expr_const(w->x, w->g->plan.block_k), *k = extent(w->g->k),
+  const struct expr *block = expr_const(w->x, w->g->plan.block_k), *k = axis_extent(w->g->k),
                     *blocks = expr_cdiv(w->x, k, expr_muli(w->x, block, w->g->plan.split_k));
   const char *share = "share";
   if (expr_is_const(blocks, NULL))
@@ -148,10 +141,10 @@ static void emit_loop(struct product_writer *w) {
                     *to_b[3] = {row, column, kb};
   const struct scalar *a[MOST_PRODUCTS], *b[MOST_PRODUCTS];
   for (unsigned i = 0; i < w->g->count; i++) {
-    a[i] =
-        product_value(w->s, w->x, w->g, scalar_substitute(w->s, w->g->stages[i]->a, 3, from, to_a));
-    b[i] =
-        product_value(w->s, w->x, w->g, scalar_substitute(w->s, w->g->stages[i]->b, 3, from, to_b));
+    a[i] = batch_value(w->s, w->x, w->g->batch,
+                       scalar_substitute(w->s, w->g->stages[i]->a, 3, from, to_a));
+    b[i] = batch_value(w->s, w->x, w->g->batch,
+                       scalar_substitute(w->s, w->g->stages[i]->b, 3, from, to_b));
     emit_count(e, a[i]);
     emit_count(e, b[i]);
   }
@@ -182,28 +175,8 @@ static void give_sum(struct product_writer *w, unsigned i) {
   uint32_t axes =
       emit_index_axes(e, w->g->batch) | emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
   const struct scalar *load =
-      scalar_load(w->s, s->out, product_offset(w->s, w->x, w->g, s->offset));
-  const struct scalar *full = scalar_convert(w->s, load, w->g->sum);
-  const char *name = sum_name(w, i), *half = name;
-  if (load != full)
-    half = arena_printf(e->arena, "%s.to(%s)", name, emit_type(load->dtype));
-  if (load != full && w->g->rounds)
-    name = arena_printf(e->arena, "%s.to(%s)", half, emit_type(w->g->sum));
-  emit_given(e, load, half, axes, 0);
-  emit_given(e, full, name, axes, 0);
-}
-
-static void put_epilogue(struct product_writer *w) {
-  const struct region_parts *parts = &w->g->epilogue;
-  for (unsigned i = 0; i < w->g->count; i++)
-    give_sum(w, i);
-  for (size_t i = 0; i < parts->writes.len; i++) {
-    emit_writes(w->e, parts->writes.at[i].buffer);
-    emit_count(w->e, parts->writes.at[i].body);
-  }
-  for (size_t i = 0; i < parts->writes.len; i++)
-    emit_store_value(w->e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
-                     parts->writes.at[i].body);
+      scalar_load(w->s, s->out, batch_offset(w->s, w->x, w->g->batch, s->offset));
+  emit_given_result(e, load, w->g->sum, w->g->rounds, sum_name(w, i), axes);
 }
 
 // ---- a split k ----
@@ -211,11 +184,7 @@ static void put_epilogue(struct product_writer *w) {
 static void store_part(struct product_writer *w) {
   struct emitter *e = w->e;
   uint32_t axes = emit_index_axes(e, w->g->m) | emit_index_axes(e, w->g->n);
-  const struct scalar *sum = scalar_load(w->s, w->g->parts, w->g->part_offset);
-  emit_given(e, sum, "acc", axes, 0);
-  emit_writes(e, w->g->parts);
-  emit_count(e, sum);
-  emit_store_value(e, w->g->parts, w->g->part_offset, sum);
+  emit_store_name(e, w->g->parts, w->g->part_offset, "acc", axes);
 }
 
 // Adds up the parts in their order, always the same.
@@ -247,13 +216,15 @@ void emit_product_kernel(struct emitter *e, const struct product_kernel *k) {
     put_sum_of_parts(w);
   else
     emit_loop(w);
+  for (unsigned i = 0; i < w->g->count && k->step != PRODUCT_PARTS; i++)
+    give_sum(w, i);
   if (k->step == PRODUCT_PARTS)
     store_part(w);
   else
-    put_epilogue(w);
+    emit_epilogue(e, &w->g->epilogue);
   if (k->step == PRODUCT_SUM)
     return;
-  emit_sizes(e, extent(w->g->m));
-  emit_sizes(e, extent(w->g->n));
-  emit_sizes(e, extent(w->g->batch));
+  emit_sizes(e, axis_extent(w->g->m));
+  emit_sizes(e, axis_extent(w->g->n));
+  emit_sizes(e, axis_extent(w->g->batch));
 }

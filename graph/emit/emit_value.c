@@ -12,7 +12,7 @@ struct emit_known {
   unsigned level;
   uint32_t serial;
   bool is_given; // whatever the guard
-  const struct emit_guard *guard;
+  const struct load_guard *guard;
   struct emit_known *next;
 };
 
@@ -103,7 +103,7 @@ static struct emit_known *find_known(struct emitter *e, const struct scalar *v) 
 }
 
 static void note(struct emitter *e, const struct scalar *v, struct text t, unsigned level,
-                 const struct emit_guard *guard) {
+                 const struct load_guard *guard) {
   struct emit_known *k = arena_new(e->arena, struct emit_known);
   *k = (struct emit_known){t,     level, e->scopes[level].serial,
                            false, guard, ptrmap_get(&e->known, v)};
@@ -121,7 +121,7 @@ void emit_given(struct emitter *e, const struct scalar *v, const char *text, uin
 
 static unsigned guard_level(struct emitter *e) {
   unsigned level = 0;
-  for (const struct emit_guard *g = e->guard; g; g = g->outer) {
+  for (const struct load_guard *g = e->guard; g; g = g->outer) {
     unsigned of = info_of(e, g->condition)->level;
     level = of > level ? of : level;
   }
@@ -153,8 +153,8 @@ const char *emit_mask(struct emitter *e, uint32_t axes) {
 }
 
 static const char *with_guards(struct emitter *e, const char *mask) {
-  const struct emit_guard *all = e->guard;
-  for (const struct emit_guard *g = all; g; g = g->outer) {
+  const struct load_guard *all = e->guard;
+  for (const struct load_guard *g = all; g; g = g->outer) {
     e->guard = g->outer;
     struct text t = emit_value(e, g->condition);
     const char *s = text_within(e, t, PREC_AND);
@@ -166,7 +166,7 @@ static const char *with_guards(struct emitter *e, const char *mask) {
 
 static uint32_t guard_axes(struct emitter *e) {
   uint32_t axes = 0;
-  for (const struct emit_guard *g = e->guard; g; g = g->outer)
+  for (const struct load_guard *g = e->guard; g; g = g->outer)
     axes |= info_of(e, g->condition)->axes;
   return axes;
 }
@@ -202,20 +202,11 @@ static struct text load(struct emitter *e, const struct scalar *v, const char *o
 
 // ---- guards ----
 
-static const struct emit_guard *guard_for(struct emitter *e, const struct scalar *condition) {
-  for (struct emit_guard *g = e->guards; g; g = g->next)
-    if (g->outer == e->guard && g->condition == condition)
-      return g;
-  struct emit_guard *g = arena_new(e->arena, struct emit_guard);
-  *g = (struct emit_guard){e->guard, condition, e->guards};
-  return e->guards = g;
-}
-
 static struct text guarded_value(struct emitter *e, const struct scalar *condition,
                                  const struct scalar *v) {
-  const struct emit_guard *before = e->guard;
+  const struct load_guard *before = e->guard;
   if (v->has_load)
-    e->guard = guard_for(e, condition);
+    e->guard = load_guard_for(e->arena, &e->guards, e->guard, condition);
   struct text t = emit_value(e, v);
   e->guard = before;
   return t;

@@ -26,7 +26,7 @@ static const char *comment_of(struct emitter *e) {
     }
   for (uint32_t i = 0; i < r->rank; i++) {
     strbuf_puts(&text, i ? " x " : text.len ? ": " : "");
-    expr_print(r->axes[i]->symbol->limit, &text);
+    expr_print(axis_extent(r->axes[i]), &text);
   }
   const char *kept = arena_strdup(e->arena, strbuf_cstr(&text));
   strbuf_finish(&text);

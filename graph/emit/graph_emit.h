@@ -9,7 +9,7 @@
 #define TILE_GRAPH_EMIT_EMIT_H
 
 #include "base/map.h"
-#include "graph/plan/plan.h"
+#include "graph/plan/accesses.h"
 
 // Text with its precedence, as Python's: smaller binds tighter.
 enum precedence {
@@ -49,13 +49,6 @@ struct emit_scope {
   const char *header;
 };
 
-// The condition under which a part of a expression tree is wanted.
-struct emit_guard {
-  const struct emit_guard *outer;
-  const struct scalar *condition;
-  struct emit_guard *next; // of all
-};
-
 struct emit_info { // of a expression tree
   uint32_t axes;   // bits of emitter.axes
   unsigned level, uses;
@@ -79,8 +72,8 @@ struct emitter {
   struct map known; // by expression tree: struct emit_known
   struct map names; // of functions that the kernel calls: by address of their text
   VEC(const char *) functions;
-  struct emit_guard *guards;
-  const struct emit_guard *guard;
+  struct load_guard *guards;
+  const struct load_guard *guard;
   const char *load_hint, *store_hint; // further arguments of loads and stores of whole tiles; NULL
   uint32_t hinted_axes;               // of loads that depend on all of these
 };
@@ -119,6 +112,8 @@ void emit_axis(struct emitter *e, const struct expr *axis, const char *name, con
                unsigned level);
 // Does every offset of the axis, rounded up to a block, fit 32 bits?
 bool emit_axis_is_wide(const struct expr *axis);
+// The same axis under another name, for an operand that has it along another dimension.
+const struct expr *emit_axis_alias(struct emitter *e, const struct expr *axis, const char *name);
 uint32_t emit_index_axes(struct emitter *e, const struct expr *offset);
 
 // ---- expression trees (graph/emit/emit_value.c, graph/emit/emit_scalar.c) ----
@@ -143,6 +138,17 @@ struct text emit_apply(struct emitter *e, const struct scalar *v);
 struct text emit_literal(struct emitter *e, const struct scalar *v);
 const char *emit_number(struct emitter *e, enum dtype t, union element value);
 const char *emit_type(enum dtype t); // "tl.float32"
+
+// ---- epilogues (graph/emit/epilogue.c) ----
+// `name` holds a result in dtype `sum`, over these axes. Loads of its buffer, `load`, become that
+// name: cast to the buffer's dtype, and back to `sum` where the result `rounds`.
+void emit_given_result(struct emitter *e, const struct scalar *load, enum dtype sum, bool rounds,
+                       const char *name, uint32_t axes);
+// The stores of a region, and what they compute.
+void emit_epilogue(struct emitter *e, const struct region_parts *parts);
+// Stores the variable `name`, a tile over these axes.
+void emit_store_name(struct emitter *e, struct buffer *b, const struct expr *offset,
+                     const char *name, uint32_t axes);
 
 // ---- kinds of kernels ----
 void emit_map_kernel(struct emitter *e, const struct map_plan *m);

@@ -22,6 +22,10 @@ void emit_axis(struct emitter *e, const struct expr *axis, const char *name, con
   e->axes[e->axis_count++] = (struct emit_axis){axis, name, mask, level, emit_axis_is_wide(axis)};
 }
 
+const struct expr *emit_axis_alias(struct emitter *e, const struct expr *axis, const char *name) {
+  return expr_symbol(e->x, name, 0, axis->symbol->hi, axis_extent(axis));
+}
+
 static struct text index_text(struct emitter *e, const struct expr *x, bool *ret_wide);
 
 static struct text symbol_text(struct emitter *e, const struct expr *x, bool *ret_wide) {

@@ -14,7 +14,7 @@ static bool divides(const struct expr *extent, unsigned block) {
 static void put_axis(struct emitter *e, const struct expr *axis, const char *name,
                      const char *program, const char *block_name, unsigned block,
                      const char *subscript) {
-  const struct expr *extent = axis->symbol->limit;
+  const struct expr *extent = axis_extent(axis);
   const char *wide = emit_axis_is_wide(axis) ? ".to(tl.int64)" : "";
   if (subscript[0])
     emit_line(e, 0, "%s = (%s%s * %s + tl.arange(0, %s))%s", name, program, wide, block_name,
@@ -35,7 +35,7 @@ static void put_flat(struct emitter *e, const char *flat, uint32_t count,
                      const struct expr *const *axes, const char *mask) {
   const char *left = flat;
   for (uint32_t i = count; i-- > 0;) {
-    const char *name = axes[i]->symbol->name, *extent = emit_extent(e, axes[i]->symbol->limit);
+    const char *name = axes[i]->symbol->name, *extent = emit_extent(e, axis_extent(axes[i]));
     bool is_name = text_atom(extent).is_name;
     if (i == 0)
       emit_line(e, 0, "%s = %s", name, left);
@@ -57,7 +57,7 @@ static void put_flat(struct emitter *e, const char *flat, uint32_t count,
 
 static void put_one_axis(struct emitter *e, const struct map_plan *m) {
   put_axis(e, m->axes[0], "x", "tl.program_id(0)", "BLOCK", m->block, "");
-  emit_sizes(e, m->axes[0]->symbol->limit);
+  emit_sizes(e, axis_extent(m->axes[0]));
 }
 
 // The subscripts of the dimensions of a tile, for each way of having them.
@@ -95,14 +95,14 @@ static void put_rows_of_blocks(struct emitter *e, const struct map_plan *m) {
   put_axis(e, x, x->symbol->name, ids[!m->x_is_first], "XBLOCK", m->block,
            subscript_of(has_z, has_y, 'x'));
   put_rows(e, m, ids[m->x_is_first], has_z);
-  emit_sizes(e, x->symbol->limit);
+  emit_sizes(e, axis_extent(x));
   emit_sizes(e, m->rows);
   if (!has_z)
     return;
   const struct expr *z = m->axes[m->repeats];
   put_axis(e, z, z->symbol->name, "tl.program_id(2)", "ZBLOCK", m->z_block,
            subscript_of(true, has_y, 'z'));
-  emit_sizes(e, z->symbol->limit);
+  emit_sizes(e, axis_extent(z));
 }
 
 // Tiles over the last axis and the one that other buffers are contiguous along.
@@ -112,7 +112,7 @@ static void put_tiles(struct emitter *e, const struct map_plan *m) {
   if (m->outer_count > 0) { // one number for the blocks of x and all others
     emit_line(e, 0, "pid = tl.program_id(0)");
     const char *blocks =
-        arena_printf(e->arena, "tl.cdiv(%s, XBLOCK)", emit_extent(e, x->symbol->limit));
+        arena_printf(e->arena, "tl.cdiv(%s, XBLOCK)", emit_extent(e, axis_extent(x)));
     emit_line(e, 0, "pid_x = pid %% %s", blocks);
     px = "pid_x";
     const char *flat = m->outer_count == 1 ? arena_printf(e->arena, "pid // %s", blocks) : "rest";
@@ -121,10 +121,10 @@ static void put_tiles(struct emitter *e, const struct map_plan *m) {
     put_flat(e, flat, m->outer_count, m->outer, NULL);
     emit_sizes(e, m->rows);
   }
-  emit_sizes(e, x->symbol->limit);
+  emit_sizes(e, axis_extent(x));
   put_axis(e, x, x->symbol->name, px, "XBLOCK", m->block, "[None, :]");
   put_axis(e, y, y->symbol->name, "tl.program_id(1)", "YBLOCK", m->y_block, "[:, None]");
-  emit_sizes(e, y->symbol->limit);
+  emit_sizes(e, axis_extent(y));
 }
 
 static void put_axes(struct emitter *e, const struct map_plan *m) {

@@ -18,14 +18,14 @@ static void put_axes(struct scan_writer *w) {
     emit_line(e, 0, "x = tl.program_id(0)%s", wide);
   } else {
     emit_line(e, 0, "x = (tl.program_id(0)%s * XBLOCK + tl.arange(0, XBLOCK))[None, :]", wide);
-    if (!expr_is_multiple(x->symbol->limit, w->s->x_block)) {
+    if (!expr_is_multiple(axis_extent(x), w->s->x_block)) {
       mask = "x_mask";
-      emit_line(e, 0, "x_mask = x < %s", emit_extent(e, x->symbol->limit));
+      emit_line(e, 0, "x_mask = x < %s", emit_extent(e, axis_extent(x)));
     }
   }
   w->x_bit = 1u << e->axis_count;
   emit_axis(e, x, "x", mask, 0);
-  w->has_r_mask = !expr_is_multiple(r->symbol->limit, w->s->r_block);
+  w->has_r_mask = !expr_is_multiple(axis_extent(r), w->s->r_block);
   w->r_bit = 1u << e->axis_count;
   emit_axis(e, r, "r", w->has_r_mask ? "r_mask" : NULL, 1);
 }
@@ -33,7 +33,7 @@ static void put_axes(struct scan_writer *w) {
 static void open_blocks(struct scan_writer *w) {
   struct emitter *e = w->e;
   const struct expr *r = w->s->r;
-  const char *n = emit_extent(e, r->symbol->limit);
+  const char *n = emit_extent(e, axis_extent(r));
   emit_open(e, arena_printf(e->arena, "for r0 in range(0, %s, RBLOCK):", n));
   emit_line(e, 1, "r = (r0%s + tl.arange(0, RBLOCK))%s",
             emit_axis_is_wide(r) ? ".to(tl.int64)" : "", w->s->is_row ? "" : "[:, None]");
@@ -83,5 +83,5 @@ void emit_scan_kernel(struct emitter *e, const struct scan_plan *s) {
     emit_store_value(e, parts->writes.at[i].buffer, parts->writes.at[i].offset,
                      parts->writes.at[i].body);
   emit_close(e);
-  emit_sizes(e, s->x->symbol->limit);
+  emit_sizes(e, axis_extent(s->x));
 }

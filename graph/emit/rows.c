@@ -16,7 +16,7 @@ static void write_from_registers(struct row_writer *w) {
 
 static void write_by_passes(struct row_writer *w) {
   const struct rows *s = w->s;
-  const char *n = emit_extent(w->e, s->r->symbol->limit);
+  const char *n = emit_extent(w->e, axis_extent(s->r));
   for (unsigned level = 0; level < s->levels; level++) {
     row_writer_reduce_level(w, level, n);
     row_writer_stores(w, level, false);
@@ -52,7 +52,7 @@ static void put_whole_rows(struct row_writer *w) {
   else
     write_from_registers(w);
   put_shares(w);
-  emit_sizes(w->e, w->s->x->symbol->limit);
+  emit_sizes(w->e, axis_extent(w->s->x));
 }
 
 // ---- walking over rows ----
@@ -70,7 +70,7 @@ static void put_walk(struct row_writer *w) {
   const struct row_reduction *columns = w->k->columns;
   size_t count = w->k->column_count;
   unsigned programs = s->walkers;
-  const struct expr *rows = s->x->symbol->limit, *row = s->r->symbol->limit;
+  const struct expr *rows = axis_extent(s->x), *row = axis_extent(s->r);
   w->level = 1;
   announce_writes(w);
   w->x_bit = 1u << e->axis_count;

@@ -255,7 +255,7 @@ static void reduce_variance_chunk(struct row_writer *w, const struct row_reducti
   finish_reduction(w, d->first, inside_row(w, d->first));
   if (w->has_r_mask)
     block = arena_printf(e->arena, "tl.minimum(%s - split * RBLOCK, RBLOCK)",
-                         emit_extent(e, w->s->r->symbol->limit));
+                         emit_extent(e, axis_extent(w->s->r)));
   emit_line(e, w->level, "%s = %s / %s", mean, *row_writer_result(w, d->first), block);
   emit_given(e, mean_of_row, mean, w->x_bit, w->level);
   finish_reduction(w, d, inside_row(w, d));

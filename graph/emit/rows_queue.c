@@ -37,7 +37,7 @@ static void open_chunk(struct row_writer *w, unsigned level) {
   emit_line(e, 1, "split = %s %% %u", chunk, s->splits);
   emit_line(e, 1, "r = split * RBLOCK + tl.arange(0, RBLOCK)");
   if (w->has_r_mask)
-    emit_line(e, 1, "r_mask = r < %s", emit_extent(e, s->r->symbol->limit));
+    emit_line(e, 1, "r_mask = r < %s", emit_extent(e, axis_extent(s->r)));
 }
 
 // The last work-queue id's program leaves zeros when no other looks at a counter any more. At the
@@ -84,7 +84,7 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
   }
   row_writer_fetch_parts(w, level);
   count_late(w, level - 1);
-  row_writer_combine_parts(w, level, emit_extent(e, w->s->r->symbol->limit));
+  row_writer_combine_parts(w, level, emit_extent(e, axis_extent(w->s->r)));
 }
 
 // Loads that need nothing of the row's results are under way while the others are waited for.

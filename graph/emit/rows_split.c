@@ -11,7 +11,7 @@
 // ---- partial results ----
 
 static const char *part_index(struct row_writer *w, const char *split) {
-  const struct expr *rows = w->s->x->symbol->limit;
+  const struct expr *rows = axis_extent(w->s->x);
   if (w->s->lag)
     return arena_printf(w->e->arena, "x * %u + %s", w->s->splits, split);
   if (expr_is(rows, 1))
@@ -56,7 +56,7 @@ static void load_result(struct row_writer *w, const struct row_reduction *d, con
 // first that is not whole.
 static const char *share_count(struct row_writer *w, const char *share) {
   struct exprs *x = w->e->x;
-  const struct expr *n = w->s->r->symbol->limit, *block = expr_const(x, w->s->r_block),
+  const struct expr *n = axis_extent(w->s->r), *block = expr_const(x, w->s->r_block),
                     *splits = expr_const(x, w->s->splits), *whole = expr_floordiv(x, n, block),
                     *rest = expr_mod(x, n, block);
   const char *blocks = arena_printf(w->e->arena, "(%s - %s) // %u * %u",
@@ -155,7 +155,7 @@ static void write_level(struct row_writer *w) {
   const struct rows *s = w->s;
   unsigned level = w->k->level;
   struct emitter *e = w->e;
-  const char *n = emit_extent(e, s->r->symbol->limit);
+  const char *n = emit_extent(e, axis_extent(s->r));
   emit_line(e, 0, "split = tl.program_id(1)");
   if (level > 0)
     row_writer_load_parts(w, level, n);
@@ -166,7 +166,7 @@ static void write_level(struct row_writer *w) {
     return;
   }
   const char *count = share_count(w, "split");
-  if (!expr_is_const(s->r->symbol->limit, NULL)) // there may be less than was expected
+  if (!expr_is_const(axis_extent(s->r), NULL)) // there may be less than was expected
     count = arena_printf(e->arena, "tl.maximum(%s, 1)", count);
   row_writer_reduce_level(w, level, count);
   for (size_t i = 0; i < s->reduction_count; i++)
@@ -190,15 +190,15 @@ static void begin_level(struct row_writer *w, unsigned level, bool has_r) {
 void rows_put_split(struct row_writer *w) {
   begin_level(w, w->k->level, true);
   write_level(w);
-  emit_sizes(w->e, w->s->x->symbol->limit);
+  emit_sizes(w->e, axis_extent(w->s->x));
 }
 
 void rows_put_combine(struct row_writer *w) {
   const struct rows *s = w->s;
   begin_level(w, s->levels, false);
-  row_writer_load_parts(w, s->levels, emit_extent(w->e, s->r->symbol->limit));
+  row_writer_load_parts(w, s->levels, emit_extent(w->e, axis_extent(s->r)));
   for (unsigned l = 0; l <= s->levels; l++)
     row_writer_stores(w, l, false);
   if (!w->k->is_last_block)
-    emit_sizes(w->e, s->x->symbol->limit);
+    emit_sizes(w->e, axis_extent(s->x));
 }

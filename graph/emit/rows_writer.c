@@ -43,7 +43,7 @@ static bool is_even(const struct expr *extent, unsigned block) {
 
 void row_writer_x(struct row_writer *w) {
   struct emitter *e = w->e;
-  const struct expr *x = w->s->x, *extent = x->symbol->limit;
+  const struct expr *x = w->s->x, *extent = axis_extent(x);
   const char *wide = emit_axis_is_wide(x) ? ".to(tl.int64)" : "", *mask = NULL;
   if (w->is_row && expr_is(extent, 1)) {
     emit_line(e, 0, "x = 0");
@@ -66,7 +66,7 @@ static const char *block_operand(struct row_writer *w) {
 }
 
 static void put_whole(struct row_writer *w) {
-  const char *n = emit_extent(w->e, w->s->r->symbol->limit);
+  const char *n = emit_extent(w->e, axis_extent(w->s->r));
   if (w->k->has_whole)
     emit_line(w->e, 0, "whole = %s - %s %% %s", n, n, block_operand(w));
 }
@@ -76,7 +76,7 @@ void row_writer_r(struct row_writer *w) {
   const struct expr *r = w->s->r;
   bool looped = w->s->is_looped;
   if (w->k->hint) {
-    bool is_last = w->k->hint == ROWS_EVICT_LAST, has_x = !expr_is(w->s->x->symbol->limit, 1);
+    bool is_last = w->k->hint == ROWS_EVICT_LAST, has_x = !expr_is(axis_extent(w->s->x), 1);
     e->load_hint = is_last ? "eviction_policy=\"evict_last\"" : "eviction_policy=\"evict_first\"";
     e->hinted_axes = 1u << e->axis_count | (!is_last && has_x ? w->x_bit : 0);
   }
@@ -89,7 +89,7 @@ void row_writer_r(struct row_writer *w) {
   }
   emit_line(e, 0, "r = tl.arange(0, RBLOCK)%s", w->brackets);
   if (w->has_r_mask)
-    emit_line(e, 0, "r_mask = r < %s", emit_extent(e, r->symbol->limit));
+    emit_line(e, 0, "r_mask = r < %s", emit_extent(e, axis_extent(r)));
 }
 
 static void put_offsets(struct row_writer *w, const char *wide) {
@@ -137,7 +137,7 @@ static void put_loop(struct row_writer *w, const char *header, bool has_mask, ro
   emit_open(e, header);
   put_offsets(w, emit_axis_is_wide(w->s->r) ? ".to(tl.int64)" : "");
   if (has_mask)
-    emit_line(e, 1, "r_mask = r < %s", emit_extent(e, w->s->r->symbol->limit));
+    emit_line(e, 1, "r_mask = r < %s", emit_extent(e, axis_extent(w->s->r)));
   body(w, level);
   emit_close(e);
   w->has_r_mask = has_r_mask;
@@ -146,7 +146,7 @@ static void put_loop(struct row_writer *w, const char *header, bool has_mask, ro
 
 void row_writer_pass(struct row_writer *w, bool backwards, row_body *body, unsigned level) {
   struct arena *a = w->e->arena;
-  const char *n = emit_extent(w->e, w->s->r->symbol->limit), *b = w->block;
+  const char *n = emit_extent(w->e, axis_extent(w->s->r)), *b = w->block;
   backwards &= w->s->splits == 1;
   if (!w->k->has_whole) {
     const char *last = arena_printf(a, "(tl.cdiv(%s, %s) - 1) * %s", n, b, b);

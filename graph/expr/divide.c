@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divisions and remainders of floor, taken apart where ranges allow it. All rules want a divisor
-// that is positive for sure; x // 0 and x % 0 are 0, so that sizes of 0 need no exception.
-// Recursion is the algorithm: the parts of an expression are expressions,
-// and each is simplified as it is made.
+// Floor division, remainder, minimum and maximum of expressions, simplified where value ranges
+// allow it. Every rule requires a divisor that is known to be positive; x // 0 and x % 0 are 0, so
+// that sizes of 0 need no special case.
+// Recursion is the algorithm: the operands of an expression are expressions, and each is simplified
+// when it is built.
 #include "graph/expr/size_expr_internal.h"
 
-// Takes what divides exactly out of p: p = quotient * d + rest, p becoming the rest. Coefficients
-// are split towards zero, the constant towards minus infinity.
+// Moves the exactly divisible part out of p: p = quotient * d + rest, and p becomes the rest.
+// Coefficients are divided towards zero, the constant towards minus infinity.
 static void take_multiples_of_term(struct exprs *x, struct poly *p, struct term d,
                                    struct poly *quotient) {
   for (size_t i = 0; i < p->count; i++) {
@@ -33,7 +34,8 @@ static bool is_part(int64_t part, int64_t of) {
   return part == 0 || (of != 0 && (part < 0) == (of < 0) && (part < 0 ? part >= of : part <= of));
 }
 
-// The same for a divisor of several terms: multiples of its first one that bring all others along.
+// The same for a divisor of several terms: a multiple of its first term is moved only with the
+// matching multiples of all others.
 static void take_multiples_of_sum(struct exprs *x, struct poly *p, const struct expr *d,
                                   struct poly *quotient) {
   struct poly parts;
@@ -73,7 +75,7 @@ static void take_multiples(struct exprs *x, struct poly *p, const struct expr *d
     take_multiples_of_term(x, p, t, quotient);
 }
 
-// e / d where nothing is left over; NULL otherwise.
+// e / d if the division is exact; NULL otherwise.
 static const struct expr *divide_exactly(struct exprs *x, const struct expr *e,
                                          const struct expr *d) {
   struct poly p, quotient;
@@ -86,7 +88,7 @@ static const struct expr *divide_exactly(struct exprs *x, const struct expr *e,
   return poly_expr(x, &quotient);
 }
 
-// The one value that e // k has; false if there are several.
+// The only value that e // k takes; false if there are several.
 static bool single_quotient(const struct expr *e, const struct expr *k, int64_t *ret) {
   if (k->kind != EXPR_CONST || e->lo == INT64_MIN || e->hi == INT64_MAX || expr_is_unfit(e))
     return false;
@@ -94,13 +96,13 @@ static bool single_quotient(const struct expr *e, const struct expr *k, int64_t 
   return *ret == floor_div(e->hi, k->value);
 }
 
-// -d <= e < 0, so that e // d is -1: what is left where multiples were taken out of a size less
-// one.
+// -d <= e < 0, so that e // d is -1: this is the rest after multiples are divided out of a size
+// minus one.
 static bool is_just_below(struct exprs *x, const struct expr *e, const struct expr *d) {
   return e->hi < 0 && expr_is_within(x, expr_add(x, e, d), d);
 }
 
-// Looks for e = g*A + r and d = g*B with g > 1 and 0 <= r < g.
+// Finds e = g*A + r and d = g*B with g > 1 and 0 <= r < g.
 static bool find_common(struct exprs *x, const struct expr *e, const struct expr *d,
                         const struct expr **ret_g, const struct expr **ret_a,
                         const struct expr **ret_b, const struct expr **ret_r) {
@@ -117,7 +119,7 @@ static bool find_common(struct exprs *x, const struct expr *e, const struct expr
       continue;
     struct poly r = p, a;
     poly_init(&a);
-    for (size_t k = 0; k < r.count; k++) { // split whole terms only
+    for (size_t k = 0; k < r.count; k++) { // only whole terms are split
       struct term t = r.terms[k];
       const struct expr *of;
       if (t.coef % tg.coef != 0 || !product_divide(x, t.of, tg.of, &of))
@@ -149,7 +151,7 @@ static const struct expr *as_it_is(struct exprs *x, enum expr_kind kind, const s
   return expr_intern(x, kind, 0, 2, (const struct expr *[]){a, b});
 }
 
-// x // k + c without terms besides: what is divided, for divisions of divisions.
+// x // k + c without further terms: the dividend of nested divisions.
 static bool is_quotient_plus(const struct expr *e, const struct expr **ret_quotient,
                              int64_t *ret_c) {
   *ret_c = 0;
@@ -213,7 +215,7 @@ const struct expr *expr_floordiv(struct exprs *x, const struct expr *a, const st
   return poly_expr(x, &quotient);
 }
 
-// Terms c*f*(x % m) where c*f*m is a multiple of d become c*f*x. False if there are none.
+// Replaces terms c*f*(x % m), where c*f*m is a multiple of d, by c*f*x. False if there are none.
 static bool drop_remainders(struct exprs *x, struct poly *p, const struct expr *d) {
   bool dropped = false;
   struct poly sum;
@@ -289,8 +291,8 @@ const struct expr *expr_cdiv(struct exprs *x, const struct expr *a, const struct
 
 static int compare(struct exprs *x, const struct expr *a, const struct expr *b);
 
-// Is a surely not above the minimum or maximum b? Then it is not above all, or not above one, of
-// its members.
+// Is a known to be <= the minimum (or >= the maximum) b? Then a is so for all members of b, or for
+// one of them.
 static bool is_below_choice(struct exprs *x, const struct expr *a, const struct expr *b) {
   bool all = b->kind == EXPR_MIN;
   for (uint32_t i = 0; i < b->count; i++)
@@ -309,7 +311,7 @@ static bool is_above_choice(struct exprs *x, const struct expr *a, const struct 
 
 static bool is_choice(const struct expr *e) { return e->kind == EXPR_MIN || e->kind == EXPR_MAX; }
 
-// 1: a is surely not above b; -1: surely not below; 0: it depends.
+// 1: a is known to be <= b; -1: a is known to be >= b; 0: unknown.
 static int compare(struct exprs *x, const struct expr *a, const struct expr *b) {
   if (expr_is_unfit(a) || expr_is_unfit(b))
     return 0;
@@ -357,7 +359,7 @@ static const struct expr *choose(struct exprs *x, enum expr_kind kind, const str
       for (uint32_t k = 0; k < n && !covered; k++) {
         int c = compare(x, in[k], members[i]);
         covered = in[k] == members[i] || c == (kind == EXPR_MIN ? 1 : -1);
-        if (!covered && c != 0) { // the newcomer covers that one
+        if (!covered && c != 0) { // the new one covers that one
           memmove(in + k, in + k + 1, (n - k - 1) * sizeof *in);
           n--;
           k--;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums that hold parts of a division: c*(x // c) + x % c = x in all its variations, and
-// a*((x // a) % b) + x % a = x % (a*b).
-// Recursion is the algorithm: the parts of an expression are expressions,
-// and each is simplified as it is made.
+// Folds sums that contain the parts of a division: c*(x // c) + x % c = x in all its variations,
+// and a*((x // a) % b) + x % a = x % (a*b).
+// Recursion is the algorithm: the operands of an expression are expressions, and each is simplified
+// when it is built.
 #include "graph/expr/size_expr_internal.h"
 
-// The r with which p holds r times all of e's terms; 0 if it does not. A sum without symbols: 0.
+// The r for which p contains r times all terms of e; 0 if there is none. For a sum without symbols:
+// 0.
 static int64_t ratio(struct exprs *x, const struct poly *p, const struct expr *e) {
   struct poly part;
   poly_init(&part);
@@ -32,8 +33,8 @@ static bool has_term(struct exprs *x, const struct expr *e, const struct expr *o
   return poly_coef(&p, of) != 0;
 }
 
-// whole = quotient + remainder. With p = a*whole + b*quotient + c*remainder + ..., one of the three
-// can go; it does where that leaves fewer of them. The form without the quotient is preferred.
+// whole = quotient + remainder. In p = a*whole + b*quotient + c*remainder + ..., one of the three
+// can be eliminated; it is where fewer of them remain. The form without the quotient is preferred.
 static bool relate(struct exprs *x, struct poly *p, const struct expr *whole,
                    const struct expr *quotient, const struct expr *remainder) {
   struct term q, r;
@@ -47,7 +48,7 @@ static bool relate(struct exprs *x, struct poly *p, const struct expr *whole,
   int have = (a != 0) + (b != 0) + (c != 0);
   if (have < 2)
     return false;
-  int64_t take = b; // of the quotient, which gives (a + b, 0, c - b)
+  int64_t take = b; // of the quotient, which leaves (a + b, 0, c - b)
   int left = (a + b != 0) + (c - b != 0);
   if ((b - -a != 0) + (a + c != 0) < left) { // without the whole: (0, b + a, c + a)
     take = -a;
@@ -61,7 +62,7 @@ static bool relate(struct exprs *x, struct poly *p, const struct expr *whole,
   return true;
 }
 
-// t = U * (S // c): U*S/c... is related to U * (S % c) where c divides U's coefficient and factors.
+// t = U * (S // c) is paired with U * (S % c), where c divides U's coefficient and factors.
 static bool fold_quotient(struct exprs *x, struct poly *p, struct term t, const struct expr *f) {
   const struct expr *s = f->in[0], *c = f->in[1], *others, *unit;
   struct term tc;
@@ -83,7 +84,7 @@ static bool fold_remainder(struct exprs *x, struct poly *p, struct term t, const
                 expr_mul(x, unit, f));
 }
 
-// t = U * (Y % b) with Y = S // a + ...: with (U / a) * (S % a) beside it, both are (U / a) * (X %
+// t = U * (Y % b) with Y = S // a + ...: together with (U / a) * (S % a) it is (U / a) * (X %
 // (a*b)), X = a * (Y - S // a) + S.
 static bool join_remainders(struct exprs *x, struct poly *p, struct term t, const struct expr *f) {
   const struct expr *others;

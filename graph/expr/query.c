@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about expressions: values, bounds, divisibility, substitution, text.
-// Recursion is the algorithm: the parts of an expression are expressions,
-// and each is simplified as it is made.
+// Queries and rewrites of expressions: values, bounds, divisibility, substitution, text.
+// Recursion is the algorithm: the operands of an expression are expressions, and each is simplified
+// when it is built.
 #include "graph/expr/size_expr_internal.h"
 
 #include <inttypes.h>
@@ -98,7 +98,7 @@ bool expr_has_symbol(const struct expr *e, const struct expr *symbol) {
   return false;
 }
 
-// The greatest divisor of k that divides every value of e, as far as that is known.
+// The greatest known divisor of k that divides every value of e.
 static int64_t known_divisor(const struct expr *e, int64_t k) {
   int64_t d = 0;
   switch (e->kind) {
@@ -282,7 +282,8 @@ static void print_sum(const struct expr *e, struct strbuf *out) {
   }
 }
 
-// A product; its first member may be a division, since those go from the left.
+// A product; only its first factor may be printed as a division without brackets, since both
+// operators are left-associative.
 static void print_product(const struct expr *e, struct strbuf *out) {
   uint32_t first = 0;
   if (expr_is(e->in[0], -1)) {

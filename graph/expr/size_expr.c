@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making expressions: the table of nodes, their ranges, symbols.
+// Builds expressions: the hash table of nodes, value ranges, symbols.
 #include "graph/expr/size_expr_internal.h"
 
-// A node as it is kept: what is public, and what bounds every walk over it.
+// A node as stored: the public part, and its size and depth, which bound every walk over it.
 struct entry {
   struct expr e;
   uint32_t weight, depth;
@@ -24,7 +24,8 @@ struct exprs *exprs_create(struct arena *a) {
 
 static bool is_infinite(int64_t v) { return v == INT64_MAX || v == INT64_MIN; }
 
-// Sums of bounds; unknown ones stay unknown. Sets *ret_overflow where known ones leave 64 bits.
+// Sums of bounds; unknown bounds stay unknown. Sets *ret_overflow if the sum of known ones does not
+// fit 64 bits.
 static int64_t bound_add(int64_t a, int64_t b, bool *ret_overflow) {
   int64_t r;
   if (is_infinite(a))
@@ -227,7 +228,7 @@ static const struct expr *make_symbol(struct exprs *x, struct symbol s) {
   if (s.limit && s.limit->hi != INT64_MAX && s.limit->hi - 1 < s.hi)
     s.hi = s.limit->hi - 1;
   if (s.hi < s.lo)
-    s.hi = s.lo; // an empty axis: no value is ever taken
+    s.hi = s.lo; // an empty axis: it takes no value
   s.name = arena_strdup(x->arena, s.name);
   struct entry *n = entry_create(x, EXPR_SYMBOL);
   n->e.symbol = arena_dup(x->arena, &s, sizeof s, _Alignof(struct symbol));
@@ -241,7 +242,7 @@ const struct expr *expr_symbol(struct exprs *x, const char *name, int64_t lo, in
   return make_symbol(x, (struct symbol){.name = name, .lo = lo, .hi = hi, .limit = limit});
 }
 
-// What is shown as constant lies on the arena of `x`, where it was made.
+// The public fields are const; the node is on the arena of `x`, which built it.
 static void *changeable(const void *p) {
   void *made;
   memcpy(&made, &p, sizeof made);

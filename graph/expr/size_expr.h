@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbolic integers: sizes of tensors, and element offsets as functions of loop variables.
-// Hash-consed in a canonical form, so that equal means the same pointer wherever the rules below
-// can tell.
+// Symbolic integers: sizes of tensors, and element offsets as functions of loop variables. They are
+// hash-consed in a canonical form: equal expressions have equal pointers where the rules below can
+// decide it.
 //
 // Canonical form: a sum of terms, each a constant times a product of factors (symbols, floor
-// divisions, remainders, minima, maxima), terms and factors in the order of their ids. Division and
-// remainder are those of floor, and 0 where the divisor is; with the ranges of symbols they are
-// taken apart where that is exact: (32*a + b) // 32 = a and (32*a + b) % 32 = b for 0 <= b < 32,
-// and put together: 32*(x // 32) + x % 32 = x. Sums of more than 48 terms, and products of long
-// sums, are right but not compared. What has more than 4096 nodes, or 128 one in the other,
-// `overflows`.
+// divisions, remainders, minima, maxima), terms and factors ordered by id. Division and remainder
+// round towards minus infinity, and are 0 where the divisor is 0. The ranges of symbols simplify
+// them where that is exact: (32*a + b) // 32 = a and (32*a + b) % 32 = b for 0 <= b < 32; and 32*(x
+// // 32) + x % 32 = x. Sums of more than 48 terms and products of long sums are correct but not
+// canonical. An expression of more than 4096 nodes or a depth above 128 `overflows`.
 #ifndef TILE_GRAPH_EXPR_EXPR_H
 #define TILE_GRAPH_EXPR_EXPR_H
 
 #include "base/arena.h"
 #include "base/str.h"
+
+#include <assert.h>
 
 enum expr_kind {
   EXPR_CONST,
@@ -29,28 +30,29 @@ enum expr_kind {
 
 struct scalar;
 
-// What a symbol stands for. Sizes outlive programs; axes and indirect indices belong to one kernel.
+// What a symbol represents. Sizes belong to the graph; axes and indirect indices belong to one
+// kernel.
 struct symbol {
   const char *name;
-  int64_t lo, hi;                // inclusive; INT64_MAX where nothing is known above
-  const struct expr *limit;      // what it is smaller than (extent of an axis); NULL: only `hi`
+  int64_t lo, hi;                // inclusive; INT64_MAX: no known upper bound
+  const struct expr *limit;      // exclusive upper bound (extent of an axis); NULL: only `hi`
   int64_t hint;                  // a size's likely value; 0: none
-  const struct scalar *indirect; // the index was loaded: its value (graph/loops/loops.h); else NULL
+  const struct scalar *indirect; // a loaded index: its value (graph/loops/loops.h); else NULL
 };
 
 struct expr {
   enum expr_kind kind;
-  uint32_t id;    // in order of making: sorts terms
+  uint32_t id;    // in the order of creation: sorts terms
   uint32_t count; // of `in`
   int64_t value;  // of a constant
   const struct symbol *symbol;
   const struct expr *const *in;
-  int64_t lo, hi; // all values lie in between; INT64_MIN, INT64_MAX: unknown
-  bool overflows; // some value that it may take, or a part of it, does not fit 64 bits
+  int64_t lo, hi; // all values are in this range; INT64_MIN, INT64_MAX: unknown
+  bool overflows; // some value of it or of an operand may not fit 64 bits
 };
 
-// Makes and keeps expressions, on the arena. Not thread-safe. The calls below never return NULL
-// while memory lasts; results that leave 64 bits are constants clamped, with `overflows`.
+// Builds and owns expressions, on the arena. Not thread-safe. The calls below return NULL only when
+// out of memory; results beyond 64 bits are clamped constants that `overflow`.
 struct exprs;
 struct exprs *exprs_create(struct arena *a);
 
@@ -58,14 +60,20 @@ const struct expr *expr_const(struct exprs *x, int64_t value);
 // A new symbol each time. `limit` may be NULL.
 const struct expr *expr_symbol(struct exprs *x, const char *name, int64_t lo, int64_t hi,
                                const struct expr *limit);
-// A dimension's size: from `lo` on, probably `hint`. The same name gives the same symbol.
+// A dimension's size: at least `lo`, probably `hint`. The same name gives the same symbol.
 const struct expr *expr_size(struct exprs *x, const char *name, int64_t lo, int64_t hi,
                              int64_t hint);
-// Another hint for a size that was made before. False: there is none of that name.
+// Sets another hint for an existing size. False: there is none of that name.
 bool expr_set_hint(struct exprs *x, const char *name, int64_t hint);
-// An index that was loaded, in [0, limit).
+// A loaded index, in [0, limit).
 const struct expr *expr_indirect(struct exprs *x, const char *name, const struct scalar *of,
                                  const struct expr *limit);
+
+// The extent of an axis, which is a symbol that has a limit.
+static inline const struct expr *axis_extent(const struct expr *axis) {
+  assert(axis->kind == EXPR_SYMBOL && axis->symbol->limit);
+  return axis->symbol->limit;
+}
 
 const struct expr *expr_add(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_sub(struct exprs *x, const struct expr *a, const struct expr *b);
@@ -77,44 +85,46 @@ const struct expr *expr_max(struct exprs *x, const struct expr *a, const struct 
 const struct expr *expr_cdiv(struct exprs *x, const struct expr *a, const struct expr *b);
 const struct expr *expr_addi(struct exprs *x, const struct expr *a, int64_t b);
 const struct expr *expr_muli(struct exprs *x, const struct expr *a, int64_t b);
-// Product of all; 1 of none.
+// The product of all; 1 for none.
 const struct expr *expr_product(struct exprs *x, const struct expr *const *of, size_t count);
 
 bool expr_is_const(const struct expr *e, int64_t *ret); // ret may be NULL
 static inline bool expr_is(const struct expr *e, int64_t value) {
   return e->kind == EXPR_CONST && e->value == value;
 }
-// A constant that stands for what cannot be said. Rules hold for all else: an expression that might
-// leave 64 bits for some sizes does not for those of tensors that exist, whose bytes are bounded.
+// The constant of an expression that is not representable. The rules may assume that no other one
+// overflows: sizes for which an expression would leave 64 bits are not those of existing tensors,
+// whose bytes are bounded.
 static inline bool expr_is_unfit(const struct expr *e) {
   return e->kind == EXPR_CONST && e->overflows;
 }
-// The value for likely sizes; other symbols count as 0. For choices, never for correctness.
+// The value for likely sizes; other symbols count as 0. For heuristics, never for correctness.
 int64_t expr_hint(const struct expr *e);
-// The same where sizes without a hint may matter: 1024 stands for what they make 0.
+// The same, but 1024 if sizes without a hint make it 0.
 static inline int64_t expr_likely(const struct expr *e) {
   int64_t value = expr_hint(e);
   return value > 0 || expr_is_const(e, NULL) ? value : 1024;
 }
 bool expr_has_symbol(const struct expr *e, const struct expr *symbol);
-// Is every value a multiple of k? False where that is not known.
+// Is every value a multiple of k? False if unknown.
 bool expr_is_multiple(const struct expr *e, int64_t k);
-// 0 <= e and e < limit for sure.
+// Is it known that 0 <= e < limit?
 bool expr_is_within(struct exprs *x, const struct expr *e, const struct expr *limit);
-// The factor of `symbol` where e = coefficient * symbol + rest without the symbol in either; false
-// where it is not linear in it.
+// Splits e = coefficient * symbol + rest, where neither contains the symbol; false if e is not
+// linear in it.
 bool expr_linear(struct exprs *x, const struct expr *e, const struct expr *symbol,
                  const struct expr **ret_coefficient, const struct expr **ret_rest);
 
-// e with each symbol from[i] replaced by to[i], made canonical again.
+// e with each symbol from[i] replaced by to[i], in canonical form.
 const struct expr *expr_substitute(struct exprs *x, const struct expr *e, size_t count,
                                    const struct expr *const *from, const struct expr *const *to);
 
-// The value where symbol i of `symbols` is values[i]. False if a symbol is missing or it overflows.
+// The value where symbol i of `symbols` is values[i]. False if a symbol is missing or the value
+// overflows.
 bool expr_eval(const struct expr *e, size_t count, const struct expr *const *symbols,
                const int64_t *values, int64_t *ret);
 
-// "4*s0 + 1", in Python's syntax with as few brackets as it takes.
+// "4*s0 + 1", in Python's syntax, with the fewest brackets.
 void expr_print(const struct expr *e, struct strbuf *out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of graph/expr/*.c share: sums of terms taken apart, and the makers of nodes that
-// do not simplify.
+// Shared by graph/expr/*.c: polynomials (sums of terms), and constructors of nodes that do not
+// simplify.
 #ifndef TILE_GRAPH_EXPR_EXPR_INTERNAL_H
 #define TILE_GRAPH_EXPR_EXPR_INTERNAL_H
 
@@ -12,7 +12,7 @@ enum {
   EXPR_MAX_FACTORS = 24,  // of a product
   EXPR_MAX_WEIGHT = 4096, // nodes of an expression, seen as a tree
   EXPR_MAX_DEPTH = 128,
-  EXPR_MAX_BUSY = 24 // rules within rules
+  EXPR_MAX_BUSY = 24 // nesting of simplification rules
 };
 
 struct exprs {
@@ -31,7 +31,7 @@ struct term {
   const struct expr *of;
 };
 
-// A sum taken apart; terms in the order of their products' ids, none with coefficient 0.
+// A sum as its terms, ordered by the ids of their products, none with coefficient 0.
 struct poly {
   size_t count;
   int64_t constant;
@@ -39,10 +39,10 @@ struct poly {
   struct term terms[EXPR_MAX_TERMS];
 };
 
-// A node as it is, of operands in canonical order. Beyond the limits: expr_unfit.
+// A node with operands in canonical order, not simplified. Beyond the limits: expr_unfit.
 const struct expr *expr_intern(struct exprs *x, enum expr_kind kind, int64_t value, uint32_t count,
                                const struct expr *const *in);
-// What stands for a value that cannot be said: a constant that `overflows`.
+// The constant of an expression that is not representable: it `overflows`.
 const struct expr *expr_unfit(struct exprs *x);
 
 static inline size_t expr_factors(const struct expr *const *of, const struct expr *const **ret) {
@@ -52,23 +52,23 @@ static inline size_t expr_factors(const struct expr *const *of, const struct exp
 bool expr_as_term(struct exprs *x, const struct expr *e, struct term *ret); // false for sums
 const struct expr *term_expr(struct exprs *x, struct term t);
 struct term term_mul(struct exprs *x, struct term a, struct term b, bool *ret_overflow);
-// The product a / b where all factors of b are among those of a; the coefficients are left alone.
+// The product a / b if all factors of b are factors of a; coefficients are ignored.
 bool product_divide(struct exprs *x, const struct expr *a, const struct expr *b,
                     const struct expr **ret);
-// The factors that both have.
+// The common factors.
 const struct expr *product_common(struct exprs *x, const struct expr *a, const struct expr *b);
 
 void poly_init(struct poly *p);
 void poly_add_term(struct exprs *x, struct poly *p, int64_t coef, const struct expr *of);
 void poly_add(struct exprs *x, struct poly *p, const struct expr *e, int64_t times);
-int64_t poly_coef(const struct poly *p, const struct expr *of); // 0 where it has no such term
+int64_t poly_coef(const struct poly *p, const struct expr *of); // 0 if there is no such term
 const struct expr *poly_expr(struct exprs *x, struct poly *p);  // simplifies p first
 
-// An expression that is nowhere below e (above e where `upper` is false): axes go to their last
-// value, or to their first; what is left are sizes.
+// An expression that is >= e everywhere (<= e if not `upper`): axes are replaced by their last or
+// first value, so that only sizes remain.
 const struct expr *expr_bound(struct exprs *x, const struct expr *e, bool upper);
 
-// c*(x // c) + x % c = x and its relatives, until nothing changes (graph/expr/fold.c).
+// c*(x // c) + x % c = x and its variations, until nothing changes (graph/expr/fold.c).
 void poly_fold(struct exprs *x, struct poly *p);
 
 static inline int64_t floor_div(int64_t a, int64_t b) {

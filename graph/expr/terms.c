@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and products in canonical form.
-// Recursion is the algorithm: the parts of an expression are expressions,
-// and each is simplified as it is made.
+// Recursion is the algorithm: the operands of an expression are expressions, and each is simplified
+// when it is built.
 #include "graph/expr/size_expr_internal.h"
 
 // ---- terms ----
@@ -113,7 +113,7 @@ static const struct expr *sum_as_it_is(struct exprs *x, const struct poly *p) {
   return n == 0 ? expr_const(x, 0) : n == 1 ? in[0] : expr_intern(x, EXPR_ADD, 0, n, in);
 }
 
-// A sum with too many terms: those so far become one, which is not looked into again.
+// Beyond the limit of terms: those so far become one opaque term.
 static void poly_wrap(struct exprs *x, struct poly *p) {
   const struct expr *e = sum_as_it_is(x, p);
   bool overflow = p->overflow || expr_is_unfit(e);
@@ -123,7 +123,7 @@ static void poly_wrap(struct exprs *x, struct poly *p) {
 }
 
 void poly_add_term(struct exprs *x, struct poly *p, int64_t coef, const struct expr *of) {
-  if (of->kind == EXPR_CONST) { // a product of nothing
+  if (of->kind == EXPR_CONST) { // an empty product
     p->overflow |= of->overflows || __builtin_add_overflow(p->constant, coef, &p->constant);
     return;
   }
@@ -205,7 +205,7 @@ const struct expr *expr_muli(struct exprs *x, const struct expr *a, int64_t b) {
   return expr_mul(x, a, expr_const(x, b));
 }
 
-// The terms of a factor; one that is not taken apart is a term itself.
+// The terms of a factor; a factor that is not a sum is one term.
 static size_t terms_of(const struct expr *const *e, bool whole, const struct expr *const **ret) {
   bool is_sum = (*e)->kind == EXPR_ADD && !whole;
   *ret = is_sum ? (*e)->in : e;
@@ -219,7 +219,7 @@ const struct expr *expr_mul(struct exprs *x, const struct expr *a, const struct 
     return b;
   if (expr_is(b, 1) || expr_is(a, 0))
     return a;
-  // Products of long sums stay products.
+  // Products of long sums are not expanded.
   bool whole =
       a->kind == EXPR_ADD && b->kind == EXPR_ADD && a->count * b->count > EXPR_MAX_TERMS / 2;
   const struct expr *const *ta, *const *tb;

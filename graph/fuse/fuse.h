@@ -100,9 +100,6 @@ const struct expr *offset_stride(struct fuser *f, const struct expr *e, const st
 void group_find_accesses(struct fuser *f, struct group *g);
 
 // ---- loop dimensions (graph/fuse/axes.c) ----
-static inline const struct expr *axis_extent(const struct expr *axis) {
-  return axis->symbol->limit;
-}
 const struct expr *axis_create(struct fuser *f, const char *name, const struct expr *extent);
 // e / by where that is exact, else NULL.
 const struct expr *expr_exact_quotient(struct fuser *f, const struct expr *e,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of graph/ir/composed.def share.
+// Helpers of the functions of graph/ir/composed.def.
 #include "graph/ir/compose.h"
 
 enum { REDUCTION_NONE, REDUCTION_MEAN };

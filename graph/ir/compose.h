@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are written out as others where they are appended: the functions of
-// graph/ir/composed.def.
+// Composed operators: each function of graph/ir/composed.def appends other operators instead of
+// one.
 #ifndef TILE_GRAPH_IR_COMPOSE_H
 #define TILE_GRAPH_IR_COMPOSE_H
 
@@ -12,22 +12,21 @@
 #include "graph/ir/composed.def"
 #undef COMPOSED
 
-// What losses return of one value an element: themselves, their mean or their sum, by argument
-// `reduction`, which is 0, 1 or 2.
+// Applies a loss's argument `reduction` to its value for each element: 0 none, 1 mean, 2 sum.
 struct value *compose_reduced(struct build *b, const struct node *n, unsigned reduction,
                               struct value *losses);
-// The gradient of that: `grad` for each of the elements of `like`.
+// The gradient of that: `grad` for each element of `like`.
 struct value *compose_spread(struct build *b, const struct node *n, unsigned reduction,
                              struct value *grad, const struct value *like);
 // 0, 1, .. along dimension `dim` of a tensor like `x`.
 struct value *compose_indices(struct build *b, const struct value *x, uint32_t dim);
-// The dimension of `rank` that argument `i` names; 0 after E1004 where there is none.
+// The dimension that argument `i` names, of `rank`; 0 after E1004 if there is none.
 uint32_t compose_dim(struct build *b, const struct node *n, unsigned i, uint32_t rank);
 // A tensor of integers as the index of dimension `dim` of `x`.
 struct value *compose_index(struct build *b, struct value *x, uint32_t dim, struct value *index);
-// `x` with dimension `dim` as the last one; NULL of NULL.
+// `x` with dimension `dim` moved last; NULL for NULL.
 struct value *compose_to_last(struct build *b, struct value *x, uint32_t dim);
-// Records the error; the results stay NULL.
+// Records an error; the results stay NULL.
 void compose_error(struct build *b, const struct node *n, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed operators whose elements come from, or go to, computed indices: writes by index,
-// pads, windows, bags of embeddings.
+// Composed operators that read or write at computed indices: index writes, pads, windows, bags of
+// embeddings.
 #include "graph/ir/compose.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 enum { MAX_SPACE = 3 };
 
-// ---- writes by index along a dimension ----
+// ---- index writes along a dimension ----
 
 static struct value *put(struct build *b, struct value *x, uint32_t dim, struct value *index,
                          struct value *values, bool adds) {
@@ -49,7 +49,7 @@ void compose_index_fill(struct build *b, struct node *n) {
     n->results[0] = put(b, X, compose_dim(b, n, 1, X->rank), node_value(n, 2), value, false);
 }
 
-// Each index of argument 2 within its dimension of `x`, from `low` (0 or -size) on.
+// Checks that each index of argument 2 is within its dimension of `x`, from `low` (0 or -size) on.
 static struct arg clamped(struct build *b, const struct node *n, const struct value *x,
                           bool wraps) {
   const struct arg *list;
@@ -85,7 +85,7 @@ void compose_take(struct build *b, struct node *n) {
   n->results[0] = compose_index(b, flat, 0, Y);
 }
 
-// self mask source: the elements of `source` in their order where the mask is true
+// self mask source: fills the masked elements with those of `source`, in order
 void compose_masked_scatter(struct build *b, struct node *n) {
   struct value *mask = build_as(b, Y, X);
   struct value *flat = BUILD(b, OP_RESHAPE, TENSOR(mask), arg_int(b->g, -1));
@@ -96,7 +96,7 @@ void compose_masked_scatter(struct build *b, struct node *n) {
   n->results[0] = build_where(b, mask, values, X);
 }
 
-// self src size stride storage_offset: `src` at offsets of the memory that a dense `self` has
+// self src size stride storage_offset: writes `src` at offsets into the memory of a dense `self`
 void compose_as_strided_scatter(struct build *b, struct node *n) {
   const struct arg *sizes, *strides;
   size_t rank = node_list(n, 2, &sizes);
@@ -105,7 +105,7 @@ void compose_as_strided_scatter(struct build *b, struct node *n) {
     compose_error(b, n, E1008, "a tensor that is not dense, or shapes that differ");
     return;
   }
-  // The view that is written has to be one; nothing reads it.
+  // Builds the written view only to check it; nothing reads it.
   if (!BUILD(b, OP_AS_STRIDED, TENSOR(X), n->args[2], n->args[3], n->args[4]))
     return;
   struct value *at = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
@@ -122,7 +122,7 @@ void compose_as_strided_scatter(struct build *b, struct node *n) {
 
 enum { MAX_COMPARED = 4096 };
 
-// By comparing the index of each element of a line with those of all that are written.
+// Compares the index of each element of a line with the indices of all writes.
 static void fold_by_comparison(struct build *b, struct node *n, enum operator_id op,
                                double neutral) {
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
@@ -192,11 +192,11 @@ void compose_scatter_reduce(struct build *b, struct node *n) {
   n->results[0] = build_binop(b, floors ? OP_FLOOR_DIVIDE : OP_DIV_TENSOR, sum, count);
 }
 
-// ---- pads that show what is inside ----
+// ---- pads by elements of the input ----
 
 struct pads {
   uint32_t count;
-  int64_t before[MAX_SPACE], after[MAX_SPACE]; // of the last dimension first
+  int64_t before[MAX_SPACE], after[MAX_SPACE]; // the last dimension first
 };
 
 static bool pads_of(struct build *b, const struct node *n, unsigned i, const struct value *x,
@@ -213,14 +213,14 @@ static bool pads_of(struct build *b, const struct node *n, unsigned i, const str
   return ok;
 }
 
-// Where in a dimension of `size` the elements of the padded one lie.
+// The index along a dimension of `size` for each element of the padded one.
 static struct value *inside(struct build *b, const struct node *n, const struct expr *size,
                             int64_t before, int64_t after) {
   struct exprs *x = b->g->exprs;
   const struct expr *last = expr_addi(x, size, -1);
   struct value *i = BUILD(b, OP_IOTA, ARG_E(expr_addi(x, size, before + after)),
                           arg_int(b->g, -before), arg_int(b->g, 1), ARG_D(DTYPE_I64));
-  if (operator_row(n->op)->part == OP_FLIP) { // reflected
+  if (operator_row(n->op)->part == OP_FLIP) { // reflection
     i = build_unop(b, OP_ABS, i);
     i = build_unop(b, OP_ABS, BUILD(b, OP_SUB_TENSOR, ARG_E(last), TENSOR(i)));
     return BUILD(b, OP_SUB_TENSOR, ARG_E(last), TENSOR(i));
@@ -322,7 +322,7 @@ struct blocks {
   int64_t size[2], dilation[2], padding[2], step[2];
 };
 
-// E1004 where a window is larger than 2^22, so that its extent and area do not overflow.
+// E1004 if a window is larger than 2^22, so that its extent and area do not overflow.
 static bool blocks_of(struct build *b, const struct node *n, unsigned first, struct blocks *ret) {
   const int64_t most = 1 << 22;
   int64_t *to[4] = {ret->size, ret->dilation, ret->padding, ret->step};
@@ -373,7 +373,7 @@ void compose_im2col(struct build *b, struct node *n) {
   n->results[0] = X->rank == 3 ? build_squeeze(b, v, 0) : v;
 }
 
-// Windows added up; self output_size kernel_size dilation padding stride
+// Sums the windows at their positions; self output_size kernel_size dilation padding stride
 void compose_col2im(struct build *b, struct node *n) {
   struct exprs *x = b->g->exprs;
   struct blocks w;
@@ -414,7 +414,7 @@ void compose_col2im(struct build *b, struct node *n) {
 
 enum bag_mode { BAG_SUM, BAG_MEAN, BAG_MAX };
 
-// To which bag each index belongs: how many bags begin at it or before, less one.
+// The bag of each index: the number of bags that begin at or before it, minus one.
 static struct value *bag_of(struct build *b, struct value *offsets, const struct expr *count) {
   struct value *position = build_iota(b, count, 0, 2);
   struct value *begun = build_binop(b, OP_LE_TENSOR, offsets, position);
@@ -431,7 +431,7 @@ static struct value *count_of(struct build *b, struct value *bag, struct value *
   return put(b, build_full(b, 1, &bags, 0, DTYPE_I64), 0, bag, one, true);
 }
 
-// The largest of each bag, 0 of an empty one: [bags, indices, columns], never stored.
+// The maximum of each bag, 0 for an empty one: [bags, indices, columns], which is never stored.
 static struct value *largest(struct build *b, struct value *rows, struct value *bag,
                              struct value *is_padding, const struct expr *bags) {
   struct value *mine = build_binop(b, OP_EQ_TENSOR, build_iota(b, bags, 0, 2), bag);
@@ -446,8 +446,8 @@ static struct value *largest(struct build *b, struct value *rows, struct value *
 }
 
 // weight indices offsets scale_grad_by_freq mode sparse per_sample_weights include_last_offset
-// padding_idx; results: bags, the bag of each index, sizes of bags, indices of largest ones, which
-// are for gradients and 0 here
+// padding_idx; results: bags, the bag of each index, the size of each bag, the indices of maxima,
+// which gradients need and which are 0 here
 void compose_embedding_bag(struct build *b, struct node *n) {
   struct exprs *x = b->g->exprs;
   struct value *index = Y, *offsets = node_value(n, 2), *by = node_value(n, 6);
@@ -482,8 +482,8 @@ void compose_embedding_bag(struct build *b, struct node *n) {
       result = build_div(b, result, build_unsqueeze(b, build_int(b, OP_MAXIMUM, count, 1), 1));
   }
   const struct expr *nothing = expr_const(x, 0);
-  // On CPUs PyTorch leaves the indices of plain sums out, which the gradient finds again, and has a
-  // size for each bag; elsewhere one for each offset.
+  // On CPUs PyTorch omits the bags of plain sums, which the gradient recomputes, and returns one
+  // size per bag; on other devices one per offset.
   bool on_cpu = b->g->device && str_starts(str_from(b->g->device), "cpu"),
        leaves_out = on_cpu && mode == BAG_SUM && padding < 0,
        has_more = node_truth(n, 7) && (!on_cpu || n->op == OP_EMBEDDING_BAG_FORWARD);
@@ -499,7 +499,7 @@ void compose_embedding_bag(struct build *b, struct node *n) {
   n->results[3] = build_full(b, mode == BAG_MAX ? 2 : 1, most, 0, index->dtype);
 }
 
-// The gradient of the weights, from arguments at these indices; sums and means.
+// The gradient of the weights, of sums and means; the arguments are at these indices.
 static void bag_gradient(struct build *b, struct node *n, struct value *bag, unsigned size_at,
                          unsigned count_at, unsigned mode_at, unsigned by_at, unsigned padding_at) {
   struct value *index = Y, *by = node_value(n, by_at);

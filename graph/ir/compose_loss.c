@@ -15,7 +15,7 @@ static struct value *less(struct build *b, double y, struct value *x) {
   return BUILD(b, OP_SUB_TENSOR, ARG_F(y), TENSOR(x));
 }
 
-// ---- of differences: self target reduction, then a number ----
+// ---- losses of differences: self target reduction, then a number ----
 
 void compose_mse_loss(struct build *b, struct node *n) {
   struct value *d = build_sub(b, X, Y);
@@ -28,7 +28,7 @@ void compose_mse_loss_backward(struct build *b, struct node *n) {
   n->results[0] = build_mul(b, compose_spread(b, n, 3, build_scale(b, d, 2), Y), X);
 }
 
-// A parabola within `beta`, lines outside; of slope 1, or `beta` for the loss by Huber.
+// Quadratic within `beta`, linear outside: of slope 1, or of slope `beta` for the Huber loss.
 static struct value *bend(struct build *b, struct value *d, double beta, bool huber) {
   struct value *size = build_unop(b, OP_ABS, d);
   struct value *inside = build_scale(b, build_mul(b, size, size), huber ? 0.5 : 0.5 / beta);
@@ -111,7 +111,7 @@ void compose_bce_with_logits(struct build *b, struct node *n) {
   n->results[0] = compose_reduced(b, n, 4, weighted(b, loss, node_value(n, 2)));
 }
 
-// ---- one class a pixel: [N, C, H, W] as [N H W, C] ----
+// ---- a class per pixel: [N, C, H, W] as [N H W, C] ----
 
 static struct value *pixels_as_rows(struct build *b, struct value *x) {
   struct dims order = {4, {0, 2, 3, 1}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed norms, gradients of norms, of attention and of pools.
+// Composed norms; gradients of norms, attention and pooling.
 #include "graph/ir/compose.h"
 
 #define X node_value(n, 0)
@@ -19,7 +19,7 @@ static struct value *product(struct build *b, struct value *x, struct value *y) 
   return y ? build_mul(b, x, y) : x;
 }
 
-// rstd (g - mean(g) - xhat mean(g xhat)), the middle term left out without a mean
+// rstd (g - mean(g) - xhat mean(g xhat)), without the middle term if there is no mean
 static struct value *through_norm(struct build *b, struct value *g, struct value *xhat,
                                   struct value *rstd, const struct dims *d, bool centred) {
   struct value *inner = centred ? build_sub(b, g, mean(b, g, d)) : g;
@@ -81,7 +81,7 @@ void compose_rms_norm_backward(struct build *b, struct node *n) {
         build_convert(b, build_sum(b, build_mul(b, g, xhat), &out, false), weight->dtype);
 }
 
-// input weight bias training momentum eps: statistics of the batch, which nobody keeps
+// input weight bias training momentum eps: statistics of the batch, not returned
 void compose_batch_norm_no_stats(struct build *b, struct node *n) {
   const struct expr *channels = X->rank > 1 ? X->shape[1] : compose_const(b, 1);
   enum dtype t = node_value(n, 1) ? node_value(n, 1)->dtype : dtype_to_compute(X->dtype);
@@ -97,7 +97,7 @@ void compose_batch_norm_no_stats(struct build *b, struct node *n) {
     n->results[i] = norm->results[i];
 }
 
-// ---- weights as a length and a direction ----
+// ---- weight norm: length and direction ----
 
 static struct dims all_but(uint32_t rank, uint32_t dim) {
   struct dims d = {0};
@@ -129,13 +129,13 @@ void compose_weight_norm_backward(struct build *b, struct node *n) {
   n->results[1] = build_convert(b, build_div(b, along, length), node_value(n, 2)->dtype);
 }
 
-// ---- gradients of attention, as other devices name them ----
+// ---- gradients of attention, by the operators of other devices ----
 
-// Arguments of the one that loops know, at these indices; `mask` 0: none.
+// Arguments of SDPA_CPU_BACKWARD, at these indices of the node; `mask` 0: none.
 static struct node *attention_backward(struct build *b, struct node *n, unsigned q, unsigned out,
                                        unsigned dropout, unsigned mask, unsigned scale) {
   struct value *sums = node_value(n, out + 1), *query = node_value(n, q);
-  // Rows of logarithms may be padded, and have a last dimension of one.
+  // Rows of logsumexp may be padded, and have a last dimension of 1.
   if (sums->rank == 4 && query->rank == 4 && expr_is(sums->shape[3], 1))
     sums = build_squeeze(b, sums, 3);
   if (sums && sums->rank == 3 && query->rank == 4 && sums->shape[2] != query->shape[2])
@@ -167,7 +167,7 @@ void compose_flash_backward(struct build *b, struct node *n) {
 }
 
 // grad_out_ query key value attn_bias out logsumexp philox_seed philox_offset dropout_p
-// grad_input_mask is_causal scale; results: of query, key, value and the bias
+// grad_input_mask is_causal scale; results: gradients of query, key, value and bias
 void compose_efficient_backward(struct build *b, struct node *n) {
   if (is_wanted(n, 10, 3)) {
     compose_error(b, n, E1008, "the gradient of `attn_bias`");
@@ -182,13 +182,13 @@ void compose_cudnn_backward(struct build *b, struct node *n) {
   give_three(n, attention_backward(b, n, 1, 4, 13, 8, 15));
 }
 
-// ---- maxima and where they are within their windows ----
+// ---- maxima and their indices within windows ----
 
 struct window {
   int64_t size[2], step[2], padding[2], dilation[2];
 };
 
-// Numbers of two dimensions; one stands for both, none for `none`.
+// A list of two: one number counts for both, an empty list is `none`.
 static void pair(const struct node *n, unsigned i, const int64_t *none, int64_t *ret) {
   const struct arg *list;
   size_t count = node_list(n, i, &list);
@@ -207,7 +207,7 @@ static void window_of(const struct node *n, unsigned size, unsigned step, struct
   pair(n, step + 2, ones, ret->dilation);
 }
 
-// Where the window of each element of `like` begins, along dimension `d` of the last two.
+// The first index of the window of each element of `like`, along dimension `d` of the last two.
 static struct value *origin(struct build *b, const struct value *like, const struct window *w,
                             unsigned d) {
   uint32_t dim = like->rank - 2 + d;
@@ -216,7 +216,7 @@ static struct value *origin(struct build *b, const struct value *like, const str
   return build_along(b, i, dim, like->rank);
 }
 
-// self kernel_size stride padding dilation ceil_mode: maxima, and as i8 their index in the window
+// self kernel_size stride padding dilation ceil_mode: maxima, and their index in the window as i8
 void compose_max_pool_offsets(struct build *b, struct node *n) {
   struct window w;
   struct node *pool = X->rank < 3 ? NULL : graph_append(b->g, OP_MAX_POOL2D, n->args, 6, b->at);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting, the largest few, running extrema, and positions in sorted lists. A line is sorted by
-// counting: the position of an element is the number of those that come before it, which takes as
-// many comparisons as the square of its length, and no program waits for another.
+// Sorting, top-k, running maxima and minima, binary search. A line is sorted by counting: the
+// position of an element is the number of elements before it. That takes the square of the length
+// in comparisons, and no synchronisation between programs.
 #include "graph/ir/compose.h"
 
 #include <math.h>
 
 enum {
-  MAX_SORTED = LIMIT_GRAPH_SORTED, // elements of a line whose positions are counted
-  MAX_ROUNDS = 64,                 // of taking the largest of longer lines
-  MAX_COMPARED = 64                // positions found by comparison, not by writing
+  MAX_SORTED = LIMIT_GRAPH_SORTED, // elements of a line that is sorted by counting
+  MAX_ROUNDS = 64,                 // maxima taken from longer lines, one by one
+  MAX_COMPARED = 64                // positions found by comparison instead of scatter
 };
 
 struct order {
   struct build *b;
-  struct value *x; // the dimension is the last
+  struct value *x; // the dimension has been moved last
   struct value *key;
-  uint32_t dim; // where it was
+  uint32_t dim; // its original position
   const struct expr *size;
 };
 
@@ -28,7 +28,7 @@ static struct value *either(struct build *b, struct value *x, struct value *y) {
   return build_binop(b, OP_LOGICAL_OR, x, y);
 }
 
-// Back from compose_to_last.
+// Inverse of compose_to_last.
 static struct value *from_last(struct build *b, struct value *x, uint32_t dim) {
   if (!x)
     return NULL;
@@ -49,7 +49,7 @@ static bool begin(struct build *b, struct node *n, unsigned dim, struct order *r
   return ret->x != NULL;
 }
 
-// For each element how many come before it; equal ones in their order, NaN as the largest.
+// The number of elements before each one: ties in their order, NaN as the largest.
 static struct value *ranks(struct order *o, bool descending) {
   struct build *b = o->b;
   uint32_t rank = o->x->rank;
@@ -69,7 +69,7 @@ static struct value *ranks(struct order *o, bool descending) {
   return build_sum(b, build_convert(b, before, DTYPE_I64), &last, false);
 }
 
-// The first `count` positions in that order.
+// The first `count` positions in sorted order.
 static struct value *positions(struct order *o, bool descending, const struct expr *count) {
   struct build *b = o->b;
   uint32_t rank = o->x->rank;
@@ -136,10 +136,10 @@ void compose_argsort(struct build *b, struct node *n) {
   n->results[0] = results[1];
 }
 
-// ---- the largest of long lines, one after the other ----
+// ---- top-k of long lines, one maximum after another ----
 
-// The next one after `value` at `position` in the order of values, then positions; `value` NULL:
-// the first.
+// The element after `value` at `position`, ordered by value, then position; `value` NULL: the
+// first.
 static void next_largest(struct order *o, struct value **value, struct value **position) {
   struct build *b = o->b;
   uint32_t last = o->x->rank - 1;
@@ -154,7 +154,7 @@ static void next_largest(struct order *o, struct value **value, struct value **p
   *value = build_amax(b, key, &d, true);
   struct value *hit = build_binop(b, OP_EQ_TENSOR, o->key, *value);
   hit = left ? both(b, hit, left) : hit;
-  // Never beyond the line, whatever the key was rounded to where it was computed again.
+  // Clamped to the line: the key may be rounded differently where it is recomputed.
   struct value *end = BUILD(b, OP_FULL, arg_ints(b->g, 0, NULL),
                             ARG_E(expr_addi(b->g->exprs, o->size, -1)), ARG_D(DTYPE_I64));
   *position =
@@ -178,7 +178,7 @@ static struct value *rounds(struct order *o, bool largest, int64_t count) {
   return BUILD(b, OP_CAT, arg_values(b->g, (size_t)count, list), arg_int(b->g, o->x->rank - 1));
 }
 
-// Few of many: a row of them stays in one kernel, with what made it.
+// For small k and long rows: a row stays in one kernel, fused with its producer.
 static bool takes_rounds(const struct order *o, int64_t count) {
   enum { FEW = 8, MANY = 256 };
   int64_t size;
@@ -206,7 +206,7 @@ void compose_topk(struct build *b, struct node *n) {
     give(&o, n, positions(&o, largest, k));
 }
 
-// ---- one position of the order ----
+// ---- one element of the sorted line ----
 
 static void nth(struct build *b, struct node *n, struct order *o, const struct expr *position,
                 bool keepdim) {
@@ -230,8 +230,8 @@ void compose_kthvalue(struct build *b, struct node *n) {
     nth(b, n, &o, expr_addi(b->g->exprs, k, -1), node_truth(n, 3));
 }
 
-// How many elements of a line come before its median: the lower one of two in the middle, or, NaN
-// being the largest, all that are no NaN where there is one.
+// The number of elements before the median: the lower one of the two in the middle, or, if there is
+// a NaN, all others, NaN being the largest.
 static struct value *before_median(struct order *o) {
   struct build *b = o->b;
   struct exprs *x = b->g->exprs;
@@ -271,7 +271,7 @@ void compose_median(struct build *b, struct node *n) {
   n->results[1] = keepdim ? index : build_squeeze(b, index, o.dim);
 }
 
-// Of no elements it is NaN.
+// NaN for no elements.
 void compose_median_of_all(struct build *b, struct node *n) {
   const struct value *x = node_value(n, 0);
   if (dtype_is_float(x->dtype) && expr_is(value_numel(b->g->exprs, x), 0)) {
@@ -285,10 +285,10 @@ void compose_median_of_all(struct build *b, struct node *n) {
   n->results[0] = both ? both->results[0] : NULL;
 }
 
-// ---- running products and extrema, each of all that stand before ----
+// ---- running products and extrema ----
 
-// [.., position, element]: does the element stand at the position or before? `ret_each`: all
-// elements beside each position.
+// [.., position, element]: is the element at or before the position? `ret_each`: all elements,
+// beside each position.
 static struct value *until(struct order *o, struct value **ret_each) {
   struct build *b = o->b;
   uint32_t rank = o->x->rank;
@@ -318,8 +318,7 @@ void compose_cumprod(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, from_last(b, product, o.dim), t);
 }
 
-// The largest or smallest so far, and the last position that has it; NaN stays from where it comes
-// up.
+// The running maximum or minimum, and its last position; NaN propagates from its first position on.
 void compose_cummax(struct build *b, struct node *n) {
   struct order o;
   if (!begin(b, n, 1, &o)) {
@@ -332,7 +331,7 @@ void compose_cummax(struct build *b, struct node *n) {
   uint32_t rank = o.x->rank;
   struct dims last = dims_one(rank);
   enum operator_id part = operator_row(n->op)->part;
-  // What comes later counts as the first element, which everyone has.
+  // Later elements are replaced by the first one, which every position includes.
   struct value *first = build_slice(b, each, rank, compose_const(b, 0), compose_const(b, 1), 1);
   struct value *all = build_where(b, here, each, first);
   struct value *most = BUILD(b, part, TENSOR(all), arg_int(b->g, rank), ARG_B(true));
@@ -359,9 +358,10 @@ void compose_logcumsumexp(struct build *b, struct node *n) {
   n->results[0] = from_last(b, sum, o.dim);
 }
 
-// ---- positions in a sorted list ----
+// ---- binary search ----
 
-// How many of the list, along its last dimension, come before x; `right`: or are equal.
+// The number of elements of the list, along its last dimension, that are less than x; `right`: or
+// equal.
 static struct value *count_before(struct build *b, struct value *list, struct value *x,
                                   bool right) {
   struct value *each = build_unsqueeze(b, x, x->rank);

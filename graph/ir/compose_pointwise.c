@@ -22,7 +22,7 @@ static struct value *less(struct build *b, double y, struct value *x) {
   return BUILD(b, OP_SUB_TENSOR, ARG_F(y), TENSOR(x));
 }
 
-// Integers become floats, as functions of them do.
+// Integers become floats.
 static struct value *real(struct build *b, struct value *x) {
   return x && !dtype_is_float(x->dtype) ? build_convert(b, x, DTYPE_F32) : x;
 }
@@ -33,7 +33,7 @@ static struct value *sigmoid(struct build *b, struct value *x) {
   return build_unop(b, OP_SIGMOID, x);
 }
 
-// ---- the operator `part` of the row ----
+// ---- the row's operator `part` ----
 
 void compose_same(struct build *b, struct node *n) {
   n->results[0] = build_apply(b, operator_row(n->op)->part, n->arg_count, n->args);
@@ -45,7 +45,7 @@ void compose_parts(struct build *b, struct node *n) {
     n->result_count = all->result_count, n->results = all->results;
 }
 
-// For each element of the lists.
+// Applies it to each element of the lists.
 void compose_foreach(struct build *b, struct node *n) {
   size_t count = 0;
   for (uint32_t k = n->arg_count; k-- > 0;)
@@ -69,7 +69,7 @@ void compose_foreach(struct build *b, struct node *n) {
   }
 }
 
-// ---- sums and products of three ----
+// ---- sums and products of three operands ----
 
 static struct value *plus_times(struct build *b, struct value *x, struct value *y, struct arg by) {
   double one = by.kind == ARG_FLOAT ? by.real : 0;
@@ -86,7 +86,7 @@ void compose_addcdiv(struct build *b, struct node *n) {
   n->results[0] = plus_times(b, X, build_div(b, Y, node_value(n, 2)), A(3));
 }
 
-// From the nearer end, so that both are met exactly.
+// From the nearer end, so that both ends are exact.
 void compose_lerp(struct build *b, struct node *n) {
   struct value *step = build_sub(b, Y, X), *weight = node_value(n, 2);
   if (!weight) {
@@ -107,7 +107,7 @@ void compose_swapped(struct build *b, struct node *n) {
   n->results[0] = build_apply(b, operator_row(n->op)->part, 2, args);
 }
 
-// The larger is taken out of the root.
+// The larger one is factored out of the root.
 void compose_hypot(struct build *b, struct node *n) {
   struct value *x = build_unop(b, OP_ABS, X), *y = build_unop(b, OP_ABS, Y);
   struct value *most = build_binop(b, OP_MAXIMUM, x, y), *least = build_binop(b, OP_MINIMUM, x, y);
@@ -115,13 +115,13 @@ void compose_hypot(struct build *b, struct node *n) {
   struct value *root = build_unop(b, OP_SQRT, more(b, build_mul(b, ratio, ratio), 1));
   struct value *length =
       build_where(b, with(b, OP_EQ_TENSOR, most, 0), most, build_mul(b, most, root));
-  // Infinite where one side is, whatever the other: a NaN too.
+  // Infinite if one side is, even if the other is NaN.
   struct value *infinite = BUILD(b, OP_LOGICAL_OR, TENSOR(with(b, OP_EQ_TENSOR, x, INFINITY)),
                                  TENSOR(with(b, OP_EQ_TENSOR, y, INFINITY)));
   n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, infinite), length, INFINITY);
 }
 
-// A zero has the sign of its reciprocal.
+// The sign of a zero is that of its reciprocal.
 static struct value *is_negative(struct build *b, struct value *x) {
   struct value *below = build_int(b, OP_LT_TENSOR, x, 0);
   if (!x || !dtype_is_float(x->dtype))
@@ -142,7 +142,7 @@ void compose_copysign(struct build *b, struct node *n) {
     n->results[0] = signbit(node_real(n, 1)) ? other : size;
 }
 
-// The other one where one is no number.
+// If one is NaN, the other.
 void compose_fmax(struct build *b, struct node *n) {
   struct value *most = build_binop(b, operator_row(n->op)->part, X, Y);
   n->results[0] = build_where(b, is_nan(b, X), Y, build_where(b, is_nan(b, Y), X, most));
@@ -155,7 +155,7 @@ static struct value *log_sum(struct build *b, struct value *x, struct value *y, 
   struct value *part =
       build_unop(b, OP_LOG1P, build_unop(b, OP_EXP, build_scale(b, gap, log(base))));
   struct value *sum = build_add(b, most, build_scale(b, part, 1 / log(base)));
-  struct value *equal = build_binop(b, OP_EQ_TENSOR, x, y); // also both infinite
+  struct value *equal = build_binop(b, OP_EQ_TENSOR, x, y); // both may be infinite
   struct value *endless = build_unop(b, OP_ISINF, x);
   return build_where(b, build_binop(b, OP_LOGICAL_AND, equal, endless), x, sum);
 }
@@ -175,7 +175,7 @@ void compose_heaviside(struct build *b, struct node *n) {
   n->results[0] = build_where(b, with(b, OP_EQ_TENSOR, X, 0), Y, step);
 }
 
-// x log y, 0 where x is
+// x log y, 0 for x = 0
 void compose_xlogy(struct build *b, struct node *n) {
   struct arg y = A(1);
   if (!Y)
@@ -212,12 +212,12 @@ void compose_frac(struct build *b, struct node *n) {
   n->results[0] = build_sub(b, X, build_unop(b, OP_TRUNC, X));
 }
 
-// The sign of x, and a function of |x|.
+// The sign of x times a function of |x|.
 static struct value *odd(struct build *b, struct value *x, struct value *of_size) {
   return build_where(b, is_negative(b, x), build_unop(b, OP_NEG, of_size), of_size);
 }
 
-// log1p(s + s^2 / (1 + sqrt(1 + s^2))), and log(s) + log(2) where the square is beyond numbers
+// log1p(s + s^2 / (1 + sqrt(1 + s^2))), or log(s) + log(2) if the square overflows
 void compose_asinh(struct build *b, struct node *n) {
   struct value *x = build_up(b, real(b, X)), *s = build_unop(b, OP_ABS, x);
   struct value *square = build_mul(b, s, s);
@@ -249,7 +249,7 @@ void compose_atanh(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, odd(b, x, y), real(b, X)->dtype);
 }
 
-// log(x / (1 - x)), x kept off the ends by `eps`
+// log(x / (1 - x)), x clamped to [eps, 1 - eps]
 void compose_logit(struct build *b, struct node *n) {
   struct value *x = X;
   if (!node_is_none(n, 1)) {
@@ -316,7 +316,7 @@ void compose_celu(struct build *b, struct node *n) {
   n->results[0] = BUILD(b, OP_ELU, TENSOR(X), ARG_F(alpha), ARG_F(1), ARG_F(1 / alpha));
 }
 
-// min(x, 0) - log1p(exp(-|x|)); the second result is what PyTorch keeps on CPUs
+// min(x, 0) - log1p(exp(-|x|)); the second result is the buffer that PyTorch keeps on CPUs
 void compose_log_sigmoid(struct build *b, struct node *n) {
   struct value *low = build_unop(b, OP_EXP, build_unop(b, OP_NEG, build_unop(b, OP_ABS, X)));
   n->results[0] = build_sub(b, with(b, OP_MINIMUM, X, 0), build_unop(b, OP_LOG1P, low));
@@ -355,7 +355,7 @@ void compose_softplus_backward(struct build *b, struct node *n) {
   n->results[0] = build_where(b, large, X, build_mul(b, X, sigmoid(b, scaled)));
 }
 
-// Both halves of `self` along the dimension.
+// The two parts of `self` along the dimension.
 static bool halves(struct build *b, struct node *n, struct value *x, unsigned arg,
                    struct value **ret_first, struct value **ret_second, uint32_t *ret_dim) {
   uint32_t dim = x->rank ? compose_dim(b, n, arg, x->rank) : 0;
@@ -394,14 +394,14 @@ void compose_prelu(struct build *b, struct node *n) {
   n->results[0] = build_where(b, with(b, OP_GT_TENSOR, X, 0), X, build_mul(b, Y, X));
 }
 
-// grad_output self weight: gradients of self and of the weight, which is broadcast
+// grad_output self weight: gradients of self and of the broadcast weight
 void compose_prelu_backward(struct build *b, struct node *n) {
   struct value *above = with(b, OP_GT_TENSOR, Y, 0), *weight = node_value(n, 2);
   n->results[0] = build_where(b, above, X, build_mul(b, weight, X));
   n->results[1] = build_where(b, above, build_number(b, 0, X->dtype), build_mul(b, Y, X));
 }
 
-// Nothing between -lambda and lambda; `part` what is done outside.
+// Zero between -lambda and lambda; `part` is applied outside.
 void compose_hardshrink(struct build *b, struct node *n) {
   struct value *inside = with(b, OP_LE_TENSOR, build_unop(b, OP_ABS, X), node_real(n, 1));
   n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, inside), X, 0);
@@ -414,7 +414,7 @@ void compose_softshrink(struct build *b, struct node *n) {
   n->results[0] = build_where(b, with(b, OP_GT_TENSOR, X, lambda), more(b, X, -lambda), low);
 }
 
-// grad_output self lambda: of both
+// grad_output self lambda: for hardshrink and softshrink
 void compose_shrink_backward(struct build *b, struct node *n) {
   struct value *inside = with(b, OP_LE_TENSOR, build_unop(b, OP_ABS, Y), node_real(n, 2));
   n->results[0] = build_where_else(b, build_unop(b, OP_LOGICAL_NOT, inside), X, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed gradients of means over windows and of enlarged images. All go one dimension after the
-// other: each position collects what it gave to.
+// Composed gradients of average pooling and of upsampling. Each is computed one dimension at a
+// time: every position gathers the gradients of the results that it contributed to.
 #include "graph/ir/compose.h"
 
 #define X node_value(n, 0)
 #define Y node_value(n, 1)
 
-// sum over o of g[.., o, ..] by[o, h]: dimension `dim` of `g` becomes that of the columns of `by`.
+// sum over o of g[.., o, ..] by[o, h]: dimension `dim` of `g` becomes the columns of `by`.
 static struct value *collect(struct build *b, struct value *g, uint32_t dim, struct value *by) {
   if (!g || !by)
     return NULL;
@@ -46,14 +46,14 @@ static int64_t number(const struct node *n, unsigned i, unsigned k, int64_t none
   return value;
 }
 
-// ---- means over windows ----
+// ---- average pooling ----
 
 struct windows {
   int64_t size, step, padding;
   bool counts_padding, has_divisor;
 };
 
-// 1 / the elements of the window of each position, along one dimension.
+// 1 / the number of elements in each window, along one dimension.
 static struct value *share(struct build *b, const struct windows *w, const struct expr *outputs,
                            const struct expr *inputs, enum dtype t) {
   if (w->has_divisor)
@@ -66,7 +66,7 @@ static struct value *share(struct build *b, const struct windows *w, const struc
   return build_unop(b, OP_RECIPROCAL, build_convert(b, build_sub(b, end, start), t));
 }
 
-// The gradient along a dimension: position h was in the windows (h + padding - i) / step, i < size.
+// The gradient along a dimension: position h is in the windows (h + padding - i) / step, i < size.
 static struct value *from_windows(struct build *b, struct value *g, uint32_t dim,
                                   const struct windows *w, const struct expr *inputs) {
   if (!g)
@@ -120,7 +120,7 @@ void compose_avg_pool2d_backward(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, g, X->dtype);
 }
 
-// Window o of O over I elements: from o I / O to (o + 1) I / O, rounded outwards.
+// Window o of O over I elements: [o I / O, (o + 1) I / O), rounded outwards.
 static struct value *adaptive_share(struct build *b, const struct expr *outputs,
                                     const struct expr *inputs, enum dtype t) {
   struct value *o = integers(b, outputs, 0, 1, true), *h = integers(b, inputs, 0, 1, false);
@@ -155,9 +155,9 @@ void compose_adaptive_avg_pool2d_backward(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, g, X->dtype);
 }
 
-// ---- enlarged images ----
+// ---- upsampling ----
 
-// Sizes of the image that was enlarged, and how much of it a step of the large one is.
+// Sizes of the small image, and the step in it for one step of the large one.
 static bool enlarged(struct build *b, struct node *n, unsigned scale_at, unsigned k,
                      const struct expr **ret_size, double *ret_scale) {
   const struct arg *sizes;
@@ -174,7 +174,7 @@ static bool enlarged(struct build *b, struct node *n, unsigned scale_at, unsigne
   return true;
 }
 
-// The size after enlarging dimension 2 + k, and how much of the small image a step is.
+// The size after upsampling dimension 2 + k, and the step in the small image.
 static bool larger(struct build *b, struct node *n, unsigned k, const struct expr **ret_size,
                    double *ret_scale) {
   const struct arg *sizes, *factors;
@@ -239,7 +239,7 @@ void compose_upsample_nearest2d_backward(struct build *b, struct node *n) {
   n->results[0] = build_convert(b, g, X->dtype);
 }
 
-// What position h of the small image gives to position o of the large one: 1 less the distance.
+// The weight of position h of the small image in position o of the large one: 1 - distance.
 static struct value *linear_share(struct build *b, const struct expr *outputs,
                                   const struct expr *inputs, double scale, bool corners,
                                   enum dtype t) {

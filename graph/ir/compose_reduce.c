@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed reductions and small products: norms, deviations, logarithms of sums.
+// Composed reductions and small products: norms, standard deviations, logsumexp.
 #include "graph/ir/compose.h"
 
 #include <math.h>
@@ -15,21 +15,14 @@ static enum dtype float_of(const struct value *x) {
   return dtype_is_float(x->dtype) ? x->dtype : DTYPE_F32;
 }
 
-static struct arg dims_list(struct build *b, const struct dims *d) {
-  int64_t at[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < d->count; i++)
-    at[i] = d->at[i];
-  return arg_ints(b->g, d->count, at);
-}
-
 static struct value *fold(struct build *b, enum operator_id op, struct value *x,
                           const struct dims *d, bool keepdim) {
-  return d->count ? BUILD(b, op, TENSOR(x), dims_list(b, d), ARG_B(keepdim)) : x;
+  return d->count ? BUILD(b, op, TENSOR(x), dims_arg(b, d), ARG_B(keepdim)) : x;
 }
 
-// The dimensions that were kept for later are gone.
+// Removes the dimensions that were kept so far.
 static struct value *drop(struct build *b, struct value *x, const struct dims *d, bool keepdim) {
-  return keepdim || d->count == 0 ? x : BUILD(b, OP_SQUEEZE_DIMS, TENSOR(x), dims_list(b, d));
+  return keepdim || d->count == 0 ? x : BUILD(b, OP_SQUEEZE_DIMS, TENSOR(x), dims_arg(b, d));
 }
 
 static bool has_no_elements(const struct value *x) {
@@ -39,7 +32,7 @@ static bool has_no_elements(const struct value *x) {
   return is_empty;
 }
 
-// max + log(sum(exp(x - max))); of no elements the logarithm of 0
+// max + log(sum(exp(x - max))); log(0) for no elements
 void compose_logsumexp(struct build *b, struct node *n) {
   struct value *x = floats(b, X);
   struct dims d = dims_of(n, 1, X->rank);
@@ -116,7 +109,7 @@ void compose_aminmax(struct build *b, struct node *n) {
   n->results[1] = fold(b, OP_AMAX, X, &d, node_truth(n, 2));
 }
 
-// self dim correction keepdim; correction a truth value in std.dim
+// self dim correction keepdim; correction is a bool in std.dim
 void compose_std(struct build *b, struct node *n) {
   struct arg correction = n->args[2];
   if (correction.kind == ARG_BOOL)
@@ -131,7 +124,7 @@ void compose_std_mean(struct build *b, struct node *n) {
   n->results[1] = both ? both->results[1] : NULL;
 }
 
-// `part` over several dimensions: of truth values
+// Applies `part` along several dimensions, to booleans.
 void compose_all_dims(struct build *b, struct node *n) {
   struct value *none = build_int(b, OP_EQ_TENSOR, X, 0);
   n->results[0] =
@@ -204,7 +197,8 @@ void compose_cross(struct build *b, struct node *n) {
 
 // ---- counting ----
 
-// How often each of `bins` intervals of [min, max] is met; min = max: those of the elements.
+// Counts the elements in each of `bins` intervals of [min, max]; min = max: the range of the
+// elements.
 void compose_histc(struct build *b, struct node *n) {
   struct value *x = floats(b, X), *low, *high;
   const struct expr *bins = node_expr(n, 1);
@@ -225,7 +219,7 @@ void compose_histc(struct build *b, struct node *n) {
   struct value *flat = BUILD(b, OP_VIEW, TENSOR(x), arg_int(b->g, -1));
   struct value *share = build_div(b, build_sub(b, flat, low), build_sub(b, high, low));
   struct value *bin = build_unop(b, OP_FLOOR, BUILD(b, OP_MUL_TENSOR, TENSOR(share), ARG_E(bins)));
-  // The last interval has its end.
+  // The last interval is closed.
   bin = build_where(b, build_binop(b, OP_EQ_TENSOR, flat, high),
                     BUILD(b, OP_SUB_TENSOR, TENSOR(bin), arg_int(b->g, 1)), bin);
   struct value *index = build_convert(b, build_iota(b, bins, 0, 2), x->dtype);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Composed operators that move data, make it of nothing, or draw it.
+// Composed operators that move, create or draw data.
 #include "graph/ir/compose.h"
 
 #include <math.h>
 
 #define X node_value(n, 0)
 
-// Dimensions from `first` on replaced by `by`, `gone` of them.
+// Replaces `gone` dimensions from `first` on by `by`.
 static struct value *reshape(struct build *b, struct value *x, uint32_t first, uint32_t gone,
                              uint32_t count, const struct expr *const *by) {
   const struct expr *shape[GRAPH_MAX_RANK + 4];
@@ -22,7 +22,7 @@ static struct value *reshape(struct build *b, struct value *x, uint32_t first, u
   return BUILD(b, OP_RESHAPE, TENSOR(x), arg_exprs(b->g, rank, shape));
 }
 
-// The last `count` dimensions in another order, those before as they are.
+// Permutes the last `count` dimensions.
 static struct value *permute_last(struct build *b, struct value *x, uint32_t count,
                                   const uint32_t *last) {
   if (!x)
@@ -109,7 +109,7 @@ void compose_rot90(struct build *b, struct node *n) {
 
 // ---- diagonals ----
 
-// The last dimension of `x` on diagonal `offset` of two at the end.
+// Puts the last dimension of `x` on diagonal `offset` of two new last dimensions.
 static struct value *on_diagonal(struct build *b, struct value *x, int64_t offset) {
   uint32_t rank = x->rank;
   const int64_t pads[2] = {offset < 0 ? -offset : 0, offset > 0 ? offset : 0};
@@ -124,7 +124,7 @@ static struct value *on_diagonal(struct build *b, struct value *x, int64_t offse
   return build_where_else(b, here, build_unsqueeze(b, x, rank), 0);
 }
 
-// The two last dimensions at `d1` and `d2`.
+// Moves the last two dimensions to `d1` and `d2`.
 static struct value *move_last(struct build *b, struct value *x, uint32_t d1, uint32_t d2) {
   if (!x)
     return NULL;
@@ -146,7 +146,7 @@ void compose_diag_embed(struct build *b, struct node *n) {
   n->results[0] = move_last(b, on_diagonal(b, X, offset), d1, d2);
 }
 
-// grad_output input_sizes offset dim1 dim2; of square parts
+// grad_output input_sizes offset dim1 dim2; for square matrices
 void compose_diagonal_backward(struct build *b, struct node *n) {
   const struct arg *sizes;
   uint32_t rank = (uint32_t)node_list(n, 1, &sizes);
@@ -159,7 +159,7 @@ void compose_diagonal_backward(struct build *b, struct node *n) {
   for (uint32_t d = 0; d < rank; d++)
     shape[d] = sizes[d].number;
   struct value *v = move_last(b, on_diagonal(b, X, node_int(n, 2)), d1, d2);
-  // Of a matrix that is no square, what lies beyond is cut off or empty.
+  // For other matrices: crops it, or pads it with zeros.
   for (int i = 0; v && i < 2; i++) {
     uint32_t d = i ? d2 : d1;
     if (v->shape[d] == shape[d])
@@ -198,7 +198,7 @@ void compose_eye_of(struct build *b, struct node *n) {
   eye(b, n, node_expr(n, 0), node_expr(n, 1), asked(n, 2, DTYPE_F32));
 }
 
-// start end steps: from the nearer end
+// start end steps: from the nearer end, so that both ends are exact
 static struct value *line(struct build *b, struct node *n, enum dtype t) {
   struct exprs *x = b->g->exprs;
   const struct expr *steps = node_expr(n, 2), *last = expr_addi(x, steps, -1);
@@ -214,12 +214,12 @@ static struct value *line(struct build *b, struct node *n, enum dtype t) {
       build_real(b, OP_ADD_TENSOR, build_scale(b, build_convert(b, i, t), step), start);
   struct value *back = build_convert(b, BUILD(b, OP_SUB_TENSOR, ARG_E(last), TENSOR(i)), t);
   struct value *high = BUILD(b, OP_SUB_TENSOR, ARG_F(end), TENSOR(build_scale(b, back, step)));
-  if (count <= 0) // a single one is the start
+  if (count <= 0) // one element: the start
     return low;
   return build_where(b, build_int(b, OP_LT_TENSOR, i, (count + 1) / 2), low, high);
 }
 
-// Integers are made of floats by cutting.
+// Integers: truncated floats.
 void compose_linspace(struct build *b, struct node *n) {
   enum dtype t = asked(n, 3, DTYPE_F32);
   struct value *v = line(b, n, dtype_is_float(t) ? dtype_to_compute(t) : DTYPE_F64);
@@ -242,7 +242,7 @@ void compose_fill(struct build *b, struct node *n) {
     n->results[0] = BUILD(b, OP_FULL_LIKE, n->args[0], n->args[1]);
 }
 
-// size dtype: zeros; where strides are given the annotation has them
+// size dtype: zeros; strides, if given, are in the annotation
 static void nothing(struct build *b, struct node *n, unsigned size, enum dtype t) {
   n->results[0] = BUILD(b, OP_FULL, n->args[size], arg_int(b->g, 0), ARG_D(t));
 }
@@ -253,8 +253,8 @@ void compose_new_empty(struct build *b, struct node *n) {
 
 void compose_empty(struct build *b, struct node *n) { nothing(b, n, 0, asked(n, 2, DTYPE_F32)); }
 
-// row col offset dtype: the indices of a triangle, row after row. The k-th element of rows of equal
-// growth would be the root of an equation; rows are few, so each is written.
+// row col offset dtype: the indices of a triangle, row by row. There are few rows, so each is built
+// by itself.
 static void triangle(struct build *b, struct node *n, bool lower) {
   enum { MAX_ROWS = 256 };
   int64_t rows = node_int(n, 0), columns = node_int(n, 1), offset = node_int(n, 2), total = 0;
@@ -314,7 +314,7 @@ static void integers(struct build *b, struct node *n, struct value *u, double lo
                      enum dtype t) {
   struct value *v = build_unop(b, OP_FLOOR, build_scale(b, u, high - low));
   v = build_real(b, OP_ADD_TENSOR, v, low);
-  v = build_real(b, OP_MINIMUM, v, high - 1); // the product may be rounded up
+  v = build_real(b, OP_MINIMUM, v, high - 1); // the product may round up
   n->results[0] = build_convert(b, v, t);
 }
 
@@ -341,7 +341,7 @@ void compose_randint_like(struct build *b, struct node *n) {
            asked(n, has_low ? 3 : 2, X->dtype));
 }
 
-// 1 with the probability that each element is
+// 1 with the probability in each element
 void compose_bernoulli(struct build *b, struct node *n) {
   struct value *here = build_binop(b, OP_LT_TENSOR, draw(b, OP_RAND, X, X->dtype), X);
   n->results[0] = build_convert(b, here, X->dtype);

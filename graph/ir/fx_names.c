@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spellings of dtypes in the text of graphs: one table.
+// The table of PyTorch's spellings of dtypes.
 #include "graph/ir/fx_names.h"
 
-// DTYPE_NONE: not supported. The first row of a dtype is how it is printed.
+// DTYPE_NONE: not supported. A dtype is printed by its first row.
 static const struct {
   const char *brief, *full, *other; // NULL: none
   enum dtype dtype;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How PyTorch spells dtypes in the text of graphs: short in annotations ("b8", "f8e4m3fn"), long as
-// arguments ("torch.bool").
+// PyTorch's spelling of dtypes in the text of graphs: short in annotations ("b8", "f8e4m3fn"), long
+// in arguments ("torch.bool").
 #ifndef TILE_GRAPH_IR_FX_NAMES_H
 #define TILE_GRAPH_IR_FX_NAMES_H
 
@@ -11,12 +11,12 @@ const char *fx_dtype_long(enum dtype t);  // "bool", without "torch."
 
 enum fx_dtype_status {
   FX_DTYPE_KNOWN,
-  FX_DTYPE_UNSUPPORTED, // PyTorch has it, graphs here do not: complex numbers, packed bits, ...
+  FX_DTYPE_UNSUPPORTED, // PyTorch has it, this compiler does not: complex numbers, packed bits, ...
   FX_DTYPE_UNKNOWN
 };
-// Of the short spelling; the dtype's own name here ("i1") is accepted too.
+// From the short spelling; the dtype's own name here ("i1") is accepted too.
 enum fx_dtype_status fx_dtype_from_short(struct str name, enum dtype *ret);
-// Of the long spelling and its other names: "float32", "float", "half".
+// From the long spelling and its aliases: "float32", "float", "half".
 enum fx_dtype_status fx_dtype_from_long(struct str name, enum dtype *ret);
 
 #endif

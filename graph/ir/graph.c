@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building graphs, and reading the arguments of their nodes.
+// Builds graphs and reads the arguments of their nodes.
 #include "graph/ir/graph.h"
 
 #include "graph/ir/graph_build.h"
@@ -91,7 +91,7 @@ static void say_expected(struct graph *g, const struct operator_row *row, const 
   diag_help(d, "its parameters are: %s", row->parameters);
 }
 
-// A copy of the argument as the parameter wants it; one element stands for a list of one.
+// A copy of the argument in the parameter's form; one element counts as a list of one.
 static bool fit_arg(struct graph *g, const struct operator_row *row, const struct parameter *p,
                     const struct arg *a, struct arg *ret, struct span at) {
   *ret = *a;
@@ -150,8 +150,8 @@ static bool fit_args(struct graph *g, const struct operator_row *row, struct nod
 
 // ---- nodes ----
 
-// "mul" of "aten.mul.Tensor", and "mul_1", "mul_2": made up, perhaps taken (graph/ir/graph_print.c sees
-// to that).
+// "mul" for "aten.mul.Tensor", then "mul_1", "mul_2"; may clash with another name
+// (graph/ir/graph_print.c resolves that).
 static const char *make_name(struct graph *g, const struct operator_row *row) {
   struct str part, name;
   str_split(str_split(str_from(row->name), '.', &part), '.', &name);
@@ -185,7 +185,7 @@ static bool check_integers(struct graph *g, const struct operator_row *row, cons
   return true;
 }
 
-// Others in its place; every result is there or an error is recorded.
+// Appends others instead; afterwards every result exists or an error is recorded.
 static bool compose(struct graph *g, const struct operator_row *row, struct node *n) {
   unsigned errors = diag_error_count(g->diag);
   struct build b = {g, n->span};
@@ -265,7 +265,7 @@ uint32_t *graph_count_uses(const struct graph *g, struct arena *a) {
   return uses;
 }
 
-// ---- making arguments ----
+// ---- creating arguments ----
 
 struct arg arg_int(struct graph *g, int64_t value) {
   return ARG_E(expr_const(g->exprs, value));
@@ -346,7 +346,7 @@ size_t node_list(const struct node *n, unsigned i, const struct arg **ret) {
   return n->args[i].list.count;
 }
 
-// ---- asking about values ----
+// ---- properties of values ----
 
 const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_t rank,
                                        const struct expr *const *shape) {
@@ -354,17 +354,32 @@ const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_
   const struct expr *stride = expr_const(x, 1);
   for (uint32_t i = rank; i-- > 0;) {
     strides[i] = stride;
-    if (!expr_is(shape[i], 0)) // which counts as 1
+    if (!expr_is(shape[i], 0)) // an extent of 0 counts as 1
       stride = expr_mul(x, stride, shape[i]);
   }
   return strides;
 }
 
+bool shape_is_empty(uint32_t rank, const struct expr *const *shape) {
+  for (uint32_t i = 0; i < rank; i++)
+    if (expr_is(shape[i], 0))
+      return true;
+  return false;
+}
+
+bool value_has_shape(const struct value *v, uint32_t rank, const struct expr *const *shape) {
+  if (v->rank != rank)
+    return false;
+  for (uint32_t i = 0; i < rank; i++)
+    if (v->shape[i] != shape[i])
+      return false;
+  return true;
+}
+
 bool value_is_contiguous(struct exprs *x, const struct value *v) {
   const struct expr *stride = expr_const(x, 1);
-  for (uint32_t i = 0; i < v->rank; i++)
-    if (expr_is(v->shape[i], 0))
-      return true;
+  if (shape_is_empty(v->rank, v->shape))
+    return true;
   for (uint32_t i = v->rank; i-- > 0;) {
     if (expr_is(v->shape[i], 1))
       continue;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor graphs: values in SSA form, made by operators of the table graph/ir/graph_operators.def.
-// Functional: no operator changes a tensor; where a graph writes to one of its inputs, that is an
-// entry of `mutations`. A view is a value like any other (what it shares with its source is found
-// later, by index maps: graph/loops/loops.h).
+// Tensor graphs: values in SSA form, defined by operators of the table
+// graph/ir/graph_operators.def. They are functional: no operator changes a tensor; writes to inputs
+// are entries of `mutations`. A view is a value like any other (graph/loops/loops.h finds by index
+// expressions what it shares with its source).
 //
-// Passes do not edit graphs: each reads one and builds the next (graph/passes/passes.h has the
-// walk).
+// Passes do not edit graphs: each reads one and builds the next (graph/passes/passes.h).
 #ifndef TILE_GRAPH_IR_GRAPH_H
 #define TILE_GRAPH_IR_GRAPH_H
 
@@ -26,7 +25,7 @@ enum operator_id {
 #include "graph/ir/graph_operators.def"
 #undef OPERATOR
   OPERATOR_COUNT,
-  // Written out as those above when they are appended: no graph holds them.
+  // Composed operators, which append others: no graph contains them.
   COMPOSED_BEFORE = OPERATOR_COUNT - 1,
 #define COMPOSED(id, ...) OP_##id,
 #include "graph/ir/composed.def"
@@ -36,10 +35,10 @@ enum operator_id {
 
 struct node;
 
-// A tensor. Strides count elements, outermost dimension first; they say how a graph's inputs lie in
-// memory and how its outputs shall, and are only what the annotation said for values in between.
+// A tensor. Strides count elements, outermost dimension first. They are binding for inputs and
+// outputs of the graph; for values in between they are those of the annotation.
 struct value {
-  uint32_t id; // in the order of the graph: inputs first
+  uint32_t id; // in graph order: inputs first
   const char *name;
   enum dtype dtype; // DTYPE_I1 is bool
   uint32_t rank;
@@ -56,7 +55,7 @@ enum arg_kind {
   ARG_FLOAT,
   ARG_BOOL,
   ARG_DTYPE,
-  ARG_STRING, // also memory formats, devices and layouts, as they are spelled
+  ARG_STRING, // also memory formats, devices and layouts, as spelled
   ARG_LIST
 };
 
@@ -81,28 +80,27 @@ struct node {
   uint32_t id;
   struct arg *args; // one for each parameter of the operator, defaults filled in
   uint32_t arg_count, result_count;
-  struct value **results; // an entry is NULL where the operator leaves it out (output_mask)
+  struct value **results; // NULL: the operator omits this result (output_mask)
   const char *name;       // of the tuple where there are several results
   struct span span;
 };
 
-// A graph that wrote to one of its inputs: after a run that input holds `value`.
+// The graph writes to one of its inputs: after a run that input contains `value`.
 struct mutation {
   struct value *input, *value;
 };
 
-// A symbol that an input says: its extent along `dim` is coefficient * symbol + rest, of symbols
-// that entries before this one say.
+// How an input determines a symbol: its extent along `dim` is coefficient * symbol + rest, in
+// symbols that earlier entries determine.
 struct size_source {
   uint32_t symbol, input, dim;
   const struct expr *coefficient, *rest;
 };
 
-// Everything lives on the arena. Not thread-safe.
-// What has to hold of the sizes of a run, where they are symbols: `slack` is not negative.
+// A condition on the symbolic sizes of a run: `slack` is not negative.
 struct requirement {
   const struct expr *slack;
-  const char *text; // what is wrong where it is
+  const char *text; // the error message if it is
   struct span span;
 };
 
@@ -111,19 +109,20 @@ struct graph {
   struct exprs *exprs;
   struct diag_engine *diag;
   const char *name;
-  VEC(const struct expr *) symbols; // sizes that are inputs, in order of arrival
+  VEC(const struct expr *) symbols; // sizes that are inputs, in order of appearance
   VEC(struct value *) inputs;
-  VEC(struct node *) nodes;    // each behind those whose results it takes
-  VEC(struct value *) outputs; // NULL: None; the same value may come twice
+  VEC(struct node *) nodes;    // in topological order
+  VEC(struct value *) outputs; // NULL: None; a value may appear twice
   VEC(struct mutation) mutations;
-  uint32_t value_count;                 // ids below it
-  uint32_t made[OPERATOR_ALL];          // values and tuples of each operator, for their names
-  const char *device;                   // as annotations spell it; NULL: the text had none
+  uint32_t value_count;                 // all ids are below it
+  uint32_t made[OPERATOR_ALL];          // count of values and tuples by operator, for their names
+  const char *device;                   // as in annotations; NULL: the text has none
   VEC(struct size_source) size_sources; // graph_find_sizes
   VEC(struct requirement) requirements;
-  const struct expr *unknown_size; // a symbol that is used and that no input says
-  bool keeps_casts; // f16 and bf16 values are rounded to their dtype wherever they stand, as eager
-                    // PyTorch does; else where they are stored. 8-bit floats are in either case.
+  const struct expr *unknown_size; // a symbol that is used but that no input determines
+  bool keeps_casts; // round f16 and bf16 values to their dtype after every operator, as eager
+                    // PyTorch does; else only where they are stored. 8-bit floats are always
+                    // rounded.
 };
 
 // ---- building (graph/ir/graph.c) ----
@@ -133,18 +132,18 @@ struct graph *graph_create(struct arena *a, struct diag_engine *diag, struct exp
 struct value *graph_add_input(struct graph *g, const char *name, enum dtype dtype, uint32_t rank,
                               const struct expr *const *shape, const struct expr *const *strides,
                               struct span at);
-// Appends a node; its results get shapes, strides and dtypes by the operator's rule. `args` has an
-// entry for each parameter or ends before those that have defaults; it is copied. NULL after an
-// error (E1003 to E1006) at `at`. An operator of graph/ir/composed.def appends others: the node
-// then is in no graph and only has their results.
+// Appends a node; the operator's rule gives shapes, strides and dtypes of its results. `args` has
+// an entry for each parameter, or ends before trailing ones with defaults; it is copied. NULL after
+// an error (E1003 to E1006) at `at`. A composed operator (graph/ir/composed.def) appends others:
+// the returned node is not part of the graph and only has their results.
 struct node *graph_append(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at);
-// The one result of a node made so; NULL after an error.
+// The result of such a node with one result; NULL after an error.
 struct value *graph_apply(struct graph *g, enum operator_id op, const struct arg *args,
                           size_t arg_count, struct span at);
 void graph_add_output(struct graph *g, struct value *v);
 void graph_add_mutation(struct graph *g, struct value *input, struct value *v);
-// Uses of each value by nodes, outputs and mutations, by value id. On `a`.
+// The number of uses of each value by nodes, outputs and mutations, by value id. On `a`.
 uint32_t *graph_count_uses(const struct graph *g, struct arena *a);
 
 #define ARG_V(v) ((struct arg){.kind = (v) ? ARG_VALUE : ARG_NONE, .value = (v)})
@@ -157,7 +156,7 @@ struct arg arg_ints(struct graph *g, size_t count, const int64_t *values);
 struct arg arg_exprs(struct graph *g, size_t count, const struct expr *const *values);
 struct arg arg_values(struct graph *g, size_t count, struct value *const *values);
 
-// ---- reading arguments of a node, which the operator's parameters have checked ----
+// ---- arguments of a node, whose kinds the operator's parameters guarantee ----
 struct value *node_value(const struct node *n, unsigned i); // NULL: None, or a number
 bool node_is_none(const struct node *n, unsigned i);
 const struct expr *node_expr(const struct node *n, unsigned i);
@@ -168,22 +167,27 @@ bool node_truth(const struct node *n, unsigned i);
 uint32_t node_dim(const struct node *n, unsigned i, uint32_t rank);
 size_t node_list(const struct node *n, unsigned i, const struct arg **ret); // its length
 
-// ---- asking about values ----
+// ---- properties of values ----
 bool value_is_contiguous(struct exprs *x, const struct value *v);
 const struct expr *value_numel(struct exprs *x, const struct value *v);
-// Does it take GRAPH_MAX_BYTES or more, whatever its symbols are?
+bool shape_is_empty(uint32_t rank, const struct expr *const *shape); // some extent is 0
+bool value_has_shape(const struct value *v, uint32_t rank, const struct expr *const *shape);
+static inline bool value_same_shape(const struct value *a, const struct value *b) {
+  return value_has_shape(a, b->rank, b->shape);
+}
+// Does it take GRAPH_MAX_BYTES or more for all values of its symbols?
 bool value_is_too_large(const struct value *v);
 // The strides of a dense tensor of that shape; on `a`.
 const struct expr **contiguous_strides(struct exprs *x, struct arena *a, uint32_t rank,
                                        const struct expr *const *shape);
 
 // ---- checking (graph/ir/graph_verify.c) ----
-// False with E1007 (order, cycles, foreign values), E1003 to E1006 where a node's results are not
-// those of its rule.
+// False with E1007 (order, cycles, values of another graph), or E1003 to E1006 if a node's results
+// are not those of its rule.
 bool graph_verify(struct graph *g);
 
 // ---- text (graph/ir/graph_print.c) ----
-// As PyTorch prints graphs, with strides: what graph/read/fx.h reads back to an equal graph.
+// In PyTorch's format with strides: graph/read/fx.h reads it back to an equal graph.
 void graph_print(const struct graph *g, struct strbuf *out);
 // "f32[2, 3]" ; with strides "f32[2, 3][3, 1]".
 void value_type_print(const struct value *v, bool with_strides, struct strbuf *out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Short calls that append operators to a graph.
+// Helpers that append operators to a graph.
 #include "graph/ir/graph_build.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ struct dims dims_of(const struct node *n, unsigned arg, uint32_t rank) {
   return d;
 }
 
-static struct arg dims_arg(struct build *b, const struct dims *d) {
+struct arg dims_arg(struct build *b, const struct dims *d) {
   int64_t values[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < d->count; i++)
     values[i] = d->at[i];
@@ -120,35 +120,22 @@ struct value *build_convert(struct build *b, struct value *x, enum dtype t) {
   return BUILD(b, OP_CONVERT_ELEMENT_TYPE, TENSOR(x), ARG_D(t));
 }
 
-enum dtype dtype_to_compute(enum dtype t) {
-  return dtype_is_float(t) && dtype_bits(t) < 32 ? DTYPE_F32 : t;
-}
-
 struct value *build_up(struct build *b, struct value *x) {
   return x ? build_convert(b, x, dtype_to_compute(x->dtype)) : NULL;
 }
 
 // ---- shapes ----
 
-static bool same_shape(const struct value *x, uint32_t rank, const struct expr *const *shape) {
-  if (x->rank != rank)
-    return false;
-  for (uint32_t i = 0; i < rank; i++)
-    if (x->shape[i] != shape[i])
-      return false;
-  return true;
-}
-
 struct value *build_view(struct build *b, struct value *x, uint32_t rank,
                          const struct expr *const *shape) {
-  if (!x || same_shape(x, rank, shape))
+  if (!x || value_has_shape(x, rank, shape))
     return x;
   return BUILD(b, OP_VIEW, TENSOR(x), arg_exprs(b->g, rank, shape));
 }
 
 struct value *build_expand(struct build *b, struct value *x, uint32_t rank,
                            const struct expr *const *shape) {
-  if (!x || same_shape(x, rank, shape))
+  if (!x || value_has_shape(x, rank, shape))
     return x;
   return BUILD(b, OP_EXPAND, TENSOR(x), arg_exprs(b->g, rank, shape));
 }

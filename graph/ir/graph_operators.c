@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operators: rows, their parameters taken apart, names, promotion.
+// The table of operators: rows, parsed parameters, names, type promotion.
 #include "graph/ir/graph_operators.h"
 
 #include "graph/ir/compose.h"
@@ -44,7 +44,7 @@ const char *operator_class_name(enum operator_class c) {
   return names[c];
 }
 
-// ---- what is parsed once ----
+// ---- the parsed table ----
 
 enum { NAME_SLOTS = 2048 };
 
@@ -130,6 +130,15 @@ const struct parameter *operator_parameters(enum operator_id id, size_t *ret_cou
   return table.parameters[id];
 }
 
+int operator_parameter(enum operator_id id, const char *name) {
+  size_t count;
+  const struct parameter *p = operator_parameters(id, &count);
+  for (size_t i = 0; i < count; i++)
+    if (str_is(p[i].name, name))
+      return (int)i;
+  return -1;
+}
+
 // One value of a default, not a list.
 static struct arg default_element(struct graph *g, char type, struct str text) {
   int64_t integer;
@@ -172,11 +181,11 @@ static enum dtype promote_integers(enum dtype a, enum dtype b) {
   if (dtype_is_signed(a) || dtype_is_signed(a) == dtype_is_signed(b))
     if (dtype_bits(a) > dtype_bits(b) || dtype_is_signed(a) == dtype_is_signed(b))
       return a;
-  // A signed one that holds both; there is none above 64 bits.
+  // The signed dtype that holds both; none above 64 bits.
   return dtype_bits(a) == 8 ? DTYPE_I16 : dtype_bits(a) == 16 ? DTYPE_I32 : DTYPE_I64;
 }
 
-// DTYPE_NONE: nothing yet.
+// DTYPE_NONE: none so far.
 static enum dtype promote_types(enum dtype a, enum dtype b) {
   if (a == b || b == DTYPE_NONE)
     return a;
@@ -193,7 +202,7 @@ static enum dtype promote_types(enum dtype a, enum dtype b) {
   return dtype_bits(a) > dtype_bits(b) ? a : b;
 }
 
-// `weak` counts only where it is of a higher category.
+// `weak` counts only if it is of a higher category.
 static enum dtype promote_weak(enum dtype strong, enum dtype weak) {
   if (strong == DTYPE_NONE || weak == DTYPE_NONE)
     return strong == DTYPE_NONE ? weak : strong;

@@ -36,8 +36,8 @@ struct parameter {
 
 enum { OPERATOR_MAX_PARAMETERS = 16, OPERATOR_MANY = 0 };
 
-// What an infer rule is given and what it fills in: `results` of the node are there for one result
-// or as many as the row says; a rule of MANY makes them by infer_results.
+// The input and output of an infer rule: `results` of the node has room for one result or as many
+// as the row says; a rule of MANY allocates them by infer_results.
 struct infer {
   struct graph *g;
   struct node *n;
@@ -45,7 +45,7 @@ struct infer {
 };
 typedef bool (*infer_fn)(struct infer *in);
 
-// Appends operators that together are `n`, which holds the arguments of all parameters, and sets
+// Appends operators that together compute `n`, which has the arguments of all parameters, and sets
 // its results. NULL after an error.
 struct build;
 typedef void (*compose_fn)(struct build *b, struct node *n);
@@ -54,28 +54,29 @@ struct operator_row {
   enum operator_id id;
   const char *name; // "aten.add.Tensor"
   const char *parameters;
-  uint32_t results; // OPERATOR_MANY: by the arguments
+  uint32_t results; // OPERATOR_MANY: depends on the arguments
   enum operator_class class;
   enum promotion promotion;
   infer_fn infer;
   enum scalar_op scalar; // SCALAR_NONE
-  compose_fn compose;    // of graph/ir/composed.def; else NULL
-  enum operator_id part; // what `compose` applies, where the row says so
+  compose_fn compose;    // of composed operators (graph/ir/composed.def); else NULL
+  enum operator_id part; // the operator that `compose` applies, if the row has one
 };
 
 const struct operator_row *operator_row(enum operator_id id);
 const char *operator_class_name(enum operator_class c);
 bool operator_find(struct str name, enum operator_id *ret);
-// The nearest name, for "did you mean"; NULL if none is near.
+// The closest name, for "did you mean"; NULL if none is close.
 const char *operator_nearest(struct str name);
-// Parsed once per program run; thread-safe.
+// Parsed once per process; thread-safe.
 const struct parameter *operator_parameters(enum operator_id id, size_t *ret_count);
-// The value of a parameter with a default, which callers that pass later parameters only must fill
-// in.
+// The index of the parameter of that name; -1: the operator has none.
+int operator_parameter(enum operator_id id, const char *name);
+// The default of a parameter, for callers that pass later parameters only.
 struct arg parameter_default(struct graph *g, const struct parameter *p);
 
-// The dtype of the result of a pointwise operator on these operands (values and numbers): as
-// PyTorch promotes, tensors of rank 0 and numbers being weak within their category.
+// The result dtype of a pointwise operator on these operands (values and numbers), by PyTorch's
+// type promotion: tensors of rank 0 and numbers are weak within their category.
 enum dtype promote(const struct arg *args, size_t count, enum promotion p);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as text, as PyTorch prints them with strides: `x = None` behind the last use, results of
-// tuples by subscript, defaults left out.
+// Prints graphs in PyTorch's format with strides: `x = None` after the last use, results of tuples
+// by subscript, without arguments that equal their defaults.
 #include "base/map.h"
 #include "graph/ir/fx_names.h"
 #include "graph/ir/graph_operators.h"
@@ -36,13 +36,13 @@ struct printer {
   struct arena *arena;
   struct map taken;
   const char **names;  // by value id
-  const char **tuples; // by position of the node; NULL: one result
+  const char **tuples; // by index of the node; NULL: one result
   uint32_t *uses;      // by value id
-  size_t *last_use;    // by value id: 1 + position of the last statement with it
-  bool *is_killed;     // by value id: named among the dead
+  size_t *last_use;    // by value id: 1 + index of the last statement with it
+  bool *is_killed;     // by value id: has been set to None
 };
 
-// `wanted`, or with a number behind it if that is taken.
+// `wanted`, with a number appended if it is taken.
 static const char *unique_name(struct printer *p, const char *wanted) {
   const char *name = wanted && *wanted ? wanted : "value";
   for (unsigned k = 1; map_get(&p->taken, str_from(name)); k++)
@@ -98,7 +98,7 @@ static void find_last_uses(struct printer *p) {
       p->last_use[g->outputs.at[i]->id] = at + 1;
 }
 
-// "x = " for a value that is not needed behind this statement; ";  " before the first.
+// "x = " for a value that is not used after this statement; ";  " before the first.
 static void kill_name(struct printer *p, const char *name, bool *has_any) {
   strbuf_printf(p->out, "%s%s = ", *has_any ? "" : ";  ", name);
   *has_any = true;
@@ -181,7 +181,7 @@ static void print_arg(struct printer *p, const struct arg *a) {
   }
 }
 
-// Is it what stands in the table? Compared as text, which is what would be left out.
+// Does the argument equal the default? Compared as text, since the text is omitted.
 static bool is_default(struct printer *p, const struct parameter *parameter, const struct arg *a) {
   if (!parameter->has_default)
     return false;
@@ -202,8 +202,7 @@ static void print_call(struct printer *p, const struct node *n) {
   bool is_omitted[OPERATOR_MAX_PARAMETERS], needed = false;
   bool is_prim =
       str_starts(str_from(operator_row(n->op)->name), "prims."); // these have no defaults
-  for (size_t i = count;
-       i-- > 0;) { // what stands before an argument that is needed is needed as well
+  for (size_t i = count; i-- > 0;) { // arguments before a needed one are needed too
     bool may_go = ps[i].by_name ? !is_prim || n->args[i].kind == ARG_NONE : !needed;
     is_omitted[i] = may_go && is_default(p, &ps[i], &n->args[i]);
     needed |= !ps[i].by_name && !is_omitted[i];
@@ -234,7 +233,7 @@ static void begin_value(struct printer *p, const struct value *v) {
   strbuf_puts(p->out, " = ");
 }
 
-// The results that are used; the tuple dies with the last of them.
+// The results that are used; the tuple is set to None after the last of them.
 static void print_results(struct printer *p, const struct node *n, const char *tuple) {
   uint32_t last = n->result_count;
   for (uint32_t i = 0; i < n->result_count; i++)
@@ -315,7 +314,7 @@ static void print_return(struct printer *p) {
   strbuf_puts(p->out, g->outputs.len == 1 ? ",)\n" : ")\n");
 }
 
-// Of sizes that are not anything from 1 on.
+// Of sizes whose range is not [1, inf).
 static void print_ranges(struct printer *p) {
   const struct graph *g = p->g;
   bool has_begun = false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a graph as it stands: every value is made before it is used, and is what its operator's
-// rule gives.
+// Checks a graph: every value is defined before its uses, and equals the result of its operator's
+// rule.
 #include "graph/ir/infer.h"
 
 struct check {
   struct graph *g;
-  const struct value **made; // by id: the value that has been made under it
+  const struct value **made; // by id: the value defined so far
 };
 
 static bool add_value(struct check *c, const struct value *v) {
@@ -36,7 +36,7 @@ static bool check_arg(struct check *c, const struct arg *a, struct span at) {
   return ok;
 }
 
-// The rule once more, on a copy of the node: its results against those that are there.
+// Applies the rule again, to a copy of the node, and compares the results.
 static bool check_results(struct check *c, struct node *n) {
   struct graph *g = c->g;
   const struct operator_row *row = operator_row(n->op);

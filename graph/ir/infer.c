@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of operators share: errors, results, broadcasting, strides of results.
+// Shared by the rules of operators: errors, results, broadcasting, strides of results.
 #include "graph/ir/infer.h"
 
 #include <inttypes.h>
@@ -75,7 +75,7 @@ bool infer_result(struct infer *in, unsigned i, enum dtype t, uint32_t rank,
       return infer_error(in, E1004, "a result of shape %s", infer_shape_text(in, rank, shape));
     bytes = expr_mul(g->exprs, bytes, shape[d]);
   }
-  // Sizes that are too large for some values of symbols only are found when the values are known.
+  // A size that is too large only for some values of its symbols is reported when these are known.
   if ((bytes->overflows && expr_is_const(bytes, NULL)) || bytes->lo > INT64_C(1) << 46)
     return infer_error(in, E0911, "a result of shape %s is too large",
                        infer_shape_text(in, rank, shape));
@@ -109,7 +109,7 @@ bool infer_contiguous_like(struct infer *in, unsigned i, enum dtype t, const str
 bool infer_dense_like(struct infer *in, unsigned i, enum dtype t, const struct value *v) {
   struct extent e = extent_of(v);
   struct value *operand = in->g->inputs.len ? in->g->inputs.at[0] : NULL;
-  memcpy(&operand, &v, sizeof v); // only read
+  memcpy(&operand, &v, sizeof v); // read only
   extent_from_operands(in->g->exprs, &e, 1, &operand);
   return infer_extent(in, i, t, &e);
 }
@@ -173,13 +173,14 @@ enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise) {
   return in->n->args[i].kind == ARG_DTYPE ? in->n->args[i].dtype : otherwise;
 }
 
+bool infer_in_output_mask(const struct infer *in, unsigned i) {
+  const struct arg *list;
+  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
+  return i < count && list[i].truth;
+}
+
 int infer_parameter(const struct infer *in, const char *name) {
-  size_t count;
-  const struct parameter *p = operator_parameters(in->op->id, &count);
-  for (size_t i = 0; i < count; i++)
-    if (str_is(p[i].name, name))
-      return (int)i;
-  return -1;
+  return operator_parameter(in->op->id, name);
 }
 
 struct extent extent_of(const struct value *v) {
@@ -251,7 +252,7 @@ bool value_is_channels_last(struct exprs *x, const struct value *v) {
   return true;
 }
 
-// The stride with which an operand goes along dimension d of the result: 0 where it is broadcast.
+// The stride of an operand along dimension d of the result: 0 if it is broadcast.
 static int64_t operand_stride(const struct extent *e, const struct value *v, uint32_t d) {
   if (d + v->rank < e->rank)
     return 0;
@@ -261,7 +262,7 @@ static int64_t operand_stride(const struct extent *e, const struct value *v, uin
   return expr_hint(v->strides[own]);
 }
 
-// 1: dimension a belongs further in than b; -1: further out; 0: no operand says.
+// 1: dimension a is further in than b; -1: further out; 0: no operand decides.
 static int compare_dims(const struct extent *e, size_t count, struct value *const *operands,
                         uint32_t a, uint32_t b) {
   for (size_t i = 0; i < count; i++) {

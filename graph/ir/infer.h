@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules of operators (graph/ir/infer_*.c) share: results, broadcasting, strides, errors. A
-// rule reads the arguments of in->n, which were checked against the parameters, and makes each
-// result by infer_result.
+// Shared by the rules of operators (graph/ir/infer_*.c): results, broadcasting, strides, errors. A
+// rule reads the arguments of in->n, whose kinds are checked, and creates each result by
+// infer_result.
 #ifndef TILE_GRAPH_IR_INFER_H
 #define TILE_GRAPH_IR_INFER_H
 
@@ -13,7 +13,7 @@
 #include "graph/ir/graph_operators.def"
 #undef OPERATOR
 
-// Shape and strides while they are found.
+// Shape and strides of a result under construction.
 struct extent {
   uint32_t rank;
   const struct expr *shape[GRAPH_MAX_RANK], *strides[GRAPH_MAX_RANK];
@@ -21,7 +21,7 @@ struct extent {
 
 // ---- errors: each is recorded at the node's location; the result is false ----
 bool infer_error(struct infer *in, enum diag_code code, const char *fmt, ...) PRINTF(3, 4);
-// E1005 unless v's dtype is one of floats, of integers (bool counts where `with_bool`).
+// E1005 unless v has a float dtype or an integer one (bool counts if `with_bool`).
 bool infer_wants_float(struct infer *in, const struct value *v, const char *parameter);
 bool infer_wants_integer(struct infer *in, const struct value *v, const char *parameter,
                          bool with_bool);
@@ -33,16 +33,15 @@ const char *infer_shape_text(struct infer *in, uint32_t rank,
                              const struct expr *const *shape); // "[2, 3]"
 
 // ---- results ----
-// Result i; `strides` NULL: contiguous. E1009 beyond GRAPH_MAX_RANK, E0911 where a size does not
-// fit.
+// Creates result i; `strides` NULL: contiguous. E1009 beyond GRAPH_MAX_RANK, E0911 if a size does
+// not fit.
 bool infer_result(struct infer *in, unsigned i, enum dtype t, uint32_t rank,
                   const struct expr *const *shape, const struct expr *const *strides);
 bool infer_extent(struct infer *in, unsigned i, enum dtype t, const struct extent *e);
-// As v, contiguous or with strides like v's (those of a dense copy that keeps the order of
-// dimensions).
+// Like v, contiguous, or with the strides of a dense copy that keeps v's order of dimensions.
 bool infer_contiguous_like(struct infer *in, unsigned i, enum dtype t, const struct value *v);
 bool infer_dense_like(struct infer *in, unsigned i, enum dtype t, const struct value *v);
-// Room for the results of an operator that has MANY.
+// Allocates the results of an operator that has MANY.
 void infer_results(struct infer *in, uint32_t count);
 
 // ---- arguments ----
@@ -50,22 +49,23 @@ struct value *infer_value(struct infer *in, unsigned i);
 // Dimension argument i of a tensor of that rank; E1004 if out of range. Rank 0 counts as rank 1.
 bool infer_dim(struct infer *in, unsigned i, uint32_t rank, uint32_t *ret);
 bool infer_wrap_dim(struct infer *in, const struct expr *e, uint32_t rank, uint32_t *ret);
-// `slack` may not be negative. False where it always is; where that depends on the sizes of a run,
-// the graph keeps it for that, with `text` on the graph's arena.
+// Requires `slack` >= 0. False if it is always negative; if that depends on the sizes of a run, the
+// graph keeps the condition, with `text` on the graph's arena.
 bool infer_require(struct infer *in, const struct expr *slack, const char *text);
-// A list of sizes; -1 is left as it is. E1009 beyond GRAPH_MAX_RANK.
+// A list of sizes; -1 is kept. E1009 beyond GRAPH_MAX_RANK.
 bool infer_sizes(struct infer *in, unsigned i, struct extent *ret);
-enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise); // for d?
+enum dtype infer_dtype_or(struct infer *in, unsigned i, enum dtype otherwise); // of a parameter d?
 int infer_parameter(const struct infer *in, const char *name);                 // -1 if it has none
+// Entry i of `output_mask`, the last argument: result i is asked for.
+bool infer_in_output_mask(const struct infer *in, unsigned i);
 struct extent extent_of(const struct value *v);
 
 // ---- shapes ----
 bool infer_same_size(const struct expr *a, const struct expr *b);
-// *e broadcast with v; E1004 says both shapes.
+// Broadcasts *e with v; E1004 names both shapes.
 bool infer_broadcast(struct infer *in, struct extent *e, const struct value *v);
 void extent_make_contiguous(struct exprs *x, struct extent *e);
-// Strides of a pointwise result of these operands: that order of dimensions which is nearest to all
-// of theirs.
+// Strides of a pointwise result of these operands: the order of dimensions closest to theirs.
 void extent_from_operands(struct exprs *x, struct extent *e, size_t count,
                           struct value *const *operands);
 void extent_channels_last(struct exprs *x, struct extent *e); // rank 4

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of operators that read or write at indices given by other tensors.
+// Results of operators that read or write at indices given by tensors.
 #include "graph/ir/infer.h"
 
 bool infer_embedding(struct infer *in) {
@@ -58,8 +58,8 @@ bool infer_index_select(struct infer *in) {
   return infer_result(in, 0, v->dtype, e.rank, e.shape, NULL);
 }
 
-// The indices broadcast together stand where the first of them is, or in front where a None
-// separates them.
+// The dimensions of the broadcast indices replace the first indexed dimension, or come first if a
+// None separates the indices.
 bool infer_index(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   const struct arg *list;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of operators that move data (joins, pads, repetitions) and of those that make it.
+// Results of operators that move data (cat, pad, repeat) and of creation operators.
 #include "graph/ir/infer.h"
 
-// ---- joins ----
+// ---- concatenation ----
 
 static bool tensors_of(struct infer *in, const struct arg **ret_list, size_t *ret_count,
                        enum dtype *ret) {
@@ -13,7 +13,7 @@ static bool tensors_of(struct infer *in, const struct arg **ret_list, size_t *re
   return true;
 }
 
-// PyTorch leaves tensors of shape [0] out.
+// PyTorch ignores tensors of shape [0].
 static bool is_nothing(const struct value *v) { return v->rank == 1 && expr_is(v->shape[0], 0); }
 
 bool infer_cat(struct infer *in) {

@@ -20,7 +20,7 @@ bool infer_softmax(struct infer *in) {
   return dtype_is_float(t) ? infer_contiguous_like(in, 0, t, v) : infer_wants_float(in, v, "self");
 }
 
-static bool same_shape(struct infer *in, const struct value *a, const struct value *b) {
+static bool check_same_shape(struct infer *in, const struct value *a, const struct value *b) {
   bool same = a->rank == b->rank;
   for (uint32_t d = 0; d < a->rank && same; d++)
     same = infer_same_size(a->shape[d], b->shape[d]);
@@ -31,14 +31,14 @@ static bool same_shape(struct infer *in, const struct value *a, const struct val
 bool infer_softmax_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *output = infer_value(in, 1);
   uint32_t d;
-  return infer_dim(in, 2, grad->rank, &d) && same_shape(in, grad, output) &&
+  return infer_dim(in, 2, grad->rank, &d) && check_same_shape(in, grad, output) &&
          infer_contiguous_like(in, 0, in->n->args[3].dtype, grad);
 }
 
 // ---- norms over the last dimensions ----
 
-// How many leading dimensions are left by `normalized_shape`, argument i, which must be the last
-// sizes of v.
+// The number of leading dimensions outside of `normalized_shape`, argument i, which must equal the
+// last sizes of v.
 static bool find_outer(struct infer *in, unsigned i, const struct value *v, uint32_t *ret) {
   struct extent e;
   if (!infer_sizes(in, i, &e))
@@ -61,7 +61,7 @@ static bool check_affine(struct infer *in, unsigned i, const char *name, const s
                              infer_type_text(in, v));
 }
 
-// A number for each row: the shape of v with 1 behind `outer`.
+// One number per row: the shape of v with 1 from `outer` on.
 static struct extent rows_of(struct infer *in, const struct value *v, uint32_t outer) {
   struct extent e = extent_of(v);
   for (uint32_t d = outer; d < v->rank; d++)
@@ -91,29 +91,24 @@ bool infer_rms_norm(struct infer *in) {
   return infer_contiguous_like(in, 0, v->dtype, v) && infer_extent(in, 1, wide(v->dtype), &rows);
 }
 
-static bool is_wanted(struct infer *in, unsigned i) {
-  const struct arg *list;
-  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
-  return i < count && list[i].truth;
-}
-
 bool infer_layer_norm_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
                      *weight = infer_value(in, 5);
   uint32_t outer;
-  if (!find_outer(in, 2, v, &outer) || !same_shape(in, grad, v))
+  if (!find_outer(in, 2, v, &outer) || !check_same_shape(in, grad, v))
     return false;
-  if (is_wanted(in, 0) && !infer_contiguous_like(in, 0, v->dtype, v))
+  if (infer_in_output_mask(in, 0) && !infer_contiguous_like(in, 0, v->dtype, v))
     return false;
   for (unsigned i = 1; i < 3; i++)
-    if (is_wanted(in, i) && weight && !infer_contiguous_like(in, i, weight->dtype, weight))
+    if (infer_in_output_mask(in, i) && weight &&
+        !infer_contiguous_like(in, i, weight->dtype, weight))
       return false;
   return true;
 }
 
 // ---- norms over channels ----
 
-// N:3, C:4 and HxW:5 take the input apart; each channel has its weight:1 and bias:2.
+// N:3, C:4 and HxW:5 give the shape of the input; each channel has its weight:1 and bias:2.
 static bool check_groups(struct infer *in, const struct value *v) {
   struct exprs *x = in->g->exprs;
   const struct expr *channels = node_expr(in->n, 4), *groups = node_expr(in->n, 6);
@@ -153,7 +148,7 @@ static bool check_channels(struct infer *in, const struct value *v) {
   return true;
 }
 
-// Running statistics, where they are read or returned, are those of every channel.
+// Running statistics, read or returned, have one entry per channel.
 static bool check_running(struct infer *in, const struct value *v) {
   for (unsigned i = 3; i < 5; i++) {
     const struct value *w = infer_value(in, i);
@@ -164,8 +159,8 @@ static bool check_running(struct infer *in, const struct value *v) {
   return true;
 }
 
-// (y, mean, rstd[, new running mean, new running var]); outside of training mean and rstd are empty
-// on the CPU.
+// (y, mean, rstd[, new running mean, new running var]); without training mean and rstd are empty on
+// the CPU.
 bool infer_batch_norm(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   bool functional = in->op->id == OP_NATIVE_BATCH_NORM_FUNCTIONAL;
@@ -187,13 +182,13 @@ bool infer_batch_norm(struct infer *in) {
 
 bool infer_batch_norm_backward(struct infer *in) {
   const struct value *v = infer_value(in, 1), *weight = infer_value(in, 2);
-  if (!same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
+  if (!check_same_shape(in, infer_value(in, 0), v) || !check_channels(in, v) ||
       (!node_truth(in->n, 7) && !check_running(in, v)))
     return false;
-  if (is_wanted(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
+  if (infer_in_output_mask(in, 0) && !infer_dense_like(in, 0, v->dtype, v))
     return false;
   for (unsigned i = 1; i < 3; i++)
-    if (is_wanted(in, i) &&
+    if (infer_in_output_mask(in, i) &&
         !infer_result(in, i, weight ? weight->dtype : wide(v->dtype), 1, &v->shape[1], NULL))
       return false;
   return true;
@@ -237,7 +232,7 @@ static bool check_heads(struct infer *in, const struct value *q, const struct va
   uint32_t last = q->rank - 1;
   fits = fits && infer_same_size(q->shape[last], k->shape[last]) &&
          infer_same_size(k->shape[last - 1], v->shape[last - 1]);
-  // A head of k and v may serve several of q.
+  // Grouped-query attention: a head of k and v may serve several of q.
   bool grouped = in->op->id == OP_SDPA ? node_truth(in->n, 7) : in->op->id != OP_TILE_ATTENTION;
   int64_t heads, fewer;
   if (fits && grouped && q->rank > 2 && expr_is_const(q->shape[q->rank - 3], &heads) &&
@@ -270,7 +265,7 @@ static bool check_mask(struct infer *in, const struct value *q, const struct val
   return true;
 }
 
-// [B, H, S, D] that lies in memory as [B, S, H, D].
+// [B, H, S, D] stored as [B, S, H, D].
 static void heads_inside(struct exprs *x, struct extent *e) {
   const struct expr *stride = expr_const(x, 1);
   static const uint32_t order[] = {3, 1, 2, 0};
@@ -301,7 +296,7 @@ bool infer_sdpa(struct infer *in) {
             ? expr_muli(x, expr_cdiv(x, sums.shape[sums.rank - 1], expr_const(x, 32)), 32)
             : expr_const(x, 0);
   extent_make_contiguous(x, &sums);
-  if (op == OP_SDPA_CPU && sums.rank == 3) { // these too lie as [B, S, H]
+  if (op == OP_SDPA_CPU && sums.rank == 3) { // stored as [B, S, H] too
     sums.strides[1] = expr_const(x, 1);
     sums.strides[2] = sums.shape[1];
   }
@@ -309,7 +304,7 @@ bool infer_sdpa(struct infer *in) {
     return false;
   if (in->n->result_count > 1 && !infer_extent(in, 1, wide(q->dtype), &sums))
     return false;
-  // The state of random numbers; what else there is are lengths, which are never used.
+  // The state of the random generator; the others are lengths, which are never used.
   for (unsigned i = op == OP_SDPA_EFFICIENT ? 2 : 6; i < in->n->result_count && i < 8; i++)
     if (!infer_result(in, i, DTYPE_I64, 0, NULL, NULL))
       return false;
@@ -319,12 +314,12 @@ bool infer_sdpa(struct infer *in) {
 bool infer_sdpa_backward(struct infer *in) {
   const struct value *q = infer_value(in, 1), *k = infer_value(in, 2), *v = infer_value(in, 3);
   if (!check_heads(in, q, k, v) || !check_mask(in, q, k) ||
-      !same_shape(in, infer_value(in, 0), infer_value(in, 4)))
+      !check_same_shape(in, infer_value(in, 0), infer_value(in, 4)))
     return false;
   const struct value *grad = infer_value(in, 0), *sums = infer_value(in, 5);
   bool fits =
       grad->rank == q->rank && infer_same_size(grad->shape[q->rank - 1], v->shape[q->rank - 1]);
-  // A forward graph that was taken apart keeps the weights themselves: [.., rows of q, rows of k].
+  // A decomposed forward graph keeps the weights instead: [.., rows of q, rows of k].
   if (fits && sums->rank == q->rank)
     fits = infer_same_size(sums->shape[q->rank - 1], k->shape[k->rank - 2]);
   else

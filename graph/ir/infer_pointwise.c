@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of pointwise operators: shapes broadcast, dtypes promoted, the order of dimensions kept.
+// Results of pointwise operators: broadcast shapes, promoted dtypes, the operands' order of
+// dimensions.
 #include "graph/ir/infer.h"
 
 enum { MAX_OPERANDS = 4 };
 
-// Shape and strides from all tensors among the arguments.
+// Shape and strides from all tensor arguments.
 static bool find_extent(struct infer *in, struct extent *e) {
   struct value *operands[MAX_OPERANDS];
   size_t count = 0;
@@ -23,7 +24,7 @@ static bool find_extent(struct infer *in, struct extent *e) {
   return true;
 }
 
-// The factors `alpha` and flags do not take part.
+// `alpha` and flags are not operands.
 static enum dtype promoted(struct infer *in, enum promotion how) {
   struct arg args[OPERATOR_MAX_PARAMETERS];
   size_t count, used = 0;
@@ -78,7 +79,7 @@ bool infer_where(struct infer *in) {
 
 // ---- copies ----
 
-// With a memory format, which may be missing, as a word.
+// With an optional memory format, a word.
 static bool infer_copy_of(struct infer *in, const struct value *v, enum dtype t,
                           const struct arg *format) {
   struct extent e = extent_of(v);
@@ -122,7 +123,7 @@ bool infer_convert(struct infer *in) {
   return infer_dense_like(in, 0, in->n->args[1].dtype, infer_value(in, 0));
 }
 
-// The values of `src` instead of `self`, which says shape and dtype.
+// The values of `src` in the shape and dtype of `self`.
 bool infer_copy(struct infer *in) {
   const struct value *self = infer_value(in, 0), *src = infer_value(in, 1);
   struct extent e = extent_of(self);

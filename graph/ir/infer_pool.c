@@ -2,7 +2,7 @@
 // Results of pooling over the last two dimensions.
 #include "graph/ir/infer.h"
 
-// Entry d of a list of one or two; an empty one is that of `otherwise`.
+// Entry d of a list of one or two; an empty list is that of `otherwise`.
 static const struct expr *pair(struct infer *in, unsigned i, unsigned otherwise, uint32_t d) {
   const struct arg *list;
   size_t count = node_list(in->n, i, &list);
@@ -11,8 +11,8 @@ static const struct expr *pair(struct infer *in, unsigned i, unsigned otherwise,
   return count == 0 ? expr_const(in->g->exprs, 1) : list[count == 1 ? 0 : d].number;
 }
 
-// Kernels, strides, paddings, dilations: numbers, windows of at least one position, of which
-// padding is at most half.
+// Checks kernels, strides, paddings, dilations: constants, windows of at least one element, padding
+// of at most half a window.
 static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
   const struct arg *list;
   for (unsigned i = first; i < end; i++) {
@@ -35,7 +35,7 @@ static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
   return true;
 }
 
-// With ceil_mode a last window may begin inside of the input or its left padding, and reach out of
+// With ceil_mode a last window may begin inside of the input or its left padding and extend beyond
 // it.
 static const struct expr *pooled(struct exprs *x, const struct expr *size,
                                  const struct expr *kernel, const struct expr *stride,

@@ -7,7 +7,7 @@ static bool do_not_multiply(struct infer *in, const struct value *a, const struc
                      infer_type_text(in, b));
 }
 
-// [.., M, K] times [.., K, N] with `batch` leading dimensions that are the same.
+// [.., M, K] times [.., K, N] with `batch` equal leading dimensions.
 static bool multiply(struct infer *in, const struct value *a, const struct value *b, uint32_t batch,
                      struct extent *ret) {
   uint32_t rank = batch + 2;
@@ -92,7 +92,7 @@ bool infer_matmul(struct infer *in) {
 
 // ---- convolutions ----
 
-// Entry i of a list for `count` spatial dimensions; a single one counts for all.
+// Entry i of a list for `count` spatial dimensions; a single entry holds for all.
 static const struct expr *spatial(const struct arg *list, size_t length, uint32_t i) {
   return list[length == 1 ? 0 : i].number;
 }
@@ -118,8 +118,8 @@ static bool read_convolution(struct infer *in, unsigned first, uint32_t dims,
   return true;
 }
 
-// (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1, or its inverse where
-// transposed.
+// (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1, or its inverse for transposed
+// convolutions.
 static const struct expr *convolved(struct exprs *x, const struct convolution *c, uint32_t i,
                                     const struct expr *size, const struct expr *kernel,
                                     bool transposed) {
@@ -169,7 +169,7 @@ bool infer_convolution(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
-// Is `grad` as large as the result of the convolution of `v` by `weight`?
+// Has `grad` the shape of the convolution of `v` by `weight`?
 static bool check_gradient(struct infer *in, const struct convolution *c, const struct value *grad,
                            const struct extent *v, const struct extent *weight,
                            const struct expr *groups, bool transposed) {
@@ -212,13 +212,6 @@ bool infer_convolution_gradient(struct infer *in) {
          infer_result(in, 0, grad->dtype, sizes.rank, sizes.shape, NULL);
 }
 
-// Which results there are, from `output_mask`, the last argument.
-static bool is_wanted(struct infer *in, unsigned i) {
-  const struct arg *list;
-  size_t count = node_list(in->n, in->n->arg_count - 1, &list);
-  return i < count && list[i].truth;
-}
-
 bool infer_convolution_backward(struct infer *in) {
   const struct value *grad = infer_value(in, 0), *v = infer_value(in, 1),
                      *weight = infer_value(in, 2);
@@ -242,8 +235,8 @@ bool infer_convolution_backward(struct infer *in) {
       extent_channels_last(in->g->exprs, &e);
     else
       extent_make_contiguous(in->g->exprs, &e);
-    if (is_wanted(in, i) && !infer_extent(in, i, like[i]->dtype, &e))
+    if (infer_in_output_mask(in, i) && !infer_extent(in, i, like[i]->dtype, &e))
       return false;
   }
-  return !is_wanted(in, 2) || infer_result(in, 2, grad->dtype, 1, &grad->shape[1], NULL);
+  return !infer_in_output_mask(in, 2) || infer_result(in, 2, grad->dtype, 1, &grad->shape[1], NULL);
 }

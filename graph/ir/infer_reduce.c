@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of reductions: contiguous, without the reduced dimensions or with 1 in their place.
+// Results of reductions: contiguous, reduced dimensions removed or of extent 1.
 #include "graph/ir/infer.h"
 
 static bool is_sum_like(enum operator_id op) {
@@ -16,12 +16,12 @@ static bool find_dtype(struct infer *in, const struct value *v, enum dtype *ret)
   else if (is_sum_like(in->op->id))
     *ret = dtype_is_float(v->dtype) ? v->dtype : DTYPE_I64;
   else if (at >= 0 || in->op->id == OP_VAR_DIM || in->op->id == OP_VAR_CORRECTION ||
-           in->op->id == OP_VAR_MEAN_CORRECTION) // means and variances
+           in->op->id == OP_VAR_MEAN_CORRECTION) // mean and variance
     return infer_wants_float(in, v, "self");
   return true;
 }
 
-// Which dimensions go, from argument 1: one, a list, or all for None and for an empty list.
+// The reduced dimensions, from argument 1: one, a list, or all for None and for an empty list.
 static bool find_dims(struct infer *in, const struct value *v, bool *is_reduced) {
   const struct arg *list, *a = &in->n->args[1];
   size_t count = node_list(in->n, 1, &list);
@@ -56,8 +56,7 @@ static bool has_identity(enum operator_id op) {
   }
 }
 
-// The largest or smallest of no elements does not exist; where no result asks for one, that is
-// well.
+// A maximum or minimum of no elements does not exist: an error, unless the result is empty as well.
 static bool has_something(struct infer *in, const struct value *v, const bool *is_reduced) {
   bool reduces_none = false;
   for (uint32_t d = 0; d < v->rank; d++) {

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of operators that write into a copy of their first tensor, or turn it around: it looks
-// like that tensor, and what is written must fit.
+// Results of operators that write into a copy of their first tensor, or flip it: the result is like
+// that tensor, and the written part must fit.
 #include "graph/ir/infer.h"
-
-static bool like_self(struct infer *in) {
-  const struct value *v = infer_value(in, 0);
-  return infer_dense_like(in, 0, v->dtype, v);
-}
 
 bool infer_flip(struct infer *in) {
   const struct value *v = infer_value(in, 0);
@@ -21,7 +16,7 @@ bool infer_flip(struct infer *in) {
       return infer_error(in, E1004, "dimension %u is named twice", d);
     is_seen[d] = true;
   }
-  return like_self(in);
+  return infer_like(in);
 }
 
 bool infer_roll(struct infer *in) {
@@ -34,14 +29,14 @@ bool infer_roll(struct infer *in) {
   for (size_t i = 0; i < dims; i++)
     if (!infer_wrap_dim(in, list[i].number, v->rank, &d))
       return false;
-  return like_self(in);
+  return infer_like(in);
 }
 
 bool infer_triangle(struct infer *in) {
   const struct value *v = infer_value(in, 0);
   if (v->rank < 2)
     return infer_error(in, E1004, "`self` is %s; it needs 2 dimensions", infer_type_text(in, v));
-  return like_self(in);
+  return infer_like(in);
 }
 
 // ---- parts ----
@@ -55,7 +50,7 @@ static bool fits(struct infer *in, const struct value *src, const struct extent 
                              infer_shape_text(in, part->rank, part->shape));
 }
 
-// The arguments dim and index stand at i; *e loses the dimension.
+// Arguments i and i + 1 are dim and index; removes that dimension from *e.
 static bool take_select(struct infer *in, unsigned i, struct extent *e) {
   uint32_t d;
   int64_t index, size;
@@ -86,7 +81,7 @@ static const struct expr *bound_of(struct infer *in, unsigned i, const struct ex
   return expr_min(x, expr_max(x, e, expr_const(x, 0)), size);
 }
 
-// The arguments dim, start, end and step stand at i.
+// Arguments from i on are dim, start, end and step.
 static bool take_slice(struct infer *in, unsigned i, struct extent *e) {
   struct exprs *x = in->g->exprs;
   uint32_t d;
@@ -103,19 +98,19 @@ static bool take_slice(struct infer *in, unsigned i, struct extent *e) {
   return true;
 }
 
-// The whole that argument 1 says, of which `grad_output` is a part; the rest of it is 0.
+// A tensor of the shape in argument 1, zero except for the part `grad_output`.
 static bool sized(struct infer *in, const struct extent *whole) {
   return infer_result(in, 0, infer_value(in, 0)->dtype, whole->rank, whole->shape, NULL);
 }
 
 bool infer_select_scatter(struct infer *in) {
   struct extent part = extent_of(infer_value(in, 0));
-  return take_select(in, 2, &part) && fits(in, infer_value(in, 1), &part) && like_self(in);
+  return take_select(in, 2, &part) && fits(in, infer_value(in, 1), &part) && infer_like(in);
 }
 
 bool infer_slice_scatter(struct infer *in) {
   struct extent part = extent_of(infer_value(in, 0));
-  return take_slice(in, 2, &part) && fits(in, infer_value(in, 1), &part) && like_self(in);
+  return take_slice(in, 2, &part) && fits(in, infer_value(in, 1), &part) && infer_like(in);
 }
 
 bool infer_select_backward(struct infer *in) {
@@ -130,7 +125,7 @@ bool infer_slice_backward(struct infer *in) {
          fits(in, infer_value(in, 0), &part);
 }
 
-// ---- elements that are read ----
+// ---- single elements ----
 
 // self:0 dim:1 index:2 src:3 or a number
 bool infer_scatter(struct infer *in) {
@@ -150,10 +145,10 @@ bool infer_scatter(struct infer *in) {
   if (src && src->dtype != v->dtype)
     return infer_error(in, E1005, "`src` is %s, `self` is %s", infer_type_text(in, src),
                        infer_type_text(in, v));
-  return like_self(in);
+  return infer_like(in);
 }
 
-// What indices choose, without making it a result.
+// The shape that indices select, without a result.
 static bool chosen(struct infer *in, struct extent *ret) {
   struct node asked = *in->n;
   struct value *result = NULL;
@@ -183,5 +178,5 @@ bool infer_index_put(struct infer *in) {
   if (values->dtype != v->dtype)
     return infer_error(in, E1005, "`values` are %s, `self` is %s", infer_type_text(in, values),
                        infer_type_text(in, v));
-  return like_self(in);
+  return infer_like(in);
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of views: the same elements under another shape, with the strides that PyTorch gives
-// them.
+// Results of views: the same elements in another shape, with PyTorch's strides.
 #include "graph/ir/infer.h"
 
 // ---- other shapes ----
 
-// Strides with which `to` walks the elements of `from`, if there are any.
+// Strides for `to` over the elements of `from`, if there are any.
 static bool view_strides(struct exprs *x, const struct value *from, struct extent *to) {
   const struct expr *numel = expr_const(x, 1), *seen = numel;
   if (from->rank == 0 || expr_is(value_numel(x, from), 0)) {
@@ -35,7 +34,7 @@ static bool view_strides(struct exprs *x, const struct value *from, struct exten
   return left == 0;
 }
 
-// Fills in the size that is -1.
+// Computes the size that is -1.
 static bool complete_sizes(struct infer *in, const struct value *v, struct extent *e) {
   struct exprs *x = in->g->exprs;
   const struct expr *numel = value_numel(x, v), *others = expr_const(x, 1);
@@ -68,7 +67,7 @@ bool infer_view(struct infer *in) {
   if (!infer_sizes(in, 1, &e) || !complete_sizes(in, v, &e))
     return false;
   // Where strides do not allow it, PyTorch's view is an error and its reshape a copy. Passes move
-  // views around, so both are copies here.
+  // views, so both may copy here.
   if (in->op->id == OP_UNSAFE_VIEW || !view_strides(in->g->exprs, v, &e))
     extent_make_contiguous(in->g->exprs, &e);
   return infer_extent(in, 0, v->dtype, &e);
@@ -96,14 +95,7 @@ bool infer_expand(struct infer *in) {
   return infer_extent(in, 0, v->dtype, &e);
 }
 
-static bool has_none(uint32_t rank, const struct expr *const *shape) {
-  for (uint32_t d = 0; d < rank; d++)
-    if (expr_is(shape[d], 0))
-      return true;
-  return false;
-}
-
-// Elements from the first to behind the last of a layout without negative strides.
+// The number of elements from the first to the last of a layout without negative strides.
 static const struct expr *span_of(struct exprs *x, uint32_t rank, const struct expr *const *shape,
                                   const struct expr *const *strides) {
   const struct expr *span = expr_const(x, 1);
@@ -122,10 +114,11 @@ static bool stays_inside(struct infer *in, const struct value *v, const struct e
       return infer_error(in, E1004, "a negative size or stride for %s", asked);
   if (offset->hi < 0)
     return infer_error(in, E1004, "the offset is negative");
-  if (has_none(e->rank, e->shape))
+  if (shape_is_empty(e->rank, e->shape))
     return true;
-  const struct expr *span =
-      has_none(v->rank, v->shape) ? expr_const(x, 0) : span_of(x, v->rank, v->shape, v->strides);
+  const struct expr *span = shape_is_empty(v->rank, v->shape)
+                                ? expr_const(x, 0)
+                                : span_of(x, v->rank, v->shape, v->strides);
   const struct expr *reach = expr_add(x, offset, span_of(x, e->rank, e->shape, e->strides));
   const char *text = arena_printf(in->g->arena, "%s reaches beyond the storage of %s", asked,
                                   infer_type_text(in, v));
@@ -303,7 +296,7 @@ bool infer_diagonal(struct infer *in) {
 
 // ---- parts ----
 
-// A start or an end as Python takes it: from behind if negative, clamped into [0, size].
+// A start or an end as in Python: from the end if negative, clamped to [0, size].
 static const struct expr *clamp_index(struct exprs *x, const struct expr *i,
                                       const struct expr *size) {
   const struct expr *zero = expr_const(x, 0);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on single elements, as numbers: what the interpreter and constant folding compute
-// with.
+// Evaluates operations on single elements, for the interpreter and for constant folding.
 #include "graph/ir/scalar.h"
 
 #include <math.h>
@@ -36,18 +35,18 @@ static double choose(double a, double b, bool largest) {
   return (largest ? a > b : a < b) ? a : b;
 }
 
-static double sign_of(double a) { return (a > 0) - (a < 0); } // 0 of a NaN
+static double sign_of(double a) { return (a > 0) - (a < 0); } // 0 for NaN
 
 static double sigmoid(double a) { return a >= 0 ? 1 / (1 + exp(-a)) : exp(a) / (1 + exp(a)); }
 
-// Newton's steps from an approximation by logarithms.
+// Newton iterations from a logarithmic approximation.
 static double erfinv(double a) {
   if (!(fabs(a) < 1))
     return fabs(a) == 1 ? a * (double)INFINITY : (double)NAN;
   double size = fabs(a), l = log1p(-size * size), half = 4.33 + l / 2,
          x = sqrt(sqrt(half * half - l / 0.147) - half);
   for (int i = 0; i < 8 && size > 0; i++) {
-    // Near 1 the complement has more digits.
+    // Near 1, erfc is more accurate.
     double error = size > 0.5 ? (1 - size) - erfc(x) : erf(x) - size;
     double step = error * exp(x * x) * 0.88622692545275801;
     x -= step / (1 + x * step);
@@ -57,7 +56,7 @@ static double erfinv(double a) {
 
 static double normcdf(double a) { return erfc(-a * 0.70710678118654752) / 2; }
 
-// Operations whose operands and result are floats. False if `op` is none of them.
+// Operations from floats to floats. False if `op` is not one of them.
 static bool eval_real(enum scalar_op op, const double *in, double *ret) {
   double a = in[0], b = in[1];
   switch (op) {
@@ -118,7 +117,7 @@ static bool eval_real(enum scalar_op op, const double *in, double *ret) {
   }
 }
 
-// Operations from floats to truth values.
+// Operations from floats to bool.
 static bool test_real(enum scalar_op op, double a, double b, bool *ret) {
   switch (op) {
 #define CASE(op, value)                                                                            \
@@ -142,7 +141,7 @@ static bool test_real(enum scalar_op op, double a, double b, bool *ret) {
 
 // ---- integers ----
 
-// To the width of `t`, as two's complement.
+// Wraps to the width of `t`, two's complement.
 static int64_t wrap(int64_t v, enum dtype t) {
   unsigned bits = dtype_bits(t);
   if (t == DTYPE_I1)
@@ -178,7 +177,7 @@ static bool less(int64_t a, int64_t b, bool is_signed) {
   return is_signed ? a < b : (uint64_t)a < (uint64_t)b;
 }
 
-// By at least all bits, or backwards: what all bits shifted out leave, as in PyTorch.
+// Shifts by at least the width, or by a negative count: shifts out all bits, as in PyTorch.
 static int64_t shift_left(int64_t a, int64_t by, unsigned bits) {
   return (uint64_t)by < bits ? (int64_t)((uint64_t)a << by) : 0;
 }
@@ -266,7 +265,7 @@ union element scalar_eval(enum scalar_op op, enum dtype t, const union element *
 
 // ---- conversions ----
 
-// Towards zero; what is beyond 64 bits is clamped, NaN is 0.
+// Truncates; values beyond 64 bits are clamped, NaN is 0.
 static int64_t truncate(double v, bool is_signed) {
   if (isnan(v))
     return 0;

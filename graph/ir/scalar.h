@@ -16,24 +16,32 @@ struct scalar_row {
   const char *name; // "ADD"
   unsigned arity;
   char type;        // of the result: S B F
-  const char *text; // NULL: graph/emit/emit_scalar.c writes it
+  const char *text; // NULL: printed by graph/emit/emit_scalar.c
 };
 const struct scalar_row *scalar_row(enum scalar_op op);
 
-// One element, as the interpreter keeps it: integers and truth values exactly, floats as double.
+// The dtype in which values of dtype `t` are computed: f32 for narrower floats.
+static inline enum dtype dtype_to_compute(enum dtype t) {
+  return dtype_is_float(t) && dtype_bits(t) < 32 ? DTYPE_F32 : t;
+}
+// NOT, AND, OR, XOR of booleans.
+static inline bool scalar_op_is_logical(enum scalar_op op) {
+  return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
+}
+
+// One element, as the interpreter stores it: integers and booleans exactly, floats as double.
 union element {
   double real;
   int64_t integer;
 };
 
-// What `op` gives for operands of dtype `t` (of the last two for WHERE), in double precision for
-// floats. Integers wrap; a division of integers by zero is 0.
+// The value of `op` for operands of dtype `t` (for WHERE: of the last two), in double precision for
+// floats. Integers wrap; an integer division by zero is 0.
 union element scalar_eval(enum scalar_op op, enum dtype t, const union element *in);
-// From one dtype to another: floats to integers truncate, to bool compares with 0. A float that
-// becomes a narrower float is not rounded.
+// Converts between dtypes: floats to integers truncate, to bool compare with 0. A float converted
+// to a narrower float is not rounded.
 union element element_convert(union element e, enum dtype from, enum dtype to);
-// The same, but rounds to 8-bit floats, from f64 to f32, and where `half_precision` to f16 and
-// bf16.
+// The same, but rounds to 8-bit floats, from f64 to f32, and to f16 and bf16 if `half_precision`.
 union element element_cast(union element e, enum dtype from, enum dtype to, bool half_precision);
 // Rounded to what `t` can hold.
 union element element_round(union element e, enum dtype t);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which input says how large each symbol of a graph is. An extent may be computed of symbols
-// (`8*s0`, `s0*s1 + 1`): where one of them is not known yet and the extent is linear in it, the
-// extent says it.
+// Finds the input extents that determine each symbol of a graph. An extent may be an expression of
+// symbols (`8*s0`, `s0*s1 + 1`): it determines the one that is not yet known if it is linear in it.
 #include "graph/ir/sizes.h"
 
 #include <string.h>
@@ -14,7 +13,7 @@ static bool is_known(const struct graph *g, const bool *known, const struct expr
   return true;
 }
 
-// Does this extent say the symbol, once those that are known are?
+// Does this extent determine the symbol, given those that are known?
 static bool says(struct graph *g, const bool *known, size_t symbol, const struct expr *extent,
                  struct size_source *ret) {
   const struct expr *s = g->symbols.at[symbol];
@@ -38,7 +37,7 @@ static bool find(struct graph *g, const bool *known, size_t symbol) {
   return false;
 }
 
-// ---- symbols that no input says ----
+// ---- symbols that no input determines ----
 
 static bool arg_has(const struct arg *a, const struct expr *symbol) {
   if (a->kind == ARG_INT)
@@ -87,13 +86,13 @@ void graph_find_sizes(struct graph *g) {
       g->unknown_size = g->symbols.at[i];
 }
 
-// ---- making them ----
+// ---- creating sizes ----
 
 const struct expr *graph_size(struct graph *g, const char *name, int64_t lo, int64_t hi) {
   enum { LIKELY = 1024 };
   int64_t likely = LIKELY < lo ? lo : LIKELY > hi ? hi : LIKELY;
   const struct expr *e = expr_size(g->exprs, arena_strdup(g->arena, name), lo, hi, likely);
-  // Symbols stand in the order of their making: what is younger than the last is new.
+  // Symbols are in the order of creation: those after the last known one are new.
   if (g->symbols.len == 0 || e->id > g->symbols.at[g->symbols.len - 1]->id)
     vec_push(g->arena, &g->symbols, e);
   return e;

@@ -175,6 +175,6 @@ const struct expr *loops_offset(struct builder *b, const struct assignment *h, c
 
 void loops_stored(struct builder *b, struct deferred *z, const struct assignment *h) {
   z->body = scalar_convert(b->s, scalar_load(b->s, h->buffer, loops_offset(b, h, z->at)),
-                           loops_compute_dtype(z->value->dtype));
+                           dtype_to_compute(z->value->dtype));
   b->lazies[z->value->id] = z;
 }

@@ -8,16 +8,6 @@
 
 // ---- the walk ----
 
-static bool has_uses(const struct builder *b, const struct node *n) {
-  for (uint32_t i = 0; i < n->result_count; i++)
-    if (n->results[i]) {
-      const struct uses *u = &b->uses[n->results[i]->id];
-      if (u->count || u->is_output)
-        return true;
-    }
-  return false;
-}
-
 static bool lower(struct builder *b, const struct node *n) {
   switch (n->op) {
   case OP_TILE_RAND:
@@ -56,7 +46,7 @@ static void add_input(struct builder *b, struct value *v, uint32_t index) {
   b->inputs[index] = buffer;
   z->body =
       scalar_convert(b->s, scalar_load(b->s, buffer, loops_dot(b, v->rank, z->at, v->strides)),
-                     loops_compute_dtype(v->dtype));
+                     dtype_to_compute(v->dtype));
   b->lazies[v->id] = z;
 }
 
@@ -84,7 +74,7 @@ struct loops *loops_build(struct graph *g) {
   for (size_t i = 0; i < g->inputs.len; i++)
     add_input(&b, g->inputs.at[i], (uint32_t)i);
   for (size_t i = 0; i < g->nodes.len; i++)
-    if (has_uses(&b, g->nodes.at[i]) &&
+    if (loops_is_used(&b, g->nodes.at[i]) &&
         !(lower(&b, g->nodes.at[i]) && check_stages(l, g->nodes.at[i]->span)))
       return NULL;
   if (!loops_write_outputs(&b) || !check_stages(l, SPAN_NONE))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs as loops. Each value becomes a expression tree for one element at coordinates given by
-// axes (symbols of graph/expr/size_expr.h); views change the coordinates and vanish. A stage is a loop
-// nest that writes a buffer: a map, a reduction, a matrix product, ... Maps are written into those
-// who use them unless that would cost more than a buffer.
+// axes (symbols of graph/expr/size_expr.h); views change the coordinates and vanish. A stage is a
+// loop nest that writes a buffer: a map, a reduction, a matrix product, ... Maps are written into
+// those who use them unless that would cost more than a buffer.
 //
 //   softmax over 4096 columns:     max[x]    = reduce max over r of in[4096*x + r]
 //                                  sum[x]    = reduce sum over r of exp(in[4096*x + r] - max[x])
@@ -81,6 +81,8 @@ enum reduce_op {
   REDUCE_ARGMAX, // the index of the first of the largest, counted along the reduced axes
   REDUCE_ARGMIN
 };
+// The operation that combines two elements; SCALAR_NONE for indices of extremes.
+enum scalar_op reduce_scalar_op(enum reduce_op op);
 
 // softmax over keys j of score(s) times values, s = scale-free product of queries and keys over d.
 struct attention {

@@ -104,7 +104,7 @@ static const struct expr *channel(struct builder *b, const struct convolution *c
 
 static const struct scalar *masked_element(struct builder *b, const struct value *v, coordinates at,
                                            const struct scalar *inside) {
-  enum dtype t = loops_compute_dtype(v->dtype);
+  enum dtype t = dtype_to_compute(v->dtype);
   return scalar_masked(b->s, inside, loops_element(b, v, at), scalar_int(b->s, t, 0));
 }
 

@@ -60,10 +60,6 @@ void loops_unravel(struct builder *b, const struct expr *e, size_t count,
   }
 }
 
-enum dtype loops_compute_dtype(enum dtype t) {
-  return dtype_is_float(t) && dtype_bits(t) < 32 ? DTYPE_F32 : t;
-}
-
 const struct scalar *loops_element(struct builder *b, const struct value *v, coordinates at) {
   const struct deferred *z = b->lazies[v->id];
   const struct expr *from[GRAPH_MAX_RANK], *to[GRAPH_MAX_RANK];

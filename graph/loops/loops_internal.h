@@ -66,7 +66,6 @@ const struct expr *loops_axis(struct builder *b, char kind, unsigned position,
 const struct expr **loops_coordinates(struct builder *b, size_t count); // an array to fill
 struct deferred *loops_deferred(struct builder *b,
                                 struct value *v); // with axes, without a expression tree
-enum dtype loops_compute_dtype(enum dtype t);     // f32 for half precision
 const struct scalar *loops_element(struct builder *b, const struct value *v, coordinates at);
 // At the coordinates that broadcasting to `rank` dimensions gives.
 const struct scalar *loops_broadcast(struct builder *b, const struct value *v, uint32_t rank,
@@ -90,6 +89,8 @@ bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...)
 
 // ---- graph/loops/materialise.c ----
 bool loops_find_uses(struct builder *b);
+// Is some result of n an operand or an output?
+bool loops_is_used(const struct builder *b, const struct node *n);
 // Operators that n adds and those still open in its operands.
 void loops_inherit(struct builder *b, struct deferred *z, const struct node *n);
 // Sets the expression tree of a result, and stores it where that is better (see there).
@@ -113,12 +114,16 @@ const struct expr *loops_span(struct builder *b, const struct value *v,
 bool loops_write_outputs(struct builder *b);
 void loops_write_inputs(struct builder *b);
 
-// ---- families ----
+// ---- graph/loops/view_coordinates.c ----
 bool loops_is_view(enum operator_id op);
-// The coordinates in the operand that coordinates in the view stand for.
+// The value that v is a view of, through any number of views; v itself if it is no view.
+const struct value *loops_behind_views(const struct value *v);
+// Coordinates of the view `n` as coordinates of its operand; NULL: as_strided.
 const struct expr **loops_view_offset(struct builder *b, const struct node *n, coordinates at);
-// The other way round, of views that only reorder; NULL: n is none.
+// Coordinates of the operand as coordinates of the view; NULL unless the view only reorders.
 const struct expr **loops_view_back(struct builder *b, const struct node *n, coordinates at);
+
+// ---- families ----
 bool loops_lower_pointwise(struct builder *b, const struct node *n);
 bool loops_lower_create(struct builder *b, const struct node *n);
 bool loops_lower_view(struct builder *b, const struct node *n);

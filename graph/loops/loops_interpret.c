@@ -167,17 +167,6 @@ static bool is_better(const struct execution *x, union element e) {
   return isnan(e.real) || (is_max ? e.real > x->acc.real : e.real < x->acc.real);
 }
 
-static enum scalar_op combining(enum reduce_op op) {
-  switch (op) {
-  case REDUCE_PROD: return SCALAR_MUL;
-  case REDUCE_MAX: return SCALAR_MAXIMUM;
-  case REDUCE_MIN: return SCALAR_MINIMUM;
-  case REDUCE_ANY: return SCALAR_OR;
-  case REDUCE_ALL: return SCALAR_AND;
-  default: return SCALAR_ADD;
-  }
-}
-
 struct reducing {
   struct execution *x;
   int64_t best;
@@ -195,7 +184,7 @@ static void accumulate(void *user) {
     }
   } else {
     union element in[2] = {x->acc, e};
-    x->acc = first ? e : scalar_eval(combining(x->s->op), x->s->dtype, in);
+    x->acc = first ? e : scalar_eval(reduce_scalar_op(x->s->op), x->s->dtype, in);
   }
   if (x->s->kind == STAGE_SCAN)
     put(x, x->s->out, tape_get(x->t, x->offset).integer, x->acc, x->s->dtype);
@@ -284,8 +273,8 @@ static bool run_product(struct execution *x) {
   double *a = matrix(x, s->a, s->axes[0], s->axes[1], s->axes[3]);
   double *b = matrix(x, s->b, s->axes[0], s->axes[2], s->axes[3]);
   struct multiplying p = {.x = x, .a = a, .b = b};
-  if (a && b && size_of(x, s->axes[1]->symbol->limit, &p.m) &&
-      size_of(x, s->axes[2]->symbol->limit, &p.n) && size_of(x, s->axes[3]->symbol->limit, &p.k)) {
+  if (a && b && size_of(x, axis_extent(s->axes[1]), &p.m) &&
+      size_of(x, axis_extent(s->axes[2]), &p.n) && size_of(x, axis_extent(s->axes[3]), &p.k)) {
     x->t = tape_create(&x->c, 3, s->axes);
     x->offset = tape_expr(x->t, s->offset);
     tape_loop(x->t, 0, 3, product_one, &p);
@@ -353,10 +342,10 @@ static bool run_attention(struct execution *x) {
   const struct attention *a = s->attention;
   struct attending w = {.x = x};
   int64_t batches, columns;
-  if (!size_of(x, s->axes[0]->symbol->limit, &batches) ||
-      !size_of(x, s->axes[1]->symbol->limit, &w.rows) ||
-      !size_of(x, s->axes[2]->symbol->limit, &columns) ||
-      !size_of(x, a->key->symbol->limit, &w.keys) || !size_of(x, a->depth->symbol->limit, &w.depth))
+  if (!size_of(x, axis_extent(s->axes[0]), &batches) ||
+      !size_of(x, axis_extent(s->axes[1]), &w.rows) ||
+      !size_of(x, axis_extent(s->axes[2]), &columns) || !size_of(x, axis_extent(a->key), &w.keys) ||
+      !size_of(x, axis_extent(a->depth), &w.depth))
     return false;
   w.q = matrix(x, a->q, s->axes[0], s->axes[1], a->depth);
   w.k = matrix(x, a->k, s->axes[0], a->key, a->depth);

@@ -36,7 +36,7 @@ static bool lower_pad(struct builder *b, const struct node *n, struct deferred *
     const struct scalar *here = loops_between(b, at[d], expr_const(b->x, 0), of->shape[d]);
     inside = loops_binary(b, SCALAR_AND, DTYPE_I1, inside, here);
   }
-  enum dtype t = loops_compute_dtype(z->value->dtype);
+  enum dtype t = dtype_to_compute(z->value->dtype);
   const struct scalar *fill = loops_number(b, &n->args[2], t);
   return loops_define(b, n, z, scalar_masked(b->s, inside, loops_element(b, of, at), fill));
 }
@@ -74,7 +74,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct deferred *
   if (count > LOOPS_MAX_PIECES)
     return store_pieces(b, n, z, dim, count, parts);
   const struct expr *end = z->value->shape[dim], *start;
-  const struct scalar *body = zero(b, loops_compute_dtype(z->value->dtype));
+  const struct scalar *body = zero(b, dtype_to_compute(z->value->dtype));
   const struct expr **at = copy_offset(b, z->value->rank, z->at);
   for (size_t i = count; i-- > 0; end = start) {
     const struct value *part = parts[i].value;

@@ -12,8 +12,8 @@ static enum dtype operand_dtype(const struct node *n, unsigned arity) {
   if (is_logical(n->op))
     return DTYPE_I1;
   if (operator_row(n->op)->promotion == PROMOTE_BOOL)
-    return loops_compute_dtype(promote(n->args, arity, PROMOTE_SAME));
-  return loops_compute_dtype(n->results[0]->dtype);
+    return dtype_to_compute(promote(n->args, arity, PROMOTE_SAME));
+  return dtype_to_compute(n->results[0]->dtype);
 }
 
 static enum scalar_op scalar_of(enum operator_id op) {
@@ -27,7 +27,7 @@ static enum scalar_op scalar_of(enum operator_id op) {
 bool loops_lower_pointwise(struct builder *b, const struct node *n) {
   struct deferred *z = loops_deferred(b, n->results[0]);
   uint32_t rank = z->value->rank;
-  enum dtype t = loops_compute_dtype(z->value->dtype);
+  enum dtype t = dtype_to_compute(z->value->dtype);
   const struct scalar *in[3];
   if (n->op == OP_CONVERT_ELEMENT_TYPE || n->op == OP_CLONE)
     return loops_define(b, n, z, loops_operand(b, n, 0, t, rank, z->at));
@@ -43,7 +43,7 @@ bool loops_lower_pointwise(struct builder *b, const struct node *n) {
 
 bool loops_lower_create(struct builder *b, const struct node *n) {
   struct deferred *z = loops_deferred(b, n->results[0]);
-  enum dtype t = loops_compute_dtype(z->value->dtype);
+  enum dtype t = dtype_to_compute(z->value->dtype);
   if (n->op == OP_FULL)
     return loops_define(b, n, z, loops_number(b, &n->args[1], t));
   if (n->op == OP_TILE_RAND) {

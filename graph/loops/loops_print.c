@@ -19,7 +19,7 @@ static const char *reduce_name(enum reduce_op op) {
 static void print_axes(const struct expr *const *axes, uint32_t count, struct strbuf *out) {
   for (uint32_t i = 0; i < count; i++) {
     strbuf_printf(out, "%s%s<", i ? ", " : "", axes[i]->symbol->name);
-    expr_print(axes[i]->symbol->limit, out);
+    expr_print(axis_extent(axes[i]), out);
   }
 }
 

@@ -78,7 +78,7 @@ const struct scalar *loops_product_operand(struct builder *b, const struct node 
   if (e.is_even && (!only_load || inner->kind == SCALAR_LOAD))
     return v;
   const struct expr *axes[3] = {batch, row, column};
-  const struct expr *shape[3] = {batch->symbol->limit, row->symbol->limit, column->symbol->limit};
+  const struct expr *shape[3] = {axis_extent(batch), axis_extent(row), axis_extent(column)};
   const char *name = arena_printf(b->arena, "%s_copy", of->name);
   struct stage *s = loops_stage(b, STAGE_MAP, n);
   loops_add_axes(b, s, 3, axes, false);

@@ -23,7 +23,7 @@ static enum reduce_op reduce_op_of(const struct node *n) {
   }
 }
 
-static enum scalar_op combining(enum reduce_op op) {
+enum scalar_op reduce_scalar_op(enum reduce_op op) {
   switch (op) {
   case REDUCE_SUM: return SCALAR_ADD;
   case REDUCE_PROD: return SCALAR_MUL;
@@ -31,8 +31,10 @@ static enum scalar_op combining(enum reduce_op op) {
   case REDUCE_MIN: return SCALAR_MINIMUM;
   case REDUCE_ANY: return SCALAR_OR;
   case REDUCE_ALL: return SCALAR_AND;
-  default: return SCALAR_NONE;
+  case REDUCE_ARGMAX:
+  case REDUCE_ARGMIN: break;
   }
+  return SCALAR_NONE;
 }
 
 static void count_load(void *user, const struct scalar *load) {
@@ -45,12 +47,12 @@ static void count_load(void *user, const struct scalar *load) {
 // kernels, each of which reads five elements of what the one before made of each.
 static int64_t unrolled_count(const struct reduction *r) {
   int64_t count = 1;
-  if (combining(r->op) == SCALAR_NONE || r->comes_back)
+  if (reduce_scalar_op(r->op) == SCALAR_NONE || r->comes_back)
     return 0;
   for (size_t i = 0; i < r->count; i++)
     if (r->over[i]->kind == EXPR_SYMBOL) {
       int64_t extent;
-      if (!expr_is_const(r->over[i]->symbol->limit, &extent) || extent < 1 ||
+      if (!expr_is_const(axis_extent(r->over[i]), &extent) || extent < 1 ||
           extent > LOOPS_MAX_UNROLL)
         return 0;
       count *= extent;
@@ -71,13 +73,13 @@ static const struct scalar *unroll(struct builder *b, const struct reduction *r,
     int64_t rest = k;
     for (size_t i = r->count; i-- > 0;)
       if (r->over[i]->kind == EXPR_SYMBOL) {
-        int64_t extent = r->over[i]->symbol->limit->value;
+        int64_t extent = axis_extent(r->over[i])->value;
         from[n] = r->over[i];
         to[n++] = expr_const(b->x, rest % extent);
         rest /= extent;
       }
     const struct scalar *one = scalar_substitute(b->s, r->body, n, from, to);
-    all = all ? loops_binary(b, combining(r->op), t, all, one) : one;
+    all = all ? loops_binary(b, reduce_scalar_op(r->op), t, all, one) : one;
   }
   return all;
 }
@@ -124,22 +126,16 @@ static bool is_reduced(const struct node *n, uint32_t rank, uint32_t dim) {
 
 enum { REACH = 24 }; // operators behind the reduction that are looked at
 
-static const struct value *shown_by(const struct value *v) {
-  while (v->def && loops_is_view(v->def->op))
-    v = node_value(v->def, 0);
-  return v;
-}
-
 static bool takes(const struct node *n, const struct value *v) {
   for (uint32_t i = 0; i < n->arg_count; i++)
-    if (n->args[i].kind == ARG_VALUE && shown_by(n->args[i].value) == v)
+    if (n->args[i].kind == ARG_VALUE && loops_behind_views(n->args[i].value) == v)
       return true;
   return false;
 }
 
 // Is it computed with together with what was reduced, after views and pointwise operators?
 static bool comes_back(const struct builder *b, const struct node *n) {
-  const struct value *of = shown_by(node_value(n, 0)), *made[REACH + 1] = {n->results[0]};
+  const struct value *of = loops_behind_views(node_value(n, 0)), *made[REACH + 1] = {n->results[0]};
   size_t count = 1, at = n->id < b->g->nodes.len ? n->id : b->g->nodes.len - 1;
   while (at > 0 && b->g->nodes.at[at] != n)
     at--;
@@ -187,7 +183,7 @@ bool loops_lower_reduction(struct builder *b, const struct node *n) {
   if (compares && r.body->dtype == DTYPE_I1)
     r.body = scalar_convert(b->s, r.body, DTYPE_I32);
   if (!compares)
-    r.body = scalar_convert(b->s, r.body, loops_compute_dtype(z->value->dtype));
+    r.body = scalar_convert(b->s, r.body, dtype_to_compute(z->value->dtype));
   return reduce(b, n, z, &r);
 }
 
@@ -197,14 +193,14 @@ bool loops_sum_product(struct builder *b, const struct node *n, struct deferred 
   struct reduction r = {.op = REDUCE_SUM, .count = reduced};
   for (size_t i = 0; i < reduced; i++)
     r.over[i] = over[i];
-  r.body = loops_binary(b, SCALAR_MUL, loops_compute_dtype(z->value->dtype), x, y);
+  r.body = loops_binary(b, SCALAR_MUL, dtype_to_compute(z->value->dtype), x, y);
   return reduce(b, n, z, &r);
 }
 
 bool loops_lower_scan(struct builder *b, const struct node *n) {
   const struct value *of = node_value(n, 0);
   struct deferred *z = loops_deferred(b, n->results[0]);
-  enum dtype t = loops_compute_dtype(z->value->dtype);
+  enum dtype t = dtype_to_compute(z->value->dtype);
   uint32_t dim = of->rank ? node_dim(n, 1, of->rank) : 0;
   if (of->rank == 0 || expr_is(of->shape[dim], 1))
     return loops_define(b, n, z, scalar_convert(b->s, loops_element(b, of, z->at), t));

@@ -44,7 +44,7 @@ static bool lower_index_put(struct builder *b, const struct node *n, struct defe
   for (uint32_t i = 0; i < x.rank; i++)
     over[i] = loops_axis(b, 'x', i, x.shape[i]);
   const struct scalar *body =
-      loops_operand(b, n, 2, loops_compute_dtype(z->value->dtype), x.rank, over);
+      loops_operand(b, n, 2, dtype_to_compute(z->value->dtype), x.rank, over);
   return scatter(b, n, z, x.rank, over, loops_indexed_offset(b, n, &x, over), body,
                  node_truth(n, 3));
 }
@@ -52,7 +52,7 @@ static bool lower_index_put(struct builder *b, const struct node *n, struct defe
 // ---- scatter along a dimension ----
 
 static const struct scalar *source(struct builder *b, const struct node *n, coordinates at) {
-  enum dtype t = loops_compute_dtype(n->results[0]->dtype);
+  enum dtype t = dtype_to_compute(n->results[0]->dtype);
   const struct value *src = node_value(n, 3);
   return src ? scalar_convert(b->s, loops_element(b, src, at), t) : loops_number(b, &n->args[3], t);
 }
@@ -72,7 +72,7 @@ static bool compare_indices(struct builder *b, const struct node *n, struct defe
   const struct expr *at[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < of->rank; i++)
     at[i] = i == dim ? expr_const(b->x, 0) : z->at[i];
-  enum dtype t = loops_compute_dtype(z->value->dtype);
+  enum dtype t = dtype_to_compute(z->value->dtype);
   const struct scalar *i = scalar_convert(b->s, loops_element(b, node_value(n, 2), at), DTYPE_I64);
   const struct scalar *here =
       loops_binary(b, SCALAR_EQ, DTYPE_I1, i, scalar_index(b->s, z->at[dim]));

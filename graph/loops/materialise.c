@@ -13,19 +13,6 @@ static bool only_reorders(enum operator_id op) {
   return op == OP_VIEW || op == OP_PERMUTE || op == OP_UNSQUEEZE || op == OP_SQUEEZE_DIMS;
 }
 
-static bool has_shape_of(const struct value *v, const struct value *w) {
-  for (uint32_t i = 0; i < v->rank; i++)
-    if (v->rank != w->rank || v->shape[i] != w->shape[i])
-      return false;
-  return v->rank == w->rank;
-}
-
-static const struct value *behind_views(const struct value *v) {
-  while (v->def && loops_is_view(v->def->op))
-    v = node_value(v->def, 0);
-  return v;
-}
-
 // Elements of one value with others of it, as sorting does.
 static bool compares_with_itself(const struct node *n) {
   switch (n->op) {
@@ -37,7 +24,7 @@ static bool compares_with_itself(const struct node *n) {
   default: return false;
   }
   const struct value *x = node_value(n, 0), *y = node_value(n, 1);
-  return x && y && x != y && behind_views(x) == behind_views(y);
+  return x && y && x != y && loops_behind_views(x) == loops_behind_views(y);
 }
 
 static void use(struct builder *b, const struct node *n, const struct value *v) {
@@ -65,7 +52,8 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
     return;
   }
   enum operator_class c = operator_row(n->op)->class;
-  if (c == CLASS_POINTWISE && b->uses[n->results[0]->id].toward && has_shape_of(v, n->results[0]))
+  if (c == CLASS_POINTWISE && b->uses[n->results[0]->id].toward &&
+      value_same_shape(v, n->results[0]))
     u->toward = n;
   u->count++;
   u->meets_itself |= compares_with_itself(n);
@@ -76,7 +64,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
   u->widest = domain > u->widest ? domain : u->widest;
 }
 
-static bool is_needed(const struct builder *b, const struct node *n) {
+bool loops_is_used(const struct builder *b, const struct node *n) {
   for (uint32_t i = 0; i < n->result_count; i++) {
     const struct value *v = n->results[i];
     if (v && (b->uses[v->id].count || b->uses[v->id].is_output))
@@ -119,7 +107,7 @@ bool loops_find_uses(struct builder *b) {
   for (size_t i = 0; i < g->mutations.len; i++)
     b->uses[g->mutations.at[i].value->id].count++;
   for (size_t i = g->nodes.len; i-- > 0;)
-    if (is_needed(b, g->nodes.at[i]))
+    if (loops_is_used(b, g->nodes.at[i]))
       use_args(b, g->nodes.at[i], g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
   return true;
 }
@@ -292,7 +280,7 @@ static void store(struct builder *b, const struct node *n, struct deferred *z) {
 bool loops_define(struct builder *b, const struct node *n, struct deferred *z,
                   const struct scalar *body) {
   enum dtype t = z->value->dtype;
-  bool narrow = loops_compute_dtype(t) != t, rounds = b->rounds || dtype_bits(t) <= 8;
+  bool narrow = dtype_to_compute(t) != t, rounds = b->rounds || dtype_bits(t) <= 8;
   if (narrow && rounds && !loops_is_view(n->op))
     body = scalar_convert(b->s, scalar_convert(b->s, body, t), body->dtype);
   z->body = body;

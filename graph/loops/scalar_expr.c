@@ -217,20 +217,16 @@ static enum scalar_op logical(enum scalar_op op) {
   }
 }
 
-static bool takes_truth(enum scalar_op op) {
-  return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
-}
-
 const struct scalar *scalar_apply(struct scalars *s, enum scalar_op op, enum dtype t,
                                   const struct scalar *const *in) {
   struct scalar as = {.kind = SCALAR_APPLY};
   unsigned arity = scalar_row(op)->arity;
   for (unsigned i = 0; i < arity; i++)
-    as.in[i] = takes_truth(op) ? scalar_convert(s, in[i], DTYPE_I1) : in[i];
+    as.in[i] = scalar_op_is_logical(op) ? scalar_convert(s, in[i], DTYPE_I1) : in[i];
   if (as.in[0]->dtype == DTYPE_I1 && arity < 3)
     op = logical(op);
   as.op = op;
-  as.dtype = scalar_row(op)->type == 'B' || takes_truth(op) ? DTYPE_I1 : t;
+  as.dtype = scalar_row(op)->type == 'B' || scalar_op_is_logical(op) ? DTYPE_I1 : t;
   if (is_commutative(op)) { // constants last, else in order of making
     const struct scalar *a = as.in[0], *b = as.in[1];
     bool a_const = a->kind == SCALAR_CONST, b_const = b->kind == SCALAR_CONST;

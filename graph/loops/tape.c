@@ -81,7 +81,7 @@ struct tape *tape_create(const struct tape_context *c, uint32_t rank,
   for (uint32_t i = 0; i < rank; i++) {
     t->axes[i] = new_reg(t, i + 1, (union element){.integer = 0});
     remember(t, axes[i], t->axes[i]);
-    if (!expr_eval(axes[i]->symbol->limit, c->graph->symbols.len, c->graph->symbols.at, c->sizes,
+    if (!expr_eval(axis_extent(axes[i]), c->graph->symbols.len, c->graph->symbols.at, c->sizes,
                    &t->extents[i]))
       t->extents[i] = 0;
   }

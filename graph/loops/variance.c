@@ -43,7 +43,7 @@ static bool line_of(struct builder *b, const struct deferred *z, size_t reduced,
     if (over[i]->kind != EXPR_SYMBOL)
       continue;
     ret->axes[ret->rank + ret->reduced++] = over[i];
-    ret->count = expr_mul(b->x, ret->count, over[i]->symbol->limit);
+    ret->count = expr_mul(b->x, ret->count, axis_extent(over[i]));
   }
   return ret->reduced > 0 && ret->count->lo > 0;
 }
@@ -58,7 +58,7 @@ static const struct scalar *made_by(struct builder *b, const struct scalar *load
   if (!s || s->kind != kind || s->rank != l->rank || s->reduced != reduced)
     return NULL;
   for (uint32_t i = 0; i < s->rank + reduced; i++)
-    if (s->axes[i]->symbol->limit != l->axes[i]->symbol->limit)
+    if (axis_extent(s->axes[i]) != axis_extent(l->axes[i]))
       return NULL;
   uint32_t n = s->rank + reduced;
   if (index_substitute(b->s, s->offset, n, s->axes, l->axes) != load->index ||

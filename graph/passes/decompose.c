@@ -72,13 +72,6 @@ struct walk {
   bool changed;
 };
 
-static bool is_dead(const struct walk *w, const struct node *n) {
-  for (uint32_t i = 0; i < n->result_count; i++)
-    if (n->results[i] && w->is_live[n->results[i]->id])
-      return false;
-  return true;
-}
-
 static bool take(struct rewrite *rw, const struct node *n, struct value **ret, uint32_t first_id) {
   for (uint32_t i = 0; i < n->result_count; i++) {
     if (!n->results[i])
@@ -140,7 +133,7 @@ static bool decompose_node(struct rewrite *rw, const struct node *n) {
   uint32_t stream = w->streams;
   if (operator_row(n->op)->class == CLASS_RANDOM)
     w->streams++;
-  if (is_dead(w, n))
+  if (node_is_dead(w->is_live, n))
     return w->changed = true;
   if (n->op != OP_FULL && is_empty(rw, n))
     return (w->changed = true) && give_number(rw, n, 0);

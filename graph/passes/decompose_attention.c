@@ -59,12 +59,8 @@ static struct value *sum_heads(struct build *b, struct value *x, const struct ex
 // ---- arguments by name ----
 
 static const struct arg *argument(const struct node *n, const char *name) {
-  size_t count;
-  const struct parameter *p = operator_parameters(n->op, &count);
-  for (size_t i = 0; i < count; i++)
-    if (str_is(p[i].name, name))
-      return &n->args[i];
-  return NULL;
+  int i = operator_parameter(n->op, name);
+  return i < 0 ? NULL : &n->args[i];
 }
 
 static struct value *mask_of(const struct node *n) {

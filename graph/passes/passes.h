@@ -37,5 +37,7 @@ struct arg *rewrite_args(struct rewrite *rw, const struct node *n); // all of th
 void rewrite_name(struct rewrite *rw, const struct value *v, struct value *to, uint32_t first_id);
 // Which values outputs and mutations depend on, by value id. On the graph's arena.
 bool *graph_live(const struct graph *g);
+// No result of the node is live.
+bool node_is_dead(const bool *is_live, const struct node *n);
 
 #endif

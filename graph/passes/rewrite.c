@@ -154,3 +154,10 @@ bool *graph_live(const struct graph *g) {
       mark_args(is_live, g->nodes.at[i]->args, g->nodes.at[i]->arg_count);
   return is_live;
 }
+
+bool node_is_dead(const bool *is_live, const struct node *n) {
+  for (uint32_t i = 0; i < n->result_count; i++)
+    if (n->results[i] && is_live[n->results[i]->id])
+      return false;
+  return true;
+}

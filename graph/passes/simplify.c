@@ -133,13 +133,6 @@ static struct value *simpler(struct simplify *s, const struct node *n) {
   return v;
 }
 
-static bool is_dead(const struct simplify *s, const struct node *n) {
-  for (uint32_t i = 0; i < n->result_count; i++)
-    if (n->results[i] && s->is_live[n->results[i]->id])
-      return false;
-  return true;
-}
-
 static bool copy(struct rewrite *rw, struct simplify *s, const struct node *n,
                  const struct arg *args) {
   struct node asked = *n;
@@ -168,7 +161,7 @@ static bool copy(struct rewrite *rw, struct simplify *s, const struct node *n,
 
 static bool simplify_node(struct rewrite *rw, const struct node *n) {
   struct simplify *s = rw->user;
-  if (is_dead(s, n))
+  if (node_is_dead(s->is_live, n))
     return s->changed = true;
   s->b = (struct build){rw->to, n->span};
   struct node mapped = *n;

@@ -71,6 +71,5 @@ bool simplify_attention(struct simplify *s, const struct node *n, struct arg *ar
 
 // v as the result that is wanted: its dtype and shape.
 struct value *simplify_fit(struct simplify *s, const struct node *n, struct value *v);
-bool same_shape(const struct value *a, const struct value *b);
 
 #endif

@@ -45,7 +45,7 @@ static struct value *scatter(struct simplify *s, const struct node *n) {
   if (x->rank == 0 || index->rank != x->rank)
     return NULL;
   uint32_t dim = node_dim(n, 1, x->rank);
-  if (!expr_is(index->shape[dim], 1) || (src && !same_shape(src, index)))
+  if (!expr_is(index->shape[dim], 1) || (src && !value_same_shape(src, index)))
     return NULL;
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != dim && index->shape[i] != x->shape[i])
@@ -83,7 +83,7 @@ struct value *simplify_data(struct simplify *s, const struct node *n) {
     v = expr_is(x->shape[node_dim(n, 2, x->rank)], 1) ? seen_as(s, n, node_value(n, 1)) : NULL;
     break;
   case OP_SLICE_SCATTER:
-    v = same_shape(node_value(n, 0), node_value(n, 1)) ? node_value(n, 1) : NULL;
+    v = value_same_shape(node_value(n, 0), node_value(n, 1)) ? node_value(n, 1) : NULL;
     break;
   case OP_SCATTER_VALUE:
   case OP_SCATTER_SRC:
@@ -92,7 +92,7 @@ struct value *simplify_data(struct simplify *s, const struct node *n) {
   case OP_BMM: v = product(s, n); break;
   default: return NULL;
   }
-  return v && v->dtype == n->results[0]->dtype && same_shape(v, n->results[0]) ? v : NULL;
+  return v && v->dtype == n->results[0]->dtype && value_same_shape(v, n->results[0]) ? v : NULL;
 }
 
 // ---- masks of attention ----

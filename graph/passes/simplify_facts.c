@@ -112,10 +112,6 @@ const struct fact *fact_of(struct simplify *s, const struct value *v) {
 
 // ---- pointwise operators ----
 
-static bool is_logical(enum scalar_op op) {
-  return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
-}
-
 static enum scalar_op scalar_of(enum operator_id op) {
   return op == OP_ADD_TENSOR   ? SCALAR_ADD
          : op == OP_SUB_TENSOR ? SCALAR_SUB
@@ -143,7 +139,7 @@ static bool evaluate(struct simplify *s, const struct node *n, struct fact *ret)
     return false;
   const struct scalar_row *row = scalar_row(op);
   bool is_float = operator_row(n->op)->promotion == PROMOTE_FLOAT;
-  enum dtype t = is_logical(op)
+  enum dtype t = scalar_op_is_logical(op)
                      ? DTYPE_I1
                      : promote(n->args, row->arity, is_float ? PROMOTE_FLOAT : PROMOTE_SAME);
   for (unsigned i = 0; i < row->arity; i++)

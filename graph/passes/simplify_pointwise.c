@@ -87,9 +87,9 @@ static struct value *number_operands(struct simplify *s, const struct node *n) {
   struct arg args[3] = {n->args[0], n->args[1]}, number;
   const struct value *x = node_value(n, 0), *y = node_value(n, 1);
   bool changes = false;
-  if (x && y && same_shape(x, n->results[0]) && value_is_uniform(s, y, &number))
+  if (x && y && value_same_shape(x, n->results[0]) && value_is_uniform(s, y, &number))
     args[1] = number, changes = true;
-  else if (x && y && same_shape(y, n->results[0]) && value_is_uniform(s, x, &number))
+  else if (x && y && value_same_shape(y, n->results[0]) && value_is_uniform(s, x, &number))
     args[0] = number, changes = true;
   if (changes && promote(args, 2, PROMOTE_SAME) != promote(n->args, 2, PROMOTE_SAME))
     return NULL;
@@ -239,7 +239,7 @@ static struct value *broadcast_operands(struct simplify *s, const struct node *n
       args[i] = TENSOR(node_value(def, 0));
       changes = true;
     } else
-      is_whole |= same_shape(n->args[i].value, n->results[0]);
+      is_whole |= value_same_shape(n->args[i].value, n->results[0]);
   }
   return is_whole && changes ? build_apply(&s->b, n->op, count, args) : NULL;
 }
@@ -252,5 +252,5 @@ struct value *simplify_pointwise(struct simplify *s, const struct node *n) {
     v = number_operands(s, n);
   if (!v)
     v = broadcast_operands(s, n);
-  return v && v->dtype == n->results[0]->dtype && same_shape(v, n->results[0]) ? v : NULL;
+  return v && v->dtype == n->results[0]->dtype && value_same_shape(v, n->results[0]) ? v : NULL;
 }

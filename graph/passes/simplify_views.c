@@ -9,7 +9,7 @@ static bool is_reshape(enum operator_id op) {
 static struct value *reshape(struct simplify *s, const struct node *n) {
   struct value *x = node_value(n, 0);
   const struct value *v = n->results[0];
-  if (same_shape(x, v))
+  if (value_same_shape(x, v))
     return x;
   if (!x->def || !is_reshape(x->def->op))
     return NULL;
@@ -56,7 +56,7 @@ static struct value *permute(struct simplify *s, const struct node *n) {
 static struct value *expand(struct simplify *s, const struct node *n) {
   struct value *x = node_value(n, 0);
   const struct value *v = n->results[0];
-  if (same_shape(x, v))
+  if (value_same_shape(x, v))
     return x;
   if (!x->def || x->def->op != OP_EXPAND)
     return NULL;
@@ -111,7 +111,7 @@ static struct value *slice(struct simplify *s, const struct node *n) {
   if (node_is_none(n, 2) || node_is_none(n, 3) || node_expr(n, 2)->lo < 0 ||
       node_expr(n, 3)->lo < 0)
     return NULL;
-  if (same_shape(x, v) && expr_is(node_expr(n, 2), 0))
+  if (value_same_shape(x, v) && expr_is(node_expr(n, 2), 0))
     return x;
   if (!x->def)
     return NULL;
@@ -155,5 +155,5 @@ struct value *simplify_view(struct simplify *s, const struct node *n) {
   case OP_DETACH: v = node_value(n, 0); break;
   default: return NULL;
   }
-  return v && same_shape(v, n->results[0]) ? v : NULL;
+  return v && value_same_shape(v, n->results[0]) ? v : NULL;
 }

@@ -4,7 +4,7 @@
 #include "graph/plan/accesses.h"
 
 struct access_known {
-  const struct access_guard *guard;
+  const struct load_guard *guard;
   unsigned loops; // that had ended
   bool is_given, is_of_loop;
   struct access_known *next;
@@ -24,7 +24,7 @@ static bool is_of_loop(const struct access_walk *w, const struct scalar *v) {
   for (size_t i = 0; i < COUNT_OF(w->loop_axes); i++) {
     const struct expr *axis = w->loop_axes[i];
     found = found || (axis && scalar_has_axis(v, axis));
-    for (const struct access_guard *g = w->guard; g && axis; g = g->outer)
+    for (const struct load_guard *g = w->guard; g && axis; g = g->outer)
       found = found || scalar_has_axis(g->condition, axis);
   }
   return found;
@@ -54,8 +54,8 @@ static void visit_offset(struct access_walk *w, const struct expr *e) {
 }
 
 static void visit_load(struct access_walk *w, const struct scalar *v) {
-  const struct access_guard *all = w->guard;
-  for (const struct access_guard *g = all; g; g = g->outer) {
+  const struct load_guard *all = w->guard;
+  for (const struct load_guard *g = all; g; g = g->outer) {
     w->guard = g->outer;
     access_value(w, g->condition);
   }
@@ -64,20 +64,22 @@ static void visit_load(struct access_walk *w, const struct scalar *v) {
   push(w, v->buffer, w->is_pipelined ? NULL : v->index, false);
 }
 
-static const struct access_guard *guard_for(struct access_walk *w, const struct scalar *condition) {
-  for (struct access_guard *g = w->guards; g; g = g->next)
-    if (g->outer == w->guard && g->condition == condition)
+const struct load_guard *load_guard_for(struct arena *a, struct load_guard **all,
+                                        const struct load_guard *outer,
+                                        const struct scalar *condition) {
+  for (struct load_guard *g = *all; g; g = g->next)
+    if (g->outer == outer && g->condition == condition)
       return g;
-  struct access_guard *g = arena_new(w->arena, struct access_guard);
-  *g = (struct access_guard){w->guard, condition, w->guards};
-  return w->guards = g;
+  struct load_guard *g = arena_new(a, struct load_guard);
+  *g = (struct load_guard){outer, condition, *all};
+  return *all = g;
 }
 
 static void visit_masked(struct access_walk *w, const struct scalar *v) {
-  const struct access_guard *before = w->guard;
+  const struct load_guard *before = w->guard;
   access_value(w, v->in[0]);
   if (v->in[1]->has_load)
-    w->guard = guard_for(w, v->in[0]);
+    w->guard = load_guard_for(w->arena, &w->guards, w->guard, v->in[0]);
   access_value(w, v->in[1]);
   w->guard = before;
   access_value(w, v->in[2]);

@@ -8,11 +8,15 @@
 #include "graph/plan/plan.h"
 
 // A condition under which parts of an expression are loaded.
-struct access_guard {
-  const struct access_guard *outer;
+struct load_guard {
+  const struct load_guard *outer;
   const struct scalar *condition;
-  struct access_guard *next; // of all
+  struct load_guard *next; // of all
 };
+// The guard of `condition` inside of `outer`: one of the list `all`, or a new one.
+const struct load_guard *load_guard_for(struct arena *a, struct load_guard **all,
+                                        const struct load_guard *outer,
+                                        const struct scalar *condition);
 
 // What has been loaded is in registers: it is loaded again only under another condition, or where
 // it depends on the axis of a loop and the loop has ended.
@@ -20,8 +24,8 @@ struct access_walk {
   struct arena *arena;
   struct kernel_plan *k;
   struct map known; // to struct access_known
-  struct access_guard *guards;
-  const struct access_guard *guard;
+  struct load_guard *guards;
+  const struct load_guard *guard;
   const struct expr *loop_axes[2]; // NULL: none
   unsigned loops;                  // that have ended
   bool is_pipelined;               // loads run ahead of stores: offsets say nothing

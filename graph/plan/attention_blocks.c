@@ -4,13 +4,6 @@
 #include "graph/plan/attention_plan.h"
 #include "graph/plan/product_plan.h"
 
-static unsigned power_from(int64_t n, unsigned least, unsigned most) {
-  unsigned p = least;
-  while (p < most && p < n)
-    p *= 2;
-  return p;
-}
-
 static struct attention_blocks for_width(unsigned width, bool has_half_precision) {
   if (!has_half_precision) // without matrix instructions
     return (struct attention_blocks){
@@ -45,8 +38,8 @@ static void leave_room(const struct attention_shape *s, struct attention_blocks 
 struct attention_blocks attention_choose(const struct attention_shape *s,
                                          const struct program_options *o) {
   enum { MOST_WIDTH = 1024 };
-  unsigned depth = power_from(s->depth, 16, MOST_WIDTH);
-  unsigned columns = power_from(s->columns, 16, MOST_WIDTH);
+  unsigned depth = plan_power_of_two(s->depth, 16, MOST_WIDTH);
+  unsigned columns = plan_power_of_two(s->columns, 16, MOST_WIDTH);
   struct attention_blocks p = for_width(depth > columns ? depth : columns, s->has_half_precision);
   p.depth = depth;
   p.columns = columns;
@@ -55,8 +48,8 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
   while (p.block_m > 64 &&
          (s->queries + p.block_m - 1) / p.block_m * s->batch < (int64_t)plan_multiprocessors(o))
     p.block_m /= 2;
-  p.block_m = power_from(s->queries, 16, plan_is_cpu(o) && p.block_m > 32 ? 32 : p.block_m);
-  p.block_n = power_from(s->keys, 16, plan_is_cpu(o) ? 32 : p.block_n);
+  p.block_m = plan_power_of_two(s->queries, 16, plan_is_cpu(o) && p.block_m > 32 ? 32 : p.block_m);
+  p.block_n = plan_power_of_two(s->keys, 16, plan_is_cpu(o) ? 32 : p.block_n);
   if (p.block_m < 64 && s->has_half_precision)
     p.num_warps = p.block_m / 16;
   return p;

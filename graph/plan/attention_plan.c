@@ -8,20 +8,6 @@
 
 #include <math.h>
 
-enum { MOST_GRID = 65535 };
-
-const struct expr *attention_offset(struct scalars *s, struct exprs *x,
-                                    const struct attention_plan *t, const struct expr *e) {
-  const struct expr *zero = expr_const(x, 0);
-  return t->is_batched ? e : index_substitute(s, e, 1, &t->batch, &zero);
-}
-
-const struct scalar *attention_value(struct scalars *s, struct exprs *x,
-                                     const struct attention_plan *t, const struct scalar *v) {
-  const struct expr *zero = expr_const(x, 0);
-  return t->is_batched ? v : scalar_substitute(s, v, 1, &t->batch, &zero);
-}
-
 // ---- what is loaded for each score ----
 
 struct loaded {
@@ -60,7 +46,7 @@ static bool sums_by_product(const struct attention_plan *t) {
 
 static bool has_whole(const struct attention_plan *t) {
   const struct score *c = &t->score;
-  bool is_short = expr_likely(attention_extent(t->t->key)) <= t->blocks.block_n;
+  bool is_short = expr_likely(axis_extent(t->t->key)) <= t->blocks.block_n;
   return !(c->expr || (c->seen && !c->is_bound) || is_short || (!c->seen && !t->has_remainder));
 }
 
@@ -74,11 +60,11 @@ static void choose_dtypes(struct attention_plan *t) {
 }
 
 static struct attention_shape shape_of(const struct attention_plan *t) {
-  return (struct attention_shape){.batch = expr_likely(attention_extent(t->batch)),
-                                  .queries = expr_likely(attention_extent(t->m)),
-                                  .keys = expr_likely(attention_extent(t->t->key)),
-                                  .depth = expr_likely(attention_extent(t->t->depth)),
-                                  .columns = expr_likely(attention_extent(t->n)),
+  return (struct attention_shape){.batch = expr_likely(axis_extent(t->batch)),
+                                  .queries = expr_likely(axis_extent(t->m)),
+                                  .keys = expr_likely(axis_extent(t->t->key)),
+                                  .depth = expr_likely(axis_extent(t->t->depth)),
+                                  .columns = expr_likely(axis_extent(t->n)),
                                   .loaded_bits = loaded_bits(t),
                                   .has_half_precision =
                                       dtype_bits(t->dtype) <= 16 && dtype_bits(t->weights) <= 16};
@@ -88,12 +74,12 @@ static void plan_epilogue(struct planner *pl, struct attention_plan *t) {
   t->epilogue = region_parts_of(pl->p, t->r);
   for (size_t i = 0; i < t->epilogue.writes.len; i++) {
     struct write_part *w = &t->epilogue.writes.at[i];
-    w->offset = attention_offset(pl->s, pl->x, t, w->offset);
+    w->offset = batch_offset(pl->s, pl->x, t->batch, w->offset);
     w->body = w->stage == t->stage ? scalar_load(pl->s, w->buffer, w->offset)
-                                   : attention_value(pl->s, pl->x, t, w->body);
+                                   : batch_value(pl->s, pl->x, t->batch, w->body);
   }
   if (t->t->lse)
-    t->lse_offset = attention_offset(pl->s, pl->x, t, t->t->lse_offset);
+    t->lse_offset = batch_offset(pl->s, pl->x, t->batch, t->t->lse_offset);
 }
 
 // ---- the kernel ----
@@ -107,7 +93,7 @@ static void note_accesses(struct planner *pl, const struct attention_plan *t,
     if (loaded[i])
       access_any(&w, loaded[i]);
   const struct scalar *result =
-      scalar_load(pl->s, t->stage->out, attention_offset(pl->s, pl->x, t, t->stage->offset));
+      scalar_load(pl->s, t->stage->out, batch_offset(pl->s, pl->x, t->batch, t->stage->offset));
   access_given(&w, result);
   access_given(&w, scalar_convert(pl->s, result, t->sum));
   for (size_t i = 0; i < t->epilogue.writes.len; i++)
@@ -121,8 +107,8 @@ static void set_grid(struct planner *pl, const struct attention_plan *t, struct 
   plan_constant(pl->p, k, "BLOCK_N", t->blocks.block_n);
   if (t->has_whole && t->score.seen)
     plan_constant(pl->p, k, KERNEL_LOOPS, 2);
-  k->grid[0] = expr_cdiv(pl->x, attention_extent(t->m), block);
-  k->grid[1] = attention_extent(t->batch);
+  k->grid[0] = expr_cdiv(pl->x, axis_extent(t->m), block);
+  k->grid[1] = axis_extent(t->batch);
   if (t->folds_batch) {
     k->grid[0] = expr_mul(pl->x, k->grid[0], k->grid[1]);
     k->grid[1] = NULL;
@@ -139,8 +125,8 @@ static bool find_stage(struct attention_plan *t) {
   t->batch = t->stage->axes[0];
   t->m = t->stage->axes[1];
   t->n = t->stage->axes[2];
-  t->is_batched = !expr_is(attention_extent(t->batch), 1);
-  t->folds_batch = attention_extent(t->batch)->hi > MOST_GRID;
+  t->is_batched = !expr_is(axis_extent(t->batch), 1);
+  t->folds_batch = axis_extent(t->batch)->hi > PLAN_MAX_GRID;
   return true;
 }
 
@@ -158,7 +144,7 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   t->blocks = attention_choose(&t->shape, o);
   t->scales_queries = scales_queries(t);
   t->sums_by_product = sums_by_product(t);
-  t->has_remainder = !expr_is_multiple(attention_extent(t->t->key), t->blocks.block_n);
+  t->has_remainder = !expr_is_multiple(axis_extent(t->t->key), t->blocks.block_n);
   t->has_whole = has_whole(t);
   plan_epilogue(pl, t);
   set_grid(pl, t, k);
@@ -166,8 +152,8 @@ bool plan_attention(struct program *p, const struct region *r, const struct prog
   k->attention = t;
   k->num_warps = t->blocks.num_warps;
   k->num_stages = t->blocks.num_stages;
-  k->space = attention_space(pl->arena, attention_extent(t->m), attention_extent(t->t->key),
-                             &t->shape, &t->blocks, o);
+  k->space = attention_space(pl->arena, axis_extent(t->m), axis_extent(t->t->key), &t->shape,
+                             &t->blocks, o);
   if (t->shape.has_half_precision)
     k->sums = (struct kernel_sums){.tiles = 1, .columns = t->blocks.columns, .are_of_rows = true};
   plan_launch(p, k);

@@ -70,13 +70,4 @@ struct attention_plan {
   const struct expr *lse_offset; // of the logarithms of the sums, where they are wanted
 };
 
-static inline const struct expr *attention_extent(const struct expr *axis) {
-  return axis->symbol->limit;
-}
-// A batch of one is at 0.
-const struct expr *attention_offset(struct scalars *s, struct exprs *x,
-                                    const struct attention_plan *t, const struct expr *e);
-const struct scalar *attention_value(struct scalars *s, struct exprs *x,
-                                     const struct attention_plan *t, const struct scalar *v);
-
 #endif

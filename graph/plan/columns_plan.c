@@ -31,7 +31,7 @@ static struct rows *rows_of(struct columns *c, const struct region *r, const str
 static void keep_result(struct columns *c, const struct region *r, const struct reduction_part *d) {
   struct rows *s = &c->rows;
   const struct expr *x = r->axes[0];
-  struct buffer *b = plan_temporary(s->p, "rows", d->result->dtype, x->symbol->limit);
+  struct buffer *b = plan_temporary(s->p, "rows", d->result->dtype, axis_extent(x));
   s->writes[s->write_count++] = (struct row_write){.buffer = b, .offset = x, .body = d->result};
   c->from[c->known] = d->result;
   c->to[c->known++] = scalar_load(s->p->regions->loops->scalars, b, x);
@@ -93,7 +93,7 @@ static void keep_values(struct columns *c) {
   struct rows *s = &c->rows;
   for (size_t i = 0; i < c->once.reduction_count; i++) {
     struct row_reduction *d = &c->once.reductions[i];
-    struct buffer *b = plan_temporary(s->p, "rows", d->body->dtype, s->x->symbol->limit);
+    struct buffer *b = plan_temporary(s->p, "rows", d->body->dtype, axis_extent(s->x));
     s->writes[s->write_count++] = (struct row_write){.buffer = b, .offset = s->x, .body = d->body};
     d->body = scalar_load(s->p->regions->loops->scalars, b, s->x);
   }
@@ -119,13 +119,13 @@ static void leave_shares(struct columns *c, const struct expr *programs) {
 // By the last program of the rows.
 static void set_last_block(struct columns *c) {
   struct rows *s = &c->once;
-  int64_t n = expr_hint(s->r->symbol->limit), block = 2;
+  int64_t n = expr_hint(axis_extent(s->r)), block = 2;
   while (block < n && block < SHARES_A_BLOCK)
     block *= 2;
   rows_find_levels(s);
   s->splits = s->x_block = 1;
   s->r_block = (unsigned)block;
-  s->is_looped = !expr_is_const(s->r->symbol->limit, NULL) || block < n;
+  s->is_looped = !expr_is_const(axis_extent(s->r), NULL) || block < n;
   s->num_warps = c->rows.num_warps;
   c->rows.last_block = s;
 }
@@ -158,8 +158,8 @@ static void plan_later(struct rows *s) {
 // Long rows that fit registers, and many of them.
 static bool can_walk(const struct columns *c, unsigned programs) {
   int64_t x = 0, r = 0;
-  if (!c->rows.is_inner || !expr_is_const(c->rows.x->symbol->limit, &x) ||
-      !expr_is_const(c->rows.r->symbol->limit, &r) || r < 1024 || r > 16384 ||
+  if (!c->rows.is_inner || !expr_is_const(axis_extent(c->rows.x), &x) ||
+      !expr_is_const(axis_extent(c->rows.r), &r) || r < 1024 || r > 16384 ||
       x < 2 * (int64_t)programs || c->columns.reduction_count == 0 ||
       c->columns.reduction_count * (uint64_t)r > 32768 || c->rows.x->hi > INT32_MAX / 4)
     return false;
@@ -175,7 +175,7 @@ static bool can_walk(const struct columns *c, unsigned programs) {
 static void sum_shares(struct columns *c, unsigned programs) {
   struct rows *s = &c->columns;
   struct exprs *x = s->p->regions->loops->exprs;
-  const struct expr *n = expr_const(x, programs), *row = s->x->symbol->limit;
+  const struct expr *n = expr_const(x, programs), *row = axis_extent(s->x);
   s->r = expr_symbol(x, "share", 0, programs - 1, n);
   for (size_t i = 0; i < s->reduction_count; i++) {
     struct row_reduction *d = &s->reductions[i];
@@ -195,7 +195,7 @@ static bool walk(struct columns *c, unsigned programs) {
     return false;
   c->rows.walkers = programs;
   record_writes_once(c);
-  int64_t r = expr_hint(c->rows.r->symbol->limit);
+  int64_t r = expr_hint(axis_extent(c->rows.r));
   c->rows.num_warps = r > 8192 ? 32 : r > 4096 ? 16 : r > 2048 ? 8 : 4;
   for (size_t i = 0; i < c->columns.reduction_count; i++)
     c->columns.reductions[i].body = c->bodies[i];

@@ -10,7 +10,7 @@
 static bool is_dense(struct exprs *x, const struct stage *s) {
   const struct expr *count = expr_const(x, 1);
   for (uint32_t i = 0; i < s->rank; i++)
-    count = expr_mul(x, count, s->axes[i]->symbol->limit);
+    count = expr_mul(x, count, axis_extent(s->axes[i]));
   return count == s->out->numel;
 }
 

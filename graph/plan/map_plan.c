@@ -19,7 +19,7 @@ struct access_sum {
   unsigned narrowest; // bytes of an element
 };
 
-static int64_t extent_of(const struct expr *axis) { return expr_hint(axis->symbol->limit); }
+static int64_t extent_of(const struct expr *axis) { return expr_hint(axis_extent(axis)); }
 
 // Does the offset contain loaded values?
 static bool is_gathered(const struct expr *offset) {
@@ -68,20 +68,13 @@ static void add_load(void *user, const struct scalar *load) {
   add_access(s, load->buffer, load->index, true);
 }
 
-static unsigned pow2_above(int64_t n) {
-  unsigned p = 1;
-  while (p < n && p < (1u << 20))
-    p *= 2;
-  return p;
-}
-
 // Elements a thread: enough bytes on their way, and no access narrower than 16 bytes. With masks
 // one access is enough, since each further one keeps the offsets of its elements: the sine and
 // cosine of 2^25 f32 took 0.077 ms with two on an H200, 0.067 with one.
 static unsigned elements_a_thread(const struct access_sum *s, bool has_masks) {
   unsigned least = 16 / s->narrowest, want = has_masks ? 0 : 32 / (s->bytes ? s->bytes : 4);
   unsigned n = want > least ? want : least;
-  return n > 16 ? 16 : n < 4 ? 4 : pow2_above(n);
+  return n > 16 ? 16 : n < 4 ? 4 : plan_power_of_two(n, 1, 1u << 20);
 }
 
 static void plan_block(struct planner *pl, const struct access_sum *s, struct map_plan *m) {
@@ -89,7 +82,7 @@ static void plan_block(struct planner *pl, const struct access_sum *s, struct ma
   bool may_grow = false;
   for (uint32_t i = 0; i < m->rank; i++) {
     total *= extent_of(m->axes[i]);
-    may_grow |= !expr_is_const(m->axes[i]->symbol->limit, NULL);
+    may_grow |= !expr_is_const(axis_extent(m->axes[i]), NULL);
   }
   // On an H200 rotary embeddings and swiglu of half precision were 6 and 1 % faster with two warps
   // than with four.
@@ -109,10 +102,11 @@ static void plan_block(struct planner *pl, const struct access_sum *s, struct ma
   }
   // The longest piece of the last axis of which little sticks out.
   unsigned x = block;
-  while (x > 32 && (pow2_above(last) < x || ((last + x - 1) / x * x - last) * 8 > last))
+  while (x > 32 &&
+         (plan_power_of_two(last, 1, 1u << 20) < x || ((last + x - 1) / x * x - last) * 8 > last))
     x /= 2;
   if (((last + x - 1) / x * x - last) * 4 > last)
-    x = pow2_above(last) < x ? pow2_above(last) : x;
+    x = plan_power_of_two(last, 1, 1u << 20) < x ? plan_power_of_two(last, 1, 1u << 20) : x;
   while (x < 32 && x < last)
     x *= 2;
   m->block = x;
@@ -141,8 +135,10 @@ static void plan_across(const struct access_sum *s, struct map_plan *m) {
   bool is_large = s->narrowest <= 2 && s->bytes <= 6 &&
                   elements >> 14 >= 8 * (int64_t)plan_multiprocessors(s->pl->o);
   unsigned side = is_large && last >= 128 && other >= 128 ? 128 : 64;
-  m->block = pow2_above(last) < side ? pow2_above(last) : side;
-  m->y_block = pow2_above(other) < side ? pow2_above(other) : side;
+  m->block =
+      plan_power_of_two(last, 1, 1u << 20) < side ? plan_power_of_two(last, 1, 1u << 20) : side;
+  m->y_block =
+      plan_power_of_two(other, 1, 1u << 20) < side ? plan_power_of_two(other, 1, 1u << 20) : side;
   m->num_warps = m->block * m->y_block >= 4096 ? 8 : 4;
 }
 
@@ -231,7 +227,7 @@ static void find_outer(struct planner *pl, struct map_plan *m) {
     if ((int)i == m->repeats || (int)i == m->across)
       continue;
     m->outer[m->outer_count++] = m->axes[i];
-    m->rows = expr_mul(pl->x, m->rows, m->axes[i]->symbol->limit);
+    m->rows = expr_mul(pl->x, m->rows, axis_extent(m->axes[i]));
   }
 }
 
@@ -241,7 +237,7 @@ static const struct expr *blocks_along(struct planner *pl, struct kernel_plan *k
 }
 
 static void set_grid(struct planner *pl, struct map_plan *m, struct kernel_plan *k) {
-  const struct expr *last = map_last_axis(m)->symbol->limit;
+  const struct expr *last = axis_extent(map_last_axis(m));
   if (m->rank == 1) {
     k->grid[0] = blocks_along(pl, k, last, "BLOCK", m->block);
     return;
@@ -249,7 +245,7 @@ static void set_grid(struct planner *pl, struct map_plan *m, struct kernel_plan 
   const struct expr *x = blocks_along(pl, k, last, "XBLOCK", m->block), *y = m->rows;
   if (m->across >= 0) {
     k->grid[0] = expr_mul(pl->x, x, m->rows);
-    k->grid[1] = blocks_along(pl, k, m->axes[m->across]->symbol->limit, "YBLOCK", m->y_block);
+    k->grid[1] = blocks_along(pl, k, axis_extent(m->axes[m->across]), "YBLOCK", m->y_block);
     return;
   }
   m->x_is_first = expr_cdiv(pl->x, y, expr_const(pl->x, m->y_block))->hi <= MOST_PROGRAMS;
@@ -258,23 +254,23 @@ static void set_grid(struct planner *pl, struct map_plan *m, struct kernel_plan 
   k->grid[0] = m->x_is_first ? x : y;
   k->grid[1] = m->x_is_first ? y : x;
   if (m->repeats >= 0)
-    k->grid[2] = blocks_along(pl, k, m->axes[m->repeats]->symbol->limit, "ZBLOCK", m->z_block);
+    k->grid[2] = blocks_along(pl, k, axis_extent(m->axes[m->repeats]), "ZBLOCK", m->z_block);
 }
 
 static const char *space_of(struct planner *pl, const struct map_plan *m) {
-  const struct expr *x = map_last_axis(m)->symbol->limit;
+  const struct expr *x = axis_extent(map_last_axis(m));
   struct strbuf out = {.arena = pl->arena};
   if (m->rank == 1) {
     space_put_blocks(&out, "BLOCK", x, m->block, 128, 4096);
   } else if (m->across >= 0) {
     space_put_blocks(&out, "XBLOCK", x, m->block, 16, 128);
-    space_put_blocks(&out, "YBLOCK", m->axes[m->across]->symbol->limit, m->y_block, 16, 128);
+    space_put_blocks(&out, "YBLOCK", axis_extent(m->axes[m->across]), m->y_block, 16, 128);
   } else {
     space_put_blocks(&out, "XBLOCK", x, m->block, 64, 4096);
     if (m->y_block > 1)
       space_put_blocks(&out, "YBLOCK", m->rows, m->y_block, 2, 64);
     if (m->repeats >= 0)
-      space_put_blocks(&out, "ZBLOCK", m->axes[m->repeats]->symbol->limit, m->z_block, 1, 16);
+      space_put_blocks(&out, "ZBLOCK", axis_extent(m->axes[m->repeats]), m->z_block, 1, 16);
   }
   space_put_powers(&out, "num_warps", m->num_warps, 1, 8);
   return space_end(pl->arena, &out);

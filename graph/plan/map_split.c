@@ -195,7 +195,7 @@ static bool is_short(const struct region_parts *parts, int64_t extent) {
 void map_split(struct planner *pl, struct region_parts *parts, struct map_plan *m) {
   const struct expr *axis = map_last_axis(m);
   int64_t extent;
-  if (!expr_is_const(axis->symbol->limit, &extent) || !may_split_axis(pl, parts, extent))
+  if (!expr_is_const(axis_extent(axis), &extent) || !may_split_axis(pl, parts, extent))
     return;
   if (is_short(parts, extent) && cross(pl, parts, axis, extent / 2))
     return;

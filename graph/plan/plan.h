@@ -104,6 +104,14 @@ struct buffer *plan_counters(struct program *p, int64_t count);
 unsigned plan_multiprocessors(const struct program_options *o);
 bool plan_is_cpu(const struct program_options *o);
 
+// The smallest least * 2^i that is at least n, and not more than `most`.
+static inline unsigned plan_power_of_two(int64_t n, unsigned least, unsigned most) {
+  unsigned p = least;
+  while (p < most && p < n)
+    p *= 2;
+  return p;
+}
+
 // ---- spaces of configurations (graph/plan/plan_space.c) ----
 // Dimensions: powers of two for which a source that was written for blocks of `block` along
 // `extent` stays right, or any; each with what was chosen. The end: the text.
@@ -112,6 +120,14 @@ void space_put_blocks(struct strbuf *out, const char *name, const struct expr *e
 void space_put_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
                       unsigned most);
 const char *space_end(struct arena *a, struct strbuf *out);
+
+// ---- the batch of products and attention (graph/plan/batch.c) ----
+enum { PLAN_MAX_GRID = 65535 }; // programs along the second and third dimension of a grid
+// An offset or a value of batch and other axes; where the batch's extent is 1, its index is 0.
+const struct expr *batch_offset(struct scalars *s, struct exprs *x, const struct expr *batch,
+                                const struct expr *e);
+const struct scalar *batch_value(struct scalars *s, struct exprs *x, const struct expr *batch,
+                                 const struct scalar *v);
 
 // ---- without a kernel (graph/plan/copy.c) ----
 // Copies and zeros alone. False: it needs a kernel.

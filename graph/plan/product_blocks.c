@@ -74,19 +74,12 @@ static struct candidates candidates_of(const struct product_shape *s) {
 
 static int64_t cdiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static unsigned power_from(int64_t n, unsigned least, unsigned most) {
-  unsigned p = least;
-  while (p < most && p < n)
-    p *= 2;
-  return p;
-}
-
 static unsigned least_k(enum dtype t) { return dtype_bits(t) == 8 ? 32 : 16; }
 
 // A block that divides k needs no masks.
 static unsigned candidate_k(const struct candidate *c, const struct product_shape *s) {
   unsigned least = least_k(s->dtype), most = c->k * 16 / dtype_bits(s->dtype);
-  unsigned k = power_from(s->k, least, most < least ? least : most), divides = k;
+  unsigned k = plan_power_of_two(s->k, least, most < least ? least : most), divides = k;
   while (divides > 2 * least && s->k % divides != 0)
     divides /= 2;
   return s->k % divides == 0 ? divides : k;
@@ -149,7 +142,7 @@ static unsigned group_of(const struct product_shape *s, unsigned block_m, unsign
   int64_t rows = cdiv(s->m, block_m);
   if (s->n <= block_n)
     return 1;
-  return rows < 8 ? power_from(rows, 1, 8) : 8;
+  return rows < 8 ? plan_power_of_two(rows, 1, 8) : 8;
 }
 
 struct product_plan product_choose(const struct product_shape *s, const struct program_options *o) {

@@ -7,22 +7,6 @@
 #include "graph/plan/accesses.h"
 #include "graph/plan/operand.h"
 
-enum { MOST_GRID = 65535 };
-
-static const struct expr *extent(const struct expr *axis) { return product_extent(axis); }
-
-const struct expr *product_offset(struct scalars *s, struct exprs *x, const struct product *g,
-                                  const struct expr *e) {
-  const struct expr *zero = expr_const(x, 0);
-  return g->is_batched ? e : index_substitute(s, e, 1, &g->batch, &zero);
-}
-
-const struct scalar *product_value(struct scalars *s, struct exprs *x, const struct product *g,
-                                   const struct scalar *v) {
-  const struct expr *zero = expr_const(x, 0);
-  return g->is_batched ? v : scalar_substitute(s, v, 1, &g->batch, &zero);
-}
-
 bool product_has_stage(const struct product *g, const struct stage *s) {
   for (unsigned i = 0; i < g->count; i++)
     if (g->stages[i] == s)
@@ -40,10 +24,10 @@ static void count_tile(void *user, const struct scalar *load) {
 
 static void find_shape(struct exprs *x, struct product *g) {
   struct product_shape *s = &g->shape;
-  s->batch = expr_likely(extent(g->batch));
-  s->m = expr_likely(extent(g->m));
-  s->n = expr_likely(extent(g->n));
-  s->k = expr_likely(extent(g->k));
+  s->batch = expr_likely(axis_extent(g->batch));
+  s->m = expr_likely(axis_extent(g->m));
+  s->n = expr_likely(axis_extent(g->n));
+  s->k = expr_likely(axis_extent(g->k));
   s->dtype = g->dtype;
   s->products = g->count;
   for (unsigned i = 0; i < g->count; i++)
@@ -78,8 +62,8 @@ static bool take_stages(struct product *g) {
       g->dtype = DTYPE_F32;
   if (g->dtype == DTYPE_F64)
     g->sum = DTYPE_F64;
-  g->is_batched = !expr_is(extent(g->batch), 1);
-  g->folds_batch = extent(g->batch)->hi > MOST_GRID;
+  g->is_batched = !expr_is(axis_extent(g->batch), 1);
+  g->folds_batch = axis_extent(g->batch)->hi > PLAN_MAX_GRID;
   return true;
 }
 
@@ -88,9 +72,9 @@ static void plan_epilogue(struct planner *pl, struct product *g) {
   g->epilogue = region_parts_of(pl->p, g->r);
   for (size_t i = 0; i < g->epilogue.writes.len; i++) {
     struct write_part *w = &g->epilogue.writes.at[i];
-    w->offset = product_offset(pl->s, pl->x, g, w->offset);
+    w->offset = batch_offset(pl->s, pl->x, g->batch, w->offset);
     w->body = product_has_stage(g, w->stage) ? scalar_load(pl->s, w->buffer, w->offset)
-                                             : product_value(pl->s, pl->x, g, w->body);
+                                             : batch_value(pl->s, pl->x, g->batch, w->body);
   }
 }
 
@@ -98,15 +82,16 @@ static void plan_epilogue(struct planner *pl, struct product *g) {
 
 static const struct expr *offset_of_part(struct planner *pl, struct product *g) {
   struct exprs *x = pl->x;
-  const struct expr *at = expr_add(x, expr_mul(x, g->part, extent(g->batch)), g->batch);
-  at = expr_add(x, expr_mul(x, at, extent(g->m)), g->m);
-  return product_offset(pl->s, x, g, expr_add(x, expr_mul(x, at, extent(g->n)), g->n));
+  const struct expr *at = expr_add(x, expr_mul(x, g->part, axis_extent(g->batch)), g->batch);
+  at = expr_add(x, expr_mul(x, at, axis_extent(g->m)), g->m);
+  return batch_offset(pl->s, x, g->batch, expr_add(x, expr_mul(x, at, axis_extent(g->n)), g->n));
 }
 
 static void create_parts(struct planner *pl, struct product *g) {
   const struct expr *count = expr_const(pl->x, g->plan.split_k);
   g->part = expr_symbol(pl->x, "part", 0, g->plan.split_k - 1, count);
-  const struct expr *sizes[4] = {count, extent(g->batch), extent(g->m), extent(g->n)};
+  const struct expr *sizes[4] = {count, axis_extent(g->batch), axis_extent(g->m),
+                                 axis_extent(g->n)};
   g->parts = plan_temporary(pl->p, "parts", g->sum, expr_product(pl->x, sizes, 4));
   g->part_offset = offset_of_part(pl, g);
 }
@@ -118,7 +103,7 @@ static void know_products(struct planner *pl, struct access_walk *w, const struc
   for (unsigned i = 0; i < g->count; i++) {
     const struct stage *s = g->stages[i];
     const struct scalar *load =
-        scalar_load(pl->s, s->out, product_offset(pl->s, pl->x, g, s->offset));
+        scalar_load(pl->s, s->out, batch_offset(pl->s, pl->x, g->batch, s->offset));
     access_given(w, load);
     access_given(w, scalar_convert(pl->s, load, g->sum));
   }
@@ -156,8 +141,8 @@ static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g
     plan_constant(pl->p, k, "BLOCK_K", g->plan.block_k);
   if (group_m > 1)
     plan_constant(pl->p, k, "GROUP_M", group_m);
-  k->grid[0] = expr_mul(x, expr_cdiv(x, extent(g->m), m), expr_cdiv(x, extent(g->n), n));
-  k->grid[1] = extent(g->batch);
+  k->grid[0] = expr_mul(x, expr_cdiv(x, axis_extent(g->m), m), expr_cdiv(x, axis_extent(g->n), n));
+  k->grid[1] = axis_extent(g->batch);
   k->grid[2] = step == PRODUCT_PARTS ? expr_const(x, g->plan.split_k) : NULL;
   if (g->folds_batch && step != PRODUCT_SUM) {
     k->grid[0] = expr_mul(x, k->grid[0], k->grid[1]);
@@ -184,10 +169,10 @@ static bool sum_in_last_block(struct planner *pl, const struct product *g, struc
   struct exprs *x = pl->x;
   int64_t groups,
       bytes = (int64_t)plan->block_m * plan->block_n * plan->split_k * dtype_bytes(g->sum);
-  const struct expr *m = expr_cdiv(x, extent(g->m), expr_const(x, plan->block_m)),
-                    *n = expr_cdiv(x, extent(g->n), expr_const(x, plan->block_n));
+  const struct expr *m = expr_cdiv(x, axis_extent(g->m), expr_const(x, plan->block_m)),
+                    *n = expr_cdiv(x, axis_extent(g->n), expr_const(x, plan->block_n));
   if (bytes > MOST_LAST_BLOCK_BYTES ||
-      !expr_is_const(expr_mul(x, expr_mul(x, m, n), extent(g->batch)), &groups) ||
+      !expr_is_const(expr_mul(x, expr_mul(x, m, n), axis_extent(g->batch)), &groups) ||
       groups > MOST_GROUPS)
     return false;
   struct kernel_plan *sum =
@@ -217,7 +202,7 @@ bool plan_product(struct program *p, const struct region *r, const struct progra
     sums_later = true;
     k->suffix = "parts";
   }
-  const struct expr *extents[3] = {extent(g->m), extent(g->n), extent(g->k)};
+  const struct expr *extents[3] = {axis_extent(g->m), axis_extent(g->n), axis_extent(g->k)};
   k->num_warps = g->plan.num_warps;
   k->num_stages = g->plan.num_stages;
   k->space = product_space(pl->arena, extents, &g->shape, &g->plan, o);

@@ -49,14 +49,6 @@ struct product_kernel {
   unsigned block_m, block_n, group_m;
 };
 
-static inline const struct expr *product_extent(const struct expr *axis) {
-  return axis->symbol->limit;
-}
-// A batch of one is at 0.
-const struct expr *product_offset(struct scalars *s, struct exprs *x, const struct product *g,
-                                  const struct expr *e);
-const struct scalar *product_value(struct scalars *s, struct exprs *x, const struct product *g,
-                                   const struct scalar *v);
 bool product_has_stage(const struct product *g, const struct stage *s);
 
 // By a table of blocks and a model of how they fill a device like the target's.

@@ -30,7 +30,7 @@ static struct span_of_use use_of(const struct kernel_access *accesses, size_t co
 // Programs share out the region's axes; an offset without one of them may be used by several.
 static bool is_of_one_program(const struct region *r, const struct expr *offset) {
   for (uint32_t i = 0; i < r->rank; i++)
-    if (!expr_is(r->axes[i]->symbol->limit, 1) && !expr_has_symbol(offset, r->axes[i]))
+    if (!expr_is(axis_extent(r->axes[i]), 1) && !expr_has_symbol(offset, r->axes[i]))
       return false;
   return true;
 }

@@ -46,12 +46,12 @@ static bool overwrites_inputs(const struct rows *s) {
 static bool has_whole_blocks(const struct rows *s) {
   enum { FEW_BLOCKS = 4 };
   int64_t block = (int64_t)s->r_block * s->splits;
-  return s->is_looped && expr_hint(s->r->symbol->limit) >= FEW_BLOCKS * block;
+  return s->is_looped && expr_hint(axis_extent(s->r)) >= FEW_BLOCKS * block;
 }
 
 static struct kernel_plan *begin(struct rows *s, enum rows_step step, const char *suffix) {
   struct rows_kernel *kernel = arena_new(s->p->arena, struct rows_kernel);
-  const struct expr *r = s->r->symbol->limit;
+  const struct expr *r = axis_extent(s->r);
   int64_t n = 0;
   bool one_block = !s->is_looped && expr_is_const(r, &n) && n == s->r_block;
   if (suffix && s->suffix)
@@ -81,7 +81,7 @@ static void put_block_of_row(const struct rows *s, struct kernel_plan *k) {
 // Programs along x, and along the parts of rows.
 static void put_grid(const struct rows *s, struct kernel_plan *k, bool splits) {
   struct exprs *x = exprs_of(s);
-  k->grid[0] = s->x->symbol->limit;
+  k->grid[0] = axis_extent(s->x);
   if (!k->rows->is_row)
     k->grid[0] = expr_cdiv(x, k->grid[0], plan_constant(s->p, k, "XBLOCK", s->x_block));
   k->grid[1] = splits ? expr_const(x, s->splits) : NULL;
@@ -95,10 +95,9 @@ static const char *space_of(const struct rows_kernel *kernel, bool splits) {
   struct strbuf out = {.arena = s->p->arena};
   unsigned most = s->share_count ? 0 : s->is_inner ? 64 : 256;
   if (!kernel->is_row)
-    space_put_blocks(&out, "XBLOCK", s->x->symbol->limit, s->x_block, splits ? s->x_block : 2,
-                     most);
+    space_put_blocks(&out, "XBLOCK", axis_extent(s->x), s->x_block, splits ? s->x_block : 2, most);
   if (s->is_looped && !s->lanes && s->splits == 1)
-    space_put_blocks(&out, "RBLOCK", s->r->symbol->limit, s->r_block, kernel->is_row ? 256 : 4,
+    space_put_blocks(&out, "RBLOCK", axis_extent(s->r), s->r_block, kernel->is_row ? 256 : 4,
                      kernel->is_row ? 8192 : 128);
   space_put_powers(&out, "num_warps", s->num_warps, 1, 32);
   return space_end(s->p->arena, &out);
@@ -106,7 +105,7 @@ static const char *space_of(const struct rows_kernel *kernel, bool splits) {
 
 // A launch that reads partial results alone.
 static void count_parts(const struct rows *s, struct kernel_plan *k) {
-  const struct expr *rows = s->x->symbol->limit;
+  const struct expr *rows = axis_extent(s->x);
   int64_t bytes = 0;
   for (size_t i = 0; i < s->reduction_count; i++)
     bytes += dtype_bytes(reduce_dtype(&s->reductions[i]));
@@ -140,7 +139,7 @@ void rows_plan_walk(struct rows *s, struct row_reduction *columns, size_t count)
   struct strbuf space = {.arena = s->p->arena};
   for (size_t i = 0; i < count; i++)
     columns[i].part = plan_temporary(s->p, "part", reduce_dtype(&columns[i]),
-                                     expr_muli(x, s->r->symbol->limit, s->walkers));
+                                     expr_muli(x, axis_extent(s->r), s->walkers));
   kernel_of(k)->columns = arena_array(s->p->arena, struct row_reduction, count + 1);
   for (size_t i = 0; i < count; i++)
     kernel_of(k)->columns[i] = columns[i];
@@ -156,7 +155,7 @@ void rows_plan_walk(struct rows *s, struct row_reduction *columns, size_t count)
 // ---- parts of rows ----
 
 static struct buffer *create_part(const struct rows *s, enum dtype t) {
-  return plan_temporary(s->p, "part", t, expr_muli(exprs_of(s), s->x->symbol->limit, s->splits));
+  return plan_temporary(s->p, "part", t, expr_muli(exprs_of(s), axis_extent(s->x), s->splits));
 }
 
 static void create_parts(struct rows *s, unsigned level) {
@@ -174,7 +173,7 @@ static void create_parts(struct rows *s, unsigned level) {
 
 static struct rows_queue queue_of(const struct rows *s) {
   struct rows_queue q = {0};
-  expr_is_const(s->x->symbol->limit, &q.rows);
+  expr_is_const(axis_extent(s->x), &q.rows);
   q.chunks = q.rows * s->splits;
   q.ids = q.chunks + rows_queue_start(s, s->levels);
   q.drawn = s->levels * q.rows;
@@ -216,7 +215,7 @@ static bool combines_in_last_block(const struct rows *s, int64_t *ret) {
   struct exprs *x = exprs_of(s);
   return s->levels > 0 && s->write_count > 0 && !rows_have_writes(s, s->levels, true) &&
          part_bytes(s) <= MOST_LAST_BLOCK_BYTES &&
-         expr_is_const(expr_cdiv(x, s->x->symbol->limit, expr_const(x, s->x_block)), ret) &&
+         expr_is_const(expr_cdiv(x, axis_extent(s->x), expr_const(x, s->x_block)), ret) &&
          *ret <= MOST_GROUPS;
 }
 

@@ -78,8 +78,8 @@ static bool is_mean(const struct rows *s, const struct scalar *m, const struct r
   if (!by || m->in[0] != a->result || !dtype_is_float(by->dtype))
     return false;
   if (by->kind == SCALAR_CONVERT && by->in[0]->kind == SCALAR_INDEX)
-    return m->op == SCALAR_DIV && by->in[0]->index == s->r->symbol->limit;
-  if (by->kind != SCALAR_CONST || !expr_is_const(s->r->symbol->limit, &n) || n < 1)
+    return m->op == SCALAR_DIV && by->in[0]->index == axis_extent(s->r);
+  if (by->kind != SCALAR_CONST || !expr_is_const(axis_extent(s->r), &n) || n < 1)
     return false;
   double want = m->op == SCALAR_DIV ? (double)n : 1.0 / (double)n;
   double off = by->constant.real / want - 1;
@@ -116,7 +116,7 @@ void rows_find_pairs(struct rows *s) {
 // ---- blocks ----
 
 static int64_t size_hint(const struct expr *axis) {
-  int64_t n = expr_hint(axis->symbol->limit);
+  int64_t n = expr_hint(axis_extent(axis));
   return n > 0 ? n : 1024;
 }
 
@@ -166,7 +166,7 @@ struct loaded_rows {
 static void count_row(void *user, const struct scalar *load) {
   struct loaded_rows *l = user;
   if (load->buffer->id == UINT32_MAX || !scalar_has_axis(load, l->s->r) ||
-      !(scalar_has_axis(load, l->s->x) || expr_is(l->s->x->symbol->limit, 1)))
+      !(scalar_has_axis(load, l->s->x) || expr_is(axis_extent(l->s->x), 1)))
     return;
   for (unsigned i = 0; i < l->count; i++)
     if (l->seen[i] == load)
@@ -284,7 +284,7 @@ static void plan_queue(struct rows *s, int64_t n) {
   };
   int64_t rows = 0;
   struct loaded_rows l = loaded_rows(s);
-  if (!expr_is_const(s->x->symbol->limit, &rows) || rows * s->levels > MOST_COUNTERS ||
+  if (!expr_is_const(axis_extent(s->x), &rows) || rows * s->levels > MOST_COUNTERS ||
       l.bytes == 0 || s->levels == 0 || !rows_have_writes(s, s->levels, true))
     return;
   int64_t block = pow2_from(CHUNK_BYTES / l.bytes, CHUNK_BYTES), splits = (n + block - 1) / block;
@@ -386,7 +386,7 @@ static void plan_outer(struct rows *s, int64_t x, int64_t n) {
 
 void rows_plan(struct rows *s) {
   int64_t n = 0, x = size_hint(s->x);
-  bool is_known = expr_is_const(s->r->symbol->limit, &n);
+  bool is_known = expr_is_const(axis_extent(s->r), &n);
   if (!is_known)
     n = size_hint(s->r);
   s->splits = 1;
@@ -405,7 +405,7 @@ const struct expr *rows_programs(const struct rows *s) {
   if (s->splits > 1)
     return NULL;
   return s->walkers ? expr_const(x, s->walkers)
-                    : expr_cdiv(x, s->x->symbol->limit, expr_const(x, s->x_block));
+                    : expr_cdiv(x, axis_extent(s->x), expr_const(x, s->x_block));
 }
 
 bool rows_have_writes(const struct rows *s, unsigned level, bool full) {

@@ -5,7 +5,7 @@
 #include "graph/plan/accesses.h"
 
 static unsigned block_of(const struct expr *axis, unsigned most) {
-  int64_t n = expr_hint(axis->symbol->limit);
+  int64_t n = expr_hint(axis_extent(axis));
   unsigned block = 2;
   while (block < most && (n <= 0 || block < n))
     block *= 2;
@@ -15,8 +15,8 @@ static unsigned block_of(const struct expr *axis, unsigned most) {
 static const char *space_of(struct planner *pl, const struct scan_plan *s) {
   struct strbuf out = {.arena = pl->arena};
   if (!s->is_row)
-    space_put_blocks(&out, "XBLOCK", s->x->symbol->limit, s->x_block, 4, 128);
-  space_put_blocks(&out, "RBLOCK", s->r->symbol->limit, s->r_block, s->is_row ? 256 : 4,
+    space_put_blocks(&out, "XBLOCK", axis_extent(s->x), s->x_block, 4, 128);
+  space_put_blocks(&out, "RBLOCK", axis_extent(s->r), s->r_block, s->is_row ? 256 : 4,
                    s->is_row ? 4096 : 128);
   space_put_powers(&out, "num_warps", 4, 1, 8);
   return space_end(pl->arena, &out);
@@ -40,7 +40,7 @@ bool plan_scan(struct program *p, const struct region *r, const struct program_o
   s->is_row = r->is_inner;
   s->x_block = block_of(s->x, 64);
   s->r_block = block_of(s->r, s->is_row ? 2048 : 32);
-  k->grid[0] = s->x->symbol->limit;
+  k->grid[0] = axis_extent(s->x);
   if (!s->is_row)
     k->grid[0] = expr_cdiv(pl.x, k->grid[0], plan_constant(p, k, "XBLOCK", s->x_block));
   plan_constant(p, k, "RBLOCK", s->r_block);

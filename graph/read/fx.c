@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the text of a graph: its class, the parameters of `forward`, one statement a line, the
-// return. A statement with an error is skipped and its name is marked, so that one mistake is one
-// message.
+// Parses the text of a graph: the class, the parameters of `forward`, one statement a line, the
+// return. A statement with an error is skipped and its name is marked, so that one mistake gives
+// one message.
 #include "graph/read/fx.h"
 
 #include "graph/read/fx_reader.h"
@@ -76,7 +76,7 @@ static bool too_many_errors(const struct reader *r) {
   return diag_error_count(r->diag) >= DIAG_PRINT_LIMIT;
 }
 
-// To behind the next comma of the parameters, or to their end.
+// Skips to the token after the next comma of the parameters, or to their end.
 static void skip_parameter(struct reader *r) {
   size_t depth = 0;
   for (;; r->pos++) {
@@ -108,9 +108,9 @@ static bool parameters(struct reader *r) {
   return fx_expect(r, TOK_RPAREN) && ok;
 }
 
-// ---- tensors that are attributes of the module ----
+// ---- attributes of the module that are tensors ----
 
-// The name of an attribute, from `self` on.
+// The dotted name of an attribute, from `self` on.
 static struct str attribute(const struct reader *r, size_t token, size_t *ret_behind) {
   size_t i = token + 1;
   while (r->at[i].kind == TOK_DOT && r->at[i + 1].kind == TOK_NAME)
@@ -120,7 +120,7 @@ static struct str attribute(const struct reader *r, size_t token, size_t *ret_be
   return (struct str){r->source->text.ptr + s.begin, s.end - s.begin};
 }
 
-// `name: "..." = self.attribute` at the token of `self`.
+// `name: "..." = self.attribute`, with the reader at `self`.
 static bool add_attribute(struct reader *r, size_t self) {
   enum { FAR = 128 };
   size_t first = self - 1, behind;
@@ -130,7 +130,7 @@ static bool add_attribute(struct reader *r, size_t self) {
     first--;
   if (map_get(&r->attributes, name) || r->at[first].kind != TOK_NAME ||
       r->at[behind].kind == TOK_LPAREN)
-    return true; // a call is reported where it is read
+    return true; // calls are reported where they are read
   r->failed = false;
   if (r->at[first + 1].kind != TOK_COLON) {
     diag_help(
@@ -148,7 +148,7 @@ static bool add_attribute(struct reader *r, size_t self) {
   return ok;
 }
 
-// Inputs come before all operators, so these are looked for first.
+// Finds these first, since inputs precede all operators.
 static bool attributes(struct reader *r) {
   size_t start = r->pos;
   bool ok = true;
@@ -175,7 +175,7 @@ static bool use_attribute(struct reader *r, struct binding *ret) {
 
 // ---- statements ----
 
-// `a = b = None`, perhaps: the names mean nothing from here on.
+// `a = b = None`, if it is one: the names are unbound from here on.
 static bool is_kill(const struct reader *r) {
   size_t i = r->pos;
   while (r->at[i].kind == TOK_NAME && r->at[i + 1].kind == TOK_ASSIGN)
@@ -225,7 +225,7 @@ static struct binding of_arg(struct reader *r, const struct arg *a) {
   }
 }
 
-// What stands behind `=`.
+// The right-hand side.
 static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   size_t first = r->pos, nodes = r->g->nodes.len;
   r->number_depth = 0;
@@ -242,7 +242,7 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   if (fx_peek(r) == TOK_NAME && fx_peek_behind(r) == TOK_DOT && str_is(fx_text(r, first), "self"))
     return use_attribute(r, ret);
   if (fx_peek(r) == TOK_NAME &&
-      (fx_peek_behind(r) == TOK_NEWLINE || fx_peek_behind(r) == TOK_SEMICOLON)) { // a second name
+      (fx_peek_behind(r) == TOK_NEWLINE || fx_peek_behind(r) == TOK_SEMICOLON)) { // an alias
     const struct binding *b = fx_use(r, r->pos++);
     if (b)
       *ret = *b;
@@ -255,7 +255,7 @@ static bool right_side(struct reader *r, size_t name, struct binding *ret) {
   bool is_part = r->at[first].kind == TOK_NAME && r->at[first + 1].kind == TOK_LBRACKET;
   if (is_part && a.kind == ARG_VALUE && a.value->def &&
       a.value->span.begin == a.value->def->span.begin)
-    name_value(r, name, a.value); // a result of a tuple gets its name here
+    name_value(r, name, a.value); // a result of a tuple is named here
   ret->span = fx_span(r, first, r->pos);
   return true;
 }
@@ -289,7 +289,7 @@ static bool assignment(struct reader *r, size_t name) {
   size_t quoted = 0, behind;
   bool has_annotation = fx_accept(r, TOK_COLON);
   if (has_annotation && fx_peek(r) == TOK_STRING)
-    quoted = r->pos++; // that of a tuple is not looked at
+    quoted = r->pos++; // the annotation of a tuple is not read
   else if (has_annotation && !fx_annotation(r, &an))
     return false;
   if (fx_peek(r) >= TOK_PLUS_ASSIGN && fx_peek(r) <= TOK_CARET_ASSIGN) {
@@ -321,7 +321,7 @@ static void skip_line(struct reader *r) {
   fx_accept(r, TOK_NEWLINE);
 }
 
-// False where reading must end.
+// False if reading cannot continue.
 static bool statement(struct reader *r) {
   size_t name = r->pos;
   r->failed = r->is_poisoned = false;
@@ -353,7 +353,7 @@ static bool add_outputs(struct reader *r, const struct arg *a, struct span at) {
   if (r->g->outputs.len >= LIMIT_GRAPH_TENSORS)
     return limit_error(r->g->diag, at, LIMIT_ID_GRAPH_TENSORS, 0);
   struct value *v = a->kind == ARG_VALUE ? a->value : NULL;
-  if (a->kind == ARG_INT) { // a size that a backward graph wants
+  if (a->kind == ARG_INT) { // a size, which a backward graph needs
     const struct arg args[] = {*a, ARG_D(DTYPE_I64)};
     if (!(v = graph_apply(r->g, OP_SCALAR_TENSOR, args, COUNT_OF(args), at)))
       return r->failed = true, false;
@@ -463,7 +463,7 @@ static bool module(struct reader *r) {
     return false;
   while (fx_accept(r, TOK_DEDENT))
     continue;
-  if (is_exported) // its signature and ranges follow
+  if (is_exported) // the signature and range constraints follow
     return true;
   if (!fx_skip_ranges(r))
     return false;
@@ -477,9 +477,9 @@ static bool module(struct reader *r) {
   return fx_unexpected(r, "expected the end of the text");
 }
 
-// ---- colours ----
+// ---- terminal escapes ----
 
-// The text without the escapes that colour a terminal.
+// The text without ANSI colour escapes.
 static const struct source *without_colours(struct arena *a, const struct source *s) {
   if (!memchr(s->text.ptr, '\033', s->text.len))
     return s;

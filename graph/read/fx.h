@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads graphs as PyTorch prints them at the level of ATen (GraphModule.print_readable, and the
-// text of exported programs): a class with a `forward`, annotations with or without strides and
-// devices, results of tuples by subscript, `;  x = None`. Tokens come from the language's own
-// lexer.
+// Reads graphs in PyTorch's text format at the ATen level (GraphModule.print_readable, and the text
+// of exported programs): a class with a `forward`, annotations with or without strides and devices,
+// results of tuples by subscript, `;  x = None`. The tokens are those of the language's own lexer.
 #ifndef TILE_GRAPH_READ_FX_H
 #define TILE_GRAPH_READ_FX_H
 
@@ -10,8 +9,8 @@
 
 // NULL after errors, all with source locations: E1001 (grammar), E1002 (unknown operators: one
 // error that names all of them, with the number of uses), E1003 (arguments), E1004 (shapes), E1005
-// (dtypes), E1006 (an annotation says otherwise), E1007 (order), E1008 (kinds of text that are not
-// read: graphs within graphs, Dynamo's level), E0901, E0902 and E1009 (limits).
+// (dtypes), E1006 (an annotation differs), E1007 (order), E1008 (unsupported text: nested graphs,
+// Dynamo's level), E0901, E0902 and E1009 (limits).
 struct graph *graph_read_fx(struct arena *a, struct diag_engine *diag, const struct source *source);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Annotations: "f32[2, s0][s0, 1]cuda:0", "Sym(s0)", with or without strides, device and quotes.
+// Parses annotations: "f32[2, s0][s0, 1]cuda:0", "Sym(s0)", with or without strides, device and
+// quotes.
 #include "graph/ir/fx_names.h"
 #include "graph/read/fx_reader.h"
 
@@ -27,7 +28,7 @@ static enum token_kind mark(char c, char next, uint32_t *ret_len) {
   return TOK_UNKNOWN;
 }
 
-// The tokens of the string at the reader's position, closed by TOK_EOF.
+// The tokens of the string at the reader's position, terminated by TOK_EOF.
 static void tokens_of_string(struct reader *r) {
   struct token t = r->at[r->pos];
   struct str text = r->source->text;
@@ -115,7 +116,7 @@ static bool tensor(struct reader *r, struct annotation *ret) {
     }
     ret->has_strides = true;
   }
-  size_t device = r->pos; // of the text; graphs run where they are told to
+  size_t device = r->pos; // the text's device; the caller chooses where graphs run
   if (fx_accept(r, TOK_NAME) && fx_peek(r) == TOK_COLON && fx_peek_behind(r) == TOK_INT)
     r->pos += 2;
   if (r->pos > device && !r->g->device) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of sizes and numbers in the text of a graph. Whole numbers stay expressions; a float
-// that is computed of sizes (`numel / 16 - 1.0`) becomes a tensor of rank 0 that the graph's own
-// operators compute, in f64 as Python would.
+// Arithmetic of sizes and numbers in the text of a graph. Integers stay size expressions; a float
+// computed from sizes (`numel / 16 - 1.0`) becomes a tensor of rank 0, computed by operators of the
+// graph in f64, as in Python.
 #include "graph/read/fx_reader.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static bool keep(struct reader *r, const struct expr *e, struct span at, struct 
   return true;
 }
 
-// One more division, remainder, minimum or maximum; these nest, while sums and products are flat.
+// Counts a division, remainder, minimum or maximum: these nest, while sums and products are flat.
 static bool nest(struct reader *r, struct span at, const struct arg *a) {
   if (a->kind != ARG_INT || expr_is_const(a->number, NULL) || ++r->number_depth <= FX_MAX_DIVISIONS)
     return true;
@@ -38,7 +38,7 @@ static bool is_number(const struct reader *r, const struct arg *a) {
          (a->kind == ARG_VALUE && fx_is_real(r, a->value));
 }
 
-// Known while the text is read.
+// Constant folding while the text is read.
 static bool real_of(const struct arg *a, double *ret) {
   int64_t i;
   if (a->kind == ARG_FLOAT)
@@ -69,7 +69,7 @@ static bool as_real(struct reader *r, struct span at, struct arg *a) {
   return a->kind == ARG_VALUE || apply(r, at, OP_SCALAR_TENSOR, args, COUNT_OF(args), a);
 }
 
-// What annotations say of floats is not compared with anything.
+// Annotations of floats are not checked.
 static bool unknown_real(struct arg *ret) { return *ret = ARG_F((double)NAN), true; }
 
 static bool combine_real(struct reader *r, enum token_kind op, struct span at, const struct arg *b,
@@ -161,7 +161,7 @@ static const char *const whole_functions[] = {
     "Max",      "Min",     "max",     "min",     "FloorDiv", "Mod",    "PythonMod",
     "CleanDiv", "CeilDiv", "sym_max", "sym_min", "sym_int",  "sym_sum"};
 
-// Those in the second row stand in annotations alone.
+// Those of the second row appear in annotations only.
 static const char *const real_functions[] = {"sym_float",  "sym_sqrt",     "_sym_sqrt",
                                              "IntTrueDiv", "FloatTrueDiv", "ToFloat",
                                              "FloatPow",   "RoundDecimal", "OpaqueUnaryFn_sqrt"};

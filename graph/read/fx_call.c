@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of operators in the text of a graph: arguments to parameters, sizes asked of tensors,
-// writes to inputs, and operators that nobody knows.
+// Parses calls of operators: binds arguments to parameters, evaluates sizes of tensors, records
+// writes to inputs, reports unknown operators.
 #include "graph/read/fx_reader.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ bool fx_at_operator(const struct reader *r) {
          str_is(fx_text(r, r->pos + 2), "ops");
 }
 
-// "aten.add.Tensor", past `torch.ops.`.
+// "aten.add.Tensor", after `torch.ops.`.
 static bool operator_name(struct reader *r, struct str *ret, struct span *ret_at) {
   if (str_is(fx_text(r, r->pos), "torch"))
     r->pos += 4; // torch . ops .
@@ -38,7 +38,7 @@ static bool operator_name(struct reader *r, struct str *ret, struct span *ret_at
   return false;
 }
 
-// Also without ".default".
+// Also without the suffix ".default".
 static bool find_operator(struct reader *r, struct str name, enum operator_id *ret) {
   if (operator_find(name, ret))
     return true;
@@ -63,7 +63,7 @@ static int by_uses(const void *a, const void *b) {
   return (x->span.begin > y->span.begin) - (x->span.begin < y->span.begin);
 }
 
-// Operators that are not missing but cannot be, and why.
+// Operators that cannot be supported, and why.
 static const char *refusal(struct str name) {
   static const char *const sized[] = {"aten.nonzero.",       "aten.masked_select.",
                                       "aten._unique",        "aten.unique",
@@ -80,7 +80,7 @@ static const char *refusal(struct str name) {
   return NULL;
 }
 
-// The part of a message about one operator.
+// What the message says about one operator.
 static bool note_unknown_operator(struct diag *d, const struct unknown_operator *u) {
   const char *why = refusal(u->name), *near = why ? NULL : operator_nearest(u->name);
   if (why)
@@ -118,7 +118,7 @@ struct call {
   struct str name;
   struct span at;
   size_t count, by_name;
-  struct arg args[OPERATOR_MAX_PARAMETERS]; // positional ones, then those with names
+  struct arg args[OPERATOR_MAX_PARAMETERS]; // positional ones, then keyword arguments
   struct str names[OPERATOR_MAX_PARAMETERS];
   struct span spans[OPERATOR_MAX_PARAMETERS];
 };
@@ -144,7 +144,7 @@ static bool argument(struct reader *r, struct call *c) {
   return true;
 }
 
-// `writes`: the first argument is an input itself, not what was written to it.
+// `writes`: the first argument is an input itself, not its current value.
 static bool arguments(struct reader *r, bool writes, struct call *c) {
   if (!fx_expect(r, TOK_LPAREN))
     return false;
@@ -185,7 +185,7 @@ static bool put_named(struct reader *r, const struct call *c, size_t i, const st
   return true;
 }
 
-// One argument for each parameter, up to the last that was given.
+// Fills one argument for each parameter, up to the last one given.
 static bool bind(struct reader *r, const struct call *c, enum operator_id op, struct arg *args,
                  size_t *ret_count) {
   size_t count, last = 0;
@@ -222,7 +222,7 @@ static bool bind(struct reader *r, const struct call *c, enum operator_id op, st
   return true;
 }
 
-// ---- calls that make no operator ----
+// ---- calls that append no operator ----
 
 enum special {
   SPECIAL_NONE,
@@ -243,7 +243,7 @@ static enum special special_of(struct str name) {
       {"aten.sym_numel.default", SPECIAL_NUMEL},
       {"aten.sym_storage_offset.default", SPECIAL_OFFSET},
       {"aten._assert_tensor_metadata.default", SPECIAL_NOTHING},
-      {"aten._assert_async.msg", SPECIAL_NOTHING}, // nothing is asserted
+      {"aten._assert_async.msg", SPECIAL_NOTHING}, // assertions are ignored
       {"aten._assert_async.default", SPECIAL_NOTHING},
       {"aten._assert_scalar.default", SPECIAL_NOTHING},
   };
@@ -279,7 +279,7 @@ static bool ask_tensor(struct reader *r, const struct call *c, enum special what
 
 // ---- writes to inputs ----
 
-// copy_(input, src): from here on the input means `src`, and holds it after the run.
+// copy_(input, src): from here on the input's value is `src`, also after the run.
 static bool write_input(struct reader *r, const struct arg *args, struct span at,
                         struct binding *ret) {
   struct value *input = args[0].kind == ARG_VALUE ? args[0].value : NULL;
@@ -353,7 +353,7 @@ static bool append(struct reader *r, const struct call *c, enum operator_id op,
     fx_error(r, c->at, E1009, "more than %d tensors", FX_MAX_VALUES);
     return false;
   }
-  for (size_t i = first; i < r->g->nodes.len; i++) // several where it is composed
+  for (size_t i = first; i < r->g->nodes.len; i++) // several if it is composed
     if (!note_results(r, r->g->nodes.at[i], c->at))
       return false;
   bool is_tuple = operator_row(op)->results != 1;

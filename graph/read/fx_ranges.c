@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of sizes behind the graph, by exported programs or by hand:
+// Parses ranges of sizes after the graph, from exported programs or written by hand:
 //   Range constraints: {s77: VR[2, 16], s27: VR[0, int_oo]}
-// Read first, since the graph's expressions know the ranges of their sizes.
+// They are read first, since expressions use the ranges of sizes.
 #include "graph/read/fx_reader.h"
 
-// Where the list begins: behind its `{`. 0 if there is none.
+// The first token of the list, after its `{`. 0 if there is none.
 static size_t find_list(const struct reader *r) {
   for (size_t i = 0; r->at[i].kind != TOK_EOF; i++)
     if (r->at[i].kind == TOK_NAME && r->at[i + 1].kind == TOK_NAME &&
@@ -14,7 +14,7 @@ static size_t find_list(const struct reader *r) {
   return 0;
 }
 
-// A bound: a number, or a word such as int_oo, which says nothing.
+// A bound: a number; a word such as int_oo means no bound.
 static int64_t bound(const struct reader *r, size_t token, int64_t otherwise) {
   uint64_t n;
   if (r->at[token].kind != TOK_INT || !literal_int(fx_text(r, token), &n) || n > GRAPH_MAX_SIZE)
@@ -22,7 +22,7 @@ static int64_t bound(const struct reader *r, size_t token, int64_t otherwise) {
   return (int64_t)n;
 }
 
-// One size, `s77: VR[2, 16]`: eight tokens from i on. False where they are others.
+// One size, `s77: VR[2, 16]`: eight tokens from i on. False if they do not match.
 static bool read_range(struct reader *r, size_t i) {
   enum { ANY = TOKEN_KIND_COUNT };
   static const int form[] = {TOK_NAME, TOK_COLON, TOK_NAME, TOK_LBRACKET,

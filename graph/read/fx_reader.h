@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the reader of graphs share. The text is tokens; annotations in quotes are made
-// into tokens when they are met, so one parser of sizes serves both.
+// Shared by the parts of the FX reader. It works on tokens; a quoted annotation is tokenised when
+// it is reached, so that one parser of sizes serves both.
 #ifndef TILE_GRAPH_READ_FX_READER_H
 #define TILE_GRAPH_READ_FX_READER_H
 
@@ -8,8 +8,8 @@
 #include "graph/ir/graph_operators.h"
 #include "lang/syntax/lexer.h"
 
-#define FX_MAX_DEPTH 256        // of an expression, through names it uses too
-#define FX_MAX_DIVISIONS 24     // in a symbolic number, through the names it uses
+#define FX_MAX_DEPTH 256        // nesting of an expression, including the names it uses
+#define FX_MAX_DIVISIONS 24     // in a symbolic number, including the names it uses
 #define FX_MAX_CHAIN 1000       // operators in one expression
 #define FX_MAX_TERMS 256        // of a symbolic number
 #define FX_MAX_VALUES (1 << 22) // results of all operators
@@ -19,14 +19,14 @@ enum binding_kind {
   BOUND_NUMBER,
   BOUND_TUPLE,
   BOUND_NONE,
-  BOUND_WRONG // an error was reported where it was made: whoever uses it stays silent
+  BOUND_WRONG // its definition had an error, already reported: uses are not reported again
 };
 
-// What a name of the text stands for.
+// What a name of the text is bound to.
 struct binding {
   enum binding_kind kind;
-  bool is_gone;   // after `name = None`
-  uint32_t depth; // of BOUND_NUMBER: divisions in it
+  bool is_gone;   // unbound by `name = None`
+  uint32_t depth; // of BOUND_NUMBER: nested divisions
   struct value *value;
   struct arg number; // ARG_INT, ARG_FLOAT or ARG_BOOL
   struct node *tuple;
@@ -39,7 +39,7 @@ struct unknown_operator {
   struct span span; // of the first
 };
 
-// Types and sizes as they were written.
+// Types and sizes as written.
 struct annotation {
   bool is_number; // Sym(...)
   struct arg number;
@@ -51,7 +51,7 @@ struct annotation {
   struct span span;
 };
 
-// What a size may be.
+// The range of a size.
 struct size_range {
   int64_t lo, hi;
 };
@@ -61,22 +61,22 @@ struct reader {
   struct diag_engine *diag;
   const struct source *source;
   struct graph *g;
-  const struct token *at; // the last one is TOK_EOF
+  const struct token *at; // ends with TOK_EOF
   size_t pos;
   struct map names, symbols, unknown_names, attributes;
   struct map ranges;  // of sizes, by name: struct size_range
-  size_t ranges_end;  // the token behind the last of them; 0: none
-  struct map written; // by address of an input: where it stands in the mutations, plus one
-  struct map reals;   // floats that are computed of sizes, by address of the tensor
+  size_t ranges_end;  // the token after the last of them; 0: none
+  struct map written; // by address of an input: 1 + its index in the mutations
+  struct map reals;   // floats computed from sizes, by address of the tensor
   VEC(struct unknown_operator) unknown;
-  VEC(struct value *) bases; // by value id: the input that a view looks at, or NULL
+  VEC(struct value *) bases; // by value id: the input that a view aliases, or NULL
   VEC(struct token) annotation_tokens;
   unsigned depth;        // of nested expressions
-  uint32_t number_depth; // divisions in what the statement read so far
-  bool in_annotation;    // names are sizes
-  bool is_target;        // the value is written to: inputs stand for themselves
-  bool may_add_symbols;  // sizes of inputs are new, those of results are not
-  bool is_poisoned;      // the statement uses what is BOUND_WRONG
+  uint32_t number_depth; // nested divisions in the current statement
+  bool in_annotation;    // names are those of sizes
+  bool is_target;        // the value is written to: an input means itself, not its current value
+  bool may_add_symbols;  // sizes of inputs may be new symbols, those of results may not
+  bool is_poisoned;      // the statement uses a BOUND_WRONG name
   bool failed;           // the statement has an error
 };
 
@@ -96,26 +96,25 @@ static inline struct str fx_text(const struct reader *r, size_t token) {
 }
 bool fx_accept(struct reader *r, enum token_kind kind);
 bool fx_accept_name(struct reader *r, const char *name);
-// False, with E1001, where something else stands.
+// E1001 and false if the next token differs.
 bool fx_expect(struct reader *r, enum token_kind kind);
 // E1001 at the next token: "WHAT, not `TOKEN`". Always false.
 bool fx_unexpected(struct reader *r, const char *what);
-// An error of the statement; NULL where that statement has one already.
+// Reports an error of the statement; NULL if the statement already has one.
 struct diag *fx_error(struct reader *r, struct span at, enum diag_code code, const char *fmt, ...)
     PRINTF(4, 5);
 
 // ---- values and numbers (graph/read/fx_value.c) ----
 bool fx_value(struct reader *r, struct arg *ret);
-// From one bracket to its partner, whatever stands between; E1001 where the line ends before.
+// Skips from a bracket to its partner; E1001 if the line ends before.
 bool fx_skip_brackets(struct reader *r);
-// A value where an integer, perhaps of symbols, must stand.
+// A value that must be an integer, possibly symbolic.
 bool fx_number(struct reader *r, const struct expr **ret);
 // The size of that name; NULL with E1006 if no input has it.
 const struct expr *fx_symbol(struct reader *r, struct str name, struct span at);
-// What stands behind `torch.`, up to the last name; a dtype, a memory format, a function of
-// numbers.
+// What follows `torch.`: a dtype, a memory format, a function of numbers.
 bool fx_torch(struct reader *r, size_t begin, struct arg *ret);
-// The binding of a name that is used; NULL after an error. May be BOUND_WRONG.
+// The binding of a used name; NULL after an error. May be BOUND_WRONG.
 struct binding *fx_use(struct reader *r, size_t token);
 
 // ---- arithmetic (graph/read/fx_arithmetic.c) ----
@@ -127,31 +126,31 @@ bool fx_negate(struct reader *r, struct span at, struct arg *a);
 bool fx_is_number_function(struct str name); // "Max"
 bool fx_apply_number_function(struct reader *r, struct str f, struct span at, const struct arg *in,
                               size_t count, struct arg *ret);
-// Is it a float that is computed of sizes? Such a one is a number in the text.
+// Is it a float computed from sizes? In the text it is a number.
 bool fx_is_real(const struct reader *r, const struct value *v);
 
 // ---- annotations (graph/read/fx_annotation.c) ----
-// At a string or at the words themselves.
+// At a string, or at the unquoted annotation.
 bool fx_annotation(struct reader *r, struct annotation *ret);
-// Compares with what the operator's rule gave (E1006), then takes it over.
+// Compares with the result of the operator's rule (E1006), then adopts the annotated strides.
 bool fx_annotate(struct reader *r, struct value *v, const struct annotation *an,
                  struct span made_at);
-// E0911 where the tensor is too large.
+// E0911 if the tensor is too large.
 bool fx_check_size(struct reader *r, const struct value *v, struct span at);
 
 // ---- ranges of sizes (graph/read/fx_ranges.c) ----
 void fx_read_ranges(struct reader *r);
-// Behind the graph: past the list, if it stands there.
+// After the graph: skips the list, if it is there.
 bool fx_skip_ranges(struct reader *r);
 
 // ---- calls of operators (graph/read/fx_call.c) ----
-// At the first word of the operator's name. Fills in what the result's name stands for.
+// At the first word of the operator's name. Fills in the binding of the result.
 bool fx_call(struct reader *r, struct binding *ret);
 // Is it at the name of an operator: torch.ops.*, aten.*, prims.*?
 bool fx_at_operator(const struct reader *r);
 // E1002 with all names.
 void fx_report_unknown(struct reader *r);
-// Keeps what a new value looks at.
+// Records which input a new value aliases.
 void fx_note_base(struct reader *r, const struct value *v);
 
 #endif

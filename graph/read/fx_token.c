@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of a graph's text, and what is said of one that is not expected.
+// Tokens of a graph's text, and errors at unexpected ones.
 #include "graph/read/fx_reader.h"
 
 #include <stdio.h>

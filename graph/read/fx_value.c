@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values in the text of a graph: names, literals, lists, `torch.float32`, `device(type='cpu')`, and
-// expressions of sizes, which annotations write too ("s27*((s77//s86))").
+// Parses values: names, literals, lists, `torch.float32`, `device(type='cpu')`, and expressions of
+// sizes, also those of annotations ("s27*((s77//s86))").
 #include "graph/ir/fx_names.h"
 #include "graph/ir/sizes.h"
 #include "graph/read/fx_reader.h"
@@ -19,7 +19,7 @@ static struct binding *wrong(struct reader *r) {
   return b;
 }
 
-// Where the text makes the name further down; UINT32_MAX if nowhere.
+// The token that defines the name later in the text; UINT32_MAX if there is none.
 static uint32_t made_later(const struct reader *r, struct str name) {
   for (size_t i = r->pos; r->at[i].kind != TOK_EOF; i++)
     if (r->at[i].kind == TOK_NEWLINE && r->at[i + 1].kind == TOK_NAME &&
@@ -130,7 +130,7 @@ static bool string(struct reader *r, struct arg *ret) {
   return true;
 }
 
-// [a, b, ...] or (a, b, ...), after its bracket. A single value in parentheses is that value.
+// [a, b, ...] or (a, b, ...), after the bracket. A single value in parentheses is that value.
 static bool list(struct reader *r, enum token_kind close, struct arg *ret) {
   VEC(struct arg) items = {0};
   bool comma = close == TOK_RBRACKET;
@@ -156,9 +156,9 @@ static bool list(struct reader *r, enum token_kind close, struct arg *ret) {
   return true;
 }
 
-// ---- words ----
+// ---- names with a dot ----
 
-// At the opening parenthesis behind `f`.
+// At the opening parenthesis after `f`.
 static bool number_function(struct reader *r, struct str f, size_t first, struct arg *ret) {
   struct arg args;
   r->pos++;
@@ -192,7 +192,7 @@ bool fx_skip_brackets(struct reader *r) {
   return true;
 }
 
-// device(type='cuda', index=0), which is kept as it is spelled.
+// device(type='cuda', index=0), kept as text.
 static bool device(struct reader *r, size_t first, struct arg *ret) {
   if (!fx_skip_brackets(r))
     return false;
@@ -232,7 +232,7 @@ bool fx_torch(struct reader *r, size_t begin, struct arg *ret) {
   }
 }
 
-// The result `x[i]` of a tuple; at the bracket.
+// The result `x[i]` of a tuple, with the reader at the bracket.
 static bool subscript(struct reader *r, size_t first, const struct binding *b, struct arg *ret) {
   const struct expr *e = NULL;
   int64_t i = 0;
@@ -259,7 +259,7 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   return true;
 }
 
-// What an input holds after the writes so far.
+// The current value of an input, after the writes so far.
 static struct value *current(const struct reader *r, struct value *v) {
   size_t index =
       r->g->mutations.len && !r->is_target ? (size_t)(uintptr_t)ptrmap_get(&r->written, v) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch norm and its gradient: lines are channels, over all images.
+// Batch norm and its gradient: a line is a channel, over all images.
 #include "graph/reference/norm.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static void stats_line(void *user, int64_t i) {
       norm_line_stats(job->n, i, &job->s->mean->at[i].real, &job->s->var->at[i].real);
 }
 
-// Of the batch, or the running ones.
+// The statistics of the batch, or the running ones.
 static bool channel_stats(const struct reference_call *c, struct channel_stats *s,
                           const struct tensor *in, const struct tensor *running_mean,
                           const struct tensor *running_var, bool of_batch, double eps) {
@@ -97,7 +97,7 @@ bool reference_batch_norm_no_training(struct reference_call *c) {
   return ok;
 }
 
-// Results 3 and 4: the running statistics after it; their variance is the unbiased one.
+// Results 3 and 4: the updated running statistics; their variance is the unbiased one.
 bool reference_batch_norm_functional(struct reference_call *c) {
   const struct tensor *in = call_tensor(c, 0), *mean = call_tensor(c, 3), *var = call_tensor(c, 4);
   const bool trains = node_truth(c->node, 5);
@@ -114,7 +114,7 @@ bool reference_batch_norm_functional(struct reference_call *c) {
   return ok;
 }
 
-// Sums of the gradient, with and without the normalised input, by channel.
+// Sums per channel of the gradient, and of the gradient times the normalised input.
 static void channel_gradients(struct reference_call *c, const struct tensor *gradient,
                               const struct tensor *in, const struct tensor *mean,
                               const struct tensor *rstd) {

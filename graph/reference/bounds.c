@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the interpreter with noise, and compares within what that gives.
+// Interprets a graph with simulated rounding noise, and compares results within the observed
+// spread.
 #include "graph/reference/bounds.h"
 
 #include "base/memory.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MARGIN = 16, UNITS = 4 }; // of the noise; units in the last place of the output
+enum { MARGIN = 16, UNITS = 4 }; // times the spread; units in the last place of the output
 
 // ---- runs ----
 
@@ -19,8 +20,8 @@ static void destroy_all(struct tensor **list, size_t count) {
   free(list);
 }
 
-// Copies of the inputs with noise as of computed values: operators that cancel show their rounding.
-// Halves that are read are exact, and computed with as f32.
+// Copies of the inputs with the noise of computed values, so that cancellation becomes visible.
+// Half-precision inputs are exact; they are loaded as they are and computed with in f32.
 static struct tensor **noisy_inputs(const struct graph *g, const struct noise *noise,
                                     struct tensor *const *inputs) {
   struct tensor **ret = memory_zeroed(g->inputs.len + 1, sizeof(struct tensor *));
@@ -57,7 +58,8 @@ static bool run_with_noise(struct bounds *b, unsigned k, const struct interpret_
 struct bounds *bounds_create(const struct graph *g, uint64_t seed, const int64_t *symbols,
                              struct tensor *const *inputs) {
   const struct interpret_options plain = {.seed = seed, .limits_range = true};
-  const bool *is_coarse = noise_find_coarse(g, g->arena); // first: it may jump
+  const bool *is_coarse =
+      noise_find_coarse(g, g->arena); // before the arena guard, since it may jump
   struct bounds *b = memory_zeroed(1, sizeof *b);
   if (b) {
     *b = (struct bounds){.graph = g, .count = g->outputs.len + g->mutations.len};
@@ -95,16 +97,16 @@ static double number(const struct tensor *t, int64_t i) {
   return dtype_is_float(t->dtype) ? t->at[i].real : (double)t->at[i].integer;
 }
 
-// As the dtype holds it.
+// Rounded to the dtype.
 static double stored(const struct tensor *t, int64_t i) {
   return dtype_is_float(t->dtype) ? element_round(t->at[i], t->dtype).real : number(t, i);
 }
 
-// A unit in the last place of v in the dtype; kernels may take denormals of f32 for zeros.
+// A unit in the last place of v in the dtype; kernels may flush f32 denormals to zero.
 static double unit_at(enum dtype t, double v) {
   static const struct {
     enum dtype dtype;
-    int digits, least; // the exponents of a unit of 1 and of the smallest unit
+    int digits, least; // exponents of the unit of 1 and of the smallest unit
   } formats[] = {{DTYPE_F64, -52, -1022}, {DTYPE_F32, -23, -126}, {DTYPE_F16, -10, -24},
                  {DTYPE_BF16, -7, -126},  {DTYPE_F8E4NV, -3, -9}, {DTYPE_F8E5, -2, -16}};
   int exponent;
@@ -115,12 +117,12 @@ static double unit_at(enum dtype t, double v) {
   return 0;
 }
 
-// Floats that are compared as they are: not a matter of distances.
+// Floats that are compared directly, without a distance.
 static bool same_kind(double a, double b) {
   return (isnan(a) && isnan(b)) || (isinf(a) && isinf(b) && (a > 0) == (b > 0));
 }
 
-// The interpreter's result, or where that is not finite one with noise that is.
+// The interpreter's result, or if it is not finite, a finite one with noise.
 static double finite_want(const struct bounds *b, size_t output, int64_t i) {
   double want = stored(b->want[output], i);
   for (unsigned k = 0; !isfinite(want) && k < BOUND_RUNS; k++)
@@ -138,12 +140,12 @@ static double spread_of(const struct bounds *b, size_t output, int64_t i, double
   return spread;
 }
 
-// ---- spreads of elements of a size ----
+// ---- spreads by magnitude ----
 
-// Few runs may by chance hardly move an element: it counts for no less than others of its size.
-// Where those are few themselves, the next smaller and larger ones count, too, up to a factor of
-// 64: an element that is smaller by more has nothing to do with the rounding of the large ones,
-// unless it cancels, which its own spread shows.
+// A few runs may by chance hardly move an element, so its spread is at least the mean of its class
+// of magnitude. Where a class has few elements, neighbouring classes count too, up to a factor of
+// 64: an element smaller than that is not affected by the rounding of large ones, unless it
+// cancels, which its own spread shows.
 enum { LEAST_EXPONENT = -1100, EXPONENTS = 2200, FEW = 16, WINDOW = 6 };
 
 struct spreads {
@@ -151,7 +153,7 @@ struct spreads {
   int64_t count[EXPONENTS];
 };
 
-// Zeros, which often no rounding reaches, are the least class.
+// Zeros, which are often exact, are the lowest class.
 static int size_class(double v) {
   int exponent = LEAST_EXPONENT;
   if (v != 0)
@@ -159,7 +161,7 @@ static int size_class(double v) {
   return exponent - LEAST_EXPONENT;
 }
 
-// The mean of a class, or of a window around it that has more than a few elements.
+// The mean of a class, or of a window around it with enough elements.
 static double usual_spread(const struct spreads *s, int class) {
   double sum = s->sum[class];
   int64_t count = s->count[class];
@@ -189,7 +191,7 @@ static struct spreads *find_spreads(const struct bounds *b, size_t output) {
   return s;
 }
 
-// How far `got` may be from `want`.
+// The allowed distance of `got` from `want`.
 static double bound_of(const struct bounds *b, const struct spreads *s, size_t output, int64_t i,
                        double want) {
   enum dtype t = b->want[output]->dtype;
@@ -199,7 +201,7 @@ static double bound_of(const struct bounds *b, const struct spreads *s, size_t o
   return MARGIN * (spread + s->usual[size_class(want)]) + UNITS * unit_at(t, want);
 }
 
-// NaN or an infinity: right where the interpreter has it, or gets there by rounding.
+// NaN or infinity is correct if the interpreter has it, or may get it by rounding.
 static bool may_be(const struct bounds *b, size_t output, int64_t i, double got) {
   bool found = same_kind(got, stored(b->want[output], i));
   for (unsigned k = 0; !found && k < BOUND_RUNS; k++)
@@ -217,7 +219,7 @@ static double largest_of(const struct tensor *t) {
   return size;
 }
 
-// By how many times the element exceeds its bound, and what that is.
+// The ratio of the element's error to its bound, and the bound.
 static double excess(const struct bounds *b, const struct spreads *s, size_t output, int64_t i,
                      double got, const struct bound_options *o, struct bound_verdict *v) {
   double want = finite_want(b, output, i), bound;
@@ -248,7 +250,7 @@ struct bound_verdict bounds_judge(const struct bounds *b, size_t output, const s
   struct bound_verdict v = {.first = -1, .size = largest_of(want)}, of = v;
   double worst = 0;
   struct spreads *s = find_spreads(b, output);
-  v.wrong = s == NULL; // memory is out
+  v.wrong = s == NULL; // out of memory
   for (int64_t i = 0; s && i < want->numel; i++) {
     double away = distance(number(got, i), stored(want, i));
     if (away > o->absolute)

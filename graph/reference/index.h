@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets of indexed elements: what reads and writes of the reference interpreter share.
+// Offsets of indexed elements, for reads and writes of the reference interpreter.
 #ifndef TILE_GRAPH_REFERENCE_INDEX_H
 #define TILE_GRAPH_REFERENCE_INDEX_H
 
@@ -8,7 +8,7 @@
 // E1010; always false.
 bool index_fail(const struct reference_call *c, int64_t index, int64_t size);
 
-// An index that replaces one coordinate: gather and scatter.
+// An index along one dimension: gather and scatter.
 struct along {
   const struct tensor *self, *index;
   uint32_t d;
@@ -16,13 +16,13 @@ struct along {
 };
 bool along_init(struct along *a, const struct reference_call *c, const struct tensor *self,
                 uint32_t d, const struct tensor *index);
-// The offset in `self` that element i of the index means.
+// The offset in `self` for element i of the index.
 bool along_next(struct along *a, const struct reference_call *c, int64_t i, int64_t *ret);
 
 // A list of indices, each None or a tensor: index.Tensor and index_put.
 struct advanced {
   const struct tensor *self, *index[GRAPH_MAX_RANK];
-  uint32_t count, rank; // of the list; of the indices together
+  uint32_t count, rank; // of the list; of the broadcast indices
   int64_t shape[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
   uint32_t position;                         // of the indices' dimensions in the result
   uint32_t kept[GRAPH_MAX_RANK], kept_count; // dimensions without an index

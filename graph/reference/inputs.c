@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plausible inputs: uses are followed forward from each input, through what keeps values as they
-// are, to operators that say what they want.
+// Generates plausible inputs: follows each input forward through operators that keep its values to
+// uses that constrain it.
 #include "graph/reference/inputs.h"
 
 #include "base/memory.h"
@@ -11,7 +11,7 @@
 
 struct use {
   const struct node *node;
-  unsigned parameter, position; // in a list
+  unsigned parameter, position; // index in a list
 };
 
 struct follow {
@@ -19,7 +19,7 @@ struct follow {
   const int64_t *symbols;
   struct use *uses; // of value v: first[v] up to first[v + 1]
   uint32_t *first;
-  int64_t *shifts; // by value id: what was added to the input on the way
+  int64_t *shifts; // by value id: the constant added to the input so far
   uint32_t *stack, depth;
   bool *seen;
   struct input_hint hint;
@@ -27,7 +27,7 @@ struct follow {
 
 // ---- uses of values ----
 
-// Counts, or records where `uses` is there.
+// Counts the uses, or records them if `uses` is allocated.
 static void note_use(struct follow *f, const struct arg *a, struct use use) {
   if (a->kind == ARG_LIST) {
     for (size_t k = 0; k < a->list.count; k++) {
@@ -61,7 +61,7 @@ static bool follow_init(struct follow *f, const struct graph *g, const int64_t *
   note_uses(f);
   uint32_t total = 0;
   for (size_t v = 0; v <= values;
-       v++) { // counts become offsets; note_uses moves them on by one value
+       v++) { // counts become offsets; note_uses advances each by its uses
     const uint32_t count = f->first[v + 1];
     f->first[v + 1] = total;
     total += count;
@@ -80,7 +80,7 @@ static void follow_free(struct follow *f) {
   free(f->seen);
 }
 
-// ---- what a use wants ----
+// ---- constraints by use ----
 
 static int64_t size_at(const struct follow *f, const struct value *v, int64_t d) {
   int64_t size = 0;
@@ -120,7 +120,7 @@ static bool is_named(const struct use *u, const char *name) {
   return u->parameter < count && str_is(p[u->parameter].name, name);
 }
 
-// Indices: true if that is what the value is used for.
+// Indices: true if the value is used as one.
 static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) {
   const struct node *n = u->node;
   switch (n->op) {
@@ -158,7 +158,7 @@ static bool look_at_index(struct follow *f, const struct use *u, int64_t shift) 
   }
 }
 
-// Factors of products: the sum over `depth` of them stays tame.
+// Factors of products: a sum over `depth` of them stays small.
 static void look_at_product(struct follow *f, const struct use *u, const struct value *v) {
   switch (u->node->op) {
   case OP_MM:
@@ -186,7 +186,7 @@ static void look_at_product(struct follow *f, const struct use *u, const struct 
   }
 }
 
-// What multiplies n * x - ..., as gradients of norms do, has a factor of 1 / n in it.
+// The factor of n * x - ..., as in gradients of norms, contains 1 / n.
 static void look_at_factor(struct follow *f, const struct use *u) {
   const struct node *n = u->node;
   const struct value *other = n->op == OP_MUL_TENSOR ? node_value(n, 1 - u->parameter) : NULL;
@@ -231,9 +231,9 @@ static void look_at_range(struct follow *f, const struct use *u) {
     want(f, INPUT_LOGARITHM, (double)size_at(f, node_value(n, 2), -2));
 }
 
-// ---- the way there ----
+// ---- propagation ----
 
-// Do results hold the operand's values? A constant that is added goes into *shift.
+// Do the results have the operand's values? An added constant goes into *shift.
 static bool passes_on(const struct use *u, int64_t *shift) {
   const struct node *n = u->node;
   switch (operator_row(n->op)->class) {
@@ -320,14 +320,14 @@ bool graph_hint_input(const struct graph *g, const int64_t *symbols, size_t i,
 
 // ---- values ----
 
-// 64 bits that depend on all bits of x: a linear congruence and two folds.
+// 64 bits that depend on all bits of x: a linear congruence and two xor-shifts.
 static uint64_t scramble(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
 
-// Mean 0 and deviation 1: the sum of four uniform numbers, near enough to a normal one.
+// Mean 0, deviation 1: the sum of four uniform numbers, approximately normal.
 static double draw_normal(uint64_t bits) {
   const uint64_t sum =
       (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);

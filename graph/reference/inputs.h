@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plausible inputs for a graph: random, but such that it runs. What uses an input says what it may
-// hold: an index stays below the size of what it chooses from, a variance is positive, weights of
-// products are small. Single floats are positive.
+// Plausible inputs for a graph: random, but valid. The uses of an input constrain its values: an
+// index is below the size of the dimension it selects from, a variance is positive, weights of
+// products are small. Scalar floats are positive.
 #ifndef TILE_GRAPH_REFERENCE_INPUTS_H
 #define TILE_GRAPH_REFERENCE_INPUTS_H
 
@@ -10,7 +10,7 @@
 enum input_use {
   INPUT_PLAIN,     // floats: around 0 with deviation `scale`
   INPUT_POSITIVE,  // from 0.5 on
-  INPUT_LOGARITHM, // about log(scale)
+  INPUT_LOGARITHM, // around log(scale)
   INPUT_INDEX      // integers in [0, limit)
 };
 
@@ -20,12 +20,12 @@ struct input_hint {
   int64_t limit;
 };
 
-// What the graph's uses of input i say about it.
+// The constraints of input i by its uses.
 bool graph_hint_input(const struct graph *g, const int64_t *symbols, size_t i,
                       struct input_hint *ret);
 
-// A new tensor for each input, of values that its dtype can hold; equal for equal seeds. False if
-// memory is out or a size beyond the limits; then there are none.
+// A new tensor for each input, with values that its dtype can represent; the same for the same
+// seed. False if out of memory or if a size is beyond the limits; then there are none.
 bool graph_make_inputs(const struct graph *g, const int64_t *symbols, uint64_t seed,
                        struct tensor **ret);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference interpreter: nodes in order, each by its function of reference.def; a value is
-// freed after its last use.
+// The reference interpreter: evaluates the nodes in order, each by its function of reference.def;
+// frees a value after its last use.
 #include "graph/reference/interpret.h"
 
 #include "base/memory.h"
@@ -40,7 +40,7 @@ struct tensor *call_tensor(const struct reference_call *c, unsigned i) {
   return i < c->node->arg_count ? arg_tensor(c, &c->node->args[i]) : NULL;
 }
 
-// Sizes that do not fit were refused before the call: see evaluate_shape.
+// Sizes that do not fit were rejected before the call: see evaluate_shape.
 static int64_t eval(const struct graph *g, const struct expr *e, const int64_t *symbols) {
   int64_t value = 0;
   if (!expr_is_const(e, &value))
@@ -132,7 +132,7 @@ struct run {
   const int64_t *symbols;
   struct thread_pool *pool;
   struct tensor **tensors; // by value id
-  uint32_t *uses;          // still to come, by value id
+  uint32_t *uses;          // remaining uses, by value id
   uint32_t streams;        // random operators so far
 };
 
@@ -150,7 +150,7 @@ static struct tensor *create_for(const struct run *r, const struct value *v) {
 
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 
-// Is a result of the node rounded to its dtype? 8-bit floats always are, as casts from f64 are.
+// Is a result of the node rounded to its dtype? 8-bit floats always are, as in casts from f64.
 static bool is_rounded(const struct run *r, const struct node *n, enum dtype t) {
   if (r->options->rounds || dtype_bits(t) <= 8)
     return true;
@@ -182,7 +182,7 @@ static struct tensor *sizes_of(const struct tensor *t) {
 
 enum { MAX_OPERANDS = 4 };
 
-// Operands that were replaced by their sizes.
+// Operands replaced by their absolute values.
 struct operands {
   uint32_t id[MAX_OPERANDS], count;
   struct tensor *was[MAX_OPERANDS];
@@ -214,7 +214,7 @@ static void put_back(struct run *r, const struct operands *o) {
   }
 }
 
-// What the node's terms add up to by their sizes, by result; then noise of that size.
+// For each result, the sum of the absolute values of its terms; then noise in proportion to it.
 static bool add_noise_of_sums(struct run *r, const struct reference_call *c, reference_fn f) {
   const struct node *n = c->node;
   struct reference_call sizes = *c;
@@ -267,7 +267,7 @@ static void limit_range(const struct run *r, struct tensor *t) {
 }
 
 static void release(struct run *r, const struct value *v) {
-  if (!v || !v->def || --r->uses[v->id] > 0) // inputs are the caller's
+  if (!v || !v->def || --r->uses[v->id] > 0) // inputs belong to the caller
     return;
   tensor_destroy(r->tensors[v->id]);
   r->tensors[v->id] = NULL;
@@ -342,7 +342,7 @@ static void count_uses(const struct graph *g, uint32_t *uses) {
     uses[g->mutations.at[i].value->id]++;
 }
 
-// ---- the whole ----
+// ---- the graph ----
 
 static bool check_input(const struct run *r, const struct value *v, const struct tensor *t) {
   int64_t shape[GRAPH_MAX_RANK];
@@ -362,7 +362,7 @@ static struct tensor *take_copy(const struct tensor *t) {
   return copy;
 }
 
-// Copies what may be asked for again; the last asker gets the tensor itself.
+// Copies a tensor that is still used; its last use takes the tensor itself.
 static bool give(struct run *r, const struct value *v, struct tensor **ret) {
   if (v->def && --r->uses[v->id] == 0) {
     *ret = r->tensors[v->id];

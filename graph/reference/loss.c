@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The negative log likelihood and its gradient.
+// Negative log likelihood loss and its gradient.
 #include "graph/reference/reference.h"
 
 enum reduction { REDUCTION_NONE, REDUCTION_MEAN, REDUCTION_SUM };
 
 struct loss {
-  const struct tensor *target, *weight; // weight: NULL if all weigh 1
+  const struct tensor *target, *weight; // weight: NULL if all are 1
   int64_t count, classes, ignored;
   int64_t reduction;
 };
 
-// The parameters from target on stand at `first`: target weight reduction ignore_index.
+// The parameters target, weight, reduction, ignore_index are at `first` and after.
 static struct loss begin(const struct reference_call *c, const struct tensor *self,
                          unsigned first) {
   return (struct loss){.target = call_tensor(c, first),

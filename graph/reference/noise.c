@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise of the size of rounding errors, and which operators have none.
+// Noise of the magnitude of rounding errors, and which operators get none.
 #include "graph/reference/noise.h"
 
 #include "graph/ir/graph_operators.h"
@@ -7,12 +7,12 @@
 #include <float.h>
 #include <math.h>
 
-// ---- how much ----
+// ---- magnitude ----
 
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 
-// A unit in the last place of half precision, 16 of f32 and f64: functions are good to a few, and
-// sums of many terms to a few more.
+// A unit in the last place of half precision, 16 of f32 and f64: functions are accurate to a few,
+// and sums of many terms to a few more.
 double noise_of(enum dtype t, bool is_coarse) {
   switch (t) {
   case DTYPE_F64: return 0x1p-49;
@@ -35,7 +35,7 @@ static double direction(const struct noise *noise, uint32_t which, int64_t i) {
   return h >> 63 ? noise->sign : -noise->sign;
 }
 
-// Computed without a rounding, as a rule: counts, masks, what comparisons with constants meet.
+// Usually computed exactly: counts, masks, values compared with constants.
 static bool is_small_integer(double v) { return fabs(v) <= 2048 && v == rint(v); }
 
 void noise_add(const struct noise *noise, struct tensor *t, uint32_t which, double relative) {
@@ -68,7 +68,7 @@ void noise_add_rows(const struct noise *noise, struct tensor *t, uint32_t which,
 }
 
 void tensor_limit_range(struct tensor *t) {
-  const double most = t->dtype == DTYPE_F16    ? 65520 // where rounding becomes infinity
+  const double most = t->dtype == DTYPE_F16    ? 65520 // values from here on round to infinity
                       : t->dtype == DTYPE_BF16 ? 0x1.ffp127
                                                : 0x1.ffffffp127;
   for (int64_t i = 0; t->dtype != DTYPE_F64 && i < t->numel; i++)
@@ -76,7 +76,7 @@ void tensor_limit_range(struct tensor *t) {
       t->at[i].real = copysign(INFINITY, t->at[i].real);
 }
 
-// ---- of which operators ----
+// ---- by operator ----
 
 static bool is_exact_pointwise(enum operator_id op) {
   switch (op) {
@@ -160,7 +160,7 @@ bool noise_is_exact(const struct node *n) {
   case CLASS_SCATTER: return !noise_is_sum(n);
   default: break;
   }
-  if (is_cast(n->op)) { // to more digits, or from integers
+  if (is_cast(n->op)) { // to a wider dtype, or from integers
     const struct value *from = node_value(n, n->op == OP_COPY), *to = n->results[0];
     return from && to &&
            (!dtype_is_float(from->dtype) || dtype_bits(from->dtype) <= dtype_bits(to->dtype));
@@ -168,7 +168,7 @@ bool noise_is_exact(const struct node *n) {
   return is_exact_pointwise(n->op) || is_extremum(n->op);
 }
 
-// ---- what only half precision sees ----
+// ---- values seen in half precision only ----
 
 static void need(bool *is_fine, const struct arg *args, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -179,7 +179,7 @@ static void need(bool *is_fine, const struct arg *args, size_t count) {
   }
 }
 
-// Does somebody see the digits of f32 in a result of the node?
+// Is a result of the node used in f32 precision?
 static bool is_seen_finely(const bool *is_fine, const struct node *n) {
   for (uint32_t i = 0; i < n->result_count; i++) {
     const struct value *v = n->results[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and the norms, with their gradients: each works on lines of one tensor.
+// Softmax, norms and their gradients: each works on lines of a tensor.
 #include "graph/reference/norm.h"
 
 #include <math.h>
@@ -89,7 +89,7 @@ bool reference_log_softmax_backward(struct reference_call *c) { return softmax_b
 
 // ---- norms ----
 
-// A term of a sum, or its size.
+// A term of a sum, or its absolute value.
 static double term(const struct norm *n, double v) { return n->adds_sizes ? fabs(v) : v; }
 
 static double weight_at(const struct norm *n, int64_t i, int64_t j) {
@@ -147,7 +147,7 @@ void norm_line(void *user, int64_t i) {
   }
 }
 
-// Bits of the last dimensions, as many as the list of parameter i has.
+// The last dimensions as a bit mask, as many as the list of parameter i has.
 static uint32_t trailing(const struct reference_call *c, unsigned i, uint32_t rank) {
   const struct arg *list;
   const uint32_t count = (uint32_t)node_list(c->node, i, &list);
@@ -168,7 +168,7 @@ bool reference_layer_norm(struct reference_call *c) {
   return norm_each_line(c, &n, in, trailing(c, 1, in->rank), norm_line);
 }
 
-// The distance from 1 to the next number of the dtype that norms are computed in.
+// The epsilon of the dtype that norms are computed in.
 static double epsilon_of(enum dtype t) { return t == DTYPE_F64 ? 0x1p-52 : 0x1p-23; }
 
 bool reference_rms_norm(struct reference_call *c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What norms share: lines of a tensor, each with a mean and a deviation.
+// Norms over lines of a tensor, each with a mean and a deviation.
 #ifndef TILE_GRAPH_REFERENCE_NORM_H
 #define TILE_GRAPH_REFERENCE_NORM_H
 
@@ -8,10 +8,10 @@
 struct norm {
   struct lines lines;
   const union element *in,
-      *gradient; // in: what was put in, or for softmax's gradient what came out
+      *gradient; // the gradient's input: of the norm, or for softmax its result
   const union element *weight, *bias; // NULL: 1, 0
-  int64_t weight_lines;               // lines go through the weights in turn; 0: elements do
-  const union element *mean, *rstd;   // of lines; NULL: they are computed
+  int64_t weight_lines; // number of weight rows, which lines use cyclically; 0: indexed by element
+  const union element *mean, *rstd; // per line; NULL: computed
   union element *out, *mean_out, *rstd_out;
   double eps;
   bool safe, log, centres, fixed; // fixed: mean and rstd do not depend on the input
@@ -27,10 +27,9 @@ void norm_line(void *user, int64_t i);
 // dx = rstd * (wg - mean(wg) - xhat * mean(wg * xhat)), wg being gradient times weight; where mean
 // and rstd are fixed: rstd * wg.
 void norm_backward_line(void *user, int64_t i);
-// x - mean, or with adds_sizes the sum of their sizes.
+// x - mean, or with adds_sizes the sum of their absolute values.
 double norm_centred(const struct norm *n, double x, double mean);
-// Mean, variance and the reciprocal deviation, which is returned; with adds_sizes the mean of the
-// sizes.
+// Mean and variance; returns the reciprocal deviation. With adds_sizes the mean of absolute values.
 double norm_line_stats(const struct norm *n, int64_t i, double *ret_mean, double *ret_var);
 
 static inline union element *elements(const struct tensor *t) { return t ? t->at : NULL; }

@@ -55,7 +55,7 @@ bool reference_randn(struct reference_call *c) {
 }
 
 bool reference_bernoulli(struct reference_call *c) {
-  const double p = (double)(float)call_real(c, 1); // as what it is compared with
+  const double p = (double)(float)call_real(c, 1); // rounded like the number it is compared with
   struct tensor *out = c->out[0];
   for (int64_t i = 0; i < out->numel; i++) {
     bool drawn = (double)random_uniform(c->options->seed, c->stream, (uint64_t)i) < p;
@@ -67,7 +67,7 @@ bool reference_bernoulli(struct reference_call *c) {
 bool reference_native_dropout(struct reference_call *c) {
   const struct tensor *in = call_tensor(c, 0);
   const double p = call_real(c, 1), scale = p < 1 ? 1 / (1 - p) : 0;
-  const double bound = (double)(float)p; // as what it is compared with
+  const double bound = (double)(float)p; // rounded like the number it is compared with
   const bool trains = node_is_none(c->node, 2) || node_truth(c->node, 2);
   for (int64_t i = 0; i < in->numel; i++) {
     bool kept = !trains || (double)random_uniform(c->options->seed, c->stream, (uint64_t)i) > bound;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scaled dot product attention by its definition, one row of scores at a time, and its gradient.
-// Heads of queries share those of keys where there are fewer (in order).
+// Grouped queries: consecutive heads of queries share a head of keys.
 #include "base/memory.h"
 #include "graph/reference/reference.h"
 
@@ -11,14 +11,14 @@ struct attention {
   const struct tensor *query, *key, *value, *mask;
   int64_t batches, heads, key_heads, value_heads; // batches: all dimensions before the heads
   int64_t rows, columns, depth, width;            // of scores; of keys; of values
-  int64_t sum_rows;                               // of logarithms of sums, which may be padded
+  int64_t sum_rows;                               // of logsumexp, which may be padded
   bool causal, failed;
   double scale;
   struct tensor *out, *lse;
   // of the gradient
   const struct tensor *gradient, *output, *sums;
   struct tensor *query_gradient, *key_gradient, *value_gradient;
-  bool sums_are_weights; // softmax(scores), not the logarithms of its sums
+  bool sums_are_weights; // softmax(scores) instead of logsumexp
 };
 
 static int64_t heads_of(const struct tensor *t) { return t->rank > 2 ? t->shape[t->rank - 3] : 1; }
@@ -50,14 +50,10 @@ static bool begin(const struct reference_call *c, struct attention *a, unsigned 
   return true;
 }
 
-// Parameters by name, where the operator has them.
+// The index of a parameter by name; UINT32_MAX: the operator has none.
 static unsigned parameter_index(const struct reference_call *c, const char *name) {
-  size_t count;
-  const struct parameter *p = operator_parameters(c->node->op, &count);
-  for (unsigned i = 0; i < count; i++)
-    if (str_is(p[i].name, name))
-      return i;
-  return UINT32_MAX;
+  int i = operator_parameter(c->node->op, name);
+  return i < 0 ? UINT32_MAX : (unsigned)i;
 }
 
 static bool options(const struct reference_call *c, struct attention *a) {
@@ -76,7 +72,7 @@ static bool options(const struct reference_call *c, struct attention *a) {
   return true;
 }
 
-// Element (row, column) of the mask for the matrix of scores `i`, a number of batch and head.
+// Element (row, column) of the mask for score matrix `i`, which numbers batches and heads.
 static union element mask_at(const struct attention *a, int64_t i, int64_t row, int64_t column) {
   const struct tensor *t = a->mask;
   int64_t offset = 0, scale = 1;
@@ -99,12 +95,12 @@ static double dot(const union element *a, const union element *b, int64_t n) {
   return sum;
 }
 
-// Where the matrix of a shared head begins, in matrices.
+// The first matrix of a shared head.
 static int64_t shared(const struct attention *a, int64_t i, int64_t heads) {
   return i / a->heads * heads + i % a->heads / (a->heads / heads);
 }
 
-// The scores of one row, masked; returns the largest.
+// Computes the masked scores of one row; returns the largest.
 static double score_row(const struct attention *a, int64_t i, int64_t row, double *ret) {
   const union element *query = a->query->at + (i * a->rows + row) * a->depth;
   const union element *keys = a->key->at + shared(a, i, a->key_heads) * a->columns * a->depth;
@@ -123,7 +119,7 @@ static double score_row(const struct attention *a, int64_t i, int64_t row, doubl
   return top;
 }
 
-// Rows without an entry give 0, and a logarithm of -inf.
+// Rows without an entry give 0, and a logsumexp of -inf.
 static void attend_row(const struct attention *a, int64_t i, int64_t row, double *scores) {
   const double top = score_row(a, i, row, scores);
   const union element *values = a->value->at + shared(a, i, a->value_heads) * a->columns * a->width;
@@ -150,13 +146,13 @@ static void attend(void *user, int64_t i) {
   free(scores);
 }
 
-// Results beyond the second are the state of random numbers and sizes: zeros.
+// Results after the second are the state of the random generator and sizes: zeros.
 bool reference_attention(struct reference_call *c) {
   struct attention a = {.out = c->out[0], .lse = c->node->result_count > 1 ? c->out[1] : NULL};
   if (!begin(c, &a, 0, 1, 2) || !options(c, &a))
     return false;
   if (a.lse && a.lse->numel < a.batches * a.heads * a.rows)
-    a.lse = NULL; // not asked for
+    a.lse = NULL; // not used
   if (a.lse)
     a.sum_rows = a.lse->numel / (a.batches * a.heads);
   call_for(c, a.batches * a.heads, a.rows * a.columns * (a.depth + a.width), attend, &a);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in any number of dimensions, as products with the windows laid out as columns. One
-// geometry serves all: a wide side (input of a convolution, output of a transposed one) and a
-// narrow side, with weights [narrow channels, wide channels / groups, window].
+// Convolutions in any number of dimensions, as matrix products with windows unfolded into columns
+// (im2col). One geometry serves all: a wide side (input of a convolution, output of a transposed
+// one) and a narrow side, with weights [narrow channels, wide channels / groups, window].
 #include "base/memory.h"
 #include "graph/reference/reference.h"
 
@@ -10,14 +10,14 @@
 enum { MAX_SPACE = GRAPH_MAX_RANK - 2 };
 
 struct convolution {
-  uint32_t rank; // of space
+  uint32_t rank; // spatial dimensions
   int64_t images, groups;
-  int64_t wide_channels, narrow_channels; // in a group
+  int64_t wide_channels, narrow_channels; // per group
   int64_t wide[MAX_SPACE], narrow[MAX_SPACE], window[MAX_SPACE];
   int64_t stride[MAX_SPACE], padding[MAX_SPACE], dilation[MAX_SPACE];
   int64_t wide_size, narrow_size, window_size; // products of the above
   union element *wide_at, *narrow_at, *weight_at;
-  bool failed; // memory is out
+  bool failed; // out of memory
 };
 
 static int64_t product_of(uint32_t rank, const int64_t *of) {
@@ -32,7 +32,7 @@ static struct convolution geometry(const struct reference_call *c, const struct 
                                    const struct tensor *narrow, const struct tensor *weight,
                                    unsigned first, int64_t groups) {
   struct convolution v = {.rank = weight->rank - 2, .images = 1, .groups = groups};
-  const uint32_t skip = wide->rank - v.rank; // an image alone has one dimension less
+  const uint32_t skip = wide->rank - v.rank; // an image without batch has one dimension less
   v.images = skip == 2 ? wide->shape[0] : 1;
   v.wide_channels = weight->shape[1];
   v.narrow_channels = weight->shape[0] / groups;
@@ -53,7 +53,7 @@ static struct convolution geometry(const struct reference_call *c, const struct 
   return v;
 }
 
-// Where window element w of position p of the narrow side lies on the wide side; -1: in the
+// The offset on the wide side of window element w for narrow position p; -1: in the padding.
 // padding.
 static int64_t wide_offset(const struct convolution *v, int64_t p, int64_t w) {
   int64_t offset = 0, scale = 1;
@@ -89,8 +89,7 @@ static struct matrix weight_part(const struct convolution *v, int64_t group) {
                          1};
 }
 
-// Row (channel, w), column p: the element of the wide side that window element w sees from position
-// p.
+// Row (channel, w), column p: the wide element under window element w at position p.
 static void gather_columns(const struct convolution *v, const union element *wide,
                            union element *columns) {
   for (int64_t w = 0; w < v->window_size; w++)
@@ -134,7 +133,7 @@ static void to_narrow(void *user, int64_t i) {
   free(columns);
 }
 
-// wide += scatter(transposed weight * narrow)
+// wide += scatter(transpose(weight) * narrow)
 static void to_wide(void *user, int64_t i) {
   struct convolution *v = user;
   union element *columns = make_columns(v);
@@ -149,7 +148,7 @@ static void to_wide(void *user, int64_t i) {
   free(columns);
 }
 
-// weight += narrow * transposed columns(wide), over all images
+// weight += narrow * transpose(columns(wide)), over all images
 static void to_weight(void *user, int64_t group) {
   struct convolution *v = user;
   union element *columns = make_columns(v);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that make tensors of nothing.
+// Operators that create tensors.
 #include "graph/reference/reference.h"
 
 static bool fill(struct reference_call *c, union element value) {
@@ -24,11 +24,11 @@ bool reference_scalar_tensor(struct reference_call *c) {
   return fill(c, call_element(c, 0, c->out[0]->dtype));
 }
 
-// Uninitialised tensors too.
+// Also for uninitialised tensors.
 bool reference_zeros(struct reference_call *c) { return fill_int(c, 0); }
 bool reference_ones(struct reference_call *c) { return fill_int(c, 1); }
 
-// Element i is start + i * step, in the integers or the reals as the result's dtype is.
+// Element i is start + i * step, as integers or reals, by the result's dtype.
 static bool progression(struct reference_call *c, union element start, union element step) {
   struct tensor *out = c->out[0];
   for (int64_t i = 0; i < out->numel; i++) {

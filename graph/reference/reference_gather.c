@@ -3,7 +3,7 @@
 #include "graph/reference/index.h"
 #include "graph/reference/reference.h"
 
-// A tensor without dimensions has one as far as names of them go.
+// A tensor of rank 0 has one dimension for the purpose of naming it.
 static uint32_t dim_of(int64_t d, uint32_t rank) {
   return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
 }
@@ -78,7 +78,7 @@ bool reference_index_select(struct reference_call *c) {
 
 // ---- advanced indexing ----
 
-// The dimensions that the indices have together.
+// The broadcast dimensions of the indices.
 static bool broadcast_indices(struct advanced *a, const struct reference_call *c) {
   for (uint32_t k = 0; k < a->count; k++)
     if (a->index[k] && a->index[k]->rank > a->rank)
@@ -98,8 +98,8 @@ static bool broadcast_indices(struct advanced *a, const struct reference_call *c
   return true;
 }
 
-// Where the dimensions of the indices stand in the result: at the first, if all stand side by side;
-// otherwise in front.
+// The position of the indices' dimensions in the result: at the first indexed one if all are
+// adjacent; else in front.
 static uint32_t position_of(const struct advanced *a) {
   uint32_t first = a->count, last = 0, found = 0;
   for (uint32_t k = 0; k < a->count; k++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointwise operators: operands are broadcast and converted to one dtype, then a function gives
+// Pointwise operators: broadcasts operands, converts them to one dtype, then applies a function to
 // each element.
 #include "graph/reference/reference.h"
 
@@ -9,11 +9,11 @@ enum { OPERANDS = 3 };
 
 struct pointwise {
   union element (*f)(const struct pointwise *p, const union element *in);
-  enum scalar_op scalar;   // of functions that are one operation
-  enum dtype type, result; // computed in; what `f` gives
+  enum scalar_op scalar;   // for functions that are one operation
+  enum dtype type, result; // computation dtype; result of `f`
   union element number[3]; // further arguments of `f`, of `type`
   bool option;
-  // Operands: a tensor or a number that is already converted.
+  // Operands: a tensor, or a converted number.
   unsigned count;
   const struct tensor *in[OPERANDS];
   enum dtype types[OPERANDS]; // what each is converted to
@@ -72,28 +72,23 @@ static union element apply_scalar(const struct pointwise *p, const union element
   return scalar_eval(p->scalar, p->type, in);
 }
 
-static bool is_logical(enum scalar_op op) {
-  return op == SCALAR_NOT || op == SCALAR_AND || op == SCALAR_OR || op == SCALAR_XOR;
-}
-
 bool reference_scalar(struct reference_call *c) {
   const struct operator_row *op = operator_row(c->node->op);
   const struct scalar_row *row = scalar_row(op->scalar);
   struct pointwise p = {.f = apply_scalar, .scalar = op->scalar};
   p.type = op->promotion == PROMOTE_FLOAT ? promote(c->node->args, row->arity, PROMOTE_FLOAT)
                                           : promote(c->node->args, row->arity, PROMOTE_SAME);
-  if (is_logical(op->scalar))
+  if (scalar_op_is_logical(op->scalar))
     p.type = DTYPE_I1;
   p.result = row->type == 'B' ? DTYPE_I1 : p.type;
   for (unsigned k = 0; k < row->arity; k++)
     set_operand(c, &p, k, k, p.type);
-  // A number is compared as the dtype holds it: random numbers are on one side of it in kernels
-  // too.
+  // A number is rounded to the dtype before comparing, as random numbers are in kernels.
   for (unsigned k = 0; row->type == 'B' && k < row->arity; k++)
     if (!p.in[k])
       p.constant[k] = element_round(p.constant[k], p.type);
   if (c->node->op == OP_POW_TENSOR_SCALAR && dtype_is_float(p.type) &&
-      fabs(p.constant[1].real) == 0.5) { // infinities and zeros have their signs
+      fabs(p.constant[1].real) == 0.5) { // keeps the signs of infinities and zeros
     p.scalar = p.constant[1].real > 0 ? SCALAR_SQRT : SCALAR_RSQRT;
     p.count = 1;
   }
@@ -109,8 +104,8 @@ bool reference_where(struct reference_call *c) {
   return run(c, &p);
 }
 
-// The first `count` arguments are operands of the promoted dtype; argument `from` and those behind
-// it are numbers.
+// The first `count` arguments are operands of the promoted dtype; arguments from `from` on are
+// numbers.
 static struct pointwise prepare(const struct reference_call *c, unsigned count, unsigned from,
                                 unsigned numbers) {
   struct pointwise p = {.type = promote(c->node->args, count, PROMOTE_SAME)};
@@ -252,7 +247,7 @@ static bool convert(struct reference_call *c, unsigned from) {
 bool reference_convert(struct reference_call *c) { return convert(c, 0); }
 bool reference_copy(struct reference_call *c) { return convert(c, 1); }
 
-// ---- functions of floats: operands and numbers are real ----
+// ---- functions of floats: operands and numbers are floats ----
 
 #define REAL_FUNCTION(name, count, from, numbers, ...)                                             \
   static union element name(const struct pointwise *p, const union element *in) {                  \
@@ -301,7 +296,7 @@ REAL_FUNCTION(hardsigmoid, 1, 0, 0, bound(x + 3, 0, 6) / 6)
 REAL_FUNCTION(leaky_relu, 1, 1, 1, x > 0 ? x : x * a)
 REAL_FUNCTION(elu, 1, 1, 3, x > 0 ? x * b : expm1(x * s) * a * b)
 REAL_FUNCTION(softplus, 1, 1, 2, a *x > b ? x : log1p(exp(x * a)) / a)
-// In what follows x is the gradient and y what was seen on the way forward.
+// Below, x is the gradient and y the forward operand or result.
 REAL_FUNCTION(gelu_backward, 2, 0, 0, gelu_slope(y, p->option) * x)
 REAL_FUNCTION(silu_backward, 2, 0, 0, sigmoid(y) * (1 + y * (1 - sigmoid(y))) * x)
 REAL_FUNCTION(tanh_backward, 2, 0, 0, (1 - y * y) * x)

@@ -6,7 +6,7 @@
 
 struct pool {
   const struct tensor *in;
-  int64_t planes, height, width, out_height, out_width; // one plane is an image's channel
+  int64_t planes, height, width, out_height, out_width; // a plane is a channel of an image
   int64_t kernel[2], stride[2], padding[2], dilation[2];
   bool counts_padding;
   int64_t divisor; // 0: the window's size
@@ -39,7 +39,7 @@ static bool check(const struct reference_call *c, const struct tensor *in) {
   return in->rank >= 2 || call_fail(c, "an image has two dimensions at least");
 }
 
-// ---- the largest ----
+// ---- maximum ----
 
 static void max_plane(void *user, int64_t plane) {
   const struct pool *p = user;
@@ -100,7 +100,7 @@ bool reference_max_pool2d_backward(struct reference_call *c) {
   return true;
 }
 
-// ---- the mean ----
+// ---- mean ----
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products. Floats go through blocks that are packed side by side; integers wrap at 64 bits.
+// Matrix products. Floats are computed in packed blocks; integers wrap at 64 bits.
 #include "graph/reference/reference.h"
 
 enum { TILE = 4, PANEL = 64, DEPTH = 128 };
@@ -11,8 +11,8 @@ struct product {
   struct matrix a, b, c;
 };
 
-// Columns [from, from + PANEL) of b, rows [depth, depth + DEPTH): groups of TILE columns, zeros
-// beyond the edge.
+// Columns [from, from + PANEL) of b, rows [depth, depth + DEPTH): groups of TILE columns,
+// zero-padded.
 static void pack_columns(const struct product *p, int64_t from, int64_t depth, int64_t count,
                          double *ret) {
   for (int64_t g = 0; g < PANEL; g += TILE)
@@ -29,7 +29,7 @@ static void pack_rows(const struct product *p, int64_t from, int64_t depth, int6
       *ret++ = i < p->m ? p->a.p[i * p->a.row + (depth + k) * p->a.column].real : 0;
 }
 
-// Sums are named one by one, so that they stay in registers.
+// Separate variables for the sums, so that they stay in registers.
 static void multiply_tile(int64_t count, const double *a, const double *b, double ret[TILE][TILE]) {
   pair l0 = {0}, r0 = {0}, l1 = {0}, r1 = {0}, l2 = {0}, r2 = {0}, l3 = {0}, r3 = {0};
   for (int64_t k = 0; k < count; k++, a += TILE, b += TILE) {
@@ -89,7 +89,7 @@ static struct matrix flipped(struct matrix x) { return (struct matrix){x.p, x.co
 void matrix_product(struct thread_pool *pool, bool real, int64_t m, int64_t n, int64_t k,
                     struct matrix a, struct matrix b, struct matrix c) {
   struct product p = {m, n, k, a, b, c};
-  if (n < m) // panels are cut from the longer side
+  if (n < m) // panels are taken from the longer side
     p = (struct product){n, m, k, flipped(b), flipped(a), flipped(c)};
   if (!real) {
     multiply_integers(&p);
@@ -132,7 +132,7 @@ bool reference_bmm(struct reference_call *c) {
   return true;
 }
 
-// out = beta * self + alpha * out; a factor of 0 takes nothing, not even a NaN.
+// out = beta * self + alpha * out; a factor of 0 ignores its operand, even NaN.
 static void add_scaled(const struct reference_call *c) {
   const struct tensor *self = call_tensor(c, 0);
   struct tensor *out = c->out[0];
@@ -184,7 +184,7 @@ bool reference_linear(struct reference_call *c) {
   return true;
 }
 
-// Rank 1 is a row on the left and a column on the right; leading dimensions are broadcast.
+// Rank 1 is a row on the left and a column on the right; leading dimensions broadcast.
 bool reference_matmul(struct reference_call *c) {
   const struct tensor *a = call_tensor(c, 0), *b = call_tensor(c, 1);
   struct tensor *out = c->out[0];

@@ -10,7 +10,7 @@ struct reduction {
   enum dtype type; // elements are converted to it
   struct tensor *out, *second;
   double correction;
-  bool least; // of the largest and smallest
+  bool least; // minimum instead of maximum
 };
 
 static union element element_at(const struct reduction *r, int64_t start, int64_t j) {
@@ -88,7 +88,7 @@ bool reference_sum(struct reference_call *c) { return accumulate(c, sum_line); }
 bool reference_mean(struct reference_call *c) { return accumulate(c, mean_line); }
 bool reference_prod(struct reference_call *c) { return accumulate(c, prod_line); }
 
-// ---- largest and smallest ----
+// ---- maximum and minimum ----
 
 static bool is_better(const struct reduction *r, union element e, union element best) {
   if (!dtype_is_float(r->type)) {
@@ -102,7 +102,7 @@ static bool is_better(const struct reduction *r, union element e, union element 
   return isnan(e.real) || (r->least ? e.real < best.real : e.real > best.real);
 }
 
-// The first of the best, a NaN being better than all else.
+// The index of the first extreme; NaN wins.
 static void extreme_line(void *user, int64_t i) {
   struct reduction *r = user;
   const int64_t start = line_start(&r->lines, i);
@@ -137,7 +137,7 @@ bool reference_argmin(struct reference_call *c) { return extreme(c, true, NULL, 
 bool reference_max_dim(struct reference_call *c) { return extreme(c, false, c->out[0], c->out[1]); }
 bool reference_min_dim(struct reference_call *c) { return extreme(c, true, c->out[0], c->out[1]); }
 
-// ---- truth ----
+// ---- any and all ----
 
 static void any_line(void *user, int64_t i) {
   struct reduction *r = user;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums.
+// Cumulative sums.
 #include "graph/reference/reference.h"
 
 struct scan {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes at computed indices, in the order of the indices: of several writes to one element
-// the last one stays.
+// Writes at computed indices, in the order of the indices: the last write to an element wins.
 #include "base/memory.h"
 #include "graph/reference/index.h"
 
 #include <stdlib.h>
 
-// A tensor without dimensions has one as far as names of them go.
+// A tensor of rank 0 has one dimension for the purpose of naming it.
 static uint32_t dim_of(int64_t d, uint32_t rank) {
   return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements: concatenation, padding, repetition, reversal, parts replaced.
+// Operators that move elements: concatenation, padding, repetition, reversal, replaced slices.
 #include "graph/reference/reference.h"
 
-// A tensor without dimensions has one as far as names of them go.
+// A tensor of rank 0 has one dimension for the purpose of naming it.
 static uint32_t dim_of(int64_t d, uint32_t rank) {
   return (uint32_t)(d < 0 ? d + (rank ? rank : 1) : d);
 }
 
-// The whole of the result from `in`, which has its shape.
+// Fills the result from `in`, which has its shape.
 static void copy_whole(const struct reference_call *c, const struct tensor *in) {
   int64_t strides[GRAPH_MAX_RANK];
   dense_strides(in->rank, in->shape, strides);
@@ -23,7 +23,7 @@ bool reference_cat(struct reference_call *c) {
   dense_strides(out->rank, out->shape, strides);
   for (size_t i = 0; i < count; i++) {
     const struct tensor *in = arg_tensor(c, &list[i]);
-    if (in->rank != out->rank) // an empty tensor of rank 1 goes with all others
+    if (in->rank != out->rank) // an empty tensor of rank 1 is ignored
       continue;
     place_strided(c, out, start, strides, in);
     start += in->shape[d] * strides[d];
@@ -61,7 +61,7 @@ bool reference_pad(struct reference_call *c) {
     out->at[i] = value;
   dense_strides(in->rank, in->shape, from);
   dense_strides(out->rank, out->shape, to);
-  // Negative paddings cut off.
+  // Negative padding crops.
   for (uint32_t d = 0; d < in->rank; d++) {
     int64_t before = pad[2 * (in->rank - 1 - d)], after = pad[2 * (in->rank - 1 - d) + 1];
     read += before < 0 ? -before * from[d] : 0;
@@ -79,17 +79,17 @@ bool reference_pad(struct reference_call *c) {
   return true;
 }
 
-// ---- elements by the index that they come from ----
+// ---- elements by source index ----
 
 struct indexing {
   const struct tensor *in;
   struct tensor *out;
   int64_t strides[GRAPH_MAX_RANK], shift[GRAPH_MAX_RANK]; // of the operand
   bool flips[GRAPH_MAX_RANK];
-  uint32_t skipped; // dimensions that the result has more
+  uint32_t skipped; // additional dimensions of the result
 };
 
-// result[index] = operand[(index - shift) mod size], reversed where it flips.
+// result[index] = operand[(index - shift) mod size], reversed along flipped dimensions.
 static void index_row(void *user, int64_t i) {
   const struct indexing *x = user;
   const uint32_t rank = x->out->rank;
@@ -143,7 +143,7 @@ bool reference_roll(struct reference_call *c) {
     x.shift[dim_of(dims[k], whole.rank)] += shifts[k];
   if (named > 0)
     return run_indexing(c, &x);
-  // Without dimensions it is rolled as one line.
+  // Without `dims` it rolls the flattened tensor.
   whole.rank = in.rank = 1;
   whole.shape[0] = in.shape[0] = in.numel;
   x.shift[0] = shifts[0];
@@ -154,9 +154,9 @@ bool reference_roll(struct reference_call *c) {
   return run_indexing(&flat, &x);
 }
 
-// ---- parts replaced ----
+// ---- replaced slices ----
 
-// Where elements `start`, `start` + step, ... of dimension d lie in the result.
+// A strided view: elements `start`, `start` + step, ... of dimension d of the result.
 static void place_part(const struct reference_call *c, const struct tensor *part, uint32_t d,
                        int64_t start, int64_t step, bool drops) {
   int64_t strides[GRAPH_MAX_RANK + 1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views: each is a copy of its operand read at other strides.
+// Views: each copies its operand, read at other strides.
 #include "graph/reference/reference.h"
 
 #include <stdlib.h>
@@ -97,7 +97,7 @@ bool reference_slice(struct reference_call *c) {
   return finish(c, &v);
 }
 
-// Results one behind the other along dimension d.
+// Consecutive slices of dimension d as results.
 static bool cut(struct reference_call *c, uint32_t d) {
   struct view v = begin(c);
   for (uint32_t i = 0; i < c->node->result_count; i++) {
@@ -138,8 +138,7 @@ bool reference_diagonal(struct reference_call *c) {
   return finish(c, &v);
 }
 
-// The storage under the operand, as its annotated strides lay it out. False where strides are
-// unknown.
+// The storage of the operand, laid out by its annotated strides. False if strides are unknown.
 static bool spread(const struct reference_call *c, const struct tensor *in, int64_t *ret_strides) {
   const struct value *v = node_value(c->node, 0);
   for (uint32_t d = 0; d < in->rank; d++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that the reference functions share: nests over strided tensors, and tensors as lines.
+// Loops shared by the reference functions: nests over strided tensors, and tensors as lines.
 #include "base/memory.h"
 #include "graph/reference/reference.h"
 
@@ -45,7 +45,7 @@ void walk_add_broadcast(struct walk *w, const struct tensor *t) {
   walk_add(w, 0, strides);
 }
 
-// Dimension d goes into the one before it, p.
+// Merges dimension d into the one before it, p.
 static bool can_merge(const struct walk *w, uint32_t p, uint32_t d) {
   for (unsigned k = 0; k < w->count; k++)
     if (w->strides[k][p] != w->strides[k][d] * w->shape[d])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of the reference interpreter, and the way from and to elements in memory.
+// Tensors of the reference interpreter, and conversion to and from elements in memory.
 #include "graph/reference/tensor.h"
 
 #include "base/memory.h"
@@ -57,7 +57,7 @@ int64_t tensor_span(uint32_t rank, const int64_t *shape, const int64_t *strides)
   return hi - lo + 1;
 }
 
-// Integers by their own bits: double holds only 53 of them.
+// Integers by their bits: a double has only 53.
 static union element load(enum dtype t, const char *p) {
   if (dtype_is_float(t))
     return (union element){.real = dtype_load(t, p)};
@@ -80,7 +80,7 @@ static void store(enum dtype t, char *p, union element e) {
   }
 }
 
-// The offset of each element in turn: an odometer over the shape.
+// Visits the offset of each element, in row-major order of the index.
 struct odometer {
   int64_t index[GRAPH_MAX_RANK], offset;
 };

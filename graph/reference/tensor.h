@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors of the reference interpreter: dense, outermost dimension first, floats as double, all
-// else as int64_t.
+// Tensors of the reference interpreter: dense, row-major, floats as double, others as int64_t.
 #ifndef TILE_GRAPH_REFERENCE_TENSOR_H
 #define TILE_GRAPH_REFERENCE_TENSOR_H
 
@@ -15,13 +14,14 @@ struct tensor {
   union element *at; // numel elements, on the heap
 };
 
-// Zeros. NULL if memory is out or the size is beyond the limits (2^31 elements).
+// Filled with zeros. NULL if out of memory or if the size is beyond the limits (2^31 elements).
 struct tensor *tensor_create(enum dtype dtype, uint32_t rank, const int64_t *shape);
 void tensor_destroy(struct tensor *t); // accepts NULL
-// From and to elements of `dtype` at strides (in elements) from `p`. To: rounded to the dtype.
+// Converts from and to elements of `dtype` at strides (in elements) from `p`. To: rounds to the
+// dtype.
 void tensor_load(struct tensor *t, const void *p, const int64_t *strides);
 void tensor_store(const struct tensor *t, void *p, const int64_t *strides);
-// Elements between the first and last that strides reach, plus one: the storage it takes.
+// The storage in elements: from the first to the last element that strides reach.
 int64_t tensor_span(uint32_t rank, const int64_t *shape, const int64_t *strides);
 
 #endif

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tile_type type_of(enum dtype t) { return (tile_type)t; }
-
 // ---- one kernel ----
 
 // One launch of each kernel stands for all: the same source gets arguments of the same types.
@@ -29,11 +27,11 @@ size_t launch_likely_args(const struct launch *l, tile_arg *args) {
   for (size_t i = 0; i < l->args.len; i++) {
     const struct launch_arg *a = &l->args.at[i];
     if (a->kind == LAUNCH_BUFFER)
-      args[i] = tile_arg_pointer((void *)(uintptr_t)ALIGNED, type_of(a->buffer->dtype));
+      args[i] = tile_arg_pointer((void *)(uintptr_t)ALIGNED, (tile_type)a->buffer->dtype);
     else if (a->kind == LAUNCH_SIZE)
-      args[i] = tile_arg_int(type_of(a->dtype), expr_hint(a->size));
+      args[i] = tile_arg_int((tile_type)a->dtype, expr_hint(a->size));
     else
-      args[i] = tile_arg_int(type_of(a->dtype), 0);
+      args[i] = tile_arg_int((tile_type)a->dtype, 0);
   }
   return l->args.len;
 }

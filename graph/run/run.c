@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static tile_type type_of(enum dtype t) { return (tile_type)t; }
-
 // ---- loading ----
 
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
@@ -167,8 +165,8 @@ tile_status loaded_launch(struct loaded_program *l, tile_stream *stream, uint64_
     if (a->kind == LAUNCH_SEED)
       value = (int64_t)program_seed(seed, a->which);
     args[i] = a->kind == LAUNCH_BUFFER
-                  ? tile_arg_pointer(l->memory[a->buffer->id], type_of(a->buffer->dtype))
-                  : tile_arg_int(type_of(a->dtype), value);
+                  ? tile_arg_pointer(l->memory[a->buffer->id], (tile_type)a->buffer->dtype)
+                  : tile_arg_int((tile_type)a->dtype, value);
   }
   for (int d = 0; d < 3; d++) {
     int64_t n = 1;

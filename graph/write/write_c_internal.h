@@ -11,7 +11,7 @@ struct c_writer {
   struct strbuf *out;
 };
 
-// ---- graph/write/write_c.c ----
+// ---- graph/write/write_c_expr.c ----
 const char *c_type_id(enum dtype t); // "F32"
 bool c_is_dynamic(const struct program *p);
 void c_run_parameters(const struct c_writer *w); // without the closing bracket
