@@ -82,7 +82,7 @@ static void read_annotation(struct param_reader *r, const struct expr *e,
   const char *name = ast_builtin_name(r->arena, r->module, head);
   if (!name)
     return;
-  if (strcmp(name, "constexpr") == 0 && !wraps) {
+  if (!wraps && ast_is_constexpr(r->arena, r->module, head)) {
     param->is_constexpr = true;
   } else if (strcmp(name, "ptr") == 0 || strcmp(name, "const_ptr") == 0 ||
              (strcmp(name, "pointer_type") == 0 && wraps)) {
@@ -114,9 +114,8 @@ static const char *default_text(struct param_reader *r, const struct expr *e, un
       return NULL;
     return arena_printf(r->arena, "\"%.*s\"", STR_ARG(e->string.value));
   case EXPR_CALL: { // tl.constexpr(128)
-    const char *callee = ast_builtin_name(r->arena, r->module, number->call.callee);
-    bool wraps =
-        number == e && callee && strcmp(callee, "constexpr") == 0 && e->call.arg_count == 1;
+    bool wraps = number == e && e->call.arg_count == 1 &&
+                 ast_is_constexpr(r->arena, r->module, e->call.callee);
     return wraps ? default_text(r, e->call.args[0].value, hops + 1) : NULL;
   }
   case EXPR_NAME: {

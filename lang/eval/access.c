@@ -177,7 +177,7 @@ static bool known_attribute(struct eval *e, struct operand x, const char *name, 
 
 static bool is_method(const struct builtin *b, struct value v) {
   if (value_is_record(v, RECORD_BLOCK_POINTER))
-    return strcmp(b->name, "advance") == 0;
+    return b->flags & BUILTIN_BLOCK;
   if (v.kind == VALUE_RT || value_is_number(v))
     return b->flags & BUILTIN_METHOD;
   return v.kind == VALUE_TYPE && b->flags & BUILTIN_TYPE;

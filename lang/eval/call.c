@@ -19,10 +19,7 @@ struct binding {
 
 static bool is_constexpr_param(struct eval *e, const struct function *f,
                                const struct ast_param *p) {
-  if (!p->annotation)
-    return false;
-  const char *name = ast_builtin_name(e->a, f->module, p->annotation);
-  return name && strcmp(name, "constexpr") == 0;
+  return p->annotation && ast_is_constexpr(e->a, f->module, p->annotation);
 }
 
 static void bind(struct binding *b, size_t i, struct operand x) {
@@ -296,7 +293,7 @@ struct value eval_call_value(struct eval *e, struct operand callee, const struct
   case VALUE_POISON: return callee.v;
   case VALUE_FUNC: return eval_inline(e, callee.v.func, args, names, count, at);
   case VALUE_BUILTIN:
-    if (e->on->call_dict && names && strcmp(callee.v.builtin->name, "dict") == 0)
+    if (e->on->call_dict && names && callee.v.builtin->flags & BUILTIN_KEYWORDS)
       return e->on->call_dict(e, args, names, count);
     return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);
   case VALUE_CLASS: return record_construct(e, callee.v.class, args, names, count, at);

@@ -26,7 +26,7 @@ bool is_foreign_type(struct str name);
 // A type by its name in torch or numpy.
 bool host_dtype(const char *name, enum dtype *ret);
 // A function of Python's `math` where code is evaluated at compile time; false elsewhere.
-bool const_math(struct eval *e, const char *name, const struct operand *args, size_t count,
+bool const_math(struct eval *e, const struct builtin *b, const struct operand *args, size_t count,
                 struct value *ret);
 
 // As Python's str() prints it; `repr` puts quotes round strings.

@@ -198,9 +198,9 @@ static bool host_name(struct eval *e, const char *name, struct value *ret) {
       return imported(e, im->module, im->name, ret);
   }
   // The language's own words need no prefix.
-  bool is_word = strcmp(name, "autotune") == 0 || strcmp(name, "heuristics") == 0 ||
-                 strcmp(name, "Config") == 0;
-  const struct builtin *b = is_word ? host_function(name) : host_python(name);
+  const struct builtin *b = host_python(name), *word = host_triton(name);
+  if (word && word->flags & BUILTIN_BARE)
+    b = word;
   if (b)
     *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b};
   return b != NULL;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of Python of the host: its own, and a few of its library.
+#include "lang/eval/builtin_params.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
 
@@ -133,12 +134,9 @@ static struct value fn_signature(struct eval *e, struct call *c) {
   if (!need_known(e, c->args[0]))
     return VALUE_ERROR;
   if (f.kind == VALUE_BUILTIN && f.builtin->params) {
-    struct str word, rest = str_from(f.builtin->params);
-    while (rest.ptr && n < 256) {
-      rest = str_split(rest, ' ', &word);
-      word.len -= word.len && word.ptr[word.len - 1] == '=';
-      at[n++] = value_str(word);
-    }
+    struct builtin_param p;
+    for (struct str rest = str_from(f.builtin->params); builtin_param_next(&rest, &p) && n < 256;)
+      at[n++] = value_str(p.name);
   } else if (f.kind == VALUE_FUNC) {
     for (size_t i = 0; i < f.func->ast->param_count && n < 256; i++)
       at[n++] = value_str(str_from(f.func->ast->params[i].name));
@@ -159,9 +157,9 @@ static const struct builtin python[] = {
     {"sum", "items start=", BUILTIN_HOST, sequence_fold, OP_ADD},
     {"set", "items=", BUILTIN_HOST, sequence_set, 0},
     {"frozenset", "items=", BUILTIN_HOST, sequence_set, 0},
-    {"list", "items=", BUILTIN_HOST, sequence_sequence, 0},
-    {"tuple", "items=", BUILTIN_HOST, sequence_sequence, 0},
-    {"dict", "items=", BUILTIN_HOST, fn_dict, 0},
+    {"list", "items=", BUILTIN_HOST | CLASS_SEQUENCE, sequence_sequence, 0},
+    {"tuple", "items=", BUILTIN_HOST | CLASS_SEQUENCE, sequence_sequence, 0},
+    {"dict", "items=", BUILTIN_HOST | BUILTIN_KEYWORDS, fn_dict, 0},
     {"round", "x", BUILTIN_HOST, fn_round, 0},
     {"print", "*values sep= end= flush= file=", BUILTIN_HOST, fn_nothing, 0},
     {"isinstance", "x kind", BUILTIN_HOST, fn_isinstance, 0},

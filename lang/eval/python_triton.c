@@ -142,12 +142,12 @@ static const struct builtin functions[] = {
      "kwargs num_warps= num_stages= num_ctas= maxnreg= pre_hook= ir_override= "
      "num_buffers_warp_spec= num_consumer_groups= reg_dec_producer= reg_inc_consumer= "
      "enable_warp_specialization=",
-     BUILTIN_HOST, fn_config, 0},
+     BUILTIN_HOST | BUILTIN_BARE, fn_config, 0},
     {"autotune",
      "configs key= prune_configs_by= reset_to_zero= restore_value= pre_hook= post_hook= warmup= "
      "rep= use_cuda_graph= do_bench= cache_results=",
-     BUILTIN_HOST, fn_autotune, 0},
-    {"heuristics", "values", BUILTIN_HOST, fn_heuristics, 0},
+     BUILTIN_HOST | BUILTIN_BARE, fn_autotune, 0},
+    {"heuristics", "values", BUILTIN_HOST | BUILTIN_BARE, fn_heuristics, 0},
     {"next_power_of_2", "n", BUILTIN_HOST, fn_next_power, 0},
     {"previous_power_of_2", "n", BUILTIN_HOST, fn_next_power, 1},
     {"prev_power_of_2", "n", BUILTIN_HOST, fn_next_power, 1},

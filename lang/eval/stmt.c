@@ -207,7 +207,7 @@ static void eval_ann_assign(struct eval *e, const struct stmt *s) {
     return;
   struct operand x = {eval_expr(e, s->ann_assign.value), s->ann_assign.value->span};
   const char *annotation = ast_builtin_name(e->a, e->frame->module, s->ann_assign.annotation);
-  bool is_constexpr = annotation && strcmp(annotation, "constexpr") == 0;
+  bool is_constexpr = ast_is_constexpr(e->a, e->frame->module, s->ann_assign.annotation);
   if (is_constexpr && !value_is_poison(x.v) && !value_is_const(x.v)) {
     struct diag *d =
         eval_warning(e, x.at, E0301, "the value of a constexpr is not known at compile time");

@@ -2,7 +2,8 @@
 // What extents.c guesses with: the body of a kernel is walked with values of which only the shape
 // and the origin are known, and facts about its parameters are collected on the way. Both branches
 // of every `if` are walked, loops twice.
-// Calls hold expressions and expressions calls: extent_walk.c, forms.c and extent_calls.c are one recursion.
+// Calls hold expressions and expressions calls: extent_walk.c, forms.c and extent_calls.c are one
+// recursion.
 #ifndef TILE_LANG_EXTENTS_WALK_H
 #define TILE_LANG_EXTENTS_WALK_H
 
@@ -79,12 +80,14 @@ void guess_bound(struct extents_walk *w, const struct guess *index, const struct
 struct given {
   const struct expr *object; // x, or NULL
   const struct expr *call;
+  const char *params; // of a builtin: those of its row, "x axis= *rest"; else NULL
 };
 
 // Argument number `at`, or the one called `name` (may be NULL); NULL: not given.
 const struct expr *guess_given(const struct given *c, size_t at, const char *name);
-const struct guess *guess_argument(struct extents_walk *w, const struct given *c, size_t at,
-                                   const char *name);
+// The argument of a builtin for its parameter `name`, which its row has.
+const struct expr *guess_named(const struct given *c, const char *name);
+const struct guess *guess_argument(struct extents_walk *w, const struct given *c, const char *name);
 struct guess *guess_elementwise(struct extents_walk *w, const struct given *c);
 const struct guess *guess_arange(struct extents_walk *w, const struct given *c);
 const struct guess *guess_full(struct extents_walk *w, const struct given *c);

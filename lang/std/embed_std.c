@@ -11,6 +11,7 @@
 struct function {
   char *name;
   const char *file;
+  const char *params; // from their bracket on
   char *text;
   size_t len;
 };
@@ -65,7 +66,8 @@ static bool add(struct table *t, const char *file, char *first, char *def) {
   }
   char *name = def + 4;
   size_t len = strcspn(name, "(");
-  struct function f = {calloc(len + 1, 1), file, first, (size_t)(function_end(def) - first)};
+  struct function f = {calloc(len + 1, 1), file, name + len, first,
+                       (size_t)(function_end(def) - first)};
   if (!f.name)
     return false;
   memcpy(f.name, name, len);
@@ -77,6 +79,28 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
 }
 
+// The end of the parameter at p: its comma, or the bracket that closes the list.
+static const char *param_end(const char *p) {
+  for (int depth = 0; *p; p++) {
+    if (depth == 0 && (*p == ',' || *p == ')'))
+      break;
+    depth += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+  }
+  return p;
+}
+
+// `(x, axis: constexpr = 0, *rest)` as "x axis= *rest".
+static void write_params(FILE *out, const char *list) {
+  const char *p = list + 1, *between = "";
+  while (*(p += strspn(p, " \n,")) && *p != ')') {
+    const char *end = param_end(p);
+    bool is_optional = memchr(p, '=', (size_t)(end - p));
+    fprintf(out, "%s%.*s%s", between, (int)strcspn(p, " ,:=)"), p, is_optional ? "=" : "");
+    between = " ";
+    p = end;
+  }
+}
+
 static int write_table(FILE *out, const struct table *t) {
   fprintf(out, "// Made by embed from lang/std/*.tile.\n#include \"lang/std/std_table.h\"\n\n"
                "static const char text[] = {");
@@ -86,9 +110,11 @@ static int write_table(FILE *out, const struct table *t) {
       fprintf(out, "%s%d,", count % 20 == 0 ? "\n" : "", (unsigned char)t->at[i].text[k]);
   fprintf(out, "0};\nconst struct std_row std_table[] = {\n");
   size_t offset = 0;
-  for (size_t i = 0; i < t->len; offset += t->at[i].len, i++)
-    fprintf(out, "  {\"%s\", \"std/%s\", text + %zu, %zu},\n", t->at[i].name, t->at[i].file, offset,
-            t->at[i].len);
+  for (size_t i = 0; i < t->len; offset += t->at[i].len, i++) {
+    fprintf(out, "  {\"%s\", \"", t->at[i].name);
+    write_params(out, t->at[i].params);
+    fprintf(out, "\", \"std/%s\", text + %zu, %zu},\n", t->at[i].file, offset, t->at[i].len);
+  }
   fprintf(out, "};\nconst size_t std_table_len = %zu;\n", t->len);
   return ferror(out) ? 1 : 0;
 }

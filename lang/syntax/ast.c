@@ -134,3 +134,8 @@ const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const 
       return dot + 1;
   return NULL;
 }
+
+bool ast_is_constexpr(struct arena *a, const struct ast_module *m, const struct expr *e) {
+  const char *name = ast_builtin_name(a, m, e);
+  return name && strcmp(name, "constexpr") == 0;
+}

@@ -282,6 +282,8 @@ const char *ast_qualified_name(struct arena *a, const struct ast_module *m, cons
 // "triton.", ...): "exp", "range", "jit". NULL if it belongs to another module (`torch.exp`) or the
 // expression has another form. A bare name that no import explains is given as it is.
 const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const struct expr *e);
+// Is the expression the name `constexpr` of the language?
+bool ast_is_constexpr(struct arena *a, const struct ast_module *m, const struct expr *e);
 
 // Parses a file; NULL only if it could not be read as tokens at all. Errors are in `diag`; several
 // are collected. The tree lives on `a`.
