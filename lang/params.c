@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's parameters say about themselves.
+// Reads the parameters of a kernel: annotations and defaults.
 //
 // Annotations of the language: `x: ptr[f32]`, `x: const_ptr[f32]`, `x:
 // tl.pointer_type(tl.float32)`, `n: i32`, `BLOCK: constexpr`, each with an optional `% 16`. Others
-// (`tl.tensor`, `int`, names of host types) are documentation, as in Triton, and leave the
-// parameter untyped.
+// (`tl.tensor`, `int`, other Python types) are documentation, as in Triton, and leave the parameter
+// untyped.
 #include "lang/unit.h"
 
 #include <inttypes.h>
 
-#define MAX_HOPS 8 // from a default through names of constants
+#define MAX_HOPS 8 // names of constants followed from a default
 
 struct param_reader {
   struct arena *arena;
@@ -93,7 +93,7 @@ static void read_annotation(struct param_reader *r, const struct expr *e,
   }
 }
 
-// A default as -D would give it: a literal, the name of a constant that is one, or of a type.
+// A default in the syntax of -D: a literal, the name of a constant that is a literal, or a type.
 static const char *default_text(struct param_reader *r, const struct expr *e, unsigned hops) {
   const struct expr *number =
       e && e->kind == EXPR_UNARY && e->unary.op == OP_NEG ? e->unary.operand : e;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's own functions, as far as kernels use them: all but int, float, min and max on run-time
-// values are evaluated at compile time.
+// Python's builtins in kernels: evaluated at compile time, except int, float, min and max on
+// run-time values.
 #include "lang/builtins/builtins.h"
 
 struct value builtin_len(struct eval *e, struct call *c) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flags of a row of lang/builtins/builtins.def: everything that other files know of a builtin.
+// The flags of a row of lang/builtins/builtins.def. Other files read what they need to know of a
+// builtin here, not from its name.
 #ifndef TILE_LANG_EVAL_BUILTIN_FLAGS_H
 #define TILE_LANG_EVAL_BUILTIN_FLAGS_H
 
@@ -7,12 +8,12 @@ enum builtin_flags {
   BUILTIN_METHOD = 1,     // also `x.name(...)` on tiles and scalars
   BUILTIN_BARE = 2,       // Python's own, found without a prefix first: len, range, ...
   BUILTIN_MATH = 4,       // also under tl.math and libdevice
-  BUILTIN_PREFIXED = 8,   // found under tl. only: too common a word
-  BUILTIN_TYPE = 16,      // a question to a type: `x.dtype.is_floating()`
-  BUILTIN_HOST = 32,      // of Python of the host alone (python.h)
-  BUILTIN_BOTH = 64,      // of kernels, and Python of the host may call it
-  BUILTIN_ARRAY = 128,    // also of torch and numpy
-  BUILTIN_ELEMENT = 256,  // names an element type too: int, float, bool; `tag` says which
+  BUILTIN_PREFIXED = 8,   // only with a prefix (tl.NAME): the name is too common
+  BUILTIN_TYPE = 16,      // a method of types: `x.dtype.is_floating()`
+  BUILTIN_HOST = 32,      // of host code only (python.h)
+  BUILTIN_BOTH = 64,      // of kernels and of host code
+  BUILTIN_ARRAY = 128,    // also in torch and numpy
+  BUILTIN_ELEMENT = 256,  // also names the element type `tag`: int, float, bool
   BUILTIN_BLOCK = 512,    // a method of block pointers
   BUILTIN_KEYWORDS = 1024 // takes any keyword argument: dict(a=1)
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's `math` at compile time: in constants of a file and in functions evaluated at compile
-// time.
+// Python's `math` in constants of a file and in functions evaluated at compile time.
 #include "lang/eval/consteval.h"
 
 #include <assert.h>

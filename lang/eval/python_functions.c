@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of Python of the host: its own, and a few of its library.
+// Functions of host code: Python's builtins, and a few of its library.
 #include "lang/eval/builtin_params.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
 
 #include <math.h>
 
-// What the function of kernels of this name gives.
+// Calls the kernel builtin of this name.
 static struct value as_in_kernels(struct eval *e, const char *name, struct call *c) {
   return builtin_find_bare(e, name)->emit(e, c);
 }
@@ -64,7 +64,7 @@ static struct value fn_getattr(struct eval *e, struct call *c) {
   return eval_attribute(e, c->args[0], attribute, c->at);
 }
 
-// Arguments of a launch are tensors where they are pointers.
+// Launch arguments that are pointers are tensors.
 static struct value fn_isinstance(struct eval *e, struct call *c) {
   struct value x = c->args[0].v, kind = c->args[1].v;
   if (kind.kind == VALUE_OPAQUE && strcmp(kind.opaque->path, "torch.Tensor") == 0)
@@ -74,13 +74,13 @@ static struct value fn_isinstance(struct eval *e, struct call *c) {
   return as_in_kernels(e, "isinstance", c);
 }
 
-// The environment is taken to be empty, so that a file means the same everywhere.
+// The environment is treated as empty, so that a file means the same everywhere.
 static struct value fn_getenv(struct eval *e, struct call *c) {
   (void)e;
   return arg_given(c, 1) ? c->args[1].v : value_of_kind(VALUE_NONE);
 }
 
-// Of a module of the language: what its tables have. Of other things of the host it is not known.
+// For modules of the language: the names in the tables. For other host values it is not known.
 static struct value fn_hasattr(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   struct str s;
@@ -104,7 +104,7 @@ static struct value fn_hasattr(struct eval *e, struct call *c) {
   return as_in_kernels(e, "hasattr", c);
 }
 
-// packaging.version: the numbers of a release, without what follows them ("2.1.0+cu118", "3.0rc1").
+// packaging.version: the release numbers without a suffix ("2.1.0+cu118", "3.0rc1").
 static struct value fn_version(struct eval *e, struct call *c) {
   struct str s;
   if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a version", &s))

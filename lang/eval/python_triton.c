@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Triton and torch have for the host: configurations, and what they say of a device. Questions
-// for the vendor answer CUDA.
+// Triton's and torch's functions for host code: configurations and device queries. Queries for the
+// vendor return CUDA.
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
 
@@ -79,7 +79,7 @@ static struct value fn_next_power(struct eval *e, struct call *c) {
 
 // ---- the device ----
 
-// "sm_90a" is 90; what is no GPU of NVIDIA answers as sm_80.
+// "sm_90a" is 90; a target that is not an NVIDIA GPU gives 80.
 static int capability(const struct eval *e) {
   const char *t = e->options->target;
   int n = 0;
@@ -108,7 +108,7 @@ static struct value fn_target(struct eval *e, struct call *c) {
   return host_record(e, &record, COUNT_OF(fields), fields);
 }
 
-// tag: the answer; 2 zero, 3 the name of the vendor, 4 one.
+// tag: the result; 2 zero, 3 the name of the vendor, 4 one.
 static struct value fn_answer(struct eval *e, struct call *c) {
   (void)e;
   switch (c->builtin->tag) {
@@ -119,7 +119,7 @@ static struct value fn_answer(struct eval *e, struct call *c) {
   }
 }
 
-// get_device_properties: what follows from the architecture; the rest is not known.
+// get_device_properties: the properties that follow from the architecture.
 static struct value fn_properties(struct eval *e, struct call *c) {
   (void)c;
   int arch = capability(e);

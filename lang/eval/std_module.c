@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as values, and those of the standard library, which are found and parsed.
+// Functions as values; finds and parses those of the standard library.
 #include "lang/eval/std_module.h"
 
 #include "lang/std/std_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with values of which only shape and origin are known: which builtin is meant, and functions
-// of the file, which are walked into.
+// Abstract evaluation of calls (extent_walk.h): finds the builtin's row, or walks the function of
+// the file that is called.
 //
 // Recursion is the algorithm: a walk over the tree.
 #include "lang/eval/builtin_flags.h"
@@ -35,7 +35,7 @@ static const struct row *find_among(const char *name, bool is_bare) {
   return NULL;
 }
 
-// Of two rows of a name, Python's own is meant where it has no prefix.
+// A name without a prefix means Python's own function first.
 static const struct row *row_of(const char *name, bool is_bare) {
   const struct row *r = is_bare ? find_among(name, true) : NULL;
   return r ? r : find_among(name, false);
@@ -120,7 +120,7 @@ static const struct expr *object_of(struct extents_walk *w, const struct expr *c
   return is_value ? callee->attribute.object : NULL;
 }
 
-// A name that no import explains: Python's own come before those of the language.
+// A name that no import binds: Python's own functions come first.
 static bool is_bare(struct extents_walk *w, const struct expr *callee) {
   return callee->kind == EXPR_NAME &&
          strcmp(ast_qualified_name(w->a, w->m, callee), callee->name) == 0;
@@ -167,7 +167,7 @@ const struct guess *guess_range(struct extents_walk *w, const struct expr *e) {
                      *stages = unrolled ? guess_new(w) : guess_argument(w, &c, "num_stages");
   if (stages->exact >= 0)
     w->facts[stages->exact].stages = true;
-  param_set by = step->from & w->constants; // or the turns are counted: range(cdiv(n, BLOCK))
+  param_set by = step->from & w->constants; // or the loop counts blocks: range(cdiv(n, BLOCK))
   bool steps = is_pow2(by), counts = !by && is_pow2(end->counts & w->constants);
   int p = steps ? (int)log2_floor(by) : counts ? (int)log2_floor(end->counts & w->constants) : -1;
   if (p >= 0) {
@@ -182,7 +182,7 @@ const struct guess *guess_range(struct extents_walk *w, const struct expr *e) {
     g->of_loop = true;
   }
   if (steps)
-    g->turns = by;
+    g->iterations = by;
   g->of_loop = g->of_loop || steps;
   return g;
 }

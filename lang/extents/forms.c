@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What builtins do to values of which only shape and origin are known.
+// Abstract evaluation of builtins (extent_walk.h), one function for each form of builtin_flags.h.
 //
 // Recursion is the algorithm: a walk over the tree.
 #include "base/vec.h"
@@ -201,7 +201,7 @@ const struct guess *guess_block_pointer(struct extents_walk *w, const struct giv
     const struct guess *length = item(lengths, i), *at = item(begin, i);
     if (p < 0 || !length || !at)
       continue;
-    struct guess *index = guess_new(w); // as if it were masked
+    struct guess *index = guess_new(w); // treated like a masked index
     index->rank = 1;
     index->axes[0] = g->axes[i];
     index->is_index = true;
@@ -250,12 +250,12 @@ const struct guess *guess_dot(struct extents_walk *w, const struct given *c, boo
   return g;
 }
 
-// What one element of a tile becomes when it is reduced; of a tuple, of each.
+// Reduces one tile; a tuple is reduced item by item.
 static const struct guess *reduce_one(struct extents_walk *w, const struct guess *x,
                                       const struct guess *axis, bool keeps) {
   struct guess *g = guess_both(w, x, x);
   g->is_index = false;
-  g->programs = g->turns = 0;
+  g->programs = g->iterations = 0;
   bool given = axis->is_known && axis->number >= 0 && axis->number < (int64_t)x->rank;
   bool all = !given && x->rank > 1 && !axis->is_known;
   g->rank = 0;
@@ -298,7 +298,7 @@ const struct guess *guess_cdiv(struct extents_walk *w, const struct given *c) {
   return guess_binary(w, OP_FLOORDIV, guess_argument(w, c, "x"), guess_argument(w, c, "div"));
 }
 
-// min(i, n - 1): what sticks out is taken from the end.
+// min(i, n - 1): indices are clamped to the bound.
 const struct guess *guess_least(struct extents_walk *w, const struct given *c) {
   const struct guess *all = guess_at(w, c, 0);
   for (size_t i = 1; i < argument_count(c); i++) {
@@ -329,7 +329,7 @@ const struct guess *guess_random4(struct extents_walk *w, const struct given *c)
   return guess_tuple(w, arena_dup(w->a, four, sizeof four, _Alignof(struct guess *)), 4);
 }
 
-// Casts and hints leave a value as it is.
+// Casts and hints keep shape and origin.
 const struct guess *guess_same(struct extents_walk *w, const struct given *c) {
   return guess_numbered(w, c, 0);
 }

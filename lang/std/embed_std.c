@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build tool: writes the functions of lang/std/*.tile as a C table sorted by name, so that the
-// library travels inside the compiler and each function is found and parsed alone. A function is
-// the text from its `def` at the beginning of a line, or the decorator above it, to the next line
-// that is neither indented nor a comment. Usage: embed OUTPUT INPUT...
+// library is part of the compiler and each function is found and parsed alone. A function is the
+// text from its `def` at the beginning of a line, or the decorator above it, to the next line that
+// is neither indented nor a comment. Usage: embed OUTPUT INPUT...
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 struct function {
   char *name;
   const char *file;
-  const char *params; // from their bracket on
+  const char *params; // from the opening bracket on
   char *text;
   size_t len;
 };
@@ -44,7 +44,7 @@ static char *next_line(char *p) {
   return end ? end + 1 : p + strlen(p);
 }
 
-// The end of the function that begins at p: behind its last indented line.
+// The end of the function that begins at p: after its last indented line.
 static char *function_end(char *p) {
   char *end = next_line(p);
   for (char *line = end; *line; line = next_line(line)) {
@@ -56,7 +56,7 @@ static char *function_end(char *p) {
   return end;
 }
 
-// `first` is where the text begins, `def` the line that says `def`.
+// `first` is the start of the text, `def` its line with `def`.
 static bool add(struct table *t, const char *file, char *first, char *def) {
   if (t->len == t->cap) {
     t->cap = t->cap ? t->cap * 2 : 64;
