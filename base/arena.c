@@ -33,7 +33,7 @@ struct arena {
   size_t bytes; // in all chunks
   jmp_buf *on_oom;
   struct block *blocks;
-  // Nested arenas: whose handler is meant, and those to destroy with this one.
+  // Nested arenas: the parent, whose handler is used, and the arenas to destroy with this one.
   struct arena *parent, *children, *sibling;
 };
 
@@ -156,7 +156,7 @@ void *arena_alloc(struct arena *a, size_t size, size_t align) {
     at = 0;
   }
   c->used = at + size;
-  // Released memory is used again, so it is cleared here and not when the chunk is made.
+  // Released memory is reused, so it is cleared here and not when the chunk is allocated.
   return memset(c->data + at, 0, size);
 }
 

@@ -34,13 +34,13 @@ static bool same_shape(const struct array *a, const struct array *b) {
   return true;
 }
 
-// How far the pair is beyond what is allowed; not positive when they agree.
+// How far the pair exceeds the tolerance; not positive when they agree.
 static double excess(double actual, double expected, double rtol, double atol, double *ret_abs,
                      double *ret_rel) {
   *ret_abs = *ret_rel = 0;
   if (actual == expected || (isnan(actual) && isnan(expected)))
     return 0;
-  // NaN against a number, or an infinity against anything else: as far as can be.
+  // NaN against a number, or an infinity against anything else: infinitely far.
   if (!isfinite(actual) || !isfinite(expected)) {
     *ret_abs = *ret_rel = (double)INFINITY;
     return (double)INFINITY;

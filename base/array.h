@@ -23,12 +23,12 @@ struct comparison {
   uint64_t mismatches;
   uint64_t first;          // flat index of the first mismatch
   uint64_t worst;          // flat index of the largest |a - b| - allowed
-  double max_over;         // there: |a - b| - allowed; 0 without mismatches
+  double max_over;         // |a - b| - allowed at `worst`; 0 without mismatches
   double max_abs, max_rel; // over all elements, NaN pairs excluded
 };
 struct comparison compare_arrays(const struct array *actual, const struct array *expected,
                                  double rtol, double atol);
-// Adds what was found in a part that begins at flat index `offset`.
+// Adds the comparison of a part that begins at flat index `offset`.
 void comparison_add(struct comparison *c, const struct comparison *part, uint64_t offset);
 // Default tolerances for a type: 0 for integers.
 void compare_defaults(enum dtype t, double *ret_rtol, double *ret_atol);

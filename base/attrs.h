@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiler attributes behind one spelling, and the few integer helpers every room needs.
+// Compiler attributes, and a few integer helpers for all of the tree.
 #ifndef TILE_BASE_ATTRS_H
 #define TILE_BASE_ATTRS_H
 

@@ -2,9 +2,9 @@
 // The contract between kernels compiled for the CPU target and the executor that runs them.
 //
 // A CPU kernel is `void NAME(struct cpu_thread *t, void *const *args)`: `args[i]` points to the
-// value of run-time parameter i, as in a CUDA launch. It is called once per CUDA thread. Where the
-// kernel uses collectives, every thread of a CTA is a fiber and the calls below meet at the warp or
-// the CTA; otherwise threads simply run one after another.
+// value of run-time parameter i, as in a CUDA launch. It is called once per CUDA thread. If the
+// kernel uses collectives, every thread of a CTA is a fiber and the calls below synchronise the
+// warp or the CTA; otherwise threads run one after another.
 //
 // The routines in CPU_ROUTINES are bound by name when the code is loaded.
 #ifndef TILE_BASE_CPU_ABI_H
@@ -12,7 +12,7 @@
 
 #include "base/attrs.h"
 
-struct cpu_cta; // the executor's own
+struct cpu_cta; // private to the executor
 
 // Read by generated code at these offsets; change both together (lowering/targets/cpu.c).
 struct cpu_thread {
@@ -26,15 +26,14 @@ struct cpu_thread {
 
 typedef void (*cpu_kernel_fn)(struct cpu_thread *t, void *const *args);
 
-// One row of the table that the compiler emits beside a CPU kernel when it is compiled with
-// checks: where an access stands in the source. Symbol NAME__locations, count NAME__location_count
-// (i32).
+// One row of the table that the compiler emits with a CPU kernel compiled with checks: the source
+// location of an access. Symbol NAME__locations, count NAME__location_count (i32).
 struct cpu_location {
   const char *file;
   uint32_t line, col;
 };
 
-// CPU_COPY: an asynchronous copy, as one that writes shared memory.
+// CPU_COPY: an asynchronous copy, checked as a write of shared memory.
 enum cpu_access { CPU_LOAD, CPU_STORE, CPU_ATOMIC, CPU_COPY };
 
 // Called by generated code; implemented in runtime/cpu_cta.c, cpu_check.c,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TILE_DEBUG=word,word,... switches internal tracing on; TILE_DEBUG=help lists the words. The table
-// alone names them. Library code asks debug_on() and writes through debug_log(),
-// which is silent unless the word is on.
+// TILE_DEBUG=word,word,... switches internal tracing on; TILE_DEBUG=help lists the words. They are
+// defined in the table only. Library code tests debug_on() and writes through debug_log(), which
+// prints nothing unless the word is on.
 #ifndef TILE_BASE_DEBUG_H
 #define TILE_BASE_DEBUG_H
 
@@ -25,10 +25,10 @@ enum debug_word {
 
 bool debug_on(enum debug_word w);
 void debug_log(enum debug_word w, const char *fmt, ...) PRINTF(2, 3); // one line on stderr
-// The first word of TILE_DEBUG that is none of the table's; false: all are.
+// The first word of TILE_DEBUG that is not in the table; false: all are.
 struct str;
 bool debug_unknown_word(struct str *ret);
-// The `help` text: one line a word.
+// The `help` text: one line per word.
 const char *debug_help(void);
 
 #endif

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// TILE_DEBUG: internal tracing to standard error. The one file of the libraries that writes there.
+// TILE_DEBUG: internal tracing. The only library file that writes to standard error.
 #include "base/debug.h"
-
 #include "base/str.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DEBUG_READ 0x80000000u // the environment has been looked at
+#define DEBUG_READ 0x80000000u // the environment has been read
 
 static unsigned read_words(void) {
 #define X(id, name, doc) name,
@@ -27,7 +26,7 @@ static unsigned read_words(void) {
 }
 
 bool debug_on(enum debug_word w) {
-  // A cache of the environment, the same for every thread: launches ask on their fast path.
+  // A cache of the environment, shared by all threads: launches test it on their fast path.
   static atomic_uint words;
   unsigned now = atomic_load_explicit(&words, memory_order_relaxed);
   if (!now) {
@@ -50,7 +49,7 @@ void debug_log(enum debug_word w, const char *fmt, ...) {
   strbuf_vprintf(&line, fmt, ap);
   va_end(ap);
   strbuf_putc(&line, '\n');
-  // One write a line, so that lines of several threads do not mix.
+  // One write per line, so that lines of several threads do not interleave.
   fwrite(strbuf_cstr(&line), 1, line.len, stderr);
   strbuf_finish(&line);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recording of diagnostics. Texts are cleaned of control characters here, once, because they quote
-// names and files that others chose.
+// Recording of diagnostics. Control characters are removed from texts here, because they quote
+// untrusted names and files.
 #include "base/diag_internal.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ struct diag *diag_remark(struct diag_engine *e, struct span at, const char *topi
   return record(e, DIAG_REMARK, at, DIAG_CODE_COUNT, arena_strdup(e->a, topic), text);
 }
 
-// To a list of the record, which stays as it is where memory is out and nothing is raised.
+// Appends to a list of the record, which is unchanged if memory is out and nothing is raised.
 #define ADD(d, list, ...)                                                                          \
   do {                                                                                             \
     vec_reserve((d)->engine->a, &(d)->list, (d)->list.len + 1);                                    \
@@ -162,7 +162,7 @@ static const struct diag *first_error(const struct diag_engine *e) {
     const struct diag *d = e->records.at[i];
     if (d->severity != DIAG_ERROR)
       continue;
-    if (d->code == E0991) // whatever else is wrong: the list has an end that it should not have
+    if (d->code == E0991) // besides other errors: the list is incomplete
       return d;
     first = first ? first : d;
   }

@@ -28,10 +28,10 @@ struct diag;
 
 // Everything is allocated on `a`. Not thread-safe: one engine per session.
 struct diag_engine *diag_engine_create(struct arena *a);
-// For who cannot record what happened for want of memory: an error, E0991, that needs none.
+// Records E0991, out of memory, which needs no memory.
 void diag_out_of_memory(struct diag_engine *e);
 
-// Never NULL while memory lasts. The message: lower case, no full stop, backticks round code.
+// NULL only when memory is out. The message: lower case, no full stop, backticks around code.
 struct diag *diag_error(struct diag_engine *e, struct span at, enum diag_code code, const char *fmt,
                         ...) PRINTF(4, 5);
 struct diag *diag_warning(struct diag_engine *e, struct span at, enum diag_code code,
@@ -49,13 +49,13 @@ void diag_help(struct diag *d, const char *fmt, ...) PRINTF(2, 3);
 // A machine-applicable replacement of `at`; shown in the help line and in JSON.
 void diag_fixit(struct diag *d, struct span at, const char *replacement);
 
-// Adds what another engine recorded, but for what is here already, by location and code. The texts
-// stay where they are.
+// Adds the records of another engine, except those whose location and code are already here. The
+// texts are not copied.
 void diag_add_all(struct diag_engine *to, const struct diag_engine *from);
 
 unsigned diag_error_count(const struct diag_engine *e);
-unsigned diag_count(const struct diag_engine *e); // of all severities
-// First error's text without location ("" if none): for callers that want one line.
+unsigned diag_count(const struct diag_engine *e); // with all severities
+// First error's text without location ("" if none), for callers that need one line.
 const char *diag_first_error(const struct diag_engine *e);
 enum diag_code diag_first_error_code(const struct diag_engine *e); // DIAG_CODE_COUNT if none
 
@@ -70,7 +70,7 @@ void diag_render_text(const struct diag_engine *e, struct diag_style style, stru
 // end_column, labels, notes, help, fixits}]}.
 void diag_render_json(const struct diag_engine *e, struct strbuf *out);
 
-// Is it a limit that was reached, or a size? Not running out of memory.
+// Whether the code is of a limit or a size that was exceeded; not of running out of memory.
 bool diag_code_is_limit(enum diag_code c);
 const char *diag_code_name(enum diag_code c);    // "E0214"
 const char *diag_code_title(enum diag_code c);   // one line

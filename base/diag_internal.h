@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The diagnostics engine's records, shared by diag.c (making) and diag_text.c, diag_json.c
-// (showing).
+// The diagnostics engine's records, shared by diag.c, which creates them, and diag_text.c and
+// diag_json.c, which print them.
 #ifndef TILE_BASE_DIAG_INTERNAL_H
 #define TILE_BASE_DIAG_INTERNAL_H
 
@@ -32,16 +32,16 @@ typedef VEC(struct diag *) diag_list;
 
 struct diag_engine {
   struct arena *a;
-  diag_list records; // in the order they were made
+  diag_list records; // in order of creation
   unsigned errors;
-  bool is_lost;      // a record was, since memory was out and the arena had no handler
-  struct diag *lost; // what stands for it
+  bool is_lost;      // a record was lost: memory was out and the arena had no handler
+  struct diag *lost; // the record in its stead
 };
 
 const char *diag_severity_name(enum diag_severity s);
 // The records sorted by source (in order of first appearance), then location, then age; records
-// without a location come first. Exact repetitions are left out. On the engine's arena; NULL
-// when memory is out and that has no handler.
+// without a location come first. Exact duplicates are omitted. On the engine's arena; NULL when
+// memory is out and the arena has no handler.
 struct diag **diag_sorted(const struct diag_engine *e, size_t *ret_count);
 
 #endif

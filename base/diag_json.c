@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics for programs: one JSON document, all records, locations as lines and columns.
+// Diagnostics as one JSON document: all records, locations as lines and columns.
 #include "base/diag_internal.h"
 #include "base/json.h"
 

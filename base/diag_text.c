@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics for people:
+// Diagnostics as text:
 //
 //   softmax.tile:12:11: error: cannot broadcast tile<64xf32> to tile<128x64xf32> [E0214]
 //    12 |   y = x / sum(x, axis=1)
 //       |       ~   ^~~~~~~~~~~~~~ tile<64xf32>
 //       = help: keep the reduced axis: `sum(x, axis=1, keep_dims=True)`
 //
-// Marks of one line share its mark row: `^~~~` for the location itself, `~~~` for labels. The text
-// of the rightmost mark follows on that row, the others hang below on rows of their own. Columns
-// are cells of a terminal: tabs are expanded, wide and combining characters counted as what they
-// take.
+// Marks of one line share a row: `^~~~` for the location itself, `~~~` for labels. The text of the
+// rightmost mark follows on that row, those of the others on rows below. Columns are terminal
+// cells: tabs are expanded, wide and combining characters have their width.
 #include "base/diag_internal.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -62,8 +61,8 @@ static const char *severity_color(enum diag_severity s) {
 
 // ---- source lines as cells ----
 
-// The next character of `line` at *at: its bytes as shown and its width, *at moved on. What cannot
-// be shown (control characters, broken UTF-8) becomes U+FFFD.
+// The next character of `line` at *at, which is advanced: its bytes as shown and its width. Control
+// characters and invalid UTF-8 become U+FFFD.
 static unsigned next_char(struct str line, size_t *at, unsigned cell, struct strbuf *out) {
   uint32_t code;
   size_t n = utf8_decode(line.ptr + *at, line.len - *at, &code);
@@ -85,7 +84,7 @@ static unsigned next_char(struct str line, size_t *at, unsigned cell, struct str
   return utf8_width(code);
 }
 
-// Cells that the first `bytes` bytes of the line take.
+// Width in cells of the first `bytes` bytes of the line.
 static unsigned cells_before(struct str line, size_t bytes) {
   unsigned cell = 0;
   for (size_t at = 0; at < line.len && at < bytes;)
@@ -96,7 +95,7 @@ static unsigned cells_before(struct str line, size_t bytes) {
 // The part of a line that is shown.
 struct window {
   struct str text;
-  size_t skipped; // bytes cut off in front
+  size_t skipped; // bytes cut off at the start
   bool cut_end;
 };
 
@@ -155,7 +154,7 @@ static const char *mark_color(const struct mark *m, const char *primary_color) {
   return m->primary ? primary_color : BLUE;
 }
 
-// A label on one row whatever it holds.
+// A label as a single row.
 static void put_label_text(struct renderer *r, const char *color, const char *text) {
   if (r->style.color)
     strbuf_puts(r->out, color);
@@ -165,7 +164,7 @@ static void put_label_text(struct renderer *r, const char *color, const char *te
     strbuf_puts(r->out, RESET);
 }
 
-// The mark that cell `cell` shows; the primary one lies on top.
+// The mark shown in cell `cell`; the primary mark takes precedence.
 static const struct mark *mark_at(const struct mark *marks, size_t n, unsigned cell) {
   const struct mark *found = NULL;
   for (size_t i = 0; i < n; i++)
@@ -174,7 +173,7 @@ static const struct mark *mark_at(const struct mark *marks, size_t n, unsigned c
   return found;
 }
 
-// The mark whose text stands on the mark row: it must end the row.
+// The mark whose text is on the row of marks: it must end the row.
 static const struct mark *inline_mark(const struct mark *marks, size_t n, unsigned width) {
   const struct mark *best = NULL;
   for (size_t i = 0; i < n; i++)
@@ -202,7 +201,8 @@ static void put_mark_row(struct renderer *r, const struct mark *marks, size_t n,
   strbuf_putc(r->out, '\n');
 }
 
-// One row with `|` below each hanging mark left of cell `limit`, then `text` at `limit`.
+// One row with `|` below each mark left of cell `limit` whose text is pending, then `text` at
+// `limit`.
 static void put_hanging_row(struct renderer *r, const struct mark *marks, size_t n,
                             const struct mark *above, unsigned limit, const struct mark *last,
                             const char *color) {
@@ -274,7 +274,7 @@ static unsigned digits_of(uint32_t x) {
   return n;
 }
 
-// All marks of one source, line by line, with `...` where lines are left out.
+// All marks of one source, line by line, with `...` where lines are omitted.
 static void put_snippet(struct renderer *r, const struct source *source, struct mark *marks,
                         size_t n, const char *color) {
   for (size_t i = 0; i < n; i++)
@@ -292,7 +292,7 @@ static void put_snippet(struct renderer *r, const struct source *source, struct 
 
 // ---- records ----
 
-// A span as it can be drawn: within the text, on the line where it begins.
+// Clips a span to the text and to the line where it begins.
 static struct span clip_to_line(struct span at) {
   uint32_t size = (uint32_t)at.source->text.len;
   if (at.begin > size)
@@ -311,7 +311,7 @@ static struct mark mark_of(struct span at, const char *text, bool primary) {
       .at = clip_to_line(at), .text = text && *text ? text : NULL, .primary = primary};
 }
 
-// Others chose the names of files: control characters would reach the terminal.
+// File names are untrusted: control characters would reach the terminal.
 static void put_name(struct strbuf *out, const char *name) {
   for (const char *c = name; *c; c++)
     strbuf_putc(out, (unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
@@ -337,7 +337,7 @@ static void put_heading(struct renderer *r, struct span at, const char *kind, co
   strbuf_putc(r->out, '\n');
 }
 
-// ` = help: text`; further lines of the text stand below its first.
+// ` = help: text`; further lines of the text are aligned below the first.
 static void put_footer(struct renderer *r, const char *kind, const char *color, const char *text) {
   struct str rest = str_from(text), line;
   rest = str_split(rest, '\n', &line);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See base/diag_wire.h. First the sources, then records that name them by their number; 0 is no
-// location, 1 the source that both sides have.
+// See base/diag_wire.h. The sources, then records that refer to them by index; 0 is no location, 1
+// the source that both sides have.
 #include "base/diag_wire.h"
 
 #include "base/diag_internal.h"

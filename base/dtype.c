@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scalar types: the table and the conversions. All floats below f32 go through one exact integer
-// routine that is told the format's exponent and mantissa widths; the value is rounded once.
+// routine that takes the format's exponent and mantissa widths; the value is rounded once.
 #include "base/dtype.h"
 
 #include <math.h>
@@ -53,7 +53,8 @@ bool dtype_parse(struct str name, enum dtype *ret) {
 
 struct float_format {
   unsigned exponent_bits, mantissa_bits;
-  bool has_infinity; // otherwise the top exponent holds numbers, all ones is NaN, and it saturates
+  bool has_infinity; // otherwise the top exponent encodes numbers, all ones is NaN, and conversion
+                     // saturates
 };
 
 static const struct float_format f8e5 = {5, 2, true}, f8e4nv = {4, 3, false}, f16 = {5, 10, true},

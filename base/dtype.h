@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scalar types of the language, shared by front end, tools, runtime and file formats, and
-// conversion between their stored bits and double.
+// The scalar types of the language, for front end, tools, runtime and file formats, and conversion
+// between their stored bits and double.
 #ifndef TILE_BASE_DTYPE_H
 #define TILE_BASE_DTYPE_H
 
@@ -41,7 +41,7 @@ unsigned dtype_bytes(enum dtype t); // in memory: i1 takes one byte
 bool dtype_is_float(enum dtype t);
 bool dtype_is_int(enum dtype t);    // i1 included
 bool dtype_is_signed(enum dtype t); // signed integers and floats; i1 is unsigned
-// Accepts both spellings, "fp16"/"fp32"/"fp64"/"u1" and "fp8e5"/"fp8e4nv"/"fp8e4b15" too.
+// Accepts both names, and "fp16"/"fp32"/"fp64"/"u1" and "fp8e5"/"fp8e4nv"/"fp8e4b15".
 bool dtype_parse(struct str name, enum dtype *ret);
 
 // One element at `p` as double, and back: floats round to nearest even, f8e4nv saturates to its

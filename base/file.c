@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files by POSIX calls: bounded reads, writes that replace a file in one step.
+// Files by POSIX calls: bounded reads, writes that replace a file atomically.
 #include "base/file.h"
 
 #include "base/memory.h"
@@ -92,7 +92,7 @@ static int write_in_place(const char *path, const void *data, size_t size) {
   return error;
 }
 
-// Opens a file of a fresh name beside `path`; its name goes to `name`.
+// Creates a file with a new name in the folder of `path`; `name` receives it.
 static int open_beside(const char *path, mode_t mode, struct strbuf *name) {
   for (unsigned attempt = 0; attempt < 100; attempt++) {
     struct timespec now;
@@ -111,14 +111,14 @@ static int open_beside(const char *path, mode_t mode, struct strbuf *name) {
   return -1;
 }
 
-// `old`: of the file that is there, whose permissions stay; NULL: there is none.
+// `old`: the existing file, whose permissions are kept; NULL: none.
 static int replace_file(const char *path, const struct stat *old, const void *data, size_t size) {
   struct strbuf name = {0};
   mode_t mode = old ? old->st_mode & 0777 : 0666;
   int fd = open_beside(path, mode, &name);
   int error = fd < 0 ? errno : 0;
   if (fd >= 0) {
-    if (old && fchmod(fd, mode) < 0) // the umask took some of it
+    if (old && fchmod(fd, mode) < 0) // the umask cleared some bits
       error = errno;
     if (!error)
       error = write_all(fd, data, size);
@@ -142,7 +142,7 @@ int file_write(const char *path, const void *data, size_t size) {
   if (!S_ISLNK(st.st_mode))
     return S_ISREG(st.st_mode) ? replace_file(path, &st, data, size)
                                : write_in_place(path, data, size);
-  // Through a symbolic link the target is replaced and the link stays.
+  // Through a symbolic link, the target is replaced and the link is kept.
   char *target = realpath(path, NULL);
   if (!target)
     return errno;

@@ -10,7 +10,7 @@
 // Returns 0, or an errno value; EFBIG when longer than `limit`, EISDIR for folders.
 NODISCARD int file_read(struct arena *a, const char *path, size_t limit, struct str *ret);
 
-// Writes to a temporary name beside `path` and renames, so that a failure leaves no half file.
+// Writes to a temporary name beside `path` and renames, so that a failure leaves no partial file.
 // "-" is standard output. 0 or errno.
 NODISCARD int file_write(const char *path, const void *data, size_t size);
 

@@ -12,7 +12,7 @@ enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSO
 
 struct json {
   enum json_kind kind;
-  size_t begin, end; // bytes of the text that it is read from
+  size_t begin, end; // its bytes in the text
   bool boolean;
   double number;
   bool is_integer; // the number had neither fraction nor exponent and fits `integer`
@@ -21,19 +21,19 @@ struct json {
   size_t count;        // members of an array or object
   struct json **items; // values
   struct str *keys;    // objects only, same order as items
-  size_t *key_at;      // where each key stands in the text
+  size_t *key_at;      // offset of each key in the text
 };
 
 struct json_error {
-  size_t offset; // byte in the text
+  size_t offset; // of the error in the text
   const char *message;
 };
 
-// NULL on error, then *ret_error says where and why. The tree lives on `a`.
+// NULL on error, described in *ret_error. The tree lives on `a`.
 struct json *json_parse(struct arena *a, struct str text, struct json_error *ret_error);
 struct json *json_get(const struct json *object, const char *key); // NULL if absent
 
-// Writer: commas, colons and escapes are its business. Depth at most JSON_MAX_DEPTH.
+// Writer: adds commas, colons and escapes. Depth at most JSON_MAX_DEPTH.
 struct json_writer {
   struct strbuf *out;
   unsigned depth;

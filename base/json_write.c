@@ -95,7 +95,7 @@ void json_double(struct json_writer *w, double value) {
   before_value(w);
   locale_t before = uselocale(c_locale);
   char text[32];
-  for (int digits = 15; digits <= 17; digits++) { // 17 always do
+  for (int digits = 15; digits <= 17; digits++) { // 17 always suffice
     snprintf(text, sizeof text, "%.*g", digits, value);
     if (strtod(text, NULL) == value)
       break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compiled kernel is, apart from its code: parameters, launch options, resources. Made by
-// the compiler, kept in caches and packs, read by the runtime. The one structure both sides know.
+// A compiled kernel's metadata: parameters, launch options, resources. Written by the compiler,
+// stored in caches and packs, read by the runtime: the interface between them.
 #ifndef TILE_BASE_KERNEL_INFO_H
 #define TILE_BASE_KERNEL_INFO_H
 
@@ -13,8 +13,8 @@
 struct kernel_param {
   const char *name;
   bool is_pointer;
-  enum dtype dtype;      // of the scalar, or of what the pointer points to
-  uint32_t divisible_by; // promised by the caller: address in bytes, or integer value; 1: nothing
+  enum dtype dtype;      // of the scalar, or of the pointee
+  uint32_t divisible_by; // guaranteed by the caller: address in bytes, or integer value; 1: none
   bool is_const;         // pointer never stored through
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages about limits, and the table for those who print it.
+// Messages about limits, and the table for printing.
 #include "base/limits.h"
 
 static const struct limit_row rows[LIMIT_COUNT] = {

@@ -22,15 +22,15 @@ enum limit_id {
 struct limit_row {
   const char *name;
   unsigned long long value;
-  const char *code; // of the diagnostic: "E0950", or that of the construct that has the limit
-  const char *what; // is counted, in the plural
+  const char *code; // of the diagnostic: "E0950", or the code of the construct
+  const char *what; // what is counted, in the plural
   const char *instead;
 };
 
 const struct limit_row *limit_row(enum limit_id id);
-// "20000 parameters of a function: at most 4095 are possible"; `found` 0: not counted to the end.
+// "20000 parameters of a function: at most 4095 are possible"; `found` 0: the count is not known.
 const char *limit_text(struct arena *a, enum limit_id id, unsigned long long found);
-// Reports E0950 with that text, and what to do instead as help. Returns false.
+// Reports E0950 with that text, and what to do as help. Returns false.
 bool limit_error(struct diag_engine *diag, struct span at, enum limit_id id,
                  unsigned long long found);
 

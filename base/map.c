@@ -32,7 +32,7 @@ static uint64_t hash_ptr(const struct map *m, const void *p) {
   return h ^ (h >> 29);
 }
 
-// The slot that holds `key`, or the free one where it belongs. Pointer maps compare addresses.
+// The slot of `key`, or the free slot for it. Pointer maps compare addresses.
 static struct map_entry *find_slot(const struct map *m, struct str key, bool by_address) {
   uint64_t h = by_address ? hash_ptr(m, key.ptr) : hash_str(m, key);
   for (size_t i = h & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {

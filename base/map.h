@@ -17,14 +17,14 @@ struct map {
   size_t count, cap;
 };
 
-// NULL when absent. Keys are copied into the arena on first insertion.
+// NULL if absent. Keys are copied into the arena on first insertion.
 void *map_get(const struct map *m, struct str key);
 void map_put(struct arena *a, struct map *m, struct str key, void *value);
 
 void *ptrmap_get(const struct map *m, const void *key);
 void ptrmap_put(struct arena *a, struct map *m, const void *key, void *value);
 
-// Visits entries in no stable order: `for (size_t i = 0; map_next(&m, &i, &e);)`.
+// Visits entries in unspecified order: `for (size_t i = 0; map_next(&m, &i, &e);)`.
 bool map_next(const struct map *m, size_t *cursor, struct map_entry *ret);
 
 #endif

@@ -23,7 +23,7 @@ static const struct mma_instruction rows[] = {
 
 const struct mma_instruction *mma_instruction(enum mma_id id) { return &rows[id]; }
 
-// Rows of the same types stand in the order of their k.
+// Rows of the same types are sorted by k.
 const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm,
                                        uint64_t k) {
   const struct mma_instruction *found = NULL;

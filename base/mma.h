@@ -31,24 +31,24 @@ struct mma_instruction {
 
 const struct mma_instruction *mma_instruction(enum mma_id id);
 // The instruction for these types on architecture `sm` (0: the CPU, which has all): the one with
-// the largest k that is at most `k`, else the one with the smallest. NULL when there is none.
+// the largest k up to `k`, else with the smallest. NULL if there is none.
 const struct mma_instruction *mma_find(enum dtype a, enum dtype b, enum dtype c, unsigned sm,
                                        uint64_t k);
 
-// One lane's words of A, B, C, and room for those of D, which may be C's.
+// One lane's words of A, B, C, and storage for those of D, which may be that of C.
 struct mma_lane {
   const void *a, *b, *c;
   void *d;
 };
 
-// D = A B + C for a warp. The fields of `in` that count are the types (a, b: U8, too), m, k and the
-// words; k is at most 32. Thread-safe.
+// D = A B + C for a warp. Of `in` it reads the types (a, b: U8, too), m, k and the words; k is at
+// most 32. Thread-safe.
 //
-// The numbers. Of floats, products are exact in double and are summed there, in the order of k,
-// from zero on; the sum is added to the element of C in double, and the result is rounded to the
-// type of D, to nearest even. f32 operands are tf32: their upper 19 bits count. f64 is a chain of
-// fma from C on, in the order of k. 8-bit integers are summed exactly and wrap around, or saturate.
-// NaN is 0x7fffffff, 0x7fff or 0xfff8000000000000.
+// Arithmetic. Products of floats are exact in double and are summed in double, in the order of k,
+// from zero; the sum is added to the element of C in double, and the result is rounded to the type
+// of D, to nearest even. f32 operands are tf32: only their upper 19 bits are used. f64 is a chain
+// of fma starting with C, in the order of k. 8-bit integers are summed exactly and wrap around, or
+// saturate. NaN is 0x7fffffff, 0x7fff or 0xfff8000000000000.
 void mma_product(const struct mma_instruction *in, bool saturate, const struct mma_lane lanes[32]);
 
 #endif

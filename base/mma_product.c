@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrix instructions: the words of 32 lanes become matrices, are multiplied once for
-// the whole warp, and go back. mma.h says which numbers come out.
+// Products of matrix instructions: the words of 32 lanes are unpacked to matrices, multiplied once
+// for the whole warp, and packed again. mma.h defines the arithmetic.
 #include "base/mma.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static float float_of(uint32_t bits) {
   return f;
 }
 
-// Exponent and digits of a float stand for a value 2^-112 times as large.
+// The exponent and mantissa bits, read as a float, are 2^-112 times the value.
 static float half(uint32_t h) {
   uint32_t sign = (h & 0x8000) << 16, magnitude = h & 0x7fff;
   if (magnitude >= 0x7c00)
@@ -51,8 +51,8 @@ struct operands {
   double a[MAX_M][MAX_K], b[MAX_K][MMA_N];
 };
 
-// Where the first element of word w of a lane is: its row of A, or column of B, and its index along
-// K.
+// The position of the first element of word w of a lane: its row of A, or column of B, and its
+// index along K.
 struct position {
   unsigned outer, k;
 };
@@ -95,7 +95,7 @@ static void read_operands(const struct mma_instruction *in, const struct mma_lan
 
 // ---- products ----
 
-// Sums of a row of A times B; of f64 they begin with C.
+// The sums of a row of A times B; for f64 they start from C.
 static void multiply_row(const struct mma_instruction *in, const struct operands *x, unsigned row,
                          double sums[MMA_N]) {
   if (in->a == DTYPE_F64) {
@@ -109,7 +109,7 @@ static void multiply_row(const struct mma_instruction *in, const struct operands
       sums[n] += x->a[row][k] * x->b[k][n];
 }
 
-// Element `n` (0, 1) of half `h` of a lane's words of C, and where D has it.
+// Element `n` (0, 1) of half `h` of a lane's words of C, and its position in D.
 static double read_c(enum dtype t, const void *c, unsigned h, unsigned n) {
   switch (t) {
   case DTYPE_F16: {

@@ -37,7 +37,7 @@ static bool accept(struct parser *p, char c) {
   return true;
 }
 
-// A string without escapes, in either kind of quotes.
+// A string without escapes, in single or double quotes.
 static bool parse_string(struct parser *p, struct str *ret) {
   int quote = peek(p);
   if (quote != '\'' && quote != '"')
@@ -64,7 +64,7 @@ static bool accept_word(struct parser *p, const char *word) {
   return true;
 }
 
-// shape = '(' [ integer { ',' integer } [ ',' ] ] ')', with one integer the comma is a must
+// shape = '(' [ integer { ',' integer } [ ',' ] ] ')', with one integer the comma is required
 static bool parse_shape(struct parser *p) {
   struct array *a = &p->array;
   bool comma = false;

@@ -13,7 +13,7 @@ struct sha256 {
 
 void sha256_init(struct sha256 *h);
 void sha256_update(struct sha256 *h, const void *data, size_t n);
-// Length first, so that a sequence of fields has one reading only.
+// Hashes the length first, so that a sequence of fields is unambiguous.
 void sha256_field(struct sha256 *h, const void *data, size_t n);
 void sha256_final(struct sha256 *h, uint8_t digest[32]);
 void sha256_hex(const uint8_t digest[32], char hex[65]);

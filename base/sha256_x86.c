@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SHA-256 by the SHA instructions of x86 processors: ten times as fast as C. The state is kept as
-// the instructions want it, in the halves ABEF and CDGH with A and C in the highest word; the
-// message schedule is a ring of four vectors with four words each.
+// the instructions need it, as ABEF and CDGH with A and C in the highest word; the message schedule
+// is a ring of four vectors of four words.
 #include "base/sha256_blocks.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -17,9 +17,9 @@ static bool ask_processor(void) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & (1u << 29)); // SHA
 }
 
-// Asked once: in virtual machines the question costs microseconds.
+// Queried once: in virtual machines cpuid takes microseconds.
 static bool has_instructions(void) {
-  static atomic_int support; // 0: not asked, 1: no, 2: yes
+  static atomic_int support; // 0: not queried, 1: no, 2: yes
   int known = atomic_load_explicit(&support, memory_order_relaxed);
   if (!known) {
     known = ask_processor() ? 2 : 1;
@@ -41,7 +41,7 @@ __attribute__((target("sha,ssse3,sse4.1"))) static void add_block(__m128i *abef,
     __m128i sum = _mm_add_epi32(w[i % 4], _mm_loadu_si128(k));
     g = _mm_sha256rnds2_epu32(g, f, sum);
     f = _mm_sha256rnds2_epu32(f, g, _mm_shuffle_epi32(sum, 0x0e));
-    // w[t - 16] is used up: its place takes w[t].
+    // w[t] replaces w[t - 16], which is not needed again.
     __m128i middle = _mm_alignr_epi8(w[(i + 3) % 4], w[(i + 2) % 4], 4); // w[t - 7]
     w[i % 4] = _mm_sha256msg2_epu32(
         _mm_add_epi32(_mm_sha256msg1_epu32(w[i % 4], w[(i + 1) % 4]), middle), w[(i + 3) % 4]);

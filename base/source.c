@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source texts: an index of line starts, made once, and binary search in it.
+// Source texts: an index of line starts, built once, and binary search in it.
 #include "base/source.h"
 
 struct source *source_create(struct arena *a, const char *name, struct str text) {

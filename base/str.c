@@ -98,7 +98,7 @@ static bool is_word(const char *s, const char *lower) {
   return !*s && !*lower;
 }
 
-// Digits with single '_' between them are copied to *out; returns how many digits there were.
+// Copies digits, with single '_' between them, to *out; returns the number of digits.
 static size_t copy_digits(struct str s, size_t *at, char **out) {
   size_t n = 0;
   while (*at < s.len) {
@@ -149,7 +149,7 @@ bool str_to_f64(struct str s, double *ret) {
     if (!is_word(word, "inf") && !is_word(word, "infinity") && !is_word(word, "nan"))
       return false;
   }
-  // strtod reads the thread's locale, which belongs to the program we are a library of.
+  // strtod uses the thread's locale, which the host program sets.
   locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   if (!c_locale)
     return false;
@@ -169,7 +169,7 @@ static unsigned min3(unsigned a, unsigned b, unsigned c) {
 }
 
 unsigned str_distance(struct str a, struct str b) {
-  // Names that long are never misspellings of each other; it bounds the rows too.
+  // Longer names are not compared as misspellings; it bounds the rows too.
   if (a.len > DISTANCE_LIMIT || b.len > DISTANCE_LIMIT)
     return str_eq(a, b) ? 0 : (unsigned)(a.len > b.len ? a.len : b.len);
   unsigned rows[3][DISTANCE_LIMIT + 1];
@@ -214,10 +214,10 @@ const char *str_nearest(struct str name, const char *const *candidates, size_t n
     size_t shorter = name.len + candidate.len - longer;
     unsigned limit = longer <= 5 ? 1 : (unsigned)(longer / 3 < 4 ? longer / 3 : 4);
     if (longer - shorter > limit)
-      continue; // the lengths alone are farther apart
+      continue; // the lengths differ by more than the best distance
     unsigned distance = equal_but_case(name, candidate) ? 0 : str_distance(name, candidate);
     if (longer < 3 && distance > 0)
-      continue; // every one-letter name is near every other
+      continue; // all one-letter names are near each other
     if (distance <= limit && (!best || distance < best_distance)) {
       best = candidates[i];
       best_distance = distance;

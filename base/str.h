@@ -25,7 +25,7 @@ static inline bool str_is(struct str a, const char *b) { return str_eq(a, str_fr
 bool str_starts(struct str s, const char *prefix);
 bool str_ends(struct str s, const char *suffix);
 struct str str_trim(struct str s); // spaces, tabs, CR, LF at both ends
-// Splits at the first `sep`: *ret_head gets what stands before it, the result is what follows
+// Splits at the first `sep`: *ret_head gets the text before it, the result is the text after it
 // (ptr NULL when there was no `sep`; then the head is the whole).
 struct str str_split(struct str s, char sep, struct str *ret_head);
 // Strict: the whole view must be the number. Accepts 0x, 0b, 0o and '_' between digits.
@@ -35,16 +35,16 @@ bool str_to_f64(struct str s, double *ret); // locale-independent
 
 // Edit distance (insert, delete, replace, swap of neighbours), for "did you mean".
 unsigned str_distance(struct str a, struct str b);
-// The nearest of `n` candidates if it is near enough to be a misspelling, else NULL.
+// The nearest of `n` candidates if it is near enough for a misspelling, else NULL.
 const char *str_nearest(struct str name, const char *const *candidates, size_t n);
 
-// Builder: `struct strbuf text = {.arena = a};`. Its memory belongs to the arena; when there is
-// none, the arena's handler is jumped to, so that nobody sees a text which is incomplete.
-// strbuf_finish frees it early. `ptr` is NUL-terminated when not NULL.
+// Builder: `struct strbuf text = {.arena = a};`. Its memory belongs to the arena; when memory is
+// out, the arena's handler is called, so that no caller sees an incomplete text. strbuf_finish
+// frees it early. `ptr` is NUL-terminated when not NULL.
 //
-// Without an arena (few do, where there is none: tests/check-names lists them) memory is of the
-// heap, `failed` is set when it ran out and further appends do nothing; the user must look at it
-// before the text means anything, and must call strbuf_finish.
+// Without an arena (tests/check-names lists the few files) memory is from the heap; when it runs
+// out, `failed` is set and further appends do nothing. The user must check it before reading the
+// text, and must call strbuf_finish.
 struct arena;
 struct strbuf {
   char *ptr;
@@ -53,8 +53,8 @@ struct strbuf {
   struct arena *arena;
 };
 
-// Never jumps: for callbacks that C++ code calls. Where memory ran out, the next call that is not
-// of this kind, strbuf_cstr as well, jumps.
+// Never jumps: for callbacks from C++ code. If memory ran out, the next call that may jump,
+// strbuf_cstr included, does.
 void strbuf_put_in_callback(struct strbuf *b, const char *s, size_t n);
 void strbuf_put(struct strbuf *b, const char *s, size_t n);
 void strbuf_puts(struct strbuf *b, const char *s);
@@ -63,14 +63,14 @@ void strbuf_printf(struct strbuf *b, const char *fmt, ...) PRINTF(2, 3);
 void strbuf_vprintf(struct strbuf *b, const char *fmt, va_list ap) PRINTF(2, 0);
 // The text as a C string, "" when empty; valid until the next change.
 const char *strbuf_cstr(const struct strbuf *b);
-// For who could not make a part of the text: as if memory had run out in `b` itself.
+// Marks `b` as if memory had run out: a part of the text could not be built.
 void strbuf_fail(struct strbuf *b);
-// Jumps if an append failed in a callback; for who reads `ptr` and `len` himself.
+// Jumps if an append failed in a callback; call it before reading `ptr` and `len` directly.
 void strbuf_check(const struct strbuf *b);
 void strbuf_clear(struct strbuf *b);
 void strbuf_finish(struct strbuf *b);
-// Of a buffer without an arena: gives the text to the caller (free()), the builder becomes empty.
-// NULL if it had failed.
+// For a buffer without an arena: the caller owns the text (free()), the builder becomes empty. NULL
+// if it had failed.
 char *strbuf_take(struct strbuf *b);
 
 #endif

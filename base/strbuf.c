@@ -32,7 +32,7 @@ static bool grow_quietly(struct strbuf *b, size_t more) {
   return true;
 }
 
-// A buffer that failed stops whoever goes on with it.
+// Jumps if the buffer has failed.
 void strbuf_check(const struct strbuf *b) {
   if (b->failed && b->arena)
     arena_raise(b->arena);

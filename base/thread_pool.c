@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers sleep on a condition variable; a loop wakes them all, each takes chunks of the index
-// range from an atomic counter, and the caller works as worker 0. One loop at a time: callers
-// queue.
+// range from an atomic counter, and the caller works as worker 0. One loop runs at a time; further
+// callers wait.
 #include "base/thread_pool.h"
 
 #include "base/memory.h"
@@ -31,7 +31,7 @@ struct thread_pool {
   pthread_mutex_t exclusive; // held by the caller whose loop runs
   pthread_mutex_t lock;      // guards what follows
   pthread_cond_t wake, done;
-  struct loop *loop; // NULL: nothing to do
+  struct loop *loop; // NULL: idle
   uint64_t generation;
   unsigned busy; // workers that have not finished the current loop
   bool stop;
@@ -72,8 +72,8 @@ static void *worker_main(void *arg) {
   return NULL;
 }
 
-// Starts up to `want` workers. They leave signals to the program's own threads, but for those that
-// a thread raises itself: blocked, these would end the process whatever handler it has.
+// Starts up to `want` workers. They block signals, except those that a thread raises itself:
+// blocked, these would end the process even if it has a handler.
 static unsigned start_workers(struct thread_pool *p, unsigned want) {
   static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
   sigset_t all, before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UTF-8 after RFC 3629. Widths follow the ranges of Unicode's East Asian Width (wide, full-width)
-// and of nonspacing marks that occur in source texts; they serve alignment of carets only.
+// UTF-8 as in RFC 3629. Widths follow the ranges of Unicode's East Asian Width (wide, full-width)
+// and of nonspacing marks that occur in source texts; they are used only to align carets.
 #include "base/utf8.h"
 
 size_t utf8_decode(const char *s, size_t n, uint32_t *ret) {

@@ -11,10 +11,10 @@ void vec_reserve_(struct arena *a, void **at, size_t *cap, size_t want, size_t s
   if (grown < want)
     grown = want;
   uint64_t bytes;
-  // An impossible size is asked of the arena as it is, which then reports that memory is out.
+  // A size that overflows is requested unchanged: the arena reports that memory is out.
   if (!checked_mul(grown, size, &bytes))
     bytes = SIZE_MAX;
-  // Where the arena has no handler, the array stays as it is: vec_push must not follow.
+  // If the arena has no handler, the array is unchanged: vec_push must not follow.
   void *p = arena_alloc(a, (size_t)bytes, _Alignof(max_align_t));
   if (!p)
     return;

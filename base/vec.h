@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed growable array on an arena: `VEC(int) v = {0}; vec_push(arena, &v, 3); v.at[0]; v.len`.
-// Old storage is left to the arena when it grows.
+// When it grows, the old storage remains in the arena.
 #ifndef TILE_BASE_VEC_H
 #define TILE_BASE_VEC_H
 
@@ -19,7 +19,7 @@
 #define vec_pop(v) ((v)->at[--(v)->len])
 #define vec_last(v) ((v)->at[(v)->len - 1])
 
-// Grows *at to hold at least `want` elements of `size` bytes. Used by the macros only.
+// Grows *at to a capacity of at least `want` elements of `size` bytes. For the macros.
 void vec_reserve_(struct arena *a, void **at, size_t *cap, size_t want, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// See base/wire.h. Numbers are of 8 bytes in the machine's own order, texts follow their length.
+// See base/wire.h. Numbers are 8 bytes in native byte order; texts follow their length.
 #include "base/wire.h"
 
 #define NO_TEXT UINT64_MAX // the length of NULL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and texts as bytes, for another process of the same build: nothing is named, and both
-// sides agree on the order. What is read may be damaged: a reader fails, and gives zeros from then
-// on.
+// Serialises numbers and texts for another process of the same build: fields have no names, both
+// sides agree on the order. The input may be damaged: then the reader fails, and returns zeros from
+// then on.
 #ifndef TILE_BASE_WIRE_H
 #define TILE_BASE_WIRE_H
 
@@ -20,8 +20,8 @@ struct wire_reader {
 uint64_t wire_get(struct wire_reader *r);
 double wire_get_f64(struct wire_reader *r);
 struct str wire_get_bytes(struct wire_reader *r);                  // a view
-const char *wire_get_text(struct wire_reader *r, struct arena *a); // NULL where it was
-// How many things follow, each of which takes a byte at least: what is no possible number fails.
+const char *wire_get_text(struct wire_reader *r, struct arena *a); // NULL if NULL was written
+// A count of items of at least one byte each; fails if that many cannot follow.
 size_t wire_get_count(struct wire_reader *r);
 
 #endif

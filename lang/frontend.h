@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language's front door: source text to a checked `tile` module.
+// The front end's interface: source text to a checked `tile` module.
 #ifndef TILE_LANG_FRONTEND_H
 #define TILE_LANG_FRONTEND_H
 
@@ -7,13 +7,13 @@
 #include "base/vec.h"
 #include "mlir-dialects/ir.h"
 
-// What a launch, --signature or -D says about one parameter. A parameter's own annotation
-// (`x: ptr[f32]`, `n: i32 % 16`, `BLOCK: constexpr = 1024`) serves where nothing is said here.
+// What a launch, --signature or -D says about one parameter. A parameter's own annotation (`x:
+// ptr[f32]`, `n: i32 % 16`, `BLOCK: constexpr = 1024`) is used where nothing is given here.
 enum lang_binding_kind { BIND_POINTER, BIND_SCALAR, BIND_CONSTANT };
 struct lang_binding {
   const char *name;
   enum lang_binding_kind kind;
-  enum dtype dtype;      // BIND_POINTER: of what it points to; BIND_SCALAR: its own
+  enum dtype dtype;      // BIND_POINTER: of the pointee; BIND_SCALAR: its own
   uint32_t divisible_by; // 1: nothing known
   bool is_one; // BIND_SCALAR that equals 1: becomes the constant 1, and no run-time parameter
   // BIND_CONSTANT: the text of a literal as on a command line: 128, 0x10, 1.5, True, "relu", or a
@@ -21,19 +21,18 @@ struct lang_binding {
   const char *text;
 };
 
-// A file, parsed once: what everybody asks who compiles, tunes or launches its kernels. It lives on
-// the arena it was read on. After lang_unit_settle nothing below changes it: threads may share it.
+// A file, parsed once, for compiling, tuning and launching its kernels. It lives on the arena it
+// was read on. After lang_unit_settle no function below changes it, so threads may share it.
 struct lang_unit;
 
-// NULL only if the file could not be read as tokens at all. Errors are in `diag`; several are
-// collected.
+// NULL only if the file could not be tokenized. Errors, possibly several, are in `diag`.
 struct lang_unit *lang_unit_read(struct arena *a, struct diag_engine *diag,
                                  const struct source *source);
 const struct source *lang_unit_source(const struct lang_unit *u);
 void lang_unit_print(const struct lang_unit *u,
                      struct strbuf *out); // S-expressions, one statement a line
 
-// Names of the kernels of a file (functions marked as such), in order.
+// Names of the kernels of a file, in order.
 size_t lang_kernels(const struct lang_unit *u, const char *const **ret_names);
 
 // One parameter of a kernel as the source declares it, for callers that must choose bindings.
@@ -41,11 +40,11 @@ struct lang_param {
   const char *name;
   bool is_constexpr;
   bool has_default;
-  const char *default_text; // as of -D, where the default is a literal or a name of one; else NULL
-  bool is_typed;            // annotation gives its type
+  const char *default_text; // as -D writes it, if the default is a literal or names one; else NULL
+  bool is_typed;            // its annotation gives its type
   bool is_pointer;          // if typed
   bool is_const;            // const_ptr[...]: never stored through
-  enum dtype dtype;         // if typed; of what a pointer points to
+  enum dtype dtype;         // if typed; of a pointer, its pointee's
   uint32_t divisible_by;    // from the annotation's hint, else 1
   struct span span;
 };
@@ -54,47 +53,47 @@ struct lang_param {
 bool lang_kernel_params(struct arena *a, struct diag_engine *diag, const struct lang_unit *u,
                         const char *name, const char **ret_name, struct lang_param **ret_params,
                         size_t *ret_count);
-// Where that kernel's name stands.
+// The source location of that kernel's name.
 struct span lang_kernel_span(const struct lang_unit *u, const char *name);
 
-// A place in which a file was looked for. If every one is as it was, so is what was imported.
+// A path at which an import was looked for. If no probe has changed, neither have the imports.
 struct lang_probe {
   const char *path;
   bool exists;
   uint8_t digest[32]; // SHA-256 of the file
 };
 
-// Where the files are that imports name, and which were read.
+// Where imported files are looked for, and which were read.
 struct lang_imports {
   const char *const *folders;
   size_t folder_count;
-  bool is_detached;              // the kernel's text is not from a file: nothing stands beside it
+  bool is_detached; // the kernel's text is not from a file: no import is found beside it
   VEC(struct lang_probe) probes; // filled by lang_emit, on the context's arena
 };
-// Fills the probes with the files of those imports that the file's device code mentions, whatever
-// kernels use of them, and of those that theirs mention or pass on. On `a`; what is not found or
-// cannot be read is passed over.
+// Fills the probes with the imported files that the file's device code mentions, whether or not a
+// kernel uses them, and with those that these files mention or re-export. On `a`; files that are
+// not found or cannot be read are skipped.
 void lang_import_files(struct arena *a, const struct lang_unit *u, struct lang_imports *imports);
 
-// What conditions of a file's outer level are decided by. Which definitions there are follows from
-// them: to be said before other questions are asked of a unit. What it points to outlives the unit.
+// What decides the conditions at module level, and so which definitions exist: set it before any
+// other query of a unit. What it points to outlives the unit.
 struct lang_outer {
   const char *target;                  // NULL: none
   const struct lang_imports *imports;  // without their probes; NULL: no other files are read
-  const struct lang_binding *bindings; // BIND_CONSTANT, of no parameter: of a constant of the file
+  const struct lang_binding *bindings; // BIND_CONSTANT, for constants of the file
   size_t binding_count;
 };
-// May be said again, while nobody else has the unit.
+// May be called again while no other thread uses the unit.
 void lang_unit_settle(struct lang_unit *u, const struct lang_outer *o);
-// Whether the unit was settled so.
+// Whether the unit was settled with these values.
 bool lang_unit_serves(const struct lang_unit *u, const struct lang_outer *o);
-// Whether one of the bindings gives this constant of the file its value.
+// Whether one of the bindings overrides this constant of the file.
 bool lang_unit_overrides(const struct lang_unit *u, const char *name);
-// Where the unit's imports are looked for, and which files its conditions had read; on `a`, for who
-// has more of them read.
+// Where the unit's imports are looked for, and which files its conditions read; on `a`, so that the
+// caller can add probes.
 struct lang_imports lang_unit_imports(struct arena *a, const struct lang_unit *u);
 
-// Whether -D takes this text for a value.
+// Whether -D accepts this text as a value.
 bool lang_is_constant(struct arena *a, struct str text);
 
 struct lang_options {

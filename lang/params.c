@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's parameters say about themselves.
+// Reads the parameters of a kernel: annotations and defaults.
 //
 // Annotations of the language: `x: ptr[f32]`, `x: const_ptr[f32]`, `x:
 // tl.pointer_type(tl.float32)`, `n: i32`, `BLOCK: constexpr`, each with an optional `% 16`. Others
-// (`tl.tensor`, `int`, names of host types) are documentation, as in Triton, and leave the
-// parameter untyped.
+// (`tl.tensor`, `int`, other Python types) are documentation, as in Triton, and leave the parameter
+// untyped.
 #include "lang/unit.h"
 
 #include <inttypes.h>
 
-#define MAX_HOPS 8 // from a default through names of constants
+#define MAX_HOPS 8 // names of constants followed from a default
 
 struct param_reader {
   struct arena *arena;
@@ -82,7 +82,7 @@ static void read_annotation(struct param_reader *r, const struct expr *e,
   const char *name = ast_builtin_name(r->arena, r->module, head);
   if (!name)
     return;
-  if (strcmp(name, "constexpr") == 0 && !wraps) {
+  if (!wraps && ast_is_constexpr(r->arena, r->module, head)) {
     param->is_constexpr = true;
   } else if (strcmp(name, "ptr") == 0 || strcmp(name, "const_ptr") == 0 ||
              (strcmp(name, "pointer_type") == 0 && wraps)) {
@@ -93,7 +93,7 @@ static void read_annotation(struct param_reader *r, const struct expr *e,
   }
 }
 
-// A default as -D would give it: a literal, the name of a constant that is one, or of a type.
+// A default in the syntax of -D: a literal, the name of a constant that is a literal, or a type.
 static const char *default_text(struct param_reader *r, const struct expr *e, unsigned hops) {
   const struct expr *number =
       e && e->kind == EXPR_UNARY && e->unary.op == OP_NEG ? e->unary.operand : e;
@@ -114,9 +114,8 @@ static const char *default_text(struct param_reader *r, const struct expr *e, un
       return NULL;
     return arena_printf(r->arena, "\"%.*s\"", STR_ARG(e->string.value));
   case EXPR_CALL: { // tl.constexpr(128)
-    const char *callee = ast_builtin_name(r->arena, r->module, number->call.callee);
-    bool wraps =
-        number == e && callee && strcmp(callee, "constexpr") == 0 && e->call.arg_count == 1;
+    bool wraps = number == e && e->call.arg_count == 1 &&
+                 ast_is_constexpr(r->arena, r->module, e->call.callee);
     return wraps ? default_text(r, e->call.args[0].value, hops + 1) : NULL;
   }
   case EXPR_NAME: {

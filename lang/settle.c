@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which definitions of a file there are: conditions of its outer level, decided by the target, -D
-// and what it imports.
+// Decides which definitions of a file exist: the conditions at module level are evaluated from the
+// target, -D and the imports.
 #include "lang/builtins/builtins.h"
 #include "lang/eval/import.h"
 #include "lang/eval/outer.h"

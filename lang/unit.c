@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parsed file, as those see it who do not see the tree. Needs nothing of MLIR.
+// The interface of a parsed file that hides its tree. Does not need MLIR.
 #include "lang/unit.h"
 
 #include "lang/syntax/kernels.h"

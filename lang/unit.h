@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The insides of a struct lang_unit, for lang alone.
+// The members of struct lang_unit, private to lang/.
 #ifndef TILE_LANG_UNIT_H
 #define TILE_LANG_UNIT_H
 
@@ -10,13 +10,13 @@ struct lang_unit {
   struct arena *arena;
   struct ast_module *tree;
   bool is_settled;
-  // As lang_unit_settle was told; the probes are of what it read.
+  // The arguments of lang_unit_settle; the probes are of the files that it read.
   const char *target;
   bool reads_files;
   struct lang_imports imports;
 };
 
-// The parameters of a kernel; false, and reported, where one cannot be one.
+// The parameters of a kernel; false, after a diagnostic, if one is not allowed.
 bool kernel_params(struct arena *a, struct diag_engine *diag, const struct ast_module *m,
                    const struct ast_function *f, struct lang_param **ret);
 

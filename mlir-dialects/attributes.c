@@ -110,7 +110,7 @@ MlirOperation value_def(MlirValue v) {
   return mlirValueIsAOpResult(v) ? mlirOpResultGetOwner(v) : (MlirOperation){NULL};
 }
 
-// The scalar attribute of an arith.constant, of its splat if it is a tensor; null otherwise.
+// The scalar attribute of an arith.constant, or of its splat; null otherwise.
 static MlirAttribute constant_scalar(struct ir_context *c, MlirValue v) {
   MlirOperation def = value_def(v);
   if (mlirOperationIsNull(def) || !op_is(c, def, OP_ARITH_CONSTANT))

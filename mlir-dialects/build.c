@@ -61,7 +61,7 @@ static MlirValue build_const(struct builder *b, MlirType type, MlirAttribute sca
 MlirValue build_const_int(struct builder *b, MlirType type, int64_t value) {
   MlirType element = element_type(type);
   unsigned bits = mlirTypeIsAInteger(element) ? mlirIntegerTypeGetWidth(element) : 64;
-  if (bits < 64) // the attribute holds the value as its own width sees it
+  if (bits < 64) // the attribute holds the value truncated to its width
     value = (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
   MlirAttribute a =
       bits == 1 ? mlirBoolAttrGet(b->c->mlir, value != 0) : mlirIntegerAttrGet(element, value);
@@ -157,7 +157,7 @@ MlirValue build_expand_dims(struct builder *b, MlirValue x, unsigned axis) {
   int64_t shape[TENSOR_RANK_LIMIT + 1];
   for (unsigned i = 0; i < rank; i++)
     shape[i] = i == axis ? 1 : tensor_dim(from, i < axis ? i : i - 1);
-  // Under a layout the operand is a slice, and the result has the layout it is a slice of.
+  // With layouts, the operand has a slice, and the result its parent.
   MlirAttribute encoding = mlirAttributeGetNull();
   const struct encoding_text *slice = encoding_text_of(b->c, tensor_encoding(from));
   if (slice && !mlirAttributeIsNull(slice->parameters))

@@ -17,7 +17,7 @@ struct builder builder_at_end(struct ir_context *c, MlirBlock block, MlirLocatio
 struct builder builder_before(struct ir_context *c, MlirOperation op); // takes op's location
 struct builder builder_after(struct ir_context *c, MlirOperation op);
 
-// Any op of the table by id, for what has no builder of its own.
+// Any op of the table by id, for ops without a builder.
 MlirOperation build_op(struct builder *b, enum op_id id, size_t operand_count,
                        const MlirValue *operands, size_t result_count, const MlirType *results,
                        size_t attr_count, const MlirNamedAttribute *attrs);
@@ -76,7 +76,7 @@ void build_reduce(struct builder *b, size_t n, const MlirValue *values, unsigned
                   const char *combine, MlirValue *ret);
 void build_scan(struct builder *b, size_t n, const MlirValue *values, unsigned axis,
                 const char *combine, bool reverse, MlirValue *ret);
-// values[0] gives the results their shape.
+// The results have the shape of values[0].
 void build_map(struct builder *b, size_t n, const MlirValue *values, const char *function,
                unsigned pack, size_t result_count, const MlirType *elements, MlirValue *ret);
 void build_inline_asm(struct builder *b, const char *text, const char *constraints, unsigned pack,
@@ -97,8 +97,8 @@ void build_call(struct builder *b, const char *function, size_t n, const MlirVal
                 size_t result_count, const MlirType *results, MlirValue *ret);
 
 // ---- matrix products ----
-// acc + x y; the result has acc's type. input_precision: what f32 operands become (verify_shared.c
-// has the words).
+// acc + x y; the result has acc's type. input_precision: how f32 operands are rounded
+// (verify_shared.c lists the values).
 MlirValue build_dot(struct builder *b, MlirValue x, MlirValue y, MlirValue acc,
                     const char *input_precision, int32_t max_num_imprecise_acc);
 // The same by warpgroups; x: a tile or a buffer in shared memory, y: a buffer. When it ends, at most
@@ -108,33 +108,33 @@ MlirValue build_warp_group_dot(struct builder *b, MlirValue x, MlirValue y, Mlir
 // `acc`, when at most `pending` products are in flight.
 MlirValue build_warp_group_dot_wait(struct builder *b, MlirValue acc, int32_t pending);
 
-// The part of type `part` of a tile that begins at offsets, multiples of its dimensions; each
-// thread finds it in its own registers.
+// The part of type `part` of a tile at offsets that are multiples of its dimensions; each thread
+// holds it in its own registers.
 MlirValue build_part(struct builder *b, MlirValue x, MlirType part, const int32_t *offsets);
 
 // ---- shared memory ----
 // A buffer for a tile whose type has a shared encoding; x (may be null) fills it.
 MlirValue build_local_alloc(struct builder *b, MlirValue x, MlirType tile);
-// A ring of `copies` such buffers, one behind the other. Its value stands for number 0.
+// A ring of `copies` such buffers, contiguous in memory. The result is number 0.
 MlirValue build_local_ring(struct builder *b, MlirType tile, int32_t copies);
-// Buffer `number` (i32, less than the ring's copies). phase: in turn t of the innermost scf.for
-// around it, counted from 0, that is (t + phase) modulo the copies, by which insert-barriers tells
-// buffers apart; -1: nothing is known unless `number` is a constant.
+// Buffer `number` (i32, less than the ring's copies). phase: in iteration t of the innermost
+// enclosing scf.for, from 0, the number is (t + phase) modulo the copies, by which insert-barriers
+// distinguishes buffers; -1: not known unless `number` is a constant.
 MlirValue build_local_index(struct builder *b, MlirValue ring, MlirValue number, int32_t phase);
-// `tile`: the permuted type, with an encoding that leaves every element where it is.
+// `tile`: the permuted type, with an encoding that keeps every element at its address.
 MlirValue build_local_trans(struct builder *b, MlirValue buffer, MlirType tile,
                             const int32_t *order);
 MlirValue build_local_load(struct builder *b, MlirValue buffer, MlirAttribute encoding);
-// The part of type `part` that begins at offsets, multiples of its dimensions.
+// The part of type `part` at offsets that are multiples of its dimensions.
 MlirValue build_local_load_part(struct builder *b, MlirValue buffer, MlirType part,
                                 const int32_t *offsets);
 void build_local_store(struct builder *b, MlirValue x, MlirValue buffer);
-// The layout of the pointers says which thread copies what; mask may be null.
+// The layout of the pointers determines which thread copies which element; mask may be null.
 void build_async_copy(struct builder *b, MlirValue ptr, MlirValue buffer, MlirValue mask,
                       const char *cache, const char *evict);
 void build_async_commit(struct builder *b);
-// The buffers are those that are read then: other threads' copies are there behind a barrier.
-// Buffers of several types make several ops.
+// The buffers are those that are read afterwards; copies by other threads are complete after a
+// barrier. Buffers of several types need several ops.
 void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending);
 void build_gpu_barrier(struct builder *b);
 
@@ -149,8 +149,8 @@ MlirOperation build_func(struct ir_context *c, MlirModule m, const char *name, s
                          bool kernel, MlirLocation loc);
 MlirBlock func_entry(MlirOperation func);
 void build_return(struct builder *b, size_t n, const MlirValue *values);
-// Blocks are created empty, without terminators; the caller fills them and ends them with
-// build_yield / build_condition. Any ret_ pointer may be NULL.
+// Blocks are created empty, without terminators; the caller fills them and terminates them with
+// build_yield or build_condition. Any ret_ pointer may be NULL.
 MlirOperation build_if(struct builder *b, MlirValue cond, size_t result_count,
                        const MlirType *results, MlirBlock *ret_then, MlirBlock *ret_else);
 // Body block arguments: induction variable, then one per init.

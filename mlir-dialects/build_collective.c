@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builders of ops that look across a tile's elements (reductions, scans, gather, ...) and of those
-// that hold foreign code (maps, inline assembly).
+// Builders of collective ops (reductions, scans, gather, ...), maps and inline assembly.
 #include "mlir-dialects/build.h"
 #include "mlir-dialects/ir_internal.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 
-// How many optional operands and results IRDL declares for these ops.
+// The number of optional operands and results that IRDL declares for these ops.
 enum { SCALAR_OPERANDS = 16 };
 
 static MlirNamedAttribute segments(struct builder *b, const char *name, size_t cap, size_t n) {
@@ -30,7 +29,7 @@ static MlirAttribute symbol(struct builder *b, const char *name) {
   return mlirFlatSymbolRefAttrGet(b->c->mlir, ref_of(name));
 }
 
-// The type without dimension `axis`: a scalar for rank 1. A layout becomes its slice.
+// The type without dimension `axis`: a scalar for rank 1. A layout becomes a slice of it.
 static MlirType reduced_type(struct builder *b, MlirType from, unsigned axis) {
   int64_t shape[TENSOR_RANK_LIMIT];
   unsigned rank = tensor_rank(from), n = 0;

@@ -10,7 +10,7 @@ MlirValue build_addptr(struct builder *b, MlirValue ptr, MlirValue offset) {
                      NULL);
 }
 
-// `required` operands, then the optional ones that are there; *ret_sizes says which.
+// `required` operands, then the optional ones that are present, as *ret_sizes says.
 static size_t with_optional(MlirValue *operands, size_t required, size_t optional,
                             const MlirValue *extra, int32_t *ret_sizes) {
   size_t n = required;

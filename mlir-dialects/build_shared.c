@@ -83,7 +83,7 @@ static bool same_type(MlirValue x, MlirValue y) {
   return mlirTypeEqual(mlirValueGetType(x), mlirValueGetType(y));
 }
 
-// IRDL wants operands of one name to have one type: so many ops, one behind the other.
+// IRDL requires operands of one name to have one type: one op per type.
 void build_async_wait(struct builder *b, size_t n, const MlirValue *buffers, int32_t pending) {
   MlirNamedAttribute a = named_attr(b->c, "pending", attr_i32(b->c, pending));
   MlirValue *alike = arena_array(b->c->arena, MlirValue, n + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builders of what holds other ops: modules, functions, structured control flow.
+// Builders of ops with regions: modules, functions, structured control flow.
 #include "mlir-dialects/build.h"
 #include "mlir-dialects/ir_internal.h"
 
@@ -11,7 +11,7 @@ MlirModule build_module(struct ir_context *c, MlirLocation loc) {
   return mlirModuleCreateEmpty(loc);
 }
 
-// A region with one block of arguments of these types; *ret is the block.
+// A region with one block whose arguments have these types; *ret is the block.
 static MlirRegion region_with_block(size_t n, const MlirType *types, MlirLocation loc,
                                     MlirBlock *ret) {
   MlirBlock block = mlirBlockCreate(0, NULL, NULL);
@@ -70,7 +70,7 @@ MlirOperation build_if(struct builder *b, MlirValue cond, size_t result_count,
   return build_with_regions(b, OP_SCF_IF, 1, &cond, result_count, results, 2, regions);
 }
 
-// Types of `n` values behind `first` (left out when it is null), on the arena.
+// `first` (omitted when null) and the types of `n` values, on the arena.
 static MlirType *types_of(struct ir_context *c, MlirType first, size_t n, const MlirValue *values) {
   MlirType *types = arena_array(c->arena, MlirType, n + 1);
   size_t at = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One session's MLIR context: the dialects, the op table's identifiers, and MLIR's diagnostics
-// turned into records of our engine.
+// A session's MLIR context: the dialects, the op table's identifiers, and MLIR's diagnostics as
+// records of the project's engine.
 #include "mlir-dialects/ir_internal.h"
 
 #include <mlir-c/Dialect/Arith.h>
@@ -43,7 +43,7 @@ enum op_id op_id(struct ir_context *c, MlirOperation op) {
 
 // ---- diagnostics ----
 
-// The record's message; a location the engine has no source for is named in words.
+// The record's message; a location without a known source is part of the text.
 static const char *message_of(struct ir_context *c, MlirDiagnostic d, struct span at) {
   struct strbuf text = {.arena = c->arena};
   mlirDiagnosticPrint(d, ir_print_callback, &text);
@@ -82,7 +82,7 @@ static void take_diagnostic(void *user) {
   }
 }
 
-// MLIR's frames stand between this and the handler of out-of-memory: nothing jumps over them.
+// MLIR's C++ frames are between this and the out-of-memory handler: no jump may cross them.
 static MlirLogicalResult on_diagnostic(MlirDiagnostic d, void *user) {
   struct diagnostic taken = {user, d};
   if (!arena_guard(taken.c->arena, take_diagnostic, &taken))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Build tool: writes a text file as a C array, so that the dialect definition travels inside the
+// Build tool: writes a text file as a C array, so that the dialect definition is part of the
 // library. Usage: embed INPUT OUTPUT NAME
 #include <stdio.h>
 #include <string.h>

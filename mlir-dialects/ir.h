@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler's view of MLIR: one context a session, op lookup, types, attributes, walking and
-// rewriting. Thin: MLIR handles stay visible; what is here is what every room needs in one
-// spelling.
+// The compiler's interface to MLIR: one context per session, op lookup, types, attributes, walking
+// and rewriting. A thin layer: MLIR handles stay visible.
 #ifndef TILE_MLIR_DIALECTS_IR_H
 #define TILE_MLIR_DIALECTS_IR_H
 
@@ -47,10 +46,10 @@ struct ir_context {
   struct diag_engine *diag; // borrowed
   struct map sources;       // file name -> struct source *, to turn locations into spans
   struct ir_tables *tables; // private: op ids, pointer types, parsed encodings
-  bool is_loaded;           // the dialects are
-  MlirModule unfinished;    // one that is being made, or null: destroyed with the context
+  bool is_loaded;           // the dialects are loaded
+  MlirModule unfinished;    // a module under construction, or null: destroyed with the context
   void *layouts;            // private to layouts/attr.c: encodings of attributes
-  size_t built;             // operations made by builders so far
+  size_t built;             // operations created by builders so far
 };
 
 // Loads the dialects; NULL only when memory is out and the arena has no handler. MLIR's own
@@ -64,7 +63,7 @@ static inline bool op_is(struct ir_context *c, MlirOperation op, enum op_id id) 
   return op_id(c, op) == id;
 }
 unsigned op_flags(struct ir_context *c, MlirOperation op); // OP_EFFECT for unknown ops
-// No effects anywhere in it, regions included.
+// No effects in it or its regions.
 bool op_is_pure(struct ir_context *c, MlirOperation op);
 
 // ---- locations ----
@@ -73,8 +72,8 @@ struct span loc_to_span(struct ir_context *c, MlirLocation loc); // the innermos
 struct span op_span(struct ir_context *c, MlirOperation op);
 
 // ---- types ----
-// Signedness is not in the IR: DTYPE_U32 and DTYPE_I32 are both i32; the answer of
-// dtype_of_mlir is the signed one.
+// Signedness is not in the IR: DTYPE_U32 and DTYPE_I32 are both i32; dtype_of_mlir gives the signed
+// one.
 MlirType mlir_of_dtype(struct ir_context *c, enum dtype t);
 enum dtype dtype_of_mlir(MlirType scalar); // DTYPE_NONE for pointers and anything else
 MlirType ptr_type(struct ir_context *c, MlirType pointee); // !tile.ptr<pointee>
@@ -109,10 +108,10 @@ size_t op_attr_i32_array(MlirOperation op, const char *name, size_t cap, int32_t
 MlirAttribute func_arg_attr(MlirOperation func, unsigned i, const char *name);
 void func_set_arg_attr(struct ir_context *c, MlirOperation func, unsigned i, const char *name,
                        MlirAttribute value);
-// A dictionary for each argument at once, replacing those that are there.
+// Sets the dictionaries of all arguments, replacing existing ones.
 void func_set_arg_attrs(struct ir_context *c, MlirOperation func, MlirAttribute *dictionaries);
 
-// An arith.constant that is a scalar integer or an integer splat.
+// The value of an arith.constant that is a scalar integer or an integer splat.
 bool value_const_int(struct ir_context *c, MlirValue v, int64_t *ret);
 bool value_const_float(struct ir_context *c, MlirValue v, double *ret);
 MlirOperation value_def(MlirValue v); // null operation for block arguments
@@ -121,20 +120,20 @@ MlirOperation value_def(MlirValue v); // null operation for block arguments
 // Every op under `root` (root included), parents before children; stops when fn returns false.
 // fn may erase or replace the op it is given, not others.
 void ir_walk(MlirOperation root, bool (*fn)(MlirOperation op, void *user), void *user);
-// Children before parents, blocks from their end: what DCE wants. Lists go to heap blocks of `a`,
-// which are freed at the end.
+// Children before parents, blocks from their end, as DCE needs. Lists are heap blocks of `a`, which
+// are freed at the end.
 void ir_walk_post(struct arena *a, MlirOperation root, bool (*fn)(MlirOperation op, void *user),
                   void *user);
 bool value_has_uses(MlirValue v);
 unsigned value_use_count(MlirValue v);
 void op_erase(MlirOperation op); // unlinks and destroys; must have no uses
 void value_replace(MlirValue of, MlirValue with);
-// Pure ops under `root` whose results nobody uses, and those that only they used.
+// Erases pure ops under `root` without uses, and ops that only they used.
 void ir_erase_dead(struct ir_context *c, MlirOperation root);
 // The first kernel of the module (func.func with the unit attribute tile.kernel).
 MlirOperation module_kernel(struct ir_context *c, MlirModule m);
-// The function that the symbol attribute `name` of `op` means (combine, function, callee); null if
-// the module has none of that name.
+// The function that the symbol attribute `name` of `op` refers to (combine, function, callee); null
+// if the module has none of that name.
 MlirOperation op_function(struct ir_context *c, MlirOperation op, const char *name);
 
 // ---- text ----
@@ -145,7 +144,7 @@ MlirModule ir_parse(struct ir_context *c, const char *name, struct str text);
 
 // ---- verification (mlir-dialects/verify.c) ----
 // MLIR's own verifier, then ours; reports every problem at its op's location as E0601/E0602. True
-// if sound.
+// if valid.
 bool ir_verify(struct ir_context *c, MlirOperation module);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of mlir-dialects/ share and nobody else sees.
+// Declarations private to mlir-dialects/.
 #ifndef TILE_MLIR_DIALECTS_IR_INTERNAL_H
 #define TILE_MLIR_DIALECTS_IR_INTERNAL_H
 
@@ -7,9 +7,9 @@
 
 #include <mlir-c/Diagnostics.h>
 
-#define TENSOR_RANK_LIMIT 16 // of what the helpers handle; the language allows less
+#define TENSOR_RANK_LIMIT 16 // of the helpers; the language's limit is lower
 
-// The types !tile.ptr<T> or !tilegpu.memdesc<T>, both ways.
+// The types !tile.ptr<T> or !tilegpu.memdesc<T>, in both directions.
 struct wrapper {
   struct map outer_of, inner_of; // T -> the type, the type -> T
   MlirTypeID id;
@@ -23,12 +23,12 @@ struct ir_tables {
   MlirDiagnosticHandlerID handler;
 };
 
-// An encoding as far as this folder reads it: which one it is and its dictionary.
+// An encoding as this folder reads it: its kind and its dictionary.
 struct encoding_text {
   const char *kind; // "blocked", "slice", ...
   MlirAttribute parameters;
 };
-// NULL when `a` is null or no attribute of tilegpu.
+// NULL if `a` is null or not an attribute of tilegpu.
 const struct encoding_text *encoding_text_of(struct ir_context *c, MlirAttribute a);
 
 // Printing of MLIR things into a strbuf. Does not jump: strbuf_check afterwards, or strbuf_cstr.
@@ -41,14 +41,14 @@ static inline struct str str_of_ref(MlirStringRef r) { return (struct str){r.dat
 
 bool types_init(struct ir_context *c);
 
-// Inserts a finished op where the builder stands.
+// Inserts a finished op at the builder's insertion point.
 MlirOperation build_insert(struct builder *b, MlirOperation op);
-// An op with one result; answers it.
+// Creates an op with one result, which is returned.
 MlirValue build_value(struct builder *b, enum op_id id, size_t operand_count,
                       const MlirValue *operands, MlirType result, size_t attr_count,
                       const MlirNamedAttribute *attrs);
 
-// verify_ops.c: the semantic checks of one op; reports what is wrong. False if anything was.
+// verify_ops.c: the semantic checks of one op. False, and reported, if one fails.
 bool verify_op(struct ir_context *c, MlirOperation op);
 
 #endif

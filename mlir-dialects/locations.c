@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans of our sources to MLIR locations and back. A location holds file, line and column of both
-// ends (the end exclusive, as in a span); the context's `sources` lead back to the text.
+// Spans of our sources to MLIR locations and back. A location has file, line and column of both
+// ends (the end exclusive, as in a span); the context's `sources` map it back to the text.
 #include "mlir-dialects/ir_internal.h"
 
 MlirLocation loc_from_span(struct ir_context *c, struct span s) {

@@ -15,7 +15,7 @@ void ir_print(MlirOperation op, bool debug_info, struct strbuf *out) {
     strbuf_putc(out, '\n');
 }
 
-// The text after blanks and comments.
+// Skips blanks and comments.
 static struct str skip_comments(struct str text) {
   for (;;) {
     struct str line;
@@ -29,8 +29,8 @@ static struct str skip_comments(struct str text) {
   }
 }
 
-// MLIR wants one op at the top. A file of bare functions is one module all the same; what is put
-// before it stays on its first line, so that lines keep their numbers.
+// MLIR requires one op at the top. A file of bare functions is wrapped in a module; the prefix is
+// added to its first line, so that line numbers do not change.
 static struct str with_module(struct ir_context *c, struct str text) {
   struct str code = skip_comments(text);
   if (!str_starts(code, "func.func") && !str_starts(code, "\"func.func\""))
@@ -54,7 +54,8 @@ static size_t skip_opaque(struct str text, size_t at) {
   return line_end ? (size_t)(line_end - text.ptr) : text.len;
 }
 
-// MLIR's parser recurses as its text nests: the location where that goes too far, or the length.
+// MLIR's parser recurses with the nesting of the text: the offset at which that is too deep, or the
+// length.
 static size_t too_deep_at(struct str text) {
   size_t depth = 0;
   for (size_t i = 0, next; i < text.len; i = next) {
@@ -76,8 +77,8 @@ static size_t too_deep_at(struct str text) {
 
 #define RESULTS_LIMIT_DIGITS 5
 
-// MLIR's parser makes room for as many results as `%r#N` asks for: where N has too many digits, or
-// the length.
+// MLIR's parser allocates as many results as the N of `%r#N`: the offset of an N with too many
+// digits, or the length.
 static size_t too_many_results_at(struct str text) {
   for (size_t i = 0, next; i < text.len; i = next) {
     next = skip_opaque(text, i);
@@ -96,7 +97,7 @@ static size_t too_many_results_at(struct str text) {
   return text.len;
 }
 
-// What MLIR's parser should not be given. False with a diagnostic.
+// Rejects text that MLIR's parser cannot handle. False with a diagnostic.
 static bool check_limits(struct ir_context *c, const struct source *source) {
   size_t deep = too_deep_at(source->text), many = too_many_results_at(source->text);
   struct span at = {source, (uint32_t)deep, (uint32_t)deep + 1};

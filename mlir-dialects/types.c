@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types: scalars, pointers, tensors with encodings. The parameter of a dynamic type cannot be read
-// through the C API, so a table remembers the pointee of each pointer type; one that came from
-// parsed text is read from its printed form, once.
+// through the C API, so a table stores the pointee of each pointer type; for a type from parsed
+// text it is read from its printed form, once.
 #include "mlir-dialects/ir_internal.h"
 
 #include <mlir-c/BuiltinTypes.h>
@@ -32,7 +32,7 @@ bool types_init(struct ir_context *c) {
 
 MlirType mlir_of_dtype(struct ir_context *c, enum dtype t) { return c->tables->scalars[t]; }
 
-// Integers of one width are one type, whatever their sign; f8e4b15 is i8 too.
+// Signed and unsigned integers of one width are one type; f8e4b15 is i8 too.
 enum dtype dtype_of_mlir(MlirType t) {
   if (mlirTypeIsAInteger(t)) {
     switch (mlirIntegerTypeGetWidth(t)) {
@@ -83,7 +83,7 @@ const char *ir_attr_text(struct ir_context *c, MlirAttribute a) {
   return text_of(c, &b);
 }
 
-// What stands between the first '<' and the last '>'.
+// The text between the first '<' and the last '>'.
 static struct str between_angles(struct str text) {
   const char *open = memchr(text.ptr, '<', text.len);
   if (!open || !str_ends(text, ">"))
@@ -94,7 +94,7 @@ static struct str between_angles(struct str text) {
 // ---- pointers and buffers: types with one parameter that is a type ----
 
 static void remember(struct ir_context *c, struct wrapper *w, MlirType outer, MlirType inner) {
-  // MLIR's handles are pointers to const; the map stores them as they are and gives them back.
+  // MLIR's handles are pointers to const, which the map stores without the const.
   ptrmap_put(c->arena, &w->outer_of, inner.ptr, (void *)(uintptr_t)outer.ptr);
   ptrmap_put(c->arena, &w->inner_of, outer.ptr, (void *)(uintptr_t)inner.ptr);
 }

@@ -18,7 +18,7 @@ static bool check(MlirOperation op, void *user) {
 bool ir_verify(struct ir_context *c, MlirOperation module) {
   unsigned errors = diag_error_count(c->diag);
   if (!mlirOperationVerify(module)) {
-    // Ours rely on what the verifier guarantees: operand counts, terminators, dominance.
+    // Our checks rely on the verifier's guarantees: operand counts, terminators, dominance.
     if (diag_error_count(c->diag) == errors)
       diag_error(c->diag, op_span(c, module), E0601, "the IR is malformed");
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of the ops that look across a tile's elements, of those that call functions or hold
-// foreign code, and of what asks the device.
+// Checks of collective ops, of ops that call functions or contain inline assembly, and of device
+// queries.
 #include "mlir-dialects/verify_needs.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -34,7 +34,7 @@ static bool takes_and_gives(struct checked *k, MlirType f, struct signature in,
   return true;
 }
 
-// The symbol `name` means a function of these types.
+// The symbol `name` refers to a function of these types.
 static bool want_function(struct checked *k, const char *name, struct signature in,
                           struct signature out) {
   MlirOperation f = op_function(k->c, k->op, name);
@@ -64,7 +64,7 @@ static bool want_combine(struct checked *k) {
                        (struct signature){n, 1, 1, operand_type});
 }
 
-// Some tiles of one shape and layout, and as many results.
+// One or more tiles of one shape and layout, and as many results.
 static bool want_tiles_alike(struct checked *k) {
   intptr_t n = operand_count(k);
   if (n == 0 || n != result_count(k))
@@ -144,7 +144,7 @@ static bool check_histogram(struct checked *k) {
 
 // ---- join, split, unsplat ----
 
-// `whole` has the dimensions of `half` and a last one of 2.
+// `whole` has the dimensions of `half` and a last dimension of 2.
 static bool is_pair_of(MlirType whole, MlirType half) {
   unsigned rank = type_is_tensor(half) ? tensor_rank(half) : 0;
   if (!type_is_tensor(whole) || tensor_rank(whole) != rank + 1 || tensor_dim(whole, rank) != 2 ||

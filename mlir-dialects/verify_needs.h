@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checks of verify_*.c share: the op under check, and one function for each thing that an
-// op may need. A function that answers false has reported why.
+// Shared by the checks of verify_*.c: the op under check, and one function per requirement. A
+// function that returns false has reported why.
 #ifndef TILE_MLIR_DIALECTS_VERIFY_NEEDS_H
 #define TILE_MLIR_DIALECTS_VERIFY_NEEDS_H
 
 #include "mlir-dialects/ir_internal.h"
 
-// Words of the attributes `sem` and `scope` of atomics.
+// Allowed values of the attributes `sem` and `scope` of atomics.
 #define MEMORY_SEMS "relaxed acquire release acq_rel"
 #define MEMORY_SCOPES "cta gpu sys"
 
@@ -16,7 +16,7 @@ struct checked {
   enum op_id id;
 };
 
-// Reports that the op is wrong: its name, then the text. Always false.
+// Reports an error of the op: its name, then the text. Always false.
 bool wrong(struct checked *k, const char *fmt, ...) PRINTF(2, 3);
 
 static inline intptr_t operand_count(struct checked *k) {
@@ -49,16 +49,16 @@ bool want_same_form(struct checked *k, MlirType a, MlirType b);
 bool want_equal(struct checked *k, MlirType a, MlirType b);
 bool want_element(struct checked *k, MlirType t, MlirType element);
 bool want_mask(struct checked *k, MlirType mask, MlirType like);
-// `value` is what a pointer of type `ptr` points at.
+// `value` has the pointee type of `ptr`.
 bool want_pointee(struct checked *k, MlirType ptr, MlirType value);
-// The layout `slice` is that of `parent` along `axis`; both may be null.
+// The layout `slice` is the slice of `parent` along `axis`; both may be null.
 bool is_slice_of(struct checked *k, MlirAttribute slice, int64_t axis, MlirAttribute parent);
-// A tile or memdesc that a kernel can hold.
+// A tile or memdesc within the size limits.
 bool check_type(struct checked *k, MlirType t);
 
 // verify_shared.c: matrix products, shared memory.
 bool check_shared(struct checked *k);
-// verify_collective.c: ops across elements, foreign code and devices.
+// verify_collective.c: collective ops, calls, inline assembly and device queries.
 bool check_collective(struct checked *k);
 bool check_map(struct checked *k);
 bool check_inline_asm(struct checked *k);

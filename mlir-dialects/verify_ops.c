@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What IRDL cannot say about the ops of `tile` and `tilegpu`, and what upstream does not ask of
-// elementwise ops: shapes, element types, layouts, ranges of attributes. One function an op family;
-// the first problem of an op is reported.
+// Constraints that IRDL cannot express for the ops of `tile` and `tilegpu`, and that upstream does
+// not check for elementwise ops: shapes, element types, layouts, ranges of attributes. One function
+// per op family; the first error of an op is reported.
 #include "mlir-dialects/verify_needs.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -41,7 +41,7 @@ static bool want_tiles(struct checked *k) {
   return want_element(k, to, element_type(from));
 }
 
-// Under layouts the operand's is the slice of the result's along the new axis.
+// With layouts, the operand's is the slice of the result's along the new axis.
 static bool check_expand_layout(struct checked *k, int64_t axis) {
   MlirAttribute from = tensor_encoding(operand_type(k, 0)), to = tensor_encoding(result_type(k));
   return is_slice_of(k, from, axis, to) ||
@@ -161,7 +161,7 @@ static bool check_elementwise(struct checked *k) {
     return wrong(k, "needs a result");
   MlirType like = result_type(k);
   for (intptr_t i = 0, n = mlirOperationGetNumOperands(k->op); i < n; i++) {
-    // One condition may choose between whole tiles.
+    // A scalar condition may select between whole tiles.
     bool scalar_condition =
         k->id == OP_ARITH_SELECT && i == 0 && !type_is_tensor(operand_type(k, 0));
     if (!scalar_condition && !want_same_form(k, operand_type(k, i), like))
@@ -273,7 +273,7 @@ static bool check_op(struct checked *k) {
   }
 }
 
-// Byte offsets of shared memory that allocate-shared chose, or that IR written by hand gives.
+// Byte offsets of shared memory, from allocate-shared or from handwritten IR.
 static bool check_shared_offset(struct checked *k, const char *name) {
   const int64_t most = 1 << 24;
   int64_t at = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking and rewriting. The walks tolerate that the visited op is erased or replaced.
+// Walking and rewriting. A visitor may erase or replace the visited op.
 #include "mlir-dialects/ir_internal.h"
 
 typedef bool (*walk_fn)(MlirOperation op, void *user);
 
-// How many ops this thread has erased: where it has erased none since, an op is there to be asked.
+// The number of ops this thread has erased: if it is unchanged, the visited op still exists.
 static _Thread_local size_t erasures;
 
-// Whether `op`, which was in `block` when `erasures` was `before`, still is.
+// Whether `op`, which was in `block` when `erasures` was `before`, is still there.
 static bool block_holds(MlirBlock block, MlirOperation op, size_t before) {
   if (erasures == before)
     return mlirBlockEqual(mlirOperationGetBlock(op), block);
@@ -51,8 +51,8 @@ void ir_walk(MlirOperation root, walk_fn fn, void *user) {
 
 static bool walk_post(struct arena *a, MlirOperation op, walk_fn fn, void *user);
 
-// From the block's end. There is no link to the previous op in the C API, so the ops are listed
-// first, in a block of memory of its own: what `fn` allocates stays.
+// From the block's end. The C API has no link to the previous op, so the ops are listed first, in
+// separate memory: allocations by `fn` must remain.
 static bool walk_block_post(struct arena *a, MlirBlock block, walk_fn fn, void *user) {
   size_t n = 0, i = 0;
   MlirOperation first = mlirBlockGetFirstOperation(block);

@@ -44,8 +44,8 @@ static MlirValue and_mask(struct eval *e, MlirValue mask, MlirValue with) {
   return mlirValueIsNull(mask) ? with : build_binary(&e->b, OP_ARITH_ANDI, mask, with);
 }
 
-// The bits of floats order like signed integers where the sign is clear, and in reverse where it
-// is set: two masked integer atomics, of which each lane does one.
+// The bits of positive floats order like signed integers, those of negative ones in reverse: two
+// masked integer atomics, of which each lane executes one.
 static struct value float_extremum(struct eval *e, struct atomic a, bool maximum) {
   bool wide = dtype_bits(a.value.type.dtype) == 64;
   struct type given = a.value.type, elem = type_elem(given);
@@ -117,7 +117,7 @@ struct value builtin_atomic(struct eval *e, struct call *c) {
 
 // ---- compare and swap ----
 
-// A value for what the pointer points to, as bits in an integer.
+// The value in the pointee type, as integer bits.
 static bool need_bits(struct eval *e, struct operand x, struct type pointee, const char *what,
                       struct value *ret) {
   x.v = emit_convert(e, x, type_elem(pointee));
@@ -165,7 +165,8 @@ struct value builtin_atomic_cas(struct eval *e, struct call *c) {
 
 // ---- waiting for a value ----
 
-// Reads until the value is there, by swaps that change nothing. The result of the loop: it is.
+// Polls by compare-and-swap operations that do not change the value. The loop's result: it was
+// found.
 static struct value poll(struct eval *e, const struct atomic *a, struct value deadline) {
   MlirType i1 = mlir_of_dtype(e->c, DTYPE_I1);
   MlirBlock before, after;

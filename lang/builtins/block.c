@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block pointers: a base, the shape and strides of what it points to, and the offsets of a block in
-// it. One is a record; where it is used it becomes a tile of pointers and a mask.
+// Block pointers: a base, the shape and strides of a tensor, and the offsets of a block in it. A
+// block pointer is a record; a load or store converts it to a tile of pointers and a mask.
 #include "lang/builtins/builtins.h"
 
 enum { BLOCK_BASE, BLOCK_SHAPE, BLOCK_STRIDES, BLOCK_OFFSETS, BLOCK_TYPE, BLOCK_PARTS };
@@ -34,7 +34,7 @@ static bool need_scalars(struct eval *e, struct operand x, size_t rank, enum dty
   return true;
 }
 
-// 64 bits where one of the offsets has them.
+// i64 if one of the offsets is.
 static enum dtype offset_type(struct value offsets) {
   struct tuple t = offsets.kind == VALUE_TUPLE ? offsets.tuple : (struct tuple){&offsets, 1, NULL};
   for (size_t i = 0; i < t.len; i++)

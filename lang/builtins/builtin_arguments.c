@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions ask of their arguments.
+// Checks of builtins' arguments.
 #include "lang/builtins/builtins.h"
 
 struct value arg_runtime(struct eval *e, struct call *c, unsigned i) {
@@ -71,7 +71,7 @@ bool need_mask(struct eval *e, struct operand x, struct type like, MlirValue *re
   bool truth;
   if (const_truth(x.v, &truth)) {
     if (truth)
-      return true; // as if there were no mask
+      return true; // an error: treated as no mask
     x.v = value_bool(false);
   }
   x.v = to_runtime(e, x, "a mask");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, scans and maps: the function of scalars becomes one of its own beside the kernel, and
-// the operation names it.
+// Reductions, scans and maps: the scalar function is emitted as a func.func, which the operation
+// names.
 #include "lang/builtins/builtins.h"
 
-// The tiles that a collective works on: one, or a tuple of several, in one shape.
+// The operands of a collective: one tile or a tuple of tiles of one shape.
 struct tiles {
   struct operand at[COLLECTIVE_MAX_VALUES];
   size_t len;
@@ -26,7 +26,7 @@ static bool need_values(struct eval *e, struct operand x, const char *what, stru
     if (value_is_poison(ret->at[i].v))
       return false;
   }
-  // A second time for those that came before a larger one.
+  // A second pass for tiles before a larger one.
   for (size_t i = 0; i < 2 * t.len; i++)
     if (!broadcast_pair(e, &ret->at[0], &ret->at[i % t.len], x.at))
       return false;
@@ -74,7 +74,7 @@ static struct value give(struct eval *e, const struct tiles *t, const MlirValue 
   return t->is_tuple ? value_tuple(at, t->len) : at[0];
 }
 
-// One dimension for all elements: what `axis=None` reduces.
+// Flattens to rank 1, for `axis=None`.
 static void flatten(struct eval *e, struct tiles *t) {
   for (size_t i = 0; i < t->len; i++) {
     struct type flat = {.rank = 1, .shape = {(int32_t)type_numel(t->at[i].v.type)}};
@@ -142,7 +142,7 @@ struct value builtin_scan(struct eval *e, struct call *c) {
 
 // ---- map_elementwise ----
 
-// What the scalar function returned, `pack` scalars for each result: their element types.
+// The element types of the scalar function's results, `pack` scalars for each.
 static bool map_results(struct eval *e, struct call *c, const struct outlined *fn, size_t pack,
                         struct type *elements, size_t *ret_count) {
   struct value one[1] = {fn->result};

@@ -14,7 +14,7 @@ static void attach(struct eval *e, MlirValue v, enum hint h, const int32_t *valu
                                     attr_i32_array(e->c, n, values));
     return;
   }
-  // A parameter of the kernel carries one number; arguments of loops carry nothing.
+  // A parameter of the kernel has one number as attribute; loop arguments have none.
   if (h == HINT_DIVISIBILITY && n == 1 &&
       mlirBlockEqual(mlirBlockArgumentGetOwner(v), func_entry(e->func)))
     func_set_arg_attr(e->c, e->func, (unsigned)mlirBlockArgumentGetArgNumber(v), hint_attrs[h],
@@ -23,7 +23,7 @@ static void attach(struct eval *e, MlirValue v, enum hint h, const int32_t *valu
 
 struct value builtin_hint(struct eval *e, struct call *c) {
   struct operand x = c->args[0], values = c->args[1];
-  if (value_is_number(x.v)) // nothing to learn of what is known
+  if (value_is_number(x.v)) // a hint adds nothing to a constant
     return x.v;
   x.v = arg_runtime(e, c, 0);
   if (value_is_poison(x.v))
@@ -142,7 +142,7 @@ struct value builtin_device_assert(struct eval *e, struct call *c) {
   return value_of_kind(VALUE_NONE);
 }
 
-// x is 0 wherever the mask holds: an assertion.
+// An assertion that x is 0 wherever the mask is true.
 struct value builtin_expect_zero(struct eval *e, struct call *c) {
   struct operand zero = {value_int(0), c->at};
   struct operand args[3] = {{emit_comparison(e, OP_EQ, c->args[0], zero, c->at), c->args[0].at},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is close to the machine: clocks, dependent grids, assembly and functions of libdevice.
+// Device intrinsics: clocks, programmatic dependent launch, inline assembly, libdevice functions.
 #include "lang/builtins/builtins.h"
 
 struct value builtin_special_register(struct eval *e, struct call *c) {
@@ -105,7 +105,7 @@ struct value builtin_inline_asm(struct eval *e, struct call *c) {
 
 // ---- functions of libdevice by symbol ----
 
-// `__nv_powf` and `__nv_pow` are `pow`; some have names of C there and of their own here.
+// `__nv_powf` and `__nv_pow` are `pow`; some have C names in libdevice and other names here.
 static const struct builtin *libdevice_function(struct eval *e, struct str symbol) {
   static const char *const renamed[][2] = {
       {"fabs", "abs"}, {"fmax", "maximum"}, {"fmin", "minimum"}, {"umulhi", "umulhi"}};

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// Options of block pointers beside another one.
+// Options of block pointers given with another pointer.
 static bool no_block_pointers(struct eval *e, struct call *c, unsigned i, const char *name) {
   if (!arg_given(c, i) || c->args[i].v.kind == VALUE_NONE ||
       (c->args[i].v.kind == VALUE_TUPLE && c->args[i].v.tuple.len == 0) ||
@@ -15,8 +15,8 @@ static bool no_block_pointers(struct eval *e, struct call *c, unsigned i, const 
   return false;
 }
 
-// Turns the block pointer of a load or store into pointers and a mask; `boundary` is the argument
-// that names the dimensions to check.
+// Converts the block pointer of a load or store to pointers and a mask; `boundary` is the argument
+// that lists the dimensions to check.
 static bool take_block(struct eval *e, struct call *c, unsigned boundary, unsigned mask) {
   struct block_access b;
   if (!value_is_record(c->args[0].v, RECORD_BLOCK_POINTER))
@@ -34,7 +34,7 @@ static bool take_block(struct eval *e, struct call *c, unsigned boundary, unsign
   return true;
 }
 
-// What the elements outside get: zero unless "nan" is asked for.
+// The value of elements out of bounds: zero, or NaN for "nan".
 static bool take_padding(struct eval *e, struct call *c) {
   static const char *const paddings[] = {"", "zero", "nan", NULL};
   const char *padding;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's own functions, as far as kernels use them: all but int, float, min and max on run-time
-// values are evaluated at compile time.
+// Python's builtins in kernels: evaluated at compile time, except int, float, min and max on
+// run-time values.
 #include "lang/builtins/builtins.h"
 
 struct value builtin_len(struct eval *e, struct call *c) {
@@ -85,19 +85,19 @@ static bool is_kind(struct value x, struct value kind, bool *ret) {
     return *ret = x.kind == VALUE_TUPLE && x.tuple.record == kind.class, true;
   if (kind.kind != VALUE_BUILTIN)
     return false;
-  static const struct {
-    const char *name;
-    enum value_kind kind;
-  } kinds[] = {{"int", VALUE_INT},   {"float", VALUE_FLOAT}, {"bool", VALUE_BOOL},
-               {"str", VALUE_STR},   {"tuple", VALUE_TUPLE}, {"list", VALUE_TUPLE},
-               {"tensor", VALUE_RT}, {"dtype", VALUE_TYPE},  {"range", VALUE_RANGE}};
-  if (strcmp(kind.builtin->name, "constexpr") == 0)
-    return *ret = value_is_const(x), true;
-  for (size_t i = 0; i < COUNT_OF(kinds); i++)
-    if (strcmp(kind.builtin->name, kinds[i].name) == 0)
-      return *ret = x.kind == kinds[i].kind || (kinds[i].kind == VALUE_INT && x.kind == VALUE_BOOL),
-             true;
-  return false;
+  switch ((enum builtin_class)(kind.builtin->flags & CLASS_MASK)) {
+  case CLASS_CONSTANT: *ret = value_is_const(x); return true;
+  case CLASS_INT: *ret = x.kind == VALUE_INT || x.kind == VALUE_BOOL; return true;
+  case CLASS_FLOAT: *ret = x.kind == VALUE_FLOAT; return true;
+  case CLASS_BOOL: *ret = x.kind == VALUE_BOOL; return true;
+  case CLASS_STRING: *ret = x.kind == VALUE_STR; return true;
+  case CLASS_SEQUENCE: *ret = x.kind == VALUE_TUPLE; return true;
+  case CLASS_TENSOR: *ret = x.kind == VALUE_RT; return true;
+  case CLASS_TYPE: *ret = x.kind == VALUE_TYPE; return true;
+  case CLASS_RANGE: *ret = x.kind == VALUE_RANGE; return true;
+  case CLASS_MASK: break;
+  }
+  return false; // no class
 }
 
 struct value builtin_isinstance(struct eval *e, struct call *c) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind builtins.def, one file a family.
+// The functions of builtins.def, one file per family.
 #ifndef TILE_LANG_BUILTINS_BUILTINS_H
 #define TILE_LANG_BUILTINS_BUILTINS_H
 
@@ -69,21 +69,21 @@ builtin_fn builtin_hint, builtin_assume, builtin_debug_barrier, builtin_device_p
 extern const struct builtin builtin_table[];
 extern const size_t builtin_table_len;
 
-struct type block_pointer_type(struct value v); // of a pointer to its elements
+struct type block_pointer_type(struct value v); // a pointer to a tile of its element type
 // A run-time value of argument i (numbers get their natural type), or poison.
 struct value arg_runtime(struct eval *e, struct call *c, unsigned i);
-// The pointers of a block and what `boundary_check` leaves of them: VALUE_NONE or a mask.
+// The pointers of a block, and the mask of `boundary_check` or VALUE_NONE.
 struct block_access {
   struct value ptr, mask;
 };
 bool emit_block_access(struct eval *e, struct value block_pointer, struct operand boundary,
                        struct span at, struct block_access *ret);
-// The elements along `axis` that the integers of `index`, a tile of rank 1, name.
+// The elements at the positions `index`, a tile of rank 1, along `axis`.
 struct value emit_take(struct eval *e, struct value x, unsigned axis, struct value index);
 // minimum (maximum) of two values, folded where both are known.
 struct value emit_minimum(struct eval *e, struct operand a, struct operand b, bool maximum,
                           bool propagate_nan, struct span at);
-// The element type an argument names, as a type; reports everything else.
+// An argument that is an element type; reports others.
 bool need_type(struct eval *e, struct operand x, const char *what, struct type *ret);
 // An optional string argument that must be one of `allowed` (NULL-terminated); "" when absent.
 bool need_choice(struct eval *e, struct call *c, unsigned i, const char *what,
@@ -94,7 +94,7 @@ bool need_mask(struct eval *e, struct operand x, struct type like, MlirValue *re
 bool need_axis(struct eval *e, struct operand x, unsigned rank, unsigned *ret);
 // The same elements in row-major order; `t` has as many.
 struct value emit_reshape(struct eval *e, struct value x, struct type t, bool can_reorder);
-// The pointee of a scalar or tile of pointers, else E0507.
+// The pointee of a pointer or a tile of pointers; reports others as E0507.
 bool need_pointer(struct eval *e, struct call *c, struct type *ret_pointee);
 
 #endif

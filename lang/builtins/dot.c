@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of two matrices: what its operands, its accumulator and its precision may be.
+// tl.dot: checks of its operands, accumulator and precision.
 #include "lang/builtins/builtins.h"
 
 // ---- operands ----
 
-// What products of such operands are added up in where nothing says otherwise; DTYPE_NONE: there
-// are no such products.
+// The default accumulator type for operands of these types; DTYPE_NONE: not supported.
 static enum dtype natural_sum(struct type a) {
   if (a.ptr)
     return DTYPE_NONE;
@@ -27,7 +26,7 @@ static void help_operand(struct diag *d, struct type t) {
     diag_help(d, "convert first: `.to(tl.int8)`, `.to(tl.float16)`");
 }
 
-// Operands inside the standard library are no text of the user's.
+// Operands inside the standard library have no location in user code.
 static void label(struct eval *e, struct diag *d, struct span at, const char *text) {
   if (!e->frame->is_std)
     diag_label(d, at, "%s", text);
@@ -136,8 +135,8 @@ static bool need_sum(struct eval *e, struct type a, enum dtype sum, const char *
   return false;
 }
 
-// As Triton has it, `out_dtype` counts where there is a choice; its default, float32, always
-// passes.
+// As in Triton, `out_dtype` is used only where there is a choice; its default, float32, is always
+// accepted.
 static bool sum_type(struct eval *e, struct call *c, struct type a, enum dtype *ret) {
   struct type given;
   *ret = natural_sum(a);
@@ -219,7 +218,8 @@ static bool need_precision(struct eval *e, struct call *c, struct type a, const 
   return true;
 }
 
-// How many products the hardware may add up with fewer bits than the accumulator has: 8-bit floats.
+// For 8-bit floats: how many products the hardware may add with less precision than the
+// accumulator's.
 static bool need_imprecise(struct eval *e, struct call *c, struct type a, int32_t *ret) {
   int64_t n = 0, k = a.shape[a.rank - 1];
   *ret = type_is_fp8(a) ? 1 << 30 : 0;
@@ -240,7 +240,7 @@ static bool need_imprecise(struct eval *e, struct call *c, struct type a, int32_
 
 // ---- tl.dot ----
 
-// One dimension for all those in front of the last two.
+// Flattens the dimensions before the last two to one.
 static struct value batched(struct eval *e, struct value x) {
   struct type t = {.rank = 3, .shape = {1}};
   for (unsigned i = 0; i + 2 < x.type.rank; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements by number and in pairs: gather, histogram, join, split, item.
+// gather, histogram, join, split, item.
 #include "lang/builtins/builtins.h"
 
 struct value builtin_join(struct eval *e, struct call *c) {

@@ -16,7 +16,7 @@ struct value builtin_where(struct eval *e, struct call *c) {
   struct operand cond = c->args[0], x = c->args[1], y = c->args[2];
   bool truth;
   if (const_truth(cond.v, &truth)) {
-    // Known at compile time; both sides still give the type and the shape.
+    // The condition is known; both operands still determine the type and the shape.
     if (!value_is_number(x.v) && x.v.kind != VALUE_RT)
       return truth ? x.v : y.v;
     cond.v = to_runtime(e, (struct operand){value_bool(truth), cond.at}, "the condition");
@@ -63,7 +63,7 @@ struct value emit_minimum(struct eval *e, struct operand a, struct operand b, bo
       return less;
     return less.b == maximum ? b.v : a.v;
   }
-  // As in Triton, a literal counts with its own type, and bf16 is compared as f32.
+  // As in Triton, a literal has its own type, and bf16 is compared as f32.
   a.v = widen_bf16(e, to_runtime(e, a, what));
   b.v = widen_bf16(e, to_runtime(e, b, what));
   if (!promote_pair(e, &a, &b, 0, what, at))
@@ -144,7 +144,7 @@ struct value builtin_fma(struct eval *e, struct call *c) {
   struct operand *v = c->args;
   if (v[0].v.kind != VALUE_RT && v[1].v.kind != VALUE_RT && v[2].v.kind != VALUE_RT)
     v[0].v = arg_runtime(e, c, 0);
-  // A literal takes the type of the others, wherever it stands.
+  // A literal in any position takes the type of the others.
   int lead = v[0].v.kind == VALUE_RT ? 0 : v[1].v.kind == VALUE_RT ? 1 : 2;
   int p = (lead + 1) % 3, q = (lead + 2) % 3;
   if (!promote_pair(e, &v[lead], &v[p], 0, "fma", c->at) ||
@@ -154,7 +154,7 @@ struct value builtin_fma(struct eval *e, struct call *c) {
   struct type t = v[0].v.type;
   if (!type_is_float(t) || type_is_fp8(t))
     return need_floats(e, c, v[0].v);
-  if (t.dtype == DTYPE_F16 || t.dtype == DTYPE_BF16) { // one rounding, of the exact f32 sum's
+  if (t.dtype == DTYPE_F16 || t.dtype == DTYPE_BF16) { // rounded once, from the f32 result
     struct value w[3];
     for (int i = 0; i < 3; i++)
       w[i] = emit_cast(e, v[i].v, f32_type, NULL);
@@ -176,7 +176,7 @@ struct value builtin_fdiv(struct eval *e, struct call *c) {
     return VALUE_ERROR;
   if (!type_is_float(x.v.type))
     return need_floats(e, c, x.v);
-  if (type_is_fp8(x.v.type)) // the quotient in f32 is exact enough for either
+  if (type_is_fp8(x.v.type)) // the f32 quotient is precise enough for either
     return emit_binary(e, OP_DIV, x, y, c->at);
   bool precise = exact && x.v.type.dtype == DTYPE_F32;
   enum op_id op = precise ? OP_TILE_PRECISE_DIVF : OP_ARITH_DIVF;

@@ -17,7 +17,7 @@ static const struct {
     [MATH_FN_CEIL] = {OP_MATH_CEIL, OP_MATH_CEIL},
 };
 
-// Argument i as a float; an integer literal stands for one.
+// Argument i as a float; an integer literal is converted.
 static bool float_argument(struct eval *e, struct call *c, size_t i) {
   struct operand *x = &c->args[i];
   if (x->v.kind == VALUE_INT || x->v.kind == VALUE_BOOL)
@@ -47,7 +47,7 @@ static bool float_arguments(struct eval *e, struct call *c, struct type *ret) {
     lead = 0;
     c->args[0].v = arg_runtime(e, c, 0);
   }
-  for (int round = 0; round < 2; round++) // the second brings the first ones to the last type
+  for (int round = 0; round < 2; round++) // the second promotes the first ones to the last type
     for (size_t i = 0; i < c->count; i++)
       if (i != lead && !promote_pair(e, &c->args[lead], &c->args[i], 0, c->builtin->name, c->at))
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What constants of a file take from array libraries of the host: `torch.float32`,
+// Types and limits of array libraries, for constants of a file: `torch.float32`,
 // `torch.finfo(torch.float16).max`, `np.iinfo("int32").min`.
 #include "lang/builtins/builtins.h"
 #include "lang/eval/objects.h"
@@ -26,7 +26,7 @@ static struct value float_info(struct eval *e, enum dtype t) {
                                             {.name = "bits"}, {.name = "smallest_normal"}};
   static const struct record record = {
       .kind = RECORD_CLASS, .ast = &type, .fields = fields, .field_count = COUNT_OF(fields)};
-  // Bits of the mantissa, greatest and least exponent of normal numbers.
+  // Mantissa bits, largest and smallest exponent of normal numbers.
   int mantissa = 23, most = 127, least = -126;
   double max = 0;
   switch ((int)t) {

@@ -106,7 +106,7 @@ struct value builtin_squeeze(struct eval *e, struct call *c) {
 struct value builtin_reshape(struct eval *e, struct call *c) {
   struct value x = arg_runtime(e, c, 0);
   struct type t;
-  bool can_reorder = c->builtin->tag == 1; // view promises no order
+  bool can_reorder = c->builtin->tag == 1; // view may reorder
   if (value_is_poison(x) || !shape_from_value(e, rest_as_tuple(e, c), &t) ||
       (c->count > 2 && arg_given(c, 2) &&
        !need_const_bool(e, c->args[2], "`can_reorder`", &can_reorder)))

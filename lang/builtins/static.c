@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compile time: assertions, messages, questions about types and the target.
+// Evaluated at compile time: assertions, messages, queries of types and the target.
 #include "lang/builtins/builtins.h"
 
 struct value builtin_static_assert(struct eval *e, struct call *c) {
@@ -88,7 +88,7 @@ struct value builtin_log2(struct eval *e, struct call *c) {
   return value_int(bits);
 }
 
-// "sm_90a" is 90; 0 for targets that are no NVIDIA GPU.
+// "sm_90a" is 90; 0 for a target that is not an NVIDIA GPU.
 static int capability(const char *target) {
   if (!target || strncmp(target, "sm_", 3) != 0)
     return 0;

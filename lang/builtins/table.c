@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of functions.
+// The table of builtins.
 #include "lang/builtins/builtins.h"
 
 const struct builtin builtin_table[] = {

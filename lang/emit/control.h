@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structured control flow of kernels.
+// Emission of structured control flow.
 #ifndef TILE_LANG_EMIT_CONTROL_H
 #define TILE_LANG_EMIT_CONTROL_H
 
@@ -9,7 +9,7 @@
 void ssa_if(struct eval *e, struct value cond, const struct variable_list *changed, branch_fn then,
             branch_fn otherwise, void *user);
 
-// scf.for: bounds are run-time values of one type, the step is positive.
+// scf.for: the bounds are run-time values of one type, the step is positive.
 struct ssa_for {
   struct value lower, upper, step;
   void (*body)(struct eval *e, struct value induction, void *user);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The language of kernels as a dialect of the walk: what is not known at compile time becomes
+// Kernel code as a dialect of the evaluator: values that are not known at compile time become
 // operations.
 #include "lang/builtins/builtins.h"
 #include "lang/emit/control.h"
@@ -7,8 +7,8 @@
 
 // ---- values ----
 
-// As in Triton, a number that a name is assigned is no literal any more. What is evaluated at
-// compile time and the library say what they mean.
+// As in Triton, a number that is assigned to a name is no longer a literal. Code evaluated at
+// compile time and the standard library keep literals.
 static struct value own_type(struct eval *e, struct value v) {
   if (e->frame->is_std || e->frame->function->is_constexpr_function)
     return v;
@@ -30,7 +30,7 @@ static struct value declare(struct eval *e, struct operand x, const char *annota
   return emit_convert(e, x, type_scalar(dtype));
 }
 
-// An error that nobody reported would be a kernel that silently does less.
+// Poison without a diagnostic would silently drop code from the kernel.
 static struct value finish(struct eval *e, const struct expr *x, struct value v) {
   if (value_is_poison(v) && !e->damaged && diag_error_count(e->diag) == e->errors)
     eval_error(e, x->span, E0990, "an expression failed without a message");
@@ -103,7 +103,7 @@ static void unread(struct eval *e, const struct stmt *s) {
     e->damaged = true;
 }
 
-// A function that may have no effects is walked as a whole.
+// A function that must not have effects is inlined.
 static bool stays_call(struct eval *e, const struct function *f, const struct operand *args,
                        const char *const *names, size_t count, struct span at, struct value *ret) {
   if (e->is_pure)
@@ -125,7 +125,7 @@ static struct value constant_i1(struct eval *e, bool b) {
   return literal_as(e, (struct operand){value_bool(b), SPAN_NONE}, type_scalar(DTYPE_I1));
 }
 
-// Where the condition is an error, errors of both branches are worth reporting.
+// If the condition is an error, both branches are still checked.
 static void branch(struct eval *e, struct value cond, const struct variable_list *changed,
                    branch_fn then, branch_fn otherwise, void *user) {
   if (value_is_poison(cond))
@@ -134,7 +134,7 @@ static void branch(struct eval *e, struct value cond, const struct variable_list
 }
 
 const struct dialect kernel_dialect = {.most_values = EVAL_MAX_UNROLL,
-                                       .place = emit_at,
+                                       .set_location = emit_at,
                                        .assign = own_type,
                                        .declare = declare,
                                        .finish = finish,

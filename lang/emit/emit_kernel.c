@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lang_emit: one kernel with what is known of its parameters becomes a module.
+// lang_emit: emits one kernel, with its bindings, as a module.
 #include "lang/builtins/builtins.h"
 #include "lang/emit/control.h"
 #include "lang/eval/outer.h"
@@ -7,13 +7,13 @@
 #include "lang/syntax/kernels.h"
 #include "lang/unit.h"
 
-// One parameter with everything said about it put together.
+// One parameter: its declaration and its binding combined.
 struct kernel_param {
   const struct ast_param *ast;
   const struct lang_param *declared;
-  const struct lang_binding *binding; // NULL: nothing was said
+  const struct lang_binding *binding; // NULL: none
   bool is_runtime;
-  bool is_one; // a constant of its type: what a kernel computes must not depend on that
+  bool is_one; // a constant of its type: specialisation must not change what the kernel computes
   struct type type;
   uint32_t divisible_by;
   struct value constant;
@@ -70,7 +70,7 @@ static void missing_constant(struct eval *e, struct kernel_param *p) {
   p->constant = VALUE_ERROR;
 }
 
-// A type that the annotation gives and one that the launch gives must agree.
+// The types of the annotation and of the launch must agree.
 static void check_type(struct eval *e, const struct kernel_param *p) {
   const struct lang_param *a = p->declared;
   if (!a->is_typed || (a->is_pointer == (p->type.ptr > 0) && a->dtype == p->type.dtype))
@@ -100,7 +100,7 @@ static void bind_typed(struct eval *e, struct kernel_param *p) {
       b->divisible_by > p->declared->divisible_by ? b->divisible_by : p->declared->divisible_by;
 }
 
-// Defaults are Python of the host: nothing of a kernel is there yet.
+// Defaults are host code.
 static struct value default_of(struct eval *e, const struct kernel_param *p) {
   struct purpose purpose = {
       .code = E0411, .what = "the default of a parameter", .param = p->ast->name};
@@ -110,7 +110,7 @@ static struct value default_of(struct eval *e, const struct kernel_param *p) {
   bool known = need_known(e, v);
   e->on = &kernel_dialect;
   e->purpose = NULL;
-  e->stopped = false; // an error ends what it is in, here the default
+  e->stopped = false; // an error ends only the evaluation of the default
   return known ? v.v : VALUE_ERROR;
 }
 

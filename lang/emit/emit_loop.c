@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops that run on the device: counted ones become scf.for, those with `break` and `while` become
-// scf.while.
+// Loops at run time: counted loops become scf.for, loops with `break` and `while` become scf.while.
 #include "lang/emit/control.h"
 
 // ---- counted loops ----
@@ -24,7 +23,7 @@ static struct value int_like(struct eval *e, struct value like, int64_t n) {
   return value_rt(build_const_int(&e->b, type_to_mlir(e->c, like.type), n), like.type);
 }
 
-// Greater than zero whatever the launch: a constant, or a number of programs times such.
+// Positive for every launch: a constant, or a number of programs times a positive value.
 static bool known_positive(struct eval *e, MlirValue v, unsigned depth) {
   int64_t n;
   if (value_const_int(e->c, v, &n))
@@ -58,7 +57,8 @@ static bool range_operand(struct eval *e, struct value v, struct span at, struct
   return false;
 }
 
-// The three bounds in one signless type of at least 32 bits; *ret_type is what the variable has.
+// Converts start, end and step to one signless type of at least 32 bits; *ret_type is the
+// variable's type.
 static bool range_operands(struct eval *e, const struct range *r, struct span at, struct value v[3],
                            struct type *ret_type) {
   struct value given[3] = {*r->lower, *r->upper, *r->step};
@@ -82,7 +82,7 @@ static bool range_operands(struct eval *e, const struct range *r, struct span at
   return true;
 }
 
-// Turns a loop whose step is not known to be positive into one that counts iterations.
+// Rewrites a loop whose step may be negative as one that counts iterations.
 static void count_iterations(struct eval *e, struct value v[3], const int64_t *step,
                              struct counted *c) {
   struct value zero = int_like(e, v[0], 0), one = int_like(e, v[0], 1);
@@ -167,7 +167,7 @@ void emit_loop(struct eval *e, const struct stmt *s, const struct range *r) {
   names_of_loop(e, s, &names);
   struct variable_list changed = scope_collect(e, &names);
   if (!range_operands(e, r, at, v, &c.type)) {
-    for (size_t i = 0; i < changed.len; i++) // what it would have changed is unknown
+    for (size_t i = 0; i < changed.len; i++) // their values are not known after the error
       changed.at[i]->value = VALUE_ERROR;
     return;
   }
@@ -229,7 +229,7 @@ static struct value general_condition(struct eval *e, void *user) {
   struct value go = emit_unary(e, OP_NOT, stop, g->s->span);
   if (forever)
     return as_i1(e, go, at);
-  // After a `break` the condition is not evaluated again: it may load.
+  // After a `break` the condition is not evaluated again, since it may load.
   struct name_list names = {0};
   names_of_expr(e, g->s->while_stmt.condition, &names);
   struct variable_list changed = scope_collect(e, &names);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branches: both are emitted into blocks of their own, then each variable that they may change is
-// merged, and scf.if is built with the results that this took.
+// Branches: both are emitted into detached blocks, then each variable that they may change is
+// merged, and scf.if is built with the merged values as results.
 #include "lang/emit/control.h"
 
 static struct variable *snapshot(struct eval *e, const struct variable_list *l) {
@@ -28,7 +28,7 @@ struct merge {
   struct leaves leaves[2];
 };
 
-// A value to stand where a path left the function before it returned: never observed.
+// A placeholder for the result on a path that has not returned: never observed.
 static struct value filler(struct eval *e, struct value like) {
   if (like.kind == VALUE_TUPLE) {
     struct value *t = arena_array(e->a, struct value, like.tuple.len ? like.tuple.len : 1);
@@ -43,7 +43,7 @@ static struct value filler(struct eval *e, struct value like) {
   return emit_splat(e, scalar, like.type);
 }
 
-// Both values in one form, converted in their own block; false if they have none in common.
+// Converts both values to one structure, each in its own block; false if there is none.
 static bool merge_values(struct merge *m, struct operand v[2], struct value *ret) {
   struct eval *e = m->e;
   if (v[0].v.kind == VALUE_TUPLE && v[1].v.kind == VALUE_TUPLE) {
@@ -79,7 +79,7 @@ static bool merge_values(struct merge *m, struct operand v[2], struct value *ret
   return true;
 }
 
-// Gives `v` its value after the branches. Leaves pushed for it: [begin, end).
+// Gives `v` its merged value, whose leaves are [begin, end).
 static void merge_variable(struct merge *m, struct variable *v, struct variable state[2]) {
   struct eval *e = m->e;
   if (ssa_has_poison(state[0].value) || ssa_has_poison(state[1].value)) {
@@ -106,7 +106,7 @@ static void merge_variable(struct merge *m, struct variable *v, struct variable 
     if (both || state[i].why == ABSENT_MISMATCH)
       return;
     v->why = ABSENT_BRANCH;
-    v->places[0] = state[other].span;
+    v->sites[0] = state[other].span;
     return;
   }
   struct operand values[2] = {{state[0].value, state[0].span}, {state[1].value, state[1].span}};
@@ -122,7 +122,7 @@ static void merge_variable(struct merge *m, struct variable *v, struct variable 
   ssa_set_mismatch(e, v, &state[0], &state[1]);
 }
 
-// Fills in the handles that merge_values left open, in order.
+// Fills in the handles that merge_values left null, in order.
 static struct value take_results(struct value v, const MlirValue *results, size_t *k) {
   if (v.kind == VALUE_RT && mlirValueIsNull(v.rt))
     v.rt = results[(*k)++];

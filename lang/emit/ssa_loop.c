@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops: the body is emitted once, into a block with an argument for every variable that it may
-// change; those that turn out unchanged are dropped when scf.for or scf.while is built.
+// change; arguments of unchanged variables are dropped when scf.for or scf.while is built.
 #include "lang/emit/control.h"
 
 static struct value boolean(struct eval *e, bool b) {
@@ -12,7 +12,7 @@ static struct value boolean(struct eval *e, bool b) {
 struct carried {
   struct variable *var;
   struct variable before;
-  struct value head;           // its value at the loop's head: block arguments
+  struct value head;           // its value at the start of an iteration: block arguments
   size_t begin, end;           // its leaves
   size_t pass_begin, pass_end; // of a while: its leaves among the values passed on
   bool dropped;
@@ -74,8 +74,8 @@ static void report_carried(struct eval *e, const struct carried *c) {
                  "cast at its end by `.to(...)`");
 }
 
-// Collects what the body leaves in each carried variable. `args` is where unused leaves are
-// recognised.
+// Collects the value of each carried variable at the end of the body. `args`: to detect unused
+// leaves.
 static void loop_end(struct eval *e, struct loop *l, const struct leaves *pass) {
   for (size_t i = 0; i < l->len; i++) {
     struct carried *c = &l->at[i];
@@ -91,7 +91,7 @@ static void loop_end(struct eval *e, struct loop *l, const struct leaves *pass) 
                         (!pass || all_unused(pass->at, c->pass_begin, c->pass_end));
       if (v->value.kind == VALUE_ABSENT) {
         if (!never_read) {
-          scope_read(e, v, v->places[0]); // says why it has no value
+          scope_read(e, v, v->sites[0]); // reports why it has no value
           v->value = VALUE_ERROR;
         }
       } else if (never_read) {
@@ -121,8 +121,8 @@ static void keep_only(struct leaves *l, const bool *keep) {
   l->len = n;
 }
 
-// The variables' values after the loop: results for leaves that are kept, initial values for
-// unchanged ones. Names first assigned in the body have none.
+// The variables' values after the loop: results for kept leaves, initial values for unchanged ones.
+// A variable first assigned in the body has none.
 static void loop_leave(struct eval *e, const struct loop *l, const struct variable_list *changed,
                        const struct leaves *after) {
   for (size_t i = 0; i < changed->len; i++) {
@@ -134,7 +134,7 @@ static void loop_leave(struct eval *e, const struct loop *l, const struct variab
     if (!c && v->value.kind != VALUE_ABSENT && v->value.kind != VALUE_POISON) {
       v->value = value_of_kind(VALUE_ABSENT);
       v->why = ABSENT_LOOP;
-      v->places[0] = v->span;
+      v->sites[0] = v->span;
     } else if (c && !c->dropped) {
       size_t k = c->begin;
       v->value = ssa_rebuild(e, c->before.value, after->at, &k);
@@ -188,8 +188,8 @@ MlirOperation ssa_for_loop(struct eval *e, const struct ssa_for *f,
   return op;
 }
 
-// What the condition of a while leaves in the carried variables: the values passed on, in the
-// order of the initial ones.
+// The values of the carried variables after the condition of a while, which it passes on in the
+// order of the initial values.
 static void pass_carried(struct eval *e, struct loop *l, struct leaves *pass) {
   for (size_t i = 0; i < l->len; i++) {
     struct carried *c = &l->at[i];
@@ -205,7 +205,7 @@ static void pass_carried(struct eval *e, struct loop *l, struct leaves *pass) {
   }
 }
 
-// A variable that a walrus in the condition assigns first.
+// A variable first assigned by a walrus in the condition.
 struct fresh {
   struct variable *var;
   struct value value;
@@ -252,7 +252,8 @@ static void while_enter_body(struct eval *e, struct while_state *s,
   ssa_enter(e, s->after);
 }
 
-// Drops unchanged leaves from both blocks. keep[k] for the carried ones; fresh ones all stay.
+// Drops unchanged leaves from both blocks. keep[k]: of the carried variables; fresh ones are all
+// kept.
 static void while_prune(struct while_state *s, bool *keep) {
   size_t n = s->l.inits.len;
   for (size_t i = 0; i < s->l.len; i++)

@@ -17,7 +17,7 @@ static struct value bad_subscript(struct eval *e, const struct expr *item, struc
   return VALUE_ERROR;
 }
 
-// `x[a:b:step]`: the elements named by a range.
+// `x[a:b:step]`: the elements of a slice.
 static struct value slice_tile(struct eval *e, const struct expr *item, struct value v,
                                unsigned axis) {
   int64_t len = v.type.shape[axis], lo, hi, step = 1;
@@ -49,7 +49,7 @@ static struct value slice_tile(struct eval *e, const struct expr *item, struct v
   return value_is_poison(index.v) ? index.v : emit_take(e, v, axis, index.v);
 }
 
-// `x[i]`: the axis goes.
+// `x[i]`: removes the axis.
 static struct value index_tile(struct eval *e, const struct expr *item, struct value i,
                                struct value v, unsigned axis) {
   int64_t len = v.type.shape[axis], n;
@@ -110,7 +110,7 @@ struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct va
     return VALUE_ERROR;
   }
   emit_at(e, x->span);
-  unsigned hidden = v.type.rank - used; // axes that an ellipsis stands for
+  unsigned hidden = v.type.rank - used; // axes covered by an ellipsis
   for (size_t i = 0, axis = 0; i < items->len && !value_is_poison(v); i++) {
     const struct expr *item = items->at[i];
     if (values[i].kind == VALUE_NONE)

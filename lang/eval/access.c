@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscripts and attributes: elements of tuples, what types and tiles know of themselves, methods.
+// Subscripts and attributes: elements of tuples, properties of types and tiles, methods.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
@@ -61,7 +61,7 @@ struct value eval_tuple_subscript(struct eval *e, const struct expr *x, struct t
   return value_tuple(r, n);
 }
 
-// The last row of the key, as in Python.
+// The last entry of the key, as in Python.
 static struct value subscript_dict(struct eval *e, const struct expr *x, struct tuple t) {
   const struct expr_list *items = &x->subscript.items;
   struct value key = eval_expr(e, items->at[0]);
@@ -156,7 +156,7 @@ static struct value unknown_attribute(struct eval *e, struct operand x, const ch
   return VALUE_ERROR;
 }
 
-// What a tile, a type or a record knows of itself; not found is not reported.
+// An attribute of a tile, a type or a record; no report when not found.
 static bool known_attribute(struct eval *e, struct operand x, const char *name, struct span at,
                             struct value *ret) {
   bool found = false;
@@ -177,13 +177,13 @@ static bool known_attribute(struct eval *e, struct operand x, const char *name, 
 
 static bool is_method(const struct builtin *b, struct value v) {
   if (value_is_record(v, RECORD_BLOCK_POINTER))
-    return strcmp(b->name, "advance") == 0;
+    return b->flags & BUILTIN_BLOCK;
   if (v.kind == VALUE_RT || value_is_number(v))
     return b->flags & BUILTIN_METHOD;
   return v.kind == VALUE_TYPE && b->flags & BUILTIN_TYPE;
 }
 
-// As Triton's constexpr has.
+// Triton's constexpr has an attribute `value`.
 static bool has_value(struct value v) {
   return value_is_number(v) || v.kind == VALUE_TYPE || v.kind == VALUE_NONE ||
          v.kind == VALUE_STR || v.kind == VALUE_FUNC || (v.kind == VALUE_TUPLE && !v.tuple.record);

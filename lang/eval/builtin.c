@@ -3,9 +3,12 @@
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
+#include "lang/eval/builtin_params.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 #include "lang/eval/std_module.h"
+
+#include <assert.h>
 
 static struct value builtin_later(struct eval *e, struct call *c) {
   struct diag *d =
@@ -50,26 +53,12 @@ const char *builtin_nearest(struct eval *e, const char *name, bool methods_only)
 
 #define MAX_PARAMS 12
 
-struct param {
-  struct str name;
-  bool optional, rest;
-};
-
-static size_t split_params(const char *text, struct param *p) {
-  struct str s = str_from(text);
+static size_t split_params(const char *text, struct builtin_param *p) {
+  struct str rest = str_from(text);
   size_t n = 0;
-  while (s.ptr && s.len && n < MAX_PARAMS) {
-    struct str word, tail = str_split(s, ' ', &word);
-    s = tail;
-    if (!word.len)
-      continue;
-    p[n] = (struct param){.name = word};
-    p[n].rest = word.ptr[0] == '*';
-    p[n].optional = p[n].rest || word.ptr[word.len - 1] == '=';
-    p[n].name.ptr += p[n].rest;
-    p[n].name.len -= p[n].rest || p[n].optional;
+  while (builtin_param_next(&rest, &p[n]))
     n++;
-  }
+  assert(n <= MAX_PARAMS);
   return n;
 }
 
@@ -77,10 +66,10 @@ const char *builtin_spelled(struct eval *e, const struct builtin *b) {
   return b->flags & (BUILTIN_BARE | BUILTIN_HOST) ? b->name : arena_printf(e->a, "tl.%s", b->name);
 }
 
-static bool bind_named(struct eval *e, struct call *c, const struct param *p, size_t n,
+static bool bind_named(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
                        const char *name, struct operand x) {
   for (size_t i = 0; i < n; i++) {
-    if (p[i].rest || !str_is(p[i].name, name))
+    if (p[i].is_rest || !str_is(p[i].name, name))
       continue;
     if (c->args[i].v.kind != VALUE_ABSENT) {
       eval_error(e, x.at, E0501, "`%s` of `%s` is given twice", name,
@@ -103,13 +92,13 @@ static bool bind_named(struct eval *e, struct call *c, const struct param *p, si
   return false;
 }
 
-static bool bind_arguments(struct eval *e, struct call *c, const struct param *p, size_t n,
+static bool bind_arguments(struct eval *e, struct call *c, const struct builtin_param *p, size_t n,
                            const struct operand *args, const char *const *names, size_t count) {
   size_t next = 0;
   for (size_t i = 0; i < count; i++) {
     if (names && names[i])
       continue;
-    if (next < n && p[next].rest) {
+    if (next < n && p[next].is_rest) {
       c->rest[c->rest_count++] = args[i];
       continue;
     }
@@ -125,7 +114,7 @@ static bool bind_arguments(struct eval *e, struct call *c, const struct param *p
     if (names && names[i] && !bind_named(e, c, p, n, names[i], args[i]))
       return false;
   for (size_t i = 0; i < n; i++)
-    if (!p[i].optional && c->args[i].v.kind == VALUE_ABSENT) {
+    if (!p[i].is_optional && c->args[i].v.kind == VALUE_ABSENT) {
       eval_error(e, c->at, E0501, "argument `%.*s` of `%s` is missing", STR_ARG(p[i].name),
                  builtin_spelled(e, c->builtin));
       return false;
@@ -146,7 +135,7 @@ struct value builtin_call(struct eval *e, const struct builtin *b, const struct 
                           const char *const *names, size_t count, struct span at,
                           struct span callee) {
   struct operand bound[MAX_PARAMS] = {{.at = at}};
-  struct param params[MAX_PARAMS];
+  struct builtin_param params[MAX_PARAMS + 1];
   struct call c = {.builtin = b, .args = bound, .at = at, .callee = callee};
   if (b->params && !b->emit)
     return builtin_later(e, &c);
@@ -157,7 +146,7 @@ struct value builtin_call(struct eval *e, const struct builtin *b, const struct 
     if (!need_known(e, args[i]))
       return VALUE_ERROR;
   struct value constant;
-  if (b->flags & BUILTIN_MATH && const_math(e, b->name, args, count, &constant))
+  if (const_math(e, b, args, count, &constant))
     return constant;
   if (e->on->refuse_builtin && e->on->refuse_builtin(e, b, callee))
     return VALUE_ERROR;

@@ -19,18 +19,15 @@ struct binding {
 
 static bool is_constexpr_param(struct eval *e, const struct function *f,
                                const struct ast_param *p) {
-  if (!p->annotation)
-    return false;
-  const char *name = ast_builtin_name(e->a, f->module, p->annotation);
-  return name && strcmp(name, "constexpr") == 0;
+  return p->annotation && ast_is_constexpr(e->a, f->module, p->annotation);
 }
 
 static void bind(struct binding *b, size_t i, struct operand x) {
   struct eval *e = b->e;
   const struct ast_param *p = &b->f->ast->params[i];
   b->bound[i] = true;
-  // The library's functions need what they ask for. With others, as in Triton, a parameter that is
-  // declared constexpr takes a run-time value too: its uses decide.
+  // The library's functions require constexpr arguments. In other functions, as in Triton, a
+  // parameter declared constexpr accepts a run-time value too, and its uses report it.
   if (b->f->is_std && x.v.kind == VALUE_RT && is_constexpr_param(e, b->f, p)) {
     struct diag *d = eval_error(e, x.at, E0301, "`%s` of `%s` must be known at compile time",
                                 p->name, b->f->ast->name);
@@ -72,7 +69,7 @@ static bool bind_positional(struct binding *b, const struct operand *args, const
   return true;
 }
 
-// Of host code: **kwargs takes what no parameter is named as.
+// Host code: **kwargs takes the keywords that name no parameter.
 static bool bind_rest(struct binding *b, const char *name, struct operand x) {
   const struct ast_function *f = b->f->ast;
   size_t i = 0;
@@ -148,8 +145,8 @@ static struct value take_result(struct eval *e, struct frame *f, struct span at)
     return VALUE_ERROR;
   struct diag *d = eval_error(e, at, E0219, "`%s` returns %s on one path and %s on another",
                               f->function->name, r->texts[0], r->texts[1]);
-  diag_label(d, r->places[0], "%s", r->texts[0]);
-  diag_label(d, r->places[1], "%s", r->texts[1]);
+  diag_label(d, r->sites[0], "%s", r->texts[0]);
+  diag_label(d, r->sites[1], "%s", r->texts[1]);
   diag_help(d, "all paths must return values of one type, or the condition must be known at "
                "compile time");
   return VALUE_ERROR;
@@ -168,7 +165,7 @@ void eval_body(struct eval *e, struct frame *f) {
 }
 
 static bool can_inline(struct eval *e, const struct function *f, struct span at) {
-  // Python code serves where code is evaluated at compile time.
+  // Host functions can be called only where code is evaluated at compile time.
   const struct ast_function *caller = e->frame->function;
   bool is_python = f->ast->is_constexpr_function &&
                    (!caller || caller->is_constexpr_function || e->on->is_static);
@@ -208,7 +205,7 @@ struct value eval_inline_for(struct eval *e, const struct function *f, const str
                           .is_std = f->is_std,
                           .is_exact = f->is_std && std_is_exact(f->module),
                           .region = e->region};
-  if (is_entered || f->is_std) // the first function of a func.func has places of its own
+  if (is_entered || f->is_std) // the first function of a func.func has its own locations
     frame->call_loc = e->b.loc;
   struct binding b = {e, f, frame, arena_array(e->a, bool, f->ast->param_count + 1), at};
   if (!bind_positional(&b, args, names, count))
@@ -246,7 +243,7 @@ static void add_argument(struct eval *e, struct arguments *l, const char *name, 
   vec_push(e->a, l, x);
 }
 
-// `**x` of host code.
+// `**x` in host code.
 static bool add_pairs(struct eval *e, struct arguments *l, struct operand x) {
   struct tuple ignored;
   if (!value_is_record(x.v, RECORD_DICT)) {
@@ -296,7 +293,7 @@ struct value eval_call_value(struct eval *e, struct operand callee, const struct
   case VALUE_POISON: return callee.v;
   case VALUE_FUNC: return eval_inline(e, callee.v.func, args, names, count, at);
   case VALUE_BUILTIN:
-    if (e->on->call_dict && names && strcmp(callee.v.builtin->name, "dict") == 0)
+    if (e->on->call_dict && names && callee.v.builtin->flags & BUILTIN_KEYWORDS)
       return e->on->call_dict(e, args, names, count);
     return builtin_call(e, callee.v.builtin, args, names, count, at, callee.at);
   case VALUE_CLASS: return record_construct(e, callee.v.class, args, names, count, at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expressions of many parts: displays, comprehensions, f-strings.
+// Displays, comprehensions, f-strings.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
@@ -30,7 +30,7 @@ struct value eval_items(struct eval *e, const struct expr_list *items, struct sp
   return eval_check_size(e, result, at) ? result : VALUE_ERROR;
 }
 
-// Adds what the comprehension gives for one choice of its variables.
+// Adds the comprehension's element for one binding of its variables.
 static void add_element(struct eval *e, const struct expr *x, struct value_list *out) {
   struct value v = eval_expr(e, x->comprehension.element);
   if (x->comprehension.kind == COMPREHENSION_DICT) {
@@ -78,8 +78,8 @@ struct value eval_comprehension(struct eval *e, const struct expr *x) {
     eval_error(e, x->span, E0231, "sets and dictionaries are not part of the language");
     return VALUE_ERROR;
   }
-  // The targets belong to the comprehension: what they were is restored.
-  struct frame *scope = arena_new(e->a, struct frame); // lambdas may keep it
+  // The targets are local to the comprehension: their values are restored afterwards.
+  struct frame *scope = arena_new(e->a, struct frame); // lambdas may capture it
   *scope = *e->frame;
   scope->closure = e->frame;
   scope->variables = (struct map){0};

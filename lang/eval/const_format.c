@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compile-time values as text and back: static_print, f-strings, and the literals of a command
-// line.
+// Compile-time values to text and back: static_print, f-strings, and command-line literals.
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
@@ -178,7 +177,7 @@ static bool parse_number(struct str text, struct value *ret) {
   return false;
 }
 
-// Quotes of the same kind at both ends alone, and no zero byte, where C strings end.
+// Only quotes of one kind, at both ends, and no NUL byte, since C strings end there.
 static bool is_quoted(struct str text) {
   if (text.len < 2 || (text.ptr[0] != '"' && text.ptr[0] != '\''))
     return false;
@@ -205,7 +204,7 @@ bool const_parse(struct arena *a, struct str text, struct value *ret) {
   enum dtype t;
   if (dtype_parse(name, &t))
     return *ret = value_type(type_scalar(t)), true;
-  // A bare word is a string: the shell took the quotes away.
+  // A bare word is a string: the shell removed the quotes.
   for (size_t i = 0; i < text.len; i++) {
     unsigned char ch = (unsigned char)text.ptr[i];
     bool word = ch == '_' || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') ||

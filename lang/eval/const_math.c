@@ -1,39 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's `math` at compile time: in constants of a file and in functions evaluated at compile
-// time.
+// Python's `math` in constants of a file and in functions evaluated at compile time.
 #include "lang/eval/consteval.h"
 
+#include <assert.h>
 #include <math.h>
 
 static double ln(double x) { return log(x); }
 
-bool const_math(struct eval *e, const char *name, const struct operand *args, size_t count,
+static const struct {
+  double (*fn)(double);
+  bool is_int;
+} folds[] = {[FOLD_EXP >> 21] = {exp, false},     [FOLD_EXP2 >> 21] = {exp2, false},
+             [FOLD_LOG >> 21] = {ln, false},      [FOLD_LOG2 >> 21] = {log2, false},
+             [FOLD_LOG10 >> 21] = {log10, false}, [FOLD_LOG1P >> 21] = {log1p, false},
+             [FOLD_EXPM1 >> 21] = {expm1, false}, [FOLD_SQRT >> 21] = {sqrt, false},
+             [FOLD_SIN >> 21] = {sin, false},     [FOLD_COS >> 21] = {cos, false},
+             [FOLD_TAN >> 21] = {tan, false},     [FOLD_TANH >> 21] = {tanh, false},
+             [FOLD_FLOOR >> 21] = {floor, true},  [FOLD_CEIL >> 21] = {ceil, true},
+             [FOLD_TRUNC >> 21] = {trunc, true}};
+
+bool const_math(struct eval *e, const struct builtin *b, const struct operand *args, size_t count,
                 struct value *ret) {
-  static const struct {
-    const char *name;
-    double (*fn)(double);
-    bool is_int;
-  } functions[] = {{"exp", exp, false},     {"exp2", exp2, false},   {"log", ln, false},
-                   {"log2", log2, false},   {"log10", log10, false}, {"log1p", log1p, false},
-                   {"expm1", expm1, false}, {"sqrt", sqrt, false},   {"sin", sin, false},
-                   {"cos", cos, false},     {"tan", tan, false},     {"tanh", tanh, false},
-                   {"floor", floor, true},  {"ceil", ceil, true},    {"trunc", trunc, true}};
+  unsigned fold = b->flags & FOLD_MASK;
   bool at_compile_time =
       e->on->is_static || !e->frame->function || e->frame->function->is_constexpr_function;
-  if (!at_compile_time || e->frame->is_std)
+  if (!fold || !at_compile_time || e->frame->is_std || count != (fold == FOLD_POW ? 2 : 1))
     return false;
   for (size_t i = 0; i < count; i++)
     if (!value_is_number(args[i].v))
       return false;
-  if (count == 2 && strcmp(name, "pow") == 0)
+  if (fold == FOLD_POW)
     return *ret = value_float(pow(value_as_double(args[0].v), value_as_double(args[1].v))), true;
-  for (size_t i = 0; count == 1 && i < COUNT_OF(functions); i++) {
-    if (strcmp(name, functions[i].name) != 0)
-      continue;
-    double v = functions[i].fn(value_as_double(args[0].v));
-    bool fits = v > -0x1p63 && v < 0x1p63;
-    *ret = functions[i].is_int && fits ? value_int((int_const)v) : value_float(v);
-    return true;
-  }
-  return false;
+  assert(fold >> 21 < COUNT_OF(folds));
+  double v = folds[fold >> 21].fn(value_as_double(args[0].v));
+  bool fits = v > -0x1p63 && v < 0x1p63;
+  *ret = folds[fold >> 21].is_int && fits ? value_int((int_const)v) : value_float(v);
+  return true;
 }

@@ -299,7 +299,7 @@ static bool contains(struct value needle, struct value hay, bool *ret) {
   return true;
 }
 
-// As Python orders tuples: by their first elements that differ, else by length.
+// Python's order of tuples: by their first elements that differ, else by length.
 static struct value compare_tuples(struct eval *e, enum ast_op op, struct operand a,
                                    struct operand b, struct span at) {
   struct tuple x = a.v.tuple, y = b.v.tuple;

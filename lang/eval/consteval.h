@@ -13,23 +13,23 @@ struct value const_binary(struct eval *e, enum ast_op op, struct operand a, stru
 struct value const_unary(struct eval *e, enum ast_op op, struct operand x, struct span at);
 struct value const_compare(struct eval *e, enum ast_op op, struct operand a, struct operand b,
                            struct span at);
-// Python's truth; false when the value has none at compile time.
+// Python's truth value; false when it is not known at compile time.
 bool const_truth(struct value v, bool *ret);
 // Same kind and value: what `==` of compile-time values and the merging of branches use.
 bool const_equal(struct value a, struct value b);
-// Everything but run-time values, and tuples that hold some.
+// Not a run-time value, nor a tuple that contains one.
 bool value_is_const(struct value v);
-bool value_is_runtime(struct value v);                      // it, or a part of it
+bool value_is_runtime(struct value v);                      // the value or a part of it
 struct value value_of_shape(struct eval *e, struct type t); // as a tuple of integers
-// A type that Triton has on other devices, or had once.
+// A type that Triton has on other devices, or used to have.
 bool is_foreign_type(struct str name);
-// A type by its name in torch or numpy.
+// The type of that name in torch or numpy.
 bool host_dtype(const char *name, enum dtype *ret);
-// A function of Python's `math` where code is evaluated at compile time; false elsewhere.
-bool const_math(struct eval *e, const char *name, const struct operand *args, size_t count,
+// Evaluates a builtin with a FOLD flag where code is evaluated at compile time; false elsewhere.
+bool const_math(struct eval *e, const struct builtin *b, const struct operand *args, size_t count,
                 struct value *ret);
 
-// As Python's str() prints it; `repr` puts quotes round strings.
+// As Python's str() prints it, or repr(), which quotes strings.
 void const_format(struct eval *e, struct value v, bool repr, struct strbuf *out);
 // f"{v:spec}" for numbers and strings; false if the specification is not understood.
 bool const_format_spec(struct value v, struct str spec, struct strbuf *out);

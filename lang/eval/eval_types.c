@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Construction, comparison, spelling of the language's types, and their image in the IR.
+// Construction, comparison and names of the language's types, and the MLIR types they map to.
 #include "lang/eval/eval_types.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Types of the language: a number or a pointer, alone or in a tile. Signedness lives here and not
-// in the IR, where u32 and i32 are both i32.
+// Types of the language: a number or a pointer, scalar or tile. Signedness is kept here and not in
+// the IR, where u32 and i32 are both i32.
 #ifndef TILE_LANG_EVAL_TYPES_H
 #define TILE_LANG_EVAL_TYPES_H
 
@@ -12,7 +12,7 @@
 #define TYPE_NAME_SIZE 160
 
 struct type {
-  enum dtype dtype; // of the element; for pointers, of what they point to in the end
+  enum dtype dtype; // of the element; for pointers, of the final pointee
   uint8_t ptr;      // 0: a number; 1: pointer to it; 2: pointer to pointer
   bool is_const;    // pointer never stored through
   uint8_t rank;     // 0: scalar
@@ -23,15 +23,15 @@ struct type type_scalar(enum dtype t);
 struct type type_pointer(enum dtype pointee);
 // The element type of a tile; a scalar is its own.
 struct type type_elem(struct type t);
-// What a pointer, or a tile of pointers, points to; the shape is kept.
+// The pointee of a pointer or of a tile of pointers; the shape is kept.
 struct type type_pointee(struct type t);
 // `shape_of` with the element of `elem`.
 struct type type_shaped(struct type elem, struct type shape_of);
 struct type type_with_dtype(struct type t, enum dtype dtype);
 
-bool type_eq(struct type a, struct type b);       // const does not matter
-bool type_elem_eq(struct type a, struct type b);  // shapes do not matter
-bool type_shape_eq(struct type a, struct type b); // elements do not matter
+bool type_eq(struct type a, struct type b);       // ignores const
+bool type_elem_eq(struct type a, struct type b);  // ignores shapes
+bool type_shape_eq(struct type a, struct type b); // ignores elements
 int64_t type_numel(struct type t);
 static inline bool type_is_tile(struct type t) { return t.rank > 0; }
 static inline bool type_is_float(struct type t) { return !t.ptr && dtype_is_float(t.dtype); }
@@ -40,7 +40,7 @@ static inline bool type_is_bool(struct type t) { return !t.ptr && t.dtype == DTY
 static inline bool type_is_fp8(struct type t) {
   return type_is_float(t) && dtype_bits(t.dtype) == 8;
 }
-// Stored and converted, but not computed with: the IR has it as i8.
+// A storage type: loaded, stored and converted only; i8 in the IR.
 static inline bool type_is_storage(struct type t) { return !t.ptr && t.dtype == DTYPE_F8E4B15; }
 
 // "f32", "ptr[f16]", "tile<128x64xf32>"; returns `buf`.

@@ -119,8 +119,8 @@ static struct value eval_unary(struct eval *e, const struct expr *x) {
   return e->on->unary(e, x->unary.op, v, x->span);
 }
 
-// `a + b + c ...` leans to the left: its operators are walked in a loop, so that a long chain takes
-// no more of the stack than a short one.
+// `a + b + c ...` nests to the left: a loop evaluates its operators, so that a long chain uses no
+// more stack than a short one.
 static struct value eval_binary(struct eval *e, const struct expr *x) {
   VEC(const struct expr *) chain = {0};
   for (; x->kind == EXPR_BINARY; x = x->binary.left)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the files of expressions.
+// Shared by the files that evaluate expressions.
 #ifndef TILE_LANG_EVAL_EXPR_H
 #define TILE_LANG_EVAL_EXPR_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that imports bind: what they mean, whether they are there, and why not.
+// Names that imports bind: their values, whether they exist, and why not.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
@@ -14,10 +14,10 @@ static struct value module_value(const struct file_module *f) {
   return (struct value){.kind = VALUE_FILE, .file = f};
 }
 
-// It could not be read, which was reported.
+// The file could not be read, which was reported.
 static bool is_broken(const struct file_module *f) { return !f->ast && !f->folder; }
 
-// Not found is not reported.
+// No report when not found.
 static bool file_attribute(struct eval *e, const struct file_module *f, const char *name,
                            struct span at, struct value *ret) {
   if (f->ast && scope_module_name(e, f->ast, name, at, ret))
@@ -53,8 +53,8 @@ static bool module_import(enum module_id id, struct value *ret) {
   return true;
 }
 
-// A module of the vendor's functions under the name that it has everywhere: what a project chooses
-// for it at run time is, for every target here, the language's own.
+// A module of vendor functions under its usual name: a project chooses it at run time; here it is
+// the language's libdevice for every target.
 static bool is_vendor_module(const char *name) {
   return strcmp(name, "libdevice") == 0 || strcmp(name, "tl_extra_shim") == 0;
 }
@@ -84,7 +84,7 @@ static bool binds(const struct ast_import *im, const char *name) {
 
 // ---- the questions ----
 
-// Looks once. Absent meanwhile: files may import each other.
+// Looks it up once. Absent during the lookup: files may import each other.
 static bool look_once(struct eval *e, const struct ast_module *m, const struct ast_import *im,
                       const char *name, struct value *ret) {
   struct str key = str_from(arena_printf(e->a, "%p %s", (const void *)im, name));
@@ -116,7 +116,7 @@ bool import_star(struct eval *e, const struct ast_module *m, const char *name, s
   return false;
 }
 
-// What is there wherever Python is, and what every file of kernels needs.
+// Python's standard modules and those that every file of kernels imports.
 static bool is_installed(const char *dotted) {
   static const char *const words[] = {
       "__future__",  "abc",        "argparse", "ast",      "asyncio",     "builtins",
@@ -171,7 +171,7 @@ struct value import_attribute(struct eval *e, const struct file_module *f, const
   return VALUE_ERROR;
 }
 
-// Modules that nobody writes kernels in.
+// Modules without kernels.
 static bool is_host_module(const char *dotted) {
   static const char *const words[] = {"triton", "torch", "numpy",     "math", "os",
                                       "sys",    "jax",   "functools", "re",   "typing"};
@@ -216,8 +216,8 @@ bool import_report(struct eval *e, const struct ast_module *m, const char *name,
 
 // ---- every file whose names kernels may use ----
 
-// The imports of `m` that its device code mentions, and those through which it passes on `wanted`
-// (NULL: any name, "": none).
+// The imports of `m` that its device code mentions, and those that re-export `wanted` (NULL: any
+// name, "": none).
 static void collect(struct eval *e, struct map *seen, const struct ast_module *m,
                     const char *wanted) {
   struct str key = str_from(arena_printf(e->a, "%p %s", (const void *)m, wanted ? wanted : "*"));

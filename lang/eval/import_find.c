@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where modules are looked for, in this order: a relative one (`..utils`) from the folder of the
-// file that imports it; others in the nearest folder above that file that has the module's first
-// word as its name, beside the kernel's file, and in the folders that the caller gave. A module
-// `a.b` is `a/b/__init__.py`, `a/b.py`, `a/b.tile`, or a folder `a/b`.
+// Finds modules: a relative one (`..utils`) from the folder of the importing file; others, in this
+// order, from the nearest folder above that file whose name is the module's first component, beside
+// the kernel's file, and in the folders that the caller gave. A module `a.b` is `a/b/__init__.py`,
+// `a/b.py`, `a/b.tile`, or a folder `a/b`.
 //
-// Files are read lazily, for the names that kernels use: what a program imports for its host side
-// need not be there.
+// Files are read only for the names that kernels use: imports of host code need not exist.
 #include "base/file.h"
 #include "base/sha256.h"
 #include "lang/eval/consteval.h"
@@ -79,11 +78,11 @@ static void report_unreadable(struct eval *e, const char *path, int error, struc
 }
 
 struct read_file {
-  struct ast_module *ast; // NULL: it is not there, or cannot be read
+  struct ast_module *ast; // NULL: it does not exist or cannot be read
   bool exists;
 };
 
-// The file at `path`, parsed; the same tree each time.
+// The file at `path`, parsed once.
 static const struct read_file *read_module(struct eval *e, const char *path, struct span at) {
   struct read_file *f = map_get(&e->files, str_from(path));
   if (f)
@@ -99,7 +98,7 @@ static const struct read_file *read_module(struct eval *e, const char *path, str
   if (error)
     return f;
   e->file_bytes += text.len;
-  // Host code is evaluated as far as it is needed: what else the file holds need not be right.
+  // Host code is evaluated only as needed: errors in the rest of the file are ignored.
   const struct source *source = source_create(e->a, path, text);
   if (e->on->is_static && !str_ends(str_from(path), ".tile"))
     f->ast = ast_read_python(e->a, diag_engine_create(e->a), source);
@@ -145,7 +144,7 @@ static void add_folder(struct eval *e, path_list *out, const char *folder) {
   vec_push(e->a, out, folder);
 }
 
-// Where the file's own package is: the folder around the nearest one named `package` above it.
+// The parent of the file's own package: of the nearest folder named `package` above it.
 static void add_own_package(struct eval *e, path_list *out, const struct ast_module *m,
                             struct str package) {
   for (const char *f = folder_of(e, m->source->name); *f && strcmp(f, "/") != 0;
@@ -156,7 +155,7 @@ static void add_own_package(struct eval *e, path_list *out, const struct ast_mod
     }
 }
 
-// The folders in which module `dotted` of `m` is looked for; ret_words is what to look for there.
+// The folders in which module `dotted` of `m` is looked for; ret_words is the path to look for.
 static path_list roots_of(struct eval *e, const struct ast_module *m, const char *dotted,
                           const char **ret_words) {
   path_list out = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over what is known are unrolled; the others are the dialect's.
+// Loops over sequences known at compile time are unrolled; the dialect handles the others.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
@@ -39,7 +39,7 @@ void names_of_loop(struct eval *e, const struct stmt *s, struct name_list *names
   names_of_seq(e, &seq, names);
 }
 
-// One iteration; under a guard where an earlier `break` is decided at run time. False: stop.
+// One iteration; guarded if an earlier `break` is decided at run time. False: stop.
 static bool unroll_one(struct eval *e, struct unrolled *u) {
   struct flow *f = u->flow;
   struct value stop = f->stop->value;

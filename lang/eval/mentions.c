@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file's device code names something, read off its text: a guess that may say yes too
-// often (in a comment), for deciding which imports can matter to kernels.
+// Whether a file's device code mentions a name, by a search of its text, which may give false
+// positives (in a comment). Decides which imports can matter to kernels.
 #include "lang/eval/import.h"
 
 #include <ctype.h>
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || (c & 0x80); }
 
-// How far the line at `at` is indented; SIZE_MAX for one that ends nothing: blank, a comment, or
-// closing brackets.
+// The indentation of the line at `at`; SIZE_MAX for a line that does not end a block: blank, a
+// comment, or closing brackets.
 static size_t indent_at(struct str text, size_t at) {
   size_t n = 0;
   while (at + n < text.len && (text.ptr[at + n] == ' ' || text.ptr[at + n] == '\t'))
@@ -21,7 +21,7 @@ static size_t next_line(struct str text, size_t at) {
   return end ? (size_t)(end - text.ptr) + 1 : text.len;
 }
 
-// The text of what begins at `begin`: the rest of its line, and the lines that are indented more.
+// The text of the statement at `begin`: the rest of its line, and the lines that are indented more.
 static struct str block_at(struct str text, size_t begin) {
   size_t line = begin;
   while (line > 0 && text.ptr[line - 1] != '\n')

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages: errors that say through which calls they were reached.
+// Errors with the chain of calls that led to them.
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
 #include <stdio.h>
 
-// The nearest frame whose text the user wrote.
+// The innermost frame of user code.
 static const struct frame *user_frame(const struct eval *e, struct span *at) {
   const struct frame *f = e->frame;
   while (f && f->is_std) {
@@ -26,10 +26,10 @@ static struct diag *report(struct eval *e, bool is_error, struct span at, enum d
   }
   const char *text = arena_vprintf(e->a, fmt, ap);
   struct diag *d = (is_error ? diag_error : diag_warning)(e->diag, at, code, "%s", text);
-  uint32_t last = UINT32_MAX; // a recursion is shown once
+  uint32_t last = UINT32_MAX; // show a recursion once
   unsigned shown = 0;
   for (; f && f->caller && shown < 4; f = f->caller) {
-    bool is_lambda = f->function->name[0] == '<'; // stands where it is called
+    bool is_lambda = f->function->name[0] == '<'; // is written where it is called
     if (f->is_std || is_lambda || !f->call_span.source || f->call_span.begin == last)
       continue;
     last = f->call_span.begin;

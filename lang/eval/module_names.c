@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a name of the outer level of a file is. As in Python the binding counts that is made last:
-// of constants, functions, classes and imports with that name the last one whose conditions hold
+// The value of a name at module level. As in Python, the last binding counts: of the constants,
+// functions, classes and imports with that name, the last one whose conditions hold
 // (lang/eval/outer.h).
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
@@ -19,7 +19,7 @@ struct binding {
     const struct ast_import *import;
   };
   struct ast_guard *guard;
-  uint32_t at; // where it is made
+  uint32_t at; // its offset in the source
 };
 typedef VEC(struct binding) binding_vec;
 
@@ -37,8 +37,8 @@ static void add(struct eval *e, binding_vec *out, struct binding b) {
 
 static bool is_named(const char *x, const char *name) { return x && strcmp(x, name) == 0; }
 
-// Host functions and those within other functions count where there are no others: kernels cannot
-// mean the former.
+// Host functions and nested functions count only if there are no others: kernels cannot mean a host
+// function.
 static int rank_of(const struct ast_function *f) { return f->is_host ? 0 : f->is_nested ? 1 : 2; }
 
 static void add_functions(struct eval *e, const struct ast_module *m, const char *name,
@@ -85,8 +85,8 @@ static binding_vec bindings_of(struct eval *e, const struct ast_module *m, const
   return out;
 }
 
-// While the outer level of `m` is evaluated, what follows is not there yet. Where nothing else is,
-// it serves: a file in the language is no program.
+// While the module level of `m` is evaluated, later bindings do not exist yet. They are used if
+// there are no others: a file of kernels is not run as a program.
 static void drop_later(const struct eval *e, const struct ast_module *m, binding_vec *all) {
   size_t n = 0;
   if (e->limited != m)
@@ -112,8 +112,8 @@ static struct value evaluate_on_host(struct eval *e, const struct ast_module *m,
   return v;
 }
 
-// By the rules of kernels; what they do not have may be Python of the host. If it is neither, the
-// former say why: to who needs the constant, now and later, since it is computed once.
+// Evaluated as kernel code, else as host code. If both fail, the errors of the former are reported
+// for every use, although the constant is evaluated only once.
 struct value eval_constant(struct eval *e, const struct ast_module *m, const struct ast_constant *k,
                            struct span at) {
   struct diag_engine *diag = e->diag;
@@ -140,7 +140,7 @@ struct value eval_constant(struct eval *e, const struct ast_module *m, const str
   return failed ? VALUE_ERROR : v;
 }
 
-// Constants that need each other are evaluated within each other.
+// Evaluating a constant evaluates the constants that it uses.
 static bool enter_constant(struct eval *e, struct span at) {
   if (e->constant_depth < LIMIT_CONSTANT_CHAIN) {
     e->constant_depth++;
@@ -186,7 +186,7 @@ static struct value constant_value(struct eval *e, const struct ast_module *m,
   return *known = v;
 }
 
-// `@use_tl_extra @triton.jit def trunc(x)`: a function that gives way to the vendor's of that name.
+// `@use_tl_extra @triton.jit def trunc(x)`: the vendor's function of that name is used instead.
 static bool gives_way(struct eval *e, const struct ast_function *f, struct value *ret) {
   const struct builtin *b = builtin_find(e, f->name);
   for (size_t i = 0; b && i < f->decorators.len; i++)
@@ -198,7 +198,7 @@ static bool gives_way(struct eval *e, const struct ast_function *f, struct value
   return false;
 }
 
-// False: an import of what is not found.
+// False: an import that is not found.
 static bool binding_value(struct eval *e, const struct ast_module *m, const struct binding *b,
                           struct span at, struct value *ret) {
   switch (b->kind) {
@@ -227,7 +227,7 @@ static bool is_same(struct value x, struct value y) {
   return value_is_const(x) && value_is_const(y) && const_equal(x, y);
 }
 
-// Whether all of the first `n` bindings mean the same, so that no condition matters.
+// Whether the first `n` bindings have the same value, so that their conditions are irrelevant.
 static bool are_same(struct eval *e, const struct ast_module *m, const binding_vec *all, size_t n) {
   struct eval *h = outer_evaluator(e);
   struct outer_saved saved = outer_begin(h, m, UINT32_MAX);
@@ -279,7 +279,7 @@ bool scope_module_name(struct eval *e, const struct ast_module *m, const char *n
   if (find_override(e, m, name, &all, ret))
     return true;
   drop_later(e, m, &all);
-  size_t first = all.len, open = 0, n = 0; // of the bindings that may count
+  size_t first = all.len, open = 0, n = 0; // of the bindings that may take effect
   bool is_certain = false;
   for (; n < all.len && !is_certain; n++) {
     enum ast_guard_state s = outer_state(e, m, all.at[n].guard);
@@ -290,7 +290,7 @@ bool scope_module_name(struct eval *e, const struct ast_module *m, const char *n
   }
   if (first == all.len)
     return import_star(e, m, name, ret);
-  // With one binding left there is nothing to choose: where it is not made, nothing runs.
+  // A single binding needs no decision: if its condition fails, the program does not run at all.
   bool has_other = open > 1 || is_certain || builtin_find_bare(e, name) || varies(&all.at[first]);
   all.at += first;
   if (open && has_other && ((open == 1 && !is_certain) || !are_same(e, m, &all, n - first)))

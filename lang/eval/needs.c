@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What callers need from a value: an integer, a truth, a string, a sequence, anything known.
+// Checks a value for its use: an integer, a truth, a string, a sequence, any known value.
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
@@ -96,8 +96,8 @@ bool need_sequence(struct eval *e, struct operand x, struct tuple *ret) {
   return false;
 }
 
-// Counts the values in a sequence and in those within it, giving up past the limit: shared parts
-// can stand in it any number of times.
+// Counts the values in a sequence and those nested in it, up to the limit: a shared part may occur
+// any number of times.
 static void count_values(const struct value *v, size_t limit, unsigned depth, size_t *count) {
   if (depth > EVAL_MAX_NESTING)
     *count = limit + 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of the host: opaque ones, lists and dictionaries that change, records.
+// Values of host code: opaque values, mutable lists and dictionaries, records.
 #include "lang/eval/objects.h"
 
 #include "lang/eval/consteval.h"

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of Python of the host. What belongs to the host and is not known here (`os.environ`, a
-// module that is not read, an argument of a later launch) is an opaque value: it can be passed
-// round, and is an error only where its value is needed.
+// Values of host code. What is not known at compile time (`os.environ`, a module that is not read,
+// an argument of a later launch) is an opaque value: it can be passed on, and is an error only
+// where its value is needed.
 #ifndef TILE_LANG_EVAL_OBJECTS_H
 #define TILE_LANG_EVAL_OBJECTS_H
 
 #include "lang/eval/eval.h"
 
-#define HOST_MAX_VALUES (1 << 18) // in a list and those within it
+#define HOST_MAX_VALUES (1 << 18) // in a list, nested lists included
 
 struct opaque {
-  const char *path;     // as messages call it: "os.environ"
-  const char *argument; // of the launch it stands for, or NULL
+  const char *path;     // for messages: "os.environ"
+  const char *argument; // the launch argument that it is or derives from, or NULL
   bool is_pointer;      // the argument itself, a pointer to `dtype`
   enum dtype dtype;     // DTYPE_NONE: not known
 };
 
-// What a call of Config said, by the number that the record has in its last field.
+// Which launch options a call of Config gave; the record's last field is an index into them.
 struct host_config {
   struct span span;
   bool has_warps, has_stages; // else the record has the defaults
 };
 
-// What Python of the host is evaluated for.
+// What host code is evaluated for.
 struct purpose {
-  enum diag_code code; // of what is not known
+  enum diag_code code; // of errors about values that are not known
   const char *what;    // what needs it: "the list of configurations"
-  const char *param;   // that it gives a value to, for messages; NULL: several
+  const char *param;   // the parameter that gets the value, for messages; NULL: several
   VEC(struct host_config) configs;
 };
 
@@ -42,7 +42,7 @@ enum host_config_field {
 };
 bool host_is_config(struct value v);
 
-// What `@autotune(...)` evaluates to: its parameters, in the order of the fields; None where not
+// The fields of the record that `@autotune(...)` evaluates to, its parameters; None where not
 // given.
 enum host_autotune_field {
   HOST_AUTOTUNE_CONFIGS,
@@ -53,31 +53,31 @@ enum host_autotune_field {
   HOST_AUTOTUNE_FIELDS
 };
 
-// A tuple or dictionary as it is now, with a `list` through which it changes.
+// A snapshot of a list or dictionary, with the `list` through which it changes.
 struct value host_value(struct eval *e, struct value v);
 struct value host_opaque(struct eval *e, const char *path);
 struct value host_argument(struct eval *e, const char *name, bool is_pointer, enum dtype dtype);
-// False, and reported, for an opaque value. Poison is false too.
+// False for an opaque value, which is reported, and for poison.
 bool need_known(struct eval *e, struct operand x);
 
-// Whether `into`, a list or dictionary, can take `v`: not itself, nor what is too large. Else
-// reported.
+// Whether `into`, a list or dictionary, can hold `v`; reports a container within itself and one
+// that is too large.
 bool host_can_hold(struct eval *e, struct value into, struct value v, struct span at);
 
 // ---- dictionaries ----
 struct value host_dict(struct eval *e);
 void host_dict_put(struct eval *e, struct value dict, struct value key, struct value v);
 bool host_dict_get(struct value dict, struct value key, struct value *ret);
-// Of pairs; a later one replaces an earlier one of its key.
+// From pairs; a later pair replaces an earlier one with its key.
 struct value host_dict_of(struct eval *e, const struct value *pairs, size_t count);
 struct value host_set(struct eval *e, const struct value *at, size_t count); // a list
-// "X" of a dictionary, None where it is not.
+// The value of the key "X" in a dictionary, else None.
 struct value host_dict_name(struct value dict, const char *name);
 
 struct value *host_letters(struct eval *e, struct str s); // strings of one byte
 struct value host_record(struct eval *e, const struct record *r, size_t n,
                          const struct value *fields);
-// Room for `len` elements that nothing else shares.
+// Reserves `len` elements that no other value shares.
 void host_reserve(struct eval *e, struct list *l, size_t len);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates guards of the outer level: conditions, and what may fail in a `try`.
+// Evaluates guards at module level: conditions, and the statements of a `try`.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
@@ -33,7 +33,7 @@ struct eval *outer_evaluator(struct eval *e) {
 struct outer_saved outer_begin(struct eval *h, const struct ast_module *m, uint32_t limit) {
   struct outer_saved saved = {h->frame, h->diag,   h->reported,   h->limited,
                               h->limit, h->errors, h->statements, h->stopped};
-  h->frame = arena_new(h->a, struct frame); // lambdas may keep it
+  h->frame = arena_new(h->a, struct frame); // lambdas may capture it
   *h->frame = (struct frame){.module = m};
   h->diag = diag_engine_create(h->a);
   h->reported = (struct map){0};
@@ -55,7 +55,7 @@ void outer_end(struct eval *h, const struct outer_saved *saved) {
   h->stopped = saved->stopped;
 }
 
-// What came of evaluating something.
+// The outcome of an evaluation.
 struct outcome {
   enum ast_guard_state state; // HOLDS: true, or done; FAILS: false, or an exception
   const char *why;            // UNDECIDED
@@ -66,7 +66,7 @@ static struct outcome undecided(const char *why) {
   return (struct outcome){.state = GUARD_UNDECIDED, .why = why};
 }
 
-// The value of an expression of the outer level. An exception or what is not known is in *ret.
+// The value of an expression at module level. *ret is the exception or what is not known.
 static bool evaluate(struct eval *h, const struct ast_module *m, const struct expr *x,
                      struct value *ret_value, struct outcome *ret) {
   struct outer_saved saved = outer_begin(h, m, x->span.begin);
@@ -198,7 +198,7 @@ static struct outcome own_state(struct eval *h, const struct ast_module *m,
 enum ast_guard_state outer_state(struct eval *e, const struct ast_module *m, struct ast_guard *g) {
   if (!g)
     return GUARD_HOLDS;
-  if (g->state == GUARD_BUSY) // a condition that needs a name which it decides
+  if (g->state == GUARD_BUSY) // a condition that depends on a name bound under it
     return GUARD_UNDECIDED;
   if (g->state != GUARD_OPEN)
     return g->state;

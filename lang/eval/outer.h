@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions of the outer level of files: which branches Python would take when the file is
-// imported. They are evaluated as host code (python.h), each when a name that it binds is first
-// asked for. What they ask of the host is answered from the target, the imports and -D alone.
+// Conditions at module level: which branches Python would take when the file is imported. They are
+// evaluated as host code (python.h), each when a name bound under it is first looked up. What they
+// query of the device and the environment follows from the target, the imports and -D alone.
 #ifndef TILE_LANG_EVAL_OUTER_H
 #define TILE_LANG_EVAL_OUTER_H
 
 #include "lang/eval/eval.h"
 
 // Whether a binding of `m` with this guard (NULL: none) is made: GUARD_HOLDS, GUARD_FAILS, or
-// GUARD_UNDECIDED. Kept in the guard.
+// GUARD_UNDECIDED. Cached in the guard.
 enum ast_guard_state outer_state(struct eval *e, const struct ast_module *m, struct ast_guard *g);
-// Decides all guards of a file anew.
+// Evaluates all guards of a file again.
 void outer_settle(struct eval *e, struct ast_module *m);
-// The evaluator of host code beside `e`: its errors are not reported.
+// The evaluator for module-level host code that belongs to `e`: its errors are not reported.
 struct eval *outer_evaluator(struct eval *e);
-// The same evaluator before and after something is evaluated quietly.
+// Saves and restores that evaluator around an evaluation.
 struct outer_saved {
   struct frame *frame;
   struct diag_engine *diag;

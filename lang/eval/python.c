@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python of the host as a dialect of the walk: what it has beyond kernels (names of its modules,
-// lambdas, objects that change), and that everything is either evaluated now or not known.
+// Host code as a dialect of the evaluator: what it has beyond kernels (names of its modules,
+// lambdas, mutable objects); a value is either evaluated or opaque.
 #include "lang/eval/python.h"
 
 #include "lang/eval/consteval.h"
 
 // ---- opaque values ----
 
-// An attribute of what is not known: mostly as little known.
+// An attribute of an opaque value, itself opaque but for a few.
 static struct value opaque_attribute(struct eval *e, const struct opaque *o, const char *name) {
   if (o->is_pointer && strcmp(name, "dtype") == 0 && o->dtype != DTYPE_NONE)
     return value_type(type_scalar(o->dtype));
@@ -135,7 +135,7 @@ static bool host_store(struct eval *e, const struct expr *target, struct value v
   struct value object = eval_expr(e, x);
   if (e->stopped)
     return true;
-  if (object.kind == VALUE_OPAQUE) // hooks and the like: nobody looks
+  if (object.kind == VALUE_OPAQUE) // hooks and the like: ignored
     return true;
   if (object.kind != VALUE_TUPLE || !object.tuple.list)
     return false;
@@ -155,7 +155,7 @@ static bool host_store(struct eval *e, const struct expr *target, struct value v
 
 // ---- names ----
 
-// What an attribute of a module of the host is, by its last words.
+// The value of an attribute of a host module, by its path.
 static bool known_path(struct eval *e, const char *path, struct value *ret) {
   const char *last = strrchr(path, '.');
   const struct builtin *b = host_function(last ? last + 1 : path);
@@ -197,16 +197,16 @@ static bool host_name(struct eval *e, const char *name, struct value *ret) {
     if (im->bound && strcmp(im->bound, name) == 0 && ast_may_hold(im->guard))
       return imported(e, im->module, im->name, ret);
   }
-  // The language's own words need no prefix.
-  bool is_word = strcmp(name, "autotune") == 0 || strcmp(name, "heuristics") == 0 ||
-                 strcmp(name, "Config") == 0;
-  const struct builtin *b = is_word ? host_function(name) : host_python(name);
+  // Names of Triton that need no prefix.
+  const struct builtin *b = host_python(name), *word = host_triton(name);
+  if (word && word->flags & BUILTIN_BARE)
+    b = word;
   if (b)
     *ret = (struct value){.kind = VALUE_BUILTIN, .builtin = b};
   return b != NULL;
 }
 
-// `import x` within a function: the file's own modules are not read there.
+// `import x` within a function: the project's own modules are not read.
 static void host_import(struct eval *e, const struct stmt *s) {
   for (size_t i = 0; i < s->import.count; i++) {
     const struct ast_import *im = &s->import.items[i];
@@ -312,7 +312,7 @@ static struct value python_compare(struct eval *e, enum ast_op op, struct operan
   return failed ? VALUE_ERROR : const_compare(e, op, a, b, at);
 }
 
-// What has no truth here was reported.
+// Operands without a known truth were reported.
 static struct value python_logic(struct eval *e, enum ast_op op, struct operand a, struct operand b,
                                  struct span at) {
   (void)e, (void)op, (void)a, (void)b, (void)at;

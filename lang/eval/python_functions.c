@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of Python of the host: its own, and a few of its library.
+// Functions of host code: Python's builtins, and a few of its library.
+#include "lang/eval/builtin_params.h"
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
 
 #include <math.h>
 
-// What the function of kernels of this name gives.
+// Calls the kernel builtin of this name.
 static struct value as_in_kernels(struct eval *e, const char *name, struct call *c) {
   return builtin_find_bare(e, name)->emit(e, c);
 }
@@ -63,7 +64,7 @@ static struct value fn_getattr(struct eval *e, struct call *c) {
   return eval_attribute(e, c->args[0], attribute, c->at);
 }
 
-// Arguments of a launch are tensors where they are pointers.
+// Launch arguments that are pointers are tensors.
 static struct value fn_isinstance(struct eval *e, struct call *c) {
   struct value x = c->args[0].v, kind = c->args[1].v;
   if (kind.kind == VALUE_OPAQUE && strcmp(kind.opaque->path, "torch.Tensor") == 0)
@@ -73,13 +74,13 @@ static struct value fn_isinstance(struct eval *e, struct call *c) {
   return as_in_kernels(e, "isinstance", c);
 }
 
-// The environment is taken to be empty, so that a file means the same everywhere.
+// The environment is treated as empty, so that a file means the same everywhere.
 static struct value fn_getenv(struct eval *e, struct call *c) {
   (void)e;
   return arg_given(c, 1) ? c->args[1].v : value_of_kind(VALUE_NONE);
 }
 
-// Of a module of the language: what its tables have. Of other things of the host it is not known.
+// For modules of the language: the names in the tables. For other host values it is not known.
 static struct value fn_hasattr(struct eval *e, struct call *c) {
   struct operand x = c->args[0];
   struct str s;
@@ -103,7 +104,7 @@ static struct value fn_hasattr(struct eval *e, struct call *c) {
   return as_in_kernels(e, "hasattr", c);
 }
 
-// packaging.version: the numbers of a release, without what follows them ("2.1.0+cu118", "3.0rc1").
+// packaging.version: the release numbers without a suffix ("2.1.0+cu118", "3.0rc1").
 static struct value fn_version(struct eval *e, struct call *c) {
   struct str s;
   if (!need_known(e, c->args[0]) || !need_const_str(e, c->args[0], "a version", &s))
@@ -133,12 +134,9 @@ static struct value fn_signature(struct eval *e, struct call *c) {
   if (!need_known(e, c->args[0]))
     return VALUE_ERROR;
   if (f.kind == VALUE_BUILTIN && f.builtin->params) {
-    struct str word, rest = str_from(f.builtin->params);
-    while (rest.ptr && n < 256) {
-      rest = str_split(rest, ' ', &word);
-      word.len -= word.len && word.ptr[word.len - 1] == '=';
-      at[n++] = value_str(word);
-    }
+    struct builtin_param p;
+    for (struct str rest = str_from(f.builtin->params); builtin_param_next(&rest, &p) && n < 256;)
+      at[n++] = value_str(p.name);
   } else if (f.kind == VALUE_FUNC) {
     for (size_t i = 0; i < f.func->ast->param_count && n < 256; i++)
       at[n++] = value_str(str_from(f.func->ast->params[i].name));
@@ -159,9 +157,9 @@ static const struct builtin python[] = {
     {"sum", "items start=", BUILTIN_HOST, sequence_fold, OP_ADD},
     {"set", "items=", BUILTIN_HOST, sequence_set, 0},
     {"frozenset", "items=", BUILTIN_HOST, sequence_set, 0},
-    {"list", "items=", BUILTIN_HOST, sequence_sequence, 0},
-    {"tuple", "items=", BUILTIN_HOST, sequence_sequence, 0},
-    {"dict", "items=", BUILTIN_HOST, fn_dict, 0},
+    {"list", "items=", BUILTIN_HOST | CLASS_SEQUENCE, sequence_sequence, 0},
+    {"tuple", "items=", BUILTIN_HOST | CLASS_SEQUENCE, sequence_sequence, 0},
+    {"dict", "items=", BUILTIN_HOST | BUILTIN_KEYWORDS, fn_dict, 0},
     {"round", "x", BUILTIN_HOST, fn_round, 0},
     {"print", "*values sep= end= flush= file=", BUILTIN_HOST, fn_nothing, 0},
     {"isinstance", "x kind", BUILTIN_HOST, fn_isinstance, 0},

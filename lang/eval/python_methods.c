@@ -37,7 +37,7 @@ static struct value list_extend(struct eval *e, struct call *c) {
   return none();
 }
 
-// Where an index points to in a list of `len`, ends included where `at_end`.
+// The position that an index denotes in a list of `len` elements; `at_end`: its end is allowed.
 static bool position(struct eval *e, struct operand x, size_t len, bool at_end, size_t *ret) {
   int64_t i, n = (int64_t)len;
   if (!need_const_int(e, x, "the index of a list", &i))
@@ -131,8 +131,8 @@ static struct value copy(struct eval *e, struct call *c) {
   struct list *l = list_of(c);
   v.tuple.at = l->at;
   v.tuple.len = l->len;
-  v.tuple.list = NULL; // gets one of its own
-  l->cap = 0;          // shared from now on
+  v.tuple.list = NULL; // gets its own list
+  l->cap = 0;          // now shared: copied when changed
   return v;
 }
 
@@ -167,7 +167,7 @@ static struct value dict_get(struct eval *e, struct call *c) {
   return found ? v : otherwise;
 }
 
-// tag: which of the pair, 2 both.
+// tag: the element of the pair, 2 for both.
 static struct value dict_items(struct eval *e, struct call *c) {
   struct list *l = list_of(c);
   struct value *at = arena_array(e->a, struct value, l->len + 1);

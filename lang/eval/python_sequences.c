@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of Python of the host on sequences.
+// Functions of host code on sequences.
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
 
@@ -33,7 +33,7 @@ bool host_sort(struct eval *e, struct tuple items, struct operand key, bool reve
     struct value k =
         key.v.kind == VALUE_NONE ? items.at[i] : host_call(e, key, &items.at[i], 1, at);
     size_t to = i;
-    for (; to > 0; to--) { // equal ones stay in order
+    for (; to > 0; to--) { // stable
       bool before;
       if (!less(e, reverse ? keys[to - 1] : k, reverse ? k : keys[to - 1], at, &before))
         return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Triton and torch have for the host: configurations, and what they say of a device. Questions
-// for the vendor answer CUDA.
+// Triton's and torch's functions for host code: configurations and device queries. Queries for the
+// vendor return CUDA.
 #include "lang/eval/consteval.h"
 #include "lang/eval/python.h"
 
@@ -79,7 +79,7 @@ static struct value fn_next_power(struct eval *e, struct call *c) {
 
 // ---- the device ----
 
-// "sm_90a" is 90; what is no GPU of NVIDIA answers as sm_80.
+// "sm_90a" is 90; a target that is not an NVIDIA GPU gives 80.
 static int capability(const struct eval *e) {
   const char *t = e->options->target;
   int n = 0;
@@ -108,7 +108,7 @@ static struct value fn_target(struct eval *e, struct call *c) {
   return host_record(e, &record, COUNT_OF(fields), fields);
 }
 
-// tag: the answer; 2 zero, 3 the name of the vendor, 4 one.
+// tag: the result; 2 zero, 3 the name of the vendor, 4 one.
 static struct value fn_answer(struct eval *e, struct call *c) {
   (void)e;
   switch (c->builtin->tag) {
@@ -119,7 +119,7 @@ static struct value fn_answer(struct eval *e, struct call *c) {
   }
 }
 
-// get_device_properties: what follows from the architecture; the rest is not known.
+// get_device_properties: the properties that follow from the architecture.
 static struct value fn_properties(struct eval *e, struct call *c) {
   (void)c;
   int arch = capability(e);
@@ -142,12 +142,12 @@ static const struct builtin functions[] = {
      "kwargs num_warps= num_stages= num_ctas= maxnreg= pre_hook= ir_override= "
      "num_buffers_warp_spec= num_consumer_groups= reg_dec_producer= reg_inc_consumer= "
      "enable_warp_specialization=",
-     BUILTIN_HOST, fn_config, 0},
+     BUILTIN_HOST | BUILTIN_BARE, fn_config, 0},
     {"autotune",
      "configs key= prune_configs_by= reset_to_zero= restore_value= pre_hook= post_hook= warmup= "
      "rep= use_cuda_graph= do_bench= cache_results=",
-     BUILTIN_HOST, fn_autotune, 0},
-    {"heuristics", "values", BUILTIN_HOST, fn_heuristics, 0},
+     BUILTIN_HOST | BUILTIN_BARE, fn_autotune, 0},
+    {"heuristics", "values", BUILTIN_HOST | BUILTIN_BARE, fn_heuristics, 0},
     {"next_power_of_2", "n", BUILTIN_HOST, fn_next_power, 0},
     {"previous_power_of_2", "n", BUILTIN_HOST, fn_next_power, 1},
     {"prev_power_of_2", "n", BUILTIN_HOST, fn_next_power, 1},

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records: values of classes with named fields. One is a tuple that knows its class.
+// Records: values of classes with named fields, represented as a tuple with its class.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 
-// Bases of bases, and how many a class has: a text of two classes must not take forever.
+// Limits on bases and on chains of bases: two classes must not cause exponential time.
 enum { MAX_DEPTH = 5, MAX_BASES = 6 };
 
 static size_t base_count(const struct ast_class *c) {
@@ -131,7 +131,7 @@ static bool default_fields(struct eval *e, struct value v, struct span at) {
   return true;
 }
 
-// `__init__` gives the fields their values one by one; what it leaves in `self` is the record.
+// `__init__` assigns the fields one by one; the final value of `self` is the record.
 static struct value init_record(struct eval *e, const struct record *r,
                                 const struct ast_function *init, const struct operand *args,
                                 const char *const *names, size_t count, struct span at) {

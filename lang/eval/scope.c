@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names: variables of the functions being inlined, and what a module gives a meaning to.
+// Names: variables of the functions being inlined, and names of modules.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
@@ -45,18 +45,18 @@ static struct value report_absent(struct eval *e, const struct variable *v, stru
   case ABSENT_MISMATCH:
     d = eval_error(e, at, E0215, "`%s` has no single type here: %s on one path, %s on the other",
                    v->name, v->texts[0], v->texts[1]);
-    diag_label(d, v->places[0], "%s", v->texts[0]);
-    diag_label(d, v->places[1], "%s", v->texts[1]);
+    diag_label(d, v->sites[0], "%s", v->texts[0]);
+    diag_label(d, v->sites[1], "%s", v->texts[1]);
     diag_help(d, "make both paths give one type, e.g. by `.to(...)`, or use two names");
     break;
   case ABSENT_BRANCH:
     d = eval_error(e, at, E0202, "`%s` may be undefined here", v->name);
-    diag_label(d, v->places[0], "assigned on one path only");
+    diag_label(d, v->sites[0], "assigned on one path only");
     diag_help(d, "give `%s` a value before the `if`, or in both branches", v->name);
     break;
   case ABSENT_LOOP:
     d = eval_error(e, at, E0202, "`%s` may be undefined here", v->name);
-    diag_label(d, v->places[0], "assigned in a loop that may run no times");
+    diag_label(d, v->sites[0], "assigned in a loop that may run no times");
     diag_help(d, "give `%s` a value before the loop", v->name);
     break;
   case ABSENT_UNSET:
@@ -95,7 +95,7 @@ static bool dtype_name_value(const char *name, struct value *ret) {
   return true;
 }
 
-// What `tl.NAME` and a bare `NAME` can mean beside functions and types.
+// Modules that `tl.NAME` and a bare `NAME` can mean.
 static bool language_module(const char *name, struct value *ret) {
   static const struct {
     const char *name;
@@ -143,7 +143,7 @@ static bool array_library_find(struct eval *e, const char *name, struct value *r
 bool module_find(struct eval *e, enum module_id m, const char *name, struct value *ret) {
   if (m == MODULE_HOST)
     return array_library_find(e, name, ret);
-  if (is_foreign_type(str_from(name))) // can be compared with, and is never equal
+  if (is_foreign_type(str_from(name))) // can be compared, and is never equal
     return *ret = value_str(str_from(name)), true;
   const struct builtin *b = builtin_find(e, name);
   if (b)
@@ -186,7 +186,7 @@ static bool module_lookup(struct eval *e, const char *name, struct span at, stru
   return scope_module_name(e, m, name, at, ret);
 }
 
-// Errors with suggestions: looking for one takes time with the number of names.
+// Errors with suggestions: the search takes time proportional to the number of names.
 enum { MOST_SUGGESTIONS = 100 };
 
 struct nearest {
@@ -232,7 +232,7 @@ static struct value report_unknown(struct eval *e, const char *name, struct span
   return VALUE_ERROR;
 }
 
-// A function that is not inlined cannot see what the one around it computes.
+// A function that is not inlined cannot use run-time values of the enclosing one.
 static struct value report_outer(struct eval *e, const struct variable *v, struct span at) {
   struct diag *d =
       eval_error(e, at, E0312, "`%s` belongs to the function around this one", v->name);

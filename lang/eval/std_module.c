@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as values, and those of the standard library, which are found and parsed.
+// Functions as values; finds and parses those of the standard library.
 #include "lang/eval/std_module.h"
 
 #include "lang/std/std_table.h"
-
-#include <stdlib.h>
-
-static int compare_names(const void *name, const void *row) {
-  return strcmp(name, ((const struct std_row *)row)->name);
-}
 
 static struct ast_module *parse_row(struct eval *e, const struct std_row *row) {
   struct str text = {row->text, row->len};
@@ -17,8 +11,7 @@ static struct ast_module *parse_row(struct eval *e, const struct std_row *row) {
 
 const struct ast_function *std_function(struct eval *e, const char *name,
                                         const struct ast_module **ret_module) {
-  const struct std_row *row =
-      bsearch(name, std_table, std_table_len, sizeof *std_table, compare_names);
+  const struct std_row *row = std_row_find(name);
   if (!row)
     return NULL;
   struct ast_module *m = ptrmap_get(&e->std_modules, row);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The standard library: functions written in the language (lang/std/*.tile). All its files share
-// one space of names. A function is parsed when it is first needed, alone; the functions it calls
-// are found by name in turn.
+// one namespace. Each function is parsed alone, on first use; the functions it calls are looked up
+// by name.
 #ifndef TILE_LANG_EVAL_STD_MODULE_H
 #define TILE_LANG_EVAL_STD_MODULE_H
 
@@ -12,7 +12,7 @@ const struct ast_function *std_function(struct eval *e, const char *name,
                                         const struct ast_module **ret_module);
 // The same as a value that can be called or passed on; false if there is none.
 bool std_value(struct eval *e, const char *name, struct value *ret);
-// A module that std_function gave.
+// Whether the module came from std_function.
 bool std_owns(const struct eval *e, const struct ast_module *m);
 // A mathematical function, whose errors cancel only if no product is fused with a sum.
 bool std_is_exact(const struct ast_module *m);

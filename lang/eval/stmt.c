@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements. `return`, `break` and `continue` leave marks in hidden variables; what follows a
-// statement that may have left one becomes the other branch of its `if`, or stands under a guard.
+// Statements. `return`, `break` and `continue` set flags in hidden variables; the statements after
+// one that may have set a flag become the other branch of its `if`, or are guarded by the flag.
 //
 // Recursion is the algorithm: an expression calls a function, whose statements hold expressions
 // (lang/eval/eval.h).
 #include "lang/eval/consteval.h"
 #include "lang/eval/objects.h"
 
-#define NEST_REST 64 // beyond that depth a guard is used instead of nesting what follows
+#define NEST_REST 64 // beyond that depth a guard is used instead of nesting
 
 // ---- leaving early ----
 
@@ -66,7 +66,7 @@ static void branch_otherwise(struct eval *e, void *user) {
   eval_seq(e, ((struct branches *)user)->otherwise);
 }
 
-// Of a guard: where it does not hold, the mark stays set.
+// The other branch of a guard: the flag stays set.
 static void branch_skipped(struct eval *e, void *user) {
   (void)user;
   mark(e->frame->flow->skip, e->frame->flow->skip->span);
@@ -84,7 +84,7 @@ static void eval_branches(struct eval *e, struct value cond, const struct seq *t
   e->on->branch(e, cond, &changed, branch_then, branch_otherwise, &b);
 }
 
-// What follows a statement that may have left early, which `skip` tells at run time.
+// The statements after one that may have left early, as the run-time flag `skip` says.
 static void eval_guarded(struct eval *e, const struct seq *rest) {
   struct variable *skip = e->frame->flow->skip;
   struct operand skipped = {skip->value, skip->span};
@@ -207,7 +207,7 @@ static void eval_ann_assign(struct eval *e, const struct stmt *s) {
     return;
   struct operand x = {eval_expr(e, s->ann_assign.value), s->ann_assign.value->span};
   const char *annotation = ast_builtin_name(e->a, e->frame->module, s->ann_assign.annotation);
-  bool is_constexpr = annotation && strcmp(annotation, "constexpr") == 0;
+  bool is_constexpr = ast_is_constexpr(e->a, e->frame->module, s->ann_assign.annotation);
   if (is_constexpr && !value_is_poison(x.v) && !value_is_const(x.v)) {
     struct diag *d =
         eval_warning(e, x.at, E0301, "the value of a constexpr is not known at compile time");

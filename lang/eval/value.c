@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to values and names of types.
+// Predicates of values, and names of types.
 #include "lang/eval/consteval.h"
 
 bool value_is_const(struct value v) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expression stands for while a kernel is emitted: a value of the IR, or something known at
-// compile time. Passed by copy; what is long lives on the session's arena.
+// The value of an expression while a kernel is emitted: an SSA value of the IR, or a value known at
+// compile time. Passed by copy; long data lives on the session's arena.
 #ifndef TILE_LANG_EVAL_VALUE_H
 #define TILE_LANG_EVAL_VALUE_H
 
@@ -11,7 +11,7 @@ __extension__ typedef unsigned __int128 uint_const;
 
 enum value_kind {
   VALUE_ABSENT, // an optional argument that was not given; a variable without a value
-  VALUE_POISON, // stands for something already reported; silences what follows from it
+  VALUE_POISON, // an error that was already reported; suppresses errors that follow from it
   VALUE_RT,     // run-time tile or scalar
   VALUE_INT,
   VALUE_FLOAT,
@@ -27,8 +27,8 @@ enum value_kind {
   VALUE_BOUND,   // a builtin with its first argument: `x.to`
   VALUE_RANGE,   // range(...), tl.range(...), tl.static_range(...)
   VALUE_SLICE,   // `a:b` inside a subscript
-  VALUE_CLASS,   // of the file: makes records
-  VALUE_OPAQUE   // of host code (python.h): has a name, its value is not known
+  VALUE_CLASS,   // a class of the file: constructs records
+  VALUE_OPAQUE   // of host code (objects.h): only its name is known
 };
 
 struct value;
@@ -40,7 +40,7 @@ struct file_module;
 struct function;
 struct opaque;
 
-// What makes a tuple more than one.
+// The kinds of records: tuples with named fields.
 enum record_kind {
   RECORD_CLASS,        // its elements are the fields of a class of the file
   RECORD_DICT,         // pairs of a key and a value, known at compile time
@@ -48,7 +48,7 @@ enum record_kind {
 };
 struct record {
   enum record_kind kind;
-  // RECORD_CLASS: what it was made from, and its fields, those of its bases first
+  // RECORD_CLASS: the class, and its fields, those of its bases first
   const struct ast_class *ast;
   const struct ast_module *module;
   const struct ast_field *fields;
@@ -59,8 +59,8 @@ struct tuple {
   struct value *at;
   size_t len;
   const struct record *record; // NULL: a tuple
-  // Where host code is evaluated (python.h): what holds the elements and can change. `at` and `len`
-  // are what it held when the value was last read.
+  // In host code (python.h): the mutable object that holds the elements. `at` and `len` are its
+  // contents when the value was last read.
   struct list *list;
 };
 struct list {
@@ -74,7 +74,7 @@ struct bound_method {
   struct value *receiver;
 };
 
-// What tl.range asks of the passes; attributes of the loop. -1: not said.
+// Options of tl.range, which become attributes of the loop. -1: not given.
 enum loop_option {
   LOOP_NUM_STAGES,
   LOOP_UNROLL_FACTOR,
@@ -94,13 +94,13 @@ struct range {
   const struct loop_options *options; // NULL: none
 };
 
-// MODULE_HOST: torch and numpy, of which constants may take types and their limits.
+// MODULE_HOST: torch and numpy, whose types and limits constants may use.
 enum module_id { MODULE_TRITON, MODULE_TL, MODULE_MATH, MODULE_EXTRA, MODULE_HOST };
 
 struct value {
   enum value_kind kind;
-  // A number that was assigned to a name: beside run-time values it has a type of its own
-  // (literal_type), where other numbers adopt theirs.
+  // A number that was assigned to a name: combined with run-time values it keeps a type of its own
+  // (literal_type), where a literal adopts theirs.
   bool is_typed;
   struct type type; // VALUE_RT: of the value; VALUE_TYPE: the type itself
   union {
@@ -142,7 +142,7 @@ static inline struct value value_type(struct type t) {
 static inline struct value value_tuple(struct value *at, size_t len) {
   return (struct value){.kind = VALUE_TUPLE, .tuple = {at, len, NULL}};
 }
-// The same kind of tuple with other elements.
+// A tuple of the same kind with other elements.
 static inline struct value value_with_items(struct value v, struct value *at) {
   v.tuple.at = at;
   return v;

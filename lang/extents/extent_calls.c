@@ -1,39 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with values of which only shape and origin are known: which builtin is meant, and functions
-// of the file, which are walked into.
+// Abstract evaluation of calls (extent_walk.h): finds the builtin's row, or walks the function of
+// the file that is called.
 //
 // Recursion is the algorithm: a walk over the tree.
 #include "lang/eval/builtin_flags.h"
 #include "lang/extents/extent_walk.h"
+#include "lang/std/std_table.h"
 
 #define MAX_CALLS 16
 
 // ---- Which is which ----
 
-static enum builtin_form form_of(const char *name) {
-  static const struct {
-    const char *name;
-    unsigned flags;
-  } rows[] = {
-#define BUILTIN(name, params, flags, fn, tag) {name, flags},
-#define MATH(name, params, flags) {name, flags},
-#define STD(name, flags) {name, flags},
-#define LATER(name, flags) {name, flags},
+struct row {
+  const char *name, *params;
+  unsigned flags;
+};
+
+static const struct row rows[] = {
+#define BUILTIN(name, params, flags, fn, tag) {name, params, flags},
+#define MATH(name, params, flags) {name, params, flags},
+#define STD(name, flags) {name, NULL, flags},
+#define LATER(name, flags) {name, "*args", flags},
 #include "lang/builtins/builtins.def"
 #undef BUILTIN
 #undef MATH
 #undef STD
 #undef LATER
-  };
+};
+
+static const struct row *find_among(const char *name, bool is_bare) {
   for (size_t i = 0; i < COUNT_OF(rows); i++)
-    if (rows[i].flags & FORM_MASK && strcmp(rows[i].name, name) == 0)
-      return (enum builtin_form)(rows[i].flags & FORM_MASK);
-  return FORM_ELEMENTWISE;
+    if (!(rows[i].flags & BUILTIN_BARE) == !is_bare && strcmp(rows[i].name, name) == 0)
+      return &rows[i];
+  return NULL;
 }
 
-static const struct guess *guess_builtin(struct extents_walk *w, const char *name,
-                                         const struct given *c) {
-  switch (form_of(name)) {
+// A name without a prefix means Python's own function first.
+static const struct row *row_of(const char *name, bool is_bare) {
+  const struct row *r = is_bare ? find_among(name, true) : NULL;
+  return r ? r : find_among(name, false);
+}
+
+static enum builtin_form form_of(const struct row *r) {
+  return r ? (enum builtin_form)(r->flags & FORM_MASK) : FORM_ELEMENTWISE;
+}
+
+static const char *params_of(const struct row *r) {
+  const struct std_row *std = r->params ? NULL : std_row_find(r->name);
+  return std ? std->params : r->params;
+}
+
+static const struct guess *guess_builtin(struct extents_walk *w, const struct row *r,
+                                         struct given *c) {
+  if (r)
+    c->params = params_of(r);
+  switch (form_of(r)) {
   case FORM_SAME: return guess_same(w, c);
   case FORM_ARANGE: return guess_arange(w, c);
   case FORM_FULL: return guess_full(w, c);
@@ -53,6 +74,8 @@ static const struct guess *guess_builtin(struct extents_walk *w, const char *nam
   case FORM_SWIZZLE: return guess_swizzle(w, c);
   case FORM_RANDOM4: return guess_random4(w, c);
   case FORM_ELEMENTWISE:
+  case FORM_RANGE:
+  case FORM_UNROLLED:
   case FORM_MASK: break;
   }
   return guess_elementwise(w, c);
@@ -97,44 +120,54 @@ static const struct expr *object_of(struct extents_walk *w, const struct expr *c
   return is_value ? callee->attribute.object : NULL;
 }
 
+// A name that no import binds: Python's own functions come first.
+static bool is_bare(struct extents_walk *w, const struct expr *callee) {
+  return callee->kind == EXPR_NAME &&
+         strcmp(ast_qualified_name(w->a, w->m, callee), callee->name) == 0;
+}
+
+static const struct row *row_called(struct extents_walk *w, const struct expr *callee) {
+  const char *name = ast_builtin_name(w->a, w->m, callee);
+  if (name)
+    return row_of(name, is_bare(w, callee));
+  if (callee->kind != EXPR_ATTRIBUTE)
+    return NULL;
+  const struct row *r = row_of(callee->attribute.name, false); // of a user's module of helpers
+  return form_of(r) == FORM_PROGRAM ? r : NULL;
+}
+
 const struct guess *guess_call(struct extents_walk *w, const struct expr *e) {
   const struct expr *callee = e->call.callee;
   struct given c = {.object = object_of(w, callee), .call = e};
   if (c.object)
-    return guess_builtin(w, callee->attribute.name, &c);
+    return guess_builtin(w, row_of(callee->attribute.name, false), &c);
   if (callee->kind == EXPR_NAME) {
     const struct ast_function *f = ast_find_function(w->m, callee->name);
     if (f && !f->is_host && !f->is_constexpr_function && w->calls < MAX_CALLS)
       return guess_function(w, f, &c);
-    // Python's own compare values; the reductions have a prefix.
-    if (!f && (strcmp(callee->name, "min") == 0 || strcmp(callee->name, "max") == 0))
-      return callee->name[1] == 'i' ? guess_least(w, &c) : guess_elementwise(w, &c);
   }
-  const char *name = ast_builtin_name(w->a, w->m, callee);
-  if (!name && callee->kind == EXPR_ATTRIBUTE && form_of(callee->attribute.name) == FORM_PROGRAM)
-    return guess_program(w); // somebody's own module of helpers
-  return name ? guess_builtin(w, name, &c) : guess_elementwise(w, &c);
+  return guess_builtin(w, row_called(w, callee), &c);
 }
 
 // ---- Loops ----
 
 const struct guess *guess_range(struct extents_walk *w, const struct expr *e) {
   struct guess *g = guess_new(w);
-  const char *name = e->kind == EXPR_CALL ? ast_builtin_name(w->a, w->m, e->call.callee) : NULL;
-  if (!name || (strcmp(name, "range") != 0 && strcmp(name, "static_range") != 0)) {
+  const struct row *r = e->kind == EXPR_CALL ? row_called(w, e->call.callee) : NULL;
+  if (form_of(r) != FORM_RANGE && form_of(r) != FORM_UNROLLED) {
     guess_expr(w, e);
     w->loops++;
     return g;
   }
-  struct given c = {.call = e};
-  bool unrolled = name[0] == 's', one = !guess_given(&c, 1, "arg2");
-  const struct guess *first = guess_argument(w, &c, 0, "arg1"),
-                     *end = one ? first : guess_argument(w, &c, 1, "arg2"),
-                     *step = guess_argument(w, &c, 2, "step"),
-                     *stages = guess_argument(w, &c, 99, "num_stages");
+  struct given c = {.call = e, .params = r->params};
+  bool unrolled = form_of(r) == FORM_UNROLLED, one = !guess_named(&c, "arg2");
+  const struct guess *first = guess_argument(w, &c, "arg1"),
+                     *end = one ? first : guess_argument(w, &c, "arg2"),
+                     *step = guess_argument(w, &c, "step"),
+                     *stages = unrolled ? guess_new(w) : guess_argument(w, &c, "num_stages");
   if (stages->exact >= 0)
     w->facts[stages->exact].stages = true;
-  param_set by = step->from & w->constants; // or the turns are counted: range(cdiv(n, BLOCK))
+  param_set by = step->from & w->constants; // or the loop counts blocks: range(cdiv(n, BLOCK))
   bool steps = is_pow2(by), counts = !by && is_pow2(end->counts & w->constants);
   int p = steps ? (int)log2_floor(by) : counts ? (int)log2_floor(end->counts & w->constants) : -1;
   if (p >= 0) {
@@ -149,7 +182,7 @@ const struct guess *guess_range(struct extents_walk *w, const struct expr *e) {
     g->of_loop = true;
   }
   if (steps)
-    g->turns = by;
+    g->iterations = by;
   g->of_loop = g->of_loop || steps;
   return g;
 }

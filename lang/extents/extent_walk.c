@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements and operators with values of which only shape and origin are known.
+// Abstract evaluation of statements and operators (extent_walk.h).
 //
 // Recursion is the algorithm: a walk over the tree.
 #include "lang/extents/extent_walk.h"
 
-#define MAX_DEPTH 1500 // of expressions and statements, calls included: what a small stack bears
+#define MAX_DEPTH 1500 // of expressions and statements, calls included: fits a small stack
 
 struct guess *guess_new(struct extents_walk *w) {
   struct guess *g = arena_new(w->a, struct guess);
@@ -49,11 +49,11 @@ struct guess *guess_both(struct extents_walk *w, const struct guess *x, const st
   g->of_dot = x->of_dot || y->of_dot;
   g->is_scaled = x->is_scaled || y->is_scaled;
   g->programs = x->programs | y->programs;
-  g->turns = x->turns | y->turns;
+  g->iterations = x->iterations | y->iterations;
   return g;
 }
 
-// Both of two values, as far as they agree.
+// The join of two values: what holds of both.
 static const struct guess *guess_join(struct extents_walk *w, const struct guess *x,
                                       const struct guess *y) {
   if (!x || x == y)
@@ -89,7 +89,7 @@ struct lang_tile_axis guess_axis(struct extents_walk *w, const struct guess *len
 
 // ---- What operators say of parameters ----
 
-// A length: known at run time, the same for all programs and turns.
+// A length: known at run time, the same for all programs and iterations.
 static bool is_length(const struct extents_walk *w, const struct guess *g) {
   return g->rank == 0 && (g->from & w->scalars) && !g->of_program && !g->of_loop;
 }
@@ -109,7 +109,7 @@ void guess_bound(struct extents_walk *w, const struct guess *index, const struct
     struct facts *f = &w->facts[p];
     f->masks |= bound->from & ~param_bit(p);
     if (index->of_loop || bound->of_loop)
-      f->is_step = f->is_step || ((index->turns | bound->turns) & param_bit(p)) ||
+      f->is_step = f->is_step || ((index->iterations | bound->iterations) & param_bit(p)) ||
                    (bound->of_loop && !index->of_loop);
     else if (index->of_program)
       f->checked = f->checked || (index->programs & param_bit(p));
@@ -120,15 +120,16 @@ void guess_bound(struct extents_walk *w, const struct guess *index, const struct
   }
 }
 
-// A tile's index and where it begins.
-static void place(struct extents_walk *w, const struct guess *index, const struct guess *begin) {
+// A tile's index, and the offset that is added to it.
+static void note_begin(struct extents_walk *w, const struct guess *index,
+                       const struct guess *begin) {
   if (!index->is_index)
     return;
   for (unsigned i = 0; i < index->rank; i++) {
     int p = index->axes[i].param;
     if (p >= 0 && (begin->programs & param_bit(p)))
       w->facts[p].blocked = true;
-    if (p >= 0 && (begin->turns & param_bit(p)))
+    if (p >= 0 && (begin->iterations & param_bit(p)))
       w->facts[p].is_step = true;
   }
 }
@@ -139,16 +140,16 @@ static const struct guess *product(struct extents_walk *w, const struct guess *x
   bool x_length = is_length(w, x), y_length = is_length(w, y);
   g->is_scaled = g->is_scaled || x_length || y_length;
   if (g->is_scaled)
-    g->programs = g->turns = 0;
+    g->programs = g->iterations = 0;
   for (int swap = 0; swap < 2; swap++) {
-    const struct guess *by = swap ? y : x, *place_of = swap ? x : y;
+    const struct guess *by = swap ? y : x, *other = swap ? x : y;
     if (!is_constant(w, by))
       continue;
-    if (place_of->of_program && !place_of->is_scaled && place_of->rank == 0)
+    if (other->of_program && !other->is_scaled && other->rank == 0)
       g->programs |= param_bit(by->exact);
-    if (place_of->of_loop && !place_of->is_scaled && place_of->rank == 0)
-      g->turns |= param_bit(by->exact);
-    if ((swap ? x_length : y_length) || place_of->counts)
+    if (other->of_loop && !other->is_scaled && other->rank == 0)
+      g->iterations |= param_bit(by->exact);
+    if ((swap ? x_length : y_length) || other->counts)
       g->factors |= param_bit(by->exact);
   }
   return g;
@@ -179,7 +180,7 @@ static const struct guess *quotient(struct extents_walk *w, enum ast_op op, cons
     guess_bound(w, x, y);
     return g;
   }
-  g->programs = g->turns = 0;
+  g->programs = g->iterations = 0;
   bool is_same_for_all = x->rank == 0 && !x->of_program && !x->of_loop && x->from;
   if (is_same_for_all && y->rank == 0)
     g->counts = y->from & w->constants;
@@ -191,8 +192,8 @@ const struct guess *guess_binary(struct extents_walk *w, enum ast_op op, const s
   switch (op) {
   case OP_ADD:
   case OP_SUB:
-    place(w, x, y);
-    place(w, y, x);
+    note_begin(w, x, y);
+    note_begin(w, y, x);
     return guess_both(w, x, y);
   case OP_MUL: return product(w, x, y);
   case OP_FLOORDIV:
@@ -234,7 +235,7 @@ static const struct guess *guess_compare(struct extents_walk *w, const struct ex
     x = y;
   }
   all->is_index = false;
-  all->programs = all->turns = 0;
+  all->programs = all->iterations = 0;
   return all;
 }
 
@@ -293,7 +294,7 @@ static const struct guess *guess_attribute(struct extents_walk *w, const struct 
   return guess_tuple(w, items, x->rank);
 }
 
-// Parameters that decide what is computed.
+// The parameters of a condition decide what is computed.
 static void guess_condition(struct extents_walk *w, const struct expr *e) {
   param_set from = guess_expr(w, e)->from;
   for (size_t p = 0; p < w->param_count; p++)
@@ -366,7 +367,7 @@ static void assign(struct extents_walk *w, const struct expr *target, const stru
   map_put(w->a, w->names, name, arena_dup(w->a, value, sizeof *value, _Alignof(struct guess)));
 }
 
-// `at += BLOCK` in a loop: a place that each turn moves on.
+// `at += BLOCK` in a loop: an offset that each iteration advances.
 static void aug_assign(struct extents_walk *w, const struct stmt *s) {
   const struct guess *x = guess_expr(w, s->aug_assign.target);
   const struct guess *y = guess_expr(w, s->aug_assign.value);
@@ -377,7 +378,7 @@ static void aug_assign(struct extents_walk *w, const struct stmt *s) {
     int p = (int)log2_floor(by);
     g->of_loop = true;
     if (x->rank == 0 && y->exact == p)
-      g->turns |= by;
+      g->iterations |= by;
     for (unsigned i = 0; i < x->rank; i++)
       if (x->axes[i].param == p)
         w->facts[p].is_step = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What extents.c guesses with: the body of a kernel is walked with values of which only the shape
-// and the origin are known, and facts about its parameters are collected on the way. Both branches
-// of every `if` are walked, loops twice.
-// Calls hold expressions and expressions calls: extent_walk.c, forms.c and extent_calls.c are one recursion.
+// The analysis behind extents.c, an abstract interpretation: the body of a kernel is evaluated with
+// values of which only the shape and the parameters they come from are known, and facts about its
+// parameters are collected. Both branches of every `if` are walked, loops twice. Calls contain
+// expressions and expressions calls: extent_walk.c, forms.c and extent_calls.c are one recursion.
 #ifndef TILE_LANG_EXTENTS_WALK_H
 #define TILE_LANG_EXTENTS_WALK_H
 
@@ -24,25 +24,25 @@ struct guess {
   int exact;                                  // the parameter that a scalar is, or -1
   bool is_known;                              // a scalar that is `number`
   int64_t number;
-  param_set from;     // what it is computed from
-  param_set counts;   // P: a number of blocks of P, cdiv(n, P)
-  param_set factors;  // P: the product of P and a length
-  param_set programs; // P: has a part that is P times something of the program's place
-  param_set turns;    // P: the same with the place of a loop
+  param_set from;       // the parameters it is computed from
+  param_set counts;     // P: a number of blocks of P, cdiv(n, P)
+  param_set factors;    // P: the product of P and a length
+  param_set programs;   // P: contains P times something of the program's id
+  param_set iterations; // P: contains P times something of a loop's index
   bool is_runtime, of_program, of_loop, is_index, of_dot;
   bool is_scaled; // a product with a length
 };
 
 struct facts { // about one parameter
   bool is_tile, dot_m, dot_n, dot_k, reduced;
-  bool is_step;  // of a loop, or of what a turn moves on by
+  bool is_step;  // of a loop, or what an offset advances by in each iteration
   bool is_range; // the step of a range
-  bool blocked;  // a tile begins at a multiple of it that the program's place gives
+  bool blocked;  // a tile begins at a multiple of it that depends on the program's id
   bool checked;  // and is masked, or wraps around
   bool counted;  // lengths are divided by it
   bool whole;    // a tile begins at 0 and is masked
   bool groups, divides, decides, stages;
-  param_set masks, loops; // what bounds it
+  param_set masks, loops; // the parameters that bound it
 };
 
 struct extents_walk {
@@ -57,7 +57,7 @@ struct extents_walk {
   struct map *names; // of the function being walked: its variables
   unsigned loops, conditions, calls, depth;
   size_t budget;                // of expressions and statements
-  const struct guess *returned; // by the function being walked so far; NULL: nothing
+  const struct guess *returned; // the value returned so far by the function being walked, or NULL
 };
 
 static inline param_set param_bit(int i) { return i < 0 ? 0 : (param_set)1 << i; }
@@ -67,7 +67,7 @@ const struct guess *guess_expr(struct extents_walk *w, const struct expr *e);
 void guess_body(struct extents_walk *w, struct stmt_list body);
 struct guess *guess_new(struct extents_walk *w);
 struct guess *guess_tuple(struct extents_walk *w, struct guess *const *items, size_t count);
-// Elementwise: the shape of both, all origins.
+// Elementwise: broadcasts the shapes, unites the origins.
 struct guess *guess_both(struct extents_walk *w, const struct guess *x, const struct guess *y);
 const struct guess *guess_binary(struct extents_walk *w, enum ast_op op, const struct guess *x,
                                  const struct guess *y);
@@ -79,12 +79,14 @@ void guess_bound(struct extents_walk *w, const struct guess *index, const struct
 struct given {
   const struct expr *object; // x, or NULL
   const struct expr *call;
+  const char *params; // of a builtin: those of its row, "x axis= *rest"; else NULL
 };
 
 // Argument number `at`, or the one called `name` (may be NULL); NULL: not given.
 const struct expr *guess_given(const struct given *c, size_t at, const char *name);
-const struct guess *guess_argument(struct extents_walk *w, const struct given *c, size_t at,
-                                   const char *name);
+// The argument of a builtin for its parameter `name`, which its row has.
+const struct expr *guess_named(const struct given *c, const char *name);
+const struct guess *guess_argument(struct extents_walk *w, const struct given *c, const char *name);
 struct guess *guess_elementwise(struct extents_walk *w, const struct given *c);
 const struct guess *guess_arange(struct extents_walk *w, const struct given *c);
 const struct guess *guess_full(struct extents_walk *w, const struct given *c);
@@ -106,7 +108,7 @@ const struct guess *guess_program(struct extents_walk *w);
 
 // ---- lang/extents/extent_calls.c ----
 const struct guess *guess_call(struct extents_walk *w, const struct expr *e);
-// Of the loop `for ... in e`: its variable. Counts the loop in `w->loops` unless it is unrolled.
+// The variable of the loop `for ... in e`. Counts the loop in `w->loops` unless it is unrolled.
 const struct guess *guess_range(struct extents_walk *w, const struct expr *e);
 
 #endif

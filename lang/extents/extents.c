@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compile-time parameters of a kernel are extents of. The body is walked
-// (lang/extents/extent_walk.h), and what was seen of each parameter is put into one word here.
+// Classifies the compile-time parameters of a kernel by the facts that the walk over its body
+// collects (lang/extents/extent_walk.h).
 #include "lang/extents/extent_walk.h"
 #include "lang/unit.h"
 
 #define BUDGET                                                                                     \
-  100000 // expressions and statements that are looked at: a kernel of a thousand lines has 20000
+  100000 // expressions and statements that are walked: a kernel of a thousand lines has 20000
 
 static void begin(struct extents_walk *w, const struct ast_function *f, struct map *names) {
   for (size_t i = 0; i < w->param_count; i++) {
@@ -24,7 +24,7 @@ static void begin(struct extents_walk *w, const struct ast_function *f, struct m
   guess_body(w, f->body);
 }
 
-// The one parameter of a set that is no extent itself.
+// The only parameter of a set that is not an extent itself; NULL: none, or several.
 static const char *only(const struct extents_walk *w, param_set set) {
   for (size_t i = 0; i < w->param_count; i++)
     if (w->facts[i].is_tile || w->params[i].is_pointer)
@@ -32,7 +32,8 @@ static const char *only(const struct extents_walk *w, param_set set) {
   return is_pow2(set) ? w->params[log2_floor(set)].name : NULL;
 }
 
-// Does some tile begin at a multiple of an extent, with a mask or a count of blocks to prove it?
+// Whether some tile begins at a multiple of an extent, with a mask or a count of blocks to prove
+// it.
 static bool has_proven_blocks(const struct extents_walk *w) {
   for (size_t i = 0; i < w->param_count; i++)
     if (w->facts[i].is_tile && w->facts[i].blocked && (w->facts[i].checked || w->facts[i].counted))
@@ -49,7 +50,7 @@ static enum extent_use use_of(const struct facts *f, bool proven) {
   bool blocks = f->blocked && (f->checked || f->counted || !proven), steps = f->is_step;
   bool whole = f->whole && (f->masks || f->reduced);
   if (!blocks && !steps)
-    return whole ? EXTENT_ROW : EXTENT_NONE; // unmasked, it says what is computed
+    return whole ? EXTENT_ROW : EXTENT_NONE; // unmasked: it determines what is computed
   if (f->dot_m || f->dot_n || f->dot_k)
     return f->dot_m ? EXTENT_DOT_M : f->dot_n ? EXTENT_DOT_N : EXTENT_DOT_K;
   return steps ? EXTENT_STEP : EXTENT_ELEMENT;

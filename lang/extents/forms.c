@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What builtins do to values of which only shape and origin are known.
+// Abstract evaluation of builtins (extent_walk.h), one function for each form of builtin_flags.h.
 //
 // Recursion is the algorithm: a walk over the tree.
 #include "base/vec.h"
+#include "lang/eval/builtin_params.h"
 #include "lang/extents/extent_walk.h"
+
+#include <assert.h>
 
 #define MAX_TILES 256
 
-// Argument number `at`, or the one called `name` (may be NULL); NULL: not given.
 const struct expr *guess_given(const struct given *c, size_t at, const char *name) {
   if (c->object && at-- == 0)
     return c->object;
@@ -20,9 +22,37 @@ const struct expr *guess_given(const struct given *c, size_t at, const char *nam
   return NULL;
 }
 
-const struct guess *guess_argument(struct extents_walk *w, const struct given *c, size_t at,
+const struct expr *guess_named(const struct given *c, const char *name) {
+  struct str rest = str_from(c->params);
+  struct builtin_param p;
+  for (size_t i = 0; builtin_param_next(&rest, &p); i++)
+    if (str_is(p.name, name))
+      return guess_given(c, i, name);
+  assert(!"builtins of one form have the parameters that it reads");
+  return NULL;
+}
+
+const struct guess *guess_argument(struct extents_walk *w, const struct given *c,
                                    const char *name) {
-  const struct expr *e = guess_given(c, at, name);
+  const struct expr *e = guess_named(c, name);
+  return e ? guess_expr(w, e) : guess_new(w);
+}
+
+// The argument of parameter number `at`, whatever it is called.
+static const struct guess *guess_numbered(struct extents_walk *w, const struct given *c,
+                                          size_t at) {
+  struct str rest = str_from(c->params);
+  struct builtin_param p;
+  for (size_t i = 0; builtin_param_next(&rest, &p); i++)
+    if (i == at)
+      return guess_argument(w, c, arena_strndup(w->a, p.name.ptr, p.name.len));
+  assert(!"builtins of one form have the parameters that it reads");
+  return guess_new(w);
+}
+
+// Argument number `at`, by position alone.
+static const struct guess *guess_at(struct extents_walk *w, const struct given *c, size_t at) {
+  const struct expr *e = guess_given(c, at, NULL);
   return e ? guess_expr(w, e) : guess_new(w);
 }
 
@@ -77,7 +107,7 @@ static void set_shape(struct extents_walk *w, struct guess *g, const struct gues
 }
 
 const struct guess *guess_arange(struct extents_walk *w, const struct given *c) {
-  const struct guess *end = guess_argument(w, c, 1, "end");
+  const struct guess *end = guess_argument(w, c, "end");
   struct guess *g = guess_new(w);
   g->rank = 1;
   g->axes[0] = guess_axis(w, end);
@@ -88,17 +118,17 @@ const struct guess *guess_arange(struct extents_walk *w, const struct given *c) 
 
 const struct guess *guess_full(struct extents_walk *w, const struct given *c) {
   struct guess *g = guess_new(w);
-  set_shape(w, g, guess_argument(w, c, 0, "shape"));
+  set_shape(w, g, guess_argument(w, c, "shape"));
   return g;
 }
 
 // reshape(x, a, b), reshape(x, (a, b)), broadcast_to
 const struct guess *guess_reshape(struct extents_walk *w, const struct given *c) {
-  const struct guess *x = guess_argument(w, c, 0, "input");
+  const struct guess *x = guess_argument(w, c, "input");
   struct guess *g = guess_both(w, x, x);
   g->rank = 0;
   for (size_t i = 1; i < argument_count(c) && g->rank < LANG_TILE_RANK; i++) {
-    const struct expr *e = guess_given(c, i, i == 1 ? "shape" : NULL);
+    const struct expr *e = i == 1 ? guess_named(c, "shape") : guess_given(c, i, NULL);
     const struct guess *length = e ? guess_expr(w, e) : NULL;
     if (length && length->items)
       set_shape(w, g, length);
@@ -109,12 +139,11 @@ const struct guess *guess_reshape(struct extents_walk *w, const struct given *c)
 }
 
 const struct guess *guess_trans(struct extents_walk *w, const struct given *c) {
-  const struct guess *x = guess_argument(w, c, 0, "input"),
-                     *first = guess_argument(w, c, 1, "dims");
+  const struct guess *x = guess_argument(w, c, "input"), *first = guess_argument(w, c, "dims");
   struct guess *g = guess_both(w, x, x);
   for (unsigned i = 0; i < x->rank; i++) {
     const struct guess *d = first->items ? i < first->item_count ? first->items[i] : NULL
-                            : guess_given(c, i + 1, NULL) ? guess_argument(w, c, i + 1, NULL)
+                            : guess_given(c, i + 1, NULL) ? guess_at(w, c, i + 1)
                                                           : NULL;
     bool given = d && d->is_known && d->number >= 0 && d->number < (int64_t)x->rank;
     g->axes[i] = x->axes[given ? (unsigned)d->number : x->rank - 1 - i];
@@ -123,7 +152,7 @@ const struct guess *guess_trans(struct extents_walk *w, const struct given *c) {
 }
 
 const struct guess *guess_expand(struct extents_walk *w, const struct given *c) {
-  const struct guess *x = guess_argument(w, c, 0, "input"), *axis = guess_argument(w, c, 1, "axis");
+  const struct guess *x = guess_argument(w, c, "input"), *axis = guess_numbered(w, c, 1);
   struct guess *g = guess_both(w, x, x);
   if (x->rank == LANG_TILE_RANK)
     return g;
@@ -140,8 +169,8 @@ const struct guess *guess_expand(struct extents_walk *w, const struct given *c) 
 // ---- Memory ----
 
 const struct guess *guess_load(struct extents_walk *w, const struct given *c) {
-  const struct guess *pointer = guess_argument(w, c, 0, "pointer");
-  guess_argument(w, c, 1, "mask");
+  const struct guess *pointer = guess_argument(w, c, "pointer");
+  guess_argument(w, c, "mask");
   note_tile(w, pointer, false);
   if (w->loops && pointer->rank > 0)
     w->ret->has_loop_with_loads = true;
@@ -163,16 +192,16 @@ static const struct guess *item(const struct guess *g, size_t i) {
 }
 
 const struct guess *guess_block_pointer(struct extents_walk *w, const struct given *c) {
-  const struct guess *lengths = guess_argument(w, c, 1, "shape");
-  const struct guess *begin = guess_argument(w, c, 3, "offsets");
+  const struct guess *lengths = guess_argument(w, c, "shape");
+  const struct guess *begin = guess_argument(w, c, "offsets");
   struct guess *g = guess_new(w);
-  set_shape(w, g, guess_argument(w, c, 4, "block_shape"));
+  set_shape(w, g, guess_argument(w, c, "block_shape"));
   for (unsigned i = 0; i < g->rank; i++) {
     int p = g->axes[i].param;
     const struct guess *length = item(lengths, i), *at = item(begin, i);
     if (p < 0 || !length || !at)
       continue;
-    struct guess *index = guess_new(w); // as if it were masked
+    struct guess *index = guess_new(w); // treated like a masked index
     index->rank = 1;
     index->axes[0] = g->axes[i];
     index->is_index = true;
@@ -182,7 +211,7 @@ const struct guess *guess_block_pointer(struct extents_walk *w, const struct giv
 }
 
 const struct guess *guess_advance(struct extents_walk *w, const struct given *c) {
-  const struct guess *x = guess_argument(w, c, 0, "base"), *by = guess_argument(w, c, 1, "offsets");
+  const struct guess *x = guess_argument(w, c, "base"), *by = guess_argument(w, c, "offsets");
   for (unsigned i = 0; i < x->rank; i++) {
     const struct guess *step = item(by, i);
     if (step && w->loops && x->axes[i].param >= 0 && (step->from & param_bit(x->axes[i].param)))
@@ -194,9 +223,9 @@ const struct guess *guess_advance(struct extents_walk *w, const struct given *c)
 // ---- Across elements ----
 
 const struct guess *guess_dot(struct extents_walk *w, const struct given *c, bool scaled) {
-  const struct guess *x = guess_argument(w, c, 0, scaled ? "lhs" : "input");
-  const struct guess *y = guess_argument(w, c, scaled ? 3 : 1, scaled ? "rhs" : "other");
-  guess_argument(w, c, scaled ? 6 : 2, "acc");
+  const struct guess *x = guess_argument(w, c, scaled ? "lhs" : "input");
+  const struct guess *y = guess_argument(w, c, scaled ? "rhs" : "other");
+  guess_argument(w, c, "acc");
   struct guess *g = guess_new(w);
   g->is_runtime = g->of_dot = true;
   w->ret->has_dot = true;
@@ -221,12 +250,12 @@ const struct guess *guess_dot(struct extents_walk *w, const struct given *c, boo
   return g;
 }
 
-// What one element of a tile becomes when it is reduced; of a tuple, of each.
+// Reduces one tile; a tuple is reduced item by item.
 static const struct guess *reduce_one(struct extents_walk *w, const struct guess *x,
                                       const struct guess *axis, bool keeps) {
   struct guess *g = guess_both(w, x, x);
   g->is_index = false;
-  g->programs = g->turns = 0;
+  g->programs = g->iterations = 0;
   bool given = axis->is_known && axis->number >= 0 && axis->number < (int64_t)x->rank;
   bool all = !given && x->rank > 1 && !axis->is_known;
   g->rank = 0;
@@ -243,8 +272,8 @@ static const struct guess *reduce_one(struct extents_walk *w, const struct guess
 }
 
 const struct guess *guess_reduce(struct extents_walk *w, const struct given *c) {
-  const struct guess *x = guess_argument(w, c, 0, "input"), *axis = guess_argument(w, c, 1, "axis");
-  const struct expr *keep = guess_given(c, 99, "keep_dims");
+  const struct guess *x = guess_argument(w, c, "input"), *axis = guess_argument(w, c, "axis");
+  const struct expr *keep = guess_named(c, "keep_dims");
   bool keeps = keep && keep->kind == EXPR_BOOL && keep->boolean;
   w->ret->has_reduction = true;
   if (!x->items)
@@ -266,14 +295,14 @@ const struct guess *guess_program(struct extents_walk *w) {
 }
 
 const struct guess *guess_cdiv(struct extents_walk *w, const struct given *c) {
-  return guess_binary(w, OP_FLOORDIV, guess_argument(w, c, 0, "x"), guess_argument(w, c, 1, "div"));
+  return guess_binary(w, OP_FLOORDIV, guess_argument(w, c, "x"), guess_argument(w, c, "div"));
 }
 
-// min(i, n - 1): what sticks out is taken from the end.
+// min(i, n - 1): indices are clamped to the bound.
 const struct guess *guess_least(struct extents_walk *w, const struct given *c) {
-  const struct guess *all = guess_argument(w, c, 0, NULL);
+  const struct guess *all = guess_at(w, c, 0);
   for (size_t i = 1; i < argument_count(c); i++) {
-    const struct guess *g = guess_argument(w, c, i, NULL);
+    const struct guess *g = guess_at(w, c, i);
     guess_bound(w, all, g);
     guess_bound(w, g, all);
     all = guess_both(w, all, g);
@@ -282,7 +311,7 @@ const struct guess *guess_least(struct extents_walk *w, const struct given *c) {
 }
 
 const struct guess *guess_swizzle(struct extents_walk *w, const struct given *c) {
-  const struct guess *size = guess_argument(w, c, 4, "size_g");
+  const struct guess *size = guess_argument(w, c, "size_g");
   if (size->exact >= 0)
     w->facts[size->exact].groups = true;
   struct guess *place[2];
@@ -300,7 +329,7 @@ const struct guess *guess_random4(struct extents_walk *w, const struct given *c)
   return guess_tuple(w, arena_dup(w->a, four, sizeof four, _Alignof(struct guess *)), 4);
 }
 
-// Casts and hints leave a value as it is.
+// Casts and hints keep shape and origin.
 const struct guess *guess_same(struct extents_walk *w, const struct given *c) {
-  return guess_argument(w, c, 0, NULL);
+  return guess_numbered(w, c, 0);
 }

@@ -6,7 +6,7 @@ static struct value cast_op(struct eval *e, enum op_id op, struct value v, struc
   return value_rt(build_cast(&e->b, op, v.rt, type_to_mlir(e->c, elem)), type_shaped(elem, v.type));
 }
 
-// Between f8e4b15, carried as i8, and f16 by functions of the library; others go through f16.
+// Between f8e4b15, which is i8 in the IR, and f16 by library functions; other types go through f16.
 static struct value cast_storage(struct eval *e, struct value v, struct type elem) {
   if (type_is_storage(v.type)) {
     v.type.dtype = DTYPE_U8;
@@ -69,7 +69,7 @@ static struct value cast_pointer(struct eval *e, struct value v, struct type ele
   return cast_op(e, OP_TILE_INT_TO_PTR, emit_cast(e, v, type_scalar(DTYPE_I64), NULL), elem);
 }
 
-// The constant of type t that an integer constant becomes; its bits as a signed number of 64.
+// Converts an integer constant to type t; the result's bits as a signed 64-bit number.
 static int64_t wrap(int64_t i, enum dtype t) {
   unsigned bits = dtype_bits(t);
   if (bits == 64)
@@ -80,7 +80,7 @@ static int64_t wrap(int64_t i, enum dtype t) {
   return (int64_t)u;
 }
 
-// Casts of constants, as literals become by promotion, leave no operation behind.
+// Casts of constants, such as promoted literals, are folded.
 static bool cast_constant(struct eval *e, struct value v, struct type elem, struct value *ret) {
   struct type t = type_shaped(elem, v.type);
   int64_t i;
@@ -121,7 +121,7 @@ struct value emit_cast(struct eval *e, struct value v, struct type elem, const c
     return cast_int(e, v, elem);
   if (type_is_bool(elem))
     return emit_truth_tile(e, v);
-  // bf16 and fp8 meet integers through f32.
+  // bf16 and fp8 convert to and from integers through f32.
   enum dtype small = from_float ? v.type.dtype : elem.dtype;
   if (small == DTYPE_BF16 || dtype_bits(small) == 8)
     return emit_cast(e, emit_cast(e, v, type_scalar(DTYPE_F32), NULL), elem, rounding);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers known at compile time as run-time values: literals that adopt a type.
+// Compile-time numbers as run-time constants: literals adopt a type.
 #include "lang/ops/ops.h"
 
 #include <float.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Run-time operators: promotion, then the operation that the element type and its sign ask for.
+// Run-time operators: promotion, then the operation for the element type and its signedness.
 #include "lang/ops/ops.h"
 
 static struct value op2(struct eval *e, enum op_id op, struct value a, struct value b) {
@@ -97,9 +97,8 @@ static struct value unsupported_operator(struct eval *e, enum ast_op op, struct 
   return VALUE_ERROR;
 }
 
-// Whether `>>` keeps the sign: as in Triton the left operand's own type says so, not the type that
-// both meet in. A number on the left is shifted as the type on the right says, unless it has a type
-// of its own.
+// Whether `>>` is arithmetic: as in Triton the type of the left operand before promotion decides. A
+// literal on the left takes the signedness of the right operand, unless it has a type of its own.
 static bool shifts_sign(struct value left, struct value right) {
   if (left.kind == VALUE_RT)
     return dtype_is_signed(left.type.dtype);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on values of a kernel that are not known at compile time: promotion, casts, operators,
-// shapes, functions beside the kernel. What is known on all sides is computed by lang/eval.
+// Operations on run-time values of a kernel: promotion, casts, operators, shapes, functions beside
+// the kernel. lang/eval folds operations whose operands are all known at compile time.
 #ifndef TILE_LANG_OPS_OPS_H
 #define TILE_LANG_OPS_OPS_H
 
 #include "lang/eval/consteval.h"
 #include "mlir-dialects/build.h"
 
-// Operations built from now on belong to this text (place.c).
+// Sets the source location of the operations built from now on (op_location.c).
 void emit_at(struct eval *e, struct span at);
 
 struct leaves {
@@ -15,27 +15,27 @@ struct leaves {
   size_t len, cap;
 };
 
-// A function emitted as a func.func of its own, beside the kernel: what calls name by symbol.
+// A function emitted as a separate func.func beside the kernel, called by symbol.
 struct outlined {
   const char *symbol;
-  struct value result;  // its form: run-time leaves stand for the results, and have their types
+  struct value result;  // its structure: the run-time leaves have the types of the results
   struct leaves leaves; // the results as values of its body
 };
 
 // ---- functions beside the kernel (outline.c) ----
 struct outline {
   struct operand callee;
-  const struct operand *args; // run-time leaves become parameters; of theirs only the types count
+  const struct operand *args; // run-time leaves become parameters; only their types matter
   const char *const *names;   // as of eval_inline
   size_t count;
   bool is_pure;               // effects are an error
-  const struct type *results; // what it must return, or NULL: anything
+  const struct type *results; // the required result types; NULL: any
   size_t result_count;
   const char *what; // "the combine function", for messages
   struct span at;
 };
-// The private function for these types and constants, emitted when first asked for. False if that
-// failed, which was reported.
+// The private function for these types and constants, emitted on first use. False, and reported, if
+// that fails.
 bool emit_outlined(struct eval *e, const struct outline *o, struct outlined *ret);
 // func.call of a function declared `noinline=True`.
 struct value emit_noinline(struct eval *e, const struct function *f, const struct operand *args,
@@ -56,31 +56,32 @@ struct value emit_zero_like(struct eval *e, struct value v);
 struct value emit_address(struct eval *e, struct value v); // a pointer as an integer of 64 bits
 
 // ---- conversions (literal.c, cast.c) ----
-// The type a number known at compile time has when nothing else decides.
+// The default type of a compile-time number.
 bool literal_type(struct value v, struct type *ret);
 // A scalar constant of type t; reports numbers that do not fit.
 struct value literal_as(struct eval *e, struct operand x, struct type t);
-// A run-time value of what is a number; reports everything else. `what` names its use.
+// A number as a run-time value; reports other values. `what` names its use.
 struct value to_runtime(struct eval *e, struct operand x, const char *what);
 struct value emit_cast(struct eval *e, struct value v, struct type elem, const char *rounding);
 struct value emit_bitcast(struct eval *e, struct operand x, struct type elem);
-// To element type `elem`: literals by literal_as, the rest by emit_cast.
+// Converts to element type `elem`: literals by literal_as, other values by emit_cast.
 struct value emit_convert(struct eval *e, struct operand x, struct type elem);
 
 enum promote_flags {
   PROMOTE_POINTERS = 1, // pointers allowed
   PROMOTE_DIV = 2,      // division or remainder
-  PROMOTE_STORAGE = 4,  // nothing is computed with the values
+  PROMOTE_STORAGE = 4,  // storage types allowed: the values are only moved
 };
-// Brings both to one element type and one shape, at least one being run-time. `what` is the
-// operator or function for messages.
+// Promotes both operands to one element type and one shape; at least one is a run-time value.
+// `what` is the operator or function for messages.
 bool promote_pair(struct eval *e, struct operand *a, struct operand *b, unsigned flags,
                   const char *what, struct span at);
 bool promote_elements(struct eval *e, struct operand *a, struct operand *b, unsigned flags,
                       const char *what, struct span at);
 
 // ---- shapes (shapes.c) ----
-// A shape from a tuple or an integer; reports sizes that are not powers of two, and too large.
+// A shape from a tuple or an integer; reports extents that are not powers of two and sizes over the
+// limit.
 bool shape_from_value(struct eval *e, struct operand x, struct type *ret);
 bool shape_check(struct eval *e, struct type t, struct span at);
 bool broadcast_pair(struct eval *e, struct operand *a, struct operand *b, struct span at);
@@ -89,7 +90,7 @@ struct value broadcast_to(struct eval *e, struct operand x, struct type t, const
 struct value emit_expand_dims(struct eval *e, struct value v, unsigned axis);
 struct value emit_splat(struct eval *e, struct value scalar, struct type shape_of);
 
-// Calls a function of the library that the compiler itself asks for.
+// Calls a function of the standard library on behalf of the compiler.
 struct value emit_std(struct eval *e, const char *name, size_t n, const struct value *args,
                       struct span at);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions emitted as a private func.func of their own, beside the kernel: what reductions, scans
-// and maps name by symbol, and what is called without being inlined. The body is emitted by the
-// same inlining as everywhere, into a block whose arguments stand for the run-time values; one
-// function serves all uses with the same types and constants.
+// Functions emitted as private func.func ops beside the kernel: those that reductions, scans and
+// maps name by symbol, and those that are called without being inlined. The body is emitted by the
+// usual inlining, into a block whose arguments are the run-time values; one function is shared by
+// all uses with the same types and constants.
 #include "lang/ops/ssa.h"
 
 struct entry {
@@ -18,7 +18,7 @@ struct outline_cache {
 
 // ---- which function it is ----
 
-// The same to the text of a function: run-time values of one type, equal constants.
+// Whether two arguments give the same function: run-time values of one type, equal constants.
 static bool alike(struct value a, struct value b) {
   if (a.kind != b.kind)
     return false;
@@ -66,7 +66,7 @@ static struct entry *new_entry(struct eval *e, const struct outline *o) {
   return n;
 }
 
-// A symbol of the module that nothing else has: the name with a number.
+// A symbol that is unique in the module: the name with a number.
 static const char *new_symbol(struct eval *e, struct operand callee) {
   const char *name = callee.v.kind == VALUE_FUNC      ? callee.v.func->ast->name
                      : callee.v.kind == VALUE_BUILTIN ? callee.v.builtin->name
@@ -97,7 +97,7 @@ static bool wrong_result(struct eval *e, const struct outline *o, struct value g
   return false;
 }
 
-// The results as values of the types wanted, in a tuple.
+// The results converted to the required types, as a tuple.
 static bool fit_results(struct eval *e, const struct outline *o, struct value *v) {
   struct value one[1] = {*v};
   struct tuple t = v->kind == VALUE_TUPLE ? v->tuple : (struct tuple){one, 1};
@@ -172,7 +172,7 @@ static void make_func(struct eval *e, const struct outline *o, const struct outl
   mlirBlockAppendOwnedOperation(mlirModuleGetBody(e->ir), mlirOperationCreate(&s));
 }
 
-// The value with parameters of the block for its run-time leaves.
+// The value with its run-time leaves replaced by parameters of the block.
 static struct value parameter(struct eval *e, struct value v, MlirBlock block) {
   if (v.kind == VALUE_RT)
     v.rt = mlirBlockAddArgument(block, type_to_mlir(e->c, v.type), e->b.loc);

@@ -59,7 +59,7 @@ static bool bad_operands(struct eval *e, struct operand a, struct operand b, con
 }
 
 // Element type of an operand, and whether it is a literal that adopts the other's type; false if it
-// is no number.
+// is not a number.
 static bool operand_type(struct operand x, struct type *ret, bool *adopts) {
   *adopts = x.v.kind != VALUE_RT && !x.v.is_typed;
   if (x.v.kind == VALUE_RT)
@@ -67,15 +67,14 @@ static bool operand_type(struct operand x, struct type *ret, bool *adopts) {
   return literal_type(x.v, ret);
 }
 
-// An integer as a value of type t: what does not fit wraps.
+// An integer as a value of type t; wraps around.
 static int_const wrap_number(int_const i, enum dtype t) {
   int_const range = (int_const)1 << dtype_bits(t);
   i &= range - 1;
   return dtype_is_signed(t) && i >= range / 2 ? i - range : i;
 }
 
-// To the type that both operands are computed in; beside a tile, a number is a constant of its
-// shape at once.
+// Converts to the common type; next to a tile, a number becomes a splat constant of its shape.
 static struct value promote_one(struct eval *e, struct operand x, struct value other,
                                 struct type elem) {
   if (x.v.kind == VALUE_RT || other.kind != VALUE_RT)

@@ -108,7 +108,7 @@ static struct value broadcast_fitting(struct eval *e, struct value v, struct typ
   return value_rt(build_broadcast(&e->b, v.rt, t.rank, shape), type_shaped(v.type, t));
 }
 
-// "keep the reduced axis" is the usual cure; a vector against a matrix wants a `None` subscript.
+// The help is "keep the reduced axis", or a `None` subscript for a vector with a matrix.
 static void help_broadcast(struct diag *d, struct type a, struct type b) {
   struct type small = a.rank < b.rank ? a : b, large = a.rank < b.rank ? b : a;
   if (small.rank == 1 && large.rank == 2 && small.shape[0] == large.shape[0])

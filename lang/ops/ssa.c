@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What branches and loops share: values as lists of run-time leaves, the forms of values that go
-// together, and the making of scf operations from finished blocks.
+// Shared by branches and loops: values as lists of run-time leaves, the common structure of two
+// values, and building scf operations from finished blocks.
 #include "lang/ops/ssa.h"
 
 static const MlirOperation no_operation = {NULL};
@@ -10,7 +10,7 @@ void ssa_enter(struct eval *e, MlirBlock block) {
   e->b.before = no_operation;
 }
 
-// ---- values as lists of run-time leaves: tuples may hold several ----
+// ---- values as lists of run-time leaves: tuples may contain several ----
 
 void ssa_flatten(struct eval *e, struct value v, struct leaves *out) {
   if (v.kind == VALUE_RT)
@@ -33,7 +33,7 @@ struct value ssa_rebuild(struct eval *e, struct value v, const MlirValue *at, si
   return v;
 }
 
-// Numbers known at compile time as run-time values; everything else as it is.
+// Compile-time numbers become run-time values; other values are unchanged.
 struct value ssa_materialize(struct eval *e, struct value v, struct span at) {
   if (value_is_number(v))
     return to_runtime(e, (struct operand){v, at}, "a variable changed by control flow");
@@ -45,7 +45,7 @@ struct value ssa_materialize(struct eval *e, struct value v, struct span at) {
   return value_with_items(v, t);
 }
 
-// A literal may take the type of a scalar that it meets on another path.
+// A literal takes the type of the scalar that it is merged with.
 bool ssa_literal_adopts(struct value literal, struct type t) {
   if (!value_is_number(literal) || t.rank || t.ptr)
     return false;
@@ -54,7 +54,7 @@ bool ssa_literal_adopts(struct value literal, struct type t) {
   return type_is_float(t) || (literal.kind == VALUE_INT && !type_is_bool(t));
 }
 
-// Appends the leaves of `v` in the form of `like`; false if it has another form.
+// Appends the leaves of `v`, converted to the structure of `like`; false if it differs.
 bool ssa_match(struct eval *e, struct value like, struct operand x, struct leaves *out) {
   struct value v = x.v;
   if (like.kind == VALUE_RT) {
@@ -90,7 +90,7 @@ void ssa_set_mismatch(struct eval *e, struct variable *v, const struct variable 
   const char *ta = value_type_text(e, a->value), *tb = value_type_text(e, b->value);
   v->value = value_of_kind(VALUE_ABSENT);
   v->why = ABSENT_MISMATCH;
-  v->places[0] = a->span, v->places[1] = b->span;
+  v->sites[0] = a->span, v->sites[1] = b->span;
   v->texts[0] = ta, v->texts[1] = tb;
 }
 

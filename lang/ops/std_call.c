@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the standard library that the compiler itself makes.
+// Calls of the standard library by the compiler.
 #include "lang/eval/std_module.h"
 #include "lang/ops/ops.h"
 

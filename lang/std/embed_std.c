@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Build tool: writes the functions of lang/std/*.tile as a C table sorted by name, so that the
-// library travels inside the compiler and each function is found and parsed alone. A function is
-// the text from its `def` at the beginning of a line, or the decorator above it, to the next line
-// that is neither indented nor a comment. Usage: embed OUTPUT INPUT...
+// library is part of the compiler and each function is found and parsed alone. A function is the
+// text from its `def` at the beginning of a line, or the decorator above it, to the next line that
+// is neither indented nor a comment. Usage: embed OUTPUT INPUT...
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 struct function {
   char *name;
   const char *file;
+  const char *params; // from the opening bracket on
   char *text;
   size_t len;
 };
@@ -43,7 +44,7 @@ static char *next_line(char *p) {
   return end ? end + 1 : p + strlen(p);
 }
 
-// The end of the function that begins at p: behind its last indented line.
+// The end of the function that begins at p: after its last indented line.
 static char *function_end(char *p) {
   char *end = next_line(p);
   for (char *line = end; *line; line = next_line(line)) {
@@ -55,7 +56,7 @@ static char *function_end(char *p) {
   return end;
 }
 
-// `first` is where the text begins, `def` the line that says `def`.
+// `first` is the start of the text, `def` its line with `def`.
 static bool add(struct table *t, const char *file, char *first, char *def) {
   if (t->len == t->cap) {
     t->cap = t->cap ? t->cap * 2 : 64;
@@ -65,7 +66,8 @@ static bool add(struct table *t, const char *file, char *first, char *def) {
   }
   char *name = def + 4;
   size_t len = strcspn(name, "(");
-  struct function f = {calloc(len + 1, 1), file, first, (size_t)(function_end(def) - first)};
+  struct function f = {calloc(len + 1, 1), file, name + len, first,
+                       (size_t)(function_end(def) - first)};
   if (!f.name)
     return false;
   memcpy(f.name, name, len);
@@ -77,6 +79,28 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const struct function *)a)->name, ((const struct function *)b)->name);
 }
 
+// The end of the parameter at p: its comma, or the bracket that closes the list.
+static const char *param_end(const char *p) {
+  for (int depth = 0; *p; p++) {
+    if (depth == 0 && (*p == ',' || *p == ')'))
+      break;
+    depth += strchr("([{", *p) ? 1 : strchr(")]}", *p) ? -1 : 0;
+  }
+  return p;
+}
+
+// `(x, axis: constexpr = 0, *rest)` as "x axis= *rest".
+static void write_params(FILE *out, const char *list) {
+  const char *p = list + 1, *between = "";
+  while (*(p += strspn(p, " \n,")) && *p != ')') {
+    const char *end = param_end(p);
+    bool is_optional = memchr(p, '=', (size_t)(end - p));
+    fprintf(out, "%s%.*s%s", between, (int)strcspn(p, " ,:=)"), p, is_optional ? "=" : "");
+    between = " ";
+    p = end;
+  }
+}
+
 static int write_table(FILE *out, const struct table *t) {
   fprintf(out, "// Made by embed from lang/std/*.tile.\n#include \"lang/std/std_table.h\"\n\n"
                "static const char text[] = {");
@@ -86,9 +110,11 @@ static int write_table(FILE *out, const struct table *t) {
       fprintf(out, "%s%d,", count % 20 == 0 ? "\n" : "", (unsigned char)t->at[i].text[k]);
   fprintf(out, "0};\nconst struct std_row std_table[] = {\n");
   size_t offset = 0;
-  for (size_t i = 0; i < t->len; offset += t->at[i].len, i++)
-    fprintf(out, "  {\"%s\", \"std/%s\", text + %zu, %zu},\n", t->at[i].name, t->at[i].file, offset,
-            t->at[i].len);
+  for (size_t i = 0; i < t->len; offset += t->at[i].len, i++) {
+    fprintf(out, "  {\"%s\", \"", t->at[i].name);
+    write_params(out, t->at[i].params);
+    fprintf(out, "\", \"std/%s\", text + %zu, %zu},\n", t->at[i].file, offset, t->at[i].len);
+  }
   fprintf(out, "};\nconst size_t std_table_len = %zu;\n", t->len);
   return ferror(out) ? 1 : 0;
 }

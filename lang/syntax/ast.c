@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about a syntax tree that several readers ask: spelling of operators, definitions by
-// name, and what a dotted name means under the file's imports.
+// Queries on a syntax tree: spelling of operators, definitions by name, and what a dotted name
+// means under the file's imports.
 #include "lang/syntax/ast.h"
 
 #include "base/diag.h"
@@ -24,7 +24,7 @@ bool ast_may_hold(const struct ast_guard *g) { return !g || g->state != GUARD_FA
 
 bool ast_does_hold(const struct ast_guard *g) { return !g || g->state == GUARD_HOLDS; }
 
-// Device functions of the outer level hide host functions and nested ones of the same name.
+// Device functions at module level hide host functions and nested ones of the same name.
 static int function_rank(const struct ast_function *f) {
   return f->is_host ? 0 : f->is_nested ? 1 : 2;
 }
@@ -40,7 +40,7 @@ const struct ast_function *ast_find_function(const struct ast_module *m, const c
   return best;
 }
 
-// With one definition left there is nothing to choose: where it is not made, nothing runs.
+// A single definition needs no decision: if its condition fails, the program does not run at all.
 const struct ast_guard *ast_undecided_function(const struct ast_module *m, const char *name) {
   const struct ast_function *last = ast_find_function(m, name);
   bool is_open = last && last->guard && last->guard->state == GUARD_UNDECIDED;
@@ -67,7 +67,7 @@ const struct ast_class *ast_find_class(const struct ast_module *m, const char *n
   return NULL;
 }
 
-// The first name of a constant of the file that the condition asks for; NULL: none.
+// The first constant of the file that the condition names; NULL: none.
 static const char *constant_within(const struct ast_module *m, const struct expr *e) {
   const char *found = NULL;
   struct expr_list list = {0};
@@ -133,4 +133,9 @@ const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const 
     if (strncmp(name, modules[i], strlen(modules[i])) == 0)
       return dot + 1;
   return NULL;
+}
+
+bool ast_is_constexpr(struct arena *a, const struct ast_module *m, const struct expr *e) {
+  const char *name = ast_builtin_name(a, m, e);
+  return name && strcmp(name, "constexpr") == 0;
 }

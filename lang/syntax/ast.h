@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree: what the parser read, nothing resolved. Every node lives on the arena of
-// ast_read, has the span of its text, and is a kind plus the union member named after the kind.
-// Identifiers are interned NUL-terminated strings: within one module, equal names are equal
-// pointers. Optional children are NULL.
+// The syntax tree as parsed; no name is resolved. Every node lives on the arena of ast_read, has
+// the span of its text, and is a kind plus the union member named after the kind. Identifiers are
+// interned NUL-terminated strings: within one module, equal names are equal pointers. Optional
+// children are NULL.
 #ifndef TILE_LANG_SYNTAX_AST_H
 #define TILE_LANG_SYNTAX_AST_H
 
@@ -26,9 +26,9 @@ enum stmt_kind {
   STMT_WITH,
   STMT_DEF,
   STMT_IMPORT,
-  // An error was already reported here; or, with `unsupported`, a statement the language does not
-  // have under an `if`, where a condition known at compile time may leave it out: an error (E0111)
-  // when it is reached.
+  // An error was already reported here; or, with `unsupported`, a statement that the language lacks
+  // under an `if` whose condition may exclude it at compile time: an error (E0111) only when it is
+  // reached.
   STMT_ERROR,
   STMT_KIND_COUNT
 };
@@ -97,14 +97,15 @@ struct stmt {
 
 // ---- Conditions of the outer level ----
 
-// What an `if`, a `try` or a loop of the outer level decides about the bindings in its blocks.
+// The condition under which an `if`, a `try` or a loop at module level makes the bindings in a
+// block.
 enum ast_guard_kind {
   GUARD_IF,   // the condition is `wanted`
   GUARD_TRY,  // wanted: the first `steps` steps of the attempt do not fail; else its handler number
               // `handler` is the one that runs
-  GUARD_HOST, // what only the host decides: a loop, a call of the function around
+  GUARD_HOST, // what only host code decides: a loop, a call of the enclosing function
 };
-// Set by evaluation (lang/eval/outer.h); OPEN after parsing.
+// Set when evaluated (lang/eval/outer.h); OPEN after parsing.
 enum ast_guard_state { GUARD_OPEN, GUARD_BUSY, GUARD_HOLDS, GUARD_FAILS, GUARD_UNDECIDED };
 
 struct ast_guard {
@@ -115,12 +116,12 @@ struct ast_guard {
   size_t steps, handler;
   const char *what;        // GUARD_HOST: "a loop"
   struct span span;        // of the condition, or of the header's first word
-  struct ast_guard *outer; // holds too; NULL: the file itself
+  struct ast_guard *outer; // must hold too; NULL: none
   enum ast_guard_state state;
   const char *why; // GUARD_UNDECIDED: what is not known
 };
 
-// What may fail in the block of a `try`, in order.
+// The statements of a `try` block that may raise an exception, in order.
 enum ast_step_kind {
   STEP_IMPORT,
   STEP_VALUE,  // an expression is evaluated
@@ -130,14 +131,14 @@ enum ast_step_kind {
 };
 struct ast_step {
   enum ast_step_kind kind;
-  struct ast_guard *guard; // it runs only if this holds
+  struct ast_guard *guard; // it runs only under this guard
   const struct ast_import *import;
   const struct expr *value;
   const char *exception; // STEP_RAISE: the last word of its name; NULL: not known
   struct span span;
 };
 struct ast_handler {
-  const char **names; // last words of the exceptions that it takes; count 0: all
+  const char **names; // last words of the exceptions that it catches; count 0: all
   size_t count;
 };
 struct ast_try {
@@ -180,19 +181,19 @@ struct ast_function {
   bool is_noinline;           // jit(noinline=True)
   bool is_commutative; // decorated so: combining b with a gives what a with b does, bit for bit
   bool is_property, is_static; // methods
-  // Python code of the host in a file with kernels. It cannot be called from a kernel, but a
-  // message can name it; where its body could be read, is_constexpr_function is set too, and other
-  // code evaluated at compile time can call it.
+  // Host code in a file with kernels. A kernel cannot call it, but a message can name it; if its
+  // body could be parsed, is_constexpr_function is set too, and code evaluated at compile time can
+  // call it.
   bool is_host;
-  bool is_nested;          // found inside a host function or class
+  bool is_nested;          // defined inside a host function or class
   struct ast_guard *guard; // NULL: unconditional
   struct str docstring;    // ptr NULL: none. It is still the first statement of the body
   struct stmt_list body;
 };
 
 // One name bound by an import: `import module as bound` (name NULL), `from module import name as
-// bound`; `from module import *` has name "*" and bound NULL. `import a.b` binds "a" to module
-// "a" (what is written in full is `a.b.c` in expressions).
+// bound`; `from module import *` has name "*" and bound NULL. `import a.b` binds "a" to module "a"
+// (expressions then write `a.b.c`).
 struct ast_import {
   const char *module; // "triton.language"; leading dots of a relative import kept
   const char *name;
@@ -231,7 +232,7 @@ struct ast_constant {
   struct span name_span;
 };
 
-// The value of a constant of the outer level that is given from outside, as of -D.
+// The value that -D gives to a constant of the file.
 struct ast_override {
   const char *name, *text;
 };
@@ -247,50 +248,50 @@ struct ast_module {
   struct ast_import *imports;
   size_t import_count;
   bool has_jit; // some function is decorated with jit
-  // Of the functions that are kernels and that no other one calls; of all kernels if each is
-  // called.
+  // The kernels that no other function calls; all kernels if each is called.
   const char **kernel_names;
   size_t kernel_count;
   const struct ast_override *overrides;
   size_t override_count;
 };
 
-// The last definition of that name, as in Python; NULL if there is none. Those whose condition is
-// known to fail do not count.
+// The last definition of that name, as in Python; NULL if there is none. Definitions whose
+// condition is known to fail are ignored.
 const struct ast_function *ast_find_function(const struct ast_module *m, const char *name);
 const struct ast_constant *ast_find_constant(const struct ast_module *m, const char *name);
 const struct ast_class *ast_find_class(const struct ast_module *m, const char *name);
-// Whether a binding with this condition (NULL: none) may be the one that counts; whether it is
-// certain to be made.
+// Whether a binding with this guard (NULL: none) may take effect; whether it certainly does.
 bool ast_may_hold(const struct ast_guard *g);
 bool ast_does_hold(const struct ast_guard *g);
-// The condition, not known, that decides which function of that name there is; NULL: one is chosen.
+// The undecided guard on which the choice of the function of that name depends; NULL: none.
 const struct ast_guard *ast_undecided_function(const struct ast_module *m, const char *name);
 // Reports that condition as the reason why `name` has no single meaning.
 struct diag_engine;
 struct diag *ast_report_undecided(struct diag_engine *diag, const struct ast_module *m,
                                   const struct ast_guard *g, const char *name, struct span at);
 
-// The full dotted name an expression of names and attributes stands for, imports followed:
+// The full dotted name that an expression of names and attributes denotes, with imports resolved:
 // `tl.math.exp` gives "triton.language.math.exp" after `import triton.language as tl`, a plain
 // `exp` the same after `from triton.language.math import exp`. `tl` and `triton` mean their usual
-// modules even where nothing imports them. Names that no import explains come back as written
-// (`x.shape`, `exp`): the caller decides what a bare name means, and looks at local variables
-// first. NULL if the expression has another form.
+// modules even without an import. Names that no import binds are returned as written (`x.shape`,
+// `exp`): the caller decides what a bare name means, and looks at local variables first. NULL if
+// the expression has another form.
 const char *ast_qualified_name(struct arena *a, const struct ast_module *m, const struct expr *e);
 // The same name without the modules of the language ("triton.language.", "triton.language.math.",
 // "triton.", ...): "exp", "range", "jit". NULL if it belongs to another module (`torch.exp`) or the
-// expression has another form. A bare name that no import explains is given as it is.
+// expression has another form. A bare name that no import binds is returned as written.
 const char *ast_builtin_name(struct arena *a, const struct ast_module *m, const struct expr *e);
+// Is the expression the name `constexpr` of the language?
+bool ast_is_constexpr(struct arena *a, const struct ast_module *m, const struct expr *e);
 
-// Parses a file; NULL only if it could not be read as tokens at all. Errors are in `diag`; several
-// are collected. The tree lives on `a`.
+// Parses a file; NULL only if it could not be tokenized. Errors, possibly several, are in `diag`.
+// The tree lives on `a`.
 struct ast_module *ast_read(struct arena *a, struct diag_engine *diag, const struct source *source);
-// The same of a file of Python, where functions that nothing decorates belong to the host.
+// The same for a Python file, where undecorated functions are host code.
 struct ast_module *ast_read_python(struct arena *a, struct diag_engine *diag,
                                    const struct source *source);
 
-// S-expressions, one statement a line; of one expression, for messages of tests.
+// S-expressions, one statement per line; the second prints one expression, for tests.
 struct strbuf;
 void ast_print(const struct ast_module *m, struct strbuf *out);
 void ast_print_expr(const struct expr *e, struct strbuf *out);

@@ -57,7 +57,7 @@ enum expr_kind {
   EXPR_NAME,
   EXPR_INT,
   EXPR_FLOAT,
-  EXPR_IMAGINARY, // 1j: parsed so that it can be rejected with a place; no member
+  EXPR_IMAGINARY, // 1j: parsed so that it can be rejected with a location; no member
   EXPR_STRING,
   EXPR_FSTRING,
   EXPR_BOOL,     // True, False
@@ -80,9 +80,9 @@ enum expr_kind {
   EXPR_WALRUS,
   EXPR_STARRED, // *e, in a tuple, list or assignment target
   EXPR_SLICE,   // lo:hi:step, only as an item of a subscript
-  EXPR_AWAIT,   // await e, yield e: parsed so that they can be rejected with a place
+  EXPR_AWAIT,   // await e, yield e: parsed so that they can be rejected with a location
   EXPR_YIELD,
-  EXPR_ERROR, // stands where an error was already reported
+  EXPR_ERROR, // an error was already reported here
   EXPR_KIND_COUNT
 };
 
@@ -135,7 +135,7 @@ enum comprehension_kind {
 struct expr {
   enum expr_kind kind;
   bool in_parens;   // written (e): `(x)` alone; a tuple with its parentheses has it too
-  uint16_t height;  // longest path to a leaf, at most AST_MAX_HEIGHT: recursion is safe
+  uint16_t height;  // longest path to a leaf, at most AST_MAX_HEIGHT, which bounds recursion
   struct span span; // of a parenthesised expression other than a tuple: without the parentheses
   union {
     const char *name; // EXPR_NAME

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers of compound statements of the outer level, and the guards of their blocks.
+// Headers of compound statements at module level, and the guards of their blocks.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/guards.h"
@@ -84,7 +84,7 @@ void guards_step_of(struct parser *p, const struct guard_scope *scope, const str
 
 // ---- Headers ----
 
-// The colon that ends the header which begins here; the end of the line where there is none.
+// The colon that ends the header which begins here, or the end of the line if there is none.
 static size_t header_end(const struct parser *p) {
   size_t depth = 0, lambdas = 0;
   for (size_t i = p->pos;; i++) {
@@ -106,7 +106,7 @@ static size_t header_end(const struct parser *p) {
   }
 }
 
-// The condition up to token `end`; NULL if it is none that can be read.
+// The condition up to token `end`; NULL if it cannot be parsed.
 static const struct expr *read_condition(struct parser *p, size_t end) {
   unsigned errors = p->error_count;
   bool quiet = p->quiet;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lexer: one pass over the text into an array of tokens, with Python's rules for indentation,
-// line joining and literals. Three decisions shape it.
+// line joining and literals. Three design decisions:
 //
-// 1. Host code is tokenised like kernels but must never be an error. So everything that can wait is
+// 1. Host code is tokenised like kernels but must never cause an error. So whatever can be checked
+// later is
 //    left to the parser: the value of a number, escapes, characters of other languages.
-// 2. A bracket that is never closed would swallow the rest of the file. It is noticed at the end of
+// 2. A bracket that is never closed would swallow the rest of the file. It is detected at the end
+// of
 //    the file, or earlier at a keyword that cannot stand inside brackets; the lexer then goes back
 //    to the first line that is not indented more than the statement, and reads on from there as if
 //    the statement had ended. One error, and the rest of the file is still checked.
@@ -67,7 +69,7 @@ static void lex_string(struct lexer *lx, uint32_t prefix) {
   if (result != STRING_CLOSED) {
     report_open_string(lx, begin, result);
     push_error(lx, begin);
-    // The rest of the line went with the string, and the ends of the brackets opened on it.
+    // The rest of the line was lost with the string, and so were the brackets that close on it.
     uint32_t line = begin;
     while (line > 0 && lx->text.ptr[line - 1] != '\n')
       line--;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source text to tokens. A token is a kind and a byte range; values of literals are computed from
-// the range by the functions below when the parser needs them, so host code that is skipped is
-// never looked at twice, and its oddities are no errors.
+// Source text to tokens. A token is a kind and a byte range; the parser computes values of literals
+// from the range by the functions below when it needs them, so errors in skipped host code are not
+// reported.
 #ifndef TILE_LANG_SYNTAX_LEXER_H
 #define TILE_LANG_SYNTAX_LEXER_H
 
@@ -37,20 +37,20 @@ struct token_list {
 const char *token_kind_text(enum token_kind kind);
 bool token_kind_is_keyword(enum token_kind kind);
 
-// All tokens of a file. False, with a diagnostic, if the text is not UTF-8 or a limit is passed;
-// other errors are reported, leave a TOK_ERROR, and go on.
+// All tokens of a file. False, with a diagnostic, if the text is not UTF-8 or a limit is exceeded;
+// any other error is reported, leaves a TOK_ERROR, and the lexer goes on.
 bool lexer_run(struct arena *a, struct diag_engine *diag, const struct source *source,
                struct token_list *ret);
 
 // The tokens of an expression inside brackets, [begin, end) of the source: a replacement field of
-// an f-string. Lines and indentation do not count.
+// an f-string. Lines and indentation are ignored.
 bool lexer_run_field(struct arena *a, struct diag_engine *diag, const struct source *source,
                      uint32_t begin, uint32_t end, struct token_list *ret);
 
 // ---- Scanning of one literal (lang/syntax/literal.c) ----
 
-// End of the number at `begin` (text[begin] is a digit, or a dot before one), and its kind. Takes
-// letters and digits that follow too: literal_number_error says what is wrong with them.
+// End of the number at `begin` (text[begin] is a digit, or a dot before one), and its kind.
+// Includes letters and digits that follow: literal_number_error says what is wrong with them.
 uint32_t literal_scan_number(struct str text, uint32_t begin, enum token_kind *ret_kind);
 
 // Is there a string literal at `begin`? *ret_prefix is then the length of its prefix.
@@ -58,12 +58,12 @@ bool literal_at_string(struct str text, uint32_t begin, uint32_t *ret_prefix);
 
 enum string_scan {
   STRING_CLOSED,
-  STRING_UNCLOSED,  // the line, or the file, ended first
+  STRING_UNCLOSED,  // the line or the file ends first
   STRING_BAD_FIELD, // a replacement field of an f-string is not closed
 };
 
-// Scans the string literal at `begin`, prefix included. *ret_end is its end, or where the next
-// token can be looked for.
+// Scans the string literal at `begin`, prefix included. *ret_end is its end or, after an error,
+// where lexing continues.
 enum string_scan literal_scan_string(struct str text, uint32_t begin, uint32_t *ret_end);
 
 struct string_form {
@@ -80,22 +80,22 @@ uint32_t literal_scan_field(struct str text, uint32_t open, const struct string_
 
 // ---- Values of literals (lang/syntax/literal.c) ----
 
-// What is wrong with a number, NULL if nothing.
+// What is wrong with a number; NULL if it is well formed.
 const char *literal_number_error(struct str text);
 // Value of a well-formed integer; false if it does not fit 64 bits (then UINT64_MAX).
 bool literal_int(struct str text, uint64_t *ret);
-bool literal_float(struct str text, double *ret); // false: too many digits to be meant
+bool literal_float(struct str text, double *ret); // false: too many digits
 
 // Writes the text [begin, end) of a string to `out`, escapes resolved; that is never longer than
 // the source. With form->is_format, {{ and }} stand for one brace. Returns the length; NULL
-// *ret_why if all escapes were well formed, else a reason with its place.
+// *ret_why if all escapes were well formed, else a reason with its location.
 size_t literal_unescape(struct str text, uint32_t begin, uint32_t end,
                         const struct string_form *form, char *out, const char **ret_why,
                         uint32_t *ret_bad_begin, uint32_t *ret_bad_end);
 
 // ---- Characters (lang/syntax/unicode.c) ----
 
-// May a code point above 127 be part of an identifier?
+// Whether a code point above 127 may be part of an identifier.
 bool unicode_is_name(uint32_t c);
 bool unicode_is_bidi_control(uint32_t c);
 // What a character that looks like ASCII was probably meant to be ("-" for a minus sign), or NULL.

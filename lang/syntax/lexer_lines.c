@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of the lexer: indentation, brackets across lines, and where one that is never closed ends
-// (decision 2 of lexer.c).
-#include "lang/syntax/lexer_state.h"
-
+// Lines: indentation, brackets across lines, and where an unclosed bracket ends (decision 2 of
+// lexer.c).
 #include "base/utf8.h"
+#include "lang/syntax/lexer_state.h"
 
 #define TAB_WIDTH 8
 #define MAX_REWINDS 64
@@ -106,7 +105,7 @@ static void report_unclosed(struct lexer *lx, const struct bracket *b) {
   diag_primary_label(d, "opened here");
 }
 
-// Ends the statement with the unclosed bracket where it probably should have ended.
+// Ends the statement with the unclosed bracket at its most likely end.
 void lexer_close_unclosed(struct lexer *lx) {
   struct bracket b = lx->brackets[lx->depth - 1];
   report_unclosed(lx, &b);
@@ -137,8 +136,8 @@ static bool after_header(const struct lexer *lx) {
   }
 }
 
-// A new line inside brackets: remembers it as a place to resume from if it is not indented more
-// than the statement. True if the line shows that a bracket was left open.
+// A new line inside brackets: records it as a point to resume from if it is not indented more than
+// the statement. True if the line shows that a bracket was left open.
 bool lexer_line_inside_brackets(struct lexer *lx) {
   uint32_t line = lx->pos;
   struct indent in = measure_indent(lx);
@@ -159,7 +158,7 @@ bool lexer_line_inside_brackets(struct lexer *lx) {
     return false;
   if (!starts_statement(lexer_keyword(lx, lx->pos, lexer_name_end(lx, lx->pos))))
     return false;
-  // The line itself is outside, whatever its indentation.
+  // The line itself is outside the bracket, whatever its indentation.
   struct bracket *top = &lx->brackets[lx->depth - 1];
   if (!top->can_resume) {
     top->can_resume = true;
@@ -198,7 +197,7 @@ void lexer_close_bracket(struct lexer *lx, enum token_kind kind, uint32_t at) {
     diag_label(d, span_of(lx, top->offset, top->offset + 1), "opened here");
     push_error(lx, at);
   }
-  // Closes the nearest bracket of its own kind, or stands for the right one.
+  // Closes the nearest bracket of its own kind, or is taken for the right one.
   unsigned depth = lx->depth;
   while (depth > 0 && !brackets_match(lx->brackets[depth - 1].kind, kind))
     depth--;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the files of the lexer.
+// State shared by the files of the lexer.
 #ifndef TILE_LANG_SYNTAX_LEXER_STATE_H
 #define TILE_LANG_SYNTAX_LEXER_STATE_H
 
 #include "base/vec.h"
 #include "lang/syntax/lexer.h"
 
-// A place to resume from if a bracket turns out to be unclosed.
+// Where lexing resumes if a bracket is found to be unclosed.
 struct resume {
   uint32_t offset; // start of a line
   size_t token_count;
@@ -40,7 +40,7 @@ struct lexer {
   size_t statement_token;  // its first token
   unsigned rewinds;
   bool is_field; // inside an f-string: no lines, no indentation
-  bool stopped;  // a limit was passed
+  bool stopped;  // a limit was exceeded
 };
 
 static inline bool is_digit(char c) { return c >= '0' && c <= '9'; }

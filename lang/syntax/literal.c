@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and strings: where a literal ends, what is wrong with it, and its value. Scanning never
-// fails on a number (whatever is glued to it belongs to it), so that host code stays silent; the
-// parser asks for the error when it needs the value.
+// Numbers and strings: where a literal ends, what is wrong with it, and its value. Scanning a
+// number never fails (letters glued to it belong to it), so that host code causes no errors; the
+// parser reports the error when it needs the value.
 #include "base/utf8.h"
 #include "lang/syntax/lexer.h"
 
@@ -213,7 +213,7 @@ static bool at_quotes(struct str text, uint32_t at, const struct string_form *f)
 
 static bool ends_line(char c, const struct string_form *f) { return c == '\n' && !f->is_triple; }
 
-// `\N{...}`, a newline after a backslash, or any other character: what an escape covers at least.
+// The minimal extent of an escape: `\N{...}`, a newline after a backslash, or one character.
 static uint32_t skip_escape(struct str text, uint32_t at, const struct string_form *f) {
   if (!f->is_raw && f->is_format && char_at(text, at + 1) == 'N' && char_at(text, at + 2) == '{') {
     uint32_t close = at + 3;
@@ -335,7 +335,7 @@ static enum string_scan scan_string(struct str text, uint32_t begin, unsigned de
       at++;
     }
   }
-  // Reading goes on after the line; after three quotes nothing in the file can be trusted.
+  // Lexing continues after the line; after three quotes the rest of the file is skipped.
   while (at < text.len && (f.is_triple || text.ptr[at] != '\n'))
     at++;
   *ret_end = at < text.len ? at : (uint32_t)text.len;

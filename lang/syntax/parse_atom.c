@@ -257,7 +257,7 @@ struct call_state {
   struct span keyword_before; // source NULL: none yet
 };
 
-// Does this argument fit behind the ones before?
+// Whether this argument may follow the ones before.
 static void check_argument(struct parser *p, const struct ast_arg *args, size_t count,
                            const struct ast_arg *arg, struct call_state *state) {
   if (arg->name) {

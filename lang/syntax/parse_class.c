@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Classes that kernels use as records: those with the base NamedTuple, and aggregates. Fields and
-// methods are kept; what else stands in a class is host code.
+// methods are kept; everything else in a class is host code.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
@@ -9,7 +9,7 @@ typedef VEC(struct ast_field) field_vec;
 typedef VEC(struct ast_function *) method_vec;
 typedef VEC(const char *) name_vec;
 
-// The words of `(typing.NamedTuple, Base)` behind the name at `at`.
+// The names of `(typing.NamedTuple, Base)` after the name at `at`.
 static bool has_base(const struct parser *p, size_t at, const char *name) {
   const struct token *t = p->tokens.at;
   for (; t[at].kind != TOK_NEWLINE && t[at].kind != TOK_EOF && t[at].kind != TOK_COLON; at++) {
@@ -36,7 +36,7 @@ static void parse_bases(struct parser *p, struct ast_class *c) {
   c->base_count = bases.len;
 }
 
-// NAME ":" annotation ["=" value]; anything else is left to the host.
+// NAME ":" annotation ["=" value]; anything else is host code.
 static void parse_field(struct parser *p, field_vec *out) {
   size_t first = p->pos;
   unsigned errors = p->error_count;

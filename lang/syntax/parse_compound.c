@@ -7,7 +7,7 @@
 
 // ---- Headers and blocks ----
 
-// Takes the `:` at the end of a header. A missing one is reported, and reading goes on as if it
+// Takes the `:` at the end of a header. A missing one is reported, and parsing goes on as if it
 // were there.
 static void parse_colon(struct parser *p, const char *owner) {
   if (p->panic || parser_accept(p, TOK_COLON))
@@ -189,7 +189,7 @@ static struct stmt *parse_while(struct parser *p) {
 
 // ---- with ----
 
-// Do the parentheses at the current token hold the items, as in `with (a as b, c as d):`?
+// Whether the parentheses at the current token hold the items, as in `with (a as b, c as d):`.
 static bool at_with_parens(const struct parser *p) {
   if (parser_peek(p) != TOK_LPAREN)
     return false;
@@ -270,8 +270,8 @@ static struct stmt *skip_forbidden(struct parser *p) {
   return s;
 }
 
-// Host code: what stands under `try` is taken to succeed, so that it becomes `if True:`. Imports
-// under it are asked for because they may fail: then nobody knows.
+// Host code: the block of a `try` is assumed to succeed, so it becomes `if True:`. A block with an
+// import, which may fail, is not decided.
 static struct stmt *parse_try(struct parser *p) {
   size_t first = p->pos;
   struct stmt *s = stmt_new(p, STMT_IF, first);
@@ -297,7 +297,7 @@ static struct stmt *parse_try(struct parser *p) {
   return s;
 }
 
-// `elif` or `else` that continues nothing; its block is checked all the same.
+// `elif` or `else` without an `if`; its block is checked all the same.
 static struct stmt *parse_stray_branch(struct parser *p) {
   size_t first = p->pos;
   enum token_kind kind = parser_peek(p);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decorators: which functions they mark, read off the tokens, and what they say. What cannot be
-// parsed in one is host code, and no error.
+// Decorators: which functions they mark, read from the tokens, and their expressions. A decorator
+// that cannot be parsed is host code, not an error.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
 
-// The dotted name behind the `@` at token `at`: its first and its last word.
+// The dotted name after the `@` at token `at`: its first and last word.
 static bool decorator_words(const struct parser *p, size_t at, struct str *ret_first,
                             struct str *ret_last) {
   const struct token *t = p->tokens.at;
@@ -62,7 +62,7 @@ static bool has_true_keyword(const struct expr *e, const char *keyword) {
   return false;
 }
 
-// Runs of `@...` lines. What cannot be parsed in a decorator is host code: no error.
+// Runs of `@...` lines. A decorator that cannot be parsed is host code: no error.
 void parse_decoration(struct parser *p, struct decoration *d) {
   bool quiet = p->quiet;
   p->quiet = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The outer level of a file. A file may be a real Python program with kernels in it: device
-// functions are parsed and checked; imports and simple constants are kept where they can be
-// understood; everything else is host code and is skipped by its tokens, silently. Blocks of host
-// code (`if`, `try`, functions, classes) are searched for device functions.
+// The module level of a file. A file may be a Python program that contains kernels: device
+// functions are parsed and checked; imports and simple constants are kept if they can be parsed;
+// everything else is host code, whose tokens are skipped without errors. Blocks of host code (`if`,
+// `try`, functions, classes) are searched for device functions.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/guards.h"
@@ -10,7 +10,7 @@
 // What is kept of the statements of a block.
 struct scope {
   struct guard_scope at;
-  bool is_native; // no function of the file is decorated: all functions are of the language
+  bool is_native; // no function of the file is decorated: all are device functions
   bool is_match;  // the block of a `match`
 };
 
@@ -29,7 +29,7 @@ static void parse_outer(struct parser *p, struct module_parts *m, struct scope s
 
 // ---- Functions ----
 
-// A function for compile-time evaluation is Python code; what we cannot parse is left to the host.
+// A constexpr_function is Python code; if it cannot be parsed, it is host code.
 static struct ast_function *try_constexpr_function(struct parser *p, const struct decoration *d) {
   size_t first = p->pos;
   unsigned errors = p->error_count;
@@ -47,8 +47,8 @@ static struct ast_function *try_constexpr_function(struct parser *p, const struc
   return NULL;
 }
 
-// A host function. Its block is searched for device functions; its body is kept if it can be read:
-// functions evaluated at compile time may call it.
+// A host function. Its block is searched for device functions; its body is kept if it can be
+// parsed: code evaluated at compile time may call it.
 static void parse_host_function(struct parser *p, struct module_parts *m, struct scope scope) {
   static const struct decoration undecorated = {0};
   size_t first = p->pos;
@@ -121,7 +121,8 @@ static void parse_decorated(struct parser *p, struct module_parts *m, struct sco
 
 // ---- Constants ----
 
-// Parses a line of simple statements silently. False if that fails; then the position is as before.
+// Parses a line of simple statements without reporting. False, with the position restored, if that
+// fails.
 static bool try_simple(struct parser *p, stmt_vec *out) {
   size_t first = p->pos;
   unsigned errors = p->error_count;
@@ -137,7 +138,7 @@ static bool try_simple(struct parser *p, stmt_vec *out) {
   return false;
 }
 
-// Element `i` of what is assigned to several names.
+// Element `i` of a value assigned to several names.
 static struct expr *element_of(struct parser *p, struct expr *value, size_t i) {
   if ((value->kind == EXPR_TUPLE || value->kind == EXPR_LIST))
     return i < value->items.len ? value->items.at[i] : NULL;
@@ -214,7 +215,7 @@ static void search_block(struct parser *p, struct module_parts *m, struct scope 
     parse_outer(p, m, scope);
 }
 
-// `if __name__ == "__main__":`: a program that is not read.
+// `if __name__ == "__main__":` is skipped.
 static bool at_main_guard(const struct parser *p) {
   const struct token *next = &p->tokens.at[p->pos + 1];
   if (parser_peek(p) != TOK_IF || next->kind != TOK_NAME || next[1].kind != TOK_EQ)
@@ -223,8 +224,8 @@ static bool at_main_guard(const struct parser *p) {
   return str_is(name, "__name__");
 }
 
-// Two names in a row begin no statement of Python: a misspelt keyword in a file that is written in
-// the language, where silence would hide the function.
+// Two names in a row start no Python statement: a misspelt keyword in a file without decorators,
+// where skipping it would hide the function.
 static bool is_misspelt(const struct parser *p, struct scope scope) {
   return scope.is_native && !scope.at.is_nested && parser_peek(p) == TOK_NAME &&
          parser_peek_at(p, 1) == TOK_NAME && !at_match(p) && !parser_at_word(p, "type");
@@ -280,7 +281,7 @@ static void parse_outer_simple(struct parser *p, struct module_parts *m, struct 
 static void parse_outer_compound(struct parser *p, struct module_parts *m, struct scope scope) {
   if (at_main_guard(p)) {
     parser_skip_statement(p);
-    // What an `else` holds runs here.
+    // The block of the `else` runs here.
     *scope.at.chain = (struct guard_chain){.kind = CHAIN_IF, .rest = guards_now(p, &scope.at)};
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simple statements and lines of them; what is said when a statement does not end where it should;
-// recovery at the next line.
+// Simple statements and lines of them; errors where a statement does not end; recovery at the next
+// line.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
@@ -18,7 +18,7 @@ static const char *const statement_keywords[] = {"if",     "elif", "else",   "fo
                                                  "return", "def",  "assert", "break", "continue",
                                                  "import", "with", "pass",   "from"};
 
-// A keyword that the word was probably meant to be, or that other languages spell like this.
+// The keyword that the word misspells, or that other languages spell like this.
 static const char *meant_keyword(struct str word) {
   static const struct {
     const char *word, *meant;
@@ -40,7 +40,7 @@ static bool is_declaration_word(struct str word) {
   return false;
 }
 
-// After the statement `word`, which was a name alone, comes something that starts an expression.
+// The statement `word`, a lone name, is followed by the start of an expression.
 static void statement_after_word(struct parser *p, struct str word, struct span at) {
   struct span here = parser_token_span(p);
   const char *meant = meant_keyword(word);
@@ -245,8 +245,8 @@ static struct stmt *parse_assert(struct parser *p) {
   return s;
 }
 
-// A statement that the language does not have. It may be there under an `if` that is decided at
-// compile time (`else: raise`), so there it is an error only when it is reached.
+// A statement that the language lacks. Under an `if` decided at compile time (`else: raise`) it is
+// an error only when it is reached.
 struct stmt *stmt_unsupported(struct parser *p, size_t first) {
   struct str word = parser_token_text(p);
   struct stmt *s = stmt_new(p, STMT_ERROR, first);
@@ -285,7 +285,7 @@ static struct stmt *parse_simple(struct parser *p) {
   case TOK_GLOBAL:
   case TOK_NONLOCAL:
     s = parse_forbidden(p);
-    if (p->is_python) // reads work without, and nobody sees what is written
+    if (p->is_python) // host code works without it
       s->kind = STMT_PASS;
     return s;
   case TOK_DEL:
@@ -294,8 +294,8 @@ static struct stmt *parse_simple(struct parser *p) {
   }
 }
 
-// After an error: to the next line. A block under the broken line is still checked, but belongs to
-// nothing.
+// After an error: skips to the next line. A block under the broken line is still checked, then
+// dropped.
 static void recover(struct parser *p) {
   p->panic = false;
   parser_accept(p, TOK_NEWLINE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // String literals: adjacent ones are joined; an f-string becomes a list of parts, whose expressions
-// are lexed and parsed from their place in the source, so that messages point into the string.
+// are lexed and parsed at their offset in the source, so that messages point into the string.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
@@ -117,7 +117,7 @@ static void push_text(struct parser *p, uint32_t begin, uint32_t end,
   vec_push(p->arena, out, part);
 }
 
-// Skips `\N{...}`, whose braces are no field.
+// Skips `\N{...}`, whose braces do not open a field.
 static uint32_t skip_backslash(struct str text, uint32_t at, uint32_t end,
                                const struct string_form *form) {
   if (!form->is_raw && at + 2 < end && text.ptr[at + 1] == 'N' && text.ptr[at + 2] == '{') {

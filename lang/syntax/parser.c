@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser's hands: looking at tokens, taking them, skipping, and saying what is wrong when the
-// next token does not fit. What people write who come from C or Python 2 is recognised here, in
-// one place, because it shows up wherever an operand or the end of a statement is expected.
+// Looks at tokens, takes them, skips them, and reports a token that does not fit. Operators of C
+// and Python 2 are recognised here, because they occur wherever an operand or the end of a
+// statement is expected.
 //
 // Recursion is the algorithm: recursive descent.
 #include "lang/syntax/parser.h"
@@ -138,7 +138,8 @@ bool parser_starts_expression(enum token_kind kind) {
 
 // ---- Errors ----
 
-// Has the lexer reported something in the line of the current token? Then more would be an echo.
+// Whether the lexer has reported an error in the line of the current token: a second would repeat
+// it.
 static bool line_is_reported(struct parser *p) {
   if (p->pos >= p->line_first && p->pos < p->line_end)
     return p->line_has_error;
@@ -212,8 +213,8 @@ static void unknown_character(struct parser *p) {
     diag_help(d, "it looks like `%s`; type that instead", meant);
 }
 
-// Operators of other languages, seen where an operand or the end of the statement was expected.
-// They arrive as tokens of ours that touch each other.
+// Operators of other languages, found where an operand or the end of the statement was expected.
+// The lexer gives them as adjacent tokens of this language.
 struct foreign {
   enum token_kind before, current; // TOK_EOF: any
   const char *text, *help, *replacement;
@@ -248,7 +249,7 @@ static bool foreign_pair(struct parser *p) {
   return false;
 }
 
-// `x++` and `x--`, with nothing behind.
+// `x++` and `x--` at the end of a statement.
 static bool foreign_increment(struct parser *p) {
   if (p->pos < 3 || parser_starts_expression(parser_peek(p)))
     return false;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the parser share. Recursive descent; above each function stands the grammar
-// rule that it reads.
+// Shared by the files of the parser. Recursive descent; each function has the grammar rule that it
+// parses above it.
 //
 // Errors: parser_error records one diagnostic and enters panic mode: the current token becomes the
-// end of the statement, so every loop and every optional part ends by itself, and nothing more is
-// reported until the statement parser leaves panic mode at the next line. Functions that return
-// an expression never return NULL; after an error it is an EXPR_ERROR.
+// end of the statement, so every loop and optional part ends, and no further error is reported
+// until the statement parser leaves panic mode at the next line. Functions that return an
+// expression never return NULL; after an error it is an EXPR_ERROR.
 #ifndef TILE_LANG_SYNTAX_PARSER_H
 #define TILE_LANG_SYNTAX_PARSER_H
 
@@ -29,13 +29,13 @@ struct parser {
   unsigned nesting;
   unsigned loop_depth; // loops of this function around the statement
   unsigned if_depth;   // branches of this function around it
-  bool in_field;       // the tokens are those of a field of an f-string
-  bool quiet;          // host code is tried: errors are counted, not reported
-  bool is_python;      // host code: what kernels do not have is an error only when it is reached
+  bool in_field;       // parsing a field of an f-string
+  bool quiet;          // parsing host code on trial: errors are counted, not reported
+  bool is_python; // host code: a statement that kernels lack is an error only when it is reached
   bool panic;
-  bool after_broken; // the statement before was broken: its branches may seem to have no `if`
+  bool after_broken; // the previous statement was broken: an `else` may seem to have no `if`
   unsigned error_count;
-  // A logical line that was asked about, and whether the lexer has reported something in it.
+  // The last logical line looked up, and whether the lexer has reported an error in it.
   size_t line_first, line_end;
   bool line_has_error;
 };
@@ -47,12 +47,12 @@ enum token_kind parser_peek_at(const struct parser *p, size_t ahead);
 struct token parser_token(const struct parser *p);
 struct str parser_token_text(const struct parser *p);
 struct span parser_token_span(const struct parser *p);
-// The end of the token before, where something is missing.
+// The end of the previous token, where a token is missing.
 struct span parser_end_span(const struct parser *p);
 // From the token with index `first` to the token before the current one.
 struct span parser_span_from(const struct parser *p, size_t first);
 bool parser_accept(struct parser *p, enum token_kind kind);
-// Takes the token, or reports what was found where `kind` was expected.
+// Takes a token of that kind, or reports what was found instead.
 bool parser_expect(struct parser *p, enum token_kind kind);
 // Takes the bracket that closes the one with token index `open`.
 void parser_close(struct parser *p, enum token_kind kind, size_t open);
@@ -70,7 +70,7 @@ struct diag *parser_error(struct parser *p, struct span at, enum diag_code code,
 // The same without panic: parsing goes on behind the error.
 struct diag *parser_report(struct parser *p, struct span at, enum diag_code code, const char *fmt,
                            ...) PRINTF(4, 5);
-// The current token cannot stand here; `expected` is how the message goes on after "expected".
+// Reports the current token as unexpected; `expected` completes the message after "expected".
 void parser_unexpected(struct parser *p, const char *expected);
 bool parser_enter(struct parser *p); // false after an error; else parser_leave
 void parser_leave(struct parser *p);
@@ -79,7 +79,7 @@ void parser_leave(struct parser *p);
 
 void parser_skip_line(struct parser *p);  // to the end of the logical line, not past it
 void parser_skip_block(struct parser *p); // an indented block, if one begins here
-// The rest of the line and the block under it: a statement that is of no interest.
+// Skips a statement: the rest of the line and the block under it.
 void parser_skip_statement(struct parser *p);
 
 // ---- Expressions (lang/syntax/parse_expr.c, lang/syntax/parse_atom.c, lang/syntax/parse_string.c)
@@ -116,7 +116,7 @@ void parse_params(struct parser *p, enum token_kind end, struct ast_param **ret_
 
 struct expr *expr_new(struct parser *p, enum expr_kind kind, size_t first);
 struct expr *expr_error(struct parser *p);
-// Ends a node before the current token, once its children are there.
+// Sets the end of a node whose children are complete to the previous token.
 struct expr *expr_finish(struct parser *p, struct expr *e, size_t first);
 void expr_adopt(struct parser *p, struct expr *e, const struct expr *child); // counts the height
 // Reports what cannot be assigned to; `how` for the message: "assign to".
@@ -141,7 +141,7 @@ struct stmt *stmt_new(struct parser *p, enum stmt_kind kind, size_t first);
 void parse_decorators(struct parser *p, expr_vec *out);
 struct ast_function *parse_function(struct parser *p, const expr_vec *decorators);
 
-// A class with the base NamedTuple stands here.
+// Whether a class with the base NamedTuple begins here.
 bool at_record_class(const struct parser *p);
 struct ast_class *parse_class(struct parser *p); // NULL without a name
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kinds of tokens, as messages spell them.
+// Kinds of tokens as text, for messages.
 #include "lang/syntax/lexer.h"
 
 const char *token_kind_text(enum token_kind kind) {

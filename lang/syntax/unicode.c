@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters beyond ASCII: which may be part of a name, which change the direction of text, and
-// which only look like an ASCII character (quotes and minus signs pasted from a text processor).
+// Characters beyond ASCII: those that may be part of a name, that change the direction of text, and
+// that resemble an ASCII character (quotes and minus signs pasted from a text processor).
 #include "lang/syntax/lexer.h"
 
 struct range32 {
   uint32_t first, last;
 };
 
-// What is not a letter, digit or mark above 127, coarsely: punctuation, symbols, spaces, controls,
-// private use. Identifiers are not normalised, so two spellings of one letter are two names.
+// Ranges above 127 that are not letters, digits or marks, approximately: punctuation, symbols,
+// spaces, controls, private use. Identifiers are not normalised, so two encodings of one letter are
+// two names.
 static const struct range32 not_names[] = {
     {0x80, 0xa9},       {0xab, 0xb4},     {0xb6, 0xb9},     {0xbb, 0xbf},       {0xd7, 0xd7},
     {0xf7, 0xf7},       {0x2c2, 0x2c5},   {0x2d2, 0x2df},   {0x37e, 0x37e},     {0x387, 0x387},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// @autotune: lists of configurations, keys, and which arrays are set back.
+// @autotune: lists of configurations, keys, and the arrays to reset or restore.
 #include "lang/tuning/reader.h"
 
 static bool names_list(struct eval *e, struct value list, struct span at, const char *what,
@@ -19,7 +19,7 @@ static bool names_list(struct eval *e, struct value list, struct span at, const 
   return true;
 }
 
-// What configurations for other vendors' devices say; it means nothing here.
+// Options for other vendors' devices, ignored here.
 static bool is_foreign_setting(const char *name) {
   static const char *const names[] = {
       "waves_per_eu", "matrix_instr_nonkdim", "kpack", "schedule_hint", "grf_mode", "multibuffer"};
@@ -41,7 +41,7 @@ static bool positive(struct eval *e, struct operand x, const char *what, uint32_
   return true;
 }
 
-// Options of a launch may stand among the parameters.
+// Launch options may be given among the parameters.
 static bool launch_option(struct eval *e, const char *name, struct operand v, struct lang_config *c,
                           bool *ret_ok) {
   uint32_t ignored;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of the parameters that nobody gave, from a kernel's decorators.
+// Values of the parameters that were not given, from a kernel's decorators.
 #include "lang/eval/consteval.h"
 #include "lang/syntax/ast.h"
 #include "lang/tuning/tuning.h"
@@ -56,8 +56,8 @@ static const struct lang_param *find_param(const struct lang_param *params, size
   return NULL;
 }
 
-// The parameters that were not given have the defaults that the kernel declares; with `options`, so
-// have warps and stages.
+// Whether the configuration gives the missing parameters their declared defaults; with `options`,
+// warps and stages too.
 static bool is_declared(struct arena *a, const struct lang_config *c,
                         const struct lang_defaults_request *r, const struct lang_param *params,
                         size_t count, bool options) {
@@ -72,7 +72,7 @@ static bool is_declared(struct arena *a, const struct lang_config *c,
          ((!c->num_warps || c->num_warps == 4) && (!c->num_stages || c->num_stages == 3));
 }
 
-// The one that serves as a whole; config_count: none.
+// The configuration to use as a whole; config_count: none.
 static size_t choose(struct arena *a, const struct lang_tuning *t,
                      const struct lang_defaults_request *r, const struct lang_param *params,
                      size_t count) {
@@ -90,8 +90,7 @@ static size_t choose(struct arena *a, const struct lang_tuning *t,
   return best;
 }
 
-// Of the first one, where none agrees, the launch options are left: they were chosen for other
-// values.
+// If none agrees, the first one's launch options are not used: they were chosen for other values.
 static void take_config(struct arena *a, const struct lang_tuning *t,
                         const struct lang_defaults_request *r, const struct lang_param *params,
                         size_t count, struct lang_defaults *ret) {
@@ -136,7 +135,7 @@ static bool take_heuristics(struct arena *a, struct diag_engine *diag, const str
 
 // ---- all of it ----
 
-// What is known, and the types that annotations give.
+// The known values, and the types from annotations.
 static struct lang_known *with_declared(struct arena *a, const struct lang_defaults_request *r,
                                         const struct lang_param *params, size_t count,
                                         size_t *ret_count) {
@@ -174,7 +173,7 @@ bool lang_defaults(struct arena *a, struct diag_engine *diag, const struct lang_
   size_t count, known_count;
   const char *name;
   if (!lang_kernel_params(a, quiet, r->unit, r->kernel, &name, &params, &count))
-    return true; // said by whoever needs them
+    return true; // reported where they are needed
   struct lang_tuning t;
   bool is_needed = lacks_value(r, params, count);
   if (!lang_tuning_of(a, is_needed ? diag : quiet, r->unit, name, &t))

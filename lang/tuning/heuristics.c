@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// @heuristics, called with what is known of a launch.
+// @heuristics, called with the known values of a launch.
 #include "lang/eval/consteval.h"
 #include "lang/tuning/reader.h"
 
-// Heuristics for options of the launch are not followed: they change no result.
+// Heuristics for launch options are ignored: they do not change results.
 static bool is_launch_option(const struct ast_function *f, const char *name) {
   static const char *const names[] = {"num_warps", "num_stages", "num_ctas", "maxnreg"};
   for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -60,7 +60,7 @@ static const struct lang_known *find_known(const struct lang_known *known, size_
   return NULL;
 }
 
-// Every parameter by name: as given, by its default, or unknown.
+// Every parameter by name: given, its default, or unknown.
 struct value reader_arguments(struct reader *r, const struct lang_known *known, size_t count) {
   struct eval *e = &r->e;
   struct value args = host_dict(e);

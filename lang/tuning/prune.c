@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prune_configs_by: the function that chooses among the configurations.
+// prune_configs_by: the function that filters the configurations.
 #include "lang/eval/consteval.h"
 #include "lang/tuning/reader.h"
 
@@ -22,7 +22,7 @@ static size_t config_index(struct tuple configs, struct value v) {
   return configs.len;
 }
 
-// f(configs, named_args, **kwargs): arguments and constants are in both of the latter.
+// f(configs, named_args, **kwargs): both of the latter contain arguments and constants.
 static struct value call_prune(struct reader *r, struct operand f, struct value configs,
                                struct value args, struct span at) {
   struct eval *e = &r->e;

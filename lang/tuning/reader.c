@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decorators of a kernel as values.
+// Evaluates the decorators of a kernel.
 #include "lang/tuning/reader.h"
 
 #include "lang/builtins/builtins.h"
@@ -7,7 +7,7 @@
 void reader_open(struct reader *r, struct arena *a, struct diag_engine *diag,
                  const struct lang_tuning_source *s, enum diag_code code, const char *what) {
   const struct lang_unit *u = s->unit;
-  // A copy: what is read here is found again by whoever compiles.
+  // A copy: the compilation finds the imports again.
   *r = (struct reader){.kernel = s->kernel, .imports = lang_unit_imports(a, u)};
   bool is_gpu = u->target && strncmp(u->target, "sm_", 3) == 0;
   r->options = (struct lang_options){.kernel = s->kernel->name,
@@ -40,7 +40,7 @@ bool reader_is_decorator(const struct expr *e, const char *name) {
   return e->kind == EXPR_CALL && strcmp(last_word(e), name) == 0;
 }
 
-// @heuristics may be written more than once; of @autotune the outermost counts.
+// @heuristics may be given several times; of several @autotune the outermost counts.
 bool reader_read(struct reader *r) {
   for (size_t i = 0; i < r->kernel->decorators.len; i++) {
     const struct expr *x = r->kernel->decorators.at[i];
@@ -62,7 +62,7 @@ struct value reader_autotune(const struct reader *r, enum host_autotune_field fi
   return r->autotune.v.tuple.at[field];
 }
 
-// As of -D. False where that cannot say it, which is reported.
+// The value in the syntax of -D; false, and reported, if it has none.
 bool reader_text(struct eval *e, struct value v, const char *name, struct span at,
                  const char **ret) {
   struct strbuf b = {.arena = e->a};

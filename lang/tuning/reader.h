@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the files of tuning: one evaluation of a kernel's decorators. Nothing is kept between
-// evaluations but the tree: each reads the decorators anew, so that callers may use any arena in
-// any thread.
+// Shared by the files of lang/tuning: one evaluation of a kernel's decorators. Only the tree is
+// kept between evaluations: each evaluates the decorators again, so that callers may use any arena
+// in any thread.
 #ifndef TILE_LANG_TUNING_READER_H
 #define TILE_LANG_TUNING_READER_H
 
@@ -29,21 +29,21 @@ struct reader {
 // ---- reader.c ----
 void reader_open(struct reader *r, struct arena *a, struct diag_engine *diag,
                  const struct lang_tuning_source *s, enum diag_code code, const char *what);
-// @heuristics may be written more than once; of @autotune the outermost counts.
+// @heuristics may be given several times; of several @autotune the outermost counts.
 bool reader_read(struct reader *r);
 bool reader_is_decorator(const struct expr *e, const char *name);
 struct value reader_autotune(const struct reader *r, enum host_autotune_field field);
 bool reader_has_param(const struct ast_function *f, const char *name);
 // Reports it; false.
 bool reader_unknown_param(struct reader *r, const char *name, struct span at);
-// As of -D. False where that cannot say it, which is reported.
+// The value in the syntax of -D; false, and reported, if it has none.
 bool reader_text(struct eval *e, struct value v, const char *name, struct span at,
                  const char **ret);
 
 // ---- configs.c, heuristics.c ----
 bool configs_read(struct reader *r, struct lang_tuning *ret);
 bool heuristics_read(struct reader *r, struct lang_tuning *ret);
-// Every parameter by name: as given, by its default, or unknown.
+// Every parameter by name: given, its default, or unknown.
 struct value reader_arguments(struct reader *r, const struct lang_known *known, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel's decorators say.
+// @triton.autotune and @triton.heuristics of a kernel.
 #include "lang/tuning/reader.h"
 
 static const struct ast_function *kernel_of(const struct ast_module *m, const char *name) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the compile-time parameters of kernels are guessed to be extents of.
 #include "base/file.h"
+#include "lang/eval/builtin_flags.h"
 #include "lang/extents/extents.h"
 #include "parsed.h"
 #include "suites.h"
+
+#include <stdio.h>
 
 static const char *const words[] = {"none", "element", "row",   "m",     "n",
                                     "k",    "step",    "group", "stages"};
@@ -167,6 +170,52 @@ START_TEST(through_calls_and_loops) {
 }
 END_TEST
 
+START_TEST(arguments_are_found_by_the_table) {
+  // By position as by name.
+  check_extents(HEAD "def f(p, n, STEP: tl.constexpr, STAGES: tl.constexpr):\n"
+                     "    for at in tl.range(0, n, STEP, STAGES):\n"
+                     "        i = at + tl.arange(end=STEP, start=0)\n"
+                     "        tl.store(p + i, 0.0, mask=i < n)\n",
+                NULL, "STEP=step+:n STAGES=stages |");
+  // The language's own reduction, imported, is not Python's `max`.
+  check_extents("from triton.language import max\n" HEAD "def f(p, n, B: tl.constexpr):\n"
+                "    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+                "    tl.store(p, max(tl.load(p + i, mask=i < n), 0))\n",
+                NULL, "B=element:n | reduction");
+  check_extents(HEAD "def f(p, n, B: tl.constexpr):\n"
+                     "    i = min(tl.program_id(0) * B + tl.arange(0, B), n - 1)\n"
+                     "    tl.store(p + i, max(tl.load(p + i), 0))\n",
+                NULL, "B=element:n |");
+}
+END_TEST
+
+// Rows of one form have the parameters that it reads: each is called with nothing.
+START_TEST(forms_have_their_parameters) {
+  static const struct {
+    const char *name;
+    unsigned flags;
+  } rows[] = {
+#define BUILTIN(name, params, flags, fn, tag) {name, flags},
+#define MATH(name, params, flags) {name, flags},
+#define STD(name, flags) {name, flags},
+#define LATER(name, flags) {name, flags},
+#include "lang/builtins/builtins.def"
+  };
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    char text[256];
+    if (!(rows[i].flags & FORM_MASK))
+      continue;
+    const char *prefix = rows[i].flags & BUILTIN_BARE ? "" : "tl.";
+    snprintf(text, sizeof text,
+             HEAD "def f(B: tl.constexpr):\n    for i in %s%s():\n        %s%s()\n", prefix,
+             rows[i].name, prefix, rows[i].name);
+    struct parsed p = parsed_create("t.tile", str_from(text));
+    lang_extents_of(p.arena, p.unit, NULL);
+    parsed_destroy(&p);
+  }
+}
+END_TEST
+
 START_TEST(hostile_texts_end) {
   struct strbuf text = {0};
   strbuf_puts(&text, HEAD "def f(p, B: tl.constexpr):\n    x = ");
@@ -188,6 +237,8 @@ Suite *extents_suite(void) {
   tcase_add_test(t, products_as_others_write_them);
   tcase_add_test(t, what_says_what_is_computed_stays);
   tcase_add_test(t, through_calls_and_loops);
+  tcase_add_test(t, arguments_are_found_by_the_table);
+  tcase_add_test(t, forms_have_their_parameters);
   tcase_add_test(t, hostile_texts_end);
   suite_add_tcase(s, t);
   return s;

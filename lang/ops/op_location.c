@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which text an operation belongs to.
+// The source location of operations.
 #include "lang/ops/ops.h"
 
 void emit_at(struct eval *e, struct span at) {
