@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tile: tensor graphs from C, fused into few kernels. C89-clean, usable from C++.
+/* Tile: build tensor graphs in C and compile them to fused kernels. C89-clean, usable from C++.
  *
  *   static tile_status f(tile_graph *g, tile_value *const *in, size_t n, tile_value **out,
  *                        size_t m, void *user) {
@@ -11,15 +11,18 @@
  *   tile_captured_create(device, f, NULL, &captured);
  *   tile_captured_call(captured, stream, inputs, 3, outputs, 1);
  *
- * The first call runs `f` on symbolic tensors, which gives a graph, and compiles it; later calls
- * with tensors of the same dtypes, shapes and strides run what was compiled, others compile a
- * variant of their own. Dimensions that change from call to call are marked:
+ * The first call runs `f` on symbolic tensors to capture a graph, and compiles it. Later calls
+ * whose tensors have the same dtypes, shapes and strides run the compiled variant; other tensors
+ * compile one more variant. Mark dimensions that change from call to call with
  * tile_captured_mark_dynamic.
  *
- * Calls that make values return NULL after an error and accept NULL for a value, so that a chain of
- * them needs no checks in between: the graph keeps its first error, and tile_graph_status tells it,
- * as does every call that takes the graph further. Conventions otherwise as in runtime.h. A graph
- * belongs to one thread at a time. */
+ * Errors. A graph keeps its first error and ignores the calls after it. Functions that return a
+ * value return NULL on error and accept NULL arguments, so a chain of them needs no checks:
+ * tile_graph_status, tile_graph_output and tile_program_from_graph report the error.
+ *
+ * Ownership. A graph owns its values. The names, shapes, strides and lists that a call takes are
+ * copied. Threads: only one thread at a time may use a graph and its values; different graphs are
+ * independent; tile_captured_* calls are thread-safe. Otherwise runtime.h's conventions hold. */
 #ifndef TILE_GRAPH_H
 #define TILE_GRAPH_H
 
@@ -30,59 +33,67 @@ extern "C" {
 #endif
 
 typedef struct tile_graph tile_graph;
-typedef struct tile_value tile_value; /* a tensor of a graph; lives as long as that */
+typedef struct tile_value tile_value; /* a tensor of a graph; freed with the graph */
 
 /* ---- graphs ---- */
+/* Creates an empty graph. */
 TILE_API tile_status tile_graph_create(const char *name, tile_graph **ret_graph);
-/* From the text that PyTorch prints for a graph of ATen operators (docs/graphs.md).
- * TILE_COMPILE_ERROR where it is wrong; `file_name` appears in messages. */
+/* Parses the text that PyTorch prints for a graph of ATen operators (docs/graphs.md). `size` is in
+ * bytes, at most 16 MiB (TILE_LIMIT); `file_name` appears in messages, NULL: "graph.py".
+ * TILE_COMPILE_ERROR when the text is wrong: tile_error_message() has the diagnostics. */
 TILE_API tile_status tile_graph_from_text(const char *file_name, const char *text, size_t size,
                                           tile_graph **ret_graph);
-/* Frees its values too. */
+/* Frees the graph and its values; accepts NULL. Close the programs compiled from it first. */
 TILE_API void tile_graph_destroy(tile_graph *graph);
-/* TILE_OK, or that of the graph's first error, whose words tile_error_message() then has again. */
+/* The status of the graph's first error, and its message in tile_error_message(); else TILE_OK. */
 TILE_API tile_status tile_graph_status(tile_graph *graph);
-/* The graph as PyTorch would print it; valid until the next change. */
+/* Prints the graph in PyTorch's format. The graph owns the text, which is valid until the next
+ * tile_graph_text or tile_graph_destroy. */
 TILE_API tile_status tile_graph_text(tile_graph *graph, const char **ret_text);
 
-/* A size that each run chooses anew, from lo to hi. What is returned stands for it wherever a shape
- * or an integer argument is wanted; it is no number to compute with, but tile_size_* are there for
- * that. 0 after an error. The same name is the same size. */
+/* Creates a symbolic size (PyTorch's SymInt): each run may choose another value from lo to hi,
+ * 0 <= lo <= hi < 2^31. Returns a handle to pass wherever a shape, a stride or an integer argument
+ * is expected; compute with handles by tile_size_* only. 0 on error. Two calls with one name give
+ * the same size. */
 TILE_API int64_t tile_graph_size(tile_graph *graph, const char *name, int64_t lo, int64_t hi);
-/* What such a size will mostly be: blocks and splits are chosen for that, 1024 if nothing is said.
- */
+/* Sets the value that `size` most often has: block sizes and splits are chosen for it. Results are
+ * right for every value. Default 1024. An error if `likely` is outside of the range of `size`. */
 TILE_API void tile_graph_set_likely_size(tile_graph *graph, int64_t size, int64_t likely);
+/* Each operand is a number or a handle of tile_graph_size; so is the result, 0 on error. */
 TILE_API int64_t tile_size_add(tile_graph *graph, int64_t a, int64_t b);
 TILE_API int64_t tile_size_mul(tile_graph *graph, int64_t a, int64_t b);
 TILE_API int64_t tile_size_div(tile_graph *graph, int64_t a, int64_t b); /* rounds down */
 
-/* Inputs and outputs come in the order of these calls. Strides as in tile_tensor; strides of
- * dimensions with sizes of tile_graph_size may be such sizes, too. */
+/* Adds an input. The order of these calls is the order of inputs at run time. `shape` and `strides`
+ * have `rank` elements (numbers or symbolic sizes); strides count elements, NULL: contiguous. */
 TILE_API tile_value *tile_graph_input(tile_graph *graph, const char *name, tile_type dtype,
                                       int rank, const int64_t *shape, const int64_t *strides);
+/* Adds an output. The order of these calls is the order of outputs at run time. */
 TILE_API tile_status tile_graph_output(tile_graph *graph, tile_value *value);
-/* After a run `input` holds `value`, which has its dtype and shape. */
+/* Writes `value` to `input` in place at the end of each run. Both have the same dtype and shape;
+ * an input is written once at most. */
 TILE_API tile_status tile_graph_write(tile_graph *graph, tile_value *input, tile_value *value);
-/* Whether f16 and bf16 values are rounded to their dtype wherever they stand, as PyTorch does
- * operator by operator, or, which is the default and faster, only where they are stored: then
- * tile_convert to f16 and back may change nothing. Values of 8-bit floats are rounded in either
- * case. A captured function calls it on its graph. */
+/* Nonzero: round f16 and bf16 values to their dtype after each operator, as PyTorch's eager mode
+ * does. 0, the default and faster: keep them in f32 inside a kernel and round where they are
+ * stored; tile_convert to f16 and back may then change nothing. 8-bit floats are always rounded.
+ * A captured function calls this on the graph it is given. */
 TILE_API tile_status tile_graph_set_keep_casts(tile_graph *graph, int keeps);
 
-TILE_API tile_type tile_value_dtype(const tile_value *value);
-TILE_API int tile_value_rank(const tile_value *value);
-/* A number, or what stands for a size (below 0). Negative dimensions count from the end. 0 where
- * there is no such dimension. */
+TILE_API tile_type tile_value_dtype(const tile_value *value); /* TILE_F32 for NULL */
+TILE_API int tile_value_rank(const tile_value *value);        /* 0 for NULL */
+/* The size of dimension `dim`: a number, or a handle below 0 for a symbolic size. Negative
+ * dimensions count from the last. 0 if there is no such dimension. */
 TILE_API int64_t tile_value_size(const tile_value *value, int dim);
 
 /* ---- operators by name ---- */
-/* An argument. Make them with the functions below; lists are copied when they are used. */
+/* An argument of tile_graph_apply. Make it with the functions below. It borrows lists and strings
+ * until tile_graph_apply copies them. */
 typedef struct tile_operand {
   int kind;
   size_t count;
   union {
     tile_value *tensor;
-    int64_t integer; /* or a size */
+    int64_t integer; /* or a symbolic size */
     double real;
     int truth;
     tile_type dtype;
@@ -96,23 +107,26 @@ TILE_API tile_operand tile_g_tensor(tile_value *value);
 TILE_API tile_operand tile_g_int(int64_t value);
 TILE_API tile_operand tile_g_real(double value);
 TILE_API tile_operand tile_g_bool(int value);
-TILE_API tile_operand tile_g_none(void); /* an optional argument that is left out */
+TILE_API tile_operand tile_g_none(void); /* Python's None */
 TILE_API tile_operand tile_g_dtype(tile_type type);
 TILE_API tile_operand tile_g_word(const char *word); /* such as "tanh" */
 TILE_API tile_operand tile_g_ints(const int64_t *values, size_t count);
 TILE_API tile_operand tile_g_tensors(tile_value *const *values, size_t count);
 
-/* Applies an operator of docs/operators.md, "aten.add.Tensor" or "prims.iota.default", to its
- * arguments in order; those at the end that have defaults may be left out. The first result. */
+/* Appends the operator `name` of docs/operators.md ("aten.add.Tensor", "prims.iota.default").
+ * `args` are its arguments in the schema's order; trailing ones with defaults may be left out.
+ * Returns the operator's first result, NULL on error. */
 TILE_API tile_value *tile_graph_apply(tile_graph *graph, const char *name, const tile_operand *args,
                                       size_t count);
-/* The same for operators with several results: the first `result_count` of them; NULL where the
- * operator leaves one out. */
+/* The same for operators with several results: writes the first `result_count` of them to
+ * `ret_results`, NULL for a result that the operator does not return. */
 TILE_API tile_status tile_graph_apply_many(tile_graph *graph, const char *name,
                                            const tile_operand *args, size_t count,
                                            tile_value **ret_results, size_t result_count);
 
-/* ---- the usual operators; dtypes promote and shapes broadcast as in PyTorch ---- */
+/* ---- common operators. Dtypes promote and shapes broadcast by PyTorch's rules. Each appends one
+ * operator to the graph of its arguments and returns the result; NULL if an argument is NULL or on
+ * error. ---- */
 TILE_API tile_value *tile_add(tile_value *a, tile_value *b);
 TILE_API tile_value *tile_sub(tile_value *a, tile_value *b);
 TILE_API tile_value *tile_mul(tile_value *a, tile_value *b);
@@ -160,11 +174,12 @@ TILE_API tile_value *tile_logical_not(tile_value *x);
 TILE_API tile_value *tile_sigmoid(tile_value *x);
 TILE_API tile_value *tile_relu(tile_value *x);
 TILE_API tile_value *tile_silu(tile_value *x);
-TILE_API tile_value *tile_gelu(tile_value *x);      /* by erf */
-TILE_API tile_value *tile_gelu_tanh(tile_value *x); /* by tanh */
+TILE_API tile_value *tile_gelu(tile_value *x);      /* exact, with erf */
+TILE_API tile_value *tile_gelu_tanh(tile_value *x); /* approximated with tanh */
 TILE_API tile_value *tile_convert(tile_value *x, tile_type dtype);
 
-/* Reductions along `count` dimensions, all where count is 0. `keeps`: they stay, with size 1. */
+/* Reductions over the `count` dimensions in `dims`; count 0: over all dimensions. `keeps` nonzero:
+ * reduced dimensions remain with size 1 (PyTorch's keepdim). */
 TILE_API tile_value *tile_sum(tile_value *x, const int64_t *dims, size_t count, int keeps);
 TILE_API tile_value *tile_mean(tile_value *x, const int64_t *dims, size_t count, int keeps);
 TILE_API tile_value *tile_amax(tile_value *x, const int64_t *dims, size_t count, int keeps);
@@ -174,8 +189,8 @@ TILE_API tile_value *tile_var(tile_value *x, const int64_t *dims, size_t count, 
 TILE_API tile_value *tile_argmax(tile_value *x, int64_t dim, int keeps);
 TILE_API tile_value *tile_cumsum(tile_value *x, int64_t dim);
 
-/* Rows and products. `weight` and `bias` of the norms, `bias` and `mask` elsewhere may be NULL only
- * by the calls whose comment says so. */
+/* Normalisations and matrix products. The norms work on the last dimensions of x, as many as
+ * `weight` has. No argument is optional: leave out a bias with tile_graph_apply. */
 TILE_API tile_value *tile_softmax(tile_value *x, int64_t dim);
 TILE_API tile_value *tile_log_softmax(tile_value *x, int64_t dim);
 TILE_API tile_value *tile_layer_norm(tile_value *x, tile_value *weight, tile_value *bias,
@@ -183,14 +198,15 @@ TILE_API tile_value *tile_layer_norm(tile_value *x, tile_value *weight, tile_val
 TILE_API tile_value *tile_rms_norm(tile_value *x, tile_value *weight, double eps);
 TILE_API tile_value *tile_matmul(tile_value *a, tile_value *b);
 TILE_API tile_value *tile_linear(tile_value *x, tile_value *weight,
-                                 tile_value *bias); /* x w^T + b */
-/* softmax(q k^T * scale + mask) v of [batch, heads, rows, width]; scale 0: 1 / sqrt(width). */
+                                 tile_value *bias); /* x weight^T + bias */
+/* softmax(q k^T * scale + mask) v, each [batch, heads, rows, width]; scale 0: 1 / sqrt(width). */
 TILE_API tile_value *tile_attention(tile_value *q, tile_value *k, tile_value *v, int is_causal,
                                     double scale);
 TILE_API tile_value *tile_masked_attention(tile_value *q, tile_value *k, tile_value *v,
                                            tile_value *mask, double scale);
 
-/* Views and movement. Sizes may be what stands for one; -1 in a view is what is left. */
+/* Views and data movement. Shapes, indices and bounds are numbers or symbolic sizes. One -1 in the
+ * shape of tile_view is inferred; -1 in tile_expand keeps that size. */
 TILE_API tile_value *tile_view(tile_value *x, const int64_t *shape, size_t rank);
 TILE_API tile_value *tile_expand(tile_value *x, const int64_t *shape, size_t rank);
 TILE_API tile_value *tile_permute(tile_value *x, const int64_t *dims, size_t rank);
@@ -205,47 +221,53 @@ TILE_API tile_value *tile_embedding(tile_value *weight, tile_value *indices);
 TILE_API tile_value *tile_gather(tile_value *x, int64_t dim, tile_value *index);
 TILE_API tile_value *tile_full(tile_graph *graph, const int64_t *shape, size_t rank, double number,
                                tile_type dtype);
-TILE_API tile_value *tile_arange(tile_graph *graph, int64_t end); /* 0, 1, ... as i64 */
+TILE_API tile_value *tile_arange(tile_graph *graph, int64_t end); /* i64: 0, 1, ..., end - 1 */
 
-/* ---- a graph as a program (program.h) ---- */
-/* Compiles and loads. The graph takes no more changes and must outlive the program. */
+/* ---- compiling a graph to a program (program.h) ---- */
+/* Compiles all kernels and loads them. From then on the graph refuses changes; it must outlive the
+ * program. The caller closes the program. TILE_INVALID_ARGUMENT for a graph without outputs. */
 TILE_API tile_status tile_program_from_graph(tile_device *device, tile_graph *graph,
                                              tile_program **ret_program);
 
 /* ---- capture ---- */
 typedef struct tile_captured tile_captured;
 
-/* Runs on values instead of tensors: in[i] stands for input i; sets out[i] for each output. What it
- * returns other than TILE_OK ends the call with that. It sees shapes and dtypes, never contents,
- * and must not do anything else: it runs again for each variant. */
+/* The function that builds the graph: in[i] is the symbolic tensor of input i; it sets out[i] for
+ * each output. It sees dtypes and shapes, not elements. It runs once per variant, so it must have
+ * no side effects. A status other than TILE_OK ends the call, which returns that status. */
 typedef tile_status (*tile_graph_function)(tile_graph *graph, tile_value *const *in,
                                            size_t in_count, tile_value **out, size_t out_count,
                                            void *user);
 
+/* `device` and `user` must outlive the captured function; `user` is passed to `function`. */
 TILE_API tile_status tile_captured_create(tile_device *device, tile_graph_function function,
                                           void *user, tile_captured **ret_captured);
-TILE_API void tile_captured_destroy(tile_captured *captured);
-/* Dimension `dim` of input `input` may be anything from lo to hi: variants made from now on serve
- * all of them. Dimensions that are equal in the call that makes a variant are one size in it, and
- * calls where they differ make another. */
+TILE_API void tile_captured_destroy(tile_captured *captured); /* accepts NULL */
+/* Marks dimension `dim` (from 0) of input `input` dynamic (PyTorch's mark_dynamic): variants
+ * compiled from now on accept every size from lo to hi, 0 <= lo <= hi < 2^31. Marked dimensions of
+ * the same range that have equal sizes in the call that compiles a variant become one symbolic
+ * size; a call in which they differ compiles another variant. */
 TILE_API tile_status tile_captured_mark_dynamic(tile_captured *captured, size_t input, int dim,
                                                 int64_t lo, int64_t hi);
-/* Variants that may be compiled, 16 unless told; a call that needs one more fails with TILE_LIMIT.
- */
+/* The most variants that may be compiled, default 16; a call that needs one more fails with
+ * TILE_LIMIT. */
 TILE_API tile_status tile_captured_set_limit(tile_captured *captured, size_t variants);
+/* The seed of random operators in later calls, default 0. */
 TILE_API tile_status tile_captured_set_seed(tile_captured *captured, uint64_t seed);
-/* From now on the first call of each variant is a tile_program_tune; NULL: it is not. What `file`
- * and `user` point at has to live as long as that. */
+/* The first call of each variant tunes it (tile_program_tune). NULL turns that off. `tuning` is
+ * copied; the objects that its `file` and `user` point to must stay valid meanwhile. */
 TILE_API tile_status tile_captured_set_tuning(tile_captured *captured,
                                               const tile_program_tuning *tuning);
-TILE_API size_t tile_captured_variants(tile_captured *captured); /* compiled so far */
-/* Asynchronous on a GPU. Outputs are the caller's: TILE_INVALID_ARGUMENT, with what was expected,
- * where their dtypes or shapes are others than the function gives. Calls of one function go into
- * one stream. */
+/* The number of variants compiled so far. */
+TILE_API size_t tile_captured_variants(tile_captured *captured);
+/* Runs the function on the device, asynchronously on a GPU; the first call of a variant compiles.
+ * The caller allocates the outputs: TILE_INVALID_ARGUMENT, and the expected dtype or shape in the
+ * message, if one differs from the function's result. Thread-safe, but all calls of one captured
+ * function must use one stream: they share memory for intermediate results. */
 TILE_API tile_status tile_captured_call(tile_captured *captured, tile_stream *stream,
                                         const tile_tensor *inputs, size_t input_count,
                                         const tile_tensor *outputs, size_t output_count);
-/* Compiles what such a call needs, and does not run it: data may be NULL. */
+/* Compiles the variant for such a call and does not run it; the tensors' data may be NULL. */
 TILE_API tile_status tile_captured_prepare(tile_captured *captured, const tile_tensor *inputs,
                                            size_t input_count, const tile_tensor *outputs,
                                            size_t output_count);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tile runtime: devices, memory, streams, modules, launches. C89-clean, usable from C++.
+/* Tile runtime: devices, memory, streams, events, replay. C89-clean, usable from C++.
  *
- * Conventions. Every call that can fail returns a tile_status; on success TILE_OK, and only then
- * are ret_ parameters written. tile_error_message() gives the calling thread's last failure in
- * words. Handles come from create/open calls and are given back with destroy/close, which accept
- * NULL. Nothing here exits, aborts or prints. Calls on different handles may run in different
- * threads; one device may be used by several threads; a stream by one at a time. Sizes are bytes.
- */
+ * Conventions of all Tile headers.
+ * Errors: a call that can fail returns a tile_status; it writes ret_ parameters only on TILE_OK.
+ * tile_error_message() describes the calling thread's last failure. No call exits, aborts, prints.
+ * Ownership: the caller releases what a create or open call returned with the matching destroy or
+ * close call, which accepts NULL. Release events, streams, kernels and buffers before their device.
+ * Threads: calls on different objects may run concurrently. Several threads may use one device;
+ * only one thread at a time may use a stream. Sizes are in bytes unless stated otherwise. */
 #ifndef TILE_RUNTIME_H
 #define TILE_RUNTIME_H
 
@@ -28,19 +29,20 @@ typedef enum tile_status {
   TILE_INVALID_ARGUMENT, /* a null pointer, or an impossible size or name */
   TILE_COMPILE_ERROR,    /* the source was wrong: tile_error_message() holds the diagnostics */
   TILE_NO_DEVICE,        /* no GPU, no driver, or no such device */
-  TILE_DRIVER_TOO_OLD,   /* the CUDA driver lacks what is needed */
+  TILE_DRIVER_TOO_OLD,   /* the CUDA driver lacks a function that Tile needs */
   TILE_OUT_OF_MEMORY,    /* host memory */
   TILE_OUT_OF_DEVICE_MEMORY,
   TILE_LAUNCH_FAILED, /* the device refused a launch or stopped it */
-  TILE_CHECK_FAILED,  /* CPU with checks, simulated GPU: the kernel did something forbidden */
+  TILE_CHECK_FAILED,  /* CPU with checks, simulated GPU: an invalid access, race or assertion */
   TILE_NOT_FOUND,     /* file, kernel or symbol */
   TILE_IO_ERROR,
   TILE_LIMIT,   /* a documented limit was reached */
   TILE_INTERNAL /* a bug in this library, or a compile worker that died (tile.h) */
 } tile_status;
 
-TILE_API const char *tile_status_name(tile_status status);
-/* The calling thread's last failure, "" when there was none. Valid until its next failing call. */
+TILE_API const char *tile_status_name(tile_status status); /* "invalid argument"; static */
+/* Describes the calling thread's last failure; "" if there was none. Valid until the thread's next
+ * failing call. */
 TILE_API const char *tile_error_message(void);
 TILE_API const char *tile_version(void); /* "0.1.0" */
 
@@ -48,39 +50,40 @@ TILE_API const char *tile_version(void); /* "0.1.0" */
 typedef struct tile_device tile_device;
 
 typedef struct tile_device_properties {
-  char name[128];  /* "NVIDIA H200", or the processor's name */
+  char name[128];  /* "NVIDIA H200", or the CPU's name */
   char target[16]; /* "sm_90a", "cpu": what to compile for */
   int is_cpu;
   int multiprocessors; /* CPU: worker threads */
   int driver_version;  /* 13000 for 13.0; 0 on the CPU and in simulations */
-  size_t memory;       /* bytes in all */
+  size_t memory;       /* total bytes */
   size_t l2_bytes;     /* 0 when unknown */
-  size_t shared_limit; /* bytes of shared memory a CTA may use */
-  double memory_gbs;   /* peak memory bandwidth by clock and bus width, GB/s; 0 when unknown */
+  size_t shared_limit; /* most bytes of shared memory per CTA */
+  double memory_gbs;   /* peak memory bandwidth from clock and bus width, GB/s; 0 when unknown */
 } tile_device_properties;
 
-/* `name`: "auto" (or NULL: the first GPU, else the CPU), "cpu", "cuda", "cuda:1", or
- * "simulate:sm_90a" which needs no GPU: libtile runs the PTX for that target
- * instruction by instruction on the processor (docs/simulator.md). Results are what the PTX ISA
- * says; times mean nothing. Every access outside of the device's buffers ends the launch with
- * TILE_CHECK_FAILED. libtile-rt has no simulator: TILE_NO_DEVICE. */
+/* `name`: "auto" or NULL (the first GPU, else the CPU), "cpu", "cuda", "cuda:1", or
+ * "simulate:sm_90a". The simulator needs no GPU: libtile interprets the PTX for that target
+ * (docs/simulator.md). Its results follow the PTX ISA; its times are meaningless. An access outside
+ * of the device's buffers ends the launch with TILE_CHECK_FAILED. libtile-rt has no simulator:
+ * TILE_NO_DEVICE. */
 TILE_API tile_status tile_device_open(const char *name, tile_device **ret_device);
-/* For programs with CUDA contexts of their own: the GPU of a CUcontext, which must outlive the
- * device; NULL takes the calling thread's current one. */
+/* For programs that create CUDA contexts: the GPU of a CUcontext, which must outlive the device.
+ * NULL: the calling thread's current context. */
 TILE_API tile_status tile_device_from_context(void *cuda_context, tile_device **ret_device);
-TILE_API void tile_device_close(tile_device *device);
+TILE_API void tile_device_close(tile_device *device); /* accepts NULL */
 TILE_API tile_status tile_device_get_properties(tile_device *device, tile_device_properties *ret);
 TILE_API int tile_device_count(void); /* GPUs; 0 without a driver */
 
-/* ---- memory: device pointers are plain addresses on that device ---- */
+/* ---- memory: device pointers are addresses in the device's memory ---- */
+/* Allocates `size` bytes; 0 gives a valid pointer too. TILE_OUT_OF_DEVICE_MEMORY. */
 TILE_API tile_status tile_malloc(tile_device *device, size_t size, void **ret_pointer);
 TILE_API tile_status tile_free(tile_device *device, void *pointer); /* accepts NULL */
 
-/* ---- streams and events; a NULL stream is the device's default one ---- */
+/* ---- streams and events. A NULL stream is the device's default stream. ---- */
 typedef struct tile_stream tile_stream;
 typedef struct tile_event tile_event;
 TILE_API tile_status tile_stream_create(tile_device *device, tile_stream **ret_stream);
-/* A CUstream of the device's context; destroying the tile_stream leaves the CUstream alone. */
+/* Wraps a CUstream of the device's context; tile_stream_destroy does not destroy the CUstream. */
 TILE_API tile_status tile_stream_from_handle(tile_device *device, void *cuda_stream,
                                              tile_stream **ret_stream);
 TILE_API void tile_stream_destroy(tile_stream *stream);
@@ -88,9 +91,10 @@ TILE_API tile_status tile_stream_synchronize(tile_device *device, tile_stream *s
 TILE_API tile_status tile_event_create(tile_device *device, tile_event **ret_event);
 TILE_API void tile_event_destroy(tile_event *event);
 TILE_API tile_status tile_event_record(tile_device *device, tile_event *event, tile_stream *stream);
-/* Milliseconds between two recorded events; waits for the second. */
+/* Milliseconds between two recorded events. Waits for `stop`. */
 TILE_API tile_status tile_event_elapsed(tile_event *start, tile_event *stop, float *ret_ms);
-/* Copies return when host memory may be reused; they are ordered in the stream. */
+/* Copies and fills of `size` bytes, ordered in the stream. A copy from or to the host returns when
+ * the host memory may be reused or read. */
 TILE_API tile_status tile_copy_to_device(tile_device *device, tile_stream *stream, void *to,
                                          const void *from, size_t size);
 TILE_API tile_status tile_copy_to_host(tile_device *device, tile_stream *stream, void *to,
@@ -100,43 +104,43 @@ TILE_API tile_status tile_copy_on_device(tile_device *device, tile_stream *strea
 TILE_API tile_status tile_memset(tile_device *device, tile_stream *stream, void *to, int byte,
                                  size_t size);
 
-/* ---- replay: the same work again and again, at the cost of one launch ---- */
+/* ---- replay: record work once, run it many times, each time with one call ---- */
 
 typedef struct tile_replay tile_replay;
 
-/* Between the two calls the stream records what this thread submits to it (launches, tile_memset,
- * tile_copy_on_device) and does not run it; other work on the stream is refused. On a GPU the
- * recording is a CUDA graph. The stream must be a created one, not the default. Kernels must be
- * loaded first (tile_kernel_prepare). Kernels, memory and functions must outlive the replay. If
- * recording failed, tile_replay_end returns the error. */
+/* Between begin and end, `stream` records this thread's launches, tile_memset and
+ * tile_copy_on_device calls instead of running them; other calls on the stream fail. On a GPU the
+ * recording is a CUDA graph. `stream` must not be the default stream. Load kernels before
+ * (tile_kernel_prepare). Kernels, functions and memory must outlive the replay. tile_replay_end
+ * returns the first error of the recording. */
 TILE_API tile_status tile_replay_begin(tile_device *device, tile_stream *stream);
 TILE_API tile_status tile_replay_end(tile_device *device, tile_stream *stream,
                                      tile_replay **ret_replay);
-/* Asynchronous on a GPU; runs of one replay follow one another. */
+/* Runs the recording; asynchronous on a GPU. Runs of one replay do not overlap. */
 TILE_API tile_status tile_replay_run(tile_replay *replay, tile_stream *stream);
-TILE_API void tile_replay_destroy(tile_replay *replay);
+TILE_API void tile_replay_destroy(tile_replay *replay); /* accepts NULL */
 
 /* ---- arguments ---- */
-typedef enum tile_type {
-  TILE_I1,
-  TILE_I8,
-  TILE_I16,
-  TILE_I32,
-  TILE_I64,
-  TILE_U8,
-  TILE_U16,
-  TILE_U32,
-  TILE_U64,
-  TILE_F8E5,
-  TILE_F8E4NV,
-  TILE_F16,
-  TILE_BF16,
-  TILE_F32,
-  TILE_F64,
-  TILE_F8E4B15
+typedef enum tile_type { /* F8E5: E5M2; F8E4NV: E4M3 (NVIDIA); F8E4B15: E4M3 with bias 15 */
+                         TILE_I1,
+                         TILE_I8,
+                         TILE_I16,
+                         TILE_I32,
+                         TILE_I64,
+                         TILE_U8,
+                         TILE_U16,
+                         TILE_U32,
+                         TILE_U64,
+                         TILE_F8E5,
+                         TILE_F8E4NV,
+                         TILE_F16,
+                         TILE_BF16,
+                         TILE_F32,
+                         TILE_F64,
+                         TILE_F8E4B15
 } tile_type;
 
-/* One kernel argument: a device pointer with its element type, or a scalar. Make them with the
+/* A kernel argument: a device pointer with its element type, or a scalar. Make it with the
  * functions below. */
 typedef struct tile_arg {
   int is_pointer;

@@ -7,8 +7,9 @@
  *   tile_kernel_set_constant(add, "BLOCK", "1024");
  *   tile_launch(add, NULL, grid, args, 4);
  *
- * The first launch with new argument types or hints compiles (a few ms; then cached in memory and
- * on disk); later ones are a table look-up. See runtime.h for the conventions. */
+ * The first launch with new argument types or hints compiles the kernel (a few ms) and caches the
+ * code in memory and on disk; later launches look it up in a table. Errors, ownership and threads:
+ * as in runtime.h. */
 #ifndef TILE_TILE_H
 #define TILE_TILE_H
 
@@ -18,29 +19,28 @@
 extern "C" {
 #endif
 
-/* ---- compiling in a process of its own ---- */
+/* ---- compiling in a worker process ---- */
 
 typedef struct tile_worker_options {
-  double seconds;      /* that a compilation may take; 0: no limit */
-  size_t bytes;        /* of memory that a compilation may take; 0: no limit */
+  double seconds;      /* limit of one compilation's time; 0: no limit */
+  size_t bytes;        /* limit of one compilation's memory; 0: no limit */
   const char *program; /* NULL: $TILE_WORKER, else the `tile-worker` installed with the library */
 } tile_worker_options;
 
-/* From now on kernels for this device, those of graphs and tunings too, are compiled in processes
- * of their own, so that a failed allocation, a crash or an endless loop of the compiler ends
- * such a process and not this one. Off by default: compiling in this process is
- * somewhat faster (docs/c-api.md). NULL switches it off again. Looking into caches, loading and
- * launching stay in this process, and so does the code of kernels, which on the CPU device can
- * still crash this process.
+/* Compiles all later kernels of this device, including those of graphs and tunings, in worker
+ * processes: a failed allocation, a crash or an endless loop of the compiler ends a worker and not
+ * this process. NULL turns that off, the default: compiling in this process is somewhat faster
+ * (docs/c-api.md). This process still reads caches, loads and launches; on the CPU device it also
+ * runs the kernels, whose code can crash it.
  *
- * A compilation that goes beyond a limit fails with TILE_LIMIT, one whose process dies with
- * TILE_INTERNAL; the next one has a new process. Messages are those of a compilation here.
+ * A compilation that exceeds a limit fails with TILE_LIMIT; one whose worker dies fails with
+ * TILE_INTERNAL. The next compilation gets a new worker. Diagnostics are the same either way.
  *
- * Starts one worker: TILE_NOT_FOUND when there is no such program, TILE_INVALID_ARGUMENT when it
- * is of another build than this library; then nothing changes. `options` is copied. More workers
- * are started when several threads compile at once, at most one a core; they stay until the
- * setting changes, the device is closed or this process ends. Thread-safe; compilations under way
- * go on by the earlier setting. */
+ * The call starts one worker. TILE_NOT_FOUND: no such program; TILE_INVALID_ARGUMENT: the program
+ * is from another build than this library. After an error the setting is unchanged. `options` is
+ * copied. When several threads compile at once, more workers start, at most one per core. They run
+ * until the setting changes, the device is closed or this process ends. Thread-safe; compilations
+ * in progress finish with the earlier setting. */
 TILE_API tile_status tile_device_set_worker(tile_device *device,
                                             const tile_worker_options *options);
 
@@ -48,47 +48,52 @@ TILE_API tile_status tile_device_set_worker(tile_device *device,
 
 typedef struct tile_kernel tile_kernel;
 
-/* A kernel of a .tile file; `name` may be NULL if the file has one kernel. The file is read and
- * parsed now; the first launch checks types and generates code. */
+/* Reads and parses the file and returns its kernel `name`; NULL if the file has one kernel. The
+ * first launch checks types and generates code. The device must outlive the kernel.
+ * TILE_COMPILE_ERROR: the file does not parse; TILE_NOT_FOUND: no such file or kernel. */
 TILE_API tile_status tile_kernel_open(tile_device *device, const char *path, const char *name,
                                       tile_kernel **ret_kernel);
-/* The same from text; `file_name` appears in messages, and modules that the text imports are looked
- * for beside it (NULL: only in the folders added below). */
+/* The same for `size` bytes of text, which are copied. `file_name` appears in messages, and its
+ * folder is searched for imported modules (NULL: only the folders added below). */
 TILE_API tile_status tile_kernel_from_source(tile_device *device, const char *file_name,
                                              const char *text, size_t size, const char *name,
                                              tile_kernel **ret_kernel);
-TILE_API void tile_kernel_close(tile_kernel *kernel);
+TILE_API void tile_kernel_close(tile_kernel *kernel); /* accepts NULL */
 
-/* Value of a compile-time parameter, as on the command line ("128", "1.5", "True", "float16"). */
+/* Settings apply to launches that begin later. Do not change them while other threads launch. */
+
+/* Sets a compile-time parameter (constexpr). `value` is written as on the command line ("128",
+ * "1.5", "True", "float16"). */
 TILE_API tile_status tile_kernel_set_constant(tile_kernel *kernel, const char *name,
                                               const char *value);
 TILE_API tile_status tile_kernel_set_warps(tile_kernel *kernel, unsigned num_warps); /* default 4 */
 TILE_API tile_status tile_kernel_set_stages(tile_kernel *kernel,
                                             unsigned num_stages); /* default 3 */
-/* Registers a thread may use at most on a GPU, 16 to 255: fewer let more programs run side by side
- * on a multiprocessor, and too few spill. 0, the default: no bound. The CPU device ignores it. */
+/* Limits the registers per thread on a GPU, 16 to 255 (ptxas --maxrregcount): fewer registers allow
+ * more CTAs per multiprocessor; too few spill. 0, the default: no limit. The CPU device ignores
+ * it. */
 TILE_API tile_status tile_kernel_set_max_registers(tile_kernel *kernel, unsigned max_registers);
-/* Compiles for another target than the device's own, "sm_80" on Hopper, say: for comparing, and for
- * code that shall be the same on several GPUs. TILE_INVALID_ARGUMENT for an unknown one, or CPU
- * against GPU; what the GPU cannot run, the launch refuses. */
+/* Compiles for another target than the device's, for example "sm_80" on Hopper, to compare them or
+ * to run the same code on several GPUs. TILE_INVALID_ARGUMENT: an unknown target, or a CPU target
+ * for a GPU or the reverse. A launch fails if the GPU cannot run the code. */
 TILE_API tile_status tile_kernel_set_target(tile_kernel *kernel, const char *target);
-/* One more folder in which modules that kernels import are looked for, after those that there are.
- * The files are read when a launch compiles. */
+/* Appends a folder to the search path of imported modules. A launch that compiles reads them. */
 TILE_API tile_status tile_kernel_add_folder(tile_kernel *kernel, const char *path);
-/* CPU device and simulated GPUs: report out-of-bounds accesses, races and the
- * like (TILE_CHECK_FAILED from the launch). TILE_INVALID_ARGUMENT on a real GPU. */
+/* On the CPU device and simulated GPUs: launches detect out-of-bounds accesses, data races and the
+ * like, and then fail with TILE_CHECK_FAILED. TILE_INVALID_ARGUMENT on a real GPU. */
 TILE_API tile_status tile_kernel_set_check(tile_kernel *kernel, int on);
 
-/* Launches with the kernel's run-time parameters in order (compile-time ones left out).
+/* Launches the kernel on a grid of programs; compiles first if this specialisation is new. `args`
+ * are the run-time parameters in declaration order (without constexpr parameters); they are copied.
  * Asynchronous on a GPU. Thread-safe. */
 TILE_API tile_status tile_launch(tile_kernel *kernel, tile_stream *stream, tile_grid grid,
                                  const tile_arg *args, size_t arg_count);
-/* Compiles for these arguments without launching. */
+/* Compiles and loads the specialisation for these arguments; does not launch. Thread-safe. */
 TILE_API tile_status tile_kernel_prepare(tile_kernel *kernel, const tile_arg *args,
                                          size_t arg_count);
 
-/* The artifact of the specialisation for these arguments: PTX text, or a CPU object. Valid until
- * the kernel is closed. */
+/* The compiled code of the specialisation for these arguments: PTX text for a GPU, an object file
+ * for the CPU. The kernel owns it. */
 TILE_API tile_status tile_kernel_get_code(tile_kernel *kernel, const tile_arg *args,
                                           size_t arg_count, const char **ret_code,
                                           size_t *ret_size);

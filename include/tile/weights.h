@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors on file, by name: a .safetensors file, one .npy file, or a folder of NAME.npy. Files are
- * read whole when they are opened (1 GiB of the page cache took 1.4 s where a mapping takes none), so
- * that changing or shortening one later does no harm. C89-clean, usable from C++; needs
- * libtile-rt alone. */
+/* Named tensors from files: a .safetensors file, one .npy file, or a folder of NAME.npy. Opening
+ * reads the files into memory, so changing or truncating a file later is harmless (1 GiB in the
+ * page cache takes 1.4 s to read; a memory mapping would take none). C89-clean, usable from C++;
+ * needs libtile-rt only. The read calls are thread-safe. */
 #ifndef TILE_WEIGHTS_H
 #define TILE_WEIGHTS_H
 
@@ -21,19 +21,20 @@ typedef struct tile_weight {
   tile_type type;
   int rank;
   int64_t shape[TILE_WEIGHTS_MAX_RANK];
-  const void *data; /* dense, outermost dimension first; may lie at any address */
+  const void *data; /* host memory, contiguous, outermost dimension first; may be unaligned */
   size_t size;      /* bytes */
 } tile_weight;
 
-/* TILE_NOT_FOUND or TILE_IO_ERROR for the path, TILE_INVALID_ARGUMENT for what is malformed: every
- * offset is checked against the file and the shape; tensors of a .safetensors file cover its data
- * without gaps and overlaps. What is not a regular file is malformed. */
+/* TILE_NOT_FOUND or TILE_IO_ERROR: the path cannot be read. TILE_INVALID_ARGUMENT: not a regular
+ * file, or malformed; every offset is checked against the file's size and the tensor's shape, and
+ * the tensors of a .safetensors file must cover its data without gaps or overlaps. */
 TILE_API tile_status tile_weights_open(const char *path, tile_weights **ret_weights);
 TILE_API void tile_weights_close(tile_weights *weights); /* accepts NULL */
 
-/* In the order of the file; of a folder, by name. */
+/* The number of tensors. They have the order of the file; those of a folder are sorted by name. */
 TILE_API size_t tile_weights_count(const tile_weights *weights);
-/* Pointers live as long as the weights. TILE_NOT_FOUND. */
+/* The tensor with this index or name; TILE_NOT_FOUND if there is none. The weights own the name and
+ * the data. */
 TILE_API tile_status tile_weights_at(const tile_weights *weights, size_t index, tile_weight *ret);
 TILE_API tile_status tile_weights_find(const tile_weights *weights, const char *name,
                                        tile_weight *ret);

@@ -156,15 +156,15 @@ static void check_ranks(const char *what, const struct launch *l, const struct p
     measured[i] = points[i].ms;
     predicted[i] = built[i].prediction.ms;
     best = measured[i] < measured[best] ? i : best;
-    if (getenv("TILE_TEST_SHOW"))
+    if (getenv("TILE_TEST_PRINT"))
       show(&points[i], &built[i]);
     else
       ck_assert_msg(built[i].ok, "%s, point %zu: %s", what, i, built[i].reason);
   }
   double correlation = spearman(measured, predicted, n), best_rank = rank_of(predicted, n, best);
-  if (getenv("TILE_TEST_SHOW"))
+  if (getenv("TILE_TEST_PRINT"))
     printf("%s: %.3f, best at %.0f\n", what, correlation, best_rank);
-  if (getenv("TILE_TEST_SHOW"))
+  if (getenv("TILE_TEST_PRINT"))
     return;
   ck_assert_msg(correlation >= least, "%s: rank correlation %.3f", what, correlation);
   ck_assert_msg(best_rank < (double)top, "%s: the best measured is number %.0f", what,
@@ -531,7 +531,7 @@ static void check_near(const char *what, const struct launch *l, const struct po
   predict(l, points, n, built);
   for (size_t i = 0; i < n; i++) {
     double ratio = built[i].prediction.ms / points[i].ms;
-    if (getenv("TILE_TEST_SHOW"))
+    if (getenv("TILE_TEST_PRINT"))
       show(&points[i], &built[i]);
     else
       ck_assert_msg(ratio < factor && ratio > 1 / factor, "%s, point %zu: %.4f ms", what, i,

@@ -644,7 +644,7 @@ START_TEST(a_known_launch_costs_little_more) {
     plain = (middle - start) / LAUNCHES < plain ? (middle - start) / LAUNCHES : plain;
     chosen = (end - middle) / LAUNCHES < chosen ? (end - middle) / LAUNCHES : chosen;
   }
-  if (getenv("TILE_TEST_TIMES"))
+  if (getenv("TILE_TEST_PRINT"))
     fprintf(stderr, "# launch: %.3f us, tuned %.3f us\n", plain, chosen);
   ck_assert_msg(chosen < plain + 1.0, "launch: %.3f us, tuned %.3f us", plain, chosen);
   tile_kernel_close(kernel);

@@ -230,7 +230,7 @@ static void check(const struct family *f, const char *target) {
   struct arena *a = arena_create();
   char *text = text_of(f);
   struct program *p = check_program(a, text, &(struct program_options){.target = target}, f->name);
-  if (getenv("SHOW")) {
+  if (getenv("TILE_TEST_PRINT")) {
     struct strbuf out = {0};
     program_print_tile(p, &out);
     fprintf(stderr, "==== %s\n%s", f->name, strbuf_cstr(&out));

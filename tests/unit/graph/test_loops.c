@@ -246,7 +246,7 @@ START_TEST(family) {
   struct loops *l = loops_of(g, f->name);
   struct strbuf out = {0};
   loops_print(l, &out);
-  if (getenv("LOOPS_PRINT"))
+  if (getenv("TILE_TEST_PRINT"))
     printf("# %s\n%s\n", f->name, strbuf_cstr(&out));
   loops_agree(g, l, NULL, f->name);
   ck_assert_msg(f->stages == 0 || l->stages.len == f->stages, "%s: %zu stages:\n%s", f->name,

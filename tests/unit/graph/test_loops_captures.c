@@ -60,7 +60,7 @@ START_TEST(capture) {
   struct loops *l = loops_of(g, name);
   double work = work_of(l);
   count_kinds(l, name, work);
-  if (getenv("LOOPS_PRINT")) {
+  if (getenv("TILE_TEST_PRINT")) {
     struct strbuf out = {0};
     loops_print(l, &out);
     printf("%s\n", strbuf_cstr(&out));
