@@ -3,7 +3,8 @@
 // tells whether the order is kept.
 #include "collective.h"
 
-#include <check.h>
+#include "assertions.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
 // See cpu_run.h.
 #include "cpu_run.h"
 
+#include "assertions.h"
 #include "jit/orc.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 void cpu_run_open(struct cpu_run *h) {

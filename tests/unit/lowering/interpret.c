@@ -2,9 +2,8 @@
 // The interpreter: one function per kind of op, values in a map from MLIR values to arrays.
 #include "interpret.h"
 
+#include "assertions.h"
 #include "mlir-dialects/build.h"
-
-#include <check.h>
 
 struct tile {
   size_t n;

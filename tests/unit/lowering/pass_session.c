@@ -2,7 +2,7 @@
 // Opening, running and printing a module for the tests of passes.
 #include "pass_session.h"
 
-#include <check.h>
+#include "assertions.h"
 
 struct pass_session pass_session_open(const char *text) {
   struct pass_session s = {.arena = arena_create()};
@@ -19,6 +19,13 @@ struct pass_session pass_session_open(const char *text) {
                                     .num_stages = 3,
                                     .scratch = arena_create()};
   return s;
+}
+
+void pass_session_replace(struct pass_session *s, MlirModule m) {
+  mlirModuleDestroy(s->context.module);
+  arena_destroy(s->context.scratch);
+  s->context.scratch = arena_create();
+  s->context.module = m;
 }
 
 void pass_session_close(struct pass_session *s) {

@@ -13,6 +13,8 @@ struct pass_session {
 };
 
 struct pass_session pass_session_open(const char *text); // fails the test if it is no sound module
+// Replaces the module, in the same context. Takes `m`.
+void pass_session_replace(struct pass_session *s, MlirModule m);
 void pass_session_close(struct pass_session *s);
 bool pass_session_run(struct pass_session *s, struct pass_options options, bool *ret_stopped);
 char *pass_session_text(struct pass_session *s); // the module's, on the arena

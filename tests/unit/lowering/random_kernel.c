@@ -4,11 +4,12 @@
 
 #include "mlir-dialects/build.h"
 
-enum { MAX_TILES = 64, STEPS = 40 };
+enum { MAX_TILES = 64, STEPS = 40, SHAPES = 7 };
 
 struct kernel {
   struct builder b;
   uint64_t seed;
+  const int64_t (*shapes)[2];
   MlirValue pointer, number;
   bool runs; // every access is in bounds, none depends on the order of threads
   unsigned stores;
@@ -16,9 +17,11 @@ struct kernel {
   MlirValue tiles[MAX_TILES];
 };
 
-// Tiles of one rank but many shapes would never meet; these few do.
-static const int64_t shapes[][2] = {{64, 0}, {16, 64},  {64, 16}, {1, 64},
-                                    {64, 1}, {1024, 0}, {64, 2}};
+// Tiles of one rank but many shapes would never meet; these few do. Small ones for kernels that
+// run.
+static const int64_t shapes[2][SHAPES][2] = {
+    {{64, 0}, {16, 64}, {64, 16}, {1, 64}, {64, 1}, {1024, 0}, {64, 2}},
+    {{32, 0}, {8, 32}, {32, 8}, {1, 32}, {32, 1}, {256, 0}, {32, 2}}};
 
 static uint32_t roll(struct kernel *k, uint32_t n) {
   k->seed ^= k->seed << 13;
@@ -27,14 +30,14 @@ static uint32_t roll(struct kernel *k, uint32_t n) {
   return (uint32_t)(k->seed >> 20) % n;
 }
 
-static unsigned rank_of(unsigned shape) { return shapes[shape][1] ? 2 : 1; }
+static unsigned rank_of(unsigned shape) { return shapes[0][shape][1] ? 2 : 1; }
 
-static bool has_shape(MlirValue v, unsigned shape) {
+static bool has_shape(const struct kernel *k, MlirValue v, unsigned shape) {
   MlirType t = mlirValueGetType(v);
   if (tensor_rank(t) != rank_of(shape))
     return false;
   for (unsigned d = 0; d < rank_of(shape); d++)
-    if (tensor_dim(t, d) != shapes[shape][d])
+    if (tensor_dim(t, d) != k->shapes[shape][d])
       return false;
   return true;
 }
@@ -49,21 +52,21 @@ static MlirValue pick(struct kernel *k, unsigned shape) {
   unsigned first = k->count ? roll(k, k->count) : 0;
   for (unsigned i = 0; i < k->count; i++) {
     MlirValue v = k->tiles[(first + i) % k->count];
-    if (has_shape(v, shape))
+    if (has_shape(k, v, shape))
       return v;
   }
   MlirValue v;
   if (rank_of(shape) == 1 && roll(k, 2))
-    v = build_make_range(&k->b, 0, (int32_t)shapes[shape][0]);
+    v = build_make_range(&k->b, 0, (int32_t)k->shapes[shape][0]);
   else
-    v = build_splat(&k->b, k->number, rank_of(shape), shapes[shape]);
+    v = build_splat(&k->b, k->number, rank_of(shape), k->shapes[shape]);
   push(k, v);
   return v;
 }
 
 static MlirType number_type(struct kernel *k, unsigned shape) {
   MlirType i32 = mlir_of_dtype(k->b.c, DTYPE_I32);
-  return tensor_type(rank_of(shape), shapes[shape], i32, mlirAttributeGetNull());
+  return tensor_type(rank_of(shape), k->shapes[shape], i32, mlirAttributeGetNull());
 }
 
 // Numbers from 0 to limit - 1, a power of two.
@@ -75,7 +78,7 @@ static MlirValue below(struct kernel *k, MlirValue v, int64_t limit) {
 }
 
 static MlirValue address(struct kernel *k, MlirValue offsets, unsigned shape) {
-  MlirValue base = build_splat(&k->b, k->pointer, rank_of(shape), shapes[shape]);
+  MlirValue base = build_splat(&k->b, k->pointer, rank_of(shape), k->shapes[shape]);
   return build_addptr(&k->b, base, offsets);
 }
 
@@ -85,7 +88,7 @@ static MlirValue own_locations(struct kernel *k, unsigned shape) {
   int64_t n = tensor_numel(type);
   MlirValue v = build_make_range(&k->b, 0, (int32_t)n);
   if (rank_of(shape) == 2)
-    v = build_reshape(&k->b, v, 2, shapes[shape], false);
+    v = build_reshape(&k->b, v, 2, k->shapes[shape], false);
   MlirValue base = build_const_int(&k->b, type, RANDOM_KERNEL_INPUT * (1 + (int64_t)k->stores++));
   return build_binary(&k->b, OP_ARITH_ADDI, v, base);
 }
@@ -117,10 +120,10 @@ static void add_shape_op(struct kernel *k) {
   switch (roll(k, 7)) {
   case 0: push(k, build_expand_dims(&k->b, pick(k, 0), 0)); return;
   case 1: push(k, build_expand_dims(&k->b, pick(k, 0), 1)); return;
-  case 2: push(k, build_broadcast(&k->b, pick(k, 3), 2, shapes[1])); return;
-  case 3: push(k, build_broadcast(&k->b, pick(k, 4), 2, shapes[2])); return;
-  case 4: push(k, build_reshape(&k->b, pick(k, 1 + roll(k, 2)), 1, shapes[5], false)); return;
-  case 5: push(k, build_reshape(&k->b, pick(k, 5), 2, shapes[1 + roll(k, 2)], false)); return;
+  case 2: push(k, build_broadcast(&k->b, pick(k, 3), 2, k->shapes[1])); return;
+  case 3: push(k, build_broadcast(&k->b, pick(k, 4), 2, k->shapes[2])); return;
+  case 4: push(k, build_reshape(&k->b, pick(k, 1 + roll(k, 2)), 1, k->shapes[5], false)); return;
+  case 5: push(k, build_reshape(&k->b, pick(k, 5), 2, k->shapes[1 + roll(k, 2)], false)); return;
   default: push(k, build_trans(&k->b, pick(k, 1 + roll(k, 2)), 2, swap));
   }
 }
@@ -135,7 +138,7 @@ static void add_collective(struct kernel *k) {
   case 0:
   case 1:
   case 2:
-    axis = shape == 1 ? 0 : 1; // what is left is 64 long
+    axis = shape == 1 ? 0 : 1; // what is left is as long as shape 0
     build_reduce(&k->b, n, v, axis, n == 1 ? "one" : "two", r);
     push(k, r[n - 1]);
     return;
@@ -150,7 +153,7 @@ static void add_collective(struct kernel *k) {
     push(k, r[1]);
     return;
   case 6: {
-    MlirValue index = below(k, v[1], shapes[shape][axis]);
+    MlirValue index = below(k, v[1], k->shapes[shape][axis]);
     push(k, build_gather(&k->b, v[0], index, axis));
     return;
   }
@@ -158,11 +161,11 @@ static void add_collective(struct kernel *k) {
     v[0] = pick(k, 5);
     v[1] = pick(k, 5);
     if (roll(k, 2)) {
-      push(k, build_histogram(&k->b, v[0], mask(k, 5), 64));
+      push(k, build_histogram(&k->b, v[0], mask(k, 5), k->shapes[0][0]));
       return;
     }
     build_reduce(&k->b, n, v, 0, n == 1 ? "one" : "two", r);
-    push(k, build_splat(&k->b, r[0], 1, shapes[0]));
+    push(k, build_splat(&k->b, r[0], 1, k->shapes[0]));
   }
 }
 
@@ -181,7 +184,7 @@ static void fill_region(struct kernel *k, MlirBlock block, unsigned shape, unsig
 }
 
 static void add_control(struct kernel *k, unsigned depth) {
-  unsigned shape = roll(k, COUNT_OF(shapes));
+  unsigned shape = roll(k, SHAPES);
   if (roll(k, 2)) {
     MlirValue init = pick(k, shape);
     MlirBlock body;
@@ -213,7 +216,7 @@ static void add_control(struct kernel *k, unsigned depth) {
 
 static void add_steps(struct kernel *k, unsigned steps, unsigned depth) {
   for (unsigned i = 0; i < steps && k->count + 8 < MAX_TILES; i++) {
-    unsigned shape = roll(k, COUNT_OF(shapes));
+    unsigned shape = roll(k, SHAPES);
     switch (roll(k, 12)) {
     case 0:
     case 1: add_load(k, shape); break;
@@ -262,12 +265,12 @@ void random_kernel_build(struct pass_session *s, uint64_t seed, bool runs) {
   if (seed % 3)
     func_set_arg_attr(c, func, 0, "tile.divisibility", attr_i32(c, 16));
   func_set_arg_attr(c, func, 1, "tile.divisibility", attr_i32(c, 16));
-  struct kernel k = {.seed = seed * 0x9e3779b97f4a7c15u + 1, .runs = runs};
+  struct kernel k = {.seed = seed * 0x9e3779b97f4a7c15u + 1, .runs = runs, .shapes = shapes[runs]};
   k.b = builder_at_end(c, func_entry(func), loc);
   k.pointer = mlirBlockGetArgument(func_entry(func), 0);
   k.number = mlirBlockGetArgument(func_entry(func), 1);
   add_steps(&k, STEPS, 0);
   while (runs && k.stores < RANDOM_KERNEL_STORES)
-    add_store(&k, roll(&k, COUNT_OF(shapes)));
+    add_store(&k, roll(&k, SHAPES));
   build_return(&k.b, 0, NULL);
 }

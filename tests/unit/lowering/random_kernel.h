@@ -7,8 +7,8 @@
 #include "pass_session.h"
 
 enum {
-  RANDOM_KERNEL_INPUT = 1024, // elements that a kernel reads
-  RANDOM_KERNEL_STORES = 12   // locations behind them, of as many elements each, that it writes
+  RANDOM_KERNEL_INPUT = 256, // elements that a kernel reads
+  RANDOM_KERNEL_STORES = 12  // locations behind them, of as many elements each, that it writes
 };
 
 // Appends the kernel `k(pointer, number)` to the session's module. One that `runs` stays within

@@ -50,7 +50,7 @@ static void random_rounds(unsigned rounds, enum collective first, enum collectiv
     const struct function *f = &collective_functions[round % collective_function_count];
     enum collective kind = first + pick(last - first + 1);
     unsigned warp_bits = round % 7 == 0 ? 3 + pick(3) : pick(3);
-    struct tile t = random_tile(11);
+    struct tile t = random_tile(round % 8 ? 8 : 11); // up to 8 registers, now and then 64
     unsigned axis = pick(t.rank);
     struct encoding layout = random_distribution(t.rank, t.bits, warp_bits, pick(2));
     const char *ir = collective_kernel(f, &t, axis, &layout, kind);
