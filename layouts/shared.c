@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layouts of shared memory: offset (in elements) to coordinates. Swizzled rows, and the 8-row core
 // matrices of TMA and wgmma with their 32, 64 and 128-byte swizzles.
+#include "base/wgmma.h"
 #include "layouts/encoding_internal.h"
 
 enum { BANK_LINE_BITS = 1024 }; // 32 banks of 4 bytes
@@ -99,14 +100,21 @@ static struct encoding nvmma_for_dot(const struct encoding *dot, const int64_t *
                                      const uint32_t *order, unsigned element_bits) {
   const struct encoding *mma = dot->dot.parent;
   struct encoding e = {.kind = ENC_NVMMA_SHARED, .rank = dot->rank};
-  unsigned k_dim = dot->dot.op_idx == 0 ? 1 : 0;
-  uint64_t width = (uint64_t)shape[order[0]];
-  if (order[0] != k_dim)
+  uint32_t k_dim = dot->dot.op_idx == 0 ? 1 : 0, inner = element_bits == 16 ? order[0] : k_dim;
+  uint64_t width = (uint64_t)shape[inner];
+  if (inner != k_dim)
     width = at_most(width, dot->dot.op_idx == 0 ? 64 : mma->mma.instr_shape[1]);
   e.nvmma.swizzle = at_most(width * element_bits / 8, 128);
-  e.nvmma.transposed = order[0] == 0;
+  e.nvmma.transposed = inner == 0;
   e.nvmma.element_bits = element_bits;
   return e;
+}
+
+// A tile that is converted between the buffer and the product is none.
+static bool is_operand_of_wgmma(const struct encoding *dot, unsigned element_bits) {
+  const struct encoding *mma = dot->dot.parent;
+  return mma->kind == ENC_MMA && mma->mma.version == 3 && dot->rank == 2 &&
+         element_bits * mma->mma.instr_shape[2] == 8 * WGMMA_K_BYTES;
 }
 
 struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_t *shape,
@@ -117,7 +125,7 @@ struct encoding encoding_shared_for_dot(const struct encoding *dot, const int64_
   if (dot->kind != ENC_DOT_OP || dot->rank < 2)
     return e;
   const struct encoding *parent = dot->dot.parent;
-  if (parent->kind == ENC_MMA && parent->mma.version == 3 && dot->rank == 2 && element_bits == 16)
+  if (is_operand_of_wgmma(dot, element_bits))
     return nvmma_for_dot(dot, shape, order, element_bits);
   uint64_t inner = (uint64_t)shape[order[0]], line_bits = (uint64_t)BANK_LINE_BITS;
   unsigned k_dim = dot->dot.op_idx == 0 ? dot->rank - 1 : dot->rank - 2;

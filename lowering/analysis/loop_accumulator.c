@@ -13,10 +13,10 @@ intptr_t loop_accumulator(MlirOperation loop, MlirOperation product) {
   assert(mlirOperationGetNumOperands(product) == 3 && mlirOperationGetNumResults(product) == 1);
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(loop, 0));
   MlirValue acc = mlirOperationGetOperand(product, 2), sum = mlirOperationGetResult(product, 0);
-  if (!mlirTypeIsAF32(element_type(mlirValueGetType(sum))) ||
-      !mlirBlockEqual(mlirOperationGetBlock(product), body) || !mlirValueIsABlockArgument(acc) ||
-      !mlirBlockEqual(mlirBlockArgumentGetOwner(acc), body) || !has_one_use(acc) ||
-      !has_one_use(sum))
+  enum dtype t = dtype_of_mlir(element_type(mlirValueGetType(sum)));
+  if ((t != DTYPE_F32 && t != DTYPE_I32) || !mlirBlockEqual(mlirOperationGetBlock(product), body) ||
+      !mlirValueIsABlockArgument(acc) || !mlirBlockEqual(mlirBlockArgumentGetOwner(acc), body) ||
+      !has_one_use(acc) || !has_one_use(sum))
     return -1;
   MlirOpOperand use = mlirValueGetFirstUse(sum);
   intptr_t carried = mlirBlockArgumentGetArgNumber(acc) - 1; // argument 0 is the induction variable

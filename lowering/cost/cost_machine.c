@@ -101,6 +101,6 @@ double machine_tensor_flops(const struct machine *m, unsigned operand_bits, bool
 
 // The peak of the chip (NVIDIA H100 white paper: 4 tensor cores a multiprocessor, 1024 operations a
 // cycle each), not what a kernel reaches.
-double machine_wgmma_flops(const struct machine *m) {
-  return m->sm == 90 ? 4096 : m->half_precision_flops;
+double machine_wgmma_flops(const struct machine *m, unsigned operand_bits) {
+  return (m->sm == 90 ? 4096 : m->half_precision_flops) * 16 / operand_bits;
 }

@@ -32,7 +32,7 @@ const struct machine *machine_of(const struct target *t);
 
 // Operations of matrix instructions on operands of so many bits in a cycle, f64 among them.
 double machine_tensor_flops(const struct machine *m, unsigned operand_bits, bool is_integer);
-// The same of wgmma on 16-bit floats.
-double machine_wgmma_flops(const struct machine *m);
+// The same of wgmma.
+double machine_wgmma_flops(const struct machine *m, unsigned operand_bits);
 
 #endif

@@ -7,9 +7,9 @@
 #include "lowering/analysis/async_copy.h"
 #include "lowering/analysis/buffer_access.h"
 #include "lowering/analysis/collective.h"
+#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/analysis/liveness.h"
-#include "lowering/analysis/convert_scratch.h"
 #include "lowering/analysis/scratch.h"
 #include "lowering/cost/cost_machine.h"
 #include "lowering/cost/occupancy.h"
@@ -148,7 +148,7 @@ static void see_product(struct tally *t, MlirOperation op) {
   double flops = count * (double)p.flops;
   t->ret->tensor_flops += flops;
   t->ret->tensor_cycles +=
-      flops / (p.is_wgmma ? machine_wgmma_flops(t->machine)
+      flops / (p.is_wgmma ? machine_wgmma_flops(t->machine, type_bits(t->c, element))
                           : machine_tensor_flops(t->machine, type_bits(t->c, element),
                                                  mlirTypeIsAInteger(element)));
 }

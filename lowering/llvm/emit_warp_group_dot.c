@@ -18,6 +18,8 @@
 #include "lowering/analysis/layout_flow.h"
 #include "lowering/llvm/dot.h"
 
+#include <assert.h>
+
 enum {
   ROWS_OF_SWIZZLE = 8,
   DESCRIPTOR_UNIT_BITS = 4,
@@ -26,7 +28,7 @@ enum {
   DESCRIPTOR_SWIZZLE = 62
 };
 
-enum { LEAST_SWIZZLE = 32, K = WGMMA_K_BYTES / 2, K_WIDTH = 2 }; // of 16-bit elements
+enum { LEAST_SWIZZLE = 32 };
 
 struct shared_operand {
   const struct encoding *encoding; // nvmma_shared
@@ -40,7 +42,7 @@ struct warp_group_product {
   MlirOperation op;
   const struct encoding *mma;
   enum dtype dtype, acc_dtype;
-  uint32_t k, n;                    // n: of an instruction
+  uint32_t k, n, k_step;            // n and k_step: of an instruction
   unsigned row_tiles, column_tiles; // of a warpgroup
   unsigned groups[2];               // warpgroups along M and N
   struct shared_operand a, b;
@@ -120,13 +122,34 @@ static void put_registers(struct assembly *s, unsigned first, unsigned count) {
   strbuf_puts(&s->text, "}");
 }
 
-static const char *type_name(enum dtype t) {
-  return t == DTYPE_F32 ? "f32" : t == DTYPE_F16 ? "f16" : "bf16";
+static const char *operand_name(enum dtype t) {
+  switch (t) {
+  case DTYPE_F16: return "f16";
+  case DTYPE_BF16: return "bf16";
+  case DTYPE_F32: return "tf32";
+  default: assert(t == DTYPE_I8); return "s8";
+  }
+}
+
+static const char *accumulator_name(enum dtype t) {
+  return t == DTYPE_F32 ? "f32" : t == DTYPE_F16 ? "f16" : "s32";
 }
 
 // 32-bit registers of a tile's accumulator.
 static unsigned accumulator_words(const struct warp_group_product *p) {
-  return p->n / (p->acc_dtype == DTYPE_F32 ? 2 : 4);
+  return p->n * dtype_bits(p->acc_dtype) / 64;
+}
+
+// scale-d is in front of them: imm-scale-a and -b of floats, and for 16-bit operands in memory
+// whether K is not their contiguous dimension.
+static void put_modifiers(struct assembly *s, const struct warp_group_product *p) {
+  if (p->dtype != DTYPE_I8)
+    strbuf_puts(&s->text, ", 1, 1");
+  if (dtype_bits(p->dtype) == 16 && !p->a_in_registers)
+    strbuf_printf(&s->text, ", %d", !p->a.k_is_inner);
+  if (dtype_bits(p->dtype) == 16)
+    strbuf_printf(&s->text, ", %d", !p->b.k_is_inner);
+  strbuf_puts(&s->text, ";\n");
 }
 
 enum { A_WORDS = 4 };
@@ -140,17 +163,16 @@ static void put_product(struct assembly *s, const struct warp_group_product *p, 
   else
     argument(s, descriptor_at(s->e, p, 0, row_tile, k), 'l');
   unsigned b = argument(s, descriptor_at(s->e, p, 1, column_tile, k), 'l');
-  strbuf_printf(&s->text, "wgmma.mma_async.sync.aligned.m64n%uk16.%s.%s.%s ", p->n,
-                type_name(p->acc_dtype), type_name(p->dtype), type_name(p->dtype));
+  strbuf_printf(&s->text, "wgmma.mma_async.sync.aligned.m64n%uk%u.%s.%s.%s ", p->n, p->k_step,
+                accumulator_name(p->acc_dtype), operand_name(p->dtype), operand_name(p->dtype));
   put_registers(s, (row_tile * p->column_tiles + column_tile) * words, words);
-  if (p->a_in_registers) {
-    strbuf_puts(&s->text, ", ");
+  strbuf_puts(&s->text, ", ");
+  if (p->a_in_registers)
     put_registers(s, a, A_WORDS);
-    strbuf_printf(&s->text, ", $%u, p, 1, 1, %d;\n", b, !p->b.k_is_inner);
-    return;
-  }
-  strbuf_printf(&s->text, ", $%u, $%u, p, 1, 1, %d, %d;\n", a, b, !p->a.k_is_inner,
-                !p->b.k_is_inner);
+  else
+    strbuf_printf(&s->text, "$%u", a);
+  strbuf_printf(&s->text, ", $%u, p", b);
+  put_modifiers(s, p);
 }
 
 // The words of A that a lane gives to the product of a row tile at k: rows r and r + 8 of the two
@@ -158,15 +180,16 @@ static void put_product(struct assembly *s, const struct warp_group_product *p, 
 static void a_words_at(struct emitter *e, const struct warp_group_product *p, unsigned row_tile,
                        uint32_t k, LLVMValueRef ret[A_WORDS]) {
   const struct emitted *a = operand_of(e, p->op, 0);
-  struct packing packing = packing_of(e, type_of_dtype(e, p->dtype), 2);
-  unsigned first = (row_tile * (p->k / K) + k / K) * 2 * A_WORDS;
+  unsigned of_word = 32 / dtype_bits(p->dtype);
+  struct packing packing = packing_of(e, type_of_dtype(e, p->dtype), of_word);
+  unsigned first = (row_tile * (p->k / p->k_step) + k / p->k_step) * of_word * A_WORDS;
   for (unsigned w = 0; w < A_WORDS; w++)
-    pack_elements(e, &packing, &a->at[first + 2 * w], &ret[w]);
+    pack_elements(e, &packing, &a->at[first + of_word * w], &ret[w]);
 }
 
 static void put_products(struct assembly *s, const struct warp_group_product *p) {
   for (unsigned i = 0; i < p->row_tiles; i++)
-    for (uint32_t k = 0; k < p->k; k += K) {
+    for (uint32_t k = 0; k < p->k; k += p->k_step) {
       LLVMValueRef a[A_WORDS];
       if (p->a_in_registers)
         a_words_at(s->e, p, i, k, a);
@@ -182,7 +205,7 @@ static void accumulator_in(struct emitter *e, const struct warp_group_product *p
                            const LLVMValueRef *at, unsigned count, LLVMValueRef *ret) {
   struct packing packing = packing_of(e, e->f16, 2);
   for (unsigned i = 0; i < count; i++)
-    if (p->acc_dtype == DTYPE_F32)
+    if (p->acc_dtype != DTYPE_F16)
       ret[i] = at[i];
     else
       pack_elements(e, &packing, &at[2 * i], &ret[i]);
@@ -193,7 +216,7 @@ static void accumulator_out(struct emitter *e, const struct warp_group_product *
   struct packing packing = packing_of(e, e->f16, 2);
   for (unsigned i = 0; i < count; i++) {
     LLVMValueRef word = LLVMBuildExtractValue(e->b, words, i, "");
-    if (p->acc_dtype == DTYPE_F32)
+    if (p->acc_dtype != DTYPE_F16)
       ret[i] = word;
     else
       unpack_elements(e, &packing, &word, &ret[2 * i]);
@@ -243,19 +266,25 @@ static bool accumulator_fits(struct emitter *e, MlirType type) {
   if (!x || x->kind != ENC_MMA || x->mma.version != 3 || x->rank != 2)
     return false;
   const uint32_t *warps = x->mma.warps_per_cta;
-  return warps[0] * warps[1] == e->num_warps && x->mma.instr_shape[2] == K &&
+  return warps[0] * warps[1] == e->num_warps &&
          tensor_dim(type, 0) % (WGMMA_M / WGMMA_WARPS * warps[0]) == 0 &&
          tensor_dim(type, 1) % (x->mma.instr_shape[1] * warps[1]) == 0;
+}
+
+static unsigned element_bits_of(struct emitter *e, MlirType tile) {
+  return type_bits(e->c, element_type(tile));
 }
 
 static bool buffer_fits(struct emitter *e, MlirType acc, MlirType tile, unsigned i) {
   const struct encoding *x = encoding_of_attr(e->c, tensor_encoding(tile));
   const struct encoding *mma = encoding_of_attr(e->c, tensor_encoding(acc));
   if (!x || x->kind != ENC_NVMMA_SHARED || x->nvmma.swizzle < LEAST_SWIZZLE ||
-      x->nvmma.element_bits != 16 || !layout_of(e, tile))
+      x->nvmma.element_bits != element_bits_of(e, tile) || !layout_of(e, tile))
     return false;
   bool k_is_inner = (x->nvmma.transposed ? 0u : 1u) == (i == 0 ? 1u : 0u);
   uint32_t strip = x->nvmma.swizzle / 2, outer = i == 0 ? WGMMA_M : mma->mma.instr_shape[1];
+  if (!k_is_inner && x->nvmma.element_bits != 16)
+    return false;
   return k_is_inner || outer % strip == 0; // a warpgroup begins with a strip
 }
 
@@ -263,15 +292,22 @@ static bool operand_fits(struct emitter *e, MlirOperation op, unsigned i) {
   MlirType type = operand_type(op, i), acc = operand_type(op, 2);
   if (type_is_memdesc(e->c, type))
     return buffer_fits(e, acc, memdesc_tile(e->c, type), i);
+  unsigned k_width = 32 / element_bits_of(e, type);
   return i == 0 && mlirAttributeEqual(tensor_encoding(type),
-                                      layout_dot_operand(e->c, tensor_encoding(acc), 0, K_WIDTH));
+                                      layout_dot_operand(e->c, tensor_encoding(acc), 0, k_width));
 }
 
-static bool types_fit(MlirOperation op, MlirType a, MlirType b) {
-  enum dtype x = dtype_of_mlir(element_type(a)),
-             acc = dtype_of_mlir(element_type(operand_type(op, 2)));
-  return x == dtype_of_mlir(element_type(b)) && (x == DTYPE_F16 || x == DTYPE_BF16) &&
-         (acc == DTYPE_F32 || (acc == DTYPE_F16 && x == DTYPE_F16)) && tensor_dim(b, 0) % K == 0;
+static bool types_fit(struct emitter *e, MlirOperation op, MlirType a, MlirType b) {
+  MlirType sum = operand_type(op, 2);
+  enum dtype x = dtype_of_mlir(element_type(a)), acc = dtype_of_mlir(element_type(sum));
+  const struct encoding *mma = encoding_of_attr(e->c, tensor_encoding(sum));
+  bool known = x == DTYPE_F16    ? acc == DTYPE_F16 || acc == DTYPE_F32
+               : x == DTYPE_I8   ? acc == DTYPE_I32
+               : x == DTYPE_BF16 ? acc == DTYPE_F32
+                                 : x == DTYPE_F32 && acc == DTYPE_F32;
+  uint32_t k_step = known ? WGMMA_K_BYTES / dtype_bytes(x) : 0;
+  return known && x == dtype_of_mlir(element_type(b)) && mma->mma.instr_shape[2] == k_step &&
+         tensor_dim(b, 0) % k_step == 0;
 }
 
 static MlirType tile_of(struct emitter *e, MlirOperation op, unsigned i) {
@@ -283,7 +319,7 @@ static MlirType tile_of(struct emitter *e, MlirOperation op, unsigned i) {
 static bool fits(struct emitter *e, MlirOperation op) {
   if (!accumulator_fits(e, operand_type(op, 2)))
     return emit_unsupported(e, op, "an accumulator without a layout of wgmma for all warps");
-  if (!types_fit(op, tile_of(e, op, 0), tile_of(e, op, 1)))
+  if (!types_fit(e, op, tile_of(e, op, 0), tile_of(e, op, 1)))
     return emit_unsupported(e, op, "types or a K that wgmma is not used for");
   for (unsigned i = 0; i < 2; i++)
     if (!operand_fits(e, op, i))
@@ -339,6 +375,7 @@ bool emit_warp_group_dot(struct emitter *e, MlirOperation op) {
                                  .acc_dtype = dtype_of_mlir(element_type(acc)),
                                  .k = (uint32_t)tensor_dim(b, 0)};
   p.n = p.mma->mma.instr_shape[1];
+  p.k_step = p.mma->mma.instr_shape[2];
   p.groups[0] = p.mma->mma.warps_per_cta[0] / WGMMA_WARPS;
   p.groups[1] = p.mma->mma.warps_per_cta[1];
   p.row_tiles = (unsigned)tensor_dim(acc, 0) / (WGMMA_M * p.groups[0]);
@@ -356,13 +393,15 @@ bool emit_warp_group_dot(struct emitter *e, MlirOperation op) {
 bool emit_warp_group_dot_wait(struct emitter *e, MlirOperation op) {
   const struct emitted *acc = operand_of(e, op, 0);
   struct emitted *ret = result_of(e, op, 0);
-  bool floats = mlirTypeIsAF32(element_type(operand_type(op, 0)));
-  if (!e->target->has_wgmma || !floats) {
+  enum dtype t = dtype_of_mlir(element_type(operand_type(op, 0)));
+  if (t != DTYPE_F32 && t != DTYPE_I32)
+    return emit_unsupported(e, op, "an accumulator of less than 32 bits in flight");
+  if (!e->target->has_wgmma) {
     memcpy(ret->at, acc->at, acc->count * sizeof *acc->at);
-    return floats || emit_unsupported(e, op, "accumulators other than f32 in flight");
+    return true;
   }
   struct strbuf constraints = {.arena = e->arena}, text = {.arena = e->arena};
-  LLVMTypeRef result = tie_accumulators(e, acc->count, floats, &constraints);
+  LLVMTypeRef result = tie_accumulators(e, acc->count, t == DTYPE_F32, &constraints);
   strbuf_printf(&text, "wgmma.wait_group.sync.aligned %d;", (int)op_attr_int(op, "pending", 0));
   LLVMValueRef words = e->target->hooks->warp_group_asm(
       e, strbuf_cstr(&text), strbuf_cstr(&constraints), result, acc->at, acc->count);

@@ -16,7 +16,7 @@
 // Elements that were narrower in memory are held as many to a lane as were loaded in 32 bits, so
 // that they are widened where they are: k then counts in another order, the same in both operands.
 //
-// On sm_90a, products of 16-bit floats with 64 rows a warpgroup take the layout of wgmma (version
+// On sm_90a, products with 64 rows a warpgroup take the layout of wgmma (version
 // 3); warp-group-dot then makes them read their operands from shared memory.
 #include "base/mma.h"
 #include "base/vec.h"
@@ -228,12 +228,40 @@ static void place_warpgroups(struct state *s, MlirType acc, uint32_t ret[2]) {
   ret[1] = s->p->num_warps / ret[0];
 }
 
-static bool takes_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
-  MlirType acc = operand_type(dot, 2), a = operand_type(dot, 0);
+// What was converted to the operand that products without an instruction take.
+static MlirValue source_of(struct state *s, MlirValue v) {
+  MlirOperation def = value_def(v);
+  bool converted = !mlirOperationIsNull(def) && op_is(s->c, def, OP_GPU_CONVERT_LAYOUT);
+  return converted ? mlirOperationGetOperand(def, 0) : v;
+}
+
+// Is K the contiguous dimension of the operand, as it is loaded?
+static bool has_k_inside(struct state *s, MlirOperation dot, intptr_t i) {
+  MlirValue v = mlirOperationGetOperand(dot, i);
+  for (MlirValue from = source_of(s, v); !mlirValueEqual(from, v); from = source_of(s, v))
+    v = from;
+  const struct encoding *e = encoding_of_attr(s->c, tensor_encoding(mlirValueGetType(v)));
+  return e && e->kind == ENC_BLOCKED && e->blocked.order[0] == (i == 0 ? 1u : 0u);
+}
+
+// Only 16-bit operands may have M or N as the contiguous dimension in shared memory.
+static bool has_operands_of_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
   enum dtype t = x->instruction->a;
+  if (element_dtype(operand_type(dot, 0)) != t)
+    return false;
+  if (t == DTYPE_F16 || t == DTYPE_BF16)
+    return true;
+  bool one_product =
+      t == DTYPE_I8 || (t == DTYPE_F32 && str_is(op_attr_str(dot, "input_precision"), "tf32"));
+  return one_product && has_k_inside(s, dot, 0) && has_k_inside(s, dot, 1) &&
+         tensor_dim(operand_type(dot, 1), 0) >= WGMMA_K_BYTES / dtype_bytes(t);
+}
+
+static bool takes_wgmma(struct state *s, MlirOperation dot, const struct choice *x) {
+  MlirType acc = operand_type(dot, 2);
   if (!s->p->target->has_wgmma || x->to_f16 || tensor_rank(acc) != 2 ||
-      (t != DTYPE_F16 && t != DTYPE_BF16) || element_dtype(a) != t ||
-      s->p->num_warps % WGMMA_WARPS != 0 || tensor_dim(acc, 0) < WGMMA_M || is_chained(s, dot))
+      !has_operands_of_wgmma(s, dot, x) || s->p->num_warps % WGMMA_WARPS != 0 ||
+      tensor_dim(acc, 0) < WGMMA_M || is_chained(s, dot))
     return false;
   uint32_t warps[2];
   place_warpgroups(s, acc, warps);
@@ -247,18 +275,11 @@ static MlirAttribute wgmma_layout(struct state *s, MlirOperation dot, const stru
   place_warpgroups(s, acc, e.mma.warps_per_cta);
   e.mma.instr_shape[0] = WGMMA_M / WGMMA_WARPS;
   e.mma.instr_shape[1] = (uint32_t)min_of(tensor_dim(acc, 1) / e.mma.warps_per_cta[1], WGMMA_MAX_N);
-  e.mma.instr_shape[2] = x->instruction->k;
+  e.mma.instr_shape[2] = WGMMA_K_BYTES / dtype_bytes(x->instruction->a);
   return encoding_attr(s->c, &e);
 }
 
 // ---- rewriting ----
-
-// What was converted to the operand that products without an instruction take.
-static MlirValue source_of(struct state *s, MlirValue v) {
-  MlirOperation def = value_def(v);
-  bool converted = !mlirOperationIsNull(def) && op_is(s->c, def, OP_GPU_CONVERT_LAYOUT);
-  return converted ? mlirOperationGetOperand(def, 0) : v;
-}
 
 static MlirValue new_operand(struct state *s, struct builder *b, MlirOperation dot, intptr_t i,
                              const struct choice *x, MlirAttribute encoding) {
