@@ -52,3 +52,24 @@ char *pass_session_text(struct pass_session *s) {
   strbuf_finish(&b);
   return text;
 }
+
+struct search {
+  struct ir_context *c;
+  enum op_id id;
+  unsigned left;
+  MlirOperation found;
+};
+
+static bool count_down(MlirOperation op, void *user) {
+  struct search *s = user;
+  if (op_is(s->c, op, s->id) && s->left-- == 0)
+    s->found = op;
+  return true;
+}
+
+MlirOperation pass_session_op(const struct pass_session *s, enum op_id id, unsigned n) {
+  struct search search = {s->context.c, id, n, {NULL}};
+  ir_walk(mlirModuleGetOperation(s->context.module), count_down, &search);
+  ck_assert_msg(!mlirOperationIsNull(search.found), "no op %u of kind %s", n, op_info(id)->name);
+  return search.found;
+}

@@ -19,4 +19,7 @@ void pass_session_close(struct pass_session *s);
 bool pass_session_run(struct pass_session *s, struct pass_options options, bool *ret_stopped);
 char *pass_session_text(struct pass_session *s); // the module's, on the arena
 
+// Op number `n` (from 0) of that kind in the module, in program order; fails the test without one.
+MlirOperation pass_session_op(const struct pass_session *s, enum op_id id, unsigned n);
+
 #endif

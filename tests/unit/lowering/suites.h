@@ -7,21 +7,51 @@
 
 // Analyses, plans and passes, on IR alone.
 #define IR_SUITES(X)                                                                               \
+  X(access_cost)                                                                                   \
   X(axis_info)                                                                                     \
+  X(axis_lattice)                                                                                  \
+  X(axis_rules)                                                                                    \
+  X(axis_shape_rules)                                                                              \
   X(axis_soundness)                                                                                \
+  X(barrier_plan)                                                                                  \
+  X(buffer_access)                                                                                 \
+  X(call_effects)                                                                                  \
   X(canonicalize)                                                                                  \
+  X(collective)                                                                                    \
+  X(convert_scratch)                                                                               \
+  X(cost_machine)                                                                                  \
+  X(gather_plan)                                                                                   \
   X(int_arith)                                                                                     \
   X(intervals)                                                                                     \
+  X(kernel_cost)                                                                                   \
+  X(layout_choice)                                                                                 \
+  X(layout_flow)                                                                                   \
   X(layout_passes)                                                                                 \
+  X(layout_versions)                                                                               \
   X(liveness)                                                                                      \
+  X(loop_buffers)                                                                                  \
+  X(loop_loads)                                                                                    \
+  X(loop_rewrite)                                                                                  \
   X(loop_schedule)                                                                                 \
   X(occupancy)                                                                                     \
+  X(op_survey)                                                                                     \
+  X(pair_view)                                                                                     \
+  X(part_view)                                                                                     \
   X(pass_manager)                                                                                  \
   X(pass_soundness)                                                                                \
+  X(performance)                                                                                   \
   X(provenance)                                                                                    \
+  X(reduced_axes)                                                                                  \
+  X(registers)                                                                                     \
   X(ring_races)                                                                                    \
   X(rings)                                                                                         \
-  X(trips)
+  X(scratch)                                                                                       \
+  X(shape_view)                                                                                    \
+  X(shared_allocation)                                                                             \
+  X(shared_effects)                                                                                \
+  X(speculation)                                                                                   \
+  X(trips)                                                                                         \
+  X(users)
 
 // Kernels compiled and run on the CPU: one op each.
 #define EMIT_SUITES(X)                                                                             \
