@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs from C: sizes, inputs, outputs, operators by name. The graph keeps its first error; calls
-// after it do nothing, so that chains of them need no checks.
+// Builds graphs from C: sizes, inputs, outputs, operators by name. A graph keeps its first error;
+// later calls do nothing, so that chains of calls need no checks.
 #include "graph/capture/capture.h"
 
 #include "base/memory.h"
@@ -43,7 +43,7 @@ bool capture_is_open(tile_graph *g) {
   return g->status == TILE_OK;
 }
 
-// Running out of memory, from here to the function's return, is an error of the graph.
+// From here to the function's return, out of memory is an error of the graph.
 #define GUARDED(g, out_of_memory, otherwise)                                                       \
   CAPTURE_GUARD((g)->arena, out_of_memory);                                                        \
   if (setjmp(out_of_memory)) {                                                                     \
@@ -262,7 +262,7 @@ tile_value *tile_graph_input(tile_graph *g, const char *name, tile_type dtype, i
   return capture_value(g, v);
 }
 
-// May the graph use this value of the caller?
+// Does the value belong to this graph?
 static bool is_own(tile_graph *g, const tile_value *v, const char *what) {
   if (v && v->graph == g)
     return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of the caller as a program.
+// Compiles a caller's graph to a program.
 #include "graph/capture/capture.h"
 #include "graph/run/handle.h"
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the stages of a candidate run once it is on the loop dimensions of its anchor: for each
-// element, for each row, or over the columns.
+// The nesting level of a candidate's stages in the loop dimensions of its anchor: per element, per
+// row, or over columns.
 #include "graph/fuse/fuse.h"
 
 enum {
-  MAX_COLUMNS = 16384, // a row of partial sums has to stay on chip
-  LONG_INSIDE = 1024,  // of a product, that may be worth splitting
+  MAX_COLUMNS = 16384, // a row of partial sums must fit in registers
+  LONG_INSIDE = 1024,  // k of a product that may be worth splitting
   FEW_RESULTS = 1 << 18,
-  MANY_RESULTS = 1 << 19 // as many as blocks on a whole device have
+  MANY_RESULTS = 1 << 19 // as many as fill a device with blocks
 };
 
 struct relation {
   // Matched pieces, by the candidate's side and the anchor's: parallel or reduced.
   unsigned matched[2][2];
-  // Host's pieces without a match, by side.
+  // Unmatched pieces of the anchor, by side.
   unsigned open[2];
 };
 
@@ -40,7 +40,8 @@ static void keep_axes(struct join *j) {
     j->levels[p] = (enum nesting_level)p;
 }
 
-// Rows of the candidate are columns of the anchor: reductions of a type that partial results have.
+// Rows of the candidate are columns of the anchor: needs reductions whose partial results can be
+// combined.
 static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
   if (j->candidate->kind != REGION_ROWS || !is_rows(j->anchor->kind))
     return false;
@@ -89,7 +90,7 @@ static bool nest_rows(struct fuser *f, struct join *j, const struct relation *r)
     return false;
   if (whole && !r->matched[0][0] && !r->matched[1][1])
     return becomes_columns(f, j, false);
-  // A reduction of what there is for each row.
+  // A reduction of values per row.
   if (!r->open[0] && r->open[1] && !r->matched[0][0] && !r->matched[0][1] && !r->matched[1][1] &&
       becomes_columns(f, j, true)) {
     j->levels[MEMBER_FULL] = MEMBER_ROW;
@@ -107,7 +108,7 @@ static unsigned count_products(const struct group *g) {
   return n;
 }
 
-// Is the access an operand of a product that knows its rows, or its columns?
+// Is the access an operand of a product that depends on its rows, or its columns?
 static bool is_operand(struct fuser *f, const struct group *g, const struct access *a,
                        uint8_t dim) {
   if (a->is_store || a->member->stage->kind != STAGE_PRODUCT)
@@ -132,9 +133,9 @@ static bool share_operand(struct fuser *f, const struct join *j) {
   return false;
 }
 
-// Two products of the same size go through one loop over k where they have an operand in common:
-// the rows of gate and up projections, the columns of their weights' gradients. One with few blocks
-// and a long k is better off alone: its k is split.
+// Two products of the same size share a loop over k if they have a common operand: the rows of gate
+// and up projections, the columns of their weight gradients. A product with few blocks and a long k
+// stays alone: its k is split.
 static bool nest_product(struct fuser *f, struct join *j, const struct relation *r) {
   const struct side *h = &j->anchor_side, *g = &j->candidate_side;
   if (r->open[0] || r->open[1])
@@ -159,13 +160,13 @@ static bool nest_product(struct fuser *f, struct join *j, const struct relation 
          expr_hint(j->anchor->numel[0]) >= MANY_RESULTS;
 }
 
-// ---- the question ----
+// ---- the decision ----
 
 static const struct expr *all_elements(struct fuser *f, const struct group *g) {
   return expr_mul(f->x, g->numel[0], g->numel[1]);
 }
 
-// Cheap: do their sizes fit at all?
+// A cheap test: can their sizes fit at all?
 static bool sizes_fit(struct fuser *f, const struct group *h, const struct group *g) {
   if (g->kind == REGION_MAP) {
     const struct expr *n = g->numel[0];
@@ -198,7 +199,7 @@ static bool kinds_fit(struct join *j) {
   return false;
 }
 
-// Do the candidate's reduced axes come in the same order in the anchor?
+// Do the candidate's reduced axes have the same order in the anchor?
 static bool is_in_order(const struct join *j) {
   size_t at = 0;
   for (size_t i = 0; i < j->anchor_side.pieces.len; i++) {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which groups are joined first: those that save most bytes. A queue of pairs of neighbours (who
-// passes something to whom, who reads the same); a pair whose groups have changed since is put in
-// again by the change.
+// Merges groups greedily, the pair that saves most bytes first. A priority queue has pairs of
+// neighbours (producer and consumer, or two consumers); a pair whose groups have changed is
+// inserted again.
 #include "graph/fuse/fuse.h"
 
 enum {
-  MAX_SIBLINGS = 12, // on either side: pairs of one group with others that read the same buffer
-  SIBLING_REACH = 64 // positions between them
+  MAX_SIBLINGS = 12, // on either side: pairs of a group with others that read the same buffer
+  SIBLING_REACH = 64 // maximal distance in positions
 };
 
 struct pair {
   struct group *a, *b;
   uint32_t versions[2];
-  int64_t saves; // at most
+  int64_t saves; // upper bound
   bool passes;   // one reads what the other writes
 };
 
 struct refusal {
   struct pair pair;
   const char *reason;
-  bool never; // not for what they read or write
+  bool never; // never by their kinds
 };
 
 struct queue {
   struct fuser *f;
   VEC(struct pair) heap;
-  VEC(struct pair) fresh; // of the group at hand, each once
+  VEC(struct pair) fresh; // of the current group, each once
   VEC(struct refusal) refusals;
 };
 
@@ -119,7 +119,7 @@ static size_t find_reader(const struct buffer_use *u, const struct group *g) {
   return low;
 }
 
-// Those who read the same, the nearest of the graph's order.
+// Consumers of the same buffer, the closest in graph order.
 static void add_siblings(struct queue *q, struct group *g, const struct buffer_use *u) {
   size_t middle = find_reader(u, g);
   size_t first = middle > MAX_SIBLINGS ? middle - MAX_SIBLINGS : 0;
@@ -155,7 +155,7 @@ static void add_neighbours(struct queue *q, struct group *g) {
     push(q, q->fresh.at[i]);
 }
 
-// ---- joining ----
+// ---- merging ----
 
 static bool is_current(const struct pair *p) {
   return !p->a->into && !p->b->into && p->a->version == p->versions[0] &&
@@ -190,8 +190,7 @@ static void say_refusals(struct queue *q) {
   }
 }
 
-// Small kernels of the same size that have nothing to do with each other: a launch costs more than
-// what they do.
+// Small independent kernels of one size: a launch costs more than their work.
 static void join_small(struct queue *q) {
   struct fuser *f = q->f;
   struct map last = {0}; // by kind and size

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointwise operators, and tensors made of nothing: constants, counts, random numbers.
+// Pointwise and creation operators: constants, iota, random numbers.
 #include "graph/loops/loops_internal.h"
 
 static bool is_logical(enum operator_id op) {
@@ -7,7 +7,7 @@ static bool is_logical(enum operator_id op) {
          op == OP_LOGICAL_XOR;
 }
 
-// The dtype that operands are brought to.
+// The dtype that operands are converted to.
 static enum dtype operand_dtype(const struct node *n, unsigned arity) {
   if (is_logical(n->op))
     return DTYPE_I1;

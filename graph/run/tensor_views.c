@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that callers pass to programs and functions: made uniform, and compared with a graph.
+// Tensors that callers pass to programs and functions: normalises them and checks them against a
+// graph.
 #include "graph/run/tensor_views.h"
 
 #include "base/memory.h"
@@ -54,7 +55,7 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
   if (input_count > GRAPH_MAX_NODES || output_count > GRAPH_MAX_NODES || (input_count && !inputs) ||
       (output_count && !outputs))
     return status_set(TILE_INVALID_ARGUMENT, "no tensors");
-  // The strides stand behind the views.
+  // The strides are stored after the views.
   size_t each = sizeof(struct tensor_view) + GRAPH_MAX_RANK * sizeof(int64_t);
   ret->at = memory_zeroed(count + 1, each);
   if (!ret->at)
@@ -77,7 +78,7 @@ void tensor_views_finish(struct tensor_views *v) {
   v->at = NULL;
 }
 
-// ---- comparison ----
+// ---- checks against a graph ----
 
 static bool evaluate(const struct graph *g, const struct expr *e, const int64_t *sizes,
                      int64_t *ret) {
