@@ -62,7 +62,7 @@ tile_status tile_captured_create(tile_device *device, tile_graph_function functi
                                  tile_captured **ret_captured) {
   if (!device || !function || !ret_captured)
     return status_set(TILE_INVALID_ARGUMENT,
-                      "a function wants a device and a C function, and a pointer for the result");
+                      "a function needs a device and a C function, and a pointer for the result");
   tile_captured *f = memory_zeroed(1, sizeof *f);
   if (!f)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a function");
@@ -380,7 +380,7 @@ static tile_status find_variant(tile_captured *f, const struct tensor_views *vie
   if (f->variant_count >= f->limit)
     return status_set(
         TILE_LIMIT,
-        "the function has %zu variants, its limit, and these tensors want another: mark dimensions "
+        "the function has %zu variants, its limit, and these tensors need another: mark dimensions "
         "that change "
         "with tile_captured_mark_dynamic, or raise the limit with tile_captured_set_limit",
         f->variant_count);

@@ -268,9 +268,10 @@ static void replace(struct match *m) {
   vec_push(f->arena, &s->origins, "attention");
   struct needs n = drop_unneeded(m, s);
   if (!n.goes[m->inner->id]) {
-    diag_remark(f->l->diag, s->span, "fusion",
-                "the softmax between two products is no attention: its scores or probabilities "
-                "are needed elsewhere");
+    diag_remark(
+        f->l->diag, s->span, "fusion",
+        "the softmax between two products is not fused into attention: its scores or probabilities "
+        "are needed elsewhere");
     return;
   }
   for (uint32_t i = 0; i < f->buffer_count; i++)

@@ -152,7 +152,8 @@ struct join {
   const char *reason;            // why they are not merged
   bool never;                    // decided by their kinds or sizes alone
 };
-static const char read_many_times[] = "a product reads each element many times: it is stored first";
+static const char read_many_times[] =
+    "an operand of a product is read many times, so it is stored first";
 static inline bool is_rows(enum region_kind k) {
   return k == REGION_ROWS || k == REGION_ROW_COLUMN;
 }

@@ -74,7 +74,8 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
       (runs_once(j, from->g, store->member) && !runs_once(j, to->g, load->member))) {
     j->reason = load->member->stage->kind == STAGE_PRODUCT
                     ? read_many_times
-                    : "one needs more of the other's result than is there where it runs";
+                    : "one needs elements of the other's result that are not available at its "
+                      "nesting level";
     return false;
   }
   if (from == to)
@@ -84,7 +85,7 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
     return false;
   }
   if (side_offset(f, from, store->offset) != side_offset(f, to, load->offset)) {
-    j->reason = "the result of one is read elsewhere than where it is written";
+    j->reason = "the result of one is read at other offsets than it is written";
     return false;
   }
   t->passes = true;
@@ -189,11 +190,11 @@ bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shar
 static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t) {
   if (t->passes)
     return true;
-  j->reason = "nothing passes between them";
+  j->reason = "neither uses a result of the other";
   bool are_products = j->anchor->kind == REGION_PRODUCT && j->candidate->kind == REGION_PRODUCT;
   if (j->anchor->kind != REGION_MAP && !is_rows(j->anchor->kind) && !are_products)
     return false;
-  j->reason = "they share little of what they read";
+  j->reason = "they have few inputs in common";
   return groups_gain(f, j->anchor, j->candidate, t->saved);
 }
 
@@ -228,7 +229,7 @@ bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct j
       *ret = other;
   }
   if (fits && order_has_detour(f, a, b)) {
-    ret->reason = "what runs between them needs one and is needed by the other";
+    ret->reason = "a third kernel depends on one of them, and the other on it";
     fits = false;
   }
   return fits;

@@ -146,14 +146,14 @@ static bool nest_product(struct fuser *f, struct join *j, const struct relation 
         g->g->loop_dims.at[p->loop_dim].dim != h->g->loop_dims.at[p->match->loop_dim].dim)
       return false;
   }
-  j->reason = "two products that share no operand";
+  j->reason = "two products without a common operand";
   if (!share_operand(f, j))
     return false;
-  j->reason = "a kernel holds two products, or three small ones";
+  j->reason = "a kernel can have two products, or three small ones";
   unsigned most = expr_hint(j->anchor->numel[0]) > FEW_RESULTS ? 2 : 3;
   if (count_products(j->anchor) + count_products(j->candidate) > most)
     return false;
-  j->reason = "products with a long inside are split, one a kernel";
+  j->reason = "products with a long k are split, each in its own kernel";
   keep_axes(j);
   j->kind = REGION_PRODUCT;
   return expr_hint(j->anchor->numel[1]) <= LONG_INSIDE ||
@@ -190,12 +190,12 @@ static bool kinds_fit(struct join *j) {
       (g->kind == REGION_PRODUCT && h->kind == REGION_PRODUCT))
     return true;
   if (h->kind == REGION_PRODUCT || h->kind == REGION_ATTENTION)
-    j->reason = g->kind >= REGION_PRODUCT   ? "attention shares its kernel with no product"
+    j->reason = g->kind >= REGION_PRODUCT   ? "attention cannot share a kernel with a product"
                 : g->position < h->position ? read_many_times
-                : g->kind == REGION_MAP     ? "attention ends with what it writes"
-                                            : "a block of a product has no whole rows";
+                : g->kind == REGION_MAP     ? "this map cannot be an epilogue of attention"
+                                            : "a block of a product does not have whole rows";
   else
-    j->reason = "they are of kinds that have no common kernel";
+    j->reason = "no kind of kernel can run both";
   return false;
 }
 
@@ -218,7 +218,7 @@ bool candidate_align(struct fuser *f, struct join *j) {
   j->never = true;
   if (!kinds_fit(j))
     return false;
-  j->reason = "they run over different numbers of elements";
+  j->reason = "their iteration spaces differ in size";
   if (!sizes_fit(f, j->anchor, j->candidate))
     return false;
   j->never = false;
@@ -226,7 +226,7 @@ bool candidate_align(struct fuser *f, struct join *j) {
   j->candidate_side.g = j->candidate;
   groups_align(f, &j->anchor_side, &j->candidate_side);
   struct relation r = {0};
-  j->reason = "their axes do not fit";
+  j->reason = "their axes cannot be aligned";
   if (!count_matches(j, &r))
     return false;
   if (j->candidate->keeps_order && (j->anchor->keeps_order || !is_in_order(j)))

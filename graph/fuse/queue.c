@@ -163,7 +163,7 @@ static bool is_current(const struct pair *p) {
 }
 
 static void try_pair(struct queue *q, const struct pair *p) {
-  struct join j = {.reason = "they share little of what they read"};
+  struct join j = {.reason = "they have few inputs in common"};
   bool may_gain = p->passes || groups_gain(q->f, p->a, p->b, p->saves);
   if (may_gain && groups_can_join(q->f, p->a, p->b, &j)) {
     add_neighbours(q, groups_join(q->f, &j));
@@ -185,7 +185,7 @@ static void say_refusals(struct queue *q) {
     const struct group *last = r->pair.a->position < r->pair.b->position ? r->pair.b : r->pair.a;
     const struct group *first = last == r->pair.a ? r->pair.b : r->pair.a;
     diag_remark(q->f->l->diag, last->members.at[0]->stage->span, "fusion",
-                "`%s` and `%s` stay apart: %s (%lld bytes)", region_name(q->f, first),
+                "`%s` and `%s` are not fused: %s (%lld bytes)", region_name(q->f, first),
                 region_name(q->f, last), r->reason, (long long)r->pair.saves);
   }
 }

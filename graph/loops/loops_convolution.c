@@ -78,7 +78,7 @@ static bool read_convolution(struct builder *b, const struct node *n, struct con
   c->w = forward ? node_value(n, 1) : for_input ? node_value(n, 2) : result;
   c->grad = forward ? result : node_value(n, 0);
   if (c->x->rank < 3 || c->x->rank > 2 + MAX_SPATIAL)
-    return loops_refuse(b, n, "%u dimensions; 3 to 5 are there", (unsigned)c->x->rank);
+    return loops_refuse(b, n, "%u dimensions, not 3 to 5", (unsigned)c->x->rank);
   c->spatial = c->x->rank - 2;
   read_list(n, lists, c->spatial, c->stride);
   read_list(n, lists + 1, c->spatial, c->padding);

@@ -114,7 +114,7 @@ bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...)
   va_start(ap, fmt);
   const char *why = arena_vprintf(b->arena, fmt, ap);
   va_end(ap);
-  diag_error(b->l->diag, n->span, E1011, "`%s` cannot be written as loops: %s",
+  diag_error(b->l->diag, n->span, E1011, "`%s` cannot be lowered to loops: %s",
              operator_row(n->op)->name, why);
   b->failed = true;
   return false;

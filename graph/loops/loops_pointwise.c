@@ -48,7 +48,7 @@ bool loops_lower_create(struct builder *b, const struct node *n) {
     return loops_define(b, n, z, loops_number(b, &n->args[1], t));
   if (n->op == OP_TILE_RAND) {
     if (node_expr(n, 1)->kind != EXPR_CONST)
-      return loops_refuse(b, n, "its stream is no constant");
+      return loops_refuse(b, n, "its stream is not a constant");
     const struct scalar *r =
         scalar_random(b->s, (uint32_t)node_int(n, 1), loops_linear(b, z->value, z->at));
     return loops_define(b, n, z, scalar_convert(b->s, r, t));

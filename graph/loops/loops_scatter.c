@@ -88,7 +88,7 @@ bool loops_lower_scatter(struct builder *b, const struct node *n) {
   const struct value *of = node_value(n, 0), *index = node_value(n, 2);
   uint32_t rank = of->rank, dim = rank ? node_dim(n, 1, rank) : 0;
   if (index->rank != rank)
-    return loops_refuse(b, n, "its index has another rank than its operand");
+    return loops_refuse(b, n, "its index and its operand have different ranks");
   if (rank == 0 || is_one_index(n, dim))
     return compare_indices(b, n, z, dim);
   const struct expr **over = loops_coordinates(b, rank), **to = loops_coordinates(b, rank);

@@ -84,7 +84,7 @@ static bool scale_of(struct build *b, const struct node *n, const struct value *
   *ret = number_or(scale, is_known && depth > 0 ? 1 / sqrt((double)depth) : __builtin_nan(""));
   if (*ret - *ret == 0)
     return true;
-  diag_help(diag_error(b->g->diag, n->span, E1004, "attention over a depth that is not known"),
+  diag_help(diag_error(b->g->diag, n->span, E1004, "attention over a symbolic depth"),
             "give it a `scale`");
   return false;
 }

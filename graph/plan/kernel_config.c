@@ -120,7 +120,7 @@ static struct lang_param *params_of(struct arena *a, const struct graph_kernel *
 const char *kernel_space(struct arena *a, struct program *p, const struct graph_kernel *k,
                          struct tune_space *ret) {
   if (!k->space)
-    return "there is nothing to choose";
+    return "there is nothing to tune";
   struct diag_engine *diag = diag_engine_create(a);
   size_t count, own;
   struct lang_param *params = params_of(a, k, &count);
@@ -130,7 +130,7 @@ const char *kernel_space(struct arena *a, struct program *p, const struct graph_
   if (!tune_space_from_text(a, diag, where, text->text, params, count, ret))
     return diag_first_error(diag);
   if (!tune_space_find(ret, str_from(kernel_config_text(a, ret, k)), &own))
-    return "its own configuration is none of its space";
+    return "its own configuration is not in its space";
   struct tune_config first = ret->configs[0];
   ret->configs[0] = ret->configs[own];
   ret->configs[own] = first;

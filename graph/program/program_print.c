@@ -103,7 +103,7 @@ void program_print_plan(const struct program *p, const char *target, struct strb
   }
   strbuf_puts(out, "memory: ");
   expr_print(p->arena_bytes, out);
-  strbuf_puts(out, " bytes for what passes between launches; operator by operator ");
+  strbuf_puts(out, " bytes of temporaries; operator by operator ");
   expr_print(p->eager_bytes, out);
   strbuf_puts(out, " bytes\n");
   print_placements(p, out);

@@ -112,7 +112,7 @@ static tile_status clear_counters(struct loaded_program *l) {
 static tile_status place_buffers(struct loaded_program *l) {
   int64_t bytes = 0, offset = 0;
   if (!loaded_size(l, l->p->arena_bytes, &bytes))
-    return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+    return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs overflow 64 bits");
   if (bytes > l->arena_bytes) {
     tile_status s = l->arena ? tile_stream_synchronize(l->device, NULL) : TILE_OK;
     tile_free(l->device, l->arena);
@@ -127,7 +127,7 @@ static tile_status place_buffers(struct loaded_program *l) {
   for (size_t i = 0; i < l->p->placements.len; i++) {
     const struct placement *at = &l->p->placements.at[i];
     if (!loaded_size(l, at->offset, &offset))
-      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs overflow 64 bits");
     l->memory[at->buffer->id] = l->arena + offset;
   }
   return clear_counters(l);

@@ -170,14 +170,14 @@ static double budget_of(const struct tuning *w) {
 
 static const char *reason_of(struct arena *a, const struct tune_result *r) {
   if (r->stopped && !r->has_best)
-    return "the time was over before anything had run";
+    return "the time ran out before any configuration ran";
   for (size_t i = 0; !r->has_best && i < r->count; i++)
     if (r->trials[i].reason)
       return arena_printf(a, "none of its configurations runs: %s", r->trials[i].reason);
   if (!r->has_best)
     return "none of its configurations runs";
   if (r->disagreed > r->agreed)
-    return "most configurations give other results than it";
+    return "most configurations compute other results";
   return NULL;
 }
 
@@ -203,7 +203,7 @@ static const char *take(struct tuning *w, struct arena *a, struct graph_kernel *
   if (kernel_has(a, k, s, count))
     return NULL;
   if (!kernel_configure(w->l->p, k, s, count))
-    return "its configuration is none of its space";
+    return "its configuration is not in its space";
   if (loaded_replace(w->l, k) == TILE_OK)
     return NULL;
   const char *why = arena_strdup(a, tile_error_message());
@@ -241,7 +241,7 @@ static const char *measure(struct work *w, struct arena *a, const struct tune_pr
   if (budget < 0 || (t->o->stop && *t->o->stop))
     return "the time for tuning is over";
   if (is_too_much(w))
-    return "copies of its arrays do not fit this machine's memory";
+    return "copies of its arrays do not fit in memory";
   if (tile_stream_synchronize(t->l->device, t->stream) != TILE_OK)
     return arena_strdup(a, tile_error_message());
   char device[32];

@@ -67,7 +67,7 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
     if (!view(is_input ? &inputs[n] : &outputs[n], strides + i * GRAPH_MAX_RANK, &ret->at[i]))
       return status_set(
           TILE_INVALID_ARGUMENT,
-          "%s %zu is no tensor: a dtype, at most %d sizes from 0 on, strides from 0 on",
+          "%s %zu is not a tensor: a dtype, at most %d sizes from 0 on, strides from 0 on",
           is_input ? "input" : "output", n, GRAPH_MAX_RANK);
   }
   return TILE_OK;
@@ -88,10 +88,11 @@ static bool evaluate(const struct graph *g, const struct expr *e, const int64_t 
 tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *inputs,
                                int64_t *ret) {
   if (g->unknown_size)
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "the size `%s` cannot be told from the inputs: none has it as an extent, or "
-                      "one that is linear in it",
-                      g->unknown_size->symbol->name);
+    return status_set(
+        TILE_INVALID_ARGUMENT,
+        "the size `%s` cannot be determined from the inputs: no extent is this size, or "
+        "linear in it",
+        g->unknown_size->symbol->name);
   for (size_t i = 0; i < g->symbols.len; i++)
     ret[i] = 0;
   for (size_t i = 0; i < g->size_sources.len; i++) {
