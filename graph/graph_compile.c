@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph to a program: the pipeline. Everything is decided before kernels are printed, each
+// The pipeline from a graph to a program. All decisions precede emission, which prints each kernel
 // once.
 //
 //   graph -> decompose, simplify -> loops -> regions -> plans of kernels -> kernels -> memory
@@ -24,7 +24,7 @@ static struct program *plan_regions(struct graph *g, struct regions *r,
   return done && plan_zeros(p, o) ? p : NULL;
 }
 
-// The bytes by which the planned program stays below what running its operators one by one takes.
+// The bytes by which the planned program needs less memory than eager execution.
 static int64_t memory_left(const struct program *p) {
   struct program estimate = {
       .arena = p->arena, .graph = p->graph, .regions = p->regions, .counters = p->counters};
@@ -50,7 +50,7 @@ struct planning {
   size_t buffers, temporaries; // of the graph
 };
 
-// A plan begins with the graph's own buffers.
+// A plan starts with the graph's own buffers.
 static void forget_temporaries(const struct planning *n) {
   n->r->loops->buffers.len = n->buffers;
   n->r->temporaries.len = n->temporaries;
@@ -65,9 +65,9 @@ static struct program *plan_again(const struct planning *n, const struct program
   return plan_regions(n->g, n->r, &bounded);
 }
 
-// Products that split their sums take memory for the parts: no more than leaves the program within
-// what running its operators one by one would take. Where that is nothing, a product alone say,
-// there is nothing to compare with: libraries have memory of their own for that.
+// Split-K products take memory for partial sums: no more than keeps the program within the memory
+// of eager execution. If that is zero, as for a single product, there is no bound: libraries use
+// workspaces too.
 static struct program *plan_within_memory(const struct planning *n,
                                           const struct program_options *o) {
   struct program *p = plan_regions(n->g, n->r, o);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs from C: sizes, inputs, outputs, operators by name. The graph keeps its first error; calls
-// after it do nothing, so that chains of them need no checks.
+// Builds graphs from C: sizes, inputs, outputs, operators by name. A graph keeps its first error;
+// later calls do nothing, so that chains of calls need no checks.
 #include "graph/capture/capture.h"
 
 #include "base/memory.h"
@@ -30,7 +30,7 @@ tile_status capture_fail_diag(tile_graph *g) {
   diag_render_text(g->diag, (struct diag_style){0}, &text);
   bool is_limit = diag_code_is_limit(diag_first_error_code(g->diag));
   tile_status s = capture_fail(g, is_limit ? TILE_LIMIT : TILE_COMPILE_ERROR, "%s",
-                               text.len ? strbuf_cstr(&text) : "the graph is wrong");
+                               text.len ? strbuf_cstr(&text) : "the graph has an error");
   strbuf_finish(&text);
   return s;
 }
@@ -43,7 +43,7 @@ bool capture_is_open(tile_graph *g) {
   return g->status == TILE_OK;
 }
 
-// Running out of memory, from here to the function's return, is an error of the graph.
+// From here to the function's return, out of memory is an error of the graph.
 #define GUARDED(g, out_of_memory, otherwise)                                                       \
   CAPTURE_GUARD((g)->arena, out_of_memory);                                                        \
   if (setjmp(out_of_memory)) {                                                                     \
@@ -67,7 +67,7 @@ static tile_status create(tile_graph **ret) {
 tile_status tile_graph_create(const char *name, tile_graph **ret_graph) {
   tile_graph *g = NULL;
   if (!name || !ret_graph)
-    return status_set(TILE_INVALID_ARGUMENT, "a graph wants a name, and a pointer for the result");
+    return status_set(TILE_INVALID_ARGUMENT, "a graph needs a name, and a pointer for the result");
   tile_status s = create(&g);
   if (s != TILE_OK)
     return s;
@@ -89,7 +89,7 @@ tile_status tile_graph_from_text(const char *file_name, const char *text, size_t
   tile_graph *g = NULL;
   if (!text || !ret_graph || size > SOURCE_MAX_BYTES)
     return status_set(size > SOURCE_MAX_BYTES ? TILE_LIMIT : TILE_INVALID_ARGUMENT,
-                      "a graph wants a text of at most %u MiB, and a pointer for the result",
+                      "a graph needs a text of at most %u MiB, and a pointer for the result",
                       SOURCE_MAX_BYTES >> 20);
   tile_status s = create(&g);
   if (s != TILE_OK)
@@ -176,7 +176,7 @@ int64_t tile_graph_size(tile_graph *g, const char *name, int64_t lo, int64_t hi)
     return 0;
   if (!name || !*name || lo < 0 || hi < lo || hi > INT32_MAX) {
     capture_fail(g, TILE_INVALID_ARGUMENT,
-                 "a size wants a name and a range from 0 on, at most to %d", INT32_MAX);
+                 "a size needs a name and a range from 0 on, at most to %d", INT32_MAX);
     return 0;
   }
   GUARDED(g, out_of_memory, 0);
@@ -236,7 +236,7 @@ tile_value *tile_graph_input(tile_graph *g, const char *name, tile_type dtype, i
     return NULL;
   if (!name || (unsigned)dtype >= DTYPE_COUNT || rank < 0 || rank > GRAPH_MAX_RANK ||
       (rank && !shape)) {
-    capture_fail(g, TILE_INVALID_ARGUMENT, "an input wants a name, a dtype, and at most %d sizes",
+    capture_fail(g, TILE_INVALID_ARGUMENT, "an input needs a name, a dtype, and at most %d sizes",
                  GRAPH_MAX_RANK);
     return NULL;
   }
@@ -262,7 +262,7 @@ tile_value *tile_graph_input(tile_graph *g, const char *name, tile_type dtype, i
   return capture_value(g, v);
 }
 
-// May the graph use this value of the caller?
+// Does the value belong to this graph?
 static bool is_own(tile_graph *g, const tile_value *v, const char *what) {
   if (v && v->graph == g)
     return true;
@@ -395,7 +395,7 @@ static bool arg_of(tile_graph *g, const tile_operand *o, struct arg *ret) {
   case OPERAND_INTS:
   case OPERAND_TENSORS: return list_arg(g, o, ret);
   }
-  capture_fail(g, TILE_INVALID_ARGUMENT, "an argument of no kind");
+  capture_fail(g, TILE_INVALID_ARGUMENT, "an argument without a kind");
   return false;
 }
 
@@ -406,7 +406,7 @@ static struct node *append(tile_graph *g, const char *name, const tile_operand *
   enum operator_id op;
   struct arg args[OPERATOR_MAX_PARAMETERS];
   if (!name || count > OPERATOR_MAX_PARAMETERS || (count && !operands)) {
-    capture_fail(g, TILE_INVALID_ARGUMENT, "an operator wants a name and at most %d arguments",
+    capture_fail(g, TILE_INVALID_ARGUMENT, "an operator needs a name and at most %d arguments",
                  OPERATOR_MAX_PARAMETERS);
     return NULL;
   }

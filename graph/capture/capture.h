@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the public calls on graphs (include/tile/graph.h) share.
+// Shared by the public calls on graphs (include/tile/graph.h).
 #ifndef TILE_GRAPH_CAPTURE_CAPTURE_H
 #define TILE_GRAPH_CAPTURE_CAPTURE_H
 
@@ -13,12 +13,12 @@ struct tile_graph {
   struct arena *arena;
   struct diag_engine *diag;
   struct graph *g;
-  VEC(const struct expr *) sizes; // what numbers from FIRST_SIZE on stand for
-  struct map size_ids;            // by address of the expression: its index in `sizes`, plus one
+  VEC(const struct expr *) sizes; // the sizes that numbers from FIRST_SIZE on represent
+  struct map size_ids;            // by address of the expression: 1 + its index in `sizes`
   tile_status status;             // of the first error
-  char *message;                  // its words, on the heap
+  char *message;                  // its message, on the heap
   struct strbuf text;
-  bool is_closed; // compiled: no more changes
+  bool is_closed; // compiled: it cannot be changed
 };
 
 struct tile_value {
@@ -26,7 +26,7 @@ struct tile_value {
   struct value *v;
 };
 
-// Numbers below the last one stand for sizes.
+// Numbers below the last one represent sizes.
 #define FIRST_SIZE (INT64_MIN + 1)
 #define MAX_SIZES (1 << 20)
 
@@ -42,19 +42,19 @@ enum operand_kind {
   OPERAND_TENSORS
 };
 
-// Keeps the graph's first error, and sets the thread's message to it. Returns the status.
+// Records the graph's first error, and sets the thread's message to it. Returns the status.
 tile_status capture_fail(tile_graph *g, tile_status status, const char *fmt, ...) PRINTF(3, 4);
-// The same from what was recorded in g->diag.
+// The same, from the first error in g->diag.
 tile_status capture_fail_diag(tile_graph *g);
-// Does the graph take changes? Sets the thread's message again where it has an error.
+// Can the graph be changed? Otherwise sets the thread's message to the graph's error.
 bool capture_is_open(tile_graph *g);
-// The expression that a number of the caller stands for; NULL after an error.
+// The expression that a number of the caller represents; NULL after an error.
 const struct expr *capture_size(tile_graph *g, int64_t number);
-int64_t capture_number(tile_graph *g, const struct expr *e); // the other way
+int64_t capture_number(tile_graph *g, const struct expr *e); // the inverse
 tile_value *capture_value(tile_graph *g, struct value *v);
 
-// Declares the jmp_buf `name` and makes it the arena's handler until the function returns,
-// whichever way: the handler that was there is put back. setjmp(name) must follow at once.
+// Declares the jmp_buf `name` and makes it the arena's handler; on return from the function the
+// previous handler is restored. setjmp(name) must follow at once.
 struct capture_handler {
   struct arena *arena;
   jmp_buf *before;

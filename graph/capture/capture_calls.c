@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that apply one operator: those of the table, and those whose arguments want some
-// thought.
+// The calls that apply one operator: those of the table, and those whose arguments need conversion.
 #include "graph/capture/capture.h"
 
 #define APPLY(g, name, ...)                                                                        \
@@ -10,7 +9,7 @@
 #define I(n) tile_g_int(n)
 #define B(b) tile_g_bool(b)
 
-// A number beside a tensor: whole ones leave integers integers.
+// A number as operand: integral numbers keep the dtype of integer tensors.
 static tile_operand number_for(enum dtype t, double number) {
   bool is_whole = number >= -9e15 && number <= 9e15 && (double)(int64_t)number == number;
   return dtype_is_float(t) || !is_whole ? tile_g_real(number) : tile_g_int((int64_t)number);
@@ -20,7 +19,7 @@ static tile_operand number_beside(const tile_value *x, double number) {
   return number_for(x->v->dtype, number);
 }
 
-// The sizes of v's last `rank` dimensions, that a norm takes together.
+// The sizes of v's last `rank` dimensions, over which a norm is computed.
 static size_t last_sizes(const tile_value *v, int rank, int64_t *ret) {
   for (int i = 0; i < rank; i++)
     ret[i] = tile_value_size(v, i - rank);

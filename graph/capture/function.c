@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture: a C function runs on symbolic tensors, which gives a graph. What it was given is kept as
-// guards; a call whose tensors pass them runs that variant, another captures and compiles one more.
+// Capture: calls a C function with symbolic tensors, which builds a graph. The properties of the
+// arguments become guards; a call whose tensors satisfy the guards of a variant runs it, another
+// captures and compiles a new variant.
 //
-// Sizes are numbers unless marked dynamic. Strides are those of a dense tensor, whatever its sizes,
-// or numbers. Marked dimensions of one size are one symbol, as `x + y` wants it where both are
+// Sizes are constants unless marked dynamic. Strides are those of a dense tensor of any size, or
+// constants. Marked dimensions of equal size share a symbol, which `x + y` needs if both are
 // marked.
 #include "base/memory.h"
 #include "graph/capture/capture.h"
@@ -18,14 +19,14 @@
 
 enum { DEFAULT_LIMIT = 16, MAX_SYMBOLS = 64 };
 
-// A dimension that may change.
+// A dimension marked dynamic.
 struct mark {
   size_t input;
   int dim;
   int64_t lo, hi;
 };
 
-// What a tensor must be. A size below 0 is symbol -1 - size.
+// The guard of a tensor. A size below 0 is symbol -1 - size.
 struct guard {
   enum dtype dtype;
   uint32_t rank;
@@ -37,7 +38,7 @@ struct variant {
   tile_graph *graph;
   tile_program *program;
   size_t input_count, count;
-  struct guard *guards; // of inputs, then of outputs, of which only strides count
+  struct guard *guards; // of inputs, then of outputs, of which only strides are checked
   size_t symbol_count;
   int64_t *lo, *hi;
   bool is_tuned;
@@ -61,7 +62,7 @@ tile_status tile_captured_create(tile_device *device, tile_graph_function functi
                                  tile_captured **ret_captured) {
   if (!device || !function || !ret_captured)
     return status_set(TILE_INVALID_ARGUMENT,
-                      "a function wants a device and a C function, and a pointer for the result");
+                      "a function needs a device and a C function, and a pointer for the result");
   tile_captured *f = memory_zeroed(1, sizeof *f);
   if (!f)
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for a function");
@@ -214,13 +215,13 @@ static const struct mark *find_mark(const tile_captured *f, size_t input, uint32
   return NULL;
 }
 
-// The symbols of a variant while it is captured: by size and range.
+// The symbols of a variant during capture: by size and range.
 struct sizes {
   size_t count;
   int64_t values[MAX_SYMBOLS], handles[MAX_SYMBOLS];
 };
 
-// The symbol of a marked dimension of this size; -1 where there are too many.
+// The symbol of a marked dimension of this size; -1 if there are too many.
 static int symbol_for(struct variant *v, struct sizes *sizes, const struct mark *m, int64_t n) {
   for (size_t i = 0; i < sizes->count; i++)
     if (sizes->values[i] == n && v->lo[i] == m->lo && v->hi[i] == m->hi)
@@ -276,7 +277,7 @@ static bool lay_out(tile_graph *g, struct guard *guard, struct value *v,
   return true;
 }
 
-// Output i lies as the caller's tensor does.
+// Output i has the strides of the caller's tensor.
 static tile_status add_output(struct variant *v, size_t i, tile_value *out,
                               const struct tensor_view *t) {
   tile_graph *g = v->graph;
@@ -294,7 +295,7 @@ static tile_status add_output(struct variant *v, size_t i, tile_value *out,
   bool is_taken = !out->v->def;
   for (size_t k = 0; k < g->g->outputs.len; k++)
     is_taken |= g->g->outputs.at[k] == out->v;
-  if (is_taken) { // its strides are another's
+  if (is_taken) { // an input, or already an output, whose strides are fixed
     const tile_operand x = tile_g_tensor(out);
     out = tile_graph_apply(g, "aten.clone.default", &x, 1);
     if (!out)
@@ -379,7 +380,7 @@ static tile_status find_variant(tile_captured *f, const struct tensor_views *vie
   if (f->variant_count >= f->limit)
     return status_set(
         TILE_LIMIT,
-        "the function has %zu variants, its limit, and these tensors want another: mark dimensions "
+        "the function has %zu variants, its limit, and these tensors need another: mark dimensions "
         "that change "
         "with tile_captured_mark_dynamic, or raise the limit with tile_captured_set_limit",
         f->variant_count);

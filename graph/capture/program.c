@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of the caller as a program.
+// Compiles a caller's graph to a program.
 #include "graph/capture/capture.h"
 #include "graph/run/handle.h"
 
@@ -16,7 +16,7 @@ tile_status tile_program_from_graph(tile_device *device, tile_graph *graph,
                                     tile_program **ret_program) {
   if (!device || !graph || !ret_program)
     return status_set(TILE_INVALID_ARGUMENT,
-                      "a program wants a device and a graph, and a pointer for the result");
+                      "a program needs a device and a graph, and a pointer for the result");
   if (graph->status != TILE_OK)
     return tile_graph_status(graph);
   if (graph->g->outputs.len + graph->g->mutations.len == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the two files that print attention share.
+// Shared by the files that print attention.
 #ifndef TILE_GRAPH_EMIT_ATTENTION_INTERNAL_H
 #define TILE_GRAPH_EMIT_ATTENTION_INTERNAL_H
 

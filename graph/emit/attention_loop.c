@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of attention over the keys: scores, their softmax so far, and the sums of values. Whole
-// blocks that every query sees come without a mask, in a loop of their own.
+// The loops of attention over keys: scores, online softmax, and accumulation of values. Blocks that
+// every query sees completely have a loop of their own, without masks.
 #include "graph/emit/attention_internal.h"
 #include "graph/emit/emit_operand.h"
 
@@ -10,8 +10,8 @@ static const double log2_of_e = 1.4426950408889634;
 
 struct step {
   const struct expr *inner, *columns; // depth for k, columns for v
-  bool has_remainder;                 // keys beyond the end may be met
-  bool has_mask;                      // `seen` is asked
+  bool has_remainder;                 // the last block may extend beyond the keys
+  bool has_mask;                      // tests `seen`
 };
 
 const struct scalar *attention_with_axes(struct attention_writer *w, const struct scalar *v,
@@ -33,7 +33,7 @@ static const struct expr *key_axis(struct attention_writer *w, const char *name,
   return t;
 }
 
-// The text of the scores' product with its factors.
+// The scaled product of queries and keys.
 static const char *scaled_product(struct attention_writer *w) {
   const char *scale = emit_number(w->e, DTYPE_F32, (union element){.real = w->p->score.scale});
   return w->p->score.scale == 1 ? "s" : arena_printf(w->e->arena, "s * %s", scale);
@@ -43,7 +43,7 @@ static const char *precision(enum dtype t) {
   return t == DTYPE_F32 ? ", input_precision=\"ieee\"" : "";
 }
 
-// A expression tree of its own: what it gives for each pair of query and key.
+// A general score: its expression tree for each pair of query and key.
 static void put_score_expr(struct attention_writer *w, const struct expr *key) {
   struct emitter *e = w->e;
   if (w->p->score.scale != 1)
@@ -55,7 +55,7 @@ static void put_score_expr(struct attention_writer *w, const struct expr *key) {
   emit_line(e, 1, "s = %s", emit_value(e, v).s);
 }
 
-// The product, and what is added to it. Where it needs no factor, the sums begin with that.
+// The product and the bias. If the product needs no scale, the bias is the initial accumulator.
 static void emit_product_of_keys(struct attention_writer *w, const struct expr *key) {
   struct emitter *e = w->e;
   const struct scalar *v = w->p->score.added;
@@ -92,9 +92,9 @@ static void emit_mask_of_keys(struct attention_writer *w, const struct expr *key
     emit_line(e, 1, "s = tl.where(%s, s, float(\"-inf\"))", mask);
 }
 
-// A row of minus infinities so far has no maximum to subtract. Scores of the size of the largest
-// number (so masks are given) are not multiplied: their differences are as good as infinite. The
-// selections depend on the maximum alone, not on each other.
+// A row of -inf so far has no maximum to subtract. Scores near the largest number (as in additive
+// masks) are not multiplied by log2(e), which would overflow: any difference of them is effectively
+// infinite. The selections depend only on the maximum, so they do not form a chain.
 static void emit_softmax_of_any(struct attention_writer *w) {
   struct emitter *e = w->e;
   bool is_double = w->p->sum == DTYPE_F64;
@@ -156,7 +156,7 @@ static void emit_keys(struct attention_writer *w, const char *begin, const char 
   emit_close(e);
 }
 
-// A bound of keys for the block's first query, or for its last.
+// A bound of keys for the block's first or last query.
 static const char *bound_text(struct attention_writer *w, const struct expr *bound, bool of_last,
                               int plus) {
   struct emitter *e = w->e;
@@ -193,7 +193,7 @@ void attention_put_loops(struct attention_writer *w, const struct expr *inner,
     emit_keys(w, begin, end, &rest);
     return;
   }
-  // Whole blocks that every query of the program sees, without any mask; then the rest.
+  // Whole blocks that every query of the program sees, without masks; then the rest.
   struct step all = {inner, columns, false, false};
   if (c->seen) {
     const char *seen = at_least_zero(w, bound_text(w, c->last, false, 1), c->last);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a kernel while it is written: its parameters, its scopes, lines of text, helpers.
+// A kernel's body during emission: parameters, scopes, lines, helper functions.
 #include "graph/emit/graph_emit.h"
 
 static struct launch_arg *find_arg(struct emitter *e, enum launch_arg_kind kind, const void *what,

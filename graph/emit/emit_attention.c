@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions around attention: a program has a block of queries and walks over the keys, with the
-// maximum and the sum of exponentials of each row so far (online softmax).
+// Prints attention: a program has a block of queries and walks over blocks of keys with the running
+// maximum and sum of exponentials of each row (online softmax, as in FlashAttention).
 //
 //   for k0 in range(0, 2048, BLOCK_N):
 //       s = tl.dot(q, k)
@@ -11,8 +11,7 @@
 //       acc = tl.dot(p, v, acc * keep[:, None])
 //       top = above
 //
-// Keys that no query of the block sees are left out, and only blocks that some query sees in part
-// have a mask.
+// Keys that no query of the block sees are skipped; only blocks that are partly seen have a mask.
 #include "graph/emit/attention_internal.h"
 #include "graph/emit/emit_operand.h"
 
@@ -20,9 +19,9 @@ static bool divides(const struct expr *axis, unsigned block) {
   return expr_is_multiple(axis_extent(axis), block);
 }
 
-// ---- where a program is ----
+// ---- program ids ----
 
-// Blocks of late queries see most keys where later keys are hidden: they go first.
+// With causal masks blocks of late queries see most keys: they start first.
 static void place_program(struct attention_writer *w) {
   struct emitter *e = w->e;
   const char *m = emit_extent(e, axis_extent(w->p->m)), *pid = "tl.program_id(0)";
@@ -46,7 +45,7 @@ static void place_program(struct attention_writer *w) {
   emit_axis(e, w->p->m, "m", mask, 0);
 }
 
-// An axis that a block holds as a whole.
+// An axis that fits in one block.
 static const struct expr *whole_axis(struct attention_writer *w, const struct expr *axis,
                                      const char *name, unsigned block, const char *shape) {
   struct emitter *e = w->e;
@@ -60,7 +59,7 @@ static const struct expr *whole_axis(struct attention_writer *w, const struct ex
   return t;
 }
 
-// ---- what follows ----
+// ---- the epilogue ----
 
 static void give_result(struct attention_writer *w) {
   struct emitter *e = w->e;
@@ -75,7 +74,7 @@ static void give_result(struct attention_writer *w) {
   emit_given_result(e, load, w->p->sum, w->p->rounds, "out", axes);
 }
 
-// The logarithm of the sum of exponentials, for the backward pass.
+// logsumexp, for the backward pass.
 static void store_sums(struct attention_writer *w) {
   struct emitter *e = w->e;
   if (w->p->score.expr || w->p->score.added)
@@ -100,7 +99,7 @@ static void emit_start(struct attention_writer *w, const struct expr **ret_depth
     emit_line(e, 0, "q = q * %s",
               emit_number(e, DTYPE_F32, (union element){.real = w->p->score.scale}));
   *ret_depth = whole_axis(w, w->p->t->depth, "dk", w->p->blocks.depth, "[:, None]");
-  // A finite start: a row that has seen no key yet would compute inf - inf.
+  // A finite initial value: for a row without keys so far, inf - inf would be NaN.
   emit_line(e, 0, "top = tl.full([BLOCK_M], %s, %s)",
             w->p->score.expr || w->p->score.added ? "float(\"-inf\")" : "-1e30",
             emit_type(w->p->sum));

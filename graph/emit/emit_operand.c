@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tl.dot. A half that a expression tree converts to f32 goes in as it is; what is
-// computed in f32 is rounded to the dtype that the operand had in the graph, as an eager program
-// does.
+// Prints operands of tl.dot. Half-precision values that the expression tree converts to f32 are
+// used without conversion; values computed in f32 are rounded to the operand's dtype in the graph,
+// as in eager execution.
 #include "graph/emit/emit_operand.h"
 
-// The conditions of all masks around the load, and those of the axes that it depends on.
+// The masks around the load, and those of the axes it depends on.
 static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t axes) {
   const char *mask = NULL;
   for (; v->kind != SCALAR_LOAD; v = v->in[v->kind == SCALAR_MASKED]) {
@@ -17,7 +17,7 @@ static const char *load_mask(struct emitter *e, const struct scalar *v, uint32_t
   return mask && bounds ? arena_printf(e->arena, "%s & %s", bounds, mask) : mask ? mask : bounds;
 }
 
-// The offset over all of `axes`: those that it does not depend on, times 0.
+// The offset as a tile over all of `axes`: adds those it does not depend on, times 0.
 static const char *offset_text(struct emitter *e, const struct expr *offset, uint32_t axes) {
   struct text at = emit_index(e, offset);
   const char *s = at.s;

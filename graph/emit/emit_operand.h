@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of tl.dot: expression trees that give half-precision values as they lie in memory, where
-// they can.
+// Operands of tl.dot: half-precision values in their dtype in memory, where possible.
 #ifndef TILE_GRAPH_EMIT_EMIT_OPERAND_H
 #define TILE_GRAPH_EMIT_EMIT_OPERAND_H
 
 #include "graph/emit/graph_emit.h"
 #include "graph/plan/operand.h"
 
-// The operand in `t`: a tile over both axes, whose shape is `shape`; 0 outside of `inside`.
+// The operand in dtype `t`: a tile over both axes of shape `shape`, 0 outside of `inside`.
 const char *operand_text(struct emitter *e, const struct scalar *v, enum dtype t,
                          const struct expr *row, const struct expr *column,
                          const struct expr *inside, const char *shape);

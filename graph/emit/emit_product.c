@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints matrix products: a block of the result goes through a loop over k whose loads are
-// pipelined; the epilogue is computed on the sums while they are in registers.
+// Prints matrix products: each program computes a block of the result by a loop over k with
+// pipelined loads; the epilogue uses the accumulator while it is in registers.
 //
 //   for k0 in range(0, 4096, BLOCK_K):
 //       acc = tl.dot(tl.load(in0 + (4096*row + ka)), tl.load(in1 + (4096*column + kb)), acc)
@@ -21,7 +21,7 @@ static bool divides(const struct expr *axis, unsigned block) {
   return expr_is_multiple(axis_extent(axis), block);
 }
 
-// ---- where a program is ----
+// ---- program ids ----
 
 static void place_batch(struct product_writer *w) {
   struct emitter *e = w->e;
@@ -76,8 +76,8 @@ static void place_result(struct product_writer *w) {
 
 // ---- the loop over k ----
 
-// Rows and columns beyond the end wrap around to some that exist: what comes of them is not stored,
-// and the loop needs no masks for them.
+// Rows and columns beyond the end wrap around to existing ones: their results are not stored, and
+// the loop needs no masks for them.
 static const struct expr *wrapped(struct product_writer *w, const struct expr *axis,
                                   const char *name, const char *of, unsigned block) {
   const struct expr *t = emit_axis_alias(w->e, axis, name);
@@ -105,7 +105,7 @@ static const char *loop_header(struct product_writer *w) {
   const char *end = emit_extent(e, axis_extent(w->g->k));
   if (w->g->plan.split_k == 1)
     return arena_printf(e->arena, "for k0 in range(0, %s, BLOCK_K):", end);
-  // A share of k is whole blocks.
+  // Each part of k is a number of whole blocks.
   const struct expr *block = expr_const(w->x, w->g->plan.block_k), *k = axis_extent(w->g->k),
                     *blocks = expr_cdiv(w->x, k, expr_muli(w->x, block, w->g->plan.split_k));
   const char *share = "share";
@@ -166,9 +166,9 @@ static void emit_loop(struct product_writer *w) {
   emit_close(e);
 }
 
-// ---- what follows ----
+// ---- the epilogue ----
 
-// The expression trees behind refer to a product by a load of its buffer.
+// The epilogue refers to a product by a load of its buffer.
 static void give_sum(struct product_writer *w, unsigned i) {
   struct emitter *e = w->e;
   const struct stage *s = w->g->stages[i];
@@ -179,7 +179,7 @@ static void give_sum(struct product_writer *w, unsigned i) {
   emit_given_result(e, load, w->g->sum, w->g->rounds, sum_name(w, i), axes);
 }
 
-// ---- a split k ----
+// ---- split-K ----
 
 static void store_part(struct product_writer *w) {
   struct emitter *e = w->e;
@@ -187,7 +187,7 @@ static void store_part(struct product_writer *w) {
   emit_store_name(e, w->g->parts, w->g->part_offset, "acc", axes);
 }
 
-// Adds up the parts in their order, always the same.
+// Adds the partial sums, in a fixed order.
 static void put_sum_of_parts(struct product_writer *w) {
   struct emitter *e = w->e;
   emit_line(e, 0, "acc = tl.zeros([BLOCK_M, BLOCK_N], %s)", emit_type(w->g->sum));

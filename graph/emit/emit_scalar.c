@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How operations on elements are spelled: by the text of graph/ir/scalars.def, or by a function
-// written in front of the kernel where the language has no single one that is right for NaN,
-// infinities and negative integers.
-// Recursion is the algorithm: a value is loaded at an offset, and an offset may be
-// computed from values.
+// Prints operations on elements: by the text of graph/ir/scalars.def, or by a call of a helper
+// function where no operation of the language is correct for NaN, infinities and negative integers.
+// Recursion is the algorithm: a value is loaded at an offset, and an offset may be computed from
+// values.
 #include "graph/emit/graph_emit.h"
 
 #include <float.h>
@@ -28,7 +27,7 @@ const char *emit_number(struct emitter *e, enum dtype t, union element value) {
   if (!dtype_is_float(t)) {
     if (t == DTYPE_U64)
       return arena_printf(e->arena, "%" PRIu64, (uint64_t)value.integer);
-    // The smallest number has no literal of its own.
+    // The smallest integer has no literal.
     return value.integer == INT64_MIN ? "(-9223372036854775807 - 1)"
                                       : arena_printf(e->arena, "%" PRId64, value.integer);
   }
@@ -53,8 +52,8 @@ struct text emit_literal(struct emitter *e, const struct scalar *v) {
   return (struct text){s, s[0] == '-' ? PREC_UNARY : PREC_ATOM, false, true, false};
 }
 
-// ---- functions in front of kernels ----
-// Their names are those of no operator, which kernels are called by.
+// ---- helper functions ----
+// Their names differ from those of operators, which kernels are named after.
 
 static const char floor_div_int[] =
     "@jit\n"
@@ -122,7 +121,7 @@ static const char sign_int[] = "@jit\n"
                                "def sign_int(a):\n"
                                "    return (a > 0).to(a.dtype) - (a < 0).to(a.dtype)";
 
-// By at least all bits, or backwards, all bits are shifted out.
+// A shift by at least the width, or by a negative count, shifts out all bits.
 #define SHIFTS(bits, last)                                                                         \
   "@jit\n"                                                                                         \
   "def shift_left_" #bits "(a, by):\n"                                                             \
@@ -223,7 +222,7 @@ static const char *fill(struct emitter *e, const char *template, const char *con
   return kept;
 }
 
-// An operand as a truth value.
+// An operand as a bool.
 static const char *truth(struct emitter *e, const struct scalar *v, enum precedence at_most) {
   if (v->dtype == DTYPE_I1)
     return emit_operand(e, v, at_most);
@@ -249,7 +248,7 @@ static bool fits_i32(const struct scalar *v) {
          v->constant.integer <= INT32_MAX;
 }
 
-// The operands as the operation wants them: of its dtype, no narrower.
+// The operands in the dtype of the operation.
 static void operand_texts(struct emitter *e, const struct scalar *v, struct text *ret) {
   unsigned n = scalar_arity(v);
   bool narrow = is_comparison(v->op), numbers = true;
@@ -299,7 +298,7 @@ static struct text infix(struct emitter *e, const struct scalar *v, const char *
   return (struct text){fill(e, template, in), prec, false, false, false};
 }
 
-// x * x for pow(x, 2), and the other small powers.
+// x * x for pow(x, 2), and other small powers.
 static bool small_power(struct emitter *e, const struct scalar *v, struct text *ret) {
   const struct scalar *n = v->in[1];
   if (v->op != SCALAR_POW || n->kind != SCALAR_CONST)
@@ -314,7 +313,7 @@ static bool small_power(struct emitter *e, const struct scalar *v, struct text *
   return true;
 }
 
-// By a number of bits that may be out of range.
+// A shift by a count that may be out of range.
 static const char *unsafe_shift(struct emitter *e, const struct scalar *v) {
   const struct scalar *by = v->in[1];
   unsigned bits = dtype_bits(v->dtype);

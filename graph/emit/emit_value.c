@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expression trees as statements and expressions.
-// Recursion is the algorithm: a value is loaded at an offset, and an offset may be
-// computed from values.
+// Prints expression trees as statements and expressions.
+// Recursion is the algorithm: a value is loaded at an offset, and an offset may be computed from
+// values.
 #include "graph/emit/graph_emit.h"
 
 #include <inttypes.h>
 
-// A name for a expression tree, as long as the scope where it was written is open.
+// The name of an expression tree, valid while the scope of its statement is open.
 struct emit_known {
   struct text text;
   unsigned level;
   uint32_t serial;
-  bool is_given; // whatever the guard
+  bool is_given; // valid under any guard
   const struct load_guard *guard;
   struct emit_known *next;
 };
@@ -28,7 +28,7 @@ const char *text_within(struct emitter *e, struct text t, enum precedence at_mos
   return t.prec <= at_most ? t.s : arena_printf(e->arena, "(%s)", t.s);
 }
 
-// ---- what expression trees depend on ----
+// ---- dependence on axes ----
 
 static struct emit_info *info_of(struct emitter *e, const struct scalar *v);
 
@@ -92,7 +92,7 @@ void emit_count(struct emitter *e, const struct scalar *v) {
     emit_count(e, v->in[k]);
 }
 
-// ---- what has a name ----
+// ---- names ----
 
 static struct emit_known *find_known(struct emitter *e, const struct scalar *v) {
   for (struct emit_known *k = ptrmap_get(&e->known, v); k; k = k->next)
@@ -171,8 +171,8 @@ static uint32_t guard_axes(struct emitter *e) {
   return axes;
 }
 
-// Offset into a buffer; over `axes` too where the offset itself does not depend on them, so that a
-// mask fits.
+// The address of an element; as a tile over `axes` also where the offset does not depend on them,
+// so that a mask has the same shape.
 static const char *pointer_text(struct emitter *e, struct buffer *b, const struct expr *offset,
                                 uint32_t axes) {
   uint32_t own = emit_index_axes(e, offset);
@@ -223,7 +223,7 @@ static bool loads_zero(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || (v->kind == SCALAR_CONVERT && loads_zero(v->in[0]));
 }
 
-// What stands in a load's offset, and is not masked.
+// Loaded elsewhere, without this mask.
 static bool is_given(struct emitter *e, const struct scalar *v) {
   const struct emit_known *k = find_known(e, v);
   return (k && k->is_given) || (v->kind == SCALAR_CONVERT && is_given(e, v->in[0]));
@@ -279,7 +279,7 @@ static bool wants_name(struct emitter *e, const struct scalar *v, struct text t)
   if (v->kind == SCALAR_LOAD || v->kind == SCALAR_RANDOM)
     return true;
   const struct emit_info *i = info_of(e, v);
-  // Half-precision values stay so between their uses.
+  // Half-precision values stay in half precision between their uses.
   bool is_short = v->kind == SCALAR_CONVERT && loads_zero(v);
   if (v->kind == SCALAR_INDEX)
     return i->uses > 1 && strlen(t.s) > 24;

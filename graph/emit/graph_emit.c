@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as source: the text put together. Each kind of region has a file of
-// its own.
-// Recursion is the algorithm: the work of the last block is the body of a
-// kernel, written into the body of a kernel.
+// Assembles the source and the launch of a kernel. Each kind of region is printed by a file of its
+// own.
+// Recursion is the algorithm: a last-block reduction is a kernel body emitted within a kernel.
 #include "graph/emit/graph_emit.h"
 
 #include <inttypes.h>
@@ -49,11 +48,7 @@ static struct emitter *begin(struct program *p, const struct kernel_plan *k) {
   return e;
 }
 
-// ---- parameters ----
-
-// ---- text ----
-
-// ---- the end ----
+// ---- parameters, launch ----
 
 static int arg_order(const struct launch_arg *a) {
   if (a->kind == LAUNCH_BUFFER)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets as text. Arithmetic is 32 bits wide as long as every value fits; where one may not, an
-// operand is made wide before. What lies beyond an extent by less than a block is masked, so the
-// bounds of axes are enough.
-// Recursion is the algorithm: a value is loaded at an offset, and an offset may be
-// computed from values.
+// Prints offsets. Arithmetic is in 32 bits if every intermediate value fits; otherwise an operand
+// is converted to 64 bits first. Elements beyond an extent, at most a block, are masked, so the
+// ranges of axes suffice.
+// Recursion is the algorithm: a value is loaded at an offset, and an offset may be computed from
+// values.
 #include "graph/emit/graph_emit.h"
 
 #include <inttypes.h>
 
-// Room above the largest index for what a block sticks out.
+// Margin for the elements of the last block beyond the extent.
 enum { SLACK = 1 << 22 };
 
 static bool fits(const struct expr *e) {
@@ -52,9 +52,9 @@ static struct text widened(struct emitter *e, struct text t) {
 
 // ---- digits ----
 //
-// Sums are canonical with as few divisions as possible: 64*m + -63*(m % 49). By digits of m the
-// same is m // 49 * 3136 + m % 49: neighbours along m are neighbours in memory, and analysis of
-// the kernel sees it.
+// Canonical sums have as few divisions as possible: 64*m + -63*(m % 49). In mixed-radix digits of m
+// the same offset is m // 49 * 3136 + m % 49: it shows the analyses of the kernel that neighbours
+// along m are neighbours in memory.
 
 enum { MOST_TERMS = 64, MOST_DIGITS = 8 };
 
@@ -93,11 +93,11 @@ static bool parse_term(const struct expr *e, struct term *t) {
 
 struct digits {
   unsigned count;
-  int64_t weight[MOST_DIGITS + 1]; // of each, rising from 1; 0 behind the last
+  int64_t weight[MOST_DIGITS + 1]; // of each digit, ascending from 1; 0 after the last
   int64_t coefficient[MOST_DIGITS];
 };
 
-// Keeps weights in order; false if one does not divide the next.
+// Inserts in order; false if one weight does not divide the next.
 static bool add_weight(struct digits *d, int64_t weight) {
   unsigned i = d->count;
   while (i > 0 && d->weight[i - 1] > weight)
@@ -112,7 +112,7 @@ static bool add_weight(struct digits *d, int64_t weight) {
   return weight % d->weight[i - 1] == 0 && (i + 1 == d->count || d->weight[i + 1] % weight == 0);
 }
 
-// Neighbours that one number says are one.
+// Merges adjacent digits with proportional coefficients.
 static void merge_digits(struct digits *d) {
   unsigned kept = 0;
   for (unsigned i = 1; i < d->count; i++) {
@@ -125,7 +125,7 @@ static void merge_digits(struct digits *d) {
   d->weight[d->count] = 0;
 }
 
-// The terms over one symbol by its digits; false where that is not simpler.
+// The terms of one symbol by its digits; false if that is not simpler.
 static bool find_digits(const struct term *terms, uint32_t count, const struct expr *of,
                         struct digits *d) {
   unsigned uses = 0;
@@ -149,7 +149,7 @@ static bool find_digits(const struct term *terms, uint32_t count, const struct e
   return true;
 }
 
-// A part of a sum: expression times number.
+// A term: expression times constant.
 struct summand {
   const struct expr *of;
   int64_t times;
@@ -225,7 +225,8 @@ static struct text chain_text(struct emitter *e, const struct expr *x, bool *ret
         of[n++] = (struct summand){x->in[i], 1};
   for (uint32_t i = 0; i < n; i++) {
     parts[i] = times_text(e, &of[i], &wide[i]);
-    // A literal takes the type of the other operands: it makes nothing wide, but asks for it.
+    // A literal takes the type of the other operands: it widens nothing itself, but a large one
+    // needs wide operands.
     bool is_literal = of[i].of->kind == EXPR_CONST;
     any_wide = any_wide || (wide[i] && !is_literal);
     asks_wide = asks_wide || (wide[i] && is_literal);
@@ -253,7 +254,7 @@ static struct text chain_text(struct emitter *e, const struct expr *x, bool *ret
   return t;
 }
 
-// The language's division truncates; that of indices goes down.
+// The language's division truncates; that of indices is floor division.
 static struct text divide_text(struct emitter *e, const struct expr *x, bool *ret_wide) {
   bool wide[2];
   struct text a = index_text(e, x->in[0], &wide[0]), b = index_text(e, x->in[1], &wide[1]);

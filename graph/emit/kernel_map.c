@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints maps and scatters: a block of elements a program. One dimension where one axis is enough;
-// tiles of two where the last axis is short or where buffers are contiguous along different axes.
+// Prints maps and scatters: a block of elements per program. One dimension if one axis suffices; 2D
+// tiles if the last axis is short or buffers are contiguous along different axes.
 #include "graph/emit/graph_emit.h"
 #include "graph/plan/map_plan.h"
 
@@ -30,7 +30,7 @@ static void put_axis(struct emitter *e, const struct expr *axis, const char *nam
   emit_axis(e, axis, name, mask, 0);
 }
 
-// Axes that one index runs over, innermost first: by division.
+// Unflattens an index over several axes, innermost first.
 static void put_flat(struct emitter *e, const char *flat, uint32_t count,
                      const struct expr *const *axes, const char *mask) {
   const char *left = flat;
@@ -60,7 +60,7 @@ static void put_one_axis(struct emitter *e, const struct map_plan *m) {
   emit_sizes(e, axis_extent(m->axes[0]));
 }
 
-// The subscripts of the dimensions of a tile, for each way of having them.
+// The subscripts of a tile's dimensions, by rank and position.
 static const char *subscript_of(bool has_z, bool has_y, char dimension) {
   if (!has_z && !has_y)
     return "";
@@ -71,7 +71,7 @@ static const char *subscript_of(bool has_z, bool has_y, char dimension) {
   return dimension == 'x' ? "[None, :]" : "[:, None]";
 }
 
-// The outer axes as one, in blocks of several rows or row by row.
+// The outer axes as one, in blocks of rows or row by row.
 static void put_rows(struct emitter *e, const struct map_plan *m, const char *program, bool has_z) {
   const struct expr *flat =
       m->outer_count == 1 ? m->outer[0] : expr_symbol(e->x, "rows", 0, m->rows->hi, m->rows);
@@ -86,8 +86,8 @@ static void put_rows(struct emitter *e, const struct map_plan *m, const char *pr
     put_flat(e, name, m->outer_count, m->outer, e->axes[e->axis_count - 1].mask);
 }
 
-// The last axis by blocks, all others as one; but for the one that tables are read again along,
-// which has blocks of its own.
+// The last axis in blocks, all others as one, except the axis along which tables are reused, which
+// has blocks of its own.
 static void put_rows_of_blocks(struct emitter *e, const struct map_plan *m) {
   const struct expr *x = map_last_axis(m);
   bool has_y = m->y_block > 1, has_z = m->repeats >= 0;
@@ -105,11 +105,11 @@ static void put_rows_of_blocks(struct emitter *e, const struct map_plan *m) {
   emit_sizes(e, axis_extent(z));
 }
 
-// Tiles over the last axis and the one that other buffers are contiguous along.
+// Tiles over the last axis and the one along which other buffers are contiguous.
 static void put_tiles(struct emitter *e, const struct map_plan *m) {
   const struct expr *x = map_last_axis(m), *y = m->axes[m->across];
   const char *px = "tl.program_id(0)";
-  if (m->outer_count > 0) { // one number for the blocks of x and all others
+  if (m->outer_count > 0) { // one index for the blocks of x and all other axes
     emit_line(e, 0, "pid = tl.program_id(0)");
     const char *blocks =
         arena_printf(e->arena, "tl.cdiv(%s, XBLOCK)", emit_extent(e, axis_extent(x)));

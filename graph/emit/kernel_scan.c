@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints running sums along r: blocks in order, each with the sum of the blocks before it added.
+// Prints running sums along r: blocks in order, each plus the sum of the preceding blocks.
 #include "graph/emit/graph_emit.h"
 #include "graph/plan/scan_plan.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Last-block reduction: small work that needs the results of all programs of a launch takes no
-// launch of its own. Each program counts itself after its results are in memory, and the one that
-// completes the count goes on with that work. No program waits. It resets the counter for the next
-// launch.
+// Last-block reduction: small work that depends on all programs of a launch needs no launch of its
+// own. Each program increments a counter after storing its results, and the one that completes the
+// count does that work and resets the counter for the next launch. No program waits.
 //
 //     tl.store(out1 + split, sum0)
 //     tl.debug_barrier()
@@ -10,14 +9,13 @@
 //         sum_finish(out1, out0)
 //         tl.store(count + tl.program_id(0), 0)
 //
-// The atomic operation releases the stores of this program (the barrier: those of all its threads)
+// The atomic add releases the stores of this program (after the barrier: those of all its threads)
 // and acquires those of the others. Partial results are read in a fixed order, so the result does
 // not depend on which program is last.
-// Recursion is the algorithm: the work of the last block is the body of a
-// kernel, written into the body of a kernel.
+// Recursion is the algorithm: a last-block reduction is a kernel body emitted within a kernel.
 #include "graph/emit/graph_emit.h"
 
-// The launch's name for what the last calls a->name.
+// The argument in the launch for parameter `a` of the last block.
 static const char *argument(struct emitter *e, const struct launch_arg *a) {
   switch (a->kind) {
   case LAUNCH_BUFFER:
@@ -37,7 +35,7 @@ static bool has_constant(const struct emitter *e, const char *name) {
   return false;
 }
 
-// Do the launch's programs share out the axes by it?
+// Does the constant divide axes among the launch's programs?
 static bool is_of_grid(const char *name) {
   static const char *const names[] = {"XBLOCK", "BLOCK_M", "BLOCK_N", "GROUP_M"};
   for (size_t i = 0; i < COUNT_OF(names); i++)
@@ -46,7 +44,7 @@ static bool is_of_grid(const char *name) {
   return false;
 }
 
-// The last as a function, and the call. Blocks that both have are the launch's.
+// Adds the last block as a function; returns the call. Constants of both are the launch's.
 static const char *call_of(struct emitter *e, struct emitter *last) {
   struct strbuf text = {.arena = e->arena}, call = {.arena = e->arena};
   strbuf_printf(&text, "@jit\ndef %s(", last->name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How reductions are spelled: neutral elements, combining two values, and a tile along an axis. In
-// maxima and minima NaN wins; an index of an extreme is the first one.
+// Prints reductions: neutral elements, combinations of two values, reductions of a tile along an
+// axis. NaN wins in maxima and minima; argmax and argmin give the first index.
 #include "graph/emit/rows_writer.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static union element extreme(enum dtype t, bool largest) {
     v.integer = largest ? (int64_t)(bits == 64 ? UINT64_MAX : (1ull << bits) - 1) : 0;
   else if (largest)
     v.integer = bits == 64 ? INT64_MAX : (1ll << (bits - 1)) - 1;
-  else // one above the smallest has a literal of 64 bits
+  else // the smallest + 1: the literal would need 64 bits
     v.integer = bits == 64 ? -INT64_MAX : -(1ll << (bits - 1));
   return v;
 }
@@ -122,7 +122,7 @@ bool reduce_keeps_zero(const struct scalar *v, const struct expr *axis) {
   switch (v->op) {
   case SCALAR_NEG:
   case SCALAR_ABS: return reduce_keeps_zero(v->in[0], axis);
-  case SCALAR_MUL: // of two: the other might be infinite
+  case SCALAR_MUL: // both: the other factor may be infinite
   case SCALAR_ADD:
   case SCALAR_SUB: return reduce_keeps_zero(v->in[0], axis) && reduce_keeps_zero(v->in[1], axis);
   default: return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints kernels of rows. A row that fits stays in registers. A longer one is read in blocks, once
-// for each level of reductions and once more to write; that pass runs backwards, so that the end of
-// the row is still in the cache. Few long rows are split (graph/emit/rows_split.c).
+// Prints rows kernels. A row that fits stays in registers. A longer one is read in blocks, once for
+// each level of reductions and once more for the writes; that last pass runs backwards, since the
+// end of the row is still in cache. Few long rows are split (graph/emit/rows_split.c).
 #include "graph/emit/rows_writer.h"
 
 static void write_from_registers(struct row_writer *w) {
@@ -26,7 +26,7 @@ static void write_by_passes(struct row_writer *w) {
   row_writer_stores(w, s->levels, false);
 }
 
-// ---- what follows from all rows ----
+// ---- after all rows ----
 
 static void put_shares(struct row_writer *w) {
   for (size_t i = 0; i < w->s->share_count; i++)
@@ -55,9 +55,9 @@ static void put_whole_rows(struct row_writer *w) {
   emit_sizes(w->e, axis_extent(w->s->x));
 }
 
-// ---- walking over rows ----
+// ---- programs that walk over rows ----
 
-// This program's share of a column's sum.
+// This program's partial sum of a column.
 static void accumulate_column(struct row_writer *w, const struct row_reduction *d,
                               const char *name) {
   struct text t = emit_value(w->e, d->body);

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over a row: of a tile that holds all of it, or by accumulators that a pass over the
-// row fills.
+// Reductions over a row: of a tile with the whole row, or by accumulators over a pass.
 #include "graph/emit/rows_writer.h"
 
 static const char log2_e[] = "1.44269504";
 
 // ---- reductions ----
 
-// An axis that is reduced.
+// A reduced axis.
 struct reduced_axis {
   const struct expr *axis;
   uint32_t bit;
-  const char *name, *mask; // NULL: all lanes are inside
+  const char *name, *mask; // NULL: all lanes are within the extent
 };
 
-// The value inside of the axis, what changes nothing elsewhere; always a tile along it.
+// The value within the extent, and the neutral element beyond it; always a tile along the axis.
 static const char *inside_text(struct row_writer *w, const struct row_reduction *d,
                                const struct reduced_axis *a) {
   struct emitter *e = w->e;
@@ -82,7 +81,7 @@ static const char *op_word(const struct row_reduction *d) {
   UNREACHABLE();
 }
 
-// `tile` (or a pair of tiles) reduced to the result's name.
+// Reduces `tile` (or a pair of tiles) to the result's name.
 static void finish_reduction(struct row_writer *w, const struct row_reduction *d,
                              const char *tile) {
   struct emitter *e = w->e;
@@ -127,15 +126,15 @@ static void put_accumulators(struct row_writer *w, const struct row_reduction *d
   }
 }
 
-// A block's values, combined in each lane.
+// Combines a block's values with the accumulator of each lane.
 static const char *in_lane(struct row_writer *w, const struct row_reduction *d, const char *v) {
   if (w->within)
     v = reduce_tile(w->e, d, v, w->within);
   return w->across ? reduce_tile(w->e, d, v, w->across) : v;
 }
 
-// The running maximum and the sum relative to it. A maximum of -inf is no reference. Terms below
-// the largest may be off in the last digits, the more the smaller they are: exponentials of 2 do.
+// The running maximum and the sum relative to it. A maximum of -inf cannot be subtracted. Terms
+// much smaller than the largest may be inexact in their last digits: exp2 is used.
 static void accumulate_softmax(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *m = row_writer_name(w, "acc", d->first), *sum = row_writer_name(w, "acc", d);
@@ -151,7 +150,7 @@ static void accumulate_softmax(struct row_writer *w, const struct row_reduction 
   emit_line(e, 1, "%s = %s", m, next);
 }
 
-// Welford's: each lane has a count, a mean and a sum of squares around it.
+// Welford's algorithm: each lane has a count, a mean and a sum of squared deviations.
 static void accumulate_variance(struct row_writer *w, const struct row_reduction *d) {
   struct emitter *e = w->e;
   const char *m2 = row_writer_name(w, "acc", d), *mean = row_writer_name(w, "mean", d),
@@ -209,7 +208,7 @@ static void finish_softmax(struct row_writer *w, const struct row_reduction *d) 
                                 base, log2_e));
 }
 
-// Over lanes: those of a tile, or splits. `n` elements lie behind all of them together.
+// Across lanes: those of a tile, or splits. `n` elements in total.
 static void combine_variance(struct row_writer *w, const struct row_reduction *d, const char *n) {
   struct emitter *e = w->e;
   const char *m2 = row_writer_name(w, "acc", d), *mean = row_writer_name(w, "mean", d),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Long rows in one launch, by a work queue. Rows are cut into chunks. Each program takes the next
-// id; ids are numbered in the order in which programs start. The program with id t reduces chunk t
-// and writes chunk t - lag, whose row has been reduced by then or soon will be. A program waits
-// only for programs with smaller ids, which have started, so the smallest of them never waits. The
-// lag is short enough that a chunk still lies in L2 when it is read again.
+// Long rows in one launch, by a work queue. Rows are split into chunks. Each program takes the next
+// work id; ids are in the order in which programs start. The program with id t reduces chunk t and
+// writes chunk t - lag, whose row has been reduced by then or soon will be. A program waits only
+// for programs with smaller ids, which have started; the one with the smallest id never waits, so
+// there is no deadlock. The lag is so short that a chunk is still in L2 when it is read again.
 #include "graph/emit/rows_writer.h"
 
 #include <inttypes.h>
@@ -40,8 +40,8 @@ static void open_chunk(struct row_writer *w, unsigned level) {
     emit_line(e, 1, "r_mask = r < %s", emit_extent(e, axis_extent(s->r)));
 }
 
-// The last work-queue id's program leaves zeros when no other looks at a counter any more. At the
-// end of the kernel that would cost all programs registers.
+// The program of the last work id zeroes the counters when no other uses them any more. At the end
+// of the kernel it would cost all programs registers.
 static void clear_counters(struct row_writer *w) {
   struct emitter *e = w->e;
   const char *counters = emit_buffer(e, w->k->queue.counters);
@@ -60,8 +60,8 @@ static void count_chunk(struct row_writer *w, const char *offset) {
   emit_line(w->e, 1, "    tl.atomic_add(%s, 1, sem=\"release\")", offset);
 }
 
-// The chunk that this program has reduced at `level` is counted while what it waited for at the
-// next one is on its way: by then its results are in memory, and releasing them takes no time.
+// The chunk reduced at `level` is counted while the loads of the next level are in flight: by then
+// its results are in memory, and the release does not wait.
 static void count_late(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   const struct rows *s = w->s;
@@ -73,7 +73,7 @@ static void count_late(struct row_writer *w, unsigned level) {
                               first, chunk, s->splits));
 }
 
-// All programs that reduce row x at the level before have done so.
+// Waits until all programs that reduce row x at the previous level are done.
 static void wait_for_row(struct row_writer *w, unsigned level) {
   struct emitter *e = w->e;
   emit_line(e, 1, "tl.atomic_poll(%s, %u)", counter(w, level - 1), w->s->splits);
@@ -87,7 +87,7 @@ static void wait_for_row(struct row_writer *w, unsigned level) {
   row_writer_combine_parts(w, level, emit_extent(e, axis_extent(w->s->r)));
 }
 
-// Loads that need nothing of the row's results are under way while the others are waited for.
+// Loads independent of the row's results are issued before waiting.
 static void load_early(struct row_writer *w, struct map *seen, const struct scalar *v) {
   if (ptrmap_get(seen, v))
     return;
@@ -105,8 +105,7 @@ static void load_early(struct row_writer *w, struct map *seen, const struct scal
 
 static void load_level(struct row_writer *w, unsigned level) {
   const struct rows *s = w->s;
-  // A chunk stays in the cache until it has been read for the last time. Nobody here reads what is
-  // written.
+  // A chunk stays in the cache until its last read. Stores are not read again here.
   bool is_last = level == s->levels;
   w->e->load_hint = is_last ? "eviction_policy=\"evict_first\"" : "eviction_policy=\"evict_last\"";
   w->e->store_hint = is_last ? w->e->load_hint : NULL;

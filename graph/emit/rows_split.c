@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few long rows are split: each pass is a launch whose programs take a share of a row and leave
-// partial results, which the last of them or the next launch combines. A share is every so many
-// blocks: all programs read close together, which memory serves better than parts far apart (the
-// variance of 4096 columns of 32768 half-precision elements took 0.074 ms instead of 0.090 on an
-// H200).
+// Few long rows are split: each pass is a launch whose programs reduce parts of a row to partial
+// results, which the last program or the next launch combines. The blocks of a part are interleaved
+// with those of the others: all programs read close together, which DRAM serves better than distant
+// parts (the variance of 4096 columns of 32768 half-precision elements took 0.074 ms instead of
+// 0.090 on an H200).
 #include "graph/emit/rows_writer.h"
 
 #include <inttypes.h>
@@ -37,8 +37,8 @@ void row_writer_put_part(struct row_writer *w, const struct row_reduction *d) {
   }
 }
 
-// What earlier programs left in a part, as lanes along r. In the same launch they may have done so
-// a moment ago.
+// The partial results of earlier programs, as lanes along r; `volatile` loads if they are of the
+// same launch.
 static void load_part(struct row_writer *w, struct buffer *part, const char *other,
                       const char *name, unsigned level) {
   struct emitter *e = w->e;
@@ -52,8 +52,8 @@ static void load_result(struct row_writer *w, const struct row_reduction *d, con
   load_part(w, d->part, reduce_neutral(w->e, d), name, level);
 }
 
-// How many elements of a row share number `share` has: every so many blocks are its own, and the
-// first that is not whole.
+// The number of elements of a row in part `share`: every n-th block, and the incomplete last block
+// for one of them.
 static const char *share_count(struct row_writer *w, const char *share) {
   struct exprs *x = w->e->x;
   const struct expr *n = axis_extent(w->s->r), *block = expr_const(x, w->s->r_block),
@@ -108,7 +108,7 @@ void row_writer_combine_parts(struct row_writer *w, unsigned level, const char *
 
 // ---- launches ----
 
-// Are all parts wanted at once, since two that belong together make one?
+// Are all parts loaded at once, because the two reductions of a pair are combined?
 static bool has_pairs(const struct rows *s) {
   for (size_t i = 0; i < s->reduction_count; i++)
     if (s->reductions[i].pair || reduce_is_index(&s->reductions[i]))
@@ -116,12 +116,12 @@ static bool has_pairs(const struct rows *s) {
   return false;
 }
 
-// The parts of columns, a few at a time: a tile of all would take the registers that the programs
-// need to run side by side.
+// Loads the parts of columns, a few at a time: a tile of all of them would need registers that
+// limit occupancy.
 static void add_up_parts(struct row_writer *w, const char *n) {
   const struct rows *s = w->s;
   struct emitter *e = w->e;
-  // A number that the assembler knows makes it unroll the loop, which takes registers too.
+  // A constant bound would make ptxas unroll the loop, which takes registers too.
   const char *splits =
       w->k->is_last_block ? "tl.num_programs(1)" : arena_printf(e->arena, "%u", s->splits);
   for (size_t i = 0; i < s->reduction_count; i++)
@@ -166,7 +166,7 @@ static void write_level(struct row_writer *w) {
     return;
   }
   const char *count = share_count(w, "split");
-  if (!expr_is_const(axis_extent(s->r), NULL)) // there may be less than was expected
+  if (!expr_is_const(axis_extent(s->r), NULL)) // there may be fewer than expected
     count = arena_printf(e->arena, "tl.maximum(%s, 1)", count);
   row_writer_reduce_level(w, level, count);
   for (size_t i = 0; i < s->reduction_count; i++)
@@ -174,7 +174,7 @@ static void write_level(struct row_writer *w) {
       row_writer_put_part(w, &s->reductions[i]);
 }
 
-// A level of a split knows the levels before.
+// A level of a split uses the results of earlier levels.
 static void begin_level(struct row_writer *w, unsigned level, bool has_r) {
   const struct rows *s = w->s;
   bool is_last = level == s->levels;

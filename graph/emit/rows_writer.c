@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a kernel over rows that are the same however rows are walked: axes, passes, stores,
-// the launch.
+// Shared parts of rows kernels: axes, passes, stores, the launch.
 #include "graph/emit/rows_writer.h"
 
 // ---- the kernel ----
@@ -119,7 +118,7 @@ static const char *backwards_from(struct row_writer *w, const char *last) {
   return arena_printf(w->e->arena, "for r0 in range(%s, -1, -%s):", last, w->block);
 }
 
-// What is left behind the whole blocks: less than one, of the program that takes them.
+// The rest after the whole blocks: less than a block, for the program that takes it.
 static const char *rest(struct row_writer *w, const char *n) {
   const char *first = "whole";
   if (w->s->splits > 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting two groups on the same loop dimensions. Where both touch a buffer, loop dimensions with
-// the same stride there are the same axis; an loop dimension that the other group has in two is
+// Aligns the loop dimensions of two groups. Where both access a buffer, loop dimensions of the same
+// stride become the same axis; a loop dimension that corresponds to two of the other group is
 // split:
 //
 //   a[64, 768]  at 768*i + j     and   a[64, 12, 64]  at 768*i + 64*h + d:    j = 64*h + d
@@ -20,7 +20,7 @@ static struct side side_create(struct fuser *f, struct group *g) {
   return s;
 }
 
-// On the side's own pieces.
+// Expressed in the side's own pieces.
 static const struct expr *on_pieces(struct fuser *f, const struct side *s, const struct expr *e) {
   struct group *g = s->g;
   if (s->pieces.len == g->loop_dims.len)
@@ -35,7 +35,7 @@ const struct expr *side_offset(struct fuser *f, const struct side *s, const stru
   e = on_pieces(f, s, e);
   if (!s->is_candidate)
     return e;
-  // Asked for each pair of accesses: the arena would fill with these.
+  // Called for each pair of accesses: the arena would grow too much.
   const struct expr *few[2][FEW_PIECES], **from = few[0], **to = few[1];
   if (s->pieces.len > FEW_PIECES) {
     from = arena_array(f->arena, const struct expr *, s->pieces.len);
@@ -50,12 +50,12 @@ const struct expr *side_offset(struct fuser *f, const struct side *s, const stru
   return index_substitute(f->s, e, count, from, to);
 }
 
-// ---- a trial, which is kept only when all of it goes well ----
+// ---- a tentative match, committed only if all of it succeeds ----
 
 struct trial {
   struct side *side;
-  struct piece **at;          // those to match, the outermost first
-  const struct expr **stride; // NULL: by extents only
+  struct piece **at;          // to match, outermost first
+  const struct expr **stride; // NULL: match by extents only
   size_t len;
 };
 
@@ -81,8 +81,8 @@ struct pairs {
   VEC(struct piece *) anchor, candidate;
 };
 
-// Splits the last piece of the trial into an outer part, which stays the last, and an inner one of
-// the extent.
+// Splits the last piece of the match into an outer part, which becomes the last, and an inner one
+// of the extent.
 static struct piece *split_last(struct fuser *f, struct trial *t, const struct expr *outer_extent,
                                 const struct expr *extent) {
   struct side *s = t->side;
@@ -109,7 +109,7 @@ static struct piece *split_last(struct fuser *f, struct trial *t, const struct e
   return inner;
 }
 
-// Matches the last of both; false if their strides or extents do not fit.
+// Matches the last pieces of both; false if their strides or extents do not fit.
 static bool match_last(struct fuser *f, struct trial *h, struct trial *g, struct pairs *pairs) {
   struct piece *a = h->at[h->len - 1], *b = g->at[g->len - 1];
   if (h->stride[h->len - 1] != g->stride[g->len - 1])
@@ -148,7 +148,7 @@ static bool match_all(struct fuser *f, struct trial *h, struct trial *g, struct 
   return !h->len && !g->len;
 }
 
-// Matches all of both trials and keeps the result in the sides, or changes nothing.
+// Matches all pieces of both and commits the result, or changes nothing.
 static void trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
   struct side *anchor = h->side, *candidate = g->side;
   struct side before[2] = {side_copy(f, anchor), side_copy(f, candidate)};
@@ -164,9 +164,9 @@ static void trial_finish(struct fuser *f, struct trial *h, struct trial *g) {
   }
 }
 
-// ---- connections ----
+// ---- matching by buffers ----
 
-// Those without a match, with their strides at the offset; false if the offset is not linear.
+// The unmatched pieces, with their strides in the offset; false if the offset is not linear.
 static bool add_open_pieces(struct fuser *f, struct side *s, const struct expr *offset,
                             struct trial *t) {
   for (size_t i = 0; i < s->pieces.len; i++) {
@@ -193,8 +193,7 @@ struct connection {
   int64_t elements;
 };
 
-// How many different elements an offset distinguishes; what is passed from one to the other counts
-// first.
+// The number of distinct elements of an offset; values passed between the groups count first.
 static int64_t weight(struct fuser *f, const struct group *g, const struct access *a, bool passes) {
   double count = passes ? 2 : 1;
   for (size_t i = 0; i < g->loop_dims.len; i++)
@@ -229,7 +228,7 @@ static const struct expr *open_extent(struct fuser *f, const struct side *s, boo
   return n;
 }
 
-// What no buffer connects, by the order in which it lies in memory.
+// Pieces that no buffer connects are matched by memory order.
 static void match_rest(struct fuser *f, struct side *anchor, struct side *candidate, bool of_anchor,
                        bool of_candidate) {
   const struct expr *n = open_extent(f, anchor, of_anchor);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cheaper functions where only half precision sees the result: each function by its fast one, and
-// what several make up together:
+// Approximations for values of half precision: replaces functions by their fast versions, and
+// patterns of several operations:
 //
 //   x * (0.5 * (1 + erf(x * sqrt(1/2))))    FAST_GELU(x)
 //   0.5 * (1 + erf(y * sqrt(1/2)))          FAST_NORMCDF(y)
-//   0.5 * (1 + tanh(u))                     FAST_SIGMOID(2 * u), which keeps its digits where the
-//   sum would lose them x / (1 + exp(-y))                       x * FAST_SIGMOID(y) x / sum, the
-//   same sum for a whole row   x * (1 / sum)
+//   0.5 * (1 + tanh(u))                     FAST_SIGMOID(2 * u), without cancellation
+//   x / (1 + exp(-y))                       x * FAST_SIGMOID(y)
+//   x / sum, one sum per row                x * (1 / sum)
 #include "graph/fuse/approximate.h"
 
 #include <math.h>
 
 enum { MOST_FACTORS = 12 };
 
-// A product: a number times expression trees.
+// A product: a constant times expression trees.
 struct factors {
   double number;
-  unsigned count, halves; // halves: of 1 + erf(..)
+  unsigned count, halves; // halves: occurrences of 0.5 * (1 + erf(..))
   const struct scalar *of[MOST_FACTORS];
 };
 
@@ -42,7 +42,7 @@ static const struct scalar *times(struct approximation *a, const struct scalar *
   return scalar_apply(a->s, SCALAR_MUL, DTYPE_F32, in);
 }
 
-// x * number, by one multiplication where x is a product with a number already.
+// x * number, as one multiplication if x is already a product with a constant.
 static const struct scalar *scaled(struct approximation *a, const struct scalar *x, double number) {
   if (is_op(x, SCALAR_MUL) && x->in[1]->kind == SCALAR_CONST)
     return scaled(a, x->in[0], x->in[1]->constant.real * number);
@@ -51,7 +51,7 @@ static const struct scalar *scaled(struct approximation *a, const struct scalar 
 
 // ---- 1 + f(u) ----
 
-// Of what y is u the sqrt(1/2)-fold?
+// The y for which u is y * sqrt(1/2); NULL: none.
 static const struct scalar *unscaled_by_root(struct approximation *a, const struct scalar *u) {
   if (is_op(u, SCALAR_MUL) && is_number(u->in[1], 0.70710678118654752))
     return rewritten(a, u->in[0]);
@@ -60,7 +60,7 @@ static const struct scalar *unscaled_by_root(struct approximation *a, const stru
   return scaled(a, rewritten(a, u), 1.41421356237309505);
 }
 
-// Half of 1 + erf(..) or 1 + tanh(..); NULL: v is neither.
+// v / 2 if v is 1 + erf(..) or 1 + tanh(..); NULL: v is neither.
 static const struct scalar *half_of(struct approximation *a, const struct scalar *v) {
   if (!is_op(v, SCALAR_ADD) || !is_number(v->in[1], 1) || !approximation_allows(a, v->in[0]))
     return NULL;
@@ -101,7 +101,7 @@ static void take_away(struct factors *f, unsigned i) {
     f->of[i] = f->of[i + 1];
 }
 
-// y and normcdf(y) become gelu(y).
+// y * normcdf(y) becomes gelu(y).
 static void join_gelu(struct approximation *a, struct factors *f) {
   for (unsigned i = 0; i < f->count; i++)
     for (unsigned j = 0; j < f->count; j++)
@@ -112,7 +112,7 @@ static void join_gelu(struct approximation *a, struct factors *f) {
       }
 }
 
-// NULL: there is nothing to gain, and the order of the factors stays.
+// NULL: no pattern; the order of factors is kept.
 static const struct scalar *product(struct approximation *a, const struct scalar *v) {
   struct factors f = {.number = 1};
   collect(a, v, false, &f);
@@ -127,7 +127,7 @@ static const struct scalar *product(struct approximation *a, const struct scalar
 
 // ---- quotients ----
 
-// Is `by` the same for all elements along an axis that v is computed for?
+// Is `by` invariant along an axis of v?
 static bool is_shared_by(struct approximation *a, const struct scalar *v, const struct scalar *by) {
   for (uint32_t i = 0; i < a->region->rank; i++)
     if (scalar_has_axis(v, a->region->axes[i]) && !scalar_has_axis(by, a->region->axes[i]))
@@ -135,7 +135,7 @@ static bool is_shared_by(struct approximation *a, const struct scalar *v, const 
   return false;
 }
 
-// y where v is 1 + exp(-y), else NULL.
+// y if v is 1 + exp(-y), else NULL.
 static const struct scalar *logistic(struct approximation *a, const struct scalar *v) {
   if (!is_op(v, SCALAR_ADD) || !is_number(v->in[1], 1) || !is_op(v->in[0], SCALAR_EXP) ||
       !approximation_allows(a, v->in[0]))
@@ -158,7 +158,7 @@ static const struct scalar *quotient(struct approximation *a, const struct scala
   return x ? times(a, rewritten(a, x), factor) : factor;
 }
 
-// ---- all of a expression tree ----
+// ---- whole expression trees ----
 
 static const struct scalar *approximated(struct approximation *a, const struct scalar *v) {
   const struct scalar *half = half_of(a, v);

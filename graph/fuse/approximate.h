@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cheaper functions where only half precision sees the result.
+// Approximate functions for values of half precision.
 //
-// A half has 8 or 11 digits; an erf of 24 costs 25 operations for each element, one of 12 costs 11.
-// Which expression trees flow into half precision alone is found by walking back from what a region
-// stores: through sums, products and the like, which hand errors on without making them much
-// larger, through reductions, and from stage to stage inside of the region. What an f32 that is
-// stored, a comparison, an index or an exponential sees stays exact.
+// f16 has 11 significant bits and bf16 8; an erf with 24 bits takes 25 operations per element, one
+// with 12 bits takes 11. A backward walk from the stores of a region finds the expression trees
+// that only contribute to half-precision results: through sums, products and the like, which do not
+// amplify errors much, through reductions, and between stages of the region. Operands of f32
+// stores, comparisons, indices and exponentials stay exact.
 #ifndef TILE_GRAPH_FUSE_APPROXIMATE_H
 #define TILE_GRAPH_FUSE_APPROXIMATE_H
 
@@ -16,18 +16,18 @@ struct approximation {
   struct arena *arena;
   struct scalars *s;
   const struct region *region;
-  struct map exact, coarse; // expression trees: seen by something exact, by a half
-  struct map stored_exact;  // buffers of the region of which something exact loads
-  struct map uses; // by expression tree: how many expression trees of the region it stands in
-  struct map done; // by expression tree: what it became
+  struct map exact, coarse; // expression trees: used exactly, used in half precision
+  struct map stored_exact;  // buffers of the region with exact loads
+  struct map uses;          // by expression tree: uses within the region
+  struct map done;          // by expression tree: its replacement
 };
 
-// Gives the stages of all regions cheaper expression trees.
+// Replaces functions in the stages of all regions.
 void regions_approximate(struct regions *r);
 
-// ---- where values flow (graph/fuse/approximate_flow.c) ----
+// ---- use analysis (graph/fuse/approximate_flow.c) ----
 void approximation_flow(struct approximation *a);
-// May v be off by what a half does not see?
+// Is the accuracy of half precision enough for v?
 bool approximation_allows(const struct approximation *a, const struct scalar *v);
 
 #endif

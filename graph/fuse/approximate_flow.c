@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which expression trees of a region only half precision sees.
+// Finds the expression trees of a region that only contribute to half-precision results.
 #include "graph/fuse/approximate.h"
 #include "graph/loops/scalar_expr_internal.h"
 
@@ -25,7 +25,7 @@ static void see_exactly(struct approximation *a, const struct scalar *v) {
     scalar_expr_symbols(v->index, see_index, a);
   if (v->kind == SCALAR_LOAD && v->buffer)
     mark(a, &a->stored_exact, v->buffer);
-  // What is rounded to a half need not be better than one.
+  // Rounded to half precision: its operand needs no more.
   if (v->kind == SCALAR_CONVERT && is_half(v->dtype)) {
     see_coarsely(a, v->in[0]);
     return;
@@ -34,7 +34,8 @@ static void see_exactly(struct approximation *a, const struct scalar *v) {
     see_exactly(a, v->in[i]);
 }
 
-// Does an operand's relative error stay about as large, or become one of the largest operand's?
+// Does the operation keep the relative error of an operand, or bound it by that of its largest
+// operand?
 static bool hands_on(enum scalar_op op) {
   switch (op) {
   case SCALAR_ADD:
@@ -86,7 +87,7 @@ static bool keeps_errors_small(const struct stage *s) {
          s->op == REDUCE_MIN;
 }
 
-// Does v load the largest of all `of` of a row?
+// Does v load the row maximum of `of`?
 static bool is_maximum(const struct approximation *a, const struct scalar *v,
                        const struct scalar *of) {
   while (v->kind == SCALAR_CONVERT)
@@ -96,8 +97,8 @@ static bool is_maximum(const struct approximation *a, const struct scalar *v,
   return s && s->kind == STAGE_REDUCE && s->op == REDUCE_MAX && s->body == of;
 }
 
-// A sum of exp(u - max u): its largest term is 1, and a term e**-t is off by t * e**-t in the last
-// offset of that, which is nothing in the sum.
+// A sum of exp(u - max u): its largest term is 1, and a term e**-t has an error of t * e**-t times
+// the error of u, negligible in the sum.
 static bool is_sum_under_maximum(const struct approximation *a, const struct stage *s) {
   const struct scalar *v = s->body;
   if (s->kind != STAGE_REDUCE || s->op != REDUCE_SUM || v->kind != SCALAR_APPLY ||

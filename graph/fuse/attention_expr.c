@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expression trees as they were before parts of them were stored: loads of what maps wrote become
-// these maps' expression trees at the index that is loaded.
+// Inlines materialised maps: loads of their results become their expression trees at the loaded
+// index.
 #include "graph/fuse/attention_match.h"
 
 enum { MAX_WRITTEN_IN = 64, MAX_DEPTH = 8 };
 
-// ---- offsets transposed ----
+// ---- transposed offsets ----
 
 static bool base_of(struct fuser *f, const struct expr *offset, uint32_t rank,
                     const struct expr *const *axes, const struct expr **strides,
@@ -45,14 +45,14 @@ bool offset_solve(struct fuser *f, const struct expr *offset, uint32_t rank,
   return expr_substitute(f->x, offset, rank, axes, ret) == target;
 }
 
-// ---- writing in what was stored ----
+// ---- inlining ----
 
 struct loads {
   struct match *m;
   VEC(const struct scalar *) from, to;
 };
 
-// The expression tree of what a load of a map's result reads; NULL: not to be written in.
+// The expression tree behind a load of a map's result; NULL: not to be inlined.
 static const struct scalar *stored_scalar_expr(struct match *m, const struct scalar *load) {
   const struct stage *s = load->buffer ? m->writer[load->buffer->id] : NULL;
   const struct expr *at[GRAPH_MAX_RANK];
@@ -74,7 +74,7 @@ static void note_load(void *user, const struct scalar *load) {
 
 static bool is_half(enum dtype t) { return t == DTYPE_F16 || t == DTYPE_BF16; }
 
-// Without roundings to half precision and back: what is computed is not kept between.
+// Removes roundings to half precision and back: intermediate values are not stored.
 static const struct scalar *without_rounding(const struct scalar *v) {
   while (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_CONVERT &&
          dtype_is_float(v->dtype) && is_half(v->in[0]->dtype) && v->in[0]->in[0]->dtype == v->dtype)
@@ -104,9 +104,9 @@ const struct scalar *scalar_expr_write_in(struct match *m, const struct scalar *
       break;
     v = scalar_replace(m->f->s, v, l.from.len, l.from.at, l.to.at);
   }
-  const struct graph *g = m->f->l->graph; // NULL of loops that were built by hand
+  const struct graph *g = m->f->l->graph; // NULL for hand-built loops
   const bool keeps_casts = g && g->keeps_casts;
-  for (int depth = 0; depth < MAX_DEPTH && !keeps_casts; depth++) { // roundings of what was rounded
+  for (int depth = 0; depth < MAX_DEPTH && !keeps_casts; depth++) { // roundings may be nested
     struct roundings r = {.f = m->f};
     struct stage s = {.body = v, .offset = expr_const(m->f->x, 0)};
     stage_scalar_exprs(m->f, &s, note_rounding, &r);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds attention, however it is spelled. Where an operand of a product is a softmax over scores
-// that another product gave,
+// Finds attention, in any spelling. If an operand of a product is a softmax over the scores of
+// another product,
 //
 //   s[b, m, j] = sum over d of q[b, m, d] * k[b, j, d]
 //   p[b, m, j] = exp(f(s[b, m, j]) - max[b, m]) / sum[b, m]
 //   o[b, m, n] = sum over j of p[b, m, j] * v[b, j, n]
 //
-// both products and all between them are one stage. f is any expression tree of the score at its
-// own index: scales, masks and biases, in any order. Expression trees are compared after what was
-// stored between has been written in, so that it does not matter which values were.
+// both products and everything between become one stage. f is any elementwise function of the score
+// at its index: scales, masks and biases, in any order. Expression trees are compared after
+// inlining materialised values, so that it does not matter which ones were stored.
 #include "graph/fuse/attention_match.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static bool is_op(const struct scalar *v, enum scalar_op op) {
 }
 
 // The reduction over keys that v loads for this query, with its expression tree at the key; NULL: v
-// is none.
+// is not one.
 static const struct scalar *row_reduction(struct match *m, const struct scalar *v,
                                           enum reduce_op op) {
   v = bare(v);
@@ -47,8 +47,8 @@ static bool is_number(const struct scalar *v, double value) {
   return v->kind == SCALAR_CONST && dtype_is_float(v->dtype) && v->constant.real == value;
 }
 
-// The largest score of the row; also where(largest == -inf, 0, largest), which keeps empty rows
-// from being NaN.
+// The maximum score of the row; also where(largest == -inf, 0, largest), which avoids NaN in empty
+// rows.
 static const struct scalar *row_maximum(struct match *m, const struct scalar *v) {
   v = bare(v);
   if ((v->kind == SCALAR_MASKED || is_op(v, SCALAR_WHERE)) && is_number(v->in[1], 0)) {
@@ -61,7 +61,7 @@ static const struct scalar *row_maximum(struct match *m, const struct scalar *v)
   return row_reduction(m, v, REDUCE_MAX);
 }
 
-// exp(score - max), or exp(score) of a score that nothing was taken from.
+// exp(score - max), or exp(score) without a maximum.
 static const struct scalar *score_of(struct match *m, const struct scalar *e) {
   e = bare(e);
   if (!is_op(e, SCALAR_EXP))
@@ -75,7 +75,7 @@ static const struct scalar *score_of(struct match *m, const struct scalar *e) {
   return bare(largest) == bare(d->in[0]) ? bare(d->in[0]) : NULL;
 }
 
-// e / sum of e, however the division is spelled.
+// e / sum of e, in any form of the division.
 static const struct scalar *score_of_softmax(struct match *m, const struct scalar *p) {
   p = bare(p);
   const struct scalar *e = NULL, *sum = NULL;
@@ -97,7 +97,7 @@ static const struct scalar *score_of_softmax(struct match *m, const struct scala
   return added && bare(added) == bare(e) ? score_of(m, e) : NULL;
 }
 
-// Is v true where every score of the row is -inf?
+// Is v true exactly where all scores of the row are -inf?
 static bool is_empty_row(struct match *m, const struct scalar *v, const struct scalar *score) {
   if (is_op(v, SCALAR_EQ) && is_number(v->in[1], -(double)INFINITY)) {
     const struct scalar *largest = row_reduction(m, v->in[0], REDUCE_MAX);
@@ -135,7 +135,7 @@ static bool match_softmax(struct match *m, const struct scalar *p) {
   return m->score && (!choice || is_empty_row(m, choice, m->score));
 }
 
-// ---- the inner product ----
+// ---- the product of queries and keys ----
 
 struct find_product {
   struct match *m;
@@ -162,7 +162,7 @@ static void note_product(void *user, const struct scalar *load) {
   m->batch = at[0];
 }
 
-// A program keeps a block of queries and one of results on chip.
+// A program keeps a block of queries and one of results in registers.
 static bool fits(const struct expr *axis) {
   int64_t extent;
   return expr_is_const(axis_extent(axis), &extent) && extent <= MAX_HEAD;
@@ -175,12 +175,12 @@ static bool match_inner(struct match *m) {
   return p.count == 1 && fits(m->inner->axes[3]) && fits(m->outer->axes[2]);
 }
 
-// ---- who else needs what goes ----
+// ---- other users of removed stages ----
 
 struct needs {
   struct match *m;
-  uint32_t *left; // loads of each buffer by stages that stay
-  bool *goes;     // by stage
+  uint32_t *left; // loads of each buffer by remaining stages
+  bool *goes;     // by stage: is removed
   VEC(struct stage *) open;
   uint32_t *last, number; // by buffer: the last stage whose load was counted
 };
@@ -207,7 +207,7 @@ static void drop_load(void *user, const struct scalar *v) {
     vec_push(n->m->f->arena, &n->open, s);
 }
 
-// Marks the stages that nobody needs once `new` is there instead of the outer product.
+// Marks the stages that are dead once `new` replaces the outer product.
 static struct needs drop_unneeded(struct match *m, const struct stage *new) {
   struct fuser *f = m->f;
   struct needs n = {.m = m};
@@ -227,7 +227,7 @@ static struct needs drop_unneeded(struct match *m, const struct stage *new) {
   return n;
 }
 
-// ---- putting it in ----
+// ---- replacement ----
 
 static struct attention *build(struct match *m) {
   struct fuser *f = m->f;
@@ -268,9 +268,10 @@ static void replace(struct match *m) {
   vec_push(f->arena, &s->origins, "attention");
   struct needs n = drop_unneeded(m, s);
   if (!n.goes[m->inner->id]) {
-    diag_remark(f->l->diag, s->span, "fusion",
-                "the softmax between two products is no attention: its scores or probabilities "
-                "are needed elsewhere");
+    diag_remark(
+        f->l->diag, s->span, "fusion",
+        "the softmax between two products is not fused into attention: its scores or probabilities "
+        "are needed elsewhere");
     return;
   }
   for (uint32_t i = 0; i < f->buffer_count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop dimensions of groups: taken from a stage's axes, and cut where an offset divides them. In
-// which order they lie in memory.
+// Loop dimensions of groups: created from a stage's axes, split where an offset divides them,
+// ordered by memory.
 #include "graph/fuse/fuse.h"
 
 const struct expr *axis_create(struct fuser *f, const char *name, const struct expr *extent) {
@@ -32,7 +32,7 @@ static enum region_kind kind_of(const struct stage *s) {
 
 // ---- splitting ----
 
-// The first axis that e divides, or takes a remainder of, by something that divides its extent.
+// The first axis that e divides, or takes the remainder of, by a divisor of its extent.
 static bool find_cut(struct fuser *f, const struct group *g, const struct expr *e,
                      size_t *ret_loop_dim, const struct expr **ret_by) {
   if (e->kind == EXPR_FLOORDIV || e->kind == EXPR_MOD)
@@ -62,8 +62,8 @@ static void cut_loop_dim(struct fuser *f, struct group *g, size_t at, const stru
   group_substitute(f, g, 1, &whole.axis, &sum);
 }
 
-// Where an offset divides an axis, the axis is two: m // 49 and m % 49. Products by what they
-// write.
+// An axis that an offset divides is split in two: m // 49 and m % 49. Products are split by their
+// stores.
 static void cut_loop_dims(struct fuser *f, struct group *g) {
   for (unsigned cuts = 0; cuts < 2 * GRAPH_MAX_RANK; cuts++) {
     bool found = false;
@@ -144,7 +144,7 @@ const struct access *group_leading_access(struct fuser *f, const struct group *g
   return best;
 }
 
-// How close neighbours lie, along the closest of one side's loop dimensions; INT64_MAX: not known.
+// The stride of neighbours along the closest of one side's loop dimensions; INT64_MAX: unknown.
 static int64_t least_step(struct fuser *f, const struct group *g, const struct expr *offset,
                           bool reduced) {
   int64_t least = INT64_MAX;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Least traffic and operations of a region, and the traffic that fusing two groups saves.
+// Minimal traffic and operations of a region, and the traffic saved by fusing two groups.
 #include "graph/fuse/fuse.h"
 
-// Elements that an access touches: as many as the axes that it depends on give, and no more than
-// the buffer has.
+// The number of elements that an access touches: the product of the extents it depends on, at most
+// the size of the buffer.
 const struct expr *access_bytes(struct fuser *f, const struct group *g, const struct access *a) {
   const struct expr *count = expr_const(f->x, 1);
   for (size_t i = 0; i < g->loop_dims.len; i++)
@@ -48,8 +48,7 @@ static const struct expr *elements(struct fuser *f, const struct stage *s) {
   return count;
 }
 
-// Of the expression trees at each of their elements, and two for each element of a product's
-// inside.
+// Operations of all expression trees for each element, and two for each inner element of a product.
 static const struct expr *stage_flops(struct fuser *f, const struct stage *s) {
   const struct expr *n = elements(f, s);
   if (s->kind == STAGE_PRODUCT)
@@ -80,7 +79,7 @@ bool group_stores(struct fuser *f, const struct group *g, const struct buffer *b
   return inside < f->uses[b->id].loads;
 }
 
-// What the region reads and writes, its least traffic and its operations.
+// The region's reads, writes, minimal traffic and operations.
 void region_count(struct fuser *f, const struct group *g, struct region *r) {
   r->bytes = r->flops = expr_const(f->x, 0);
   for (size_t i = 0; i < g->accesses.len; i++) {

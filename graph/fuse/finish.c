@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From groups to regions: loop dimensions are ordered by strides, merged where every offset stays
-// linear, and in rows flattened to the two axes of the region.
+// linear, and for rows flattened to the two axes of the region.
 #include "graph/fuse/fuse.h"
 
-// Regions of equal extents share their axes, so that equal kernels have equal expression trees.
+// Regions of equal extents share axes, so that equal kernels have equal expression trees.
 static const struct expr *shared_axis(struct fuser *f, const char *name,
                                       const struct expr *extent) {
   char *key = arena_printf(f->arena, "%s:%u", name, extent->id);
@@ -34,7 +34,7 @@ static void add_scalar_expr_offset(void *user, const struct scalar *v) {
   add_offset(user, v->index);
 }
 
-// Every expression of axes that the group's expression trees contain.
+// All index expressions in the group's expression trees.
 static struct offsets group_offsets(struct fuser *f, const struct group *g) {
   struct offsets p = {.f = f};
   for (size_t i = 0; i < g->members.len; i++) {
@@ -55,7 +55,7 @@ static void pair_to_one(struct fuser *f, const struct expr *inner, const struct 
   to[1] = expr_mod(f->x, one, extent);
 }
 
-// Is e linear in one axis that stands for both? Strides tell; else the substitution itself.
+// Is e linear in the merged axis? Decided by strides, else by substitution.
 static bool stays_linear(struct fuser *f, const struct expr *e, const struct expr *outer,
                          const struct expr *inner, const struct expr *one) {
   const struct expr *a = offset_stride(f, e, outer), *b = offset_stride(f, e, inner);
@@ -103,7 +103,7 @@ static void merge_all(struct fuser *f, struct group *g) {
   }
 }
 
-// All loop dimensions of one side into one, with // and % where they do not follow one another.
+// Flattens all loop dimensions of one side, with // and % where they are not contiguous.
 static const struct expr *flatten(struct fuser *f, struct group *g, bool reduced) {
   for (;;) {
     size_t last = g->loop_dims.len;
@@ -122,12 +122,12 @@ static const struct expr *flatten(struct fuser *f, struct group *g, bool reduced
 static int64_t stride_hint(struct fuser *f, const struct access *a, const struct expr *axis) {
   const struct expr *stride = offset_stride(f, a->offset, axis);
   if (!stride)
-    return -1; // by division: where it is does not matter
+    return -1; // it is used in a division: its order does not matter
   int64_t s = expr_hint(stride);
   return s < 0 ? -s : s;
 }
 
-// Parallel loop dimensions first, each side by falling strides; stable.
+// Parallel loop dimensions first, then reduced ones, each by descending strides; stable.
 static void order_loop_dims(struct fuser *f, struct group *g) {
   const struct access *lead = group_leading_access(f, g);
   for (size_t i = 1; i < g->loop_dims.len; i++)
@@ -144,7 +144,7 @@ static void order_loop_dims(struct fuser *f, struct group *g) {
     }
 }
 
-// ---- to a region ----
+// ---- building the region ----
 
 static void rename_loop_dims(struct fuser *f, struct group *g, const struct expr **axes) {
   const struct expr **from = arena_array(f->arena, const struct expr *, g->loop_dims.len + 1);
@@ -232,7 +232,7 @@ static void rename_inner_axes(struct fuser *f, struct stage *s) {
   stage_substitute(f, s, 2, from, to);
 }
 
-// Parts of one dimension are one again.
+// Parts of one dimension are merged again.
 static void join_parts(struct fuser *f, struct group *g) {
   for (size_t i = g->loop_dims.len; i-- > 1;)
     if (g->loop_dims.at[i].dim == g->loop_dims.at[i - 1].dim)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// May two groups share a kernel, what would that save, and joining them: the anchor keeps its axes,
-// the candidate is put on them.
+// Merges two groups: whether they may share a kernel, what that saves, and the merge itself. The
+// anchor keeps its axes; the candidate is rewritten over them.
 #include "graph/fuse/fuse.h"
 
 enum {
@@ -8,8 +8,8 @@ enum {
   MAX_MEMBERS = 96,
   SMALL_BYTES = 2u << 20, // below, a launch costs more than the traffic
   SMALL_PRODUCTS = 16u << 20,
-  FEW_RESULTS = 1 << 18, // of a product: fewer blocks than a device has room for
-  SHARED_PART = 4        // siblings: a quarter of the smaller one's traffic is shared
+  FEW_RESULTS = 1 << 18, // of a product: fewer blocks than fill a device
+  SHARED_PART = 4        // siblings must share a quarter of the smaller one's traffic
 };
 
 // ---- legality ----
@@ -23,7 +23,7 @@ static bool is_column(enum nesting_level p) {
   return p == MEMBER_COLUMN || p == MEMBER_COLUMN_REDUCTION;
 }
 
-// Column stages that are not for each of the columns run last.
+// Column stages that run once come last.
 static bool runs_once(const struct join *j, const struct group *of, const struct member *m) {
   bool becomes_column = !is_column(m->level) && is_column(new_level(j, of, m));
   return m->is_once || (of == j->candidate && becomes_column && j->is_once);
@@ -51,7 +51,7 @@ static int64_t bytes_hint(struct fuser *f, const struct group *g, const struct a
   return expr_hint(access_bytes(f, g, a));
 }
 
-// An input that is overwritten where it was read before: maps read all before they store.
+// An input that is overwritten after it was read: maps load everything before they store.
 static bool check_overwrite(struct fuser *f, struct join *j, const struct side *writer,
                             const struct access *store, const struct side *reader,
                             const struct access *load, struct totals *t) {
@@ -65,7 +65,7 @@ static bool check_overwrite(struct fuser *f, struct join *j, const struct side *
          side_offset(f, writer, store->offset) == side_offset(f, reader, load->offset);
 }
 
-// The buffer's store in one group and its load in the other, or in the same.
+// The store of a buffer and its load, in one group or in two.
 static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
                        const struct access *store, const struct side *to, const struct access *load,
                        struct totals *t) {
@@ -74,7 +74,8 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
       (runs_once(j, from->g, store->member) && !runs_once(j, to->g, load->member))) {
     j->reason = load->member->stage->kind == STAGE_PRODUCT
                     ? read_many_times
-                    : "one needs more of the other's result than is there where it runs";
+                    : "one needs elements of the other's result that are not available at its "
+                      "nesting level";
     return false;
   }
   if (from == to)
@@ -84,7 +85,7 @@ static bool check_pass(struct fuser *f, struct join *j, const struct side *from,
     return false;
   }
   if (side_offset(f, from, store->offset) != side_offset(f, to, load->offset)) {
-    j->reason = "the result of one is read elsewhere than where it is written";
+    j->reason = "the result of one is read at other offsets than it is written";
     return false;
   }
   t->passes = true;
@@ -115,7 +116,7 @@ static bool check_pair(struct fuser *f, struct join *j, const struct side *s,
   return true;
 }
 
-// Stores that are not needed any more.
+// Removes dead stores.
 static void count_stores(struct fuser *f, const struct group *a, const struct group *b,
                          struct totals *t) {
   for (size_t i = 0; i < a->accesses.len; i++) {
@@ -164,7 +165,7 @@ static bool is_within_bounds(struct fuser *f, struct join *j) {
   return false;
 }
 
-// ---- is it worth it ----
+// ---- profitability ----
 
 static int64_t traffic_hint(struct fuser *f, struct group *g) {
   if (g->traffic_at == g->version + 1)
@@ -177,7 +178,7 @@ static int64_t traffic_hint(struct fuser *f, struct group *g) {
   return sum;
 }
 
-// Siblings: one launch less, or a part of their traffic. Large products are as fast alone.
+// Siblings save a launch, or shared traffic. Large products gain nothing.
 bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shared) {
   int64_t x = traffic_hint(f, a), y = traffic_hint(f, b), least = x < y ? x : y;
   if (a->kind == REGION_PRODUCT && b->kind == REGION_PRODUCT)
@@ -189,15 +190,15 @@ bool groups_gain(struct fuser *f, struct group *a, struct group *b, int64_t shar
 static bool is_worth_it(struct fuser *f, struct join *j, const struct totals *t) {
   if (t->passes)
     return true;
-  j->reason = "nothing passes between them";
+  j->reason = "neither uses a result of the other";
   bool are_products = j->anchor->kind == REGION_PRODUCT && j->candidate->kind == REGION_PRODUCT;
   if (j->anchor->kind != REGION_MAP && !is_rows(j->anchor->kind) && !are_products)
     return false;
-  j->reason = "they share little of what they read";
+  j->reason = "they have few inputs in common";
   return groups_gain(f, j->anchor, j->candidate, t->saved);
 }
 
-// ---- the question ----
+// ---- the decision ----
 
 static bool try_as(struct fuser *f, struct group *anchor, struct group *candidate, struct join *j) {
   *j = (struct join){.anchor = anchor, .candidate = candidate};
@@ -228,13 +229,13 @@ bool groups_can_join(struct fuser *f, struct group *a, struct group *b, struct j
       *ret = other;
   }
   if (fits && order_has_detour(f, a, b)) {
-    ret->reason = "what runs between them needs one and is needed by the other";
+    ret->reason = "a third kernel depends on one of them, and the other on it";
     fits = false;
   }
   return fits;
 }
 
-// ---- joining ----
+// ---- merging ----
 
 static void split_loop_dims(struct fuser *f, struct side *s) {
   struct group *g = s->g;

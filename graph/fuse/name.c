@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of kernels: the operators that they came from, each once, in order. Regions of one
-// structure have one name, so that repeated layers give equal sources.
+// Names of kernels: their operators, each once, in order. Regions of one structure share a name, so
+// that repeated layers give equal sources.
 #include "graph/fuse/fuse.h"
 
 enum { NAME_MAX = 48 };
@@ -14,10 +14,10 @@ static void add_word(struct strbuf *name, const char *word) {
     bool digit = *c >= '0' && *c <= '9';
     if (letter || (digit && name->len))
       strbuf_putc(name, *c);
-    else if (digit) // identifiers do not begin with one
+    else if (digit) // identifiers do not begin with a digit
       strbuf_printf(name, "_%c", *c);
   }
-  if (name->len > NAME_MAX && begin) { // whole words only
+  if (name->len > NAME_MAX && begin) { // truncated at a word
     name->len = begin;
     name->ptr[begin] = 0;
   }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the stages of a candidate run once it is on the loop dimensions of its anchor: for each
-// element, for each row, or over the columns.
+// The nesting level of a candidate's stages in the loop dimensions of its anchor: per element, per
+// row, or over columns.
 #include "graph/fuse/fuse.h"
 
 enum {
-  MAX_COLUMNS = 16384, // a row of partial sums has to stay on chip
-  LONG_INSIDE = 1024,  // of a product, that may be worth splitting
+  MAX_COLUMNS = 16384, // a row of partial sums must fit in registers
+  LONG_INSIDE = 1024,  // k of a product that may be worth splitting
   FEW_RESULTS = 1 << 18,
-  MANY_RESULTS = 1 << 19 // as many as blocks on a whole device have
+  MANY_RESULTS = 1 << 19 // as many as fill a device with blocks
 };
 
 struct relation {
   // Matched pieces, by the candidate's side and the anchor's: parallel or reduced.
   unsigned matched[2][2];
-  // Host's pieces without a match, by side.
+  // Unmatched pieces of the anchor, by side.
   unsigned open[2];
 };
 
@@ -40,7 +40,8 @@ static void keep_axes(struct join *j) {
     j->levels[p] = (enum nesting_level)p;
 }
 
-// Rows of the candidate are columns of the anchor: reductions of a type that partial results have.
+// Rows of the candidate are columns of the anchor: needs reductions whose partial results can be
+// combined.
 static bool becomes_columns(struct fuser *f, struct join *j, bool is_once) {
   if (j->candidate->kind != REGION_ROWS || !is_rows(j->anchor->kind))
     return false;
@@ -89,7 +90,7 @@ static bool nest_rows(struct fuser *f, struct join *j, const struct relation *r)
     return false;
   if (whole && !r->matched[0][0] && !r->matched[1][1])
     return becomes_columns(f, j, false);
-  // A reduction of what there is for each row.
+  // A reduction of values per row.
   if (!r->open[0] && r->open[1] && !r->matched[0][0] && !r->matched[0][1] && !r->matched[1][1] &&
       becomes_columns(f, j, true)) {
     j->levels[MEMBER_FULL] = MEMBER_ROW;
@@ -107,7 +108,7 @@ static unsigned count_products(const struct group *g) {
   return n;
 }
 
-// Is the access an operand of a product that knows its rows, or its columns?
+// Is the access an operand of a product that depends on its rows, or its columns?
 static bool is_operand(struct fuser *f, const struct group *g, const struct access *a,
                        uint8_t dim) {
   if (a->is_store || a->member->stage->kind != STAGE_PRODUCT)
@@ -132,9 +133,9 @@ static bool share_operand(struct fuser *f, const struct join *j) {
   return false;
 }
 
-// Two products of the same size go through one loop over k where they have an operand in common:
-// the rows of gate and up projections, the columns of their weights' gradients. One with few blocks
-// and a long k is better off alone: its k is split.
+// Two products of the same size share a loop over k if they have a common operand: the rows of gate
+// and up projections, the columns of their weight gradients. A product with few blocks and a long k
+// stays alone: its k is split.
 static bool nest_product(struct fuser *f, struct join *j, const struct relation *r) {
   const struct side *h = &j->anchor_side, *g = &j->candidate_side;
   if (r->open[0] || r->open[1])
@@ -145,27 +146,27 @@ static bool nest_product(struct fuser *f, struct join *j, const struct relation 
         g->g->loop_dims.at[p->loop_dim].dim != h->g->loop_dims.at[p->match->loop_dim].dim)
       return false;
   }
-  j->reason = "two products that share no operand";
+  j->reason = "two products without a common operand";
   if (!share_operand(f, j))
     return false;
-  j->reason = "a kernel holds two products, or three small ones";
+  j->reason = "a kernel can have two products, or three small ones";
   unsigned most = expr_hint(j->anchor->numel[0]) > FEW_RESULTS ? 2 : 3;
   if (count_products(j->anchor) + count_products(j->candidate) > most)
     return false;
-  j->reason = "products with a long inside are split, one a kernel";
+  j->reason = "products with a long k are split, each in its own kernel";
   keep_axes(j);
   j->kind = REGION_PRODUCT;
   return expr_hint(j->anchor->numel[1]) <= LONG_INSIDE ||
          expr_hint(j->anchor->numel[0]) >= MANY_RESULTS;
 }
 
-// ---- the question ----
+// ---- the decision ----
 
 static const struct expr *all_elements(struct fuser *f, const struct group *g) {
   return expr_mul(f->x, g->numel[0], g->numel[1]);
 }
 
-// Cheap: do their sizes fit at all?
+// A cheap test: can their sizes fit at all?
 static bool sizes_fit(struct fuser *f, const struct group *h, const struct group *g) {
   if (g->kind == REGION_MAP) {
     const struct expr *n = g->numel[0];
@@ -189,16 +190,16 @@ static bool kinds_fit(struct join *j) {
       (g->kind == REGION_PRODUCT && h->kind == REGION_PRODUCT))
     return true;
   if (h->kind == REGION_PRODUCT || h->kind == REGION_ATTENTION)
-    j->reason = g->kind >= REGION_PRODUCT   ? "attention shares its kernel with no product"
+    j->reason = g->kind >= REGION_PRODUCT   ? "attention cannot share a kernel with a product"
                 : g->position < h->position ? read_many_times
-                : g->kind == REGION_MAP     ? "attention ends with what it writes"
-                                            : "a block of a product has no whole rows";
+                : g->kind == REGION_MAP     ? "this map cannot be an epilogue of attention"
+                                            : "a block of a product does not have whole rows";
   else
-    j->reason = "they are of kinds that have no common kernel";
+    j->reason = "no kind of kernel can run both";
   return false;
 }
 
-// Do the candidate's reduced axes come in the same order in the anchor?
+// Do the candidate's reduced axes have the same order in the anchor?
 static bool is_in_order(const struct join *j) {
   size_t at = 0;
   for (size_t i = 0; i < j->anchor_side.pieces.len; i++) {
@@ -217,7 +218,7 @@ bool candidate_align(struct fuser *f, struct join *j) {
   j->never = true;
   if (!kinds_fit(j))
     return false;
-  j->reason = "they run over different numbers of elements";
+  j->reason = "their iteration spaces differ in size";
   if (!sizes_fit(f, j->anchor, j->candidate))
     return false;
   j->never = false;
@@ -225,7 +226,7 @@ bool candidate_align(struct fuser *f, struct join *j) {
   j->candidate_side.g = j->candidate;
   groups_align(f, &j->anchor_side, &j->candidate_side);
   struct relation r = {0};
-  j->reason = "their axes do not fit";
+  j->reason = "their axes cannot be aligned";
   if (!count_matches(j, &r))
     return false;
   if (j->candidate->keeps_order && (j->anchor->keeps_order || !is_in_order(j)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What has to run before what. Groups stand in an order in which they can run; whether two may
-// become one is a search between their positions, and the order is mended there when they do.
+// Dependencies between groups. Groups are kept in topological order; two may be merged if a search
+// between their positions finds no path through a third, and merging repairs the order there.
 #include "graph/fuse/fuse.h"
 
 enum { MAX_VISITS = 4096 };
@@ -30,7 +30,7 @@ static void add_reader(void *user, const struct scalar *v) {
   vec_push(r->f->arena, &u->readers, r->g);
 }
 
-// Behind those who read what it overwrites, and who wrote it before.
+// Write after read and write after write.
 static void add_writer(struct fuser *f, struct group *g, struct buffer *b) {
   struct buffer_use *u = &f->uses[b->id];
   add_edge(f, u->writer, g);
@@ -59,7 +59,7 @@ struct search {
   VEC(struct group *) open;
 };
 
-// The direct successors of g between the two, each once; true if `to` is one of them.
+// The direct successors of g up to `to`, each once; true if `to` is one of them.
 static bool visit(struct search *s, struct group *g) {
   bool found = false;
   for (size_t i = 0; i < g->after.len; i++) {
@@ -75,7 +75,7 @@ static bool visit(struct search *s, struct group *g) {
   return found;
 }
 
-// Marks with f->stamp all that `from` leads to before `to`; true if one of these leads to `to`.
+// Marks with f->stamp all successors of `from` before `to`; true if one of them leads to `to`.
 static bool search(struct search *s) {
   s->f->stamp++;
   visit(s, s->from);
@@ -105,8 +105,8 @@ static void take_edges(struct fuser *f, struct group *kept, const struct group *
       vec_push(f->arena, &kept->before, group_alive(dead->before.at[i]));
 }
 
-// Between the two: first those that the first does not lead to, then the merged group, then those
-// that it leads to.
+// Between the two: first the groups that do not depend on the first, then the merged group, then
+// those that do.
 void order_merge(struct fuser *f, struct group *kept, struct group *dead) {
   struct group *first = kept->position < dead->position ? kept : dead;
   struct group *last = first == kept ? dead : kept;
@@ -131,7 +131,7 @@ void order_merge(struct fuser *f, struct group *kept, struct group *dead) {
     behind.at[i]->position = at;
     f->order.at[at++] = behind.at[i];
   }
-  for (; at <= end; at++) { // the slots of dead ones
+  for (; at <= end; at++) { // slots of merged groups
     f->order.at[at] = dead;
   }
   dead->into = kept;

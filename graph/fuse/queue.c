@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which groups are joined first: those that save most bytes. A queue of pairs of neighbours (who
-// passes something to whom, who reads the same); a pair whose groups have changed since is put in
-// again by the change.
+// Merges groups greedily, the pair that saves most bytes first. A priority queue has pairs of
+// neighbours (producer and consumer, or two consumers); a pair whose groups have changed is
+// inserted again.
 #include "graph/fuse/fuse.h"
 
 enum {
-  MAX_SIBLINGS = 12, // on either side: pairs of one group with others that read the same buffer
-  SIBLING_REACH = 64 // positions between them
+  MAX_SIBLINGS = 12, // on either side: pairs of a group with others that read the same buffer
+  SIBLING_REACH = 64 // maximal distance in positions
 };
 
 struct pair {
   struct group *a, *b;
   uint32_t versions[2];
-  int64_t saves; // at most
+  int64_t saves; // upper bound
   bool passes;   // one reads what the other writes
 };
 
 struct refusal {
   struct pair pair;
   const char *reason;
-  bool never; // not for what they read or write
+  bool never; // never by their kinds
 };
 
 struct queue {
   struct fuser *f;
   VEC(struct pair) heap;
-  VEC(struct pair) fresh; // of the group at hand, each once
+  VEC(struct pair) fresh; // of the current group, each once
   VEC(struct refusal) refusals;
 };
 
@@ -119,7 +119,7 @@ static size_t find_reader(const struct buffer_use *u, const struct group *g) {
   return low;
 }
 
-// Those who read the same, the nearest of the graph's order.
+// Consumers of the same buffer, the closest in graph order.
 static void add_siblings(struct queue *q, struct group *g, const struct buffer_use *u) {
   size_t middle = find_reader(u, g);
   size_t first = middle > MAX_SIBLINGS ? middle - MAX_SIBLINGS : 0;
@@ -155,7 +155,7 @@ static void add_neighbours(struct queue *q, struct group *g) {
     push(q, q->fresh.at[i]);
 }
 
-// ---- joining ----
+// ---- merging ----
 
 static bool is_current(const struct pair *p) {
   return !p->a->into && !p->b->into && p->a->version == p->versions[0] &&
@@ -163,7 +163,7 @@ static bool is_current(const struct pair *p) {
 }
 
 static void try_pair(struct queue *q, const struct pair *p) {
-  struct join j = {.reason = "they share little of what they read"};
+  struct join j = {.reason = "they have few inputs in common"};
   bool may_gain = p->passes || groups_gain(q->f, p->a, p->b, p->saves);
   if (may_gain && groups_can_join(q->f, p->a, p->b, &j)) {
     add_neighbours(q, groups_join(q->f, &j));
@@ -185,13 +185,12 @@ static void say_refusals(struct queue *q) {
     const struct group *last = r->pair.a->position < r->pair.b->position ? r->pair.b : r->pair.a;
     const struct group *first = last == r->pair.a ? r->pair.b : r->pair.a;
     diag_remark(q->f->l->diag, last->members.at[0]->stage->span, "fusion",
-                "`%s` and `%s` stay apart: %s (%lld bytes)", region_name(q->f, first),
+                "`%s` and `%s` are not fused: %s (%lld bytes)", region_name(q->f, first),
                 region_name(q->f, last), r->reason, (long long)r->pair.saves);
   }
 }
 
-// Small kernels of the same size that have nothing to do with each other: a launch costs more than
-// what they do.
+// Small independent kernels of one size: a launch costs more than their work.
 static void join_small(struct queue *q) {
   struct fuser *f = q->f;
   struct map last = {0}; // by kind and size

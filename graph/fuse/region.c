@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From stages to regions: a group for each stage, groups joined, and each put on the axes that its
-// kernel has. Printing.
+// Fuses stages into regions: a group for each stage, merged greedily, then given the axes of its
+// kernel. Prints regions.
 #include "graph/fuse/fuse.h"
 
-// ---- who uses which buffer ----
+// ---- uses of buffers ----
 
 struct count {
   struct fuser *f;
   const struct stage *stage;
-  uint32_t *last; // by buffer: one more than the last stage that loaded it
+  uint32_t *last; // by buffer: 1 + the last stage that loaded it
   uint32_t number;
 };
 

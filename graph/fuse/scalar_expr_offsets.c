@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking and changing the expression trees of stages, for fusion.
+// Walks and rewrites the expression trees of stages, for fusion.
 #include "graph/fuse/fuse.h"
 #include "graph/loops/scalar_expr_internal.h"
 
@@ -36,13 +36,13 @@ void stage_substitute(struct fuser *f, struct stage *s, size_t count,
 struct walk {
   struct scalars *s;
   uint32_t number;
-  scalar_expr_fn fn; // starts no other walk
+  scalar_expr_fn fn; // may not start another walk
   void *user;
 };
 
 static void walk_scalar_expr(struct walk *w, const struct scalar *v);
 
-// What was loaded to compute an offset.
+// Visits the loaded indices of an offset.
 static void walk_offset(struct walk *w, const struct expr *e) {
   if (e->kind == EXPR_SYMBOL && e->symbol->indirect)
     walk_scalar_expr(w, e->symbol->indirect);
@@ -118,7 +118,7 @@ struct find {
   struct fuser *f;
   struct group *g;
   struct member *m;
-  size_t begin; // of the member's
+  size_t begin; // the first access of the member
 };
 
 static void add_access(struct find *c, struct buffer *b, const struct expr *offset, bool is_store) {

@@ -135,7 +135,8 @@ static void fold_by_comparison(struct build *b, struct node *n, enum operator_id
   for (uint32_t d = 0; fits && d < rank; d++)
     fits = d == dim || (X->shape[d] == index->shape[d]);
   if (!fits) {
-    diag_help(diag_error(b->g->diag, b->at, E1008, "`%s`: `%.*s` of lines this long, or of parts",
+    diag_help(diag_error(b->g->diag, b->at, E1008,
+                         "`%s`: `%.*s` of lines this long, or of a part of the index's lines",
                          operator_row(n->op)->name, STR_ARG(n->args[4].string)),
               "`sum` and `mean` have no limit");
     return;
@@ -177,7 +178,7 @@ void compose_scatter_reduce(struct build *b, struct node *n) {
   if ((!is_mean && !str_is(how, "sum")) || !node_truth(n, 5)) {
     struct diag *d = diag_error(b->g->diag, b->at, E1008, "`%s`: %.*s%s", operator_row(n->op)->name,
                                 STR_ARG(how), node_truth(n, 5) ? "" : " without `self`");
-    diag_help(d, "`sum` and `mean` with what is there are written");
+    diag_help(d, "use `sum`, or `mean` with `include_self`");
     return;
   }
   struct value *index = node_value(n, 2), *src = node_value(n, 3);
@@ -209,7 +210,7 @@ static bool pads_of(struct build *b, const struct node *n, unsigned i, const str
     ok = expr_is_const(list[2 * k].number, &ret->before[k]) &&
          expr_is_const(list[2 * k + 1].number, &ret->after[k]);
   if (!ok)
-    compose_error(b, n, E1004, "%zu paddings, or such as are not known", count);
+    compose_error(b, n, E1004, "%zu paddings, or symbolic ones", count);
   return ok;
 }
 

@@ -101,7 +101,7 @@ static bool is_short(const struct order *o) {
 static bool wants_short(struct order *o, const struct node *n) {
   if (is_short(o))
     return true;
-  compose_error(o->b, n, E1008, "lines of more than %d elements are not sorted", MAX_SORTED);
+  compose_error(o->b, n, E1008, "lines of more than %d elements cannot be sorted", MAX_SORTED);
   return false;
 }
 

@@ -360,7 +360,7 @@ static bool halves(struct build *b, struct node *n, struct value *x, unsigned ar
                    struct value **ret_first, struct value **ret_second, uint32_t *ret_dim) {
   uint32_t dim = x->rank ? compose_dim(b, n, arg, x->rank) : 0;
   if (dim >= x->rank || !expr_is_multiple(x->shape[dim], 2)) {
-    compose_error(b, n, E1004, "the dimension has no two halves");
+    compose_error(b, n, E1004, "the size of the dimension is odd");
     return false;
   }
   const struct expr *size = x->shape[dim],

@@ -164,7 +164,7 @@ static bool enlarged(struct build *b, struct node *n, unsigned scale_at, unsigne
   int64_t small, large;
   if (X->rank != 4 || node_list(n, 2, &sizes) != 4 || !expr_is_const(sizes[2 + k].number, &small) ||
       !expr_is_const(X->shape[2 + k], &large)) {
-    compose_error(b, n, E1004, "an image whose sizes are not known");
+    compose_error(b, n, E1004, "an image of symbolic size");
     return false;
   }
   *ret_size = sizes[2 + k].number;
@@ -193,7 +193,7 @@ static bool larger(struct build *b, struct node *n, unsigned k, const struct exp
   }
   ok = ok && (count == 2 ? expr_is_const(sizes[k].number, &large) : is_vec);
   if (!ok || large < 1 || small < 1) {
-    compose_error(b, n, E1004, "an image whose sizes are not known");
+    compose_error(b, n, E1004, "an image of symbolic size");
     return false;
   }
   *ret_size = compose_const(b, large);

@@ -36,7 +36,7 @@ static struct value *permute_last(struct build *b, struct value *x, uint32_t cou
 static bool divides(struct build *b, const struct node *n, const struct expr *size, int64_t by) {
   if (by > 0 && expr_is_multiple(size, by))
     return true;
-  compose_error(b, n, E1004, "a dimension is no multiple of %lld", (long long)by);
+  compose_error(b, n, E1004, "a dimension is not a multiple of %lld", (long long)by);
   return false;
 }
 
@@ -88,7 +88,7 @@ void compose_rot90(struct build *b, struct node *n) {
   int64_t quarters = ((node_int(n, 1) % 4) + 4) % 4;
   size_t count = node_list(n, 2, &list);
   if ((count != 2 && count != 0) || X->rank < 2) {
-    compose_error(b, n, E1004, "two dimensions are wanted");
+    compose_error(b, n, E1004, "two dimensions are required");
     return;
   }
   struct arg first = count ? list[0] : arg_int(b->g, 0),
@@ -166,7 +166,7 @@ void compose_diagonal_backward(struct build *b, struct node *n) {
       continue;
     int64_t have, want;
     if (!expr_is_const(v->shape[d], &have) || !expr_is_const(shape[d], &want)) {
-      compose_error(b, n, E1004, "a diagonal of a size that is not known");
+      compose_error(b, n, E1004, "a diagonal of symbolic size");
       return;
     }
     int64_t pads[2 * GRAPH_MAX_RANK] = {0};
@@ -206,7 +206,7 @@ static struct value *line(struct build *b, struct node *n, enum dtype t) {
   int64_t count;
   struct value *i = build_iota(b, steps, 0, 1);
   if (!expr_is_const(last, &count)) {
-    compose_error(b, n, E1004, "a number of steps that is not known");
+    compose_error(b, n, E1004, "a symbolic number of steps");
     return NULL;
   }
   double step = count > 0 ? (end - start) / (double)count : 0;

@@ -135,7 +135,7 @@ static bool fit_args(struct graph *g, const struct operator_row *row, struct nod
   n->args = arena_array(g->arena, struct arg, count);
   for (size_t i = 0; i < count; i++) {
     if (i >= arg_count && !p[i].has_default) {
-      struct diag *d = diag_error(g->diag, at, E1003, "`%s` lacks its argument `%.*s`", row->name,
+      struct diag *d = diag_error(g->diag, at, E1003, "`%s` needs an argument `%.*s`", row->name,
                                   STR_ARG(p[i].name));
       diag_help(d, "its parameters are: %s", row->parameters);
       return false;
@@ -178,7 +178,7 @@ static bool check_integers(struct graph *g, const struct operator_row *row, cons
   const struct parameter *p = operator_parameters(row->id, &count);
   for (size_t i = 0; i < count; i++)
     if (p[i].type == 'i' && !is_in_range(&n->args[i])) {
-      diag_error(g->diag, n->span, E1004, "`%s`: `%.*s` is beyond any size of a tensor", row->name,
+      diag_error(g->diag, n->span, E1004, "`%s`: `%.*s` is larger than any tensor", row->name,
                  STR_ARG(p[i].name));
       return false;
     }

@@ -55,7 +55,7 @@ static struct {
   uint16_t slots[NAME_SLOTS]; // 1 + id, by hash of the name
 } table = {.once = PTHREAD_ONCE_INIT};
 
-_Static_assert(OPERATOR_ALL * 2 < NAME_SLOTS, "names crowd the table");
+_Static_assert(OPERATOR_ALL * 2 < NAME_SLOTS, "the hash table of names is too full");
 
 static unsigned hash_name(struct str name) {
   uint32_t h = 2166136261u;

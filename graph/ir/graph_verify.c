@@ -10,8 +10,8 @@ struct check {
 
 static bool add_value(struct check *c, const struct value *v) {
   if (v->id >= c->g->value_count || c->made[v->id]) {
-    diag_error(c->g->diag, v->span, E1007,
-               "`%s` is made twice, or its number is beyond those of the graph", v->name);
+    diag_error(c->g->diag, v->span, E1007, "`%s` is defined twice, or its id is out of range",
+               v->name);
     return false;
   }
   c->made[v->id] = v;
@@ -21,7 +21,8 @@ static bool add_value(struct check *c, const struct value *v) {
 static bool is_made(struct check *c, const struct value *v, struct span at) {
   if (v->id < c->g->value_count && c->made[v->id] == v)
     return true;
-  diag_error(c->g->diag, at, E1007, "`%s` is used before it is made, or belongs to another graph",
+  diag_error(c->g->diag, at, E1007,
+             "`%s` is used before its definition, or belongs to another graph",
              v->name ? v->name : "?");
   return false;
 }
@@ -63,7 +64,8 @@ static bool check_results(struct check *c, struct node *n) {
       return infer_error(&in, E1006, "result `%s` is %s, but its rule gives %s", have->name,
                          infer_type_text(&in, have), want ? infer_type_text(&in, want) : "none");
     if (have->def != n || have->result != i) {
-      diag_error(g->diag, n->span, E1007, "`%s` says that another operator made it", have->name);
+      diag_error(g->diag, n->span, E1007, "`%s` is recorded as the result of another operator",
+                 have->name);
       return false;
     }
   }
@@ -74,7 +76,7 @@ static bool check_node(struct check *c, struct node *n) {
   size_t count;
   operator_parameters(n->op, &count);
   if (n->arg_count != count) {
-    diag_error(c->g->diag, n->span, E1003, "`%s` takes %zu arguments, %u are there",
+    diag_error(c->g->diag, n->span, E1003, "`%s` takes %zu arguments, %u are given",
                operator_row(n->op)->name, count, n->arg_count);
     return false;
   }

@@ -37,14 +37,14 @@ const char *infer_type_text(struct infer *in, const struct value *v) {
 }
 
 bool infer_wants_float(struct infer *in, const struct value *v, const char *parameter) {
-  return dtype_is_float(v->dtype) ||
-         infer_error(in, E1005, "`%s` is %s; floats are wanted", parameter, infer_type_text(in, v));
+  return dtype_is_float(v->dtype) || infer_error(in, E1005, "`%s` is %s; floats are required",
+                                                 parameter, infer_type_text(in, v));
 }
 
 bool infer_wants_integer(struct infer *in, const struct value *v, const char *parameter,
                          bool with_bool) {
   return (dtype_is_int(v->dtype) && (with_bool || v->dtype != DTYPE_I1)) ||
-         infer_error(in, E1005, "`%s` is %s; integers are wanted", parameter,
+         infer_error(in, E1005, "`%s` is %s; integers are required", parameter,
                      infer_type_text(in, v));
 }
 

@@ -45,7 +45,7 @@ bool infer_cat(struct infer *in) {
     for (uint32_t k = 0; k < e.rank && same; k++)
       same = k == d || infer_same_size(v->shape[k], e.shape[k]);
     if (!same)
-      return infer_error(in, E1004, "%s and %s do not join along dimension %u",
+      return infer_error(in, E1004, "%s and %s cannot be concatenated along dimension %u",
                          infer_type_text(in, first), infer_type_text(in, v), d);
     e.shape[d] = expr_add(x, e.shape[d], v->shape[d]);
   }
@@ -72,7 +72,7 @@ bool infer_stack(struct infer *in) {
     for (uint32_t k = 0; k < v->rank && same; k++)
       same = infer_same_size(v->shape[k], first->shape[k]);
     if (!same)
-      return infer_error(in, E1004, "%s and %s do not stack", infer_type_text(in, first),
+      return infer_error(in, E1004, "%s and %s cannot be stacked", infer_type_text(in, first),
                          infer_type_text(in, v));
   }
   struct extent e = extent_of(first);
@@ -94,8 +94,7 @@ bool infer_pad(struct infer *in) {
   const struct arg *list;
   size_t count = node_list(in->n, 1, &list);
   if (count % 2 != 0 || count / 2 > v->rank)
-    return infer_error(in, E1004,
-                       "%zu paddings for %s; there are two for each of the last dimensions", count,
+    return infer_error(in, E1004, "%zu paddings for %s; each padded dimension needs two", count,
                        infer_type_text(in, v));
   for (size_t i = 0; i < count / 2; i++) {
     const struct expr **size = &e.shape[v->rank - 1 - i];
@@ -188,7 +187,7 @@ bool infer_arange(struct infer *in) {
               (step && step->kind == ARG_FLOAT);
   const struct expr *count = count_steps(in, start, end, step);
   if (!count)
-    return infer_error(in, E1004, "the number of elements is not known, or too large");
+    return infer_error(in, E1004, "the number of elements is unknown or too large");
   return infer_result(in, 0, asked_dtype(in, real ? DTYPE_F32 : DTYPE_I64), 1, &count, NULL);
 }
 

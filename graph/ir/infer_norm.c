@@ -16,7 +16,7 @@ bool infer_softmax(struct infer *in) {
   if (!infer_dim(in, 1, v->rank, &d))
     return false;
   if (last->kind == ARG_DTYPE && !dtype_is_float(t))
-    return infer_error(in, E1005, "a result of dtype %s; floats are wanted", dtype_name(t));
+    return infer_error(in, E1005, "a result of dtype %s; floats are required", dtype_name(t));
   return dtype_is_float(t) ? infer_contiguous_like(in, 0, t, v) : infer_wants_float(in, v, "self");
 }
 
@@ -142,7 +142,7 @@ static bool check_channels(struct infer *in, const struct value *v) {
     bool is_vector = w && w->rank == 1, is_input = w && w->rank == v->rank;
     if (is_vector ? !infer_same_size(w->shape[0], v->shape[1]) && !expr_is(w->shape[0], 0)
                   : w && !is_input)
-      return infer_error(in, E1004, "`input` is %s, and there is %s for its channels",
+      return infer_error(in, E1004, "`input` is %s, but %s is given for its channels",
                          infer_type_text(in, v), infer_type_text(in, w));
   }
   return true;

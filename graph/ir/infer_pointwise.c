@@ -41,7 +41,7 @@ static bool check_operand_dtypes(struct infer *in) {
     return true;
   enum dtype t = promoted(in, PROMOTE_SAME);
   return dtype_is_int(t) ||
-         infer_error(in, E1005, "operands of dtype %s; integers are wanted", dtype_name(t));
+         infer_error(in, E1005, "operands of dtype %s; integers are required", dtype_name(t));
 }
 
 bool infer_pointwise(struct infer *in) {

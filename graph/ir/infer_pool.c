@@ -21,7 +21,7 @@ static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
       return infer_error(in, E1004, "%zu numbers for 2 dimensions", count);
     for (size_t k = 0; k < count; k++)
       if (!expr_is_const(list[k].number, NULL))
-        return infer_error(in, E1004, "windows have sizes that are known");
+        return infer_error(in, E1004, "window sizes must be constants");
   }
   for (uint32_t d = 0; d < 2; d++) {
     const struct expr *kernel = pair(in, 1, 1, d);
@@ -29,8 +29,8 @@ static bool check_pairs(struct infer *in, unsigned first, unsigned end) {
     if (node_list(in->n, 3, &list) > 0)
       expr_is_const(pair(in, 3, 3, d), &padding);
     if (kernel->lo < 1 || padding < 0 || padding > kernel->lo / 2)
-      return infer_error(in, E1004,
-                         "windows have at least one position, and padding is at most half of them");
+      return infer_error(
+          in, E1004, "windows must have at least one element, and padding at most half of that");
   }
   return true;
 }

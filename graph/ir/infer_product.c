@@ -3,7 +3,7 @@
 #include "graph/ir/infer.h"
 
 static bool do_not_multiply(struct infer *in, const struct value *a, const struct value *b) {
-  return infer_error(in, E1004, "%s and %s do not multiply", infer_type_text(in, a),
+  return infer_error(in, E1004, "%s and %s cannot be multiplied", infer_type_text(in, a),
                      infer_type_text(in, b));
 }
 
@@ -181,7 +181,8 @@ static bool check_gradient(struct infer *in, const struct convolution *c, const 
   for (uint32_t d = 2; same && d < grad->rank; d++)
     same = infer_same_size(grad->shape[d],
                            convolved(x, c, d - 2, v->shape[d], weight->shape[d], transposed));
-  return same || infer_error(in, E1004, "`grad_output`, %s, is not of a convolution of %s by %s",
+  return same || infer_error(in, E1004,
+                             "`grad_output`, %s, has not the shape of the convolution of %s by %s",
                              infer_type_text(in, grad), infer_shape_text(in, v->rank, v->shape),
                              infer_shape_text(in, weight->rank, weight->shape));
 }

@@ -46,8 +46,9 @@ static bool fits(struct infer *in, const struct value *src, const struct extent 
   bool same = src->rank == part->rank;
   for (uint32_t i = 0; same && i < part->rank; i++)
     same = infer_same_size(src->shape[i], part->shape[i]);
-  return same || infer_error(in, E1004, "%s is put where there is %s", infer_type_text(in, src),
-                             infer_shape_text(in, part->rank, part->shape));
+  return same ||
+         infer_error(in, E1004, "%s does not fit the replaced part, %s", infer_type_text(in, src),
+                     infer_shape_text(in, part->rank, part->shape));
 }
 
 // Arguments i and i + 1 are dim and index; removes that dimension from *e.

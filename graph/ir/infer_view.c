@@ -43,7 +43,7 @@ static bool complete_sizes(struct infer *in, const struct value *v, struct exten
     if (!expr_is(e->shape[d], -1))
       others = expr_mul(x, others, e->shape[d]);
     else if (missing >= 0)
-      return infer_error(in, E1004, "-1 stands for one size only in %s",
+      return infer_error(in, E1004, "more than one size is -1 in %s",
                          infer_shape_text(in, e->rank, e->shape));
     else
       missing = (int)d;
@@ -51,12 +51,12 @@ static bool complete_sizes(struct infer *in, const struct value *v, struct exten
   const char *asked = infer_shape_text(in, e->rank, e->shape);
   if (missing >= 0) {
     if (expr_is(others, 0))
-      return infer_error(in, E1004, "the size -1 in %s could be any", asked);
+      return infer_error(in, E1004, "the size -1 in %s is ambiguous", asked);
     e->shape[missing] = expr_floordiv(x, numel, others);
     others = expr_mul(x, others, e->shape[missing]);
   }
   if (!infer_same_size(others, numel))
-    return infer_error(in, E1004, "%s cannot be seen as %s: the numbers of elements differ",
+    return infer_error(in, E1004, "%s cannot be viewed as %s: the numbers of elements differ",
                        infer_type_text(in, v), asked);
   return true;
 }
@@ -189,7 +189,7 @@ bool infer_permute(struct infer *in) {
     if (!infer_wrap_dim(in, list[i].number, v->rank, &d))
       return false;
     if (is_used[d])
-      return infer_error(in, E1004, "dimension %u comes twice", d);
+      return infer_error(in, E1004, "dimension %u appears twice", d);
     is_used[d] = true;
     e.shape[i] = v->shape[d];
     e.strides[i] = v->strides[d];
@@ -352,7 +352,8 @@ bool infer_split(struct infer *in) {
   if (!infer_dim(in, 2, v->rank, &d))
     return false;
   if (v->rank == 0 || part->lo < 1)
-    return infer_error(in, E1004, "%s cannot be split so", infer_type_text(in, v));
+    return infer_error(in, E1004, "%s cannot be split into parts of this size",
+                       infer_type_text(in, v));
   if (!expr_is_const(expr_cdiv(x, v->shape[d], part), &count) || count > MAX_PARTS)
     return infer_error(in, E1004,
                        "the number of parts of dimension %u of %s is not known or too large", d,

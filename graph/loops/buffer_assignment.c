@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages and buffers: where a value lies that is stored. Outputs lie as annotated, operands of
-// products as these read them.
+// Creates stages and assigns buffers to stored values. Outputs get the annotated strides, operands
+// of products the order in which the product reads them.
 #include "graph/loops/loops_internal.h"
 
 // ---- stages ----
@@ -26,7 +26,7 @@ void loops_add_axes(struct builder *b, struct stage *s, size_t count, coordinate
     }
 }
 
-// ---- storages ----
+// ---- buffers ----
 
 struct buffer *loops_buffer(struct builder *b, enum buffer_role role, uint32_t index,
                             const struct value *v, const char *name, enum dtype t,
@@ -67,7 +67,7 @@ const struct expr *loops_span(struct builder *b, const struct value *v,
   return e;
 }
 
-// Do the annotated strides put all elements behind each other, in whatever order?
+// Are the annotated strides those of a dense tensor, in any order of dimensions?
 static bool is_dense(const struct value *v) {
   int64_t expected = 1;
   bool done[GRAPH_MAX_RANK] = {false};
@@ -107,8 +107,7 @@ static struct assignment output_assignment(struct builder *b, const struct value
   return h;
 }
 
-// Do the elements of the last two dimensions lie at even distances, so that a tile of them is
-// stored as one?
+// Is the offset linear in the last two dimensions, so that a tile can be stored as a block?
 static bool is_even(struct builder *b, const struct value *v, const struct expr *offset) {
   const struct expr *coefficient, *rest;
   for (uint32_t i = v->rank > 2 ? v->rank - 2 : 0; i < v->rank; i++) {
@@ -119,9 +118,10 @@ static bool is_even(struct builder *b, const struct value *v, const struct expr 
   return true;
 }
 
-// In the order in which a product reads it behind views and pointwise operators, as long as it can
-// still be written in tiles: the heads of attention side by side for the product that follows.
-// Views that merge dimensions count; a product takes transposed operands as they are.
+// Stores a value in the order in which a product reads it after views and pointwise operators, as
+// long as tiles can be stored to it: the heads of attention go next to each other for the following
+// product. Only views that merge permuted dimensions matter; a product reads transposed operands
+// directly.
 static bool toward_product(struct builder *b, const struct value *v, struct assignment *h) {
   enum { MAX_STEPS = 8 };
   const struct expr **at = loops_coordinates(b, v->rank);
@@ -135,7 +135,7 @@ static bool toward_product(struct builder *b, const struct value *v, struct assi
     last = n->results[0];
     permutes |= n->op == OP_PERMUTE;
     if (!loops_is_view(n->op))
-      continue; // offsets stay
+      continue; // pointwise: same coordinates
     add_path(b, &next, n);
     next.strides = contiguous_strides(b->x, b->arena, last->rank, last->shape);
     if (n->op != OP_VIEW || !permutes)

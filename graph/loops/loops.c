@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph of primitives to loops: the walk over the nodes.
+// Lowers a graph of primitives to loops, node by node.
 #include "graph/loops/loops_internal.h"
-
-// ---- axes and coordinates ----
-
-// ---- elements ----
-
-// ---- the walk ----
 
 static bool lower(struct builder *b, const struct node *n) {
   switch (n->op) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention that the graph already had as one operator.
+// Lowers tile.attention.
 #include "graph/loops/loops_internal.h"
 
 #include <math.h>
 
-// The score of a pair of query and key from their product.
+// The score of a query and a key from their product.
 static const struct scalar *score(struct builder *b, const struct node *n,
                                   const struct scalar *product, coordinates at) {
   const struct scalar *scale = scalar_real(b->s, DTYPE_F32, node_real(n, 5));
@@ -26,7 +26,7 @@ static const struct scalar *score(struct builder *b, const struct node *n,
   return scalar_apply(b->s, SCALAR_WHERE, DTYPE_F32, in);
 }
 
-// At the coordinates of a flattened batch, a row and a column.
+// At a flattened batch index, a row and a column.
 static const struct scalar *operand(struct builder *b, const struct node *n, unsigned i,
                                     const struct expr *batch, const struct expr *const *heads,
                                     const struct expr *row, const struct expr *column) {
@@ -35,7 +35,7 @@ static const struct scalar *operand(struct builder *b, const struct node *n, uns
   return loops_product_operand(b, n, v, loops_broadcast(b, v, 4, at), batch, row, column, true);
 }
 
-// Where the logarithms of the sums of exponentials go, if anyone wants them.
+// The buffer of logsumexp, if it is used.
 static void second_result(struct builder *b, const struct node *n, struct attention *a,
                           coordinates at) {
   struct value *v = n->results[1];
@@ -47,8 +47,8 @@ static void second_result(struct builder *b, const struct node *n, struct attent
   loops_stored(b, loops_deferred(b, v), &h);
 }
 
-// A program has a block of queries, and of results, in registers; its number, which counts the
-// heads of all batches, is an i32.
+// A program keeps a block of queries and results in registers; its index over all batches and heads
+// is an i32.
 enum { MOST_ELEMENTS = 1024 };
 
 static bool is_above(const struct expr *size, int64_t most) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and their gradients as products: the image is never copied into a matrix, the
-// operand is a expression tree that finds its element, masked where it lies in the padding. Groups
-// are the batch.
+// Convolutions and their gradients as implicit matrix products (without im2col): the operand is an
+// expression tree that computes the offset of its element, masked in the padding. Groups are the
+// batch.
 #include "graph/loops/loops_internal.h"
 
 enum { MAX_SPATIAL = 3 };
 
-// What a coordinate of the product stands for: image, group, channel of the output and of the input
-// within the group, position (of the output, or of the input for its gradient), tap of the filter.
+// The coordinates of the product: image, group, channel of the output and of the input within the
+// group, position (of the output; for its gradient, of the input), filter tap.
 enum {
   IMAGE,
   GROUP,
@@ -21,7 +21,7 @@ enum {
 struct convolution {
   enum operator_id op;
   uint32_t spatial;
-  const struct value *grad, *x, *w; // of which one is the result
+  const struct value *grad, *x, *w; // one of them is the result
   const struct expr *stride[MAX_SPATIAL], *padding[MAX_SPATIAL], *dilation[MAX_SPATIAL];
   const struct expr *sizes[COORDINATES];
   unsigned m[COORDINATES], n[COORDINATES], k[COORDINATES]; // coordinates of each side
@@ -78,7 +78,7 @@ static bool read_convolution(struct builder *b, const struct node *n, struct con
   c->w = forward ? node_value(n, 1) : for_input ? node_value(n, 2) : result;
   c->grad = forward ? result : node_value(n, 0);
   if (c->x->rank < 3 || c->x->rank > 2 + MAX_SPATIAL)
-    return loops_refuse(b, n, "%u dimensions; 3 to 5 are there", (unsigned)c->x->rank);
+    return loops_refuse(b, n, "%u dimensions, not 3 to 5", (unsigned)c->x->rank);
   c->spatial = c->x->rank - 2;
   read_list(n, lists, c->spatial, c->stride);
   read_list(n, lists + 1, c->spatial, c->padding);
@@ -96,7 +96,7 @@ static bool read_convolution(struct builder *b, const struct node *n, struct con
   return true;
 }
 
-// ---- elements at the coordinates ----
+// ---- elements at coordinates ----
 
 static const struct expr *channel(struct builder *b, const struct convolution *c, unsigned which) {
   return expr_add(b->x, expr_mul(b->x, c->at[GROUP], c->sizes[which]), c->at[which]);
@@ -108,7 +108,7 @@ static const struct scalar *masked_element(struct builder *b, const struct value
   return scalar_masked(b->s, inside, loops_element(b, v, at), scalar_int(b->s, t, 0));
 }
 
-// The element of the input that a tap sees at a position of the output.
+// The input element under a tap at a position of the output.
 static const struct scalar *input_element(struct builder *b, const struct convolution *c) {
   const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, IN_CHANNEL)};
   const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
@@ -123,8 +123,7 @@ static const struct scalar *input_element(struct builder *b, const struct convol
   return masked_element(b, c->x, at, inside);
 }
 
-// The element of the gradient whose tap at some output position is an element of the input through
-// a tap: there is none unless the stride divides.
+// The gradient element whose tap reads a given input element: none unless the stride divides.
 static const struct scalar *gradient_element(struct builder *b, const struct convolution *c) {
   const struct expr *at[2 + MAX_SPATIAL] = {c->at[IMAGE], channel(b, c, OUT_CHANNEL)};
   const struct scalar *inside = scalar_int(b->s, DTYPE_I1, 1);
@@ -184,7 +183,7 @@ static void result_coordinates(struct builder *b, const struct convolution *c,
     ret[2 + d] = c->at[(is_weight ? TAP : SPACE) + d];
 }
 
-// ---- as a product, or as a sum ----
+// ---- a product, or a sum ----
 
 static const struct expr *side_extent(struct builder *b, const struct convolution *c,
                                       const unsigned *side, uint32_t count) {

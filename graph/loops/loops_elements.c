@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places on axes, and elements of values there: what each kind of operator is lowered with.
+// Axes, coordinates, and elements of values at coordinates, for the lowering of all operators.
 #include "graph/loops/loops_internal.h"
 
 const struct expr **loops_coordinates(struct builder *b, size_t count) {
@@ -52,7 +52,7 @@ const struct expr *loops_linear(struct builder *b, const struct value *v, coordi
 
 void loops_unravel(struct builder *b, const struct expr *e, size_t count,
                    const struct expr *const *sizes, const struct expr **ret) {
-  const struct expr *below = expr_const(b->x, 1); // elements of the dimensions behind
+  const struct expr *below = expr_const(b->x, 1); // elements of the inner dimensions
   for (size_t i = count; i-- > 0;) {
     const struct expr *rest = expr_floordiv(b->x, e, below);
     ret[i] = i ? expr_mod(b->x, rest, sizes[i]) : rest;
@@ -114,7 +114,7 @@ bool loops_refuse(struct builder *b, const struct node *n, const char *fmt, ...)
   va_start(ap, fmt);
   const char *why = arena_vprintf(b->arena, fmt, ap);
   va_end(ap);
-  diag_error(b->l->diag, n->span, E1011, "`%s` cannot be written as loops: %s",
+  diag_error(b->l->diag, n->span, E1011, "`%s` cannot be lowered to loops: %s",
              operator_row(n->op)->name, why);
   b->failed = true;
   return false;

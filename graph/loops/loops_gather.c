@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading at indices that were loaded: embeddings, gather, advanced indexing.
+// Reads at loaded indices: embeddings, gather, advanced indexing.
 #include "graph/loops/loops_internal.h"
 
 const struct expr *loops_loaded_index(struct builder *b, const struct scalar *i,
@@ -67,7 +67,7 @@ bool loops_indexing(struct builder *b, const struct node *n, struct indexing *re
   }
   if (indexed == 0)
     return loops_refuse(b, n, "there is no index");
-  // Index tensors that None separates put their dimensions in front.
+  // The dimensions of index tensors separated by None come first.
   ret->first = last - first + 1 == indexed ? (uint32_t)first : 0;
   if (ret->width + of->rank - indexed > GRAPH_MAX_RANK)
     return loops_refuse(b, n, "more than %d dimensions", GRAPH_MAX_RANK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs stages one by one in double precision, for tests: between the graph's own interpreter and
-// the kernels.
+// Interprets stages in double precision, for tests that compare the graph interpreter, loops and
+// kernels.
 #include "base/memory.h"
 #include "graph/loops/tape.h"
 #include "graph/reference/interpret.h"
@@ -15,8 +15,8 @@ struct execution {
   const struct stage *s;
   uint32_t body, offset, predicate, a, b; // registers
   union element acc;
-  int64_t count; // elements seen of the reduction
-  double *fill;  // the next element of a matrix that is computed
+  int64_t count; // elements of the reduction so far
+  double *fill;  // the next element of the matrix being filled
 };
 
 static bool size_of(const struct execution *x, const struct expr *e, int64_t *ret) {
@@ -218,14 +218,14 @@ static void run_reduction(struct execution *x) {
   tape_loop(x->t, 0, s->rank, reduce_one, x);
 }
 
-// ---- products and attention: operands are computed once, as dense arrays ----
+// ---- products and attention: operands are evaluated once, into dense arrays ----
 
 static void fill_body(void *user) {
   struct execution *x = user;
   *x->fill++ = tape_get(x->t, x->body).real;
 }
 
-// v at all points of three axes, the last one innermost. NULL if memory is out.
+// v at all points of three axes, row-major. NULL if out of memory.
 static double *matrix(struct execution *x, const struct scalar *v, const struct expr *p,
                       const struct expr *q, const struct expr *r) {
   const struct expr *axes[3] = {p, q, r};
@@ -257,7 +257,7 @@ struct multiplying {
   struct execution *x;
   const double *a, *b;
   int64_t m, n, k;
-  int64_t at; // elements seen, row-major over batch, m, n
+  int64_t at; // elements so far, row-major over batch, m, n
 };
 
 static void product_one(void *user) {

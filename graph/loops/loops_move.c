@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move data: the elements of a result belong to one operand or another, which masks
-// decide.
+// Operators that move data: each element of a result belongs to one operand, selected by masks.
 #include "graph/loops/loops_internal.h"
 
 static const struct scalar *zero(struct builder *b, enum dtype t) { return scalar_int(b->s, t, 0); }
@@ -80,7 +79,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct deferred *
     const struct value *part = parts[i].value;
     start = i ? expr_sub(b->x, end, part->shape[dim]) : expr_const(b->x, 0);
     at[dim] = expr_sub(b->x, z->at[dim], start);
-    // A part of one element has no axis to follow.
+    // A part of one element has no axis.
     if (expr_is(part->shape[dim], 1))
       at[dim] = expr_const(b->x, 0);
     body = scalar_masked(b->s, loops_between(b, z->at[dim], start, end), loops_element(b, part, at),
@@ -89,7 +88,7 @@ static bool lower_cat(struct builder *b, const struct node *n, struct deferred *
   return loops_define(b, n, z, body);
 }
 
-// ---- writing into a slice ----
+// ---- slice_scatter ----
 
 static bool lower_select_scatter(struct builder *b, const struct node *n, struct deferred *z) {
   const struct value *src = node_value(n, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointwise operators, and tensors made of nothing: constants, counts, random numbers.
+// Pointwise and creation operators: constants, iota, random numbers.
 #include "graph/loops/loops_internal.h"
 
 static bool is_logical(enum operator_id op) {
@@ -7,7 +7,7 @@ static bool is_logical(enum operator_id op) {
          op == OP_LOGICAL_XOR;
 }
 
-// The dtype that operands are brought to.
+// The dtype that operands are converted to.
 static enum dtype operand_dtype(const struct node *n, unsigned arity) {
   if (is_logical(n->op))
     return DTYPE_I1;
@@ -48,7 +48,7 @@ bool loops_lower_create(struct builder *b, const struct node *n) {
     return loops_define(b, n, z, loops_number(b, &n->args[1], t));
   if (n->op == OP_TILE_RAND) {
     if (node_expr(n, 1)->kind != EXPR_CONST)
-      return loops_refuse(b, n, "its stream is no constant");
+      return loops_refuse(b, n, "its stream is not a constant");
     const struct scalar *r =
         scalar_random(b->s, (uint32_t)node_int(n, 1), loops_linear(b, z->value, z->at));
     return loops_define(b, n, z, scalar_convert(b->s, r, t));

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products. Those that tensor cores would do badly are sums over rows or columns instead.
+// Matrix products. Those that suit tensor cores badly become sums over rows or columns.
 #include "graph/loops/loops_internal.h"
 
 bool loops_pays_as_product(struct builder *b, const struct value *v, const struct expr *m,
                            const struct expr *n, const struct expr *k) {
   (void)b;
-  // One row or column is read once, however it is computed; a short k leaves most of an instruction
-  // idle.
+  // A single row or column is read once in either form; a short k leaves most of an instruction
+  // unused.
   if (!dtype_is_float(v->dtype) || dtype_bits(v->dtype) > 32 || expr_likely(m) < 2 ||
       expr_likely(n) < 2)
     return false;
   return expr_likely(k) >= 16 && expr_likely(m) * expr_likely(n) >= 64;
 }
 
-// Constants that every element of an operand is multiplied with are left to those who use the
-// product: so the operand is what lies in memory. NULL: there are none.
+// Moves constant factors of an operand to the users of the product, so that the operand is a plain
+// load. NULL: there are none.
 static const struct scalar *take_factor(struct builder *b, const struct scalar **a,
                                         const struct scalar **c) {
   const struct scalar *factor = NULL, **sides[2] = {a, c};
@@ -57,8 +57,7 @@ struct evenness {
   bool is_even;
 };
 
-// At even distances along both, or behind each other along one, which is loaded in wide pieces
-// wherever they begin.
+// Linear along both axes, or contiguous along one, whose vector loads are wide at any offset.
 static void note_load(void *user, const struct scalar *load) {
   struct evenness *e = user;
   const struct expr *rows, *columns, *rest;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, and scans. Those of a few elements are written out.
+// Reductions and scans. Those of a few elements are unrolled.
 #include "graph/loops/loops_internal.h"
 
 struct reduction {
   enum reduce_op op;
   const struct scalar *body; // over the result's axes and `over`
   size_t count;
-  const struct expr *over[GRAPH_MAX_RANK]; // indices along reduced dimensions: axes, or 0
-  bool comes_back; // the result meets what was reduced: a row, which one kernel is to read once
+  const struct expr *over[GRAPH_MAX_RANK]; // coordinates along reduced dimensions: axes, or 0
+  bool comes_back; // the result is combined with the operand: one kernel shall read the row once
 };
 
 static enum reduce_op reduce_op_of(const struct node *n) {
@@ -42,9 +42,9 @@ static void count_load(void *user, const struct scalar *load) {
   ++*(unsigned *)user;
 }
 
-// How many elements each result takes, where that is few and the expression tree stays short; else
-// 0. A softmax of five elements is left to a kernel of rows: written out, it would be several
-// kernels, each of which reads five elements of what the one before made of each.
+// The number of elements per result if it is small and the unrolled tree stays short; else 0. A
+// softmax of five elements is left to a rows kernel: unrolled, it would be several kernels, each of
+// which reads five elements and recomputes what the one before computed.
 static int64_t unrolled_count(const struct reduction *r) {
   int64_t count = 1;
   if (reduce_scalar_op(r->op) == SCALAR_NONE || r->comes_back)
@@ -122,9 +122,9 @@ static bool is_reduced(const struct node *n, uint32_t rank, uint32_t dim) {
   return false;
 }
 
-// ---- what becomes of a result ----
+// ---- uses of the result ----
 
-enum { REACH = 24 }; // operators behind the reduction that are looked at
+enum { REACH = 24 }; // operators after the reduction that are searched
 
 static bool takes(const struct node *n, const struct value *v) {
   for (uint32_t i = 0; i < n->arg_count; i++)
@@ -133,7 +133,7 @@ static bool takes(const struct node *n, const struct value *v) {
   return false;
 }
 
-// Is it computed with together with what was reduced, after views and pointwise operators?
+// Is the result combined with the operand, through views and pointwise operators?
 static bool comes_back(const struct builder *b, const struct node *n) {
   const struct value *of = loops_behind_views(node_value(n, 0)), *made[REACH + 1] = {n->results[0]};
   size_t count = 1, at = n->id < b->g->nodes.len ? n->id : b->g->nodes.len - 1;

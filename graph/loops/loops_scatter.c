@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing at indices that were loaded: a stage that fills the buffer, then one that writes or adds.
-// Where each line has one element that is written, the result is a comparison of indices instead,
-// and fuses with what is around.
+// Writes at loaded indices: a stage that fills the buffer, then one that writes or adds. If each
+// line has one written element, the result is a comparison of indices instead, which fuses.
 #include "graph/loops/loops_internal.h"
 
-// The buffer, filled with the operand.
+// The buffer, initialised with the operand.
 static struct assignment fill(struct builder *b, const struct node *n, struct deferred *z) {
   struct assignment h = loops_assign(b, z->value);
   struct stage *s = loops_stage(b, STAGE_MAP, n);
@@ -57,7 +56,7 @@ static const struct scalar *source(struct builder *b, const struct node *n, coor
   return src ? scalar_convert(b->s, loops_element(b, src, at), t) : loops_number(b, &n->args[3], t);
 }
 
-// One element of each line: where the index is, the new value.
+// One element of each line: the new value where the index matches.
 static bool is_one_index(const struct node *n, uint32_t dim) {
   const struct value *of = node_value(n, 0), *index = node_value(n, 2);
   for (uint32_t i = 0; i < of->rank; i++)
@@ -89,7 +88,7 @@ bool loops_lower_scatter(struct builder *b, const struct node *n) {
   const struct value *of = node_value(n, 0), *index = node_value(n, 2);
   uint32_t rank = of->rank, dim = rank ? node_dim(n, 1, rank) : 0;
   if (index->rank != rank)
-    return loops_refuse(b, n, "its index has another rank than its operand");
+    return loops_refuse(b, n, "its index and its operand have different ranks");
   if (rank == 0 || is_one_index(n, dim))
     return compare_indices(b, n, z, dim);
   const struct expr **over = loops_coordinates(b, rank), **to = loops_coordinates(b, rank);

@@ -4,7 +4,7 @@
 
 // ---- as_strided: offsets in memory ----
 
-// Undoes strides that are those of some dense order.
+// Inverts the strides of a dense tensor.
 static const struct expr **coordinates_in_memory(struct builder *b, const struct value *v,
                                                  const struct expr *offset) {
   const struct expr **ret = loops_coordinates(b, v->rank);
@@ -12,7 +12,7 @@ static const struct expr **coordinates_in_memory(struct builder *b, const struct
   for (uint32_t i = 0; i < v->rank; i++)
     ret[i] = expr_const(b->x, 0);
   for (;;) {
-    uint32_t widest = v->rank; // of what is left
+    uint32_t widest = v->rank; // remaining dimension of the largest stride
     for (uint32_t i = 0; i < v->rank; i++)
       if (!done[i] && !expr_is(v->shape[i], 1) && !expr_is(v->strides[i], 0) &&
           (widest == v->rank || expr_hint(v->strides[i]) > expr_hint(v->strides[widest])))
@@ -28,14 +28,14 @@ static const struct expr **coordinates_in_memory(struct builder *b, const struct
 static const struct expr *first_offset(struct builder *b, const struct value *v,
                                        const struct value **ret_base);
 
-// Where the first element lies that `as_strided` shows.
+// The offset of the first element of an `as_strided`.
 static const struct expr *strided_offset(struct builder *b, const struct node *n,
                                          const struct value **ret_base) {
   const struct expr *offset = first_offset(b, node_value(n, 0), ret_base);
   return node_is_none(n, 3) ? offset : node_expr(n, 3);
 }
 
-// The value that v shows a part of, and where in its memory v's first element lies.
+// The base that v is a view of, and the offset of v's first element in its memory.
 static const struct expr *first_offset(struct builder *b, const struct value *v,
                                        const struct value **ret_base) {
   const struct expr **at = loops_coordinates(b, v->rank);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values are stored, decided where each is made from who uses it.
+// Decides which values are materialised in buffers, by their uses.
 #include "graph/loops/loops_internal.h"
 
 // ---- uses ----
@@ -8,12 +8,12 @@ static double hint_numel(struct builder *b, const struct value *v) {
   return (double)expr_hint(value_numel(b->x, v));
 }
 
-// Views that only reorder, so that what they show can be written in its coordinates at once.
+// Views that only reorder: their operand can be stored in the view's order.
 static bool only_reorders(enum operator_id op) {
   return op == OP_VIEW || op == OP_PERMUTE || op == OP_UNSQUEEZE || op == OP_SQUEEZE_DIMS;
 }
 
-// Elements of one value with others of it, as sorting does.
+// Does it compare elements of one value with others of it, as sorting does?
 static bool compares_with_itself(const struct node *n) {
   switch (n->op) {
   case OP_EQ_TENSOR:
@@ -44,7 +44,7 @@ static void use(struct builder *b, const struct node *n, const struct value *v) 
       u->toward = n;
     return;
   }
-  if (n->op == OP_CONSTANT_PAD_ND || n->op == OP_FLIP) { // as good as a view
+  if (n->op == OP_CONSTANT_PAD_ND || n->op == OP_FLIP) { // like a view
     const struct uses *w = &b->uses[n->results[0]->id];
     u->count += w->count + w->is_output;
     u->in_product |= w->in_product;
@@ -82,7 +82,7 @@ static void use_args(struct builder *b, const struct node *n, const struct arg *
       use_args(b, n, args[i].list.at, args[i].list.count);
 }
 
-// Can each element of it be written once? Not where a stride is 0.
+// Does each element have its own address? Not if a stride is 0.
 static bool is_writable(const struct value *v) {
   for (uint32_t i = 0; i < v->rank; i++)
     if (expr_is(v->strides[i], 0) && !expr_is(v->shape[i], 1))
@@ -112,7 +112,7 @@ bool loops_find_uses(struct builder *b) {
   return true;
 }
 
-// ---- the rule ----
+// ---- what is stored ----
 
 static void count_load(void *user, const struct scalar *load) {
   (void)load;
@@ -125,14 +125,14 @@ static bool is_load(const struct scalar *v) {
   return v->kind == SCALAR_LOAD || v->kind == SCALAR_CONST || v->kind == SCALAR_INDEX;
 }
 
-// Copied to an output at once: at the end it would be kept in memory until then.
+// Copied to the output now: later, the temporary would stay allocated until the end.
 static bool reads_temporary(const struct scalar *v) {
   while (v->kind == SCALAR_CONVERT)
     v = v->in[0];
   return v->kind == SCALAR_LOAD && v->buffer->role == BUFFER_TEMP;
 }
 
-// Is a half read from memory of a wider dtype?
+// Does half precision read memory of a wider dtype?
 static bool narrows(const struct deferred *z, const struct scalar *body) {
   while (body->kind == SCALAR_CONVERT)
     body = body->in[0];
@@ -152,33 +152,30 @@ static void note_other_reader(void *user, const struct scalar *load) {
     r->is_only = false;
 }
 
-// Does nothing else read what v computes with?
+// Does nothing else read what v loads?
 static bool is_only_reader(struct builder *b, const struct scalar *v) {
   struct reader r = {b, !v->has_mask};
   scalar_loads(v, note_other_reader, &r);
   return r.is_only;
 }
 
-// What is stored, and why:
-// - outputs, where they are not just what an input holds or a constant;
-// - expression trees so long that writing them into their users would blow up programs (each user
-// may be
-//   written into its own users in turn, so that without a bound chains of residuals double at each
-//   step);
-// - what several operators use, unless computing it again reads less than loading it would cost: up
-//   to four loads and thirty operations are computed again. exp(x - max) of a softmax is one of
-//   these, and a kernel that holds both users computes it once, because equal expression trees are
-//   one;
+// Stored values, and why:
+// - outputs, unless they are a constant or a plain copy of an input;
+// - expression trees so large that inlining them would blow up programs (each user may be inlined
+// in turn, so that without a bound chains of residuals double at each step);
+// - values with several users, unless recomputing reads less than a load would: up to four loads
+// and thirty operations are recomputed. exp(x - max) of a softmax is one of these; a kernel with
+// both users computes it once, since equal expression trees are shared;
 // - operands of products, which read each element many times, unless they are a load and a few
-//   operations; those too where nothing else reads what they load, because whoever computes that
-//   can do these operations as well. Halves that lie in memory as f32 are stored as halves, which
-//   products load without a detour through registers;
-// - exp, tanh and the like where a broadcast would compute each many times;
-// - what is compared with itself at other offsets, unless it is exact: computed twice, an element
-//   might not equal itself.
+// operations; those too if nothing else reads what they load, since its producer can do these
+// operations as well. Half-precision operands of f32 memory are stored in half precision, which
+// products load directly into shared memory;
+// - exp, tanh and the like if a broadcast would compute each many times;
+// - values compared with themselves at other offsets, unless they are exact: recomputed, an element
+// might not equal itself.
 //
-// Predicates of indices and constants, which load nothing, are stored as outputs only, and not
-// read back even then.
+// Predicates of indices and constants, which load nothing, are stored only as outputs, and
+// recomputed by their users even then.
 static bool should_store(struct builder *b, const struct deferred *z, const struct scalar *body) {
   const struct uses *u = &b->uses[z->value->id];
   if (u->output >= 0 && !b->outputs[u->output] && (!is_load(body) || reads_temporary(body)))
@@ -225,7 +222,7 @@ static void inherit_args(struct builder *b, struct deferred *z, const struct arg
     }
 }
 
-// The operator as the text has it, before it was written out as others: "aten._softmax.default".
+// The operator's name in the text, before decomposition: "aten._softmax.default".
 static struct str name_in_text(const struct node *n) {
   const struct source *text = n->span.source;
   struct str s = {0};
@@ -271,7 +268,7 @@ static void store(struct builder *b, const struct node *n, struct deferred *z) {
   s->out = h.buffer;
   s->offset = loops_offset(b, &h, z->at);
   loops_take_origins(b, z, s);
-  // Else users read what it was copied from, or compute it again.
+  // If not, users read the original of the copy, or recompute it.
   bool copies = is_load(z->body) && !narrows(z, z->body);
   if (!copies && (z->body->has_load || z->body->is_expensive))
     loops_stored(b, z, &h);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last stages: outputs that no stage has written yet, and graph inputs that get new values.
+// The last stages: outputs that no stage has written yet, and new values of graph inputs.
 #include "graph/loops/loops_internal.h"
 
-// Along strides of 0 only the first element is written; all others are the same memory.
+// Along strides of 0 only the first element is written: all elements share its address.
 static void write_output(struct builder *b, uint32_t index) {
   const struct value *v = b->g->outputs.at[index];
   const struct deferred *z = b->lazies[v->id];
@@ -33,7 +33,7 @@ struct overlap {
   const struct builder *b;
   const struct buffer *own;
   const struct expr *offset; // of the store
-  bool found;                // something is read that may have been overwritten by then
+  bool found;                // a load may read an element after it was overwritten
 };
 
 static void note_overlap(void *user, const struct scalar *load) {
@@ -64,8 +64,8 @@ static struct buffer *input_buffer(const struct builder *b, const struct value *
   return NULL;
 }
 
-// What reads an input elsewhere than where it is written, or reads another input that is written,
-// goes through memory of its own first.
+// A value that reads its input at other offsets, or another input that is written, goes through a
+// temporary.
 void loops_write_inputs(struct builder *b) {
   const struct graph *g = b->g;
   for (size_t i = 0; i < g->mutations.len; i++) {
@@ -97,7 +97,7 @@ void loops_write_inputs(struct builder *b) {
   }
 }
 
-// ---- what nothing reads ----
+// ---- dead stages ----
 
 static void note_read(void *user, const struct scalar *load) {
   if (load->buffer)
@@ -127,7 +127,7 @@ void loops_drop_unread(struct builder *b) {
     note_reads(a ? a->k : NULL, is_read);
     note_reads(a ? a->v : NULL, is_read);
     note_reads(a ? a->score : NULL, is_read);
-    if (s->kind == STAGE_SCATTER) // what the map before it filled, and the indices it writes at
+    if (s->kind == STAGE_SCATTER) // the buffer filled by the map before it, and the indices
       note_reads(scalar_load(b->s, s->out, s->offset), is_read);
     l->stages.at[--kept] = s;
   }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes expression trees of elements: each content once, so that equal expression trees are the
-// same pointer.
-// Recursion is the algorithm: the parts of a tree are trees, and each is
-// simplified as it is made.
+// Builds expression trees of elements, hash-consed: equal trees have equal pointers.
+// Recursion is the algorithm: the operands of a tree are trees, and each is simplified when it is
+// built.
 #include "graph/loops/scalar_expr_internal.h"
 
 #include <math.h>
@@ -27,7 +26,7 @@ unsigned scalar_arity(const struct scalar *v) {
   }
 }
 
-// ---- each content once ----
+// ---- hash-consing ----
 
 struct content {
   uint64_t constant;
@@ -78,7 +77,7 @@ static bool is_expensive_op(enum scalar_op op) {
   }
 }
 
-// Of v alone. Choices and signs are exact.
+// Of the root alone. Selections and signs are exact.
 static bool op_rounds(const struct scalar *v) {
   return v->kind == SCALAR_APPLY && dtype_is_float(v->dtype) && v->op != SCALAR_WHERE &&
          v->op != SCALAR_NEG && v->op != SCALAR_ABS && v->op != SCALAR_MAXIMUM &&
@@ -126,7 +125,7 @@ const struct scalar *scalar_const(struct scalars *s, enum dtype t, union element
   if (!dtype_is_float(t))
     as.constant.integer = element_round(value, t).integer;
   else
-    as.constant.real = isnan(value.real) ? (double)NAN : value.real; // one NaN
+    as.constant.real = isnan(value.real) ? (double)NAN : value.real; // canonical NaN
   return scalar_expr_make(s, &as);
 }
 
@@ -181,7 +180,7 @@ const struct expr *scalar_indirect(struct scalars *s, const struct scalar *of,
   return e;
 }
 
-// ---- what has operands ----
+// ---- inner nodes ----
 
 static bool is_commutative(enum scalar_op op) {
   switch (op) {
@@ -201,7 +200,7 @@ static bool is_commutative(enum scalar_op op) {
   }
 }
 
-// Operators on truth values have one spelling.
+// Boolean operators have one form.
 static enum scalar_op logical(enum scalar_op op) {
   switch (op) {
   case SCALAR_MUL:
@@ -227,7 +226,7 @@ const struct scalar *scalar_apply(struct scalars *s, enum scalar_op op, enum dty
     op = logical(op);
   as.op = op;
   as.dtype = scalar_row(op)->type == 'B' || scalar_op_is_logical(op) ? DTYPE_I1 : t;
-  if (is_commutative(op)) { // constants last, else in order of making
+  if (is_commutative(op)) { // constants last, else by id
     const struct scalar *a = as.in[0], *b = as.in[1];
     bool a_const = a->kind == SCALAR_CONST, b_const = b->kind == SCALAR_CONST;
     if (a_const > b_const || (a_const == b_const && a->id > b->id)) {
@@ -246,7 +245,7 @@ bool dtype_holds(enum dtype to, enum dtype from) {
     return false;
   if (dtype_is_float(from))
     return to == DTYPE_F64 || (to == DTYPE_F32 && dtype_bits(from) < 32);
-  if (dtype_is_float(to)) // integers of as many bits as the mantissa has
+  if (dtype_is_float(to)) // integers whose bits fit the mantissa
     return dtype_bits(from) <= (to == DTYPE_F64   ? 32u
                                 : to == DTYPE_F32 ? 16u
                                                   : 8u) &&
@@ -264,7 +263,7 @@ const struct scalar *scalar_convert(struct scalars *s, const struct scalar *v, e
     return scalar_const(s, to, element_cast(v->constant, v->dtype, to, s->rounds_half_precision));
   if (v->kind == SCALAR_CONVERT) {
     const struct scalar *inner = v->in[0];
-    // A detour through a dtype that holds all values changes nothing.
+    // Conversions through a dtype that holds all values are dropped.
     if (dtype_holds(v->dtype, inner->dtype))
       return scalar_convert(s, inner, to);
     if (to == DTYPE_I64 && scalar_expr_expr(s, v))
@@ -288,7 +287,7 @@ const struct scalar *scalar_masked(struct scalars *s, const struct scalar *condi
   }
   if (value->kind == SCALAR_MASKED && value->in[2] == other) {
     const struct scalar *both[2] = {condition, value->in[0]};
-    if (!value->in[0]->has_load) // else what it loads may not be there
+    if (!value->in[0]->has_load) // else its loads may be out of bounds
       return scalar_masked(s, scalar_apply(s, SCALAR_AND, DTYPE_I1, both), value->in[1], other);
   }
   struct scalar as = {.kind = SCALAR_MASKED,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What expression trees simplify to: constants, and identities that hold for all values of a dtype.
-// Recursion is the algorithm: the parts of a tree are trees, and each is
-// simplified as it is made.
+// Simplifies expression trees: constants, and identities that hold for all values of a dtype.
+// Recursion is the algorithm: the operands of a tree are trees, and each is simplified when it is
+// built.
 #include "graph/loops/scalar_expr_internal.h"
 
 #include <math.h>
@@ -69,7 +69,7 @@ static const struct scalar *compare(struct scalars *s, enum scalar_op op, const 
   }
 }
 
-// Comparisons that ranges leave open: of plain indices, the smaller one first.
+// Comparisons that ranges do not decide: of plain indices, the smaller id goes first.
 static const struct scalar *compared_indices(struct scalars *s, enum scalar_op op,
                                              const struct scalar *const *in, const struct expr *a,
                                              const struct expr *b) {
@@ -123,7 +123,7 @@ static const struct scalar *fold_arithmetic(struct scalars *s, enum scalar_op op
   const struct scalar *b = in[1];
   switch (op) {
   case SCALAR_ADD:
-    // Of floats, only -0 is neutral: -0 + 0 is 0.
+    // Of floats only -0 is neutral: -0 + 0 is 0.
     if (is_number(b, 0) && (!is_float || signbit(b->constant.real)))
       return in[0];
     return NULL;
@@ -138,7 +138,7 @@ static const struct scalar *fold_arithmetic(struct scalars *s, enum scalar_op op
   case SCALAR_DIV:
     if (is_number(b, 1))
       return in[0];
-    if (is_const(b) && is_float) { // by a power of two: exact
+    if (is_const(b) && is_float) { // division by a power of two is exact
       int exponent;
       double r = b->constant.real;
       if (fabs(frexp(r, &exponent)) == 0.5 && exponent > -60 && exponent < 60) {
@@ -168,7 +168,7 @@ static const struct scalar *fold_arithmetic(struct scalars *s, enum scalar_op op
 static enum scalar_op negated(enum scalar_op op, enum dtype of) {
   if (op == SCALAR_EQ || op == SCALAR_NE)
     return op == SCALAR_EQ ? SCALAR_NE : SCALAR_EQ;
-  if (dtype_is_float(of)) // NaN is neither smaller nor not smaller
+  if (dtype_is_float(of)) // NaN is neither < nor >=
     return SCALAR_NONE;
   switch (op) {
   case SCALAR_LT: return SCALAR_GE;
@@ -236,7 +236,7 @@ static const struct scalar *fold_where(struct scalars *s, enum dtype t,
   }
   if (t != DTYPE_I1)
     return NULL;
-  if (is_const(in[1]) && is_const(in[2])) // they differ
+  if (is_const(in[1]) && is_const(in[2])) // the two differ
     return in[1]->constant.integer ? in[0] : scalar_apply(s, SCALAR_NOT, DTYPE_I1, in);
   return NULL;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expression trees as text. Parts that stand several times are named first: `t0 = exp(x[4*i]);
-// t0 + t0`.
+// Prints expression trees. Shared subtrees are named first: `t0 = exp(x[4*i]); t0 + t0`.
 #include "graph/loops/scalar_expr_internal.h"
 
 #include <inttypes.h>
@@ -11,7 +10,7 @@ struct printer {
   struct strbuf *out;
   VEC(const struct scalar *) order; // operands first
   struct map uses;                  // counts, by expression tree
-  struct map names;                 // of those that are used more than once
+  struct map names;                 // of those used more than once
 };
 
 static const char *infix(enum scalar_op op) {
@@ -85,7 +84,7 @@ static void put_where(void *user, const struct expr *symbol) {
   put(w->p, symbol->symbol->indirect, false);
 }
 
-// Indices that were loaded stand behind the expression: `w[8*i0 + x; i0 = ids[y]]`.
+// Loaded indices follow the expression: `w[8*i0 + x; i0 = ids[y]]`.
 static void put_index(struct printer *p, const struct expr *e) {
   expr_print(e, p->out);
   if (!is_indirect(e))

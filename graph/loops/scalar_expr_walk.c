@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks over expression trees: replacing axes and parts, and what is in them. Expression trees are
-// graphs with shared parts; each part is visited once.
-// Recursion is the algorithm: the parts of a tree are trees, and each is
-// simplified as it is made.
+// Walks over expression trees: replaces axes and subtrees, collects loads. Trees share subtrees;
+// each is visited once.
+// Recursion is the algorithm: the operands of a tree are trees, and each is simplified when it is
+// built.
 #include "graph/loops/scalar_expr_internal.h"
 
 uint32_t scalar_expr_walk(struct scalars *s) { return ++s->walk; }
@@ -167,7 +167,7 @@ const struct scalar *scalar_replace(struct scalars *s, const struct scalar *v, s
   return count ? change(&c, v) : v;
 }
 
-// ---- asking ----
+// ---- queries ----
 
 struct visit {
   struct scalars *s;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions for expression trees and indices, sorted by the innermost loop that they depend on.
+// Compiles expression trees and indices to instructions, grouped by the innermost loop they depend
+// on.
 #include "graph/loops/tape.h"
 
 #include "base/map.h"
@@ -88,7 +89,7 @@ struct tape *tape_create(const struct tape_context *c, uint32_t rank,
   return t;
 }
 
-// ---- making instructions ----
+// ---- compiling ----
 
 static enum code expr_code(enum expr_kind kind) {
   switch (kind) {
@@ -177,8 +178,8 @@ static int64_t floor_divide(int64_t a, int64_t b) {
   return q - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-// What is outside of a buffer is only read where a mask then drops it; should it be used, results
-// show it.
+// Loads out of bounds occur only under a mask that drops them; if one were used, results would show
+// it.
 static union element load(const struct memory *m, int64_t offset, enum dtype t) {
   if (offset >= 0 && offset < m->numel)
     return m->at[offset];

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of squares around a mean, in one pass. As it is written, sum((x - mean)^2) has to wait for
-// the mean, so that long rows and columns are read twice and cannot be split. Around any other
-// number k, with s = sum(x - k) and q = sum((x - k)^2), it is q - s^2 / n, and little is lost in
-// the difference if k is near the mean: the line's first element is taken.
+// Sums of squares around a mean, in one pass. As written, sum((x - mean)^2) depends on the mean, so
+// that long rows and columns are read twice and cannot be split. With any other shift k, s = sum(x
+// - k) and q = sum((x - k)^2), it is q - s^2 / n, and the difference loses little precision if k is
+// near the mean: k is the line's first element.
 //
-//   q[x0] = sum over r0<32768 of (x[4096*r0 + x0] - x[x0])^2;   s[x0] = sum over r0<32768 of
-//   x[4096*r0 + x0] - x[x0]
+//   q[x0] = sum over r0<32768 of (x[4096*r0 + x0] - x[x0])^2
+//   s[x0] = sum over r0<32768 of x[4096*r0 + x0] - x[x0]
 //
-// Lines that fit on the chip are left as they are: there the second pass costs nothing.
+// Lines that fit on the chip are not changed: there the second pass costs nothing.
 #include "graph/loops/loops_internal.h"
 
 #include <math.h>
 
 enum { FITS_ON_CHIP = 32768, FEW = 256 };
 
-// The stage that alone writes `b`; NULL: none, or several.
+// The only stage that writes `b`; NULL: none, or several.
 static const struct stage *maker_of(const struct builder *b, const struct buffer *buffer) {
   const struct stage *found = NULL;
   for (size_t i = b->l->stages.len; i-- > 0;)
@@ -32,7 +32,7 @@ struct line {
   const struct expr *count; // elements
 };
 
-// False where it may be empty: it has a first element.
+// False if it may be empty: then it has no first element.
 static bool line_of(struct builder *b, const struct deferred *z, size_t reduced, coordinates over,
                     struct line *ret) {
   *ret = (struct line){.count = expr_const(b->x, 1)};
@@ -48,7 +48,7 @@ static bool line_of(struct builder *b, const struct deferred *z, size_t reduced,
   return ret->reduced > 0 && ret->count->lo > 0;
 }
 
-// The body of the stage that made what `load` reads, on the line's axes; NULL if that stage has
+// The body of the stage that `load` reads from, over the line's axes; NULL if that stage has
 // others.
 static const struct scalar *made_by(struct builder *b, const struct scalar *load,
                                     const struct line *l, enum stage_kind kind, uint32_t reduced) {
@@ -67,7 +67,7 @@ static const struct scalar *made_by(struct builder *b, const struct scalar *load
   return scalar_substitute(b->s, s->body, n, s->axes, l->axes);
 }
 
-// Does m = sum op by divide by the line's count?
+// Is m the result of `op` over the line, divided by its count?
 static bool divides_by_count(const struct scalar *m, const struct line *l) {
   const struct scalar *by = m->in[1];
   int64_t count;
@@ -91,7 +91,7 @@ static bool is_mean(struct builder *b, const struct scalar *m, const struct scal
   return divides_by_count(m, l) && made_by(b, m->in[0], l, STAGE_REDUCE, l->reduced) == x;
 }
 
-// ---- which lines ----
+// ---- candidates ----
 
 struct reading {
   struct builder *b;

@@ -12,8 +12,8 @@ const struct value *loops_behind_views(const struct value *v) {
 
 // ---- reshaping ----
 
-// Dimensions behind each other that cover as many elements in both shapes are matched with each
-// other, so that what does not change needs no division.
+// Adjacent dimensions are grouped so that each group has the same number of elements in both
+// shapes: dimensions that do not change need no division.
 struct group {
   uint32_t from, from_count, to, to_count;
 };
@@ -39,8 +39,7 @@ static struct group next_group(struct builder *b, uint32_t i, const struct expr 
   return r;
 }
 
-// The coordinates in a dense tensor of one shape of what lies at `at` in another of as many
-// elements.
+// Maps the coordinates `at` of one shape to those of another dense shape with as many elements.
 static void reshape(struct builder *b, uint32_t from_rank, const struct expr *const *from,
                     coordinates at, uint32_t rank, const struct expr *const *to,
                     const struct expr **ret) {
@@ -66,7 +65,7 @@ static void reshape(struct builder *b, uint32_t from_rank, const struct expr *co
   }
 }
 
-// ---- each view ----
+// ---- view operators ----
 
 static void permute_coordinates(const struct node *n, uint32_t rank, coordinates at,
                                 const struct expr **ret) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes operators out until only those of graph/passes/lowering.def that loops know are left.
+// Decomposes operators until only the primitives of graph/passes/lowering.def are left.
 #include "graph/passes/decompose.h"
 
 enum lowering { LOWERING_NONE, LOWERING_PRIMITIVE, LOWERING_NORMAL, LOWERING_DECOMPOSE };
@@ -67,8 +67,7 @@ bool node_is_number(const struct node *n, unsigned i, double number) {
 struct walk {
   bool keeps_attention;
   const bool *is_live;
-  uint32_t streams; // random operators so far: all of them are replaced in the first pass, which
-                    // numbers them
+  uint32_t streams; // random operators so far: the first pass replaces and numbers all of them
   bool changed;
 };
 
@@ -83,8 +82,7 @@ static bool take(struct rewrite *rw, const struct node *n, struct value **ret, u
   return true;
 }
 
-// All results are without elements: nothing is to be computed, and what reduces nothing may have no
-// meaning.
+// All results are empty: nothing is computed, and a reduction over nothing may be undefined.
 static bool is_empty(struct rewrite *rw, const struct node *n) {
   for (uint32_t i = 0; i < n->result_count; i++)
     if (n->results[i] && !expr_is(value_numel(rw->to->exprs, n->results[i]), 0))
@@ -92,8 +90,8 @@ static bool is_empty(struct rewrite *rw, const struct node *n) {
   return true;
 }
 
-// Sums and the like of no elements, products over a k of 0: what changes no sum, without a loop
-// that would read what is not there.
+// Sums over no elements, products with k = 0: the neutral element, without a loop that would read
+// out of bounds.
 static bool combines_nothing(struct rewrite *rw, const struct node *n, double *ret_value) {
   *ret_value = 0;
   switch (n->op) {
@@ -113,7 +111,7 @@ static bool combines_nothing(struct rewrite *rw, const struct node *n, double *r
   return expr_is(value_numel(rw->to->exprs, node_value(n, 0)), 0);
 }
 
-// The results as tensors of one number.
+// The results as uniform tensors.
 static bool give_number(struct rewrite *rw, const struct node *n, double value) {
   struct build b = {rw->to, n->span};
   for (uint32_t i = 0; i < n->result_count; i++) {

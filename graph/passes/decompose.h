@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions of graph/passes/lowering.def share. Each writes the results of one node, whose
-// arguments belong to the graph that is built already, and may use operators that are decomposed in
-// turn.
+// Shared by the functions of graph/passes/lowering.def. Each builds the results of one node, whose
+// arguments are values of the new graph; it may use operators that are decomposed later.
 #ifndef TILE_GRAPH_PASSES_DECOMPOSE_H
 #define TILE_GRAPH_PASSES_DECOMPOSE_H
 
@@ -12,14 +11,12 @@
 struct decompose {
   struct build b;
   bool keeps_attention;
-  uint32_t
-      stream; // of the node: how many random operators stood before it in the graph that was read
-  bool keeps; // see decompose_keep
+  uint32_t stream; // of the node: the number of random operators before it in the original graph
+  bool keeps;      // see decompose_keep
 };
 
-// Fills ret[i] for every result of `n` that is there: n->results are those of the graph that is
-// read, whose shapes and dtypes hold for what replaces them. False after an error; ret[i] left NULL
-// is one too.
+// Sets ret[i] for every result that `n` has: n->results are those of the old graph, whose shapes
+// and dtypes the replacements must have. False after an error; a ret[i] left NULL is an error too.
 typedef bool (*decompose_fn)(struct decompose *d, const struct node *n, struct value **ret);
 
 #define PRIMITIVE(id)
@@ -28,13 +25,13 @@ typedef bool (*decompose_fn)(struct decompose *d, const struct node *n, struct v
 #define DECOMPOSE(id, function) NORMAL(id, function)
 #include "graph/passes/lowering.def"
 
-// Is it one of those that graph/loops/loops.h lowers? True also for rows NORMAL.
+// Does graph/loops/loops.h lower it? True also for rows NORMAL.
 bool operator_is_primitive(enum operator_id id);
-bool operator_has_lowering(enum operator_id id); // of all, which a test sees to
+bool operator_has_lowering(enum operator_id id); // every operator must; a test checks it
 
-// The node has the form that loops expect: it is copied as it is.
+// The node already has the form that loops expect: copies it.
 bool decompose_keep(struct decompose *d);
-// Result i is `v`, converted and expanded to what it shall be. Nothing where nobody can ask for it.
+// Result i is `v`, converted and expanded to its type; does nothing if the node has no such result.
 // True.
 bool decompose_give(struct decompose *d, const struct node *n, struct value **ret, uint32_t i,
                     struct value *v);
@@ -45,10 +42,10 @@ static inline bool decompose_is(struct decompose *d, const struct node *n, struc
 }
 
 // ---- arguments ----
-// A list of numbers for `count` dimensions: one number stands for all, none for `none`.
+// A list of numbers for `count` dimensions: one number counts for all, none is `none`.
 void node_extents(const struct node *n, unsigned i, uint32_t count, int64_t none, int64_t *ret);
 bool node_is_word(const struct node *n, unsigned i, const char *word);
-// Is it the number? Also for floats and truth values; false for symbols.
+// Is it this constant? Also for floats and booleans; false for symbols.
 bool node_is_number(const struct node *n, unsigned i, double number);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention: every spelling of it becomes tile.attention, which stays whole or is written out as
-// products and a softmax.
+// Every attention operator becomes tile.attention, which is kept or decomposed into products and a
+// softmax.
 #include "graph/passes/decompose.h"
 
 #include <math.h>
@@ -21,8 +21,7 @@ static struct value *four(struct build *b, struct value *x) {
   return build_view(b, x, 4, shape);
 }
 
-// The mask beside scores of queries of that rank; expanded first where its batches are to be
-// merged.
+// The mask, viewed for scores of queries of that rank; expanded first if its batches are merged.
 static struct value *four_mask(struct build *b, struct value *mask, const struct value *query,
                                const struct value *key) {
   if (query->rank <= 4)
@@ -34,7 +33,7 @@ static struct value *four_mask(struct build *b, struct value *mask, const struct
   return four(b, build_expand(b, mask, query->rank, shape));
 }
 
-// Keys of fewer heads, each as often as queries share it.
+// Keys of fewer heads, each repeated for the queries that share it.
 static struct value *repeat_heads(struct build *b, struct value *x, const struct expr *heads) {
   if (!x || x->shape[1] == heads)
     return x;
@@ -46,7 +45,7 @@ static struct value *repeat_heads(struct build *b, struct value *x, const struct
   return build_view(b, build_expand(b, build_view(b, x, 5, apart), 5, often), 4, shape);
 }
 
-// The sum over the queries that share a head.
+// Sums over the queries that share a head.
 static struct value *sum_heads(struct build *b, struct value *x, const struct expr *heads) {
   if (!x || x->shape[1] == heads)
     return x;
@@ -85,7 +84,7 @@ static bool scale_of(struct build *b, const struct node *n, const struct value *
   *ret = number_or(scale, is_known && depth > 0 ? 1 / sqrt((double)depth) : __builtin_nan(""));
   if (*ret - *ret == 0)
     return true;
-  diag_help(diag_error(b->g->diag, n->span, E1004, "attention over a depth that is not known"),
+  diag_help(diag_error(b->g->diag, n->span, E1004, "attention over a symbolic depth"),
             "give it a `scale`");
   return false;
 }
@@ -106,7 +105,7 @@ static bool is_causal(const struct node *n) {
 
 // ---- forward ----
 
-// Rows of sums, and behind them what fills a row up.
+// Rows of logsumexp, padded.
 static struct value *padded_sums(struct build *b, struct value *sums, const struct value *like) {
   const struct expr *rows = sums->shape[sums->rank - 1];
   struct arg pads[2] = {arg_int(b->g, 0),
@@ -116,8 +115,7 @@ static struct value *padded_sums(struct build *b, struct value *sums, const stru
   return build_view(b, sums, like->rank, like->shape);
 }
 
-// All spellings; results are o, lse, and what seeds of random numbers and sizes need, which is
-// zeros.
+// All operators; results are o, lse, and zeros for random seeds and sizes.
 bool decompose_sdpa(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *q = node_value(n, 0), *k = node_value(n, 1), *v = node_value(n, 2),
@@ -198,8 +196,9 @@ bool decompose_attention(struct decompose *d, const struct node *n, struct value
 
 // ---- backward ----
 
-// P = exp(scores - lse), again; dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV = P^T
-// dO grad_out:0 query:1 key:2 value:3 out:4 logsumexp:5
+// Recomputes P = exp(scores - lse); dS = P (dO V^T - sum(dO O)) scale; dQ = dS K, dK = dS^T Q, dV =
+// P^T dO
+// grad_out:0 query:1 key:2 value:3 out:4 logsumexp:5
 bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *g = four(b, node_value(n, 0)), *q = four(b, node_value(n, 1)),
@@ -213,7 +212,7 @@ bool decompose_sdpa_backward(struct decompose *d, const struct node *n, struct v
     mask = four_mask(b, mask, node_value(n, 1), node_value(n, 2));
   struct value *k = repeat_heads(b, keys, q->shape[1]), *v = repeat_heads(b, values, q->shape[1]);
   const struct expr *column[] = {q->shape[0], q->shape[1], q->shape[2], expr_const(b->g->exprs, 1)};
-  bool has_weights = node_value(n, 5)->rank == node_value(n, 1)->rank; // instead of their sums
+  bool has_weights = node_value(n, 5)->rank == node_value(n, 1)->rank; // instead of logsumexp
   struct value *lse = has_weights ? NULL : build_up(b, build_view(b, node_value(n, 5), 4, column));
   struct value *p =
       has_weights

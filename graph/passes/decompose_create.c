@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors made of nothing, and random ones: `full`, `iota` and `tile.rand` are all there is.
+// Creation and random operators: `full`, `iota` and `tile.rand` are the primitives.
 #include "graph/passes/decompose.h"
 #include "graph/reference/interpret.h"
 
@@ -12,7 +12,7 @@ static struct arg fill_value(struct build *b, const struct node *n) {
   case OP_ONES:
   case OP_ONES_LIKE:
   case OP_NEW_ONES: return arg_int(b->g, 1);
-  default: // zeros, and what is not initialised
+  default: // zeros; also for uninitialised tensors
     return arg_int(b->g, 0);
   }
 }
@@ -26,7 +26,7 @@ bool decompose_full(struct decompose *d, const struct node *n, struct value **re
   return decompose_is(d, n, ret, BUILD(b, OP_FULL, shape, fill_value(b, n), ARG_D(old->dtype)));
 }
 
-// start + i * step, in the integers if both are.
+// start + i * step, an integer if both are.
 bool decompose_arange(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   const struct value *old = n->results[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers and scatters: dimensions from the front; what is added up is added in f32.
+// Gathers and scatters: dimensions from the front; accumulation in f32.
 #include "graph/passes/decompose.h"
 
 // dim is argument 1.
@@ -47,7 +47,7 @@ static struct value *add_rows(struct build *b, struct value *into, struct value 
   return BUILD(b, OP_INDEX_PUT, TENSOR(into), arg_values(b->g, 1, list), TENSOR(rows), ARG_B(true));
 }
 
-// How often the class of each index comes up, as a float.
+// The number of occurrences of each index, as a float.
 static struct value *frequencies(struct build *b, struct value *index, const struct expr *classes,
                                  enum dtype t) {
   struct value *ones = build_full(b, index->rank, index->shape, 1, t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The negative log likelihood and its gradient, which is written as a comparison with the number of
-// the class and not as a scatter: it fuses with the gradient of the softmax.
+// Negative log likelihood and its gradient, as a comparison with the class index instead of a
+// scatter, so that it fuses with the gradient of the softmax.
 #include "graph/passes/decompose.h"
 
 enum reduction { REDUCTION_NONE, REDUCTION_MEAN, REDUCTION_SUM };
@@ -8,7 +8,7 @@ enum reduction { REDUCTION_NONE, REDUCTION_MEAN, REDUCTION_SUM };
 // A loss of one row [C] or of rows [N, C].
 struct rows {
   struct value *target; // [N, 1] or [1]
-  struct value *counts; // not ignored
+  struct value *counts; // 1 unless ignored
   struct value *weight; // of the target's class, [N, 1] or [1]; NULL: 1
   uint32_t dim;         // of the classes
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and norms, forward and backward. Statistics are means of what is read and of squares of
-// what is left without its mean, so that a kernel that holds a row makes both from it; halves are
-// f32 until the result.
+// Softmax and norms, forward and backward. Statistics are the mean of the input and the mean of
+// squares of the centred input, so that a kernel that keeps a row in registers computes both from
+// it. Half precision is computed in f32.
 #include "graph/passes/decompose.h"
 
 #include <float.h>
@@ -69,7 +69,7 @@ static struct value *scaled_and_shifted(struct build *b, struct value *y, struct
   return y;
 }
 
-// Result i in the shape that it has, which may leave dimensions of size 1 out.
+// Result i in its own shape, which may omit dimensions of size 1.
 static void give_shaped(struct decompose *d, const struct node *n, struct value **ret, uint32_t i,
                         struct value *v) {
   const struct value *old = n->results[i];
@@ -97,7 +97,7 @@ bool decompose_layer_norm(struct decompose *d, const struct node *n, struct valu
   return true;
 }
 
-// rstd (g - mean(g) - x mean(g x)), of x that is normalised and g the gradient of it.
+// rstd (g - mean(g) - x mean(g x)), where x is normalised and g its gradient.
 static struct value *normalised_gradient(struct build *b, struct value *g, struct value *x,
                                          struct value *rstd, const struct dims *row) {
   struct value *left = build_sub(b, g, build_mean(b, g, row, true));
@@ -124,7 +124,7 @@ bool decompose_layer_norm_backward(struct decompose *d, const struct node *n, st
   return true;
 }
 
-// Of the dtype that norms are computed in: halves are f32 there.
+// Epsilon of the dtype that norms are computed in: f32 for half precision.
 static double epsilon_of(enum dtype t) {
   return t == DTYPE_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
 }
@@ -144,7 +144,7 @@ bool decompose_rms_norm(struct decompose *d, const struct node *n, struct value 
   return true;
 }
 
-// A vector of channels beside a tensor of that rank: [1, C, 1, ..].
+// A vector of channels, viewed for a tensor of that rank: [1, C, 1, ..].
 static struct value *channels(struct build *b, struct value *v, uint32_t rank) {
   return v ? build_along(b, build_up(b, v), 1, rank) : NULL;
 }
@@ -192,7 +192,7 @@ static struct statistics running_statistics(struct build *b, struct value *x, st
   return s;
 }
 
-// momentum * fresh + (1 - momentum) * old
+// momentum * current + (1 - momentum) * old
 static struct value *moved(struct build *b, struct value *old, struct value *fresh,
                            double momentum) {
   if (!old)
@@ -207,8 +207,7 @@ static struct value *unbiased(struct build *b, struct value *var, const struct e
   return build_over(b, scaled, expr_addi(b->g->exprs, count, -1));
 }
 
-// What was seen of the batch; of running statistics nothing is saved where the result has no
-// elements.
+// The saved statistics of the batch; those of inference are empty.
 static void give_saved(struct decompose *d, const struct node *n, struct value **ret, uint32_t i,
                        struct value *v) {
   const struct value *old = n->results[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointwise operators: those of numbers, bounds, activations and their gradients.
+// Pointwise operators: with numbers, clamps, activations and their gradients.
 #include "graph/passes/decompose.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ bool decompose_scalar_form(struct decompose *d, const struct node *n, struct val
   return decompose_is(d, n, ret, build_apply(&d->b, forms[i].to, 2, n->args));
 }
 
-// Its value times a number, as an operand.
+// The operand times a number, as an operand.
 static struct arg times(struct build *b, struct arg x, const struct arg *factor) {
   if (x.kind == ARG_INT && factor->kind == ARG_INT)
     return ARG_E(expr_mul(b->g->exprs, x.number, factor->number));
@@ -64,7 +64,7 @@ bool decompose_div_mode(struct decompose *d, const struct node *n, struct value 
   if (dtype_is_float(n->results[0]->dtype))
     return decompose_is(d, n, ret,
                         build_unop(b, OP_TRUNC, build_apply(b, OP_DIV_TENSOR, 2, n->args)));
-  // What is left over has the sign of the dividend; without it the division is exact.
+  // The remainder has the sign of the dividend; x minus it divides exactly.
   struct value *rest = build_apply(b, OP_FMOD_TENSOR, 2, n->args);
   struct value *whole = BUILD(b, OP_SUB_TENSOR, n->args[0], TENSOR(rest));
   return decompose_is(d, n, ret, BUILD(b, OP_FLOOR_DIVIDE, TENSOR(whole), n->args[1]));
@@ -102,7 +102,7 @@ bool decompose_same(struct decompose *d, const struct node *n, struct value **re
 }
 
 bool decompose_to_copy(struct decompose *d, const struct node *n, struct value **ret) {
-  return decompose_is(d, n, ret, node_value(n, 0)); // converted there
+  return decompose_is(d, n, ret, node_value(n, 0)); // decompose_is converts it
 }
 
 bool decompose_copy(struct decompose *d, const struct node *n, struct value **ret) {

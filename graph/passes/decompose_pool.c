@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling over the last two dimensions: the positions of a window are slices of the padded image,
-// which are compared or added up one after the other. Large windows take one dimension after the
-// other.
+// combined one after another. Large windows are separated by dimension.
 #include "graph/passes/decompose.h"
 
 #include <math.h>
@@ -56,7 +55,7 @@ static bool give_empty(struct decompose *d, const struct node *n, struct value *
   return true;
 }
 
-// Padded so far that every position of every window is there.
+// Padded so that every window is inside.
 static struct value *pad(struct build *b, struct value *x, const struct side *s, double value) {
   struct exprs *e = b->g->exprs;
   const struct expr *zero = expr_const(e, 0), *left = expr_const(e, s->padding);
@@ -72,7 +71,7 @@ static struct value *pad(struct build *b, struct value *x, const struct side *s,
                dtype_is_float(x->dtype) ? ARG_F(value) : arg_int(b->g, (int64_t)value));
 }
 
-// Position i of every window along one dimension, of the padded image.
+// Position i of every window along one dimension of the padded image.
 static struct value *tap(struct build *b, struct value *x, const struct side *s, int64_t i) {
   struct exprs *e = b->g->exprs;
   const struct expr *start = expr_const(e, i * s->dilation);
@@ -81,13 +80,13 @@ static struct value *tap(struct build *b, struct value *x, const struct side *s,
   return build_slice(b, x, s->dim, start, end, s->stride);
 }
 
-// ---- the largest ----
+// ---- maximum ----
 
 struct best {
-  struct value *value, *position; // position NULL: nobody asks
+  struct value *value, *position; // position NULL: not used
 };
 
-// The first of the largest, or the last NaN.
+// The first maximum, or the last NaN.
 static struct best better(struct build *b, struct best old, struct best fresh) {
   if (!old.value)
     return fresh;
@@ -101,16 +100,15 @@ static struct best better(struct build *b, struct best old, struct best fresh) {
   return both;
 }
 
-// Where position i of the windows along one dimension lies in the image: stride * o + dilation * i
-// - padding, and at least 0, so that a window of nothing but -inf, whose first position is padding,
-// points into the image.
+// The image index of position i of the windows along one dimension: stride * o + dilation * i -
+// padding, and at least 0: in a window of -inf only, the first position is padding.
 static struct value *position_along(struct build *b, const struct side *s, int64_t i,
                                     uint32_t rank) {
   struct value *o = build_int(b, OP_MUL_TENSOR, build_iota(b, s->out, s->dim, rank), s->stride);
   return build_int(b, OP_MAXIMUM, build_int(b, OP_ADD_TENSOR, o, i * s->dilation - s->padding), 0);
 }
 
-// All positions at once: slices along both dimensions.
+// All positions of the window: slices along both dimensions.
 static struct best max_of_window(struct build *b, struct value *x, const struct window *w,
                                  bool with_position) {
   struct best best = {0};
@@ -134,7 +132,7 @@ static struct best max_of_window(struct build *b, struct value *x, const struct 
   return best;
 }
 
-// Along the columns first, which gives the best of each row of the window.
+// Along the columns first: the maximum of each row of the window.
 static struct best max_by_sides(struct build *b, struct value *x, const struct window *w,
                                 bool with_position) {
   struct best rows = {0}, best = {0};
@@ -204,7 +202,7 @@ bool decompose_max_pool_backward(struct decompose *d, const struct node *n, stru
   return decompose_is(d, n, ret, build_view(b, sum, old->rank, old->shape));
 }
 
-// ---- the mean ----
+// ---- mean ----
 
 static struct value *sum_along(struct build *b, struct value *x, const struct side *s) {
   struct value *sum = NULL;
@@ -214,7 +212,7 @@ static struct value *sum_along(struct build *b, struct value *x, const struct si
   return sum;
 }
 
-// Windows that lie side by side and cover the image: [.., out, kernel, out, kernel]
+// Adjacent windows that cover the image: [.., out, kernel, out, kernel]
 static bool is_tiled(struct build *b, const struct window *w) {
   for (int i = 0; i < 2; i++) {
     const struct side *s = &w->side[i];
@@ -239,13 +237,13 @@ static struct value *sum_tiles(struct build *b, struct value *x, const struct ex
   return build_sum(b, build_view(b, x, x->rank + 2, shape), &dims, false);
 }
 
-// How many positions of each window count along one dimension: all if no window leaves the image
-// and its padding.
+// The number of counted positions of each window along one dimension: all if no window leaves the
+// padded image.
 static struct value *positions_along(struct build *b, const struct side *s, bool counts_padding,
                                      uint32_t rank, enum dtype t) {
   int64_t size = 0, out = 0;
   bool is_known = expr_is_const(s->size, &size) && expr_is_const(s->out, &out);
-  int64_t last = (out - 1) * s->stride - s->padding + s->kernel; // where the last window ends
+  int64_t last = (out - 1) * s->stride - s->padding + s->kernel; // the end of the last window
   if (is_known && last <= size + (counts_padding ? s->padding : 0) &&
       (counts_padding || s->padding == 0))
     return build_number(b, (double)s->kernel, t);
@@ -285,8 +283,8 @@ bool decompose_avg_pool(struct decompose *d, const struct node *n, struct value 
   return decompose_is(d, n, ret, build_div(b, sum, build_mul(b, rows, columns)));
 }
 
-// Windows from floor(i * size / out) up to ceil((i + 1) * size / out) along one dimension, which
-// becomes [out, size] under a mask and is added up.
+// Windows [floor(i * size / out), ceil((i + 1) * size / out)) along one dimension: it becomes [out,
+// size], masked and summed.
 static struct value *adaptive_along(struct build *b, struct value *x, uint32_t dim,
                                     const struct expr *out) {
   if (!x)

@@ -2,7 +2,7 @@
 // Matrix products and convolutions: bias, factors and batches outside of the product.
 #include "graph/passes/decompose.h"
 
-// beta * self + alpha * product; nothing of self is seen where beta is 0.
+// beta * self + alpha * product; self is ignored if beta is 0.
 bool decompose_addmm(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   const struct value *old = n->results[0];
@@ -41,7 +41,7 @@ bool decompose_linear(struct decompose *d, const struct node *n, struct value **
   return decompose_is(d, n, ret, build_view(b, y, old->rank, old->shape));
 }
 
-// The last two dimensions of x behind the first ones of `like`, as [batch, rows, columns].
+// The last two dimensions of x with the leading ones of `like`, as [batch, rows, columns].
 static struct value *batches(struct build *b, struct value *x, uint32_t rank,
                              const struct expr *const *outer) {
   if (!x)
@@ -69,7 +69,7 @@ bool decompose_matmul(struct decompose *d, const struct node *n, struct value **
   if (y->rank == 2)
     product = build_binop(b, OP_MM, rows(b, x), y);
   else {
-    uint32_t outer = old->rank - 2 + is_row; // y is no vector here
+    uint32_t outer = old->rank - 2 + is_row; // y has rank 2 or more here
     product =
         build_binop(b, OP_BMM, batches(b, x, outer, old->shape), batches(b, y, outer, old->shape));
   }
@@ -78,7 +78,7 @@ bool decompose_matmul(struct decompose *d, const struct node *n, struct value **
 
 // ---- convolutions ----
 
-// A number for each dimension: one stands for all.
+// A number for each dimension: a single one counts for all.
 static struct arg extents(struct build *b, const struct node *n, unsigned i, uint32_t count) {
   const struct expr *values[GRAPH_MAX_RANK];
   const struct arg *list;
@@ -127,7 +127,7 @@ static struct value *gradient_of_weight(struct build *b, struct value *g, struct
                at->padding, at->dilation, groups);
 }
 
-// A transposed convolution is the gradient of the plain one for its input.
+// A transposed convolution is the input gradient of a convolution.
 bool decompose_convolution(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *x = node_value(n, 0), *w = node_value(n, 1), *bias = node_value(n, 2);

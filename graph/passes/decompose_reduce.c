@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions and scans: dimensions as a list, sums in the dtype that they are accumulated in; means
-// and variances as sums.
+// Reductions and scans: dimensions as a list, operands in the accumulation dtype; means and
+// variances as sums.
 #include "graph/passes/decompose.h"
 
-// Is argument i already the list of dimensions that it means?
+// Is argument i already an explicit list of dimensions?
 static bool lists_dims(const struct node *n, unsigned i, const struct dims *d) {
   const struct arg *list;
   if (n->args[i].kind != ARG_LIST || node_list(n, i, &list) != d->count)
@@ -148,7 +148,7 @@ bool decompose_var(struct decompose *d, const struct node *n, struct value **ret
   struct build *b = &d->b;
   struct value *x = build_up(b, node_value(n, 0));
   double correction =
-      node_is_none(n, 2) ? 1 : node_real(n, 2); // of VAR_DIM: a truth value, which is as much
+      node_is_none(n, 2) ? 1 : node_real(n, 2); // of VAR_DIM: a bool, which has the same value
   struct dims dims = dims_of(n, 1, x->rank);
   struct value *mean = build_mean(b, x, &dims, true), *centred = build_sub(b, x, mean);
   struct value *sum = build_sum(b, build_mul(b, centred, centred), &dims, node_truth(n, 3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views and what moves data: brought to few forms with sizes and indices written out.
+// Normalises views and data movement: explicit sizes and indices, few operators.
 #include "graph/passes/decompose.h"
 
 bool decompose_view(struct decompose *d, const struct node *n, struct value **ret) {
@@ -21,7 +21,7 @@ bool decompose_expand(struct decompose *d, const struct node *n, struct value **
       node_list(n, 1, &sizes) == old->rank && n->args[1].kind == ARG_LIST && !node_truth(n, 2);
   for (uint32_t i = 0; is_plain && i < old->rank; i++)
     is_plain = sizes[i].number == old->shape[i];
-  return is_plain ? decompose_keep(d) : decompose_is(d, n, ret, node_value(n, 0)); // expanded there
+  return is_plain ? decompose_keep(d) : decompose_is(d, n, ret, node_value(n, 0));
 }
 
 bool decompose_permute(struct decompose *d, const struct node *n, struct value **ret) {
@@ -80,7 +80,7 @@ bool decompose_squeeze(struct decompose *d, const struct node *n, struct value *
                       BUILD(b, OP_SQUEEZE_DIMS, TENSOR(x), arg_ints(b->g, gone.count, at)));
 }
 
-// Also of select_scatter, which has what is put there in between.
+// Also for select_scatter, which has `src` between.
 bool decompose_select(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *x = node_value(n, 0);
@@ -116,7 +116,7 @@ static const struct expr *index_within(struct exprs *x, const struct node *n, un
 struct range {
   uint32_t dim;
   const struct expr *start, *end;
-  bool is_plain; // the arguments say it so
+  bool is_plain; // the arguments are already in this form
 };
 
 // dim, start, end from argument i on.
@@ -225,7 +225,7 @@ bool decompose_cat(struct decompose *d, const struct node *n, struct value **ret
   for (size_t i = 0; i < count; i++) {
     struct value *v = list[i].value;
     bool is_skipped = v->rank != old->rank ||
-                      expr_is(v->shape[dim], 0); // PyTorch takes vectors of size 0 anywhere
+                      expr_is(v->shape[dim], 0); // PyTorch accepts vectors of size 0 anywhere
     is_plain &= v->dtype == old->dtype && !is_skipped;
     if (!is_skipped)
       parts[kept++] = build_convert(&d->b, v, old->dtype);
@@ -248,7 +248,7 @@ bool decompose_stack(struct decompose *d, const struct node *n, struct value **r
   return decompose_is(d, n, ret, cat(&d->b, count, parts, dim));
 }
 
-// [a, b] repeated (2, 3) is [1, a, 1, b] expanded to [2, a, 3, b] and seen as [2a, 3b].
+// [a, b] repeated (2, 3) is [1, a, 1, b] expanded to [2, a, 3, b], viewed as [2a, 3b].
 bool decompose_repeat(struct decompose *d, const struct node *n, struct value **ret) {
   struct build *b = &d->b;
   struct value *x = node_value(n, 0);
@@ -292,7 +292,7 @@ bool decompose_flip(struct decompose *d, const struct node *n, struct value **re
   return decompose_is(d, n, ret, BUILD(b, OP_FLIP, TENSOR(x), arg_ints(b->g, count, at)));
 }
 
-// What was at i is at i + shift: first comes what was at -shift.
+// Element i moves to i + shift: the part from -shift on comes first.
 static struct value *roll(struct build *b, struct value *x, uint32_t dim,
                           const struct expr *shift) {
   struct exprs *e = b->g->exprs;
@@ -326,7 +326,7 @@ bool decompose_roll(struct decompose *d, const struct node *n, struct value **re
   return decompose_is(d, n, ret, x);
 }
 
-// The part on and below a diagonal, or on and above it.
+// The lower or the upper triangle.
 static bool triangle(struct decompose *d, const struct node *n, struct value **ret,
                      enum operator_id compare) {
   struct build *b = &d->b;

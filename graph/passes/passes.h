@@ -6,26 +6,26 @@
 
 #include "graph/ir/graph.h"
 
-// Operators that are combinations of others are written out (softmax, norms, losses, gelu,
-// attention's backward, linear, addmm, dropout, pooling, ...), until only those are left that
-// graph/loops/loops.h lowers itself: rows PRIMITIVE of lowering.def. Compute dtypes are made
-// explicit: what is computed on bf16 or f16 is done in f32 and rounded where the result is visible.
-// With `keeps_attention`, SDPA operators stay whole.
+// Decomposes operators that are combinations of others (softmax, norms, losses, gelu, attention's
+// backward, linear, addmm, dropout, pooling, ...) until only those are left that
+// graph/loops/loops.h lowers: rows PRIMITIVE and NORMAL of lowering.def. Makes computation dtypes
+// explicit: bf16 and f16 are computed in f32 and rounded where results are visible. With
+// `keeps_attention`, SDPA operators are kept.
 struct graph *graph_decompose(struct graph *g, bool keeps_attention);
 
-// Folds operators of uniform tensors and small constants; no-ops (views that change nothing,
-// clones, alias, adding 0, multiplying by 1, masks that are all true); masks made of iota and
-// comparisons into predicates of indices; common subexpressions; what nothing uses. Repeats until
-// nothing changes.
+// Folds operators on uniform tensors and small constants; removes no-ops (views that change
+// nothing, clones, alias, adding 0, multiplying by 1, masks that are all true); turns masks made of
+// iota and comparisons into predicates of indices; merges common subexpressions; drops dead code.
+// Repeats until nothing changes.
 struct graph *graph_simplify(struct graph *g);
 
-// ---- the walk that passes share (graph/passes/rewrite.c) ----
+// ---- rewriting (graph/passes/rewrite.c) ----
 struct rewrite {
   struct graph *from, *to;
-  struct value **map; // by id of `from`'s values: what stands for it in `to`
+  struct value **map; // by id of `from`'s values: the replacement in `to`
   void *user;
 };
-// Builds one node's replacement in rw->to; entries of rw->map for its results are set. By default
+// Builds one node's replacement in rw->to and sets the entries of rw->map for its results. Default:
 // rewrite_copy.
 typedef bool (*rewrite_fn)(struct rewrite *rw, const struct node *n);
 struct graph *graph_rewrite(struct graph *g, rewrite_fn f, void *user);
@@ -33,9 +33,9 @@ bool rewrite_copy(struct rewrite *rw, const struct node *n);
 struct value *rewrite_value(struct rewrite *rw, const struct node *n,
                             unsigned i);                            // mapped argument
 struct arg *rewrite_args(struct rewrite *rw, const struct node *n); // all of them
-// `to` stands for v, and has its name if it was made since there were `first_id` values.
+// `to` replaces v, and takes its name if it is new: its id is `first_id` or above.
 void rewrite_name(struct rewrite *rw, const struct value *v, struct value *to, uint32_t first_id);
-// Which values outputs and mutations depend on, by value id. On the graph's arena.
+// The values that outputs and mutations depend on, by value id. On the graph's arena.
 bool *graph_live(const struct graph *g);
 // No result of the node is live.
 bool node_is_dead(const bool *is_live, const struct node *n);

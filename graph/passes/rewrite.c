@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk that passes share: a graph is read node by node and the next one is built.
+// Rewriting: reads a graph node by node and builds the next one.
 #include "graph/passes/passes.h"
 
 static struct graph *graph_like(const struct graph *from) {
@@ -77,8 +77,8 @@ static void take_strides(struct graph *g, struct value *v, const struct value *f
                          _Alignof(const struct expr *));
 }
 
-// What stands for output `v`, lying as `v` does: a value that lies otherwise is changed to do so,
-// or copied where it is an input or an output already.
+// The replacement of output `v`, with v's strides: if they differ, its own strides are changed, or
+// it is cloned if it is an input or already an output.
 static struct value *output_of(struct rewrite *rw, const struct value *v, bool *is_taken) {
   struct value *to = rw->map[v->id];
   if (!to || has_strides(to, v))
@@ -94,7 +94,7 @@ static struct value *output_of(struct rewrite *rw, const struct value *v, bool *
 }
 
 static bool copy_outputs(struct rewrite *rw) {
-  // At most one copy for each output is added, and is asked for only before it is there.
+  // At most one clone for each output; its id is only looked up after the clone exists.
   bool *is_taken =
       arena_array(rw->to->arena, bool, rw->to->value_count + rw->from->outputs.len + 1);
   for (size_t i = 0; i < rw->from->outputs.len; i++) {
@@ -124,7 +124,7 @@ struct graph *graph_rewrite(struct graph *g, rewrite_fn f, void *user) {
   return copy_outputs(&rw) ? rw.to : NULL;
 }
 
-// ---- what is alive ----
+// ---- liveness ----
 
 static void mark_args(bool *is_live, const struct arg *args, size_t count) {
   for (size_t i = 0; i < count; i++) {

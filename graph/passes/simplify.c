@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simplifies a graph, node by node, until nothing changes: what is known is written as a number or
-// a counter, rules replace nodes by simpler ones, a node like an earlier one is that one, and what
-// nobody uses is left out.
+// Simplifies a graph, node by node, until nothing changes: known values become constants or iotas,
+// rules replace nodes by simpler ones, equal nodes are merged, dead nodes are dropped.
 #include "graph/passes/simplify.h"
 
 enum { MOST_ROUNDS = 64 };
@@ -48,7 +47,7 @@ static bool same_args(const struct arg *a, const struct arg *b, size_t count) {
       if (a[i].number != b[i].number)
         return false;
       break;
-    case ARG_FLOAT: // bit by bit: 0 and -0 differ, NaN is itself
+    case ARG_FLOAT: // bitwise: 0 and -0 differ, NaN equals itself
       if (memcmp(&a[i].real, &b[i].real, sizeof a[i].real) != 0)
         return false;
       break;
@@ -74,7 +73,7 @@ static bool same_args(const struct arg *a, const struct arg *b, size_t count) {
   return true;
 }
 
-// Results that one of them lacks were not asked for there.
+// One may lack results that the other has.
 static bool same_node(const struct node *a, const struct node *b) {
   if (a->op != b->op || a->arg_count != b->arg_count || a->result_count != b->result_count)
     return false;
@@ -101,8 +100,8 @@ static void grow(struct simplify *s) {
       s->nodes.slots[slot_of(s, old[i])] = old[i];
 }
 
-// An earlier node like this one, or NULL, and then the next like it will find this one. Random
-// numbers that carry no number of their own differ each time.
+// An equal earlier node; NULL if there is none, and then registers this one. Random operators
+// without a stream number are never equal.
 static struct node *find_or_note(struct simplify *s, struct node *n) {
   enum operator_class class = operator_row(n->op)->class;
   if ((class == CLASS_RANDOM && n->op != OP_TILE_RAND) || class == CLASS_MUTATE)
@@ -170,7 +169,8 @@ static bool simplify_node(struct rewrite *rw, const struct node *n) {
   struct value *v = simpler(s, &mapped);
   if (v) {
     if (n->op != OP_CLONE)
-      s->changed = true; // a copy may come back for an output: counted by the number of nodes
+      s->changed = true; // rewriting may add copies again for outputs; those are counted by the
+                         // number of nodes
     rewrite_name(rw, n->results[0], v, first_id);
     return true;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of graph_simplify share: facts about values, and rules that give a simpler value
-// for a node.
+// Shared by the parts of graph_simplify: value facts, and rules that replace nodes by simpler
+// values.
 #ifndef TILE_GRAPH_PASSES_SIMPLIFY_H
 #define TILE_GRAPH_PASSES_SIMPLIFY_H
 
@@ -8,11 +8,11 @@
 #include "graph/ir/graph_operators.h"
 #include "graph/passes/passes.h"
 
-// What is known of the elements of a value without running anything.
+// Statically known elements of a value.
 enum fact_kind {
   FACT_NONE,
-  FACT_AFFINE, // integers and bools: base + sum of coefficient[d] * index[d]; 0 for dimensions of
-               // size 1
+  FACT_AFFINE, // integers and bools: base + sum of coefficient[d] * index[d]; coefficient 0 for
+               // dimensions of size 1
   FACT_REAL    // floats: every element is `real`
 };
 
@@ -23,11 +23,11 @@ struct fact {
 };
 
 struct simplify {
-  struct build b;         // of the graph that is built
-  const bool *is_live;    // of the one that is read, by value id
+  struct build b;         // of the new graph
+  const bool *is_live;    // of the old graph, by value id
   VEC(struct fact) facts; // by id of the new graph's values
-  size_t nodes_seen;      // nodes of it whose results have facts
-  bool is_learning;       // facts of the next node are being found
+  size_t nodes_seen;      // nodes of it with facts
+  bool is_learning;       // computing the facts of the next node
   struct {
     struct node **slots;
     size_t count, cap;
@@ -37,39 +37,38 @@ struct simplify {
 
 // ---- facts (graph/passes/simplify_facts.c, graph/passes/simplify_affine.c) ----
 const struct fact *fact_of(struct simplify *s, const struct value *v);
-// All elements are the same: a number as an argument.
+// Is the fact uniform? Then the element as an argument.
 bool fact_is_uniform(const struct fact *f);
 bool value_is_uniform(struct simplify *s, const struct value *v, struct arg *ret);
-// Are all elements this number? Of an argument: a value or a number.
+// Is the argument, a value or a number, uniformly this number?
 bool arg_is_number(struct simplify *s, const struct arg *a, double number);
-// Is the value at hand? Then *ret is its fact, that of a number being uniform of dtype t.
+// Is there a fact about the argument? For a number it is uniform of dtype t.
 bool fact_of_arg(struct simplify *s, const struct arg *a, enum dtype t, struct fact *ret);
-// a - b over a shape that both are broadcast to; false where that is not affine.
+// a - b over a shape that both broadcast to; false if that is not affine.
 bool fact_difference(struct simplify *s, const struct arg *a, const struct arg *b,
                      const struct value *shape, struct fact *ret);
-// The smallest and largest value of an affine fact over a shape; false where they are not known.
+// The smallest and largest value of an affine fact over a shape; false if unknown.
 bool fact_range(const struct fact *f, const struct value *shape, int64_t *ret_low,
                 int64_t *ret_high);
 bool fact_uniform(struct arg number, enum dtype t, struct fact *ret);
 bool fact_broadcast(const struct fact *f, const struct value *from, const struct value *to,
                     struct fact *ret);
-struct fact fact_of_node(struct simplify *s, const struct node *n); // of its one result
+struct fact fact_of_node(struct simplify *s, const struct node *n); // of its only result
 struct fact fact_of_view(struct simplify *s,
                          const struct node *n); // affine facts through views, cat and flip
 bool fact_scale(struct fact *f, int64_t by);
 bool fact_add(struct fact *f, const struct fact *g, int64_t sign);
 
-// ---- rules: the simpler value for a node of the new graph's arguments, or NULL. n->results[0]
-// says what is wanted ----
+// ---- rules: a simpler value for a node whose arguments are in the new graph, or NULL.
+// n->results[0] has the type ----
 struct value *simplify_known(struct simplify *s, const struct node *n, const struct fact *f);
 struct value *simplify_pointwise(struct simplify *s, const struct node *n);
 struct value *simplify_view(struct simplify *s, const struct node *n);
 struct value *simplify_data(struct simplify *s, const struct node *n);
-// The node with fewer or other arguments; false where nothing is to be changed. Results must not
-// change.
+// Changes arguments without changing results; false if there is nothing to change.
 bool simplify_attention(struct simplify *s, const struct node *n, struct arg *args);
 
-// v as the result that is wanted: its dtype and shape.
+// v in the dtype and shape of the result.
 struct value *simplify_fit(struct simplify *s, const struct node *n, struct value *v);
 
 #endif

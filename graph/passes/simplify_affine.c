@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters: what happens to base + sum of coefficients * indices under arithmetic and views.
-// Recursion is the algorithm: what is known of a result follows from what is
-// known of its operands.
+// Affine facts: base + sum of coefficients * indices, through arithmetic and views.
+// Recursion is the algorithm: the facts of a result follow from those of its operands.
 #include "graph/passes/simplify.h"
 
 static const struct fact none = {.kind = FACT_NONE};
@@ -55,8 +54,8 @@ bool fact_broadcast(const struct fact *f, const struct value *from, const struct
 
 // ---- views ----
 
-// The next run of dimensions, from *at on, whose sizes multiply to the same on both sides: [6] and
-// [2, 3].
+// The next run of dimensions, from *at on, with equal products of sizes on both sides: [6] and [2,
+// 3].
 struct group {
   uint32_t begin, end;
 };
@@ -85,8 +84,7 @@ static bool next_group(struct exprs *x, const struct value *a, const struct valu
   return true;
 }
 
-// One group: counts along the dimensions of `a` as one counter, if they are one, then along those
-// of `b`.
+// One group: the coefficients along `a` as one iota, if they are one, then along `b`.
 static bool view_group(const struct fact *f, const struct value *a, const struct group *of_a,
                        const struct value *b, const struct group *of_b, struct fact *ret) {
   int64_t unit = 0, size = 1;
@@ -193,7 +191,7 @@ static struct fact through_flip(const struct node *n, const struct fact *f, cons
   return ret;
 }
 
-// Pieces that go on where the one before ends.
+// Operands of a cat that continue one another.
 static struct fact through_cat(struct simplify *s, const struct node *n) {
   const struct value *v = n->results[0];
   const struct arg *list;
@@ -253,7 +251,7 @@ struct fact fact_of_view(struct simplify *s, const struct node *n) {
   case OP_FLIP: return through_flip(n, f, x);
   case OP_ALIAS:
   case OP_DETACH: return *f;
-  default: // also what as_strided and diagonal read of one number is that number
+  default: // also as_strided and diagonal: any element of a uniform value is that number
     return fact_is_uniform(f) ? *f : none;
   }
 }

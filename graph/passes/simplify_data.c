@@ -15,7 +15,7 @@ static bool all_zero(const struct node *n, unsigned i) {
   return true;
 }
 
-// Over dimensions of size 1 only.
+// It only affects dimensions of size 1.
 static struct value *reduction(struct simplify *s, const struct node *n) {
   struct value *x = node_value(n, 0);
   struct dims dims = n->op == OP_PROD_DIM ? dims_one(node_dim(n, 1, x->rank ? x->rank : 1))
@@ -37,8 +37,8 @@ static struct value *flip(struct simplify *s, const struct node *n) {
   return x;
 }
 
-// A scatter of one element along a dimension is a comparison with the index: where(iota == index,
-// src, self).
+// A scatter of one element along a dimension becomes a comparison with the index: where(iota ==
+// index, src, self).
 static struct value *scatter(struct simplify *s, const struct node *n) {
   struct build *b = &s->b;
   struct value *x = node_value(n, 0), *index = node_value(n, 2), *src = node_value(n, 3);
@@ -60,7 +60,7 @@ static struct value *scatter(struct simplify *s, const struct node *n) {
   return build_add(b, x, build_where_else(b, hits, src, 0));
 }
 
-// Of a column and a row.
+// Outer products: of a column and a row.
 static struct value *product(struct simplify *s, const struct node *n) {
   struct value *x = node_value(n, 0), *y = node_value(n, 1);
   return expr_is(x->shape[x->rank - 1], 1) ? build_mul(&s->b, x, y) : NULL;
@@ -97,7 +97,7 @@ struct value *simplify_data(struct simplify *s, const struct node *n) {
 
 // ---- masks of attention ----
 
-// Does a view only put dimensions of size 1 in front?
+// Does a view only prepend dimensions of size 1?
 static bool adds_ones(const struct node *view) {
   const struct value *from = node_value(view, 0), *to = view->results[0];
   if (from->rank > to->rank)
@@ -109,7 +109,7 @@ static bool adds_ones(const struct node *view) {
   return true;
 }
 
-// What makes a mask, without what broadcasts it; NULL: an input.
+// The origin of a mask, without broadcasts; NULL: an input.
 static const struct node *maker_of(const struct value *mask) {
   const struct node *def = mask->def;
   while (def && (def->op == OP_EXPAND || (def->op == OP_VIEW && adds_ones(def))))
@@ -127,7 +127,7 @@ static struct value *condition_of(struct simplify *s, const struct value *mask) 
   return is_mask ? node_value(def, 0) : NULL;
 }
 
-// Does the condition say that the key does not come behind the query?
+// Does the condition mean key <= query?
 static bool is_causal(struct simplify *s, const struct value *condition) {
   const struct node *def = maker_of(condition);
   struct fact d;
@@ -154,8 +154,8 @@ static struct value *four(struct build *b, struct value *v) {
   return build_view(b, v, 4, shape);
 }
 
-// One part of `mask` less: *mask is what is left of it, NULL if nothing is, and *causal may become
-// true.
+// Recognises and removes a part of `mask`: *mask is the remaining one, NULL if none; *causal may
+// become true.
 static bool lighten(struct simplify *s, struct value **mask, bool *causal) {
   struct arg known;
   if (value_is_uniform(s, *mask, &known) && arg_is_number(s, &known, (*mask)->dtype == DTYPE_I1)) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts: elements that are one number or count along dimensions. What masks and positions are made
-// of (arange, comparisons, cat of slices, cumsum) is often known entirely.
-// Recursion is the algorithm: what is known of a result follows from what is
-// known of its operands.
+// Value facts: elements are uniform, or affine in their indices. Masks and positions (arange,
+// comparisons, cat of slices, cumsum) are often completely known.
+// Recursion is the algorithm: the facts of a result follow from those of its operands.
 #include "graph/passes/simplify.h"
 
 #include <math.h>
@@ -97,9 +96,9 @@ const struct fact *fact_of(struct simplify *s, const struct value *v) {
       vec_push(g->arena, &s->facts, (struct fact){.kind = FACT_NONE});
     if (n->result_count != 1 || !n->results[0])
       continue;
-    s->is_learning = true; // asks for facts of its operands, which are there
+    s->is_learning = true; // this looks up facts of its operands, which exist
     struct fact f = fact_of_node(s, n);
-    if (f.kind == FACT_REAL) // as the value's dtype holds it
+    if (f.kind == FACT_REAL) // rounded to the value's dtype
       f.real =
           element_cast(uniform_element(&f), DTYPE_F64, n->results[0]->dtype, g->keeps_casts).real;
     s->is_learning = false;
@@ -129,7 +128,7 @@ static bool operand(struct simplify *s, const struct arg *a, enum dtype t, union
   return fact_is_uniform(f);
 }
 
-// All operands are numbers.
+// All operands are uniform.
 static bool evaluate(struct simplify *s, const struct node *n, struct fact *ret) {
   enum scalar_op op = scalar_of(n->op);
   union element in[3];
@@ -167,7 +166,7 @@ static bool fits(const struct fact *f, const struct value *v) {
   return high <= most && low >= (is_signed ? -most - 1 : 0);
 }
 
-// Operands of an integer operator as facts over the result's shape.
+// The operands of an integer operator as facts over the result's shape.
 static bool affine_operand(struct simplify *s, const struct arg *a, const struct value *shape,
                            struct fact *ret) {
   struct fact f;
@@ -245,7 +244,7 @@ static bool add_or_scale(struct simplify *s, const struct node *n, struct fact *
   }
 }
 
-// One bound lies beyond the other for sure.
+// One operand is known to be at least as large as the other.
 static bool bound(struct simplify *s, const struct node *n, struct fact *ret) {
   struct fact a, b, d;
   int64_t low, high;
@@ -303,7 +302,7 @@ static bool fact_of_pointwise(struct simplify *s, const struct node *n, struct f
   return evaluate(s, n, ret) || add_or_scale(s, n, ret) || compare(s, n, ret) || bound(s, n, ret);
 }
 
-// ---- the rest ----
+// ---- other operators ----
 
 static bool count_of(struct simplify *s, const struct node *n, const struct value *x,
                      int64_t *ret) {
@@ -311,7 +310,7 @@ static bool count_of(struct simplify *s, const struct node *n, const struct valu
   return expr_is_const(build_count(&s->b, x, &dims), ret) && *ret > 0;
 }
 
-// Reductions of one number.
+// Reductions of a uniform value.
 static bool fact_of_reduction(struct simplify *s, const struct node *n, struct fact *ret) {
   const struct value *x = node_value(n, 0);
   int64_t count = 0;
@@ -342,7 +341,7 @@ static bool fact_of_scan(struct simplify *s, const struct node *n, struct fact *
   return true;
 }
 
-// What is read of one number, wherever; what is written over it.
+// Reads of a uniform value, at any index; writes of the same number into it.
 static bool fact_of_moved(struct simplify *s, const struct node *n, struct fact *ret) {
   struct fact other;
   *ret = *fact_of(s, node_value(n, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value put instead of another: the same shape, the same type.
+// A replacement in the dtype and shape of the original.
 #include "graph/passes/simplify.h"
 
 struct value *simplify_fit(struct simplify *s, const struct node *n, struct value *v) {

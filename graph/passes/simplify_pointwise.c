@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for what is known, and for pointwise operators.
+// Rules for known values, and for pointwise operators.
 #include "graph/passes/simplify.h"
 
-// ---- numbers and counters ----
+// ---- constants and iotas ----
 
-// A counter along one dimension, written as an iota that is seen along it and expanded.
+// A value affine in one dimension: an iota, viewed along it and expanded.
 static struct value *counter(struct simplify *s, const struct value *v, const struct fact *f,
                              uint32_t dim) {
   struct build *b = &s->b;
@@ -44,7 +44,7 @@ struct value *simplify_known(struct simplify *s, const struct node *n, const str
   return counter(s, v, f, dim);
 }
 
-// ---- numbers as operands ----
+// ---- uniform operands ----
 
 static bool is_commutative(enum operator_id op) {
   switch (op) {
@@ -79,8 +79,7 @@ static bool takes_numbers(enum operator_id op) {
   }
 }
 
-// A tensor of one number is that number, where this changes neither dtype nor shape; numbers stand
-// on the right.
+// Replaces a uniform tensor by its number where dtype and shape allow it; numbers go to the right.
 static struct value *number_operands(struct simplify *s, const struct node *n) {
   if (!takes_numbers(n->op))
     return NULL;
@@ -103,7 +102,7 @@ static struct value *number_operands(struct simplify *s, const struct node *n) {
 
 // ---- identities ----
 
-// The operand that the other one, a number, leaves as it is.
+// The other operand if this one, a number, is neutral.
 static struct value *unchanged(struct simplify *s, const struct node *n, double neutral,
                                bool either) {
   struct value *x = node_value(n, 0), *y = node_value(n, 1);
@@ -120,7 +119,7 @@ static struct value *falsehood(struct simplify *s, const struct node *n, bool va
   return build_full(&s->b, n->results[0]->rank, n->results[0]->shape, value, DTYPE_I1);
 }
 
-// and, or of truth values: `keeps` is the number that leaves the other, the opposite decides alone.
+// Boolean and, or: `keeps` is the neutral element, its opposite is absorbing.
 static struct value *logic(struct simplify *s, const struct node *n, bool keeps) {
   if (!is_truth(&n->args[0]) || !is_truth(&n->args[1]))
     return NULL;
@@ -179,7 +178,7 @@ static struct value *choice(struct simplify *s, const struct node *n) {
   return swapped ? simplify_fit(s, n, swapped) : NULL;
 }
 
-// Every value of `from` is one of `to`.
+// Can `to` represent every value of `from`?
 static bool holds_all(enum dtype from, enum dtype to) {
   if (from == to || from == DTYPE_I1)
     return true;
@@ -225,7 +224,8 @@ static struct value *identity(struct simplify *s, const struct node *n) {
   }
 }
 
-// An operand that was expanded is broadcast anyway, where another one has the result's shape.
+// Drops an expand of an operand that is broadcast anyway, because another operand has the result's
+// shape.
 static struct value *broadcast_operands(struct simplify *s, const struct node *n) {
   struct arg args[OPERATOR_MAX_PARAMETERS];
   bool is_whole = false, changes = false;
@@ -235,7 +235,7 @@ static struct value *broadcast_operands(struct simplify *s, const struct node *n
     struct node *def = definition(&n->args[i], OP_EXPAND);
     if (n->args[i].kind != ARG_VALUE)
       continue;
-    if (def && node_value(def, 0)->rank > 0) { // those of rank 0 are weak
+    if (def && node_value(def, 0)->rank > 0) { // those of rank 0 are weakly typed
       args[i] = TENSOR(node_value(def, 0));
       changes = true;
     } else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules for views: chains become one, those that change nothing vanish.
+// Rules for views: chains are merged, views that change nothing are removed.
 #include "graph/passes/simplify.h"
 
 static bool is_reshape(enum operator_id op) {
@@ -27,7 +27,7 @@ static struct dims order_of(const struct node *n) {
   return order;
 }
 
-// Only dimensions of size 1 are swapped.
+// It only swaps dimensions of size 1.
 static bool moves_ones(const struct value *x, const struct dims *order) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < order->count; i++) {
@@ -63,14 +63,14 @@ static struct value *expand(struct simplify *s, const struct node *n) {
   return build_expand(&s->b, node_value(x->def, 0), v->rank, v->shape);
 }
 
-// The same element all along dimension `dim` of an expanded value?
+// Is the value expanded along dimension `dim`?
 static bool is_expanded(const struct node *def, uint32_t dim) {
   const struct value *from = node_value(def, 0), *to = def->results[0];
   uint32_t more = to->rank - from->rank;
   return dim < more || expr_is(from->shape[dim - more], 1);
 }
 
-// A slice within one piece of a cat.
+// A slice of a single operand of a cat.
 static struct value *slice_of_cat(struct simplify *s, const struct node *n, uint32_t dim) {
   struct exprs *x = s->b.g->exprs;
   const struct node *def = node_value(n, 0)->def;
@@ -133,7 +133,7 @@ static struct value *select(struct simplify *s, const struct node *n) {
     return build_view(&s->b, x, v->rank, v->shape);
   if (!x->def || x->def->op != OP_EXPAND || !is_expanded(x->def, dim))
     return NULL;
-  // The dimension goes where it has one element, or was not there at all.
+  // The dimension is sliced where it has one element, or did not exist before.
   struct value *from = node_value(x->def, 0);
   uint32_t more = x->rank - from->rank;
   if (dim >= more)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of planned kernels. The walk meets the parts of an expression in the order in
-// which graph/emit/emit_value.c prints them.
+// Collects loads and stores of planned kernels, in the order in which graph/emit/emit_value.c
+// prints them.
 #include "graph/plan/accesses.h"
 
 struct access_known {
   const struct load_guard *guard;
-  unsigned loops; // that had ended
+  unsigned loops; // ended so far
   bool is_given, is_of_loop;
   struct access_known *next;
 };
@@ -18,7 +18,7 @@ static bool is_known(const struct access_walk *w, const struct scalar *v) {
   return false;
 }
 
-// Is the value, or a condition under which it is loaded, one of the loop's?
+// Does the value, or a condition of its load, depend on an axis of the loop?
 static bool is_of_loop(const struct access_walk *w, const struct scalar *v) {
   bool found = false;
   for (size_t i = 0; i < COUNT_OF(w->loop_axes); i++) {

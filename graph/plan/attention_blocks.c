@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks attention is cut into: those that were fastest with tutorials/07-flash-attention
-// (docs/performance.md), smaller where they would not fill the device.
+// Block sizes of attention: the fastest of tutorials/07-flash-attention (docs/performance.md),
+// smaller if they would not fill the device.
 #include "graph/plan/attention_plan.h"
 #include "graph/plan/product_plan.h"
 
 static struct attention_blocks for_width(unsigned width, bool has_half_precision) {
-  if (!has_half_precision) // without matrix instructions
+  if (!has_half_precision) // no matrix instructions
     return (struct attention_blocks){
         .block_m = width > 64 ? 16 : 32, .block_n = 32, .num_warps = 4, .num_stages = 2};
   if (width > 128)
@@ -13,8 +13,8 @@ static struct attention_blocks for_width(unsigned width, bool has_half_precision
   return (struct attention_blocks){.block_m = 128, .block_n = 64, .num_warps = 4, .num_stages = 2};
 }
 
-// Shared memory that leaves room for a second program, and what the tiles of the loop take of it:
-// keys and values in buffers, what scores load, queries that registers do not hold.
+// The shared memory that leaves room for a second program per multiprocessor, and what the loop
+// uses of it: buffered keys and values, loads of scores, queries that do not fit in registers.
 enum { HALF_OF_SHARED = 113 * 1024, MOST_HELD = 64 };
 
 static int64_t shared_bytes(const struct attention_shape *s, const struct attention_blocks *p) {
@@ -24,10 +24,10 @@ static int64_t shared_bytes(const struct attention_shape *s, const struct attent
   return p->num_stages * (keys + loaded) + queries;
 }
 
-// What is loaded for each score takes room: shorter blocks. For 4 x 16 x 2048 x 2048 scores on an
-// H200, 32 keys instead of 64 take 0.29 ms against 0.31 (f32 for each score) and 0.48 against 0.63
-// (bf16, 128 columns). A third stage does not pay: 0.146 against 0.143 (causal, 64 columns), 0.245
-// against 0.243 (bf16 for each score).
+// Loads per score take registers: shorter blocks. For 4 x 16 x 2048 x 2048 scores on an H200, 32
+// keys instead of 64 take 0.29 ms against 0.31 (f32 per score) and 0.48 against 0.63 (bf16, 128
+// columns). A third stage does not pay: 0.146 against 0.143 (causal, 64 columns), 0.245 against
+// 0.243 (bf16 per score).
 static void leave_room(const struct attention_shape *s, struct attention_blocks *p) {
   if (!s->loaded_bits || !s->has_half_precision)
     return;
@@ -44,7 +44,7 @@ struct attention_blocks attention_choose(const struct attention_shape *s,
   p.depth = depth;
   p.columns = columns;
   leave_room(s, &p);
-  // Few programs: smaller ones fill the device.
+  // Few programs: smaller blocks fill the device.
   while (p.block_m > 64 &&
          (s->queries + p.block_m - 1) / p.block_m * s->batch < (int64_t)plan_multiprocessors(o))
     p.block_m /= 2;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions around attention: blocks, dtypes, what its scores are, and which loops walk over the
-// keys.
+// Plans regions around attention: blocks, dtypes, the form of the scores, and the loops over keys.
 #include "graph/plan/attention_plan.h"
 
 #include "graph/plan/accesses.h"
@@ -21,7 +20,7 @@ static void note_loaded(void *user, const struct scalar *load) {
     l->bits += dtype_bits(load->dtype) < 8 ? 8 : dtype_bits(load->dtype);
 }
 
-// Bits that the loop loads for each score.
+// Bits loaded in the loop per score.
 static int64_t loaded_bits(const struct attention_plan *t) {
   struct loaded l = {.query = t->m, .key = t->t->key};
   const struct scalar *parts[] = {t->score.expr, t->score.added, t->score.seen};

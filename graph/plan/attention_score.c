@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a expression tree of scores says: a factor, what is added, and which keys are seen. Masks
-// are found as choices between a score and minus infinity, or as such a choice that is added;
-// numbers so low that their exponentials are 0 count as minus infinity where a row surely has a
-// score beside them.
+// Analyses the expression tree of scores: scale, bias, and mask. A mask is a selection between a
+// score and -inf, or the sum with such a selection; constants so low that their exponentials are 0
+// count as -inf if the row certainly has another score.
 #include "graph/loops/scalar_expr_internal.h"
 #include "graph/plan/attention_plan.h"
 
 #include <math.h>
 
-// Scores differ by less than what leads from these to 0.
+// Scores are assumed to differ by less than this.
 static const double far_below = -1e4;
 
 struct reading {
@@ -16,8 +15,8 @@ struct reading {
   struct exprs *x;
   const struct expr *key, *query;
   struct score score;
-  double outer;    // the factors around what is read now
-  bool has_finite; // a mask with a number instead of minus infinity
+  double outer;    // the factors around the current subtree
+  bool has_finite; // a mask with a constant instead of -inf
 };
 
 static bool is_op(const struct scalar *v, enum scalar_op op) {
@@ -32,7 +31,7 @@ static bool is_factor(const struct scalar *v) {
   return is_number(v) && v->constant.real > 0 && isfinite(v->constant.real);
 }
 
-// ---- bounds of keys ----
+// ---- key bounds ----
 
 static void bound_last(struct reading *r, const struct expr *last) {
   r->score.last = r->score.last ? expr_min(r->x, r->score.last, last) : last;
@@ -51,8 +50,8 @@ static void note_indirect(void *user, const struct expr *symbol) {
   i->found = i->found || symbol->symbol->indirect;
 }
 
-// difference < 0, or <= 0, as a bound of the key: the key stands in it once, with a factor of 1 or
-// -1, and what else there is rises with the query.
+// difference < 0, or <= 0, as a bound of the key: the key must be linear in it with coefficient 1
+// or -1, and the rest must increase with the query.
 static bool read_difference(struct reading *r, const struct expr *difference, bool or_equal) {
   const struct expr *factor, *rest, *step, *base;
   struct indirect loaded = {false};
@@ -80,7 +79,7 @@ static bool read_comparison(struct reading *r, const struct scalar *v, bool nega
   if (!a || !b)
     return false;
   const struct expr *up = expr_sub(r->x, a, b), *down = expr_sub(r->x, b, a);
-  switch (v->op) { // a <= b is a - b <= 0; its contrary is b - a < 0
+  switch (v->op) { // a <= b is a - b <= 0; its negation is b - a < 0
   case SCALAR_LE: return read_difference(r, negated ? down : up, !negated);
   case SCALAR_LT: return read_difference(r, negated ? down : up, negated);
   case SCALAR_GE: return read_difference(r, negated ? up : down, !negated);
@@ -89,7 +88,7 @@ static bool read_comparison(struct reading *r, const struct scalar *v, bool nega
   }
 }
 
-// Notes the bounds that follow from a condition; true if they are all that it says.
+// Records the bounds that a condition implies; true if they are equivalent to it.
 static bool read_bounds(struct reading *r, const struct scalar *v, bool negated) {
   if (is_op(v, SCALAR_NOT))
     return read_bounds(r, v->in[0], !negated);
@@ -100,7 +99,7 @@ static bool read_bounds(struct reading *r, const struct scalar *v, bool negated)
   return v->kind == SCALAR_APPLY && read_comparison(r, v, negated);
 }
 
-// ---- the expression tree ----
+// ---- scores ----
 
 static void see(struct reading *r, const struct scalar *condition, bool negated,
                 const struct scalar *otherwise) {
@@ -121,7 +120,7 @@ static bool is_choice(const struct scalar *v) {
 
 static bool is_zero(const struct scalar *v) { return is_number(v) && v->constant.real == 0; }
 
-// where(seen, 0, -inf), which is added.
+// where(seen, 0, -inf) as a bias.
 static bool read_added_mask(struct reading *r, const struct scalar *v) {
   if (!is_choice(v))
     return false;
@@ -159,7 +158,7 @@ static bool read_factor(struct reading *r, const struct scalar *v, double factor
   return read_score(r, v, product);
 }
 
-// A mask, or numbers that do not depend on the product.
+// A mask, or a bias independent of the product.
 static bool read_sum(struct reading *r, const struct scalar *v, const struct scalar *product) {
   for (int i = 0; i < 2; i++)
     if (read_added_mask(r, v->in[i]))
@@ -190,7 +189,7 @@ static bool read_score(struct reading *r, const struct scalar *v, const struct s
   return read_score(r, v->in[first ? 2 : 1], product);
 }
 
-// Factors of an operand belong to the product as well.
+// Factors of an operand are factors of the product.
 static const struct scalar *without_factors(const struct scalar *v, double *scale) {
   for (;;) {
     if (is_op(v, SCALAR_MUL) && is_factor(v->in[1]))
@@ -213,7 +212,7 @@ struct score score_analyse(struct scalars *s, struct exprs *x, const struct atte
   bool is_read = read_score(&r, t->score, t->product);
   if (is_read && r.score.seen)
     r.score.is_bound = read_bounds(&r, r.score.seen, false) && !r.score.first;
-  // A row's only key left is 0 where nothing else is asked.
+  // Every row sees key 0 if the bound is not negative and there is no other condition.
   bool sees_first = r.score.is_bound && r.score.last->lo >= 0;
   r.score.has_no_empty = is_read && !r.score.added && (!r.score.seen || sees_first);
   if (!is_read || (r.has_finite && !r.score.has_no_empty))

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that are also reduced over x: the rows first, then a launch for what is wanted of each
-// column. What the columns need of rows (a mean, say) goes through memory. What is wanted once (a
-// mean loss) is computed where the rows are, down to a share of each program; the last program goes
-// on with the shares.
+// Rows that are also reduced over x: first the rows, then a launch for the column results. Row
+// results that columns need (a mean, say) go through memory. Results computed once (a mean loss)
+// are reduced to partial results in the rows kernel; its last program reduces these.
 #include "graph/plan/rows_plan.h"
 
 struct columns {
   struct rows rows, columns, once;
-  const struct scalar **from, **to; // results of rows, as loads
+  const struct scalar **from, **to; // row results, as loads
   size_t known;
-  const struct scalar **bodies; // of columns, with results of rows as they are
+  const struct scalar **bodies; // column expressions, before substituting row results
 };
 
 static struct rows empty(struct program *p, const struct region *r, const struct program_options *o,
@@ -27,7 +26,7 @@ static struct rows *rows_of(struct columns *c, const struct region *r, const str
   return s->rank == 2 || s->axes[0] == x ? &c->rows : &c->columns;
 }
 
-// The rows' result of a reduction for those who come later.
+// Stores a row reduction's result for later launches.
 static void keep_result(struct columns *c, const struct region *r, const struct reduction_part *d) {
   struct rows *s = &c->rows;
   const struct expr *x = r->axes[0];
@@ -84,11 +83,11 @@ static void sort_parts(struct columns *c, const struct region *r,
   }
 }
 
-// ---- what there is once ----
+// ---- results computed once ----
 
 enum { MOST_SHARES = 65536, SHARES_A_BLOCK = 2048 };
 
-// The rows' values of which they are made, for a launch that reads one for each row.
+// Stores the row values they are computed from, for a launch that reads one per row.
 static void keep_values(struct columns *c) {
   struct rows *s = &c->rows;
   for (size_t i = 0; i < c->once.reduction_count; i++) {
@@ -100,7 +99,7 @@ static void keep_values(struct columns *c) {
   rows_find_levels(s);
 }
 
-// Every program of the rows leaves a share: what is left to do is small.
+// Every program of the rows kernel writes a partial result: little is left to reduce.
 static void leave_shares(struct columns *c, const struct expr *programs) {
   struct rows *s = &c->once;
   struct exprs *x = s->p->regions->loops->exprs;
@@ -116,7 +115,7 @@ static void leave_shares(struct columns *c, const struct expr *programs) {
   }
 }
 
-// By the last program of the rows.
+// Reduced by the last program of the rows kernel.
 static void set_last_block(struct columns *c) {
   struct rows *s = &c->once;
   int64_t n = expr_hint(axis_extent(s->r)), block = 2;
@@ -130,7 +129,7 @@ static void set_last_block(struct columns *c) {
   c->rows.last_block = s;
 }
 
-// The rows are planned.
+// Plans the rows.
 static void record_writes_once(struct columns *c) {
   const struct expr *programs = rows_programs(&c->rows);
   if (c->once.reduction_count == 0)
@@ -155,7 +154,7 @@ static void plan_later(struct rows *s) {
 
 // ---- rows and columns in one launch ----
 
-// Long rows that fit registers, and many of them.
+// Long rows that fit in registers, and many of them.
 static bool can_walk(const struct columns *c, unsigned programs) {
   int64_t x = 0, r = 0;
   if (!c->rows.is_inner || !expr_is_const(axis_extent(c->rows.x), &x) ||
@@ -171,7 +170,7 @@ static bool can_walk(const struct columns *c, unsigned programs) {
   return true;
 }
 
-// The columns' sums are those of the programs' shares.
+// Column sums are computed from the programs' partial sums.
 static void sum_shares(struct columns *c, unsigned programs) {
   struct rows *s = &c->columns;
   struct exprs *x = s->p->regions->loops->exprs;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions that need no kernel: outputs that are inputs or other outputs, and zeros. A device copies
-// and clears memory by itself. Copies of inputs come before all launches, copies of outputs behind
-// them; zeros in front of the first launch that touches them.
+// Regions without a kernel: outputs that alias inputs or other outputs, and zeros. They become
+// device copies and memsets: copies of inputs before all launches, copies of outputs after them,
+// zeros before the first launch that uses them.
 #include "graph/plan/plan.h"
 
 #include <math.h>
 
-// Is each element of `out` written, from the first to the last?
+// Does the stage write every element of `out`?
 static bool is_dense(struct exprs *x, const struct stage *s) {
   const struct expr *count = expr_const(x, 1);
   for (uint32_t i = 0; i < s->rank; i++)
@@ -14,7 +14,7 @@ static bool is_dense(struct exprs *x, const struct stage *s) {
   return count == s->out->numel;
 }
 
-// A load that is stored as it is.
+// A load that is stored unchanged.
 static const struct scalar *copied(const struct stage *s) {
   const struct scalar *v = s->body;
   if (v->kind == SCALAR_CONVERT && v->in[0]->kind == SCALAR_LOAD &&
@@ -86,7 +86,7 @@ static bool clear_before_use(struct program *p, const struct program_zeros *z) {
   return false;
 }
 
-// Moves the last kernel to the index that it had in the order of regions.
+// Moves the last kernel to its index in region order.
 static void move_last(struct program *p, size_t to) {
   struct kernel_plan *last = vec_last(&p->plans);
   memmove(&p->plans.at[to + 1], &p->plans.at[to], (p->plans.len - 1 - to) * sizeof p->plans.at[0]);
@@ -94,7 +94,7 @@ static void move_last(struct program *p, size_t to) {
 }
 
 bool plan_zeros(struct program *p, const struct program_options *o) {
-  for (size_t i = p->zeros.len; i-- > 0;) { // from the last: indices before it stay
+  for (size_t i = p->zeros.len; i-- > 0;) { // from the last, so that earlier indices stay valid
     const struct program_zeros *z = &p->zeros.at[i];
     if (clear_before_use(p, z))
       continue;

@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A configuration is taken: the kernel's constants change, and with them its source and every
-// launch's grid.
+// Applies a configuration: changes a kernel's constants, and with them its source and the grids of
+// its launches.
 #include "graph/plan/kernel_config.h"
 
 #include "lang/frontend.h"
 
 #include <string.h>
 
-enum { MOST_PROGRAMS = 65535 }; // along the second and third axis
+enum { MOST_PROGRAMS = 65535 }; // along the second and third dimension
 
 // ---- grids ----
 
-// Is a grid that was launchable for all sizes still so?
+// Is a grid that was valid for all sizes still valid?
 static bool fits(const struct expr *before, const struct expr *now) {
   return now->hi <= MOST_PROGRAMS || now->hi <= before->hi;
 }
 
-// The grids of `k`'s launches with the constants of `as`; given to the launches where they are
-// taken.
+// The grids of `k`'s launches for the constants of `as`; stored in the launches if applied.
 static bool follow_grids(struct program *p, const struct graph_kernel *k,
                          const struct graph_kernel *as, bool takes) {
   struct exprs *x = p->regions->loops->exprs;
@@ -90,7 +89,7 @@ static struct graph_kernel with_constants(struct arena *a, const struct graph_ke
   return as;
 }
 
-// Leaves the configurations whose grids can be launched whatever the sizes are.
+// Keeps the configurations whose grids are valid for all sizes.
 static void drop_large_grids(struct arena *a, struct program *p, const struct graph_kernel *k,
                              struct tune_space *s) {
   size_t kept = 1; // the first one is the kernel's own
@@ -102,7 +101,7 @@ static void drop_large_grids(struct arena *a, struct program *p, const struct gr
   s->count = kept;
 }
 
-// The kernel's parameters as the reader of spaces wants them.
+// The kernel's parameters in the form of the space parser.
 static struct lang_param *params_of(struct arena *a, const struct graph_kernel *k,
                                     size_t *ret_count) {
   size_t params = k->text.params.len, n = params + k->constants.len;
@@ -121,7 +120,7 @@ static struct lang_param *params_of(struct arena *a, const struct graph_kernel *
 const char *kernel_space(struct arena *a, struct program *p, const struct graph_kernel *k,
                          struct tune_space *ret) {
   if (!k->space)
-    return "there is nothing to choose";
+    return "there is nothing to tune";
   struct diag_engine *diag = diag_engine_create(a);
   size_t count, own;
   struct lang_param *params = params_of(a, k, &count);
@@ -131,7 +130,7 @@ const char *kernel_space(struct arena *a, struct program *p, const struct graph_
   if (!tune_space_from_text(a, diag, where, text->text, params, count, ret))
     return diag_first_error(diag);
   if (!tune_space_find(ret, str_from(kernel_config_text(a, ret, k)), &own))
-    return "its own configuration is none of its space";
+    return "its own configuration is not in its space";
   struct tune_config first = ret->configs[0];
   ret->configs[0] = ret->configs[own];
   ret->configs[own] = first;
@@ -140,7 +139,7 @@ const char *kernel_space(struct arena *a, struct program *p, const struct graph_
   return NULL;
 }
 
-// ---- taking one ----
+// ---- applying a configuration ----
 
 static bool set_number(const char *text, uint32_t most, uint32_t *ret) {
   uint64_t n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations of a program's kernels: what may be chosen for one, and what follows when it is.
+// Configurations of a program's kernels: what can be tuned, and applying a choice.
 #ifndef TILE_GRAPH_PLAN_KERNEL_CONFIG_H
 #define TILE_GRAPH_PLAN_KERNEL_CONFIG_H
 
@@ -7,19 +7,18 @@
 #include "graph/program/program.h"
 
 // graph_kernel.space with the kernel's own configuration first. NULL, or why there is nothing to
-// choose.
+// tune.
 const char *kernel_space(struct arena *a, struct program *p, const struct graph_kernel *k,
                          struct tune_space *ret);
-// As files and reports spell it, the settings in the space's order.
+// As in files and reports, in the space's order.
 const char *kernel_config_text(struct arena *a, const struct tune_space *s,
                                const struct graph_kernel *k);
 
-// Has the kernel these settings already?
+// Does the kernel have these settings?
 bool kernel_has(struct arena *a, const struct graph_kernel *k, const struct tune_setting *s,
                 size_t count);
-// Takes such settings: constants, the source's defaults, launch options, the grids of all launches.
-// False where one is no choice of this kernel or a grid would get too large; then nothing has
-// changed.
+// Applies the settings: constants, defaults in the source, launch options, grids of all launches.
+// False, without changes, if a setting is not valid for this kernel or a grid would be too large.
 bool kernel_configure(struct program *p, struct graph_kernel *k, const struct tune_setting *s,
                       size_t count);
 

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of launches. Emission gives them in the order of the graph; what is made long before it
-// is wanted takes memory meanwhile. Some other orders are tried: on demand (a launch just before
-// the first that needs it), and by the bytes that launches take and free, among the next few of an
-// order. The best of them is taken where it needs less memory; else all stays as it was, for what
-// lies close together is likely to be in the cache.
+// Orders launches to save memory. Planning gives graph order, in which values produced long before
+// their use take memory meanwhile. Other topological orders are tried: on demand (a launch just
+// before its first consumer), and greedily by allocated minus freed bytes, among the next few
+// launches of an order. The best is used if it saves enough memory; else graph order stays, since
+// close launches share the cache.
 #include "base/map.h"
 #include "graph/plan/memory_plan.h"
 
 #include <string.h>
 
-enum { MOST_LAUNCHES = 2048, WORTH = 32 }; // a part of the memory that another order has to save
+enum {
+  MOST_LAUNCHES = 2048,
+  WORTH = 32
+}; // WORTH: the fraction of the memory that another order must save
 
 struct item {                  // a launch
   VEC(uint32_t) before, after; // launches
-  VEC(uint32_t) buffers;       // temporaries that it touches, each once
-  uint32_t waits;              // for so many
+  VEC(uint32_t) buffers;       // the temporaries it uses, each once
+  uint32_t waits;              // number of predecessors not yet ordered
   bool is_done;
 };
 
 struct used { // a buffer
   int64_t bytes;
-  uint32_t touches, left; // launches that touch it; of which are still to come
+  uint32_t touches, left; // launches that use it; those not yet ordered
   bool is_temporary;
-  uint32_t writer;       // one more than the last launch that wrote it
-  VEC(uint32_t) readers; // since
-  uint32_t seen;         // one more than the last launch that touched it
+  uint32_t writer;       // 1 + the last launch that wrote it
+  VEC(uint32_t) readers; // since then
+  uint32_t seen;         // 1 + the last launch that used it
 };
 
 struct ordering {
@@ -33,10 +36,10 @@ struct ordering {
   size_t count;
   struct item *items;
   VEC(struct used *) used;
-  struct map by_buffer; // to one more than its index in `used`
+  struct map by_buffer; // to 1 + its index in `used`
 };
 
-// ---- who has to run before whom ----
+// ---- dependencies ----
 
 static uint32_t used_of(struct ordering *o, const struct buffer *b) {
   size_t at = (size_t)(uintptr_t)ptrmap_get(&o->by_buffer, b);
@@ -59,7 +62,7 @@ static void add_edge(struct ordering *o, uint32_t from, uint32_t to) {
 }
 
 static void touch(struct ordering *o, uint32_t launch, const struct buffer *b, bool writes) {
-  if (b == o->p->counters) // each launch leaves it as it was
+  if (b == o->p->counters) // each launch restores it
     return;
   uint32_t at = used_of(o, b);
   struct used *u = o->used.at[at];
@@ -92,9 +95,9 @@ static void find_edges(struct ordering *o) {
   }
 }
 
-// ---- by what is freed ----
+// ---- greedy ----
 
-// Bytes that it takes more than it frees, whichever way time runs.
+// Bytes allocated minus bytes freed; symmetric, for orders built backwards.
 static int64_t cost_of(const struct ordering *o, const struct item *it) {
   int64_t cost = 0;
   for (size_t i = 0; i < it->buffers.len; i++) {
@@ -105,8 +108,7 @@ static int64_t cost_of(const struct ordering *o, const struct item *it) {
   return cost;
 }
 
-// The next of those that wait for nobody among the first `window` that are left; the first one
-// where costs are equal.
+// The cheapest of the ready launches among the first `window`; the first of equals.
 static size_t choose(const struct ordering *o, const uint32_t *left, size_t count, size_t window) {
   size_t best = count;
   int64_t least = INT64_MAX;
@@ -121,8 +123,7 @@ static size_t choose(const struct ordering *o, const uint32_t *left, size_t coun
   return best;
 }
 
-// From an order to one in which what frees memory runs sooner, and what takes some later, but not
-// out of sight.
+// Improves an order: frees memory earlier and allocates later, within a window.
 static void order_by_cost(struct ordering *o, const uint32_t *from, size_t window, uint32_t *ret) {
   uint32_t *left = arena_dup(o->a, from, o->count * sizeof *from, _Alignof(uint32_t));
   for (size_t i = 0; i < o->used.len; i++)
@@ -145,8 +146,8 @@ static void order_by_cost(struct ordering *o, const uint32_t *from, size_t windo
 
 // ---- on demand ----
 
-// Launches in the order that they had, each behind those that it needs. A launch whose results
-// others need waits for the first of them.
+// Launches in the given order, each after its predecessors. A launch with consumers is delayed
+// until the first of them.
 static void order_on_demand(struct ordering *o, uint32_t *ret) {
   struct step {
     uint32_t launch;
@@ -178,9 +179,9 @@ static void order_on_demand(struct ordering *o, uint32_t *ret) {
   }
 }
 
-// ---- choosing ----
+// ---- the choice ----
 
-// Of what is alive at the same time: the arena takes as much or little more.
+// The peak of live bytes: the arena needs this or slightly more.
 static int64_t peak_of(const struct ordering *o, const uint32_t *order) {
   struct lives l = memory_lives(o->p, o->a, order, true);
   int64_t *change = arena_array(o->a, int64_t, o->count + 2), live = 0, peak = 0;
@@ -209,7 +210,7 @@ static void apply(struct program *p, const uint32_t *order) {
     p->launches.at[i] = at[i];
 }
 
-// The best order but the first, which is the one that there is.
+// The best order other than the first, which is the current one.
 static const uint32_t *best_of(struct ordering *o) {
   static const size_t windows[] = {3, 8, 24, 96};
   uint32_t *bases[2];

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// How maps are cut into blocks: by how much is read for an element, along which axes memory is
-// contiguous, and what is read again along others.
+// Block sizes of maps: by bytes read per element, by the contiguous axes of each buffer, and by
+// reuse of tables along axes.
 #include "graph/plan/map_plan.h"
 
 #include "graph/plan/accesses.h"
 
-// Tables that the L1 of a multiprocessor does not hold.
+// Tables larger than L1.
 enum { LARGE_TABLE = 64 << 10 };
 
 struct access_sum {
   struct planner *pl;
   const struct map_plan *m;
   struct map seen;    // loads
-  uint64_t along[8];  // bytes of what is contiguous along each axis
-  uint64_t tables[8]; // bytes an element of large tables that have all axes but this one
-  unsigned bytes;     // read for each element
+  uint64_t along[8];  // contiguous bytes along each axis
+  uint64_t tables[8]; // bytes per element of large tables that depend on all axes but this one
+  unsigned bytes;     // read per element
   unsigned written;
-  unsigned narrowest; // bytes of an element
+  unsigned narrowest; // bytes of the narrowest element
 };
 
 static int64_t extent_of(const struct expr *axis) { return expr_hint(axis_extent(axis)); }
 
-// Does the offset contain loaded values?
+// Does the offset contain loaded indices?
 static bool is_gathered(const struct expr *offset) {
   if (offset->kind == EXPR_SYMBOL)
     return offset->symbol->indirect != NULL;
@@ -68,9 +68,9 @@ static void add_load(void *user, const struct scalar *load) {
   add_access(s, load->buffer, load->index, true);
 }
 
-// Elements a thread: enough bytes on their way, and no access narrower than 16 bytes. With masks
-// one access is enough, since each further one keeps the offsets of its elements: the sine and
-// cosine of 2^25 f32 took 0.077 ms with two on an H200, 0.067 with one.
+// Elements per thread: enough bytes in flight, and accesses of 16 bytes at least. With masks one
+// access is enough, since each further one keeps the offsets of its elements in registers: the sine
+// and cosine of 2^25 f32 took 0.077 ms with two on an H200, 0.067 with one.
 static unsigned elements_a_thread(const struct access_sum *s, bool has_masks) {
   unsigned least = 16 / s->narrowest, want = has_masks ? 0 : 32 / (s->bytes ? s->bytes : 4);
   unsigned n = want > least ? want : least;
@@ -84,14 +84,14 @@ static void plan_block(struct planner *pl, const struct access_sum *s, struct ma
     total *= extent_of(m->axes[i]);
     may_grow |= !expr_is_const(axis_extent(m->axes[i]), NULL);
   }
-  // On an H200 rotary embeddings and swiglu of half precision were 6 and 1 % faster with two warps
+  // On an H200 half-precision rotary embeddings and swiglu were 6 and 1 % faster with two warps
   // than with four.
   m->num_warps = s->narrowest <= 2 && !m->is_split ? 2 : 4;
   unsigned block = elements_a_thread(s, false) * 128;
   if (m->rank == 1 && (may_grow || total % block))
     block = elements_a_thread(s, true) * 128;
-  // Small ones are spread over the device. Where a size is a symbol, a large one may come: there,
-  // small blocks would cost more than large ones cost here.
+  // Small maps use small blocks to fill the device. A symbolic size may be large: there, small
+  // blocks would cost more than large ones do for small sizes.
   while (!may_grow && block > 128 && total / block < 2 * (int64_t)plan_multiprocessors(pl->o))
     block /= 2;
   m->block = block;
@@ -100,7 +100,7 @@ static void plan_block(struct planner *pl, const struct access_sum *s, struct ma
       m->block /= 2;
     return;
   }
-  // The longest piece of the last axis of which little sticks out.
+  // The longest block of the last axis with little excess.
   unsigned x = block;
   while (x > 32 &&
          (plan_power_of_two(last, 1, 1u << 20) < x || ((last + x - 1) / x * x - last) * 8 > last))
@@ -142,8 +142,8 @@ static void plan_across(const struct access_sum *s, struct map_plan *m) {
   m->num_warps = m->block * m->y_block >= 4096 ? 8 : 4;
 }
 
-// A program takes several indices of an axis that large tables do not know: cosines and sines of
-// positions for several heads.
+// A program computes several indices of an axis that large tables do not depend on: cosines and
+// sines of positions for several heads.
 static void plan_repeats(const struct access_sum *s, struct map_plan *m) {
   uint64_t most = 0;
   for (uint32_t i = 0; i + 1 < m->rank && i < 8; i++)
@@ -194,8 +194,8 @@ static void count_load(void *user, const struct scalar *load) {
 
 enum { MOST_NAMED = 4 };
 
-// What is read is read before it is overwritten; and a kernel waits for what it loads once, not
-// again behind each store.
+// Loads everything before the first store: in-place inputs are read before they are overwritten,
+// and loads overlap.
 static bool loads_first(struct planner *pl, const struct region_parts *parts) {
   struct load_set loads = {.arena = pl->arena};
   size_t n = parts->writes.len;
@@ -208,8 +208,8 @@ static bool loads_first(struct planner *pl, const struct region_parts *parts) {
   return updates || (loads.count > first && n <= MOST_NAMED);
 }
 
-// What is read is kept in L2 longer than what is written, where neither stays: on an
-// H200 a copy of 134 MB took 2 % less time so, rotary embeddings and swiglu 2 to 3 %.
+// Reads stay longer in L2 than writes if neither fits: on an H200 a copy of 134 MB took 2 % less
+// time, rotary embeddings and swiglu 2 to 3 %.
 enum { MANY_BYTES = 96 << 20 };
 
 static bool keeps_loads(const struct region *r) {
@@ -218,7 +218,7 @@ static bool keeps_loads(const struct region *r) {
 
 // ---- the kernel ----
 
-enum { MOST_PROGRAMS = 65535 }; // along the second and third axis of a grid
+enum { MOST_PROGRAMS = 65535 }; // along the second and third dimension of a grid
 
 static void find_outer(struct planner *pl, struct map_plan *m) {
   m->outer = arena_array(pl->arena, const struct expr *, m->rank);

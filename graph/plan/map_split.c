@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps whose last axis is two halves that read each other, as in rotary embeddings: a thread
-// computes both, so that what it loads serves twice; or, where a half is less than a line of
-// memory, loads from the other half for whole lines.
+// Maps whose last axis has two parts that read each other, as in rotary embeddings: a thread
+// computes both, so that each load is used twice; or, if a part is shorter than a cache line, loads
+// whole lines with rotated indices.
 #include "graph/plan/map_plan.h"
 
 enum { LEAST_HALF = 16, MOST_WRITES = 4, LINE = 128 };
@@ -41,7 +41,7 @@ static unsigned comparisons_in(struct planner *pl, const struct scalar *v,
 struct loads {
   struct arena *arena;
   struct map seen;
-  unsigned again; // of those that were there before
+  unsigned again; // loads that both parts have
 };
 
 static void note_load(void *user, const struct scalar *load) {
@@ -52,13 +52,13 @@ static void note_load(void *user, const struct scalar *load) {
     ptrmap_put(l->arena, &l->seen, load, l);
 }
 
-// ---- short halves: x < 32 ? -a[x + 32] : a[x - 32] loads a[(x + 32) % 64] ----
+// ---- short parts: x < 32 ? -a[x + 32] : a[x - 32] loads a[(x + 32) % 64] ----
 
 struct crossing {
   struct planner *pl;
   const struct expr *axis;
   int64_t half;
-  struct map loads[2]; // of each half, as they are loaded now
+  struct map loads[2]; // of each part, as loaded now
   unsigned count[2];
   VEC(const struct scalar *) from, to;
 };
@@ -68,7 +68,7 @@ static bool is_half(const struct crossing *c, const struct scalar *v) {
                                  : v->kind == SCALAR_INDEX && expr_is(v->index, c->half);
 }
 
-// 0: v holds in the first half, 1: in the second one, -1: it is another condition.
+// 0: v holds in the first part, 1: in the second one, -1: another condition.
 static int half_where(const struct crossing *c, const struct scalar *v) {
   if (!is_comparison(v))
     return -1;
@@ -101,7 +101,7 @@ static void cross_load(void *user, const struct scalar *load) {
   ptrmap_put(c->pl->arena, &c->loads[l->half], now, c);
 }
 
-// A value that is there in one half, loading from the other one wherever it is computed.
+// A value of one part: loads from the other one, on the whole axis.
 static const struct scalar *crossed(struct crossing *c, const struct scalar *v, int half) {
   struct crossed_loads l = {.c = c, .half = half};
   scalar_loads(v, cross_load, &l);
@@ -134,7 +134,7 @@ static void find_choices(struct crossing *c, struct map *seen, const struct scal
     find_choices(c, seen, v->in[i]);
 }
 
-// Is every load one of both halves? Then it is there for the whole axis.
+// Is every load common to both parts? Then it is valid on the whole axis.
 static bool loads_agree(const struct crossing *c) {
   struct map_entry entry;
   for (size_t i = 0; map_next(&c->loads[0], &i, &entry);)
@@ -160,9 +160,9 @@ static bool cross(struct planner *pl, struct region_parts *parts, const struct e
   return true;
 }
 
-// ---- halves ----
+// ---- long parts ----
 
-// The half of a write that begins at `start`.
+// The part of a write that begins at `start`.
 static struct write_part half_of(struct planner *pl, const struct write_part *w,
                                  const struct expr *axis, const struct expr *half, int64_t start) {
   const struct expr *at = expr_addi(pl->x, half, start);
@@ -183,7 +183,7 @@ static bool may_split_axis(const struct planner *pl, const struct region_parts *
   return true;
 }
 
-// Stores of halves that are less than a line took 1 % more time than whole ones on an H200.
+// On an H200 stores of parts shorter than a line took 1 % more time than whole ones.
 static bool is_short(const struct region_parts *parts, int64_t extent) {
   unsigned bytes = 8;
   for (size_t i = 0; i < parts->writes.len; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What memory running a graph's operators one by one takes for what passes between them: each
-// result is alive from its operator to its last use. Views have the memory of what they show; what
-// is an output, or is seen through one, is the caller's.
+// The memory that temporaries take in eager execution: each result is live from its operator to its
+// last use. Views share the memory of their base; outputs and bases of outputs belong to the
+// caller.
 #include "graph/ir/graph_operators.h"
 #include "graph/plan/memory_plan.h"
 
@@ -10,7 +10,7 @@ static bool shows_operand(const struct node *n) {
   return c == CLASS_VIEW || c == CLASS_MUTATE;
 }
 
-// The value whose memory a view shows; itself if it is none.
+// The base of a view; itself if it is none.
 static const struct value *storage_of(const struct value *v) {
   while (v->def && shows_operand(v->def))
     v = node_value(v->def, 0);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// One arena for all temporaries; buffers whose lives do not overlap may share memory. Sizes that
-// are numbers are placed one after the other in the smallest gap that is free for their whole life
-// (best fit over intervals, as register allocators do it), in several orders of which the best one
-// is taken. Where sizes are symbols, a buffer gets an offset that is free for its whole life and at
-// least as large for all sizes, or new room at the end.
+// Memory planning: one arena for all temporaries; buffers with disjoint lifetimes may share memory.
+// Constant sizes are allocated one by one in the smallest gap that is free for their lifetime (best
+// fit), in several orders, of which the best is used. A buffer of symbolic size gets a slot that is
+// free for its lifetime and at least as large for all sizes, or a new slot at the end.
 #include "graph/plan/memory_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// ---- sizes that are numbers ----
+// ---- constant sizes ----
 
-enum { MANY = 2048 }; // storages, for more than one try
+enum { MANY = 2048 }; // storages; above, one order is tried
 
 typedef int (*compare_fn)(const void *a, const void *b);
 
@@ -45,7 +44,7 @@ static int by_time(const void *a, const void *b) {
   return time ? time : by_size(a, b);
 }
 
-// The smallest gap that fits between those placed whose lives overlap.
+// The smallest gap that fits, between allocated storages with overlapping lifetimes.
 static int64_t best_gap(struct life **placed, size_t count, const struct life *of) {
   int64_t end = 0, best = -1, best_room = INT64_MAX;
   for (size_t i = 0; i < count; i++) {
@@ -63,7 +62,7 @@ static int64_t best_gap(struct life **placed, size_t count, const struct life *o
   return best >= 0 ? best : end;
 }
 
-// `placed` has room for all; it is kept by rising offsets.
+// `placed` has room for all, sorted by offset.
 static int64_t place_in_order(struct life **order, size_t n, struct life **placed) {
   int64_t end = 0;
   for (size_t i = 0; i < n; i++) {
@@ -104,9 +103,9 @@ int64_t memory_place(struct arena *a, const struct lives *l) {
   return place_in_order(order, n, placed);
 }
 
-// ---- sizes that are symbols ----
+// ---- symbolic sizes ----
 
-struct slot { // memory that storages have one after the other
+struct slot { // memory used by storages one after another
   const struct expr *offset, *size;
   VEC(const struct life *) storages;
 };
@@ -120,8 +119,8 @@ static bool fits(struct exprs *x, const struct slot *s, const struct life *l) {
   return true;
 }
 
-// The end of all. Offsets by the indices of the storages in `l`. What lives all the time comes
-// first, so that its offset depends on no symbol.
+// Allocates slots by the indices of the storages in `l`; returns the end. Storages live during the
+// whole run come first, at constant offsets.
 static const struct expr *place_symbols(struct exprs *x, struct arena *a, const struct lives *l,
                                         const struct expr **ret_offsets) {
   struct life **order = arena_array(a, struct life *, l->count + 1);
@@ -154,13 +153,13 @@ static const struct expr *place_symbols(struct exprs *x, struct arena *a, const 
   return end;
 }
 
-// ---- the plan ----
+// ---- the arena ----
 
 void memory_plan(struct program *p) {
   struct exprs *x = p->graph->exprs;
   struct arena *a = p->arena;
   struct lives apart = memory_lives(p, a, NULL, false), l = memory_lives(p, a, NULL, true);
-  // Kernels need not wait where it saves nothing.
+  // In-place kernels are kept only where they save memory: they need a barrier.
   int64_t bytes = memory_place(a, &l);
   int64_t bytes_apart = apart.count > MANY ? INT64_MAX : memory_place(a, &apart);
   if (bytes_apart <= bytes) {

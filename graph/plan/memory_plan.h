@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the memory plan share. A buffer lives from the first launch that writes it to
-// the last that touches it. A storage is the memory of one buffer or, where an output takes the
-// memory of an input that ends there, of several in a row.
+// Shared by the files of the memory plan. A buffer is live from the first launch that writes it to
+// the last that uses it. A storage is the memory of one buffer or, for in-place outputs, of several
+// in a row.
 #ifndef TILE_GRAPH_PLAN_MEMORY_PLAN_H
 #define TILE_GRAPH_PLAN_MEMORY_PLAN_H
 
@@ -15,39 +15,38 @@ static inline int64_t memory_rounded(int64_t bytes) {
 
 struct life {
   struct buffer *buffer;
-  size_t first, last;      // launches, by their indices in the order; a storage's up to its end
+  size_t first, last;      // launches, by index in their order; of a storage: up to its end
   const struct expr *size; // in bytes, rounded up
   int64_t bytes;           // the same, for likely sizes
   int64_t offset;          // of a storage
-  struct life *storage;    // itself, or whose memory it has
-  bool is_given;           // its memory went on to another
-  bool is_counter;         // program.counters, which lives all the time
+  struct life *storage;    // itself, or the storage whose memory it uses
+  bool is_given;           // an in-place output took over its memory
+  bool is_counter;         // program.counters, which is live during the whole run
 };
 
 struct lives {
   size_t count;
-  struct life **at; // in the order of their first launches
+  struct life **at; // by first launch
   size_t taken_count;
   const struct in_place *taken;
 };
 
 // ---- graph/plan/memory_reuse.c ----
-// Lives when the launches run in this order; NULL: the one that they have. With `reuses`, outputs
-// take the memory of inputs of the same launch that end there, where the launch says they can.
+// Lifetimes for this order of launches; NULL: the current one. With `reuses`, outputs are in place:
+// in the memory of inputs whose lifetime ends at the same launch, where the launch allows it.
 struct lives memory_lives(const struct program *p, struct arena *a, const uint32_t *order,
                           bool reuses);
-// Makes kernels that write where they read do so when all of the program's threads have read.
+// Inserts barriers in in-place kernels between their loads and stores.
 void memory_order_kernels(struct program *p);
 
 // ---- graph/plan/memory_plan.c ----
-// Offsets every temporary.
+// Allocates every temporary.
 void memory_plan(struct program *p);
-// Offsets the storages for likely sizes; the end of the last one.
+// Allocates the storages for likely sizes; returns the end of the last one.
 int64_t memory_place(struct arena *a, const struct lives *l);
 
 // ---- graph/plan/launch_order.c ----
-// Puts the launches in an order that needs little memory: the one they have, where no other needs
-// less.
+// Orders the launches to save memory; keeps the current order if no other saves enough.
 void program_order_launches(struct program *p);
 
 // ---- graph/plan/memory_eager.c ----

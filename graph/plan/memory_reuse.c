@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lives of buffers, and outputs in the memory of inputs: a sum in place of one of its operands.
+// Lifetimes of buffers, and in-place outputs: a sum in the memory of one of its operands.
 #include "base/map.h"
 #include "graph/plan/memory_plan.h"
 
 struct search {
   struct arena *a;
   const struct buffer *counters;
-  size_t end; // launches
+  size_t end; // number of launches
   struct exprs *x;
   struct map by_buffer; // to struct life
   VEC(struct life *) lives;
@@ -73,7 +73,7 @@ struct lives memory_lives(const struct program *p, struct arena *a, const uint32
   return (struct lives){f.lives.len, f.lives.at, f.taken.len, f.taken.at};
 }
 
-// ---- kernels that write where they read ----
+// ---- in-place kernels ----
 
 static const char *parameter_of(const struct launch *l, const struct buffer *b) {
   for (size_t i = 0; i < l->args.len; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operands of tl.dot are: loads that go in as they are, or computed values.
+// Classifies operands of tl.dot: loads used directly, or computed values.
 #include "graph/plan/operand.h"
 
 static bool is_zero(const struct scalar *v) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of regions, by the kinds of regions.
+// Plans the kernels of regions, by kind.
 #include "graph/plan/plan.h"
 
 bool plan_region(struct program *p, const struct region *r, const struct program_options *o) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of planning share: the kernels that a region becomes, with everything that is
-// decided about them. graph/emit prints each kernel once from these data and decides nothing.
+// Shared by the files of planning: the kernels of a region with all decisions about them.
+// graph/emit prints each kernel from these data and decides nothing.
 #ifndef TILE_GRAPH_PLAN_PLAN_H
 #define TILE_GRAPH_PLAN_PLAN_H
 
 #include "graph/program/program.h"
 
 // ---- a region's expressions ----
-// A reduction whose result the rest of the region refers to by `result`.
+// A reduction whose result other expressions of the region use as `result`.
 struct reduction_part {
   const struct stage *stage;
   const struct scalar *body, *result;
@@ -18,7 +18,7 @@ struct write_part {
   const struct expr *offset;
   const struct scalar *body;
 };
-// Expressions with what the region makes itself substituted, in order.
+// The region's expressions in order, with its own intermediate values substituted.
 struct region_parts {
   VEC(struct reduction_part) reductions;
   VEC(struct write_part) writes;
@@ -28,19 +28,19 @@ struct region_parts region_parts_of(struct program *p, const struct region *r);
 // ---- kernels ----
 enum kernel_kind { KERNEL_MAP, KERNEL_ROWS, KERNEL_SCAN, KERNEL_PRODUCT, KERNEL_ATTENTION };
 
-// A load or a store, in the order in which each program does them.
+// A load or a store, in program order.
 struct kernel_access {
   struct buffer *buffer;
-  const struct expr *offset; // NULL: not an element of the program's own part of the axes
+  const struct expr *offset; // NULL: not an element of the program's own block
   bool is_store;
 };
 
 struct kernel_plan {
   enum kernel_kind kind;
   const struct region *region;
-  const char *suffix; // behind the region's name; NULL: none
+  const char *suffix; // appended to the region's name; NULL: none
   VEC(struct kernel_constant) constants;
-  const struct expr *grid[3]; // rules, over sizes and the constants' symbols; NULL: 1
+  const struct expr *grid[3]; // expressions of sizes and the constants' symbols; NULL: 1
   unsigned num_warps, num_stages;
   struct kernel_sums sums;
   const char *space;                // as in struct graph_kernel
@@ -52,15 +52,15 @@ struct kernel_plan {
     const struct product_kernel *product;
     const struct attention_plan *attention;
   };
-  struct buffer *clears; // filled with zeros before; NULL: none
-  // Last-block reduction: the program that is the last of its group to finish runs this kernel's
-  // body as well (graph/emit/last_block.c). NULL: none does.
+  struct buffer *clears; // zero-filled before; NULL: none
+  // Last-block reduction: the last program of its group to finish also runs this kernel's body
+  // (graph/emit/last_block.c). NULL: none.
   struct kernel_plan *last_block;
-  const char *group, *group_size; // this program's group, NULL: there is one; programs in a group
-  VEC(struct kernel_access) accesses; // its own, without those of the last block
+  const char *group, *group_size;     // this program's group, NULL: one; programs per group
+  VEC(struct kernel_access) accesses; // without those of the last block
 };
 
-// What the choices for one region are made with.
+// The context of planning one region.
 struct planner {
   struct program *p;
   const struct region *region;
@@ -79,28 +79,28 @@ static inline struct planner planner_of(struct program *p, const struct region *
                           .s = p->regions->loops->scalars};
 }
 
-// Appends the kernels of a region to the program's plans, with the buffers that they need between
-// them, or its copies and zeros.
+// Appends the kernels of a region to the program's plans, with temporaries between them, or its
+// copies and zeros.
 bool plan_region(struct program *p, const struct region *r, const struct program_options *o);
-// When all regions have been planned: zeros that no launch can clear get a kernel.
+// After all regions: a kernel for zeros that no launch can clear.
 bool plan_zeros(struct program *p, const struct program_options *o);
 struct kernel_plan *plan_kernel(struct program *p, enum kernel_kind kind, const struct region *r,
                                 const char *suffix);
-// The kernel is launched next.
+// Launches the kernel next.
 void plan_launch(struct program *p, struct kernel_plan *k);
-// `last` becomes the last-block reduction of `k`, of so many groups of programs. False: it cannot,
+// Makes `last` the last-block reduction of `k`, for so many groups of programs. False: impossible,
 // since it writes what `k` reads as constant.
 bool plan_last_block(struct program *p, struct kernel_plan *k, struct kernel_plan *last,
                      int64_t groups, const char *group, const char *group_size);
-// A compile-time parameter with its default. Returns its symbol in rules of grids.
+// A constexpr parameter with its default. Returns its symbol, for grids.
 const struct expr *plan_constant(struct program *p, struct kernel_plan *k, const char *name,
                                  int64_t value);
-// A buffer between two launches.
+// A temporary between two launches.
 struct buffer *plan_temporary(struct program *p, const char *name, enum dtype t,
                               const struct expr *numel);
-// The program's counters, at least so many: zeros before every launch, and to be left so.
+// The program's counters, at least so many: zero before and after every launch.
 struct buffer *plan_counters(struct program *p, int64_t count);
-// How many multiprocessors a device like the target's has.
+// The number of multiprocessors of a typical device of the target.
 unsigned plan_multiprocessors(const struct program_options *o);
 bool plan_is_cpu(const struct program_options *o);
 
@@ -113,8 +113,8 @@ static inline unsigned plan_power_of_two(int64_t n, unsigned least, unsigned mos
 }
 
 // ---- spaces of configurations (graph/plan/plan_space.c) ----
-// Dimensions: powers of two for which a source that was written for blocks of `block` along
-// `extent` stays right, or any; each with what was chosen. The end: the text.
+// Dimensions of a space: powers of two that are valid for a source written for blocks of `block`
+// along `extent`, or any; each includes the planned value. Then the end, which returns the text.
 void space_put_blocks(struct strbuf *out, const char *name, const struct expr *extent,
                       unsigned block, unsigned least, unsigned most);
 void space_put_powers(struct strbuf *out, const char *name, unsigned chosen, unsigned least,
@@ -130,13 +130,13 @@ const struct scalar *batch_value(struct scalars *s, struct exprs *x, const struc
                                  const struct scalar *v);
 
 // ---- without a kernel (graph/plan/copy.c) ----
-// Copies and zeros alone. False: it needs a kernel.
+// Plans copies and zeros. False: it needs a kernel.
 bool plan_without_kernel(struct program *p, const struct region *r);
 
-// ---- what may be in the same memory (graph/plan/reuse.c) ----
-// Notes in the launch which outputs can take the memory of which inputs.
+// ---- in-place outputs (graph/plan/reuse.c) ----
+// Records in the launch which outputs may use the memory of which inputs.
 void plan_find_reuses(struct program *p, const struct kernel_plan *k, struct launch *l);
-// The kernel's launch as far as memory is concerned: buffers, what is cleared, what may be reused.
+// The kernel's launch before emission, for memory planning: buffers, clears, reuses.
 struct launch plan_launch_of(struct program *p, const struct kernel_plan *k);
 
 // ---- kinds ----

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kind of region needs to plan: a kernel and its launch, constants, buffers between
-// launches, and what the target is like.
+// Helpers for planning all kinds of regions: a kernel and its launch, constants, temporaries,
+// properties of the target.
 #include "graph/plan/plan.h"
 #include "lowering/cost/cost_machine.h"
 

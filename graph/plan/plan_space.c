@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values that a tuner may choose for a kernel, as text. The planned values are always among
-// them.
+// The tuning space of a kernel, as text. It always includes the planned values.
 #include "graph/plan/plan.h"
 
-// A source without a mask for some axis is right for blocks that divide the axis alone; one with a
+// A source without a mask for an axis is valid only for blocks that divide the axis; one with a
 // mask for any.
 static bool is_right(const struct expr *extent, unsigned block, unsigned other) {
   return !expr_is_multiple(extent, block) || expr_is_multiple(extent, other);

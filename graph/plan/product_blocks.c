@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which blocks a product is cut into. Rates are those measured with the kernel of
-// tutorials/06-matmul (docs/performance.md); the model on top says how well so many blocks of a
-// size fill a device.
+// Block sizes of matrix products. Rates were measured with the kernel of tutorials/06-matmul
+// (docs/performance.md); a model estimates how well the blocks fill a device.
 #include "base/str.h"
 #include "graph/plan/product_plan.h"
 
 #include <math.h>
 
 struct candidate {
-  uint16_t m, n, k; // k counts elements of 16 bits; half as many of 32, twice as many of 8
+  uint16_t m, n, k; // k counts elements of 16 bits; half for 32 bits, twice for 8 bits
   uint8_t warps, stages;
-  uint8_t side_by_side; // programs that a multiprocessor holds
-  double rate;          // TFLOP/s of a device full of them, of half precision
+  uint8_t side_by_side; // programs per multiprocessor
+  double rate;          // TFLOP/s of a full device, in half precision
 };
 
 static const struct candidate half_precision[] = {
@@ -24,8 +23,8 @@ static const struct candidate half_precision[] = {
     {16, 16, 128, 4, 4, 6, 40},
 };
 
-// Two products that share an operand: registers for two accumulators. What a block with twice the
-// columns does, less a little.
+// Two products with a common operand: registers for two accumulators. The rate of a block with
+// twice the columns, minus a little.
 static const struct candidate pairs[] = {
     {128, 64, 64, 4, 2, 2, 490}, {128, 128, 64, 8, 3, 1, 440}, {64, 64, 64, 4, 3, 3, 380},
     {32, 64, 64, 4, 4, 2, 230},  {64, 32, 64, 4, 4, 3, 290},   {32, 32, 64, 4, 4, 4, 190},
@@ -33,7 +32,7 @@ static const struct candidate pairs[] = {
     {32, 16, 128, 4, 4, 3, 110}, {16, 16, 128, 4, 4, 4, 70},
 };
 
-// Operands that are computed element by element, as images under a convolution are.
+// Operands computed per element, such as images of a convolution.
 static const struct candidate gathered[] = {
     {128, 128, 32, 8, 3, 1, 150}, {128, 64, 32, 8, 3, 1, 100}, {64, 128, 32, 8, 3, 2, 100},
     {64, 64, 32, 4, 3, 2, 60},    {32, 64, 32, 4, 3, 3, 40},   {64, 32, 32, 4, 3, 3, 40},
@@ -41,7 +40,7 @@ static const struct candidate gathered[] = {
     {16, 32, 32, 4, 3, 4, 12},    {32, 16, 32, 4, 3, 4, 12},   {16, 16, 32, 4, 3, 6, 8},
 };
 
-// Without matrix instructions, chains of fma.
+// Without matrix instructions: fma chains.
 static const struct candidate singles[] = {
     {128, 128, 32, 8, 3, 1, 45}, {128, 64, 32, 4, 3, 2, 42}, {64, 128, 32, 4, 3, 2, 42},
     {64, 64, 64, 4, 3, 3, 35},   {32, 64, 64, 4, 3, 4, 25},  {64, 32, 64, 4, 3, 4, 25},
@@ -85,28 +84,29 @@ static unsigned candidate_k(const struct candidate *c, const struct product_shap
   return s->k % divides == 0 ? divides : k;
 }
 
-// Are blocks so large that the half of one lies beyond the end?
+// Would more than half of a block lie beyond the end?
 static bool is_oversized(const struct candidate *c, const struct product_shape *s) {
   return (c->m > 16 && c->m / 2 >= s->m) || (c->n > 16 && c->n / 2 >= s->n);
 }
 
-// A second accumulator, or an epilogue that loads, takes registers that the largest blocks lack.
+// A second accumulator, or an epilogue with loads, needs registers that the largest blocks do not
+// leave.
 static bool is_too_much(const struct candidate *c, const struct product_shape *s) {
   unsigned per_thread = (unsigned)c->m * c->n / (c->warps * 32u);
   return per_thread * s->products > 128;
 }
 
-// Microseconds that the product takes.
+// The estimated time of the product in microseconds.
 static double duration(const struct candidate *c, const struct product_shape *s, unsigned split,
                        unsigned multiprocessors) {
   int64_t programs = cdiv(s->m, c->m) * cdiv(s->n, c->n) * s->batch * split;
   unsigned block_k = candidate_k(c, s);
   double iterations = (double)cdiv(cdiv(s->k, split), block_k);
-  double each = (double)cdiv(programs, multiprocessors); // programs of a multiprocessor
+  double each = (double)cdiv(programs, multiprocessors); // programs per multiprocessor
   double together = each < c->side_by_side ? each : c->side_by_side;
   double full = c->side_by_side == 1
                     ? 1
-                    : 0.6 + 0.4 * (together - 1) / (c->side_by_side - 1); // what of the rate is had
+                    : 0.6 + 0.4 * (together - 1) / (c->side_by_side - 1); // fraction of the rate
   double scale = dtype_bits(s->dtype) == 8 ? 1.8 : 1;
   double flops = 2.0 * c->m * c->n * block_k * iterations * s->products * multiprocessors;
   double computing = each * flops / (c->rate * scale * full * 1e6);
@@ -116,7 +116,7 @@ static double duration(const struct candidate *c, const struct product_shape *s,
           ((double)s->m * (double)s->k + (double)s->products * (double)s->n * (double)s->k) +
       2.0 * (double)s->batch * (double)s->m * (double)s->n;
   double moving = bytes / 4.0e6;
-  // What is under way at once bounds how fast memory can come: 700 ns after it was asked for.
+  // Bytes in flight bound the bandwidth: a latency of 700 ns.
   double asked = (c->stages - 1.0) * block_k * (c->m + c->n) * dtype_bits(s->dtype) / 8.0;
   double at_once = asked * fmin((double)programs, c->side_by_side * (double)multiprocessors);
   double waiting = bytes / fmax(at_once / 0.9, 1);
@@ -124,7 +124,7 @@ static double duration(const struct candidate *c, const struct product_shape *s,
   return fmax(computing, fmax(moving, waiting)) + starting + sharing;
 }
 
-// Shares of k are whole blocks.
+// Parts of k are whole blocks.
 static bool may_split(const struct candidate *c, const struct product_shape *s, unsigned split,
                       const struct program_options *o) {
   int64_t multiprocessors = plan_multiprocessors(o), part = 4 * s->batch * s->m * s->n;
@@ -157,7 +157,7 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
     if ((is_oversized(c, s) || is_too_much(c, s)) && !is_last)
       continue;
     if (plan_is_cpu(o) && (unsigned)c->m * c->n > 64 * 64)
-      continue; // code that has an instruction for each element grows too large
+      continue; // unrolled code per element would be too large
     for (unsigned split = 1; split <= 32; split *= 2) {
       double time = may_split(c, s, split, o) && !(is_last && best && is_oversized(c, s))
                         ? duration(c, s, split, multiprocessors)
@@ -179,18 +179,18 @@ struct product_plan product_choose(const struct product_shape *s, const struct p
                                .num_stages = best->stages};
 }
 
-// ---- what a tuner may try ----
+// ---- tuning space ----
 
 const char *product_space(struct arena *a, const struct expr *const extents[3],
                           const struct product_shape *s, const struct product_plan *p,
                           const struct program_options *o) {
-  unsigned k = 512 / dtype_bits(s->dtype);   // a block of 32 half-precision elements
-  unsigned most = plan_is_cpu(o) ? 32 : 256; // there an instruction for each element
+  unsigned k = 512 / dtype_bits(s->dtype);   // 32 half-precision elements
+  unsigned most = plan_is_cpu(o) ? 32 : 256; // on the CPU, one instruction per element
   struct strbuf out = {.arena = a};
-  bool splits = p->split_k > 1; // there are counters for so many blocks
+  bool splits = p->split_k > 1; // there are counters for this many blocks
   space_put_blocks(&out, "BLOCK_M", extents[0], p->block_m, splits ? p->block_m : 16, most);
   space_put_blocks(&out, "BLOCK_N", extents[1], p->block_n, splits ? p->block_n : 16, most);
-  if (!splits) // else the parts are so many blocks of this size
+  if (!splits) // else the partial results have this block size
     space_put_blocks(&out, "BLOCK_K", extents[2], p->block_k, k, 4 * k);
   space_put_powers(&out, "num_warps", p->num_warps, 4, plan_is_cpu(o) ? 4 : 8);
   strbuf_printf(&out, ", num_stages=%s", plan_is_cpu(o) ? "" : "2,3,4,5");

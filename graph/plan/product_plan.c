@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions around a matrix product. Where there are few programs and k is long, k is split: each
-// program writes the sums of its part, and the last one of a block to do so adds them up in order
-// and does the rest. Where that were much for one program, a second kernel does it.
+// Regions around a matrix product. With few programs and a long k, k is split (split-K): each
+// program writes partial sums, and the last one of each block adds them up in order and computes
+// the epilogue. If that is much work for one program, a second kernel does it.
 #include "graph/plan/product_plan.h"
 
 #include "graph/plan/accesses.h"
@@ -67,7 +67,7 @@ static bool take_stages(struct product *g) {
   return true;
 }
 
-// What follows, and where the sums of parts are.
+// The epilogue, and the offsets of partial sums.
 static void plan_epilogue(struct planner *pl, struct product *g) {
   g->epilogue = region_parts_of(pl->p, g->r);
   for (size_t i = 0; i < g->epilogue.writes.len; i++) {
@@ -98,7 +98,7 @@ static void create_parts(struct planner *pl, struct product *g) {
 
 // ---- kernels ----
 
-// Those of products are given by their sums.
+// Loads of the products are known: they are the accumulators.
 static void know_products(struct planner *pl, struct access_walk *w, const struct product *g) {
   for (unsigned i = 0; i < g->count; i++) {
     const struct stage *s = g->stages[i];
@@ -154,7 +154,7 @@ static struct kernel_plan *kernel_of(struct planner *pl, const struct product *g
 
 enum { SUM_M = 4, SUM_N = 128, MOST_LAST_BLOCK_BYTES = 256 << 10, MOST_GROUPS = 4096 };
 
-// The sum of parts as a kernel of its own.
+// Adds the partial sums in a kernel of its own.
 static void plan_sum(struct planner *pl, const struct product *g) {
   struct kernel_plan *k = kernel_of(pl, g, PRODUCT_SUM, "sum", SUM_M, SUM_N, 1);
   k->num_warps = 4;
@@ -163,7 +163,7 @@ static void plan_sum(struct planner *pl, const struct product *g) {
   plan_launch(pl->p, k);
 }
 
-// The sum of parts by the last program of each block. False: that were much for one program.
+// Adds the partial sums in the last program of each block. False: too much work for one program.
 static bool sum_in_last_block(struct planner *pl, const struct product *g, struct kernel_plan *k) {
   const struct product_plan *plan = &g->plan;
   struct exprs *x = pl->x;

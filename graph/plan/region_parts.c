@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expression trees of a region: what the region computes and reads itself is substituted into
-// its users, so that two lists are left: reductions, and stores to memory.
+// The expression trees of a region: substitutes its intermediate values into their users, which
+// leaves two lists: reductions and stores.
 #include "graph/plan/plan.h"
 
 struct replacing {
@@ -16,8 +16,8 @@ static void replace(struct replacing *r, const struct scalar *from, const struct
   vec_push(r->p->arena, &r->to, to);
 }
 
-// Loads of what `s` makes are `body`. It was computed in f32 where the buffer holds half-precision
-// values, and is not rounded.
+// Replaces loads of what `s` writes by `body`. It was computed in f32 if the buffer has half
+// precision, and is not rounded.
 static void make_known(struct replacing *r, const struct stage *s, const struct scalar *body) {
   const struct scalar *load = scalar_load(r->s, s->out, s->offset);
   bool is_half = s->out->dtype == DTYPE_F16 || s->out->dtype == DTYPE_BF16;
@@ -37,7 +37,7 @@ static bool goes_to_memory(const struct region *r, const struct buffer *b) {
   return false;
 }
 
-// A buffer that stands for the value of a reduction or a scan in expression trees.
+// A placeholder for the result of a reduction or a scan in expression trees.
 static const struct scalar *result_of(struct replacing *r, const struct stage *s) {
   struct buffer *b = arena_new(r->p->arena, struct buffer);
   b->name = "result";

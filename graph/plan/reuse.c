@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-offset outputs: which outputs of a launch can take the memory of one of its inputs. The
-// elements of both have the same size, and each program reads an element of the input only where,
-// and before, it writes that of the output: nobody misses what is overwritten.
+// In-place outputs: which outputs of a launch can use the memory of one of its inputs. The elements
+// of both have the same size, and each program reads an element of the input only before it writes
+// the same element of the output.
 #include "graph/plan/plan.h"
 
 struct span_of_use {
-  const struct expr *offset; // of all of them; NULL: they differ, or are not known
-  size_t first, last;        // in the order of the text
+  const struct expr *offset; // common to all accesses; NULL: they differ, or are unknown
+  size_t first, last;        // in program order
   bool is_read, is_written;
 };
 
@@ -27,7 +27,8 @@ static struct span_of_use use_of(const struct kernel_access *accesses, size_t co
   return u;
 }
 
-// Programs share out the region's axes; an offset without one of them may be used by several.
+// Programs partition the region's axes; elements at an offset without one of them may be used by
+// several.
 static bool is_of_one_program(const struct region *r, const struct expr *offset) {
   for (uint32_t i = 0; i < r->rank; i++)
     if (!expr_is(axis_extent(r->axes[i]), 1) && !expr_has_symbol(offset, r->axes[i]))
@@ -68,7 +69,7 @@ void plan_find_reuses(struct program *p, const struct kernel_plan *k, struct lau
   find_reuses(p->arena, k, all.at, all.len, l);
 }
 
-// ---- a launch before its kernel is printed ----
+// ---- a launch before emission ----
 
 static void add_buffer(struct arena *a, struct launch *l, struct buffer *b, bool is_written) {
   for (size_t i = 0; i < l->args.len; i++)

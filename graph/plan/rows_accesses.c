@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of the kernels of rows, in the order of graph/emit/rows*.c.
+// Loads and stores of rows kernels, in the order of graph/emit/rows*.c.
 #include "graph/plan/accesses.h"
 #include "graph/plan/rows_plan.h"
 
@@ -34,7 +34,7 @@ static void know_results(struct rows_walk *w, unsigned before) {
       access_given(&w->a, w->s->reductions[i].result);
 }
 
-// Of two reductions that belong together, the second is computed from what the first one reads.
+// A combined reduction is computed with its partner.
 static void note_reductions(struct rows_walk *w, unsigned level) {
   for (size_t i = 0; i < w->s->reduction_count; i++) {
     const struct row_reduction *d = &w->s->reductions[i];
@@ -43,7 +43,7 @@ static void note_reductions(struct rows_walk *w, unsigned level) {
   }
 }
 
-// A pass over the row: twice the same, where whole blocks have a loop of their own.
+// A pass over the row; it is emitted twice if whole blocks have a loop of their own.
 static void note_pass(struct rows_walk *w, unsigned level, bool reduces) {
   for (int loop = 0; loop < 1 + w->k->has_whole; loop++) {
     if (reduces)
@@ -100,7 +100,7 @@ static void note_parts(struct rows_walk *w, unsigned from, unsigned to, bool is_
     }
 }
 
-// A level of a split: it knows the levels before.
+// A level of a split: results of earlier levels are known.
 static void note_split(struct kernel_plan *k) {
   struct rows_walk w = walk_of(k, false);
   unsigned level = w.k->level;

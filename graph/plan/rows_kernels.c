@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of rows: one for whole rows, or several for rows that are split. A split pass is a
-// launch whose programs take a share of a row and leave partial results, which the last of them or
-// the next launch combines.
+// The kernels of rows: one for whole rows, or several for split rows. A split pass is a launch
+// whose programs reduce parts of rows to partial results, which the last program or the next launch
+// combines.
 #include "graph/plan/accesses.h"
 #include "graph/plan/rows_plan.h"
 
@@ -9,9 +9,9 @@
 
 static struct exprs *exprs_of(const struct rows *s) { return s->p->regions->loops->exprs; }
 
-// Do programs that read shares of rows read more than L2 holds, once? What lies
-// there, of whoever, is better left than replaced: the sum of 67 million half-precision elements
-// took 0.0385 ms instead of 0.0428 on an H200. A warp that goes along a row of its own loses by it.
+// Do programs that read parts of rows read more than L2 holds, once? Such loads should not evict
+// what is in L2: the sum of 67 million half-precision elements took 0.0385 ms instead of 0.0428 on
+// an H200. A warp per row is slower with it.
 static bool reads_once(const struct rows *s) {
   enum { CACHE = 32 << 20 };
   if (s->splits < 2 || s->levels > 1 || !s->region->bytes || expr_hint(s->region->bytes) < CACHE)
@@ -22,8 +22,8 @@ static bool reads_once(const struct rows *s) {
   return s->reduction_count > 0;
 }
 
-// Do programs read and write more than L2 holds? Then what is read is kept there
-// longer than what is written, as in maps: 4 to 5 % for softmax, 4 % for RMS norm on an H200.
+// Do programs read and write more than L2 holds? Then loads are kept in L2 longer than stores, as
+// in maps: 4 to 5 % for softmax, 4 % for RMS norm on an H200.
 static bool reads_and_writes(const struct rows *s) {
   enum { MANY_BYTES = 96 << 20 };
   if (s->splits > 1 || s->lag || !s->region->bytes || expr_hint(s->region->bytes) < MANY_BYTES)
@@ -41,8 +41,8 @@ static bool overwrites_inputs(const struct rows *s) {
   return false;
 }
 
-// The blocks of a long row that lie in it whole are read and written without masks: a variance of
-// 32768 rows took 0.114 ms with them on an H200, 0.074 without.
+// Whole blocks of a long row are loaded and stored without masks: a variance of 32768 rows took
+// 0.114 ms with masks on an H200, 0.074 without.
 static bool has_whole_blocks(const struct rows *s) {
   enum { FEW_BLOCKS = 4 };
   int64_t block = (int64_t)s->r_block * s->splits;
@@ -87,9 +87,9 @@ static void put_grid(const struct rows *s, struct kernel_plan *k, bool splits) {
   k->grid[1] = splits ? expr_const(x, s->splits) : NULL;
 }
 
-// How many partial results there are stays, since so many are read: those of a split, and one a
-// program where programs leave shares. So do blocks of a split, which say what a part is of: the
-// tuner compares parts. Groups of programs that count themselves do not get more.
+// The number of partial results is fixed, since other kernels read that many: one per split, or one
+// per program. So are the blocks of split rows, which determine the parts: the tuner compares
+// partial results. The number of counted groups of programs may not grow.
 static const char *space_of(const struct rows_kernel *kernel, bool splits) {
   const struct rows *s = kernel->rows;
   struct strbuf out = {.arena = s->p->arena};
@@ -103,7 +103,7 @@ static const char *space_of(const struct rows_kernel *kernel, bool splits) {
   return space_end(s->p->arena, &out);
 }
 
-// A launch that reads partial results alone.
+// A launch that only reads partial results.
 static void count_parts(const struct rows *s, struct kernel_plan *k) {
   const struct expr *rows = axis_extent(s->x);
   int64_t bytes = 0;
@@ -124,7 +124,7 @@ static struct kernel_plan *whole_rows(struct rows *s) {
   return k;
 }
 
-// What follows from all rows: by their last program, or else a launch behind theirs.
+// Work after all rows: in their last program, or else a launch after theirs.
 static void launch_with_total(struct rows *s, struct kernel_plan *k) {
   struct kernel_plan *total = s->last_block ? whole_rows(s->last_block) : NULL;
   bool is_joined = total && plan_last_block(s->p, k, total, 1, NULL, "tl.num_programs(0)");
@@ -152,7 +152,7 @@ void rows_plan_walk(struct rows *s, struct row_reduction *columns, size_t count)
   launch_with_total(s, k);
 }
 
-// ---- parts of rows ----
+// ---- split rows ----
 
 static struct buffer *create_part(const struct rows *s, enum dtype t) {
   return plan_temporary(s->p, "part", t, expr_muli(exprs_of(s), axis_extent(s->x), s->splits));
@@ -194,14 +194,14 @@ static void plan_chunks(struct rows *s) {
   plan_launch(s->p, k);
 }
 
-// ---- a launch for each pass ----
+// ---- a launch per pass ----
 
 enum {
-  MOST_LAST_BLOCK_BYTES = 128 << 10, // of partial results that one program combines in passing
+  MOST_LAST_BLOCK_BYTES = 128 << 10, // of partial results, for one program to combine
   MOST_GROUPS = 4096
 };
 
-// What a program reads that combines the parts of a block of rows.
+// The bytes read by a program that combines the parts of a block of rows.
 static int64_t part_bytes(const struct rows *s) {
   int64_t bytes = 0;
   for (size_t i = 0; i < s->reduction_count; i++)
@@ -210,7 +210,8 @@ static int64_t part_bytes(const struct rows *s) {
   return bytes * s->splits * s->x_block;
 }
 
-// Are the last parts combined by whoever is the last to finish one? `ret`: how many blocks of rows.
+// Does the last program of each block of rows combine its parts? `ret`: the number of blocks of
+// rows.
 static bool combines_in_last_block(const struct rows *s, int64_t *ret) {
   struct exprs *x = exprs_of(s);
   return s->levels > 0 && s->write_count > 0 && !rows_have_writes(s, s->levels, true) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How rows are cut: passes over a row, what one pass does for two reductions, blocks, splits.
+// Plans rows: passes over a row, reductions combined into one pass, block sizes, splits.
 #include "graph/plan/rows_plan.h"
 
 // ---- reductions ----
@@ -71,7 +71,7 @@ static bool is_softmax_sum(const struct row_reduction *a, const struct row_reduc
          v->in[0]->in[1] == a->result;
 }
 
-// Is m the mean of the row whose sum a is?
+// Is m the mean of the row whose sum is a?
 static bool is_mean(const struct rows *s, const struct scalar *m, const struct row_reduction *a) {
   int64_t n = 0;
   const struct scalar *by = is_apply(m, SCALAR_DIV) || is_apply(m, SCALAR_MUL) ? m->in[1] : NULL;
@@ -146,7 +146,7 @@ static void count_tile(void *user, const struct scalar *load) {
     t->row++;
 }
 
-// Tiles of a whole row that are in registers at once: about what is loaded.
+// Tiles of a whole row in registers at once: about the number of loads.
 static struct tile_count tiles_of(const struct rows *s) {
   struct tile_count t = {.s = s};
   for (size_t i = 0; i < s->reduction_count; i++)
@@ -160,7 +160,7 @@ static struct tile_count tiles_of(const struct rows *s) {
 struct loaded_rows {
   const struct rows *s;
   const struct scalar *seen[8];
-  unsigned count, bytes; // of an element of each
+  unsigned count, bytes; // count; bytes of an element of each
 };
 
 static void count_row(void *user, const struct scalar *load) {
@@ -185,9 +185,9 @@ static struct loaded_rows loaded_rows(const struct rows *s) {
   return l;
 }
 
-// A program that holds a long row has a multiprocessor to itself, and nothing is under way while it
-// adds up. So programs walk over rows, and the next one comes to shared memory meanwhile: softmax
-// of 4096 rows of 32768 half-precision elements took 0.142 ms instead of 0.175 on an H200.
+// A program with a long row occupies a multiprocessor, and no loads are in flight while it reduces.
+// So programs walk over rows and prefetch the next one into shared memory: softmax of 4096 rows of
+// 32768 half-precision elements took 0.142 ms instead of 0.175 on an H200.
 static void plan_walk(struct rows *s, int64_t x, unsigned row) {
   enum { LONG_ROW = 16384, MOST_BYTES = 160 << 10, STAGES = 2, ROWS_A_WALK = 4 };
   struct loaded_rows l = loaded_rows(s);
@@ -198,11 +198,11 @@ static void plan_walk(struct rows *s, int64_t x, unsigned row) {
   s->num_warps = 32;
 }
 
-enum { MOST_SPLITS = 1024 }; // a tile of them is combined at once
+enum { MOST_SPLITS = 1024 }; // they are combined as one tile
 
-// So many parts of a row that loads of several programs are on their way while others add up. Those
-// of columns have many accumulators; all of them are to run at once (variance of 4096 columns on an
-// H200: 0.074 ms by 5 a multiprocessor, 0.081 by 8 of which 6 fit).
+// The number of parts of a row: enough that loads of some programs overlap with reductions of
+// others. Columns have many accumulators, and all their programs should be resident (variance of
+// 4096 columns on an H200: 0.074 ms with 5 per multiprocessor, 0.081 with 8, of which 6 fit).
 static void split_rows(struct rows *s, int64_t programs, int64_t n) {
   enum { MOST_AT_ONCE = 4096, OF_ROWS = 8, OF_COLUMNS = 5 };
   int64_t want = (s->is_inner ? OF_ROWS : OF_COLUMNS) * (int64_t)plan_multiprocessors(s->o);
@@ -229,7 +229,7 @@ static void forget_pairs(struct rows *s) {
   rows_find_levels(s);
 }
 
-// Does one pass over a row do, with operations that a lane can apply to several elements at once?
+// Can one pass reduce the row, with operations on several elements per lane?
 static bool is_one_pass(struct rows *s) {
   rows_find_pairs(s);
   bool fits = s->levels == 1;
@@ -240,7 +240,7 @@ static bool is_one_pass(struct rows *s) {
   return fits;
 }
 
-// As many elements as a load brings.
+// As many elements as one load has.
 static unsigned lane_width(const struct rows *s) {
   struct loaded_rows l = {.s = s};
   for (size_t i = 0; i < s->reduction_count; i++)
@@ -248,11 +248,11 @@ static unsigned lane_width(const struct rows *s) {
   return l.bytes && l.count ? pow2_from(clamp(16 * l.count / l.bytes, 2, 8), 8) : 4;
 }
 
-// A row that is read once need not stay in registers. Each lane combines the elements that it loads
-// at once before it does anything else, and lanes meet at the end of the row: no barriers on the
-// way. Where there are many rows a warp takes one, and programs take as many as are useful to hide
-// what begins and ends a row: cross entropy of 8192 rows of 32000 half-precision elements took 0.15
-// ms instead of 0.21 on an H200.
+// A row that is read once need not stay in registers. Each lane combines the elements of one load
+// first, and lanes are combined at the end of the row, without barriers in between. With many rows
+// a warp takes one, and there are as many programs as are needed to hide the start and end of rows:
+// cross entropy of 8192 rows of 32000 half-precision elements took 0.15 ms instead of 0.21 on an
+// H200.
 static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
   enum { WARPS = 8, SHORTEST = 2048, ROWS_A_MULTIPROCESSOR = 16, MOST_TILES = 2 };
   int64_t mp = plan_multiprocessors(s->o);
@@ -273,7 +273,7 @@ static bool plan_lanes(struct rows *s, int64_t x, int64_t n) {
   return true;
 }
 
-// A row and all that is under way are to stay in L2 until they are read again.
+// All chunks in flight must stay in L2 until they are read again.
 static void plan_queue(struct rows *s, int64_t n) {
   enum {
     CHUNK_BYTES = 16 << 10,
@@ -301,7 +301,7 @@ static void plan_queue(struct rows *s, int64_t n) {
   s->num_warps = WARPS;
 }
 
-// Few rows: a program for each block of them, up to a bound; all that it reads is under way at
+// Few rows: a program for each block of them, up to a bound, so that all loads are in flight at
 // once.
 static bool plan_parts(struct rows *s, int64_t x, int64_t n) {
   enum { WARPS = 16, ITERATIONS = 4, SMALLEST = 2048, MOST_PARTS = 4096 };
@@ -352,14 +352,14 @@ static void plan_inner(struct rows *s, int64_t x, int64_t n, bool is_known) {
     return;
   }
   s->r_block = row < 2 ? 2 : row;
-  // Weights are read again for each row: the more elements a thread has, the fewer threads do.
-  // Layer norm with GELU of rows of 4096 half-precision elements, which stay in the cache, takes
-  // 0.039 ms with four warps, 0.042 with two on an H200.
+  // Weights are loaded again for each row: more elements per thread mean fewer such loads. Layer
+  // norm with GELU of rows of 4096 half-precision elements in cache takes 0.039 ms with four warps,
+  // 0.042 with two on an H200.
   bool is_one = loaded_rows(s).count == 1;
   unsigned a_thread = row > 8192 || (is_one && reads_weights) || t.full <= 1 ? 32 : 16;
   s->num_warps = clamp(row / (32 * a_thread), 1, 32);
   s->x_block = 1;
-  if (row <= 1024) { // several rows a program
+  if (row <= 1024) { // several rows per program
     s->x_block = clamp(2048 / row, 1, 64);
     while (s->x_block > 1 && x / s->x_block < programs)
       s->x_block /= 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How running sums are cut: blocks of rows, and of a row.
+// Block sizes of running sums, across rows and along a row.
 #include "graph/plan/scan_plan.h"
 
 #include "graph/plan/accesses.h"

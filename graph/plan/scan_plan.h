@@ -8,7 +8,7 @@
 struct scan_plan {
   struct region_parts parts;
   const struct expr *x, *r; // axes
-  bool is_row;              // one x a program
+  bool is_row;              // one x per program
   unsigned x_block, r_block;
 };
 

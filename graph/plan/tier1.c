@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tier-1 code: a version of a kernel that compiles fast. The time to compile a product grows with
-// the code of one thread, which has an instruction for every sum that the thread holds, in the loop
-// and behind it. Tier-1 code has more warps for the same blocks, and one masked loop over the keys
-// where attention has two loops.
+// Tier-1 code: a version of a kernel that compiles fast. The compile time of a product grows with
+// the code of one thread, which has an instruction for every accumulator of the thread, in the loop
+// and after it. Tier-1 code has more warps for the same blocks, and one masked loop over the keys
+// instead of the two loops of attention.
 //
-// The results are the same bits. A sum of matrix instructions adds its products in the order of k,
-// whichever warp holds it; the epilogue is elementwise; rows that are reduced stay in one warp, in
-// the same lanes; and a mask that keeps everything changes nothing.
+// The results are the same bits. Accumulators of matrix instructions add products in the order of
+// k, in any warp; the epilogue is elementwise; row reductions stay within one warp, in the same
+// lanes; and a mask that is all true changes nothing.
 #include "graph/plan/tier1.h"
 
 #include "graph/plan/attention_plan.h"
@@ -14,10 +14,10 @@
 #include <string.h>
 
 enum {
-  MOST_SUMS = 64,   // of a thread of tier-1 code
+  MOST_SUMS = 64,   // accumulators per thread in tier-1 code
   MOST_WARPS = 16,  // more leave each thread too few registers
-  WARP_ROWS = 16,   // of the rows of a matrix instruction: a row is within a warp
-  SUMS_APART = 128, // above it `sink-loop-reductions` adds up rows in another order
+  WARP_ROWS = 16,   // rows of a matrix instruction per warp: a row is within a warp
+  SUMS_APART = 128, // above it `sink-loop-reductions` adds rows in another order
 };
 
 static uint32_t constant_of(const struct graph_kernel *k, const char *name) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel sources: the parameter list, the body, the whole file.
+// Prints kernel sources: the parameter list, the body, the whole file.
 #include "graph/program/kernel_text.h"
 
 #include "base/str.h"
@@ -18,7 +18,7 @@ static const char *constant_text(struct arena *a, const struct kernel_constant *
 
 static size_t indent_of(const char *name) { return strlen("def (") + strlen(name); }
 
-// Does a parameter of that length, with what ends it, start a line? Advances the column.
+// Does a parameter of that length, with its separator, start a new line? Advances the column.
 static bool breaks(size_t *column, size_t indent, size_t length) {
   bool is_first = *column == indent, starts = !is_first && *column + 1 + length > MOST_COLUMNS;
   *column = starts ? indent : is_first ? *column : *column + 1;

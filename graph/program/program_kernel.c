@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as data: their sources, and the grids that follow from their constants.
+// Kernels as data: their sources, and grids as functions of their constants.
 #include "graph/program/program.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ const struct expr *grid_value(struct exprs *x, const struct expr *rule,
   return rule;
 }
 
-// Is the symbol one of those that the text may name?
+// May the symbol appear in the text?
 static bool is_named(const struct launch *l, const struct expr *symbol) {
   for (size_t i = 0; i < l->args.len; i++)
     if (l->args.at[i].kind == LAUNCH_SIZE && l->args.at[i].size == symbol)
@@ -49,7 +49,7 @@ static bool is_of_parameters(const struct launch *l, const struct expr *e) {
   return known;
 }
 
-// Sizes under the names of the kernel's parameters.
+// Sizes by the names of the kernel's parameters.
 static const struct expr *with_parameters(struct exprs *x, const struct launch *l,
                                           const struct expr *rule) {
   for (size_t i = 0; i < l->args.len; i++) {
@@ -90,8 +90,8 @@ void program_share_kernels(struct program *p) {
   }
 }
 
-// A name that stands for another source already gets a number behind it. `last`: the last number of
-// each name, so that a name that many kernels have does not try them all.
+// Appends a number to a name that another source has. `last`: the last number per name, so that
+// frequent names do not try all of them.
 static void name_kernel(struct program *p, struct map *names, struct map *last,
                         struct graph_kernel *k) {
   const char *name = k->name;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as text: the plan, a line a launch with a lower bound of its time, and the sources.
+// Prints a program: the plan, a line per launch with a lower bound of its time, and the sources.
 #include "graph/program/program.h"
 
 #include <inttypes.h>
 
-// What the lower bound is computed with, by target: bytes a second of a device copy, operations a
-// second of dense half-precision products, as measured on GPUs of that kind (docs/performance.md).
-// 0: unknown.
+// Peaks for the lower bound, by target: bytes per second of a device copy, operations per second of
+// dense half-precision products, measured on GPUs of that kind (docs/performance.md). 0: unknown.
 struct peak {
   const char *target;
   double bytes, flops;
@@ -104,7 +103,7 @@ void program_print_plan(const struct program *p, const char *target, struct strb
   }
   strbuf_puts(out, "memory: ");
   expr_print(p->arena_bytes, out);
-  strbuf_puts(out, " bytes for what passes between launches; operator by operator ");
+  strbuf_puts(out, " bytes of temporaries; operator by operator ");
   expr_print(p->eager_bytes, out);
   strbuf_puts(out, " bytes\n");
   print_placements(p, out);
@@ -112,7 +111,7 @@ void program_print_plan(const struct program *p, const char *target, struct strb
     strbuf_printf(out, "lower bound of all: %.4f ms\n", 1e3 * bound);
 }
 
-// A file of its own for each kernel would repeat the imports: sources that begin alike share them.
+// Kernels would repeat their imports: sources with equal beginnings share them.
 void program_print_tile(const struct program *p, struct strbuf *out) {
   for (size_t i = 0; i < p->kernels.len; i++)
     strbuf_printf(out, "%s%s", i ? "\n\n" : "", p->kernels.at[i]->source);

@@ -15,8 +15,8 @@ static struct binding *bind(struct reader *r, size_t token, struct binding b) {
   struct binding *old = map_get(&r->names, name), *new = arena_new(r->arena, struct binding);
   b.span = fx_span(r, token, token + 1);
   if (old && old->kind != BOUND_WRONG && b.kind != BOUND_WRONG) {
-    struct diag *d = fx_error(r, b.span, E1001, "`%.*s` is made twice", STR_ARG(name));
-    diag_label(d, old->span, "here before");
+    struct diag *d = fx_error(r, b.span, E1001, "`%.*s` is defined twice", STR_ARG(name));
+    diag_label(d, old->span, "first defined here");
     b.kind = BOUND_WRONG;
   }
   *new = b;
@@ -135,7 +135,7 @@ static bool add_attribute(struct reader *r, size_t self) {
   if (r->at[first + 1].kind != TOK_COLON) {
     diag_help(
         fx_error(r, fx_span(r, first, behind), E1001, "`%.*s` has no annotation", STR_ARG(name)),
-        "a tensor that is kept by the module becomes an input; write its type: `x: \"f32[3][1]\" = "
+        "a tensor attribute of the module becomes an input; write its type: `x: \"f32[3][1]\" = "
         "self.x`");
     return false;
   }
@@ -169,7 +169,7 @@ static bool use_attribute(struct reader *r, struct binding *ret) {
   if (v && fx_peek(r) != TOK_LPAREN)
     return *ret = (struct binding){.kind = BOUND_VALUE, .value = v}, true;
   diag_help(fx_error(r, fx_span(r, first, r->pos), E1008, "`%.*s` in a graph", STR_ARG(name)),
-            "modules within modules are not read: export the graph at the level of ATen");
+            "nested modules are not supported: export the graph at the level of ATen");
   return false;
 }
 
@@ -471,7 +471,7 @@ static bool module(struct reader *r) {
     return true;
   r->failed = false;
   if (fx_peek(r) == TOK_CLASS || fx_peek(r) == TOK_DEF) {
-    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a graph within a graph, or a second one");
+    fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a nested graph, or a second one");
     return false;
   }
   return fx_unexpected(r, "expected the end of the text");

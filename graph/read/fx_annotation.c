@@ -95,7 +95,7 @@ static bool dtype(struct reader *r, struct annotation *ret) {
     fx_error(r, at, E1008, "tensors of `%.*s`", STR_ARG(name));
     return false;
   default:
-    diag_help(fx_error(r, at, E1001, "`%.*s` is no dtype", STR_ARG(name)),
+    diag_help(fx_error(r, at, E1001, "`%.*s` is not a dtype", STR_ARG(name)),
               "annotations begin with f32, bf16, f16, f64, i64, i32, i16, i8, u8 or b8");
     return false;
   }
@@ -150,7 +150,7 @@ static bool words(struct reader *r, struct annotation *ret) {
   }
   diag_help(fx_error(r, fx_span(r, r->pos, r->pos + 1), E1008, "a tensor of class `%.*s`",
                      STR_ARG(first)),
-            "graphs are of plain tensors");
+            "only plain tensors are supported");
   return false;
 }
 

@@ -131,7 +131,7 @@ bool fx_power(struct reader *r, struct span at, const struct arg *exponent, stru
     return true;
   if (a->kind != ARG_INT || exponent->kind != ARG_INT || !expr_is_const(exponent->number, &n) ||
       n < 0 || n > 62) {
-    fx_error(r, at, E1008, "`**` other than of a whole number with a small exponent");
+    fx_error(r, at, E1008, "`**` other than of an integer with a small exponent");
     return false;
   }
   const struct expr *base = a->number;
@@ -222,7 +222,7 @@ bool fx_apply_number_function(struct reader *r, struct str f, struct span at, co
   for (size_t i = 1; e && i < count; i++)
     e = in[i].kind == ARG_INT ? fold(r, f, e, in[i].number) : NULL;
   if (!e) {
-    fx_error(r, at, E1001, "`%.*s` wants whole numbers, and no division by zero", STR_ARG(f));
+    fx_error(r, at, E1001, "`%.*s` needs integers, and no division by zero", STR_ARG(f));
     return false;
   }
   return keep(r, e, at, ret) && nest(r, at, ret);

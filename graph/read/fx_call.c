@@ -33,8 +33,8 @@ static bool operator_name(struct reader *r, struct str *ret, struct span *ret_at
   *ret = (struct str){r->source->text.ptr + ret_at->begin, ret_at->end - ret_at->begin};
   if (!str_starts(*ret, "higher_order."))
     return true;
-  diag_help(fx_error(r, *ret_at, E1008, "`%.*s`: a graph within a graph", STR_ARG(*ret)),
-            "what is read is one function of ATen operators");
+  diag_help(fx_error(r, *ret_at, E1008, "`%.*s`: a nested graph", STR_ARG(*ret)),
+            "the reader takes one function of ATen operators");
   return false;
 }
 
@@ -73,7 +73,7 @@ static const char *refusal(struct str name) {
                                         "aten.complex.", "aten.polar."};
   for (size_t i = 0; i < COUNT_OF(sized); i++)
     if (str_starts(name, sized[i]))
-      return "what it gives depends on what is in a tensor, by its size or as a number";
+      return "its result depends on the contents of a tensor, by its size or as a number";
   for (size_t i = 0; i < COUNT_OF(complex); i++)
     if (str_starts(name, complex[i]))
       return "complex numbers are not supported";
@@ -86,7 +86,7 @@ static bool note_unknown_operator(struct diag *d, const struct unknown_operator 
   if (why)
     diag_note(d, u->span, "`%.*s`: %s", STR_ARG(u->name), why);
   else if (near)
-    diag_note(d, u->span, "near to `%.*s` there is `%s`", STR_ARG(u->name), near);
+    diag_note(d, u->span, "the closest name to `%.*s` is `%s`", STR_ARG(u->name), near);
   return why || near;
 }
 
@@ -108,7 +108,7 @@ void fx_report_unknown(struct reader *r) {
   size_t shown = 0;
   for (size_t i = 0; i < r->unknown.len && i < SHOWN && shown < NEAR; i++)
     shown += note_unknown_operator(d, &r->unknown.at[i]);
-  diag_help(d, "docs/operators.md lists the operators; let PyTorch take others apart before the "
+  diag_help(d, "docs/operators.md lists the operators; let PyTorch decompose others before the "
                "graph is printed");
 }
 
@@ -135,7 +135,7 @@ static bool argument(struct reader *r, struct call *c) {
     r->pos += 2;
     c->by_name++;
   } else if (c->by_name) {
-    return fx_unexpected(r, "expected an argument with a name");
+    return fx_unexpected(r, "expected a keyword argument");
   }
   if (!fx_value(r, &c->args[i]))
     return false;
@@ -211,7 +211,7 @@ static bool bind(struct reader *r, const struct call *c, enum operator_id op, st
     if (given[p])
       continue;
     if (!ps[p].has_default) {
-      fx_error(r, c->at, E1003, "`%.*s` wants an argument `%.*s`", STR_ARG(c->name),
+      fx_error(r, c->at, E1003, "`%.*s` needs an argument `%.*s`", STR_ARG(c->name),
                STR_ARG(ps[p].name));
       return false;
     }
@@ -260,7 +260,7 @@ static bool ask_tensor(struct reader *r, const struct call *c, enum special what
   int64_t dim = 0;
   if (!v || c->count != 1 + (size_t)wants_dim ||
       (wants_dim && (c->args[1].kind != ARG_INT || !expr_is_const(c->args[1].number, &dim)))) {
-    fx_error(r, c->at, E1003, "`%.*s` wants a tensor%s", STR_ARG(c->name),
+    fx_error(r, c->at, E1003, "`%.*s` needs a tensor%s", STR_ARG(c->name),
              wants_dim ? " and a dimension" : "");
     return false;
   }
@@ -284,7 +284,7 @@ static bool write_input(struct reader *r, const struct arg *args, struct span at
                         struct binding *ret) {
   struct value *input = args[0].kind == ARG_VALUE ? args[0].value : NULL;
   if (!input || input->def) {
-    diag_help(fx_error(r, at, E1008, "a write to a tensor that is no input of the graph"),
+    diag_help(fx_error(r, at, E1008, "a write to a tensor that is not an input of the graph"),
               "make the graph functional, as `run_decompositions()` does");
     return false;
   }

@@ -31,12 +31,12 @@ static uint32_t made_later(const struct reader *r, struct str name) {
 
 static struct binding *unknown_name(struct reader *r, size_t token) {
   struct str name = fx_text(r, token);
-  struct diag *d =
-      fx_error(r, fx_span(r, token, token + 1), E1007, "nothing above makes `%.*s`", STR_ARG(name));
+  struct diag *d = fx_error(r, fx_span(r, token, token + 1), E1007, "`%.*s` is not defined above",
+                            STR_ARG(name));
   uint32_t later = d ? made_later(r, name) : UINT32_MAX;
   if (later != UINT32_MAX)
     diag_label(d, (struct span){r->source, later, later + (uint32_t)name.len},
-               "made here: operators stand behind those whose results they take");
+               "defined here: operators must follow those whose results they use");
   map_put(r->arena, &r->names, name, wrong(r));
   return NULL;
 }
@@ -49,13 +49,13 @@ struct binding *fx_use(struct reader *r, size_t token) {
     return unknown_name(r, token);
   if (b->is_gone) {
     diag_label(fx_error(r, at, E1007, "`%.*s` is used after it was set to None", STR_ARG(name)),
-               b->span, "made here");
+               b->span, "defined here");
     return NULL;
   }
   struct value *base = b->kind == BOUND_VALUE ? base_of(r, b->value) : NULL;
   if (base && ptrmap_get(&r->written, base)) {
     diag_help(fx_error(r, at, E1008,
-                       "`%.*s` looks at the input `%s`, which was written to in between",
+                       "`%.*s` is a view of the input `%s`, which has been written to since",
                        STR_ARG(name), base->name),
               "make the graph functional, as `run_decompositions()` does");
     return NULL;
@@ -244,7 +244,7 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
     return true;
   struct span at = fx_span(r, first, r->pos);
   if (b->kind != BOUND_TUPLE || !expr_is_const(e, &i)) {
-    diag_help(fx_error(r, at, E1008, "a subscript of what is not a tuple of results"),
+    diag_help(fx_error(r, at, E1008, "a subscript of a value that is not a tuple of results"),
               "parts of tensors are taken by `torch.ops.aten.select.int` and `slice.Tensor`");
     return false;
   }
@@ -252,7 +252,7 @@ static bool subscript(struct reader *r, size_t first, const struct binding *b, s
   if (i < -count || i >= count) {
     diag_label(fx_error(r, at, E1003, "no result %lld: there are %lld, from 0 on", (long long)i,
                         (long long)count),
-               b->tuple->span, "made here");
+               b->tuple->span, "defined here");
     return false;
   }
   *ret = ARG_V(b->tuple->results[i < 0 ? i + count : i]);
@@ -322,7 +322,7 @@ static bool word(struct reader *r, struct arg *ret) {
   if (fx_peek(r) == TOK_DOT) {
     diag_help(fx_error(r, fx_span(r, first, r->pos + 2), E1008,
                        "a method or an attribute of `%.*s`", STR_ARG(name)),
-              "methods of tensors are of Dynamo's level: export the graph at the level of ATen");
+              "methods of tensors belong to Dynamo's level: export the graph at the level of ATen");
     return false;
   }
   return bound(r, b, ret);
@@ -435,6 +435,6 @@ bool fx_number(struct reader *r, const struct expr **ret) {
   *ret = expr_const(r->g->exprs, 0);
   if (r->is_poisoned)
     return true;
-  fx_error(r, fx_span(r, first, r->pos), E1001, "expected a whole number");
+  fx_error(r, fx_span(r, first, r->pos), E1001, "expected an integer");
   return false;
 }

@@ -48,10 +48,10 @@ static bool channel_stats(const struct reference_call *c, struct channel_stats *
   struct norm n = {.in = in->at, .centres = true, .eps = eps, .adds_sizes = c->adds_sizes};
   struct stats_job job = {&n, s};
   if (!create_stats(s, in->rank > 1 ? in->shape[1] : 1))
-    return call_fail(c, "there is no memory");
+    return call_fail(c, "out of memory");
   if (of_batch) {
     if (!lines_init(&n.lines, in, ((1u << in->rank) - 1) & ~2u))
-      return call_fail(c, "there is no memory");
+      return call_fail(c, "out of memory");
     call_for(c, n.lines.count, n.lines.length, stats_line, &job);
     lines_free(&n.lines);
     return true;

@@ -235,7 +235,7 @@ static bool add_noise_of_sums(struct run *r, const struct reference_call *c, ref
   for (uint32_t i = 0; sizes.out && i < n->result_count; i++)
     tensor_destroy(sizes.out[i]);
   free(sizes.out);
-  return ok || call_fail(c, "there is no memory for its bounds");
+  return ok || call_fail(c, "out of memory for its bounds");
 }
 
 static bool add_noise(struct run *r, const struct reference_call *c, reference_fn f) {
@@ -290,7 +290,7 @@ static bool create_results(struct run *r, struct reference_call *c) {
       continue;
     c->out[i] = r->tensors[v->id] = create_for(r, v);
     if (!c->out[i])
-      return call_fail(c, "a result is too large, or there is no memory for it");
+      return call_fail(c, "a result is too large, or out of memory for it");
   }
   return true;
 }
@@ -371,7 +371,7 @@ static bool give(struct run *r, const struct value *v, struct tensor **ret) {
   }
   *ret = take_copy(r->tensors[v->id]);
   if (!*ret)
-    diag_error(r->g->diag, v->span, E1010, "there is no memory for output `%s`", v->name);
+    diag_error(r->g->diag, v->span, E1010, "out of memory for output `%s`", v->name);
   return *ret != NULL;
 }
 

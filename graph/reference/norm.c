@@ -7,7 +7,7 @@
 bool norm_each_line(const struct reference_call *c, struct norm *n, const struct tensor *t,
                     uint32_t along, void (*line)(void *user, int64_t i)) {
   if (!lines_init(&n->lines, t, along))
-    return call_fail(c, "there is no memory for the indices of %lld elements", (long long)t->numel);
+    return call_fail(c, "out of memory for the indices of %lld elements", (long long)t->numel);
   call_for(c, n->lines.count, n->lines.length, line, n);
   lines_free(&n->lines);
   return true;

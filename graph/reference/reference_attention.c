@@ -156,7 +156,7 @@ bool reference_attention(struct reference_call *c) {
   if (a.lse)
     a.sum_rows = a.lse->numel / (a.batches * a.heads);
   call_for(c, a.batches * a.heads, a.rows * a.columns * (a.depth + a.width), attend, &a);
-  return !a.failed || call_fail(c, "there is no memory");
+  return !a.failed || call_fail(c, "out of memory");
 }
 
 // ---- the gradient ----
@@ -214,5 +214,5 @@ bool reference_attention_backward(struct reference_call *c) {
     return false;
   a.sums_are_weights = a.sums->rank == call_tensor(c, 1)->rank;
   call_for(c, a.batches, a.heads * a.rows * a.columns * (a.depth + a.width), attend_backward, &a);
-  return !a.failed || call_fail(c, "there is no memory");
+  return !a.failed || call_fail(c, "out of memory");
 }

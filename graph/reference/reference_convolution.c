@@ -162,7 +162,7 @@ static void to_weight(void *user, int64_t group) {
 }
 
 static bool finish(const struct reference_call *c, const struct convolution *v) {
-  return !v->failed || call_fail(c, "there is no memory for the windows");
+  return !v->failed || call_fail(c, "out of memory for the windows");
 }
 
 static bool all_images(const struct reference_call *c, struct convolution *v,
@@ -179,7 +179,7 @@ static bool all_groups(const struct reference_call *c, struct convolution *v) {
 static bool check(const struct reference_call *c, const struct tensor *weight, int64_t groups) {
   if (groups < 1 || weight->rank < 3)
     return call_fail(c, "a convolution takes a window of at least one dimension, and groups");
-  return dtype_is_float(weight->dtype) || call_fail(c, "integers have no meaning here");
+  return dtype_is_float(weight->dtype) || call_fail(c, "integers are not supported here");
 }
 
 // Parameters 3 on: stride padding dilation transposed output_padding groups.

@@ -90,7 +90,7 @@ static bool broadcast_indices(struct advanced *a, const struct reference_call *c
     for (uint32_t d = 0; t && d < t->rank; d++) {
       int64_t *size = &a->shape[a->rank - t->rank + d];
       if (*size != 1 && t->shape[d] != 1 && *size != t->shape[d])
-        return call_fail(c, "the indices do not go together: %lld and %lld elements",
+        return call_fail(c, "the indices do not broadcast: %lld and %lld elements",
                          (long long)*size, (long long)t->shape[d]);
       *size = t->shape[d] == 1 ? *size : t->shape[d];
     }

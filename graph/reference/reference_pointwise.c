@@ -259,7 +259,7 @@ bool reference_copy(struct reference_call *c) { return convert(c, 1); }
   bool reference_##name(struct reference_call *c) {                                                \
     struct pointwise p = prepare(c, count, from, numbers);                                         \
     if (!dtype_is_float(p.type))                                                                   \
-      return call_fail(c, "integers have no meaning here");                                        \
+      return call_fail(c, "integers are not supported here");                                      \
     p.f = name;                                                                                    \
     p.option = c->node->arg_count > count && call_is_word(c, c->node->arg_count - 1, "tanh");      \
     return run(c, &p);                                                                             \

@@ -22,8 +22,7 @@ static bool reduce(struct reference_call *c, struct reduction *r, uint32_t along
                    void (*line)(void *user, int64_t i)) {
   r->in = call_tensor(c, 0);
   if (!lines_init(&r->lines, r->in, along))
-    return call_fail(c, "there is no memory for the indices of %lld elements",
-                     (long long)r->in->numel);
+    return call_fail(c, "out of memory for the indices of %lld elements", (long long)r->in->numel);
   call_for(c, r->lines.count, r->lines.length, line, r);
   lines_free(&r->lines);
   return true;
@@ -126,7 +125,7 @@ static bool extreme(struct reference_call *c, bool least, struct tensor *values,
   const struct tensor *in = call_tensor(c, 0);
   struct reduction r = {.least = least, .type = in->dtype, .out = values, .second = indices};
   if (in->numel == 0 && (values ? values : indices)->numel > 0)
-    return call_fail(c, "there is no %s element of none", least ? "smallest" : "largest");
+    return call_fail(c, "there is no %s element of an empty line", least ? "smallest" : "largest");
   return in->numel == 0 || reduce(c, &r, reduced_dims(c), extreme_line);
 }
 

@@ -29,7 +29,7 @@ bool reference_cumsum(struct reference_call *c) {
   const int64_t dim = call_int(c, 1);
   const uint32_t d = (uint32_t)(dim < 0 ? dim + s.in->rank : dim);
   if (!lines_init(&s.lines, s.in, s.in->rank ? 1u << d : 0))
-    return call_fail(c, "there is no memory");
+    return call_fail(c, "out of memory");
   call_for(c, s.lines.count, s.lines.length, cumsum_line, &s);
   lines_free(&s.lines);
   return true;

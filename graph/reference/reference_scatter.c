@@ -36,12 +36,12 @@ bool reference_index_put(struct reference_call *c) {
   for (uint32_t d = 0; d < a.result_rank; d++)
     count *= a.result[d];
   if (values->rank > a.result_rank)
-    return call_fail(c, "values of rank %u are put at indices of rank %u", values->rank,
+    return call_fail(c, "values of rank %u are written at indices of rank %u", values->rank,
                      a.result_rank);
   const uint32_t skipped = a.result_rank - values->rank;
   for (uint32_t d = 0; d < values->rank; d++)
     if (values->shape[d] != 1 && values->shape[d] != a.result[skipped + d])
-      return call_fail(c, "%lld values are put at %lld indices", (long long)values->shape[d],
+      return call_fail(c, "%lld values are written at %lld indices", (long long)values->shape[d],
                        (long long)a.result[skipped + d]);
   for (int64_t i = 0; i < count; i++) {
     int64_t offset, from = 0, rest = i, scale = 1;

@@ -72,7 +72,7 @@ bool reference_pad(struct reference_call *c) {
   }
   struct tensor *cropped = tensor_create(in->dtype, in->rank, part.shape);
   if (!cropped)
-    return call_fail(c, "there is no memory for the part that is kept");
+    return call_fail(c, "out of memory for the part that is kept");
   copy_strided(c, cropped, in, read, from);
   place_strided(c, out, written, to, cropped);
   tensor_destroy(cropped);

@@ -167,7 +167,7 @@ bool reference_as_strided(struct reference_call *c) {
                      (long long)(v.start + reach), (long long)span);
   struct tensor *storage = tensor_create(v.in->dtype, 1, &span);
   if (!storage)
-    return call_fail(c, "there is no memory for %lld elements", (long long)span);
+    return call_fail(c, "out of memory for %lld elements", (long long)span);
   place_strided(c, storage, 0, strides, v.in);
   copy_strided(c, c->out[0], storage, v.start, v.strides);
   tensor_destroy(storage);

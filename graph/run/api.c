@@ -130,7 +130,7 @@ tile_status tile_program_wait_optimized(tile_program *p) {
   return TILE_OK;
 }
 
-// ---- what it takes and gives ----
+// ---- inputs and outputs ----
 
 static int64_t size_or_dynamic(const struct expr *e) {
   int64_t n;
@@ -187,7 +187,7 @@ tile_status tile_program_get_properties(const tile_program *p, tile_program_prop
 
 // ---- running ----
 
-// The caller's tensors as the program takes them, where they are what the graph says.
+// Normalises the caller's tensors and checks them against the graph.
 static tile_status take(tile_program *p, const tile_tensor *inputs, size_t input_count,
                         const tile_tensor *outputs, size_t output_count, struct tensor_views *ret) {
   tile_status s = tensor_views_create(inputs, input_count, outputs, output_count, ret);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of a program compiled and loaded, on all cores: as the program has them, or at first in
-// their tier-1 code, until recompile.c has replaced them.
+// Compiles and loads the kernels of a program, on all cores: fully, or first as tier-1 code, until
+// recompile.c replaces it.
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/plan/tier1.h"
@@ -13,7 +13,7 @@
 
 // ---- one kernel ----
 
-// One launch of each kernel stands for all: the same source gets arguments of the same types.
+// One launch of each kernel is representative: the same source has arguments of the same types.
 static const struct launch *first_launch(const struct program *p, uint32_t kernel) {
   for (size_t i = 0; i < p->launches.len; i++)
     if (p->launches.at[i].kernel->id == kernel)
@@ -21,7 +21,7 @@ static const struct launch *first_launch(const struct program *p, uint32_t kerne
   return NULL;
 }
 
-enum { ALIGNED = 4096 }; // stands for addresses that are multiples of 16
+enum { ALIGNED = 4096 }; // a pointer aligned to 16, for specialisation
 
 size_t launch_likely_args(const struct launch *l, tile_arg *args) {
   for (size_t i = 0; i < l->args.len; i++) {
@@ -67,7 +67,7 @@ tile_status loaded_replace(struct loaded_program *l, const struct graph_kernel *
   return TILE_OK;
 }
 
-// ---- all of them ----
+// ---- all kernels ----
 
 struct loading {
   struct loaded_program *l;
@@ -75,8 +75,8 @@ struct loading {
   char **messages;
 };
 
-// What is on disk is the best, and there at once. A tier-1 code that does not compile is not
-// missed.
+// A kernel in the disk cache is fully compiled and loads at once. If tier-1 code does not compile,
+// the kernel itself is used.
 static tile_status prepare_one(struct loaded_kernel *k, const tile_arg *args, size_t count) {
   if (k->tier1 && jit_kernel_prepare_kept(k->kernel, args, count) != TILE_OK &&
       tile_kernel_prepare(k->tier1, args, count) == TILE_OK)
@@ -120,8 +120,8 @@ static tile_status prepare_all(struct loaded_program *l) {
   return s;
 }
 
-// On a GPU products start with code that is made quickly: their tier-1 code, or their own assembled
-// at a low level.
+// On a GPU products start with code that compiles fast: tier-1 code, or their own code assembled at
+// a low optimisation level.
 static tile_status open_forms(struct loaded_program *l, const struct graph_kernel *k, bool is_cpu) {
   struct loaded_kernel *at = &l->kernels[k->id];
   struct graph_kernel tier1;

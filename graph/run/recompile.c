@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiered recompilation: a program runs before its kernels are fully compiled. Products run as
-// tier-1 code, or as they are but assembled at a low level, while background threads compile the
-// optimized code and replaces it, kernel by kernel.
+// tier-1 code, or assembled at a low optimisation level, while background threads compile the
+// optimised code and replace it, kernel by kernel.
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "graph/run/run.h"
@@ -15,7 +15,7 @@
 struct recompilation {
   pthread_t thread;
   bool has_thread;
-  atomic_bool is_over; // what was not begun stays as it is
+  atomic_bool is_over; // stop: kernels not yet begun keep their code
   size_t count;
   struct loaded_kernel *kernels[];
 };
@@ -51,7 +51,7 @@ void loaded_begin_recompilation(struct loaded_program *l) {
   size_t n = l->p->kernels.len;
   struct recompilation *s = memory_zeroed(1, sizeof *s + n * sizeof s->kernels[0]);
   if (!s)
-    return; // tier-1 code is right, too
+    return; // tier-1 code is correct too
   for (size_t i = 0; i < n; i++)
     if (!is_recompiled(&l->kernels[i]))
       s->kernels[s->count++] = &l->kernels[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a program in process: its kernels are compiled when it is loaded (load.c), its arena is
-// allocated for the first sizes that come, and a run is a walk over the launches.
+// Runs a program in process: kernels are compiled when it is loaded (load.c), the arena is
+// allocated for the sizes of the first run, and a run executes the launches in order.
 #include "graph/run/run.h"
 
 #include "base/memory.h"
@@ -16,7 +16,7 @@
 
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret) {
   struct loaded_program *l = memory_zeroed(1, sizeof *l);
-  size_t buffers = 0; // ids below it
+  size_t buffers = 0; // all ids are below it
   for (size_t i = 0; i < p->buffer_count; i++)
     buffers = p->buffers[i]->id >= buffers ? p->buffers[i]->id + 1 : buffers;
   if (l)
@@ -57,7 +57,7 @@ bool loaded_size(const struct loaded_program *l, const struct expr *e, int64_t *
   return expr_eval(e, l->p->graph->symbols.len, l->p->graph->symbols.at, l->sizes, ret);
 }
 
-// Symbols as the inputs say them; every extent and stride must be what comes of them.
+// Computes the symbols from the inputs; all extents and strides must match them.
 static tile_status find_sizes(struct loaded_program *l, const struct tensor_view *inputs) {
   const struct graph *g = l->p->graph;
   tile_status s = tensor_views_sizes(g, inputs, l->sizes);
@@ -96,8 +96,8 @@ static tile_status clear(struct loaded_program *l, tile_stream *stream, const st
   return tile_memset(l->device, stream, l->memory[b->id], 0, (size_t)n * dtype_bytes(b->dtype));
 }
 
-// Launches leave zeros where they found them, so that they are written when the arena is new, or
-// when a run has failed on its way.
+// Launches reset counters to zero, so these are cleared only when the arena is new or after a
+// failed run.
 static tile_status clear_counters(struct loaded_program *l) {
   if (l->has_zeros || !l->p->counters)
     return TILE_OK;
@@ -108,11 +108,11 @@ static tile_status clear_counters(struct loaded_program *l) {
   return s;
 }
 
-// The arena grows to what the sizes of this run take.
+// Grows the arena for the sizes of this run.
 static tile_status place_buffers(struct loaded_program *l) {
   int64_t bytes = 0, offset = 0;
   if (!loaded_size(l, l->p->arena_bytes, &bytes))
-    return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+    return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs overflow 64 bits");
   if (bytes > l->arena_bytes) {
     tile_status s = l->arena ? tile_stream_synchronize(l->device, NULL) : TILE_OK;
     tile_free(l->device, l->arena);
@@ -127,7 +127,7 @@ static tile_status place_buffers(struct loaded_program *l) {
   for (size_t i = 0; i < l->p->placements.len; i++) {
     const struct placement *at = &l->p->placements.at[i];
     if (!loaded_size(l, at->offset, &offset))
-      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs lead beyond 64 bits");
+      return status_set(TILE_INVALID_ARGUMENT, "the sizes of the inputs overflow 64 bits");
     l->memory[at->buffer->id] = l->arena + offset;
   }
   return clear_counters(l);
@@ -192,8 +192,7 @@ tile_status loaded_get_ready(struct loaded_program *l, const struct tensor_view 
   return s;
 }
 
-// Outputs that are inputs, or are other outputs. Whoever gives them the same memory has none to
-// copy.
+// Outputs that alias inputs or other outputs. No copy if the caller gives them the same memory.
 static tile_status copy_outputs(struct loaded_program *l, tile_stream *stream,
                                 enum buffer_role from) {
   tile_status s = TILE_OK;
@@ -235,7 +234,7 @@ tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t 
   return s;
 }
 
-// On the CPU a launch of a replay may fail and the next replay go on from there.
+// On the CPU a launch of a replay may fail, and the next replay starts from that state.
 static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
   tile_device_properties properties;
   tile_status s = tile_device_get_properties(l->device, &properties);
@@ -245,7 +244,7 @@ static tile_status record_zeros(struct loaded_program *l, tile_stream *stream) {
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret) {
-  program_await_best_code(l); // what is recorded keeps the code that it has now
+  program_await_best_code(l); // recordings keep the code that they were made with
   tile_status s = loaded_get_ready(l, inputs, outputs);
   if (s == TILE_OK)
     s = tile_replay_begin(l->device, stream);

@@ -5,30 +5,29 @@
 
 #include "graph/program/program.h"
 
-// What tl.rand is given as its seed by random operator number `which`.
+// The seed of tl.rand for random operator number `which`.
 uint64_t program_seed(uint64_t seed, uint32_t which);
 
 struct loaded_program;
-struct tensor_view { // memory of the caller on the device
+struct tensor_view { // device memory of the caller
   void *data;
   enum dtype dtype;
   uint32_t rank;
   const int64_t *shape, *strides; // strides in elements
 };
-// Compiles all kernels (in parallel) and allocates the arena when sizes are known. The program must
-// outlive it. Products may run somewhat slower, with the same results, until their code has been
-// assembled again in the background.
+// Compiles all kernels in parallel, and allocates the arena if sizes are known. The program must
+// outlive the result. Products may run slower at first, with the same results, until their code is
+// recompiled in the background.
 tile_status program_load(struct program *p, tile_device *device, struct loaded_program **ret);
 void program_unload(struct loaded_program *l);
-// Waits for the best code of all kernels.
+// Waits for the fully optimised code of all kernels.
 void program_await_best_code(struct loaded_program *l);
-// Asynchronous on a GPU. Outputs are the caller's memory, of the annotated strides; entries for
+// Asynchronous on a GPU. Outputs are the caller's memory, with the annotated strides; entries for
 // None are ignored.
 tile_status program_run(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                         const struct tensor_view *inputs, const struct tensor_view *outputs);
-// The same launches as a recording (CUDA graph), with these addresses, sizes and this seed: it may
-// run as often as they stay the same. Needs a stream that was created. The loaded program must
-// outlive it.
+// Records the launches (CUDA graph) with these addresses, sizes and this seed. Needs a stream other
+// than the default one. The loaded program must outlive the recording.
 tile_status program_record(struct loaded_program *l, tile_stream *stream, uint64_t seed,
                            const struct tensor_view *inputs, const struct tensor_view *outputs,
                            tile_replay **ret);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning on the way through a run. Sums that are split, and programs that walk, leave so many
-// parts as the kernel that combines them reads: spaces do not have those numbers.
+// Tunes kernels during a run. The numbers of splits and of walking programs are not tuned: they are
+// the numbers of partial results that other kernels read.
 #include "graph/run/run_tune.h"
 
 #include "autotune/database/database.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DATA_ALIGN 256 // of arrays among the data
+#define DATA_ALIGN 256 // of arrays in the data file
 
 struct tuning {
   struct loaded_program *l;
@@ -27,7 +27,7 @@ struct tuning {
   tile_device_properties properties;
   struct tune_file file;
   double began_ms;
-  size_t left; // kernels that are still to come
+  size_t left; // kernels not yet tuned
   struct program_tune_count count;
 };
 
@@ -72,15 +72,15 @@ static tile_status read_file(struct arena *a, const char *path, struct tune_file
   return status_set(TILE_IO_ERROR, "%s: %s", path, diag_first_error(diag));
 }
 
-// ---- the arrays ----
+// ---- arrays ----
 
-struct block { // what is behind a pointer
+struct block { // the memory behind a pointer
   const void *pointer;
-  uint64_t size, offset; // into the data
+  uint64_t size, offset; // in the data file
   bool is_reset, is_zero;
 };
 
-struct work { // of one kernel
+struct work { // the tuning of one kernel
   struct tuning *tuning;
   const struct launch *launch;
   tile_arg args[LAUNCH_MOST_ARGS];
@@ -98,7 +98,7 @@ static struct block *block_of(struct work *w, const void *pointer) {
   return &w->blocks[w->block_count++];
 }
 
-// Buffers that share memory, one written where the other was read, share a block.
+// Buffers that share memory (in-place outputs) share a block.
 static const char *find_arrays(struct work *w) {
   const struct loaded_program *l = w->tuning->l;
   const struct launch *launch = w->launch;
@@ -139,7 +139,7 @@ static void lay_out(struct work *w, struct tune_problem *p) {
   }
 }
 
-// The data is memory of this machine, once for the contents and once for the results.
+// The data is in CPU memory, once for the contents and once for the results.
 static bool is_too_much(const struct work *w) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
@@ -159,8 +159,8 @@ static bool fill(void *user, void *data) {
 
 static double elapsed(const struct tuning *w) { return clock_ms() - w->began_ms; }
 
-// Twice its share of what is left, since small kernels take less than theirs; 0: unbounded,
-// negative: none.
+// Twice an equal share of the remaining time, since small kernels take less; 0: unbounded,
+// negative: none left.
 static double budget_of(const struct tuning *w) {
   double left = 1e3 * w->o->seconds - elapsed(w);
   if (!(w->o->seconds > 0))
@@ -170,14 +170,14 @@ static double budget_of(const struct tuning *w) {
 
 static const char *reason_of(struct arena *a, const struct tune_result *r) {
   if (r->stopped && !r->has_best)
-    return "the time was over before anything had run";
+    return "the time ran out before any configuration ran";
   for (size_t i = 0; !r->has_best && i < r->count; i++)
     if (r->trials[i].reason)
       return arena_printf(a, "none of its configurations runs: %s", r->trials[i].reason);
   if (!r->has_best)
     return "none of its configurations runs";
   if (r->disagreed > r->agreed)
-    return "most configurations give other results than it";
+    return "most configurations compute other results";
   return NULL;
 }
 
@@ -193,17 +193,17 @@ static void put_on_file(const struct tuning *w, const struct tune_key *key,
                              .spilled_bytes = best->spilled_bytes,
                              .version = tile_version()};
   if (w->o->file && best->sample.count)
-    tune_file_put(w->o->file, &entry); // what cannot be written is measured again another time
+    tune_file_put(w->o->file, &entry); // on failure it is measured again another time
 }
 
-// Configures and loads. NULL, or why it stays as it was.
+// Configures and loads. NULL, or why the kernel stays unchanged.
 static const char *take(struct tuning *w, struct arena *a, struct graph_kernel *k,
                         const struct tune_setting *s, size_t count) {
   struct graph_kernel before = *k;
   if (kernel_has(a, k, s, count))
     return NULL;
   if (!kernel_configure(w->l->p, k, s, count))
-    return "its configuration is none of its space";
+    return "its configuration is not in its space";
   if (loaded_replace(w->l, k) == TILE_OK)
     return NULL;
   const char *why = arena_strdup(a, tile_error_message());
@@ -241,7 +241,7 @@ static const char *measure(struct work *w, struct arena *a, const struct tune_pr
   if (budget < 0 || (t->o->stop && *t->o->stop))
     return "the time for tuning is over";
   if (is_too_much(w))
-    return "copies of its arrays do not fit this machine's memory";
+    return "copies of its arrays do not fit in memory";
   if (tile_stream_synchronize(t->l->device, t->stream) != TILE_OK)
     return arena_strdup(a, tile_error_message());
   char device[32];
@@ -295,7 +295,7 @@ static const char *choose(struct work *w, struct arena *a, struct tune_space *sp
   const char *why = kernel_space(a, t->l->p, k, space);
   if (why)
     return why;
-  c->config = ""; // there is one: spelt when it is known
+  c->config = ""; // there is a choice; its text is set when known
   why = find_arrays(w);
   if (why)
     return why;
@@ -328,7 +328,7 @@ static void tell(struct tuning *t, struct arena *a, const struct tune_space *spa
     t->o->told(t->o->user, c);
 }
 
-// What arrays have cannot be copied: all later calls on the device would fail too.
+// If arrays cannot be copied, later calls on the device would fail too.
 static tile_status meet(struct tuning *t, const struct launch *launch) {
   struct arena *a = arena_create();
   struct work *w = memory_zeroed(1, sizeof *w);
@@ -393,7 +393,7 @@ tile_status program_tune(struct loaded_program *l, tile_stream *stream, uint64_t
       s = tile_device_get_properties(l->device, &t.properties);
     if (s == TILE_OK)
       s = loaded_get_ready(l, inputs, outputs);
-    program_await_best_code(l); // nothing is to go on beside measurements
+    program_await_best_code(l); // no background compilation during measurements
     if (s == TILE_OK)
       s = run(&t, seed);
   }

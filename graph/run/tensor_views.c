@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that callers pass to programs and functions: made uniform, and compared with a graph.
+// Tensors that callers pass to programs and functions: normalises them and checks them against a
+// graph.
 #include "graph/run/tensor_views.h"
 
 #include "base/memory.h"
@@ -54,7 +55,7 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
   if (input_count > GRAPH_MAX_NODES || output_count > GRAPH_MAX_NODES || (input_count && !inputs) ||
       (output_count && !outputs))
     return status_set(TILE_INVALID_ARGUMENT, "no tensors");
-  // The strides stand behind the views.
+  // The strides are stored after the views.
   size_t each = sizeof(struct tensor_view) + GRAPH_MAX_RANK * sizeof(int64_t);
   ret->at = memory_zeroed(count + 1, each);
   if (!ret->at)
@@ -66,7 +67,7 @@ tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
     if (!view(is_input ? &inputs[n] : &outputs[n], strides + i * GRAPH_MAX_RANK, &ret->at[i]))
       return status_set(
           TILE_INVALID_ARGUMENT,
-          "%s %zu is no tensor: a dtype, at most %d sizes from 0 on, strides from 0 on",
+          "%s %zu is not a tensor: a dtype, at most %d sizes from 0 on, strides from 0 on",
           is_input ? "input" : "output", n, GRAPH_MAX_RANK);
   }
   return TILE_OK;
@@ -77,7 +78,7 @@ void tensor_views_finish(struct tensor_views *v) {
   v->at = NULL;
 }
 
-// ---- comparison ----
+// ---- checks against a graph ----
 
 static bool evaluate(const struct graph *g, const struct expr *e, const int64_t *sizes,
                      int64_t *ret) {
@@ -87,10 +88,11 @@ static bool evaluate(const struct graph *g, const struct expr *e, const int64_t 
 tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *inputs,
                                int64_t *ret) {
   if (g->unknown_size)
-    return status_set(TILE_INVALID_ARGUMENT,
-                      "the size `%s` cannot be told from the inputs: none has it as an extent, or "
-                      "one that is linear in it",
-                      g->unknown_size->symbol->name);
+    return status_set(
+        TILE_INVALID_ARGUMENT,
+        "the size `%s` cannot be determined from the inputs: no extent is this size, or "
+        "linear in it",
+        g->unknown_size->symbol->name);
   for (size_t i = 0; i < g->symbols.len; i++)
     ret[i] = 0;
   for (size_t i = 0; i < g->size_sources.len; i++) {

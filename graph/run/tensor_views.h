@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that callers pass to programs and functions: made uniform, and compared with a graph.
+// Tensors that callers pass to programs and functions: normalises them and checks them against a
+// graph.
 #ifndef TILE_GRAPH_RUN_TENSOR_VIEWS_H
 #define TILE_GRAPH_RUN_TENSOR_VIEWS_H
 
@@ -8,27 +9,27 @@
 
 #include <tile/program.h>
 
-// A call's tensors with their strides written out.
+// A call's tensors with explicit strides.
 struct tensor_views {
   struct tensor_view *at; // inputs, then outputs
   size_t input_count, count;
 };
 
-// TILE_INVALID_ARGUMENT where one cannot be: a negative size, too many dimensions, no shape. What
-// was made is freed by tensor_views_finish after failures too.
+// TILE_INVALID_ARGUMENT for an invalid tensor: a negative size, too many dimensions, no shape.
+// tensor_views_finish frees the result, also after failures.
 tile_status tensor_views_create(const tile_tensor *inputs, size_t input_count,
                                 const tile_tensor *outputs, size_t output_count,
                                 struct tensor_views *ret);
 void tensor_views_finish(struct tensor_views *v);
 bool tensor_view_is_dense(const struct tensor_view *t);
-// The sizes of the graph's symbols, one each, as g->size_sources say; 0 where inputs are not the
-// graph's. TILE_INVALID_ARGUMENT where no input says one that is used. `inputs`: as many as the
+// The sizes of the graph's symbols, by g->size_sources; 0 if an input does not match the graph.
+// TILE_INVALID_ARGUMENT if no input determines a symbol that is used. `inputs`: as many as the
 // graph has.
 tile_status tensor_views_sizes(const struct graph *g, const struct tensor_view *inputs,
                                int64_t *ret);
-// TILE_INVALID_ARGUMENT, with what differs, unless the tensors have the dtypes, shapes and strides
-// of the graph's inputs and outputs, sizes are in their ranges, and, where `wants_data`, there is
-// memory.
+// TILE_INVALID_ARGUMENT, with the difference, unless the tensors have the dtypes, shapes and
+// strides of the graph's inputs and outputs, sizes are in their ranges, and, if `wants_data`, all
+// have memory.
 tile_status tensor_views_check(const struct graph *g, const struct tensor_views *v,
                                bool wants_data);
 

@@ -13,7 +13,7 @@ static void put_upper(struct strbuf *out, const char *s) {
 }
 
 static void banner(const struct c_writer *w) {
-  const char *file = strrchr(w->m->made_from, '/'); // the folder is of this machine
+  const char *file = strrchr(w->m->made_from, '/'); // without its folder
   strbuf_puts(w->out, "/* Made from ");
   for (const char *c = file ? file + 1 : w->m->made_from; *c;
        c++) // nothing that could end the comment
@@ -77,7 +77,7 @@ static void write_size(const struct c_writer *w, const struct expr *e) {
   strbuf_printf(w->out, "%" PRId64, expr_is_const(e, &n) ? n : -1);
 }
 
-// Bytes from the first element to the last, 0 when a size is a symbol.
+// Bytes from the first element to the last, 0 if a size is symbolic.
 static int64_t span_bytes(const struct value *v) {
   int64_t last = 0, size, stride;
   for (uint32_t d = 0; d < v->rank; d++) {

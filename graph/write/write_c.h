@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as C: a header and a source file that has the kernels inside as a pack (tile/pack.h).
-// C89 with the types of <stdint.h>; needs libtile-rt alone.
+// Writes a program as C: a header, and a source file that contains the kernels as a pack
+// (tile/pack.h). C89 with the types of <stdint.h>; needs only libtile-rt.
 #ifndef TILE_GRAPH_WRITE_WRITE_C_H
 #define TILE_GRAPH_WRITE_WRITE_C_H
 
 #include "graph/program/program.h"
 
-// What of it goes into names of functions and files; an identifier.
+// The names in a C program.
 struct c_module {
   const char *name;
   const char *made_from; // the graph's file, for the banner

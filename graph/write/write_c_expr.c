@@ -17,8 +17,8 @@ const char *c_type_id(enum dtype t) {
   return ids[t];
 }
 
-// An expression of the graph's symbols in C. They are sizes, so nothing in it is negative and the
-// divisions of C are those of floor.
+// Prints an expression of the graph's symbols in C. It has no negative parts, since they are sizes,
+// so C's division is floor division.
 void c_print_size(const struct c_writer *w, const struct expr *e) {
   static const char *const between[] = {
       [EXPR_ADD] = " + ", [EXPR_MUL] = " * ", [EXPR_FLOORDIV] = " / ", [EXPR_MOD] = " % "};

@@ -14,14 +14,14 @@ struct c_writer {
 // ---- graph/write/write_c_expr.c ----
 const char *c_type_id(enum dtype t); // "F32"
 bool c_is_dynamic(const struct program *p);
-void c_run_parameters(const struct c_writer *w); // without the closing bracket
+void c_run_parameters(const struct c_writer *w); // without the closing parenthesis
 void c_print_size(const struct c_writer *w, const struct expr *e);
 
 // ---- graph/write/write_c_run.c ----
 void c_write_definitions(const struct c_writer *w);
 
 // ---- graph/write/write_c_main.c ----
-// A program around it: allocates, reads weights, runs, records, measures. For static sizes.
+// The `main` of a program of static sizes: allocates, reads weights, runs, records, measures.
 void c_write_main(const struct c_writer *w);
 
 #endif

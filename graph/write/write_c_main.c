@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The `main` of a program in C, compiled where NAME_MAIN is defined: it gives inputs the tensors of
-// a weights file by name and a pattern of small numbers otherwise, runs the program, replays it as
-// a recording, and prints memory, time and the first elements of each output.
+// The `main` of a program in C, compiled if NAME_MAIN is defined: it fills inputs from a weights
+// file by name, others with small numbers, runs the program, replays a recording of it, and prints
+// memory, time and the first elements of each output.
 #include "graph/write/write_c_internal.h"
 
 #include <ctype.h>
 
-// Floats of an output as text; the formats that C has no type for are shown as bits.
+// Prints the floats of an output; formats without a C type as hexadecimal bytes.
 static const char helpers[] =
     "static void NAME_show(const struct NAME_tensor *t, const unsigned char *data) {\n"
     "  int i, n = 4;\n"
@@ -138,7 +138,7 @@ static const char body[] =
     "  return ok ? 0 : 1;\n"
     "}\n";
 
-// NAME is the module's.
+// Replaces NAME by the module's name.
 static void put(const struct c_writer *w, const char *text) {
   for (const char *at = strstr(text, "NAME"); at; at = strstr(text, "NAME")) {
     strbuf_put(w->out, text, (size_t)(at - text));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source file of a program in C: opening, the launches in their order, recording.
+// The functions of a program in C: open and close, memory, launches, recording.
 #include "graph/run/run.h"
 #include "graph/write/write_c_internal.h"
 
@@ -76,7 +76,7 @@ static void write_address(const struct c_writer *w, const struct buffer *b) {
     }
 }
 
-// Launches leave them as they found them.
+// Launches reset the counters to zero.
 static void write_zeros(const struct c_writer *w) {
   const struct buffer *b = w->p->counters;
   if (!b)
@@ -180,7 +180,7 @@ static void write_source(const struct c_writer *w, const struct program_copy *c)
   c_print_size(w, c->offset);
 }
 
-// Of inputs before the launches, of outputs behind them.
+// Copies of inputs precede the launches, copies of outputs follow them.
 static void write_copies(const struct c_writer *w, enum buffer_role from) {
   for (size_t i = 0; i < w->p->copies.len; i++) {
     const struct program_copy *c = &w->p->copies.at[i];

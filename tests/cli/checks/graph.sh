@@ -36,7 +36,7 @@ class G(torch.nn.Module):
 GRAPH
 check "--explain-fusion" 0 '^softmax: rows over x < 64, r < 128; reads x; writes .*; 65536 bytes
 ^mm_relu: product over batch < 1, m < 64, n < 32
-softmax\.py:4:.*stay apart: a product reads each element many times: it is stored first \([0-9]+ bytes\) \[fusion\]' --graph softmax.py --explain-fusion
+softmax\.py:4:.*are not fused: an operand of a product is read many times, so it is stored first \([0-9]+ bytes\) \[fusion\]' --graph softmax.py --explain-fusion
 check "--explain-fusion --json" 0 '"regions": ?\[\{"name": ?"softmax", "kind": "rows"' --graph softmax.py --explain-fusion --json
 check "--explain-fusion of a kernel" 2 '\[E0703\]
 --graph FILE' add.tile --explain-fusion
@@ -53,7 +53,7 @@ GRAPH
 check "--emit=plan" 0 '^G: 2 kernels, 2 launches
 ^ +0 +softmax\[[0-9]+\]\(x, -> softmax\) +[0-9.]+ kB
 ^ +1 +mm_relu\[[0-9]+\]\(softmax, w, -> relu\)
-^memory: 32768 bytes for what passes between launches; operator by operator [0-9]+ bytes
+^memory: 32768 bytes of temporaries; operator by operator [0-9]+ bytes
 softmax at 0, 32768 bytes
 !lower bound' --graph softmax.py --emit=plan
 check "--emit=plan for a GPU has lower bounds" 0 'lower bound [0-9.]+ ms$

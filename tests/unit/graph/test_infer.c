@@ -209,11 +209,11 @@ struct bad {
 static const struct bad bads[] = {
     {"a: \"f32[2, 3]\", b: \"f32[2]\"", "aten.add.Tensor(a, b)", E1004, "[2, 3] and [2]"},
     {"a: \"f32[2, 3]\", b: \"f32[2, 3]\"", "aten.mm.default(a, b)", E1004,
-     "f32[2, 3] and f32[2, 3] do not multiply"},
+     "f32[2, 3] and f32[2, 3] cannot be multiplied"},
     {"a: \"f32[2, 3]\", b: \"f16[3, 2]\"", "aten.mm.default(a, b)", E1005,
      "f32[2, 3] and f16[3, 2]"},
     {"a: \"f32[2, 3]\"", "aten.view.default(a, [4, -1])", E1004,
-     "f32[2, 3] cannot be seen as [4, -1]"},
+     "f32[2, 3] cannot be viewed as [4, -1]"},
     {"a: \"f32[2, 3]\"", "aten.view.default(a, [-1, -1])", E1004, "one size"},
     {"a: \"f32[2, 3]\"", "aten.view.default(a, [-3, -2])", E1004, "[-3, -2]"},
     {"a: \"f32[2, 3]\"", "aten.permute.default(a, [0, 0])", E1004, "twice"},
