@@ -27,14 +27,12 @@ static void element_text(const struct kernel_info *info, const struct cpu_violat
              info->params[v->param].name);
 }
 
-static void describe_what(const struct kernel_info *info, const struct cpu_violation *v,
-                          char *text, size_t size) {
+static void describe_shared(const struct cpu_violation *v, char *text, size_t size) {
   const char *verb = verb_of(v->access);
   long long element = v->element;
   char other[160];
+  location_text(&v->other_location, " ", other, sizeof other);
   switch (v->kind) {
-  case CPU_ASSERTION: snprintf(text, size, "assertion failed: %s", v->message); break;
-  case CPU_DIVERGENCE: snprintf(text, size, "divergence: %s", v->message); break;
   case CPU_SHARED_OUTSIDE:
     snprintf(text, size, "%s shared memory outside of its %llu bytes: byte %lld", verb,
              (unsigned long long)v->elements, element);
@@ -43,47 +41,59 @@ static void describe_what(const struct kernel_info *info, const struct cpu_viola
     snprintf(text, size, "%s shared memory that nothing wrote: byte %lld", verb, element);
     break;
   case CPU_SHARED_RACE:
-    location_text(&v->other_location, " ", other, sizeof other);
     snprintf(text, size, "race in shared memory: %s byte %lld, and %s%s it by thread %d", verb,
              element, other, verb_of(v->other_access), v->other_thread);
     break;
-  case CPU_SHARED_COPYING:
-    location_text(&v->other_location, " ", other, sizeof other);
+  default: // CPU_SHARED_COPYING
     snprintf(text, size,
              "copy under way: %s byte %lld, and %sasynchronous copy to it by thread %d "
              "has not been waited for",
              verb, element, other, v->other_thread);
     break;
-  case CPU_MISALIGNED:
-    snprintf(text, size, "%s an address that is not a multiple of %llu bytes",
-             v->access == CPU_COPY ? "asynchronous copy from" : verb,
-             (unsigned long long)v->elements);
-    break;
-  case CPU_UNWRITTEN:
-    element_text(info, v, other, sizeof other);
-    snprintf(text, size, "a value that nothing wrote: %s%s%s", v->message, *other ? ", " : "",
-             other);
-    break;
-  case CPU_GLOBAL_RACE: {
-    char location[160];
-    element_text(info, v, other, sizeof other);
-    location_text(&v->other_location, " ", location, sizeof location);
+  }
+}
+
+static void describe_global(const struct kernel_info *info, const struct cpu_violation *v,
+                            char *text, size_t size) {
+  const char *verb = verb_of(v->access);
+  char element[160], location[160];
+  element_text(info, v, element, sizeof element);
+  location_text(&v->other_location, " ", location, sizeof location);
+  if (v->kind == CPU_UNWRITTEN)
+    snprintf(text, size, "a value that nothing wrote: %s%s%s", v->message, *element ? ", " : "",
+             element);
+  else if (v->kind == CPU_GLOBAL_RACE)
     snprintf(text, size,
              "race in global memory: %s %s, and %s%s it by program (%d, %d, %d), "
              "thread %d",
-             verb, *other ? other : "memory", location, verb_of(v->other_access), v->other_program[0],
-             v->other_program[1], v->other_program[2], v->other_thread);
-    break;
-  }
+             verb, *element ? element : "memory", location, verb_of(v->other_access),
+             v->other_program[0], v->other_program[1], v->other_program[2], v->other_thread);
+  else if (v->kind == CPU_MISALIGNED)
+    snprintf(text, size, "%s an address that is not a multiple of %llu bytes",
+             v->access == CPU_COPY ? "asynchronous copy from" : verb,
+             (unsigned long long)v->elements);
+  else if (v->param >= 0) // CPU_OUTSIDE
+    snprintf(text, size, "out-of-bounds %s `%s`: element %lld of %llu", verb,
+             info->params[v->param].name, (long long)v->element, (unsigned long long)v->elements);
+  else
+    snprintf(text, size, "%s an address outside every buffer", verb);
+}
+
+static void describe_what(const struct kernel_info *info, const struct cpu_violation *v, char *text,
+                          size_t size) {
+  switch (v->kind) {
+  case CPU_ASSERTION: snprintf(text, size, "assertion failed: %s", v->message); break;
+  case CPU_DIVERGENCE: snprintf(text, size, "divergence: %s", v->message); break;
   case CPU_ILLEGAL: snprintf(text, size, "illegal instruction: %s", v->message); break;
   case CPU_ENDLESS: snprintf(text, size, "the launch does not end: %s", v->message); break;
-  case CPU_OUTSIDE:
-    if (v->param >= 0)
-      snprintf(text, size, "out-of-bounds %s `%s`: element %lld of %llu", verb,
-               info->params[v->param].name, element, (unsigned long long)v->elements);
-    else
-      snprintf(text, size, "%s an address outside every buffer", verb);
-    break;
+  case CPU_SHARED_OUTSIDE:
+  case CPU_SHARED_UNWRITTEN:
+  case CPU_SHARED_RACE:
+  case CPU_SHARED_COPYING: describe_shared(v, text, size); break;
+  case CPU_UNWRITTEN:
+  case CPU_GLOBAL_RACE:
+  case CPU_MISALIGNED:
+  case CPU_OUTSIDE: describe_global(info, v, text, size); break;
   }
 }
 

@@ -160,27 +160,24 @@ void emit_c_header(const struct aot *a, struct strbuf *out) {
 
 // ---- definitions ----
 
-static void define_module(const struct aot *a, struct strbuf *out) {
-  const char *n = a->name;
-  size_t count = a->functions.len;
+static void define_close(const struct aot *a, struct strbuf *out) {
   strbuf_printf(out,
-                "\nstruct %s_module {\n  tile_pack *pack;\n  tile_function *functions[%zu];\n};\n\n"
-                "static const char *const %s_names[%zu] = {",
-                n, count, n, count);
-  for (size_t i = 0; i < count; i++)
-    strbuf_printf(out, "%s\n  \"%s\"", i ? "," : "", a->functions.at[i].name);
+                "void %s_close(struct %s_module *module) {\n"
+                "  int i;\n"
+                "  if (!module)\n"
+                "    return;\n"
+                "  for (i = 0; i < %zu; i++)\n"
+                "    tile_function_close(module->functions[i]);\n"
+                "  tile_pack_close(module->pack);\n"
+                "  free(module);\n"
+                "}\n\n",
+                a->name, a->name, a->functions.len);
+}
+
+static void define_open(const struct aot *a, struct strbuf *out) {
+  const char *n = a->name;
   strbuf_printf(
       out,
-      "\n};\n\n"
-      "void %s_close(struct %s_module *module) {\n"
-      "  int i;\n"
-      "  if (!module)\n"
-      "    return;\n"
-      "  for (i = 0; i < %zu; i++)\n"
-      "    tile_function_close(module->functions[i]);\n"
-      "  tile_pack_close(module->pack);\n"
-      "  free(module);\n"
-      "}\n\n"
       "tile_status %s_open(tile_device *device, struct %s_module **ret_module) {\n"
       "  struct %s_module *module;\n"
       "  tile_status status;\n"
@@ -200,15 +197,31 @@ static void define_module(const struct aot *a, struct strbuf *out) {
       "  }\n"
       "  *ret_module = module;\n"
       "  return TILE_OK;\n"
-      "}\n\n"
-      "tile_status %s_prepare(struct %s_module *module) {\n"
-      "  tile_status status = TILE_OK;\n"
-      "  int i;\n"
-      "  for (i = 0; status == TILE_OK && i < %zu; i++)\n"
-      "    status = tile_function_prepare(module ? module->functions[i] : NULL);\n"
-      "  return status;\n"
-      "}\n",
-      n, n, count, n, n, n, n, n, n, n, n, count, n, n, n, n, count);
+      "}\n\n",
+      n, n, n, n, n, n, n, n, a->functions.len, n, n);
+}
+
+static void define_module(const struct aot *a, struct strbuf *out) {
+  const char *n = a->name;
+  size_t count = a->functions.len;
+  strbuf_printf(out,
+                "\nstruct %s_module {\n  tile_pack *pack;\n  tile_function *functions[%zu];\n};\n\n"
+                "static const char *const %s_names[%zu] = {",
+                n, count, n, count);
+  for (size_t i = 0; i < count; i++)
+    strbuf_printf(out, "%s\n  \"%s\"", i ? "," : "", a->functions.at[i].name);
+  strbuf_puts(out, "\n};\n\n");
+  define_close(a, out);
+  define_open(a, out);
+  strbuf_printf(out,
+                "tile_status %s_prepare(struct %s_module *module) {\n"
+                "  tile_status status = TILE_OK;\n"
+                "  int i;\n"
+                "  for (i = 0; status == TILE_OK && i < %zu; i++)\n"
+                "    status = tile_function_prepare(module ? module->functions[i] : NULL);\n"
+                "  return status;\n"
+                "}\n",
+                n, n, count);
 }
 
 static void define_argument(const struct aot *a, const struct kernel_param *p, uint32_t i,

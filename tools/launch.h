@@ -56,6 +56,12 @@ int launch_run(struct tool *t, struct launch *l);
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);
 // Records a failed runtime call at `where` and returns its exit status.
 int launch_failed(struct tool *t, struct span where, tile_status status);
+// --signature gives types to parameters that the source leaves untyped, and must agree with those
+// that have one. False with a diagnostic.
+bool launch_take_signature(struct tool *t, struct launch *l);
+// The kernel's run-time parameters become l->args and l->packed; every --arg must name one, and
+// every parameter needs an --arg.
+int launch_match_arguments(struct tool *t, struct launch *l);
 // What a grid may name: constants of -D, integer arguments, defaults of other constants.
 void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n);
 // The argument of that name, or NULL with a diagnostic (E0721) at `where`.

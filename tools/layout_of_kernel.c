@@ -1,49 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layouts of a kernel's tensors: without a line a table of all of them, with one a drawing of
 // each layout that the values made there have.
-#include "tools/layout_of_kernel.h"
-
 #include "base/file.h"
 #include "layouts/attr.h"
-#include "layouts/draw.h"
 #include "lowering/analysis/axis_info.h"
 #include "lowering/llvm/emit.h"
+#include "tools/layout_values.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { TEXT_ROWS = 32, TEXT_COLS = 16, PICTURE_CELLS = 64, LINES_IN_HELP = 16 };
-
-// A tensor that an operation makes, or that a store takes.
-struct value {
-  uint32_t order; // in the program
-  struct span at;
-  struct line_col begin;
-  const char *op;
-  MlirType type; // of this compilation: to tell values apart while it lasts
-  struct str type_text, encoding;
-  const char *element;
-  unsigned rank, element_bits;
-  int64_t shape[LL_MAX_OUT];
-  struct linear_layout layout;
-  unsigned vector; // elements one access moves; 0: no access
-};
-
-struct spec {
-  const char *path;
-  uint32_t line, col; // 0: any
-  size_t line_at;     // in the argument
-  bool by_thread;
-};
-
-struct survey {
-  struct arena *arena;
-  const struct source *source;
-  const struct target *target;
-  struct ir_context *c;
-  struct axis_analysis *axis;
-  VEC(struct value *) values;
-};
+enum { LINES_IN_HELP = 16 };
 
 // ---- what was asked for ----
 
@@ -81,9 +48,9 @@ static bool parse_number(struct tool *t, struct str text, uint32_t *ret) {
   return false;
 }
 
-static bool parse_spec(struct tool *t, struct spec *ret) {
+static bool parse_spec(struct tool *t, struct layout_spec *ret) {
   struct str path, line, rest, all = str_from(t->o.mode_argument);
-  *ret = (struct spec){0};
+  *ret = (struct layout_spec){0};
   rest = str_split(without_threads(all, &ret->by_thread), ':', &path);
   ret->path = arena_strndup(t->arena, path.ptr, path.len);
   if (!rest.ptr)
@@ -105,21 +72,21 @@ struct span location_in_source(struct ir_context *c, const struct source *source
   return at.source && strcmp(at.source->name, source->name) == 0 ? at : SPAN_NONE;
 }
 
-static const char *element_name(struct survey *s, MlirType element) {
+static const char *element_name(struct layout_survey *s, MlirType element) {
   if (type_is_ptr(s->c, element))
     return arena_printf(s->arena, "ptr<%s>", dtype_name(dtype_of_mlir(ptr_pointee(s->c, element))));
   return dtype_name(dtype_of_mlir(element));
 }
 
-static struct str keep(struct survey *s, struct strbuf *text) {
+static struct str keep(struct layout_survey *s, struct strbuf *text) {
   struct str kept = {arena_strndup(s->arena, strbuf_cstr(text), text->len), text->len};
   strbuf_finish(text);
   return kept;
 }
 
-static bool is_known(const struct survey *s, const struct value *v) {
+static bool is_known(const struct layout_survey *s, const struct layout_value *v) {
   for (size_t i = 0; i < s->values.len; i++) {
-    const struct value *w = s->values.at[i];
+    const struct layout_value *w = s->values.at[i];
     if (w->at.begin == v->at.begin && w->at.end == v->at.end && strcmp(w->op, v->op) == 0 &&
         mlirTypeEqual(w->type, v->type) && w->vector == v->vector)
       return true;
@@ -127,12 +94,12 @@ static bool is_known(const struct survey *s, const struct value *v) {
   return false;
 }
 
-static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
+static void see_tensor(struct layout_survey *s, MlirOperation op, MlirType type) {
   const struct linear_layout *l = type_is_tensor(type) ? linear_of_type(s->c, type) : NULL;
   struct span at = location_in_source(s->c, s->source, mlirOperationGetLocation(op));
   if (!l || !at.source)
     return;
-  struct value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};
+  struct layout_value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};
   v.begin = source_line_col(at.source, at.begin);
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   v.op = arena_strndup(s->arena, name.data, name.length); // the name ends with the context
@@ -152,13 +119,13 @@ static void see_tensor(struct survey *s, MlirOperation op, MlirType type) {
   v.type_text = keep(s, &text);
   encoding_print(encoding_of_attr(s->c, tensor_encoding(type)), &text);
   v.encoding = keep(s, &text);
-  struct value *kept = arena_new(s->arena, struct value);
+  struct layout_value *kept = arena_new(s->arena, struct layout_value);
   *kept = v;
   vec_push(s->arena, &s->values, kept);
 }
 
 static bool see_operation(MlirOperation op, void *user) {
-  struct survey *s = user;
+  struct layout_survey *s = user;
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
     see_tensor(s, op, mlirValueGetType(mlirOperationGetResult(op, i)));
   if (op_is(s->c, op, OP_TILE_STORE))
@@ -167,7 +134,8 @@ static bool see_operation(MlirOperation op, void *user) {
 }
 
 static int by_location(const void *a, const void *b) {
-  const struct value *v = *(struct value *const *)a, *w = *(struct value *const *)b;
+  const struct layout_value *v = *(struct layout_value *const *)a,
+                            *w = *(struct layout_value *const *)b;
   if (v->begin.line != w->begin.line)
     return v->begin.line < w->begin.line ? -1 : 1;
   if (v->begin.col != w->begin.col)
@@ -176,7 +144,7 @@ static int by_location(const void *a, const void *b) {
 }
 
 static void survey_module(void *user, struct ir_context *c, MlirModule module) {
-  struct survey *s = user;
+  struct layout_survey *s = user;
   s->c = c;
   s->axis = axis_analyse(c, mlirModuleGetOperation(module), s->arena);
   ir_walk(mlirModuleGetOperation(module), see_operation, s);
@@ -184,7 +152,7 @@ static void survey_module(void *user, struct ir_context *c, MlirModule module) {
     qsort(s->values.at, s->values.len, sizeof *s->values.at, by_location);
 }
 
-static bool compile(struct tool *t, struct survey *s) {
+static bool compile(struct tool *t, struct layout_survey *s) {
   bool mlir = str_ends(str_from(s->source->name), ".mlir");
   struct compile_request r = {.source = s->source,
                               .kernel = t->o.kernel,
@@ -208,7 +176,7 @@ static bool compile(struct tool *t, struct survey *s) {
 
 // ---- the location ----
 
-static bool spans_location(const struct value *v, const struct spec *spec) {
+static bool spans_location(const struct layout_value *v, const struct layout_spec *spec) {
   if (v->begin.line != spec->line || spec->col == 0)
     return v->begin.line == spec->line;
   return v->begin.col <= spec->col && v->at.end - v->at.begin > spec->col - v->begin.col;
@@ -216,11 +184,11 @@ static bool spans_location(const struct value *v, const struct spec *spec) {
 
 // Keeps the values of the location. Where a column is given, those that begin there, or else the
 // smallest expressions around it.
-static void select_values(struct survey *s, const struct spec *spec) {
+static void select_values(struct layout_survey *s, const struct layout_spec *spec) {
   uint32_t smallest = UINT32_MAX;
   bool exact = false;
   for (size_t i = 0; i < s->values.len; i++) {
-    const struct value *v = s->values.at[i];
+    const struct layout_value *v = s->values.at[i];
     if (!spans_location(v, spec))
       continue;
     exact |= v->begin.col == spec->col;
@@ -228,7 +196,7 @@ static void select_values(struct survey *s, const struct spec *spec) {
   }
   size_t n = 0;
   for (size_t i = 0; i < s->values.len; i++) {
-    struct value *v = s->values.at[i];
+    struct layout_value *v = s->values.at[i];
     if (spans_location(v, spec) &&
         (spec->col == 0 ||
          (exact ? v->begin.col == spec->col : v->at.end - v->at.begin == smallest)))
@@ -238,11 +206,11 @@ static void select_values(struct survey *s, const struct spec *spec) {
 }
 
 // "7, 8 and 11": where there are tensors; of the line, if it has some at other columns.
-static const char *lines_with_tensors(struct survey *s, uint32_t line) {
+static const char *lines_with_tensors(struct layout_survey *s, uint32_t line) {
   struct strbuf text = {.arena = s->arena};
   uint32_t last = 0, shown = 0;
   for (size_t i = 0; i < s->values.len && shown <= LINES_IN_HELP; i++) {
-    const struct value *v = s->values.at[i];
+    const struct layout_value *v = s->values.at[i];
     uint32_t location = line ? v->begin.col : v->begin.line;
     if ((line && v->begin.line != line) || location == last)
       continue;
@@ -255,7 +223,7 @@ static const char *lines_with_tensors(struct survey *s, uint32_t line) {
   return keep(s, &text).ptr;
 }
 
-static int no_tensors(struct tool *t, struct survey *s, const struct spec *spec) {
+static int no_tensors(struct tool *t, struct layout_survey *s, const struct layout_spec *spec) {
   if (spec->line == 0) {
     diag_error(t->diag, layout_spec_span(t, 0), E0741, "the kernel has no tensors with a layout");
     return EXIT_WRONG;
@@ -277,171 +245,8 @@ static int no_tensors(struct tool *t, struct survey *s, const struct spec *spec)
   return EXIT_WRONG;
 }
 
-// ---- output ----
-
-static const char *location_text(struct survey *s, const struct value *v) {
-  return arena_printf(s->arena, "%u:%u", v->begin.line, v->begin.col);
-}
-
-// In text the name of the dialect says nothing; --layout takes both spellings.
-static struct str short_encoding(const struct value *v) {
-  size_t prefix = str_starts(v->encoding, "#tilegpu.") ? strlen("#tilegpu.") : 0;
-  return (struct str){v->encoding.ptr + prefix, v->encoding.len - prefix};
-}
-
-static int larger(int a, size_t b) { return a > (int)b ? a : (int)b; }
-
-static void print_table(struct survey *s, struct strbuf *out) {
-  int location = 8, op = 9, type = 4;
-  for (size_t i = 0; i < s->values.len; i++) {
-    const struct value *v = s->values.at[i];
-    location = larger(location, strlen(location_text(s, v)));
-    op = larger(op, strlen(v->op));
-    type = larger(type, v->type_text.len);
-  }
-  strbuf_printf(out, "%-*s  %-*s  %-*s  registers  vector  layout\n", location, "location", op,
-                "operation", type, "type");
-  for (size_t i = 0; i < s->values.len; i++) {
-    const struct value *v = s->values.at[i];
-    strbuf_printf(out, "%-*s  %-*s  %-*.*s  %9u  ", location, location_text(s, v), op, v->op, type,
-                  STR_ARG(v->type_text), register_count(&v->layout));
-    if (v->vector)
-      strbuf_printf(out, "%6u", v->vector);
-    else
-      strbuf_printf(out, "%6s", "-");
-    strbuf_printf(out, "  %.*s\n", STR_ARG(short_encoding(v)));
-  }
-}
-
-static bool same_drawing(const struct value *v, const struct value *w) {
-  return v->rank == w->rank && str_eq(v->encoding, w->encoding) &&
-         memcmp(v->shape, w->shape, sizeof v->shape) == 0;
-}
-
-// The first value with the drawing of `v`.
-static bool is_first(const struct survey *s, size_t i) {
-  for (size_t k = 0; k < i; k++)
-    if (same_drawing(s->values.at[k], s->values.at[i]))
-      return false;
-  return true;
-}
-
-static void print_heading(const struct survey *s, const struct value *v, struct strbuf *out) {
-  unsigned n = register_count(&v->layout);
-  strbuf_printf(out, "%s:%u:%u: %s: %.*s, %u register%s a thread", s->source->name, v->begin.line,
-                v->begin.col, v->op, STR_ARG(v->type_text), n, n == 1 ? "" : "s");
-  if (v->vector)
-    strbuf_printf(out, ", %u element%s an access", v->vector, v->vector == 1 ? "" : "s");
-  strbuf_putc(out, '\n');
-}
-
-// Every layout once, below the values that have it.
-static void print_drawings(const struct survey *s, bool by_thread, struct strbuf *out) {
-  for (size_t i = 0; i < s->values.len; i++) {
-    const struct value *v = s->values.at[i];
-    if (!is_first(s, i))
-      continue;
-    if (i)
-      strbuf_putc(out, '\n');
-    for (size_t k = i; k < s->values.len; k++)
-      if (same_drawing(v, s->values.at[k]))
-        print_heading(s, s->values.at[k], out);
-    struct draw_options opt = {.element_bits = v->element_bits,
-                               .max_rows = TEXT_ROWS,
-                               .max_cols = TEXT_COLS,
-                               .by_thread = by_thread};
-    strbuf_printf(out, "%.*s\n", STR_ARG(short_encoding(v)));
-    layout_draw_text(&v->layout, v->rank, v->shape, opt, out);
-  }
-}
-
-// One layout: that of an access, if there is one.
-static void print_picture(struct tool *t, const struct survey *s, const struct spec *spec,
-                          struct strbuf *out) {
-  const struct value *v = s->values.at[0];
-  size_t count = 0;
-  for (size_t i = 0; i < s->values.len; i++) {
-    count += is_first(s, i);
-    if (!v->vector && s->values.at[i]->vector)
-      v = s->values.at[i];
-  }
-  struct draw_options opt = {.element_bits = v->element_bits,
-                             .max_rows = PICTURE_CELLS,
-                             .max_cols = PICTURE_CELLS,
-                             .by_thread = spec->by_thread};
-  layout_draw_svg(&v->layout, v->rank, v->shape, opt, out);
-  if (count > 1)
-    diag_help(diag_warning(t->diag, v->at, E0742, "the picture shows one of %zu layouts: `%s`",
-                           count, v->op),
-              "name another location as `%s:LINE:COLUMN`; as text all of them are drawn",
-              spec->path);
-}
-
-static void write_bases(const struct linear_layout *l, struct json_writer *w) {
-  json_begin_object(w);
-  for (unsigned i = 0; i < l->in_count; i++) {
-    json_key(w, ll_in_name(l->in[i])), json_begin_array(w);
-    for (unsigned b = 0; b < l->in_bits[i]; b++) {
-      json_begin_array(w);
-      for (unsigned d = 0; d < l->out_count; d++)
-        json_int(w, l->basis[i][b][d]);
-      json_end_array(w);
-    }
-    json_end_array(w);
-  }
-  json_end_object(w);
-}
-
-static void write_json(const struct survey *s, struct strbuf *out) {
-  struct json_writer w = {.out = out};
-  json_begin_object(&w);
-  json_key(&w, "file"), json_cstring(&w, s->source->name);
-  json_key(&w, "target"), json_cstring(&w, s->target->name);
-  json_key(&w, "values"), json_begin_array(&w);
-  for (size_t i = 0; i < s->values.len; i++) {
-    const struct value *v = s->values.at[i];
-    json_begin_object(&w);
-    json_key(&w, "line"), json_int(&w, v->begin.line);
-    json_key(&w, "column"), json_int(&w, v->begin.col);
-    json_key(&w, "operation"), json_cstring(&w, v->op);
-    json_key(&w, "shape"), json_begin_array(&w);
-    for (unsigned d = 0; d < v->rank; d++)
-      json_int(&w, v->shape[d]);
-    json_end_array(&w);
-    json_key(&w, "element"), json_cstring(&w, v->element);
-    json_key(&w, "registers"), json_int(&w, register_count(&v->layout));
-    if (v->vector)
-      json_key(&w, "vector"), json_int(&w, v->vector);
-    json_key(&w, "encoding"), json_string(&w, v->encoding);
-    json_key(&w, "bases"), write_bases(&v->layout, &w);
-    json_end_object(&w);
-  }
-  json_end_array(&w);
-  json_end_object(&w);
-  strbuf_putc(out, '\n');
-}
-
-static int write_values(struct tool *t, struct survey *s, const struct spec *spec, bool picture) {
-  struct strbuf out = {.arena = t->arena};
-  if (t->o.json)
-    write_json(s, &out);
-  else if (picture)
-    print_picture(t, s, spec, &out);
-  else if (spec->line)
-    print_drawings(s, spec->by_thread, &out);
-  else
-    print_table(s, &out);
-  int status = EXIT_LIMIT;
-  if (out.failed)
-    diag_error(t->diag, SPAN_NONE, E0991, "no memory for the drawing");
-  else
-    status = tool_write(t, strbuf_cstr(&out), out.len);
-  strbuf_finish(&out);
-  return status;
-}
-
 int layout_of_kernel(struct tool *t) {
-  struct spec spec;
+  struct layout_spec spec;
   int status;
   if (!parse_spec(t, &spec))
     return EXIT_WRONG;
@@ -454,19 +259,19 @@ int layout_of_kernel(struct tool *t) {
   }
   t->o.file = spec.path;
   t->o.file_at = layout_spec_span(t, 0);
-  struct survey s = {.arena = t->arena, .source = tool_source(t, &status)};
+  struct layout_survey s = {.arena = t->arena, .source = tool_source(t, &status)};
   if (!s.source)
     return status;
   if (!compile(t, &s))
     return tool_error_status(t);
   size_t all = s.values.len;
-  struct value **values = arena_array(t->arena, struct value *, all + 1);
+  struct layout_value **values = arena_array(t->arena, struct layout_value *, all + 1);
   if (all)
     memcpy(values, s.values.at, all * sizeof *values);
   if (spec.line)
     select_values(&s, &spec);
   if (s.values.len)
-    return write_values(t, &s, &spec, picture);
+    return layout_values_write(t, &s, &spec, picture);
   s.values.at = values;
   s.values.len = all;
   return no_tensors(t, &s, &spec);

@@ -72,13 +72,7 @@ static void write_json(const struct compile_request *r, const struct compile_res
 
 static bool is_usage(enum diag_code code) { return code == E0702 || code == E0703; }
 
-int mode_compile(struct tool *t) {
-  if (t->o.artifact != ARTIFACT_STAGE)
-    return mode_aot(t);
-  int status;
-  struct source *source = tool_source(t, &status);
-  if (!source)
-    return status;
+static struct compile_request request_of(struct tool *t, struct source *source, bool mlir) {
   struct compile_request r = {.source = source,
                               .folders = t->o.folders.at,
                               .folder_count = t->o.folders.len,
@@ -92,22 +86,38 @@ int mode_compile(struct tool *t) {
                               .debug = t->o.check,
                               .passes = t->o.passes,
                               .static_print = &t->log};
-  bool mlir = str_ends(str_from(source->name), ".mlir");
   if (!r.target) // IR text needs no device; its passes need some GPU's facts
     r.target = mlir || r.emit == EMIT_AST ? target_find(STR("sm_80")) : tool_target(t);
   if (!t->o.emit_given)
     r.emit = mlir ? EMIT_TILEGPU : r.target->is_cpu ? EMIT_LLVM : EMIT_PTX;
-  if (r.emit == EMIT_PTX && r.target->is_cpu) {
+  return r;
+}
+
+// Whether the target has code of the kind that --emit names.
+static bool check_emit(struct tool *t, const struct compile_request *r) {
+  if (r->emit == EMIT_PTX && r->target->is_cpu) {
     diag_help(diag_error(t->diag, t->o.target_at, E0703, "the CPU target has no PTX"),
               "name a GPU (`--target sm_90a`), or emit `llvm` or `object`");
-    return EXIT_USAGE;
+    return false;
   }
-  if (r.emit == EMIT_OBJECT && !r.target->is_cpu) {
+  if (r->emit == EMIT_OBJECT && !r->target->is_cpu) {
     diag_help(diag_error(t->diag, t->o.target_at, E0703, "object code is made for the CPU only"),
               "use `--emit=ptx` for a GPU, or `--target cpu`");
-    return EXIT_USAGE;
+    return false;
   }
-  if (!tool_bindings(t, &r.bindings, &r.binding_count))
+  return true;
+}
+
+int mode_compile(struct tool *t) {
+  if (t->o.artifact != ARTIFACT_STAGE)
+    return mode_aot(t);
+  int status;
+  struct source *source = tool_source(t, &status);
+  if (!source)
+    return status;
+  bool mlir = str_ends(str_from(source->name), ".mlir");
+  struct compile_request r = request_of(t, source, mlir);
+  if (!check_emit(t, &r) || !tool_bindings(t, &r.bindings, &r.binding_count))
     return EXIT_USAGE;
   if (!mlir && r.emit != EMIT_AST && !tunings_for_compilation(t, &r))
     return is_usage(diag_first_error_code(t->diag)) ? EXIT_USAGE : tool_error_status(t);

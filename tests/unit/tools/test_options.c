@@ -3,6 +3,8 @@
 #include "suites.h"
 #include "tools/tool.h"
 
+#include <stdio.h>
+
 static struct tool t;
 
 static bool parse_words(int argc, char **argv) {
@@ -59,6 +61,24 @@ START_TEST(assignments_span_their_values) {
   ck_assert(str_is(text_of(t.o.args.at[0].where), "f32[10]:rand(0)"));
   ck_assert(str_is(text_of(t.o.outs.at[0].where), "@y.npy"));
   ck_assert(str_is(t.o.expects.at[0].value, "@z.npy"));
+}
+END_TEST
+
+// An option without a row in option_apply.c fails an assertion.
+START_TEST(every_option_is_stored) {
+  static const struct {
+    const char *spelling, *argument;
+  } rows[] = {
+#define OPTION(id, spelling, argument, group, help) {spelling, argument},
+#include "tools/options.def"
+#undef OPTION
+  };
+  for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    char word[64], value[] = "1";
+    snprintf(word, sizeof word, "%s", rows[i].spelling);
+    char *argv[] = {W("tilec"), word, value};
+    (void)parse_words(rows[i].argument ? 3 : 2, argv);
+  }
 }
 END_TEST
 
@@ -146,6 +166,7 @@ TCase *options_tests(void) {
   tcase_add_test(c, files_and_modes);
   tcase_add_test(c, both_spellings_of_values);
   tcase_add_test(c, assignments_span_their_values);
+  tcase_add_test(c, every_option_is_stored);
   tcase_add_test(c, refused);
   tcase_add_test(c, all_errors_are_reported);
   tcase_add_test(c, bindings);

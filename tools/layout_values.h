@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensors of a compiled kernel with their layouts, between the files of --layout FILE.
+#ifndef TILE_TOOLS_LAYOUT_VALUES_H
+#define TILE_TOOLS_LAYOUT_VALUES_H
+
+#include "layouts/linear.h"
+#include "lowering/analysis/axis_info.h"
+#include "tools/layout_of_kernel.h"
+
+// A tensor that an operation makes, or that a store takes.
+struct layout_value {
+  uint32_t order; // in the program
+  struct span at;
+  struct line_col begin;
+  const char *op;
+  MlirType type; // of this compilation: to tell values apart while it lasts
+  struct str type_text, encoding;
+  const char *element;
+  unsigned rank, element_bits;
+  int64_t shape[LL_MAX_OUT];
+  struct linear_layout layout;
+  unsigned vector; // elements one access moves; 0: no access
+};
+
+struct layout_spec {
+  const char *path;
+  uint32_t line, col; // 0: any
+  size_t line_at;     // in the argument
+  bool by_thread;
+};
+
+struct layout_survey {
+  struct arena *arena;
+  const struct source *source;
+  const struct target *target;
+  struct ir_context *c;
+  struct axis_analysis *axis;
+  VEC(struct layout_value *) values;
+};
+
+// A table, drawings or JSON of the values, as the options say. The exit status.
+int layout_values_write(struct tool *t, struct layout_survey *s, const struct layout_spec *spec,
+                        bool picture);
+
+#endif

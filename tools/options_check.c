@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that exclude or need each other.
+#include "tools/option_values.h"
+
+static bool only_for_packs(struct tool *t, const struct word *w, size_t count, size_t limit,
+                           const char *what) {
+  if (count <= limit)
+    return true;
+  return option_usage(
+      t, w[limit].where, E0703,
+      arena_printf(t->arena, "%s %s packs", what, limit ? "several times is for" : "is for"),
+      "add `--emit=pack`, `--emit=header` or `--emit=c`");
+}
+
+static bool check_simulation(struct tool *t) {
+  const struct options *o = &t->o;
+  if (!o->simulate)
+    return true;
+  if (o->mode != MODE_RUN && (o->mode != MODE_GRAPH || o->graph_mode != MODE_RUN))
+    return option_usage(t, o->simulate_at, E0703, "`--simulate` is for `--run`",
+                        "times and tunings of a simulation say nothing about a GPU");
+  if (o->max_autotune)
+    return option_usage(t, o->simulate_at, E0703, "`--simulate` does not go with `--max-autotune`",
+                        "times of a simulation say nothing about a GPU");
+  if (!o->target)
+    return option_usage(t, o->simulate_at, E0703, "`--simulate` needs a GPU to simulate",
+                        "add for example `--target sm_90a`");
+  return strcmp(o->target, "cpu") != 0 ||
+         option_usage(t, o->target_at, E0703,
+                      "`--simulate` runs the code of a GPU, not that of the CPU",
+                      "add for example `--target sm_90a`, or leave out `--simulate`");
+}
+
+// What may stand several times, or at all, with --emit=pack, header and c only.
+static bool check_packing(struct tool *t) {
+  const struct options *o = &t->o;
+  if (o->mode == MODE_GRAPH || (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK))
+    return true;
+  return only_for_packs(t, o->kernels.at, o->kernels.len, 1, "`--kernel`") &&
+         only_for_packs(t, o->targets.at, o->targets.len, 1, "`--target`") &&
+         only_for_packs(t, o->grids.at, o->grids.len, 1, "`--grid`") &&
+         only_for_packs(t, o->specs.at, o->specs.len, 0, "`--spec`") &&
+         only_for_packs(t, o->functions.at, o->functions.len, 0, "`--function`") &&
+         only_for_packs(t, &(struct word){{0}, o->name_at}, o->name != NULL, 0, "`--name`");
+}
+
+// What a tuning would not do: it launches candidates, over and over, for their times.
+static bool check_tuning(struct tool *t) {
+  const struct options *o = &t->o;
+  if (o->mode != MODE_AUTOTUNE)
+    return true;
+  if (o->outs.len)
+    return option_usage(
+        t, o->outs.at[0].where, E0703, "`--out` is not for `--autotune`",
+        "`--run` afterwards takes what was chosen and writes arguments; `--expect` is "
+        "compared with the results of every candidate");
+  return !o->check ||
+         option_usage(t, o->check_at, E0703, "`--check` is not for `--autotune`",
+                      "checked accesses would be timed; check the kernel with `--run` first");
+}
+
+// --graph goes with the modes that run what was compiled; some of what --emit takes is of one of
+// them only.
+static bool check_graph(struct tool *t) {
+  struct options *o = &t->o;
+  bool of_graphs = o->artifact == ARTIFACT_GRAPH || o->artifact == ARTIFACT_PLAN;
+  if (!o->graph && o->max_autotune)
+    return option_usage(t, o->max_autotune_at, E0703, "`--max-autotune` is of graphs",
+                        "kernels are tuned with `--autotune`");
+  if (!o->graph && o->weights.value.ptr)
+    return option_usage(t, o->weights.where, E0703, "`--weights` is of graphs",
+                        "name the graph with `--graph FILE`");
+  if (!o->graph && o->explain_fusion)
+    return option_usage(t, o->explain_fusion_at, E0703, "`--explain-fusion` is of graphs",
+                        "name the graph with `--graph FILE`");
+  if (!o->graph && o->keep_casts)
+    return option_usage(t, o->keep_casts_at, E0703, "`--keep-casts` is of graphs",
+                        "name the graph with `--graph FILE`");
+  if (!o->graph)
+    return !of_graphs || option_usage(t, o->emit_at, E0703, "this kind of `--emit` is of graphs",
+                                      "name the graph with `--graph FILE`");
+  if (o->mode != MODE_COMPILE && o->mode != MODE_RUN && o->mode != MODE_BENCH)
+    return option_usage(t, o->mode_at, E0703, "two modes at once",
+                        "with `--graph` there are --emit, --run and --bench");
+  o->graph_mode = o->mode;
+  o->mode = MODE_GRAPH;
+  return true;
+}
+
+static bool check_files(struct tool *t) {
+  return t->o.files.len < 2 || t->o.mode == MODE_TUNINGS ||
+         option_usage(t, t->o.files.at[1].where, E0703, "more than one input file", NULL);
+}
+
+bool options_check(struct tool *t) {
+  return check_files(t) && check_graph(t) && check_packing(t) && check_tuning(t) &&
+         check_simulation(t);
+}
