@@ -166,38 +166,50 @@ static bool map_results(struct eval *e, struct call *c, const struct outlined *f
   return false;
 }
 
-struct value builtin_map_elementwise(struct eval *e, struct call *c) {
-  struct tiles t;
+// The tiles to map over, and how many elements of each one call of the function takes.
+static bool map_arguments(struct eval *e, struct call *c, struct tiles *t, size_t *ret_pack) {
   int64_t pack = 1;
   struct value *given = arena_array(e->a, struct value, c->rest_count + 1);
   for (size_t i = 0; i < c->rest_count; i++)
     given[i] = c->rest[i].v;
   struct operand all = {value_tuple(given, c->rest_count), c->at};
   if ((arg_given(c, 2) && !need_const_int(e, c->args[2], "`pack`", &pack)) ||
-      !need_values(e, all, c->builtin->name, &t))
-    return VALUE_ERROR;
-  if (pack < 1 || pack > 16 || !is_pow2((uint64_t)pack) || pack > type_numel(t.at[0].v.type)) {
+      !need_values(e, all, c->builtin->name, t))
+    return false;
+  if (pack < 1 || pack > 16 || !is_pow2((uint64_t)pack) || pack > type_numel(t->at[0].v.type)) {
     eval_error(e, c->args[2].at, E0503,
                "`pack` is a power of two up to 16 and to the number of "
                "elements, not %lld",
                (long long)pack);
-    return VALUE_ERROR;
+    return false;
   }
-  struct operand *args = arena_array(e->a, struct operand, t.len * (size_t)pack);
-  for (size_t i = 0; i < t.len * (size_t)pack; i++) {
-    const struct operand *from = &t.at[i / (size_t)pack];
+  *ret_pack = (size_t)pack;
+  return true;
+}
+
+static bool outline_scalar(struct eval *e, struct call *c, const struct tiles *t, size_t pack,
+                           struct outlined *ret) {
+  struct operand *args = arena_array(e->a, struct operand, t->len * pack);
+  for (size_t i = 0; i < t->len * pack; i++) {
+    const struct operand *from = &t->at[i / pack];
     args[i] = (struct operand){value_rt((MlirValue){NULL}, type_elem(from->v.type)), from->at};
   }
   struct outline o = {.callee = c->args[0],
                       .args = args,
-                      .count = t.len * (size_t)pack,
+                      .count = t->len * pack,
                       .is_pure = true,
                       .what = "the scalar function",
                       .at = c->at};
+  return emit_outlined(e, &o, ret);
+}
+
+struct value builtin_map_elementwise(struct eval *e, struct call *c) {
+  struct tiles t;
+  size_t pack, n;
   struct outlined fn;
   struct type elements[COLLECTIVE_MAX_VALUES];
-  size_t n;
-  if (!emit_outlined(e, &o, &fn) || !map_results(e, c, &fn, (size_t)pack, elements, &n))
+  if (!map_arguments(e, c, &t, &pack) || !outline_scalar(e, c, &t, pack, &fn) ||
+      !map_results(e, c, &fn, pack, elements, &n))
     return VALUE_ERROR;
   MlirValue values[COLLECTIVE_MAX_VALUES], results[COLLECTIVE_MAX_VALUES];
   MlirType types[COLLECTIVE_MAX_VALUES];

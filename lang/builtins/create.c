@@ -90,6 +90,39 @@ struct value builtin_zeros_like(struct eval *e, struct call *c) {
   return full(e, shape, (struct operand){value_int(0), c->at}, type_elem(like.type));
 }
 
+// A rounding mode is for floats that become narrower, and storage types have only the nearest.
+static bool check_rounding(struct eval *e, struct call *c, struct type from, struct type to,
+                           const char *rounding) {
+  bool down =
+      type_is_float(from) && type_is_float(to) && dtype_bits(to.dtype) < dtype_bits(from.dtype);
+  if (*rounding && !down && !type_elem_eq(from, to)) {
+    struct diag *d = eval_error(e, c->args[2].at, E0504, "a rounding for a cast of %s to %s",
+                                type_text(e->a, from), type_text(e->a, to));
+    diag_help(d, "`fp_downcast_rounding` is for floats that become narrower");
+    return false;
+  }
+  if (strcmp(rounding, "rtz") == 0 && type_is_storage(to)) {
+    struct diag *d = eval_error(e, c->args[2].at, E0504, "a cast to %s cannot round toward zero",
+                                type_text(e->a, to));
+    diag_help(d, "it rounds to the nearest: leave out `fp_downcast_rounding`");
+    return false;
+  }
+  return true;
+}
+
+// Pointers convert to integers of 64 bits and to booleans; floats do not convert to pointers.
+static bool check_addresses(struct eval *e, struct call *c, struct type from, struct type to) {
+  bool is_narrow = type_is_float(to) || dtype_bits(to.dtype) < 64;
+  bool loses = from.ptr && !to.ptr && is_narrow && !type_is_bool(to);
+  if (!loses && !(to.ptr && type_is_float(from)))
+    return true;
+  struct diag *d = eval_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, from),
+                              type_text(e->a, to));
+  if (loses)
+    diag_help(d, "an address has 64 bits: `.to(tl.int64)`");
+  return false;
+}
+
 struct value builtin_cast(struct eval *e, struct call *c) {
   static const char *const modes[] = {"rtne", "rtz", NULL};
   struct type elem;
@@ -107,32 +140,8 @@ struct value builtin_cast(struct eval *e, struct call *c) {
     return x.v;
   if (bitcast)
     return emit_bitcast(e, (struct operand){x.v, c->at}, elem);
-  bool down = type_is_float(x.v.type) && type_is_float(elem) &&
-              dtype_bits(elem.dtype) < dtype_bits(x.v.type.dtype);
-  if (*rounding && !down && !type_elem_eq(x.v.type, elem)) {
-    struct diag *d = eval_error(e, c->args[2].at, E0504, "a rounding for a cast of %s to %s",
-                                type_text(e->a, x.v.type), type_text(e->a, elem));
-    diag_help(d, "`fp_downcast_rounding` is for floats that become narrower");
+  if (!check_rounding(e, c, x.v.type, elem, rounding) || !check_addresses(e, c, x.v.type, elem))
     return VALUE_ERROR;
-  }
-  if (strcmp(rounding, "rtz") == 0 && type_is_storage(elem)) {
-    struct diag *d = eval_error(e, c->args[2].at, E0504, "a cast to %s cannot round toward zero",
-                                type_text(e->a, elem));
-    diag_help(d, "it rounds to the nearest: leave out `fp_downcast_rounding`");
-    return VALUE_ERROR;
-  }
-  if (x.v.type.ptr && !elem.ptr && (type_is_float(elem) || dtype_bits(elem.dtype) < 64) &&
-      !type_is_bool(elem)) {
-    struct diag *d = eval_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, x.v.type),
-                                type_text(e->a, elem));
-    diag_help(d, "an address has 64 bits: `.to(tl.int64)`");
-    return VALUE_ERROR;
-  }
-  if (elem.ptr && type_is_float(x.v.type)) {
-    eval_error(e, c->at, E0217, "cannot cast %s to %s", type_text(e->a, x.v.type),
-               type_text(e->a, elem));
-    return VALUE_ERROR;
-  }
   return emit_cast(e, x.v, elem, *rounding ? rounding : NULL);
 }
 

@@ -3,6 +3,8 @@
 // change; arguments of unchanged variables are dropped when scf.for or scf.while is built.
 #include "lang/emit/control.h"
 
+#include <assert.h>
+
 static struct value boolean(struct eval *e, bool b) {
   struct type t = type_scalar(DTYPE_I1);
   return value_rt(build_const_int(&e->b, type_to_mlir(e->c, t), b), t);
@@ -142,10 +144,40 @@ static void loop_leave(struct eval *e, const struct loop *l, const struct variab
   }
 }
 
+// Which leaves the body changes; the block arguments of the others are erased.
+static bool *drop_unchanged(struct eval *e, struct loop *l, MlirBlock block) {
+  size_t n = l->inits.len;
+  assert(l->yields.len == n && l->args.len == n);
+  bool *keep = arena_array(e->a, bool, n ? n : 1);
+  for (size_t i = 0; i < l->len; i++)
+    for (size_t k = l->at[i].begin; k < l->at[i].end; k++)
+      keep[k] = !l->at[i].dropped && !mlirValueEqual(l->yields.at[k], l->args.at[k]);
+  for (size_t k = n; k-- > 0;)
+    if (!keep[k]) {
+      substitute(&l->yields, l->args.at[k], l->inits.at[k]);
+      value_replace(l->args.at[k], l->inits.at[k]);
+      mlirBlockEraseArgument(block, (unsigned)k + 1);
+    }
+  return keep;
+}
+
+// The scf.for of the kept leaves, whose initial values are its last operands.
+static MlirOperation make_for(struct eval *e, const struct ssa_for *f, const struct leaves *inits,
+                              MlirBlock block) {
+  struct leaves operands = {0};
+  vec_push(e->a, &operands, f->lower.rt);
+  vec_push(e->a, &operands, f->upper.rt);
+  vec_push(e->a, &operands, f->step.rt);
+  for (size_t k = 0; k < inits->len; k++)
+    vec_push(e->a, &operands, inits->at[k]);
+  return ssa_make_op(&e->b, "scf.for", operands.len, operands.at, inits->len,
+                     ssa_types_of(e, inits), 1, &block);
+}
+
 MlirOperation ssa_for_loop(struct eval *e, const struct ssa_for *f,
                            const struct variable_list *changed) {
   struct builder outer = e->b;
-  struct span place = e->span;
+  struct span span = e->span;
   MlirType iv_type = type_to_mlir(e->c, f->lower.type);
   MlirBlock block = mlirBlockCreate(1, &iv_type, &outer.loc);
   struct loop l = loop_head(e, changed, block);
@@ -155,32 +187,16 @@ MlirOperation ssa_for_loop(struct eval *e, const struct ssa_for *f,
   loop_end(e, &l, NULL);
 
   size_t n = l.inits.len;
-  bool *keep = arena_array(e->a, bool, n ? n : 1);
+  const bool *keep = drop_unchanged(e, &l, block);
   struct leaves after = {0}; // each leaf after the loop; results are filled in below
-  for (size_t i = 0; i < l.len; i++)
-    for (size_t k = l.at[i].begin; k < l.at[i].end; k++)
-      keep[k] = !l.at[i].dropped && !mlirValueEqual(l.yields.at[k], l.args.at[k]);
-  for (size_t k = n; k-- > 0;)
-    if (!keep[k]) {
-      substitute(&l.yields, l.args.at[k], l.inits.at[k]);
-      value_replace(l.args.at[k], l.inits.at[k]);
-      mlirBlockEraseArgument(block, (unsigned)k + 1);
-    }
   for (size_t k = 0; k < n; k++)
     vec_push(e->a, &after, l.inits.at[k]);
   keep_only(&l.yields, keep);
   build_yield(&e->b, l.yields.len, l.yields.at);
   e->b = outer;
-  e->span = place;
-  struct leaves operands = {0};
-  vec_push(e->a, &operands, f->lower.rt);
-  vec_push(e->a, &operands, f->upper.rt);
-  vec_push(e->a, &operands, f->step.rt);
+  e->span = span;
   keep_only(&l.inits, keep);
-  for (size_t k = 0; k < l.inits.len; k++)
-    vec_push(e->a, &operands, l.inits.at[k]);
-  MlirOperation op = ssa_make_op(&e->b, "scf.for", operands.len, operands.at, l.inits.len,
-                                 ssa_types_of(e, &l.inits), 1, &block);
+  MlirOperation op = make_for(e, f, &l.inits, block);
   for (size_t k = 0, r = 0; k < n; k++)
     if (keep[k])
       after.at[k] = mlirOperationGetResult(op, (intptr_t)r++);

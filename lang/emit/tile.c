@@ -82,19 +82,29 @@ static struct value index_tile(struct eval *e, const struct expr *item, struct v
   return emit_reshape(e, v, t, false);
 }
 
-struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct value v) {
-  const struct expr_list *items = &x->subscript.items;
-  struct value *values = arena_array(e->a, struct value, items->len);
-  unsigned used = 0, added = 0;
+struct subscript {
+  struct value *values; // of the items; VALUE_SLICE for slices and the ellipsis
+  unsigned used, added; // axes of the tile; new axes
+};
+
+static bool eval_subscript_items(struct eval *e, const struct expr_list *items,
+                                 struct subscript *s) {
+  s->values = arena_array(e->a, struct value, items->len);
   for (size_t i = 0; i < items->len; i++) {
     enum expr_kind kind = items->at[i]->kind;
     bool is_value = kind != EXPR_SLICE && kind != EXPR_ELLIPSIS;
-    values[i] = is_value ? eval_expr(e, items->at[i]) : value_of_kind(VALUE_SLICE);
-    if (value_is_poison(values[i]))
-      return VALUE_ERROR;
-    added += values[i].kind == VALUE_NONE;
-    used += values[i].kind != VALUE_NONE && kind != EXPR_ELLIPSIS;
+    s->values[i] = is_value ? eval_expr(e, items->at[i]) : value_of_kind(VALUE_SLICE);
+    if (value_is_poison(s->values[i]))
+      return false;
+    s->added += s->values[i].kind == VALUE_NONE;
+    s->used += s->values[i].kind != VALUE_NONE && kind != EXPR_ELLIPSIS;
   }
+  return true;
+}
+
+// Reports too many subscripts and too many dimensions.
+static bool subscript_fits(struct eval *e, const struct expr *x, struct value v, unsigned used,
+                           unsigned added) {
   if (used > v.type.rank) {
     struct diag *d = eval_error(e, x->span, E0212, "%u subscript%s for %s, of rank %u", used,
                                 used == 1 ? "" : "s", type_text(e->a, v.type), v.type.rank);
@@ -102,23 +112,31 @@ struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct va
       diag_help(d, "load what it points to: `tl.load(x + i)`");
     else
       diag_help(d, "each stands for one axis of the tile; `None` for a new one");
-    return VALUE_ERROR;
+    return false;
   }
   if (v.type.rank + added > TYPE_MAX_RANK) {
     eval_error(e, x->span, E0207, "the result would have %u dimensions; tiles have at most %d",
                v.type.rank + added, TYPE_MAX_RANK);
-    return VALUE_ERROR;
+    return false;
   }
+  return true;
+}
+
+struct value emit_tile_subscript(struct eval *e, const struct expr *x, struct value v) {
+  const struct expr_list *items = &x->subscript.items;
+  struct subscript s = {0};
+  if (!eval_subscript_items(e, items, &s) || !subscript_fits(e, x, v, s.used, s.added))
+    return VALUE_ERROR;
   emit_at(e, x->span);
-  unsigned hidden = v.type.rank - used; // axes covered by an ellipsis
+  unsigned hidden = v.type.rank - s.used; // axes covered by an ellipsis
   for (size_t i = 0, axis = 0; i < items->len && !value_is_poison(v); i++) {
     const struct expr *item = items->at[i];
-    if (values[i].kind == VALUE_NONE)
+    if (s.values[i].kind == VALUE_NONE)
       v = emit_expand_dims(e, v, (unsigned)axis++);
     else if (item->kind == EXPR_ELLIPSIS)
       axis += hidden, hidden = 0;
     else if (item->kind != EXPR_SLICE)
-      v = index_tile(e, item, values[i], v, (unsigned)axis);
+      v = index_tile(e, item, s.values[i], v, (unsigned)axis);
     else if (!is_full_slice(item))
       v = slice_tile(e, item, v, (unsigned)axis++);
     else

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be read off the text of a statement before it is emitted: the names it may assign, and
-// whether it may leave the loop or function around it.
+// Facts of a statement before it is emitted: the names it may assign, and whether it may leave the
+// enclosing loop or function.
 #include "lang/eval/eval.h"
+#include "lang/syntax/ast_visit.h"
 
 static void add(struct eval *e, struct name_list *l, const char *name) {
   for (size_t i = 0; i < l->len; i++)
@@ -10,66 +11,28 @@ static void add(struct eval *e, struct name_list *l, const char *name) {
   vec_push(e->a, l, name);
 }
 
-static void names_of_args(struct eval *e, const struct expr *x, struct name_list *l) {
-  names_of_expr(e, x->call.callee, l);
-  for (size_t i = 0; i < x->call.arg_count; i++)
-    names_of_expr(e, x->call.args[i].value, l);
+struct collector {
+  struct eval *e;
+  struct name_list *names;
+};
+
+static struct ast_visitor visitor(struct collector *c);
+
+static void visit_expr(void *user, const struct expr *x) {
+  struct collector *c = user;
+  struct ast_visitor v = visitor(c);
+  if (x->kind == EXPR_LAMBDA || x->kind == EXPR_COMPREHENSION)
+    return; // scopes of their own
+  if (x->kind == EXPR_WALRUS)
+    add(c->e, c->names, x->walrus.name);
+  ast_visit_expr(&v, x);
 }
 
-static void names_of_list(struct eval *e, const struct expr_list *xs, struct name_list *l) {
-  for (size_t i = 0; i < xs->len; i++)
-    names_of_expr(e, xs->at[i], l);
-}
-
-// Names that walruses inside the expression assign.
+// Collects the names that walruses inside the expression assign.
 void names_of_expr(struct eval *e, const struct expr *x, struct name_list *l) {
-  if (!x)
-    return;
-  switch (x->kind) {
-  case EXPR_WALRUS:
-    add(e, l, x->walrus.name);
-    names_of_expr(e, x->walrus.value, l);
-    return;
-  case EXPR_UNARY: names_of_expr(e, x->unary.operand, l); return;
-  case EXPR_BINARY:
-    names_of_expr(e, x->binary.left, l);
-    names_of_expr(e, x->binary.right, l);
-    return;
-  case EXPR_LOGIC: names_of_list(e, &x->logic.operands, l); return;
-  case EXPR_COMPARE: names_of_list(e, &x->compare.operands, l); return;
-  case EXPR_CALL: names_of_args(e, x, l); return;
-  case EXPR_ATTRIBUTE: names_of_expr(e, x->attribute.object, l); return;
-  case EXPR_SUBSCRIPT:
-    names_of_expr(e, x->subscript.object, l);
-    names_of_list(e, &x->subscript.items, l);
-    return;
-  case EXPR_TUPLE:
-  case EXPR_LIST:
-  case EXPR_SET: names_of_list(e, &x->items, l); return;
-  case EXPR_TERNARY:
-    names_of_expr(e, x->ternary.condition, l);
-    names_of_expr(e, x->ternary.then, l);
-    names_of_expr(e, x->ternary.otherwise, l);
-    return;
-  case EXPR_STARRED: names_of_expr(e, x->inner, l); return;
-  case EXPR_NAME:
-  case EXPR_INT:
-  case EXPR_FLOAT:
-  case EXPR_IMAGINARY:
-  case EXPR_STRING:
-  case EXPR_FSTRING:
-  case EXPR_BOOL:
-  case EXPR_NONE:
-  case EXPR_ELLIPSIS:
-  case EXPR_DICT:
-  case EXPR_LAMBDA:
-  case EXPR_COMPREHENSION:
-  case EXPR_SLICE:
-  case EXPR_AWAIT:
-  case EXPR_YIELD:
-  case EXPR_ERROR:
-  case EXPR_KIND_COUNT: return;
-  }
+  struct collector c = {e, l};
+  if (x)
+    visit_expr(&c, x);
 }
 
 static void names_of_target(struct eval *e, const struct expr *t, struct name_list *l) {
@@ -86,58 +49,30 @@ static void names_of_target(struct eval *e, const struct expr *t, struct name_li
 
 static void names_of_stmts(struct eval *e, const struct stmt_list *s, struct name_list *l);
 
-static void names_of_stmt(struct eval *e, const struct stmt *s, struct name_list *l) {
-  switch (s->kind) {
-  case STMT_EXPR: names_of_expr(e, s->expr, l); return;
-  case STMT_ASSIGN:
-    for (size_t i = 0; i < s->assign.targets.len; i++)
-      names_of_target(e, s->assign.targets.at[i], l);
-    names_of_expr(e, s->assign.value, l);
-    return;
-  case STMT_AUG_ASSIGN:
-    names_of_target(e, s->aug_assign.target, l);
-    names_of_expr(e, s->aug_assign.value, l);
-    return;
-  case STMT_ANN_ASSIGN:
-    if (s->ann_assign.value)
-      names_of_target(e, s->ann_assign.target, l);
-    names_of_expr(e, s->ann_assign.value, l);
-    return;
-  case STMT_IF:
-    names_of_expr(e, s->if_stmt.condition, l);
-    names_of_stmts(e, &s->if_stmt.body, l);
-    names_of_stmts(e, &s->if_stmt.orelse, l);
-    return;
-  case STMT_FOR:
-    names_of_target(e, s->for_stmt.target, l);
-    names_of_expr(e, s->for_stmt.iter, l);
-    names_of_stmts(e, &s->for_stmt.body, l);
-    names_of_stmts(e, &s->for_stmt.orelse, l);
-    return;
-  case STMT_WHILE:
-    names_of_expr(e, s->while_stmt.condition, l);
-    names_of_stmts(e, &s->while_stmt.body, l);
-    names_of_stmts(e, &s->while_stmt.orelse, l);
-    return;
-  case STMT_WITH:
-    for (size_t i = 0; i < s->with_stmt.count; i++)
-      if (s->with_stmt.items[i].target)
-        names_of_target(e, s->with_stmt.items[i].target, l);
-    names_of_stmts(e, &s->with_stmt.body, l);
-    return;
-  case STMT_DEF: add(e, l, s->def->name); return;
-  case STMT_RETURN: names_of_expr(e, s->value, l); return;
-  case STMT_ASSERT: names_of_expr(e, s->assert_stmt.condition, l); return;
-  case STMT_PASS:
-  case STMT_BREAK:
-  case STMT_CONTINUE:
-  case STMT_IMPORT:
-  case STMT_ERROR:
-  case STMT_KIND_COUNT: return;
-  }
+static void visit_target(void *user, const struct expr *t) {
+  struct collector *c = user;
+  names_of_target(c->e, t, c->names);
 }
 
-// Remembered for compound statements, so that nested loops are not walked once a level.
+static void visit_body(void *user, const struct stmt_list *body) {
+  struct collector *c = user;
+  names_of_stmts(c->e, body, c->names);
+}
+
+static struct ast_visitor visitor(struct collector *c) {
+  return (struct ast_visitor){visit_expr, visit_target, visit_body, c};
+}
+
+static void names_of_stmt(struct eval *e, const struct stmt *s, struct name_list *l) {
+  struct collector c = {e, l};
+  struct ast_visitor v = visitor(&c);
+  if (s->kind == STMT_DEF)
+    add(e, l, s->def->name);
+  else if (s->kind != STMT_ANN_ASSIGN || s->ann_assign.value) // else a declaration only
+    ast_visit_stmt(&v, s);
+}
+
+// Cached for compound statements, so that nested loops are not walked once per level.
 static void names_of_stmts(struct eval *e, const struct stmt_list *s, struct name_list *l) {
   for (size_t i = 0; i < s->len; i++) {
     const struct stmt *st = s->at[i];

@@ -152,8 +152,35 @@ static struct value eval_integer(struct eval *e, const struct expr *x) {
   return VALUE_ERROR;
 }
 
+// Expressions that only host code has, or neither language.
+static struct value eval_unusual(struct eval *e, const struct expr *x) {
+  switch ((int)x->kind) {
+  case EXPR_DICT: return e->on->dict(e, x);
+  case EXPR_SET: return e->on->collect ? eval_set(e, x) : not_supported(e, x, "sets are");
+  case EXPR_LAMBDA: return e->on->lambda ? e->on->lambda(e, x) : not_supported(e, x, "lambda is");
+  case EXPR_IMAGINARY: return not_supported(e, x, "complex numbers are");
+  case EXPR_STARRED: return not_supported(e, x, "`*` in this place is");
+  case EXPR_ELLIPSIS: return not_supported(e, x, "`...` in this place is");
+  case EXPR_AWAIT: return not_supported(e, x, "`await` is");
+  case EXPR_YIELD: return not_supported(e, x, "`yield` is");
+  }
+  e->damaged = true; // EXPR_ERROR
+  return VALUE_ERROR;
+}
+
+static struct value eval_object_attribute(struct eval *e, const struct expr *x) {
+  struct operand object = {eval_expr(e, x->attribute.object), x->attribute.object->span};
+  return eval_attribute(e, object, x->attribute.name, x->attribute.name_span);
+}
+
+static struct value eval_walrus(struct eval *e, const struct expr *x) {
+  struct value v = eval_expr(e, x->walrus.value);
+  scope_assign(e, x->walrus.name, x->span, v);
+  return v;
+}
+
 static struct value eval_kind(struct eval *e, const struct expr *x) {
-  switch (x->kind) {
+  switch ((int)x->kind) {
   case EXPR_NAME: return scope_lookup(e, x->name, x->span);
   case EXPR_INT: return eval_integer(e, x);
   case EXPR_FLOAT: return value_float(x->floating.value);
@@ -167,33 +194,16 @@ static struct value eval_kind(struct eval *e, const struct expr *x) {
   case EXPR_LOGIC: return eval_logic(e, x);
   case EXPR_COMPARE: return eval_comparison(e, x);
   case EXPR_CALL: return eval_call(e, x);
-  case EXPR_ATTRIBUTE: {
-    struct operand object = {eval_expr(e, x->attribute.object), x->attribute.object->span};
-    return eval_attribute(e, object, x->attribute.name, x->attribute.name_span);
-  }
+  case EXPR_ATTRIBUTE: return eval_object_attribute(e, x);
   case EXPR_SUBSCRIPT: return eval_subscript(e, x);
   case EXPR_TUPLE:
   case EXPR_LIST: return eval_items(e, &x->items, x->span);
   case EXPR_TERNARY: return eval_ternary(e, x);
   case EXPR_COMPREHENSION: return eval_comprehension(e, x);
-  case EXPR_WALRUS: {
-    struct value v = eval_expr(e, x->walrus.value);
-    scope_assign(e, x->walrus.name, x->span, v);
-    return v;
-  }
-  case EXPR_DICT: return e->on->dict(e, x);
-  case EXPR_SET: return e->on->collect ? eval_set(e, x) : not_supported(e, x, "sets are");
-  case EXPR_LAMBDA: return e->on->lambda ? e->on->lambda(e, x) : not_supported(e, x, "lambda is");
-  case EXPR_IMAGINARY: return not_supported(e, x, "complex numbers are");
-  case EXPR_STARRED: return not_supported(e, x, "`*` in this place is");
-  case EXPR_ELLIPSIS: return not_supported(e, x, "`...` in this place is");
-  case EXPR_AWAIT: return not_supported(e, x, "`await` is");
-  case EXPR_YIELD: return not_supported(e, x, "`yield` is");
+  case EXPR_WALRUS: return eval_walrus(e, x);
   case EXPR_SLICE: return value_of_kind(VALUE_SLICE);
-  case EXPR_ERROR:
-  case EXPR_KIND_COUNT: e->damaged = true; return VALUE_ERROR;
   }
-  return VALUE_ERROR;
+  return eval_unusual(e, x);
 }
 
 struct value eval_expr(struct eval *e, const struct expr *x) {

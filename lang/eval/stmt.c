@@ -253,49 +253,61 @@ static void eval_with(struct eval *e, const struct stmt *s) {
   eval_seq(e, &body);
 }
 
-// True if `rest` was emitted too.
-static bool eval_stmt(struct eval *e, const struct stmt *s, const struct seq *rest) {
-  if (++e->statements > LIMIT_STATEMENTS || (e->c && e->c->built > LIMIT_OPERATIONS)) {
-    enum limit_id which =
-        e->statements > LIMIT_STATEMENTS ? LIMIT_ID_STATEMENTS : LIMIT_ID_OPERATIONS;
-    struct diag *d = eval_error(e, s->span, E0950, "%s", limit_text(e->a, which, 0));
-    diag_help(d, "%s", limit_row(which)->instead);
-    e->stopped = true;
+static void eval_plain_assign(struct eval *e, const struct stmt *s) {
+  struct value v = assigned(e, eval_expr(e, s->assign.value));
+  for (size_t i = 0; i < s->assign.targets.len; i++)
+    eval_assign(e, s->assign.targets.at[i], v);
+}
+
+static void eval_def(struct eval *e, const struct stmt *s) {
+  scope_assign(e, s->def->name, s->def->name_span,
+               function_value(e, s->def, e->frame->module, e->frame));
+}
+
+// False, and the evaluation stops, where the kernel is too large.
+static bool within_limits(struct eval *e, const struct stmt *s) {
+  bool is_statements = ++e->statements > LIMIT_STATEMENTS;
+  if (!is_statements && !(e->c && e->c->built > LIMIT_OPERATIONS))
     return true;
-  }
-  switch (s->kind) {
+  enum limit_id which = is_statements ? LIMIT_ID_STATEMENTS : LIMIT_ID_OPERATIONS;
+  struct diag *d = eval_error(e, s->span, E0950, "%s", limit_text(e->a, which, 0));
+  diag_help(d, "%s", limit_row(which)->instead);
+  e->stopped = true;
+  return false;
+}
+
+static void eval_simple(struct eval *e, const struct stmt *s) {
+  switch ((int)s->kind) {
   case STMT_EXPR:
     if (s->expr->kind != EXPR_STRING)
       eval_expr(e, s->expr);
-    return false;
-  case STMT_ASSIGN: {
-    struct value v = assigned(e, eval_expr(e, s->assign.value));
-    for (size_t i = 0; i < s->assign.targets.len; i++)
-      eval_assign(e, s->assign.targets.at[i], v);
-    return false;
-  }
-  case STMT_AUG_ASSIGN: eval_aug_assign(e, s); return false;
-  case STMT_ANN_ASSIGN: eval_ann_assign(e, s); return false;
-  case STMT_IF: return eval_if(e, s, rest);
-  case STMT_FOR: eval_for(e, s); return false;
-  case STMT_WHILE: eval_while(e, s); return false;
-  case STMT_RETURN: eval_return(e, s); return false;
+    break;
+  case STMT_ASSIGN: eval_plain_assign(e, s); break;
+  case STMT_AUG_ASSIGN: eval_aug_assign(e, s); break;
+  case STMT_ANN_ASSIGN: eval_ann_assign(e, s); break;
+  case STMT_FOR: eval_for(e, s); break;
+  case STMT_WHILE: eval_while(e, s); break;
+  case STMT_RETURN: eval_return(e, s); break;
   case STMT_BREAK:
-  case STMT_CONTINUE: eval_break(e, s); return false;
-  case STMT_ASSERT: eval_assert(e, s); return false;
-  case STMT_WITH: eval_with(e, s); return false;
-  case STMT_DEF:
-    scope_assign(e, s->def->name, s->def->name_span,
-                 function_value(e, s->def, e->frame->module, e->frame));
-    return false;
-  case STMT_ERROR: e->on->unread(e, s); return false;
+  case STMT_CONTINUE: eval_break(e, s); break;
+  case STMT_ASSERT: eval_assert(e, s); break;
+  case STMT_WITH: eval_with(e, s); break;
+  case STMT_DEF: eval_def(e, s); break;
+  case STMT_ERROR: e->on->unread(e, s); break;
   case STMT_IMPORT:
     if (e->on->import)
       e->on->import(e, s);
-    return false;
-  case STMT_PASS:
-  case STMT_KIND_COUNT: return false;
+    break;
   }
+}
+
+// True if `rest` was emitted too.
+static bool eval_stmt(struct eval *e, const struct stmt *s, const struct seq *rest) {
+  if (!within_limits(e, s))
+    return true;
+  if (s->kind == STMT_IF)
+    return eval_if(e, s, rest);
+  eval_simple(e, s);
   return false;
 }
 

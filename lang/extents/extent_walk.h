@@ -65,8 +65,13 @@ static inline param_set param_bit(int i) { return i < 0 ? 0 : (param_set)1 << i;
 // ---- lang/extents/extent_walk.c ----
 const struct guess *guess_expr(struct extents_walk *w, const struct expr *e);
 void guess_body(struct extents_walk *w, struct stmt_list body);
+
+// ---- lang/extents/guess.c ----
 struct guess *guess_new(struct extents_walk *w);
 struct guess *guess_tuple(struct extents_walk *w, struct guess *const *items, size_t count);
+// The join of two values: what holds of both; `x` may be NULL.
+const struct guess *guess_join(struct extents_walk *w, const struct guess *x,
+                               const struct guess *y);
 // Elementwise: broadcasts the shapes, unites the origins.
 struct guess *guess_both(struct extents_walk *w, const struct guess *x, const struct guess *y);
 const struct guess *guess_binary(struct extents_walk *w, enum ast_op op, const struct guess *x,

@@ -55,7 +55,7 @@ struct value emit_truth_tile(struct eval *e, struct value v); // v != 0, as i1 o
 struct value emit_zero_like(struct eval *e, struct value v);
 struct value emit_address(struct eval *e, struct value v); // a pointer as an integer of 64 bits
 
-// ---- conversions (literal.c, cast.c) ----
+// ---- conversions (number_value.c, cast.c) ----
 // The default type of a compile-time number.
 bool literal_type(struct value v, struct type *ret);
 // A scalar constant of type t; reports numbers that do not fit.

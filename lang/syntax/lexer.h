@@ -47,7 +47,7 @@ bool lexer_run(struct arena *a, struct diag_engine *diag, const struct source *s
 bool lexer_run_field(struct arena *a, struct diag_engine *diag, const struct source *source,
                      uint32_t begin, uint32_t end, struct token_list *ret);
 
-// ---- Scanning of one literal (lang/syntax/literal.c) ----
+// ---- Scanning of one literal (lang/syntax/literal_number.c, lang/syntax/literal_string.c) ----
 
 // End of the number at `begin` (text[begin] is a digit, or a dot before one), and its kind.
 // Includes letters and digits that follow: literal_number_error says what is wrong with them.
@@ -78,7 +78,7 @@ struct string_form literal_string_form(struct str text, uint32_t begin, uint32_t
 uint32_t literal_scan_field(struct str text, uint32_t open, const struct string_form *form,
                             uint32_t *ret_expr_end);
 
-// ---- Values of literals (lang/syntax/literal.c) ----
+// ---- Values of literals ----
 
 // What is wrong with a number; NULL if it is well formed.
 const char *literal_number_error(struct str text);

@@ -46,6 +46,9 @@ enum token_kind parser_peek(const struct parser *p);
 enum token_kind parser_peek_at(const struct parser *p, size_t ahead);
 struct token parser_token(const struct parser *p);
 struct str parser_token_text(const struct parser *p);
+struct str parser_text_of(const struct parser *p, struct token t);
+struct span parser_span_of(const struct parser *p, struct token t);
+bool parser_is_layout(enum token_kind kind); // the end of a line, or a change of indentation
 struct span parser_token_span(const struct parser *p);
 // The end of the previous token, where a token is missing.
 struct span parser_end_span(const struct parser *p);
@@ -62,7 +65,7 @@ const char *parser_intern(struct parser *p, struct str name, struct span at);
 bool parser_at_word(const struct parser *p, const char *word); // a name with this spelling
 bool parser_starts_expression(enum token_kind kind);
 
-// ---- Errors (lang/syntax/parser.c) ----
+// ---- Errors (lang/syntax/parse_errors.c) ----
 
 // NULL in quiet and in panic mode; the diag_ functions accept that.
 struct diag *parser_error(struct parser *p, struct span at, enum diag_code code, const char *fmt,
@@ -82,10 +85,11 @@ void parser_skip_block(struct parser *p); // an indented block, if one begins he
 // Skips a statement: the rest of the line and the block under it.
 void parser_skip_statement(struct parser *p);
 
-// ---- Expressions (lang/syntax/parse_expr.c, lang/syntax/parse_atom.c, lang/syntax/parse_string.c)
+// ---- Expressions (lang/syntax/parse_expr.c, lang/syntax/parse_operators.c,
+// lang/syntax/parse_atom.c, lang/syntax/parse_string.c)
 // ----
 
-// Lowest first. The table is in lang/syntax/parse_expr.c.
+// Lowest first. The table is in lang/syntax/parse_operators.c.
 enum precedence {
   PREC_OR = 1,
   PREC_AND,
