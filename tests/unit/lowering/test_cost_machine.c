@@ -23,8 +23,8 @@ START_TEST(rates_of_matrix_instructions) {
   double f64 = machine_tensor_flops(a100, 64, false) * a100->multiprocessors * a100->clock_ghz;
   ck_assert_double_eq_tol(f64, 19500, 100);
   const struct machine *h100 = machine_of(target_find(STR("sm_90a")));
-  ck_assert_double_gt(machine_wgmma_flops(h100), machine_tensor_flops(h100, 16, false));
-  ck_assert_double_eq(machine_wgmma_flops(a100), 2048);
+  ck_assert_double_gt(machine_wgmma_flops(h100, 16), machine_tensor_flops(h100, 16, false));
+  ck_assert_double_eq(machine_wgmma_flops(a100, 16), 2048);
 }
 END_TEST
 
