@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, 9.7.15 "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
-// Each warp of a warpgroup computes its 16 of the 64 rows. Products are made as late as the program
-// allows, when their group is waited for: operands are read then, and until then accumulators hold
-// values that no program expects.
+// Each warp of a warpgroup computes its 16 of the 64 rows. Products are computed as late as
+// allowed, when their group is waited for: operands are read then, and until then accumulators hold
+// a value that no program expects.
 //
-// Numbers are those of mma.sync (matrix.h).
+// Arithmetic is that of mma.sync (matrix.h).
 #include "base/wgmma.h"
 
 #include "ptx-simulator/decode.h"
@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 enum {
-  ROWS = 16,          // of a warp
+  ROWS = 16,          // per warp
   K = 16,             // elements
   CHUNK = 16,         // bytes that a swizzle keeps together
   CHUNK_ELEMENTS = 8, // of 16 bits
@@ -25,7 +25,7 @@ enum {
 };
 
 struct wgmma {
-  struct matrix_mma mma; // m16n8k16 of the same types
+  struct matrix_mma mma; // m16n8k16 with the same types
   unsigned n, words;     // registers of the accumulator
   bool a_in_registers, a_transposed, b_transposed;
 };
@@ -56,7 +56,7 @@ static uint32_t chunk_address(const struct descriptor *x, bool transposed, unsig
                               unsigned k) {
   uint32_t inner = 2 * (transposed ? outer : k), row = transposed ? k : outer;
   uint32_t at;
-  if (x->width == CHUNK && transposed) // no swizzle: leading counts groups of 8 along K
+  if (x->width == CHUNK && transposed) // no swizzle: `leading` is the stride of groups of 8 along K
     at = inner / CHUNK * x->stride + row / CORE_ROWS * x->leading + row % CORE_ROWS * CHUNK;
   else
     at = inner / x->width * x->leading + row / CORE_ROWS * x->stride + row % CORE_ROWS * x->width +
@@ -115,7 +115,7 @@ static bool gather_a(struct warp *w, const struct op *op, const struct pending_p
   return true;
 }
 
-// The accumulator's words of 8 columns: rows r and r + 8 of two columns, or of a pair.
+// The accumulator's words for 8 columns: rows r and r + 8 of two columns, or of a packed pair.
 static void multiply_columns(const struct wgmma *x, const struct fragments *f, unsigned group,
                              bool adds, uint64_t *acc) {
   unsigned words = x->mma.shape.c_words;
@@ -147,7 +147,7 @@ static bool compute(struct warp *w, struct pending_product *p) {
 
 // ---- instructions ----
 
-// All lanes say the same.
+// Whether all lanes have the same value.
 static bool uniform(struct warp *w, const struct op *op, unsigned slot, const char *what,
                     uint64_t *ret) {
   const uint64_t *at = row(w, op->slots[slot]);
@@ -172,7 +172,7 @@ static struct product_chain *new_chain(struct warp *w) {
   return c;
 }
 
-// The accumulator in flight that the op goes on with, or a new one, taken from the registers.
+// The pending accumulator that the operation continues, or a new one with the registers' values.
 static struct product_chain *chain_of(struct warp *w, const struct op *op) {
   const struct wgmma *x = op->info;
   for (size_t i = w->products.len; i-- > 0;) {
@@ -227,7 +227,7 @@ static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
     w->product_commits++;
 }
 
-// Products of a chain are made in order; its registers are written when none is left.
+// The products of a chain are computed in order; its registers are written after the last one.
 static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const uint64_t *groups = op->info;
   size_t done = 0;
@@ -296,7 +296,7 @@ static bool decode_shape(struct decoder *d, struct wgmma *x) {
   return expect_part(d, text);
 }
 
-// The same product of mma.sync.
+// The same product as an mma.sync.
 static bool decode_types(struct decoder *d, struct wgmma *x) {
   static const char *const results[] = {"f32", "f16", NULL}, *const operands[] = {"f16", "bf16",
                                                                                   NULL};
@@ -317,7 +317,7 @@ static bool decode_types(struct decoder *d, struct wgmma *x) {
   return matrix_mma_decode(parts, COUNT_OF(parts), &x->mma);
 }
 
-// Behind the descriptors: scale-d, imm-scale-a, imm-scale-b, then a 0 or 1 for each descriptor.
+// After the descriptors: scale-d, imm-scale-a, imm-scale-b, then a 0 or 1 for each descriptor.
 static bool decode_modifiers(struct decoder *d, struct wgmma *x) {
   uint64_t scale[2], transposed[2] = {0};
   unsigned first = x->a_in_registers ? 1 : 0;
