@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model. A multiprocessor has pipes (tensor cores, instruction issue, shared memory, L1, its
-// share of the L2 cache and of memory); the programs that it holds keep each busy for some cycles.
-// Pipes work at the same time as far as there are warps to overlap them: the time is a norm of the
-// pipes' times, between their sum and their maximum. No program ends before its own chain of waits
-// does, and programs come in waves.
+// The performance model. A multiprocessor has pipes (tensor cores, instruction issue, shared
+// memory, L1, its share of the L2 cache and of memory); its resident programs keep each busy for
+// some cycles. Pipes overlap as far as there are warps: the time is a norm of the pipes' times,
+// between their sum and their maximum. A program takes at least as long as its own dependency
+// chain, and programs run in waves.
 #include "autotune/predict.h"
 
 #include "lowering/cost/cost_machine.h"
@@ -34,10 +34,10 @@ bool tune_device_assumed(const char *target, tile_device_properties *ret) {
 }
 
 struct device {
-  const struct target *target; // of its own, which may be above what is compiled for
+  const struct target *target; // of the device, which may be newer than the compiled one
   const struct machine *m;
   double sms, tensor_scale;
-  double memory_bytes; // a cycle, of all multiprocessors together
+  double memory_bytes; // per cycle, of all multiprocessors together
 };
 
 static struct device device_of(const tile_device_properties *p, const struct target *compiled) {
@@ -70,9 +70,9 @@ static const char *const pipe_names[PIPES] = {"tensor cores", "shared memory",  
                                               "L1 cache",     "L2 cache",         "memory",
                                               "instructions", "special functions"};
 
-// How often what one program reads is read by others too, and comes from the L2 cache then: of `n`
-// programs that run at the same time, those in a square of blocks share rows and columns with each
-// other. Programs without loops share nothing.
+// How often what one program reads is read by others too and then hits the L2 cache: of `n`
+// programs that run at the same time, those in a square of blocks share rows and columns. Programs
+// without loops share nothing.
 static double distinct_share(const struct kernel_cost *c, double n) {
   if (c->iterations < 2 || n < 2)
     return 1;
@@ -84,7 +84,7 @@ struct pipes {
   double cycles[PIPES];
 };
 
-// Cycles of each pipe for `n` programs of one multiprocessor, when as many run on the others.
+// Cycles of each pipe for `n` programs on one multiprocessor, when as many run on the others.
 static struct pipes pipes_of(const struct device *d, const struct kernel_cost *c, double n,
                              double busy_sms) {
   const struct machine *m = d->m;
@@ -114,9 +114,9 @@ static double norm(const double *x, unsigned n, double exponent) {
   return pow(sum, 1 / exponent);
 }
 
-// Products, their operands and what feeds them overlap well: they are loaded ahead. Arithmetic
-// between products waits for their results, so that only others overlap with it: other programs
-// above all, since the warps of one go in step.
+// Products and the loads of their operands overlap well. Arithmetic between products waits for
+// their results, so that only other programs overlap with it, since the warps of one program run in
+// step.
 static double overlapped(const struct pipes *p, double n, double warps_a_scheduler) {
   double load_exponent = fmin(2 + 0.9 * warps_a_scheduler, 4);
   double arithmetic_exponent = fmin(1 + 0.125 * warps_a_scheduler + 0.45 * (n - 1), 4);
@@ -129,9 +129,8 @@ static double overlapped(const struct pipes *p, double n, double warps_a_schedul
 
 // ---- one program's chain ----
 
-// What follows each other whatever else runs: the start, loads, iterations of loops, barriers.
-// `alone`: cycles of the program's own work, which loads that are not issued ahead do not overlap
-// with.
+// The serial part of a program: start, loads, loop iterations, barriers. `alone`: cycles of the
+// program's own work, which does not overlap with loads that are not prefetched.
 static double chain_of(const struct device *d, const struct kernel_cost *c, double alone) {
   const struct machine *m = d->m;
   double ahead = c->stages > 1 ? c->stages - 1 : 1;
@@ -150,10 +149,10 @@ static unsigned largest(const struct pipes *p) {
   return best;
 }
 
-// Values that do not fit into registers go to local memory and back.
+// Traffic of register spills to local memory.
 static double spill_factor(const struct kernel_cost *c) { return 1 + 0.04 * sqrt(c->spilled); }
 
-// Cycles that `n` programs at a time need on each of `busy_sms` multiprocessors.
+// Cycles of `n` concurrent programs on each of `busy_sms` multiprocessors.
 static double wave(const struct device *d, const struct kernel_cost *c, double n, double busy_sms,
                    const char **ret_limiter) {
   struct pipes p = pipes_of(d, c, n, busy_sms), one = pipes_of(d, c, 1, busy_sms);
@@ -176,8 +175,8 @@ static double bound_cycles(const struct device *d, const struct kernel_cost *c, 
   return memory > tensor ? memory : tensor;
 }
 
-// On the CPU a warp instruction is 32 iterations of one thread, and threads take turns on a core:
-// what they do adds up, and every meeting is a switch for each of them.
+// On the CPU a warp instruction is 32 iterations of one thread, and threads share a core: their
+// work adds up, and every barrier switches each of them.
 static struct prediction cpu_prediction(const struct device *d, const struct kernel_cost *c,
                                         double programs) {
   const struct machine *m = d->m;

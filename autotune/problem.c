@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a problem's own source says about how to tune it: the space, the arrays to be reset, and the
-// arguments as functions of the source (heuristics, early_config_prune) see them.
+// What a problem's source says about its tuning: the space and the arrays to reset; arguments as
+// inputs of source functions (heuristics, early_config_prune).
 #include "autotune/tune_build.h"
 #include "jit/jit.h"
 #include "lang/tuning/tuning.h"
 
 #include <string.h>
 
-// The scalar arguments of a launch, and constants, by name, as functions of the source see them.
+// The scalar arguments of a launch, and constants, by name, as inputs of source functions.
 static struct lang_known *known_values(struct arena *a, const struct tune_problem *p,
                                        const struct lang_setting *constants, size_t constant_count,
                                        size_t *ret_count) {
@@ -28,7 +28,7 @@ static struct lang_setting *fixed_settings(struct arena *a, const struct tune_pr
   return s;
 }
 
-// Those configurations that the source's own early_config_prune keeps for these arguments.
+// The configurations that the source's early_config_prune keeps for these arguments.
 static bool keep_listed(struct arena *a, struct diag_engine *diag, const struct tune_problem *p,
                         struct lang_tuning *tuning) {
   size_t known_count, kept = 0;
@@ -61,7 +61,7 @@ struct cost_argument *tune_problem_integers(struct arena *a, const struct tune_p
   return args;
 }
 
-// What is no choice: -D, and parameters that @heuristics computes, which have no text yet.
+// Parameters that are not tuned: -D, and those that @heuristics computes, which have no text yet.
 static struct lang_binding *not_chosen(struct arena *a, const struct tune_problem *p,
                                        const struct lang_tuning *tuning, size_t *ret_count) {
   size_t n = tuning->heuristic_count;
@@ -74,7 +74,7 @@ static struct lang_binding *not_chosen(struct arena *a, const struct tune_proble
   return all;
 }
 
-// The problem's file, and which definitions there are; NULL after errors of its tokens.
+// The problem's file with its definitions resolved; NULL after lexical errors.
 static struct lang_unit *read_unit(struct arena *a, struct diag_engine *diag,
                                    const struct tune_problem *p, const char *target) {
   struct lang_unit *u = lang_unit_read(a, diag, source_create(a, p->file, p->text));

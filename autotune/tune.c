@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event loop: answers of builder and worker come in as they are ready, the search says what to
-// do next, and everything that can go on goes on. The first contents of the arrays are made in a
-// thread while the worker starts; the builder starts when the worker has said what the device is.
+// The event loop: takes results of builder and worker as they are ready, asks the search for the
+// next steps, and advances every configuration that can advance. The arrays are filled in a thread
+// while the worker starts; the builder starts when the worker has reported the device.
 #include "autotune/tune_internal.h"
 #include "base/clock.h"
 #include "runtime/runtime_internal.h"
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define TICK_MS 50 // how often flags and the clock are looked at when nothing happens
+#define TICK_MS 50 // how often flags and the clock are checked when nothing happens
 #define USUAL_TIMEOUT_MS 10e3
 #define ANALYSIS_SHARE 0.4 // of the budget, at most
 
@@ -24,7 +24,7 @@ struct filling {
   void *user, *data;
   pthread_t thread;
   bool is_running, is_told;
-  atomic_int state; // 0: at it, 1: done, -1: failed
+  atomic_int state; // 0: running, 1: done, -1: failed
 };
 
 static void *run_fill(void *arg) {
@@ -55,7 +55,7 @@ static bool is_stopped(const struct tune_loop *l) {
          (o->budget_ms > 0 && elapsed(l) >= o->budget_ms);
 }
 
-// False: the caller has had enough.
+// False: the caller wants to stop.
 static bool report(struct tune_loop *l) {
   struct tune_progress *p = &l->progress;
   uint32_t best;
@@ -104,8 +104,8 @@ static tile_status open_builder(struct tune_loop *l, const char *target) {
   return l->hooks->builder_open(l->problem, l->space, &l->device, l->options->threads, &l->builder);
 }
 
-// What a kernel is compiled for, where that is known before the device has answered: the builder
-// starts with what such a device usually is.
+// The target, if it is known before the device has answered: the builder starts with the properties
+// of a typical device.
 static tile_status begin_early(struct tune_loop *l) {
   const char *target = l->problem->target ? l->problem->target : l->options->guess;
   if (!target && l->options->device && strcmp(l->options->device, "cpu") == 0)
@@ -113,7 +113,7 @@ static tile_status begin_early(struct tune_loop *l) {
   return target && tune_device_assumed(target, &l->device) ? open_builder(l, target) : TILE_OK;
 }
 
-// The device is known: what an earlier run found on it counts.
+// The device is known: loads results of an earlier run on it.
 static tile_status meet_device(struct tune_loop *l) {
   const struct tune_options *o = l->options;
   l->has_device = true;
@@ -131,7 +131,8 @@ static tile_status meet_device(struct tune_loop *l) {
                     : open_builder(l, l->problem->target ? l->problem->target : l->device.target);
 }
 
-// Asks the search and moves on until nothing can. True: the search is over.
+// Asks the search for steps and advances configurations until nothing changes. True: the search is
+// over.
 static bool step(struct tune_loop *l) {
   for (;;) {
     struct tune_step s = tune_search_next(l->search);
@@ -160,7 +161,7 @@ static tile_status take_answers(struct tune_loop *l, bool *ret_any) {
   tile_status status = TILE_OK;
   *ret_any = false;
   while (l->builder && l->hooks->built(l->builder, 0, &b)) {
-    if (b.is_out_of_memory) // says nothing of the configuration
+    if (b.is_out_of_memory) // says nothing about the configuration
       return status_set(TILE_OUT_OF_MEMORY, "out of memory for a configuration");
     tune_loop_analysed(l, &b);
     *ret_any = true;
@@ -254,8 +255,8 @@ static tile_status run_loop_on(struct tune_loop *l, struct filling *f, int data_
   return status;
 }
 
-// When memory is out, on the caller's arena too, which its callbacks use, threads and the worker
-// have to end before the caller hears of it: they use what is the caller's.
+// When memory is out, also on the caller's arena, which its callbacks use, threads and the worker
+// must end before returning: they use the caller's memory.
 static tile_status run_guarded(struct tune_loop *l, struct arena *a, struct filling *f, int data_fd,
                                uint64_t data_bytes, struct tune_result *ret) {
   jmp_buf out_of_memory;
@@ -283,7 +284,7 @@ struct kept_trials {
   struct tune_result *result;
 };
 
-// What is returned outlives the tuning's own memory.
+// Copies the result, which outlives the tuning's own memory.
 static void keep_trials(void *user) {
   struct tune_result *r = ((struct kept_trials *)user)->result;
   struct arena *a = ((struct kept_trials *)user)->arena;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning from beginning to end: analyse, compile, load, check and measure overlap; what was
-// measured is written down at once (database.h), so that killing the process loses nothing.
+// A tuning from beginning to end: analyses, compilations, loads, checks and measurements overlap;
+// results are recorded at once (database.h), so that killing the process loses nothing.
 #ifndef TILE_AUTOTUNE_TUNE_H
 #define TILE_AUTOTUNE_TUNE_H
 
 #include "autotune/database/database.h"
 #include "autotune/search/search.h"
 
-struct tune_trial { // everything that is known about a configuration
+struct tune_trial { // the state of a configuration
   uint32_t config;
   enum tune_outcome outcome;
-  const char *reason; // of what is not TUNE_MEASURED; else NULL
-  bool is_limit;      // TUNE_BAD_BUILD: by a limit of the compiler
+  const char *reason; // why it is not TUNE_MEASURED; else NULL
+  bool is_limit;      // TUNE_BAD_BUILD: a limit of the compiler
   struct tune_sample sample;
   struct prediction prediction;
   uint32_t same_as; // TUNE_SAME_CODE, and TUNE_SPILLS where is_twin
   bool is_twin;
   uint32_t shared_bytes;
-  int registers, local_bytes, spilled_bytes; // a thread; spilled: local beyond what is asked for
+  int registers, local_bytes,
+      spilled_bytes; // per thread; spilled: local memory beyond the kernel's own
   double compile_ms, load_ms;
   bool is_checked, is_resumed; // taken from the journal of an earlier run
 };
@@ -33,19 +34,19 @@ struct tune_progress {
 
 struct tune_options {
   const char *device; // "cuda", "cpu", ...
-  // Where the problem has no target: what the device's probably is. Work begins with it; should the
-  // device be another, it begins again. NULL: wait for the device.
+  // If the problem has no target: the device's probable one. Work begins with it, and restarts if
+  // the device has another. NULL: wait for the device.
   const char *guess;
   enum tune_effort effort;
   uint32_t candidates; // 0: by effort
   uint64_t seed;
   double budget_ms;  // of the whole; 0: none
   double timeout_ms; // of one candidate; 0: 10 s
-  double rtol, atol; // negative: by type
-  unsigned threads;  // that compile; 0: one a core
+  double rtol, atol; // negative: by dtype
+  unsigned threads;  // of the compiler; 0: one per core
   bool resume;       // take what the journal has
-  // Opens the journal once the worker knows the device, where tune_run was given none; may be NULL.
-  // tune_run closes it.
+  // Opens the journal once the worker has reported the device, if tune_run was given none; may be
+  // NULL. tune_run closes it.
   struct tune_journal *(*journal_of)(void *user, const tile_device_properties *device);
   // Called between steps, in the caller's thread; false: stop and keep the best.
   bool (*progress)(void *user, const struct tune_progress *p);
@@ -57,20 +58,20 @@ struct tune_result {
   struct tune_trial *trials; // by configuration
   size_t count;
   bool has_best;
-  // Configurations. The best spills only where all that were measured do (the others are
-  // TUNE_SPILLS else); the reference's results are what others must equal.
+  // Indices of configurations. The best spills only if all measured ones do (otherwise those that
+  // spill are TUNE_SPILLS); results are compared with the reference's.
   uint32_t best, reference;
   tile_device_properties device;
   double copy_gbs; // of a device copy, measured in the same run; 0: not measured
   double elapsed_ms, bound_ms;
   bool stopped;               // by budget, progress or signal
-  uint32_t agreed, disagreed; // with the reference, which is suspect when more disagreed
+  uint32_t agreed, disagreed; // with the reference, which is suspect if more disagree
 };
 
 // Fills the arrays' first contents; called once, while the worker starts.
 typedef bool (*tune_fill_fn)(void *user, void *data);
 
-// `journal` may be NULL. Everything returned lives on `a`.
+// `journal` may be NULL. All results are allocated on `a`.
 tile_status tune_run(struct arena *a, const struct tune_problem *p, const struct tune_space *s,
                      const struct tune_options *o, struct tune_journal *journal, tune_fill_fn fill,
                      void *fill_user, uint64_t data_bytes, struct tune_result *ret);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The builder: a queue, threads that take from it, a list of results. Compilations go first, since
-// somebody waits to measure them. Predictions are made when a result is handed out, so that they
-// use what is known of the device by then.
+// The builder: a queue, threads that take jobs from it, a list of results. Compilations come before
+// analyses, since measurements wait for them. Predictions are computed when a result is taken, with
+// the device properties known by then.
 #include "autotune/tune_build.h"
 
 #include "autotune/tune_build_config.h"
@@ -16,7 +16,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// The result's slot is made with the job, so that one that is done never gets lost.
+// The result's slot is allocated with the job, so that a finished job is never lost.
 struct result;
 struct job {
   uint32_t config;
@@ -52,8 +52,8 @@ struct tune_builder {
   tile_device_properties properties;
   struct job_list jobs[2]; // by enum tune_stage
   struct result *ready, **ready_end, *taken;
-  size_t open; // queued or under way
-  size_t lost; // not even queued, for want of memory
+  size_t open; // queued or running
+  size_t lost; // not queued for lack of memory
   bool closing;
 };
 
@@ -93,7 +93,7 @@ static struct result *run(struct tune_builder *b, const struct job *j) {
 
 static void tell(struct tune_builder *b) {
   uint64_t one = 1;
-  if (write(b->fd, &one, sizeof one) < 0) // full: it is readable already
+  if (write(b->fd, &one, sizeof one) < 0) // a full pipe is readable already
     errno = 0;
   pthread_cond_broadcast(&b->done);
 }
@@ -215,7 +215,7 @@ void tune_builder_submit(struct tune_builder *b, enum tune_stage stage, uint32_t
   pthread_mutex_unlock(&b->lock);
 }
 
-// The lock is held. NULL when the time is over or nothing will come.
+// The lock is held. NULL when the time is over or no result will come.
 static struct result *wait_for_result(struct tune_builder *b, int timeout_ms) {
   const struct timespec until = clock_after(timeout_ms < 0 ? 0 : timeout_ms);
   while (!b->ready && b->open && !b->lost) {
@@ -233,7 +233,7 @@ static struct result *wait_for_result(struct tune_builder *b, int timeout_ms) {
   r->next = b->taken;
   b->taken = r;
   uint64_t one;
-  if (read(b->fd, &one, sizeof one) < 0) // none was left to be written
+  if (read(b->fd, &one, sizeof one) < 0) // the pipe may be empty
     errno = 0;
   return r;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel is opened with the configuration's constants and settings, then either looked at behind
-// its last pass or compiled, through the disk cache.
+// Opens a kernel with the configuration's constants and settings, and either estimates its cost
+// after the last pass or compiles it, through the disk cache.
 #include "autotune/tune_build_config.h"
 
 #include "base/clock.h"
@@ -14,14 +14,13 @@ struct build {
   struct arena *a;
   const struct build_request *r;
   struct tune_built *ret;
-  const char *failed; // why; NULL: nothing did
+  const char *failed; // the reason; NULL: no failure
   bool is_limit;
 };
 
 // ---- reasons ----
 
-// Messages of compilations are rendered diagnostics, warnings among them: the first line of an
-// error says what and where.
+// Compile messages are rendered diagnostics, including warnings: finds the first line of an error.
 static bool fail(struct build *b, const char *text) {
   const char *line = strstr(text, ": error: ");
   while (line && line > text && line[-1] != '\n')
@@ -78,7 +77,7 @@ static void add_name(struct grid_names *n, const char *name, const char *text) {
     grid_names_add_text(n, name, str_from(text));
 }
 
-// What @heuristics computes for the constants of this configuration. False with diagnostics.
+// The constants that @heuristics computes for this configuration. False with diagnostics.
 static bool add_heuristics(struct build *b, struct diag_engine *diag, const tile_kernel *k,
                            struct grid_names *n) {
   const struct tune_problem *p = b->r->problem;
@@ -167,7 +166,7 @@ static bool analyse(struct build *b, tile_kernel *k) {
 
 // ---- compiling ----
 
-// Of all that decides what a launch does: code, threads, shared memory, programs.
+// Hashes everything that a launch depends on: code, threads, shared memory, grid.
 static void hash(const struct tune_built *t, uint8_t digest[32]) {
   uint32_t numbers[] = {t->info.num_warps, t->info.shared_bytes, t->grid.x, t->grid.y, t->grid.z};
   struct sha256 h;
@@ -177,8 +176,8 @@ static void hash(const struct tune_built *t, uint8_t digest[32]) {
   sha256_final(&h, digest);
 }
 
-// Of the variables that the PTX has in local memory: `.local .align 8 .b8 __local_depot0[48];`, one
-// a function.
+// The size of the PTX's variables in local memory: `.local .align 8 .b8 __local_depot0[48];`, one
+// per function.
 static uint32_t local_bytes_of(struct str ptx) {
   uint64_t sum = 0;
   while (ptx.len) {
@@ -218,7 +217,7 @@ static void build(struct build *b, tile_kernel **ret_kernel) {
   if (ok)
     ok = b->r->stage == TUNE_ANALYSED ? analyse(b, k) : compile(b, k);
   if (k)
-    jit_kernel_set_disk_cache(k, false); // what is kept open is memory, not files
+    jit_kernel_set_disk_cache(k, false); // frees file handles; the kernel stays open
   b->ret->ok = ok;
 }
 

@@ -14,12 +14,12 @@ struct build_request {
   const struct target *target;
   uint32_t config;
   enum tune_stage stage;
-  // Whether the grid's callback may be called: it belongs to one thread at a time.
+  // Held while the grid's callback runs: one thread at a time may call it.
   pthread_mutex_t *grid_lock;
 };
 
-// Fills all but the prediction. What `ret` points at lives on `a` and in *ret_kernel (NULL where
-// nothing does), which the caller closes.
+// Fills all but the prediction. What `ret` points to is on `a` and in *ret_kernel (NULL if unused),
+// which the caller closes.
 void build_config(struct arena *a, const struct build_request *r, struct tune_built *ret,
                   tile_kernel **ret_kernel);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The insides of a tuning, shared by its event loop (tune.c) and by what becomes of a configuration
-// (tune_trial.c), and the calls it makes, so that tests run it without compiler, device and clock.
+// The insides of a tuning, shared by its event loop (tune.c) and the states of a configuration
+// (tune_trial.c); and the functions it calls, as hooks, so that tests run it without compiler,
+// device and clock.
 #ifndef TILE_AUTOTUNE_TUNE_INTERNAL_H
 #define TILE_AUTOTUNE_TUNE_INTERNAL_H
 
@@ -40,7 +41,7 @@ tile_status tune_run_with(const struct tune_hooks *h, struct arena *a, const str
                           struct tune_journal *journal, tune_fill_fn fill, void *fill_user,
                           uint64_t data_bytes, struct tune_result *ret);
 
-// How far a configuration has come on its way to a measurement.
+// The state of a configuration on its way to a measurement.
 enum tune_stop {
   STOP_NOWHERE,
   STOP_BUILDING,
@@ -48,7 +49,7 @@ enum tune_stop {
   STOP_LOADING,
   STOP_LOADED, // waits for the reference
   STOP_CHECKING,
-  STOP_READY, // checked: may be measured, again and again
+  STOP_READY, // checked: may be measured, repeatedly
   STOP_MEASURING,
   STOP_TWIN, // has the code of trial.same_as
   STOP_FAILED
@@ -73,14 +74,14 @@ struct tune_loop {
   struct tune_worker *worker;
   struct tune_item *items;
   struct tune_trial *trials;
-  VEC(uint32_t) active; // wanted, in the order of asking
+  VEC(uint32_t) active; // wanted, in the order of requests
   uint32_t *by_hash;    // open addressing over code: configuration + 1
   size_t by_hash_size;
   tile_device_properties device;
   const struct target *target;
-  bool is_misled; // by the guess of the target
+  bool is_misled; // the assumed target was wrong
   bool has_device, has_reference, is_reference_sought;
-  uint32_t reference; // checked when has_reference, else tried where it is sought
+  uint32_t reference; // checked when has_reference, else being tried
   size_t building, running, agreed, disagreed;
   struct tune_progress progress;
   const struct tune_trial *latest;
@@ -90,15 +91,15 @@ struct tune_loop {
 // ---- tune_trial.c ----
 void tune_loop_analysed(struct tune_loop *l, const struct tune_built *b);
 void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r);
-// The search's next question about `step.config`.
+// Executes the search's request for `step.config`.
 void tune_loop_want(struct tune_loop *l, const struct tune_step *step);
-// Moves everything on that can move. True: something was answered.
+// Advances all configurations. True: the search got a result.
 bool tune_loop_advance(struct tune_loop *l);
-// The times of the finals become those of the trials.
+// Stores the times of the finals in the trials.
 void tune_loop_settle(struct tune_loop *l);
-// What spills becomes TUNE_SPILLS where the best does not.
+// Marks trials that spill as TUNE_SPILLS if the best does not.
 void tune_loop_part_spills(struct tune_loop *l, uint32_t best);
-// What an earlier run knew.
+// Gives results of an earlier run to the search.
 void tune_loop_resume(struct tune_loop *l);
 
 #endif

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way of a configuration: built, merged with one of equal code, loaded, checked against the
-// reference, measured as often as the search asks. Whatever goes wrong on the way becomes its
-// outcome.
+// The states of a configuration: built, merged with equal code, loaded, checked against the
+// reference, measured as often as the search requests. A failure at any step becomes its outcome.
 #include "autotune/tune_internal.h"
 
 #include <math.h>
 
-#define GIVE_UP_FIRST 3.0 // times the best: a glance may stop
+#define GIVE_UP_FIRST 3.0 // times the best: a short measurement may stop
 #define GIVE_UP_LATER 1.5
 #define MOST_RUNNING 2
 
@@ -14,7 +13,7 @@ static bool is_failure(enum tune_outcome o) {
   return o != TUNE_UNTRIED && o != TUNE_MEASURED && o != TUNE_SAME_CODE;
 }
 
-// The search has its answer. A slice that was not timed has none.
+// The search gets the result; an untimed slice has none.
 static void report_outcome(struct tune_loop *l, uint32_t config) {
   struct tune_item *item = &l->items[config];
   struct tune_trial *t = &l->trials[config];
@@ -29,7 +28,7 @@ static void report_outcome(struct tune_loop *l, uint32_t config) {
   tune_search_measured(l->search, config, outcome, has_sample ? &t->sample : NULL);
 }
 
-// What would cost time or a worker to find out again is written down.
+// Results that cost time or a worker are recorded.
 static bool is_worth_writing(enum tune_outcome o) {
   return o == TUNE_MEASURED || o == TUNE_WRONG || o == TUNE_BAD_LAUNCH || o == TUNE_TIMEOUT;
 }
@@ -53,8 +52,8 @@ static void conclude(struct tune_loop *l, uint32_t config, enum tune_outcome out
   report_outcome(l, config);
 }
 
-// The worker has no answer: it is gone for good, or has nothing to compare with. That says nothing
-// of the configuration: what was measured stays, and later runs do not hear of it.
+// The worker has no result: it is gone for good, or lacks the reference. That says nothing about
+// the configuration: earlier results stay, and nothing is recorded.
 static void conclude_without_reply(struct tune_loop *l, uint32_t config, const char *reason) {
   if (l->trials[config].outcome == TUNE_MEASURED)
     l->items[config].stop = STOP_READY;
@@ -65,14 +64,14 @@ static void conclude_without_reply(struct tune_loop *l, uint32_t config, const c
 
 // ---- equal code ----
 
-// Equal instructions launched alike.
+// Equal code, launched in the same way.
 static bool is_twin(const struct tune_built *a, const struct tune_built *b) {
   return memcmp(a->hash, b->hash, sizeof a->hash) == 0 && a->grid.x == b->grid.x &&
          a->grid.y == b->grid.y && a->grid.z == b->grid.z &&
          a->info.num_warps == b->info.num_warps && a->info.shared_bytes == b->info.shared_bytes;
 }
 
-// The configuration that was built first of those with this one's code: itself, if it is the first.
+// The first built configuration with this one's code: itself, if it is the first.
 static uint32_t find_twin(struct tune_loop *l, uint32_t config) {
   const struct tune_built *b = &l->items[config].built;
   size_t at = 0;
@@ -88,14 +87,13 @@ static uint32_t first_twin(const struct tune_loop *l, uint32_t config) {
   return l->items[config].stop == STOP_TWIN ? l->trials[config].same_as : config;
 }
 
-// Takes over what came of the twin, once something did. True: answered.
+// Copies the twin's result, if there is one. True: the search got a result.
 static bool follow_twin(struct tune_loop *l, uint32_t config) {
   struct tune_trial *t = &l->trials[config];
   const struct tune_trial *twin = &l->trials[t->same_as];
   if (l->items[t->same_as].is_wanted)
     return false;
-  if (twin->outcome ==
-      TUNE_UNTRIED) { // built for the sake of the reference: it has to be timed itself
+  if (twin->outcome == TUNE_UNTRIED) { // built as reference only: it must be timed itself
     struct tune_step step = l->items[config].step;
     step.config = t->same_as;
     step.is_slice = false;
@@ -115,14 +113,14 @@ static bool follow_twin(struct tune_loop *l, uint32_t config) {
 
 static void note_built(struct tune_loop *l, const struct tune_built *b) {
   struct tune_trial *t = &l->trials[b->config];
-  if (b->prediction.ms > 0) // what is compiled was predicted before
+  if (b->prediction.ms > 0) // the prediction was computed earlier
     t->prediction = b->prediction;
   t->shared_bytes = b->cost.shared_bytes;
   tune_search_analysed(l->search, b->config, &b->prediction);
 }
 
-// The default is tried whatever is expected of it: others are compared with it. What was compiled
-// without a look at it has no cost.
+// The default is tried whatever its prediction: others are compared with it. Its cost is unknown if
+// it was compiled without an analysis.
 static const char *prune(struct tune_loop *l, const struct tune_built *b) {
   return b->config == 0 || b->cost.num_warps == 0
              ? NULL
@@ -198,7 +196,7 @@ void tune_loop_replied(struct tune_loop *l, const struct tune_reply *r) {
     tune_search_measured(l->search, r->config, TUNE_MEASURED, &r->sample);
   } else if (at == STOP_MEASURING) {
     item->stop = STOP_READY;
-    // A look that was broken off says less than the one before.
+    // An interrupted measurement does not replace an earlier one.
     if (r->sample.count >= l->trials[r->config].sample.count)
       l->trials[r->config].sample = r->sample;
     conclude(l, r->config, TUNE_MEASURED, NULL);
@@ -225,11 +223,11 @@ void tune_loop_want(struct tune_loop *l, const struct tune_step *step) {
   vec_push(l->arena, &l->active, step->config);
 }
 
-// The worker is never without work, and never has so much that what is more urgent waits long.
+// The worker always has work queued, but little, so that urgent requests do not wait long.
 static bool may_run(const struct tune_loop *l) { return l->running < MOST_RUNNING; }
 
-// The CPU computes with the cores that compile: what is timed there waits for them. The reference
-// does not, so that there is a result early; it is timed again in the finals.
+// The CPU shares its cores with the compiler threads: measurements wait for compilations. The
+// reference does not wait, so that there is an early result; it is timed again in the finals.
 static bool may_measure(const struct tune_loop *l, uint32_t config) {
   return may_run(l) && (!l->device.is_cpu || l->building == 0 ||
                         (config == l->reference && l->trials[config].sample.count == 0));
@@ -242,7 +240,7 @@ static void measure(struct tune_loop *l, uint32_t config) {
   if (tune_search_best(l->search, &best) && l->trials[best].sample.count)
     give_up = l->trials[best].sample.median *
               (l->trials[config].sample.count ? GIVE_UP_LATER : GIVE_UP_FIRST);
-  if (config == 0 || s->is_slice) // its time is reported; all of a round are timed alike
+  if (config == 0 || s->is_slice) // its time is reported; all slices of a round are alike
     give_up = 0;
   l->items[config].stop = STOP_MEASURING;
   l->running++;
@@ -257,7 +255,7 @@ static void check(struct tune_loop *l, uint32_t config) {
   l->hooks->check(l->worker, config, !l->has_reference);
 }
 
-// One step on. True: the search has been answered, or the configuration got further.
+// Advances one configuration by one state. True: the search got a result, or the state changed.
 static bool move(struct tune_loop *l, uint32_t config, bool with_checks) {
   struct tune_item *item = &l->items[config];
   enum tune_stop before = item->stop;
@@ -289,8 +287,7 @@ static bool is_hopeless(const struct tune_loop *l, uint32_t config) {
   return is_failure(l->trials[first_twin(l, config)].outcome);
 }
 
-// Which configuration's results the others must equal: the default's, or, where that does not run,
-// the first one's that does.
+// The reference configuration: the default, or, if that does not run, the first one that does.
 static void seek_reference(struct tune_loop *l) {
   if (l->has_reference || l->active.len == 0)
     return;
@@ -315,7 +312,7 @@ bool tune_loop_advance(struct tune_loop *l) {
   for (size_t i = 0; i < l->active.len; i++)
     has_moved |= move(l, l->active.at[i], false);
   size_t kept = 0;
-  for (size_t i = 0; i < l->active.len; i++) { // checks come behind measurements: they may hang
+  for (size_t i = 0; i < l->active.len; i++) { // checks come after measurements: they may hang
     uint32_t config = l->active.at[i];
     has_moved |= move(l, config, true);
     if (l->items[config].is_wanted)
@@ -376,7 +373,7 @@ void tune_loop_resume(struct tune_loop *l) {
     l->trials[i] = *t;
     if (is_failure(t->outcome))
       l->items[i].stop = STOP_FAILED;
-    l->items[i].is_wanted = true; // as if it had been asked for
+    l->items[i].is_wanted = true; // as if the search had requested it
     report_outcome(l, i);
   }
 }

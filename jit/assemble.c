@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine code of GPU kernels on disk: the driver's assembler takes longer than all of the
-// compiler, and linking it in by threads is what makes programs of many kernels start fast. The key
-// covers the PTX, the GPU's target and the driver.
+// Machine code of GPU kernels in the disk cache. The driver's assembler takes longer than the whole
+// compiler; assembling in several threads and caching the result makes programs with many kernels
+// start fast. The key covers the PTX, the GPU's target and the driver.
 #include "base/sha256.h"
 #include "jit/jit_kernel.h"
 
@@ -39,8 +39,7 @@ static void get_kept(void *user) {
   kept->is_there = disk_cache_get(kept->cache, kept->arena, kept->key, &info, &kept->code);
 }
 
-// Code of the cache that the driver does not take is as good as none; so is what memory does not
-// suffice for.
+// A cached code that the driver rejects, or that cannot be read for lack of memory, is a miss.
 static bool load_kept(tile_kernel *k, const struct jit_spec *spec, const uint8_t key[32],
                       struct module **ret) {
   struct kept kept = {.cache = k->cache, .arena = k->cache ? arena_create() : NULL, .key = key};
@@ -50,8 +49,8 @@ static bool load_kept(tile_kernel *k, const struct jit_spec *spec, const uint8_t
   return done;
 }
 
-// Products in loops are what the assembler's best takes up to three times as long for. Other code is
-// the same either way, or saves nothing.
+// The optimizing assembler takes up to three times as long for products in loops. For other code
+// the tier-1 result is the same, or saves nothing.
 static bool assembles_faster_at_tier1(struct str ptx) {
   return strstr(ptx.ptr, "\tmma.sync") || strstr(ptx.ptr, "wgmma.mma_async");
 }

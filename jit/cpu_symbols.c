@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols that generated CPU code is linked against: the executor's routines, the mathematical
-// functions LLVM may call for its intrinsics, memory functions, and the half-precision conversions
-// of compiler-rt for processors without instructions for them.
+// The symbols that generated CPU code is linked against: routines of the CPU executor, mathematical
+// functions that LLVM calls for intrinsics, memory functions, and the half-precision conversions of
+// compiler-rt for processors that lack the instructions.
 #include "jit/cpu_symbols.h"
 
 #include "base/cpu_abi.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-// Results in half precision come back in the low 16 bits of the register that holds a float.
+// Half-precision results are returned in the low 16 bits of a float register.
 static float as_half_register(uint16_t bits) {
   uint32_t word = bits;
   float f;
@@ -28,7 +28,7 @@ static float half_from_single(float x) { return as_half_register(half_from_float
 static float bfloat_from_single(float x) { return as_half_register(bfloat_from_float(x)); }
 static float single_from_half(float x) { return half_to_float(half_register(x)); }
 
-// Through dtype_store, which rounds a double once.
+// Through dtype_store, which rounds a double only once.
 static float half_from_double(double x) {
   uint16_t bits;
   dtype_store(DTYPE_F16, &bits, x);
@@ -110,7 +110,7 @@ _Static_assert(LIBRARY_COUNT + ROUTINE_COUNT <= CPU_SYMBOL_MAX, "CPU_SYMBOL_MAX 
 
 size_t cpu_symbols(struct cpu_symbol ret[CPU_SYMBOL_MAX]) {
   size_t n = 0;
-  // By way of variables: ISO C casts no function pointer to an integer.
+  // Through variables: ISO C cannot cast a function pointer to an integer.
 #define X(symbol, type, function)                                                                  \
   {                                                                                                \
     type f = function;                                                                             \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that JIT-compiled host code may call.
+// The functions that JIT-compiled CPU code may call.
 #ifndef TILE_JIT_CPU_SYMBOLS_H
 #define TILE_JIT_CPU_SYMBOLS_H
 
@@ -13,7 +13,7 @@ struct cpu_symbol {
 
 #define CPU_SYMBOL_MAX 128
 
-// Fills the array and returns how many there are.
+// Fills the array and returns the count.
 size_t cpu_symbols(struct cpu_symbol ret[CPU_SYMBOL_MAX]);
 
 #endif

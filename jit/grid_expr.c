@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grid expressions, evaluated while they are parsed, as far as values are known; of the rest C
-// expressions are made. All arithmetic is checked; errors point at the operator or name on the
+// Grid expressions, evaluated while they are parsed if all values are known; else C expressions are
+// generated. Arithmetic is checked for overflow; errors point at the operator or name on the
 // command line.
 #include "jit/grid_expr.h"
 
@@ -8,7 +8,7 @@
 
 #define MAX_DEPTH 256
 
-// A number, or what will be one when the C program runs.
+// A number, or a C expression for a value known at run time.
 struct grid_value {
   int64_t number;
   const char *code; // NULL: the number is known
@@ -70,14 +70,14 @@ static bool parse_sum(struct grid_parser *p, struct grid_value *ret);
 static const char *code_of(struct grid_parser *p, struct grid_value v) {
   if (v.code)
     return v.code;
-  // C89 has no literals beyond long, and no negative ones at all.
+  // C89 has no literals beyond long, and no negative literals.
   int64_t high = v.number / 1000000000, low = v.number % 1000000000;
   return high ? arena_printf(p->arena, "((int64_t)%lld * 1000000000 + %lld)", (long long)high,
                              (long long)low)
               : arena_printf(p->arena, "(int64_t)%lld", (long long)low);
 }
 
-// The call of <tile/pack.h> that does what `op` does.
+// The call of <tile/pack.h> for `op`.
 static const char *call_of(char op) {
   switch (op) {
   case '+': return "add";
@@ -91,7 +91,7 @@ static const char *call_of(char op) {
   }
 }
 
-// a op b into *ret; the operator stands at `begin`. 'c' is cdiv, '<' and '>' are min and max.
+// a op b into *ret; the operator is at `begin`. 'c' is cdiv, '<' and '>' are min and max.
 static bool apply_numbers(struct grid_parser *p, size_t begin, size_t end, char op, int64_t a,
                           int64_t b, int64_t *ret) {
   bool overflow = false;
@@ -112,7 +112,8 @@ static bool apply_numbers(struct grid_parser *p, size_t begin, size_t end, char 
     *ret = a / b;
   else if (op == '%')
     *ret = a % b;
-  else if (op == 'c') // up to the next integer, so up only where the exact quotient is positive
+  else if (op == 'c') // up to the next integer: adds 1 only if the exact quotient is positive and
+                      // not an integer
     *ret = a / b + (a % b != 0 && (a < 0) == (b < 0));
   else
     *ret = (op == '<') == (a < b) ? a : b;
@@ -280,7 +281,7 @@ static bool parse_grid(struct grid_parser *p, struct grid_value ret[3]) {
     ret[axis] = (struct grid_value){.number = 1};
   for (int axis = 0;; axis++) {
     struct grid_value value;
-    (void)peek(p); // the span of the axis begins after blanks
+    (void)peek(p); // so that the span of the axis begins after blanks
     size_t begin = p->at;
     if (axis == 3) {
       WRONG(p, begin, p->text.len, "a grid has at most three axes");

@@ -5,16 +5,16 @@
 
 #include "base/diag.h"
 
-// What expressions may name, and its values; of equal names the first counts.
+// Names that expressions may use, with values; the first of equal names counts.
 struct grid_names {
   const char **names;
   int64_t *values;
   size_t count;
-  const char *const *codes; // for grid_expr_to_c: C of what is known at run time; NULL, or NULL in
+  const char *const *codes; // C expressions of values known at run time; NULL: none, or NULL in
                             // it: the value
 };
 
-// None yet, with room for so many.
+// An empty list with room for `count` names.
 struct grid_names grid_names_make(struct arena *a, size_t capacity);
 void grid_names_add(struct grid_names *n, const char *name, int64_t value);
 void grid_names_add_text(struct grid_names *n, const char *name, struct str text); // of an integer
@@ -24,8 +24,8 @@ void grid_names_add_text(struct grid_names *n, const char *name, struct str text
 // suggestion), division by zero, overflow, a result below 1 or above 2^31-1.
 bool grid_expr_eval(struct diag_engine *diag, struct span where, const struct grid_names *names,
                     uint32_t ret[3]);
-// The same as C expressions of type int64_t over the calls of <tile/pack.h>, which note failures in
-// an `int tile_failed`. What is known is evaluated and checked now.
+// The same as C expressions of type int64_t over the calls of <tile/pack.h>, which set an `int
+// tile_failed` on failure. Known parts are evaluated and checked now.
 bool grid_expr_to_c(struct arena *a, struct diag_engine *diag, struct span where,
                     const struct grid_names *names, const char *ret[3]);
 

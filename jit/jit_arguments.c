@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launch arguments against declared parameters: errors that name the parameter, the key of the
-// specialisation, and what the compiler is told about each parameter.
+// Checks launch arguments against declared parameters, with errors that name the parameter; builds
+// the key of the specialisation and the compiler's bindings.
 #include "jit/jit_kernel.h"
 
 #include <string.h>
 
-#define HINT 16 // the divisibility that is specialised on
+#define HINT 16 // divisibility that kernels are specialised on
 
 // ---- errors ----
 
@@ -42,7 +42,7 @@ static tile_status not_divisible(const tile_kernel *k, size_t i, const tile_arg 
 
 static bool is_int(int type) { return type <= (int)DTYPE_U64; }
 
-// Whether the argument keeps the promise of its annotation.
+// Whether the argument satisfies its annotation's hint.
 static bool keeps_promise(const struct lang_param *p, const tile_arg *arg) {
   uint64_t value =
       arg->is_pointer ? (uint64_t)(uintptr_t)arg->value.pointer : (uint64_t)arg->value.integer;

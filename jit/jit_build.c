@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making a specialisation: the disk cache is asked first, then the compiler. Whatever the way, the
-// kernel's description passes through its JSON form, so that both give the same.
+// Builds a specialisation: from the disk cache, else by the compiler. In both cases the kernel's
+// description passes through its JSON form, so that both give the same.
 #include "base/clock.h"
 #include "base/debug.h"
 #include "base/file.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_FORMAT "tile kernel 2" // changes with anything that the key below does not cover
+#define KEY_FORMAT "tile kernel 2" // to be changed with anything that the key below does not cover
 
 // ---- the key on disk ----
 
@@ -32,11 +32,11 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
   field_text(&h, KEY_FORMAT);
   field_text(&h, compiler_version());
   field_text(&h, r->target->name);
-  if (r->target->is_cpu) { // generated for this very processor
+  if (r->target->is_cpu) { // code is specific to this processor
     const char *host = orc_cpu_description(a);
     field_text(&h, host);
   }
-  field_text(&h, k->source->name); // in line information and messages
+  field_text(&h, k->source->name); // appears in line information and messages
   sha256_field(&h, k->source->text.ptr, k->source->text.len);
   field_text(&h, k->name);
   field_number(&h, (uint32_t)r->binding_count);
@@ -62,7 +62,7 @@ static void disk_key(struct arena *a, const tile_kernel *k, const struct compile
 
 // ---- imported files ----
 
-// What a kernel imports is beside its code (jit/worker/message.c: write_entry).
+// The files that a kernel imports are stored beside its code (jit/worker/message.c: write_entry).
 
 static bool is_unchanged(struct arena *a, const struct json *file) {
   if (file->kind != JSON_ARRAY || file->count != 2 || file->items[0]->kind != JSON_STRING ||
@@ -97,7 +97,7 @@ static void check_files(void *user) {
   }
 }
 
-// Where memory does not suffice to look, they count as changed: it is compiled anew.
+// Without memory to check them they count as changed, and the kernel is compiled again.
 static bool files_unchanged(const struct json *entry) {
   struct imported_files p = {.files = json_get(entry, "files")};
   p.arena = p.files && p.files->kind == JSON_ARRAY ? arena_create() : NULL;
@@ -108,7 +108,7 @@ static bool files_unchanged(const struct json *entry) {
 
 // ---- filling a specialisation ----
 
-// Which argument each run-time parameter is, by name. False when one is unknown.
+// Maps run-time parameters to arguments, by name. False when a name is unknown.
 static bool map_params(const tile_kernel *k, struct jit_spec *spec) {
   spec->arg_of_param = arena_array(spec->arena, uint16_t, spec->info.param_count + 1);
   for (uint32_t p = 0; p < spec->info.param_count; p++) {
@@ -122,7 +122,7 @@ static bool map_params(const tile_kernel *k, struct jit_spec *spec) {
   return true;
 }
 
-// `code` need not live on the specialisation's arena.
+// `code` is copied to the specialisation's arena.
 static bool fill(const tile_kernel *k, struct jit_spec *spec, const struct json *entry,
                  struct str code) {
   const struct json *info = entry ? json_get(entry, "kernel") : NULL;
@@ -145,7 +145,7 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
       .num_stages = c->num_stages,
       .max_registers = c->max_registers,
       .emit = c->target->is_cpu ? EMIT_OBJECT : EMIT_PTX,
-      .check = c->check && c->target->is_cpu, // the simulator checks PTX as it is
+      .check = c->check && c->target->is_cpu, // the simulator checks unmodified PTX
       .debug = c->check,
       .folders = c->folders,
       .folder_count = c->folder_count,
@@ -160,7 +160,8 @@ static struct compile_request request_for(const tile_kernel *k, const struct jit
   return r;
 }
 
-// In a worker, if the device has such, else here; where passes are shown, always here.
+// In a worker if the device has a pool, else in this process; always in this process if passes are
+// printed.
 static tile_status compile_job(tile_kernel *k, const struct jit_job *q, struct arena *a,
                                const struct jit_report *report, struct jit_reply *ret) {
   struct arena *arena = report ? report->arena : a;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of a launch whose kernel has decorators of tuning: what was set, and for what
-// was left open the values that @autotune lists first and that @heuristics computes from the
-// arguments. Without heuristics it is the same for all launches; with them it is kept by the values
-// of the scalar arguments and by which pointers are NULL, that is, None.
+// The configuration of a launch whose kernel has tuning decorators: what the caller set, and for
+// the rest the first configuration of @autotune and the values that @heuristics computes from the
+// arguments. Without heuristics it is the same for all launches; with them it is cached by the
+// values of the scalar arguments and by which pointers are NULL (None).
 #include "jit/jit_kernel.h"
 
 #include <string.h>
 
-enum { COMPLETIONS = 256 }; // slots of a configuration; the last one with a hash stays
+enum { COMPLETIONS = 256 }; // slots of a configuration; a collision replaces the older entry
 
 struct completion {
   struct config *config; // NULL: empty
@@ -77,7 +77,8 @@ static struct lang_known *known_of(const tile_kernel *k, const struct config *c,
 
 // ---- completing ----
 
-// The kernel's unit, or where that was settled for another target, its source read on `a`.
+// The kernel's unit; if its definitions were resolved for another target, the source is parsed
+// again on `a`.
 static const struct lang_unit *unit_for(const tile_kernel *k, const struct config *c,
                                         struct arena *a, struct diag_engine *diag) {
   if (jit_unit(k, c))
@@ -94,7 +95,7 @@ static const struct lang_unit *unit_for(const tile_kernel *k, const struct confi
 static tile_status evaluate(tile_kernel *k, const struct config *c, const tile_arg *args,
                             struct arena *a, const struct jit_report *report,
                             struct lang_defaults *ret) {
-  struct arena *arena = report ? report->arena : a; // of what records point into
+  struct arena *arena = report ? report->arena : a; // records of the report point into it
   struct diag_engine *diag = report ? report->diag : diag_engine_create(a);
   struct lang_defaults_request r = {.unit = unit_for(k, c, arena, diag),
                                     .kernel = k->name,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The insides of a tile_kernel, shared by opening and settings (jit_kernel.c), arguments
-// (jit_arguments.c), what decorators give (jit_defaults.c), specialisations (specialise.c), their making
-// (jit_build.c) and launching (jit_launch.c).
+// The insides of a tile_kernel, shared by opening (jit_kernel.c), settings (jit_settings.c),
+// arguments (jit_arguments.c), decorators (jit_defaults.c), specialisations (specialise.c),
+// building them (jit_build.c) and launching (jit_launch.c).
 //
 // A kernel has a list of configurations (constants, warps, ...), one of them current, each with a
-// table of specialisations. Launches read the table without a lock: entries are published whole
-// with a release store and never removed before the kernel is closed.
+// table of specialisations. Launches read the table without a lock: entries are published with a
+// release store and never removed before the kernel is closed.
 #ifndef TILE_JIT_KERNEL_H
 #define TILE_JIT_KERNEL_H
 
@@ -19,7 +19,8 @@
 
 #define JIT_MAX_ARGS 256
 
-// What one argument adds to the key of a specialisation: its tile_type in four bits, and these.
+// What one argument adds to the key of a specialisation: its tile_type in four bits, and these
+// flags.
 enum { KEY_TYPE = 15, KEY_POINTER = 16, KEY_DIVISIBLE_16 = 32, KEY_IS_ONE = 64 };
 
 struct jit_key {
@@ -37,11 +38,11 @@ struct jit_spec {
   struct str code;
   struct config *config;
   _Atomic(struct module *) module; // NULL: not loaded yet
-  struct module *tier1;            // what ran before `module` was there; NULL: nothing
+  struct module *tier1;            // the code that ran before `module` was loaded; NULL: none
   bool is_tier1;                   // `module` is tier-1 code; under the kernel's lock
   struct arena *arena;             // holds all of this
   struct jit_timing timing;
-  struct jit_spec *next; // of all or, while it is made, of the pending ones
+  struct jit_spec *next; // in the list of all or, while it is built, of the pending ones
 };
 
 struct spec_table { // open addressing; replaced as a whole when it grows
@@ -58,39 +59,38 @@ struct config {
   const char **constants; // by declared parameter; NULL: not set
   const char **folders;   // in which imported modules are looked for
   size_t folder_count;
-  // What decorators add where something was left open (jit_defaults.c). `is_complete`: nothing was, or
-  // it was added.
+  // What decorators add to open settings (jit_defaults.c). `is_complete`: nothing is open.
   bool is_complete;
-  _Atomic(struct config *) completed; // of a kernel without heuristics
-  struct completion *completions;     // of one with them, by the arguments' values
+  _Atomic(struct config *) completed; // for a kernel without heuristics
+  struct completion *completions;     // for a kernel with heuristics: by the arguments' values
   _Atomic(struct spec_table *) table;
   size_t spec_count;
 };
 
 struct tile_kernel {
   tile_device *device;
-  struct arena *arena; // what lives as long as the kernel; under `lock` after opening
+  struct arena *arena; // lives as long as the kernel; under `lock` after opening
   const struct source *source;
-  struct lang_unit *unit; // the source, settled for the target of the device
-  bool is_detached;       // the source has no file name: nothing stands beside it
+  struct lang_unit *unit; // the source, with definitions resolved for the device's target
+  bool is_detached;       // the source has no file name, so it imports nothing from beside it
   const char *name;
   struct span at;              // of the name, in the source
   struct lang_param *declared; // all parameters
   size_t declared_count;
   struct lang_param *params; // those that are arguments
   size_t param_count;
-  struct lang_binding *outer; // constants of the file that were given from outside
+  struct lang_binding *outer; // values of constants of the file, given by the caller
   size_t outer_count;
   bool is_tuned, has_heuristics; // by decorators of the kernel
-  bool is_assembled_apart;       // by this process's threads, and kept on disk (assemble.c)
-  enum assembly first_assembly;  // of those
-  bool is_kept_only;             // what is not on disk is not made now
+  bool is_assembled_apart;       // assembled by threads of this process and cached (assemble.c)
+  enum assembly first_assembly;  // of a kernel that is assembled apart
+  bool is_kept_only;             // only what is in the disk cache is loaded; nothing is compiled
   struct disk_cache *cache;      // NULL: none
   const struct pass_options *passes;
   _Atomic(struct config *) config; // the current one
 
   pthread_mutex_t lock; // guards what follows
-  pthread_cond_t built; // a pending specialisation was finished or given up
+  pthread_cond_t built; // signalled when a pending specialisation is finished or has failed
   struct config *configs;
   struct jit_spec *specs, *pending;
   struct orc *orc;
@@ -99,31 +99,34 @@ struct tile_kernel {
 static inline uint8_t jit_key_type(uint8_t byte) { return byte & KEY_TYPE; }
 
 // ---- jit_arguments.c ----
-// Checks the arguments against the declared parameters and makes the key.
+// Checks the arguments against the declared parameters and builds the key.
 tile_status jit_key_make(const tile_kernel *k, const tile_arg *args, size_t count,
                          struct jit_key *ret);
 // Bindings of all declared parameters for the compiler, from a key and a configuration.
 struct lang_binding *jit_bindings(const tile_kernel *k, const struct config *config,
                                   const uint8_t *key, struct arena *a, size_t *ret_count);
 
-// ---- jit_kernel.c ----
-// `from` with what it leaves open, or the one of that kind there is; the kernel's lock is held.
-// NULL without memory.
+// ---- jit_settings.c ----
+// A copy of `from` (NULL: defaults) for `declared` parameters.
+struct config *jit_config_create(struct arena *a, const struct config *from, size_t declared);
+// `from` with open settings filled in, or an equal existing configuration; the kernel's lock is
+// held. NULL without memory.
 struct config *jit_config_complete(tile_kernel *k, const struct config *from,
                                    const struct lang_defaults *defaults);
-
-// What decides which definitions there are, for kernels of this target.
-struct lang_outer jit_outer(const tile_kernel *k, const char *target,
-                            const struct lang_imports *imports);
-// The kernel's unit if it serves this configuration; NULL: its source is to be read again.
-const struct lang_unit *jit_unit(const tile_kernel *k, const struct config *c);
 
 // `from` with checks; NULL without memory.
 struct config *jit_config_checked(tile_kernel *k, const struct config *from);
 
+// ---- jit_kernel.c ----
+// The values that select definitions in the source, for kernels of this target.
+struct lang_outer jit_outer(const tile_kernel *k, const char *target,
+                            const struct lang_imports *imports);
+// The kernel's unit if it is valid for this configuration; NULL: the source must be parsed again.
+const struct lang_unit *jit_unit(const tile_kernel *k, const struct config *c);
+
 // ---- jit_defaults.c ----
-// The configuration of a launch with these arguments: the current one, and what decorators of the
-// kernel say where that leaves something open.
+// The configuration of a launch with these arguments: the current one, completed by the kernel's
+// decorators.
 tile_status jit_config(tile_kernel *k, const tile_arg *args, size_t count,
                        const struct jit_report *report, struct config **ret);
 
@@ -131,24 +134,22 @@ tile_status jit_config(tile_kernel *k, const tile_arg *args, size_t count,
 struct jit_spec *jit_find(const struct config *c, const struct jit_key *key);
 tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struct jit_key *key,
                               const struct jit_report *report, struct jit_spec **ret);
-// Waits for no one: the caller knows that nobody uses the kernel any more.
-void jit_specs_free(tile_kernel *k);
 
 // ---- assemble.c ----
-// The module of a GPU specialisation, from machine code of the disk cache, which is the best, or
-// assembled now; *ret_how is what it got.
+// The module of a GPU specialisation, from optimized machine code in the disk cache, or assembled
+// now; *ret_how is the level that it got.
 tile_status jit_assemble(tile_kernel *k, const struct jit_spec *spec, enum assembly how,
                          enum assembly *ret_how, struct module **ret);
 
 // ---- jit_build.c ----
 // From the disk cache or the compiler. `spec` has arena, key and config.
 tile_status jit_build(tile_kernel *k, struct jit_spec *spec, const struct jit_report *report);
-// What a kernel of is_kept_only gets where something is not on disk.
+// The status of an is_kept_only kernel when something is not in the disk cache.
 tile_status jit_not_kept(const tile_kernel *k);
 
-// The status for what `diag` holds.
+// The status for the errors in `diag`.
 tile_status jit_diag_status(const struct diag_engine *diag);
-// The same, and the thread's message: rendered in full, or in one line where the caller has the
+// The same, and the thread's message: rendered in full, or in one line if the caller has the
 // records (`reported`).
 tile_status jit_diag_failure(const struct diag_engine *diag, bool reported);
 

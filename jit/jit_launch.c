@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching: key, table, values, module. The path of a launch that was seen before takes no lock
-// and allocates nothing.
+// Launches: key, table, values, module. A launch with a known key takes no lock and allocates
+// nothing.
 #include "base/clock.h"
 #include "base/debug.h"
 #include "jit/jit_kernel.h"
@@ -15,7 +15,7 @@ static tile_status load_cpu(tile_kernel *k, struct jit_spec *spec, struct module
   cpu_kernel_fn fn = NULL;
   if (s == TILE_OK)
     s = orc_load(k->orc, spec->code, spec->info.name, &fn);
-  // The code goes with the kernel's JIT, after its modules.
+  // The code is freed with the kernel's JIT, after its modules.
   return s == TILE_OK ? module_from_cpu(k->device, fn, &spec->info, NULL, NULL, ret) : s;
 }
 
@@ -54,7 +54,7 @@ tile_status jit_spec_module(tile_kernel *k, struct jit_spec *spec, struct module
 
 // ---- optimized code after tier-1 code ----
 
-// Takes a specialisation that runs tier-1 code; the caller replaces it. NULL: none is left.
+// Takes a specialisation that runs tier-1 code, for the caller to replace. NULL: none is left.
 static struct jit_spec *take_tier1(tile_kernel *k) {
   pthread_mutex_lock(&k->lock);
   struct jit_spec *spec = k->specs;
@@ -75,8 +75,8 @@ bool jit_kernel_is_optimized(tile_kernel *k) {
   return !spec;
 }
 
-// Launches take the new module from the moment it is stored. The old one stays for those under way
-// and for recordings; it also serves on where the best cannot be made.
+// Launches use the new module as soon as it is stored. The old one is kept for launches in flight
+// and for recordings; it also stays in use if the optimized module cannot be built.
 void jit_kernel_optimize(tile_kernel *k) {
   for (struct jit_spec *spec; (spec = take_tier1(k));) {
     double start = clock_ms();
@@ -102,7 +102,7 @@ static tile_status prepare_key(tile_kernel *k, const struct jit_key *key) {
 
 tile_status jit_kernel_prepare_like(tile_kernel *k, tile_kernel *like) {
   pthread_mutex_lock(&like->lock);
-  const struct jit_spec *spec = like->specs; // the rest of the list stays as it is
+  const struct jit_spec *spec = like->specs; // the rest of the list does not change
   pthread_mutex_unlock(&like->lock);
   tile_status s = TILE_OK;
   for (; s == TILE_OK && spec; spec = spec->next) {
@@ -175,9 +175,8 @@ static tile_status launch_spec(tile_kernel *k, struct jit_spec *spec, tile_strea
   return module_launch(m, stream, grid, pointers, spec->config->check);
 }
 
-// A launch on the CPU was broken off: an access faulted, or threads waited for each other. Run
-// once more with checks, which say what was wrong and where; where they find nothing, what is known
-// stays.
+// A launch on the CPU failed: an access faulted, or threads diverged. Runs it again with checks,
+// which report the violation and its location; if they find none, the first error stays.
 static tile_status launch_checked(tile_kernel *k, const struct config *failed, tile_stream *stream,
                                   tile_grid grid, const tile_arg *args, size_t arg_count) {
   char message[512];

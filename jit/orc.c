@@ -22,10 +22,10 @@ struct orc {
   LLVMOrcLLJITRef jit;
   pthread_mutex_t lock; // guards what follows; held while an object is linked
   unsigned objects;
-  char report[512]; // what the session said about a failure
+  char report[512]; // the session's report of a failure
 };
 
-// The session's own reports say more ("symbol not found: ...") than the error of the lookup.
+// The session's report has more detail ("symbol not found: ...") than the lookup's error.
 static void take_report(void *user, LLVMErrorRef error) {
   struct orc *o = user;
   char *text = LLVMGetErrorMessage(error);
@@ -81,14 +81,15 @@ static LLVMErrorRef define_cpu_symbols(struct orc *o, LLVMOrcJITDylibRef lib) {
     pairs[i].Sym.Flags.GenericFlags =
         LLVMJITSymbolGenericFlagsExported | LLVMJITSymbolGenericFlagsCallable;
   }
-  LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(pairs, count); // takes the names
+  LLVMOrcMaterializationUnitRef unit =
+      LLVMOrcAbsoluteSymbols(pairs, count); // takes ownership of the names
   LLVMErrorRef error = LLVMOrcJITDylibDefine(lib, unit);
   if (error)
     LLVMOrcDisposeMaterializationUnit(unit);
   return error;
 }
 
-// The result of a lookup, which may come from another thread.
+// The result of a lookup; may be called by another thread.
 struct lookup_result {
   pthread_mutex_t lock;
   pthread_cond_t came;
@@ -140,7 +141,7 @@ static LLVMErrorRef load_locked(struct orc *o, struct str object, const char *sy
     return error;
   LLVMMemoryBufferRef buffer =
       LLVMCreateMemoryBufferWithMemoryRangeCopy(object.ptr, object.len, name);
-  error = LLVMOrcLLJITAddObjectFile(o->jit, lib, buffer); // takes the buffer
+  error = LLVMOrcLLJITAddObjectFile(o->jit, lib, buffer); // takes ownership of the buffer
   return error ? error : lookup(o, lib, symbol, ret_address);
 }
 

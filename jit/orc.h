@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU code from object files in memory, through LLVM's ORC JIT. Each object gets a symbol space of
-// its own, so that kernels of one name do not clash, and sees the routines of base/cpu_abi.h and a
+// CPU code from object files in memory, through LLVM's ORC JIT. Each object has its own symbol
+// space, so that kernels of one name do not clash, and sees the routines of base/cpu_abi.h and a
 // fixed list of C library functions, not the whole process.
 #ifndef TILE_JIT_ORC_H
 #define TILE_JIT_ORC_H
@@ -19,8 +19,8 @@ void orc_destroy(struct orc *o);
 // Links the object and finds `symbol`; the bytes are copied. Thread-safe.
 tile_status orc_load(struct orc *o, struct str object, const char *symbol, cpu_kernel_fn *ret);
 
-// What the CPU's code generator depends on besides the target's name: processor and features.
-// On the arena.
+// What CPU code generation depends on besides the target's name: processor and features, allocated
+// on the arena.
 const char *orc_cpu_description(struct arena *a);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of specialisations: read without locks, grown under the kernel's. A specialisation that
-// several threads want at once is made by one of them.
+// The table of specialisations: read without locks, grown under the kernel's lock. If several
+// threads need a specialisation at once, one of them builds it.
 #include "base/memory.h"
 #include "jit/jit_kernel.h"
 
@@ -32,8 +32,8 @@ static void insert(struct spec_table *t, struct jit_spec *s) {
   atomic_store_explicit(&t->slots[i], s, memory_order_release);
 }
 
-// Room for one more, at most half full. Readers of the old table find what they found before, so
-// it stays until the kernel is closed.
+// Room for one more entry, at most half full. Readers may still use the old table, so it is kept
+// until the kernel is closed.
 static struct spec_table *reserve(struct config *c) {
   struct spec_table *t = atomic_load_explicit(&c->table, memory_order_relaxed);
   if (t && c->spec_count + 1 <= t->cap / 2)
@@ -115,7 +115,7 @@ tile_status jit_find_or_build(tile_kernel *k, struct config *config, const struc
     return TILE_OK;
   }
   pthread_mutex_lock(&k->lock);
-  // If the thread that is at it fails, this one tries for itself and gets its own diagnostics.
+  // If the building thread fails, this one builds it itself and gets its own diagnostics.
   while (!(spec = jit_find(config, key)) && is_pending(k, config, key))
     pthread_cond_wait(&k->built, &k->lock);
   struct jit_spec *made = spec ? NULL : spec_create(config, key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses: which space and bytes an access touches, and whether it may.
+// Addresses: state space and bytes of an access, checks of bounds and alignment.
 #include "ptx-simulator/decode.h"
 
 static bool out_of_bounds(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
@@ -11,7 +11,7 @@ static bool out_of_bounds(struct warp *w, const struct op *op, unsigned lane, en
   return false;
 }
 
-// The buffer that has the address, by the last one used and then by bisection.
+// The buffer that contains the address: tries the last one used, then searches.
 static const struct sim_buffer *find_buffer(struct run *r, uint64_t address) {
   if (r->last_buffer < r->buffer_count) {
     const struct sim_buffer *last = &r->buffers[r->last_buffer];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic for all lanes of a warp: operands of alu.h's instructions become slots.
+// Arithmetic for all lanes of a warp: maps operands of alu.h's instructions to slots.
 #include "ptx-simulator/arithmetic.h"
 
 static void alu_op(struct warp *w, const struct op *op, uint32_t lanes) {

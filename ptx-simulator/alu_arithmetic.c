@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float arithmetic: sums, products, fma, quotients, order and signs (PTX ISA, "Floating Point
-// Instructions", "Half Precision Floating Point Instructions" and the mixed ones).
+// Float arithmetic: add, sub, mul, fma, div, min, max, abs, neg, copysign (PTX ISA, "Floating Point
+// Instructions", "Half Precision Floating Point Instructions" and the mixed precision ones).
 #include "ptx-simulator/alu_internal.h"
 
 #include <assert.h>
@@ -16,7 +16,7 @@ static struct number read(const struct alu_instruction *in, const struct alu_for
   return number_of(f, bits, in->flags & FLAG_FTZ);
 }
 
-// Without a rounding it is to nearest.
+// Without a rounding modifier: to nearest.
 static enum alu_rounding rounding_of(const struct alu_instruction *in) {
   return in->rounding ? (enum alu_rounding)in->rounding : ROUND_NEAREST;
 }
@@ -28,7 +28,7 @@ static void write(const struct alu_instruction *in, struct number x, uint64_t *r
 // ---- sums, products, quotients ----
 
 static void run_exact(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
-  // add and sub of mixed types have only a, fma has a and b of the second type.
+  // add and sub of mixed types: a has the second type; fma: a and b have it.
   bool fused = in->operation == OPERATION_FMA || in->operation == OPERATION_MAD;
   const struct alu_format *mixed = in->from.name ? &in->from : &in->type;
   struct number a = read(in, mixed, s[0]);
@@ -57,7 +57,7 @@ static float float_of(const struct alu_instruction *in, uint64_t word) {
   return x;
 }
 
-// f32 to nearest: the processor's own arithmetic is the same.
+// f32 to nearest: the processor's own arithmetic gives the same.
 static void run_f32(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   float a = float_of(in, s[0]), b = float_of(in, s[1]), x;
   switch (in->operation) {
@@ -107,7 +107,7 @@ static uint64_t flushed(const struct alu_instruction *in, uint64_t x) {
   return in->flags & FLAG_FTZ && !(x & exponent) ? x & sign_of(f) : x;
 }
 
-// Bits as integers in the order of the numbers, -0 below +0.
+// Maps bits to integers in the order of the numbers, -0 below +0.
 static int64_t rank(const struct alu_format *f, uint64_t x) {
   uint64_t magnitude = x & (sign_of(f) - 1);
   return x & sign_of(f) ? -1 - (int64_t)magnitude : (int64_t)magnitude;
@@ -165,7 +165,7 @@ static bool is_arithmetic(const struct alu_format *f) {
   return is_f32(f) || is_f64(f) || is_half(f) || is_bfloat(f);
 }
 
-// Flags that sums, products and fma of a type may have.
+// Flags allowed for sum, product and fma of a type.
 static unsigned allowed_flags(const struct alu_words *w, const struct alu_format *f) {
   bool fused = w->operation == OPERATION_FMA;
   if (is_f32(f))
@@ -182,13 +182,13 @@ static alu_run_fn *exact_run(const struct alu_instruction *in) {
   return nearest && is_f64(&in->type) ? run_f64 : run_exact;
 }
 
-// `flags` are the ones that the instruction may have; everything but a rounding is refused besides.
+// `flags` are those that the instruction allows; any other modifier except a rounding is rejected.
 static bool plain(const struct alu_words *w, unsigned flags) {
   return !(w->flags & ~flags) && !w->comparison && !w->combine && !w->mode &&
          w->rounding != ROUND_AWAY && !(w->flags & FLAG_INTEGRAL);
 }
 
-// add.f32.f16, fma.rn.f32.bf16: operands of half the width, the rest in f32.
+// add.f32.f16, fma.rn.f32.bf16: 16-bit operands, the rest in f32.
 static bool decode_mixed(const struct alu_words *w, struct alu_instruction *ret) {
   const struct alu_format *f = w->types[1];
   bool fused = w->operation == OPERATION_FMA;

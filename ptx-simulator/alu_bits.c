@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting and moving bits, and dot products of bytes (PTX ISA, "Integer Arithmetic Instructions").
+// Bit counts, bit fields, and dot products of bytes (PTX ISA, "Integer Arithmetic Instructions").
 #include "ptx-simulator/alu_internal.h"
 
 // ---- counting ----
@@ -13,7 +13,7 @@ static void run_count(const struct alu_instruction *in, const uint64_t *s, uint6
     r[0] = x ? bits - 1 - log2_floor(x) : bits;
 }
 
-// The highest bit that differs from the sign.
+// The highest bit that differs from the sign bit.
 static void run_find(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   unsigned bits = in->type.bits;
   uint64_t x = alu_extend(s[0], in->type.kind, bits);
@@ -131,7 +131,7 @@ static bool decode_dot(const struct alu_words *w, struct alu_instruction *ret) {
   return true;
 }
 
-// One operand of the type, `counts` more of u32; the result is of the type or u32.
+// One operand of the type, `counts` more of u32; the result has the type or u32.
 static bool one(const struct alu_words *w, unsigned typed, unsigned counts, bool counted,
                 alu_run_fn *run, struct alu_instruction *ret) {
   const struct alu_format *t = w->types[0];

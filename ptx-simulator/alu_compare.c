@@ -44,7 +44,7 @@ static enum order order_of_integers(enum alu_kind kind, unsigned bits, uint64_t 
   return a == b ? ORDER_EQUAL : less ? ORDER_LESS : ORDER_GREATER;
 }
 
-// Magnitudes of floats are in the order of their bits.
+// Magnitudes of floats have the order of their bits.
 static enum order order_of_floats(const struct alu_format *f, bool flush, uint64_t a, uint64_t b) {
   struct number x = number_of(f, a, flush), y = number_of(f, b, flush);
   if (x.class == NUMBER_NAN || y.class == NUMBER_NAN)
@@ -66,7 +66,7 @@ static bool combined(enum alu_combine how, bool t, bool c) {
   return t;
 }
 
-// The comparison of element i of the operands.
+// Compares element i of the operands.
 static bool compares(const struct alu_instruction *in, const uint64_t *s, unsigned i) {
   const struct alu_format *f = &in->from;
   uint64_t a = alu_mask(s[0] >> i * f->bits, f->bits);
@@ -76,8 +76,8 @@ static bool compares(const struct alu_instruction *in, const uint64_t *s, unsign
   return holds((enum alu_comparison)in->comparison, o);
 }
 
-// setp p|q: q is what p would be if the comparison were false. Of packed halves, p is of the lower
-// and q of the upper ones.
+// setp p|q: q is the result of the negated comparison. For packed types, p is that of the low
+// element and q that of the high one.
 static void run_setp(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   enum alu_combine how = (enum alu_combine)in->combine;
   bool c = how && s[2] & 1, t = compares(in, s, 0);
@@ -86,7 +86,7 @@ static void run_setp(const struct alu_instruction *in, const uint64_t *s, uint64
   r[1] = combined(how, other, c);
 }
 
-// True is all ones, or 1.0 of a float.
+// True is all ones; 1.0 for a float result.
 static uint64_t truth(const struct alu_format *t, bool value) {
   if (!value)
     return 0;
@@ -118,7 +118,7 @@ static void run_slct(const struct alu_instruction *in, const uint64_t *s, uint64
 
 // ---- decoding ----
 
-// Whether operands of the type can be compared so.
+// Whether this comparison exists for operands of the type.
 static bool comparable(enum alu_comparison c, const struct alu_format *f, unsigned flags) {
   if (f->kind == ALU_FLOAT)
     return f->bits >= 16 && !alu_is(f, "tf32") && c != COMPARE_NONE &&

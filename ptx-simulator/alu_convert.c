@@ -19,7 +19,7 @@ static unsigned number_flags(const struct alu_instruction *in) {
          (in->flags & FLAG_SATFINITE ? NUMBER_SATFINITE : 0);
 }
 
-// Element of the source; `.ftz` is about f32 alone.
+// One element of the source; `.ftz` applies to f32 only.
 static struct number read_float(const struct alu_instruction *in, uint64_t bits) {
   return number_of(&in->from, bits, in->flags & FLAG_FTZ && in->from.bits == 32);
 }
@@ -49,7 +49,7 @@ static void run_integer_to_float(const struct alu_instruction *in, const uint64_
   r[0] = rounded(in, number_of_integer(negative ? -x : x, negative));
 }
 
-// NaN is 0, or the highest bit alone where one of the types is of 64 bits.
+// NaN gives 0; only the highest bit is set if one of the types has 64 bits.
 static void run_float_to_integer(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   const struct alu_format *to = &in->type;
   struct number x = number_integral(read_float(in, s[0]), (enum alu_rounding)in->rounding);
@@ -69,7 +69,7 @@ static void run_floats(const struct alu_instruction *in, const uint64_t *s, uint
 
 // ---- pairs ----
 
-// The first source becomes the upper half.
+// The first source becomes the high element.
 static void run_two(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   r[0] = rounded(in, read_float(in, s[0])) << in->type.bits | rounded(in, read_float(in, s[1]));
 }
@@ -118,7 +118,7 @@ static bool decode_tf32(const struct alu_words *w) {
          (away || w->rounding == ROUND_NEAREST || w->rounding == ROUND_ZERO);
 }
 
-// Whether the rounding is the one that floats of these types need.
+// Whether the rounding modifier is there exactly when these types need one.
 static bool rounds_as_needed(const struct alu_words *w, const struct alu_format *to,
                              const struct alu_format *from) {
   if (w->flags & FLAG_INTEGRAL)
@@ -174,7 +174,8 @@ bool alu_decode_convert(const struct alu_words *w, struct alu_instruction *ret) 
 
 // ---- cvt.pack ----
 
-// Two integers, clamped, side by side, the first one above; above them lower bits of c.
+// Two clamped integers side by side, the first one in the higher bits; above them the low bits of
+// c.
 static void run_pack(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   const struct alu_format *to = &in->type;
   uint64_t both = in->source_count == 3 ? s[2] << 2 * to->bits : 0;

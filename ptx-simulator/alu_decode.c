@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An opcode's words are sorted into types, flags, roundings and so on; the family of its name makes
-// an instruction of them or refuses.
+// Decodes arithmetic opcodes: sorts their words into types, flags, roundings and so on; the family
+// of the name builds the instruction or rejects it.
 #include "ptx-simulator/alu_internal.h"
 
 // ---- types ----
@@ -82,7 +82,7 @@ static const struct named modes[] = {{"f4e", MODE_F4E},       {"b4e", MODE_B4E},
                                      {"number", MODE_NUMBER}, {"notanumber", MODE_NOTANUMBER},
                                      {"normal", MODE_NORMAL}, {"subnormal", MODE_SUBNORMAL}};
 
-// The value of a word, 0 when the list does not have it; no value of a list is 0.
+// The value of a word, 0 if it is not in the list; no value of a list is 0.
 static unsigned find(const struct named *list, size_t count, struct str word) {
   for (size_t i = 0; i < count; i++)
     if (str_is(word, list[i].name))
@@ -128,7 +128,7 @@ static bool sort_word(struct str word, bool compares, struct alu_words *w, struc
 
 // ---- instructions ----
 
-// Names that floats and integers share go to integers first where their type is one.
+// Names shared by floats and integers: dispatches on the type.
 static bool decode_arithmetic(const struct alu_words *w, struct alu_instruction *ret) {
   if (w->type_count == 0)
     return false;

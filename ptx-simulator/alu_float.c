@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as integers times powers of two: from bits, combined exactly, rounded once to bits.
+// Floats as integers times powers of two: decoded from bits, combined exactly, rounded once to
+// bits.
 #include "ptx-simulator/alu_float.h"
 
 #include <assert.h>
 
-enum { TOP = 125 }; // where operands of sums have their first digit
+enum { TOP = 125 }; // bit of the first digit in operands of sums
 
 static unsigned first_digit(alu_wide x) {
   uint64_t high = (uint64_t)(x >> 64);
   return high ? 64 + log2_floor(high) : log2_floor((uint64_t)x);
 }
 
-// x / 2^n; what leaves becomes the lowest digit.
+// x / 2^n; digits shifted out are ORed into the lowest digit.
 static alu_wide shift_sticky(alu_wide x, unsigned n) {
   if (n == 0)
     return x;
@@ -33,12 +34,12 @@ static struct number normalise(struct number a) {
 // ---- from bits ----
 
 static bool has_infinity(const struct alu_format *f) {
-  return f->exponent_bits != 4; // e4m3 uses the highest exponent for numbers
+  return f->exponent_bits != 4; // e4m3 has finite numbers at the highest exponent
 }
 
 static int bias(const struct alu_format *f) { return (1 << (f->exponent_bits - 1)) - 1; }
 
-// Digits that a format's bits have below its mantissa: tf32 stands in the upper bits of an f32.
+// Unused low bits of a format: tf32 occupies the upper bits of an f32.
 static unsigned unused_bits(const struct alu_format *f) {
   return f->bits - 1 - f->exponent_bits - f->mantissa_bits;
 }
@@ -162,7 +163,7 @@ static alu_wide shift_rounded(alu_wide digits, unsigned n, bool negative,
                               enum alu_rounding rounding) {
   if (n == 0)
     return digits;
-  bool beyond = n > 127; // all digits leave, and are less than a half
+  bool beyond = n > 127; // all digits are shifted out and are less than half
   alu_wide kept = beyond ? 0 : digits >> n;
   alu_wide half = beyond ? 0 : (alu_wide)1 << (n - 1);
   alu_wide rest = beyond ? digits : digits & (2 * half - 1);
@@ -220,9 +221,9 @@ static uint64_t overflowed(const struct alu_format *f, bool negative, enum alu_r
   return stays || !has_infinity(f) ? largest_finite(f) : largest_finite(f) + 1;
 }
 
-// A finite number's bits without sign. The exponent of the last digit is fixed below the smallest
-// normal number, so that subnormal numbers round like all others; a carry out of the digits goes
-// into the exponent, which is what it means.
+// A finite number's bits without sign. The exponent of the last digit is at least that of the
+// smallest normal number, so that subnormal numbers round like all others; a carry out of the
+// digits correctly increments the exponent.
 static uint64_t magnitude_of(struct number a, const struct alu_format *f,
                              enum alu_rounding rounding, unsigned flags) {
   int first = (int)first_digit(a.digits) + a.exponent, smallest = 1 - bias(f);

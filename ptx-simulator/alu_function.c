@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one float: rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh. With a rounding they are
-// exact results rounded once, as approximations the function in double rounded to nearest.
+// rcp, sqrt, rsqrt, sin, cos, lg2, ex2, tanh: with a rounding modifier exact results rounded once;
+// approximations are computed in double and rounded to nearest.
 #include "ptx-simulator/alu_internal.h"
 
 #include <assert.h>
@@ -30,7 +30,7 @@ static double function(enum alu_operation operation, double x) {
   }
 }
 
-// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper halves of their operands.
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64 read and write the upper 32 bits of their operands.
 static uint64_t upper_half(const struct alu_instruction *in, uint64_t x) {
   return in->type.bits == 64 && in->flags & FLAG_FTZ ? x >> 32 << 32 : x;
 }
@@ -51,7 +51,7 @@ static void run_approximate(const struct alu_instruction *in, const uint64_t *s,
 
 enum { APPROX = FLAG_APPROX, APPROX_FTZ = FLAG_APPROX | FLAG_FTZ };
 
-// Whether the approximation exists: `flags` are the words besides the type.
+// Whether the approximation exists; `flags` are the modifiers besides the type.
 static bool approximates(enum alu_operation operation, const struct alu_format *f, unsigned flags) {
   bool f32 = alu_is(f, "f32");
   if (flags != APPROX && flags != APPROX_FTZ)
@@ -85,7 +85,7 @@ bool alu_decode_function(const struct alu_words *w, struct alu_instruction *ret)
     return false;
   }
   alu_begin(ret, w, f);
-  ret->from = *alu_format_named("f64"); // what an approximation computes in
+  ret->from = *alu_format_named("f64"); // approximations are computed in f64
   alu_finish(ret, 1, exact ? run_rounded : run_approximate);
   return true;
 }

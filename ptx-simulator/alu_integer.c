@@ -7,7 +7,7 @@ static uint64_t finish(const struct alu_format *t, uint64_t x) {
   return alu_extend(x, t->kind, t->bits);
 }
 
-// Operands as the type says, extended to 64 bits.
+// Operands extended to 64 bits, by the type's sign.
 struct operands {
   uint64_t a, b, c;
 };
@@ -17,7 +17,7 @@ static struct operands read(const struct alu_instruction *in, const uint64_t *s)
   struct operands x = {0};
   x.a = finish(t, s[0]);
   x.b = in->source_count > 1 ? finish(t, s[1]) : 0;
-  if (in->source_count > 2) // of mad.wide, c is as wide as the result
+  if (in->source_count > 2) // c of mad.wide is as wide as the result
     x.c = alu_extend(s[2], t->kind, in->sources[2].bits);
   return x;
 }
@@ -28,7 +28,7 @@ static bool less(const struct alu_format *t, uint64_t a, uint64_t b) {
 
 // ---- sums ----
 
-// add.sat and sub.sat are of s32.
+// add.sat and sub.sat exist for s32 only.
 static uint64_t clamp_s32(int64_t x) {
   return (uint64_t)(x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : x);
 }
@@ -39,7 +39,7 @@ static void run_sum(const struct alu_instruction *in, const uint64_t *s, uint64_
   r[0] = in->flags & FLAG_SAT ? clamp_s32((int64_t)sum) : finish(&in->type, sum);
 }
 
-// The carry is a predicate: that a sum leaves its width, or that a difference borrows.
+// The carry predicate: the sum overflows, or the difference borrows.
 static void run_carry(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   unsigned bits = in->type.bits;
   bool subtracts = in->operation == OPERATION_SUB || in->operation == OPERATION_SUBC;
@@ -108,7 +108,7 @@ static bool decode_product(const struct alu_words *w, struct alu_instruction *re
   bool is24 = w->operation == OPERATION_MUL24 || w->operation == OPERATION_MAD24;
   bool adds = w->operation == OPERATION_MAD || w->operation == OPERATION_MAD24;
   unsigned part = w->flags & (FLAG_LO | FLAG_HI | FLAG_WIDE);
-  bool carries = w->flags & FLAG_CC; // mad.cc: not emitted by anyone we know
+  bool carries = w->flags & FLAG_CC; // mad.cc: no known compiler emits it
   if (w->type_count != 1 || !alu_only_flags(w, part | FLAG_SAT) || !is_pow2(part) || carries)
     return false;
   if (t->elements == 2 || t->kind == ALU_BITS || t->bits < 16)
@@ -140,7 +140,7 @@ static void run_division(const struct alu_instruction *in, const uint64_t *s, ui
   } else if (t->kind != ALU_SIGNED) {
     quotient = x.a / x.b;
     rest = x.a % x.b;
-  } else if (x.b == UINT64_MAX) { // -1: the lowest number is its own negative
+  } else if (x.b == UINT64_MAX) { // division by -1: the lowest number is its own negative
     quotient = -x.a;
     rest = 0;
   } else {

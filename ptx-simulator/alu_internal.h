@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the files of the arithmetic: the words of an opcode, sorted, and the families that make
-// instructions of them.
+// Shared by the files of the arithmetic: the sorted words of an opcode, and the families that build
+// instructions from them.
 #ifndef TILE_SIMULATOR_ALU_INTERNAL_H
 #define TILE_SIMULATOR_ALU_INTERNAL_H
 
 #include "ptx-simulator/alu.h"
 #include "ptx-simulator/alu_float.h"
 
-// Modifiers that are there or not.
+// Modifiers without a value.
 enum alu_flag {
   FLAG_FTZ = 1 << 0,
   FLAG_SAT = 1 << 1,
@@ -129,8 +129,7 @@ enum alu_operation {
 
 enum { ALU_MAX_TYPES = 3 };
 
-// The words behind the name. A word that is said twice, or that none of the lists has, is no
-// opcode.
+// The words after the name. A repeated or unknown word is an error.
 struct alu_words {
   enum alu_operation operation;
   unsigned flags;
@@ -151,15 +150,15 @@ static inline bool alu_is(const struct alu_format *f, const char *name) {
   return strcmp(f->name, name) == 0;
 }
 
-// What `w` says besides is in `flags`; no rounding, comparison, combination or mode.
+// Whether `w` has no modifiers except these flags.
 bool alu_only_flags(const struct alu_words *w, unsigned flags);
 
-// Starts an instruction of type `type` with the words' modifiers; it has no operands yet.
+// Starts an instruction of type `type` with the words' modifiers, without operands.
 void alu_begin(struct alu_instruction *in, const struct alu_words *w,
                const struct alu_format *type);
 void alu_add_source(struct alu_instruction *in, enum alu_kind kind, unsigned bits);
 void alu_add_result(struct alu_instruction *in, enum alu_kind kind, unsigned bits);
-// `sources` operands of the instruction's type and one result, computed by `run` element by
+// Adds `sources` operands of the instruction's type and one result, computed by `run` for each
 // element.
 void alu_finish(struct alu_instruction *in, unsigned sources, alu_run_fn *run);
 
@@ -169,12 +168,12 @@ static inline uint64_t alu_mask(uint64_t x, unsigned bits) {
 static inline int64_t alu_signed(uint64_t x, unsigned bits) {
   return (int64_t)(x << (64 - bits)) >> (64 - bits);
 }
-// As the type says: sign or zero extended.
+// Sign or zero extends, by the type.
 static inline uint64_t alu_extend(uint64_t x, enum alu_kind kind, unsigned bits) {
   return kind == ALU_SIGNED ? (uint64_t)alu_signed(x, bits) : alu_mask(x, bits);
 }
 
-// The families. False when the words make no instruction.
+// The families. False when the words are no valid instruction.
 bool alu_decode_integer(const struct alu_words *w, struct alu_instruction *ret);
 bool alu_decode_bits(const struct alu_words *w, struct alu_instruction *ret);
 bool alu_decode_logic(const struct alu_words *w, struct alu_instruction *ret);

@@ -38,7 +38,7 @@ static void run_table(const struct alu_instruction *in, const uint64_t *s, uint6
     r[1] = combine((enum alu_combine)in->combine, r[0] != 0, s[4] & 1);
 }
 
-// A shift by more than the width is one by the width.
+// Shifts by more than the width are clamped to the width.
 static void run_shift(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   const struct alu_format *t = &in->type;
   uint64_t x = alu_extend(s[0], t->kind, t->bits);
@@ -51,7 +51,7 @@ static void run_shift(const struct alu_instruction *in, const uint64_t *s, uint6
     r[0] = n > 63 ? 0 : x >> n;
 }
 
-// b:a shifted; the left shift returns the upper half, the right shift the lower one.
+// b:a shifted; shf.l returns the upper 32 bits, shf.r the lower ones.
 static void run_funnel(const struct alu_instruction *in, const uint64_t *s, uint64_t *r) {
   uint64_t both = alu_mask(s[1], 32) << 32 | alu_mask(s[0], 32);
   uint32_t n = (uint32_t)s[2];
@@ -59,7 +59,7 @@ static void run_funnel(const struct alu_instruction *in, const uint64_t *s, uint
   r[0] = alu_mask(in->flags & FLAG_LEFT ? both << n >> 32 : both >> n, 32);
 }
 
-// The byte that a mode puts at place i, for the two lower bits of the selector.
+// The byte that a mode selects for position i, given the two low bits of the selector.
 static unsigned permuted(enum alu_mode mode, unsigned n, unsigned i) {
   switch (mode) {
   case MODE_F4E: return n + i;
@@ -77,7 +77,7 @@ static void run_permute(const struct alu_instruction *in, const uint64_t *s, uin
     unsigned selector = s[2] >> 4 * i & 15;
     unsigned at = in->mode ? permuted((enum alu_mode)in->mode, s[2] & 3, i) : selector & 7;
     uint64_t byte = bytes >> 8 * at & 0xff;
-    if (!in->mode && selector & 8) // its sign in all places
+    if (!in->mode && selector & 8) // replicates the byte's sign
       byte = byte & 0x80 ? 0xff : 0;
     x |= byte << 8 * i;
   }
@@ -117,7 +117,7 @@ static bool decode_shift(const struct alu_words *w, struct alu_instruction *ret)
   return true;
 }
 
-// Three operands of 32 bits, the last a number.
+// Three 32-bit operands; the last source is a constant.
 static bool decode_words(const struct alu_words *w, alu_run_fn *run, struct alu_instruction *ret) {
   if (!alu_is(w->types[0], "b32"))
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operation of arithmetic keeps: the instruction for one lane, and how bytes that were
-// never written go from its sources to its result.
+// The `info` of an arithmetic operation: its instruction for one lane, and how undefined bytes
+// propagate from sources to result.
 #ifndef TILE_SIMULATOR_ARITHMETIC_H
 #define TILE_SIMULATOR_ARITHMETIC_H
 
@@ -8,7 +8,7 @@
 #include "ptx-simulator/decode.h"
 
 enum spread {
-  SPREAD_WHOLE, // the result is undefined when anything of a source is
+  SPREAD_WHOLE, // the result is undefined if any byte of a source is
   SPREAD_AND,
   SPREAD_OR,
   SPREAD_BYTES, // byte by byte

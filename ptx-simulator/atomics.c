@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// atom and red (PTX ISA, 9.7.13.5 and 9.7.13.6): all operations and types, vectors too. Lanes of a
-// warp take their turns from the lowest; floats are added by the arithmetic of `add` and of `min`
-// and `max`, so with the same rounding. Sums of f32 in global memory flush subnormals, those in
-// shared memory keep them.
+// atom and red (PTX ISA, 9.7.13.5 and 9.7.13.6): all operations and types, and vectors. The lanes
+// of a warp execute in ascending order. Floats use the arithmetic of `add`, `min` and `max`, with
+// the same rounding. f32 sums flush subnormals in global memory and keep them in shared memory.
 #include "ptx-simulator/alu.h"
 #include "ptx-simulator/decode.h"
 
@@ -14,8 +13,8 @@ struct atomic {
   struct address address;
   enum sim_space space;
   bool has_result, is_signed;
-  unsigned bytes, count, order;           // of an element; elements; of `enum order`
-  struct alu_instruction alu, alu_global; // of shared and of global memory
+  unsigned bytes, count, order;           // of an element; elements; bits of `enum order`
+  struct alu_instruction alu, alu_global; // for shared and for global memory
 };
 
 static uint64_t computed(const struct alu_instruction *alu, uint64_t old, uint64_t operand) {
@@ -74,7 +73,7 @@ static void atomic_op(struct warp *w, const struct op *op, uint32_t lanes) {
   }
 }
 
-// The arithmetic behind `.add.noftz.f16` and others: "add", "f16".
+// The arithmetic instruction behind `.add.noftz.f16` and others: "add", "f16".
 static bool find_arithmetic(struct decoder *d, struct atomic *a, const char *name,
                             const struct value_type *type) {
   struct str parts[3];

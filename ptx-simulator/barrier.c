@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// bar and barrier, and bar.warp.sync (PTX ISA, 9.7.13.1 and 9.7.13.2). Warps arrive as a whole:
-// lanes of a warp first wait for each other.
+// bar, barrier and bar.warp.sync (PTX ISA, 9.7.13.1 and 9.7.13.2). A warp arrives as a whole, after
+// its lanes have converged.
 #include "ptx-simulator/barrier.h"
 
 // ---- vector clocks: what of other warps' accesses is ordered before a warp's next ones ----
 
-// What the warp did is part of what the barrier orders; what it does from now on is not.
+// The barrier orders what the warp did so far, and not what it does from now on.
 static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
   if (!w->clock)
     return;
@@ -16,7 +16,7 @@ static void clock_arrives(struct cta *c, struct barrier *b, struct warp *w) {
 
 // ---- arrival ----
 
-// The barrier's number and thread count of this warp; false after a fault.
+// The barrier's number and the thread count given by this warp; false after a fault.
 static bool read_operands(struct warp *w, const struct op *op, uint32_t lanes, unsigned *ret_number,
                           unsigned *ret_count) {
   const struct barrier_op *x = op->info;
@@ -85,7 +85,7 @@ static void barrier_op_run(struct warp *w, const struct op *op, uint32_t lanes) 
   if (x->kind != BAR_ARRIVE)
     warp_block_at_barrier(w, lanes, number);
   barriers_update(w->cta);
-  w->stop = true; // another warp may go first
+  w->stop = true; // lets another warp run first
 }
 
 // ---- decoding ----

@@ -4,7 +4,7 @@
 
 // ---- branches ----
 
-// To at[0], the lanes of the guard alone.
+// Branches to at[0] the lanes that pass the guard.
 static void branch_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct target *t = op->info;
   if (w->mask & ~lanes)
@@ -103,8 +103,8 @@ bool decode_trap(struct decoder *d) {
 }
 
 // ---- calls ----
-// A function is never active twice in a thread, since recursion is refused: so its registers and
-// parameters are static, and a register holds where each lane returns to.
+// Recursion is rejected, so a function is active at most once in a thread: its registers and
+// parameters are static, and one slot holds each lane's return address.
 
 struct copy {
   unsigned from, to, bytes;
@@ -131,7 +131,7 @@ static void copy_all(struct warp *w, uint32_t lanes, const struct copy *copies, 
 static void call_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct call *c = op->info;
   if (w->mask & ~lanes)
-    warp_split(w, lanes, w->pc + 1); // behind the operation that takes results
+    warp_split(w, lanes, w->pc + 1); // after the operation that copies results
   copy_all(w, lanes, c->arguments, c->argument_count);
   EACH_LANE(lane, lanes)
   row(w, c->callee->return_slot)[lane] = w->pc;
@@ -172,7 +172,7 @@ bool decode_return(struct decoder *d) {
   return true;
 }
 
-// What a call's list of the caller's parameters and the callee's copy.
+// The copies between a call's parameters in the caller and in the callee.
 static bool match_params(struct decoder *d, const struct operand *list, struct variable **formals,
                          unsigned formal_count, const struct layout *callee, bool to_callee,
                          struct copy **ret) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels become programs: functions are laid out callees first, registers get slots, branches get
-// the operations that they lead to.
+// Decodes kernels into programs: lays out functions, callees first, assigns slots to registers, and
+// resolves branch targets to operations.
 #include "ptx-simulator/decode.h"
 
 enum { MAX_CALL_DEPTH = 64, MAX_SLOTS = 1 << 21 };
@@ -47,14 +47,14 @@ static struct layout *place_function(struct decoder *d, const struct function *f
     decode_error(d, "the kernel needs too many registers or too much local memory");
     return NULL;
   }
-  p->local_bytes =
-      l->local_base + (unsigned)f->local_bytes; // exactly: what is behind it is out of bounds
+  p->local_bytes = l->local_base +
+                   (unsigned)f->local_bytes; // exact, so that accesses beyond it are out of bounds
   p->slot_count += (unsigned)f->regs.len + 2;
   l->op_of = arena_array(d->arena, uint32_t, f->code.len + 1);
   return l;
 }
 
-// `f` behind the functions that it calls.
+// Lays out `f` after the functions that it calls.
 static bool place_all(struct decoder *d, struct function *f) {
   for (size_t i = 0; i < f->code.len; i++) {
     const struct instruction *in = &f->code.at[i];
@@ -92,7 +92,7 @@ static bool decode_function(struct decoder *d, const struct function *f) {
     if (!decode_instruction(d, &f->code.at[i]))
       return false;
   }
-  // What falls off the end returns.
+  // The end of the code returns.
   static const struct instruction end = {.text = "the end of the function"};
   l->op_of[f->code.len] = (uint32_t)d->program->code.len;
   l->is_decoded = true;

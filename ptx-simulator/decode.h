@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From instructions as read to operations: what each family of instructions uses to look at its
-// modifiers and operands. All errors are found here, before anything runs.
+// Decoding of parsed instructions to operations: helpers with which each instruction family reads
+// its modifiers and operands. All errors are found here, before anything runs.
 #ifndef TILE_SIMULATOR_DECODE_H
 #define TILE_SIMULATOR_DECODE_H
 
@@ -25,16 +25,16 @@ struct decoder {
   VEC(struct function *) order; // callees first
   unsigned call_depth;
   const struct instruction *in;
-  struct op op;       // being made
+  struct op op;       // being built
   unsigned next_part; // of the opcode
   VEC(uint64_t) constants;
   struct map constant_slots;
   VEC(struct special_slot) specials;
-  VEC(struct target *) targets; // to be turned from instructions into operations
+  VEC(struct target *) targets; // to be converted from instructions to operations
   bool failed;
 };
 
-// Where branches go: instructions while decoding, operations afterwards.
+// Branch targets: instruction indices while decoding, operation indices afterwards.
 struct target {
   unsigned count;
   uint32_t *at;
@@ -60,8 +60,8 @@ struct value_type {
   unsigned bits;
   struct str name;
 };
-bool take_type(struct decoder *d, struct value_type *ret); // an error when there is none
-enum sim_space take_space(struct decoder *d);              // SIM_GENERIC when there is none
+bool take_type(struct decoder *d, struct value_type *ret); // an error if there is none
+enum sim_space take_space(struct decoder *d);              // SIM_GENERIC if there is none
 // .acq_rel, .relaxed, ..., and a scope: bits of `enum order`.
 unsigned take_order(struct decoder *d);
 void take_cache_hints(struct decoder *d, bool *ret_policy); // .ca, .L1::..., .L2::cache_hint
@@ -72,9 +72,9 @@ bool expect_operands(struct decoder *d, unsigned least, unsigned most);
 int32_t source_slot(struct decoder *d, const struct operand *o, unsigned bits, bool is_float);
 int32_t result_slot(struct decoder *d, const struct operand *o, unsigned bits);
 int32_t constant_slot(struct decoder *d, uint64_t value);
-int32_t new_slot(struct decoder *d);                                  // a register of its own
-unsigned slot_bits(const struct decoder *d, const struct operand *o); // of a register, else 64
-// `count` items of a vector, or one operand.
+int32_t new_slot(struct decoder *d);                                  // a fresh register
+unsigned slot_bits(const struct decoder *d, const struct operand *o); // of a register; else 64
+// `count` items of a vector, or a single operand.
 bool vector_items(struct decoder *d, const struct operand *o, unsigned count,
                   const struct operand **ret);
 bool constant_value(struct decoder *d, const struct operand *o, uint64_t *ret);
@@ -83,7 +83,7 @@ struct address {
   int32_t slot;
   unsigned bits; // 32 or 64, of the register
   int64_t offset;
-  enum sim_space space; // of the variable; SIM_NO_SPACE when it is a register
+  enum sim_space space; // of the variable; SIM_NO_SPACE for a register
   bool is_kernel_param;
 };
 bool decode_address(struct decoder *d, const struct operand *o, struct address *ret);
@@ -92,7 +92,7 @@ static inline uint64_t address_of(struct warp *w, const struct address *a, unsig
   return (a->bits == 32 ? (uint32_t)base : base) + (uint64_t)a->offset;
 }
 
-// Finishes d->op: adds it to the program.
+// Completes d->op and appends it to the program.
 void emit(struct decoder *d, op_fn *run, const int32_t *slots, unsigned slot_count,
           const void *info);
 

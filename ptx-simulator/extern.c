@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that the driver brings: vprintf, and __assertfail, which ends the launch.
+// Functions that the driver provides: vprintf, and __assertfail, which ends the launch.
 #include "ptx-simulator/decode.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static uint64_t argument(struct warp *w, const struct op *op, unsigned lane, uns
   return value;
 }
 
-// A string of global memory, up to `size` bytes with its end. False after a fault.
+// Reads a string from global memory, at most `size` bytes with its NUL. False after a fault.
 static bool read_string(struct warp *w, const struct op *op, unsigned lane, uint64_t address,
                         char *ret, size_t size) {
   for (size_t i = 0; i + 1 < size; i++) {
@@ -66,7 +66,7 @@ static void append(struct output *o, int count) {
 }
 
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral" // `spec` was put together below
+#pragma GCC diagnostic ignored "-Wformat-nonliteral" // `spec` is built below
 static bool print_value(struct output *o, char *spec, size_t length, unsigned longs, char kind) {
   char *to = o->text + o->size;
   size_t room = MAX_LINE - o->size;
@@ -104,7 +104,7 @@ static bool print_value(struct output *o, char *spec, size_t length, unsigned lo
 }
 #pragma GCC diagnostic pop
 
-// One conversion behind `%`; *s moves behind it.
+// Formats one conversion after `%`; *s is advanced past it.
 static bool print_conversion(struct output *o, const char **s) {
   char spec[MAX_SPEC] = "%";
   size_t length = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Races in global memory (global.h). A page has a cell for 4 bytes, or fewer where an access has
-// fewer; a cell keeps the last writer and two readers. Memory that this takes is bounded: beyond
-// it, a launch is no longer looked at.
+// Races in global memory (global.h). A page has a cell for each 4 bytes, or fewer if an access is
+// smaller; a cell keeps the last writer and two readers. The memory for this is bounded: beyond the
+// bound, accesses of a launch are not checked any more.
 #include "ptx-simulator/global.h"
 
 #include "ptx-simulator/decode.h"
@@ -9,19 +9,19 @@
 enum { PAGE_LOG2 = 12, CHUNK_LOG2 = 12, LANE_BITS = 5, LARGEST_CELL_LOG2 = 2 };
 #define BUDGET ((size_t)512 << 20)
 
-// An operation of a warp between two points that order its accesses: where, and when.
+// An operation of a warp between two points that order its accesses: which one, and when.
 struct event {
   uint32_t cta, op, clock; // clock of the warp
-  uint32_t time : 27;      // releases of the launch that were before
+  uint32_t time : 27;      // number of earlier releases in the launch
   uint32_t warp : 5;
 };
 
-// A touch is an event's number and a lane, 0 when there is none.
+// A touch is an event's number and a lane; 0: none.
 struct cell {
   uint32_t write, reads[2];
   uint32_t released : 27; // number of the last release here
-  uint32_t is_atomic : 1; // the write
-  uint32_t is_quiet : 1;  // memory was not changed by the write
+  uint32_t is_atomic : 1; // the write is atomic
+  uint32_t is_quiet : 1;  // the write did not change memory
 };
 
 struct page {
@@ -35,8 +35,8 @@ struct release {
   uint32_t clocks[]; // of the CTA's warps
 };
 
-struct raced_read { // in a CTA: of the last one of an operation
-  uint32_t other;   // touch, 0 when there is none
+struct raced_read { // in a CTA: a racing read of the last lane of an operation
+  uint32_t other;   // touch; 0: none
   uint64_t address;
 };
 
@@ -68,7 +68,7 @@ struct global_shadow *global_create(struct run *r) {
   struct global_shadow *g = arena_new(r->arena, struct global_shadow);
   g->pages = arena_array(r->arena, struct page *, r->buffer_count + 1);
   g->raced = arena_array(r->arena, struct raced_read, r->program->code.len + 1);
-  g->event_count = 1; // 0 is none
+  g->event_count = 1; // 0 is no event
   return g;
 }
 
@@ -98,8 +98,8 @@ static uint32_t new_event(struct global_shadow *g, struct arena *a, const struct
   return number;
 }
 
-// The touch of this access. The lanes of an operation are one event, and so is an operation that
-// runs again before anything orders it.
+// The touch of this access. The lanes of an operation share one event, and so does an operation
+// that runs again before anything orders it.
 static uint32_t this_touch(const struct touch *x) {
   struct warp *w = x->w;
   struct global_shadow *g = w->run->global;
@@ -122,7 +122,7 @@ static uint32_t this_touch(const struct touch *x) {
 
 // ---- order ----
 
-// Whether a release that the warp has acquired covers the event.
+// Whether a release that the warp has acquired happened after the event.
 static bool is_acquired(const struct warp *w, const struct event *e) {
   struct str key = {(const char *)&e->cta, sizeof e->cta};
   const struct release *r = map_get(&w->run->global->releases, key);
@@ -150,7 +150,8 @@ static void acquire(struct warp *w, const struct cell *c) {
   w->has_news = true;
 }
 
-// The number of a release that covers all that the warp did and knows.
+// The number of a release that covers all earlier accesses of the warp and all that it has
+// acquired.
 static uint32_t release_of(struct warp *w) {
   struct global_shadow *g = w->run->global;
   unsigned warps = w->cta->warp_count;
@@ -181,7 +182,7 @@ static void refine(struct arena *a, struct global_shadow *g, struct page *p, uns
   *p = (struct page){cell_log2, cells};
 }
 
-// The page of the access, which lies in one. NULL when there is no more memory for it.
+// The page of the access, which lies within one page. NULL when memory is out.
 static struct page *find_page(const struct touch *x) {
   struct run *r = x->w->run;
   struct global_shadow *g = r->global;
@@ -200,7 +201,7 @@ static struct page *find_page(const struct touch *x) {
   return g->is_full ? NULL : p;
 }
 
-// ---- findings ----
+// ---- violations ----
 
 static struct sim_site site_of_touch(const struct run *r, uint32_t touch) {
   const struct event *e = event_of(r->global, touch);
@@ -240,7 +241,7 @@ struct step { // one cell of an access
   unsigned bytes, offset; // in the access
   uint32_t touch;
   bool changes;
-  uint32_t raced; // mask of bytes of the access
+  uint32_t raced; // mask of racing bytes of the access
 };
 
 static bool is_same_cta(const struct touch *x, uint32_t other) {
@@ -261,8 +262,8 @@ static bool is_same_thread(const struct touch *x, uint32_t other) {
          (other & (SIM_LANES - 1)) == x->lane;
 }
 
-// Two readers are kept, this one and another, of another CTA if there is any: whether that is `a`
-// and not `b`.
+// Two readers are kept, this one and another, preferably of another CTA: whether that is `a` rather
+// than `b`.
 static bool is_better(const struct touch *x, uint32_t a, uint32_t b) {
   const struct global_shadow *g = x->w->run->global;
   uint32_t cta = x->w->cta->number;

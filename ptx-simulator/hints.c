@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions that change nothing in one launch without time: cache hints and policies, fences,
-// sleeping, and the order of launches. Their modifiers and operands are checked as any others are.
+// Instructions without an effect in one launch without timing: cache hints and policies, fences,
+// nanosleep, griddepcontrol. Their modifiers and operands are checked.
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/shadow.h"
 
@@ -13,7 +13,7 @@ static bool emit_nothing(struct decoder *d) {
   return !d->failed;
 }
 
-// A policy is a number that only accesses with a cache hint read.
+// A cache policy is a number that only accesses with a cache hint read.
 static void policy_op(struct warp *w, const struct op *op, uint32_t lanes) {
   EACH_LANE(lane, lanes)
   row(w, op->slots[0])[lane] = 0;
@@ -63,7 +63,7 @@ bool decode_griddepcontrol(struct decoder *d) {
 
 static void sleep_op(struct warp *w, const struct op *op, uint32_t lanes) {
   (void)op, (void)lanes;
-  w->stop = true; // others have their turn
+  w->stop = true; // lets other warps run
 }
 
 bool decode_nanosleep(struct decoder *d) {
@@ -84,8 +84,8 @@ static bool decode_proxy_fence(struct decoder *d) {
   return !d->failed;
 }
 
-// Memory is consistent in the simulator: all accesses are in one order. What fences order is not
-// told apart (global.c).
+// The simulator's memory is sequentially consistent. Race checks do not distinguish fences
+// (global.c).
 bool decode_fence(struct decoder *d) {
   static const char *const levels[] = {"cta", "gl", "sys", "cluster", "gpu", NULL};
   static const char *const orders[] = {"sc", "acq_rel", "acquire", "release", NULL};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ldmatrix, stmatrix and mma.sync (PTX ISA, 9.7.15): the whole warp converges, then works as one.
+// ldmatrix, stmatrix and mma.sync (PTX ISA, 9.7.15): the whole warp converges, then executes as
+// one.
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/matrix.h"
 
@@ -11,7 +12,7 @@ struct matrix_access {
   bool transposed;
 };
 
-// The rows of all matrices, at addresses that the first lanes give.
+// The rows of all matrices, at the addresses given by the first lanes.
 static bool locate_rows(struct warp *w, const struct op *op, int access, struct location *rows) {
   const struct matrix_access *x = op->info;
   unsigned count = x->count * ROWS;
@@ -112,7 +113,7 @@ static void gather(struct warp *w, const int32_t *slots, unsigned words, uint64_
       ret[lane * words + k] = row(w, slots[k])[lane];
 }
 
-// Rows of A and columns of B with something that was never written spoil those of D.
+// An undefined element of a row of A or a column of B makes that row or column of D undefined.
 static void spread_product(struct warp *w, const struct op *op) {
   const struct matrix_mma *m = op->info;
   const struct mma_instruction *s = &m->shape;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix instructions: which there are, their products, and the positions of 16-bit elements.
+// Matrix instructions: the supported shapes and types, their products, and the layout of 16-bit
+// elements.
 #include "ptx-simulator/matrix.h"
 
 #include <assert.h>
 
 // ---- mma ----
 
-// Shapes, and the types that they are for.
+// Shapes, with the types that they exist for.
 static const struct form {
   const char *shape;
   unsigned m, k;
-  const char *operands; // A and B have one each of these types
+  const char *operands; // A and B each have one of these types
   const char *sums;     // C and D have one of these types
 } forms[] = {
     {"m16n8k8", 16, 8, "f16", "f16 f32"},
@@ -95,7 +96,7 @@ bool matrix_mma_decode(const struct str *parts, size_t count, struct matrix_mma 
   return false;
 }
 
-// Registers of a lane as they are in memory: side by side, of their width.
+// Registers of a lane as they are in memory: consecutive, each of its width.
 union words {
   uint32_t narrow[MATRIX_MAX_WORDS];
   uint64_t wide[MATRIX_MAX_WORDS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A module of PTX as it was read: symbols, functions, and instructions with resolved operands.
-// The parser fills it; decoding (decode.h) makes operations of it.
+// A parsed module of PTX: symbols, functions, and instructions with resolved operands. The parser
+// builds it; decode.h turns it into operations.
 #ifndef TILE_SIMULATOR_MODULE_H
 #define TILE_SIMULATOR_MODULE_H
 
@@ -24,7 +24,7 @@ struct variable {
 
 struct reg {
   struct str name;
-  unsigned bits; // 1 of a predicate
+  unsigned bits; // 1 for a predicate
 };
 
 enum operand_kind {
@@ -49,11 +49,11 @@ struct operand {
   unsigned line, column;
   struct str name;
   unsigned reg;   // index in the function
-  uint64_t value; // bits of a number; an integer's sign is carried out
+  uint64_t value; // bits of a number, with an integer's sign applied
   int64_t offset;
   const struct variable *variable;
   struct function *function;
-  unsigned label; // index of the instruction that it names
+  unsigned label; // index of the instruction
   struct operand *items;
   unsigned item_count;
 };
@@ -68,7 +68,7 @@ struct instruction {
   unsigned line, column;
   const char *text;
   struct sim_source source;
-  unsigned source_file; // number of .file, 0 when there is none
+  unsigned source_file; // number of .file; 0: none
 };
 
 struct function {
@@ -78,14 +78,14 @@ struct function {
   unsigned param_count;
   struct variable **results;
   unsigned result_count;
-  uint64_t param_bytes; // of calls in its body; of a function also its own
+  uint64_t param_bytes; // parameters of calls in its body; for a function also its own
   uint64_t local_bytes;
   unsigned required_block[3], largest_block[3];
   VEC(struct reg) regs;
   VEC(struct instruction) code;
 };
 
-// Bytes of a variable before the module's memory is there.
+// Initial bytes of a variable, before the module's memory is allocated.
 struct initialiser {
   uint64_t offset;
   const uint8_t *bytes;

@@ -25,7 +25,7 @@ struct pieces {
   unsigned count, bits; // of each
 };
 
-// One word from pieces, the first lowest.
+// Packs items into one word, the first in the low bits.
 static void pack_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const struct pieces *p = op->info;
   uint64_t mask = ((uint64_t)1 << p->bits) - 1;
@@ -64,7 +64,7 @@ static void unpack_op(struct warp *w, const struct op *op, uint32_t lanes) {
   }
 }
 
-// A clock counts the operations of the run: it moves on, whatever the warp waits for.
+// A clock register counts operations of the run, so that it advances whatever the warp waits for.
 static void clock_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const unsigned *shift = op->info;
   uint64_t now = w->run->instructions + ++w->run->ticks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for kinds of findings and for state spaces.
+// Names of violation kinds and state spaces.
 #include "ptx-simulator/simulator.h"
 
 const char *sim_kind_name(enum sim_kind kind) {

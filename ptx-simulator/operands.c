@@ -190,7 +190,7 @@ static uint64_t float_bits(const struct operand *o, unsigned bits) {
   return o->value;
 }
 
-// `!p`: an operation before this one negates it.
+// `!p`: emits an operation that negates p.
 static void negate_op(struct warp *w, const struct op *op, uint32_t lanes) {
   EACH_LANE(lane, lanes)
   row(w, op->slots[0])[lane] = row(w, op->slots[1])[lane] ^ 1;

@@ -87,7 +87,7 @@ static void lex_word(struct lexer *l) {
   }
 }
 
-// Digits of a base; false when there is none, or more than 64 bits.
+// Digits of a base; false if there are none, or more than 64 bits.
 static bool lex_digits(struct lexer *l, unsigned base, uint64_t *ret) {
   const char *start = l->at;
   uint64_t value = 0;

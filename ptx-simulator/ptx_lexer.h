@@ -8,7 +8,7 @@
 #include "ptx-simulator/simulator.h"
 
 enum token_kind {
-  TOKEN_END, // of the text, or behind an error
+  TOKEN_END, // of the text, or after an error
   TOKEN_WORD,
   TOKEN_DIRECTIVE, // ".reg"
   TOKEN_INTEGER,
@@ -25,24 +25,24 @@ struct token {
   unsigned line, column;
 };
 
-// The first error is kept; behind it every token is TOKEN_END, so that loops over tokens end.
+// The first error is kept; all tokens after it are TOKEN_END, so that loops over tokens end.
 struct lexer {
   const char *at, *end, *line_start;
   unsigned line;
-  struct token token;                   // the next one that was not taken
-  const char *token_end, *previous_end; // where the current and the last token taken ended
+  struct token token;                   // the next token, not taken yet
+  const char *token_end, *previous_end; // ends of the current and of the last taken token
   struct sim_error *error;
   bool failed;
 };
 
 void lexer_start(struct lexer *l, const char *text, size_t size, struct sim_error *error);
 void lexer_next(struct lexer *l);
-// Records an error at a position; the text is at an end then. Always false.
+// Records an error at a position; all further tokens are TOKEN_END. Always false.
 bool lexer_error(struct lexer *l, unsigned line, unsigned column, const char *format, ...)
     PRINTF(4, 5);
 
 bool token_is(const struct token *t, const char *text); // a word, directive or punctuation
-bool lexer_take(struct lexer *l, const char *text);     // the token if it is that
-bool lexer_expect(struct lexer *l, const char *text);   // an error if it is not
+bool lexer_take(struct lexer *l, const char *text);     // takes the token if it is `text`
+bool lexer_expect(struct lexer *l, const char *text);   // an error unless it is `text`
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules: directives and headers of functions (PTX ISA, 5 and 11).
+// Modules: directives and function headers (PTX ISA, 5 and 11).
 #include "ptx-simulator/ptx_parse.h"
 
 #include "ptx-simulator/decode.h"
@@ -38,7 +38,7 @@ static bool parse_block(struct parser *p, unsigned *ret) {
   return true;
 }
 
-// Directives between a function's parameters and its body.
+// Performance-tuning directives between a function's parameters and its body.
 static bool parse_performance(struct parser *p, struct function *f) {
   struct lexer *l = &p->lexer;
   uint64_t ignored;
@@ -76,7 +76,7 @@ static bool parse_function(struct parser *p, bool is_entry, bool is_extern) {
   if (lexer_take(l, "(") && !parse_params(p, f, &f->params, &f->param_count, ")"))
     return false;
   if (is_entry)
-    f->param_bytes = 0; // those of calls in its body are counted from here on
+    f->param_bytes = 0; // from here on: parameters of calls in its body
   if (!parse_performance(p, f))
     return false;
   struct function *known = map_get(&p->module->functions, name);
@@ -84,7 +84,7 @@ static bool parse_function(struct parser *p, bool is_entry, bool is_extern) {
     return lexer_error(l, t.line, t.column, "the function '%s' is defined twice", f->name);
   if (known && known->is_entry != is_entry)
     return lexer_error(l, t.line, t.column, "'%s' is a function and an entry point", f->name);
-  // Calls that were read before keep pointing at the declaration: it becomes the definition.
+  // Earlier calls keep pointing at the declaration, which becomes the definition.
   if (!known)
     map_put(p->arena, &p->module->functions, name, known = f);
   else if (!known->is_defined)
@@ -121,7 +121,7 @@ static bool parse_file(struct parser *p) {
   return true;
 }
 
-// `.section .debug_info { ... }` behind the directive.
+// `.section .debug_info { ... }`, after the directive.
 static bool skip_section(struct parser *p) {
   struct lexer *l = &p->lexer;
   lexer_next(l);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies of functions: scopes, registers, labels and instructions.
+// Function bodies: scopes, registers, labels and instructions.
 #include "ptx-simulator/ptx_parse.h"
 
 enum { MAX_SCOPES = 64, MAX_INSTRUCTIONS = 1 << 20, MAX_PARTS = 24 };
 
 // ---- registers ----
 
-// `.reg .b32 %r<6>, %x;` behind `.reg`.
+// `.reg .b32 %r<6>, %x;`, after `.reg`.
 static bool parse_registers(struct parser *p) {
   struct lexer *l = &p->lexer;
   struct token type = l->token;
@@ -47,7 +47,7 @@ static void collect_labels(struct parser *p, struct operand *o) {
     collect_labels(p, &o->items[i]);
 }
 
-// `.branchtargets a, b;` behind the directive.
+// `.branchtargets a, b;`, after the directive.
 static bool parse_targets(struct parser *p, struct label *label) {
   VEC(struct operand) targets = {0};
   do {
@@ -65,7 +65,7 @@ static bool parse_targets(struct parser *p, struct label *label) {
   return lexer_expect(&p->lexer, ";");
 }
 
-// Behind the colon.
+// After the colon.
 static bool define_label(struct parser *p, const struct token *t) {
   if (map_get(&p->scope->labels, t->text))
     return lexer_error(&p->lexer, t->line, t->column, "the label '%.*s' is defined twice",
@@ -105,7 +105,7 @@ static struct scope *open_scope(struct parser *p) {
 
 // ---- instructions ----
 
-// "fma.rn.f32" at its dots. "::" does not split.
+// Splits "fma.rn.f32" at its dots. "::" does not split.
 static bool split_opcode(struct parser *p, const struct token *t, struct instruction *in) {
   struct str rest = t->text, part;
   in->parts = arena_array(p->arena, struct str, MAX_PARTS);
@@ -120,7 +120,7 @@ static bool split_opcode(struct parser *p, const struct token *t, struct instruc
   return true;
 }
 
-// The text from `start` to `end` in one line.
+// The text from `start` to `end`, in one line.
 static const char *one_line(struct parser *p, const char *start, const char *end) {
   size_t size = (size_t)(end - start), n = 0;
   char *text = arena_strndup(p->arena, start, size < 160 ? size : 160);
@@ -176,7 +176,7 @@ static bool parse_instruction(struct parser *p) {
   return true;
 }
 
-// `.loc 1 12 5` behind the directive.
+// `.loc 1 12 5`, after the directive.
 static bool parse_location(struct parser *p) {
   uint64_t file, line, column;
   if (!parse_integer(p, &file) || !parse_integer(p, &line))
@@ -212,7 +212,7 @@ static bool parse_directive(struct parser *p) {
                      (int)(t.text.len < 64 ? t.text.len : 64), t.text.ptr);
 }
 
-// A word is a label when a colon follows it.
+// A word followed by a colon is a label.
 static bool is_label(const struct lexer *l) {
   if (l->token.kind != TOKEN_WORD)
     return false;

@@ -161,7 +161,7 @@ static bool parse_nested(struct parser *p, struct operand *ret, unsigned depth) 
 
 bool parse_operand(struct parser *p, struct operand *ret) { return parse_nested(p, ret, 0); }
 
-// Behind `@`.
+// After `@`.
 bool parse_guard(struct parser *p, struct operand *ret) {
   if (!parse_primary(p, ret, 1))
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of registers and variables by scope, from the innermost outwards.
+// Registers and variables by name, from the innermost scope outwards.
 #include "ptx-simulator/ptx_parse.h"
 
 // "%r12" is the register 12 of "%r<20>".

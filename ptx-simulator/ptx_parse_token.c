@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens with a meaning: integers, names, types, state spaces; and errors at a token or operand.
+// Parses integers, names, types and state spaces; errors at a token or operand.
 #include "ptx-simulator/ptx_parse.h"
 
 bool parse_integer(struct parser *p, uint64_t *ret) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables with their initialisers, and parameters of functions (PTX ISA, 5.4).
+// Variables with initialisers, and parameters of functions (PTX ISA, 5.4).
 #include "ptx-simulator/ptx_parse.h"
 
 static bool parse_align(struct parser *p, unsigned *ret) {
@@ -13,7 +13,7 @@ static bool parse_align(struct parser *p, unsigned *ret) {
   return true;
 }
 
-// Moves *bytes behind a variable and sets its offset in the space.
+// Sets the variable's offset in the space and advances *bytes past it.
 static bool allocate(struct parser *p, struct variable *v, uint64_t *bytes) {
   v->offset = (*bytes + v->align - 1) & ~(uint64_t)(v->align - 1);
   if (v->bytes > MAX_VARIABLE_BYTES || v->offset + v->bytes > MAX_VARIABLE_BYTES)
@@ -23,7 +23,7 @@ static bool allocate(struct parser *p, struct variable *v, uint64_t *bytes) {
   return true;
 }
 
-// `[4][2]` behind a name: the count, and whether it was left open.
+// `[4][2]` after a name: the element count, and whether a dimension is open.
 static bool parse_dimensions(struct parser *p, uint64_t *count, bool *ret_open) {
   *count = 1;
   *ret_open = false;
@@ -78,7 +78,7 @@ static bool parse_initialiser(struct parser *p, struct variable *v, unsigned ele
   return true;
 }
 
-// Where variables of a space are counted.
+// The size of a space so far.
 static uint64_t *counter_of(struct parser *p, enum sim_space space) {
   return space == SIM_SHARED  ? &p->module->shared_bytes
          : space == SIM_LOCAL ? (p->function ? &p->function->local_bytes : NULL)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shadow of shared and local memory, and the way to that of global memory (`check`): which bytes
-// were written, and which accesses of a byte nothing orders. Barriers order accesses of warps: each
-// warp has a vector clock, which it advances when it arrives and joins with those of the others
-// when it leaves (as FastTrack does, Flanagan and Freund, PLDI 2009). Within a warp, `*.sync`
-// instructions order the lanes.
+// Shadow of shared and local memory, and dispatch to that of global memory: which bytes were
+// written, and races between accesses. Barriers order accesses of warps: each warp has a vector
+// clock, which it advances when it arrives and joins with those of the others when it leaves (as in
+// FastTrack, Flanagan and Freund, PLDI 2009). Within a warp, `*.sync` instructions order the lanes.
 #include "ptx-simulator/shadow.h"
 
 #include "ptx-simulator/decode.h"
@@ -74,7 +73,7 @@ static void report_pending(const struct access_site *x, const struct write_recor
        "a cp.async to these bytes may not have arrived");
 }
 
-// Whether an access of `warp` at `clock` by other lanes than this one's may come at any time.
+// Whether an access of `warp` at `clock`, by other lanes than this one, is unordered with this one.
 static bool is_unordered(const struct access_site *x, unsigned warp, uint32_t clock,
                          uint32_t lanes) {
   const struct warp *w = x->w;
@@ -226,7 +225,7 @@ void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint
   }
 }
 
-// `op` waits; the record stays that of the copy, at the time of the arrival.
+// `op` is the wait; the record names the copy, at the time of the wait.
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                          unsigned bytes, uint32_t undefined_bytes) {
   struct location at = {.space = SIM_SHARED, .offset = offset};
@@ -238,9 +237,8 @@ void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uin
 
 // ---- proxies ----
 
-// Operations of the async proxy see what a thread wrote through the generic proxy behind a
-// fence.proxy.async of that thread, or of the reader once the write is ordered before it (PTX ISA,
-// 8.6 "Proxies").
+// The async proxy reads what a thread wrote through the generic proxy after a fence.proxy.async of
+// that thread, or of the reader if the write is ordered before it (PTX ISA, 8.6 "Proxies").
 void shadow_proxy_fence(struct warp *w, const struct op *op, uint32_t lanes) {
   (void)op;
   EACH_LANE(lane, lanes)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect (PTX
-// ISA, 9.7.9.6 and 9.7.13). All but activemask wait for the lanes of their mask.
+// Exchange between the lanes of a warp: shfl, vote, match, redux, activemask, elect (PTX ISA,
+// 9.7.9.6 and 9.7.13). All but activemask wait for the lanes of their mask.
 #include "ptx-simulator/decode.h"
 
-// Slots start with results; the mask has a slot of its own.
+// Result slots come first; the mask has its own slot.
 struct exchange {
   int32_t mask;
   unsigned mode;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cp.async (PTX ISA, 9.7.9.25): the source is read at once, but bytes arrive only when the thread
-// waits for them. Until then the destination holds values that no program expects.
+// cp.async (PTX ISA, 9.7.9.25): the source is read at issue, but the bytes are written only when
+// the thread waits for them. Until then the destination holds a value that no program expects.
 #include "ptx-simulator/decode.h"
 
 enum { NOT_ARRIVED = 0xff }; // NaN as a float, -1 as an integer
@@ -8,8 +8,8 @@ enum { NOT_ARRIVED = 0xff }; // NaN as a float, -1 as an integer
 struct async_copy {
   struct address to, from;
   unsigned bytes;
-  int32_t source_bytes; // slot of how many bytes are read; the rest is zero
-  int32_t ignore;       // slot of the predicate that reads none
+  int32_t source_bytes; // slot of the number of bytes to read; the rest is zero
+  int32_t ignore;       // slot of the predicate that disables reading
   bool ignore_negated;
 };
 
@@ -47,7 +47,7 @@ static bool copy_lane(struct warp *w, const struct op *op, unsigned lane) {
             x->bytes);
       return false;
     }
-    // Only the bytes that are read need to be there.
+    // Only the bytes that are read must be in bounds.
     for (uint64_t i = 0, step; i < n; i += step) {
       step = n - i >= 4 && n % 4 == 0 ? 4 : 1;
       if (!locate(w, op, lane, SIM_GLOBAL, source + i, (unsigned)step, ACCESS_READ, &from))
@@ -81,7 +81,7 @@ static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
 }
 
 struct wait {
-  uint64_t groups; // that may still be under way
+  uint64_t groups; // that may still be pending
   bool all;
 };
 
@@ -124,7 +124,7 @@ static bool decode_wait(struct decoder *d, bool all) {
   return !d->failed;
 }
 
-// The operand behind the size: how many bytes are read, or a predicate.
+// The operand after the size: the number of bytes to read, or a predicate.
 static bool decode_source_size(struct decoder *d, struct async_copy *x, const struct operand *o) {
   bool is_pred = o->kind == OPERAND_REGISTER && slot_bits(d, o) == 1;
   if (is_pred)

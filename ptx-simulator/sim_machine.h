@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated machine: programs of decoded operations, and the state of a run, its CTAs and
-// warps. Operations run for all active lanes of a warp at once.
+// warps. An operation executes for all active lanes of a warp at once.
 //
-// A warp's lanes are in groups: lanes of one group are at the same instruction and run together.
-// The group at the lowest instruction runs first, so that groups which took different branches
-// meet again where the branches join; groups at the same instruction become one. Where lanes wait
-// (`*.sync`, barriers), their group is blocked until the others have arrived.
+// The lanes of a warp form groups: lanes of one group are at the same instruction and run together.
+// The group at the lowest instruction runs first, so that diverged groups reconverge where their
+// branches join; groups at the same instruction merge. At a `*.sync` instruction or barrier a group
+// is blocked until the other lanes have arrived.
 #ifndef TILE_SIMULATOR_MACHINE_H
 #define TILE_SIMULATOR_MACHINE_H
 
@@ -27,14 +27,14 @@ enum special {
 
 typedef void op_fn(struct warp *w, const struct op *op, uint32_t lanes);
 
-// One operation. Slots are rows of 32 words in the warp's registers; those of constants and of most
-// special registers hold their values from the start.
+// One operation. Slots are rows of 32 words in the warp's registers; slots of constants and of most
+// special registers are initialised once.
 struct op {
   op_fn *run;
-  int32_t guard;       // slot of the predicate, or NO_SLOT
-  uint32_t guard_flip; // all ones when the guard is negated
+  int32_t guard;       // slot of the guard predicate, or NO_SLOT
+  uint32_t guard_flip; // all ones if the guard is negated
   const int32_t *slots;
-  const void *info; // what the operation's family keeps
+  const void *info; // data of the operation's family
   const struct instruction *in;
 };
 
@@ -43,18 +43,18 @@ struct special_slot {
   enum special id;
 };
 
-// An entry point with everything that it calls. Functions are in the code before their callers.
+// An entry point with all functions that it calls, callees first.
 struct program {
-  struct sim_kernel kernel; // first: kernels are programs
+  struct sim_kernel kernel; // first: a kernel is cast to its program
   const struct sim_module *module;
   VEC(struct op) code;
   unsigned entry;
   unsigned slot_count, register_count; // registers are the slots below register_count
-  const uint64_t *constants;           // of the slots behind the registers
+  const uint64_t *constants;           // values of the slots after the registers
   const struct special_slot *specials;
   size_t special_count;
   unsigned local_bytes; // of a lane: stack depots, then parameters of calls
-  bool has_fences;      // relaxed accesses may be ordered by them
+  bool has_fences;      // it has fences, which may order relaxed accesses
 };
 
 // ---- windows of the generic address space ----
@@ -72,22 +72,22 @@ enum group_state { GROUP_READY, GROUP_SYNC, GROUP_BARRIER };
 struct group {
   uint32_t pc, mask;
   enum group_state state;
-  uint32_t wait_mask; // GROUP_SYNC: the lanes that it waits for
+  uint32_t wait_mask; // GROUP_SYNC: the lanes it waits for
   unsigned barrier;   // GROUP_BARRIER
-  bool aligned;       // GROUP_SYNC: the instruction wants the whole warp
+  bool aligned;       // GROUP_SYNC: the instruction requires the whole warp
 };
 
-// A cp.async that has not arrived.
+// A cp.async whose data has not been written yet.
 struct pending_copy {
   unsigned lane, bytes;
-  uint32_t group;  // number of the group that it was, or will be, committed to
+  uint32_t group;  // the group that it was, or will be, committed to
   uint32_t offset; // in shared memory
   const struct op *op;
   uint32_t undefined_bytes;
   uint8_t data[16];
 };
 
-// An accumulator of wgmma in flight: what products have made of it so far, [word][lane].
+// An accumulator of pending wgmma products: its value so far, [word][lane].
 struct product_chain {
   unsigned words;
   const int32_t *slots;
@@ -95,14 +95,14 @@ struct product_chain {
   struct product_chain *next_idle;
 };
 
-// A wgmma.mma_async that nobody has waited for.
+// A wgmma.mma_async that has not been waited for.
 struct pending_product {
   const struct op *op;
   struct product_chain *chain;
   uint64_t a, b;   // descriptors
   bool adds;       // scale-d
-  uint64_t source; // with `check`: hash of what its operands in memory held, and of who wrote that
-  uint32_t group;  // number of the group that it was, or will be, committed to
+  uint64_t source; // with `check`: hash of the operands in memory and of their writers at issue
+  uint32_t group;  // the group that it was, or will be, committed to
 };
 
 struct warp {
@@ -112,14 +112,14 @@ struct warp {
   unsigned index; // in the CTA
   uint64_t (*regs)[SIM_LANES];
 
-  // The group that runs; its mask is 0 when none does. `limit` is the lowest instruction of another
-  // group that could run.
+  // The running group; its mask is 0 if none runs. `limit` is the lowest instruction of another
+  // ready group.
   uint32_t pc, mask, limit;
-  bool stop; // the slice ends behind this operation
+  bool stop; // ends the slice after this operation
   struct group others[SIM_LANES];
   unsigned other_count;
-  uint32_t live, started; // lanes that have not exited; lanes that there are at all
-  uint64_t streak;        // operations since another group had its turn
+  uint32_t live, started; // lanes that have not exited; lanes that exist
+  uint64_t streak;        // operations since another group ran
 
   uint8_t *local; // [lane][program->local_bytes]
   VEC(struct pending_copy) copies;
@@ -128,21 +128,21 @@ struct warp {
   uint32_t product_commits;
   struct product_chain *idle_chains;
 
-  // With `check`: which bytes of a slot's lanes were never written, and where those came from.
-  uint32_t *undefined; // [slot]: lanes with such a byte
+  // With `check`: which bytes of a slot's lanes are undefined, and the operations they come from.
+  uint32_t *undefined; // [slot]: lanes with an undefined byte
   uint8_t (*undefined_bytes)[SIM_LANES];
   const struct op **origin; // [slot]
   uint8_t *local_shadow;
   uint32_t *clock;                  // vector clock over the CTA's warps
-  uint32_t *fence_clock;            // the same at its last fence.proxy.async
-  uint32_t proxy_fences[SIM_LANES]; // how many of those a lane executed
-  uint64_t **unwritten; // [operation]: addresses that its lanes read and that nobody wrote; or NULL
+  uint32_t *fence_clock;            // `clock` at the warp's last fence.proxy.async
+  uint32_t proxy_fences[SIM_LANES]; // how many a lane has executed
+  uint64_t **unwritten;             // [operation]: unwritten addresses that its lanes read; or NULL
 
-  // Of global.c, with `check`.
+  // With `check`, used by global.c.
   uint32_t *events;            // [operation]: number of the last event
-  uint32_t acquired, released; // numbers of releases: the last that it knows, the last of its own
+  uint32_t acquired, released; // release numbers: the last acquired, the last of this warp
   bool has_news;               // since `released`
-  const struct op *last_op;    // that touched global memory, and its lane
+  const struct op *last_op;    // the last operation on global memory, and its lane
   unsigned last_lane;
 };
 
@@ -154,7 +154,7 @@ struct barrier {
   uint64_t lane_count;
   const struct op *op; // of the first arrival
   uint32_t *clock;     // join of those that arrived
-  uint32_t acquired;   // likewise of global memory's releases
+  uint32_t acquired;   // the same, of global memory's releases
 };
 
 enum { BARRIER_COUNT = 16, MAX_WARPS = 32 };
@@ -184,9 +184,9 @@ struct run {
   uint64_t random, ticks;
   bool check, failed;
   uint64_t instructions, lane_instructions;
-  unsigned findings;
+  unsigned violations;
   struct global_shadow *global; // with `check`
-  struct map reported;          // of checks: one finding an operation and kind
+  struct map reported;          // one violation per operation and kind
 };
 
 static inline uint64_t *row(struct warp *w, int32_t slot) { return w->regs[slot]; }
@@ -199,37 +199,37 @@ uint64_t run_random(struct run *r);
 
 // ---- warps (warp.c) ----
 
-// Runs up to `budget` operations of the warp; less when it blocks, ends or fails.
+// Runs up to `budget` operations of the warp; fewer if it blocks, ends or fails.
 void warp_run(struct warp *w, uint64_t budget);
 bool warp_runnable(const struct warp *w);
 void warp_add_group(struct warp *w, struct group g);
-// The running group goes on with these lanes only; the others of it go on at `pc`.
+// The running group continues with these lanes only; its other lanes continue at `pc`.
 void warp_split(struct warp *w, uint32_t keep, uint32_t pc);
-// Where lanes wait for each other: true when all live lanes of `want` are here (then *lanes are all
-// of them, and the running group has them). Else the group is blocked, and the caller returns.
+// Convergence: true when all live lanes of `want` are here (then *lanes are all of them, merged
+// into the running group). Else the group is blocked, and the caller returns.
 bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_t want,
                    bool aligned);
-// The same of an instruction that needs all 32 lanes: false when they are not here yet, or never
-// can be.
+// The same for an instruction that requires all 32 lanes: false if they have not arrived, or never
+// can.
 bool warp_converge_whole(struct warp *w, const struct op *op, uint32_t *lanes);
 void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier);
 void warp_exit_lanes(struct warp *w, uint32_t lanes);
-// `*.sync` with a lane mask in a slot: converges lanes with equal masks.
+// `*.sync` with a lane mask in a slot: converges the lanes with equal masks.
 bool warp_sync_mask(struct warp *w, const struct op *op, uint32_t *lanes, int32_t mask_slot);
-// Everything in the warp waits and nothing outside can release it: a finding.
+// All lanes of the warp wait for each other and nothing outside can release them: a violation.
 void warp_report_stuck(struct warp *w);
 
-// ---- findings (finding.c) ----
+// ---- violations (sim_violation.c) ----
 
 struct memory_site {
   enum sim_space space;
   uint64_t address;
   unsigned bytes;
 };
-// Ends the run.
+// Reports a violation and ends the run.
 void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
            const struct memory_site *at, const char *format, ...) PRINTF(6, 7);
-// Of `check`: reported once for each operation and kind. `other` may be NULL.
+// With `check`: reports a violation, once per operation and kind. `other` may be NULL.
 void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
           const struct memory_site *at, const struct sim_site *other, const char *format, ...)
     PRINTF(7, 8);
@@ -244,31 +244,31 @@ struct location {
   const struct sim_buffer *buffer; // of global memory
 };
 enum { ACCESS_READ, ACCESS_WRITE };
-// Where an access of a lane goes, after all checks. False after a fault.
+// Resolves the address of a lane's access, after all checks. False after a fault.
 bool locate(struct warp *w, const struct op *op, unsigned lane, enum sim_space space,
             uint64_t address, unsigned bytes, int access, struct location *ret);
 
-// Global memory was written there.
+// Marks bytes of global memory as written.
 static inline void mark_location(const struct location *at, unsigned bytes) {
   if (at->space == SIM_GLOBAL && at->buffer->written)
     sim_mark_written(at->buffer, at->offset - at->buffer->address, bytes);
 }
 
-// `check`: the bytes of a read that nobody wrote (written.c).
+// With `check`: the mask of unwritten bytes in a read of global memory (written.c).
 uint32_t unwritten_bytes(struct warp *w, const struct op *op, unsigned lane,
                          const struct location *at, unsigned bytes);
-// The address that the operation's lane read last and nobody wrote; another lane's when a value
-// came from there. 0: it read no such memory.
+// The unwritten address that the operation's lane read last; another lane's if a value came from
+// there. 0: it read no unwritten memory.
 uint64_t unwritten_address(const struct warp *w, const struct op *op, unsigned lane);
 
 // ---- checks of values and races (shadow.c, undefined.c) ----
 
-// How an access of global memory takes part in what orders threads.
+// How an access of global memory orders threads.
 enum order { ORDER_STRONG = 1, ORDER_ACQUIRE = 2, ORDER_RELEASE = 4 };
 
 struct shadow *shadow_create(struct arena *a, uint32_t bytes, unsigned warps);
-// `lane` reads or writes; of a read, the mask of bytes never written. `values` is what is there
-// afterwards; `order` counts for global memory.
+// One lane reads or writes; a read returns the mask of unwritten bytes. `values` are the contents
+// afterwards; `order` is for global memory.
 uint32_t shadow_read(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
                      unsigned bytes, unsigned order);
 void shadow_write(struct warp *w, const struct op *op, unsigned lane, const struct location *at,
@@ -280,14 +280,14 @@ void shadow_copy_begins(struct warp *w, const struct op *op, unsigned lane, uint
 void shadow_copy_arrives(struct warp *w, const struct op *op, unsigned lane, uint32_t offset,
                          unsigned bytes, uint32_t undefined_bytes);
 
-// Slots whose bytes were never written.
+// Marks bytes of slots as defined or undefined.
 void set_defined(struct warp *w, int32_t slot, uint32_t lanes);
 void set_undefined(struct warp *w, const struct op *op, int32_t slot, unsigned lane,
                    unsigned bytes);
 static inline unsigned undefined_of(const struct warp *w, int32_t slot, unsigned lane) {
   return w->undefined && (w->undefined[slot] >> lane & 1) ? w->undefined_bytes[slot][lane] : 0;
 }
-// A value decides something: a finding when a lane's was never written.
+// A value decides something: a violation if it is undefined in one of the lanes.
 void report_undefined(struct warp *w, const struct op *op, int32_t slot, uint32_t lanes,
                       unsigned bytes, const char *what);
 static inline void require_defined(struct warp *w, const struct op *op, int32_t slot,
@@ -295,14 +295,14 @@ static inline void require_defined(struct warp *w, const struct op *op, int32_t 
   if (w->undefined && (w->undefined[slot] & lanes))
     report_undefined(w, op, slot, lanes, bytes, what);
 }
-// Results of an operation on whole values: undefined where a source is.
+// Results of an operation on whole values: undefined if a source is.
 void spread_undefined(struct warp *w, const struct op *op, uint32_t lanes, const int32_t *results,
                       unsigned result_count, const int32_t *sources, unsigned source_count);
 
 // ---- barriers (barrier.c), copies (async_copy.c) ----
 
-// A warp has ended, or a CTA's state changed: barriers that are complete now let their warps go.
+// Releases the warps at barriers that are complete now. Called when a warp arrives or ends.
 void barriers_update(struct cta *c);
-void copies_drop(struct warp *w, uint32_t lanes); // lanes that exit
+void copies_drop(struct warp *w, uint32_t lanes); // drops those of lanes that exit
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ld and st (PTX ISA, 9.7.9.8 and 9.7.9.11), all spaces, 1 to 16 bytes an element, vectors.
+// ld and st (PTX ISA, 9.7.9.8 and 9.7.9.11): all spaces, elements of 1 to 16 bytes, vectors.
 #include "ptx-simulator/decode.h"
 
 enum { MAX_VECTOR = 8, MAX_ACCESS = 32 }; // elements, bytes
@@ -41,7 +41,7 @@ static void load_op(struct warp *w, const struct op *op, uint32_t lanes) {
   }
 }
 
-// Bytes of a lane's values that were never written; storing those to global memory is a finding.
+// Undefined bytes of a lane's values; storing those to global memory is a violation.
 static uint32_t undefined_bytes_stored(struct warp *w, const struct op *op, unsigned lane,
                                        const struct access *a, enum sim_space space) {
   uint32_t undefined = 0, mask = (1u << a->bytes) - 1;
@@ -87,7 +87,7 @@ static bool take_shape(struct decoder *d, struct access *a, struct value_type *r
   return true;
 }
 
-// Parameters that are not the kernel's are in a thread's local memory.
+// Parameters of functions, other than the kernel's, are in the thread's local memory.
 static bool resolve_space(struct decoder *d, struct access *a) {
   const struct address *at = &a->address;
   if (a->space == SIM_GENERIC && at->space != SIM_NO_SPACE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers that choose schedules: splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
+// Random numbers for schedules: splitmix64 (Steele, Lea, Flood, OOPSLA 2014).
 #include "ptx-simulator/sim_machine.h"
 
 uint64_t run_random(struct run *r) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: CTAs in a window of resident ones, their warps in slices of random length. A CTA that
-// has finished makes room for the next; when those in the window only wait, it grows.
+// Launches: a window of resident CTAs, whose warps run in slices of random length. A finished CTA
+// is replaced by the next one; if all resident CTAs wait, the window grows.
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/global.h"
 #include "ptx-simulator/shadow.h"
@@ -139,7 +139,7 @@ static void start_cta(struct run *r, struct cta *c, uint64_t number) {
     shadow_start(c);
 }
 
-// Nothing in the CTA can go on: who waits for whom.
+// Nothing in the CTA can proceed: reports which warps a barrier waits for.
 static void report_deadlock(struct cta *c) {
   for (unsigned i = 0; i < c->warp_count; i++)
     warp_report_stuck(&c->warps[i]);
@@ -169,7 +169,7 @@ static void report_deadlock(struct cta *c) {
   }
 }
 
-// One slice of one warp. Slices are short or long: errors of order show in either.
+// Runs one slice of one warp. Slices are short or long: ordering errors show in either.
 static void step_cta(struct run *r, struct cta *c) {
   unsigned runnable[MAX_WARPS], count = 0;
   for (unsigned i = 0; i < c->warp_count; i++) {
@@ -229,7 +229,7 @@ static void run_grid(struct run *r, unsigned warps) {
     unsigned chosen = (unsigned)(run_random(r) % count);
     struct cta *c = resident[chosen];
     step_cta(r, c);
-    if (c->done) { // its memory is the next one's
+    if (c->done) { // the next CTA reuses its memory
       resident[chosen] = resident[--count];
       resident[count] = c;
       last = r->instructions;
@@ -336,7 +336,7 @@ static enum sim_status run_in(struct arena *arena, const struct sim_launch *laun
   enum sim_status status = run_launch(r, report);
   report->instructions = r->instructions;
   report->lane_instructions = r->lane_instructions;
-  report->findings = r->findings;
+  report->violations = r->violations;
   return status;
 }
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A functional simulator of PTX: it runs the instructions that a GPU would run, on the processor.
+// A functional simulator of PTX: executes the instructions that a GPU would execute, on the CPU.
 // Warps have 32 lanes with a program counter each (independent thread scheduling, PTX ISA 3.1);
-// warps and CTAs interleave in an order drawn from a seed. It says nothing about time.
+// warps and CTAs interleave in an order drawn from a seed. It does not model time.
 //
 // Every access is checked for bounds and alignment, and every barrier and lane mask for lanes that
-// never arrive. With `check`, values that were never written, races in shared and global memory and
-// reads of shared memory before a cp.async has arrived are found, too. What is found is a
-// `sim_finding`.
+// never arrive. With `check` it also reports uses of undefined values, races in shared and global
+// memory, and reads of shared memory before a cp.async has completed. A report is a
+// `sim_violation`.
 //
-// An instruction, modifier or type that the simulator does not know is an error of the parser and
-// never a no-op.
+// An unknown instruction, modifier or type is an error of the parser and never ignored.
 #ifndef TILE_SIMULATOR_SIMULATOR_H
 #define TILE_SIMULATOR_SIMULATOR_H
 
@@ -25,24 +24,24 @@ struct sim_error {
 };
 
 struct sim_param {
-  unsigned offset, size, align; // bytes; the offset is that in the kernel's parameter space
+  unsigned offset, size, align; // bytes; the offset in the kernel's parameter space
 };
 
-// The facts of an entry point.
+// Properties of an entry point.
 struct sim_kernel {
   const char *name;
   const struct sim_module *module;
   const struct sim_param *params;
   unsigned param_count, param_bytes;
-  unsigned static_shared_bytes; // dynamic shared memory starts behind it
+  unsigned static_shared_bytes; // dynamic shared memory starts after it
   bool has_dynamic_shared;      // the module has an `.extern .shared` array
-  unsigned local_bytes;         // of a thread
+  unsigned local_bytes;         // per thread
   unsigned required_block[3];   // .reqntid; 0 when there is none
   unsigned largest_block[3];    // .maxntid; 0 when there is none
   unsigned instruction_count, register_count;
 };
 
-// A position in the program that the PTX was compiled from, by `.file` and `.loc`.
+// A position in the source program, from `.file` and `.loc`.
 struct sim_source {
   const char *file; // NULL when there is none
   unsigned line, column;
@@ -50,9 +49,9 @@ struct sim_source {
 
 struct sim_module;
 
-// Reads and checks a whole module, every instruction of it. All memory is the arena's, which must
-// outlive the module; when the arena is out of memory, it jumps as the arena says. `ptx` is not
-// needed afterwards. NULL on error; then *ret_error says where and what.
+// Parses and checks a whole module. All memory is the arena's, which must outlive the module; when
+// the arena is out of memory, its handler is called. `ptx` is not needed afterwards. NULL on error;
+// then *ret_error has the position and text.
 struct sim_module *sim_module_parse(struct arena *a, const char *ptx, size_t size,
                                     struct sim_error *ret_error);
 // NULL when the module has no such entry point.
@@ -60,28 +59,28 @@ const struct sim_kernel *sim_module_kernel(const struct sim_module *m, const cha
 size_t sim_module_kernel_count(const struct sim_module *m);
 const struct sim_kernel *sim_module_kernel_at(const struct sim_module *m, size_t i);
 
-// ---- findings ----
+// ---- violations ----
 
 enum sim_kind {
-  // What a GPU may answer with a fault, with a hang or with garbage: the launch ends there.
-  SIM_OUT_OF_BOUNDS, // an address outside of what its space has
-  SIM_MISALIGNED,    // an address that is no multiple of the bytes accessed
+  // What may be a fault, a hang or garbage on a GPU: ends the launch.
+  SIM_OUT_OF_BOUNDS, // an address outside its space
+  SIM_MISALIGNED,    // an address that is no multiple of the access size
   SIM_READ_ONLY,     // a write to parameters or constants
-  SIM_BAD_MASK,      // a lane mask without the lane itself, or lanes that never arrive
-  SIM_BAD_LANE,      // a value from a lane that takes no part
-  SIM_DIVERGENCE,    // an aligned instruction that not all lanes of the warp execute
-  SIM_DEADLOCK,      // everything left waits at barriers
-  SIM_BAD_BARRIER,   // a barrier number or thread count that is illegal or contradicts others
-  SIM_BAD_STATE,     // any other operand outside of what the PTX ISA allows
-  SIM_TRAP,          // trap, or a failed assertion; the text says which
+  SIM_BAD_MASK,      // a lane mask without the executing lane, or lanes that never arrive
+  SIM_BAD_LANE,      // a value from a lane that does not participate
+  SIM_DIVERGENCE,    // an aligned instruction that some lanes of the warp do not execute
+  SIM_DEADLOCK,      // all remaining threads wait at barriers
+  SIM_BAD_BARRIER,   // an invalid or contradictory barrier number or thread count
+  SIM_BAD_STATE,     // any other operand that the PTX ISA does not allow
+  SIM_TRAP,          // trap, or a failed assertion, which the text names
   SIM_TOO_LONG,      // the instruction limit was reached
-  // With `check` only; the launch goes on. One finding for each instruction and kind.
-  SIM_UNINITIALISED, // a value that was never written decides an address or a branch, or is stored
-                     // to global memory; `other` is where it was read first, and the address
-                     // that of global memory where it was read from there
-  SIM_RACE,          // two accesses of shared memory, one a write, that nothing orders
-  SIM_EARLY_READ,    // an access to where a cp.async has not arrived
-  SIM_GLOBAL_RACE,   // SIM_RACE of global memory; what leaves it as it was is no write
+  // With `check` only; the launch continues. One violation per instruction and kind.
+  SIM_UNINITIALISED, // an undefined value decides an address or a branch, or is stored
+                     // to global memory; `other` is where it was read first, and the address | that
+                     // of global memory if it was read there
+  SIM_RACE,          // two unordered accesses of shared memory, at least one a write
+  SIM_EARLY_READ,    // an access to the destination of a pending cp.async
+  SIM_GLOBAL_RACE,   // SIM_RACE in global memory; a store that does not change memory is no write
 };
 
 enum sim_space {
@@ -102,16 +101,16 @@ struct sim_site {
   struct sim_source source;
 };
 
-struct sim_finding {
+struct sim_violation {
   enum sim_kind kind;
   struct sim_site at;
   enum sim_space space; // SIM_NO_SPACE when no memory is involved
-  uint64_t address;     // in that space: of global memory the device address, else an offset
+  uint64_t address;     // in that space: the device address for global memory, else an offset
   unsigned bytes;       // of the access
-  const struct sim_buffer *buffer; // the nearest of global memory, or NULL
+  const struct sim_buffer *buffer; // the nearest buffer of global memory, or NULL
   int64_t buffer_offset;           // of `address` in it; negative before it
   bool has_other;
-  struct sim_site other; // the other access of a race; where an uninitialised value was read
+  struct sim_site other; // the other access of a race; where an undefined value was read
   char text[SIM_TEXT];   // one sentence, without the positions
 };
 
@@ -120,20 +119,20 @@ const char *sim_space_name(enum sim_space space); // "shared"
 
 // ---- launches ----
 
-// Global memory that the kernel may touch: `address` is what the kernel sees, `base` where the
-// bytes are. Leave gaps between addresses: an access beyond one buffer is found when it hits no
-// other. Addresses at or above 1 << 62 are not allowed.
+// Global memory that the kernel may access: `address` is the device address, `base` the bytes.
+// Leave gaps between addresses: an access beyond a buffer is found if it hits no other one.
+// Addresses must be below 1 << 62.
 struct sim_buffer {
   uint64_t address;
   void *base;
   size_t size;
   bool read_only;
   const char *name; // for messages, or NULL
-  uint8_t *written; // a bit for each byte that was written, which launches set; NULL: all were
+  uint8_t *written; // a bit for each byte that was written, set by launches; NULL: all were
 };
 
-// For `written`: that `size` bytes from `at` on were written; that they are copies of those at
-// `from` of another buffer, or the same.
+// For `written`: marks `size` bytes from `at` on as written; copies the marks of the bytes at
+// `from`, of another buffer or the same.
 void sim_mark_written(const struct sim_buffer *b, size_t at, size_t size);
 void sim_copy_written(const struct sim_buffer *b, size_t at, const struct sim_buffer *other,
                       size_t from, size_t size);
@@ -142,28 +141,28 @@ struct sim_launch {
   const struct sim_kernel *kernel;
   unsigned grid[3], block[3];
   size_t dynamic_shared_bytes;
-  const void *const *values; // one for each parameter: that many bytes as the parameter has
+  const void *const *values; // one per parameter, of the parameter's size
   const struct sim_buffer *buffers;
   size_t buffer_count;
   bool check;
-  uint64_t seed;              // of the order of warps and CTAs; equal seeds give equal runs
-  uint64_t instruction_limit; // of the warps together; 0 for none
+  uint64_t seed;              // of the schedule; equal seeds give equal runs
+  uint64_t instruction_limit; // warp instructions in all; 0: none
   void *user;
-  void (*finding)(void *user, const struct sim_finding *finding); // or NULL
-  void (*print)(void *user, const char *text, size_t size);       // vprintf; or NULL
+  void (*violation)(void *user, const struct sim_violation *violation); // or NULL
+  void (*print)(void *user, const char *text, size_t size);             // vprintf; or NULL
 };
 
 enum sim_status {
-  SIM_OK,            // it ended; findings of `check` may have been reported
-  SIM_FAULT,         // it ended with the finding reported last
+  SIM_OK,            // it ended; violations of `check` may have been reported
+  SIM_FAULT,         // ended by the violation that was reported last
   SIM_INVALID,       // the launch does not fit the kernel; see sim_report.text
-  SIM_OUT_OF_MEMORY, // of the simulator
+  SIM_OUT_OF_MEMORY, // in the simulator
 };
 
 struct sim_report {
-  uint64_t instructions;      // of warps
-  uint64_t lane_instructions; // of lanes
-  unsigned findings;
+  uint64_t instructions;      // by warps
+  uint64_t lane_instructions; // by lanes
+  unsigned violations;
   char text[SIM_TEXT]; // of SIM_INVALID
 };
 

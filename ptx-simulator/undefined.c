@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that were never written (`check`). Each byte of a register of a lane is defined or not;
-// operations carry that on, and only where such a value decides something is it a finding:
-// compilers move values that nobody looks at.
+// Undefined values (`check`). Each byte of a lane's register is defined or not; operations
+// propagate this, and it is a violation only where such a value decides something: compilers also
+// move values that are never used.
 #include "ptx-simulator/decode.h"
 #include "ptx-simulator/global.h"
 
@@ -24,7 +24,7 @@ void set_undefined(struct warp *w, const struct op *op, int32_t slot, unsigned l
   w->origin[slot] = op;
 }
 
-// The operation that the value comes from, NULL when it is that of a register never written.
+// The operation that the undefined value comes from; NULL for a register that was never written.
 static const struct op *origin_of(const struct warp *w, int32_t slot) {
   return slot == NO_SLOT ? NULL : w->origin[slot];
 }

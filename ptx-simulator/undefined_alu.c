@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of an arithmetic result were never written: exactly for moves of bits, halves of
-// pairs and constant shifts; a whole value anywhere else.
+// Which bytes of an arithmetic result are undefined: exact for bitwise operations, packed elements
+// and constant shifts; the whole value otherwise.
 #include "ptx-simulator/arithmetic.h"
 
 static unsigned slots_bytes(struct warp *w, const int32_t *slots, unsigned i, unsigned lane) {
   return undefined_of(w, slots[i], lane);
 }
 
-// `and` with zero bytes and `or` with 0xff bytes hide what is not defined.
+// `and` with zero bytes and `or` with 0xff bytes give defined bytes.
 static unsigned of_logic(struct warp *w, const struct arithmetic *x, const int32_t *from,
                          unsigned lane) {
   unsigned a = slots_bytes(w, from, 0, lane), b = slots_bytes(w, from, 1, lane), ret = a | b;
@@ -51,7 +51,8 @@ static unsigned of_halves(struct warp *w, const struct arithmetic *x, const int3
   return ret;
 }
 
-// Between integers: what is cut off does not count; a sign or zero fill is defined as the top is.
+// Between integers: truncated bytes do not count; sign and zero extension are defined as the top
+// byte is.
 static unsigned of_convert(struct warp *w, const struct arithmetic *x, const int32_t *from,
                            unsigned lane) {
   unsigned bytes = x->in.sources[0].bits / 8, mask = (1u << bytes) - 1;

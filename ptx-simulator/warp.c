@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warps: which lanes run next, where they wait for each other, and when they are done.
+// Warps: which lanes run next, where they converge, and when they end.
 #include "ptx-simulator/decode.h"
 
 #include <assert.h>
 
-// A group gives way to others after so many operations, so that a lane which spins cannot keep the
-// lane that it waits for from running.
+// After so many operations another group runs, so that a spinning lane cannot block the lane it
+// waits for.
 enum { MAX_STREAK = 4096 };
 
 void warp_add_group(struct warp *w, struct group g) {
@@ -31,7 +31,7 @@ void warp_split(struct warp *w, uint32_t keep, uint32_t pc) {
   w->mask &= keep;
 }
 
-// The running group takes in those that are ready at the same instruction.
+// Merges the groups that are ready at the same instruction into the running one.
 static void merge_ready(struct warp *w) {
   for (unsigned i = w->other_count; i-- > 0;)
     if (w->others[i].state == GROUP_READY && w->others[i].pc == w->pc) {
@@ -46,7 +46,7 @@ static void park(struct warp *w) {
   warp_add_group(w, g);
 }
 
-// The ready group at the lowest instruction runs; `skip` (or UINT_MAX) is left out if it can be.
+// Selects the ready group at the lowest instruction.
 static bool pick(struct warp *w) {
   if (w->mask)
     park(w);
@@ -65,7 +65,7 @@ static bool pick(struct warp *w) {
   return true;
 }
 
-// Another ready group has its turn, wherever it is.
+// Runs another ready group, chosen at random.
 static void rotate(struct warp *w) {
   unsigned ready = 0, seen = 0;
   for (unsigned i = 0; i < w->other_count; i++)
@@ -83,7 +83,7 @@ static void rotate(struct warp *w) {
       w->pc = g.pc;
       w->mask = g.mask;
       merge_ready(w);
-      w->limit = UINT32_MAX; // it runs on, past the others
+      w->limit = UINT32_MAX; // it runs on, past the other groups
       return;
     }
 }
@@ -131,12 +131,12 @@ void warp_run(struct warp *w, uint64_t budget) {
 
 // ---- waiting ----
 
-// Whether a group waits at this instruction for `want`; lanes that have exited do not count.
+// Whether a group waits at this instruction for `want`; exited lanes do not count.
 static bool waits_here(const struct warp *w, const struct group *g, uint32_t pc, uint32_t want) {
   return g->state == GROUP_SYNC && g->pc == pc && ((g->wait_mask ^ want) & w->live) == 0;
 }
 
-// `check`: what lanes of the warp did before is ordered before what they do from now on.
+// `check`: orders what lanes of the warp did before with what they do from now on.
 static void advance_clock(struct warp *w) {
   if (w->clock)
     w->clock[w->index]++;
@@ -148,7 +148,7 @@ bool warp_converge(struct warp *w, const struct op *op, uint32_t *lanes, uint32_
   for (unsigned i = 0; i < w->other_count; i++)
     if (waits_here(w, &w->others[i], here, want))
       all |= w->others[i].mask;
-  // Those that are ready here come by themselves.
+  // Groups that are ready here will arrive by themselves.
   if (all == *lanes && (want & w->live & ~all) == 0) {
     advance_clock(w);
     return true;
@@ -192,7 +192,7 @@ bool warp_sync_mask(struct warp *w, const struct op *op, uint32_t *lanes, int32_
           "the lane mask 0x%08x names lanes that the block does not have", want);
     return false;
   }
-  if (same != *lanes) { // lanes with other masks try again by themselves
+  if (same != *lanes) { // lanes with other masks execute the instruction separately
     warp_add_group(w, (struct group){.pc = w->pc - 1, .mask = *lanes & ~same});
     w->mask &= ~(*lanes & ~same);
     *lanes = same;
@@ -218,7 +218,7 @@ void warp_block_at_barrier(struct warp *w, uint32_t lanes, unsigned barrier) {
   w->stop = !warp_runnable(w);
 }
 
-// Lanes that wait for one that has exited can go on.
+// Lanes that waited for an exited lane can continue.
 static void release_waiting(struct warp *w) {
   for (unsigned i = 0; i < w->other_count; i++) {
     struct group *g = &w->others[i];

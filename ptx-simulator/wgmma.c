@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma (PTX ISA, 9.7.15 "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions").
 // Each warp of a warpgroup computes its 16 of the 64 rows. A product reads its operands at any time
-// between the instruction and the wait for its group. It is computed as late as the program allows,
-// at the wait; until then its accumulator holds values that no program expects. With `check` its
-// operands are looked at twice, and have to be the same.
+// between the instruction and the wait for its group. The simulator computes it as late as allowed,
+// at the wait; until then the accumulator holds a value that no program expects. With `check` the
+// operands are read at both times and must be equal.
 //
-// Numbers are those of mma.sync (matrix.h).
+// Arithmetic is that of mma.sync (matrix.h).
 #include "base/wgmma.h"
 
 #include "ptx-simulator/decode.h"
@@ -28,7 +28,7 @@ enum {
 };
 
 struct wgmma {
-  struct matrix_mma mma; // of the same types and K, m16n8
+  struct matrix_mma mma; // m16n8 with the same types and K
   unsigned n, words;     // registers of the accumulator
   bool a_in_registers, a_transposed, b_transposed;
 };
@@ -61,7 +61,7 @@ static uint32_t chunk_address(const struct descriptor *x, bool transposed, unsig
   uint32_t inner = transposed ? TRANSPOSED_BYTES * outer : k,
            row = transposed ? k / TRANSPOSED_BYTES : outer;
   uint32_t at;
-  if (x->width == CHUNK && transposed) // no swizzle: leading counts groups of 8 along K
+  if (x->width == CHUNK && transposed) // no swizzle: `leading` is the stride of groups of 8 along K
     at = inner / CHUNK * x->stride + row / CORE_ROWS * x->leading + row % CORE_ROWS * CHUNK;
   else
     at = inner / x->width * x->leading + row / CORE_ROWS * x->stride + row % CORE_ROWS * x->width +
@@ -141,7 +141,7 @@ static void gather_a(struct warp *w, const struct op *op, struct sources *s, str
                                      : word_of(x, s->a, lane / 4 + 8 * (i % 2), lane, i / 2);
 }
 
-// The accumulator's words of 8 columns: rows r and r + 8 of two columns, or of a pair.
+// The accumulator's words for 8 columns: rows r and r + 8 of two columns, or of a packed pair.
 static void multiply_columns(const struct wgmma *x, const struct fragments *f, unsigned group,
                              bool adds, uint64_t *acc) {
   unsigned words = x->mma.shape.c_words;
@@ -177,7 +177,7 @@ static bool compute(struct warp *w, struct pending_product *p) {
 
 // ---- instructions ----
 
-// All lanes say the same.
+// Whether all lanes have the same value.
 static bool uniform(struct warp *w, const struct op *op, unsigned slot, const char *what,
                     uint64_t *ret) {
   const uint64_t *at = row(w, op->slots[slot]);
@@ -202,7 +202,7 @@ static struct product_chain *new_chain(struct warp *w) {
   return c;
 }
 
-// The accumulator in flight that the op goes on with, or a new one, taken from the registers.
+// The pending accumulator that the operation continues, or a new one with the registers' values.
 static struct product_chain *chain_of(struct warp *w, const struct op *op) {
   const struct wgmma *x = op->info;
   for (size_t i = w->products.len; i-- > 0;) {
@@ -263,7 +263,7 @@ static void commit_op(struct warp *w, const struct op *op, uint32_t lanes) {
     w->product_commits++;
 }
 
-// Products of a chain are made in order; its registers are written when none is left.
+// The products of a chain are computed in order; its registers are written after the last one.
 static void wait_op(struct warp *w, const struct op *op, uint32_t lanes) {
   const uint64_t *groups = op->info;
   size_t done = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a buffer of global memory were written: a bit each.
+// Which bytes of a buffer of global memory were written: one bit per byte.
 #include "ptx-simulator/sim_machine.h"
 
 static bool is_written(const struct sim_buffer *b, size_t at) {
@@ -21,7 +21,7 @@ void sim_copy_written(const struct sim_buffer *b, size_t at, const struct sim_bu
                       size_t from, size_t size) {
   if (!b->written)
     return;
-  bool forward = at <= from; // as memmove does it, where both are one buffer
+  bool forward = at <= from; // like memmove, if both are one buffer
   for (size_t k = 0; k < size; k++) {
     size_t i = forward ? k : size - 1 - k;
     uint8_t bit = (uint8_t)(1u << ((at + i) & 7)), *byte = &b->written[(at + i) >> 3];

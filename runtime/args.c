@@ -4,7 +4,7 @@
 
 #include "base/dtype.h"
 
-// Public types and the compiler's are one enumeration under two names.
+// The public types and the compiler's dtypes have the same numbers.
 #define X(id, name, language_name, bits, kind)                                                     \
   _Static_assert((int)id == (int)TILE_##id, "tile_type and enum dtype differ");
 #define TILE_DTYPE_I1 TILE_I1
@@ -94,7 +94,7 @@ void arg_store(const tile_arg *arg, uint64_t *into) {
   case TILE_U32:
   case TILE_U64:
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(into, &arg->value.integer, sizeof(int64_t)); // the low bytes come first
+    memcpy(into, &arg->value.integer, sizeof(int64_t)); // little-endian: the low bytes come first
 #else
 #error "integers narrower than 64 bits are taken from the front of the value"
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of kernel arguments, for those who launch: the JIT and packs.
+// Values of kernel arguments, for the JIT and for packs.
 #ifndef TILE_RUNTIME_ARGS_H
 #define TILE_RUNTIME_ARGS_H
 
@@ -7,8 +7,8 @@
 
 #include <tile/runtime.h>
 
-bool arg_fits(const tile_arg *arg); // of an integer: whether its value is one of its type
-// The value in its own type, at the front of *into.
+bool arg_fits(const tile_arg *arg); // for integers: the value is in its type's range
+// Stores the value in its own type at the start of *into.
 void arg_store(const tile_arg *arg, uint64_t *into);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache on disk: content-addressed, one file an entry, so that no entry can be half there. An
-// entry is written to a temporary name and renamed; it is used only after its hash, key and
-// lengths match, since damaged machine code crashes drivers. Nothing here makes a compilation
-// fail: what cannot be read is a miss, what cannot be written is not cached.
+// The cache on disk: content-addressed, one file per entry. An entry is written to a temporary file
+// and renamed, so no reader sees a partial one. It is used only after its hash, key and lengths
+// match, since damaged machine code crashes drivers. The cache never makes a compilation fail: an
+// unreadable entry is a miss, an entry that cannot be written is not cached.
 #include "base/debug.h"
 #include "base/file.h"
 #include "base/memory.h"
@@ -41,7 +41,7 @@ struct entry_header {
 
 // ---- the folder ----
 
-// The folder's path on the heap, NULL when there is none to use.
+// The folder's path on the heap; NULL when there is no usable one.
 static char *cache_path(const char **why) {
 #if defined(__linux__)
   if (getauxval(AT_SECURE)) {
@@ -67,7 +67,7 @@ static char *cache_path(const char **why) {
   return strbuf_take(&b);
 }
 
-// A folder that only its owner, who is us, can write. -1 and *why otherwise.
+// Opens a folder that is ours and that only we can write. -1, with the reason in *why, otherwise.
 static int open_folder(const char *path, const char **why) {
   int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) {
@@ -213,13 +213,13 @@ static enum read_result read_entry(int fd, struct arena *a, const uint8_t key[32
     return READ_DAMAGED;
   *info = (struct str){data + sizeof h, (size_t)h.info_bytes};
   *code = (struct str){data + sizeof h + h.info_bytes, (size_t)h.code_bytes};
-  // Recently used entries stay; an hour's grain spares a write a read.
+  // Keeps recently used entries. The time is updated once an hour at most, to save writes.
   if (time(NULL) - st.st_mtime > 3600)
     futimens(fd, NULL);
   return READ_HIT;
 }
 
-// Renames what cannot be removed, so that an entry can be stored under its name.
+// Renames a file that cannot be removed, so that an entry can be stored under its name.
 static void set_aside(int folder, const char *file) {
   char name[64];
   snprintf(name, sizeof name, "aside-%.40s", file);
@@ -235,7 +235,7 @@ bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32]
   enum read_result r = READ_MISS;
   int folder = open_fan_out(c, n.folder);
   if (folder >= 0) {
-    // O_NONBLOCK: somebody may have put a FIFO there.
+    // O_NONBLOCK: the file may be a FIFO.
     int fd = openat(folder, n.file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0) {
       r = read_entry(fd, a, key, ret_info, ret_code);
@@ -243,7 +243,7 @@ bool disk_cache_get(struct disk_cache *c, struct arena *a, const uint8_t key[32]
     } else if (errno == ELOOP) {
       r = READ_DAMAGED;
     }
-    // A folder would be in the way of the entry for ever.
+    // A folder would block the entry's name forever.
     if (r == READ_DAMAGED && unlinkat(folder, n.file, 0) != 0 &&
         unlinkat(folder, n.file, AT_REMOVEDIR) != 0)
       set_aside(folder, n.file);

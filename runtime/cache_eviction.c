@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upkeep of the cache on disk: unfinished entries of processes that died, journals of tunings of
-// long ago, and the size limit.
+// Eviction: removes unfinished entries of processes that died, old tuning journals, and the least
+// recently used entries above the size limit.
 #include "base/debug.h"
 #include "base/memory.h"
 #include "runtime/cache_internal.h"
@@ -32,7 +32,7 @@ static void add(struct inventory *v, const char *folder, const char *file, const
   struct entry e = {.used = st->st_mtime, .bytes = (uint64_t)st->st_size};
   size_t length = strlen(folder) + 1 + strlen(file);
   if (length >= sizeof e.path)
-    return; // no name of ours
+    return; // not a name of the cache
   if (v->count == v->cap) {
     size_t cap = v->cap ? v->cap * 2 : 256;
     struct entry *grown = memory_resize(v->at, cap * sizeof *grown);
@@ -51,7 +51,7 @@ static void add(struct inventory *v, const char *folder, const char *file, const
 typedef void see_fn(int fd, const char *folder, const char *file, const struct stat *st, time_t now,
                     struct inventory *v);
 
-// Calls `see` for the files of a folder.
+// Calls `see` for each file of a folder.
 static void visit(int dir, const char *folder, time_t now, struct inventory *v, see_fn *see) {
   int fd = openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
@@ -68,7 +68,7 @@ static void visit(int dir, const char *folder, time_t now, struct inventory *v, 
   closedir(stream);
 }
 
-// Counts an entry of a fan-out folder, or removes what was left unfinished.
+// Counts an entry of a fan-out folder, or removes an unfinished one.
 static void see_entry(int fd, const char *folder, const char *file, const struct stat *st,
                       time_t now, struct inventory *v) {
   if (strncmp(file, CACHE_TEMPORARY, sizeof CACHE_TEMPORARY - 1) != 0)
@@ -116,7 +116,7 @@ bool disk_cache_clean(struct disk_cache *c, uint64_t limit, time_t now) {
   int lock = take_lock(c);
   if (lock < 0)
     return false;
-  futimens(lock, NULL); // when upkeep was last done
+  futimens(lock, NULL); // the time of the last eviction
   struct inventory v = {0};
   static const char digits[] = "0123456789abcdef";
   for (int i = 0; i < 256; i++) {

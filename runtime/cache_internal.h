@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by the cache's reading and writing (cache.c) and its upkeep (cache_eviction.c).
+// Shared by reading and writing entries (cache.c) and eviction (cache_eviction.c).
 #ifndef TILE_RUNTIME_CACHE_INTERNAL_H
 #define TILE_RUNTIME_CACHE_INTERNAL_H
 
@@ -7,20 +7,20 @@
 
 #include <time.h>
 
-#define CACHE_TEMPORARY ".new-" // how names of unfinished entries begin
+#define CACHE_TEMPORARY ".new-" // prefix of the names of unfinished entries
 #define CACHE_LIMIT_BYTES ((uint64_t)1 << 30)
-#define CACHE_TUNE_SECONDS (30 * 24 * 3600) // that a file of CACHE_TUNE_FOLDER is kept
+#define CACHE_TUNE_SECONDS (30 * 24 * 3600) // lifetime of a file in CACHE_TUNE_FOLDER
 
 struct disk_cache {
   int dir;
 };
 
-// Upkeep if none was done within the hour: see disk_cache_clean.
+// Evicts if the last eviction was more than an hour ago: see disk_cache_clean.
 void disk_cache_tend(struct disk_cache *c);
 
 // Removes unfinished entries older than an hour at `now`, old files of CACHE_TUNE_FOLDER, then the
-// entries that were not used for longest until at most `limit` bytes are left. One process at a
-// time; false if another one is at it.
+// least recently used entries until at most `limit` bytes are left. Returns false if another
+// process is evicting.
 bool disk_cache_clean(struct disk_cache *c, uint64_t limit, time_t now);
 
 #endif

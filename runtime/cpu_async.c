@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asynchronous copies on the CPU. A copy arrives as late as it may, when its thread waits for its
-// group, and until then its bytes hold poison: who reads them too early, or is still reading what
-// was there before, computes nonsense, as a GPU would let him on a bad day. With checks it is
-// reported as well (cpu_shared.c). Copies that a thread never waited for are dropped when the CTA
-// ends, since nobody can see its memory any more.
+// Asynchronous copies on the CPU. The data of a copy is written as late as allowed: when its thread
+// waits for the copy's group. Until then the destination holds poison, so that a read before the
+// wait gives NaNs, as it may on a GPU. Checked launches also report it (cpu_shared.c). Copies that
+// no thread waits for are dropped when the CTA ends.
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
@@ -20,12 +19,12 @@ struct copy {
 // Copies of a thread in the order of their issue.
 struct queue {
   struct copy *at;
-  size_t head, end, cap; // those under way are [head, end)
-  uint32_t groups;       // that were committed
+  size_t head, end, cap; // pending copies are [head, end)
+  uint32_t groups;       // number of committed groups
 };
 
 struct cpu_copies {
-  bool used; // by the CTA at hand
+  bool used; // by the current CTA
   unsigned count;
   struct queue queues[];
 };
@@ -54,7 +53,7 @@ static _Noreturn void out_of_memory(struct cpu_thread *t) {
 static struct queue *queue_of(struct cpu_thread *t) {
   struct cpu_worker *w = t->cta->worker;
   if (!w->copies || w->copies->count < t->cta->threads) {
-    // None is under way: the first copy of a CTA makes room for all of its threads.
+    // Nothing is pending yet: the first copy of a CTA allocates the queues of all its threads.
     struct cpu_copies *c = memory_zeroed(1, sizeof *c + t->cta->threads * sizeof c->queues[0]);
     if (!c)
       out_of_memory(t);
@@ -82,7 +81,7 @@ static void push(struct cpu_thread *t, struct queue *q, const struct copy *c) {
 
 // ---- checks ----
 
-// False when nothing is to be read there: it was reported.
+// False when the source must not be read; that was reported.
 static bool may_read(struct cpu_thread *t, const struct cpu_location *location, int32_t param,
                      const void *from, uint32_t bytes) {
   if ((uintptr_t)from % bytes == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the CPU device's buffers. Each lies at the end of pages of its own, with pages around
-// it that nobody may touch: an access behind its end, or far from it, faults (cpu_fault.c) before
-// it has written over anything that others own.
+// Memory of the CPU device's buffers. Each buffer ends at the end of its pages and has guard pages
+// on both sides: an access past its end, or far from it, faults (cpu_fault.c) before it overwrites
+// other memory.
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
@@ -33,7 +33,7 @@ void *cpu_buffer_map(size_t size, bool *ret_guarded) {
     if (p != MAP_FAILED)
       munmap(p, all);
   }
-  return memory_aligned(CPU_BUFFER_ALIGN, size); // where address space is limited
+  return memory_aligned(CPU_BUFFER_ALIGN, size); // when address space is limited
 }
 
 void cpu_buffer_unmap(void *p, size_t size, bool is_guarded) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker of the CPU device: every access of a checked kernel is compared with the bounds of
-// the buffer that its pointer parameter points into. Violations, those of shared memory
-// (cpu_shared.c) and of divergence (cpu_cta.c) too, are kept in the order of programs and
-// threads, whatever order the workers ran them in.
+// Checks of launches on the CPU device: compares every access with the bounds of the buffer that
+// its pointer parameter points into. Violations, including those of shared memory (cpu_shared.c)
+// and divergence (cpu_cta.c), are kept in the order of programs and threads, independent of the
+// order in which workers ran them.
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 #include "runtime/violations.h"
@@ -42,7 +42,7 @@ bool cpu_check_begin(struct cpu_launch *l) {
     } else if (b->pointer) {
       l->all_known = false;
     } else {
-      b->known = true; // NULL: no access is right
+      b->known = true; // NULL: every access is a violation
     }
   }
   return true;
@@ -50,7 +50,7 @@ bool cpu_check_begin(struct cpu_launch *l) {
 
 // ---- recording ----
 
-// Order of programs as the grid counts them, then of threads.
+// Order of programs in the grid (x fastest), then of threads.
 static bool comes_before(const struct cpu_violation *a, const struct cpu_violation *b) {
   for (int i = 2; i >= 0; i--)
     if (a->program_id[i] != b->program_id[i])
@@ -62,8 +62,9 @@ static bool same_location(const struct cpu_location *a, const struct cpu_locatio
   return a->line == b->line && a->col == b->col;
 }
 
-// Threads of a CTA may hold the same element; one of them speaks for all. What is wrong with
-// collectives shows in every program and at many bytes; the first program speaks for all.
+// Several threads of a CTA may hold the same element: one violation is kept for all. Violations of
+// shared memory and divergence repeat in every program and at many bytes: the first program's is
+// kept.
 static bool is_repetition(const struct cpu_violation *a, const struct cpu_violation *b) {
   if (a->kind != b->kind || a->access != b->access || !same_location(&a->location, &b->location))
     return false;
@@ -80,7 +81,7 @@ static void drop(struct cpu_launch *l, size_t at) {
           (l->violation_count - at) * sizeof l->violations[0]);
 }
 
-// Puts the violation where it belongs; beyond the capacity the last one falls out.
+// Inserts the violation in order; when the list is full, its last one is dropped.
 static void keep(struct cpu_launch *l, const struct cpu_violation *v) {
   size_t at = l->violation_count;
   while (at > 0 && comes_before(v, &l->violations[at - 1]))
@@ -165,8 +166,8 @@ void tile_cpu_assert_fail(struct cpu_thread *t, const struct cpu_location *locat
 
 // ---- faults ----
 
-// The pointer parameter that the address is nearest to, and its buffer: [pointer, pointer) where it
-// lies in none. -1: there is no pointer.
+// The pointer parameter whose buffer is nearest to the address, and that buffer's bounds; [pointer,
+// pointer) if it points into no buffer. -1: the kernel has no pointer parameter.
 static int32_t nearest_pointer(const struct cpu_launch *l, uintptr_t address,
                                struct cpu_bounds *ret) {
   const struct kernel_info *info = l->module->info;
@@ -233,7 +234,7 @@ static void copy_text(void *user) {
   c->copy = arena_strdup(c->texts, c->from);
 }
 
-// A location without memory for its file has none.
+// Without memory for its name, the file is NULL.
 static void copy_file(struct arena *texts, struct cpu_location *p) {
   struct copied_file c = {.texts = texts, .from = p->file};
   if (texts && p->file)
@@ -241,7 +242,7 @@ static void copy_file(struct arena *texts, struct cpu_location *p) {
   p->file = c.copy;
 }
 
-// The violations outlive the kernel's code, so its texts are copied.
+// The violations outlive the kernel's code, so the file names are copied.
 static void publish(struct cpu_launch *l) {
   struct cpu_device *d = l->device;
   struct arena *texts = l->violation_count ? arena_create() : NULL;

@@ -12,19 +12,19 @@
 #include <unistd.h>
 
 #define WARP 32
-#define SHARED_ALIGN 1024 // what TMA boxes with 128-byte swizzle need
+#define SHARED_ALIGN 1024 // as TMA boxes with 128-byte swizzle require
 
 enum thread_state { RUNNABLE, AT_BARRIER, AT_SHUFFLE, AT_MMA, ENDED };
 
-// One CUDA thread of a CTA run by fibers. Generated code sees the first member only.
+// One CUDA thread of a CTA that runs as fibers. Generated code sees the first member only.
 struct cta_thread {
   struct cpu_thread t;
   enum thread_state state;
-  uint32_t value, source_lane; // of the shuffle it waits at
-  enum mma_id mma_id;          // of the matrix instruction it waits at
+  uint32_t value, source_lane; // of the pending shuffle
+  enum mma_id mma_id;          // of the pending matrix instruction
   struct mma_lane mma;
-  const struct cpu_location *location; // of what it waits at
-  sigjmp_buf *leave;                   // where a fault of the thread goes
+  const struct cpu_location *location; // of the pending collective
+  sigjmp_buf *leave;                   // jump target after a fault
 };
 
 static void not_collective(struct cpu_thread *t, const char *what) {
@@ -59,7 +59,7 @@ uint32_t tile_cpu_shuffle(struct cpu_thread *t, uint32_t value, uint32_t source_
   self->location = location;
   self->state = AT_SHUFFLE;
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
-  return self->value; // exchange_lanes put the other lane's here
+  return self->value; // exchange_lanes stored the other lane's value
 }
 
 void tile_cpu_mma(struct cpu_thread *t, uint32_t id, const void *a, const void *b, const void *c,
@@ -94,7 +94,7 @@ static void thread_main(void *user) {
   self->state = ENDED;
 }
 
-// Until the thread waits or ends.
+// Runs the thread until it waits or ends.
 static void run_thread(struct cpu_cta *cta, unsigned i) {
   cta->fault.leave = cta->worker->threads[i].leave;
   fiber_resume(cta->worker->fibers, i);
@@ -111,7 +111,7 @@ static void exchange_lanes(struct cta_thread *warp) {
   }
 }
 
-// The first thread of [from, to) in the state, or -1.
+// The first thread of [from, to) in this state, or -1.
 static int first_in(const struct cta_thread *threads, unsigned from, unsigned to,
                     enum thread_state state) {
   for (unsigned i = from; i < to; i++)
@@ -120,7 +120,7 @@ static int first_in(const struct cta_thread *threads, unsigned from, unsigned to
   return -1;
 }
 
-// Thread `waiting` waits where thread `absent` does not come.
+// Thread `waiting` waits at a collective that thread `absent` does not reach.
 static void report_divergence(struct cpu_cta *cta, int waiting, const char *at, int absent) {
   struct cpu_launch *l = cta->launch;
   const struct cta_thread *w = &cta->worker->threads[waiting], *a = &cta->worker->threads[absent];
@@ -147,7 +147,7 @@ static bool same_location(const struct cpu_location *a, const struct cpu_locatio
   return a == b || (a && b && a->line == b->line && a->col == b->col);
 }
 
-// With checks: all of [from, from + count) must wait at one location.
+// For checked launches: all of [from, from + count) must wait at one location.
 static bool wait_together(struct cpu_cta *cta, unsigned from, unsigned count, const char *at) {
   const struct cta_thread *threads = cta->worker->threads;
   for (unsigned i = from + 1; i < from + count; i++)
@@ -158,8 +158,8 @@ static bool wait_together(struct cpu_cta *cta, unsigned from, unsigned count, co
   return true;
 }
 
-// All lanes of the warp wait for each other; false if they never meet: at least one is at `at`, and
-// those elsewhere stay there.
+// True when all lanes of the warp are at `at`. Else reports divergence: some lane is at `at`, and
+// another one ended or waits at a different kind of collective.
 static bool meet(struct cpu_cta *cta, unsigned first, enum thread_state at) {
   const struct cta_thread *threads = cta->worker->threads;
   const char *what = at == AT_SHUFFLE ? "shuffle" : "matrix instruction";
@@ -183,7 +183,7 @@ static void multiply_matrices(struct cta_thread *warp) {
   mma_product(mma_instruction(warp->mma_id), false, lanes);
 }
 
-// Runs one warp until each lane is at the barrier or has ended.
+// Runs one warp until each lane is at a barrier or has ended.
 static void run_warp(struct cpu_cta *cta, unsigned first) {
   struct cpu_worker *w = cta->worker;
   for (;;) {

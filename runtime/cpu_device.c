@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU as a device: buffers are heap memory with a table of their bounds, streams run in the
-// order of the calls, events are clock readings.
+// The CPU as a device: buffers are memory of the process with a table of their bounds; streams run
+// calls in order, synchronously; events are clock readings.
 #include "runtime/cpu_device.h"
 
 #include "base/debug.h"
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// What is allocated for a buffer.
+// Bytes to allocate for a buffer.
 static size_t rounded(size_t size) {
   return (size + CPU_BUFFER_ALIGN - 1) / CPU_BUFFER_ALIGN * CPU_BUFFER_ALIGN;
 }
@@ -29,8 +29,8 @@ static tile_status out_of_memory(size_t size) {
 
 static tile_status cpu_alloc(tile_device *base, size_t size, void **ret) {
   struct cpu_device *d = cpu_of(base);
-  // The poison below touches every page; asking for more than the machine has must fail here and
-  // not by the kernel killing the process.
+  // The poison below touches every page: a request for more memory than the machine has must fail
+  // here, before the kernel's out-of-memory killer ends the process.
   if (size > d->memory)
     return out_of_memory(size);
   bool is_guarded = false;
@@ -102,7 +102,7 @@ static tile_status cpu_copy(tile_device *base, enum copy_kind kind, void *stream
                             const void *from, size_t size) {
   struct cpu_device *d = cpu_of(base);
   size_t room;
-  (void)stream; // everything before has finished
+  (void)stream; // all earlier calls have finished
   if (kind != COPY_TO_HOST && !within_buffer(d, to, size, &room))
     return past_the_end("copy to the device", size, room);
   if (kind != COPY_TO_DEVICE && !within_buffer(d, from, size, &room))
@@ -123,7 +123,7 @@ static tile_status cpu_fill(tile_device *base, void *stream, void *to, int byte,
 // ---- streams and events ----
 
 static tile_status cpu_stream_create(tile_device *d, void **ret) {
-  *ret = d; // any handle but NULL
+  *ret = d; // any non-NULL handle
   return TILE_OK;
 }
 
@@ -183,7 +183,7 @@ static void processor_name(char *name, size_t size) {
   fclose(f);
 }
 
-// TILE_CPU_THREADS bounds the workers; 0 means one a core.
+// TILE_CPU_THREADS is the number of workers; 0: one per core.
 static unsigned worker_threads(void) {
   const char *text = getenv("TILE_CPU_THREADS");
   long asked = text ? strtol(text, NULL, 10) : 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU device's insides, shared by the files that make it up: the device and its table of
-// buffers (cpu_device.c), launches and CTAs (cpu_cta.c), matrix instructions
-// (base/mma.h), the checker (cpu_check.c; of shared memory: cpu_shared.c) and
-// device_print (cpu_print.c).
+// The CPU device, shared by the files that implement it: memory (cpu_device.c, cpu_buffer.c,
+// cpu_buffer_table.c), launches (cpu_launch.c), CTAs (cpu_cta.c), early ends (cpu_fail.c), checks
+// (cpu_check.c; of shared memory cpu_shared.c), asynchronous copies (cpu_async.c) and device_print
+// (cpu_print.c).
 #ifndef TILE_RUNTIME_CPU_DEVICE_H
 #define TILE_RUNTIME_CPU_DEVICE_H
 
@@ -17,11 +17,11 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
-// New buffers hold this byte: as a float of any width it is a NaN, so that reading what was never
-// written shows.
+// Fills new buffers: 0xff bytes are a NaN in every float type, which makes reads of unwritten
+// memory visible.
 #define CPU_POISON 0xff
 
-// Shared memory a CTA may use, as on Hopper.
+// Shared memory limit of a CTA, as on Hopper.
 #define CPU_SHARED_LIMIT (227u << 10)
 
 #define CPU_MAX_VIOLATIONS 16
@@ -34,15 +34,15 @@ struct cpu_buffer { // one tile_malloc
   bool is_guarded;
 };
 
-// Memory that one worker thread of the pool uses for the CTAs it runs.
+// Memory that one worker thread of the pool reuses for the CTAs it runs.
 struct cpu_worker {
   char *shared;
   size_t shared_bytes;
   struct fiber_pool *fibers;
-  struct cta_thread *threads; // one a fiber
+  struct cta_thread *threads; // one per fiber
   unsigned thread_cap;
-  struct cpu_shadow *shadow; // of `shared`, once a launch was checked
-  struct cpu_copies *copies; // of the threads, once a kernel copied
+  struct cpu_shadow *shadow; // of `shared`; NULL before the first checked launch
+  struct cpu_copies *copies; // NULL before the first asynchronous copy
 };
 
 struct cpu_device {
@@ -51,9 +51,9 @@ struct cpu_device {
   struct cpu_buffer *buffers; // sorted by base
   size_t buffer_count, buffer_cap;
   size_t bytes_in_use, memory;
-  unsigned thread_count;    // of the pool to be
-  struct thread_pool *pool; // made by the first launch
-  long pool_process;        // whose threads these are: a forked child has none of them
+  unsigned thread_count;    // of the pool
+  struct thread_pool *pool; // created by the first launch
+  long pool_process;        // the process that owns the threads; a forked child has none of them
   struct cpu_worker *workers;
   unsigned worker_count;
   struct arena *report_arena; // texts of the last checked launch
@@ -62,8 +62,8 @@ struct cpu_device {
   uint64_t violation_total;
   void (*print)(void *user, const char *text);
   void *print_user;
-  pthread_mutex_t print_lock; // one line at a time
-  unsigned quiet;             // while not 0 nothing is printed; under print_lock
+  pthread_mutex_t print_lock; // held while one line is printed
+  unsigned quiet;             // nothing is printed while it is not 0; under print_lock
 };
 
 static inline struct cpu_device *cpu_of(tile_device *d) { return (struct cpu_device *)d; }
@@ -82,11 +82,12 @@ struct cpu_launch {
   void *const *values;
   tile_grid grid;
   bool check;
-  // With checks: bounds by parameter, and the buffers as they were at the launch.
+  // For checked launches: bounds by parameter, and the buffers at launch time.
   struct cpu_bounds *bounds;
   struct cpu_buffer *buffers;
   size_t buffer_count;
-  bool all_known; // no pointer from elsewhere: an address in no buffer is wrong
+  bool all_known; // every pointer parameter points into a known buffer, so an address outside all
+                  // buffers is wrong
   atomic_bool stop;
   pthread_mutex_t lock; // guards what follows
   tile_status status;
@@ -102,15 +103,15 @@ struct cpu_cta {
   int32_t program_id[3];
   bool fibers;      // threads are fibers; else they run one after another
   bool shadow;      // accesses to shared memory are checked
-  bool stopped;     // an assertion failed or a thread broke the rules
-  jmp_buf leave;    // without fibers: out of the kernel
+  bool stopped;     // an assertion failed, or threads diverged
+  jmp_buf leave;    // without fibers: leaves the kernel
   unsigned threads; // 32 * num_warps
   struct cpu_fault fault;
 };
 
 // ---- cpu_buffer.c ----
-// `size` is a multiple of CPU_BUFFER_ALIGN; NULL when memory is out. *ret_guarded: with pages
-// around that fault; without where there is no address space for them.
+// `size` is a multiple of CPU_BUFFER_ALIGN; NULL when memory is out. *ret_guarded: the buffer has
+// guard pages; it has none where address space is limited.
 void *cpu_buffer_map(size_t size, bool *ret_guarded);
 void cpu_buffer_unmap(void *p, size_t size, bool is_guarded);
 
@@ -125,39 +126,39 @@ tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void 
                            bool check);
 
 // ---- cpu_cta.c ----
-// Runs CTA number `index` of the grid of `launch` (struct cpu_launch) on the pool's thread
-// `worker`.
+// Runs CTA number `index` of `launch` (struct cpu_launch) on thread `worker` of the pool.
 void cpu_cta_run(void *launch, uint64_t index, unsigned worker);
 void cpu_workers_free(struct cpu_device *d);
 
 // ---- cpu_fail.c ----
-// The first failure is the launch's; programs that did not begin do not run.
+// Records the launch's status, unless one was recorded before; programs that have not begun do not
+// run.
 void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *message);
 // Ends the calling thread's CTA and the launch; does not return.
 _Noreturn void cpu_cta_stop(struct cpu_thread *t);
 _Noreturn void cpu_cta_fail(struct cpu_thread *t, tile_status status, const char *message);
 
 // ---- cpu_check.c ----
-// Snapshot of buffers and bounds before a checked launch; false when memory is out.
+// Snapshots buffers and bounds before a checked launch; false when memory is out.
 bool cpu_check_begin(struct cpu_launch *l);
 struct cpu_violation cpu_check_violation(const struct cpu_thread *t, enum cpu_violation_kind kind,
                                          const struct cpu_location *location);
 void cpu_check_record(struct cpu_launch *l, const struct cpu_violation *v);
 size_t cpu_violations(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
-// Publishes what was found and puts the first violation into words.
+// Publishes the violations and describes the first one in the thread's message.
 tile_status cpu_check_end(struct cpu_launch *l, tile_status status);
 
-// The calling thread's access was refused by the processor: the launch fails, with what the bounds
-// of the arguments' buffers tell of the address.
+// An access of the calling thread faulted: fails the launch, with the parameter and element nearest
+// to the address.
 void cpu_check_fault(const struct cpu_thread *t);
 
 // ---- cpu_shared.c ----
-// Shadow of `bytes` of shared memory, made or grown; false when memory is out.
+// Allocates or grows the shadow of `bytes` of shared memory; false when memory is out.
 bool cpu_shadow_reserve(struct cpu_worker *w, size_t bytes);
 void cpu_shadow_free(struct cpu_shadow *s); // accepts NULL
 void cpu_shadow_begin_cta(struct cpu_cta *cta);
-void cpu_shadow_barrier(struct cpu_cta *cta); // all threads meet, or the CTA ends
-// A copy of the thread to `to`, which was checked when it began, has arrived.
+void cpu_shadow_barrier(struct cpu_cta *cta); // all threads are at a barrier, or the CTA ends
+// The data of a copy of this thread to `to` is written now; its access was checked at issue.
 void cpu_shadow_arrival(struct cpu_thread *t, const struct cpu_location *location, const void *to,
                         uint32_t bytes);
 
@@ -165,7 +166,7 @@ void cpu_shadow_arrival(struct cpu_thread *t, const struct cpu_location *locatio
 void cpu_set_print(tile_device *d, void (*print)(void *user, const char *text), void *user);
 
 // ---- cpu_async.c ----
-void cpu_copies_begin_cta(struct cpu_cta *cta); // drops what earlier CTAs left
+void cpu_copies_begin_cta(struct cpu_cta *cta); // drops what earlier CTAs left pending
 void cpu_copies_free(struct cpu_copies *c);     // accepts NULL
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a CTA of the CPU device early, or its whole launch.
+// Ends a CTA of the CPU device, or its whole launch, early.
 #include "base/debug.h"
 #include "runtime/cpu_device.h"
 
@@ -18,12 +18,12 @@ void cpu_launch_fail(struct cpu_launch *l, tile_status status, const char *messa
 _Noreturn void cpu_cta_stop(struct cpu_thread *t) {
   struct cpu_cta *cta = t->cta;
   cta->stopped = true;
-  if (!cta->launch->check) // else the other programs' violations would depend on the timing
+  if (!cta->launch->check) // else the violations of other programs would depend on timing
     atomic_store_explicit(&cta->launch->stop, true, memory_order_relaxed);
   cta->fault.leave = NULL;
   if (!cta->fibers)
     longjmp(cta->leave, 1);
-  // The scheduler sees `stopped` and never comes back.
+  // The scheduler sees `stopped` and does not resume this fiber.
   fiber_yield(cta->worker->fibers, (unsigned)t->thread_id);
   UNREACHABLE();
 }

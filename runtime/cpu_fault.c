@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accesses of kernels that the processor refuses: a handler of SIGSEGV and SIGBUS, there only while
-// launches of CPU devices run, ends the CTA whose thread made one, and the launch ends with an
-// error. Faults of other threads, and of this one outside of kernels, go to the handler that was
-// there before.
+// Faulting accesses of kernels on the CPU: a handler of SIGSEGV and SIGBUS, installed only while
+// launches run, ends the CTA whose thread faulted, and the launch fails. Faults of other threads,
+// and of this one outside kernels, go to the previous handler.
 #define _GNU_SOURCE // REG_ERR
 #include "runtime/cpu_fault.h"
 
@@ -13,14 +12,14 @@
 static const int numbers[] = {SIGSEGV, SIGBUS};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned users;                               // launches under way
-static struct sigaction previous[COUNT_OF(numbers)]; // written before the handler is there
+static unsigned users;                               // launches that are running
+static struct sigaction previous[COUNT_OF(numbers)]; // written before our handler is installed
 
-// Values of a thread. A handler may not allocate, as _Thread_local does in a library that is loaded
-// late: these are keys, which glibc keeps in the thread's descriptor.
+// Per-thread values. A signal handler must not allocate, which _Thread_local may do in a library
+// loaded late; these keys live in glibc's thread descriptor.
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t current;    // struct cpu_fault *
-static pthread_key_t passing_on; // not NULL while the handler from before runs
+static pthread_key_t passing_on; // not NULL while the previous handler runs
 static bool has_keys;
 
 static void make_keys(void) {
@@ -37,7 +36,8 @@ static enum cpu_fault_kind kind_of(const void *context) {
 #endif
 }
 
-// To who was there before, as the kernel would: with its mask, and once more by the default action.
+// Calls the previous handler as the kernel would: with its mask; the default action by faulting
+// again.
 static void pass_on(int number, siginfo_t *info, void *context) {
   const struct sigaction *p = &previous[number == SIGBUS];
   bool is_sent = info->si_code <= 0; // by kill, not by an instruction
@@ -83,12 +83,12 @@ void cpu_fault_install(void) {
   pthread_mutex_lock(&lock);
   for (size_t i = 0; has_keys && users == 0 && i < COUNT_OF(numbers); i++) {
     struct sigaction now, ours = {.sa_sigaction = on_fault};
-    // Not deferred: the handler is left by a jump, which keeps the mask.
+    // SA_NODEFER: the handler is left by a jump, which keeps the signal mask.
     ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigemptyset(&ours.sa_mask);
     sigaction(numbers[i], NULL, &now);
     if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault)
-      continue; // left there by a process that was forked during a launch
+      continue; // installed by the parent of a process that forked during a launch
     previous[i] = now;
     sigaction(numbers[i], &ours, NULL);
   }

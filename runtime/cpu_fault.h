@@ -9,17 +9,17 @@
 
 enum cpu_fault_kind { FAULT_READS, FAULT_WRITES, FAULT_ACCESSES };
 
-// What one worker runs: where a fault goes, and what it was.
+// What one worker runs: where to jump after a fault, and the fault.
 struct cpu_fault {
   sigjmp_buf *volatile leave; // NULL while no kernel's code runs
   uintptr_t address;
-  enum cpu_fault_kind kind; // FAULT_ACCESSES: the processor does not say
+  enum cpu_fault_kind kind; // FAULT_ACCESSES: the processor does not tell load from store
 };
 
-// Around a launch: the process has the handler while any launch runs.
+// Called around a launch: the handler is installed while any launch runs.
 void cpu_fault_install(void);
 void cpu_fault_remove(void);
-// The calling thread's faults go to `f`; NULL: to whoever was there before.
+// The calling thread's faults go to `f`; NULL: to the previous handler.
 void cpu_fault_catch(struct cpu_fault *f);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches on the CPU: the grid's CTAs run over the device's thread pool.
+// Launches on the CPU: runs the grid's CTAs on the device's thread pool.
 #include "base/debug.h"
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
@@ -19,8 +19,9 @@ static tile_status check_grid(const struct kernel_info *info, tile_grid g, uint6
   return TILE_OK;
 }
 
-// After a fork the child has neither the pool's threads nor whoever held the lock: it starts anew,
-// and leaves the parent's records alone. The child's first launch must be its only one for now.
+// A forked child has none of the pool's threads, and its locks may be held by threads that do not
+// exist there: it creates new ones and leaves the parent's records alone. The child's first launch
+// must not run concurrently with another one.
 static void leave_parent(struct cpu_device *d) {
   if (!d->pool || d->pool_process == (long)getpid())
     return;
@@ -31,7 +32,7 @@ static void leave_parent(struct cpu_device *d) {
   d->worker_count = 0;
 }
 
-// The pool and the workers' records, made by the first launch.
+// Creates the pool and the workers' records at the first launch.
 static tile_status start_workers(struct cpu_device *d) {
   tile_status s = TILE_OK;
   leave_parent(d);
@@ -56,7 +57,7 @@ static tile_status start_workers(struct cpu_device *d) {
 
 tile_status cpu_launch_run(struct module *m, void *stream, tile_grid grid, void *const *values,
                            bool check) {
-  (void)stream; // everything before has finished
+  (void)stream; // all earlier calls have finished
   struct cpu_device *d = cpu_of(m->device);
   uint64_t count = 0;
   tile_status s = check_grid(m->info, grid, &count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_print on the CPU: one line a value, handed to whoever asked for the output.
+// device_print on the CPU: one line per value, passed to the device's print callback.
 #include "base/clock.h"
 #include "runtime/cpu_device.h"
 

@@ -1,46 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker of shared memory: for every byte, who wrote and who read it last, and in which epoch.
-// A barrier begins a new epoch; two threads that touch a byte in one epoch, one of them writing,
-// race. Shuffles do not order memory. Two threads may write the same bytes, as those that hold
-// copies of an element do; so a second write is judged when the memory shows what it wrote.
+// Checks of shared memory: for every byte, which thread wrote and read it last, and in which epoch.
+// A barrier begins a new epoch. Two threads that access a byte in one epoch, at least one of them
+// writing, race. Shuffles do not order memory. Two threads may write the same value, as threads
+// with copies of one element do; so a second write is judged after it has happened, by whether the
+// bytes changed.
 //
-// Bytes that an asynchronous copy fills are under way from its issue until its thread waited for
-// it: nobody may touch them. Then they count as written by that thread, at the wait.
+// The bytes of an asynchronous copy are pending from its issue until its thread waits for it: no
+// thread may access them. At the wait they count as written by that thread.
 //
-// TILE_CPU_NO_BARRIERS=1 judges as if there were no barriers, which shows that the checker would
-// find one that is missing.
+// TILE_CPU_NO_BARRIERS=1 ignores barriers, to test that the checker finds a missing one.
 #include "base/memory.h"
 #include "runtime/cpu_device.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// What is known about one byte. Epochs count through all CTAs of a worker, so that what an earlier
-// CTA did is recognised as old and nothing is cleared in between.
+// State of one byte. Epochs count through all CTAs of a worker, so that accesses of an earlier CTA
+// are recognised as old without clearing the shadow.
 struct shared_byte {
   const struct cpu_location *write_location, *read_location;
   uint32_t write_epoch, read_epoch; // 0: never
-  // Two threads of the epoch, which is enough to know one that is not the present one: of atomic
-  // operations and of reads several follow each other. The same thread twice while there is one.
+  // Two threads of the epoch, enough to find one that differs from the current thread; only atomics
+  // and reads have several. Both fields are the same thread while there is one.
   unsigned writers_0 : 10, writers_1 : 10, write_access : 2;
   unsigned readers_0 : 10, readers_1 : 10;
-  unsigned copier : 10; // thread of a copy that may be under way: is_copying
+  unsigned copier : 10; // thread of a copy that may be pending: is_copying
   bool copying : 1;
 };
 
 #define WRITE_MAX 128 // bytes of the widest store
 
-// A write to bytes that another thread wrote in this epoch, about to happen.
+// A write, about to happen, to bytes that another thread wrote in this epoch.
 struct second_write {
   uint32_t bytes; // 0: none
   const unsigned char *addr;
   unsigned char before[WRITE_MAX];
-  struct cpu_violation race; // if the bytes change
+  struct cpu_violation race; // recorded if the bytes change
 };
 
 struct cpu_shadow {
   size_t size;
-  uint32_t epoch, first_epoch; // now; of the CTA
+  uint32_t epoch, first_epoch; // current; of the CTA's start
   bool ignores_barriers;
   struct second_write second;
   struct shared_byte bytes[];
@@ -62,7 +62,7 @@ bool cpu_shadow_reserve(struct cpu_worker *w, size_t bytes) {
 
 void cpu_shadow_free(struct cpu_shadow *s) { free(s); }
 
-// The second write has happened by now.
+// Called when the second write has happened: it is a race if it changed the bytes.
 static void apply_writes(struct cpu_cta *cta) {
   struct second_write *w = &cta->worker->shadow->second;
   if (w->bytes && memcmp(w->before, w->addr, w->bytes) != 0)
@@ -98,8 +98,8 @@ struct access {
   const struct cpu_location *location;
   uint16_t thread;
   enum cpu_access how;
-  bool raced, unwritten, early; // one violation of a kind an access
-  size_t rewrites, rewritten;   // bytes [rewrites, rewritten) that another thread wrote
+  bool raced, unwritten, early; // at most one violation of each kind per access
+  size_t rewrites, rewritten;   // bytes [rewrites, rewritten) were written by another thread
   struct cpu_violation rewrite;
 };
 
@@ -119,8 +119,7 @@ static struct cpu_violation race_of(const struct access *a, size_t offset, uint1
   return v;
 }
 
-// A write that follows another thread's write waits for `apply_writes`; every other pair is a race
-// now.
+// A write after another thread's write is left to `apply_writes`; every other pair is a race now.
 static void against_writer(struct access *a, const struct cpu_shadow *s, size_t offset) {
   const struct shared_byte *b = &s->bytes[offset];
   uint16_t writer = b->writers_0 != a->thread ? b->writers_0 : b->writers_1;
@@ -155,7 +154,7 @@ static void against_readers(struct access *a, const struct cpu_shadow *s, size_t
   a->raced = true;
 }
 
-// False when a copy to the byte is under way: there is nothing more to say then.
+// False when a copy to the byte is pending; no other check applies then.
 static bool against_copies(struct access *a, const struct cpu_shadow *s, size_t offset) {
   const struct shared_byte *b = &s->bytes[offset];
   if (!is_copying(s, b))

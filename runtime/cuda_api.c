@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the CUDA driver and putting its errors into words.
+// Opens the CUDA driver and describes its errors.
 #include "runtime/cuda_api.h"
 
 #include "base/debug.h"
@@ -18,11 +18,11 @@ static const char *const call_symbols[] = {
 #undef X
 };
 
-// What the driver's error codes mean for a caller of ours, with what can be done about them.
+// Driver errors as statuses, with a hint.
 struct cuda_error {
   int code;
   tile_status status;
-  const char *name; // also known where the driver cannot be asked
+  const char *name; // for drivers that cannot be asked
   const char *hint;
 };
 
@@ -99,7 +99,7 @@ tile_status cuda_failure(const struct cuda_api *api, enum cuda_call call, int re
   if (api->error_text(result, &text) != 0)
     text = NULL;
   debug_log(DEBUG_DRIVER, "%s: %s (%d)", call_symbols[call], name, result);
-  // Before a device is open, whatever goes wrong means that there is none to use.
+  // Before a device is open, every failure means TILE_NO_DEVICE.
   tile_status status = e ? e->status : TILE_LAUNCH_FAILED;
   if (call == CUDA_CALL_init && status != TILE_DRIVER_TOO_OLD)
     status = TILE_NO_DEVICE;
@@ -109,7 +109,7 @@ tile_status cuda_failure(const struct cuda_api *api, enum cuda_call call, int re
                     hint ? hint : "");
 }
 
-// A set-user-id program must not load what its caller's environment names.
+// A set-user-id program must not load a file that its caller's environment names.
 static const char *library_name(void) {
 #if defined(__linux__)
   if (getauxval(AT_SECURE))
@@ -121,7 +121,7 @@ static const char *library_name(void) {
 
 tile_status cuda_api_load(struct cuda_api *ret) {
   const char *name = library_name();
-  // Never closed: the driver keeps threads and exit handlers that would outlive its code.
+  // Never closed: the driver's threads and exit handlers would outlive its code.
   void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!lib) {
     const char *why = dlerror();

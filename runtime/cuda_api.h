@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA driver's entry points, opened at run time: neither headers nor libraries of the CUDA
-// toolkit are needed to build or to start. One table gives name, symbol and prototype of every
-// call; handles are plain pointers and results plain ints here.
+// The CUDA driver's entry points, opened at run time: Tile needs neither headers nor libraries of
+// the CUDA toolkit to build or to start. One table has name, symbol and prototype of every call;
+// handles are void pointers and results are ints.
 #ifndef TILE_RUNTIME_CUDA_API_H
 #define TILE_RUNTIME_CUDA_API_H
 
@@ -78,12 +78,12 @@ enum cuda_call {
       CUDA_CALL_COUNT
 };
 
-// Opens libcuda.so.1 (or the file that TILE_LIBCUDA names, which set-user-id programs ignore),
-// finds every symbol and initialises the driver. TILE_NO_DEVICE without a driver,
-// TILE_DRIVER_TOO_OLD naming the symbol that is missing. The library stays loaded for good.
+// Opens libcuda.so.1 (or the file in TILE_LIBCUDA, which set-user-id programs ignore), resolves
+// every symbol and initialises the driver. TILE_NO_DEVICE without a driver, TILE_DRIVER_TOO_OLD
+// with the name of a missing symbol. The library is never closed.
 tile_status cuda_api_load(struct cuda_api *ret);
 
-// A failed call as status and message: what was wanted, the call, the driver's error name, a hint.
+// A failed call as status and message: call, driver's error name, hint.
 tile_status cuda_failure(const struct cuda_api *api, enum cuda_call call, int result);
 
 // `CUDA_TRY(api, mem_alloc, (&p, n))` returns from the caller with the status if the call fails.
@@ -94,8 +94,8 @@ tile_status cuda_failure(const struct cuda_api *api, enum cuda_call call, int re
       return cuda_failure((api), CUDA_CALL_##field, cuda_result_);                                 \
   } while (0)
 
-// Attributes of cuDeviceGetAttribute, cuFuncGetAttribute and options of cuModuleLoadDataEx that
-// are used here, by their numbers in the driver's interface.
+// The attributes and options that are used here, with the driver's numbers: cuDeviceGetAttribute,
+// cuFuncGetAttribute, cuModuleLoadDataEx.
 enum {
   CUDA_DEVICE_MAX_GRID_X = 5,
   CUDA_DEVICE_MAX_GRID_Y = 6,
@@ -114,14 +114,14 @@ enum {
   CUDA_JIT_INFO_LOG_BYTES = 4,
   CUDA_JIT_ERROR_LOG = 5,
   CUDA_JIT_ERROR_LOG_BYTES = 6,
-  CUDA_JIT_LEVEL = 7, // of optimisation, 0 to 4; 4 where nothing is said
+  CUDA_JIT_LEVEL = 7, // of optimisation, 0 to 4; default 4
   CUDA_JIT_LINE_INFO = 13,
 };
-enum { CUDA_CAPTURE_THREAD = 1 };  // of cuStreamBeginCapture: calls of other threads go on as ever
+enum { CUDA_CAPTURE_THREAD = 1 };  // of cuStreamBeginCapture: does not affect other threads
 enum { CUDA_CAPTURE_RELAXED = 2 }; // of cuThreadExchangeStreamCaptureMode
 enum { CUDA_LINK_PTX = 1 };        // of cuLinkAddData
 
-// An open GPU over `api`, which is copied: the way in for tests with a driver of their own.
+// Opens a GPU over `api`, which is copied; tests pass a fake driver.
 tile_status cuda_device_open_with(const struct cuda_api *api, int ordinal, tile_device **ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The public calls on devices, memory, streams and events: arguments are checked here once for all
-// kinds of devices, then the device's own table does the work.
+// The public calls on devices, memory, streams and events: they check arguments and forward to the
+// device's table.
 #include "runtime/device.h"
 
 #include "base/memory.h"
@@ -17,7 +17,7 @@ static tile_status null_argument(const char *call, const char *what) {
   return status_set(TILE_INVALID_ARGUMENT, "%s: `%s` is NULL", call, what);
 }
 
-// "cuda", "cuda:3"; false when it is neither.
+// "cuda" or "cuda:N"; false for other names.
 static bool parse_cuda_name(const char *name, int *ret_ordinal) {
   if (strncmp(name, "cuda", 4) != 0)
     return false;
@@ -131,7 +131,7 @@ tile_status tile_malloc(tile_device *device, size_t size, void **ret_pointer) {
     return no_device_given("tile_malloc");
   if (!ret_pointer)
     return null_argument("tile_malloc", "ret_pointer");
-  // An empty buffer still gets an address of its own, so that NULL always means failure.
+  // An empty buffer still gets its own address, so that NULL always means failure.
   return device->ops->alloc(device, size ? size : 1, ret_pointer);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind of device has to provide. The public calls in device.c check arguments and forward
-// to this table; cuda_device.c, cpu_device.c and runtime/simulated/simulated_device.c fill it. Streams,
-// events and modules are small records of ours around a handle that only the device's kind can
-// read.
+// The interface of a device. The public calls in device.c check arguments and forward to this
+// table; cuda_device.c, cpu_device.c and runtime/simulated/simulated_device.c implement it.
+// Streams, events and modules are small records around a handle of the device.
 #ifndef TILE_RUNTIME_DEVICE_H
 #define TILE_RUNTIME_DEVICE_H
 
@@ -17,7 +16,7 @@ struct device_ops {
   tile_status (*properties)(tile_device *d, tile_device_properties *ret);
   tile_status (*alloc)(tile_device *d, size_t size, void **ret); // size > 0
   tile_status (*release)(tile_device *d, void *p);               // p is not NULL
-  // The allocation that `p`, not NULL, lies in.
+  // The allocation that contains `p`, which is not NULL.
   tile_status (*range)(tile_device *d, const void *p, void **ret_base, size_t *ret_size);
   // Handles of streams and events; a NULL stream handle is the default stream.
   tile_status (*stream_create)(tile_device *d, void **ret);
@@ -33,7 +32,7 @@ struct device_ops {
   // Modules: `m` has device and info set; load fills handle and function.
   tile_status (*module_load)(struct module *m, const void *code, size_t size);
   void (*module_unload)(struct module *m);
-  // NULL: there is nothing to assemble, or no faster memory.
+  // NULL where nothing is to be assembled, or where no memory copies faster.
   tile_status (*assemble)(tile_device *d, const char *ptx, size_t size, enum assembly how,
                           void **ret_code, size_t *ret_size);
   tile_status (*staging_alloc)(tile_device *d, size_t size, void **ret);
@@ -44,7 +43,7 @@ struct device_ops {
   // NULL where launches cannot be checked, or where the driver prints.
   size_t (*violations)(tile_device *d, const struct cpu_violation **ret, uint64_t *ret_total);
   void (*set_print)(tile_device *d, void (*print)(void *user, const char *text), void *user);
-  // Recording by the driver; NULL where runtime/replay.c keeps the records itself.
+  // Recording by the driver; NULL where runtime/replay.c keeps a list of records.
   tile_status (*record_begin)(tile_device *d, void *stream);
   tile_status (*record_end)(tile_device *d, void *stream, void **ret);
   tile_status (*replay)(tile_device *d, void *recorded, void *stream);
@@ -61,19 +60,19 @@ struct tile_device {
   bool is_simulated;    // a GPU whose PTX the simulator runs
   unsigned capability;  // 90 for 9.0; 0 on the CPU
   int ordinal;          // N of "cuda:N"; 0 on the CPU
-  _Atomic(void *) kept; // by a room above
+  _Atomic(void *) kept; // state of an upper layer: device_keep
   void (*kept_close)(void *what);
 };
 
 struct tile_stream {
   tile_device *device;
   void *handle;
-  bool is_foreign; // somebody else's, who destroys it
+  bool is_foreign; // created by the caller, who destroys it
   bool is_recording;
-  struct recording *recording; // devices without recording of their own, while it goes on
+  struct recording *recording; // the current recording, on devices without their own
 };
 
-// What goes into a stream that is recording (runtime/replay.c).
+// Records one operation of a stream that is being recorded (runtime/replay.c).
 tile_status record_launch(struct recording *r, struct module *m, tile_grid grid,
                           void *const *values, bool check);
 tile_status record_fill(struct recording *r, void *to, int byte, size_t size);
@@ -99,8 +98,8 @@ tile_status cuda_device_open(int ordinal, tile_device **ret);
 tile_status cuda_device_from_context(void *context, tile_device **ret);
 int cuda_device_count(void); // 0 without a driver
 tile_status cpu_device_open(tile_device **ret);
-// The GPU `target` ("sm_90a") simulated: runtime/simulated/simulated_device.c; in libtile-rt, which has no
-// simulator, runtime/no_simulator.c answers TILE_NO_DEVICE.
+// A simulated GPU for `target` ("sm_90a"): runtime/simulated/simulated_device.c. libtile-rt has no
+// simulator: runtime/no_simulator.c returns TILE_NO_DEVICE.
 tile_status simulator_device_open(const char *target, tile_device **ret);
 
 #endif

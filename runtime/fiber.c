@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fiber switching: about 20 instructions of assembly on x86-64 System V (the registers that a call
-// preserves, and the stack pointer), ucontext elsewhere. The floating-point control words are not
-// switched: kernels never change them. AddressSanitizer and ThreadSanitizer are told about every
-// switch.
+// Fiber switches: about 20 instructions of assembly on x86-64 System V (callee-saved registers and
+// the stack pointer), ucontext elsewhere. The floating-point control words are not switched:
+// kernels never change them. AddressSanitizer and ThreadSanitizer are told of every switch.
 #include "runtime/fiber.h"
 
 #include "base/memory.h"
@@ -11,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// FIBER_UCONTEXT: the portable way even here, for its test.
+// FIBER_UCONTEXT: uses ucontext on x86-64 too, for its test.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) && !defined(FIBER_UCONTEXT)
 #define FIBER_ASM 1
 #else
@@ -124,7 +123,7 @@ unsigned fiber_pool_count(const struct fiber_pool *p) { return p->count; }
 
 #if FIBER_ASM
 
-// Pushes what the caller may not lose, leaves the stack pointer at *save and takes `to`'s.
+// Pushes the callee-saved registers, stores the stack pointer in *save and switches to `to`.
 __attribute__((naked, noinline)) static void switch_stacks(UNUSED void **save, UNUSED void *to) {
   __asm__ volatile("pushq %rbp\n\t"
                    "pushq %rbx\n\t"
@@ -141,10 +140,10 @@ __attribute__((naked, noinline)) static void switch_stacks(UNUSED void **save, U
                    "popq %rbx\n\t"
                    "popq %rbp\n\t"
                    "popq %rcx\n\t"
-                   "jmpq *%rcx\n\t"); // a `ret` would be mispredicted every time
+                   "jmpq *%rcx\n\t"); // a `ret` would always be mispredicted
 }
 
-// Where a new fiber's first switch returns to: r12 holds the argument, r13 the function.
+// Entry of a new fiber: r12 holds the argument, r13 the function.
 __attribute__((naked, noinline)) static void begin(void) {
   __asm__ volatile("movq %r12, %rdi\n\t"
                    "jmpq *%r13\n\t");
@@ -160,7 +159,7 @@ static void to_resumer(struct fiber *f) { swapcontext(&f->context, &f->resumer);
 
 #endif
 
-// Leaves the fiber for good or for now; comes back only in the latter case.
+// Leaves the fiber; returns when it is resumed.
 static void leave(struct fiber *f) {
 #if defined(FIBER_ASAN)
   __sanitizer_start_switch_fiber(f->ended ? NULL : &f->fake_stack, f->resumer_bottom,
@@ -185,7 +184,7 @@ static void run(struct fiber *f) {
 }
 
 #if !FIBER_ASM
-// makecontext passes ints; a pointer travels as two.
+// makecontext passes ints: a pointer is passed as two.
 static void run_split(unsigned high, unsigned low) {
   run((struct fiber *)(uintptr_t)((uint64_t)high << 32 | low));
 }
@@ -198,13 +197,13 @@ void fiber_start(struct fiber_pool *p, unsigned i, void (*entry)(void *user), vo
   f->ended = false;
 #if defined(FIBER_ASAN)
   f->fake_stack = NULL;
-  __asan_unpoison_memory_region(stack_bottom(p, i), FIBER_STACK_BYTES); // dropped frames' marks
+  __asan_unpoison_memory_region(stack_bottom(p, i),
+                                FIBER_STACK_BYTES); // clears the marks of dropped frames
 #endif
 #if FIBER_ASM
-  // What switch_stacks pops, from below: r15 r14 r13 r12 rbx rbp, the return address, and above it
-  // a null one so that `run` finds the stack as if it had been called.
-  // The tops are staggered: at equal offsets in their pages all stacks would share the same few
-  // cache sets.
+  // What switch_stacks pops, from below: r15 r14 r13 r12 rbx rbp, the return address, and a null
+  // return address for `run`. The stack tops are staggered: at equal page offsets all stacks would
+  // share the same few cache sets.
   char *end = stack_bottom(p, i) + FIBER_STACK_BYTES - i % 61 * 64;
   void **top = (void **)(void *)end;
   void (*function)(struct fiber *) = run;

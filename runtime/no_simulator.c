@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libtile-rt has no simulator: it holds what programs need that launch kernels on GPUs.
+// libtile-rt has no simulator: it holds only what programs need to launch kernels on GPUs.
 #include "runtime/device.h"
 
 tile_status simulator_device_open(const char *target, UNUSED tile_device **ret) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device that is not there: kernels can be opened and compiled for its target, and whatever would
-// run on it says so. For processes that leave the GPU to others.
+// A device without hardware: kernels can be opened and compiled for its target; every launch or
+// copy returns TILE_NO_DEVICE. For processes that must not open the GPU.
 #include "base/memory.h"
 #include "runtime/device.h"
 

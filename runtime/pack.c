@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening packs, and the grid arithmetic of generated code.
+// Opens packs; the checked grid arithmetic that generated C calls.
 #include "runtime/pack.h"
 
 #include "base/memory.h"
@@ -39,7 +39,7 @@ tile_status tile_pack_from_memory(const void *data, size_t size, tile_pack **ret
   return open_checked(data, size, NULL, ret_pack);
 }
 
-// All of a file of known size; a file that ends earlier meanwhile is an error, too.
+// Reads a file of known size; a file that became shorter meanwhile is an error.
 static int read_exactly(int fd, char *to, size_t size) {
   while (size) {
     ssize_t got = read(fd, to, size);
@@ -55,7 +55,7 @@ static int read_exactly(int fd, char *to, size_t size) {
   return 0;
 }
 
-// Reads the file, and does not map it: a mapped file that somebody shortens kills its readers.
+// Reads the file instead of mapping it: truncating a mapped file raises SIGBUS in its readers.
 static int read_file(const char *path, void **ret, size_t *ret_size) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
@@ -117,7 +117,7 @@ const char *tile_pack_name(const tile_pack *pack, size_t index) {
                    pack_u32(pack_entry(pack, PACK_KERNELS, (uint32_t)index) + PACK_KERNEL_NAME));
 }
 
-// The bytes from `begin` to `end`, which lie between codes.
+// The bytes from `begin` to `end`, which are padding between codes.
 static bool all_zero(const tile_pack *p, uint64_t begin, uint64_t end) {
   for (uint64_t i = begin; i < end; i++)
     if (p->data[i] != 0)
@@ -150,7 +150,7 @@ tile_status tile_fail(tile_status status, const char *message) {
   return status_set(status, "%s", message ? message : "");
 }
 
-// Each operation by the compiler's checked builtins; a failure stays noted.
+// Each operation uses the compiler's checked builtins; a failure is sticky.
 int64_t tile_grid_add(int64_t a, int64_t b, int *ret_failed) {
   int64_t r = 0;
   if (__builtin_add_overflow(a, b, &r))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs: what a checked one holds (pack_read.c), and how one is made (pack_write.c, which is not
-// part of libtile-rt).
+// Packs in memory: reading (pack_read.c) and writing (pack_write.c, not part of libtile-rt).
 #ifndef TILE_RUNTIME_PACK_H
 #define TILE_RUNTIME_PACK_H
 
@@ -19,12 +18,19 @@ struct tile_pack {
   uint32_t counts[PACK_TABLES];
 };
 
-// A view of sound tables over `data`, or TILE_INVALID_ARGUMENT. Codes are checked when they are
-// used.
+// Checks the tables in `data` and returns a view of them, or TILE_INVALID_ARGUMENT. The bytes of a
+// code are checked when it is used.
 tile_status pack_read(const void *data, size_t size, struct tile_pack *ret);
-// The bytes of code `index`, compared with their hash.
+// The bytes of code `index`, after their hash was compared.
 tile_status pack_code(const struct tile_pack *p, uint32_t index, const void **ret,
                       size_t *ret_size);
+
+// Orders the binaries of a variant: the newer capability first, machine code before PTX. Above 0.
+unsigned pack_code_rank(const uint8_t *code);
+// Index of the best code of a variant that runs on the device and ranks below `below`; false when
+// there is none.
+bool pack_best_code(const struct tile_pack *p, uint32_t variant, const struct tile_device *d,
+                    unsigned below, uint32_t *ret);
 
 static inline const uint8_t *pack_entry(const struct tile_pack *p, enum pack_table table,
                                         uint32_t index) {
@@ -63,7 +69,8 @@ struct pack_kernel {
   uint32_t variant_count;
 };
 
-// The bytes of a pack; `out->failed` when memory ran out. Equal input gives equal bytes.
+// The bytes of a pack; `out->failed` when memory ran out. Deterministic: equal input gives equal
+// bytes.
 void pack_write(const struct pack_kernel *kernels, uint32_t count, struct strbuf *out);
 
 #endif

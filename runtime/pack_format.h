@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a pack, shared by reader and writer; docs/aot.md describes them for others. All
-// numbers are little-endian. A pack is a header, tables without gaps, texts, then the codes, each
-// at a multiple of 64 with zeros between.
+// The format of a pack, shared by reader and writer; docs/aot.md specifies it. All numbers are
+// little-endian. A pack is a header, tables without gaps, texts, then the codes, each at a multiple
+// of 64 with zeros between.
 #ifndef TILE_RUNTIME_PACK_FORMAT_H
 #define TILE_RUNTIME_PACK_FORMAT_H
 
@@ -51,8 +51,8 @@ enum {
 enum {
   PACK_KERNEL_NAME = 0,           // text
   PACK_KERNEL_SOURCE_NAME = 4,    // text: its name in the .tile file
-  PACK_KERNEL_CONSTANTS = 8,      // text: "BLOCK=1024", for people
-  PACK_KERNEL_FIRST_PARAM = 12,   // tables are filled in order: no gaps, no sharing
+  PACK_KERNEL_CONSTANTS = 8,      // text: "BLOCK=1024", to show
+  PACK_KERNEL_FIRST_PARAM = 12,   // tables are filled in order, without gaps or sharing
   PACK_KERNEL_PARAM_COUNT = 16,   //
   PACK_KERNEL_FIRST_VARIANT = 20, // most specific first
   PACK_KERNEL_VARIANT_COUNT = 24, // at least 1
@@ -65,7 +65,7 @@ enum {
   PACK_PARAM_IS_POINTER = 5, // u8
   PACK_PARAM_IS_CONST = 6,   // u8
   PACK_PARAM_ZERO = 7,       // u8
-  PACK_PARAM_DIVISIBLE = 8,  // u32: what every call promises
+  PACK_PARAM_DIVISIBLE = 8,  // u32: divisibility of every argument
   PACK_PARAM_ZERO2 = 12,     // u32
 };
 

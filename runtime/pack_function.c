@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of a pack on a device: which specialisation a call gets, which binary that is on this
-// GPU, and the launch. Specialisations stand in the pack with the most specific first, so that the
-// first one whose promises hold is the right one. A launch of what was loaded before takes no lock.
+// A function of a pack on a device: selects the specialisation by the arguments, its binary by the
+// GPU, and launches. Specialisations are sorted in the pack, the most specific first: the first one
+// whose hints hold is used. Launching a loaded specialisation takes no lock.
 #include "base/debug.h"
 #include "base/memory.h"
 #include "runtime/args.h"
@@ -15,7 +15,7 @@
 // One specialisation on this device.
 struct variant {
   uint32_t index;                  // in the pack
-  struct kernel_info info;         // of the code that was loaded
+  struct kernel_info info;         // of the loaded code
   struct kernel_param *params;     // info's
   _Atomic(struct module *) module; // NULL: not loaded yet
 };
@@ -30,46 +30,6 @@ struct tile_function {
   size_t variant_count;
   struct variant variants[]; // those that run on this device
 };
-
-// ---- binaries ----
-
-// Machine code runs on GPUs of its generation that are not older (Tegra, 8.7, takes none that was
-// made for others); that of an `a` target on its own capability. PTX runs on all that are not
-// older, again but for `a` targets. A simulated GPU runs PTX alone.
-static bool runs_on(const uint8_t *code, const tile_device *d) {
-  unsigned made_for = pack_u32(code + PACK_CODE_CAPABILITY), capability = d->capability;
-  if (d->is_simulated && pack_u32(code + PACK_CODE_FORMAT) != PACK_PTX)
-    return false;
-  if (made_for == capability)
-    return true;
-  if (pack_u32(code + PACK_CODE_SPECIFIC) || made_for > capability)
-    return false;
-  return pack_u32(code + PACK_CODE_FORMAT) == PACK_PTX ||
-         (made_for / 10 == capability / 10 && capability != 87);
-}
-
-// The newer the better, machine code before PTX. Above 0.
-static unsigned rank_of(const uint8_t *code) {
-  return pack_u32(code + PACK_CODE_CAPABILITY) * 4 + pack_u32(code + PACK_CODE_SPECIFIC) * 2 +
-         (pack_u32(code + PACK_CODE_FORMAT) == PACK_CUBIN);
-}
-
-// Index of the best code of a variant whose rank is below `below`; false when there is none.
-static bool best_code(const tile_pack *p, uint32_t variant, const tile_device *d, unsigned below,
-                      uint32_t *ret) {
-  const uint8_t *v = pack_entry(p, PACK_VARIANTS, variant);
-  uint32_t first = pack_u32(v + PACK_VARIANT_FIRST_CODE);
-  unsigned best = 0;
-  for (uint32_t i = 0; i < pack_u32(v + PACK_VARIANT_CODE_COUNT); i++) {
-    const uint8_t *code = pack_entry(p, PACK_CODES, first + i);
-    unsigned rank = rank_of(code);
-    if (rank >= below || rank <= best || !runs_on(code, d))
-      continue;
-    best = rank;
-    *ret = first + i;
-  }
-  return best != 0;
-}
 
 // ---- getting a function ----
 
@@ -144,7 +104,7 @@ tile_status tile_pack_get_function(const tile_pack *pack, tile_device *device, c
   f->param_count = pack_u32(k + PACK_KERNEL_PARAM_COUNT);
   for (uint32_t i = 0; i < count && !device->is_cpu; i++) {
     uint32_t code;
-    if (best_code(pack, first + i, device, ~0u, &code))
+    if (pack_best_code(pack, first + i, device, ~0u, &code))
       f->variants[f->variant_count++].index = first + i;
   }
   if (f->variant_count == 0) {
@@ -182,7 +142,7 @@ static const uint8_t *hints_of(const tile_function *f, const struct variant *v) 
   return pack_entry(f->pack, PACK_HINTS, pack_u32(e + PACK_VARIANT_FIRST_HINT));
 }
 
-// The parameters that the variant's code has: those that are not compiled in.
+// The parameters of the variant's code: those whose value is not compiled in.
 static bool take_params(const tile_function *f, struct variant *v) {
   const uint8_t *hints = hints_of(f, v);
   free(v->params);
@@ -201,7 +161,7 @@ static bool take_params(const tile_function *f, struct variant *v) {
   return v->params != NULL;
 }
 
-// Whether the driver did not want this binary, so that the next one may do.
+// Whether the driver rejected this binary, so that the next one may work.
 static bool was_refused(tile_status s) {
   return s == TILE_DRIVER_TOO_OLD || s == TILE_INVALID_ARGUMENT || s == TILE_INTERNAL;
 }
@@ -223,7 +183,7 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   };
   if (!take_params(f, v))
     return status_set(TILE_OUT_OF_MEMORY, "out of memory for function `%s`", f->name);
-  // The driver takes machine code at addresses that suit its fields.
+  // The driver requires aligned machine code.
   void *aligned = NULL;
   if ((uintptr_t)code % 16 != 0) {
     aligned = memory_aligned(PACK_ALIGN, size);
@@ -240,16 +200,16 @@ static tile_status load_code(tile_function *f, struct variant *v, uint32_t index
   return s;
 }
 
-// The variant's binaries, best first, until the driver takes one.
+// Tries the variant's binaries, best first, until the driver accepts one.
 static tile_status load_any(tile_function *f, struct variant *v, struct module **ret) {
   unsigned below = ~0u;
   uint32_t code = 0;
   tile_status s = TILE_INTERNAL;
-  while (best_code(f->pack, v->index, f->device, below, &code)) {
+  while (pack_best_code(f->pack, v->index, f->device, below, &code)) {
     s = load_code(f, v, code, ret);
     if (s == TILE_OK || !was_refused(s))
       return s;
-    below = rank_of(pack_entry(f->pack, PACK_CODES, code));
+    below = pack_code_rank(pack_entry(f->pack, PACK_CODES, code));
   }
   return s;
 }
@@ -293,7 +253,7 @@ static tile_status check_types(const tile_function *f, const tile_arg *args, siz
   return TILE_OK;
 }
 
-// Whether the argument keeps what a hint promises.
+// Whether the argument satisfies a hint.
 static bool keeps(const tile_arg *arg, uint32_t hint) {
   if (hint == 1)
     return true;
@@ -302,7 +262,7 @@ static bool keeps(const tile_arg *arg, uint32_t hint) {
   return hint == 0 ? arg->value.integer == 1 : (uint64_t)arg->value.integer % hint == 0;
 }
 
-// Index of the first argument that breaks a promise of the variant; `count` when all hold.
+// Index of the first argument that violates a hint of the variant; `count` when none does.
 static uint32_t first_broken(const uint8_t *hints, const tile_arg *args, uint32_t count) {
   uint32_t i = 0;
   while (i < count && keeps(&args[i], pack_u32(hints + i * PACK_HINT_BYTES)))
@@ -396,7 +356,7 @@ tile_status tile_function_choose(tile_function *f, const tile_arg *args, size_t 
     return s;
   if (!ret_choice)
     return status_set(TILE_INVALID_ARGUMENT, "tile_function_choose: `ret_choice` is NULL");
-  best_code(f->pack, v->index, f->device, ~0u, &code);
+  pack_best_code(f->pack, v->index, f->device, ~0u, &code);
   const uint8_t *c = pack_entry(f->pack, PACK_CODES, code);
   *ret_choice = (tile_function_choice){
       .specialisation = (size_t)(v - f->variants),

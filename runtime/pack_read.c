@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checking a pack. The file may come from anywhere: every count, offset and text is compared with
-// the bytes there are before anything is read through it, and a hash covers the tables. Tables must
-// be filled in order without gaps, so that each byte has one meaning.
+// Validates a pack. The file is untrusted: every count, offset and text is checked against the
+// file's size before it is used, and a hash covers the tables. Tables must be filled in order
+// without gaps, so that each byte has one meaning.
 #include "base/sha256.h"
 #include "runtime/pack.h"
 #include "runtime/runtime_internal.h"
@@ -66,7 +66,7 @@ static tile_status place_tables(struct tile_pack *p) {
   return TILE_OK;
 }
 
-// A text begins in the table, and so ends in it.
+// A text that begins inside the table also ends inside it: the table ends with a NUL.
 static bool is_text(const struct tile_pack *p, const uint8_t *field) {
   return pack_u32(field) < p->counts[PACK_TEXT];
 }
@@ -95,7 +95,7 @@ static bool check_code(const struct tile_pack *p, uint32_t i, uint64_t *end) {
   return true;
 }
 
-// Where each table has been filled up to.
+// How far each table has been used.
 struct filled {
   uint32_t params, variants, hints, codes;
 };
@@ -118,7 +118,7 @@ static bool check_variant(const struct tile_pack *p, uint32_t i, uint32_t param_
          codes > 0 && is_pow2(warps) && warps <= 32 && pack_u32(e + PACK_VARIANT_ZERO) == 0;
 }
 
-// What is said to equal 1 is an integer.
+// A parameter with a hint "equals 1" is an integer.
 static bool check_hints(const struct tile_pack *p, uint32_t variant, uint32_t first_param,
                         uint32_t param_count) {
   uint32_t first = pack_u32(pack_entry(p, PACK_VARIANTS, variant) + PACK_VARIANT_FIRST_HINT);

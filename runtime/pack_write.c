@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing packs: the tables one after the other, then the codes.
+// Writes packs: the tables one after the other, then the codes.
 #include "base/sha256.h"
 #include "runtime/pack.h"
 
 struct writer {
   struct strbuf tables[PACK_TABLES];
-  struct strbuf codes; // from the first code on, whose location is known at the end
+  struct strbuf codes; // offsets count from the first code until finish()
   uint32_t counts[PACK_TABLES];
 };
 
@@ -26,7 +26,7 @@ static void put_zeros(struct strbuf *b, size_t count) {
 
 static size_t aligned(size_t n) { return (n + PACK_ALIGN - 1) / PACK_ALIGN * PACK_ALIGN; }
 
-// Offset of `s` among the texts, where equal ones are kept once.
+// Offset of `s` among the texts; equal texts are stored once.
 static uint32_t text(struct writer *w, const char *s) {
   struct strbuf *b = &w->tables[PACK_TEXT];
   size_t n = strlen(s) + 1;
@@ -37,7 +37,7 @@ static uint32_t text(struct writer *w, const char *s) {
   return (uint32_t)(b->failed ? 0 : b->len - n);
 }
 
-// Offsets of codes count from the first one here; finish() moves them.
+// Offsets of codes count from the first code here; finish() adds its position.
 static void add_code(struct writer *w, const struct pack_code *c) {
   struct strbuf *b = &w->tables[PACK_CODES];
   put_u32(b, text(w, c->symbol));
@@ -109,7 +109,7 @@ static void add_kernel(struct writer *w, const struct pack_kernel *k) {
   w->counts[PACK_KERNELS]++;
 }
 
-// Adds the location of the first code to the offset of each.
+// Adds the position of the first code to the offset of each.
 static void move_codes(struct writer *w, uint64_t first) {
   for (uint32_t i = 0; i < w->counts[PACK_CODES]; i++) {
     uint8_t *field =
@@ -154,7 +154,7 @@ static void finish(struct writer *w, struct strbuf *out) {
 void pack_write(const struct pack_kernel *kernels, uint32_t count, struct strbuf *out) {
   struct writer w = {0};
   strbuf_clear(out);
-  text(&w, ""); // so that there is a text even in a pack of nothing
+  text(&w, ""); // the text table is never empty
   for (uint32_t i = 0; i < count; i++)
     add_kernel(&w, &kernels[i]);
   bool failed = w.codes.failed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that is recorded once and run many times: by the driver's graphs on a GPU, as a list of
-// records on devices without such. A program of fifty small kernels costs the CPU one launch.
+// Records work once and replays it many times: as CUDA graphs on a GPU, as a list of records on
+// other devices. A program of fifty small kernels costs the CPU one launch.
 #include "base/dtype.h"
 #include "base/memory.h"
 #include "runtime/device.h"
@@ -14,7 +14,7 @@ struct record {
   enum record_kind kind;
   struct module *module;
   tile_grid grid;
-  uint64_t *values; // of the parameters, each at the front of its word
+  uint64_t *values; // of the parameters, each in its own 8-byte word
   bool check;
   void *to;
   const void *from;
@@ -29,8 +29,8 @@ struct recording {
 
 struct tile_replay {
   tile_device *device;
-  void *recorded;              // the driver's
-  struct recording *recording; // or ours
+  void *recorded;              // by the driver
+  struct recording *recording; // or by this file
 };
 
 void recording_destroy(struct recording *r) {

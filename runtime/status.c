@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Status codes by name and the calling thread's last message.
+// Names of status codes and the calling thread's last message.
 #include "runtime/runtime_internal.h"
 
 #include <stdarg.h>
@@ -8,11 +8,11 @@
 
 #define MESSAGE_BYTES 8192
 
-// Per thread, so that a message cannot be overwritten by another thread's failure.
+// Per thread, so that another thread's failure does not overwrite the message.
 static _Thread_local char last_message[MESSAGE_BYTES];
 
 tile_status status_set(tile_status status, const char *fmt, ...) {
-  // Formatted aside first: arguments may point into the previous message.
+  // Formats into a temporary first: arguments may point into the previous message.
   char text[MESSAGE_BYTES];
   va_list ap;
   va_start(ap, fmt);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Violations of checked launches put into one line.
+// Describes violations of checked launches, one line each.
 #include "runtime/violations.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static void location_text(const struct cpu_location *p, const char *after, char 
     text[0] = '\0';
 }
 
-// The argument and element, where they are known.
+// The argument and element, if known.
 static void element_text(const struct kernel_info *info, const struct cpu_violation *v, char *text,
                          size_t size) {
   text[0] = '\0';

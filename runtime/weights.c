@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors on file. A .safetensors file is the length of a header (eight bytes, little endian), the
-// header (JSON:
-// {"NAME": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, "__metadata__":
-// {...}}), the bytes of all tensors. Nothing of it is believed: names, types, products of shapes
-// and offsets are checked before a pointer is made.
+// Tensors in files. A .safetensors file is the length of its header (eight bytes, little endian),
+// the header (JSON: {"NAME": {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]},
+// "__metadata__": {...}}), and the bytes of all tensors. The file is untrusted: names, types,
+// products of shapes and offsets are checked before any pointer is formed.
 #include "base/json.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -21,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_HEADER = 100 << 20 }; // bytes, as the format says
+enum { MAX_HEADER = 100 << 20 }; // bytes, by the format's specification
 
 struct mapping {
   void *at;
@@ -44,7 +43,7 @@ static tile_status unreadable(const char *path, int error) {
                     strerror(error));
 }
 
-// 0, or an errno value; EIO where the file became shorter meanwhile.
+// 0, or an errno value; EIO if the file became shorter meanwhile.
 static int read_file(int fd, char *at, size_t size) {
   while (size > 0) {
     ssize_t n = read(fd, at, size);
@@ -58,9 +57,9 @@ static int read_file(int fd, char *at, size_t size) {
   return 0;
 }
 
-// The bytes are copied: a mapping of a file that somebody shortens ends its readers by SIGBUS.
+// The bytes are copied: truncating a mapped file raises SIGBUS in its readers.
 static tile_status load_file(tile_weights *w, const char *path, struct str *ret) {
-  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // a FIFO would wait for a writer
+  int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); // opening a FIFO would block
   struct stat st;
   if (fd < 0 || fstat(fd, &st) != 0) {
     tile_status s = unreadable(path, errno);
@@ -98,7 +97,7 @@ static tile_status add(tile_weights *w, const char *path, tile_weight weight) {
   return TILE_OK;
 }
 
-// Bytes of a dense tensor; false where the product leaves 64 bits.
+// Bytes of a dense tensor; false if the product exceeds 64 bits.
 static bool bytes_of(enum dtype t, int rank, const int64_t *shape, uint64_t *ret) {
   uint64_t n = dtype_bytes(t);
   for (int d = 0; d < rank; d++)
@@ -175,7 +174,7 @@ static int by_offset(const void *a, const void *b) {
   return x->size < y->size ? -1 : x->size > y->size;
 }
 
-// The format wants the tensors to cover all bytes, each once.
+// The format requires the tensors to cover all bytes, each exactly once.
 static tile_status check_cover(tile_weights *w, const char *path, struct str data) {
   size_t count = w->list.len;
   tile_weight *sorted = arena_array(w->arena, tile_weight, count + 1);

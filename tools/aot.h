@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiling ahead of time: what was asked for (aot_plan.c), its codes (aot_compile.c), and the
-// files made of them (emit_c.c, mode_aot.c).
+// Ahead-of-time compilation: the plan (aot_plan.c, aot_spec.c), the codes (aot_compile.c), and the
+// generated files (emit_c.c, mode_aot.c).
 #ifndef TILE_TOOLS_AOT_H
 #define TILE_TOOLS_AOT_H
 
@@ -14,22 +14,22 @@ struct aot_code {
 
 // A specialisation.
 struct aot_variant {
-  uint32_t *hints; // one a parameter of the function: 0: equals 1, else divisible by it
+  uint32_t *hints; // one per parameter of the function: 0: equals 1, else divisible by it
   uint32_t num_warps, num_stages;
   VEC(struct aot_code) codes;
 };
 
-// What a launch is called by: a kernel with constants and types.
+// A function of the pack: a kernel with constants and types.
 struct aot_function {
   const char *name;
   const char *kernel; // in the source
-  struct span at;     // where it was asked for
+  struct span at;     // location of the option that named it
   VEC(struct lang_binding) bindings;
   uint32_t num_warps, num_stages, max_registers; // 0: default
   const struct lang_param *declared;
   size_t declared_count;
-  const char *constants;            // "BLOCK=1024", for people
-  struct kernel_info info;          // without the promises of specialisations
+  const char *constants;            // "BLOCK=1024", to show
+  struct kernel_info info;          // without the hints of specialisations
   VEC(struct aot_variant) variants; // most specific first
   const char *grid_text;            // as given; NULL: none
   const char *grid[3];              // in C
@@ -45,26 +45,25 @@ struct aot {
   VEC(struct aot_function) functions;
 };
 
-// The names of C that stand for names of the language. Distinct ones stay distinct.
+// Maps names of the language to C names. Distinct names stay distinct.
 const char *aot_c_name(struct arena *a, const char *name);
 
-// --name, or what the file's name makes of it; `unnamed` for standard input. False with a
-// diagnostic.
+// --name, or derived from the file's name; `unnamed` for standard input. False with a diagnostic.
 bool aot_module_name(struct tool *t, const char *unnamed, const char **ret);
 
 // Functions, targets and module name from the options. False with diagnostics.
 bool aot_plan(struct tool *t, const struct source *source, struct aot *ret);
-// Constants and launch options that were left open, from FILE.tune.json. False with diagnostics.
+// Sets open constants and launch options from FILE.tune.json. False with diagnostics.
 bool aot_take_tunings(struct aot *a);
-// Those that are still open, from decorators of the kernels. False with diagnostics.
+// Sets those that are still open from decorators of the kernels. False with diagnostics.
 bool aot_take_defaults(struct aot *a);
 // Parameters of each function, and its specialisations from --spec. False with diagnostics.
 bool aot_describe(struct aot *a);
-// --grid in C, once parameters are known.
+// --grid in C; after the parameters are known.
 bool aot_grids(struct aot *a);
 // Codes for every specialisation and target. False with diagnostics.
 bool aot_compile(struct aot *a);
-// A pack of what was compiled, on the tool's arena; false when memory ran out (reported).
+// Packs the compiled codes, on the tool's arena; false when memory ran out (reported).
 bool aot_pack(struct aot *a, struct str *ret);
 
 // ---- C (emit_c.c) ----

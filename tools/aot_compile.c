@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The codes of a pack: every specialisation for every target, as machine code where there is an
-// assembler, and as PTX of the oldest plain target for GPUs that are newer than all that were
-// named.
+// The codes of a pack: every specialisation for every target, as machine code if there is an
+// assembler, and as PTX of the oldest target without `a` for GPUs newer than all named targets.
 #include "tools/aot.h"
 
 // ---- targets ----
@@ -9,8 +8,8 @@
 // `sm_90a` and the like run on their own generation only.
 static bool is_specific(const struct target *t) { return str_ends(str_from(t->name), "a"); }
 
-// The target whose PTX serves the GPUs that no machine code is for: the oldest of those that later
-// GPUs run, or else the oldest.
+// The target whose PTX is for GPUs without machine code: the oldest one that later GPUs run, else
+// the oldest.
 static const struct target *fallback_of(const struct aot *a) {
   const struct target *best = a->targets.at[0];
   for (size_t i = 1; i < a->targets.len; i++) {
@@ -23,7 +22,7 @@ static const struct target *fallback_of(const struct aot *a) {
 
 // ---- one code ----
 
-// What the compiler is told for a specialisation: types and promises of all parameters.
+// The compiler's bindings of a specialisation: types and hints of all parameters.
 static struct lang_binding *bindings_of(struct aot *a, const struct aot_function *f,
                                         const struct aot_variant *v, size_t *ret_count) {
   size_t n = 0;
@@ -72,8 +71,8 @@ static bool compile_ptx(struct aot *a, const struct aot_function *f, struct aot_
                               .folders = t->o.folders.at,
                               .folder_count = t->o.folders.len};
   r.bindings = bindings_of(a, f, v, &r.binding_count);
-  // The same warnings for every specialisation would be noise: those of the first one were recorded
-  // when the function was described. What fails is compiled again for its messages.
+  // Warnings were recorded when the function was described; they are the same for every
+  // specialisation. A failing compilation is repeated for its messages.
   if (!compile_kernel(t->arena, diag_engine_create(t->arena), &r, ret) &&
       !compile_kernel(t->arena, t->diag, &r, ret))
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the options to the functions of a pack: --kernel or --function, -D, --signature, --target.
+// From options to the functions of a pack: --kernel or --function, -D, --signature, --target.
 #include "lang/frontend.h"
 #include "tools/aot.h"
 
@@ -7,7 +7,7 @@
 
 // ---- names in C ----
 
-// Words that cannot name a parameter or function of C or C++, and those that generated code uses.
+// Reserved words of C and C++, and names that generated code uses.
 static const char *const taken[] = {
     "alignas",  "alignof",  "and",       "and_eq",   "asm",      "auto",      "bitand",
     "bitor",    "bool",     "break",     "case",     "catch",    "char",      "class",
@@ -32,8 +32,8 @@ static bool is_taken(struct str name) {
   return str_starts(name, "tile_");
 }
 
-// Letters, digits and single underscores stay; other bytes become `_xHH`. A name that cannot be,
-// and any that ends in `_`, gets one more `_`.
+// Letters, digits and single underscores are kept; other bytes become `_xHH`. A reserved name, and
+// any that ends in `_`, gets another `_`.
 const char *aot_c_name(struct arena *a, const char *name) {
   struct strbuf b = {.arena = a};
   if (isdigit((unsigned char)name[0]))
@@ -112,7 +112,7 @@ static bool function_entry(struct aot *a, const struct word *w, struct aot_funct
   if (!value.ptr)
     return wrong_function(a, w, entry, "no `=`");
   if (str_is(key, "kernel"))
-    return true; // it came first
+    return true; // an earlier entry counts
   if (str_is(key, "num_warps"))
     return launch_option(a, w, entry, value, 32, &f->num_warps);
   if (str_is(key, "num_stages"))
@@ -151,7 +151,8 @@ static const char *kernel_entry(struct aot *a, struct str entries) {
   return NULL;
 }
 
-// --function NAME[:KEY=VALUE,...]. Without `kernel=` the kernel of that name, or else the only one.
+// --function NAME[:KEY=VALUE,...]. Without `kernel=`: the kernel of that name, or else the only
+// one.
 static bool parse_function(struct aot *a, const struct word *w) {
   struct tool *t = a->tool;
   struct str name, entries = str_split(w->value, ':', &name), entry;
@@ -179,7 +180,7 @@ static bool plain_functions(struct aot *a) {
   const char *const *names;
   size_t count = lang_kernels(a->unit, &names), n = t->o.kernels.len ? t->o.kernels.len : count;
   if (n == 0)
-    return set_kernel(a, &(struct aot_function){0}, NULL); // says that there is none
+    return set_kernel(a, &(struct aot_function){0}, NULL); // reports that there is no kernel
   for (size_t i = 0; i < n; i++) {
     struct aot_function f = {.at = SPAN_NONE};
     const char *name = t->o.kernels.len ? arena_strndup(t->arena, t->o.kernels.at[i].value.ptr,
@@ -205,14 +206,14 @@ static bool has_binding(const struct aot_function *f, const char *name) {
   return false;
 }
 
-// Types are for parameters that the source leaves untyped; other kernels of the file may have one
+// Types apply to parameters that the source leaves untyped; other kernels of the file may have one
 // of the same name and another type.
 static bool suits(const struct lang_param *p, const struct lang_binding *b) {
   return b->kind == BIND_CONSTANT || !p->is_typed ||
          (p->is_pointer == (b->kind == BIND_POINTER) && p->dtype == b->dtype);
 }
 
-// Whether it is for some kernel of the file.
+// Whether some kernel of the file has it.
 static bool file_has(struct aot *a, const struct lang_binding *b) {
   const char *const *kernels;
   size_t count = lang_kernels(a->unit, &kernels);
@@ -231,7 +232,7 @@ static bool file_has(struct aot *a, const struct lang_binding *b) {
   return false;
 }
 
-// A constant of the file is one for every kernel.
+// A constant of the file has one value for all kernels.
 static bool bind_all(struct aot *a, const struct lang_binding *b) {
   for (size_t i = 0; i < a->functions.len; i++)
     if (!has_binding(&a->functions.at[i], b->name))
@@ -239,8 +240,8 @@ static bool bind_all(struct aot *a, const struct lang_binding *b) {
   return true;
 }
 
-// For every function whose kernel has the parameter and that says nothing about it itself. What
-// suits none of them is given to the first, so that its compilation tells why.
+// For every function whose kernel has the parameter and that does not set it itself. A name that
+// fits no function is given to the first, so that its compilation reports it.
 static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct span where) {
   struct aot_function *first = NULL;
   bool bound = false;
@@ -259,7 +260,7 @@ static bool bind_everywhere(struct aot *a, const struct lang_binding *b, struct 
   if (!bound && lang_unit_overrides(a->unit, b->name))
     return bind_all(a, b);
   if (!bound && file_has(a, b))
-    return true; // for a kernel that is not wanted this time
+    return true; // for a kernel that is not compiled now
   if (!first)
     diag_error(a->tool->diag, where, E0412, "no kernel of the pack has a parameter `%s`", b->name);
   else if (!bound)
@@ -320,7 +321,7 @@ static bool choose_targets(struct aot *a) {
     return true;
   const struct target *target = tool_target(t);
   if (target->is_cpu && t->o.artifact == ARTIFACT_HEADER)
-    target = target_find(STR("sm_80")); // a header is the same for all
+    target = target_find(STR("sm_80")); // a header does not depend on the target
   if (target->is_cpu) {
     diag_help(
         diag_error(t->diag, SPAN_NONE, E0703, "no target, and there is no GPU to take it from"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions take, and their specialisations: the parameters come from one compilation without
-// further promises, each --spec adds a set of promises, and the sets are ordered so that a more
-// specific one stands before a less specific one.
+// Parameters of functions and their specialisations: the parameters come from one compilation
+// without further hints; each --spec adds a set of hints, and the sets are sorted so that more
+// specific ones come first.
 #include "jit/grid_expr.h"
 #include "lowering/analysis/provenance.h"
 #include "tools/aot.h"
@@ -13,7 +13,7 @@ struct writes {
   struct ir_context *c;
   bool *is_written; // by parameter
   uint32_t count;
-  bool unknown; // some address escapes what is followed here
+  bool unknown; // an address reaches an operation that is not analysed
 };
 
 static bool see_write(MlirOperation op, void *user) {
@@ -29,7 +29,7 @@ static bool see_write(MlirOperation op, void *user) {
   }
   if (!(op_flags(w->c, op) & OP_WRITE))
     return true;
-  for (intptr_t i = 1; i < mlirOperationGetNumOperands(op); i++) // an address that is itself stored
+  for (intptr_t i = 1; i < mlirOperationGetNumOperands(op); i++) // the address itself is stored
     w->unknown |= type_is_ptr(w->c, element_type(mlirValueGetType(mlirOperationGetOperand(op, i))));
   int param = pointer_argument(w->c, mlirOperationGetOperand(op, 0));
   if (param < 0 || (uint32_t)param >= w->count)
@@ -97,7 +97,7 @@ static bool wrong_spec(struct aot *a, const struct word *w, struct str part, con
   return false;
 }
 
-// The function that `FUNCTION:` before the rest names; NULL: all. False after an error.
+// The function named before `:`; NULL: all. False after an error.
 static bool split_function(struct aot *a, const struct word *w, bool is_prefix, struct str *rest,
                            struct aot_function **ret) {
   *ret = NULL;
@@ -138,7 +138,7 @@ static uint32_t find_param(const struct aot_function *f, struct str name) {
   return i;
 }
 
-// One promise into `hints`; *ret_applies when the function has the parameter.
+// One hint into `hints`; *ret_applies if the function has the parameter.
 static bool read_hint(struct aot *a, const struct word *w, const struct aot_function *f,
                       struct str entry, uint32_t *hints, bool *ret_applies) {
   struct str name, text = str_split(entry, ':', &name);
@@ -208,7 +208,7 @@ static bool read_spec(struct aot *a, const struct word *w) {
   return used || wrong_spec(a, w, entries, "no function has such a parameter at run time");
 }
 
-// A set of promises that implies another one scores more.
+// A set of hints that implies another one has a higher score.
 static unsigned score(const struct aot_function *f, const struct aot_variant *v) {
   unsigned n = 0;
   for (uint32_t i = 0; i < f->info.param_count; i++)
@@ -235,7 +235,7 @@ bool aot_describe(struct aot *a) {
       return false;
   for (size_t i = 0; i < a->functions.len; i++) {
     struct aot_function *f = &a->functions.at[i];
-    add_variant(a, f, general_hints(a, f)); // last, for every other call
+    add_variant(a, f, general_hints(a, f)); // last: for all other calls
     sort_variants(f);
   }
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What FILE.tune.json gives to the functions of a pack. A function has one set of constants for all
+// Applies FILE.tune.json to the functions of a pack. A function has one set of constants for all
 // targets, since its grid depends on them.
 #include "tools/aot.h"
 #include "tools/tunings.h"
@@ -33,7 +33,7 @@ static void bind(void *user, struct tool *t, const struct tune_setting *s, struc
   vec_push(t->arena, &f->bindings, tool_constant(t, s->name, str_from(s->value)));
 }
 
-// The entries for the targets, which must say the same.
+// The entries for all targets, which must agree.
 static bool choose(struct aot *a, const struct tunings *ts, struct tunings_query *q,
                    struct tuned *ret) {
   struct tool *t = a->tool;

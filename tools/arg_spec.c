@@ -135,7 +135,7 @@ static bool parse_fill(const struct spec_parser *p, struct str text, enum dtype 
     return false;
   default: break;
   }
-  // Integers between 0 and 1 would all be 0, so that their default range is wider.
+  // Integers between 0 and 1 would all be 0, so their default range is wider.
   double high = !dtype_is_int(type) ? 1 : type == DTYPE_I1 ? 2 : 100;
   *ret = which == NAME_RAND ? (struct fill){.kind = FILL_UNIFORM, .a = 0, .b = high}
                             : (struct fill){.kind = FILL_NORMAL, .a = 0, .b = 1};
@@ -178,7 +178,7 @@ static bool parse_shape(const struct spec_parser *p, struct str text, struct arr
       return false;
     }
     ret->shape[ret->rank++] = n;
-    // An extent of 0 must not hide an absurd one.
+    // An extent of 0 must not hide an invalid one.
     if (!checked_mul(bytes, n ? n : 1, &bytes) || bytes > MAX_BYTES) {
       diag_error(p->diag, part_span(p, text), E0911, "the array is larger than 2^46 bytes");
       return false;

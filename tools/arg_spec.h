@@ -37,7 +37,7 @@ struct arg_value {
 bool arg_spec_parse(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret);
 
-// The same but for generated arrays, which stay without data: array_fill makes them, anywhere.
+// The same, but generated arrays stay without data, for array_fill.
 bool arg_spec_shape(struct arena *a, struct diag_engine *diag, struct span where, struct str spec,
                     enum dtype as, struct arg_value *ret);
 

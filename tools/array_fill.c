@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The generator mixes seed and index with the finaliser of SplitMix64 (Steele, Lea, Flood 2014),
-// which passes the usual batteries on consecutive counters. Large arrays are filled by all cores.
+// The generator hashes seed and index with the finaliser of SplitMix64 (Steele, Lea, Flood 2014),
+// which passes the usual statistical tests on consecutive counters. Large arrays are filled on all
+// cores.
 #include "tools/array_fill.h"
 
 #include "base/thread_pool.h"
@@ -28,7 +29,7 @@ double fill_uniform(uint64_t seed, uint64_t index) {
 }
 
 double fill_normal(uint64_t seed, uint64_t index) {
-  // Box and Muller; 1 - u is in (0, 1], so the logarithm is finite.
+  // Box-Muller; 1 - u is in (0, 1], so the logarithm is finite.
   double radius = sqrt(-2.0 * log(1.0 - unit_interval(random_bits(seed, 0, index))));
   return radius * cos(6.283185307179586 * unit_interval(random_bits(seed, 1, index)));
 }
@@ -76,7 +77,7 @@ void array_fill(struct array *array, const struct fill *fill) {
     memset(array->data, 0, array->count * job.element_bytes);
     return;
   }
-  if (fill->kind == FILL_EMPTY) { // what new memory of the CPU and of simulated devices holds
+  if (fill->kind == FILL_EMPTY) { // the poison of the CPU and of simulated devices
     memset(array->data, 0xff, array->count * job.element_bytes);
     return;
   }

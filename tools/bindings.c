@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --signature and -D to the compiler's bindings, and the lists that options hold.
+// Converts --signature and -D to the compiler's bindings; splits lists in options.
 #include "tools/tool.h"
 
 struct span tool_part(const struct word *of, struct str part) {

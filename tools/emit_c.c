@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C for kernels compiled ahead of time: a header with one typed call a function, and a source file
-// that has the pack inside. Both are C89 with the types of <stdint.h>, and C++.
+// Generates C for kernels compiled ahead of time: a header with one typed call per function, and a
+// source file that contains the pack. Both are C89 with the types of <stdint.h>, and C++.
 #include "tools/aot.h"
 
 #include <tile/runtime.h>
@@ -9,8 +9,8 @@
 
 // ---- types ----
 
-// What a C program has in place of a scalar, or of what a pointer points to. Types without one in C
-// are `void` behind pointers, and float as scalars.
+// The C type of a scalar, or of a pointer's elements. Types that C lacks are `void` behind
+// pointers, and float as scalars.
 static const char *c_type(enum dtype t, bool is_pointer) {
   switch (t) {
   case DTYPE_I1: return is_pointer ? "void" : "int";
@@ -53,7 +53,7 @@ static void parameters(const struct aot *a, const struct aot_function *f, bool w
   strbuf_putc(out, ')');
 }
 
-// Text for the inside of a comment.
+// Escapes text for the inside of a comment.
 static void comment_text(const char *s, struct strbuf *out) {
   for (; *s; s++)
     if (*s == '/' && s[1] == '*')
@@ -147,7 +147,7 @@ static void declarations(const struct aot *a, struct strbuf *out) {
 }
 
 static void banner(const struct aot *a, const char *what, struct strbuf *out) {
-  const char *file = strrchr(a->source->name, '/'); // the folder is of this machine
+  const char *file = strrchr(a->source->name, '/'); // the folder's name is specific to this machine
   strbuf_puts(out, "/* Made from ");
   comment_text(file ? file + 1 : a->source->name, out);
   strbuf_printf(out, " by tilec %s: %s */\n", tile_version(), what);
@@ -227,7 +227,7 @@ static void define_module(const struct aot *a, struct strbuf *out) {
 static void define_argument(const struct aot *a, const struct kernel_param *p, uint32_t i,
                             struct strbuf *out) {
   const char *name = aot_c_name(a->tool->arena, p->name);
-  if (p->is_pointer) // by way of an integer: const goes without a cast that takes it away
+  if (p->is_pointer) // a cast through an integer drops const without a warning
     strbuf_printf(out, "  tile_args[%u] = tile_arg_pointer((void *)(uintptr_t)%s, TILE_%s);\n", i,
                   name, type_id(p->dtype));
   else if (p->dtype == DTYPE_I1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --graph FILE --explain-fusion: the regions of a graph, each of which becomes a kernel; why
-// neighbours stay apart is said by the remarks.
+// --graph FILE --explain-fusion: prints the regions of a graph, each of which becomes a kernel;
+// remarks say why neighbours are separate.
 #include "base/json.h"
 #include "graph/fuse/region.h"
 #include "graph/passes/passes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: facts of the finished IR (lowering/cost/performance.h), what ptxas says about
-// registers where it is there, and how many programs a multiprocessor runs for it.
+// The report: facts about the final IR (lowering/cost/performance.h), registers as reported by
+// ptxas if it is there, and the resulting occupancy.
 #include "tools/explain_perf.h"
 
 #include "lowering/cost/occupancy.h"
@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-// Where an operation stands, and the type it is about; the IR is gone when the report is written.
+// Location and type of an operation; the IR is freed before the report is written.
 struct where {
   const char *location, *type;
 };
@@ -26,7 +26,7 @@ struct report {
   struct performance p;
   where_list accesses, products, conversions, reductions, shared;
   struct where widest;
-  unsigned elements; // a thread, of the widest tile
+  unsigned elements; // per thread, of the widest tile
   bool has_ptxas;
   struct ptxas_report ptxas;
 };

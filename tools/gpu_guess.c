@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder a GPU, in it a file `information` with a line "Model: NVIDIA H200".
+// One folder per GPU, with a file `information` that has a line "Model: NVIDIA H200".
 #include "tools/gpu_guess.h"
 
 #include "base/file.h"
 
 #include <dirent.h>
 
-// Parts of names, the more special ones first.
+// Parts of model names, more specific ones first.
 static const struct {
   const char *part, *target;
 } models[] = {{"H100", "sm_90a"},  {"H200", "sm_90a"},  {"H800", "sm_90a"},  {"H20", "sm_90a"},

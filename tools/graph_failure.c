@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said when a program of a graph fails on a device.
+// Messages for failures of a graph's program on a device.
 #include "tools/graph_run.h"
 
 int graph_session_failed(struct tool *t, tile_status s) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packs of graphs: the functions of a pack are the program's kernels in their order, named as
-// graph/write/write_c.h names them.
+// Packs of graphs: the functions of a pack are the program's kernels in order, named as in
+// graph/write/write_c.h.
 #include "tools/graph_pack.h"
 
 #include "graph/write/write_c.h"
@@ -8,7 +8,7 @@
 #include "runtime/pack.h"
 #include "tools/ptxas.h"
 
-enum { WIDE = 16 }; // bytes that addresses are multiples of where accesses are to be wide
+enum { WIDE = 16 }; // alignment of addresses for wide accesses, in bytes
 
 struct packing {
   struct tool *tool;

@@ -6,13 +6,13 @@
 #include "graph/program/program.h"
 #include "tools/tool.h"
 
-// Every kernel for `target` (a GPU), as machine code where there is an assembler, else as PTX; each
-// as it is for addresses that are multiples of 16, and for any. On the tool's arena. False with
+// Every kernel for `target` (a GPU), as machine code if there is an assembler, else as PTX; each
+// specialised for addresses that are multiples of 16, and for any. On the tool's arena. False with
 // diagnostics.
 bool graph_pack(struct tool *t, const struct program *p, const struct target *target,
                 struct str *ret);
 
-// The text of all kernels for `target`, one behind the other.
+// The text of all kernels for `target`, concatenated.
 bool graph_ptx(struct tool *t, const struct program *p, const struct target *target,
                struct strbuf *out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec --graph FILE --run`: the program runs once; outputs are shown, written and compared, with
+// `tilec --graph FILE --run`: runs the program once and shows, writes and compares outputs, with
 // --check against the reference interpreter. `--bench`: replays it and prints its time beside the
-// floor.
+// lower bound.
 #include "tools/graph_run.h"
 
 #include "autotune/worker/bench.h"
@@ -49,7 +49,7 @@ static void show(const char *name, const struct value *v, const struct tensor *o
 
 // ---- --out and --expect ----
 
-// Output `i`, or behind those the input that the graph writes to; NULL: None.
+// Output `i`, or, after the outputs, the input that the graph writes to; NULL: None.
 static const struct value *result(const struct graph *g, size_t i) {
   return i < g->outputs.len ? g->outputs.at[i] : g->mutations.at[i - g->outputs.len].input;
 }
@@ -95,7 +95,7 @@ static void report_element(struct diag *d, const char *which, uint64_t i, const 
             dtype_load(want->dtype, (const char *)want->data + i * dtype_bytes(want->dtype)));
 }
 
-// By the tolerances.
+// Compares by the tolerances.
 static bool expect_near(struct tool *t, const struct assignment *a, const char *path,
                         const struct array *got, const struct array *want) {
   double rtol, atol;
@@ -118,7 +118,7 @@ static bool expect_near(struct tool *t, const struct assignment *a, const char *
   return false;
 }
 
-// With --check the file, too, must be within the bounds of the graph's elements.
+// With --check the expected file must also be within the bounds of the graph's elements.
 static bool expect_within(struct tool *t, const struct assignment *a, const char *path,
                           const struct bounds *b, size_t k, const struct array *want) {
   const struct tensor *of = b->want[k];
@@ -245,7 +245,7 @@ int graph_run(struct tool *t, struct graph *g) {
   struct strbuf out = {.arena = t->arena};
   struct bounds *bounds = NULL;
   int status = graph_session_open(t, g, &s), written = EXIT_DONE;
-  if (status == EXIT_DONE && t->o.check) { // before kernels follow an index that is out of range
+  if (status == EXIT_DONE && t->o.check) { // before kernels use an index that is out of range
     bounds = bounds_create(g, t->o.seed, s.sizes, s.inputs);
     status = bounds ? EXIT_DONE : tool_error_status(t);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running a graph's program: inputs from --arg or made from --seed, outputs shown, written,
+// Runs a graph's program: inputs from --arg or generated from --seed; outputs shown, written,
 // compared.
 #ifndef TILE_TOOLS_GRAPH_RUN_H
 #define TILE_TOOLS_GRAPH_RUN_H
@@ -10,13 +10,13 @@
 #include "graph/run/run_tune.h"
 #include "tools/tool.h"
 
-// A program on a device, with its arguments there.
+// A program on a device, with its arguments.
 struct graph_session {
   struct program *program;
   tile_device *device;
   tile_device_properties properties;
   struct loaded_program *loaded;
-  int64_t *sizes;                    // of the graph's symbols: --arg's, else the likely ones
+  int64_t *sizes;                    // of the graph's symbols: from --arg, else the graph's hints
   struct tensor **inputs, **outputs; // outputs: after graph_session_run
   struct tensor_view *in, *out;      // the device's memory
   double compile_ms, load_ms;
@@ -24,16 +24,15 @@ struct graph_session {
   const char *made_up; // names of inputs that neither --arg nor --weights gave; NULL: no --weights
 };
 
-// The graph's symbolic sizes that --arg gives: what choices are made for, in every mode, and what
-// runs have.
+// The graph's symbolic sizes that --arg gives: used for decisions in every mode, and for runs.
 int graph_take_sizes(struct tool *t, struct graph *g);
 // The exit status for a failure of the library, recorded with its message; EXIT_DONE for TILE_OK.
 int graph_session_failed(struct tool *t, tile_status s);
-// Opens the device, makes the arguments. EXIT_DONE, or the status of a recorded failure; close in
-// either case.
+// Opens the device and creates the arguments. EXIT_DONE, or the status of a recorded failure; close
+// in either case.
 int graph_session_open(struct tool *t, struct graph *g, struct graph_session *s);
 void graph_session_close(struct graph_session *s);
-// Runs once and brings the outputs back.
+// Runs once and downloads the outputs.
 int graph_session_run(struct tool *t, struct graph_session *s);
 
 // The modes: --graph with --run and with --bench.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph's program on a device: compiled, loaded, its arguments made and uploaded, its results
-// brought back.
+// A graph's program on a device: compiles and loads it, creates and uploads its arguments,
+// downloads its results.
 #include "base/clock.h"
 #include "base/memory.h"
 #include "graph/graph_compile.h"
@@ -75,7 +75,7 @@ static bool extents(const struct graph *g, const int64_t *sizes, uint32_t rank,
   return true;
 }
 
-// --arg for an input, instead of what was made for it.
+// --arg for an input, instead of the generated tensor.
 static int take_arg(struct tool *t, const struct value *v, const struct assignment *a,
                     struct tensor *into) {
   struct arg_value value = {0};
@@ -100,7 +100,8 @@ static int take_arg(struct tool *t, const struct value *v, const struct assignme
   return fits ? EXIT_DONE : EXIT_WRONG;
 }
 
-// The tensor's storage on the device; NULL: NaN everywhere, for what a run leaves as it is.
+// The tensor's storage on the device; NULL: filled with NaN, for elements that a run does not
+// write.
 static int upload(struct tool *t, const struct graph_session *s, const struct tensor *from,
                   const struct tensor_view *to) {
   size_t bytes = (size_t)tensor_span(to->rank, to->shape, to->strides) * dtype_bytes(to->dtype);
@@ -115,7 +116,7 @@ static int upload(struct tool *t, const struct graph_session *s, const struct te
   return status;
 }
 
-// Device memory of a tensor at the graph's strides; filled from `from`, if there is one.
+// Allocates a tensor on the device with the graph's strides, filled from `from`, if given.
 static int bind_tensor(struct tool *t, struct graph_session *s, const struct value *v,
                        struct tensor *from, struct tensor_view *ret) {
   const struct graph *g = s->program->graph;
@@ -133,7 +134,7 @@ static int bind_tensor(struct tool *t, struct graph_session *s, const struct val
   if (status != EXIT_DONE)
     return status;
   status = upload(t, s, from, ret);
-  if (status == EXIT_DONE && from) { // where elements share memory, the last one wins for all
+  if (status == EXIT_DONE && from) { // where elements share memory, the last one counts for all
     void *host = memory_alloc(bytes ? bytes : 1);
     if (!host)
       return out_of_memory(t);
@@ -144,7 +145,7 @@ static int bind_tensor(struct tool *t, struct graph_session *s, const struct val
   return status;
 }
 
-// What --arg says, else what --weights has, instead of what was made.
+// From --arg, else --weights, instead of the generated tensor.
 static int fill_inputs(struct tool *t, struct graph_session *s, tile_weights *weights) {
   const struct graph *g = s->program->graph;
   struct strbuf made_up = {.arena = t->arena};
@@ -186,7 +187,7 @@ static int make_arguments(struct tool *t, struct graph_session *s) {
 
 // ---- opening ----
 
-// Tuning runs the program once: what that wrote to inputs is put back.
+// Restores the inputs: tuning runs the program once, which may write to them.
 static int tune(struct tool *t, struct graph_session *s) {
   const struct graph *g = s->program->graph;
   int status = graph_tune(t, s);
@@ -261,7 +262,7 @@ static int bring_back(struct tool *t, struct graph_session *s, const struct tens
   return status;
 }
 
-// What the run wrote to inputs, behind the outputs.
+// Inputs that the run wrote to, after the outputs.
 static int bring_back_inputs(struct tool *t, struct graph_session *s) {
   const struct graph *g = s->program->graph;
   int status = EXIT_DONE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a graph's tunings lie, and what is said about them.
+// The tuning file of a graph, and the messages about it.
 #include "tools/graph_tune.h"
 
 #include <stdio.h>

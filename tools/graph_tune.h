@@ -5,13 +5,13 @@
 
 #include "tools/graph_run.h"
 
-// Takes what is on file, unless --no-tunings says otherwise; *ret_count kernels. `device` NULL: any
-// of the target. False with a diagnostic.
+// Applies the tuning file, unless --no-tunings is given; *ret_count kernels. `device` NULL: any of
+// the target. False with a diagnostic.
 bool graph_take_tunings(struct tool *t, struct program *p, const char *device, const char *target,
                         size_t *ret_count);
-// --max-autotune: measures what is not on file, a line a kernel on standard error.
+// --max-autotune: measures what is not in the file, with one line per kernel on standard error.
 int graph_tune(struct tool *t, struct graph_session *s);
-// --max-autotune and a --target that is not this device's go not together. False with a diagnostic.
+// --max-autotune excludes a --target other than this device's. False with a diagnostic.
 bool graph_tune_check(struct tool *t, const char *target);
 void graph_tunings_print(const struct tool *t, const struct graph_session *s, struct strbuf *out);
 

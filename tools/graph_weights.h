@@ -11,8 +11,8 @@
 // *ret is NULL where no --weights was given. False with a diagnostic: the file cannot be read, or
 // has no tensor of the name of any input.
 bool graph_weights_open(struct tool *t, const struct graph *g, tile_weights **ret);
-// The tensor of the input's name into `into`, which has the input's shape; *ret_found tells whether
-// there is one. False with a diagnostic where it is of another shape or dtype.
+// Copies the tensor of the input's name to `into`, which has the input's shape; *ret_found: there
+// is one. False with a diagnostic if its shape or dtype differs.
 bool graph_weights_take(struct tool *t, tile_weights *w, const struct value *input,
                         struct tensor *into, bool *ret_found);
 

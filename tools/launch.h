@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --run and --bench share: a kernel, a device, arguments made from --arg, a grid.
+// Shared by --run and --bench: a kernel, a device, arguments from --arg, a grid.
 #ifndef TILE_TOOLS_LAUNCH_H
 #define TILE_TOOLS_LAUNCH_H
 
@@ -14,12 +14,12 @@
 struct launch_arg {
   const struct lang_param *param;
   struct span where;      // of its --arg
-  struct arg_value value; // arrays: what the device buffer started with
+  struct arg_value value; // arrays: the initial contents
   void *buffer;           // device memory of an array, else NULL
 };
 
 struct launch {
-  bool is_shape_only; // to be set before: generated arrays are not filled (arg_spec_shape)
+  bool is_shape_only; // set by the caller: generated arrays are not filled (arg_spec_shape)
   struct source *source;
   struct lang_unit *unit;
   const char *kernel_name;
@@ -32,27 +32,26 @@ struct launch {
   tile_arg *packed;        // the same, as the runtime takes them
   size_t arg_count;
   tile_grid grid;
-  struct tuned tuned;         // what FILE.tune.json gave
+  struct tuned tuned;         // from FILE.tune.json
   struct jit_spec *spec;      // after launch_compile
   int registers, local_bytes; // likewise; GPUs only
 };
 
 // Reads the file and the arguments, without a device: source to packed, whose pointers are NULL.
 int launch_read(struct tool *t, struct launch *l);
-// launch_read; opens the device and the kernel, makes and uploads the arguments, evaluates the
-// grid. EXIT_DONE, or the status of a failure that is recorded; launch_close in either case.
+// launch_read; opens the device and the kernel, creates and uploads the arguments, evaluates the
+// grid. EXIT_DONE, or the status of a recorded failure; launch_close in either case.
 int launch_open(struct tool *t, struct launch *l);
 void launch_close(struct launch *l);
-// Constants and launch options that are still open, from decorators of the kernel
-// (tool_defaults.c).
+// Sets open constants and launch options from decorators of the kernel (tool_defaults.c).
 int launch_take_defaults(struct tool *t, struct launch *l);
-// A line of the output, if FILE.tune.json gave something.
+// Prints a line if FILE.tune.json was used.
 void launch_show_tuned(const struct launch *l, struct strbuf *out);
 // Compiles and loads for the arguments: l->spec, registers, local_bytes.
 int launch_compile(struct tool *t, struct launch *l);
 // Launches and waits. Failures and violations of --check are recorded; the exit status.
 int launch_run(struct tool *t, struct launch *l);
-// Copies argument `i` (an array) back into a fresh host array (array_finish).
+// Copies argument `i` (an array) back into a new array of the CPU (array_finish).
 int launch_download(struct tool *t, struct launch *l, size_t i, struct array *ret);
 // Records a failed runtime call at `where` and returns its exit status.
 int launch_failed(struct tool *t, struct span where, tile_status status);
@@ -62,7 +61,7 @@ bool launch_take_signature(struct tool *t, struct launch *l);
 // The kernel's run-time parameters become l->args and l->packed; every --arg must name one, and
 // every parameter needs an --arg.
 int launch_match_arguments(struct tool *t, struct launch *l);
-// What a grid may name: constants of -D, integer arguments, defaults of other constants.
+// Adds names for grids: constants of -D, integer arguments, defaults of other constants.
 void launch_add_names(struct tool *t, const struct launch *l, struct grid_names *n);
 // The argument of that name, or NULL with a diagnostic (E0721) at `where`.
 struct launch_arg *launch_find(struct tool *t, struct launch *l, const char *name,

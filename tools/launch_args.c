@@ -6,8 +6,8 @@
 // The tile_type of a dtype: both enumerations have the same order.
 static tile_type type_of(enum dtype d) { return (tile_type)d; }
 
-// A scalar argument's type: the annotation's, the one written with the value, or the smallest of
-// the defaults that holds it.
+// A scalar argument's type: the annotation's, the one given with the value, or the smallest default
+// that holds it.
 static enum dtype scalar_type(const struct launch_arg *a) {
   if (a->param->is_typed && !a->param->is_pointer)
     return a->param->dtype;
@@ -105,7 +105,7 @@ bool launch_take_signature(struct tool *t, struct launch *l) {
   return true;
 }
 
-// What a hint of --signature promises of a number must be so.
+// Checks that a number satisfies the hint of --signature.
 static bool keeps_hint(struct tool *t, const struct launch_arg *a) {
   uint32_t by = a->param->divisible_by;
   if (a->value.is_array || !a->value.is_integer ||
@@ -120,7 +120,7 @@ static bool keeps_hint(struct tool *t, const struct launch_arg *a) {
   return false;
 }
 
-// Files of numpy have no bf16: its bits come as integers.
+// NumPy has no bf16: its files hold the bits as integers.
 static void warn_of_bits(struct tool *t, const struct launch_arg *a, struct str spec) {
   if (a->param->is_typed || !a->value.is_array || a->value.array.dtype != DTYPE_U16 ||
       !str_starts(spec, "@"))
@@ -132,7 +132,7 @@ static void warn_of_bits(struct tool *t, const struct launch_arg *a, struct str 
             a->param->name, a->param->name);
 }
 
-// The argument that one --arg names gets its value.
+// Sets the argument that one --arg names.
 static int match_argument(struct tool *t, struct launch *l, const struct assignment *given,
                           struct launch_arg **ret) {
   for (size_t k = 0; k < l->param_count; k++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of a kernel's tensors: without a line a table of all of them, with one a drawing of
-// each layout that the values made there have.
+// The layouts of a kernel's tensors: a table of all, or, with a line, a drawing of each layout of
+// the values at that line.
 #include "base/file.h"
 #include "layouts/attr.h"
 #include "lowering/analysis/axis_info.h"
@@ -102,7 +102,7 @@ static void see_tensor(struct layout_survey *s, MlirOperation op, MlirType type)
   struct layout_value v = {.order = (uint32_t)s->values.len, .at = at, .type = type, .layout = *l};
   v.begin = source_line_col(at.source, at.begin);
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  v.op = arena_strndup(s->arena, name.data, name.length); // the name ends with the context
+  v.op = arena_strndup(s->arena, name.data, name.length); // the name is freed with the context
   if (op_is(s->c, op, OP_TILE_LOAD) || op_is(s->c, op, OP_TILE_STORE))
     v.vector = axis_vector_of(s->axis, op, s->target, l).width;
   if (is_known(s, &v))
@@ -182,8 +182,8 @@ static bool spans_location(const struct layout_value *v, const struct layout_spe
   return v->begin.col <= spec->col && v->at.end - v->at.begin > spec->col - v->begin.col;
 }
 
-// Keeps the values of the location. Where a column is given, those that begin there, or else the
-// smallest expressions around it.
+// Selects the values at the location. With a column: those that begin there, or else the smallest
+// expressions around it.
 static void select_values(struct layout_survey *s, const struct layout_spec *spec) {
   uint32_t smallest = UINT32_MAX;
   bool exact = false;
@@ -205,7 +205,7 @@ static void select_values(struct layout_survey *s, const struct layout_spec *spe
   s->values.len = n;
 }
 
-// "7, 8 and 11": where there are tensors; of the line, if it has some at other columns.
+// "7, 8 and 11": the lines with tensors, or the columns of one line.
 static const char *lines_with_tensors(struct layout_survey *s, uint32_t line) {
   struct strbuf text = {.arena = s->arena};
   uint32_t last = 0, shown = 0;

@@ -10,7 +10,7 @@ static const char *location_text(struct layout_survey *s, const struct layout_va
   return arena_printf(s->arena, "%u:%u", v->begin.line, v->begin.col);
 }
 
-// In text the name of the dialect says nothing; --layout takes both spellings.
+// Omits the dialect's name in text; --layout accepts both spellings.
 static struct str short_encoding(const struct layout_value *v) {
   size_t prefix = str_starts(v->encoding, "#tilegpu.") ? strlen("#tilegpu.") : 0;
   return (struct str){v->encoding.ptr + prefix, v->encoding.len - prefix};
@@ -45,7 +45,7 @@ static bool same_drawing(const struct layout_value *v, const struct layout_value
          memcmp(v->shape, w->shape, sizeof v->shape) == 0;
 }
 
-// The first value with the drawing of `v`.
+// Whether no earlier value has the same drawing.
 static bool is_first(const struct layout_survey *s, size_t i) {
   for (size_t k = 0; k < i; k++)
     if (same_drawing(s->values.at[k], s->values.at[i]))
@@ -63,7 +63,7 @@ static void print_heading(const struct layout_survey *s, const struct layout_val
   strbuf_putc(out, '\n');
 }
 
-// Every layout once, below the values that have it.
+// Draws every layout once, after the values that have it.
 static void print_drawings(const struct layout_survey *s, bool by_thread, struct strbuf *out) {
   for (size_t i = 0; i < s->values.len; i++) {
     const struct layout_value *v = s->values.at[i];
@@ -83,7 +83,7 @@ static void print_drawings(const struct layout_survey *s, bool by_thread, struct
   }
 }
 
-// One layout: that of an access, if there is one.
+// Draws one layout: of an access, if there is one.
 static void print_picture(struct tool *t, const struct layout_survey *s,
                           const struct layout_spec *spec, struct strbuf *out) {
   const struct layout_value *v = s->values.at[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensors of a compiled kernel with their layouts, between the files of --layout FILE.
+// The tensors of a compiled kernel with their layouts, shared by the files of --layout FILE.
 #ifndef TILE_TOOLS_LAYOUT_VALUES_H
 #define TILE_TOOLS_LAYOUT_VALUES_H
 
@@ -7,19 +7,19 @@
 #include "lowering/analysis/axis_info.h"
 #include "tools/layout_of_kernel.h"
 
-// A tensor that an operation makes, or that a store takes.
+// The result of an operation, or the operand of a store.
 struct layout_value {
   uint32_t order; // in the program
   struct span at;
   struct line_col begin;
   const char *op;
-  MlirType type; // of this compilation: to tell values apart while it lasts
+  MlirType type; // valid during the compilation: distinguishes values
   struct str type_text, encoding;
   const char *element;
   unsigned rank, element_bits;
   int64_t shape[LL_MAX_OUT];
   struct linear_layout layout;
-  unsigned vector; // elements one access moves; 0: no access
+  unsigned vector; // elements per access; 0: no access
 };
 
 struct layout_spec {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec FILE --emit=cubin|pack|header|c`: machine code and packs, and C that has them inside.
+// `tilec FILE --emit=cubin|pack|header|c`: machine code, packs, and C files that contain them.
 #include "base/file.h"
 #include "tools/aot.h"
 
@@ -77,7 +77,7 @@ static void write_json(const struct aot *a, const char *emit, size_t bytes, stru
   strbuf_putc(out, '\n');
 }
 
-// With --json the artifact goes to -o, if there is one, and the document to standard output.
+// With --json the artifact is written to -o, if given, and the document to standard output.
 static int write_result(struct tool *t, const struct aot *a, struct str result) {
   static const char *const names[ARTIFACT_COUNT] = {"",  "cubin", "pack", "header",
                                                     "c", "graph", "plan"};
@@ -115,7 +115,7 @@ static int check_options(struct tool *t) {
   return EXIT_DONE;
 }
 
-// The assembler, which machine code needs and packs can do without.
+// The assembler: required for machine code, optional for packs.
 static int find_assembler(struct tool *t, struct aot *a) {
   bool wrong = false;
   a->ptxas = ptxas_find(t, &wrong);
@@ -148,7 +148,7 @@ static int check_cubin(struct tool *t, const struct aot *a) {
   return EXIT_WRONG;
 }
 
-// Mistakes on the command line are of usage, those in the kernel are not.
+// Errors on the command line are usage errors, those in the kernel are not.
 static int error_status(const struct tool *t) {
   static const enum diag_code usage[] = {E0702, E0703, E0706, E0753, E0754};
   for (size_t i = 0; i < COUNT_OF(usage); i++)

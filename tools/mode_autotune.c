@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec --autotune`: measures configurations of a kernel for the arguments of --run, shows how
-// they did, and keeps the best in FILE.tune.json. SIGINT and SIGTERM end the search early; what was
-// found by then is shown and kept all the same.
+// `tilec --autotune`: measures configurations of a kernel for the arguments of --run, reports them,
+// and stores the best in FILE.tune.json. SIGINT and SIGTERM end the search early; results so far
+// are reported and stored.
 #include "autotune/report/report.h"
 #include "base/file.h"
 #include "tools/tuning_problem.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define BUDGET_SECONDS 30
-#define PLAIN_LINE_MS 10e3 // at least so far apart, where nothing got better
+#define PLAIN_LINE_MS 10e3 // minimal interval of lines without a new best
 
 // ---- signals ----
 
@@ -91,7 +91,7 @@ static struct tune_journal *open_journal(void *user, const tile_device_propertie
   return find_key(w, device) == TILE_OK ? tune_journal_open(&w->key) : NULL;
 }
 
-// Writes what the search found; a path in `out` for the last line.
+// Writes the search's results; their path to `out` for the last line.
 static int keep(struct tuning *w, const struct tune_result *r, const char **ret_path) {
   struct tool *t = w->tool;
   const struct tune_space *s = &w->problem->space;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec --bench`: the same arguments as --run, launched many times between events. Before each
-// timed launch a buffer larger than the L2 cache is written, so that inputs come from memory. The
-// peak is a device copy of as many bytes, measured in the same run.
+// `tilec --bench`: the arguments of --run, launched many times between events. Before each timed
+// launch a buffer larger than the L2 cache is written, so that inputs come from memory. The peak is
+// a device copy of as many bytes, measured in the same run.
 #include "autotune/worker/bench.h"
 #include "tools/launch.h"
 
@@ -62,7 +62,7 @@ static tile_status time_once(struct launch *l, struct stopwatch *b, bool copy, d
   return status;
 }
 
-// Launches and copies in turns, so that both see the same clocks.
+// Alternates launches and copies, so that both run at the same clocks.
 static tile_status measure(struct tool *t, struct launch *l, struct stopwatch *b,
                            struct tune_sample *ret_kernel, struct tune_sample *ret_copy) {
   double estimate = 0, warm;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tilec FILE [--emit=KIND]`: compiles a kernel, or runs passes over an .mlir file, and writes the
-// text of the wanted stage.
+// requested stage.
 #include "runtime/runtime_internal.h"
 #include "tools/explain_perf.h"
 #include "tools/tunings.h"
@@ -20,7 +20,7 @@ static void keep_least(double *at, double ms) {
     *at = ms;
 }
 
-// Compiles `count` times more, in this process. *timing becomes the least time of each stage.
+// Compiles `count` more times, in this process. *timing becomes the minimum of each stage.
 static void time_again(struct arena *of, const struct compile_request *request, bool mlir,
                        uint64_t count, struct compile_timing *timing) {
   struct compile_request r = *request;
@@ -86,7 +86,7 @@ static struct compile_request request_of(struct tool *t, struct source *source, 
                               .debug = t->o.check,
                               .passes = t->o.passes,
                               .static_print = &t->log};
-  if (!r.target) // IR text needs no device; its passes need some GPU's facts
+  if (!r.target) // IR text needs no device, but passes need a GPU's properties
     r.target = mlir || r.emit == EMIT_AST ? target_find(STR("sm_80")) : tool_target(t);
   if (!t->o.emit_given)
     r.emit = mlir ? EMIT_TILEGPU : r.target->is_cpu ? EMIT_LLVM : EMIT_PTX;

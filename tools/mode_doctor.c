@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec --doctor`: what this machine offers, in the order in which a user would look for trouble.
+// `tilec --doctor`: what this machine has, in the order in which problems are usually searched.
 #include "base/file.h"
 #include "runtime/runtime_internal.h"
 #include "tools/tool.h"

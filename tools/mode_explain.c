@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --explain CODE: the explanation of a diagnostic, and its examples out of docs/diagnostics, whose
-// pages travel inside the program.
+// --explain CODE: the explanation of a diagnostic and its examples from docs/diagnostics, embedded
+// in the program.
 #include "tools/tool.h"
 
 // The pages of docs/diagnostics, embedded by Meson.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec --run`: compile, launch once, compare, write.
+// `tilec --run`: compiles, launches once, compares and writes arguments.
 #include "base/array.h"
 #include "tools/launch.h"
 #include "tools/npy_file.h"
@@ -37,7 +37,7 @@ static void print_shape(const struct array *a, struct strbuf *out) {
   strbuf_puts(out, "]");
 }
 
-// The launch left every byte as it was.
+// Whether the launch changed no byte.
 static bool unchanged(const struct array *before, const struct array *after) {
   return memcmp(before->data, after->data, after->count * dtype_bytes(after->dtype)) == 0;
 }
@@ -97,7 +97,7 @@ static struct launch_arg *array_argument(struct tool *t, struct launch *l,
   return arg;
 }
 
-// --out and --expect with their arguments and files, looked up before anything runs.
+// Arguments and files of --out and --expect, resolved before the launch.
 struct wanted {
   const struct assignment *at;
   const char *path;
@@ -216,7 +216,7 @@ static void summarise(struct tool *t, struct launch *l, const struct array *resu
       show_array(l->args[i].param->name, &results[i], &l->args[i].value.array, out);
 }
 
-// True unless the kernel takes argument `i` through a const pointer.
+// Whether the kernel may write to argument `i`: it is no const pointer.
 static bool is_written(const struct launch *l, size_t i) {
   const struct kernel_info *info = jit_spec_info(l->spec);
   for (uint32_t p = 0; p < info->param_count; p++)
@@ -225,8 +225,8 @@ static bool is_written(const struct launch *l, size_t i) {
   return true;
 }
 
-// Fetches the arrays that the kernel may have written and those that --out and --expect name; the
-// others stay without data.
+// Downloads the arrays that the kernel may have written and those of --out and --expect; others
+// stay without data.
 static int download(struct tool *t, struct launch *l, const struct wanted *wanted,
                     size_t wanted_count, struct array *results) {
   int status = EXIT_DONE;

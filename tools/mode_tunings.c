@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tilec --tunings show|diff|merge|export FILE...`: what FILE.tune.json holds. A FILE may be the
-// kernel's: then the file beside it is meant.
+// `tilec --tunings show|diff|merge|export FILE...`: the contents of FILE.tune.json. A kernel's FILE
+// means the tuning file beside it.
 #include "base/file.h"
 #include "tools/tunings.h"
 
@@ -24,7 +24,7 @@ static const char *kernel_of(struct tool *t, const char *path) {
   return NULL;
 }
 
-// Kernels of graphs stand in no file.
+// Kernels of graphs have no file.
 static bool is_of_graph(struct tool *t, const struct lang_unit *u, const char *path,
                         const char *kernel) {
   struct diag_engine *silent = diag_engine_create(t->arena);
@@ -35,7 +35,8 @@ static bool is_of_graph(struct tool *t, const struct lang_unit *u, const char *p
          !lang_kernel_params(t->arena, silent, u, kernel, &name, &params, &count);
 }
 
-// Which entries are for another text than the kernel has now; NULL: there is no kernel to ask.
+// Which entries are stale: for another text of the kernel; NULL: there is no kernel to compare
+// with.
 static bool *find_stale(struct tool *t, const char *path, const struct tune_file *f) {
   const char *source_path = kernel_of(t, path);
   struct diag_engine *silent = diag_engine_create(t->arena);
@@ -128,7 +129,7 @@ static int find_verb(struct tool *t, enum verb *ret) {
   return EXIT_USAGE;
 }
 
-// The paths of the files; each must be there, but for that which is merged into.
+// The paths of the files; each must exist, except the target of a merge.
 static int find_files(struct tool *t, enum verb verb, const char **paths) {
   for (size_t i = 0; i < t->o.files.len; i++) {
     const struct word *w = &t->o.files.at[i];

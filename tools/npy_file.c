@@ -103,7 +103,7 @@ static bool check_size(struct npy_parser *p, uint64_t *ret_bytes) {
       return false;
     }
   for (unsigned i = 0; i < a->rank; i++)
-    a->count *= a->shape[i]; // no factor is larger than in the product above
+    a->count *= a->shape[i]; // no overflow: no factor is larger than in the product above
   *ret_bytes = a->count * dtype_bytes(a->dtype);
   return true;
 }
@@ -113,7 +113,7 @@ static bool read_elements(struct npy_parser *p, int fd, uint64_t header_bytes) {
   struct stat st;
   if (!check_size(p, &bytes))
     return false;
-  // A file whose length does not fit is refused before its size is believed.
+  // Rejects a file of the wrong length before its header's sizes are used.
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size != header_bytes + bytes)
     return malformed(p, (uint64_t)st.st_size < header_bytes + bytes
                             ? "it has fewer elements than its shape says"

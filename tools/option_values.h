@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the files of the command line: the table of options and one option as it was given.
+// Shared by the files of the command line: the table of options and an option as given.
 #ifndef TILE_TOOLS_OPTION_VALUES_H
 #define TILE_TOOLS_OPTION_VALUES_H
 
@@ -17,7 +17,7 @@ struct option {
 };
 extern const struct option option_table[];
 
-// One option as it stood on the command line.
+// An option as given on the command line.
 struct given {
   enum option_id id;
   struct str value;
@@ -45,7 +45,7 @@ bool option_apply_seed(struct tool *t, const struct given *g);
 bool option_apply(struct tool *t, const struct given *g); // false with a diagnostic
 
 // ---- options_check.c ----
-// What options mean together, after all of them; decides the mode of --graph.
+// Checks the options together; decides the mode of --graph.
 bool options_check(struct tool *t);
 
 #endif

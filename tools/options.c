@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: one table, one loop. Options may stand in any order; `--name=value` and `--name
-// value` mean the same, `-Dname=value` and `-D name=value` too.
+// Parses the command line by a table. Options may come in any order; `--name=value` and `--name
+// value` are the same, and so are `-Dname=value` and `-D name=value`.
 #include "tools/option_values.h"
 
 #include <stdio.h>
@@ -17,8 +17,7 @@ static const char *const spellings[] = {
 #undef OPTION
 };
 
-// Finds the option of a word; *ret_value is what is joined to it by '=' (or follows -D, -o
-// directly).
+// Finds the option of a word; *ret_value is the text after '=' (or directly after -D, -o).
 static bool find_option(struct str word, enum option_id *ret, struct str *ret_value) {
   struct str head, tail = str_split(word, '=', &head);
   for (int i = 0; i < OPTION_COUNT; i++) {

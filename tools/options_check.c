@@ -31,7 +31,7 @@ static bool check_simulation(struct tool *t) {
                       "add for example `--target sm_90a`, or leave out `--simulate`");
 }
 
-// What may stand several times, or at all, with --emit=pack, header and c only.
+// Options that only --emit=pack, header and c allow, or allow several times.
 static bool check_packing(struct tool *t) {
   const struct options *o = &t->o;
   if (o->mode == MODE_GRAPH || (o->mode == MODE_COMPILE && o->artifact >= ARTIFACT_PACK))
@@ -44,7 +44,7 @@ static bool check_packing(struct tool *t) {
          only_for_packs(t, &(struct word){{0}, o->name_at}, o->name != NULL, 0, "`--name`");
 }
 
-// What a tuning would not do: it launches candidates, over and over, for their times.
+// Options that do not apply to a tuning, which launches candidates repeatedly and measures time.
 static bool check_tuning(struct tool *t) {
   const struct options *o = &t->o;
   if (o->mode != MODE_AUTOTUNE)
@@ -59,8 +59,8 @@ static bool check_tuning(struct tool *t) {
                       "checked accesses would be timed; check the kernel with `--run` first");
 }
 
-// --graph goes with the modes that run what was compiled; some of what --emit takes is of one of
-// them only.
+// --graph requires a mode that compiles or runs; some kinds of --emit apply to graphs only, some to
+// kernels only.
 static bool check_graph(struct tool *t) {
   struct options *o = &t->o;
   bool of_graphs = o->artifact == ARTIFACT_GRAPH || o->artifact == ARTIFACT_PLAN;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running ptxas: PTX through a private temporary folder, messages back to lines of the kernel by
-// the `.loc` directives that stand before the line ptxas complains about.
+// Runs ptxas on PTX in a private temporary folder, and maps its messages to lines of the kernel by
+// the `.loc` directives before the reported line.
 #include "tools/ptxas.h"
 
 #include "base/file.h"
@@ -75,7 +75,7 @@ static void scratch_remove(const struct scratch *s) {
   rmdir(s->folder);
 }
 
-// A folder for us alone with the PTX and an empty file for the result.
+// Creates a private folder with the PTX and an empty file for the result.
 static int scratch_make(struct tool *t, struct str ptx, struct scratch *ret) {
   const char *tmp = getenv("TMPDIR");
   char *folder = arena_printf(t->arena, "%s/tilec-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -168,7 +168,7 @@ static uint64_t file_number(const struct source *source, struct str ptx) {
   return 0;
 }
 
-// The location in the source that line `number` of the PTX comes from.
+// The source location of line `number` of the PTX.
 static struct span location_of(const struct source *source, struct str ptx, uint64_t number) {
   struct span at = SPAN_NONE;
   uint64_t file = file_number(source, ptx);
@@ -183,7 +183,8 @@ static struct span location_of(const struct source *source, struct str ptx, uint
       if (!str_to_u64(word, &numbers[i]))
         numbers[i] = 0;
     }
-    // Lines of the library come from calls in the kernel; the last one of its own is that.
+    // Lines of the library are reached by calls in the kernel: uses the kernel's last line before
+    // them.
     if (!file || numbers[0] != file || numbers[1] == 0 || numbers[1] > source->line_count)
       continue;
     uint32_t begin =
@@ -193,7 +194,7 @@ static struct span location_of(const struct source *source, struct str ptx, uint
   return at;
 }
 
-// "ptxas /tmp/kernel.ptx, line 17; error   : words": the words and the line, 0 if none is given.
+// "ptxas /tmp/kernel.ptx, line 17; error   : text": the text and the line, 0 if none is given.
 struct message {
   enum { MESSAGE_OTHER, MESSAGE_ERROR, MESSAGE_WARNING } kind;
   uint64_t line;
@@ -273,7 +274,7 @@ static bool digest(struct tool *t, const struct source *source, struct str ptx, 
       read_report(line, r);
       continue;
     }
-    // After the first error come its consequences: "Ptx assembly aborted due to errors".
+    // The first error is followed by its consequences: "Ptx assembly aborted due to errors".
     if (m.kind == MESSAGE_ERROR && said_why && !m.line)
       continue;
     said_why |= m.kind == MESSAGE_ERROR;

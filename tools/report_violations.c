@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The violations of the CPU's checker and of simulations put into words. Those of global memory and
-// assertions are the kernel's own; those of shared memory and barriers are, as a rule, this
-// compiler's.
+// Describes violations of checked launches and simulations as diagnostics. Violations in global
+// memory and failed assertions are usually errors of the kernel; those of shared memory and
+// barriers are usually errors of this compiler.
 #include "tools/report_violations.h"
 
 #include <stdio.h>
@@ -137,7 +137,7 @@ static struct diag *report_unwritten(struct diag_engine *diag, const struct sour
   return d;
 }
 
-// What only simulations find.
+// Violations that only simulations report.
 static struct diag *report_simulated(struct diag_engine *diag, const struct source *source,
                                      struct span where, const char *thread,
                                      const struct cpu_violation *v, const char *param) {

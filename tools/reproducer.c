@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reproducer folders. The handler uses async-signal-safe calls alone, on a stack of its own, and
-// reaches what was prepared through the one variable of this file: handlers get no argument.
+// Reproducer folders. The signal handler uses only async-signal-safe calls, on its own stack, and
+// finds prepared data in this file's one variable, since handlers take no argument.
 #include "tools/reproducer.h"
 
 #include "base/sha256.h"
@@ -41,7 +41,7 @@ static bool write_file(int folder, const char *name, struct str text) {
 }
 
 const char *reproducer_write(void) {
-  (void)mkdir(state.folder, 0700); // it may be there from the last time
+  (void)mkdir(state.folder, 0700); // it may exist from an earlier crash
   int folder = open(state.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
   if (folder < 0)
     return NULL;
@@ -63,7 +63,7 @@ static const char *signal_name(int number) {
   }
 }
 
-UNUSED static void on_fatal_signal(int number) { // sanitizers keep their own handlers
+UNUSED static void on_fatal_signal(int number) { // sanitizers install their own handlers
   if (state.kernel_runs) {
     say("error: the kernel ended with a ");
     say(signal_name(number));
@@ -106,7 +106,7 @@ static void name_folder(void) {
 
 void reproducer_install(struct tool *t, int argc, char **argv) {
   struct strbuf command = {.arena = t->arena};
-  state.command = state.version = state.input = (struct str){0}; // an earlier call's are gone
+  state.command = state.version = state.input = (struct str){0}; // an earlier call's data is freed
   for (int i = 0; i < argc; i++) {
     if (i)
       strbuf_putc(&command, ' ');
@@ -119,7 +119,7 @@ void reproducer_install(struct tool *t, int argc, char **argv) {
   state.version = str_from(version);
   strbuf_finish(&command);
   name_folder();
-#if !defined(__SANITIZE_ADDRESS__) // its own handlers say more
+#if !defined(__SANITIZE_ADDRESS__) // its own handlers report more
   stack_t stack = {.ss_sp = state.stack, .ss_size = sizeof state.stack};
   struct sigaction action = {.sa_handler = on_fatal_signal, .sa_flags = SA_ONSTACK | SA_RESETHAND};
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE};

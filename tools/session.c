@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every mode needs around its work: reading the source, writing the result, and the exit
-// status that fits the recorded errors.
+// Shared by all modes: reads the source, writes the result, maps recorded errors to the exit
+// status.
 #include "base/file.h"
 #include "tools/reproducer.h"
 
@@ -56,7 +56,7 @@ const char *tool_device_name(struct tool *t) {
     return "auto";
   if (t->o.simulate)
     return arena_printf(t->arena, "simulate:%s", target);
-  return strcmp(target, "cpu") == 0 ? "cpu" : "cuda"; // another GPU's code is not run
+  return strcmp(target, "cpu") == 0 ? "cpu" : "cuda"; // code for another GPU is not run
 }
 
 int tool_error_status(const struct tool *t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tilec: parses the command line, runs the mode, prints the recorded messages. The only file that
-// turns errors into an exit status.
+// tilec: parses the command line, runs the mode, prints the diagnostics. The only file that turns
+// errors into an exit status.
 #include "autotune/worker/worker.h"
 #include "base/debug.h"
 #include "tools/reproducer.h"
@@ -53,9 +53,9 @@ static int run_mode(struct tool *t) {
 }
 
 int tilec_main(int argc, char **argv) {
-  if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // itself, as the tuner's worker
+  if (argc > 1 && strcmp(argv[1], "--tune-worker") == 0) // this process is a worker of the tuner
     return tune_worker_main(argc, argv);
-  signal(SIGXFSZ, SIG_IGN); // what grows beyond `ulimit -f` is a failed write, with a message
+  signal(SIGXFSZ, SIG_IGN); // exceeding `ulimit -f` is then a failed write, with a message
   const char *debug = getenv("TILE_DEBUG");
   if (debug && strcmp(debug, "help") == 0) {
     fputs(debug_help(), stdout);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the modes of tilec share: the parsed command line, the session, and how results and messages
-// leave the program. Only this folder prints and exits.
+// Shared by the modes of tilec: the parsed command line, the session, and the output of results and
+// messages. Only this folder prints and exits.
 #ifndef TILE_TOOLS_TOOL_H
 #define TILE_TOOLS_TOOL_H
 
@@ -19,7 +19,7 @@ enum exit_status {
   EXIT_CANNOT_WRITE = 73,
   EXIT_IO = 74,
   EXIT_LIMIT = 75,
-  EXIT_INTERRUPTED = 130, // --autotune: by SIGINT; what was found so far is written
+  EXIT_INTERRUPTED = 130, // --autotune: by SIGINT; the best so far was written
   EXIT_TERMINATED = 143   // by SIGTERM, likewise
 };
 
@@ -51,8 +51,8 @@ struct word {
   struct span where;
 };
 
-// What --emit asks for beyond the stages of one compilation.
-// GRAPH and PLAN are of --graph only, which has PACK and HEADER not.
+// Artifacts of --emit beyond the stages of one compilation. GRAPH and PLAN are for --graph only;
+// PACK and HEADER are not for --graph.
 enum artifact {
   ARTIFACT_STAGE,
   ARTIFACT_CUBIN,
@@ -72,8 +72,8 @@ struct options {
   const char *
       mode_argument; // SPEC of --layout (all remaining words), CODE of --explain, VERB of --tunings
   struct span mode_at;
-  bool graph;                // --graph: `file` is one
-  enum tool_mode graph_mode; // what is done with it: MODE_COMPILE, MODE_RUN or MODE_BENCH
+  bool graph;                // `file` is a graph
+  enum tool_mode graph_mode; // mode of the graph: MODE_COMPILE, MODE_RUN or MODE_BENCH
   struct span emit_at;
   const char *kernel;
   const char *target; // as given; NULL: auto
@@ -153,20 +153,20 @@ int tilec_main(int argc, char **argv);
 struct source *tool_source(struct tool *t, int *ret_status);
 // Writes to o.output or standard output. Returns EXIT_DONE or the status of the failure (reported).
 int tool_write(struct tool *t, const void *data, size_t size);
-// Says that a file cannot be written, for that errno; the exit status.
+// Reports that a file cannot be written, with that errno; returns the exit status.
 int tool_cannot_write(struct tool *t, struct span at, const char *path, int error);
-// The status that fits the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
+// The exit status for the recorded errors: EXIT_LIMIT for E09xx, EXIT_INTERNAL for E0990, else
 // EXIT_WRONG.
 int tool_error_status(const struct tool *t);
-// What tile_device_open opens for --target and --simulate: "auto", "cpu", "cuda",
+// The name for tile_device_open by --target and --simulate: "auto", "cpu", "cuda",
 // "simulate:sm_80".
 const char *tool_device_name(struct tool *t);
-// The target that was named, else that of the GPU that is there, else the CPU.
+// The named target, else that of the machine's GPU, else the CPU.
 const struct target *tool_target(const struct tool *t);
 // Bindings of the kernel's parameters from --signature and -D.
 bool tool_bindings(struct tool *t, struct lang_binding **ret, size_t *ret_count);
-// lang_unit_settle with what the options say, for this target (NULL: none); false with diagnostics
-// where they cannot be read.
+// lang_unit_settle with the options' constants, for this target (NULL: none); false with
+// diagnostics if they cannot be parsed.
 bool tool_bind_constants(struct tool *t, struct lang_unit *u, const char *target);
 // The next entry of a list with commas, trimmed; false at its end.
 bool tool_next_entry(struct str *rest, struct str *ret);
@@ -175,7 +175,7 @@ bool tool_parse_type(struct tool *t, const struct word *of, struct str entry,
                      struct lang_binding *ret);
 struct lang_binding tool_constant(struct tool *t, const char *name, struct str value);
 struct span tool_part(const struct word *of, struct str part);
-// An integer default of a compile-time parameter, as a name for grids.
+// An integer default of a compile-time parameter, for use in grids.
 bool tool_default_value(const struct lang_param *p, int64_t *ret);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What decorators of a kernel give to parameters that neither the command line nor FILE.tune.json
-// does: as if it had been given, so that grids can name it.
+// Values that a kernel's decorators give to parameters set neither by the command line nor by
+// FILE.tune.json, stored as if given, so that grids can name them.
 #include "tools/aot.h"
 #include "tools/launch.h"
 

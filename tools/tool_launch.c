@@ -30,14 +30,14 @@ int launch_failed(struct tool *t, struct span where, tile_status status) {
     diag_error(t->diag, where, E0990, "%s", tile_error_message());
     return EXIT_INTERNAL;
   case TILE_COMPILE_ERROR:
-    if (diag_error_count(t->diag) == 0) // rendered already
+    if (diag_error_count(t->diag) == 0) // already rendered
       strbuf_puts(&t->log, tile_error_message());
     return tool_error_status(t);
   default: diag_error(t->diag, where, E0813, "%s", tile_error_message()); return EXIT_WRONG;
   }
 }
 
-// What device_print says on the CPU and in simulations; on a GPU the driver prints it.
+// Output of device_print on the CPU and in simulations; on a GPU the driver prints it.
 static void print_text(void *user, const char *text) {
   const struct tool *t = user;
   fputs(text, t->o.json ? stderr : stdout);
@@ -129,7 +129,7 @@ void launch_add_names(struct tool *t, const struct launch *l, struct grid_names 
     if (!l->args[i].value.is_array && l->args[i].value.is_integer)
       grid_names_add(n, l->args[i].param->name, l->args[i].value.integer);
   int64_t value;
-  for (size_t i = 0; i < l->param_count; i++) // after -D: the first of a name wins
+  for (size_t i = 0; i < l->param_count; i++) // after -D: the first of equal names counts
     if (l->params[i].is_constexpr && tool_default_value(&l->params[i], &value))
       grid_names_add(n, l->params[i].name, value);
 }
@@ -150,7 +150,7 @@ static void define(void *user, struct tool *t, const struct tune_setting *s, str
   vec_push(t->arena, &t->o.defines, (struct assignment){s->name, str_from(s->value), where});
 }
 
-// What the command line leaves open comes from FILE.tune.json, as if it had been given.
+// Options that the command line leaves open are taken from FILE.tune.json, as if given.
 static int take_tuning(struct tool *t, struct launch *l) {
   struct tunings ts;
   struct tune_key_value *values = arena_array(t->arena, struct tune_key_value, l->arg_count + 1);
@@ -260,14 +260,14 @@ int launch_run(struct tool *t, struct launch *l) {
   tile_status status = tile_launch(l->kernel, NULL, l->grid, l->packed, l->arg_count);
   if (status == TILE_OK)
     status = tile_stream_synchronize(l->device, NULL);
-  fflush(stdout); // before the results, which are written past stdio
+  fflush(stdout); // before the results, which bypass stdio
   reproducer_kernel_runs(false);
   if (status != TILE_CHECK_FAILED)
     return launch_failed(t, t->o.file_at, status);
   const struct cpu_violation *found;
   uint64_t total;
   size_t kept = device_violations(l->device, &found, &total);
-  for (size_t i = 0; i < kept; i++) // one report a location
+  for (size_t i = 0; i < kept; i++) // one report per location
     if (i == 0 || !violation_repeats(&found[i - 1], &found[i]))
       report_violation(t, l, &found[i]);
   if (kept == 0)

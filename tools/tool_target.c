@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target of a run of tilec: what --target says, else the machine's device, else the CPU.
+// The target of a run of tilec: --target, else the machine's GPU, else the CPU.
 #include "tools/tool.h"
 
 const struct target *tool_target(const struct tool *t) {

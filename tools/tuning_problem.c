@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays lie in the data one after the other, those of --expect behind them. Generated ones are
-// filled there, by a thread, while the worker starts.
+// The arrays of a tuning, one after the other, followed by those of --expect. Generated ones are
+// filled in a thread while the worker starts.
 #include "tools/tuning_problem.h"
 
 #include "base/file.h"
@@ -36,7 +36,7 @@ static void lay_out(struct tool *t, struct tuning_problem *p) {
       continue;
     q->arrays[i].bytes = array_bytes(&l->args[i].value.array);
     q->arrays[i].offset = take_room(p, q->arrays[i].bytes);
-    // Stands for device memory, which is aligned at least so.
+    // A placeholder for device memory, which has at least this alignment.
     l->packed[i].value.pointer = (void *)(uintptr_t)(ALIGNMENT * (i + 1));
   }
 }
@@ -72,7 +72,7 @@ static int read_expected(struct tool *t, struct tuning_problem *p) {
   return EXIT_DONE;
 }
 
-// `expected` in the type of `type`, at `to`.
+// Converts `expected` to dtype `type`, at `to`.
 static void copy_as(enum dtype type, const struct array *expected, void *to) {
   size_t bytes = dtype_bytes(type), from_bytes = dtype_bytes(expected->dtype);
   if (type == expected->dtype) {
@@ -113,7 +113,7 @@ uint64_t tuning_problem_bytes(const struct tuning_problem *p) {
 
 // ---- the space ----
 
-// -D and, for dimensions of that name, --num-warps and its like.
+// -D and, for dimensions of that name, --num-warps and so on.
 static struct lang_binding *fixed(struct tool *t, bool with_options, size_t *ret_count) {
   size_t n = 0;
   struct tune_setting options[TUNINGS_OPTIONS];
@@ -166,7 +166,7 @@ static bool make_space(struct tool *t, struct tuning_problem *p) {
 
 // ---- the grid ----
 
-// Evaluated for the default here, so that a mistake in it is shown at its location.
+// Evaluates the grid of the default configuration, so that an error in it has its location.
 static int check_grid(struct tool *t, struct tuning_problem *p) {
   const struct launch *l = &p->launch;
   struct grid_names names = grid_names_make(t->arena, p->space.dim_count + t->o.defines.len +
@@ -183,7 +183,7 @@ static int check_grid(struct tool *t, struct tuning_problem *p) {
       grid_names_add_text(&names, p->space.dims[d].name, str_from(text));
   }
   launch_add_names(t, l, &names);
-  // What @heuristics computes has no value yet: the builder evaluates such grids.
+  // Values of @heuristics are not known yet: the builder evaluates such grids.
   if (p->decorators.heuristic_count == 0 && !grid_expr_eval(t->diag, t->o.grid_at, &names, grid))
     return EXIT_WRONG;
   return EXIT_DONE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing among the entries of FILE.tune.json.
+// Selects among the entries of FILE.tune.json.
 #include "tools/tunings.h"
 
 #include "base/file.h"
@@ -47,7 +47,7 @@ struct tune_setting *tunings_given(struct tool *t, size_t *ret_count) {
 
 // ---- which entries suit ----
 
-// What was given is what the entry has, chosen or fixed; and all that was fixed was given.
+// The entry has all given values, tuned or fixed; and everything it fixed was given.
 static bool agrees(const struct tune_entry *e, const struct tunings_query *q) {
   for (size_t i = 0; i < q->given_count; i++) {
     const char *chosen = tune_setting_find(e->settings, e->setting_count, q->given[i].name);
@@ -62,7 +62,7 @@ static bool agrees(const struct tune_entry *e, const struct tunings_query *q) {
   return true;
 }
 
-// Whether one type of an entry ("*f16:16") can be that of a parameter, hints aside.
+// Whether a type of an entry ("*f16:16") can be that of a parameter, ignoring hints.
 static bool type_suits(struct str text, const struct lang_param *p, const struct tunings_query *q) {
   struct str type;
   enum dtype dtype;
@@ -314,38 +314,6 @@ bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunin
   return true;
 }
 
-void tuned_print(const struct tuned *tuned, struct strbuf *out) {
-  const struct tune_entry *e = tuned->entry;
-  tune_settings_print(e->settings, e->setting_count, out);
-  strbuf_printf(out, " from %s:%u", tuned->path,
-                (unsigned)source_line_col(e->span.source, e->span.begin).line);
-  if (e->key.value_count) {
-    strbuf_puts(out, tuned->is_nearest ? ", tuned for " : " for ");
-    tune_key_values_print(&e->key, out);
-  }
-}
-
-void tuned_write(const struct tuned *tuned, struct json_writer *w) {
-  const struct tune_entry *e = tuned->entry;
-  if (!e) {
-    json_null(w);
-    return;
-  }
-  json_begin_object(w);
-  json_key(w, "file"), json_cstring(w, tuned->path);
-  json_key(w, "line");
-  json_int(w, source_line_col(e->span.source, e->span.begin).line);
-  json_key(w, "key"), json_begin_object(w);
-  for (size_t i = 0; i < e->key.value_count; i++)
-    json_key(w, e->key.values[i].name), json_int(w, e->key.values[i].value);
-  json_end_object(w);
-  json_key(w, "config"), json_begin_object(w);
-  for (size_t i = 0; i < e->setting_count; i++)
-    json_key(w, e->settings[i].name), json_cstring(w, e->settings[i].value);
-  json_end_object(w);
-  json_end_object(w);
-}
-
 // ---- one kernel with --target ----
 
 bool tunings_leave_open(const struct tunings_query *q) {
@@ -386,13 +354,13 @@ bool tunings_for_compilation(struct tool *t, struct compile_request *r) {
   struct tuned tuned;
   struct tunings_query q = {
       .target = r->target->name, .bindings = r->bindings, .binding_count = r->binding_count};
-  struct diag_engine *silent = diag_engine_create(t->arena); // the compilation says it again
+  struct diag_engine *silent = diag_engine_create(t->arena); // the compilation reports the same
   struct lang_unit *u =
       t->o.no_tunings || !t->o.target ? NULL : lang_unit_read(t->arena, silent, r->source);
   struct lang_param *params;
   if (!tunings_check(t) || (u && !tool_bind_constants(t, u, t->o.target)))
     return false;
-  if (u && !diag_count(silent)) // what was said of it is for the compilation to say
+  if (u && !diag_count(silent)) // the compilation reports its warnings
     r->unit = u;
   if (!u ||
       !lang_kernel_params(t->arena, silent, u, t->o.kernel, &q.kernel, &params, &q.param_count))

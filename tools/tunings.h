@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FILE.tune.json beside a kernel, for launches (--run, --bench) and for code made ahead of time:
-// which entry serves, and what of it the command line leaves open.
+// FILE.tune.json beside a kernel, for launches (--run, --bench) and ahead-of-time compilation:
+// selects an entry and applies it to open options.
 #ifndef TILE_TOOLS_TUNINGS_H
 #define TILE_TOOLS_TUNINGS_H
 
@@ -10,25 +10,25 @@
 struct tunings {
   struct tool *tool;
   const char *path;
-  struct tune_file file; // empty: none is there, or none is wanted
-  uint8_t hash[32];      // of the kernel's text as it is
+  struct tune_file file; // empty: there is no file, or it is not used
+  uint8_t hash[32];      // of the kernel's current text
 };
-// False with diagnostics where the file is malformed.
+// False with diagnostics if the file is malformed.
 bool tunings_open(struct tool *t, const struct lang_unit *u, struct tunings *ret);
 
 struct tuned {
-  const struct tune_entry *entry; // NULL: none serves
+  const struct tune_entry *entry; // NULL: no entry fits
   const char *path;
   bool is_nearest; // its key is near that of the launch, not equal
 };
 
-// What is asked for. `given`: constants and launch options of the command line, by which an entry
-// is not overruled: it serves whole or not at all.
+// A query. `given`: constants and launch options of the command line; an entry that disagrees with
+// them is not used at all.
 struct tunings_query {
   const char *kernel, *target;
   const struct tune_setting *given;
   size_t given_count;
-  // A launch: its device, types and integers. A build: NULL, and what is known of the types.
+  // For a launch: its device, types and integers. For a build: NULL, and the known types.
   const char *device, *types;
   const struct tune_key_value *values;
   size_t value_count;
@@ -37,14 +37,14 @@ struct tunings_query {
   const struct lang_binding *bindings;
   size_t binding_count;
 };
-// The entry for a launch. One for another text of the kernel is named in a warning.
+// The entry for a launch. A stale one (for another text of the kernel) is reported in a warning.
 struct tuned tunings_for_launch(const struct tunings *ts, const struct tunings_query *q);
-// The entry for a build, by --tuned-for where several differ. False with a diagnostic where they do
-// not decide.
+// The entry for a build, selected by --tuned-for if several differ. False with a diagnostic if the
+// selection is ambiguous.
 bool tunings_for_build(const struct tunings *ts, const struct tunings_query *q, struct tuned *ret);
 
-// Constants and launch options of an entry into those of the command line that are open. False with
-// a diagnostic where one is out of range.
+// Applies an entry to open constants and launch options. False with a diagnostic if a value is out
+// of range.
 struct tunings_target {
   uint32_t *num_warps, *num_stages, *max_registers; // NULL: cannot be set here
   void *user;
@@ -53,9 +53,9 @@ struct tunings_target {
 bool tunings_apply(struct tool *t, const struct tuned *tuned, const struct tunings_query *q,
                    const struct tunings_target *to);
 // Whether some compile-time parameter of the kernel was not given, or it has none: builds with all
-// of them given ask no file.
+// parameters given do not read the file.
 bool tunings_leave_open(const struct tunings_query *q);
-// num_warps and so on, those that were given; returns how many.
+// num_warps and so on, as far as given; returns how many.
 #define TUNINGS_OPTIONS 3
 size_t tunings_options(struct tool *t, struct tune_setting ret[TUNINGS_OPTIONS]);
 // The settings that -D, --num-warps and so on give, for a query.
@@ -65,12 +65,12 @@ void tuned_print(const struct tuned *tuned, struct strbuf *out);
 void tuned_write(const struct tuned *tuned,
                  struct json_writer *w); // the same as an object, or null
 
-// Whether two entries chose the same.
+// Whether two entries have the same settings.
 bool tunings_agree(const struct tune_entry *a, const struct tune_entry *b);
-// --tuned-for goes with --target and without --no-tunings. False with a diagnostic.
+// --tuned-for requires --target and excludes --no-tunings. False with a diagnostic.
 bool tunings_check(struct tool *t);
-// For a compilation with --target: takes constants and launch options into the request. False with
-// diagnostics.
+// For a compilation with --target: sets open constants and launch options of the request. False
+// with diagnostics.
 bool tunings_for_compilation(struct tool *t, struct compile_request *r);
 
 #endif

@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void (*fault)(void); // handlers get no argument
+static void (*fault)(void); // handlers take no argument
 
-// The handler is gone by now (SA_RESETHAND): raised again, the signal ends the process.
+// SA_RESETHAND removed the handler: raising the signal again ends the process.
 static void note_fault(int number) {
   fault();
   raise(number);
@@ -43,7 +43,7 @@ static void *watch(void *user) {
   struct pollfd p = {(int)(intptr_t)user, POLLRDHUP, 0};
   while (poll(&p, 1, -1) < 0 && errno == EINTR)
     continue;
-  _exit(0); // without what exit() would run: nothing is worth saving
+  _exit(0); // skips exit handlers: no state needs saving
 }
 
 bool worker_ends_with(int socket) {

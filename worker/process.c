@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding, starting and burying a worker's process.
+// Finds, starts and reaps a worker's process.
 //
-// The program is $TILE_WORKER (not for set-user-id programs); this program where it is tilec; else
-// `tile-worker` in the libexec folder that belongs to where the library lies, in the one it was
-// configured for, or beside the library, as in a build folder.
+// The program is $TILE_WORKER (not for set-user-id programs); this program if it is tilec; else
+// `tile-worker` in the libexec folder relative to the library, in the configured one, or beside the
+// library, as in a build folder.
 #define _GNU_SOURCE // dladdr, POLLRDHUP
 #include "worker/process.h"
 
@@ -90,8 +90,8 @@ tile_status worker_find_program(const char *given, char **ret) {
   return TILE_OK;
 }
 
-// Signals as in a fresh program, a process group of its own (Ctrl-C is the parent's business), no
-// terminal: kernels print, and so do drivers.
+// Default signals, its own process group (so that Ctrl-C reaches the parent only), no terminal:
+// kernels and drivers print.
 static int prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *actions,
                    const int *files, size_t count) {
   sigset_t none, all;
@@ -111,7 +111,7 @@ static int prepare(posix_spawnattr_t *attributes, posix_spawn_file_actions_t *ac
     error = error ? error
                   : posix_spawn_file_actions_adddup2(actions, files[i], WORKER_FIRST_FILE + (int)i);
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  // What the program has open is none of the worker's business.
+  // The worker must not inherit the program's open files.
   error = error ? error
                 : posix_spawn_file_actions_addclosefrom_np(actions, WORKER_FIRST_FILE + (int)count);
 #endif
@@ -125,7 +125,7 @@ static tile_status spawn_failure(const char *program, int error) {
 
 tile_status worker_spawn(const char *program, const char *option, const int *files, size_t count,
                          pid_t *ret) {
-  // Away from the numbers that they shall get.
+  // Moved above the descriptors that the worker will use.
   int moved[WORKER_MAX_FILES], error = 0;
   for (size_t i = 0; i < count; i++) {
     moved[i] = fcntl(files[i], F_DUPFD_CLOEXEC, WORKER_FIRST_FILE + WORKER_MAX_FILES);
@@ -150,7 +150,8 @@ tile_status worker_spawn(const char *program, const char *option, const int *fil
 }
 
 tile_status worker_socket(int ret[2]) {
-  // Closed at once in what other threads of the program execute: the worker waits for its end.
+  // Other threads of the program may start processes, which must not inherit this end: the worker
+  // waits for its close.
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ret) != 0)
     return status_set(TILE_IO_ERROR, "no socket for a worker: %s", strerror(errno));
   fcntl(ret[0], F_SETFL, O_NONBLOCK);
@@ -159,19 +160,19 @@ tile_status worker_socket(int ret[2]) {
 
 // ---- the conversation ----
 
-// Until the socket takes or has something, or the time is over.
+// Waits until the socket is ready or the time is over.
 static void wait_for(int fd, short events, double until) {
   struct pollfd p = {fd, events, 0};
   double left = until - clock_ms();
   int timeout = !isfinite(left) ? -1 : left < 0 ? 0 : left > 1e6 ? 1000000 : (int)left + 1;
-  (void)poll(&p, 1, timeout); // an interruption: the caller looks again
+  (void)poll(&p, 1, timeout); // after an interruption the caller checks again
 }
 
 enum frame_status worker_hear(int fd, struct strbuf *out, struct frame_reader *reader,
                               struct arena *a, double until, struct frame *ret) {
   size_t sent = 0;
   for (;;) {
-    enum frame_status sending = frame_send(fd, out, &sent); // an end shows when reading
+    enum frame_status sending = frame_send(fd, out, &sent); // a closed socket shows when reading
     enum frame_status one = sending == FRAME_BAD ? FRAME_BAD : frame_next(reader, a, ret);
     if (one != FRAME_NONE)
       return one;
@@ -180,7 +181,7 @@ enum frame_status worker_hear(int fd, struct strbuf *out, struct frame_reader *r
       continue;
     if (got != FRAME_NONE)
       return got;
-    if (clock_ms() > until) // only now: what had been said counts, whatever the clock
+    if (clock_ms() > until) // checked last: a frame that has arrived counts
       return FRAME_NONE;
     wait_for(fd, (short)(POLLIN | (sending == FRAME_NONE ? POLLOUT : 0)), until);
   }
@@ -215,7 +216,7 @@ int worker_reap(pid_t pid, bool is_to_be_killed, char *ret, size_t size) {
   do
     done = waitpid(pid, &status, 0);
   while (done < 0 && errno == EINTR);
-  if (done != pid) // the program ignores SIGCHLD, or waits for everybody's children
+  if (done != pid) // the program ignores SIGCHLD, or reaps all children
     snprintf(ret, size, "ended");
   else if (WIFSIGNALED(status) && signal_name(WTERMSIG(status)))
     snprintf(ret, size, "was killed by %s", signal_name(WTERMSIG(status)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries in memory: their order, which of them serves a key, and joining two files.
+// Entries in memory: their order, the entry for a key, and merging two files.
 #include "autotune/database/database_internal.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ void tune_file_sort(struct tune_file *f) {
 
 // ---- finding ----
 
-// The logarithm of how far two numbers are apart; infinite where that says nothing.
+// The logarithm of the ratio of two numbers; infinite if one is not positive.
 static double apart(int64_t a, int64_t b) {
   if (a == b)
     return 0;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was found, in two forms: FILE.tune.json beside the kernel, made to be committed, diffed and
+// Tuning results, in two forms: FILE.tune.json beside the kernel, to be committed, diffed and
 // merged; and a journal of every trial in the cache folder, appended line by line, from which a
-// killed search goes on.
+// killed search resumes.
 //
-// FILE.tune.json (version 1), sorted, one entry a line:
+// FILE.tune.json (version 1), sorted, one entry per line:
 // {"tile_tune": 1, "entries": [
 //   {"kernel": "matmul", "target": "sm_90a", "device": "NVIDIA H200",
 //    "types": "*f16:16,*f16:16,*f16:16,i32:16,...", "fixed": {"ACTIVATION": "\"relu\""},
 //    "key": {"K": 4096, "M": 4096, "N": 4096},
 //    "config": {"BLOCK_K": 64, ..., "num_stages": 3, "num_warps": 8},
 //    "ms": 0.281, "default_ms": 0.317, ("spilled_bytes": 16,) "tuned": "0.1.0",
-//    "hash": "<SHA-256 of the kernel's source and what it imports>"}, ...]}
-// An entry is found by kernel, hash, device, target, types, fixed constants and key. One whose hash
-// is another is stale: not used, reported by `show`, replaced by the next tuning. Without an entry
-// for the key, the one whose key is nearest (by the logarithms of its numbers, at most a factor of
-// two in each) serves where the caller allows it.
+//    "hash": "<SHA-256 of the kernel's source and its imports>"}, ...]}
+// An entry is found by kernel, hash, device, target, types, fixed constants and key. An entry with
+// another hash is stale: not used, reported by `show`, replaced by the next tuning. Without an
+// entry for the key, the nearest one (by the logarithms of the key's numbers, at most a factor of
+// two in each) is used if the caller allows it.
 #ifndef TILE_AUTOTUNE_DATABASE_DATABASE_H
 #define TILE_AUTOTUNE_DATABASE_DATABASE_H
 
@@ -26,7 +26,7 @@ struct tune_setting { // NAME and its text, as of -D; num_warps and so on among 
 struct tune_key {
   const char *kernel, *device, *target;
   const char *types; // of the run-time parameters in order, hints as the JIT specialises on them
-  // What the tuner did not choose: constants of -D, num_warps and so on of the command line; by
+  // Settings that were given, not tuned: -D, num_warps and so on of the command line; sorted by
   // name.
   struct tune_setting *fixed;
   size_t fixed_count;
@@ -42,7 +42,7 @@ struct tune_entry {
   struct tune_setting *settings; // sorted by name
   size_t setting_count;
   double ms, default_ms;
-  int64_t spilled_bytes; // of registers, a thread; 0: none, as nearly always (tune.h)
+  int64_t spilled_bytes; // spilled registers, bytes per thread; almost always 0 (tune.h)
   const char *version;   // of the compiler that tuned
   struct span span;      // in its file
 };
@@ -52,78 +52,77 @@ struct tune_file {
 };
 
 // The key of a problem. `key_names`: the scalar arguments that matter (@autotune's key); NULL: all
-// integer ones. Hash: of the text and of the files that its imports name (lang_import_files).
+// integer ones. The hash covers the text and the files that it imports (lang_import_files).
 tile_status tune_key_of(struct arena *a, const struct tune_problem *p,
                         const tile_device_properties *device, const char *const *key_names,
                         size_t key_name_count, struct tune_key *ret);
 
-// Its parts, for callers that have no problem at hand. The hash of a parsed file and of what its
-// imports name:
+// Parts of the key, for callers without a problem. The hash of a parsed file and of its imports:
 void tune_hash_of(struct arena *a, const struct lang_unit *u, const char *const *folders,
                   size_t folder_count, bool is_detached, uint8_t ret[32]);
 const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count); // "*f16:16,i32"
-// The spelling of a setting's value in keys and files: integers have one.
+// The canonical spelling of a setting's value in keys and files.
 const char *tune_setting_text(struct arena *a, const char *value);
 void tune_settings_sort(struct tune_setting *s, size_t count); // by name
 const char *tune_setting_find(const struct tune_setting *s, size_t count, const char *name);
 
 // "dir/matmul.tile" -> "dir/matmul.tune.json".
 const char *tune_file_path(struct arena *a, const char *kernel_file);
-// A missing file is an empty one. False with a diagnostic (E0760 malformed, at its line and column;
-// E0761 another version) in `diag`.
+// A missing file is empty. False with a diagnostic (E0760 malformed, at its line and column; E0761
+// another version) in `diag`.
 bool tune_file_read(struct arena *a, struct diag_engine *diag, const char *path,
                     struct tune_file *ret);
 bool tune_file_parse(struct arena *a, struct diag_engine *diag, const struct source *source,
                      struct tune_file *ret);
-// Puts one entry in, replacing those of the same key, whatever their hash: reads, changes and
-// renames under a lock file beside it, so that two tuners lose nothing of each other's. A file that
-// is malformed stays as it is. What was put survives a crash of the machine.
+// Adds one entry, replacing those of the same key, whatever their hash: reads, changes and renames
+// under a lock file, so that concurrent tuners lose nothing. A malformed file is not changed. The
+// entry survives a crash of the machine.
 tile_status tune_file_put(const char *path, const struct tune_entry *entry);
 const struct tune_entry *tune_file_find(const struct tune_file *f, const struct tune_key *key,
                                         bool or_nearest);
-// The sum of the logarithms (base 2) of how far the named numbers of `k` are from `values`, the
-// widest of them in *ret_widest; infinite where a name is missing or a number not positive.
+// The sum of the base-2 logarithms of the ratios between the named numbers of `k` and `values`, the
+// largest in *ret_widest; infinite if a name is missing or a number is not positive.
 double tune_key_distance(const struct tune_key *k, const struct tune_key_value *values,
                          size_t count, double *ret_widest);
-// The distance, or more than any: beside one that does not spill, an entry that does serves its own
-// key only.
+// The distance; infinite for an entry that spills, except for its own key, if there is one that
+// does not.
 double tune_entry_rank(const struct tune_entry *e, double distance);
 void tune_file_print(const struct tune_file *f, struct strbuf *out); // the file's text
-// All entries of `from` into `into` (paths); of two for a key and hash the one that does not spill
-// stays, else the faster. False with diagnostics.
+// Merges all entries of `from` into `into` (paths); of two for one key and hash the one that does
+// not spill stays, else the faster. False with diagnostics.
 bool tune_file_merge(struct arena *a, struct diag_engine *diag, const char *into, const char *from);
 // The same in memory.
 void tune_file_join(struct arena *a, struct tune_file *f, const struct tune_file *more);
-// A table. `is_stale` (one an entry, or NULL) marks those for another text of the kernel.
+// Prints a table. `is_stale` (one per entry, or NULL) marks entries for another text of the kernel.
 void tune_file_show(const struct tune_file *f, const bool *is_stale, struct strbuf *out);
-// What was added (+), removed (-) and changed (~), one entry a line. False: nothing.
+// Prints what was added (+), removed (-) and changed (~), one entry per line. False: nothing.
 bool tune_file_diff(const struct tune_file *before, const struct tune_file *after,
                     struct strbuf *out);
-// "BLOCK=128, num_warps=4", "M=4096, N=4096": as reports spell them.
+// "BLOCK=128, num_warps=4", "M=4096, N=4096": as in reports.
 void tune_settings_print(const struct tune_setting *s, size_t count, struct strbuf *out);
 void tune_key_values_print(const struct tune_key *k, struct strbuf *out);
 
 // ---- journal ----
 struct tune_journal;
 struct tune_trial;
-// Journal of a key, for this compiler; several processes may append to it. NULL where there is no
-// cache folder.
+// The journal of a key, for this compiler version; several processes may append to it. NULL where
+// there is no cache folder.
 struct tune_journal *tune_journal_open(const struct tune_key *key);
 void tune_journal_close(struct tune_journal *j); // accepts NULL
-// One line, written with one call; a line that a kill cut short is passed over in reading. Trials
-// that are TUNE_UNTRIED are not written. May be called by several threads.
+// Appends one line with one write; a line truncated by a crash is skipped when reading. Trials that
+// are TUNE_UNTRIED are not written. Thread-safe.
 void tune_journal_append(struct tune_journal *j, const struct tune_space *s,
                          const struct tune_trial *t);
-// Fills those trials (by configuration) that the journal knows, the latest line of each, and marks
-// them is_resumed. Returns how many.
+// Fills the trials (by configuration) from the journal, the latest line of each, and marks them
+// is_resumed. Returns their number.
 size_t tune_journal_read(struct tune_journal *j, struct arena *a, const struct tune_space *s,
                          struct tune_trial *trials);
 
-// T4, Kernel Tuner's open autotuning results schema 1.0.0: every trial, what failed too.
+// T4, Kernel Tuner's open autotuning results schema 1.0.0: every trial, including failures.
 struct tune_result;
 void tune_export_t4(const struct tune_space *s, const struct tune_result *r,
                     const struct tune_key *key, struct strbuf *out);
-// The same for a file: for each entry what the journal of its key knows, or else the entry alone.
+// The same for a file: for each entry the trials in its key's journal, or else the entry alone.
 void tune_export_file_t4(struct arena *a, const struct tune_file *f, struct strbuf *out);
 
 #endif

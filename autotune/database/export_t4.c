@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results in T4, the open autotuning results format that Kernel Tuner and others read
-// (schema 1.0.0): one record a configuration with its times in milliseconds and, where it failed,
-// at what.
+// Results in T4, the open autotuning results format of Kernel Tuner (schema 1.0.0): one record per
+// configuration, with its times in milliseconds or the stage at which it failed.
 #include "autotune/database/database_internal.h"
 
 #define T4_VERSION "1.0.0"
@@ -9,7 +8,7 @@
 static const char *invalidity(enum tune_outcome o) {
   switch (o) {
   case TUNE_PRUNED:
-  case TUNE_SPILLS: return "constraints"; // its results are correct, its times are there
+  case TUNE_SPILLS: return "constraints"; // its results are correct and it has times
   case TUNE_BAD_BUILD: return "compile";
   case TUNE_BAD_LAUNCH: return "runtime";
   case TUNE_TIMEOUT: return "timeout";
@@ -76,7 +75,8 @@ static void write_measurements(struct json_writer *w, const struct tune_key *key
   json_end_array(w);
 }
 
-// Members of a record behind its configuration. `sample`: the trial's, or that of the equal code.
+// Members of a record after its configuration. `sample`: of the trial, or of the trial with equal
+// code.
 static void write_outcome(struct json_writer *w, const struct tune_key *key,
                           const struct tune_trial *t, const struct tune_sample *sample) {
   const char *validity = invalidity(t->outcome);
@@ -151,7 +151,7 @@ static void write_settings(struct json_writer *w, const struct tune_setting *s, 
   json_end_object(w);
 }
 
-// Some were measured that do not spill: those that do could not win.
+// Some measured configurations do not spill, so those that do could not win.
 static bool may_not_spill(const struct lines *l) {
   for (size_t i = 0; i < l->all.len; i++)
     if (l->all.at[i].trial.outcome == TUNE_MEASURED && l->all.at[i].trial.spilled_bytes == 0)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The journal: a file of JSON lines for each key in the cache folder, to which every trial is
-// appended at once. Tuners of the same key share the file: a write to a file opened with O_APPEND
-// is one piece, and a lock for its length shows whether the line before it was cut short by a
-// crash. Such a line gets an end, does not parse and is passed over.
+// appended at once. Tuners of one key share the file: a write to a file opened with O_APPEND is
+// atomic, and a lock during the write tells whether the previous line was truncated by a crash.
+// Such a line is terminated, does not parse and is skipped.
 #include "autotune/database/database_internal.h"
 #include "base/memory.h"
 #include "base/sha256.h"
@@ -34,7 +34,7 @@ static void hash_key(const struct tune_key *k, uint8_t digest[32]) {
   struct sha256 h;
   sha256_init(&h);
   field(&h, JOURNAL_FORMAT);
-  field(&h, compiler_version()); // other code, other times
+  field(&h, compiler_version()); // another compiler generates other code
   field(&h, k->kernel);
   field(&h, k->device);
   field(&h, k->target);
@@ -52,8 +52,8 @@ static void hash_key(const struct tune_key *k, uint8_t digest[32]) {
   sha256_final(&h, digest);
 }
 
-// Between the look at the last line and the write no other writer may be killed at its own. One
-// that is stopped keeps the lock; after a while its line is taken to be torn.
+// The lock covers reading the last line's end and the write. A stopped writer keeps its lock; after
+// a while its line is treated as truncated.
 static bool lock(int fd) {
   for (int attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -70,10 +70,10 @@ static void put(int fd, struct strbuf *line) {
     do
       n = write(fd, line->ptr, line->len);
     while (n < 0 && errno == EINTR);
-  (void)n; // a full disk costs the line, not the tuning
+  (void)n; // a full disk loses the line, not the tuning
 }
 
-// For people who look into the file; readers pass over it.
+// For people who read the file; the reader skips it.
 static void put_heading(int fd, const struct tune_key *k) {
   struct strbuf line = {0};
   struct json_writer w = {.out = &line};
@@ -185,8 +185,7 @@ static void write_trial(struct json_writer *w, const struct tune_space *s,
   json_end_object(w);
 }
 
-// The last line has no end: its writer was killed at it, its disk was full, or the machine went
-// down.
+// The last line has no newline: its writer was killed, the disk was full, or the machine crashed.
 static bool is_torn(int fd) {
   struct stat st;
   char last;
@@ -199,7 +198,7 @@ void tune_journal_append(struct tune_journal *j, const struct tune_space *s,
   if (!j || t->outcome == TUNE_UNTRIED)
     return;
   struct strbuf line = {0};
-  pthread_mutex_lock(&j->lock); // threads share the descriptor, and so the lock
+  pthread_mutex_lock(&j->lock); // threads share the descriptor, and so the file lock
   bool locked = lock(j->fd);
   if (!locked || is_torn(j->fd))
     strbuf_putc(&line, '\n');
@@ -273,7 +272,7 @@ static bool read_line(struct arena *a, struct str text, struct tune_line *ret) {
   l.trial.is_checked = checked && checked->boolean;
   l.trial.is_resumed = true;
   *ret = l;
-  // What was measured has a time.
+  // A measured trial has a time.
   return l.config.ptr &&
          (l.trial.outcome != TUNE_MEASURED || (l.trial.sample.count && l.trial.sample.median > 0));
 }
@@ -304,7 +303,7 @@ void tune_journal_each(struct tune_journal *j, struct arena *a,
   while (text.len) {
     const char *end = memchr(text.ptr, '\n', text.len);
     if (!end)
-      return; // torn, or being written
+      return; // truncated, or being written
     struct tune_line line;
     size_t n = (size_t)(end - text.ptr);
     if (read_line(a, (struct str){text.ptr, n}, &line))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tuning is filed under: the kernel's text with what it imports, the types and hints of the
-// arguments, what the command line fixed, and the numbers that matter.
+// The key of a tuning: the kernel's text with its imports, types and hints of the arguments, given
+// settings, and the numbers that matter.
 #include "autotune/database/database_internal.h"
 #include "base/sha256.h"
 #include "jit/jit_kernel.h"
@@ -22,7 +22,7 @@ void tune_hash_of(struct arena *a, const struct lang_unit *u, const char *const 
   sha256_field(&h, HASH_FORMAT, sizeof HASH_FORMAT - 1);
   struct str text = lang_unit_source(u)->text;
   sha256_field(&h, text.ptr, text.len);
-  // Contents, not paths: the same files serve wherever they were checked out.
+  // Contents without paths: the same files match wherever they are checked out.
   for (size_t i = 0; i < imports.probes.len; i++)
     if (imports.probes.at[i].exists)
       sha256_field(&h, imports.probes.at[i].digest, sizeof imports.probes.at[i].digest);
@@ -51,7 +51,7 @@ const char *tune_types_of(struct arena *a, const tile_arg *args, size_t count) {
 
 // ---- settings ----
 
-// Integers have one spelling.
+// Integers have a canonical spelling.
 const char *tune_setting_text(struct arena *a, const char *value) {
   int64_t n;
   return str_to_i64(str_from(value), &n) ? arena_printf(a, "%lld", (long long)n)

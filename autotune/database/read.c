@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading FILE.tune.json. People commit, edit and merge these files, so what is wrong is shown at
-// its line and column; nothing is guessed, and a file that is not understood is never written over.
+// Reads FILE.tune.json. People commit, edit and merge these files, so errors have a line and
+// column; nothing is guessed, and an invalid file is never overwritten.
 #include "autotune/database/database_internal.h"
 #include "base/file.h"
 
@@ -19,7 +19,7 @@ static struct span span_at(const struct reader *r, size_t begin, size_t end) {
 }
 
 static struct span location_of(const struct reader *r, const struct json *j) {
-  // A long value is shown by its beginning.
+  // Shows the beginning of a long value.
   return span_at(r, j->begin, j->end - j->begin > 64 ? j->begin + 1 : j->end);
 }
 
@@ -117,7 +117,7 @@ static bool read_values(const struct reader *r, const struct json *j, struct tun
   return true;
 }
 
-// Names are there once, and are C strings.
+// Names are unique, and are C strings.
 static bool check_names(const struct reader *r, const struct json *object) {
   struct map seen = {0};
   for (size_t i = 0; i < object->count; i++) {
@@ -252,7 +252,7 @@ static bool read_top(const struct reader *r, const struct json *j, struct tune_f
   return true;
 }
 
-// What version control leaves in a file that two people changed.
+// Conflict markers of version control.
 static bool is_conflict(struct str text, size_t offset) {
   struct str rest = {text.ptr + offset, text.len - offset};
   return str_starts(rest, "<<<<<<<") || str_starts(rest, "=======") ||

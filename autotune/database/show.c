@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tunings for people: a table, and what differs between two files.
+// Prints tunings: a table, and the differences between two files.
 #include "autotune/database/database_internal.h"
 #include "base/memory.h"
 
@@ -84,7 +84,7 @@ void tune_file_show(const struct tune_file *f, const bool *is_stale, struct strb
 
 // ---- differences ----
 
-// The entry of the same key in `f`: of the same text of the kernel if there is one.
+// The entry of the same key in `f`, preferably for the same text of the kernel.
 static const struct tune_entry *counterpart(const struct tune_file *f, const struct tune_entry *e) {
   const struct tune_entry *found = NULL;
   for (size_t i = 0; i < f->count; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writing FILE.tune.json. The lock file is the new file in the making: whoever holds its lock reads
-// the old file, fills the lock file, flushes it and renames it over the old one. A process that is
-// killed loses its lock with its descriptors; what it left is taken over by the next one.
+// Writes FILE.tune.json. The lock file becomes the new file: the lock's owner reads the old file,
+// fills the lock file, flushes it and renames it over the old one. A killed process loses its lock
+// with its descriptors; the next one takes over its lock file.
 #include "autotune/database/database_internal.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -39,7 +39,7 @@ static void write_settings(struct json_writer *w, const char *name, const struct
   json_end_object(w);
 }
 
-// Five digits say more than a measurement knows.
+// Measurements are less precise than five digits.
 static void write_time(struct json_writer *w, const char *name, double ms) {
   double unit = pow(10, 4 - floor(log10(ms)));
   json_key(w, name);
@@ -101,7 +101,7 @@ static int try_lock(const char *path) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
     if (is_same_file(fd, path))
       return fd;
-    errno = EWOULDBLOCK; // its former owner renamed it in between
+    errno = EWOULDBLOCK; // its previous owner renamed it meanwhile
   }
   int error = errno;
   close(fd);
@@ -146,7 +146,7 @@ static bool write_all(int fd, const char *data, size_t size) {
   return true;
 }
 
-// The rename itself becomes lasting with its folder.
+// Flushes the folder, so that the rename is durable.
 static void flush_folder(const char *path) {
   const char *slash = strrchr(path, '/');
   char *folder =
@@ -164,7 +164,7 @@ static tile_status end_update(struct arena *a, struct update *u, const struct tu
   struct stat st;
   tune_file_print(f, &text);
   bool ok = ftruncate(u->fd, 0) == 0 && write_all(u->fd, text.ptr, text.len);
-  if (ok && stat(u->path, &st) == 0) // the old file's permissions; not always ours to give
+  if (ok && stat(u->path, &st) == 0) // keeps the old file's permissions where that is allowed
     (void)!fchmod(u->fd, st.st_mode & 07777);
   ok = ok && fsync(u->fd) == 0 && rename(u->lock_path, u->path) == 0;
   tile_status s = TILE_OK;
@@ -176,7 +176,7 @@ static tile_status end_update(struct arena *a, struct update *u, const struct tu
   return s;
 }
 
-// Unless it became the file, the lock file goes.
+// Removes the lock file unless it was renamed.
 static void drop_update(struct update *u) {
   if (u->fd < 0)
     return;
@@ -250,7 +250,7 @@ bool tune_file_merge(struct arena *a, struct diag_engine *diag, const char *into
                      const char *from) {
   struct merge m = {.a = a, .diag = diag, .into = into, .from = from, .u = {.fd = -1}};
   bool has_memory = arena_guard(a, merge, &m);
-  drop_update(&m.u); // before anybody jumps past it
+  drop_update(&m.u); // before an arena handler may jump
   if (!has_memory)
     diag_out_of_memory(diag);
   return has_memory && m.ok;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The progress line and the table at the end. What could not be tried is grouped by its reason,
-// numbers left aside; what failed on the device is listed one by one, a configuration a line.
+// The progress line and the final table. Configurations that could not be tried are grouped by
+// reason, ignoring numbers; failures on the device are listed one per line.
 #include "autotune/report/report_internal.h"
 #include "base/memory.h"
 
@@ -51,8 +51,7 @@ static int by_time(const void *x, const void *y) {
   return (a->config > b->config) - (a->config < b->config);
 }
 
-// Those of an outcome that were run, by their times, behind the winner if it is one of them; NULL
-// without memory.
+// Measured configurations of an outcome, sorted by time, without the winner; NULL without memory.
 static const struct tune_trial **ranking(const struct tune_result *r, enum tune_outcome o,
                                          size_t *ret_count) {
   const struct tune_trial **list = memory_zeroed(r->count + 1, sizeof(const struct tune_trial *));
@@ -164,7 +163,7 @@ static void print_group(const struct tune_space *s, const struct tune_result *r,
   const struct tune_trial *t = &r->trials[first];
   strbuf_printf(out, "  %5zu %s%s%s\n", count, tune_outcome_name(t->outcome), t->reason ? ": " : "",
                 t->reason ? t->reason : "");
-  // Those that were pruned are many, and no surprise: one stands for all.
+  // Pruned configurations are many and expected: one is shown for all.
   size_t shown = 0, limit = t->outcome == TUNE_PRUNED ? 1 : SHOWN_FAILURES;
   for (size_t i = first; i < r->count && shown < limit; i++) {
     if (!is_dropped(&r->trials[i]) || !is_group(&r->trials[i], t))
@@ -178,7 +177,8 @@ static void print_group(const struct tune_space *s, const struct tune_result *r,
     strbuf_printf(out, "          and %zu more\n", count - shown);
 }
 
-// What spills was run, and would be chosen if nothing else could be: with its times.
+// Configurations that spill were measured and would be chosen if nothing else ran: shown with
+// times.
 static void print_spills(const struct tune_space *s, const struct tune_result *r,
                          struct strbuf *out) {
   size_t n = 0;

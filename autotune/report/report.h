@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person reads of a tuning: a progress line, the table at the end, a drawing of the space.
+// Reports of a tuning for people: a progress line, the final table, a drawing of the space.
 #ifndef TILE_AUTOTUNE_REPORT_REPORT_H
 #define TILE_AUTOTUNE_REPORT_REPORT_H
 
@@ -8,8 +8,7 @@
 // "tuning 37/120  best 0.82 ms (BLOCK_M=128, ...)  4.1 s"
 void tune_progress_line(const struct tune_progress *p, struct strbuf *out);
 // The five best, the default and the reference; speed-up, percent of the lower bound (`flops` and
-// `bytes` of a launch, 0: not known), how many were dropped, each group with its reason, and the
-// options to paste.
+// `bytes` of a launch, 0: unknown), dropped configurations by reason, and the options to paste.
 void tune_report(const struct tune_space *s, const struct tune_result *r, double flops,
                  double bytes, struct strbuf *out);
 void tune_report_json(const struct tune_space *s, const struct tune_result *r, double flops,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as one JSON document: the winner, the default, and every configuration that was looked
-// at.
+// The report as one JSON document: the winner, the default, and every configuration considered.
 #include "autotune/report/report_internal.h"
 #include "base/json.h"
 

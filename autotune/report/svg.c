@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space as a picture: a panel a dimension, its values along x, times along y (logarithmic), a
-// dot for each measured configuration; the winner is filled, the default ringed, what spills and
-// therefore cannot win is yellow, failures are crosses above. What a dot is shows when the pointer
-// rests on it.
+// The space as an SVG: one panel per dimension, its values along x, times along y (logarithmic), a
+// dot per measured configuration; the winner is filled, the default ringed, configurations that
+// spill and so cannot win are yellow, failures are crosses at the top. Each dot has a tooltip.
 #include "autotune/report/report_internal.h"
 
 #include <math.h>
@@ -29,7 +28,7 @@ static void escape(const char *text, struct strbuf *out) {
     case '>': strbuf_puts(out, "&gt;"); break;
     case '&': strbuf_puts(out, "&amp;"); break;
     case '"': strbuf_puts(out, "&quot;"); break;
-    default: // XML has no way to write other control characters
+    default: // XML cannot represent other control characters
       strbuf_putc(out, (unsigned char)*text < 32 && *text != '\n' && *text != '\t' ? ' ' : *text);
     }
 }
@@ -51,7 +50,7 @@ static double y_of(const struct scale *s, double ms) {
   return TOP + (s->high - log(ms)) / (s->high - s->low) * (HEIGHT - TOP - BOTTOM);
 }
 
-// Dots of one value stand side by side, in the order of configurations.
+// Dots of one value are placed side by side, in the order of configurations.
 static double x_of(const struct tune_space *s, size_t dim, size_t config) {
   double step = (double)(WIDTH - LEFT - RIGHT) / (double)s->dims[dim].count;
   double shift = (double)(config * 7 % 11) / 11.0 - 0.45;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search has analysed: all of a space, or a sample of it and then neighbours of the best.
+// Which configurations a search analyses: the whole space, or a sample of it and then neighbours of
+// the best.
 #include "autotune/search/search_internal.h"
 
 #include <stdlib.h>
 
-#define CLIMBERS 16 // best predicted whose neighbours are analysed next
+#define CLIMBERS 16 // best predicted configurations whose neighbours are analysed next
 
 static uint64_t next_random(struct tune_search *s) {
   uint64_t x = s->random += 0x9e3779b97f4a7c15u;
@@ -63,7 +64,7 @@ bool search_plan_neighbours(struct tune_search *s) {
   size_t before = s->queue.len;
   uint32_t *near = arena_array(s->arena, uint32_t, NEIGHBOURS);
   size_t found = tune_space_neighbours(s->space, best, false, near, NEIGHBOURS);
-  s->analysis_limit += found; // these are worth it
+  s->analysis_limit += found; // beyond the limit
   for (size_t k = 0; k < found; k++)
     plan_analysis(s, near[k]);
   return s->queue.len > before;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the candidates of a search by what was measured, and queues steps.
+// Compares the measured candidates of a search, and queues steps.
 #include "autotune/search/search_internal.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@ bool search_is_timed(const struct candidate *c) {
   return c->outcome == TUNE_MEASURED || c->outcome == TUNE_SAME_CODE;
 }
 
-// What it costs at worst, as far as so few launches can tell. A machine that is busy with other
-// things spreads times without end: that says nothing of a configuration.
+// A pessimistic estimate of the time from few launches. On a busy machine times spread arbitrarily,
+// which says nothing about a configuration; hence the cap.
 double search_pessimistic_ms(const struct candidate *c) {
   const struct tune_sample *s = &c->sample;
   return s->median + fmin(s->p80 - s->p20, 0.25 * s->median) / sqrt(fmax(s->count, 1));
@@ -35,7 +35,7 @@ bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret
     double ms = s->is_decided ? c->sample.median : search_pessimistic_ms(c), best = 0;
     if (found)
       best = s->is_decided ? b->sample.median : search_pessimistic_ms(b);
-    // Of two with the same code the one that was run.
+    // Of two with the same code, prefer the one that was run.
     bool is_better = ms < best || (ms == best && c->outcome > b->outcome);
     if (found && c->spills != b->spills)
       is_better = b->spills;

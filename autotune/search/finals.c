@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of finals: slices to rounds, rounds to ratios, ratios to times.
+// The arithmetic of finals: from slices to rounds, ratios and times.
 #include "autotune/search/finals.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static double median_of(double *x, size_t n) {
   return (x[(n - 1) / 2] + x[n / 2]) / 2;
 }
 
-// Both slices of a round: in the middle of the two all finalists stand at the same time.
+// Both slices of a round: all finalists have the same mean time within the round.
 static struct tune_sample round_of(const struct finalist *n, unsigned round) {
   const struct tune_sample *a = &n->slice[2 * round], *b = a + 1;
   return (struct tune_sample){.median = fmax((a->median + b->median) / 2, 1e-9),
@@ -54,7 +54,7 @@ static struct tune_sample round_of(const struct finalist *n, unsigned round) {
                               .count = a->count + b->count};
 }
 
-// The mean of those that were in all rounds.
+// The mean over finalists that ran in all rounds.
 static double mean_of(const struct finals *f, unsigned round) {
   double sum = 0;
   for (size_t i = 0; i < f->count; i++)
@@ -63,7 +63,7 @@ static double mean_of(const struct finals *f, unsigned round) {
   return exp(sum / (double)finals_left(f));
 }
 
-// Against the means of its rounds.
+// Relative to the means of its rounds.
 static struct tune_sample relative(const struct finalist *n, const double *means) {
   double median[FINALS_TURNS], p20[FINALS_TURNS], p80[FINALS_TURNS];
   struct tune_sample r = {.rounds = n->slices / 2};
@@ -97,8 +97,8 @@ void finals_end_round(struct finals *f) {
     if (is_left(n))
       sum += log(n->before / n->sample.median);
   }
-  // The level is that of the long stretches, on the average of all: results can be compared with
-  // times of those that did not take part, and none of these gets in front of the winner.
+  // Scaled to the average of the earlier long measurements, so that results are comparable with
+  // times of configurations outside the finals, none of which gets ahead of the winner.
   double scale = exp(sum / (double)finals_left(f));
   for (size_t i = 0; i < f->count; i++) {
     struct tune_sample *s = &f->at[i].sample;

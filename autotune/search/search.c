@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The strategy. Steps are planned in batches; a batch is planned when all answers to the one before
-// are in, so that the order in which answers arrive does not matter. A batch of candidates is
-// picked one by one: the lowest of what the corrected model expects, less some of its doubt
-// (surrogate.h); each pick takes away doubt around itself, which spreads the batch. What is known
-// from an earlier run answers at once when it is picked, so that a resumed search walks the same
-// way.
+// The search strategy. Steps are planned in batches; a batch is planned when all results of the
+// previous one are in, so that their order does not matter. The candidates of a batch are picked
+// one by one by lower confidence bound: the corrected model's prediction minus a multiple of its
+// deviation (surrogate.h); each pick reduces the deviation around itself, which spreads the batch.
+// Results of an earlier run are used when their candidate is picked, so that a resumed search takes
+// the same path.
 #include "autotune/search/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define OPEN_LIMIT 64    // asked for and not answered: bounds the code that waits
-#define OPEN_ANALYSES 24 // likewise; few, so that an end of them comes soon
+#define OPEN_LIMIT 64    // requested and not answered: bounds the code kept in memory
+#define OPEN_ANALYSES 24 // the same; few, so that the search can be truncated soon
 #define SURE_AFTER 12    // measurements, before the search may end early
 
 // ---- what is asked of a round ----
@@ -19,7 +19,7 @@
 static const struct round {
   double budget_ms;
   unsigned least, most;
-  double within; // of the best, to come into this round
+  double within; // of the best, to enter this round
 } rounds[] = {{5, 3, 50, 0}, {12, 5, 100, 0.25}};
 static double round_budget(const struct tune_search *s, unsigned round) {
   return rounds[round].budget_ms * (search_is_thorough(s) ? 3 : 1);
@@ -51,7 +51,7 @@ struct tune_search *tune_search_create(struct arena *a, const struct tune_space 
 
 // ---- planning ----
 
-// Picked ones whose time counts; what has another's code or never became code is free.
+// Picked candidates that count against the limit: not those with another's code or without code.
 static uint32_t used(const struct tune_search *s) {
   uint32_t n = 0;
   for (size_t i = 0; i < s->space->count; i++) {
@@ -62,8 +62,8 @@ static uint32_t used(const struct tune_search *s) {
   return n;
 }
 
-// Tells the model what came of what was picked, all at once, whatever the order of the answers.
-// What failed counts as slow as the slowest: what is near it may fail too.
+// Gives the model all results of picked candidates at once, independent of the order of results. A
+// failed candidate counts as the slowest: its neighbours may fail too.
 static void update_model(struct tune_search *s) {
   double worst = -(double)INFINITY;
   for (size_t i = 0; i < s->space->count; i++)
@@ -98,13 +98,12 @@ static void make_model(struct tune_search *s) {
     return;
   s->model = surrogate_create(s->arena, s->space, s->log_predicted, sum / (double)n,
                               (size_t)s->limit * 2 + 8);
-  for (uint32_t i = 0; i < s->space->count;
-       i++) // the default was asked for before there was a model
+  for (uint32_t i = 0; i < s->space->count; i++) // the default is picked before there is a model
     if (s->candidates[i].is_picked && s->candidates[i].analysis == ANALYSIS_KNOWN)
       surrogate_add(s->model, i);
 }
 
-// The configuration not picked yet that may be fastest, among `among` (NULL: all).
+// The unpicked configuration with the lowest bound, among `among` (NULL: all).
 static bool choose(struct tune_search *s, const uint32_t *among, size_t n, double doubt,
                    uint32_t *ret, double *ret_log_ms) {
   bool found = false;
@@ -124,7 +123,7 @@ static bool choose(struct tune_search *s, const uint32_t *among, size_t n, doubl
   return found;
 }
 
-// Does any configuration promise to beat the best, with a good share of luck?
+// Whether some configuration may beat the best, at three deviations.
 static bool may_be_beaten(struct tune_search *s, uint32_t best) {
   uint32_t config;
   double log_ms = 0;
@@ -132,8 +131,8 @@ static bool may_be_beaten(struct tune_search *s, uint32_t best) {
          log_ms < log(fmax(s->candidates[best].sample.median, 1e-9));
 }
 
-// The next batch: the most promising anywhere and, in turns, around the best. Nothing where no
-// configuration is likely to beat it.
+// The next batch: alternately the most promising anywhere and around the best. Empty if no
+// configuration is likely to beat the best.
 static bool plan_batch(struct tune_search *s) {
   uint32_t taken = used(s), config = 0, best = 0;
   uint32_t size = s->batches == 0 ? (s->limit * 2 + 4) / 5 : s->limit / 6 + 1;
@@ -158,7 +157,7 @@ static bool plan_batch(struct tune_search *s) {
   return s->queue.len > before;
 }
 
-// The better part of what was measured, for longer. False: no contest is left.
+// Measures the better part again, for longer. False: the best is decided.
 static bool plan_round(struct tune_search *s) {
   uint32_t best = 0;
   if (++s->round >= COUNT_OF(rounds) || !search_best_of(s, false, &best))
@@ -181,13 +180,13 @@ static bool plan_round(struct tune_search *s) {
     has_default |= r[i].config == 0;
     search_plan(s, TUNE_MEASURE, r[i].config);
   }
-  // The default's time is part of every result: it deserves more than a glance.
+  // The default's time is part of every result, so it is measured for longer too.
   if (s->round == 1 && !has_default && s->candidates[0].outcome == TUNE_MEASURED)
     search_plan(s, TUNE_MEASURE, 0);
   return n > 1 || s->round == 1;
 }
 
-// Fills the queue again. False: the search is over.
+// Refills the queue. False: the search is over.
 static bool plan_more(struct tune_search *s) {
   switch (s->phase) {
   case PHASE_START:
@@ -232,7 +231,7 @@ static bool plan_more(struct tune_search *s) {
 
 // ---- questions and answers ----
 
-// It has failed, or has been timed for as long as this round would.
+// It failed, or was timed for as long as this round would.
 static bool is_answered(const struct tune_search *s, const struct candidate *c,
                         const struct planned *p) {
   if (c->outcome == TUNE_UNTRIED || (p->is_slice && c->outcome == TUNE_MEASURED))
@@ -255,7 +254,8 @@ struct tune_step tune_search_next(struct tune_search *s) {
     }
     struct planned p = s->queue.at[s->head];
     struct candidate *c = &s->candidates[p.config];
-    // There and back, the last is the first: one question at a time.
+    // In a round the last slice forwards and the first one backwards are of one configuration: one
+    // request at a time.
     if (s->open >= (p.action == TUNE_ANALYSE ? OPEN_ANALYSES : OPEN_LIMIT) ||
         (p.is_slice && c->is_open))
       return (struct tune_step){.action = TUNE_WAIT};
@@ -286,7 +286,7 @@ void tune_search_analysed(struct tune_search *s, uint32_t config, const struct p
   struct candidate *c = &s->candidates[config];
   bool was_asked = c->analysis == ANALYSIS_OPEN;
   bool is_known = p && p->ms > 0 && isfinite(p->ms);
-  if (c->analysis != ANALYSIS_KNOWN) { // what the model was built on does not change
+  if (c->analysis != ANALYSIS_KNOWN) { // the model's predictions do not change once they are known
     c->analysis = is_known ? ANALYSIS_KNOWN : ANALYSIS_PRUNED;
     s->log_predicted[config] = is_known ? log(p->ms) : 0;
   }
@@ -298,7 +298,7 @@ void tune_search_measured(struct tune_search *s, uint32_t config, enum tune_outc
                           const struct tune_sample *sample) {
   struct candidate *c = &s->candidates[config];
   struct finalist *finalist = c->is_open ? finals_find(s->finals, config) : NULL;
-  // A longer look replaces a shorter one; a failure, whenever it comes, stays.
+  // A longer measurement replaces a shorter one; a failure, whenever it comes, is final.
   if (!finalist || outcome != TUNE_UNTRIED)
     c->outcome = outcome;
   if (finalist && outcome == TUNE_MEASURED)

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finals of a search: who takes part, round by round, and for how long. After a few rounds of
-// all finalists those that are still close to the best go on.
+// The finals of a search: which candidates enter, the slices of each round, and the end. After a
+// few rounds only finalists close to the best continue.
 #include "autotune/search/search_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define FINALS_WITHIN 0.09 // in one stretch: clocks differ by as much
+#define FINALS_WITHIN 0.09 // in one long measurement: clocks drift by as much
 #define NARROW_WITHIN 0.025
-#define DEFAULT_WITHIN 1.0 // the default, to be compared with
+#define DEFAULT_WITHIN 1.0 // the default enters if it is within this, to be compared
 #define SLICE_MS 2.0
 #define SLICE_LEAST 2u
 #define SLICE_MOST 8u
 
-// By how much they may cost.
+// Limits of the finals.
 struct contest {
   size_t entrants, left;
   unsigned rounds, most_rounds; // of the first part; in all
@@ -27,7 +27,7 @@ static struct contest contest_of(const struct tune_search *s) {
                      : (struct contest){8, 5, 3, FINALS_TURNS, 500};
 }
 
-// Of a slice: a launch that is not counted comes first.
+// Cost of a slice, including its warm-up launch.
 static double slice_cost(double ms) { return fmax(SLICE_MS, (SLICE_LEAST + 1) * ms); }
 
 struct tune_step search_slice(uint32_t config) {
@@ -39,7 +39,7 @@ struct tune_step search_slice(uint32_t config) {
                             .is_slice = true};
 }
 
-// Those in the order of their times that may be the best; *ret_size of them. NULL: no contest.
+// Candidates that may be the best, sorted by time; *ret_size of them. NULL: no finals.
 static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t most,
                                     size_t *ret_size) {
   struct ranked *r = arena_array(s->arena, struct ranked, s->space->count);
@@ -51,7 +51,7 @@ static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t
       r[n++] = (struct ranked){c->sample.median, i};
   }
   qsort(r, n, sizeof *r, search_compare_ranked);
-  // Few of what takes long.
+  // Fewer if they take long.
   for (; size < n && size < most; size++) {
     cost += 2 * slice_cost(r[size].key);
     if (size >= 3 && cost > contest_of(s).budget_ms)
@@ -61,7 +61,7 @@ static struct ranked *find_entrants(struct tune_search *s, uint32_t best, size_t
   return size > 1 ? r : NULL;
 }
 
-// An earlier run has held these finals.
+// An earlier run has completed these finals.
 static bool were_held(const struct tune_search *s, const struct ranked *r, size_t n) {
   for (size_t i = 0; i < n && r[i].key <= r[0].key * (1 + NARROW_WITHIN); i++)
     if (s->candidates[r[i].config].sample.rounds == 0)
@@ -102,7 +102,7 @@ static bool begin_finals(struct tune_search *s) {
   return true;
 }
 
-// What a round of those that go on takes.
+// Cost of a round of the remaining finalists.
 static double round_cost(const struct tune_search *s) {
   double ms = 0;
   for (size_t i = 0; i < s->finals->count; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search from the inside, shared by the strategy (search.c), what it has analysed
-// (autotune/search/analyse.c) and its finals (autotune/search/search_finals.c).
+// The insides of a search, shared by the strategy (search.c), comparisons
+// (autotune/search/candidates.c), analyses (autotune/search/analyse.c) and finals
+// (autotune/search/search_finals.c).
 #ifndef TILE_AUTOTUNE_SEARCH_SEARCH_INTERNAL_H
 #define TILE_AUTOTUNE_SEARCH_SEARCH_INTERNAL_H
 
@@ -16,7 +17,7 @@ enum phase { PHASE_START, PHASE_SAMPLE, PHASE_PICK, PHASE_ROUND, PHASE_FINALS, P
 struct candidate {
   enum { ANALYSIS_NONE, ANALYSIS_PLANNED, ANALYSIS_OPEN, ANALYSIS_KNOWN, ANALYSIS_PRUNED } analysis;
   bool is_picked, is_open, spills;
-  enum tune_outcome outcome; // TUNE_UNTRIED: not answered yet
+  enum tune_outcome outcome; // TUNE_UNTRIED: no result yet
   struct tune_sample sample;
 };
 
@@ -37,7 +38,7 @@ struct tune_search {
   size_t analysis_limit; // analysed at most
   enum phase phase;
   unsigned round, batches;
-  bool has_neighbours; // of the best, for the batch that comes
+  bool has_neighbours; // of the best were analysed for the next batch
   bool is_truncated;
   struct candidate *candidates;
   double *log_predicted;
@@ -61,25 +62,27 @@ bool search_is_timed(const struct candidate *c);
 int search_compare_ranked(const void *a, const void *b); // for qsort: ascending
 double search_pessimistic_ms(const struct candidate *c);
 bool search_best_of(const struct tune_search *s, bool only_picked, uint32_t *ret);
-// It was run and may win, now that `best` is the best.
+// It was run and may win, given the current best.
 bool search_is_contender(const struct tune_search *s, uint32_t config, uint32_t best);
 static inline bool search_is_thorough(const struct tune_search *s) {
   return s->effort >= TUNE_EFFORT_FULL;
 }
 
 // ---- autotune/search/analyse.c ----
-// All of them, or a sample of half of what may be analysed, in an order that favours none: time may
-// be up before the end.
+// All configurations, or a random sample of half of the limit, in random order: the time may be up
+// before its end.
 void search_plan_sample(struct tune_search *s);
-// Neighbours of the best predicted that nobody looked at yet. False: none, or enough were analysed.
+// Neighbours of the best predicted that were not analysed yet. False: none, or the limit is
+// reached.
 bool search_plan_climb(struct tune_search *s);
-// Neighbours of the best measured that were outside of the sample. False: likewise.
+// Neighbours of the best measured outside the sample. False: none, or the limit is reached.
 bool search_plan_neighbours(struct tune_search *s);
 
 // ---- autotune/search/search_finals.c ----
-// The next round: all finalists there and back. False: the finals are over, or there is no contest.
+// The next round: all finalists forwards and backwards. False: the finals are over, or there are
+// none.
 bool search_plan_round(struct tune_search *s);
-// An earlier run has held them, and nothing that may win came after.
+// An earlier run has completed them, and no candidate measured since may win.
 bool search_finals_held(struct tune_search *s);
 struct tune_step search_slice(uint32_t config);
 

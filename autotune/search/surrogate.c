@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The covariance of two configurations is that of their errors: a smooth part, which falls with the
-// steps between them, and a part that grows with the prediction (a model that flatters what it
-// thinks is fast). The Cholesky factor depends on where the points are and not on what was measured
-// there, so that it only ever grows by a row; each configuration keeps its solution of it, which
-// grows likewise.
+// A Gaussian process (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006). The
+// covariance of two configurations is that of their errors: a smooth part, which decreases with the
+// steps between them, and a part that grows with the prediction (a model that is optimistic about
+// what it predicts to be fast). The Cholesky factor depends on the points and not on their values,
+// so that it only grows by rows; each configuration keeps its solution, which grows the same way.
 #include "autotune/search/surrogate.h"
 
 #include <math.h>
 
-// Deviations, of logarithms: of what differs between configurations, of the slope, of a measurement
-// and what no neighbour shares. After STEPS steps of one dimension errors agree by exp(-1/2).
+// Standard deviations of logarithms: of the smooth part, of the slope, and of noise. After STEPS
+// steps of one dimension errors correlate by exp(-1/2).
 #define ERROR_DEVIATION 0.4
 #define SLOPE_DEVIATION 0.4
 #define NOISE_DEVIATION 0.1
@@ -18,8 +18,8 @@
 struct surrogate_point {
   uint32_t config;
   bool is_measured;
-  double error;  // log(measured / predicted), the offset not taken off
-  double weight; // of the solution of the factor for the errors
+  double error;  // log(measured / predicted), with the offset
+  double weight; // the solution of the factor for the errors
 };
 
 struct surrogate {
@@ -31,8 +31,8 @@ struct surrogate {
   struct surrogate_point *points;
   double *factor;     // cap rows of cap
   double **solutions; // by configuration: NULL, or `cap` values of which
-  uint32_t *solved;   // so many are known
-  bool is_stale;      // `weight` and `offset` do not fit the points
+  uint32_t *solved;   // so many are computed
+  bool is_stale;      // `weight` and `offset` are outdated
 };
 
 struct surrogate *surrogate_create(struct arena *a, const struct tune_space *s,
@@ -62,7 +62,7 @@ static double covariance(const struct surrogate *g, uint32_t a, uint32_t b) {
          SLOPE_DEVIATION * SLOPE_DEVIATION * slopes;
 }
 
-// The configuration's solution of the factor, as far as there are points.
+// The configuration's solution of the factor, extended to all points.
 static const double *solve(struct surrogate *g, uint32_t config) {
   if (!g->solutions[config])
     g->solutions[config] = arena_array(g->arena, double, g->cap + 1);
@@ -111,7 +111,7 @@ void surrogate_set(struct surrogate *g, uint32_t config, double log_ms) {
   g->is_stale = true;
 }
 
-// The errors' mean over what was measured, and the points' weights.
+// The mean error of measured points, and the points' weights.
 static void refresh(struct surrogate *g) {
   size_t measured = 0;
   g->offset = 0;

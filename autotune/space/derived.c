@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A space for a kernel that says nothing of one: its extents of tiles, warps and stages, as fine as
-// a few thousand configurations allow.
+// Derives a space for a kernel that declares none: its tile extents, warps and stages, as fine as a
+// few thousand configurations allow.
 #include "autotune/space/rules.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static int64_t declared(const struct derivation *d, const char *name) {
   return 0;
 }
 
-// What -D or the default says; 0: nothing, or no number.
+// The value of -D or the default; 0: none, or no number.
 static int64_t constant(const struct derivation *d, const char *name) {
   const struct lang_binding *f = find_fixed(d, name);
   int64_t n = 0;
@@ -43,7 +43,7 @@ static int64_t constant(const struct derivation *d, const char *name) {
   return f->text && str_to_i64(str_from(f->text), &n) ? n : 0;
 }
 
-// The run-time length, or the compile-time one, that a parameter's blocks cover.
+// The length, known at run time or compile time, that a parameter's blocks cover.
 static uint64_t length_of(const struct derivation *d, const char *name) {
   if (!name)
     return 0;
@@ -54,7 +54,7 @@ static uint64_t length_of(const struct derivation *d, const char *name) {
   return n > 0 && n <= INT32_MAX ? (uint64_t)n : 0;
 }
 
-// Is no other extent that will be chosen in the tiles of parameter `i`?
+// Whether no other tuned extent occurs in the tiles of parameter `i`.
 static bool is_alone(const struct derivation *d, size_t i) {
   for (size_t t = 0; t < d->x->tile_count; t++) {
     const struct lang_tile *tile = &d->x->tiles[t];
@@ -65,7 +65,7 @@ static bool is_alone(const struct derivation *d, size_t i) {
       here += p == (int)i;
       other = other || (p >= 0 && p != (int)i) || (p < 0 && tile->axes[k].length > 1);
     }
-    if (here > 1 || (here && other)) // [BLOCK, BLOCK], too
+    if (here > 1 || (here && other)) // includes [BLOCK, BLOCK]
       return false;
   }
   return true;
@@ -94,7 +94,7 @@ static void add_extent(struct derivation *d, size_t i, unsigned detail) {
   bool is_extent = own > 0 && (!e->is_tile || is_pow2((uint64_t)own));
   if (is_extent && covers)
     values[n++] = own;
-  if (e->use == EXTENT_ROW && d->lengths[i] == 0 && is_extent) // nothing better is known
+  if (e->use == EXTENT_ROW && d->lengths[i] == 0 && is_extent) // no better bound is known
     values[0] = own, n = 1;
   add_values(d, e->param, values, n);
 }
@@ -108,7 +108,7 @@ static void add_dims(struct derivation *d, unsigned detail) {
   space_sort(&d->b);
 }
 
-// Dimensions beyond what a product may have stay at the middle of their values.
+// Dimensions beyond the limit of a product stay at their middle value.
 static void cut(struct tune_space *s) {
   uint64_t total = 1;
   for (size_t i = s->dim_count; i-- > 0;) { // warps and stages first
@@ -151,14 +151,14 @@ static bool fill(struct derivation *d) {
   struct space_rules r = rules_of(d);
   if (!space_product(&d->b, SPAN_NONE, space_is_sensible, &r))
     return false;
-  // Many products in a row do not live at the same time.
+  // Many products in sequence are not live at the same time.
   r.one_by_one = true;
   return d->b.s->count || space_product(&d->b, SPAN_NONE, space_is_sensible, &r);
 }
 
 // ---- The default ----
 
-// How far a configuration is from the defaults; what the kernel declares weighs most.
+// Distance of a configuration from the defaults; the kernel's declared ones weigh most.
 static long distance(const struct derivation *d, const struct tune_config *c,
                      const struct tune_config *wanted) {
   long sum = 0;
@@ -170,8 +170,8 @@ static long distance(const struct derivation *d, const struct tune_config *c,
   return sum;
 }
 
-// The declared defaults where each parameter has one; else what is nearest to the defaults and the
-// middle of the other values.
+// The declared defaults if each parameter has one; else the configuration nearest to the defaults
+// and to the middle of the other values.
 static void put_default(struct derivation *d) {
   struct tune_space *s = d->b.s;
   struct tune_config wanted = space_default_config(&d->b), best = wanted;

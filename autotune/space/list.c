@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spaces that are lists of configurations: a file's, and those of @autotune.
+// Spaces that are lists of configurations: from a file, or from @autotune.
 #include "autotune/space/space_build.h"
 #include "lang/tuning/tuning.h"
 
 #include <inttypes.h>
 
 static const struct space_pair *find_pair(const struct space_entry *e, const char *name) {
-  for (size_t i = e->count; i-- > 0;) // of two the later one holds, as in a dictionary
+  for (size_t i = e->count; i-- > 0;) // the later of two equal names counts, as in a dictionary
     if (str_is(e->pairs[i].name, name))
       return &e->pairs[i];
   return NULL;
@@ -21,7 +21,7 @@ static bool collect(struct space_builder *b, const struct space_entry *e) {
   return true;
 }
 
-// Values for what the entry leaves out.
+// Values of names that the entry omits.
 static bool complete(struct space_builder *b, const struct space_entry *e) {
   for (size_t i = 0; i < b->s->dim_count; i++) {
     const struct tune_dim *d = &b->s->dims[i];
@@ -52,7 +52,7 @@ static struct tune_config config_of(struct space_builder *b, const struct space_
   return c;
 }
 
-// Has `config` the default of every parameter (and, if `options`, of num_warps and so on)?
+// Whether `config` has the default of every parameter (and, if `options`, of num_warps and so on).
 static bool is_default(const struct space_builder *b, const struct tune_config *config,
                        bool options) {
   for (size_t i = 0; i < b->s->dim_count; i++) {
@@ -94,7 +94,7 @@ bool space_list(struct space_builder *b, const struct space_entry *entries, size
     struct tune_config c = config_of(b, &entries[i]);
     space_put(b, &c);
   }
-  if (count == 0) // nothing to choose: the defaults alone
+  if (count == 0) // nothing to choose: only the defaults
     space_put(b, &(struct tune_config){0});
   default_first(b);
   return true;
@@ -104,7 +104,7 @@ bool space_list(struct space_builder *b, const struct space_entry *entries, size
 
 static void add_option(struct space_builder *b, struct space_entry *e, const char *name,
                        uint32_t n) {
-  // A setting of a parameter of that name says it already.
+  // A setting of a parameter of that name has it already.
   if (n == 0 || find_pair(e, name))
     return;
   e->pairs[e->count++] =

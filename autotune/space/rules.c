@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of derived spaces: ranges of extents by their use, and how many elements a thread
-// should have. They are wide on purpose: what is left out here nobody will measure.
+// The rules of derived spaces: ranges of extents by their use, and elements per thread. They are
+// wide on purpose: what they exclude is never measured.
 #include "autotune/space/rules.h"
 
 // ---- Values ----
@@ -19,7 +19,7 @@ static size_t powers(int64_t least, int64_t most, unsigned step, int64_t *ret, s
   return n;
 }
 
-// Blocks of a dimension of known length are not longer than it, rounded up.
+// Blocks of a dimension of known length are at most that length, rounded up.
 static size_t blocks(int64_t least, int64_t most, uint64_t length, unsigned step, int64_t *ret,
                      size_t cap) {
   if (length && (uint64_t)most > pow2_above(length))
@@ -42,8 +42,9 @@ size_t space_values(const struct lang_extents *x, size_t i, uint64_t length, boo
                     unsigned detail, int64_t *ret, size_t cap) {
   const struct lang_extent *e = &x->params[i];
   unsigned step = detail ? 2 : 4;
-  bool long_enough = length >= 64 || detail == 0; // for a matrix instruction to be too little
-  // Matrix instructions have 16 rows or 8 columns, and 16 columns of halves.
+  bool long_enough =
+      length >= 64 || detail == 0; // shorter ones are too small for a matrix instruction
+  // Matrix instructions have 16 rows or 8 columns, and 16 columns of 16-bit elements.
   int64_t least = long_enough ? 32 : 16;
   switch (e->use) {
   case EXTENT_NONE: return 0;
@@ -57,7 +58,7 @@ size_t space_values(const struct lang_extents *x, size_t i, uint64_t length, boo
     return length ? (*ret = (int64_t)pow2_above(length), 1) : powers(1024, 8192, 2, ret, cap);
   case EXTENT_DOT_M: {
     size_t n = blocks(least, 256, length, 2, ret, cap);
-    return *ret >= 16 ? n : (*ret = 16, 1); // a length below 16: the rest is masked
+    return *ret >= 16 ? n : (*ret = 16, 1); // a length below 16 is masked
   }
   case EXTENT_DOT_N: {
     size_t n = blocks(least, x->has_chain ? 128 : 256, length, 2, ret, cap);
@@ -118,7 +119,7 @@ static double elements(const struct space_rules *r, const struct tune_config *c,
   return n;
 }
 
-// Blocks that the declared default has and the rules have not are for the default alone.
+// Blocks outside the rules occur only in the declared default.
 static bool in_range(const struct space_rules *r, const struct tune_config *c) {
   for (size_t i = 0; i < r->x->count; i++) {
     const struct lang_extent *e = &r->x->params[i];
@@ -132,7 +133,7 @@ static bool in_range(const struct space_rules *r, const struct tune_config *c) {
   return true;
 }
 
-// Enough iterations for what is in flight.
+// Enough iterations for the pipeline's stages.
 static bool fills_stages(const struct space_rules *r, const struct tune_config *c) {
   int64_t stages = r->stages >= 0 ? number_at(r, c, r->stages) : 0;
   for (size_t i = 0; i < r->x->count; i++) {
@@ -146,8 +147,8 @@ static bool fills_stages(const struct space_rules *r, const struct tune_config *
   return true;
 }
 
-// Sums of products: neither too few a thread for the matrix instructions, nor more than there are
-// registers; and not too narrow, where the matrix is not narrow itself.
+// Accumulators: enough elements per thread for the matrix instructions, few enough for registers;
+// and not too narrow unless the matrix is.
 static bool products_fit(const struct space_rules *r, const struct tune_config *c, int64_t warps) {
   double threads = (double)warps * 32, sum = 0, largest = 0;
   for (size_t i = 0; i < r->x->tile_count; i++) {
@@ -185,7 +186,7 @@ static bool is_square_enough(const struct space_rules *r, const struct tune_conf
          ((all_of_m || m * 4 >= n) && (all_of_n || n * 4 >= m)) || (m == 16 || n == 16);
 }
 
-// Is every extent that may be small as small as it can be?
+// Whether every extent that may be small has its smallest value.
 static bool is_smallest(const struct space_rules *r, const struct tune_config *c) {
   for (size_t i = 0; i < r->x->count; i++)
     if (r->dims[i] >= 0 && c->at[r->dims[i]] > 0 && r->x->params[i].is_tile)
@@ -193,7 +194,7 @@ static bool is_smallest(const struct space_rules *r, const struct tune_config *c
   return true;
 }
 
-// Elements of the largest tile that a thread has.
+// Elements per thread of the largest tile.
 static bool elements_fit(const struct space_rules *r, const struct tune_config *c, int64_t warps) {
   double largest = 0;
   for (size_t i = 0; i < r->x->tile_count; i++) {

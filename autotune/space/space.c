@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about a space: the values of a configuration, its spelling and back, its neighbours.
+// Queries of a space: values of a configuration, its spelling and back, its neighbours.
 #include "autotune/space/space.h"
 
 static const struct tune_dim *find_dim(const struct tune_space *s, const char *name,
@@ -16,7 +16,7 @@ const char *tune_config_value(const struct tune_space *s, size_t config, const c
   return d ? d->values[s->configs[config].at[i]] : NULL;
 }
 
-// A parameter of the kernel that is called num_warps says it of the launch, too.
+// A parameter of the kernel that is called num_warps also sets the launch option.
 static uint32_t number(const struct tune_space *s, size_t config, const char *name) {
   const char *text = tune_config_value(s, config, name);
   uint64_t n = 0;
@@ -43,8 +43,8 @@ void tune_config_print(const struct tune_space *s, size_t config, struct strbuf 
 
 // ---- Back from a spelling ----
 
-// The value of `d` that `text` begins with, up to a comma or the end: the longest, for values are
-// texts and may hold commas.
+// The value of `d` that `text` begins with, up to a comma or the end: the longest one, since values
+// are texts that may contain commas.
 static bool match_value(const struct tune_dim *d, struct str text, uint16_t *ret, size_t *ret_len) {
   bool found = false;
   for (size_t i = 0; i < d->count; i++) {
@@ -98,8 +98,8 @@ static bool is_ordered(const struct tune_dim *d) {
   return true;
 }
 
-// In how many dimensions `b` is one step from `a`; 0 where it is further in any. Of values without
-// an order each is next to all others.
+// In how many dimensions `b` is one step from `a`; 0 if it is further in any. Values without an
+// order are all adjacent.
 static unsigned steps(const struct tune_space *s, uint32_t ordered, const struct tune_config *a,
                       const struct tune_config *b) {
   unsigned n = 0;

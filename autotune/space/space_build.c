@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting a space together: what may be a dimension and a value, their order, products of
-// dimensions, and the index of the default.
+// Builds a space: valid dimensions and values, their order, products of dimensions, and the index
+// of the default.
 #include "autotune/space/space_build.h"
 
 #include "lang/frontend.h"
@@ -21,7 +21,7 @@ struct space_builder space_begin(struct arena *a, struct diag_engine *diag,
 static const char *const option_names[] = {
     [TUNE_WARPS] = "num_warps", [TUNE_STAGES] = "num_stages", [TUNE_REGISTERS] = "max_registers"};
 
-// What stands behind a name; a parameter of the kernel comes before an option.
+// What a name refers to; a parameter of the kernel takes precedence over an option.
 static const char *resolve(const struct space_builder *b, struct str name,
                            enum tune_dim_kind *ret_kind, const struct lang_param **ret_param) {
   *ret_param = NULL;
@@ -167,7 +167,7 @@ static void sort_values(struct tune_dim *d) {
   qsort(d->values, d->count, sizeof *d->values, compare_integers);
 }
 
-// Parameters as the kernel has them, then options.
+// Parameters in the kernel's order, then options.
 static size_t rank_of(const struct space_builder *b, const struct tune_dim *d) {
   if (d->kind != TUNE_CONSTANT)
     return b->param_count + d->kind;
@@ -210,7 +210,7 @@ void space_put(struct space_builder *b, const struct tune_config *config) {
   b->s->configs[b->s->count++] = *config;
 }
 
-// The next one of the product, the last dimension fastest; false after the last one.
+// The next element of the product, the last dimension fastest; false after the last one.
 static bool advance(const struct tune_space *s, struct tune_config *c) {
   for (size_t i = s->dim_count; i-- > 0;) {
     if ((size_t)++c->at[i] < s->dims[i].count)
@@ -295,7 +295,7 @@ static const char *fixed_text(const struct lang_binding *fixed, size_t count,
   return NULL;
 }
 
-// Keeps what has value `text` in dimension `at`, and takes the dimension out.
+// Keeps configurations with value `text` in dimension `at`, and removes the dimension.
 static bool restrict_dim(struct arena *a, struct tune_space *s, size_t at, const char *text) {
   size_t value = space_index(&s->dims[at], space_spelling(a, str_from(text))), kept = 0;
   for (size_t i = 0; i < s->count; i++) {

@@ -22,7 +22,7 @@ static struct span key_span(const struct source *file, const struct json *object
   return (struct span){file, at, at + (uint32_t)object->keys[i].len + 2};
 }
 
-// A value as -D would give it.
+// A value as text, as -D would give it.
 static bool text_of(struct arena *a, const struct source *file, const struct json *j,
                     struct str *ret) {
   switch (j->kind) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A space as it is written on a command line.
+// The text form of a space, as on a command line.
 //
 //   space     = dimension {"," dimension}
 //   dimension = NAME "=" item {"," item}
@@ -30,7 +30,7 @@ static void skip_space(struct reader *r) {
     r->at++;
 }
 
-// NAME "=" from `at` on, without moving there; the end of the name.
+// Checks for NAME "=" at `at`, without advancing; the end of the name.
 static bool begins_dimension(const struct reader *r, size_t at, size_t *ret_end) {
   size_t end = at;
   while (end < r->text.len && is_name_char(r->text.ptr[end]))
@@ -42,7 +42,7 @@ static bool begins_dimension(const struct reader *r, size_t at, size_t *ret_end)
          r->text.ptr[end] == '=';
 }
 
-// Up to the next comma that no quotes enclose.
+// Up to the next comma outside quotes.
 static struct str read_item(struct reader *r) {
   size_t begin = r->at;
   char quote = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Choosing a configuration for a new key: what the file has, else what the policy says. A chosen
-// configuration becomes a kernel of its own, which later keys with the same choice share.
+// Chooses a configuration for a new key: from the file, else by the policy. A chosen configuration
+// becomes a kernel of its own, shared by later keys with the same choice.
 #include "autotune/tuned/tuned.h"
 #include "lang/tuning/tuning.h"
 
@@ -85,7 +85,7 @@ static tile_status apply(tile_kernel *k, const struct tune_setting *s) {
   return tile_kernel_set_constant(k, s->name, s->value);
 }
 
-// What was chosen comes before what is fixed and what is declared.
+// Chosen settings take precedence over given and declared ones.
 static void take_constants(struct arena *a, struct tuned_variant *v, const tile_kernel *k,
                            const struct tuned_settings *fixed, const struct tune_setting *s,
                            size_t count) {
@@ -183,14 +183,14 @@ static tile_status variant_of(const struct tuned_request *r, struct arena *scrat
 
 // ---- choosing ----
 
-// What the file has for the key, or *ret_entry NULL.
+// The file's entry for the key, or *ret_entry NULL.
 static tile_status ask_file(const struct tuned_request *r, struct arena *a, const char *path,
                             const struct tune_key *key, const struct tune_entry **ret_entry) {
   struct diag_engine *diag = diag_engine_create(a);
   struct tune_file *file = arena_new(a, struct tune_file);
   if (!tune_file_read(a, diag, path, file))
     return tuned_diag_failure(diag, TILE_IO_ERROR);
-  // A neighbour's configuration serves where nothing is measured anyway.
+  // A neighbour's configuration is used if the policy measures nothing.
   *ret_entry = tune_file_find(file, key, r->settings->policy == TILE_TUNE_CACHED);
   return TILE_OK;
 }
@@ -203,7 +203,7 @@ static tile_status entry_variant(const struct tuned_request *r, struct arena *a,
              : status_set(s, "%s: kernel `%s`: %s", path, e->key.kernel, tile_error_message());
 }
 
-// The configuration on file as *ret, NULL where there is none.
+// The file's configuration in *ret, NULL if there is none.
 static tile_status from_file(const struct tuned_request *r, struct arena *a,
                              const struct tuned_work *w, struct tuned_variant **ret) {
   const struct tune_entry *entry = NULL;
@@ -212,7 +212,7 @@ static tile_status from_file(const struct tuned_request *r, struct arena *a,
   return s == TILE_OK && entry ? entry_variant(r, a, w->file, entry, ret) : s;
 }
 
-// *measuring is set while the handle's `tuning` is held.
+// *measuring is set while the handle's `tuning` lock is held.
 static tile_status choose_on(const struct tuned_request *r, struct arena *a,
                              volatile bool *measuring, struct tuned_variant **ret) {
   tile_tuned *t = r->tuned;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that choose their configuration: opening, settings, closing.
+// Kernels that choose their configuration by themselves: opening, settings, closing.
 #include "autotune/tuned/tuned.h"
 
 #include "base/file.h"
@@ -31,7 +31,7 @@ static bool is_integer(const tile_kernel *k, size_t arg) {
   return !p->is_typed || (!p->is_pointer && !dtype_is_float(p->dtype));
 }
 
-// Which arguments a choice depends on: those of @autotune's key, else all integers.
+// The arguments that a choice depends on: those of @autotune's key, else all integers.
 static void take_key(tile_tuned *t, const struct lang_tuning *tuning) {
   const tile_kernel *k = t->kernel;
   t->matters = arena_array(t->arena, bool, k->param_count + 1);
@@ -46,7 +46,7 @@ static void take_key(tile_tuned *t, const struct lang_tuning *tuning) {
   }
 }
 
-// What the source says beyond the kernel's parameters.
+// Reads the decorators of the source.
 static tile_status read_source(tile_tuned *t, struct arena *scratch) {
   struct diag_engine *diag = diag_engine_create(scratch);
   struct source *source = source_create(scratch, t->path, t->text);
@@ -193,9 +193,8 @@ static tile_status add_settings(tile_tuned *t, const struct tuned_settings *to) 
   return TILE_OK;
 }
 
-// `to` becomes the current settings; if there were some like it before, those do, with what was
-// chosen under them. The texts are copied. The lock is held by the caller, from reading the current
-// settings on.
+// Makes `to` the current settings, or an equal earlier record with its choices. Texts are copied.
+// The caller holds the lock since it read the current settings.
 static tile_status publish(tile_tuned *t, const struct tuned_settings *to) {
   struct tuned_settings *known = t->all;
   while (known && !same_settings(t, known, to))
@@ -210,7 +209,7 @@ static tile_status no_handle(const char *call) {
   return status_set(TILE_INVALID_ARGUMENT, "%s: the handle is NULL", call);
 }
 
-// Begins a change: the current settings, to be altered and published by `finish`.
+// Begins a change: a copy of the current settings, to be altered and published by `finish`.
 static struct tuned_settings begin(tile_tuned *t) {
   pthread_mutex_lock(&t->lock);
   const struct tuned_settings *now = atomic_load_explicit(&t->settings, memory_order_relaxed);
@@ -253,7 +252,7 @@ tile_status tile_tuned_set_grid(tile_tuned *t, const char *grid) {
   return finish(t, &s);
 }
 
-// Reads the text as a launch will, so that mistakes are told where they are made.
+// Parses the text as a launch will, so that errors are reported here.
 static tile_status check_space(const tile_tuned *t, const char *text) {
   struct arena *a = arena_create();
   jmp_buf out_of_memory;
@@ -291,7 +290,7 @@ tile_status tile_tuned_set_space(tile_tuned *t, const char *space) {
 tile_status tile_tuned_set_constant(tile_tuned *t, const char *name, const char *value) {
   if (!t)
     return no_handle("tile_tuned_set_constant");
-  tile_status status = tile_kernel_set_constant(t->kernel, name, value); // knows what is wrong
+  tile_status status = tile_kernel_set_constant(t->kernel, name, value); // reports the error
   if (status != TILE_OK)
     return status;
   struct tuned_settings s = begin(t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launching with a chosen configuration. The path of a launch that was seen before takes no lock
-// and allocates nothing: its types and integers are hashed, a table gives kernel and grid.
+// Launches with a chosen configuration. A launch with a known key takes no lock and allocates
+// nothing: types and integers are hashed, a table gives kernel and grid.
 #include "autotune/tuned/tuned.h"
 #include "base/memory.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FIRST_CAP 16
-#define HINT 16 // the divisibility of pointers that kernels are specialised on
+#define HINT 16 // divisibility of pointers that kernels are specialised on
 
 // ---- keys ----
 
@@ -17,8 +17,7 @@ static uint64_t mix(uint64_t h, uint64_t word) {
   return h ^ h >> 32;
 }
 
-// False where the arguments are not even of the right number; what else is wrong with them a launch
-// will say.
+// False if the number of arguments is wrong; the launch reports other errors.
 static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
                      struct tuned_key *ret) {
   if (count != t->kernel->param_count || (count && !args))
@@ -48,12 +47,11 @@ static bool key_make(const tile_tuned *t, const tile_arg *args, size_t count,
   return true;
 }
 
-// What a choice depends on: types and hints as the compiler sees them, and the integers that
-// matter.
+// The key of a choice: types and hints as the compiler sees them, and the integers that matter.
 static void choice_key(const tile_tuned *t, const struct jit_key *key, const tile_arg *args,
                        struct tuned_key *ret) {
   size_t n = 0;
-  for (size_t i = 0; i < key->count; i += 8) // zero beyond the count
+  for (size_t i = 0; i < key->count; i += 8) // zero after `count`
     memcpy(&ret->words[n++], key->bytes + i, sizeof ret->words[0]);
   for (size_t i = 0; i < key->count; i++)
     if (t->matters[i] && jit_is_integer(&args[i]))
@@ -85,7 +83,7 @@ static void insert(struct tuned_table *t, struct tuned_launch *l) {
   atomic_store_explicit(&t->slots[i], l, memory_order_release);
 }
 
-// Room for one more, at most half full. Readers may be in the old table, so it stays.
+// Room for one more entry, at most half full. Readers may still use the old table, so it is kept.
 static struct tuned_table *reserve(struct tuned_settings *s) {
   struct tuned_table *t = atomic_load_explicit(&s->table, memory_order_relaxed);
   if (t && s->launch_count + 1 <= t->cap / 2)
@@ -120,7 +118,7 @@ static void keep_words(void *user) {
   k->words = arena_dup(k->arena, key->words, key->count * sizeof key->words[0], _Alignof(uint64_t));
 }
 
-// Room for a struct of that size, and the key's words; NULL when memory is out. The lock is held.
+// Allocates a struct of that size with the key's words; NULL when memory is out. The lock is held.
 static void *keep_key(tile_tuned *t, const struct tuned_key *key, size_t size,
                       const uint64_t **ret_words) {
   struct keeping k = {.arena = t->arena, .key = key, .size = size};
@@ -130,8 +128,8 @@ static void *keep_key(tile_tuned *t, const struct tuned_key *key, size_t size,
   return k.made;
 }
 
-// Remembers what launches with that key take. Nothing depends on it but time: without memory it is
-// left. The lock is held.
+// Remembers the result for launches with that key. Only an optimisation: skipped without memory.
+// The lock is held.
 static void remember(tile_tuned *t, struct tuned_settings *s, const struct tuned_key *key,
                      struct tuned_variant *v, tile_grid grid) {
   if (s->launch_count >= TUNED_MOST || find(s, key))
@@ -175,7 +173,7 @@ static struct tuned_choice *claim(tile_tuned *t, struct tuned_settings *s,
                                   const struct tuned_key *key, bool *ret_mine) {
   struct tuned_choice *c;
   *ret_mine = false;
-  // If the thread that is at it fails, this one tries for itself and gets its own message.
+  // If the choosing thread fails, this one chooses by itself and gets its own message.
   while ((c = find_choice(s, key)) && !c->variant)
     pthread_cond_wait(&t->chosen, &t->lock);
   if (c)
@@ -197,7 +195,7 @@ static tile_status choose(const struct tuned_request *r, struct tuned_settings *
   tile_tuned *t = r->tuned;
   bool mine;
   pthread_mutex_lock(&t->lock);
-  // Measuring takes too long to be done so often.
+  // Measuring takes too long for so many keys.
   if (s->choice_count >= TUNED_MOST && s->policy != TILE_TUNE_ALWAYS && !find_choice(s, key)) {
     pthread_mutex_unlock(&t->lock);
     return tuned_choose(r, ret);
@@ -221,7 +219,7 @@ static tile_status choose(const struct tuned_request *r, struct tuned_settings *
   return status;
 }
 
-// The way of a launch that is not in the table.
+// A launch that is not in the table.
 static tile_status look_up(const struct tuned_request *r, struct tuned_settings *s,
                            const struct tuned_key *key, struct tuned_variant **ret_variant,
                            tile_grid *ret_grid) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measuring on first use: the launch's own problem, with copies of its arrays, goes to the tuner;
-// what it finds is put on file. The program's arrays are only read.
+// Measures on first use: the launch's own problem, with copies of its arrays, is tuned, and the
+// result is written to the file. The program's arrays are only read.
 #include "autotune/tune.h"
 
 #include "autotune/tuned/tuned.h"
@@ -14,27 +14,27 @@
 
 // ---- the arrays ----
 
-struct block { // what is behind a pointer
+struct block { // the memory behind a pointer
   const void *pointer;
   size_t size;
   uint64_t offset; // into the data
 };
 
-// What one tuning needs while it runs.
+// State of one tuning.
 struct work {
   const struct tuned_request *request;
   const struct tune_space *space;
   struct block *blocks;
   size_t block_count;
   uint64_t data_bytes;
-  tile_status status; // of copying the arrays, which another thread does, and its message
+  tile_status status; // of the thread that copies the arrays, with its message
   char message[512];
 };
 
 static uint64_t round_up(uint64_t n) { return (n + DATA_ALIGN - 1) / DATA_ALIGN * DATA_ALIGN; }
 
-// Arguments that are equal share a block; those that overlap in another way do not, as the worker's
-// copies of them do not either.
+// Equal pointers share a block; pointers that overlap otherwise do not, and neither do the worker's
+// copies.
 static struct block *block_of(struct work *w, const void *pointer, size_t size) {
   for (size_t i = 0; i < w->block_count; i++)
     if (w->blocks[i].pointer == pointer)
@@ -45,8 +45,8 @@ static struct block *block_of(struct work *w, const void *pointer, size_t size) 
   return b;
 }
 
-// An array reaches from its pointer to the end of the allocation: how much of it the kernel uses
-// nobody knows.
+// An array extends from its pointer to the end of the allocation: how much of it the kernel uses is
+// unknown.
 static tile_status find_arrays(struct work *w, struct tune_problem *p) {
   const struct tuned_request *r = w->request;
   const tile_kernel *k = r->tuned->kernel;
@@ -67,7 +67,7 @@ static tile_status find_arrays(struct work *w, struct tune_problem *p) {
   return TILE_OK;
 }
 
-// The data is memory of this machine; filling more than there is would have the program killed.
+// The data is memory of this machine; requesting more than there is would have the program killed.
 static tile_status check_size(const struct work *w) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   uint64_t memory = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
@@ -102,7 +102,7 @@ static bool tell(void *user, const struct tune_progress *p) {
     return true;
   struct strbuf config = {0};
   tune_config_print(w->space, trial->config, &config);
-  if (config.failed) // the callback misses an event
+  if (config.failed) // skips the callback for this event
     return true;
   bool ran = trial->outcome == TUNE_MEASURED || trial->outcome == TUNE_SAME_CODE;
   tile_tune_event event = {
@@ -118,7 +118,7 @@ static bool tell(void *user, const struct tune_progress *p) {
   return go_on;
 }
 
-// A result that could not be written is used all the same; the callback hears of it.
+// A result that could not be written is used anyway; the callback is told.
 static void tell_unwritten(const struct tuned_request *r, const char *config, double ms) {
   tile_tune_event event = {
       .config = config, .ms = -1, .why = tile_error_message(), .best = config, .best_ms = ms};
@@ -128,7 +128,7 @@ static void tell_unwritten(const struct tuned_request *r, const char *config, do
 
 // ---- results ----
 
-// Why nothing ran: the first reason that is not a forecast.
+// Why nothing ran: the first reason that is not a prediction.
 static tile_status nothing_ran(const struct work *w, struct arena *a,
                                const struct tune_result *result) {
   const char *name = w->request->tuned->kernel->name;
@@ -225,7 +225,7 @@ tile_status tuned_measure(const struct tuned_request *r, struct arena *a,
   tile_status s = find_arrays(&w, of->problem);
   if (s == TILE_OK)
     s = check_size(&w);
-  // What was launched before the tuning is part of the arrays' contents, and would disturb it.
+  // Waits for earlier launches: they write the arrays, and would disturb measurements.
   if (s == TILE_OK)
     s = tile_stream_synchronize(t->device, r->stream);
   if (s != TILE_OK)

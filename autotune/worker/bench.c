@@ -55,12 +55,12 @@ void bench_close(struct bench *b) {
 }
 
 void bench_stay_awake(struct bench *b) {
-  // What fails here fails again where it is reported.
+  // A failure here shows again where it is reported.
   if (tile_memset(b->device, NULL, b->flush, 1, b->flush_bytes) == TILE_OK)
     tile_stream_synchronize(b->device, NULL);
 }
 
-// Copies between the halves of the flush buffer.
+// Copies between the two halves of the flush buffer.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs) {
   size_t half = b->flush_bytes / 2;
   char *to = (char *)b->flush + half;
@@ -188,7 +188,7 @@ void bench_unload(struct bench_candidate *c) {
   c->module = NULL;
 }
 
-// The kernel's parameters are those of the source that were not compiled in; names tell which.
+// The kernel's parameters are the source's without those compiled in; they are matched by name.
 static tile_status bind(struct bench *b, struct bench_candidate *c) {
   for (uint32_t i = 0; i < c->info.param_count; i++) {
     size_t at = 0;

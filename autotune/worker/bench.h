@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's bench: a device with the arrays of a problem, candidates loaded on it, their results
-// compared and their launches timed. Made for one thread at a time. Nothing here knows of frames or
-// processes.
+// The worker's bench: a device with a problem's arrays; loads candidates, compares their results
+// and times their launches. For one thread at a time. Independent of frames and processes.
 #ifndef TILE_AUTOTUNE_WORKER_BENCH_H
 #define TILE_AUTOTUNE_WORKER_BENCH_H
 
@@ -10,14 +9,14 @@
 #include "base/thread_pool.h"
 #include "jit/orc.h"
 
-#define BENCH_CHUNK ((size_t)2 << 20) // that a thread compares or uploads at once
+#define BENCH_CHUNK ((size_t)2 << 20) // bytes that a thread compares or uploads at once
 #define BENCH_MAX_PARAMS 256
 
 struct bench_arg {
   const char *name;
   bool is_pointer;
   enum dtype type;
-  uint64_t bits; // of a scalar: the value; of a pointer: the last bits of the address it stands for
+  uint64_t bits; // of a scalar: the value; of a pointer: the low bits of the original address
   struct tune_array array;
 };
 
@@ -34,9 +33,9 @@ struct bench_buffer {
   const char *name; // of its first argument
   struct tune_array array;
   enum dtype type;
-  void *block, *device; // what was allocated; where the array begins
+  void *block, *device; // the allocation; the start of the array
   void *first;          // its first contents, on the device
-  double scale;         // root mean square of the reference, where that is known
+  double scale;         // root mean square of the reference, if known
 };
 
 struct bench {
@@ -51,10 +50,10 @@ struct bench {
   size_t buffer_count;
   size_t *buffer_of_arg; // SIZE_MAX: none
   const char *data;      // first contents, as the tuner filled them
-  char *reference;       // what the reference left, at the same offsets; written by it alone
+  char *reference; // the reference's results, at the same offsets; written by this process only
   bool has_reference, has_scales;
   struct thread_pool *pool; // compares and uploads
-  void *staging; // a chunk for each of its threads; NULL: the device's memory is read directly
+  void *staging;            // a chunk for each thread; NULL: the device's memory is read directly
 };
 
 struct bench_candidate {
@@ -66,17 +65,17 @@ struct bench_candidate {
   void *values[BENCH_MAX_PARAMS]; // point into `words`
 };
 
-// `problem`, `data` and `reference` are the caller's and stay; bench_close in any case.
+// `problem`, `data` and `reference` belong to the caller; bench_close must be called in any case.
 tile_status bench_open(struct bench *b, const struct bench_problem *problem, const void *data,
                        void *reference);
-// Room for the arrays on the device, once; then their contents, as often as need be.
+// Allocates the arrays on the device, once; then uploads their contents, as often as needed.
 tile_status bench_prepare(struct bench *b, struct arena *a);
 tile_status bench_upload(struct bench *b);
 void bench_close(struct bench *b);
-// Of the buffer that is written before a timed launch, more than the L2 cache holds.
+// Bytes of the buffer written before a timed launch: more than the L2 cache holds.
 size_t bench_flush_bytes(const tile_device_properties *p);
-// Keeps a GPU at work for a moment: one that idles lowers its clocks, and the first launches behind
-// that would be timed too slow.
+// Keeps a GPU busy for a moment: an idle GPU lowers its clocks, and the first launches would be
+// timed too slow.
 void bench_stay_awake(struct bench *b);
 // GB/s of a copy on the device, reading and writing counted.
 tile_status bench_copy_rate(struct bench *b, double *ret_gbs);
@@ -85,9 +84,9 @@ tile_status bench_copy_rate(struct bench *b, double *ret_gbs);
 tile_status bench_load(struct bench *b, struct bench_candidate *c, struct str code);
 void bench_unload(struct bench_candidate *c);
 
-// All arrays get their first contents (those to be zeroed: zeros).
+// Restores the first contents of all arrays (zeros where they are to be zeroed).
 tile_status bench_restore(struct bench *b);
-tile_status bench_reset(struct bench *b); // those alone that every timed launch wants so
+tile_status bench_reset(struct bench *b); // only those that are reset before every timed launch
 tile_status bench_launch(struct bench *b, struct bench_candidate *c); // after bench_upload
 // False: every later call on the device would fail.
 bool bench_is_usable(struct bench *b);
@@ -100,14 +99,13 @@ struct bench_chunk {
 typedef tile_status (*bench_chunk_fn)(struct bench *b, void *user, const struct bench_chunk *c);
 tile_status bench_make_threads(struct bench *b);
 void bench_end_threads(struct bench *b);
-// Calls `body` for each part of each array, in several threads; the first failure is that of the
-// whole.
+// Calls `body` for each chunk of each array, in several threads; returns the first failure.
 tile_status bench_for_chunks(struct bench *b, bench_chunk_fn body, void *user);
 
 // ---- autotune/worker/bench_check.c ----
-// Compares what the arrays hold with the reference, or with what the problem expects of them: the
-// errors' sizes, and in words how they differ if they do so beyond the tolerance (then not
-// *ret_same). Of the reference itself: its results are kept, but where something is expected.
+// Compares the arrays with the reference, or with the problem's expected contents: the maximum
+// errors, and a text if they exceed the tolerance (then not *ret_same). For the reference itself:
+// stores its results, except where contents are expected.
 tile_status bench_compare(struct bench *b, bool is_reference, struct tune_reply *reply,
                           bool *ret_same);
 

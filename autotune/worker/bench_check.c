@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results against the reference's: equal bytes first, then within a tolerance by type.
-// Configurations add up in different orders, and where large terms cancel the error has the size of
-// the terms, not of the sum: unless the user gives tolerances, they count from the larger of the
-// element and the root mean square of the array. Arrays are cut into chunks over all cores.
+// Compares results with the reference's: equal bytes first, then within a tolerance by dtype.
+// Configurations sum in different orders, and where large terms cancel the error scales with the
+// terms, not with the sum: unless the user gives tolerances, they are relative to the larger of the
+// element and the root mean square of the array. Arrays are compared in chunks on all cores.
 #include "autotune/worker/bench.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 struct check {
   bool is_reference;
   pthread_mutex_t lock;     // guards what follows
-  struct comparison *found; // one a buffer
+  struct comparison *found; // one per buffer
 };
 
 // Relative to the larger of the element and the array's scale.
@@ -41,7 +41,7 @@ static void tolerances(const struct bench *b, const struct bench_buffer *n, doub
   *ret_atol = b->problem->atol >= 0 ? b->problem->atol : given ? atol : fmax(atol, wide * n->scale);
 }
 
-// The root mean square of the finite elements, by a sample of them.
+// The root mean square of the finite elements, from a sample.
 static double scale_of(const struct bench_buffer *n, const char *reference) {
   unsigned size = dtype_bytes(n->type);
   uint64_t count = n->array.bytes / size, step = count / SAMPLED_ELEMENTS + 1, used = 0;
@@ -56,7 +56,7 @@ static double scale_of(const struct bench_buffer *n, const char *reference) {
   return used ? sqrt(sum / (double)used) : 0;
 }
 
-// What the array has to hold: what the user says, else what the reference left.
+// The expected contents: the user's, else the reference's results.
 static const char *wanted(const struct bench *b, const struct bench_buffer *n) {
   return n->array.has_expected ? b->data + n->array.expected : b->reference + n->array.offset;
 }
@@ -149,7 +149,7 @@ tile_status bench_compare(struct bench *b, bool is_reference, struct tune_reply 
   judge(b, found, reply, ret_same);
   if (is_reference) {
     b->has_reference = *ret_same;
-    b->has_scales = false; // those of the new results
+    b->has_scales = false; // to be computed from the new results
   }
   return TILE_OK;
 }

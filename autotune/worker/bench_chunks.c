@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes over all arrays in chunks, by all cores: arrays are tens of megabytes, and one thread
-// neither compares them nor fills the bus.
+// Processes all arrays in chunks, on all cores: arrays have tens of megabytes, and one thread
+// neither compares them fast enough nor saturates the bus.
 #include "autotune/worker/bench.h"
 
 #include <pthread.h>
@@ -15,8 +15,7 @@ struct sweep {
   char message[256];
 };
 
-// Memory of each thread that the device copies to and from fast; the CPU's arrays are read
-// directly.
+// Page-locked memory of each thread; the CPU's arrays are read directly.
 tile_status bench_make_threads(struct bench *b) {
   b->pool = thread_pool_create(0);
   if (!b->pool)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timed launches: after one that is not counted, launches until the budget of time is spent, each
-// behind a flush of the L2 cache; fewer when the candidate is surely slower than what is already
-// known.
+// Timed launches: after a warm-up launch, launches until the time budget is spent, each after a
+// flush of the L2 cache; fewer if the candidate is surely slower than the best so far.
 #include "autotune/worker/bench.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 
 #define MAX_LAUNCHES 4096u
-// A candidate is given up when this many launches, or any at twice the time, were all too slow.
+// A candidate is abandoned when this many launches, or one at twice the time, were all too slow.
 #define SURE_LAUNCHES 3u
 
 static int by_size(const void *a, const void *b) {
@@ -85,6 +84,6 @@ tile_status bench_measure(struct bench *b, struct bench_candidate *c,
                           const struct measure_plan *plan, struct tune_sample *ret) {
   struct timed t = {b, c};
   const struct measure_hooks hooks = {time_launch, now, &t};
-  tile_status s = bench_restore(b); // what earlier launches left may be infinite, and odd to add up
+  tile_status s = bench_restore(b); // contents left by earlier launches may be infinite
   return s == TILE_OK ? measure_run(plan, &hooks, ret) : s;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that tuner and worker share: a file without a name, which goes with its last descriptor.
+// Memory shared by tuner and worker: an unnamed file, freed with its last descriptor.
 #define _GNU_SOURCE // memfd_create, mkostemp
 #include "autotune/worker/worker.h"
 
@@ -18,7 +18,8 @@ static int close_if(int error, int fd) {
   return -1;
 }
 
-// Of that size. On a disk all of it is there: what a full one lacked would be a signal later.
+// A file of that size. On a disk its blocks are allocated now: a full disk would raise SIGBUS
+// later.
 static int open_nameless(size_t size) {
 #if defined(__linux__)
   int memory = memfd_create("tile-tune", MFD_CLOEXEC);

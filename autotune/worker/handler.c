@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the worker does with candidates and requests, and what it says about them.
+// Handles candidates and requests in the worker, and sends their results.
 #include "autotune/worker/server.h"
 #include "base/clock.h"
 
@@ -14,7 +14,7 @@ static void send_frame(struct server *s, struct frame_writer *w) {
   size_t sent = 0;
   frame_end(w, (struct str){0}, &out);
   pthread_mutex_lock(&s->sending);
-  bool has_memory = frame_send(s->fd, &out, &sent) != FRAME_BAD; // an end is the reader's to see
+  bool has_memory = frame_send(s->fd, &out, &sent) != FRAME_BAD; // the reader sees a closed socket
   pthread_mutex_unlock(&s->sending);
   strbuf_finish(&out);
   if (!has_memory)
@@ -85,7 +85,7 @@ static void first_line(char *to, size_t size) {
   snprintf(to, size, "%.*s", (int)(n < size ? n : size - 1), message);
 }
 
-// The CPU's device memory is the program's.
+// The CPU's device memory belongs to the program.
 static bool is_out_of_memory(const struct server *s, tile_status status) {
   return status == TILE_OUT_OF_MEMORY ||
          (status == TILE_OUT_OF_DEVICE_MEMORY && s->bench.properties.is_cpu);
@@ -133,7 +133,7 @@ static void mark_bad(struct candidate *c, enum tune_outcome outcome, const char 
   snprintf(c->reason, sizeof c->reason, "%s", reason);
 }
 
-// PTX becomes a cubin; what is none stays as it is.
+// Assembles PTX to a cubin; other code is unchanged.
 static tile_status assemble(struct server *s, struct candidate *c) {
   void *cubin;
   size_t size;
@@ -152,8 +152,7 @@ static tile_status assemble(struct server *s, struct candidate *c) {
   return status;
 }
 
-// A launch that broke the context fails what is assembled meanwhile too: that is for the next
-// worker.
+// After a launch broke the context, assembling fails too: left to the next worker.
 static void assembly_failed(struct server *s, struct candidate *c, tile_status status) {
   struct tune_reply r = {.config = c->config, .outcome = TUNE_BAD_BUILD};
   first_line(r.reason, sizeof r.reason);
@@ -197,7 +196,7 @@ void *worker_assemble_all(void *user) {
       continue;
     }
     pthread_mutex_lock(&s->lock);
-    c->state = CANDIDATE_ASSEMBLED; // it ends when it is loaded
+    c->state = CANDIDATE_ASSEMBLED; // ends when it is loaded
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     if (s->hooks->at_work)
@@ -233,9 +232,9 @@ void worker_load(struct server *s, struct candidate *c) {
 
 // ---- requests ----
 
-// A launch that failed: when the device does not survive it, neither does the worker.
+// A failed launch: if the device is unusable, the worker ends.
 static void launch_failed(struct server *s, tile_status status, struct tune_reply *r) {
-  if (is_out_of_memory(s, status)) { // says nothing of the configuration
+  if (is_out_of_memory(s, status)) { // says nothing about the configuration
     r->outcome = TUNE_UNTRIED;
     worker_out_of_memory(s);
     return;
@@ -253,7 +252,7 @@ static tile_status run_once(struct server *s, struct candidate *c) {
   return status == TILE_OK ? tile_stream_synchronize(s->bench.device, NULL) : status;
 }
 
-// The results of the reference are written by itself alone, whatever kernels do.
+// The reference's results are stored by this process only, never by kernels.
 static tile_status compare(struct server *s, bool is_reference, struct tune_reply *r,
                            bool *ret_same) {
   if (!is_reference)
@@ -266,8 +265,8 @@ static tile_status compare(struct server *s, bool is_reference, struct tune_repl
   return status;
 }
 
-// A kernel whose results are wrong may have written anywhere: on a GPU into the first contents,
-// which are uploaded again; on the CPU into the worker itself, which is given up.
+// A kernel with wrong results may have written anywhere: on a GPU possibly into the first contents,
+// which are uploaded again; on the CPU into the worker itself, which ends.
 static tile_status recover(struct server *s) {
   if (!s->bench.properties.is_cpu)
     return bench_upload(&s->bench);

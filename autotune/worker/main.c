@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner's worker as a process of its own: it notes whose request a signal ended, and goes as
-// soon as its parent has closed the socket or died, whatever a kernel is doing. The program that it
-// is in is also the compiler's worker.
+// The tuner's worker process: records which request a signal ended, and exits as soon as its parent
+// has closed the socket or died, whatever a kernel is doing. The program is also the compiler's
+// worker.
 #include "autotune/worker/protocol.h"
 #include "autotune/worker/worker.h"
 #include "jit/worker/client.h"
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Handlers get no argument: what they need is here.
+// Handlers take no argument: their data is here.
 static struct worker_page *page;
 static _Thread_local uint64_t current;
 
@@ -34,7 +34,7 @@ int tune_worker_main(int argc, char **argv) {
     return 1;
   page = p;
   worker_begin(note_fault);
-  // Without what exit() would run: the driver may be stuck, and nothing is worth saving.
+  // Skips exit handlers: the driver may be stuck, and no state needs saving.
   _exit(worker_run_server(files, &hooks) ? 0 : 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for what became of a configuration, as reports and files spell them.
+// Names of outcomes, as in reports and files.
 #include "autotune/tune.h"
 
 const char *tune_outcome_name(enum tune_outcome o) {

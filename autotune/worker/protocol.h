@@ -17,28 +17,29 @@
 
 #include <stdatomic.h>
 
-#define WORKER_OPTION "--tune-worker" // of tilec and tile-worker; takes the socket's number
+#define WORKER_OPTION                                                                              \
+  "--tune-worker" // of tilec and tile-worker; its argument is the socket's descriptor
 enum { WORKER_FILES = 3 };
 
 // The first page of the shared file; the reference's results follow.
 #define WORKER_PAGE 4096
 struct worker_page {
-  _Atomic uint64_t at_fault; // the request whose thread a signal ended; 0: not known
+  _Atomic uint64_t at_fault; // the request of the thread that a signal ended; 0: unknown
   _Atomic uint32_t has_reference, has_copy_rate;
 };
 
 // ---- autotune/worker/thread.c ----
-// Serves in a thread of this process; the files are copied.
+// Serves in a thread of this process; the files are duplicated.
 struct worker_thread;
 tile_status worker_thread_start(const int files[3], struct worker_thread **ret);
-// Once its socket is closed: waits for its end, at most so long, then leaves it behind.
+// After its socket was closed: waits for its end, at most so long, then detaches it.
 void worker_thread_end(struct worker_thread *t, double wait_ms, char *ret, size_t size);
 
 // ---- autotune/worker/server.c ----
-// Answers requests until the other side closes. `at_work` (may be NULL) is called in each thread
-// that begins a request, or ends one (0), for who notes whose fault a crash is; `on_end` (may be
-// NULL) when the socket ends while the device may be busy: it need not return. Returns whether it
-// ended because the other side closed; else the device cannot be used any more.
+// Handles requests until the other side closes. `at_work` (may be NULL) is called in each thread
+// that begins a request, or ends one (0), so that a crash can be attributed; `on_end` (may be NULL)
+// is called when the socket is closed while the device may be busy, and need not return. Returns
+// whether the other side closed; else the device is unusable.
 struct worker_hooks {
   void (*at_work)(uint64_t id);
   void (*on_end)(void);

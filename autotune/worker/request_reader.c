@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames from the tuner: what they ask for is queued for the threads that do it.
+// Reads frames from the tuner and queues their requests for the other threads.
 #include "autotune/worker/server.h"
 #include "base/memory.h"
 
@@ -75,7 +75,7 @@ static void read_info(void *user) {
   r->ok = kernel_info_read(r->c->arena, r->info, &r->c->bench.info);
 }
 
-// NULL: what came is no candidate, or memory is out (then *ret_has_memory is false).
+// NULL: the frame is no candidate, or memory is out (then *ret_has_memory is false).
 static struct candidate *candidate_new(const struct frame *f, bool *ret_has_memory) {
   struct candidate *c = memory_zeroed(1, sizeof *c);
   *ret_has_memory = false;
@@ -108,7 +108,7 @@ static bool take_load(struct server *s, const struct frame *f) {
   if (!c)
     return false;
   pthread_mutex_lock(&s->lock);
-  c->next = s->candidates; // in front of an older one of that name
+  c->next = s->candidates; // before an older one of that configuration
   s->candidates = c;
   *s->to_assemble_end = c;
   s->to_assemble_end = &c->next_to_assemble;
@@ -179,7 +179,7 @@ static void take_all(void *user) {
     while (one == FRAME_HERE && take(in->s, &f))
       one = frame_next(&in->reader, in->heads, &f);
     arena_release(in->heads, mark);
-    if (one != FRAME_NONE) // a bad one, or one that was not taken
+    if (one != FRAME_NONE) // an invalid frame, or one that could not be queued
       return;
     status = frame_fill(&in->reader, in->s->fd);
   }

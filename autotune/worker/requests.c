@@ -46,7 +46,6 @@ void worker_give_up(struct tune_worker *w, tile_status status, const char *messa
   worker_notify(w);
 }
 
-// The answer of a request that failed is that of its configuration's later ones.
 void worker_fail_request(struct tune_worker *w, struct worker_request *r,
                          const struct tune_reply *reply) {
   struct worker_candidate *c = worker_candidate(w, r->config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting and ending the worker, and the order of what its device does: candidates are loaded as
-// soon as they are assembled, requests answered in their order.
+// Starts and ends the worker, and schedules its device: candidates are loaded as soon as they are
+// assembled, requests are handled in order.
 #include "autotune/worker/server.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static struct candidate *find(struct server *s, uint32_t config) {
   return c;
 }
 
-// One piece of work for the device's thread; called and left with the lock. False: none now.
+// Does one piece of work of the device's thread; called and left with the lock. False: none now.
 static bool step(struct server *s) {
   struct candidate *c = s->candidates;
   while (c && c->state != CANDIDATE_ASSEMBLED)
@@ -46,7 +46,7 @@ static bool step(struct server *s) {
   return true;
 }
 
-// A candidate is on its way, and will be launched as soon as it is there.
+// A candidate is being assembled, and will be launched as soon as it is loaded.
 static bool is_expecting(const struct server *s) {
   const struct candidate *c = s->candidates;
   while (c && c->state != CANDIDATE_COMING)
@@ -132,7 +132,7 @@ static unsigned start_assemblers(struct server *s, pthread_t *threads) {
                                              : (unsigned)cores,
            n = 0;
   if (s->bench.properties.is_cpu)
-    wanted = 1; // there is nothing to assemble
+    wanted = 1; // nothing to assemble
   while (n < wanted && pthread_create(&threads[n], NULL, worker_assemble_all, s) == 0)
     n++;
   return n;
@@ -177,14 +177,14 @@ bool worker_run_server(const int files[3], const struct worker_hooks *hooks) {
       n = start_assemblers(&s, assemblers);
       work(&s);
     }
-    if (hooks->on_end) // a process of its own waits for no thread that may be stuck
+    if (hooks->on_end) // the process does not wait for a thread that may be stuck
       return false;
     shutdown(s.fd, SHUT_RDWR);
     pthread_join(reader, NULL);
     for (unsigned i = 0; i < n; i++)
       pthread_join(assemblers[i], NULL);
   } else {
-    shutdown(s.fd, SHUT_RDWR); // or the tuner would wait
+    shutdown(s.fd, SHUT_RDWR); // else the tuner would wait
   }
   bool ended = s.ended && !s.failed;
   server_close(&s);

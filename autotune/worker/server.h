@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's side of the conversation, in parts: frames are taken in (autotune/worker/request_reader.c)
-// by one thread, so that the end of the parent is seen whatever a kernel does; candidates and
-// requests are worked on and answered (autotune/worker/handler.c) by others;
-// autotune/worker/server.c starts and ends them.
+// The worker's side, in parts: one thread reads frames (autotune/worker/request_reader.c), so that
+// the parent's end is noticed whatever a kernel does; others handle candidates and requests
+// (autotune/worker/handler.c); autotune/worker/server.c starts and ends them.
 #ifndef TILE_AUTOTUNE_WORKER_SERVER_H
 #define TILE_AUTOTUNE_WORKER_SERVER_H
 
@@ -16,7 +15,7 @@ struct candidate {
   uint32_t config;
   uint64_t load_id;
   enum candidate_state state;
-  enum tune_outcome outcome; // of a bad one, with the reason
+  enum tune_outcome outcome; // of a failed one, with the reason
   char reason[256];
   struct arena *arena; // of info's parts
   char *code;          // malloc'ed; NULL once it is loaded
@@ -48,7 +47,7 @@ struct server {
   pthread_mutex_t sending;
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  // What follows is guarded by `lock`.
+  // Guarded by `lock`:
   bool opened, ready, uploaded, ended, failed;
   struct candidate *candidates;
   struct candidate *to_assemble, **to_assemble_end;
@@ -62,11 +61,11 @@ void worker_candidate_free(struct candidate *c);
 // ---- autotune/worker/handler.c ----
 void worker_send_device(struct server *s);
 void worker_send_copied(struct server *s, double gbs);
-void worker_send_leaving(struct server *s); // what had begun is not to fail_with for the end
+void worker_send_leaving(struct server *s); // running requests are not to blame for the end
 void worker_send_failed(struct server *s, tile_status status); // with the thread's message
-void worker_out_of_memory(struct server *s); // the tuning ends; needs no memory to say so
+void worker_out_of_memory(struct server *s);                   // ends the tuning; allocates nothing
 void *worker_assemble_all(void *server);
-// By the device's thread, without the lock.
+// Called by the device's thread, without the lock.
 void worker_load(struct server *s, struct candidate *c);
 void worker_upload(struct server *s);
 void worker_finish_request_request(struct server *s, const struct request *q, struct candidate *c);

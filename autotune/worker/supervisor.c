@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that keeps a worker: starts it, sends what was not sent to it, takes its frames, and
-// when it dies, hangs or talks nonsense, finds whose fault that was and starts another one, which
-// gets the code and the requests that are still open.
+// The supervisor thread of a worker: starts it, sends requests, reads replies. When the worker
+// crashes, hangs or sends an invalid frame, it blames a request and starts another worker, which
+// gets the code and the open requests again.
 #include "autotune/worker/state.h"
 #include "base/clock.h"
 #include "base/debug.h"
@@ -13,19 +13,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define START_LIMIT_MS 60000 // to open the device; to take the arrays
-#define MAX_DEATHS 3         // without an answer between them
+#define START_LIMIT_MS 60000 // to open the device; to upload the arrays
+#define MAX_DEATHS 3         // without a reply between them
 
 // ---- ending ----
 
 static void fail_all(struct tune_worker *w) {
-  struct tune_reply r = {.outcome = TUNE_UNTRIED}; // no configuration is to fail_with
+  struct tune_reply r = {.outcome = TUNE_UNTRIED}; // no configuration is to blame
   snprintf(r.reason, sizeof r.reason, "%.*s", (int)strcspn(w->message, "\n"), w->message);
   while (w->requests)
     worker_finish_request(w, w->requests, &r);
 }
 
-// Without the lock while it waits: the end of a process that a GPU keeps busy takes its time.
+// Releases the lock while it waits: a process that a GPU keeps busy takes long to end.
 static void reap_worker(struct tune_worker *w, bool is_to_be_killed, bool is_late, char *how,
                         size_t size) {
   close(w->fd);
@@ -42,8 +42,8 @@ static void reap_worker(struct tune_worker *w, bool is_to_be_killed, bool is_lat
   w->sent = 0;
 }
 
-// The request that the worker died of: the one whose thread says so, else the one that had the
-// device, else a load that had begun.
+// The request that the worker crashed in: the one recorded by the crashing thread, else the one
+// that used the device, else a load that had begun.
 static struct worker_request *request_at_fault(struct tune_worker *w) {
   uint64_t at_fault = atomic_exchange(&w->page->at_fault, 0);
   struct worker_request *load = NULL;
@@ -66,7 +66,7 @@ static void fail_with(struct tune_worker *w, struct worker_request *r, enum tune
   worker_fail_request(w, r, &reply);
 }
 
-// What is left is for the next worker; its own loads are made anew.
+// The open requests are for the next worker; own loads are repeated then.
 static void requeue(struct tune_worker *w) {
   const struct tune_reply none = {0};
   for (struct worker_request *r = w->requests, *next; r; r = next) {
@@ -132,7 +132,7 @@ static double limit_of(const struct tune_worker *w, const struct worker_request 
   return r->begun_at + w->timeout_ms + (r->kind == REQUEST_MEASURE ? r->plan.budget_ms : 0);
 }
 
-// When the first limit is reached; *ret_late: by whom, NULL: by the worker as a whole.
+// The first deadline; *ret_late: the request it belongs to, NULL: the worker as a whole.
 static double deadline(struct tune_worker *w, struct worker_request **ret_late) {
   double first = (double)INFINITY;
   *ret_late = NULL;
@@ -148,7 +148,7 @@ static double deadline(struct tune_worker *w, struct worker_request **ret_late) 
   return first;
 }
 
-// Waits for the caller, the worker or a deadline; without the lock.
+// Waits, without the lock, for the caller, the worker or a deadline.
 static void wait_for_any(struct tune_worker *w, double until, bool *ret_readable) {
   bool has_output = w->out.len > w->sent;
   struct pollfd fds[2] = {
@@ -169,7 +169,7 @@ static void wait_for_any(struct tune_worker *w, double until, bool *ret_readable
     continue;
 }
 
-// Of a worker that will not be replaced.
+// Ends a worker that is not replaced.
 static void finish(struct tune_worker *w) {
   char how[128];
   if (w->fd >= 0)
@@ -191,13 +191,14 @@ static void step(struct tune_worker *w) {
     return;
   }
   worker_put_requests(w);
-  if (frame_send(w->fd, &w->out, &w->sent) == FRAME_BAD) { // an end shows when reading
+  if (frame_send(w->fd, &w->out, &w->sent) == FRAME_BAD) { // a closed socket shows when reading
     worker_give_up(w, TILE_OUT_OF_MEMORY,
                    "out of memory for what the tuner's worker has to be told");
     return;
   }
   wait_for_any(w, deadline(w, &late), &readable);
-  // First what the worker had said, whatever the clock: this process may have been stopped.
+  // Frames that have arrived count even if the deadline has passed: this process may have been
+  // stopped.
   if (readable && !worker_receive(w))
     on_death(w, true, NULL);
   else if (w->status == TILE_OK && clock_ms() > deadline(w, &late))

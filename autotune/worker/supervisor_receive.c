@@ -48,7 +48,8 @@ static void take_end(struct tune_worker *w, struct worker_request *r, const stru
       .local_bytes = (int)frame_int(head, "local_bytes", 0),
       .load_ms = frame_double(head, "load_ms", 0),
       .check_ms = frame_double(head, "check_ms", 0),
-      .max_abs = frame_double(head, "max_abs", (double)INFINITY), // which JSON cannot say
+      .max_abs =
+          frame_double(head, "max_abs", (double)INFINITY), // infinity is not representable in JSON
       .max_rel = frame_double(head, "max_rel", (double)INFINITY),
   };
   copy_text(reply.reason, sizeof reply.reason, frame_text(head, "reason"));
@@ -105,7 +106,6 @@ static void hear(void *user) {
   h->is_good = take_all(h->w);
 }
 
-// False: the worker is gone, or not itself any more.
 bool worker_receive(struct tune_worker *w) {
   enum frame_status status = frame_fill(&w->reader, w->fd);
   struct arena_mark mark = arena_mark(w->heads);

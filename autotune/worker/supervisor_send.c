@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the supervisor sends to the worker process: code to load, requests to check and measure.
+// Writes the supervisor's frames: code to load, requests to check and measure.
 #include "autotune/worker/state.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -37,7 +37,7 @@ static void put_request(struct tune_worker *w, struct worker_request *r) {
   r->sent = true;
 }
 
-// Loads the code again in front of `r`, for a worker that does not have it.
+// Inserts a load before `r`, for a new worker that lacks the code.
 static bool put_own_load(struct tune_worker *w, struct worker_request *r,
                          struct worker_candidate *c) {
   struct worker_request *own = memory_zeroed(1, sizeof *own), **at = &w->requests;

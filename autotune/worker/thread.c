@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker as a thread of this process, for programs that have no worker program beside them. It
-// converses as a process would, but nothing stands between it and the rest of the program: a crash
-// is everybody's, and who hangs cannot be ended, only left behind.
+// The worker as a thread of this process, for programs without a worker program. It speaks the same
+// protocol, but without isolation: a crash ends the program, and a hanging kernel cannot be ended;
+// its thread is detached.
 #include "autotune/worker/protocol.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -17,7 +17,7 @@ struct worker_thread {
   int files[3];
   pthread_mutex_t lock; // guards what follows
   pthread_cond_t over;
-  bool is_over, is_left; // left: the thread frees this
+  bool is_over, is_left; // is_left: the thread frees this
 };
 
 static void thread_free(struct worker_thread *t) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of worker.h: they queue requests and take replies; a thread
-// (autotune/worker/supervisor.c) does the rest, so that watchdog and restarts do not wait for the
+// The calls of worker.h: they queue requests and take replies; the supervisor thread
+// (autotune/worker/supervisor.c) does the rest, so that deadlines and restarts do not depend on the
 // caller.
 #include "autotune/worker/state.h"
 #include "base/clock.h"
@@ -23,7 +23,7 @@ static void write_args(const struct tune_problem *p, struct json_writer *w) {
   for (size_t i = 0; i < p->arg_count; i++) {
     const tile_arg *arg = &p->args[i];
     int64_t bits = 0;
-    memcpy(&bits, &arg->value, sizeof arg->value); // a double and a pointer too
+    memcpy(&bits, &arg->value, sizeof arg->value); // also for a double or a pointer
     json_begin_object(w);
     json_key(w, "name"), json_cstring(w, p->arg_names[i]);
     json_key(w, "type"), json_cstring(w, dtype_name((enum dtype)arg->type));
@@ -72,14 +72,14 @@ static tile_status share_page(struct tune_worker *w, uint64_t data_bytes) {
   tile_status s = tune_data_create(WORKER_PAGE + data_bytes, &w->shared_fd, &all);
   if (s == TILE_OK) {
     w->page = all;
-    // The results behind the page are the worker's business.
+    // Only the worker maps the results behind the page.
     if (data_bytes)
       munmap((char *)all + WORKER_PAGE, data_bytes);
   }
   return s;
 }
 
-// The program's signals are not for this thread.
+// The supervisor thread blocks all signals.
 static bool start_thread(struct tune_worker *w) {
   sigset_t all, before;
   sigfillset(&all);
@@ -110,7 +110,7 @@ static struct tune_worker *worker_new(int data_fd) {
 tile_status tune_worker_open(const struct tune_worker_options *o, const struct tune_problem *p,
                              int data_fd, uint64_t data_bytes, struct tune_worker **ret) {
   char *program = NULL;
-  (void)worker_find_program(o->program, &program); // without one, a thread serves
+  (void)worker_find_program(o->program, &program); // without one, a thread is the worker
   struct tune_worker *w = worker_new(data_fd);
   if (!w) {
     free(program);
@@ -140,7 +140,7 @@ static void close_file(int fd) {
 }
 
 static void wake(struct tune_worker *w) {
-  ssize_t done = write(w->wake[1], "", 1); // a full pipe wakes as well
+  ssize_t done = write(w->wake[1], "", 1); // a full pipe is readable already
   (void)done;
 }
 
@@ -265,7 +265,7 @@ static void forget_notice(struct tune_worker *w) {
     w->is_notified = read(w->notify[0], &byte, 1) != 1;
 }
 
-// Waits for a reply or news of the device. False: the time is over, or nothing is to come.
+// Waits for a reply or news of the device. False: the time is over, or nothing is pending.
 static bool wait_for_news(struct tune_worker *w, int timeout_ms) {
   const struct timespec until = clock_after(timeout_ms);
   int error = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See jit/worker/client.h. The thread that wants a kernel speaks with the worker itself: it waits
-// for the answer anyway.
+// See jit/worker/client.h. The thread that needs a kernel talks to the worker itself: it waits for
+// the reply anyway.
 #include "jit/worker/client.h"
 
 #include "base/clock.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define START_LIMIT_MS 60000 // until a worker says who it is
+#define START_LIMIT_MS 60000 // for a worker's first frame
 
 // ---- starting and ending ----
 
@@ -71,7 +71,7 @@ static tile_status of_another_build(const char *program, struct str version) {
                     program, STR_ARG(version), compiler_version());
 }
 
-// Hears its first frame, which says of which build it is.
+// Receives its first frame, which has the worker's build.
 static tile_status hear_version(struct compile_worker *w, struct arena *a, bool *ret_ended) {
   struct strbuf nothing = {0};
   struct frame f;
@@ -97,7 +97,7 @@ static void introduce(void *user) {
   i->status = hear_version(i->worker, i->a, &i->has_ended);
 }
 
-// A worker that does not make itself known is buried.
+// A worker without a valid first frame is ended.
 tile_status compile_worker_handshake(struct compile_worker *w) {
   struct introduction i = {.worker = w, .a = arena_create()};
   char how[128], program[1024];
@@ -127,14 +127,14 @@ struct job {
   struct strbuf out;
   enum frame_status heard;
   bool is_answered, is_out_of_memory, is_leaving;
-  const char *fatal; // what LLVM said at the end, on `a`
+  const char *fatal; // LLVM's fatal error, on `a`
 };
 
 static void put_question(struct job *j) {
   struct strbuf body = {0};
   struct frame_writer f;
   char folder[4096];
-  // Files are named as seen from where this process is now.
+  // Paths in the request are relative to this process's working directory.
   wire_put_text(&body, getcwd(folder, sizeof folder));
   jit_job_put(j->q, &body);
   frame_begin(&f, "compile");
@@ -144,7 +144,7 @@ static void put_question(struct job *j) {
   strbuf_finish(&body);
 }
 
-// Memory may run out in it: arena_guard.
+// May run out of memory: called by arena_guard.
 static void converse(void *user) {
   struct job *j = user;
   struct compile_worker *w = j->worker;
@@ -193,7 +193,7 @@ static void report_death(struct job *j, struct span at, const char *how) {
     diag_note(d, SPAN_NONE, "LLVM: %s", j->fatal);
 }
 
-// The worker is no more, or talks nonsense.
+// The worker ended, or sent an invalid frame.
 static void conclude_without(struct job *j, struct span at) {
   char how[128];
   bool is_late = j->heard == FRAME_NONE;

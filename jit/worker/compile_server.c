@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker's side: one question after the other, in the order they come, until the other side
-// closes. Whatever the compiler does not survive ends the process, which is what it is for.
+// The worker's side: handles one request after the other until the parent closes the socket. A
+// crash of the compiler ends this process only, which is the purpose.
 #include "jit/worker/client.h"
 #include "jit/worker/pool.h"
 #include "worker/child.h"
@@ -14,11 +14,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static int to_parent; // for handlers, which get no argument
+static int to_parent; // handlers take no argument
 
 // ---- the end of the process ----
 
-// An allocation that failed left its mark, whoever did not survive it.
+// Counts failed allocations, even those that LLVM or MLIR do not survive.
 static void note_fault(void) {
   if (errno == ENOMEM)
     _exit(COMPILE_EXIT_MEMORY);
@@ -33,7 +33,7 @@ static void send_kind(int fd, const char *kind, const char *key, const char *val
   if (key)
     json_key(&f.json, key), json_cstring(&f.json, value);
   frame_end(&f, bytes, &out);
-  (void)frame_send(fd, &out, &sent); // an end shows when reading
+  (void)frame_send(fd, &out, &sent); // a closed socket shows when reading
   strbuf_finish(&out);
 }
 
@@ -44,7 +44,7 @@ static void on_llvm_fatal_error(const char *reason) {
 
 // ---- memory ----
 
-// Bytes of data that the process has now.
+// Bytes of data memory of this process.
 static uint64_t data_bytes(void) {
   unsigned long long pages = 0;
   FILE *f = fopen("/proc/self/statm", "r");
@@ -56,7 +56,7 @@ static uint64_t data_bytes(void) {
 }
 
 struct memory {
-  uint64_t own, allowed; // before the first question; beyond that, 0: no limit
+  uint64_t own, allowed; // before the first request; allowed beyond that, 0: no limit
 };
 
 static void allow(struct memory *m, uint64_t bytes) {
@@ -67,7 +67,7 @@ static void allow(struct memory *m, uint64_t bytes) {
   setrlimit(RLIMIT_DATA, &r);
 }
 
-// What compilations leave behind must not be taken from later ones.
+// Memory that earlier compilations leaked must not count against later ones.
 static bool has_grown(const struct memory *m) {
   return m->allowed && data_bytes() > m->own + m->allowed / 4;
 }
@@ -90,7 +90,7 @@ static void compile_job(void *user) {
   struct jit_reply made = {0};
   if (r.failed || !jit_job_get(t->a, r.rest, &q))
     return;
-  if (folder && chdir(folder) != 0) // relative names are then as good as missing
+  if (folder && chdir(folder) != 0) // relative names then count as missing
     folder = NULL;
   struct diag_engine *diag = diag_engine_create(t->a);
   errno = 0;
@@ -101,7 +101,7 @@ static void compile_job(void *user) {
   t->is_good = true;
 }
 
-// Sends the answer. False: there is nothing to be said to who asks so, or nobody there.
+// Sends the reply. False: the request is invalid, or the parent is gone.
 static bool handle_job(int fd, struct work *t) {
   bool is_done = arena_guard(t->a, compile_job, t) && !t->body.failed;
   bool leaves = !is_done || has_grown(t->memory);
@@ -119,7 +119,7 @@ static bool handle_job(int fd, struct work *t) {
   return is_sent && !leaves;
 }
 
-// A message from the parent, on the arena of its question.
+// A frame from the parent, on its request's arena.
 struct message {
   int fd;
   struct frame_reader *reader;
@@ -166,5 +166,5 @@ int compile_worker_main(int argc, char **argv) {
   struct memory memory = {.own = data_bytes()};
   while (receive_and_handle(to_parent, &reader, &memory))
     continue;
-  _exit(0); // without what exit() would run: nothing is worth saving
+  _exit(0); // skips exit handlers: no state needs saving
 }

@@ -171,10 +171,9 @@ bool jit_reply_get(struct arena *a, struct diag_engine *diag, const struct sourc
 
 // ---- in this process ----
 
-// The cache's key covers the kernel's own text. What it imports is known only once it was compiled:
-// the paths that were looked at lie beside the code, {"kernel": ..., "files": [[path, digest],
-// ...]} with an empty digest where there was no file, and the entry serves as long as they are the
-// same.
+// The cache's key covers the kernel's own text. Imports are known only after compilation: the paths
+// that were looked up are stored beside the code, {"kernel": ..., "files": [[path, digest], ...]}
+// with an empty digest for a missing file; the entry is valid as long as all digests match.
 static void write_entry(const struct compile_result *result, struct strbuf *out) {
   struct json_writer w = {.out = out};
   json_begin_object(&w);

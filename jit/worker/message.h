@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compilation is asked with and what it gives, also as bytes for another process: both sides
-// of a worker are of one build (jit/worker/pool.c makes sure), so that nothing has a version of its
-// own.
+// Requests and results of a compilation, in memory and as bytes for another process. Both sides of
+// a worker are of one build (checked by jit/worker/pool.c), so the bytes have no version.
 #ifndef TILE_JIT_WORKER_MESSAGE_H
 #define TILE_JIT_WORKER_MESSAGE_H
 
@@ -9,7 +8,7 @@
 #include "lowering/compile.h"
 #include "lowering/cost/kernel_cost.h"
 
-// What a kernel costs when it is launched so.
+// The cost of a launch with these values.
 struct jit_cost_job {
   const struct cost_argument *args;
   size_t arg_count;
@@ -18,26 +17,26 @@ struct jit_cost_job {
 
 struct jit_job {
   struct compile_request request;  // `inspect` and `passes` are not sent
-  const struct jit_cost_job *cost; // NULL: code is wanted; else this, and no code
+  const struct jit_cost_job *cost; // not NULL: estimate this cost and generate no code
 };
 
 struct jit_reply {
-  struct str entry, code; // as the disk cache keeps them: description and files, artifact
+  struct str entry, code; // as stored in the disk cache: description and imported files, artifact
   struct compile_timing timing;
   struct kernel_cost cost;
 };
 
-// Compiles in this process. True when `diag` has no errors; all it gives is on `a`.
+// Compiles in this process. True when `diag` has no errors; the results are on `a`.
 bool jit_reply_make(struct arena *a, struct diag_engine *diag, const struct jit_job *q,
                     struct jit_reply *ret);
 
 void jit_job_put(const struct jit_job *q, struct strbuf *out);
-// On `a`. False: damaged.
+// Decodes onto `a`. False: damaged.
 bool jit_job_get(struct arena *a, struct str bytes, struct jit_job *ret);
-// An reply with its diagnostics, of which those of errors may be all there is.
+// A reply with its diagnostics; a failed compilation has nothing else.
 void jit_reply_put(const struct jit_reply *reply, const struct diag_engine *diag,
                    const struct source *source, struct strbuf *out);
-// On `a` and into `diag`. False: damaged.
+// Decodes onto `a` and into `diag`. False: damaged.
 bool jit_reply_get(struct arena *a, struct diag_engine *diag, const struct source *source,
                    struct str bytes, struct jit_reply *ret);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See jit/worker/pool.h. The thread that wants a kernel takes an idle worker or starts one, asks
-// it, and puts it back.
+// See jit/worker/pool.h. The thread that needs a kernel takes an idle worker or starts one, sends
+// it the request, and returns it to the pool.
 #include "jit/worker/pool.h"
 
 #include "base/memory.h"
@@ -11,20 +11,20 @@
 #include <unistd.h>
 
 struct compile_pool {
-  pthread_mutex_t lock; // guards all of this
+  pthread_mutex_t lock; // guards all members
   pthread_cond_t freed;
   bool is_on;
   char *program;
   double seconds;
   uint64_t bytes;
-  unsigned generation; // of what is above
+  unsigned generation; // of the settings above
   struct compile_worker *idle;
-  unsigned count, most; // workers there are and may be
+  unsigned count, most; // workers that exist, and their limit
 };
 
 // ---- taking and giving back ----
 
-// With the lock. The idle workers that are of no use any more.
+// With the lock. Removes and returns idle workers with outdated settings.
 static struct compile_worker *sort_out(struct compile_pool *p) {
   struct compile_worker *useless = NULL;
   for (struct compile_worker **at = &p->idle, *w; (w = *at);) {
@@ -47,7 +47,7 @@ static void drop_all(struct compile_worker *w) {
   }
 }
 
-// NULL without an error: there are to be no workers any more.
+// NULL without an error: the pool no longer has workers.
 static tile_status take(struct compile_pool *p, struct compile_terms *ret_terms,
                         struct compile_worker **ret) {
   tile_status s = TILE_OK;
@@ -72,13 +72,13 @@ static void put_back(struct compile_pool *p, struct compile_worker *w) {
   pthread_mutex_lock(&p->lock);
   w->next = p->idle;
   p->idle = w;
-  struct compile_worker *useless = sort_out(p); // it may be one, by now
+  struct compile_worker *useless = sort_out(p); // its settings may be outdated by now
   pthread_cond_signal(&p->freed);
   pthread_mutex_unlock(&p->lock);
   drop_all(useless);
 }
 
-// It is gone, or will be.
+// Its worker is gone, or will be dropped.
 static void forget(struct compile_pool *p) {
   pthread_mutex_lock(&p->lock);
   p->count--;
@@ -110,7 +110,7 @@ tile_status compile_pool_run(struct compile_pool *p, struct arena *a, struct dia
   if (outcome == COMPILE_LAST || outcome == COMPILE_NO_MEMORY)
     compile_worker_drop(w);
   if (outcome == COMPILE_NO_MEMORY)
-    diag_error(diag, SPAN_NONE, E0991, "out of memory"); // goes on to the caller's handler
+    diag_error(diag, SPAN_NONE, E0991, "out of memory"); // ends in the caller's handler
   return TILE_OK;
 }
 
@@ -152,7 +152,7 @@ void compile_pool_share(tile_device *device, const tile_device *with) {
     device_keep(device, pool, NULL);
 }
 
-// Takes the settings, and a worker that was started with them: NULL: there are to be none.
+// Applies the settings and adds a worker started with them; NULL: no workers.
 static void pool_set(struct compile_pool *p, const tile_worker_options *o, char *program,
                      struct compile_worker *first) {
   pthread_mutex_lock(&p->lock);
@@ -180,12 +180,12 @@ static struct compile_pool *pool_for(tile_device *device) {
   if (p || !made)
     return p;
   p = device_keep(device, made, pool_close);
-  if (p != made) // another thread was faster
+  if (p != made) // another thread created the pool first
     pool_close(made);
   return p;
 }
 
-// A worker that has said who it is: what is wrong with the program shows here, not at a launch.
+// Starts a worker and waits for its first frame: a wrong program is reported here, not at a launch.
 static tile_status start_first(const char *program, struct compile_worker **ret) {
   struct compile_worker *w;
   tile_status s = compile_worker_start(program, 0, &w);

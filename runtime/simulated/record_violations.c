@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulator finds, in the form of the CPU's checker: source line, argument and element,
-// program and thread. Violations are kept in the order in which they come.
+// Violations of a simulated launch in the form of the CPU device's: source line, argument and
+// element, program and thread. They are kept in the order of their reports.
 #include "runtime/simulated/simulated_device.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-static enum cpu_violation_kind kind_of(const struct sim_finding *f) {
+static enum cpu_violation_kind kind_of(const struct sim_violation *f) {
   switch (f->kind) {
   case SIM_OUT_OF_BOUNDS:
     return f->space == SIM_GLOBAL || f->space == SIM_GENERIC ? CPU_OUTSIDE
@@ -31,7 +31,7 @@ static enum cpu_violation_kind kind_of(const struct sim_finding *f) {
   return CPU_ILLEGAL;
 }
 
-// Of an instruction's text: "@%p1 st.global.b32 ...".
+// The memory operation in an instruction's text: "@%p1 st.global.b32 ...".
 static enum cpu_access access_of(const char *text) {
   while (text && (*text == '@' || isspace((unsigned char)*text))) {
     while (*text == '@' || *text == '!' || *text == '%' || *text == '_' || *text == '$' ||
@@ -49,7 +49,7 @@ static enum cpu_access access_of(const char *text) {
   return strncmp(text, "atom", 4) == 0 || strncmp(text, "red.", 4) == 0 ? CPU_ATOMIC : CPU_LOAD;
 }
 
-// Line 0 is what LLVM writes where an instruction belongs to no line.
+// LLVM writes line 0 for an instruction without a source line.
 static struct cpu_location location_of(struct arena *a, const struct sim_site *s) {
   if (s->source.line == 0)
     return (struct cpu_location){0};
@@ -62,9 +62,9 @@ static int32_t thread_of(const struct sim_site *s) {
   return (int32_t)(s->warp * SIM_LANES + s->lane);
 }
 
-// The parameter whose pointer lies in the buffer, and the element of it that was touched. Of
-// several the one that is nearest below the address.
-static void find_element(const struct simulated_finding_context *c, const struct sim_finding *f,
+// The parameter whose pointer points into the buffer, and the element that was accessed. Of several
+// parameters, the nearest one below the address.
+static void find_element(const struct simulated_launch_context *c, const struct sim_violation *f,
                          struct cpu_violation *v) {
   const struct kernel_info *info = c->info;
   if (!f->buffer || !info->params)
@@ -81,7 +81,7 @@ static void find_element(const struct simulated_finding_context *c, const struct
     int64_t bytes = (int64_t)dtype_bytes(info->params[i].dtype);
     int64_t away = f->buffer_offset - (int64_t)(pointer - f->buffer->address);
     uint64_t room = f->buffer->address + f->buffer->size - pointer;
-    // The first byte of a wide access may be inside.
+    // The first byte of a wide access may be inside the buffer.
     if (v->kind == CPU_OUTSIDE && away >= 0 && (uint64_t)away < room)
       away = (int64_t)room;
     best = pointer;
@@ -91,8 +91,8 @@ static void find_element(const struct simulated_finding_context *c, const struct
   }
 }
 
-static struct cpu_violation convert(struct simulated_finding_context *c,
-                                    const struct sim_finding *f) {
+static struct cpu_violation convert(struct simulated_launch_context *c,
+                                    const struct sim_violation *f) {
   struct arena *a = c->device->report_arena;
   struct cpu_violation v = {
       .kind = kind_of(f),
@@ -124,19 +124,19 @@ static struct cpu_violation convert(struct simulated_finding_context *c,
 }
 
 struct recording {
-  struct simulated_finding_context *context;
-  const struct sim_finding *finding;
+  struct simulated_launch_context *context;
+  const struct sim_violation *violation;
 };
 
 static void record(void *user) {
   struct recording *r = user;
   struct simulated_device *d = r->context->device;
-  d->violations[d->violation_count] = convert(r->context, r->finding);
+  d->violations[d->violation_count] = convert(r->context, r->violation);
   d->violation_count++;
 }
 
-void simulated_record(void *context, const struct sim_finding *f) {
-  struct simulated_finding_context *c = context;
+void simulated_record(void *context, const struct sim_violation *f) {
+  struct simulated_launch_context *c = context;
   struct simulated_device *d = c->device;
   d->violation_total++;
   if (d->violation_count == SIM_MAX_VIOLATIONS)
@@ -144,6 +144,6 @@ void simulated_record(void *context, const struct sim_finding *f) {
   if (!d->report_arena)
     d->report_arena = arena_create();
   struct recording r = {c, f};
-  if (d->report_arena) // without memory it counts, without its text
+  if (d->report_arena) // without memory it is counted without its text
     (void)arena_guard(d->report_arena, record, &r);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated GPU as a device: its memory, its streams, which run in the order of the calls, and
-// its events, which are clock readings.
+// A simulated GPU as a device: memory, streams that run calls in order, and events that are clock
+// readings.
 #include "runtime/simulated/simulated_device.h"
 
 #include "base/memory.h"
@@ -11,10 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
-// New buffers hold this byte, as on the CPU device: a NaN as a float of any width.
+// Fills new buffers, as on the CPU device: a NaN in every float type.
 #define POISON 0xff
 #define ALIGN 256
-// Between buffers: more than an index of 32 bits that went wrong usually reaches.
+// Gap between buffers: larger than the error of a wrong 32-bit index.
 #define FIRST_ADDRESS ((uint64_t)1 << 40)
 #define GAP ((uint64_t)1 << 35)
 #define LAST_ADDRESS ((uint64_t)1 << 62)
@@ -57,7 +57,7 @@ static tile_status out_of_memory(size_t size) {
                     size);
 }
 
-// A new last entry of the table; its addresses are above all others.
+// Appends a buffer to the table; its addresses are above all others.
 static bool append(struct simulated_device *d, void *base, uint8_t *written, size_t size) {
   uint64_t spaced = (size + GAP - 1) / GAP * GAP + GAP;
   if (spaced > LAST_ADDRESS - d->next_address)
@@ -141,7 +141,9 @@ struct buffer_offset {
   size_t offset;
 };
 
-static char *memory_of(const struct buffer_offset *p) { return (char *)p->buffer->base + p->offset; }
+static char *memory_of(const struct buffer_offset *p) {
+  return (char *)p->buffer->base + p->offset;
+}
 
 static tile_status translate(const struct simulated_device *d, const char *what, const void *p,
                              size_t size, struct buffer_offset *ret) {
@@ -202,7 +204,7 @@ static tile_status simulated_stream_create(tile_device *d, void **ret) {
 static void simulated_stream_destroy(UNUSED tile_device *d, UNUSED void *stream) {}
 
 static tile_status simulated_stream_wait(UNUSED tile_device *d, UNUSED void *stream) {
-  return TILE_OK; // everything before has finished
+  return TILE_OK; // all earlier calls have finished
 }
 
 static tile_status simulated_event_create(UNUSED tile_device *d, void **ret) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The insides of a simulated GPU as a device of the runtime: memory, streams and modules
-// (simulated_device.c), launches (simulated_launch.c), and what they find (record_violations.c).
+// A simulated GPU as a device of the runtime: memory, streams and modules (simulated_device.c),
+// launches (simulated_launch.c), and violations (record_violations.c).
 //
-// Device addresses are no addresses of the process. Each buffer gets addresses of its own, far from
-// those of all others and never given again: an access beside a buffer, or to one that was freed,
-// meets nothing.
+// Device addresses are not addresses of the process. Each buffer gets its own addresses, far from
+// all others and never reused: an access beside a buffer, or to a freed one, hits no buffer.
 #ifndef TILE_SIMULATED_DEVICE_H
 #define TILE_SIMULATED_DEVICE_H
 
@@ -18,9 +17,10 @@
 
 struct simulated_device {
   struct tile_device base;
-  size_t shared_limit;        // bytes a CTA may use
-  int multiprocessors;        // of a GPU of that kind
-  pthread_mutex_t lock;       // guards what follows; launches hold it, so that one runs at a time
+  size_t shared_limit; // bytes a CTA may use
+  int multiprocessors; // of a GPU of that kind
+  pthread_mutex_t
+      lock; // guards what follows; a launch holds it, so that launches run one at a time
   struct sim_buffer *buffers; // by address
   size_t buffer_count, buffer_cap;
   uint64_t next_address;
@@ -48,14 +48,15 @@ tile_status simulated_launch(struct module *m, void *stream, tile_grid grid, voi
                              bool check);
 
 // ---- record_violations.c ----
-// What a finding is told about the launch.
-struct simulated_finding_context {
+// The launch that a violation belongs to.
+struct simulated_launch_context {
   struct simulated_device *device;
   const struct kernel_info *info;
   void *const *values;
   size_t shared_bytes; // of a CTA
 };
-// Keeps the finding among the device's; for sim_launch.finding, where `context` is the user.
-void simulated_record(void *context, const struct sim_finding *f);
+// Keeps the violation in the device; the callback of sim_launch.violation, whose `user` is
+// `context`.
+void simulated_record(void *context, const struct sim_violation *f);
 
 #endif

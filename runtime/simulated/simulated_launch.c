@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Instructions of warps after which a launch counts as endless, where TILE_SIMULATE_LIMIT says
-// nothing else: a loop that waits for what never comes would otherwise look like a long kernel.
+// Limit of warp instructions per launch, unless TILE_SIMULATE_LIMIT is set: a loop that waits
+// forever would otherwise look like a long kernel.
 #define INSTRUCTION_LIMIT ((uint64_t)1 << 30)
 
 struct loaded {
@@ -20,7 +20,7 @@ struct loaded {
 
 // ---- loading ----
 
-// Code for `target` ("sm_90a") runs on a GPU of that capability and, if it is no `a` target, on
+// Code for `target` ("sm_90a") runs on a GPU of that capability and, unless it is an `a` target, on
 // later ones.
 static bool runs_on(const struct simulated_device *d, const char *target) {
   char *end;
@@ -50,7 +50,7 @@ static tile_status check_module(const struct module *m, const void *code) {
 static tile_status parse(struct loaded *l, const struct kernel_info *info, const char *ptx,
                          size_t size) {
   struct sim_error error = {0};
-  // In a pack the text's end counts.
+  // In a pack the size includes the final NUL.
   const struct sim_module *module = sim_module_parse(l->arena, ptx, strnlen(ptx, size), &error);
   if (!module)
     return status_set(TILE_INVALID_ARGUMENT,
@@ -103,17 +103,18 @@ static uint64_t setting(const char *name, uint64_t otherwise) {
 }
 
 static void print(void *user, const char *text, size_t size) {
-  const struct simulated_device *d = ((const struct simulated_finding_context *)user)->device;
+  const struct simulated_device *d = ((const struct simulated_launch_context *)user)->device;
   char line[1024];
   for (; d->print && size; text += strlen(line), size -= strlen(line)) {
     snprintf(line, sizeof line, "%.*s", (int)(size < sizeof line ? size : sizeof line - 1), text);
     if (!*line)
-      return; // a NUL ends it
+      return; // a NUL ends the text
     d->print(d->print_user, line);
   }
 }
 
-// Gives the buffers that parameters point into the parameters' names, for messages; or takes them.
+// Names the buffers that parameters point into after those parameters, for messages; or removes the
+// names.
 static void name_buffers(struct simulated_device *d, const struct kernel_info *info,
                          void *const *values, bool on) {
   for (uint32_t i = 0; info->params && i < info->param_count; i++) {
@@ -127,7 +128,7 @@ static void name_buffers(struct simulated_device *d, const struct kernel_info *i
   }
 }
 
-static enum sim_status run(struct simulated_finding_context *c, const struct sim_kernel *kernel,
+static enum sim_status run(struct simulated_launch_context *c, const struct sim_kernel *kernel,
                            tile_grid grid, bool check, struct sim_report *report) {
   struct simulated_device *d = c->device;
   struct sim_launch l = {
@@ -142,7 +143,7 @@ static enum sim_status run(struct simulated_finding_context *c, const struct sim
       .seed = setting("TILE_SIMULATE_SEED", 0),
       .instruction_limit = setting("TILE_SIMULATE_LIMIT", INSTRUCTION_LIMIT),
       .user = c,
-      .finding = simulated_record,
+      .violation = simulated_record,
       .print = print,
   };
   name_buffers(d, c->info, c->values, true);
@@ -158,7 +159,7 @@ static void forget_violations(struct simulated_device *d) {
   d->violation_total = 0;
 }
 
-static tile_status status_of(enum sim_status status, const struct simulated_finding_context *c,
+static tile_status status_of(enum sim_status status, const struct simulated_launch_context *c,
                              const struct sim_report *report) {
   const struct simulated_device *d = c->device;
   if (status == SIM_OUT_OF_MEMORY)
@@ -177,7 +178,7 @@ tile_status simulated_launch(struct module *m, UNUSED void *stream, tile_grid gr
                              void *const *values, bool check) {
   struct simulated_device *d = simulated_of(m->device);
   const struct loaded *l = m->handle;
-  struct simulated_finding_context c = {
+  struct simulated_launch_context c = {
       .device = d,
       .info = m->info,
       .values = values,

@@ -19,12 +19,12 @@ enum {
 };
 
 struct seen {
-  unsigned findings;
+  unsigned violations;
 };
 
-static void count_finding(void *user, const struct sim_finding *f) {
+static void count_finding(void *user, const struct sim_violation *f) {
   struct seen *s = user;
-  s->findings++;
+  s->violations++;
   DRIVE_CHECK(memchr(f->text, '\0', sizeof f->text));
   DRIVE_CHECK(sim_kind_name(f->kind) && sim_space_name(f->space));
 }
@@ -76,11 +76,11 @@ static void run_kernel(struct arena *a, const struct sim_kernel *k, uint64_t see
                          .seed = seed,
                          .instruction_limit = INSTRUCTIONS,
                          .user = &seen,
-                         .finding = count_finding,
+                         .violation = count_finding,
                          .print = ignore_text};
   struct sim_report report = {0};
   enum sim_status status = sim_run(&l, &report);
-  DRIVE_CHECK(status != SIM_FAULT || seen.findings > 0);
+  DRIVE_CHECK(status != SIM_FAULT || seen.violations > 0);
   DRIVE_CHECK(status != SIM_INVALID || memchr(report.text, '\0', sizeof report.text));
 }
 

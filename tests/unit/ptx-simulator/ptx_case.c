@@ -35,10 +35,10 @@ static unsigned first_line(const char *before) {
   return line;
 }
 
-static void keep_finding(void *user, const struct sim_finding *f) {
+static void keep_violation(void *user, const struct sim_violation *f) {
   struct ptx_case *c = user;
-  if (c->finding_count < CASE_FINDINGS)
-    c->findings[c->finding_count++] = *f;
+  if (c->violation_count < CASE_VIOLATIONS)
+    c->violations[c->violation_count++] = *f;
 }
 
 static void keep_text(void *user, const char *text, size_t size) {
@@ -69,7 +69,7 @@ static void launch(struct ptx_case *c, const struct sim_kernel *k) {
                          .seed = c->seed,
                          .instruction_limit = c->limit ? c->limit : 10000000,
                          .user = c,
-                         .finding = keep_finding,
+                         .violation = keep_violation,
                          .print = keep_text};
   c->status = sim_run(&l, &c->report);
 }
@@ -82,8 +82,8 @@ void case_run(struct ptx_case *c) {
   ck_assert_msg(m != NULL, "%u:%u: %s", error.line, error.column, error.text);
   unsigned first = first_line(c->before);
   launch(c, sim_module_kernel(m, "k"));
-  for (unsigned i = 0; i < c->finding_count; i++) {
-    struct sim_finding *f = &c->findings[i];
+  for (unsigned i = 0; i < c->violation_count; i++) {
+    struct sim_violation *f = &c->violations[i];
     f->at.line = f->at.line >= first ? f->at.line - first + 1 : 0;
     f->other.line = f->other.line >= first ? f->other.line - first + 1 : 0;
     f->at.instruction = f->other.instruction = NULL; // of the module
@@ -119,8 +119,8 @@ void case_expect(const char *body, bool check, enum sim_kind kind, unsigned line
   static struct ptx_case c;
   c = (struct ptx_case){.body = body, .check = check};
   case_run(&c);
-  ck_assert_msg(c.finding_count > 0, "nothing was found in: %s", body);
-  const struct sim_finding *f = &c.findings[c.finding_count - 1];
+  ck_assert_msg(c.violation_count > 0, "nothing was found in: %s", body);
+  const struct sim_violation *f = &c.violations[c.violation_count - 1];
   ck_assert_msg(f->kind == kind, "found '%s' (%s) in: %s", sim_kind_name(f->kind), f->text, body);
   ck_assert_msg(f->at.line == line, "found in line %u: %s", f->at.line, f->text);
 }

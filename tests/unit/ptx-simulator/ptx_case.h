@@ -10,7 +10,7 @@
 
 #include <check.h>
 
-enum { CASE_WORDS = 4096, CASE_FINDINGS = 16 };
+enum { CASE_WORDS = 4096, CASE_VIOLATIONS = 16 };
 
 struct ptx_case {
   const char *body;
@@ -26,8 +26,8 @@ struct ptx_case {
   uint32_t out[CASE_WORDS];
   enum sim_status status;
   struct sim_report report;
-  struct sim_finding findings[CASE_FINDINGS];
-  unsigned finding_count;
+  struct sim_violation violations[CASE_VIOLATIONS];
+  unsigned violation_count;
   char printed[1024];
   size_t printed_size;
 };
@@ -38,14 +38,14 @@ void case_run(struct ptx_case *c);
 struct sim_error case_parse(const char *module);
 // As case_parse for the body of a kernel; `line` counts from the body's first.
 struct sim_error case_parse_body(const char *body);
-// One run with 32 threads that must end with this kind of finding in the last place.
+// One run with 32 threads that must end with this kind of violation in the last place.
 void case_expect(const char *body, bool check, enum sim_kind kind, unsigned line);
 
 #define ALLOWED(body_text, ...)                                                                    \
   static struct ptx_case c;                                                                        \
   c = (struct ptx_case){.body = (body_text), __VA_ARGS__};                                         \
   case_run(&c);                                                                                    \
-  ck_assert_msg(c.status == SIM_OK && c.finding_count == 0, "status %d: %s", (int)c.status,        \
-                c.finding_count ? c.findings[0].text : c.report.text)
+  ck_assert_msg(c.status == SIM_OK && c.violation_count == 0, "status %d: %s", (int)c.status,      \
+                c.violation_count ? c.violations[0].text : c.report.text)
 
 #endif

@@ -43,13 +43,13 @@ START_TEST(deadlocks) {
                         .body = "setp.lt.u32 %p1, %r0, 32; @%p1 bra A;\n bar.sync 1; bra B;\n"
                                 "A: bar.sync 2;\nB:"};
   case_run(&c);
-  ck_assert_int_eq(c.findings[0].kind, SIM_DEADLOCK);
-  ck_assert_ptr_nonnull(strstr(c.findings[0].text, "it waits for warps"));
+  ck_assert_int_eq(c.violations[0].kind, SIM_DEADLOCK);
+  ck_assert_ptr_nonnull(strstr(c.violations[0].text, "it waits for warps"));
   c = (struct ptx_case){.threads = 64,
                         .body = "setp.lt.u32 %p1, %r0, 48;\n@%p1 bar.sync 0;\nbar.warp.sync -1;"};
   case_run(&c);
-  ck_assert_int_eq(c.findings[0].kind, SIM_DIVERGENCE);
-  ck_assert_uint_eq(c.findings[0].at.line, 2);
+  ck_assert_int_eq(c.violations[0].kind, SIM_DIVERGENCE);
+  ck_assert_uint_eq(c.violations[0].at.line, 2);
   case_expect("bar.sync 16;", false, SIM_BAD_BARRIER, 1);
   case_expect("bar.sync 0, 40;", false, SIM_BAD_BARRIER, 1);
   case_expect("bar.arrive 0, 32; bar.arrive 0, 32;\nbar.sync 0, 64;", false, SIM_BAD_BARRIER, 2);
@@ -69,9 +69,9 @@ START_TEST(missing_barriers) {
   case_run(&c);
   ck_assert_int_eq(c.status, SIM_OK);
   bool found = false;
-  for (unsigned i = 0; i < c.finding_count; i++)
-    if (c.findings[i].kind == SIM_RACE) {
-      const struct sim_finding *f = &c.findings[i];
+  for (unsigned i = 0; i < c.violation_count; i++)
+    if (c.violations[i].kind == SIM_RACE) {
+      const struct sim_violation *f = &c.violations[i];
       found = true;
       ck_assert(f->has_other && f->at.warp != f->other.warp);
       ck_assert(f->at.line + f->other.line == 2 + 4);
@@ -86,8 +86,8 @@ START_TEST(missing_barriers) {
                                 "xor.b32 %r5, %r0, 32; mad.lo.s32 %r6, %r5, 4, %r3;\n"
                                 "ld.shared.b32 %r7, [%r6];\nst.shared.b32 [%r4], %r7;"};
   case_run(&c);
-  ck_assert_uint_ge(c.finding_count, 1);
-  ck_assert_int_eq(c.findings[0].kind, SIM_RACE);
+  ck_assert_uint_ge(c.violation_count, 1);
+  ck_assert_int_eq(c.violations[0].kind, SIM_RACE);
   // Lanes of one warp, too.
   case_expect("mov.u32 %r3, smem; mad.lo.s32 %r4, %r0, 4, %r3; st.shared.b32 [%r4], %r0;\n"
               "xor.b32 %r5, %r0, 1; mad.lo.s32 %r6, %r5, 4, %r3;\nld.shared.b32 %r7, [%r6];",
@@ -149,7 +149,7 @@ START_TEST(copies_that_arrive) {
   for (unsigned i = 0; i < 256; i++)
     c.in[i] = i + 1;
   case_run(&c);
-  ck_assert_uint_eq(c.finding_count, 0);
+  ck_assert_uint_eq(c.violation_count, 0);
   for (unsigned i = 0; i < 32; i++) {
     ck_assert_uint_eq(c.out[i], 4 * i + 4);
     ck_assert_uint_eq(c.out[32 + i], 4 * i + 1);
@@ -177,7 +177,7 @@ START_TEST(copies_read_too_early) {
               "cp.async.ca.shared.global [%r4], [%rd4], 4; cp.async.wait_all;\n"
               "mad.lo.s32 %r6, %r5, 4, %r3; ld.shared.b32 %r7, [%r6];"};
   case_run(&c);
-  ck_assert_uint_ge(c.finding_count, 1);
+  ck_assert_uint_ge(c.violation_count, 1);
 }
 END_TEST
 

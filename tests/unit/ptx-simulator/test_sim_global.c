@@ -9,8 +9,8 @@
 static struct ptx_case last; // the run that was last
 
 static bool found(enum sim_kind kind) {
-  for (unsigned i = 0; i < last.finding_count; i++)
-    if (last.findings[i].kind == kind)
+  for (unsigned i = 0; i < last.violation_count; i++)
+    if (last.violations[i].kind == kind)
       return true;
   return false;
 }
@@ -23,9 +23,9 @@ static bool races(const char *body, unsigned grid, unsigned threads) {
         .body = body, .grid = grid, .threads = threads, .check = true, .seed = seed};
     case_run(&last);
     ck_assert_int_eq(last.status, SIM_OK);
-    for (unsigned i = 0; i < last.finding_count; i++)
-      ck_assert_msg(last.findings[i].kind == SIM_GLOBAL_RACE, "%s", last.findings[i].text);
-    any |= last.finding_count > 0;
+    for (unsigned i = 0; i < last.violation_count; i++)
+      ck_assert_msg(last.violations[i].kind == SIM_GLOBAL_RACE, "%s", last.violations[i].text);
+    any |= last.violation_count > 0;
   }
   return any;
 }
@@ -38,7 +38,7 @@ static bool races(const char *body, unsigned grid, unsigned threads) {
 
 START_TEST(programs_that_write) {
   ck_assert(races(PROGRAM "@%p1 st.global.b32 [%rd1+8], %r3;", 2, 32));
-  const struct sim_finding *f = &last.findings[0];
+  const struct sim_violation *f = &last.violations[0];
   ck_assert_uint_eq(f->buffer_offset, 8);
   ck_assert_uint_ne(f->at.ctaid[0], f->other.ctaid[0]);
   ck_assert_uint_eq(f->other.line, f->at.line);
@@ -168,8 +168,8 @@ START_TEST(unwritten) {
                            .body = "ld.global.b32 %r4, [%rd3+256];\nst.global.b32 [%rd3], %r4;"};
   case_run(&last);
   ck_assert(found(SIM_UNINITIALISED));
-  ck_assert_uint_eq(last.findings[0].at.line, last.findings[0].other.line + 1);
-  ck_assert_int_eq(last.findings[0].buffer_offset, 256);
+  ck_assert_uint_eq(last.violations[0].at.line, last.violations[0].other.line + 1);
+  ck_assert_int_eq(last.violations[0].buffer_offset, 256);
   last = (struct ptx_case){
       .check = true, .unwritten = true, .body = "atom.global.add.u32 %r4, [%rd1], 1;"};
   case_run(&last);

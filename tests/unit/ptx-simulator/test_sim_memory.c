@@ -24,7 +24,7 @@ START_TEST(vector_addition) {
   }
   case_run(&c);
   ck_assert_int_eq(c.status, SIM_OK);
-  ck_assert_uint_eq(c.finding_count, 0);
+  ck_assert_uint_eq(c.violation_count, 0);
   for (unsigned i = 0; i < 384; i++) {
     float x;
     memcpy(&x, &c.out[i], 4);
@@ -150,7 +150,7 @@ START_TEST(bounds) {
 }
 END_TEST
 
-START_TEST(findings_say_where) {
+START_TEST(violations_have_locations) {
   static struct ptx_case c;
   c = (struct ptx_case){.body = ".loc 1 12 5\nsetp.eq.u32 %p1, %r0, 9;\n.loc 1 13 7\n"
                                 "@%p1 ld.global.b32 %r3, [%rd4+16400];\n",
@@ -158,8 +158,8 @@ START_TEST(findings_say_where) {
                         .grid = 1};
   case_run(&c);
   ck_assert_int_eq(c.status, SIM_FAULT);
-  ck_assert_uint_eq(c.finding_count, 1);
-  const struct sim_finding *f = &c.findings[0];
+  ck_assert_uint_eq(c.violation_count, 1);
+  const struct sim_violation *f = &c.violations[0];
   ck_assert_uint_eq(f->at.lane, 9);
   ck_assert_uint_eq(f->at.line, 4);
   ck_assert_uint_eq(f->at.source.line, 13);
@@ -179,6 +179,6 @@ TCase *sim_memory_tests(void) {
   tcase_add_test(t, functions);
   tcase_add_test(t, printing);
   tcase_add_test(t, bounds);
-  tcase_add_test(t, findings_say_where);
+  tcase_add_test(t, violations_have_locations);
   return t;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Control flow and exchange between lanes: divergence, shuffles, votes, reductions of a warp, and
-// the findings of lanes that are missing.
+// the violations of lanes that are missing.
 #include "ptx_case.h"
 #include "suites.h"
 
@@ -144,7 +144,7 @@ START_TEST(masks_and_lanes_that_are_wrong) {
   static struct ptx_case c;
   c = (struct ptx_case){.body = "shfl.sync.idx.b32 %r3, %r0, 0, 31, -1;", .threads = 16};
   case_run(&c);
-  ck_assert_int_eq(c.findings[0].kind, SIM_BAD_MASK);
+  ck_assert_int_eq(c.violations[0].kind, SIM_BAD_MASK);
 }
 END_TEST
 
@@ -165,8 +165,8 @@ START_TEST(launches_without_end) {
   c = (struct ptx_case){.body = "\nLOOP: bra LOOP;", .limit = 20000};
   case_run(&c);
   ck_assert_int_eq(c.status, SIM_FAULT);
-  ck_assert_int_eq(c.findings[0].kind, SIM_TOO_LONG);
-  ck_assert_uint_eq(c.findings[0].at.line, 2);
+  ck_assert_int_eq(c.violations[0].kind, SIM_TOO_LONG);
+  ck_assert_uint_eq(c.violations[0].at.line, 2);
 }
 END_TEST
 

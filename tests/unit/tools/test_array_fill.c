@@ -13,7 +13,7 @@ static struct array make(enum dtype type, uint64_t count, struct fill f) {
   return x;
 }
 
-// Files and expected results made with one version must hold for the next.
+// Pinned: files and expected results made with one version must hold for the next.
 START_TEST(values_are_pinned) {
   struct {
     uint64_t seed, index;
@@ -28,7 +28,7 @@ START_TEST(values_are_pinned) {
 END_TEST
 
 START_TEST(threads_do_not_matter) {
-  // Large enough for the pool; each element must be the one that its index alone gives.
+  // Large enough for the thread pool; each element must depend on its index alone.
   uint64_t n = 2000003;
   struct array x =
       make(DTYPE_F64, n, (struct fill){.kind = FILL_UNIFORM, .seed = 5, .a = 0, .b = 1});

@@ -90,7 +90,7 @@ START_TEST(indices) {
 }
 END_TEST
 
-// Compared in parts of any length, the whole is what it is in one piece.
+// Comparing in parts of any length gives the same result as comparing the whole.
 START_TEST(parts) {
   enum { N = 64 };
   float x[N], y[N];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guess of a GPU's target from the kernel driver's description.
+// Guessing a GPU's target from the kernel driver's description.
 #include "base/file.h"
 #include "suites.h"
 #include "tools/gpu_guess.h"

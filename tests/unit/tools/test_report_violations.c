@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Violations of the CPU's checker and of simulations as diagnostics: those that no kernel of this
-// compiler shows.
+// Violations as diagnostics, including those that no kernel of this compiler shows.
 #include "suites.h"
 #include "tools/report_violations.h"
 

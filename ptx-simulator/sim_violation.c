@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings: what is told of them, and where they are.
+// Violations: how they are reported, with the locations of the thread, the memory and the source.
 #include "ptx-simulator/decode.h"
 
 #include <stdarg.h>
@@ -15,7 +15,7 @@ struct sim_site site_of(const struct warp *w, const struct op *op, unsigned lane
                            .source = op->in->source};
 }
 
-// The buffer that an address is in, or nearest to.
+// The buffer that contains an address, or the nearest one.
 static const struct sim_buffer *nearest_buffer(const struct run *r, uint64_t address) {
   const struct sim_buffer *best = NULL;
   uint64_t best_distance = UINT64_MAX;
@@ -32,9 +32,9 @@ static const struct sim_buffer *nearest_buffer(const struct run *r, uint64_t add
   return best;
 }
 
-static void report(struct warp *w, struct sim_finding *f, const struct memory_site *at) {
+static void report(struct warp *w, struct sim_violation *f, const struct memory_site *at) {
   struct run *r = w->run;
-  r->findings++;
+  r->violations++;
   if (at) {
     f->space = at->space;
     f->address = at->address;
@@ -42,8 +42,8 @@ static void report(struct warp *w, struct sim_finding *f, const struct memory_si
     if (at->space == SIM_GLOBAL && (f->buffer = nearest_buffer(r, at->address)))
       f->buffer_offset = (int64_t)(at->address - f->buffer->address);
   }
-  if (r->launch->finding)
-    r->launch->finding(r->launch->user, f);
+  if (r->launch->violation)
+    r->launch->violation(r->launch->user, f);
 }
 
 void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind,
@@ -52,7 +52,7 @@ void fault(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kin
   if (w->run->failed)
     return;
   w->run->failed = true;
-  struct sim_finding f = {.kind = kind, .at = site_of(w, op, lane)};
+  struct sim_violation f = {.kind = kind, .at = site_of(w, op, lane)};
   va_list args;
   va_start(args, format);
   vsnprintf(f.text, sizeof f.text, format, args);
@@ -68,7 +68,7 @@ void warn(struct warp *w, const struct op *op, unsigned lane, enum sim_kind kind
   if (map_get(&r->reported, key))
     return;
   map_put(r->arena, &r->reported, key, r);
-  struct sim_finding f = {.kind = kind, .at = site_of(w, op, lane), .has_other = other != NULL};
+  struct sim_violation f = {.kind = kind, .at = site_of(w, op, lane), .has_other = other != NULL};
   if (other)
     f.other = *other;
   va_list args;
